@@ -1,0 +1,164 @@
+//! Spatial inertia of a rigid body.
+
+use glam::{DMat3, DVec3};
+
+use crate::{Adjoint, Mat6, Pose, SymMat6, Twist, Wrench, so3::skew};
+
+/// Mass, centre of mass and rotational inertia of a rigid body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct SpatialInertia {
+    /// Mass, kg.
+    pub mass: f64,
+    /// Centre of mass in the body frame, m.
+    pub center_of_mass: DVec3,
+    /// Inertia tensor about the centre of mass, in the axes of the body frame, kg·m².
+    pub inertia: DMat3,
+}
+
+/// What is wrong with an inertia.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum InertiaError {
+    /// A number is NaN or infinite.
+    NotFinite,
+    /// The mass is negative.
+    NegativeMass(f64),
+    /// The tensor is not positive semi-definite; the smallest principal moment is given.
+    NotPositive(f64),
+    /// The principal moments (ascending) violate A + B ≥ C.
+    TriangleInequality([f64; 3]),
+}
+
+impl SpatialInertia {
+    /// No mass, no inertia.
+    pub const ZERO: Self =
+        Self { mass: 0.0, center_of_mass: DVec3::ZERO, inertia: DMat3::ZERO };
+
+    /// A body of given mass, centre of mass and tensor about it, in body axes.
+    pub const fn new(mass: f64, center_of_mass: DVec3, inertia: DMat3) -> Self {
+        Self { mass, center_of_mass, inertia }
+    }
+
+    /// True if mass and tensor are zero.
+    pub fn is_zero(&self) -> bool {
+        self.mass == 0.0 && self.inertia == DMat3::ZERO
+    }
+
+    /// The 6×6 matrix about the frame's origin: `[[m 1, −m c×], [m c×, I − m c×²]]`.
+    pub fn matrix(&self) -> SymMat6 {
+        let c = skew(self.center_of_mass);
+        let m = self.mass;
+        SymMat6::symmetric_part(&Mat6::from_blocks(
+            DMat3::from_diagonal(DVec3::splat(m)),
+            c * -m,
+            c * m,
+            self.inertia - c * c * m,
+        ))
+    }
+
+    /// Momentum (as a wrench) of the body moving with a twist.
+    pub fn apply(&self, t: Twist) -> Wrench {
+        let c = self.center_of_mass;
+        let momentum = (t.linear + t.angular.cross(c)) * self.mass;
+        Wrench::new(momentum, self.inertia * t.angular + c.cross(momentum))
+    }
+
+    /// The same body described in frame `a`, for `self` given in frame `b` and the pose `a_from_b`.
+    pub fn transformed(&self, a_from_b: &Pose) -> Self {
+        let r = DMat3::from_quat(a_from_b.rotation);
+        Self::new(
+            self.mass,
+            a_from_b.transform_point(self.center_of_mass),
+            r * self.inertia * r.transpose(),
+        )
+    }
+
+    /// Two bodies joined rigidly, both given in the same frame.
+    pub fn combined(&self, other: &Self) -> Self {
+        let mass = self.mass + other.mass;
+        if mass == 0.0 {
+            return Self::new(0.0, self.center_of_mass, self.inertia + other.inertia);
+        }
+        let center = (self.center_of_mass * self.mass + other.center_of_mass * other.mass) / mass;
+        let about = |b: &Self| {
+            let d = skew(b.center_of_mass - center);
+            b.inertia - d * d * b.mass
+        };
+        Self::new(mass, center, about(self) + about(other))
+    }
+
+    /// Principal moments about the centre of mass, ascending.
+    pub fn principal_moments(&self) -> [f64; 3] {
+        symmetric_eigenvalues(self.inertia)
+    }
+
+    /// Checks that the numbers can belong to a body; `tolerance` is relative to the largest moment and
+    /// covers the rounding of a tensor written to a file.
+    pub fn validate(&self, tolerance: f64) -> Result<(), InertiaError> {
+        let finite = self.mass.is_finite()
+            && self.center_of_mass.is_finite()
+            && self.inertia.to_cols_array().iter().all(|x| x.is_finite());
+        if !finite {
+            return Err(InertiaError::NotFinite);
+        }
+        if self.mass < 0.0 {
+            return Err(InertiaError::NegativeMass(self.mass));
+        }
+        let p = self.principal_moments();
+        let slack = tolerance * p[2].abs();
+        if p[0] < -slack {
+            return Err(InertiaError::NotPositive(p[0]));
+        }
+        if p[0] + p[1] < p[2] - slack {
+            return Err(InertiaError::TriangleInequality(p));
+        }
+        Ok(())
+    }
+}
+
+/// Eigenvalues of a symmetric 3×3 matrix, ascending, by cyclic Jacobi rotations.
+fn symmetric_eigenvalues(m: DMat3) -> [f64; 3] {
+    let mut a = [[0.0; 3]; 3];
+    for i in 0..3 {
+        for j in 0..3 {
+            a[i][j] = 0.5 * (m.col(j)[i] + m.col(i)[j]);
+        }
+    }
+    for _ in 0..30 {
+        let off = a[0][1] * a[0][1] + a[0][2] * a[0][2] + a[1][2] * a[1][2];
+        if off == 0.0 || !off.is_finite() {
+            break;
+        }
+        for (p, q) in [(0, 1), (0, 2), (1, 2)] {
+            if a[p][q] == 0.0 {
+                continue;
+            }
+            let tau = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
+            let sign = if tau < 0.0 { -1.0 } else { 1.0 };
+            let t = sign / (tau * sign + crate::scalar::sqrt(1.0 + tau * tau));
+            let c = 1.0 / crate::scalar::sqrt(1.0 + t * t);
+            let s = t * c;
+            for k in 0..3 {
+                let (x, y) = (a[k][p], a[k][q]);
+                a[k][p] = c * x - s * y;
+                a[k][q] = s * x + c * y;
+            }
+            for k in 0..3 {
+                let (x, y) = (a[p][k], a[q][k]);
+                a[p][k] = c * x - s * y;
+                a[q][k] = s * x + c * y;
+            }
+        }
+    }
+    let mut e = [a[0][0], a[1][1], a[2][2]];
+    e.sort_by(f64::total_cmp);
+    e
+}
+
+impl Adjoint {
+    /// Carries a stiffness or inertia matrix along: `Adᵀ m Ad`.
+    pub fn congruence_transpose(&self, m: &SymMat6) -> SymMat6 {
+        m.congruence(&self.matrix().transpose())
+    }
+}

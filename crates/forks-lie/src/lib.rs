@@ -1,0 +1,42 @@
+//! Rigid motions for mechanism dynamics: rotations, poses, twists, wrenches, adjoints and spatial inertia.
+//!
+//! # Conventions
+//! - SI units, radians, `f64`; right-handed frames.
+//! - A [`Pose`] maps body coordinates to world coordinates (`world_from_body`).
+//! - A [`Twist`] is (linear `v`; angular `ω`), a [`Wrench`] is (force `f`; torque `τ`): **linear part
+//!   first**, in the body's own frame at its origin unless a name says otherwise. Only flattened arrays
+//!   ([`Vec6`], [`Mat6`]) depend on that order.
+//! - The [`Adjoint`] of a pose maps twists; its inverse transpose maps wrenches.
+//! - `H_ξ = H exp(ξ)`; the right Jacobian `J_r(ξ)` maps `ξ̇` to the body twist: `φ = J_r(ξ) ξ̇`.
+//! - Quaternion constructors name their order (`from_wxyz`).
+#![cfg_attr(not(feature = "std"), no_std)]
+
+extern crate alloc;
+
+pub use glam;
+
+mod adjoint;
+mod dense;
+mod inertia;
+mod mat6;
+mod pose;
+mod scalar;
+mod se3;
+mod so3;
+mod twist;
+
+pub use adjoint::Adjoint;
+pub use dense::Matrix;
+pub use inertia::{InertiaError, SpatialInertia};
+pub use mat6::{Mat6, SymMat6, Vec6};
+pub use pose::Pose;
+pub use so3::{
+    exp_rotation, log_rotation, quaternion_from_wxyz, rotation_left_jacobian,
+    rotation_left_jacobian_inverse, rotation_right_jacobian, rotation_right_jacobian_inverse, skew,
+    wxyz_from_quaternion,
+};
+pub use se3::{
+    left_jacobian, left_jacobian_inverse, right_jacobian, right_jacobian_derivative,
+    right_jacobian_inverse, right_jacobian_inverse_derivative,
+};
+pub use twist::{Twist, Wrench};

@@ -1,0 +1,124 @@
+//! Rotations: the group SO(3), its exponential, logarithm and Jacobians.
+
+use glam::{DMat3, DQuat, DVec3};
+
+use crate::scalar::{atan2, sin_cos, sqrt};
+
+/// Below this angle the Taylor series is used; its truncation error is under one ulp there.
+const SERIES_ANGLE_SQUARED: f64 = 1e-2;
+
+/// The cross-product matrix: `skew(a) b = a × b`.
+pub fn skew(a: DVec3) -> DMat3 {
+    DMat3::from_cols(
+        DVec3::new(0.0, a.z, -a.y),
+        DVec3::new(-a.z, 0.0, a.x),
+        DVec3::new(a.y, -a.x, 0.0),
+    )
+}
+
+/// A quaternion from (w, x, y, z); not normalised.
+pub fn quaternion_from_wxyz(wxyz: [f64; 4]) -> DQuat {
+    DQuat::from_xyzw(wxyz[1], wxyz[2], wxyz[3], wxyz[0])
+}
+
+/// The numbers of a quaternion as (w, x, y, z).
+pub fn wxyz_from_quaternion(q: DQuat) -> [f64; 4] {
+    [q.w, q.x, q.y, q.z]
+}
+
+/// The rotation by |`w`| radians about `w`.
+pub fn exp_rotation(w: DVec3) -> DQuat {
+    let t2 = w.length_squared();
+    let (half_sinc, cos) = if t2 < SERIES_ANGLE_SQUARED {
+        // ½ sinc(θ/2) and cos(θ/2) by Taylor, x = (θ/2)².
+        let x = 0.25 * t2;
+        (
+            0.5 * (1.0 - x / 6.0 * (1.0 - x / 20.0 * (1.0 - x / 42.0 * (1.0 - x / 72.0)))),
+            1.0 - x / 2.0 * (1.0 - x / 12.0 * (1.0 - x / 30.0 * (1.0 - x / 56.0))),
+        )
+    } else {
+        let t = sqrt(t2);
+        let (s, c) = sin_cos(0.5 * t);
+        (s / t, c)
+    };
+    let v = w * half_sinc;
+    DQuat::from_xyzw(v.x, v.y, v.z, cos)
+}
+
+/// The rotation vector of smallest length (≤ π) of a unit quaternion.
+pub fn log_rotation(q: DQuat) -> DVec3 {
+    // q and −q are the same rotation; take the one with w ≥ 0.
+    let (w, v) = if q.w < 0.0 {
+        (-q.w, -DVec3::new(q.x, q.y, q.z))
+    } else {
+        (q.w, DVec3::new(q.x, q.y, q.z))
+    };
+    let s2 = v.length_squared();
+    if s2 < 1e-30 {
+        return v * (2.0 / w);
+    }
+    let s = sqrt(s2);
+    v * (2.0 * atan2(s, w) / s)
+}
+
+/// `(1 − cos θ)/θ²` and `(θ − sin θ)/θ³` from `θ²`.
+fn jacobian_coefficients(t2: f64) -> (f64, f64) {
+    if t2 < SERIES_ANGLE_SQUARED {
+        (
+            0.5 * (1.0 - t2 / 12.0 * (1.0 - t2 / 30.0 * (1.0 - t2 / 56.0 * (1.0 - t2 / 90.0)))),
+            (1.0 - t2 / 20.0 * (1.0 - t2 / 42.0 * (1.0 - t2 / 72.0 * (1.0 - t2 / 110.0)))) / 6.0,
+        )
+    } else {
+        let t = sqrt(t2);
+        let (s, c) = sin_cos(t);
+        // 1 − cos θ = 2 sin²(θ/2) keeps its digits for small angles.
+        let (sh, _) = sin_cos(0.5 * t);
+        let _ = c;
+        (2.0 * sh * sh / t2, (t - s) / (t2 * t))
+    }
+}
+
+/// `(1 − (θ/2) cot(θ/2))/θ²` from `θ²`.
+fn inverse_jacobian_coefficient(t2: f64) -> f64 {
+    if t2 < 0.25 {
+        // Σ |B_2k| θ^(2k−2)/(2k)!
+        let c = [
+            1.0 / 12.0,
+            1.0 / 720.0,
+            1.0 / 30240.0,
+            1.0 / 1209600.0,
+            1.0 / 47900160.0,
+            691.0 / 1307674368000.0,
+            1.0 / 74724249600.0,
+        ];
+        c.iter().rev().fold(0.0, |sum, c| sum * t2 + c)
+    } else {
+        let t = sqrt(t2);
+        let (s, c) = sin_cos(0.5 * t);
+        (1.0 - 0.5 * t * c / s) / t2
+    }
+}
+
+/// Left Jacobian `J_l(w) = 1 + a w× + b w×²`: spatial angular velocity = `J_l(w) ẇ`.
+pub fn rotation_left_jacobian(w: DVec3) -> DMat3 {
+    let (a, b) = jacobian_coefficients(w.length_squared());
+    let k = skew(w);
+    DMat3::IDENTITY + k * a + k * k * b
+}
+
+/// Right Jacobian `J_r(w) = J_l(−w)`: body angular velocity = `J_r(w) ẇ`.
+pub fn rotation_right_jacobian(w: DVec3) -> DMat3 {
+    rotation_left_jacobian(-w)
+}
+
+/// Inverse of [`rotation_left_jacobian`]; finite for |w| < 2π.
+pub fn rotation_left_jacobian_inverse(w: DVec3) -> DMat3 {
+    let c = inverse_jacobian_coefficient(w.length_squared());
+    let k = skew(w);
+    DMat3::IDENTITY - k * 0.5 + k * k * c
+}
+
+/// Inverse of [`rotation_right_jacobian`]; finite for |w| < 2π.
+pub fn rotation_right_jacobian_inverse(w: DVec3) -> DMat3 {
+    rotation_left_jacobian_inverse(-w)
+}

@@ -1,0 +1,42 @@
+//! Articulated mechanisms: links, joints, springs, couplings, loops, and their kinematics.
+//!
+//! # Conventions
+//! - SI units, radians, `f64`; right-handed frames; `Pose` maps body to world coordinates.
+//! - Twists and wrenches have their linear part first, in the body's own frame at its origin.
+//! - A joint joins a parent link to a child link; its columns J map θ̇ to the child's body twist relative
+//!   to the parent, in the child's frame. Velocities of spherical, planar and free joints are body twists.
+//! - A spring is the gradient of an energy ½ΔᵀKΔ with Δ the displacement from its rest pose.
+//! - Link 0 is the ground (`LinkId::WORLD`).
+
+pub mod dense;
+
+mod builder;
+mod error;
+mod graph;
+mod ids;
+mod joint;
+mod kinematics;
+mod link;
+mod mechanism;
+mod prepare;
+mod spring;
+
+pub use builder::MechanismBuilder;
+pub use error::BuildError;
+pub use forks_lie as lie;
+pub use graph::{SpanningForest, TreeEdge};
+pub use ids::{
+    BushingId, CombinationSpringId, CouplingId, FrameId, JointId, LinkId, ServoId, ShapeId,
+};
+pub use joint::{Joint, JointColumns, JointKind, Limit};
+pub use kinematics::{
+    TreeJointMotion, forward_kinematics, link_jacobian, link_twists, loops, pull_back_wrenches,
+    tree_joint_motion,
+};
+pub use link::{Frame, Geometry, Link, Shape};
+pub use mechanism::{Keyframe, Mechanism};
+pub use prepare::{Preparation, PreparedMechanism};
+pub use spring::{
+    Bushing, Combination, CombinationSpring, Coordinate, Coupling, CouplingTerm, JointMatrix,
+    JointSpring, Servo, Transmission,
+};

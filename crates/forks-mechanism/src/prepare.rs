@@ -1,0 +1,149 @@
+//! From a mechanism as the user described it to the one that statics and reduction work on.
+//!
+//! Free root joints are held, springless coordinates may get a default spring, servos become springs
+//! that rest at the start pose. Links, joints and their order stay the same.
+
+use crate::{
+    CombinationSpring, CombinationSpringId, JointId, JointKind, JointMatrix, JointSpring, LinkId,
+    Mechanism, MechanismBuilder, ServoId, loops, spring::Transmission,
+};
+
+/// What to change before statics or reduction.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Preparation {
+    /// Hold the free joint at the root of the tree that carries this link.
+    pub hold_root_of: Option<LinkId>,
+    /// Stiffness for every coordinate of a non-free joint whose own and servo stiffness are zero.
+    pub default_stiffness: Option<f64>,
+    /// Turn servos into springs that rest at the start pose; otherwise they are left out.
+    pub servos: bool,
+    /// Start pose (tree positions of the original mechanism); its own start pose if `None`.
+    pub start: Option<Vec<f64>>,
+}
+
+/// A mechanism ready for statics and reduction.
+#[derive(Clone, Debug)]
+pub struct PreparedMechanism {
+    /// The mechanism: same links and joints, in the same order.
+    pub mechanism: Mechanism,
+    /// The joint that was held, if any: it is of kind fixed now.
+    pub held: Option<JointId>,
+    /// The springs that stand for servos.
+    pub servo_springs: Vec<(ServoId, CombinationSpringId)>,
+    start: Vec<f64>,
+}
+
+impl Preparation {
+    /// Applies the changes.
+    ///
+    /// # Errors
+    /// A default stiffness or start pose that is not valid.
+    pub fn apply(&self, original: &Mechanism) -> Result<PreparedMechanism, crate::BuildError> {
+        let mut start = original.start_positions();
+        if let Some(given) = &self.start {
+            start[..given.len().min(original.tree_position_count())]
+                .copy_from_slice(&given[..given.len().min(original.tree_position_count())]);
+            original.fit_closures(&mut start);
+        }
+        let mut b = MechanismBuilder::from_mechanism(original);
+        for (i, j) in b.joints_mut().iter_mut().enumerate() {
+            j.start = start[original.position_range(JointId::new(i))].to_vec();
+        }
+        let held = self.hold_root_of.and_then(|l| free_root(original, l));
+        if let Some(k) = self.default_stiffness {
+            add_default_springs(original, &mut b, k);
+        }
+        if let Some(id) = held {
+            hold(&mut b, id);
+        }
+        let mut servo_springs = Vec::new();
+        if self.servos {
+            for (i, s) in original.servos().iter().enumerate() {
+                let spring = CombinationSpring {
+                    name: s.name.clone(),
+                    combination: s.combination.clone(),
+                    stiffness: s.stiffness,
+                    damping: s.damping,
+                    rest: loops::combination_value(original, &s.combination, &start),
+                };
+                servo_springs.push((ServoId::new(i), b.add_combination_spring(spring)));
+            }
+        }
+        // Keyframes are for the original coordinates.
+        b.clear_keyframes();
+        Ok(PreparedMechanism { mechanism: b.build()?, held, servo_springs, start })
+    }
+}
+
+impl PreparedMechanism {
+    /// Positions of the original mechanism's tree joints for positions of the prepared one.
+    pub fn original_positions(&self, original: &Mechanism, q: &[f64]) -> Vec<f64> {
+        let mut out = self.start[..original.tree_position_count()].to_vec();
+        for i in 0..original.joints().len() {
+            let id = JointId::new(i);
+            let target = original.position_range(id);
+            if self.held == Some(id) || target.end > out.len() {
+                continue;
+            }
+            out[target].copy_from_slice(&q[self.mechanism.position_range(id)]);
+        }
+        out
+    }
+}
+
+/// The free joint between the ground and the tree that carries `link`.
+fn free_root(m: &Mechanism, link: LinkId) -> Option<JointId> {
+    let root = m.forest().path_to_ground(link).last()?;
+    matches!(m.joint(root.joint).kind, JointKind::Free).then_some(root.joint)
+}
+
+fn hold(b: &mut MechanismBuilder, id: JointId) {
+    let j = &mut b.joints_mut()[id.index()];
+    j.parent_from_joint = j.parent_from_joint * j.kind.motion(&j.start);
+    j.kind = JointKind::Fixed;
+    j.start.clear();
+    j.reference.clear();
+    j.armature.clear();
+    j.limits.clear();
+    j.damping = JointMatrix::zeros(0);
+    j.spring = None;
+}
+
+/// Tendons, sprung or driven, do not count as stiffness of a coordinate.
+fn add_default_springs(original: &Mechanism, b: &mut MechanismBuilder, k: f64) {
+    let mut driven: Vec<Vec<bool>> =
+        original.joints().iter().map(|j| vec![false; j.dof()]).collect();
+    for s in original.servos() {
+        if s.transmission == Transmission::Joint && s.stiffness != 0.0 {
+            for (c, _) in &s.combination.terms {
+                driven[c.joint.index()][c.index] = true;
+            }
+        }
+    }
+    let closures: Vec<JointId> = original.forest().closures().to_vec();
+    for (i, j) in b.joints_mut().iter_mut().enumerate() {
+        if matches!(j.kind, JointKind::Free) || closures.contains(&JointId::new(i)) || j.dof() == 0 {
+            continue;
+        }
+        let mut spring = j.spring.clone().unwrap_or_else(|| JointSpring {
+            stiffness: JointMatrix::zeros(j.dof()),
+            rest: j.start.clone(),
+        });
+        let empty: Vec<usize> =
+            (0..j.dof()).filter(|&c| spring.stiffness.is_zero_row(c) && !driven[i][c]).collect();
+        if empty.is_empty() {
+            continue;
+        }
+        for &c in &empty {
+            spring.stiffness.set(c, c, k);
+            // The new spring rests at the start pose; its neighbours keep their own rest.
+            if j.kind.has_scalar_coordinates() {
+                spring.rest[c] = j.start[c];
+            }
+        }
+        if empty.len() == j.dof() {
+            spring.rest.clone_from(&j.start);
+        }
+        j.spring = Some(spring);
+    }
+}
