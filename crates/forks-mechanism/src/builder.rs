@@ -4,8 +4,8 @@ use forks_lie::{InertiaError, Pose, SymMat6, glam::DVec3};
 
 use crate::{
     BuildError, Bushing, BushingId, Combination, CombinationSpring, CombinationSpringId, Coupling,
-    CouplingId, Frame, FrameId, Joint, JointId, JointKind, Keyframe, Link, LinkId,
-    Mechanism, Servo, ServoId, Shape, ShapeId, SpanningForest, dense,
+    CouplingId, Frame, FrameId, Joint, JointId, JointKind, Keyframe, Link, LinkId, Mechanism,
+    Servo, ServoId, Shape, ShapeId, SpanningForest, dense,
 };
 
 /// Relative slack of the inertia checks: covers tensors rounded to the digits of a file and turned
@@ -184,7 +184,8 @@ impl MechanismBuilder {
         let (mut positions, mut velocities) = (0, 0);
         let (mut tree_positions, mut tree_velocities) = (0, 0);
         for closures in [false, true] {
-            for (i, j) in self.joints.iter().enumerate().filter(|(i, _)| is_closure[*i] == closures) {
+            for (i, j) in self.joints.iter().enumerate().filter(|(i, _)| is_closure[*i] == closures)
+            {
                 position_offsets[i] = positions;
                 velocity_offsets[i] = velocities;
                 positions += j.kind.position_count();
@@ -418,7 +419,11 @@ fn check_inertia(element: &str, link: &Link) -> Result<(), BuildError> {
     let problem = match i.validate(INERTIA_TOLERANCE) {
         Ok(()) => return Ok(()),
         Err(InertiaError::NegativeMass(m)) => {
-            return Err(BuildError::Negative { element: element.into(), quantity: "mass", value: m });
+            return Err(BuildError::Negative {
+                element: element.into(),
+                quantity: "mass",
+                value: m,
+            });
         }
         Err(InertiaError::NotPositive(p)) => {
             format!("inertia tensor has the negative principal moment {p}")
@@ -498,7 +503,11 @@ fn positive_semi_definite(
     let slack = MATRIX_TOLERANCE * m.max_abs();
     let value = if asymmetry > slack { asymmetry } else { smallest };
     if asymmetry > slack || smallest < -slack {
-        return Err(BuildError::NotPositiveSemiDefinite { element: element.into(), quantity, value });
+        return Err(BuildError::NotPositiveSemiDefinite {
+            element: element.into(),
+            quantity,
+            value,
+        });
     }
     Ok(())
 }
@@ -555,7 +564,9 @@ fn normalized_kind(element: &str, kind: &JointKind) -> Result<JointKind, BuildEr
             }
             kind.clone()
         }
-        JointKind::Fixed | JointKind::Spherical | JointKind::Planar | JointKind::Free => kind.clone(),
+        JointKind::Fixed | JointKind::Spherical | JointKind::Planar | JointKind::Free => {
+            kind.clone()
+        }
     })
 }
 

@@ -27,7 +27,11 @@ pub struct Svd {
 /// The thin singular value decomposition; `None` if it does not converge (NaN in the input).
 pub fn svd(m: &Matrix) -> Option<Svd> {
     if m.rows() == 0 || m.columns() == 0 {
-        return Some(Svd { u: Matrix::zeros(m.rows(), 0), s: vec![], v: Matrix::zeros(m.columns(), 0) });
+        return Some(Svd {
+            u: Matrix::zeros(m.rows(), 0),
+            s: vec![],
+            v: Matrix::zeros(m.columns(), 0),
+        });
     }
     if !m.is_finite() {
         return None;
@@ -157,4 +161,25 @@ fn backward_substitution(l: &Matrix, b: &Matrix) -> Matrix {
         }
     }
     x
+}
+
+/// The full singular value decomposition: `u` (rows × rows) and `v` (columns × columns) are square.
+pub fn full_svd(m: &Matrix) -> Option<Svd> {
+    if m.rows() == 0 || m.columns() == 0 {
+        return Some(Svd {
+            u: Matrix::identity(m.rows()),
+            s: vec![],
+            v: Matrix::identity(m.columns()),
+        });
+    }
+    if !m.is_finite() {
+        return None;
+    }
+    let d = to_faer(m).svd().ok()?;
+    let s = d.S().column_vector();
+    Some(Svd {
+        u: from_faer(d.U()),
+        s: (0..s.nrows()).map(|i| s[i]).collect(),
+        v: from_faer(d.V()),
+    })
 }

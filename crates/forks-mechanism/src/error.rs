@@ -77,7 +77,9 @@ pub enum BuildError {
         expected: usize,
     },
     /// A matrix is not symmetric or has a negative eigenvalue.
-    #[error("{element}: {quantity} must be symmetric and must not have negative eigenvalues (smallest {value})")]
+    #[error(
+        "{element}: {quantity} must be symmetric and must not have negative eigenvalues (smallest {value})"
+    )]
     NotPositiveSemiDefinite {
         /// The element.
         element: String,

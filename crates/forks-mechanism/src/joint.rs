@@ -167,9 +167,7 @@ impl JointKind {
                 Pose::from_rotation(exp_rotation(*first * q[0]) * exp_rotation(*second * q[1]))
             }
             Self::Spherical => Pose::from_rotation(quaternion(q)),
-            Self::Planar => {
-                Pose::new(exp_rotation(DVec3::Z * q[2]), DVec3::new(q[0], q[1], 0.0))
-            }
+            Self::Planar => Pose::new(exp_rotation(DVec3::Z * q[2]), DVec3::new(q[0], q[1], 0.0)),
             Self::Free => Pose::new(quaternion(&q[3..7]), DVec3::new(q[0], q[1], q[2])),
             Self::General { subspace } => Pose::exp(combine(subspace, q)),
         }
@@ -489,8 +487,7 @@ impl Joint {
 
     /// Positions whose pose is closest to `parent_from_child`; see [`JointKind::closest_positions`].
     pub fn closest_positions(&self, parent_from_child: &Pose) -> Vec<f64> {
-        let motion =
-            self.parent_from_joint.inverse() * *parent_from_child * self.child_from_joint;
+        let motion = self.parent_from_joint.inverse() * *parent_from_child * self.child_from_joint;
         let mut q = self.kind.closest_positions(&motion);
         q.iter_mut().zip(&self.reference).for_each(|(q, r)| *q += r);
         q

@@ -9,6 +9,7 @@
 //! - Link 0 is the ground (`LinkId::WORLD`).
 
 pub mod dense;
+pub mod parametric;
 
 mod builder;
 mod error;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use forks_lie::{Pose, glam::DVec3};
 
 use crate::{
-    Bushing, BushingId, CombinationSpring, Coordinate, Coupling, Frame, FrameId, Joint, JointId, Link,
-    LinkId, Servo, Shape, SpanningForest,
+    Bushing, BushingId, CombinationSpring, Coordinate, Coupling, Frame, FrameId, Joint, JointId,
+    Link, LinkId, Servo, Shape, SpanningForest,
 };
 
 /// A named start state.
@@ -241,7 +241,8 @@ impl Mechanism {
         for (i, j) in self.joints.iter().enumerate() {
             let id = JointId::new(i);
             let r = self.position_range(id);
-            v[self.velocity_range(id)].copy_from_slice(&j.kind.difference(&from[r.clone()], &to[r]));
+            v[self.velocity_range(id)]
+                .copy_from_slice(&j.kind.difference(&from[r.clone()], &to[r]));
         }
         v
     }
@@ -276,8 +277,8 @@ impl Mechanism {
         if real.is_empty() {
             return 1.0;
         }
-        let mean = real.iter().map(|&i| world_from_link[i].translation).sum::<DVec3>()
-            / real.len() as f64;
+        let mean =
+            real.iter().map(|&i| world_from_link[i].translation).sum::<DVec3>() / real.len() as f64;
         let mut r: f64 = 0.0;
         for &i in &real {
             let p = &world_from_link[i];
@@ -287,7 +288,8 @@ impl Mechanism {
             }
         }
         for j in self.joints.iter().filter(|j| !j.implicit) {
-            let anchor = world_from_link[j.child.index()].transform_point(j.child_from_joint.translation);
+            let anchor =
+                world_from_link[j.child.index()].transform_point(j.child_from_joint.translation);
             r = r.max(anchor.distance(mean));
         }
         if r > 0.0 && r.is_finite() { r } else { 1.0 }

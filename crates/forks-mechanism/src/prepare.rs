@@ -122,7 +122,8 @@ fn add_default_springs(original: &Mechanism, b: &mut MechanismBuilder, k: f64) {
     }
     let closures: Vec<JointId> = original.forest().closures().to_vec();
     for (i, j) in b.joints_mut().iter_mut().enumerate() {
-        if matches!(j.kind, JointKind::Free) || closures.contains(&JointId::new(i)) || j.dof() == 0 {
+        if matches!(j.kind, JointKind::Free) || closures.contains(&JointId::new(i)) || j.dof() == 0
+        {
             continue;
         }
         let mut spring = j.spring.clone().unwrap_or_else(|| JointSpring {

@@ -87,8 +87,7 @@ impl SpanningForest {
                 closures.push(id);
             }
         }
-        let mut forest =
-            Self { edges: Vec::new(), closures, edge_of_link: vec![None; link_count] };
+        let mut forest = Self { edges: Vec::new(), closures, edge_of_link: vec![None; link_count] };
         // Depth first with an explicit stack; joints of smaller index first.
         let mut stack = vec![(LinkId::WORLD, 0usize)];
         while let Some((at, next)) = stack.pop() {

@@ -40,10 +40,7 @@ pub fn constraint_residual(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) -
     }
     for c in m.couplings() {
         out.push(
-            c.terms
-                .iter()
-                .map(|t| t.evaluate(combination_value(m, &t.combination, q)).0)
-                .sum(),
+            c.terms.iter().map(|t| t.evaluate(combination_value(m, &t.combination, q)).0).sum(),
         );
     }
     out

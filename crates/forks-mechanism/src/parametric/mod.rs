@@ -1,0 +1,45 @@
+//! Parametric mechanisms: the benchmark family as library functions.
+//!
+//! All of them are at rest and unstressed in the start pose, without gravity and without limits. Link
+//! frames are parallel to the world's axes in the start pose unless a page says otherwise. Sizes of zero
+//! count as one, so that every mechanism has an effector.
+
+mod arm;
+mod bicycle_chain;
+mod four_bar;
+mod helix;
+mod ladder;
+mod millipede;
+mod molecules;
+mod octahedral_truss;
+mod parallelogram;
+mod random;
+mod scott_russell;
+mod sketch;
+mod two_joint;
+mod y_mechanism;
+
+use crate::{LinkId, Mechanism};
+
+pub use arm::arm20;
+pub use bicycle_chain::bicycle_chain;
+pub use four_bar::four_bar;
+pub use helix::{HelixJoints, helix};
+pub use ladder::{irregular_ladder, irregular_ladder_of_links, ladder, ladder_of_links};
+pub use millipede::millipede;
+pub use molecules::{bushy, chain, neighbouring_links, polymer, scattered_links};
+pub use octahedral_truss::octahedral_truss;
+pub use parallelogram::parallelogram;
+pub use random::SplitMix64;
+pub use scott_russell::scott_russell;
+pub use two_joint::two_joint_example;
+pub use y_mechanism::y_mechanism;
+
+/// A mechanism together with the links that touch the world.
+#[derive(Clone, Debug)]
+pub struct Parametric {
+    /// The mechanism.
+    pub mechanism: Mechanism,
+    /// Its end effectors.
+    pub effectors: Vec<LinkId>,
+}
