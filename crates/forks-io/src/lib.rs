@@ -1,1 +1,27 @@
-//! placeholder
+//! Writes results for people and programs: CSV, checked JSON, text tables and SVG plots.
+//!
+//! # Conventions
+//! - Numbers are written with the fewest digits that read back as the same `f64`; pictures round
+//!   coordinates to a hundredth of a pixel.
+//! - NaN and infinities are never written: every writer refuses them with an [`IoError`] that says
+//!   where they stood.
+//! - Output depends on the input alone: no dates, no hash order, no locale.
+//! - Files are written under a temporary name and renamed, so a reader never sees half a file.
+//! - Axis labels carry their unit; lengths are in metres, angles in radians unless the label differs.
+//!
+#![doc = include_str!("../README.md")]
+
+pub use forks_lie as lie;
+
+mod csv;
+mod error;
+mod file;
+mod finite;
+pub mod json;
+pub mod svg;
+mod table;
+
+pub use csv::{Cell, CsvTable};
+pub use error::IoError;
+pub use file::write_atomically;
+pub use table::{Align, TextTable};

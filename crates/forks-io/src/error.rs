@@ -1,0 +1,80 @@
+//! Errors of writing results.
+
+use std::{io, path::PathBuf};
+
+use thiserror::Error;
+
+/// Why a result cannot be written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum IoError {
+    /// A number is NaN or infinite.
+    #[error("{place} is {value}, not a finite number")]
+    NotFinite {
+        /// Where the number stands: column and row, series and point, field.
+        place: String,
+        /// The number.
+        value: f64,
+    },
+    /// A logarithmic axis cannot show this number.
+    #[error("{place} is {value}, but a logarithmic axis shows positive numbers only")]
+    NotPositive {
+        /// Series and point.
+        place: String,
+        /// The number.
+        value: f64,
+    },
+    /// The numbers of an axis are further apart than `f64` can express.
+    #[error("axis '{axis}' would have to reach from {lower} to {upper}")]
+    RangeTooWide {
+        /// Label of the axis.
+        axis: String,
+        /// Least number.
+        lower: f64,
+        /// Greatest number.
+        upper: f64,
+    },
+    /// A row has more or fewer cells than the table has columns.
+    #[error("row {row} has {found} cells, the table has {expected} columns")]
+    WrongLength {
+        /// Number of the row, from 0.
+        row: usize,
+        /// Cells of the row.
+        found: usize,
+        /// Columns of the table.
+        expected: usize,
+    },
+    /// There is no point to draw.
+    #[error("plot '{title}' has no points")]
+    Empty {
+        /// Title of the plot.
+        title: String,
+    },
+    /// The two directions of a view do not span a plane.
+    #[error("the directions of the view {right:?} and {up:?} do not span a plane")]
+    DegenerateView {
+        /// Direction that points right in the picture.
+        right: [f64; 3],
+        /// Direction that points up in the picture.
+        up: [f64; 3],
+    },
+    /// A value has no form in JSON (a map whose keys are no strings, for example).
+    #[error("cannot write as JSON: {reason}")]
+    Json {
+        /// What the serialiser said.
+        reason: String,
+    },
+    /// The file system refused.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// `value` if it is finite.
+pub(crate) fn finite(value: f64, place: impl FnOnce() -> String) -> Result<f64, IoError> {
+    if value.is_finite() { Ok(value) } else { Err(IoError::NotFinite { place: place(), value }) }
+}
