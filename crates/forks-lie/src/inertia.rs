@@ -32,8 +32,7 @@ pub enum InertiaError {
 
 impl SpatialInertia {
     /// No mass, no inertia.
-    pub const ZERO: Self =
-        Self { mass: 0.0, center_of_mass: DVec3::ZERO, inertia: DMat3::ZERO };
+    pub const ZERO: Self = Self { mass: 0.0, center_of_mass: DVec3::ZERO, inertia: DMat3::ZERO };
 
     /// A body of given mass, centre of mass and tensor about it, in body axes.
     pub const fn new(mass: f64, center_of_mass: DVec3, inertia: DMat3) -> Self {

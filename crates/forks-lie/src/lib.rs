@@ -16,7 +16,9 @@ extern crate alloc;
 pub use glam;
 
 mod adjoint;
+mod coefficients;
 mod dense;
+mod equivariant;
 mod inertia;
 mod mat6;
 mod pose;
@@ -30,13 +32,13 @@ pub use dense::Matrix;
 pub use inertia::{InertiaError, SpatialInertia};
 pub use mat6::{Mat6, SymMat6, Vec6};
 pub use pose::Pose;
+pub use se3::{
+    left_jacobian, left_jacobian_inverse, right_jacobian, right_jacobian_derivative,
+    right_jacobian_inverse, right_jacobian_inverse_derivative,
+};
 pub use so3::{
     exp_rotation, log_rotation, quaternion_from_wxyz, rotation_left_jacobian,
     rotation_left_jacobian_inverse, rotation_right_jacobian, rotation_right_jacobian_inverse, skew,
     wxyz_from_quaternion,
-};
-pub use se3::{
-    left_jacobian, left_jacobian_inverse, right_jacobian, right_jacobian_derivative,
-    right_jacobian_inverse, right_jacobian_inverse_derivative,
 };
 pub use twist::{Twist, Wrench};

@@ -2,9 +2,12 @@
 
 use glam::{DMat3, DQuat, DVec3};
 
-use crate::scalar::{atan2, sin_cos, sqrt};
+use crate::{
+    equivariant::{inverse_jacobian, jacobian},
+    scalar::{atan2, sin_cos, sqrt},
+};
 
-/// Below this angle the Taylor series is used; its truncation error is under one ulp there.
+/// Below this `θ²` the exponential is summed as a series; its truncation error is under 1e-17 there.
 const SERIES_ANGLE_SQUARED: f64 = 1e-2;
 
 /// The cross-product matrix: `skew(a) b = a × b`.
@@ -61,49 +64,11 @@ pub fn log_rotation(q: DQuat) -> DVec3 {
     v * (2.0 * atan2(s, w) / s)
 }
 
-/// `(1 − cos θ)/θ²` and `(θ − sin θ)/θ³` from `θ²`.
-fn jacobian_coefficients(t2: f64) -> (f64, f64) {
-    if t2 < SERIES_ANGLE_SQUARED {
-        (
-            0.5 * (1.0 - t2 / 12.0 * (1.0 - t2 / 30.0 * (1.0 - t2 / 56.0 * (1.0 - t2 / 90.0)))),
-            (1.0 - t2 / 20.0 * (1.0 - t2 / 42.0 * (1.0 - t2 / 72.0 * (1.0 - t2 / 110.0)))) / 6.0,
-        )
-    } else {
-        let t = sqrt(t2);
-        let (s, c) = sin_cos(t);
-        // 1 − cos θ = 2 sin²(θ/2) keeps its digits for small angles.
-        let (sh, _) = sin_cos(0.5 * t);
-        let _ = c;
-        (2.0 * sh * sh / t2, (t - s) / (t2 * t))
-    }
-}
-
-/// `(1 − (θ/2) cot(θ/2))/θ²` from `θ²`.
-fn inverse_jacobian_coefficient(t2: f64) -> f64 {
-    if t2 < 0.25 {
-        // Σ |B_2k| θ^(2k−2)/(2k)!
-        let c = [
-            1.0 / 12.0,
-            1.0 / 720.0,
-            1.0 / 30240.0,
-            1.0 / 1209600.0,
-            1.0 / 47900160.0,
-            691.0 / 1307674368000.0,
-            1.0 / 74724249600.0,
-        ];
-        c.iter().rev().fold(0.0, |sum, c| sum * t2 + c)
-    } else {
-        let t = sqrt(t2);
-        let (s, c) = sin_cos(0.5 * t);
-        (1.0 - 0.5 * t * c / s) / t2
-    }
-}
-
 /// Left Jacobian `J_l(w) = 1 + a w× + b w×²`: spatial angular velocity = `J_l(w) ẇ`.
+///
+/// `a = (1 − cos θ)/θ²`, `b = (θ − sin θ)/θ³`.
 pub fn rotation_left_jacobian(w: DVec3) -> DMat3 {
-    let (a, b) = jacobian_coefficients(w.length_squared());
-    let k = skew(w);
-    DMat3::IDENTITY + k * a + k * k * b
+    jacobian::<1>(w).value()
 }
 
 /// Right Jacobian `J_r(w) = J_l(−w)`: body angular velocity = `J_r(w) ẇ`.
@@ -111,11 +76,11 @@ pub fn rotation_right_jacobian(w: DVec3) -> DMat3 {
     rotation_left_jacobian(-w)
 }
 
-/// Inverse of [`rotation_left_jacobian`]; finite for |w| < 2π.
+/// Inverse of [`rotation_left_jacobian`], `1 − ½ w× + c w×²`; finite for |w| < 2π.
+///
+/// `c = (1 − ½θ cot ½θ)/θ²`.
 pub fn rotation_left_jacobian_inverse(w: DVec3) -> DMat3 {
-    let c = inverse_jacobian_coefficient(w.length_squared());
-    let k = skew(w);
-    DMat3::IDENTITY - k * 0.5 + k * k * c
+    inverse_jacobian::<1>(w).value()
 }
 
 /// Inverse of [`rotation_right_jacobian`]; finite for |w| < 2π.
