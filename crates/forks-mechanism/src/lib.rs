@@ -25,7 +25,7 @@ mod spring;
 pub use builder::MechanismBuilder;
 pub use error::BuildError;
 pub use forks_lie as lie;
-pub use graph::{SpanningForest, TreeEdge};
+pub use graph::{AssemblyKind, AssemblyNode, AssemblyTree, SpanningForest, TreeEdge};
 pub use ids::{
     BushingId, CombinationSpringId, CouplingId, FrameId, JointId, LinkId, ServoId, ShapeId,
 };

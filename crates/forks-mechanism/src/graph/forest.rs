@@ -27,6 +27,11 @@ pub struct SpanningForest {
 }
 
 impl SpanningForest {
+    /// Number of links, the ground included.
+    pub fn link_count(&self) -> usize {
+        self.edge_of_link.len()
+    }
+
     /// Tree joints in depth-first order.
     pub fn edges(&self) -> &[TreeEdge] {
         &self.edges
