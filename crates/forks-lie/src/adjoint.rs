@@ -2,7 +2,7 @@
 
 use glam::{DMat3, DVec3};
 
-use crate::{Mat6, Pose, Twist, Wrench, so3::skew};
+use crate::{Mat6, Pose, SymMat6, Twist, Wrench, so3::skew};
 
 /// The adjoint of the pose `a_from_b`: maps a twist in `b`'s frame to the same motion in `a`'s frame.
 ///
@@ -53,6 +53,11 @@ impl Adjoint {
         Wrench::new(force, self.rotation * w.torque + self.translation.cross(force))
     }
 
+    /// Carries a stiffness or inertia matrix along: `Adᵀ m Ad`.
+    pub fn congruence_transpose(&self, m: &SymMat6) -> SymMat6 {
+        m.congruence(&self.matrix().transpose())
+    }
+
     /// The 6×6 matrix.
     pub fn matrix(&self) -> Mat6 {
         Mat6::from_blocks(
@@ -61,5 +66,17 @@ impl Adjoint {
             DMat3::ZERO,
             self.rotation,
         )
+    }
+}
+
+impl From<Pose> for Adjoint {
+    fn from(pose: Pose) -> Self {
+        Self::from_pose(&pose)
+    }
+}
+
+impl From<Adjoint> for Mat6 {
+    fn from(a: Adjoint) -> Self {
+        a.matrix()
     }
 }

@@ -24,7 +24,7 @@ const fn stumpff(k: usize, order: usize) -> [f64; TERMS] {
     while n < TERMS {
         // Term n of the derivative comes from term m = n + order of the function.
         let m = n + order;
-        let mut term = if m % 2 == 0 { 1.0 } else { -1.0 };
+        let mut term = if m.is_multiple_of(2) { 1.0 } else { -1.0 };
         let mut i = 1;
         while i <= order {
             term *= (n + i) as f64;

@@ -3,13 +3,37 @@
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
+use crate::{Mat6, SymMat6};
+
 /// A dense matrix of `f64`, stored by rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Parts"))]
 pub struct Matrix {
     rows: usize,
     columns: usize,
     data: Vec<f64>,
+}
+
+/// What a file holds of a [`Matrix`], before the sizes are compared.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+struct Parts {
+    rows: usize,
+    columns: usize,
+    data: Vec<f64>,
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Parts> for Matrix {
+    type Error = alloc::string::String;
+    fn try_from(Parts { rows, columns, data }: Parts) -> Result<Self, Self::Error> {
+        if rows.checked_mul(columns) == Some(data.len()) {
+            Ok(Self { rows, columns, data })
+        } else {
+            Err(alloc::format!("{} numbers for a {rows}×{columns} matrix", data.len()))
+        }
+    }
 }
 
 impl Matrix {
@@ -114,12 +138,18 @@ impl Matrix {
     }
 
     /// Matrix times vector.
+    ///
+    /// # Panics
+    /// If `v` has not as many entries as the matrix has columns.
     pub fn mul_vec(&self, v: &[f64]) -> Vec<f64> {
         assert_eq!(self.columns, v.len(), "sizes of a matrix-vector product");
         (0..self.rows).map(|i| self.row(i).iter().zip(v).map(|(a, b)| a * b).sum()).collect()
     }
 
     /// Transposed matrix times vector.
+    ///
+    /// # Panics
+    /// If `v` has not as many entries as the matrix has rows.
     pub fn transpose_mul_vec(&self, v: &[f64]) -> Vec<f64> {
         assert_eq!(self.rows, v.len(), "sizes of a transposed matrix-vector product");
         let mut out = alloc::vec![0.0; self.columns];
@@ -147,6 +177,9 @@ impl Matrix {
     }
 
     /// `self − other`.
+    ///
+    /// # Panics
+    /// If the sizes differ.
     pub fn sub(&self, other: &Self) -> Self {
         assert_eq!((self.rows, self.columns), (other.rows, other.columns), "sizes of a difference");
         Self::from_fn(self.rows, self.columns, |i, j| self[(i, j)] - other[(i, j)])
@@ -180,5 +213,17 @@ impl IndexMut<(usize, usize)> for Matrix {
     #[inline]
     fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut f64 {
         &mut self.data[i * self.columns + j]
+    }
+}
+
+impl From<Mat6> for Matrix {
+    fn from(m: Mat6) -> Self {
+        Self::from_fn(6, 6, |i, j| m[(i, j)])
+    }
+}
+
+impl From<SymMat6> for Matrix {
+    fn from(m: SymMat6) -> Self {
+        Self::from_fn(6, 6, |i, j| m.get(i, j))
     }
 }

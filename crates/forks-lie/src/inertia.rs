@@ -2,7 +2,7 @@
 
 use glam::{DMat3, DVec3};
 
-use crate::{Adjoint, Mat6, Pose, SymMat6, Twist, Wrench, so3::skew};
+use crate::{Mat6, Pose, SymMat6, Twist, Wrench, so3::skew};
 
 /// Mass, centre of mass and rotational inertia of a rigid body.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,16 +17,20 @@ pub struct SpatialInertia {
 }
 
 /// What is wrong with an inertia.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InertiaError {
     /// A number is NaN or infinite.
+    #[error("mass, centre of mass or inertia tensor is not finite")]
     NotFinite,
     /// The mass is negative.
+    #[error("mass {0} kg is negative")]
     NegativeMass(f64),
     /// The tensor is not positive semi-definite; the smallest principal moment is given.
+    #[error("inertia tensor is not positive semi-definite: principal moment {0} kg m²")]
     NotPositive(f64),
     /// The principal moments (ascending) violate A + B ≥ C.
+    #[error("principal moments {0:?} kg m² violate the triangle inequality")]
     TriangleInequality([f64; 3]),
 }
 
@@ -37,6 +41,31 @@ impl SpatialInertia {
     /// A body of given mass, centre of mass and tensor about it, in body axes.
     pub const fn new(mass: f64, center_of_mass: DVec3, inertia: DMat3) -> Self {
         Self { mass, center_of_mass, inertia }
+    }
+
+    /// From (mass, centre of mass x y z, tensor xx yy zz xy xz yz), the order of MJCF's `fullinertia`.
+    pub fn from_array(a: [f64; 10]) -> Self {
+        let [mass, x, y, z, ixx, iyy, izz, ixy, ixz, iyz] = a;
+        let inertia = DMat3::from_cols(
+            DVec3::new(ixx, ixy, ixz),
+            DVec3::new(ixy, iyy, iyz),
+            DVec3::new(ixz, iyz, izz),
+        );
+        Self::new(mass, DVec3::new(x, y, z), inertia)
+    }
+
+    /// As (mass, centre of mass x y z, tensor xx yy zz xy xz yz), from the tensor's upper triangle.
+    pub fn to_array(&self) -> [f64; 10] {
+        let (c, i) = (self.center_of_mass, &self.inertia);
+        [
+            self.mass, c.x, c.y, c.z, i.x_axis.x, i.y_axis.y, i.z_axis.z, i.y_axis.x, i.z_axis.x,
+            i.z_axis.y,
+        ]
+    }
+
+    /// Kinetic energy of the body moving with a twist, J.
+    pub fn kinetic_energy(&self, t: Twist) -> f64 {
+        0.5 * self.apply(t).dot(t)
     }
 
     /// True if mass and tensor are zero.
@@ -69,7 +98,7 @@ impl SpatialInertia {
         Self::new(
             self.mass,
             a_from_b.transform_point(self.center_of_mass),
-            r * self.inertia * r.transpose(),
+            symmetric(r * self.inertia * r.transpose()),
         )
     }
 
@@ -116,14 +145,26 @@ impl SpatialInertia {
     }
 }
 
+impl From<[f64; 10]> for SpatialInertia {
+    fn from(a: [f64; 10]) -> Self {
+        Self::from_array(a)
+    }
+}
+
+impl From<SpatialInertia> for [f64; 10] {
+    fn from(i: SpatialInertia) -> Self {
+        i.to_array()
+    }
+}
+
+/// ½(m + mᵀ).
+fn symmetric(m: DMat3) -> DMat3 {
+    (m + m.transpose()) * 0.5
+}
+
 /// Eigenvalues of a symmetric 3×3 matrix, ascending, by cyclic Jacobi rotations.
 fn symmetric_eigenvalues(m: DMat3) -> [f64; 3] {
-    let mut a = [[0.0; 3]; 3];
-    for i in 0..3 {
-        for j in 0..3 {
-            a[i][j] = 0.5 * (m.col(j)[i] + m.col(i)[j]);
-        }
-    }
+    let mut a = symmetric(m).to_cols_array_2d();
     for _ in 0..30 {
         let off = a[0][1] * a[0][1] + a[0][2] * a[0][2] + a[1][2] * a[1][2];
         if off == 0.0 || !off.is_finite() {
@@ -153,11 +194,4 @@ fn symmetric_eigenvalues(m: DMat3) -> [f64; 3] {
     let mut e = [a[0][0], a[1][1], a[2][2]];
     e.sort_by(f64::total_cmp);
     e
-}
-
-impl Adjoint {
-    /// Carries a stiffness or inertia matrix along: `Adᵀ m Ad`.
-    pub fn congruence_transpose(&self, m: &SymMat6) -> SymMat6 {
-        m.congruence(&self.matrix().transpose())
-    }
 }

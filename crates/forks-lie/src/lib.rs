@@ -9,6 +9,11 @@
 //! - The [`Adjoint`] of a pose maps twists; its inverse transpose maps wrenches.
 //! - `H_ξ = H exp(ξ)`; the right Jacobian `J_r(ξ)` maps `ξ̇` to the body twist: `φ = J_r(ξ) ξ̇`.
 //! - Quaternion constructors name their order (`from_wxyz`).
+//!
+//! # Features
+//! - `std` (default): links the standard library and uses its square root. Without it the crate is
+//!   `no_std` with `alloc`.
+//! - `serde`: serialises every data type; a pose as `position` and `quaternion_wxyz`.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
@@ -25,13 +30,14 @@ mod pose;
 mod scalar;
 mod se3;
 mod so3;
+mod sym_mat6;
 mod twist;
 
 pub use adjoint::Adjoint;
 pub use dense::Matrix;
 pub use inertia::{InertiaError, SpatialInertia};
-pub use mat6::{Mat6, SymMat6, Vec6};
-pub use pose::Pose;
+pub use mat6::{Mat6, Vec6};
+pub use pose::{Pose, PoseError};
 pub use se3::{
     left_jacobian, left_jacobian_inverse, right_jacobian, right_jacobian_derivative,
     right_jacobian_inverse, right_jacobian_inverse_derivative,
@@ -41,4 +47,10 @@ pub use so3::{
     rotation_left_jacobian_inverse, rotation_right_jacobian, rotation_right_jacobian_inverse, skew,
     wxyz_from_quaternion,
 };
+pub use sym_mat6::{Ldl6, SymMat6};
 pub use twist::{Twist, Wrench};
+
+/// The example of the README is compiled and run with the documentation's.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

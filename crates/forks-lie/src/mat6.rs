@@ -34,6 +34,11 @@ impl Mat6 {
         Self { rows }
     }
 
+    /// The rows of the matrix.
+    pub const fn to_rows(&self) -> [[f64; 6]; 6] {
+        self.rows
+    }
+
     /// A diagonal matrix.
     pub fn from_diagonal(diagonal: Vec6) -> Self {
         let mut m = Self::ZERO;
@@ -192,136 +197,27 @@ impl Neg for Mat6 {
     }
 }
 
-/// A symmetric 6×6 matrix, stored as its lower triangle by rows (21 numbers).
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct SymMat6 {
-    /// Lower triangle by rows: (0,0), (1,0), (1,1), (2,0), …
-    pub lower: [f64; 21],
-}
-
-#[inline]
-const fn packed(i: usize, j: usize) -> usize {
-    if i >= j { i * (i + 1) / 2 + j } else { j * (j + 1) / 2 + i }
-}
-
-impl SymMat6 {
-    /// The zero matrix.
-    pub const ZERO: Self = Self { lower: [0.0; 21] };
-
-    /// The symmetric part ½(m + mᵀ).
-    pub fn symmetric_part(m: &Mat6) -> Self {
-        let mut s = Self::ZERO;
-        for i in 0..6 {
-            for j in 0..=i {
-                s.lower[packed(i, j)] = 0.5 * (m.rows[i][j] + m.rows[j][i]);
-            }
-        }
-        s
-    }
-
-    /// A diagonal matrix.
-    pub fn from_diagonal(diagonal: Vec6) -> Self {
-        let mut s = Self::ZERO;
-        for i in 0..6 {
-            s.lower[packed(i, i)] = diagonal[i];
-        }
-        s
-    }
-
-    /// Entry (i, j).
-    #[inline]
-    pub fn get(&self, i: usize, j: usize) -> f64 {
-        self.lower[packed(i, j)]
-    }
-
-    /// The full matrix.
-    pub fn to_mat6(&self) -> Mat6 {
-        let mut m = Mat6::ZERO;
-        for i in 0..6 {
-            for j in 0..6 {
-                m.rows[i][j] = self.get(i, j);
-            }
-        }
-        m
-    }
-
-    /// Matrix times vector.
-    pub fn mul_vec(&self, v: &Vec6) -> Vec6 {
-        let mut out = [0.0; 6];
-        for i in 0..6 {
-            for j in 0..6 {
-                out[i] += self.get(i, j) * v[j];
-            }
-        }
-        out
-    }
-
-    /// The congruence `a self aᵀ`.
-    pub fn congruence(&self, a: &Mat6) -> Self {
-        Self::symmetric_part(&(*a * self.to_mat6() * a.transpose()))
-    }
-
-    /// Adds `s v vᵀ`.
-    pub fn add_outer(&mut self, s: f64, v: &Vec6) {
-        for i in 0..6 {
-            for j in 0..=i {
-                self.lower[packed(i, j)] += s * v[i] * v[j];
-            }
-        }
-    }
-
-    /// Solves `self x = b` by an LDLᵀ factorisation; `None` where a pivot is not positive.
-    pub fn solve_positive_definite(&self, b: &Vec6) -> Option<Vec6> {
-        let mut l = [[0.0; 6]; 6];
-        let mut d = [0.0; 6];
-        for j in 0..6 {
-            let mut pivot = self.get(j, j);
-            for k in 0..j {
-                pivot -= l[j][k] * l[j][k] * d[k];
-            }
-            if pivot.is_nan() || pivot <= 0.0 {
-                return None;
-            }
-            d[j] = pivot;
-            for i in j + 1..6 {
-                let mut x = self.get(i, j);
-                for k in 0..j {
-                    x -= l[i][k] * l[j][k] * d[k];
-                }
-                l[i][j] = x / pivot;
-            }
-        }
-        let mut x = *b;
-        for i in 0..6 {
-            for k in 0..i {
-                x[i] -= l[i][k] * x[k];
-            }
-        }
-        for i in 0..6 {
-            x[i] /= d[i];
-        }
-        for i in (0..6).rev() {
-            for k in i + 1..6 {
-                x[i] -= l[k][i] * x[k];
-            }
-        }
-        Some(x)
-    }
-}
-
-impl AddAssign for SymMat6 {
-    fn add_assign(&mut self, other: Self) {
-        for i in 0..21 {
-            self.lower[i] += other.lower[i];
-        }
-    }
-}
-
-impl Add for SymMat6 {
+impl Mul<f64> for Mat6 {
     type Output = Self;
-    fn add(mut self, other: Self) -> Self {
-        self += other;
-        self
+    fn mul(self, s: f64) -> Self {
+        self.scale(s)
+    }
+}
+
+impl Default for Mat6 {
+    fn default() -> Self {
+        Self::ZERO
+    }
+}
+
+impl From<[[f64; 6]; 6]> for Mat6 {
+    fn from(rows: [[f64; 6]; 6]) -> Self {
+        Self { rows }
+    }
+}
+
+impl From<Mat6> for [[f64; 6]; 6] {
+    fn from(m: Mat6) -> Self {
+        m.rows
     }
 }

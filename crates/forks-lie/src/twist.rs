@@ -36,6 +36,9 @@ impl Twist {
     }
 
     /// The `i`-th unit twist, linear directions first.
+    ///
+    /// # Panics
+    /// If `i` ≥ 6.
     pub fn unit(i: usize) -> Self {
         let mut v = [0.0; 6];
         v[i] = 1.0;
@@ -92,7 +95,7 @@ impl Twist {
         Self::new(self.linear * s, self.angular)
     }
 
-    /// Euclidean norm of the six numbers.
+    /// Euclidean norm of the six numbers; it mixes m and rad, see [`Twist::scale_linear`].
     pub fn norm(self) -> f64 {
         crate::scalar::sqrt(self.linear.length_squared() + self.angular.length_squared())
     }
@@ -108,6 +111,9 @@ impl Wrench {
     }
 
     /// The `i`-th unit wrench, forces first.
+    ///
+    /// # Panics
+    /// If `i` ≥ 6.
     pub fn unit(i: usize) -> Self {
         let mut v = [0.0; 6];
         v[i] = 1.0;
@@ -160,6 +166,12 @@ macro_rules! vector_space {
             type Output = Self;
             fn mul(self, s: f64) -> Self {
                 Self::new(self.$a * s, self.$b * s)
+            }
+        }
+        impl Mul<$t> for f64 {
+            type Output = $t;
+            fn mul(self, t: $t) -> $t {
+                t * self
             }
         }
         impl AddAssign for $t {

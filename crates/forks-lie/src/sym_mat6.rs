@@ -1,0 +1,263 @@
+//! Symmetric 6×6 matrices: inertias, stiffnesses, compliances.
+
+use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
+
+use crate::{Mat6, Vec6};
+
+/// A symmetric 6×6 matrix, stored as its lower triangle by rows (21 numbers).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct SymMat6 {
+    /// Lower triangle by rows: (0,0), (1,0), (1,1), (2,0), …
+    pub lower: [f64; 21],
+}
+
+#[inline]
+const fn packed(i: usize, j: usize) -> usize {
+    if i >= j { i * (i + 1) / 2 + j } else { j * (j + 1) / 2 + i }
+}
+
+impl SymMat6 {
+    /// The zero matrix.
+    pub const ZERO: Self = Self { lower: [0.0; 21] };
+
+    /// From the lower triangle by rows.
+    pub const fn from_lower(lower: [f64; 21]) -> Self {
+        Self { lower }
+    }
+
+    /// The lower triangle by rows.
+    pub const fn to_lower(&self) -> [f64; 21] {
+        self.lower
+    }
+
+    /// The symmetric part ½(m + mᵀ).
+    pub fn symmetric_part(m: &Mat6) -> Self {
+        let mut s = Self::ZERO;
+        for i in 0..6 {
+            for j in 0..=i {
+                s.lower[packed(i, j)] = 0.5 * (m.rows[i][j] + m.rows[j][i]);
+            }
+        }
+        s
+    }
+
+    /// A diagonal matrix.
+    pub fn from_diagonal(diagonal: Vec6) -> Self {
+        let mut s = Self::ZERO;
+        for i in 0..6 {
+            s.lower[packed(i, i)] = diagonal[i];
+        }
+        s
+    }
+
+    /// Entry (i, j).
+    #[inline]
+    pub fn get(&self, i: usize, j: usize) -> f64 {
+        self.lower[packed(i, j)]
+    }
+
+    /// The full matrix.
+    pub fn to_mat6(&self) -> Mat6 {
+        let mut m = Mat6::ZERO;
+        for i in 0..6 {
+            for j in 0..6 {
+                m.rows[i][j] = self.get(i, j);
+            }
+        }
+        m
+    }
+
+    /// Matrix times vector.
+    pub fn mul_vec(&self, v: &Vec6) -> Vec6 {
+        let mut out = [0.0; 6];
+        for i in 0..6 {
+            for j in 0..6 {
+                out[i] += self.get(i, j) * v[j];
+            }
+        }
+        out
+    }
+
+    /// The congruence `a self aᵀ`.
+    pub fn congruence(&self, a: &Mat6) -> Self {
+        let b = *a * self.to_mat6();
+        let mut s = Self::ZERO;
+        for i in 0..6 {
+            for j in 0..=i {
+                s.lower[packed(i, j)] = (0..6).map(|k| b.rows[i][k] * a.rows[j][k]).sum();
+            }
+        }
+        s
+    }
+
+    /// The quadratic form `vᵀ self v`.
+    pub fn quadratic_form(&self, v: &Vec6) -> f64 {
+        self.mul_vec(v).iter().zip(v).map(|(a, b)| a * b).sum()
+    }
+
+    /// Every entry times `s`.
+    pub fn scale(&self, s: f64) -> Self {
+        Self { lower: self.lower.map(|x| x * s) }
+    }
+
+    /// True if every entry is finite.
+    pub fn is_finite(&self) -> bool {
+        self.lower.iter().all(|x| x.is_finite())
+    }
+
+    /// Adds `s v vᵀ`.
+    pub fn add_outer(&mut self, s: f64, v: &Vec6) {
+        for i in 0..6 {
+            for j in 0..=i {
+                self.lower[packed(i, j)] += s * v[i] * v[j];
+            }
+        }
+    }
+
+    /// The factorisation `L D Lᵀ` of a positive definite matrix; `None` where a pivot is not positive.
+    pub fn ldl(&self) -> Option<Ldl6> {
+        let mut l = [[0.0; 6]; 6];
+        let mut d = [0.0; 6];
+        for j in 0..6 {
+            let mut pivot = self.get(j, j);
+            for k in 0..j {
+                pivot -= l[j][k] * l[j][k] * d[k];
+            }
+            if pivot.is_nan() || pivot <= 0.0 {
+                return None;
+            }
+            d[j] = pivot;
+            for i in j + 1..6 {
+                let mut x = self.get(i, j);
+                for k in 0..j {
+                    x -= l[i][k] * l[j][k] * d[k];
+                }
+                l[i][j] = x / pivot;
+            }
+        }
+        Some(Ldl6 { l, d })
+    }
+
+    /// Solves `self x = b` by an LDLᵀ factorisation; `None` where a pivot is not positive.
+    pub fn solve_positive_definite(&self, b: &Vec6) -> Option<Vec6> {
+        Some(self.ldl()?.solve(b))
+    }
+
+    /// The inverse of a positive definite matrix; `None` where a pivot is not positive.
+    pub fn inverse_positive_definite(&self) -> Option<Self> {
+        let factor = self.ldl()?;
+        let mut inverse = Mat6::ZERO;
+        for j in 0..6 {
+            let mut unit = [0.0; 6];
+            unit[j] = 1.0;
+            // The inverse is symmetric: column j is written as row j.
+            inverse.rows[j] = factor.solve(&unit);
+        }
+        Some(Self::symmetric_part(&inverse))
+    }
+}
+
+/// `L D Lᵀ` of a positive definite [`SymMat6`]: `L` unit lower triangular, `D` diagonal and positive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ldl6 {
+    l: [[f64; 6]; 6],
+    d: [f64; 6],
+}
+
+impl Ldl6 {
+    /// Solves `L D Lᵀ x = b`.
+    pub fn solve(&self, b: &Vec6) -> Vec6 {
+        let Self { l, d } = self;
+        let mut x = *b;
+        for i in 0..6 {
+            for k in 0..i {
+                x[i] -= l[i][k] * x[k];
+            }
+        }
+        for i in 0..6 {
+            x[i] /= d[i];
+        }
+        for i in (0..6).rev() {
+            for k in i + 1..6 {
+                x[i] -= l[k][i] * x[k];
+            }
+        }
+        x
+    }
+
+    /// The pivots `D`.
+    pub fn pivots(&self) -> Vec6 {
+        self.d
+    }
+}
+
+impl AddAssign for SymMat6 {
+    fn add_assign(&mut self, other: Self) {
+        for i in 0..21 {
+            self.lower[i] += other.lower[i];
+        }
+    }
+}
+
+impl Add for SymMat6 {
+    type Output = Self;
+    fn add(mut self, other: Self) -> Self {
+        self += other;
+        self
+    }
+}
+
+impl SubAssign for SymMat6 {
+    fn sub_assign(&mut self, other: Self) {
+        for i in 0..21 {
+            self.lower[i] -= other.lower[i];
+        }
+    }
+}
+
+impl Sub for SymMat6 {
+    type Output = Self;
+    fn sub(mut self, other: Self) -> Self {
+        self -= other;
+        self
+    }
+}
+
+impl Neg for SymMat6 {
+    type Output = Self;
+    fn neg(self) -> Self {
+        self.scale(-1.0)
+    }
+}
+
+impl Mul<f64> for SymMat6 {
+    type Output = Self;
+    fn mul(self, s: f64) -> Self {
+        self.scale(s)
+    }
+}
+
+impl Default for SymMat6 {
+    fn default() -> Self {
+        Self::ZERO
+    }
+}
+
+impl From<[f64; 21]> for SymMat6 {
+    fn from(lower: [f64; 21]) -> Self {
+        Self { lower }
+    }
+}
+
+impl From<SymMat6> for [f64; 21] {
+    fn from(s: SymMat6) -> Self {
+        s.lower
+    }
+}
+
+impl From<SymMat6> for Mat6 {
+    fn from(s: SymMat6) -> Self {
+        s.to_mat6()
+    }
+}
