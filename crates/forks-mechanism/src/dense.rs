@@ -96,6 +96,18 @@ pub fn symmetric_eigen(m: &Matrix) -> Option<(Vec<f64>, Matrix)> {
     Some(((0..s.nrows()).map(|i| s[i]).collect(), from_faer(d.U())))
 }
 
+/// All eigenvalues of a square matrix as (real part, imaginary part); `None` if they do not converge.
+pub fn eigenvalues(m: &Matrix) -> Option<Vec<(f64, f64)>> {
+    if m.rows() == 0 {
+        return Some(vec![]);
+    }
+    if !m.is_finite() {
+        return None;
+    }
+    let values = to_faer(m).eigenvalues().ok()?;
+    Some(values.iter().map(|z| (z.re, z.im)).collect())
+}
+
 /// Solves the square system `m x = b` (columns of `b`) by LU with partial pivoting; the result is not
 /// finite where `m` is singular.
 pub fn lu_solve(m: &Matrix, b: &Matrix) -> Matrix {

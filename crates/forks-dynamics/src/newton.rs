@@ -1,0 +1,295 @@
+//! Newton's method on one stage of loading: the pose is the only unknown, multipliers are least-squares
+//! estimates at every pose.
+//!
+//! Each iteration solves, in dimensionless coordinates x (see [`Scaling`]),
+//!
+//! \[K_t  Yᵀ; Y  0\] (x; y) = (f + Gᵀλ; −L⁻¹ g),
+//!
+//! Y an orthonormal basis of the rows of G ([`ConstraintSpace`]).
+
+use forks_mechanism::{
+    dense,
+    lie::{Matrix, Pose},
+    loops,
+};
+
+use crate::{
+    EquilibriumOptions,
+    constraint_space::{ConstraintSpace, norm},
+    energy::force_parts,
+    scaling::Scaling,
+    stage::Stage,
+    tangent::stage_tangent,
+};
+
+/// Steps longer than this (radians, or lengths over r) mean that the tangent is singular.
+const SINGULAR_STEP: f64 = 1e4;
+/// The residual must fall by this part of what the linear model promises.
+const SUFFICIENT_DECREASE: f64 = 1e-3;
+const SMALLEST_STEP: f64 = 1.0 / 128.0;
+
+/// A pose with everything that the residual needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Point {
+    pub(crate) q: Vec<f64>,
+    pub(crate) world_from_link: Vec<Pose>,
+    pub(crate) space: ConstraintSpace,
+    /// λ in the dimensionless rows.
+    scaled_multipliers: Vec<f64>,
+    /// Unbalanced generalised force, as energy.
+    unbalanced: Vec<f64>,
+    /// Loop gaps, dimensionless.
+    gaps: Vec<f64>,
+    /// Largest generalised force of any origin, as energy.
+    pub(crate) force_scale: f64,
+}
+
+impl Point {
+    pub(crate) fn new(stage: &Stage<'_>, scaling: &Scaling, q: Vec<f64>) -> Option<Self> {
+        let m = stage.m;
+        let world_from_link = m.link_poses(&q);
+        let parts = force_parts(stage, &q, &world_from_link);
+        let elastic = scaling.forces(&parts.elastic);
+        let external = scaling.forces(&parts.external);
+        let total: Vec<f64> = elastic.iter().zip(&external).map(|(a, b)| a + b).collect();
+        let mut g = loops::constraint_jacobian(m, &q, &world_from_link);
+        scaling.jacobian(&mut g);
+        let gaps = scaling.residuals(&loops::constraint_residual(m, &q, &world_from_link));
+        if !(norm(&total) + norm(&gaps) + g.max_abs()).is_finite() {
+            return None;
+        }
+        let space = ConstraintSpace::new(&g);
+        let scaled_multipliers = space.multipliers(&total);
+        let unbalanced = space.project(&total);
+        let reaction: Vec<f64> = total.iter().zip(&unbalanced).map(|(t, u)| t - u).collect();
+        let force_scale = [&elastic, &external, &reaction]
+            .into_iter()
+            .flatten()
+            .fold(0.0f64, |m, x| m.max(x.abs()));
+        Some(Self { q, world_from_link, space, scaled_multipliers, unbalanced, gaps, force_scale })
+    }
+
+    /// λ in the rows of the loop equations.
+    pub(crate) fn multipliers(&self, scaling: &Scaling) -> Vec<f64> {
+        self.scaled_multipliers.iter().zip(&scaling.rows).map(|(l, s)| l * s).collect()
+    }
+
+    fn force_error(&self) -> f64 {
+        self.unbalanced.iter().fold(0.0, |m, x| m.max(x.abs()))
+    }
+
+    fn gap_error(&self) -> f64 {
+        self.gaps.iter().fold(0.0, |m, x| m.max(x.abs()))
+    }
+
+    /// Norm of the residual with forces in units of `scale`.
+    fn merit(&self, scale: f64) -> f64 {
+        (norm(&self.unbalanced) / scale).hypot(norm(&self.gaps))
+    }
+
+    /// Largest relative residual: forces against the largest force, gaps against r.
+    pub(crate) fn residual(&self) -> f64 {
+        let forces =
+            if self.force_scale > 0.0 { self.force_error() / self.force_scale } else { 0.0 };
+        forces.max(self.gap_error())
+    }
+
+    /// Converged to `tolerance`, or to the rounding of coordinates of size one times the stiffness.
+    fn converged(&self, tolerance: f64, stiffness: f64) -> bool {
+        let floor = 8.0 * f64::EPSILON;
+        self.force_error() <= tolerance * self.force_scale + floor * stiffness
+            && self.gap_error() <= tolerance.max(floor)
+    }
+
+    /// The scaled tangent stiffness.
+    pub(crate) fn tangent(&self, stage: &Stage<'_>, scaling: &Scaling) -> Matrix {
+        let lambda = self.multipliers(scaling);
+        let mut k = stage_tangent(stage, &self.q, &self.world_from_link, &lambda);
+        scaling.stiffness(&mut k);
+        k
+    }
+}
+
+/// How Newton's method ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NewtonEnd {
+    Converged,
+    /// No step decreases the residual, or too many iterations.
+    Stalled,
+    /// The tangent is singular on the admissible motions.
+    Singular,
+    /// Numbers overflowed.
+    NotFinite,
+}
+
+/// Counters of the work done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Work {
+    pub(crate) iterations: usize,
+    pub(crate) factorisations: usize,
+}
+
+/// Solves the bordered system with the stiffness shifted by `shift` times its largest entry (or the largest
+/// force, an energy too); `None` where it is singular.
+fn newton_step(k: &Matrix, point: &Point, shift: f64, work: &mut Work) -> Option<Vec<f64>> {
+    let (n, r) = (k.rows(), point.space.rank());
+    let size = k.max_abs().max(point.force_scale).max(f64::MIN_POSITIVE);
+    let y = &point.space.basis;
+    let system = Matrix::from_fn(n + r, n + r, |i, j| match (i < n, j < n) {
+        (true, true) => k[(i, j)] / size + if i == j { shift } else { 0.0 },
+        (true, false) => y[(j - n, i)],
+        (false, true) => y[(i - n, j)],
+        (false, false) => 0.0,
+    });
+    let closing = point.space.closing_step(&point.gaps);
+    let rhs =
+        Matrix::from_fn(
+            n + r,
+            1,
+            |i, _| {
+                if i < n { point.unbalanced[i] / size } else { closing[i - n] }
+            },
+        );
+    work.factorisations += 1;
+    let solution = dense::lu_solve(&system, &rhs);
+    let x: Vec<f64> = solution.as_slice()[..n].to_vec();
+    let largest = x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let sound = solution.is_finite() && largest < SINGULAR_STEP;
+    sound.then_some(x)
+}
+
+fn displaced(
+    stage: &Stage<'_>,
+    scaling: &Scaling,
+    from: &Point,
+    x: &[f64],
+    part: f64,
+) -> Option<Point> {
+    let mut q = from.q.clone();
+    let v: Vec<f64> = scaling.velocities(x).iter().map(|v| v * part).collect();
+    stage.m.integrate(&mut q, &v);
+    Point::new(stage, scaling, q)
+}
+
+/// Largest allowed part of a step.
+fn step_limit(x: &[f64], largest: f64) -> f64 {
+    let size = x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    if size > largest { largest / size } else { 1.0 }
+}
+
+/// Newton's method with step limit and line search on the residual. The last point reached is returned
+/// whatever the end; after convergence to `tolerance` up to `polish` further steps are taken while they help.
+pub(crate) fn newton(
+    stage: &Stage<'_>,
+    scaling: &Scaling,
+    start: Point,
+    options: &EquilibriumOptions,
+    tolerance: f64,
+    polish: usize,
+    work: &mut Work,
+) -> (Point, NewtonEnd) {
+    let mut point = start;
+    for _ in 0..options.max_iterations {
+        let k = point.tangent(stage, scaling);
+        if !k.is_finite() {
+            return (point, NewtonEnd::NotFinite);
+        }
+        if point.converged(tolerance, k.max_abs()) {
+            return (polished(stage, scaling, point, polish, work), NewtonEnd::Converged);
+        }
+        work.iterations += 1;
+        let Some(x) = newton_step(&k, &point, 0.0, work) else {
+            return (point, NewtonEnd::Singular);
+        };
+        match line_search(stage, scaling, &point, &x, options) {
+            Some(next) => point = next,
+            None => {
+                // At the rounding limit no step helps any more.
+                let end = if point.converged(100.0 * tolerance, 100.0 * k.max_abs()) {
+                    NewtonEnd::Converged
+                } else {
+                    NewtonEnd::Stalled
+                };
+                return (point, end);
+            }
+        }
+    }
+    (point, NewtonEnd::Stalled)
+}
+
+fn line_search(
+    stage: &Stage<'_>,
+    scaling: &Scaling,
+    point: &Point,
+    x: &[f64],
+    options: &EquilibriumOptions,
+) -> Option<Point> {
+    let mut part = step_limit(x, options.max_step);
+    while part > SMALLEST_STEP * step_limit(x, options.max_step) {
+        if let Some(next) = displaced(stage, scaling, point, x, part) {
+            let scale = point.force_scale.max(next.force_scale).max(f64::MIN_POSITIVE);
+            if next.merit(scale) <= (1.0 - SUFFICIENT_DECREASE * part) * point.merit(scale) {
+                return Some(next);
+            }
+        }
+        part *= 0.5;
+    }
+    None
+}
+
+fn polished(
+    stage: &Stage<'_>,
+    scaling: &Scaling,
+    mut point: Point,
+    steps: usize,
+    work: &mut Work,
+) -> Point {
+    for _ in 0..steps {
+        let k = point.tangent(stage, scaling);
+        let Some(x) = newton_step(&k, &point, 0.0, work) else { break };
+        let Some(next) = displaced(stage, scaling, &point, &x, 1.0) else { break };
+        work.iterations += 1;
+        let scale = point.force_scale.max(next.force_scale).max(f64::MIN_POSITIVE);
+        if next.merit(scale) >= 0.5 * point.merit(scale) {
+            break;
+        }
+        point = next;
+    }
+    point
+}
+
+/// Pseudo-transient continuation: the flow x′ = f + Gᵀλ on the loop manifold, by implicit Euler steps whose
+/// length grows as the residual falls. Leaves saddles' neighbourhoods and finds a stable equilibrium where Newton's path
+/// has a gap (a limit point, a pendulum that nothing holds at the start).
+pub(crate) fn relax(
+    stage: &Stage<'_>,
+    scaling: &Scaling,
+    start: Point,
+    options: &EquilibriumOptions,
+    work: &mut Work,
+) -> Point {
+    let mut point = start;
+    let mut shift: f64 = 1.0;
+    for _ in 0..options.max_relaxation_steps {
+        let k = point.tangent(stage, scaling);
+        if !k.is_finite() || point.converged(options.tolerance.sqrt(), k.max_abs()) {
+            break;
+        }
+        work.iterations += 1;
+        let Some(x) = newton_step(&k, &point, shift, work) else {
+            shift = (4.0 * shift).min(1e6);
+            continue;
+        };
+        let part = step_limit(&x, options.max_step);
+        match displaced(stage, scaling, &point, &x, part) {
+            Some(next) => {
+                let scale = point.force_scale.max(next.force_scale).max(f64::MIN_POSITIVE);
+                let ratio = next.merit(scale) / point.merit(scale).max(f64::MIN_POSITIVE);
+                shift = (shift * ratio.clamp(0.3, 2.0)).clamp(1e-12, 1e6);
+                point = next;
+            }
+            None => shift = (4.0 * shift).min(1e6),
+        }
+    }
+    point
+}

@@ -1,0 +1,83 @@
+//! Is an equilibrium stable, and which joints move where nothing resists?
+
+use forks_mechanism::{JointId, Mechanism, dense, lie::Matrix};
+
+use crate::constraint_space::ConstraintSpace;
+
+/// Stiffness of an admissible motion below this part of the largest one counts as none.
+const FREE_MOTION: f64 = 1e-13;
+/// Above this part of the largest entry the antisymmetric part of K_t matters.
+const NOT_SYMMETRIC: f64 = 1e-9;
+/// A joint takes part in a free motion if it moves by more than this part of the joint that moves most.
+const TAKES_PART: f64 = 1e-3;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Stability {
+    Stable,
+    Unstable,
+    /// Joints that move in the unresisted motions.
+    Free(Vec<JointId>),
+}
+
+/// Judges the scaled tangent stiffness on the admissible motions.
+pub(crate) fn stability(m: &Mechanism, k: &Matrix, space: &ConstraintSpace) -> Stability {
+    let size = k.max_abs();
+    if k.rows() == space.rank() {
+        return Stability::Stable;
+    }
+    if size == 0.0 {
+        return Stability::Free(free_joints(m, &space.admissible(k, 1.0), 0.0));
+    }
+    let on_motions = space.admissible(k, size);
+    let symmetric = on_motions.symmetric_part();
+    let Some((values, vectors)) = dense::symmetric_eigen(&symmetric) else {
+        return Stability::Unstable;
+    };
+    let free = (0..values.len())
+        .filter(|&i| values[i].abs() <= FREE_MOTION * size * (values.len() as f64).sqrt())
+        .collect::<Vec<_>>();
+    let skewness = on_motions.sub(&symmetric).max_abs();
+    if !free.is_empty() && skewness <= NOT_SYMMETRIC * size {
+        let motions = Matrix::from_fn(k.rows(), free.len(), |i, j| vectors[(i, free[j])]);
+        return Stability::Free(moving_joints(m, &motions));
+    }
+    if values[0] > 0.0 {
+        return Stability::Stable;
+    }
+    if skewness <= NOT_SYMMETRIC * size {
+        return Stability::Unstable;
+    }
+    match dense::eigenvalues(&on_motions) {
+        Some(all) => {
+            let real = all.iter().filter(|(re, im)| im.abs() <= 1e-9 * re.abs().max(1e-300));
+            if real.clone().any(|(re, _)| re.abs() <= FREE_MOTION * size) {
+                let motions = dense::nullspace(&on_motions, FREE_MOTION).map(|n| n.1);
+                Stability::Free(motions.map_or(vec![], |n| moving_joints(m, &n)))
+            } else if real.clone().any(|(re, _)| *re < 0.0) {
+                Stability::Unstable
+            } else {
+                Stability::Stable
+            }
+        }
+        None => Stability::Unstable,
+    }
+}
+
+fn free_joints(m: &Mechanism, k: &Matrix, _: f64) -> Vec<JointId> {
+    dense::nullspace(k, FREE_MOTION).map_or(vec![], |n| moving_joints(m, &n.1))
+}
+
+fn moving_joints(m: &Mechanism, motions: &Matrix) -> Vec<JointId> {
+    let mut out: Vec<JointId> = Vec::new();
+    for i in 0..m.joints().len() {
+        let id = JointId::new(i);
+        let moves = (0..motions.columns()).any(|c| {
+            let largest = (0..motions.rows()).fold(0.0f64, |s, r| s.max(motions[(r, c)].abs()));
+            m.velocity_range(id).any(|r| motions[(r, c)].abs() > TAKES_PART * largest)
+        });
+        if moves {
+            out.push(id);
+        }
+    }
+    out
+}

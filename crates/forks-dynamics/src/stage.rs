@@ -1,0 +1,149 @@
+//! A stage of loading: loads and spring preloads scaled together (DESIGN of the statics: from 0 to 1).
+
+use forks_mechanism::{
+    JointId, JointMatrix, Mechanism,
+    lie::{Pose, Twist},
+    loops,
+};
+
+use crate::{
+    loads::{LinkLoad, Loads, weight},
+    logarithm::{RelativeTerm, linear_gradient, quadratic_term},
+    springs::{StartRest, bushing_displacement, spring_gradient, spring_hessian},
+};
+
+/// Loads at scale s; every spring is a mixture of s parts of itself and 1 − s parts of the same spring
+/// at rest in the start pose.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stage<'a> {
+    pub(crate) m: &'a Mechanism,
+    pub(crate) loads: &'a Loads,
+    pub(crate) scale: f64,
+    /// `None` means scale 1.
+    pub(crate) rest: Option<&'a StartRest>,
+}
+
+impl<'a> Stage<'a> {
+    pub(crate) fn full(m: &'a Mechanism, loads: &'a Loads) -> Self {
+        Self { m, loads, scale: 1.0, rest: None }
+    }
+
+    /// The two rests of a spring with their weights; weights of zero are left out.
+    fn mixture<T: Copy>(
+        &self,
+        own: T,
+        start: impl FnOnce(&'a StartRest) -> T,
+    ) -> [Option<(T, f64)>; 2] {
+        match self.rest {
+            Some(rest) if self.scale < 1.0 => {
+                [Some((own, self.scale)), Some((start(rest), 1.0 - self.scale))]
+            }
+            _ => [Some((own, 1.0)), None],
+        }
+    }
+
+    /// Gradient of a joint's spring energy, if it has a spring.
+    pub(crate) fn joint_gradient(&self, id: JointId, q: &[f64]) -> Option<Vec<f64>> {
+        let j = self.m.joint(id);
+        let s = j.spring.as_ref()?;
+        let range = self.m.position_range(id);
+        let mut out = vec![0.0; j.dof()];
+        let rests = self.mixture(s.rest.as_slice(), |r| &r.q[range.clone()]);
+        for (rest, weight) in rests.into_iter().flatten() {
+            let g = spring_gradient(&j.kind, &s.stiffness, rest, &q[range.clone()]);
+            out.iter_mut().zip(g).for_each(|(o, g)| *o += weight * g);
+        }
+        Some(out)
+    }
+
+    /// Hessian of a joint's spring energy, if it has a spring.
+    pub(crate) fn joint_hessian(&self, id: JointId, q: &[f64]) -> Option<JointMatrix> {
+        let j = self.m.joint(id);
+        let s = j.spring.as_ref()?;
+        if j.kind.has_scalar_coordinates() {
+            return Some(s.stiffness.clone());
+        }
+        let range = self.m.position_range(id);
+        let d = j.dof();
+        let mut data = vec![0.0; d * d];
+        let rests = self.mixture(s.rest.as_slice(), |r| &r.q[range.clone()]);
+        for (rest, weight) in rests.into_iter().flatten() {
+            let h = spring_hessian(&j.kind, &s.stiffness, rest, &q[range.clone()]);
+            data.iter_mut().zip(h.as_slice()).for_each(|(o, h)| *o += weight * h);
+        }
+        Some(JointMatrix::new(d, data))
+    }
+
+    /// k (ℓ − rest) of a combination spring.
+    pub(crate) fn combination_force(&self, i: usize, q: &[f64]) -> f64 {
+        let s = &self.m.combination_springs()[i];
+        let value = loops::combination_value(self.m, &s.combination, q);
+        self.mixture(s.rest, |r| r.combinations[i])
+            .into_iter()
+            .flatten()
+            .map(|(rest, weight)| weight * s.stiffness * (value - rest))
+            .sum()
+    }
+
+    /// Gradient and Hessian of a bushing's energy in local relative twist coordinates.
+    pub(crate) fn bushing_term(&self, i: usize, world_from_link: &[Pose]) -> RelativeTerm {
+        let b = &self.m.bushings()[i];
+        let k = b.stiffness.to_mat6();
+        let mut out = quadratic_term(Twist::ZERO, &forks_mechanism::lie::Mat6::ZERO);
+        for (delta, weight) in self.bushing_displacements(i, world_from_link) {
+            let t = quadratic_term(delta, &k);
+            out.gradient += t.gradient * weight;
+            out.hessian += t.hessian.scale(weight);
+        }
+        out
+    }
+
+    /// Gradient of a bushing's energy in local relative twist coordinates.
+    pub(crate) fn bushing_gradient(
+        &self,
+        i: usize,
+        world_from_link: &[Pose],
+    ) -> forks_mechanism::lie::Wrench {
+        let k = &self.m.bushings()[i].stiffness;
+        let mut out = forks_mechanism::lie::Wrench::ZERO;
+        for (delta, weight) in self.bushing_displacements(i, world_from_link) {
+            out += linear_gradient(delta, &k.mul_vec(&delta.to_array())) * weight;
+        }
+        out
+    }
+
+    fn bushing_displacements(
+        &self,
+        i: usize,
+        world_from_link: &[Pose],
+    ) -> impl Iterator<Item = (Twist, f64)> {
+        let now = bushing_displacement(&self.m.bushings()[i], world_from_link);
+        self.mixture(Pose::IDENTITY, |r| r.bushings[i])
+            .into_iter()
+            .flatten()
+            .map(move |(rest, weight)| ((rest.inverse() * now).log(), weight))
+    }
+
+    /// External loads link by link; links without load are not visited.
+    pub(crate) fn for_each_load(
+        &self,
+        world_from_link: &[Pose],
+        mut f: impl FnMut(usize, LinkLoad),
+    ) {
+        let scaled = |l: LinkLoad| LinkLoad {
+            wrench: l.wrench * self.scale,
+            slope: l.slope.scale(self.scale),
+        };
+        if self.loads.gravity {
+            for (i, l) in self.m.links().iter().enumerate().skip(1) {
+                if l.inertia.mass != 0.0 {
+                    f(i, scaled(weight(self.m, i, &world_from_link[i])));
+                }
+            }
+        }
+        for w in &self.loads.wrenches {
+            let link = w.link.index();
+            f(link, scaled(w.link_load(&world_from_link[link])));
+        }
+    }
+}
