@@ -1,2 +1,35 @@
-//! placeholder
-fn main() {}
+//! `cargo xtask`: the commands of this repository, the same for people and for CI.
+
+mod ci;
+mod tidy;
+
+use std::{path::Path, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", about = "The commands of this repository")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check the rules that no compiler knows: layers, licences, docs, sizes, provenance
+    Tidy,
+    /// Run everything that CI runs, in the same order (.ci/run)
+    Ci,
+}
+
+fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Tidy => tidy::run(root()),
+        Command::Ci => ci::run(root()),
+    }
+}
+
+/// The root of the repository.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository's root")
+}
