@@ -1,1 +1,24 @@
-//! placeholder
+//! Exact first order reduction of compliant mechanisms to their end effectors (FORK⁻¹S).
+//!
+//! # Conventions
+//! - SI units, radians, `f64`; right-handed frames; `Pose` maps body to world coordinates.
+//! - Twists and wrenches have their linear part first, in the body's own frame at its origin.
+//! - Matrices over effectors are flattened effector by effector: 6E numbers.
+//! - Compliance maps wrenches to small twists; at loaded poses in exponential coordinates of the effectors.
+
+mod basis;
+mod error;
+mod frontier;
+mod maps;
+mod motion;
+mod plan;
+mod prestress;
+mod reduce;
+mod response;
+mod small;
+mod sweep;
+
+pub use basis::Basis;
+pub use error::ReduceError;
+pub use reduce::{Reduction, ServoSpring, effector_load, reduce};
+pub use response::{Effector, Linearisation, Response, response};

@@ -1,0 +1,65 @@
+//! Errors of a reduction.
+
+use forks_mechanism::BuildError;
+use thiserror::Error;
+
+/// Why a mechanism cannot be reduced.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum ReduceError {
+    /// No effector was given.
+    #[error("no end effector given")]
+    NoEffector,
+    /// No link, frame or site of that name.
+    #[error("there is no link or frame named '{name}' to be an end effector")]
+    UnknownEffector {
+        /// The name.
+        name: String,
+    },
+    /// The effectors cannot move at all.
+    #[error("end effector(s) {names} cannot move: no joint between them and the ground gives way")]
+    Immobile {
+        /// The effectors' names.
+        names: String,
+    },
+    /// Motions that nothing resists.
+    #[error("motion without stiffness at joint(s) {}; give them springs or a default stiffness", .joints.join(", "))]
+    Unresisted {
+        /// The joints that take part in the motion.
+        joints: Vec<String>,
+    },
+    /// A loaded pose at which some motion has exactly zero stiffness.
+    #[error("the loaded pose is singular: some motion near joint '{joint}' has zero stiffness")]
+    Singular {
+        /// The joint at which it was noticed.
+        joint: String,
+    },
+    /// A load on a link that is no effector and has no potential.
+    #[error("the load on link '{link}' has no potential: only forces fixed in the world can act on links that are no end effectors")]
+    NonconservativeLoad {
+        /// The link.
+        link: String,
+    },
+    /// A list does not fit the mechanism.
+    #[error("{quantity} has {found} entries, expected {expected}")]
+    WrongLength {
+        /// Which list.
+        quantity: &'static str,
+        /// Entries found.
+        found: usize,
+        /// Entries needed.
+        expected: usize,
+    },
+    /// A number is NaN or infinite.
+    #[error("{quantity} is not finite")]
+    NotFinite {
+        /// Which number.
+        quantity: &'static str,
+    },
+    /// The changed mechanism is not valid.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The reduced numbers do not make a model.
+    #[error(transparent)]
+    Model(#[from] forks_rom::ModelError),
+}

@@ -1,0 +1,73 @@
+//! Relative motions of tree joints in dimensionless form: lengths divided by the mechanism's size r.
+//!
+//! Twists are (v/r; ω), wrenches (r f; τ), so that energies keep their unit and all entries of a
+//! compliance are comparable.
+
+use forks_mechanism::{
+    JointMatrix, Mechanism, TreeEdge,
+    dense::Matrix,
+    lie::{Adjoint, Pose, Twist, Wrench},
+    tree_joint_motion,
+};
+
+/// A joint's motion: `ξ_outer = Ad ξ_inner + J θ`.
+pub(crate) struct ScaledMotion {
+    /// Adjoint of outer_from_inner.
+    pub(crate) ad: Adjoint,
+    /// Columns J.
+    pub(crate) columns: Vec<Twist>,
+}
+
+pub(crate) fn scale_pose(p: &Pose, r: f64) -> Pose {
+    Pose::new(p.rotation, p.translation / r)
+}
+
+pub(crate) fn scale_twist(t: Twist, r: f64) -> Twist {
+    t.scale_linear(1.0 / r)
+}
+
+pub(crate) fn scale_wrench(w: Wrench, r: f64) -> Wrench {
+    Wrench::new(w.force * r, w.torque)
+}
+
+pub(crate) fn scaled_motion(m: &Mechanism, e: &TreeEdge, q: &[f64], r: f64) -> ScaledMotion {
+    let motion = tree_joint_motion(m, e, q);
+    ScaledMotion {
+        ad: scale_pose(&motion.inner_from_outer.inverse(), r).adjoint(),
+        columns: motion.columns.as_slice().iter().map(|c| scale_twist(*c, r)).collect(),
+    }
+}
+
+/// The compliance of a joint's spring and the directions that it leaves free.
+pub(crate) struct JointCompliance {
+    /// d×d compliance of the resisted directions.
+    pub(crate) compliance: Matrix,
+    /// Free directions as columns (d×k).
+    pub(crate) free: Matrix,
+}
+
+/// Relative size below which an eigenvalue of a stiffness matrix counts as zero.
+const ZERO_STIFFNESS: f64 = 1e-12;
+
+/// Splits a joint's stiffness (its Hessian at a loaded pose may have either sign).
+pub(crate) fn joint_compliance(dof: usize, stiffness: Option<&JointMatrix>) -> JointCompliance {
+    let Some(k) = stiffness.filter(|k| !k.is_zero()) else {
+        return JointCompliance { compliance: Matrix::zeros(dof, dof), free: Matrix::identity(dof) };
+    };
+    if dof == 1 {
+        return JointCompliance {
+            compliance: Matrix::from_fn(1, 1, |_, _| 1.0 / k.get(0, 0)),
+            free: Matrix::zeros(1, 0),
+        };
+    }
+    let (values, vectors) = crate::small::jacobi_eigen(&Matrix::from_fn(dof, dof, |i, j| k.get(i, j)));
+    let top = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let (kept, free): (Vec<usize>, Vec<usize>) =
+        (0..dof).partition(|&i| values[i].abs() > ZERO_STIFFNESS * top);
+    JointCompliance {
+        compliance: Matrix::from_fn(dof, dof, |i, j| {
+            kept.iter().map(|&c| vectors[(i, c)] * vectors[(j, c)] / values[c]).sum()
+        }),
+        free: Matrix::from_fn(dof, free.len(), |i, c| vectors[(i, free[c])]),
+    }
+}

@@ -1,0 +1,116 @@
+//! The order of a sweep: which tree joints are entered, and when.
+
+use forks_mechanism::{JointId, JointKind, LinkId, Mechanism};
+
+/// Where a sweep goes.
+pub(crate) struct Plan {
+    /// Tree edges (positions in the forest's list) in sweep order: depth first, smallest branch first,
+    /// so that few links stay live.
+    pub(crate) edges: Vec<usize>,
+    /// Links of parts that hang on a free joint and hold no effector: left out of the sweep.
+    pub(crate) left_out: Vec<LinkId>,
+}
+
+/// Plans a sweep. A branch is entered if it holds an effector, a loop, a bushing, a coupled or
+/// springless coordinate, or, at loaded poses (`enter_all`), anything at all.
+pub(crate) fn plan(m: &Mechanism, effectors: &[LinkId], enter_all: bool) -> Plan {
+    let edges = m.forest().edges();
+    let mut wanted = vec![enter_all; m.links().len()];
+    for l in effectors {
+        wanted[l.index()] = true;
+    }
+    for (a, b) in link_ties(m) {
+        wanted[a.index()] = true;
+        wanted[b.index()] = true;
+    }
+    for e in edges {
+        let j = m.joint(e.joint);
+        let springless = (0..j.dof())
+            .any(|c| j.spring.as_ref().is_none_or(|s| s.stiffness.is_zero_row(c)));
+        wanted[e.outer.index()] |= springless;
+    }
+    let left_out = loose_parts(m, effectors);
+    for l in &left_out {
+        wanted[l.index()] = false;
+    }
+    // A branch is wanted if anything in it is; sizes count entered links.
+    let mut size = vec![0usize; m.links().len()];
+    for e in edges.iter().rev() {
+        if wanted[e.outer.index()] {
+            size[e.outer.index()] += 1;
+            size[e.inner.index()] += size[e.outer.index()];
+            wanted[e.inner.index()] = true;
+        }
+    }
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); m.links().len()];
+    for (k, e) in edges.iter().enumerate() {
+        if wanted[e.outer.index()] {
+            children[e.inner.index()].push(k);
+        }
+    }
+    for list in &mut children {
+        // Pushed on a stack below: largest first, so that the smallest is taken first.
+        list.sort_by_key(|&k| std::cmp::Reverse(size[edges[k].outer.index()]));
+    }
+    let mut order = Vec::new();
+    let mut stack: Vec<usize> = children[0].clone();
+    while let Some(k) = stack.pop() {
+        order.push(k);
+        stack.extend(&children[edges[k].outer.index()]);
+    }
+    Plan { edges: order, left_out }
+}
+
+/// Pairs of links that something beside tree joints ties together.
+fn link_ties(m: &Mechanism) -> Vec<(LinkId, LinkId)> {
+    let mut ties = Vec::new();
+    for &id in m.forest().closures() {
+        ties.push((m.joint(id).parent, m.joint(id).child));
+    }
+    for b in m.bushings() {
+        ties.push((b.link_a, b.link_b));
+    }
+    let mut tie_coordinates = |joints: &mut dyn Iterator<Item = JointId>| {
+        let ends: Vec<LinkId> = joints.flat_map(|j| [m.joint(j).parent, m.joint(j).child]).collect();
+        for w in ends.windows(2) {
+            ties.push((w[0], w[1]));
+        }
+    };
+    for c in m.couplings() {
+        tie_coordinates(
+            &mut c.terms.iter().flat_map(|t| t.combination.terms.iter().map(|(c, _)| c.joint)),
+        );
+    }
+    for s in m.combination_springs() {
+        tie_coordinates(&mut s.combination.terms.iter().map(|(c, _)| c.joint));
+    }
+    ties
+}
+
+/// Links of parts that a springless free joint ties to the ground, that hold no effector and that no
+/// loop, bushing, coupling or spring ties to anything else: free bodies beside the mechanism.
+fn loose_parts(m: &Mechanism, effectors: &[LinkId]) -> Vec<LinkId> {
+    let n = m.links().len();
+    let mut part: Vec<usize> = (0..n).collect();
+    // Every link belongs to the part of its outermost ancestor; edges come ancestors first.
+    for e in m.forest().edges() {
+        if e.inner != LinkId::WORLD {
+            part[e.outer.index()] = part[e.inner.index()];
+        }
+    }
+    let mut free = vec![false; n];
+    for e in m.forest().edges().iter().filter(|e| e.inner == LinkId::WORLD) {
+        let j = m.joint(e.joint);
+        free[e.outer.index()] = matches!(j.kind, JointKind::Free) && j.spring.is_none();
+    }
+    for l in effectors {
+        free[part[l.index()]] = false;
+    }
+    for (a, b) in link_ties(m) {
+        if part[a.index()] != part[b.index()] {
+            free[part[a.index()]] = false;
+            free[part[b.index()]] = false;
+        }
+    }
+    (1..n).filter(|&l| free[part[l]]).map(LinkId::new).collect()
+}

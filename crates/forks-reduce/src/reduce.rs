@@ -1,0 +1,257 @@
+//! From the linear response to a reduced model.
+
+use forks_dynamics::{AppliedWrench, Loads, WrenchFrame};
+use forks_mechanism::{
+    Combination, CombinationSpringId, Joint, JointKind, Mechanism,
+    dense::{self, Matrix},
+    lie::{Pose, Wrench, skew},
+    loops,
+};
+use forks_rom::{
+    EffectorRest, JointPath, LinkRest, ModelData, ReducedModel, TreeJointRest,
+};
+
+use crate::{
+    basis::{Basis, basis},
+    error::ReduceError,
+    response::{Effector, Linearisation, Response, response},
+};
+
+/// A servo of the mechanism, turned into a spring whose rest value can be moved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServoSpring {
+    /// Name of the servo.
+    pub name: String,
+    /// The spring that stands for it.
+    pub spring: CombinationSpringId,
+}
+
+/// A reduced model with what was found on the way.
+#[derive(Clone, Debug)]
+pub struct Reduction {
+    /// The run-time model.
+    pub model: ReducedModel,
+    /// Rank and basis of the effectors' motion.
+    pub basis: Basis,
+    /// The linear response from which the model was made; its compliance is 𝓗⁻¹ in effector
+    /// coordinates.
+    pub response: Response,
+    /// Compliance C, 6E × 6E, for loads that keep their world axes (components in the axes of the
+    /// linearisation pose); equal to the response's where no static wrench acts.
+    pub compliance: Matrix,
+    /// Largest residual of the loop equations at the linearisation pose.
+    pub closure_residual: f64,
+}
+
+/// Reduces a mechanism about a pose.
+///
+/// # Errors
+/// See [`ReduceError`].
+pub fn reduce(
+    m: &Mechanism,
+    effectors: &[Effector],
+    at: Linearisation<'_>,
+    servos: &[ServoSpring],
+) -> Result<Reduction, ReduceError> {
+    let outputs: Vec<Combination> = servos
+        .iter()
+        .map(|s| m.combination_springs()[s.spring.index()].combination.clone())
+        .collect();
+    let response = response(m, effectors, at, &outputs)?;
+    let names = effectors.iter().map(|e| format!("'{}'", e.name)).collect::<Vec<_>>().join(", ");
+    let loaded = matches!(at, Linearisation::Loaded { .. });
+    let basis = basis(m, &response, loaded, &names)?;
+    let static_wrenches = static_wrenches(effectors, &response.world_from_link, &at);
+    let compliance = world_fixed_compliance(&response.compliance, &static_wrenches)?;
+    let residual = loops::constraint_residual(m, at.positions(), &response.world_from_link);
+    let model = model(m, effectors, at.positions(), servos, &response, &basis, &static_wrenches)?;
+    Ok(Reduction {
+        model,
+        basis,
+        response,
+        compliance,
+        closure_residual: residual.iter().fold(0.0, |m, x| m.max(x.abs())),
+    })
+}
+
+/// The wrench b on each effector at the linearisation pose, in the effector's frame.
+fn static_wrenches(
+    effectors: &[Effector],
+    world_from_link: &[Pose],
+    at: &Linearisation<'_>,
+) -> Vec<Wrench> {
+    let Linearisation::Loaded { loads, .. } = at else {
+        return vec![Wrench::ZERO; effectors.len()];
+    };
+    let mut out = vec![Wrench::ZERO; effectors.len()];
+    for w in &loads.wrenches {
+        // Two effectors on one link: the first carries the link's loads.
+        if let Some(i) = effectors.iter().position(|e| e.link == w.link) {
+            out[i] += in_effector(w, &effectors[i], world_from_link);
+        }
+    }
+    out
+}
+
+fn in_effector(w: &AppliedWrench, e: &Effector, world_from_link: &[Pose]) -> Wrench {
+    let in_link = w.in_link(&world_from_link[w.link.index()]);
+    e.link_from_effector.adjoint().transpose_apply(in_link)
+}
+
+/// C = C_s (1 − Q C_s)⁻¹ with Q = blockdiag [[0, ½[f]×], [−½[f]×, ½[τ]×]] of the static wrenches.
+fn world_fixed_compliance(c: &Matrix, static_wrenches: &[Wrench]) -> Result<Matrix, ReduceError> {
+    if static_wrenches.iter().all(|w| *w == Wrench::ZERO) {
+        return Ok(c.clone());
+    }
+    let n = c.rows();
+    let mut q = Matrix::zeros(n, n);
+    for (e, w) in static_wrenches.iter().enumerate() {
+        let (f, t) = (skew(w.force) * 0.5, skew(w.torque) * 0.5);
+        for i in 0..3 {
+            for j in 0..3 {
+                q[(6 * e + i, 6 * e + 3 + j)] = f.col(j)[i];
+                q[(6 * e + 3 + i, 6 * e + j)] = -f.col(j)[i];
+                q[(6 * e + 3 + i, 6 * e + 3 + j)] = t.col(j)[i];
+            }
+        }
+    }
+    let system = Matrix::identity(n).sub(&q.mul(c));
+    // X (1 − Q C_s) = C_s, transposed for the solver.
+    let out = dense::lu_solve(&system.transpose(), &c.transpose()).transpose();
+    if out.is_finite() {
+        return Ok(out);
+    }
+    Err(ReduceError::NotFinite { quantity: "the compliance under world-fixed loads" })
+}
+
+#[allow(clippy::too_many_arguments)]
+fn model(
+    m: &Mechanism,
+    effectors: &[Effector],
+    q: &[f64],
+    servos: &[ServoSpring],
+    response: &Response,
+    basis: &Basis,
+    static_wrenches: &[Wrench],
+) -> Result<ReducedModel, ReduceError> {
+    // C_η = (SU)ᵀ C (SU), 𝓗 = C_η⁻¹; maps per η: T (SU) 𝓗.
+    let reduced = basis.dual.transpose_mul(&response.compliance).mul(&basis.dual).symmetric_part();
+    let hessian = dense::lu_solve(&reduced, &Matrix::identity(basis.rank)).symmetric_part();
+    if !hessian.is_finite() {
+        return Err(ReduceError::NotFinite { quantity: "the reduced stiffness" });
+    }
+    let per_eta = basis.dual.mul(&hessian);
+    let stiffness: Vec<f64> = servos
+        .iter()
+        .map(|s| m.combination_springs()[s.spring.index()].stiffness)
+        .collect();
+    let scaled = |x: &Matrix| {
+        Matrix::from_fn(x.rows(), x.columns(), |i, j| x[(i, j)] * stiffness[j])
+    };
+    // η_s = B⁺ J_E P K_s, Y = (J − X J_E) P K_s.
+    let servo_rest = scaled(&basis.dual.transpose_mul(&response.output_effectors));
+    let corrected = |map: &Matrix, outputs: &Matrix| scaled(outputs).sub(&map.mul(&servo_rest));
+    let links = m
+        .links()
+        .iter()
+        .enumerate()
+        .map(|(l, link)| {
+            let map = response.twists[l].mul(&per_eta);
+            LinkRest {
+                name: link.name.clone(),
+                auxiliary: link.auxiliary,
+                rest: response.world_from_link[l],
+                servo_map: corrected(&map, &response.output_twists[l]),
+                map,
+            }
+        })
+        .collect();
+    let joint_map = response.joints.mul(&per_eta);
+    let joint_servo_map = corrected(&joint_map, &response.output_joints);
+    let joints = m
+        .forest()
+        .edges()
+        .iter()
+        .map(|e| tree_joint(m, e, q, &joint_map, &joint_servo_map))
+        .collect();
+    let effectors = effectors
+        .iter()
+        .zip(static_wrenches)
+        .map(|(e, w)| EffectorRest {
+            name: e.name.clone(),
+            link: e.link.index(),
+            link_from_effector: e.link_from_effector,
+            rest: response.world_from_link[e.link.index()] * e.link_from_effector,
+            static_wrench: *w,
+        })
+        .collect();
+    Ok(ReducedModel::new(ModelData {
+        radius: response.radius,
+        effectors,
+        basis: basis.matrix.clone(),
+        hessian,
+        servo_rest,
+        servos: servos.iter().map(|s| s.name.clone()).collect(),
+        links,
+        joints,
+    })?)
+}
+
+fn tree_joint(
+    m: &Mechanism,
+    e: &forks_mechanism::TreeEdge,
+    q: &[f64],
+    map: &Matrix,
+    servo_map: &Matrix,
+) -> TreeJointRest {
+    let motion = forks_mechanism::tree_joint_motion(m, e, q);
+    let range = m.velocity_range(e.joint);
+    TreeJointRest {
+        inner: e.inner.index(),
+        outer: e.outer.index(),
+        inner_from_outer: motion.inner_from_outer,
+        path: joint_path(m.joint(e.joint), e, &q[m.position_range(e.joint)], &motion),
+        map: map.block(range.start, 0, range.len(), map.columns()),
+        servo_map: servo_map.block(range.start, 0, range.len(), servo_map.columns()),
+    }
+}
+
+/// How the joint moves by finite displacements of its coordinates.
+fn joint_path(
+    j: &Joint,
+    e: &forks_mechanism::TreeEdge,
+    qj: &[f64],
+    motion: &forks_mechanism::TreeJointMotion,
+) -> JointPath {
+    let columns = motion.columns.as_slice().to_vec();
+    match &j.kind {
+        JointKind::Universal { .. } => {
+            let mut factors: Vec<_> = columns.into_iter().enumerate().collect();
+            if e.reversed {
+                factors.reverse();
+            }
+            JointPath::Product { factors }
+        }
+        JointKind::General { subspace } => JointPath::Subspace {
+            before: j.parent_from_joint,
+            subspace: subspace.clone(),
+            start: qj.iter().zip(&j.reference).map(|(q, r)| q - r).collect(),
+            after: j.child_from_joint.inverse(),
+            inverted: e.reversed,
+        },
+        _ => JointPath::Exponential { columns },
+    }
+}
+
+/// The loads of an equilibrium with one dead wrench on an effector.
+pub fn effector_load(e: &Effector, wrench: Wrench, frame: WrenchFrame, gravity: bool) -> Loads {
+    Loads {
+        gravity,
+        wrenches: vec![AppliedWrench {
+            link: e.link,
+            link_from_point: e.link_from_effector,
+            wrench,
+            frame,
+        }],
+    }
+}

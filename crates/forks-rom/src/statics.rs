@@ -1,0 +1,260 @@
+//! Static response of the energy-consistent model.
+//!
+//! The elastic force balances the loads' generalised force: b_η + 𝓗(η − η_s) = Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e,
+//! w_e in the displaced effector frame. Newton's method with the exact derivative of the right side.
+
+use forks_lie::{
+    Matrix, Twist, Wrench, glam::DVec3, right_jacobian, right_jacobian_derivative,
+};
+
+use crate::{ModelError, ReducedModel};
+
+/// In which axes a load keeps its components while the effector moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadFrame {
+    /// World axes, at the effector's origin.
+    #[default]
+    World,
+    /// The effector's own axes.
+    Body,
+}
+
+/// A load on an effector, at its origin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EffectorLoad {
+    /// The effector's index.
+    pub effector: usize,
+    /// Force and torque.
+    pub wrench: Wrench,
+    /// Axes of the components.
+    pub frame: LoadFrame,
+}
+
+/// How a static solution ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StaticStatus {
+    /// The residual is at rounding level.
+    Converged,
+    /// No further progress was possible.
+    Stalled,
+    /// An effector turned by π or more: outside the model's range.
+    OutOfRange,
+}
+
+/// A static solution.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StaticSolution {
+    /// Reduced coordinates.
+    pub eta: Vec<f64>,
+    /// How it ended.
+    pub status: StaticStatus,
+    /// Newton steps taken.
+    pub iterations: usize,
+    /// Largest residual force over the largest force that was balanced.
+    pub residual: f64,
+}
+
+const MAX_ITERATIONS: usize = 200;
+const TOLERANCE: f64 = 1e-12;
+
+impl ReducedModel {
+    /// The reduced coordinates at rest under loads that grow from those of the linearisation pose.
+    ///
+    /// # Errors
+    /// A load on an effector that does not exist, numbers that are not finite.
+    pub fn solve_static(
+        &self,
+        loads: &[EffectorLoad],
+        servo_targets: &[f64],
+    ) -> Result<StaticSolution, ModelError> {
+        for l in loads {
+            if l.effector >= self.effector_count() {
+                return Err(ModelError::WrongSize {
+                    quantity: "effector index",
+                    found: l.effector,
+                    expected: self.effector_count(),
+                });
+            }
+            if !l.wrench.is_finite() {
+                return Err(ModelError::NotFinite { quantity: "load" });
+            }
+        }
+        let mut eta = vec![0.0; self.dof()];
+        let mut iterations = 0;
+        let mut status = StaticStatus::Converged;
+        // The load grows from what holds the linearisation pose; steps are halved where Newton fails.
+        let (mut reached, mut step) = (0.0, 1.0);
+        let mut residual = 0.0;
+        while reached < 1.0 {
+            let next: f64 = f64::min(1.0, reached + step);
+            let mut trial = eta.clone();
+            let end = self.newton(&mut trial, loads, servo_targets, next);
+            iterations += end.iterations;
+            if end.status == StaticStatus::Converged {
+                (eta, reached, residual) = (trial, next, end.residual);
+                continue;
+            }
+            step *= 0.5;
+            if step < 1e-3 {
+                (eta, residual, status) = (trial, end.residual, end.status);
+                break;
+            }
+        }
+        Ok(StaticSolution { eta, status, iterations, residual })
+    }
+
+    fn newton(
+        &self,
+        eta: &mut [f64],
+        loads: &[EffectorLoad],
+        servo_targets: &[f64],
+        scale: f64,
+    ) -> NewtonEnd {
+        let mut best = f64::INFINITY;
+        let mut end = NewtonEnd { status: StaticStatus::Stalled, iterations: 0, residual: best };
+        for i in 0..MAX_ITERATIONS {
+            end.iterations = i;
+            let out = (0..self.effector_count())
+                .any(|e| self.effector_twist(e, eta).angular.length() >= std::f64::consts::PI);
+            if out {
+                end.status = StaticStatus::OutOfRange;
+                return end;
+            }
+            let (residual, size, slope) = self.balance(eta, loads, servo_targets, scale);
+            let error = residual.iter().fold(0.0f64, |m, x| m.max(x.abs())) / size;
+            end.residual = error;
+            if error <= TOLERANCE {
+                end.status = StaticStatus::Converged;
+                return end;
+            }
+            if !error.is_finite() || (i > 30 && error > 0.999 * best) {
+                return end;
+            }
+            best = best.min(error);
+            let Some(dx) = solve(slope, &residual) else { return end };
+            let longest = self.longest_twist(&dx);
+            let damp = if longest > 0.5 { 0.5 / longest } else { 1.0 };
+            eta.iter_mut().zip(&dx).for_each(|(x, d)| *x -= damp * d);
+        }
+        end
+    }
+
+    /// Largest dimensionless effector twist of a step.
+    fn longest_twist(&self, eta: &[f64]) -> f64 {
+        (0..self.effector_count())
+            .map(|e| self.effector_twist(e, eta).scale_linear(1.0 / self.data().radius).norm())
+            .fold(0.0, f64::max)
+    }
+
+    /// Residual, the size of what is balanced, and the residual's derivative.
+    fn balance(
+        &self,
+        eta: &[f64],
+        loads: &[EffectorLoad],
+        servo_targets: &[f64],
+        scale: f64,
+    ) -> (Vec<f64>, f64, Matrix) {
+        let elastic = self.elastic_force(eta, servo_targets);
+        let mut size = elastic.iter().fold(f64::MIN_POSITIVE, |m, x| m.max(x.abs()));
+        let mut slope = self.data().hessian.clone();
+        let mut residual = elastic;
+        // At scale 0 the loads are those that hold the linearisation pose.
+        let held = 1.0 - scale;
+        for (r, b) in residual.iter_mut().zip(self.static_force()) {
+            *r -= held * b;
+        }
+        for l in loads {
+            let b = self.basis_of(l.effector);
+            let term = self.load_term(l, eta);
+            for j in 0..self.dof() {
+                let g: f64 = (0..6).map(|i| b[(i, j)] * term.force[i]).sum();
+                residual[j] -= scale * g;
+                size = size.max(scale * g.abs());
+            }
+            let turned = b.transpose_mul(&term.slope.mul(&b));
+            for i in 0..self.dof() {
+                for j in 0..self.dof() {
+                    slope[(i, j)] -= scale * turned[(i, j)];
+                }
+            }
+        }
+        (residual, size, slope)
+    }
+
+    fn basis_of(&self, e: usize) -> Matrix {
+        self.data().basis.block(6 * e, 0, 6, self.dof())
+    }
+
+    /// J_r(ξ)ᵀ w and its derivative with respect to ξ.
+    fn load_term(&self, load: &EffectorLoad, eta: &[f64]) -> LoadTerm {
+        let xi = self.effector_twist(load.effector, eta);
+        let jacobian = right_jacobian(xi);
+        let back = self.effector_pose(load.effector, eta).rotation.conjugate();
+        let w = match load.frame {
+            LoadFrame::Body => load.wrench,
+            LoadFrame::World => Wrench::new(back * load.wrench.force, back * load.wrench.torque),
+        };
+        let force = jacobian.transpose_mul_vec(&w.to_array());
+        let mut slope = Matrix::zeros(6, 6);
+        for k in 0..6 {
+            let direction = Twist::unit(k);
+            let mut column =
+                right_jacobian_derivative(xi, direction).transpose_mul_vec(&w.to_array());
+            if load.frame == LoadFrame::World {
+                // The body sees a world-fixed wrench turn backwards: ẇ = w × ω.
+                let omega = Twist::from_array(jacobian.mul_vec(&direction.to_array())).angular;
+                let turn = |v: DVec3| v.cross(omega);
+                let dw = Wrench::new(turn(w.force), turn(w.torque));
+                let more = jacobian.transpose_mul_vec(&dw.to_array());
+                column.iter_mut().zip(more).for_each(|(c, m)| *c += m);
+            }
+            for i in 0..6 {
+                slope[(i, k)] = column[i];
+            }
+        }
+        LoadTerm { force, slope }
+    }
+}
+
+struct NewtonEnd {
+    status: StaticStatus,
+    iterations: usize,
+    residual: f64,
+}
+
+struct LoadTerm {
+    force: [f64; 6],
+    slope: Matrix,
+}
+
+/// Gaussian elimination with partial pivoting.
+fn solve(mut a: Matrix, b: &[f64]) -> Option<Vec<f64>> {
+    let n = b.len();
+    let mut x = b.to_vec();
+    for p in 0..n {
+        let best = (p..n).max_by(|&i, &j| a[(i, p)].abs().total_cmp(&a[(j, p)].abs()))?;
+        if a[(best, p)] == 0.0 || !a[(best, p)].is_finite() {
+            return None;
+        }
+        for j in 0..n {
+            let t = a[(p, j)];
+            a[(p, j)] = a[(best, j)];
+            a[(best, j)] = t;
+        }
+        x.swap(p, best);
+        for i in p + 1..n {
+            let f = a[(i, p)] / a[(p, p)];
+            for j in p..n {
+                a[(i, j)] -= f * a[(p, j)];
+            }
+            x[i] -= f * x[p];
+        }
+    }
+    for i in (0..n).rev() {
+        for j in i + 1..n {
+            x[i] -= a[(i, j)] * x[j];
+        }
+        x[i] /= a[(i, i)];
+    }
+    Some(x)
+}
