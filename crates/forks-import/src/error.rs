@@ -1,0 +1,152 @@
+//! Errors of reading.
+
+use forks_mechanism::BuildError;
+use thiserror::Error;
+
+/// Where something is written.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Location {
+    /// File name as the user gave it; `None` for text that came from no file.
+    pub file: Option<String>,
+    /// Line, counted from 1; 0 where unknown.
+    pub line: u32,
+}
+
+impl std::fmt::Display for Location {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.file, self.line) {
+            (Some(file), 0) => write!(f, "{file}"),
+            (Some(file), line) => write!(f, "{file}:{line}"),
+            (None, 0) => write!(f, "MJCF text"),
+            (None, line) => write!(f, "line {line}"),
+        }
+    }
+}
+
+/// Why a file cannot be read; each message is one sentence with file, line, element, attribute and value.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// The file cannot be opened or read.
+    #[error("{file}: cannot read the file: {source}")]
+    Io {
+        /// The file.
+        file: String,
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// The file is not UTF-8 text.
+    #[error("{file}: the file is not UTF-8 text (byte {offset})")]
+    NotText {
+        /// The file.
+        file: String,
+        /// The first byte that is not.
+        offset: usize,
+    },
+    /// The text is not well-formed XML, or has a document type definition.
+    #[error("{at}: not valid XML: {problem}")]
+    Xml {
+        /// Where.
+        at: Location,
+        /// What the parser found.
+        problem: String,
+    },
+    /// An `<include>` that cannot be followed.
+    #[error("{at}: include of '{file}': {problem}")]
+    Include {
+        /// Where the include is.
+        at: Location,
+        /// The file to include.
+        file: String,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// An attribute whose value cannot be right.
+    #[error("{at}: {element}: {attribute}=\"{value}\" {problem}")]
+    Value {
+        /// Where.
+        at: Location,
+        /// The element, with its name.
+        element: String,
+        /// The attribute.
+        attribute: String,
+        /// Its text.
+        value: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Attributes that are missing or contradict each other, elements that cannot stand together.
+    #[error("{at}: {element}: {problem}")]
+    Element {
+        /// Where.
+        at: Location,
+        /// The element, with its name.
+        element: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A reference to something that does not exist.
+    #[error("{at}: {element}: {attribute}=\"{value}\" names no {kind} of this model")]
+    UnknownReference {
+        /// Where.
+        at: Location,
+        /// The element, with its name.
+        element: String,
+        /// The attribute.
+        attribute: String,
+        /// The name that was not found.
+        value: String,
+        /// body, joint, site, tendon, default class.
+        kind: &'static str,
+    },
+    /// Two elements of one kind share a name.
+    #[error("{at}: {kind} name '{name}' is used twice")]
+    DuplicateName {
+        /// Where the second one is.
+        at: Location,
+        /// body, joint, site, …
+        kind: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// An element that is no MJCF, or not at this place.
+    #[error("{at}: element '{element}' is not known inside '{parent}'")]
+    UnknownElement {
+        /// Where.
+        at: Location,
+        /// The element.
+        element: String,
+        /// The element around it.
+        parent: String,
+    },
+    /// An attribute that is no MJCF.
+    #[error("{at}: {element}: attribute {attribute}=\"{value}\" is not known")]
+    UnknownAttribute {
+        /// Where.
+        at: Location,
+        /// The element, with its name.
+        element: String,
+        /// The attribute.
+        attribute: String,
+        /// Its text.
+        value: String,
+    },
+    /// Valid MJCF that changes kinematics, inertia, springs or loops and cannot be represented.
+    #[error("{at}: {element} is not supported: {reason}")]
+    Unsupported {
+        /// Where.
+        at: Location,
+        /// The element, with its name, and the attribute if only that is meant.
+        element: String,
+        /// Why.
+        reason: String,
+    },
+    /// The parts are readable, but the mechanism is not valid.
+    #[error("{file}: {source}")]
+    Mechanism {
+        /// The main file, or `MJCF text`.
+        file: String,
+        /// What is wrong.
+        source: BuildError,
+    },
+}

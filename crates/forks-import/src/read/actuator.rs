@@ -1,0 +1,270 @@
+//! `<actuator>`: servos are actuators with an affine bias b₀ + b₁ l + b₂ l̇ on one hinge or slide or on a fixed
+//! tendon; with gear g they act as stiffness −b₁ g² and damping −b₂ g². All others exert forces only when driven.
+
+use forks_mechanism::{Combination, Servo, Transmission};
+
+use super::{
+    Attributes, Reader,
+    assemble::{Model, PendingServo},
+    attributes::merge,
+};
+use crate::{ImportError, note::Effect, xml::Element};
+
+const ACTUATORS: [&str; 13] = [
+    "general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper",
+    "cylinder", "muscle", "adhesion", "dcmotor", "plugin",
+];
+/// Attributes that belong to one kind of actuator and are not inherited by another.
+const OWN: [&str; 9] = [
+    "biastype", "gaintype", "biasprm", "gainprm", "kp", "kv", "dampratio", "bias", "input",
+];
+
+/// True for elements of `<actuator>`.
+pub(crate) fn is_actuator(tag: &str) -> bool {
+    ACTUATORS.contains(&tag)
+}
+
+/// Gain and bias of an actuator.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Law {
+    affine: bool,
+    gain: Option<f64>,
+    bias: [f64; 3],
+    /// Damping ratio that stands for bias[2].
+    ratio: Option<f64>,
+}
+
+/// What default classes, and in the end the element itself, say about an actuator.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ActuatorState<'a> {
+    shared: Vec<(&'a str, &'a str)>,
+    kind: Option<&'a str>,
+    own: Vec<(&'a str, &'a str)>,
+    /// What an earlier `general` said.
+    base: Law,
+}
+
+impl<'a> Reader<'a> {
+    /// `e` over what is inherited: attributes of one kind do not pass to another, except through the gain and
+    /// bias of `general`.
+    pub(crate) fn actuator_state(
+        &mut self,
+        inherited: ActuatorState<'a>,
+        e: &'a Element,
+    ) -> Result<ActuatorState<'a>, ImportError> {
+        let a = self.attributes("actuator", e)?;
+        let mut state = inherited;
+        let (own, shared): (Vec<_>, Vec<_>) = a.iter().partition(|(n, _)| OWN.contains(n));
+        state.shared = merge(&state.shared, shared.into_iter());
+        if state.kind == Some(e.tag.as_str()) {
+            // Damping and damping ratio replace each other.
+            let has = |n: &str| own.iter().any(|(o, _)| *o == n);
+            if has("kv") && has("dampratio") {
+                return Err(a.error("both 'kv' and 'dampratio' are given"));
+            }
+            state.own.retain(|(n, _)| {
+                !(*n == "dampratio" && has("kv") || *n == "kv" && has("dampratio"))
+            });
+            state.own = merge(&state.own, own.into_iter());
+        } else {
+            if state.kind.is_some_and(|k| k == "general" || e.tag == "general") {
+                state.base = self.law(&state, &a)?;
+            }
+            state.own = own;
+            state.kind = Some(&e.tag);
+        }
+        self.law(&state, &a)?;
+        Ok(state)
+    }
+
+    fn law(&self, state: &ActuatorState<'a>, at: &Attributes<'a>) -> Result<Law, ImportError> {
+        let a = Attributes::from_values(at, state.own.clone());
+        let base = &state.base;
+        let kp = || a.number("kp");
+        let damped = |kp: f64, inherited: f64, base_ratio: Option<f64>| {
+            let (kv, ratio) = (a.not_negative("kv")?, a.not_negative("dampratio")?);
+            if kv.is_some() && ratio.is_some() {
+                return Err(a.error("both 'kv' and 'dampratio' are given"));
+            }
+            let ratio = ratio.or(base_ratio.filter(|_| kv.is_none()));
+            let damping = kv.map_or(inherited, |kv| -kv);
+            Ok(Law { affine: true, gain: Some(kp), bias: [0.0, -kp, damping], ratio })
+        };
+        Ok(match state.kind.unwrap_or("general") {
+            "position" | "intvelocity" => {
+                damped(kp()?.or(base.gain).unwrap_or(1.0), base.bias[2].min(0.0), base.ratio)?
+            }
+            "pid" => damped(kp()?.unwrap_or(1.0), 0.0, None)?,
+            "velocity" => {
+                let kv = a.not_negative("kv")?.or(base.gain).unwrap_or(1.0);
+                Law { affine: true, gain: Some(kv), bias: [0.0, 0.0, -kv], ratio: None }
+            }
+            "cylinder" => {
+                let bias = a.array("bias")?.unwrap_or(base.bias);
+                Law { affine: true, gain: None, bias, ratio: None }
+            }
+            "general" => general(&a, base)?,
+            _ => Law::default(),
+        })
+    }
+
+    pub(crate) fn read_actuators(
+        &mut self,
+        section: &'a Element,
+        model: &mut Model,
+    ) -> Result<(), ImportError> {
+        for e in self.tree.children(section) {
+            if !is_actuator(&e.tag) {
+                self.unknown_element(e, "actuator")?;
+                continue;
+            }
+            let class = self.class_of("actuator", e, None)?;
+            let state = self.actuator_state(self.defaults.actuator(class).clone(), e)?;
+            let own = Attributes::new("actuator", self.tree, e, &[]);
+            let a = Attributes::from_values(&own, state.shared.clone());
+            model.actuator_names.insert(&a, 0)?;
+            let law = self.law(&state, &own)?;
+            self.add_actuator(&a, law, model)?;
+        }
+        Ok(())
+    }
+
+    fn add_actuator(
+        &mut self,
+        a: &Attributes<'a>,
+        law: Law,
+        model: &mut Model,
+    ) -> Result<(), ImportError> {
+        let gear = a.numbers("gear", 1, 6)?.map_or(1.0, |g| g[0]);
+        let Some((transmission, combination)) = self.transmission(a, model)? else {
+            if law.affine {
+                let reason = "servos are kept on hinges, slides and fixed tendons only";
+                self.notes.add(a.label(), "", Effect::Ignored, reason, &a.at);
+            } else {
+                self.note_driven(a);
+            }
+            return Ok(());
+        };
+        self.add_passive(a, gear, transmission, &combination, model)?;
+        if !law.affine {
+            self.note_driven(a);
+            return Ok(());
+        }
+        if law.bias[0] != 0.0 {
+            let reason = "the constant part of the bias is left out";
+            self.notes.add(a.label(), "biasprm", Effect::Approximated, reason, &a.at);
+        }
+        // A positive b₂ of a position-like actuator is a damping ratio.
+        let position_like = law.gain == Some(-law.bias[1]);
+        let ratio = law.ratio.or((position_like && law.bias[2] > 0.0).then_some(law.bias[2]));
+        let damping = if ratio.is_some() { 0.0 } else { -law.bias[2] * gear * gear };
+        let stiffness = -law.bias[1] * gear * gear;
+        for (what, value) in [("stiffness", stiffness), ("damping", damping)] {
+            if value < 0.0 {
+                let reason = format!("its feedback is the negative {what} {value}");
+                return self.refuse(a.label(), "", &reason, &a.at);
+            }
+        }
+        model.servos.push(PendingServo {
+            servo: Servo {
+                name: a.name().unwrap_or("").to_owned(),
+                transmission,
+                combination,
+                stiffness: stiffness + 0.0,
+                damping: damping + 0.0,
+            },
+            damping_ratio: ratio.filter(|&r| r > 0.0),
+            gear,
+            at: a.at.clone(),
+            label: a.label(),
+        });
+        Ok(())
+    }
+
+    fn note_driven(&mut self, a: &Attributes<'a>) {
+        let reason = "exerts no force unless driven";
+        self.notes.once(a.tag(), "", Effect::Ignored, reason, &a.at);
+    }
+
+    /// What a scalar actuator drives; `None` for other transmissions.
+    fn transmission(
+        &self,
+        a: &Attributes<'a>,
+        model: &Model,
+    ) -> Result<Option<(Transmission, Combination)>, ImportError> {
+        for name in ["joint", "jointinparent"] {
+            if let Some(i) = model.joint_names.reference(a, name)? {
+                let j = &model.joints[i];
+                let scalar = j.raw.kind.is_scalar();
+                return Ok(scalar.then(|| (Transmission::Joint, Combination::of(j.id))));
+            }
+        }
+        if let Some(i) = model.tendon_names.reference(a, "tendon")? {
+            let combination = model.tendons[i].combination.clone();
+            return Ok(combination.map(|c| (Transmission::Tendon, c)));
+        }
+        let other = ["site", "body", "cranksite", "slidersite"];
+        if !other.iter().any(|n| a.has(n)) && a.tag() != "plugin" {
+            return Err(a.error("it drives nothing: 'joint', 'jointinparent', 'tendon', 'site' or 'body' is missing"));
+        }
+        model.site_names.reference(a, "site")?;
+        model.body_names.reference(a, "body")?;
+        Ok(None)
+    }
+
+    /// Rotor inertia and viscous damping that the actuator adds to what it drives, times gear².
+    fn add_passive(
+        &mut self,
+        a: &Attributes<'a>,
+        gear: f64,
+        transmission: Transmission,
+        combination: &Combination,
+        model: &mut Model,
+    ) -> Result<(), ImportError> {
+        let armature = a.not_negative("armature")?.unwrap_or(0.0) * gear * gear;
+        let (damping, more) = a.polynomial("damping")?;
+        if more {
+            let reason = "only the linear part is kept";
+            self.notes.add(a.label(), "damping", Effect::Approximated, reason, &a.at);
+        }
+        let damping = if self.compiler.no_dampers { 0.0 } else { damping * gear * gear };
+        if transmission == Transmission::Joint {
+            let joint = &mut model.builder.joints_mut()[combination.terms[0].0.joint.index()];
+            joint.armature[0] += armature;
+            let sum = joint.damping.get(0, 0) + damping;
+            joint.damping.set(0, 0, sum);
+            return Ok(());
+        }
+        if armature > 0.0 {
+            let reason = "no inertia along combinations of coordinates";
+            self.refuse(a.label(), "armature", reason, &a.at)?;
+        }
+        if damping > 0.0 {
+            model.builder.add_combination_spring(forks_mechanism::CombinationSpring {
+                name: a.name().unwrap_or("").to_owned(),
+                combination: combination.clone(),
+                stiffness: 0.0,
+                damping,
+                rest: 0.0,
+            });
+        }
+        Ok(())
+    }
+}
+
+fn general(a: &Attributes<'_>, base: &Law) -> Result<Law, ImportError> {
+    let biastype = a.keyword("biastype", &["none", "affine", "muscle", "user", "dcmotor", "so3"])?;
+    let affine = biastype.map_or(base.affine, |b| b == "affine");
+    let gaintype =
+        a.keyword("gaintype", &["fixed", "affine", "muscle", "user", "dcmotor", "so3", "pid"])?;
+    let gain = a.numbers("gainprm", 0, usize::MAX)?.and_then(|g| g.first().copied());
+    let mut bias = base.bias;
+    let given = a.numbers("biasprm", 0, usize::MAX)?.unwrap_or_default();
+    for (b, g) in bias.iter_mut().zip(&given) {
+        *b = *g;
+    }
+    let fixed = gaintype.is_none_or(|g| g == "fixed");
+    let gain = gain.or(base.gain).unwrap_or(1.0);
+    let ratio = base.ratio.filter(|_| given.len() < 3);
+    Ok(Law { affine, gain: fixed.then_some(gain), bias, ratio })
+}

@@ -1,0 +1,222 @@
+//! From the tree as it is written to links, joints, frames and shapes.
+
+use forks_mechanism::{
+    Combination, Coordinate, Frame, Joint, JointId, JointKind, JointMatrix, JointSpring, Link,
+    LinkId, MechanismBuilder, Servo, Shape,
+    lie::{Pose, glam::DVec3, wxyz_from_quaternion},
+};
+
+use super::{
+    Reader,
+    body::{RawBody, RawSite, RawTree},
+    joint::{JointType, RawJoint},
+    names::Names,
+};
+use crate::{ImportError, Location};
+
+/// A tree joint of the mechanism and what the file says about it.
+#[derive(Clone, Debug)]
+pub(crate) struct ModelJoint {
+    pub(crate) id: JointId,
+    pub(crate) raw: RawJoint,
+}
+
+impl ModelJoint {
+    /// The joint's coordinate, for hinges and slides.
+    pub(crate) fn coordinate(&self) -> Coordinate {
+        Coordinate::of(self.id)
+    }
+}
+
+/// A tendon; `None` for the combination of a spatial one.
+#[derive(Clone, Debug)]
+pub(crate) struct ModelTendon {
+    pub(crate) combination: Option<Combination>,
+    /// Length in the start pose.
+    pub(crate) start_length: f64,
+}
+
+/// A servo whose damping may have to wait for the mass matrix.
+#[derive(Clone, Debug)]
+pub(crate) struct PendingServo {
+    pub(crate) servo: Servo,
+    /// Damping ratio that replaces the damping.
+    pub(crate) damping_ratio: Option<f64>,
+    pub(crate) gear: f64,
+    pub(crate) at: Location,
+    pub(crate) label: String,
+}
+
+/// The mechanism under construction.
+pub(crate) struct Model {
+    pub(crate) builder: MechanismBuilder,
+    pub(crate) link_of_body: Vec<LinkId>,
+    /// Poses of all bodies in the start pose.
+    pub(crate) world_from_body: Vec<Pose>,
+    pub(crate) body_names: Names,
+    pub(crate) joints: Vec<ModelJoint>,
+    pub(crate) joint_names: Names,
+    pub(crate) sites: Vec<RawSite>,
+    pub(crate) site_names: Names,
+    pub(crate) tendons: Vec<ModelTendon>,
+    pub(crate) tendon_names: Names,
+    pub(crate) equality_names: Names,
+    pub(crate) actuator_names: Names,
+    pub(crate) servos: Vec<PendingServo>,
+    /// Start positions of all tree joints: MuJoCo's qpos0.
+    pub(crate) start: Vec<f64>,
+}
+
+impl Reader<'_> {
+    pub(crate) fn assemble(&mut self, name: &str, tree: RawTree) -> Result<Model, ImportError> {
+        let inertias = self.inertias(&tree)?;
+        let mut model = Model {
+            builder: MechanismBuilder::new(name),
+            link_of_body: vec![LinkId::WORLD],
+            world_from_body: vec![Pose::IDENTITY],
+            body_names: tree.body_names,
+            joints: vec![],
+            joint_names: tree.joint_names,
+            sites: tree.sites,
+            site_names: tree.site_names,
+            tendons: vec![],
+            tendon_names: Names::new("tendon"),
+            equality_names: Names::new("equality"),
+            actuator_names: Names::new("actuator"),
+            servos: vec![],
+            start: vec![],
+        };
+        let c = &self.compiler;
+        model.builder.set_gravity(if c.no_gravity { DVec3::ZERO } else { c.gravity });
+        let passive_forces = !(c.no_springs && c.no_dampers);
+        let mut names: std::collections::HashSet<String> =
+            tree.bodies.iter().map(|b| b.name.clone()).collect();
+        for (body, inertia) in tree.bodies.iter().zip(inertias).skip(1) {
+            model.world_from_body.push(model.world_from_body[body.parent] * body.parent_from_body);
+            let mut link = Link::new(&body.name).with_inertia(inertia);
+            if passive_forces {
+                link.gravity_compensation = body.gravity_compensation;
+            }
+            self.add_body(&mut model, body, link, &mut names);
+        }
+        for s in &model.sites {
+            model.builder.add_frame(Frame {
+                name: s.name.clone(),
+                link: model.link_of_body[s.body],
+                link_from_frame: s.body_from_site,
+            });
+        }
+        for s in tree.shapes {
+            model.builder.add_shape(Shape {
+                name: s.name,
+                link: model.link_of_body[s.body],
+                link_from_shape: s.body_from_shape,
+                geometry: s.geometry,
+                friction: s.friction,
+            });
+        }
+        Ok(model)
+    }
+
+    /// The chain of joints from the parent's link to the body's, massless links between them.
+    fn add_body(
+        &self,
+        model: &mut Model,
+        body: &RawBody,
+        link: Link,
+        names: &mut std::collections::HashSet<String>,
+    ) {
+        let mut parent = model.link_of_body[body.parent];
+        let mut offset = body.parent_from_body;
+        let Some((last, before)) = body.joints.split_last() else {
+            let child = model.builder.add_link(link);
+            let mut joint = Joint::new("", JointKind::Fixed, parent, child).at(offset);
+            joint.implicit = true;
+            model.builder.add_joint(joint);
+            model.link_of_body.push(child);
+            return;
+        };
+        for (i, raw) in before.iter().enumerate() {
+            let name = auxiliary_name(body, raw, i, names);
+            let child = model.builder.add_link(Link::new(name).auxiliary());
+            self.add_tree_joint(model, raw, parent, child, offset);
+            parent = child;
+            offset = Pose::IDENTITY;
+        }
+        let child = model.builder.add_link(link);
+        self.add_tree_joint(model, last, parent, child, offset);
+        model.link_of_body.push(child);
+    }
+
+    fn add_tree_joint(
+        &self,
+        model: &mut Model,
+        raw: &RawJoint,
+        parent: LinkId,
+        child: LinkId,
+        offset: Pose,
+    ) {
+        let joint = self.joint(raw, parent, child, offset);
+        model.start.extend(&joint.start);
+        let id = model.builder.add_joint(joint);
+        model.joints.push(ModelJoint { id, raw: raw.clone() });
+    }
+
+    fn joint(&self, raw: &RawJoint, parent: LinkId, child: LinkId, offset: Pose) -> Joint {
+        let kind = match raw.kind {
+            JointType::Free => JointKind::Free,
+            JointType::Ball => JointKind::Spherical,
+            JointType::Slide => JointKind::Prismatic { axis: raw.axis },
+            JointType::Hinge => JointKind::Revolute { axis: raw.axis },
+        };
+        let mut joint = Joint::new(&raw.name, kind, parent, child);
+        if raw.kind == JointType::Free {
+            // The coordinates are the pose in the world.
+            joint.start = offset.translation.to_array().to_vec();
+            joint.start.extend(wxyz_from_quaternion(offset.rotation));
+        } else {
+            let anchor = Pose::from_translation(raw.position);
+            joint = joint.at(offset * anchor).child_at(anchor);
+        }
+        if raw.kind.is_scalar() {
+            joint = joint.with_reference(vec![raw.reference]);
+        }
+        let dof = joint.dof();
+        joint.armature = vec![raw.armature; dof];
+        joint.limits[0] = raw.limit;
+        set_spring(&mut joint, raw, if self.compiler.no_springs { 0.0 } else { raw.stiffness });
+        if !self.compiler.no_dampers {
+            joint.damping = JointMatrix::isotropic(dof, raw.damping);
+        }
+        joint
+    }
+}
+
+/// Spring of a joint; rests at `springref`, balls and free joints at the start pose.
+pub(crate) fn set_spring(joint: &mut Joint, raw: &RawJoint, stiffness: f64) {
+    if stiffness == 0.0 {
+        return;
+    }
+    let rest =
+        if raw.kind.is_scalar() { vec![raw.spring_reference] } else { joint.start.clone() };
+    joint.spring =
+        Some(JointSpring { stiffness: JointMatrix::isotropic(joint.dof(), stiffness), rest });
+}
+
+/// `body/joint`, made unique among all links.
+fn auxiliary_name(
+    body: &RawBody,
+    raw: &RawJoint,
+    index: usize,
+    names: &mut std::collections::HashSet<String>,
+) -> String {
+    let mut name = if raw.name.is_empty() {
+        format!("{}/#{index}", body.name)
+    } else {
+        format!("{}/{}", body.name, raw.name)
+    };
+    while !names.insert(name.clone()) {
+        name.push('\'');
+    }
+    name
+}

@@ -1,0 +1,211 @@
+//! The attributes of one element, over those of its default class, and their values.
+
+use forks_mechanism::lie::glam::DVec3;
+
+use crate::{
+    ImportError, Location,
+    xml::{Element, Tree},
+};
+
+/// Attributes that say the same thing in different ways: giving one replaces an inherited other.
+const ORIENTATIONS: [&str; 5] = ["quat", "axisangle", "euler", "xyaxes", "zaxis"];
+
+/// Attributes of an element.
+#[derive(Clone, Debug)]
+pub(crate) struct Attributes<'a> {
+    /// Name in the feature table.
+    pub(crate) kind: &'static str,
+    tag: &'a str,
+    /// Where the element is.
+    pub(crate) at: Location,
+    values: Vec<(&'a str, &'a str)>,
+}
+
+/// An element as messages call it: `joint 'knee'`, or `joint` without a name.
+pub(crate) fn label(tag: &str, name: Option<&str>) -> String {
+    match name {
+        Some(n) if !n.is_empty() => format!("{tag} '{n}'"),
+        _ => tag.to_owned(),
+    }
+}
+
+/// `own` over `inherited`.
+pub(crate) fn merge<'a>(
+    inherited: &[(&'a str, &'a str)],
+    own: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Vec<(&'a str, &'a str)> {
+    let mut out = inherited.to_vec();
+    let own: Vec<_> = own.collect();
+    let turns = own.iter().any(|(n, _)| ORIENTATIONS.contains(n));
+    out.retain(|(n, _)| {
+        !own.iter().any(|(o, _)| o == n) && !(turns && ORIENTATIONS.contains(n))
+    });
+    out.extend(own);
+    out
+}
+
+impl<'a> Attributes<'a> {
+    /// The attributes of `e` over inherited ones.
+    pub(crate) fn new(
+        kind: &'static str,
+        tree: &'a Tree,
+        e: &'a Element,
+        inherited: &[(&'a str, &'a str)],
+    ) -> Self {
+        let own = e.attributes.iter().map(|(n, v)| (n.as_str(), v.as_str()));
+        Self { kind, tag: &e.tag, at: tree.location(e), values: merge(inherited, own) }
+    }
+
+    /// Other values of the same element.
+    pub(crate) fn from_values(element: &Self, values: Vec<(&'a str, &'a str)>) -> Self {
+        Self { values, ..element.clone() }
+    }
+
+    /// All names and texts.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'a str, &'a str)> + '_ {
+        self.values.iter().copied()
+    }
+
+    /// The text of an attribute.
+    pub(crate) fn text(&self, name: &str) -> Option<&'a str> {
+        self.values.iter().find(|(n, _)| *n == name).map(|(_, v)| *v)
+    }
+
+    /// True if the attribute is given.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.text(name).is_some()
+    }
+
+    /// The element's name; `None` where it is empty.
+    pub(crate) fn name(&self) -> Option<&'a str> {
+        self.text("name").filter(|n| !n.is_empty())
+    }
+
+    /// The element as messages call it.
+    pub(crate) fn label(&self) -> String {
+        label(self.tag, self.name())
+    }
+
+    /// The tag of the element.
+    pub(crate) fn tag(&self) -> &'a str {
+        self.tag
+    }
+
+    /// An error about one attribute's value.
+    pub(crate) fn invalid(&self, name: &str, problem: impl Into<String>) -> ImportError {
+        ImportError::Value {
+            at: self.at.clone(),
+            element: self.label(),
+            attribute: name.into(),
+            value: self.text(name).unwrap_or("").into(),
+            problem: problem.into(),
+        }
+    }
+
+    /// An error about the element.
+    pub(crate) fn error(&self, problem: impl Into<String>) -> ImportError {
+        ImportError::Element { at: self.at.clone(), element: self.label(), problem: problem.into() }
+    }
+
+    /// An attribute that names something that does not exist.
+    pub(crate) fn unknown(&self, name: &str, kind: &'static str) -> ImportError {
+        ImportError::UnknownReference {
+            at: self.at.clone(),
+            element: self.label(),
+            attribute: name.into(),
+            value: self.text(name).unwrap_or("").into(),
+            kind,
+        }
+    }
+
+    /// The text of an attribute that must be given.
+    pub(crate) fn required(&self, name: &str) -> Result<&'a str, ImportError> {
+        self.text(name).ok_or_else(|| self.error(format!("attribute '{name}' is missing")))
+    }
+
+    /// Between `least` and `most` finite numbers.
+    pub(crate) fn numbers(
+        &self,
+        name: &str,
+        least: usize,
+        most: usize,
+    ) -> Result<Option<Vec<f64>>, ImportError> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        let mut out = Vec::new();
+        for word in text.split_whitespace() {
+            let number = word.parse::<f64>().ok().filter(|x| x.is_finite());
+            let Some(x) = number else {
+                return Err(self.invalid(name, format!("holds '{word}', which is not a finite number")));
+            };
+            out.push(x);
+        }
+        if out.len() < least || out.len() > most {
+            let expected = if least == most {
+                format!("{least}")
+            } else if most == usize::MAX {
+                format!("at least {least}")
+            } else {
+                format!("{least} to {most}")
+            };
+            return Err(self.invalid(name, format!("has {} numbers, expected {expected}", out.len())));
+        }
+        Ok(Some(out))
+    }
+
+    /// Exactly N numbers.
+    pub(crate) fn array<const N: usize>(
+        &self,
+        name: &str,
+    ) -> Result<Option<[f64; N]>, ImportError> {
+        Ok(self
+            .numbers(name, N, N)?
+            .map(|v| <[f64; N]>::try_from(v).expect("length was checked")))
+    }
+
+    /// One number.
+    pub(crate) fn number(&self, name: &str) -> Result<Option<f64>, ImportError> {
+        Ok(self.array::<1>(name)?.map(|[x]| x))
+    }
+
+    /// One number that must not be negative.
+    pub(crate) fn not_negative(&self, name: &str) -> Result<Option<f64>, ImportError> {
+        let x = self.number(name)?;
+        if x.is_some_and(|x| x < 0.0) {
+            return Err(self.invalid(name, "is negative"));
+        }
+        Ok(x)
+    }
+
+    /// Three numbers.
+    pub(crate) fn vector(&self, name: &str) -> Result<Option<DVec3>, ImportError> {
+        Ok(self.array::<3>(name)?.map(DVec3::from_array))
+    }
+
+    /// One of several words.
+    pub(crate) fn keyword(
+        &self,
+        name: &str,
+        words: &[&'static str],
+    ) -> Result<Option<&'static str>, ImportError> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        match words.iter().find(|w| **w == text) {
+            Some(w) => Ok(Some(w)),
+            None => Err(self.invalid(name, format!("must be one of {}", words.join(", ")))),
+        }
+    }
+
+    /// `true` or `false`.
+    pub(crate) fn boolean(&self, name: &str) -> Result<Option<bool>, ImportError> {
+        Ok(self.keyword(name, &["false", "true"])?.map(|w| w == "true"))
+    }
+
+    /// A polynomial of at most three coefficients whose linear part must not be negative: the linear part, and
+    /// whether there is more.
+    pub(crate) fn polynomial(&self, name: &str) -> Result<(f64, bool), ImportError> {
+        let Some(p) = self.numbers(name, 1, 3)? else { return Ok((0.0, false)) };
+        if p[0] < 0.0 {
+            return Err(self.invalid(name, "is negative"));
+        }
+        Ok((p[0], p[1..].iter().any(|&x| x != 0.0)))
+    }
+}

@@ -1,0 +1,102 @@
+//! `<include>`: the children of the included file's root take the element's place. Paths are relative to the
+//! directory of the main file, each file is used at most once, and nested includes are followed.
+
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
+
+use crate::{ImportError, xml::Tree};
+
+/// Reads a file and everything that it includes.
+pub(crate) fn load(path: &Path) -> Result<Tree, ImportError> {
+    let mut tree = Tree::default();
+    let source = read_text(path)?;
+    tree.files.push(path.display().to_string());
+    tree.root = tree.append(&source, Some(0))?;
+    let directory = path.parent().unwrap_or(Path::new("")).to_owned();
+    let mut seen = HashSet::from([identity(path)]);
+    resolve(&mut tree, Some(&directory), &mut seen)?;
+    Ok(tree)
+}
+
+/// Parses text that has no directory to include from.
+pub(crate) fn parse(source: &str) -> Result<Tree, ImportError> {
+    let mut tree = Tree::default();
+    tree.root = tree.append(source, None)?;
+    resolve(&mut tree, None, &mut HashSet::new())?;
+    Ok(tree)
+}
+
+fn read_text(path: &Path) -> Result<String, ImportError> {
+    let file = path.display().to_string();
+    let bytes =
+        std::fs::read(path).map_err(|source| ImportError::Io { file: file.clone(), source })?;
+    String::from_utf8(bytes)
+        .map_err(|e| ImportError::NotText { file, offset: e.utf8_error().valid_up_to() })
+}
+
+fn identity(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// Replaces every include below the root, in document order.
+fn resolve(
+    tree: &mut Tree,
+    directory: Option<&Path>,
+    seen: &mut HashSet<PathBuf>,
+) -> Result<(), ImportError> {
+    let mut queue = vec![tree.root];
+    while let Some(parent) = queue.pop() {
+        let mut pending = std::mem::take(&mut tree.elements[parent].children);
+        pending.reverse();
+        let mut children = Vec::with_capacity(pending.len());
+        while let Some(child) = pending.pop() {
+            if tree.elements[child].tag != "include" {
+                children.push(child);
+                continue;
+            }
+            let root = open(tree, child, directory, seen)?;
+            pending.extend(tree.elements[root].children.iter().rev());
+        }
+        queue.extend(children.iter().rev());
+        tree.elements[parent].children = children;
+    }
+    Ok(())
+}
+
+/// Reads the file of one include element and returns its root.
+fn open(
+    tree: &mut Tree,
+    include: usize,
+    directory: Option<&Path>,
+    seen: &mut HashSet<PathBuf>,
+) -> Result<usize, ImportError> {
+    let element = &tree.elements[include];
+    let at = tree.location(element);
+    let Some(name) = element.attribute("file").map(str::to_owned) else {
+        return Err(ImportError::Element {
+            at,
+            element: "include".into(),
+            problem: "attribute 'file' is missing".into(),
+        });
+    };
+    let fail = |problem| ImportError::Include { at: at.clone(), file: name.clone(), problem };
+    let Some(directory) = directory else {
+        return Err(fail("text that came from no file cannot include files"));
+    };
+    let path = directory.join(&name);
+    if !path.is_file() {
+        return Err(fail("there is no such file beside the main file"));
+    }
+    if !seen.insert(identity(&path)) {
+        return Err(fail("the file is included before; a file can be included only once, and never by itself"));
+    }
+    let source = read_text(&path)?;
+    tree.files.push(path.display().to_string());
+    let root = tree.append(&source, Some(tree.files.len() - 1))?;
+    if tree.elements[root].children.is_empty() {
+        return Err(fail("the file holds no element to insert"));
+    }
+    Ok(root)
+}

@@ -1,0 +1,95 @@
+//! A tree of elements in one array: no borrowed text, no recursion.
+
+use crate::{ImportError, Location, xml::text};
+
+/// An element; children are indices into [`Tree::elements`].
+#[derive(Clone, Debug)]
+pub(crate) struct Element {
+    pub(crate) tag: String,
+    pub(crate) attributes: Vec<(String, String)>,
+    pub(crate) children: Vec<usize>,
+    pub(crate) file: Option<usize>,
+    pub(crate) line: u32,
+}
+
+impl Element {
+    /// The text of an attribute.
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
+    }
+}
+
+/// All elements of a file and the files that it includes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tree {
+    pub(crate) elements: Vec<Element>,
+    pub(crate) files: Vec<String>,
+    pub(crate) root: usize,
+}
+
+impl Tree {
+    /// Where an element is written.
+    pub(crate) fn location(&self, e: &Element) -> Location {
+        Location { file: e.file.map(|f| self.files[f].clone()), line: e.line }
+    }
+
+    /// Children of an element.
+    pub(crate) fn children(&self, e: &Element) -> impl Iterator<Item = &Element> {
+        e.children.iter().map(|&i| &self.elements[i])
+    }
+
+    /// Appends the elements of a document and returns its root.
+    pub(crate) fn append(&mut self, source: &str, file: Option<usize>) -> Result<usize, ImportError> {
+        let name = file.map(|f| self.files[f].clone());
+        let source = text::tolerant(source);
+        let document = roxmltree::Document::parse(&source).map_err(|e| ImportError::Xml {
+            at: Location { file: name.clone(), line: e.pos().row },
+            problem: problem(&e),
+        })?;
+        let lines = LineStarts::new(&source);
+        let mut stack = vec![(document.root_element(), None::<usize>)];
+        let root = self.elements.len();
+        while let Some((node, parent)) = stack.pop() {
+            let id = self.elements.len();
+            self.elements.push(Element {
+                tag: node.tag_name().name().to_owned(),
+                attributes: node.attributes().map(|a| (a.name().into(), a.value().into())).collect(),
+                children: Vec::new(),
+                file,
+                line: lines.line(node.range().start),
+            });
+            if let Some(p) = parent {
+                self.elements[p].children.push(id);
+            }
+            let first = stack.len();
+            stack.extend(node.children().filter(|n| n.is_element()).map(|n| (n, Some(id))));
+            stack[first..].reverse();
+        }
+        Ok(root)
+    }
+}
+
+/// The parser's message without its position, which stands in front of the sentence.
+fn problem(e: &roxmltree::Error) -> String {
+    if matches!(e, roxmltree::Error::DtdDetected) {
+        return "a document type definition (entities) is not allowed".into();
+    }
+    let message = e.to_string();
+    match message.rfind(" at ") {
+        Some(i) => message[..i].to_owned(),
+        None => message,
+    }
+}
+
+/// Line numbers of byte offsets.
+struct LineStarts(Vec<usize>);
+
+impl LineStarts {
+    fn new(s: &str) -> Self {
+        Self(s.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i).collect())
+    }
+
+    fn line(&self, offset: usize) -> u32 {
+        self.0.partition_point(|&i| i < offset) as u32 + 1
+    }
+}
