@@ -5,6 +5,8 @@ mod energy;
 mod equilibrium;
 mod loads;
 mod logarithm;
+mod mass;
+mod modes;
 mod newton;
 mod scaling;
 mod springs;
@@ -17,6 +19,8 @@ pub use equilibrium::{
 };
 pub use forks_mechanism as mechanism;
 pub use loads::{AppliedWrench, Loads, WrenchFrame};
+pub use mass::mass_matrix;
+pub use modes::{Modes, admissible_motions, effective_inverse_mass, modes, unloaded_modes};
 pub use springs::{
     bushing_energy, bushing_gradient_and_hessian, joint_energy, joint_gradient, joint_hessian,
 };

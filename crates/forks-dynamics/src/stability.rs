@@ -2,7 +2,7 @@
 
 use forks_mechanism::{JointId, Mechanism, dense, lie::Matrix};
 
-use crate::constraint_space::ConstraintSpace;
+use crate::{constraint_space::ConstraintSpace, modes::moving_joints};
 
 /// Stiffness of an admissible motion below this part of the largest one counts as none.
 const FREE_MOTION: f64 = 1e-13;
@@ -26,7 +26,8 @@ pub(crate) fn stability(m: &Mechanism, k: &Matrix, space: &ConstraintSpace) -> S
         return Stability::Stable;
     }
     if size == 0.0 {
-        return Stability::Free(free_joints(m, &space.admissible(k, 1.0), 0.0));
+        let motions = dense::nullspace(&space.basis, FREE_MOTION);
+        return Stability::Free(motions.map_or(vec![], |n| moving_joints(m, &n.1, TAKES_PART)));
     }
     let on_motions = space.admissible(k, size);
     let symmetric = on_motions.symmetric_part();
@@ -39,7 +40,7 @@ pub(crate) fn stability(m: &Mechanism, k: &Matrix, space: &ConstraintSpace) -> S
     let skewness = on_motions.sub(&symmetric).max_abs();
     if !free.is_empty() && skewness <= NOT_SYMMETRIC * size {
         let motions = Matrix::from_fn(k.rows(), free.len(), |i, j| vectors[(i, free[j])]);
-        return Stability::Free(moving_joints(m, &motions));
+        return Stability::Free(moving_joints(m, &motions, TAKES_PART));
     }
     if values[0] > 0.0 {
         return Stability::Stable;
@@ -52,7 +53,7 @@ pub(crate) fn stability(m: &Mechanism, k: &Matrix, space: &ConstraintSpace) -> S
             let real = all.iter().filter(|(re, im)| im.abs() <= 1e-9 * re.abs().max(1e-300));
             if real.clone().any(|(re, _)| re.abs() <= FREE_MOTION * size) {
                 let motions = dense::nullspace(&on_motions, FREE_MOTION).map(|n| n.1);
-                Stability::Free(motions.map_or(vec![], |n| moving_joints(m, &n)))
+                Stability::Free(motions.map_or(vec![], |n| moving_joints(m, &n, TAKES_PART)))
             } else if real.clone().any(|(re, _)| *re < 0.0) {
                 Stability::Unstable
             } else {
@@ -61,23 +62,4 @@ pub(crate) fn stability(m: &Mechanism, k: &Matrix, space: &ConstraintSpace) -> S
         }
         None => Stability::Unstable,
     }
-}
-
-fn free_joints(m: &Mechanism, k: &Matrix, _: f64) -> Vec<JointId> {
-    dense::nullspace(k, FREE_MOTION).map_or(vec![], |n| moving_joints(m, &n.1))
-}
-
-fn moving_joints(m: &Mechanism, motions: &Matrix) -> Vec<JointId> {
-    let mut out: Vec<JointId> = Vec::new();
-    for i in 0..m.joints().len() {
-        let id = JointId::new(i);
-        let moves = (0..motions.columns()).any(|c| {
-            let largest = (0..motions.rows()).fold(0.0f64, |s, r| s.max(motions[(r, c)].abs()));
-            m.velocity_range(id).any(|r| motions[(r, c)].abs() > TAKES_PART * largest)
-        });
-        if moves {
-            out.push(id);
-        }
-    }
-    out
 }

@@ -1,0 +1,211 @@
+//! Seeded random mechanisms of all joint kinds, with loops, reversed joints, couplings and bushings.
+#![allow(dead_code, unreachable_pub)]
+
+use forks_dynamics::{
+    AppliedWrench, Loads, WrenchFrame,
+    mechanism::{
+        Bushing, Combination, CombinationSpring, Coordinate, Coupling, CouplingTerm, Joint,
+        JointId, JointKind, JointMatrix, Link, LinkId, Mechanism, MechanismBuilder,
+        lie::{
+            Mat6, Pose, SpatialInertia, SymMat6, Twist, Wrench,
+            glam::{DMat3, DVec3},
+        },
+    },
+};
+
+/// SplitMix64.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform in [−1, 1).
+    pub fn number(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.bits() % n as u64) as usize
+    }
+
+    pub fn vector(&mut self) -> DVec3 {
+        DVec3::new(self.number(), self.number(), self.number())
+    }
+
+    pub fn axis(&mut self) -> DVec3 {
+        loop {
+            let v = self.vector();
+            if v.length() > 0.1 {
+                return v.normalize();
+            }
+        }
+    }
+
+    pub fn twist(&mut self, size: f64) -> Twist {
+        Twist::new(self.vector() * size, self.vector() * size)
+    }
+
+    pub fn pose(&mut self) -> Pose {
+        Pose::exp(self.twist(0.6))
+    }
+
+    /// A positive definite d×d matrix by rows.
+    pub fn stiffness(&mut self, d: usize) -> Vec<f64> {
+        let a: Vec<f64> = (0..d * d).map(|_| self.number()).collect();
+        let mut k = vec![0.0; d * d];
+        for i in 0..d {
+            for j in 0..d {
+                k[i * d + j] = 20.0 * (0..d).map(|l| a[i * d + l] * a[j * d + l]).sum::<f64>();
+            }
+            k[i * d + i] += 10.0;
+        }
+        k
+    }
+
+    pub fn kind(&mut self) -> JointKind {
+        let axis = self.axis();
+        match self.below(9) {
+            0 => JointKind::Revolute { axis },
+            1 => JointKind::Prismatic { axis },
+            2 => JointKind::Cylindrical { axis },
+            3 => JointKind::Universal { first: axis, second: self.axis() },
+            4 => JointKind::Spherical,
+            5 => JointKind::Planar,
+            6 => JointKind::Free,
+            7 => JointKind::Fixed,
+            _ => {
+                let n = 1 + self.below(4);
+                JointKind::General { subspace: (0..n).map(|_| self.twist(1.0)).collect() }
+            }
+        }
+    }
+
+    fn joint(&mut self, name: String, kind: JointKind, parent: LinkId, child: LinkId) -> Joint {
+        let d = kind.dof();
+        let mut j = Joint::new(name, kind, parent, child).at(self.pose()).child_at(self.pose());
+        if j.kind.has_scalar_coordinates() {
+            let reference = (0..d).map(|_| 0.3 * self.number()).collect();
+            j = j.with_reference(reference);
+        }
+        let start: Vec<f64> = (0..d).map(|_| 0.4 * self.number()).collect();
+        j.kind.clone().integrate(&mut j.start, &start);
+        if self.below(5) != 0 {
+            let stiffness = self.stiffness(d);
+            j = j.with_spring(JointMatrix::new(d, stiffness));
+        }
+        j.armature = (0..d).map(|_| 0.1 * self.number().abs()).collect();
+        j
+    }
+
+    /// `links` links, `loops` closing joints, some couplings, combination springs and bushings.
+    pub fn mechanism(&mut self, links: usize, loops: usize) -> Mechanism {
+        let mut b = MechanismBuilder::new("random");
+        b.set_gravity(DVec3::new(1.0, -2.0, -9.0));
+        for i in 0..links {
+            let a = self.vector() * 0.15;
+            let tensor = DMat3::IDENTITY * 0.1 + DMat3::from_cols(a * a.x, a * a.y, a * a.z);
+            let mut link = Link::new(format!("l{i}"));
+            link.inertia =
+                SpatialInertia::new(0.2 + self.number().abs(), self.vector() * 0.3, tensor);
+            if self.below(4) == 0 {
+                link.gravity_compensation = 0.4;
+            }
+            let id = b.add_link(link);
+            let inner = LinkId::new(self.below(id.index()));
+            let kind = self.kind();
+            let (parent, child) = if self.below(3) == 0 { (id, inner) } else { (inner, id) };
+            let j = self.joint(format!("j{i}"), kind, parent, child);
+            b.add_joint(j);
+        }
+        for i in 0..loops {
+            let parent = self.below(links + 1);
+            let child = (parent + 1 + self.below(links)) % (links + 1);
+            let kind = self.kind();
+            let j = self.joint(format!("c{i}"), kind, LinkId::new(parent), LinkId::new(child));
+            b.add_joint(j);
+        }
+        self.add_relations(&mut b, links);
+        b.build().unwrap()
+    }
+
+    fn add_relations(&mut self, b: &mut MechanismBuilder, links: usize) {
+        let scalars: Vec<Coordinate> = b
+            .joints()
+            .iter()
+            .enumerate()
+            .filter(|(_, j)| j.kind.has_scalar_coordinates())
+            .flat_map(|(i, j)| {
+                (0..j.dof()).map(move |index| Coordinate { joint: JointId::new(i), index })
+            })
+            .collect();
+        if scalars.len() > 1 {
+            for _ in 0..2 {
+                let terms = self.terms(&scalars);
+                b.add_combination_spring(CombinationSpring {
+                    name: String::new(),
+                    combination: Combination { terms, offset: 0.1 },
+                    stiffness: 7.0,
+                    damping: 0.0,
+                    rest: 0.2,
+                });
+                let terms = (0..2)
+                    .map(|_| CouplingTerm {
+                        combination: Combination { terms: self.terms(&scalars), offset: 0.3 },
+                        polynomial: (0..5).map(|_| self.number()).collect(),
+                    })
+                    .collect();
+                b.add_coupling(Coupling { name: String::new(), terms });
+            }
+        }
+        for _ in 0..2 {
+            let a = self.below(links + 1);
+            let c = (a + 1 + self.below(links)) % (links + 1);
+            let k = self.stiffness(6);
+            let rows = core::array::from_fn(|i| core::array::from_fn(|j| k[6 * i + j]));
+            b.add_bushing(Bushing {
+                name: String::new(),
+                link_a: LinkId::new(a),
+                a_from_bushing: self.pose(),
+                link_b: LinkId::new(c),
+                b_from_bushing: self.pose(),
+                stiffness: SymMat6::symmetric_part(&Mat6::from_rows(rows)),
+                damping: SymMat6::ZERO,
+            });
+        }
+    }
+
+    fn terms(&mut self, scalars: &[Coordinate]) -> Vec<(Coordinate, f64)> {
+        (0..2).map(|_| (scalars[self.below(scalars.len())], self.number())).collect()
+    }
+
+    /// Start positions displaced at random.
+    pub fn positions(&mut self, m: &Mechanism) -> Vec<f64> {
+        let mut q = m.start_positions();
+        let v: Vec<f64> = (0..m.velocity_count()).map(|_| 0.3 * self.number()).collect();
+        m.integrate(&mut q, &v);
+        q
+    }
+
+    /// Gravity and dead forces; with `torques` dead torques and followers as well.
+    pub fn loads(&mut self, m: &Mechanism, torques: bool) -> Loads {
+        let mut loads = Loads::gravity();
+        for _ in 0..3 {
+            let torque = if torques { self.vector() * 5.0 } else { DVec3::ZERO };
+            let frame =
+                if torques && self.below(2) == 0 { WrenchFrame::Body } else { WrenchFrame::World };
+            loads = loads.with(AppliedWrench {
+                link: LinkId::new(1 + self.below(m.links().len() - 1)),
+                link_from_point: self.pose(),
+                wrench: Wrench::new(self.vector() * 10.0, torque),
+                frame,
+            });
+        }
+        loads
+    }
+}
