@@ -48,7 +48,8 @@ pub(crate) fn basis(
     let columns = response.compliance.rows();
     let f = Matrix::from_fn(factor.len(), columns, |i, j| factor[i][j] * scale(j));
     let d = dense::svd(&f).ok_or(ReduceError::NotFinite { quantity: "the compliance factor" })?;
-    let rank = dense::numerical_rank(&d.s, RANK_TOLERANCE);
+    let largest = d.s.first().copied().unwrap_or(0.0).max(response.uncancelled);
+    let rank = d.s.iter().filter(|&&s| s > RANK_TOLERANCE * largest).count();
     if rank == 0 {
         return Err(ReduceError::Immobile { names: names.into() });
     }

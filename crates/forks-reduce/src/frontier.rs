@@ -57,6 +57,7 @@ pub(crate) struct Frontier {
     free_count: usize,
     free: Vec<Vec<f64>>,
     peak: usize,
+    largest: f64,
 }
 
 const NONE: u32 = u32::MAX;
@@ -71,12 +72,18 @@ impl Frontier {
             free_count: 0,
             free: Vec::new(),
             peak: 0,
+            largest: 0.0,
         }
     }
 
     /// Largest number of live variables so far.
     pub(crate) fn peak(&self) -> usize {
         self.peak
+    }
+
+    /// Largest variance that a constraint was applied to: the size of what cancels in what is left.
+    pub(crate) fn largest_variance(&self) -> f64 {
+        self.largest
     }
 
     /// Number of free motions left.
@@ -300,6 +307,8 @@ impl Frontier {
             return Ok(());
         }
         let covariance = self.rows_covariance(&rest);
+        self.largest =
+            (0..self.live.len()).map(|x| self.at(x, x).abs()).fold(self.largest, f64::max);
         let s = self.inner(&rest, &covariance);
         let scale = self.uncancelled(&rest);
         let tolerance = REDUNDANT_TOLERANCE * self.live.len() as f64;
@@ -312,12 +321,12 @@ impl Frontier {
     /// A redundant row moves nothing; a row of zero variance that does move something is a motion of
     /// zero stiffness (possible at loaded poses only).
     fn check_null_directions(&self, null: &Matrix, covariance: &Matrix) -> Result<(), Singular> {
+        let largest = self.largest;
         for k in 0..null.columns() {
             for x in 0..self.live.len() {
-                let moved: f64 =
-                    (0..null.rows()).map(|i| null[(i, k)] * covariance[(i, x)]).sum();
+                let moved: f64 = (0..null.rows()).map(|i| null[(i, k)] * covariance[(i, x)]).sum();
                 // Cauchy–Schwarz for a positive C: moved² ≤ (null variance)·C_xx, zero to rounding.
-                if moved.abs() > SINGULAR_TOLERANCE * self.at(x, x).abs().sqrt().max(f64::MIN_POSITIVE) {
+                if moved.abs() > SINGULAR_TOLERANCE * largest.sqrt() {
                     return Err(Singular);
                 }
             }

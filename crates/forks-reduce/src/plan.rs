@@ -2,6 +2,8 @@
 
 use forks_mechanism::{JointId, JointKind, LinkId, Mechanism};
 
+use crate::motion::joint_compliance;
+
 /// Where a sweep goes.
 pub(crate) struct Plan {
     /// Tree edges (positions in the forest's list) in sweep order: depth first, smallest branch first,
@@ -25,8 +27,10 @@ pub(crate) fn plan(m: &Mechanism, effectors: &[LinkId], enter_all: bool) -> Plan
     }
     for e in edges {
         let j = m.joint(e.joint);
-        let springless = (0..j.dof())
-            .any(|c| j.spring.as_ref().is_none_or(|s| s.stiffness.is_zero_row(c)));
+        let springless = match &j.spring {
+            None => j.dof() > 0,
+            Some(s) => joint_compliance(j.dof(), Some(&s.stiffness)).free.columns() > 0,
+        };
         wanted[e.outer.index()] |= springless;
     }
     let left_out = loose_parts(m, effectors);

@@ -104,6 +104,9 @@ pub struct Response {
     pub left_out: Vec<LinkId>,
     /// Largest number of live variables in the sweep.
     pub frontier_peak: usize,
+    /// Square root of the largest dimensionless compliance that a loop was closed against: what is left
+    /// of a motion is known to rounding of this only.
+    pub uncancelled: f64,
     /// Largest difference between the effectors' compliance from the sweep and from the maps, over the
     /// largest entry (lengths over r): a measure of the rounding error.
     pub consistency: f64,
@@ -210,6 +213,7 @@ fn assemble(
         world_from_link: sweep.world_from_link.clone(),
         left_out: sweep.plan.left_out.clone(),
         frontier_peak: sweep.frontier.peak(),
+        uncancelled: sweep.frontier.largest_variance().sqrt(),
     }
 }
 
