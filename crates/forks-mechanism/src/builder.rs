@@ -4,8 +4,8 @@ use forks_lie::{InertiaError, Pose, SymMat6, glam::DVec3};
 
 use crate::{
     BuildError, Bushing, BushingId, Combination, CombinationSpring, CombinationSpringId, Coupling,
-    CouplingId, Frame, FrameId, Joint, JointId, JointKind, Keyframe, Link, LinkId, Mechanism,
-    Servo, ServoId, Shape, ShapeId, SpanningForest, dense,
+    CouplingId, Frame, FrameId, Geometry, Joint, JointId, JointKind, Keyframe, Link, LinkId,
+    Mechanism, Servo, ServoId, Shape, ShapeId, SpanningForest, dense,
 };
 
 /// Relative slack of the inertia checks: covers tensors rounded to the digits of a file and turned
@@ -170,7 +170,13 @@ impl MechanismBuilder {
             joint.implicit = true;
             self.joints.push(joint);
         }
-        Ok(self.finish())
+        let m = self.finish();
+        for (i, k) in m.keyframes.iter().enumerate() {
+            let element = label("keyframe", &k.name, i);
+            length(&element, "positions", k.positions.len(), m.tree_positions)?;
+            k.positions.iter().try_for_each(|&x| finite(&element, "position", x))?;
+        }
+        Ok(m)
     }
 
     fn finish(self) -> Mechanism {
@@ -181,6 +187,7 @@ impl MechanismBuilder {
         }
         let mut position_offsets = vec![0; self.joints.len()];
         let mut velocity_offsets = vec![0; self.joints.len()];
+        let mut velocity_owners = Vec::new();
         let (mut positions, mut velocities) = (0, 0);
         let (mut tree_positions, mut tree_velocities) = (0, 0);
         for closures in [false, true] {
@@ -188,6 +195,7 @@ impl MechanismBuilder {
             {
                 position_offsets[i] = positions;
                 velocity_offsets[i] = velocities;
+                velocity_owners.extend(std::iter::repeat_n(JointId::new(i), j.dof()));
                 positions += j.kind.position_count();
                 velocities += j.dof();
             }
@@ -210,6 +218,7 @@ impl MechanismBuilder {
             forest,
             position_offsets,
             velocity_offsets,
+            velocity_owners,
             tree_positions,
             tree_velocities,
             positions,
@@ -356,8 +365,23 @@ impl MechanismBuilder {
             self.shapes[i].link_from_shape =
                 normalized_pose(&element, &self.shapes[i].link_from_shape)?;
             not_negative(&element, "friction", self.shapes[i].friction)?;
+            for x in sizes(&self.shapes[i].geometry) {
+                not_negative(&element, "size", x)?;
+            }
         }
         Ok(())
+    }
+}
+
+fn sizes(geometry: &Geometry) -> Vec<f64> {
+    match *geometry {
+        Geometry::Plane => vec![],
+        Geometry::Sphere { radius } => vec![radius],
+        Geometry::Capsule { radius, half_length } | Geometry::Cylinder { radius, half_length } => {
+            vec![radius, half_length]
+        }
+        Geometry::Ellipsoid { radii } => radii.to_array().to_vec(),
+        Geometry::Box { half_extents } => half_extents.to_array().to_vec(),
     }
 }
 
@@ -576,11 +600,11 @@ fn normalized_pose(element: &str, pose: &Pose) -> Result<Pose, BuildError> {
         finite(element, "quaternion", x)?;
     }
     let n = pose.rotation.length();
-    if n == 0.0 {
+    if n == 0.0 || !n.is_finite() {
         return Err(BuildError::DegenerateAxis {
             element: element.into(),
             quantity: "quaternion",
-            value: "zero".into(),
+            value: format!("of length {n}"),
         });
     }
     // Already of unit length to rounding: keep the user's digits.
@@ -599,11 +623,11 @@ fn normalize_quaternion(
         _ => return Ok(()),
     };
     let n = q.iter().map(|x| x * x).sum::<f64>().sqrt();
-    if n == 0.0 {
+    if n == 0.0 || !n.is_finite() {
         return Err(BuildError::DegenerateAxis {
             element: element.into(),
             quantity,
-            value: "the zero quaternion".into(),
+            value: format!("a quaternion of length {n}"),
         });
     }
     if (n - 1.0).abs() > 4.0 * f64::EPSILON {

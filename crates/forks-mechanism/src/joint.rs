@@ -1,7 +1,7 @@
 //! Joints: what motion they allow, and their coordinates.
 
 use forks_lie::{
-    Pose, Twist, exp_rotation,
+    Matrix, Pose, Twist, exp_rotation,
     glam::{DQuat, DVec3},
     quaternion_from_wxyz, right_jacobian, right_jacobian_derivative, wxyz_from_quaternion,
 };
@@ -284,8 +284,9 @@ impl JointKind {
 
     /// The coordinates whose motion is closest to `motion`; angles in (−π, π].
     ///
-    /// Exact where the joint allows the motion; otherwise rotations and translations are projected on
-    /// the joint's directions.
+    /// Exact where the joint allows the motion (general joints: with a rotation angle below π); otherwise
+    /// rotations and translations are projected on the joint's directions, for universal and general
+    /// joints such that the twist that is left is smallest.
     pub fn closest_positions(&self, motion: &Pose) -> Vec<f64> {
         let angle_about = |q: DQuat, axis: DVec3| {
             let s = DVec3::new(q.x, q.y, q.z).dot(axis);
@@ -311,32 +312,37 @@ impl JointKind {
                 q.extend(wxyz_from_quaternion(r));
                 q
             }
-            Self::Universal { .. } | Self::General { .. } => self.gauss_newton_positions(motion),
+            Self::Universal { first, second } => {
+                // The second rotation leaves its own axis alone, so the first takes it to R·second.
+                let (from, to) = (*second, r * *second);
+                let sine = first.dot(from.cross(to));
+                let cosine = from.reject_from_normalized(*first).dot(to);
+                let q0 = sine.atan2(cosine);
+                let rest = exp_rotation(*first * -q0) * r;
+                self.gauss_newton_positions(motion, vec![q0, angle_about(rest, *second)])
+            }
+            Self::General { subspace } => {
+                let columns = Matrix::from_fn(6, subspace.len(), |i, j| subspace[j].to_array()[i]);
+                let guess = crate::dense::min_norm_solve(&columns, &motion.log().to_array(), 1e-12);
+                self.gauss_newton_positions(motion, guess)
+            }
         }
     }
 
-    /// Least-squares fit of the coordinates by Gauss–Newton steps from zero.
-    fn gauss_newton_positions(&self, motion: &Pose) -> Vec<f64> {
-        let n = self.position_count();
-        let mut q = vec![0.0; n];
+    /// Least-squares fit of plain coordinates by Gauss–Newton steps on the twist that is left.
+    fn gauss_newton_positions(&self, motion: &Pose, mut q: Vec<f64>) -> Vec<f64> {
         for _ in 0..50 {
             let gap = self.motion(&q).twist_to(motion).to_array();
             let columns = self.columns(&q);
             let c = columns.as_slice();
-            let mut normal = forks_lie::Matrix::zeros(n, n);
-            let mut rhs = vec![0.0; n];
-            for i in 0..n {
-                let a = c[i].to_array();
-                for j in 0..n {
-                    let b = c[j].to_array();
-                    normal[(i, j)] = (0..6).map(|k| a[k] * b[k]).sum();
-                }
-                rhs[i] = (0..6).map(|k| a[k] * gap[k]).sum();
+            let j = Matrix::from_fn(6, c.len(), |i, k| c[k].to_array()[i]);
+            let step = crate::dense::min_norm_solve(&j, &gap, 1e-12);
+            let mut settled = true;
+            for (q, s) in q.iter_mut().zip(&step) {
+                *q += s;
+                settled &= s.abs() <= 4.0 * f64::EPSILON * (1.0 + q.abs());
             }
-            let step = crate::dense::min_norm_solve(&normal, &rhs, 1e-12);
-            let size = step.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-            q.iter_mut().zip(&step).for_each(|(q, s)| *q += s);
-            if size < 1e-15 {
+            if settled {
                 break;
             }
         }

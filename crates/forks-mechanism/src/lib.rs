@@ -31,8 +31,10 @@ pub use ids::{
 };
 pub use joint::{Joint, JointColumns, JointKind, Limit};
 pub use kinematics::{
-    TreeJointMotion, forward_kinematics, link_jacobian, link_twists, loops, pull_back_wrenches,
-    tree_joint_motion,
+    Assembly, AssemblySettings, AssemblyStatus, ClosureMobility, Connection, ConnectionGap,
+    ConstraintError, CouplingGap, CouplingMobility, Mobility, RANK_TOLERANCE, TreeJointMotion,
+    assemble, connections, constraint_error, forward_kinematics, link_jacobian, link_twists, loops,
+    mobility, pull_back_wrenches, tree_joint_motion,
 };
 pub use link::{Frame, Geometry, Link, Shape};
 pub use mechanism::{Keyframe, Mechanism};

@@ -39,6 +39,7 @@ pub struct Mechanism {
     pub(crate) forest: SpanningForest,
     pub(crate) position_offsets: Vec<usize>,
     pub(crate) velocity_offsets: Vec<usize>,
+    pub(crate) velocity_owners: Vec<JointId>,
     pub(crate) tree_positions: usize,
     pub(crate) tree_velocities: usize,
     pub(crate) positions: usize,
@@ -194,11 +195,11 @@ impl Mechanism {
     }
 
     /// The joint that owns a velocity coordinate, and which of its coordinates it is.
+    ///
+    /// # Panics
+    /// If `index` is not below [`Mechanism::velocity_count`].
     pub fn velocity_owner(&self, index: usize) -> Coordinate {
-        let joint = (0..self.joints.len())
-            .map(JointId::new)
-            .find(|&j| self.velocity_range(j).contains(&index))
-            .expect("index below velocity_count");
+        let joint = self.velocity_owners[index];
         Coordinate { joint, index: index - self.velocity_offsets[joint.index()] }
     }
 

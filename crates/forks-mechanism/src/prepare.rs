@@ -17,7 +17,8 @@ pub struct Preparation {
     pub default_stiffness: Option<f64>,
     /// Turn servos into springs that rest at the start pose; otherwise they are left out.
     pub servos: bool,
-    /// Start pose (tree positions of the original mechanism); its own start pose if `None`.
+    /// Start pose (positions of the original mechanism's tree joints, further ones are not looked at);
+    /// its own start pose if `None`.
     pub start: Option<Vec<f64>>,
 }
 
@@ -41,8 +42,16 @@ impl Preparation {
     pub fn apply(&self, original: &Mechanism) -> Result<PreparedMechanism, crate::BuildError> {
         let mut start = original.start_positions();
         if let Some(given) = &self.start {
-            start[..given.len().min(original.tree_position_count())]
-                .copy_from_slice(&given[..given.len().min(original.tree_position_count())]);
+            let expected = original.tree_position_count();
+            let Some(tree) = given.get(..expected) else {
+                return Err(crate::BuildError::WrongLength {
+                    element: format!("start pose of '{}'", original.name()),
+                    quantity: "positions",
+                    found: given.len(),
+                    expected,
+                });
+            };
+            start[..expected].copy_from_slice(tree);
             original.fit_closures(&mut start);
         }
         let mut b = MechanismBuilder::from_mechanism(original);

@@ -77,9 +77,8 @@ fn structure_on_random_forests() {
     let mut random = SplitMix64::new(11);
     for n in 1..60 {
         // About one link in ten stands on the ground.
-        let parents: Vec<usize> = (0..n)
-            .map(|i| if random.below(10) == 0 { 0 } else { random.below(i + 1) })
-            .collect();
+        let parents: Vec<usize> =
+            (0..n).map(|i| if random.below(10) == 0 { 0 } else { random.below(i + 1) }).collect();
         let m = tree_of(&parents);
         let t = AssemblyTree::new(m.forest());
         check_structure(&m, &t);
@@ -137,7 +136,10 @@ fn closing_nodes() {
     let two_trees = tree_of(&[0, 1, 0]);
     let t = AssemblyTree::new(two_trees.forest());
     assert_eq!(t.closing_node(LinkId::new(1), LinkId::new(3)), None);
-    assert_eq!(t.closing_node(LinkId::new(1), LinkId::new(2)).map(|n| t.nodes()[n].handles), Some(1));
+    assert_eq!(
+        t.closing_node(LinkId::new(1), LinkId::new(2)).map(|n| t.nodes()[n].handles),
+        Some(1)
+    );
 }
 
 #[test]

@@ -62,6 +62,26 @@ impl SpanningForest {
         })
     }
 
+    /// The tree joints on the path between two links, the outermost first: each with true if it lies on
+    /// the way to `to`, false if on the way to `from`. Joints that carry both are not on it.
+    pub fn path_between(
+        &self,
+        from: LinkId,
+        to: LinkId,
+    ) -> impl Iterator<Item = (&TreeEdge, bool)> {
+        let (mut a, mut b) = (self.edge_of_link(from), self.edge_of_link(to));
+        // In depth-first order a link behind another cannot carry it: step down from that one.
+        std::iter::from_fn(move || {
+            if a == b {
+                return None;
+            }
+            let carries_to = b > a;
+            let e = &self.edges[if carries_to { b? } else { a? }];
+            *(if carries_to { &mut b } else { &mut a }) = self.edge_of_link(e.inner);
+            Some((e, carries_to))
+        })
+    }
+
     /// Builds the forest; links that no joint ties to the ground are returned as roots that still need
     /// a joint (the first link of each such part).
     pub(crate) fn loose_roots(link_count: usize, joints: &[Joint]) -> Vec<LinkId> {

@@ -5,9 +5,9 @@
 //! frame, linear part first. The closing joint's own coordinates are unknowns like any other, so a
 //! closure with d free directions takes away 6 − d.
 
-use forks_lie::{Matrix, Pose, Twist, right_jacobian_inverse};
+use forks_lie::{Matrix, Pose, Twist, log_rotation, right_jacobian_inverse};
 
-use crate::{Combination, JointId, Mechanism, link_jacobian};
+use crate::{Combination, JointId, Mechanism, tree_joint_motion};
 
 /// Number of rows of the loop equations.
 pub fn constraint_rows(m: &Mechanism) -> usize {
@@ -50,58 +50,83 @@ pub fn constraint_residual(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) -
 /// the loops are open.
 pub fn constraint_jacobian(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) -> Matrix {
     let mut out = Matrix::zeros(constraint_rows(m), m.velocity_count());
-    let mut row = 0;
-    for &id in m.forest().closures() {
-        write_closure_rows(m, q, world_from_link, id, &mut out, row);
-        row += 6;
+    for (i, &id) in m.forest().closures().iter().enumerate() {
+        for (column, t) in closure_columns(m, q, world_from_link, id) {
+            for (k, x) in t.to_array().into_iter().enumerate() {
+                out[(6 * i + k, column)] = x;
+            }
+        }
     }
-    for c in m.couplings() {
+    let first = 6 * m.forest().closures().len();
+    for (i, c) in m.couplings().iter().enumerate() {
         for t in &c.terms {
             let slope = t.evaluate(combination_value(m, &t.combination, q)).1;
             for (coordinate, a) in &t.combination.terms {
-                out[(row, m.velocity_index(*coordinate))] += slope * a;
+                out[(first + i, m.velocity_index(*coordinate))] += slope * a;
             }
         }
-        row += 1;
     }
     out
 }
 
+/// The columns of a closure's six rows that are not zero, with their velocity index: those of the tree
+/// joints on the loop, then those of the closing joint.
+///
 /// ġ = J_r⁻¹(g) (φ_c − Ad(E⁻¹)(Ad(child_from_parent) φ_p + J θ̇)), child_from_parent as the joint puts it.
-fn write_closure_rows(
+/// E⁻¹ child_from_parent is where the parent is seen from the child, open loop or not, so a tree joint
+/// below both links moves both alike and has no part in the gap.
+pub fn closure_columns(
     m: &Mechanism,
     q: &[f64],
     world_from_link: &[Pose],
     id: JointId,
-    out: &mut Matrix,
-    row: usize,
-) {
+) -> Vec<(usize, Twist)> {
     let j = m.joint(id);
-    let qj = &q[m.position_range(id)];
     let gap = gap_pose(m, q, world_from_link, id);
     let slope = right_jacobian_inverse(gap.log());
-    let gap_back = gap.inverse();
-    let ad_gap = gap_back.adjoint();
-    let ad_parent = (gap_back * j.parent_from_child(qj).inverse()).adjoint();
-    let mut add = |column: usize, t: Twist, sign: f64| {
-        let t = slope.mul_vec(&t.to_array());
-        for i in 0..6 {
-            out[(row + i, column)] += sign * t[i];
+    let sloped = |t: Twist| Twist::from_array(slope.mul_vec(&t.to_array()));
+    let child_from_world = world_from_link[j.child.index()].inverse();
+    let mut out = Vec::new();
+    for (e, carries_child) in m.forest().path_between(j.parent, j.child) {
+        let ad = (child_from_world * world_from_link[e.outer.index()]).adjoint();
+        let sign = if carries_child { 1.0 } else { -1.0 };
+        let columns = tree_joint_motion(m, e, q).columns;
+        for (c, k) in columns.as_slice().iter().zip(m.velocity_range(e.joint)) {
+            out.push((k, sloped(ad.apply(*c)) * sign));
+        }
+    }
+    let ad_gap = gap.inverse().adjoint();
+    let own = j.columns(&q[m.position_range(id)]);
+    for (c, k) in own.as_slice().iter().zip(m.velocity_range(id)) {
+        out.push((k, -sloped(ad_gap.apply(*c))));
+    }
+    out
+}
+
+/// How far a loop-closing joint is from closed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClosureGap {
+    /// The closing joint.
+    pub joint: JointId,
+    /// What it is called in messages.
+    pub name: String,
+    /// Distance of the joint frame where the joint puts it from where the child has it, m.
+    pub position: f64,
+    /// Angle between the two, rad.
+    pub angle: f64,
+}
+
+/// The gaps of all closing joints at `q`, measured at their joint frames.
+pub fn closure_gaps(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) -> Vec<ClosureGap> {
+    let gap_of = |&id: &JointId| {
+        let c = m.joint(id).child_from_joint;
+        let gap = c.inverse() * gap_pose(m, q, world_from_link, id) * c;
+        ClosureGap {
+            joint: id,
+            name: m.joint_label(id),
+            position: gap.translation.length(),
+            angle: log_rotation(gap.rotation).length(),
         }
     };
-    let child = link_jacobian(m, q, world_from_link, j.child);
-    let parent = link_jacobian(m, q, world_from_link, j.parent);
-    let column = |m: &Matrix, k: usize| Twist::from_array(core::array::from_fn(|i| m[(i, k)]));
-    for k in 0..m.tree_velocity_count() {
-        let (c, p) = (column(&child, k), column(&parent, k));
-        if c != Twist::ZERO {
-            add(k, c, 1.0);
-        }
-        if p != Twist::ZERO {
-            add(k, ad_parent.apply(p), -1.0);
-        }
-    }
-    for (c, k) in j.columns(qj).as_slice().iter().zip(m.velocity_range(id)) {
-        add(k, ad_gap.apply(*c), -1.0);
-    }
+    m.forest().closures().iter().map(gap_of).collect()
 }
