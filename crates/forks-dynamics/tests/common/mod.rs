@@ -134,6 +134,22 @@ impl Random {
         b.build().unwrap()
     }
 
+    /// The same with loops and couplings that hold in the start pose.
+    pub fn closed_mechanism(&mut self, links: usize, loops: usize) -> Mechanism {
+        let open = self.mechanism(links, loops);
+        let q = open.start_positions();
+        let poses = open.link_poses(&q);
+        let mut b = MechanismBuilder::from_mechanism(&open);
+        for &id in open.forest().closures() {
+            let j = &mut b.joints_mut()[id.index()];
+            let parent_from_child = j.parent_from_child(&j.start);
+            let motion = parent_from_child * j.child_from_joint;
+            let child_from_parent = poses[j.child.index()].inverse() * poses[j.parent.index()];
+            j.child_from_joint = child_from_parent * motion;
+        }
+        b.build().unwrap()
+    }
+
     fn add_relations(&mut self, b: &mut MechanismBuilder, links: usize) {
         let scalars: Vec<Coordinate> = b
             .joints()
@@ -154,12 +170,20 @@ impl Random {
                     damping: 0.0,
                     rest: 0.2,
                 });
-                let terms = (0..2)
+                let mut terms: Vec<CouplingTerm> = (0..2)
                     .map(|_| CouplingTerm {
                         combination: Combination { terms: self.terms(&scalars), offset: 0.3 },
                         polynomial: (0..5).map(|_| self.number()).collect(),
                     })
                     .collect();
+                // It holds in the start pose.
+                let start = |c: &Coordinate| b.joints()[c.joint.index()].start[c.index];
+                let value = |t: &CouplingTerm| {
+                    let l = t.combination.terms.iter().map(|(c, a)| a * start(c)).sum::<f64>();
+                    t.evaluate(t.combination.offset + l).0
+                };
+                let residual: f64 = terms.iter().map(value).sum();
+                terms[0].polynomial[0] -= residual;
                 b.add_coupling(Coupling { name: String::new(), terms });
             }
         }
