@@ -16,7 +16,7 @@ use crate::{
 
 /// Rows of the scaled loop equations closer than this to the span of others are redundant.
 const ROW_TOLERANCE: f64 = 1e-9;
-/// Eigenvalues of the scaled NᵀKN below this part of the largest count as zero.
+/// Eigenvalues of the scaled NᵀKN below this part of the largest of K count as zero.
 const STIFFNESS_TOLERANCE: f64 = 1e-11;
 /// The same for NᵀMN.
 const MASS_TOLERANCE: f64 = 1e-13;
@@ -60,7 +60,7 @@ pub struct Unresisted {
     pub joints: Vec<JointId>,
     /// Links that move in at least one of them, in link order.
     pub links: Vec<LinkId>,
-    /// Eigenvalues of the scaled NᵀKN over the largest, ascending, all of them.
+    /// Eigenvalues of the scaled NᵀKN over the largest of K, ascending, all of them.
     pub eigenvalues: Vec<f64>,
 }
 
@@ -274,9 +274,10 @@ impl System {
     /// The same for another stiffness matrix (SI coordinates).
     pub fn unresisted_under(&self, stiffness: &Matrix) -> Unresisted {
         let n = &self.scaled_nullspace;
-        let k = transposed_product(n, &product(&self.scaled(stiffness), n));
-        let (values, vectors) = symmetric_eigen(&k);
-        let top = values.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        let scaled = self.scaled(stiffness);
+        let (values, vectors) = symmetric_eigen(&transposed_product(n, &product(&scaled, n)));
+        // Beside the whole stiffness: NᵀKN alone may be nothing but rounding.
+        let top = spectral_norm(&scaled);
         let relative: Vec<f64> =
             values.iter().map(|x| if top > 0.0 { x / top } else { 0.0 }).collect();
         let count = relative.iter().filter(|x| **x <= STIFFNESS_TOLERANCE).count();
@@ -324,9 +325,10 @@ impl System {
     /// J N (NᵀMN)⁻¹ Nᵀ Jᵀ for effectors; `None` where NᵀMN is singular.
     pub fn inverse_mass(&self, effectors: &[LinkId]) -> Option<Matrix> {
         let n = &self.scaled_nullspace;
-        let m = transposed_product(n, &product(&self.scaled(&self.mass), n));
+        let scaled = self.scaled(&self.mass);
+        let m = transposed_product(n, &product(&scaled, n));
         let (values, _) = symmetric_eigen(&m);
-        let top = values.last().copied().unwrap_or(0.0);
+        let top = spectral_norm(&scaled);
         if values.first().is_some_and(|x| *x <= MASS_TOLERANCE * top) {
             return None;
         }
@@ -374,6 +376,10 @@ impl System {
             motion_singular_values,
         })
     }
+}
+
+fn spectral_norm(m: &Matrix) -> f64 {
+    singular_values(m).first().copied().unwrap_or(0.0)
 }
 
 /// S x: linear rows of stacked twists over r.

@@ -22,12 +22,12 @@ pub fn transposed_product(a: &Matrix, b: &Matrix) -> Matrix {
     from_faer((to_faer(a).transpose() * to_faer(b)).as_ref())
 }
 
-/// The solution of the square system `m x = b`, LU with complete pivoting.
+/// The solution of the square system `m x = b`, LU with partial pivoting.
 pub fn solve(m: &Matrix, b: &Matrix) -> Matrix {
     if m.rows() == 0 {
         return Matrix::zeros(0, b.columns());
     }
-    from_faer(to_faer(m).full_piv_lu().solve(to_faer(b)).as_ref())
+    from_faer(to_faer(m).partial_piv_lu().solve(to_faer(b)).as_ref())
 }
 
 /// Singular values, descending.
