@@ -218,7 +218,7 @@ pub fn first_order(m: &Mechanism, q: &[f64]) -> FirstOrder {
     out
 }
 
-/// The body twist Hᵀ... of a moving pose: H⁻¹ dH.
+/// The body twist of a moving pose: H⁻¹ dH.
 fn body_twist(p: &Rigid<Dual>) -> [f64; 6] {
     let still = Rigid { a: p.a.map(|r| r.map(|x| x.real)), b: p.b.map(|x| x.real) };
     let moved = Rigid::of(&still).inverse().times(p);
@@ -250,27 +250,28 @@ pub fn size(m: &Mechanism, poses: &[Rigid<f64>]) -> f64 {
     if r > 0.0 { r } else { 1.0 }
 }
 
-/// Positions at q ⊞ δ, in the mechanism's layout; quaternions stay of unit length.
+/// Positions of one joint at q ⊞ δ; quaternions stay of unit length.
+pub fn displace_joint(j: &Joint, q: &[f64], delta: &[f64]) -> Vec<f64> {
+    if !is_group(&j.kind) {
+        return q.iter().zip(delta).map(|(x, d)| x + d).collect();
+    }
+    let p = joint_motion(j, q, delta).to_pose();
+    let wxyz = [p.rotation.w, p.rotation.x, p.rotation.y, p.rotation.z];
+    let x = p.translation.to_array();
+    match j.kind {
+        JointKind::Spherical => wxyz.to_vec(),
+        JointKind::Planar => vec![x[0], x[1], q[2] + delta[2]],
+        _ => [x.as_slice(), wxyz.as_slice()].concat(),
+    }
+}
+
+/// Positions of all joints at q ⊞ δ, in the mechanism's layout.
 pub fn displace(m: &Mechanism, q: &[f64], delta: &[f64]) -> Vec<f64> {
     let mut out = q.to_vec();
     for (i, j) in m.joints().iter().enumerate() {
-        let id = JointId::new(i);
-        let d = &delta[m.velocity_range(id)];
-        let target = m.position_range(id);
-        if !is_group(&j.kind) {
-            out[target].iter_mut().zip(d).for_each(|(x, d)| *x += d);
-            continue;
-        }
-        let p = joint_motion(j, &q[target.clone()], d).to_pose();
-        let wxyz = [p.rotation.w, p.rotation.x, p.rotation.y, p.rotation.z];
-        let x = p.translation.to_array();
-        let angle = q[target.start + (target.len() - 1)];
-        let new = match j.kind {
-            JointKind::Spherical => wxyz.to_vec(),
-            JointKind::Planar => vec![x[0], x[1], angle + d[2]],
-            _ => [x.as_slice(), wxyz.as_slice()].concat(),
-        };
-        out[target].copy_from_slice(&new);
+        let (r, id) = (m.position_range(JointId::new(i)), JointId::new(i));
+        let new = displace_joint(j, &q[r.clone()], &delta[m.velocity_range(id)]);
+        out[r].copy_from_slice(&new);
     }
     out
 }

@@ -45,6 +45,8 @@ pub struct System {
     pub scale: Vec<f64>,
     /// Loop equations in scaled coordinates with scaled rows, all rows.
     pub scaled_constraints: Matrix,
+    /// Factor of each row of the loop equations in their scaled form.
+    pub row_scale: Vec<f64>,
     /// Independent rows of them.
     pub rows: Vec<usize>,
     /// Orthonormal basis of their nullspace in scaled coordinates (columns).
@@ -176,19 +178,22 @@ fn coordinate_scales(m: &Mechanism, r: f64) -> Vec<f64> {
     out
 }
 
-/// Loop equations with lengths over r and coordinates in their scales; coupling rows have length 1.
-fn scale_constraints(m: &Mechanism, g: &Matrix, r: f64, scale: &[f64]) -> Matrix {
+/// Row factors that take lengths of closures over r and give coupling rows length 1.
+fn row_scales(m: &Mechanism, g: &Matrix, r: f64, scale: &[f64]) -> Vec<f64> {
     let closures = 6 * m.forest().closures().len();
-    let mut out = Matrix::from_fn(g.rows(), g.columns(), |i, j| {
-        let row = if i < closures && i % 6 < 3 { 1.0 / r } else { 1.0 };
-        row * g[(i, j)] * scale[j]
-    });
-    for i in closures..g.rows() {
-        let n = out.row(i).iter().map(|x| x * x).sum::<f64>().sqrt();
-        if n > 0.0 {
-            out.row_mut(i).iter_mut().for_each(|x| *x /= n);
+    let of_row = |i: usize| {
+        if i < closures {
+            return if i % 6 < 3 { 1.0 / r } else { 1.0 };
         }
-    }
+        let n = g.row(i).iter().zip(scale).map(|(x, s)| (x * s).powi(2)).sum::<f64>().sqrt();
+        if n > 0.0 { 1.0 / n } else { 1.0 }
+    };
+    (0..g.rows()).map(of_row).collect()
+}
+
+/// Loop equations with scaled rows and columns.
+fn scale_constraints(g: &Matrix, rows: &[f64], columns: &[f64]) -> Matrix {
+    let out = Matrix::from_fn(g.rows(), g.columns(), |i, j| rows[i] * g[(i, j)] * columns[j]);
     // Structural zeros: what rounding leaves of cancelling columns must not join clusters.
     let floor = 1e-14 * out.max_abs();
     Matrix::from_fn(out.rows(), out.columns(), |i, j| {
@@ -203,7 +208,8 @@ impl System {
         let size = size(m, &first.poses);
         let [stiffness, damping, mass] = assemble(m, &first);
         let scale = coordinate_scales(m, size);
-        let scaled_constraints = scale_constraints(m, &first.constraints, size, &scale);
+        let row_scale = row_scales(m, &first.constraints, size, &scale);
+        let scaled_constraints = scale_constraints(&first.constraints, &row_scale, &scale);
         let rows = independent_rows(&scaled_constraints, ROW_TOLERANCE);
         let independent =
             Matrix::from_fn(rows.len(), scale.len(), |i, j| scaled_constraints[(rows[i], j)]);
@@ -219,9 +225,15 @@ impl System {
             mass,
             scale,
             scaled_constraints,
+            row_scale,
             rows,
             scaled_nullspace,
         }
+    }
+
+    /// Residuals of the loop equations in their scaled form.
+    pub fn scaled_residual(&self) -> Vec<f64> {
+        self.first.residual.iter().zip(&self.row_scale).map(|(g, s)| g * s).collect()
     }
 
     /// Rank of the loop equations.

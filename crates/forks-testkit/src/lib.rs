@@ -13,13 +13,18 @@
 //!   frame (`motion(q) exp(δ)`) for spherical, planar and free joints.
 //! - Effectors are links, their frame is the link frame.
 
+pub mod closed_forms;
+pub mod equilibrium;
 pub mod kinematics;
 pub mod kkt;
 pub mod linear;
+pub mod potential;
 pub mod random;
 pub mod rigid;
 pub mod scalar;
 
+pub use equilibrium::{Equilibrium, equilibrium};
 pub use forks_mechanism::lie::Matrix;
 pub use kkt::{Reduction, System, Unresisted, is_resisted, reduce};
+pub use potential::{EffectorLoad, LoadedReduction, Loads, PointForce, Potential, reduce_loaded};
 pub use random::{JointChoice, RandomMechanismOptions, Rng, random_effectors, random_mechanism};

@@ -10,7 +10,7 @@ use forks_mechanism::{
 };
 
 use crate::{
-    kinematics::{displace, joint_motion},
+    kinematics::{displace_joint, joint_motion},
     kkt::System,
     rigid::Rigid,
 };
@@ -555,7 +555,7 @@ impl<'a> Draw<'a> {
         }
         let delta: Vec<f64> =
             scales.iter().map(|s| s * self.options.preload * self.rng.symmetric()).collect();
-        moved(j, &delta)
+        displace_joint(j, &j.start, &delta)
     }
 
     /// Scalar coordinates of all joints, with their start values and length scales.
@@ -677,18 +677,6 @@ impl<'a> Draw<'a> {
             });
         }
     }
-}
-
-/// Positions of a single joint moved by local coordinates.
-fn moved(j: &Joint, delta: &[f64]) -> Vec<f64> {
-    let mut b = MechanismBuilder::new("");
-    let child = b.add_link(Link::new("child"));
-    let mut alone = Joint::new("", j.kind.clone(), LinkId::WORLD, child);
-    alone.start.clone_from(&j.start);
-    alone.reference.clone_from(&j.reference);
-    b.add_joint(alone);
-    let m = b.build().expect("a single joint is valid");
-    displace(&m, &j.start, delta)
 }
 
 fn turned_back(p: &Rigid<f64>, v: [f64; 3]) -> [f64; 3] {
