@@ -43,3 +43,8 @@ pub use spring::{
     Bushing, Combination, CombinationSpring, Coordinate, Coupling, CouplingTerm, JointMatrix,
     JointSpring, Servo, Transmission,
 };
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExample;

@@ -138,6 +138,8 @@ struct Chain<'a> {
 
 impl<'a> Chain<'a> {
     const ITERATIONS: usize = 60;
+    /// Position gaps that differ by less than this, relative to the size, are equal.
+    const ROUNDING: f64 = 1e-12;
     /// Largest change of an angle per step, rad.
     const MAX_STEP: f64 = 0.7;
     const RANK_TOLERANCE: f64 = 1e-9;
@@ -194,16 +196,16 @@ impl<'a> Chain<'a> {
     fn closest_gap(&self, from_to: &Pose) -> Pose {
         let target = *from_to * self.to_from_joint;
         let mut q = self.start();
-        let mut best: Option<(f64, Pose)> = None;
+        let mut best = (f64::INFINITY, f64::INFINITY, Pose::IDENTITY);
         for _ in 0..Self::ITERATIONS {
             let (end, columns) = self.evaluate(&q);
             let gap = end.inverse() * target;
-            let angle = log_rotation(gap.rotation);
-            // Position first: an angle of 1 rad outweighs only a millionth of the size.
-            let merit = gap.translation.length() / self.size * 1e6 + angle.length();
-            let improved = best.is_none_or(|(b, _)| merit < b);
-            if improved {
-                best = Some((merit, gap));
+            let far = gap.translation.length() / self.size;
+            let angle = log_rotation(gap.rotation).length();
+            // Position first; the angle decides between equal positions.
+            let equal = (far - best.0).abs() <= Self::ROUNDING;
+            if if equal { angle < best.1 } else { far < best.0 } {
+                best = (far, angle, gap);
             }
             let step = self.step(&columns, &gap);
             let largest = step.iter().fold(0.0f64, |a, x| a.max(x.abs()));
@@ -212,7 +214,7 @@ impl<'a> Chain<'a> {
             }
             self.integrate(&mut q, &step);
         }
-        best.map_or(Pose::IDENTITY, |(_, gap)| gap)
+        best.2
     }
 
     /// The step that removes the position gap as far as it goes and uses what freedom is left for the
