@@ -99,8 +99,8 @@ pub fn mujoco_velocities(m: &Mechanism, q: &[f64]) -> Matrix {
     t
 }
 
-/// Forces of all springs and of gravity compensation on the tree coordinates at `q`, in this crate's velocities.
-pub fn passive_forces(m: &Mechanism, q: &[f64]) -> Vec<f64> {
+/// Forces of all springs and, if `compensated`, of gravity compensation on the tree coordinates at `q`, in this crate's velocities.
+pub fn passive_forces(m: &Mechanism, q: &[f64], compensated: bool) -> Vec<f64> {
     let n = m.tree_velocity_count();
     let mut f = vec![0.0; n];
     for i in 0..m.joints().len() {
@@ -119,7 +119,7 @@ pub fn passive_forces(m: &Mechanism, q: &[f64]) -> Vec<f64> {
         }
     }
     let poses = m.link_poses(q);
-    for (id, l) in m.moving_links().filter(|(_, l)| l.gravity_compensation != 0.0) {
+    for (id, l) in m.moving_links().filter(|(_, l)| compensated && l.gravity_compensation != 0.0) {
         let force = poses[id.index()].rotation.conjugate()
             * (m.gravity() * (-l.gravity_compensation * l.inertia.mass));
         let torque = l.inertia.center_of_mass.cross(force);
