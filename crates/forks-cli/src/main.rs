@@ -1,2 +1,22 @@
-//! placeholder
-fn main() {}
+//! The `forks` program: inspects compliant mechanisms from model files.
+//!
+//! Results go to stdout, as text for people or as one line of JSON; an error is one sentence on stderr
+//! with exit code 1. Exit code 2 means that the arguments were wrong.
+
+mod args;
+mod error;
+mod inspect;
+mod model;
+mod output;
+
+use std::process::ExitCode;
+
+use args::{Cli, Command};
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Inspect(a) => inspect::run(&a),
+    };
+    result.unwrap_or_else(|e| output::fail(&e))
+}

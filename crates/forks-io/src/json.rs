@@ -9,6 +9,14 @@ use serde::Serialize;
 
 use crate::{IoError, finite::check_finite, write_atomically};
 
+/// Checks that every number in the value is finite, without writing anything.
+///
+/// # Errors
+/// [`IoError::NotFinite`] with the field (`compliance[0][3]`).
+pub fn check<T: Serialize + ?Sized>(value: &T) -> Result<(), IoError> {
+    check_finite(value)
+}
+
 /// The value on one line, without a line end.
 ///
 /// # Errors

@@ -1,0 +1,115 @@
+//! Command-line arguments.
+
+use std::{convert::Infallible, path::PathBuf, str::FromStr};
+
+use clap::{Args, Parser, Subcommand};
+
+/// Reduced models of compliant articulated mechanisms.
+///
+/// Quantities are in SI units and radians. Twists and wrenches have their linear part first.
+#[derive(Debug, Parser)]
+#[command(name = "forks", version, about, long_about)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show links, joints, loops and mobility of a model, and what of the file is not represented exactly
+    Inspect(InspectArgs),
+}
+
+/// Arguments of `forks inspect`.
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    #[command(flatten)]
+    pub(crate) model: ModelOptions,
+}
+
+/// Which model, in which state, and how to answer; the same for all commands.
+#[derive(Debug, Args)]
+pub(crate) struct ModelOptions {
+    /// The model: an MJCF file
+    #[arg(value_name = "MODEL")]
+    pub(crate) path: PathBuf,
+
+    /// Start state instead of the model's own: a JSON file {"qpos": [...], "qvel": [...]} with MuJoCo's
+    /// coordinates (qvel optional), or key:NAME for a keyframe of the model
+    #[arg(long, value_name = "FILE.json|key:NAME")]
+    pub(crate) state: Option<StateSource>,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What resists motion besides the model's own springs.
+#[derive(Debug, Args)]
+pub(crate) struct SpringOptions {
+    /// Give this stiffness to every coordinate of a non-free joint that has neither spring nor servo
+    /// (N/m or N·m/rad; tendons do not count as springs)
+    #[arg(long, value_name = "K", value_parser = stiffness)]
+    pub(crate) default_stiffness: Option<f64>,
+
+    /// Leave out servos; otherwise they are springs that rest at the start state
+    #[arg(long)]
+    pub(crate) no_servos: bool,
+}
+
+/// Where a state comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum StateSource {
+    /// A JSON file.
+    File(PathBuf),
+    /// A keyframe of the model.
+    Key(String),
+}
+
+impl FromStr for StateSource {
+    type Err = Infallible;
+
+    fn from_str(s: &str) -> Result<Self, Infallible> {
+        Ok(match s.strip_prefix("key:") {
+            Some(name) => Self::Key(name.into()),
+            None => Self::File(s.into()),
+        })
+    }
+}
+
+fn stiffness(s: &str) -> Result<f64, String> {
+    match s.parse::<f64>() {
+        Ok(k) if k.is_finite() && k >= 0.0 => Ok(k),
+        Ok(_) => Err("a stiffness is a finite number and not negative".into()),
+        Err(e) => Err(e.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn states_are_files_or_keyframes() {
+        assert_eq!("a/b.json".parse(), Ok(StateSource::File("a/b.json".into())));
+        assert_eq!("key:home".parse(), Ok(StateSource::Key("home".into())));
+        assert_eq!("key:".parse(), Ok(StateSource::Key(String::new())));
+    }
+
+    #[test]
+    fn a_stiffness_is_finite_and_not_negative() {
+        assert_eq!(stiffness("1e3"), Ok(1000.0));
+        assert_eq!(stiffness("0"), Ok(0.0));
+        for bad in ["-1", "nan", "inf", "", "1,5"] {
+            assert!(stiffness(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Everything that ends the program with exit code 1.
+
+use std::path::PathBuf;
+
+use forks_import::ImportError;
+use forks_io::IoError;
+use thiserror::Error;
+
+/// Why a command cannot give its result; every message is one sentence.
+#[derive(Debug, Error)]
+pub(crate) enum CliError {
+    /// The model cannot be read.
+    #[error(transparent)]
+    Import(Box<ImportError>),
+    /// The result cannot be written.
+    #[error(transparent)]
+    Output(#[from] IoError),
+    /// Stdout is gone.
+    #[error("cannot write to standard output: {0}")]
+    Stdout(std::io::Error),
+    /// The state file cannot be opened.
+    #[error("{}: cannot read the state: {source}", path.display())]
+    StateFile {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The state file is not what it should be.
+    #[error("{}: not a state: {problem}", path.display())]
+    StateSyntax {
+        /// The file.
+        path: PathBuf,
+        /// What the reader said.
+        problem: String,
+    },
+    /// The model has no keyframe of that name.
+    #[error("the model has no keyframe '{name}' (it has {known})")]
+    UnknownKeyframe {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// The state does not fit the model.
+    #[error("the state's {field} has {found} numbers, the model has {expected} coordinates")]
+    StateLength {
+        /// `qpos` or `qvel`.
+        field: &'static str,
+        /// Numbers found.
+        found: usize,
+        /// Numbers needed.
+        expected: usize,
+    },
+    /// A number of the state is impossible.
+    #[error("the state's {field}[{index}] is {value}, {problem}")]
+    StateValue {
+        /// `qpos` or `qvel`.
+        field: &'static str,
+        /// Index of the number.
+        index: usize,
+        /// The number.
+        value: f64,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+}
+
+impl From<ImportError> for CliError {
+    fn from(e: ImportError) -> Self {
+        Self::Import(Box::new(e))
+    }
+}

@@ -1,0 +1,121 @@
+//! Loading a model and its start state.
+
+use std::{fs, path::Path};
+
+use forks_import::{Import, ImportOptions, Note, load_mjcf};
+use forks_mechanism::{JointId, JointKind, Mechanism};
+use serde::Deserialize;
+
+use crate::{
+    args::{ModelOptions, StateSource},
+    error::CliError,
+};
+
+/// A model in a state.
+#[derive(Debug)]
+pub(crate) struct Model {
+    /// The mechanism.
+    pub(crate) mechanism: Mechanism,
+    /// What of the file it does not hold exactly.
+    pub(crate) notes: Vec<Note>,
+    /// All position coordinates: those of the state, loop-closing joints fitted to them.
+    pub(crate) positions: Vec<f64>,
+}
+
+impl Model {
+    /// Reads the model and puts it in the state that the arguments name.
+    pub(crate) fn load(options: &ModelOptions) -> Result<Self, CliError> {
+        let Import { mechanism, notes } = load_mjcf(&options.path, &ImportOptions::default())?;
+        let mut positions = mechanism.start_positions();
+        if let Some(source) = &options.state {
+            let tree = tree_positions(&mechanism, source)?;
+            positions[..tree.len()].copy_from_slice(&tree);
+            mechanism.fit_closures(&mut positions);
+        }
+        Ok(Self { mechanism, notes, positions })
+    }
+}
+
+/// A state file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StateFile {
+    qpos: Vec<f64>,
+    #[serde(default)]
+    qvel: Option<Vec<f64>>,
+}
+
+/// The tree positions of a state, checked against the mechanism.
+fn tree_positions(m: &Mechanism, source: &StateSource) -> Result<Vec<f64>, CliError> {
+    let state = match source {
+        StateSource::Key(name) => StateFile { qpos: keyframe(m, name)?, qvel: None },
+        StateSource::File(path) => read_state(path)?,
+    };
+    check("qpos", &state.qpos, m.tree_position_count())?;
+    if let Some(v) = &state.qvel {
+        check("qvel", v, m.tree_velocity_count())?;
+    }
+    let mut q = state.qpos;
+    normalize_quaternions(m, &mut q)?;
+    Ok(q)
+}
+
+fn keyframe(m: &Mechanism, name: &str) -> Result<Vec<f64>, CliError> {
+    let found = m.keyframes().iter().find(|k| k.name == name);
+    found.map(|k| k.positions.clone()).ok_or_else(|| {
+        let names: Vec<String> = m.keyframes().iter().map(|k| format!("'{}'", k.name)).collect();
+        let known = if names.is_empty() { "none".into() } else { names.join(", ") };
+        CliError::UnknownKeyframe { name: name.into(), known }
+    })
+}
+
+fn read_state(path: &Path) -> Result<StateFile, CliError> {
+    let text = fs::read_to_string(path)
+        .map_err(|source| CliError::StateFile { path: path.into(), source })?;
+    serde_json::from_str(&text)
+        .map_err(|e| CliError::StateSyntax { path: path.into(), problem: e.to_string() })
+}
+
+fn check(field: &'static str, numbers: &[f64], expected: usize) -> Result<(), CliError> {
+    if numbers.len() != expected {
+        return Err(CliError::StateLength { field, found: numbers.len(), expected });
+    }
+    match numbers.iter().position(|x| !x.is_finite()) {
+        Some(index) => Err(CliError::StateValue {
+            field,
+            index,
+            value: numbers[index],
+            problem: "not a finite number",
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Scales the quaternions of ball and free joints to unit length, as MuJoCo does.
+fn normalize_quaternions(m: &Mechanism, q: &mut [f64]) -> Result<(), CliError> {
+    for e in m.forest().edges() {
+        let range = m.position_range(e.joint);
+        let first = match m.joint(e.joint).kind {
+            JointKind::Spherical => range.start,
+            JointKind::Free => range.start + 3,
+            _ => continue,
+        };
+        let length = q[first..first + 4].iter().fold(0.0f64, |s, x| s.hypot(*x));
+        if length == 0.0 {
+            return Err(CliError::StateValue {
+                field: "qpos",
+                index: first,
+                value: 0.0,
+                problem: "the first number of a quaternion of length zero",
+            });
+        }
+        q[first..first + 4].iter_mut().for_each(|x| *x /= length);
+    }
+    Ok(())
+}
+
+/// What a joint is called in results: its name, or `#i` with its number among the joints listed with it.
+pub(crate) fn joint_name(m: &Mechanism, id: JointId, number: usize) -> String {
+    let name = &m.joint(id).name;
+    if name.is_empty() { format!("#{number}") } else { name.clone() }
+}

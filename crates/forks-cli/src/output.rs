@@ -1,0 +1,76 @@
+//! Printing: results to stdout, errors to stderr.
+
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+};
+
+use forks_io::json;
+use serde::Serialize;
+
+use crate::error::CliError;
+
+/// Prints a result: as one line of JSON, or as the text that `text` makes of it.
+///
+/// A number that is not finite is an error in both cases.
+pub(crate) fn print<T: Serialize>(
+    value: &T,
+    as_json: bool,
+    text: impl FnOnce(&T) -> String,
+) -> Result<ExitCode, CliError> {
+    let out = if as_json {
+        json::to_string(value)? + "\n"
+    } else {
+        json::check(value)?;
+        text(value)
+    };
+    match io::stdout().lock().write_all(out.as_bytes()) {
+        // The reader has seen enough (`forks … | head`).
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        Err(e) => Err(CliError::Stdout(e)),
+        Ok(()) => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Prints the error as one sentence on one line.
+pub(crate) fn fail(e: &CliError) -> ExitCode {
+    // Names and values from files may contain line ends.
+    let words: Vec<String> =
+        e.to_string().split(char::is_control).map(|w| w.trim().to_owned()).collect();
+    let sentence = words.into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ");
+    // Stderr may be closed; the exit code says it all.
+    let _ = writeln!(io::stderr(), "error: {sentence}");
+    ExitCode::FAILURE
+}
+
+/// A number for people: six significant digits, an exponent only for very small and very large ones.
+pub(crate) fn short(x: f64) -> String {
+    let rounded: f64 = format!("{x:.5e}").parse().unwrap_or(x);
+    if rounded == 0.0 || (1e-4..1e7).contains(&rounded.abs()) {
+        format!("{rounded}")
+    } else {
+        format!("{rounded:e}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_numbers_have_six_digits() {
+        for (x, expected) in [
+            (0.0, "0"),
+            (1.0, "1"),
+            (33.312_000_4, "33.312"),
+            (0.1 + 0.2, "0.3"),
+            (-1_234.567_89, "-1234.57"),
+            (6.5e-6, "6.5e-6"),
+            (654_498.123, "654498"),
+            (1e300, "1e300"),
+            (0.000_123_456, "0.000123456"),
+        ] {
+            assert_eq!(short(x), expected);
+        }
+    }
+}
