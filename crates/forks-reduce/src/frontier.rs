@@ -23,6 +23,8 @@ const FREE_TOLERANCE: f64 = 1e-9;
 /// Relative size below which an eigenvalue of a constraint's covariance counts as zero: rounding of
 /// the uncancelled terms.
 const REDUNDANT_TOLERANCE: f64 = 1e-13;
+/// Rounding errors of C after all updates so far, over the largest entry it ever had.
+const NOISE: f64 = 16.0 * f64::EPSILON;
 /// A null direction of the covariance of a constraint must not move anything; above this it does.
 const SINGULAR_TOLERANCE: f64 = 1e-4;
 
@@ -307,15 +309,19 @@ impl Frontier {
             return Ok(());
         }
         let covariance = self.rows_covariance(&rest);
-        self.largest =
-            (0..self.live.len()).map(|x| self.at(x, x).abs()).fold(self.largest, f64::max);
+        self.note_largest();
         let s = self.inner(&rest, &covariance);
         let scale = self.uncancelled(&rest);
-        let tolerance = REDUNDANT_TOLERANCE * self.live.len() as f64;
-        let p = pseudo_inverse(&s, &scale, tolerance);
+        let n = self.live.len() as f64;
+        let p = pseudo_inverse(&s, &scale, n * REDUNDANT_TOLERANCE, n * NOISE * self.largest);
         self.check_null_directions(&p.null, &covariance)?;
         self.correct(rest, p.inverse, covariance, tape);
         Ok(())
+    }
+
+    fn note_largest(&mut self) {
+        self.largest =
+            (0..self.live.len()).map(|x| self.at(x, x).abs()).fold(self.largest, f64::max);
     }
 
     /// A redundant row moves nothing; a row of zero variance that does move something is a motion of
@@ -344,6 +350,7 @@ impl Frontier {
         let ny = Matrix::from_fn(m, z, |i, k| {
             slots.iter().zip(rows.matrix.row(i)).map(|(&p, &w)| w * self.free[p][k]).sum()
         });
+        self.note_largest();
         let Some(d) = dense::full_svd(&ny) else { return rows };
         let rank = d.s.iter().filter(|&&s| s > FREE_TOLERANCE).count();
         if rank == 0 {
@@ -419,6 +426,7 @@ impl Frontier {
         tape: &mut Vec<Record>,
     ) -> Result<(), Singular> {
         let covariance = self.rows_covariance(&rows);
+        self.note_largest();
         let s = self.inner(&rows, &covariance);
         let m = lambda.rows();
         let mut system = lambda.mul(&s);

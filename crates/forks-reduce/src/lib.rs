@@ -20,5 +20,5 @@ mod sweep;
 
 pub use basis::Basis;
 pub use error::ReduceError;
-pub use reduce::{Reduction, ServoSpring, effector_load, reduce};
+pub use reduce::{Reduction, ServoSpring, effector_load, reduce, static_wrenches, world_fixed_compliance};
 pub use response::{Effector, Linearisation, Response, response};

@@ -75,7 +75,7 @@ pub fn reduce(
 }
 
 /// The wrench b on each effector at the linearisation pose, in the effector's frame.
-fn static_wrenches(
+pub fn static_wrenches(
     effectors: &[Effector],
     world_from_link: &[Pose],
     at: &Linearisation<'_>,
@@ -98,8 +98,15 @@ fn in_effector(w: &AppliedWrench, e: &Effector, world_from_link: &[Pose]) -> Wre
     e.link_from_effector.adjoint().transpose_apply(in_link)
 }
 
-/// C = C_s (1 − Q C_s)⁻¹ with Q = blockdiag [[0, ½[f]×], [−½[f]×, ½[τ]×]] of the static wrenches.
-fn world_fixed_compliance(c: &Matrix, static_wrenches: &[Wrench]) -> Result<Matrix, ReduceError> {
+/// Compliance under loads that keep their world axes, from the compliance C_s in exponential coordinates
+/// and the static wrench on each effector (effector frames).
+///
+/// C = C_s (1 − Q C_s)⁻¹ with Q = blockdiag [[0, ½[f]×], [−½[f]×, ½[τ]×]]; symmetric only without
+/// torques.
+///
+/// # Errors
+/// [`ReduceError::NotFinite`] at a pose of zero stiffness.
+pub fn world_fixed_compliance(c: &Matrix, static_wrenches: &[Wrench]) -> Result<Matrix, ReduceError> {
     if static_wrenches.iter().all(|w| *w == Wrench::ZERO) {
         return Ok(c.clone());
     }

@@ -65,8 +65,14 @@ pub(crate) struct PseudoInverse {
 
 /// The pseudo-inverse of a symmetric matrix whose rows carry rounding errors of size ε·`scale[i]`.
 ///
-/// The matrix is made dimensionless by the scales before eigenvalues are compared with `tolerance`.
-pub(crate) fn pseudo_inverse(s: &Matrix, scale: &[f64], tolerance: f64) -> PseudoInverse {
+/// The matrix is made dimensionless by the scales before eigenvalues are compared with `tolerance`; a
+/// direction whose variance is below `noise` counts as zero as well.
+pub(crate) fn pseudo_inverse(
+    s: &Matrix,
+    scale: &[f64],
+    tolerance: f64,
+    noise: f64,
+) -> PseudoInverse {
     let n = s.rows();
     let d: Vec<f64> =
         scale.iter().map(|&x| if x > 0.0 { 1.0 / x.sqrt() } else { 0.0 }).collect();
@@ -76,7 +82,9 @@ pub(crate) fn pseudo_inverse(s: &Matrix, scale: &[f64], tolerance: f64) -> Pseud
     let mut null_columns = Vec::new();
     for (k, &value) in values.iter().enumerate() {
         let x: Vec<f64> = (0..n).map(|i| d[i] * vectors[(i, k)]).collect();
-        if value.abs() <= tolerance {
+        // The variance of the unit direction along x is value / |x|².
+        let length: f64 = x.iter().map(|x| x * x).sum();
+        if value.abs() <= tolerance.max(noise * length) {
             null_columns.push(x);
             continue;
         }

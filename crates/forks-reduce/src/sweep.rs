@@ -207,7 +207,7 @@ impl<'a> Sweep<'a> {
         let (inner, outer) = (link_variables(e.inner), link_variables(e.outer));
         let coordinates = self.joint_variables(id);
         let carried = self.prestress.as_ref().map(|p| p.carried[k]);
-        let loaded = carried.is_some_and(|w| w != Wrench::ZERO) && !coordinates.is_empty();
+        let loaded = carried.is_some() && !coordinates.is_empty();
         let keep = loaded
             || compliance.free.columns() > 0
             || coordinates.iter().any(|&v| self.uses[v as usize] > 0);
@@ -246,6 +246,9 @@ impl<'a> Sweep<'a> {
     ) -> Result<(), crate::frontier::Singular> {
         let e = self.m.forest().edges()[k];
         let coordinates = self.joint_variables(e.joint);
+        if loaded {
+            self.add_spring_curvature(e.joint)?;
+        }
         if let (Some(w), true) = (carried, loaded) {
             let d = coordinates.len();
             if e.inner != LinkId::WORLD {
@@ -284,16 +287,22 @@ impl<'a> Sweep<'a> {
         j.curvature(qj, -child)
     }
 
-    /// The joint's compliance: of its spring's Hessian at loaded poses, of its stiffness otherwise.
     fn spring_compliance(&self, id: JointId) -> JointCompliance {
         let j = self.m.joint(id);
-        match (&j.spring, &self.prestress) {
-            (Some(_), Some(_)) => {
-                let h = forks_dynamics::joint_hessian(self.m, id, self.q);
-                joint_compliance(j.dof(), Some(&h))
-            }
-            (spring, _) => joint_compliance(j.dof(), spring.as_ref().map(|s| &s.stiffness)),
+        joint_compliance(j.dof(), j.spring.as_ref().map(|s| &s.stiffness))
+    }
+
+    /// What a stressed spring's Hessian has beyond its stiffness (spherical, planar and free joints).
+    fn add_spring_curvature(&mut self, id: JointId) -> Result<(), crate::frontier::Singular> {
+        let j = self.m.joint(id);
+        let Some(spring) = &j.spring else { return Ok(()) };
+        if self.prestress.is_none() || j.kind.has_scalar_coordinates() {
+            return Ok(());
         }
+        let h = forks_dynamics::joint_hessian(self.m, id, self.q);
+        let d = j.dof();
+        let extra = Matrix::from_fn(d, d, |a, b| h.get(a, b) - spring.stiffness.get(a, b));
+        self.add_energy(self.joint_variables(id), extra)
     }
 
     /// Loop closure: E⁻¹-corrected ξ_c − Ad ξ_p − J θ = 0.
@@ -319,6 +328,8 @@ impl<'a> Sweep<'a> {
         let compliance = self.spring_compliance(id);
         let coordinates = self.joint_variables(id);
         self.tape.push(Op::Close(id));
+        // Held until the closure's own terms are in.
+        coordinates.iter().for_each(|&v| self.uses[v as usize] += 1);
         self.frontier.add_independent(&coordinates, &compliance.compliance, &compliance.free);
         self.compliance[id.index()] = Some(compliance);
         let mut rows = Rows { variables: Vec::new(), matrix: Matrix::zeros(6, 0) };
@@ -333,7 +344,7 @@ impl<'a> Sweep<'a> {
         self.add_closure_terms(id, &motion)?;
         self.release_link(j.parent);
         self.release_link(j.child);
-        self.drop_if_unused(&coordinates);
+        self.release(&coordinates);
         Ok(())
     }
 
@@ -343,13 +354,12 @@ impl<'a> Sweep<'a> {
         id: JointId,
         motion: &ScaledMotion,
     ) -> Result<(), crate::frontier::Singular> {
+        let m = self.m;
         let Some(p) = &self.prestress else { return Ok(()) };
-        let j = self.m.joint(id);
-        let k = self.m.forest().closures().iter().position(|&c| c == id).unwrap_or(0);
+        let j = m.joint(id);
+        let k = m.forest().closures().iter().position(|&c| c == id).unwrap_or(0);
         let w = p.closure_wrench[k];
-        if w == Wrench::ZERO {
-            return Ok(());
-        }
+        self.add_spring_curvature(id)?;
         if j.parent != LinkId::WORLD && j.child != LinkId::WORLD {
             let form = bracket_form(w, &motion.ad, &forks_mechanism::lie::Adjoint::IDENTITY);
             self.add_bilinear(j.parent, j.child, &form)?;
