@@ -12,6 +12,7 @@ pub mod dense;
 pub mod parametric;
 
 mod builder;
+mod checks;
 mod error;
 mod graph;
 mod ids;
