@@ -1,4 +1,4 @@
-//! Two links and two joints near their stretched pose ([A16] Fig. 4).
+//! Two links and two joints near their stretched pose (\[A16\] Fig. 4).
 
 use forks_lie::{
     Pose,
@@ -18,7 +18,7 @@ const LENGTH: f64 = 0.5;
 /// the tip on the x axis; straight at 0.
 ///
 /// As the tip is pulled out along x the mechanism approaches its singular pose: the tip's compliance along
-/// the second link's x axis, (L sin bend)²/K, goes to zero ([A16] Fig. 4). Each link is 0.1 kg,
+/// the second link's x axis, (L sin bend)²/K, goes to zero (\[A16\] Fig. 4). Each link is 0.1 kg,
 /// K = 1000 N·m/rad, D = 0.1 N·m·s/rad, springs unstressed as built. Frames: x along the link; the first
 /// at its ground hinge, the second (the effector) at its far end, the tip.
 ///
