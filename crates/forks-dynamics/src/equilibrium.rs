@@ -3,11 +3,12 @@
 use forks_mechanism::{JointId, Mechanism, lie::Pose};
 
 use crate::{
+    constraint_space::norm,
     loads::Loads,
     newton::{NewtonEnd, Point, Work, newton, relax},
     scaling::Scaling,
     springs::StartRest,
-    stability::{Stability, stability},
+    stability::{Stability, is_positive_definite, stability},
     stage::Stage,
 };
 
@@ -15,6 +16,15 @@ use crate::{
 const INTERMEDIATE_TOLERANCE: f64 = 1e-6;
 /// Newton steps after convergence, as long as each halves the residual.
 const POLISHING_STEPS: usize = 3;
+/// A load step is too long if it ends further than this part of its length from where the tangent at its
+/// beginning points: the solution may lie on another branch.
+const LARGEST_DEVIATION: f64 = 0.5;
+/// Steps shorter than this (radians, lengths over r) are not examined.
+const SHORT_STEP: f64 = 0.05;
+/// Load steps that took at most so many iterations are followed by one of double length.
+const QUICK: usize = 6;
+/// Breaks of the path after which the search is given up.
+const MAX_JUMPS: usize = 3;
 /// Coordinates (radians, lengths over r) beyond this mean that the mechanism runs away.
 const DIVERGED: f64 = 1e5;
 
@@ -142,7 +152,7 @@ pub fn solve_equilibrium(
 /// The equilibrium under `loads` reached from another equilibrium under slightly different loads, without
 /// load steps: for changes of a wrench at full load.
 ///
-/// Falls back to scaling the remaining unbalanced force away in steps where Newton's method fails.
+/// Falls back to relaxation where Newton's method fails.
 ///
 /// # Panics
 /// As [`solve_equilibrium`].
@@ -159,16 +169,12 @@ pub fn continue_equilibrium(
         return search.unusable(&from.q);
     };
     search.load_steps = 1;
-    match search.solve(&stage, &point, options.tolerance, POLISHING_STEPS) {
-        Some(point) => search.finished(&stage, point, 1.0),
-        None => {
-            search.relaxations += 1;
-            let relaxed = relax(&stage, &search.scaling, point, options, &mut search.work);
-            match search.solve(&stage, &relaxed, options.tolerance, POLISHING_STEPS) {
-                Some(point) => search.finished(&stage, point, 1.0),
-                None => search.failed(&stage, relaxed, 0.0),
-            }
-        }
+    if let Some(point) = search.solve(&stage, &point, options.tolerance, POLISHING_STEPS) {
+        return search.finished(&stage, point, 1.0);
+    }
+    match search.jump(&stage, &point, options.tolerance, POLISHING_STEPS) {
+        Ok(point) => search.finished(&stage, point, 1.0),
+        Err(reached) => search.failed(&stage, reached.unwrap_or(point), 0.0),
     }
 }
 
@@ -181,6 +187,7 @@ struct Search<'a> {
     load_steps: usize,
     relaxations: usize,
     last_end: NewtonEnd,
+    prediction: Option<Vec<f64>>,
 }
 
 impl<'a> Search<'a> {
@@ -194,6 +201,7 @@ impl<'a> Search<'a> {
             load_steps: 0,
             relaxations: 0,
             last_end: NewtonEnd::Converged,
+            prediction: None,
         }
     }
 
@@ -206,10 +214,25 @@ impl<'a> Search<'a> {
         polish: usize,
     ) -> Option<Point> {
         let start = Point::new(stage, &self.scaling, from.q.clone())?;
-        let (point, end) =
+        let run =
             newton(stage, &self.scaling, start, self.options, tolerance, polish, &mut self.work);
-        self.last_end = end;
-        (end == NewtonEnd::Converged && !self.ran_away(&point)).then_some(point)
+        self.last_end = run.end;
+        self.prediction = run.prediction;
+        (run.end == NewtonEnd::Converged && !self.ran_away(&run.point)).then_some(run.point)
+    }
+
+    /// True if the last solution continues the path from `from`: it lies where the tangent pointed.
+    fn continues(&self, from: &Point, to: &Point) -> bool {
+        let Some(prediction) = &self.prediction else { return true };
+        let v = self.m.difference(&from.q, &to.q);
+        let x: Vec<f64> = v.iter().zip(&self.scaling.coordinates).map(|(v, d)| v / d).collect();
+        let largest = x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let off: Vec<f64> = x.iter().zip(prediction).map(|(x, p)| x - p).collect();
+        largest < SHORT_STEP || norm(&off) <= LARGEST_DEVIATION * norm(&x)
+    }
+
+    fn is_stable(&self, stage: &Stage<'_>, point: &Point) -> bool {
+        is_positive_definite(&point.tangent(stage, &self.scaling), &point.space)
     }
 
     fn ran_away(&self, point: &Point) -> bool {
@@ -218,57 +241,76 @@ impl<'a> Search<'a> {
     }
 
     /// Raises the scale from 0 to 1 with adaptive steps.
+    ///
+    /// A step is halved where Newton's method fails, where the solution is not where the tangent pointed, and
+    /// where a stable path would turn unstable: only what the shortest step still shows is believed.
     fn follow<'s>(&mut self, start: Point, stage_at: impl Fn(f64) -> Stage<'s>) -> Equilibrium {
         let options = self.options;
         let (mut point, mut scale) = (start, 0.0);
+        let mut stable = self.is_stable(&stage_at(0.0), &point);
         let mut step = 1.0 / options.load_steps.max(1) as f64;
         loop {
             let next: f64 = if scale + step > 1.0 - 1e-9 { 1.0 } else { scale + step };
             let stage = stage_at(next);
-            let last = next == 1.0;
-            let (tolerance, polish) = if last {
+            let (tolerance, polish) = if next == 1.0 {
                 (options.tolerance, POLISHING_STEPS)
             } else {
                 (INTERMEDIATE_TOLERANCE, 0)
             };
             let before = self.work.iterations;
-            if let Some(solved) = self.solve(&stage, &point, tolerance, polish) {
-                (point, scale) = (solved, next);
-                self.load_steps += 1;
-                if last {
-                    return self.finished(&stage, point, 1.0);
-                }
-                if self.work.iterations - before <= 6 {
-                    step *= 2.0;
-                }
-                continue;
-            }
-            if step > options.min_load_step {
-                step *= 0.5;
-                continue;
-            }
-            // The path ends here: look for another equilibrium at this scale.
-            self.relaxations += 1;
-            if self.relaxations > 3 || options.max_relaxation_steps == 0 {
-                return self.failed(&stage_at(scale), point, scale);
-            }
-            let Some(from) = Point::new(&stage, &self.scaling, point.q.clone()) else {
-                return self.failed(&stage_at(scale), point, scale);
-            };
-            let relaxed = relax(&stage, &self.scaling, from, options, &mut self.work);
-            match self.solve(&stage, &relaxed, tolerance, polish) {
+            let shortest = step <= options.min_load_step;
+            let solved = self.solve(&stage, &point, tolerance, polish);
+            let solved = solved.and_then(|p| {
+                let p_stable = self.is_stable(&stage, &p);
+                let sound = self.continues(&point, &p) && (p_stable || !stable);
+                (sound || shortest).then_some((p, p_stable))
+            });
+            let reached = match solved {
                 Some(solved) => {
-                    (point, scale) = (solved, next);
-                    self.load_steps += 1;
-                    if last {
-                        return self.finished(&stage, point, 1.0);
+                    if self.work.iterations - before <= QUICK {
+                        step *= 2.0;
                     }
-                    step = 1.0 / options.load_steps.max(1) as f64;
+                    solved
                 }
-                None if self.ran_away(&relaxed) => return self.failed(&stage, relaxed, scale),
-                None => return self.failed(&stage_at(scale), point, scale),
+                None if !shortest => {
+                    step *= 0.5;
+                    continue;
+                }
+                None => match self.jump(&stage, &point, tolerance, polish) {
+                    Ok(p) => {
+                        step = 1.0 / options.load_steps.max(1) as f64;
+                        let p_stable = self.is_stable(&stage, &p);
+                        (p, p_stable)
+                    }
+                    Err(Some(p)) if self.ran_away(&p) => return self.failed(&stage, p, scale),
+                    Err(_) => return self.failed(&stage_at(scale), point, scale),
+                },
+            };
+            (point, stable) = reached;
+            scale = next;
+            self.load_steps += 1;
+            if next == 1.0 {
+                return self.finished(&stage, point, 1.0);
             }
         }
+    }
+
+    /// The path ends here: looks for another equilibrium on the same stage by relaxation. An error is where
+    /// that got to.
+    fn jump(
+        &mut self,
+        stage: &Stage<'_>,
+        from: &Point,
+        tolerance: f64,
+        polish: usize,
+    ) -> Result<Point, Option<Point>> {
+        self.relaxations += 1;
+        if self.relaxations > MAX_JUMPS || self.options.max_relaxation_steps == 0 {
+            return Err(None);
+        }
+        let from = Point::new(stage, &self.scaling, from.q.clone()).ok_or(None)?;
+        let relaxed = relax(stage, &self.scaling, from, self.options, &mut self.work);
+        self.solve(stage, &relaxed, tolerance, polish).ok_or(Some(relaxed))
     }
 
     fn finished(&self, stage: &Stage<'_>, point: Point, scale: f64) -> Equilibrium {

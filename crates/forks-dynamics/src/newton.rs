@@ -177,8 +177,16 @@ fn step_limit(x: &[f64], largest: f64) -> f64 {
     if size > largest { largest / size } else { 1.0 }
 }
 
-/// Newton's method with step limit and line search on the residual. The last point reached is returned
-/// whatever the end; after convergence to `tolerance` up to `polish` further steps are taken while they help.
+/// Where Newton's method got to.
+pub(crate) struct NewtonRun {
+    /// The last point, whatever the end.
+    pub(crate) point: Point,
+    pub(crate) end: NewtonEnd,
+    /// The first full step (dimensionless): the tangent's prediction of where the solution is.
+    pub(crate) prediction: Option<Vec<f64>>,
+}
+
+/// Newton's method with step limit and line search on the residual; after convergence to `tolerance` up to `polish` further steps are taken while they help.
 pub(crate) fn newton(
     stage: &Stage<'_>,
     scaling: &Scaling,
@@ -187,34 +195,35 @@ pub(crate) fn newton(
     tolerance: f64,
     polish: usize,
     work: &mut Work,
-) -> (Point, NewtonEnd) {
+) -> NewtonRun {
     let mut point = start;
+    let mut prediction = None;
     for _ in 0..options.max_iterations {
         let k = point.tangent(stage, scaling);
         if !k.is_finite() {
-            return (point, NewtonEnd::NotFinite);
+            return NewtonRun { point, end: NewtonEnd::NotFinite, prediction };
         }
         if point.converged(tolerance, k.max_abs()) {
-            return (polished(stage, scaling, point, polish, work), NewtonEnd::Converged);
+            let point = polished(stage, scaling, point, polish, work);
+            return NewtonRun { point, end: NewtonEnd::Converged, prediction };
         }
         work.iterations += 1;
         let Some(x) = newton_step(&k, &point, 0.0, work) else {
-            return (point, NewtonEnd::Singular);
+            return NewtonRun { point, end: NewtonEnd::Singular, prediction };
         };
-        match line_search(stage, scaling, &point, &x, options) {
+        let next = line_search(stage, scaling, &point, &x, options);
+        prediction.get_or_insert(x);
+        match next {
             Some(next) => point = next,
             None => {
                 // At the rounding limit no step helps any more.
-                let end = if point.converged(100.0 * tolerance, 100.0 * k.max_abs()) {
-                    NewtonEnd::Converged
-                } else {
-                    NewtonEnd::Stalled
-                };
-                return (point, end);
+                let rounding = point.converged(100.0 * tolerance, 100.0 * k.max_abs());
+                let end = if rounding { NewtonEnd::Converged } else { NewtonEnd::Stalled };
+                return NewtonRun { point, end, prediction };
             }
         }
     }
-    (point, NewtonEnd::Stalled)
+    NewtonRun { point, end: NewtonEnd::Stalled, prediction }
 }
 
 fn line_search(

@@ -19,6 +19,14 @@ pub(crate) enum Stability {
     Free(Vec<JointId>),
 }
 
+/// True if the symmetric part of the scaled tangent is positive definite on the admissible motions.
+pub(crate) fn is_positive_definite(k: &Matrix, space: &ConstraintSpace) -> bool {
+    let size = k.max_abs();
+    let on_motions = space.admissible(k, size).symmetric_part();
+    on_motions.is_finite()
+        && dense::cholesky_solve(&on_motions, &Matrix::zeros(k.rows(), 1)).is_some()
+}
+
 /// Judges the scaled tangent stiffness on the admissible motions.
 pub(crate) fn stability(m: &Mechanism, k: &Matrix, space: &ConstraintSpace) -> Stability {
     let size = k.max_abs();
