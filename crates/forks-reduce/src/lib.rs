@@ -9,10 +9,13 @@
 mod basis;
 mod error;
 mod frontier;
+mod gaps;
+mod inertia;
 mod maps;
 mod motion;
 mod plan;
 mod prestress;
+mod problem;
 mod reduce;
 mod response;
 mod small;
@@ -20,5 +23,8 @@ mod sweep;
 
 pub use basis::Basis;
 pub use error::ReduceError;
+pub use gaps::{RelativeConstraintError, relative_constraint_error, relative_displacement};
+pub use inertia::{DENSE_LIMIT, MassModel, ReducedInertia, reduced_inertia};
+pub use problem::{Problem, ProblemOptions};
 pub use reduce::{Reduction, ServoSpring, effector_load, reduce, static_wrenches, world_fixed_compliance};
 pub use response::{Effector, Linearisation, Response, response};
