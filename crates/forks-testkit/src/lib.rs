@@ -18,13 +18,17 @@ pub mod equilibrium;
 pub mod kinematics;
 pub mod kkt;
 pub mod linear;
+pub mod options;
 pub mod potential;
 pub mod random;
 pub mod rigid;
+pub mod rng;
 pub mod scalar;
 
 pub use equilibrium::{Equilibrium, equilibrium};
 pub use forks_mechanism::lie::Matrix;
 pub use kkt::{Reduction, System, Unresisted, is_resisted, reduce};
+pub use options::{JointChoice, RandomMechanismOptions};
 pub use potential::{EffectorLoad, LoadedReduction, Loads, PointForce, Potential, reduce_loaded};
-pub use random::{JointChoice, RandomMechanismOptions, Rng, random_effectors, random_mechanism};
+pub use random::{random_effectors, random_mechanism};
+pub use rng::Rng;

@@ -4,7 +4,7 @@ use forks_testkit::{
     JointChoice, Matrix, RandomMechanismOptions, System,
     kinematics::{constraints, displace, first_order, link_poses},
     linear::{product, solve, symmetric_eigen, transposed_product},
-    random_effectors, random_mechanism,
+    random_effectors, random_mechanism, reduce,
     rigid::Rigid,
 };
 
@@ -133,5 +133,30 @@ fn planar_loops_have_three_redundant_rows_each() {
         let m = random_mechanism(seed, &options);
         let s = System::new(&m, &m.start_positions());
         assert!(s.constraint_rank() <= 3, "seed {seed}: rank {}", s.constraint_rank());
+    }
+}
+
+#[test]
+fn results_scale_with_the_size_of_the_mechanism() {
+    // The same mechanism 100 times smaller: stiffness per radian unchanged, so that turns per torque
+    // stay, displacements per torque shrink by 100, displacements per force by 100².
+    for seed in 0..40 {
+        let large = RandomMechanismOptions { length: 1.0, ..RandomMechanismOptions::mixed(seed) };
+        let small = RandomMechanismOptions { length: 0.01, ..large.clone() };
+        let (a, b) = (random_mechanism(seed, &large), random_mechanism(seed, &small));
+        let e = random_effectors(seed, &a, 2);
+        let ra = reduce(&a, &a.start_positions(), &e).expect("resisted");
+        let rb = reduce(&b, &b.start_positions(), &e).expect("resisted");
+        assert_eq!(ra.rank, rb.rank, "seed {seed}");
+        assert!((ra.size / rb.size - 100.0).abs() < 1e-10, "seed {seed}");
+        let unit = |i: usize| if i % 6 < 3 { 100.0 } else { 1.0 };
+        let c = Matrix::from_fn(ra.compliance.rows(), ra.compliance.columns(), |i, j| {
+            unit(i) * unit(j) * rb.compliance[(i, j)]
+        });
+        if ra.rank > 0 {
+            // Loops and stiffness are conditioned to 1e-5 each.
+            let error = relative(&c, &ra.compliance);
+            assert!(error < 1e-8, "seed {seed}: {error:e}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use forks_testkit::{
     EffectorLoad, Loads, Matrix, PointForce, Potential, RandomMechanismOptions, Rng, equilibrium,
     kinematics::{displace, link_poses},
+    linear::product,
     random_effectors, random_mechanism, reduce, reduce_loaded,
     rigid::Rigid,
 };
@@ -136,6 +137,55 @@ fn loaded_compliance_is_the_difference_of_full_equilibria() {
     assert!(checked >= 8, "only {checked} mechanisms could be loaded");
     assert!(effect > 0.05, "loads change the compliance by {effect} only");
     println!("{checked} mechanisms, largest effect of the loads {effect}");
+}
+
+#[test]
+fn a_dead_force_differs_from_an_exponential_one_by_the_known_term() {
+    // K = H - Q with Q = [[0, [f]x / 2], [-[f]x / 2, 0]] for a force f (body axes) at the origin.
+    let mut checked = 0;
+    for seed in 0..20 {
+        let options = RandomMechanismOptions {
+            links: 6,
+            extra_loops: 0,
+            conditioning: 1e-3,
+            ..RandomMechanismOptions::sprung(seed)
+        };
+        let m = random_mechanism(seed, &options);
+        let e = random_effectors(seed, &m, 1);
+        let force = Rng::new(seed).direction().map(|x| 10.0 * x);
+        let dead = Loads {
+            gravity: true,
+            forces: vec![PointForce { link: e[0], point: [0.0; 3], force }],
+            wrenches: vec![],
+        };
+        let Some(rest) = equilibrium(&m, &m.start_positions(), &dead) else { continue };
+        let still = vec![0.0; m.velocity_count()];
+        let h = link_poses(&m, &rest.positions, &still)[e[0].index()];
+        let f: [f64; 3] = std::array::from_fn(|i| (0..3).map(|k| h.a[k][i] * force[k]).sum());
+        let wrench = [f[0], f[1], f[2], 0.0, 0.0, 0.0];
+        let load = EffectorLoad { link: e[0], wrench, reference: None };
+        let exponential = Loads { gravity: true, forces: vec![], wrenches: vec![load] };
+        let a = reduce_loaded(&m, &rest.positions, &dead, &e);
+        let b = reduce_loaded(&m, &rest.positions, &exponential, &e);
+        let (Ok(a), Ok(b)) = (a, b) else { continue };
+        if a.reduction.rank < 6 {
+            continue;
+        }
+        let (c, inverse_h) = (&a.reduction.compliance, &b.reduction.compliance);
+        let cross = [[0.0, -f[2], f[1]], [f[2], 0.0, -f[0]], [-f[1], f[0], 0.0]];
+        let q = Matrix::from_fn(6, 6, |i, j| match (i < 3, j < 3) {
+            (true, false) => 0.5 * cross[i][j - 3],
+            (false, true) => -0.5 * cross[i - 3][j],
+            _ => 0.0,
+        });
+        // C (H - Q) H^-1 = H^-1.
+        let qh = product(&q, inverse_h);
+        let left = c.sub(&product(c, &qh));
+        assert!(relative(&left, inverse_h) < 1e-9, "seed {seed}");
+        let effect = relative(c, inverse_h);
+        checked += usize::from(effect > 1e-3);
+    }
+    assert!(checked >= 5, "only {checked}");
 }
 
 /// The equilibrium near `q` under full loads: the mechanism's springs keep their rests.
