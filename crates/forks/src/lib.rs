@@ -1,1 +1,33 @@
-//! placeholder
+//! Reduced models of compliant articulated mechanisms: every crate of the family under one name.
+//!
+//! # Conventions
+//! - SI units, radians, `f64`; right-handed frames; a pose maps body to world coordinates.
+//! - Twists and wrenches have their linear part first, in the body's own frame at its origin unless a
+//!   name says otherwise; matrices over effectors are flattened effector by effector.
+//! - Quaternions are named by their order, `wxyz`.
+//! - A spring is the gradient of an energy ½ΔᵀKΔ.
+//!
+//! Each module is a crate of its own (`forks::rom` is `forks-rom`) and can be used without the others.
+#![cfg_attr(all(feature = "import", feature = "io", feature = "reduce"), doc = "")]
+#![cfg_attr(
+    all(feature = "import", feature = "io", feature = "reduce"),
+    doc = include_str!("../README.md")
+)]
+
+pub use forks_lie as lie;
+pub use forks_lie::glam;
+
+#[cfg(feature = "dynamics")]
+pub use forks_dynamics as dynamics;
+#[cfg(feature = "import")]
+pub use forks_import as import;
+#[cfg(feature = "io")]
+pub use forks_io as io;
+#[cfg(feature = "mechanism")]
+pub use forks_mechanism as mechanism;
+#[cfg(feature = "reduce")]
+pub use forks_reduce as reduce;
+#[cfg(feature = "rom")]
+pub use forks_rom as rom;
+
+pub mod prelude;

@@ -20,7 +20,7 @@ pub(super) fn check(fixtures: &Path) -> Result<Vec<Finding>, String> {
     }
     let mut found = Vec::new();
     for kind in ["models", "golden"] {
-        for file in files(&fixtures.join(kind))?.into_iter().filter(|p| !is_note(p)) {
+        for file in files(&fixtures.join(kind))?.into_iter().filter(|p| !speaks_for_itself(p)) {
             if !is_named(&file, &notes) {
                 let place = format!("fixtures/{}", relative(fixtures, &file));
                 found.push(Finding::new("provenance", place, "no PROVENANCE file names it"));
@@ -32,6 +32,12 @@ pub(super) fn check(fixtures: &Path) -> Result<Vec<Finding>, String> {
 
 fn is_note(path: &Path) -> bool {
     path.file_stem().is_some_and(|s| s == "PROVENANCE")
+}
+
+/// Notes, and files that are about other files.
+fn speaks_for_itself(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    is_note(path) || name.starts_with("README") || name.starts_with("LICENSE")
 }
 
 /// True if a note in the file's directory or above names it.
