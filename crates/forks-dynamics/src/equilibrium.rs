@@ -61,13 +61,27 @@ impl EquilibriumStatus {
     }
 }
 
+/// How the loads are brought up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadPath {
+    /// The continuous path from the start pose: adaptive steps, refused where they leave the branch that the
+    /// tangent points along.
+    #[default]
+    Continuous,
+    /// `load_steps` equal steps, each solved by plain Newton steps of limited length, nothing else controlled.
+    /// May jump to another branch, often a saddle; for comparison with programs that work like this.
+    EqualSteps,
+}
+
 /// Settings of the search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EquilibriumOptions {
     /// Largest unbalanced force over the largest force, and largest loop gap over the mechanism's size.
     /// Default 1e-12; further digits are polished off as far as rounding allows.
     pub tolerance: f64,
-    /// Load steps tried first, default 10. They grow where Newton's method converges quickly.
+    /// How the loads are brought up; default [`LoadPath::Continuous`].
+    pub path: LoadPath,
+    /// Load steps tried first, default 10. On the continuous path they grow where Newton's method converges quickly.
     pub load_steps: usize,
     /// Smallest load step, as part of the whole load, before the path counts as broken; default 1/640.
     pub min_load_step: f64,
@@ -84,6 +98,7 @@ impl Default for EquilibriumOptions {
     fn default() -> Self {
         Self {
             tolerance: 1e-12,
+            path: LoadPath::Continuous,
             load_steps: 10,
             min_load_step: 1.0 / 640.0,
             max_iterations: 30,
@@ -142,6 +157,9 @@ pub fn solve_equilibrium(
     let Some(mut point) = Point::new(&stage_at(0.0), &search.scaling, start.to_vec()) else {
         return search.unusable(start);
     };
+    if options.path == LoadPath::EqualSteps {
+        return search.equal_steps(point, stage_at);
+    }
     // Close the loops under unstressed springs; a motion without springs may still be held by the loads.
     if let Some(closed) = search.solve(&stage_at(0.0), &point, INTERMEDIATE_TOLERANCE, 0) {
         point = closed;
@@ -238,6 +256,29 @@ impl<'a> Search<'a> {
     fn ran_away(&self, point: &Point) -> bool {
         let v = self.m.difference(&self.start, &point.q);
         v.iter().zip(&self.scaling.coordinates).any(|(v, d)| (v / d).abs() > DIVERGED)
+    }
+
+    /// Raises the scale from 0 to 1 in equal steps, each solved from the pose of the one before.
+    fn equal_steps<'s>(
+        &mut self,
+        start: Point,
+        stage_at: impl Fn(f64) -> Stage<'s>,
+    ) -> Equilibrium {
+        let steps = self.options.load_steps.max(1);
+        let mut point = start;
+        for i in 1..=steps {
+            let scale = i as f64 / steps as f64;
+            let stage = stage_at(scale);
+            match self.solve(&stage, &point, self.options.tolerance, POLISHING_STEPS) {
+                Some(solved) => point = solved,
+                None => {
+                    let scale = (i - 1) as f64 / steps as f64;
+                    return self.failed(&stage_at(scale), point, scale);
+                }
+            }
+            self.load_steps += 1;
+        }
+        self.finished(&stage_at(1.0), point, 1.0)
     }
 
     /// Raises the scale from 0 to 1 with adaptive steps.

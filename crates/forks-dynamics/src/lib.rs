@@ -15,7 +15,8 @@ mod stage;
 mod tangent;
 pub use energy::{elastic_energy, generalized_forces, gravitational_energy, potential_energy};
 pub use equilibrium::{
-    Equilibrium, EquilibriumOptions, EquilibriumStatus, continue_equilibrium, solve_equilibrium,
+    Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, continue_equilibrium,
+    solve_equilibrium,
 };
 pub use forks_mechanism as mechanism;
 pub use loads::{AppliedWrench, Loads, WrenchFrame};

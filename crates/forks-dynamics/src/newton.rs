@@ -14,7 +14,7 @@ use forks_mechanism::{
 };
 
 use crate::{
-    EquilibriumOptions,
+    EquilibriumOptions, LoadPath,
     constraint_space::{ConstraintSpace, norm},
     energy::force_parts,
     scaling::Scaling,
@@ -211,7 +211,12 @@ pub(crate) fn newton(
         let Some(x) = newton_step(&k, &point, 0.0, work) else {
             return NewtonRun { point, end: NewtonEnd::Singular, prediction };
         };
-        let next = line_search(stage, scaling, &point, &x, options);
+        let next = match options.path {
+            LoadPath::Continuous => line_search(stage, scaling, &point, &x, options),
+            LoadPath::EqualSteps => {
+                displaced(stage, scaling, &point, &x, step_limit(&x, options.max_step))
+            }
+        };
         prediction.get_or_insert(x);
         match next {
             Some(next) => point = next,

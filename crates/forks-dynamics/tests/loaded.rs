@@ -149,18 +149,6 @@ fn random_mechanisms_have_the_compliance_of_their_tangent() {
         loads.wrenches.truncate(2);
         let e = solve(&m, &loads);
         *ends.entry(e.status.name()).or_default() += 1;
-        if e.status == EquilibriumStatus::Stalled {
-            println!(
-                "seed {seed} loops {} couplings {} scale {} residual {:e} it {} rel {} nv {}",
-                closing,
-                m.couplings().len(),
-                e.load_scale,
-                e.residual,
-                e.iterations,
-                e.relaxations,
-                m.velocity_count()
-            );
-        }
         assert!(e.q.iter().all(|x| x.is_finite()), "seed {seed}");
         if !e.status.is_equilibrium() {
             continue;
