@@ -31,3 +31,8 @@ pub use forks_reduce as reduce;
 pub use forks_rom as rom;
 
 pub mod prelude;
+
+/// The example of the repository's README, run as a test.
+#[cfg(all(doctest, feature = "reduce"))]
+#[doc = include_str!("../../../README.md")]
+struct RepositoryReadme;
