@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, path::PathBuf, str::FromStr};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Reduced models of compliant articulated mechanisms.
 ///
@@ -19,6 +19,80 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Show links, joints, loops and mobility of a model, and what of the file is not represented exactly
     Inspect(InspectArgs),
+    /// Reduce a model to its end effectors: rank, compliance, mass, frequencies, maps to every link
+    Reduce(ReduceArgs),
+    /// Solve the static equilibrium under a wrench on a link, and compare the reduced model with it
+    Statics(StaticsArgs),
+}
+
+/// Arguments of `forks reduce`.
+#[derive(Debug, Args)]
+pub(crate) struct ReduceArgs {
+    #[command(flatten)]
+    pub(crate) model: ModelOptions,
+
+    #[command(flatten)]
+    pub(crate) springs: SpringOptions,
+
+    /// End effectors: link names, or site:NAME for the frame of a site
+    #[arg(long, required = true, num_args = 1.., value_name = "LINK")]
+    pub(crate) effector: Vec<String>,
+
+    /// Linearise at the static equilibrium under gravity and spring preloads instead of the start state
+    #[arg(long)]
+    pub(crate) equilibrium: bool,
+
+    /// How the reduced mass is made
+    #[arg(long, value_enum, default_value_t = MassChoice::Condensed)]
+    pub(crate) mass: MassChoice,
+
+    /// List every link's largest displacement per unit wrench (the JSON always holds all maps)
+    #[arg(long)]
+    pub(crate) links: bool,
+}
+
+/// How the reduced mass is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MassChoice {
+    /// Mass of the static shapes
+    Condensed,
+    /// Mass felt at infinite frequency
+    Accelerability,
+}
+
+/// Arguments of `forks statics`.
+#[derive(Debug, Args)]
+pub(crate) struct StaticsArgs {
+    #[command(flatten)]
+    pub(crate) model: ModelOptions,
+
+    #[command(flatten)]
+    pub(crate) springs: SpringOptions,
+
+    /// The loaded link, or site:NAME for the frame of a site
+    #[arg(long, value_name = "LINK")]
+    pub(crate) effector: String,
+
+    /// Force (N) and torque (N·m) at the effector's origin
+    #[arg(long, value_name = "fx,fy,fz,tx,ty,tz", allow_hyphen_values = true, value_parser = wrench)]
+    pub(crate) wrench: [f64; 6],
+
+    /// Axes in which the wrench keeps its components while the link moves
+    #[arg(long, value_enum, default_value_t = FrameChoice::World)]
+    pub(crate) frame: FrameChoice,
+
+    /// Leave out gravity
+    #[arg(long)]
+    pub(crate) no_gravity: bool,
+}
+
+/// Axes of a wrench.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FrameChoice {
+    /// World axes
+    World,
+    /// The effector's own axes
+    Body,
 }
 
 /// Arguments of `forks inspect`.
@@ -78,6 +152,22 @@ impl FromStr for StateSource {
     }
 }
 
+fn wrench(s: &str) -> Result<[f64; 6], String> {
+    let parts: Vec<&str> = s.split(',').collect();
+    if parts.len() != 6 {
+        return Err(format!("a wrench is six numbers fx,fy,fz,tx,ty,tz, not {}", parts.len()));
+    }
+    let mut out = [0.0; 6];
+    for (x, part) in out.iter_mut().zip(parts) {
+        let number: f64 = part.trim().parse().map_err(|e| format!("'{part}': {e}"))?;
+        if !number.is_finite() {
+            return Err(format!("'{part}' is not a finite number"));
+        }
+        *x = number;
+    }
+    Ok(out)
+}
+
 fn stiffness(s: &str) -> Result<f64, String> {
     match s.parse::<f64>() {
         Ok(k) if k.is_finite() && k >= 0.0 => Ok(k),
@@ -102,6 +192,14 @@ mod tests {
         assert_eq!("a/b.json".parse(), Ok(StateSource::File("a/b.json".into())));
         assert_eq!("key:home".parse(), Ok(StateSource::Key("home".into())));
         assert_eq!("key:".parse(), Ok(StateSource::Key(String::new())));
+    }
+
+    #[test]
+    fn a_wrench_is_six_finite_numbers() {
+        assert_eq!(wrench("1,-2, 3,0,0,1e-3"), Ok([1.0, -2.0, 3.0, 0.0, 0.0, 1e-3]));
+        for bad in ["", "1,2,3", "1,2,3,4,5,6,7", "1,2,3,4,5,x", "nan,0,0,0,0,0", "0,0,0,0,0,inf"] {
+            assert!(wrench(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

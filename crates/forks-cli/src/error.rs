@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use forks_import::ImportError;
 use forks_io::IoError;
+use forks_reduce::ReduceError;
 use thiserror::Error;
 
 /// Why a command cannot give its result; every message is one sentence.
@@ -15,6 +16,22 @@ pub(crate) enum CliError {
     /// The result cannot be written.
     #[error(transparent)]
     Output(#[from] IoError),
+    /// The model cannot be reduced or prepared.
+    #[error("{}: {source}", path.display())]
+    Reduce {
+        /// The model.
+        path: PathBuf,
+        /// Why.
+        source: Box<ReduceError>,
+    },
+    /// There is no equilibrium to linearise at.
+    #[error("{}: no equilibrium under gravity and spring preloads to linearise at: {problem}", path.display())]
+    NoEquilibrium {
+        /// The model.
+        path: PathBuf,
+        /// Status and joints.
+        problem: String,
+    },
     /// Stdout is gone.
     #[error("cannot write to standard output: {0}")]
     Stdout(std::io::Error),

@@ -1,4 +1,4 @@
-//! The `forks` program: inspects compliant mechanisms from model files.
+//! The `forks` program: inspects, reduces and solves compliant mechanisms from model files.
 //!
 //! Results go to stdout, as text for people or as one line of JSON; an error is one sentence on stderr
 //! with exit code 1. Exit code 2 means that the arguments were wrong.
@@ -8,6 +8,8 @@ mod error;
 mod inspect;
 mod model;
 mod output;
+mod reduce;
+mod statics;
 
 use std::process::ExitCode;
 
@@ -17,6 +19,8 @@ use clap::Parser;
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Inspect(a) => inspect::run(&a),
+        Command::Reduce(a) => reduce::run(&a),
+        Command::Statics(a) => statics::run(&a),
     };
     result.unwrap_or_else(|e| output::fail(&e))
 }

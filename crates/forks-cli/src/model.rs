@@ -4,10 +4,11 @@ use std::{fs, path::Path};
 
 use forks_import::{Import, ImportOptions, Note, load_mjcf};
 use forks_mechanism::{JointId, JointKind, Mechanism};
+use forks_reduce::{Problem, ProblemOptions, ReduceError};
 use serde::Deserialize;
 
 use crate::{
-    args::{ModelOptions, StateSource},
+    args::{ModelOptions, SpringOptions, StateSource},
     error::CliError,
 };
 
@@ -33,6 +34,32 @@ impl Model {
             mechanism.fit_closures(&mut positions);
         }
         Ok(Self { mechanism, notes, positions })
+    }
+}
+
+impl Model {
+    /// The model prepared for statics or reduction, with its effectors.
+    pub(crate) fn problem(
+        &self,
+        options: &ModelOptions,
+        springs: &SpringOptions,
+        effectors: &[String],
+    ) -> Result<Problem, CliError> {
+        let start = self.positions[..self.mechanism.tree_position_count()].to_vec();
+        let names: Vec<&str> = effectors.iter().map(String::as_str).collect();
+        let problem_options = ProblemOptions {
+            default_stiffness: springs.default_stiffness,
+            servos: !springs.no_servos,
+            start: Some(start),
+        };
+        Problem::new(&self.mechanism, &names, &problem_options)
+            .map_err(|e| CliError::reduce(&options.path, e))
+    }
+}
+
+impl CliError {
+    pub(crate) fn reduce(path: &Path, source: ReduceError) -> Self {
+        Self::Reduce { path: path.into(), source: Box::new(source) }
     }
 }
 

@@ -32,6 +32,12 @@ pub(crate) fn print<T: Serialize>(
     }
 }
 
+/// Prints a warning on stderr; the result stands all the same.
+pub(crate) fn warn(text: &str) {
+    // Stderr may be closed; the JSON holds the warning as well.
+    let _ = writeln!(io::stderr(), "warning: {text}");
+}
+
 /// Prints the error as one sentence on one line.
 pub(crate) fn fail(e: &CliError) -> ExitCode {
     // Names and values from files may contain line ends.

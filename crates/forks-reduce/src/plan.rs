@@ -1,6 +1,6 @@
 //! The order of a sweep: which tree joints are entered, and when.
 
-use forks_mechanism::{JointId, JointKind, LinkId, Mechanism};
+use forks_mechanism::{Combination, JointId, JointKind, LinkId, Mechanism};
 
 use crate::motion::joint_compliance;
 
@@ -15,7 +15,12 @@ pub(crate) struct Plan {
 
 /// Plans a sweep. A branch is entered if it holds an effector, a loop, a bushing, a coupled or
 /// springless coordinate, or, at loaded poses (`enter_all`), anything at all.
-pub(crate) fn plan(m: &Mechanism, effectors: &[LinkId], enter_all: bool) -> Plan {
+pub(crate) fn plan(
+    m: &Mechanism,
+    effectors: &[LinkId],
+    outputs: &[Combination],
+    enter_all: bool,
+) -> Plan {
     let edges = m.forest().edges();
     let mut wanted = vec![enter_all; m.links().len()];
     for l in effectors {
@@ -25,8 +30,13 @@ pub(crate) fn plan(m: &Mechanism, effectors: &[LinkId], enter_all: bool) -> Plan
         wanted[a.index()] = true;
         wanted[b.index()] = true;
     }
+    let mut driven = vec![false; m.joints().len()];
+    for (c, _) in outputs.iter().flat_map(|c| &c.terms) {
+        driven[c.joint.index()] = true;
+    }
     for e in edges {
         let j = m.joint(e.joint);
+        wanted[e.outer.index()] |= driven[e.joint.index()];
         let springless = match &j.spring {
             None => j.dof() > 0,
             Some(s) => joint_compliance(j.dof(), Some(&s.stiffness)).free.columns() > 0,

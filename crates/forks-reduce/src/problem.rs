@@ -5,7 +5,7 @@ use forks_mechanism::{Mechanism, Preparation, PreparedMechanism};
 
 use crate::{
     error::ReduceError,
-    reduce::{Reduction, ServoSpring, reduce},
+    reduce::{Drive, Reduction, reduce},
     response::{Effector, Linearisation},
 };
 
@@ -35,8 +35,8 @@ pub struct Problem {
     pub prepared: PreparedMechanism,
     /// The effectors.
     pub effectors: Vec<Effector>,
-    /// The servos, as springs with movable rest values.
-    pub servos: Vec<ServoSpring>,
+    /// The servos' targets.
+    pub servos: Vec<Drive>,
     /// Positions of the prepared mechanism at the start pose.
     pub start: Vec<f64>,
 }
@@ -63,9 +63,8 @@ impl Problem {
         let servos = prepared
             .servo_springs
             .iter()
-            .map(|(id, spring)| ServoSpring {
-                name: m.servos()[id.index()].name.clone(),
-                spring: *spring,
+            .map(|(id, spring)| {
+                Drive::servo(&prepared.mechanism, &m.servos()[id.index()].name, *spring)
             })
             .collect();
         let start = prepared.mechanism.start_positions();
@@ -84,6 +83,21 @@ impl Problem {
     pub fn reduce(&self) -> Result<Reduction, ReduceError> {
         let at = Linearisation::Rest { q: &self.start };
         reduce(self.mechanism(), &self.effectors, at, &self.servos)
+    }
+
+    /// The reduced model about the start pose with one more drive: gravity and spring preloads, as the
+    /// generalised forces that they exert there. Its value 1 moves the model as far as they would move a
+    /// linear mechanism.
+    ///
+    /// # Errors
+    /// See [`ReduceError`].
+    pub fn reduce_with_loads(&self, loads: &Loads) -> Result<Reduction, ReduceError> {
+        let m = self.mechanism();
+        let poses = m.link_poses(&self.start);
+        let forces = forks_dynamics::generalized_forces(m, &self.start, &poses, loads);
+        let mut drives = self.servos.clone();
+        drives.push(Drive::forces(m, "gravity and preload", &forces));
+        reduce(m, &self.effectors, Linearisation::Rest { q: &self.start }, &drives)
     }
 
     /// The static equilibrium under loads, reached from the start pose.

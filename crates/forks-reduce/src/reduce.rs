@@ -17,13 +17,35 @@ use crate::{
     response::{Effector, Linearisation, Response, response},
 };
 
-/// A servo of the mechanism, turned into a spring whose rest value can be moved.
+/// Something that moves the mechanism besides wrenches on effectors: a servo's target, or generalised
+/// forces such as gravity's.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ServoSpring {
-    /// Name of the servo.
+pub struct Drive {
+    /// Name.
     pub name: String,
-    /// The spring that stands for it.
-    pub spring: CombinationSpringId,
+    /// The direction in joint space, a: generalised force a · gain per unit of the drive's value.
+    pub combination: Combination,
+    /// Force along the direction per unit of the drive's value.
+    pub gain: f64,
+}
+
+impl Drive {
+    /// The rest value of a spring that stands for a servo.
+    pub fn servo(m: &Mechanism, name: impl Into<String>, spring: CombinationSpringId) -> Self {
+        let s = &m.combination_springs()[spring.index()];
+        Self { name: name.into(), combination: s.combination.clone(), gain: s.stiffness }
+    }
+
+    /// Generalised forces (one per velocity coordinate), scaled by the drive's value.
+    pub fn forces(m: &Mechanism, name: impl Into<String>, forces: &[f64]) -> Self {
+        let terms = forces
+            .iter()
+            .enumerate()
+            .filter(|(_, f)| **f != 0.0)
+            .map(|(v, f)| (m.velocity_owner(v), *f))
+            .collect();
+        Self { name: name.into(), combination: Combination { terms, offset: 0.0 }, gain: 1.0 }
+    }
 }
 
 /// A reduced model with what was found on the way.
@@ -51,12 +73,9 @@ pub fn reduce(
     m: &Mechanism,
     effectors: &[Effector],
     at: Linearisation<'_>,
-    servos: &[ServoSpring],
+    drives: &[Drive],
 ) -> Result<Reduction, ReduceError> {
-    let outputs: Vec<Combination> = servos
-        .iter()
-        .map(|s| m.combination_springs()[s.spring.index()].combination.clone())
-        .collect();
+    let outputs: Vec<Combination> = drives.iter().map(|d| d.combination.clone()).collect();
     let response = response(m, effectors, at, &outputs)?;
     let names = effectors.iter().map(|e| format!("'{}'", e.name)).collect::<Vec<_>>().join(", ");
     let loaded = matches!(at, Linearisation::Loaded { .. });
@@ -64,7 +83,7 @@ pub fn reduce(
     let static_wrenches = static_wrenches(effectors, &response.world_from_link, &at);
     let compliance = world_fixed_compliance(&response.compliance, &static_wrenches)?;
     let residual = loops::constraint_residual(m, at.positions(), &response.world_from_link);
-    let model = model(m, effectors, at.positions(), servos, &response, &basis, &static_wrenches)?;
+    let model = model(m, effectors, at.positions(), drives, &response, &basis, &static_wrenches)?;
     Ok(Reduction {
         model,
         basis,
@@ -136,7 +155,7 @@ fn model(
     m: &Mechanism,
     effectors: &[Effector],
     q: &[f64],
-    servos: &[ServoSpring],
+    drives: &[Drive],
     response: &Response,
     basis: &Basis,
     static_wrenches: &[Wrench],
@@ -148,14 +167,10 @@ fn model(
         return Err(ReduceError::NotFinite { quantity: "the reduced stiffness" });
     }
     let per_eta = basis.dual.mul(&hessian);
-    let stiffness: Vec<f64> = servos
-        .iter()
-        .map(|s| m.combination_springs()[s.spring.index()].stiffness)
-        .collect();
     let scaled = |x: &Matrix| {
-        Matrix::from_fn(x.rows(), x.columns(), |i, j| x[(i, j)] * stiffness[j])
+        Matrix::from_fn(x.rows(), x.columns(), |i, j| x[(i, j)] * drives[j].gain)
     };
-    // η_s = B⁺ J_E P K_s, Y = (J − X J_E) P K_s.
+    // η_s = B⁺ J_E P K_s, Y = (J − X J_E) P K_s; for forces K_s is replaced by the forces.
     let servo_rest = scaled(&basis.dual.transpose_mul(&response.output_effectors));
     let corrected = |map: &Matrix, outputs: &Matrix| scaled(outputs).sub(&map.mul(&servo_rest));
     let links = m
@@ -198,7 +213,7 @@ fn model(
         basis: basis.matrix.clone(),
         hessian,
         servo_rest,
-        servos: servos.iter().map(|s| s.name.clone()).collect(),
+        servos: drives.iter().map(|d| d.name.clone()).collect(),
         links,
         joints,
     })?)

@@ -108,20 +108,31 @@ impl<'a> Sweep<'a> {
             motions,
             tape: Vec::new(),
             frontier: Frontier::new(variables),
-            plan: plan(m, effectors, prestress.is_some()),
+            plan: plan(m, effectors, outputs, prestress.is_some()),
             compliance: (0..m.joints().len()).map(|_| None).collect(),
-            outputs: Vec::new(),
+            outputs: vec![Variable::MAX; outputs.len()],
             prestress,
             owners: coordinate_owners(m),
             uses: vec![0; variables],
             pending: Vec::new(),
             records: Vec::new(),
         };
-        sweep.count_uses(effectors, outputs);
-        let agenda = Agenda::new(&sweep, outputs);
-        sweep.process(agenda, outputs)?;
+        let outputs: Vec<Combination> = outputs.iter().map(|c| sweep.entered_part(c)).collect();
+        sweep.count_uses(effectors, &outputs);
+        let agenda = Agenda::new(&sweep, &outputs);
+        sweep.process(agenda, &outputs)?;
         sweep.finish()?;
         Ok(sweep)
+    }
+
+    /// A combination without the coordinates of free bodies that are left out.
+    fn entered_part(&self, c: &Combination) -> Combination {
+        let left_out = |j: JointId| {
+            let j = self.m.joint(j);
+            self.plan.left_out.contains(&j.child) || self.plan.left_out.contains(&j.parent)
+        };
+        let terms = c.terms.iter().filter(|(c, _)| !left_out(c.joint)).copied().collect();
+        Combination { terms, offset: c.offset }
     }
 
     /// Counts how often each variable is still needed, so that it can be dropped as soon as it is not.
@@ -162,6 +173,10 @@ impl<'a> Sweep<'a> {
 
     fn process(&mut self, mut agenda: Agenda, outputs: &[Combination]) -> Result<(), ReduceError> {
         let m = self.m;
+        // Outputs of no coordinate at all stay at rest.
+        for (i, c) in outputs.iter().enumerate().filter(|(_, c)| c.terms.is_empty()) {
+            self.add_output(i, c);
+        }
         for step in 0..self.plan.edges.len() {
             let k = self.plan.edges[step];
             let e = m.forest().edges()[k];
@@ -194,7 +209,7 @@ impl<'a> Sweep<'a> {
             Task::Bushing(i) => self.add_bushing(i)?,
             Task::Couple(i) => self.couple(i)?,
             Task::Spring(i) => self.add_combination_spring(i)?,
-            Task::Output(i) => self.add_output(&outputs[i]),
+            Task::Output(i) => self.add_output(i, &outputs[i]),
         }
         Ok(vec![])
     }
@@ -452,12 +467,12 @@ impl<'a> Sweep<'a> {
         Ok(())
     }
 
-    fn add_output(&mut self, c: &Combination) {
+    fn add_output(&mut self, index: usize, c: &Combination) {
         let rows = self.combination_rows(&c.terms);
         let variable = self.frontier.new_variable();
+        self.outputs[index] = variable;
         self.frontier.add_dependent(&[variable], &rows);
         self.tape.push(Op::Output { variable, rows });
-        self.outputs.push(variable);
         self.release_combination(c);
     }
 

@@ -1,0 +1,208 @@
+//! `forks reduce`: the reduced model of a mechanism.
+
+use std::{fmt::Write as _, process::ExitCode};
+
+use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads};
+use forks_io::{Align, TextTable};
+use forks_mechanism::dense::Matrix;
+use forks_reduce::{
+    Linearisation, MassModel, Problem, ReduceError, ReducedInertia, Reduction, reduced_inertia,
+};
+use serde::Serialize;
+
+use crate::{
+    args::{MassChoice, ReduceArgs},
+    error::CliError,
+    model::Model,
+    output::{self, short},
+};
+
+/// A closure gap above this part of the mechanism's size is worth a warning.
+const GAP_WARNING: f64 = 1e-6;
+
+/// Runs the command.
+pub(crate) fn run(args: &ReduceArgs) -> Result<ExitCode, CliError> {
+    let model = Model::load(&args.model)?;
+    let problem = model.problem(&args.model, &args.springs, &args.effector)?;
+    let fail = |e: ReduceError| CliError::reduce(&args.model.path, e);
+    let mass = match args.mass {
+        MassChoice::Condensed => MassModel::Condensed,
+        MassChoice::Accelerability => MassModel::Accelerability,
+    };
+    let loads = Loads::gravity();
+    let (reduction, inertia) = if args.equilibrium {
+        let e = equilibrium(args, &problem, &loads)?;
+        let reduction = problem.reduce_at(&e, &loads).map_err(fail)?;
+        let at = Linearisation::Loaded { q: &e.q, loads: &loads, multipliers: &e.multipliers };
+        let inertia =
+            reduced_inertia(problem.mechanism(), &problem.effectors, at, &reduction, mass);
+        (reduction, inertia)
+    } else {
+        let reduction = problem.reduce().map_err(fail)?;
+        let at = Linearisation::Rest { q: &problem.start };
+        let inertia =
+            reduced_inertia(problem.mechanism(), &problem.effectors, at, &reduction, mass);
+        (reduction, inertia)
+    };
+    let report = Report::new(args, &problem, &reduction, inertia);
+    report.warnings.iter().for_each(|w| output::warn(w));
+    output::print(&report, args.model.json, |r| r.text(args.links))
+}
+
+fn equilibrium(
+    args: &ReduceArgs,
+    problem: &Problem,
+    loads: &Loads,
+) -> Result<Equilibrium, CliError> {
+    let e = problem.equilibrium(loads, &EquilibriumOptions::default());
+    if e.status.is_equilibrium() {
+        return Ok(e);
+    }
+    let joints: Vec<String> =
+        e.free_motion.iter().map(|&j| problem.mechanism().joint_label(j)).collect();
+    let mut text = e.status.name().to_owned();
+    if !joints.is_empty() {
+        write!(text, ", motion without stiffness at joint(s) {}", joints.join(", "))
+            .expect("writing to a string");
+    }
+    Err(CliError::NoEquilibrium { path: args.model.path.clone(), problem: text })
+}
+
+/// The answer; field names are part of the program's interface.
+#[derive(Debug, Serialize)]
+struct Report {
+    effectors: Vec<String>,
+    rank: usize,
+    singular_values: Vec<f64>,
+    /// σ_k / σ_{k+1} at the rank; null where nothing follows.
+    rank_gap: Option<f64>,
+    bounding_radius: f64,
+    basis: Vec<Vec<f64>>,
+    compliance: Vec<Vec<f64>>,
+    inverse_mass: Option<Vec<Vec<f64>>>,
+    mass: Option<Vec<Vec<f64>>>,
+    damping: Vec<Vec<f64>>,
+    frequencies_rad_s: Frequencies,
+    closure_residual: f64,
+    links: Vec<LinkMap>,
+    warnings: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Frequencies {
+    reduced: Vec<f64>,
+    full: Vec<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct LinkMap {
+    name: String,
+    twist_map: Vec<Vec<f64>>,
+}
+
+impl Report {
+    fn new(
+        args: &ReduceArgs,
+        problem: &Problem,
+        reduction: &Reduction,
+        inertia: ReducedInertia,
+    ) -> Self {
+        let m = problem.mechanism();
+        let links = m
+            .moving_links()
+            .filter(|(_, l)| !l.auxiliary)
+            .map(|(id, l)| LinkMap {
+                name: l.name.clone(),
+                twist_map: reduction.response.twists[id.index()].to_rows(),
+            })
+            .collect();
+        Self {
+            effectors: args.effector.clone(),
+            rank: reduction.basis.rank,
+            singular_values: reduction.basis.singular_values.clone(),
+            rank_gap: Some(reduction.basis.gap).filter(|g| g.is_finite()),
+            bounding_radius: reduction.response.radius,
+            basis: reduction.basis.matrix.to_rows(),
+            compliance: reduction.compliance.to_rows(),
+            inverse_mass: inertia.inverse_mass.as_ref().map(Matrix::to_rows),
+            mass: inertia.mass.as_ref().map(Matrix::to_rows),
+            damping: inertia.damping.to_rows(),
+            frequencies_rad_s: Frequencies {
+                reduced: inertia.reduced_frequencies,
+                full: inertia.full_frequencies,
+            },
+            closure_residual: reduction.closure_residual,
+            links,
+            warnings: warnings(problem, reduction),
+        }
+    }
+
+    fn text(&self, with_links: bool) -> String {
+        let mut out = String::new();
+        let mut line = |key: &str, value: String| {
+            writeln!(out, "{key:<17}{value}").expect("writing to a string");
+        };
+        let list = |x: &[f64]| x.iter().map(|x| short(*x)).collect::<Vec<_>>().join(" ");
+        line("effectors", self.effectors.join(", "));
+        line("rank", format!("{} of {}", self.rank, 6 * self.effectors.len()));
+        line("singular values", list(&self.singular_values));
+        line("bounding radius", format!("{} m", short(self.bounding_radius)));
+        line("closure residual", short(self.closure_residual));
+        line("frequencies", format!("{} rad/s", list(&self.frequencies_rad_s.reduced)));
+        line("of the full one", format!("{} rad/s", list(&self.frequencies_rad_s.full)));
+        let names = ["x", "y", "z", "rx", "ry", "rz"];
+        let mut table = TextTable::new().column("compliance", Align::Left);
+        for name in names {
+            table = table.column(name, Align::Right);
+        }
+        for (i, row) in self.compliance.iter().enumerate() {
+            let e = i / 6;
+            let mut cells = vec![format!("{} {}", self.effectors[e], names[i % 6])];
+            cells.extend(row[6 * e..6 * e + 6].iter().map(|x| short(*x)));
+            table.push(cells);
+        }
+        write!(out, "\nown compliance of each effector (m, rad per N, N·m)\n{table}")
+            .expect("writing to a string");
+        if with_links {
+            let mut links = TextTable::new()
+                .column("link", Align::Left)
+                .column("per force", Align::Right)
+                .column("per torque", Align::Right);
+            for l in &self.links {
+                let largest = |torque: bool| {
+                    let entries = l.twist_map.iter().take(3).flat_map(|r| r.iter().enumerate());
+                    entries
+                        .filter(|(j, _)| (j % 6 >= 3) == torque)
+                        .fold(0.0f64, |m, (_, x)| m.max(x.abs()))
+                };
+                links.push([l.name.clone(), short(largest(false)), short(largest(true))]);
+            }
+            write!(out, "\nlargest displacement of each link (m/N, m/(N·m))\n{links}")
+                .expect("writing to a string");
+        }
+        out
+    }
+}
+
+fn warnings(problem: &Problem, reduction: &Reduction) -> Vec<String> {
+    let mut out = Vec::new();
+    let limit = GAP_WARNING * reduction.response.radius;
+    if reduction.closure_residual > limit {
+        out.push(format!(
+            "loops are open by {} at the linearisation pose; the model is linearised as it stands",
+            short(reduction.closure_residual)
+        ));
+    }
+    let left: Vec<&str> = reduction
+        .response
+        .left_out
+        .iter()
+        .map(|&l| problem.mechanism().link(l))
+        .filter(|l| !l.auxiliary)
+        .map(|l| l.name.as_str())
+        .collect();
+    if !left.is_empty() {
+        out.push(format!("left out as free bodies without an effector: {}", left.join(", ")));
+    }
+    out
+}
