@@ -21,6 +21,7 @@ mod error;
 mod note;
 mod read;
 mod schema;
+mod write;
 mod xml;
 
 use std::path::Path;
@@ -31,6 +32,7 @@ pub use error::{ImportError, Location};
 pub use forks_mechanism as mechanism;
 pub use note::{Effect, Note};
 pub use schema::{FEATURES, Feature, Treatment, feature_matrix};
+pub use write::{WriteError, save_mjcf, write_mjcf};
 
 /// How to read a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

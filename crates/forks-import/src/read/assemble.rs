@@ -99,14 +99,19 @@ impl Reader<'_> {
             }
             self.add_body(&mut model, body, link, &mut names);
         }
-        for s in &model.sites {
+        // Frames and shapes body by body, as MuJoCo numbers them.
+        let mut sites: Vec<&RawSite> = model.sites.iter().collect();
+        sites.sort_by_key(|s| s.body);
+        for s in sites {
             model.builder.add_frame(Frame {
                 name: s.name.clone(),
                 link: model.link_of_body[s.body],
                 link_from_frame: s.body_from_site,
             });
         }
-        for s in tree.shapes {
+        let mut shapes = tree.shapes;
+        shapes.sort_by_key(|s| s.body);
+        for s in shapes {
             model.builder.add_shape(Shape {
                 name: s.name,
                 link: model.link_of_body[s.body],

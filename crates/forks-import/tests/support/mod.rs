@@ -11,7 +11,7 @@ use forks_import::mechanism::{
 use forks_import::{Import, ImportOptions, load_mjcf};
 
 /// All model files that MuJoCo reads, with its results beside them.
-pub const MODELS: &[&str] = &[
+pub(crate) const MODELS: &[&str] = &[
     "half_cheetah/half_cheetah.xml",
     "agility_cassie/cassie.nomesh.xml",
     "robotiq_2f85/2f85.nomesh.xml",
@@ -42,18 +42,18 @@ pub const MODELS: &[&str] = &[
 ];
 
 /// Where the model files are.
-pub fn models() -> PathBuf {
+pub(crate) fn models() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/models")
 }
 
 /// Reads a model; only the springs of `poly_stiffness` cannot be held.
-pub fn load(name: &str) -> Import {
+pub(crate) fn load(name: &str) -> Import {
     let options = ImportOptions { lenient: name.ends_with("poly_stiffness.xml") };
     load_mjcf(&models().join(name), &options).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Mass matrix of the tree at `q`: Σ Jᵀ I J plus rotor inertia.
-pub fn mass_matrix(m: &Mechanism, q: &[f64]) -> Matrix {
+pub(crate) fn mass_matrix(m: &Mechanism, q: &[f64]) -> Matrix {
     let n = m.tree_velocity_count();
     let poses = m.link_poses(q);
     let mut out = Matrix::zeros(n, n);
@@ -81,7 +81,7 @@ pub fn mass_matrix(m: &Mechanism, q: &[f64]) -> Matrix {
 
 /// The matrix T that takes this crate's tree velocities to MuJoCo's: body linear velocities of free joints to
 /// world ones.
-pub fn mujoco_velocities(m: &Mechanism, q: &[f64]) -> Matrix {
+pub(crate) fn mujoco_velocities(m: &Mechanism, q: &[f64]) -> Matrix {
     let mut t = Matrix::identity(m.tree_velocity_count());
     for e in m.forest().edges() {
         if m.joint(e.joint).kind != JointKind::Free {
@@ -100,7 +100,7 @@ pub fn mujoco_velocities(m: &Mechanism, q: &[f64]) -> Matrix {
 }
 
 /// Forces of all springs and, if `compensated`, of gravity compensation on the tree coordinates at `q`, in this crate's velocities.
-pub fn passive_forces(m: &Mechanism, q: &[f64], compensated: bool) -> Vec<f64> {
+pub(crate) fn passive_forces(m: &Mechanism, q: &[f64], compensated: bool) -> Vec<f64> {
     let n = m.tree_velocity_count();
     let mut f = vec![0.0; n];
     for i in 0..m.joints().len() {
@@ -133,7 +133,7 @@ pub fn passive_forces(m: &Mechanism, q: &[f64], compensated: bool) -> Vec<f64> {
 }
 
 /// World poses of the real links, the ground left out.
-pub fn real_links(m: &Mechanism) -> Vec<(LinkId, Pose)> {
+pub(crate) fn real_links(m: &Mechanism) -> Vec<(LinkId, Pose)> {
     let poses = m.link_poses(&m.start_positions());
     m.moving_links().filter(|(_, l)| !l.auxiliary).map(|(id, _)| (id, poses[id.index()])).collect()
 }

@@ -1,0 +1,306 @@
+//! `<worldbody>`: bodies with inertia, joints, shapes and sites.
+
+use forks_mechanism::{
+    Geometry, Joint, JointKind, JointMatrix, LinkId, Shape,
+    dense,
+    lie::{Matrix, Pose, SpatialInertia, glam::{DMat3, DQuat, DVec3}, wxyz_from_quaternion},
+};
+
+use super::{
+    Chain, WriteError, Writer,
+    chain::{Motion, WrittenJoint},
+    unsupported,
+    xml::{Xml, number, numbers},
+};
+use crate::note::Effect;
+
+/// Masses and moments below this do not count in a moving body, as in MuJoCo.
+const LEAST: f64 = 1e-15;
+/// Stands for a limit that is infinitely far away.
+const FAR: f64 = 1e10;
+
+/// `pos` and `quat`, left out where they are zero and identity.
+pub(crate) fn pose_attributes(p: &Pose) -> Vec<(&'static str, String)> {
+    let mut out = Vec::new();
+    if p.translation != DVec3::ZERO {
+        out.push(("pos", numbers(&p.translation.to_array())));
+    }
+    if p.rotation != DQuat::IDENTITY {
+        out.push(("quat", numbers(&wxyz_from_quaternion(p.rotation))));
+    }
+    out
+}
+
+impl Writer<'_> {
+    pub(crate) fn bodies(&mut self) -> Result<Xml, WriteError> {
+        self.check_masses()?;
+        let m = self.m;
+        let mut x = Xml::new(2);
+        self.contents(LinkId::WORLD, false, &mut x);
+        let mut open: Vec<LinkId> = Vec::new();
+        let mut moving = vec![false; m.links().len()];
+        let chains = std::mem::take(&mut self.chains);
+        for (i, c) in chains.iter().enumerate() {
+            while open.last().is_some_and(|&l| l != c.carrier) {
+                open.pop();
+                x.close("body");
+            }
+            moving[c.link.index()] = moving[c.carrier.index()] || !c.joints.is_empty();
+            self.open_body(c, i + 1, &mut x)?;
+            self.contents(c.link, moving[c.link.index()], &mut x);
+            open.push(c.link);
+        }
+        self.chains = chains;
+        for _ in open {
+            x.close("body");
+        }
+        if !m.link(LinkId::WORLD).inertia.is_zero() {
+            self.note("link 'world'", "inertia", Effect::Ignored, "the world has no inertia in MJCF");
+        }
+        Ok(x)
+    }
+
+    fn open_body(&mut self, c: &Chain, index: usize, x: &mut Xml) -> Result<(), WriteError> {
+        let link = self.m.link(c.link);
+        let mut attributes = Vec::new();
+        // Unnamed bodies are called `#i` when they are read.
+        let unnamed = link.name == format!("#{index}") && !self.referred(c.link);
+        if !unnamed {
+            attributes.push(("name", link.name.clone()));
+        }
+        if link.name.is_empty() {
+            self.note("link ''", "name", Effect::Approximated, "the empty name becomes '#' and a number");
+        }
+        attributes.extend(pose_attributes(&c.carrier_from_body));
+        if link.gravity_compensation != 0.0 {
+            attributes.push(("gravcomp", number(link.gravity_compensation)));
+        }
+        x.open("body", &attributes);
+        self.inertial(&link.inertia, x);
+        for j in &c.joints {
+            self.joint(j, x)?;
+        }
+        if c.joints.is_empty() {
+            let e = self.m.forest().carrying_edge(c.link).expect("bodies are carried");
+            let j = self.m.joint(e.joint);
+            if !j.implicit && !j.name.is_empty() {
+                let label = self.label(e.joint);
+                self.note(label, "name", Effect::Ignored, "a welded body has no joint in MJCF");
+            }
+        }
+        Ok(())
+    }
+
+    /// A loop refers to the body by name.
+    fn referred(&self, link: LinkId) -> bool {
+        let closures = self.m.forest().closures();
+        closures.iter().any(|&id| {
+            let j = self.m.joint(id);
+            j.parent == link || j.child == link
+        })
+    }
+
+    fn inertial(&mut self, i: &SpatialInertia, x: &mut Xml) {
+        if *i == SpatialInertia::ZERO {
+            return;
+        }
+        let mut attributes = vec![
+            ("pos", numbers(&i.center_of_mass.to_array())),
+            ("mass", number(i.mass)),
+        ];
+        let t = i.inertia;
+        let diagonal = DVec3::new(t.x_axis.x, t.y_axis.y, t.z_axis.z);
+        if t == DMat3::from_diagonal(diagonal) {
+            attributes.push(("diaginertia", numbers(&diagonal.to_array())));
+        } else if i.principal_moments()[0] > 0.0 {
+            let full = [t.x_axis.x, t.y_axis.y, t.z_axis.z, t.y_axis.x, t.z_axis.x, t.z_axis.y];
+            attributes.push(("fullinertia", numbers(&full)));
+        } else {
+            let (moments, rotation) = principal(t);
+            attributes.push(("quat", numbers(&wxyz_from_quaternion(rotation))));
+            attributes.push(("diaginertia", numbers(&moments.to_array())));
+        }
+        x.empty("inertial", &attributes);
+    }
+
+    fn joint(&mut self, w: &WrittenJoint, x: &mut Xml) -> Result<(), WriteError> {
+        let j = self.m.joint(w.id);
+        self.check_matrices(w, j)?;
+        let names = self.names.joint(w.id).to_vec();
+        for (i, motion) in w.motions.iter().enumerate() {
+            let mut attributes = Vec::new();
+            if !names[i].is_empty() {
+                attributes.push(("name", names[i].clone()));
+            }
+            let (kind, axis) = match motion {
+                Motion::Hinge(a) => ("hinge", Some(a)),
+                Motion::Slide(a) => ("slide", Some(a)),
+                Motion::Ball => ("ball", None),
+                Motion::Free => ("free", None),
+            };
+            attributes.push(("type", kind.into()));
+            if kind != "free" && w.anchor != DVec3::ZERO {
+                attributes.push(("pos", numbers(&w.anchor.to_array())));
+            }
+            if let Some(axis) = axis {
+                attributes.push(("axis", numbers(&axis.to_array())));
+                self.scalar_attributes(w, j, i, &mut attributes);
+            }
+            if let Some(s) = j.spring.as_ref().filter(|s| !s.stiffness.is_zero()) {
+                attributes.push(("stiffness", number(s.stiffness.get(i, i))));
+                if axis.is_some() {
+                    attributes.push(("springref", number(s.rest[i])));
+                }
+            }
+            for (name, value) in [("damping", j.damping.get(i, i)), ("armature", j.armature[i])] {
+                if value != 0.0 {
+                    attributes.push((name, number(value)));
+                }
+            }
+            x.empty("joint", &attributes);
+        }
+        Ok(())
+    }
+
+    fn scalar_attributes(
+        &mut self,
+        w: &WrittenJoint,
+        j: &Joint,
+        i: usize,
+        attributes: &mut Vec<(&'static str, String)>,
+    ) {
+        let start = self.start[self.m.position_range(w.id)][i];
+        if start != 0.0 {
+            attributes.push(("ref", number(start)));
+        }
+        let Some(l) = j.limits[i] else { return };
+        let label = self.label(w.id);
+        if l.lower >= l.upper {
+            self.note(label, "limits", Effect::Ignored, "a range of one point is none in MJCF");
+            return;
+        }
+        if !(l.lower.is_finite() && l.upper.is_finite()) {
+            self.note(label, "limits", Effect::Approximated, "the open end of the range becomes 1e10");
+        }
+        attributes.push(("limited", "true".into()));
+        attributes.push(("range", numbers(&[l.lower.max(-FAR), l.upper.min(FAR)])));
+    }
+
+    /// Springs, damping and rotor inertia that MuJoCo's joints can have.
+    fn check_matrices(&mut self, w: &WrittenJoint, j: &Joint) -> Result<(), WriteError> {
+        let label = self.label(w.id);
+        let stiffness = j.spring.as_ref().map_or_else(|| JointMatrix::zeros(j.dof()), |s| s.stiffness.clone());
+        for (what, k) in [("stiffness", &stiffness), ("damping", &j.damping)] {
+            if !diagonal(k) {
+                return Err(unsupported(label, &format!("its {what} couples axes")));
+            }
+        }
+        let group = !j.kind.has_scalar_coordinates();
+        let uniform = |a: &[f64]| a.windows(2).all(|w| w[0] == w[1]);
+        let entries = |k: &JointMatrix| (0..k.dof()).map(|i| k.get(i, i)).collect::<Vec<_>>();
+        let planar = j.kind == JointKind::Planar;
+        // Body axes and parent axes turn against each other in the plane: only equal damping is the same in both.
+        let damping = entries(&j.damping);
+        let damping_fits = if planar { damping[0] == damping[1] } else { uniform(&damping) };
+        if group && (!damping_fits || (!planar && !uniform(&j.armature))) {
+            return Err(unsupported(label, "its damping or rotor inertia differs between axes"));
+        }
+        if planar && (!stiffness.is_zero() || j.armature.iter().any(|&a| a != 0.0)) {
+            return Err(unsupported(label, "springs and rotor inertia of a planar joint act along body axes"));
+        }
+        if group && !stiffness.is_zero() {
+            let rest = &j.spring.as_ref().expect("stiff").rest;
+            let start = &self.start[self.m.position_range(w.id)];
+            let gap = j.kind.difference(rest, start).iter().fold(0.0f64, |a, x| a.max(x.abs()));
+            if !uniform(&entries(&stiffness)) || gap > 16.0 * f64::EPSILON {
+                return Err(unsupported(label, "its spring differs between axes or rests away from the start pose"));
+            }
+            if j.kind == JointKind::Free {
+                self.note(label, "stiffness", Effect::Approximated, "MuJoCo's spring acts along world axes");
+            }
+        }
+        if group && j.limits.iter().any(Option::is_some) {
+            let label = self.label(w.id);
+            self.note(label, "limits", Effect::Ignored, "MJCF limits rotations by their angle");
+        }
+        Ok(())
+    }
+
+    /// Shapes and sites of a link.
+    fn contents(&mut self, link: LinkId, moves: bool, x: &mut Xml) {
+        let m = self.m;
+        for s in m.shapes().iter().filter(|s| s.link == link) {
+            if moves && s.geometry == Geometry::Plane {
+                let name = format!("shape '{}'", s.name);
+                self.note(name, "", Effect::Ignored, "MJCF has planes only on bodies that do not move");
+                continue;
+            }
+            x.empty("geom", &shape_attributes(s));
+        }
+        for f in m.frames().iter().filter(|f| f.link == link) {
+            let mut attributes = vec![("name", f.name.clone())];
+            attributes.extend(pose_attributes(&f.link_from_frame));
+            x.empty("site", &attributes);
+        }
+        for (l, text) in &self.sites {
+            if *l == link.index() {
+                x.text.push_str(text);
+            }
+        }
+    }
+
+    fn check_masses(&self) -> Result<(), WriteError> {
+        let mut heavy: Vec<bool> = self
+            .m
+            .links()
+            .iter()
+            .map(|l| l.inertia.mass >= LEAST && l.inertia.principal_moments()[0] >= LEAST)
+            .collect();
+        for c in self.chains.iter().rev() {
+            if heavy[c.link.index()] && c.joints.is_empty() {
+                heavy[c.carrier.index()] = true;
+            }
+        }
+        match self.chains.iter().find(|c| !c.joints.is_empty() && !heavy[c.link.index()]) {
+            Some(c) => Err(WriteError::Massless { link: self.m.link(c.link).name.clone() }),
+            None => Ok(()),
+        }
+    }
+}
+
+fn diagonal(k: &JointMatrix) -> bool {
+    (0..k.dof()).all(|i| (0..k.dof()).all(|j| i == j || k.get(i, j) == 0.0))
+}
+
+/// Principal moments and axes of a tensor.
+fn principal(t: DMat3) -> (DVec3, DQuat) {
+    let m = Matrix::from_fn(3, 3, |r, c| t.col(c)[r]);
+    let Some((values, v)) = dense::symmetric_eigen(&m) else { return (DVec3::ZERO, DQuat::IDENTITY) };
+    let column = |k| DVec3::new(v[(0, k)], v[(1, k)], v[(2, k)]);
+    let (x, y) = (column(0), column(1));
+    let rotation = DQuat::from_mat3(&DMat3::from_cols(x, y, x.cross(y)));
+    (DVec3::from_slice(&values).max(DVec3::ZERO), rotation.normalize())
+}
+
+fn shape_attributes(s: &Shape) -> Vec<(&'static str, String)> {
+    let mut out = Vec::new();
+    if !s.name.is_empty() {
+        out.push(("name", s.name.clone()));
+    }
+    let (kind, size) = match s.geometry {
+        Geometry::Sphere { radius } => ("sphere", vec![radius]),
+        Geometry::Capsule { radius, half_length } => ("capsule", vec![radius, half_length]),
+        Geometry::Cylinder { radius, half_length } => ("cylinder", vec![radius, half_length]),
+        Geometry::Ellipsoid { radii } => ("ellipsoid", radii.to_array().to_vec()),
+        Geometry::Box { half_extents } => ("box", half_extents.to_array().to_vec()),
+        // An unbounded plane with grid lines 1 m apart.
+        _ => ("plane", vec![0.0, 0.0, 1.0]),
+    };
+    out.push(("type", kind.into()));
+    out.push(("size", numbers(&size)));
+    out.extend(pose_attributes(&s.link_from_shape));
+    if s.friction != 1.0 {
+        out.push(("friction", number(s.friction)));
+    }
+    out
+}

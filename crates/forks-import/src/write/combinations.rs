@@ -1,0 +1,99 @@
+//! Fixed tendons: springs on combinations of coordinates, and servos.
+
+use forks_mechanism::{Combination, Coordinate, Transmission};
+
+use super::{
+    WriteError, Writer, unsupported,
+    xml::{Xml, number, numbers},
+};
+
+impl Writer<'_> {
+    /// Writes a fixed tendon; its length is the combination without its offset.
+    pub(crate) fn tendon(
+        &mut self,
+        owner: &str,
+        c: &Combination,
+        attributes: &[(&str, String)],
+    ) -> Result<(), WriteError> {
+        let terms = summed(c);
+        if terms.is_empty() {
+            return Err(unsupported(owner, "a combination without coordinates is no tendon"));
+        }
+        self.tendons.open("fixed", attributes);
+        for (coordinate, a) in terms {
+            let Some(joint) = self.coordinate_name(coordinate) else {
+                return Err(unsupported(owner, "it uses a coordinate of a loop-closing joint"));
+            };
+            self.tendons.empty("joint", &[("joint", joint), ("coef", number(a))]);
+        }
+        self.tendons.close("fixed");
+        Ok(())
+    }
+
+    pub(crate) fn springs(&mut self) -> Result<(), WriteError> {
+        for s in self.m.combination_springs() {
+            let name = self.spring_name(&s.name);
+            let mut attributes = Vec::new();
+            if !name.is_empty() {
+                attributes.push(("name", name));
+            }
+            if s.stiffness != 0.0 {
+                let mut rest = s.rest - s.combination.offset;
+                if rest == -1.0 {
+                    // −1 alone would mean "as long as in the spring reference pose".
+                    rest = rest.next_up();
+                }
+                attributes.push(("stiffness", number(s.stiffness)));
+                attributes.push(("springlength", number(rest)));
+            }
+            if s.damping != 0.0 {
+                attributes.push(("damping", number(s.damping)));
+            }
+            self.tendon(&format!("spring '{}'", s.name), &s.combination, &attributes)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn servos(&mut self) -> Result<Xml, WriteError> {
+        let mut x = Xml::new(2);
+        for s in self.m.servos() {
+            let owner = format!("servo '{}'", s.name);
+            let mut attributes = Vec::new();
+            let name = self.actuator_name(&s.name);
+            if !name.is_empty() {
+                attributes.push(("name", name));
+            }
+            let terms = summed(&s.combination);
+            if let (Transmission::Joint, [(coordinate, a)]) = (s.transmission, terms.as_slice()) {
+                let Some(joint) = self.coordinate_name(*coordinate) else {
+                    return Err(unsupported(owner, "it drives a loop-closing joint"));
+                };
+                attributes.push(("joint", joint));
+                if *a != 1.0 {
+                    attributes.push(("gear", number(*a)));
+                }
+            } else {
+                let tendon = self.tendon_name(&s.name);
+                self.tendon(&owner, &s.combination, &[("name", tendon.clone())])?;
+                attributes.push(("tendon", tendon));
+            }
+            attributes.push(("biastype", "affine".into()));
+            attributes.push(("gainprm", number(s.stiffness)));
+            attributes.push(("biasprm", numbers(&[0.0, -s.stiffness, -s.damping])));
+            x.empty("general", &attributes);
+        }
+        Ok(x)
+    }
+}
+
+/// Terms with one coefficient per coordinate.
+pub(crate) fn summed(c: &Combination) -> Vec<(Coordinate, f64)> {
+    let mut out: Vec<(Coordinate, f64)> = Vec::new();
+    for &(coordinate, a) in &c.terms {
+        match out.iter_mut().find(|(o, _)| *o == coordinate) {
+            Some((_, sum)) => *sum += a,
+            None => out.push((coordinate, a)),
+        }
+    }
+    out
+}
