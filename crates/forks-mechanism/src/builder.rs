@@ -134,6 +134,16 @@ impl MechanismBuilder {
         &mut self.joints
     }
 
+    /// The springs on combinations added so far, to be changed.
+    pub fn combination_springs_mut(&mut self) -> &mut [CombinationSpring] {
+        &mut self.combination_springs
+    }
+
+    /// The bushings added so far, to be changed.
+    pub fn bushings_mut(&mut self) -> &mut [Bushing] {
+        &mut self.bushings
+    }
+
     /// The joints added so far.
     pub fn joints(&self) -> &[Joint] {
         &self.joints

@@ -100,6 +100,31 @@ impl PreparedMechanism {
     }
 }
 
+impl Mechanism {
+    /// The same mechanism with every spring and bushing at rest at positions `q`.
+    ///
+    /// # Errors
+    /// Positions that are not valid as rest positions.
+    pub fn unstressed_at(&self, q: &[f64]) -> Result<Mechanism, crate::BuildError> {
+        let poses = self.link_poses(q);
+        let mut b = MechanismBuilder::from_mechanism(self);
+        for (i, j) in b.joints_mut().iter_mut().enumerate() {
+            if let Some(s) = &mut j.spring {
+                s.rest = q[self.position_range(JointId::new(i))].to_vec();
+            }
+        }
+        for s in b.combination_springs_mut() {
+            s.rest = loops::combination_value(self, &s.combination, q);
+        }
+        for x in b.bushings_mut() {
+            // The stiffness is given in the second link's frame: the first one's moves.
+            let second = poses[x.link_b.index()] * x.b_from_bushing;
+            x.a_from_bushing = poses[x.link_a.index()].inverse() * second;
+        }
+        b.build()
+    }
+}
+
 /// The free joint between the ground and the tree that carries `link`.
 fn free_root(m: &Mechanism, link: LinkId) -> Option<JointId> {
     let root = m.forest().path_to_ground(link).last()?;

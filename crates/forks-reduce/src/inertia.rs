@@ -179,7 +179,9 @@ fn full_frequencies(
     poses: &[forks_mechanism::lie::Pose],
 ) -> Vec<f64> {
     let found: Option<Modes> = match at {
-        Linearisation::Rest { q } => unloaded_modes(&unstressed(m, q), q, poses),
+        Linearisation::Rest { q } => {
+            m.unstressed_at(q).ok().and_then(|m| unloaded_modes(&m, q, poses))
+        }
         Linearisation::Loaded { q, loads, multipliers } => {
             let k = tangent_stiffness(m, q, poses, loads, multipliers);
             modes(m, q, poses, &k)
@@ -188,18 +190,6 @@ fn full_frequencies(
     let mut out = found.map_or_else(Vec::new, |f| f.frequencies());
     out.truncate(REPORTED_FREQUENCIES);
     out
-}
-
-/// The mechanism with every spring at rest at `q`.
-fn unstressed(m: &Mechanism, q: &[f64]) -> Mechanism {
-    let mut out = forks_mechanism::MechanismBuilder::from_mechanism(m);
-    for (i, j) in out.joints_mut().iter_mut().enumerate() {
-        if let Some(s) = &mut j.spring {
-            s.rest = q[m.position_range(JointId::new(i))].to_vec();
-        }
-    }
-    // Only rest positions changed, to positions that were valid before.
-    out.build().unwrap_or_else(|_| m.clone())
 }
 
 fn add(out: &mut Matrix, x: &Matrix, s: f64) {

@@ -7,6 +7,7 @@
 //! - Compliance maps wrenches to small twists; at loaded poses in exponential coordinates of the effectors.
 
 mod basis;
+mod differences;
 mod error;
 mod frontier;
 mod gaps;
@@ -22,6 +23,7 @@ mod small;
 mod sweep;
 
 pub use basis::Basis;
+pub use differences::{Differences, relative_difference, response_by_differences};
 pub use error::ReduceError;
 pub use gaps::{RelativeConstraintError, relative_constraint_error, relative_displacement};
 pub use inertia::{DENSE_LIMIT, MassModel, ReducedInertia, reduced_inertia};
