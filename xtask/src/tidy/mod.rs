@@ -6,6 +6,7 @@
 mod docs;
 mod layers;
 mod licences;
+mod manifests;
 mod metadata;
 mod msrv;
 mod provenance;
@@ -66,6 +67,7 @@ fn findings(root: &Path) -> Result<Vec<Finding>, String> {
     let sources = Source::all(root)?;
     let mut found = layers::check(&metadata);
     found.extend(licences::check(&metadata));
+    found.extend(manifests::check(&metadata)?);
     found.extend(msrv::check(&metadata));
     found.extend(docs::check(&metadata)?);
     found.extend(docs::check_headers(&sources));
