@@ -134,3 +134,56 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 pub(crate) fn norm(a: &[f64]) -> f64 {
     dot(a, a).sqrt()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forks_mechanism::dense;
+
+    /// Rows of rank 4 in 7 coordinates, six of them, by a fixed recurrence.
+    fn redundant() -> Matrix {
+        let mut x: u64 = 12345;
+        let mut number = || {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (x >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        };
+        let (a, b) =
+            (Matrix::from_fn(6, 4, |_, _| number()), Matrix::from_fn(4, 7, |_, _| number()));
+        a.mul(&b)
+    }
+
+    #[test]
+    fn agrees_with_the_singular_value_decomposition() {
+        let g = redundant();
+        let space = ConstraintSpace::new(&g);
+        let (rank, n) = dense::nullspace(&g, RANK_TOLERANCE).unwrap();
+        assert_eq!(space.rank(), rank);
+        // The projection takes the nullspace to itself and the rows to nothing.
+        for j in 0..n.columns() {
+            let column = n.column(j);
+            let kept = space.project(&column);
+            assert!(column.iter().zip(kept).all(|(a, b)| (a - b).abs() < 1e-13));
+        }
+        for i in 0..g.rows() {
+            assert!(norm(&space.project(g.row(i))) < 1e-13 * norm(g.row(i)));
+        }
+    }
+
+    #[test]
+    fn multipliers_carry_what_can_be_carried_and_steps_close() {
+        let g = redundant();
+        let space = ConstraintSpace::new(&g);
+        let f: Vec<f64> = (0..7).map(|i| (i as f64).sin()).collect();
+        let carried = g.transpose_mul_vec(&space.multipliers(&f));
+        let left: Vec<f64> = f.iter().zip(&carried).map(|(f, c)| f + c).collect();
+        let best = dense::min_norm_solve(&g.transpose(), &f, RANK_TOLERANCE);
+        let least = g.transpose_mul_vec(&best);
+        let least: Vec<f64> = f.iter().zip(&least).map(|(f, c)| f - c).collect();
+        assert!((norm(&left) - norm(&least)).abs() < 1e-12);
+        // A consistent gap g = G x is closed by the step Yᵀ y.
+        let gap = g.mul_vec(&f);
+        let step = space.basis.transpose_mul_vec(&space.closing_step(&gap));
+        let moved = g.mul_vec(&step);
+        assert!(gap.iter().zip(moved).all(|(g, m)| (g + m).abs() < 1e-12 * norm(&gap)));
+    }
+}

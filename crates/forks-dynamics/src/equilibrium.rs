@@ -90,7 +90,7 @@ pub struct EquilibriumOptions {
     /// Largest change of a coordinate in one iteration: radians, or lengths over the mechanism's size;
     /// default 0.5.
     pub max_step: f64,
-    /// Steps of pseudo-transient relaxation where the path breaks; 0 turns it off. Default 400.
+    /// Steps of relaxation where the path breaks; 0 turns it off. Default 200.
     pub max_relaxation_steps: usize,
 }
 
@@ -103,7 +103,7 @@ impl Default for EquilibriumOptions {
             min_load_step: 1.0 / 640.0,
             max_iterations: 30,
             max_step: 0.5,
-            max_relaxation_steps: 400,
+            max_relaxation_steps: 200,
         }
     }
 }
@@ -192,7 +192,7 @@ pub fn continue_equilibrium(
     }
     match search.jump(&stage, &point, options.tolerance, POLISHING_STEPS) {
         Ok(point) => search.finished(&stage, point, 1.0),
-        Err(reached) => search.failed(&stage, reached.unwrap_or(point), 0.0),
+        Err(reached) => search.failed(&stage, reached.map_or(point, |p| *p), 0.0),
     }
 }
 
@@ -323,7 +323,7 @@ impl<'a> Search<'a> {
                         let p_stable = self.is_stable(&stage, &p);
                         (p, p_stable)
                     }
-                    Err(Some(p)) if self.ran_away(&p) => return self.failed(&stage, p, scale),
+                    Err(Some(p)) if self.ran_away(&p) => return self.failed(&stage, *p, scale),
                     Err(_) => return self.failed(&stage_at(scale), point, scale),
                 },
             };
@@ -344,14 +344,14 @@ impl<'a> Search<'a> {
         from: &Point,
         tolerance: f64,
         polish: usize,
-    ) -> Result<Point, Option<Point>> {
+    ) -> Result<Point, Option<Box<Point>>> {
         self.relaxations += 1;
         if self.relaxations > MAX_JUMPS || self.options.max_relaxation_steps == 0 {
             return Err(None);
         }
         let from = Point::new(stage, &self.scaling, from.q.clone()).ok_or(None)?;
         let relaxed = relax(stage, &self.scaling, from, self.options, &mut self.work);
-        self.solve(stage, &relaxed, tolerance, polish).ok_or(Some(relaxed))
+        self.solve(stage, &relaxed, tolerance, polish).ok_or_else(|| Some(Box::new(relaxed)))
     }
 
     fn finished(&self, stage: &Stage<'_>, point: Point, scale: f64) -> Equilibrium {

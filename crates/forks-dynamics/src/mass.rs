@@ -5,7 +5,7 @@ use forks_mechanism::{
     lie::{Mat6, Matrix, Pose, Twist, Wrench},
 };
 
-use crate::branches::Branches;
+use crate::branches::{Branch, Branches};
 
 /// The mass matrix M(q) (nv×nv) with armature: kinetic energy ½ vᵀ M v.
 ///
@@ -40,13 +40,7 @@ pub fn mass_matrix(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) -> Matrix
 }
 
 /// Momentum of the bodies outward of a joint, felt by the joints inward of it.
-fn carry_inward(
-    branches: &Branches,
-    b: &crate::branches::Branch,
-    j: usize,
-    momentum: Wrench,
-    out: &mut Matrix,
-) {
+fn carry_inward(branches: &Branches, b: &Branch, j: usize, momentum: Wrench, out: &mut Matrix) {
     let mut carried = b.inner_from_outer.adjoint().apply_to_wrench(momentum);
     for inner in branches.path(b.inner) {
         for (column, i) in inner.columns.as_slice().iter().zip(inner.velocities.clone()) {

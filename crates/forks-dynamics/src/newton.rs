@@ -15,9 +15,10 @@ use forks_mechanism::{
 
 use crate::{
     EquilibriumOptions, LoadPath,
-    constraint_space::{ConstraintSpace, norm},
+    constraint_space::{ConstraintSpace, dot, norm},
     energy::force_parts,
     scaling::Scaling,
+    stability::is_positive_definite,
     stage::Stage,
     tangent::stage_tangent,
 };
@@ -27,6 +28,10 @@ const SINGULAR_STEP: f64 = 1e4;
 /// The residual must fall by this part of what the linear model promises.
 const SUFFICIENT_DECREASE: f64 = 1e-3;
 const SMALLEST_STEP: f64 = 1.0 / 128.0;
+/// Eigenvalues above this part of the stiffness' size are told from zero with certainty.
+const SAFELY_DEFINITE: f64 = 1e-9;
+/// Relaxation gives up where steps of this part of the largest one still overshoot.
+const SMALLEST_RADIUS: f64 = 1e-9;
 
 /// A pose with everything that the residual needs.
 #[derive(Clone, Debug)]
@@ -129,11 +134,16 @@ pub(crate) struct Work {
     pub(crate) factorisations: usize,
 }
 
-/// Solves the bordered system with the stiffness shifted by `shift` times its largest entry (or the largest
-/// force, an energy too); `None` where it is singular.
+/// Unit of stiffness: the largest entry, or the largest force (an energy too) where that is larger.
+fn stiffness_size(k: &Matrix, point: &Point) -> f64 {
+    k.max_abs().max(point.force_scale).max(f64::MIN_POSITIVE)
+}
+
+/// Solves the bordered system with the stiffness shifted by `shift` times its [`stiffness_size`]; `None` where
+/// it is singular.
 fn newton_step(k: &Matrix, point: &Point, shift: f64, work: &mut Work) -> Option<Vec<f64>> {
     let (n, r) = (k.rows(), point.space.rank());
-    let size = k.max_abs().max(point.force_scale).max(f64::MIN_POSITIVE);
+    let size = stiffness_size(k, point);
     let y = &point.space.basis;
     let system = Matrix::from_fn(n + r, n + r, |i, j| match (i < n, j < n) {
         (true, true) => k[(i, j)] / size + if i == j { shift } else { 0.0 },
@@ -272,9 +282,12 @@ fn polished(
     point
 }
 
-/// Pseudo-transient continuation: the flow x′ = f + Gᵀλ on the loop manifold, by implicit Euler steps whose
-/// length grows as the residual falls. Leaves saddles' neighbourhoods and finds a stable equilibrium where Newton's path
-/// has a gap (a limit point, a pendulum that nothing holds at the start).
+/// Descends to a stable equilibrium where Newton's path has a gap: a limit point, a pendulum that nothing
+/// holds at the start.
+///
+/// Newton steps with the tangent shifted until it is positive definite on the admissible motions go downhill.
+/// Loads need not have a potential, so overshooting is seen from the force along the step: it must not
+/// turn round by more than half of what it was.
 pub(crate) fn relax(
     stage: &Stage<'_>,
     scaling: &Scaling,
@@ -283,27 +296,57 @@ pub(crate) fn relax(
     work: &mut Work,
 ) -> Point {
     let mut point = start;
-    let mut shift: f64 = 1.0;
+    let (mut shift, mut least_shift): (f64, f64) = (0.0, 0.0);
+    let mut radius = options.max_step;
     for _ in 0..options.max_relaxation_steps {
         let k = point.tangent(stage, scaling);
         if !k.is_finite() || point.converged(options.tolerance.sqrt(), k.max_abs()) {
             break;
         }
         work.iterations += 1;
+        shift = definite_shift(&k, &point, shift).max(least_shift);
         let Some(x) = newton_step(&k, &point, shift, work) else {
-            shift = (4.0 * shift).min(1e6);
+            least_shift = (4.0 * shift).max(1e-6);
+            if least_shift > 1e6 {
+                break;
+            }
             continue;
         };
-        let part = step_limit(&x, options.max_step);
-        match displaced(stage, scaling, &point, &x, part) {
+        least_shift *= 0.25;
+        let part = step_limit(&x, radius);
+        let next = displaced(stage, scaling, &point, &x, part)
+            .filter(|next| -dot(&next.unbalanced, &x) <= 0.5 * dot(&point.unbalanced, &x).abs());
+        match next {
             Some(next) => {
-                let scale = point.force_scale.max(next.force_scale).max(f64::MIN_POSITIVE);
-                let ratio = next.merit(scale) / point.merit(scale).max(f64::MIN_POSITIVE);
-                shift = (shift * ratio.clamp(0.3, 2.0)).clamp(1e-12, 1e6);
                 point = next;
+                radius = (2.0 * radius).min(options.max_step);
             }
-            None => shift = (4.0 * shift).min(1e6),
+            None => {
+                radius *= 0.5;
+                if radius < SMALLEST_RADIUS * options.max_step {
+                    break;
+                }
+            }
         }
     }
     point
+}
+
+/// A shift, not much larger than needed, with which the tangent is positive definite on the admissible motions.
+fn definite_shift(k: &Matrix, point: &Point, last: f64) -> f64 {
+    let size = stiffness_size(k, point);
+    let definite = |shift: f64| {
+        let mut shifted = k.clone();
+        (0..k.rows()).for_each(|i| shifted[(i, i)] += shift * size);
+        is_positive_definite(&shifted, &point.space)
+    };
+    if definite(-SAFELY_DEFINITE) {
+        return 0.0;
+    }
+    let mut shift = (0.25 * last).max(1e-6);
+    while shift < 1e3 && !definite(shift) {
+        shift *= 4.0;
+    }
+    // Clear of the singular shift.
+    2.0 * shift
 }

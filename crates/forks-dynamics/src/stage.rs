@@ -1,8 +1,8 @@
-//! A stage of loading: loads and spring preloads scaled together (DESIGN of the statics: from 0 to 1).
+//! A stage of loading: loads and spring preloads scaled together, from 0 at the start pose to 1.
 
 use forks_mechanism::{
     JointId, JointMatrix, Mechanism,
-    lie::{Pose, Twist},
+    lie::{Mat6, Pose, Twist, Wrench},
     loops,
 };
 
@@ -89,7 +89,7 @@ impl<'a> Stage<'a> {
     pub(crate) fn bushing_term(&self, i: usize, world_from_link: &[Pose]) -> RelativeTerm {
         let b = &self.m.bushings()[i];
         let k = b.stiffness.to_mat6();
-        let mut out = quadratic_term(Twist::ZERO, &forks_mechanism::lie::Mat6::ZERO);
+        let mut out = quadratic_term(Twist::ZERO, &Mat6::ZERO);
         for (delta, weight) in self.bushing_displacements(i, world_from_link) {
             let t = quadratic_term(delta, &k);
             out.gradient += t.gradient * weight;
@@ -99,13 +99,9 @@ impl<'a> Stage<'a> {
     }
 
     /// Gradient of a bushing's energy in local relative twist coordinates.
-    pub(crate) fn bushing_gradient(
-        &self,
-        i: usize,
-        world_from_link: &[Pose],
-    ) -> forks_mechanism::lie::Wrench {
+    pub(crate) fn bushing_gradient(&self, i: usize, world_from_link: &[Pose]) -> Wrench {
         let k = &self.m.bushings()[i].stiffness;
-        let mut out = forks_mechanism::lie::Wrench::ZERO;
+        let mut out = Wrench::ZERO;
         for (delta, weight) in self.bushing_displacements(i, world_from_link) {
             out += linear_gradient(delta, &k.mul_vec(&delta.to_array())) * weight;
         }

@@ -25,13 +25,13 @@
 //! they add x_iᵀ H x_j − ½ p·[x_i, x_j] − p·[a_i, x_j] to K_t, beside the wrenches ∓p on both links.
 
 use forks_mechanism::{
-    JointColumns, JointId, Mechanism,
+    Coordinate, JointColumns, JointId, Mechanism,
     lie::{Mat6, Matrix, Pose, Twist, Wrench},
     loops,
 };
 
 use crate::{
-    branches::Branches,
+    branches::{Branch, Branches},
     loads::Loads,
     logarithm::{RelativeTerm, linear_term},
     springs::directions,
@@ -166,14 +166,7 @@ fn add_link_loads(
     }
 }
 
-fn add_within_joint(
-    m: &Mechanism,
-    q: &[f64],
-    b: &crate::branches::Branch,
-    w: Wrench,
-    slope: &Mat6,
-    k: &mut Matrix,
-) {
+fn add_within_joint(m: &Mechanism, q: &[f64], b: &Branch, w: Wrench, slope: &Mat6, k: &mut Matrix) {
     let columns = b.columns.as_slice();
     let j = m.joint(b.joint);
     let curvature = j.curvature(&q[m.position_range(b.joint)], Branches::wrench_on_child(b, w));
@@ -189,13 +182,7 @@ fn add_within_joint(
 
 /// ∂ⱼFᵢ = Aᵢ·(W Jⱼ − ad_{Jⱼ}ᵀ w) and ∂ᵢFⱼ = Aᵢ·(Wᵀ Jⱼ) for the joints i inward of j: both brackets are
 /// wrenches, carried inward.
-fn add_with_inner_joints(
-    branches: &Branches,
-    b: &crate::branches::Branch,
-    w: Wrench,
-    slope: &Mat6,
-    k: &mut Matrix,
-) {
+fn add_with_inner_joints(branches: &Branches, b: &Branch, w: Wrench, slope: &Mat6, k: &mut Matrix) {
     let columns = b.columns.as_slice();
     if columns.is_empty() || (w == Wrench::ZERO && *slope == Mat6::ZERO) {
         return;
@@ -283,7 +270,7 @@ fn add_joint_springs(stage: &Stage<'_>, q: &[f64], k: &mut Matrix) {
 /// Springs on combinations, k a aᵀ, and the curvature of polynomial couplings, −λ p″ a aᵀ.
 fn add_combinations(stage: &Stage<'_>, q: &[f64], multipliers: &[f64], k: &mut Matrix) {
     let m = stage.m;
-    let mut add = |terms: &[(forks_mechanism::Coordinate, f64)], s: f64| {
+    let mut add = |terms: &[(Coordinate, f64)], s: f64| {
         for (c, a) in terms {
             for (d, b) in terms {
                 k[(m.velocity_index(*c), m.velocity_index(*d))] += s * a * b;

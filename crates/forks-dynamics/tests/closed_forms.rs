@@ -162,7 +162,8 @@ fn polynomial_coupling_carries_the_load() {
 
 #[test]
 fn redundant_loops_carry_the_load_once() {
-    // Four parallel cranks under one coupler: three planar loops, 18 rows, rank 15 with 7 mobilities of 22 − …
+    // Four parallel cranks under one coupler: three planar loops, each with redundant rows, and two cranks
+    // more than the coupler needs.
     let mut b = MechanismBuilder::new("cranks");
     let coupler = b.add_link(Link::new("coupler"));
     for i in 0..4 {
@@ -176,7 +177,7 @@ fn redundant_loops_carry_the_load_once() {
     }
     let m = b.build().unwrap();
     assert_eq!(m.forest().closures().len(), 3);
-    // 4 k θ = F cos θ along x for cranks that stand along y (θ turns x to −y·…: the coupler moves along −sin).
+    // All cranks stand along y and turn by θ: 4 k θ = F cos θ.
     let f = 60.0;
     let e = solve(
         &m,
@@ -198,6 +199,55 @@ fn equal_steps_reach_the_same_pose_where_the_path_is_simple() {
     let b = solve_equilibrium(&m, &m.start_positions(), &loads, &plain);
     assert_eq!((a.status, b.status), (EquilibriumStatus::Converged, EquilibriumStatus::Converged));
     assert!(a.q.iter().zip(&b.q).all(|(a, b)| (a - b).abs() < TIGHT));
+}
+
+#[test]
+fn the_continuous_path_stays_on_its_branch() {
+    // A bar standing along x on k, pushed with P = 3 k/l and a little aside: it bends over. Near the straight
+    // pose there is a saddle, which a single load step finds.
+    let (m, links) = chain(1, 10.0);
+    let push = Wrench::new(DVec3::new(-30.0, 0.3, 0.0), DVec3::ZERO);
+    let loads = at_tip(links[1], DVec3::X, push, WrenchFrame::World);
+    let e = solve(&m, &loads);
+    let t = e.q[0];
+    assert_eq!((e.status, e.relaxations), (EquilibriumStatus::Converged, 0));
+    assert!((10.0 * t - 30.0 * t.sin() - 0.3 * t.cos()).abs() < 30.0 * TIGHT && t > 2.0, "{t}");
+    let jump =
+        EquilibriumOptions { path: LoadPath::EqualSteps, load_steps: 1, ..Default::default() };
+    let e = solve_equilibrium(&m, &m.start_positions(), &loads, &jump);
+    assert_eq!(e.status, EquilibriumStatus::Unstable);
+    assert!(e.q[0].abs() < 0.1);
+}
+
+#[test]
+fn a_truss_snaps_through() {
+    // A strut of stiffness k from the ground to a slider one metre aside, 0.3 m up; pushed down by more
+    // than the 5 N that it bears: k (ℓ − ℓ₀) y/ℓ + F = 0 on the other side.
+    let mut b = MechanismBuilder::new("truss");
+    let [lower, upper, slider] = ["lower", "upper", "slider"].map(|n| b.add_link(Link::new(n)));
+    let rest = 1.09f64.sqrt();
+    let (k, f, tilt) = (1000.0, 8.0, 0.3f64.atan());
+    let mut foot = hinge("foot", DVec3::Z, LinkId::WORLD, lower, DVec3::ZERO);
+    foot.start = vec![tilt];
+    b.add_joint(foot);
+    let mut strut = Joint::new("strut", JointKind::Prismatic { axis: DVec3::X }, lower, upper);
+    strut.start = vec![rest];
+    b.add_joint(strut.with_stiffness(k));
+    let mut rail =
+        Joint::new("rail", JointKind::Prismatic { axis: DVec3::Y }, LinkId::WORLD, slider)
+            .at(Pose::from_translation(DVec3::X));
+    rail.start = vec![0.3];
+    b.add_joint(rail);
+    b.add_joint(hinge("pin", DVec3::Z, upper, slider, DVec3::ZERO));
+    let m = b.build().unwrap();
+    let e = solve(
+        &m,
+        &Loads::none().with_world_wrench(slider, Wrench::new(-DVec3::Y * f, DVec3::ZERO)),
+    );
+    assert_eq!((e.status, e.relaxations), (EquilibriumStatus::Converged, 1), "{e:?}");
+    let (length, y) = (e.q[1], e.q[2]);
+    assert!((length - (1.0 + y * y).sqrt()).abs() < TIGHT && y < -0.3, "{y}");
+    assert!((k * (length - rest) * y / length + f).abs() < 1e3 * TIGHT, "{y}");
 }
 
 #[test]

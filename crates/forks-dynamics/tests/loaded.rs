@@ -164,5 +164,6 @@ fn random_mechanisms_have_the_compliance_of_their_tangent() {
         checked += 1;
     }
     println!("{checked} checked, {ends:?}");
-    assert!(checked > 20, "{checked} {ends:?}");
+    // Most have springless joints; those that nothing holds cannot converge.
+    assert!(checked > 30 && ends["converged"] > 50, "{checked} {ends:?}");
 }
