@@ -1,10 +1,14 @@
 //! Static equilibrium: the one reached from a start pose by scaling loads and spring preloads from 0 to 1.
 
-use forks_mechanism::{JointId, Mechanism, lie::Pose};
+use forks_mechanism::{
+    JointId, Mechanism,
+    lie::{Matrix, Pose},
+};
 
 use crate::{
     constraint_space::norm,
     loads::Loads,
+    mass::mass_matrix,
     newton::{NewtonEnd, Point, Work, newton, relax},
     scaling::Scaling,
     springs::StartRest,
@@ -33,7 +37,8 @@ const DIVERGED: f64 = 1e5;
 pub enum EquilibriumStatus {
     /// A stable equilibrium.
     Converged,
-    /// An equilibrium at which the tangent stiffness has a negative eigenvalue on the admissible motions.
+    /// An equilibrium at which the tangent stiffness has a negative eigenvalue on the admissible motions (with
+    /// dead torques or follower loads: at which M⁻¹K_t has a negative real one).
     Unstable,
     /// The loads could not be brought to full size; the pose is the last equilibrium on the way.
     Stalled,
@@ -354,9 +359,16 @@ impl<'a> Search<'a> {
         self.solve(stage, &relaxed, tolerance, polish).ok_or_else(|| Some(Box::new(relaxed)))
     }
 
+    /// The scaled mass matrix.
+    fn mass(&self, point: &Point) -> Matrix {
+        let mut mass = mass_matrix(self.m, &point.q, &point.world_from_link);
+        self.scaling.stiffness(&mut mass);
+        mass
+    }
+
     fn finished(&self, stage: &Stage<'_>, point: Point, scale: f64) -> Equilibrium {
         let k = point.tangent(stage, &self.scaling);
-        let (status, free) = match stability(self.m, &k, &point.space) {
+        let (status, free) = match stability(self.m, &k, &point.space, || self.mass(&point)) {
             Stability::Stable => (EquilibriumStatus::Converged, vec![]),
             Stability::Unstable => (EquilibriumStatus::Unstable, vec![]),
             Stability::Free(joints) => (EquilibriumStatus::Singular, joints),
@@ -369,7 +381,7 @@ impl<'a> Search<'a> {
         let (status, free) = if self.ran_away(&point) {
             (EquilibriumStatus::Diverged, vec![])
         } else {
-            match stability(self.m, &k, &point.space) {
+            match stability(self.m, &k, &point.space, || self.mass(&point)) {
                 Stability::Free(joints) => (EquilibriumStatus::Singular, joints),
                 _ if self.last_end == NewtonEnd::NotFinite => (EquilibriumStatus::Diverged, vec![]),
                 _ => (EquilibriumStatus::Stalled, vec![]),

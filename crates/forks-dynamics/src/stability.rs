@@ -8,6 +8,8 @@ use crate::{constraint_space::ConstraintSpace, modes::moving_joints};
 const FREE_MOTION: f64 = 1e-13;
 /// Above this part of the largest entry the antisymmetric part of K_t matters.
 const NOT_SYMMETRIC: f64 = 1e-9;
+/// Imaginary parts below this part of the real one are rounding.
+const REAL: f64 = 1e-9;
 /// A joint takes part in a free motion if it moves by more than this part of the joint that moves most.
 const TAKES_PART: f64 = 1e-3;
 
@@ -28,46 +30,63 @@ pub(crate) fn is_positive_definite(k: &Matrix, space: &ConstraintSpace) -> bool 
 }
 
 /// Judges the scaled tangent stiffness on the admissible motions.
-pub(crate) fn stability(m: &Mechanism, k: &Matrix, space: &ConstraintSpace) -> Stability {
+///
+/// With loads that have a potential the signs of the eigenvalues of K_t decide. Otherwise they depend on the
+/// coordinates, and those of M⁻¹K_t are taken, with `mass` scaled alike: a negative real one is a motion that grows
+/// (divergence). Complex pairs (flutter) are no matter of statics.
+pub(crate) fn stability(
+    m: &Mechanism,
+    k: &Matrix,
+    space: &ConstraintSpace,
+    mass: impl FnOnce() -> Matrix,
+) -> Stability {
     let size = k.max_abs();
     if k.rows() == space.rank() {
         return Stability::Stable;
     }
     if size == 0.0 {
-        let motions = dense::nullspace(&space.basis, FREE_MOTION);
-        return Stability::Free(motions.map_or(vec![], |n| moving_joints(m, &n.1, TAKES_PART)));
+        return Stability::Free(joints_in_nullspace(m, &space.basis));
     }
     let on_motions = space.admissible(k, size);
     let symmetric = on_motions.symmetric_part();
     let Some((values, vectors)) = dense::symmetric_eigen(&symmetric) else {
         return Stability::Unstable;
     };
-    let free = (0..values.len())
-        .filter(|&i| values[i].abs() <= FREE_MOTION * size * (values.len() as f64).sqrt())
-        .collect::<Vec<_>>();
-    let skewness = on_motions.sub(&symmetric).max_abs();
-    if !free.is_empty() && skewness <= NOT_SYMMETRIC * size {
-        let motions = Matrix::from_fn(k.rows(), free.len(), |i, j| vectors[(i, free[j])]);
-        return Stability::Free(moving_joints(m, &motions, TAKES_PART));
+    let threshold = FREE_MOTION * size * (values.len() as f64).sqrt();
+    if on_motions.sub(&symmetric).max_abs() <= NOT_SYMMETRIC * size {
+        let free: Vec<usize> =
+            (0..values.len()).filter(|&i| values[i].abs() <= threshold).collect();
+        return if !free.is_empty() {
+            let motions = Matrix::from_fn(k.rows(), free.len(), |i, j| vectors[(i, free[j])]);
+            Stability::Free(moving_joints(m, &motions, TAKES_PART))
+        } else if values[0] > 0.0 {
+            Stability::Stable
+        } else {
+            Stability::Unstable
+        };
     }
-    if values[0] > 0.0 {
+    if values[0] > threshold {
         return Stability::Stable;
     }
-    if skewness <= NOT_SYMMETRIC * size {
-        return Stability::Unstable;
+    let smallest = dense::svd(&on_motions).and_then(|d| d.s.last().copied());
+    if smallest.is_none_or(|s| s <= threshold) {
+        return Stability::Free(joints_in_nullspace(m, &on_motions));
     }
-    match dense::eigenvalues(&on_motions) {
-        Some(all) => {
-            let real = all.iter().filter(|(re, im)| im.abs() <= 1e-9 * re.abs().max(1e-300));
-            if real.clone().any(|(re, _)| re.abs() <= FREE_MOTION * size) {
-                let motions = dense::nullspace(&on_motions, FREE_MOTION).map(|n| n.1);
-                Stability::Free(motions.map_or(vec![], |n| moving_joints(m, &n, TAKES_PART)))
-            } else if real.clone().any(|(re, _)| *re < 0.0) {
-                Stability::Unstable
-            } else {
-                Stability::Stable
-            }
-        }
-        None => Stability::Unstable,
+    if diverges(&on_motions, space, &mass()) { Stability::Unstable } else { Stability::Stable }
+}
+
+/// True if M⁻¹K has a negative real eigenvalue; K's own eigenvalues count where some motion has no mass.
+fn diverges(on_motions: &Matrix, space: &ConstraintSpace, mass: &Matrix) -> bool {
+    let mass = space.admissible(mass, mass.max_abs());
+    let accelerations = dense::cholesky_solve(&mass, on_motions)
+        .filter(|a| a.is_finite())
+        .unwrap_or_else(|| on_motions.clone());
+    match dense::eigenvalues(&accelerations) {
+        Some(values) => values.iter().any(|(re, im)| *re < 0.0 && im.abs() <= REAL * re.abs()),
+        None => true,
     }
+}
+
+fn joints_in_nullspace(m: &Mechanism, of: &Matrix) -> Vec<JointId> {
+    dense::nullspace(of, FREE_MOTION).map_or(vec![], |n| moving_joints(m, &n.1, TAKES_PART))
 }
