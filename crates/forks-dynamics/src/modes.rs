@@ -78,7 +78,7 @@ fn massless_modes(stiffness: &Matrix, mass: &Matrix) -> Option<(Vec<f64>, Matrix
     Some((values, vectors))
 }
 
-/// Inverse mass J N (NᵀMN)⁻¹ Nᵀ Jᵀ felt through a Jacobian `j` (rows × nv), loops included ([A16] Eq. 7).
+/// Inverse mass J N (NᵀMN)⁻¹ Nᵀ Jᵀ felt through a Jacobian `j` (rows × nv), loops included (\[A16\] Eq. 7).
 ///
 /// `None` where an admissible motion has no mass.
 pub fn effective_inverse_mass(
