@@ -5,7 +5,11 @@ mod support;
 
 use forks_import::mechanism::{
     Joint, JointId, JointKind, dense,
-    lie::{Matrix, Pose, SpatialInertia, glam::{DMat3, DVec3}, quaternion_from_wxyz},
+    lie::{
+        Matrix, Pose, SpatialInertia,
+        glam::{DMat3, DVec3},
+        quaternion_from_wxyz,
+    },
     loops,
 };
 use serde_json::Value;
@@ -53,12 +57,13 @@ fn counts_and_masses() {
         assert_eq!(m.tree_velocity_count(), count("nv"), "{name} nv");
         let bodies = m.links().iter().filter(|l| !l.auxiliary).count();
         assert_eq!(bodies, count("nbody"), "{name} bodies");
-        let tree_joints = m.joints().iter().enumerate().filter(|(i, j)| {
-            !j.implicit && !m.forest().closures().contains(&JointId::new(*i))
-        });
+        let tree_joints = m
+            .joints()
+            .iter()
+            .enumerate()
+            .filter(|(i, j)| !j.implicit && !m.forest().closures().contains(&JointId::new(*i)));
         assert_eq!(tree_joints.count(), count("njnt"), "{name} joints");
-        let active =
-            e["equality"].as_array().unwrap().iter().filter(|q| q["active0"] == 1).count();
+        let active = e["equality"].as_array().unwrap().iter().filter(|q| q["active0"] == 1).count();
         let ours = m.forest().closures().len() + m.couplings().len();
         assert_eq!(ours, active, "{name} equalities");
         close(name, m.total_mass(), e["total_mass"].as_f64().unwrap(), 0.0);

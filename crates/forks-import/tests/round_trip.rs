@@ -3,9 +3,9 @@
 mod support;
 
 use forks_import::mechanism::{
-    Combination, CombinationSpring, Coordinate, Coupling, CouplingTerm, Frame, Geometry, Joint, JointId,
-    JointKind, JointMatrix, Keyframe, Limit, Link, LinkId, Mechanism, MechanismBuilder, Servo, Shape,
-    Transmission, dense,
+    Combination, CombinationSpring, Coordinate, Coupling, CouplingTerm, Frame, Geometry, Joint,
+    JointId, JointKind, JointMatrix, Keyframe, Limit, Link, LinkId, Mechanism, MechanismBuilder,
+    Servo, Shape, Transmission, dense,
     lie::{
         Pose, SpatialInertia,
         glam::{DMat3, DQuat, DVec3},
@@ -20,14 +20,16 @@ const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 fn again(m: &Mechanism, lenient: bool) -> (Mechanism, Vec<Note>) {
     let (text, notes) = write_mjcf(m).unwrap_or_else(|e| panic!("{e}"));
-    let import = parse_mjcf(&text, &ImportOptions { lenient }).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let import =
+        parse_mjcf(&text, &ImportOptions { lenient }).unwrap_or_else(|e| panic!("{e}\n{text}"));
     assert!(import.notes.is_empty(), "{:?}\n{text}", import.notes);
     (import.mechanism, notes)
 }
 
 fn same_poses(what: &str, a: &Mechanism, b: &Mechanism, qa: &[f64], qb: &[f64]) {
     let (pa, pb) = (a.link_poses(qa), b.link_poses(qb));
-    let size = a.bounding_radius(&pa).max(pa.iter().map(|p| p.translation.length()).fold(0.0, f64::max));
+    let size =
+        a.bounding_radius(&pa).max(pa.iter().map(|p| p.translation.length()).fold(0.0, f64::max));
     for (i, l) in a.links().iter().enumerate().filter(|(_, l)| !l.auxiliary) {
         let k = b.find_link(&l.name).unwrap_or_else(|| panic!("{what}: {} is lost", l.name));
         let gap = pa[i].translation.distance(pb[k.index()].translation);
@@ -87,7 +89,12 @@ fn models_read_back_the_same() {
         assert_eq!(m.links().len(), b.links().len(), "{name}");
         for (x, y) in m.links().iter().zip(b.links()) {
             let named = notes.iter().any(|n| n.attribute == "name");
-            assert!(x.name == y.name || (named && x.auxiliary), "{name}: {} and {}", x.name, y.name);
+            assert!(
+                x.name == y.name || (named && x.auxiliary),
+                "{name}: {} and {}",
+                x.name,
+                y.name
+            );
             assert_eq!(x.inertia, y.inertia, "{name} {}", x.name);
             assert_eq!(x.gravity_compensation, y.gravity_compensation, "{name} {}", x.name);
         }
@@ -113,10 +120,17 @@ fn same_joint(name: &str, x: &Joint, y: &Joint) {
     let what = format!("{name} {}", x.name);
     assert_eq!((&x.kind, x.parent, x.child), (&y.kind, y.parent, y.child), "{what}");
     assert_eq!((&x.reference, &x.start, &x.spring), (&y.reference, &y.start, &y.spring), "{what}");
-    assert_eq!((&x.damping, &x.armature, &x.limits), (&y.damping, &y.armature, &y.limits), "{what}");
+    assert_eq!(
+        (&x.damping, &x.armature, &x.limits),
+        (&y.damping, &y.armature, &y.limits),
+        "{what}"
+    );
     assert_eq!(x.implicit, y.implicit, "{what}");
-    let size = 1.0 + x.parent_from_joint.translation.length() + x.child_from_joint.translation.length();
-    for (p, q) in [(x.parent_from_joint, y.parent_from_joint), (x.child_from_joint, y.child_from_joint)] {
+    let size =
+        1.0 + x.parent_from_joint.translation.length() + x.child_from_joint.translation.length();
+    for (p, q) in
+        [(x.parent_from_joint, y.parent_from_joint), (x.child_from_joint, y.child_from_joint)]
+    {
         assert!(p.translation.distance(q.translation) <= ROUNDING * size, "{what}");
         // The frames of a loop's ball are free to turn.
         if x.kind != JointKind::Spherical {
@@ -170,7 +184,9 @@ fn random_mechanism(seed: u64) -> Mechanism {
         .iter()
         .enumerate()
         .filter(|(_, j)| j.kind.has_scalar_coordinates())
-        .flat_map(|(i, j)| (0..j.dof()).map(move |index| Coordinate { joint: JointId::new(i), index }))
+        .flat_map(|(i, j)| {
+            (0..j.dof()).map(move |index| Coordinate { joint: JointId::new(i), index })
+        })
         .collect();
     if let [first, second, ..] = scalars[..] {
         let c = |t: Vec<(Coordinate, f64)>, offset| Combination { terms: t, offset };
@@ -191,8 +207,14 @@ fn random_mechanism(seed: u64) -> Mechanism {
         b.add_coupling(Coupling {
             name: "coupling".into(),
             terms: vec![
-                CouplingTerm { combination: c(vec![(second, 1.0)], 0.5), polynomial: vec![0.5, -2.0] },
-                CouplingTerm { combination: c(vec![(first, 1.0)], -0.25), polynomial: vec![0.0, 1.0, 0.5, -0.25, 0.125] },
+                CouplingTerm {
+                    combination: c(vec![(second, 1.0)], 0.5),
+                    polynomial: vec![0.5, -2.0],
+                },
+                CouplingTerm {
+                    combination: c(vec![(first, 1.0)], -0.25),
+                    polynomial: vec![0.0, 1.0, 0.5, -0.25, 0.125],
+                },
             ],
         });
         b.add_coupling(Coupling::linear("sum", vec![(first, 1.0), (second, 0.5)], 0.75));
@@ -217,9 +239,22 @@ fn random_kind(r: &mut Random, parent: LinkId) -> JointKind {
     }
 }
 
-fn random_joint(r: &mut Random, name: String, kind: JointKind, parent: LinkId, link: LinkId) -> Joint {
+fn random_joint(
+    r: &mut Random,
+    name: String,
+    kind: JointKind,
+    parent: LinkId,
+    link: LinkId,
+) -> Joint {
     // Some joints are described from the other side.
-    let turnable = matches!(kind, JointKind::Fixed | JointKind::Revolute { .. } | JointKind::Prismatic { .. } | JointKind::Cylindrical { .. } | JointKind::Spherical);
+    let turnable = matches!(
+        kind,
+        JointKind::Fixed
+            | JointKind::Revolute { .. }
+            | JointKind::Prismatic { .. }
+            | JointKind::Cylindrical { .. }
+            | JointKind::Spherical
+    );
     let (a, c) = if turnable && r.next() > 0.5 { (link, parent) } else { (parent, link) };
     let mut j = Joint::new(name, kind, a, c).at(r.pose()).child_at(r.pose());
     if j.kind.has_scalar_coordinates() {
@@ -259,7 +294,9 @@ fn add_loops(r: &mut Random, b: &mut MechanismBuilder, open: &Mechanism) {
         }
         let at = r.pose();
         let child_at = poses[c].inverse() * poses[p] * at;
-        b.add_joint(Joint::new(name, kind, LinkId::new(p), LinkId::new(c)).at(at).child_at(child_at));
+        b.add_joint(
+            Joint::new(name, kind, LinkId::new(p), LinkId::new(c)).at(at).child_at(child_at),
+        );
     }
 }
 
@@ -329,7 +366,11 @@ fn coordinates_of_scalar_joints_mean_the_same_away_from_the_start() {
             }
             let link = b.add_link(link);
             let axis = r.vector();
-            let kind = if i % 3 == 0 { JointKind::Prismatic { axis } } else { JointKind::Revolute { axis } };
+            let kind = if i % 3 == 0 {
+                JointKind::Prismatic { axis }
+            } else {
+                JointKind::Revolute { axis }
+            };
             let joint = random_joint(&mut r, format!("j{i}"), kind, parent, link);
             b.add_joint(joint);
             parent = link;
@@ -349,12 +390,14 @@ fn coordinates_of_scalar_joints_mean_the_same_away_from_the_start() {
 fn numbers_keep_their_bits() {
     let mut r = Random(7);
     let mut b = MechanismBuilder::new("bits");
-    let mut numbers = vec![1e-300, 5e-324, 1.7976931348623157e308, 0.1 + 0.2, -1.0 / 3.0, 123456789.123456789];
+    let mut numbers =
+        vec![1e-300, 5e-324, 1.7976931348623157e308, 0.1 + 0.2, -1.0 / 3.0, 123456789.123456789];
     numbers.extend((0..50).map(|_| r.next() * 10f64.powi((r.next() * 40.0) as i32)));
     for (i, x) in numbers.iter().enumerate() {
         let inertia = SpatialInertia::new(1.0, DVec3::ZERO, DMat3::IDENTITY);
         let l = b.add_link(Link::new(format!("l{i}")).with_inertia(inertia));
-        let mut j = Joint::new(format!("j{i}"), JointKind::Revolute { axis: DVec3::X }, LinkId::WORLD, l);
+        let mut j =
+            Joint::new(format!("j{i}"), JointKind::Revolute { axis: DVec3::X }, LinkId::WORLD, l);
         j = j.with_stiffness(x.abs());
         j.spring.as_mut().unwrap().rest = vec![*x];
         b.add_joint(j);
@@ -372,7 +415,8 @@ fn numbers_keep_their_bits() {
 
 #[test]
 fn what_mjcf_cannot_hold_is_refused_by_name() {
-    let body = || Link::new("body").with_inertia(SpatialInertia::new(1.0, DVec3::ZERO, DMat3::IDENTITY));
+    let body =
+        || Link::new("body").with_inertia(SpatialInertia::new(1.0, DVec3::ZERO, DMat3::IDENTITY));
     let refused = |joint: &dyn Fn(LinkId) -> Joint| {
         let mut b = MechanismBuilder::new("m");
         let l = b.add_link(body());
@@ -388,7 +432,10 @@ fn what_mjcf_cannot_hold_is_refused_by_name() {
         Joint::new("ball", JointKind::Spherical, LinkId::WORLD, l)
             .with_spring(JointMatrix::diagonal(&[1.0, 2.0, 3.0]))
     });
-    assert!(anisotropic.contains("joint 'ball'") && anisotropic.contains("spring"), "{anisotropic}");
+    assert!(
+        anisotropic.contains("joint 'ball'") && anisotropic.contains("spring"),
+        "{anisotropic}"
+    );
     let mut b = MechanismBuilder::new("m");
     let l = b.add_link(Link::new("light"));
     b.add_joint(Joint::new("hinge", JointKind::Revolute { axis: DVec3::X }, LinkId::WORLD, l));

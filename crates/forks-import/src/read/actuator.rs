@@ -6,18 +6,28 @@ use forks_mechanism::{Combination, Servo, Transmission};
 use super::{
     Attributes, Reader,
     assemble::{Model, PendingServo},
-    attributes::merge,
+    attributes::{Values, merge, own},
 };
 use crate::{ImportError, note::Effect, xml::Element};
 
 const ACTUATORS: [&str; 13] = [
-    "general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper",
-    "cylinder", "muscle", "adhesion", "dcmotor", "plugin",
+    "general",
+    "motor",
+    "position",
+    "velocity",
+    "intvelocity",
+    "orientation",
+    "pid",
+    "damper",
+    "cylinder",
+    "muscle",
+    "adhesion",
+    "dcmotor",
+    "plugin",
 ];
 /// Attributes that belong to one kind of actuator and are not inherited by another.
-const OWN: [&str; 9] = [
-    "biastype", "gaintype", "biasprm", "gainprm", "kp", "kv", "dampratio", "bias", "input",
-];
+const OWN: [&str; 9] =
+    ["biastype", "gaintype", "biasprm", "gainprm", "kp", "kv", "dampratio", "bias", "input"];
 
 /// True for elements of `<actuator>`.
 pub(crate) fn is_actuator(tag: &str) -> bool {
@@ -37,9 +47,9 @@ struct Law {
 /// What default classes, and in the end the element itself, say about an actuator.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ActuatorState<'a> {
-    shared: Vec<(&'a str, &'a str)>,
+    shared: Values<'a>,
     kind: Option<&'a str>,
-    own: Vec<(&'a str, &'a str)>,
+    own: Values<'a>,
     /// What an earlier `general` said.
     base: Law,
 }
@@ -54,8 +64,9 @@ impl<'a> Reader<'a> {
     ) -> Result<ActuatorState<'a>, ImportError> {
         let a = self.attributes("actuator", e)?;
         let mut state = inherited;
-        let (own, shared): (Vec<_>, Vec<_>) = a.iter().partition(|(n, _)| OWN.contains(n));
-        state.shared = merge(&state.shared, shared.into_iter());
+        let (own, shared): (Values<'a>, Values<'a>) =
+            own(e).into_iter().partition(|(n, _)| OWN.contains(n));
+        state.shared = merge(&state.shared, shared);
         if state.kind == Some(e.tag.as_str()) {
             // Damping and damping ratio replace each other.
             let has = |n: &str| own.iter().any(|(o, _)| *o == n);
@@ -65,7 +76,7 @@ impl<'a> Reader<'a> {
             state.own.retain(|(n, _)| {
                 !(*n == "dampratio" && has("kv") || *n == "kv" && has("dampratio"))
             });
-            state.own = merge(&state.own, own.into_iter());
+            state.own = merge(&state.own, own);
         } else {
             if state.kind.is_some_and(|k| k == "general" || e.tag == "general") {
                 state.base = self.law(&state, &a)?;
@@ -253,7 +264,8 @@ impl<'a> Reader<'a> {
 }
 
 fn general(a: &Attributes<'_>, base: &Law) -> Result<Law, ImportError> {
-    let biastype = a.keyword("biastype", &["none", "affine", "muscle", "user", "dcmotor", "so3"])?;
+    let biastype =
+        a.keyword("biastype", &["none", "affine", "muscle", "user", "dcmotor", "so3"])?;
     let affine = biastype.map_or(base.affine, |b| b == "affine");
     let gaintype =
         a.keyword("gaintype", &["fixed", "affine", "muscle", "user", "dcmotor", "so3", "pid"])?;

@@ -202,8 +202,7 @@ pub(crate) fn set_spring(joint: &mut Joint, raw: &RawJoint, stiffness: f64) {
     if stiffness == 0.0 {
         return;
     }
-    let rest =
-        if raw.kind.is_scalar() { vec![raw.spring_reference] } else { joint.start.clone() };
+    let rest = if raw.kind.is_scalar() { vec![raw.spring_reference] } else { joint.start.clone() };
     joint.spring =
         Some(JointSpring { stiffness: JointMatrix::isotropic(joint.dof(), stiffness), rest });
 }

@@ -1,5 +1,7 @@
 //! The attributes of one element, over those of its default class, and their values.
 
+use std::borrow::Cow;
+
 use forks_mechanism::lie::glam::DVec3;
 
 use crate::{
@@ -10,6 +12,12 @@ use crate::{
 /// Attributes that say the same thing in different ways: giving one replaces an inherited other.
 const ORIENTATIONS: [&str; 5] = ["quat", "axisangle", "euler", "xyaxes", "zaxis"];
 
+/// Lists of which an element may give the first numbers only; the others stay as inherited.
+const LISTS: [&str; 7] = ["size", "friction", "stiffness", "damping", "gear", "gainprm", "biasprm"];
+
+/// Names and texts of attributes.
+pub(crate) type Values<'a> = Vec<(&'a str, Cow<'a, str>)>;
+
 /// Attributes of an element.
 #[derive(Clone, Debug)]
 pub(crate) struct Attributes<'a> {
@@ -18,7 +26,7 @@ pub(crate) struct Attributes<'a> {
     tag: &'a str,
     /// Where the element is.
     pub(crate) at: Location,
-    values: Vec<(&'a str, &'a str)>,
+    values: Values<'a>,
 }
 
 /// An element as messages call it: `joint 'knee'`, or `joint` without a name.
@@ -29,19 +37,36 @@ pub(crate) fn label(tag: &str, name: Option<&str>) -> String {
     }
 }
 
+/// The attributes of an element alone.
+pub(crate) fn own(e: &Element) -> Values<'_> {
+    e.attributes.iter().map(|(n, v)| (n.as_str(), Cow::Borrowed(v.as_str()))).collect()
+}
+
 /// `own` over `inherited`.
-pub(crate) fn merge<'a>(
-    inherited: &[(&'a str, &'a str)],
-    own: impl Iterator<Item = (&'a str, &'a str)>,
-) -> Vec<(&'a str, &'a str)> {
-    let mut out = inherited.to_vec();
-    let own: Vec<_> = own.collect();
+pub(crate) fn merge<'a>(inherited: &[(&'a str, Cow<'a, str>)], own: Values<'a>) -> Values<'a> {
     let turns = own.iter().any(|(n, _)| ORIENTATIONS.contains(n));
-    out.retain(|(n, _)| {
-        !own.iter().any(|(o, _)| o == n) && !(turns && ORIENTATIONS.contains(n))
-    });
+    let own: Values<'a> = own.into_iter().map(|(n, v)| (n, completed(n, v, inherited))).collect();
+    let mut out = inherited.to_vec();
+    out.retain(|(n, _)| !own.iter().any(|(o, _)| o == n) && !(turns && ORIENTATIONS.contains(n)));
     out.extend(own);
     out
+}
+
+/// A list with the rest of the inherited one where it is shorter.
+fn completed<'a>(
+    name: &str,
+    value: Cow<'a, str>,
+    inherited: &[(&'a str, Cow<'a, str>)],
+) -> Cow<'a, str> {
+    let Some((_, longer)) = inherited.iter().find(|(n, _)| *n == name && LISTS.contains(n)) else {
+        return value;
+    };
+    let given = value.split_whitespace().count();
+    let rest: Vec<&str> = longer.split_whitespace().skip(given).collect();
+    if given == 0 || rest.is_empty() {
+        return value;
+    }
+    Cow::Owned(format!("{value} {}", rest.join(" ")))
 }
 
 impl<'a> Attributes<'a> {
@@ -50,25 +75,24 @@ impl<'a> Attributes<'a> {
         kind: &'static str,
         tree: &'a Tree,
         e: &'a Element,
-        inherited: &[(&'a str, &'a str)],
+        inherited: &[(&'a str, Cow<'a, str>)],
     ) -> Self {
-        let own = e.attributes.iter().map(|(n, v)| (n.as_str(), v.as_str()));
-        Self { kind, tag: &e.tag, at: tree.location(e), values: merge(inherited, own) }
+        Self { kind, tag: &e.tag, at: tree.location(e), values: merge(inherited, own(e)) }
     }
 
     /// Other values of the same element.
-    pub(crate) fn from_values(element: &Self, values: Vec<(&'a str, &'a str)>) -> Self {
+    pub(crate) fn from_values(element: &Self, values: Values<'a>) -> Self {
         Self { values, ..element.clone() }
     }
 
     /// All names and texts.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'a str, &'a str)> + '_ {
-        self.values.iter().copied()
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'a str, &str)> + '_ {
+        self.values.iter().map(|(n, v)| (*n, v.as_ref()))
     }
 
     /// The text of an attribute.
-    pub(crate) fn text(&self, name: &str) -> Option<&'a str> {
-        self.values.iter().find(|(n, _)| *n == name).map(|(_, v)| *v)
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.values.iter().find(|(n, _)| *n == name).map(|(_, v)| v.as_ref())
     }
 
     /// True if the attribute is given.
@@ -77,7 +101,7 @@ impl<'a> Attributes<'a> {
     }
 
     /// The element's name; `None` where it is empty.
-    pub(crate) fn name(&self) -> Option<&'a str> {
+    pub(crate) fn name(&self) -> Option<&str> {
         self.text("name").filter(|n| !n.is_empty())
     }
 
@@ -119,7 +143,7 @@ impl<'a> Attributes<'a> {
     }
 
     /// The text of an attribute that must be given.
-    pub(crate) fn required(&self, name: &str) -> Result<&'a str, ImportError> {
+    pub(crate) fn required(&self, name: &str) -> Result<&str, ImportError> {
         self.text(name).ok_or_else(|| self.error(format!("attribute '{name}' is missing")))
     }
 
@@ -135,7 +159,9 @@ impl<'a> Attributes<'a> {
         for word in text.split_whitespace() {
             let number = word.parse::<f64>().ok().filter(|x| x.is_finite());
             let Some(x) = number else {
-                return Err(self.invalid(name, format!("holds '{word}', which is not a finite number")));
+                return Err(
+                    self.invalid(name, format!("holds '{word}', which is not a finite number"))
+                );
             };
             out.push(x);
         }
@@ -147,7 +173,9 @@ impl<'a> Attributes<'a> {
             } else {
                 format!("{least} to {most}")
             };
-            return Err(self.invalid(name, format!("has {} numbers, expected {expected}", out.len())));
+            return Err(
+                self.invalid(name, format!("has {} numbers, expected {expected}", out.len()))
+            );
         }
         Ok(Some(out))
     }
@@ -157,9 +185,7 @@ impl<'a> Attributes<'a> {
         &self,
         name: &str,
     ) -> Result<Option<[f64; N]>, ImportError> {
-        Ok(self
-            .numbers(name, N, N)?
-            .map(|v| <[f64; N]>::try_from(v).expect("length was checked")))
+        Ok(self.numbers(name, N, N)?.map(|v| <[f64; N]>::try_from(v).expect("length was checked")))
     }
 
     /// One number.

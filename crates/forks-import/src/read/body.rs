@@ -60,6 +60,7 @@ pub(crate) struct RawTree {
     pub(crate) body_names: Names,
     pub(crate) joint_names: Names,
     pub(crate) site_names: Names,
+    pub(crate) geom_names: Names,
     pub(crate) joint_count: usize,
 }
 
@@ -94,6 +95,7 @@ impl<'a> Reader<'a> {
             body_names: Names::new("body"),
             joint_names: Names::new("joint"),
             site_names: Names::new("site"),
+            geom_names: Names::new("geom"),
             joint_count: 0,
         };
         tree.body_names.insert_text("world", 0);
@@ -109,7 +111,12 @@ impl<'a> Reader<'a> {
         Ok(tree)
     }
 
-    fn walk(&mut self, root: &'a Element, at: Place, tree: &mut RawTree) -> Result<(), ImportError> {
+    fn walk(
+        &mut self,
+        root: &'a Element,
+        at: Place,
+        tree: &mut RawTree,
+    ) -> Result<(), ImportError> {
         let mut stack = vec![(root, 0, at)];
         while let Some((e, next, place)) = stack.pop() {
             let Some(&child) = e.children.get(next) else { continue };
@@ -134,11 +141,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn childclass(
-        &self,
-        e: &Element,
-        around: Option<usize>,
-    ) -> Result<Option<usize>, ImportError> {
+    fn childclass(&self, e: &Element, around: Option<usize>) -> Result<Option<usize>, ImportError> {
         match e.attribute("childclass") {
             None => Ok(around),
             Some(name) => self.find_class(&e.tag, e, "childclass", name).map(Some),
@@ -253,6 +256,7 @@ impl<'a> Reader<'a> {
         for child in self.tree.children(e) {
             self.whole_element_or_unknown("plugin", child, "geom")?;
         }
+        tree.geom_names.insert(&a, 0)?;
         let mut geom = self.read_geom(&a)?;
         geom.mass.body_from_geom = place.body_from_frame * geom.mass.body_from_geom;
         if let Some((geometry, friction)) = geom.shape {

@@ -128,7 +128,9 @@ impl<'a> Reader<'a> {
 
     fn read_flags(&mut self, e: &'a Element) -> Result<(), ImportError> {
         let a = self.attributes("flag", e)?;
-        let off = |name| Ok::<_, ImportError>(a.keyword(name, &["enable", "disable"])?.map(|w| w == "disable"));
+        let off = |name| {
+            Ok::<_, ImportError>(a.keyword(name, &["enable", "disable"])?.map(|w| w == "disable"))
+        };
         for (name, reason) in [
             ("spring", "the flag switches springs off"),
             ("damper", "the flag switches dampers off"),

@@ -3,7 +3,11 @@
 
 use std::collections::HashMap;
 
-use super::{Attributes, Reader, actuator::ActuatorState, attributes::merge};
+use super::{
+    Attributes, Reader,
+    actuator::ActuatorState,
+    attributes::{Values, merge, own},
+};
 use crate::{ImportError, xml::Element};
 
 /// Kinds with defaults that matter, and the table rows that know their attributes.
@@ -15,13 +19,12 @@ const KINDS: [(&str, &[&str]); 5] = [
     ("tendon", &["tendon/fixed", "tendon/spatial"]),
 ];
 /// Kinds whose defaults have no effect.
-const WITHOUT_EFFECT: [&str; 6] =
-    ["mesh", "texture", "material", "camera", "light", "pair"];
+const WITHOUT_EFFECT: [&str; 6] = ["mesh", "texture", "material", "camera", "light", "pair"];
 
 /// One class with all values, inherited ones included.
 #[derive(Clone, Debug, Default)]
 struct Class<'a> {
-    values: HashMap<&'static str, Vec<(&'a str, &'a str)>>,
+    values: HashMap<&'static str, Values<'a>>,
     actuator: ActuatorState<'a>,
 }
 
@@ -45,7 +48,11 @@ impl<'a> Defaults<'a> {
     }
 
     /// The values that a class gives to elements of a kind.
-    pub(crate) fn values(&self, class: usize, kind: &str) -> &[(&'a str, &'a str)] {
+    pub(crate) fn values(
+        &self,
+        class: usize,
+        kind: &str,
+    ) -> &[(&'a str, std::borrow::Cow<'a, str>)] {
         self.classes[class].values.get(kind).map_or(&[], Vec::as_slice)
     }
 
@@ -78,7 +85,9 @@ impl<'a> Reader<'a> {
         let a = self.attributes("default", e)?;
         let Some(parent) = parent else {
             if a.text("class").is_some_and(|c| !c.is_empty() && c != "main") {
-                return Err(a.invalid("class", "renames the outermost class, which is always 'main'"));
+                return Err(
+                    a.invalid("class", "renames the outermost class, which is always 'main'")
+                );
             }
             return Ok(0);
         };
@@ -120,8 +129,7 @@ impl<'a> Reader<'a> {
             }
         }
         let inherited = self.defaults.classes[class].values.entry(kind).or_default();
-        let own = e.attributes.iter().map(|(n, v)| (n.as_str(), v.as_str()));
-        *inherited = merge(inherited, own);
+        *inherited = merge(inherited, own(e));
         Ok(())
     }
 }

@@ -41,7 +41,13 @@ impl<'a> Reader<'a> {
             model.equality_names.insert(&a, 0)?;
             let active = a.boolean("active")? != Some(false);
             if !active {
-                self.notes.add(a.label(), "active", Effect::Ignored, "the equality is switched off", &a.at);
+                self.notes.add(
+                    a.label(),
+                    "active",
+                    Effect::Ignored,
+                    "the equality is switched off",
+                    &a.at,
+                );
             }
             self.read_equality(kind, &a, active && !self.compiler.no_equalities, model)?;
         }
@@ -89,7 +95,12 @@ impl<'a> Reader<'a> {
         };
         let ends = (length(first), second.map(length));
         let (Some(y), Some(x)) = (ends.0, ends.1.unwrap_or(Some(nothing()))) else {
-            self.refuse(a.label(), "", "equalities of spatial tendons cannot be represented", &a.at)?;
+            self.refuse(
+                a.label(),
+                "",
+                "equalities of spatial tendons cannot be represented",
+                &a.at,
+            )?;
             return Ok(None);
         };
         coupling(a, y, second.map(|_| x)).map(Some)

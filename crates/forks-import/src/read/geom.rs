@@ -132,8 +132,12 @@ fn geometry(a: &Attributes<'_>, kind: &str, half: Option<f64>) -> Result<Geometr
 fn mass_properties(g: &Geometry, shell: bool) -> (f64, Result<DVec3, &'static str>) {
     let turned = |across: f64, along: f64| Ok(DVec3::new(across, across, along));
     match *g {
-        Geometry::Sphere { radius: r } if shell => (4.0 * PI * r * r, turned(2.0 / 3.0 * r * r, 2.0 / 3.0 * r * r)),
-        Geometry::Sphere { radius: r } => (4.0 / 3.0 * PI * r.powi(3), turned(0.4 * r * r, 0.4 * r * r)),
+        Geometry::Sphere { radius: r } if shell => {
+            (4.0 * PI * r * r, turned(2.0 / 3.0 * r * r, 2.0 / 3.0 * r * r))
+        }
+        Geometry::Sphere { radius: r } => {
+            (4.0 / 3.0 * PI * r.powi(3), turned(0.4 * r * r, 0.4 * r * r))
+        }
         Geometry::Capsule { radius, half_length } => capsule(radius, 2.0 * half_length, shell),
         Geometry::Cylinder { radius: r, half_length } if shell => {
             // Two discs and the lateral surface.
@@ -150,7 +154,11 @@ fn mass_properties(g: &Geometry, shell: bool) -> (f64, Result<DVec3, &'static st
         Geometry::Ellipsoid { radii: r } => {
             let s = r * r / 5.0;
             let solid = DVec3::new(s.y + s.z, s.x + s.z, s.x + s.y);
-            let moments = if shell { Err("the inertia of ellipsoidal shells is not known here") } else { Ok(solid) };
+            let moments = if shell {
+                Err("the inertia of ellipsoidal shells is not known here")
+            } else {
+                Ok(solid)
+            };
             (4.0 / 3.0 * PI * r.x * r.y * r.z, moments)
         }
         Geometry::Box { half_extents: b } if shell => {

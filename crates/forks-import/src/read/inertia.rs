@@ -36,15 +36,15 @@ pub(crate) fn read(a: &Attributes<'_>, c: &Compiler) -> Result<SpatialInertia, I
     if turned || a.has("diaginertia") {
         return Err(a.error("'fullinertia' excludes an orientation and 'diaginertia'"));
     }
-    let tensor = DMat3::from_cols(
-        DVec3::new(xx, xy, xz),
-        DVec3::new(xy, yy, yz),
-        DVec3::new(xz, yz, zz),
-    );
+    let tensor =
+        DMat3::from_cols(DVec3::new(xx, xy, xz), DVec3::new(xy, yy, yz), DVec3::new(xz, yz, zz));
     let inertia = SpatialInertia::new(mass, center, tensor);
     let moments = inertia.principal_moments();
     if moments[0] <= 0.0 && c.least_inertia <= 0.0 {
-        return Err(a.invalid("fullinertia", format!("is not positive definite: its smallest principal moment is {}", moments[0])));
+        return Err(a.invalid(
+            "fullinertia",
+            format!("is not positive definite: its smallest principal moment is {}", moments[0]),
+        ));
     }
     Ok(inertia)
 }
@@ -152,10 +152,8 @@ impl Reader<'_> {
         tree: &RawTree,
         inertias: &[SpatialInertia],
     ) -> Result<(), ImportError> {
-        let mut heavy: Vec<bool> = inertias
-            .iter()
-            .map(|i| i.mass >= LEAST && i.principal_moments()[0] >= LEAST)
-            .collect();
+        let mut heavy: Vec<bool> =
+            inertias.iter().map(|i| i.mass >= LEAST && i.principal_moments()[0] >= LEAST).collect();
         for i in (1..tree.bodies.len()).rev() {
             let b = &tree.bodies[i];
             if heavy[i] && b.joints.is_empty() {

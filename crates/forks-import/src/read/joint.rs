@@ -1,9 +1,6 @@
 //! `<joint>` and `<freejoint>`.
 
-use forks_mechanism::{
-    Limit,
-    lie::glam::DVec3,
-};
+use forks_mechanism::{Limit, lie::glam::DVec3};
 
 use super::{Attributes, Reader, body::RawBody};
 use crate::{ImportError, Location, note::Effect, xml::Element};
@@ -56,13 +53,16 @@ impl RawJoint {
             return Err(a.error("a free joint is allowed only in children of the world"));
         }
         let others = |f: &dyn Fn(JointType) -> bool| body.joints.iter().any(|j| f(j.kind));
-        if self.kind == JointType::Free && !body.joints.is_empty() || others(&|k| k == JointType::Free)
+        if self.kind == JointType::Free && !body.joints.is_empty()
+            || others(&|k| k == JointType::Free)
         {
             return Err(a.error(format!("{} has a free joint and other joints", body.label)));
         }
         let turns = self.kind == JointType::Ball || self.kind == JointType::Hinge;
         if turns && others(&|k| k == JointType::Ball) {
-            return Err(a.error(format!("{} has a ball joint and then another rotation", body.label)));
+            return Err(
+                a.error(format!("{} has a ball joint and then another rotation", body.label))
+            );
         }
         Ok(())
     }
@@ -95,7 +95,13 @@ impl<'a> Reader<'a> {
         j.armature = a.not_negative("armature")?.unwrap_or(0.0);
         self.read_limit(&a, &mut j)?;
         if a.not_negative("frictionloss")?.unwrap_or(0.0) > 0.0 {
-            self.notes.add(a.label(), "frictionloss", Effect::Ignored, "no dry friction in joints", &a.at);
+            self.notes.add(
+                a.label(),
+                "frictionloss",
+                Effect::Ignored,
+                "no dry friction in joints",
+                &a.at,
+            );
         }
         Ok((a, j))
     }
@@ -115,7 +121,8 @@ impl<'a> Reader<'a> {
     }
 
     fn read_spring(&mut self, a: &Attributes<'_>, j: &mut RawJoint) -> Result<(), ImportError> {
-        let coordinate = |x: f64| if j.kind == JointType::Hinge { self.compiler.angle(x) } else { x };
+        let coordinate =
+            |x: f64| if j.kind == JointType::Hinge { self.compiler.angle(x) } else { x };
         if j.kind.is_scalar() {
             j.reference = coordinate(a.number("ref")?.unwrap_or(0.0));
             j.spring_reference = coordinate(a.number("springref")?.unwrap_or(0.0));
@@ -165,7 +172,10 @@ impl<'a> Reader<'a> {
             Some("false") => false,
             _ if self.compiler.auto_limits => range.is_some_and(|[l, u]| l < u),
             _ if range.is_some_and(|r| r != [0.0; 2]) => {
-                return Err(a.invalid("range", "needs limited=\"true\" or \"false\" where autolimits is off"));
+                return Err(a.invalid(
+                    "range",
+                    "needs limited=\"true\" or \"false\" where autolimits is off",
+                ));
             }
             _ => false,
         };
@@ -174,7 +184,9 @@ impl<'a> Reader<'a> {
         }
         let [lower, upper] = range.unwrap_or([0.0; 2]);
         if lower >= upper {
-            return Err(a.invalid("range", "is empty: its first number must be less than its second"));
+            return Err(
+                a.invalid("range", "is empty: its first number must be less than its second")
+            );
         }
         if j.kind == JointType::Ball {
             if lower != 0.0 {
@@ -184,7 +196,8 @@ impl<'a> Reader<'a> {
             self.notes.add(a.label(), "range", Effect::Ignored, reason, &a.at);
             return Ok(());
         }
-        let coordinate = |x: f64| if j.kind == JointType::Hinge { self.compiler.angle(x) } else { x };
+        let coordinate =
+            |x: f64| if j.kind == JointType::Hinge { self.compiler.angle(x) } else { x };
         j.limit = Some(Limit { lower: coordinate(lower), upper: coordinate(upper) });
         Ok(())
     }

@@ -22,7 +22,10 @@ impl<'a> Reader<'a> {
             if let Some(q) = a.numbers("qpos", 0, usize::MAX)? {
                 if q.len() != positions.len() {
                     let n = positions.len();
-                    return Err(a.error(format!("qpos has {} numbers, but the model has {n} positions", q.len())));
+                    return Err(a.error(format!(
+                        "qpos has {} numbers, but the model has {n} positions",
+                        q.len()
+                    )));
                 }
                 positions = q;
             }

@@ -95,11 +95,7 @@ impl Reader<'_> {
 }
 
 /// Damping 2 ζ √(kp m), m = 1/(J M⁻¹ Jᵀ) with J the gear times the transmission's coefficients.
-fn set_damping_ratios(
-    model: &mut Model,
-    m: &Mechanism,
-    mass: &Matrix,
-) -> Result<(), ImportError> {
+fn set_damping_ratios(model: &mut Model, m: &Mechanism, mass: &Matrix) -> Result<(), ImportError> {
     for s in &mut model.servos {
         let Some(ratio) = s.damping_ratio else { continue };
         let row = transmission_row(m, &s.servo.combination, mass.rows());

@@ -59,7 +59,8 @@ pub(crate) fn read(tree: Tree, options: &ImportOptions) -> Result<Import, Import
 impl<'a> Reader<'a> {
     fn model(&mut self, root: &'a Element) -> Result<forks_mechanism::Mechanism, ImportError> {
         self.check_sections(root)?;
-        let name = self.attributes("mujoco", root)?.text("model").unwrap_or("MuJoCo Model").to_owned();
+        let name =
+            self.attributes("mujoco", root)?.text("model").unwrap_or("MuJoCo Model").to_owned();
         for e in self.sections(root, "compiler") {
             self.read_compiler(e)?;
         }
@@ -96,14 +97,28 @@ impl<'a> Reader<'a> {
     /// Knows every section; notes or refuses those that are treated as a whole.
     fn check_sections(&mut self, root: &'a Element) -> Result<(), ImportError> {
         const READ: [&str; 8] = [
-            "compiler", "option", "default", "worldbody", "tendon", "equality", "actuator", "keyframe",
+            "compiler",
+            "option",
+            "default",
+            "worldbody",
+            "tendon",
+            "equality",
+            "actuator",
+            "keyframe",
         ];
         for e in self.tree.children(root) {
             if READ.contains(&e.tag.as_str()) {
                 continue;
             }
             const WHOLE: [&str; 9] = [
-                "contact", "sensor", "asset", "custom", "extension", "size", "statistic", "visual",
+                "contact",
+                "sensor",
+                "asset",
+                "custom",
+                "extension",
+                "size",
+                "statistic",
+                "visual",
                 "deformable",
             ];
             if !WHOLE.contains(&e.tag.as_str()) {

@@ -51,7 +51,11 @@ impl Names {
     }
 
     /// What an attribute that must be given refers to.
-    pub(crate) fn required(&self, a: &Attributes<'_>, attribute: &str) -> Result<usize, ImportError> {
+    pub(crate) fn required(
+        &self,
+        a: &Attributes<'_>,
+        attribute: &str,
+    ) -> Result<usize, ImportError> {
         a.required(attribute)?;
         Ok(self.reference(a, attribute)?.expect("attribute is given"))
     }

@@ -18,10 +18,15 @@ pub(crate) fn pose(a: &Attributes<'_>, c: &Compiler) -> Result<Pose, ImportError
 
 /// The orientation of an element; the quaternion's sign is kept.
 pub(crate) fn rotation(a: &Attributes<'_>, c: &Compiler) -> Result<DQuat, ImportError> {
-    let given: Vec<_> =
-        ["quat", "axisangle", "euler", "xyaxes", "zaxis"].into_iter().filter(|n| a.has(n)).collect();
+    let given: Vec<_> = ["quat", "axisangle", "euler", "xyaxes", "zaxis"]
+        .into_iter()
+        .filter(|n| a.has(n))
+        .collect();
     if given.len() > 1 {
-        return Err(a.error(format!("the orientation is given twice, by '{}' and '{}'", given[0], given[1])));
+        return Err(a.error(format!(
+            "the orientation is given twice, by '{}' and '{}'",
+            given[0], given[1]
+        )));
     }
     match given.first() {
         Some(&"quat") => quaternion(a),

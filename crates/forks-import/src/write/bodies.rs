@@ -1,9 +1,12 @@
 //! `<worldbody>`: bodies with inertia, joints, shapes and sites.
 
 use forks_mechanism::{
-    Geometry, Joint, JointKind, JointMatrix, LinkId, Shape,
-    dense,
-    lie::{Matrix, Pose, SpatialInertia, glam::{DMat3, DQuat, DVec3}, wxyz_from_quaternion},
+    Geometry, Joint, JointKind, JointMatrix, LinkId, Shape, dense,
+    lie::{
+        Matrix, Pose, SpatialInertia,
+        glam::{DMat3, DQuat, DVec3},
+        wxyz_from_quaternion,
+    },
 };
 
 use super::{
@@ -55,7 +58,12 @@ impl Writer<'_> {
             x.close("body");
         }
         if !m.link(LinkId::WORLD).inertia.is_zero() {
-            self.note("link 'world'", "inertia", Effect::Ignored, "the world has no inertia in MJCF");
+            self.note(
+                "link 'world'",
+                "inertia",
+                Effect::Ignored,
+                "the world has no inertia in MJCF",
+            );
         }
         Ok(x)
     }
@@ -69,7 +77,12 @@ impl Writer<'_> {
             attributes.push(("name", link.name.clone()));
         }
         if link.name.is_empty() {
-            self.note("link ''", "name", Effect::Approximated, "the empty name becomes '#' and a number");
+            self.note(
+                "link ''",
+                "name",
+                Effect::Approximated,
+                "the empty name becomes '#' and a number",
+            );
         }
         attributes.extend(pose_attributes(&c.carrier_from_body));
         if link.gravity_compensation != 0.0 {
@@ -104,10 +117,8 @@ impl Writer<'_> {
         if *i == SpatialInertia::ZERO {
             return;
         }
-        let mut attributes = vec![
-            ("pos", numbers(&i.center_of_mass.to_array())),
-            ("mass", number(i.mass)),
-        ];
+        let mut attributes =
+            vec![("pos", numbers(&i.center_of_mass.to_array())), ("mass", number(i.mass))];
         let t = i.inertia;
         let diagonal = DVec3::new(t.x_axis.x, t.y_axis.y, t.z_axis.z);
         if t == DMat3::from_diagonal(diagonal) {
@@ -180,7 +191,12 @@ impl Writer<'_> {
             return;
         }
         if !(l.lower.is_finite() && l.upper.is_finite()) {
-            self.note(label, "limits", Effect::Approximated, "the open end of the range becomes 1e10");
+            self.note(
+                label,
+                "limits",
+                Effect::Approximated,
+                "the open end of the range becomes 1e10",
+            );
         }
         attributes.push(("limited", "true".into()));
         attributes.push(("range", numbers(&[l.lower.max(-FAR), l.upper.min(FAR)])));
@@ -189,7 +205,8 @@ impl Writer<'_> {
     /// Springs, damping and rotor inertia that MuJoCo's joints can have.
     fn check_matrices(&mut self, w: &WrittenJoint, j: &Joint) -> Result<(), WriteError> {
         let label = self.label(w.id);
-        let stiffness = j.spring.as_ref().map_or_else(|| JointMatrix::zeros(j.dof()), |s| s.stiffness.clone());
+        let stiffness =
+            j.spring.as_ref().map_or_else(|| JointMatrix::zeros(j.dof()), |s| s.stiffness.clone());
         for (what, k) in [("stiffness", &stiffness), ("damping", &j.damping)] {
             if !diagonal(k) {
                 return Err(unsupported(label, &format!("its {what} couples axes")));
@@ -206,17 +223,28 @@ impl Writer<'_> {
             return Err(unsupported(label, "its damping or rotor inertia differs between axes"));
         }
         if planar && (!stiffness.is_zero() || j.armature.iter().any(|&a| a != 0.0)) {
-            return Err(unsupported(label, "springs and rotor inertia of a planar joint act along body axes"));
+            return Err(unsupported(
+                label,
+                "springs and rotor inertia of a planar joint act along body axes",
+            ));
         }
         if group && !stiffness.is_zero() {
             let rest = &j.spring.as_ref().expect("stiff").rest;
             let start = &self.start[self.m.position_range(w.id)];
             let gap = j.kind.difference(rest, start).iter().fold(0.0f64, |a, x| a.max(x.abs()));
             if !uniform(&entries(&stiffness)) || gap > 16.0 * f64::EPSILON {
-                return Err(unsupported(label, "its spring differs between axes or rests away from the start pose"));
+                return Err(unsupported(
+                    label,
+                    "its spring differs between axes or rests away from the start pose",
+                ));
             }
             if j.kind == JointKind::Free {
-                self.note(label, "stiffness", Effect::Approximated, "MuJoCo's spring acts along world axes");
+                self.note(
+                    label,
+                    "stiffness",
+                    Effect::Approximated,
+                    "MuJoCo's spring acts along world axes",
+                );
             }
         }
         if group && j.limits.iter().any(Option::is_some) {
@@ -232,10 +260,16 @@ impl Writer<'_> {
         for s in m.shapes().iter().filter(|s| s.link == link) {
             if moves && s.geometry == Geometry::Plane {
                 let name = format!("shape '{}'", s.name);
-                self.note(name, "", Effect::Ignored, "MJCF has planes only on bodies that do not move");
+                self.note(
+                    name,
+                    "",
+                    Effect::Ignored,
+                    "MJCF has planes only on bodies that do not move",
+                );
                 continue;
             }
-            x.empty("geom", &shape_attributes(s));
+            let name = self.geom_name(&s.name);
+            x.empty("geom", &shape_attributes(&name, s));
         }
         for f in m.frames().iter().filter(|f| f.link == link) {
             let mut attributes = vec![("name", f.name.clone())];
@@ -275,17 +309,19 @@ fn diagonal(k: &JointMatrix) -> bool {
 /// Principal moments and axes of a tensor.
 fn principal(t: DMat3) -> (DVec3, DQuat) {
     let m = Matrix::from_fn(3, 3, |r, c| t.col(c)[r]);
-    let Some((values, v)) = dense::symmetric_eigen(&m) else { return (DVec3::ZERO, DQuat::IDENTITY) };
+    let Some((values, v)) = dense::symmetric_eigen(&m) else {
+        return (DVec3::ZERO, DQuat::IDENTITY);
+    };
     let column = |k| DVec3::new(v[(0, k)], v[(1, k)], v[(2, k)]);
     let (x, y) = (column(0), column(1));
     let rotation = DQuat::from_mat3(&DMat3::from_cols(x, y, x.cross(y)));
     (DVec3::from_slice(&values).max(DVec3::ZERO), rotation.normalize())
 }
 
-fn shape_attributes(s: &Shape) -> Vec<(&'static str, String)> {
+fn shape_attributes(name: &str, s: &Shape) -> Vec<(&'static str, String)> {
     let mut out = Vec::new();
-    if !s.name.is_empty() {
-        out.push(("name", s.name.clone()));
+    if !name.is_empty() {
+        out.push(("name", name.to_owned()));
     }
     let (kind, size) = match s.geometry {
         Geometry::Sphere { radius } => ("sphere", vec![radius]),

@@ -49,7 +49,8 @@ impl WrittenJoint {
         let own = kind.motion(q);
         let own = if self.inverted { own.inverse() } else { own };
         let p = self.before * own * self.after;
-        let mut out = if *kind == JointKind::Free { p.translation.to_array().to_vec() } else { vec![] };
+        let mut out =
+            if *kind == JointKind::Free { p.translation.to_array().to_vec() } else { vec![] };
         out.extend(wxyz_from_quaternion(p.rotation));
         out
     }
@@ -76,7 +77,8 @@ impl Writer<'_> {
     /// All bodies in depth-first order.
     pub(crate) fn find_chains(&mut self) -> Result<Vec<Chain>, WriteError> {
         let m = self.m;
-        let through: Vec<bool> = (0..m.links().len()).map(|i| passes_through(m, LinkId::new(i))).collect();
+        let through: Vec<bool> =
+            (0..m.links().len()).map(|i| passes_through(m, LinkId::new(i))).collect();
         let mut chains = Vec::new();
         let mut edges: Vec<TreeEdge> = Vec::new();
         for e in m.forest().edges() {
@@ -86,7 +88,12 @@ impl Writer<'_> {
             }
             if m.link(e.outer).auxiliary {
                 let name = format!("link '{}'", m.link(e.outer).name);
-                self.note(name, "auxiliary", Effect::Approximated, "the link becomes an ordinary body");
+                self.note(
+                    name,
+                    "auxiliary",
+                    Effect::Approximated,
+                    "the link becomes an ordinary body",
+                );
             }
             chains.push(self.chain(&edges)?);
             edges.clear();
@@ -107,19 +114,28 @@ impl Writer<'_> {
                 (j.child_from_joint, j.parent_from_joint)
             };
             if j.dof() > 0 {
-                joints.push(self.written_joint(e, body_from_outer * outer_frame, edges.len() == 1)?);
+                joints.push(self.written_joint(
+                    e,
+                    body_from_outer * outer_frame,
+                    edges.len() == 1,
+                )?);
             }
             let relative: Vec<f64> =
                 q.iter().enumerate().map(|(i, q)| q - j.reference.get(i).unwrap_or(&0.0)).collect();
             let motion = j.kind.motion(&relative);
             let outward = if e.reversed { motion.inverse() } else { motion };
-            body_from_outer = body_from_outer
-                * (outer_frame * outward.inverse() * inner_frame.inverse());
+            body_from_outer =
+                body_from_outer * (outer_frame * outward.inverse() * inner_frame.inverse());
         }
         joints.reverse();
         let last = edges.last().expect("a chain has an edge");
         let body_pose = pose_in_carrier(self.m, edges, &self.start);
-        Ok(Chain { link: last.outer, carrier: edges[0].inner, carrier_from_body: body_pose, joints })
+        Ok(Chain {
+            link: last.outer,
+            carrier: edges[0].inner,
+            carrier_from_body: body_pose,
+            joints,
+        })
     }
 
     /// `frame` is the joint's outer frame in the body in the start pose.
@@ -150,7 +166,10 @@ impl Writer<'_> {
                 out.motions = vec![Motion::Slide(turned(*axis)), Motion::Hinge(turned(*axis))];
             }
             JointKind::Universal { .. } | JointKind::Planar if e.reversed => {
-                return Err(unsupported(label, "its parent hangs on its child, and turned round it has other coordinates"));
+                return Err(unsupported(
+                    label,
+                    "its parent hangs on its child, and turned round it has other coordinates",
+                ));
             }
             JointKind::Universal { first, second } => {
                 // In the start pose the first axis is seen through the second rotation.
@@ -174,7 +193,12 @@ impl Writer<'_> {
             }
         }
         if out.motions.len() > 1 {
-            self.note(label, "type", Effect::Approximated, "the joint becomes a chain of hinges and slides");
+            self.note(
+                label,
+                "type",
+                Effect::Approximated,
+                "the joint becomes a chain of hinges and slides",
+            );
         }
         Ok(out)
     }
@@ -184,11 +208,17 @@ impl Writer<'_> {
         out.motions = vec![Motion::Ball];
         let s = quaternion_from_wxyz([start[0], start[1], start[2], start[3]]);
         out.inverted = e.reversed;
-        let (before, after) = if e.reversed { (r * s, r.conjugate()) } else { (r * s.conjugate(), r.conjugate()) };
+        let (before, after) =
+            if e.reversed { (r * s, r.conjugate()) } else { (r * s.conjugate(), r.conjugate()) };
         (out.before, out.after) = (Pose::from_rotation(before), Pose::from_rotation(after));
         if !out.plain() {
             let label = self.label(e.joint);
-            self.note(label, "positions", Effect::Approximated, "the quaternion is relative to the start pose, in body axes");
+            self.note(
+                label,
+                "positions",
+                Effect::Approximated,
+                "the quaternion is relative to the start pose, in body axes",
+            );
         }
     }
 
@@ -201,7 +231,10 @@ impl Writer<'_> {
         out: &mut WrittenJoint,
     ) -> Result<(), WriteError> {
         if e.inner != LinkId::WORLD || !alone {
-            return Err(unsupported(label, "MJCF has free joints only between the world and a body"));
+            return Err(unsupported(
+                label,
+                "MJCF has free joints only between the world and a body",
+            ));
         }
         let j = self.m.joint(e.joint);
         out.motions = vec![Motion::Free];
@@ -212,7 +245,12 @@ impl Writer<'_> {
             (j.parent_from_joint, j.child_from_joint.inverse())
         };
         if !out.plain() {
-            self.note(label, "positions", Effect::Approximated, "the coordinates are the pose of the body in the world");
+            self.note(
+                label,
+                "positions",
+                Effect::Approximated,
+                "the coordinates are the pose of the body in the world",
+            );
         }
         Ok(())
     }

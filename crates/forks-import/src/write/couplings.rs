@@ -15,7 +15,10 @@ impl Writer<'_> {
         for c in self.m.couplings() {
             let owner = format!("coupling '{}'", c.name);
             let Some((y, other)) = sides(&c.terms) else {
-                return Err(unsupported(owner, "MJCF couples one combination to a polynomial of another"));
+                return Err(unsupported(
+                    owner,
+                    "MJCF couples one combination to a polynomial of another",
+                ));
             };
             let p = self.polynomial(y, other);
             if p.len() > 5 {
@@ -32,7 +35,10 @@ impl Writer<'_> {
                 if joints {
                     let coordinate = t.combination.terms[0].0;
                     let Some(joint) = self.coordinate_name(coordinate) else {
-                        return Err(unsupported(owner, "it uses a coordinate of a loop-closing joint"));
+                        return Err(unsupported(
+                            owner,
+                            "it uses a coordinate of a loop-closing joint",
+                        ));
                     };
                     attributes.push((["joint1", "joint2"][k], joint));
                 } else {
@@ -70,14 +76,17 @@ impl Writer<'_> {
 
     /// ℓ in the start pose: ℓ = (length − length in the start pose) + this.
     fn offset_at_start(&self, c: &Combination) -> f64 {
-        c.terms.iter().map(|(q, a)| a * self.start[self.m.position_index(*q)]).sum::<f64>() + c.offset
+        c.terms.iter().map(|(q, a)| a * self.start[self.m.position_index(*q)]).sum::<f64>()
+            + c.offset
     }
 }
 
 /// The side that stands alone (its polynomial has degree one) and the other one.
 fn sides(terms: &[CouplingTerm]) -> Option<(&CouplingTerm, Option<&CouplingTerm>)> {
     let linear = |t: &CouplingTerm| {
-        t.polynomial.len() >= 2 && t.polynomial[1] != 0.0 && t.polynomial[2..].iter().all(|&c| c == 0.0)
+        t.polynomial.len() >= 2
+            && t.polynomial[1] != 0.0
+            && t.polynomial[2..].iter().all(|&c| c == 0.0)
     };
     match terms {
         [y] if linear(y) => Some((y, None)),

@@ -2,7 +2,11 @@
 
 use forks_mechanism::{
     Joint, JointId, JointKind, LinkId,
-    lie::{Pose, glam::{DQuat, DVec3}, wxyz_from_quaternion},
+    lie::{
+        Pose,
+        glam::{DQuat, DVec3},
+        wxyz_from_quaternion,
+    },
     loops::closure_gap,
 };
 
@@ -32,25 +36,42 @@ impl Writer<'_> {
         let label = self.label(id);
         let stiff = j.spring.as_ref().is_some_and(|s| !s.stiffness.is_zero());
         if stiff || !j.damping.is_zero() || j.armature.iter().any(|&a| a != 0.0) {
-            return Err(unsupported(label, "a loop-closing joint has no spring, damping or rotor inertia in MJCF"));
+            return Err(unsupported(
+                label,
+                "a loop-closing joint has no spring, damping or rotor inertia in MJCF",
+            ));
         }
         if j.limits.iter().any(Option::is_some) {
-            self.note(label.as_str(), "limits", Effect::Ignored, "a loop-closing joint has no limits in MJCF");
+            self.note(
+                label.as_str(),
+                "limits",
+                Effect::Ignored,
+                "a loop-closing joint has no limits in MJCF",
+            );
         }
         match &j.kind {
             JointKind::Fixed => self.weld(j, x),
             JointKind::Spherical => self.connect(id, j, DVec3::ZERO, &j.name, x),
             JointKind::Revolute { axis } => {
-                self.note(label, "type", Effect::Approximated, "the revolute joint becomes two spherical ones on its axis");
+                self.note(
+                    label,
+                    "type",
+                    Effect::Approximated,
+                    "the revolute joint becomes two spherical ones on its axis",
+                );
                 let r = self.m.bounding_radius(&self.m.link_poses(&self.start));
                 // Far enough apart to hold the axis, on the mechanism's own scale.
                 for (k, side) in [-0.5, 0.5].into_iter().enumerate() {
-                    let name = if j.name.is_empty() { String::new() } else { format!("{}/{k}", j.name) };
+                    let name =
+                        if j.name.is_empty() { String::new() } else { format!("{}/{k}", j.name) };
                     self.connect(id, j, *axis * (side * r), &name, x);
                 }
             }
             kind => {
-                let reason = format!("MJCF closes loops with fixed and spherical joints, not with {} ones", kind.name());
+                let reason = format!(
+                    "MJCF closes loops with fixed and spherical joints, not with {} ones",
+                    kind.name()
+                );
                 return Err(unsupported(label, &reason));
             }
         }
@@ -82,7 +103,11 @@ impl Writer<'_> {
         if let Some(sites) = self.existing_sites(j.parent, &a, j.child, &b) {
             attributes.extend(sites);
         } else {
-            let rotation = if b.rotation == DQuat::IDENTITY { a.rotation } else { a.rotation * b.rotation.conjugate() };
+            let rotation = if b.rotation == DQuat::IDENTITY {
+                a.rotation
+            } else {
+                a.rotation * b.rotation.conjugate()
+            };
             let mut relative = a.translation.to_array().to_vec();
             relative.extend(wxyz_from_quaternion(rotation));
             attributes.push(("body1", self.m.link(j.parent).name.clone()));
@@ -109,7 +134,8 @@ impl Writer<'_> {
         b: &Pose,
     ) -> Option<[(&'static str, String); 2]> {
         let find = |link: LinkId, pose: &Pose| {
-            let f = self.m.frames().iter().find(|f| f.link == link && f.link_from_frame == *pose)?;
+            let f =
+                self.m.frames().iter().find(|f| f.link == link && f.link_from_frame == *pose)?;
             Some(f.name.clone())
         };
         Some([("site1", find(parent, a)?), ("site2", find(child, b)?)])
@@ -124,8 +150,14 @@ impl Writer<'_> {
 
     fn add_site(&mut self, id: JointId, link: LinkId, pose: &Pose) -> String {
         let label = self.label(id);
-        let name = self.site_name(&format!("{}/{}", self.m.joint_label(id), self.m.link(link).name));
-        self.note(label, "sites", Effect::Approximated, "the loop is open in the start pose and gets two named frames");
+        let name =
+            self.site_name(&format!("{}/{}", self.m.joint_label(id), self.m.link(link).name));
+        self.note(
+            label,
+            "sites",
+            Effect::Approximated,
+            "the loop is open in the start pose and gets two named frames",
+        );
         let mut x = Xml::new(3);
         let mut attributes = vec![("name", name.clone())];
         attributes.extend(pose_attributes(pose));

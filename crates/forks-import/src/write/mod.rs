@@ -34,7 +34,9 @@ pub enum WriteError {
         reason: String,
     },
     /// MJCF needs mass and inertia in every body with joints.
-    #[error("link '{link}' cannot be written as MJCF: it moves, but neither it nor a link welded to it has mass and inertia")]
+    #[error(
+        "link '{link}' cannot be written as MJCF: it moves, but neither it nor a link welded to it has mass and inertia"
+    )]
     Massless {
         /// The link.
         link: String,
@@ -116,7 +118,10 @@ impl<'a> Writer<'a> {
 
     fn document(&mut self) -> Result<String, WriteError> {
         if let Some(b) = self.m.bushings().first() {
-            return Err(unsupported(format!("bushing '{}'", b.name), "MJCF has no six-dimensional springs between bodies"));
+            return Err(unsupported(
+                format!("bushing '{}'", b.name),
+                "MJCF has no six-dimensional springs between bodies",
+            ));
         }
         self.chains = self.find_chains()?;
         self.names = Names::new(self.m, &self.chains, &mut self.notes);
@@ -128,7 +133,14 @@ impl<'a> Writer<'a> {
         let bodies = self.bodies()?;
         let mut x = Xml::new(0);
         x.open("mujoco", &[("model", self.m.name().to_owned())]);
-        x.empty("compiler", &[("angle", "radian".into()), ("autolimits", "false".into()), ("inertiafromgeom", "false".into())]);
+        x.empty(
+            "compiler",
+            &[
+                ("angle", "radian".into()),
+                ("autolimits", "false".into()),
+                ("inertiafromgeom", "false".into()),
+            ],
+        );
         x.empty("option", &[("gravity", numbers(&self.m.gravity().to_array()))]);
         x.section("worldbody", &bodies);
         x.section("tendon", &self.tendons);
@@ -141,9 +153,15 @@ impl<'a> Writer<'a> {
 
     /// Positions follow the bodies in MJCF; here they follow the joints.
     fn note_order(&mut self) {
-        let order: Vec<JointId> = self.chains.iter().flat_map(|c| c.joints.iter().map(|j| j.id)).collect();
+        let order: Vec<JointId> =
+            self.chains.iter().flat_map(|c| c.joints.iter().map(|j| j.id)).collect();
         if !order.is_sorted() {
-            self.note("mechanism", "positions", Effect::Approximated, "positions are ordered by depth-first links");
+            self.note(
+                "mechanism",
+                "positions",
+                Effect::Approximated,
+                "positions are ordered by depth-first links",
+            );
         }
     }
 

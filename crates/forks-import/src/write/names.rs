@@ -17,6 +17,7 @@ pub(crate) struct Names {
     used_equalities: HashSet<String>,
     used_actuators: HashSet<String>,
     used_sites: HashSet<String>,
+    used_geoms: HashSet<String>,
 }
 
 impl Names {
@@ -47,12 +48,7 @@ impl Names {
 }
 
 /// `wanted`, or a variant of it that is not taken; a name is never given to what has none.
-fn unique(
-    used: &mut HashSet<String>,
-    wanted: &str,
-    kind: &str,
-    notes: &mut Vec<Note>,
-) -> String {
+fn unique(used: &mut HashSet<String>, wanted: &str, kind: &str, notes: &mut Vec<Note>) -> String {
     let name = free_name(used, wanted);
     if name != wanted {
         notes.push(Note {
@@ -84,7 +80,12 @@ impl Writer<'_> {
             *name = free_name(&mut self.names.used_joints, &format!("joint#{}", c.joint.index()));
             let name = name.clone();
             let label = self.label(c.joint);
-            self.note(label, "name", Effect::Approximated, "the joint is referred to and gets a name");
+            self.note(
+                label,
+                "name",
+                Effect::Approximated,
+                "the joint is referred to and gets a name",
+            );
             return Some(name);
         }
         Some(name.clone())
@@ -107,6 +108,10 @@ impl Writer<'_> {
 
     pub(crate) fn actuator_name(&mut self, wanted: &str) -> String {
         unique(&mut self.names.used_actuators, wanted, "servo", &mut self.notes)
+    }
+
+    pub(crate) fn geom_name(&mut self, wanted: &str) -> String {
+        unique(&mut self.names.used_geoms, wanted, "shape", &mut self.notes)
     }
 
     /// A name for a site that is added.

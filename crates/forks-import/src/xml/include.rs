@@ -90,7 +90,9 @@ fn open(
         return Err(fail("there is no such file beside the main file"));
     }
     if !seen.insert(identity(&path)) {
-        return Err(fail("the file is included before; a file can be included only once, and never by itself"));
+        return Err(fail(
+            "the file is included before; a file can be included only once, and never by itself",
+        ));
     }
     let source = read_text(&path)?;
     tree.files.push(path.display().to_string());

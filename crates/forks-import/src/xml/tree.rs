@@ -39,7 +39,11 @@ impl Tree {
     }
 
     /// Appends the elements of a document and returns its root.
-    pub(crate) fn append(&mut self, source: &str, file: Option<usize>) -> Result<usize, ImportError> {
+    pub(crate) fn append(
+        &mut self,
+        source: &str,
+        file: Option<usize>,
+    ) -> Result<usize, ImportError> {
         let name = file.map(|f| self.files[f].clone());
         let source = text::tolerant(source);
         let document = roxmltree::Document::parse(&source).map_err(|e| ImportError::Xml {
@@ -53,7 +57,10 @@ impl Tree {
             let id = self.elements.len();
             self.elements.push(Element {
                 tag: node.tag_name().name().to_owned(),
-                attributes: node.attributes().map(|a| (a.name().into(), a.value().into())).collect(),
+                attributes: node
+                    .attributes()
+                    .map(|a| (a.name().into(), a.value().into()))
+                    .collect(),
                 children: Vec::new(),
                 file,
                 line: lines.line(node.range().start),
