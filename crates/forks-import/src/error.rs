@@ -47,7 +47,7 @@ pub enum ImportError {
     #[error("{at}: not valid XML: {problem}")]
     Xml {
         /// Where.
-        at: Location,
+        at: Box<Location>,
         /// What the parser found.
         problem: String,
     },
@@ -55,7 +55,7 @@ pub enum ImportError {
     #[error("{at}: include of '{file}': {problem}")]
     Include {
         /// Where the include is.
-        at: Location,
+        at: Box<Location>,
         /// The file to include.
         file: String,
         /// What is wrong.
@@ -65,7 +65,7 @@ pub enum ImportError {
     #[error("{at}: {element}: {attribute}=\"{value}\" {problem}")]
     Value {
         /// Where.
-        at: Location,
+        at: Box<Location>,
         /// The element, with its name.
         element: String,
         /// The attribute.
@@ -79,7 +79,7 @@ pub enum ImportError {
     #[error("{at}: {element}: {problem}")]
     Element {
         /// Where.
-        at: Location,
+        at: Box<Location>,
         /// The element, with its name.
         element: String,
         /// What is wrong.
@@ -89,7 +89,7 @@ pub enum ImportError {
     #[error("{at}: {element}: {attribute}=\"{value}\" names no {kind} of this model")]
     UnknownReference {
         /// Where.
-        at: Location,
+        at: Box<Location>,
         /// The element, with its name.
         element: String,
         /// The attribute.
@@ -103,7 +103,7 @@ pub enum ImportError {
     #[error("{at}: {kind} name '{name}' is used twice")]
     DuplicateName {
         /// Where the second one is.
-        at: Location,
+        at: Box<Location>,
         /// body, joint, site, …
         kind: &'static str,
         /// The name.
@@ -113,7 +113,7 @@ pub enum ImportError {
     #[error("{at}: element '{element}' is not known inside '{parent}'")]
     UnknownElement {
         /// Where.
-        at: Location,
+        at: Box<Location>,
         /// The element.
         element: String,
         /// The element around it.
@@ -123,7 +123,7 @@ pub enum ImportError {
     #[error("{at}: {element}: attribute {attribute}=\"{value}\" is not known")]
     UnknownAttribute {
         /// Where.
-        at: Location,
+        at: Box<Location>,
         /// The element, with its name.
         element: String,
         /// The attribute.
@@ -135,7 +135,7 @@ pub enum ImportError {
     #[error("{at}: {element} is not supported: {reason}")]
     Unsupported {
         /// Where.
-        at: Location,
+        at: Box<Location>,
         /// The element, with its name, and the attribute if only that is meant.
         element: String,
         /// Why.

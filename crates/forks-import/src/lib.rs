@@ -17,6 +17,10 @@
 //! MJCF is read from the XML tree (`roxmltree`). The reader crates that exist were tried first: `mjcf-rs` loses
 //! joints inside `<frame>`, included files, equalities between sites and polynomial stiffness, each without a word.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod error;
 mod note;
 mod read;

@@ -47,7 +47,10 @@ pub(crate) fn merge<'a>(inherited: &[(&'a str, Cow<'a, str>)], own: Values<'a>) 
     let turns = own.iter().any(|(n, _)| ORIENTATIONS.contains(n));
     let own: Values<'a> = own.into_iter().map(|(n, v)| (n, completed(n, v, inherited))).collect();
     let mut out = inherited.to_vec();
-    out.retain(|(n, _)| !own.iter().any(|(o, _)| o == n) && !(turns && ORIENTATIONS.contains(n)));
+    out.retain(|(n, _)| {
+        let replaced = own.iter().any(|(o, _)| o == n) || turns && ORIENTATIONS.contains(n);
+        !replaced
+    });
     out.extend(own);
     out
 }
@@ -118,7 +121,7 @@ impl<'a> Attributes<'a> {
     /// An error about one attribute's value.
     pub(crate) fn invalid(&self, name: &str, problem: impl Into<String>) -> ImportError {
         ImportError::Value {
-            at: self.at.clone(),
+            at: Box::new(self.at.clone()),
             element: self.label(),
             attribute: name.into(),
             value: self.text(name).unwrap_or("").into(),
@@ -128,13 +131,17 @@ impl<'a> Attributes<'a> {
 
     /// An error about the element.
     pub(crate) fn error(&self, problem: impl Into<String>) -> ImportError {
-        ImportError::Element { at: self.at.clone(), element: self.label(), problem: problem.into() }
+        ImportError::Element {
+            at: Box::new(self.at.clone()),
+            element: self.label(),
+            problem: problem.into(),
+        }
     }
 
     /// An attribute that names something that does not exist.
     pub(crate) fn unknown(&self, name: &str, kind: &'static str) -> ImportError {
         ImportError::UnknownReference {
-            at: self.at.clone(),
+            at: Box::new(self.at.clone()),
             element: self.label(),
             attribute: name.into(),
             value: self.text(name).unwrap_or("").into(),

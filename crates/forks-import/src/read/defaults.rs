@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
         d.classes.push(copy);
         if d.names.insert(name.to_owned(), d.classes.len() - 1).is_some() {
             return Err(ImportError::DuplicateName {
-                at: a.at.clone(),
+                at: Box::new(a.at.clone()),
                 kind: "default class",
                 name: name.into(),
             });

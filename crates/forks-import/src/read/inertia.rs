@@ -112,7 +112,7 @@ impl Reader<'_> {
     ) -> Result<(), ImportError> {
         if body.moves && !self.options.lenient {
             return Err(ImportError::Element {
-                at: g.at.clone(),
+                at: Box::new(g.at.clone()),
                 element: g.label.clone(),
                 problem: format!(
                     "the moving {} takes its inertia from this geom, but {reason}; give the body an inertial element",
@@ -167,7 +167,7 @@ impl Reader<'_> {
             let reason = "the body has joints but no mass or inertia, neither its own nor from bodies welded to it";
             if !self.options.lenient {
                 return Err(ImportError::Element {
-                    at: b.at.clone(),
+                    at: Box::new(b.at.clone()),
                     element: b.label.clone(),
                     problem: reason.into(),
                 });

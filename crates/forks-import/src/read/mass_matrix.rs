@@ -76,7 +76,7 @@ impl Reader<'_> {
                 let mut row = vec![0.0; mass.rows()];
                 row[k] = 1.0;
                 mobility += inverse_norm(mass, &row).ok_or_else(|| ImportError::Element {
-                    at: j.raw.at.clone(),
+                    at: Box::new(j.raw.at.clone()),
                     element: j.raw.label.clone(),
                     problem: "springdamper needs a mass matrix that is positive definite".into(),
                 })?;
@@ -100,7 +100,7 @@ fn set_damping_ratios(model: &mut Model, m: &Mechanism, mass: &Matrix) -> Result
         let Some(ratio) = s.damping_ratio else { continue };
         let row = transmission_row(m, &s.servo.combination, mass.rows());
         let inverse = inverse_norm(mass, &row).ok_or_else(|| ImportError::Element {
-            at: s.at.clone(),
+            at: Box::new(s.at.clone()),
             element: s.label.clone(),
             problem: "dampratio needs a mass matrix that is positive definite".into(),
         })?;

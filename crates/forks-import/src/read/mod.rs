@@ -40,7 +40,7 @@ pub(crate) fn read(tree: Tree, options: &ImportOptions) -> Result<Import, Import
     let root = &tree.elements[tree.root];
     if root.tag != "mujoco" {
         return Err(ImportError::UnknownElement {
-            at: tree.location(root),
+            at: Box::new(tree.location(root)),
             element: root.tag.clone(),
             parent: "an MJCF file, whose outermost element must be 'mujoco'".into(),
         });
@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
         }
         let element =
             if attribute.is_empty() { element } else { format!("{attribute} of {element}") };
-        Err(ImportError::Unsupported { at: at.clone(), element, reason: reason.into() })
+        Err(ImportError::Unsupported { at: Box::new(at.clone()), element, reason: reason.into() })
     }
 
     fn unknown_element(&mut self, e: &Element, parent: &str) -> Result<(), ImportError> {
@@ -170,7 +170,11 @@ impl<'a> Reader<'a> {
             self.notes.add(e.tag.clone(), "", Effect::Ignored, "not a known element", &at);
             return Ok(());
         }
-        Err(ImportError::UnknownElement { at, element: e.tag.clone(), parent: parent.into() })
+        Err(ImportError::UnknownElement {
+            at: Box::new(at),
+            element: e.tag.clone(),
+            parent: parent.into(),
+        })
     }
 
     /// The attributes of an element that has no default class, checked against the table.
@@ -219,7 +223,7 @@ impl<'a> Reader<'a> {
         name: &str,
     ) -> Result<usize, ImportError> {
         self.defaults.find(name).ok_or_else(|| ImportError::UnknownReference {
-            at: self.tree.location(e),
+            at: Box::new(self.tree.location(e)),
             element: attributes::label(kind, e.attribute("name")),
             attribute: attribute.into(),
             value: name.into(),
@@ -236,10 +240,10 @@ impl<'a> Reader<'a> {
                 continue;
             };
             match feature.treatment {
-                Treatment::Noted if !feature.remark.is_empty() && !neutral(value) => {
-                    if !CHECKED_BY_CODE.contains(&(a.kind, name)) {
-                        self.notes.once(a.kind, name, Effect::Ignored, feature.remark, &a.at);
-                    }
+                Treatment::Noted
+                    if !neutral(value) && !CHECKED_BY_CODE.contains(&(a.kind, name)) =>
+                {
+                    self.notes.once(a.kind, name, Effect::Ignored, feature.remark, &a.at);
                 }
                 Treatment::Refused if !neutral(value) && a.kind != "tendon/spatial" => {
                     self.refuse(a.label(), name, feature.remark, &a.at)?;
@@ -261,7 +265,7 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         Err(ImportError::UnknownAttribute {
-            at: a.at.clone(),
+            at: Box::new(a.at.clone()),
             element: a.label(),
             attribute: name.into(),
             value: value.into(),

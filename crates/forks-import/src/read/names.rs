@@ -22,7 +22,7 @@ impl Names {
         let Some(name) = a.name() else { return Ok(()) };
         if self.index.insert(name.to_owned(), index).is_some() {
             return Err(ImportError::DuplicateName {
-                at: a.at.clone(),
+                at: Box::new(a.at.clone()),
                 kind: self.kind,
                 name: name.into(),
             });

@@ -76,12 +76,13 @@ fn open(
     let at = tree.location(element);
     let Some(name) = element.attribute("file").map(str::to_owned) else {
         return Err(ImportError::Element {
-            at,
+            at: Box::new(at),
             element: "include".into(),
             problem: "attribute 'file' is missing".into(),
         });
     };
-    let fail = |problem| ImportError::Include { at: at.clone(), file: name.clone(), problem };
+    let fail =
+        |problem| ImportError::Include { at: Box::new(at.clone()), file: name.clone(), problem };
     let Some(directory) = directory else {
         return Err(fail("text that came from no file cannot include files"));
     };

@@ -12,8 +12,8 @@ pub(crate) fn tolerant(text: &str) -> String {
     while let Some(start) = rest.find('<') {
         out.push_str(&rest[..start]);
         rest = &rest[start..];
-        let length = if rest.starts_with("<!--") {
-            let n = rest[4..].find("-->").map_or(rest.len(), |i| i + 7);
+        let length = if let Some(comment) = rest.strip_prefix("<!--") {
+            let n = comment.find("-->").map_or(rest.len(), |i| i + 7);
             blank(&rest[..n], &mut out);
             n
         } else if rest.starts_with("<?xml") {

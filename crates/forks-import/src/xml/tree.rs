@@ -47,7 +47,7 @@ impl Tree {
         let name = file.map(|f| self.files[f].clone());
         let source = text::tolerant(source);
         let document = roxmltree::Document::parse(&source).map_err(|e| ImportError::Xml {
-            at: Location { file: name.clone(), line: e.pos().row },
+            at: Box::new(Location { file: name.clone(), line: e.pos().row }),
             problem: problem(&e),
         })?;
         let lines = LineStarts::new(&source);
