@@ -84,6 +84,20 @@ pub(crate) struct StaticsArgs {
     /// Leave out gravity
     #[arg(long)]
     pub(crate) no_gravity: bool,
+
+    /// How the loads are brought up
+    #[arg(long = "path", value_enum, default_value_t = PathChoice::EqualSteps)]
+    pub(crate) load_path: PathChoice,
+}
+
+/// How loads are brought up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PathChoice {
+    /// Ten equal steps of plain Newton iterations, as other tools do; may end at a saddle (status
+    /// unstable). Where this fails, the continuous path is taken
+    EqualSteps,
+    /// The stable branch, followed in steps that the tangent controls
+    Continuous,
 }
 
 /// Axes of a wrench.

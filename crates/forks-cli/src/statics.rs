@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, process::ExitCode};
 
 use forks_dynamics::{
-    AppliedWrench, Equilibrium, EquilibriumOptions, Loads, WrenchFrame,
+    AppliedWrench, Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, Loads, WrenchFrame,
 };
 use forks_io::{Align, TextTable};
 use forks_mechanism::{
@@ -15,11 +15,14 @@ use forks_rom::{EffectorLoad, LoadFrame, Reconstruction, StaticStatus};
 use serde::Serialize;
 
 use crate::{
-    args::{FrameChoice, StaticsArgs},
+    args::{FrameChoice, PathChoice, StaticsArgs},
     error::CliError,
     model::Model,
     output::{self, short},
 };
+
+/// Newton iterations in each of ten equal load steps.
+const EQUAL_STEP_ITERATIONS: usize = 80;
 
 /// Runs the command.
 pub(crate) fn run(args: &StaticsArgs) -> Result<ExitCode, CliError> {
@@ -40,11 +43,32 @@ pub(crate) fn run(args: &StaticsArgs) -> Result<ExitCode, CliError> {
             frame,
         }],
     };
-    let full = problem.equilibrium(&loads, &EquilibriumOptions::default());
+    let full = equilibrium(args.load_path, &problem, &loads);
     let reduced = reduced_poses(args, &problem);
-    let report = Report::new(&model.mechanism, &problem, &full, reduced);
+    let mut report = Report::new(&model.mechanism, &problem, &full, reduced);
+    if full.status == EquilibriumStatus::Unstable && args.load_path == PathChoice::EqualSteps {
+        report.notes.push(
+            "equal load steps ended at a saddle; --path continuous follows the stable branch".into(),
+        );
+    }
     let code = output::print(&report, args.model.json, Report::text)?;
     Ok(if full.status.is_equilibrium() { code } else { ExitCode::FAILURE })
+}
+
+/// The equilibrium along the chosen path; where equal steps fail, along the continuous one.
+fn equilibrium(path: PathChoice, problem: &Problem, loads: &Loads) -> Equilibrium {
+    if path == PathChoice::EqualSteps {
+        let options = EquilibriumOptions {
+            path: LoadPath::EqualSteps,
+            max_iterations: EQUAL_STEP_ITERATIONS,
+            ..EquilibriumOptions::default()
+        };
+        let found = problem.equilibrium(loads, &options);
+        if found.status.is_equilibrium() {
+            return found;
+        }
+    }
+    problem.equilibrium(loads, &EquilibriumOptions::default())
 }
 
 /// Link poses of the reduced model and its constraint error, or why there are none.
@@ -155,7 +179,7 @@ impl Report {
     fn text(&self) -> String {
         let mut out = String::new();
         let mut line = |key: &str, value: String| {
-            writeln!(out, "{key:<25}{value}").expect("writing to a string");
+            writeln!(out, "{key:<27}{value}").expect("writing to a string");
         };
         let optional = |x: Option<f64>| x.map_or_else(|| "–".into(), short);
         line("status", self.status.into());

@@ -65,6 +65,48 @@ pub struct Reduction {
     pub closure_residual: f64,
 }
 
+/// The linear behaviour of the effectors about a pose, whether or not it makes a model.
+#[derive(Clone, Debug)]
+pub struct Linearised {
+    /// The linear response; its compliance is 𝓗⁻¹ in effector coordinates.
+    pub response: Response,
+    /// Rank and basis of the effectors' motion.
+    pub basis: Basis,
+    /// 𝓗, n_η × n_η. Positive definite at rest; at poses that are held only by the loads on the effectors
+    /// it need not be.
+    pub hessian: Matrix,
+    /// Compliance C, 6E × 6E, for loads that keep their world axes.
+    pub compliance: Matrix,
+    /// Static wrench on each effector, effector frame.
+    pub static_wrenches: Vec<Wrench>,
+}
+
+/// Linearises a mechanism about a pose; `drives` add columns to the response.
+///
+/// # Errors
+/// See [`ReduceError`].
+pub fn linearise(
+    m: &Mechanism,
+    effectors: &[Effector],
+    at: Linearisation<'_>,
+    drives: &[Drive],
+) -> Result<Linearised, ReduceError> {
+    let outputs: Vec<Combination> = drives.iter().map(|d| d.combination.clone()).collect();
+    let response = response(m, effectors, at, &outputs)?;
+    let names = effectors.iter().map(|e| format!("'{}'", e.name)).collect::<Vec<_>>().join(", ");
+    let loaded = matches!(at, Linearisation::Loaded { .. });
+    let basis = basis(m, &response, loaded, &names)?;
+    let static_wrenches = static_wrenches(effectors, &response.world_from_link, &at);
+    let compliance = world_fixed_compliance(&response.compliance, &static_wrenches)?;
+    // C_η = (SU)ᵀ C (SU), 𝓗 = C_η⁻¹.
+    let reduced = basis.dual.transpose_mul(&response.compliance).mul(&basis.dual).symmetric_part();
+    let hessian = dense::lu_solve(&reduced, &Matrix::identity(basis.rank)).symmetric_part();
+    if !hessian.is_finite() {
+        return Err(ReduceError::NotFinite { quantity: "the reduced stiffness" });
+    }
+    Ok(Linearised { response, basis, hessian, compliance, static_wrenches })
+}
+
 /// Reduces a mechanism about a pose.
 ///
 /// # Errors
@@ -75,15 +117,10 @@ pub fn reduce(
     at: Linearisation<'_>,
     drives: &[Drive],
 ) -> Result<Reduction, ReduceError> {
-    let outputs: Vec<Combination> = drives.iter().map(|d| d.combination.clone()).collect();
-    let response = response(m, effectors, at, &outputs)?;
-    let names = effectors.iter().map(|e| format!("'{}'", e.name)).collect::<Vec<_>>().join(", ");
-    let loaded = matches!(at, Linearisation::Loaded { .. });
-    let basis = basis(m, &response, loaded, &names)?;
-    let static_wrenches = static_wrenches(effectors, &response.world_from_link, &at);
-    let compliance = world_fixed_compliance(&response.compliance, &static_wrenches)?;
+    let linear = linearise(m, effectors, at, drives)?;
+    let model = model(m, effectors, at.positions(), drives, &linear)?;
+    let Linearised { response, basis, compliance, .. } = linear;
     let residual = loops::constraint_residual(m, at.positions(), &response.world_from_link);
-    let model = model(m, effectors, at.positions(), drives, &response, &basis, &static_wrenches)?;
     Ok(Reduction {
         model,
         basis,
@@ -150,23 +187,16 @@ pub fn world_fixed_compliance(c: &Matrix, static_wrenches: &[Wrench]) -> Result<
     Err(ReduceError::NotFinite { quantity: "the compliance under world-fixed loads" })
 }
 
-#[allow(clippy::too_many_arguments)]
 fn model(
     m: &Mechanism,
     effectors: &[Effector],
     q: &[f64],
     drives: &[Drive],
-    response: &Response,
-    basis: &Basis,
-    static_wrenches: &[Wrench],
+    linear: &Linearised,
 ) -> Result<ReducedModel, ReduceError> {
-    // C_η = (SU)ᵀ C (SU), 𝓗 = C_η⁻¹; maps per η: T (SU) 𝓗.
-    let reduced = basis.dual.transpose_mul(&response.compliance).mul(&basis.dual).symmetric_part();
-    let hessian = dense::lu_solve(&reduced, &Matrix::identity(basis.rank)).symmetric_part();
-    if !hessian.is_finite() {
-        return Err(ReduceError::NotFinite { quantity: "the reduced stiffness" });
-    }
-    let per_eta = basis.dual.mul(&hessian);
+    let Linearised { response, basis, hessian, static_wrenches, .. } = linear;
+    // Maps per η: T (SU) 𝓗.
+    let per_eta = basis.dual.mul(hessian);
     let scaled = |x: &Matrix| {
         Matrix::from_fn(x.rows(), x.columns(), |i, j| x[(i, j)] * drives[j].gain)
     };
@@ -211,7 +241,7 @@ fn model(
         radius: response.radius,
         effectors,
         basis: basis.matrix.clone(),
-        hessian,
+        hessian: hessian.clone(),
         servo_rest,
         servos: drives.iter().map(|d| d.name.clone()).collect(),
         links,
