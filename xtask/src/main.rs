@@ -2,6 +2,7 @@
 
 mod ci;
 mod tidy;
+mod validate;
 
 use std::{path::Path, process::ExitCode};
 
@@ -18,6 +19,8 @@ struct Cli {
 enum Command {
     /// Check the rules that no compiler knows: layers, licences, docs, sizes, provenance
     Tidy,
+    /// Check everything reduced against everything full, on the scenarios in fixtures/scenarios
+    Validate(validate::ValidateArgs),
     /// Run everything that CI runs, in the same order (.ci/run)
     Ci,
 }
@@ -25,6 +28,7 @@ enum Command {
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Tidy => tidy::run(root()),
+        Command::Validate(args) => validate::run(root(), &args),
         Command::Ci => ci::run(root()),
     }
 }

@@ -1,0 +1,114 @@
+//! A scenario's mechanism, prepared and reduced at rest.
+
+use std::path::Path;
+
+use forks_dynamics::{
+    AppliedWrench, Equilibrium, EquilibriumOptions, Loads, WrenchFrame, solve_equilibrium,
+};
+use forks_import::{ImportOptions, load_mjcf};
+use forks_mechanism::{
+    Mechanism, MechanismBuilder,
+    lie::{Wrench, glam::DVec3},
+    parametric::{self, HelixJoints, Parametric},
+};
+use forks_reduce::{Problem, ProblemOptions, Reduction};
+
+use super::scenario::{MechanismSource, ParametricKind, Scenario};
+
+/// Bend of the two-joint example where nothing else is said, rad.
+pub(crate) const TWO_JOINT_BEND: f64 = 0.5;
+
+/// A mechanism ready for checks.
+pub(crate) struct Case {
+    pub(crate) original: Mechanism,
+    pub(crate) problem: Problem,
+    /// The prepared mechanism with all springs at rest in the start pose, and no gravity.
+    pub(crate) unstressed: Mechanism,
+    pub(crate) reduction: Reduction,
+}
+
+impl Case {
+    pub(crate) fn load(fixtures: &Path, s: &Scenario) -> Result<Self, String> {
+        let source = s.mechanism.as_ref().ok_or(format!("{}: no mechanism", s.name))?;
+        let (original, own) = mechanism(fixtures, source)?;
+        let effectors = if s.effectors.is_empty() { own } else { s.effectors.clone() };
+        let names: Vec<&str> = effectors.iter().map(String::as_str).collect();
+        let options =
+            ProblemOptions { default_stiffness: s.default_stiffness, ..ProblemOptions::default() };
+        let said = |e: &dyn std::fmt::Display| format!("{}: {e}", s.name);
+        let problem = Problem::new(&original, &names, &options).map_err(|e| said(&e))?;
+        let reduction = problem.reduce().map_err(|e| said(&e))?;
+        let unstressed =
+            problem.mechanism().unstressed_at(&problem.start).map_err(|e| said(&e))?;
+        let mut weightless = MechanismBuilder::from_mechanism(&unstressed);
+        weightless.set_gravity(DVec3::ZERO);
+        let unstressed = weightless.build().map_err(|e| said(&e))?;
+        Ok(Self { original, problem, unstressed, reduction })
+    }
+
+    /// The mechanism's size r.
+    pub(crate) fn r(&self) -> f64 {
+        self.reduction.response.radius
+    }
+
+    /// A dead wrench on the first effector, world axes.
+    pub(crate) fn load_on_first(&self, wrench: Wrench) -> Loads {
+        let e = &self.problem.effectors[0];
+        Loads {
+            gravity: false,
+            wrenches: vec![AppliedWrench {
+                link: e.link,
+                link_from_point: e.link_from_effector,
+                wrench,
+                frame: WrenchFrame::World,
+            }],
+        }
+    }
+
+    /// The equilibrium of the unstressed mechanism under loads.
+    pub(crate) fn equilibrium(&self, loads: &Loads) -> Equilibrium {
+        solve_equilibrium(
+            &self.unstressed,
+            &self.problem.start,
+            loads,
+            &EquilibriumOptions::default(),
+        )
+    }
+}
+
+fn mechanism(
+    fixtures: &Path,
+    source: &MechanismSource,
+) -> Result<(Mechanism, Vec<String>), String> {
+    match source {
+        MechanismSource::Model { path } => {
+            let import = load_mjcf(&fixtures.join(path), &ImportOptions::default());
+            Ok((import.map_err(|e| e.to_string())?.mechanism, vec![]))
+        }
+        MechanismSource::Parametric { kind, size } => {
+            let p = build(*kind, *size)?;
+            let names =
+                p.effectors.iter().map(|&e| p.mechanism.link(e).name.clone()).collect();
+            Ok((p.mechanism, names))
+        }
+    }
+}
+
+fn build(kind: ParametricKind, size: usize) -> Result<Parametric, String> {
+    Ok(match kind {
+        ParametricKind::HelixHinge3 => parametric::helix(size, HelixJoints::Hinge3),
+        ParametricKind::HelixAlternating => parametric::helix(size, HelixJoints::Alternating),
+        ParametricKind::HelixHingeZ => parametric::helix(size, HelixJoints::HingeZ),
+        ParametricKind::Ladder => parametric::ladder(size),
+        ParametricKind::IrregularLadder => parametric::irregular_ladder(size),
+        ParametricKind::Y => parametric::y_mechanism(),
+        ParametricKind::Arm20 => parametric::arm20(),
+        ParametricKind::FourBar => parametric::four_bar(),
+        ParametricKind::ScottRussell => parametric::scott_russell(),
+        ParametricKind::Parallelogram => parametric::parallelogram(),
+        ParametricKind::TwoJoint => {
+            parametric::two_joint_example(TWO_JOINT_BEND).map_err(|e| e.to_string())?
+        }
+        ParametricKind::OctahedralTruss => parametric::octahedral_truss(),
+    })
+}

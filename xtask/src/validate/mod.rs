@@ -1,0 +1,122 @@
+//! `cargo xtask validate`: everything reduced against everything full, on the scenarios of
+//! `fixtures/scenarios`.
+
+mod case;
+mod closed_forms;
+mod curves;
+mod differences;
+mod golden;
+mod random;
+mod record;
+mod rival;
+mod scenario;
+
+use std::{
+    io::IsTerminal,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use record::{Check, Recorder};
+use scenario::Scenario;
+
+/// Arguments of `cargo xtask validate`.
+#[derive(Args)]
+pub(crate) struct ValidateArgs {
+    /// Scenarios to run (names of files in fixtures/scenarios); all of them if none is given
+    #[arg(value_name = "SCENARIO")]
+    scenarios: Vec<String>,
+
+    /// Write all checks to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Write curves (CSV) and plots (SVG) to this directory
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Output<'a> {
+    checks: &'a [Check],
+}
+
+/// Runs the scenarios; exit code 1 if any check fails.
+pub(crate) fn run(root: &Path, args: &ValidateArgs) -> ExitCode {
+    match validate(root, args) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("error: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn validate(root: &Path, args: &ValidateArgs) -> Result<bool, String> {
+    let fixtures = root.join("fixtures");
+    let scenarios = scenario::load(&fixtures, &args.scenarios)?;
+    if let Some(dir) = &args.report {
+        std::fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    }
+    let begin = Instant::now();
+    let bar = progress_bar(scenarios.len());
+    let mut recorder = Recorder::new(bar.clone(), args.report.clone());
+    for s in &scenarios {
+        bar.set_message(s.name.clone());
+        recorder.begin(&s.name);
+        run_scenario(&fixtures, s, &mut recorder)?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let checks = recorder.checks();
+    let failed = checks.iter().filter(|c| !c.pass).count();
+    if let Some(path) = &args.json {
+        forks_io::json::save(path, &Output { checks }).map_err(|e| e.to_string())?;
+    }
+    println!(
+        "{} passed, {failed} failed ({} scenarios, {:.1} s)",
+        checks.len() - failed,
+        scenarios.len(),
+        begin.elapsed().as_secs_f64()
+    );
+    Ok(failed == 0)
+}
+
+/// A progress bar on a terminal, nothing elsewhere.
+fn progress_bar(count: usize) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(count as u64);
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
+    bar.set_style(style.expect("a valid template"));
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}
+
+fn run_scenario(fixtures: &Path, s: &Scenario, out: &mut Recorder) -> Result<(), String> {
+    if let Some(r) = &s.random {
+        random::check(r, out);
+        return Ok(());
+    }
+    let case = case::Case::load(fixtures, s)?;
+    rival::check(&case, out);
+    differences::check_rest(&case, out);
+    differences::check_loaded(&case, out);
+    for file in &s.golden {
+        golden::check(fixtures, s, &case, file, out)?;
+    }
+    if let Some(form) = s.closed_form {
+        closed_forms::check(form, &case, out)?;
+    }
+    if let Some(c) = &s.curves {
+        curves::check(c, &case, out)?;
+    }
+    Ok(())
+}
