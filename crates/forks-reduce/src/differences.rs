@@ -83,7 +83,11 @@ fn step_size(compliance: &Matrix, k: usize, r: f64) -> f64 {
     // Rigid directions take the step of the softest direction.
     let softest = (0..compliance.columns()).fold(0.0f64, |m, k| m.max(column(k) * scale(k)));
     let own = column(k);
-    if own * scale(k) > 1e-6 * softest { 1.0 / own } else { scale(k) / softest.max(f64::MIN_POSITIVE) }
+    if own * scale(k) > 1e-6 * softest {
+        1.0 / own
+    } else {
+        scale(k) / softest.max(f64::MIN_POSITIVE)
+    }
 }
 
 /// A wrench of `h` along one axis of the effector's frame at the pose, fixed in the world.

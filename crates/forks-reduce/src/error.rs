@@ -35,7 +35,9 @@ pub enum ReduceError {
         joint: String,
     },
     /// A load on a link that is no effector and has no potential.
-    #[error("the load on link '{link}' has no potential: only forces fixed in the world can act on links that are no end effectors")]
+    #[error(
+        "the load on link '{link}' has no potential: only forces fixed in the world can act on links that are no end effectors"
+    )]
     NonconservativeLoad {
         /// The link.
         link: String,

@@ -5,7 +5,7 @@ use forks_mechanism::{
     Connection, Mechanism, constraint_error,
     lie::{Pose, log_rotation},
 };
-use forks_rom::{ReducedModel, Reconstruction};
+use forks_rom::{Reconstruction, ReducedModel};
 
 /// Sums of gaps over all joints and effectors.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,9 +3,7 @@
 //! The condensed mass is XᵀMX with X the static shape per reduced coordinate (Guyan 1965); damping is
 //! XᵀDX. The accelerability ([A16] Eq. 7) is J M⁻¹ Jᵀ with the loops' couplings in M⁻¹.
 
-use forks_dynamics::{
-    Modes, effective_inverse_mass, modes, tangent_stiffness, unloaded_modes,
-};
+use forks_dynamics::{Modes, effective_inverse_mass, modes, tangent_stiffness, unloaded_modes};
 use forks_mechanism::{
     JointId, Mechanism,
     dense::{self, Matrix},
@@ -61,11 +59,15 @@ pub fn reduced_inertia(
     let q = at.positions();
     let dense = m.velocity_count() <= DENSE_LIMIT;
     let inverse_mass = dense
-        .then(|| effective_inverse_mass(m, q, poses, &effector_jacobian(m, q, reduction, effectors)))
+        .then(|| {
+            effective_inverse_mass(m, q, poses, &effector_jacobian(m, q, reduction, effectors))
+        })
         .flatten();
     let mass = match model {
         MassModel::Condensed => Some(condensed_mass(m, reduction)),
-        MassModel::Accelerability => inverse_mass.as_ref().and_then(|a| accelerability(a, reduction)),
+        MassModel::Accelerability => {
+            inverse_mass.as_ref().and_then(|a| accelerability(a, reduction))
+        }
     };
     let hessian = &reduction.model.data().hessian;
     let reduced = mass.as_ref().and_then(|m| dense::generalized_symmetric_eigen(hessian, m));

@@ -28,5 +28,8 @@ pub use error::ReduceError;
 pub use gaps::{RelativeConstraintError, relative_constraint_error, relative_displacement};
 pub use inertia::{DENSE_LIMIT, MassModel, ReducedInertia, reduced_inertia};
 pub use problem::{Problem, ProblemOptions};
-pub use reduce::{Drive, Linearised, Reduction, effector_load, linearise, reduce, static_wrenches, world_fixed_compliance};
+pub use reduce::{
+    Drive, Linearised, Reduction, effector_load, linearise, reduce, static_wrenches,
+    world_fixed_compliance,
+};
 pub use response::{Effector, Linearisation, Response, response};

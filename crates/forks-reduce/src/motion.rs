@@ -52,7 +52,10 @@ const ZERO_STIFFNESS: f64 = 1e-12;
 /// Splits a joint's stiffness (its Hessian at a loaded pose may have either sign).
 pub(crate) fn joint_compliance(dof: usize, stiffness: Option<&JointMatrix>) -> JointCompliance {
     let Some(k) = stiffness.filter(|k| !k.is_zero()) else {
-        return JointCompliance { compliance: Matrix::zeros(dof, dof), free: Matrix::identity(dof) };
+        return JointCompliance {
+            compliance: Matrix::zeros(dof, dof),
+            free: Matrix::identity(dof),
+        };
     };
     if dof == 1 {
         return JointCompliance {
@@ -60,7 +63,8 @@ pub(crate) fn joint_compliance(dof: usize, stiffness: Option<&JointMatrix>) -> J
             free: Matrix::zeros(1, 0),
         };
     }
-    let (values, vectors) = crate::small::jacobi_eigen(&Matrix::from_fn(dof, dof, |i, j| k.get(i, j)));
+    let (values, vectors) =
+        crate::small::jacobi_eigen(&Matrix::from_fn(dof, dof, |i, j| k.get(i, j)));
     let top = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     let (kept, free): (Vec<usize>, Vec<usize>) =
         (0..dof).partition(|&i| values[i].abs() > ZERO_STIFFNESS * top);

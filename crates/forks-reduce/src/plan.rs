@@ -85,7 +85,8 @@ fn link_ties(m: &Mechanism) -> Vec<(LinkId, LinkId)> {
         ties.push((b.link_a, b.link_b));
     }
     let mut tie_coordinates = |joints: &mut dyn Iterator<Item = JointId>| {
-        let ends: Vec<LinkId> = joints.flat_map(|j| [m.joint(j).parent, m.joint(j).child]).collect();
+        let ends: Vec<LinkId> =
+            joints.flat_map(|j| [m.joint(j).parent, m.joint(j).child]).collect();
         for w in ends.windows(2) {
             ties.push((w[0], w[1]));
         }

@@ -50,7 +50,12 @@ pub(crate) fn prestress(
             let i = id.index();
             let weight = m.gravity() * (link.inertia.mass * (1.0 - link.gravity_compensation));
             let force = world_from_link[i].rotation.conjugate() * weight * r;
-            add_dead_force(&mut wrench[i], &mut link_hessian[i], force, link.inertia.center_of_mass / r);
+            add_dead_force(
+                &mut wrench[i],
+                &mut link_hessian[i],
+                force,
+                link.inertia.center_of_mass / r,
+            );
         }
     }
     for w in &loads.wrenches {
@@ -126,7 +131,12 @@ fn add_applied(
     if w.frame != WrenchFrame::World || w.wrench.torque != DVec3::ZERO {
         return Err(ReduceError::NonconservativeLoad { link: m.link(w.link).name.clone() });
     }
-    add_dead_force(&mut wrench[i], &mut hessian[i], in_link.force, w.link_from_point.translation / r);
+    add_dead_force(
+        &mut wrench[i],
+        &mut hessian[i],
+        in_link.force,
+        w.link_from_point.translation / r,
+    );
     Ok(())
 }
 

@@ -7,9 +7,7 @@ use forks_mechanism::{
     lie::{Pose, Wrench, skew},
     loops,
 };
-use forks_rom::{
-    EffectorRest, JointPath, LinkRest, ModelData, ReducedModel, TreeJointRest,
-};
+use forks_rom::{EffectorRest, JointPath, LinkRest, ModelData, ReducedModel, TreeJointRest};
 
 use crate::{
     basis::{Basis, basis},
@@ -162,7 +160,10 @@ fn in_effector(w: &AppliedWrench, e: &Effector, world_from_link: &[Pose]) -> Wre
 ///
 /// # Errors
 /// [`ReduceError::NotFinite`] at a pose of zero stiffness.
-pub fn world_fixed_compliance(c: &Matrix, static_wrenches: &[Wrench]) -> Result<Matrix, ReduceError> {
+pub fn world_fixed_compliance(
+    c: &Matrix,
+    static_wrenches: &[Wrench],
+) -> Result<Matrix, ReduceError> {
     if static_wrenches.iter().all(|w| *w == Wrench::ZERO) {
         return Ok(c.clone());
     }
@@ -197,9 +198,8 @@ fn model(
     let Linearised { response, basis, hessian, static_wrenches, .. } = linear;
     // Maps per η: T (SU) 𝓗.
     let per_eta = basis.dual.mul(hessian);
-    let scaled = |x: &Matrix| {
-        Matrix::from_fn(x.rows(), x.columns(), |i, j| x[(i, j)] * drives[j].gain)
-    };
+    let scaled =
+        |x: &Matrix| Matrix::from_fn(x.rows(), x.columns(), |i, j| x[(i, j)] * drives[j].gain);
     // η_s = B⁺ J_E P K_s, Y = (J − X J_E) P K_s; for forces K_s is replaced by the forces.
     let servo_rest = scaled(&basis.dual.transpose_mul(&response.output_effectors));
     let corrected = |map: &Matrix, outputs: &Matrix| scaled(outputs).sub(&map.mul(&servo_rest));

@@ -179,12 +179,7 @@ fn check_sizes(
 }
 
 /// Turns dimensionless maps from the links' frames into SI maps from the effectors' frames.
-fn assemble(
-    sweep: &Sweep<'_>,
-    maps: &Maps,
-    effectors: &[Effector],
-    links: &[LinkId],
-) -> Response {
+fn assemble(sweep: &Sweep<'_>, maps: &Maps, effectors: &[Effector], links: &[LinkId]) -> Response {
     let r = sweep.r;
     let adjoints = effector_adjoints(effectors, links, r);
     let wide = 6 * links.len();
@@ -194,7 +189,8 @@ fn assemble(
     let on_outputs = |m: &Matrix| m.block(0, wide, m.rows(), sweep.outputs.len());
     let frontier = frontier_compliance(sweep, links);
     let compliance = adjoints.mul(&frontier.block(0, 0, wide, wide)).mul(&loads).symmetric_part();
-    let twists: Vec<Matrix> = maps.twists.iter().map(|t| to_si_twist(&on_effectors(t), r)).collect();
+    let twists: Vec<Matrix> =
+        maps.twists.iter().map(|t| to_si_twist(&on_effectors(t), r)).collect();
     let joint_loads = maps
         .carried
         .iter()

@@ -1,4 +1,4 @@
-//! Small symmetric matrices of a frontier update: pseudo-inverse by Jacobi rotations.
+//! Small matrices of a frontier update: pseudo-inverse by Jacobi rotations, Gaussian elimination.
 
 use forks_mechanism::dense::Matrix;
 
@@ -74,8 +74,7 @@ pub(crate) fn pseudo_inverse(
     noise: f64,
 ) -> PseudoInverse {
     let n = s.rows();
-    let d: Vec<f64> =
-        scale.iter().map(|&x| if x > 0.0 { 1.0 / x.sqrt() } else { 0.0 }).collect();
+    let d: Vec<f64> = scale.iter().map(|&x| if x > 0.0 { 1.0 / x.sqrt() } else { 0.0 }).collect();
     let scaled = Matrix::from_fn(n, n, |i, j| d[i] * s[(i, j)] * d[j]);
     let (values, vectors) = jacobi_eigen(&scaled);
     let mut inverse = Matrix::zeros(n, n);
@@ -96,4 +95,44 @@ pub(crate) fn pseudo_inverse(
     }
     let null = Matrix::from_fn(n, null_columns.len(), |i, k| null_columns[k][i]);
     PseudoInverse { inverse, null }
+}
+
+/// Gaussian elimination with partial pivoting; `None` where a pivot vanishes to rounding.
+pub(crate) fn solve_small(a: &Matrix, b: &Matrix) -> Option<Matrix> {
+    let (n, k) = (a.rows(), b.columns());
+    let (mut a, mut b) = (a.clone(), b.clone());
+    let scale = a.max_abs();
+    for p in 0..n {
+        let best = (p..n).max_by(|&i, &j| a[(i, p)].abs().total_cmp(&a[(j, p)].abs()))?;
+        if a[(best, p)].is_nan() || a[(best, p)].abs() <= 1e-14 * scale {
+            return None;
+        }
+        for j in 0..n {
+            let t = a[(p, j)];
+            a[(p, j)] = a[(best, j)];
+            a[(best, j)] = t;
+        }
+        for j in 0..k {
+            let t = b[(p, j)];
+            b[(p, j)] = b[(best, j)];
+            b[(best, j)] = t;
+        }
+        for i in 0..n {
+            if i != p && a[(i, p)] != 0.0 {
+                let f = a[(i, p)] / a[(p, p)];
+                for j in p..n {
+                    a[(i, j)] -= f * a[(p, j)];
+                }
+                for j in 0..k {
+                    b[(i, j)] -= f * b[(p, j)];
+                }
+            }
+        }
+    }
+    for i in 0..n {
+        for j in 0..k {
+            b[(i, j)] /= a[(i, i)];
+        }
+    }
+    Some(b)
 }

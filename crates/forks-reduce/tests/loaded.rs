@@ -1,8 +1,6 @@
 //! Reduced compliance at loaded poses against finite differences of the full equilibrium.
 
-use forks_dynamics::{
-    AppliedWrench, EquilibriumOptions, Loads, WrenchFrame, solve_equilibrium,
-};
+use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame, solve_equilibrium};
 use forks_mechanism::{
     LinkId, Mechanism, MechanismBuilder,
     lie::{Pose, Wrench, glam::DVec3},
@@ -69,13 +67,25 @@ fn force(x: f64, y: f64, z: f64) -> Wrench {
 #[test]
 fn parametric_mechanisms_under_load() {
     let cases: Vec<(&str, Parametric, Vec<Wrench>)> = vec![
-        ("helix 20, hinge3", parametric::helix(20, HelixJoints::Hinge3), vec![force(3.0, 2.0, -100.0)]),
-        ("helix 20, alternating", parametric::helix(20, HelixJoints::Alternating), vec![force(60.0, 0.0, 0.0)]),
+        (
+            "helix 20, hinge3",
+            parametric::helix(20, HelixJoints::Hinge3),
+            vec![force(3.0, 2.0, -100.0)],
+        ),
+        (
+            "helix 20, alternating",
+            parametric::helix(20, HelixJoints::Alternating),
+            vec![force(60.0, 0.0, 0.0)],
+        ),
         ("ladder", parametric::ladder(5), vec![force(80.0, 10.0, 20.0)]),
         ("irregular ladder", parametric::irregular_ladder(5), vec![force(80.0, 5.0, 30.0)]),
         ("Y", parametric::y_mechanism(), vec![force(30.0, 20.0, 0.0), force(-10.0, 0.0, 30.0)]),
         ("arm", parametric::arm20(), vec![force(3.0, 0.0, 1.0); 3]),
-        ("helix with moment", parametric::helix(20, HelixJoints::Hinge3), vec![Wrench::new(DVec3::new(0.0, 20.0, -30.0), DVec3::new(20.0, 10.0, -30.0))]),
+        (
+            "helix with moment",
+            parametric::helix(20, HelixJoints::Hinge3),
+            vec![Wrench::new(DVec3::new(0.0, 20.0, -30.0), DVec3::new(20.0, 10.0, -30.0))],
+        ),
     ];
     for (name, p, w) in cases {
         let mut heavy = MechanismBuilder::from_mechanism(&p.mechanism);

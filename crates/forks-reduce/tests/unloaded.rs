@@ -52,11 +52,14 @@ fn compare(seed: u64, m: &Mechanism, effectors: &[LinkId]) -> f64 {
 fn sprung_graphs_with_loops_anywhere_agree_with_kkt() {
     let mut worst: f64 = 0.0;
     for seed in 0..250 {
-        let options = RandomMechanismOptions { resisted: Some(true), ..RandomMechanismOptions::sprung(seed) };
+        let options =
+            RandomMechanismOptions { resisted: Some(true), ..RandomMechanismOptions::sprung(seed) };
         let m = random_mechanism(seed, &options);
         let error = compare(seed, &m, &random_effectors(seed, &m, 2));
         worst = worst.max(error);
-        if error > 1e-10 { println!("seed {seed}: {error:e}") }
+        if error > 1e-10 {
+            println!("seed {seed}: {error:e}")
+        }
         assert!(error < 1e-8, "seed {seed}: {error:e}");
     }
     println!("worst: {worst:e}");
@@ -69,7 +72,9 @@ fn couplings_tendons_bushings_and_passive_joints_agree_with_kkt() {
         let m = random_mechanism(seed, &RandomMechanismOptions::mixed(seed));
         let error = compare(seed, &m, &random_effectors(seed, &m, 2));
         worst = worst.max(error);
-        if error > 1e-10 { println!("seed {seed}: {error:e}") }
+        if error > 1e-10 {
+            println!("seed {seed}: {error:e}")
+        }
         assert!(error < 1e-8, "seed {seed}: {error:e}");
     }
     println!("worst: {worst:e}");
@@ -78,10 +83,8 @@ fn couplings_tendons_bushings_and_passive_joints_agree_with_kkt() {
 #[test]
 fn unresisted_motions_are_errors_that_name_joints_of_the_motion() {
     for seed in 0..100 {
-        let options = RandomMechanismOptions {
-            resisted: Some(false),
-            ..RandomMechanismOptions::mixed(seed)
-        };
+        let options =
+            RandomMechanismOptions { resisted: Some(false), ..RandomMechanismOptions::mixed(seed) };
         let m = random_mechanism(seed, &options);
         let free = System::new(&m, &m.start_positions()).unresisted();
         let names: Vec<String> = free.joints.iter().map(|&j| m.joint_label(j)).collect();

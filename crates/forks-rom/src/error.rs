@@ -23,6 +23,8 @@ pub enum ModelError {
         quantity: &'static str,
     },
     /// The stiffness in reduced coordinates is not positive definite.
-    #[error("the reduced stiffness is not positive definite: the pose is unstable, or held only by the loads on the effectors")]
+    #[error(
+        "the reduced stiffness is not positive definite: the pose is unstable, or held only by the loads on the effectors"
+    )]
     NotPositiveDefinite,
 }

@@ -195,7 +195,12 @@ fn size(quantity: &'static str, found: usize, expected: usize) -> Result<(), Mod
     Err(ModelError::WrongSize { quantity, found, expected })
 }
 
-fn matrix(quantity: &'static str, m: &Matrix, rows: usize, columns: usize) -> Result<(), ModelError> {
+fn matrix(
+    quantity: &'static str,
+    m: &Matrix,
+    rows: usize,
+    columns: usize,
+) -> Result<(), ModelError> {
     size(quantity, m.rows(), rows)?;
     size(quantity, m.columns(), columns)?;
     if m.is_finite() { Ok(()) } else { Err(ModelError::NotFinite { quantity }) }

@@ -18,7 +18,12 @@ pub enum Reconstruction {
 impl ReducedModel {
     /// World poses of all links, the ground first, at reduced coordinates `eta` and servo targets
     /// (an empty slice: targets at rest).
-    pub fn link_poses(&self, eta: &[f64], servo_targets: &[f64], mode: Reconstruction) -> Vec<Pose> {
+    pub fn link_poses(
+        &self,
+        eta: &[f64],
+        servo_targets: &[f64],
+        mode: Reconstruction,
+    ) -> Vec<Pose> {
         match mode {
             Reconstruction::Twist => (0..self.data().links.len())
                 .map(|l| self.link_pose(l, eta, servo_targets))
@@ -48,9 +53,7 @@ impl ReducedModel {
 }
 
 fn column_sum(m: &Matrix, x: &[f64]) -> Twist {
-    Twist::from_array(core::array::from_fn(|i| {
-        m.row(i).iter().zip(x).map(|(a, b)| a * b).sum()
-    }))
+    Twist::from_array(core::array::from_fn(|i| m.row(i).iter().zip(x).map(|(a, b)| a * b).sum()))
 }
 
 /// inner_from_outer with the joint's coordinates changed by δ.
@@ -60,9 +63,9 @@ fn displaced_joint(j: &TreeJointRest, delta: &[f64]) -> Pose {
             let t = columns.iter().zip(delta).fold(Twist::ZERO, |sum, (c, d)| sum + *c * *d);
             j.inner_from_outer * Pose::exp(t)
         }
-        JointPath::Product { factors } => factors
-            .iter()
-            .fold(j.inner_from_outer, |pose, (i, c)| pose * Pose::exp(*c * delta[*i])),
+        JointPath::Product { factors } => {
+            factors.iter().fold(j.inner_from_outer, |pose, (i, c)| pose * Pose::exp(*c * delta[*i]))
+        }
         JointPath::Subspace { before, subspace, start, after, inverted } => {
             let t = (0..subspace.len())
                 .fold(Twist::ZERO, |sum, i| sum + subspace[i] * (start[i] + delta[i]));

@@ -3,9 +3,7 @@
 //! The elastic force balances the loads' generalised force: b_η + 𝓗(η − η_s) = Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e,
 //! w_e in the displaced effector frame. Newton's method with the exact derivative of the right side.
 
-use forks_lie::{
-    Matrix, Twist, Wrench, glam::DVec3, right_jacobian, right_jacobian_derivative,
-};
+use forks_lie::{Matrix, Twist, Wrench, glam::DVec3, right_jacobian, right_jacobian_derivative};
 
 use crate::{ModelError, ReducedModel};
 

@@ -11,9 +11,13 @@
 //!
 //! Each operation is recorded, so that the adjoint sweep can run backwards.
 
-use forks_mechanism::dense::{self, Matrix};
+mod condition;
+mod inform;
+mod rows;
 
-use crate::small::pseudo_inverse;
+use forks_mechanism::dense::Matrix;
+
+pub(crate) use self::rows::Rows;
 
 /// A variable's number within one sweep; it lives once.
 pub(crate) type Variable = u32;
@@ -27,15 +31,6 @@ const REDUNDANT_TOLERANCE: f64 = 1e-13;
 const NOISE: f64 = 16.0 * f64::EPSILON;
 /// A null direction of the covariance of a constraint must not move anything; above this it does.
 const SINGULAR_TOLERANCE: f64 = 1e-4;
-
-/// Rows of a linear expression in a few variables.
-#[derive(Clone, Debug)]
-pub(crate) struct Rows {
-    /// The variables.
-    pub(crate) variables: Vec<Variable>,
-    /// One row per expression, one column per variable.
-    pub(crate) matrix: Matrix,
-}
 
 /// A recorded operation; indices are variables, so that it can be undone in the adjoint sweep.
 pub(crate) enum Record {
@@ -97,14 +92,24 @@ impl Frontier {
         self.slot[v as usize] != NONE
     }
 
+    /// True if some free motion moves the variable.
+    pub(crate) fn is_free(&self, v: Variable) -> bool {
+        self.free[self.slot[v as usize] as usize].iter().any(|&x| x != 0.0)
+    }
+
     /// Live variables that a free motion moves.
     pub(crate) fn free_variables(&self) -> Vec<Variable> {
         self.live.iter().copied().filter(|&v| self.is_free(v)).collect()
     }
 
-    /// True if some free motion moves the variable.
-    pub(crate) fn is_free(&self, v: Variable) -> bool {
-        self.free[self.slot[v as usize] as usize].iter().any(|&x| x != 0.0)
+    /// The live variables, in slot order.
+    pub(crate) fn live_variables(&self) -> &[Variable] {
+        &self.live
+    }
+
+    /// Number of variables that exist, live or not.
+    pub(crate) fn variable_count(&self) -> usize {
+        self.slot.len()
     }
 
     /// A new variable number (for noise and outputs).
@@ -113,7 +118,6 @@ impl Frontier {
         (self.slot.len() - 1) as Variable
     }
 
-    #[inline]
     fn at(&self, i: usize, j: usize) -> f64 {
         self.c[i * self.stride + j]
     }
@@ -176,6 +180,17 @@ impl Frontier {
         if count > 0 {
             let n = self.free_count;
             self.free.iter_mut().for_each(|f| f.resize(n, 0.0));
+        }
+    }
+
+    /// Adds an independent covariance to live variables.
+    pub(crate) fn add_covariance(&mut self, variables: &[Variable], covariance: &[[f64; 6]; 6]) {
+        for (i, &a) in variables.iter().enumerate() {
+            let a = self.slot[a as usize] as usize;
+            for (j, &b) in variables.iter().enumerate() {
+                let b = self.slot[b as usize] as usize;
+                self.c[a * self.stride + b] += covariance[i][j];
+            }
         }
     }
 
@@ -293,111 +308,15 @@ impl Frontier {
     /// True if no free motion moves any of the expressions' variables.
     pub(crate) fn is_resisted(&self, rows: &Rows) -> bool {
         self.free_count == 0
-            || rows.variables.iter().all(|&v| {
-                self.free[self.slot[v as usize] as usize].iter().all(|&x| x == 0.0)
-            })
-    }
-
-    /// Conditions on the expressions being zero, exactly: free motions are used up first.
-    pub(crate) fn condition(
-        &mut self,
-        rows: Rows,
-        tape: &mut Vec<Record>,
-    ) -> Result<(), Singular> {
-        let rest = if self.is_resisted(&rows) { rows } else { self.consume(rows, tape) };
-        if rest.matrix.rows() == 0 {
-            return Ok(());
-        }
-        let covariance = self.rows_covariance(&rest);
-        self.note_largest();
-        let s = self.inner(&rest, &covariance);
-        let scale = self.uncancelled(&rest);
-        let n = self.live.len() as f64;
-        let p = pseudo_inverse(&s, &scale, n * REDUNDANT_TOLERANCE, n * NOISE * self.largest);
-        self.check_null_directions(&p.null, &covariance)?;
-        self.correct(rest, p.inverse, covariance, tape);
-        Ok(())
+            || rows
+                .variables
+                .iter()
+                .all(|&v| self.free[self.slot[v as usize] as usize].iter().all(|&x| x == 0.0))
     }
 
     fn note_largest(&mut self) {
         self.largest =
             (0..self.live.len()).map(|x| self.at(x, x).abs()).fold(self.largest, f64::max);
-    }
-
-    /// A redundant row moves nothing; a row of zero variance that does move something is a motion of
-    /// zero stiffness (possible at loaded poses only).
-    fn check_null_directions(&self, null: &Matrix, covariance: &Matrix) -> Result<(), Singular> {
-        let largest = self.largest;
-        for k in 0..null.columns() {
-            for x in 0..self.live.len() {
-                let moved: f64 = (0..null.rows()).map(|i| null[(i, k)] * covariance[(i, x)]).sum();
-                // Cauchy–Schwarz for a positive C: moved² ≤ (null variance)·C_xx, zero to rounding.
-                if moved.abs() > SINGULAR_TOLERANCE * largest.sqrt() {
-                    return Err(Singular);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Uses up free motions with the constraint; returns the expressions that are left to condition C.
-    ///
-    /// With N_y = U N of rank ρ: gain = N N_y⁺, C ← (1 − gain U) C (1 − gain U)ᵀ, N ← N null(N_y).
-    /// This is the limit of conditioning C + κ N Nᵀ for κ → ∞.
-    fn consume(&mut self, rows: Rows, tape: &mut Vec<Record>) -> Rows {
-        let slots = self.slots(&rows);
-        let (m, z, n) = (rows.matrix.rows(), self.free_count, self.live.len());
-        let ny = Matrix::from_fn(m, z, |i, k| {
-            slots.iter().zip(rows.matrix.row(i)).map(|(&p, &w)| w * self.free[p][k]).sum()
-        });
-        self.note_largest();
-        let Some(d) = dense::full_svd(&ny) else { return rows };
-        let rank = d.s.iter().filter(|&&s| s > FREE_TOLERANCE).count();
-        if rank == 0 {
-            return rows;
-        }
-        // N_y⁺ (z × m), then the gain N N_y⁺ (n × m).
-        let pinv = Matrix::from_fn(z, m, |k, i| {
-            (0..rank).map(|r| d.v[(k, r)] * d.u[(i, r)] / d.s[r]).sum()
-        });
-        let gain = Matrix::from_fn(n, m, |x, i| (0..z).map(|k| self.free[x][k] * pinv[(k, i)]).sum());
-        let covariance = self.rows_covariance(&rows);
-        let inner = self.inner(&rows, &covariance);
-        self.congruence_update(&gain, &covariance, &inner);
-        // Keep the free motions that the constraint does not touch.
-        for f in &mut self.free {
-            let kept: Vec<f64> = (rank..z)
-                .map(|c| (0..z).map(|k| f[k] * d.v[(k, c)]).sum::<f64>())
-                .collect();
-            let size = kept.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-            *f = if size < FREE_TOLERANCE { vec![0.0; z - rank] } else { kept };
-        }
-        self.free_count = z - rank;
-        let rest = Rows {
-            variables: rows.variables.clone(),
-            matrix: Matrix::from_fn(m - rank, rows.variables.len(), |i, p| {
-                (0..m).map(|a| d.u[(a, rank + i)] * rows.matrix[(a, p)]).sum()
-            }),
-        };
-        tape.push(Record::Consume { live: self.live.clone(), rows, gain });
-        rest
-    }
-
-    /// C ← C − gain (UC) − (UC)ᵀ gainᵀ + gain (U C Uᵀ) gainᵀ.
-    fn congruence_update(&mut self, gain: &Matrix, covariance: &Matrix, inner: &Matrix) {
-        let (n, m) = (self.live.len(), gain.columns());
-        let half = gain.mul(inner);
-        for x in 0..n {
-            for y in 0..=x {
-                let mut sum = self.at(x, y);
-                for i in 0..m {
-                    sum -= gain[(x, i)] * covariance[(i, y)] + gain[(y, i)] * covariance[(i, x)];
-                    sum += half[(x, i)] * gain[(y, i)];
-                }
-                self.c[x * self.stride + y] = sum;
-                self.c[y * self.stride + x] = sum;
-            }
-        }
     }
 
     /// C ← C − (R C)ᵀ core (R C), recorded.
@@ -415,131 +334,5 @@ impl Frontier {
             }
         }
         tape.push(Record::Correct { live: self.live.clone(), rows, core, covariance });
-    }
-
-    /// Adds the energy ½ (Rx)ᵀ Λ (Rx) to expressions that no free motion moves:
-    /// C ← C − C Rᵀ (1 + Λ R C Rᵀ)⁻¹ Λ R C.
-    pub(crate) fn inform(
-        &mut self,
-        rows: Rows,
-        lambda: &Matrix,
-        tape: &mut Vec<Record>,
-    ) -> Result<(), Singular> {
-        let covariance = self.rows_covariance(&rows);
-        self.note_largest();
-        let s = self.inner(&rows, &covariance);
-        let m = lambda.rows();
-        let mut system = lambda.mul(&s);
-        for i in 0..m {
-            system[(i, i)] += 1.0;
-        }
-        let core = solve_small(&system, lambda).ok_or(Singular)?.symmetric_part();
-        self.correct(rows, core, covariance, tape);
-        Ok(())
-    }
-
-    /// The same for expressions that free motions move: Rx is made equal to independent noise of
-    /// covariance Λ⁻¹, which works for Λ of either sign.
-    pub(crate) fn inform_free(
-        &mut self,
-        rows: Rows,
-        lambda: &Matrix,
-        tape: &mut Vec<Record>,
-    ) -> Result<(), Singular> {
-        let (values, vectors) = crate::small::jacobi_eigen(lambda);
-        let top = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        let kept: Vec<usize> =
-            (0..values.len()).filter(|&k| values[k].abs() > 1e-13 * top).collect();
-        let noise: Vec<Variable> = kept.iter().map(|_| self.new_variable()).collect();
-        let covariance = Matrix::from_fn(kept.len(), kept.len(), |i, j| {
-            if i == j { 1.0 / values[kept[i]] } else { 0.0 }
-        });
-        self.add_independent(&noise, &covariance, &Matrix::zeros(kept.len(), 0));
-        let mut variables = rows.variables.clone();
-        variables.extend(&noise);
-        let width = rows.variables.len();
-        let matrix = Matrix::from_fn(kept.len(), variables.len(), |i, p| {
-            if p < width {
-                (0..rows.matrix.rows())
-                    .map(|a| vectors[(a, kept[i])] * rows.matrix[(a, p)])
-                    .sum()
-            } else if p - width == i {
-                -1.0
-            } else {
-                0.0
-            }
-        });
-        self.condition(Rows { variables, matrix }, tape)?;
-        for v in noise {
-            self.drop_variable(v);
-        }
-        Ok(())
-    }
-}
-
-/// Gaussian elimination with partial pivoting; `None` where a pivot vanishes to rounding.
-fn solve_small(a: &Matrix, b: &Matrix) -> Option<Matrix> {
-    let (n, k) = (a.rows(), b.columns());
-    let (mut a, mut b) = (a.clone(), b.clone());
-    let scale = a.max_abs();
-    for p in 0..n {
-        let best = (p..n).max_by(|&i, &j| a[(i, p)].abs().total_cmp(&a[(j, p)].abs()))?;
-        if a[(best, p)].is_nan() || a[(best, p)].abs() <= 1e-14 * scale {
-            return None;
-        }
-        for j in 0..n {
-            let t = a[(p, j)];
-            a[(p, j)] = a[(best, j)];
-            a[(best, j)] = t;
-        }
-        for j in 0..k {
-            let t = b[(p, j)];
-            b[(p, j)] = b[(best, j)];
-            b[(best, j)] = t;
-        }
-        for i in 0..n {
-            if i != p && a[(i, p)] != 0.0 {
-                let f = a[(i, p)] / a[(p, p)];
-                for j in p..n {
-                    a[(i, j)] -= f * a[(p, j)];
-                }
-                for j in 0..k {
-                    b[(i, j)] -= f * b[(p, j)];
-                }
-            }
-        }
-    }
-    for i in 0..n {
-        for j in 0..k {
-            b[(i, j)] /= a[(i, i)];
-        }
-    }
-    Some(b)
-}
-
-impl Frontier {
-    /// Adds an independent covariance to live variables.
-    pub(crate) fn add_covariance(&mut self, variables: &[Variable], covariance: &[[f64; 6]; 6]) {
-        for (i, &a) in variables.iter().enumerate() {
-            let a = self.slot[a as usize] as usize;
-            for (j, &b) in variables.iter().enumerate() {
-                let b = self.slot[b as usize] as usize;
-                self.c[a * self.stride + b] += covariance[i][j];
-            }
-        }
-    }
-}
-
-impl Frontier {
-    /// The live variables, in slot order.
-    pub(crate) fn live_variables(&self) -> &[Variable] {
-        &self.live
-    }
-}
-
-impl Frontier {
-    /// Number of variables that exist, live or not.
-    pub(crate) fn variable_count(&self) -> usize {
-        self.slot.len()
     }
 }

@@ -1,0 +1,109 @@
+//! Merge and loop closure: a joint between two live links conditions the frontier; bushings inform it.
+
+use forks_mechanism::{
+    JointId, LinkId,
+    dense::Matrix,
+    lie::{Adjoint, Wrench},
+};
+
+use super::{Op, Sweep, columns_matrix, link_variables};
+use crate::{
+    frontier::{Rows, Singular},
+    motion::{ScaledMotion, scale_pose, scale_twist},
+    prestress::{bracket_form, bushing_adjoints},
+};
+
+impl Sweep<'_> {
+    /// Loop closure: E⁻¹-corrected ξ_c − Ad ξ_p − J θ = 0.
+    pub(super) fn close(&mut self, id: JointId) -> Result<(), Singular> {
+        let j = self.m.joint(id);
+        let qj = &self.q[self.m.position_range(id)];
+        let expected = self.world_from_link[j.parent.index()] * j.parent_from_child(qj);
+        // Where the loop is open, the joint's side is carried over to the child's frame by the gap.
+        let child_from_expected = self.world_from_link[j.child.index()].inverse() * expected;
+        let ad_gap = child_from_expected.adjoint();
+        let child_from_parent = child_from_expected * j.parent_from_child(qj).inverse();
+        let ad = scale_pose(&child_from_parent, self.r).adjoint();
+        let motion = ScaledMotion {
+            ad,
+            columns: j
+                .columns(qj)
+                .as_slice()
+                .iter()
+                .map(|c| scale_twist(ad_gap.apply(*c), self.r))
+                .collect(),
+        };
+        let compliance = self.spring_compliance(id);
+        let coordinates = self.joint_variables(id);
+        self.tape.push(Op::Close(id));
+        // Held until the closure's own terms are in.
+        coordinates.iter().for_each(|&v| self.uses[v as usize] += 1);
+        self.frontier.add_independent(&coordinates, &compliance.compliance, &compliance.free);
+        self.compliance[id.index()] = Some(compliance);
+        let mut rows = Rows::zero(6);
+        if j.child != LinkId::WORLD {
+            rows = rows.plus(1.0, &Matrix::identity(6), &link_variables(j.child));
+        }
+        if j.parent != LinkId::WORLD {
+            rows = rows.plus(-1.0, &ad.matrix().into(), &link_variables(j.parent));
+        }
+        rows = rows.plus(-1.0, &columns_matrix(&motion), &coordinates);
+        self.condition(rows)?;
+        self.add_closure_terms(id, &motion)?;
+        self.release_link(j.parent);
+        self.release_link(j.child);
+        self.release(&coordinates);
+        Ok(())
+    }
+
+    /// ½ λᵀ ad_{Ad ξ_p} ξ_c and the closing joint's curvature, λ the wrench on the child.
+    fn add_closure_terms(&mut self, id: JointId, motion: &ScaledMotion) -> Result<(), Singular> {
+        let m = self.m;
+        let Some(p) = &self.prestress else { return Ok(()) };
+        let j = m.joint(id);
+        let k = m.forest().closures().iter().position(|&c| c == id).unwrap_or(0);
+        let w = p.closure_wrench[k];
+        self.add_spring_curvature(id)?;
+        if j.parent != LinkId::WORLD && j.child != LinkId::WORLD {
+            let form = bracket_form(w, &motion.ad, &Adjoint::IDENTITY);
+            self.add_bilinear(j.parent, j.child, &form)?;
+        }
+        let qj = &self.q[self.m.position_range(id)];
+        let unscaled = Wrench::new(w.force / self.r, w.torque);
+        if let Some(b) = j.curvature(qj, unscaled) {
+            let d = b.dof();
+            let coordinates = self.joint_variables(id);
+            self.add_energy(coordinates, Matrix::from_fn(d, d, |i, k| b.get(i, k)))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn add_bushing(&mut self, i: usize) -> Result<(), Singular> {
+        let b = &self.m.bushings()[i];
+        let (from_a, from_b) = bushing_adjoints(b, &self.world_from_link, self.r);
+        let mut rows = Rows::zero(6);
+        if b.link_b != LinkId::WORLD {
+            rows = rows.plus(1.0, &from_b.matrix().into(), &link_variables(b.link_b));
+        }
+        if b.link_a != LinkId::WORLD {
+            rows = rows.plus(-1.0, &from_a.matrix().into(), &link_variables(b.link_a));
+        }
+        let k = match &self.prestress {
+            None => b.stiffness,
+            Some(_) => forks_dynamics::bushing_gradient_and_hessian(b, &self.world_from_link).1,
+        };
+        // Stiffness against dimensionless relative twists.
+        let r = |i: usize| if i < 3 { self.r } else { 1.0 };
+        let lambda = Matrix::from_fn(6, 6, |i, j| k.get(i, j) * r(i) * r(j));
+        self.add_spring_energy(rows, &lambda)?;
+        let gradient = self.prestress.as_ref().map(|p| p.bushing_gradient[i]);
+        if let Some(g) = gradient.filter(|_| b.link_a != LinkId::WORLD && b.link_b != LinkId::WORLD)
+        {
+            // Relative twist ζ = ξ_b − ξ_a − ½[ξ_a, ξ_b] + …
+            self.add_bilinear(b.link_a, b.link_b, &-bracket_form(g, &from_a, &from_b))?;
+        }
+        self.release_link(b.link_a);
+        self.release_link(b.link_b);
+        Ok(())
+    }
+}

@@ -1,0 +1,110 @@
+//! Constraints and energies on live variables; geometric energies may have to wait.
+
+use forks_mechanism::{LinkId, dense::Matrix, lie::Mat6};
+
+use super::{Op, Sweep, link_variables};
+use crate::frontier::{Rows, Singular, Variable};
+
+/// Energy of geometric terms that waits until its variables are resisted.
+pub(super) struct Pending {
+    pub(super) rows: Rows,
+    pub(super) lambda: Matrix,
+}
+
+impl Sweep<'_> {
+    pub(super) fn condition(&mut self, rows: Rows) -> Result<(), Singular> {
+        if rows.variables.is_empty() {
+            return Ok(());
+        }
+        let free = self.frontier.free_count();
+        self.frontier.condition(rows, &mut self.records)?;
+        self.flush();
+        if self.frontier.free_count() < free {
+            self.settle_pending()?;
+        }
+        Ok(())
+    }
+
+    /// Energy of a real spring: at once, whether its variables are resisted or not.
+    pub(super) fn add_spring_energy(
+        &mut self,
+        rows: Rows,
+        lambda: &Matrix,
+    ) -> Result<(), Singular> {
+        let free = self.frontier.free_count();
+        if self.frontier.is_resisted(&rows) {
+            self.frontier.inform(rows, lambda, &mut self.records)?;
+        } else {
+            self.frontier.inform_free(rows, lambda, &mut self.records)?;
+        }
+        self.flush();
+        if self.frontier.free_count() < free {
+            self.settle_pending()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn add_energy(
+        &mut self,
+        variables: Vec<Variable>,
+        lambda: Matrix,
+    ) -> Result<(), Singular> {
+        self.add_energy_rows(Rows::of(variables), lambda)
+    }
+
+    /// Geometric energy, which may be negative and small: waits until its variables are resisted, so
+    /// that no division by a small stiffness is needed.
+    pub(super) fn add_energy_rows(&mut self, rows: Rows, lambda: Matrix) -> Result<(), Singular> {
+        if self.frontier.is_resisted(&rows) {
+            self.frontier.inform(rows, &lambda, &mut self.records)?;
+            self.flush();
+        } else {
+            rows.variables.iter().for_each(|&v| self.uses[v as usize] += 1);
+            self.pending.push(Pending { rows, lambda });
+        }
+        Ok(())
+    }
+
+    /// ξ_aᵀ B ξ_b.
+    pub(super) fn add_bilinear(
+        &mut self,
+        a: LinkId,
+        b: LinkId,
+        form: &Mat6,
+    ) -> Result<(), Singular> {
+        let lambda = Matrix::from_fn(12, 12, |i, j| match (i < 6, j < 6) {
+            (true, false) => form.rows[i][j - 6],
+            (false, true) => form.rows[j][i - 6],
+            _ => 0.0,
+        });
+        self.add_energy([link_variables(a), link_variables(b)].concat(), lambda)
+    }
+
+    /// Applies waiting energies whose variables have become resisted.
+    pub(super) fn settle_pending(&mut self) -> Result<(), Singular> {
+        let (ready, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut self.pending)
+            .into_iter()
+            .partition(|p| self.frontier.is_resisted(&p.rows));
+        self.pending = waiting;
+        for p in ready {
+            let variables = p.rows.variables.clone();
+            self.frontier.inform(p.rows, &p.lambda, &mut self.records)?;
+            self.flush();
+            self.release(&variables);
+        }
+        // Coordinates that waited for their free motion to be used up.
+        let coordinates: Vec<Variable> = self
+            .frontier
+            .live_variables()
+            .iter()
+            .copied()
+            .filter(|&v| self.is_coordinate(v) && self.uses[v as usize] == 0)
+            .collect();
+        self.drop_if_unused(&coordinates);
+        Ok(())
+    }
+
+    pub(super) fn flush(&mut self) {
+        self.tape.extend(self.records.drain(..).map(Op::Update));
+    }
+}

@@ -1,0 +1,226 @@
+//! The frontier sweep: one pass over the joints of any graph gives the effectors' compliance; one pass
+//! back over its tape gives every joint's displacement, every link's twist and the joint loads.
+//!
+//! Cases ([A16] §4) and their generalisation:
+//! - chain and split (Eq. 10, 12): `C_cc = Ad C_pp Adᵀ + J C_θ Jᵀ`, `C_c* = Ad C_p*` ([`Sweep::append`]),
+//! - merge and loop closure: conditioning on ξ_c − Ad ξ_p − Jθ = 0 ([`Sweep::close`]); Eq. 14 inverts
+//!   rank-deficient compliances first and is not used,
+//! - couplings: conditioning on their rows; springs on combinations and bushings: information,
+//! - loaded poses: information with the geometric terms of [`crate::prestress`].
+
+mod agenda;
+mod append;
+mod close;
+mod couple;
+mod energy;
+mod liveness;
+
+use forks_dynamics::Loads;
+use forks_mechanism::{Combination, JointId, LinkId, Mechanism, dense::Matrix, lie::Pose};
+
+use self::{
+    agenda::{Agenda, Task},
+    energy::Pending,
+};
+use crate::{
+    error::ReduceError,
+    frontier::{Frontier, Record, Rows, Singular, Variable},
+    motion::{JointCompliance, ScaledMotion, scaled_motion},
+    plan::{Plan, plan},
+    prestress::{Prestress, prestress},
+};
+
+/// The state about which a mechanism is linearised.
+pub(crate) struct State<'a> {
+    pub(crate) q: &'a [f64],
+    /// Loads and multipliers of an equilibrium; `None` for an unstressed rest pose.
+    pub(crate) loaded: Option<(&'a Loads, &'a [f64])>,
+}
+
+/// An entry of the tape.
+pub(crate) enum Op {
+    /// A tree edge was appended.
+    Append(usize),
+    /// A loop-closing joint's coordinates were added.
+    Close(JointId),
+    /// An output row was added.
+    Output { variable: Variable, rows: Rows },
+    /// An update of the frontier.
+    Update(Record),
+}
+
+pub(crate) struct Sweep<'a> {
+    pub(crate) m: &'a Mechanism,
+    pub(crate) q: &'a [f64],
+    pub(crate) r: f64,
+    pub(crate) world_from_link: Vec<Pose>,
+    pub(crate) motions: Vec<ScaledMotion>,
+    pub(crate) tape: Vec<Op>,
+    pub(crate) frontier: Frontier,
+    pub(crate) plan: Plan,
+    /// Compliance of the joints that were appended, by joint index.
+    pub(crate) compliance: Vec<Option<JointCompliance>>,
+    pub(crate) outputs: Vec<Variable>,
+    prestress: Option<Prestress>,
+    owners: Vec<JointId>,
+    uses: Vec<u32>,
+    pending: Vec<Pending>,
+    records: Vec<Record>,
+}
+
+/// First variable of a link.
+pub(crate) fn link_variables(l: LinkId) -> [Variable; 6] {
+    core::array::from_fn(|i| (6 * l.index() + i) as Variable)
+}
+
+impl<'a> Sweep<'a> {
+    pub(crate) fn coordinate_variable(&self, velocity_index: usize) -> Variable {
+        (6 * self.m.links().len() + velocity_index) as Variable
+    }
+
+    fn joint_variables(&self, id: JointId) -> Vec<Variable> {
+        self.m.velocity_range(id).map(|v| self.coordinate_variable(v)).collect()
+    }
+
+    /// Runs the sweep. `effectors` are distinct links, `outputs` combinations whose response is wanted.
+    pub(crate) fn run(
+        m: &'a Mechanism,
+        state: &State<'a>,
+        effectors: &[LinkId],
+        outputs: &[Combination],
+    ) -> Result<Self, ReduceError> {
+        let world_from_link = m.link_poses(state.q);
+        let r = m.bounding_radius(&world_from_link);
+        let motions: Vec<ScaledMotion> =
+            m.forest().edges().iter().map(|e| scaled_motion(m, e, state.q, r)).collect();
+        let prestress = match state.loaded {
+            None => None,
+            Some((loads, multipliers)) => {
+                Some(prestress(m, &motions, &world_from_link, r, loads, effectors, multipliers)?)
+            }
+        };
+        let variables = 6 * m.links().len() + m.velocity_count();
+        let mut sweep = Self {
+            m,
+            q: state.q,
+            r,
+            world_from_link,
+            motions,
+            tape: Vec::new(),
+            frontier: Frontier::new(variables),
+            plan: plan(m, effectors, outputs, prestress.is_some()),
+            compliance: (0..m.joints().len()).map(|_| None).collect(),
+            outputs: vec![Variable::MAX; outputs.len()],
+            prestress,
+            owners: coordinate_owners(m),
+            uses: vec![0; variables],
+            pending: Vec::new(),
+            records: Vec::new(),
+        };
+        let outputs: Vec<Combination> = outputs.iter().map(|c| sweep.entered_part(c)).collect();
+        sweep.count_uses(effectors, &outputs);
+        let agenda = Agenda::new(m, &outputs);
+        sweep.process(agenda, &outputs)?;
+        sweep.finish()?;
+        Ok(sweep)
+    }
+
+    /// A combination without the coordinates of free bodies that are left out.
+    fn entered_part(&self, c: &Combination) -> Combination {
+        let left_out = |j: JointId| {
+            let j = self.m.joint(j);
+            self.plan.left_out.contains(&j.child) || self.plan.left_out.contains(&j.parent)
+        };
+        let terms = c.terms.iter().filter(|(c, _)| !left_out(c.joint)).copied().collect();
+        Combination { terms, offset: c.offset }
+    }
+
+    fn process(&mut self, mut agenda: Agenda, outputs: &[Combination]) -> Result<(), ReduceError> {
+        let m = self.m;
+        // Outputs of no coordinate at all stay at rest.
+        for (i, c) in outputs.iter().enumerate().filter(|(_, c)| c.terms.is_empty()) {
+            self.add_output(i, c);
+        }
+        for step in 0..self.plan.edges.len() {
+            let k = self.plan.edges[step];
+            let e = m.forest().edges()[k];
+            let label = |_| ReduceError::Singular { joint: m.joint_label(e.joint) };
+            self.append(k).map_err(label)?;
+            let mut due = agenda.link_done(e.outer);
+            due.extend(agenda.joint_done(e.joint));
+            // A closure makes coordinates of its own live, which may complete couplings.
+            while let Some(task) = due.pop() {
+                let more = self.perform(task, outputs, &mut agenda).map_err(label)?;
+                due.extend(more);
+            }
+            self.release_link(e.inner);
+            self.drop_if_unused(&link_variables(e.outer));
+        }
+        Ok(())
+    }
+
+    fn perform(
+        &mut self,
+        task: Task,
+        outputs: &[Combination],
+        agenda: &mut Agenda,
+    ) -> Result<Vec<Task>, Singular> {
+        match task {
+            Task::Close(id) => {
+                self.close(id)?;
+                return Ok(agenda.joint_done(id));
+            }
+            Task::Bushing(i) => self.add_bushing(i)?,
+            Task::Couple(i) => self.couple(i)?,
+            Task::Spring(i) => self.add_combination_spring(i)?,
+            Task::Output(i) => self.add_output(i, &outputs[i]),
+        }
+        Ok(vec![])
+    }
+
+    /// Settles what waited to the end and checks that every motion is resisted.
+    fn finish(&mut self) -> Result<(), ReduceError> {
+        let label = |_| ReduceError::Singular { joint: "at the end of the sweep".into() };
+        for p in std::mem::take(&mut self.pending) {
+            let variables = p.rows.variables.clone();
+            if self.frontier.is_resisted(&p.rows) {
+                self.frontier.inform(p.rows, &p.lambda, &mut self.records).map_err(label)?;
+            } else {
+                self.frontier.inform_free(p.rows, &p.lambda, &mut self.records).map_err(label)?;
+            }
+            self.flush();
+            self.release(&variables);
+        }
+        if self.frontier.free_count() > 0 {
+            return Err(ReduceError::Unresisted { joints: self.unresisted_joints() });
+        }
+        self.settle_pending().map_err(label)
+    }
+
+    fn unresisted_joints(&self) -> Vec<String> {
+        let mut joints: Vec<JointId> = self
+            .frontier
+            .free_variables()
+            .into_iter()
+            .filter(|&v| self.is_coordinate(v))
+            .map(|v| self.owner(v))
+            .collect();
+        joints.sort();
+        joints.dedup();
+        joints.into_iter().map(|j| self.m.joint_label(j)).collect()
+    }
+}
+
+/// The joint of every velocity coordinate.
+fn coordinate_owners(m: &Mechanism) -> Vec<JointId> {
+    let mut owners = vec![JointId::new(0); m.velocity_count()];
+    for id in (0..m.joints().len()).map(JointId::new) {
+        owners[m.velocity_range(id)].fill(id);
+    }
+    owners
+}
+
+fn columns_matrix(motion: &ScaledMotion) -> Matrix {
+    let columns: Vec<[f64; 6]> = motion.columns.iter().map(|c| c.to_array()).collect();
+    Matrix::from_fn(6, columns.len(), |i, j| columns[j][i])
+}
