@@ -48,7 +48,8 @@ pub(crate) fn run(args: &StaticsArgs) -> Result<ExitCode, CliError> {
     let mut report = Report::new(&model.mechanism, &problem, &full, reduced);
     if full.status == EquilibriumStatus::Unstable && args.load_path == PathChoice::EqualSteps {
         report.notes.push(
-            "equal load steps ended at a saddle; --path continuous follows the stable branch".into(),
+            "equal load steps ended at a saddle; --path continuous follows the stable branch"
+                .into(),
         );
     }
     let code = output::print(&report, args.model.json, Report::text)?;
@@ -96,14 +97,8 @@ fn reduced_poses(args: &StaticsArgs, problem: &Problem) -> Result<(Vec<Pose>, f6
     let eta = &solution.eta;
     let poses = model.link_poses(eta, &drives, Reconstruction::Twist);
     let m = problem.mechanism();
-    let error = relative_constraint_error(
-        m,
-        &connections(m),
-        model,
-        eta,
-        &drives,
-        Reconstruction::Twist,
-    );
+    let error =
+        relative_constraint_error(m, &connections(m), model, eta, &drives, Reconstruction::Twist);
     Ok((poses, error.position))
 }
 
@@ -156,9 +151,7 @@ impl Report {
         };
         let error = reduced.as_ref().map(|(poses, _)| {
             user_links(problem.mechanism())
-                .map(|(i, _)| {
-                    poses[i].translation.distance(full.world_from_link[i].translation)
-                })
+                .map(|(i, _)| poses[i].translation.distance(full.world_from_link[i].translation))
                 .fold(0.0, f64::max)
         });
         Self {
@@ -208,9 +201,7 @@ impl Report {
 
 /// Links in the user's sense, with their index.
 fn user_links(m: &Mechanism) -> impl Iterator<Item = (usize, &str)> {
-    m.moving_links()
-        .filter(|(_, l)| !l.auxiliary)
-        .map(|(id, l)| (id.index(), l.name.as_str()))
+    m.moving_links().filter(|(_, l)| !l.auxiliary).map(|(id, l)| (id.index(), l.name.as_str()))
 }
 
 fn link_poses(m: &Mechanism, poses: &[Pose]) -> Vec<LinkPose> {

@@ -38,8 +38,7 @@ impl Case {
         let said = |e: &dyn std::fmt::Display| format!("{}: {e}", s.name);
         let problem = Problem::new(&original, &names, &options).map_err(|e| said(&e))?;
         let reduction = problem.reduce().map_err(|e| said(&e))?;
-        let unstressed =
-            problem.mechanism().unstressed_at(&problem.start).map_err(|e| said(&e))?;
+        let unstressed = problem.mechanism().unstressed_at(&problem.start).map_err(|e| said(&e))?;
         let mut weightless = MechanismBuilder::from_mechanism(&unstressed);
         weightless.set_gravity(DVec3::ZERO);
         let unstressed = weightless.build().map_err(|e| said(&e))?;
@@ -87,8 +86,7 @@ fn mechanism(
         }
         MechanismSource::Parametric { kind, size } => {
             let p = build(*kind, *size)?;
-            let names =
-                p.effectors.iter().map(|&e| p.mechanism.link(e).name.clone()).collect();
+            let names = p.effectors.iter().map(|&e| p.mechanism.link(e).name.clone()).collect();
             Ok((p.mechanism, names))
         }
     }

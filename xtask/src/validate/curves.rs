@@ -80,9 +80,8 @@ impl<'a> Tracer<'a> {
             return None;
         }
         let m = self.case.problem.mechanism();
-        let error = |mode| {
-            relative_constraint_error(m, &self.connections, self.model, &s.eta, &[], mode)
-        };
+        let error =
+            |mode| relative_constraint_error(m, &self.connections, self.model, &s.eta, &[], mode);
         let twist = error(Reconstruction::Twist);
         let rest = &self.model.data().effectors[0].rest;
         Some(Point {
@@ -131,18 +130,13 @@ impl<'a> Tracer<'a> {
         let force = self.force_for(direction, SMALL)?;
         let (a, b) = (self.point(direction, force)?, self.point(direction, 2.0 * force)?);
         // An error at rounding level has no order.
-        (value(&a) > 1e-9).then(|| {
-            (value(&b) / value(&a)).ln() / (b.displacement / a.displacement).ln()
-        })
+        (value(&a) > 1e-9)
+            .then(|| (value(&b) / value(&a)).ln() / (b.displacement / a.displacement).ln())
     }
 }
 
 fn world_force(force: DVec3) -> EffectorLoad {
-    EffectorLoad {
-        effector: 0,
-        wrench: Wrench::new(force, DVec3::ZERO),
-        frame: LoadFrame::World,
-    }
+    EffectorLoad { effector: 0, wrench: Wrench::new(force, DVec3::ZERO), frame: LoadFrame::World }
 }
 
 fn interpolated(points: &[Point], at: f64, value: fn(&Point) -> f64) -> Option<f64> {
@@ -163,9 +157,12 @@ fn report_curves(curves: &[(DVec3, Vec<Point>)], out: &Recorder) -> Result<(), S
         "relative constraint error, joint space",
         "sum of angles (rad)",
     ]);
-    let x = Axis::linear("relative displacement", "");
-    let mut plot =
-        LinePlot::new("Constraint error", x, Axis::linear("relative constraint error", ""));
+    let plot = |title: &str| {
+        let x = Axis::linear("relative displacement", "");
+        LinePlot::new(title, x, Axis::linear("relative constraint error", ""))
+    };
+    let mut twists = plot("Constraint error, every link by its own twist");
+    let mut joint_space = plot("Constraint error, reconstruction in joint space");
     for (d, points) in curves {
         let name = format!("{} {} {}", round(d.x), round(d.y), round(d.z));
         for p in points {
@@ -179,17 +176,20 @@ fn report_curves(curves: &[(DVec3, Vec<Point>)], out: &Recorder) -> Result<(), S
             ];
             table.push(row).map_err(text)?;
         }
-        let line = |f: fn(&Point) -> f64| points.iter().map(move |p| [p.displacement, f(p)]);
-        plot = plot
-            .series(Series::new(format!("force along {name}"), line(|p| p.twist_error)))
-            .series(
-                Series::new(format!("{name}, joint space"), line(|p| p.joint_space_error))
-                    .stroke(Stroke::Dashed),
-            );
+        let line = |f: fn(&Point) -> f64| {
+            let points = points.iter().map(move |p| [p.displacement, f(p)]);
+            Series::new(format!("force along {name}"), points)
+        };
+        twists = twists.series(line(|p| p.twist_error));
+        joint_space = joint_space.series(line(|p| p.joint_space_error));
     }
     table.save(path).map_err(text)?;
-    let Some(path) = out.report_path("fig7.svg") else { return Ok(()) };
-    plot.save(path).map_err(text)
+    for (plot, file) in [(twists, "fig7.svg"), (joint_space, "fig7-joint-space.svg")] {
+        if let Some(path) = out.report_path(file) {
+            plot.save(path).map_err(text)?;
+        }
+    }
+    Ok(())
 }
 
 fn round(x: f64) -> f64 {

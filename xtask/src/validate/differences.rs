@@ -60,8 +60,7 @@ fn compare(
     let r = case.r();
     let c = &linear.compliance;
     let effectors = &case.problem.effectors;
-    let found =
-        response_by_differences(&case.unstressed, effectors, e, loads, c, r, DISPLACEMENT);
+    let found = response_by_differences(&case.unstressed, effectors, e, loads, c, r, DISPLACEMENT);
     let check = format!("compliance = differences, {label}");
     let Some(d) = found else {
         out.fail(&check, BOUND, "a displaced equilibrium was not found");
@@ -144,8 +143,7 @@ fn softest_wrench(case: &Case) -> Option<Wrench> {
     let axes = (rest[effector.link.index()] * effector.link_from_effector).rotation;
     let softest = |first: usize| {
         let (values, vectors) = symmetric_eigen(&c.block(first, first, 3, 3).symmetric_part())?;
-        let direction =
-            DVec3::new(vectors[(0, 2)], vectors[(1, 2)], vectors[(2, 2)]);
+        let direction = DVec3::new(vectors[(0, 2)], vectors[(1, 2)], vectors[(2, 2)]);
         Some((values[2], axes * direction))
     };
     let (linear, force) = softest(0)?;
@@ -197,9 +195,8 @@ fn pulled_back_error(
     let c = &linear.compliance;
     let scale = |i: usize| if i % 6 < 3 { 1.0 / r } else { 1.0 };
     let softness = (0..6).fold(0.0f64, |m, i| m.max((scale(i) * c[(i, axis)]).abs()));
-    let softest = (0..6).fold(0.0f64, |m, k| {
-        (0..6).fold(m, |m, i| m.max((scale(i) * c[(i, k)]).abs() * scale(k)))
-    });
+    let softest = (0..6)
+        .fold(0.0f64, |m, k| (0..6).fold(m, |m, i| m.max((scale(i) * c[(i, k)]).abs() * scale(k))));
     if softness * scale(axis) < 1e-6 * softest {
         return Some(vec![0.0; linear.basis.rank]);
     }
@@ -238,12 +235,7 @@ struct Generalized {
 }
 
 /// η = B⁺ξ and the generalised force Σ B_eᵀ J_r(ξ_e)ᵀ w_e of an equilibrium.
-fn generalized(
-    case: &Case,
-    linear: &Linearised,
-    e: &Equilibrium,
-    loads: &Loads,
-) -> Generalized {
+fn generalized(case: &Case, linear: &Linearised, e: &Equilibrium, loads: &Loads) -> Generalized {
     let mut xi = Vec::new();
     let mut pulled = Vec::new();
     for (i, effector) in case.problem.effectors.iter().enumerate() {

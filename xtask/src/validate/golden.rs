@@ -3,7 +3,10 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use forks_dynamics::{EquilibriumOptions, LoadPath, Loads};
-use forks_mechanism::{dense::Matrix, lie::{Wrench, glam::DVec3}};
+use forks_mechanism::{
+    dense::Matrix,
+    lie::{Wrench, glam::DVec3},
+};
 use forks_reduce::{Problem, ProblemOptions};
 use serde::Deserialize;
 
@@ -54,7 +57,11 @@ pub(crate) fn check(
     if file.ends_with(".reduce.json") {
         let golden: ReduceGolden = serde_json::from_str(&text).map_err(said)?;
         if golden.effectors != s.effectors || golden.default_stiffness != s.default_stiffness {
-            return Err(format!("{}: other effectors or stiffness than {}", path.display(), s.name));
+            return Err(format!(
+                "{}: other effectors or stiffness than {}",
+                path.display(),
+                s.name
+            ));
         }
         check_reduction(case, &golden, out)
     } else {
@@ -88,15 +95,12 @@ fn check_reduction(case: &Case, golden: &ReduceGolden, out: &mut Recorder) -> Re
 }
 
 fn check_statics(case: &Case, golden: &StaticsGolden, out: &mut Recorder) -> Result<(), String> {
-    let options = ProblemOptions {
-        default_stiffness: golden.default_stiffness,
-        ..ProblemOptions::default()
-    };
-    let problem = Problem::new(&case.original, &[&golden.effector], &options)
-        .map_err(|e| e.to_string())?;
+    let options =
+        ProblemOptions { default_stiffness: golden.default_stiffness, ..ProblemOptions::default() };
+    let problem =
+        Problem::new(&case.original, &[&golden.effector], &options).map_err(|e| e.to_string())?;
     let w = golden.wrench;
-    let wrench =
-        Wrench::new(DVec3::new(w[0], w[1], w[2]), DVec3::new(w[3], w[4], w[5]));
+    let wrench = Wrench::new(DVec3::new(w[0], w[1], w[2]), DVec3::new(w[3], w[4], w[5]));
     let loads = if golden.gravity { Loads::gravity() } else { Loads::none() };
     let loads = loads.with_world_wrench(problem.effectors[0].link, wrench);
     // The goldens were made with ten equal load steps; one of them jumps to a saddle on the way.

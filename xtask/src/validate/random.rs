@@ -23,10 +23,8 @@ const NO_COMPLIANCE: f64 = 1e-9;
 
 pub(crate) fn check(r: &RandomGraphs, out: &mut Recorder) {
     let sprung = worst(0..r.sprung, |seed| {
-        let options = RandomMechanismOptions {
-            resisted: Some(true),
-            ..RandomMechanismOptions::sprung(seed)
-        };
+        let options =
+            RandomMechanismOptions { resisted: Some(true), ..RandomMechanismOptions::sprung(seed) };
         against_kkt(seed, &random_mechanism(seed, &options))
     });
     record(out, &format!("{} sprung graphs = KKT", r.sprung), sprung, KKT_BOUND);
@@ -43,7 +41,11 @@ pub(crate) fn check(r: &RandomGraphs, out: &mut Recorder) {
     });
     let name = format!("{solved} of {} loaded graphs = differences", r.loaded);
     record(out, &name, loaded, DIFFERENCE_BOUND);
-    out.at_most("loaded graphs that could not be compared", (r.loaded - solved) as f64, 0.25 * r.loaded as f64);
+    out.at_most(
+        "loaded graphs that could not be compared",
+        (r.loaded - solved) as f64,
+        0.25 * r.loaded as f64,
+    );
     let missed = (0..r.unresisted).filter(|&seed| !finds_free_motion(seed)).count();
     out.equal(&format!("unresisted motions missed of {}", r.unresisted), missed, 0);
 }
@@ -138,10 +140,8 @@ fn against_differences(seed: u64) -> Result<Option<f64>, String> {
 
 /// True if the reducer refuses and names joints of the motion only.
 fn finds_free_motion(seed: u64) -> bool {
-    let options = RandomMechanismOptions {
-        resisted: Some(false),
-        ..RandomMechanismOptions::mixed(seed)
-    };
+    let options =
+        RandomMechanismOptions { resisted: Some(false), ..RandomMechanismOptions::mixed(seed) };
     let m = random_mechanism(seed, &options);
     let q = m.start_positions();
     let free = System::new(&m, &q).unresisted();

@@ -13,7 +13,11 @@ pub(crate) fn check(case: &Case, out: &mut Recorder) {
     let response = &case.reduction.response;
     out.at_most("sweep: compliance from frontier = from maps", response.consistency, 1e-8);
     // The dense oracle knows effectors at their links' frames only.
-    if case.problem.effectors.iter().any(|e| e.link_from_effector != forks_mechanism::lie::Pose::IDENTITY)
+    if case
+        .problem
+        .effectors
+        .iter()
+        .any(|e| e.link_from_effector != forks_mechanism::lie::Pose::IDENTITY)
     {
         return;
     }
@@ -42,5 +46,9 @@ pub(crate) fn check(case: &Case, out: &mut Recorder) {
     let twists = response.twists.iter().zip(&dense.twist_maps);
     let worst = twists.map(|(a, b)| a.sub(b).norm() / largest).fold(0.0, f64::max);
     out.at_most("sweep = KKT: twist maps of all links", worst, KKT_BOUND);
-    out.equal("rank = rank of the Jacobian on the loop nullspace", case.reduction.basis.rank, dense.rank);
+    out.equal(
+        "rank = rank of the Jacobian on the loop nullspace",
+        case.reduction.basis.rank,
+        dense.rank,
+    );
 }

@@ -123,8 +123,7 @@ pub(crate) fn load(fixtures: &Path, names: &[String]) -> Result<Vec<Scenario>, S
         .into_iter()
         .map(|name| {
             let path = dir.join(format!("{name}.toml"));
-            let text =
-                fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+            let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
             let mut s: Scenario =
                 toml::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
             s.name = name;
