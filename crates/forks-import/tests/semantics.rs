@@ -202,7 +202,7 @@ fn welds_hold_what_is_omitted() {
     let (j, residual) = weld(r#"body1="a" body2="b" anchor="1 2 3""#);
     assert!(residual < 1e-14);
     assert!(j.parent_from_joint.translation.distance(DVec3::new(3.0, 0.0, 3.0)) < 1e-15);
-    let q = quaternion_from_wxyz([0.70710678, 0.0, 0.0, -0.70710678]).normalize();
+    let q = quaternion_from_wxyz([1.0, 0.0, 0.0, -1.0]).normalize();
     assert!(j.parent_from_joint.rotation.angle_between(q) < 1e-7);
     // A relative pose with a quaternion of length zero is as good as none.
     let (_, residual) = weld(r#"body1="a" relpose="1 2 3 0 0 0 0" anchor="4 5 6""#);
@@ -239,6 +239,9 @@ fn mass_rules_of_the_compiler() {
     let (_, p) = moments(&zero, r#"balanceinertia="true" boundinertia="1.2""#);
     p.iter().for_each(|p| about(*p, 1.8, 1e-15));
     assert_eq!(moments("<body/>", r#"boundmass="3" boundinertia=".1""#), (3.0, [0.1; 3]));
+    // MuJoCo puts such mass at the body's position, in the body's own frame.
+    let i = model(r#"<body pos="1 2 3"/>"#, r#"<compiler boundmass="3" boundinertia=".1"/>"#);
+    assert_eq!(i.mechanism.links()[1].inertia.center_of_mass, DVec3::new(1.0, 2.0, 3.0));
     let two = r#"<body><joint/><geom size=".1"/><geom size=".2" group="2"/></body>"#;
     about(moments(two, r#"inertiagrouprange="2 3""#).0, 33.51032164, 1e-8);
     let both = r#"<body><joint/><inertial pos="1 1 1" mass="3" diaginertia="1 1 1"/><geom size=".1"/></body>"#;
@@ -360,7 +363,7 @@ fn orientations() {
     turned(site(r#"zaxis="0 0 -1""#), [0.0, 1.0, 0.0, 0.0]);
     turned(site(r#"axisangle="0 0 2 90""#), [1.0, 0.0, 0.0, 1.0]);
     let p = site(r#"fromto="0 0 0 0 1 0" size=".1" type="capsule""#);
-    turned(p, [0.70710678, 0.70710678, 0.0, 0.0]);
+    turned(p, [1.0, 1.0, 0.0, 0.0]);
     assert_eq!(p.translation, DVec3::new(0.0, 0.5, 0.0));
     // An element's own orientation replaces the one of its class, in whatever form they are.
     let i = model(
@@ -532,6 +535,40 @@ fn servos_of_default_classes() {
     }
 }
 
+/// Each kind starts from the nearest class that says something about it or about `general`.
+#[test]
+fn servos_of_nested_classes() {
+    let every = r#"<position joint="j" class="a"/><velocity joint="j" class="a"/><general joint="j" class="a"/>
+        <intvelocity joint="j" class="a" actrange="0 1"/><pid joint="j" class="a"/>"#;
+    let g = r#"<general biastype="affine" gainprm="10" biasprm="0 -10 -1"/>"#;
+    let facts: [(String, &[(f64, f64)]); 8] = [
+        (format!(r#"{g}<default class="a"><position kp="3"/></default>"#),
+            &[(3.0, 1.0), (0.0, 10.0), (3.0, 1.0), (10.0, 1.0), (1.0, 0.0)]),
+        (format!(r#"{g}<default class="a"><velocity kv="3"/></default>"#),
+            &[(10.0, 1.0), (0.0, 3.0), (0.0, 3.0), (10.0, 1.0), (1.0, 0.0)]),
+        // The motor is what `general` starts from: no bias.
+        (format!(r#"{g}<default class="a"><motor/></default>"#),
+            &[(10.0, 1.0), (0.0, 10.0), (10.0, 1.0), (1.0, 0.0)]),
+        (format!(r#"<position kp="3" kv=".5"/><default class="a">{g}</default>"#),
+            &[(10.0, 1.0), (0.0, 10.0), (10.0, 1.0), (10.0, 1.0), (1.0, 0.0)]),
+        (r#"<position kp="3" kv=".5"/><default class="a"><general biasprm="0 -7"/></default>"#.into(),
+            &[(3.0, 0.5), (0.0, 3.0), (7.0, 0.5), (3.0, 0.5), (1.0, 0.0)]),
+        (r#"<position kp="3" kv=".5"/><velocity kv="8"/><default class="a"><position kp="4"/></default>"#.into(),
+            &[(4.0, 0.0), (0.0, 8.0), (4.0, 0.0), (1.0, 0.0), (1.0, 0.0)]),
+        (format!(r#"{g}<position kv="2"/><default class="a"/>"#),
+            &[(10.0, 2.0), (0.0, 1.0), (10.0, 2.0), (1.0, 0.0), (1.0, 0.0)]),
+        (r#"<velocity kv="2"/><general gainprm="5"/><default class="a"/>"#.into(),
+            &[(5.0, 2.0), (0.0, 5.0), (0.0, 2.0), (5.0, 2.0), (1.0, 0.0)]),
+    ];
+    for (classes, wanted) in facts {
+        let s = servos(every, &format!("<default>{classes}</default>"));
+        assert_eq!(s, wanted, "{classes}");
+    }
+    // What all kinds share comes from whatever was said last.
+    let gear = r#"<default><motor gear="3"/><default class="a"/></default>"#;
+    assert_eq!(servos(r#"<position joint="j" class="a"/>"#, gear), [(9.0, 0.0)]);
+}
+
 #[test]
 fn rotors_and_dampers_of_actuators_count() {
     let i = model(
@@ -553,7 +590,7 @@ fn tendons_rest_where_they_say() {
         );
         (i.mechanism.combination_springs()[0].rest, i.notes.len())
     };
-    about(rest("").0, 1.04719755, 1e-8);
+    about(rest("").0, std::f64::consts::FRAC_PI_3, 1e-15);
     assert_eq!(rest(r#"springlength=".3""#), (0.3, 0));
     let start = 2.0 * (10.0 / 180.0 * std::f64::consts::PI);
     assert_eq!(rest(r#"springlength="0 .5""#), (start, 1));

@@ -34,89 +34,64 @@ pub(crate) fn is_actuator(tag: &str) -> bool {
     ACTUATORS.contains(&tag)
 }
 
-/// Gain and bias of an actuator.
+/// Gain and bias of an actuator; a positive bias[2] of a position-like one is a damping ratio.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Law {
     affine: bool,
     gain: Option<f64>,
     bias: [f64; 3],
-    /// Damping ratio that stands for bias[2].
-    ratio: Option<f64>,
 }
 
-/// What default classes, and in the end the element itself, say about an actuator.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ActuatorState<'a> {
-    shared: Values<'a>,
-    kind: Option<&'a str>,
+/// What one default class says about actuators of one kind, or about all of them by `general`.
+#[derive(Clone, Debug)]
+pub(crate) struct ActuatorDefaults<'a> {
+    kind: &'a str,
     own: Values<'a>,
-    /// What an earlier `general` said.
+    /// What was said by another kind before: `general` starts from any kind, all kinds start from `general`.
     base: Law,
 }
 
-impl<'a> Reader<'a> {
-    /// `e` over what is inherited: attributes of one kind do not pass to another, except through the gain and
-    /// bias of `general`.
-    pub(crate) fn actuator_state(
-        &mut self,
-        inherited: ActuatorState<'a>,
-        e: &'a Element,
-    ) -> Result<ActuatorState<'a>, ImportError> {
-        let a = self.attributes("actuator", e)?;
-        let mut state = inherited;
-        let (own, shared): (Values<'a>, Values<'a>) =
-            own(e).into_iter().partition(|(n, _)| OWN.contains(n));
-        state.shared = merge(&state.shared, shared);
-        if state.kind == Some(e.tag.as_str()) {
-            // Damping and damping ratio replace each other.
-            let has = |n: &str| own.iter().any(|(o, _)| *o == n);
-            if has("kv") && has("dampratio") {
-                return Err(a.error("both 'kv' and 'dampratio' are given"));
-            }
-            state.own.retain(|(n, _)| {
-                !(*n == "dampratio" && has("kv") || *n == "kv" && has("dampratio"))
-            });
-            state.own = merge(&state.own, own);
-        } else {
-            if state.kind.is_some_and(|k| k == "general" || e.tag == "general") {
-                state.base = self.law(&state, &a)?;
-            }
-            state.own = own;
-            state.kind = Some(&e.tag);
-        }
-        self.law(&state, &a)?;
-        Ok(state)
+impl ActuatorDefaults<'_> {
+    /// Elements of that kind start from this.
+    pub(crate) fn concerns(&self, kind: &str) -> bool {
+        kind == "general" || self.kind == "general" || self.kind == kind
     }
+}
 
-    fn law(&self, state: &ActuatorState<'a>, at: &Attributes<'a>) -> Result<Law, ImportError> {
-        let a = Attributes::from_values(at, state.own.clone());
-        let base = &state.base;
-        let kp = || a.number("kp");
-        let damped = |kp: f64, inherited: f64, base_ratio: Option<f64>| {
-            let (kv, ratio) = (a.not_negative("kv")?, a.not_negative("dampratio")?);
-            if kv.is_some() && ratio.is_some() {
-                return Err(a.error("both 'kv' and 'dampratio' are given"));
+/// The attributes of an element that belong to its kind, and those that all kinds share.
+pub(crate) fn split(e: &Element) -> (Values<'_>, Values<'_>) {
+    own(e).into_iter().partition(|(n, _)| OWN.contains(n))
+}
+
+impl<'a> Reader<'a> {
+    /// What an element says over what the classes say about its kind.
+    pub(crate) fn actuator_defaults(
+        &mut self,
+        inherited: Option<ActuatorDefaults<'a>>,
+        e: &'a Element,
+    ) -> Result<ActuatorDefaults<'a>, ImportError> {
+        let a = self.attributes("actuator", e)?;
+        let (mut own, _) = split(e);
+        let has = |own: &Values<'a>, n: &str| own.iter().any(|(o, _)| *o == n);
+        if has(&own, "kv") && has(&own, "dampratio") {
+            return Err(a.error("both 'kv' and 'dampratio' are given"));
+        }
+        let mut base = Law::default();
+        if let Some(mut d) = inherited {
+            if d.kind == e.tag {
+                // Damping and damping ratio replace each other.
+                d.own.retain(|(n, _)| {
+                    !(*n == "dampratio" && has(&own, "kv") || *n == "kv" && has(&own, "dampratio"))
+                });
+                own = merge(&d.own, own);
+                base = d.base;
+            } else {
+                base = law(&d, &a)?;
             }
-            let ratio = ratio.or(base_ratio.filter(|_| kv.is_none()));
-            let damping = kv.map_or(inherited, |kv| -kv);
-            Ok(Law { affine: true, gain: Some(kp), bias: [0.0, -kp, damping], ratio })
-        };
-        Ok(match state.kind.unwrap_or("general") {
-            "position" | "intvelocity" => {
-                damped(kp()?.or(base.gain).unwrap_or(1.0), base.bias[2].min(0.0), base.ratio)?
-            }
-            "pid" => damped(kp()?.unwrap_or(1.0), 0.0, None)?,
-            "velocity" => {
-                let kv = a.not_negative("kv")?.or(base.gain).unwrap_or(1.0);
-                Law { affine: true, gain: Some(kv), bias: [0.0, 0.0, -kv], ratio: None }
-            }
-            "cylinder" => {
-                let bias = a.array("bias")?.unwrap_or(base.bias);
-                Law { affine: true, gain: None, bias, ratio: None }
-            }
-            "general" => general(&a, base)?,
-            _ => Law::default(),
-        })
+        }
+        let out = ActuatorDefaults { kind: &e.tag, own, base };
+        law(&out, &a)?;
+        Ok(out)
     }
 
     pub(crate) fn read_actuators(
@@ -130,12 +105,13 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let class = self.class_of("actuator", e, None)?;
-            let state = self.actuator_state(self.defaults.actuator(class).clone(), e)?;
+            let inherited = self.defaults.actuator(class, &e.tag).cloned();
+            let said = self.actuator_defaults(inherited, e)?;
             let own = Attributes::new("actuator", self.tree, e, &[]);
-            let a = Attributes::from_values(&own, state.shared.clone());
+            let shared = merge(self.defaults.shared_actuator(class), split(e).1);
+            let a = Attributes::from_values(&own, shared);
             model.actuator_names.insert(&a, 0)?;
-            let law = self.law(&state, &own)?;
-            self.add_actuator(&a, law, model)?;
+            self.add_actuator(&a, law(&said, &own)?, model)?;
         }
         Ok(())
     }
@@ -167,7 +143,7 @@ impl<'a> Reader<'a> {
         }
         // A positive b₂ of a position-like actuator is a damping ratio.
         let position_like = law.gain == Some(-law.bias[1]);
-        let ratio = law.ratio.or((position_like && law.bias[2] > 0.0).then_some(law.bias[2]));
+        let ratio = (position_like && law.bias[2] > 0.0).then_some(law.bias[2]);
         let damping = if ratio.is_some() { 0.0 } else { -law.bias[2] * gear * gear };
         let stiffness = -law.bias[1] * gear * gear;
         for (what, value) in [("stiffness", stiffness), ("damping", damping)] {
@@ -184,7 +160,7 @@ impl<'a> Reader<'a> {
                 stiffness: stiffness + 0.0,
                 damping: damping + 0.0,
             },
-            damping_ratio: ratio.filter(|&r| r > 0.0),
+            damping_ratio: ratio,
             gear,
             at: a.at.clone(),
             label: a.label(),
@@ -263,6 +239,30 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Gain and bias of what is said, as MuJoCo's shortcuts define them.
+fn law(d: &ActuatorDefaults<'_>, at: &Attributes<'_>) -> Result<Law, ImportError> {
+    let a = &Attributes::from_values(at, d.own.clone());
+    let base = &d.base;
+    let servo = |kp: f64, inherited: f64| {
+        let (kv, ratio) = (a.not_negative("kv")?, a.not_negative("dampratio")?);
+        let damping = ratio.or(kv.map(|kv| -kv)).unwrap_or(inherited);
+        Ok(Law { affine: true, gain: Some(kp), bias: [0.0, -kp, damping] })
+    };
+    Ok(match d.kind {
+        "position" | "intvelocity" => {
+            servo(a.number("kp")?.or(base.gain).unwrap_or(1.0), base.bias[2])?
+        }
+        "pid" => servo(a.number("kp")?.unwrap_or(1.0), 0.0)?,
+        "velocity" => {
+            let kv = a.not_negative("kv")?.or(base.gain).unwrap_or(1.0);
+            Law { affine: true, gain: Some(kv), bias: [0.0, 0.0, -kv] }
+        }
+        "cylinder" => Law { affine: true, gain: None, bias: a.array("bias")?.unwrap_or(base.bias) },
+        "general" => general(a, base)?,
+        _ => Law::default(),
+    })
+}
+
 fn general(a: &Attributes<'_>, base: &Law) -> Result<Law, ImportError> {
     let biastype =
         a.keyword("biastype", &["none", "affine", "muscle", "user", "dcmotor", "so3"])?;
@@ -277,6 +277,5 @@ fn general(a: &Attributes<'_>, base: &Law) -> Result<Law, ImportError> {
     }
     let fixed = gaintype.is_none_or(|g| g == "fixed");
     let gain = gain.or(base.gain).unwrap_or(1.0);
-    let ratio = base.ratio.filter(|_| given.len() < 3);
-    Ok(Law { affine, gain: fixed.then_some(gain), bias, ratio })
+    Ok(Law { affine, gain: fixed.then_some(gain), bias })
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::{
     Attributes, Reader,
-    actuator::ActuatorState,
+    actuator::ActuatorDefaults,
     attributes::{Values, merge, own},
 };
 use crate::{ImportError, xml::Element};
@@ -21,11 +21,13 @@ const KINDS: [(&str, &[&str]); 5] = [
 /// Kinds whose defaults have no effect.
 const WITHOUT_EFFECT: [&str; 6] = ["mesh", "texture", "material", "camera", "light", "pair"];
 
-/// One class with all values, inherited ones included.
+/// One class with all values, inherited ones included; what it says about gain and bias of actuators stands alone.
 #[derive(Clone, Debug, Default)]
 struct Class<'a> {
+    parent: Option<usize>,
     values: HashMap<&'static str, Values<'a>>,
-    actuator: ActuatorState<'a>,
+    shared_actuator: Values<'a>,
+    actuator: Option<ActuatorDefaults<'a>>,
 }
 
 /// All classes; the root is number 0.
@@ -56,9 +58,16 @@ impl<'a> Defaults<'a> {
         self.classes[class].values.get(kind).map_or(&[], Vec::as_slice)
     }
 
-    /// What a class gives to actuators.
-    pub(crate) fn actuator(&self, class: usize) -> &ActuatorState<'a> {
-        &self.classes[class].actuator
+    /// What the nearest class that says something about actuators of a kind says.
+    pub(crate) fn actuator(&self, class: usize, kind: &str) -> Option<&ActuatorDefaults<'a>> {
+        std::iter::successors(Some(class), |&c| self.classes[c].parent)
+            .filter_map(|c| self.classes[c].actuator.as_ref())
+            .find(|d| d.concerns(kind))
+    }
+
+    /// Attributes that actuators of all kinds share.
+    pub(crate) fn shared_actuator(&self, class: usize) -> &[(&'a str, std::borrow::Cow<'a, str>)] {
+        &self.classes[class].shared_actuator
     }
 }
 
@@ -97,7 +106,7 @@ impl<'a> Reader<'a> {
         }
         let d = &mut self.defaults;
         let copy = d.classes[parent].clone();
-        d.classes.push(copy);
+        d.classes.push(Class { parent: Some(parent), actuator: None, ..copy });
         if d.names.insert(name.to_owned(), d.classes.len() - 1).is_some() {
             return Err(ImportError::DuplicateName {
                 at: Box::new(a.at.clone()),
@@ -113,9 +122,11 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         if super::actuator::is_actuator(&e.tag) {
-            let state = self.defaults.classes[class].actuator.clone();
-            let state = self.actuator_state(state, e)?;
-            self.defaults.classes[class].actuator = state;
+            let inherited = self.defaults.actuator(class, &e.tag).cloned();
+            let said = self.actuator_defaults(inherited, e)?;
+            let class = &mut self.defaults.classes[class];
+            class.shared_actuator = merge(&class.shared_actuator, super::actuator::split(e).1);
+            class.actuator = Some(said);
             return Ok(());
         }
         let Some(&(kind, rows)) = KINDS.iter().find(|(k, _)| *k == e.tag) else {

@@ -68,8 +68,13 @@ impl Reader<'_> {
     pub(crate) fn inertias(&mut self, tree: &RawTree) -> Result<Vec<SpatialInertia>, ImportError> {
         let mut out = vec![SpatialInertia::ZERO];
         for body in &tree.bodies[1..] {
-            let inertia = self.body_inertia(body)?;
-            out.push(self.bounded(inertia));
+            let mut inertia = self.body_inertia(body)?;
+            if inertia == SpatialInertia::ZERO {
+                // MuJoCo's place for what the bounds give to a body without inertia.
+                inertia.center_of_mass = body.parent_from_body.translation;
+            }
+            let inertia = self.bounded(inertia);
+            out.push(if inertia.is_zero() { SpatialInertia::ZERO } else { inertia });
         }
         if let Some(total) = self.compiler.total_mass {
             let sum: f64 = out.iter().map(|i| i.mass).sum();
