@@ -726,4 +726,9 @@ fn lenient_reading_notes_instead() {
 fn quaternion_signs_are_those_of_the_file() {
     let i = model(r#"<body quat="-2 0 0 0"><joint type="free"/><geom size=".1"/></body>"#, "");
     assert_eq!(i.mechanism.start_positions()[3], -1.0);
+    // Frames given by axes have the sign that MuJoCo gives them.
+    let axes = r#"<body xyaxes="0.04617 0.3623 -0.06369 -0.05311 -0.3623 -0.4766"><freejoint/><geom size=".1"/></body>"#;
+    let q = model(axes, "").mechanism.start_positions();
+    let wanted = [-0.4920638877, 0.5658093403, 0.4165227160, -0.5140445];
+    q[3..7].iter().zip(wanted).for_each(|(x, e)| about(*x, e, 1e-9));
 }

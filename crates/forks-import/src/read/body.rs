@@ -3,7 +3,7 @@
 
 use forks_mechanism::{
     Geometry,
-    lie::{Pose, SpatialInertia},
+    lie::{Pose, SpatialInertia, glam::DVec3},
 };
 
 use super::{
@@ -23,6 +23,8 @@ pub(crate) struct RawBody {
     pub(crate) label: String,
     pub(crate) at: Location,
     pub(crate) parent: usize,
+    /// Position as it is written, frames around the body left out.
+    pub(crate) position: DVec3,
     /// Pose in the parent at the start.
     pub(crate) parent_from_body: Pose,
     pub(crate) gravity_compensation: f64,
@@ -83,6 +85,7 @@ impl<'a> Reader<'a> {
                 label: "worldbody".into(),
                 at: Location::default(),
                 parent: 0,
+                position: DVec3::ZERO,
                 parent_from_body: Pose::IDENTITY,
                 gravity_compensation: 0.0,
                 joints: vec![],
@@ -165,12 +168,14 @@ impl<'a> Reader<'a> {
             let reason = "a mocap body is welded to the world where it stands";
             self.notes.add(a.label(), "mocap", Effect::Approximated, reason, &a.at);
         }
+        let frame_from_body = pose(&a, &self.compiler)?;
         tree.bodies.push(RawBody {
             name: a.name().map_or_else(|| format!("#{index}"), str::to_owned),
             label: a.name().map_or_else(|| format!("body #{index}"), |_| a.label()),
             at: a.at.clone(),
             parent: place.body,
-            parent_from_body: place.body_from_frame * pose(&a, &self.compiler)?,
+            position: frame_from_body.translation,
+            parent_from_body: place.body_from_frame * frame_from_body,
             gravity_compensation: a.number("gravcomp")?.unwrap_or(0.0),
             joints: vec![],
             inertial: None,

@@ -71,7 +71,7 @@ impl Reader<'_> {
             let mut inertia = self.body_inertia(body)?;
             if inertia == SpatialInertia::ZERO {
                 // MuJoCo's place for what the bounds give to a body without inertia.
-                inertia.center_of_mass = body.parent_from_body.translation;
+                inertia.center_of_mass = body.position;
             }
             let inertia = self.bounded(inertia);
             out.push(if inertia.is_zero() { SpatialInertia::ZERO } else { inertia });
@@ -186,14 +186,10 @@ impl Reader<'_> {
 /// The sum of geoms; a single one keeps its digits.
 fn sum(geoms: &[(&GeomMass, DVec3)]) -> SpatialInertia {
     let one = |(g, moments): &(&GeomMass, DVec3)| principal(g.mass, g.body_from_geom, *moments);
-    match geoms {
-        [] => SpatialInertia::ZERO,
-        [single] => one(single),
-        _ => geoms
-            .iter()
-            .filter(|(g, _)| g.mass > 0.0)
-            .map(one)
-            .reduce(|a, b| a.combined(&b))
-            .unwrap_or(SpatialInertia::ZERO),
-    }
+    geoms
+        .iter()
+        .filter(|(g, _)| g.mass > 0.0)
+        .map(one)
+        .reduce(|a, b| a.combined(&b))
+        .unwrap_or(SpatialInertia::ZERO)
 }

@@ -2,7 +2,7 @@
 
 use forks_mechanism::lie::{
     Pose, exp_rotation,
-    glam::{DMat3, DQuat, DVec3},
+    glam::{DQuat, DVec3},
 };
 
 use super::{Attributes, Compiler};
@@ -98,7 +98,31 @@ fn xy_axes(a: &Attributes<'_>) -> Result<DQuat, ImportError> {
         return Err(a.invalid("xyaxes", "has a y axis parallel to its x axis"));
     }
     let y = y.normalize();
-    Ok(DQuat::from_mat3(&DMat3::from_cols(x, y, x.cross(y))))
+    Ok(from_axes([x, y, x.cross(y)]))
+}
+
+/// The quaternion of a frame given by its axes; the component that is computed first is positive, which fixes
+/// the sign as in MuJoCo.
+fn from_axes(c: [DVec3; 3]) -> DQuat {
+    let trace = c[0].x + c[1].y + c[2].z;
+    if trace > 0.0 {
+        let w = 0.5 * (1.0 + trace).sqrt();
+        let v = DVec3::new(c[1].z - c[2].y, c[2].x - c[0].z, c[0].y - c[1].x) / (4.0 * w);
+        return DQuat::from_xyzw(v.x, v.y, v.z, w).normalize();
+    }
+    let i = match (c[0].x > c[1].y, c[0].x > c[2].z, c[1].y > c[2].z) {
+        (true, true, _) => 0,
+        (_, _, true) => 1,
+        _ => 2,
+    };
+    let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+    let first = 0.5 * (1.0 + c[i][i] - c[j][j] - c[k][k]).max(0.0).sqrt();
+    let mut v = DVec3::ZERO;
+    v[i] = first;
+    v[j] = (c[i][j] + c[j][i]) / (4.0 * first);
+    v[k] = (c[i][k] + c[k][i]) / (4.0 * first);
+    let w = (c[j][k] - c[k][j]) / (4.0 * first);
+    DQuat::from_xyzw(v.x, v.y, v.z, w).normalize()
 }
 
 /// The smallest rotation that takes (0, 0, 1) to `z`; half a turn about x where that is not unique.
