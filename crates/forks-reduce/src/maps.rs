@@ -1,40 +1,56 @@
-//! The way back over a sweep's tape: joint displacements, link twists and joint loads per unit effector
-//! wrench ([A16] §5: local and global wrench maps, Eq. 15–22, for any graph at once).
+//! The way back over a sweep's tape: joint displacements, link twists and joint loads per unit load
+//! ([A16] §5: local and global wrench maps, Eq. 15–22, for any graph at once).
 
-use forks_mechanism::{LinkId, dense::Matrix, lie::Twist};
+use forks_mechanism::{JointId, LinkId, TreeEdge, dense::Matrix, lie::Adjoint};
 
 use crate::{
     frontier::{Record, Variable},
+    motion::ScaledMotion,
     sweep::{Op, Sweep, link_variables},
 };
 
-/// Linear maps from unit loads (six per effector link, then one per output) in dimensionless form.
+/// Linear maps from loads on links (the columns of what the sweep back starts from), then from unit
+/// forces along each output. SI units.
 pub(crate) struct Maps {
-    /// Joint displacements: nv × loads.
+    /// Joint displacements: nv × (loads, outputs).
     pub(crate) joints: Matrix,
     /// Link twists: 6 × loads per link, the ground first.
     pub(crate) twists: Vec<Matrix>,
-    /// Load that each tree joint carries, in its outer link's frame: 6 × loads per tree edge.
+    /// Link twists: 6 × outputs per link.
+    pub(crate) output_twists: Vec<Matrix>,
+    /// Load that each tree joint carries, in its outer link's frame: 6 × loads per tree edge; empty
+    /// where the sweep did not go.
     pub(crate) carried: Vec<Matrix>,
 }
 
-/// Adjoint variables: one row of `width` numbers per variable.
-struct Adjoints {
+/// One row of `width` numbers per variable.
+struct Table {
     width: usize,
     data: Vec<f64>,
 }
 
-impl Adjoints {
+impl Table {
+    fn zeros(rows: usize, width: usize) -> Self {
+        Self { width, data: vec![0.0; rows * width] }
+    }
+
     fn row(&self, v: Variable) -> &[f64] {
         &self.data[v as usize * self.width..(v as usize + 1) * self.width]
     }
 
+    fn row_mut(&mut self, v: Variable) -> &mut [f64] {
+        &mut self.data[v as usize * self.width..(v as usize + 1) * self.width]
+    }
+
     fn add(&mut self, v: Variable, s: f64, x: &[f64]) {
-        let w = self.width;
         if s != 0.0 {
-            let row = &mut self.data[v as usize * w..(v as usize + 1) * w];
-            row.iter_mut().zip(x).for_each(|(r, x)| *r += s * x);
+            self.row_mut(v).iter_mut().zip(x).for_each(|(r, x)| *r += s * x);
         }
+    }
+
+    /// The six rows of a link.
+    fn link(&self, l: LinkId) -> &[f64] {
+        &self.data[6 * l.index() * self.width..6 * (l.index() + 1) * self.width]
     }
 
     /// `m` times the rows of `variables`.
@@ -62,120 +78,158 @@ impl Adjoints {
 }
 
 /// Runs the tape backwards, then one sweep forwards for the twists.
-pub(crate) fn maps(sweep: &Sweep<'_>, effectors: &[LinkId]) -> Maps {
-    let m = sweep.m;
-    let width = 6 * effectors.len() + sweep.outputs.len();
-    let count = sweep.frontier.variable_count();
-    let mut w = Adjoints { width, data: vec![0.0; count * width] };
-    let loaded = effectors
-        .iter()
-        .flat_map(|&l| link_variables(l))
-        .chain(sweep.outputs.iter().copied())
-        .collect::<Vec<_>>();
-    for (k, &v) in loaded.iter().enumerate() {
-        w.data[v as usize * width + k] = 1.0;
+///
+/// `loads` (6 per link of `links` × loads) are dimensionless wrenches on the links.
+pub(crate) fn maps(sweep: &Sweep<'_>, links: &[LinkId], loads: &Matrix) -> Maps {
+    let width = loads.columns() + sweep.outputs.len();
+    let mut w = Table::zeros(sweep.frontier.variable_count(), width);
+    for (i, v) in links.iter().flat_map(|&l| link_variables(l)).enumerate() {
+        w.row_mut(v)[..loads.columns()].copy_from_slice(loads.row(i));
     }
-    let mut joints = Matrix::zeros(m.velocity_count(), width);
-    let mut carried = vec![Matrix::zeros(0, 0); m.forest().edges().len()];
+    for (i, &v) in sweep.outputs.iter().enumerate() {
+        w.row_mut(v)[loads.columns() + i] = 1.0;
+    }
+    let (joints, carried) = backward(sweep, &mut w, loads.columns());
+    let xi = forward(sweep, &joints);
+    let split = |from: usize, columns: usize| {
+        (0..sweep.m.links().len())
+            .map(|l| scaled_rows(xi.link(LinkId::new(l)), width, from, columns, sweep.r))
+            .collect()
+    };
+    let twists = split(0, loads.columns());
+    let output_twists = split(loads.columns(), sweep.outputs.len());
+    Maps { joints, twists, output_twists, carried }
+}
+
+/// The adjoint sweep: joint displacements and the loads that tree joints carry.
+fn backward(sweep: &Sweep<'_>, w: &mut Table, loads: usize) -> (Matrix, Vec<Matrix>) {
+    let m = sweep.m;
+    let mut joints = Matrix::zeros(m.velocity_count(), w.width);
+    let mut carried = vec![Matrix::default(); m.forest().edges().len()];
+    let mut outer = Vec::new();
     for op in sweep.tape.iter().rev() {
         match op {
             Op::Append(k) => {
-                carried[*k] = append_back(sweep, *k, &mut w, &mut joints);
+                let e = &m.forest().edges()[*k];
+                outer.clear();
+                outer.extend_from_slice(w.link(e.outer));
+                append_back(sweep, e, &sweep.motions[*k], w, &outer);
+                coordinate_values(sweep, e.joint, w, &mut joints);
+                carried[*k] = scaled_rows(&outer, w.width, 0, loads, 1.0 / sweep.r);
             }
-            Op::Close(id) => coordinate_values(sweep, *id, &w, &mut joints),
-            Op::Output { variable, rows } => {
+            Op::Close(id) => coordinate_values(sweep, *id, w, &mut joints),
+            Op::Output { variable, weight, source } => {
                 let x = w.row(*variable).to_vec();
-                for (&v, &s) in rows.variables.iter().zip(rows.matrix.row(0)) {
-                    w.add(v, s, &x);
-                }
+                w.add(*source, *weight, &x);
             }
-            Op::Update(Record::Consume { live, rows, gain }) => {
-                let y = w.product(&gain.transpose(), live);
-                w.subtract_transposed(&rows.variables, &rows.matrix, &y);
-            }
-            Op::Update(Record::Correct { live, rows, core, covariance }) => {
-                let y = core.mul(&w.product(covariance, live));
-                w.subtract_transposed(&rows.variables, &rows.matrix, &y);
-            }
-            Op::Update(Record::Value { live, variable, covariance }) => {
-                let c = Matrix::from_fn(1, covariance.len(), |_, j| covariance[j]);
-                let value = w.product(&c, live);
-                let index = *variable as usize - 6 * m.links().len();
-                joints.row_mut(index).copy_from_slice(value.row(0));
-            }
+            Op::Update(record) => undo(record, w, |v, value| {
+                let index = v as usize - 6 * m.links().len();
+                joints.row_mut(index).copy_from_slice(value);
+            }),
         }
     }
-    let twists = forward_twists(sweep, &joints);
-    Maps { joints, twists, carried }
+    (joints, carried)
 }
 
-/// w_p += Adᵀ w_c, w_θ += Jᵀ w_c, δθ = C_θ w_θ; returns w_c.
-fn append_back(sweep: &Sweep<'_>, k: usize, w: &mut Adjoints, joints: &mut Matrix) -> Matrix {
-    let e = sweep.m.forest().edges()[k];
-    let motion = &sweep.motions[k];
-    let outer = link_variables(e.outer);
-    let wc = Matrix::from_fn(6, w.width, |i, j| w.row(outer[i])[j]);
-    for (column, v) in motion.columns.iter().zip(sweep.m.velocity_range(e.joint)) {
-        let variable = sweep.coordinate_variable(v);
-        for (i, s) in column.to_array().into_iter().enumerate() {
-            w.add(variable, s, wc.row(i));
+/// w ← (update)ᵀ w; `found` gets the values that were asked for.
+fn undo(record: &Record, w: &mut Table, found: impl FnOnce(Variable, &[f64])) {
+    match record {
+        Record::Consume { live, rows, gain } => {
+            let y = w.product(&gain.transpose(), live);
+            w.subtract_transposed(&rows.variables, &rows.matrix, &y);
+        }
+        Record::Correct { live, rows, core, covariance } => {
+            let y = core.mul(&w.product(covariance, live));
+            w.subtract_transposed(&rows.variables, &rows.matrix, &y);
+        }
+        Record::Value { live, variable, covariance } => {
+            let row = Matrix::from_fn(1, covariance.len(), |_, j| covariance[j]);
+            found(*variable, w.product(&row, live).row(0));
         }
     }
-    coordinate_values(sweep, e.joint, w, joints);
+}
+
+/// w_p += Adᵀ w_c, w_θ += Jᵀ w_c; `outer` is w_c.
+fn append_back(
+    sweep: &Sweep<'_>,
+    e: &TreeEdge,
+    motion: &ScaledMotion,
+    w: &mut Table,
+    outer: &[f64],
+) {
+    let width = w.width;
+    for (column, v) in motion.columns.as_slice().iter().zip(sweep.m.velocity_range(e.joint)) {
+        let variable = sweep.coordinate_variable(v);
+        for (s, wc) in column.to_array().into_iter().zip(outer.chunks_exact(width)) {
+            w.add(variable, s, wc);
+        }
+    }
     if e.inner != LinkId::WORLD {
         let ad = motion.ad.matrix();
         let inner = link_variables(e.inner);
-        for i in 0..6 {
-            for j in 0..6 {
-                w.add(inner[j], ad.rows[i][j], wc.row(i));
+        for (row, wc) in ad.rows.iter().zip(outer.chunks_exact(width)) {
+            for (&v, &s) in inner.iter().zip(row) {
+                w.add(v, s, wc);
             }
         }
     }
-    wc
 }
 
 /// δθ = C_θ w_θ for joints whose spring resists all their directions.
-fn coordinate_values(
-    sweep: &Sweep<'_>,
-    id: forks_mechanism::JointId,
-    w: &Adjoints,
-    joints: &mut Matrix,
-) {
-    let Some(c) = &sweep.compliance[id.index()] else { return };
-    if c.free.columns() > 0 {
+fn coordinate_values(sweep: &Sweep<'_>, id: JointId, w: &Table, joints: &mut Matrix) {
+    let c = &sweep.compliance[id.index()];
+    if c.is_free() {
         return;
     }
     let range = sweep.m.velocity_range(id);
-    let variables: Vec<Variable> = range.clone().map(|v| sweep.coordinate_variable(v)).collect();
-    let values = w.product(&c.compliance, &variables);
-    for (i, v) in range.enumerate() {
-        joints.row_mut(v).copy_from_slice(values.row(i));
+    for (i, v) in range.clone().enumerate() {
+        let out = joints.row_mut(v);
+        for (&s, u) in c.compliance.row(i).iter().zip(range.clone()) {
+            let wu = w.row(sweep.coordinate_variable(u));
+            out.iter_mut().zip(wu).for_each(|(o, x)| *o += s * x);
+        }
     }
 }
 
 /// ξ_c = Ad ξ_p + J δθ over all tree joints.
-fn forward_twists(sweep: &Sweep<'_>, joints: &Matrix) -> Vec<Matrix> {
+fn forward(sweep: &Sweep<'_>, joints: &Matrix) -> Table {
     let m = sweep.m;
     let width = joints.columns();
-    let mut twists = vec![Matrix::zeros(6, width); m.links().len()];
+    let mut xi = Table::zeros(6 * m.links().len(), width);
+    let mut inner = Vec::new();
     for (k, e) in m.forest().edges().iter().enumerate() {
         let motion = &sweep.motions[k];
-        let mut out = Matrix::zeros(6, width);
-        for c in 0..width {
-            let mut t = if e.inner == LinkId::WORLD {
-                Twist::ZERO
-            } else {
-                let inner = &twists[e.inner.index()];
-                motion.ad.apply(Twist::from_array(core::array::from_fn(|i| inner[(i, c)])))
-            };
-            for (column, v) in motion.columns.iter().zip(m.velocity_range(e.joint)) {
-                t += *column * joints[(v, c)];
-            }
-            for (i, x) in t.to_array().into_iter().enumerate() {
-                out[(i, c)] = x;
+        let outer = link_variables(e.outer);
+        if e.inner != LinkId::WORLD {
+            inner.clear();
+            inner.extend_from_slice(xi.link(e.inner));
+            add_adjoint(&mut xi, &outer, &motion.ad, &inner);
+        }
+        for (column, v) in motion.columns.as_slice().iter().zip(m.velocity_range(e.joint)) {
+            for (&variable, s) in outer.iter().zip(column.to_array()) {
+                xi.add(variable, s, joints.row(v));
             }
         }
-        twists[e.outer.index()] = out;
     }
-    twists
+    xi
+}
+
+fn add_adjoint(xi: &mut Table, outer: &[Variable; 6], ad: &Adjoint, inner: &[f64]) {
+    let width = xi.width;
+    for (&v, row) in outer.iter().zip(ad.matrix().rows) {
+        for (s, x) in row.into_iter().zip(inner.chunks_exact(width)) {
+            xi.add(v, s, x);
+        }
+    }
+}
+
+/// Columns of a 6-row block, its first three rows (lengths) times `scale`.
+fn scaled_rows(block: &[f64], width: usize, from: usize, columns: usize, scale: f64) -> Matrix {
+    let mut out = Matrix::zeros(6, columns);
+    for i in 0..6 {
+        let s = if i < 3 { scale } else { 1.0 };
+        let row = &block[i * width + from..i * width + from + columns];
+        out.row_mut(i).iter_mut().zip(row).for_each(|(o, x)| *o = s * x);
+    }
+    out
 }

@@ -4,7 +4,7 @@
 //! compliance are comparable.
 
 use forks_mechanism::{
-    JointMatrix, Mechanism, TreeEdge,
+    JointColumns, JointMatrix, Mechanism, TreeEdge,
     dense::Matrix,
     lie::{Adjoint, Pose, Twist, Wrench},
     tree_joint_motion,
@@ -15,7 +15,7 @@ pub(crate) struct ScaledMotion {
     /// Adjoint of outer_from_inner.
     pub(crate) ad: Adjoint,
     /// Columns J.
-    pub(crate) columns: Vec<Twist>,
+    pub(crate) columns: JointColumns,
 }
 
 pub(crate) fn scale_pose(p: &Pose, r: f64) -> Pose {
@@ -34,7 +34,7 @@ pub(crate) fn scaled_motion(m: &Mechanism, e: &TreeEdge, q: &[f64], r: f64) -> S
     let motion = tree_joint_motion(m, e, q);
     ScaledMotion {
         ad: scale_pose(&motion.inner_from_outer.inverse(), r).adjoint(),
-        columns: motion.columns.as_slice().iter().map(|c| scale_twist(*c, r)).collect(),
+        columns: motion.columns.map(|c| scale_twist(c, r)),
     }
 }
 
@@ -44,6 +44,13 @@ pub(crate) struct JointCompliance {
     pub(crate) compliance: Matrix,
     /// Free directions as columns (d×k).
     pub(crate) free: Matrix,
+}
+
+impl JointCompliance {
+    /// True if some direction is not resisted.
+    pub(crate) fn is_free(&self) -> bool {
+        self.free.columns() > 0
+    }
 }
 
 /// Relative size below which an eigenvalue of a stiffness matrix counts as zero.

@@ -2,7 +2,7 @@
 
 use forks_mechanism::{Combination, JointId, JointKind, LinkId, Mechanism};
 
-use crate::motion::joint_compliance;
+use crate::motion::JointCompliance;
 
 /// Where a sweep goes.
 pub(crate) struct Plan {
@@ -19,6 +19,7 @@ pub(crate) fn plan(
     m: &Mechanism,
     effectors: &[LinkId],
     outputs: &[Combination],
+    compliance: &[JointCompliance],
     enter_all: bool,
 ) -> Plan {
     let edges = m.forest().edges();
@@ -35,13 +36,7 @@ pub(crate) fn plan(
         driven[c.joint.index()] = true;
     }
     for e in edges {
-        let j = m.joint(e.joint);
-        wanted[e.outer.index()] |= driven[e.joint.index()];
-        let springless = match &j.spring {
-            None => j.dof() > 0,
-            Some(s) => joint_compliance(j.dof(), Some(&s.stiffness)).free.columns() > 0,
-        };
-        wanted[e.outer.index()] |= springless;
+        wanted[e.outer.index()] |= driven[e.joint.index()] || compliance[e.joint.index()].is_free();
     }
     let left_out = loose_parts(m, effectors);
     for l in &left_out {

@@ -180,6 +180,7 @@ fn carried_loads(m: &Mechanism, motions: &[ScaledMotion], mut wrench: Vec<Wrench
 pub(crate) fn gamma(motion: &ScaledMotion, carried: Wrench) -> Matrix {
     let rows: Vec<Vec6> = motion
         .columns
+        .as_slice()
         .iter()
         .map(|j| {
             let pulled = motion.ad.transpose_apply(j.ad_transpose(carried));

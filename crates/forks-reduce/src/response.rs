@@ -9,7 +9,7 @@ use forks_mechanism::{
 
 use crate::{
     error::ReduceError,
-    maps::{Maps, maps},
+    maps::maps,
     sweep::{State, Sweep, link_variables},
 };
 
@@ -141,8 +141,7 @@ pub fn response(
         peak = sweep.frontier.peak(),
         "frontier sweep"
     );
-    let maps = maps(&sweep, &links);
-    let out = assemble(&sweep, &maps, effectors, &links);
+    let out = assemble(&sweep, effectors, &links);
     if out.compliance.is_finite() && out.joints.is_finite() {
         return Ok(out);
     }
@@ -178,34 +177,31 @@ fn check_sizes(
     Ok(())
 }
 
-/// Turns dimensionless maps from the links' frames into SI maps from the effectors' frames.
-fn assemble(sweep: &Sweep<'_>, maps: &Maps, effectors: &[Effector], links: &[LinkId]) -> Response {
-    let r = sweep.r;
-    let adjoints = effector_adjoints(effectors, links, r);
-    let wide = 6 * links.len();
-    // Loads: dimensionless link wrenches per SI effector wrench.
+/// Runs the way back and puts the effectors' rows together.
+fn assemble(sweep: &Sweep<'_>, effectors: &[Effector], links: &[LinkId]) -> Response {
+    let adjoints = effector_adjoints(effectors, links, sweep.r);
+    // Dimensionless link wrenches per SI effector wrench.
     let loads = adjoints.transpose();
-    let on_effectors = |m: &Matrix| m.block(0, 0, m.rows(), wide).mul(&loads);
-    let on_outputs = |m: &Matrix| m.block(0, wide, m.rows(), sweep.outputs.len());
-    let frontier = frontier_compliance(sweep, links);
-    let compliance = adjoints.mul(&frontier.block(0, 0, wide, wide)).mul(&loads).symmetric_part();
-    let twists: Vec<Matrix> =
-        maps.twists.iter().map(|t| to_si_twist(&on_effectors(t), r)).collect();
-    let joint_loads = maps
-        .carried
-        .iter()
-        .map(|w| if w.rows() == 6 { to_si_wrench(&on_effectors(w), r) } else { w.clone() })
-        .collect();
+    let maps = maps(sweep, links, &loads);
+    let compliance = adjoints.mul(&frontier_compliance(sweep, links)).mul(&loads).symmetric_part();
+    let wide = 6 * effectors.len();
+    let (joints, output_joints) = match sweep.outputs.len() {
+        0 => (maps.joints, Matrix::zeros(sweep.m.velocity_count(), 0)),
+        n => {
+            let split = |from, columns| maps.joints.block(0, from, maps.joints.rows(), columns);
+            (split(0, wide), split(wide, n))
+        }
+    };
     Response {
-        consistency: consistency(&frontier, maps, links),
+        consistency: consistency(&compliance, &effector_rows(effectors, &maps.twists), sweep.r),
         compliance,
-        joints: on_effectors(&maps.joints),
-        twists,
-        joint_loads,
-        output_effectors: adjoints.mul(&on_outputs(&stacked(maps, links))),
-        output_joints: on_outputs(&maps.joints),
-        output_twists: maps.twists.iter().map(|t| to_si_twist(&on_outputs(t), r)).collect(),
-        radius: r,
+        joints,
+        twists: maps.twists,
+        joint_loads: maps.carried,
+        output_effectors: effector_rows(effectors, &maps.output_twists),
+        output_joints,
+        output_twists: maps.output_twists,
+        radius: sweep.r,
         world_from_link: sweep.world_from_link.clone(),
         left_out: sweep.plan.left_out.clone(),
         frontier_peak: sweep.frontier.peak(),
@@ -228,40 +224,34 @@ fn effector_adjoints(effectors: &[Effector], links: &[LinkId], r: f64) -> Matrix
     out
 }
 
-/// Covariance of the effector links and outputs at the end of the sweep.
+/// Dimensionless covariance of the effector links at the end of the sweep; the ground's is zero.
 fn frontier_compliance(sweep: &Sweep<'_>, links: &[LinkId]) -> Matrix {
-    let variables: Vec<_> = links
-        .iter()
-        .flat_map(|&l| link_variables(l))
-        .chain(sweep.outputs.iter().copied())
-        .collect();
+    let variables: Vec<_> = links.iter().flat_map(|&l| link_variables(l)).collect();
+    let f = &sweep.frontier;
     Matrix::from_fn(variables.len(), variables.len(), |i, j| {
-        sweep.frontier.covariance(variables[i], variables[j])
+        let (a, b) = (variables[i], variables[j]);
+        if f.is_live(a) && f.is_live(b) { f.covariance(a, b) } else { 0.0 }
     })
 }
 
-/// Twists of the effector links by the maps, stacked.
-fn stacked(maps: &Maps, links: &[LinkId]) -> Matrix {
-    Matrix::from_fn(6 * links.len(), maps.joints.columns(), |i, j| {
-        maps.twists[links[i / 6].index()][(i % 6, j)]
-    })
-}
-
-fn consistency(frontier: &Matrix, maps: &Maps, links: &[LinkId]) -> f64 {
-    let by_maps = stacked(maps, links);
-    let n = by_maps.rows();
-    let c = frontier.block(0, 0, n, n);
-    let scale = c.max_abs();
-    if scale == 0.0 {
-        return 0.0;
+/// Twists of the effectors in their frames from those of their links, stacked.
+fn effector_rows(effectors: &[Effector], twists: &[Matrix]) -> Matrix {
+    let columns = twists.first().map_or(0, Matrix::columns);
+    let mut out = Matrix::zeros(6 * effectors.len(), columns);
+    for (i, e) in effectors.iter().enumerate() {
+        let ad: Matrix = e.link_from_effector.inverse().adjoint().matrix().into();
+        let rows = ad.mul(&twists[e.link.index()]);
+        (0..6).for_each(|k| out.row_mut(6 * i + k).copy_from_slice(rows.row(k)));
     }
-    c.sub(&by_maps.block(0, 0, n, n)).max_abs() / scale
+    out
 }
 
-fn to_si_twist(m: &Matrix, r: f64) -> Matrix {
-    Matrix::from_fn(6, m.columns(), |i, j| m[(i, j)] * if i < 3 { r } else { 1.0 })
-}
-
-fn to_si_wrench(m: &Matrix, r: f64) -> Matrix {
-    Matrix::from_fn(6, m.columns(), |i, j| m[(i, j)] / if i < 3 { r } else { 1.0 })
+/// Largest difference of two compliances over the largest entry, lengths over r.
+fn consistency(c: &Matrix, by_maps: &Matrix, r: f64) -> f64 {
+    let s = |i: usize| if i % 6 < 3 { 1.0 / r } else { 1.0 };
+    let scaled =
+        |m: &Matrix| Matrix::from_fn(m.rows(), m.columns(), |i, j| s(i) * m[(i, j)] * s(j));
+    let (c, by_maps) = (scaled(c), scaled(by_maps));
+    let scale = c.max_abs();
+    if scale == 0.0 { 0.0 } else { c.sub(&by_maps).max_abs() / scale }
 }

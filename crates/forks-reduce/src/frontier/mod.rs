@@ -15,9 +15,9 @@ mod condition;
 mod inform;
 mod rows;
 
-use forks_mechanism::dense::Matrix;
+use forks_mechanism::{dense::Matrix, lie::Mat6};
 
-pub(crate) use self::rows::Rows;
+pub(crate) use self::rows::{Rows, TwistExpression};
 
 /// A variable's number within one sweep; it lives once.
 pub(crate) type Variable = u32;
@@ -127,20 +127,25 @@ impl Frontier {
         self.at(self.slot[a as usize] as usize, self.slot[b as usize] as usize)
     }
 
+    /// Makes a variable live; its row and column of C are still to be written.
     fn push(&mut self, v: Variable) -> usize {
         let n = self.live.len();
         if n == self.stride {
             self.grow();
         }
-        let s = self.stride;
-        self.c[n * s..n * s + n + 1].fill(0.0);
-        for i in 0..n {
-            self.c[i * s + n] = 0.0;
-        }
         self.slot[v as usize] = n as u32;
         self.live.push(v);
         self.free.push(vec![0.0; self.free_count]);
         self.peak = self.peak.max(self.live.len());
+        n
+    }
+
+    /// Makes a variable live that nothing moves.
+    fn push_zero(&mut self, v: Variable) -> usize {
+        let n = self.push(v);
+        let s = self.stride;
+        self.c[n * s..n * s + n + 1].fill(0.0);
+        (0..n).for_each(|x| self.c[x * s + n] = 0.0);
         n
     }
 
@@ -164,14 +169,14 @@ impl Frontier {
     ) {
         self.add_free_columns(free.columns());
         let start = self.free_count - free.columns();
-        let slots: Vec<usize> = variables.iter().map(|&v| self.push(v)).collect();
-        for (i, &a) in slots.iter().enumerate() {
-            for (j, &b) in slots.iter().enumerate() {
-                self.c[a * self.stride + b] = covariance[(i, j)];
-            }
-            for k in 0..free.columns() {
-                self.free[a][start + k] = free[(i, k)];
-            }
+        let first = self.live.len();
+        variables.iter().for_each(|&v| {
+            self.push_zero(v);
+        });
+        for i in 0..variables.len() {
+            let row = (first + i) * self.stride + first;
+            self.c[row..row + variables.len()].copy_from_slice(covariance.row(i));
+            self.free[first + i][start..].copy_from_slice(free.row(i));
         }
     }
 
@@ -184,52 +189,76 @@ impl Frontier {
     }
 
     /// Adds an independent covariance to live variables.
-    pub(crate) fn add_covariance(&mut self, variables: &[Variable], covariance: &[[f64; 6]; 6]) {
-        for (i, &a) in variables.iter().enumerate() {
-            let a = self.slot[a as usize] as usize;
-            for (j, &b) in variables.iter().enumerate() {
-                let b = self.slot[b as usize] as usize;
-                self.c[a * self.stride + b] += covariance[i][j];
+    pub(crate) fn add_covariance(&mut self, variables: &[Variable; 6], covariance: &Mat6) {
+        for (&a, row) in variables.iter().zip(&covariance.rows) {
+            for (&b, x) in variables.iter().zip(row) {
+                let at =
+                    self.slot[a as usize] as usize * self.stride + self.slot[b as usize] as usize;
+                self.c[at] += x;
             }
         }
     }
 
-    /// Adds variables that are linear expressions of live ones.
-    pub(crate) fn add_dependent(&mut self, variables: &[Variable], rows: &Rows) {
-        let sources: Vec<usize> =
-            rows.variables.iter().map(|&v| self.slot[v as usize] as usize).collect();
+    /// Adds a link's twist, an expression in live variables.
+    pub(crate) fn add_dependent(&mut self, twist: [Variable; 6], expression: &TwistExpression) {
         let old = self.live.len();
-        let slots: Vec<usize> = variables.iter().map(|&v| self.push(v)).collect();
+        twist.iter().for_each(|&v| {
+            self.push(v);
+        });
+        let mut slots = [0; 12];
+        for (slot, &v) in slots.iter_mut().zip(expression.sources()) {
+            *slot = self.slot[v as usize] as usize;
+        }
         let s = self.stride;
-        for (i, &a) in slots.iter().enumerate() {
-            let row = rows.matrix.row(i);
+        let (before, new) = self.c.split_at_mut(old * s);
+        for i in 0..6 {
+            // C_new,* = weights C_source,*
+            let row = &mut new[i * s..i * s + old];
+            row.fill(0.0);
+            for (&w, &p) in expression.row(i).iter().zip(&slots) {
+                add_scaled(row, w, &before[p * s..p * s + old]);
+            }
             for x in 0..old {
-                let mut sum = 0.0;
-                for (&w, &p) in row.iter().zip(&sources) {
-                    sum += w * self.c[p * s + x];
-                }
-                self.c[a * s + x] = sum;
-                self.c[x * s + a] = sum;
-            }
-            let mut free = std::mem::take(&mut self.free[a]);
-            for (&w, &p) in row.iter().zip(&sources) {
-                if w != 0.0 {
-                    free.iter_mut().zip(&self.free[p]).for_each(|(f, g)| *f += w * g);
-                }
-            }
-            self.free[a] = free;
-        }
-        // Among the new variables: rows C_new,source rowsᵀ.
-        for (i, &a) in slots.iter().enumerate() {
-            for (j, &b) in slots.iter().enumerate().take(i + 1) {
-                let mut sum = 0.0;
-                for (&w, &p) in rows.matrix.row(j).iter().zip(&sources) {
-                    sum += w * self.c[a * s + p];
-                }
-                self.c[a * s + b] = sum;
-                self.c[b * s + a] = sum;
+                before[x * s + old + i] = new[i * s + x];
             }
         }
+        for i in 0..6 {
+            for j in 0..=i {
+                // C_new,new = C_new,source weightsᵀ
+                let row = &new[i * s..];
+                let products = expression.row(j).iter().zip(&slots).map(|(&w, &p)| w * row[p]);
+                let sum: f64 = products.sum();
+                new[i * s + old + j] = sum;
+                new[j * s + old + i] = sum;
+            }
+        }
+        if self.free_count > 0 {
+            let (before, new) = self.free.split_at_mut(old);
+            for (i, free) in new.iter_mut().enumerate() {
+                for (&w, &p) in expression.row(i).iter().zip(&slots) {
+                    add_scaled(free, w, &before[p]);
+                }
+            }
+        }
+    }
+
+    /// y ← y + weight · x; y is zero before the first time.
+    pub(crate) fn add_multiple(&mut self, y: Variable, weight: f64, x: Variable) {
+        if !self.is_live(y) {
+            self.push_zero(y);
+        }
+        let (y, x) = (self.slot[y as usize] as usize, self.slot[x as usize] as usize);
+        let n = self.live.len();
+        let (cxy, cxx) = (self.at(x, y), self.at(x, x));
+        for k in 0..n {
+            let sum = self.at(y, k) + weight * self.at(x, k);
+            self.c[y * self.stride + k] = sum;
+            self.c[k * self.stride + y] = sum;
+        }
+        self.c[y * self.stride + y] += weight * (cxy + weight * cxx);
+        let source = std::mem::take(&mut self.free[x]);
+        add_scaled(&mut self.free[y], weight, &source);
+        self.free[x] = source;
     }
 
     /// Drops a variable.
@@ -239,10 +268,8 @@ impl Frontier {
         let s = self.stride;
         if i != last {
             let moved = self.live[last];
-            for x in 0..=last {
-                self.c[i * s + x] = self.c[last * s + x];
-            }
-            for x in 0..=last {
+            self.c.copy_within(last * s..=last * s + last, i * s);
+            for x in 0..last {
                 self.c[x * s + i] = self.c[x * s + last];
             }
             self.c[i * s + i] = self.c[last * s + last];
@@ -334,5 +361,12 @@ impl Frontier {
             }
         }
         tape.push(Record::Correct { live: self.live.clone(), rows, core, covariance });
+    }
+}
+
+/// x ← x + s y.
+fn add_scaled(x: &mut [f64], s: f64, y: &[f64]) {
+    if s != 0.0 {
+        x.iter_mut().zip(y).for_each(|(x, y)| *x += s * y);
     }
 }

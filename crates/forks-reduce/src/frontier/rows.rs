@@ -34,3 +34,35 @@ impl Rows {
         self
     }
 }
+
+/// A link's twist as a linear expression in at most twelve live variables: its inner link's twist and
+/// its joint's coordinates. Lives on the stack, because every tree joint makes one.
+#[derive(Default)]
+pub(crate) struct TwistExpression {
+    sources: [Variable; 12],
+    weights: [[f64; 12]; 6],
+    count: usize,
+}
+
+impl TwistExpression {
+    /// Adds `weight(i, j)` times variable j to component i.
+    pub(crate) fn add(&mut self, variables: &[Variable], weight: impl Fn(usize, usize) -> f64) {
+        for (j, &v) in variables.iter().enumerate() {
+            self.sources[self.count + j] = v;
+            for i in 0..6 {
+                self.weights[i][self.count + j] = weight(i, j);
+            }
+        }
+        self.count += variables.len();
+    }
+
+    /// The variables.
+    pub(crate) fn sources(&self) -> &[Variable] {
+        &self.sources[..self.count]
+    }
+
+    /// The weights of component `i`.
+    pub(crate) fn row(&self, i: usize) -> &[f64] {
+        &self.weights[i][..self.count]
+    }
+}

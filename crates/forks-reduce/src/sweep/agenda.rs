@@ -1,15 +1,13 @@
-//! What becomes possible when: closures, bushings, couplings, springs and outputs wait for their links and
-//! joints.
+//! What becomes possible when: closures, bushings, couplings and springs wait for their links and joints.
 
-use forks_mechanism::{Combination, Coordinate, JointId, LinkId, Mechanism};
+use forks_mechanism::{Coordinate, JointId, LinkId, Mechanism};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Task {
-    Close(JointId),
+    Close(usize),
     Bushing(usize),
     Couple(usize),
     Spring(usize),
-    Output(usize),
 }
 
 /// Counts down what each task still waits for.
@@ -20,14 +18,14 @@ pub(super) struct Agenda {
 }
 
 impl Agenda {
-    pub(super) fn new(m: &Mechanism, outputs: &[Combination]) -> Self {
+    pub(super) fn new(m: &Mechanism) -> Self {
         let mut a = Self {
             tasks: vec![],
             by_link: vec![vec![]; m.links().len()],
             by_joint: vec![vec![]; m.joints().len()],
         };
-        for &id in m.forest().closures() {
-            a.add_for_links(Task::Close(id), [m.joint(id).parent, m.joint(id).child]);
+        for (i, &id) in m.forest().closures().iter().enumerate() {
+            a.add_for_links(Task::Close(i), [m.joint(id).parent, m.joint(id).child]);
         }
         for (i, b) in m.bushings().iter().enumerate() {
             a.add_for_links(Task::Bushing(i), [b.link_a, b.link_b]);
@@ -37,9 +35,6 @@ impl Agenda {
         }
         for (i, c) in m.combination_springs().iter().enumerate() {
             a.add_for_joints(Task::Spring(i), c.combination.terms.iter());
-        }
-        for (i, c) in outputs.iter().enumerate() {
-            a.add_for_joints(Task::Output(i), c.terms.iter());
         }
         a
     }

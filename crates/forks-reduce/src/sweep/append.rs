@@ -6,79 +6,73 @@ use forks_mechanism::{
     lie::{Mat6, Wrench},
 };
 
-use super::{Op, Sweep, columns_matrix, link_variables};
+use super::{Op, Sweep, link_variables};
 use crate::{
-    frontier::{Rows, Singular},
-    motion::{JointCompliance, ScaledMotion, joint_compliance},
+    frontier::{Singular, TwistExpression},
+    motion::ScaledMotion,
     prestress::gamma,
 };
 
 impl Sweep<'_> {
-    /// Chain and split, Eq. 10 and 12.
+    /// Chain and split: C_cc = Ad C_pp Adᵀ + J C_θ Jᵀ, C_c* = Ad C_p* (Eq. 10, 12).
+    ///
+    /// Coordinates that something else needs become live themselves, ξ_c = Ad ξ_p + J θ.
     pub(super) fn append(&mut self, k: usize) -> Result<(), Singular> {
         let e = self.m.forest().edges()[k];
-        let id = e.joint;
-        let compliance = self.spring_compliance(id);
-        let (inner, outer) = (link_variables(e.inner), link_variables(e.outer));
-        let coordinates = self.joint_variables(id);
-        let carried = self.prestress.as_ref().map(|p| p.carried[k]);
-        let loaded = carried.is_some() && !coordinates.is_empty();
+        let outer = link_variables(e.outer);
+        let coordinates = self.joint_variables(e.joint);
+        let coordinates = coordinates.as_slice();
+        let compliance = &self.compliance[e.joint.index()];
+        let loaded = self.prestress.is_some() && !coordinates.is_empty();
         let keep = loaded
-            || compliance.free.columns() > 0
+            || compliance.is_free()
             || coordinates.iter().any(|&v| self.uses[v as usize] > 0);
-        let grounded = e.inner == LinkId::WORLD;
         self.tape.push(Op::Append(k));
         let motion = &self.motions[k];
-        if keep {
-            self.frontier.add_independent(&coordinates, &compliance.compliance, &compliance.free);
-        }
-        let mut rows = Rows::zero(6);
-        if !grounded {
-            rows = rows.plus(1.0, &motion.ad.matrix().into(), &inner);
+        let mut sum = TwistExpression::default();
+        if e.inner != LinkId::WORLD {
+            let ad = motion.ad.matrix();
+            sum.add(&link_variables(e.inner), |i, j| ad.rows[i][j]);
         }
         if keep {
-            rows = rows.plus(1.0, &columns_matrix(motion), &coordinates);
+            self.frontier.add_independent(coordinates, &compliance.compliance, &compliance.free);
+            let columns = motion.columns.as_slice();
+            sum.add(coordinates, |i, j| columns[j].to_array()[i]);
         }
-        self.frontier.add_dependent(&outer, &rows);
+        self.frontier.add_dependent(outer, &sum);
         if !keep {
             let c = projected_compliance(motion, &compliance.compliance);
             self.frontier.add_covariance(&outer, &c);
         }
-        self.compliance[id.index()] = Some(compliance);
-        self.add_geometric_terms(k, carried, loaded)?;
+        if let Some(carried) = self.prestress.as_ref().map(|p| p.carried[k]) {
+            self.add_geometric_terms(k, carried)?;
+        }
         if keep {
-            self.drop_if_unused(&coordinates);
+            self.drop_if_unused(coordinates);
         }
         Ok(())
     }
 
-    /// θᵀΓξ_inner, the joint's curvature and the loads on the outer link.
-    fn add_geometric_terms(
-        &mut self,
-        k: usize,
-        carried: Option<Wrench>,
-        loaded: bool,
-    ) -> Result<(), Singular> {
+    /// θᵀΓξ_inner, the curvatures of spring and joint, and the loads on the outer link.
+    fn add_geometric_terms(&mut self, k: usize, carried: Wrench) -> Result<(), Singular> {
         let e = self.m.forest().edges()[k];
         let coordinates = self.joint_variables(e.joint);
-        if loaded {
-            self.add_spring_curvature(e.joint)?;
+        let coordinates = coordinates.as_slice();
+        let d = coordinates.len();
+        self.add_spring_curvature(e.joint)?;
+        if d > 0 && e.inner != LinkId::WORLD {
+            let g = gamma(&self.motions[k], carried);
+            let lambda = Matrix::from_fn(d + 6, d + 6, |i, j| match (i < d, j < d) {
+                (true, false) => g[(i, j - d)],
+                (false, true) => g[(j, i - d)],
+                _ => 0.0,
+            });
+            let variables = [coordinates, &link_variables(e.inner)].concat();
+            self.add_energy(variables, lambda)?;
         }
-        if let (Some(w), true) = (carried, loaded) {
-            let d = coordinates.len();
-            if e.inner != LinkId::WORLD {
-                let g = gamma(&self.motions[k], w);
-                let lambda = Matrix::from_fn(d + 6, d + 6, |i, j| match (i < d, j < d) {
-                    (true, false) => g[(i, j - d)],
-                    (false, true) => g[(j, i - d)],
-                    _ => 0.0,
-                });
-                let variables = [&coordinates[..], &link_variables(e.inner)].concat();
-                self.add_energy(variables, lambda)?;
-            }
-            if let Some(b) = self.curvature(&e, w) {
-                self.add_energy(coordinates.clone(), Matrix::from_fn(d, d, |i, j| -b.get(i, j)))?;
-            }
+        if let Some(b) = self.curvature(&e, carried) {
+            let lambda = Matrix::from_fn(d, d, |i, j| -b.get(i, j));
+            self.add_energy(coordinates.to_vec(), lambda)?;
         }
         if let Some(p) = &self.prestress {
             let h = p.link_hessian[e.outer.index()].to_mat6();
@@ -102,11 +96,6 @@ impl Sweep<'_> {
         j.curvature(qj, -child)
     }
 
-    pub(super) fn spring_compliance(&self, id: JointId) -> JointCompliance {
-        let j = self.m.joint(id);
-        joint_compliance(j.dof(), j.spring.as_ref().map(|s| &s.stiffness))
-    }
-
     /// What a stressed spring's Hessian has beyond its stiffness (spherical, planar and free joints).
     pub(super) fn add_spring_curvature(&mut self, id: JointId) -> Result<(), Singular> {
         let j = self.m.joint(id);
@@ -117,22 +106,19 @@ impl Sweep<'_> {
         let h = forks_dynamics::joint_hessian(self.m, id, self.q);
         let d = j.dof();
         let extra = Matrix::from_fn(d, d, |a, b| h.get(a, b) - spring.stiffness.get(a, b));
-        self.add_energy(self.joint_variables(id), extra)
+        self.add_energy(self.joint_variables(id).as_slice().to_vec(), extra)
     }
 }
 
 /// J C_θ Jᵀ.
-fn projected_compliance(motion: &ScaledMotion, c: &Matrix) -> [[f64; 6]; 6] {
-    let columns: Vec<[f64; 6]> = motion.columns.iter().map(|c| c.to_array()).collect();
-    let mut out = [[0.0; 6]; 6];
-    for a in 0..columns.len() {
-        for b in 0..columns.len() {
+fn projected_compliance(motion: &ScaledMotion, c: &Matrix) -> Mat6 {
+    let mut out = Mat6::ZERO;
+    for (a, x) in motion.columns.as_slice().iter().map(|t| t.to_array()).enumerate() {
+        for (b, y) in motion.columns.as_slice().iter().map(|t| t.to_array()).enumerate() {
             let s = c[(a, b)];
-            if s != 0.0 {
-                for i in 0..6 {
-                    for j in 0..6 {
-                        out[i][j] += s * columns[a][i] * columns[b][j];
-                    }
+            for i in 0..6 {
+                for j in 0..6 {
+                    out.rows[i][j] += s * x[i] * y[j];
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Merge and loop closure: a joint between two live links conditions the frontier; bushings inform it.
 
 use forks_mechanism::{
-    JointId, LinkId,
+    LinkId,
     dense::Matrix,
     lie::{Adjoint, Wrench},
 };
@@ -15,7 +15,8 @@ use crate::{
 
 impl Sweep<'_> {
     /// Loop closure: E⁻¹-corrected ξ_c − Ad ξ_p − J θ = 0.
-    pub(super) fn close(&mut self, id: JointId) -> Result<(), Singular> {
+    pub(super) fn close(&mut self, closure: usize) -> Result<(), Singular> {
+        let id = self.m.forest().closures()[closure];
         let j = self.m.joint(id);
         let qj = &self.q[self.m.position_range(id)];
         let expected = self.world_from_link[j.parent.index()] * j.parent_from_child(qj);
@@ -26,20 +27,15 @@ impl Sweep<'_> {
         let ad = scale_pose(&child_from_parent, self.r).adjoint();
         let motion = ScaledMotion {
             ad,
-            columns: j
-                .columns(qj)
-                .as_slice()
-                .iter()
-                .map(|c| scale_twist(ad_gap.apply(*c), self.r))
-                .collect(),
+            columns: j.columns(qj).map(|c| scale_twist(ad_gap.apply(c), self.r)),
         };
-        let compliance = self.spring_compliance(id);
         let coordinates = self.joint_variables(id);
+        let coordinates = coordinates.as_slice();
         self.tape.push(Op::Close(id));
         // Held until the closure's own terms are in.
         coordinates.iter().for_each(|&v| self.uses[v as usize] += 1);
-        self.frontier.add_independent(&coordinates, &compliance.compliance, &compliance.free);
-        self.compliance[id.index()] = Some(compliance);
+        let compliance = &self.compliance[id.index()];
+        self.frontier.add_independent(coordinates, &compliance.compliance, &compliance.free);
         let mut rows = Rows::zero(6);
         if j.child != LinkId::WORLD {
             rows = rows.plus(1.0, &Matrix::identity(6), &link_variables(j.child));
@@ -47,22 +43,22 @@ impl Sweep<'_> {
         if j.parent != LinkId::WORLD {
             rows = rows.plus(-1.0, &ad.matrix().into(), &link_variables(j.parent));
         }
-        rows = rows.plus(-1.0, &columns_matrix(&motion), &coordinates);
+        rows = rows.plus(-1.0, &columns_matrix(&motion), coordinates);
         self.condition(rows)?;
-        self.add_closure_terms(id, &motion)?;
+        self.add_closure_terms(closure, &motion)?;
         self.release_link(j.parent);
         self.release_link(j.child);
-        self.release(&coordinates);
+        self.release(coordinates);
         Ok(())
     }
 
     /// ½ λᵀ ad_{Ad ξ_p} ξ_c and the closing joint's curvature, λ the wrench on the child.
-    fn add_closure_terms(&mut self, id: JointId, motion: &ScaledMotion) -> Result<(), Singular> {
+    fn add_closure_terms(&mut self, closure: usize, motion: &ScaledMotion) -> Result<(), Singular> {
         let m = self.m;
         let Some(p) = &self.prestress else { return Ok(()) };
+        let id = m.forest().closures()[closure];
         let j = m.joint(id);
-        let k = m.forest().closures().iter().position(|&c| c == id).unwrap_or(0);
-        let w = p.closure_wrench[k];
+        let w = p.closure_wrench[closure];
         self.add_spring_curvature(id)?;
         if j.parent != LinkId::WORLD && j.child != LinkId::WORLD {
             let form = bracket_form(w, &motion.ad, &Adjoint::IDENTITY);
@@ -72,7 +68,7 @@ impl Sweep<'_> {
         let unscaled = Wrench::new(w.force / self.r, w.torque);
         if let Some(b) = j.curvature(qj, unscaled) {
             let d = b.dof();
-            let coordinates = self.joint_variables(id);
+            let coordinates = self.joint_variables(id).as_slice().to_vec();
             self.add_energy(coordinates, Matrix::from_fn(d, d, |i, k| b.get(i, k)))?;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Relations between joint coordinates: couplings condition, springs on combinations inform, outputs only
 //! look.
 
-use forks_mechanism::{Combination, Coordinate, dense::Matrix, loops};
+use forks_mechanism::{Coordinate, JointId, dense::Matrix, loops};
 
 use super::{Op, Sweep};
 use crate::frontier::{Rows, Singular, Variable};
@@ -40,13 +40,15 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    pub(super) fn add_output(&mut self, index: usize, c: &Combination) {
-        let rows = self.combination_rows(&c.terms);
-        let variable = self.frontier.new_variable();
-        self.outputs[index] = variable;
-        self.frontier.add_dependent(&[variable], &rows);
-        self.tape.push(Op::Output { variable, rows });
-        self.release_combination(c);
+    /// Adds a joint's share to the outputs: y ← y + aᵀθ, so that no coordinate has to stay live for them.
+    pub(super) fn add_to_outputs(&mut self, joint: JointId) {
+        for i in 0..self.output_terms[joint.index()].len() {
+            let (output, coordinate, weight) = self.output_terms[joint.index()][i];
+            let (variable, source) = (self.outputs[output], self.coordinate_variable(coordinate));
+            self.frontier.add_multiple(variable, weight, source);
+            self.tape.push(Op::Output { variable, weight, source });
+            self.release(&[source]);
+        }
     }
 
     /// One row over joint coordinates; repeated coordinates are added up.

@@ -105,6 +105,6 @@ impl Sweep<'_> {
     }
 
     pub(super) fn flush(&mut self) {
-        self.tape.extend(self.records.drain(..).map(Op::Update));
+        self.tape.extend(self.records.drain(..).map(|r| Op::Update(Box::new(r))));
     }
 }

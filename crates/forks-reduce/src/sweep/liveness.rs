@@ -7,7 +7,7 @@ use crate::frontier::Variable;
 
 impl Sweep<'_> {
     /// Counts how often each variable is still needed, so that it can be dropped as soon as it is not.
-    pub(super) fn count_uses(&mut self, effectors: &[LinkId], outputs: &[Combination]) {
+    pub(super) fn count_uses(&mut self, effectors: &[LinkId]) {
         let m = self.m;
         for i in 0..self.plan.edges.len() {
             self.use_link(m.forest().edges()[self.plan.edges[i]].inner);
@@ -26,13 +26,15 @@ impl Sweep<'_> {
             .couplings()
             .iter()
             .flat_map(|c| c.terms.iter().map(|t| &t.combination))
-            .chain(m.combination_springs().iter().map(|s| &s.combination))
-            .chain(outputs);
+            .chain(m.combination_springs().iter().map(|s| &s.combination));
         for c in combinations {
             for (coordinate, _) in &c.terms {
                 let v = self.coordinate_variable(m.velocity_index(*coordinate));
                 self.uses[v as usize] += 1;
             }
+        }
+        for (_, coordinate, _) in self.output_terms.iter().flatten() {
+            self.uses[6 * m.links().len() + coordinate] += 1;
         }
     }
 
@@ -84,10 +86,9 @@ impl Sweep<'_> {
                     continue;
                 }
                 let owner = self.owner(v);
-                let was_free =
-                    self.compliance[owner.index()].as_ref().is_some_and(|c| c.free.columns() > 0);
+                let was_free = self.compliance[owner.index()].is_free();
                 if was_free {
-                    self.tape.push(Op::Update(self.frontier.value_record(v)));
+                    self.tape.push(Op::Update(Box::new(self.frontier.value_record(v))));
                 }
             }
             self.frontier.drop_variable(v);

@@ -24,8 +24,8 @@ use self::{
 };
 use crate::{
     error::ReduceError,
-    frontier::{Frontier, Record, Rows, Singular, Variable},
-    motion::{JointCompliance, ScaledMotion, scaled_motion},
+    frontier::{Frontier, Record, Singular, Variable},
+    motion::{JointCompliance, ScaledMotion, joint_compliance, scaled_motion},
     plan::{Plan, plan},
     prestress::{Prestress, prestress},
 };
@@ -43,10 +43,10 @@ pub(crate) enum Op {
     Append(usize),
     /// A loop-closing joint's coordinates were added.
     Close(JointId),
-    /// An output row was added.
-    Output { variable: Variable, rows: Rows },
+    /// A multiple of a coordinate was added to an output.
+    Output { variable: Variable, weight: f64, source: Variable },
     /// An update of the frontier.
-    Update(Record),
+    Update(Box<Record>),
 }
 
 pub(crate) struct Sweep<'a> {
@@ -58,9 +58,11 @@ pub(crate) struct Sweep<'a> {
     pub(crate) tape: Vec<Op>,
     pub(crate) frontier: Frontier,
     pub(crate) plan: Plan,
-    /// Compliance of the joints that were appended, by joint index.
-    pub(crate) compliance: Vec<Option<JointCompliance>>,
+    /// Compliance of every joint.
+    pub(crate) compliance: Vec<JointCompliance>,
     pub(crate) outputs: Vec<Variable>,
+    /// By joint: output, velocity coordinate, weight.
+    output_terms: Vec<Vec<(usize, usize, f64)>>,
     prestress: Option<Prestress>,
     owners: Vec<JointId>,
     uses: Vec<u32>,
@@ -73,13 +75,27 @@ pub(crate) fn link_variables(l: LinkId) -> [Variable; 6] {
     core::array::from_fn(|i| (6 * l.index() + i) as Variable)
 }
 
+/// The variables of a joint's coordinates, at most six.
+struct JointVariables {
+    all: [Variable; 6],
+    dof: usize,
+}
+
+impl JointVariables {
+    fn as_slice(&self) -> &[Variable] {
+        &self.all[..self.dof]
+    }
+}
+
 impl<'a> Sweep<'a> {
     pub(crate) fn coordinate_variable(&self, velocity_index: usize) -> Variable {
         (6 * self.m.links().len() + velocity_index) as Variable
     }
 
-    fn joint_variables(&self, id: JointId) -> Vec<Variable> {
-        self.m.velocity_range(id).map(|v| self.coordinate_variable(v)).collect()
+    fn joint_variables(&self, id: JointId) -> JointVariables {
+        let range = self.m.velocity_range(id);
+        let first = self.coordinate_variable(range.start);
+        JointVariables { all: core::array::from_fn(|i| first + i as Variable), dof: range.len() }
     }
 
     /// Runs the sweep. `effectors` are distinct links, `outputs` combinations whose response is wanted.
@@ -99,6 +115,12 @@ impl<'a> Sweep<'a> {
                 Some(prestress(m, &motions, &world_from_link, r, loads, effectors, multipliers)?)
             }
         };
+        let compliance: Vec<JointCompliance> = m
+            .joints()
+            .iter()
+            .map(|j| joint_compliance(j.dof(), j.spring.as_ref().map(|s| &s.stiffness)))
+            .collect();
+        let plan = plan(m, effectors, outputs, &compliance, prestress.is_some());
         let variables = 6 * m.links().len() + m.velocity_count();
         let mut sweep = Self {
             m,
@@ -106,52 +128,37 @@ impl<'a> Sweep<'a> {
             r,
             world_from_link,
             motions,
-            tape: Vec::new(),
+            tape: Vec::with_capacity(plan.edges.len()),
             frontier: Frontier::new(variables),
-            plan: plan(m, effectors, outputs, prestress.is_some()),
-            compliance: (0..m.joints().len()).map(|_| None).collect(),
-            outputs: vec![Variable::MAX; outputs.len()],
+            output_terms: output_terms(m, outputs, &plan.left_out),
+            plan,
+            compliance,
+            outputs: Vec::new(),
             prestress,
             owners: coordinate_owners(m),
             uses: vec![0; variables],
             pending: Vec::new(),
             records: Vec::new(),
         };
-        let outputs: Vec<Combination> = outputs.iter().map(|c| sweep.entered_part(c)).collect();
-        sweep.count_uses(effectors, &outputs);
-        let agenda = Agenda::new(m, &outputs);
-        sweep.process(agenda, &outputs)?;
+        sweep.outputs = outputs.iter().map(|_| sweep.frontier.new_variable()).collect();
+        sweep.count_uses(effectors);
+        sweep.process(Agenda::new(m))?;
         sweep.finish()?;
         Ok(sweep)
     }
 
-    /// A combination without the coordinates of free bodies that are left out.
-    fn entered_part(&self, c: &Combination) -> Combination {
-        let left_out = |j: JointId| {
-            let j = self.m.joint(j);
-            self.plan.left_out.contains(&j.child) || self.plan.left_out.contains(&j.parent)
-        };
-        let terms = c.terms.iter().filter(|(c, _)| !left_out(c.joint)).copied().collect();
-        Combination { terms, offset: c.offset }
-    }
-
-    fn process(&mut self, mut agenda: Agenda, outputs: &[Combination]) -> Result<(), ReduceError> {
+    fn process(&mut self, mut agenda: Agenda) -> Result<(), ReduceError> {
         let m = self.m;
-        // Outputs of no coordinate at all stay at rest.
-        for (i, c) in outputs.iter().enumerate().filter(|(_, c)| c.terms.is_empty()) {
-            self.add_output(i, c);
-        }
         for step in 0..self.plan.edges.len() {
             let k = self.plan.edges[step];
             let e = m.forest().edges()[k];
             let label = |_| ReduceError::Singular { joint: m.joint_label(e.joint) };
             self.append(k).map_err(label)?;
+            self.add_to_outputs(e.joint);
             let mut due = agenda.link_done(e.outer);
             due.extend(agenda.joint_done(e.joint));
-            // A closure makes coordinates of its own live, which may complete couplings.
             while let Some(task) = due.pop() {
-                let more = self.perform(task, outputs, &mut agenda).map_err(label)?;
-                due.extend(more);
+                self.perform(task, &mut agenda, &mut due).map_err(label)?;
             }
             self.release_link(e.inner);
             self.drop_if_unused(&link_variables(e.outer));
@@ -162,20 +169,22 @@ impl<'a> Sweep<'a> {
     fn perform(
         &mut self,
         task: Task,
-        outputs: &[Combination],
         agenda: &mut Agenda,
-    ) -> Result<Vec<Task>, Singular> {
+        due: &mut Vec<Task>,
+    ) -> Result<(), Singular> {
         match task {
-            Task::Close(id) => {
-                self.close(id)?;
-                return Ok(agenda.joint_done(id));
+            Task::Close(i) => {
+                self.close(i)?;
+                // A closure makes coordinates of its own live, which may complete couplings.
+                let joint = self.m.forest().closures()[i];
+                self.add_to_outputs(joint);
+                due.extend(agenda.joint_done(joint));
+                Ok(())
             }
-            Task::Bushing(i) => self.add_bushing(i)?,
-            Task::Couple(i) => self.couple(i)?,
-            Task::Spring(i) => self.add_combination_spring(i)?,
-            Task::Output(i) => self.add_output(i, &outputs[i]),
+            Task::Bushing(i) => self.add_bushing(i),
+            Task::Couple(i) => self.couple(i),
+            Task::Spring(i) => self.add_combination_spring(i),
         }
-        Ok(vec![])
     }
 
     /// Settles what waited to the end and checks that every motion is resisted.
@@ -211,6 +220,26 @@ impl<'a> Sweep<'a> {
     }
 }
 
+/// By joint: the outputs that its coordinates take part in, without joints of links that are left out.
+fn output_terms(
+    m: &Mechanism,
+    outputs: &[Combination],
+    left_out: &[LinkId],
+) -> Vec<Vec<(usize, usize, f64)>> {
+    let mut is_left_out = vec![false; m.links().len()];
+    left_out.iter().for_each(|l| is_left_out[l.index()] = true);
+    let mut terms = vec![Vec::new(); m.joints().len()];
+    for (i, output) in outputs.iter().enumerate() {
+        for (c, weight) in &output.terms {
+            let j = m.joint(c.joint);
+            if !is_left_out[j.parent.index()] && !is_left_out[j.child.index()] {
+                terms[c.joint.index()].push((i, m.velocity_index(*c), *weight));
+            }
+        }
+    }
+    terms
+}
+
 /// The joint of every velocity coordinate.
 fn coordinate_owners(m: &Mechanism) -> Vec<JointId> {
     let mut owners = vec![JointId::new(0); m.velocity_count()];
@@ -221,6 +250,6 @@ fn coordinate_owners(m: &Mechanism) -> Vec<JointId> {
 }
 
 fn columns_matrix(motion: &ScaledMotion) -> Matrix {
-    let columns: Vec<[f64; 6]> = motion.columns.iter().map(|c| c.to_array()).collect();
+    let columns: Vec<[f64; 6]> = motion.columns.as_slice().iter().map(|c| c.to_array()).collect();
     Matrix::from_fn(6, columns.len(), |i, j| columns[j][i])
 }
