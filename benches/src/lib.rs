@@ -1,1 +1,70 @@
-//! placeholder
+//! Shared by the benches: mechanisms that can be reduced, times, and how times grow with size.
+
+use std::time::{Duration, Instant};
+
+use forks_mechanism::{BuildError, LinkId, Mechanism, Preparation, parametric::Parametric};
+use forks_reduce::Effector;
+
+/// A mechanism with springs in all joints, and two effectors: its own and a link in the middle.
+pub struct Reducible {
+    /// The mechanism.
+    pub mechanism: Mechanism,
+    /// The effectors.
+    pub effectors: Vec<Effector>,
+    /// Start pose.
+    pub start: Vec<f64>,
+}
+
+impl Reducible {
+    /// Gives every springless coordinate 1000 N·m/rad.
+    ///
+    /// # Errors
+    /// Never for parametric mechanisms.
+    pub fn new(p: &Parametric) -> Result<Self, BuildError> {
+        let preparation = Preparation { default_stiffness: Some(1000.0), ..Default::default() };
+        let mechanism = preparation.apply(&p.mechanism)?.mechanism;
+        let middle = LinkId::new(mechanism.links().len() / 2);
+        let effectors = [middle, p.effectors[0]].map(|l| Effector::of_link(&mechanism, l)).to_vec();
+        let start = mechanism.start_positions();
+        Ok(Self { mechanism, effectors, start })
+    }
+}
+
+/// Median of seven runs after two that do not count.
+pub fn median_of_seven<T>(mut run: impl FnMut() -> T) -> Duration {
+    let mut time = || {
+        let start = Instant::now();
+        let result = run();
+        let elapsed = start.elapsed();
+        drop(std::hint::black_box(result));
+        elapsed
+    };
+    time();
+    time();
+    let mut times: [Duration; 7] = core::array::from_fn(|_| time());
+    times.sort_unstable();
+    times[3]
+}
+
+/// The exponent p of the power law t = c nᵖ that fits times best (least squares of logarithms).
+pub fn growth_exponent(sizes: &[usize], times: &[Duration]) -> f64 {
+    let x: Vec<f64> = sizes.iter().map(|&n| (n as f64).ln()).collect();
+    let y: Vec<f64> = times.iter().map(|t| t.as_secs_f64().ln()).collect();
+    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
+    let (mx, my) = (mean(&x), mean(&y));
+    let products = x.iter().zip(&y).map(|(x, y)| (x - mx) * (y - my));
+    products.sum::<f64>() / x.iter().map(|x| (x - mx).powi(2)).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exponent_of_a_power_law_is_found() {
+        let sizes = [1000, 2000, 4000, 8000];
+        let times = sizes.map(|n| Duration::from_secs_f64(3e-6 * (n as f64).powf(1.5)));
+        // Times are rounded to nanoseconds: relative 1e-9/0.09.
+        assert!((growth_exponent(&sizes, &times) - 1.5).abs() < 1e-7);
+    }
+}

@@ -233,3 +233,39 @@ fn scaled_rows(block: &[f64], width: usize, from: usize, columns: usize, scale: 
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use forks_testkit::Rng;
+
+    use super::*;
+    use crate::frontier::{Frontier, Rows};
+
+    /// C after = C before × (the tape backwards), for updates that use up no free motion.
+    #[test]
+    fn the_tape_backwards_is_the_transpose_of_the_updates() {
+        let n = 8;
+        let mut rng = Rng::new(7);
+        let mut random = |r, c| Matrix::from_fn(r, c, |_, _| rng.symmetric());
+        let (a, u, r) = (random(n, n), random(3, n), random(2, n));
+        let before = a.mul(&a.transpose());
+        let variables: Vec<Variable> = (0..n as Variable).collect();
+        let rows = |m: &Matrix| Rows::zero(m.rows()).plus(1.0, m, &variables);
+        let mut f = Frontier::new(n);
+        f.add_independent(&variables, &before, &Matrix::zeros(n, 0));
+        let mut tape = vec![];
+        f.condition(rows(&u), &mut tape).unwrap();
+        let lambda = Matrix::from_fn(2, 2, |i, j| if i == j { 0.3 } else { -0.1 });
+        f.inform(rows(&r), &lambda, &mut tape).unwrap();
+        assert_eq!(tape.len(), 2);
+        let mut w = Table::zeros(n, n);
+        variables.iter().for_each(|&v| w.row_mut(v)[v as usize] = 1.0);
+        for record in tape.iter().rev() {
+            undo(record, &mut w, |_, _| unreachable!("no variable was dropped"));
+        }
+        let back = Matrix::from_fn(n, n, |i, j| w.row(i as Variable)[j]);
+        let after = Matrix::from_fn(n, n, |i, j| f.covariance(i as Variable, j as Variable));
+        // Rounding of well conditioned 8×8 products.
+        assert!(before.mul(&back).sub(&after).max_abs() < 1e-12 * before.max_abs());
+    }
+}

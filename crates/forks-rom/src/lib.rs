@@ -7,6 +7,7 @@
 //! - State η; effector `e` is at H_e exp(B_e η); link `l` at H_l exp(X_l η + Y_l s), s the servo targets.
 //! - Elastic energy U(η) = b_ηᵀη + ½(η−η_s)ᵀ𝓗(η−η_s); the generalised force of a wrench w on an
 //!   effector is B_eᵀ J_r(ξ_e)ᵀ w, w in the displaced frame.
+#![doc = include_str!("../README.md")]
 
 mod error;
 mod model;

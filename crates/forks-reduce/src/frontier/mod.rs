@@ -14,6 +14,8 @@
 mod condition;
 mod inform;
 mod rows;
+#[cfg(test)]
+mod tests;
 
 use forks_mechanism::{dense::Matrix, lie::Mat6};
 
@@ -248,14 +250,13 @@ impl Frontier {
             self.push_zero(y);
         }
         let (y, x) = (self.slot[y as usize] as usize, self.slot[x as usize] as usize);
-        let n = self.live.len();
-        let (cxy, cxx) = (self.at(x, y), self.at(x, x));
-        for k in 0..n {
+        let variance = self.at(y, y) + weight * (2.0 * self.at(x, y) + weight * self.at(x, x));
+        for k in (0..self.live.len()).filter(|&k| k != y) {
             let sum = self.at(y, k) + weight * self.at(x, k);
             self.c[y * self.stride + k] = sum;
             self.c[k * self.stride + y] = sum;
         }
-        self.c[y * self.stride + y] += weight * (cxy + weight * cxx);
+        self.c[y * self.stride + y] = variance;
         let source = std::mem::take(&mut self.free[x]);
         add_scaled(&mut self.free[y], weight, &source);
         self.free[x] = source;
