@@ -207,42 +207,60 @@ fn matrix(
 }
 
 fn check(d: &ModelData) -> Result<(), ModelError> {
-    let (n, e, s) = (d.basis.columns(), d.effectors.len(), d.servos.len());
+    let (n, s) = (d.basis.columns(), d.servos.len());
     if !(d.radius > 0.0 && d.radius.is_finite()) {
         return Err(ModelError::NotFinite { quantity: "radius" });
     }
-    matrix("basis", &d.basis, 6 * e, n)?;
+    matrix("basis", &d.basis, 6 * d.effectors.len(), n)?;
     matrix("hessian", &d.hessian, n, n)?;
     matrix("servo rest", &d.servo_rest, n, s)?;
     for l in &d.links {
         matrix("link map", &l.map, 6, n)?;
         matrix("link servo map", &l.servo_map, 6, s)?;
-        if !l.rest.is_finite() {
-            return Err(ModelError::NotFinite { quantity: "link pose" });
-        }
+        finite("link pose", l.rest.is_finite())?;
     }
     for f in &d.effectors {
-        if f.link >= d.links.len() {
-            let (found, expected) = (f.link, d.links.len());
-            return Err(ModelError::WrongSize { quantity: "effector link", found, expected });
-        }
-        if !f.rest.is_finite() || !f.static_wrench.is_finite() {
-            return Err(ModelError::NotFinite { quantity: "effector" });
-        }
+        index("effector link", f.link, d.links.len())?;
+        finite("effector", f.rest.is_finite() && f.static_wrench.is_finite())?;
     }
     for j in &d.joints {
         let dof = j.map.rows();
         matrix("joint map", &j.map, dof, n)?;
         matrix("joint servo map", &j.servo_map, dof, s)?;
-        if j.inner.max(j.outer) >= d.links.len() {
-            let (found, expected) = (j.inner.max(j.outer), d.links.len());
-            return Err(ModelError::WrongSize { quantity: "joint link", found, expected });
-        }
+        index("joint link", j.inner.max(j.outer), d.links.len())?;
+        check_path(&j.path, dof)?;
+        finite("joint pose", j.inner_from_outer.is_finite())?;
     }
     if n > 0 && !is_positive_definite(&d.hessian) {
         return Err(ModelError::NotPositiveDefinite);
     }
     Ok(())
+}
+
+/// A path must have a column for every coordinate, and no other.
+fn check_path(path: &JointPath, dof: usize) -> Result<(), ModelError> {
+    match path {
+        JointPath::Exponential { columns } => size("joint columns", columns.len(), dof),
+        JointPath::Product { factors } => {
+            size("joint factors", factors.len(), dof)?;
+            factors.iter().try_for_each(|(i, _)| index("joint factor", *i, dof))
+        }
+        JointPath::Subspace { subspace, start, .. } => {
+            size("joint subspace", subspace.len(), dof)?;
+            size("joint start", start.len(), dof)
+        }
+    }
+}
+
+fn index(quantity: &'static str, found: usize, count: usize) -> Result<(), ModelError> {
+    if found < count {
+        return Ok(());
+    }
+    Err(ModelError::WrongSize { quantity, found, expected: count })
+}
+
+fn finite(quantity: &'static str, is_finite: bool) -> Result<(), ModelError> {
+    if is_finite { Ok(()) } else { Err(ModelError::NotFinite { quantity }) }
 }
 
 /// Cholesky's algorithm as a test.

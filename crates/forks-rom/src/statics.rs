@@ -65,18 +65,7 @@ impl ReducedModel {
         loads: &[EffectorLoad],
         servo_targets: &[f64],
     ) -> Result<StaticSolution, ModelError> {
-        for l in loads {
-            if l.effector >= self.effector_count() {
-                return Err(ModelError::WrongSize {
-                    quantity: "effector index",
-                    found: l.effector,
-                    expected: self.effector_count(),
-                });
-            }
-            if !l.wrench.is_finite() {
-                return Err(ModelError::NotFinite { quantity: "load" });
-            }
-        }
+        self.check_input(loads, servo_targets)?;
         let mut eta = vec![0.0; self.dof()];
         let mut iterations = 0;
         let mut status = StaticStatus::Converged;
@@ -99,6 +88,25 @@ impl ReducedModel {
             }
         }
         Ok(StaticSolution { eta, status, iterations, residual })
+    }
+
+    fn check_input(&self, loads: &[EffectorLoad], targets: &[f64]) -> Result<(), ModelError> {
+        for l in loads {
+            if l.effector >= self.effector_count() {
+                return Err(ModelError::WrongSize {
+                    quantity: "effector index",
+                    found: l.effector,
+                    expected: self.effector_count(),
+                });
+            }
+            if !l.wrench.is_finite() {
+                return Err(ModelError::NotFinite { quantity: "load" });
+            }
+        }
+        if targets.iter().all(|x| x.is_finite()) {
+            return Ok(());
+        }
+        Err(ModelError::NotFinite { quantity: "servo target" })
     }
 
     fn newton(
@@ -255,4 +263,68 @@ fn solve(mut a: Matrix, b: &[f64]) -> Option<Vec<f64>> {
         x[i] /= a[(i, i)];
     }
     Some(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EffectorRest, ModelData};
+    use forks_lie::{Pose, exp_rotation};
+
+    /// One effector that moves freely, six coordinates.
+    fn model() -> ReducedModel {
+        let rest = Pose::new(exp_rotation(DVec3::new(0.4, -0.2, 0.9)), DVec3::new(0.1, 0.5, -0.3));
+        let basis =
+            Matrix::from_fn(6, 6, |i, j| f64::from(i == j) + 0.1 * ((3 * i + 5 * j) as f64).sin());
+        ReducedModel::new(ModelData {
+            radius: 1.0,
+            effectors: vec![EffectorRest {
+                name: "hand".into(),
+                link: 0,
+                link_from_effector: Pose::IDENTITY,
+                rest,
+                static_wrench: Wrench::new(DVec3::new(1.0, -2.0, 0.5), DVec3::new(0.3, 0.1, -0.7)),
+            }],
+            basis,
+            hessian: Matrix::from_fn(6, 6, |i, j| if i == j { 10.0 + i as f64 } else { 0.5 }),
+            servo_rest: Matrix::zeros(6, 0),
+            servos: vec![],
+            links: vec![crate::LinkRest {
+                name: "hand".into(),
+                auxiliary: false,
+                rest,
+                map: Matrix::zeros(6, 6),
+                servo_map: Matrix::zeros(6, 0),
+            }],
+            joints: vec![],
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn the_slope_of_the_balance_is_the_derivative_of_its_residual() {
+        let m = model();
+        let eta = [0.3, -0.2, 0.5, 0.7, -0.4, 0.6];
+        let wrench = Wrench::new(DVec3::new(3.0, -1.0, 2.0), DVec3::new(0.5, 1.5, -0.8));
+        for frame in [LoadFrame::World, LoadFrame::Body] {
+            let loads = [EffectorLoad { effector: 0, wrench, frame }];
+            let residual = |k: usize, h: f64| {
+                let mut x = eta;
+                x[k] += h;
+                m.balance(&x, &loads, &[], 0.7).0
+            };
+            let slope = m.balance(&eta, &loads, &[], 0.7).2;
+            for k in 0..6 {
+                let h = 1e-3;
+                let central =
+                    |h: f64, i: usize| (residual(k, h)[i] - residual(k, -h)[i]) / (2.0 * h);
+                for i in 0..6 {
+                    // One Richardson step: errors of h⁴ and of rounding ε/h, both below 1e-11.
+                    let derivative = (4.0 * central(0.5 * h, i) - central(h, i)) / 3.0;
+                    let error = (slope[(i, k)] - derivative).abs() / slope.max_abs();
+                    assert!(error < 1e-11, "{frame:?}, {i}, {k}: {error:e}");
+                }
+            }
+        }
+    }
 }
