@@ -10,9 +10,11 @@
 #![doc = include_str!("../README.md")]
 
 mod branches;
+mod constrained;
 mod constraint_space;
 mod energy;
 mod equilibrium;
+mod integrate;
 mod loads;
 mod logarithm;
 mod mass;
@@ -23,6 +25,10 @@ mod springs;
 mod stability;
 mod stage;
 mod tangent;
+mod tree;
+pub use constrained::{
+    ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, Projection, ProjectionStatus, Solution,
+};
 pub use energy::{elastic_energy, generalized_forces, gravitational_energy, potential_energy};
 pub use equilibrium::{
     Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, continue_equilibrium,
@@ -36,3 +42,7 @@ pub use springs::{
     bushing_energy, bushing_gradient_and_hessian, joint_energy, joint_gradient, joint_hessian,
 };
 pub use tangent::{body_axes_derivative, tangent_stiffness};
+pub use tree::{
+    AbaWorkspace, CrbaWorkspace, DynamicsError, LinkLoads, RneaWorkspace, Tree, aba, bias, crba, hybrid,
+    rnea,
+};

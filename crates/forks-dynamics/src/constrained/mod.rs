@@ -1,0 +1,14 @@
+//! Loop-constrained forward dynamics by a route of its own: articulated bodies for the open tree, the loop
+//! equations as mass-weighted rows over it.
+
+mod articulated;
+mod closing;
+mod damping;
+mod dynamics;
+mod inverse;
+mod motion;
+mod projection;
+mod rows;
+
+pub use dynamics::{ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, Solution};
+pub use projection::{Projection, ProjectionStatus};

@@ -1,0 +1,5 @@
+//! Time integration on the manifold of closed loops.
+
+mod coordinates;
+
+pub(crate) use coordinates::advance;
