@@ -348,6 +348,14 @@ impl System {
         Some(product(&jn, &solve(&m, &jn.transpose())))
     }
 
+    /// Smallest over largest eigenvalue of the scaled mass matrix on the motions that keep the loops
+    /// closed; 1 if there is none.
+    pub fn mass_conditioning(&self) -> f64 {
+        let n = &self.scaled_nullspace;
+        let (e, _) = symmetric_eigen(&transposed_product(n, &product(&self.scaled(&self.mass), n)));
+        e.first().map_or(1.0, |x| x / e[e.len() - 1])
+    }
+
     /// Singular values of S J_E N (lengths over r), descending, and the number of them that are not
     /// zero beside those of S J_E.
     pub fn effector_rank(&self, effectors: &[LinkId]) -> (usize, Vec<f64>) {

@@ -14,6 +14,7 @@
 //! - Effectors are links, their frame is the link frame.
 
 pub mod closed_forms;
+pub mod dynamics;
 pub mod equilibrium;
 pub mod kinematics;
 pub mod kkt;

@@ -75,6 +75,11 @@ pub struct RandomMechanismOptions {
     pub displaced_start: bool,
     /// Spring rest positions differ from the start by up to this, in rad or lengths over `length`.
     pub preload: f64,
+    /// The first link hangs on the ground by a springless free joint, all others on it.
+    pub floating_base: bool,
+    /// Probability that a link which carries another one has no mass; redrawn until M is positive
+    /// definite on the motions that keep the loops closed.
+    pub massless_fraction: f64,
     /// Links have mass.
     pub masses: bool,
     /// Joints, combination springs and bushings have damping.
@@ -114,6 +119,8 @@ impl Default for RandomMechanismOptions {
             planar: false,
             displaced_start: true,
             preload: 0.0,
+            floating_base: false,
+            massless_fraction: 0.0,
             masses: true,
             damping: true,
             armature: false,

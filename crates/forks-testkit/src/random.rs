@@ -40,6 +40,9 @@ fn is_wanted(m: &Mechanism, o: &RandomMechanismOptions) -> bool {
     if system.constraint_conditioning() < o.conditioning {
         return false;
     }
+    if o.massless_fraction > 0.0 && system.mass_conditioning() < o.conditioning {
+        return false;
+    }
     let u = system.unresisted();
     let free = u.motions.columns();
     let smallest = u.eigenvalues.get(free).copied().unwrap_or(1.0);
@@ -90,16 +93,26 @@ impl<'a> Draw<'a> {
     }
 
     fn add_links(&mut self, b: &mut MechanismBuilder) {
-        for i in 1..=self.options.links.max(1) {
+        let n = self.options.links.max(1);
+        let (mut inertias, mut carries) = (vec![], vec![false; n + 1]);
+        for i in 1..=n {
             let chained = self.rng.chance(self.options.chain_fraction);
             let inner = if chained { i - 1 } else { self.rng.index(i) };
+            let inner = if self.options.floating_base && i > 1 { inner.max(1) } else { inner };
             let step = self.rng.direction().map(|x| x * self.options.length);
             let from = self.poses[inner].b;
             let position = std::array::from_fn(|k| from[k] + step[k]);
             let pose = self.rng.pose(position);
             self.poses.push(pose);
-            b.add_link(Link::new(format!("link{i}")).with_inertia(self.inertia()));
+            inertias.push(self.inertia());
+            carries[inner] = true;
             self.add_joint(inner, i);
+        }
+        for (i, inertia) in inertias.into_iter().enumerate() {
+            let p = self.options.massless_fraction;
+            let massless = p > 0.0 && carries[i + 1] && self.rng.chance(p);
+            let inertia = if massless { SpatialInertia::ZERO } else { inertia };
+            b.add_link(Link::new(format!("link{}", i + 1)).with_inertia(inertia));
         }
     }
 
@@ -133,10 +146,13 @@ impl<'a> Draw<'a> {
         let (parent, child) = if reversed { (outer, inner) } else { (inner, outer) };
         let anchor = self.anchor(parent, child);
         let world_from_joint = self.rng.pose(anchor);
-        let kind = self.kind(&world_from_joint);
+        let base = self.options.floating_base && self.joints.is_empty();
+        let kind = if base { JointKind::Free } else { self.kind(&world_from_joint) };
         let mut j = Joint::new("", kind, LinkId::new(parent), LinkId::new(child));
         self.place(&mut j, &world_from_joint);
-        self.add_spring(&mut j);
+        if !base {
+            self.add_spring(&mut j);
+        }
         self.joints.push(j);
     }
 
