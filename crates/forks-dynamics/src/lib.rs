@@ -27,7 +27,8 @@ mod stage;
 mod tangent;
 mod tree;
 pub use constrained::{
-    ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, Projection, ProjectionStatus, Solution,
+    ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, Energy, Projection,
+    ProjectionStatus, Solution,
 };
 pub use energy::{elastic_energy, generalized_forces, gravitational_energy, potential_energy};
 pub use equilibrium::{
@@ -43,6 +44,6 @@ pub use springs::{
 };
 pub use tangent::{body_axes_derivative, tangent_stiffness};
 pub use tree::{
-    AbaWorkspace, CrbaWorkspace, DynamicsError, LinkLoads, RneaWorkspace, Tree, aba, bias, crba, hybrid,
-    rnea,
+    AbaWorkspace, AccelerationDerivatives, CrbaWorkspace, DerivativeWorkspace, DynamicsError,
+    LinkLoads, RneaWorkspace, Tree, aba, acceleration_derivatives, bias, crba, hybrid, rnea,
 };
