@@ -4,7 +4,7 @@
 use forks_mechanism::{JointId, LinkId, TreeEdge, dense::Matrix, lie::Adjoint};
 
 use crate::{
-    frontier::{Record, Variable},
+    frontier::{Record, Variable, add_scaled},
     motion::ScaledMotion,
     sweep::{Op, Sweep, link_variables},
 };
@@ -43,9 +43,7 @@ impl Table {
     }
 
     fn add(&mut self, v: Variable, s: f64, x: &[f64]) {
-        if s != 0.0 {
-            self.row_mut(v).iter_mut().zip(x).for_each(|(r, x)| *r += s * x);
-        }
+        add_scaled(self.row_mut(v), s, x);
     }
 
     /// The six rows of a link.
@@ -90,14 +88,8 @@ pub(crate) fn maps(sweep: &Sweep<'_>, links: &[LinkId], loads: &Matrix) -> Maps 
         w.row_mut(v)[loads.columns() + i] = 1.0;
     }
     let (joints, carried) = backward(sweep, &mut w, loads.columns());
-    let xi = forward(sweep, &joints);
-    let split = |from: usize, columns: usize| {
-        (0..sweep.m.links().len())
-            .map(|l| scaled_rows(xi.link(LinkId::new(l)), width, from, columns, sweep.r))
-            .collect()
-    };
-    let twists = split(0, loads.columns());
-    let output_twists = split(loads.columns(), sweep.outputs.len());
+    let twists = forward(sweep, &joints, 0, loads.columns());
+    let output_twists = forward(sweep, &joints, loads.columns(), sweep.outputs.len());
     Maps { joints, twists, output_twists, carried }
 }
 
@@ -158,7 +150,7 @@ fn append_back(
     outer: &[f64],
 ) {
     let width = w.width;
-    for (column, v) in motion.columns.as_slice().iter().zip(sweep.m.velocity_range(e.joint)) {
+    for (column, v) in motion.columns.as_slice().iter().zip(motion.velocities.clone()) {
         let variable = sweep.coordinate_variable(v);
         for (s, wc) in column.to_array().into_iter().zip(outer.chunks_exact(width)) {
             w.add(variable, s, wc);
@@ -191,36 +183,33 @@ fn coordinate_values(sweep: &Sweep<'_>, id: JointId, w: &Table, joints: &mut Mat
     }
 }
 
-/// ξ_c = Ad ξ_p + J δθ over all tree joints.
-fn forward(sweep: &Sweep<'_>, joints: &Matrix) -> Table {
+/// ξ_c = Ad ξ_p + J δθ over all tree joints, for some of the loads; SI units.
+fn forward(sweep: &Sweep<'_>, joints: &Matrix, from: usize, columns: usize) -> Vec<Matrix> {
     let m = sweep.m;
-    let width = joints.columns();
-    let mut xi = Table::zeros(6 * m.links().len(), width);
-    let mut inner = Vec::new();
+    let mut twists = vec![Matrix::default(); m.links().len()];
+    twists[0] = Matrix::zeros(6, columns);
     for (k, e) in m.forest().edges().iter().enumerate() {
         let motion = &sweep.motions[k];
-        let outer = link_variables(e.outer);
+        let mut out = Matrix::zeros(6, columns);
         if e.inner != LinkId::WORLD {
-            inner.clear();
-            inner.extend_from_slice(xi.link(e.inner));
-            add_adjoint(&mut xi, &outer, &motion.ad, &inner);
-        }
-        for (column, v) in motion.columns.as_slice().iter().zip(m.velocity_range(e.joint)) {
-            for (&variable, s) in outer.iter().zip(column.to_array()) {
-                xi.add(variable, s, joints.row(v));
+            let Adjoint { rotation, translation } = motion.ad;
+            let ad = Adjoint { rotation, translation: translation * sweep.r }.matrix();
+            let inner = &twists[e.inner.index()];
+            for (i, row) in ad.rows.iter().enumerate() {
+                for (j, &s) in row.iter().enumerate() {
+                    add_scaled(out.row_mut(i), s, inner.row(j));
+                }
             }
         }
-    }
-    xi
-}
-
-fn add_adjoint(xi: &mut Table, outer: &[Variable; 6], ad: &Adjoint, inner: &[f64]) {
-    let width = xi.width;
-    for (&v, row) in outer.iter().zip(ad.matrix().rows) {
-        for (s, x) in row.into_iter().zip(inner.chunks_exact(width)) {
-            xi.add(v, s, x);
+        for (column, v) in motion.columns.as_slice().iter().zip(motion.velocities.clone()) {
+            let delta = &joints.row(v)[from..from + columns];
+            for (i, s) in column.scale_linear(sweep.r).to_array().into_iter().enumerate() {
+                add_scaled(out.row_mut(i), s, delta);
+            }
         }
+        twists[e.outer.index()] = out;
     }
+    twists
 }
 
 /// Columns of a 6-row block, its first three rows (lengths) times `scale`.

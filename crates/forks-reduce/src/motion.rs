@@ -3,8 +3,10 @@
 //! Twists are (v/r; ω), wrenches (r f; τ), so that energies keep their unit and all entries of a
 //! compliance are comparable.
 
+use std::ops::Range;
+
 use forks_mechanism::{
-    JointColumns, JointMatrix, Mechanism, TreeEdge,
+    JointColumns, JointMatrix, Mechanism,
     dense::Matrix,
     lie::{Adjoint, Pose, Twist, Wrench},
     tree_joint_motion,
@@ -16,6 +18,16 @@ pub(crate) struct ScaledMotion {
     pub(crate) ad: Adjoint,
     /// Columns J.
     pub(crate) columns: JointColumns,
+    /// Where the joint's coordinates are in `v`.
+    pub(crate) velocities: Range<usize>,
+}
+
+impl ScaledMotion {
+    /// Divides lengths by `r`.
+    pub(crate) fn scale(&mut self, r: f64) {
+        self.ad.translation /= r;
+        self.columns = self.columns.map(|c| scale_twist(c, r));
+    }
 }
 
 pub(crate) fn scale_pose(p: &Pose, r: f64) -> Pose {
@@ -30,12 +42,22 @@ pub(crate) fn scale_wrench(w: Wrench, r: f64) -> Wrench {
     Wrench::new(w.force * r, w.torque)
 }
 
-pub(crate) fn scaled_motion(m: &Mechanism, e: &TreeEdge, q: &[f64], r: f64) -> ScaledMotion {
-    let motion = tree_joint_motion(m, e, q);
-    ScaledMotion {
-        ad: scale_pose(&motion.inner_from_outer.inverse(), r).adjoint(),
-        columns: motion.columns.map(|c| scale_twist(c, r)),
-    }
+/// The motions of all tree joints in SI units, and the world poses of the links; joints are visited once.
+pub(crate) fn tree_motions(m: &Mechanism, q: &[f64]) -> (Vec<ScaledMotion>, Vec<Pose>) {
+    let mut world_from_link = vec![Pose::IDENTITY; m.links().len()];
+    let edges = m.forest().edges().iter();
+    let motions = edges.map(|e| {
+        let motion = tree_joint_motion(m, e, q);
+        world_from_link[e.outer.index()] =
+            (world_from_link[e.inner.index()] * motion.inner_from_outer).normalized();
+        ScaledMotion {
+            ad: motion.inner_from_outer.inverse().adjoint(),
+            columns: motion.columns,
+            velocities: m.velocity_range(e.joint),
+        }
+    });
+    let motions = motions.collect();
+    (motions, world_from_link)
 }
 
 /// The compliance of a joint's spring and the directions that it leaves free.

@@ -366,7 +366,7 @@ impl Frontier {
 }
 
 /// x ← x + s y.
-fn add_scaled(x: &mut [f64], s: f64, y: &[f64]) {
+pub(crate) fn add_scaled(x: &mut [f64], s: f64, y: &[f64]) {
     if s != 0.0 {
         x.iter_mut().zip(y).for_each(|(x, y)| *x += s * y);
     }

@@ -20,7 +20,7 @@ impl Sweep<'_> {
     pub(super) fn append(&mut self, k: usize) -> Result<(), Singular> {
         let e = self.m.forest().edges()[k];
         let outer = link_variables(e.outer);
-        let coordinates = self.joint_variables(e.joint);
+        let coordinates = self.variables_at(self.motions[k].velocities.clone());
         let coordinates = coordinates.as_slice();
         let compliance = &self.compliance[e.joint.index()];
         let loaded = self.prestress.is_some() && !coordinates.is_empty();
@@ -56,7 +56,7 @@ impl Sweep<'_> {
     /// θᵀΓξ_inner, the curvatures of spring and joint, and the loads on the outer link.
     fn add_geometric_terms(&mut self, k: usize, carried: Wrench) -> Result<(), Singular> {
         let e = self.m.forest().edges()[k];
-        let coordinates = self.joint_variables(e.joint);
+        let coordinates = self.variables_at(self.motions[k].velocities.clone());
         let coordinates = coordinates.as_slice();
         let d = coordinates.len();
         self.add_spring_curvature(e.joint)?;

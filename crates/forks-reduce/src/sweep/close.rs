@@ -28,6 +28,7 @@ impl Sweep<'_> {
         let motion = ScaledMotion {
             ad,
             columns: j.columns(qj).map(|c| scale_twist(ad_gap.apply(c), self.r)),
+            velocities: self.m.velocity_range(id),
         };
         let coordinates = self.joint_variables(id);
         let coordinates = coordinates.as_slice();

@@ -15,6 +15,8 @@ mod couple;
 mod energy;
 mod liveness;
 
+use std::ops::Range;
+
 use forks_dynamics::Loads;
 use forks_mechanism::{Combination, JointId, LinkId, Mechanism, dense::Matrix, lie::Pose};
 
@@ -25,7 +27,7 @@ use self::{
 use crate::{
     error::ReduceError,
     frontier::{Frontier, Record, Singular, Variable},
-    motion::{JointCompliance, ScaledMotion, joint_compliance, scaled_motion},
+    motion::{JointCompliance, ScaledMotion, joint_compliance, tree_motions},
     plan::{Plan, plan},
     prestress::{Prestress, prestress},
 };
@@ -93,7 +95,10 @@ impl<'a> Sweep<'a> {
     }
 
     fn joint_variables(&self, id: JointId) -> JointVariables {
-        let range = self.m.velocity_range(id);
+        self.variables_at(self.m.velocity_range(id))
+    }
+
+    fn variables_at(&self, range: Range<usize>) -> JointVariables {
         let first = self.coordinate_variable(range.start);
         JointVariables { all: core::array::from_fn(|i| first + i as Variable), dof: range.len() }
     }
@@ -105,10 +110,9 @@ impl<'a> Sweep<'a> {
         effectors: &[LinkId],
         outputs: &[Combination],
     ) -> Result<Self, ReduceError> {
-        let world_from_link = m.link_poses(state.q);
+        let (mut motions, world_from_link) = tree_motions(m, state.q);
         let r = m.bounding_radius(&world_from_link);
-        let motions: Vec<ScaledMotion> =
-            m.forest().edges().iter().map(|e| scaled_motion(m, e, state.q, r)).collect();
+        motions.iter_mut().for_each(|motion| motion.scale(r));
         let prestress = match state.loaded {
             None => None,
             Some((loads, multipliers)) => {
