@@ -220,3 +220,52 @@ fn loaded_links() {
     assert!(far.windows(2).all(|w| w[0] < w[1]));
     assert_eq!(parametric::scattered_links(&m, 1000, 3).len(), 100);
 }
+
+/// The tip of a coil stays near its root, all rods are equal, neighbouring axes are skewed.
+#[test]
+fn coil_is_rolled_up() {
+    let n = 120;
+    let p = parametric::coil(n);
+    let m = &p.mechanism;
+    assert_eq!((m.links().len(), m.velocity_count()), (n + 1, n));
+    let poses = m.link_poses(&m.start_positions());
+    for pose in &poses[1..] {
+        let t = pose.translation;
+        assert!((t.truncate().length() - 0.2).abs() < 1e-14, "{t}");
+        // Ten turns of 0.05 m.
+        assert!(t.z <= 1e-14 && t.z > -0.5, "{t}");
+    }
+    let length = poses[1].translation.distance(poses[2].translation);
+    for w in poses[1..].windows(2) {
+        assert!((w[0].translation.distance(w[1].translation) - length).abs() < 1e-14);
+    }
+    assert!((m.total_mass() - n as f64).abs() < 1e-12);
+}
+
+/// Levels of a dill halve in length, and masses fall by eight: 1 + 2/8 + 4/64 + 8/512 kg.
+#[test]
+fn dill_tapers_level_by_level() {
+    let p = parametric::dill(15);
+    let m = &p.mechanism;
+    assert!((m.total_mass() - (1.0 + 0.25 + 0.0625 + 0.015625)).abs() < 1e-15);
+    let poses = m.link_poses(&m.start_positions());
+    let at = |k: usize| poses[k + 1].translation;
+    for k in 1..7 {
+        // Both children of a rod start at its far end, 2^-level from its own start.
+        assert_eq!(at(2 * k + 1), at(2 * k + 2));
+        let length = 0.5f64.powi((k + 1).ilog2() as i32);
+        assert!((at(2 * k + 1).distance(at(k)) - length).abs() < 1e-15);
+    }
+}
+
+/// Every loop of a chain of four-bars is closed at the start and leaves one motion: k of them.
+#[test]
+fn chain_of_four_bars_has_one_motion_per_loop() {
+    let p = parametric::four_bar_chain(6);
+    let m = &p.mechanism;
+    let q = m.start_positions();
+    assert_eq!(m.forest().closures().len(), 6);
+    let residual = loops::constraint_residual(m, &q, &m.link_poses(&q));
+    assert!(residual.iter().all(|x| x.abs() < 1e-14), "{residual:?}");
+    assert_eq!(admissible(m, &q).columns(), 6);
+}

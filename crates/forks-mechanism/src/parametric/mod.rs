@@ -4,9 +4,11 @@
 //! frames are parallel to the world's axes in the start pose unless a page says otherwise. Sizes of zero
 //! count as one, so that every mechanism has an effector.
 
+mod accuracy;
 mod arm;
 mod bicycle_chain;
 mod four_bar;
+mod four_bar_chain;
 mod helix;
 mod ladder;
 mod millipede;
@@ -21,9 +23,11 @@ mod y_mechanism;
 
 use crate::{LinkId, Mechanism};
 
+pub use accuracy::{coil, dill};
 pub use arm::arm20;
 pub use bicycle_chain::bicycle_chain;
 pub use four_bar::four_bar;
+pub use four_bar_chain::four_bar_chain;
 pub use helix::{HelixJoints, helix};
 pub use ladder::{irregular_ladder, irregular_ladder_of_links, ladder, ladder_of_links};
 pub use millipede::millipede;
