@@ -41,6 +41,7 @@ fn check_structure(m: &Mechanism, t: &AssemblyTree) {
                 assert!(links_of[outer].contains(&e.outer.index()));
                 [&links_of[inner][..], &links_of[outer][..]].concat()
             }
+            AssemblyKind::Welded { .. } => panic!("links are whole"),
         };
         let inside = |l: LinkId| links.contains(&l.index());
         let crossing = |e: &&forks_mechanism::TreeEdge| {
@@ -150,4 +151,63 @@ fn nested_links_on_a_small_stack() {
     };
     let depth = std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
     assert_eq!(depth, 14);
+}
+
+/// Splitting: pieces of a link form a row, every leaf has at most three handles (further ones counted),
+/// every internal node at most two joints or welds, every joint and weld ties the pieces it should.
+#[test]
+fn split_links_bound_the_handles() {
+    let mut random = SplitMix64::new(12);
+    for n in [1, 2, 5, 40, 300] {
+        // Few inner links: high degrees.
+        let parents: Vec<usize> = (0..n).map(|i| random.below(1 + i.min(6))).collect();
+        let m = tree_of(&parents);
+        let further: Vec<usize> = (0..=n).map(|_| random.below(4)).collect();
+        let t = AssemblyTree::split(n + 1, m.forest().edges(), &further);
+        let mut degree = further.clone();
+        for e in m.forest().edges() {
+            degree[e.inner.index()] += 1;
+            degree[e.outer.index()] += 1;
+        }
+        let mut handles = vec![0; t.nodes().len()];
+        let mut pieces = vec![0; n + 1];
+        for (i, node) in t.nodes().iter().enumerate() {
+            match node.kind {
+                AssemblyKind::Leaf { link } => pieces[link.index()] += 1,
+                _ => {
+                    assert!(node.handles <= 2);
+                    let tied = t.tied_leaves(i).unwrap();
+                    tied.iter().for_each(|&leaf| handles[leaf] += 1);
+                    let links = tied.map(|leaf| match t.nodes()[leaf].kind {
+                        AssemblyKind::Leaf { link } => link,
+                        _ => panic!("node {leaf} is no leaf"),
+                    });
+                    match node.kind {
+                        AssemblyKind::Welded { link, .. } => assert_eq!(links, [link; 2]),
+                        AssemblyKind::Joined { joint, .. } => {
+                            let j = m.joint(joint);
+                            assert_eq!(links, [j.parent, j.child]);
+                        }
+                        AssemblyKind::Leaf { .. } => unreachable!(),
+                    }
+                }
+            }
+        }
+        for l in 1..=n {
+            assert_eq!(pieces[l], degree[l].saturating_sub(2).max(1), "link {l} of {}", degree[l]);
+            for k in 0..further[l] {
+                handles[t.leaf_of_handle(LinkId::new(l), k).unwrap()] += 1;
+            }
+        }
+        assert!(handles.iter().all(|&h| h <= 3));
+    }
+}
+
+#[test]
+fn a_split_star_is_shallow() {
+    let parents: Vec<usize> = (0..2001).map(|i| usize::from(i > 0)).collect();
+    let m = tree_of(&parents);
+    let t = AssemblyTree::split(2002, m.forest().edges(), &[0; 2002]);
+    assert_eq!(t.max_handles(), 2);
+    assert!(t.depth() <= 14, "{}", t.depth());
 }

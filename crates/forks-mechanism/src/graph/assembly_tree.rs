@@ -8,6 +8,7 @@
 //! max(2, degree − 1) handles, and light subtrees halve in size, so that the depth is O(log n) for
 //! bounded degree.
 
+use super::pieces::{Branch, BranchKind, Pieces, WORLD, children_of, subtree_sizes};
 use crate::{JointId, LinkId, SpanningForest, TreeEdge};
 
 /// What a node of an assembly tree is.
@@ -27,6 +28,15 @@ pub enum AssemblyKind {
         /// The node that contains the link that the joint carries.
         outer: usize,
     },
+    /// Two nodes joined rigidly: each holds a piece of the same link.
+    Welded {
+        /// The link.
+        link: LinkId,
+        /// The node with the piece nearer to the ground.
+        inner: usize,
+        /// The node with the piece that the other carries.
+        outer: usize,
+    },
 }
 
 /// A node of an assembly tree.
@@ -38,7 +48,8 @@ pub struct AssemblyNode {
     pub parent: Option<usize>,
     /// Number of edges to the root.
     pub depth: usize,
-    /// Number of tree joints that lead out of the node: the handles at which it meets the rest.
+    /// Number of tree joints (and welds between pieces) that lead out of the node: the handles at which
+    /// it meets the rest.
     pub handles: usize,
 }
 
@@ -51,34 +62,74 @@ pub struct AssemblyNode {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AssemblyTree {
     nodes: Vec<AssemblyNode>,
+    /// The two leaves that a node's joint or weld ties.
+    tied: Vec<Option<[usize; 2]>>,
     roots: Vec<usize>,
     leaf_of_link: Vec<Option<usize>>,
+    /// The leaf of every further handle, link by link.
+    leaf_of_handle: Vec<Vec<usize>>,
 }
 
 impl AssemblyTree {
-    /// The assembly tree of a spanning forest.
+    /// The assembly tree of a spanning forest, one leaf per link.
     pub fn new(forest: &SpanningForest) -> Self {
-        let paths = HeavyPaths::new(forest);
+        Self::build(&Pieces::whole(forest.link_count(), forest.edges()))
+    }
+
+    /// The assembly tree of any forest over `link_count` links, inner links before outer ones, in which
+    /// links of high degree are split so that no leaf has more than three handles and no internal node more
+    /// than two.
+    ///
+    /// A link of degree d > 3 becomes a row of d − 2 pieces, welded to each other, each with a leaf of its
+    /// own. `further_handles` says how many handles beside its tree joints each link has (closing joints,
+    /// chosen handles); they count in its degree, but not in [`AssemblyNode::handles`]. The ground is not
+    /// split.
+    ///
+    /// # Panics
+    /// If `further_handles` does not hold a number per link.
+    pub fn split(link_count: usize, edges: &[TreeEdge], further_handles: &[usize]) -> Self {
+        assert_eq!(further_handles.len(), link_count, "further handles of all links");
+        Self::build(&Pieces::split(link_count, edges, further_handles))
+    }
+
+    fn build(pieces: &Pieces) -> Self {
+        let paths = HeavyPaths::new(pieces);
+        let parts = pieces.link_of.len();
         let mut tree = Self {
-            nodes: Vec::with_capacity(2 * forest.edges().len() + 1),
+            nodes: Vec::with_capacity(2 * pieces.edges.len() + 1),
+            tied: Vec::with_capacity(2 * pieces.edges.len() + 1),
             roots: Vec::new(),
-            leaf_of_link: vec![None; forest.link_count()],
+            leaf_of_link: vec![None; pieces.links],
+            leaf_of_handle: Vec::new(),
         };
-        let mut node_of_subtree = vec![usize::MAX; forest.link_count()];
-        // Depth-first order backwards: all light subtrees of a path are finished before its head.
-        for e in forest.edges().iter().rev() {
+        let mut found = Found { subtree: vec![usize::MAX; parts], leaf: vec![usize::MAX; parts] };
+        // Inner edges come first: backwards, all light subtrees of a path are finished before its head.
+        for e in pieces.edges.iter().rev() {
             if !paths.is_head(e) {
                 continue;
             }
-            let node = tree.add_path(forest, &paths, e, &node_of_subtree);
-            node_of_subtree[e.outer.index()] = node;
-            if e.inner == LinkId::WORLD {
+            let node = tree.add_path(pieces, &paths, e, &mut found);
+            found.subtree[e.outer] = node;
+            if e.inner == WORLD {
                 tree.roots.push(node);
             }
         }
         tree.roots.reverse();
         tree.set_depths();
+        let leaves = |h: &Vec<usize>| h.iter().map(|&p| found.leaf[p]).collect();
+        tree.leaf_of_handle = pieces.handles.iter().map(leaves).collect();
         tree
+    }
+
+    /// The leaves that the joint or weld of a node ties, the inner one first; `None` for leaves.
+    pub fn tied_leaves(&self, node: usize) -> Option<[usize; 2]> {
+        self.tied[node]
+    }
+
+    /// The leaf that holds a link's further handle, in the order of their number given to
+    /// [`AssemblyTree::split`].
+    pub fn leaf_of_handle(&self, link: LinkId, handle: usize) -> Option<usize> {
+        self.leaf_of_handle.get(link.index())?.get(handle).copied()
     }
 
     /// All nodes, children before parents.
@@ -91,7 +142,7 @@ impl AssemblyTree {
         &self.roots
     }
 
-    /// The leaf of a link; `None` for the ground, which has several.
+    /// The leaf of a link, the innermost of its pieces; `None` for the ground, which has several.
     pub fn leaf_of_link(&self, link: LinkId) -> Option<usize> {
         self.leaf_of_link[link.index()]
     }
@@ -110,7 +161,7 @@ impl AssemblyTree {
 
     /// Largest number of handles of an internal node.
     pub fn max_handles(&self) -> usize {
-        let joined = self.nodes.iter().filter(|n| matches!(n.kind, AssemblyKind::Joined { .. }));
+        let joined = self.nodes.iter().filter(|n| !matches!(n.kind, AssemblyKind::Leaf { .. }));
         joined.map(|n| n.handles).max().unwrap_or(0)
     }
 
@@ -139,18 +190,20 @@ impl AssemblyTree {
             depth: 0,
             handles,
         });
-        if link != LinkId::WORLD {
-            self.leaf_of_link[link.index()] = Some(node);
-        }
+        self.tied.push(None);
         node
     }
 
-    fn join(&mut self, joint: JointId, inner: usize, outer: usize) -> usize {
+    fn join(&mut self, e: &Branch, found: &Found, inner: usize, outer: usize) -> usize {
         let node = self.nodes.len();
+        self.tied.push(Some([found.leaf[e.inner], found.leaf[e.outer]]));
         self.nodes[inner].parent = Some(node);
         self.nodes[outer].parent = Some(node);
         self.nodes.push(AssemblyNode {
-            kind: AssemblyKind::Joined { joint, inner, outer },
+            kind: match e.kind {
+                BranchKind::Joint(joint) => AssemblyKind::Joined { joint, inner, outer },
+                BranchKind::Weld(link) => AssemblyKind::Welded { link, inner, outer },
+            },
             parent: None,
             depth: 0,
             handles: self.nodes[inner].handles + self.nodes[outer].handles - 2,
@@ -158,42 +211,47 @@ impl AssemblyTree {
         node
     }
 
-    /// Builds the beads of the path whose first link is carried by `head`, then joins them.
+    /// Builds the beads of the path whose first piece is carried by `head`, then joins them.
     fn add_path(
         &mut self,
-        forest: &SpanningForest,
+        pieces: &Pieces,
         paths: &HeavyPaths,
-        head: &TreeEdge,
-        node_of_subtree: &[usize],
+        head: &Branch,
+        found: &mut Found,
     ) -> usize {
         let mut beads = Beads::default();
-        if head.inner == LinkId::WORLD {
+        if head.inner == WORLD {
             let ground = self.leaf(LinkId::WORLD, 1);
-            beads.push(ground, 1, head.joint);
+            found.leaf[WORLD] = ground;
+            beads.push(ground, 1, *head);
         }
         let mut next = Some(*head);
         while let Some(e) = next {
             let children = paths.children(e.outer);
-            let mut node = self.leaf(e.outer, children.len() + 1);
+            let link = pieces.link_of[e.outer];
+            let leaf = self.leaf(link, children.len() + 1);
+            found.leaf[e.outer] = leaf;
+            self.leaf_of_link[link.index()].get_or_insert(leaf);
+            let mut node = leaf;
             let mut weight = 1;
             // The heavy child is the last.
             let (heavy, light) = match children.split_last() {
-                Some((heavy, light)) => (Some(forest.edges()[*heavy]), light),
+                Some((heavy, light)) => (Some(pieces.edges[*heavy]), light),
                 None => (None, children),
             };
             for &c in light {
-                let child = &forest.edges()[c];
-                node = self.join(child.joint, node, node_of_subtree[child.outer.index()]);
-                weight += paths.size[child.outer.index()];
+                let child = &pieces.edges[c];
+                node = self.join(child, found, node, found.subtree[child.outer]);
+                weight += paths.size[child.outer];
             }
-            beads.push(node, weight, heavy.map_or(e.joint, |h| h.joint));
+            beads.push(node, weight, heavy.unwrap_or(e));
             next = heavy;
         }
-        self.join_beads(&beads)
+        self.join_beads(&beads, found)
     }
 
     /// Halves the row of beads at its weighted median until single beads are left, with a stack.
-    fn join_beads(&mut self, beads: &Beads) -> usize {
+    fn join_beads(&mut self, beads: &Beads, found: &Found) -> usize {
         enum Task {
             Range(usize, usize),
             Join(usize),
@@ -210,7 +268,7 @@ impl AssemblyTree {
                 Task::Join(at) => {
                     let outer = done.pop().expect("outer part of a path");
                     let inner = done.pop().expect("inner part of a path");
-                    done.push(self.join(beads.joint_after[at - 1], inner, outer));
+                    done.push(self.join(&beads.branch_after[at - 1], found, inner, outer));
                 }
             }
         }
@@ -226,21 +284,27 @@ impl AssemblyTree {
     }
 }
 
+/// Where the pieces' leaves and finished subtrees are.
+struct Found {
+    subtree: Vec<usize>,
+    leaf: Vec<usize>,
+}
+
 /// The assembled links of one heavy path, from the ground outwards.
 #[derive(Default)]
 struct Beads {
     nodes: Vec<usize>,
     /// Number of links in all beads up to and including this one.
     weight_up_to: Vec<usize>,
-    /// The joint to the next bead.
-    joint_after: Vec<JointId>,
+    /// What leads to the next bead.
+    branch_after: Vec<Branch>,
 }
 
 impl Beads {
-    fn push(&mut self, node: usize, weight: usize, joint_after: JointId) {
+    fn push(&mut self, node: usize, weight: usize, branch_after: Branch) {
         self.nodes.push(node);
         self.weight_up_to.push(self.weight_before(self.nodes.len() - 1) + weight);
-        self.joint_after.push(joint_after);
+        self.branch_after.push(branch_after);
     }
 
     fn weight_before(&self, i: usize) -> usize {
@@ -261,53 +325,40 @@ impl Beads {
     }
 }
 
-/// Which child continues the path of every link.
+/// Which child continues the path of every piece.
 struct HeavyPaths {
-    /// Number of links in the subtree of every link.
+    /// Number of pieces in the subtree of every piece.
     size: Vec<usize>,
-    /// Edges to the children of all links, link by link, the smallest subtree first.
+    /// Edges to the children of all pieces, piece by piece, the smallest subtree first.
     edges: Vec<usize>,
     first: Vec<usize>,
     heavy: Vec<bool>,
 }
 
 impl HeavyPaths {
-    fn new(forest: &SpanningForest) -> Self {
-        let n = forest.link_count();
-        let mut size = vec![1; n];
-        let mut first = vec![0; n + 1];
-        for e in forest.edges().iter().rev() {
-            size[e.inner.index()] += size[e.outer.index()];
-            first[e.inner.index() + 1] += 1;
-        }
-        for i in 0..n {
-            first[i + 1] += first[i];
-        }
-        let mut edges = vec![0; forest.edges().len()];
-        let mut free = first.clone();
-        for (k, e) in forest.edges().iter().enumerate() {
-            edges[free[e.inner.index()]] = k;
-            free[e.inner.index()] += 1;
-        }
+    fn new(pieces: &Pieces) -> Self {
+        let n = pieces.link_of.len();
+        let size = subtree_sizes(n, pieces.edges.iter().map(|e| (e.inner, e.outer)));
+        let (first, mut edges) = children_of(n, pieces.edges.iter().map(|e| e.inner));
         let mut heavy = vec![false; n];
         for i in 0..n {
             let children = &mut edges[first[i]..first[i + 1]];
-            children.sort_by_key(|&k| size[forest.edges()[k].outer.index()]);
-            if i != LinkId::WORLD.index()
+            children.sort_by_key(|&k| size[pieces.edges[k].outer]);
+            if i != WORLD
                 && let Some(&last) = children.last()
             {
-                heavy[forest.edges()[last].outer.index()] = true;
+                heavy[pieces.edges[last].outer] = true;
             }
         }
         Self { size, edges, first, heavy }
     }
 
-    fn children(&self, link: LinkId) -> &[usize] {
-        &self.edges[self.first[link.index()]..self.first[link.index() + 1]]
+    fn children(&self, piece: usize) -> &[usize] {
+        &self.edges[self.first[piece]..self.first[piece + 1]]
     }
 
-    /// True if a path begins with the link that this edge carries.
-    fn is_head(&self, e: &TreeEdge) -> bool {
-        !self.heavy[e.outer.index()]
+    /// True if a path begins with the piece that this edge carries.
+    fn is_head(&self, e: &Branch) -> bool {
+        !self.heavy[e.outer]
     }
 }
