@@ -23,6 +23,19 @@ pub(crate) enum Command {
     Reduce(ReduceArgs),
     /// Solve the static equilibrium under a wrench on a link, and compare the reduced model with it
     Statics(StaticsArgs),
+    /// Accelerations in a state, with mass matrix, bias forces and energy, in MuJoCo's coordinates
+    Dynamics(DynamicsArgs),
+}
+
+/// Arguments of `forks dynamics`.
+#[derive(Debug, Args)]
+pub(crate) struct DynamicsArgs {
+    #[command(flatten)]
+    pub(crate) model: ModelOptions,
+
+    /// Servos act as springs and dampers that rest at the start state; otherwise they are left out
+    #[arg(long)]
+    pub(crate) servos: bool,
 }
 
 /// Arguments of `forks reduce`.

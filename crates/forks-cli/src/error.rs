@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use forks_import::ImportError;
 use forks_io::IoError;
+use forks_mechanism::BuildError;
 use forks_reduce::ReduceError;
 use thiserror::Error;
 
@@ -27,6 +28,22 @@ pub(crate) enum CliError {
     /// There is no equilibrium to linearise at.
     #[error("{}: no equilibrium under gravity and spring preloads to linearise at: {problem}", path.display())]
     NoEquilibrium {
+        /// The model.
+        path: PathBuf,
+        /// Status and joints.
+        problem: String,
+    },
+    /// Servos cannot become springs.
+    #[error("{}: cannot turn servos into springs: {source}", path.display())]
+    Servos {
+        /// The model.
+        path: PathBuf,
+        /// Why.
+        source: BuildError,
+    },
+    /// There are no accelerations in the given state.
+    #[error("{}: no accelerations: {problem}", path.display())]
+    NoAccelerations {
         /// The model.
         path: PathBuf,
         /// Status and joints.

@@ -4,9 +4,11 @@
 //! with exit code 1. Exit code 2 means that the arguments were wrong.
 
 mod args;
+mod dynamics;
 mod error;
 mod inspect;
 mod model;
+mod mujoco;
 mod output;
 mod reduce;
 mod statics;
@@ -18,6 +20,7 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Dynamics(a) => dynamics::run(&a),
         Command::Inspect(a) => inspect::run(&a),
         Command::Reduce(a) => reduce::run(&a),
         Command::Statics(a) => statics::run(&a),

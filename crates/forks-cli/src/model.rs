@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use forks_import::{Import, ImportOptions, Note, load_mjcf};
-use forks_mechanism::{JointId, JointKind, Mechanism};
+use forks_mechanism::{JointId, JointKind, Mechanism, Preparation};
 use forks_reduce::{Problem, ProblemOptions, ReduceError};
 use serde::Deserialize;
 
@@ -21,6 +21,8 @@ pub(crate) struct Model {
     pub(crate) notes: Vec<Note>,
     /// All position coordinates: those of the state, loop-closing joints fitted to them.
     pub(crate) positions: Vec<f64>,
+    /// MuJoCo's velocities of the tree joints; zero where the state gives none.
+    pub(crate) velocities: Vec<f64>,
 }
 
 impl Model {
@@ -28,16 +30,35 @@ impl Model {
     pub(crate) fn load(options: &ModelOptions) -> Result<Self, CliError> {
         let Import { mechanism, notes } = load_mjcf(&options.path, &ImportOptions::default())?;
         let mut positions = mechanism.start_positions();
+        let mut velocities = vec![0.0; mechanism.tree_velocity_count()];
         if let Some(source) = &options.state {
-            let tree = tree_positions(&mechanism, source)?;
-            positions[..tree.len()].copy_from_slice(&tree);
+            let state = tree_state(&mechanism, source)?;
+            positions[..state.qpos.len()].copy_from_slice(&state.qpos);
             mechanism.fit_closures(&mut positions);
+            velocities = state.qvel.unwrap_or(velocities);
         }
-        Ok(Self { mechanism, notes, positions })
+        Ok(Self { mechanism, notes, positions, velocities })
     }
 }
 
 impl Model {
+    /// The mechanism that moves: with servos as springs that rest at the start state if asked for.
+    pub(crate) fn moving(
+        &self,
+        options: &ModelOptions,
+        servos: bool,
+    ) -> Result<Mechanism, CliError> {
+        if !servos {
+            return Ok(self.mechanism.clone());
+        }
+        let preparation =
+            Preparation { servos, start: Some(self.positions.clone()), ..Preparation::default() };
+        let prepared = preparation
+            .apply(&self.mechanism)
+            .map_err(|source| CliError::Servos { path: options.path.clone(), source })?;
+        Ok(prepared.mechanism)
+    }
+
     /// The model prepared for statics or reduction, with its effectors.
     pub(crate) fn problem(
         &self,
@@ -72,9 +93,9 @@ struct StateFile {
     qvel: Option<Vec<f64>>,
 }
 
-/// The tree positions of a state, checked against the mechanism.
-fn tree_positions(m: &Mechanism, source: &StateSource) -> Result<Vec<f64>, CliError> {
-    let state = match source {
+/// A state, checked against the mechanism.
+fn tree_state(m: &Mechanism, source: &StateSource) -> Result<StateFile, CliError> {
+    let mut state = match source {
         StateSource::Key(name) => StateFile { qpos: keyframe(m, name)?, qvel: None },
         StateSource::File(path) => read_state(path)?,
     };
@@ -82,9 +103,8 @@ fn tree_positions(m: &Mechanism, source: &StateSource) -> Result<Vec<f64>, CliEr
     if let Some(v) = &state.qvel {
         check("qvel", v, m.tree_velocity_count())?;
     }
-    let mut q = state.qpos;
-    normalize_quaternions(m, &mut q)?;
-    Ok(q)
+    normalize_quaternions(m, &mut state.qpos)?;
+    Ok(state)
 }
 
 fn keyframe(m: &Mechanism, name: &str) -> Result<Vec<f64>, CliError> {

@@ -20,6 +20,7 @@ mod logarithm;
 mod mass;
 mod modes;
 mod newton;
+mod passive;
 mod scaling;
 mod springs;
 mod stability;
@@ -39,6 +40,7 @@ pub use forks_mechanism as mechanism;
 pub use loads::{AppliedWrench, Loads, WrenchFrame};
 pub use mass::mass_matrix;
 pub use modes::{Modes, admissible_motions, effective_inverse_mass, modes, unloaded_modes};
+pub use passive::{PassiveWorkspace, passive_forces};
 pub use springs::{
     bushing_energy, bushing_gradient_and_hessian, joint_energy, joint_gradient, joint_hessian,
 };

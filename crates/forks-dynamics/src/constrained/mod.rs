@@ -5,10 +5,12 @@ mod articulated;
 mod closing;
 mod damping;
 mod dynamics;
+mod energy;
 mod inverse;
 mod motion;
 mod projection;
 mod rows;
 
 pub use dynamics::{ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, Solution};
+pub use energy::Energy;
 pub use projection::{Projection, ProjectionStatus};

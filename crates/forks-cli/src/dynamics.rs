@@ -1,0 +1,128 @@
+//! `forks dynamics`: mass matrix, bias forces, accelerations and energy in a state.
+
+use std::{fmt::Write as _, process::ExitCode};
+
+use forks_dynamics::{ConstrainedDynamics, DynamicsStatus, Energy, mass_matrix};
+use forks_io::{Align, TextTable};
+use forks_mechanism::Mechanism;
+use serde::Serialize;
+
+use crate::{
+    args::DynamicsArgs,
+    error::CliError,
+    model::Model,
+    mujoco::FreeJoints,
+    output::{self, short},
+};
+
+/// Runs the command.
+pub(crate) fn run(args: &DynamicsArgs) -> Result<ExitCode, CliError> {
+    let model = Model::load(&args.model)?;
+    let m = model.moving(&args.model, args.servos)?;
+    let report = Report::new(&m, &model)
+        .map_err(|problem| CliError::NoAccelerations { path: args.model.path.clone(), problem })?;
+    report.warnings.iter().for_each(|w| output::warn(w));
+    output::print(&report, args.model.json, Report::text)
+}
+
+/// The answer; field names are part of the program's interface.
+#[derive(Debug, Serialize)]
+struct Report {
+    qpos: Vec<f64>,
+    qvel: Vec<f64>,
+    mass_matrix: Vec<Vec<f64>>,
+    bias: Vec<f64>,
+    acceleration: Vec<f64>,
+    energy: EnergyEntry,
+    constraint_rows: usize,
+    constraint_rank: usize,
+    constraint_multipliers: Vec<f64>,
+    closure_residual: f64,
+    warnings: Vec<String>,
+}
+
+/// Energy by kind, J.
+#[derive(Debug, Serialize)]
+pub(crate) struct EnergyEntry {
+    kinetic: f64,
+    gravitational: f64,
+    elastic: f64,
+}
+
+impl From<Energy> for EnergyEntry {
+    fn from(e: Energy) -> Self {
+        Self { kinetic: e.kinetic, gravitational: e.gravitational, elastic: e.elastic }
+    }
+}
+
+impl Report {
+    fn new(m: &Mechanism, model: &Model) -> Result<Self, String> {
+        let q = &model.positions[..m.tree_position_count()];
+        let free = FreeJoints::new(m, q);
+        let mut v = model.velocities.clone();
+        free.to_body(&mut v);
+        let dynamics = ConstrainedDynamics::new(m);
+        let mut work = dynamics.workspace();
+        let n = v.len();
+        let solution = dynamics.accelerations(q, &v, &vec![0.0; n], &[], &mut work);
+        let mut warnings = Vec::new();
+        match solution.status {
+            DynamicsStatus::Solved => {}
+            DynamicsStatus::Inconsistent => {
+                warnings.push(
+                    "the velocities violate the loops; no acceleration satisfies them".into(),
+                );
+            }
+            DynamicsStatus::Massless(joint) => {
+                return Err(format!("no mass resists joint {}", m.joint_label(joint)));
+            }
+            _ => return Err("numbers overflow".into()),
+        }
+        let closure_residual = dynamics.loop_gap(q, &mut work);
+        if closure_residual > 1e-6 {
+            warnings.push(format!("the loops are open by {} of the size", short(closure_residual)));
+        }
+        let mass =
+            mass_matrix(m, &model.positions, &m.link_poses(&model.positions)).block(0, 0, n, n);
+        let bias = dynamics.bias(q, &v, &mut work);
+        Ok(Self {
+            qpos: q.to_vec(),
+            qvel: model.velocities.clone(),
+            mass_matrix: free.mass(&mass).to_rows(),
+            bias: free.bias(&v, &mass, &bias),
+            acceleration: free.acceleration(&v, &solution.acceleration),
+            energy: dynamics.energy(q, &v, &mut work).into(),
+            constraint_rows: solution.rows,
+            constraint_rank: solution.rank,
+            constraint_multipliers: solution.multipliers,
+            closure_residual,
+            warnings,
+        })
+    }
+
+    fn text(&self) -> String {
+        let mut out = String::new();
+        let mut line = |key: &str, value: String| {
+            writeln!(out, "{key:<27}{value}").expect("writing to a string");
+        };
+        line("kinetic energy (J)", short(self.energy.kinetic));
+        line("gravitational energy (J)", short(self.energy.gravitational));
+        line("elastic energy (J)", short(self.energy.elastic));
+        line("constraints", format!("{} of rank {}", self.constraint_rows, self.constraint_rank));
+        let mut table = TextTable::new();
+        for name in ["coordinate", "velocity", "inertia", "bias", "acceleration"] {
+            table = table.column(name, Align::Right);
+        }
+        for i in 0..self.qvel.len() {
+            table.push([
+                i.to_string(),
+                short(self.qvel[i]),
+                short(self.mass_matrix[i][i]),
+                short(self.bias[i]),
+                short(self.acceleration[i]),
+            ]);
+        }
+        write!(out, "\nMuJoCo's coordinates\n{table}").expect("writing to a string");
+        out
+    }
+}
