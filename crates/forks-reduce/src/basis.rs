@@ -1,4 +1,4 @@
-//! Rank and basis of the effectors' motion without tuning ([A16] §3.2 tunes a tolerance by hand).
+//! Rank and basis of the effectors' motion without tuning (\[A16\] §3.2 tunes a tolerance by hand).
 //!
 //! C = FᵀF with the factor F = (square root of all stiffness) × (displacements per effector wrench). With
 //! S = diag(1/r, 1/r, 1/r, 1, 1, 1) per effector, the singular values of F S are the square roots of the

@@ -6,7 +6,7 @@ use forks_dynamics::{
 use forks_mechanism::{
     Mechanism,
     dense::Matrix,
-    lie::{Pose, Wrench},
+    lie::{Pose, Twist, Wrench},
 };
 
 use crate::response::Effector;
@@ -58,20 +58,21 @@ pub fn response_by_differences(
             (b * 4.0 - a) * (1.0 / 3.0)
         };
         for (l, rest) in at.world_from_link.iter().enumerate() {
-            let t = slope(rest, &|poses| poses[l]).to_array();
-            for i in 0..6 {
-                out.twists[l][(i, k)] = t[i];
-            }
+            set_column(&mut out.twists[l], 0, k, slope(rest, &|poses| poses[l]));
         }
         for (e, effector) in effectors.iter().enumerate() {
             let pose = |poses: &[Pose]| poses[effector.link.index()] * effector.link_from_effector;
-            let t = slope(&pose(&at.world_from_link), &pose).to_array();
-            for i in 0..6 {
-                out.compliance[(6 * e + i, k)] = t[i];
-            }
+            let twist = slope(&pose(&at.world_from_link), &pose);
+            set_column(&mut out.compliance, 6 * e, k, twist);
         }
     }
     Some(out)
+}
+
+fn set_column(m: &mut Matrix, first_row: usize, column: usize, twist: Twist) {
+    for (i, x) in twist.to_array().into_iter().enumerate() {
+        m[(first_row + i, column)] = x;
+    }
 }
 
 /// Wrench component that moves the effectors by a dimensionless displacement of about 1.

@@ -1,7 +1,7 @@
 //! Mass and damping of a reduced model, beside those of the full mechanism.
 //!
 //! The condensed mass is XᵀMX with X the static shape per reduced coordinate (Guyan 1965); damping is
-//! XᵀDX. The accelerability ([A16] Eq. 7) is J M⁻¹ Jᵀ with the loops' couplings in M⁻¹.
+//! XᵀDX. The accelerability (\[A16\] Eq. 7) is J M⁻¹ Jᵀ with the loops' couplings in M⁻¹.
 
 use forks_dynamics::{Modes, effective_inverse_mass, modes, tangent_stiffness, unloaded_modes};
 use forks_mechanism::{
@@ -23,7 +23,7 @@ pub enum MassModel {
     /// Static shapes: XᵀMX. Frequencies a little too high.
     #[default]
     Condensed,
-    /// The mass felt at infinite frequency, (J M⁻¹ Jᵀ)⁻¹: frequencies far too high ([A16]).
+    /// The mass felt at infinite frequency, (J M⁻¹ Jᵀ)⁻¹: frequencies far too high (\[A16\]).
     Accelerability,
 }
 

@@ -155,7 +155,7 @@ fn in_effector(w: &AppliedWrench, e: &Effector, world_from_link: &[Pose]) -> Wre
 /// Compliance under loads that keep their world axes, from the compliance C_s in exponential coordinates
 /// and the static wrench on each effector (effector frames).
 ///
-/// C = C_s (1 − Q C_s)⁻¹ with Q = blockdiag [[0, ½[f]×], [−½[f]×, ½[τ]×]]; symmetric only without
+/// C = C_s (1 − Q C_s)⁻¹ with `Q = blockdiag [[0, ½[f]×], [−½[f]×, ½[τ]×]]`; symmetric only without
 /// torques.
 ///
 /// # Errors
@@ -195,7 +195,7 @@ fn model(
     drives: &[Drive],
     linear: &Linearised,
 ) -> Result<ReducedModel, ReduceError> {
-    let Linearised { response, basis, hessian, static_wrenches, .. } = linear;
+    let Linearised { response, basis, hessian, .. } = linear;
     // Maps per η: T (SU) 𝓗.
     let per_eta = basis.dual.mul(hessian);
     let scaled =
@@ -226,20 +226,9 @@ fn model(
         .iter()
         .map(|e| tree_joint(m, e, q, &joint_map, &joint_servo_map))
         .collect();
-    let effectors = effectors
-        .iter()
-        .zip(static_wrenches)
-        .map(|(e, w)| EffectorRest {
-            name: e.name.clone(),
-            link: e.link.index(),
-            link_from_effector: e.link_from_effector,
-            rest: response.world_from_link[e.link.index()] * e.link_from_effector,
-            static_wrench: *w,
-        })
-        .collect();
     Ok(ReducedModel::new(ModelData {
         radius: response.radius,
-        effectors,
+        effectors: effector_rests(effectors, linear),
         basis: basis.matrix.clone(),
         hessian: hessian.clone(),
         servo_rest,
@@ -247,6 +236,17 @@ fn model(
         links,
         joints,
     })?)
+}
+
+fn effector_rests(effectors: &[Effector], linear: &Linearised) -> Vec<EffectorRest> {
+    let rest = |e: &Effector, &static_wrench: &Wrench| EffectorRest {
+        name: e.name.clone(),
+        link: e.link.index(),
+        link_from_effector: e.link_from_effector,
+        rest: linear.response.world_from_link[e.link.index()] * e.link_from_effector,
+        static_wrench,
+    };
+    effectors.iter().zip(&linear.static_wrenches).map(|(e, w)| rest(e, w)).collect()
 }
 
 fn tree_joint(

@@ -88,7 +88,7 @@ pub struct Response {
     /// Twist of each link (the ground first) in its own frame per effector wrench, 6 × 6E.
     pub twists: Vec<Matrix>,
     /// Load on each tree joint (forest order) in its outer link's frame per effector wrench, 6 × 6E;
-    /// empty for joints in branches that carry no load. [A16]'s wrench map.
+    /// empty for joints in branches that carry no load. \[A16\]'s wrench map.
     pub joint_loads: Vec<Matrix>,
     /// Effector twists per unit force along each output, 6E × outputs.
     pub output_effectors: Matrix,

@@ -1,4 +1,4 @@
-//! Poses of all links from the reduced state ([A16] Eq. 6, 22).
+//! Poses of all links from the reduced state (\[A16\] Eq. 6, 22).
 
 use forks_lie::{Matrix, Pose, Twist};
 

@@ -1,4 +1,4 @@
-//! Chain and split: a tree joint carries the frontier outwards ([A16] Eq. 10, 12).
+//! Chain and split: a tree joint carries the frontier outwards (\[A16\] Eq. 10, 12).
 
 use forks_mechanism::{
     JointId, JointMatrix, LinkId, TreeEdge,

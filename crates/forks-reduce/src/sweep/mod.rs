@@ -1,7 +1,7 @@
 //! The frontier sweep: one pass over the joints of any graph gives the effectors' compliance; one pass
 //! back over its tape gives every joint's displacement, every link's twist and the joint loads.
 //!
-//! Cases ([A16] §4) and their generalisation:
+//! Cases (\[A16\] §4) and their generalisation:
 //! - chain and split (Eq. 10, 12): `C_cc = Ad C_pp Adᵀ + J C_θ Jᵀ`, `C_c* = Ad C_p*` ([`Sweep::append`]),
 //! - merge and loop closure: conditioning on ξ_c − Ad ξ_p − Jθ = 0 ([`Sweep::close`]); Eq. 14 inverts
 //!   rank-deficient compliances first and is not used,
@@ -110,6 +110,21 @@ impl<'a> Sweep<'a> {
         effectors: &[LinkId],
         outputs: &[Combination],
     ) -> Result<Self, ReduceError> {
+        let mut sweep = Self::prepared(m, state, effectors, outputs)?;
+        sweep.outputs = outputs.iter().map(|_| sweep.frontier.new_variable()).collect();
+        sweep.count_uses(effectors);
+        sweep.process(Agenda::new(m))?;
+        sweep.finish()?;
+        Ok(sweep)
+    }
+
+    /// A sweep that has not moved yet.
+    fn prepared(
+        m: &'a Mechanism,
+        state: &State<'a>,
+        effectors: &[LinkId],
+        outputs: &[Combination],
+    ) -> Result<Self, ReduceError> {
         let (mut motions, world_from_link) = tree_motions(m, state.q);
         let r = m.bounding_radius(&world_from_link);
         motions.iter_mut().for_each(|motion| motion.scale(r));
@@ -126,7 +141,7 @@ impl<'a> Sweep<'a> {
             .collect();
         let plan = plan(m, effectors, outputs, &compliance, prestress.is_some());
         let variables = 6 * m.links().len() + m.velocity_count();
-        let mut sweep = Self {
+        Ok(Self {
             m,
             q: state.q,
             r,
@@ -143,12 +158,7 @@ impl<'a> Sweep<'a> {
             uses: vec![0; variables],
             pending: Vec::new(),
             records: Vec::new(),
-        };
-        sweep.outputs = outputs.iter().map(|_| sweep.frontier.new_variable()).collect();
-        sweep.count_uses(effectors);
-        sweep.process(Agenda::new(m))?;
-        sweep.finish()?;
-        Ok(sweep)
+        })
     }
 
     fn process(&mut self, mut agenda: Agenda) -> Result<(), ReduceError> {
