@@ -17,7 +17,7 @@ impl std::fmt::Display for Location {
         match (&self.file, self.line) {
             (Some(file), 0) => write!(f, "{file}"),
             (Some(file), line) => write!(f, "{file}:{line}"),
-            (None, 0) => write!(f, "MJCF text"),
+            (None, 0) => write!(f, "text"),
             (None, line) => write!(f, "line {line}"),
         }
     }
@@ -96,7 +96,7 @@ pub enum ImportError {
         attribute: String,
         /// The name that was not found.
         value: String,
-        /// body, joint, site, tendon, default class.
+        /// body, link, joint, site, tendon, default class.
         kind: &'static str,
     },
     /// Two elements of one kind share a name.
@@ -109,7 +109,7 @@ pub enum ImportError {
         /// The name.
         name: String,
     },
-    /// An element that is no MJCF, or not at this place.
+    /// An element that the format does not have, or not at this place.
     #[error("{at}: element '{element}' is not known inside '{parent}'")]
     UnknownElement {
         /// Where.
@@ -119,7 +119,7 @@ pub enum ImportError {
         /// The element around it.
         parent: String,
     },
-    /// An attribute that is no MJCF.
+    /// An attribute that the format does not have.
     #[error("{at}: {element}: attribute {attribute}=\"{value}\" is not known")]
     UnknownAttribute {
         /// Where.
@@ -131,7 +131,7 @@ pub enum ImportError {
         /// Its text.
         value: String,
     },
-    /// Valid MJCF that changes kinematics, inertia, springs or loops and cannot be represented.
+    /// Valid input that changes kinematics, inertia, springs or loops and cannot be represented.
     #[error("{at}: {element} is not supported: {reason}")]
     Unsupported {
         /// Where.
@@ -144,7 +144,7 @@ pub enum ImportError {
     /// The parts are readable, but the mechanism is not valid.
     #[error("{file}: {source}")]
     Mechanism {
-        /// The main file, or `MJCF text`.
+        /// The main file, or `text`.
         file: String,
         /// What is wrong.
         source: BuildError,

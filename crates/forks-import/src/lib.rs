@@ -1,9 +1,9 @@
-//! MJCF files to [`forks_mechanism::Mechanism`] and back.
+//! MJCF and URDF files to [`forks_mechanism::Mechanism`], and mechanisms to MJCF.
 //!
-//! The reader follows MuJoCo 4.0.0 in what a file means: default classes, includes, frames, inertia from
+//! The MJCF reader follows MuJoCo 4.0.0 in what a file means: default classes, includes, frames, inertia from
 //! geometry, reference and spring positions, equalities, fixed tendons and servos. Whatever a mechanism cannot
 //! hold is refused, or returned as a [`Note`] where it changes neither kinematics nor inertia nor springs;
-//! [`FEATURES`] lists the treatment of every element and attribute.
+//! [`FEATURES`] lists the treatment of every element and attribute, [`URDF_FEATURES`] that of URDF.
 //!
 //! # Conventions
 //! - SI units, radians; links in MuJoCo's body order, tree joints in MuJoCo's joint order, so that the tree
@@ -12,10 +12,16 @@
 //!   [`forks_mechanism::Link::auxiliary`]. A body without joints hangs on an implicit fixed joint.
 //! - `connect` and `weld` are loop-closing joints (spherical, fixed) after all tree joints; `joint` and `tendon`
 //!   equalities are couplings.
+//! - URDF: one coordinate per revolute, continuous or prismatic joint, depth first, the joints of a link sorted by
+//!   name; `floating` and `spherical` as MuJoCo's free joint and ball, `planar` as (x, y, angle); `mimic` is a
+//!   coupling. The root link is fixed to the world; one that is called `world` is the world. Links behind fixed
+//!   joints stay links.
 //!
-//! # Why a reader of its own
-//! MJCF is read from the XML tree (`roxmltree`). The reader crates that exist were tried first: `mjcf-rs` loses
-//! joints inside `<frame>`, included files, equalities between sites and polynomial stiffness, each without a word.
+//! # Why readers of their own
+//! Both formats are read from the XML tree (`roxmltree`). The reader crates that exist were tried first: `mjcf-rs`
+//! loses joints inside `<frame>`, included files, equalities between sites and polynomial stiffness, each without a
+//! word; `urdf-rs` 0.9 takes `nan`, unknown links, cycles and several roots, drops unknown elements without a word,
+//! does not tell a missing limit from one of zero, and refuses files with `--` in a comment or the same axis twice.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -25,6 +31,7 @@ mod error;
 mod note;
 mod read;
 mod schema;
+mod urdf;
 mod write;
 mod xml;
 
@@ -36,6 +43,7 @@ pub use error::{ImportError, Location};
 pub use forks_mechanism as mechanism;
 pub use note::{Effect, Note};
 pub use schema::{FEATURES, Feature, Treatment, feature_matrix};
+pub use urdf::{URDF_FEATURES, urdf_feature_matrix};
 pub use write::{WriteError, save_mjcf, write_mjcf};
 
 /// How to read a file.
@@ -45,6 +53,9 @@ pub struct ImportOptions {
     /// tendons, flexible bodies, plugins, replicas, unknown elements and attributes, moving bodies without mass.
     /// Default: `false`.
     pub lenient: bool,
+    /// Replace principal moments of a link that violate A + B ≥ C by their mean (noted in URDF), as MJCF's
+    /// `balanceinertia` does, instead of refusing the file. Default: `false`.
+    pub balance_inertia: bool,
 }
 
 /// What a file became.
@@ -56,12 +67,24 @@ pub struct Import {
     pub notes: Vec<Note>,
 }
 
+/// Reads an MJCF or URDF file; the root element decides which (`mujoco` or `robot`), never the file's name.
+///
+/// # Errors
+/// As [`load_mjcf`] and [`load_urdf`].
+pub fn load_model(path: &Path, options: &ImportOptions) -> Result<Import, ImportError> {
+    let tree = xml::load(path)?;
+    if tree.elements[tree.root].tag == urdf::ROOT {
+        return urdf::read(&tree, options);
+    }
+    read::read(&xml::with_includes(tree, Some(path))?, options)
+}
+
 /// Reads an MJCF file; `<include>` files are found relative to its directory.
 ///
 /// # Errors
 /// The first thing that is wrong or cannot be represented, with file, line, element, attribute and value.
 pub fn load_mjcf(path: &Path, options: &ImportOptions) -> Result<Import, ImportError> {
-    read::read(xml::load(path)?, options)
+    read::read(&xml::with_includes(xml::load(path)?, Some(path))?, options)
 }
 
 /// Reads MJCF text; `<include>` is an error.
@@ -69,5 +92,21 @@ pub fn load_mjcf(path: &Path, options: &ImportOptions) -> Result<Import, ImportE
 /// # Errors
 /// As [`load_mjcf`].
 pub fn parse_mjcf(text: &str, options: &ImportOptions) -> Result<Import, ImportError> {
-    read::read(xml::parse(text)?, options)
+    read::read(&xml::with_includes(xml::parse(text)?, None)?, options)
+}
+
+/// Reads a URDF file; mesh files are not opened.
+///
+/// # Errors
+/// The first thing that is wrong or cannot be represented, with file, line, element, attribute and value.
+pub fn load_urdf(path: &Path, options: &ImportOptions) -> Result<Import, ImportError> {
+    urdf::read(&xml::load(path)?, options)
+}
+
+/// Reads URDF text.
+///
+/// # Errors
+/// As [`load_urdf`].
+pub fn parse_urdf(text: &str, options: &ImportOptions) -> Result<Import, ImportError> {
+    urdf::read(&xml::parse(text)?, options)
 }

@@ -42,7 +42,7 @@ pub struct Feature {
     pub remark: &'static str,
 }
 
-const fn row(
+pub(crate) const fn row(
     element: &'static str,
     attributes: &'static str,
     treatment: Treatment,
@@ -53,7 +53,7 @@ const fn row(
 
 use Treatment::{Approximated, Exact, NoEffect, Noted, Refused};
 
-/// Every element and attribute that the reader knows; everything else is refused by name.
+/// Every element and attribute that the MJCF reader knows; everything else is refused by name.
 pub const FEATURES: &[Feature] = &[
     row("mujoco", "model", Exact, "name of the mechanism"),
     row("include", "file", Exact, "relative to the main file, once each, nested"),
@@ -299,11 +299,16 @@ pub(crate) fn element(element: &str) -> Option<&'static Feature> {
     FEATURES.iter().find(|f| f.element == element && f.attributes.is_empty())
 }
 
-/// The feature matrix as a Markdown table.
+/// The feature matrix of MJCF as a Markdown table.
 pub fn feature_matrix() -> String {
+    markdown(FEATURES)
+}
+
+/// A feature matrix as a Markdown table.
+pub(crate) fn markdown(features: &[Feature]) -> String {
     let mut out =
         String::from("| element | attributes | treatment | remark |\n|---|---|---|---|\n");
-    for f in FEATURES {
+    for f in features {
         let attributes = if f.attributes.is_empty() { "(all)" } else { f.attributes };
         out.push_str(&format!(
             "| {} | {} | {} | {} |\n",

@@ -20,8 +20,8 @@ const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 fn again(m: &Mechanism, lenient: bool) -> (Mechanism, Vec<Note>) {
     let (text, notes) = write_mjcf(m).unwrap_or_else(|e| panic!("{e}"));
-    let import =
-        parse_mjcf(&text, &ImportOptions { lenient }).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let import = parse_mjcf(&text, &ImportOptions { lenient, ..Default::default() })
+        .unwrap_or_else(|e| panic!("{e}\n{text}"));
     assert!(import.notes.is_empty(), "{:?}\n{text}", import.notes);
     (import.mechanism, notes)
 }

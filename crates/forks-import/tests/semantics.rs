@@ -717,7 +717,7 @@ fn lenient_reading_notes_instead() {
         <site name="s"/></worldbody>
         <tendon><spatial stiffness="3"><site site="s"/></spatial></tendon></mujoco>"#;
     assert!(parse_mjcf(text, &ImportOptions::default()).is_err());
-    let i = parse_mjcf(text, &ImportOptions { lenient: true }).unwrap();
+    let i = parse_mjcf(text, &ImportOptions { lenient: true, ..Default::default() }).unwrap();
     assert_eq!(noted(&i, "composite", "").effect, Effect::Ignored);
     assert_eq!(noted(&i, "spatial", "stiffness").effect, Effect::Ignored);
 }

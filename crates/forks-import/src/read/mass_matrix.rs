@@ -45,7 +45,7 @@ impl Reader<'_> {
             || model.servos.iter().any(|s| s.damping_ratio.is_some());
         if needed {
             let file = self.tree.location(&self.tree.elements[self.tree.root]).file;
-            let file = file.unwrap_or_else(|| "MJCF text".into());
+            let file = file.unwrap_or_else(|| "text".into());
             let m = model
                 .builder
                 .clone()

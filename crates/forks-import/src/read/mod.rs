@@ -1,4 +1,4 @@
-//! The reader: sections in MuJoCo's order, then the mechanism.
+//! The MJCF reader: sections in MuJoCo's order, then the mechanism.
 
 mod actuator;
 mod assemble;
@@ -13,7 +13,7 @@ mod joint;
 mod keyframe;
 mod mass_matrix;
 mod names;
-mod orientation;
+pub(crate) mod orientation;
 mod tendon;
 
 use crate::{
@@ -22,9 +22,10 @@ use crate::{
     schema::{self, Treatment},
     xml::{Element, Tree},
 };
-use attributes::Attributes;
+pub(crate) use attributes::{Attributes, label};
 use compiler::Compiler;
 use defaults::Defaults;
+pub(crate) use names::Names;
 
 /// What all parts of the reader need.
 struct Reader<'a> {
@@ -36,7 +37,7 @@ struct Reader<'a> {
 }
 
 /// Reads a tree of elements.
-pub(crate) fn read(tree: Tree, options: &ImportOptions) -> Result<Import, ImportError> {
+pub(crate) fn read(tree: &Tree, options: &ImportOptions) -> Result<Import, ImportError> {
     let root = &tree.elements[tree.root];
     if root.tag != "mujoco" {
         return Err(ImportError::UnknownElement {
@@ -46,7 +47,7 @@ pub(crate) fn read(tree: Tree, options: &ImportOptions) -> Result<Import, Import
         });
     }
     let mut reader = Reader {
-        tree: &tree,
+        tree,
         options,
         compiler: Compiler::default(),
         defaults: Defaults::default(),
@@ -64,6 +65,7 @@ impl<'a> Reader<'a> {
         for e in self.sections(root, "compiler") {
             self.read_compiler(e)?;
         }
+        self.compiler.balance_inertia |= self.options.balance_inertia;
         for e in self.sections(root, "option") {
             self.read_option(e)?;
         }
@@ -86,7 +88,7 @@ impl<'a> Reader<'a> {
         for e in self.sections(root, "keyframe") {
             self.read_keyframes(e, &mut model)?;
         }
-        let file = self.tree.location(root).file.unwrap_or_else(|| "MJCF text".into());
+        let file = self.tree.location(root).file.unwrap_or_else(|| "text".into());
         model.builder.build().map_err(|source| ImportError::Mechanism { file, source })
     }
 
@@ -136,7 +138,7 @@ impl<'a> Reader<'a> {
         let at = self.tree.location(e);
         match feature.treatment {
             Treatment::Refused => {
-                let label = attributes::label(&e.tag, e.attribute("name"));
+                let label = label(&e.tag, e.attribute("name"));
                 self.refuse(label, "", feature.remark, &at)
             }
             Treatment::Noted => {
@@ -224,7 +226,7 @@ impl<'a> Reader<'a> {
     ) -> Result<usize, ImportError> {
         self.defaults.find(name).ok_or_else(|| ImportError::UnknownReference {
             at: Box::new(self.tree.location(e)),
-            element: attributes::label(kind, e.attribute("name")),
+            element: label(kind, e.attribute("name")),
             attribute: attribute.into(),
             value: name.into(),
             kind: "default class",

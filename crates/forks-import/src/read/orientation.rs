@@ -126,7 +126,7 @@ fn from_axes(c: [DVec3; 3]) -> DQuat {
 }
 
 /// The smallest rotation that takes (0, 0, 1) to `z`; half a turn about x where that is not unique.
-fn z_axis(z: DVec3) -> Option<DQuat> {
+pub(crate) fn z_axis(z: DVec3) -> Option<DQuat> {
     let n = z.length();
     if n < SHORTEST {
         return None;

@@ -8,23 +8,27 @@ use std::{
 
 use crate::{ImportError, xml::Tree};
 
-/// Reads a file and everything that it includes.
+/// Reads a file, includes left as they are.
 pub(crate) fn load(path: &Path) -> Result<Tree, ImportError> {
     let mut tree = Tree::default();
     let source = read_text(path)?;
     tree.files.push(path.display().to_string());
     tree.root = tree.append(&source, Some(0))?;
-    let directory = path.parent().unwrap_or(Path::new("")).to_owned();
-    let mut seen = HashSet::from([identity(path)]);
-    resolve(&mut tree, Some(&directory), &mut seen)?;
     Ok(tree)
 }
 
-/// Parses text that has no directory to include from.
+/// Parses text, includes left as they are.
 pub(crate) fn parse(source: &str) -> Result<Tree, ImportError> {
     let mut tree = Tree::default();
     tree.root = tree.append(source, None)?;
-    resolve(&mut tree, None, &mut HashSet::new())?;
+    Ok(tree)
+}
+
+/// Replaces the includes of a tree that was read from `path`; text that came from no file cannot have any.
+pub(crate) fn with_includes(mut tree: Tree, path: Option<&Path>) -> Result<Tree, ImportError> {
+    let directory = path.map(|p| p.parent().unwrap_or(Path::new("")).to_owned());
+    let mut seen: HashSet<PathBuf> = path.map(identity).into_iter().collect();
+    resolve(&mut tree, directory.as_deref(), &mut seen)?;
     Ok(tree)
 }
 

@@ -56,7 +56,7 @@ impl Tree {
         while let Some((node, parent)) = stack.pop() {
             let id = self.elements.len();
             self.elements.push(Element {
-                tag: node.tag_name().name().to_owned(),
+                tag: tag(node),
                 attributes: node
                     .attributes()
                     .map(|a| (a.name().into(), a.value().into()))
@@ -75,6 +75,16 @@ impl Tree {
         Ok(root)
     }
 }
+
+/// The element's name without its namespace prefix; that of a xacro macro keeps it.
+fn tag(node: roxmltree::Node<'_, '_>) -> String {
+    let name = node.tag_name();
+    let is_macro = name.namespace().is_some_and(|uri| uri.ends_with("xacro"));
+    if is_macro { format!("{XACRO}{}", name.name()) } else { name.name().to_owned() }
+}
+
+/// What the tags of xacro macros begin with.
+pub(crate) const XACRO: &str = "xacro:";
 
 /// The parser's message without its position, which stands in front of the sentence.
 fn problem(e: &roxmltree::Error) -> String {

@@ -48,7 +48,8 @@ pub(crate) fn models() -> PathBuf {
 
 /// Reads a model; only the springs of `poly_stiffness` cannot be held.
 pub(crate) fn load(name: &str) -> Import {
-    let options = ImportOptions { lenient: name.ends_with("poly_stiffness.xml") };
+    let options =
+        ImportOptions { lenient: name.ends_with("poly_stiffness.xml"), ..Default::default() };
     load_mjcf(&models().join(name), &options).unwrap_or_else(|e| panic!("{e}"))
 }
 

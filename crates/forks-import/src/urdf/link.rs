@@ -1,0 +1,174 @@
+//! `<link>`: mass properties and shapes.
+
+use forks_mechanism::{
+    Geometry,
+    lie::{
+        InertiaError, Pose, SpatialInertia,
+        glam::{DMat3, DVec3},
+    },
+};
+
+use super::Reader;
+use crate::{ImportError, note::Effect, read::Attributes, xml::Element};
+
+/// Relative slack of A + B ≥ C: the digits that tensors are written with.
+const TRIANGLE_SLACK: f64 = 1e-6;
+
+/// A link as it is written.
+pub(crate) struct RawLink<'a> {
+    pub(crate) attributes: Attributes<'a>,
+    pub(crate) inertia: SpatialInertia,
+    pub(crate) shapes: Vec<RawShape>,
+}
+
+impl RawLink<'_> {
+    pub(crate) fn name(&self) -> &str {
+        self.attributes.name().unwrap_or("")
+    }
+}
+
+/// A primitive of a `<collision>`.
+pub(crate) struct RawShape {
+    pub(crate) name: String,
+    pub(crate) link_from_shape: Pose,
+    pub(crate) geometry: Geometry,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn read_link(
+        &mut self,
+        attributes: Attributes<'a>,
+        e: &'a Element,
+    ) -> Result<RawLink<'a>, ImportError> {
+        let inertia = match self.only(e, "inertial")? {
+            Some(inertial) => self.read_inertial(&attributes, inertial)?,
+            None => SpatialInertia::ZERO,
+        };
+        let mut shapes = Vec::new();
+        for c in self.tree.children(e).filter(|c| c.tag == "collision") {
+            shapes.extend(self.read_collision(&attributes, c)?);
+        }
+        self.skip_others(e, &["inertial", "collision"])?;
+        Ok(RawLink { attributes, inertia, shapes })
+    }
+
+    fn read_inertial(
+        &mut self,
+        link: &Attributes<'a>,
+        e: &'a Element,
+    ) -> Result<SpatialInertia, ImportError> {
+        let pose = self.origin(e)?;
+        let missing = |tag: &str| link.error(format!("its inertial has no element '{tag}'"));
+        let mass = self.only(e, "mass")?.ok_or_else(|| missing("mass"))?;
+        let mass = self.attributes("mass", mass);
+        mass.required("value")?;
+        let mass = mass.not_negative("value")?.expect("required");
+        let tensor = self.only(e, "inertia")?.ok_or_else(|| missing("inertia"))?;
+        let tensor = self.attributes("inertia", tensor);
+        self.skip_others(e, &["origin", "mass", "inertia"])?;
+        let [xx, yy, zz] = ["ixx", "iyy", "izz"].map(|n| tensor.required(n).map(|_| n));
+        let entry = |name: Result<&str, ImportError>| Ok(tensor.number(name?)?.unwrap_or(0.0));
+        let (xx, yy, zz) = (entry(xx)?, entry(yy)?, entry(zz)?);
+        let (xy, xz, yz) = (entry(Ok("ixy"))?, entry(Ok("ixz"))?, entry(Ok("iyz"))?);
+        let tensor = DMat3::from_cols(
+            DVec3::new(xx, xy, xz),
+            DVec3::new(xy, yy, yz),
+            DVec3::new(xz, yz, zz),
+        );
+        let inertia = self.possible(link, SpatialInertia::new(mass, DVec3::ZERO, tensor))?;
+        if inertia.is_zero() {
+            return Ok(SpatialInertia::ZERO);
+        }
+        // Axes that are those of the link keep the digits of the file.
+        Ok(if pose.rotation.w == 1.0 {
+            SpatialInertia { center_of_mass: pose.translation, ..inertia }
+        } else {
+            inertia.transformed(&pose)
+        })
+    }
+
+    /// The inertia if a body can have it, balanced where that was asked for.
+    fn possible(
+        &mut self,
+        link: &Attributes<'a>,
+        inertia: SpatialInertia,
+    ) -> Result<SpatialInertia, ImportError> {
+        let [a, b, c] = match inertia.validate(TRIANGLE_SLACK) {
+            Ok(()) => return Ok(inertia),
+            Err(InertiaError::TriangleInequality(moments)) => moments,
+            Err(e) => return Err(link.error(format!("its inertia is not possible: {e}"))),
+        };
+        let what = format!("principal moments of inertia {a}, {b}, {c} violate A + B >= C");
+        if !self.options.balance_inertia {
+            return Err(link.error(format!(
+                "{what}; no body has such an inertia (the option balance_inertia replaces them by their mean)"
+            )));
+        }
+        let reason = format!("{what} and are replaced by their mean");
+        self.notes.add(link.label(), "inertia", Effect::Approximated, reason, &link.at);
+        let mean = DVec3::splat((a + b + c) / 3.0);
+        Ok(SpatialInertia { inertia: DMat3::from_diagonal(mean), ..inertia })
+    }
+
+    fn read_collision(
+        &mut self,
+        link: &Attributes<'a>,
+        e: &'a Element,
+    ) -> Result<Option<RawShape>, ImportError> {
+        let a = self.attributes("collision", e);
+        let link_from_shape = self.origin(e)?;
+        let geometry = self.only(e, "geometry")?;
+        self.skip_others(e, &["origin", "geometry"])?;
+        let form = geometry.and_then(|g| self.tree.children(g).next());
+        let Some(form) = form else {
+            let (name, of) = (a.label(), link.label());
+            return Err(a.error(format!("{name} of {of} has no geometry")));
+        };
+        let Some(geometry) = self.read_form(form)? else { return Ok(None) };
+        Ok(Some(RawShape { name: a.name().unwrap_or("").into(), link_from_shape, geometry }))
+    }
+
+    fn read_form(&mut self, e: &'a Element) -> Result<Option<Geometry>, ImportError> {
+        let half = 0.5;
+        Ok(Some(match e.tag.as_str() {
+            "box" => {
+                let a = self.attributes("box", e);
+                a.required("size")?;
+                let size = a.vector("size")?.expect("required");
+                if size.min_element() <= 0.0 {
+                    return Err(a.invalid("size", "has a number that is not positive"));
+                }
+                Geometry::Box { half_extents: size * half }
+            }
+            "sphere" => {
+                Geometry::Sphere { radius: length(&self.attributes("sphere", e), "radius")? }
+            }
+            "cylinder" => {
+                let a = self.attributes("cylinder", e);
+                let half_length = half * length(&a, "length")?;
+                Geometry::Cylinder { radius: length(&a, "radius")?, half_length }
+            }
+            "capsule" => {
+                let a = self.attributes("capsule", e);
+                let half_length = half * length(&a, "length")?;
+                Geometry::Capsule { radius: length(&a, "radius")?, half_length }
+            }
+            "mesh" => {
+                self.attributes("mesh", e);
+                return Ok(None);
+            }
+            other => {
+                let reason = "not a form of URDF; the shape is dropped";
+                self.notes.once(other, "", Effect::Ignored, reason, &self.tree.location(e));
+                return Ok(None);
+            }
+        }))
+    }
+}
+
+/// A length that must be given and positive.
+fn length(a: &Attributes<'_>, name: &str) -> Result<f64, ImportError> {
+    a.required(name)?;
+    let x = a.number(name)?.expect("required");
+    if x > 0.0 { Ok(x) } else { Err(a.invalid(name, "is not positive")) }
+}

@@ -1,0 +1,173 @@
+//! The URDF reader: links and joints as they are written, the tree that they form, then the mechanism.
+
+mod assemble;
+mod graph;
+mod joint;
+mod link;
+mod mimic;
+mod schema;
+
+use std::collections::HashSet;
+
+use forks_mechanism::lie::{
+    Pose,
+    glam::{DQuat, DVec3},
+};
+
+use crate::{
+    Import, ImportError, ImportOptions,
+    note::{Effect, Notes},
+    read::{Attributes, Names, label, orientation::unit_quaternion},
+    schema::Treatment,
+    xml::{Element, Tree, XACRO},
+};
+use joint::RawJoint;
+use link::RawLink;
+
+pub use schema::{URDF_FEATURES, urdf_feature_matrix};
+
+/// Tag of a URDF file's outermost element.
+pub(crate) const ROOT: &str = "robot";
+
+/// What all parts of the reader need.
+struct Reader<'a> {
+    tree: &'a Tree,
+    options: &'a ImportOptions,
+    notes: Notes,
+}
+
+/// Everything as it is written, in document order.
+struct Robot<'a> {
+    name: &'a str,
+    links: Vec<RawLink<'a>>,
+    joints: Vec<RawJoint<'a>>,
+    joint_names: Names,
+}
+
+/// Reads a tree of elements.
+pub(crate) fn read(tree: &Tree, options: &ImportOptions) -> Result<Import, ImportError> {
+    let root = &tree.elements[tree.root];
+    if root.tag != ROOT {
+        return Err(ImportError::UnknownElement {
+            at: Box::new(tree.location(root)),
+            element: root.tag.clone(),
+            parent: format!("a URDF file, whose outermost element must be '{ROOT}'"),
+        });
+    }
+    let mut reader = Reader { tree, options, notes: Notes::default() };
+    let robot = reader.robot(root)?;
+    let order = graph::depth_first(&robot, tree.location(root))?;
+    let mechanism = reader.assemble(&robot, &order)?;
+    Ok(Import { mechanism, notes: reader.notes.list })
+}
+
+impl<'a> Reader<'a> {
+    fn robot(&mut self, root: &'a Element) -> Result<Robot<'a>, ImportError> {
+        self.attributes("robot", root);
+        let mut links = Vec::new();
+        let mut link_names = Names::new("link");
+        for e in self.tree.children(root).filter(|e| e.tag == "link") {
+            let a = self.named("link", e)?;
+            link_names.insert(&a, links.len())?;
+            links.push(self.read_link(a, e)?);
+        }
+        let mut joints = Vec::new();
+        let mut joint_names = Names::new("joint");
+        for e in self.tree.children(root).filter(|e| e.tag == "joint") {
+            let a = self.named("joint", e)?;
+            joint_names.insert(&a, joints.len())?;
+            joints.push(self.read_joint(a, e, &link_names)?);
+        }
+        self.skip_others(root, &["link", "joint"])?;
+        Ok(Robot { name: root.attribute("name").unwrap_or(""), links, joints, joint_names })
+    }
+
+    /// The attributes of an element that must have a name.
+    fn named(&mut self, kind: &'static str, e: &'a Element) -> Result<Attributes<'a>, ImportError> {
+        let a = self.attributes(kind, e);
+        match a.name() {
+            Some(_) => Ok(a),
+            None => Err(a.error("attribute 'name' is missing or empty")),
+        }
+    }
+
+    /// The attributes of an element; those that are not in the table, or are there to be noted, are noted once.
+    fn attributes(&mut self, kind: &'static str, e: &'a Element) -> Attributes<'a> {
+        let a = Attributes::new(kind, self.tree, e, &[]);
+        for (name, value) in a.iter() {
+            let reason = match schema::attribute(kind, name) {
+                None => "not an attribute of URDF here",
+                Some(f) if f.treatment == Treatment::Noted && value.trim() != "0" => f.remark,
+                Some(_) => continue,
+            };
+            self.notes.once(kind, name, Effect::Ignored, reason, &a.at);
+        }
+        a
+    }
+
+    /// The only child of a kind. A repetition that says the same is noted, another one is an error.
+    fn only(&mut self, e: &'a Element, tag: &str) -> Result<Option<&'a Element>, ImportError> {
+        let mut found = self.tree.children(e).filter(|c| c.tag == tag);
+        let Some(first) = found.next() else { return Ok(None) };
+        for again in found {
+            let at = self.tree.location(again);
+            let element = label(&e.tag, e.attribute("name"));
+            let same = first.attributes == again.attributes && again.children.is_empty();
+            if !same && !self.options.lenient {
+                let problem =
+                    format!("has a second element '{tag}', which differs from the first one");
+                return Err(ImportError::Element { at: Box::new(at), element, problem });
+            }
+            self.notes.add(element, tag, Effect::Ignored, "given twice, the first one counts", &at);
+        }
+        Ok(Some(first))
+    }
+
+    /// Notes the children that are left out, once per kind; macros are refused.
+    fn skip_others(&mut self, e: &'a Element, read: &[&str]) -> Result<(), ImportError> {
+        let mut seen = HashSet::new();
+        for child in self.tree.children(e).filter(|c| !read.contains(&c.tag.as_str())) {
+            let at = self.tree.location(child);
+            if child.tag.starts_with(XACRO) {
+                return Err(ImportError::Unsupported {
+                    at: Box::new(at),
+                    element: child.tag.clone(),
+                    reason: "macros must be expanded first, by the program xacro".into(),
+                });
+            }
+            let (treatment, reason) = schema::element(&child.tag);
+            if treatment == Treatment::Noted && seen.insert(&child.tag) {
+                self.notes.once(&child.tag, "", Effect::Ignored, reason, &at);
+            }
+        }
+        Ok(())
+    }
+
+    /// The pose that the `origin` of an element gives, the identity without one.
+    ///
+    /// `rpy` turns about the fixed axes x, y, z in turn: R = R_z(yaw) R_y(pitch) R_x(roll).
+    fn origin(&mut self, e: &'a Element) -> Result<Pose, ImportError> {
+        let Some(origin) = self.only(e, "origin")? else { return Ok(Pose::IDENTITY) };
+        let a = self.attributes("origin", origin);
+        let translation = a.vector("xyz")?.unwrap_or(DVec3::ZERO);
+        let rotation = match (a.array::<3>("rpy")?, a.array::<4>("quat_xyzw")?) {
+            (Some(_), Some(_)) => {
+                return Err(a.error("the orientation is given twice, by 'rpy' and 'quat_xyzw'"));
+            }
+            (Some(rpy), None) => roll_pitch_yaw(rpy),
+            (None, Some([x, y, z, w])) => unit_quaternion([w, x, y, z])
+                .ok_or_else(|| a.invalid("quat_xyzw", "is the zero quaternion"))?,
+            (None, None) => DQuat::IDENTITY,
+        };
+        Ok(Pose::new(rotation, translation))
+    }
+}
+
+fn roll_pitch_yaw([roll, pitch, yaw]: [f64; 3]) -> DQuat {
+    let half = |angle: f64| (0.5 * angle).sin_cos();
+    let ((sr, cr), (sp, cp), (sy, cy)) = (half(roll), half(pitch), half(yaw));
+    let x = DQuat::from_xyzw(sr, 0.0, 0.0, cr);
+    let y = DQuat::from_xyzw(0.0, sp, 0.0, cp);
+    let z = DQuat::from_xyzw(0.0, 0.0, sy, cy);
+    z * y * x
+}
