@@ -13,22 +13,22 @@ use forks_dynamics::{
 use forks_testkit::{JointChoice, RandomMechanismOptions, Rng, random_mechanism};
 
 /// A mechanism with a state and everything that acts on it.
-pub struct Case {
-    pub seed: u64,
-    pub mechanism: Mechanism,
-    pub tree: Tree,
+pub(crate) struct Case {
+    pub(crate) seed: u64,
+    pub(crate) mechanism: Mechanism,
+    pub(crate) tree: Tree,
     /// Positions of all joints, those that close loops at their start.
-    pub full_q: Vec<f64>,
-    pub q: Vec<f64>,
-    pub v: Vec<f64>,
-    pub prescribed: Vec<bool>,
+    pub(crate) full_q: Vec<f64>,
+    pub(crate) q: Vec<f64>,
+    pub(crate) v: Vec<f64>,
+    pub(crate) prescribed: Vec<bool>,
     /// Forces or accelerations.
-    pub values: Vec<f64>,
-    pub wrenches: Vec<Wrench>,
+    pub(crate) values: Vec<f64>,
+    pub(crate) wrenches: Vec<Wrench>,
 }
 
 impl Case {
-    pub fn new(seed: u64, mechanism: Mechanism) -> Self {
+    pub(crate) fn new(seed: u64, mechanism: Mechanism) -> Self {
         let mut rng = Rng::new(seed ^ 0x7ee5_ca5e);
         let tree = Tree::new(&mechanism);
         let mut full_q = mechanism.start_positions();
@@ -48,15 +48,15 @@ impl Case {
         Self { seed, mechanism, tree, full_q, q, v, prescribed, values, wrenches }
     }
 
-    pub fn loads(&self) -> LinkLoads<'_> {
+    pub(crate) fn loads(&self) -> LinkLoads<'_> {
         LinkLoads { gravity: true, wrenches: &self.wrenches }
     }
 
-    pub fn poses(&self) -> Vec<Pose> {
+    pub(crate) fn poses(&self) -> Vec<Pose> {
         self.mechanism.link_poses(&self.full_q)
     }
 
-    pub fn mixes_within_a_joint(&self) -> bool {
+    pub(crate) fn mixes_within_a_joint(&self) -> bool {
         self.mechanism.forest().edges().iter().any(|e| {
             let p = &self.prescribed[self.mechanism.velocity_range(e.joint)];
             p.contains(&true) && p.contains(&false)
@@ -64,7 +64,7 @@ impl Case {
     }
 
     /// The same mechanism without springs and bushings.
-    pub fn without_springs(&self) -> Mechanism {
+    pub(crate) fn without_springs(&self) -> Mechanism {
         let mut b = MechanismBuilder::new("unsprung");
         b.set_gravity(self.mechanism.gravity());
         for (_, l) in self.mechanism.moving_links() {
@@ -81,7 +81,7 @@ impl Case {
 
 /// Random trees of all joint kinds with free and reversed joints, loops (not looked at), armature and, on
 /// some links, gravity compensation.
-pub fn cases(count: u64) -> Vec<Case> {
+pub(crate) fn cases(count: u64) -> Vec<Case> {
     (0..count).map(|seed| Case::new(seed, mechanism(seed))).collect()
 }
 
@@ -117,7 +117,7 @@ fn compensated(m: &Mechanism, rng: &mut Rng) -> Mechanism {
 }
 
 /// Σ_l J_lᵀ I_l J_l + armature from the links' Jacobians.
-pub fn reference_mass(case: &Case) -> Matrix {
+pub(crate) fn reference_mass(case: &Case) -> Matrix {
     let (m, poses) = (&case.mechanism, case.poses());
     let n = case.tree.velocity_count();
     let mut out = Matrix::zeros(n, n);
@@ -140,7 +140,7 @@ pub fn reference_mass(case: &Case) -> Matrix {
 }
 
 /// κ₂ of a symmetric positive definite matrix.
-pub fn condition(m: &Matrix) -> f64 {
+pub(crate) fn condition(m: &Matrix) -> f64 {
     if m.rows() == 0 {
         return 1.0;
     }
@@ -148,11 +148,11 @@ pub fn condition(m: &Matrix) -> f64 {
     s[0] / s[s.len() - 1]
 }
 
-pub fn largest(x: &[f64]) -> f64 {
+pub(crate) fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |m, x| f64::max(m, x.abs()))
 }
 
-pub fn largest_difference(a: &Matrix, b: &Matrix) -> f64 {
+pub(crate) fn largest_difference(a: &Matrix, b: &Matrix) -> f64 {
     let mut d: f64 = 0.0;
     for i in 0..a.rows() {
         for j in 0..a.columns() {
