@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use forks_import::{Import, ImportOptions, Note, load_mjcf};
+use forks_import::{Import, ImportOptions, Note, load_model};
 use forks_mechanism::{JointId, JointKind, Mechanism, Preparation};
 use forks_reduce::{Problem, ProblemOptions, ReduceError};
 use serde::Deserialize;
@@ -28,7 +28,7 @@ pub(crate) struct Model {
 impl Model {
     /// Reads the model and puts it in the state that the arguments name.
     pub(crate) fn load(options: &ModelOptions) -> Result<Self, CliError> {
-        let Import { mechanism, notes } = load_mjcf(&options.path, &ImportOptions::default())?;
+        let Import { mechanism, notes } = load_model(&options.path, &ImportOptions::default())?;
         let mut positions = mechanism.start_positions();
         let mut velocities = vec![0.0; mechanism.tree_velocity_count()];
         if let Some(source) = &options.state {
