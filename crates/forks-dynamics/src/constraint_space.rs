@@ -70,6 +70,11 @@ impl ConstraintSpace {
         }
     }
 
+    /// Which rows were chosen, in order.
+    pub(crate) fn independent_rows(&self) -> &[usize] {
+        &self.rows
+    }
+
     pub(crate) fn rank(&self) -> usize {
         self.rows.len()
     }

@@ -37,6 +37,9 @@ pub use equilibrium::{
     solve_equilibrium,
 };
 pub use forks_mechanism as mechanism;
+pub use integrate::{
+    Integrator, Simulation, SimulationOptions, SimulationStatistics, State, StepStatus,
+};
 pub use loads::{AppliedWrench, Loads, WrenchFrame};
 pub use mass::mass_matrix;
 pub use modes::{Modes, admissible_motions, effective_inverse_mass, modes, unloaded_modes};

@@ -156,11 +156,16 @@ impl<'m> ConstrainedDynamics<'m> {
         LoopRows::new(m, &work.motion, self.size, &mut work.q, &mut work.v)
     }
 
-    /// Springs and dampers on all coordinates.
-    pub(crate) fn passive(&self, work: &ConstrainedWorkspace) -> Vec<f64> {
+    /// Springs on all coordinates.
+    pub(crate) fn elastic(&self, work: &ConstrainedWorkspace) -> Vec<f64> {
         let loads = Loads::none();
         let stage = Stage::full(self.m, &loads);
-        let mut f = force_parts(&stage, &work.q, &work.motion.world_from_link).elastic;
+        force_parts(&stage, &work.q, &work.motion.world_from_link).elastic
+    }
+
+    /// Springs and dampers on all coordinates.
+    fn passive(&self, work: &ConstrainedWorkspace) -> Vec<f64> {
+        let mut f = self.elastic(work);
         add_damping(self.m, &work.motion, &work.q, &work.v, &mut f);
         f
     }

@@ -14,3 +14,8 @@ mod rows;
 pub use dynamics::{ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, Solution};
 pub use energy::Energy;
 pub use projection::{Projection, ProjectionStatus};
+
+pub(crate) use articulated::inverse_matrix;
+pub(crate) use dynamics::WeightedRows;
+pub(crate) use motion::{MovingJoint, TreeMotion};
+pub(crate) use rows::LoopRows;

@@ -1,0 +1,161 @@
+//! Linearly implicit Euler: one linear system per step, L-stable, linear in the number of joints.
+//!
+//! (M + h D + h² K) v⁺ = M v + h f(q, v; without dampers) + h Gᵀ λ,  G v⁺ = 0,  q⁺ = q ⊞ h v⁺,
+//!
+//! K the tangent stiffness of springs and loads. A state at rest moves exactly where the forces do not
+//! balance, so the scheme ends on the static equilibrium whatever h is.
+
+use forks_mechanism::{
+    dense,
+    lie::{Mat6, Matrix, Wrench},
+};
+
+use super::{
+    coordinates::advance,
+    linearised::{Block, Linearised},
+    state::{State, StepStatus, System},
+    stiff_rows::{StiffRows, joint_blocks},
+};
+use crate::{
+    constrained::{LoopRows, TreeMotion, WeightedRows},
+    loads,
+};
+
+/// Space of the scheme.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Implicit {
+    matrix: Linearised,
+    links: Vec<Mat6>,
+}
+
+impl Implicit {
+    /// One step; loops are not closed yet at the new positions.
+    pub(crate) fn step(
+        &mut self,
+        system: &mut System<'_>,
+        state: &State,
+        h: f64,
+    ) -> Result<State, StepStatus> {
+        let m = system.mechanism();
+        let n = m.tree_velocity_count();
+        system.evaluations += 1;
+        let rows = system.dynamics.prepare(&state.q, &state.v, &mut system.work);
+        let bias = system.dynamics.load(&system.external, &mut system.work);
+        let elastic = system.dynamics.elastic(&system.work);
+        let mut blocks = joint_blocks(m, &system.work.q, h);
+        let stiff = StiffRows::new(m, &rows, &system.work, h, &mut blocks);
+        self.factorize(system, &blocks, h)?;
+        let mut rhs = rows.fold(&rotor_forces(system, &rows, &elastic, h));
+        let momentum = momentum(system);
+        for k in 0..n {
+            rhs[k] = momentum[k] + h * (rhs[k] + system.tau[k] - bias[k]);
+        }
+        let v = self.solve(system, &rows, &stiff, &rhs)?;
+        let mut next = State { q: state.q.clone(), v };
+        advance(m, &mut next.q, &next.v, h);
+        Ok(next)
+    }
+
+    fn factorize(
+        &mut self,
+        system: &System<'_>,
+        blocks: &[Block],
+        h: f64,
+    ) -> Result<(), StepStatus> {
+        let m = system.mechanism();
+        let work = &system.work;
+        self.links.clear();
+        self.links.extend(system.dynamics.inertia.iter().map(|i| i.to_mat6()));
+        if system.dynamics.has_gravity() {
+            for i in 1..self.links.len() {
+                let slope = loads::weight(m, i, &work.motion.world_from_link[i]).slope;
+                self.links[i] += slope.scale(-h * h);
+            }
+        }
+        let sound = self.matrix.factorize(&work.motion, &self.links, blocks, &work.carried, h);
+        if sound { Ok(()) } else { Err(StepStatus::Singular) }
+    }
+
+    /// v⁺ with the loops' and the stiff rows' forces: μ = −(S Ã⁻¹ Sᵀ + κ⁻¹)⁻¹ S Ã⁻¹ rhs, κ⁻¹ = 0 for loops.
+    fn solve(
+        &mut self,
+        system: &mut System<'_>,
+        rows: &LoopRows,
+        stiff: &StiffRows,
+        rhs: &[f64],
+    ) -> Result<Vec<f64>, StepStatus> {
+        let n = rhs.len();
+        let mut v = vec![0.0; n];
+        self.matrix.solve(&system.work.motion, rhs, &mut v);
+        let mut all: Vec<&[f64]> = Vec::new();
+        if rows.jacobian.rows() > 0 {
+            let (d, work) = (&system.dynamics, &mut system.work);
+            if let Err(at) = work.factor.factorize(&work.motion, &d.inertia, &d.armature) {
+                return Err(StepStatus::Massless(system.mechanism().forest().edges()[at].joint));
+            }
+            let independent = WeightedRows::without_rotors(d, rows, work);
+            all.extend(independent.space.independent_rows().iter().map(|&i| rows.jacobian.row(i)));
+        }
+        let exact = all.len();
+        all.extend(stiff.rows.iter().map(Vec::as_slice));
+        if all.is_empty() {
+            return finite(v);
+        }
+        let columns: Vec<Vec<f64>> = all
+            .iter()
+            .map(|row| {
+                let mut x = vec![0.0; n];
+                self.matrix.solve(&system.work.motion, row, &mut x);
+                x
+            })
+            .collect();
+        let size = all.len();
+        let schur = Matrix::from_fn(size, size, |i, j| {
+            let compliance =
+                if i == j && i >= exact { 1.0 / stiff.strengths[i - exact] } else { 0.0 };
+            dot(all[i], &columns[j]) + compliance
+        });
+        let violation = Matrix::from_fn(size, 1, |i, _| -dot(all[i], &v));
+        let mu = dense::lu_solve(&schur, &violation);
+        for (mu, column) in mu.as_slice().iter().zip(&columns) {
+            v.iter_mut().zip(column).for_each(|(v, c)| *v += mu * c);
+        }
+        finite(v)
+    }
+}
+
+fn finite(v: Vec<f64>) -> Result<Vec<f64>, StepStatus> {
+    if v.iter().all(|x| x.is_finite()) { Ok(v) } else { Err(StepStatus::NotFinite) }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// Elastic forces with what the rotors of closing joints ask for: their momentum a θ̇ / h − a θ̈₀.
+fn rotor_forces(system: &System<'_>, rows: &LoopRows, elastic: &[f64], h: f64) -> Vec<f64> {
+    let n = system.mechanism().tree_velocity_count();
+    let mut f = elastic.to_vec();
+    for k in n..f.len() {
+        let a = system.dynamics.armature[k];
+        f[k] += a * (system.work.v[k] / h - rows.own_bias[k - n]);
+    }
+    f
+}
+
+/// M v of the tree: every link's momentum, carried inwards.
+fn momentum(system: &System<'_>) -> Vec<f64> {
+    let m = system.mechanism();
+    let motion: &TreeMotion = &system.work.motion;
+    let mut carried: Vec<Wrench> =
+        m.links().iter().zip(&motion.twists).map(|(l, t)| l.inertia.apply(*t)).collect();
+    let mut out = vec![0.0; m.tree_velocity_count()];
+    for j in motion.joints.iter().rev() {
+        let p = carried[j.outer];
+        for (c, k) in j.columns.as_slice().iter().zip(j.velocities.clone()) {
+            out[k] = c.dot(p) + system.dynamics.armature[k] * system.work.v[k];
+        }
+        carried[j.inner] += j.inner_from_outer.apply_to_wrench(p);
+    }
+    out
+}

@@ -1,0 +1,283 @@
+//! A simulation: a state that moves in time, step by step.
+
+use forks_mechanism::{Mechanism, lie::Wrench};
+
+use super::{
+    adaptive,
+    explicit::{runge_kutta_4, semi_implicit_euler},
+    implicit::Implicit,
+    state::{State, StepStatus, System},
+};
+use crate::constrained::Energy;
+
+/// Energy may grow by this part of its terms in one guarded step: rounding.
+const ENERGY_ROUNDING: f64 = 1e-13;
+
+/// Schemes of time integration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Integrator {
+    /// Order 1, explicit; keeps the energy of soft conservative systems near its start value.
+    SemiImplicitEuler,
+    /// The classical scheme of order 4, explicit.
+    RungeKutta4,
+    /// Linearly implicit Euler: order 1, L-stable; ends exactly on the static equilibrium.
+    Implicit,
+    /// Dormand–Prince 5(4), explicit, steps chosen by error control.
+    Adaptive,
+}
+
+/// Settings of a simulation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SimulationOptions {
+    /// The scheme. Default: implicit.
+    pub integrator: Integrator,
+    /// True if the mechanism's gravity acts. Default true.
+    pub gravity: bool,
+    /// Error per step of the adaptive scheme, relative to 1 + |coordinate|. Default 1e-9; sensible 1e-4 to
+    /// 1e-12.
+    pub tolerance: f64,
+    /// The implicit scheme halves steps in which the energy would grow up to this many times, then takes off
+    /// kinetic energy; without torques and external wrenches only. Default 3.
+    pub energy_halvings: usize,
+}
+
+impl Default for SimulationOptions {
+    fn default() -> Self {
+        Self {
+            integrator: Integrator::Implicit,
+            gravity: true,
+            tolerance: 1e-9,
+            energy_halvings: 3,
+        }
+    }
+}
+
+/// Work done by a simulation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SimulationStatistics {
+    /// Accepted internal steps.
+    pub steps: usize,
+    /// Steps rejected by error control or because the energy grew.
+    pub rejected: usize,
+    /// Evaluations of the dynamics.
+    pub evaluations: usize,
+    /// Steps in which kinetic energy was taken off to keep the energy from growing.
+    pub damped: usize,
+}
+
+/// A mechanism in motion.
+#[derive(Clone, Debug)]
+pub struct Simulation<'m> {
+    system: System<'m>,
+    implicit: Implicit,
+    options: SimulationOptions,
+    state: State,
+    time: f64,
+    adaptive_step: f64,
+    statistics: SimulationStatistics,
+}
+
+impl<'m> Simulation<'m> {
+    /// Starts at tree coordinates `q`, `v`; the velocities are projected on the loops.
+    ///
+    /// # Panics
+    /// If a length is wrong.
+    pub fn new(m: &'m Mechanism, q: &[f64], v: &[f64], options: SimulationOptions) -> Self {
+        let mut system = System::new(m, options.gravity);
+        let mut state = State { q: q.to_vec(), v: v.to_vec() };
+        assert_eq!(q.len(), m.tree_position_count(), "number of tree positions");
+        assert_eq!(v.len(), m.tree_velocity_count(), "number of tree velocities");
+        if q.iter().chain(v).all(|x| x.is_finite()) {
+            // Where this fails the first step says why.
+            let _ = system.dynamics.project_velocities(&state.q, &mut state.v, &mut system.work);
+        }
+        Self {
+            system,
+            implicit: Implicit::default(),
+            options,
+            state,
+            time: 0.0,
+            adaptive_step: 0.0,
+            statistics: SimulationStatistics::default(),
+        }
+    }
+
+    /// Torques on the tree coordinates and wrenches on the links (body frames, ground first; may be empty)
+    /// from now on.
+    ///
+    /// # Panics
+    /// If a length is wrong.
+    pub fn set_loads(&mut self, tau: &[f64], external: &[Wrench]) {
+        let m = self.system.mechanism();
+        assert_eq!(tau.len(), m.tree_velocity_count(), "number of torques");
+        assert!(external.is_empty() || external.len() == m.links().len(), "number of wrenches");
+        self.system.tau.copy_from_slice(tau);
+        self.system.external = external.to_vec();
+    }
+
+    /// The state.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Time since the start, s.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Work done so far.
+    pub fn statistics(&self) -> SimulationStatistics {
+        SimulationStatistics { evaluations: self.system.evaluations, ..self.statistics }
+    }
+
+    /// Energy of the state.
+    pub fn energy(&mut self) -> Energy {
+        self.energy_of(&self.state.clone())
+    }
+
+    /// Largest gap of loops and couplings: lengths over r, angles in rad.
+    pub fn loop_gap(&mut self) -> f64 {
+        self.system.dynamics.loop_gap(&self.state.q, &mut self.system.work)
+    }
+
+    /// Moves on by `h` seconds; after a failure state and time are what they were.
+    pub fn step(&mut self, h: f64) -> StepStatus {
+        let result = match self.options.integrator {
+            Integrator::Adaptive => self.adaptive(h),
+            Integrator::Implicit => self.implicit(h),
+            Integrator::RungeKutta4 => self.explicit(h, runge_kutta_4),
+            Integrator::SemiImplicitEuler => self.explicit(h, semi_implicit_euler),
+        };
+        match result {
+            Ok(state) => {
+                self.state = state;
+                self.time += h;
+                StepStatus::Completed
+            }
+            Err(status) => status,
+        }
+    }
+
+    fn explicit(
+        &mut self,
+        h: f64,
+        scheme: impl Fn(&mut System<'_>, &State, f64) -> Result<State, StepStatus>,
+    ) -> Result<State, StepStatus> {
+        let mut next = scheme(&mut self.system, &self.state, h)?;
+        self.system.project(&mut next)?;
+        self.statistics.steps += 1;
+        Ok(next)
+    }
+
+    /// Steps of the error control until `h` has passed.
+    fn adaptive(&mut self, h: f64) -> Result<State, StepStatus> {
+        let mut state = self.state.clone();
+        let mut passed = 0.0;
+        if self.adaptive_step <= 0.0 {
+            self.adaptive_step = h;
+        }
+        while passed < h {
+            let left = h - passed;
+            let last = self.adaptive_step >= left * (1.0 - 1e-12);
+            let step = if last { left } else { self.adaptive_step };
+            if step < 1e-13 * (h + self.time) {
+                return Err(StepStatus::StepTooSmall);
+            }
+            let trial = adaptive::trial(&mut self.system, &state, step, self.options.tolerance)
+                .and_then(|(mut next, error)| {
+                    if error <= 1.0 {
+                        self.system.project(&mut next)?;
+                    }
+                    Ok((next, error))
+                });
+            match trial {
+                Ok((next, error)) if error <= 1.0 => {
+                    state = next;
+                    passed = if last { h } else { passed + step };
+                    self.statistics.steps += 1;
+                    let proposed = adaptive::next_step(step, error);
+                    // A step cut short at the end says nothing against the longer one.
+                    self.adaptive_step =
+                        if last { proposed.max(self.adaptive_step) } else { proposed };
+                }
+                Ok((_, error)) => {
+                    self.statistics.rejected += 1;
+                    self.adaptive_step = adaptive::next_step(step, error);
+                }
+                Err(StepStatus::NotFinite | StepStatus::LoopsOpen) => {
+                    self.statistics.rejected += 1;
+                    self.adaptive_step = 0.2 * step;
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(state)
+    }
+
+    /// Implicit steps; where the energy would grow, two of half the length each.
+    fn implicit(&mut self, h: f64) -> Result<State, StepStatus> {
+        let driven = self.system.tau.iter().any(|&t| t != 0.0)
+            || self.system.external.iter().any(|w| *w != Wrench::ZERO);
+        let mut state = self.state.clone();
+        let mut before = self.energy_of(&state);
+        // Lengths still to be done, the next one last.
+        let mut pending = vec![(h, 0)];
+        while let Some((h, depth)) = pending.pop() {
+            let trial = self.implicit.step(&mut self.system, &state, h).and_then(|mut next| {
+                self.system.project(&mut next)?;
+                Ok(next)
+            });
+            let deepest = depth == self.options.energy_halvings;
+            let mut next = match trial {
+                Ok(next) => next,
+                Err(_) if !deepest => {
+                    self.halve(&mut pending, h, depth);
+                    continue;
+                }
+                Err(status) => return Err(status),
+            };
+            let mut after = self.energy_of(&next);
+            if !driven && grows(&before, &after) {
+                if !deepest {
+                    self.halve(&mut pending, h, depth);
+                    continue;
+                }
+                self.statistics.damped += 1;
+                damp(&before, &after, &state, &mut next);
+                after = self.energy_of(&next);
+            }
+            (state, before) = (next, after);
+            self.statistics.steps += 1;
+        }
+        Ok(state)
+    }
+
+    fn halve(&mut self, pending: &mut Vec<(f64, usize)>, h: f64, depth: usize) {
+        self.statistics.rejected += 1;
+        pending.push((0.5 * h, depth + 1));
+        pending.push((0.5 * h, depth + 1));
+    }
+
+    fn energy_of(&mut self, state: &State) -> Energy {
+        self.system.dynamics.energy(&state.q, &state.v, &mut self.system.work)
+    }
+}
+
+fn grows(before: &Energy, after: &Energy) -> bool {
+    let size = |e: &Energy| e.kinetic + e.gravitational.abs() + e.elastic;
+    after.total() - before.total() > ENERGY_ROUNDING * (size(before) + size(after))
+}
+
+/// Takes off kinetic energy until there is no more than before; where even the potential energy is higher,
+/// the mechanism stays where it was, at rest.
+fn damp(before: &Energy, after: &Energy, state: &State, next: &mut State) {
+    let available = before.total() - (after.gravitational + after.elastic);
+    if available >= 0.0 && after.kinetic > 0.0 {
+        let factor = (available / after.kinetic).sqrt().min(1.0);
+        next.v.iter_mut().for_each(|v| *v *= factor);
+    } else {
+        next.q.copy_from_slice(&state.q);
+        next.v.fill(0.0);
+    }
+}

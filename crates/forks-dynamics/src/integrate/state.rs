@@ -1,0 +1,111 @@
+//! What is integrated: state, system under constant torques, outcome of a step.
+
+use forks_mechanism::{JointId, Mechanism, lie::Wrench};
+
+use crate::constrained::{
+    ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, ProjectionStatus,
+};
+
+/// Tree coordinates at one time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// Positions.
+    pub q: Vec<f64>,
+    /// Velocities; body twists for free, spherical and planar joints.
+    pub v: Vec<f64>,
+}
+
+/// How a step ended. The state moves only if it is completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StepStatus {
+    /// The step was made.
+    Completed,
+    /// Numbers overflowed: the step is too long for the scheme, or the state was not finite.
+    NotFinite,
+    /// No mass resists this joint.
+    Massless(JointId),
+    /// The loops cannot be closed after the step.
+    LoopsOpen,
+    /// The error control asks for steps that rounding does not allow.
+    StepTooSmall,
+    /// The implicit equations are singular.
+    Singular,
+}
+
+impl StepStatus {
+    /// Lower-case name, words joined by hyphens.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::NotFinite => "not-finite",
+            Self::Massless(_) => "massless",
+            Self::LoopsOpen => "loops-open",
+            Self::StepTooSmall => "step-too-small",
+            Self::Singular => "singular",
+        }
+    }
+}
+
+/// The dynamics with the torques and wrenches of the current step.
+#[derive(Clone, Debug)]
+pub(crate) struct System<'m> {
+    pub(crate) dynamics: ConstrainedDynamics<'m>,
+    pub(crate) work: ConstrainedWorkspace,
+    pub(crate) tau: Vec<f64>,
+    pub(crate) external: Vec<Wrench>,
+    /// Evaluations of the accelerations so far.
+    pub(crate) evaluations: usize,
+}
+
+impl<'m> System<'m> {
+    pub(crate) fn new(m: &'m Mechanism, gravity: bool) -> Self {
+        let mut dynamics = ConstrainedDynamics::new(m).with_multipliers(false);
+        if !gravity {
+            dynamics = dynamics.without_gravity();
+        }
+        Self {
+            work: dynamics.workspace(),
+            dynamics,
+            tau: vec![0.0; m.tree_velocity_count()],
+            external: Vec::new(),
+            evaluations: 0,
+        }
+    }
+
+    pub(crate) fn mechanism(&self) -> &'m Mechanism {
+        self.dynamics.mechanism()
+    }
+
+    pub(crate) fn accelerations(&mut self, q: &[f64], v: &[f64]) -> Result<Vec<f64>, StepStatus> {
+        self.evaluations += 1;
+        let s = self.dynamics.accelerations(q, v, &self.tau, &self.external, &mut self.work);
+        match s.status {
+            // Stages lie off the loops by the error of the scheme: the independent rows hold.
+            DynamicsStatus::Solved | DynamicsStatus::Inconsistent => Ok(s.acceleration),
+            DynamicsStatus::Massless(j) => Err(StepStatus::Massless(j)),
+            _ => Err(StepStatus::NotFinite),
+        }
+    }
+
+    /// Closes the loops of a new state and takes off velocities that violate them.
+    pub(crate) fn project(&mut self, state: &mut State) -> Result<(), StepStatus> {
+        if !state.q.iter().chain(&state.v).all(|x| x.is_finite()) {
+            return Err(StepStatus::NotFinite);
+        }
+        let m = self.mechanism();
+        if m.forest().closures().is_empty() && m.couplings().is_empty() {
+            return Ok(());
+        }
+        let p = self.dynamics.project_positions(&mut state.q, &mut self.work);
+        match p.status {
+            ProjectionStatus::Closed => {}
+            ProjectionStatus::Open => return Err(StepStatus::LoopsOpen),
+            ProjectionStatus::Failed => return Err(StepStatus::NotFinite),
+        }
+        self.dynamics
+            .project_velocities(&state.q, &mut state.v, &mut self.work)
+            .map(|_| ())
+            .ok_or(StepStatus::NotFinite)
+    }
+}

@@ -1,0 +1,178 @@
+//! Springs, dampers and rotors that are no part of a single tree joint, as rows: each adds κ s sᵀ to the
+//! implicit matrix.
+
+use forks_mechanism::{
+    JointId, Mechanism, dense,
+    lie::{Matrix, Twist},
+    link_jacobian,
+};
+
+use super::linearised::Block;
+use crate::{
+    bushing_gradient_and_hessian,
+    constrained::{ConstrainedWorkspace, LoopRows},
+    joint_hessian,
+    springs::bushing_frames,
+};
+
+/// Entries below this part of the largest eigenvalue are rounding.
+const NEGLIGIBLE: f64 = 1e-14;
+
+/// Rows s over the tree velocities, each with κ = h² k + h d (+ rotor inertia).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StiffRows {
+    pub(crate) rows: Vec<Vec<f64>>,
+    pub(crate) strengths: Vec<f64>,
+}
+
+impl StiffRows {
+    /// All rows at a configuration; combinations of a single tree joint go to its block instead.
+    pub(crate) fn new(
+        m: &Mechanism,
+        loops: &LoopRows,
+        work: &ConstrainedWorkspace,
+        h: f64,
+        blocks: &mut [Block],
+    ) -> Self {
+        let mut out = Self::default();
+        out.add_combinations(m, loops, h, blocks);
+        out.add_closing_joints(m, loops, work, h);
+        out.add_bushings(m, work, h);
+        out
+    }
+
+    fn push(&mut self, row: Vec<f64>, strength: f64) {
+        if strength != 0.0 && row.iter().any(|&x| x != 0.0) {
+            self.rows.push(row);
+            self.strengths.push(strength);
+        }
+    }
+
+    fn add_combinations(&mut self, m: &Mechanism, loops: &LoopRows, h: f64, blocks: &mut [Block]) {
+        let n = m.tree_velocity_count();
+        for s in m.combination_springs() {
+            let strength = h * h * s.stiffness + h * s.damping;
+            let terms = &s.combination.terms;
+            let Some((first, _)) = terms.first() else { continue };
+            let single = terms.iter().all(|(c, _)| c.joint == first.joint);
+            if single && m.velocity_index(*first) < n {
+                let j = m.joint(first.joint);
+                let at = m.forest().edges().iter().position(|e| e.joint == first.joint);
+                let block = &mut blocks[at.expect("a tree joint is in the forest")];
+                debug_assert!(j.dof() <= 6);
+                for (c, a) in terms {
+                    for (d, b) in terms {
+                        block[c.index][d.index] += strength * a * b;
+                    }
+                }
+            } else {
+                let (mut row, mut bias) = (vec![0.0; n], 0.0);
+                loops.add_combination(m, &s.combination, 1.0, &mut row, &mut bias);
+                self.push(row, strength);
+            }
+        }
+    }
+
+    fn add_closing_joints(
+        &mut self,
+        m: &Mechanism,
+        loops: &LoopRows,
+        work: &ConstrainedWorkspace,
+        h: f64,
+    ) {
+        let n = m.tree_velocity_count();
+        for &id in m.forest().closures() {
+            let j = m.joint(id);
+            let hessian = joint_hessian(m, id, &work.q);
+            let first = m.velocity_range(id).start - n;
+            let k = Matrix::from_fn(j.dof(), j.dof(), |a, b| {
+                let rotor = if a == b { j.armature[a] } else { 0.0 };
+                h * h * hessian.get(a, b) + h * j.damping.get(a, b) + rotor
+            });
+            self.push_matrix(
+                &k,
+                |a, row| {
+                    row.iter_mut().zip(loops.own.row(first + a.0)).for_each(|(x, r)| *x += a.1 * r);
+                },
+                n,
+            );
+        }
+    }
+
+    fn add_bushings(&mut self, m: &Mechanism, work: &ConstrainedWorkspace, h: f64) {
+        let poses = &work.motion.world_from_link;
+        let n = m.tree_velocity_count();
+        for b in m.bushings() {
+            let (_, hessian) = bushing_gradient_and_hessian(b, poses);
+            let k =
+                Matrix::from_fn(6, 6, |i, j| h * h * hessian.get(i, j) + h * b.damping.get(i, j));
+            let (_, world_from_frame) = bushing_frames(b, poses);
+            let rate = |link: forks_mechanism::LinkId| {
+                let jacobian = link_jacobian(m, &work.q, poses, link);
+                let ad = (world_from_frame.inverse() * poses[link.index()]).adjoint();
+                let column = |k: usize| {
+                    let t: [f64; 6] = core::array::from_fn(|i| jacobian[(i, k)]);
+                    ad.apply(Twist::from_array(t)).to_array()
+                };
+                (0..n).map(column).collect::<Vec<_>>()
+            };
+            let (on_b, on_a) = (rate(b.link_b), rate(b.link_a));
+            self.push_matrix(
+                &k,
+                |a, row| {
+                    for (x, (p, q)) in row.iter_mut().zip(on_b.iter().zip(&on_a)) {
+                        *x += a.1 * (p[a.0] - q[a.0]);
+                    }
+                },
+                n,
+            );
+        }
+    }
+
+    /// Rows of a d×d matrix: its eigenvectors with their eigenvalues. `add` adds a multiple (second) of
+    /// the local coordinate (first) to a row.
+    fn push_matrix(&mut self, k: &Matrix, add: impl Fn((usize, f64), &mut [f64]), n: usize) {
+        if k.max_abs() == 0.0 {
+            return;
+        }
+        let Some((values, vectors)) = dense::symmetric_eigen(k) else { return };
+        let largest = values.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        for (i, value) in values.iter().enumerate() {
+            if value.abs() <= NEGLIGIBLE * largest {
+                continue;
+            }
+            let mut row = vec![0.0; n];
+            (0..k.rows()).for_each(|a| add((a, vectors[(a, i)]), &mut row));
+            self.push(row, *value);
+        }
+    }
+}
+
+/// Joint terms: armature + h D + h² K_θ, tree joints in forest order.
+pub(crate) fn joint_blocks(m: &Mechanism, q: &[f64], h: f64) -> Vec<Block> {
+    m.forest().edges().iter().map(|e| joint_block(m, e.joint, q, h)).collect()
+}
+
+fn joint_block(m: &Mechanism, id: JointId, q: &[f64], h: f64) -> Block {
+    let j = m.joint(id);
+    let mut out = [[0.0; 6]; 6];
+    let d = j.dof();
+    for a in 0..d {
+        out[a][a] = j.armature[a];
+        for b in 0..d {
+            out[a][b] += h * j.damping.get(a, b);
+        }
+    }
+    let Some(spring) = &j.spring else { return out };
+    let mut add = |k: &forks_mechanism::JointMatrix| {
+        for a in 0..d {
+            (0..d).for_each(|b| out[a][b] += h * h * k.get(a, b));
+        }
+    };
+    if j.kind.has_scalar_coordinates() {
+        add(&spring.stiffness);
+    } else {
+        add(&joint_hessian(m, id, q));
+    }
+    out
+}
