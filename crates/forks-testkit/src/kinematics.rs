@@ -219,7 +219,7 @@ pub fn first_order(m: &Mechanism, q: &[f64]) -> FirstOrder {
 }
 
 /// The body twist of a moving pose: H⁻¹ dH.
-fn body_twist(p: &Rigid<Dual>) -> [f64; 6] {
+pub(crate) fn body_twist(p: &Rigid<Dual>) -> [f64; 6] {
     let still = Rigid { a: p.a.map(|r| r.map(|x| x.real)), b: p.b.map(|x| x.real) };
     let moved = Rigid::of(&still).inverse().times(p);
     moved.vee().map(|x| x.eps)

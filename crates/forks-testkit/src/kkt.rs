@@ -348,11 +348,11 @@ impl System {
         Some(product(&jn, &solve(&m, &jn.transpose())))
     }
 
-    /// Smallest over largest eigenvalue of the scaled mass matrix on the motions that keep the loops
-    /// closed; 1 if there is none.
-    pub fn mass_conditioning(&self) -> f64 {
-        let n = &self.scaled_nullspace;
-        let (e, _) = symmetric_eigen(&transposed_product(n, &product(&self.scaled(&self.mass), n)));
+    /// Smallest over largest eigenvalue of the scaled mass matrix of the first `n` coordinates; 1 if
+    /// there is none.
+    pub fn mass_conditioning(&self, n: usize) -> f64 {
+        let scaled = self.scaled(&self.mass);
+        let (e, _) = symmetric_eigen(&Matrix::from_fn(n, n, |i, j| scaled[(i, j)]));
         e.first().map_or(1.0, |x| x / e[e.len() - 1])
     }
 

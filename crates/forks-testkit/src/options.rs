@@ -77,8 +77,8 @@ pub struct RandomMechanismOptions {
     pub preload: f64,
     /// The first link hangs on the ground by a springless free joint, all others on it.
     pub floating_base: bool,
-    /// Probability that a link which carries another one has no mass; redrawn until M is positive
-    /// definite on the motions that keep the loops closed.
+    /// Probability that a link which carries another one in the drawn tree has no mass; redrawn until the
+    /// mass matrix of the open tree is positive definite.
     pub massless_fraction: f64,
     /// Links have mass.
     pub masses: bool,

@@ -40,7 +40,8 @@ fn is_wanted(m: &Mechanism, o: &RandomMechanismOptions) -> bool {
     if system.constraint_conditioning() < o.conditioning {
         return false;
     }
-    if o.massless_fraction > 0.0 && system.mass_conditioning() < o.conditioning {
+    let light = |s: &System| s.mass_conditioning(m.tree_velocity_count()) < o.conditioning;
+    if o.massless_fraction > 0.0 && light(&system) {
         return false;
     }
     let u = system.unresisted();

@@ -39,8 +39,9 @@ fn on_coil(k: usize) -> DVec3 {
 /// about an axis across rod k that is turned by k rad about it; no springs. All frames are parallel to the
 /// world's. Effector: the last rod.
 ///
-/// However long the chain, its tip stays within a few radii of its root: what n joints can do cancels,
-/// and the condition number of the mass matrix grows as about n⁴.
+/// However long the chain, its tip stays within a few radii of its root, so that what many joints do nearly
+/// cancels. The condition number of the mass matrix (unit diagonal) grows from 29 (4 rods) over 1.3e4 (32)
+/// to 5.6e6 (256).
 pub fn coil(n: usize) -> Parametric {
     let n = n.max(1);
     let mut s = Sketch::new(format!("coil-{n}"));
@@ -63,7 +64,8 @@ pub fn coil(n: usize) -> Parametric {
 /// one before, an eighth of the mass and 1/32 of the inertia. Every rod has one hinge at its lower end,
 /// about an axis across it that is turned by k rad about it; no springs. Effector: the last rod.
 ///
-/// Link inertias span 32^log₂(n): with 1,023 rods 9 levels, a mass ratio of 1e8 and inertia ratios of 3e13.
+/// Sizes grow apart with the levels: 1,023 rods have ten, a mass ratio of 1e8 and inertia ratios of 4e13,
+/// while the mass matrix stays well conditioned once its diagonal is scaled to one (κ = 10).
 pub fn dill(n: usize) -> Parametric {
     let n = n.max(1);
     let mut s = Sketch::new(format!("dill-{n}"));

@@ -2,7 +2,7 @@
 //! precision.
 
 use faer::{Mat, linalg::solvers::Solve};
-use forks_mechanism::Mechanism;
+use forks_mechanism::{JointId, Mechanism};
 
 use super::{
     Double, State,
@@ -25,8 +25,13 @@ pub struct Acceleration {
     pub wrenches: Vec<[f64; 6]>,
     /// Multipliers of the couplings: they act with Cᵀ μ.
     pub couplings: Vec<f64>,
+    /// What drives the velocity coordinates: torques, springs and dampers.
+    pub generalized: Vec<f64>,
     /// Independent rows of all joints and couplings, and all of them.
     pub rank: (usize, usize),
+    /// Largest left-over of any row, redundant ones included, rad/s² and m/s²: what the velocities'
+    /// rounding makes of the loops.
+    pub inconsistency: f64,
     /// For every velocity coordinate: by how much its rate changes, to first order and at most, if
     /// every number in the equations changes by its own size; |A⁻¹|(|A||x| + |b|). Times ε it is the
     /// error that rounding of the data alone may cause.
@@ -40,7 +45,16 @@ pub struct Acceleration {
 /// # Panics
 /// If the system is singular (a massless leaf that is free to move) or the refinement does not settle.
 pub fn forward_dynamics(m: &Mechanism, s: &State) -> Acceleration {
-    Dense::new(m, s).solve()
+    Dense::new(m, s, false).solve()
+}
+
+/// The same with all loops and couplings open: loop-closing joints are away, their coordinates' rates are
+/// those of free rotors (zero without armature).
+///
+/// # Panics
+/// As [`forward_dynamics`].
+pub fn open_forward_dynamics(m: &Mechanism, s: &State) -> Acceleration {
+    Dense::new(m, s, true).solve()
 }
 
 struct Dense {
@@ -49,7 +63,8 @@ struct Dense {
     nv: usize,
     /// Rows that are kept: six per joint, then couplings.
     kept: Vec<usize>,
-    all: usize,
+    /// All rows on (a, θ̈) with their biases.
+    all: Vec<(Vec<Double>, Double)>,
     /// By rows, n×n, scaled by powers of two on both sides.
     a: Vec<Double>,
     b: Vec<Double>,
@@ -58,23 +73,26 @@ struct Dense {
 }
 
 impl Dense {
-    fn new(m: &Mechanism, s: &State) -> Self {
-        let e = Equations::new(m, s);
+    fn new(m: &Mechanism, s: &State, open: bool) -> Self {
+        let mut e = Equations::new(m, s);
+        if open {
+            open_loops(m, &mut e);
+        }
         let (links, nv) = (m.links().len() - 1, m.velocity_count());
         let all = constraint_rows(&e, links, nv);
-        let kept = independent(m, s, &all, links);
+        let kept = if open { tree_rows(m) } else { independent(m, s, &all, links) };
         let n = 6 * links + nv + kept.len();
         let mut out = Self {
             links,
             nv,
-            all: all.len(),
+            all,
             a: vec![Double::ZERO; n * n],
             b: vec![Double::ZERO; n],
             scale: vec![1.0; n],
             kept,
             e,
         };
-        out.assemble(&all);
+        out.assemble();
         out.equilibrate();
         out
     }
@@ -83,7 +101,7 @@ impl Dense {
         self.b.len()
     }
 
-    fn assemble(&mut self, all: &[(Vec<Double>, Double)]) {
+    fn assemble(&mut self) {
         let (n, first) = (self.size(), 6 * self.links + self.nv);
         for l in 0..self.links {
             for (k, column) in self.e.inertias[l + 1].iter().enumerate() {
@@ -97,7 +115,7 @@ impl Dense {
             self.b[at] = d(self.e.generalized[k]);
         }
         for (r, &row) in self.kept.iter().enumerate() {
-            let (entries, bias) = &all[row];
+            let (entries, bias) = &self.all[row];
             for (k, x) in entries.iter().enumerate() {
                 self.a[(first + r) * n + k] = *x;
                 self.a[k * n + first + r] = -*x;
@@ -179,9 +197,18 @@ impl Dense {
         self.unpack(&x, sensitivity, refinement)
     }
 
+    /// Largest left-over of any row, dropped ones included.
+    fn inconsistency(&self, x: &[Double]) -> f64 {
+        let of = |(row, bias): &(Vec<Double>, Double)| {
+            let filled = row.iter().zip(x).filter(|(g, _)| g.high != 0.0);
+            filled.fold(*bias, |sum, (g, x)| sum + *g * *x).high.abs()
+        };
+        self.all.iter().map(of).fold(0.0, f64::max)
+    }
+
     fn unpack(self, x: &[Double], sensitivity: Vec<f64>, refinement: f64) -> Acceleration {
         let first = 6 * self.links + self.nv;
-        let mut multipliers = vec![Double::ZERO; self.all];
+        let mut multipliers = vec![Double::ZERO; self.all.len()];
         for (r, &row) in self.kept.iter().enumerate() {
             multipliers[row] = x[first + r];
         }
@@ -197,11 +224,29 @@ impl Dense {
             links,
             wrenches: self.e.joints.iter().enumerate().map(wrench).collect(),
             couplings: multipliers[6 * self.e.joints.len()..].iter().map(|x| x.high).collect(),
-            rank: (self.kept.len(), self.all),
+            generalized: self.e.generalized.clone(),
+            rank: (self.kept.len(), self.all.len()),
+            inconsistency: self.inconsistency(x),
             sensitivity,
             refinement,
         }
     }
+}
+
+/// Closing coordinates without armature get one and no force: they stand still.
+fn open_loops(m: &Mechanism, e: &mut Equations) {
+    for k in m.tree_velocity_count()..m.velocity_count() {
+        if e.armature[k] == 0.0 {
+            (e.armature[k], e.generalized[k]) = (1.0, 0.0);
+        }
+    }
+}
+
+/// The rows of tree joints.
+fn tree_rows(m: &Mechanism) -> Vec<usize> {
+    let closures = m.forest().closures();
+    let is_tree = |i: &usize| !closures.contains(&JointId::new(*i));
+    (0..m.joints().len()).filter(is_tree).flat_map(|i| 6 * i..6 * i + 6).collect()
 }
 
 /// All rows on (a, θ̈) with their biases.

@@ -2,14 +2,16 @@
 
 use std::ops::Range;
 
-use forks_mechanism::{Coupling, JointId, Mechanism};
+use forks_mechanism::{Coupling, JointId, LinkId, Mechanism, lie::Pose};
 
 use super::{
     Double, State, Taylor,
-    motion::{exp, gap, link_poses},
+    motion::{gap, link_poses, moving, parent_from_child},
 };
 use crate::{
-    Loads, Potential, kinematics::first_order, linear::product, rigid::Rigid, scalar::Scalar,
+    Loads, Potential, kinematics,
+    rigid::Rigid,
+    scalar::{Dual, Scalar},
 };
 
 pub(super) type Six = [Double; 6];
@@ -181,22 +183,25 @@ fn joint_rows(
     let (j, id) = (&m.joints()[i], JointId::new(i));
     let (q, range) = (&s.q[m.position_range(id)], m.velocity_range(id));
     let (parent, child) = (j.parent.index(), j.child.index());
-    let at = |parent_twist: &Six, child_twist: &Six, v: &[Double]| {
+    let placed = |v: &[Double]| {
         let delta: Vec<Taylor<Double>> = v.iter().map(|v| Taylor::moving(*v)).collect();
-        let moved = |l: usize, t: &Six| fixed(&poses[l]).times(&exp(&t.map(Taylor::moving)));
-        gap(j, q, &delta, &moved(parent, parent_twist), &moved(child, child_twist))
+        parent_from_child(j, q, &delta)
+    };
+    let at = |placed: &Rigid<Taylor<Double>>, parent_twist: &Six, child_twist: &Six| {
+        let (a, b) = (&poses[parent], &poses[child]);
+        gap(placed, &moving(a, parent_twist), &moving(b, child_twist))
     };
     let zero = [Double::ZERO; 6];
-    let still = vec![Double::ZERO; j.dof()];
+    let still = placed(&vec![Double::ZERO; j.dof()]);
     let unit = |k: usize| std::array::from_fn(|i| d(f64::from(u8::from(i == k))));
     let v: Vec<Double> = s.v[range.clone()].iter().map(|&x| d(x)).collect();
     JointRows {
-        of_parent: std::array::from_fn(|k| at(&unit(k), &zero, &still).map(Taylor::first)),
-        of_child: std::array::from_fn(|k| at(&zero, &unit(k), &still).map(Taylor::first)),
+        of_parent: std::array::from_fn(|k| at(&still, &unit(k), &zero).map(Taylor::first)),
+        of_child: std::array::from_fn(|k| at(&still, &zero, &unit(k)).map(Taylor::first)),
         of_joint: (0..j.dof())
-            .map(|k| at(&zero, &zero, &unit(k)[..j.dof()]).map(Taylor::first))
+            .map(|k| at(&placed(&unit(k)[..j.dof()]), &zero, &zero).map(Taylor::first))
             .collect(),
-        bias: at(&twists[parent], &twists[child], &v).map(Taylor::second),
+        bias: at(&placed(&v), &twists[parent], &twists[child]).map(Taylor::second),
         parent,
         child,
         range,
@@ -255,18 +260,27 @@ fn generalized_forces(m: &Mechanism, s: &State) -> Vec<f64> {
     f
 }
 
-/// −Jᵀ D J v with J the Jacobian of the bushing's displacement.
+/// −Jᵀ D J v, J v the twist of the bushing's second frame relative to its first, in the second frame.
 fn damp_bushings(m: &Mechanism, s: &State, f: &mut [f64]) {
-    if m.bushings().is_empty() {
-        return;
-    }
-    let v = crate::Matrix::from_fn(s.v.len(), 1, |i, _| s.v[i]);
-    for (b, jacobian) in m.bushings().iter().zip(first_order(m, &s.q).bushings) {
-        let rate = product(&jacobian, &v);
-        let rate: [f64; 6] = std::array::from_fn(|i| rate[(i, 0)]);
-        let force = b.damping.mul_vec(&rate);
+    for b in m.bushings() {
+        let frame = |l: LinkId, p: &Pose, poses: &[Rigid<Dual>]| {
+            poses[l.index()].times(&Rigid::of(&Rigid::from_pose(p)))
+        };
+        let relative = |delta: &[Dual]| {
+            let poses = kinematics::link_poses(m, &s.q, delta);
+            let first = frame(b.link_a, &b.a_from_bushing, &poses);
+            kinematics::body_twist(&first.inverse().times(&frame(
+                b.link_b,
+                &b.b_from_bushing,
+                &poses,
+            )))
+        };
+        let along: Vec<Dual> = s.v.iter().map(|&v| Dual::new(0.0, v)).collect();
+        let force = b.damping.mul_vec(&relative(&along));
         for (k, f) in f.iter_mut().enumerate() {
-            *f -= (0..6).map(|i| jacobian[(i, k)] * force[i]).sum::<f64>();
+            let mut delta = vec![Dual::new(0.0, 0.0); s.v.len()];
+            delta[k].eps = 1.0;
+            *f -= relative(&delta).iter().zip(&force).map(|(j, x)| j * x).sum::<f64>();
         }
     }
 }

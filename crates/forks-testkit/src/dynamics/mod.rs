@@ -25,7 +25,7 @@ mod state;
 mod taylor;
 mod tree;
 
-pub use dense::{Acceleration, forward_dynamics};
+pub use dense::{Acceleration, forward_dynamics, open_forward_dynamics};
 pub use double::Double;
 pub use energy::{Energies, energies};
 pub use state::{State, StateOptions, random_state};

@@ -2,6 +2,7 @@
 
 use forks_mechanism::{Joint, JointKind, Mechanism, lie::Pose, lie::Twist};
 
+use super::Taylor;
 use crate::{rigid::Rigid, scalar::Scalar};
 
 /// The rotation of a quaternion (w, x, y, z) of any length but zero.
@@ -121,14 +122,34 @@ pub(super) fn link_poses<T: Scalar>(m: &Mechanism, q: &[f64], delta: &[T]) -> Ve
     poses
 }
 
-/// How far the child is from where the joint puts it, as a twist in the child's frame; exact to second
-/// order in time where gap and gap rate are zero.
-pub(super) fn gap<T: Scalar>(
-    j: &Joint,
-    q: &[f64],
-    delta: &[T],
-    parent: &Rigid<T>,
-    child: &Rigid<T>,
-) -> [T; 6] {
-    parent.times(&parent_from_child(j, q, delta)).inverse().times(child).vee()
+/// How far the child is from where the joint puts it, `placed` in the parent, as a twist in the child's
+/// frame; exact to second order in time where gap and gap rate are zero.
+pub(super) fn gap<T: Scalar>(placed: &Rigid<T>, parent: &Rigid<T>, child: &Rigid<T>) -> [T; 6] {
+    parent.times(placed).inverse().times(child).vee()
+}
+
+/// H exp(t φ) to second order: H (1 + t φ + t² φ²/2).
+pub(super) fn moving<T: Scalar>(h: &Rigid<T>, twist: &[T; 6]) -> Rigid<Taylor<T>> {
+    let x = Rigid::hat(twist);
+    let linear = |m: &Rigid<T>| Rigid {
+        a: std::array::from_fn(|i| std::array::from_fn(|j| row(&h.a[i], &m.a, j))),
+        b: std::array::from_fn(|i| h.a[i][0] * m.b[0] + h.a[i][1] * m.b[1] + h.a[i][2] * m.b[2]),
+    };
+    let square = Rigid {
+        a: std::array::from_fn(|i| std::array::from_fn(|j| row(&x.a[i], &x.a, j))),
+        b: std::array::from_fn(|i| x.a[i][0] * x.b[0] + x.a[i][1] * x.b[1] + x.a[i][2] * x.b[2]),
+    };
+    let (first, second) = (linear(&x), linear(&square));
+    let term = |a: T, b: T, c: T| Taylor { x: [a, b, c.scale(0.5)] };
+    Rigid {
+        a: std::array::from_fn(|i| {
+            std::array::from_fn(|j| term(h.a[i][j], first.a[i][j], second.a[i][j]))
+        }),
+        b: std::array::from_fn(|i| term(h.b[i], first.b[i], second.b[i])),
+    }
+}
+
+/// Entry j of a row times a 3×3 matrix.
+fn row<T: Scalar>(r: &[T; 3], m: &[[T; 3]; 3], j: usize) -> T {
+    r[0] * m[0][j] + r[1] * m[1][j] + r[2] * m[2][j]
 }

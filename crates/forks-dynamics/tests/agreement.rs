@@ -1,0 +1,274 @@
+//! Every route to accelerations against the naive maximal-coordinate solve, on 200 random mechanisms.
+//!
+//! The naive solve is exact for the given numbers. It also says by how much each acceleration may change
+//! if every number in its equations changes by one part: the sensitivity |A⁻¹|(|A||x| + |b|), which plays
+//! the role of κ. An algorithm that is stable may err by c·sensitivity·ε.
+
+use forks_dynamics::{
+    AbaWorkspace, ConstrainedDynamics, CrbaWorkspace, DynamicsStatus, LinkLoads, PassiveWorkspace,
+    RneaWorkspace, Tree, aba, bias, crba,
+    mechanism::{
+        Mechanism, dense,
+        lie::{Matrix, Wrench},
+    },
+    passive_forces, rnea,
+};
+use forks_testkit::{
+    JointChoice, RandomMechanismOptions, System,
+    dynamics::{
+        Acceleration, State, StateOptions, forward_dynamics, open_forward_dynamics, random_state,
+    },
+    random_mechanism,
+};
+
+/// Roundings of an algorithm per part of the equations: poses and velocities are products and sums along
+/// chains of up to a dozen joints, each entry of which takes about ten operations.
+const C: f64 = 128.0;
+
+const SEEDS: u64 = 200;
+
+/// Trees, floating trees, loops with couplings, planar loops (redundant rows): a quarter each. Rotors in
+/// half, massless inner links in a third of them.
+fn options(seed: u64) -> RandomMechanismOptions {
+    let mut joint_kinds = JointChoice::USUAL.to_vec();
+    joint_kinds.extend([JointChoice::Free, JointChoice::Fixed]);
+    let basis = RandomMechanismOptions {
+        joint_kinds,
+        armature: seed % 8 < 4,
+        // Massless links need the tree that was drawn: another one may have them as leaves.
+        shuffle_joints: !seed.is_multiple_of(3),
+        massless_fraction: if seed.is_multiple_of(3) { 0.3 } else { 0.0 },
+        preload: 0.2,
+        resisted: None,
+        ..RandomMechanismOptions::mixed(seed)
+    };
+    match seed % 4 {
+        0 => RandomMechanismOptions { extra_loops: 0, couplings: 0, ..basis },
+        1 => RandomMechanismOptions { extra_loops: 0, couplings: 0, floating_base: true, ..basis },
+        2 => RandomMechanismOptions { extra_loops: 1 + seed as usize % 3, ..basis },
+        _ => RandomMechanismOptions {
+            planar: true,
+            couplings: 0,
+            extra_loops: 1 + seed as usize % 3,
+            ..basis
+        },
+    }
+}
+
+struct Case {
+    seed: u64,
+    mechanism: Mechanism,
+    state: State,
+    exact: Acceleration,
+    sensitivity: Vec<f64>,
+    forces: Vec<f64>,
+    wrenches: Vec<Wrench>,
+}
+
+impl Case {
+    fn new(seed: u64) -> Self {
+        let mechanism = random_mechanism(seed, &options(seed));
+        let state = random_state(seed, &mechanism, &StateOptions::default());
+        let exact = forward_dynamics(&mechanism, &state);
+        let wrenches = state.wrenches.iter().map(|w| Wrench::from_array(*w)).collect();
+        let sensitivity = sensitivity(&mechanism, &state, &exact);
+        let forces = forces(&mechanism, &state, &exact);
+        Self { seed, mechanism, state, exact, sensitivity, forces, wrenches }
+    }
+
+    fn is_tree(&self) -> bool {
+        self.mechanism.forest().closures().is_empty() && self.mechanism.couplings().is_empty()
+    }
+
+    fn q(&self) -> &[f64] {
+        self.state.tree_q(&self.mechanism)
+    }
+
+    fn v(&self) -> &[f64] {
+        self.state.tree_v(&self.mechanism)
+    }
+
+    /// Torques, springs and dampers of the tree joints.
+    fn forces(&self) -> &[f64] {
+        &self.forces
+    }
+
+    fn loads(&self) -> LinkLoads<'_> {
+        LinkLoads { gravity: true, wrenches: &self.wrenches }
+    }
+
+    /// Largest error over sensitivity·ε.
+    fn error(&self, found: &[f64]) -> f64 {
+        assert_eq!(found.len(), self.mechanism.tree_velocity_count());
+        let of = |(k, x): (usize, &f64)| {
+            let error = (x - self.exact.joints[k]).abs();
+            if error == 0.0 { 0.0 } else { error / (self.sensitivity[k] * f64::EPSILON) }
+        };
+        found.iter().enumerate().map(of).fold(0.0, f64::max)
+    }
+}
+
+/// Torques, springs and dampers, compared with those of the naive solve.
+fn forces(m: &Mechanism, s: &State, exact: &Acceleration) -> Vec<f64> {
+    let mut f = vec![0.0; m.velocity_count()];
+    passive_forces(m, &mut PassiveWorkspace::new(m), &s.q, &s.v, &mut f);
+    f.iter_mut().zip(&s.tau).for_each(|(f, t)| *f += t);
+    let largest = exact.generalized.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    for (a, b) in f.iter().zip(&exact.generalized) {
+        // Logarithms of displacements below half a radian, then a dozen products.
+        assert!((a - b).abs() <= C * f64::EPSILON * largest, "{a} {b}");
+    }
+    f.truncate(m.tree_velocity_count());
+    f
+}
+
+/// The largest sensitivity in units of the mechanism's size, for every coordinate. Loops hold what the
+/// open tree would do: where they lock a coordinate, its exact rate and sensitivity are zero, and rounding
+/// is that of the accelerations that cancel.
+fn sensitivity(m: &Mechanism, s: &State, exact: &Acceleration) -> Vec<f64> {
+    let scale = System::new(m, &s.q).scale;
+    let largest =
+        |x: &Acceleration| x.sensitivity.iter().zip(&scale).map(|(x, s)| x / s).fold(0.0, f64::max);
+    let mut size = largest(exact);
+    if !m.forest().closures().is_empty() || !m.couplings().is_empty() {
+        size += largest(&open_forward_dynamics(m, s));
+    }
+    scale.iter().map(|s| s * size).collect()
+}
+
+/// Worst errors of one route.
+struct Route {
+    name: &'static str,
+    worst: f64,
+    sum: f64,
+    count: usize,
+}
+
+impl Route {
+    fn new(name: &'static str) -> Self {
+        Self { name, worst: 0.0, sum: 0.0, count: 0 }
+    }
+
+    fn add(&mut self, case: &Case, found: &[f64]) {
+        let error = case.error(found);
+        assert!(error < C, "{}, seed {}: {error:.1} sensitivities·ε", self.name, case.seed);
+        self.worst = self.worst.max(error);
+        self.sum += error;
+        self.count += 1;
+    }
+}
+
+impl Drop for Route {
+    fn drop(&mut self) {
+        println!(
+            "{:24} {:4} mechanisms, worst {:6.2}, mean {:5.2} sensitivity·ε",
+            self.name,
+            self.count,
+            self.worst,
+            self.sum / self.count.max(1) as f64
+        );
+    }
+}
+
+/// M v̇ = τ − bias by Cholesky.
+fn by_mass_matrix(case: &Case, tree: &Tree) -> Vec<f64> {
+    let n = tree.velocity_count();
+    let mut mass = Matrix::zeros(n, n);
+    crba(tree, &mut CrbaWorkspace::new(tree), case.q(), &mut mass);
+    let mut b = vec![0.0; n];
+    bias(tree, &mut RneaWorkspace::new(tree), case.q(), case.v(), &case.loads(), &mut b);
+    let right = Matrix::from_fn(n, 1, |i, _| case.forces()[i] - b[i]);
+    let x = dense::cholesky_solve(&mass, &right).expect("positive definite");
+    (0..n).map(|i| x[(i, 0)]).collect()
+}
+
+#[test]
+fn all_routes_agree_on_random_mechanisms() {
+    let mut articulated = Route::new("articulated bodies");
+    let mut composite = Route::new("mass matrix");
+    let mut constrained = Route::new("constrained, trees");
+    let mut loops = Route::new("constrained, loops");
+    let mut redundant = 0;
+    for seed in 0..SEEDS {
+        let case = Case::new(seed);
+        let m = &case.mechanism;
+        let tree = Tree::new(m);
+        if case.is_tree() {
+            let mut found = vec![0.0; tree.velocity_count()];
+            let mut ws = AbaWorkspace::new(&tree);
+            aba(&tree, &mut ws, case.q(), case.v(), case.forces(), &case.loads(), &mut found)
+                .expect("every coordinate moves mass");
+            articulated.add(&case, &found);
+            composite.add(&case, &by_mass_matrix(&case, &tree));
+        }
+        let dynamics = ConstrainedDynamics::new(m);
+        let mut work = dynamics.workspace();
+        let x =
+            dynamics.accelerations(case.q(), case.v(), &case.state.tau, &case.wrenches, &mut work);
+        assert!(
+            matches!(x.status, DynamicsStatus::Solved | DynamicsStatus::Inconsistent),
+            "seed {seed}: {:?}",
+            x.status
+        );
+        if case.is_tree() {
+            constrained.add(&case, &x.acceleration);
+        } else {
+            loops.add(&case, &x.acceleration);
+            redundant += usize::from(x.rank < x.rows);
+        }
+    }
+    println!("{redundant} mechanisms with redundant loop equations");
+    assert!(redundant > 40, "{redundant}");
+}
+
+#[test]
+fn inverse_dynamics_undoes_forward_dynamics() {
+    for seed in (0..SEEDS).filter(|s| s % 4 < 2) {
+        let case = Case::new(seed);
+        let tree = Tree::new(&case.mechanism);
+        let n = tree.velocity_count();
+        let mut found = vec![0.0; n];
+        let mut ws = AbaWorkspace::new(&tree);
+        aba(&tree, &mut ws, case.q(), case.v(), case.forces(), &case.loads(), &mut found)
+            .expect("every coordinate moves mass");
+        let mut back = vec![0.0; n];
+        let mut ws = RneaWorkspace::new(&tree);
+        rnea(&tree, &mut ws, case.q(), case.v(), &found, &case.loads(), &mut back);
+        let mut mass = Matrix::zeros(n, n);
+        crba(&tree, &mut CrbaWorkspace::new(&tree), case.q(), &mut mass);
+        for i in 0..n {
+            // What an error of the accelerations makes of itself, and rounding of the sum.
+            let size: f64 = (0..n)
+                .map(|j| mass[(i, j)].abs() * (case.sensitivity[j] + found[j].abs()))
+                .sum::<f64>()
+                + case.forces()[i].abs();
+            let error = (back[i] - case.forces()[i]).abs();
+            assert!(error < C * f64::EPSILON * size, "seed {seed}: {error:e} of {size:e}");
+        }
+    }
+}
+
+#[test]
+fn the_third_call_equals_the_first() {
+    for seed in 0..40 {
+        let (case, other) = (Case::new(seed), random_mechanism(seed, &options(seed)));
+        let tree = Tree::new(&case.mechanism);
+        let n = tree.velocity_count();
+        let mut ws = AbaWorkspace::new(&tree);
+        let dynamics = ConstrainedDynamics::new(&case.mechanism);
+        let mut work = dynamics.workspace();
+        let mut run = |s: &State| {
+            let mut a = vec![0.0; n];
+            let (q, v) = (s.tree_q(&other), s.tree_v(&other));
+            aba(&tree, &mut ws, q, v, &s.tau, &LinkLoads::GRAVITY, &mut a).expect("mass");
+            let x = dynamics.accelerations(q, v, &s.tau, &[], &mut work);
+            [a, x.acceleration, x.multipliers].concat()
+        };
+        let first = run(&case.state);
+        let between = random_state(seed + 1000, &other, &StateOptions::default());
+        assert_ne!(run(&between), first);
+        let third = run(&case.state);
+        let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&third), bits(&first), "seed {seed}");
+    }
+}
