@@ -132,7 +132,7 @@ pub(crate) struct InspectArgs {
 /// Which model, in which state, and how to answer; the same for all commands.
 #[derive(Debug, Args)]
 pub(crate) struct ModelOptions {
-    /// The model: an MJCF file
+    /// The model: an MJCF or URDF file
     #[arg(value_name = "MODEL")]
     pub(crate) path: PathBuf,
 
