@@ -196,8 +196,9 @@ fn forward(sweep: &Sweep<'_>, joints: &Matrix, from: usize, columns: usize) -> V
             let ad = Adjoint { rotation, translation: translation * sweep.r }.matrix();
             let inner = &twists[e.inner.index()];
             for (i, row) in ad.rows.iter().enumerate() {
-                for (j, &s) in row.iter().enumerate() {
-                    add_scaled(out.row_mut(i), s, inner.row(j));
+                let out = out.row_mut(i);
+                for (&s, x) in row.iter().zip(inner.as_slice().chunks_exact(columns.max(1))) {
+                    add_scaled(out, s, x);
                 }
             }
         }
