@@ -25,6 +25,68 @@ pub(crate) enum Command {
     Statics(StaticsArgs),
     /// Accelerations in a state, with mass matrix, bias forces and energy, in MuJoCo's coordinates
     Dynamics(DynamicsArgs),
+    /// Let a model move under gravity, springs and dampers, and record poses, energies and loop gap
+    Simulate(SimulateArgs),
+}
+
+/// Arguments of `forks simulate`.
+#[derive(Debug, Args)]
+pub(crate) struct SimulateArgs {
+    #[command(flatten)]
+    pub(crate) model: ModelOptions,
+
+    /// How long, s
+    #[arg(long, value_name = "T", value_parser = duration)]
+    pub(crate) time: f64,
+
+    /// Length of a step, s; the adaptive integrator chooses its own steps within it
+    #[arg(long, value_name = "H", value_parser = duration)]
+    pub(crate) step: f64,
+
+    /// Scheme of integration
+    #[arg(long, value_enum, default_value_t = IntegratorChoice::Implicit)]
+    pub(crate) integrator: IntegratorChoice,
+
+    /// Error per step that the adaptive integrator allows, relative to 1 + |coordinate|
+    #[arg(long, value_name = "E", value_parser = duration, default_value = "1e-9")]
+    pub(crate) tolerance: f64,
+
+    /// Servos act as springs and dampers that rest at the start state; otherwise they are left out
+    #[arg(long)]
+    pub(crate) servos: bool,
+
+    /// Write poses of all links, energies and loop gap: JSON if the name ends in .json, CSV otherwise
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Record every N-th step only (the last one in any case)
+    #[arg(long, value_name = "N", value_parser = count, default_value = "1")]
+    pub(crate) every: usize,
+}
+
+/// Schemes of integration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum IntegratorChoice {
+    /// Order 1, explicit
+    SemiImplicitEuler,
+    /// Order 4, explicit
+    Rk4,
+    /// Order 1, stable for stiff springs and dampers; energy never grows
+    Implicit,
+    /// Order 5 with error control, explicit
+    Adaptive,
+}
+
+impl IntegratorChoice {
+    /// The name on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::SemiImplicitEuler => "semi-implicit-euler",
+            Self::Rk4 => "rk4",
+            Self::Implicit => "implicit",
+            Self::Adaptive => "adaptive",
+        }
+    }
 }
 
 /// Arguments of `forks dynamics`.
@@ -195,6 +257,21 @@ fn wrench(s: &str) -> Result<[f64; 6], String> {
     Ok(out)
 }
 
+fn duration(s: &str) -> Result<f64, String> {
+    match s.parse::<f64>() {
+        Ok(x) if x.is_finite() && x > 0.0 => Ok(x),
+        Ok(_) => Err("expected a finite number above 0".into()),
+        Err(e) => Err(e.to_string()),
+    }
+}
+
+fn count(s: &str) -> Result<usize, String> {
+    match s.parse::<usize>() {
+        Ok(0) => Err("expected a number above 0".into()),
+        other => other.map_err(|e| e.to_string()),
+    }
+}
+
 fn stiffness(s: &str) -> Result<f64, String> {
     match s.parse::<f64>() {
         Ok(k) if k.is_finite() && k >= 0.0 => Ok(k),
@@ -227,6 +304,16 @@ mod tests {
         for bad in ["", "1,2,3", "1,2,3,4,5,6,7", "1,2,3,4,5,x", "nan,0,0,0,0,0", "0,0,0,0,0,inf"] {
             assert!(wrench(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn durations_and_counts_are_positive() {
+        assert_eq!(duration("0.001"), Ok(0.001));
+        for bad in ["0", "-1", "nan", "inf", "x"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+        assert_eq!(count("3"), Ok(3));
+        assert!(count("0").is_err() && count("-1").is_err());
     }
 
     #[test]

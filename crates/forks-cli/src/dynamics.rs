@@ -49,6 +49,15 @@ pub(crate) struct EnergyEntry {
     elastic: f64,
 }
 
+impl EnergyEntry {
+    /// For people.
+    pub(crate) fn text(&self) -> String {
+        let [kinetic, gravitational, elastic] =
+            [self.kinetic, self.gravitational, self.elastic].map(short);
+        format!("{kinetic} kinetic, {gravitational} gravitational, {elastic} elastic")
+    }
+}
+
 impl From<Energy> for EnergyEntry {
     fn from(e: Energy) -> Self {
         Self { kinetic: e.kinetic, gravitational: e.gravitational, elastic: e.elastic }

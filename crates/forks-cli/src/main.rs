@@ -11,6 +11,7 @@ mod model;
 mod mujoco;
 mod output;
 mod reduce;
+mod simulate;
 mod statics;
 
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         Command::Dynamics(a) => dynamics::run(&a),
         Command::Inspect(a) => inspect::run(&a),
         Command::Reduce(a) => reduce::run(&a),
+        Command::Simulate(a) => simulate::run(&a),
         Command::Statics(a) => statics::run(&a),
     };
     result.unwrap_or_else(|e| output::fail(&e))

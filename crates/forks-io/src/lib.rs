@@ -20,8 +20,10 @@ mod finite;
 pub mod json;
 pub mod svg;
 mod table;
+mod trajectory;
 
 pub use csv::{Cell, CsvTable};
 pub use error::IoError;
 pub use file::write_atomically;
 pub use table::{Align, TextTable};
+pub use trajectory::{Sample, Scalars, Trajectory};

@@ -1,6 +1,9 @@
 //! A simulation: a state that moves in time, step by step.
 
-use forks_mechanism::{Mechanism, lie::Wrench};
+use forks_mechanism::{
+    Mechanism,
+    lie::{Pose, Wrench},
+};
 
 use super::{
     adaptive,
@@ -134,6 +137,14 @@ impl<'m> Simulation<'m> {
     /// Energy of the state.
     pub fn energy(&mut self) -> Energy {
         self.energy_of(&self.state.clone())
+    }
+
+    /// World poses of all links, the ground first.
+    pub fn link_poses(&self) -> Vec<Pose> {
+        let m = self.system.mechanism();
+        let mut q = m.start_positions();
+        q[..self.state.q.len()].copy_from_slice(&self.state.q);
+        m.link_poses(&q)
     }
 
     /// Largest gap of loops and couplings: lengths over r, angles in rad.

@@ -1,0 +1,249 @@
+//! `forks simulate`: a model in motion.
+
+use std::{
+    fmt::Write as _,
+    io::{self, IsTerminal as _, Write as _},
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use forks_dynamics::{
+    Energy, Integrator, Simulation, SimulationOptions, SimulationStatistics, StepStatus,
+};
+use forks_io::{Align, Scalars, TextTable, Trajectory};
+use forks_mechanism::{
+    Mechanism,
+    lie::{Pose, wxyz_from_quaternion},
+};
+use serde::Serialize;
+
+use crate::{
+    args::{IntegratorChoice, SimulateArgs},
+    dynamics::EnergyEntry,
+    error::CliError,
+    model::Model,
+    mujoco::FreeJoints,
+    output::{self, short},
+};
+
+/// Runs the command.
+pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, CliError> {
+    let model = Model::load(&args.model)?;
+    let m = model.moving(&args.model, args.servos)?;
+    let mut run = Run::new(&m, &model, args);
+    let status = run.all_steps(args)?;
+    if let Some(path) = &args.output {
+        run.trajectory.save(path)?;
+    }
+    let report = Report::new(&m, run, status, args);
+    let code = output::print(&report, args.model.json, Report::text)?;
+    Ok(if status == StepStatus::Completed { code } else { ExitCode::FAILURE })
+}
+
+/// A simulation with what is watched on the way.
+struct Run<'m> {
+    simulation: Simulation<'m>,
+    trajectory: Trajectory,
+    links: Vec<usize>,
+    start: Energy,
+    last: Energy,
+    largest_growth: f64,
+    largest_gap: f64,
+}
+
+impl<'m> Run<'m> {
+    fn new(m: &'m Mechanism, model: &Model, args: &SimulateArgs) -> Self {
+        let q = &model.positions[..m.tree_position_count()];
+        let mut v = model.velocities.clone();
+        FreeJoints::new(m, q).to_body(&mut v);
+        let integrator = match args.integrator {
+            IntegratorChoice::SemiImplicitEuler => Integrator::SemiImplicitEuler,
+            IntegratorChoice::Rk4 => Integrator::RungeKutta4,
+            IntegratorChoice::Implicit => Integrator::Implicit,
+            IntegratorChoice::Adaptive => Integrator::Adaptive,
+        };
+        let options = SimulationOptions {
+            integrator,
+            tolerance: args.tolerance,
+            ..SimulationOptions::default()
+        };
+        let mut simulation = Simulation::new(m, q, &v, options);
+        let links = m.moving_links().filter(|(_, l)| !l.auxiliary);
+        let (links, names): (Vec<usize>, Vec<&str>) =
+            links.map(|(id, l)| (id.index(), l.name.as_str())).unzip();
+        let start = simulation.energy();
+        Self {
+            largest_gap: simulation.loop_gap(),
+            trajectory: Trajectory::new(names),
+            simulation,
+            links,
+            start,
+            last: start,
+            largest_growth: 0.0,
+        }
+    }
+
+    fn all_steps(&mut self, args: &SimulateArgs) -> Result<StepStatus, CliError> {
+        let steps = (args.time / args.step - 1e-9).ceil().max(0.0) as usize;
+        let mut progress = Progress::new(args.time);
+        self.record(args, self.largest_gap)?;
+        for i in 0..steps {
+            let left = args.time - i as f64 * args.step;
+            let status = self.simulation.step(args.step.min(left));
+            if status != StepStatus::Completed {
+                return Ok(status);
+            }
+            let energy = self.simulation.energy();
+            self.largest_growth = self.largest_growth.max(energy.total() - self.last.total());
+            self.last = energy;
+            let gap = self.simulation.loop_gap();
+            self.largest_gap = self.largest_gap.max(gap);
+            if (i + 1) % args.every == 0 || i + 1 == steps {
+                self.record(args, gap)?;
+            }
+            progress.show(self.simulation.time());
+        }
+        Ok(StepStatus::Completed)
+    }
+
+    fn record(&mut self, args: &SimulateArgs, loop_gap: f64) -> Result<(), CliError> {
+        if args.output.is_none() {
+            return Ok(());
+        }
+        let Energy { kinetic, gravitational, elastic } = self.last;
+        let scalars = Scalars { kinetic, gravitational, elastic, loop_gap };
+        let poses = self.poses();
+        self.trajectory.push(self.simulation.time(), scalars, &poses)?;
+        Ok(())
+    }
+
+    fn poses(&self) -> Vec<Pose> {
+        let all = self.simulation.link_poses();
+        self.links.iter().map(|&i| all[i]).collect()
+    }
+}
+
+/// A line on the terminal for runs that take long.
+struct Progress {
+    total: f64,
+    last: Instant,
+    terminal: bool,
+    shown: bool,
+}
+
+impl Progress {
+    const INTERVAL: Duration = Duration::from_millis(500);
+
+    fn new(total: f64) -> Self {
+        Self { total, last: Instant::now(), terminal: io::stderr().is_terminal(), shown: false }
+    }
+
+    fn show(&mut self, time: f64) {
+        if self.terminal && self.last.elapsed() >= Self::INTERVAL {
+            self.last = Instant::now();
+            self.shown = true;
+            // Stderr may be closed.
+            let _ = write!(io::stderr(), "\r{time:.2} s of {} s ", short(self.total));
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.shown {
+            let _ = write!(io::stderr(), "\r{:40}\r", "");
+        }
+    }
+}
+
+/// The answer; field names are part of the program's interface.
+#[derive(Debug, Serialize)]
+struct Report {
+    status: &'static str,
+    integrator: &'static str,
+    time: f64,
+    step: f64,
+    internal_steps: usize,
+    rejected_steps: usize,
+    damped_steps: usize,
+    evaluations: usize,
+    qpos: Vec<f64>,
+    qvel: Vec<f64>,
+    energy: EnergyEntry,
+    start_energy: EnergyEntry,
+    largest_energy_growth: f64,
+    largest_loop_gap: f64,
+    samples: usize,
+    links: Vec<LinkPose>,
+}
+
+#[derive(Debug, Serialize)]
+struct LinkPose {
+    name: String,
+    position: [f64; 3],
+    quaternion_wxyz: [f64; 4],
+}
+
+impl Report {
+    fn new(m: &Mechanism, run: Run<'_>, status: StepStatus, args: &SimulateArgs) -> Self {
+        let state = run.simulation.state();
+        let mut qvel = state.v.clone();
+        FreeJoints::new(m, &state.q).to_world(&mut qvel);
+        let SimulationStatistics { steps, rejected, evaluations, damped, .. } =
+            run.simulation.statistics();
+        let link = |(name, p): (&String, Pose)| LinkPose {
+            name: name.clone(),
+            position: p.translation.to_array(),
+            quaternion_wxyz: wxyz_from_quaternion(p.rotation),
+        };
+        Self {
+            status: status.name(),
+            integrator: args.integrator.name(),
+            time: run.simulation.time(),
+            step: args.step,
+            internal_steps: steps,
+            rejected_steps: rejected,
+            damped_steps: damped,
+            evaluations,
+            qpos: state.q.clone(),
+            qvel,
+            energy: run.last.into(),
+            start_energy: run.start.into(),
+            largest_energy_growth: run.largest_growth,
+            largest_loop_gap: run.largest_gap,
+            samples: run.trajectory.samples().len(),
+            links: run.trajectory.links().iter().zip(run.poses()).map(link).collect(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut out = String::new();
+        let mut line = |key: &str, value: String| {
+            writeln!(out, "{key:<27}{value}").expect("writing to a string");
+        };
+        line("status", self.status.into());
+        line("time (s)", short(self.time));
+        line(
+            "steps",
+            format!(
+                "{} ({} rejected, {})",
+                self.internal_steps, self.rejected_steps, self.integrator
+            ),
+        );
+        line("energy at the start (J)", self.start_energy.text());
+        line("energy at the end (J)", self.energy.text());
+        line("largest growth (J)", short(self.largest_energy_growth));
+        line("largest loop gap", short(self.largest_loop_gap));
+        let mut table = TextTable::new().column("link", Align::Left);
+        for name in ["x (m)", "y (m)", "z (m)"] {
+            table = table.column(name, Align::Right);
+        }
+        for l in &self.links {
+            let mut cells = vec![l.name.clone()];
+            cells.extend(l.position.iter().map(|x| short(*x)));
+            table.push(cells);
+        }
+        write!(out, "\npositions at the end\n{table}").expect("writing to a string");
+        out
+    }
+}
