@@ -188,7 +188,7 @@ fn all_routes_agree_on_random_mechanisms() {
     let mut composite = Route::new("mass matrix");
     let mut constrained = Route::new("constrained, trees");
     let mut loops = Route::new("constrained, loops");
-    let mut redundant = 0;
+    let (mut redundant, mut reactions) = (0, 0);
     for seed in 0..SEEDS {
         let case = Case::new(seed);
         let m = &case.mechanism;
@@ -214,11 +214,32 @@ fn all_routes_agree_on_random_mechanisms() {
             constrained.add(&case, &x.acceleration);
         } else {
             loops.add(&case, &x.acceleration);
+            reactions += usize::from(compare_reactions(&case, &x.multipliers));
             redundant += usize::from(x.rank < x.rows);
         }
     }
-    println!("{redundant} mechanisms with redundant loop equations");
-    assert!(redundant > 40, "{redundant}");
+    println!(
+        "{redundant} mechanisms with redundant loop equations, {reactions} with unique reactions"
+    );
+    assert!(redundant > 40 && reactions > 15, "{redundant} {reactions}");
+}
+
+/// Wrenches of closing joints and forces of couplings, where loop equations are independent; false where not.
+fn compare_reactions(case: &Case, multipliers: &[f64]) -> bool {
+    let exact = &case.exact;
+    if exact.rank.0 < exact.rank.1 {
+        return false;
+    }
+    let mut found = multipliers.chunks_exact(6);
+    for id in case.mechanism.forest().closures() {
+        let (wrench, found) = (exact.wrenches[id.index()], found.next().expect("six rows"));
+        let largest = exact.wrench_sensitivity[id.index()].iter().fold(0.0, |m: f64, x| m.max(*x));
+        for k in 0..6 {
+            let error = (found[k] - wrench[k]).abs();
+            assert!(error < C * f64::EPSILON * largest, "seed {}: {error:e}", case.seed);
+        }
+    }
+    true
 }
 
 #[test]

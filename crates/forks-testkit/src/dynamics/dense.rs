@@ -6,7 +6,7 @@ use forks_mechanism::{JointId, Mechanism};
 
 use super::{
     Double, State,
-    equations::{Equations, d, dot_columns},
+    equations::{Equations, JointRows, d, dot_columns},
 };
 use crate::{Matrix, kinematics, linear::independent_rows};
 
@@ -36,6 +36,8 @@ pub struct Acceleration {
     /// every number in the equations changes by its own size; |A⁻¹|(|A||x| + |b|). Times ε it is the
     /// error that rounding of the data alone may cause.
     pub sensitivity: Vec<f64>,
+    /// The same for every joint's wrench; no guide where rows are redundant.
+    pub wrench_sensitivity: Vec<[f64; 6]>,
     /// Largest correction of the last refinement over the largest unknown.
     pub refinement: f64,
 }
@@ -187,14 +189,14 @@ impl Dense {
                 row.map(|(a, y)| (a.high * y.high).abs()).sum::<f64>() + self.b[i].high.abs()
             })
             .collect();
-        let sensitivity = (6 * self.links..6 * self.links + self.nv)
+        let sensitivity: Vec<f64> = (0..n)
             .map(|i| {
                 let change: f64 = (0..n).map(|j| inverse[(i, j)].abs() * uncancelled[j]).sum();
                 change * self.scale[i]
             })
             .collect();
         let x: Vec<Double> = y.iter().zip(&self.scale).map(|(y, s)| y.shifted(*s)).collect();
-        self.unpack(&x, sensitivity, refinement)
+        self.unpack(&x, &sensitivity, refinement)
     }
 
     /// Largest left-over of any row, dropped ones included.
@@ -206,15 +208,22 @@ impl Dense {
         self.all.iter().map(of).fold(0.0, f64::max)
     }
 
-    fn unpack(self, x: &[Double], sensitivity: Vec<f64>, refinement: f64) -> Acceleration {
+    fn unpack(self, x: &[Double], sensitivity: &[f64], refinement: f64) -> Acceleration {
         let first = 6 * self.links + self.nv;
         let mut multipliers = vec![Double::ZERO; self.all.len()];
+        let mut changes = vec![0.0; self.all.len()];
         for (r, &row) in self.kept.iter().enumerate() {
-            multipliers[row] = x[first + r];
+            (multipliers[row], changes[row]) = (x[first + r], sensitivity[first + r]);
         }
+        let change = |(i, j): (usize, &JointRows)| {
+            let of = |k: usize| -> f64 {
+                (0..6).map(|l| j.of_child[k][l].high.abs() * changes[6 * i + l]).sum()
+            };
+            std::array::from_fn(of)
+        };
         let mut links = vec![[0.0; 6]];
         links.extend((0..self.links).map(|l| std::array::from_fn(|i| x[6 * l + i].high)));
-        let wrench = |(i, j): (usize, &super::equations::JointRows)| {
+        let wrench = |(i, j): (usize, &JointRows)| {
             let lambda = std::array::from_fn(|k| multipliers[6 * i + k]);
             let on_child = dot_columns(&j.of_child, &lambda);
             std::array::from_fn(|k| on_child[k].high)
@@ -227,7 +236,8 @@ impl Dense {
             generalized: self.e.generalized.clone(),
             rank: (self.kept.len(), self.all.len()),
             inconsistency: self.inconsistency(x),
-            sensitivity,
+            sensitivity: sensitivity[6 * self.links..first].to_vec(),
+            wrench_sensitivity: self.e.joints.iter().enumerate().map(change).collect(),
             refinement,
         }
     }
