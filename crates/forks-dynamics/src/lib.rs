@@ -12,6 +12,7 @@
 mod branches;
 mod constrained;
 mod constraint_space;
+mod dca;
 mod energy;
 mod equilibrium;
 mod integrate;
@@ -30,6 +31,9 @@ mod tree;
 pub use constrained::{
     ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, Energy, Projection,
     ProjectionStatus, Solution,
+};
+pub use dca::{
+    ClosingOrder, DcaError, DcaInput, DcaPlan, DcaSettings, DcaStatus, DcaWorkspace, dca, dca_with,
 };
 pub use energy::{elastic_energy, generalized_forces, gravitational_energy, potential_energy};
 pub use equilibrium::{

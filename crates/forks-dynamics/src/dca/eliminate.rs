@@ -1,0 +1,316 @@
+//! Closing a joint: partial elimination in the coordinates B = [T | Ta] (EQUATIONS 1.4).
+//!
+//! With H = BᵀΦ_r B the first k steps of a Cholesky factorisation leave D0 = TaᵀΦ_r Z in the lower corner;
+//! the same steps turn BᵀΦ_{r,a} into Y_a (k rows) and N_a = Zᵀ Φ_{r,a} (d rows), and Bᵀβ into z and Zᵀβ:
+//! ```text
+//! W0 = T (TᵀΦ_r T)⁺ Tᵀ:  x·W0·y = (C⁻¹Tᵀx)·(C⁻¹Tᵀy)
+//! Φ′_ab = Φ_ab − Y_aᵀY_b − N_aᵀ K (1 + D0 K)⁻¹ N_b        b′_a = b_a + Y_aᵀ z + N_aᵀ (Q − K R)
+//! R = (1 + D0 K)⁻¹ (D0 Q − Zᵀβ)                           q̈ = R + (1 + D0 K)⁻¹ Σ N_a f_a
+//! ```
+//! Nothing singular is inverted: where TᵀΦ_r T loses rank (loops) its eigenvectors take the place of the
+//! Cholesky factor and the directions below the tolerance are dropped.
+
+use super::{
+    basis::Basis,
+    kernel::{Block, Vec6, ZERO_BLOCK, add_scaled, transposed},
+};
+
+/// A closed joint, as the passes need it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Factor {
+    /// Lower triangle: C (its diagonal inverted, 0 for dropped directions) in the first k rows and columns,
+    /// Zᵀ-multipliers in the rows below, (1 + D0 K)⁻¹ in the lower corner (d×d, not symmetric).
+    pub(super) c: Block,
+    /// z (k numbers) and R (d numbers).
+    pub(super) offset: Vec6,
+    /// In the last d entries Q, then Q − K R: what the joint's springs and motors pass on at zero f.
+    pub(super) load: Vec6,
+    /// K (1 + D0 K)⁻¹ in the lower corner.
+    pub(super) stiff: Block,
+    /// True if K is not zero.
+    pub(super) is_stiff: bool,
+    /// Directions dropped as redundant.
+    pub(super) dropped: u8,
+    /// True if eigenvectors rotate the first k coordinates; they are kept beside.
+    pub(super) rotated: bool,
+    /// Results: force on side B of the joint and accelerations (in the first d entries).
+    pub(super) force: Vec6,
+    pub(super) acceleration: Vec6,
+}
+
+impl Factor {
+    pub(super) const EMPTY: Self = Self {
+        c: ZERO_BLOCK,
+        offset: [0.0; 6],
+        load: [0.0; 6],
+        stiff: ZERO_BLOCK,
+        is_stiff: false,
+        dropped: 0,
+        rotated: false,
+        force: [0.0; 6],
+        acceleration: [0.0; 6],
+    };
+}
+
+/// Smallest pivot over its diagonal entry that the factorisation without pivoting accepts.
+const PIVOT_TOLERANCE: f64 = 1e-10;
+/// Rank tolerance of TᵀΦ_r T, relative to the uncancelled scale (EQUATIONS 1.4).
+pub(super) const RANK_TOLERANCE: f64 = 1e-8;
+
+/// H = Bᵀ Φ_r B.
+#[inline]
+pub(super) fn in_coordinates(basis: &Basis<'_>, phi: &Block) -> Block {
+    basis.project(&transposed(&basis.project(phi)))
+}
+
+/// The first k steps of a Cholesky factorisation of `h` in place (lower triangle, inverted diagonal).
+/// False if a pivot is small against its diagonal entry or below `floor`.
+#[inline]
+pub(super) fn factor(h: &mut Block, k: usize, floor: &Vec6) -> bool {
+    match k {
+        5 => factor_steps::<5>(h, floor),
+        6 => factor_steps::<6>(h, floor),
+        _ => factor_any(h, k, floor),
+    }
+}
+
+#[inline(always)]
+fn factor_steps<const K: usize>(h: &mut Block, floor: &Vec6) -> bool {
+    factor_any(h, K, floor)
+}
+
+#[inline(always)]
+fn factor_any(h: &mut Block, k: usize, floor: &Vec6) -> bool {
+    let diagonal: Vec6 = std::array::from_fn(|i| h[i][i]);
+    let mut good = true;
+    for j in 0..k {
+        let pivot = h[j][j];
+        // Also false for NaN.
+        good &= pivot > PIVOT_TOLERANCE * diagonal[j] && pivot > floor[j];
+        let inverse = 1.0 / pivot.sqrt();
+        let mut column = [0.0; 6];
+        for i in j + 1..6 {
+            column[i] = h[i][j] * inverse;
+            h[i][j] = column[i];
+        }
+        h[j][j] = inverse;
+        for i in j + 1..6 {
+            for l in j + 1..=i {
+                h[i][l] -= column[i] * column[l];
+            }
+        }
+    }
+    good
+}
+
+/// Y and N: the same elimination on the rows of BᵀΦ_{r,a}.
+#[inline]
+pub(super) fn eliminate_rows(c: &Block, k: usize, x: &mut Block) {
+    match k {
+        5 => eliminate_rows_of(c, 5, x),
+        _ => eliminate_rows_of(c, k, x),
+    }
+}
+
+#[inline(always)]
+fn eliminate_rows_of(c: &Block, k: usize, x: &mut Block) {
+    for j in 0..k {
+        let mut row = x[j];
+        row.iter_mut().for_each(|v| *v *= c[j][j]);
+        x[j] = row;
+        for i in j + 1..6 {
+            add_scaled(&mut x[i], -c[i][j], &row);
+        }
+    }
+}
+
+/// z and Zᵀβ: the same elimination on a vector.
+#[inline]
+pub(super) fn eliminate_vector(c: &Block, k: usize, x: &mut Vec6) {
+    for j in 0..k {
+        x[j] *= c[j][j];
+        for i in j + 1..6 {
+            x[i] -= c[i][j] * x[j];
+        }
+    }
+}
+
+/// x with Bx = T C⁻ᵀ (z − Yᵀ…) + Z g: back substitution, the last 6 − k entries of `x` being g.
+#[inline]
+pub(super) fn back_substitute(c: &Block, k: usize, x: &mut Vec6) {
+    for j in (0..k).rev() {
+        let mut s = x[j];
+        for i in j + 1..6 {
+            s -= c[i][j] * x[i];
+        }
+        x[j] = s * c[j][j];
+    }
+}
+
+/// Cyclic Jacobi: eigenvalues of the leading k×k part of a symmetric matrix, eigenvectors as rows.
+pub(super) fn symmetric_eigen(h: &Block, k: usize) -> (Vec6, Block) {
+    let mut a = *h;
+    let mut v = super::kernel::IDENTITY_BLOCK;
+    for _ in 0..40 {
+        let mut off = 0.0;
+        let mut on = 0.0;
+        for p in 0..k {
+            on += a[p][p] * a[p][p];
+            off += (0..p).map(|q| a[p][q] * a[p][q]).sum::<f64>();
+        }
+        if off.is_nan() || off <= 1e-34 * on {
+            break;
+        }
+        for p in 0..k {
+            for q in p + 1..k {
+                rotate(&mut a, &mut v, p, q, k);
+            }
+        }
+    }
+    (std::array::from_fn(|i| a[i][i]), v)
+}
+
+fn rotate(a: &mut Block, v: &mut Block, p: usize, q: usize, k: usize) {
+    if a[q][p] == 0.0 {
+        return;
+    }
+    let tau = (a[q][q] - a[p][p]) / (2.0 * a[q][p]);
+    let t = 1.0f64.copysign(tau) / (tau.abs() + (1.0 + tau * tau).sqrt());
+    let c = 1.0 / (1.0 + t * t).sqrt();
+    let s = t * c;
+    for i in 0..k {
+        let (x, y) = (a[i][p], a[i][q]);
+        a[i][p] = c * x - s * y;
+        a[i][q] = s * x + c * y;
+    }
+    for i in 0..k {
+        let (x, y) = (a[p][i], a[q][i]);
+        a[p][i] = c * x - s * y;
+        a[q][i] = s * x + c * y;
+    }
+    for i in 0..6 {
+        let (x, y) = (v[p][i], v[q][i]);
+        v[p][i] = c * x - s * y;
+        v[q][i] = s * x + c * y;
+    }
+}
+
+/// Rank-revealing form of [`factor`]: rotates the first k coordinates to the eigenvectors of their part of
+/// `h` (rows of the result) and drops what is below [`RANK_TOLERANCE`] times `scale`. Gives the rotation
+/// and the number of dropped directions.
+pub(super) fn factor_rank_revealing(h: &mut Block, k: usize, scale: f64) -> (Block, u8) {
+    super::kernel::mirror(h);
+    let (values, rotation) = symmetric_eigen(h, k);
+    // Multipliers of the free coordinates: rows i ≥ k of H, rotated.
+    let mut dropped = 0;
+    let below: Block = std::array::from_fn(|i| {
+        std::array::from_fn(|j| (0..k).map(|l| h[i][l] * rotation[j][l]).sum())
+    });
+    for j in 0..k {
+        let keep = values[j] > RANK_TOLERANCE * scale;
+        dropped += u8::from(!keep);
+        let inverse = if keep { 1.0 / values[j].sqrt() } else { 0.0 };
+        for i in j + 1..6 {
+            h[i][j] = if i >= k { below[i][j] * inverse } else { 0.0 };
+        }
+        h[j][j] = inverse;
+    }
+    for i in k..6 {
+        for l in k..=i {
+            h[i][l] -= (0..k).map(|j| h[i][j] * h[l][j]).sum::<f64>();
+        }
+    }
+    (rotation, dropped)
+}
+
+/// Rotates the first k rows: eigenvector coordinates.
+pub(super) fn rotate_rows(rotation: &Block, k: usize, x: &mut Block) {
+    let old = *x;
+    for j in 0..k {
+        x[j] = [0.0; 6];
+        for l in 0..k {
+            add_scaled(&mut x[j], rotation[j][l], &old[l]);
+        }
+    }
+}
+
+/// Rotates the first k entries of a vector, forwards.
+pub(super) fn rotate_vector(rotation: &Block, k: usize, x: &mut Vec6) {
+    let old = *x;
+    for j in 0..k {
+        x[j] = (0..k).map(|l| rotation[j][l] * old[l]).sum();
+    }
+}
+
+/// Rotates the first k entries of a vector, back.
+pub(super) fn rotate_vector_back(rotation: &Block, k: usize, x: &mut Vec6) {
+    let old = *x;
+    for l in 0..k {
+        x[l] = (0..k).map(|j| rotation[j][l] * old[j]).sum();
+    }
+}
+
+/// (1 + D0 K)⁻¹ into the lower corner of `f.c`, K (1 + D0 K)⁻¹ into `f.stiff`, R into `f.offset`, Q − K R
+/// into `f.load`.
+///
+/// `stiffness` is K by rows (d×d). The eigenvalues of 1 + D0 K are at least 1, so that elimination without
+/// a rank decision is safe.
+pub(super) fn set_coordinates(f: &mut Factor, k: usize, stiffness: &[f64]) {
+    let d = 6 - k;
+    f.is_stiff = stiffness.iter().any(|&x| x != 0.0);
+    let mut r = [0.0; 6];
+    let d0 = |c: &Block, i: usize, j: usize| if i >= j { c[k + i][k + j] } else { c[k + j][k + i] };
+    for i in 0..d {
+        r[i] = -f.offset[k + i];
+        for j in 0..d {
+            r[i] += d0(&f.c, i, j) * f.load[k + j];
+        }
+    }
+    let mut inverse = super::kernel::IDENTITY_BLOCK;
+    if f.is_stiff {
+        let mut a = super::kernel::IDENTITY_BLOCK;
+        for i in 0..d {
+            for j in 0..d {
+                a[i][j] += (0..d).map(|l| d0(&f.c, i, l) * stiffness[l * d + j]).sum::<f64>();
+            }
+        }
+        inverse = inverted(&a, d);
+        for i in 0..d {
+            for j in 0..d {
+                f.stiff[i][j] = (0..d).map(|l| stiffness[i * d + l] * inverse[l][j]).sum();
+            }
+        }
+    }
+    for i in 0..d {
+        for j in 0..d {
+            f.c[k + i][k + j] = inverse[i][j];
+        }
+        f.offset[k + i] = (0..d).map(|j| inverse[i][j] * r[j]).sum();
+    }
+    if f.is_stiff {
+        for i in 0..d {
+            let kr: f64 = (0..d).map(|j| stiffness[i * d + j] * f.offset[k + j]).sum();
+            f.load[k + i] -= kr;
+        }
+    }
+}
+
+/// Inverse of the leading d×d part, Gauss–Jordan with row pivoting.
+fn inverted(a: &Block, d: usize) -> Block {
+    let mut a = *a;
+    let mut b = super::kernel::IDENTITY_BLOCK;
+    for j in 0..d {
+        let pivot = (j..d).max_by(|&x, &y| a[x][j].abs().total_cmp(&a[y][j].abs())).unwrap_or(j);
+        a.swap(j, pivot);
+        b.swap(j, pivot);
+        let s = 1.0 / a[j][j];
+        a[j].iter_mut().chain(&mut b[j]).for_each(|x| *x *= s);
+        let (row_a, row_b) = (a[j], b[j]);
+        for i in (0..d).filter(|&i| i != j) {
+            let s = -a[i][j];
+            add_scaled(&mut a[i], s, &row_a);
+            add_scaled(&mut b[i], s, &row_b);
+        }
+    }
+    b
+}

@@ -1,0 +1,90 @@
+//! The program of the two passes: nodes in an order in which every subtree is a contiguous range, and where
+//! each node's data are.
+
+/// What a node does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Operation {
+    /// One of `pieces` equal pieces of a body.
+    Leaf { body: usize, pieces: f64 },
+    /// A tree joint between the inner child (side A) and the outer child (side B).
+    Join { connection: usize },
+    /// A joint between two handles of the one child, or between a handle and the ground: which handles of
+    /// the child are sides A and B.
+    Close { connection: usize, sides: [Option<usize>; 2] },
+    /// Two children put side by side.
+    Beside,
+}
+
+/// A node with the places of its data.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    pub(super) operation: Operation,
+    /// The inner child, or the only one. The outer child is the node before this one.
+    pub(super) inner: usize,
+    /// Number of nodes in the subtree.
+    pub(super) size: usize,
+    /// Number of handles.
+    pub(super) handles: usize,
+    /// First entry in the lists of handles and of sources.
+    pub(super) list: usize,
+    /// Slot of Φ and of b.
+    pub(super) phi: usize,
+    pub(super) b: usize,
+    /// Place among the closed joints.
+    pub(super) factor: usize,
+    /// First block of Y and N rows.
+    pub(super) rows: usize,
+    /// First of the forces at the handles.
+    pub(super) force: usize,
+    /// Ends of everything that belongs to the subtree and to what comes before it.
+    pub(super) end: Ends,
+}
+
+/// How far each array reaches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ends {
+    pub(super) phi: usize,
+    pub(super) b: usize,
+    pub(super) factor: usize,
+    pub(super) rows: usize,
+    pub(super) force: usize,
+}
+
+/// A handle: a side of a connection (A: even, B: odd), or a chosen link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Handle {
+    Side { connection: usize, side: usize },
+    Chosen(usize),
+}
+
+/// The program.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Program {
+    pub(super) nodes: Vec<Node>,
+    /// Handles of all nodes.
+    pub(super) handles: Vec<Handle>,
+    /// Beside each handle: which of the children's handles it is, those of the inner child first, without
+    /// the ones that the node consumes.
+    pub(super) sources: Vec<usize>,
+    /// Sizes of the arrays.
+    pub(super) total: Ends,
+    /// Largest number of handles of a node.
+    pub(super) most_handles: usize,
+    /// Largest number of edges from the last node to a leaf.
+    pub(super) depth: usize,
+}
+
+/// Subtrees of at most this many nodes are worked on by one thread, in storage that they reuse.
+pub(super) const GRAIN: usize = 192;
+
+impl Program {
+    /// Handles of a node.
+    pub(super) fn handles_of(&self, n: &Node) -> &[Handle] {
+        &self.handles[n.list..n.list + n.handles]
+    }
+
+    /// Sources of a node's handles.
+    pub(super) fn sources_of(&self, n: &Node) -> &[usize] {
+        &self.sources[n.list..n.list + n.handles]
+    }
+}
