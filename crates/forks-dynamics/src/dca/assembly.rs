@@ -56,9 +56,11 @@ impl Drafts {
         closings().for_each(|c| connections[c].bodies.iter().for_each(|&b| further[b] += 1));
         chosen.iter().for_each(|&b| further[b] += 1);
         let tree = AssemblyTree::split(n, &edges, &further);
+        let mut roots = tree.roots().to_vec();
+        roots.sort_unstable();
         let mut out = Self {
             list: vec![],
-            roots: tree.roots().to_vec(),
+            roots,
             leaf_of_side: vec![[None; 2]; connections.len()],
             welds: 0,
         };
