@@ -38,6 +38,7 @@ impl TryFrom<Parts> for Matrix {
 
 impl Matrix {
     /// A matrix of zeros.
+    #[inline]
     pub fn zeros(rows: usize, columns: usize) -> Self {
         Self { rows, columns, data: alloc::vec![0.0; rows * columns] }
     }
@@ -52,6 +53,7 @@ impl Matrix {
     }
 
     /// A matrix whose entry (i, j) is `f(i, j)`.
+    #[inline]
     pub fn from_fn(rows: usize, columns: usize, mut f: impl FnMut(usize, usize) -> f64) -> Self {
         let mut m = Self::zeros(rows, columns);
         for i in 0..rows {
@@ -63,21 +65,25 @@ impl Matrix {
     }
 
     /// Number of rows.
+    #[inline]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
     /// Number of columns.
+    #[inline]
     pub fn columns(&self) -> usize {
         self.columns
     }
 
     /// Row `i`.
+    #[inline]
     pub fn row(&self, i: usize) -> &[f64] {
         &self.data[i * self.columns..(i + 1) * self.columns]
     }
 
     /// Row `i`, to be written.
+    #[inline]
     pub fn row_mut(&mut self, i: usize) -> &mut [f64] {
         &mut self.data[i * self.columns..(i + 1) * self.columns]
     }
@@ -101,6 +107,7 @@ impl Matrix {
     ///
     /// # Panics
     /// If the inner sizes differ.
+    #[inline]
     pub fn mul(&self, other: &Self) -> Self {
         assert_eq!(self.columns, other.rows, "inner sizes of a matrix product");
         let mut out = Self::zeros(self.rows, other.columns);
@@ -121,6 +128,7 @@ impl Matrix {
     ///
     /// # Panics
     /// If the row counts differ.
+    #[inline]
     pub fn transpose_mul(&self, other: &Self) -> Self {
         assert_eq!(self.rows, other.rows, "row counts of a transposed matrix product");
         let mut out = Self::zeros(self.columns, other.columns);
@@ -141,6 +149,7 @@ impl Matrix {
     ///
     /// # Panics
     /// If `v` has not as many entries as the matrix has columns.
+    #[inline]
     pub fn mul_vec(&self, v: &[f64]) -> Vec<f64> {
         assert_eq!(self.columns, v.len(), "sizes of a matrix-vector product");
         (0..self.rows).map(|i| self.row(i).iter().zip(v).map(|(a, b)| a * b).sum()).collect()
