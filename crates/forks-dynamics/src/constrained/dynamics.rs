@@ -11,12 +11,14 @@ use forks_mechanism::{
 
 use super::{
     articulated::Articulated,
-    damping::add_damping,
     inverse::{inverse_dynamics, weight},
     motion::TreeMotion,
     rows::LoopRows,
 };
-use crate::{constraint_space::ConstraintSpace, energy::force_parts, loads::Loads, stage::Stage};
+use crate::{
+    constraint_space::ConstraintSpace,
+    passive::{PassiveWorkspace, passive_forces},
+};
 
 /// Left-over acceleration of the loop equations, relative to their terms, above which velocities and loops
 /// contradict each other.
@@ -79,6 +81,7 @@ pub struct ConstrainedWorkspace {
     pub(crate) motion: TreeMotion,
     pub(crate) factor: Articulated,
     pub(crate) carried: Vec<Wrench>,
+    passive: PassiveWorkspace,
 }
 
 impl<'m> ConstrainedDynamics<'m> {
@@ -134,6 +137,7 @@ impl<'m> ConstrainedDynamics<'m> {
             motion: TreeMotion::default(),
             factor: Articulated::default(),
             carried: Vec::new(),
+            passive: PassiveWorkspace::new(self.m),
         }
     }
 
@@ -157,16 +161,16 @@ impl<'m> ConstrainedDynamics<'m> {
     }
 
     /// Springs on all coordinates.
-    pub(crate) fn elastic(&self, work: &ConstrainedWorkspace) -> Vec<f64> {
-        let loads = Loads::none();
-        let stage = Stage::full(self.m, &loads);
-        force_parts(&stage, &work.q, &work.motion.world_from_link).elastic
+    pub(crate) fn elastic(&self, work: &mut ConstrainedWorkspace) -> Vec<f64> {
+        let (mut f, still) = (vec![0.0; work.v.len()], vec![0.0; work.v.len()]);
+        passive_forces(self.m, &mut work.passive, &work.q, &still, &mut f);
+        f
     }
 
     /// Springs and dampers on all coordinates.
-    fn passive(&self, work: &ConstrainedWorkspace) -> Vec<f64> {
-        let mut f = self.elastic(work);
-        add_damping(self.m, &work.motion, &work.q, &work.v, &mut f);
+    fn passive(&self, work: &mut ConstrainedWorkspace) -> Vec<f64> {
+        let mut f = vec![0.0; work.v.len()];
+        passive_forces(self.m, &mut work.passive, &work.q, &work.v, &mut f);
         f
     }
 

@@ -49,14 +49,3 @@ pub(crate) fn inverse_dynamics(
         carried[j.inner] += j.inner_from_outer.apply_to_wrench(f);
     }
 }
-
-/// Link accelerations for joint accelerations `a`, velocity terms included.
-pub(crate) fn link_accelerations(motion: &TreeMotion, a: &[f64], out: &mut Vec<Twist>) {
-    out.clear();
-    out.resize(motion.twists.len(), Twist::ZERO);
-    for j in &motion.joints {
-        out[j.outer] = j.inner_from_outer.apply_inverse(out[j.inner])
-            + j.columns.combine(&a[j.velocities.clone()])
-            + j.bias;
-    }
-}

@@ -3,7 +3,6 @@
 
 mod articulated;
 mod closing;
-mod damping;
 mod dynamics;
 mod energy;
 mod inverse;

@@ -17,9 +17,6 @@ pub(crate) struct MovingJoint {
     pub(crate) inner_from_outer: Adjoint,
     /// θ̇ to the outer link's body twist relative to the inner link, in the outer frame.
     pub(crate) columns: JointColumns,
-    /// What the outer link accelerates by beyond Ad⁻¹φ̇ of the inner link and Jθ̈: ad_φ Jθ̇ + J̇θ̇
-    /// ([K08] Table 3).
-    pub(crate) bias: Twist,
 }
 
 /// Poses, velocities and bias accelerations of all links.
@@ -54,6 +51,7 @@ impl TreeMotion {
             let own = column_bias(joint, &q[m.position_range(e.joint)], rates);
             // A reversed joint carries its columns in the parent's frame: −Ad(parent_from_child).
             let own = if e.reversed { -inner_from_outer.apply_inverse(own) } else { own };
+            // What φ̇ has beyond Ad⁻¹φ̇ of the inner link and Jθ̈: ad_φ Jθ̇ + J̇θ̇ ([K08] Table 3).
             let bias = twist.ad(relative) + own;
             self.world_from_link[outer] =
                 (self.world_from_link[inner] * motion.inner_from_outer).normalized();
@@ -61,14 +59,7 @@ impl TreeMotion {
             self.bias_accelerations[outer] =
                 inner_from_outer.apply_inverse(self.bias_accelerations[inner]) + bias;
             let columns = motion.columns;
-            self.joints.push(MovingJoint {
-                inner,
-                outer,
-                velocities,
-                inner_from_outer,
-                columns,
-                bias,
-            });
+            self.joints.push(MovingJoint { inner, outer, velocities, inner_from_outer, columns });
         }
     }
 }

@@ -41,7 +41,7 @@ impl Implicit {
         system.evaluations += 1;
         let rows = system.dynamics.prepare(&state.q, &state.v, &mut system.work);
         let bias = system.dynamics.load(&system.external, &mut system.work);
-        let elastic = system.dynamics.elastic(&system.work);
+        let elastic = system.dynamics.elastic(&mut system.work);
         let mut blocks = joint_blocks(m, &system.work.q, h);
         let stiff = StiffRows::new(m, &rows, &system.work, h, &mut blocks);
         self.factorize(system, &blocks, h)?;
