@@ -2,6 +2,8 @@
 
 #![allow(dead_code)]
 
+pub(crate) mod table6;
+
 use forks_dynamics::{
     LinkLoads, Tree,
     mechanism::{
