@@ -1,5 +1,6 @@
 //! `cargo xtask`: the commands of this repository, the same for people and for CI.
 
+mod bench;
 mod ci;
 mod tidy;
 mod validate;
@@ -21,6 +22,8 @@ enum Command {
     Tidy,
     /// Check everything reduced against everything full, on the scenarios in fixtures/scenarios
     Validate(validate::ValidateArgs),
+    /// Measure times, next to those of other programs with --peers; runs itself in release mode
+    Bench(bench::BenchArgs),
     /// Run everything that CI runs, in the same order (.ci/run)
     Ci,
 }
@@ -29,6 +32,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Tidy => tidy::run(root()),
         Command::Validate(args) => validate::run(root(), &args),
+        Command::Bench(args) => bench::run(root(), &args),
         Command::Ci => ci::run(root()),
     }
 }

@@ -20,7 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("forks-cli", PUBLIC),
     ("forks", PUBLIC),
     ("forks-benches", EVERYTHING),
-    ("xtask", EVERYTHING),
+    ("xtask", &["forks-benches"]),
 ];
 
 /// The libraries that users see.

@@ -1,0 +1,136 @@
+//! The cases, and what is known about one after it was measured.
+
+use std::{collections::BTreeMap, fmt::Write as _, path::Path};
+
+use serde::Serialize;
+
+use super::{
+    divide, forward, measure,
+    measure::{FLAGGED_SPREAD, Timing},
+    peers::Peers,
+    reduction,
+};
+
+/// What measuring a case needs.
+pub(super) struct Context<'a> {
+    /// Root of the repository.
+    pub(super) root: &'a Path,
+    /// Seconds that a run lasts at least.
+    pub(super) batch: f64,
+    /// The rivals in Python, or why they cannot run; `None` if they were not asked for.
+    pub(super) peers: Option<Result<Peers, String>>,
+}
+
+/// Measures the case of a name; one result per number of threads.
+type Measure = fn(&str, &Context<'_>) -> Result<Vec<Case>, String>;
+
+/// All cases in the order in which they run.
+pub(super) const ALL: &[(&str, Measure)] = &[
+    ("aba/helix-400", forward::helix),
+    ("aba/humanoid", forward::humanoid),
+    ("dca/chain-4000", divide::chain),
+    ("reduce/chain-10000", reduction::chain),
+    ("reduce/bushy-10000", reduction::bushy),
+];
+
+/// A measured case; times in ns per call.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Case {
+    pub(super) case: String,
+    pub(super) n_links: usize,
+    /// Time step, s; null where nothing is stepped.
+    pub(super) dt: Option<f64>,
+    pub(super) ours_ns: f64,
+    pub(super) rivals: BTreeMap<String, f64>,
+    /// Rival's time over ours: above 1 we are faster.
+    pub(super) ratio: BTreeMap<String, f64>,
+    /// (max − min)/median of our seven runs.
+    pub(super) spread: f64,
+    /// The same for the rivals.
+    pub(super) rival_spread: BTreeMap<String, f64>,
+    /// Whose spread is over 25 %: `ours` or the rival.
+    pub(super) flagged: Vec<String>,
+    pub(super) threads: usize,
+    /// Mean load of the machine over the last minute; everything above `threads` is other work.
+    pub(super) machine_load: Option<f64>,
+    /// What was measured, ours and the rivals'.
+    pub(super) settings: BTreeMap<String, String>,
+    /// Further numbers: sizes, exponents, differences.
+    pub(super) figures: BTreeMap<String, f64>,
+    /// Rivals that could not run, and why.
+    pub(super) notes: Vec<String>,
+}
+
+impl Case {
+    /// Our time alone.
+    pub(super) fn new(name: &str, n_links: usize, ours: Timing, settings: &str) -> Self {
+        let mut case = Self {
+            case: name.into(),
+            n_links,
+            dt: None,
+            ours_ns: ours.ns,
+            rivals: BTreeMap::new(),
+            ratio: BTreeMap::new(),
+            spread: ours.spread,
+            rival_spread: BTreeMap::new(),
+            flagged: vec![],
+            threads: 1,
+            machine_load: measure::load(),
+            settings: BTreeMap::from([("ours".into(), settings.into())]),
+            figures: BTreeMap::new(),
+            notes: vec![],
+        };
+        case.flag("ours", ours.spread);
+        case
+    }
+
+    /// A rival's time.
+    pub(super) fn rival(&mut self, name: &str, theirs: Timing, settings: &str) {
+        self.rivals.insert(name.into(), theirs.ns);
+        self.ratio.insert(name.into(), theirs.ns / self.ours_ns);
+        self.rival_spread.insert(name.into(), theirs.spread);
+        self.settings.insert(name.into(), settings.into());
+        self.flag(name, theirs.spread);
+    }
+
+    fn flag(&mut self, name: &str, spread: f64) {
+        if spread > FLAGGED_SPREAD {
+            self.flagged.push(name.into());
+        }
+    }
+
+    /// A number beside the times.
+    pub(super) fn figure(&mut self, name: &str, value: f64) {
+        self.figures.insert(name.into(), value);
+    }
+
+    /// The case for people.
+    pub(super) fn text(&self) -> String {
+        let mut out =
+            format!("\n{} ({} links, {} threads)\n", self.case, self.n_links, self.threads);
+        let mut line = |name: &str, ns: f64, spread: f64| {
+            let flag = if spread > FLAGGED_SPREAD { ", over 25 %: noisy" } else { "" };
+            let settings = self.settings.get(name).map_or("", String::as_str);
+            writeln!(
+                out,
+                "  {name:<16}{:>12.2} µs  spread {spread:.2}{flag}  {settings}",
+                1e-3 * ns
+            )
+            .expect("writing to a string");
+        };
+        line("ours", self.ours_ns, self.spread);
+        for (name, ns) in &self.rivals {
+            line(name, *ns, self.rival_spread[name]);
+        }
+        for (name, ratio) in &self.ratio {
+            writeln!(out, "  {name} / ours: {ratio:.3}").expect("writing to a string");
+        }
+        for (name, value) in &self.figures {
+            writeln!(out, "  {name}: {value:.4e}").expect("writing to a string");
+        }
+        for note in &self.notes {
+            writeln!(out, "  note: {note}").expect("writing to a string");
+        }
+        out.trim_end().to_owned()
+    }
+}

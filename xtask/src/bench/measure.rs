@@ -1,0 +1,64 @@
+//! How times are taken: batches of calls, two warm-ups, the median of seven.
+
+use std::{hint::black_box, time::Instant};
+
+use serde::{Deserialize, Serialize};
+
+/// (max − min)/median above this is flagged.
+pub(super) const FLAGGED_SPREAD: f64 = 0.25;
+
+/// Time of one call.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Timing {
+    /// Median of seven runs, ns.
+    pub(super) ns: f64,
+    /// (max − min)/median of the seven.
+    pub(super) spread: f64,
+}
+
+/// Times a call; a run repeats it for about `batch` seconds, at least once.
+pub(super) fn time<T>(batch: f64, mut call: impl FnMut() -> T) -> Timing {
+    let mut run = |calls: usize| {
+        let start = Instant::now();
+        for _ in 0..calls {
+            black_box(call());
+        }
+        1e9 * start.elapsed().as_secs_f64() / calls as f64
+    };
+    // The first warm-up tells how many calls fill a batch.
+    let once = run(1).min(run(1));
+    let calls = (1e9 * batch / once.max(1.0)).ceil() as usize;
+    run(calls);
+    let mut runs: [f64; 7] = core::array::from_fn(|_| run(calls));
+    runs.sort_unstable_by(f64::total_cmp);
+    Timing { ns: runs[3], spread: (runs[6] - runs[0]) / runs[3] }
+}
+
+/// What the numbers were measured on.
+pub(super) fn machine() -> String {
+    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpu
+        .lines()
+        .find_map(|l| l.strip_prefix("model name")?.split_once(':').map(|(_, name)| name.trim()))
+        .unwrap_or(std::env::consts::ARCH);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{model}, {cores} cores, {}", std::env::consts::OS)
+}
+
+/// Mean number of running processes over the last minute, where the system tells.
+pub(super) fn load() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/loadavg").ok()?;
+    text.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_of_known_length_is_timed() {
+        let t = time(0.0, || std::thread::sleep(std::time::Duration::from_millis(2)));
+        // Sleeping never ends early; a loaded machine may end it late.
+        assert!(t.ns >= 2e6 && t.spread >= 0.0, "{t:?}");
+    }
+}

@@ -1,0 +1,132 @@
+//! `cargo xtask bench`: times of this repository's algorithms, next to those of other programs with `--peers`.
+//!
+//! The measurements need the release profile; called in another one, the command runs itself again in that.
+
+mod cases;
+mod divide;
+mod export;
+mod forward;
+mod measure;
+mod peers;
+mod reduction;
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+};
+
+use clap::Args;
+use forks_io::{Align, TextTable};
+
+use cases::{Case, Context};
+use peers::Peers;
+
+/// Arguments of `cargo xtask bench`.
+#[derive(Args)]
+pub(crate) struct BenchArgs {
+    /// Short runs: numbers to see that everything works, not to quote
+    #[arg(long)]
+    quick: bool,
+
+    /// Measure the rivals that run in Python too; makes target/peers if it is not there
+    #[arg(long)]
+    peers: bool,
+
+    /// Only the cases whose name begins so
+    #[arg(long, value_name = "PREFIX")]
+    case: Option<String>,
+
+    /// Write the results to this file, after each case
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// Everything measured so far; field names are part of the program's interface.
+#[derive(serde::Serialize)]
+struct Output {
+    machine: String,
+    quick: bool,
+    cases: Vec<Case>,
+}
+
+/// Measures the cases; exit code 1 if one fails.
+pub(crate) fn run(root: &Path, args: &BenchArgs) -> ExitCode {
+    if cfg!(debug_assertions) {
+        return in_release(root);
+    }
+    match bench(root, args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The same command with the same arguments, compiled as users compile.
+fn in_release(root: &Path) -> ExitCode {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    // The working directory stays: the arguments hold paths.
+    let status = Command::new(cargo)
+        .args(["run", "--release", "--quiet", "--package", "xtask", "--manifest-path"])
+        .arg(root.join("Cargo.toml"))
+        .arg("--")
+        .args(std::env::args_os().skip(1))
+        .status();
+    match status {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("error: cannot start cargo: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn bench(root: &Path, args: &BenchArgs) -> Result<(), String> {
+    let prefix = args.case.as_deref().unwrap_or("");
+    let selected: Vec<_> = cases::ALL.iter().filter(|(name, _)| name.starts_with(prefix)).collect();
+    if selected.is_empty() {
+        let names: Vec<&str> = cases::ALL.iter().map(|(name, _)| *name).collect();
+        return Err(format!("no case begins with '{prefix}'; there are {}", names.join(", ")));
+    }
+    let peers = args.peers.then(|| Peers::ensure(root));
+    let context = Context { root, batch: if args.quick { 0.005 } else { 0.1 }, peers };
+    let mut output = Output { machine: measure::machine(), quick: args.quick, cases: vec![] };
+    println!("{}", output.machine);
+    for (name, measure) in selected {
+        let measured = measure(name, &context).map_err(|e| format!("{name}: {e}"))?;
+        for case in &measured {
+            println!("{}", case.text());
+        }
+        output.cases.extend(measured);
+        if let Some(path) = &args.json {
+            forks_io::json::save(path, &output).map_err(|e| e.to_string())?;
+        }
+    }
+    println!("\n{}", summary(&output.cases));
+    Ok(())
+}
+
+/// One row per rival, losses too.
+fn summary(cases: &[Case]) -> String {
+    let mut table = TextTable::new()
+        .column("case", Align::Left)
+        .column("threads", Align::Right)
+        .column("ours (µs)", Align::Right)
+        .column("rival", Align::Left)
+        .column("rival (µs)", Align::Right)
+        .column("rival/ours", Align::Right);
+    for c in cases {
+        let ours = [c.case.clone(), c.threads.to_string(), format!("{:.2}", 1e-3 * c.ours_ns)];
+        if c.rivals.is_empty() {
+            table.push(ours.iter().map(String::as_str).chain(["", "", ""]));
+        }
+        for (rival, ns) in &c.rivals {
+            let theirs =
+                [rival.clone(), format!("{:.2}", 1e-3 * ns), format!("{:.2}", c.ratio[rival])];
+            table.push(ours.iter().chain(&theirs).map(String::as_str));
+        }
+    }
+    table.to_string()
+}

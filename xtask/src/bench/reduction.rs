@@ -1,0 +1,49 @@
+//! `reduce/…`: the offline reduction of large mechanisms, and how its time grows.
+
+use std::time::Duration;
+
+use forks_benches::{Reducible, growth_exponent};
+use forks_mechanism::parametric::{self, Parametric};
+use forks_reduce::{Linearisation, reduce};
+
+use super::{
+    cases::{Case, Context},
+    measure::time,
+};
+
+const SIZES: [usize; 4] = [1250, 2500, 5000, 10_000];
+const SEED: u64 = 1;
+
+/// `reduce/chain-10000`.
+pub(super) fn chain(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
+    growth(name, context, parametric::chain)
+}
+
+/// `reduce/bushy-10000`.
+pub(super) fn bushy(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
+    growth(name, context, parametric::bushy)
+}
+
+/// The largest size, with the exponent p of time ∝ linksᵖ over all sizes.
+fn growth(
+    name: &str,
+    context: &Context<'_>,
+    make: fn(usize, u64) -> Parametric,
+) -> Result<Vec<Case>, String> {
+    let mut timings = Vec::new();
+    for n in SIZES {
+        let r = Reducible::new(&make(n, SEED)).map_err(|e| e.to_string())?;
+        let run = || reduce(&r.mechanism, &r.effectors, Linearisation::Rest { q: &r.start }, &[]);
+        run().map_err(|e| format!("{n} links: {e}"))?;
+        timings.push(time(context.batch, run));
+    }
+    let times: Vec<Duration> =
+        timings.iter().map(|t| Duration::from_secs_f64(1e-9 * t.ns)).collect();
+    let settings = "reduce with all maps, two effectors, 1000 N·m/rad in every hinge, seed 1";
+    let mut case = Case::new(name, SIZES[3], timings[3], settings);
+    for (n, t) in SIZES.iter().zip(&timings) {
+        case.figure(&format!("ns at {n:>5} links"), t.ns);
+    }
+    case.figure("exponent of growth", growth_exponent(&SIZES, &times));
+    Ok(vec![case])
+}
