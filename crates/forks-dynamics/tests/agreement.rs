@@ -6,12 +6,12 @@
 //! Divide and conquer inverts squared loop equations and may err by their condition number more.
 
 use forks_dynamics::{
-    AbaWorkspace, ConstrainedDynamics, CrbaWorkspace, DcaError, DcaInput, DcaPlan, DcaStatus,
-    DcaWorkspace, DynamicsStatus, LinkLoads, PassiveWorkspace, RneaWorkspace, Tree, aba, bias,
-    crba, dca, dca_with,
+    AbaWorkspace, ConstrainedDynamics, CrbaWorkspace, DcaError, DcaInput, DcaPlan, DcaSettings,
+    DcaStatus, DcaWorkspace, DynamicsStatus, LinkLoads, PassiveWorkspace, RneaWorkspace, Tree, aba,
+    bias, crba, dca, dca_with,
     mechanism::{
         Mechanism, dense,
-        lie::{Matrix, Wrench},
+        lie::{Matrix, SpatialInertia, Wrench},
     },
     passive_forces, rnea,
 };
@@ -20,7 +20,7 @@ use forks_testkit::{
     dynamics::{
         Acceleration, State, StateOptions, forward_dynamics, open_forward_dynamics, random_state,
     },
-    random_mechanism,
+    random_effectors, random_mechanism,
 };
 
 /// Roundings of an algorithm per part of the equations: poses and velocities are products and sums along
@@ -340,6 +340,55 @@ fn inverse_dynamics_undoes_forward_dynamics() {
             assert!(error < C * f64::EPSILON * size, "seed {seed}: {error:e} of {size:e}");
         }
     }
+}
+
+/// Φ_ab = J_a M⁻¹ J_bᵀ of two links, loops closed, from the handles of divide and conquer and from
+/// J N (NᵀMN)⁻¹ Nᵀ Jᵀ with the naive Jacobians; lengths over the mechanism's size.
+#[test]
+fn handles_have_the_inverse_inertia_of_the_nullspace() {
+    let (mut worst, mut count): (f64, usize) = (0.0, 0);
+    for seed in 0..SEEDS {
+        let m = random_mechanism(seed, &options(seed));
+        let system = System::new(&m, &m.start_positions());
+        let links = random_effectors(seed, &m, 2);
+        let plan = DcaPlan::with_handles(&m, &links, &DcaSettings::default());
+        let (Ok(plan), Some(expected)) = (plan, system.inverse_mass(&links)) else { continue };
+        let mut ws = DcaWorkspace::new(&plan);
+        let s = State::rest(&m);
+        let status = dca(&plan, &mut ws, s.tree_q(&m), s.tree_v(&m), &s.tau, &[]).expect("lengths");
+        if !matches!(status, DcaStatus::Solved { .. }) {
+            continue;
+        }
+        let unit = |i: usize| if i % 6 < 3 { 1.0 / system.size } else { 1.0 };
+        let free = 1.0 / system.mass_conditioning(m.tree_velocity_count());
+        let loops = 1.0 / system.constraint_conditioning();
+        let mut error: f64 = 0.0;
+        for (a, from) in links.iter().enumerate() {
+            for (b, to) in links.iter().enumerate() {
+                let phi = ws.handle_inverse_inertia(&plan, *from, *to).expect("chosen").to_rows();
+                for (i, j) in (0..36).map(|k| (k / 6, k % 6)) {
+                    let (i6, j6) = (6 * a + i, 6 * b + j);
+                    let scale = unit(i6) * unit(j6);
+                    error = error.max(scale * (phi[i][j] - expected[(i6, j6)]).abs());
+                }
+            }
+        }
+        // κ(M) of the nullspace route, loops squared by divide and conquer, and what both add up and
+        // cancel: the inverse inertias of free links.
+        let bound = free * (loops * loops) * free_inverse_inertia(&m, system.size) * f64::EPSILON;
+        assert!(error < C * bound, "seed {seed}: {error:e}, bound {bound:e}");
+        worst = worst.max(error / bound);
+        count += 1;
+    }
+    println!("inverse inertia of handles, {count} mechanisms: worst {worst:.3} κ ε");
+    assert!(count > 140, "{count}");
+}
+
+/// Largest inverse inertia of a link by itself, lengths over `r`.
+fn free_inverse_inertia(m: &Mechanism, r: f64) -> f64 {
+    let of = |i: &SpatialInertia| (1.0 / (i.mass * r * r)).max(1.0 / i.principal_moments()[0]);
+    let heavy = m.links().iter().filter(|l| l.inertia.mass > 0.0);
+    heavy.map(|l| of(&l.inertia)).fold(0.0, f64::max)
 }
 
 #[test]

@@ -6,6 +6,9 @@
 //! logarithm a series after square roots, and every derivative is taken by hyper-dual numbers, exact to
 //! rounding, so that no Jacobian formula is written down here.
 //!
+//! [`dynamics`] is the oracle of motion: forward dynamics in maximal coordinates, in numbers of twice the
+//! precision.
+//!
 //! # Conventions
 //! - SI units; twists and wrenches have their linear part first, in the body's frame at its origin.
 //! - `q` are positions, `v` velocity coordinates in the mechanism's layout, loop-closing joints last.
