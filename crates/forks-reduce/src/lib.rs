@@ -19,9 +19,11 @@ mod plan;
 mod prestress;
 mod problem;
 mod reduce;
+mod refine;
 mod response;
 mod small;
 mod sweep;
+mod table;
 
 pub use basis::Basis;
 pub use differences::{Differences, relative_difference, response_by_differences};

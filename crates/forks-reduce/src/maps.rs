@@ -6,7 +6,9 @@ use forks_mechanism::{JointId, LinkId, TreeEdge, dense::Matrix, lie::Adjoint};
 use crate::{
     frontier::{Record, Variable, add_scaled},
     motion::ScaledMotion,
+    refine::refine,
     sweep::{Op, Sweep, link_variables},
+    table::Table,
 };
 
 /// Linear maps from loads on links (the columns of what the sweep back starts from), then from unit
@@ -21,58 +23,18 @@ pub(crate) struct Maps {
     /// Load that each tree joint carries, in its outer link's frame: 6 × loads per tree edge; empty
     /// where the sweep did not go.
     pub(crate) carried: Vec<Matrix>,
+    /// Size of the last correction of the joint displacements, relative to the largest of them.
+    pub(crate) correction: f64,
 }
 
-/// One row of `width` numbers per variable.
-struct Table {
-    width: usize,
-    data: Vec<f64>,
-}
-
-impl Table {
-    fn zeros(rows: usize, width: usize) -> Self {
-        Self { width, data: vec![0.0; rows * width] }
-    }
-
-    fn row(&self, v: Variable) -> &[f64] {
-        &self.data[v as usize * self.width..(v as usize + 1) * self.width]
-    }
-
-    fn row_mut(&mut self, v: Variable) -> &mut [f64] {
-        &mut self.data[v as usize * self.width..(v as usize + 1) * self.width]
-    }
-
-    fn add(&mut self, v: Variable, s: f64, x: &[f64]) {
-        add_scaled(self.row_mut(v), s, x);
-    }
-
-    /// The six rows of a link.
-    fn link(&self, l: LinkId) -> &[f64] {
-        &self.data[6 * l.index() * self.width..6 * (l.index() + 1) * self.width]
-    }
-
-    /// `m` times the rows of `variables`.
-    fn product(&self, m: &Matrix, variables: &[Variable]) -> Matrix {
-        let mut out = Matrix::zeros(m.rows(), self.width);
-        for i in 0..m.rows() {
-            let o = out.row_mut(i);
-            for (&v, &s) in variables.iter().zip(m.row(i)) {
-                if s != 0.0 {
-                    o.iter_mut().zip(self.row(v)).for_each(|(o, x)| *o += s * x);
-                }
-            }
-        }
-        out
-    }
-
-    /// Subtracts `mᵀ y` from the rows of `variables`.
-    fn subtract_transposed(&mut self, variables: &[Variable], m: &Matrix, y: &Matrix) {
-        for i in 0..m.rows() {
-            for (&v, &s) in variables.iter().zip(m.row(i)) {
-                self.add(v, -s, y.row(i));
-            }
-        }
-    }
+/// What the way back finds.
+pub(crate) struct Displacements {
+    /// nv × (loads, outputs).
+    pub(crate) joints: Matrix,
+    /// As [`Maps::carried`].
+    pub(crate) carried: Vec<Matrix>,
+    /// Multipliers of the exact updates, by their place on the tape.
+    pub(crate) reactions: Vec<Option<Matrix>>,
 }
 
 /// Runs the tape backwards, then one sweep forwards for the twists.
@@ -87,19 +49,23 @@ pub(crate) fn maps(sweep: &Sweep<'_>, links: &[LinkId], loads: &Matrix) -> Maps 
     for (i, &v) in sweep.outputs.iter().enumerate() {
         w.row_mut(v)[loads.columns() + i] = 1.0;
     }
-    let (joints, carried) = backward(sweep, &mut w, loads.columns());
+    let loaded = w.clone();
+    let mut first = backward(sweep, &mut w, loads.columns());
+    let correction = refine(sweep, &loaded, loads.columns(), &mut first);
+    let Displacements { joints, carried, .. } = first;
     let twists = forward(sweep, &joints, 0, loads.columns());
     let output_twists = forward(sweep, &joints, loads.columns(), sweep.outputs.len());
-    Maps { joints, twists, output_twists, carried }
+    Maps { joints, twists, output_twists, carried, correction }
 }
 
 /// The adjoint sweep: joint displacements and the loads that tree joints carry.
-fn backward(sweep: &Sweep<'_>, w: &mut Table, loads: usize) -> (Matrix, Vec<Matrix>) {
+fn backward(sweep: &Sweep<'_>, w: &mut Table, loads: usize) -> Displacements {
     let m = sweep.m;
     let mut joints = Matrix::zeros(m.velocity_count(), w.width);
     let mut carried = vec![Matrix::default(); m.forest().edges().len()];
+    let mut reactions = vec![None; sweep.tape.len()];
     let mut outer = Vec::new();
-    for op in sweep.tape.iter().rev() {
+    for (place, op) in sweep.tape.iter().enumerate().rev() {
         match op {
             Op::Append(k) => {
                 let e = &m.forest().edges()[*k];
@@ -114,35 +80,47 @@ fn backward(sweep: &Sweep<'_>, w: &mut Table, loads: usize) -> (Matrix, Vec<Matr
                 let x = w.row(*variable).to_vec();
                 w.add(*source, *weight, &x);
             }
-            Op::Update(record) => undo(record, w, |v, value| {
-                let index = v as usize - 6 * m.links().len();
-                joints.row_mut(index).copy_from_slice(value);
-            }),
+            Op::Update { record, exact } => {
+                let reaction = undo(record, w, |v, value| {
+                    let index = v as usize - 6 * m.links().len();
+                    joints.row_mut(index).copy_from_slice(value);
+                });
+                reactions[place] = reaction.filter(|_| *exact);
+            }
+            Op::Energy { .. } => {}
         }
     }
-    (joints, carried)
+    Displacements { joints, carried, reactions }
 }
 
-/// w ← (update)ᵀ w; `found` gets the values that were asked for.
-fn undo(record: &Record, w: &mut Table, found: impl FnOnce(Variable, &[f64])) {
+/// w ← (update)ᵀ w; `found` gets the values that were asked for. Returns the multipliers y of an update
+/// that took Uᵀ y off the adjoints.
+fn undo(
+    record: &Record,
+    w: &mut Table,
+    found: impl FnOnce(Variable, &[f64]),
+) -> Option<Matrix> {
     match record {
         Record::Consume { live, rows, gain } => {
             let y = w.product(&gain.transpose(), live);
             w.subtract_transposed(&rows.variables, &rows.matrix, &y);
+            Some(y)
         }
         Record::Correct { live, rows, core, covariance } => {
             let y = core.mul(&w.product(covariance, live));
             w.subtract_transposed(&rows.variables, &rows.matrix, &y);
+            Some(y)
         }
         Record::Value { live, variable, covariance } => {
             let row = Matrix::from_fn(1, covariance.len(), |_, j| covariance[j]);
             found(*variable, w.product(&row, live).row(0));
+            None
         }
     }
 }
 
 /// w_p += Adᵀ w_c, w_θ += Jᵀ w_c; `outer` is w_c.
-fn append_back(
+pub(crate) fn append_back(
     sweep: &Sweep<'_>,
     e: &TreeEdge,
     motion: &ScaledMotion,
@@ -214,7 +192,7 @@ fn forward(sweep: &Sweep<'_>, joints: &Matrix, from: usize, columns: usize) -> V
 }
 
 /// Columns of a 6-row block, its first three rows (lengths) times `scale`.
-fn scaled_rows(block: &[f64], width: usize, from: usize, columns: usize, scale: f64) -> Matrix {
+pub(crate) fn scaled_rows(block: &[f64], width: usize, from: usize, columns: usize, scale: f64) -> Matrix {
     let mut out = Matrix::zeros(6, columns);
     for i in 0..6 {
         let s = if i < 3 { scale } else { 1.0 };

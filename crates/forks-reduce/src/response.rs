@@ -107,8 +107,9 @@ pub struct Response {
     /// Square root of the largest dimensionless compliance that a loop was closed against: what is left
     /// of a motion is known to rounding of this only.
     pub uncancelled: f64,
-    /// Largest difference between the effectors' compliance from the sweep and from the maps, over the
-    /// largest entry (lengths over r): a measure of the rounding error.
+    /// A measure of the rounding error: the difference of the two ways to the effectors' compliance over
+    /// its largest entry (lengths over r), and the last correction of the joint displacements where loops
+    /// or energies made corrections necessary.
     pub consistency: f64,
 }
 
@@ -183,7 +184,12 @@ fn assemble(sweep: &Sweep<'_>, effectors: &[Effector], links: &[LinkId]) -> Resp
     // Dimensionless link wrenches per SI effector wrench.
     let loads = adjoints.transpose();
     let maps = maps(sweep, links, &loads);
-    let compliance = adjoints.mul(&frontier_compliance(sweep, links)).mul(&loads).symmetric_part();
+    let by_sweep = adjoints.mul(&frontier_compliance(sweep, links)).mul(&loads).symmetric_part();
+    let by_maps = effector_rows(effectors, &maps.twists);
+    // Without loops both are the same to rounding; with loops the maps were refined.
+    let is_refined = maps.correction > 0.0;
+    let compliance = if is_refined { by_maps.symmetric_part() } else { by_sweep };
+    let consistency = difference(&compliance, &by_maps, sweep.r).max(maps.correction);
     let wide = 6 * effectors.len();
     let (joints, output_joints) = match sweep.outputs.len() {
         0 => (maps.joints, Matrix::zeros(sweep.m.velocity_count(), 0)),
@@ -193,7 +199,7 @@ fn assemble(sweep: &Sweep<'_>, effectors: &[Effector], links: &[LinkId]) -> Resp
         }
     };
     Response {
-        consistency: consistency(&compliance, &effector_rows(effectors, &maps.twists), sweep.r),
+        consistency,
         compliance,
         joints,
         twists: maps.twists,
@@ -247,7 +253,7 @@ fn effector_rows(effectors: &[Effector], twists: &[Matrix]) -> Matrix {
 }
 
 /// Largest difference of two compliances over the largest entry, lengths over r.
-fn consistency(c: &Matrix, by_maps: &Matrix, r: f64) -> f64 {
+fn difference(c: &Matrix, by_maps: &Matrix, r: f64) -> f64 {
     let s = |i: usize| if i % 6 < 3 { 1.0 / r } else { 1.0 };
     let scaled =
         |m: &Matrix| Matrix::from_fn(m.rows(), m.columns(), |i, j| s(i) * m[(i, j)] * s(j));

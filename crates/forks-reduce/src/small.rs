@@ -59,7 +59,7 @@ fn rotate(a: &mut Matrix, v: &mut Matrix, p: usize, q: usize) {
 pub(crate) struct PseudoInverse {
     /// The pseudo-inverse.
     pub(crate) inverse: Matrix,
-    /// Directions (columns, scaled as the input) whose eigenvalue counts as zero.
+    /// Unit directions (columns) whose eigenvalue counts as zero.
     pub(crate) null: Matrix,
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn pseudo_inverse(
     noise: f64,
 ) -> PseudoInverse {
     let n = s.rows();
-    let d: Vec<f64> = scale.iter().map(|&x| if x > 0.0 { 1.0 / x.sqrt() } else { 0.0 }).collect();
+    let d: Vec<f64> = scale.iter().map(|&x| if x > noise { 1.0 / x.sqrt() } else { 0.0 }).collect();
     let scaled = Matrix::from_fn(n, n, |i, j| d[i] * s[(i, j)] * d[j]);
     let (values, vectors) = jacobi_eigen(&scaled);
     let mut inverse = Matrix::zeros(n, n);
@@ -84,7 +84,11 @@ pub(crate) fn pseudo_inverse(
         // The variance of the unit direction along x is value / |x|².
         let length: f64 = x.iter().map(|x| x * x).sum();
         if value.abs() <= tolerance.max(noise * length) {
-            null_columns.push(x);
+            null_columns.push(if length > 0.0 {
+                x.iter().map(|x| x / length.sqrt()).collect()
+            } else {
+                x
+            });
             continue;
         }
         for i in 0..n {

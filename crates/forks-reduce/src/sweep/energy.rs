@@ -18,7 +18,7 @@ impl Sweep<'_> {
         }
         let free = self.frontier.free_count();
         self.frontier.condition(rows, &mut self.records)?;
-        self.flush();
+        self.flush(true);
         if self.frontier.free_count() < free {
             self.settle_pending()?;
         }
@@ -32,12 +32,7 @@ impl Sweep<'_> {
         lambda: &Matrix,
     ) -> Result<(), Singular> {
         let free = self.frontier.free_count();
-        if self.frontier.is_resisted(&rows) {
-            self.frontier.inform(rows, lambda, &mut self.records)?;
-        } else {
-            self.frontier.inform_free(rows, lambda, &mut self.records)?;
-        }
-        self.flush();
+        self.inform(rows, lambda.clone())?;
         if self.frontier.free_count() < free {
             self.settle_pending()?;
         }
@@ -56,8 +51,7 @@ impl Sweep<'_> {
     /// that no division by a small stiffness is needed.
     pub(super) fn add_energy_rows(&mut self, rows: Rows, lambda: Matrix) -> Result<(), Singular> {
         if self.frontier.is_resisted(&rows) {
-            self.frontier.inform(rows, &lambda, &mut self.records)?;
-            self.flush();
+            self.inform(rows, lambda)?;
         } else {
             rows.variables.iter().for_each(|&v| self.uses[v as usize] += 1);
             self.pending.push(Pending { rows, lambda });
@@ -88,8 +82,7 @@ impl Sweep<'_> {
         self.pending = waiting;
         for p in ready {
             let variables = p.rows.variables.clone();
-            self.frontier.inform(p.rows, &p.lambda, &mut self.records)?;
-            self.flush();
+            self.inform(p.rows, p.lambda)?;
             self.release(&variables);
         }
         // Coordinates that waited for their free motion to be used up.
@@ -104,7 +97,20 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    pub(super) fn flush(&mut self) {
-        self.tape.extend(self.records.drain(..).map(|r| Op::Update(Box::new(r))));
+    /// Applies an energy and records it.
+    pub(super) fn inform(&mut self, rows: Rows, lambda: Matrix) -> Result<(), Singular> {
+        if self.frontier.is_resisted(&rows) {
+            self.frontier.inform(rows.clone(), &lambda, &mut self.records)?;
+        } else {
+            self.frontier.inform_free(rows.clone(), &lambda, &mut self.records)?;
+        }
+        self.flush(false);
+        self.tape.push(Op::Energy { rows: Box::new(rows), lambda });
+        Ok(())
+    }
+
+    fn flush(&mut self, exact: bool) {
+        let updates = self.records.drain(..);
+        self.tape.extend(updates.map(|r| Op::Update { record: Box::new(r), exact }));
     }
 }

@@ -88,7 +88,8 @@ impl Sweep<'_> {
                 let owner = self.owner(v);
                 let was_free = self.compliance[owner.index()].is_free();
                 if was_free {
-                    self.tape.push(Op::Update(Box::new(self.frontier.value_record(v))));
+                    let record = Box::new(self.frontier.value_record(v));
+                    self.tape.push(Op::Update { record, exact: false });
                 }
             }
             self.frontier.drop_variable(v);

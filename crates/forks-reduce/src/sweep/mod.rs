@@ -26,7 +26,7 @@ use self::{
 };
 use crate::{
     error::ReduceError,
-    frontier::{Frontier, Record, Singular, Variable},
+    frontier::{Frontier, Record, Rows, Singular, Variable},
     motion::{JointCompliance, ScaledMotion, joint_compliance, tree_motions},
     plan::{Plan, plan},
     prestress::{Prestress, prestress},
@@ -47,8 +47,10 @@ pub(crate) enum Op {
     Close(JointId),
     /// A multiple of a coordinate was added to an output.
     Output { variable: Variable, weight: f64, source: Variable },
-    /// An update of the frontier.
-    Update(Box<Record>),
+    /// An update of the frontier; `exact` where it is a constraint, not part of an energy.
+    Update { record: Box<Record>, exact: bool },
+    /// The energy ½ (Rx)ᵀ Λ (Rx), for which the updates beside it stand.
+    Energy { rows: Box<Rows>, lambda: Matrix },
 }
 
 pub(crate) struct Sweep<'a> {
@@ -206,12 +208,7 @@ impl<'a> Sweep<'a> {
         let label = |_| ReduceError::Singular { joint: "at the end of the sweep".into() };
         for p in std::mem::take(&mut self.pending) {
             let variables = p.rows.variables.clone();
-            if self.frontier.is_resisted(&p.rows) {
-                self.frontier.inform(p.rows, &p.lambda, &mut self.records).map_err(label)?;
-            } else {
-                self.frontier.inform_free(p.rows, &p.lambda, &mut self.records).map_err(label)?;
-            }
-            self.flush();
+            self.inform(p.rows, p.lambda).map_err(label)?;
             self.release(&variables);
         }
         if self.frontier.free_count() > 0 {
