@@ -1,60 +1,84 @@
-//! Tree coordinates as MuJoCo has them: velocities of free joints have a linear part in world axes.
+//! Tree coordinates as MuJoCo has them: velocities of free joints have a linear part in world axes, those of
+//! planar joints are the rates of (x, y, angle).
 //!
-//! With v the mechanism's velocities (body twists) and u MuJoCo's, v = T u, T = diag(Rᵀ, 1) on every free
+//! With v the mechanism's velocities (body twists) and u MuJoCo's, v = T u, T = diag(Rᵀ, 1) on every such
 //! joint; v̇ = T u̇ − (ω × v_lin; 0).
 
 use forks_mechanism::{
     JointKind, Mechanism,
     dense::Matrix,
     lie::{
+        exp_rotation,
         glam::{DQuat, DVec3},
         quaternion_from_wxyz,
     },
 };
 
-/// The free joints of a state: where their velocities start, and their rotation R.
+/// A joint whose linear velocities MuJoCo has in the parent's axes.
 #[derive(Debug)]
-pub(crate) struct FreeJoints(Vec<(usize, DQuat)>);
+struct Turned {
+    /// Where its velocities start.
+    first: usize,
+    /// 3 for free joints, 2 for planar ones.
+    linear: usize,
+    /// R.
+    rotation: DQuat,
+}
+
+impl Turned {
+    fn linear(&self, x: &[f64]) -> DVec3 {
+        let x = &x[self.first..];
+        DVec3::new(x[0], x[1], if self.linear == 3 { x[2] } else { 0.0 })
+    }
+
+    fn angular(&self, x: &[f64]) -> DVec3 {
+        let x = &x[self.first + self.linear..];
+        if self.linear == 3 { DVec3::from_slice(x) } else { DVec3::Z * x[0] }
+    }
+
+    fn set_linear(&self, x: &mut [f64], value: DVec3) {
+        x[self.first..][..self.linear].copy_from_slice(&value.to_array()[..self.linear]);
+    }
+}
+
+/// The free and planar joints of a state.
+#[derive(Debug)]
+pub(crate) struct FreeJoints(Vec<Turned>);
 
 impl FreeJoints {
     /// For tree positions `q`.
     pub(crate) fn new(m: &Mechanism, q: &[f64]) -> Self {
-        let free = |e: &forks_mechanism::TreeEdge| {
-            let range = m.position_range(e.joint);
-            matches!(m.joint(e.joint).kind, JointKind::Free).then(|| {
-                let x = &q[range.start + 3..range.end];
-                let rotation = quaternion_from_wxyz([x[0], x[1], x[2], x[3]]).normalize();
-                (m.velocity_range(e.joint).start, rotation)
-            })
+        let turned = |e: &forks_mechanism::TreeEdge| {
+            let x = &q[m.position_range(e.joint)];
+            let (linear, rotation) = match m.joint(e.joint).kind {
+                JointKind::Free => (3, quaternion_from_wxyz([x[3], x[4], x[5], x[6]]).normalize()),
+                JointKind::Planar => (2, exp_rotation(DVec3::Z * x[2])),
+                _ => return None,
+            };
+            Some(Turned { first: m.velocity_range(e.joint).start, linear, rotation })
         };
-        Self(m.forest().edges().iter().filter_map(free).collect())
-    }
-
-    fn turn(&self, x: &mut [f64], back: bool) {
-        for (first, r) in &self.0 {
-            let r = if back { r.conjugate() } else { *r };
-            let turned = r * DVec3::from_slice(&x[*first..]);
-            x[*first..first + 3].copy_from_slice(&turned.to_array());
-        }
+        Self(m.forest().edges().iter().filter_map(turned).collect())
     }
 
     /// v from u.
     pub(crate) fn to_body(&self, u: &mut [f64]) {
-        self.turn(u, true);
+        for t in &self.0 {
+            t.set_linear(u, t.rotation.conjugate() * t.linear(u));
+        }
     }
 
     /// u from v; generalised forces too (T is orthogonal).
     pub(crate) fn to_world(&self, v: &mut [f64]) {
-        self.turn(v, false);
+        for t in &self.0 {
+            t.set_linear(v, t.rotation * t.linear(v));
+        }
     }
 
-    /// ω × v_lin of every free joint, zero elsewhere.
+    /// ω × v_lin of every free or planar joint, zero elsewhere.
     fn transport(&self, v: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; v.len()];
-        for (first, _) in &self.0 {
-            let linear = DVec3::from_slice(&v[*first..]);
-            let angular = DVec3::from_slice(&v[first + 3..]);
-            out[*first..first + 3].copy_from_slice(&angular.cross(linear).to_array());
+        for t in &self.0 {
+            t.set_linear(&mut out, t.angular(v).cross(t.linear(v)));
         }
         out
     }
