@@ -14,9 +14,9 @@ use forks_import::mechanism::{
 };
 use forks_import::{
     Effect, Import, ImportOptions, load_model, load_urdf, parse_mjcf, parse_urdf,
-    urdf_feature_matrix,
+    urdf_feature_matrix, write_mjcf,
 };
-use support::models;
+use support::{mass_matrix, models};
 
 fn read(body: &str) -> Import {
     let text = robot(body);
@@ -500,6 +500,30 @@ fn model_files() {
         let m = load(name).mechanism;
         assert_eq!(m.tree_velocity_count(), dof, "{name}");
         assert!((m.moving_mass() - moving).abs() < 5e-6 * moving, "{name}: {}", m.moving_mass());
+    }
+}
+
+/// What MJCF makes of the same mechanism: massless ends aside, poses and couplings survive the other format.
+#[test]
+fn urdf_goes_on_as_mjcf() {
+    for name in ["solo12/solo12.nomesh.urdf", "kinova_robotiq_mimic/kinova_robotiq.nomesh.urdf"] {
+        let m = load(name).mechanism;
+        let (text, _) = write_mjcf(&m).unwrap();
+        let b = parse_mjcf(&text, &ImportOptions::default()).unwrap().mechanism;
+        assert_eq!(m.tree_position_count(), b.tree_position_count(), "{name}");
+        assert_eq!(m.couplings(), b.couplings(), "{name}");
+        let q: Vec<f64> = (0..m.tree_position_count()).map(|i| 0.1 * i as f64 - 0.5).collect();
+        let r = m.bounding_radius(&m.link_poses(&q));
+        for l in m.links() {
+            let (x, y) = (pose_of(&m, &q, &l.name), pose_of(&b, &q, &l.name));
+            let bound = 64.0 * f64::EPSILON;
+            assert!(x.translation.distance(y.translation) <= bound * r, "{name} {}", l.name);
+            let turn = (x.rotation * y.rotation.conjugate()).xyz().length();
+            assert!(turn <= bound, "{name} {}: {turn}", l.name);
+        }
+        let (x, y) = (mass_matrix(&m, &q), mass_matrix(&b, &q));
+        let scale = x.max_abs();
+        assert!(x.sub(&y).max_abs() <= 64.0 * f64::EPSILON * scale, "{name}");
     }
 }
 
