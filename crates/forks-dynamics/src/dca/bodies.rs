@@ -39,6 +39,8 @@ pub(super) struct Part {
     pub(super) joint: JointId,
     /// True if the joint's parent is on side A.
     pub(super) forward: bool,
+    /// True if it closes a loop.
+    pub(super) closing: bool,
     /// Links on either side, as the joint has them.
     pub(super) from: usize,
     pub(super) to: usize,
@@ -64,6 +66,8 @@ pub(super) struct Bodies {
     pub(super) connections: Vec<Connection>,
     /// Per link: its cluster's first link, and its pose in that link's frame.
     pub(super) cluster: Vec<(usize, Pose)>,
+    /// Per cluster's first link: all links of the cluster.
+    pub(super) links_of: Vec<Vec<usize>>,
     /// Per cluster's first link: its body; `None` for folded ones.
     pub(super) body_of: Vec<Option<usize>>,
 }
@@ -86,6 +90,8 @@ impl Bodies {
     pub(super) fn new(m: &Mechanism, largest_ratio: f64) -> Result<Self, DcaError> {
         let (cluster, inertia) = clusters(m);
         let name = |l: usize| m.links()[l].name.clone();
+        let mut links_of = vec![Vec::new(); m.links().len()];
+        cluster.iter().enumerate().for_each(|(l, (first, _))| links_of[*first].push(l));
         let mut body_of = vec![None; m.links().len()];
         let mut bodies = vec![];
         for l in 0..m.links().len() {
@@ -94,13 +100,13 @@ impl Bodies {
             }
             if l == 0 || has_inertia(&inertia[l]) {
                 body_of[l] = Some(bodies.len());
-                bodies.push(body(m, &cluster, l, inertia[l]));
+                bodies.push(body(m, &cluster, &links_of[l], inertia[l]));
             } else if !inertia[l].is_zero() {
                 return Err(DcaError::SingularInertia { link: name(l) });
             }
         }
         let connections = Walk::new(m, &cluster, &body_of).connections()?;
-        let out = Self { bodies, connections, cluster, body_of };
+        let out = Self { bodies, connections, cluster, links_of, body_of };
         out.check_ratios(m, largest_ratio)?;
         Ok(out)
     }
@@ -168,7 +174,13 @@ fn is_negligible(inner: usize, inertia: &[SpatialInertia], outer: usize) -> bool
     inner != 0 && (!has_inertia(a) || a.mass.min(b.mass) < WELD_RATIO * a.mass.max(b.mass))
 }
 
-fn body(m: &Mechanism, cluster: &[(usize, Pose)], first: usize, inertia: SpatialInertia) -> Body {
+fn body(
+    m: &Mechanism,
+    cluster: &[(usize, Pose)],
+    links: &[usize],
+    inertia: SpatialInertia,
+) -> Body {
+    let first = links[0];
     let mut out = Body {
         link: first,
         inertia,
@@ -180,11 +192,8 @@ fn body(m: &Mechanism, cluster: &[(usize, Pose)], first: usize, inertia: Spatial
     if first == 0 {
         return out;
     }
-    for (l, (of, pose)) in cluster.iter().enumerate() {
-        if *of != first {
-            continue;
-        }
-        let link = &m.links()[l];
+    for &l in links {
+        let (link, pose) = (&m.links()[l], &cluster[l].1);
         let w = link.inertia.mass * (1.0 - link.gravity_compensation);
         let center = pose.transform_point(link.inertia.center_of_mass);
         out.weight += w;
@@ -263,7 +272,8 @@ impl<'a> Walk<'a> {
             let j = self.m.joint(joint);
             let forward = j.parent.index() == from;
             let to = if forward { j.child } else { j.parent }.index();
-            parts.push(Part { joint, forward, from, to });
+            let closing = self.closing[joint.index()];
+            parts.push(Part { joint, forward, closing, from, to });
             let cluster = self.cluster[to].0;
             if let Some(end) = self.body_of[cluster] {
                 return self.connection([self.body_of[body].unwrap_or(0), end], parts);
@@ -291,7 +301,7 @@ impl<'a> Walk<'a> {
                 dof,
             });
         }
-        let closing = parts.iter().any(|p| self.closing[p.joint.index()]);
+        let closing = parts.iter().any(|p| p.closing);
         Ok(Connection { bodies, parts, dof, closing })
     }
 }

@@ -250,7 +250,7 @@ fn general(m: &Mechanism, bodies: &Bodies, index: usize, k: &[usize], unit: f64)
         let out = GeneralPart {
             id: p.joint,
             forward: p.forward,
-            closing: m.forest().closures().contains(&p.joint),
+            closing: p.closing,
             clusters: ends.map(|e| e.0),
             origins: ends.map(|e| e.1.translation),
             column,
@@ -263,10 +263,9 @@ fn general(m: &Mechanism, bodies: &Bodies, index: usize, k: &[usize], unit: f64)
     let mut folded = vec![];
     for (i, p) in c.parts.iter().enumerate().take(c.parts.len() - 1) {
         let cluster = bodies.cluster[p.to].0;
-        for (link, (of, pose)) in bodies.cluster.iter().enumerate() {
-            if *of == cluster {
-                folded.push(Folded { link, part: i, cluster, origin: pose.translation });
-            }
+        for &link in &bodies.links_of[cluster] {
+            let origin = bodies.cluster[link].1.translation;
+            folded.push(Folded { link, part: i, cluster, origin });
         }
     }
     General {

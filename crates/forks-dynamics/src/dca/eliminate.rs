@@ -31,6 +31,8 @@ pub(super) struct Factor {
     pub(super) is_stiff: bool,
     /// Directions dropped as redundant.
     pub(super) dropped: u8,
+    /// Smallest eigenvalue of TᵀΦ_r T that was kept, over the uncancelled scale; 1 where none was computed.
+    pub(super) weakest: f64,
     /// True if eigenvectors rotate the first k coordinates; they are kept beside.
     pub(super) rotated: bool,
     /// Results: force on side B of the joint and accelerations (in the first d entries).
@@ -46,6 +48,7 @@ impl Factor {
         stiff: ZERO_BLOCK,
         is_stiff: false,
         dropped: 0,
+        weakest: 1.0,
         rotated: false,
         force: [0.0; 6],
         acceleration: [0.0; 6],
@@ -196,19 +199,22 @@ fn rotate(a: &mut Block, v: &mut Block, p: usize, q: usize, k: usize) {
 }
 
 /// Rank-revealing form of [`factor`]: rotates the first k coordinates to the eigenvectors of their part of
-/// `h` (rows of the result) and drops what is below [`RANK_TOLERANCE`] times `scale`. Gives the rotation
-/// and the number of dropped directions.
-pub(super) fn factor_rank_revealing(h: &mut Block, k: usize, scale: f64) -> (Block, u8) {
+/// `h` (rows of the result) and drops what is below [`RANK_TOLERANCE`] times `scale`. Gives the rotation,
+/// the number of dropped directions and the smallest kept eigenvalue over `scale`.
+pub(super) fn factor_rank_revealing(h: &mut Block, k: usize, scale: f64) -> (Block, u8, f64) {
     super::kernel::mirror(h);
     let (values, rotation) = symmetric_eigen(h, k);
     // Multipliers of the free coordinates: rows i ≥ k of H, rotated.
-    let mut dropped = 0;
+    let (mut dropped, mut weakest) = (0, 1.0f64);
     let below: Block = std::array::from_fn(|i| {
         std::array::from_fn(|j| (0..k).map(|l| h[i][l] * rotation[j][l]).sum())
     });
     for j in 0..k {
         let keep = values[j] > RANK_TOLERANCE * scale;
         dropped += u8::from(!keep);
+        if keep {
+            weakest = weakest.min(values[j] / scale);
+        }
         let inverse = if keep { 1.0 / values[j].sqrt() } else { 0.0 };
         for i in j + 1..6 {
             h[i][j] = if i >= k { below[i][j] * inverse } else { 0.0 };
@@ -220,7 +226,7 @@ pub(super) fn factor_rank_revealing(h: &mut Block, k: usize, scale: f64) -> (Blo
             h[i][l] -= (0..k).map(|j| h[i][j] * h[l][j]).sum::<f64>();
         }
     }
-    (rotation, dropped)
+    (rotation, dropped, weakest)
 }
 
 /// Rotates the first k rows: eigenvector coordinates.

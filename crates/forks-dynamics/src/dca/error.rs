@@ -75,7 +75,7 @@ pub enum DcaError {
 }
 
 /// How a solution went.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum DcaStatus {
     /// Solved. Directions in which closing joints were redundant, summed over all joints: the forces in
@@ -83,6 +83,9 @@ pub enum DcaStatus {
     Solved {
         /// Number of redundant directions.
         redundant: usize,
+        /// Smallest eigenvalue of any closing joint's TᵀΦT that was kept, relative to the inverse inertias
+        /// that it is a difference of; 1 without loops. Errors grow with its inverse.
+        weakest: f64,
     },
     /// The joints of a row with massless links between them have dependent directions in this pose.
     DependentDirections {

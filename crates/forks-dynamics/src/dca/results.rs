@@ -2,7 +2,7 @@
 
 use forks_mechanism::{
     JointId, LinkId,
-    lie::{Mat6, Wrench, glam::DMat3},
+    lie::{Mat6, SymMat6, Wrench, glam::DMat3},
 };
 
 use super::{
@@ -50,6 +50,10 @@ impl DcaWorkspace {
         let handles = plan.program.handles_of(root);
         let at = |k: usize| handles.iter().position(|h| *h == Handle::Chosen(k));
         let (Some(x), Some(y)) = (at(ia), at(ib)) else { return Some(Mat6::ZERO) };
+        if x > y {
+            // Φ_ab = Φ_baᵀ to the bit.
+            return self.handle_inverse_inertia(plan, b, a).map(|m| m.transpose());
+        }
         let phi = &self.phi[root.phi..root.phi + packed_len(root.handles)];
         let world = Mat6::from_rows(block_of(phi, root.handles, x, y));
         let turn = |l: LinkId| {
@@ -57,6 +61,7 @@ impl DcaWorkspace {
             let zero = DMat3::ZERO;
             Mat6::from_blocks(r, zero, zero, r)
         };
-        Some(turn(a) * world * turn(b).transpose())
+        let out = turn(a) * world * turn(b).transpose();
+        Some(if x == y { SymMat6::symmetric_part(&out).to_mat6() } else { out })
     }
 }

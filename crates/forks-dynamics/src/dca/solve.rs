@@ -207,5 +207,8 @@ fn collect(plan: &DcaPlan, w: &mut DcaWorkspace) -> DcaStatus {
     if !w.acceleration.iter().all(|a| a.is_finite()) {
         return DcaStatus::NotFinite;
     }
-    DcaStatus::Solved { redundant: w.factors.iter().map(|f| usize::from(f.dropped)).sum() }
+    DcaStatus::Solved {
+        redundant: w.factors.iter().map(|f| usize::from(f.dropped)).sum(),
+        weakest: w.factors.iter().map(|f| f.weakest).fold(1.0, f64::min),
+    }
 }

@@ -158,6 +158,7 @@ fn close_joint(
     f.load = s.load(connection);
     f.offset = basis.project_vector(beta);
     f.dropped = 0;
+    f.weakest = 1.0;
     f.rotated = false;
     f.c = in_coordinates(&basis, phi_r);
     match rotation {
@@ -173,7 +174,7 @@ fn close_joint(
                 // The smallest size that rounding errors of the two bodies' own Φ can have.
                 let (linear, angular) = (c.scale[0] / (c.unit * c.unit), c.scale[1]);
                 let scale = uncancelled.max(1e-4 * (linear + angular) / 2.0);
-                (*rotation, f.dropped) = factor_rank_revealing(&mut f.c, k, scale);
+                (*rotation, f.dropped, f.weakest) = factor_rank_revealing(&mut f.c, k, scale);
                 rotate_vector(rotation, k, &mut f.offset);
                 f.rotated = true;
             }
