@@ -91,8 +91,7 @@ impl Report {
         if closure_residual > 1e-6 {
             warnings.push(format!("the loops are open by {} of the size", short(closure_residual)));
         }
-        let mass =
-            mass_matrix(m, &model.positions, &m.link_poses(&model.positions)).block(0, 0, n, n);
+        let mass = mass_matrix(m, &model.positions).block(0, 0, n, n);
         let bias = dynamics.bias(q, &v, &mut work);
         Ok(Self {
             qpos: q.to_vec(),

@@ -1,7 +1,10 @@
 //! The chain from a URDF file to forces and accelerations against Pinocchio 4.1.0, whose numbers
 //! `fixtures/golden/pinocchio/make.py` writes: mimics left out, massless links inside the chains of the human.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use forks_dynamics::{
     AbaWorkspace, CrbaWorkspace, LinkLoads, RneaWorkspace, Tree, aba, bias, crba, mass_matrix, rnea,
@@ -23,6 +26,17 @@ struct Golden {
     model: String,
     joints: Vec<String>,
     states: Vec<State>,
+    mimic: Option<MimicState>,
+}
+
+/// A state that satisfies the mimics, and its accelerations without torques.
+#[derive(Deserialize)]
+struct MimicState {
+    q: Vec<f64>,
+    v: Vec<f64>,
+    bias: Vec<f64>,
+    acceleration: Vec<f64>,
+    mass_condition: f64,
 }
 
 #[derive(Deserialize)]
@@ -135,7 +149,7 @@ fn check_forces(name: &str, m: &Mechanism, order: &[usize], s: &State) {
         difference(mass.as_slice(), expected.as_slice(), 0.0),
         bound,
     );
-    let projected = mass_matrix(m, &q, &m.link_poses(&q));
+    let projected = mass_matrix(m, &q);
     let projected = Matrix::from_fn(n, n, |i, j| projected[(i, j)]);
     within(
         &format!("{name} projected mass matrix"),
@@ -171,6 +185,32 @@ fn pinocchio_agrees() {
             check_forces(name, &m, &order, s);
         }
     }
+}
+
+/// Five fingers' joints follow a sixth: exact couplings, through the program.
+#[test]
+fn mimics_hold_in_forks_dynamics() {
+    let (golden, _) = golden("kinova_robotiq_mimic");
+    let s = golden.mimic.expect("a state with mimics");
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    std::fs::create_dir_all(&directory).unwrap();
+    let state = directory.join("kinova_mimic.state.json");
+    let text = serde_json::json!({"qpos": s.q, "qvel": s.v}).to_string();
+    std::fs::write(&state, text).unwrap();
+    let out = Command::new(env!("CARGO_BIN_EXE_forks"))
+        .arg("dynamics")
+        .arg(fixtures().join("models").join(&golden.model))
+        .args(["--json", "--state"])
+        .arg(&state)
+        .output()
+        .unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let answer: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    let field = |name: &str| -> Vec<f64> { serde_json::from_value(answer[name].clone()).unwrap() };
+    within("bias", difference(&field("bias"), &s.bias, 0.0), STEPS * f64::EPSILON);
+    let error = difference(&field("acceleration"), &s.acceleration, 0.0);
+    within("acceleration", error, STEPS * f64::EPSILON * s.mass_condition);
+    println!("mimics: acceleration {error:.1e}, condition {:.1e}", s.mass_condition);
 }
 
 /// Pinocchio sorts as we do: the order of coordinates is a contract of this program.

@@ -361,7 +361,7 @@ impl<'a> Search<'a> {
 
     /// The scaled mass matrix.
     fn mass(&self, point: &Point) -> Matrix {
-        let mut mass = mass_matrix(self.m, &point.q, &point.world_from_link);
+        let mut mass = mass_matrix(self.m, &point.q);
         self.scaling.stiffness(&mut mass);
         mass
     }

@@ -50,7 +50,7 @@ pub fn admissible_motions(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) ->
 /// `None` where neither the mass nor the stiffness is positive definite on the admissible motions.
 pub fn modes(m: &Mechanism, q: &[f64], world_from_link: &[Pose], k: &Matrix) -> Option<Modes> {
     let n = admissible_motions(m, q, world_from_link);
-    let mass = n.transpose_mul(&mass_matrix(m, q, world_from_link).mul(&n)).symmetric_part();
+    let mass = n.transpose_mul(&mass_matrix(m, q).mul(&n)).symmetric_part();
     let stiffness = n.transpose_mul(&k.mul(&n)).symmetric_part();
     let (eigenvalues, vectors) = match dense::generalized_symmetric_eigen(&stiffness, &mass) {
         Some(found) if found.0.iter().all(|x| x.is_finite()) => found,
@@ -88,7 +88,7 @@ pub fn effective_inverse_mass(
     j: &Matrix,
 ) -> Option<Matrix> {
     let n = admissible_motions(m, q, world_from_link);
-    let mass = n.transpose_mul(&mass_matrix(m, q, world_from_link).mul(&n)).symmetric_part();
+    let mass = n.transpose_mul(&mass_matrix(m, q).mul(&n)).symmetric_part();
     let jn = j.mul(&n);
     let out = jn.mul(&dense::cholesky_solve(&mass, &jn.transpose())?);
     out.is_finite().then(|| out.symmetric_part())
