@@ -39,17 +39,24 @@ pub(crate) fn trial(
         next = combined(system, state, h, &stages);
         k.push(rates(system, &next)?);
     }
-    let mut worst = 0.0f64;
-    let parts: [(fn(&Rates) -> &[f64], &[f64], &[f64]); 2] =
-        [(|r| &r.q, &state.q, &next.q), (|r| &r.v, &state.v, &next.v)];
-    for (part, before, after) in parts {
-        for i in 0..before.len() {
-            let e: f64 = ERROR.iter().zip(&k).map(|(c, k)| c * part(k)[i]).sum();
-            let scale = tolerance * (1.0 + before[i].abs().max(after[i].abs()));
-            worst = worst.max((h * e).abs() / scale);
-        }
-    }
+    let q = scaled_error(&k, |r| &r.q, &state.q, &next.q);
+    let v = scaled_error(&k, |r| &r.v, &state.v, &next.v);
+    let worst = h * q.max(v) / tolerance;
     if worst.is_finite() { Ok((next, worst)) } else { Err(StepStatus::NotFinite) }
+}
+
+/// Largest error per unit of time, relative to 1 + |coordinate|; NaN if one is NaN.
+fn scaled_error(
+    k: &[Rates],
+    part: impl Fn(&Rates) -> &[f64],
+    before: &[f64],
+    after: &[f64],
+) -> f64 {
+    let error = |i: usize| {
+        let e: f64 = ERROR.iter().zip(k).map(|(c, k)| c * part(k)[i]).sum();
+        e.abs() / (1.0 + before[i].abs().max(after[i].abs()))
+    };
+    (0..before.len()).map(error).fold(0.0, |m, e| if e.is_nan() { e } else { e.max(m) })
 }
 
 /// The next step's size from the error of the last one.

@@ -1,6 +1,7 @@
 //! Time integration on the manifold of closed loops.
 
 mod adaptive;
+mod columns;
 mod coordinates;
 mod explicit;
 mod implicit;

@@ -56,10 +56,8 @@ impl StiffRows {
             let Some((first, _)) = terms.first() else { continue };
             let single = terms.iter().all(|(c, _)| c.joint == first.joint);
             if single && m.velocity_index(*first) < n {
-                let j = m.joint(first.joint);
-                let at = m.forest().edges().iter().position(|e| e.joint == first.joint);
-                let block = &mut blocks[at.expect("a tree joint is in the forest")];
-                debug_assert!(j.dof() <= 6);
+                let at = tree_position(m, first.joint);
+                let block = &mut blocks[at];
                 for (c, a) in terms {
                     for (d, b) in terms {
                         block[c.index][d.index] += strength * a * b;
@@ -146,6 +144,16 @@ impl StiffRows {
             self.push(row, *value);
         }
     }
+}
+
+/// Where a tree joint stands in the forest: it carries one of its two links.
+fn tree_position(m: &Mechanism, id: JointId) -> usize {
+    let (j, forest) = (m.joint(id), m.forest());
+    [j.child, j.parent]
+        .into_iter()
+        .filter_map(|l| forest.edge_of_link(l))
+        .find(|&e| forest.edges()[e].joint == id)
+        .expect("a tree joint carries its child or its parent")
 }
 
 /// Joint terms: armature + h D + h² K_θ, tree joints in forest order.
