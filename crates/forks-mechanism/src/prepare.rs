@@ -60,7 +60,7 @@ impl Preparation {
         }
         let held = self.hold_root_of.and_then(|l| free_root(original, l));
         if let Some(k) = self.default_stiffness {
-            add_default_springs(original, &mut b, k);
+            add_default_springs(original, &mut b, k, self.servos);
         }
         if let Some(id) = held {
             hold(&mut b, id);
@@ -143,11 +143,11 @@ fn hold(b: &mut MechanismBuilder, id: JointId) {
     j.spring = None;
 }
 
-/// Tendons, sprung or driven, do not count as stiffness of a coordinate.
-fn add_default_springs(original: &Mechanism, b: &mut MechanismBuilder, k: f64) {
+/// Tendons, sprung or driven, do not count as stiffness of a coordinate; servos only where they are used.
+fn add_default_springs(original: &Mechanism, b: &mut MechanismBuilder, k: f64, servos: bool) {
     let mut driven: Vec<Vec<bool>> =
         original.joints().iter().map(|j| vec![false; j.dof()]).collect();
-    for s in original.servos() {
+    for s in original.servos().iter().filter(|_| servos) {
         if s.transmission == Transmission::Joint && s.stiffness != 0.0 {
             for (c, _) in &s.combination.terms {
                 driven[c.joint.index()][c.index] = true;

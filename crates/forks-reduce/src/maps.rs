@@ -95,11 +95,7 @@ fn backward(sweep: &Sweep<'_>, w: &mut Table, loads: usize) -> Displacements {
 
 /// w ← (update)ᵀ w; `found` gets the values that were asked for. Returns the multipliers y of an update
 /// that took Uᵀ y off the adjoints.
-fn undo(
-    record: &Record,
-    w: &mut Table,
-    found: impl FnOnce(Variable, &[f64]),
-) -> Option<Matrix> {
+fn undo(record: &Record, w: &mut Table, found: impl FnOnce(Variable, &[f64])) -> Option<Matrix> {
     match record {
         Record::Consume { live, rows, gain } => {
             let y = w.product(&gain.transpose(), live);
@@ -192,7 +188,13 @@ fn forward(sweep: &Sweep<'_>, joints: &Matrix, from: usize, columns: usize) -> V
 }
 
 /// Columns of a 6-row block, its first three rows (lengths) times `scale`.
-pub(crate) fn scaled_rows(block: &[f64], width: usize, from: usize, columns: usize, scale: f64) -> Matrix {
+pub(crate) fn scaled_rows(
+    block: &[f64],
+    width: usize,
+    from: usize,
+    columns: usize,
+    scale: f64,
+) -> Matrix {
     let mut out = Matrix::zeros(6, columns);
     for i in 0..6 {
         let s = if i < 3 { scale } else { 1.0 };

@@ -215,8 +215,13 @@ impl Means {
                 }
                 Op::Close(id) => set(&mut mean, *id),
                 Op::Update { record, .. } => {
-                    innovations[place] =
-                        innovation(sweep, record, residual.gaps[place].as_ref(), residual, &mut mean);
+                    innovations[place] = innovation(
+                        sweep,
+                        record,
+                        residual.gaps[place].as_ref(),
+                        residual,
+                        &mut mean,
+                    );
                 }
                 Op::Output { .. } | Op::Energy { .. } => {}
             }
