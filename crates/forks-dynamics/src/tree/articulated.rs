@@ -116,16 +116,8 @@ pub(crate) fn inward<const HYBRID: bool>(
     ws: &mut AbaWorkspace,
     given: Given<'_>,
 ) -> Result<(), DynamicsError> {
+    start(tree, ws);
     let AbaWorkspace { kinematics, slots, multi } = ws;
-    for (i, s) in tree.slots.iter().enumerate() {
-        slots[i].inertia = s.inertia.blocks();
-        let mut bias = s.inertia.gyroscopic(&kinematics.slots[i].twist);
-        if let Some(e) = kinematics.external(i) {
-            bias.force -= e.force;
-            bias.torque -= e.torque;
-        }
-        slots[i].bias = bias;
-    }
     for (i, s) in tree.slots.iter().enumerate().skip(1).rev() {
         let k = s.velocity as usize;
         let prescribed = HYBRID && s.dof > 0 && given.prescribed[k];
@@ -139,22 +131,8 @@ pub(crate) fn inward<const HYBRID: bool>(
                 kinematics.slots[i].product.linear.z += given.values[k];
                 pass_prescribed(kinematics, &mut slots[i], i)
             }
-            Carrier::Revolute => {
-                let a = &mut slots[i];
-                let (inertia, bias) = (a.inertia, a.bias);
-                let u = Wrench { force: inertia.b.z_axis, torque: inertia.d.z() };
-                let d = inertia.d.zz + s.armature;
-                check(tree, i, 0, d, ROUNDING * inertia.d.trace())?;
-                eliminate(kinematics, a, i, u, d, given.values[k] - bias.torque.z)
-            }
-            Carrier::Prismatic => {
-                let a = &mut slots[i];
-                let (inertia, bias) = (a.inertia, a.bias);
-                let u = Wrench { force: inertia.a.z(), torque: inertia.b.row(2) };
-                let d = inertia.a.zz + s.armature;
-                check(tree, i, 0, d, ROUNDING * inertia.a.trace())?;
-                eliminate(kinematics, a, i, u, d, given.values[k] - bias.force.z)
-            }
+            Carrier::Revolute => revolute(tree, kinematics, &mut slots[i], i, given.values[k])?,
+            Carrier::Prismatic => prismatic(tree, kinematics, &mut slots[i], i, given.values[k])?,
             Carrier::Multi(j) => {
                 let m = &mut multi[j as usize];
                 split_coordinates::<HYBRID>(kinematics, s, i, j as usize, given, m);
@@ -168,6 +146,51 @@ pub(crate) fn inward<const HYBRID: bool>(
         add(&mut inner.bias, &beta);
     }
     Ok(())
+}
+
+/// Every slot's own inertia and bias wrench, −ad_vᵀ I v − f_ext.
+fn start(tree: &Tree, ws: &mut AbaWorkspace) {
+    for (i, s) in tree.slots.iter().enumerate() {
+        ws.slots[i].inertia = s.inertia.blocks();
+        let mut bias = s.inertia.gyroscopic(&ws.kinematics.slots[i].twist);
+        if let Some(e) = ws.kinematics.external(i) {
+            bias.force -= e.force;
+            bias.torque -= e.torque;
+        }
+        ws.slots[i].bias = bias;
+    }
+}
+
+/// A free hinge: S = e_ωz, so U and D are entries of Ĵ.
+#[inline(always)]
+fn revolute(
+    tree: &Tree,
+    kin: &Kinematics,
+    a: &mut Articulated,
+    slot: usize,
+    tau: f64,
+) -> Result<(Inertia, Wrench), DynamicsError> {
+    let u = Wrench { force: a.inertia.b.z_axis, torque: a.inertia.d.z() };
+    let d = a.inertia.d.zz + tree.slots[slot].armature;
+    check(tree, slot, 0, d, ROUNDING * a.inertia.d.trace())?;
+    let rhs = tau - a.bias.torque.z;
+    Ok(eliminate(kin, a, slot, u, d, rhs))
+}
+
+/// A free slide: S = e_vz.
+#[inline(always)]
+fn prismatic(
+    tree: &Tree,
+    kin: &Kinematics,
+    a: &mut Articulated,
+    slot: usize,
+    tau: f64,
+) -> Result<(Inertia, Wrench), DynamicsError> {
+    let u = Wrench { force: a.inertia.a.z(), torque: a.inertia.b.row(2) };
+    let d = a.inertia.a.zz + tree.slots[slot].armature;
+    check(tree, slot, 0, d, ROUNDING * a.inertia.a.trace())?;
+    let rhs = tau - a.bias.force.z;
+    Ok(eliminate(kin, a, slot, u, d, rhs))
 }
 
 #[inline(always)]
@@ -302,6 +325,16 @@ impl MultiArticulated {
         add(&mut beta, &a.bias);
         (pi, beta)
     }
+
+    /// Writes D⁻¹ (u − Uᵀ t) to the free coordinates and adds what they move to t.
+    fn accelerate(&self, columns: &[Twist], t: &mut Twist, out: &mut [f64]) {
+        let mut x: [f64; 6] = core::array::from_fn(|y| self.rhs[y] - power(&self.u[y], t));
+        self.pivots.solve(&mut x);
+        for (x, &k) in x.iter().zip(&self.free[..self.count]) {
+            out[k] = *x;
+            *t += columns[k] * *x;
+        }
+    }
 }
 
 /// The outward sweep: accelerations of all coordinates and slots.
@@ -337,15 +370,10 @@ pub(crate) fn outward(
                 acceleration[k] = x;
             }
             Carrier::Multi(j) => {
-                let columns = &kinematics.multi[j as usize].columns;
-                let (m, out) = (&multi[j as usize], &mut acceleration[k..k + s.dof as usize]);
+                let columns = kinematics.multi[j as usize].columns.as_slice();
+                let out = &mut acceleration[k..k + s.dof as usize];
                 out.copy_from_slice(&given.values[k..k + s.dof as usize]);
-                let mut x: [f64; 6] = core::array::from_fn(|y| m.rhs[y] - power(&m.u[y], &t));
-                m.pivots.solve(&mut x);
-                for (x, &k) in x.iter().zip(&m.free[..m.count]) {
-                    out[k] = *x;
-                    t += columns.as_slice()[k] * *x;
-                }
+                multi[j as usize].accelerate(columns, &mut t, out);
             }
         }
         a.acceleration = t;

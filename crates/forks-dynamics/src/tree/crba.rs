@@ -11,7 +11,7 @@ use super::{
 /// Memory of [`crba`].
 #[derive(Clone, Debug)]
 pub struct CrbaWorkspace {
-    kinematics: Kinematics,
+    pub(crate) kinematics: Kinematics,
     composite: Vec<Inertia>,
     rest: Vec<f64>,
 }

@@ -134,6 +134,13 @@ impl Kinematics {
         &self.world_vector
     }
 
+    /// Where the private buffers are, and their capacities.
+    #[cfg(test)]
+    pub(crate) fn buffers(&self) -> [(usize, usize); 2] {
+        let (e, w) = (&self.external, &self.world_vector);
+        [(e.as_ptr() as usize, e.capacity()), (w.as_ptr() as usize, w.capacity())]
+    }
+
     /// The external wrench on a slot, if there are any.
     #[inline(always)]
     pub(crate) fn external(&self, slot: usize) -> Option<&Wrench> {

@@ -27,3 +27,6 @@ pub use error::DynamicsError;
 pub use hybrid::hybrid;
 pub use loads::LinkLoads;
 pub use rnea::{RneaWorkspace, bias, rnea};
+
+#[cfg(test)]
+mod tests;

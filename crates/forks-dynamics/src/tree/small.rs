@@ -31,8 +31,7 @@ impl Ldl {
                 out.lower[i][j] = l;
                 pivot -= l * l * pivots[j];
             }
-            // Written so that NaN is refused.
-            if !(pivot > least[i]) {
+            if pivot <= least[i] || pivot.is_nan() {
                 return Err((i, pivot));
             }
             pivots[i] = pivot;
