@@ -49,9 +49,7 @@ pub fn admissible_motions(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) ->
 ///
 /// `None` where neither the mass nor the stiffness is positive definite on the admissible motions.
 pub fn modes(m: &Mechanism, q: &[f64], world_from_link: &[Pose], k: &Matrix) -> Option<Modes> {
-    let n = admissible_motions(m, q, world_from_link);
-    let mass = n.transpose_mul(&mass_matrix(m, q).mul(&n)).symmetric_part();
-    let stiffness = n.transpose_mul(&k.mul(&n)).symmetric_part();
+    let (n, stiffness, mass) = on_admissible_motions(m, q, world_from_link, k);
     let (eigenvalues, vectors) = match dense::generalized_symmetric_eigen(&stiffness, &mass) {
         Some(found) if found.0.iter().all(|x| x.is_finite()) => found,
         _ => massless_modes(&stiffness, &mass)?,
@@ -64,6 +62,39 @@ pub fn unloaded_modes(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) -> Opt
     let lambda = vec![0.0; loops::constraint_rows(m)];
     let k = tangent_stiffness(m, q, world_from_link, &Loads::none(), &lambda);
     modes(m, q, world_from_link, &k)
+}
+
+/// The lowest natural frequencies, rad/s, ascending, accurate also where the highest are larger by many
+/// orders: from M x = ω⁻² K x, whose largest eigenvalues keep their digits. Arguments as for [`modes`].
+pub fn lowest_frequencies(
+    m: &Mechanism,
+    q: &[f64],
+    world_from_link: &[Pose],
+    k: &Matrix,
+    count: usize,
+) -> Option<Vec<f64>> {
+    let mut out = modes(m, q, world_from_link, k)?.frequencies();
+    let (_, stiffness, mass) = on_admissible_motions(m, q, world_from_link, k);
+    // Where the stiffness is positive definite: no free or unstable motion.
+    if let Some((eigenvalues, _)) = massless_modes(&stiffness, &mass) {
+        let low = eigenvalues.iter().map(|x| x.max(0.0).sqrt());
+        out.iter_mut().zip(low).for_each(|(o, x)| *o = x);
+    }
+    out.truncate(count);
+    Some(out)
+}
+
+/// A basis N of the admissible motions, NᵀKN and NᵀMN.
+fn on_admissible_motions(
+    m: &Mechanism,
+    q: &[f64],
+    world_from_link: &[Pose],
+    k: &Matrix,
+) -> (Matrix, Matrix, Matrix) {
+    let n = admissible_motions(m, q, world_from_link);
+    let stiffness = n.transpose_mul(&k.mul(&n)).symmetric_part();
+    let mass = n.transpose_mul(&mass_matrix(m, q).mul(&n)).symmetric_part();
+    (n, stiffness, mass)
 }
 
 /// M x = ν K x with ν = ω⁻² where some motions have no mass; those are left out.

@@ -3,12 +3,12 @@
 //! The condensed mass is XᵀMX with X the static shape per reduced coordinate (Guyan 1965); damping is
 //! XᵀDX. The accelerability (\[A16\] Eq. 7) is J M⁻¹ Jᵀ with the loops' couplings in M⁻¹.
 
-use forks_dynamics::{Modes, effective_inverse_mass, modes, tangent_stiffness, unloaded_modes};
+use forks_dynamics::{Loads, effective_inverse_mass, lowest_frequencies, tangent_stiffness};
 use forks_mechanism::{
     JointId, Mechanism,
     dense::{self, Matrix},
     lie::Twist,
-    link_jacobian,
+    link_jacobian, loops,
 };
 
 use crate::{
@@ -180,18 +180,18 @@ fn full_frequencies(
     at: Linearisation<'_>,
     poses: &[forks_mechanism::lie::Pose],
 ) -> Vec<f64> {
-    let found: Option<Modes> = match at {
-        Linearisation::Rest { q } => {
-            m.unstressed_at(q).ok().and_then(|m| unloaded_modes(&m, q, poses))
-        }
+    let found = match at {
+        Linearisation::Rest { q } => m.unstressed_at(q).ok().and_then(|m| {
+            let lambda = vec![0.0; loops::constraint_rows(&m)];
+            let k = tangent_stiffness(&m, q, poses, &Loads::none(), &lambda);
+            lowest_frequencies(&m, q, poses, &k, REPORTED_FREQUENCIES)
+        }),
         Linearisation::Loaded { q, loads, multipliers } => {
             let k = tangent_stiffness(m, q, poses, loads, multipliers);
-            modes(m, q, poses, &k)
+            lowest_frequencies(m, q, poses, &k, REPORTED_FREQUENCIES)
         }
     };
-    let mut out = found.map_or_else(Vec::new, |f| f.frequencies());
-    out.truncate(REPORTED_FREQUENCIES);
-    out
+    found.unwrap_or_default()
 }
 
 fn add(out: &mut Matrix, x: &Matrix, s: f64) {
