@@ -44,6 +44,10 @@ pub(super) struct Case {
     pub(super) rivals: BTreeMap<String, f64>,
     /// Rival's time over ours: above 1 we are faster.
     pub(super) ratio: BTreeMap<String, f64>,
+    /// Computing time per call without what other programs took, by name (`ours`); single-threaded ones only.
+    pub(super) cpu_ns: BTreeMap<String, f64>,
+    /// The same ratio of computing times: the one to look at on a loaded machine.
+    pub(super) cpu_ratio: BTreeMap<String, f64>,
     /// (max − min)/median of our seven runs.
     pub(super) spread: f64,
     /// The same for the rivals.
@@ -63,7 +67,14 @@ pub(super) struct Case {
 
 impl Case {
     /// Our time alone.
-    pub(super) fn new(name: &str, n_links: usize, ours: Timing, settings: &str) -> Self {
+    pub(super) fn new(
+        name: &str,
+        n_links: usize,
+        threads: usize,
+        ours: Timing,
+        settings: &str,
+    ) -> Self {
+        let cpu = ours.cpu_ns.filter(|_| threads == 1).map(|ns| ("ours".to_owned(), ns));
         let mut case = Self {
             case: name.into(),
             n_links,
@@ -71,10 +82,12 @@ impl Case {
             ours_ns: ours.ns,
             rivals: BTreeMap::new(),
             ratio: BTreeMap::new(),
+            cpu_ns: cpu.into_iter().collect(),
+            cpu_ratio: BTreeMap::new(),
             spread: ours.spread,
             rival_spread: BTreeMap::new(),
             flagged: vec![],
-            threads: 1,
+            threads,
             machine_load: measure::load(),
             settings: BTreeMap::from([("ours".into(), settings.into())]),
             figures: BTreeMap::new(),
@@ -88,6 +101,10 @@ impl Case {
     pub(super) fn rival(&mut self, name: &str, theirs: Timing, settings: &str) {
         self.rivals.insert(name.into(), theirs.ns);
         self.ratio.insert(name.into(), theirs.ns / self.ours_ns);
+        if let (Some(theirs), Some(ours)) = (theirs.cpu_ns, self.cpu_ns.get("ours")) {
+            self.cpu_ratio.insert(name.into(), theirs / ours);
+            self.cpu_ns.insert(name.into(), theirs);
+        }
         self.rival_spread.insert(name.into(), theirs.spread);
         self.settings.insert(name.into(), settings.into());
         self.flag(name, theirs.spread);
@@ -123,7 +140,13 @@ impl Case {
             line(name, *ns, self.rival_spread[name]);
         }
         for (name, ratio) in &self.ratio {
-            writeln!(out, "  {name} / ours: {ratio:.3}").expect("writing to a string");
+            let cpu = self.cpu_ratio.get(name);
+            let cpu = cpu.map_or(String::new(), |r| format!(", in computing time {r:.3}"));
+            writeln!(out, "  {name} / ours: {ratio:.3}{cpu}").expect("writing to a string");
+        }
+        for (name, ns) in &self.cpu_ns {
+            writeln!(out, "  computing time, {name}: {:.2} µs", 1e-3 * ns)
+                .expect("writing to a string");
         }
         for (name, value) in &self.figures {
             writeln!(out, "  {name}: {value:.4e}").expect("writing to a string");

@@ -23,8 +23,7 @@ pub(super) fn chain(name: &str, context: &Context<'_>) -> Result<Vec<Case>, Stri
     for threads in THREADS {
         let (ours, acceleration) = on_threads(&setup, &plan, threads, context.batch)?;
         let settings = format!("gravity, random state, two poses in turn, {threads} rayon threads");
-        let mut case = Case::new(name, m.links().len() - 1, ours, &settings);
-        case.threads = threads;
+        let mut case = Case::new(name, m.links().len() - 1, threads, ours, &settings);
         case.rival("forks-aba", rival, "same states, one thread");
         case.figure("ns per joint", ours.ns / setup.v.len() as f64);
         let difference = difference(&acceleration, &expected[1]);

@@ -38,7 +38,7 @@ struct Task<'a> {
 #[derive(Deserialize)]
 struct Answer {
     timing: Timing,
-    overhead_ns: f64,
+    overhead: Timing,
     difference: f64,
     settings: String,
 }
@@ -121,7 +121,7 @@ impl<'a> Setup<'a> {
     ) -> Result<Case, String> {
         let acceleration = self.accelerations()?;
         let ours = self.time(context.batch);
-        let mut case = Case::new(name, self.m.links().len() - 1, ours, SETTINGS);
+        let mut case = Case::new(name, self.m.links().len() - 1, 1, ours, SETTINGS);
         case.figure("ns per coordinate, ours", ours.ns / self.v.len() as f64);
         let answer = match &context.peers {
             None => return Ok(case),
@@ -161,12 +161,13 @@ fn add_pinocchio(case: &mut Case, answer: &Answer, coordinates: usize, subtract:
     if subtract {
         // The spread stays that of the whole call, in ns.
         let whole = timing.ns;
-        timing.ns -= answer.overhead_ns;
+        timing.ns -= answer.overhead.ns;
+        timing.cpu_ns = timing.cpu_ns.zip(answer.overhead.cpu_ns).map(|(all, part)| all - part);
         timing.spread *= whole / timing.ns;
-        settings += &format!(", {:.0} ns of call overhead taken off", answer.overhead_ns);
+        settings += &format!(", {:.0} ns of call overhead taken off", answer.overhead.ns);
     }
     case.rival("pinocchio-aba", timing, &settings);
     case.figure("ns per coordinate, pinocchio-aba", timing.ns / coordinates as f64);
-    case.figure("ns of call overhead, pinocchio-aba", answer.overhead_ns);
+    case.figure("ns of call overhead, pinocchio-aba", answer.overhead.ns);
     case.figure("largest relative difference of accelerations", answer.difference);
 }

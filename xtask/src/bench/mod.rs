@@ -116,15 +116,17 @@ fn summary(cases: &[Case]) -> String {
         .column("ours (µs)", Align::Right)
         .column("rival", Align::Left)
         .column("rival (µs)", Align::Right)
-        .column("rival/ours", Align::Right);
+        .column("rival/ours", Align::Right)
+        .column("computing time", Align::Right);
     for c in cases {
         let ours = [c.case.clone(), c.threads.to_string(), format!("{:.2}", 1e-3 * c.ours_ns)];
         if c.rivals.is_empty() {
-            table.push(ours.iter().map(String::as_str).chain(["", "", ""]));
+            table.push(ours.iter().map(String::as_str).chain(["", "", "", ""]));
         }
         for (rival, ns) in &c.rivals {
-            let theirs =
-                [rival.clone(), format!("{:.2}", 1e-3 * ns), format!("{:.2}", c.ratio[rival])];
+            let cpu = c.cpu_ratio.get(rival).map_or(String::new(), |r| format!("{r:.2}"));
+            let ratio = format!("{:.2}", c.ratio[rival]);
+            let theirs = [rival.clone(), format!("{:.2}", 1e-3 * ns), ratio, cpu];
             table.push(ours.iter().chain(&theirs).map(String::as_str));
         }
     }

@@ -40,10 +40,15 @@ fn growth(
     let times: Vec<Duration> =
         timings.iter().map(|t| Duration::from_secs_f64(1e-9 * t.ns)).collect();
     let settings = "reduce with all maps, two effectors, 1000 N·m/rad in every hinge, seed 1";
-    let mut case = Case::new(name, SIZES[3], timings[3], settings);
+    let mut case = Case::new(name, SIZES[3], 1, timings[3], settings);
     for (n, t) in SIZES.iter().zip(&timings) {
         case.figure(&format!("ns at {n:>5} links"), t.ns);
     }
     case.figure("exponent of growth", growth_exponent(&SIZES, &times));
+    let computing: Option<Vec<Duration>> =
+        timings.iter().map(|t| t.cpu_ns.map(|ns| Duration::from_secs_f64(1e-9 * ns))).collect();
+    if let Some(times) = computing {
+        case.figure("exponent of growth of computing time", growth_exponent(&SIZES, &times));
+    }
     Ok(vec![case])
 }
