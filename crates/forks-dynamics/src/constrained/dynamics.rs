@@ -277,7 +277,7 @@ impl<'m> ConstrainedDynamics<'m> {
         let z = weighted.constrain(&free, &bias);
         let mut acceleration = vec![0.0; n];
         work.factor.transposed_half_solve(&work.motion, &z[..n], &mut acceleration);
-        let (residual, consistent) = residual(rows, &acceleration);
+        let (residual, consistent) = residual(rows, &acceleration, &weighted.reach(&free));
         let finite = acceleration.iter().all(|x| x.is_finite());
         if !finite {
             return self.failed(rows, DynamicsStatus::NotFinite);
@@ -389,6 +389,12 @@ impl WeightedRows {
         z
     }
 
+    /// |row| |z| for every row.
+    fn reach(&self, z: &[f64]) -> Vec<f64> {
+        let length = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        (0..self.rows.rows()).map(|i| length(self.rows.row(i)) * length(z)).collect()
+    }
+
     /// λ of smallest norm with (rows)ᵀ λ = `change`, which lies in their span.
     fn multipliers(&self, change: &[f64]) -> Vec<f64> {
         if self.space.rank() == self.rows.rows() {
@@ -401,11 +407,12 @@ impl WeightedRows {
     }
 }
 
-/// Largest entry of G v̇ + γ relative to the sizes of what is added, and whether it is rounding.
-fn residual(rows: &LoopRows, acceleration: &[f64]) -> (f64, bool) {
+/// Largest entry of G v̇ + γ relative to the sizes of what is added, and whether it is rounding. `reach` is
+/// what the open tree would violate each row by at most: in a locked mechanism all else is rounding.
+fn residual(rows: &LoopRows, acceleration: &[f64], reach: &[f64]) -> (f64, bool) {
     let (mut worst, mut scale) = (0.0f64, 0.0f64);
     for (i, gamma) in rows.bias.iter().enumerate() {
-        let (mut sum, mut size) = (*gamma, gamma.abs());
+        let (mut sum, mut size) = (*gamma, gamma.abs() + reach[i]);
         for (g, a) in rows.jacobian.row(i).iter().zip(acceleration) {
             sum += g * a;
             size += (g * a).abs();
