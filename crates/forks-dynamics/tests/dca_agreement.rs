@@ -9,7 +9,10 @@ mod dca_support;
 use dca_support::{Case, options};
 use forks_dynamics::{
     ClosingOrder, DcaError, DcaPlan, DcaSettings, DcaStatus, DcaWorkspace, dca_with, mass_matrix,
-    mechanism::{JointId, LinkId, Mechanism, lie::{Matrix, Wrench}},
+    mechanism::{
+        JointId, LinkId, Mechanism,
+        lie::{Matrix, Wrench},
+    },
 };
 use forks_testkit::{
     RandomMechanismOptions, System,
@@ -141,7 +144,9 @@ fn handles_have_the_inverse_inertia_of_the_whole() {
             }
         }
         let other = LinkId::new(0);
-        assert!(chosen.contains(&other) || work.handle_inverse_inertia(&plan, other, other).is_none());
+        assert!(
+            chosen.contains(&other) || work.handle_inverse_inertia(&plan, other, other).is_none()
+        );
     }
 }
 

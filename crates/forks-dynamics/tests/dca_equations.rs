@@ -107,7 +107,8 @@ fn gravity_is_the_acceleration_of_free_fall() {
     for seed in 0..20 {
         let m = random_mechanism(seed, &options(4 * seed + 1));
         let s = random_state(seed, &m, &StateOptions::default());
-        let input = DcaInput { q: s.tree_q(&m), v: s.tree_v(&m), tau: &s.tau, ..Default::default() };
+        let input =
+            DcaInput { q: s.tree_q(&m), v: s.tree_v(&m), tau: &s.tau, ..Default::default() };
         let fall = solve(&m, &input);
         let weightless = solve(&m, &DcaInput { no_gravity: true, ..input });
         let poses = m.link_poses(&s.q);
@@ -125,9 +126,8 @@ fn gravity_is_the_acceleration_of_free_fall() {
             let at = m.velocity_range(e.joint).start;
             (0..3).for_each(|k| expected[at + k] += g[k]);
         }
-        let all_free = roots
-            .iter()
-            .all(|e| !e.reversed && matches!(m.joint(e.joint).kind, JointKind::Free));
+        let all_free =
+            roots.iter().all(|e| !e.reversed && matches!(m.joint(e.joint).kind, JointKind::Free));
         // Armature of the free joint would resist.
         let no_armature = roots.iter().all(|e| m.joint(e.joint).armature.iter().all(|a| *a == 0.0));
         if !all_free || !no_armature {
@@ -140,7 +140,11 @@ fn gravity_is_the_acceleration_of_free_fall() {
 }
 
 fn rod(mass: f64) -> SpatialInertia {
-    SpatialInertia::new(mass, DVec3::X * 0.5, DMat3::from_diagonal(DVec3::new(0.02, 0.1, 0.1)) * mass)
+    SpatialInertia::new(
+        mass,
+        DVec3::X * 0.5,
+        DMat3::from_diagonal(DVec3::new(0.02, 0.1, 0.1)) * mass,
+    )
 }
 
 /// A pendulum held out level: q̈ = m g l/(I + m l²), and with gravity compensated nothing.
@@ -177,11 +181,11 @@ fn loops_in_motion_stay_closed_to_third_order() {
         let gaps = forks_dynamics::mechanism::loops::closure_gaps(&m, &q, &poses);
         gaps.iter().map(|g| g.position + g.angle).fold(0.0, f64::max)
     };
-    let order = (gap(4e-3, 1.0) / gap(2e-3, 1.0)).log2();
-    assert!((order - 3.0).abs() < 0.1, "order {order}");
+    let order = (gap(1e-3, 1.0) / gap(5e-4, 1.0)).log2();
+    assert!((order - 3.0).abs() < 0.05, "order {order}");
     // Without the accelerations it is of order 2: the test can fail.
-    let order = (gap(4e-3, 0.0) / gap(2e-3, 0.0)).log2();
-    assert!((order - 2.0).abs() < 0.2, "order {order} without q̈");
+    let order = (gap(1e-3, 0.0) / gap(5e-4, 0.0)).log2();
+    assert!((order - 2.0).abs() < 0.05, "order {order} without q̈");
 }
 
 /// A linkage that is locked completely does not move (EQUATIONS 1.4: the rank decision must not turn
@@ -197,8 +201,9 @@ fn locked_linkages_stay() {
         }
         let (work, status) = case.solve(&DcaSettings::default()).unwrap();
         let DcaStatus::Solved { weakest, .. } = status else { panic!("{status:?}") };
-        let e = case.error(work.accelerations()) * weakest;
-        assert!(e < 64.0, "seed {seed}: {e}");
+        // Five loops in four bodies: the error of one closing passes through a second.
+        let e = case.error(work.accelerations()) * weakest * weakest;
+        assert!(e < 64.0, "seed {seed}: {e} sensitivity·ε/weakest², {status:?}");
         locked += 1;
     }
     assert!(locked > 20, "{locked} locked linkages");

@@ -43,7 +43,8 @@ fn error(found: &[f64], exact: &[f64]) -> f64 {
 /// 3000 equal links at rest). In motion the fastest links' centripetal terms round like the rest.
 #[test]
 fn long_chains_are_accurate() {
-    let families: [(&str, fn(usize, u64) -> Parametric); 3] = [
+    type Family = (&'static str, fn(usize, u64) -> Parametric);
+    let families: [Family; 3] = [
         ("chain", parametric::chain),
         ("polymer", parametric::polymer),
         ("bushy", parametric::bushy),
@@ -126,7 +127,12 @@ fn stars_are_split() {
     }
     let m = b.build().unwrap();
     let plan = DcaPlan::new(&m).unwrap();
-    assert!(plan.max_handles() == 3 && plan.depth() < 20, "{} {}", plan.max_handles(), plan.depth());
+    assert!(
+        plan.max_handles() == 3 && plan.depth() < 20,
+        "{} {}",
+        plan.max_handles(),
+        plan.depth()
+    );
     let s = moving(&m, 10, 1.0);
     let e = error(&solved(&m, &s), &tree_forward_dynamics(&m, &s).joints);
     // A piece has 1/149 of the hub's inertia: that ratio times the roundings of a level.

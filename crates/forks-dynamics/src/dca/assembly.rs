@@ -320,7 +320,8 @@ impl Numbering {
         parent: (Option<usize>, usize),
     ) {
         let index = self.program.nodes.len();
-        let is = |h: &Handle, c: usize| matches!(h, Handle::Side { connection, .. } if *connection == c);
+        let is =
+            |h: &Handle, c: usize| matches!(h, Handle::Side { connection, .. } if *connection == c);
         let below = |n: usize| self.program.handles_of(&self.program.nodes[n]).to_vec();
         let mut operation = operation;
         let (gathered, rows, children): (Vec<Handle>, usize, Vec<usize>) = match &mut operation {

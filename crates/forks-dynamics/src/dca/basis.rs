@@ -180,7 +180,9 @@ mod tests {
     use crate::dca::kernel::dot;
 
     fn sample(seed: usize) -> Block {
-        std::array::from_fn(|i| std::array::from_fn(|j| ((seed + 7 * i + 3 * j * j) as f64).sin()))
+        // Products, not sums: independent rows.
+        let angle = |i: usize, j: usize| (1 + seed + i) as f64 * (1.3 + j as f64);
+        std::array::from_fn(|i| std::array::from_fn(|j| angle(i, j).sin()))
     }
 
     #[test]

@@ -159,7 +159,8 @@ fn clusters(m: &Mechanism) -> (Vec<(usize, Pose)>, Vec<SpatialInertia>) {
         let first_from_outer = first_from_inner * if e.reversed { p.inverse() } else { p };
         cluster[outer] = (first, first_from_outer);
         if first != 0 {
-            inertia[first] = inertia[first].combined(&inertia[outer].transformed(&first_from_outer));
+            inertia[first] =
+                inertia[first].combined(&inertia[outer].transformed(&first_from_outer));
         }
     }
     (cluster, inertia)

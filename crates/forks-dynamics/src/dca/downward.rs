@@ -94,13 +94,7 @@ fn start(s: State<'_>, connection: usize, f: &Factor) -> Vec6 {
     std::array::from_fn(|i| if i < k { f.offset[i] } else { 0.0 })
 }
 
-fn open(
-    s: State<'_>,
-    n: &Node,
-    children: [&Node; 2],
-    connection: usize,
-    data: &mut Slices<'_>,
-) {
+fn open(s: State<'_>, n: &Node, children: [&Node; 2], connection: usize, data: &mut Slices<'_>) {
     let in_a = children[0].handles - 1;
     let rows = n.handles;
     let (down, [a, b]) = data.downward(n, children, rows);

@@ -7,7 +7,9 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum DcaError {
     /// A link without mass at the end of a branch: its joint's acceleration is undetermined.
-    #[error("link '{link}' has no mass and carries nothing: its joint's acceleration is undetermined")]
+    #[error(
+        "link '{link}' has no mass and carries nothing: its joint's acceleration is undetermined"
+    )]
     MasslessLeaf {
         /// The link.
         link: String,
@@ -43,7 +45,9 @@ pub enum DcaError {
         largest: f64,
     },
     /// Joints in a row between massless links have more than six coordinates: they are not independent.
-    #[error("joints {joints} join massless links and have {dof} coordinates together, more than six")]
+    #[error(
+        "joints {joints} join massless links and have {dof} coordinates together, more than six"
+    )]
     TooManyCoordinates {
         /// The joints.
         joints: String,

@@ -20,6 +20,7 @@ mod connections;
 mod downward;
 mod eliminate;
 mod error;
+mod general;
 mod kernel;
 mod kinematics;
 mod leaf;

@@ -8,7 +8,8 @@ use super::{
     DcaError,
     assembly::assemble,
     bodies::{Bodies, Body},
-    connections::{ConnectionData, General, Shape, compile},
+    connections::{ConnectionData, Shape, compile},
+    general::General,
     kinematics::Edge,
     nodes::Program,
 };
@@ -111,10 +112,8 @@ impl DcaPlan {
         let chosen_bodies: Vec<usize> = chosen.iter().map(|c| c.body).collect();
         let (program, welds) = assemble(&bodies, &chosen_bodies, settings.closing_order);
         let joint_dofs: Vec<usize> = m.joints().iter().map(|j| j.dof()).collect();
-        let stiffness_offsets: Vec<usize> = joint_dofs
-            .iter()
-            .scan(0, |at, d| Some(std::mem::replace(at, *at + d * d)))
-            .collect();
+        let stiffness_offsets: Vec<usize> =
+            joint_dofs.iter().scan(0, |at, d| Some(std::mem::replace(at, *at + d * d))).collect();
         let armature = armature(m);
         let mut generals = vec![];
         let mut connections: Vec<ConnectionData> = (0..bodies.connections.len())

@@ -125,7 +125,11 @@ fn set_stiffness(plan: &DcaPlan, w: &mut DcaWorkspace, input: &DcaInput<'_>) {
 fn set_loads(plan: &DcaPlan, w: &mut DcaWorkspace, input: &DcaInput<'_>) {
     let value = |v: usize| {
         let tree = plan.tree_velocities;
-        if v < tree { input.tau[v] } else { input.closing_tau.get(v - tree).copied().unwrap_or(0.0) }
+        if v < tree {
+            input.tau[v]
+        } else {
+            input.closing_tau.get(v - tree).copied().unwrap_or(0.0)
+        }
     };
     w.carried.fill(Wrench::ZERO);
     for (g, (general, load)) in plan.generals.iter().zip(&mut w.loads).enumerate() {

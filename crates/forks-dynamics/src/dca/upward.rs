@@ -7,8 +7,8 @@ use super::{
     connections::{ConnectionState, GeneralState, Shape},
     downward::stays,
     eliminate::{
-        Factor, RANK_TOLERANCE, eliminate_rows, eliminate_vector, factor, factor_rank_revealing,
-        in_coordinates, rotate_rows, rotate_vector, set_coordinates,
+        Factor, eliminate_rows, eliminate_vector, factor, factor_rank_revealing, in_coordinates,
+        rotate_rows, rotate_vector, set_coordinates,
     },
     kernel::{
         Block, Vec6, ZERO_BLOCK, add_blocks, add_products, add_scaled, block_of, mirror, packed,
@@ -109,11 +109,7 @@ impl State<'_> {
     #[inline]
     pub(super) fn generalized_force(&self, v: usize) -> f64 {
         let tree = self.plan.tree_velocities;
-        if v < tree {
-            self.tau[v]
-        } else {
-            self.closing_tau.get(v - tree).copied().unwrap_or(0.0)
-        }
+        if v < tree { self.tau[v] } else { self.closing_tau.get(v - tree).copied().unwrap_or(0.0) }
     }
 
     /// K of a connection, d×d by rows.
@@ -171,9 +167,10 @@ fn close_joint(
             let floor = pivot_floor(c.scale, c.unit, &basis);
             if c.closing || !factor(&mut f.c, k, &floor) {
                 f.c = original;
-                // The smallest size that rounding errors of the two bodies' own Φ can have.
-                let (linear, angular) = (c.scale[0] / (c.unit * c.unit), c.scale[1]);
-                let scale = uncancelled.max(1e-4 * (linear + angular) / 2.0);
+                // Rounding errors are in proportion to the two bodies' own Φ, even where loops have
+                // locked the bodies and little is left of it.
+                let own = (c.scale[0] / (c.unit * c.unit) + c.scale[1]) / 2.0;
+                let scale = uncancelled.max(OWN_SCALE * own);
                 (*rotation, f.dropped, f.weakest) = factor_rank_revealing(&mut f.c, k, scale);
                 rotate_vector(rotation, k, &mut f.offset);
                 f.rotated = true;
@@ -192,6 +189,9 @@ fn close_joint(
     }
     k
 }
+
+/// Part of the bodies' own Φ that counts as uncancelled scale of what loops have left of it.
+const OWN_SCALE: f64 = 0.1;
 
 /// [`set_coordinates`] for one coordinate.
 fn set_single(f: &mut Factor, s: State<'_>, connection: usize) {
@@ -212,7 +212,7 @@ fn set_single(f: &mut Factor, s: State<'_>, connection: usize) {
     f.c[5][5] = inverse;
 }
 
-/// Pivots below this are rounding errors of the two bodies' own Φ.
+/// Pivots below this may be what loops have left of the two bodies' own Φ: they need the rank decision.
 fn pivot_floor(scale: [f64; 2], unit: f64, basis: &super::basis::Basis<'_>) -> Vec6 {
     let size = match basis {
         super::basis::Basis::Hinge(_) => [scale[0], scale[0], scale[0], scale[1], scale[1], 0.0],
@@ -220,12 +220,13 @@ fn pivot_floor(scale: [f64; 2], unit: f64, basis: &super::basis::Basis<'_>) -> V
         super::basis::Basis::Weld => [scale[0], scale[0], scale[0], scale[1], scale[1], scale[1]],
         super::basis::Basis::Full { .. } => [scale[1].max(scale[0] / (unit * unit)); 6],
     };
-    size.map(|x| 1e-4 * RANK_TOLERANCE * x)
+    size.map(|x| 1e-4 * x)
 }
 
 /// Trace of Φ_ii + Φ_jj over 6, lengths in units of `unit`.
 fn uncancelled(a: &Block, b: Option<&Block>, unit: f64) -> f64 {
-    let half = |m: &Block, from: usize| m[from][from] + m[from + 1][from + 1] + m[from + 2][from + 2];
+    let half =
+        |m: &Block, from: usize| m[from][from] + m[from + 1][from + 1] + m[from + 2][from + 2];
     let trace = |m: &Block| half(m, 0) / (unit * unit) + half(m, 3);
     (trace(a) + b.map_or(0.0, trace)) / 6.0
 }
@@ -256,13 +257,7 @@ fn add_cross(phi: &mut Block, sign: f64, x: &Block, y: &Block, f: &Factor, k: us
     }
 }
 
-fn join(
-    s: State<'_>,
-    n: &Node,
-    [na, nb]: [&Node; 2],
-    connection: usize,
-    data: &mut Slices<'_>,
-) {
+fn join(s: State<'_>, n: &Node, [na, nb]: [&Node; 2], connection: usize, data: &mut Slices<'_>) {
     let joined = data.joined(n, na, nb, n.handles);
     let (phi_a, phi_b) = (&*joined.phi[0], &*joined.phi[1]);
     let (b_a, b_b) = (&*joined.b[0], &*joined.b[1]);
@@ -282,8 +277,7 @@ fn join(
     let in_a = ma - 1;
     let rows = &*joined.rows;
     for (p, &x) in sources.iter().enumerate() {
-        let (mut b, sign) =
-            if x < in_a { (b_a[x + 1], -1.0) } else { (b_b[x - in_a + 1], 1.0) };
+        let (mut b, sign) = if x < in_a { (b_a[x + 1], -1.0) } else { (b_b[x - in_a + 1], 1.0) };
         add_bias(&mut b, sign, &rows[x], f, k);
         joined.out_b[p] = b;
         for (q, &y) in sources.iter().enumerate().skip(p) {
