@@ -23,6 +23,10 @@ fn hinge(axis: DVec3) -> JointKind {
 
 /// Links along x, 0.3 m apart, each with the given mass, on the given joints.
 fn arm(joints: &[JointKind], masses: &[f64]) -> Mechanism {
+    spaced(joints, masses, 0.3)
+}
+
+fn spaced(joints: &[JointKind], masses: &[f64], spacing: f64) -> Mechanism {
     let mut b = MechanismBuilder::new("arm");
     let mut before = LinkId::WORLD;
     for (i, (kind, mass)) in joints.iter().zip(masses).enumerate() {
@@ -32,7 +36,7 @@ fn arm(joints: &[JointKind], masses: &[f64]) -> Mechanism {
             DMat3::from_diagonal(DVec3::new(0.02, 0.03, 0.04)) * *mass,
         );
         let link = b.add_link(Link::new(format!("link{i}")).with_inertia(inertia));
-        let at = Pose::from_translation(DVec3::new(0.3, 0.0, 0.0));
+        let at = Pose::from_translation(DVec3::new(spacing, 0.0, 0.0));
         b.add_joint(Joint::new(format!("joint{i}"), kind.clone(), before, link).at(at));
         before = link;
     }
@@ -105,8 +109,7 @@ fn a_massless_leaf_is_refused_by_name() {
     }
 }
 
-/// A point mass on a ball joint at its own position, two hinges in line on a massless link, a wrist at its
-/// singular pose: what is left of the inertia is rounding or zero.
+/// A point mass on a ball joint at its own position, two hinges in line on a massless link: what is left of the inertia is rounding or zero.
 #[test]
 fn singular_joints_are_refused() {
     let mut b = MechanismBuilder::new("point");
@@ -133,6 +136,39 @@ fn singular_joints_are_refused() {
             "{error}"
         );
     }
+}
+
+/// EQUATIONS 2.4: three hinges on massless links are a ball in Euler angles. At a distance δ from the pose
+/// with two axes in line the mass matrix has κ ~ δ⁻²; forward dynamics loses just that, and refuses δ = 0.
+#[test]
+fn a_wrist_loses_its_digits_near_the_singular_pose() {
+    let axes = [hinge(DVec3::Z), hinge(DVec3::Y), hinge(DVec3::X)];
+    let m = spaced(&axes, &[0.0, 0.0, 1.0], 0.0);
+    let tree = Tree::new(&m);
+    let mut kappas = vec![];
+    for delta in [1e-2, 1e-4, 1e-6] {
+        let q = [0.4, core::f64::consts::FRAC_PI_2 - delta, -0.7];
+        let mut mass = Matrix::zeros(3, 3);
+        crba(&tree, &mut CrbaWorkspace::new(&tree), &q, &mut mass);
+        let kappa = condition(&mass);
+        kappas.push(kappa);
+        let (expected, mut tau, mut a) = ([1.0, -0.5, 2.0], vec![0.0; 3], vec![0.0; 3]);
+        let loads = LinkLoads::GRAVITY;
+        rnea(&tree, &mut RneaWorkspace::new(&tree), &q, &[0.0; 3], &expected, &loads, &mut tau);
+        aba(&tree, &mut AbaWorkspace::new(&tree), &q, &[0.0; 3], &tau, &loads, &mut a).unwrap();
+        let size = largest(&tau) / mass.max_abs();
+        for i in 0..3 {
+            let error = (a[i] - expected[i]).abs() / size;
+            assert!(error < 64.0 * f64::EPSILON * 3.0 * kappa, "{delta:e}: {error:e} of {kappa:e}");
+        }
+    }
+    for k in 0..2 {
+        let growth = kappas[k + 1] / kappas[k];
+        assert!((0.9e4..1.1e4).contains(&growth), "{kappas:?}");
+    }
+    let singular = [0.4, core::f64::consts::FRAC_PI_2, -0.7];
+    let error = run(&m, &singular, &[false; 3]).unwrap_err();
+    assert!(matches!(error, DynamicsError::NoInertia { .. }), "{error}");
 }
 
 #[test]

@@ -59,6 +59,21 @@ pub(crate) struct MultiJoint {
 ///
 /// It keeps the tree joints alone: loop-closing joints, couplings, springs, dampers and servos are not
 /// part of it. Build it once; it does not follow later changes of the mechanism.
+///
+/// ```
+/// use forks_dynamics::{AbaWorkspace, LinkLoads, PassiveWorkspace, Tree, aba, passive_forces};
+/// use forks_dynamics::mechanism::parametric::{HelixJoints, helix};
+///
+/// let mechanism = helix(50, HelixJoints::Hinge3).mechanism;
+/// let tree = Tree::new(&mechanism);
+/// let (mut ws, mut springs) = (AbaWorkspace::new(&tree), PassiveWorkspace::new(&mechanism));
+/// let n = tree.velocity_count();
+/// let (q, v) = (mechanism.start_positions(), vec![0.0; n]);
+/// let (mut tau, mut acceleration) = (vec![0.0; n], vec![0.0; n]);
+/// passive_forces(&mechanism, &mut springs, &q, &v, &mut tau);
+/// aba(&tree, &mut ws, &q, &v, &tau, &LinkLoads::GRAVITY, &mut acceleration)?;
+/// # Ok::<(), forks_dynamics::DynamicsError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Tree {
     pub(crate) slots: Vec<Slot>,
