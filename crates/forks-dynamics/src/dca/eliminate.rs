@@ -402,7 +402,8 @@ mod tests {
             let d = round % 7;
             let (phi, s) = (positive(&mut rng), columns(&mut rng));
             let size = [0.0, 1e-3, 1.0, 1e3][round % 4];
-            let k = rng.positive_definite(d, 0.5 * size, size);
+            let mut k = rng.positive_definite(d, 0.5, 1.0);
+            k.iter_mut().for_each(|k| *k *= size);
             let beta: Vec6 = std::array::from_fn(|_| rng.symmetric());
             let q: Vec<f64> = (0..d).map(|_| rng.symmetric()).collect();
             let v = inverted(&phi, 6);
