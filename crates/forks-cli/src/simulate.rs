@@ -26,6 +26,9 @@ use crate::{
     output::{self, short},
 };
 
+/// A loop gap at the start above this is worth a warning.
+const GAP_WARNING: f64 = 1e-6;
+
 /// Runs the command.
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, CliError> {
     let model = Model::load(&args.model)?;
@@ -36,6 +39,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, CliError> {
         run.trajectory.save(path)?;
     }
     let report = Report::new(&m, run, status, args);
+    report.warnings.iter().for_each(|w| output::warn(w));
     let code = output::print(&report, args.model.json, Report::text)?;
     Ok(if status == StepStatus::Completed { code } else { ExitCode::FAILURE })
 }
@@ -175,6 +179,7 @@ struct Report {
     largest_loop_gap: f64,
     samples: usize,
     links: Vec<LinkPose>,
+    warnings: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -191,6 +196,12 @@ impl Report {
         FreeJoints::new(m, &state.q).to_world(&mut qvel);
         let SimulationStatistics { steps, rejected, evaluations, damped, .. } =
             run.simulation.statistics();
+        let start_gap = run.simulation.start_gap();
+        let mut warnings = Vec::new();
+        if start_gap > GAP_WARNING {
+            let gap = short(start_gap);
+            warnings.push(format!("the loops of the start state are open by {gap} of the size"));
+        }
         let link = |(name, p): (&String, Pose)| LinkPose {
             name: name.clone(),
             position: p.translation.to_array(),
@@ -213,6 +224,7 @@ impl Report {
             largest_loop_gap: run.largest_gap,
             samples: run.trajectory.samples().len(),
             links: run.trajectory.links().iter().zip(run.poses()).map(link).collect(),
+            warnings,
         }
     }
 

@@ -44,9 +44,14 @@ impl ConstrainedDynamics<'_> {
         let rotors: f64 = self.armature.iter().zip(&work.v).map(|(a, v)| 0.5 * a * v * v).sum();
         let poses = &work.motion.world_from_link;
         Energy {
-            kinetic: links + rotors,
-            gravitational: if self.has_gravity() { gravitational_energy(m, poses) } else { 0.0 },
-            elastic: elastic_energy(m, &work.q, poses),
+            // An empty sum is −0.
+            kinetic: 0.0 + links + rotors,
+            gravitational: if self.has_gravity() {
+                0.0 + gravitational_energy(m, poses)
+            } else {
+                0.0
+            },
+            elastic: 0.0 + elastic_energy(m, &work.q, poses),
         }
     }
 

@@ -78,11 +78,13 @@ pub struct Simulation<'m> {
     state: State,
     time: f64,
     adaptive_step: f64,
+    start_gap: f64,
     statistics: SimulationStatistics,
 }
 
 impl<'m> Simulation<'m> {
-    /// Starts at tree coordinates `q`, `v`; the velocities are projected on the loops.
+    /// Starts at tree coordinates `q`, `v`. Open loops are closed first ([`Simulation::start_gap`] says how far
+    /// they were open) and velocities that violate them taken off; where that fails the first step says so.
     ///
     /// # Panics
     /// If a length is wrong.
@@ -91,9 +93,9 @@ impl<'m> Simulation<'m> {
         let mut state = State { q: q.to_vec(), v: v.to_vec() };
         assert_eq!(q.len(), m.tree_position_count(), "number of tree positions");
         assert_eq!(v.len(), m.tree_velocity_count(), "number of tree velocities");
+        let mut start_gap = 0.0;
         if q.iter().chain(v).all(|x| x.is_finite()) {
-            // Where this fails the first step says why.
-            let _ = system.dynamics.project_velocities(&state.q, &mut state.v, &mut system.work);
+            start_gap = system.close_loops(&mut state);
         }
         Self {
             system,
@@ -102,6 +104,7 @@ impl<'m> Simulation<'m> {
             state,
             time: 0.0,
             adaptive_step: 0.0,
+            start_gap,
             statistics: SimulationStatistics::default(),
         }
     }
@@ -122,6 +125,11 @@ impl<'m> Simulation<'m> {
     /// The state.
     pub fn state(&self) -> &State {
         &self.state
+    }
+
+    /// Largest gap of the loops in the state that the simulation was given: lengths over r, angles in rad.
+    pub fn start_gap(&self) -> f64 {
+        self.start_gap
     }
 
     /// Time since the start, s.

@@ -1,10 +1,13 @@
 //! What is integrated: state, system under constant torques, outcome of a step.
 
-use forks_mechanism::{JointId, Mechanism, lie::Wrench};
+use forks_mechanism::{AssemblySettings, JointId, Mechanism, assemble, lie::Wrench};
 
 use crate::constrained::{
     ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, ProjectionStatus,
 };
+
+/// Gaps above this (lengths over r, radians) are closed by damped steps first.
+const OPEN: f64 = 1e-6;
 
 /// Tree coordinates at one time.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,6 +89,23 @@ impl<'m> System<'m> {
             DynamicsStatus::Massless(j) => Err(StepStatus::Massless(j)),
             _ => Err(StepStatus::NotFinite),
         }
+    }
+
+    /// Closes the loops of a start state, however far they are open; the gap that was there. Where it
+    /// fails the state stays.
+    pub(crate) fn close_loops(&mut self, state: &mut State) -> f64 {
+        let m = self.mechanism();
+        let gap = self.dynamics.loop_gap(&state.q, &mut self.work);
+        let mut closed = state.clone();
+        if gap > OPEN {
+            let start = self.work.q.clone();
+            let assembly = assemble(m, &start, &AssemblySettings::default());
+            closed.q.copy_from_slice(&assembly.positions[..state.q.len()]);
+        }
+        if self.project(&mut closed).is_ok() {
+            *state = closed;
+        }
+        gap
     }
 
     /// Closes the loops of a new state and takes off velocities that violate them.
