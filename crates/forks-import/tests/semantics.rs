@@ -7,20 +7,8 @@ use forks_import::mechanism::{
     lie::{Pose, glam::DVec3, quaternion_from_wxyz},
     loops,
 };
-use forks_import::{Effect, Import, ImportOptions, Note, load_mjcf, parse_mjcf};
-use support::{models, passive_forces};
-
-fn read(text: &str) -> Import {
-    parse_mjcf(text, &ImportOptions::default()).unwrap_or_else(|e| panic!("{e}"))
-}
-
-/// A model with `body` in its world and `around` beside it.
-fn model(body: &str, around: &str) -> Import {
-    read(&format!("<mujoco>{around}<worldbody>{body}</worldbody></mujoco>"))
-}
-
-/// A body with unit mass and inertia.
-const UNIT: &str = r#"<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>"#;
+use forks_import::{Effect, ImportOptions, load_mjcf, parse_mjcf};
+use support::{UNIT, about, model, models, noted, passive_forces, read};
 
 /// The properties of one joint of a body of unit inertia.
 fn joint(attributes: &str, around: &str) -> forks_import::mechanism::Joint {
@@ -30,18 +18,6 @@ fn joint(attributes: &str, around: &str) -> forks_import::mechanism::Joint {
 
 fn stiffness(m: &Mechanism, joint: usize) -> f64 {
     m.joints()[joint].spring.as_ref().map_or(0.0, |s| s.stiffness.get(0, 0))
-}
-
-fn noted<'a>(i: &'a Import, element: &str, attribute: &str) -> &'a Note {
-    i.notes
-        .iter()
-        .find(|n| n.element.starts_with(element) && n.attribute == attribute)
-        .unwrap_or_else(|| panic!("no note about {element} {attribute} in {:?}", i.notes))
-}
-
-/// Equal to a few digits of the printed value.
-fn about(x: f64, expected: f64, digit: f64) {
-    assert!((x - expected).abs() <= digit, "{x} instead of {expected}");
 }
 
 #[test]
@@ -216,119 +192,6 @@ fn welds_hold_what_is_omitted() {
 }
 
 #[test]
-fn zero_inertia_is_no_matter_on_welded_tool_frames() {
-    let tool = r#"<body name="tcp" pos="0 0 1"><inertial pos="0 0 0" mass="0" diaginertia="0 0 0"/></body>"#;
-    let i = model(&format!("<body>{UNIT}<joint/>{tool}</body>"), "");
-    assert!(i.mechanism.find_link("tcp").is_some() && i.mechanism.total_mass() == 1.0);
-    // A massless body with joints moves the mass that is welded to it.
-    let i = model(&format!("<body><joint/><body>{UNIT}</body></body>"), "");
-    assert_eq!(i.mechanism.moving_mass(), 1.0);
-}
-
-#[test]
-fn mass_rules_of_the_compiler() {
-    let moments = |body: &str, compiler: &str| {
-        let i = model(body, &format!("<compiler {compiler}/>"));
-        let l = i.mechanism.links().last().unwrap().inertia;
-        (l.mass, l.principal_moments())
-    };
-    let skew = r#"<body><joint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 3"/></body>"#;
-    let (_, p) = moments(skew, r#"balanceinertia="true""#);
-    p.iter().for_each(|p| about(*p, 5.0 / 3.0, 1e-15));
-    let zero = skew.replace("1 1 3", "0 1 3");
-    let (_, p) = moments(&zero, r#"balanceinertia="true" boundinertia="1.2""#);
-    p.iter().for_each(|p| about(*p, 1.8, 1e-15));
-    assert_eq!(moments("<body/>", r#"boundmass="3" boundinertia=".1""#), (3.0, [0.1; 3]));
-    // MuJoCo puts such mass at the body's position, in the body's own frame.
-    let i = model(r#"<body pos="1 2 3"/>"#, r#"<compiler boundmass="3" boundinertia=".1"/>"#);
-    assert_eq!(i.mechanism.links()[1].inertia.center_of_mass, DVec3::new(1.0, 2.0, 3.0));
-    let two = r#"<body><joint/><geom size=".1"/><geom size=".2" group="2"/></body>"#;
-    about(moments(two, r#"inertiagrouprange="2 3""#).0, 33.51032164, 1e-8);
-    let both = r#"<body><joint/><inertial pos="1 1 1" mass="3" diaginertia="1 1 1"/><geom size=".1"/></body>"#;
-    about(moments(both, r#"inertiafromgeom="true""#).0, 4.1887902, 1e-7);
-    assert_eq!(moments(both, "").0, 3.0);
-    let half = r#"<body><joint/><geom size=".1"/></body><body><geom size=".1"/></body>"#;
-    about(moments(half, r#"settotalmass="3""#).0, 1.5, 1e-15);
-    // A mass from a class beats the density of the element.
-    let i = model(
-        r#"<body><joint/><geom size=".1" density="5"/></body>"#,
-        r#"<default><geom mass="2"/></default>"#,
-    );
-    assert_eq!(i.mechanism.total_mass(), 2.0);
-}
-
-#[test]
-fn shells() {
-    let facts = [
-        ("capsule", ".1 .2", 376.99111843, [12.98524963, 12.98524963, 3.35103216]),
-        ("cylinder", ".1 .2", 314.15926536, [7.27802298, 7.27802298, 2.82743339]),
-        ("box", ".1 .2 .3", 880.0, [54.13333333, 42.13333333, 24.26666667]),
-        ("sphere", ".1", 125.66370614, [0.83775804; 3]),
-    ];
-    for (kind, size, mass, moments) in facts {
-        let geom = format!(
-            r#"<body><joint/><geom type="{kind}" size="{size}" shellinertia="true"/></body>"#
-        );
-        let l = model(&geom, "").mechanism.links()[1].inertia;
-        about(l.mass, mass, 1e-7);
-        for (k, m) in moments.into_iter().enumerate() {
-            about(l.inertia.col(k)[k], m, 1e-7);
-        }
-    }
-}
-
-/// ∫ over a solid by slices along z, independent of the closed forms.
-#[test]
-fn solids_by_integration() {
-    let n = 200_000;
-    for (kind, size) in [
-        ("capsule", [0.3, 0.5, 0.0]),
-        ("ellipsoid", [0.3, 0.5, 0.4]),
-        ("cylinder", [0.3, 0.5, 0.0]),
-    ] {
-        let top = match kind {
-            "capsule" => size[0] + size[1],
-            "ellipsoid" => size[2],
-            _ => size[1],
-        };
-        // Half axes of the elliptic slice at height z.
-        let slice = |z: f64| match kind {
-            "capsule" => {
-                let h = (z.abs() - size[1]).max(0.0);
-                let r = (size[0] * size[0] - h * h).max(0.0).sqrt();
-                (r, r)
-            }
-            "ellipsoid" => {
-                let s = (1.0 - z * z / (size[2] * size[2])).max(0.0).sqrt();
-                (size[0] * s, size[1] * s)
-            }
-            _ => (size[0], size[0]),
-        };
-        let (mut v, mut x2, mut y2, mut z2) = (0.0, 0.0, 0.0, 0.0);
-        let dz = 2.0 * top / n as f64;
-        for i in 0..n {
-            let z = -top + (i as f64 + 0.5) * dz;
-            let (a, b) = slice(z);
-            let area = std::f64::consts::PI * a * b * dz;
-            v += area;
-            x2 += area * a * a / 4.0;
-            y2 += area * b * b / 4.0;
-            z2 += area * z * z;
-        }
-        let text = format!(
-            r#"<body><joint/><geom type="{kind}" density="1" size="{} {} {}"/></body>"#,
-            size[0], size[1], size[2]
-        );
-        let l = model(&text.replace(" 0\"", "\""), "").mechanism.links()[1].inertia;
-        // Midpoint rule: error O(dz²) away from the round ends, O(dz^1.5) at them.
-        about(l.mass, v, 1e-7);
-        about(l.inertia.x_axis.x, y2 + z2, 1e-7);
-        about(l.inertia.y_axis.y, x2 + z2, 1e-7);
-        about(l.inertia.z_axis.z, x2 + y2, 1e-7);
-    }
-}
-
-#[test]
 fn euler_sequences() {
     let facts = [
         ("xyz", [0.7852, 0.3600, 0.1966, 0.4638]),
@@ -456,127 +319,6 @@ fn limits_follow_autolimits() {
     );
     // MuJoCo takes a range that runs backwards for no limit unless it is asked for one.
     assert!(joint(r#"range="10 5""#, "").limits[0].is_none());
-}
-
-/// One servo's stiffness and damping along its joint or tendon.
-fn servos(actuators: &str, defaults: &str) -> Vec<(f64, f64)> {
-    let i = model(
-        r#"<body><geom size=".1" pos=".2 0 0"/><joint name="j" armature=".1"/>
-             <joint name="k" type="slide" axis="1 0 0"/></body>
-           <body><geom size=".1"/><joint name="ball" type="ball"/></body>"#,
-        &format!(
-            r#"{defaults}<tendon><fixed name="t"><joint joint="j" coef="2"/><joint joint="k" coef="3"/></fixed></tendon>
-               <actuator>{actuators}</actuator>"#
-        ),
-    );
-    i.mechanism.servos().iter().map(|s| (s.stiffness, s.damping)).collect()
-}
-
-#[test]
-fn servos_of_all_kinds() {
-    let facts = [
-        (r#"<position joint="j" kp="5"/>"#, 5.0, 0.0),
-        (r#"<position jointinparent="j" kp="5" kv="2" gear="3"/>"#, 45.0, 18.0),
-        (r#"<position joint="j" kp="5" dampratio="1" gear="3"/>"#, 45.0, 9.0 * 0.79485396),
-        (r#"<position tendon="t" kp="5" dampratio="1" gear="2"/>"#, 20.0, 4.0 * 0.55524886),
-        (r#"<velocity joint="j" kv="3"/>"#, 0.0, 3.0),
-        (r#"<intvelocity joint="j" kp="4" actrange="0 1"/>"#, 4.0, 0.0),
-        (r#"<cylinder joint="j" bias="0 -2 -3"/>"#, 2.0, 3.0),
-        (r#"<pid joint="j" kp="4" kv="2" ki="1"/>"#, 4.0, 2.0),
-        (r#"<pid joint="j" kp="4" dampratio="1"/>"#, 4.0, 2.13281699),
-        (r#"<general joint="j" biastype="affine" biasprm="0 -2 -3" gear="2"/>"#, 8.0, 12.0),
-        (
-            r#"<general joint="j" gainprm="7" biastype="affine" biasprm="0 -7 .5"/>"#,
-            7.0,
-            1.41072584,
-        ),
-    ];
-    for (text, stiffness, damping) in facts {
-        let s = servos(text, "");
-        assert_eq!(s.len(), 1, "{text}");
-        about(s[0].0, stiffness, 1e-12);
-        about(s[0].1, damping, 1e-7);
-    }
-    for text in [
-        r#"<motor joint="j"/>"#,
-        r#"<damper joint="j" kv="3" ctrlrange="0 1"/>"#,
-        r#"<position joint="ball"/>"#,
-        r#"<orientation joint="ball" kp="3"/>"#,
-        r#"<muscle joint="j"/>"#,
-        r#"<dcmotor joint="j" motorconst="1" resistance="2"/>"#,
-    ] {
-        assert!(servos(text, "").is_empty(), "{text}");
-    }
-}
-
-#[test]
-fn servos_of_default_classes() {
-    let d = r#"<default><position kp="9" kv="1"/></default>"#;
-    let all = r#"<position joint="j"/><general joint="j"/><velocity joint="j"/><position joint="j" dampratio="2"/>
-                 <intvelocity joint="j" kp="2"/><position joint="j" kp="3"/>"#;
-    let s = servos(all, d);
-    let wanted = [(9.0, 1.0), (9.0, 1.0), (0.0, 1.0), (9.0, 6.39845096), (2.0, 0.0), (3.0, 1.0)];
-    assert_eq!(s.len(), wanted.len());
-    for (x, e) in s.iter().zip(wanted) {
-        about(x.0, e.0, 1e-12);
-        about(x.1, e.1, 1e-7);
-    }
-    let d = r#"<default><general biastype="affine" gainprm="10" biasprm="0 -10 -1"/></default>"#;
-    let all = r#"<position joint="j"/><velocity joint="j"/><general joint="j" biasprm="0 -4"/><cylinder joint="j"/>
-                 <pid joint="j"/><general joint="j" biastype="none"/><motor joint="j"/>"#;
-    assert_eq!(servos(all, d), [(10.0, 1.0), (0.0, 10.0), (4.0, 1.0), (10.0, 1.0), (1.0, 0.0)]);
-    let d = r#"<default><velocity kv="5"/></default>"#;
-    let all = r#"<position joint="j"/><velocity joint="j"/><general joint="j"/>"#;
-    assert_eq!(servos(all, d), [(1.0, 0.0), (0.0, 5.0), (0.0, 5.0)]);
-    let d = r#"<default><position kp="4" dampratio="1"/></default>"#;
-    let s = servos(r#"<position joint="j"/><position joint="j" kv="2"/><general joint="j"/>"#, d);
-    for (x, e) in s.iter().zip([2.13281699, 2.0, 2.13281699]) {
-        about(x.1, e, 1e-7);
-    }
-}
-
-/// Each kind starts from the nearest class that says something about it or about `general`.
-#[test]
-fn servos_of_nested_classes() {
-    let every = r#"<position joint="j" class="a"/><velocity joint="j" class="a"/><general joint="j" class="a"/>
-        <intvelocity joint="j" class="a" actrange="0 1"/><pid joint="j" class="a"/>"#;
-    let g = r#"<general biastype="affine" gainprm="10" biasprm="0 -10 -1"/>"#;
-    let facts: [(String, &[(f64, f64)]); 8] = [
-        (format!(r#"{g}<default class="a"><position kp="3"/></default>"#),
-            &[(3.0, 1.0), (0.0, 10.0), (3.0, 1.0), (10.0, 1.0), (1.0, 0.0)]),
-        (format!(r#"{g}<default class="a"><velocity kv="3"/></default>"#),
-            &[(10.0, 1.0), (0.0, 3.0), (0.0, 3.0), (10.0, 1.0), (1.0, 0.0)]),
-        // The motor is what `general` starts from: no bias.
-        (format!(r#"{g}<default class="a"><motor/></default>"#),
-            &[(10.0, 1.0), (0.0, 10.0), (10.0, 1.0), (1.0, 0.0)]),
-        (format!(r#"<position kp="3" kv=".5"/><default class="a">{g}</default>"#),
-            &[(10.0, 1.0), (0.0, 10.0), (10.0, 1.0), (10.0, 1.0), (1.0, 0.0)]),
-        (r#"<position kp="3" kv=".5"/><default class="a"><general biasprm="0 -7"/></default>"#.into(),
-            &[(3.0, 0.5), (0.0, 3.0), (7.0, 0.5), (3.0, 0.5), (1.0, 0.0)]),
-        (r#"<position kp="3" kv=".5"/><velocity kv="8"/><default class="a"><position kp="4"/></default>"#.into(),
-            &[(4.0, 0.0), (0.0, 8.0), (4.0, 0.0), (1.0, 0.0), (1.0, 0.0)]),
-        (format!(r#"{g}<position kv="2"/><default class="a"/>"#),
-            &[(10.0, 2.0), (0.0, 1.0), (10.0, 2.0), (1.0, 0.0), (1.0, 0.0)]),
-        (r#"<velocity kv="2"/><general gainprm="5"/><default class="a"/>"#.into(),
-            &[(5.0, 2.0), (0.0, 5.0), (0.0, 2.0), (5.0, 2.0), (1.0, 0.0)]),
-    ];
-    for (classes, wanted) in facts {
-        let s = servos(every, &format!("<default>{classes}</default>"));
-        assert_eq!(s, wanted, "{classes}");
-    }
-    // What all kinds share comes from whatever was said last.
-    let gear = r#"<default><motor gear="3"/><default class="a"/></default>"#;
-    assert_eq!(servos(r#"<position joint="j" class="a"/>"#, gear), [(9.0, 0.0)]);
-}
-
-#[test]
-fn rotors_and_dampers_of_actuators_count() {
-    let i = model(
-        &format!(r#"<body>{UNIT}<joint name="j" armature=".1" damping=".5"/></body>"#),
-        r#"<actuator><motor joint="j" armature="1" damping="2" gear="3"/></actuator>"#,
-    );
-    let j = &i.mechanism.joints()[0];
-    assert_eq!((j.armature[0], j.damping.get(0, 0)), (9.1, 18.5));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use forks_import::mechanism::{
     lie::{Matrix, Pose, glam::DMat3},
     link_jacobian, loops,
 };
-use forks_import::{Import, ImportOptions, load_mjcf};
+use forks_import::{Import, ImportOptions, Note, load_mjcf, parse_mjcf};
 
 /// All model files that MuJoCo reads, with its results beside them.
 pub(crate) const MODELS: &[&str] = &[
@@ -137,4 +137,40 @@ pub(crate) fn passive_forces(m: &Mechanism, q: &[f64], compensated: bool) -> Vec
 pub(crate) fn real_links(m: &Mechanism) -> Vec<(LinkId, Pose)> {
     let poses = m.link_poses(&m.start_positions());
     m.moving_links().filter(|(_, l)| !l.auxiliary).map(|(id, _)| (id, poses[id.index()])).collect()
+}
+
+/// The link of a name.
+pub(crate) fn link(m: &Mechanism, name: &str) -> LinkId {
+    m.find_link(name).unwrap_or_else(|| panic!("no link {name}"))
+}
+
+/// Pose of a link in the world.
+pub(crate) fn pose_of(m: &Mechanism, q: &[f64], name: &str) -> Pose {
+    m.link_poses(q)[link(m, name).index()]
+}
+
+/// The mechanism of an MJCF text.
+pub(crate) fn read(text: &str) -> Import {
+    parse_mjcf(text, &ImportOptions::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// A model with `body` in its world and `around` beside it.
+pub(crate) fn model(body: &str, around: &str) -> Import {
+    read(&format!("<mujoco>{around}<worldbody>{body}</worldbody></mujoco>"))
+}
+
+/// A body with unit mass and inertia.
+pub(crate) const UNIT: &str = r#"<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>"#;
+
+/// The note about an attribute of an element.
+pub(crate) fn noted<'a>(i: &'a Import, element: &str, attribute: &str) -> &'a Note {
+    i.notes
+        .iter()
+        .find(|n| n.element.starts_with(element) && n.attribute == attribute)
+        .unwrap_or_else(|| panic!("no note about {element} {attribute} in {:?}", i.notes))
+}
+
+/// Equal to a few digits of the printed value.
+pub(crate) fn about(x: f64, expected: f64, digit: f64) {
+    assert!((x - expected).abs() <= digit, "{x} instead of {expected}");
 }
