@@ -35,11 +35,9 @@ fn main() {
 fn in_pool(threads: Option<usize>, run: &mut (impl FnMut() -> f64 + Send)) -> f64 {
     match threads {
         None => run(),
-        Some(t) => rayon::ThreadPoolBuilder::new()
-            .num_threads(t)
-            .build()
-            .expect("threads")
-            .install(run),
+        Some(t) => {
+            rayon::ThreadPoolBuilder::new().num_threads(t).build().expect("threads").install(run)
+        }
     }
 }
 

@@ -37,6 +37,23 @@ pub struct DcaInput<'a> {
 /// Forward dynamics: accelerations of the tree coordinates for forces `tau` and body wrenches `external` on
 /// all links (or none). The result is [`DcaWorkspace::acceleration`].
 ///
+/// `tau` is everything that acts along the coordinates: add [`crate::passive_forces`] for springs and dampers.
+///
+/// ```
+/// use forks_dynamics::{DcaPlan, DcaWorkspace, dca, mechanism::parametric};
+///
+/// let m = parametric::chain(100, 1).mechanism;
+/// let plan = DcaPlan::new(&m)?;
+/// let mut work = DcaWorkspace::new(&plan);
+/// let (q, zero) = (m.start_positions(), vec![0.0; m.tree_velocity_count()]);
+/// let mut tau = zero.clone();
+/// tau[99] = 1.0;
+/// dca(&plan, &mut work, &q, &zero, &tau, &[])?;
+/// // The last joint is pushed forward.
+/// assert!(work.acceleration(&plan)[99] > 0.0);
+/// # Ok::<(), forks_dynamics::DcaError>(())
+/// ```
+///
 /// # Errors
 /// [`DcaError::WrongLength`] for slices of wrong lengths.
 pub fn dca(
