@@ -70,7 +70,24 @@ fn schemes_have_their_order_on_trees_and_loops() {
             ..RandomMechanismOptions::default()
         },
     );
-    for (name, m) in [("floating", &floating), ("four-bars", &four_bars(2))] {
+    // Bushing, tendon springs, springs, dampers and rotors of closing joints.
+    let everything = random_mechanism(
+        11,
+        &RandomMechanismOptions {
+            links: 5,
+            extra_loops: 1,
+            bushings: 1,
+            combination_springs: 2,
+            armature: true,
+            preload: 0.2,
+            stiffness: 5.0,
+            ..RandomMechanismOptions::default()
+        },
+    );
+    assert!(!everything.forest().closures().is_empty());
+    for (name, m) in
+        [("floating", &floating), ("four-bars", &four_bars(2)), ("everything", &everything)]
+    {
         let s = dynamics::random_state(3, m, &dynamics::StateOptions::default());
         let (q, v) = (s.tree_q(m), s.tree_v(m));
         for (scheme, order, steps) in [

@@ -227,7 +227,6 @@ mod tests {
     #[test]
     fn the_recursion_solves_the_matrix_with_the_analytic_tangent() {
         let mut rng = Rng::new(5);
-        let mut worst = 0.0f64;
         for seed in 0..100 {
             // Springs of group joints are taken by their symmetric Hessian; loads are exact for all kinds.
             let mut kinds = JointChoice::USUAL.to_vec();
@@ -248,9 +247,8 @@ mod tests {
             };
             let m = random_mechanism(seed, &options);
             let error = residual(&m, 0.1, &mut rng);
-            worst = worst.max(error);
-            assert!(error < 100.0, "seed {seed}: {error} n·|A||x|·ε");
+            // The worst was 1.8.
+            assert!(error < 20.0, "seed {seed}: {error} n·|A||x|·ε");
         }
-        println!("worst backward error {worst:.2} n·|A||x|·ε");
     }
 }
