@@ -85,7 +85,7 @@ impl AbaWorkspace {
     /// Accelerations of all links in the last [`super::aba`] or [`super::hybrid`] call of this workspace:
     /// time derivatives of the components of the links' body twists. One entry per link, the ground first.
     ///
-    /// The acceleration of a link frame's origin in its axes is `linear + ω × v` ([K08] Eq. 21 as corrected:
+    /// The acceleration of a link frame's origin in its axes is `linear + ω × v` (\[K08\] Eq. 21 as corrected:
     /// gravity is in it).
     ///
     /// # Panics
