@@ -17,6 +17,7 @@ mod error;
 mod graph;
 mod ids;
 mod joint;
+mod joint_kind;
 mod kinematics;
 mod link;
 mod mechanism;
@@ -30,7 +31,8 @@ pub use graph::{AssemblyKind, AssemblyNode, AssemblyTree, SpanningForest, TreeEd
 pub use ids::{
     BushingId, CombinationSpringId, CouplingId, FrameId, JointId, LinkId, ServoId, ShapeId,
 };
-pub use joint::{Joint, JointColumns, JointKind, Limit};
+pub use joint::{Joint, Limit};
+pub use joint_kind::{JointColumns, JointKind};
 pub use kinematics::{
     Assembly, AssemblySettings, AssemblyStatus, ClosureMobility, Connection, ConnectionGap,
     ConstraintError, CouplingGap, CouplingMobility, Mobility, RANK_TOLERANCE, TreeJointMotion,
