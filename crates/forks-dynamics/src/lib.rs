@@ -46,7 +46,9 @@ pub use integrate::{
 };
 pub use loads::{AppliedWrench, Loads, WrenchFrame};
 pub use mass::mass_matrix;
-pub use modes::{Modes, admissible_motions, effective_inverse_mass, lowest_frequencies, modes, unloaded_modes};
+pub use modes::{
+    Modes, admissible_motions, effective_inverse_mass, lowest_frequencies, modes, unloaded_modes,
+};
 pub use passive::{PassiveWorkspace, passive_forces};
 pub use springs::{
     bushing_energy, bushing_gradient_and_hessian, joint_energy, joint_gradient, joint_hessian,
