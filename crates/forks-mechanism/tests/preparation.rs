@@ -76,7 +76,11 @@ fn default_stiffness_goes_to_springless_coordinates() {
     assert_eq!(stiffness(&m, "universal"), Some(vec![9.0, 6.0]));
     // The new spring rests at the start pose, the old one where it did.
     assert_eq!(rest(&m, "universal"), [0.1, 0.4]);
-    // A driven coordinate has the servo's stiffness, whether servos are used or not; tendons do not count.
+    // Servos count where they are used, tendons never.
+    assert_eq!(stiffness(&m, "driven"), Some(vec![9.0]));
+    assert_eq!(stiffness(&m, "tendon"), Some(vec![9.0]));
+    let p = Preparation { default_stiffness: Some(9.0), servos: true, ..Default::default() };
+    let m = p.apply(&robot()).unwrap().mechanism;
     assert_eq!(stiffness(&m, "driven"), None);
     assert_eq!(stiffness(&m, "tendon"), Some(vec![9.0]));
 }
