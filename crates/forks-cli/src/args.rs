@@ -109,7 +109,7 @@ pub(crate) struct ReduceArgs {
     #[command(flatten)]
     pub(crate) springs: SpringOptions,
 
-    /// End effectors: link names, or site:NAME for the frame of a site
+    /// End effectors: link names, or site:NAME for the frame of a site; the model comes before them
     #[arg(long, required = true, num_args = 1.., value_name = "LINK")]
     pub(crate) effector: Vec<String>,
 
@@ -213,7 +213,7 @@ pub(crate) struct ModelOptions {
 pub(crate) struct SpringOptions {
     /// Give this stiffness to every coordinate of a non-free joint that has neither spring nor servo
     /// (N/m or N·m/rad; tendons do not count as springs)
-    #[arg(long, value_name = "K", value_parser = stiffness)]
+    #[arg(long, value_name = "K", value_parser = stiffness, allow_hyphen_values = true)]
     pub(crate) default_stiffness: Option<f64>,
 
     /// Leave out servos; otherwise they are springs that rest at the start state

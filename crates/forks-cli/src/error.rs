@@ -49,6 +49,30 @@ pub(crate) enum CliError {
         /// Status and joints.
         problem: String,
     },
+    /// The loads could not be balanced; what was reached is printed all the same.
+    #[error("{}: no equilibrium under these loads: {problem}", path.display())]
+    NotBalanced {
+        /// The model.
+        path: PathBuf,
+        /// Status and the part of the loads that was balanced.
+        problem: String,
+    },
+    /// The state is wrong; says where it comes from.
+    #[error("{place}: {problem}")]
+    State {
+        /// The state file, or the model for a keyframe.
+        place: String,
+        /// What is wrong.
+        problem: Box<CliError>,
+    },
+    /// The state puts a link out of reach of the numbers.
+    #[error("{}: the state puts link '{link}' at a position that is not a number", path.display())]
+    FarAway {
+        /// The model.
+        path: PathBuf,
+        /// The link.
+        link: String,
+    },
     /// Stdout is gone.
     #[error("cannot write to standard output: {0}")]
     Stdout(std::io::Error),

@@ -32,10 +32,15 @@ impl Model {
         let mut positions = mechanism.start_positions();
         let mut velocities = vec![0.0; mechanism.tree_velocity_count()];
         if let Some(source) = &options.state {
-            let state = tree_state(&mechanism, source)?;
+            let state = tree_state(&mechanism, source).map_err(|e| e.of_state(source, options))?;
             positions[..state.qpos.len()].copy_from_slice(&state.qpos);
             mechanism.fit_closures(&mut positions);
             velocities = state.qvel.unwrap_or(velocities);
+        }
+        let poses = mechanism.link_poses(&positions);
+        if let Some(i) = poses.iter().position(|p| !p.translation.length_squared().is_finite()) {
+            let link = mechanism.links()[i].name.clone();
+            return Err(CliError::FarAway { path: options.path.clone(), link });
         }
         Ok(Self { mechanism, notes, positions, velocities })
     }
@@ -79,6 +84,16 @@ impl Model {
 }
 
 impl CliError {
+    /// Says where a wrong state comes from, unless the message does so already.
+    fn of_state(self, source: &StateSource, options: &ModelOptions) -> Self {
+        let place = match (&self, source) {
+            (Self::StateFile { .. } | Self::StateSyntax { .. }, _) => return self,
+            (_, StateSource::File(path)) => path.display().to_string(),
+            (_, StateSource::Key(_)) => options.path.display().to_string(),
+        };
+        Self::State { place, problem: Box::new(self) }
+    }
+
     pub(crate) fn reduce(path: &Path, source: ReduceError) -> Self {
         Self::Reduce { path: path.into(), source: Box::new(source) }
     }

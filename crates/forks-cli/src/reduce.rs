@@ -133,7 +133,7 @@ impl Report {
             },
             closure_residual: reduction.closure_residual,
             links,
-            warnings: warnings(problem, reduction),
+            warnings: warnings(args, problem, reduction),
         }
     }
 
@@ -184,8 +184,13 @@ impl Report {
     }
 }
 
-fn warnings(problem: &Problem, reduction: &Reduction) -> Vec<String> {
+fn warnings(args: &ReduceArgs, problem: &Problem, reduction: &Reduction) -> Vec<String> {
     let mut out = Vec::new();
+    for (i, name) in args.effector.iter().enumerate() {
+        if args.effector[..i].contains(name) {
+            out.push(format!("end effector '{name}' is given twice"));
+        }
+    }
     let limit = GAP_WARNING * reduction.response.radius;
     if reduction.closure_residual > limit {
         out.push(format!(

@@ -53,7 +53,12 @@ pub(crate) fn run(args: &StaticsArgs) -> Result<ExitCode, CliError> {
         );
     }
     let code = output::print(&report, args.model.json, Report::text)?;
-    Ok(if full.status.is_equilibrium() { code } else { ExitCode::FAILURE })
+    if full.status.is_equilibrium() {
+        return Ok(code);
+    }
+    let problem =
+        format!("{}, {} of the loads balanced", full.status.name(), short(full.load_scale));
+    Err(CliError::NotBalanced { path: args.model.path.clone(), problem })
 }
 
 /// The equilibrium along the chosen path; where equal steps fail, along the continuous one.
@@ -114,6 +119,8 @@ struct Report {
     max_position_error: Option<f64>,
     relative_constraint_error: Option<f64>,
     load_steps: usize,
+    /// Part of the loads that is balanced; 1 at an equilibrium.
+    load_scale: f64,
     notes: Vec<String>,
 }
 
@@ -165,6 +172,7 @@ impl Report {
             reduced: reduced
                 .map(|(poses, _)| Reduced { links: link_poses(problem.mechanism(), &poses) }),
             load_steps: full.load_steps,
+            load_scale: full.load_scale,
             notes,
         }
     }

@@ -239,11 +239,7 @@ fn all_routes_agree_on_random_mechanisms() {
         let mut work = dynamics.workspace();
         let x =
             dynamics.accelerations(case.q(), case.v(), &case.state.tau, &case.wrenches, &mut work);
-        assert!(
-            matches!(x.status, DynamicsStatus::Solved | DynamicsStatus::Inconsistent),
-            "seed {seed}: {:?}",
-            x.status
-        );
+        assert!(x.status == DynamicsStatus::Solved, "seed {seed}: {:?}", x.status);
         if case.is_tree() {
             constrained.add(&case, &x.acceleration);
         } else {
