@@ -30,7 +30,7 @@ pub(super) fn time<T>(batch: f64, mut call: impl FnMut() -> T) -> Timing {
     };
     // The first warm-up tells how many calls fill a batch.
     let once = run(1).min(run(1));
-    let calls = (1e9 * batch / once.max(1.0)).ceil() as usize;
+    let calls = ((1e9 * batch / once.max(1.0)).ceil() as usize).max(1);
     run(calls);
     let before = cpu_ns();
     let mut runs: [f64; 7] = core::array::from_fn(|_| run(calls));

@@ -1,0 +1,22 @@
+//! Reductions of a chain or a bushy tree, for instruction counts: `reduce_once chain|bushy LINKS CALLS`.
+//! The difference of two call counts is free of the mechanism's construction.
+
+use forks_benches::Reducible;
+use forks_mechanism::parametric;
+use forks_reduce::{Linearisation, reduce};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |i: usize| arguments.get(i).and_then(|a| a.parse::<usize>().ok());
+    let (n, calls) = (number(1).unwrap_or(1000), number(2).unwrap_or(1));
+    let p = match arguments.first().map(String::as_str) {
+        Some("bushy") => parametric::bushy(n, 1),
+        _ => parametric::chain(n, 1),
+    };
+    let r = Reducible::new(&p).expect("parametric mechanisms are valid");
+    let at = Linearisation::Rest { q: &r.start };
+    for _ in 0..calls {
+        let found = reduce(&r.mechanism, &r.effectors, at, &[]).expect("every joint is sprung");
+        std::hint::black_box(found);
+    }
+}
