@@ -54,7 +54,7 @@ pub(crate) fn refine(
     }
     // The loads that the joints carry in the refined state.
     found.carried = residual(sweep, loaded, loads, found).carried;
-    last.min(1.0).max(f64::MIN_POSITIVE)
+    last.clamp(f64::MIN_POSITIVE, 1.0)
 }
 
 fn add(a: &mut Matrix, b: &Matrix) {
