@@ -63,6 +63,11 @@ pub(crate) fn run(root: &Path, args: &BenchArgs) -> ExitCode {
     }
 }
 
+/// glibc hands freed memory back to the system and faults it in again in the next of many equal runs; above
+/// some size that would be most of what a run of the reduction costs. Said in the cases' settings.
+const KEEP_FREED_MEMORY: [(&str, &str); 2] =
+    [("MALLOC_TRIM_THRESHOLD_", "1000000000"), ("MALLOC_MMAP_THRESHOLD_", "1000000000")];
+
 /// The same command with the same arguments, compiled as users compile.
 fn in_release(root: &Path) -> ExitCode {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -72,6 +77,7 @@ fn in_release(root: &Path) -> ExitCode {
         .arg(root.join("Cargo.toml"))
         .arg("--")
         .args(std::env::args_os().skip(1))
+        .envs(KEEP_FREED_MEMORY)
         .status();
     match status {
         Ok(status) if status.success() => ExitCode::SUCCESS,
