@@ -2,15 +2,13 @@
 
 use std::{fmt::Write as _, process::ExitCode};
 
-use forks_dynamics::{
-    AppliedWrench, Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, Loads, WrenchFrame,
-};
+use forks_dynamics::{Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, WrenchFrame};
 use forks_io::{Align, TextTable};
 use forks_mechanism::{
     Mechanism, connections,
     lie::{Pose, Wrench, wxyz_from_quaternion},
 };
-use forks_reduce::{Problem, relative_constraint_error};
+use forks_reduce::{Problem, effector_load, relative_constraint_error};
 use forks_rom::{EffectorLoad, LoadFrame, Reconstruction, StaticStatus};
 use serde::Serialize;
 
@@ -21,9 +19,6 @@ use crate::{
     output::{self, short},
 };
 
-/// Newton iterations in each of ten equal load steps.
-const EQUAL_STEP_ITERATIONS: usize = 80;
-
 /// Runs the command.
 pub(crate) fn run(args: &StaticsArgs) -> Result<ExitCode, CliError> {
     let model = Model::load(&args.model)?;
@@ -33,16 +28,8 @@ pub(crate) fn run(args: &StaticsArgs) -> Result<ExitCode, CliError> {
         FrameChoice::World => WrenchFrame::World,
         FrameChoice::Body => WrenchFrame::Body,
     };
-    let effector = &problem.effectors[0];
-    let loads = Loads {
-        gravity: !args.no_gravity,
-        wrenches: vec![AppliedWrench {
-            link: effector.link,
-            link_from_point: effector.link_from_effector,
-            wrench: Wrench::from_array(args.wrench),
-            frame,
-        }],
-    };
+    let wrench = Wrench::from_array(args.wrench);
+    let loads = effector_load(&problem.effectors[0], wrench, frame, !args.no_gravity);
     let full = equilibrium(args.load_path, &problem, &loads);
     let reduced = reduced_poses(args, &problem);
     let mut report = Report::new(&model.mechanism, &problem, &full, reduced);
@@ -64,12 +51,7 @@ pub(crate) fn run(args: &StaticsArgs) -> Result<ExitCode, CliError> {
 /// The equilibrium along the chosen path; where equal steps fail, along the continuous one.
 fn equilibrium(path: PathChoice, problem: &Problem, loads: &Loads) -> Equilibrium {
     if path == PathChoice::EqualSteps {
-        let options = EquilibriumOptions {
-            path: LoadPath::EqualSteps,
-            max_iterations: EQUAL_STEP_ITERATIONS,
-            ..EquilibriumOptions::default()
-        };
-        let found = problem.equilibrium(loads, &options);
+        let found = problem.equilibrium(loads, &EquilibriumOptions::equal_steps());
         if found.status.is_equilibrium() {
             return found;
         }

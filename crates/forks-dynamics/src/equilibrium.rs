@@ -99,6 +99,14 @@ pub struct EquilibriumOptions {
     pub max_relaxation_steps: usize,
 }
 
+impl EquilibriumOptions {
+    /// Ten equal load steps of up to 80 plain Newton iterations each ([`LoadPath::EqualSteps`]), as the
+    /// golden equilibria were made.
+    pub fn equal_steps() -> Self {
+        Self { path: LoadPath::EqualSteps, max_iterations: 80, ..Self::default() }
+    }
+}
+
 impl Default for EquilibriumOptions {
     fn default() -> Self {
         Self {

@@ -2,16 +2,14 @@
 
 use std::path::Path;
 
-use forks_dynamics::{
-    AppliedWrench, Equilibrium, EquilibriumOptions, Loads, WrenchFrame, solve_equilibrium,
-};
+use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, WrenchFrame, solve_equilibrium};
 use forks_import::{ImportOptions, load_mjcf};
 use forks_mechanism::{
     Mechanism, MechanismBuilder,
     lie::{Wrench, glam::DVec3},
     parametric::{self, HelixJoints, Parametric},
 };
-use forks_reduce::{Problem, ProblemOptions, Reduction};
+use forks_reduce::{Problem, ProblemOptions, Reduction, effector_load};
 
 use super::scenario::{MechanismSource, ParametricKind, Scenario};
 
@@ -52,16 +50,7 @@ impl Case {
 
     /// A dead wrench on the first effector, world axes.
     pub(crate) fn load_on_first(&self, wrench: Wrench) -> Loads {
-        let e = &self.problem.effectors[0];
-        Loads {
-            gravity: false,
-            wrenches: vec![AppliedWrench {
-                link: e.link,
-                link_from_point: e.link_from_effector,
-                wrench,
-                frame: WrenchFrame::World,
-            }],
-        }
+        effector_load(&self.problem.effectors[0], wrench, WrenchFrame::World, false)
     }
 
     /// The equilibrium of the unstressed mechanism under loads.

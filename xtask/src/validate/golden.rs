@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use forks_dynamics::{EquilibriumOptions, LoadPath, Loads};
+use forks_dynamics::{EquilibriumOptions, Loads};
 use forks_mechanism::{
     dense::Matrix,
     lie::{Wrench, glam::DVec3},
@@ -104,12 +104,7 @@ fn check_statics(case: &Case, golden: &StaticsGolden, out: &mut Recorder) -> Res
     let loads = if golden.gravity { Loads::gravity() } else { Loads::none() };
     let loads = loads.with_world_wrench(problem.effectors[0].link, wrench);
     // The goldens were made with ten equal load steps; one of them jumps to a saddle on the way.
-    let options = EquilibriumOptions {
-        path: LoadPath::EqualSteps,
-        max_iterations: 80,
-        ..EquilibriumOptions::default()
-    };
-    let e = problem.equilibrium(&loads, &options);
+    let e = problem.equilibrium(&loads, &EquilibriumOptions::equal_steps());
     let gravity = if golden.gravity { " under gravity" } else { "" };
     let check = format!("golden equilibrium of '{}'{gravity} (m)", golden.effector);
     if !e.status.is_equilibrium() {
