@@ -5,14 +5,13 @@
 
 use forks_dynamics::{Loads, effective_inverse_mass, lowest_frequencies, tangent_stiffness};
 use forks_mechanism::{
-    JointId, Mechanism,
+    Mechanism,
     dense::{self, Matrix},
     lie::Twist,
     link_jacobian, loops,
 };
 
 use crate::{
-    basis::relative_twist,
     reduce::Reduction,
     response::{Effector, Linearisation},
 };
@@ -64,7 +63,7 @@ pub fn reduced_inertia(
         })
         .flatten();
     let mass = match model {
-        MassModel::Condensed => Some(condensed_mass(m, reduction)),
+        MassModel::Condensed => Some(reduction.model.data().mass.clone()),
         MassModel::Accelerability => {
             inverse_mass.as_ref().and_then(|a| accelerability(a, reduction))
         }
@@ -72,7 +71,7 @@ pub fn reduced_inertia(
     let hessian = &reduction.model.data().hessian;
     let reduced = mass.as_ref().and_then(|m| dense::generalized_symmetric_eigen(hessian, m));
     ReducedInertia {
-        damping: condensed_damping(m, reduction),
+        damping: reduction.model.data().damping.clone(),
         reduced_frequencies: reduced.map_or_else(Vec::new, |(values, _)| {
             values.into_iter().map(|x| x.max(0.0).sqrt()).collect()
         }),
@@ -103,70 +102,6 @@ fn effector_jacobian(
     out
 }
 
-/// Σ X_lᵀ I_l X_l over links, plus rotors.
-fn condensed_mass(m: &Mechanism, reduction: &Reduction) -> Matrix {
-    let data = reduction.model.data();
-    let n = reduction.model.dof();
-    let mut out = Matrix::zeros(n, n);
-    for (link, rest) in m.links().iter().zip(&data.links) {
-        if link.inertia.is_zero() {
-            continue;
-        }
-        let inertia = link.inertia.matrix().to_mat6();
-        let momentum = Matrix::from_fn(6, 6, |i, j| inertia.rows[i][j]).mul(&rest.map);
-        add(&mut out, &rest.map.transpose_mul(&momentum), 1.0);
-    }
-    let z = joint_map(reduction);
-    for (i, j) in m.joints().iter().enumerate() {
-        for (k, v) in m.velocity_range(JointId::new(i)).enumerate() {
-            add_outer(&mut out, j.armature[k], z.row(v));
-        }
-    }
-    out.symmetric_part()
-}
-
-/// Zᵀ D Z over joints, springs on combinations and bushings.
-fn condensed_damping(m: &Mechanism, reduction: &Reduction) -> Matrix {
-    let n = reduction.model.dof();
-    let mut out = Matrix::zeros(n, n);
-    let z = joint_map(reduction);
-    for (i, j) in m.joints().iter().enumerate() {
-        let range = m.velocity_range(JointId::new(i));
-        if j.damping.is_zero() {
-            continue;
-        }
-        let d = Matrix::from_fn(j.dof(), j.dof(), |a, b| j.damping.get(a, b));
-        let local = z.block(range.start, 0, range.len(), n);
-        add(&mut out, &local.transpose_mul(&d.mul(&local)), 1.0);
-    }
-    for s in m.combination_springs() {
-        let mut row = vec![0.0; n];
-        for (c, a) in &s.combination.terms {
-            let zr = z.row(m.velocity_index(*c));
-            row.iter_mut().zip(zr).for_each(|(r, z)| *r += a * z);
-        }
-        add_outer(&mut out, s.damping, &row);
-    }
-    let per_eta = per_eta(reduction);
-    for b in m.bushings() {
-        let d = b.damping.to_mat6();
-        let relative = relative_twist(b, &reduction.response).mul(&per_eta);
-        let force = Matrix::from_fn(6, 6, |i, j| d.rows[i][j]).mul(&relative);
-        add(&mut out, &relative.transpose_mul(&force), 1.0);
-    }
-    out.symmetric_part()
-}
-
-/// Effector wrenches per unit η.
-fn per_eta(reduction: &Reduction) -> Matrix {
-    reduction.basis.dual.mul(&reduction.model.data().hessian)
-}
-
-/// Joint displacements per unit η, nv × n_η.
-fn joint_map(reduction: &Reduction) -> Matrix {
-    reduction.response.joints.mul(&per_eta(reduction))
-}
-
 /// (B⁺ A B⁺ᵀ)⁻¹.
 fn accelerability(a: &Matrix, reduction: &Reduction) -> Option<Matrix> {
     let dual = &reduction.basis.dual;
@@ -192,23 +127,4 @@ fn full_frequencies(
         }
     };
     found.unwrap_or_default()
-}
-
-fn add(out: &mut Matrix, x: &Matrix, s: f64) {
-    for i in 0..out.rows() {
-        for (o, x) in out.row_mut(i).iter_mut().zip(x.row(i)) {
-            *o += s * x;
-        }
-    }
-}
-
-fn add_outer(out: &mut Matrix, s: f64, x: &[f64]) {
-    if s == 0.0 {
-        return;
-    }
-    for i in 0..x.len() {
-        for (o, b) in out.row_mut(i).iter_mut().zip(x) {
-            *o += s * x[i] * b;
-        }
-    }
 }

@@ -8,6 +8,7 @@
 #![doc = include_str!("../README.md")]
 
 mod basis;
+mod condensed;
 mod differences;
 mod error;
 mod frontier;

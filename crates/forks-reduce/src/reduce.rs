@@ -2,15 +2,18 @@
 
 use forks_dynamics::{AppliedWrench, Loads, WrenchFrame};
 use forks_mechanism::{
-    Combination, CombinationSpringId, Joint, JointKind, Mechanism,
+    Combination, CombinationSpringId, Joint, JointKind, Mechanism, TreeEdge,
     dense::{self, Matrix},
     lie::{Pose, Wrench, skew},
     loops,
 };
-use forks_rom::{EffectorRest, JointPath, LinkRest, ModelData, ReducedModel, TreeJointRest};
+use forks_rom::{
+    DEFAULT_RANGE, EffectorRest, JointPath, JointRest, LinkRest, ModelData, ReducedModel,
+};
 
 use crate::{
     basis::{Basis, basis},
+    condensed::{condensed_damping, condensed_mass},
     error::ReduceError,
     response::{Effector, Linearisation, Response, response},
 };
@@ -203,38 +206,50 @@ fn model(
     // η_s = B⁺ J_E P K_s, Y = (J − X J_E) P K_s; for forces K_s is replaced by the forces.
     let servo_rest = scaled(&basis.dual.transpose_mul(&response.output_effectors));
     let corrected = |map: &Matrix, outputs: &Matrix| scaled(outputs).sub(&map.mul(&servo_rest));
-    let links = m
-        .links()
-        .iter()
-        .enumerate()
-        .map(|(l, link)| {
-            let map = response.twists[l].mul(&per_eta);
-            LinkRest {
-                name: link.name.clone(),
-                auxiliary: link.auxiliary,
-                rest: response.world_from_link[l],
-                servo_map: corrected(&map, &response.output_twists[l]),
-                map,
-            }
-        })
-        .collect();
+    let link = |(l, link): (usize, &forks_mechanism::Link)| {
+        let map = response.twists[l].mul(&per_eta);
+        LinkRest {
+            name: link.name.clone(),
+            auxiliary: link.auxiliary,
+            rest: response.world_from_link[l],
+            servo_map: corrected(&map, &response.output_twists[l]),
+            map,
+        }
+    };
+    let links: Vec<LinkRest> = m.links().iter().enumerate().map(link).collect();
     let joint_map = response.joints.mul(&per_eta);
     let joint_servo_map = corrected(&joint_map, &response.output_joints);
-    let joints = m
-        .forest()
-        .edges()
-        .iter()
-        .map(|e| tree_joint(m, e, q, &joint_map, &joint_servo_map))
+    let loads = |k: usize| match response.joint_loads[k].rows() {
+        0 => Matrix::zeros(6, basis.rank),
+        _ => response.joint_loads[k].mul(&per_eta),
+    };
+    let tree = m.forest().edges().iter().enumerate().map(|(k, e)| (*e, loads(k), false));
+    let closing = m.forest().closures().iter().map(|&id| {
+        let j = m.joint(id);
+        let edge = TreeEdge { joint: id, inner: j.parent, outer: j.child, reversed: false };
+        (edge, Matrix::zeros(0, 0), true)
+    });
+    let joints = tree
+        .chain(closing)
+        .map(|(e, load_map, closes_loop)| JointRest {
+            load_map,
+            closes_loop,
+            ..joint_rest(m, &e, q, &joint_map, &joint_servo_map)
+        })
         .collect();
     Ok(ReducedModel::new(ModelData {
         radius: response.radius,
+        range: DEFAULT_RANGE,
         effectors: effector_rests(effectors, linear),
         basis: basis.matrix.clone(),
         hessian: hessian.clone(),
+        mass: condensed_mass(m, &links, &joint_map),
+        damping: condensed_damping(m, response, &per_eta),
         servo_rest,
         servos: drives.iter().map(|d| d.name.clone()).collect(),
         links,
         joints,
+        base: None,
     })?)
 }
 
@@ -249,29 +264,33 @@ fn effector_rests(effectors: &[Effector], linear: &Linearised) -> Vec<EffectorRe
     effectors.iter().zip(&linear.static_wrenches).map(|(e, w)| rest(e, w)).collect()
 }
 
-fn tree_joint(
+fn joint_rest(
     m: &Mechanism,
-    e: &forks_mechanism::TreeEdge,
+    e: &TreeEdge,
     q: &[f64],
     map: &Matrix,
     servo_map: &Matrix,
-) -> TreeJointRest {
+) -> JointRest {
     let motion = forks_mechanism::tree_joint_motion(m, e, q);
     let range = m.velocity_range(e.joint);
-    TreeJointRest {
+    JointRest {
+        name: m.joint(e.joint).name.clone(),
+        closes_loop: false,
         inner: e.inner.index(),
         outer: e.outer.index(),
         inner_from_outer: motion.inner_from_outer,
         path: joint_path(m.joint(e.joint), e, &q[m.position_range(e.joint)], &motion),
         map: map.block(range.start, 0, range.len(), map.columns()),
         servo_map: servo_map.block(range.start, 0, range.len(), servo_map.columns()),
+        static_load: Wrench::ZERO,
+        load_map: Matrix::zeros(0, 0),
     }
 }
 
 /// How the joint moves by finite displacements of its coordinates.
 fn joint_path(
     j: &Joint,
-    e: &forks_mechanism::TreeEdge,
+    e: &TreeEdge,
     qj: &[f64],
     motion: &forks_mechanism::TreeJointMotion,
 ) -> JointPath {

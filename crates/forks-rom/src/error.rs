@@ -22,6 +22,24 @@ pub enum ModelError {
         /// Which.
         quantity: &'static str,
     },
+    /// A matrix that must be symmetric is not.
+    #[error("{quantity} is not symmetric")]
+    NotSymmetric {
+        /// Which.
+        quantity: &'static str,
+    },
+    /// A step size is not a positive finite number.
+    #[error("the step is {step} s; it must be finite and above 0")]
+    StepSize {
+        /// The step, s.
+        step: f64,
+    },
+    /// The matrix of a step cannot be factored: mass, damping and stiffness together leave a motion free.
+    #[error("the matrix of the step is singular")]
+    SingularStep,
+    /// The exponential step needs a mass in every direction.
+    #[error("the mass is not positive definite; the exponential step needs that")]
+    MassNotPositiveDefinite,
     /// The stiffness in reduced coordinates is not positive definite.
     #[error(
         "the reduced stiffness is not positive definite: the pose is unstable, or held only by the loads on the effectors"

@@ -8,14 +8,35 @@
 //! - Elastic energy U(η) = b_ηᵀη + ½(η−η_s)ᵀ𝓗(η−η_s); the generalised force of a wrench w on an
 //!   effector is B_eᵀ J_r(ξ_e)ᵀ w, w in the displaced frame.
 #![doc = include_str!("../README.md")]
+#![cfg_attr(not(feature = "std"), no_std)]
 
+extern crate alloc;
+
+mod check;
+mod effectors;
 mod error;
+mod exponential;
+mod kernel;
+mod linear;
 mod model;
+mod poses;
 mod reconstruction;
+mod scalar;
+mod state;
 mod statics;
+mod step;
+mod transition;
 
 pub use error::ModelError;
 pub use forks_lie as lie;
-pub use model::{EffectorRest, JointPath, LinkRest, ModelData, ReducedModel, TreeJointRest};
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+pub use kernel::Avx2;
+pub use kernel::Isa;
+pub use model::{
+    BaseRest, DEFAULT_RANGE, EffectorRest, JointPath, JointRest, LinkRest, ModelData, ReducedModel,
+};
+pub use poses::PoseBuffer;
 pub use reconstruction::Reconstruction;
+pub use state::State;
 pub use statics::{EffectorLoad, LoadFrame, StaticSolution, StaticStatus};
+pub use step::{Elasticity, Scheme, StepStatus, Stepper};

@@ -1,8 +1,15 @@
 //! The reduced model: plain numbers about one linearisation pose.
 
+use alloc::{string::String, vec, vec::Vec};
+
 use forks_lie::{Matrix, Pose, Twist, Wrench};
 
-use crate::ModelError;
+use crate::{
+    ModelError,
+    check::check,
+    effectors::EffectorBlocks,
+    kernel::{Isa, LinkBlocks},
+};
 
 /// A body that touches the world.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,9 +69,13 @@ pub enum JointPath {
     },
 }
 
-/// A tree joint, for reconstruction in joint space.
+/// A joint, for reconstruction in joint space, its displacement and its load.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TreeJointRest {
+pub struct JointRest {
+    /// Name.
+    pub name: String,
+    /// True if the joint closes a loop: it is not part of the tree.
+    pub closes_loop: bool,
     /// Index of the link nearer to the ground.
     pub inner: usize,
     /// Index of the link that it carries.
@@ -77,6 +88,26 @@ pub struct TreeJointRest {
     pub map: Matrix,
     /// d × servos: joint displacement per servo target at fixed η.
     pub servo_map: Matrix,
+    /// Wrench that the joint passes to its outer link at the linearisation pose beyond a model at rest, outer
+    /// link's frame.
+    pub static_load: Wrench,
+    /// 6 × n_η: change of that wrench per reduced coordinate; no rows where it is not known.
+    pub load_map: Matrix,
+}
+
+/// A base that floats: the whole mechanism's inertia seen from the link that it is built on (\[A16\] §6.1).
+#[derive(Clone, Debug, PartialEq)]
+pub struct BaseRest {
+    /// The base link, an index into [`ModelData::links`].
+    pub link: usize,
+    /// 6 × 6 inertia of base and mechanism at the linearisation pose, base frame, linear part first.
+    pub inertia: Matrix,
+    /// 6 × n_η: momentum in the base frame per unit η̇, the base at rest.
+    pub coupling: Matrix,
+    /// Change of `inertia` per reduced coordinate, n_η matrices 6 × 6.
+    pub inertia_slopes: Vec<Matrix>,
+    /// The base link's own inertia, 6 × 6.
+    pub own_inertia: Matrix,
 }
 
 /// The numbers of a reduced model; n_η = number of reduced coordinates, E = number of effectors.
@@ -84,30 +115,53 @@ pub struct TreeJointRest {
 pub struct ModelData {
     /// Size r of the mechanism, m.
     pub radius: f64,
+    /// Largest relative displacement of an effector (\[A16\] §8.2) for which the model is meant.
+    pub range: f64,
     /// Effectors.
     pub effectors: Vec<EffectorRest>,
     /// B, 6E × n_η: effector twists ξ = B η in exponential coordinates, ξ in each effector's frame.
     pub basis: Matrix,
     /// 𝓗, n_η × n_η: second derivative of the elastic energy.
     pub hessian: Matrix,
+    /// n_η × n_η: kinetic energy ½ η̇ᵀ M η̇; symmetric, may be singular.
+    pub mass: Matrix,
+    /// n_η × n_η: damping force −D η̇; symmetric.
+    pub damping: Matrix,
     /// n_η × servos: reduced coordinates at which the mechanism rests per servo target.
     pub servo_rest: Matrix,
     /// Names of the servos.
     pub servos: Vec<String>,
     /// Links, the ground first.
     pub links: Vec<LinkRest>,
-    /// Tree joints, every inner link before its outer links.
-    pub joints: Vec<TreeJointRest>,
+    /// Joints: those of the tree first, every inner link before its outer links; then those that close loops.
+    pub joints: Vec<JointRest>,
+    /// The base, if it floats.
+    pub base: Option<BaseRest>,
 }
+
+/// The range of a model where nothing else is said: relative displacement 1, the largest that \[A16\] shows.
+pub const DEFAULT_RANGE: f64 = 1.0;
 
 /// A first order reduced compliant system about one linearisation pose.
 ///
 /// State η; effector poses H exp(Bη); elastic energy U(η) = U₀ + b_ηᵀη + ½(η−η_s)ᵀ𝓗(η−η_s), η_s the
 /// coordinates at which the mechanism rests for its servo targets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct ReducedModel {
     data: ModelData,
     static_force: Vec<f64>,
+    isa: Isa,
+    blocks: LinkBlocks,
+    /// Place of each link in `blocks`; none for the ground and massless frames inside joints.
+    slots: Vec<Option<usize>>,
+    effectors: EffectorBlocks,
+}
+
+impl PartialEq for ReducedModel {
+    /// Everything else follows from the numbers.
+    fn eq(&self, other: &Self) -> bool {
+        self.data == other.data
+    }
 }
 
 impl ReducedModel {
@@ -124,7 +178,49 @@ impl ReducedModel {
                 *f += (0..6).map(|i| data.basis[(6 * e + i, j)] * w[i]).sum::<f64>();
             }
         }
-        Ok(Self { data, static_force })
+        let shown = |(i, l): (usize, &LinkRest)| (i > 0 && !l.auxiliary).then_some(i);
+        let shown: Vec<usize> = data.links.iter().enumerate().filter_map(shown).collect();
+        let mut slots = vec![None; data.links.len()];
+        shown.iter().enumerate().for_each(|(slot, &l)| slots[l] = Some(slot));
+        let of = |&l: &usize| (data.links[l].rest, &data.links[l].map, &data.links[l].servo_map);
+        let columns = data.basis.columns() + data.servos.len();
+        Ok(Self {
+            blocks: LinkBlocks::new(columns, shown.iter().map(of)),
+            effectors: EffectorBlocks::new(&data),
+            static_force,
+            isa: Isa::detect(),
+            slots,
+            data,
+        })
+    }
+
+    /// The same model on another instruction set.
+    #[must_use]
+    pub fn with_isa(mut self, isa: Isa) -> Self {
+        self.isa = isa;
+        self
+    }
+
+    /// The instruction set in use.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    pub(crate) fn blocks(&self) -> &LinkBlocks {
+        &self.blocks
+    }
+
+    pub(crate) fn slot(&self, link: usize) -> Option<usize> {
+        self.slots[link]
+    }
+
+    /// Links whose poses are shown, by slot.
+    pub(crate) fn shown_links(&self) -> impl Iterator<Item = usize> + '_ {
+        self.slots.iter().enumerate().filter_map(|(l, s)| s.map(|_| l))
+    }
+
+    pub(crate) fn effector_blocks(&self) -> &EffectorBlocks {
+        &self.effectors
     }
 
     /// The numbers.
@@ -132,7 +228,7 @@ impl ReducedModel {
         &self.data
     }
 
-    /// n_η, the rank of the effectors' motion.
+    /// n_η: the rank of the effectors' motion, and the fixed-effector modes if there are any.
     pub fn dof(&self) -> usize {
         self.data.basis.columns()
     }
@@ -186,100 +282,4 @@ impl ReducedModel {
         }
         out
     }
-}
-
-fn size(quantity: &'static str, found: usize, expected: usize) -> Result<(), ModelError> {
-    if found == expected {
-        return Ok(());
-    }
-    Err(ModelError::WrongSize { quantity, found, expected })
-}
-
-fn matrix(
-    quantity: &'static str,
-    m: &Matrix,
-    rows: usize,
-    columns: usize,
-) -> Result<(), ModelError> {
-    size(quantity, m.rows(), rows)?;
-    size(quantity, m.columns(), columns)?;
-    if m.is_finite() { Ok(()) } else { Err(ModelError::NotFinite { quantity }) }
-}
-
-fn check(d: &ModelData) -> Result<(), ModelError> {
-    let (n, s) = (d.basis.columns(), d.servos.len());
-    if !(d.radius > 0.0 && d.radius.is_finite()) {
-        return Err(ModelError::NotFinite { quantity: "radius" });
-    }
-    matrix("basis", &d.basis, 6 * d.effectors.len(), n)?;
-    matrix("hessian", &d.hessian, n, n)?;
-    matrix("servo rest", &d.servo_rest, n, s)?;
-    for l in &d.links {
-        matrix("link map", &l.map, 6, n)?;
-        matrix("link servo map", &l.servo_map, 6, s)?;
-        finite("link pose", l.rest.is_finite())?;
-    }
-    for f in &d.effectors {
-        index("effector link", f.link, d.links.len())?;
-        finite("effector", f.rest.is_finite() && f.static_wrench.is_finite())?;
-    }
-    for j in &d.joints {
-        let dof = j.map.rows();
-        matrix("joint map", &j.map, dof, n)?;
-        matrix("joint servo map", &j.servo_map, dof, s)?;
-        index("joint link", j.inner.max(j.outer), d.links.len())?;
-        check_path(&j.path, dof)?;
-        finite("joint pose", j.inner_from_outer.is_finite())?;
-    }
-    if n > 0 && !is_positive_definite(&d.hessian) {
-        return Err(ModelError::NotPositiveDefinite);
-    }
-    Ok(())
-}
-
-/// A path must have a column for every coordinate, and no other.
-fn check_path(path: &JointPath, dof: usize) -> Result<(), ModelError> {
-    match path {
-        JointPath::Exponential { columns } => size("joint columns", columns.len(), dof),
-        JointPath::Product { factors } => {
-            size("joint factors", factors.len(), dof)?;
-            factors.iter().try_for_each(|(i, _)| index("joint factor", *i, dof))
-        }
-        JointPath::Subspace { subspace, start, .. } => {
-            size("joint subspace", subspace.len(), dof)?;
-            size("joint start", start.len(), dof)
-        }
-    }
-}
-
-fn index(quantity: &'static str, found: usize, count: usize) -> Result<(), ModelError> {
-    if found < count {
-        return Ok(());
-    }
-    Err(ModelError::WrongSize { quantity, found, expected: count })
-}
-
-fn finite(quantity: &'static str, is_finite: bool) -> Result<(), ModelError> {
-    if is_finite { Ok(()) } else { Err(ModelError::NotFinite { quantity }) }
-}
-
-/// Cholesky's algorithm as a test.
-fn is_positive_definite(m: &Matrix) -> bool {
-    let n = m.rows();
-    let mut l = m.clone();
-    for j in 0..n {
-        for k in 0..j {
-            for i in j..n {
-                l[(i, j)] -= l[(i, k)] * l[(j, k)];
-            }
-        }
-        let pivot = l[(j, j)];
-        if pivot.is_nan() || pivot <= 0.0 {
-            return false;
-        }
-        for i in j..n {
-            l[(i, j)] /= pivot.sqrt();
-        }
-    }
-    true
 }

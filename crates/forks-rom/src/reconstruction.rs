@@ -1,8 +1,10 @@
 //! Poses of all links from the reduced state (\[A16\] Eq. 6, 22).
 
+use alloc::vec::Vec;
+
 use forks_lie::{Matrix, Pose, Twist};
 
-use crate::{JointPath, ReducedModel, TreeJointRest};
+use crate::{JointPath, JointRest, ReducedModel};
 
 /// How link poses are recovered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,7 +43,7 @@ impl ReducedModel {
 
     fn joint_space_poses(&self, eta: &[f64], servo_targets: &[f64]) -> Vec<Pose> {
         let mut poses: Vec<Pose> = self.data().links.iter().map(|l| l.rest).collect();
-        for j in &self.data().joints {
+        for j in self.data().joints.iter().filter(|j| !j.closes_loop) {
             let mut delta = j.map.mul_vec(eta);
             for (i, d) in delta.iter_mut().enumerate() {
                 *d += j.servo_map.row(i).iter().zip(servo_targets).map(|(a, s)| a * s).sum::<f64>();
@@ -57,7 +59,7 @@ fn column_sum(m: &Matrix, x: &[f64]) -> Twist {
 }
 
 /// inner_from_outer with the joint's coordinates changed by δ.
-fn displaced_joint(j: &TreeJointRest, delta: &[f64]) -> Pose {
+fn displaced_joint(j: &JointRest, delta: &[f64]) -> Pose {
     match &j.path {
         JointPath::Exponential { columns } => {
             let t = columns.iter().zip(delta).fold(Twist::ZERO, |sum, (c, d)| sum + *c * *d);

@@ -3,9 +3,11 @@
 //! The elastic force balances the loads' generalised force: b_η + 𝓗(η − η_s) = Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e,
 //! w_e in the displaced effector frame. Newton's method with the exact derivative of the right side.
 
+use alloc::{vec, vec::Vec};
+
 use forks_lie::{Matrix, Twist, Wrench, glam::DVec3, right_jacobian, right_jacobian_derivative};
 
-use crate::{ModelError, ReducedModel};
+use crate::{ModelError, ReducedModel, linear::solve};
 
 /// In which axes a load keeps its components while the effector moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,7 +123,7 @@ impl ReducedModel {
         for i in 0..MAX_ITERATIONS {
             end.iterations = i;
             let out = (0..self.effector_count())
-                .any(|e| self.effector_twist(e, eta).angular.length() >= std::f64::consts::PI);
+                .any(|e| self.effector_twist(e, eta).angular.length() >= core::f64::consts::PI);
             if out {
                 end.status = StaticStatus::OutOfRange;
                 return end;
@@ -233,38 +235,6 @@ struct LoadTerm {
     slope: Matrix,
 }
 
-/// Gaussian elimination with partial pivoting.
-fn solve(mut a: Matrix, b: &[f64]) -> Option<Vec<f64>> {
-    let n = b.len();
-    let mut x = b.to_vec();
-    for p in 0..n {
-        let best = (p..n).max_by(|&i, &j| a[(i, p)].abs().total_cmp(&a[(j, p)].abs()))?;
-        if a[(best, p)] == 0.0 || !a[(best, p)].is_finite() {
-            return None;
-        }
-        for j in 0..n {
-            let t = a[(p, j)];
-            a[(p, j)] = a[(best, j)];
-            a[(best, j)] = t;
-        }
-        x.swap(p, best);
-        for i in p + 1..n {
-            let f = a[(i, p)] / a[(p, p)];
-            for j in p..n {
-                a[(i, j)] -= f * a[(p, j)];
-            }
-            x[i] -= f * x[p];
-        }
-    }
-    for i in (0..n).rev() {
-        for j in i + 1..n {
-            x[i] -= a[(i, j)] * x[j];
-        }
-        x[i] /= a[(i, i)];
-    }
-    Some(x)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,6 +248,7 @@ mod tests {
             Matrix::from_fn(6, 6, |i, j| f64::from(i == j) + 0.1 * ((3 * i + 5 * j) as f64).sin());
         ReducedModel::new(ModelData {
             radius: 1.0,
+            range: crate::DEFAULT_RANGE,
             effectors: vec![EffectorRest {
                 name: "hand".into(),
                 link: 0,
@@ -287,6 +258,8 @@ mod tests {
             }],
             basis,
             hessian: Matrix::from_fn(6, 6, |i, j| if i == j { 10.0 + i as f64 } else { 0.5 }),
+            mass: Matrix::identity(6),
+            damping: Matrix::zeros(6, 6),
             servo_rest: Matrix::zeros(6, 0),
             servos: vec![],
             links: vec![crate::LinkRest {
@@ -297,6 +270,7 @@ mod tests {
                 servo_map: Matrix::zeros(6, 0),
             }],
             joints: vec![],
+            base: None,
         })
         .unwrap()
     }

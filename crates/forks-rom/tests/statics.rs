@@ -1,8 +1,8 @@
 //! Energy, balance and statuses of small models, and numbers that make no model.
 
 use forks_rom::{
-    EffectorLoad, EffectorRest, JointPath, LinkRest, LoadFrame, ModelData, ModelError,
-    ReducedModel, StaticStatus, TreeJointRest,
+    DEFAULT_RANGE, EffectorLoad, EffectorRest, JointPath, JointRest, LinkRest, LoadFrame,
+    ModelData, ModelError, ReducedModel, StaticStatus,
     lie::{Matrix, Pose, Twist, Wrench, exp_rotation, glam::DVec3},
 };
 use forks_testkit::Rng;
@@ -27,6 +27,7 @@ fn data(rng: &mut Rng, effectors: usize, n: usize) -> ModelData {
     let product = a.transpose_mul(&a);
     ModelData {
         radius: 1.0,
+        range: DEFAULT_RANGE,
         effectors: links
             .iter()
             .enumerate()
@@ -42,10 +43,13 @@ fn data(rng: &mut Rng, effectors: usize, n: usize) -> ModelData {
         hessian: Matrix::from_fn(n, n, |i, j| {
             10.0 * product[(i, j)] + if i == j { 20.0 } else { 0.0 }
         }),
+        mass: Matrix::identity(n),
+        damping: Matrix::zeros(n, n),
         servo_rest: random(rng, n, 1),
         servos: vec!["servo".into()],
         links,
         joints: vec![],
+        base: None,
     }
 }
 
@@ -89,6 +93,7 @@ fn a_hinge_under_a_dead_force_balances_its_torque() {
     let at = Pose::from_translation(DVec3::new(l, 0.0, 0.0));
     let m = ReducedModel::new(ModelData {
         radius: l,
+        range: DEFAULT_RANGE,
         effectors: vec![EffectorRest {
             name: "end".into(),
             link: 0,
@@ -98,6 +103,8 @@ fn a_hinge_under_a_dead_force_balances_its_torque() {
         }],
         basis: column([0.0, l, 0.0, 0.0, 0.0, 1.0]),
         hessian: Matrix::from_fn(1, 1, |_, _| k),
+        mass: Matrix::identity(1),
+        damping: Matrix::zeros(1, 1),
         servo_rest: Matrix::from_fn(1, 1, |_, _| 1.0),
         servos: vec!["angle".into()],
         links: vec![LinkRest {
@@ -108,6 +115,7 @@ fn a_hinge_under_a_dead_force_balances_its_torque() {
             servo_map: Matrix::zeros(6, 1),
         }],
         joints: vec![],
+        base: None,
     })
     .unwrap();
     let solve = |force: DVec3, torque: f64, frame, target: f64| {
@@ -271,7 +279,18 @@ fn numbers_that_make_no_model_are_refused_by_name() {
         refused(&|d| {
             let (map, servo_map) = (Matrix::zeros(2, 4), Matrix::zeros(2, 1));
             let (inner, inner_from_outer, path) = (0, Pose::IDENTITY, path.clone());
-            d.joints.push(TreeJointRest { inner, outer, inner_from_outer, path, map, servo_map });
+            d.joints.push(JointRest {
+                name: "joint".into(),
+                closes_loop: false,
+                inner,
+                outer,
+                inner_from_outer,
+                path,
+                map,
+                servo_map,
+                static_load: Wrench::ZERO,
+                load_map: Matrix::zeros(0, 0),
+            });
         })
     };
     let columns = vec![Twist::unit(0); 2];

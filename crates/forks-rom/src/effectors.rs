@@ -1,0 +1,245 @@
+//! Effectors at run time: twists from reduced coordinates and generalised forces from wrenches.
+//!
+//! Everything is in world axes: with ω' = R ω, v' = R v an effector is at (exp(ω̂') R, p + V(ω') v'), so that a
+//! wrench (f, τ) at its origin in world axes has the generalised force B'_vᵀ V ᵀf + B'_ωᵀ ((∂Vv/∂ω)ᵀ f + V ᵀτ),
+//! which is Bᵀ J_r(ξ)ᵀ w of the body wrench.
+
+use alloc::{vec, vec::Vec};
+
+use forks_lie::glam::{DQuat, DVec3};
+
+use crate::{
+    kernel::{LANES, Lane4, Lanes, MAX_QUARTER_ANGLE_SQUARED, cosine_and_sinc, half_angle_series},
+    model::ModelData,
+};
+
+/// Basis and rest orientations, laid out for the step.
+#[derive(Clone, Debug)]
+pub(crate) struct EffectorBlocks {
+    /// Per effector and coordinate: linear part, angular part of B' (each padded to four).
+    columns: Vec<Lane4>,
+    /// Per effector the six rows of B', each padded to whole lane groups.
+    rows: Vec<Lane4>,
+    rotations: Vec<DQuat>,
+    dof: usize,
+    /// Lane groups per row.
+    width: usize,
+    inverse_radius: f64,
+    range_squared: f64,
+}
+
+/// A twist in world axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct WorldTwist {
+    pub(crate) linear: DVec3,
+    pub(crate) angular: DVec3,
+}
+
+/// A wrench in world axes at an effector's displaced origin.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct WorldWrench {
+    pub(crate) force: DVec3,
+    pub(crate) torque: DVec3,
+}
+
+impl EffectorBlocks {
+    pub(crate) fn new(data: &ModelData) -> Self {
+        let (dof, width) = (data.basis.columns(), data.basis.columns().div_ceil(LANES));
+        let count = data.effectors.len();
+        let mut columns = vec![Lane4::default(); 2 * dof * count];
+        let mut rows = vec![Lane4::default(); 6 * width * count];
+        for (e, effector) in data.effectors.iter().enumerate() {
+            for j in 0..dof {
+                let b = |i: usize| data.basis[(6 * e + i, j)];
+                let turned = [
+                    effector.rest.rotation * DVec3::new(b(0), b(1), b(2)),
+                    effector.rest.rotation * DVec3::new(b(3), b(4), b(5)),
+                ];
+                for (part, v) in turned.into_iter().enumerate() {
+                    for (i, x) in v.to_array().into_iter().enumerate() {
+                        columns[2 * (e * dof + j) + part].0[i] = x;
+                        rows[(6 * e + 3 * part + i) * width + j / LANES].0[j % LANES] = x;
+                    }
+                }
+            }
+        }
+        Self {
+            columns,
+            rows,
+            rotations: data.effectors.iter().map(|e| e.rest.rotation).collect(),
+            dof,
+            width,
+            inverse_radius: 1.0 / data.radius,
+            range_squared: data.range * data.range,
+        }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.rotations.len()
+    }
+
+    /// Lane groups of a padded vector of reduced coordinates.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    pub(crate) fn rest_rotation(&self, e: usize) -> DQuat {
+        self.rotations[e]
+    }
+
+    /// ξ' = B' η.
+    #[inline(always)]
+    pub(crate) fn twist<L: Lanes>(&self, l: L, e: usize, eta: &[f64]) -> WorldTwist {
+        let (mut v, mut w) = (l.splat(0.0), l.splat(0.0));
+        let columns = &self.columns[2 * e * self.dof..2 * (e + 1) * self.dof];
+        for (x, c) in eta.iter().zip(columns.chunks_exact(2)) {
+            let x = l.splat(*x);
+            v = l.mul_add(l.load(&c[0]), x, v);
+            w = l.mul_add(l.load(&c[1]), x, w);
+        }
+        let (Lane4([vx, vy, vz, _]), Lane4([wx, wy, wz, _])) = (l.store(v), l.store(w));
+        WorldTwist { linear: DVec3::new(vx, vy, vz), angular: DVec3::new(wx, wy, wz) }
+    }
+
+    /// out += B'ᵀ g for a generalised force on the effector's twist, in world axes.
+    #[inline(always)]
+    pub(crate) fn add_force<L: Lanes>(&self, l: L, e: usize, g: &WorldWrench, out: &mut [Lane4]) {
+        let rows = &self.rows[6 * e * self.width..6 * (e + 1) * self.width];
+        let [f, t] = [g.force, g.torque];
+        for (i, o) in out.iter_mut().enumerate().take(self.width) {
+            let mut sum = l.load(o);
+            for (k, g) in [f.x, f.y, f.z, t.x, t.y, t.z].into_iter().enumerate() {
+                sum = l.mul_add(l.load(&rows[k * self.width + i]), l.splat(g), sum);
+            }
+            *o = l.store(sum);
+        }
+    }
+
+    /// True if an effector is within the stated range and has turned by less than π.
+    #[inline(always)]
+    pub(crate) fn in_range(&self, t: &WorldTwist) -> bool {
+        let turned = t.angular.length_squared();
+        let moved = (t.linear * self.inverse_radius).length_squared();
+        let relative =
+            moved + turned * (core::f64::consts::FRAC_1_PI * core::f64::consts::FRAC_1_PI);
+        // Written so that NaN is outside.
+        turned < core::f64::consts::PI * core::f64::consts::PI && relative <= self.range_squared
+    }
+}
+
+impl WorldTwist {
+    /// The rotation exp(ω̂').
+    pub(crate) fn rotation(&self) -> DQuat {
+        let y = 0.25 * self.angular.length_squared();
+        if y > MAX_QUARTER_ANGLE_SQUARED {
+            return forks_lie::exp_rotation(self.angular);
+        }
+        let (cosine, sinc) = cosine_and_sinc(y);
+        let d = self.angular * (0.5 * sinc);
+        DQuat::from_xyzw(d.x, d.y, d.z, cosine)
+    }
+
+    /// What a wrench in world axes at the displaced origin does on this twist's coordinates: J_r(ξ)ᵀ w, in the
+    /// axes of the twist.
+    pub(crate) fn pull_back(&self, w: &WorldWrench) -> WorldWrench {
+        let (v, o, f) = (self.linear, self.angular, w.force);
+        let Coefficients { b, c, db, dc } = Coefficients::at(o.length_squared());
+        let u = o.cross(v);
+        let bend = o.cross(u);
+        // V ᵀ f = f − b ω×f + c ω×(ω×f)
+        let transposed = |x: DVec3| {
+            let once = o.cross(x);
+            x - once * b + o.cross(once) * c
+        };
+        // (∂(V v)/∂ω)ᵀ f
+        let turned = v.cross(f) * b
+            + (u.cross(f) + v.cross(f.cross(o))) * c
+            + o * (2.0 * (db * f.dot(u) + dc * f.dot(bend)));
+        WorldWrench { force: transposed(f), torque: turned + transposed(w.torque) }
+    }
+}
+
+/// b(t) = (1 − cos θ)/θ², c(t) = (θ − sin θ)/θ³ and their derivatives by t = θ².
+struct Coefficients {
+    b: f64,
+    c: f64,
+    db: f64,
+    dc: f64,
+}
+
+impl Coefficients {
+    fn at(t: f64) -> Self {
+        let y = 0.25 * t;
+        if y > MAX_QUARTER_ANGLE_SQUARED {
+            return Self::far(t);
+        }
+        let [p, q, dp, dq] = half_angle_series(y);
+        let sinc = 1.0 - y * q;
+        Self {
+            b: 0.5 * sinc * sinc,
+            c: 0.25 * (p + q - y * p * q),
+            db: -0.25 * sinc * (q + y * dq),
+            dc: (dp + dq - p * q - y * (dp * q + p * dq)) / 16.0,
+        }
+    }
+
+    /// Beyond π, where nothing cancels.
+    #[cold]
+    fn far(t: f64) -> Self {
+        let half = forks_lie::exp_rotation(DVec3::new(crate::scalar::sqrt(t), 0.0, 0.0));
+        // The quaternion's half angle gives the angle's sine and cosine.
+        let (s, c) = (half.x, half.w);
+        let (sine, versine) = (2.0 * s * c, 2.0 * s * s);
+        let theta = crate::scalar::sqrt(t);
+        let (b, third) = (versine / t, (theta - sine) / (t * theta));
+        // d/dt = (1/2θ) d/dθ
+        Self {
+            b,
+            c: third,
+            db: 0.5 * (sine / theta - 2.0 * b) / t,
+            dc: 0.5 * (b - 3.0 * third) / t,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forks_lie::{Pose, Twist, Wrench, right_jacobian};
+
+    use super::*;
+
+    /// J_r(ξ)ᵀ w of the body wrench, by the library of rigid motions.
+    fn rival(t: &WorldTwist, w: &WorldWrench) -> [f64; 6] {
+        let xi = Twist::new(t.linear, t.angular);
+        let back = Pose::exp(xi).rotation.conjugate();
+        let body = Wrench::new(back * w.force, back * w.torque);
+        right_jacobian(xi).transpose_mul_vec(&body.to_array())
+    }
+
+    #[test]
+    fn a_wrench_is_pulled_back_by_the_right_jacobian() {
+        let w =
+            WorldWrench { force: DVec3::new(3.0, -1.0, 2.0), torque: DVec3::new(0.5, 1.5, -0.8) };
+        let axis = DVec3::new(0.48, -0.6, 0.64);
+        for angle in [0.0, 1e-9, 1e-4, 0.1, 1.0, 2.5, 3.14, 3.15, 4.0, 6.0] {
+            let t = WorldTwist { linear: DVec3::new(0.4, 0.9, -0.7), angular: axis * angle };
+            let ours = t.pull_back(&w);
+            let rival = rival(&t, &w);
+            for i in 0..6 {
+                let x = if i < 3 { ours.force[i] } else { ours.torque[i - 3] };
+                // A dozen products of numbers of size 10.
+                assert!((x - rival[i]).abs() < 64.0 * f64::EPSILON * 10.0, "{angle}, {i}");
+            }
+        }
+    }
+
+    #[test]
+    fn rotations_agree_with_the_library_of_rigid_motions() {
+        for angle in [0.0, 1e-8, 0.3, 3.1, 3.2, 5.0] {
+            let angular = DVec3::new(0.36, 0.48, -0.8) * angle;
+            let t = WorldTwist { linear: DVec3::ZERO, angular };
+            let difference = t.rotation() - forks_lie::exp_rotation(angular);
+            assert!(difference.length() < 4.0 * f64::EPSILON, "{angle}");
+        }
+    }
+}

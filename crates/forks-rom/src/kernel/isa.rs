@@ -1,0 +1,79 @@
+//! Which instruction set a kernel runs on.
+
+use super::lanes::{Lanes, Portable};
+
+/// An instruction set for the kernels.
+///
+/// Results are equal to the last bit for one instruction set, and agree to 1e-14 between them.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub enum Isa {
+    /// No fused multiply-adds: the same bits on every target.
+    #[default]
+    Portable,
+    /// AVX2 with fused multiply-adds (x86-64, feature `simd`); from [`Isa::detect`].
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    Avx2(Avx2),
+}
+
+/// Proof that the processor has AVX2 and fused multiply-adds.
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+#[derive(Clone, Copy, Debug)]
+pub struct Avx2(pulp::x86::V3);
+
+/// Work that runs on any lanes.
+pub(crate) trait Kernel {
+    /// Result.
+    type Output;
+    /// Does the work.
+    fn run<L: Lanes>(self, lanes: L) -> Self::Output;
+}
+
+impl Isa {
+    /// The fastest one that this processor has.
+    pub fn detect() -> Self {
+        #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+        if let Some(v3) = pulp::x86::V3::try_new() {
+            return Self::Avx2(Avx2(v3));
+        }
+        Self::Portable
+    }
+
+    /// `portable` or `avx2`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+            Self::Avx2(_) => "avx2",
+        }
+    }
+
+    /// Runs a kernel.
+    #[inline(always)]
+    pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        match self {
+            Self::Portable => kernel.run(Portable),
+            #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+            Self::Avx2(Avx2(v3)) => v3.vectorize(x86::OnAvx2 { kernel, v3 }),
+        }
+    }
+}
+
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+mod x86 {
+    use super::{super::lanes::Avx2Lanes, Kernel};
+
+    pub(super) struct OnAvx2<K> {
+        pub(super) kernel: K,
+        pub(super) v3: pulp::x86::V3,
+    }
+
+    impl<K: Kernel> pulp::NullaryFnOnce for OnAvx2<K> {
+        type Output = K::Output;
+
+        #[inline(always)]
+        fn call(self) -> K::Output {
+            self.kernel.run(Avx2Lanes(self.v3))
+        }
+    }
+}

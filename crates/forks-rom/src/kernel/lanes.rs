@@ -1,0 +1,125 @@
+//! Four numbers at once: the operations that kernels are written in.
+
+/// Numbers per lane group.
+pub(crate) const LANES: usize = 4;
+
+/// Four numbers, aligned for one load.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(32))]
+pub(crate) struct Lane4(pub(crate) [f64; LANES]);
+
+/// Operations on four numbers at once.
+pub(crate) trait Lanes: Copy {
+    /// Four numbers in a register.
+    type V: Copy;
+    /// Four equal numbers.
+    fn splat(self, x: f64) -> Self::V;
+    /// Reads four numbers.
+    fn load(self, x: &Lane4) -> Self::V;
+    /// Writes four numbers.
+    fn store(self, x: Self::V) -> Lane4;
+    /// a + b.
+    fn add(self, a: Self::V, b: Self::V) -> Self::V;
+    /// a b.
+    fn mul(self, a: Self::V, b: Self::V) -> Self::V;
+    /// a b + c, rounded once or twice according to the instruction set.
+    fn mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    /// c − a b, as [`Lanes::mul_add`].
+    fn neg_mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    /// The larger of each pair.
+    fn max(self, a: Self::V, b: Self::V) -> Self::V;
+}
+
+/// Plain Rust without fused multiply-adds: the same bits on every target.
+#[derive(Clone, Copy)]
+pub(crate) struct Portable;
+
+impl Lanes for Portable {
+    type V = [f64; LANES];
+
+    #[inline(always)]
+    fn splat(self, x: f64) -> Self::V {
+        [x; LANES]
+    }
+    #[inline(always)]
+    fn load(self, x: &Lane4) -> Self::V {
+        x.0
+    }
+    #[inline(always)]
+    fn store(self, x: Self::V) -> Lane4 {
+        Lane4(x)
+    }
+    #[inline(always)]
+    fn add(self, a: Self::V, b: Self::V) -> Self::V {
+        core::array::from_fn(|i| a[i] + b[i])
+    }
+    #[inline(always)]
+    fn mul(self, a: Self::V, b: Self::V) -> Self::V {
+        core::array::from_fn(|i| a[i] * b[i])
+    }
+    #[inline(always)]
+    fn mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
+        core::array::from_fn(|i| a[i] * b[i] + c[i])
+    }
+    #[inline(always)]
+    fn neg_mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
+        core::array::from_fn(|i| c[i] - a[i] * b[i])
+    }
+    #[inline(always)]
+    fn max(self, a: Self::V, b: Self::V) -> Self::V {
+        core::array::from_fn(|i| if a[i] > b[i] { a[i] } else { b[i] })
+    }
+}
+
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+pub(crate) use x86::Avx2Lanes;
+
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+mod x86 {
+    use core::arch::x86_64::__m256d;
+
+    use pulp::x86::V3;
+
+    use super::{Lane4, Lanes};
+
+    /// AVX2 with fused multiply-adds.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Avx2Lanes(pub(crate) V3);
+
+    impl Lanes for Avx2Lanes {
+        type V = __m256d;
+
+        #[inline(always)]
+        fn splat(self, x: f64) -> Self::V {
+            self.0.avx._mm256_set1_pd(x)
+        }
+        #[inline(always)]
+        fn load(self, x: &Lane4) -> Self::V {
+            pulp::cast(x.0)
+        }
+        #[inline(always)]
+        fn store(self, x: Self::V) -> Lane4 {
+            Lane4(pulp::cast(x))
+        }
+        #[inline(always)]
+        fn add(self, a: Self::V, b: Self::V) -> Self::V {
+            self.0.avx._mm256_add_pd(a, b)
+        }
+        #[inline(always)]
+        fn mul(self, a: Self::V, b: Self::V) -> Self::V {
+            self.0.avx._mm256_mul_pd(a, b)
+        }
+        #[inline(always)]
+        fn mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
+            self.0.fma._mm256_fmadd_pd(a, b, c)
+        }
+        #[inline(always)]
+        fn neg_mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
+            self.0.fma._mm256_fnmadd_pd(a, b, c)
+        }
+        #[inline(always)]
+        fn max(self, a: Self::V, b: Self::V) -> Self::V {
+            self.0.avx._mm256_max_pd(a, b)
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Scalar functions with and without the standard library.
+
+/// Square root.
+#[inline]
+pub(crate) fn sqrt(x: f64) -> f64 {
+    #[cfg(feature = "std")]
+    return x.sqrt();
+    #[cfg(not(feature = "std"))]
+    return libm::sqrt(x);
+}

@@ -1,0 +1,136 @@
+//! The state of one instance of a reduced model.
+
+use alloc::{vec, vec::Vec};
+
+use forks_lie::Twist;
+
+use crate::{ModelError, ReducedModel, kernel::Lane4};
+
+/// Reduced coordinates, their rates and servo targets of one instance, with the memory that a step needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    pub(crate) eta: Vec<f64>,
+    pub(crate) velocity: Vec<f64>,
+    pub(crate) servo_targets: Vec<f64>,
+    /// True if some servo target is not 0.
+    pub(crate) driven: bool,
+    /// η_s, the coordinates at which the mechanism rests for the servo targets.
+    pub(crate) rest: Vec<f64>,
+    pub(crate) work: Work,
+}
+
+/// Scratch memory of a step; holds nothing between steps.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Work {
+    pub(crate) inputs: Vec<f64>,
+    pub(crate) force: Vec<Lane4>,
+    pub(crate) result: Vec<Lane4>,
+}
+
+impl PartialEq for Work {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl State {
+    /// The linearisation pose at rest.
+    pub fn new(model: &ReducedModel) -> Self {
+        let (n, width) = (model.dof(), model.effector_blocks().width());
+        Self {
+            eta: vec![0.0; n],
+            velocity: vec![0.0; n],
+            servo_targets: vec![0.0; model.data().servos.len()],
+            driven: false,
+            rest: vec![0.0; n],
+            work: Work {
+                inputs: vec![0.0; 3 * n],
+                force: vec![Lane4::default(); width],
+                result: vec![Lane4::default(); 2 * width],
+            },
+        }
+    }
+
+    /// η, metres and radians in the directions of the basis.
+    pub fn eta(&self) -> &[f64] {
+        &self.eta
+    }
+
+    /// η̇.
+    pub fn velocity(&self) -> &[f64] {
+        &self.velocity
+    }
+
+    /// Servo targets relative to those of the linearisation pose.
+    pub fn servo_targets(&self) -> &[f64] {
+        &self.servo_targets
+    }
+
+    /// Sets η and η̇.
+    ///
+    /// # Errors
+    /// Wrong lengths, numbers that are not finite; the state is then unchanged.
+    pub fn set(&mut self, eta: &[f64], velocity: &[f64]) -> Result<(), ModelError> {
+        check("eta", eta, self.eta.len())?;
+        check("velocity", velocity, self.velocity.len())?;
+        self.eta.copy_from_slice(eta);
+        self.velocity.copy_from_slice(velocity);
+        Ok(())
+    }
+
+    /// Sets the servo targets relative to those of the linearisation pose, in the order of
+    /// [`ModelData::servos`](crate::ModelData::servos).
+    ///
+    /// # Errors
+    /// A wrong length, numbers that are not finite; the state is then unchanged.
+    pub fn set_servo_targets(
+        &mut self,
+        model: &ReducedModel,
+        targets: &[f64],
+    ) -> Result<(), ModelError> {
+        check("servo targets", targets, self.servo_targets.len())?;
+        check("servo targets of the model", &self.servo_targets, model.data().servos.len())?;
+        self.servo_targets.copy_from_slice(targets);
+        self.driven = targets.iter().any(|x| *x != 0.0);
+        let map = &model.data().servo_rest;
+        for (i, rest) in self.rest.iter_mut().enumerate() {
+            *rest = map.row(i).iter().zip(targets).map(|(a, s)| a * s).sum();
+        }
+        Ok(())
+    }
+
+    /// Servo targets, empty where all are 0.
+    pub(crate) fn drive(&self) -> &[f64] {
+        if self.driven { &self.servo_targets } else { &[] }
+    }
+}
+
+fn check(quantity: &'static str, x: &[f64], expected: usize) -> Result<(), ModelError> {
+    if x.len() != expected {
+        return Err(ModelError::WrongSize { quantity, found: x.len(), expected });
+    }
+    if x.iter().all(|x| x.is_finite()) {
+        return Ok(());
+    }
+    Err(ModelError::NotFinite { quantity })
+}
+
+impl ReducedModel {
+    /// Body twist of effector `e` relative to the base: φ_e = J_r(ξ_e) B_e η̇, effector frame.
+    pub fn effector_velocity(&self, e: usize, state: &State) -> Twist {
+        let rate = self.effector_twist(e, &state.velocity);
+        let jacobian = forks_lie::right_jacobian(self.effector_twist(e, &state.eta));
+        Twist::from_array(jacobian.mul_vec(&rate.to_array()))
+    }
+
+    /// Kinetic energy ½ η̇ᵀ M η̇, J.
+    pub fn kinetic_energy(&self, velocity: &[f64]) -> f64 {
+        let momentum = self.data().mass.mul_vec(velocity);
+        0.5 * momentum.iter().zip(velocity).map(|(p, v)| p * v).sum::<f64>()
+    }
+
+    /// Kinetic energy and elastic energy over its value at the linearisation pose, J.
+    pub fn energy(&self, state: &State) -> f64 {
+        self.kinetic_energy(&state.velocity) + self.elastic_energy(&state.eta, state.drive())
+    }
+}
