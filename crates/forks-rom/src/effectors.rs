@@ -18,7 +18,7 @@ use crate::{
 pub(crate) struct EffectorBlocks {
     /// Per effector and coordinate: linear part, angular part of B' (each padded to four).
     columns: Vec<Lane4>,
-    /// Per effector the six rows of B', each padded to whole lane groups.
+    /// Per effector and lane group of coordinates: the six rows of B'.
     rows: Vec<Lane4>,
     rotations: Vec<DQuat>,
     dof: usize,
@@ -58,7 +58,7 @@ impl EffectorBlocks {
                 for (part, v) in turned.into_iter().enumerate() {
                     for (i, x) in v.to_array().into_iter().enumerate() {
                         columns[2 * (e * dof + j) + part].0[i] = x;
-                        rows[(6 * e + 3 * part + i) * width + j / LANES].0[j % LANES] = x;
+                        rows[6 * (e * width + j / LANES) + 3 * part + i].0[j % LANES] = x;
                     }
                 }
             }
@@ -101,17 +101,19 @@ impl EffectorBlocks {
         WorldTwist { linear: DVec3::new(vx, vy, vz), angular: DVec3::new(wx, wy, wz) }
     }
 
-    /// out += B'ᵀ g for a generalised force on the effector's twist, in world axes.
+    /// out += B'ᵀ g for a generalised force on the effector's twist, in world axes; `out` is padded.
     #[inline(always)]
-    pub(crate) fn add_force<L: Lanes>(&self, l: L, e: usize, g: &WorldWrench, out: &mut [Lane4]) {
+    pub(crate) fn add_force<L: Lanes>(&self, l: L, e: usize, g: &WorldWrench, out: &mut [f64]) {
         let rows = &self.rows[6 * e * self.width..6 * (e + 1) * self.width];
         let [f, t] = [g.force, g.torque];
-        for (i, o) in out.iter_mut().enumerate().take(self.width) {
-            let mut sum = l.load(o);
-            for (k, g) in [f.x, f.y, f.z, t.x, t.y, t.z].into_iter().enumerate() {
-                sum = l.mul_add(l.load(&rows[k * self.width + i]), l.splat(g), sum);
+        let g = [f.x, f.y, f.z, t.x, t.y, t.z].map(|x| l.splat(x));
+        let (out, _) = out.as_chunks_mut::<LANES>();
+        for (o, rows) in out.iter_mut().zip(rows.chunks_exact(6)) {
+            let mut sum = l.from_array(o);
+            for (row, g) in rows.iter().zip(g) {
+                sum = l.mul_add(l.load(row), g, sum);
             }
-            *o = l.store(sum);
+            *o = l.store(sum).0;
         }
     }
 
@@ -129,21 +131,23 @@ impl EffectorBlocks {
 
 impl WorldTwist {
     /// The rotation exp(ω̂').
-    pub(crate) fn rotation(&self) -> DQuat {
+    #[inline(always)]
+    pub(crate) fn rotation<L: Lanes>(&self, l: L) -> DQuat {
         let y = 0.25 * self.angular.length_squared();
         if y > MAX_QUARTER_ANGLE_SQUARED {
             return forks_lie::exp_rotation(self.angular);
         }
-        let (cosine, sinc) = cosine_and_sinc(y);
+        let (cosine, sinc) = cosine_and_sinc(l, y);
         let d = self.angular * (0.5 * sinc);
         DQuat::from_xyzw(d.x, d.y, d.z, cosine)
     }
 
     /// What a wrench in world axes at the displaced origin does on this twist's coordinates: J_r(ξ)ᵀ w, in the
     /// axes of the twist.
-    pub(crate) fn pull_back(&self, w: &WorldWrench) -> WorldWrench {
+    #[inline(always)]
+    pub(crate) fn pull_back<L: Lanes>(&self, l: L, w: &WorldWrench) -> WorldWrench {
         let (v, o, f) = (self.linear, self.angular, w.force);
-        let Coefficients { b, c, db, dc } = Coefficients::at(o.length_squared());
+        let Coefficients { b, c, db, dc } = Coefficients::at(l, o.length_squared());
         let u = o.cross(v);
         let bend = o.cross(u);
         // V ᵀ f = f − b ω×f + c ω×(ω×f)
@@ -168,18 +172,19 @@ struct Coefficients {
 }
 
 impl Coefficients {
-    fn at(t: f64) -> Self {
+    #[inline(always)]
+    fn at<L: Lanes>(l: L, t: f64) -> Self {
         let y = 0.25 * t;
         if y > MAX_QUARTER_ANGLE_SQUARED {
             return Self::far(t);
         }
-        let [p, q, dp, dq] = half_angle_series(y);
+        let [p, q, dp, dq] = half_angle_series(l, y);
         let sinc = 1.0 - y * q;
         Self {
             b: 0.5 * sinc * sinc,
             c: 0.25 * (p + q - y * p * q),
             db: -0.25 * sinc * (q + y * dq),
-            dc: (dp + dq - p * q - y * (dp * q + p * dq)) / 16.0,
+            dc: (dp + dq - p * q - y * (dp * q + p * dq)) * 0.0625,
         }
     }
 
@@ -207,6 +212,7 @@ mod tests {
     use forks_lie::{Pose, Twist, Wrench, right_jacobian};
 
     use super::*;
+    use crate::kernel::Portable;
 
     /// J_r(ξ)ᵀ w of the body wrench, by the library of rigid motions.
     fn rival(t: &WorldTwist, w: &WorldWrench) -> [f64; 6] {
@@ -223,7 +229,7 @@ mod tests {
         let axis = DVec3::new(0.48, -0.6, 0.64);
         for angle in [0.0, 1e-9, 1e-4, 0.1, 1.0, 2.5, 3.14, 3.15, 4.0, 6.0] {
             let t = WorldTwist { linear: DVec3::new(0.4, 0.9, -0.7), angular: axis * angle };
-            let ours = t.pull_back(&w);
+            let ours = t.pull_back(Portable, &w);
             let rival = rival(&t, &w);
             for i in 0..6 {
                 let x = if i < 3 { ours.force[i] } else { ours.torque[i - 3] };
@@ -238,7 +244,7 @@ mod tests {
         for angle in [0.0, 1e-8, 0.3, 3.1, 3.2, 5.0] {
             let angular = DVec3::new(0.36, 0.48, -0.8) * angle;
             let t = WorldTwist { linear: DVec3::ZERO, angular };
-            let difference = t.rotation() - forks_lie::exp_rotation(angular);
+            let difference = t.rotation(Portable) - forks_lie::exp_rotation(angular);
             assert!(difference.length() < 4.0 * f64::EPSILON, "{angle}");
         }
     }

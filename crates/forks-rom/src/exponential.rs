@@ -21,7 +21,8 @@ pub(crate) fn exponential(
 ) -> Result<Transition, ModelError> {
     let n = stiffness.rows();
     if n == 0 {
-        return Ok(Transition::new([&Matrix::default(); 3]));
+        let none = Matrix::default();
+        return Ok(Transition::new(&none, &none, &none));
     }
     if !is_positive_definite(&data.mass) {
         return Err(ModelError::MassNotPositiveDefinite);
@@ -50,10 +51,10 @@ pub(crate) fn exponential(
         let block = e.block(i * n, j * n, n, n);
         sum(&Matrix::zeros(n, n), s, &block)
     };
-    Ok(Transition::stacked(
-        [&part(1, 1, 1.0), &part(1, 0, omega), &part(1, 2, omega / unit)],
-        [&part(0, 1, 1.0 / omega), &part(0, 0, 1.0), &part(0, 2, 1.0 / unit)],
-    ))
+    let rates = Transition::new(&part(1, 1, 1.0), &part(1, 0, omega), &part(1, 2, omega / unit));
+    let positions =
+        Transition::new(&part(0, 1, 1.0 / omega), &part(0, 0, 1.0), &part(0, 2, 1.0 / unit));
+    Ok(rates.followed_by(positions))
 }
 
 /// Scaling and squaring of Taylor's series: at norm ½ its 18th term is below 2⁻¹⁸/18! = 6e-22.

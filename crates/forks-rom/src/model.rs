@@ -150,6 +150,8 @@ pub const DEFAULT_RANGE: f64 = 1.0;
 pub struct ReducedModel {
     data: ModelData,
     static_force: Vec<f64>,
+    /// −b_η.
+    held_force: Vec<f64>,
     isa: Isa,
     blocks: LinkBlocks,
     /// Place of each link in `blocks`; none for the ground and massless frames inside joints.
@@ -187,6 +189,7 @@ impl ReducedModel {
         Ok(Self {
             blocks: LinkBlocks::new(columns, shown.iter().map(of)),
             effectors: EffectorBlocks::new(&data),
+            held_force: static_force.iter().map(|b| -b).collect(),
             static_force,
             isa: Isa::detect(),
             slots,
@@ -204,6 +207,11 @@ impl ReducedModel {
     /// The instruction set in use.
     pub fn isa(&self) -> Isa {
         self.isa
+    }
+
+    /// −b_η.
+    pub(crate) fn held_force(&self) -> &[f64] {
+        &self.held_force
     }
 
     pub(crate) fn blocks(&self) -> &LinkBlocks {

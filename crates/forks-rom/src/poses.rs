@@ -70,8 +70,8 @@ impl ReducedModel {
 
     /// Poses of some blocks of links.
     pub(crate) fn pose_blocks(&self, state: &State, first: usize, out: &mut [Lane4]) {
-        assert_eq!(state.eta.len(), self.dof(), "coordinates of the state");
-        self.blocks().displace(self.isa(), first, &state.eta, state.drive(), out);
+        assert_eq!(state.dof, self.dof(), "coordinates of the state");
+        self.blocks().displace(self.isa(), first, state.eta(), state.drive(), out);
     }
 
     /// Pose of one link, equal to the last bit to that of [`ReducedModel::poses`].
@@ -80,7 +80,7 @@ impl ReducedModel {
     /// If there is no such link.
     pub fn pose_of_link(&self, link: usize, state: &State) -> Pose {
         let Some(slot) = self.slot(link) else {
-            return self.link_pose(link, &state.eta, &state.servo_targets);
+            return self.link_pose(link, state.eta(), &state.servo_targets);
         };
         let mut block = [Lane4::default(); POSE];
         self.pose_blocks(state, slot / LANES, &mut block);

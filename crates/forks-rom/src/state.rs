@@ -4,17 +4,20 @@ use alloc::{vec, vec::Vec};
 
 use forks_lie::Twist;
 
-use crate::{ModelError, ReducedModel, kernel::Lane4};
+use crate::{ModelError, ReducedModel, kernel::LANES};
 
 /// Reduced coordinates, their rates and servo targets of one instance, with the memory that a step needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
+    pub(crate) dof: usize,
+    /// η, padded with zeros to whole lane groups.
     pub(crate) eta: Vec<f64>,
+    /// η̇, padded likewise.
     pub(crate) velocity: Vec<f64>,
     pub(crate) servo_targets: Vec<f64>,
     /// True if some servo target is not 0.
     pub(crate) driven: bool,
-    /// η_s, the coordinates at which the mechanism rests for the servo targets.
+    /// η_s, the coordinates at which the mechanism rests for the servo targets, padded.
     pub(crate) rest: Vec<f64>,
     pub(crate) work: Work,
 }
@@ -22,9 +25,12 @@ pub struct State {
 /// Scratch memory of a step; holds nothing between steps.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Work {
+    /// η̇, η − η_s without padding.
     pub(crate) inputs: Vec<f64>,
-    pub(crate) force: Vec<Lane4>,
-    pub(crate) result: Vec<Lane4>,
+    /// g − b_η, padded.
+    pub(crate) force: Vec<f64>,
+    /// What the step's matrix gives, each part padded.
+    pub(crate) result: Vec<f64>,
 }
 
 impl PartialEq for Work {
@@ -36,29 +42,30 @@ impl PartialEq for Work {
 impl State {
     /// The linearisation pose at rest.
     pub fn new(model: &ReducedModel) -> Self {
-        let (n, width) = (model.dof(), model.effector_blocks().width());
+        let (n, padded) = (model.dof(), LANES * model.effector_blocks().width());
         Self {
-            eta: vec![0.0; n],
-            velocity: vec![0.0; n],
+            dof: n,
+            eta: vec![0.0; padded],
+            velocity: vec![0.0; padded],
             servo_targets: vec![0.0; model.data().servos.len()],
             driven: false,
-            rest: vec![0.0; n],
+            rest: vec![0.0; padded],
             work: Work {
-                inputs: vec![0.0; 3 * n],
-                force: vec![Lane4::default(); width],
-                result: vec![Lane4::default(); 2 * width],
+                inputs: vec![0.0; 2 * n],
+                force: vec![0.0; padded],
+                result: vec![0.0; 2 * padded],
             },
         }
     }
 
     /// η, metres and radians in the directions of the basis.
     pub fn eta(&self) -> &[f64] {
-        &self.eta
+        &self.eta[..self.dof]
     }
 
     /// η̇.
     pub fn velocity(&self) -> &[f64] {
-        &self.velocity
+        &self.velocity[..self.dof]
     }
 
     /// Servo targets relative to those of the linearisation pose.
@@ -71,10 +78,10 @@ impl State {
     /// # Errors
     /// Wrong lengths, numbers that are not finite; the state is then unchanged.
     pub fn set(&mut self, eta: &[f64], velocity: &[f64]) -> Result<(), ModelError> {
-        check("eta", eta, self.eta.len())?;
-        check("velocity", velocity, self.velocity.len())?;
-        self.eta.copy_from_slice(eta);
-        self.velocity.copy_from_slice(velocity);
+        check("eta", eta, self.dof)?;
+        check("velocity", velocity, self.dof)?;
+        self.eta[..self.dof].copy_from_slice(eta);
+        self.velocity[..self.dof].copy_from_slice(velocity);
         Ok(())
     }
 
@@ -93,7 +100,7 @@ impl State {
         self.servo_targets.copy_from_slice(targets);
         self.driven = targets.iter().any(|x| *x != 0.0);
         let map = &model.data().servo_rest;
-        for (i, rest) in self.rest.iter_mut().enumerate() {
+        for (i, rest) in self.rest[..self.dof].iter_mut().enumerate() {
             *rest = map.row(i).iter().zip(targets).map(|(a, s)| a * s).sum();
         }
         Ok(())
@@ -118,8 +125,8 @@ fn check(quantity: &'static str, x: &[f64], expected: usize) -> Result<(), Model
 impl ReducedModel {
     /// Body twist of effector `e` relative to the base: φ_e = J_r(ξ_e) B_e η̇, effector frame.
     pub fn effector_velocity(&self, e: usize, state: &State) -> Twist {
-        let rate = self.effector_twist(e, &state.velocity);
-        let jacobian = forks_lie::right_jacobian(self.effector_twist(e, &state.eta));
+        let rate = self.effector_twist(e, state.velocity());
+        let jacobian = forks_lie::right_jacobian(self.effector_twist(e, state.eta()));
         Twist::from_array(jacobian.mul_vec(&rate.to_array()))
     }
 
@@ -131,6 +138,6 @@ impl ReducedModel {
 
     /// Kinetic energy and elastic energy over its value at the linearisation pose, J.
     pub fn energy(&self, state: &State) -> f64 {
-        self.kinetic_energy(&state.velocity) + self.elastic_energy(&state.eta, state.drive())
+        self.kinetic_energy(state.velocity()) + self.elastic_energy(state.eta(), state.drive())
     }
 }

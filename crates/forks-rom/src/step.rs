@@ -7,7 +7,7 @@ use forks_lie::{Matrix, glam::DVec3};
 use crate::{
     EffectorLoad, LoadFrame, ModelError, ReducedModel, State,
     effectors::{WorldTwist, WorldWrench},
-    kernel::{Kernel, LANES, Lane4, Lanes},
+    kernel::{Kernel, LANES, Lanes},
     linear::sum,
     transition::{Transition, implicit_euler},
 };
@@ -117,7 +117,7 @@ impl Stepper {
     /// # Panics
     /// If the state belongs to a model of another size, or a load to an effector that does not exist.
     pub fn step(&self, state: &mut State, loads: &[EffectorLoad]) -> StepStatus {
-        assert_eq!(state.eta.len(), self.model.dof(), "coordinates of the state");
+        assert_eq!(state.dof, self.model.dof(), "coordinates of the state");
         let count = self.model.effector_count();
         for l in loads {
             assert!(l.effector < count, "load on effector {} of {count}", l.effector);
@@ -159,43 +159,55 @@ impl Kernel for Step<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) -> StepStatus {
         let Self { stepper, state, loads } = self;
-        let outside = generalised_force(l, stepper, state, loads);
-        let n = state.eta.len();
-        let (velocity, rest) = state.work.inputs.split_at_mut(n);
-        velocity.copy_from_slice(&state.velocity);
-        let (stretch, force) = rest.split_at_mut(n);
+        let n = state.dof;
+        // What the state alone gives does not wait for the loads.
+        let (velocity, stretch) = state.work.inputs.split_at_mut(n);
+        velocity.copy_from_slice(&state.velocity[..n]);
         for (s, (x, r)) in stretch.iter_mut().zip(state.eta.iter().zip(&state.rest)) {
             *s = x - r;
         }
-        let found = state.work.force.iter().flat_map(|f| f.0);
-        for (f, (g, b)) in force.iter_mut().zip(found.zip(stepper.model.static_force())) {
-            *f = g - b;
-        }
-        stepper.transition.apply(l, &state.work.inputs, &mut state.work.result);
-        let width = state.work.force.len();
-        let result = |i: usize| state.work.result[i / LANES].0[i % LANES];
-        let h = stepper.h;
-        // One sum finds every NaN and infinity; numbers whose sum overflows are no state either.
-        let mut check = 0.0;
-        for i in 0..n {
-            check += result(i) + h * result(i);
-        }
-        if !f64::is_finite(check) {
+        state.work.result.fill(0.0);
+        stepper.transition.state.add_product(l, &state.work.inputs, &mut state.work.result);
+        let outside = generalised_force(l, stepper, state, loads);
+        stepper.transition.force.add_product(l, &state.work.force, &mut state.work.result);
+        if !accept(l, stepper, state) {
             return StepStatus::NotFinite;
-        }
-        for i in 0..n {
-            let new = result(i);
-            state.velocity[i] = new;
-            state.eta[i] = match stepper.scheme {
-                Scheme::ImplicitEuler => state.eta[i] + h * new,
-                Scheme::Exponential => state.rest[i] + result(LANES * width + i),
-            };
         }
         outside.map_or(StepStatus::Completed, |effector| StepStatus::OutOfRange { effector })
     }
 }
 
-/// g = Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e into the state's scratch; returns the first effector that is out of range.
+/// Takes over the result if it is finite.
+#[inline(always)]
+fn accept<L: Lanes>(l: L, stepper: &Stepper, state: &mut State) -> bool {
+    let width = state.eta.len() / LANES;
+    let (result, _) = state.work.result.as_chunks::<LANES>();
+    let (rates, positions) = result.split_at(width);
+    let (eta, _) = state.eta.as_chunks_mut::<LANES>();
+    let (velocity, _) = state.velocity.as_chunks_mut::<LANES>();
+    let (rest, _) = state.rest.as_chunks::<LANES>();
+    let (h, zero) = (l.splat(stepper.h), l.splat(0.0));
+    let position = |i: usize, eta: &[f64; LANES]| match stepper.scheme {
+        Scheme::ImplicitEuler => l.mul_add(h, l.from_array(&rates[i]), l.from_array(eta)),
+        Scheme::Exponential => l.add(l.from_array(&rest[i]), l.from_array(&positions[i])),
+    };
+    // 0 × x is 0 unless x is NaN or infinite.
+    let mut check = zero;
+    for i in 0..width {
+        check = l.mul_add(position(i, &eta[i]), zero, check);
+        check = l.mul_add(l.from_array(&rates[i]), zero, check);
+    }
+    if l.store(check).0 != [0.0; LANES] {
+        return false;
+    }
+    for i in 0..width {
+        eta[i] = l.store(position(i, &eta[i])).0;
+        velocity[i] = rates[i];
+    }
+    true
+}
+
+/// g − b_η with g = Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e into the state's scratch; returns the first effector that is out of range.
 #[inline(always)]
 fn generalised_force<L: Lanes>(
     l: L,
@@ -204,10 +216,10 @@ fn generalised_force<L: Lanes>(
     loads: &[EffectorLoad],
 ) -> Option<usize> {
     let blocks = stepper.model.effector_blocks();
-    state.work.force.fill(Lane4::default());
+    state.work.force[..state.dof].copy_from_slice(stepper.model.held_force());
     let mut outside = None;
     for e in 0..blocks.count() {
-        let twist = blocks.twist(l, e, &state.eta);
+        let twist = blocks.twist(l, e, state.eta());
         if outside.is_none() && !blocks.in_range(&twist) {
             outside = Some(e);
         }
@@ -215,14 +227,14 @@ fn generalised_force<L: Lanes>(
         let mut sum = WorldWrench::default();
         for load in loads.iter().filter(|load| load.effector == e) {
             found = true;
-            add_load(&mut sum, load, stepper, &twist);
+            add_load(l, &mut sum, load, stepper, &twist);
         }
         if found {
             let g = match stepper.elasticity {
-                Elasticity::Energy => twist.pull_back(&sum),
+                Elasticity::Energy => twist.pull_back(l, &sum),
                 // Components of the displaced body axes, in the rest axes.
                 Elasticity::Linear => {
-                    let back = twist.rotation().conjugate();
+                    let back = twist.rotation(l).conjugate();
                     WorldWrench { force: back * sum.force, torque: back * sum.torque }
                 }
             };
@@ -233,12 +245,19 @@ fn generalised_force<L: Lanes>(
 }
 
 /// A load in world axes.
-fn add_load(sum: &mut WorldWrench, load: &EffectorLoad, stepper: &Stepper, twist: &WorldTwist) {
+#[inline(always)]
+fn add_load<L: Lanes>(
+    l: L,
+    sum: &mut WorldWrench,
+    load: &EffectorLoad,
+    stepper: &Stepper,
+    twist: &WorldTwist,
+) {
     let turned = |v: DVec3| match load.frame {
         LoadFrame::World => v,
         LoadFrame::Body => {
             let rest = stepper.model.effector_blocks().rest_rotation(load.effector);
-            twist.rotation() * (rest * v)
+            twist.rotation(l) * (rest * v)
         }
     };
     sum.force += turned(load.wrench.force);

@@ -11,16 +11,37 @@ use crate::{
     model::ModelData,
 };
 
-/// Rows of a matrix in lane groups: group after group, columns within.
+/// The matrices of a step: what is multiplied by the state (η̇, η − η_s), and by the force g − b_η.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Transition {
+    pub(crate) state: Packed,
+    pub(crate) force: Packed,
+}
+
+/// A matrix in lane groups of rows: group after group, columns within.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Packed {
     data: Vec<Lane4>,
     columns: usize,
 }
 
 impl Transition {
+    /// Rates after the step, from velocity, stretch and force.
+    pub(crate) fn new(velocity: &Matrix, stretch: &Matrix, force: &Matrix) -> Self {
+        Self { state: Packed::new(&[velocity, stretch]), force: Packed::new(&[force]) }
+    }
+
+    /// This one's results, then those of another.
+    pub(crate) fn followed_by(mut self, other: Self) -> Self {
+        self.state.data.extend(other.state.data);
+        self.force.data.extend(other.force.data);
+        self
+    }
+}
+
+impl Packed {
     /// Packs matrices side by side.
-    pub(crate) fn new(parts: [&Matrix; 3]) -> Self {
+    fn new(parts: &[&Matrix]) -> Self {
         let rows = parts[0].rows();
         let columns: usize = parts.iter().map(|p| p.columns()).sum();
         let mut data = vec![Lane4::default(); rows.div_ceil(LANES) * columns];
@@ -33,28 +54,23 @@ impl Transition {
         Self { data, columns }
     }
 
-    /// Two results one after the other, each padded to whole lane groups.
-    pub(crate) fn stacked(top: [&Matrix; 3], bottom: [&Matrix; 3]) -> Self {
-        let mut out = Self::new(top);
-        out.data.extend(Self::new(bottom).data);
-        out
-    }
-
-    /// Matrix times vector, even and odd columns summed apart.
+    /// out += matrix times vector, even and odd columns summed apart; `out` is padded, the odd columns' sum is
+    /// added last.
     #[inline(always)]
-    pub(crate) fn apply<L: Lanes>(&self, l: L, x: &[f64], out: &mut [Lane4]) {
+    pub(crate) fn add_product<L: Lanes>(&self, l: L, x: &[f64], out: &mut [f64]) {
+        let (out, _) = out.as_chunks_mut::<LANES>();
+        let (pairs, last) = x[..self.columns].as_chunks::<2>();
         for (row, out) in self.data.chunks_exact(self.columns).zip(out) {
-            let mut sums = [l.splat(0.0); 2];
-            let pairs = row.chunks_exact(2).zip(x.chunks_exact(2));
-            for (a, x) in pairs {
-                sums[0] = l.mul_add(l.load(&a[0]), l.splat(x[0]), sums[0]);
-                sums[1] = l.mul_add(l.load(&a[1]), l.splat(x[1]), sums[1]);
+            let mut even = l.from_array(out);
+            let mut odd = l.splat(0.0);
+            for (a, x) in row.chunks_exact(2).zip(pairs) {
+                even = l.mul_add(l.load(&a[0]), l.splat(x[0]), even);
+                odd = l.mul_add(l.load(&a[1]), l.splat(x[1]), odd);
             }
-            if self.columns % 2 == 1 {
-                let last = self.columns - 1;
-                sums[0] = l.mul_add(l.load(&row[last]), l.splat(x[last]), sums[0]);
+            if let (Some(a), [x]) = (row.last(), last) {
+                even = l.mul_add(l.load(a), l.splat(*x), even);
             }
-            *out = l.store(l.add(sums[0], sums[1]));
+            *out = l.store(l.add(even, odd)).0;
         }
     }
 }
@@ -72,5 +88,5 @@ pub(crate) fn implicit_euler(
     let from_velocity = solved(&data.mass)?;
     let from_position = solved(&sum(&Matrix::zeros(n, n), -h, stiffness))?;
     let from_force = solved(&sum(&Matrix::zeros(n, n), h, &Matrix::identity(n)))?;
-    Ok(Transition::new([&from_velocity, &from_position, &from_force]))
+    Ok(Transition::new(&from_velocity, &from_position, &from_force))
 }

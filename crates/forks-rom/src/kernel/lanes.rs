@@ -15,7 +15,12 @@ pub(crate) trait Lanes: Copy {
     /// Four equal numbers.
     fn splat(self, x: f64) -> Self::V;
     /// Reads four numbers.
-    fn load(self, x: &Lane4) -> Self::V;
+    #[inline(always)]
+    fn load(self, x: &Lane4) -> Self::V {
+        self.from_array(&x.0)
+    }
+    /// Reads four numbers from anywhere.
+    fn from_array(self, x: &[f64; LANES]) -> Self::V;
     /// Writes four numbers.
     fn store(self, x: Self::V) -> Lane4;
     /// a + b.
@@ -42,8 +47,8 @@ impl Lanes for Portable {
         [x; LANES]
     }
     #[inline(always)]
-    fn load(self, x: &Lane4) -> Self::V {
-        x.0
+    fn from_array(self, x: &[f64; LANES]) -> Self::V {
+        *x
     }
     #[inline(always)]
     fn store(self, x: Self::V) -> Lane4 {
@@ -80,7 +85,7 @@ mod x86 {
 
     use pulp::x86::V3;
 
-    use super::{Lane4, Lanes};
+    use super::{LANES, Lane4, Lanes};
 
     /// AVX2 with fused multiply-adds.
     #[derive(Clone, Copy)]
@@ -94,8 +99,8 @@ mod x86 {
             self.0.avx._mm256_set1_pd(x)
         }
         #[inline(always)]
-        fn load(self, x: &Lane4) -> Self::V {
-            pulp::cast(x.0)
+        fn from_array(self, x: &[f64; LANES]) -> Self::V {
+            pulp::cast(*x)
         }
         #[inline(always)]
         fn store(self, x: Self::V) -> Lane4 {

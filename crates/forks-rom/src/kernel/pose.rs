@@ -4,7 +4,7 @@
 //! exp(ω) = (cos h, ½ (sin h / h) ω) and V(ω) v = v + b ω×v + c ω×(ω×v) with b = (1 − cos 2h)/4h² = ½ (sin h / h)²,
 //! c = (1 − sin 2h / 2h)/4h² = (P + Q − y P Q)/4: nothing cancels, not even at ω = 0.
 
-use super::Lanes;
+use super::{Lane4, Lanes};
 
 /// y up to which the polynomials hold: rotations up to π.
 pub(crate) const MAX_QUARTER_ANGLE_SQUARED: f64 =
@@ -99,22 +99,34 @@ fn cross<L: Lanes>(l: L, a: [L::V; 3], b: [L::V; 3]) -> [L::V; 3] {
     ]
 }
 
+/// Coefficients of P, Q, P', Q' side by side.
+const SERIES: [Lane4; 8] = {
+    let mut out = [Lane4([0.0; 4]); 8];
+    let mut k = 0;
+    while k < 8 {
+        let last = k == 7;
+        let (dp, dq) = if last { (0.0, 0.0) } else { (P[k + 1], Q[k + 1]) };
+        let n = (k + 1) as f64;
+        out[k] = Lane4([P[k], Q[k], n * dp, n * dq]);
+        k += 1;
+    }
+    out
+};
+
 /// P, Q and their derivatives at y, for one twist.
-pub(crate) fn half_angle_series(y: f64) -> [f64; 4] {
-    let with_derivative = |c: &[f64; 8]| {
-        let (mut value, mut slope) = (c[7], 0.0);
-        for a in c[..7].iter().rev() {
-            slope = slope * y + value;
-            value = value * y + a;
-        }
-        (value, slope)
-    };
-    let ((p, dp), (q, dq)) = (with_derivative(&P), with_derivative(&Q));
-    [p, q, dp, dq]
+#[inline(always)]
+pub(crate) fn half_angle_series<L: Lanes>(l: L, y: f64) -> [f64; 4] {
+    let y = l.splat(y);
+    let mut sum = l.load(&SERIES[7]);
+    for c in SERIES[..7].iter().rev() {
+        sum = l.mul_add(sum, y, l.load(c));
+    }
+    l.store(sum).0
 }
 
 /// (cos √y, sin √y / √y) for y ≤ (π/2)².
-pub(crate) fn cosine_and_sinc(y: f64) -> (f64, f64) {
-    let [p, q, ..] = half_angle_series(y);
+#[inline(always)]
+pub(crate) fn cosine_and_sinc<L: Lanes>(l: L, y: f64) -> (f64, f64) {
+    let [p, q, ..] = half_angle_series(l, y);
     (1.0 - y * p, 1.0 - y * q)
 }
