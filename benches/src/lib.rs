@@ -1,5 +1,8 @@
 //! Shared by the benches: mechanisms that can be reduced, times, and how times grow with size.
 
+#[cfg(feature = "rapier")]
+pub mod rapier;
+
 use std::time::{Duration, Instant};
 
 use forks_mechanism::{BuildError, LinkId, Mechanism, Preparation, parametric::Parametric};
