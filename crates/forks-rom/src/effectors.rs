@@ -87,6 +87,16 @@ impl EffectorBlocks {
         self.rotations[e]
     }
 
+    /// B' of an effector: per coordinate the linear part and the angular part.
+    pub(crate) fn columns(&self, e: usize) -> &[Lane4] {
+        &self.columns[2 * e * self.dof..2 * (e + 1) * self.dof]
+    }
+
+    /// Largest relative displacement, squared, and the inverse of the length that it refers to.
+    pub(crate) fn range(&self) -> (f64, f64) {
+        (self.range_squared, self.inverse_radius)
+    }
+
     /// ξ' = B' η.
     #[inline(always)]
     pub(crate) fn twist<L: Lanes>(&self, l: L, e: usize, eta: &[f64]) -> WorldTwist {
@@ -101,15 +111,22 @@ impl EffectorBlocks {
         WorldTwist { linear: DVec3::new(vx, vy, vz), angular: DVec3::new(wx, wy, wz) }
     }
 
-    /// out += B'ᵀ g for a generalised force on the effector's twist, in world axes; `out` is padded.
+    /// out = B'ᵀ g for a generalised force on the effector's twist, in world axes, or out += that; `out` is padded.
     #[inline(always)]
-    pub(crate) fn add_force<L: Lanes>(&self, l: L, e: usize, g: &WorldWrench, out: &mut [f64]) {
+    pub(crate) fn add_force<L: Lanes>(
+        &self,
+        l: L,
+        e: usize,
+        g: &WorldWrench,
+        add: bool,
+        out: &mut [f64],
+    ) {
         let rows = &self.rows[6 * e * self.width..6 * (e + 1) * self.width];
         let [f, t] = [g.force, g.torque];
         let g = [f.x, f.y, f.z, t.x, t.y, t.z].map(|x| l.splat(x));
         let (out, _) = out.as_chunks_mut::<LANES>();
         for (o, rows) in out.iter_mut().zip(rows.chunks_exact(6)) {
-            let mut sum = l.from_array(o);
+            let mut sum = if add { l.from_array(o) } else { l.splat(0.0) };
             for (row, g) in rows.iter().zip(g) {
                 sum = l.mul_add(l.load(row), g, sum);
             }

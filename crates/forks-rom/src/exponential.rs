@@ -16,13 +16,14 @@ use crate::{
 /// Rates and positions after a step; columns (η̇, η − η_s, g − b_η).
 pub(crate) fn exponential(
     data: &ModelData,
+    static_force: &[f64],
     stiffness: &Matrix,
     h: f64,
 ) -> Result<Transition, ModelError> {
     let n = stiffness.rows();
     if n == 0 {
         let none = Matrix::default();
-        return Ok(Transition::new(&none, &none, &none));
+        return Ok(Transition::new(&none, &none, &none, &[]));
     }
     if !is_positive_definite(&data.mass) {
         return Err(ModelError::MassNotPositiveDefinite);
@@ -51,9 +52,18 @@ pub(crate) fn exponential(
         let block = e.block(i * n, j * n, n, n);
         sum(&Matrix::zeros(n, n), s, &block)
     };
-    let rates = Transition::new(&part(1, 1, 1.0), &part(1, 0, omega), &part(1, 2, omega / unit));
-    let positions =
-        Transition::new(&part(0, 1, 1.0 / omega), &part(0, 0, 1.0), &part(0, 2, 1.0 / unit));
+    let rates = Transition::new(
+        &part(1, 1, 1.0),
+        &part(1, 0, omega),
+        &part(1, 2, omega / unit),
+        static_force,
+    );
+    let positions = Transition::new(
+        &part(0, 1, 1.0 / omega),
+        &part(0, 0, 1.0),
+        &part(0, 2, 1.0 / unit),
+        static_force,
+    );
     Ok(rates.followed_by(positions))
 }
 

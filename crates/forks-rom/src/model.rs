@@ -2,7 +2,7 @@
 
 use alloc::{string::String, vec, vec::Vec};
 
-use forks_lie::{Matrix, Pose, Twist, Wrench};
+use forks_lie::{Matrix, Pose, Twist, Wrench, glam::DVec3};
 
 use crate::{
     ModelError,
@@ -82,6 +82,12 @@ pub struct JointRest {
     pub outer: usize,
     /// Pose of the outer link in the inner one at the linearisation pose.
     pub inner_from_outer: Pose,
+    /// True if the joint's child is the inner link.
+    pub reversed: bool,
+    /// The joint's frame in its parent link.
+    pub parent_from_joint: Pose,
+    /// The joint's frame in its child link, where its gap is measured.
+    pub child_from_joint: Pose,
     /// How it moves.
     pub path: JointPath,
     /// d × n_η: joint displacement per reduced coordinate.
@@ -96,18 +102,25 @@ pub struct JointRest {
 }
 
 /// A base that floats: the whole mechanism's inertia seen from the link that it is built on (\[A16\] §6.1).
+///
+/// With φ₀ the base link's body twist the momentum in its frame is I(η) φ₀ + S(η) η̇. Everything is in the
+/// base link's frame, linear part first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BaseRest {
     /// The base link, an index into [`ModelData::links`].
     pub link: usize,
-    /// 6 × 6 inertia of base and mechanism at the linearisation pose, base frame, linear part first.
+    /// I, 6 × 6: inertia of base and mechanism at the linearisation pose.
     pub inertia: Matrix,
-    /// 6 × n_η: momentum in the base frame per unit η̇, the base at rest.
-    pub coupling: Matrix,
-    /// Change of `inertia` per reduced coordinate, n_η matrices 6 × 6.
+    /// Change of I per reduced coordinate, n_η matrices 6 × 6.
     pub inertia_slopes: Vec<Matrix>,
+    /// S, 6 × n_η: momentum per unit η̇, the base at rest.
+    pub coupling: Matrix,
+    /// Change of S per reduced coordinate, n_η matrices 6 × n_η.
+    pub coupling_slopes: Vec<Matrix>,
     /// The base link's own inertia, 6 × 6.
     pub own_inertia: Matrix,
+    /// Acceleration of free fall, world axes, m/s².
+    pub gravity: DVec3,
 }
 
 /// The numbers of a reduced model; n_η = number of reduced coordinates, E = number of effectors.
@@ -150,8 +163,6 @@ pub const DEFAULT_RANGE: f64 = 1.0;
 pub struct ReducedModel {
     data: ModelData,
     static_force: Vec<f64>,
-    /// −b_η.
-    held_force: Vec<f64>,
     isa: Isa,
     blocks: LinkBlocks,
     /// Place of each link in `blocks`; none for the ground and massless frames inside joints.
@@ -189,7 +200,6 @@ impl ReducedModel {
         Ok(Self {
             blocks: LinkBlocks::new(columns, shown.iter().map(of)),
             effectors: EffectorBlocks::new(&data),
-            held_force: static_force.iter().map(|b| -b).collect(),
             static_force,
             isa: Isa::detect(),
             slots,
@@ -207,11 +217,6 @@ impl ReducedModel {
     /// The instruction set in use.
     pub fn isa(&self) -> Isa {
         self.isa
-    }
-
-    /// −b_η.
-    pub(crate) fn held_force(&self) -> &[f64] {
-        &self.held_force
     }
 
     pub(crate) fn blocks(&self) -> &LinkBlocks {

@@ -25,9 +25,9 @@ pub struct State {
 /// Scratch memory of a step; holds nothing between steps.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Work {
-    /// η̇, η − η_s without padding.
-    pub(crate) inputs: Vec<f64>,
-    /// g − b_η, padded.
+    /// η − η_s, padded.
+    pub(crate) stretch: Vec<f64>,
+    /// g, padded.
     pub(crate) force: Vec<f64>,
     /// What the step's matrix gives, each part padded.
     pub(crate) result: Vec<f64>,
@@ -51,7 +51,7 @@ impl State {
             driven: false,
             rest: vec![0.0; padded],
             work: Work {
-                inputs: vec![0.0; 2 * n],
+                stretch: vec![0.0; padded],
                 force: vec![0.0; padded],
                 result: vec![0.0; 2 * padded],
             },

@@ -2,13 +2,14 @@
 
 use alloc::sync::Arc;
 
-use forks_lie::{Matrix, glam::DVec3};
+use forks_lie::{Matrix, Wrench};
 
 use crate::{
     EffectorLoad, LoadFrame, ModelError, ReducedModel, State,
     effectors::{WorldTwist, WorldWrench},
     kernel::{Kernel, LANES, Lanes},
     linear::sum,
+    state::Work,
     transition::{Transition, implicit_euler},
 };
 
@@ -85,9 +86,10 @@ impl Stepper {
             Elasticity::Energy => model.data().hessian.clone(),
             Elasticity::Linear => linear_stiffness(&model),
         };
+        let (data, b) = (model.data(), model.static_force());
         let transition = match scheme {
-            Scheme::ImplicitEuler => implicit_euler(model.data(), &stiffness, h)?,
-            Scheme::Exponential => crate::exponential::exponential(model.data(), &stiffness, h)?,
+            Scheme::ImplicitEuler => implicit_euler(data, b, &stiffness, h)?,
+            Scheme::Exponential => crate::exponential::exponential(data, b, &stiffness, h)?,
         };
         Ok(Self { model, h, scheme, elasticity, transition })
     }
@@ -159,17 +161,21 @@ impl Kernel for Step<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) -> StepStatus {
         let Self { stepper, state, loads } = self;
-        let n = state.dof;
         // What the state alone gives does not wait for the loads.
-        let (velocity, stretch) = state.work.inputs.split_at_mut(n);
-        velocity.copy_from_slice(&state.velocity[..n]);
-        for (s, (x, r)) in stretch.iter_mut().zip(state.eta.iter().zip(&state.rest)) {
-            *s = x - r;
+        let Work { stretch, result, .. } = &mut state.work;
+        let stretch: &[f64] = if state.driven {
+            for (s, (x, r)) in stretch.iter_mut().zip(state.eta.iter().zip(&state.rest)) {
+                *s = x - r;
+            }
+            stretch
+        } else {
+            &state.eta
+        };
+        stepper.transition.of_state(l, &state.velocity, stretch, result);
+        let Checked { loaded, outside } = generalised_force(l, stepper, state, loads);
+        if loaded {
+            stepper.transition.add_force(l, &state.work.force, &mut state.work.result);
         }
-        state.work.result.fill(0.0);
-        stepper.transition.state.add_product(l, &state.work.inputs, &mut state.work.result);
-        let outside = generalised_force(l, stepper, state, loads);
-        stepper.transition.force.add_product(l, &state.work.force, &mut state.work.result);
         if !accept(l, stepper, state) {
             return StepStatus::NotFinite;
         }
@@ -207,21 +213,28 @@ fn accept<L: Lanes>(l: L, stepper: &Stepper, state: &mut State) -> bool {
     true
 }
 
-/// g − b_η with g = Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e into the state's scratch; returns the first effector that is out of range.
+/// What was found on the way over the effectors.
+struct Checked {
+    /// True if a load acts.
+    loaded: bool,
+    /// The first effector that is out of range.
+    outside: Option<usize>,
+}
+
+/// g = Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e into the state's scratch, where some load acts.
 #[inline(always)]
 fn generalised_force<L: Lanes>(
     l: L,
     stepper: &Stepper,
     state: &mut State,
     loads: &[EffectorLoad],
-) -> Option<usize> {
+) -> Checked {
     let blocks = stepper.model.effector_blocks();
-    state.work.force[..state.dof].copy_from_slice(stepper.model.held_force());
-    let mut outside = None;
+    let mut checked = Checked { loaded: false, outside: None };
     for e in 0..blocks.count() {
-        let twist = blocks.twist(l, e, state.eta());
-        if outside.is_none() && !blocks.in_range(&twist) {
-            outside = Some(e);
+        let twist = blocks.twist(l, e, &state.eta[..state.dof]);
+        if checked.outside.is_none() && !blocks.in_range(&twist) {
+            checked.outside = Some(e);
         }
         let mut found = false;
         let mut sum = WorldWrench::default();
@@ -229,19 +242,21 @@ fn generalised_force<L: Lanes>(
             found = true;
             add_load(l, &mut sum, load, stepper, &twist);
         }
-        if found {
-            let g = match stepper.elasticity {
-                Elasticity::Energy => twist.pull_back(l, &sum),
-                // Components of the displaced body axes, in the rest axes.
-                Elasticity::Linear => {
-                    let back = twist.rotation(l).conjugate();
-                    WorldWrench { force: back * sum.force, torque: back * sum.torque }
-                }
-            };
-            blocks.add_force(l, e, &g, &mut state.work.force);
+        if !found {
+            continue;
         }
+        let g = match stepper.elasticity {
+            Elasticity::Energy => twist.pull_back(l, &sum),
+            // Components of the displaced body axes, in the rest axes.
+            Elasticity::Linear => {
+                let back = twist.rotation(l).conjugate();
+                WorldWrench { force: back * sum.force, torque: back * sum.torque }
+            }
+        };
+        blocks.add_force(l, e, &g, checked.loaded, &mut state.work.force);
+        checked.loaded = true;
     }
-    outside
+    checked
 }
 
 /// A load in world axes.
@@ -253,13 +268,15 @@ fn add_load<L: Lanes>(
     stepper: &Stepper,
     twist: &WorldTwist,
 ) {
-    let turned = |v: DVec3| match load.frame {
-        LoadFrame::World => v,
+    let Wrench { force, torque } = load.wrench;
+    let (force, torque) = match load.frame {
+        LoadFrame::World => (force, torque),
         LoadFrame::Body => {
             let rest = stepper.model.effector_blocks().rest_rotation(load.effector);
-            twist.rotation(l) * (rest * v)
+            let rotation = twist.rotation(l) * rest;
+            (rotation * force, rotation * torque)
         }
     };
-    sum.force += turned(load.wrench.force);
-    sum.torque += turned(load.wrench.torque);
+    sum.force += force;
+    sum.torque += torque;
 }

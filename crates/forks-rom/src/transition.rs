@@ -11,67 +11,103 @@ use crate::{
     model::ModelData,
 };
 
-/// The matrices of a step: what is multiplied by the state (η̇, η − η_s), and by the force g − b_η.
+/// A step as matrices: constant + velocity η̇ + stretch (η − η_s) + force g.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Transition {
-    pub(crate) state: Packed,
-    pub(crate) force: Packed,
+    /// What the static wrenches give, −force · b_η.
+    constant: Vec<Lane4>,
+    velocity: Packed,
+    stretch: Packed,
+    force: Packed,
 }
 
 /// A matrix in lane groups of rows: group after group, columns within.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Packed {
+struct Packed {
     data: Vec<Lane4>,
     columns: usize,
 }
 
 impl Transition {
-    /// Rates after the step, from velocity, stretch and force.
-    pub(crate) fn new(velocity: &Matrix, stretch: &Matrix, force: &Matrix) -> Self {
-        Self { state: Packed::new(&[velocity, stretch]), force: Packed::new(&[force]) }
+    /// From what multiplies velocity, stretch and force, and b_η.
+    pub(crate) fn new(
+        velocity: &Matrix,
+        stretch: &Matrix,
+        force: &Matrix,
+        static_force: &[f64],
+    ) -> Self {
+        let mut constant = vec![Lane4::default(); force.rows().div_ceil(LANES)];
+        for (i, x) in force.mul_vec(static_force).into_iter().enumerate() {
+            constant[i / LANES].0[i % LANES] = -x;
+        }
+        let [velocity, stretch, force] = [velocity, stretch, force].map(Packed::new);
+        Self { constant, velocity, stretch, force }
     }
 
     /// This one's results, then those of another.
     pub(crate) fn followed_by(mut self, other: Self) -> Self {
-        self.state.data.extend(other.state.data);
+        self.constant.extend(other.constant);
+        self.velocity.data.extend(other.velocity.data);
+        self.stretch.data.extend(other.stretch.data);
         self.force.data.extend(other.force.data);
         self
+    }
+
+    /// What the state and the static wrenches give; `out` is padded.
+    #[inline(always)]
+    pub(crate) fn of_state<L: Lanes>(
+        &self,
+        l: L,
+        velocity: &[f64],
+        stretch: &[f64],
+        out: &mut [f64],
+    ) {
+        let (out, _) = out.as_chunks_mut::<LANES>();
+        for (i, (out, constant)) in out.iter_mut().zip(&self.constant).enumerate() {
+            let from_velocity = self.velocity.row_group(l, i, velocity, l.load(constant));
+            let from_stretch = self.stretch.row_group(l, i, stretch, l.splat(0.0));
+            *out = l.store(l.add(from_velocity, from_stretch)).0;
+        }
+    }
+
+    /// Adds what a force gives.
+    #[inline(always)]
+    pub(crate) fn add_force<L: Lanes>(&self, l: L, force: &[f64], out: &mut [f64]) {
+        let (out, _) = out.as_chunks_mut::<LANES>();
+        for (i, out) in out.iter_mut().take(self.constant.len()).enumerate() {
+            *out = l.store(self.force.row_group(l, i, force, l.from_array(out))).0;
+        }
     }
 }
 
 impl Packed {
-    /// Packs matrices side by side.
-    fn new(parts: &[&Matrix]) -> Self {
-        let rows = parts[0].rows();
-        let columns: usize = parts.iter().map(|p| p.columns()).sum();
-        let mut data = vec![Lane4::default(); rows.div_ceil(LANES) * columns];
-        for i in 0..rows {
-            let entries = parts.iter().flat_map(|p| p.row(i).iter());
-            for (j, x) in entries.enumerate() {
+    fn new(m: &Matrix) -> Self {
+        let columns = m.columns();
+        let mut data = vec![Lane4::default(); m.rows().div_ceil(LANES) * columns];
+        for i in 0..m.rows() {
+            for (j, x) in m.row(i).iter().enumerate() {
                 data[i / LANES * columns + j].0[i % LANES] = *x;
             }
         }
         Self { data, columns }
     }
 
-    /// out += matrix times vector, even and odd columns summed apart; `out` is padded, the odd columns' sum is
-    /// added last.
+    /// start + a group of rows times a vector; even and odd columns are summed apart, and the sum of the odd ones
+    /// is added last.
     #[inline(always)]
-    pub(crate) fn add_product<L: Lanes>(&self, l: L, x: &[f64], out: &mut [f64]) {
-        let (out, _) = out.as_chunks_mut::<LANES>();
+    fn row_group<L: Lanes>(&self, l: L, group: usize, x: &[f64], start: L::V) -> L::V {
+        let row = &self.data[group * self.columns..(group + 1) * self.columns];
+        let (row, last_entry) = row.as_chunks::<2>();
         let (pairs, last) = x[..self.columns].as_chunks::<2>();
-        for (row, out) in self.data.chunks_exact(self.columns).zip(out) {
-            let mut even = l.from_array(out);
-            let mut odd = l.splat(0.0);
-            for (a, x) in row.chunks_exact(2).zip(pairs) {
-                even = l.mul_add(l.load(&a[0]), l.splat(x[0]), even);
-                odd = l.mul_add(l.load(&a[1]), l.splat(x[1]), odd);
-            }
-            if let (Some(a), [x]) = (row.last(), last) {
-                even = l.mul_add(l.load(a), l.splat(*x), even);
-            }
-            *out = l.store(l.add(even, odd)).0;
+        let (mut even, mut odd) = (start, l.splat(0.0));
+        for (a, x) in row.iter().zip(pairs) {
+            even = l.mul_add(l.load(&a[0]), l.splat(x[0]), even);
+            odd = l.mul_add(l.load(&a[1]), l.splat(x[1]), odd);
         }
+        if let ([a], [x]) = (last_entry, last) {
+            even = l.mul_add(l.load(a), l.splat(*x), even);
+        }
+        l.add(even, odd)
     }
 }
 
@@ -79,6 +115,7 @@ impl Packed {
 /// \[A16\]'s K.
 pub(crate) fn implicit_euler(
     data: &ModelData,
+    static_force: &[f64],
     stiffness: &Matrix,
     h: f64,
 ) -> Result<Transition, ModelError> {
@@ -88,5 +125,5 @@ pub(crate) fn implicit_euler(
     let from_velocity = solved(&data.mass)?;
     let from_position = solved(&sum(&Matrix::zeros(n, n), -h, stiffness))?;
     let from_force = solved(&sum(&Matrix::zeros(n, n), h, &Matrix::identity(n)))?;
-    Ok(Transition::new(&from_velocity, &from_position, &from_force))
+    Ok(Transition::new(&from_velocity, &from_position, &from_force, static_force))
 }
