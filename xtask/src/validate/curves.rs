@@ -26,6 +26,7 @@ struct Point {
     twist_error: f64,
     joint_space_error: f64,
     twist_angle: f64,
+    joint_space_angle: f64,
 }
 
 pub(crate) fn check(c: &Curves, case: &Case, out: &mut Recorder) -> Result<(), String> {
@@ -44,14 +45,20 @@ pub(crate) fn check(c: &Curves, case: &Case, out: &mut Recorder) -> Result<(), S
     }
     let start = curves.iter().map(|(_, p)| p[0].twist_error.max(p[0].joint_space_error));
     out.at_most("Fig. 7: constraint error at rest", start.fold(0.0, f64::max), 1e-12);
-    type Mode = (&'static str, fn(&Point) -> f64);
-    let modes: [Mode; 2] =
-        [("twists", |p| p.twist_error), ("joint space", |p| p.joint_space_error)];
-    for (mode, value) in modes {
+    type Mode = (&'static str, fn(&Point) -> f64, fn(&Point) -> f64);
+    let modes: [Mode; 2] = [
+        ("twists", |p| p.twist_error, |p| p.twist_angle),
+        ("joint space", |p| p.joint_space_error, |p| p.joint_space_angle),
+    ];
+    for (mode, value, angle) in modes {
         let at_tenth =
             curves.iter().filter_map(|(_, p)| interpolated(p, 0.1, value)).fold(0.0, f64::max);
         let check = format!("Fig. 7: error at displacement 0.1, {mode}");
         out.at_most(&check, at_tenth, c.bound_at_tenth);
+        let at_tenth =
+            curves.iter().filter_map(|(_, p)| interpolated(p, 0.1, angle)).fold(0.0, f64::max);
+        let check = format!("Fig. 7: angles at displacement 0.1, {mode} (rad)");
+        out.at_most(&check, at_tenth, c.angle_bound_at_tenth);
         let orders = curves.iter().filter_map(|(d, _)| tracer.order(*d, value));
         let worst = orders.map(|o| (o - 2.0).abs()).fold(0.0, f64::max);
         out.at_most(&format!("Fig. 7: error is of second order, {mode}"), worst, 0.1);
@@ -83,6 +90,7 @@ impl<'a> Tracer<'a> {
         let error =
             |mode| relative_constraint_error(m, &self.connections, self.model, &s.eta, &[], mode);
         let twist = error(Reconstruction::Twist);
+        let joint_space = error(Reconstruction::JointSpace);
         let rest = &self.model.data().effectors[0].rest;
         Some(Point {
             force,
@@ -93,7 +101,8 @@ impl<'a> Tracer<'a> {
             ),
             twist_error: twist.position,
             twist_angle: twist.angle,
-            joint_space_error: error(Reconstruction::JointSpace).position,
+            joint_space_error: joint_space.position,
+            joint_space_angle: joint_space.angle,
         })
     }
 
@@ -156,6 +165,7 @@ fn report_curves(curves: &[(DVec3, Vec<Point>)], out: &Recorder) -> Result<(), S
         "relative constraint error",
         "relative constraint error, joint space",
         "sum of angles (rad)",
+        "sum of angles, joint space (rad)",
     ]);
     let plot = |title: &str| {
         let x = Axis::linear("relative displacement", "");
@@ -163,16 +173,18 @@ fn report_curves(curves: &[(DVec3, Vec<Point>)], out: &Recorder) -> Result<(), S
     };
     let mut twists = plot("Constraint error, every link by its own twist");
     let mut joint_space = plot("Constraint error, reconstruction in joint space");
+    let mut both = plot("Constraint error: own twists (solid), joint space (dashed)");
     for (d, points) in curves {
         let name = format!("{} {} {}", round(d.x), round(d.y), round(d.z));
         for p in points {
-            let row: [Cell; 6] = [
+            let row: [Cell; 7] = [
                 name.as_str().into(),
                 p.force.into(),
                 p.displacement.into(),
                 p.twist_error.into(),
                 p.joint_space_error.into(),
                 p.twist_angle.into(),
+                p.joint_space_angle.into(),
             ];
             table.push(row).map_err(text)?;
         }
@@ -180,11 +192,16 @@ fn report_curves(curves: &[(DVec3, Vec<Point>)], out: &Recorder) -> Result<(), S
             let points = points.iter().map(move |p| [p.displacement, f(p)]);
             Series::new(format!("force along {name}"), points)
         };
-        twists = twists.series(line(|p| p.twist_error));
-        joint_space = joint_space.series(line(|p| p.joint_space_error));
+        let modes = [line(|p| p.twist_error), line(|p| p.joint_space_error)];
+        both = both.series(modes[0].clone()).series(modes[1].clone().stroke(Stroke::Dashed));
+        let [by_twist, by_joint] = modes;
+        twists = twists.series(by_twist);
+        joint_space = joint_space.series(by_joint);
     }
     table.save(path).map_err(text)?;
-    for (plot, file) in [(twists, "fig7.svg"), (joint_space, "fig7-joint-space.svg")] {
+    let files =
+        [(twists, "fig7.svg"), (joint_space, "fig7-joint-space.svg"), (both, "fig7-both.svg")];
+    for (plot, file) in files {
         if let Some(path) = out.report_path(file) {
             plot.save(path).map_err(text)?;
         }

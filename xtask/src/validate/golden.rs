@@ -7,12 +7,13 @@ use forks_mechanism::{
     dense::Matrix,
     lie::{Wrench, glam::DVec3},
 };
-use forks_reduce::{Problem, ProblemOptions};
+use forks_reduce::{MassModel, Problem, ProblemOptions};
 use serde::Deserialize;
 
-use super::{case::Case, record::Recorder, scenario::Scenario};
+use super::{case::Case, frequencies::inertia, record::Recorder, scenario::Scenario};
 
 const COMPLIANCE_BOUND: f64 = 1e-8;
+const MASS_BOUND: f64 = 1e-8;
 const POSITION_BOUND: f64 = 1e-6;
 
 #[derive(Deserialize)]
@@ -21,6 +22,8 @@ struct ReduceGolden {
     default_stiffness: Option<f64>,
     rank: usize,
     compliance: Vec<Vec<f64>>,
+    inverse_mass: Vec<Vec<f64>>,
+    frequencies_full_rad_s: Vec<f64>,
     links: BTreeMap<String, LinkMap>,
 }
 
@@ -80,6 +83,7 @@ fn check_reduction(case: &Case, golden: &ReduceGolden, out: &mut Recorder) -> Re
     let expected = matrix(&golden.compliance);
     let error = reduction.compliance.sub(&expected).norm() / expected.norm();
     out.at_most("golden compliance", error, COMPLIANCE_BOUND);
+    check_inertia(case, golden, out);
     let m = case.problem.mechanism();
     let mut largest: f64 = 0.0;
     let mut worst: f64 = 0.0;
@@ -92,6 +96,24 @@ fn check_reduction(case: &Case, golden: &ReduceGolden, out: &mut Recorder) -> Re
     let check = format!("golden cross compliance of {} links", golden.links.len());
     out.at_most(&check, worst / largest, COMPLIANCE_BOUND);
     Ok(())
+}
+
+/// J M⁻¹ Jᵀ and the full mechanism's frequencies.
+fn check_inertia(case: &Case, golden: &ReduceGolden, out: &mut Recorder) {
+    let found = inertia(case, MassModel::Condensed);
+    let check = "golden inverse mass J M⁻¹ Jᵀ";
+    let Some(inverse_mass) = &found.inverse_mass else {
+        out.fail(check, MASS_BOUND, "a motion has no mass");
+        return;
+    };
+    let expected = matrix(&golden.inverse_mass);
+    out.at_most(check, inverse_mass.sub(&expected).norm() / expected.norm(), MASS_BOUND);
+    let expected = &golden.frequencies_full_rad_s;
+    out.equal("golden frequencies: number", found.full_frequencies.len(), expected.len());
+    let pairs = found.full_frequencies.iter().zip(expected);
+    let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let largest = expected.iter().fold(f64::MIN_POSITIVE, |m, x| m.max(*x));
+    out.at_most("golden frequencies", worst / largest, MASS_BOUND);
 }
 
 fn check_statics(case: &Case, golden: &StaticsGolden, out: &mut Recorder) -> Result<(), String> {

@@ -3,13 +3,19 @@
 
 mod case;
 mod closed_forms;
+mod cones;
 mod curves;
+mod cycles;
 mod differences;
+mod frequencies;
 mod golden;
 mod random;
 mod record;
+mod release;
 mod rival;
 mod scenario;
+mod stable;
+mod wrenches;
 
 use std::{
     io::IsTerminal,
@@ -39,6 +45,10 @@ pub(crate) struct ValidateArgs {
     /// Write curves (CSV) and plots (SVG) to this directory
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
+
+    /// Ten times as many steps in long runs
+    #[arg(long)]
+    long: bool,
 }
 
 #[derive(Serialize)]
@@ -60,7 +70,10 @@ pub(crate) fn run(root: &Path, args: &ValidateArgs) -> ExitCode {
 
 fn validate(root: &Path, args: &ValidateArgs) -> Result<bool, String> {
     let fixtures = root.join("fixtures");
-    let scenarios = scenario::load(&fixtures, &args.scenarios)?;
+    let mut scenarios = scenario::load(&fixtures, &args.scenarios)?;
+    if args.long {
+        scenarios.iter_mut().filter_map(|s| s.stable.as_mut()).for_each(|s| s.steps *= 10);
+    }
     if let Some(dir) = &args.report {
         std::fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     }
@@ -117,6 +130,26 @@ fn run_scenario(fixtures: &Path, s: &Scenario, out: &mut Recorder) -> Result<(),
     }
     if let Some(c) = &s.curves {
         curves::check(c, &case, out)?;
+    }
+    run_time(s, &case, out)
+}
+
+/// Checks of the reduced model at run time.
+fn run_time(s: &Scenario, case: &case::Case, out: &mut Recorder) -> Result<(), String> {
+    if let Some(c) = &s.cones {
+        cones::check(c, case, out)?;
+    }
+    if let Some(c) = &s.cycles {
+        cycles::check(c, case, out)?;
+    }
+    if let Some(f) = &s.frequencies {
+        frequencies::check(f, case, out)?;
+    }
+    for r in &s.release {
+        release::check(r, case, out)?;
+    }
+    if let Some(s) = &s.stable {
+        stable::check(s, case, out)?;
     }
     Ok(())
 }

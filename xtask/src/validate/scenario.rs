@@ -25,6 +25,17 @@ pub(crate) struct Scenario {
     pub(crate) closed_form: Option<ClosedForm>,
     /// Constraint error against displacement.
     pub(crate) curves: Option<Curves>,
+    /// Static tip error under forces in cones.
+    pub(crate) cones: Option<Cones>,
+    /// Work around closed cycles.
+    pub(crate) cycles: Option<Cycles>,
+    /// Lowest frequencies of the full mechanism and of reduced masses.
+    pub(crate) frequencies: Option<Frequencies>,
+    /// Releases from displaced equilibria.
+    #[serde(default)]
+    pub(crate) release: Vec<Release>,
+    /// Long runs under random wrenches.
+    pub(crate) stable: Option<Stable>,
     /// Random graphs instead of a mechanism.
     pub(crate) random: Option<RandomGraphs>,
 }
@@ -82,12 +93,113 @@ pub(crate) struct Curves {
     pub(crate) until: f64,
     /// Bound of the relative constraint error at relative displacement 0.1.
     pub(crate) bound_at_tenth: f64,
+    /// Bound of the sum of angles there, rad.
+    pub(crate) angle_bound_at_tenth: f64,
     /// Force (N) of the overlay, world axes.
     pub(crate) overlay_force: [f64; 3],
     /// Bound of the effector's position error in the overlay, over its displacement.
     pub(crate) overlay_bound: f64,
     /// The plane of the drawing: world directions to the right and up.
     pub(crate) view: [[f64; 3]; 2],
+}
+
+/// Forces at the first effector, uniform in magnitude and in direction within a cone.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Cones {
+    /// Seed of each cone's forces.
+    pub(crate) seed: u64,
+    /// Forces per cone.
+    pub(crate) loads: usize,
+    /// Largest force, N.
+    pub(crate) until: f64,
+    /// Half the angle at a cone's tip, degrees.
+    pub(crate) half_angle_deg: f64,
+    /// The cones.
+    pub(crate) cones: Vec<Cone>,
+}
+
+/// A cone about an axis, with bounds of the largest and the mean error.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Cone {
+    /// Name in reports.
+    pub(crate) name: String,
+    /// The axis, world axes.
+    pub(crate) axis: [f64; 3],
+    /// The energy form.
+    pub(crate) energy: [f64; 2],
+    /// [A16]'s form, wrench in displaced body axes.
+    pub(crate) body_axes: [f64; 2],
+    /// [A16]'s form, wrench in the axes of the rest pose.
+    pub(crate) rest_axes: [f64; 2],
+}
+
+/// Work of the elastic wrench around random closed cycles, about the rest pose and a loaded pose.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Cycles {
+    /// Seed.
+    pub(crate) seed: u64,
+    /// Number of cycles about each pose.
+    pub(crate) count: usize,
+    /// Largest displacement on a cycle: lengths over r, angles in rad.
+    pub(crate) amplitude: f64,
+    /// Force on the first effector that makes the loaded pose, N, world axes.
+    pub(crate) static_force: [f64; 3],
+    /// Torque beside it, N·m.
+    pub(crate) static_torque: [f64; 3],
+}
+
+/// Lowest frequencies, rad/s, in decimal digits of which the last must be right.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Frequencies {
+    /// The full mechanism.
+    pub(crate) full: Vec<String>,
+    /// Stiffness with the accelerability.
+    pub(crate) accelerability: Vec<String>,
+    /// Stiffness with the condensed mass.
+    pub(crate) condensed: Vec<String>,
+}
+
+/// A release from a displaced equilibrium, the static force removed at once.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Release {
+    /// Direction of the force on the first effector, world axes.
+    pub(crate) direction: [f64; 3],
+    /// Relative displacement of that effector.
+    pub(crate) displacement: f64,
+    /// Step of both simulations, s.
+    pub(crate) step_size: f64,
+    /// Length, s.
+    pub(crate) duration: f64,
+    /// Bound of the path's error over the peak: condensed mass.
+    pub(crate) condensed: f64,
+    /// The same with the accelerability.
+    pub(crate) accelerability: f64,
+}
+
+impl Release {
+    /// Number of steps.
+    pub(crate) fn steps(&self) -> usize {
+        (self.duration / self.step_size).round() as usize
+    }
+}
+
+/// Long runs under random bounded wrenches.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Stable {
+    /// Seed.
+    pub(crate) seed: u64,
+    /// Steps per step size; ten times as many with `--long`.
+    pub(crate) steps: u64,
+    /// Step sizes, s.
+    pub(crate) step_sizes: Vec<f64>,
+    /// Largest force and torque: what moves the softest direction by this part of r, or turns it by this angle.
+    pub(crate) reach: f64,
 }
 
 /// Seeded random graphs against the dense solve.

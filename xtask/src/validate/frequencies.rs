@@ -1,0 +1,53 @@
+//! The lowest frequencies of the full mechanism and of reduced masses, to the digits known beforehand.
+
+use forks_io::{Cell, CsvTable};
+use forks_reduce::{Linearisation, MassModel, ReducedInertia, reduced_inertia};
+
+use super::{case::Case, record::Recorder, scenario::Frequencies};
+
+pub(crate) fn check(f: &Frequencies, case: &Case, out: &mut Recorder) -> Result<(), String> {
+    let of = |mass| inertia(case, mass);
+    let accelerability = of(MassModel::Accelerability);
+    let condensed = of(MassModel::Condensed);
+    let full = &condensed.full_frequencies;
+    let rows = [
+        ("full", full, &f.full),
+        ("accelerability", &accelerability.reduced_frequencies, &f.accelerability),
+        ("condensed", &condensed.reduced_frequencies, &f.condensed),
+    ];
+    let mut table = CsvTable::new(["row", "index", "frequency_rad_s", "expected_rad_s"]);
+    for (name, found, expected) in rows {
+        let check = format!("frequencies {name}: off by half digits");
+        if found.len() < expected.len() {
+            out.fail(&check, 1.0, format!("only {} frequencies", found.len()));
+            continue;
+        }
+        let mut worst: f64 = 0.0;
+        for (i, (found, digits)) in found.iter().zip(expected).enumerate() {
+            let (value, half) = number(digits)?;
+            worst = worst.max((found - value).abs() / half);
+            let row: [Cell; 4] = [name.into(), (i as f64).into(), (*found).into(), value.into()];
+            table.push(row).map_err(|e| e.to_string())?;
+        }
+        // The last printed digit is right if the difference is at most half of it.
+        out.at_most(&check, worst, 1.0);
+    }
+    match out.report_path("frequencies.csv") {
+        Some(path) => table.save(path).map_err(|e| e.to_string()),
+        None => Ok(()),
+    }
+}
+
+/// Mass, damping and frequencies of the unstressed start pose.
+pub(crate) fn inertia(case: &Case, mass: MassModel) -> ReducedInertia {
+    let at = Linearisation::Rest { q: &case.problem.start };
+    let m = case.problem.mechanism();
+    reduced_inertia(m, &case.problem.effectors, at, &case.reduction, mass)
+}
+
+/// A printed number and half a unit of its last digit.
+fn number(digits: &str) -> Result<(f64, f64), String> {
+    let value: f64 = digits.parse().map_err(|e| format!("'{digits}': {e}"))?;
+    let places = digits.split_once('.').map_or(0, |(_, after)| after.len());
+    Ok((value, 0.5 * 10f64.powi(-(places as i32))))
+}

@@ -1,0 +1,164 @@
+//! Released from a displaced equilibrium: the reduced model beside the full implicit simulation of the same step.
+
+use std::sync::Arc;
+
+use forks_dynamics::{
+    Equilibrium, EquilibriumStatus, Simulation, SimulationOptions, StepStatus as FullStatus,
+};
+use forks_io::{
+    Cell, CsvTable,
+    svg::{Axis, LinePlot, Series},
+};
+use forks_mechanism::lie::{Wrench, glam::DVec3};
+use forks_reduce::{MassModel, relative_displacement};
+use forks_rom::{EffectorLoad, LoadFrame, ReducedModel, State, StaticStatus, StepStatus, Stepper};
+
+use super::{case::Case, frequencies::inertia, record::Recorder, scenario::Release};
+
+/// Positions of the first effector, one per step, the start first.
+type Path = Vec<DVec3>;
+
+pub(crate) fn check(r: &Release, case: &Case, out: &mut Recorder) -> Result<(), String> {
+    let name = |what: &str| format!("release from {}: {what}", r.displacement);
+    let Some((force, start)) = displaced(r, case) else {
+        out.fail(&name("start"), 0.0, "no equilibrium at the displacement asked for");
+        return Ok(());
+    };
+    let full = match full_path(r, case, &start) {
+        Ok((path, damped)) => {
+            // Otherwise the full simulation would have left its scheme.
+            out.equal(&name("full steps with energy taken off"), damped, 0);
+            path
+        }
+        Err(status) => {
+            out.fail(&name("full simulation"), 0.0, status.name());
+            return Ok(());
+        }
+    };
+    let rest = case.reduction.model.data().effectors[0].rest.translation;
+    let peak = full.iter().map(|p| p.distance(rest)).fold(0.0, f64::max);
+    let mut paths = Vec::new();
+    for (label, model, bound) in models(r, case)? {
+        let check = name(&format!("path over peak, {label}"));
+        let Some(path) = reduced_path(r, model, force)? else {
+            out.fail(&check, bound, "the reduced model did not start or step");
+            continue;
+        };
+        let worst = path.iter().zip(&full).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+        out.at_most(&check, worst / peak, bound);
+        paths.push((label, path));
+    }
+    report(r, &full, &paths, (full[0] - rest).normalize(), out)
+}
+
+/// The reduced models to compare, and their bounds.
+fn models(r: &Release, case: &Case) -> Result<Vec<(&'static str, ReducedModel, f64)>, String> {
+    let with = |mass: MassModel| -> Result<ReducedModel, String> {
+        let mut data = case.reduction.model.data().clone();
+        data.mass = inertia(case, mass).mass.ok_or("a motion without mass")?;
+        ReducedModel::new(data).map_err(|e| e.to_string())
+    };
+    Ok(vec![
+        ("condensed", case.reduction.model.clone(), r.condensed),
+        ("accelerability", with(MassModel::Accelerability)?, r.accelerability),
+    ])
+}
+
+/// The force along the given direction at which the full equilibrium has the relative displacement asked for.
+fn displaced(r: &Release, case: &Case) -> Option<(DVec3, Equilibrium)> {
+    let direction = DVec3::from_array(r.direction).normalize();
+    let effector = &case.problem.effectors[0];
+    let rest = case.reduction.model.data().effectors[0].rest;
+    let at = |size: f64| {
+        let e = case.equilibrium(&case.load_on_first(Wrench::new(direction * size, DVec3::ZERO)));
+        let pose = e.world_from_link[effector.link.index()] * effector.link_from_effector;
+        let moved = relative_displacement(&rest, &pose, case.r());
+        (e.status == EquilibriumStatus::Converged).then_some((e, moved))
+    };
+    let (mut low, mut high) = (0.0, 1.0);
+    while at(high)?.1 < r.displacement {
+        (low, high) = (high, 2.0 * high);
+    }
+    // Halving leaves 2⁻⁴⁰ of the force.
+    for _ in 0..40 {
+        let middle = 0.5 * (low + high);
+        if at(middle)?.1 < r.displacement { low = middle } else { high = middle }
+    }
+    Some((direction * high, at(high)?.0))
+}
+
+/// The full simulation's path, and how often it took off energy.
+fn full_path(r: &Release, case: &Case, start: &Equilibrium) -> Result<(Path, usize), FullStatus> {
+    let m = &case.unstressed;
+    let q = &start.q[..m.tree_position_count()];
+    let options =
+        SimulationOptions { gravity: false, energy_halvings: 0, ..SimulationOptions::default() };
+    let mut simulation = Simulation::new(m, q, &vec![0.0; m.tree_velocity_count()], options);
+    let effector = &case.problem.effectors[0];
+    let at = |s: &Simulation<'_>| {
+        (s.link_poses()[effector.link.index()] * effector.link_from_effector).translation
+    };
+    let mut path = vec![at(&simulation)];
+    for _ in 0..r.steps() {
+        match simulation.step(r.step_size) {
+            FullStatus::Completed => path.push(at(&simulation)),
+            status => return Err(status),
+        }
+    }
+    Ok((path, simulation.statistics().damped))
+}
+
+/// The reduced path from the static solution under the force; none if that or a step fails.
+fn reduced_path(r: &Release, model: ReducedModel, force: DVec3) -> Result<Option<Path>, String> {
+    let wrench = Wrench::new(force, DVec3::ZERO);
+    let load = EffectorLoad { effector: 0, wrench, frame: LoadFrame::World };
+    let start = model.solve_static(&[load], &[]).map_err(|e| e.to_string())?;
+    if start.status != StaticStatus::Converged {
+        return Ok(None);
+    }
+    let model = Arc::new(model);
+    let stepper = Stepper::new(model.clone(), r.step_size).map_err(|e| e.to_string())?;
+    let mut state = State::new(&model);
+    state.set(&start.eta, &vec![0.0; model.dof()]).map_err(|e| e.to_string())?;
+    let mut path = vec![model.effector_pose(0, state.eta()).translation];
+    for _ in 0..r.steps() {
+        if stepper.step(&mut state, &[]) != StepStatus::Completed {
+            return Ok(None);
+        }
+        path.push(model.effector_pose(0, state.eta()).translation);
+    }
+    Ok(Some(path))
+}
+
+/// Positions (CSV), and those along the first displacement (SVG).
+fn report(
+    r: &Release,
+    full: &Path,
+    paths: &[(&'static str, Path)],
+    along: DVec3,
+    out: &Recorder,
+) -> Result<(), String> {
+    let file = |ending: &str| out.report_path(&format!("release-{}.{ending}", r.displacement));
+    let Some(table_file) = file("csv") else { return Ok(()) };
+    let all: Vec<(&str, &Path)> =
+        [("full", full)].into_iter().chain(paths.iter().map(|(n, p)| (*n, p))).collect();
+    let mut table = CsvTable::new(["model", "time_s", "x", "y", "z"]);
+    let x = Axis::linear("time", "s");
+    let y = Axis::linear("position along the released displacement", "m");
+    let mut plot = LinePlot::new("Released from a displaced equilibrium", x, y);
+    for (name, path) in all {
+        for (k, p) in path.iter().enumerate() {
+            let t = k as f64 * r.step_size;
+            let row: [Cell; 5] = [name.into(), t.into(), p.x.into(), p.y.into(), p.z.into()];
+            table.push(row).map_err(|e| e.to_string())?;
+        }
+        let points = path.iter().enumerate();
+        let points = points.map(|(k, p)| [k as f64 * r.step_size, p.dot(along)]);
+        plot = plot.series(Series::new(name, points));
+    }
+    table.save(table_file).map_err(|e| e.to_string())?;
+    match file("svg") {
+        Some(file) => plot.save(file).map_err(|e| e.to_string()),
+        None => Ok(()),
+    }
+}
