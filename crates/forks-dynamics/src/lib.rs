@@ -9,6 +9,7 @@
 //! - Servos are ignored; [`forks_mechanism::Preparation`] turns them into springs.
 #![doc = include_str!("../README.md")]
 
+mod adaptive;
 mod branches;
 mod constrained;
 mod constraint_space;
@@ -28,6 +29,10 @@ mod stability;
 mod stage;
 mod tangent;
 mod tree;
+pub use adaptive::{
+    AdaptiveCounters, AdaptiveError, AdaptiveOptions, AdaptivePlan, AdaptiveResult, AdaptiveState,
+    AdaptiveStatus, AdaptiveStep, ErrorMeasure, Springs, Target,
+};
 pub use constrained::{
     ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, Energy, Projection,
     ProjectionStatus, Solution,

@@ -4,7 +4,7 @@
 //! ζ̇ the twist of its second frame relative to its first, in the second frame.
 
 use forks_mechanism::{
-    JointId, Mechanism, forward_kinematics,
+    JointId, JointKind, JointSpring, Mechanism, forward_kinematics,
     lie::{Pose, Twist, Wrench},
     loops, tree_joint_motion,
 };
@@ -69,18 +69,24 @@ pub fn passive_forces(
 
 fn add_joint_spring(m: &Mechanism, id: JointId, q: &[f64], force: &mut [f64]) {
     let j = m.joint(id);
-    let Some(s) = &j.spring else { return };
+    if let Some(s) = &j.spring {
+        add_spring(&j.kind, s, q, force);
+    }
+}
+
+/// Adds the force of a joint's spring at the joint's positions.
+pub(crate) fn add_spring(kind: &JointKind, s: &JointSpring, q: &[f64], force: &mut [f64]) {
     let d = force.len();
     let mut delta = [0.0; 6];
     let mut pull = [0.0; 6];
-    let scalar = j.kind.has_scalar_coordinates();
+    let scalar = kind.has_scalar_coordinates();
     if scalar {
         for k in 0..d {
             delta[k] = q[k] - s.rest[k];
         }
     } else {
-        let all = j.kind.motion(&s.rest).twist_to(&j.kind.motion(q)).to_array();
-        directions(&j.kind).iter().enumerate().for_each(|(k, &at)| delta[k] = all[at]);
+        let all = kind.motion(&s.rest).twist_to(&kind.motion(q)).to_array();
+        directions(kind).iter().enumerate().for_each(|(k, &at)| delta[k] = all[at]);
     }
     for a in 0..d {
         pull[a] = (0..d).map(|b| s.stiffness.get(a, b) * delta[b]).sum();
@@ -90,7 +96,7 @@ fn add_joint_spring(m: &Mechanism, id: JointId, q: &[f64], force: &mut [f64]) {
         return;
     }
     // The gradient of ½ΔᵀKΔ in body axes is J_r⁻ᵀ(Δ) K Δ.
-    let at = directions(&j.kind);
+    let at = directions(kind);
     let embed = |x: &[f64; 6]| {
         let mut out = [0.0; 6];
         at.iter().zip(x).for_each(|(&i, x)| out[i] = *x);

@@ -22,7 +22,7 @@ struct Draft {
 }
 
 /// Builds the program; gives it and the number of weld connections that follow those of `bodies`.
-pub(super) fn assemble(bodies: &Bodies, chosen: &[usize], order: ClosingOrder) -> (Program, usize) {
+pub(crate) fn assemble(bodies: &Bodies, chosen: &[usize], order: ClosingOrder) -> (Program, usize) {
     let mut drafts = Drafts::new(bodies, chosen);
     drafts.join_trees(bodies);
     drafts.place_closings(bodies, order);

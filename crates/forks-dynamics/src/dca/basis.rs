@@ -6,7 +6,7 @@ use super::kernel::{Block, Vec6, ZERO_BLOCK, add_scaled};
 
 /// The square matrix B = [T | Ta]: SᵀT = 0, SᵀTa = 1. T has k = 6 − d columns.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Basis<'a> {
+pub(crate) enum Basis<'a> {
     /// One rotation: columns of the triad are t₁, t₂ and the axis.
     Hinge(&'a DMat3),
     /// One translation, triad as for a hinge.
@@ -24,7 +24,7 @@ pub(super) enum Basis<'a> {
 
 /// Columns t₁, t₂, a of an orthonormal triad with a given unit vector a.
 #[inline]
-pub(super) fn triad(a: DVec3) -> DMat3 {
+pub(crate) fn triad(a: DVec3) -> DMat3 {
     // The shorter way round avoids the pole of this construction.
     let s = 1.0f64.copysign(a.z);
     let k = -1.0 / (s + a.z);
@@ -51,7 +51,7 @@ fn mixed(t: &DMat3, x: &Vec6, y: &Vec6, z: &Vec6) -> [Vec6; 3] {
 impl Basis<'_> {
     /// Number of constraint directions k.
     #[inline]
-    pub(super) fn constraints(&self) -> usize {
+    pub(crate) fn constraints(&self) -> usize {
         match self {
             Self::Hinge(_) | Self::Slide(_) => 5,
             Self::Weld => 6,
@@ -61,7 +61,7 @@ impl Basis<'_> {
 
     /// Bᵀ m.
     #[inline]
-    pub(super) fn project(&self, m: &Block) -> Block {
+    pub(crate) fn project(&self, m: &Block) -> Block {
         match self {
             Self::Hinge(t) => {
                 let [x, y, z] = mixed(t, &m[3], &m[4], &m[5]);
@@ -86,7 +86,7 @@ impl Basis<'_> {
 
     /// Bᵀ v.
     #[inline]
-    pub(super) fn project_vector(&self, v: &Vec6) -> Vec6 {
+    pub(crate) fn project_vector(&self, v: &Vec6) -> Vec6 {
         match self {
             Self::Hinge(t) => {
                 let w = t.transpose() * DVec3::new(v[3], v[4], v[5]);
@@ -105,7 +105,7 @@ impl Basis<'_> {
 
     /// B x.
     #[inline]
-    pub(super) fn expand(&self, x: &Vec6) -> Vec6 {
+    pub(crate) fn expand(&self, x: &Vec6) -> Vec6 {
         match self {
             Self::Hinge(t) => {
                 let w = **t * DVec3::new(x[3], x[4], x[5]);
@@ -131,7 +131,7 @@ impl Basis<'_> {
 /// 1e-10.
 ///
 /// With D = diag(unit, unit, unit, 1, 1, 1) and D⁻¹S = Q₁R: T = D⁻¹Q₂, Ta = D⁻¹Q₁R⁻ᵀ.
-pub(super) fn full_basis(s: &Block, d: usize, unit: f64) -> Option<Block> {
+pub(crate) fn full_basis(s: &Block, d: usize, unit: f64) -> Option<Block> {
     let scale = |v: &mut Vec6| v[..3].iter_mut().for_each(|x| *x /= unit);
     let mut a = *s;
     a[..d].iter_mut().for_each(scale);

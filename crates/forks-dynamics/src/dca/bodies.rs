@@ -13,63 +13,63 @@ use super::DcaError;
 
 /// A link that is part of a body.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Member {
-    pub(super) link: usize,
+pub(crate) struct Member {
+    pub(crate) link: usize,
     /// Origin of the link in the body's frame (that of its first link) from the centre of mass.
-    pub(super) origin: DVec3,
+    pub(crate) origin: DVec3,
 }
 
 /// One or more links welded together.
 #[derive(Clone, Debug)]
-pub(super) struct Body {
+pub(crate) struct Body {
     /// The link whose frame is the body's.
-    pub(super) link: usize,
-    pub(super) inertia: SpatialInertia,
+    pub(crate) link: usize,
+    pub(crate) inertia: SpatialInertia,
     /// Inverse of the inertia tensor about the centre of mass, body axes.
-    pub(super) inverse_inertia: DMat3,
+    pub(crate) inverse_inertia: DMat3,
     /// Σ m (1 − gravity compensation), and its moment about the centre of mass.
-    pub(super) weight: f64,
-    pub(super) weight_moment: DVec3,
-    pub(super) members: Vec<Member>,
+    pub(crate) weight: f64,
+    pub(crate) weight_moment: DVec3,
+    pub(crate) members: Vec<Member>,
 }
 
 /// A joint of a connection, passed in the direction from side A to side B.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
-    pub(super) joint: JointId,
+pub(crate) struct Part {
+    pub(crate) joint: JointId,
     /// True if the joint's parent is on side A.
-    pub(super) forward: bool,
+    pub(crate) forward: bool,
     /// True if it closes a loop.
-    pub(super) closing: bool,
+    pub(crate) closing: bool,
     /// Links on either side, as the joint has them.
-    pub(super) from: usize,
-    pub(super) to: usize,
+    pub(crate) from: usize,
+    pub(crate) to: usize,
 }
 
 /// One or more joints in a row between two bodies, massless links between them.
 #[derive(Clone, Debug)]
-pub(super) struct Connection {
+pub(crate) struct Connection {
     /// Bodies on sides A and B; 0 is the ground. The inner one is A where the connection is of the tree.
-    pub(super) bodies: [usize; 2],
-    pub(super) parts: Vec<Part>,
-    pub(super) dof: usize,
+    pub(crate) bodies: [usize; 2],
+    pub(crate) parts: Vec<Part>,
+    pub(crate) dof: usize,
     /// True if one of its joints closes a loop.
-    pub(super) closing: bool,
+    pub(crate) closing: bool,
 }
 
 /// Bodies and connections.
 #[derive(Clone, Debug)]
-pub(super) struct Bodies {
+pub(crate) struct Bodies {
     /// The ground first.
-    pub(super) bodies: Vec<Body>,
+    pub(crate) bodies: Vec<Body>,
     /// Tree connections with inner bodies first, then closing ones.
-    pub(super) connections: Vec<Connection>,
+    pub(crate) connections: Vec<Connection>,
     /// Per link: its cluster's first link, and its pose in that link's frame.
-    pub(super) cluster: Vec<(usize, Pose)>,
+    pub(crate) cluster: Vec<(usize, Pose)>,
     /// Per cluster's first link: all links of the cluster.
-    pub(super) links_of: Vec<Vec<usize>>,
+    pub(crate) links_of: Vec<Vec<usize>>,
     /// Per cluster's first link: its body; `None` for folded ones.
-    pub(super) body_of: Vec<Option<usize>>,
+    pub(crate) body_of: Vec<Option<usize>>,
 }
 
 /// Links lighter than this against the one they are welded to become part of it.
@@ -87,7 +87,7 @@ fn gyration(i: &SpatialInertia) -> f64 {
 }
 
 impl Bodies {
-    pub(super) fn new(m: &Mechanism, largest_ratio: f64) -> Result<Self, DcaError> {
+    pub(crate) fn new(m: &Mechanism, largest_ratio: f64) -> Result<Self, DcaError> {
         let (cluster, inertia) = clusters(m);
         let name = |l: usize| m.links()[l].name.clone();
         let mut links_of = vec![Vec::new(); m.links().len()];
@@ -112,7 +112,7 @@ impl Bodies {
     }
 
     /// The body of a link; `None` if the link was folded into a connection.
-    pub(super) fn body_of_link(&self, link: LinkId) -> Option<usize> {
+    pub(crate) fn body_of_link(&self, link: LinkId) -> Option<usize> {
         self.body_of[self.cluster[link.index()].0]
     }
 

@@ -149,7 +149,7 @@ pub(super) fn compile(
 }
 
 /// Sizes of Φ of the two bodies by themselves, and their length.
-fn scales(bodies: &Bodies, c: &Connection) -> ([f64; 2], f64) {
+pub(crate) fn scales(bodies: &Bodies, c: &Connection) -> ([f64; 2], f64) {
     let mut unit: f64 = 0.0;
     let mut scale = [0.0; 2];
     for &b in c.bodies.iter().filter(|&&b| b != 0) {

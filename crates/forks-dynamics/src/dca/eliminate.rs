@@ -17,31 +17,31 @@ use super::{
 
 /// A closed joint, as the passes need it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Factor {
+pub(crate) struct Factor {
     /// Lower triangle: C (its diagonal inverted, 0 for dropped directions) in the first k rows and columns,
     /// Zᵀ-multipliers in the rows below, (1 + D0 K)⁻¹ in the lower corner (d×d, not symmetric).
-    pub(super) c: Block,
+    pub(crate) c: Block,
     /// z (k numbers) and R (d numbers).
-    pub(super) offset: Vec6,
+    pub(crate) offset: Vec6,
     /// In the last d entries Q, then Q − K R: what the joint's springs and motors pass on at zero f.
-    pub(super) load: Vec6,
+    pub(crate) load: Vec6,
     /// K (1 + D0 K)⁻¹ in the lower corner.
-    pub(super) stiff: Block,
+    pub(crate) stiff: Block,
     /// True if K is not zero.
-    pub(super) is_stiff: bool,
+    pub(crate) is_stiff: bool,
     /// Directions dropped as redundant.
-    pub(super) dropped: u8,
+    pub(crate) dropped: u8,
     /// Smallest eigenvalue of TᵀΦ_r T that was kept, over the uncancelled scale; 1 where none was computed.
-    pub(super) weakest: f64,
+    pub(crate) weakest: f64,
     /// True if eigenvectors rotate the first k coordinates; they are kept beside.
-    pub(super) rotated: bool,
+    pub(crate) rotated: bool,
     /// Results: force on side B of the joint and accelerations (in the first d entries).
-    pub(super) force: Vec6,
-    pub(super) acceleration: Vec6,
+    pub(crate) force: Vec6,
+    pub(crate) acceleration: Vec6,
 }
 
 impl Factor {
-    pub(super) const EMPTY: Self = Self {
+    pub(crate) const EMPTY: Self = Self {
         c: ZERO_BLOCK,
         offset: [0.0; 6],
         load: [0.0; 6],
@@ -62,14 +62,14 @@ const RANK_TOLERANCE: f64 = 1e-8;
 
 /// H = Bᵀ Φ_r B.
 #[inline]
-pub(super) fn in_coordinates(basis: &Basis<'_>, phi: &Block) -> Block {
+pub(crate) fn in_coordinates(basis: &Basis<'_>, phi: &Block) -> Block {
     basis.project(&transposed(&basis.project(phi)))
 }
 
 /// The first k steps of a Cholesky factorisation of `h` in place (lower triangle, inverted diagonal).
 /// False if a pivot is small against its diagonal entry or below `floor`.
 #[inline]
-pub(super) fn factor(h: &mut Block, k: usize, floor: &Vec6) -> bool {
+pub(crate) fn factor(h: &mut Block, k: usize, floor: &Vec6) -> bool {
     match k {
         5 => factor_steps::<5>(h, floor),
         6 => factor_steps::<6>(h, floor),
@@ -108,7 +108,7 @@ fn factor_any(h: &mut Block, k: usize, floor: &Vec6) -> bool {
 
 /// Y and N: the same elimination on the rows of BᵀΦ_{r,a}.
 #[inline]
-pub(super) fn eliminate_rows(c: &Block, k: usize, x: &mut Block) {
+pub(crate) fn eliminate_rows(c: &Block, k: usize, x: &mut Block) {
     match k {
         5 => eliminate_rows_of(c, 5, x),
         _ => eliminate_rows_of(c, k, x),
@@ -129,7 +129,7 @@ fn eliminate_rows_of(c: &Block, k: usize, x: &mut Block) {
 
 /// z and Zᵀβ: the same elimination on a vector.
 #[inline]
-pub(super) fn eliminate_vector(c: &Block, k: usize, x: &mut Vec6) {
+pub(crate) fn eliminate_vector(c: &Block, k: usize, x: &mut Vec6) {
     for j in 0..k {
         x[j] *= c[j][j];
         for i in j + 1..6 {
@@ -140,7 +140,7 @@ pub(super) fn eliminate_vector(c: &Block, k: usize, x: &mut Vec6) {
 
 /// x with Bx = T C⁻ᵀ (z − Yᵀ…) + Z g: back substitution, the last 6 − k entries of `x` being g.
 #[inline]
-pub(super) fn back_substitute(c: &Block, k: usize, x: &mut Vec6) {
+pub(crate) fn back_substitute(c: &Block, k: usize, x: &mut Vec6) {
     for j in (0..k).rev() {
         let mut s = x[j];
         for i in j + 1..6 {
@@ -151,7 +151,7 @@ pub(super) fn back_substitute(c: &Block, k: usize, x: &mut Vec6) {
 }
 
 /// Cyclic Jacobi: eigenvalues of the leading k×k part of a symmetric matrix, eigenvectors as rows.
-pub(super) fn symmetric_eigen(h: &Block, k: usize) -> (Vec6, Block) {
+pub(crate) fn symmetric_eigen(h: &Block, k: usize) -> (Vec6, Block) {
     let mut a = *h;
     let mut v = super::kernel::IDENTITY_BLOCK;
     for _ in 0..40 {
@@ -201,7 +201,7 @@ fn rotate(a: &mut Block, v: &mut Block, p: usize, q: usize, k: usize) {
 /// Rank-revealing form of [`factor`]: rotates the first k coordinates to the eigenvectors of their part of
 /// `h` (rows of the result) and drops what is below [`RANK_TOLERANCE`] times `scale`. Gives the rotation,
 /// the number of dropped directions and the smallest kept eigenvalue over `scale`.
-pub(super) fn factor_rank_revealing(h: &mut Block, k: usize, scale: f64) -> (Block, u8, f64) {
+pub(crate) fn factor_rank_revealing(h: &mut Block, k: usize, scale: f64) -> (Block, u8, f64) {
     super::kernel::mirror(h);
     let (values, rotation) = symmetric_eigen(h, k);
     // Multipliers of the free coordinates: rows i ≥ k of H, rotated.
@@ -230,7 +230,7 @@ pub(super) fn factor_rank_revealing(h: &mut Block, k: usize, scale: f64) -> (Blo
 }
 
 /// Rotates the first k rows: eigenvector coordinates.
-pub(super) fn rotate_rows(rotation: &Block, k: usize, x: &mut Block) {
+pub(crate) fn rotate_rows(rotation: &Block, k: usize, x: &mut Block) {
     let old = *x;
     for j in 0..k {
         x[j] = [0.0; 6];
@@ -241,7 +241,7 @@ pub(super) fn rotate_rows(rotation: &Block, k: usize, x: &mut Block) {
 }
 
 /// Rotates the first k entries of a vector, forwards.
-pub(super) fn rotate_vector(rotation: &Block, k: usize, x: &mut Vec6) {
+pub(crate) fn rotate_vector(rotation: &Block, k: usize, x: &mut Vec6) {
     let old = *x;
     for j in 0..k {
         x[j] = (0..k).map(|l| rotation[j][l] * old[l]).sum();
@@ -249,7 +249,7 @@ pub(super) fn rotate_vector(rotation: &Block, k: usize, x: &mut Vec6) {
 }
 
 /// Rotates the first k entries of a vector, back.
-pub(super) fn rotate_vector_back(rotation: &Block, k: usize, x: &mut Vec6) {
+pub(crate) fn rotate_vector_back(rotation: &Block, k: usize, x: &mut Vec6) {
     let old = *x;
     for l in 0..k {
         x[l] = (0..k).map(|j| rotation[j][l] * old[j]).sum();
@@ -261,7 +261,7 @@ pub(super) fn rotate_vector_back(rotation: &Block, k: usize, x: &mut Vec6) {
 ///
 /// `stiffness` is K by rows (d×d). The eigenvalues of 1 + D0 K are at least 1, so that elimination without
 /// a rank decision is safe.
-pub(super) fn set_coordinates(f: &mut Factor, k: usize, stiffness: &[f64]) {
+pub(crate) fn set_coordinates(f: &mut Factor, k: usize, stiffness: &[f64]) {
     let d = 6 - k;
     f.is_stiff = stiffness.iter().any(|&x| x != 0.0);
     let mut r = [0.0; 6];
@@ -302,7 +302,7 @@ pub(super) fn set_coordinates(f: &mut Factor, k: usize, stiffness: &[f64]) {
 }
 
 /// Inverse of the leading d×d part, Gauss–Jordan with row pivoting.
-fn inverted(a: &Block, d: usize) -> Block {
+pub(crate) fn inverted(a: &Block, d: usize) -> Block {
     let mut a = *a;
     let mut b = super::kernel::IDENTITY_BLOCK;
     for j in 0..d {

@@ -1,12 +1,12 @@
 //! Kernels on 6×6 blocks and 6-vectors, by rows so that they vectorise, and packed symmetric arrays of blocks.
 
 /// A 6×6 matrix by rows, linear part first.
-pub(super) type Block = [[f64; 6]; 6];
+pub(crate) type Block = [[f64; 6]; 6];
 /// A twist, acceleration or wrench, linear part first.
-pub(super) type Vec6 = [f64; 6];
+pub(crate) type Vec6 = [f64; 6];
 
-pub(super) const ZERO_BLOCK: Block = [[0.0; 6]; 6];
-pub(super) const IDENTITY_BLOCK: Block = {
+pub(crate) const ZERO_BLOCK: Block = [[0.0; 6]; 6];
+pub(crate) const IDENTITY_BLOCK: Block = {
     let mut b = ZERO_BLOCK;
     let mut i = 0;
     while i < 6 {
@@ -18,25 +18,25 @@ pub(super) const IDENTITY_BLOCK: Block = {
 
 /// Where block (a, b), a ≤ b, of a symmetric m×m array of blocks is stored.
 #[inline]
-pub(super) fn packed(m: usize, a: usize, b: usize) -> usize {
+pub(crate) fn packed(m: usize, a: usize, b: usize) -> usize {
     debug_assert!(a <= b && b < m);
     a * m - a * (a + 1) / 2 + b
 }
 
 /// Number of blocks of a symmetric m×m array.
 #[inline]
-pub(super) fn packed_len(m: usize) -> usize {
+pub(crate) fn packed_len(m: usize) -> usize {
     m * (m + 1) / 2
 }
 
 /// Block (a, b) of a packed array, a and b in any order.
 #[inline]
-pub(super) fn block_of(phi: &[Block], m: usize, a: usize, b: usize) -> Block {
+pub(crate) fn block_of(phi: &[Block], m: usize, a: usize, b: usize) -> Block {
     if a <= b { phi[packed(m, a, b)] } else { transposed(&phi[packed(m, b, a)]) }
 }
 
 #[inline]
-pub(super) fn transposed(a: &Block) -> Block {
+pub(crate) fn transposed(a: &Block) -> Block {
     let mut t = ZERO_BLOCK;
     for i in 0..6 {
         for j in 0..6 {
@@ -47,7 +47,7 @@ pub(super) fn transposed(a: &Block) -> Block {
 }
 
 #[inline]
-pub(super) fn add_blocks(a: &Block, b: &Block) -> Block {
+pub(crate) fn add_blocks(a: &Block, b: &Block) -> Block {
     let mut out = *a;
     for i in 0..6 {
         for j in 0..6 {
@@ -58,7 +58,7 @@ pub(super) fn add_blocks(a: &Block, b: &Block) -> Block {
 }
 
 #[inline]
-pub(super) fn subtract_block(a: &mut Block, b: &Block) {
+pub(crate) fn subtract_block(a: &mut Block, b: &Block) {
     for i in 0..6 {
         for j in 0..6 {
             a[i][j] -= b[i][j];
@@ -68,7 +68,7 @@ pub(super) fn subtract_block(a: &mut Block, b: &Block) {
 
 /// The lower triangle mirrored to the upper one.
 #[inline]
-pub(super) fn mirror(a: &mut Block) {
+pub(crate) fn mirror(a: &mut Block) {
     for i in 0..6 {
         for j in i + 1..6 {
             a[i][j] = a[j][i];
@@ -78,20 +78,20 @@ pub(super) fn mirror(a: &mut Block) {
 
 /// x += s y.
 #[inline]
-pub(super) fn add_scaled(x: &mut Vec6, s: f64, y: &Vec6) {
+pub(crate) fn add_scaled(x: &mut Vec6, s: f64, y: &Vec6) {
     for j in 0..6 {
         x[j] += s * y[j];
     }
 }
 
 #[inline]
-pub(super) fn dot(x: &Vec6, y: &Vec6) -> f64 {
+pub(crate) fn dot(x: &Vec6, y: &Vec6) -> f64 {
     (x[0] * y[0] + x[1] * y[1] + x[2] * y[2]) + (x[3] * y[3] + x[4] * y[4] + x[5] * y[5])
 }
 
 /// out += s Σ_r a[r]ᵀ b[r] over the first `k` rows.
 #[inline]
-pub(super) fn add_products(out: &mut Block, s: f64, a: &Block, b: &Block, k: usize) {
+pub(crate) fn add_products(out: &mut Block, s: f64, a: &Block, b: &Block, k: usize) {
     match k {
         5 => add_row_products::<5>(out, s, a, b),
         6 => add_row_products::<6>(out, s, a, b),

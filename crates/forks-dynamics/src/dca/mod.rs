@@ -13,18 +13,18 @@
 //!   mechanism as a whole.
 //! - **Loops** are closed inside a node by the same elimination as tree joints, redundant or not.
 
-mod assembly;
-mod basis;
-mod bodies;
-mod connections;
+pub(crate) mod assembly;
+pub(crate) mod basis;
+pub(crate) mod bodies;
+pub(crate) mod connections;
 mod downward;
-mod eliminate;
+pub(crate) mod eliminate;
 mod error;
 mod general;
-mod kernel;
+pub(crate) mod kernel;
 mod kinematics;
 mod leaf;
-mod nodes;
+pub(crate) mod nodes;
 mod parallel;
 mod plan;
 mod results;

@@ -3,7 +3,7 @@
 
 /// What a node does.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Operation {
+pub(crate) enum Operation {
     /// One of `pieces` equal pieces of a body.
     Leaf { body: usize, pieces: f64 },
     /// A tree joint between the inner child (side A) and the outer child (side B).
@@ -17,74 +17,74 @@ pub(super) enum Operation {
 
 /// A node with the places of its data.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
-    pub(super) operation: Operation,
+pub(crate) struct Node {
+    pub(crate) operation: Operation,
     /// The inner child, or the only one. The outer child is the node before this one.
-    pub(super) inner: usize,
+    pub(crate) inner: usize,
     /// Number of nodes in the subtree.
-    pub(super) size: usize,
+    pub(crate) size: usize,
     /// Number of handles.
-    pub(super) handles: usize,
+    pub(crate) handles: usize,
     /// First entry in the lists of handles and of sources.
-    pub(super) list: usize,
+    pub(crate) list: usize,
     /// Slot of Φ and of b.
-    pub(super) phi: usize,
-    pub(super) b: usize,
+    pub(crate) phi: usize,
+    pub(crate) b: usize,
     /// Place among the closed joints.
-    pub(super) factor: usize,
+    pub(crate) factor: usize,
     /// First block of Y and N rows.
-    pub(super) rows: usize,
+    pub(crate) rows: usize,
     /// First of the forces at the handles.
-    pub(super) force: usize,
+    pub(crate) force: usize,
     /// Ends of everything that belongs to the subtree and to what comes before it.
-    pub(super) end: Ends,
+    pub(crate) end: Ends,
 }
 
 /// How far each array reaches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Ends {
-    pub(super) phi: usize,
-    pub(super) b: usize,
-    pub(super) factor: usize,
-    pub(super) rows: usize,
-    pub(super) force: usize,
+pub(crate) struct Ends {
+    pub(crate) phi: usize,
+    pub(crate) b: usize,
+    pub(crate) factor: usize,
+    pub(crate) rows: usize,
+    pub(crate) force: usize,
 }
 
 /// A handle: a side of a connection (A: even, B: odd), or a chosen link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Handle {
+pub(crate) enum Handle {
     Side { connection: usize, side: usize },
     Chosen(usize),
 }
 
 /// The program.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Program {
-    pub(super) nodes: Vec<Node>,
+pub(crate) struct Program {
+    pub(crate) nodes: Vec<Node>,
     /// Handles of all nodes.
-    pub(super) handles: Vec<Handle>,
+    pub(crate) handles: Vec<Handle>,
     /// Beside each handle: which of the children's handles it is, those of the inner child first, without
     /// the ones that the node consumes.
-    pub(super) sources: Vec<usize>,
+    pub(crate) sources: Vec<usize>,
     /// Sizes of the arrays.
-    pub(super) total: Ends,
+    pub(crate) total: Ends,
     /// Largest number of handles of a node.
-    pub(super) most_handles: usize,
+    pub(crate) most_handles: usize,
     /// Largest number of edges from the last node to a leaf.
-    pub(super) depth: usize,
+    pub(crate) depth: usize,
 }
 
 /// Subtrees of at most this many nodes are worked on by one thread, in storage that they reuse.
-pub(super) const GRAIN: usize = 192;
+pub(crate) const GRAIN: usize = 192;
 
 impl Program {
     /// Handles of a node.
-    pub(super) fn handles_of(&self, n: &Node) -> &[Handle] {
+    pub(crate) fn handles_of(&self, n: &Node) -> &[Handle] {
         &self.handles[n.list..n.list + n.handles]
     }
 
     /// Sources of a node's handles.
-    pub(super) fn sources_of(&self, n: &Node) -> &[usize] {
+    pub(crate) fn sources_of(&self, n: &Node) -> &[usize] {
         &self.sources[n.list..n.list + n.handles]
     }
 }

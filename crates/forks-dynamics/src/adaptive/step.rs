@@ -1,0 +1,112 @@
+//! Quasi-static stepping: velocities are zero at each instant, so a step moves q by h² q̈.
+
+use super::{
+    AdaptiveStatus, AdaptiveStep, ErrorMeasure, Target, connection::Shape, layout::Work,
+    state::AdaptiveState,
+};
+
+/// What a step left where it was.
+#[derive(Default)]
+struct Left {
+    squares: f64,
+    largest: f64,
+}
+
+impl AdaptiveState<'_> {
+    /// Solves at the present state, moves every computed joint by q ← q ⊞ h² q̈ with the plan's time step,
+    /// and brings the coefficients up to date.
+    ///
+    /// Joints that [`super::AdaptiveOptions::rest_below`] keeps where they are count into the step's error.
+    /// When all of them do, the mechanism is at rest: further steps cost nothing until a force or a position
+    /// is set. After a solution that is not finite nothing moves.
+    pub fn step(&mut self, target: &Target) -> AdaptiveStep {
+        let result = self.solve(target);
+        let mut out =
+            AdaptiveStep { result, joints_moved: 0, certified_error: result.certified_error };
+        let failed = [AdaptiveStatus::NotFinite, AdaptiveStatus::DependentDirections];
+        if failed.contains(&result.status) {
+            return out;
+        }
+        let left = self.move_joints(&mut out.joints_moved);
+        if left.squares > 0.0 {
+            out.certified_error = with_left(target.measure, &out, &left);
+        }
+        self.place_moved();
+        self.refresh();
+        out
+    }
+
+    /// Moves the computed joints; gives what stayed.
+    fn move_joints(&mut self, moved: &mut usize) -> Left {
+        let plan = self.plan;
+        let h = plan.options.time_step;
+        let mut left = Left::default();
+        for i in 0..self.computed.len() {
+            let (node, size) = self.computed[i];
+            let (Work::Join { connection } | Work::Close { connection, .. }) =
+                plan.layout.nodes[node as usize].work
+            else {
+                continue;
+            };
+            let c = &plan.connections[connection];
+            if self.rests(connection, size) {
+                left.squares += size * size;
+                left.largest = left.largest.max(size);
+                continue;
+            }
+            match &c.shape {
+                Shape::Weld => continue,
+                Shape::Hinge(x) => self.q[x.q] += h * h * self.acceleration[x.v],
+                Shape::General(g) => {
+                    for part in plan.generals[*g].parts.iter().filter(|p| !p.closing) {
+                        let mut v = [0.0; 6];
+                        for i in 0..part.dof {
+                            v[i] = h * h * self.acceleration[part.v + i];
+                        }
+                        let q = &mut self.q[part.q..part.q + part.q_len];
+                        part.kind.integrate(q, &v[..part.dof]);
+                    }
+                }
+            }
+            *moved += c.joints;
+            self.touch(node as usize);
+        }
+        left
+    }
+
+    /// Whether a joint stays where it is, with hysteresis.
+    fn rests(&mut self, connection: usize, size: f64) -> bool {
+        let o = &self.plan.options;
+        if o.rest_below == 0.0 {
+            return false;
+        }
+        let moving = &mut self.moving[connection];
+        let limit = if *moving { o.rest_below } else { o.resume_ratio * o.rest_below };
+        *moving = size > limit;
+        !*moving
+    }
+
+    /// New frames for all that was touched.
+    fn place_moved(&mut self) {
+        if self.dirty.is_empty() {
+            return;
+        }
+        self.dirty.sort_unstable();
+        for i in 0..self.dirty.len() {
+            self.place(self.dirty[i] as usize);
+        }
+        self.poses_changed = true;
+    }
+}
+
+/// The error with what was computed but not moved.
+fn with_left(measure: ErrorMeasure, out: &AdaptiveStep, left: &Left) -> f64 {
+    let r = &out.result;
+    let linkage = r.linkage_error.hypot(left.squares.sqrt());
+    match measure {
+        ErrorMeasure::AbsoluteLinkage => linkage,
+        ErrorMeasure::RelativeLinkage => linkage / r.linkage_norm,
+        ErrorMeasure::AbsoluteJoint => r.certified_error.max(left.largest),
+        ErrorMeasure::RelativeJoint => r.certified_error.max(left.largest / r.largest_computed),
+    }
+}
