@@ -16,9 +16,11 @@ mod check;
 mod effectors;
 mod error;
 mod exponential;
+mod joints;
 mod kernel;
 mod linear;
 mod model;
+mod orthogonal;
 mod poses;
 mod reconstruction;
 mod scalar;
@@ -26,11 +28,13 @@ mod state;
 mod statics;
 mod step;
 mod transition;
+mod wrench;
 
 pub use error::ModelError;
 pub use forks_lie as lie;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 pub use kernel::Avx2;
+pub use joints::{ConstraintError, Gap, JointGap};
 pub use kernel::Isa;
 pub use model::{
     BaseRest, DEFAULT_RANGE, EffectorRest, JointPath, JointRest, LinkRest, ModelData, ReducedModel,

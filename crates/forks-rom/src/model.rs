@@ -9,6 +9,7 @@ use crate::{
     check::check,
     effectors::EffectorBlocks,
     kernel::{Isa, LinkBlocks},
+    wrench::WrenchMaps,
 };
 
 /// A body that touches the world.
@@ -168,6 +169,7 @@ pub struct ReducedModel {
     /// Place of each link in `blocks`; none for the ground and massless frames inside joints.
     slots: Vec<Option<usize>>,
     effectors: EffectorBlocks,
+    wrenches: WrenchMaps,
 }
 
 impl PartialEq for ReducedModel {
@@ -200,6 +202,7 @@ impl ReducedModel {
         Ok(Self {
             blocks: LinkBlocks::new(columns, shown.iter().map(of)),
             effectors: EffectorBlocks::new(&data),
+            wrenches: WrenchMaps::new(&data),
             static_force,
             isa: Isa::detect(),
             slots,
@@ -234,6 +237,10 @@ impl ReducedModel {
 
     pub(crate) fn effector_blocks(&self) -> &EffectorBlocks {
         &self.effectors
+    }
+
+    pub(crate) fn wrench_maps(&self) -> &WrenchMaps {
+        &self.wrenches
     }
 
     /// The numbers.

@@ -1,10 +1,10 @@
 //! Poses of all links from the reduced state (\[A16\] Eq. 6, 22).
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 
 use forks_lie::{Matrix, Pose, Twist};
 
-use crate::{JointPath, JointRest, ReducedModel};
+use crate::{JointPath, JointRest, ReducedModel, State, joints::displacement};
 
 /// How link poses are recovered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,12 +26,9 @@ impl ReducedModel {
         servo_targets: &[f64],
         mode: Reconstruction,
     ) -> Vec<Pose> {
-        match mode {
-            Reconstruction::Twist => (0..self.data().links.len())
-                .map(|l| self.link_pose(l, eta, servo_targets))
-                .collect(),
-            Reconstruction::JointSpace => self.joint_space_poses(eta, servo_targets),
-        }
+        let mut poses = vec![Pose::IDENTITY; self.data().links.len()];
+        self.fill_poses(eta, servo_targets, mode, &mut poses);
+        poses
     }
 
     /// World pose of one link: H_l exp(X_l η + Y_l s).
@@ -41,16 +38,37 @@ impl ReducedModel {
         l.rest.displaced(twist)
     }
 
-    fn joint_space_poses(&self, eta: &[f64], servo_targets: &[f64]) -> Vec<Pose> {
-        let mut poses: Vec<Pose> = self.data().links.iter().map(|l| l.rest).collect();
-        for j in self.data().joints.iter().filter(|j| !j.closes_loop) {
-            let mut delta = j.map.mul_vec(eta);
-            for (i, d) in delta.iter_mut().enumerate() {
-                *d += j.servo_map.row(i).iter().zip(servo_targets).map(|(a, s)| a * s).sum::<f64>();
+    /// World poses of all links into a buffer, as [`ReducedModel::link_poses`]; allocates nothing.
+    ///
+    /// # Panics
+    /// If the buffer has not one place per link, or the state belongs to a model of another size.
+    pub fn link_poses_into(&self, state: &State, mode: Reconstruction, out: &mut [Pose]) {
+        assert_eq!(out.len(), self.data().links.len(), "size of the pose buffer");
+        assert_eq!(state.eta().len(), self.dof(), "coordinates of the state");
+        self.fill_poses(state.eta(), state.servo_targets(), mode, out);
+    }
+
+    fn fill_poses(
+        &self,
+        eta: &[f64],
+        servo_targets: &[f64],
+        mode: Reconstruction,
+        out: &mut [Pose],
+    ) {
+        match mode {
+            Reconstruction::Twist => {
+                for (l, pose) in out.iter_mut().enumerate() {
+                    *pose = self.link_pose(l, eta, servo_targets);
+                }
             }
-            poses[j.outer] = (poses[j.inner] * displaced_joint(j, &delta)).normalized();
+            Reconstruction::JointSpace => {
+                out.iter_mut().zip(&self.data().links).for_each(|(p, l)| *p = l.rest);
+                for j in self.data().joints.iter().filter(|j| !j.closes_loop) {
+                    let delta = |i: usize| displacement(j, i, eta, servo_targets);
+                    out[j.outer] = (out[j.inner] * displaced_joint(j, delta)).normalized();
+                }
+            }
         }
-        poses
     }
 }
 
@@ -59,18 +77,17 @@ fn column_sum(m: &Matrix, x: &[f64]) -> Twist {
 }
 
 /// inner_from_outer with the joint's coordinates changed by δ.
-fn displaced_joint(j: &JointRest, delta: &[f64]) -> Pose {
+fn displaced_joint(j: &JointRest, delta: impl Fn(usize) -> f64) -> Pose {
+    let sum = |columns: &[Twist], x: &dyn Fn(usize) -> f64| {
+        columns.iter().enumerate().fold(Twist::ZERO, |sum, (i, c)| sum + *c * x(i))
+    };
     match &j.path {
-        JointPath::Exponential { columns } => {
-            let t = columns.iter().zip(delta).fold(Twist::ZERO, |sum, (c, d)| sum + *c * *d);
-            j.inner_from_outer * Pose::exp(t)
-        }
+        JointPath::Exponential { columns } => j.inner_from_outer * Pose::exp(sum(columns, &delta)),
         JointPath::Product { factors } => {
-            factors.iter().fold(j.inner_from_outer, |pose, (i, c)| pose * Pose::exp(*c * delta[*i]))
+            factors.iter().fold(j.inner_from_outer, |pose, (i, c)| pose * Pose::exp(*c * delta(*i)))
         }
         JointPath::Subspace { before, subspace, start, after, inverted } => {
-            let t = (0..subspace.len())
-                .fold(Twist::ZERO, |sum, i| sum + subspace[i] * (start[i] + delta[i]));
+            let t = sum(subspace, &|i| start[i] + delta(i));
             let pose = *before * Pose::exp(t) * *after;
             if *inverted { pose.inverse() } else { pose }
         }

@@ -2,15 +2,15 @@
 
 use alloc::sync::Arc;
 
-use forks_lie::{Matrix, Wrench};
+use forks_lie::Wrench;
 
 use crate::{
     EffectorLoad, LoadFrame, ModelError, ReducedModel, State,
     effectors::{WorldTwist, WorldWrench},
     kernel::{Kernel, LANES, Lanes},
-    linear::sum,
     state::Work,
     transition::{Transition, implicit_euler},
+    wrench::linear_stiffness,
 };
 
 /// How a model is stepped.
@@ -84,7 +84,7 @@ impl Stepper {
         }
         let stiffness = match elasticity {
             Elasticity::Energy => model.data().hessian.clone(),
-            Elasticity::Linear => linear_stiffness(&model),
+            Elasticity::Linear => linear_stiffness(model.data()),
         };
         let (data, b) = (model.data(), model.static_force());
         let transition = match scheme {
@@ -126,26 +126,6 @@ impl Stepper {
         }
         self.model.isa().run(Step { stepper: self, state, loads })
     }
-}
-
-/// K = 𝓗 − BᵀQB, `Q = blockdiag [[0, ½[f]×], [−½[f]×, ½[τ]×]]` of the static wrenches.
-fn linear_stiffness(model: &ReducedModel) -> Matrix {
-    let data = model.data();
-    let n = model.dof();
-    let mut out = data.hessian.clone();
-    for (e, effector) in data.effectors.iter().enumerate() {
-        let b = data.basis.block(6 * e, 0, 6, n);
-        let (f, t) = (effector.static_wrench.force * 0.5, effector.static_wrench.torque * 0.5);
-        let (f, t) = (forks_lie::skew(f), forks_lie::skew(t));
-        let q = Matrix::from_fn(6, 6, |i, j| match (i < 3, j < 3) {
-            (true, true) => 0.0,
-            (true, false) => f.col(j - 3)[i],
-            (false, true) => -f.col(j)[i - 3],
-            (false, false) => t.col(j - 3)[i - 3],
-        });
-        out = sum(&out, -1.0, &b.transpose_mul(&q.mul(&b)));
-    }
-    out
 }
 
 /// The step as a kernel.
