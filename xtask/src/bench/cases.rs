@@ -8,7 +8,7 @@ use super::{
     divide, forward, measure,
     measure::{FLAGGED_SPREAD, Timing},
     peers::Peers,
-    reduction,
+    reduced, reduction,
 };
 
 /// What measuring a case needs.
@@ -29,6 +29,11 @@ pub(super) const ALL: &[(&str, Measure)] = &[
     ("aba/helix-400", forward::helix),
     ("aba/humanoid", forward::humanoid),
     ("dca/chain-4000", divide::chain),
+    ("reduced/helix-50", reduced::helix_50),
+    ("reduced/helix-100", reduced::helix_100),
+    ("reduced/helix-400", reduced::helix_400),
+    ("reduced/ladder-48", reduced::ladder_48),
+    ("reduced/arm-20", reduced::arm_20),
     ("reduce/chain-10000", reduction::chain),
     ("reduce/bushy-10000", reduction::bushy),
 ];

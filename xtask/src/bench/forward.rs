@@ -36,7 +36,7 @@ struct Task<'a> {
 
 /// What it answers.
 #[derive(Deserialize)]
-struct Answer {
+pub(super) struct Answer {
     timing: Timing,
     overhead: Timing,
     difference: f64,
@@ -87,6 +87,11 @@ impl<'a> Setup<'a> {
         Self { m, tree, q, v, tau }
     }
 
+    /// The spanning tree in two poses, with velocities and torques of its coordinates.
+    pub(super) fn at(m: &'a Mechanism, q: [Vec<f64>; 2], v: Vec<f64>, tau: Vec<f64>) -> Self {
+        Self { m, tree: Tree::new(m), q, v, tau }
+    }
+
     /// Accelerations in both poses; an error if they are not finite.
     pub(super) fn accelerations(&self) -> Result<[Vec<f64>; 2], String> {
         let mut ws = AbaWorkspace::new(&self.tree);
@@ -135,7 +140,7 @@ impl<'a> Setup<'a> {
         Ok(case)
     }
 
-    fn ask(
+    pub(super) fn ask(
         &self,
         name: &str,
         batch: f64,
@@ -155,7 +160,7 @@ impl<'a> Setup<'a> {
     }
 }
 
-fn add_pinocchio(case: &mut Case, answer: &Answer, coordinates: usize, subtract: bool) {
+pub(super) fn add_pinocchio(case: &mut Case, answer: &Answer, coordinates: usize, subtract: bool) {
     let mut timing = answer.timing;
     let mut settings = answer.settings.clone();
     if subtract {

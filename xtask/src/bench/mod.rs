@@ -7,8 +7,11 @@ mod divide;
 mod export;
 mod forward;
 mod measure;
+mod others;
 mod peers;
+mod reduced;
 mod reduction;
+mod rivals;
 
 use std::{
     path::{Path, PathBuf},
@@ -28,7 +31,7 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     quick: bool,
 
-    /// Measure the rivals that run in Python too; makes target/peers if it is not there
+    /// Measure other programs too: builds Rapier in, and makes target/peers with those that run in Python
     #[arg(long)]
     peers: bool,
 
@@ -52,7 +55,7 @@ struct Output {
 /// Measures the cases; exit code 1 if one fails.
 pub(crate) fn run(root: &Path, args: &BenchArgs) -> ExitCode {
     if cfg!(debug_assertions) {
-        return in_release(root);
+        return in_release(root, args);
     }
     match bench(root, args) {
         Ok(()) => ExitCode::SUCCESS,
@@ -68,13 +71,21 @@ pub(crate) fn run(root: &Path, args: &BenchArgs) -> ExitCode {
 const KEEP_FREED_MEMORY: [(&str, &str); 2] =
     [("MALLOC_TRIM_THRESHOLD_", "1000000000"), ("MALLOC_MMAP_THRESHOLD_", "1000000000")];
 
-/// The same command with the same arguments, compiled as users compile.
-fn in_release(root: &Path) -> ExitCode {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    // The working directory stays: the arguments hold paths.
-    let status = Command::new(cargo)
-        .args(["run", "--release", "--quiet", "--package", "xtask", "--manifest-path"])
-        .arg(root.join("Cargo.toml"))
+/// The same command with the same arguments, compiled as users compile; with Rapier if other programs are asked for
+/// and it can be built.
+fn in_release(root: &Path, args: &BenchArgs) -> ExitCode {
+    let cargo = |command: &str, rapier: bool| {
+        let mut c = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        // The working directory stays: the arguments hold paths.
+        c.args([command, "--release", "--quiet", "--package", "xtask", "--manifest-path"])
+            .arg(root.join("Cargo.toml"));
+        if rapier {
+            c.args(["--features", "rapier"]);
+        }
+        c
+    };
+    let rapier = args.peers && cargo("build", true).status().is_ok_and(|s| s.success());
+    let status = cargo("run", rapier)
         .arg("--")
         .args(std::env::args_os().skip(1))
         .envs(KEEP_FREED_MEMORY)

@@ -48,6 +48,11 @@ impl Peers {
         Ok(peers)
     }
 
+    /// Where files for the rivals go.
+    pub(super) fn exchange(&self) -> &Path {
+        &self.exchange
+    }
+
     /// Runs a script on a task (a file of JSON) and reads the JSON that it prints; one thread.
     pub(super) fn ask<T: DeserializeOwned>(
         &self,
