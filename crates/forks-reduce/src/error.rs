@@ -42,6 +42,48 @@ pub enum ReduceError {
         /// The link.
         link: String,
     },
+    /// The base is not free, or something else ties the mechanism to the ground.
+    #[error("the base does not float: '{element}' is tied to the ground, or moves without mass")]
+    NotFloating {
+        /// What holds it.
+        element: String,
+    },
+    /// The full solver gave up.
+    #[error("the full solver ended as {status}")]
+    FullSolver {
+        /// How it ended.
+        status: &'static str,
+    },
+    /// A damping coefficient that is negative or not finite.
+    #[error("{quantity} is {value}; it must be finite and not negative")]
+    Damping {
+        /// Which coefficient.
+        quantity: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// The inverse projection of the damping needs damping along every coordinate.
+    #[error("joint '{joint}' has a direction without damping; the inverse projection needs it in every one")]
+    Undamped {
+        /// The joint.
+        joint: String,
+    },
+    /// Some motion of the mechanism has no mass.
+    #[error("the mechanism has motions without mass; accelerability does not exist")]
+    Massless,
+    /// With the effectors held, some motion has no positive stiffness.
+    #[error("with the effectors held the pose is not stable; fixed-effector modes do not exist")]
+    UnstableModes,
+    /// A dense computation on all coordinates was asked for.
+    #[error("the mechanism has {coordinates} coordinates; {quantity} is limited to {limit}")]
+    TooLarge {
+        /// What was asked for.
+        quantity: &'static str,
+        /// Coordinates of the mechanism.
+        coordinates: usize,
+        /// The limit.
+        limit: usize,
+    },
     /// A list does not fit the mechanism.
     #[error("{quantity} has {found} entries, expected {expected}")]
     WrongLength {

@@ -10,8 +10,11 @@ use forks_mechanism::{
     lie::Twist,
     link_jacobian, loops,
 };
+use forks_rom::ReducedModel;
 
 use crate::{
+    damping::Damping,
+    dynamic::dynamic_model,
     reduce::Reduction,
     response::{Effector, Linearisation},
 };
@@ -24,6 +27,12 @@ pub enum MassModel {
     Condensed,
     /// The mass felt at infinite frequency, (J M⁻¹ Jᵀ)⁻¹: frequencies far too high (\[A16\]).
     Accelerability,
+    /// Static shapes and the lowest modes with all effectors held (Craig & Bampton 1968), which become
+    /// further coordinates of the model.
+    CraigBampton {
+        /// How many; fewer where there are not so many.
+        modes: usize,
+    },
 }
 
 /// Mass, damping and frequencies.
@@ -43,46 +52,72 @@ pub struct ReducedInertia {
 
 /// Above this many coordinates the dense solves of the full mechanism's modes are left out.
 pub const DENSE_LIMIT: usize = 1500;
+/// Motions whose compliance-weighted mass is below this part of the largest have no finite frequency.
+const MASSLESS: f64 = 1e-13;
 /// How many of the full mechanism's frequencies are reported.
 const REPORTED_FREQUENCIES: usize = 24;
 
-/// Mass and damping of a reduction, and the full mechanism's frequencies at the same pose.
+/// Mass and damping of a reduction with its joints' damping, and the full mechanism's frequencies at the
+/// same pose: [`inertia_report`] of [`dynamic_model`]. The mass is `None` where that model does not exist.
 pub fn reduced_inertia(
     m: &Mechanism,
     effectors: &[Effector],
     at: Linearisation<'_>,
     reduction: &Reduction,
-    model: MassModel,
+    mass: MassModel,
 ) -> ReducedInertia {
-    let poses = &reduction.response.world_from_link;
-    let q = at.positions();
-    let dense = m.velocity_count() <= DENSE_LIMIT;
-    let inverse_mass = dense
-        .then(|| {
-            effective_inverse_mass(m, q, poses, &effector_jacobian(m, q, reduction, effectors))
-        })
-        .flatten();
-    let mass = match model {
-        MassModel::Condensed => Some(reduction.model.data().mass.clone()),
-        MassModel::Accelerability => {
-            inverse_mass.as_ref().and_then(|a| accelerability(a, reduction))
-        }
-    };
-    let hessian = &reduction.model.data().hessian;
-    let reduced = mass.as_ref().and_then(|m| dense::generalized_symmetric_eigen(hessian, m));
-    ReducedInertia {
-        damping: reduction.model.data().damping.clone(),
-        reduced_frequencies: reduced.map_or_else(Vec::new, |(values, _)| {
-            values.into_iter().map(|x| x.max(0.0).sqrt()).collect()
-        }),
-        full_frequencies: if dense { full_frequencies(m, at, poses) } else { vec![] },
-        mass,
-        inverse_mass,
+    match dynamic_model(m, effectors, at, reduction, mass, &Damping::default()) {
+        Ok(model) => inertia_report(m, effectors, at, reduction, &model),
+        Err(_) => ReducedInertia {
+            mass: None,
+            reduced_frequencies: vec![],
+            ..inertia_report(m, effectors, at, reduction, &reduction.model)
+        },
     }
 }
 
+/// Mass, damping and frequencies of a model of this reduction, beside those of the full mechanism.
+pub fn inertia_report(
+    m: &Mechanism,
+    effectors: &[Effector],
+    at: Linearisation<'_>,
+    reduction: &Reduction,
+    model: &ReducedModel,
+) -> ReducedInertia {
+    let poses = &reduction.response.world_from_link;
+    let dense = m.velocity_count() <= DENSE_LIMIT;
+    let data = model.data();
+    ReducedInertia {
+        mass: Some(data.mass.clone()),
+        damping: data.damping.clone(),
+        inverse_mass: dense
+            .then(|| inverse_mass(m, effectors, at.positions(), reduction))
+            .flatten(),
+        reduced_frequencies: frequencies(&data.mass, &data.hessian),
+        full_frequencies: if dense { full_frequencies(m, at, poses) } else { vec![] },
+    }
+}
+
+/// ω from M x = ω⁻² 𝓗 x, ascending; none for motions without mass.
+fn frequencies(mass: &Matrix, hessian: &Matrix) -> Vec<f64> {
+    let Some((nu, _)) = dense::generalized_symmetric_eigen(mass, hessian) else { return vec![] };
+    let least = MASSLESS * nu.last().copied().unwrap_or(0.0);
+    nu.iter().rev().filter(|&&x| x > least).map(|x| (1.0 / x).sqrt()).collect()
+}
+
+/// J M⁻¹ Jᵀ with the loops in M⁻¹, 6E × 6E; `None` where a motion has no mass.
+pub(crate) fn inverse_mass(
+    m: &Mechanism,
+    effectors: &[Effector],
+    q: &[f64],
+    reduction: &Reduction,
+) -> Option<Matrix> {
+    let j = effector_jacobian(m, q, reduction, effectors);
+    effective_inverse_mass(m, q, &reduction.response.world_from_link, &j)
+}
+
 /// Jacobian of the effectors, 6E × nv.
-fn effector_jacobian(
+pub(crate) fn effector_jacobian(
     m: &Mechanism,
     q: &[f64],
     reduction: &Reduction,
@@ -103,7 +138,7 @@ fn effector_jacobian(
 }
 
 /// (B⁺ A B⁺ᵀ)⁻¹.
-fn accelerability(a: &Matrix, reduction: &Reduction) -> Option<Matrix> {
+pub(crate) fn accelerability(a: &Matrix, reduction: &Reduction) -> Option<Matrix> {
     let dual = &reduction.basis.dual;
     let reduced = dual.transpose_mul(&a.mul(dual)).symmetric_part();
     let inverse = dense::cholesky_solve(&reduced, &Matrix::identity(reduced.rows()))?;

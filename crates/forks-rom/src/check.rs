@@ -86,7 +86,10 @@ fn check_base(b: &BaseRest, n: usize, links: usize) -> Result<(), ModelError> {
     symmetric("own inertia of the base", &b.own_inertia, 6)?;
     matrix("base coupling", &b.coupling, 6, n)?;
     size("base inertia slopes", b.inertia_slopes.len(), n)?;
-    b.inertia_slopes.iter().try_for_each(|s| symmetric("base inertia slope", s, 6))
+    b.inertia_slopes.iter().try_for_each(|s| symmetric("base inertia slope", s, 6))?;
+    size("base coupling slopes", b.coupling_slopes.len(), n)?;
+    b.coupling_slopes.iter().try_for_each(|s| matrix("base coupling slope", s, 6, n))?;
+    finite("gravity", b.gravity.is_finite())
 }
 
 /// Square, finite and symmetric to rounding.

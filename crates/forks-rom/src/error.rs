@@ -28,6 +28,9 @@ pub enum ModelError {
         /// Which.
         quantity: &'static str,
     },
+    /// The model's base is fixed in the world.
+    #[error("the base of the model does not float")]
+    NoBase,
     /// A step size is not a positive finite number.
     #[error("the step is {step} s; it must be finite and above 0")]
     StepSize {

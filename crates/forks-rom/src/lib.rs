@@ -12,6 +12,7 @@
 
 extern crate alloc;
 
+mod base;
 mod check;
 mod effectors;
 mod error;
@@ -30,6 +31,9 @@ mod step;
 mod transition;
 mod wrench;
 
+pub use base::{
+    BaseCoupling, FloatingModel, FloatingState, FloatingStatus, FloatingStepper, Momentum,
+};
 pub use error::ModelError;
 pub use forks_lie as lie;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]

@@ -19,6 +19,7 @@
 pub mod closed_forms;
 pub mod dynamics;
 pub mod equilibrium;
+pub mod floating;
 pub mod kinematics;
 pub mod kkt;
 pub mod linear;

@@ -1,0 +1,223 @@
+//! Inertia of a mechanism whose base floats, seen from the base link (\[A16\] §6.1).
+//!
+//! Link `l` is at R_l exp(X_l η) in the base link, R_l its pose there at the linearisation pose, x_k the columns of X_l.
+//! With body inertia M_l and all adjoints those of R_l, at η = 0 and to first order:
+//!
+//! - I = Σ_l Ad⁻ᵀ M_l Ad⁻¹,  ∂I/∂η_k = −Σ_l Ad⁻ᵀ (ad_{x_k}ᵀ M_l + M_l ad_{x_k}) Ad⁻¹,
+//! - S = Σ_l Ad⁻ᵀ M_l X_l,  ∂S_j/∂η_k = −Σ_l Ad⁻ᵀ (ad_{x_k}ᵀ M_l x_j + ½ M_l ad_{x_k} x_j).
+
+use forks_mechanism::{
+    JointId, LinkId, Mechanism,
+    dense::{self, Matrix},
+    lie::{Pose, SpatialInertia, Twist, Wrench},
+    link_twists,
+};
+use forks_rom::{BaseRest, ModelData, ReducedModel};
+
+use crate::{
+    error::ReduceError,
+    inertia::{MassModel, effector_jacobian},
+    problem::Problem,
+    reduce::Reduction,
+    response::Linearisation,
+};
+
+impl Problem {
+    /// The reduced model about the start pose with a base that floats, condensed mass.
+    ///
+    /// # Errors
+    /// As [`Problem::reduce`]; [`ReduceError::NotFloating`] where the base is not free.
+    pub fn reduce_floating(&self) -> Result<Reduction, ReduceError> {
+        self.with_floating_base(self.reduce()?)
+    }
+
+    /// Lets the base of a reduction of this problem float; its mass must be that of its links' maps (condensed, or with
+    /// modes).
+    ///
+    /// # Errors
+    /// [`ReduceError::NotFloating`] where the base is not free.
+    pub fn with_floating_base(&self, reduction: Reduction) -> Result<Reduction, ReduceError> {
+        let held = self.held_joint()?;
+        let data = reduction.model.data();
+        let maps: Vec<&Matrix> = data.links.iter().map(|l| &l.map).collect();
+        let base = floating_base(self.mechanism(), held, data, &maps)?;
+        set(reduction, |data| data.base = Some(base))
+    }
+
+    /// The same with the accelerability as mass (\[A16\] Eq. 7) and the motions that belong to it, M⁻¹Jᵀ(JM⁻¹Jᵀ)⁻¹B, in
+    /// the base's momentum.
+    ///
+    /// # Errors
+    /// [`ReduceError::NotFloating`] where the base is not free or some motion has no mass.
+    pub fn reduce_floating_with(&self, mass: MassModel) -> Result<Reduction, ReduceError> {
+        let reduction = self.reduce()?;
+        if mass != MassModel::Accelerability {
+            return self.with_floating_base(reduction);
+        }
+        let m = self.mechanism();
+        let held = self.held_joint()?;
+        let at = Linearisation::Rest { q: &self.start };
+        let massless = || ReduceError::NotFloating { element: m.name().into() };
+        let (motions, mass) = self.accelerated_motions(at, &reduction).ok_or_else(massless)?;
+        let twists = link_maps(m, at.positions(), &motions);
+        let maps: Vec<&Matrix> = twists.iter().collect();
+        let base = floating_base(m, held, reduction.model.data(), &maps)?;
+        set(reduction, |data| {
+            data.base = Some(base);
+            data.mass = mass;
+        })
+    }
+
+    fn held_joint(&self) -> Result<JointId, ReduceError> {
+        let name = || self.effectors[0].name.clone();
+        self.prepared.held.ok_or_else(|| ReduceError::NotFloating { element: name() })
+    }
+
+    /// Joint rates per η̇ of the least kinetic energy for given effector velocities, and their mass.
+    fn accelerated_motions(
+        &self,
+        at: Linearisation<'_>,
+        reduction: &Reduction,
+    ) -> Option<(Matrix, Matrix)> {
+        let (m, q) = (self.mechanism(), at.positions());
+        let poses = &reduction.response.world_from_link;
+        let jacobian = effector_jacobian(m, q, reduction, &self.effectors);
+        let free = forks_dynamics::admissible_motions(m, q, poses);
+        let full = forks_dynamics::mass_matrix(m, q);
+        let mass = free.transpose_mul(&full.mul(&free)).symmetric_part();
+        let reduced = reduction.basis.dual.transpose_mul(&jacobian).mul(&free);
+        let pushed = dense::cholesky_solve(&mass, &reduced.transpose())?;
+        let inverse = reduced.mul(&pushed).symmetric_part();
+        let mass = dense::cholesky_solve(&inverse, &Matrix::identity(inverse.rows()))?;
+        let mass = mass.symmetric_part();
+        let motions = free.mul(&pushed).mul(&mass);
+        (mass.is_finite() && motions.is_finite()).then_some((motions, mass))
+    }
+}
+
+fn set(
+    reduction: Reduction,
+    change: impl FnOnce(&mut ModelData),
+) -> Result<Reduction, ReduceError> {
+    let mut data = reduction.model.data().clone();
+    change(&mut data);
+    Ok(Reduction { model: ReducedModel::new(data)?, ..reduction })
+}
+
+/// Body twists of all links per column of joint rates.
+fn link_maps(m: &Mechanism, q: &[f64], motions: &Matrix) -> Vec<Matrix> {
+    let mut out = vec![Matrix::zeros(6, motions.columns()); m.links().len()];
+    for j in 0..motions.columns() {
+        for (map, twist) in out.iter_mut().zip(link_twists(m, q, &motions.column(j))) {
+            twist.to_array().into_iter().enumerate().for_each(|(i, x)| map[(i, j)] = x);
+        }
+    }
+    out
+}
+
+/// The inertia seen from the link that the joint `held` ties to the ground; `maps` are the body twists of all links per
+/// reduced coordinate that belong to the model's mass. Rotor inertia counts for the joints only, gravity compensation not
+/// at all.
+///
+/// # Errors
+/// [`ReduceError::NotFloating`] if something else ties the mechanism to the ground.
+pub fn floating_base(
+    m: &Mechanism,
+    held: JointId,
+    data: &ModelData,
+    maps: &[&Matrix],
+) -> Result<BaseRest, ReduceError> {
+    let base = base_link(m, held)?;
+    let base_from_world = data.links[base.index()].rest.inverse();
+    let n = data.basis.columns();
+    let mut inertia = SpatialInertia::ZERO;
+    let mut slopes = vec![Matrix::zeros(6, 6); n];
+    let mut coupling = Matrix::zeros(6, n);
+    let mut coupling_slopes = vec![Matrix::zeros(6, n); n];
+    for (l, link) in m.links().iter().enumerate().skip(1) {
+        if link.inertia.is_zero() {
+            continue;
+        }
+        let part = Part {
+            inertia: &link.inertia,
+            base_from_link: base_from_world * data.links[l].rest,
+            map: maps[l],
+        };
+        inertia = inertia.combined(&link.inertia.transformed(&part.base_from_link));
+        part.add_slopes(&mut slopes);
+        part.add_coupling(&mut coupling, &mut coupling_slopes);
+    }
+    Ok(BaseRest {
+        link: base.index(),
+        inertia: inertia.matrix().into(),
+        inertia_slopes: slopes.iter().map(Matrix::symmetric_part).collect(),
+        coupling,
+        coupling_slopes,
+        own_inertia: m.link(base).inertia.matrix().into(),
+        gravity: m.gravity(),
+    })
+}
+
+/// The held link; nothing else may be tied to the ground.
+fn base_link(m: &Mechanism, held: JointId) -> Result<LinkId, ReduceError> {
+    let edges = m.forest().edges();
+    let from_ground = |j: JointId| [m.joint(j).parent, m.joint(j).child].contains(&LinkId::WORLD);
+    let other = |j: JointId| ReduceError::NotFloating { element: m.joint_label(j) };
+    let tied = edges.iter().map(|e| e.joint).chain(m.forest().closures().iter().copied());
+    if let Some(j) = tied.into_iter().find(|&j| j != held && from_ground(j)) {
+        return Err(other(j));
+    }
+    let bushing =
+        m.bushings().iter().find(|b| b.link_a == LinkId::WORLD || b.link_b == LinkId::WORLD);
+    if let Some(b) = bushing {
+        return Err(ReduceError::NotFloating { element: b.name.clone() });
+    }
+    edges.iter().find(|e| e.joint == held).map(|e| e.outer).ok_or_else(|| other(held))
+}
+
+/// A link's share.
+struct Part<'a> {
+    inertia: &'a SpatialInertia,
+    base_from_link: Pose,
+    map: &'a Matrix,
+}
+
+impl Part<'_> {
+    fn twist(&self, k: usize) -> Twist {
+        Twist::from_array(core::array::from_fn(|i| self.map[(i, k)]))
+    }
+
+    /// −Ad⁻ᵀ (ad_xᵀ M + M ad_x) Ad⁻¹ for each column x.
+    fn add_slopes(&self, slopes: &mut [Matrix]) {
+        let ad = self.base_from_link.adjoint();
+        for (k, out) in slopes.iter_mut().enumerate() {
+            let x = self.twist(k);
+            for a in 0..6 {
+                let t = ad.apply_inverse(Twist::unit(a));
+                let change = x.ad_transpose(self.inertia.apply(t)) + self.inertia.apply(x.ad(t));
+                add_column(out, a, -ad.apply_to_wrench(change));
+            }
+        }
+    }
+
+    /// Ad⁻ᵀ M x_j, and −Ad⁻ᵀ (ad_{x_k}ᵀ M x_j + ½ M ad_{x_k} x_j).
+    fn add_coupling(&self, coupling: &mut Matrix, slopes: &mut [Matrix]) {
+        let ad = self.base_from_link.adjoint();
+        for j in 0..coupling.columns() {
+            let x = self.twist(j);
+            let momentum = self.inertia.apply(x);
+            add_column(coupling, j, ad.apply_to_wrench(momentum));
+            for (k, out) in slopes.iter_mut().enumerate() {
+                let y = self.twist(k);
+                let change = y.ad_transpose(momentum) + self.inertia.apply(y.ad(x)) * 0.5;
+                add_column(out, j, -ad.apply_to_wrench(change));
+            }
+        }
+    }
+}
+
+fn add_column(m: &mut Matrix, j: usize, w: Wrench) {
+    for (i, x) in w.to_array().into_iter().enumerate() {
+        m[(i, j)] += x;
+    }
+}

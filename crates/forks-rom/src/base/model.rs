@@ -1,0 +1,111 @@
+//! A reduced model with a base that floats.
+
+use alloc::sync::Arc;
+
+use forks_lie::{Pose, Twist, glam::DVec3};
+
+use super::{inertia::BaseInertia, state::FloatingState};
+use crate::{ModelError, ReducedModel};
+
+/// How base and reduced coordinates act on each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BaseCoupling {
+    /// One Lagrangian for both, with centrifugal and gyroscopic terms.
+    #[default]
+    Full,
+    /// The same with the inertia of the linearisation pose: no centrifugal forces, no change of inertia.
+    Inertial,
+    /// \[A16\] §6.1: the base has the mechanism's whole inertia and is driven by gravity and the net wrench; it does
+    /// not act on η, nor η on it. Mass that moves with η is counted twice.
+    External,
+    /// The same with what moves with η taken out of the base.
+    ExternalCorrected,
+}
+
+/// A reduced model whose base floats, ready to be stepped.
+#[derive(Clone, Debug)]
+pub struct FloatingModel {
+    pub(super) model: Arc<ReducedModel>,
+    pub(super) inertia: BaseInertia,
+    coupling: BaseCoupling,
+    pub(super) gravity: DVec3,
+    /// Pose of the linearisation pose's world in the base link.
+    pub(super) base_from_rest: Pose,
+}
+
+impl FloatingModel {
+    /// Prepares a model; its gravity acts.
+    ///
+    /// # Errors
+    /// [`ModelError::NoBase`] if the model's base does not float; a base without mass or rotational inertia, masses
+    /// that do not belong together.
+    pub fn new(model: Arc<ReducedModel>, coupling: BaseCoupling) -> Result<Self, ModelError> {
+        let base = model.data().base.as_ref().ok_or(ModelError::NoBase)?;
+        let inertia = BaseInertia::new(base, &model.data().mass, coupling)?;
+        let base_from_rest = model.data().links[base.link].rest.inverse();
+        Ok(Self { gravity: base.gravity, inertia, coupling, base_from_rest, model })
+    }
+
+    /// The same with another acceleration of free fall, world axes, m/s².
+    #[must_use]
+    pub fn with_gravity(mut self, gravity: DVec3) -> Self {
+        self.gravity = gravity;
+        self
+    }
+
+    /// The reduced model.
+    pub fn reduced(&self) -> &Arc<ReducedModel> {
+        &self.model
+    }
+
+    /// How base and reduced coordinates act on each other.
+    pub fn coupling(&self) -> BaseCoupling {
+        self.coupling
+    }
+
+    /// Acceleration of free fall, world axes, m/s².
+    pub fn gravity(&self) -> DVec3 {
+        self.gravity
+    }
+
+    /// Mass of the base, with the mechanism's as far as the form counts it there, kg.
+    pub fn mass(&self) -> f64 {
+        self.inertia.mass
+    }
+
+    /// Pose of the world of the linearisation pose, carried along by the base, in the world.
+    pub fn world_from_rest(&self, state: &FloatingState) -> Pose {
+        state.world_from_base * self.base_from_rest
+    }
+
+    /// World pose of effector `e`.
+    pub fn effector_pose(&self, e: usize, state: &FloatingState) -> Pose {
+        self.world_from_rest(state) * self.model.effector_pose(e, state.eta())
+    }
+
+    /// Body twist of effector `e`, effector frame: the base's velocity carried over, and the motion relative to it.
+    pub fn effector_velocity(&self, e: usize, state: &FloatingState) -> Twist {
+        let base_from_effector = self.base_from_rest * self.model.effector_pose(e, state.eta());
+        let carried = base_from_effector.adjoint().apply_inverse(self.base_velocity(state));
+        carried + self.model.effector_velocity(e, &state.shape)
+    }
+
+    /// Angular velocity of the base, base axes: J⁻¹(L − Ση̇).
+    pub(super) fn base_rate(&self, state: &FloatingState) -> DVec3 {
+        let (eta, rate) = (state.eta(), state.velocity());
+        let held = self.inertia.hold_back(eta);
+        let spin = state.world_from_base.rotation.conjugate() * state.spin;
+        let rest = spin - self.inertia.coupled(eta, held, rate);
+        self.inertia.rotation_at(eta, held).inverse() * rest
+    }
+
+    /// Body twist of the base link.
+    pub fn base_velocity(&self, state: &FloatingState) -> Twist {
+        let (eta, rate) = (state.eta(), state.velocity());
+        let omega = self.base_rate(state);
+        let center = state.world_from_base.rotation.conjugate() * state.center_velocity;
+        let relative = omega.cross(self.inertia.center(eta)) + self.inertia.center_rate(eta, rate);
+        Twist::new(center - relative, omega)
+    }
+}
