@@ -50,7 +50,8 @@ pub(crate) fn check(d: &ModelData) -> Result<(), ModelError> {
     }
     for f in &d.effectors {
         index("effector link", f.link, d.links.len())?;
-        finite("effector", f.rest.is_finite() && f.static_wrench.is_finite())?;
+        let poses = f.rest.is_finite() && f.link_from_effector.is_finite();
+        finite("effector", poses && f.static_wrench.is_finite())?;
     }
     for j in &d.joints {
         let dof = j.map.rows();
@@ -58,6 +59,7 @@ pub(crate) fn check(d: &ModelData) -> Result<(), ModelError> {
         matrix("joint servo map", &j.servo_map, dof, s)?;
         index("joint link", j.inner.max(j.outer), d.links.len())?;
         check_path(&j.path, dof)?;
+        finite("joint path", is_path_finite(&j.path))?;
         size(
             "joint load map columns",
             j.load_map.columns(),
@@ -69,7 +71,8 @@ pub(crate) fn check(d: &ModelData) -> Result<(), ModelError> {
             if j.load_map.rows() == 0 { 0 } else { 6 },
             j.load_map.columns(),
         )?;
-        finite("joint pose", j.inner_from_outer.is_finite() && j.static_load.is_finite())?;
+        let frames = [&j.inner_from_outer, &j.parent_from_joint, &j.child_from_joint];
+        finite("joint pose", frames.iter().all(|p| p.is_finite()) && j.static_load.is_finite())?;
     }
     if let Some(base) = &d.base {
         check_base(base, n, d.links.len())?;
@@ -112,6 +115,19 @@ fn check_path(path: &JointPath, dof: usize) -> Result<(), ModelError> {
         JointPath::Subspace { subspace, start, .. } => {
             size("joint subspace", subspace.len(), dof)?;
             size("joint start", start.len(), dof)
+        }
+    }
+}
+
+fn is_path_finite(path: &JointPath) -> bool {
+    match path {
+        JointPath::Exponential { columns } => columns.iter().all(|c| c.is_finite()),
+        JointPath::Product { factors } => factors.iter().all(|(_, c)| c.is_finite()),
+        JointPath::Subspace { before, subspace, start, after, .. } => {
+            before.is_finite()
+                && after.is_finite()
+                && subspace.iter().all(|c| c.is_finite())
+                && start.iter().all(|x| x.is_finite())
         }
     }
 }

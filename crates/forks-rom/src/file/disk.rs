@@ -1,0 +1,63 @@
+//! Files on disk.
+
+use std::{
+    fs,
+    io::{self, Read as _, Write as _},
+    path::{Path, PathBuf},
+    process,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use super::{FileError, HEADER, read::check_header};
+use crate::ReducedModel;
+
+impl ReducedModel {
+    /// Writes the model to a file: under a temporary name in the same directory, which is then renamed, so that a
+    /// reader never sees half a file. A file of that name is replaced; if anything fails it stays as it was.
+    ///
+    /// # Errors
+    /// [`FileError::Write`].
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), FileError> {
+        let path = path.as_ref();
+        let temporary = temporary_name(path);
+        let written = write(&temporary, &self.to_bytes());
+        written.and_then(|()| fs::rename(&temporary, path)).map_err(|source| {
+            // Best effort: the first failure is the one worth reporting.
+            let _ = fs::remove_file(&temporary);
+            FileError::Write { path: path.into(), source }
+        })
+    }
+
+    /// Reads a model from a file; see [`ReducedModel::from_bytes`]. Of a file that is none, or of another length
+    /// than it says, only the first bytes are read.
+    ///
+    /// # Errors
+    /// [`FileError`].
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, FileError> {
+        let path = path.as_ref();
+        let failed = |source| FileError::Read { path: path.into(), source };
+        let file = fs::File::open(path).map_err(failed)?;
+        let mut bytes = Vec::new();
+        (&file).take(HEADER as u64).read_to_end(&mut bytes).map_err(failed)?;
+        let declared = check_header(&bytes)?;
+        // One byte more than there should be shows a file that is too long.
+        let rest = declared.saturating_sub(HEADER as u64).saturating_add(1);
+        (&file).take(rest).read_to_end(&mut bytes).map_err(failed)?;
+        Self::from_bytes(&bytes)
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = fs::File::create_new(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// A name that no other writer uses: process and counter are part of it.
+fn temporary_name(path: &Path) -> PathBuf {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}-{count}.part", process::id()));
+    path.with_file_name(name)
+}
