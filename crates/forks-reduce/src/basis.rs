@@ -87,7 +87,7 @@ fn stiffness_factor(m: &Mechanism, response: &Response) -> Vec<Vec<f64>> {
         rows.push(row);
     }
     for b in m.bushings() {
-        let relative = relative_twist(b, response);
+        let relative = relative_twist(b, &response.world_from_link, &response.twists);
         let k = b.stiffness.to_mat6();
         push_root(&mut rows, &Matrix::from_fn(6, 6, |i, j| k.rows[i][j]), &relative);
     }
@@ -108,15 +108,20 @@ fn push_root(rows: &mut Vec<Vec<f64>>, k: &Matrix, x: &Matrix) {
     }
 }
 
-/// Twist of a bushing's second frame against its first, in the second frame, per effector wrench.
-pub(crate) fn relative_twist(b: &forks_mechanism::Bushing, response: &Response) -> Matrix {
-    let world = |l: forks_mechanism::LinkId| response.world_from_link[l.index()];
+/// Twist of a bushing's second frame against its first, in the second frame, per column of
+/// the links' twists.
+pub(crate) fn relative_twist(
+    b: &forks_mechanism::Bushing,
+    world_from_link: &[Pose],
+    twists: &[Matrix],
+) -> Matrix {
+    let world = |l: forks_mechanism::LinkId| world_from_link[l.index()];
     let second: Pose = world(b.link_b) * b.b_from_bushing;
     let adjoint = |l: forks_mechanism::LinkId| {
         let ad = (second.inverse() * world(l)).adjoint().matrix();
         Matrix::from_fn(6, 6, |i, j| ad.rows[i][j])
     };
     adjoint(b.link_b)
-        .mul(&response.twists[b.link_b.index()])
-        .sub(&adjoint(b.link_a).mul(&response.twists[b.link_a.index()]))
+        .mul(&twists[b.link_b.index()])
+        .sub(&adjoint(b.link_a).mul(&twists[b.link_a.index()]))
 }

@@ -1,35 +1,34 @@
-//! Mass and damping of static shapes (Guyan 1965): XᵀMX and XᵀDX.
+//! Mass and damping of given shapes (static ones: Guyan 1965): XᵀMX and XᵀDX.
 
-use forks_mechanism::{JointId, Mechanism, dense::Matrix};
-use forks_rom::LinkRest;
+use forks_mechanism::{JointId, Mechanism, dense::Matrix, lie::Pose};
 
-use crate::{basis::relative_twist, response::Response};
+use crate::{basis::relative_twist, shapes::Shapes};
 
-/// Σ X_lᵀ I_l X_l over links, plus rotors; `z` are joint displacements per η, nv × n_η.
-pub(crate) fn condensed_mass(m: &Mechanism, links: &[LinkRest], z: &Matrix) -> Matrix {
-    let n = z.columns();
+/// Σ X_lᵀ I_l X_l over links, plus rotors.
+pub(crate) fn mass_of(m: &Mechanism, shapes: &Shapes) -> Matrix {
+    let n = shapes.joints.columns();
     let mut out = Matrix::zeros(n, n);
-    for (link, rest) in m.links().iter().zip(links) {
+    for (link, map) in m.links().iter().zip(&shapes.links) {
         if link.inertia.is_zero() {
             continue;
         }
         let inertia = link.inertia.matrix().to_mat6();
-        let momentum = Matrix::from_fn(6, 6, |i, j| inertia.rows[i][j]).mul(&rest.map);
-        add(&mut out, &rest.map.transpose_mul(&momentum), 1.0);
+        let momentum = Matrix::from_fn(6, 6, |i, j| inertia.rows[i][j]).mul(map);
+        add(&mut out, &map.transpose_mul(&momentum), 1.0);
     }
     for (i, j) in m.joints().iter().enumerate() {
         for (k, v) in m.velocity_range(JointId::new(i)).enumerate() {
-            add_outer(&mut out, j.armature[k], z.row(v));
+            add_outer(&mut out, j.armature[k], shapes.joints.row(v));
         }
     }
     out.symmetric_part()
 }
 
-/// Zᵀ D Z over joints, springs on combinations and bushings; `per_eta` are effector wrenches per η.
-pub(crate) fn condensed_damping(m: &Mechanism, response: &Response, per_eta: &Matrix) -> Matrix {
-    let n = per_eta.columns();
+/// Zᵀ D Z over joints, springs on combinations and bushings.
+pub(crate) fn damping_of(m: &Mechanism, world_from_link: &[Pose], shapes: &Shapes) -> Matrix {
+    let z = &shapes.joints;
+    let n = z.columns();
     let mut out = Matrix::zeros(n, n);
-    let z = response.joints.mul(per_eta);
     for (i, j) in m.joints().iter().enumerate() {
         let range = m.velocity_range(JointId::new(i));
         if j.damping.is_zero() {
@@ -49,7 +48,7 @@ pub(crate) fn condensed_damping(m: &Mechanism, response: &Response, per_eta: &Ma
     }
     for b in m.bushings() {
         let d = b.damping.to_mat6();
-        let relative = relative_twist(b, response).mul(per_eta);
+        let relative = relative_twist(b, world_from_link, &shapes.links);
         let force = Matrix::from_fn(6, 6, |i, j| d.rows[i][j]).mul(&relative);
         add(&mut out, &relative.transpose_mul(&force), 1.0);
     }

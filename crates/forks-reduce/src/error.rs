@@ -63,7 +63,9 @@ pub enum ReduceError {
         value: f64,
     },
     /// The inverse projection of the damping needs damping along every coordinate.
-    #[error("joint '{joint}' has a direction without damping; the inverse projection needs it in every one")]
+    #[error(
+        "joint '{joint}' has a direction without damping; the inverse projection needs it in every one"
+    )]
     Undamped {
         /// The joint.
         joint: String,

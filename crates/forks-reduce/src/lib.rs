@@ -19,6 +19,7 @@ mod floating;
 mod frontier;
 mod gaps;
 mod inertia;
+mod joint_loads;
 mod maps;
 mod modal_loads;
 mod motion;

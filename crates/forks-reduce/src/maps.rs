@@ -4,9 +4,9 @@
 use forks_mechanism::{JointId, LinkId, TreeEdge, dense::Matrix, lie::Adjoint};
 
 use crate::{
-    frontier::{Record, Variable, add_scaled},
-    motion::ScaledMotion,
-    refine::refine,
+    frontier::{Record, Rows, Variable, add_scaled},
+    motion::{ScaledMotion, scale_pose},
+    refine::{negated, refine},
     sweep::{Op, Sweep, link_variables},
     table::Table,
 };
@@ -23,6 +23,8 @@ pub(crate) struct Maps {
     /// Load that each tree joint carries, in its outer link's frame: 6 × loads per tree edge; empty
     /// where the sweep did not go.
     pub(crate) carried: Vec<Matrix>,
+    /// Load that each closing joint carries, in its child's frame: 6 × loads per closure.
+    pub(crate) closing: Vec<Matrix>,
     /// Size of the last correction of the joint displacements, relative to the largest of them.
     pub(crate) correction: f64,
 }
@@ -52,10 +54,11 @@ pub(crate) fn maps(sweep: &Sweep<'_>, links: &[LinkId], loads: &Matrix) -> Maps 
     let loaded = w.clone();
     let mut first = backward(sweep, &mut w, loads.columns());
     let correction = refine(sweep, &loaded, loads.columns(), &mut first);
+    let closing = closing_loads(sweep, &first.reactions, loads.columns());
     let Displacements { joints, carried, .. } = first;
     let twists = forward(sweep, &joints, 0, loads.columns());
     let output_twists = forward(sweep, &joints, loads.columns(), sweep.outputs.len());
-    Maps { joints, twists, output_twists, carried, correction }
+    Maps { joints, twists, output_twists, carried, closing, correction }
 }
 
 /// The adjoint sweep: joint displacements and the loads that tree joints carry.
@@ -141,6 +144,55 @@ pub(crate) fn append_back(
     }
 }
 
+/// Loads that closing joints carry, from the multipliers y of their rows U: the child passes Uᵀy on.
+fn closing_loads(sweep: &Sweep<'_>, reactions: &[Option<Matrix>], loads: usize) -> Vec<Matrix> {
+    let closures = sweep.m.forest().closures();
+    let mut out = vec![Matrix::default(); closures.len()];
+    let mut current = None;
+    for (op, y) in sweep.tape.iter().zip(reactions) {
+        match op {
+            Op::Close(id) => current = closures.iter().position(|c| c == id),
+            Op::Append(_) => current = None,
+            _ => {}
+        }
+        let (Some(c), Op::Update { record, exact: true }) = (current, op) else { continue };
+        let (Record::Consume { rows, .. } | Record::Correct { rows, .. }) = &**record else {
+            continue;
+        };
+        let Some(y) = y else { continue };
+        let j = sweep.m.joint(closures[c]);
+        let load = match j.child {
+            // What the parent gets is passed on by the ground: Adᵀ load = −Uᵀy.
+            LinkId::WORLD => {
+                let parent_from_world = sweep.world_from_link[j.parent.index()].inverse();
+                let ad = scale_pose(&parent_from_world, sweep.r).adjoint().matrix().into();
+                negated(Matrix::transpose_mul(&ad, &on_link(rows, y, j.parent)))
+            }
+            child => on_link(rows, y, child),
+        };
+        let scaled = scaled_rows(load.as_slice(), y.columns(), 0, loads, 1.0 / sweep.r);
+        if out[c].rows() == 0 {
+            out[c] = scaled;
+        } else {
+            (0..6).for_each(|i| add_scaled(out[c].row_mut(i), 1.0, scaled.row(i)));
+        }
+    }
+    out
+}
+
+/// Uᵀ y on the six variables of a link.
+fn on_link(rows: &Rows, y: &Matrix, link: LinkId) -> Matrix {
+    let mut out = Matrix::zeros(6, y.columns());
+    for (i, v) in link_variables(link).into_iter().enumerate() {
+        for (column, _) in rows.variables.iter().enumerate().filter(|(_, x)| **x == v) {
+            for k in 0..y.rows() {
+                add_scaled(out.row_mut(i), rows.matrix[(k, column)], y.row(k));
+            }
+        }
+    }
+    out
+}
+
 /// δθ = C_θ w_θ for joints whose spring resists all their directions.
 fn coordinate_values(sweep: &Sweep<'_>, id: JointId, w: &Table, joints: &mut Matrix) {
     let c = &sweep.compliance[id.index()];
@@ -209,7 +261,7 @@ mod tests {
     use forks_testkit::Rng;
 
     use super::*;
-    use crate::frontier::{Frontier, Rows};
+    use crate::frontier::Frontier;
 
     /// C after = C before × (the tape backwards), for updates that use up no free motion.
     #[test]

@@ -13,9 +13,11 @@ use forks_rom::{
 
 use crate::{
     basis::{Basis, basis},
-    condensed::{condensed_damping, condensed_mass},
+    condensed::{damping_of, mass_of},
     error::ReduceError,
+    joint_loads::{own_twists, static_loads, turn},
     response::{Effector, Linearisation, Response, response},
+    shapes::Shapes,
 };
 
 /// Something that moves the mechanism besides wrenches on effectors: a servo's target, or generalised
@@ -119,7 +121,7 @@ pub fn reduce(
     drives: &[Drive],
 ) -> Result<Reduction, ReduceError> {
     let linear = linearise(m, effectors, at, drives)?;
-    let model = model(m, effectors, at.positions(), drives, &linear)?;
+    let model = model(m, effectors, at, drives, &linear)?;
     let Linearised { response, basis, compliance, .. } = linear;
     let residual = loops::constraint_residual(m, at.positions(), &response.world_from_link);
     Ok(Reduction {
@@ -194,10 +196,11 @@ pub fn world_fixed_compliance(
 fn model(
     m: &Mechanism,
     effectors: &[Effector],
-    q: &[f64],
+    at: Linearisation<'_>,
     drives: &[Drive],
     linear: &Linearised,
 ) -> Result<ReducedModel, ReduceError> {
+    let q = at.positions();
     let Linearised { response, basis, hessian, .. } = linear;
     // Maps per η: T (SU) 𝓗.
     let per_eta = basis.dual.mul(hessian);
@@ -219,32 +222,39 @@ fn model(
     let links: Vec<LinkRest> = m.links().iter().enumerate().map(link).collect();
     let joint_map = response.joints.mul(&per_eta);
     let joint_servo_map = corrected(&joint_map, &response.output_joints);
-    let loads = |k: usize| match response.joint_loads[k].rows() {
+    let static_loads = static_loads(m, effectors, &at)?;
+    let per_eta_or_zero = |load: &Matrix| match load.rows() {
         0 => Matrix::zeros(6, basis.rank),
-        _ => response.joint_loads[k].mul(&per_eta),
+        _ => load.mul(&per_eta),
     };
-    let tree = m.forest().edges().iter().enumerate().map(|(k, e)| (*e, loads(k), false));
+    let tree = m.forest().edges().iter().map(|e| (*e, false));
     let closing = m.forest().closures().iter().map(|&id| {
         let j = m.joint(id);
-        let edge = TreeEdge { joint: id, inner: j.parent, outer: j.child, reversed: false };
-        (edge, Matrix::zeros(0, 0), true)
+        (TreeEdge { joint: id, inner: j.parent, outer: j.child, reversed: false }, true)
     });
+    let loads = response.joint_loads.iter().chain(&response.closing_loads).zip(static_loads);
     let joints = tree
         .chain(closing)
-        .map(|(e, load_map, closes_loop)| JointRest {
-            load_map,
-            closes_loop,
-            ..joint_rest(m, &e, q, &joint_map, &joint_servo_map)
+        .zip(loads)
+        .map(|((e, closes_loop), (load, static_load))| {
+            let rest = joint_rest(m, &e, q, &joint_map, &joint_servo_map);
+            let mut load_map = per_eta_or_zero(load);
+            match closes_loop {
+                false => turn(&mut load_map, &links[e.outer.index()].map, static_load),
+                true => turn(&mut load_map, &own_twists(m, &e, q, &rest.map), static_load),
+            }
+            JointRest { load_map, static_load, closes_loop, ..rest }
         })
         .collect();
+    let shapes = Shapes { links: links.iter().map(|l| l.map.clone()).collect(), joints: joint_map };
     Ok(ReducedModel::new(ModelData {
         radius: response.radius,
         range: DEFAULT_RANGE,
         effectors: effector_rests(effectors, linear),
         basis: basis.matrix.clone(),
         hessian: hessian.clone(),
-        mass: condensed_mass(m, &links, &joint_map),
-        damping: condensed_damping(m, response, &per_eta),
+        mass: mass_of(m, &shapes),
+        damping: damping_of(m, &response.world_from_link, &shapes),
         servo_rest,
         servos: drives.iter().map(|d| d.name.clone()).collect(),
         links,

@@ -103,7 +103,7 @@ fn residual(sweep: &Sweep<'_>, loaded: &Table, loads: usize, found: &Displacemen
     Residual { forces, gaps, carried }
 }
 
-fn negated(mut m: Matrix) -> Matrix {
+pub(crate) fn negated(mut m: Matrix) -> Matrix {
     for i in 0..m.rows() {
         m.row_mut(i).iter_mut().for_each(|x| *x = -*x);
     }

@@ -90,6 +90,9 @@ pub struct Response {
     /// Load on each tree joint (forest order) in its outer link's frame per effector wrench, 6 × 6E;
     /// empty for joints in branches that carry no load. \[A16\]'s wrench map.
     pub joint_loads: Vec<Matrix>,
+    /// Load on each closing joint (its child passes it on) in its child's frame per effector wrench,
+    /// 6 × 6E; empty where the sweep did not go. One of many where loops are redundant.
+    pub closing_loads: Vec<Matrix>,
     /// Effector twists per unit force along each output, 6E × outputs.
     pub output_effectors: Matrix,
     /// Joint displacements per unit force along each output, nv × outputs.
@@ -204,6 +207,7 @@ fn assemble(sweep: &Sweep<'_>, effectors: &[Effector], links: &[LinkId]) -> Resp
         joints,
         twists: maps.twists,
         joint_loads: maps.carried,
+        closing_loads: maps.closing,
         output_effectors: effector_rows(effectors, &maps.output_twists),
         output_joints,
         output_twists: maps.output_twists,
