@@ -13,6 +13,7 @@
 extern crate alloc;
 
 mod base;
+mod batch;
 mod check;
 mod effectors;
 mod error;
@@ -22,6 +23,7 @@ mod kernel;
 mod linear;
 mod model;
 mod orthogonal;
+mod parallel;
 mod poses;
 mod reconstruction;
 mod scalar;
@@ -34,6 +36,7 @@ mod wrench;
 pub use base::{
     BaseCoupling, FloatingModel, FloatingState, FloatingStatus, FloatingStepper, Momentum,
 };
+pub use batch::{Batch, BatchPoses, BatchStatus};
 pub use error::ModelError;
 pub use forks_lie as lie;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]

@@ -114,6 +114,10 @@ impl Stepper {
         self.elasticity
     }
 
+    pub(crate) fn transition(&self) -> &Transition {
+        &self.transition
+    }
+
     /// Moves a state by one step under loads on effectors. Allocates nothing.
     ///
     /// # Panics
@@ -225,23 +229,34 @@ fn generalised_force<L: Lanes>(
         if !found {
             continue;
         }
-        let g = match stepper.elasticity {
-            Elasticity::Energy => twist.pull_back(l, &sum),
-            // Components of the displaced body axes, in the rest axes.
-            Elasticity::Linear => {
-                let back = twist.rotation(l).conjugate();
-                WorldWrench { force: back * sum.force, torque: back * sum.torque }
-            }
-        };
+        let g = generalise(l, stepper, &twist, &sum);
         blocks.add_force(l, e, &g, checked.loaded, &mut state.work.force);
         checked.loaded = true;
     }
     checked
 }
 
+/// What a wrench does on an effector's twist, in the axes of the twist.
+#[inline(always)]
+pub(crate) fn generalise<L: Lanes>(
+    l: L,
+    stepper: &Stepper,
+    twist: &WorldTwist,
+    sum: &WorldWrench,
+) -> WorldWrench {
+    match stepper.elasticity {
+        Elasticity::Energy => twist.pull_back(l, sum),
+        // Components of the displaced body axes, in the rest axes.
+        Elasticity::Linear => {
+            let back = twist.rotation(l).conjugate();
+            WorldWrench { force: back * sum.force, torque: back * sum.torque }
+        }
+    }
+}
+
 /// A load in world axes.
 #[inline(always)]
-fn add_load<L: Lanes>(
+pub(crate) fn add_load<L: Lanes>(
     l: L,
     sum: &mut WorldWrench,
     load: &EffectorLoad,

@@ -15,15 +15,15 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Transition {
     /// What the static wrenches give, −force · b_η.
-    constant: Vec<Lane4>,
-    velocity: Packed,
-    stretch: Packed,
-    force: Packed,
+    pub(crate) constant: Vec<Lane4>,
+    pub(crate) velocity: Packed,
+    pub(crate) stretch: Packed,
+    pub(crate) force: Packed,
 }
 
 /// A matrix in lane groups of rows: group after group, columns within.
 #[derive(Clone, Debug, PartialEq)]
-struct Packed {
+pub(crate) struct Packed {
     data: Vec<Lane4>,
     columns: usize,
 }
@@ -92,12 +92,21 @@ impl Packed {
         Self { data, columns }
     }
 
+    pub(crate) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Four rows, column after column.
+    #[inline(always)]
+    pub(crate) fn group(&self, group: usize) -> &[Lane4] {
+        &self.data[group * self.columns..(group + 1) * self.columns]
+    }
+
     /// start + a group of rows times a vector; even and odd columns are summed apart, and the sum of the odd ones
     /// is added last.
     #[inline(always)]
     fn row_group<L: Lanes>(&self, l: L, group: usize, x: &[f64], start: L::V) -> L::V {
-        let row = &self.data[group * self.columns..(group + 1) * self.columns];
-        let (row, last_entry) = row.as_chunks::<2>();
+        let (row, last_entry) = self.group(group).as_chunks::<2>();
         let (pairs, last) = x[..self.columns].as_chunks::<2>();
         let (mut even, mut odd) = (start, l.splat(0.0));
         for (a, x) in row.iter().zip(pairs) {

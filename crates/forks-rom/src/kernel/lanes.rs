@@ -25,6 +25,8 @@ pub(crate) trait Lanes: Copy {
     fn store(self, x: Self::V) -> Lane4;
     /// a + b.
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
+    /// a − b.
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V;
     /// a b.
     fn mul(self, a: Self::V, b: Self::V) -> Self::V;
     /// a b + c, rounded once or twice according to the instruction set.
@@ -57,6 +59,10 @@ impl Lanes for Portable {
     #[inline(always)]
     fn add(self, a: Self::V, b: Self::V) -> Self::V {
         core::array::from_fn(|i| a[i] + b[i])
+    }
+    #[inline(always)]
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V {
+        core::array::from_fn(|i| a[i] - b[i])
     }
     #[inline(always)]
     fn mul(self, a: Self::V, b: Self::V) -> Self::V {
@@ -109,6 +115,10 @@ mod x86 {
         #[inline(always)]
         fn add(self, a: Self::V, b: Self::V) -> Self::V {
             self.0.avx._mm256_add_pd(a, b)
+        }
+        #[inline(always)]
+        fn sub(self, a: Self::V, b: Self::V) -> Self::V {
+            self.0.avx._mm256_sub_pd(a, b)
         }
         #[inline(always)]
         fn mul(self, a: Self::V, b: Self::V) -> Self::V {

@@ -124,6 +124,18 @@ pub(crate) fn half_angle_series<L: Lanes>(l: L, y: f64) -> [f64; 4] {
     l.store(sum).0
 }
 
+/// [`half_angle_series`] in every lane, to the same bits.
+#[inline(always)]
+pub(crate) fn half_angle_series_of_lanes<L: Lanes>(l: L, y: L::V) -> [L::V; 4] {
+    let mut sums = SERIES[7].0.map(|c| l.splat(c));
+    for c in SERIES[..7].iter().rev() {
+        for (sum, c) in sums.iter_mut().zip(c.0) {
+            *sum = l.mul_add(*sum, y, l.splat(c));
+        }
+    }
+    sums
+}
+
 /// (cos √y, sin √y / √y) for y ≤ (π/2)².
 #[inline(always)]
 pub(crate) fn cosine_and_sinc<L: Lanes>(l: L, y: f64) -> (f64, f64) {

@@ -1,0 +1,245 @@
+//! A step of four instances: the operations of a single [`Stepper`]'s step in the same order, instances in the lanes.
+
+use forks_lie::glam::DVec3;
+
+use super::pull_back::{Vectors, dot, pull_back};
+use crate::{
+    EffectorLoad, Elasticity, Scheme, StepStatus, Stepper,
+    effectors::{WorldTwist, WorldWrench},
+    kernel::{LANES, Lane4, Lanes, MAX_QUARTER_ANGLE_SQUARED},
+    step::{add_load, generalise},
+};
+
+/// Four instances, a lane group per coordinate, with room for a step's numbers.
+pub(super) struct Group<'a> {
+    pub(super) eta: &'a mut [Lane4],
+    pub(super) velocity: &'a mut [Lane4],
+    /// η_s.
+    pub(super) rest: &'a [Lane4],
+    pub(super) status: &'a mut [StepStatus],
+    /// η − η_s.
+    pub(super) stretch: &'a mut [Lane4],
+    /// g.
+    pub(super) force: &'a mut [Lane4],
+    /// Rates, then positions.
+    pub(super) result: &'a mut [Lane4],
+}
+
+/// Steps the instances of a group; those beyond the end of `loads` have none.
+#[inline(always)]
+pub(super) fn step_group<L: Lanes, A: AsRef<[EffectorLoad]>>(
+    l: L,
+    stepper: &Stepper,
+    group: &mut Group<'_>,
+    loads: &[A],
+) {
+    for (s, (x, r)) in group.stretch.iter_mut().zip(group.eta.iter().zip(group.rest)) {
+        *s = l.store(l.sub(l.load(x), l.load(r)));
+    }
+    let transition = stepper.transition();
+    transition.of_states(l, group.velocity, group.stretch, group.result);
+    let found = generalised_force(l, stepper, group, loads);
+    if found.loaded == [true; LANES] {
+        transition.add_forces(l, group.force, [true; LANES], group.result);
+    } else if found.loaded != [false; LANES] {
+        transition.add_forces(l, group.force, found.loaded, group.result);
+    }
+    let finite = accept(l, stepper, group);
+    for (lane, status) in group.status.iter_mut().enumerate() {
+        *status = match found.outside[lane] {
+            _ if !finite[lane] => StepStatus::NotFinite,
+            None => StepStatus::Completed,
+            Some(effector) => StepStatus::OutOfRange { effector },
+        };
+    }
+}
+
+/// Takes over the results of those instances whose results are finite; says which.
+#[inline(always)]
+fn accept<L: Lanes>(l: L, stepper: &Stepper, group: &mut Group<'_>) -> [bool; LANES] {
+    let (rates, positions) = group.result.split_at_mut(group.eta.len());
+    let (h, zero) = (l.splat(stepper.step_size()), l.splat(0.0));
+    // 0 × x is 0 unless x is NaN or infinite.
+    let mut check = zero;
+    for (i, (eta, rest)) in group.eta.iter().zip(group.rest).enumerate() {
+        let rate = l.load(&rates[i]);
+        let position = match stepper.scheme() {
+            Scheme::ImplicitEuler => l.mul_add(h, rate, l.load(eta)),
+            Scheme::Exponential => l.add(l.load(rest), l.load(&positions[i])),
+        };
+        check = l.mul_add(position, zero, check);
+        check = l.mul_add(rate, zero, check);
+        positions[i] = l.store(position);
+    }
+    let finite = l.store(check).0.map(|x| x == 0.0);
+    for (i, (eta, velocity)) in group.eta.iter_mut().zip(group.velocity.iter_mut()).enumerate() {
+        replace(eta, positions[i], finite);
+        replace(velocity, rates[i], finite);
+    }
+    finite
+}
+
+/// Takes over the new numbers of some lanes.
+#[inline(always)]
+pub(super) fn replace(old: &mut Lane4, new: Lane4, lanes: [bool; LANES]) {
+    if lanes == [true; LANES] {
+        *old = new;
+        return;
+    }
+    for lane in (0..LANES).filter(|&lane| lanes[lane]) {
+        old.0[lane] = new.0[lane];
+    }
+}
+
+/// What was found on the way over the effectors, per instance.
+struct Found {
+    /// True if a load acts.
+    loaded: [bool; LANES],
+    /// The first effector that is out of range.
+    outside: [Option<usize>; LANES],
+}
+
+/// g = Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e.
+#[inline(always)]
+fn generalised_force<L: Lanes, A: AsRef<[EffectorLoad]>>(
+    l: L,
+    stepper: &Stepper,
+    group: &mut Group<'_>,
+    loads: &[A],
+) -> Found {
+    let mut all = Found { loaded: [false; LANES], outside: [None; LANES] };
+    group.force.fill(Lane4::default());
+    for e in 0..stepper.model().effector_count() {
+        let columns = stepper.model().effector_blocks().columns(e);
+        let twist = twist(l, columns, group.eta);
+        first_outside(l, stepper, e, twist, &mut all.outside);
+        let (wrench, loaded) = wrenches(l, stepper, e, twist, loads);
+        if loaded != [false; LANES] {
+            let g = generalised(l, stepper, twist, wrench, loaded);
+            add_force(l, columns, g, group.force);
+        }
+        (0..LANES).for_each(|lane| all.loaded[lane] |= loaded[lane]);
+    }
+    all
+}
+
+/// ξ' = B' η: linear and angular part.
+#[inline(always)]
+fn twist<L: Lanes>(l: L, columns: &[Lane4], eta: &[Lane4]) -> [Vectors<L::V>; 2] {
+    let mut t = [[l.splat(0.0); 3]; 2];
+    for (x, c) in eta.iter().zip(columns.chunks_exact(2)) {
+        let x = l.load(x);
+        for (t, c) in t.iter_mut().zip(c) {
+            for (t, c) in t.iter_mut().zip(c.0) {
+                *t = l.mul_add(l.splat(c), x, *t);
+            }
+        }
+    }
+    t
+}
+
+/// out += B'ᵀ g.
+#[inline(always)]
+fn add_force<L: Lanes>(l: L, columns: &[Lane4], g: [Vectors<L::V>; 2], out: &mut [Lane4]) {
+    for (o, c) in out.iter_mut().zip(columns.chunks_exact(2)) {
+        let mut sum = l.load(o);
+        for (c, g) in c.iter().zip(g) {
+            for (c, g) in c.0.into_iter().zip(g) {
+                sum = l.mul_add(l.splat(c), g, sum);
+            }
+        }
+        *o = l.store(sum);
+    }
+}
+
+/// Marks the lanes in which effector `e` is the first outside of the model's range, or has turned by π or more.
+#[inline(always)]
+fn first_outside<L: Lanes>(
+    l: L,
+    stepper: &Stepper,
+    e: usize,
+    [v, o]: [Vectors<L::V>; 2],
+    outside: &mut [Option<usize>; LANES],
+) {
+    use core::f64::consts::{FRAC_1_PI, PI};
+    let (range_squared, inverse_radius) = stepper.model().effector_blocks().range();
+    let inverse_radius = l.splat(inverse_radius);
+    let turned = dot(l, o, o);
+    let v = v.map(|v| l.mul(v, inverse_radius));
+    let relative = l.add(dot(l, v, v), l.mul(turned, l.splat(FRAC_1_PI * FRAC_1_PI)));
+    let (Lane4(turned), Lane4(relative)) = (l.store(turned), l.store(relative));
+    for lane in 0..LANES {
+        // Written so that NaN is outside.
+        let inside = turned[lane] < PI * PI && relative[lane] <= range_squared;
+        if !inside {
+            outside[lane] = outside[lane].or(Some(e));
+        }
+    }
+}
+
+/// Sums of each instance's loads on effector `e`, and which instances have some.
+#[inline(always)]
+fn wrenches<L: Lanes, A: AsRef<[EffectorLoad]>>(
+    l: L,
+    stepper: &Stepper,
+    e: usize,
+    twist: [Vectors<L::V>; 2],
+    loads: &[A],
+) -> ([Vectors<L::V>; 2], [bool; LANES]) {
+    let mut sums = [[Lane4::default(); 3]; 2];
+    let mut found = [false; LANES];
+    for (lane, list) in loads.iter().take(LANES).enumerate() {
+        let mut sum = WorldWrench::default();
+        for load in list.as_ref().iter().filter(|load| load.effector == e) {
+            found[lane] = true;
+            add_load(l, &mut sum, load, stepper, &twist_of_lane(l, twist, lane));
+        }
+        for i in 0..3 {
+            sums[0][i].0[lane] = sum.force[i];
+            sums[1][i].0[lane] = sum.torque[i];
+        }
+    }
+    (sums.map(|s| s.map(|s| l.load(&s))), found)
+}
+
+#[inline(always)]
+fn twist_of_lane<L: Lanes>(l: L, twist: [Vectors<L::V>; 2], lane: usize) -> WorldTwist {
+    let [linear, angular] = twist.map(|t| DVec3::from_array(t.map(|t| l.store(t).0[lane])));
+    WorldTwist { linear, angular }
+}
+
+/// Generalised forces on the twists; 0 for instances without a load.
+#[inline(always)]
+fn generalised<L: Lanes>(
+    l: L,
+    stepper: &Stepper,
+    twist: [Vectors<L::V>; 2],
+    wrench: [Vectors<L::V>; 2],
+    found: [bool; LANES],
+) -> [Vectors<L::V>; 2] {
+    let linear = stepper.elasticity() == Elasticity::Linear;
+    let Lane4(y) = l.store(l.mul(l.splat(0.25), dot(l, twist[1], twist[1])));
+    let far = |lane: usize| linear || y[lane] > MAX_QUARTER_ANGLE_SQUARED;
+    let g = pull_back(l, twist, wrench);
+    if found == [true; LANES] && !(0..LANES).any(far) {
+        return g;
+    }
+    // Lanes that need what a single instance does, or nothing.
+    let mut out = g.map(|g| g.map(|g| l.store(g)));
+    for lane in 0..LANES {
+        if found[lane] && !far(lane) {
+            continue;
+        }
+        let mut one = WorldWrench::default();
+        if found[lane] {
+            let [force, torque] = wrench.map(|w| DVec3::from_array(w.map(|w| l.store(w).0[lane])));
+            let w = WorldWrench { force, torque };
+            one = generalise(l, stepper, &twist_of_lane(l, twist, lane), &w);
+        }
+        for i in 0..3 {
+            out[0][i].0[lane] = one.force[i];
+            out[1][i].0[lane] = one.torque[i];
+        }
+    }
+    out.map(|o| o.map(|o| l.load(&o)))
+}
