@@ -81,7 +81,6 @@ pub(super) struct General {
 /// A joint of a general connection.
 #[derive(Clone, Debug)]
 pub(super) struct GeneralPart {
-    pub(super) joint: usize,
     pub(super) kind: JointKind,
     pub(super) forward: bool,
     pub(super) closing: bool,
@@ -221,7 +220,6 @@ fn general(m: &Mechanism, bodies: &Bodies, index: usize, o: &AdaptiveOptions) ->
             out.weights[column + k] = weight(o, v.start + k);
         }
         out.parts.push(GeneralPart {
-            joint: p.joint.index(),
             kind: j.kind.clone(),
             forward: p.forward,
             closing: p.closing,

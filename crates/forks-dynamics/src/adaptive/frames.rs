@@ -77,25 +77,34 @@ impl Frames {
         }
     }
 
-    /// Eq. 11, and Eq. 10 with frames in the first handles.
+    /// Eq. 11: the children's frames in the node's. The joint is between the handles 0 of both.
     #[inline]
     fn join(&mut self, layout: &Layout, n: &Node, a_from_b: &Pose) {
-        let [a, b] = n.children;
-        let to_a = match layout.kept_of(n).first() {
-            None => Pose::IDENTITY,
-            Some(k) => {
-                let child = &layout.nodes[n.children[k.child] as usize];
-                let handle = self.handles[child.poses + k.handle];
-                if k.child == 0 { handle } else { *a_from_b * handle }
+        let [a, b] = n.children.map(|c| c as usize);
+        let (inner, outer) = (&layout.nodes[a], &layout.nodes[b]);
+        let (from_a, from_b) = if inner.anchored {
+            (Pose::IDENTITY, self.handles[inner.poses] * *a_from_b)
+        } else if outer.anchored {
+            (self.handles[outer.poses] * a_from_b.inverse(), Pose::IDENTITY)
+        } else {
+            match layout.kept_of(n).first() {
+                Some(k) if k.child == 0 => {
+                    let from_a = self.handles[inner.poses + k.handle].inverse();
+                    (from_a, from_a * *a_from_b)
+                }
+                Some(k) => {
+                    let from_b = self.handles[outer.poses + k.handle].inverse();
+                    (from_b * a_from_b.inverse(), from_b)
+                }
+                None => (Pose::IDENTITY, *a_from_b),
             }
         };
-        let from_a = to_a.inverse();
-        self.parent_from_node[a as usize] = from_a;
-        self.parent_from_node[b as usize] = from_a * *a_from_b;
+        self.parent_from_node[a] = from_a;
+        self.parent_from_node[b] = from_b;
         self.take_over(layout, n);
     }
 
-    /// The handles' poses from the children's.
+    /// Eq. 10: the handles' poses from the children's.
     #[inline]
     fn take_over(&mut self, layout: &Layout, n: &Node) {
         for (at, k) in layout.kept_of(n).iter().enumerate() {

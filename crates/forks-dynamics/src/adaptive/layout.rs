@@ -183,7 +183,7 @@ impl Layout {
         let of_children: usize = (0..2).filter_map(child).map(|c| c.rows).sum();
         let below = (0..2).filter_map(child).any(|c| c.anchored);
         let (own, anchored) = match n.work {
-            Work::Join { connection } => (dof[connection], false),
+            Work::Join { connection } => (dof[connection], below),
             Work::Close { connection, sides } => {
                 let on_ground = sides.contains(&None) && !bodies.connections[connection].closing;
                 (dof[connection], below || on_ground)

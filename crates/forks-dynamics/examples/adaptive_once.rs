@@ -1,0 +1,113 @@
+//! Adaptive quasi-statics against the full solver: joints computed, time per step and per joint.
+//!
+//! `adaptive_once MECHANISM LINKS FORCES EXPONENT STEPS [scattered] [nodca]`, the error being 2^-EXPONENT in the
+//! relative joint measure: `adaptive_once chain 50000 1 19 200`. Times are those of the thread where Linux
+//! tells them, else of the wall.
+
+use std::time::Instant;
+
+use forks_dynamics::{
+    AdaptiveOptions, AdaptivePlan, AdaptiveState, DcaPlan, DcaWorkspace, ErrorMeasure, Target,
+    WrenchFrame, dca,
+    mechanism::{
+        LinkId, Mechanism,
+        lie::{Wrench, glam::DVec3},
+        parametric::{self, neighbouring_links, scattered_links},
+    },
+};
+
+/// Nanoseconds that this thread has computed.
+fn thread_ns(start: &Instant) -> f64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let ns = stat.and_then(|s| s.split_whitespace().next()?.parse::<f64>().ok());
+    ns.unwrap_or_else(|| start.elapsed().as_nanos() as f64)
+}
+
+fn mechanism(name: &str, n: usize) -> Mechanism {
+    match name {
+        "chain" => parametric::chain(n, 1),
+        "polymer" => parametric::polymer(n, 1),
+        "bushy" => parametric::bushy(n, 1),
+        "millipede" => parametric::millipede(n / 13, 1),
+        _ => parametric::bicycle_chain(n),
+    }
+    .mechanism
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let number =
+        |i: usize, default: usize| args.get(i).and_then(|a| a.parse().ok()).unwrap_or(default);
+    let name = args.first().map_or("chain", String::as_str);
+    let m = mechanism(name, number(1, 50_000));
+    let (forces, exponent, steps) = (number(2, 1), number(3, 19), number(4, 100));
+    let links = if args.iter().any(|a| a == "scattered") {
+        scattered_links(&m, forces, 1)
+    } else {
+        neighbouring_links(&m, forces)
+    };
+    let clock = Instant::now();
+    let options = AdaptiveOptions { time_step: 1e-2, ..AdaptiveOptions::default() };
+    let plan = AdaptivePlan::new(&m, &options).expect("all links have mass");
+    let mut state = AdaptiveState::new(&plan);
+    let force = Wrench::new(DVec3::X, DVec3::ZERO);
+    for &l in &links {
+        state.set_force(l, force, WrenchFrame::World).expect("a link of the mechanism");
+    }
+    let target = Target::new(ErrorMeasure::RelativeJoint, 0.5f64.powi(exponent as i32));
+    for _ in 0..3 {
+        state.step(&target);
+    }
+    let start = thread_ns(&clock);
+    let mut sums = [0usize; 3];
+    for _ in 0..steps {
+        let c = state.step(&target).result.counters;
+        sums[0] += c.joints_computed;
+        sums[1] += c.nodes_visited;
+        sums[2] += c.nodes_updated;
+    }
+    let per_step = (thread_ns(&clock) - start) / steps as f64;
+    let mean = sums.map(|s| s as f64 / steps as f64);
+    println!(
+        "{name} {} links, {forces} forces, 2^-{exponent}: joints {:.1}, visited {:.1}, updated {:.1}; {:.1} µs per step, {:.0} ns per joint; depth {}, handles {}, {} bytes per joint",
+        m.links().len() - 1,
+        mean[0],
+        mean[1],
+        mean[2],
+        per_step / 1e3,
+        per_step / mean[0],
+        plan.depth(),
+        plan.max_handles(),
+        plan.state_bytes() / m.joints().len(),
+    );
+    if !args.iter().any(|a| a == "nodca") {
+        compare(&m, &links, force, per_step, mean[0]);
+    }
+}
+
+/// The full solver with the same forces at the start pose.
+fn compare(m: &Mechanism, links: &[LinkId], force: Wrench, adaptive: f64, joints: f64) {
+    let clock = Instant::now();
+    let plan = DcaPlan::new(m).expect("all links have mass");
+    let mut work = DcaWorkspace::new(&plan);
+    let mut external = vec![Wrench::ZERO; m.links().len()];
+    links.iter().for_each(|l| external[l.index()] = force);
+    let q = &m.start_positions()[..m.tree_position_count()];
+    let zero = vec![0.0; m.tree_velocity_count()];
+    let mut times: Vec<f64> = (0..7)
+        .map(|_| {
+            let start = thread_ns(&clock);
+            dca(&plan, &mut work, q, &zero, &zero, &external).expect("right lengths");
+            thread_ns(&clock) - start
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    let (full, n) = (times[3], m.joints().len() as f64);
+    println!(
+        "full solver {:.1} µs, {:.0} ns per joint: {:.1} times slower; per computed joint {:.2} of the adaptive one per one of the full",
+        full / 1e3,
+        full / n,
+        full / adaptive,
+        (adaptive / joints) / (full / n),
+    );
+}
