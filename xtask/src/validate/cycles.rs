@@ -6,11 +6,11 @@ use core::f64::consts::TAU;
 use forks_dynamics::{EquilibriumStatus, Loads};
 use forks_io::{Cell, CsvTable};
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
-use forks_reduce::{Basis, Linearisation, reduce};
-use forks_rom::{Elasticity, ReducedModel, State};
+use forks_reduce::{Linearisation, reduce};
+use forks_rom::{Elasticity, LoadFrame, ReducedModel, State};
 use forks_testkit::Rng;
 
-use super::{case::Case, record::Recorder, scenario::Cycles, wrenches::elastic_wrenches};
+use super::{case::Case, record::Recorder, scenario::Cycles};
 
 /// Harmonics of a random cycle.
 const HARMONICS: usize = 3;
@@ -25,12 +25,11 @@ const POLYGON_BOUND: f64 = 1e-7;
 
 pub(crate) fn check(c: &Cycles, case: &Case, out: &mut Recorder) -> Result<(), String> {
     let mut table = CsvTable::new(["pose", "cycle", "energy", "energy_poses", "linear"]);
-    let rest = (&case.reduction.model, &case.reduction.basis);
-    around("at rest", c, rest, &mut table, out)?;
+    around("at rest", c, &case.reduction.model, &mut table, out)?;
     let load = Wrench::new(DVec3::from_array(c.static_force), DVec3::from_array(c.static_torque));
     let loads = case.load_on_first(load);
     let loaded = loaded_reduction(case, &loads)?;
-    around("loaded", c, (&loaded.model, &loaded.basis), &mut table, out)?;
+    around("loaded", c, &loaded.model, &mut table, out)?;
     match out.report_path("cycles.csv") {
         Some(path) => table.save(path).map_err(|e| e.to_string()),
         None => Ok(()),
@@ -49,7 +48,7 @@ fn loaded_reduction(case: &Case, loads: &Loads) -> Result<forks_reduce::Reductio
 fn around(
     pose: &str,
     c: &Cycles,
-    (model, basis): (&ReducedModel, &Basis),
+    model: &ReducedModel,
     table: &mut CsvTable,
     out: &mut Recorder,
 ) -> Result<(), String> {
@@ -57,9 +56,8 @@ fn around(
     let (mut energy, mut polygon, mut linear) = (0.0f64, 0.0f64, 0.0f64);
     for k in 0..c.count {
         let cycle = Cycle::random(&mut rng, model, c.amplitude);
-        let of = |form| work(model, basis, &cycle, form);
-        let found =
-            (of(Elasticity::Energy), along_poses(model, basis, &cycle), of(Elasticity::Linear));
+        let of = |form| work(model, &cycle, form);
+        let found = (of(Elasticity::Energy), along_poses(model, &cycle), of(Elasticity::Linear));
         energy = energy.max(found.0.abs());
         polygon = polygon.max(found.1.abs());
         linear = linear.max(found.2.abs());
@@ -119,15 +117,15 @@ impl Cycle {
 }
 
 /// ∮ w·φ dt over ∮ |w·φ| dt by the trapezoidal rule.
-fn work(model: &ReducedModel, basis: &Basis, cycle: &Cycle, form: Elasticity) -> f64 {
+fn work(model: &ReducedModel, cycle: &Cycle, form: Elasticity) -> f64 {
     let mut state = State::new(model);
     let (mut sum, mut size) = (0.0, 0.0f64);
     for k in 0..SPECTRAL {
         let (eta, rate) = cycle.at(k as f64 / SPECTRAL as f64);
         state.set(&eta, &rate).expect("finite coordinates of the right number");
-        let wrenches = elastic_wrenches(model, basis, &eta, form);
-        let power = |(e, w): (usize, &Wrench)| w.dot(model.effector_velocity(e, &state));
-        let power: f64 = wrenches.iter().enumerate().map(power).sum();
+        let wrenches = model.effector_wrenches(&state, form, LoadFrame::Body);
+        let power = |(e, w): (usize, Wrench)| w.dot(model.effector_velocity(e, &state));
+        let power: f64 = wrenches.enumerate().map(power).sum();
         sum += power;
         size += power.abs();
     }
@@ -136,12 +134,16 @@ fn work(model: &ReducedModel, basis: &Basis, cycle: &Cycle, form: Elasticity) ->
 
 /// The same from poses: ½(w_k + w_{k+1}) · log(H_k⁻¹ H_{k+1}), whose error is even in the step; one Richardson
 /// step.
-fn along_poses(model: &ReducedModel, basis: &Basis, cycle: &Cycle) -> f64 {
+fn along_poses(model: &ReducedModel, cycle: &Cycle) -> f64 {
+    let mut state = State::new(model);
+    let still = vec![0.0; model.dof()];
     let points: Vec<(Vec<Wrench>, Vec<Pose>)> = (0..2 * POLYGON)
         .map(|k| {
             let eta = cycle.at(k as f64 / (2 * POLYGON) as f64).0;
             let poses = (0..model.effector_count()).map(|e| model.effector_pose(e, &eta)).collect();
-            (elastic_wrenches(model, basis, &eta, Elasticity::Energy), poses)
+            state.set(&eta, &still).expect("finite coordinates of the right number");
+            let wrenches = model.effector_wrenches(&state, Elasticity::Energy, LoadFrame::Body);
+            (wrenches.collect(), poses)
         })
         .collect();
     let sum = |stride: usize| {

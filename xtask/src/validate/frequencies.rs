@@ -5,6 +5,10 @@ use forks_reduce::{Linearisation, MassModel, ReducedInertia, reduced_inertia};
 
 use super::{case::Case, record::Recorder, scenario::Frequencies};
 
+/// How many frequencies the modes must get right, and how well.
+const LOWEST: usize = 3;
+const MODES_BOUND: f64 = 1e-3;
+
 pub(crate) fn check(f: &Frequencies, case: &Case, out: &mut Recorder) -> Result<(), String> {
     let of = |mass| inertia(case, mass);
     let accelerability = of(MassModel::Accelerability);
@@ -32,10 +36,25 @@ pub(crate) fn check(f: &Frequencies, case: &Case, out: &mut Recorder) -> Result<
         // The last printed digit is right if the difference is at most half of it.
         out.at_most(&check, worst, 1.0);
     }
+    check_modes(f, case, full, out);
     match out.report_path("frequencies.csv") {
         Some(path) => table.save(path).map_err(|e| e.to_string()),
         None => Ok(()),
     }
+}
+
+/// The lowest frequencies with fixed-effector modes, relative to the full mechanism's.
+fn check_modes(f: &Frequencies, case: &Case, full: &[f64], out: &mut Recorder) {
+    let modes = f.modes;
+    let check = format!("frequencies of {LOWEST} modes, Craig–Bampton {modes}");
+    let found = inertia(case, MassModel::CraigBampton { modes }).reduced_frequencies;
+    let count = LOWEST.min(full.len());
+    if found.len() < count {
+        out.fail(&check, MODES_BOUND, format!("only {} frequencies", found.len()));
+        return;
+    }
+    let pairs = found.iter().zip(full).take(count);
+    out.at_most(&check, pairs.map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max), MODES_BOUND);
 }
 
 /// Mass, damping and frequencies of the unstressed start pose.

@@ -15,7 +15,6 @@ mod release;
 mod rival;
 mod scenario;
 mod stable;
-mod wrenches;
 
 use std::{
     io::IsTerminal,

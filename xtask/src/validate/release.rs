@@ -9,17 +9,20 @@ use forks_io::{
     Cell, CsvTable,
     svg::{Axis, LinePlot, Series},
 };
-use forks_mechanism::lie::{Wrench, glam::DVec3};
-use forks_reduce::{MassModel, relative_displacement};
+use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
+use forks_reduce::{Damping, Linearisation, MassModel, dynamic_model, relative_displacement};
 use forks_rom::{EffectorLoad, LoadFrame, ReducedModel, State, StaticStatus, StepStatus, Stepper};
 
-use super::{case::Case, frequencies::inertia, record::Recorder, scenario::Release};
+use super::{case::Case, record::Recorder, scenario::Release};
 
-/// Positions of the first effector, one per step, the start first.
-type Path = Vec<DVec3>;
+/// Poses of the first effector, one per step, the start first.
+type Path = Vec<Pose>;
+
+/// Distance of two poses for a mechanism of size r.
+type Measure = fn(&Pose, &Pose, f64) -> f64;
 
 pub(crate) fn check(r: &Release, case: &Case, out: &mut Recorder) -> Result<(), String> {
-    let name = |what: &str| format!("release from {}: {what}", r.displacement);
+    let name = |what: &str| format!("release {} {}: {what}", r.name, r.displacement);
     let Some((force, start)) = displaced(r, case) else {
         out.fail(&name("start"), 0.0, "no equilibrium at the displacement asked for");
         return Ok(());
@@ -35,31 +38,40 @@ pub(crate) fn check(r: &Release, case: &Case, out: &mut Recorder) -> Result<(), 
             return Ok(());
         }
     };
-    let rest = case.reduction.model.data().effectors[0].rest.translation;
-    let peak = full.iter().map(|p| p.distance(rest)).fold(0.0, f64::max);
+    let rest = &case.reduction.model.data().effectors[0].rest;
     let mut paths = Vec::new();
     for (label, model, bound) in models(r, case)? {
-        let check = name(&format!("path over peak, {label}"));
         let Some(path) = reduced_path(r, model, force)? else {
-            out.fail(&check, bound, "the reduced model did not start or step");
+            out.fail(&name(label), bound, "the reduced model did not start or step");
             continue;
         };
-        let worst = path.iter().zip(&full).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
-        out.at_most(&check, worst / peak, bound);
+        let measures: [(&str, Measure); 2] = [
+            ("path", |a, b, _| a.translation.distance(b.translation)),
+            ("poses", relative_displacement),
+        ];
+        for (what, measure) in measures {
+            let of = |a: &Pose, b: &Pose| measure(a, b, case.r());
+            let peak = full.iter().map(|p| of(rest, p)).fold(0.0, f64::max);
+            let worst = path.iter().zip(&full).map(|(a, b)| of(a, b)).fold(0.0, f64::max);
+            out.at_most(&name(&format!("{what}, {label}")), worst / peak, bound);
+        }
         paths.push((label, path));
     }
-    report(r, &full, &paths, (full[0] - rest).normalize(), out)
+    let along = (full[0].translation - rest.translation).normalize();
+    report(r, &full, &paths, along, out)
 }
 
 /// The reduced models to compare, and their bounds.
 fn models(r: &Release, case: &Case) -> Result<Vec<(&'static str, ReducedModel, f64)>, String> {
-    let with = |mass: MassModel| -> Result<ReducedModel, String> {
-        let mut data = case.reduction.model.data().clone();
-        data.mass = inertia(case, mass).mass.ok_or("a motion without mass")?;
-        ReducedModel::new(data).map_err(|e| e.to_string())
+    let at = Linearisation::Rest { q: &case.problem.start };
+    let (m, effectors) = (case.problem.mechanism(), &case.problem.effectors);
+    let with = |mass| {
+        dynamic_model(m, effectors, at, &case.reduction, mass, &Damping::default())
+            .map_err(|e| e.to_string())
     };
     Ok(vec![
-        ("condensed", case.reduction.model.clone(), r.condensed),
+        ("Craig–Bampton", with(MassModel::CraigBampton { modes: r.modes })?, r.craig_bampton),
+        ("condensed", with(MassModel::Condensed)?, r.condensed),
         ("accelerability", with(MassModel::Accelerability)?, r.accelerability),
     ])
 }
@@ -95,9 +107,8 @@ fn full_path(r: &Release, case: &Case, start: &Equilibrium) -> Result<(Path, usi
         SimulationOptions { gravity: false, energy_halvings: 0, ..SimulationOptions::default() };
     let mut simulation = Simulation::new(m, q, &vec![0.0; m.tree_velocity_count()], options);
     let effector = &case.problem.effectors[0];
-    let at = |s: &Simulation<'_>| {
-        (s.link_poses()[effector.link.index()] * effector.link_from_effector).translation
-    };
+    let at =
+        |s: &Simulation<'_>| s.link_poses()[effector.link.index()] * effector.link_from_effector;
     let mut path = vec![at(&simulation)];
     for _ in 0..r.steps() {
         match simulation.step(r.step_size) {
@@ -120,12 +131,12 @@ fn reduced_path(r: &Release, model: ReducedModel, force: DVec3) -> Result<Option
     let stepper = Stepper::new(model.clone(), r.step_size).map_err(|e| e.to_string())?;
     let mut state = State::new(&model);
     state.set(&start.eta, &vec![0.0; model.dof()]).map_err(|e| e.to_string())?;
-    let mut path = vec![model.effector_pose(0, state.eta()).translation];
+    let mut path = vec![model.effector_pose(0, state.eta())];
     for _ in 0..r.steps() {
         if stepper.step(&mut state, &[]) != StepStatus::Completed {
             return Ok(None);
         }
-        path.push(model.effector_pose(0, state.eta()).translation);
+        path.push(model.effector_pose(0, state.eta()));
     }
     Ok(Some(path))
 }
@@ -138,7 +149,8 @@ fn report(
     along: DVec3,
     out: &Recorder,
 ) -> Result<(), String> {
-    let file = |ending: &str| out.report_path(&format!("release-{}.{ending}", r.displacement));
+    let file =
+        |ending: &str| out.report_path(&format!("release{}-{}.{ending}", r.name, r.displacement));
     let Some(table_file) = file("csv") else { return Ok(()) };
     let all: Vec<(&str, &Path)> =
         [("full", full)].into_iter().chain(paths.iter().map(|(n, p)| (*n, p))).collect();
@@ -147,13 +159,13 @@ fn report(
     let y = Axis::linear("position along the released displacement", "m");
     let mut plot = LinePlot::new("Released from a displaced equilibrium", x, y);
     for (name, path) in all {
-        for (k, p) in path.iter().enumerate() {
+        for (k, p) in path.iter().map(|p| p.translation).enumerate() {
             let t = k as f64 * r.step_size;
             let row: [Cell; 5] = [name.into(), t.into(), p.x.into(), p.y.into(), p.z.into()];
             table.push(row).map_err(|e| e.to_string())?;
         }
         let points = path.iter().enumerate();
-        let points = points.map(|(k, p)| [k as f64 * r.step_size, p.dot(along)]);
+        let points = points.map(|(k, p)| [k as f64 * r.step_size, p.translation.dot(along)]);
         plot = plot.series(Series::new(name, points));
     }
     table.save(table_file).map_err(|e| e.to_string())?;

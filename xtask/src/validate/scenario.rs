@@ -161,12 +161,16 @@ pub(crate) struct Frequencies {
     pub(crate) accelerability: Vec<String>,
     /// Stiffness with the condensed mass.
     pub(crate) condensed: Vec<String>,
+    /// Fixed-effector modes with which the three lowest must be right.
+    pub(crate) modes: usize,
 }
 
 /// A release from a displaced equilibrium, the static force removed at once.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Release {
+    /// Name of the direction in reports.
+    pub(crate) name: String,
     /// Direction of the force on the first effector, world axes.
     pub(crate) direction: [f64; 3],
     /// Relative displacement of that effector.
@@ -175,7 +179,11 @@ pub(crate) struct Release {
     pub(crate) step_size: f64,
     /// Length, s.
     pub(crate) duration: f64,
-    /// Bound of the path's error over the peak: condensed mass.
+    /// Fixed-effector modes.
+    pub(crate) modes: usize,
+    /// Bound of the path's error over the peak: fixed-effector modes.
+    pub(crate) craig_bampton: f64,
+    /// The same with the condensed mass.
     pub(crate) condensed: f64,
     /// The same with the accelerability.
     pub(crate) accelerability: f64,
