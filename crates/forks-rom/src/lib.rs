@@ -46,7 +46,7 @@ pub use kernel::Isa;
 pub use model::{
     BaseRest, DEFAULT_RANGE, EffectorRest, JointPath, JointRest, LinkRest, ModelData, ReducedModel,
 };
-pub use poses::PoseBuffer;
+pub use poses::{LinkSelection, PoseBuffer};
 pub use reconstruction::Reconstruction;
 pub use state::State;
 pub use statics::{EffectorLoad, LoadFrame, StaticSolution, StaticStatus};

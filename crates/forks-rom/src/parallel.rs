@@ -11,3 +11,23 @@ pub(crate) fn for_each<T: Send>(items: &mut [T], pays: bool, f: impl Fn(usize, &
     let _ = pays;
     items.iter_mut().enumerate().for_each(|(i, item)| f(i, item));
 }
+
+/// [`for_each`] over chunks of numbers; in one piece where several threads do not pay.
+pub(crate) fn for_each_chunk<T: Send>(
+    items: &mut [T],
+    size: usize,
+    pays: bool,
+    f: impl Fn(usize, &mut [T]) + Sync,
+) {
+    #[cfg(feature = "rayon")]
+    if pays && items.len() > size && rayon::current_num_threads() > 1 {
+        use rayon::{
+            iter::{IndexedParallelIterator, ParallelIterator},
+            slice::ParallelSliceMut,
+        };
+        items.par_chunks_mut(size).enumerate().for_each(|(i, chunk)| f(i, chunk));
+        return;
+    }
+    let _ = (size, pays);
+    f(0, items);
+}

@@ -5,11 +5,50 @@ use alloc::{vec, vec::Vec};
 use forks_lie::Pose;
 
 use crate::{
-    ReducedModel, State,
-    kernel::{LANES, Lane4},
+    ModelError, ReducedModel, State,
+    kernel::{LANES, Lane4, LinkBlocks, POSE, pose_of},
+    parallel,
 };
 
-use crate::kernel::{POSE, pose_of};
+/// Links from which several threads pay for one instance: measured with two threads.
+const PARALLEL_LINKS: usize = 16_384;
+
+/// Link blocks that one thread takes at a time then.
+const PARALLEL_BLOCKS: usize = 512;
+
+/// Some links of a model, laid out on their own: their poses cost no more than those of a model of so many links.
+#[derive(Clone, Debug)]
+pub struct LinkSelection {
+    blocks: LinkBlocks,
+    links: Vec<usize>,
+}
+
+impl LinkSelection {
+    /// Links by index into [`ModelData::links`](crate::ModelData::links), in the order given; any link, also the
+    /// ground and massless frames inside joints.
+    ///
+    /// # Errors
+    /// A link that the model does not have.
+    pub fn new(model: &ReducedModel, links: &[usize]) -> Result<Self, ModelError> {
+        let data = model.data();
+        let count = data.links.len();
+        if let Some(&found) = links.iter().find(|&&l| l >= count) {
+            return Err(ModelError::WrongSize {
+                quantity: "selected link",
+                found,
+                expected: count,
+            });
+        }
+        let of = |&l: &usize| (data.links[l].rest, &data.links[l].map, &data.links[l].servo_map);
+        let columns = model.dof() + data.servos.len();
+        Ok(Self { blocks: LinkBlocks::new(columns, links.iter().map(of)), links: links.to_vec() })
+    }
+
+    /// The links.
+    pub fn links(&self) -> &[usize] {
+        &self.links
+    }
+}
 
 /// World poses of a model's links: room that is filled again at every step.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +63,14 @@ impl PoseBuffer {
         Self {
             blocks: vec![Lane4::default(); model.blocks().blocks() * POSE],
             links: model.shown_links().collect(),
+        }
+    }
+
+    /// Room for some links.
+    pub fn of_selection(selection: &LinkSelection) -> Self {
+        Self {
+            blocks: vec![Lane4::default(); selection.blocks.blocks() * POSE],
+            links: selection.links.clone(),
         }
     }
 
@@ -61,11 +108,35 @@ impl PoseBuffer {
 impl ReducedModel {
     /// Poses of all links, H_l exp(X_l η + Y_l s), every link on its own (\[A16\] Eq. 6, 22).
     ///
+    /// With the feature `rayon`, on the threads of the current pool from 16,384 links on.
+    ///
     /// # Panics
     /// If the buffer or the state belong to a model of other sizes.
     pub fn poses(&self, state: &State, out: &mut PoseBuffer) {
         assert_eq!(out.blocks.len(), self.blocks().blocks() * POSE, "size of the pose buffer");
-        self.pose_blocks(state, 0, &mut out.blocks);
+        assert_eq!(state.eta().len(), self.dof(), "coordinates of the state");
+        self.displace(self.blocks(), state, &mut out.blocks);
+    }
+
+    /// Poses of some links, equal to the last bit to those of [`ReducedModel::poses`].
+    ///
+    /// # Panics
+    /// If the selection, the buffer or the state belong to a model or selection of other sizes.
+    pub fn poses_of(&self, selection: &LinkSelection, state: &State, out: &mut PoseBuffer) {
+        let columns = self.dof() + self.data().servos.len();
+        assert_eq!(selection.blocks.columns(), columns, "columns of the selection");
+        assert_eq!(out.blocks.len(), selection.blocks.blocks() * POSE, "size of the pose buffer");
+        assert_eq!(state.eta().len(), self.dof(), "coordinates of the state");
+        self.displace(&selection.blocks, state, &mut out.blocks);
+    }
+
+    /// All blocks, on several threads where that pays.
+    fn displace(&self, blocks: &LinkBlocks, state: &State, out: &mut [Lane4]) {
+        let pays = blocks.blocks() * LANES >= PARALLEL_LINKS;
+        parallel::for_each_chunk(out, PARALLEL_BLOCKS * POSE, pays, |i, out| {
+            let first = i * PARALLEL_BLOCKS;
+            blocks.displace(self.isa(), first, state.eta(), state.drive(), out);
+        });
     }
 
     /// Poses of some blocks of links.

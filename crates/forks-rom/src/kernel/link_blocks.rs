@@ -59,6 +59,11 @@ impl LinkBlocks {
         self.links.div_ceil(LANES)
     }
 
+    /// Reduced coordinates and servos.
+    pub(crate) fn columns(&self) -> usize {
+        self.columns
+    }
+
     fn stride(&self) -> usize {
         POSE + 6 * self.columns
     }
