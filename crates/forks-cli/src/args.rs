@@ -32,8 +32,25 @@ pub(crate) enum Command {
 /// Arguments of `forks simulate`.
 #[derive(Debug, Args)]
 pub(crate) struct SimulateArgs {
+    /// The model: an MJCF or URDF file
+    #[arg(value_name = "MODEL", required_unless_present = "reduced")]
+    pub(crate) path: Option<PathBuf>,
+
+    /// Step a reduced model instead, a file that `forks reduce -o` wrote
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "state", "servos", "integrator", "tolerance"])]
+    pub(crate) reduced: Option<PathBuf>,
+
+    /// Start state instead of the model's own: a JSON file {"qpos": [...], "qvel": [...]} with MuJoCo's
+    /// coordinates (qvel optional), or key:NAME for a keyframe of the model
+    #[arg(long, value_name = "FILE.json|key:NAME")]
+    pub(crate) state: Option<StateSource>,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
     #[command(flatten)]
-    pub(crate) model: ModelOptions,
+    pub(crate) run_time: RunTimeOptions,
 
     /// How long, s
     #[arg(long, value_name = "T", value_parser = duration)]
@@ -62,6 +79,61 @@ pub(crate) struct SimulateArgs {
     /// Record every N-th step only (the last one in any case)
     #[arg(long, value_name = "N", value_parser = count, default_value = "1")]
     pub(crate) every: usize,
+}
+
+impl SimulateArgs {
+    /// What is needed to load the full model; `None` where a reduced one is stepped.
+    pub(crate) fn model(&self) -> Option<ModelOptions> {
+        let (path, state) = (self.path.clone()?, self.state.clone());
+        Some(ModelOptions { path, state, json: self.json })
+    }
+}
+
+/// Options of `forks simulate --reduced` alone.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of a reduced model")]
+pub(crate) struct RunTimeOptions {
+    /// The loaded end effector; not needed where the model has only one
+    #[arg(long, value_name = "NAME", requires_all = ["reduced", "wrench"])]
+    pub(crate) effector: Option<String>,
+
+    /// Force (N) and torque (N·m) at the effector's origin, constant in time
+    #[arg(long, value_name = "fx,fy,fz,tx,ty,tz", allow_hyphen_values = true, value_parser = wrench, requires = "reduced")]
+    pub(crate) wrench: Option<[f64; 6]>,
+
+    /// Axes in which the wrench keeps its components while the effector moves
+    #[arg(long, value_enum, default_value_t = FrameChoice::World, requires = "wrench")]
+    pub(crate) frame: FrameChoice,
+
+    /// Move a servo's target by this much from where it was at the linearisation pose; repeatable
+    #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true, value_parser = servo_target, requires = "reduced")]
+    pub(crate) servo: Vec<(String, f64)>,
+
+    /// How a step is made
+    #[arg(long, value_enum, default_value_t = SchemeChoice::Implicit, requires = "reduced")]
+    pub(crate) scheme: SchemeChoice,
+
+    /// How the elastic force depends on the displacement
+    #[arg(long, value_enum, default_value_t = ElasticityChoice::Energy, requires = "reduced")]
+    pub(crate) elasticity: ElasticityChoice,
+}
+
+/// Schemes of a reduced model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemeChoice {
+    /// Implicit Euler: first order, dissipative at any step
+    Implicit,
+    /// Exact for loads that are constant over a step
+    Exponential,
+}
+
+/// Elastic forces of a reduced model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ElasticityChoice {
+    /// The gradient of an energy: conservative
+    Energy,
+    /// Linear in displaced body axes, as first published; no energy belongs to it
+    Linear,
 }
 
 /// Schemes of integration.
@@ -117,9 +189,31 @@ pub(crate) struct ReduceArgs {
     #[arg(long)]
     pub(crate) equilibrium: bool,
 
-    /// How the reduced mass is made
-    #[arg(long, value_enum, default_value_t = MassChoice::Condensed)]
+    /// How the reduced mass is made: condensed (mass of the static shapes), accelerability (mass felt at
+    /// infinite frequency), or craig-bampton:N (static shapes and the N lowest modes with the effectors held)
+    #[arg(
+        long,
+        value_name = "condensed|accelerability|craig-bampton:N",
+        default_value = "condensed"
+    )]
     pub(crate) mass: MassChoice,
+
+    /// Add Rayleigh damping: A (1/s) times the mass plus B (s) times the stiffness
+    #[arg(long, value_name = "A,B", value_parser = rayleigh)]
+    pub(crate) rayleigh: Option<(f64, f64)>,
+
+    /// Add this part of critical damping to every mode of the reduced model (0.02 is 2 %)
+    #[arg(long, value_name = "ZETA", value_parser = coefficient)]
+    pub(crate) modal_damping: Option<f64>,
+
+    /// Largest relative displacement of an effector for which the model is meant; beyond it steps say so
+    #[arg(long, value_name = "R", value_parser = duration)]
+    pub(crate) range: Option<f64>,
+
+    /// Write the model for `forks simulate --reduced`; if the name ends in .json, its numbers as JSON
+    /// for other programs
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 
     /// List every link's largest displacement per unit wrench (the JSON always holds all maps)
     #[arg(long)]
@@ -127,12 +221,27 @@ pub(crate) struct ReduceArgs {
 }
 
 /// How the reduced mass is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MassChoice {
-    /// Mass of the static shapes
+    /// Mass of the static shapes.
     Condensed,
-    /// Mass felt at infinite frequency
+    /// Mass felt at infinite frequency.
     Accelerability,
+    /// Static shapes and so many modes with the effectors held.
+    CraigBampton(usize),
+}
+
+impl FromStr for MassChoice {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        match (s, s.strip_prefix("craig-bampton:")) {
+            ("condensed", _) => Ok(Self::Condensed),
+            ("accelerability", _) => Ok(Self::Accelerability),
+            (_, Some(n)) => Ok(Self::CraigBampton(count(n)?)),
+            _ => Err("expected condensed, accelerability or craig-bampton:N".into()),
+        }
+    }
 }
 
 /// Arguments of `forks statics`.
@@ -265,6 +374,28 @@ fn duration(s: &str) -> Result<f64, String> {
     }
 }
 
+fn coefficient(s: &str) -> Result<f64, String> {
+    match s.trim().parse::<f64>() {
+        Ok(x) if x.is_finite() && x >= 0.0 => Ok(x),
+        Ok(_) => Err("expected a finite number that is not negative".into()),
+        Err(e) => Err(e.to_string()),
+    }
+}
+
+fn rayleigh(s: &str) -> Result<(f64, f64), String> {
+    let (a, b) = s.split_once(',').ok_or("expected two numbers A,B")?;
+    Ok((coefficient(a)?, coefficient(b)?))
+}
+
+fn servo_target(s: &str) -> Result<(String, f64), String> {
+    let (name, value) = s.rsplit_once('=').ok_or("expected NAME=VALUE")?;
+    match value.trim().parse::<f64>() {
+        Ok(x) if x.is_finite() => Ok((name.into(), x)),
+        Ok(_) => Err(format!("'{value}' is not a finite number")),
+        Err(e) => Err(format!("'{value}': {e}")),
+    }
+}
+
 fn count(s: &str) -> Result<usize, String> {
     match s.parse::<usize>() {
         Ok(0) => Err("expected a number above 0".into()),
@@ -314,6 +445,25 @@ mod tests {
         }
         assert_eq!(count("3"), Ok(3));
         assert!(count("0").is_err() && count("-1").is_err());
+    }
+
+    #[test]
+    fn options_of_reduced_models_are_read_as_documented() {
+        assert_eq!("craig-bampton:12".parse(), Ok(MassChoice::CraigBampton(12)));
+        assert_eq!("condensed".parse(), Ok(MassChoice::Condensed));
+        for bad in
+            ["craig-bampton", "craig-bampton:", "craig-bampton:0", "guyan", "craig-bampton:x"]
+        {
+            assert!(bad.parse::<MassChoice>().is_err(), "{bad}");
+        }
+        assert_eq!(rayleigh("0.1,1e-4"), Ok((0.1, 1e-4)));
+        for bad in ["1", "1,-1", "nan,0", "1,2,3"] {
+            assert!(rayleigh(bad).is_err(), "{bad}");
+        }
+        assert_eq!(servo_target("a=b=-0.5"), Ok(("a=b".into(), -0.5)));
+        for bad in ["a", "a=", "a=inf", "a=x"] {
+            assert!(servo_target(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use forks_import::ImportError;
 use forks_io::IoError;
 use forks_mechanism::BuildError;
 use forks_reduce::ReduceError;
+use forks_rom::{FileError, ModelError};
 use thiserror::Error;
 
 /// Why a command cannot give its result; every message is one sentence.
@@ -24,6 +25,47 @@ pub(crate) enum CliError {
         path: PathBuf,
         /// Why.
         source: Box<ReduceError>,
+    },
+    /// The system cannot read the file of a reduced model.
+    #[error(transparent)]
+    Unreadable(FileError),
+    /// A file is no sound reduced model.
+    #[error("{}: {problem}{hint}", path.display())]
+    ReducedFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: Box<FileError>,
+        /// What to do instead, where that is known.
+        hint: &'static str,
+    },
+    /// A reduced model cannot be stepped as asked for.
+    #[error("{}: {source}", path.display())]
+    Step {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: ModelError,
+    },
+    /// A reduced model has no effector or servo of that name.
+    #[error("{}: the reduced model has no {what} '{name}' (it has {known})", path.display())]
+    UnknownName {
+        /// The file.
+        path: PathBuf,
+        /// Effector or servo.
+        what: &'static str,
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// It is not said which effector a wrench acts on.
+    #[error("{}: --wrench needs --effector, the reduced model has {known}", path.display())]
+    WhichEffector {
+        /// The file.
+        path: PathBuf,
+        /// The effectors there are.
+        known: String,
     },
     /// There is no equilibrium to linearise at.
     #[error("{}: no equilibrium under gravity and spring preloads to linearise at: {problem}", path.display())]

@@ -12,6 +12,7 @@ mod mujoco;
 mod output;
 mod reduce;
 mod simulate;
+mod simulate_reduced;
 mod statics;
 
 use std::process::ExitCode;

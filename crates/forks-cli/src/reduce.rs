@@ -1,13 +1,15 @@
 //! `forks reduce`: the reduced model of a mechanism.
 
-use std::{fmt::Write as _, process::ExitCode};
+use std::{fmt::Write as _, path::Path, process::ExitCode};
 
 use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads};
-use forks_io::{Align, TextTable};
+use forks_io::{Align, TextTable, write_atomically};
 use forks_mechanism::dense::Matrix;
 use forks_reduce::{
-    Linearisation, MassModel, Problem, ReduceError, ReducedInertia, Reduction, reduced_inertia,
+    Damping, Linearisation, MassModel, Problem, ReduceError, ReducedInertia, Reduction,
+    dynamic_model, inertia_report, reduced_inertia,
 };
+use forks_rom::{ModelData, ReducedModel};
 use serde::Serialize;
 
 use crate::{
@@ -25,28 +27,67 @@ pub(crate) fn run(args: &ReduceArgs) -> Result<ExitCode, CliError> {
     let model = Model::load(&args.model)?;
     let problem = model.problem(&args.model, &args.springs, &args.effector)?;
     let fail = |e: ReduceError| CliError::reduce(&args.model.path, e);
-    let mass = match args.mass {
-        MassChoice::Condensed => MassModel::Condensed,
-        MassChoice::Accelerability => MassModel::Accelerability,
-    };
     let loads = Loads::gravity();
-    let (reduction, inertia) = if args.equilibrium {
+    if args.equilibrium {
         let e = equilibrium(args, &problem, &loads)?;
         let reduction = problem.reduce_at(&e, &loads).map_err(fail)?;
         let at = Linearisation::Loaded { q: &e.q, loads: &loads, multipliers: &e.multipliers };
-        let inertia =
-            reduced_inertia(problem.mechanism(), &problem.effectors, at, &reduction, mass);
-        (reduction, inertia)
+        finish(args, &problem, &reduction, at)
     } else {
         let reduction = problem.reduce().map_err(fail)?;
-        let at = Linearisation::Rest { q: &problem.start };
-        let inertia =
-            reduced_inertia(problem.mechanism(), &problem.effectors, at, &reduction, mass);
-        (reduction, inertia)
+        finish(args, &problem, &reduction, Linearisation::Rest { q: &problem.start })
+    }
+}
+
+/// Mass, damping, file and report.
+fn finish(
+    args: &ReduceArgs,
+    problem: &Problem,
+    reduction: &Reduction,
+    at: Linearisation<'_>,
+) -> Result<ExitCode, CliError> {
+    let fail = |e: ReduceError| CliError::reduce(&args.model.path, e);
+    let (m, effectors) = (problem.mechanism(), &problem.effectors);
+    let mass = match args.mass {
+        MassChoice::Condensed => MassModel::Condensed,
+        MassChoice::Accelerability => MassModel::Accelerability,
+        MassChoice::CraigBampton(modes) => MassModel::CraigBampton { modes },
     };
-    let report = Report::new(args, &problem, &reduction, inertia);
+    let (rayleigh_mass, rayleigh_stiffness) = args.rayleigh.unwrap_or_default();
+    let damping = Damping {
+        rayleigh_mass,
+        rayleigh_stiffness,
+        modal_ratio: args.modal_damping,
+        ..Damping::default()
+    };
+    let report = match dynamic_model(m, effectors, at, reduction, mass, &damping) {
+        Ok(model) => {
+            if let Some(path) = &args.output {
+                save(args, &model, path)?;
+            }
+            let inertia = inertia_report(m, effectors, at, reduction, &model);
+            Report::new(args, problem, reduction, &model, inertia)
+        }
+        // Without a file a mass that does not exist is an answer: null.
+        Err(_) if mass == MassModel::Accelerability && args.output.is_none() => {
+            let inertia = reduced_inertia(m, effectors, at, reduction, mass);
+            Report::new(args, problem, reduction, &reduction.model, inertia)
+        }
+        Err(e) => return Err(fail(e)),
+    };
     report.warnings.iter().for_each(|w| output::warn(w));
     output::print(&report, args.model.json, |r| r.text(args.links))
+}
+
+/// Writes the model: JSON if the name ends in .json.
+fn save(args: &ReduceArgs, model: &ReducedModel, path: &Path) -> Result<(), CliError> {
+    let data = model.data().clone();
+    let range = args.range.unwrap_or(data.range);
+    let model = ReducedModel::new(ModelData { range, ..data })
+        .map_err(|e| CliError::reduce(&args.model.path, e.into()))?;
+    let is_json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+    let bytes = if is_json { (model.to_json() + "\n").into_bytes() } else { model.to_bytes() };
+    Ok(write_atomically(path, &bytes)?)
 }
 
 fn equilibrium(
@@ -105,6 +146,7 @@ impl Report {
         args: &ReduceArgs,
         problem: &Problem,
         reduction: &Reduction,
+        model: &ReducedModel,
         inertia: ReducedInertia,
     ) -> Self {
         let m = problem.mechanism();
@@ -122,7 +164,7 @@ impl Report {
             singular_values: reduction.basis.singular_values.clone(),
             rank_gap: Some(reduction.basis.gap).filter(|g| g.is_finite()),
             bounding_radius: reduction.response.radius,
-            basis: reduction.basis.matrix.to_rows(),
+            basis: model.data().basis.to_rows(),
             compliance: reduction.compliance.to_rows(),
             inverse_mass: inertia.inverse_mass.as_ref().map(Matrix::to_rows),
             mass: inertia.mass.as_ref().map(Matrix::to_rows),
@@ -145,6 +187,10 @@ impl Report {
         let list = |x: &[f64]| x.iter().map(|x| short(*x)).collect::<Vec<_>>().join(" ");
         line("effectors", self.effectors.join(", "));
         line("rank", format!("{} of {}", self.rank, 6 * self.effectors.len()));
+        let modes = self.basis.first().map_or(0, Vec::len) - self.rank;
+        if modes > 0 {
+            line("modes", format!("{modes} with the effectors held"));
+        }
         line("singular values", list(&self.singular_values));
         line("bounding radius", format!("{} m", short(self.bounding_radius)));
         line("closure residual", short(self.closure_residual));

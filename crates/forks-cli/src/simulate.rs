@@ -18,12 +18,13 @@ use forks_mechanism::{
 use serde::Serialize;
 
 use crate::{
-    args::{IntegratorChoice, SimulateArgs},
+    args::{IntegratorChoice, ModelOptions, SimulateArgs},
     dynamics::EnergyEntry,
     error::CliError,
     model::Model,
     mujoco::FreeJoints,
     output::{self, short},
+    simulate_reduced,
 };
 
 /// A loop gap at the start above this is worth a warning.
@@ -31,8 +32,16 @@ const GAP_WARNING: f64 = 1e-6;
 
 /// Runs the command.
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, CliError> {
-    let model = Model::load(&args.model)?;
-    let m = model.moving(&args.model, args.servos)?;
+    match (&args.reduced, args.model()) {
+        (Some(file), _) => simulate_reduced::run(args, file),
+        (None, Some(options)) => run_full(args, &options),
+        (None, None) => unreachable!("the arguments ask for one of the two"),
+    }
+}
+
+fn run_full(args: &SimulateArgs, options: &ModelOptions) -> Result<ExitCode, CliError> {
+    let model = Model::load(options)?;
+    let m = model.moving(options, args.servos)?;
     let mut run = Run::new(&m, &model, args);
     let status = run.all_steps(args)?;
     if let Some(path) = &args.output {
@@ -40,7 +49,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, CliError> {
     }
     let report = Report::new(&m, run, status, args);
     report.warnings.iter().for_each(|w| output::warn(w));
-    let code = output::print(&report, args.model.json, Report::text)?;
+    let code = output::print(&report, args.json, Report::text)?;
     Ok(if status == StepStatus::Completed { code } else { ExitCode::FAILURE })
 }
 
@@ -128,7 +137,7 @@ impl<'m> Run<'m> {
 }
 
 /// A line on the terminal for runs that take long.
-struct Progress {
+pub(crate) struct Progress {
     total: f64,
     last: Instant,
     terminal: bool,
@@ -138,11 +147,11 @@ struct Progress {
 impl Progress {
     const INTERVAL: Duration = Duration::from_millis(500);
 
-    fn new(total: f64) -> Self {
+    pub(crate) fn new(total: f64) -> Self {
         Self { total, last: Instant::now(), terminal: io::stderr().is_terminal(), shown: false }
     }
 
-    fn show(&mut self, time: f64) {
+    pub(crate) fn show(&mut self, time: f64) {
         if self.terminal && self.last.elapsed() >= Self::INTERVAL {
             self.last = Instant::now();
             self.shown = true;
@@ -182,11 +191,36 @@ struct Report {
     warnings: Vec<String>,
 }
 
+/// A link's pose in the world.
 #[derive(Debug, Serialize)]
-struct LinkPose {
+pub(crate) struct LinkPose {
     name: String,
     position: [f64; 3],
     quaternion_wxyz: [f64; 4],
+}
+
+impl LinkPose {
+    pub(crate) fn new(name: &str, pose: &Pose) -> Self {
+        Self {
+            name: name.into(),
+            position: pose.translation.to_array(),
+            quaternion_wxyz: wxyz_from_quaternion(pose.rotation),
+        }
+    }
+
+    /// Positions for people.
+    pub(crate) fn table(title: &str, links: &[Self]) -> TextTable {
+        let mut table = TextTable::new().column(title, Align::Left);
+        for name in ["x (m)", "y (m)", "z (m)"] {
+            table = table.column(name, Align::Right);
+        }
+        for l in links {
+            let mut cells = vec![l.name.clone()];
+            cells.extend(l.position.iter().map(|x| short(*x)));
+            table.push(cells);
+        }
+        table
+    }
 }
 
 impl Report {
@@ -202,11 +236,7 @@ impl Report {
             let gap = short(start_gap);
             warnings.push(format!("the loops of the start state are open by {gap} of the size"));
         }
-        let link = |(name, p): (&String, Pose)| LinkPose {
-            name: name.clone(),
-            position: p.translation.to_array(),
-            quaternion_wxyz: wxyz_from_quaternion(p.rotation),
-        };
+        let link = |(name, p): (&String, Pose)| LinkPose::new(name, &p);
         Self {
             status: status.name(),
             integrator: args.integrator.name(),
@@ -246,15 +276,7 @@ impl Report {
         line("energy at the end (J)", self.energy.text());
         line("largest growth (J)", short(self.largest_energy_growth));
         line("largest loop gap", short(self.largest_loop_gap));
-        let mut table = TextTable::new().column("link", Align::Left);
-        for name in ["x (m)", "y (m)", "z (m)"] {
-            table = table.column(name, Align::Right);
-        }
-        for l in &self.links {
-            let mut cells = vec![l.name.clone()];
-            cells.extend(l.position.iter().map(|x| short(*x)));
-            table.push(cells);
-        }
+        let table = LinkPose::table("link", &self.links);
         write!(out, "\npositions at the end\n{table}").expect("writing to a string");
         out
     }

@@ -1,0 +1,346 @@
+//! `forks simulate --reduced`: a reduced model in motion.
+
+use std::{fmt::Write as _, path::Path, process::ExitCode, sync::Arc};
+
+use forks_dynamics::Energy;
+use forks_io::{Scalars, Trajectory};
+use forks_mechanism::lie::{Pose, Wrench};
+use forks_rom::{
+    EffectorLoad, Elasticity, FileError, LoadFrame, PoseBuffer, Reconstruction, ReducedModel,
+    Scheme, State, StepStatus, Stepper,
+};
+use serde::Serialize;
+
+use crate::{
+    args::{ElasticityChoice, FrameChoice, SchemeChoice, SimulateArgs},
+    dynamics::EnergyEntry,
+    error::CliError,
+    output::{self, short},
+    simulate::{LinkPose, Progress},
+};
+
+/// Runs the command.
+pub(crate) fn run(args: &SimulateArgs, file: &Path) -> Result<ExitCode, CliError> {
+    let model = Arc::new(ReducedModel::load(file).map_err(|e| refused(file, e))?);
+    let load = load(args, file, &model)?;
+    let state = start(args, file, &model)?;
+    let mut run = Run::new(model, state, load);
+    let finite = run.all_steps(args, file)?;
+    if let Some(path) = &args.output {
+        run.trajectory.save(path)?;
+    }
+    let report = Report::new(run, finite, args);
+    report.warnings.iter().for_each(|w| output::warn(w));
+    let code = output::print(&report, args.json, Report::text)?;
+    Ok(if finite { code } else { ExitCode::FAILURE })
+}
+
+/// Why the file is refused, and what may have been meant.
+fn refused(file: &Path, problem: FileError) -> CliError {
+    let hint = match &problem {
+        FileError::Read { .. } => return CliError::Unreadable(problem),
+        FileError::NotAReducedModel { found } => match found.trim_ascii_start().first() {
+            // A byte order mark may stand before the mark-up.
+            Some(b'<' | 0xEF) => {
+                "; an MJCF or URDF model is reduced by `forks reduce MODEL --effector LINK -o FILE`"
+            }
+            Some(b'{') => {
+                "; the JSON of `forks reduce` is for other programs: give -o a name without .json"
+            }
+            _ => "",
+        },
+        _ => "",
+    };
+    CliError::ReducedFile { path: file.into(), problem: Box::new(problem), hint }
+}
+
+/// Names for an error message.
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.map(|n| format!("'{n}'")).collect();
+    if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
+fn load(
+    args: &SimulateArgs,
+    file: &Path,
+    model: &ReducedModel,
+) -> Result<Option<EffectorLoad>, CliError> {
+    let options = &args.run_time;
+    let Some(wrench) = options.wrench else { return Ok(None) };
+    let names = || model.data().effectors.iter().map(|e| e.name.as_str());
+    let effector = match &options.effector {
+        Some(name) => names()
+            .position(|n| n == name)
+            .ok_or_else(|| unknown(file, "effector", name, names()))?,
+        None if model.effector_count() == 1 => 0,
+        None => {
+            return Err(CliError::WhichEffector { path: file.into(), known: listed(names()) });
+        }
+    };
+    let frame = match options.frame {
+        FrameChoice::World => LoadFrame::World,
+        FrameChoice::Body => LoadFrame::Body,
+    };
+    Ok(Some(EffectorLoad { effector, wrench: Wrench::from_array(wrench), frame }))
+}
+
+fn unknown<'a>(
+    file: &Path,
+    what: &'static str,
+    name: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> CliError {
+    CliError::UnknownName { path: file.into(), what, name: name.into(), known: listed(known) }
+}
+
+/// The linearisation pose at rest, with the servos' targets.
+fn start(args: &SimulateArgs, file: &Path, model: &ReducedModel) -> Result<State, CliError> {
+    let servos = &model.data().servos;
+    let mut targets = vec![0.0; servos.len()];
+    for (name, value) in &args.run_time.servo {
+        let i = servos.iter().position(|s| s == name);
+        let known = || servos.iter().map(String::as_str);
+        targets[i.ok_or_else(|| unknown(file, "servo", name, known()))?] = *value;
+    }
+    let mut state = State::new(model);
+    state
+        .set_servo_targets(model, &targets)
+        .map_err(|source| CliError::Step { path: file.into(), source })?;
+    Ok(state)
+}
+
+/// A run with what is watched on the way.
+struct Run {
+    model: Arc<ReducedModel>,
+    state: State,
+    loads: Vec<EffectorLoad>,
+    poses: PoseBuffer,
+    trajectory: Trajectory,
+    start: Energy,
+    last: Energy,
+    largest_growth: f64,
+    time: f64,
+    steps: usize,
+    out_of_range: usize,
+    first_out_of_range: Option<OutOfRange>,
+}
+
+/// When an effector first left the range.
+#[derive(Debug, Serialize)]
+struct OutOfRange {
+    effector: String,
+    time: f64,
+}
+
+impl Run {
+    fn new(model: Arc<ReducedModel>, state: State, load: Option<EffectorLoad>) -> Self {
+        let poses = PoseBuffer::new(&model);
+        let names = poses.iter().map(|(l, _)| model.data().links[l].name.clone());
+        let trajectory = Trajectory::new(names);
+        let start = energy(&model, &state);
+        Self {
+            loads: load.into_iter().collect(),
+            trajectory,
+            poses,
+            start,
+            last: start,
+            largest_growth: 0.0,
+            time: 0.0,
+            steps: 0,
+            out_of_range: 0,
+            first_out_of_range: None,
+            model,
+            state,
+        }
+    }
+
+    /// All steps, the last one shorter if the time is no multiple; false if one was not finite.
+    fn all_steps(&mut self, args: &SimulateArgs, file: &Path) -> Result<bool, CliError> {
+        let stepper = |h| {
+            let scheme = match args.run_time.scheme {
+                SchemeChoice::Implicit => Scheme::ImplicitEuler,
+                SchemeChoice::Exponential => Scheme::Exponential,
+            };
+            let elasticity = match args.run_time.elasticity {
+                ElasticityChoice::Energy => Elasticity::Energy,
+                ElasticityChoice::Linear => Elasticity::Linear,
+            };
+            Stepper::with(self.model.clone(), h, scheme, elasticity)
+                .map_err(|source| CliError::Step { path: file.into(), source })
+        };
+        let steps = (args.time / args.step - 1e-9).ceil().max(0.0) as usize;
+        let left = args.time - steps.saturating_sub(1) as f64 * args.step;
+        // Multiples that are none by rounding are no shorter step.
+        let is_shorter = left < args.step * (1.0 - 1e-9);
+        let (regular, last) = (stepper(args.step)?, stepper(left)?);
+        let mut progress = Progress::new(args.time);
+        self.record(args)?;
+        for i in 0..steps {
+            let is_last = i + 1 == steps;
+            let stepper = if is_last && is_shorter { &last } else { &regular };
+            if !self.step(stepper) {
+                return Ok(false);
+            }
+            self.time = if is_last { args.time } else { (i + 1) as f64 * args.step };
+            if (i + 1) % args.every == 0 || is_last {
+                self.record(args)?;
+            }
+            progress.show(self.time);
+        }
+        Ok(true)
+    }
+
+    fn step(&mut self, stepper: &Stepper) -> bool {
+        match stepper.step(&mut self.state, &self.loads) {
+            StepStatus::Completed => {}
+            StepStatus::OutOfRange { effector } => {
+                self.out_of_range += 1;
+                let name = || self.model.data().effectors[effector].name.clone();
+                let time = self.time;
+                self.first_out_of_range
+                    .get_or_insert_with(|| OutOfRange { effector: name(), time });
+            }
+            StepStatus::NotFinite => return false,
+        }
+        self.steps += 1;
+        let energy = energy(&self.model, &self.state);
+        self.largest_growth = self.largest_growth.max(energy.total() - self.last.total());
+        self.last = energy;
+        true
+    }
+
+    fn record(&mut self, args: &SimulateArgs) -> Result<(), CliError> {
+        if args.output.is_none() {
+            return Ok(());
+        }
+        let error = self.model.constraint_error(&self.state, Reconstruction::Twist);
+        let gap = error.joints.iter().fold(0.0, |m: f64, j| m.max(j.gap.position));
+        let Energy { kinetic, gravitational, elastic } = self.last;
+        let loop_gap = gap / self.model.data().radius;
+        let scalars = Scalars { kinetic, gravitational, elastic, loop_gap };
+        let poses = self.poses();
+        self.trajectory.push(self.time, scalars, &poses)?;
+        Ok(())
+    }
+
+    fn poses(&mut self) -> Vec<Pose> {
+        self.model.poses(&self.state, &mut self.poses);
+        self.poses.iter().map(|(_, p)| p).collect()
+    }
+}
+
+/// Gravity is part of the linearisation pose; its energy is not told apart.
+fn energy(model: &ReducedModel, state: &State) -> Energy {
+    Energy {
+        kinetic: model.kinetic_energy(state.velocity()),
+        gravitational: 0.0,
+        elastic: model.elastic_energy(state.eta(), state.servo_targets()),
+    }
+}
+
+/// The answer; field names are part of the program's interface.
+#[derive(Debug, Serialize)]
+struct Report {
+    status: &'static str,
+    scheme: &'static str,
+    elasticity: &'static str,
+    time: f64,
+    step: f64,
+    steps: usize,
+    out_of_range_steps: usize,
+    first_out_of_range: Option<OutOfRange>,
+    eta: Vec<f64>,
+    velocity: Vec<f64>,
+    servo_targets: Vec<f64>,
+    energy: EnergyEntry,
+    start_energy: EnergyEntry,
+    /// Of kinetic and elastic energy in one step; what the wrench adds is part of it.
+    largest_energy_growth: f64,
+    constraint_error: ConstraintError,
+    samples: usize,
+    effectors: Vec<LinkPose>,
+    links: Vec<LinkPose>,
+    warnings: Vec<String>,
+}
+
+/// Sums over joints and effectors: gaps over the mechanism's size, angles in rad.
+#[derive(Debug, Serialize)]
+struct ConstraintError {
+    position: f64,
+    angle: f64,
+}
+
+impl Report {
+    fn new(mut run: Run, finite: bool, args: &SimulateArgs) -> Self {
+        let poses = run.poses();
+        let error = run.model.constraint_error(&run.state, Reconstruction::Twist);
+        let data = run.model.data();
+        let effector = |(e, rest): (usize, &forks_rom::EffectorRest)| {
+            LinkPose::new(&rest.name, &run.model.effector_pose(e, run.state.eta()))
+        };
+        let mut warnings = Vec::new();
+        if let Some(OutOfRange { effector, time }) = &run.first_out_of_range {
+            warnings.push(format!(
+                "effector '{effector}' left the range of the model (relative displacement {}) in {} of {} steps, \
+                 first at {} s",
+                short(data.range), run.out_of_range, run.steps, short(*time)
+            ));
+        }
+        Self {
+            status: match (finite, run.out_of_range) {
+                (false, _) => "not-finite",
+                (true, 0) => "completed",
+                (true, _) => "out-of-range",
+            },
+            scheme: match args.run_time.scheme {
+                SchemeChoice::Implicit => "implicit",
+                SchemeChoice::Exponential => "exponential",
+            },
+            elasticity: match args.run_time.elasticity {
+                ElasticityChoice::Energy => "energy",
+                ElasticityChoice::Linear => "linear",
+            },
+            time: run.time,
+            step: args.step,
+            steps: run.steps,
+            out_of_range_steps: run.out_of_range,
+            eta: run.state.eta().to_vec(),
+            velocity: run.state.velocity().to_vec(),
+            servo_targets: run.state.servo_targets().to_vec(),
+            energy: run.last.into(),
+            start_energy: run.start.into(),
+            largest_energy_growth: run.largest_growth,
+            constraint_error: ConstraintError { position: error.position, angle: error.angle },
+            samples: run.trajectory.samples().len(),
+            effectors: data.effectors.iter().enumerate().map(effector).collect(),
+            links: run
+                .trajectory
+                .links()
+                .iter()
+                .zip(&poses)
+                .map(|(n, p)| LinkPose::new(n, p))
+                .collect(),
+            first_out_of_range: run.first_out_of_range,
+            warnings,
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut out = String::new();
+        let mut line = |key: &str, value: String| {
+            writeln!(out, "{key:<27}{value}").expect("writing to a string");
+        };
+        line("status", self.status.into());
+        line("time (s)", short(self.time));
+        line("steps", format!("{} ({}, {})", self.steps, self.scheme, self.elasticity));
+        line("steps out of range", self.out_of_range_steps.to_string());
+        line("energy at the end (J)", self.energy.text());
+        line("largest growth (J)", short(self.largest_energy_growth));
+        let ConstraintError { position, angle } = self.constraint_error;
+        line("constraint error", format!("{} of the size, {} rad", short(position), short(angle)));
+        let effectors = LinkPose::table("effector", &self.effectors);
+        let links = LinkPose::table("link", &self.links);
+        write!(out, "\npositions at the end\n{effectors}\n{links}").expect("writing to a string");
+        out
+    }
+}
