@@ -10,6 +10,7 @@ use forks_mechanism::{
     parametric::{self, HelixJoints, Parametric},
 };
 use forks_reduce::{Problem, ProblemOptions, Reduction, effector_load};
+use forks_testkit::floating as testkit;
 
 use super::scenario::{MechanismSource, ParametricKind, Scenario};
 
@@ -74,11 +75,24 @@ fn mechanism(
             Ok((import.map_err(|e| e.to_string())?.mechanism, vec![]))
         }
         MechanismSource::Parametric { kind, size } => {
+            if let Some(floating) = floating(*kind) {
+                return Ok(floating);
+            }
             let p = build(*kind, *size)?;
             let names = p.effectors.iter().map(|&e| p.mechanism.link(e).name.clone()).collect();
             Ok((p.mechanism, names))
         }
     }
+}
+
+/// Mechanisms with a base that floats, and their effectors.
+fn floating(kind: ParametricKind) -> Option<(Mechanism, Vec<String>)> {
+    let (mechanism, effectors): (_, &[&str]) = match kind {
+        ParametricKind::FloatingHub => (testkit::floating_hub(), &["a5", "b5", "c5"]),
+        ParametricKind::FloatingLoop => (testkit::floating_loop(), &["bar", "c5"]),
+        _ => return None,
+    };
+    Some((mechanism, effectors.iter().map(|&e| e.to_owned()).collect()))
 }
 
 fn build(kind: ParametricKind, size: usize) -> Result<Parametric, String> {
@@ -97,5 +111,8 @@ fn build(kind: ParametricKind, size: usize) -> Result<Parametric, String> {
             parametric::two_joint_example(TWO_JOINT_BEND).map_err(|e| e.to_string())?
         }
         ParametricKind::OctahedralTruss => parametric::octahedral_truss(),
+        ParametricKind::FloatingHub | ParametricKind::FloatingLoop => {
+            return Err("a mechanism of the test kit".to_owned());
+        }
     })
 }

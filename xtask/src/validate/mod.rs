@@ -7,6 +7,7 @@ mod cones;
 mod curves;
 mod cycles;
 mod differences;
+mod floating;
 mod frequencies;
 mod golden;
 mod random;
@@ -146,6 +147,9 @@ fn run_time(s: &Scenario, case: &case::Case, out: &mut Recorder) -> Result<(), S
     }
     for r in &s.release {
         release::check(r, case, out)?;
+    }
+    if let Some(f) = &s.floating {
+        floating::check(f, case, out)?;
     }
     if let Some(s) = &s.stable {
         stable::check(s, case, out)?;

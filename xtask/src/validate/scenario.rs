@@ -34,6 +34,8 @@ pub(crate) struct Scenario {
     /// Releases from displaced equilibria.
     #[serde(default)]
     pub(crate) release: Vec<Release>,
+    /// A base that floats.
+    pub(crate) floating: Option<Floating>,
     /// Long runs under random wrenches.
     pub(crate) stable: Option<Stable>,
     /// Random graphs instead of a mechanism.
@@ -71,6 +73,8 @@ pub(crate) enum ParametricKind {
     Parallelogram,
     TwoJoint,
     OctahedralTruss,
+    FloatingHub,
+    FloatingLoop,
 }
 
 /// Closed forms.
@@ -194,6 +198,54 @@ impl Release {
     pub(crate) fn steps(&self) -> usize {
         (self.duration / self.step_size).round() as usize
     }
+}
+
+/// A base that floats, from the start pose with straight springs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Floating {
+    /// Step of the reduced model, s.
+    pub(crate) step_size: f64,
+    /// Steps of the full simulation in one of the reduced model.
+    pub(crate) full_steps: usize,
+    /// Length, s.
+    pub(crate) duration: f64,
+    /// Bound of the base's deviation over its displacement, and of its angle over the angle turned.
+    pub(crate) base: f64,
+    /// The same for simpler ways to couple base and mechanism.
+    pub(crate) others: f64,
+    /// The motions.
+    pub(crate) motions: Vec<FloatingMotion>,
+}
+
+impl Floating {
+    /// Number of steps of the reduced model.
+    pub(crate) fn steps(&self) -> usize {
+        (self.duration / self.step_size).round() as usize
+    }
+}
+
+/// One motion of a base that floats.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FloatingMotion {
+    /// Name in reports.
+    pub(crate) name: String,
+    /// Acceleration of free fall, m/s².
+    #[serde(default)]
+    pub(crate) gravity: [f64; 3],
+    /// Velocity of the base at the start, base axes, m/s.
+    #[serde(default)]
+    pub(crate) velocity: [f64; 3],
+    /// Angular velocity, rad/s.
+    #[serde(default)]
+    pub(crate) spin: [f64; 3],
+    /// Force on the first effector, world axes, N.
+    #[serde(default)]
+    pub(crate) force: [f64; 3],
+    /// When the force ends, s.
+    #[serde(default)]
+    pub(crate) force_until: f64,
 }
 
 /// Long runs under random bounded wrenches.
