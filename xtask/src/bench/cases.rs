@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 use serde::Serialize;
 
 use super::{
-    divide, forward, measure,
+    divide, forward, kernel, measure,
     measure::{FLAGGED_SPREAD, Timing},
     peers::Peers,
     reduced, reduction,
@@ -34,6 +34,9 @@ pub(super) const ALL: &[(&str, Measure)] = &[
     ("reduced/helix-400", reduced::helix_400),
     ("reduced/ladder-48", reduced::ladder_48),
     ("reduced/arm-20", reduced::arm_20),
+    ("kernel/poses-6", kernel::poses_6),
+    ("kernel/poses-12", kernel::poses_12),
+    ("kernel/poses-18", kernel::poses_18),
     ("reduce/chain-10000", reduction::chain),
     ("reduce/bushy-10000", reduction::bushy),
 ];

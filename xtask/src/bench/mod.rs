@@ -6,6 +6,7 @@ mod cases;
 mod divide;
 mod export;
 mod forward;
+mod kernel;
 mod measure;
 mod others;
 mod peers;
