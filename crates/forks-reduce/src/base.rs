@@ -15,6 +15,8 @@ use forks_mechanism::{
 use forks_rom::{BaseRest, ModelData, ReducedModel};
 
 use crate::{
+    damping::Damping,
+    dynamic::dynamic_model,
     error::ReduceError,
     inertia::{MassModel, effector_jacobian},
     problem::Problem,
@@ -28,44 +30,39 @@ impl Problem {
     /// # Errors
     /// As [`Problem::reduce`]; [`ReduceError::NotFloating`] where the base is not free.
     pub fn reduce_floating(&self) -> Result<Reduction, ReduceError> {
-        self.with_floating_base(self.reduce()?)
-    }
-
-    /// Lets the base of a reduction of this problem float; its mass must be that of its links' maps (condensed, or with
-    /// modes).
-    ///
-    /// # Errors
-    /// [`ReduceError::NotFloating`] where the base is not free.
-    pub fn with_floating_base(&self, reduction: Reduction) -> Result<Reduction, ReduceError> {
         let held = self.held_joint()?;
-        let data = reduction.model.data();
-        let maps: Vec<&Matrix> = data.links.iter().map(|l| &l.map).collect();
-        let base = floating_base(self.mechanism(), held, data, &maps)?;
-        set(reduction, |data| data.base = Some(base))
-    }
-
-    /// The same with the accelerability as mass (\[A16\] Eq. 7) and the motions that belong to it, M⁻¹Jᵀ(JM⁻¹Jᵀ)⁻¹B, in
-    /// the base's momentum.
-    ///
-    /// # Errors
-    /// [`ReduceError::NotFloating`] where the base is not free or some motion has no mass.
-    pub fn reduce_floating_with(&self, mass: MassModel) -> Result<Reduction, ReduceError> {
         let reduction = self.reduce()?;
-        if mass != MassModel::Accelerability {
-            return self.with_floating_base(reduction);
-        }
-        let m = self.mechanism();
+        let model = on_own_maps(self.mechanism(), held, reduction.model.data().clone())?;
+        Ok(Reduction { model, ..reduction })
+    }
+
+    /// The run-time model of a reduction of this problem with mass and damping as asked for, as
+    /// [`dynamic_model`] gives it, and a base that floats. `at` must be what the reduction was made with.
+    ///
+    /// With [`MassModel::Accelerability`] the base's momentum is that of the motions that belong to it,
+    /// M⁻¹Jᵀ(JM⁻¹Jᵀ)⁻¹B; otherwise that of the links' maps.
+    ///
+    /// # Errors
+    /// As [`dynamic_model`]; [`ReduceError::NotFloating`] where the base is not free.
+    pub fn floating_model(
+        &self,
+        at: Linearisation<'_>,
+        reduction: &Reduction,
+        mass: MassModel,
+        damping: &Damping,
+    ) -> Result<ReducedModel, ReduceError> {
         let held = self.held_joint()?;
-        let at = Linearisation::Rest { q: &self.start };
-        let massless = || ReduceError::NotFloating { element: m.name().into() };
-        let (motions, mass) = self.accelerated_motions(at, &reduction).ok_or_else(massless)?;
+        let m = self.mechanism();
+        let model = dynamic_model(m, &self.effectors, at, reduction, mass, damping)?;
+        let mut data = model.data().clone();
+        if mass != MassModel::Accelerability {
+            return on_own_maps(m, held, data);
+        }
+        let motions = self.accelerated_motions(at, reduction).ok_or(ReduceError::Massless)?;
         let twists = link_maps(m, at.positions(), &motions);
         let maps: Vec<&Matrix> = twists.iter().collect();
-        let base = floating_base(m, held, reduction.model.data(), &maps)?;
-        set(reduction, |data| {
-            data.base = Some(base);
-            data.mass = mass;
-        })
+        data.base = Some(floating_base(m, held, &data, &maps)?);
+        Ok(ReducedModel::new(data)?)
     }
 
     fn held_joint(&self) -> Result<JointId, ReduceError> {
@@ -73,12 +70,9 @@ impl Problem {
         self.prepared.held.ok_or_else(|| ReduceError::NotFloating { element: name() })
     }
 
-    /// Joint rates per η̇ of the least kinetic energy for given effector velocities, and their mass.
-    fn accelerated_motions(
-        &self,
-        at: Linearisation<'_>,
-        reduction: &Reduction,
-    ) -> Option<(Matrix, Matrix)> {
+    /// Joint rates per η̇ of the least kinetic energy for given effector velocities: N M_N⁻¹ A ᵀ(A M_N⁻¹ Aᵀ)⁻¹ with N the
+    /// admissible motions, M_N their mass and A = B⁺ J N.
+    fn accelerated_motions(&self, at: Linearisation<'_>, reduction: &Reduction) -> Option<Matrix> {
         let (m, q) = (self.mechanism(), at.positions());
         let poses = &reduction.response.world_from_link;
         let jacobian = effector_jacobian(m, q, reduction, &self.effectors);
@@ -88,20 +82,22 @@ impl Problem {
         let reduced = reduction.basis.dual.transpose_mul(&jacobian).mul(&free);
         let pushed = dense::cholesky_solve(&mass, &reduced.transpose())?;
         let inverse = reduced.mul(&pushed).symmetric_part();
-        let mass = dense::cholesky_solve(&inverse, &Matrix::identity(inverse.rows()))?;
-        let mass = mass.symmetric_part();
-        let motions = free.mul(&pushed).mul(&mass);
-        (mass.is_finite() && motions.is_finite()).then_some((motions, mass))
+        let per_rate = dense::cholesky_solve(&inverse, &Matrix::identity(inverse.rows()))?;
+        let motions = free.mul(&pushed).mul(&per_rate);
+        motions.is_finite().then_some(motions)
     }
 }
 
-fn set(
-    reduction: Reduction,
-    change: impl FnOnce(&mut ModelData),
-) -> Result<Reduction, ReduceError> {
-    let mut data = reduction.model.data().clone();
-    change(&mut data);
-    Ok(Reduction { model: ReducedModel::new(data)?, ..reduction })
+/// A base whose momentum is that of the model's own maps.
+fn on_own_maps(
+    m: &Mechanism,
+    held: JointId,
+    mut data: ModelData,
+) -> Result<ReducedModel, ReduceError> {
+    let maps: Vec<&Matrix> = data.links.iter().map(|l| &l.map).collect();
+    let base = floating_base(m, held, &data, &maps)?;
+    data.base = Some(base);
+    Ok(ReducedModel::new(data)?)
 }
 
 /// Body twists of all links per column of joint rates.

@@ -12,7 +12,7 @@ use forks_rom::{
     LoadFrame, ReducedModel,
 };
 
-use crate::{error::ReduceError, gaps::relative_displacement, problem::Problem, reduce::Reduction};
+use crate::{error::ReduceError, gaps::relative_displacement, problem::Problem};
 
 /// A motion from the start pose with straight springs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,12 +77,12 @@ pub struct FloatingDeviation {
 pub fn floating_deviation(
     m: &Mechanism,
     problem: &Problem,
-    reduction: &Reduction,
+    model: &Arc<ReducedModel>,
     coupling: BaseCoupling,
     case: &FloatingCase,
 ) -> Result<FloatingDeviation, ReduceError> {
-    let track = full_track(m, problem, reduction, case)?;
-    compare(&track, reduction, coupling, case)
+    let track = full_track(m, problem, case)?;
+    compare(&track, model, coupling, case)
 }
 
 /// Poses of base and effectors at every step of the reduced model, the start first.
@@ -99,13 +99,13 @@ pub struct FullTrack {
 pub fn full_track(
     m: &Mechanism,
     problem: &Problem,
-    reduction: &Reduction,
     case: &FloatingCase,
 ) -> Result<FullTrack, ReduceError> {
     let held = problem.prepared.held;
-    let base = reduction.model.data().base.as_ref();
     let not_floating = || ReduceError::NotFloating { element: m.name().into() };
-    let (held, base) = held.zip(base.map(|b| b.link)).ok_or_else(not_floating)?;
+    let held = held.ok_or_else(not_floating)?;
+    let edge = m.forest().edges().iter().find(|e| e.joint == held);
+    let base = edge.ok_or_else(not_floating)?.outer.index();
     let mut builder = forks_mechanism::MechanismBuilder::from_mechanism(m);
     builder.set_gravity(case.gravity);
     let m = &builder.build()?;
@@ -157,11 +157,10 @@ fn pushes(case: &FloatingCase, step: usize, h: f64) -> bool {
 /// As [`floating_deviation`].
 pub fn compare(
     track: &FullTrack,
-    reduction: &Reduction,
+    model: &Arc<ReducedModel>,
     coupling: BaseCoupling,
     case: &FloatingCase,
 ) -> Result<FloatingDeviation, ReduceError> {
-    let model: Arc<ReducedModel> = Arc::new(reduction.model.clone());
     let floating = FloatingModel::new(model.clone(), coupling)?.with_gravity(case.gravity);
     let floating = Arc::new(floating);
     let h = case.time / case.steps as f64;
