@@ -1,17 +1,38 @@
 //! The exact step for loads that are constant over it.
 //!
-//! With x = η − η_s and constant u = g − b_η the motion M ẍ + D ẋ + 𝓗 x = u is linear: (x, ẋ, u) after the step is
-//! the exponential of one matrix times (x, ẋ, u) before.
+//! With x = η − η_s and constant u = g − b_η the motion M ẍ + D ẋ + K x = u is linear. Where K is symmetric and
+//! positive definite it is solved in the modes of M and K, x = V y with VᵀMV = 1 and VᵀKV = Ω²: each mode in closed
+//! form if VᵀDV is diagonal (no damping, Rayleigh, modal), else by the exponential of one matrix in the coordinates
+//! (ẏ, Ω y), whose squared length is twice the energy, so that no power of it is larger than 1.
+
+use alloc::vec::Vec;
 
 use forks_lie::Matrix;
 
 use crate::{
     ModelError,
-    linear::{is_positive_definite, solve_matrix, sum},
+    linear::{solve_matrix, sum},
     model::ModelData,
+    orthogonal::OrthogonalRows,
+    oscillator::Oscillator,
     scalar::sqrt,
     transition::Transition,
 };
+
+/// Asymmetry, and entries of VᵀDV off the diagonal, that rounding explains, over the largest entry.
+const ROUNDING: f64 = 1e-13;
+
+/// What rates and positions are after a step in some coordinates y: columns ẏ, y and force.
+struct Blocks {
+    rates: [Matrix; 3],
+    positions: [Matrix; 3],
+}
+
+/// Coordinates y with V y = x and kinetic energy ½ ẏᵀẏ.
+struct Coordinates {
+    from_y: Matrix,
+    to_y: Matrix,
+}
 
 /// Rates and positions after a step; columns (η̇, η − η_s, g − b_η).
 pub(crate) fn exponential(
@@ -20,56 +41,103 @@ pub(crate) fn exponential(
     stiffness: &Matrix,
     h: f64,
 ) -> Result<Transition, ModelError> {
-    let n = stiffness.rows();
-    if n == 0 {
+    if stiffness.rows() == 0 {
         let none = Matrix::default();
         return Ok(Transition::new(&none, &none, &none, &[]));
     }
-    if !is_positive_definite(&data.mass) {
-        return Err(ModelError::MassNotPositiveDefinite);
+    let mass = cholesky(&data.mass).ok_or(ModelError::MassNotPositiveDefinite)?;
+    let inverse = solve_matrix(&mass, &Matrix::identity(mass.rows()))
+        .ok_or(ModelError::MassNotPositiveDefinite)?;
+    let is_symmetric =
+        stiffness.sub(&stiffness.transpose()).max_abs() <= ROUNDING * stiffness.max_abs();
+    let root = if is_symmetric { cholesky(stiffness) } else { None };
+    let (coordinates, blocks) = match root {
+        Some(root) => {
+            let modes = OrthogonalRows::new(&inverse.mul(&root));
+            let from_y = inverse.transpose_mul(&modes.turn().transpose());
+            let to_y = modes.turn().mul(&mass.transpose());
+            let damping = from_y.transpose_mul(&data.damping.mul(&from_y));
+            let omega: Vec<f64> = modes.singular_values().collect();
+            (Coordinates { from_y, to_y }, in_modes(&omega, &damping, h))
+        }
+        None => {
+            let (from_y, to_y) = (inverse.transpose(), mass.transpose());
+            let [stiffness, damping] =
+                [stiffness, &data.damping].map(|m| from_y.transpose_mul(&m.mul(&from_y)));
+            let unit = alloc::vec![sqrt(stiffness.norm()).max(1.0 / h); stiffness.rows()];
+            (Coordinates { from_y, to_y }, coupled(&unit, &stiffness, &damping, h))
+        }
+    };
+    let Coordinates { from_y, to_y } = &coordinates;
+    let back = |[a, b, c]: &[Matrix; 3]| {
+        let left = |m: &Matrix| from_y.mul(m);
+        [left(a).mul(to_y), left(b).mul(to_y), left(c).mul(&from_y.transpose())]
+    };
+    let [rates, positions] = [back(&blocks.rates), back(&blocks.positions)];
+    if !rates.iter().chain(&positions).all(Matrix::is_finite) {
+        return Err(ModelError::SingularStep);
     }
-    let invert =
-        |m: &Matrix| solve_matrix(&data.mass, m).ok_or(ModelError::MassNotPositiveDefinite);
-    let (k, d, w) = (invert(stiffness)?, invert(&data.damping)?, invert(&Matrix::identity(n))?);
-    // Velocities over ω and forces over ω²/‖M⁻¹‖ make the blocks of like size.
-    let omega = sqrt(k.norm()).max(1.0 / h);
-    let unit = omega * omega / w.norm();
+    let transition = |[a, b, c]: &[Matrix; 3]| Transition::new(a, b, c, static_force);
+    Ok(transition(&rates).followed_by(transition(&positions)))
+}
+
+fn in_modes(omega: &[f64], damping: &Matrix, h: f64) -> Blocks {
+    let n = omega.len();
+    let largest = damping.max_abs();
+    let is_small = |i: usize, j: usize| i == j || damping[(i, j)].abs() <= ROUNDING * largest;
+    if !(0..n).all(|i| (0..n).all(|j| is_small(i, j))) {
+        let unit: Vec<f64> = omega.iter().map(|w| w.max(1.0 / h)).collect();
+        let stiffness =
+            Matrix::from_fn(n, n, |i, j| if i == j { omega[i] * omega[i] } else { 0.0 });
+        return coupled(&unit, &stiffness, damping, h);
+    }
+    let modes: Vec<Oscillator> =
+        (0..n).map(|i| Oscillator::over(h, omega[i], damping[(i, i)])).collect();
+    let diagonal = |f: fn(&Oscillator) -> f64| {
+        Matrix::from_fn(n, n, |i, j| if i == j { f(&modes[i]) } else { 0.0 })
+    };
+    Blocks {
+        rates: [diagonal(|m| m.vv), diagonal(|m| m.vx), diagonal(|m| m.vf)],
+        positions: [diagonal(|m| m.xv), diagonal(|m| m.xx), diagonal(|m| m.xf)],
+    }
+}
+
+/// The exponential for (ẏ, unit y, h f): its blocks are of like size.
+fn coupled(unit: &[f64], stiffness: &Matrix, damping: &Matrix, h: f64) -> Blocks {
+    let n = unit.len();
     let generator = Matrix::from_fn(3 * n, 3 * n, |i, j| {
         let (a, b) = (i % n, j % n);
-        h * match (i / n, j / n) {
-            (0, 1) => omega * f64::from(a == b),
-            (1, 0) => -k[(a, b)] / omega,
-            (1, 1) => -d[(a, b)],
-            (1, 2) => w[(a, b)] * unit / omega,
+        match (i / n, j / n) {
+            (0, 0) => -h * damping[(a, b)],
+            (0, 1) => -h * stiffness[(a, b)] / unit[b],
+            (0, 2) => f64::from(a == b),
+            (1, 0) => h * unit[a] * f64::from(a == b),
             _ => 0.0,
         }
     });
     let e = matrix_exponential(&generator);
-    if !e.is_finite() {
-        return Err(ModelError::SingularStep);
-    }
-    let part = |i: usize, j: usize, s: f64| {
-        let block = e.block(i * n, j * n, n, n);
-        sum(&Matrix::zeros(n, n), s, &block)
+    let part = |i: usize, j: usize| {
+        Matrix::from_fn(n, n, |a, b| {
+            let row = if i == 1 { 1.0 / unit[a] } else { 1.0 };
+            let column = match j {
+                0 => 1.0,
+                1 => unit[b],
+                _ => h,
+            };
+            row * e[(i * n + a, j * n + b)] * column
+        })
     };
-    let rates = Transition::new(
-        &part(1, 1, 1.0),
-        &part(1, 0, omega),
-        &part(1, 2, omega / unit),
-        static_force,
-    );
-    let positions = Transition::new(
-        &part(0, 1, 1.0 / omega),
-        &part(0, 0, 1.0),
-        &part(0, 2, 1.0 / unit),
-        static_force,
-    );
-    Ok(rates.followed_by(positions))
+    Blocks {
+        rates: [part(0, 0), part(0, 1), part(0, 2)],
+        positions: [part(1, 0), part(1, 1), part(1, 2)],
+    }
 }
 
-/// Scaling and squaring of Taylor's series: at norm ½ its 18th term is below 2⁻¹⁸/18! = 6e-22.
+/// Scaling and squaring of Taylor's series: at norm ½ its 18th term is below 2⁻¹⁸/18! = 6e-22. The identity is left
+/// out until the end, so that slow motions beside fast ones keep their digits: (1 + X)² = 1 + (2X + X²).
 fn matrix_exponential(a: &Matrix) -> Matrix {
     const TERMS: usize = 18;
+    let n = a.rows();
     let mut squarings = 0;
     let mut norm = a.norm();
     while norm > 0.5 && squarings < 1024 {
@@ -77,13 +145,33 @@ fn matrix_exponential(a: &Matrix) -> Matrix {
         squarings += 1;
     }
     let scale = libm::ldexp(1.0, -squarings);
-    let a = Matrix::from_fn(a.rows(), a.columns(), |i, j| scale * a[(i, j)]);
-    let mut out = Matrix::identity(a.rows());
-    for k in (1..=TERMS).rev() {
-        out = sum(&Matrix::identity(a.rows()), 1.0 / k as f64, &a.mul(&out));
+    let a = Matrix::from_fn(n, n, |i, j| scale * a[(i, j)]);
+    // X = A (1 + A/2 (1 + A/3 (…)))
+    let mut series = Matrix::identity(n);
+    for k in (2..=TERMS).rev() {
+        series = sum(&Matrix::identity(n), 1.0 / k as f64, &a.mul(&series));
     }
+    let mut x = a.mul(&series);
     for _ in 0..squarings {
-        out = out.mul(&out);
+        x = sum(&x.mul(&x), 2.0, &x);
     }
-    out
+    sum(&Matrix::identity(n), 1.0, &x)
+}
+
+/// Lower triangular L with L Lᵀ = m; `None` if m is not positive definite.
+fn cholesky(m: &Matrix) -> Option<Matrix> {
+    let n = m.rows();
+    let mut l = Matrix::zeros(n, n);
+    for j in 0..n {
+        let dot = |l: &Matrix, i: usize| -> f64 { (0..j).map(|k| l[(i, k)] * l[(j, k)]).sum() };
+        let pivot = m[(j, j)] - dot(&l, j);
+        if pivot.is_nan() || pivot <= 0.0 {
+            return None;
+        }
+        l[(j, j)] = sqrt(pivot);
+        for i in j + 1..n {
+            l[(i, j)] = (m[(i, j)] - dot(&l, i)) / l[(j, j)];
+        }
+    }
+    Some(l)
 }

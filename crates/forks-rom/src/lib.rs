@@ -23,6 +23,7 @@ mod kernel;
 mod linear;
 mod model;
 mod orthogonal;
+mod oscillator;
 mod parallel;
 mod poses;
 mod reconstruction;

@@ -36,6 +36,16 @@ impl OrthogonalRows {
         out
     }
 
+    /// V.
+    pub(crate) fn turn(&self) -> &Matrix {
+        &self.turn
+    }
+
+    /// Singular values, in the order of the rows of V.
+    pub(crate) fn singular_values(&self) -> impl Iterator<Item = f64> + '_ {
+        self.squares.iter().map(|s| sqrt(*s))
+    }
+
     /// Largest singular value.
     pub(crate) fn largest(&self) -> f64 {
         sqrt(self.squares.iter().fold(0.0, |m, s| f64::max(m, *s)))

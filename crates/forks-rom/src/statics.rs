@@ -163,7 +163,11 @@ impl ReducedModel {
         scale: f64,
     ) -> (Vec<f64>, f64, Matrix) {
         let elastic = self.elastic_force(eta, servo_targets);
-        let mut size = elastic.iter().fold(f64::MIN_POSITIVE, |m, x| m.max(x.abs()));
+        let stretch = self.data().hessian.mul_vec(eta);
+        let drive = self.data().hessian.mul_vec(&self.rest_coordinates(servo_targets));
+        // Parts that may cancel: without loads the elastic force itself vanishes.
+        let parts = [self.static_force(), &stretch, &drive];
+        let mut size = parts.iter().flat_map(|p| *p).fold(f64::MIN_POSITIVE, |m, x| m.max(x.abs()));
         let mut slope = self.data().hessian.clone();
         let mut residual = elastic;
         // At scale 0 the loads are those that hold the linearisation pose.

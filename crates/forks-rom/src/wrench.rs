@@ -42,7 +42,8 @@ fn dual_basis(data: &ModelData) -> Matrix {
     out
 }
 
-/// \[A16\]'s stiffness K = 𝓗 − BᵀQB, `Q = blockdiag [[0, ½[f]×], [−½[f]×, ½[τ]×]]` of the static wrenches.
+/// \[A16\]'s stiffness in displaced body axes, `K = 𝓗 + BᵀQB with Q = blockdiag [[0, ½[f]×], [½[f]×, ½[τ]×]]` of the
+/// static wrenches: J_r(ξ)⁻ᵀ (b + 𝓗ξ) = b + 𝓗ξ + ½ ad_ξᵀ b to first order.
 pub(crate) fn linear_stiffness(data: &ModelData) -> Matrix {
     let n = data.basis.columns();
     let mut out = data.hessian.clone();
@@ -53,10 +54,10 @@ pub(crate) fn linear_stiffness(data: &ModelData) -> Matrix {
         let q = Matrix::from_fn(6, 6, |i, j| match (i < 3, j < 3) {
             (true, true) => 0.0,
             (true, false) => f.col(j - 3)[i],
-            (false, true) => -f.col(j)[i - 3],
+            (false, true) => f.col(j)[i - 3],
             (false, false) => t.col(j - 3)[i - 3],
         });
-        out = sum(&out, -1.0, &b.transpose_mul(&q.mul(&b)));
+        out = sum(&out, 1.0, &b.transpose_mul(&q.mul(&b)));
     }
     out
 }

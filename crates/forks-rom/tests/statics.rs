@@ -225,6 +225,21 @@ fn no_load_but_the_static_wrenches_keeps_the_pose() {
     assert!(s.eta.iter().all(|x| x.abs() < 1e-13), "{:?}", s.eta);
 }
 
+/// Without loads nothing is left of the elastic force at rest; servo targets alone move the model there.
+#[test]
+fn servo_targets_without_loads_are_solved() {
+    let mut rng = Rng::new(6);
+    let mut d = data(&mut rng, 2, 4);
+    d.effectors.iter_mut().for_each(|e| e.static_wrench = Wrench::ZERO);
+    let m = ReducedModel::new(d).unwrap();
+    let s = m.solve_static(&[], &[0.2]).unwrap();
+    assert_eq!(s.status, StaticStatus::Converged);
+    let expected = m.rest_coordinates(&[0.2]);
+    let error = s.eta.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    // The stated tolerance, 1e-12 of forces below 20, over a stiffness above 20.
+    assert!(error < 1e-12, "{error:e}");
+}
+
 #[test]
 fn solutions_that_are_not_found_say_so() {
     let mut rng = Rng::new(4);

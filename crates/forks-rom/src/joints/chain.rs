@@ -4,7 +4,7 @@ use alloc::{vec, vec::Vec};
 
 use forks_lie::{Matrix, Pose, Twist, log_rotation};
 
-use super::motion::Motion;
+use super::motion::{Motion, Place};
 use crate::{ModelData, orthogonal::OrthogonalRows};
 
 /// One or more joints in a row between two links that are not massless frames.
@@ -102,10 +102,10 @@ impl Chain {
     /// The gap at coordinates that make the position gap smallest, then the angle.
     pub(super) fn gap(&self, from_to: &Pose) -> Pose {
         let target = *from_to * self.to_from_joint;
-        let mut q: Vec<f64> = self.joints.iter().flat_map(|(m, _)| m.start.clone()).collect();
+        let mut places: Vec<Place> = self.joints.iter().map(|(m, _)| m.start()).collect();
         let mut best = (f64::INFINITY, f64::INFINITY, Pose::IDENTITY);
         for _ in 0..Self::ITERATIONS {
-            let (end, columns) = self.evaluate(&q);
+            let (end, columns) = self.evaluate(&places);
             let gap = end.inverse() * target;
             let far = gap.translation.length() / self.size;
             let angle = log_rotation(gap.rotation).length();
@@ -119,19 +119,22 @@ impl Chain {
             if largest < 1e-15 || !largest.is_finite() {
                 break;
             }
-            q.iter_mut().zip(step).for_each(|(q, s)| *q += s);
+            let mut rest = &step[..];
+            for ((motion, _), place) in self.joints.iter().zip(&mut places) {
+                let (own, others) = rest.split_at(motion.dof());
+                motion.advance(place, own);
+                rest = others;
+            }
         }
         best.2
     }
 
     /// Pose of the last joint's frame in the first link, and the columns in that frame.
-    fn evaluate(&self, q: &[f64]) -> (Pose, Vec<Twist>) {
+    fn evaluate(&self, places: &[Place]) -> (Pose, Vec<Twist>) {
         let mut pose = Pose::IDENTITY;
-        let mut columns: Vec<(Pose, Twist)> = Vec::with_capacity(q.len());
-        let mut used = 0;
-        for (motion, backwards) in &self.joints {
-            let (moved, local) = motion.at(&q[used..used + motion.dof()]);
-            used += motion.dof();
+        let mut columns: Vec<(Pose, Twist)> = Vec::new();
+        for ((motion, backwards), place) in self.joints.iter().zip(places) {
+            let (moved, local) = motion.at_place(place);
             // A column is a twist of the child-side frame against the parent's.
             if *backwards {
                 let joint = pose * motion.joint_from_child.inverse();

@@ -13,7 +13,14 @@ pub(super) struct Motion {
     /// In the joint's frame, in order of multiplication.
     columns: Vec<Twist>,
     form: Form,
-    pub(super) start: Vec<f64>,
+    start: Vec<f64>,
+}
+
+/// A position of a joint.
+pub(super) struct Place {
+    q: Vec<f64>,
+    /// M of a group.
+    turned: Pose,
 }
 
 #[derive(PartialEq)]
@@ -72,7 +79,7 @@ impl Motion {
     }
 
     /// M(q) and what it moves by per unit of q̇, in the child-side frame.
-    pub(super) fn at(&self, q: &[f64]) -> (Pose, Vec<Twist>) {
+    fn at(&self, q: &[f64]) -> (Pose, Vec<Twist>) {
         if self.form != Form::Product {
             let xi = self.columns.iter().zip(q).fold(Twist::ZERO, |sum, (c, q)| sum + *c * *q);
             let jacobian = right_jacobian(xi);
@@ -89,6 +96,28 @@ impl Motion {
             pose = pose * step;
         }
         (pose, columns)
+    }
+
+    /// Where the iterations of a row of joints begin.
+    pub(super) fn start(&self) -> Place {
+        Place { q: self.start.clone(), turned: Pose::IDENTITY }
+    }
+
+    /// Moves a place by small changes of the coordinates: a group's motion goes on from where it is.
+    pub(super) fn advance(&self, place: &mut Place, step: &[f64]) {
+        if self.form == Form::Group {
+            place.turned = (place.turned * self.at(step).0).normalized();
+        } else {
+            place.q.iter_mut().zip(step).for_each(|(q, s)| *q += s);
+        }
+    }
+
+    /// M and its columns at a place.
+    pub(super) fn at_place(&self, place: &Place) -> (Pose, Vec<Twist>) {
+        match self.form {
+            Form::Group => (place.turned, self.columns.clone()),
+            _ => self.at(&place.q),
+        }
     }
 
     /// Where the child has the joint's frame, seen from where the joint can put it at best.
