@@ -95,3 +95,9 @@ pub(crate) fn slider(m: f64, d: f64, k: f64) -> ModelData {
 pub(crate) fn load(rng: &mut Rng, effector: usize, size: f64, frame: LoadFrame) -> EffectorLoad {
     EffectorLoad { effector, wrench: Wrench::new(vector(rng), vector(rng)) * size, frame }
 }
+
+/// A force along world x on the first effector.
+pub(crate) fn push(f: f64) -> EffectorLoad {
+    let wrench = Wrench::new(DVec3::X * f, DVec3::ZERO);
+    EffectorLoad { effector: 0, wrench, frame: LoadFrame::World }
+}
