@@ -91,8 +91,8 @@ fn displaced(r: &Release, case: &Case) -> Option<(DVec3, Equilibrium)> {
     while at(high)?.1 < r.displacement {
         (low, high) = (high, 2.0 * high);
     }
-    // Halving leaves 2⁻⁴⁰ of the force.
-    for _ in 0..40 {
+    // To 2⁻¹⁶ of the force.
+    for _ in 0..16 {
         let middle = 0.5 * (low + high);
         if at(middle)?.1 < r.displacement { low = middle } else { high = middle }
     }

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3, right_jacobian};
-use forks_rom::{EffectorLoad, LoadFrame, ReducedModel, State, StepStatus, Stepper};
+use forks_rom::{
+    EffectorLoad, Elasticity, LoadFrame, ReducedModel, Scheme, State, StepStatus, Stepper,
+};
 use forks_testkit::Rng;
 
 use super::{case::Case, record::Recorder, scenario::Stable};
@@ -30,9 +32,11 @@ struct Run {
 pub(crate) fn check(s: &Stable, case: &Case, out: &mut Recorder) -> Result<(), String> {
     let model = Arc::new(case.reduction.model.clone());
     let mut outside = 0;
-    for &h in &s.step_sizes {
-        let run = run(s, case, &model, h)?;
-        let name = |what: &str| format!("{} steps of {h:.3} s: {what}", s.steps);
+    let schemes = [("implicit", Scheme::ImplicitEuler), ("exact", Scheme::Exponential)];
+    let runs = schemes.into_iter().flat_map(|x| s.step_sizes.iter().map(move |&h| (x, h)));
+    for ((label, scheme), h) in runs {
+        let run = run(s, case, &model, (h, scheme))?;
+        let name = |what: &str| format!("{} {label} steps of {h:.3} s: {what}", s.steps);
         out.equal(&name("not finite"), run.not_finite, 0);
         out.at_most(&name("energy growth, no loads"), run.growth, ROUNDING);
         out.at_most(&name("energy growth over work"), run.excess, ROUNDING);
@@ -44,8 +48,14 @@ pub(crate) fn check(s: &Stable, case: &Case, out: &mut Recorder) -> Result<(), S
     Ok(())
 }
 
-fn run(s: &Stable, case: &Case, model: &Arc<ReducedModel>, h: f64) -> Result<Run, String> {
-    let stepper = Stepper::new(model.clone(), h).map_err(|e| e.to_string())?;
+fn run(
+    s: &Stable,
+    case: &Case,
+    model: &Arc<ReducedModel>,
+    (h, scheme): (f64, Scheme),
+) -> Result<Run, String> {
+    let stepper = Stepper::with(model.clone(), h, scheme, Elasticity::Energy);
+    let stepper = stepper.map_err(|e| e.to_string())?;
     let limits = limits(case, s.reach);
     let mut rng = Rng::new(s.seed);
     let mut state = State::new(model);
