@@ -94,7 +94,7 @@ impl Chain {
         });
         Self {
             joints: rests().map(|(j, back)| (Motion::new(j), back)).collect(),
-            to_from_joint: rests().last().map_or(Pose::IDENTITY, frame),
+            to_from_joint: rests().next_back().map_or(Pose::IDENTITY, frame),
             size: if size > 0.0 { size } else { 1.0 },
         }
     }
