@@ -168,11 +168,14 @@ impl BodyLoads {
         changed: &mut impl FnMut(Change, &[Wrench]),
     ) -> Wrench {
         let b = &p.plan.bodies[body];
-        let Some(leaf) = b.leaf else { return Wrench::ZERO };
         let mut sum = Wrench::ZERO;
         let mut to_body = None;
         if self.is_following[body] {
-            let world = p.frames.shared_world_from_node(&p.plan.layout, leaf);
+            // The ground's frame is the world's.
+            let world = match b.leaf {
+                Some(leaf) => p.frames.shared_world_from_node(&p.plan.layout, leaf),
+                None => Pose::IDENTITY,
+            };
             let rotation = (world.rotation * b.leaf_from_body.rotation).conjugate();
             if b.is_compensated() {
                 sum = b.compensation(rotation * p.plan.gravity);
