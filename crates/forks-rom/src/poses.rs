@@ -10,7 +10,7 @@ use crate::{
     parallel,
 };
 
-/// Links from which several threads pay for one instance: measured with two threads.
+/// Links from which several threads are used for one instance: an estimate from 6 ns a link and 10 µs to wake threads.
 const PARALLEL_LINKS: usize = 16_384;
 
 /// Link blocks that one thread takes at a time then.

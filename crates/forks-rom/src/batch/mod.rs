@@ -19,7 +19,7 @@ pub use poses::BatchPoses;
 /// Instances that one thread steps together; their numbers stay in its first-level cache.
 const CHUNK: usize = 64;
 
-/// Instances from which several threads pay: measured, see `Batch::step`.
+/// Instances from which several threads are used: an estimate from 50 ns a step and 10 µs to wake threads.
 const PARALLEL_INSTANCES: usize = 1024;
 
 /// Instances of one model with a common step.
