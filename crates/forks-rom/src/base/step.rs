@@ -28,10 +28,11 @@ pub enum FloatingStatus {
         /// The first such effector.
         effector: usize,
     },
-    /// The step was made; the change of the inertia to first order would take away mass and was held back: the energy
-    /// is not controlled there.
+    /// The step was made; before or after it the change of the inertia to first order would take away mass and was
+    /// held back: the energy is not controlled there.
     InertiaHeldBack,
-    /// The step was made with the linearisation pose's inertia because Newton's method did not settle: momentum is
+    /// The step was made with the linearisation pose's inertia because Newton's method did not settle, which
+    /// happens where the base turns by a radian or more in one step: momentum is
     /// exact, the energy is not controlled.
     NotSettled,
     /// Loads or result are not finite; the state is unchanged.
@@ -131,7 +132,9 @@ impl FloatingStepper {
         match outside {
             _ if !settled => FloatingStatus::NotSettled,
             Some(effector) => FloatingStatus::OutOfRange { effector },
-            None if held < 1.0 => FloatingStatus::InertiaHeldBack,
+            None if held.min(inertia.hold_back(state.eta())) < 1.0 => {
+                FloatingStatus::InertiaHeldBack
+            }
             None => FloatingStatus::Completed,
         }
     }
