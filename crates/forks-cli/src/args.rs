@@ -98,7 +98,7 @@ pub(crate) struct RunTimeOptions {
     pub(crate) effector: Option<String>,
 
     /// Force (N) and torque (N·m) at the effector's origin, constant in time
-    #[arg(long, value_name = "fx,fy,fz,tx,ty,tz", allow_hyphen_values = true, value_parser = wrench, requires = "reduced")]
+    #[arg(long, value_name = "fx,fy,fz,tx,ty,tz", allow_hyphen_values = true, value_parser = wrench, conflicts_with = "path")]
     pub(crate) wrench: Option<[f64; 6]>,
 
     /// Axes in which the wrench keeps its components while the effector moves
@@ -106,15 +106,15 @@ pub(crate) struct RunTimeOptions {
     pub(crate) frame: FrameChoice,
 
     /// Move a servo's target by this much from where it was at the linearisation pose; repeatable
-    #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true, value_parser = servo_target, requires = "reduced")]
+    #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true, value_parser = servo_target, conflicts_with = "path")]
     pub(crate) servo: Vec<(String, f64)>,
 
     /// How a step is made
-    #[arg(long, value_enum, default_value_t = SchemeChoice::Implicit, requires = "reduced")]
+    #[arg(long, value_enum, default_value_t = SchemeChoice::Implicit, conflicts_with = "path")]
     pub(crate) scheme: SchemeChoice,
 
     /// How the elastic force depends on the displacement
-    #[arg(long, value_enum, default_value_t = ElasticityChoice::Energy, requires = "reduced")]
+    #[arg(long, value_enum, default_value_t = ElasticityChoice::Energy, conflicts_with = "path")]
     pub(crate) elasticity: ElasticityChoice,
 }
 
