@@ -18,6 +18,7 @@ mod check;
 mod effectors;
 mod error;
 mod exponential;
+pub mod file;
 mod joints;
 mod kernel;
 mod linear;
@@ -39,6 +40,7 @@ pub use base::{
 };
 pub use batch::{Batch, BatchPoses, BatchStatus};
 pub use error::ModelError;
+pub use file::FileError;
 pub use forks_lie as lie;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 pub use kernel::Avx2;
