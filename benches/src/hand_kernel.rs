@@ -145,9 +145,16 @@ const Q: [f64; 8] = [
 
 #[target_feature(enable = "avx2,fma")]
 fn displace(blocks: &[Block], eta: &[f64; COORDINATES], poses: &mut [BlockPoses]) {
-    let eta = eta.map(|x| _mm256_set1_pd(x));
+    let mut coordinates = [_mm256_set1_pd(0.0); COORDINATES];
+    for (v, x) in coordinates.iter_mut().zip(eta) {
+        *v = _mm256_set1_pd(*x);
+    }
+    // Loops and no closures: those may stay calls.
     for (block, pose) in blocks.iter().zip(poses) {
-        let twist = [0, 1, 2, 3, 4, 5].map(|i| map_row(block, i, &eta));
+        let mut twist = [_mm256_set1_pd(0.0); 6];
+        for i in 0..6 {
+            twist[i] = map_row(block, i, &coordinates);
+        }
         exponential(block, twist, pose);
     }
 }
@@ -156,17 +163,13 @@ fn displace(blocks: &[Block], eta: &[f64; COORDINATES], poses: &mut [BlockPoses]
 #[target_feature(enable = "avx2,fma")]
 #[inline]
 fn map_row(block: &Block, i: usize, eta: &[__m256d; COORDINATES]) -> __m256d {
-    let term = |j: usize| load(&block.map[j][i]);
-    let even = _mm256_fmadd_pd(
-        term(4),
-        eta[4],
-        _mm256_fmadd_pd(term(2), eta[2], _mm256_mul_pd(term(0), eta[0])),
-    );
-    let odd = _mm256_fmadd_pd(
-        term(5),
-        eta[5],
-        _mm256_fmadd_pd(term(3), eta[3], _mm256_mul_pd(term(1), eta[1])),
-    );
+    let x = &block.map;
+    let mut even = _mm256_mul_pd(load(&x[0][i]), eta[0]);
+    even = _mm256_fmadd_pd(load(&x[2][i]), eta[2], even);
+    even = _mm256_fmadd_pd(load(&x[4][i]), eta[4], even);
+    let mut odd = _mm256_mul_pd(load(&x[1][i]), eta[1]);
+    odd = _mm256_fmadd_pd(load(&x[3][i]), eta[3], odd);
+    odd = _mm256_fmadd_pd(load(&x[5][i]), eta[5], odd);
     _mm256_add_pd(even, odd)
 }
 
@@ -186,38 +189,54 @@ fn exponential(block: &Block, twist: [__m256d; 6], out: &mut BlockPoses) {
     let b = _mm256_mul_pd(half, sinc);
     let c = _mm256_mul_pd(_mm256_set1_pd(0.25), _mm256_fmadd_pd(cosine, q, p));
     let [u0, u1, u2] = cross([w0, w1, w2], [v0, v1, v2]);
-    let inner =
-        [(u0, v0), (u1, v1), (u2, v2)].map(|(u, v)| _mm256_fmadd_pd(c, u, _mm256_mul_pd(b, v)));
+    let inner = [
+        _mm256_fmadd_pd(c, u0, _mm256_mul_pd(b, v0)),
+        _mm256_fmadd_pd(c, u1, _mm256_mul_pd(b, v1)),
+        _mm256_fmadd_pd(c, u2, _mm256_mul_pd(b, v2)),
+    ];
     let turn = cross([w0, w1, w2], inner);
-    for (i, (v, t)) in [v0, v1, v2].into_iter().zip(turn).enumerate() {
-        store(&mut out.0[i], _mm256_add_pd(_mm256_add_pd(load(&block.rest[i]), v), t));
-    }
+    let rest = &block.rest;
+    store(&mut out.0[0], _mm256_add_pd(_mm256_add_pd(load(&rest[0]), v0), turn[0]));
+    store(&mut out.0[1], _mm256_add_pd(_mm256_add_pd(load(&rest[1]), v1), turn[1]));
+    store(&mut out.0[2], _mm256_add_pd(_mm256_add_pd(load(&rest[2]), v2), turn[2]));
     // (½ sinc ω, cosine) times the rest quaternion.
-    let [x, yq, z, w] = [3, 4, 5, 6].map(|i| load(&block.rest[i]));
-    let [d0, d1, d2] = [w0, w1, w2].map(|w| _mm256_mul_pd(half, w));
-    let sum = |a: [__m256d; 4], b: [__m256d; 4]| {
-        let left = _mm256_fmadd_pd(a[1], b[1], _mm256_mul_pd(a[0], b[0]));
-        let right = _mm256_fnmadd_pd(a[3], b[3], _mm256_mul_pd(a[2], b[2]));
-        _mm256_add_pd(left, right)
-    };
-    store(&mut out.0[3], sum([cosine, d0, d1, d2], [x, w, z, yq]));
-    store(&mut out.0[4], sum([cosine, d1, d2, d0], [yq, w, x, z]));
-    store(&mut out.0[5], sum([cosine, d2, d0, d1], [z, w, yq, x]));
+    let (x, yq, z, w) = (load(&rest[3]), load(&rest[4]), load(&rest[5]), load(&rest[6]));
+    let d0 = _mm256_mul_pd(half, w0);
+    let d1 = _mm256_mul_pd(half, w1);
+    let d2 = _mm256_mul_pd(half, w2);
+    store(&mut out.0[3], dot([cosine, d0, d1, d2], [x, w, z, yq]));
+    store(&mut out.0[4], dot([cosine, d1, d2, d0], [yq, w, x, z]));
+    store(&mut out.0[5], dot([cosine, d2, d0, d1], [z, w, yq, x]));
     let left = _mm256_fnmadd_pd(d0, x, _mm256_mul_pd(cosine, w));
     let right = _mm256_fnmsub_pd(d2, z, _mm256_mul_pd(d1, yq));
     store(&mut out.0[6], _mm256_add_pd(left, right));
+}
+
+/// a₀b₀ + a₁b₁ + a₂b₂ − a₃b₃.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+fn dot(a: [__m256d; 4], b: [__m256d; 4]) -> __m256d {
+    let left = _mm256_fmadd_pd(a[1], b[1], _mm256_mul_pd(a[0], b[0]));
+    let right = _mm256_fnmadd_pd(a[3], b[3], _mm256_mul_pd(a[2], b[2]));
+    _mm256_add_pd(left, right)
 }
 
 /// A polynomial of degree seven in pairs (Estrin's scheme): a third of Horner's depth.
 #[target_feature(enable = "avx2,fma")]
 #[inline]
 fn polynomial(c: &[f64; 8], y: __m256d) -> __m256d {
-    let c = c.map(|c| _mm256_set1_pd(c));
     let y2 = _mm256_mul_pd(y, y);
     let y4 = _mm256_mul_pd(y2, y2);
-    let low = _mm256_fmadd_pd(_mm256_fmadd_pd(c[3], y, c[2]), y2, _mm256_fmadd_pd(c[1], y, c[0]));
-    let high = _mm256_fmadd_pd(_mm256_fmadd_pd(c[7], y, c[6]), y2, _mm256_fmadd_pd(c[5], y, c[4]));
+    let low = _mm256_fmadd_pd(pair(c, 2, y), y2, pair(c, 0, y));
+    let high = _mm256_fmadd_pd(pair(c, 6, y), y2, pair(c, 4, y));
     _mm256_fmadd_pd(high, y4, low)
+}
+
+/// c_k + c_{k+1} y.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+fn pair(c: &[f64; 8], k: usize, y: __m256d) -> __m256d {
+    _mm256_fmadd_pd(_mm256_set1_pd(c[k + 1]), y, _mm256_set1_pd(c[k]))
 }
 
 /// a × b.

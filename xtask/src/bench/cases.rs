@@ -8,7 +8,7 @@ use super::{
     divide, forward, kernel, measure,
     measure::{FLAGGED_SPREAD, Timing},
     peers::Peers,
-    reduced, reduction,
+    reduced, reduction, scaling,
 };
 
 /// What measuring a case needs.
@@ -34,6 +34,7 @@ pub(super) const ALL: &[(&str, Measure)] = &[
     ("reduced/helix-400", reduced::helix_400),
     ("reduced/ladder-48", reduced::ladder_48),
     ("reduced/arm-20", reduced::arm_20),
+    ("reduced/scaling", scaling::scaling),
     ("kernel/poses-6", kernel::poses_6),
     ("kernel/poses-12", kernel::poses_12),
     ("kernel/poses-18", kernel::poses_18),

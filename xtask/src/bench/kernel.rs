@@ -33,7 +33,6 @@ pub(super) fn poses_18(name: &str, context: &Context<'_>) -> Result<Vec<Case>, S
     LINKS.iter().map(|&n| poses(name, context, n, 3)).collect()
 }
 
-/// A helix of `n` links, three hinges per joint, with effectors at equal distances, the tip among them.
 fn poses(name: &str, context: &Context<'_>, n: usize, effectors: usize) -> Result<Case, String> {
     let model = helix(n, effectors)?;
     let coordinates = model.dof();
@@ -68,7 +67,8 @@ fn add_hand(case: &mut Case, hand: Timing, difference: Option<f64>, coordinates:
     }
 }
 
-fn helix(n: usize, effectors: usize) -> Result<ReducedModel, String> {
+/// A helix of `n` links, three hinges per joint, reduced to effectors at equal distances, the tip among them.
+pub(super) fn helix(n: usize, effectors: usize) -> Result<ReducedModel, String> {
     let m = parametric::helix(n, HelixJoints::Hinge3).mechanism;
     let links: Vec<LinkId> = real_links(&m);
     let at = |k: usize| Effector::of_link(&m, links[(k + 1) * links.len() / effectors - 1]);

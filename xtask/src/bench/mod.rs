@@ -13,6 +13,7 @@ mod peers;
 mod reduced;
 mod reduction;
 mod rivals;
+mod scaling;
 
 use std::{
     path::{Path, PathBuf},
