@@ -65,7 +65,7 @@ fn run(
     for k in 0..s.steps {
         if k % BLOCK == 0 {
             loads.clear();
-            if k / BLOCK % 2 == 0 {
+            if (k / BLOCK).is_multiple_of(2) {
                 loads.extend((0..limits.len()).map(|e| random_load(&mut rng, e, limits[e])));
             }
         }
