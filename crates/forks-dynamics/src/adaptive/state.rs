@@ -44,6 +44,11 @@ pub struct AdaptiveState<'p> {
     pub(super) computed: Vec<(u32, f64)>,
     /// Connections that move, for the hysteresis.
     pub(super) moving: Vec<bool>,
+    /// Number of steps, and of the last one that caught up.
+    pub(super) steps: u64,
+    pub(super) caught_up: u64,
+    /// The step in which a connection last moved.
+    pub(super) moved: Vec<u64>,
     pub(super) queue: Queue,
     /// Nodes whose coefficients have to be brought up to date.
     pub(super) dirty: Vec<u32>,
@@ -80,6 +85,9 @@ impl<'p> AdaptiveState<'p> {
             acceleration: vec![0.0; plan.velocities],
             computed: Vec::with_capacity(n),
             moving: vec![true; plan.connections.len()],
+            steps: 0,
+            caught_up: 0,
+            moved: vec![0; plan.connections.len()],
             queue: Queue::with_capacity(n + 1),
             dirty: Vec::with_capacity(n),
             is_dirty: vec![false; n],
@@ -225,7 +233,7 @@ pub(super) fn bytes(plan: &AdaptivePlan) -> usize {
     let n = l.nodes.len();
     let numbers = l.matrix + l.total + l.response + l.forces;
     let per_node = size_of::<(u32, f64)>() + 16 + 4 + 1;
-    let per_connection = size_of::<Turn>() + size_of::<Rank>() + 1;
+    let per_connection = size_of::<Turn>() + size_of::<Rank>() + 1 + 8;
     8 * numbers
         + Frames::bytes(l)
         + n * per_node

@@ -20,7 +20,14 @@ impl AdaptiveState<'_> {
     /// When all of them do, the mechanism is at rest: further steps cost nothing until a force or a position
     /// is set. After a solution that is not finite nothing moves.
     pub fn step(&mut self, target: &Target) -> AdaptiveStep {
-        let result = self.solve(target);
+        self.steps += 1;
+        let due = self.plan.options.catch_up;
+        let catches_up = due > 0 && self.steps >= self.caught_up + due as u64;
+        let mut target = *target;
+        if catches_up {
+            target.error *= self.plan.options.catch_up_error;
+        }
+        let result = self.solve(&target);
         let mut out =
             AdaptiveStep { result, joints_moved: 0, certified_error: result.certified_error };
         let failed = [AdaptiveStatus::NotFinite, AdaptiveStatus::DependentDirections];
@@ -30,6 +37,9 @@ impl AdaptiveState<'_> {
         let left = self.move_joints(&mut out.joints_moved);
         if left.squares > 0.0 {
             out.certified_error = with_left(target.measure, &out, &left);
+        }
+        if catches_up {
+            self.caught_up = self.steps;
         }
         self.place_moved();
         self.refresh();
@@ -54,14 +64,19 @@ impl AdaptiveState<'_> {
                 left.largest = left.largest.max(size);
                 continue;
             }
+            // Steps since it last moved, as far as they were not caught up for smaller ones.
+            let steps = self.steps - self.moved[connection].max(self.caught_up);
+            let steps = if plan.options.catch_up == 0 { 1 } else { steps };
+            self.moved[connection] = self.steps;
+            let h2 = h * h * steps as f64;
             match &c.shape {
                 Shape::Weld => continue,
-                Shape::Hinge(x) => self.q[x.q] += h * h * self.acceleration[x.v],
+                Shape::Hinge(x) => self.q[x.q] += h2 * self.acceleration[x.v],
                 Shape::General(g) => {
                     for part in plan.generals[*g].parts.iter().filter(|p| !p.closing) {
                         let mut v = [0.0; 6];
                         for i in 0..part.dof {
-                            v[i] = h * h * self.acceleration[part.v + i];
+                            v[i] = h2 * self.acceleration[part.v + i];
                         }
                         let q = &mut self.q[part.q..part.q + part.q_len];
                         part.kind.integrate(q, &v[..part.dof]);
