@@ -46,7 +46,7 @@ pub struct AdaptiveOptions {
     /// chains are displaced by the threshold times their lever arm; 4 to 16 takes most of that away for
     /// a few joints more.
     pub catch_up: usize,
-    /// Factor of the threshold in steps that catch up, above 0 and at most 1. Default 2⁻¹².
+    /// Factor of the threshold in steps that catch up, above 0 and at most 1. Default 2⁻¹⁶.
     pub catch_up_error: f64,
     /// Largest ratio of the inverse inertias of two bodies that a joint connects (EQUATIONS 1.7). Default
     /// 1e6.
@@ -64,7 +64,7 @@ impl Default for AdaptiveOptions {
             rest_below: 0.0,
             resume_ratio: 2.0,
             catch_up: 0,
-            catch_up_error: 1.0 / 4096.0,
+            catch_up_error: 1.0 / 65536.0,
             largest_mass_ratio: 1e6,
         }
     }

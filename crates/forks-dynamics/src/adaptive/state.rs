@@ -3,7 +3,7 @@
 use forks_mechanism::lie::Wrench;
 
 use super::{
-    AdaptiveError,
+    AdaptiveError, AdaptiveStep, Target,
     closing::{Coefficients, Rank, Scratch},
     connection::Turn,
     error::{check_finite, check_length},
@@ -49,6 +49,8 @@ pub struct AdaptiveState<'p> {
     pub(super) caught_up: u64,
     /// The step in which a connection last moved.
     pub(super) moved: Vec<u64>,
+    /// Accelerations with which coordinates last moved, where steps catch up.
+    pub(super) last_acceleration: Vec<f64>,
     pub(super) queue: Queue,
     /// Nodes whose coefficients have to be brought up to date.
     pub(super) dirty: Vec<u32>,
@@ -57,6 +59,8 @@ pub struct AdaptiveState<'p> {
     pub(super) poses_changed: bool,
     /// Nodes brought up to date since the last solution.
     pub(super) updated: usize,
+    /// The last step, if it found that nothing has to move and nothing was changed since.
+    pub(super) rest: Option<(Target, AdaptiveStep)>,
     /// General connections whose columns are dependent in the present pose.
     pub(super) dependent: usize,
 }
@@ -85,6 +89,7 @@ impl<'p> AdaptiveState<'p> {
             acceleration: vec![0.0; plan.velocities],
             computed: Vec::with_capacity(n),
             moving: vec![true; plan.connections.len()],
+            last_acceleration: vec![0.0; plan.velocities],
             steps: 0,
             caught_up: 0,
             moved: vec![0; plan.connections.len()],
@@ -93,6 +98,7 @@ impl<'p> AdaptiveState<'p> {
             is_dirty: vec![false; n],
             poses_changed: true,
             updated: 0,
+            rest: None,
             dependent: 0,
         };
         out.start();
@@ -172,6 +178,7 @@ impl<'p> AdaptiveState<'p> {
         }
         check_finite("wrench", &wrench.to_array())?;
         self.loads.set(self.plan, link.index(), wrench, frame);
+        self.rest = None;
         Ok(())
     }
 
@@ -201,6 +208,7 @@ impl<'p> AdaptiveState<'p> {
     /// Takes the forces on all links away.
     pub fn clear_forces(&mut self) {
         self.loads.clear(self.plan);
+        self.rest = None;
     }
 
     /// Sets the generalised forces of a joint's coordinates (motors). O(log n).
@@ -241,5 +249,5 @@ pub(super) fn bytes(plan: &AdaptivePlan) -> usize {
         + plan.generals.len() * size_of::<GeneralState>()
         + plan.bodies.len() * (size_of::<Wrench>() + 6)
         + plan.links.len() * 4
-        + (plan.start.len() + 2 * plan.velocities) * 8
+        + (plan.start.len() + 3 * plan.velocities) * 8
 }

@@ -20,6 +20,7 @@ use forks_mechanism::lie::Pose;
 impl AdaptiveState<'_> {
     /// Notes a node and its ancestors for the next [`AdaptiveState::refresh`].
     pub(super) fn touch(&mut self, node: usize) {
+        self.rest = None;
         touch(&self.plan.layout, &mut self.is_dirty, &mut self.dirty, node);
     }
 
