@@ -6,9 +6,13 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::glam::{DQuat, DVec3};
+use forks_lie::{
+    Matrix, Wrench,
+    glam::{DQuat, DVec3},
+};
 
 use crate::{
+    EffectorLoad, LoadFrame,
     kernel::{LANES, Lane4, Lanes, MAX_QUARTER_ANGLE_SQUARED, cosine_and_sinc, half_angle_series},
     model::ModelData,
 };
@@ -44,16 +48,27 @@ pub(crate) struct WorldWrench {
 
 impl EffectorBlocks {
     pub(crate) fn new(data: &ModelData) -> Self {
-        let (dof, width) = (data.basis.columns(), data.basis.columns().div_ceil(LANES));
-        let count = data.effectors.len();
+        let rotations = data.effectors.iter().map(|e| e.rest.rotation).collect();
+        Self::from_parts(rotations, &data.basis, data.radius, data.range)
+    }
+
+    /// From the rest orientations, B (6E × n), the size r and the largest relative displacement.
+    pub(crate) fn from_parts(
+        rotations: Vec<DQuat>,
+        basis: &Matrix,
+        radius: f64,
+        range: f64,
+    ) -> Self {
+        let (dof, width) = (basis.columns(), basis.columns().div_ceil(LANES));
+        let count = rotations.len();
         let mut columns = vec![Lane4::default(); 2 * dof * count];
         let mut rows = vec![Lane4::default(); 6 * width * count];
-        for (e, effector) in data.effectors.iter().enumerate() {
+        for (e, rotation) in rotations.iter().enumerate() {
             for j in 0..dof {
-                let b = |i: usize| data.basis[(6 * e + i, j)];
+                let b = |i: usize| basis[(6 * e + i, j)];
                 let turned = [
-                    effector.rest.rotation * DVec3::new(b(0), b(1), b(2)),
-                    effector.rest.rotation * DVec3::new(b(3), b(4), b(5)),
+                    *rotation * DVec3::new(b(0), b(1), b(2)),
+                    *rotation * DVec3::new(b(3), b(4), b(5)),
                 ];
                 for (part, v) in turned.into_iter().enumerate() {
                     for (i, x) in v.to_array().into_iter().enumerate() {
@@ -66,11 +81,11 @@ impl EffectorBlocks {
         Self {
             columns,
             rows,
-            rotations: data.effectors.iter().map(|e| e.rest.rotation).collect(),
+            rotations,
             dof,
             width,
-            inverse_radius: 1.0 / data.radius,
-            range_squared: data.range * data.range,
+            inverse_radius: 1.0 / radius,
+            range_squared: range * range,
         }
     }
 
@@ -159,6 +174,15 @@ impl WorldTwist {
         DQuat::from_xyzw(d.x, d.y, d.z, cosine)
     }
 
+    /// V(ω') v', how far the origin moves.
+    #[inline(always)]
+    pub(crate) fn displacement<L: Lanes>(&self, l: L) -> DVec3 {
+        let (v, o) = (self.linear, self.angular);
+        let Coefficients { b, c, .. } = Coefficients::at(l, o.length_squared());
+        let once = o.cross(v);
+        v + once * b + o.cross(once) * c
+    }
+
     /// What a wrench in world axes at the displaced origin does on this twist's coordinates: J_r(ξ)ᵀ w, in the
     /// axes of the twist.
     #[inline(always)]
@@ -177,6 +201,24 @@ impl WorldTwist {
             + (u.cross(f) + v.cross(f.cross(o))) * c
             + o * (2.0 * (db * f.dot(u) + dc * f.dot(bend)));
         WorldWrench { force: transposed(f), torque: turned + transposed(w.torque) }
+    }
+}
+
+/// A load in world axes, on an effector displaced by `twist` from a rest orientation.
+#[inline(always)]
+pub(crate) fn load_in_world<L: Lanes>(
+    l: L,
+    load: &EffectorLoad,
+    rest: DQuat,
+    twist: &WorldTwist,
+) -> WorldWrench {
+    let Wrench { force, torque } = load.wrench;
+    match load.frame {
+        LoadFrame::World => WorldWrench { force, torque },
+        LoadFrame::Body => {
+            let rotation = twist.rotation(l) * rest;
+            WorldWrench { force: rotation * force, torque: rotation * torque }
+        }
     }
 }
 

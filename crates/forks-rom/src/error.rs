@@ -31,6 +31,21 @@ pub enum ModelError {
     /// The model's base is fixed in the world.
     #[error("the base of the model does not float")]
     NoBase,
+    /// A blend without a sample.
+    #[error("a blend needs at least one sample")]
+    NoSample,
+    /// The columns of a basis are not orthonormal with lengths over r.
+    #[error("{quantity} is not orthonormal with lengths over the mechanism's size")]
+    NotOrthonormal {
+        /// Which.
+        quantity: &'static str,
+    },
+    /// The exponent of the weights is not an even number from 4 to 64.
+    #[error("the exponent of the weights is {exponent}; it must be even and from 4 to 64")]
+    WeightExponent {
+        /// The exponent.
+        exponent: u32,
+    },
     /// A step size is not a positive finite number.
     #[error("the step is {step} s; it must be finite and above 0")]
     StepSize {

@@ -14,6 +14,7 @@ extern crate alloc;
 
 mod base;
 mod batch;
+mod blend;
 mod check;
 mod effectors;
 mod error;
@@ -39,12 +40,13 @@ pub use base::{
     BaseCoupling, FloatingModel, FloatingState, FloatingStatus, FloatingStepper, Momentum,
 };
 pub use batch::{Batch, BatchPoses, BatchStatus};
+pub use blend::{BlendData, BlendedModel, BlendedState, BlendedStepper, SampleData, Weights};
 pub use error::ModelError;
 pub use file::FileError;
 pub use forks_lie as lie;
+pub use joints::{ConstraintError, Gap, JointGap};
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 pub use kernel::Avx2;
-pub use joints::{ConstraintError, Gap, JointGap};
 pub use kernel::Isa;
 pub use model::{
     BaseRest, DEFAULT_RANGE, EffectorRest, JointPath, JointRest, LinkRest, ModelData, ReducedModel,

@@ -112,7 +112,7 @@ impl State {
     }
 }
 
-fn check(quantity: &'static str, x: &[f64], expected: usize) -> Result<(), ModelError> {
+pub(crate) fn check(quantity: &'static str, x: &[f64], expected: usize) -> Result<(), ModelError> {
     if x.len() != expected {
         return Err(ModelError::WrongSize { quantity, found: x.len(), expected });
     }

@@ -93,18 +93,7 @@ impl ReducedModel {
     }
 
     fn check_input(&self, loads: &[EffectorLoad], targets: &[f64]) -> Result<(), ModelError> {
-        for l in loads {
-            if l.effector >= self.effector_count() {
-                return Err(ModelError::WrongSize {
-                    quantity: "effector index",
-                    found: l.effector,
-                    expected: self.effector_count(),
-                });
-            }
-            if !l.wrench.is_finite() {
-                return Err(ModelError::NotFinite { quantity: "load" });
-            }
-        }
+        check_loads(loads, self.effector_count())?;
         if targets.iter().all(|x| x.is_finite()) {
             return Ok(());
         }
@@ -226,6 +215,20 @@ impl ReducedModel {
         }
         LoadTerm { force, slope }
     }
+}
+
+/// Effectors exist and wrenches are finite.
+pub(crate) fn check_loads(loads: &[EffectorLoad], effectors: usize) -> Result<(), ModelError> {
+    for l in loads {
+        if l.effector >= effectors {
+            let quantity = "effector index";
+            return Err(ModelError::WrongSize { quantity, found: l.effector, expected: effectors });
+        }
+        if !l.wrench.is_finite() {
+            return Err(ModelError::NotFinite { quantity: "load" });
+        }
+    }
+    Ok(())
 }
 
 struct NewtonEnd {

@@ -2,11 +2,9 @@
 
 use alloc::sync::Arc;
 
-use forks_lie::Wrench;
-
 use crate::{
-    EffectorLoad, LoadFrame, ModelError, ReducedModel, State,
-    effectors::{WorldTwist, WorldWrench},
+    EffectorLoad, ModelError, ReducedModel, State,
+    effectors::{WorldTwist, WorldWrench, load_in_world},
     kernel::{Kernel, LANES, Lanes},
     state::Work,
     transition::{Transition, implicit_euler},
@@ -254,7 +252,7 @@ pub(crate) fn generalise<L: Lanes>(
     }
 }
 
-/// A load in world axes.
+/// Adds a load in world axes.
 #[inline(always)]
 pub(crate) fn add_load<L: Lanes>(
     l: L,
@@ -263,15 +261,8 @@ pub(crate) fn add_load<L: Lanes>(
     stepper: &Stepper,
     twist: &WorldTwist,
 ) {
-    let Wrench { force, torque } = load.wrench;
-    let (force, torque) = match load.frame {
-        LoadFrame::World => (force, torque),
-        LoadFrame::Body => {
-            let rest = stepper.model.effector_blocks().rest_rotation(load.effector);
-            let rotation = twist.rotation(l) * rest;
-            (rotation * force, rotation * torque)
-        }
-    };
-    sum.force += force;
-    sum.torque += torque;
+    let rest = stepper.model.effector_blocks().rest_rotation(load.effector);
+    let w = load_in_world(l, load, rest, twist);
+    sum.force += w.force;
+    sum.torque += w.torque;
 }

@@ -81,7 +81,8 @@ impl Transition {
 }
 
 impl Packed {
-    fn new(m: &Matrix) -> Self {
+    /// Packs a matrix.
+    pub(crate) fn new(m: &Matrix) -> Self {
         let columns = m.columns();
         let mut data = vec![Lane4::default(); m.rows().div_ceil(LANES) * columns];
         for i in 0..m.rows() {
@@ -100,6 +101,15 @@ impl Packed {
     #[inline(always)]
     pub(crate) fn group(&self, group: usize) -> &[Lane4] {
         &self.data[group * self.columns..(group + 1) * self.columns]
+    }
+
+    /// Matrix times vector; `out` is padded to whole lane groups.
+    #[inline(always)]
+    pub(crate) fn product<L: Lanes>(&self, l: L, x: &[f64], out: &mut [f64]) {
+        let (out, _) = out.as_chunks_mut::<LANES>();
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = l.store(self.row_group(l, i, x, l.splat(0.0))).0;
+        }
     }
 
     /// start + a group of rows times a vector; even and odd columns are summed apart, and the sum of the odd ones

@@ -1,0 +1,257 @@
+//! The numbers of a blended model, and what is computed from them once.
+
+use alloc::{sync::Arc, vec::Vec};
+
+use forks_lie::{Matrix, Pose, Twist, right_jacobian};
+
+use super::{evaluate::Evaluation, relative::Logarithm, weights::Weights};
+use crate::{
+    ModelError, ReducedModel, effectors::EffectorBlocks, kernel::Isa, linear::sum,
+    transition::Packed,
+};
+
+/// One linearisation point of a blend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampleData {
+    /// The reduced model there; every sample of a blend has the same effectors, links and number of coordinates.
+    pub model: Arc<ReducedModel>,
+    /// Total potential energy U₀ of the mechanism there, J.
+    pub potential: f64,
+}
+
+/// The numbers of a blended model; E effectors, N coordinates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlendData {
+    /// Effector poses at x = 0.
+    pub reference: Vec<Pose>,
+    /// B, 6E × N, of the chart: effector e is at H_ref,e exp(B_e x). Columns are orthonormal with lengths over r.
+    pub basis: Matrix,
+    /// Size r of the mechanism, m.
+    pub radius: f64,
+    /// Largest relative displacement of an effector from its reference pose for which the blend is meant.
+    pub range: f64,
+    /// How samples are weighted.
+    pub weights: Weights,
+    /// The linearisation points.
+    pub samples: Vec<SampleData>,
+}
+
+/// Several reduced models of one mechanism, blended by their energies.
+#[derive(Clone, Debug)]
+pub struct BlendedModel {
+    data: BlendData,
+    pub(super) chart: EffectorBlocks,
+    pub(super) samples: Vec<Prepared>,
+    isa: Isa,
+}
+
+/// A sample as the evaluation needs it.
+#[derive(Clone, Debug)]
+pub(super) struct Prepared {
+    /// H_{e,i}⁻¹.
+    pub(super) inverse_rest: Vec<Pose>,
+    /// b, 6E.
+    pub(super) static_wrench: Vec<f64>,
+    /// K, 6E × 6E: S²B 𝓗 BᵀS².
+    pub(super) stiffness: Packed,
+    pub(super) potential: f64,
+    /// Place in the chart.
+    pub(super) place: Vec<f64>,
+    /// Mass, damping and second derivative of the energy at the sample in chart coordinates, N × N each.
+    pub(super) mass: Matrix,
+    pub(super) damping: Matrix,
+    pub(super) hessian: Matrix,
+}
+
+impl BlendedModel {
+    /// Checks the numbers and makes a blend.
+    ///
+    /// # Errors
+    /// No sample, samples with other effectors, links or numbers of coordinates, a basis that is not orthonormal,
+    /// weights with p < 4 or odd, numbers that are not finite.
+    pub fn new(data: BlendData) -> Result<Self, ModelError> {
+        check(&data)?;
+        let rotations = data.reference.iter().map(|p| p.rotation).collect();
+        let chart = EffectorBlocks::from_parts(rotations, &data.basis, data.radius, data.range);
+        let samples = data.samples.iter().map(|s| prepare(&data, s)).collect();
+        let mut out = Self { chart, samples, isa: Isa::detect(), data };
+        for i in 0..out.samples.len() {
+            out.samples[i].hessian = out.second_derivative(i);
+        }
+        Ok(out)
+    }
+
+    /// The same blend on another instruction set.
+    #[must_use]
+    pub fn with_isa(mut self, isa: Isa) -> Self {
+        self.isa = isa;
+        self
+    }
+
+    /// The instruction set in use.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// The numbers.
+    pub fn data(&self) -> &BlendData {
+        &self.data
+    }
+
+    /// N, the number of chart coordinates.
+    pub fn dof(&self) -> usize {
+        self.data.basis.columns()
+    }
+
+    /// Number of effectors.
+    pub fn effector_count(&self) -> usize {
+        self.data.reference.len()
+    }
+
+    /// Chart coordinates of sample `i`.
+    pub fn place(&self, i: usize) -> &[f64] {
+        &self.samples[i].place
+    }
+
+    /// Twist of effector `e` from its reference pose, exponential coordinates: B_e x.
+    pub fn effector_twist(&self, e: usize, x: &[f64]) -> Twist {
+        chart_twist(&self.data.basis, e, x)
+    }
+
+    /// World pose of effector `e`: H_ref,e exp(B_e x).
+    pub fn effector_pose(&self, e: usize, x: &[f64]) -> Pose {
+        self.data.reference[e].displaced(self.effector_twist(e, x))
+    }
+
+    /// Potential energy of the blend at `x`, J.
+    pub fn potential_energy(&self, x: &[f64]) -> f64 {
+        self.evaluated(x).energy
+    }
+
+    /// Gradient of [`BlendedModel::potential_energy`].
+    pub fn elastic_force(&self, x: &[f64]) -> Vec<f64> {
+        self.evaluated(x).gradient[..self.dof()].to_vec()
+    }
+
+    /// Weights of the samples at `x`; their sum is 1.
+    pub fn weights(&self, x: &[f64]) -> Vec<f64> {
+        self.evaluated(x).weights
+    }
+
+    /// An evaluation with memory of its own.
+    pub(super) fn evaluated(&self, x: &[f64]) -> Evaluation {
+        assert_eq!(x.len(), self.dof(), "chart coordinates");
+        let mut out = Evaluation::new(self);
+        out.at(self, x);
+        out
+    }
+
+    /// ∂²U_i/∂x² at sample `i` by central differences of its exact gradient: it steers Newton's method only.
+    fn second_derivative(&self, i: usize) -> Matrix {
+        let n = self.dof();
+        let alone = Self { samples: alloc::vec![self.samples[i].clone()], ..self.clone() };
+        let place = &self.samples[i].place;
+        let mut out = Matrix::zeros(n, n);
+        for j in 0..n {
+            let h = 1e-5;
+            let side = |h: f64| {
+                let mut x = place.clone();
+                x[j] += h;
+                alone.elastic_force(&x)
+            };
+            let (plus, minus) = (side(h), side(-h));
+            for k in 0..n {
+                out[(k, j)] = (plus[k] - minus[k]) / (2.0 * h);
+            }
+        }
+        out.symmetric_part()
+    }
+}
+
+fn chart_twist(basis: &Matrix, e: usize, x: &[f64]) -> Twist {
+    Twist::from_array(core::array::from_fn(|i| {
+        basis.row(6 * e + i).iter().zip(x).map(|(b, x)| b * x).sum()
+    }))
+}
+
+/// S²B: its transpose is the left inverse of B.
+pub(super) fn dual(basis: &Matrix, radius: f64) -> Matrix {
+    let scale = |i: usize| if i % 6 < 3 { 1.0 / (radius * radius) } else { 1.0 };
+    Matrix::from_fn(basis.rows(), basis.columns(), |i, j| scale(i) * basis[(i, j)])
+}
+
+fn prepare(data: &BlendData, s: &SampleData) -> Prepared {
+    let model = s.model.data();
+    let dual_chart = dual(&data.basis, data.radius);
+    let twist_of = |e: usize, pose: &Pose| data.reference[e].twist_to(pose).to_array();
+    let twists: Vec<f64> =
+        model.effectors.iter().enumerate().flat_map(|(e, f)| twist_of(e, &f.rest)).collect();
+    let place = dual_chart.transpose_mul_vec(&twists);
+    let dual_own = dual(&model.basis, model.radius);
+    // ∂ξ_i/∂x at the sample, where J_r(ξ_i) = 1: J_r(ξ_ref) B.
+    let mut rate = Matrix::zeros(data.basis.rows(), data.basis.columns());
+    for e in 0..model.effectors.len() {
+        let j = right_jacobian(chart_twist(&data.basis, e, &place));
+        let b = data.basis.block(6 * e, 0, 6, data.basis.columns());
+        let moved = Matrix::from_fn(6, 6, |i, k| j.rows[i][k]).mul(&b);
+        for i in 0..6 {
+            rate.row_mut(6 * e + i).copy_from_slice(moved.row(i));
+        }
+    }
+    let own_rate = dual_own.transpose_mul(&rate);
+    let congruence = |m: &Matrix| own_rate.transpose_mul(&m.mul(&own_rate)).symmetric_part();
+    let stiffness = dual_own.mul(&model.hessian.mul(&dual_own.transpose()));
+    Prepared {
+        inverse_rest: model.effectors.iter().map(|f| f.rest.inverse()).collect(),
+        static_wrench: model.effectors.iter().flat_map(|f| f.static_wrench.to_array()).collect(),
+        stiffness: Packed::new(&stiffness.symmetric_part()),
+        potential: s.potential,
+        place,
+        mass: congruence(&model.mass),
+        damping: congruence(&model.damping),
+        hessian: congruence(&model.hessian),
+    }
+}
+
+fn check(d: &BlendData) -> Result<(), ModelError> {
+    let size = |quantity, found, expected| match found == expected {
+        true => Ok(()),
+        false => Err(ModelError::WrongSize { quantity, found, expected }),
+    };
+    let finite = |quantity, ok| if ok { Ok(()) } else { Err(ModelError::NotFinite { quantity }) };
+    let first = d.samples.first().ok_or(ModelError::NoSample)?.model.data();
+    finite("radius", d.radius.is_finite() && d.radius > 0.0)?;
+    finite("range", d.range > 0.0)?;
+    finite("basis", d.basis.is_finite())?;
+    finite("reference pose", d.reference.iter().all(Pose::is_finite))?;
+    size("basis rows", d.basis.rows(), 6 * d.reference.len())?;
+    if let Weights::Shepard { exponent } = d.weights {
+        if exponent < 4 || exponent % 2 == 1 || exponent > 64 {
+            return Err(ModelError::WeightExponent { exponent });
+        }
+    }
+    orthonormal("basis", &d.basis, d.radius)?;
+    for s in &d.samples {
+        let m = s.model.data();
+        finite("potential", s.potential.is_finite())?;
+        size("effectors of a sample", m.effectors.len(), d.reference.len())?;
+        size("coordinates of a sample", m.basis.columns(), d.basis.columns())?;
+        size("links of a sample", m.links.len(), first.links.len())?;
+        orthonormal("basis of a sample", &m.basis, m.radius)?;
+    }
+    Ok(())
+}
+
+/// BᵀS²B = 1 to rounding.
+fn orthonormal(quantity: &'static str, b: &Matrix, radius: f64) -> Result<(), ModelError> {
+    let gram = dual(b, radius).transpose_mul(b);
+    if sum(&gram, -1.0, &Matrix::identity(b.columns())).max_abs() < 1e-9 {
+        return Ok(());
+    }
+    Err(ModelError::NotOrthonormal { quantity })
+}
+
+/// The logarithm of each effector's pose relative to a sample's.
+pub(super) fn logarithm(s: &Prepared, e: usize, pose: &Pose) -> Logarithm {
+    Logarithm::of(&(s.inverse_rest[e] * *pose))
+}

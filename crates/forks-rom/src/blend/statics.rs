@@ -1,0 +1,169 @@
+//! Static response of a blend: ∇U(x) = generalised load.
+
+use alloc::{vec, vec::Vec};
+
+use forks_lie::Matrix;
+
+use super::{evaluate::Evaluation, model::BlendedModel};
+use crate::{
+    EffectorLoad, ModelError, StaticSolution, StaticStatus,
+    effectors::load_in_world,
+    kernel::{Kernel, LANES, Lanes},
+    linear::solve,
+};
+
+const MAX_ITERATIONS: usize = 60;
+const TOLERANCE: f64 = 1e-11;
+/// Smallest part of the load that is added at once.
+const SHORTEST: f64 = 1.0 / 1024.0;
+
+impl BlendedModel {
+    /// Chart coordinates at rest under loads that grow from nothing, from the chart's reference pose on.
+    ///
+    /// Newton's method with the derivative of the exact gradient by central differences.
+    ///
+    /// # Errors
+    /// A load on an effector that does not exist, numbers that are not finite.
+    pub fn solve_static(&self, loads: &[EffectorLoad]) -> Result<StaticSolution, ModelError> {
+        crate::statics::check_loads(loads, self.effector_count())?;
+        let mut out = StaticSolution {
+            eta: vec![0.0; self.dof()],
+            status: StaticStatus::Converged,
+            iterations: 0,
+            residual: 0.0,
+        };
+        let mut here = Evaluation::new(self);
+        let (mut reached, mut step) = (0.0, 0.25);
+        while reached < 1.0 {
+            let next = f64::min(1.0, reached + step);
+            let mut trial = out.eta.clone();
+            let (status, iterations, residual) = self.newton(&mut trial, loads, next, &mut here);
+            out.iterations += iterations;
+            if status == StaticStatus::Converged {
+                (out.eta, out.residual, reached) = (trial, residual, next);
+                step *= 1.5;
+                continue;
+            }
+            step *= 0.5;
+            if step < SHORTEST {
+                (out.eta, out.residual, out.status) = (trial, residual, status);
+                break;
+            }
+        }
+        Ok(out)
+    }
+
+    fn newton(
+        &self,
+        x: &mut [f64],
+        loads: &[EffectorLoad],
+        scale: f64,
+        here: &mut Evaluation,
+    ) -> (StaticStatus, usize, f64) {
+        let mut residual = f64::INFINITY;
+        for i in 0..MAX_ITERATIONS {
+            let (force, size) = self.unbalanced(x, loads, scale, here);
+            residual = force.iter().fold(0.0f64, |m, f| m.max(f.abs())) / size;
+            let turned = (0..self.effector_count()).any(|e| {
+                self.effector_twist(e, x).angular.length() >= core::f64::consts::PI
+            });
+            if turned {
+                return (StaticStatus::OutOfRange, i, residual);
+            }
+            if residual <= TOLERANCE {
+                return (StaticStatus::Converged, i, residual);
+            }
+            let slope = self.slope(x, loads, scale, here);
+            let Some(dx) = residual.is_finite().then(|| solve(slope, &force)).flatten() else { break };
+            // Lengths are over r already: the chart's columns are orthonormal.
+            let length = crate::scalar::sqrt(dx.iter().map(|d| d * d).sum());
+            let damp = if length > 0.2 { 0.2 / length } else { 1.0 };
+            x.iter_mut().zip(&dx).for_each(|(x, d)| *x -= damp * d);
+        }
+        (StaticStatus::Stalled, MAX_ITERATIONS, residual)
+    }
+
+    /// ∇U − g and the size of what is balanced.
+    fn unbalanced(
+        &self,
+        x: &[f64],
+        loads: &[EffectorLoad],
+        scale: f64,
+        here: &mut Evaluation,
+    ) -> (Vec<f64>, f64) {
+        here.at(self, x);
+        let load = self.generalised_force(x, loads);
+        let mut size = f64::MIN_POSITIVE;
+        let force = here.gradient.iter().zip(&load).map(|(u, g)| {
+            size = size.max(u.abs()).max(scale * g.abs());
+            u - scale * g
+        });
+        (force.take(self.dof()).collect(), size)
+    }
+
+    /// Derivative of [`BlendedModel::unbalanced`].
+    fn slope(
+        &self,
+        x: &[f64],
+        loads: &[EffectorLoad],
+        scale: f64,
+        here: &mut Evaluation,
+    ) -> Matrix {
+        const STEP: f64 = 1e-5;
+        let n = self.dof();
+        let mut out = Matrix::zeros(n, n);
+        let mut y = x.to_vec();
+        for j in 0..n {
+            y[j] = x[j] + STEP;
+            let (plus, _) = self.unbalanced(&y, loads, scale, here);
+            y[j] = x[j] - STEP;
+            let (minus, _) = self.unbalanced(&y, loads, scale, here);
+            y[j] = x[j];
+            for i in 0..n {
+                out[(i, j)] = (plus[i] - minus[i]) / (2.0 * STEP);
+            }
+        }
+        out
+    }
+
+    /// g = Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e, padded.
+    fn generalised_force(&self, x: &[f64], loads: &[EffectorLoad]) -> Vec<f64> {
+        let mut out = vec![0.0; self.dof().div_ceil(LANES) * LANES];
+        self.isa().run(Pull { model: self, x, loads, out: &mut out });
+        out
+    }
+}
+
+struct Pull<'a> {
+    model: &'a BlendedModel,
+    x: &'a [f64],
+    loads: &'a [EffectorLoad],
+    out: &'a mut [f64],
+}
+
+impl Kernel for Pull<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        pull_loads(l, self.model, self.x, self.loads, self.out);
+    }
+}
+
+/// Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e into a padded vector.
+#[inline(always)]
+pub(super) fn pull_loads<L: Lanes>(
+    l: L,
+    model: &BlendedModel,
+    x: &[f64],
+    loads: &[EffectorLoad],
+    out: &mut [f64],
+) {
+    out.fill(0.0);
+    for load in loads {
+        let e = load.effector;
+        let twist = model.chart.twist(l, e, x);
+        let w = load_in_world(l, load, model.chart.rest_rotation(e), &twist);
+        model.chart.add_force(l, e, &twist.pull_back(l, &w), true, out);
+    }
+}

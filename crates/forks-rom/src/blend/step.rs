@@ -1,0 +1,338 @@
+//! One time step of a blended model, in which energy cannot grow.
+//!
+//! Velocity from (M̄ + h D̄ + h² K̄) v = M̄ v₀ + h (g − ∇U), all at the old place, the blended matrices symmetric; further
+//! Newton steps where the force at the new place says so. Then the first law is enforced: with W = gᵀ(x − x₀) the
+//! energy afterwards is at most the energy before plus W, if need be by a shorter move and a slower velocity.
+
+use alloc::{sync::Arc, vec, vec::Vec};
+
+use forks_lie::Matrix;
+
+use super::{evaluate::Evaluation, model::BlendedModel, statics::pull_loads};
+use crate::{
+    EffectorLoad, ModelError, StepStatus,
+    kernel::{Kernel, LANES, Lanes},
+};
+
+/// The state of one instance of a blended model.
+#[derive(Clone, Debug)]
+pub struct BlendedState {
+    pub(super) x: Vec<f64>,
+    pub(super) velocity: Vec<f64>,
+    /// At `x`.
+    pub(super) here: Evaluation,
+    work: Work,
+}
+
+/// Scratch memory of a step.
+#[derive(Clone, Debug, Default)]
+struct Work {
+    there: Evaluation,
+    x: Vec<f64>,
+    velocity: Vec<f64>,
+    /// Generalised force of the loads, padded.
+    force: Vec<f64>,
+    right: Vec<f64>,
+    mass: Vec<f64>,
+    damping: Vec<f64>,
+    system: Vec<f64>,
+}
+
+impl BlendedState {
+    /// At rest at chart coordinates `x`.
+    ///
+    /// # Errors
+    /// A wrong length, numbers that are not finite.
+    pub fn new(model: &BlendedModel, x: &[f64]) -> Result<Self, ModelError> {
+        let n = model.dof();
+        let mut out = Self {
+            x: vec![0.0; n],
+            velocity: vec![0.0; n],
+            here: Evaluation::new(model),
+            work: Work {
+                there: Evaluation::new(model),
+                x: vec![0.0; n],
+                velocity: vec![0.0; n],
+                force: vec![0.0; n.div_ceil(LANES) * LANES],
+                right: vec![0.0; n],
+                mass: vec![0.0; n * n],
+                damping: vec![0.0; n * n],
+                system: vec![0.0; n * n],
+            },
+        };
+        out.set(model, x, &vec![0.0; n])?;
+        Ok(out)
+    }
+
+    /// Sets chart coordinates and their rates.
+    ///
+    /// # Errors
+    /// Wrong lengths, numbers that are not finite; the state is then unchanged.
+    pub fn set(&mut self, model: &BlendedModel, x: &[f64], rate: &[f64]) -> Result<(), ModelError> {
+        crate::state::check("chart coordinates", x, model.dof())?;
+        crate::state::check("chart velocity", rate, model.dof())?;
+        self.x.copy_from_slice(x);
+        self.velocity.copy_from_slice(rate);
+        self.here.at(model, x);
+        Ok(())
+    }
+
+    /// Chart coordinates.
+    pub fn x(&self) -> &[f64] {
+        &self.x
+    }
+
+    /// Their rates.
+    pub fn velocity(&self) -> &[f64] {
+        &self.velocity
+    }
+
+    /// Weights of the samples.
+    pub fn weights(&self) -> &[f64] {
+        &self.here.weights
+    }
+
+    /// Potential energy, J.
+    pub fn potential_energy(&self) -> f64 {
+        self.here.energy
+    }
+
+    /// Kinetic energy with the blended mass, J.
+    pub fn kinetic_energy(&self, model: &BlendedModel) -> f64 {
+        let mut mass = vec![0.0; self.x.len() * self.x.len()];
+        blend(&mut mass, &self.here.weights, model.samples.iter().map(|s| &s.mass));
+        0.5 * quadratic(&mass, &self.velocity)
+    }
+}
+
+/// A blended model with a step size.
+#[derive(Clone, Debug)]
+pub struct BlendedStepper {
+    model: Arc<BlendedModel>,
+    h: f64,
+}
+
+/// Further Newton steps that a step takes at most.
+const MAX_CORRECTIONS: usize = 3;
+/// A residual below this part of the forces that are balanced needs no correction.
+const RESIDUAL: f64 = 1e-3;
+/// Halvings of a move before it is given up.
+const MAX_HALVINGS: usize = 30;
+
+impl BlendedStepper {
+    /// A stepper; `h` in seconds.
+    ///
+    /// # Errors
+    /// A step that is not positive and finite.
+    pub fn new(model: Arc<BlendedModel>, h: f64) -> Result<Self, ModelError> {
+        if h.is_finite() && h > 0.0 {
+            return Ok(Self { model, h });
+        }
+        Err(ModelError::StepSize { step: h })
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Arc<BlendedModel> {
+        &self.model
+    }
+
+    /// The step, s.
+    pub fn step_size(&self) -> f64 {
+        self.h
+    }
+
+    /// Moves a state by one step under loads on effectors. Allocates nothing.
+    ///
+    /// # Panics
+    /// If the state belongs to a model of another size, or a load to an effector that does not exist.
+    pub fn step(&self, state: &mut BlendedState, loads: &[EffectorLoad]) -> StepStatus {
+        assert_eq!(state.x.len(), self.model.dof(), "coordinates of the state");
+        let count = self.model.effector_count();
+        for l in loads {
+            assert!(l.effector < count, "load on effector {} of {count}", l.effector);
+        }
+        self.model.isa().run(Step { stepper: self, state, loads })
+    }
+}
+
+struct Step<'a> {
+    stepper: &'a BlendedStepper,
+    state: &'a mut BlendedState,
+    loads: &'a [EffectorLoad],
+}
+
+impl Kernel for Step<'_> {
+    type Output = StepStatus;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) -> StepStatus {
+        let Self { stepper: BlendedStepper { model, h }, state, loads } = self;
+        let BlendedState { x, velocity, here, work } = state;
+        pull_loads(l, model, x, loads, &mut work.force);
+        let samples = &model.samples;
+        blend(&mut work.mass, &here.weights, samples.iter().map(|s| &s.mass));
+        blend(&mut work.damping, &here.weights, samples.iter().map(|s| &s.damping));
+        blend(&mut work.system, &here.weights, samples.iter().map(|s| &s.hessian));
+        if !factor_system(&work.mass, &work.damping, &mut work.system, *h, x.len()) {
+            return StepStatus::NotFinite;
+        }
+        work.momentum_balance(*h, velocity, &here.gradient);
+        solve_factored(&work.system, &mut work.right);
+        work.velocity.copy_from_slice(&work.right);
+        work.move_by(*h, x, model);
+        for _ in 0..MAX_CORRECTIONS {
+            if !work.correction(*h, velocity) {
+                break;
+            }
+            solve_factored(&work.system, &mut work.right);
+            work.velocity.iter_mut().zip(&work.right).for_each(|(v, d)| *v += d);
+            work.move_by(*h, x, model);
+        }
+        let before = here.energy + 0.5 * quadratic(&work.mass, velocity);
+        if !work.first_law(*h, before, x, model) {
+            return StepStatus::NotFinite;
+        }
+        x.copy_from_slice(&work.x);
+        velocity.copy_from_slice(&work.velocity);
+        core::mem::swap(here, &mut work.there);
+        here.outside.map_or(StepStatus::Completed, |effector| StepStatus::OutOfRange { effector })
+    }
+}
+
+impl Work {
+    /// right = M̄ v₀ + h (g − ∇U).
+    #[inline(always)]
+    fn momentum_balance(&mut self, h: f64, velocity: &[f64], gradient: &[f64]) {
+        let n = velocity.len();
+        for i in 0..n {
+            let momentum: f64 =
+                self.mass[i * n..(i + 1) * n].iter().zip(velocity).map(|(m, v)| m * v).sum();
+            self.right[i] = momentum + h * (self.force[i] - gradient[i]);
+        }
+    }
+
+    /// x = x₀ + h v, and what is there.
+    #[inline(always)]
+    fn move_by(&mut self, h: f64, x: &[f64], model: &BlendedModel) {
+        for (new, (x, v)) in self.x.iter_mut().zip(x.iter().zip(&self.velocity)) {
+            *new = x + h * v;
+        }
+        self.there.at(model, &self.x);
+    }
+
+    /// right = −residual of implicit Euler at the new place; false if it is small.
+    #[inline(always)]
+    fn correction(&mut self, h: f64, old: &[f64]) -> bool {
+        let n = old.len();
+        let (mut worst, mut size) = (0.0f64, 0.0f64);
+        for i in 0..n {
+            let row = i * n..(i + 1) * n;
+            let (mut inertia, mut damping) = (0.0, 0.0);
+            for (j, (m, d)) in self.mass[row.clone()].iter().zip(&self.damping[row]).enumerate() {
+                inertia += m * (self.velocity[j] - old[j]);
+                damping += d * self.velocity[j];
+            }
+            let load = h * (self.force[i] - self.there.gradient[i]);
+            self.right[i] = load - inertia - h * damping;
+            worst = worst.max(self.right[i].abs());
+            size = size.max(inertia.abs()).max(h * self.there.gradient[i].abs());
+        }
+        worst > RESIDUAL * size
+    }
+
+    /// Shortens the move and slows the velocity until the energy is at most `before` plus the loads' work. False if
+    /// numbers are not finite.
+    #[inline(always)]
+    fn first_law(&mut self, h: f64, before: f64, old: &[f64], model: &BlendedModel) -> bool {
+        for _ in 0..MAX_HALVINGS {
+            let work: f64 =
+                self.force.iter().zip(self.x.iter().zip(old)).map(|(g, (a, b))| g * (a - b)).sum();
+            let available = before + work - self.there.energy;
+            blend(&mut self.system, &self.there.weights, model.samples.iter().map(|s| &s.mass));
+            let kinetic = 0.5 * quadratic(&self.system, &self.velocity);
+            if !(available.is_finite() && kinetic.is_finite()) {
+                return false;
+            }
+            if kinetic <= available {
+                return true;
+            }
+            if available >= 0.0 {
+                let slower = crate::scalar::sqrt(available / kinetic);
+                self.velocity.iter_mut().for_each(|v| *v *= slower);
+                return true;
+            }
+            self.velocity.iter_mut().for_each(|v| *v *= 0.5);
+            self.move_by(h, old, model);
+        }
+        // No move at all: the old place has the energy before, less the velocity's.
+        self.velocity.fill(0.0);
+        self.move_by(h, old, model);
+        true
+    }
+}
+
+/// Σ α_i A_i.
+#[inline(always)]
+fn blend<'a>(out: &mut [f64], weights: &[f64], matrices: impl Iterator<Item = &'a Matrix>) {
+    for (i, (alpha, m)) in weights.iter().zip(matrices).enumerate() {
+        for (o, x) in out.iter_mut().zip(m.as_slice()) {
+            *o = if i == 0 { alpha * x } else { *o + alpha * x };
+        }
+    }
+}
+
+/// xᵀ A x.
+#[inline(always)]
+fn quadratic(a: &[f64], x: &[f64]) -> f64 {
+    let row = |a: &[f64]| -> f64 { a.iter().zip(x).map(|(a, x)| a * x).sum() };
+    a.chunks_exact(x.len().max(1)).zip(x).map(|(a, x)| x * row(a)).sum()
+}
+
+/// Cholesky's L Lᵀ of M̄ + h D̄ + h² K̄ in place of K̄, lower triangle. A pivot that is not positive, as at poses that
+/// only their loads hold, is replaced by its size: the matrix steers Newton's method, which must go downhill. False
+/// if numbers are not finite or nothing resists a motion.
+#[inline(always)]
+fn factor_system(mass: &[f64], damping: &[f64], a: &mut [f64], h: f64, n: usize) -> bool {
+    for (s, (m, d)) in a.iter_mut().zip(mass.iter().zip(damping)) {
+        *s = m + h * d + h * h * *s;
+    }
+    for j in 0..n {
+        let mut pivot = a[j * n + j];
+        let size = pivot.abs();
+        for k in 0..j {
+            pivot -= a[j * n + k] * a[j * n + k];
+        }
+        let pivot = if pivot > 1e-13 * size { pivot } else { pivot.abs().max(1e-6 * size) };
+        if !(pivot.is_finite() && pivot > 0.0) {
+            return false;
+        }
+        let root = crate::scalar::sqrt(pivot);
+        a[j * n + j] = root;
+        for i in j + 1..n {
+            let mut x = a[i * n + j];
+            for k in 0..j {
+                x -= a[i * n + k] * a[j * n + k];
+            }
+            a[i * n + j] = x / root;
+        }
+    }
+    true
+}
+
+/// x = (L Lᵀ)⁻¹ x.
+#[inline(always)]
+fn solve_factored(l: &[f64], x: &mut [f64]) {
+    let n = x.len();
+    for i in 0..n {
+        for k in 0..i {
+            x[i] -= l[i * n + k] * x[k];
+        }
+        x[i] /= l[i * n + i];
+    }
+    for i in (0..n).rev() {
+        for k in i + 1..n {
+            x[i] -= l[k * n + i] * x[k];
+        }
+        x[i] /= l[i * n + i];
+    }
+}
