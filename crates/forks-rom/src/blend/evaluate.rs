@@ -25,6 +25,8 @@ pub(super) struct Evaluation {
     pub(super) weights: Vec<f64>,
     /// ξ_i of all effectors, sample after sample: 6E each.
     pub(super) twists: Vec<f64>,
+    /// η_i, sample after sample; see [`Evaluation::reduced_coordinates`].
+    pub(super) etas: Vec<f64>,
     /// The first effector that is out of range.
     pub(super) outside: Option<usize>,
     logarithms: Vec<Logarithm>,
@@ -43,6 +45,7 @@ impl Evaluation {
             gradient: vec![0.0; model.dof().div_ceil(LANES) * LANES],
             weights: vec![0.0; samples],
             twists: vec![0.0; samples * 6 * effectors],
+            etas: vec![0.0; samples * model.dof()],
             logarithms: vec![Logarithm::default(); samples * effectors],
             wrenches: vec![0.0; samples * padded],
             energies: vec![0.0; samples],
@@ -99,6 +102,18 @@ impl Kernel for Evaluate<'_> {
 }
 
 impl Evaluation {
+    /// η_i = BᵢᵀSᵢ² ξ_i, for the links.
+    pub(super) fn reduced_coordinates(&mut self, model: &BlendedModel) {
+        let (n, width) = (model.dof(), 6 * model.effector_count());
+        for (i, s) in model.samples.iter().enumerate() {
+            let eta = &mut self.etas[i * n..(i + 1) * n];
+            eta.fill(0.0);
+            for (xi, row) in self.twists[i * width..(i + 1) * width].iter().zip(s.dual.chunks(n)) {
+                eta.iter_mut().zip(row).for_each(|(e, d)| *e += d * xi);
+            }
+        }
+    }
+
     /// ξ_i and its share of d_i² for one effector at a pose.
     #[inline(always)]
     fn see(&mut self, model: &BlendedModel, e: usize, pose: &Pose) {

@@ -5,6 +5,7 @@
 //! generalised force that is its gradient, the weights' gradients included.
 
 mod evaluate;
+mod links;
 mod model;
 mod relative;
 mod statics;

@@ -55,6 +55,8 @@ pub(super) struct Prepared {
     /// K, 6E × 6E: S²B 𝓗 BᵀS².
     pub(super) stiffness: Packed,
     pub(super) potential: f64,
+    /// S²B of the sample, 6E × N by rows.
+    pub(super) dual: Vec<f64>,
     /// Place in the chart.
     pub(super) place: Vec<f64>,
     /// Mass, damping and second derivative of the energy at the sample in chart coordinates, N × N each.
@@ -206,6 +208,7 @@ fn prepare(data: &BlendData, s: &SampleData) -> Prepared {
         static_wrench: model.effectors.iter().flat_map(|f| f.static_wrench.to_array()).collect(),
         stiffness: Packed::new(&stiffness.symmetric_part()),
         potential: s.potential,
+        dual: dual_own.as_slice().to_vec(),
         place,
         mass: congruence(&model.mass),
         damping: congruence(&model.damping),

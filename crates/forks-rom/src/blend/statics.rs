@@ -64,9 +64,8 @@ impl BlendedModel {
         for i in 0..MAX_ITERATIONS {
             let (force, size) = self.unbalanced(x, loads, scale, here);
             residual = force.iter().fold(0.0f64, |m, f| m.max(f.abs())) / size;
-            let turned = (0..self.effector_count()).any(|e| {
-                self.effector_twist(e, x).angular.length() >= core::f64::consts::PI
-            });
+            let turned = (0..self.effector_count())
+                .any(|e| self.effector_twist(e, x).angular.length() >= core::f64::consts::PI);
             if turned {
                 return (StaticStatus::OutOfRange, i, residual);
             }
@@ -74,7 +73,9 @@ impl BlendedModel {
                 return (StaticStatus::Converged, i, residual);
             }
             let slope = self.slope(x, loads, scale, here);
-            let Some(dx) = residual.is_finite().then(|| solve(slope, &force)).flatten() else { break };
+            let Some(dx) = residual.is_finite().then(|| solve(slope, &force)).flatten() else {
+                break;
+            };
             // Lengths are over r already: the chart's columns are orthonormal.
             let length = crate::scalar::sqrt(dx.iter().map(|d| d * d).sum());
             let damp = if length > 0.2 { 0.2 / length } else { 1.0 };

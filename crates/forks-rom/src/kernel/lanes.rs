@@ -35,6 +35,10 @@ pub(crate) trait Lanes: Copy {
     fn neg_mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// The larger of each pair.
     fn max(self, a: Self::V, b: Self::V) -> Self::V;
+    /// a with its sign turned where b is negative.
+    fn turn_sign(self, a: Self::V, b: Self::V) -> Self::V;
+    /// 1/√a.
+    fn inverse_root(self, a: Self::V) -> Self::V;
 }
 
 /// Plain Rust without fused multiply-adds: the same bits on every target.
@@ -75,6 +79,15 @@ impl Lanes for Portable {
     #[inline(always)]
     fn neg_mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
         core::array::from_fn(|i| c[i] - a[i] * b[i])
+    }
+    #[inline(always)]
+    fn turn_sign(self, a: Self::V, b: Self::V) -> Self::V {
+        const SIGN: u64 = 1 << 63;
+        core::array::from_fn(|i| f64::from_bits(a[i].to_bits() ^ (b[i].to_bits() & SIGN)))
+    }
+    #[inline(always)]
+    fn inverse_root(self, a: Self::V) -> Self::V {
+        a.map(|x| 1.0 / crate::scalar::sqrt(x))
     }
     #[inline(always)]
     fn max(self, a: Self::V, b: Self::V) -> Self::V {
@@ -131,6 +144,15 @@ mod x86 {
         #[inline(always)]
         fn neg_mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
             self.0.fma._mm256_fnmadd_pd(a, b, c)
+        }
+        #[inline(always)]
+        fn turn_sign(self, a: Self::V, b: Self::V) -> Self::V {
+            let sign = self.0.avx._mm256_and_pd(b, self.splat(-0.0));
+            self.0.avx._mm256_xor_pd(a, sign)
+        }
+        #[inline(always)]
+        fn inverse_root(self, a: Self::V) -> Self::V {
+            self.0.avx._mm256_div_pd(self.splat(1.0), self.0.avx._mm256_sqrt_pd(a))
         }
         #[inline(always)]
         fn max(self, a: Self::V, b: Self::V) -> Self::V {

@@ -64,6 +64,12 @@ impl LinkBlocks {
         self.columns
     }
 
+    /// The numbers of one block.
+    #[inline(always)]
+    pub(crate) fn block(&self, i: usize) -> &[Lane4] {
+        &self.data[i * self.stride()..(i + 1) * self.stride()]
+    }
+
     fn stride(&self) -> usize {
         POSE + 6 * self.columns
     }
@@ -112,6 +118,15 @@ impl LinkBlocks {
             }
         }
     }
+}
+
+/// Twists (world axes) and rest poses of a block, ready to be displaced.
+#[inline(always)]
+pub(crate) fn block_pose<L: Lanes>(l: L, block: &[Lane4], eta: &[f64]) -> ([L::V; POSE], L::V) {
+    let (rest, columns) = block.split_at(POSE);
+    let mut twist = [l.splat(0.0); 6];
+    add_columns(l, columns, eta, &mut twist);
+    displaced(l, core::array::from_fn(|k| l.load(&rest[k])), twist)
 }
 
 /// Entries of a pose as blocks hold them.
