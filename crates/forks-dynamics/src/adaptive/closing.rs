@@ -195,10 +195,12 @@ fn block(
     column: usize,
 ) -> Block {
     let c = &layout.nodes[n.children[child] as usize];
-    std::array::from_fn(|i| {
+    let mut out = ZERO_BLOCK;
+    for i in 0..6 {
         let at = c.matrix + (6 * row + i) * c.stride + 6 * column;
-        std::array::from_fn(|j| children[at + j])
-    })
+        out[i].copy_from_slice(&children[at..at + 6]);
+    }
+    out
 }
 
 /// [Φ b] of a side's handle over the node's φ.

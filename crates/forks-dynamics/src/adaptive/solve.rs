@@ -17,6 +17,8 @@ struct Progress {
     /// √A of the whole mechanism.
     norm: f64,
     largest: f64,
+    /// Nodes with a larger √A have to be opened whatever else is, in any order.
+    certain: f64,
     finite: bool,
     counters: AdaptiveCounters,
 }
@@ -35,6 +37,7 @@ impl AdaptiveState<'_> {
         let mut progress = Progress {
             norm: 0.0,
             largest: 0.0,
+            certain: f64::INFINITY,
             finite: self.dependent == 0,
             counters: AdaptiveCounters {
                 nodes_updated: std::mem::take(&mut self.updated),
@@ -62,26 +65,39 @@ impl AdaptiveState<'_> {
         if self.dependent > 0 {
             return AdaptiveStatus::DependentDirections;
         }
-        if !p.norm.is_finite() {
-            p.finite = false;
-            return AdaptiveStatus::NotFinite;
-        }
-        if p.norm > 0.0 {
-            self.queue.push(p.norm, layout.nodes.len() as u32 - 1);
-        }
+        p.certain = certain(target, p.norm);
+        self.put(layout.nodes.len() as u32 - 1, p.norm, p);
+        self.open_certain(p);
         let budget = target.max_joints.unwrap_or(usize::MAX);
-        while !self.is_reached(target, p) {
+        while p.finite && !self.is_reached(target, p) {
             let late = || target.deadline.is_some_and(|d| Instant::now() >= d);
             if p.counters.joints_computed >= budget || late() {
                 return AdaptiveStatus::BudgetSpent;
             }
             let Some(node) = self.queue.pop() else { break };
             self.open(node as usize, p);
-            if !p.finite {
-                return AdaptiveStatus::NotFinite;
+            self.open_certain(p);
+        }
+        if p.finite { AdaptiveStatus::Converged } else { AdaptiveStatus::NotFinite }
+    }
+
+    /// A node to be opened: at once if that is certain, else when its turn comes.
+    fn put(&mut self, node: u32, norm: f64, p: &mut Progress) {
+        p.finite &= norm.is_finite();
+        if norm > p.certain {
+            self.stack.push(node);
+        } else if norm != 0.0 {
+            self.queue.push(norm, node);
+        }
+    }
+
+    /// Opens what has to be opened depth first, which is the order of the nodes in memory.
+    fn open_certain(&mut self, p: &mut Progress) {
+        while let Some(node) = self.stack.pop() {
+            if p.finite {
+                self.open(node as usize, p);
             }
         }
-        AdaptiveStatus::Converged
     }
 
     /// True if the error is small enough by the bounds of EQUATIONS 1.3. Written so that NaN is not.
@@ -121,10 +137,7 @@ impl AdaptiveState<'_> {
             }
             let total = &self.coefficients.total[c.total..];
             let below = norm(c, total, &self.forces[c.forces..]);
-            p.finite &= below.is_finite();
-            if below != 0.0 {
-                self.queue.push(below, child);
-            }
+            self.put(child, below, p);
         }
     }
 
@@ -232,6 +245,20 @@ impl AdaptiveState<'_> {
             largest_computed: if p.finite { p.largest } else { f64::INFINITY },
             counters: p.counters,
         }
+    }
+}
+
+/// √A above which a node has to be opened in any case: alone it is more than the error. With a budget the
+/// largest go first, and nothing is certain.
+fn certain(target: &Target, norm: f64) -> f64 {
+    if target.max_joints.is_some() || target.deadline.is_some() {
+        return f64::INFINITY;
+    }
+    let error = if target.error > 0.0 { target.error } else { 0.0 };
+    match target.measure {
+        ErrorMeasure::AbsoluteLinkage | ErrorMeasure::AbsoluteJoint => error,
+        // The largest acceleration is at most the norm.
+        ErrorMeasure::RelativeLinkage | ErrorMeasure::RelativeJoint => error * norm,
     }
 }
 

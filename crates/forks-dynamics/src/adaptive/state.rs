@@ -52,6 +52,8 @@ pub struct AdaptiveState<'p> {
     /// Accelerations with which coordinates last moved, where steps catch up.
     pub(super) last_acceleration: Vec<f64>,
     pub(super) queue: Queue,
+    /// Nodes that have to be opened in any case.
+    pub(super) stack: Vec<u32>,
     /// Nodes whose coefficients have to be brought up to date.
     pub(super) dirty: Vec<u32>,
     pub(super) is_dirty: Vec<bool>,
@@ -94,6 +96,7 @@ impl<'p> AdaptiveState<'p> {
             caught_up: 0,
             moved: vec![0; plan.connections.len()],
             queue: Queue::with_capacity(n + 1),
+            stack: Vec::with_capacity(2 * layout.depth + 2),
             dirty: Vec::with_capacity(n),
             is_dirty: vec![false; n],
             poses_changed: true,
