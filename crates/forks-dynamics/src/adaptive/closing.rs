@@ -10,9 +10,9 @@
 //! ```
 
 use super::{
-    layout::{Layout, Node, Work},
+    layout::{Layout, Node, View, Work},
     projection::Projection,
-    total::{self, TotalScratch},
+    total::{self, Closed, TotalScratch},
 };
 use crate::dca::{
     eliminate::{factor, factor_rank_revealing, inverted},
@@ -93,34 +93,38 @@ pub(super) fn close(
     data: &mut Coefficients,
     scratch: &mut Scratch,
 ) -> Rank {
+    let view = |s: usize| View { s, layout, n };
     match n.stride {
-        14 => close_of(14, layout, n, joint, data, scratch),
-        8 => close_of(8, layout, n, joint, data, scratch),
-        s => close_of(s, layout, n, joint, data, scratch),
+        14 => close_of(view(14), joint, data, scratch),
+        8 => close_of(view(8), joint, data, scratch),
+        s => close_of(view(s), joint, data, scratch),
     }
 }
 
 #[inline(always)]
 fn close_of(
-    s: usize,
-    layout: &Layout,
-    n: &Node,
+    v: View<'_>,
     joint: &Joint<'_>,
     data: &mut Coefficients,
     scratch: &mut Scratch,
 ) -> Rank {
-    let k = 6 - joint.dof;
+    let (s, n, k) = (v.s, v.n, 6 - joint.dof);
     let (children, own) = data.matrix.split_at_mut(n.matrix);
-    let mut h = relative(s, layout, n, joint, children, scratch);
+    let mut h = relative(v, joint, children, scratch);
     let y = &mut scratch.y[..6 * s];
-    let (rotation, rank) = factorise(layout, n, joint, children, &mut h, k);
+    let (rotation, rank) = factorise(v, joint, children, &mut h, k);
     if let Some(rotation) = &rotation {
         turn_rows(s, rotation, k, y, false);
     }
     eliminate(s, &h, k, y);
     accelerations(s, joint, &h, k, y, &mut scratch.own);
     forces(s, joint, &h, k, y, &scratch.own, &mut scratch.x);
-    matrix(s, layout, n, joint, k, children, y, &scratch.x, &mut own[..6 * n.handles * s]);
+    let loaded = joint.implicit.is_some() || joint.load != [0.0; 6];
+    let rows = Rows { y, x: &scratch.x, k, used: if loaded { 6 } else { k } };
+    matrix(v, rows, children, &mut own[..6 * n.handles * s]);
+    if joint.implicit.is_some() {
+        symmetrise(s, 6 * n.handles, own);
+    }
     let x = &mut scratch.x[..6 * s];
     if let Some(rotation) = &rotation {
         turn_rows(s, rotation, k, x, true);
@@ -132,7 +136,8 @@ fn close_of(
     for (row, w) in q.chunks_exact_mut(s).zip(joint.weights) {
         row.iter_mut().for_each(|x| *x *= w);
     }
-    total::assemble(s, layout, n, &joint.sides, x, q, &mut data.total, &mut scratch.total);
+    let closed = Closed { sides: &joint.sides, x, own: q };
+    total::assemble(v, closed, &mut data.total, &mut scratch.total);
     rank
 }
 
@@ -147,17 +152,11 @@ fn side_of(n: &Node, side: usize) -> Option<(usize, usize)> {
 
 /// y into `scratch.y`; gives H.
 #[inline(always)]
-fn relative(
-    s: usize,
-    layout: &Layout,
-    n: &Node,
-    joint: &Joint<'_>,
-    children: &[f64],
-    scratch: &mut Scratch,
-) -> Block {
+fn relative(v: View<'_>, joint: &Joint<'_>, children: &[f64], scratch: &mut Scratch) -> Block {
+    let (s, n) = (v.s, v.n);
     let (a, b) = (&mut scratch.x[..6 * s], &mut scratch.y[..6 * s]);
-    handle_rows(s, layout, n, 0, joint, children, a);
-    handle_rows(s, layout, n, 1, joint, children, b);
+    handle_rows(v, 0, joint, children, a);
+    handle_rows(v, 1, joint, children, b);
     joint.sides[0].rows(a, s);
     joint.sides[1].rows(b, s);
     b.iter_mut().zip(&*a).for_each(|(b, a)| *b -= a);
@@ -173,7 +172,7 @@ fn relative(
             if one.0 != other.0 {
                 continue;
             }
-            let phi = block(layout, n, children, one.0, one.1, other.1);
+            let phi = block(v, children, one.0, one.1, other.1);
             let phi = joint.sides[i].between(&phi, &joint.sides[j]);
             let sign = if i == j { 1.0 } else { -1.0 };
             for r in 0..6 {
@@ -186,15 +185,8 @@ fn relative(
 
 /// Φ between two handles of a child.
 #[inline(always)]
-fn block(
-    layout: &Layout,
-    n: &Node,
-    children: &[f64],
-    child: usize,
-    row: usize,
-    column: usize,
-) -> Block {
-    let c = &layout.nodes[n.children[child] as usize];
+fn block(v: View<'_>, children: &[f64], child: usize, row: usize, column: usize) -> Block {
+    let c = v.child(child);
     let mut out = ZERO_BLOCK;
     for i in 0..6 {
         let at = c.matrix + (6 * row + i) * c.stride + 6 * column;
@@ -205,15 +197,8 @@ fn block(
 
 /// [Φ b] of a side's handle over the node's φ.
 #[inline(always)]
-fn handle_rows(
-    s: usize,
-    layout: &Layout,
-    n: &Node,
-    side: usize,
-    joint: &Joint<'_>,
-    children: &[f64],
-    out: &mut [f64],
-) {
+fn handle_rows(v: View<'_>, side: usize, joint: &Joint<'_>, children: &[f64], out: &mut [f64]) {
+    let (s, n) = (v.s, v.n);
     out.fill(0.0);
     let Some((child, handle)) = side_of(n, side) else {
         for i in 0..6 {
@@ -221,29 +206,17 @@ fn handle_rows(
         }
         return;
     };
-    let c = &layout.nodes[n.children[child] as usize];
+    let c = v.child(child);
     for i in 0..6 {
         let at = c.matrix + (6 * handle + i) * c.stride;
-        copy_kept(layout, n, child, c, &children[at..at + c.stride], &mut out[i * s..(i + 1) * s]);
+        v.copy_kept(child, &children[at..at + c.stride], &mut out[i * s..(i + 1) * s]);
     }
-}
-
-/// A child's row in the node's columns.
-#[inline(always)]
-fn copy_kept(layout: &Layout, n: &Node, child: usize, c: &Node, row: &[f64], into: &mut [f64]) {
-    for (at, k) in layout.kept_of(n).iter().enumerate() {
-        if k.child == child {
-            into[6 * at..6 * at + 6].copy_from_slice(&row[6 * k.handle..6 * k.handle + 6]);
-        }
-    }
-    into[6 * n.handles] = row[6 * c.handles];
 }
 
 /// C of H, rank revealing where loops may have left nothing; the rotation to its eigenvectors.
 #[inline(always)]
 fn factorise(
-    layout: &Layout,
-    n: &Node,
+    v: View<'_>,
     joint: &Joint<'_>,
     children: &[f64],
     h: &mut Block,
@@ -269,8 +242,8 @@ fn factorise(
     *h = original;
     // Rounding errors are in proportion to what the difference is taken of, and to the two bodies' own Φ.
     let mut uncancelled = 0.0;
-    for (child, handle) in (0..2).filter_map(|side| side_of(n, side)) {
-        let phi = block(layout, n, children, child, handle, handle);
+    for (child, handle) in (0..2).filter_map(|side| side_of(v.n, side)) {
+        let phi = block(v, children, child, handle, handle);
         let half =
             |from: usize| phi[from][from] + phi[from + 1][from + 1] + phi[from + 2][from + 2];
         uncancelled += (half(0) / (r.unit * r.unit) + half(3)) / 6.0;
@@ -362,41 +335,36 @@ fn forces(s: usize, joint: &Joint<'_>, c: &Block, k: usize, y: &[f64], q: &[f64]
     }
 }
 
+/// Rows of a closed joint: [Y; N] and X, k of Y and `used` in all.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    y: &'a [f64],
+    x: &'a [f64],
+    k: usize,
+    used: usize,
+}
+
 /// M′ = M − YᵀY + NᵀG over the handles that stay open.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
-fn matrix(
-    s: usize,
-    layout: &Layout,
-    n: &Node,
-    joint: &Joint<'_>,
-    k: usize,
-    children: &[f64],
-    y: &[f64],
-    x: &[f64],
-    out: &mut [f64],
-) {
-    let loaded = joint.implicit.is_some() || joint.load != [0.0; 6];
-    for (at, kept) in layout.kept_of(n).iter().enumerate() {
-        let c = &layout.nodes[n.children[kept.child] as usize];
+fn matrix(v: View<'_>, rows: Rows<'_>, children: &[f64], out: &mut [f64]) {
+    let s = v.s;
+    for (at, kept) in v.layout.kept_of(v.n).iter().enumerate() {
+        let c = v.child(kept.child);
         for i in 0..6 {
             let row = &mut out[(6 * at + i) * s..(6 * at + i + 1) * s];
             row.fill(0.0);
             let from = c.matrix + (6 * kept.handle + i) * c.stride;
-            copy_kept(layout, n, kept.child, c, &children[from..from + c.stride], row);
+            v.copy_kept(kept.child, &children[from..from + c.stride], row);
             let column = 6 * at + i;
-            for r in 0..k {
-                let f = y[r * s + column];
-                row.iter_mut().zip(&y[r * s..]).for_each(|(m, y)| *m -= f * y);
+            for r in 0..rows.k {
+                let f = rows.y[r * s + column];
+                row.iter_mut().zip(&rows.y[r * s..]).for_each(|(m, y)| *m -= f * y);
             }
-            for r in (k..6).filter(|_| loaded) {
-                let f = y[r * s + column];
-                row.iter_mut().zip(&x[r * s..]).for_each(|(m, x)| *m += f * x);
+            for r in rows.k..rows.used {
+                let f = rows.y[r * s + column];
+                row.iter_mut().zip(&rows.x[r * s..]).for_each(|(m, x)| *m += f * x);
             }
         }
-    }
-    if joint.implicit.is_some() {
-        symmetrise(s, 6 * n.handles, out);
     }
 }
 
@@ -413,17 +381,10 @@ fn symmetrise(s: usize, n: usize, m: &mut [f64]) {
 
 /// Puts two children side by side: no joint.
 pub(super) fn beside(layout: &Layout, n: &Node, data: &mut Coefficients, scratch: &mut Scratch) {
-    let s = n.stride;
+    let v = View { s: n.stride, layout, n };
     let (children, own) = data.matrix.split_at_mut(n.matrix);
-    for (at, kept) in layout.kept_of(n).iter().enumerate() {
-        let c = &layout.nodes[n.children[kept.child] as usize];
-        for i in 0..6 {
-            let row = &mut own[(6 * at + i) * s..(6 * at + i + 1) * s];
-            row.fill(0.0);
-            let from = c.matrix + (6 * kept.handle + i) * c.stride;
-            copy_kept(layout, n, kept.child, c, &children[from..from + c.stride], row);
-        }
-    }
-    let none = [Projection::Identity; 2];
-    total::assemble(s, layout, n, &none, &[], &[], &mut data.total, &mut scratch.total);
+    let none = Rows { y: &[], x: &[], k: 0, used: 0 };
+    matrix(v, none, children, own);
+    let closed = Closed { sides: &[Projection::Identity; 2], x: &[], own: &[] };
+    total::assemble(v, closed, &mut data.total, &mut scratch.total);
 }

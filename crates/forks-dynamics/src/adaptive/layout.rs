@@ -207,3 +207,30 @@ impl Layout {
         }
     }
 }
+
+/// A node with its row length, known to the compiler where it is a common one.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub(super) s: usize,
+    pub(super) layout: &'a Layout,
+    pub(super) n: &'a Node,
+}
+
+impl<'a> View<'a> {
+    /// A child that is there.
+    #[inline(always)]
+    pub(super) fn child(&self, child: usize) -> &'a Node {
+        &self.layout.nodes[self.n.children[child] as usize]
+    }
+
+    /// A child's row, the columns of its open handles and of the constant, in the node's columns.
+    #[inline(always)]
+    pub(super) fn copy_kept(&self, child: usize, row: &[f64], into: &mut [f64]) {
+        for (at, k) in self.layout.kept_of(self.n).iter().enumerate() {
+            if k.child == child {
+                into[6 * at..6 * at + 6].copy_from_slice(&row[6 * k.handle..6 * k.handle + 6]);
+            }
+        }
+        into[6 * self.n.handles] = row[6 * self.child(child).handles];
+    }
+}

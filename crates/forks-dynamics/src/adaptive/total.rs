@@ -3,7 +3,7 @@
 //! accurate to rounding.
 
 use super::{
-    layout::{Layout, Node, Work},
+    layout::{Layout, NONE, Node, View, Work},
     orthogonal::append_rows,
     projection::Projection,
 };
@@ -47,33 +47,35 @@ fn norm_of(s: usize, rows: usize, total: &[f64], phi: &[f64]) -> f64 {
     sum.sqrt()
 }
 
+/// What a node's joint adds to what is below it.
+#[derive(Clone, Copy)]
+pub(super) struct Closed<'a> {
+    pub(super) sides: &'a [Projection<'a>; 2],
+    /// Six rows: the force on the joint's side B as a function of the node's φ, in the joint's coordinates.
+    pub(super) x: &'a [f64],
+    /// The joint's weighted acceleration rows.
+    pub(super) own: &'a [f64],
+}
+
 /// F of a node that closes a joint or puts two children side by side.
-///
-/// `x`: six rows, the force on the joint's side B as a function of the node's φ, in the joint's
-/// coordinates; `own`: the joint's weighted acceleration rows, `s` numbers each.
 #[inline(always)]
 pub(super) fn assemble(
-    s: usize,
-    layout: &Layout,
-    n: &Node,
-    sides: &[Projection<'_>; 2],
-    x: &[f64],
-    own: &[f64],
+    v: View<'_>,
+    closed: Closed<'_>,
     total: &mut [f64],
     scratch: &mut TotalScratch,
 ) {
+    let (s, n) = (v.s, v.n);
     let (before, rest) = total.split_at_mut(n.total);
     let out = &mut rest[..n.rows * s];
     let mut writer = Writer { s, out, dense: &mut scratch.rows, used: 0, triangular: n.triangular };
     if n.triangular {
         writer.out.fill(0.0);
     }
-    for child in 0..2 {
-        if let Some(c) = layout.nodes.get(n.children[child] as usize) {
-            child_rows(s, layout, n, child, c, sides, x, &before[c.total..], &mut writer);
-        }
+    for child in (0..2).filter(|&c| n.children[c] != NONE) {
+        child_rows(v, closed, child, &before[v.child(child).total..], &mut writer);
     }
-    for row in own.chunks_exact(s) {
+    for row in closed.own.chunks_exact(s) {
         writer.dense_row().copy_from_slice(row);
     }
     if n.triangular {
@@ -103,18 +105,8 @@ impl Writer<'_> {
 
 /// The rows of one child: F_operand [G g; 0 1] of EQUATIONS 1.5.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
-fn child_rows(
-    s: usize,
-    layout: &Layout,
-    n: &Node,
-    child: usize,
-    c: &Node,
-    sides: &[Projection<'_>; 2],
-    x: &[f64],
-    rows: &[f64],
-    out: &mut Writer<'_>,
-) {
+fn child_rows(v: View<'_>, joint: Closed<'_>, child: usize, rows: &[f64], out: &mut Writer<'_>) {
+    let (s, n, c) = (v.s, v.n, v.child(child));
     // Which of the child's handles are the joint's sides A and B.
     let closed: [Option<usize>; 2] = match n.work {
         Work::Join { .. } => [(child == 0).then_some(0), (child == 1).then_some(0)],
@@ -130,12 +122,12 @@ fn child_rows(
     };
     for (r, row) in rows[..c.rows * c.stride].chunks_exact(c.stride).enumerate() {
         if r >= head && n.triangular && c.triangular && n.in_order[child] {
-            tail_row(layout, n, child, c, r, row, out);
+            tail_row(v, child, r, row, out);
             continue;
         }
         let into = out.dense_row();
         into.fill(0.0);
-        copy_kept(layout, n, child, c, row, into);
+        v.copy_kept(child, row, into);
         if r >= head {
             continue;
         }
@@ -143,48 +135,29 @@ fn child_rows(
         for (side, sign) in [(0, -1.0), (1, 1.0)] {
             if let Some(h) = closed[side] {
                 let own: [f64; 6] = std::array::from_fn(|i| row[6 * h + i]);
-                let own = sides[side].vector(&own);
+                let own = joint.sides[side].vector(&own);
                 (0..6).for_each(|i| force[i] += sign * own[i]);
             }
         }
         for i in 0..6 {
-            let from = &x[i * s..(i + 1) * s];
+            let from = &joint.x[i * s..(i + 1) * s];
             into.iter_mut().zip(from).for_each(|(y, x)| *y += force[i] * x);
         }
     }
 }
 
-/// A child's row, the columns of its open handles and of the constant, in the node's columns.
-#[inline(always)]
-fn copy_kept(layout: &Layout, n: &Node, child: usize, c: &Node, row: &[f64], into: &mut [f64]) {
-    for (at, k) in layout.kept_of(n).iter().enumerate() {
-        if k.child == child {
-            into[6 * at..6 * at + 6].copy_from_slice(&row[6 * k.handle..6 * k.handle + 6]);
-        }
-    }
-    into[6 * n.handles] = row[6 * c.handles];
-}
-
 /// A row of a child's triangle goes to its diagonal's place in the node's triangle.
 #[inline(always)]
-fn tail_row(
-    layout: &Layout,
-    n: &Node,
-    child: usize,
-    c: &Node,
-    r: usize,
-    row: &[f64],
-    out: &mut Writer<'_>,
-) {
-    let s = out.s;
+fn tail_row(v: View<'_>, child: usize, r: usize, row: &[f64], out: &mut Writer<'_>) {
+    let (s, n, c) = (v.s, v.n, v.child(child));
     if r == 6 * c.handles {
         let corner = &mut out.out[6 * n.handles * s + 6 * n.handles];
         *corner = corner.hypot(row[r]);
         return;
     }
-    let place = layout.kept_of(n).iter().position(|k| k.child == child && k.handle == r / 6);
+    let place = v.layout.kept_of(n).iter().position(|k| k.child == child && k.handle == r / 6);
     if let Some(at) = place {
         let row_at = (6 * at + r % 6) * s;
-        copy_kept(layout, n, child, c, row, &mut out.out[row_at..row_at + s]);
+        v.copy_kept(child, row, &mut out.out[row_at..row_at + s]);
     }
 }
