@@ -218,6 +218,39 @@ fn gravity_compensation_is_a_force_on_the_link() {
     }
 }
 
+/// A hub with many arms is cut into welded pieces, one of which carries all forces on it.
+#[test]
+fn hubs_are_cut_into_pieces() {
+    for arms in [4, 5, 40] {
+        let mut m = MechanismBuilder::new("hub");
+        let mut rng = Rng::new(arms);
+        let mut body = |name: String, rng: &mut Rng| {
+            let center = DVec3::new(rng.symmetric(), rng.symmetric(), rng.symmetric()) * 0.3;
+            let inertia = SpatialInertia::new(1.0, center, DMat3::from_diagonal(DVec3::splat(0.1)));
+            m.add_link(Link::new(name).with_inertia(inertia))
+        };
+        let hub = body("hub".into(), &mut rng);
+        let links: Vec<LinkId> = (0..arms).map(|i| body(format!("arm{i}"), &mut rng)).collect();
+        m.add_joint(Joint::new("base", JointKind::Spherical, LinkId::WORLD, hub));
+        for (i, &l) in links.iter().enumerate() {
+            let axis = DVec3::new(rng.symmetric(), rng.symmetric(), 1.0).normalize();
+            let at = Pose::from_translation(DVec3::new(rng.symmetric(), rng.symmetric(), 0.0));
+            let kind = JointKind::Revolute { axis };
+            m.add_joint(Joint::new(format!("j{i}"), kind, hub, l).at(at));
+        }
+        let case = case_of(arms, m.build().unwrap());
+        let plan = AdaptivePlan::new(&case.mechanism, &plain_options()).unwrap();
+        assert_eq!(plan.max_handles(), 3);
+        let mut state = AdaptiveState::new(&plan);
+        load(&mut state, &case);
+        let result = state.solve(&everything());
+        assert_eq!(result.counters.joints_computed, arms as usize + 1, "welds are not counted");
+        // Pieces have inertias of 1/(arms − 1) of the hub's, and as many of them are joined.
+        let error = case.error(state.accelerations());
+        assert!(error < C * arms as f64, "{arms}: {error:.2}");
+    }
+}
+
 /// Cleared forces leave nothing behind; forces replace each other.
 #[test]
 fn forces_are_replaced_and_cleared() {
@@ -256,6 +289,7 @@ fn not_finite_is_never_converged() {
         let error = state.set_force(link, wrench, WrenchFrame::World).unwrap_err();
         assert!(matches!(error, AdaptiveError::NotFinite { index: 1, .. }), "{error}");
         assert!(state.set_joint_force(JointId::new(3), &[bad]).is_err());
+        assert!(state.set_joint_positions(JointId::new(3), &[bad]).is_err());
         let mut q = m.start_positions();
         q[5] = bad;
         assert!(matches!(state.set_positions(&q), Err(AdaptiveError::NotFinite { index: 5, .. })));

@@ -66,6 +66,41 @@ fn the_lazy_update_is_a_full_update() {
     }
 }
 
+/// Setting one joint after the other is setting all.
+#[test]
+fn joints_are_set_one_by_one() {
+    for seed in 0..40 {
+        let case = resting_case(seed);
+        let m = &case.mechanism;
+        let plan = AdaptivePlan::new(m, &plain_options()).unwrap();
+        let mut rng = Rng::new(seed);
+        let v: Vec<f64> = (0..m.velocity_count()).map(|_| 0.1 * rng.symmetric()).collect();
+        let mut q = m.start_positions();
+        m.integrate(&mut q, &v);
+        let (mut one, mut all) = (AdaptiveState::new(&plan), AdaptiveState::new(&plan));
+        load(&mut one, &case);
+        load(&mut all, &case);
+        let world = Wrench::new(DVec3::new(3.0, -1.0, 2.0), DVec3::ZERO);
+        for state in [&mut one, &mut all] {
+            state.set_force(LinkId::new(1), world, WrenchFrame::World).unwrap();
+        }
+        all.set_positions(&q).unwrap();
+        for j in 0..m.joints().len() {
+            let id = JointId::new(j);
+            let set = one.set_joint_positions(id, &q[m.position_range(id)]);
+            assert_eq!(set.is_err(), m.forest().closures().contains(&id));
+        }
+        for state in [&mut one, &mut all] {
+            state.solve(&everything());
+        }
+        assert_eq!(bits(one.accelerations()), bits(all.accelerations()), "seed {seed}");
+        for l in 0..m.links().len() {
+            let id = LinkId::new(l);
+            assert_eq!(one.link_pose(id), all.link_pose(id), "seed {seed}");
+        }
+    }
+}
+
 fn largest_error(m: &Mechanism, approximate: &[f64], full: &[f64]) -> (f64, f64) {
     let gap: Vec<f64> = approximate.iter().zip(full).map(|(a, b)| a - b).collect();
     let max = |x: &[f64]| joint_norms(m, x).into_iter().fold(0.0, f64::max);

@@ -64,6 +64,12 @@ pub enum AdaptiveError {
         /// Index of the link.
         link: usize,
     },
+    /// Positions of a joint that closes a loop, which follow from those of the others.
+    #[error("joint {joint} closes a loop: its positions follow from those of the other joints")]
+    ClosingJoint {
+        /// Index of the joint.
+        joint: usize,
+    },
     /// A joint that the mechanism does not have.
     #[error("joint {joint} does not exist")]
     NoJoint {

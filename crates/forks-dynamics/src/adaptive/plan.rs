@@ -52,6 +52,9 @@ pub(super) struct JointPlace {
     pub(super) place: Option<(usize, usize)>,
     pub(super) dof: usize,
     pub(super) v: usize,
+    pub(super) q: usize,
+    pub(super) q_len: usize,
+    pub(super) closing: bool,
 }
 
 impl AdaptivePlan {
@@ -212,10 +215,19 @@ fn links(
 fn joints(m: &Mechanism, bodies: &Bodies) -> Vec<JointPlace> {
     let mut out: Vec<JointPlace> = (0..m.joints().len())
         .map(|j| {
-            let range = m.velocity_range(JointId::new(j));
-            JointPlace { place: None, dof: range.len(), v: range.start }
+            let id = JointId::new(j);
+            let (q, v) = (m.position_range(id), m.velocity_range(id));
+            JointPlace {
+                place: None,
+                dof: v.len(),
+                v: v.start,
+                q: q.start,
+                q_len: q.len(),
+                closing: false,
+            }
         })
         .collect();
+    m.forest().closures().iter().for_each(|j| out[j.index()].closing = true);
     for (c, connection) in bodies.connections.iter().enumerate() {
         let mut column = 0;
         for p in &connection.parts {

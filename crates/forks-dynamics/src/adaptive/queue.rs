@@ -83,7 +83,7 @@ impl Queue {
     /// √(Σ A) over the scale, added afresh.
     pub(super) fn residual(&self) -> f64 {
         let square = |e: &Entry| (e.norm * self.inverse_scale) * (e.norm * self.inverse_scale);
-        self.heap.iter().map(square).sum::<f64>().sqrt()
+        self.heap.iter().map(square).fold(0.0, |sum, x| sum + x).sqrt()
     }
 
     /// Exact sum of two numbers, and the rest carried along.

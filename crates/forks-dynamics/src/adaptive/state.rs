@@ -9,7 +9,7 @@ use super::{
     error::{check_finite, check_length},
     frames::Frames,
     general::GeneralState,
-    layout::Work,
+    layout::{NONE, Work},
     loads::BodyLoads,
     plan::AdaptivePlan,
     queue::Queue,
@@ -156,6 +156,33 @@ impl<'p> AdaptiveState<'p> {
         check_finite("q", q)?;
         self.q[..tree].copy_from_slice(&q[..tree]);
         self.place_all();
+        Ok(())
+    }
+
+    /// Sets the positions of one joint of the spanning tree. O(log n).
+    ///
+    /// # Errors
+    /// [`AdaptiveError::NoJoint`], [`AdaptiveError::ClosingJoint`], [`AdaptiveError::WrongLength`],
+    /// [`AdaptiveError::NotFinite`].
+    pub fn set_joint_positions(&mut self, joint: JointId, q: &[f64]) -> Result<(), AdaptiveError> {
+        let place = self.joint_place(joint)?;
+        if place.closing {
+            return Err(AdaptiveError::ClosingJoint { joint: joint.index() });
+        }
+        check_length("q", q.len(), place.q_len)?;
+        check_finite("q", q)?;
+        self.q[place.q..place.q + place.q_len].copy_from_slice(q);
+        let mut at = place.place.and_then(|(c, _)| self.plan.connections[c].node);
+        if let Some(node) = at {
+            self.touch(node);
+        }
+        while let Some(node) = at {
+            self.place(node);
+            at = Some(self.plan.layout.nodes[node].parent)
+                .filter(|&p| p != NONE)
+                .map(|p| p as usize);
+        }
+        self.poses_changed = true;
         Ok(())
     }
 
