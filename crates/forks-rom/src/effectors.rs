@@ -141,7 +141,7 @@ impl EffectorBlocks {
         let g = [f.x, f.y, f.z, t.x, t.y, t.z].map(|x| l.splat(x));
         let (out, _) = out.as_chunks_mut::<LANES>();
         for (o, rows) in out.iter_mut().zip(rows.chunks_exact(6)) {
-            let mut sum = if add { l.from_array(o) } else { l.splat(0.0) };
+            let mut sum = if add { l.read(o) } else { l.splat(0.0) };
             for (row, g) in rows.iter().zip(g) {
                 sum = l.mul_add(l.load(row), g, sum);
             }

@@ -176,14 +176,14 @@ fn accept<L: Lanes>(l: L, stepper: &Stepper, state: &mut State) -> bool {
     let (rest, _) = state.rest.as_chunks::<LANES>();
     let (h, zero) = (l.splat(stepper.h), l.splat(0.0));
     let position = |i: usize, eta: &[f64; LANES]| match stepper.scheme {
-        Scheme::ImplicitEuler => l.mul_add(h, l.from_array(&rates[i]), l.from_array(eta)),
-        Scheme::Exponential => l.add(l.from_array(&rest[i]), l.from_array(&positions[i])),
+        Scheme::ImplicitEuler => l.mul_add(h, l.read(&rates[i]), l.read(eta)),
+        Scheme::Exponential => l.add(l.read(&rest[i]), l.read(&positions[i])),
     };
     // 0 × x is 0 unless x is NaN or infinite.
     let mut check = zero;
     for i in 0..width {
         check = l.mul_add(position(i, &eta[i]), zero, check);
-        check = l.mul_add(l.from_array(&rates[i]), zero, check);
+        check = l.mul_add(l.read(&rates[i]), zero, check);
     }
     if l.store(check).0 != [0.0; LANES] {
         return false;

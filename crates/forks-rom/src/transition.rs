@@ -75,7 +75,7 @@ impl Transition {
     pub(crate) fn add_force<L: Lanes>(&self, l: L, force: &[f64], out: &mut [f64]) {
         let (out, _) = out.as_chunks_mut::<LANES>();
         for (i, out) in out.iter_mut().take(self.constant.len()).enumerate() {
-            *out = l.store(self.force.row_group(l, i, force, l.from_array(out))).0;
+            *out = l.store(self.force.row_group(l, i, force, l.read(out))).0;
         }
     }
 }

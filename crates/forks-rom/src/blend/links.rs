@@ -8,10 +8,7 @@ use forks_lie::{Pose, Twist};
 use super::{model::BlendedModel, step::BlendedState};
 use crate::{
     PoseBuffer,
-    kernel::{
-        Kernel, LANES, Lane4, Lanes, LinkBlocks, MAX_QUARTER_ANGLE_SQUARED, POSE, block_pose,
-        pose_entries, pose_of,
-    },
+    kernel::{Kernel, LANES, Lane4, Lanes, LinkBlocks, POSE, block_pose, pose_entries, pose_of},
 };
 
 impl BlendedModel {
@@ -57,15 +54,17 @@ impl Kernel for BlendLinks<'_> {
         let Self { model, weights, etas, out } = self;
         let n = model.dof();
         for (b, out) in out.chunks_exact_mut(POSE).enumerate() {
-            let (mut sum, mut largest) = block_pose(l, model.blocks(0).block(b), &etas[..n]);
+            let mut beyond = false;
+            let mut sum = block_pose(l, model.blocks(0).block(b), &etas[..n], &mut beyond);
             if weights.len() > 1 {
                 let first = sum;
                 let alpha = l.splat(weights[0]);
-                sum = sum.map(|x| l.mul(alpha, x));
+                for x in &mut sum {
+                    *x = l.mul(alpha, *x);
+                }
                 for i in 1..weights.len() {
                     let eta = &etas[i * n..(i + 1) * n];
-                    let (pose, y) = block_pose(l, model.blocks(i).block(b), eta);
-                    largest = l.max(largest, y);
+                    let pose = block_pose(l, model.blocks(i).block(b), eta, &mut beyond);
                     add_weighted(l, weights[i], &first, &pose, &mut sum);
                 }
                 normalise(l, &mut sum);
@@ -73,7 +72,7 @@ impl Kernel for BlendLinks<'_> {
             for (o, p) in out.iter_mut().zip(sum) {
                 *o = l.store(p);
             }
-            if l.store(largest).0.iter().any(|y| *y > MAX_QUARTER_ANGLE_SQUARED) {
+            if beyond {
                 far_block(model, weights, etas, b, out);
             }
         }
@@ -116,7 +115,7 @@ fn normalise<L: Lanes>(l: L, pose: &mut [L::V; POSE]) {
     }
 }
 
-/// A block in which some sample turns a link by more than π, where the polynomials do not hold.
+/// A block in which some sample turns a link by more than 16π.
 #[cold]
 fn far_block(model: &BlendedModel, weights: &[f64], etas: &[f64], b: usize, out: &mut [Lane4]) {
     let n = model.dof();

@@ -17,10 +17,10 @@ pub(crate) trait Lanes: Copy {
     /// Reads four numbers.
     #[inline(always)]
     fn load(self, x: &Lane4) -> Self::V {
-        self.from_array(&x.0)
+        self.read(&x.0)
     }
     /// Reads four numbers from anywhere.
-    fn from_array(self, x: &[f64; LANES]) -> Self::V;
+    fn read(self, x: &[f64; LANES]) -> Self::V;
     /// Writes four numbers.
     fn store(self, x: Self::V) -> Lane4;
     /// a + b.
@@ -33,12 +33,14 @@ pub(crate) trait Lanes: Copy {
     fn mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// c − a b, as [`Lanes::mul_add`].
     fn neg_mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
-    /// The larger of each pair.
-    fn max(self, a: Self::V, b: Self::V) -> Self::V;
     /// a with its sign turned where b is negative.
     fn turn_sign(self, a: Self::V, b: Self::V) -> Self::V;
     /// 1/√a.
     fn inverse_root(self, a: Self::V) -> Self::V;
+    /// a where x is above a limit, else b.
+    fn select_above(self, x: Self::V, limit: f64, a: Self::V, b: Self::V) -> Self::V;
+    /// True if some x is above a limit.
+    fn any_above(self, x: Self::V, limit: f64) -> bool;
 }
 
 /// Plain Rust without fused multiply-adds: the same bits on every target.
@@ -53,7 +55,7 @@ impl Lanes for Portable {
         [x; LANES]
     }
     #[inline(always)]
-    fn from_array(self, x: &[f64; LANES]) -> Self::V {
+    fn read(self, x: &[f64; LANES]) -> Self::V {
         *x
     }
     #[inline(always)]
@@ -86,12 +88,16 @@ impl Lanes for Portable {
         core::array::from_fn(|i| f64::from_bits(a[i].to_bits() ^ (b[i].to_bits() & SIGN)))
     }
     #[inline(always)]
-    fn inverse_root(self, a: Self::V) -> Self::V {
-        a.map(|x| 1.0 / crate::scalar::sqrt(x))
+    fn select_above(self, x: Self::V, limit: f64, a: Self::V, b: Self::V) -> Self::V {
+        core::array::from_fn(|i| if x[i] > limit { a[i] } else { b[i] })
     }
     #[inline(always)]
-    fn max(self, a: Self::V, b: Self::V) -> Self::V {
-        core::array::from_fn(|i| if a[i] > b[i] { a[i] } else { b[i] })
+    fn any_above(self, x: Self::V, limit: f64) -> bool {
+        (x[0] > limit) | (x[1] > limit) | (x[2] > limit) | (x[3] > limit)
+    }
+    #[inline(always)]
+    fn inverse_root(self, a: Self::V) -> Self::V {
+        a.map(|x| 1.0 / crate::scalar::sqrt(x))
     }
 }
 
@@ -100,7 +106,7 @@ pub(crate) use x86::Avx2Lanes;
 
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 mod x86 {
-    use core::arch::x86_64::__m256d;
+    use core::arch::x86_64::{__m256d, _CMP_GT_OQ};
 
     use pulp::x86::V3;
 
@@ -118,7 +124,7 @@ mod x86 {
             self.0.avx._mm256_set1_pd(x)
         }
         #[inline(always)]
-        fn from_array(self, x: &[f64; LANES]) -> Self::V {
+        fn read(self, x: &[f64; LANES]) -> Self::V {
             pulp::cast(*x)
         }
         #[inline(always)]
@@ -151,12 +157,18 @@ mod x86 {
             self.0.avx._mm256_xor_pd(a, sign)
         }
         #[inline(always)]
-        fn inverse_root(self, a: Self::V) -> Self::V {
-            self.0.avx._mm256_div_pd(self.splat(1.0), self.0.avx._mm256_sqrt_pd(a))
+        fn select_above(self, x: Self::V, limit: f64, a: Self::V, b: Self::V) -> Self::V {
+            let mask = self.0.avx._mm256_cmp_pd::<_CMP_GT_OQ>(x, self.splat(limit));
+            self.0.avx._mm256_blendv_pd(b, a, mask)
         }
         #[inline(always)]
-        fn max(self, a: Self::V, b: Self::V) -> Self::V {
-            self.0.avx._mm256_max_pd(a, b)
+        fn any_above(self, x: Self::V, limit: f64) -> bool {
+            let mask = self.0.avx._mm256_cmp_pd::<_CMP_GT_OQ>(x, self.splat(limit));
+            self.0.avx._mm256_movemask_pd(mask) != 0
+        }
+        #[inline(always)]
+        fn inverse_root(self, a: Self::V) -> Self::V {
+            self.0.avx._mm256_div_pd(self.splat(1.0), self.0.avx._mm256_sqrt_pd(a))
         }
     }
 }

@@ -10,7 +10,7 @@ use forks_lie::{
 use super::{
     Isa, Kernel, Lane4, Lanes,
     lanes::LANES,
-    pose::{MAX_QUARTER_ANGLE_SQUARED, displaced},
+    pose::{FAR_LIMIT, displaced},
 };
 
 /// Entries of a pose: position, then quaternion (x, y, z, w).
@@ -87,13 +87,12 @@ impl LinkBlocks {
         let stride = self.stride();
         let count = out.len() / POSE;
         let blocks = &self.data[first * stride..(first + count) * stride];
-        let largest = isa.run(Displace { blocks, stride, eta, drive, out: &mut *out });
-        if largest > MAX_QUARTER_ANGLE_SQUARED {
+        if isa.run(Displace { blocks, stride, eta, drive, out: &mut *out }) {
             self.displace_far(first, eta, drive, out);
         }
     }
 
-    /// Corrects the links that turn by more than π, where the polynomials do not hold.
+    /// Corrects the links that turn by more than 16π.
     #[cold]
     fn displace_far(&self, first: usize, eta: &[f64], drive: &[f64], out: &mut [Lane4]) {
         let stride = self.stride();
@@ -104,7 +103,7 @@ impl LinkBlocks {
                     let x = eta.iter().chain(drive).enumerate();
                     x.map(|(j, x)| block[POSE + 6 * j + k].0[lane] * x).sum()
                 }));
-                if 0.25 * t.angular.length_squared() > MAX_QUARTER_ANGLE_SQUARED {
+                if 0.25 * t.angular.length_squared() > FAR_LIMIT {
                     let rest = pose_of(core::array::from_fn(|k| block[k].0[lane]));
                     let turn = Pose::exp(t);
                     let pose = Pose::new(
@@ -120,13 +119,26 @@ impl LinkBlocks {
     }
 }
 
+#[inline(always)]
+fn load_rest<L: Lanes>(l: L, entries: &[Lane4]) -> [L::V; POSE] {
+    let mut rest = [l.splat(0.0); POSE];
+    for (r, x) in rest.iter_mut().zip(entries) {
+        *r = l.load(x);
+    }
+    rest
+}
+
 /// Twists (world axes) and rest poses of a block, ready to be displaced.
 #[inline(always)]
-pub(crate) fn block_pose<L: Lanes>(l: L, block: &[Lane4], eta: &[f64]) -> ([L::V; POSE], L::V) {
+pub(crate) fn block_pose<L: Lanes>(
+    l: L,
+    block: &[Lane4],
+    eta: &[f64],
+    beyond: &mut bool,
+) -> [L::V; POSE] {
     let (rest, columns) = block.split_at(POSE);
-    let mut twist = [l.splat(0.0); 6];
-    add_columns(l, columns, eta, &mut twist);
-    displaced(l, core::array::from_fn(|k| l.load(&rest[k])), twist)
+    let twist = column_sum(l, columns, eta);
+    displaced(l, load_rest(l, rest), twist, beyond)
 }
 
 /// Entries of a pose as blocks hold them.
@@ -140,7 +152,7 @@ pub(crate) fn pose_of([px, py, pz, x, y, z, w]: [f64; POSE]) -> Pose {
     Pose::new(DQuat::from_xyzw(x, y, z, w), DVec3::new(px, py, pz))
 }
 
-/// H exp(X η) for every link (\[A16\] Eq. 6, 22); returns the largest ‖ω‖²/4.
+/// H exp(X η) for every link (\[A16\] Eq. 6, 22); returns true if some turn by more than 16π.
 struct Displace<'a> {
     blocks: &'a [Lane4],
     stride: usize,
@@ -150,51 +162,100 @@ struct Displace<'a> {
 }
 
 impl Kernel for Displace<'_> {
-    type Output = f64;
+    type Output = bool;
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) -> f64 {
-        // Six coordinates, one free effector, are the common case: the loop over them is unrolled.
-        match self.eta.len() {
-            6 => self.all::<L, 6>(l),
-            _ => self.all::<L, 0>(l),
+    fn run<L: Lanes>(self, l: L) -> bool {
+        // Six coordinates, one free effector, are the common case: everything about a block is known when compiling.
+        match (<&[f64; 6]>::try_from(self.eta), self.blocks.as_chunks::<SIX>()) {
+            (Ok(eta), (blocks, [])) if self.stride == SIX => six(l, blocks, eta, self.out),
+            _ => self.all(l),
         }
     }
 }
 
+/// Stride of blocks with six coordinates.
+const SIX: usize = POSE + 6 * 6;
+
+/// [`Displace`] for six coordinates and no servos; the sums are those of [`column_sum`].
+#[inline(always)]
+fn six<L: Lanes>(l: L, blocks: &[[Lane4; SIX]], eta: &[f64; 6], out: &mut [Lane4]) -> bool {
+    // Loops and no closures: those may stay calls, without the instruction set.
+    let mut x = [l.splat(0.0); 6];
+    for (v, eta) in x.iter_mut().zip(eta) {
+        *v = l.splat(*eta);
+    }
+    let mut beyond = false;
+    let (out, _) = out.as_chunks_mut::<POSE>();
+    for (block, out) in blocks.iter().zip(out) {
+        let mut twist = [l.splat(0.0); 6];
+        for (k, t) in twist.iter_mut().enumerate() {
+            let mut even = l.mul_add(l.load(&block[POSE + k]), x[0], l.splat(0.0));
+            even = l.mul_add(l.load(&block[POSE + 12 + k]), x[2], even);
+            even = l.mul_add(l.load(&block[POSE + 24 + k]), x[4], even);
+            let mut odd = l.mul_add(l.load(&block[POSE + 6 + k]), x[1], l.splat(0.0));
+            odd = l.mul_add(l.load(&block[POSE + 18 + k]), x[3], odd);
+            odd = l.mul_add(l.load(&block[POSE + 30 + k]), x[5], odd);
+            *t = l.add(even, odd);
+        }
+        let pose = displaced(l, load_rest(l, &block[..POSE]), twist, &mut beyond);
+        for (o, p) in out.iter_mut().zip(pose) {
+            *o = l.store(p);
+        }
+    }
+    beyond
+}
+
 impl Displace<'_> {
-    /// `N` coordinates where that is known when compiling, else 0.
     #[inline(always)]
-    fn all<L: Lanes, const N: usize>(self, l: L) -> f64 {
-        let mut largest = l.splat(0.0);
+    fn all<L: Lanes>(self, l: L) -> bool {
+        let mut beyond = false;
         for (block, out) in
             self.blocks.chunks_exact(self.stride).zip(self.out.chunks_exact_mut(POSE))
         {
             let (rest, columns) = block.split_at(POSE);
-            let mut twist = [l.splat(0.0); 6];
-            let eta = if N == 0 { self.eta } else { &self.eta[..N] };
-            let (columns, driven) = columns.split_at(6 * eta.len());
-            add_columns(l, columns, eta, &mut twist);
-            add_columns(l, driven, self.drive, &mut twist);
-            let rest = core::array::from_fn(|k| l.load(&rest[k]));
-            let (pose, y) = displaced(l, rest, twist);
-            largest = l.max(largest, y);
+            let (columns, driven) = columns.split_at(6 * self.eta.len());
+            let mut twist = column_sum(l, columns, self.eta);
+            if !self.drive.is_empty() {
+                let more = column_sum(l, driven, self.drive);
+                for k in 0..6 {
+                    twist[k] = l.add(twist[k], more[k]);
+                }
+            }
+            let pose = displaced(l, load_rest(l, rest), twist, &mut beyond);
             for (o, p) in out.iter_mut().zip(pose) {
                 *o = l.store(p);
             }
         }
-        let Lane4(y) = l.store(largest);
-        y.into_iter().fold(0.0, f64::max)
+        beyond
     }
 }
 
-/// twist += Σ column x.
+/// Σ column x; even and odd columns are summed apart, and the sum of the odd ones is added last.
 #[inline(always)]
-fn add_columns<L: Lanes>(l: L, columns: &[Lane4], x: &[f64], twist: &mut [L::V; 6]) {
-    for (x, column) in x.iter().zip(columns.chunks_exact(6)) {
-        let x = l.splat(*x);
-        for (t, c) in twist.iter_mut().zip(column) {
-            *t = l.mul_add(l.load(c), x, *t);
+fn column_sum<L: Lanes>(l: L, columns: &[Lane4], x: &[f64]) -> [L::V; 6] {
+    let (columns, _) = columns.as_chunks::<6>();
+    let mut even = [l.splat(0.0); 6];
+    let mut odd = even;
+    let (pairs, last) = x.as_chunks::<2>();
+    let (column_pairs, _) = columns.as_chunks::<2>();
+    for (x, column) in pairs.iter().zip(column_pairs) {
+        let (x0, x1) = (l.splat(x[0]), l.splat(x[1]));
+        for k in 0..6 {
+            even[k] = l.mul_add(l.load(&column[0][k]), x0, even[k]);
+        }
+        for k in 0..6 {
+            odd[k] = l.mul_add(l.load(&column[1][k]), x1, odd[k]);
         }
     }
+    if let [x] = last {
+        let x = l.splat(*x);
+        for k in 0..6 {
+            even[k] = l.mul_add(l.load(&columns[2 * pairs.len()][k]), x, even[k]);
+        }
+    }
+    for k in 0..6 {
+        even[k] = l.add(even[k], odd[k]);
+    }
+    even
 }

@@ -1,4 +1,4 @@
-//! The exponential of twists without division, square root or case distinction.
+//! The exponential of twists without division or square root.
 //!
 //! With h = ‖ω‖/2 and y = h²: cos h = 1 − y P(y), sin h / h = 1 − y Q(y), P and Q polynomials. Then
 //! exp(ω) = (cos h, ½ (sin h / h) ω) and V(ω) v = v + b ω×v + c ω×(ω×v) with b = (1 − cos 2h)/4h² = ½ (sin h / h)²,
@@ -9,6 +9,11 @@ use super::{Lane4, Lanes};
 /// y up to which the polynomials hold: rotations up to π.
 pub(crate) const MAX_QUARTER_ANGLE_SQUARED: f64 =
     core::f64::consts::FRAC_PI_2 * core::f64::consts::FRAC_PI_2;
+
+/// How often a twist is halved before its exponential is taken.
+const MAX_HALVINGS: i32 = 4;
+/// y up to which [`displaced`] holds: rotations up to 16π.
+pub(crate) const FAR_LIMIT: f64 = MAX_QUARTER_ANGLE_SQUARED * 256.0;
 
 /// P on [0, (π/2)²]: interpolation in Chebyshev's points, computed with 60 digits; error 1.3e-17.
 const P: [f64; 8] = [
@@ -34,60 +39,158 @@ const Q: [f64; 8] = [
     -2.731_444_766_986_399_5e-15,
 ];
 
-/// Horner's scheme.
+/// A polynomial of degree seven in pairs (Estrin's scheme), a third of Horner's depth.
 #[inline(always)]
-fn polynomial<L: Lanes>(l: L, coefficients: &[f64; 8], y: L::V) -> L::V {
-    let mut sum = l.splat(coefficients[7]);
-    for c in coefficients[..7].iter().rev() {
-        sum = l.mul_add(sum, y, l.splat(*c));
-    }
-    sum
+fn polynomial<L: Lanes>(l: L, c: &[f64; 8], y: L::V) -> L::V {
+    let y2 = l.mul(y, y);
+    let low = l.mul_add(pair(l, c, 2, y), y2, pair(l, c, 0, y));
+    let high = l.mul_add(pair(l, c, 6, y), y2, pair(l, c, 4, y));
+    l.mul_add(high, l.mul(y2, y2), low)
 }
 
-/// P(y), Q(y).
+/// c_k + c_{k+1} y.
 #[inline(always)]
-pub(super) fn series<L: Lanes>(l: L, y: L::V) -> (L::V, L::V) {
-    (polynomial(l, &P, y), polynomial(l, &Q, y))
+fn pair<L: Lanes>(l: L, c: &[f64; 8], k: usize, y: L::V) -> L::V {
+    l.mul_add(l.splat(c[k + 1]), y, l.splat(c[k]))
+}
+
+/// The exponential of a twist: quaternion (d, cosine) and displacement V v.
+#[derive(Clone, Copy)]
+struct Motion<V> {
+    vector: [V; 3],
+    cosine: V,
+    displacement: [V; 3],
+}
+
+impl<V: Copy> Motion<V> {
+    /// exp of the twist (v, ω) with y = ‖ω‖²/4 ≤ (π/2)².
+    #[inline(always)]
+    fn exp<L: Lanes<V = V>>(l: L, v: [V; 3], w: [V; 3], y: V) -> Self {
+        let (p, q) = (polynomial(l, &P, y), polynomial(l, &Q, y));
+        let one = l.splat(1.0);
+        let cosine = l.neg_mul_add(y, p, one);
+        let sinc = l.neg_mul_add(y, q, one);
+        let half_sinc = l.mul(l.splat(0.5), sinc);
+        let b = l.mul(half_sinc, sinc);
+        let c = l.mul(l.splat(0.25), l.mul_add(cosine, q, p));
+        // v + ω × (b v + c ω × v)
+        let u = cross(l, w, v);
+        let inner = [
+            l.mul_add(c, u[0], l.mul(b, v[0])),
+            l.mul_add(c, u[1], l.mul(b, v[1])),
+            l.mul_add(c, u[2], l.mul(b, v[2])),
+        ];
+        let turn = cross(l, w, inner);
+        Self {
+            vector: [l.mul(half_sinc, w[0]), l.mul(half_sinc, w[1]), l.mul(half_sinc, w[2])],
+            cosine,
+            displacement: [l.add(v[0], turn[0]), l.add(v[1], turn[1]), l.add(v[2], turn[2])],
+        }
+    }
+
+    /// The motion made twice.
+    #[inline(always)]
+    fn squared<L: Lanes<V = V>>(self, l: L) -> Self {
+        let Self { vector: d, cosine: c, displacement: t } = self;
+        let square = l.mul_add(d[2], d[2], l.mul_add(d[1], d[1], l.mul(d[0], d[0])));
+        let twice = l.add(c, c);
+        // t + R t = 2 (t + d × (d × t + c t))
+        let once = cross(l, d, t);
+        let inner =
+            [l.mul_add(c, t[0], once[0]), l.mul_add(c, t[1], once[1]), l.mul_add(c, t[2], once[2])];
+        let turn = cross(l, d, inner);
+        let two = l.splat(2.0);
+        Self {
+            vector: [l.mul(twice, d[0]), l.mul(twice, d[1]), l.mul(twice, d[2])],
+            cosine: l.sub(l.mul(c, c), square),
+            displacement: [
+                l.mul(two, l.add(t[0], turn[0])),
+                l.mul(two, l.add(t[1], turn[1])),
+                l.mul(two, l.add(t[2], turn[2])),
+            ],
+        }
+    }
+
+    /// This motion where `x` is not above the limit, the other where it is.
+    #[inline(always)]
+    fn or_above<L: Lanes<V = V>>(self, l: L, x: V, limit: f64, other: Self) -> Self {
+        let mut out = self;
+        out.cosine = l.select_above(x, limit, other.cosine, self.cosine);
+        for k in 0..3 {
+            out.vector[k] = l.select_above(x, limit, other.vector[k], self.vector[k]);
+            out.displacement[k] =
+                l.select_above(x, limit, other.displacement[k], self.displacement[k]);
+        }
+        out
+    }
+
+    /// Corrects lanes that turn by more than π: the exponential of ½, ¼, … of the twist, squared again.
+    #[inline(always)]
+    fn far<L: Lanes<V = V>>(mut self, l: L, v: [V; 3], w: [V; 3], y: V) -> Self {
+        let (mut part, mut limit) = (1.0, MAX_QUARTER_ANGLE_SQUARED);
+        for halvings in 1..=MAX_HALVINGS {
+            if !l.any_above(y, limit) {
+                break;
+            }
+            part *= 0.5;
+            let s = l.splat(part);
+            let (mut v, mut w) = (v, w);
+            for k in 0..3 {
+                v[k] = l.mul(s, v[k]);
+                w[k] = l.mul(s, w[k]);
+            }
+            let mut motion = Self::exp(l, v, w, l.mul(l.splat(part * part), y));
+            for _ in 0..halvings {
+                motion = motion.squared(l);
+            }
+            self = self.or_above(l, y, limit, motion);
+            limit *= 4.0;
+        }
+        self
+    }
 }
 
 /// A pose times the exponential of a twist given in the axes of the target frame: position, quaternion (x, y, z, w).
 ///
 /// `rest` is (position, quaternion) and `twist` (v, ω), both turned into world axes: (R exp(ω̂), p + R V v) =
-/// (exp(ω̂') R, p + V(ω') v') with ω' = R ω, v' = R v. Also returns y = ‖ω‖²/4.
+/// (exp(ω̂') R, p + V(ω') v') with ω' = R ω, v' = R v. Sets `beyond` where a lane turns by more than 16π: that lane is
+/// not right.
 #[inline(always)]
-pub(super) fn displaced<L: Lanes>(l: L, rest: [L::V; 7], twist: [L::V; 6]) -> ([L::V; 7], L::V) {
+pub(super) fn displaced<L: Lanes>(
+    l: L,
+    rest: [L::V; 7],
+    twist: [L::V; 6],
+    beyond: &mut bool,
+) -> [L::V; 7] {
     let [px, py, pz, ax, ay, az, aw] = rest;
     let [v, w] = [[twist[0], twist[1], twist[2]], [twist[3], twist[4], twist[5]]];
     let square = l.mul_add(w[2], w[2], l.mul_add(w[1], w[1], l.mul(w[0], w[0])));
     let y = l.mul(square, l.splat(0.25));
-    let (p, q) = series(l, y);
-    let one = l.splat(1.0);
-    let cosine = l.neg_mul_add(y, p, one);
-    let sinc = l.neg_mul_add(y, q, one);
-    let half = l.splat(0.5);
-    let half_sinc = l.mul(half, sinc);
-    let b = l.mul(half_sinc, sinc);
-    let c = l.mul(l.splat(0.25), l.neg_mul_add(l.mul(y, p), q, l.add(p, q)));
-    // v + ω × (b v + c ω × v)
-    let u = cross(l, w, v);
-    let inner: [L::V; 3] = core::array::from_fn(|i| l.mul_add(c, u[i], l.mul(b, v[i])));
-    let turn = cross(l, w, inner);
-    let position = [
-        l.add(px, l.add(v[0], turn[0])),
-        l.add(py, l.add(v[1], turn[1])),
-        l.add(pz, l.add(v[2], turn[2])),
-    ];
-    // (d, cosine) * (a, aw), d = half_sinc ω
-    let d: [L::V; 3] = core::array::from_fn(|i| l.mul(half_sinc, w[i]));
-    let x = l.neg_mul_add(d[2], ay, l.mul_add(d[1], az, l.mul_add(d[0], aw, l.mul(cosine, ax))));
-    let yq = l.neg_mul_add(d[0], az, l.mul_add(d[2], ax, l.mul_add(d[1], aw, l.mul(cosine, ay))));
-    let z = l.neg_mul_add(d[1], ax, l.mul_add(d[0], ay, l.mul_add(d[2], aw, l.mul(cosine, az))));
-    let s = l.neg_mul_add(
-        d[2],
-        az,
-        l.neg_mul_add(d[1], ay, l.neg_mul_add(d[0], ax, l.mul(cosine, aw))),
-    );
-    ([position[0], position[1], position[2], x, yq, z, s], y)
+    let mut motion = Motion::exp(l, v, w, y);
+    if l.any_above(y, MAX_QUARTER_ANGLE_SQUARED) {
+        motion = motion.far(l, v, w, y);
+        *beyond |= l.any_above(y, FAR_LIMIT);
+    }
+    let Motion { vector: d, cosine, displacement: t } = motion;
+    // (d, cosine) * (a, aw)
+    let left = l.neg_mul_add(d[0], ax, l.mul(cosine, aw));
+    let right = l.mul_add(d[2], az, l.mul(d[1], ay));
+    [
+        l.add(px, t[0]),
+        l.add(py, t[1]),
+        l.add(pz, t[2]),
+        dot(l, [cosine, d[0], d[1], d[2]], [ax, aw, az, ay]),
+        dot(l, [cosine, d[1], d[2], d[0]], [ay, aw, ax, az]),
+        dot(l, [cosine, d[2], d[0], d[1]], [az, aw, ay, ax]),
+        l.sub(left, right),
+    ]
+}
+
+/// a₀b₀ + a₁b₁ + a₂b₂ − a₃b₃.
+#[inline(always)]
+fn dot<L: Lanes>(l: L, a: [L::V; 4], b: [L::V; 4]) -> L::V {
+    let left = l.mul_add(a[1], b[1], l.mul(a[0], b[0]));
+    l.add(left, l.neg_mul_add(a[3], b[3], l.mul(a[2], b[2])))
 }
 
 #[inline(always)]
