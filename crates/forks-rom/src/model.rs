@@ -71,6 +71,10 @@ pub enum JointPath {
 }
 
 /// A joint, for reconstruction in joint space, its displacement and its load.
+///
+/// A load is the wrench that the outer link passes on to its joint, in the outer link's frame at its origin. On
+/// every link the applied wrenches and the loads of the joints outward of it, minus the loads of the joints inward
+/// of it, sum to zero (each in that link's frame): in a chain pulled at its tip every joint carries the pull.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointRest {
     /// Name.
@@ -95,10 +99,9 @@ pub struct JointRest {
     pub map: Matrix,
     /// d × servos: joint displacement per servo target at fixed η.
     pub servo_map: Matrix,
-    /// Wrench that the joint passes to its outer link at the linearisation pose beyond a model at rest, outer
-    /// link's frame.
+    /// Load at the linearisation pose; zero if that is the rest pose.
     pub static_load: Wrench,
-    /// 6 × n_η: change of that wrench per reduced coordinate; no rows where it is not known.
+    /// 6 × n_η: change of the load per reduced coordinate; no rows where it is not known.
     pub load_map: Matrix,
 }
 
