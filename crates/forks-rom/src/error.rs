@@ -34,6 +34,12 @@ pub enum ModelError {
     /// A blend without a sample.
     #[error("a blend needs at least one sample")]
     NoSample,
+    /// The samples of a blend are not models of one mechanism.
+    #[error("the samples of a blend have other {quantity} than the first one")]
+    UnlikeSamples {
+        /// What differs.
+        quantity: &'static str,
+    },
     /// The columns of a basis are not orthonormal with lengths over r.
     #[error("{quantity} is not orthonormal with lengths over the mechanism's size")]
     NotOrthonormal {

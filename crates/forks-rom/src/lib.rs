@@ -40,7 +40,9 @@ pub use base::{
     BaseCoupling, FloatingModel, FloatingState, FloatingStatus, FloatingStepper, Momentum,
 };
 pub use batch::{Batch, BatchPoses, BatchStatus};
-pub use blend::{BlendData, BlendedModel, BlendedState, BlendedStepper, SampleData, Weights};
+pub use blend::{
+    BlendData, BlendedModel, BlendedState, BlendedStepper, LinkBlend, SampleData, Weights,
+};
 pub use error::ModelError;
 pub use file::FileError;
 pub use forks_lie as lie;

@@ -29,6 +29,8 @@ pub(super) struct Evaluation {
     pub(super) etas: Vec<f64>,
     /// The first effector that is out of range.
     pub(super) outside: Option<usize>,
+    /// Samples of weight above 0.
+    pub(super) active: Vec<usize>,
     logarithms: Vec<Logarithm>,
     /// b_i + K_i ξ_i, each sample padded.
     wrenches: Vec<f64>,
@@ -46,6 +48,7 @@ impl Evaluation {
             weights: vec![0.0; samples],
             twists: vec![0.0; samples * 6 * effectors],
             etas: vec![0.0; samples * model.dof()],
+            active: Vec::with_capacity(samples),
             logarithms: vec![Logarithm::default(); samples * effectors],
             wrenches: vec![0.0; samples * padded],
             energies: vec![0.0; samples],
@@ -96,6 +99,9 @@ impl Kernel for Evaluate<'_> {
                 );
             }
         }
+        let weights = &out.weights;
+        out.active.clear();
+        out.active.extend((0..weights.len()).filter(|&i| weights[i] != 0.0));
         out.sample_energies(l, model);
         out.pull_back(l, model, x);
     }

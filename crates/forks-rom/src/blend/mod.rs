@@ -5,13 +5,18 @@
 //! generalised force that is its gradient, the weights' gradients included.
 
 mod evaluate;
+mod handover;
+mod joint_space;
+mod lane_logarithm;
 mod links;
+mod mean;
 mod model;
 mod relative;
 mod statics;
 mod step;
 mod weights;
 
+pub use links::LinkBlend;
 pub use model::{BlendData, BlendedModel, SampleData};
 pub use step::{BlendedState, BlendedStepper};
 pub use weights::Weights;

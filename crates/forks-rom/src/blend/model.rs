@@ -4,7 +4,12 @@ use alloc::{sync::Arc, vec::Vec};
 
 use forks_lie::{Matrix, Pose, Twist, right_jacobian};
 
-use super::{evaluate::Evaluation, relative::Logarithm, weights::Weights};
+use super::{
+    evaluate::Evaluation,
+    joint_space::{JointBlend, joint_blends},
+    relative::Logarithm,
+    weights::Weights,
+};
 use crate::{
     ModelError, ReducedModel, effectors::EffectorBlocks, kernel::Isa, linear::sum,
     transition::Packed,
@@ -42,6 +47,7 @@ pub struct BlendedModel {
     data: BlendData,
     pub(super) chart: EffectorBlocks,
     pub(super) samples: Vec<Prepared>,
+    pub(super) joints: Vec<JointBlend>,
     isa: Isa,
 }
 
@@ -76,7 +82,8 @@ impl BlendedModel {
         let rotations = data.reference.iter().map(|p| p.rotation).collect();
         let chart = EffectorBlocks::from_parts(rotations, &data.basis, data.radius, data.range);
         let samples = data.samples.iter().map(|s| prepare(&data, s)).collect();
-        let mut out = Self { chart, samples, isa: Isa::detect(), data };
+        let joints = joint_blends(&data)?;
+        let mut out = Self { chart, samples, joints, isa: Isa::detect(), data };
         for i in 0..out.samples.len() {
             out.samples[i].hessian = out.second_derivative(i);
         }

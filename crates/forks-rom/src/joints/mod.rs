@@ -88,16 +88,25 @@ impl ReducedModel {
     pub fn constraint_error(&self, state: &State, mode: Reconstruction) -> ConstraintError {
         let mut poses = vec![Pose::IDENTITY; self.data().links.len()];
         self.link_poses_into(state, mode, &mut poses);
+        self.gaps_of(&poses, |e| self.effector_pose(e, state.eta()))
+    }
+
+    /// Gaps for the poses of all links and the effectors' own poses.
+    pub(crate) fn gaps_of(
+        &self,
+        poses: &[Pose],
+        effector_pose: impl Fn(usize) -> Pose,
+    ) -> ConstraintError {
         let joints: Vec<JointGap> = connections(self.data())
             .iter()
             .map(|c| JointGap {
                 joints: c.joints.iter().map(|&(j, _)| j).collect(),
-                gap: size_of(&self.connection_gap(c, &poses)),
+                gap: size_of(&self.connection_gap(c, poses)),
             })
             .collect();
         let effector = |(e, rest): (usize, &crate::EffectorRest)| {
             let shown = poses[rest.link] * rest.link_from_effector;
-            size_of(&(shown.inverse() * self.effector_pose(e, state.eta())))
+            size_of(&(shown.inverse() * effector_pose(e)))
         };
         let effectors: Vec<Gap> = self.data().effectors.iter().enumerate().map(effector).collect();
         let all = || joints.iter().map(|j| j.gap).chain(effectors.iter().copied());
@@ -117,6 +126,11 @@ impl ReducedModel {
         }
         Chain::new(self.data(), c).gap(&(poses[c.from].inverse() * poses[c.to]))
     }
+}
+
+/// True if a joint's motions form a group of rotations and translations about its frame.
+pub(crate) fn is_group(j: &JointRest) -> bool {
+    Motion::new(j).is_group()
 }
 
 fn size_of(gap: &Pose) -> Gap {

@@ -74,6 +74,11 @@ impl Motion {
         Self { left, joint_from_child, columns, form, start }
     }
 
+    /// True if products of the joint's motions are motions of it.
+    pub(super) fn is_group(&self) -> bool {
+        self.form == Form::Group
+    }
+
     pub(super) fn dof(&self) -> usize {
         self.columns.len()
     }

@@ -156,7 +156,7 @@ impl<V: Copy> Motion<V> {
 /// (exp(ω̂') R, p + V(ω') v') with ω' = R ω, v' = R v. Sets `beyond` where a lane turns by more than 16π: that lane is
 /// not right.
 #[inline(always)]
-pub(super) fn displaced<L: Lanes>(
+pub(crate) fn displaced<L: Lanes>(
     l: L,
     rest: [L::V; 7],
     twist: [L::V; 6],
