@@ -12,6 +12,7 @@
 use super::{
     layout::{Layout, Node, View, Work},
     projection::Projection,
+    rows::{add_rows, add_some_rows},
     total::{self, Closed, TotalScratch},
 };
 use crate::dca::{
@@ -268,13 +269,12 @@ fn turn_rows(s: usize, rotation: &Block, k: usize, x: &mut [f64], back: bool) {
 /// y to [Y; N]: the steps of the factorisation.
 #[inline(always)]
 fn eliminate(s: usize, c: &Block, k: usize, y: &mut [f64]) {
-    for j in 0..k {
-        let (done, rest) = y.split_at_mut((j + 1) * s);
-        let pivot = &mut done[j * s..];
-        pivot.iter_mut().for_each(|x| *x *= c[j][j]);
-        for (i, row) in (j + 1..6).zip(rest.chunks_exact_mut(s)) {
-            let l = c[i][j];
-            row.iter_mut().zip(&*pivot).for_each(|(x, p)| *x -= l * p);
+    for i in 0..6 {
+        let (done, rest) = y.split_at_mut(i * s);
+        let row = &mut rest[..s];
+        add_some_rows(s, i.min(k), row, &c[i].map(|l| -l), done);
+        if i < k {
+            row.iter_mut().for_each(|x| *x *= c[i][i]);
         }
     }
 }
@@ -324,13 +324,14 @@ fn forces(s: usize, joint: &Joint<'_>, c: &Block, k: usize, y: &[f64], q: &[f64]
         }
     }
     for j in (0..k).rev() {
-        let (head, tail) = x.split_at_mut((j + 1) * s);
+        let (head, below) = x.split_at_mut((j + 1) * s);
         let row = &mut head[j * s..];
-        row.iter_mut().zip(&y[j * s..]).for_each(|(x, y)| *x = -y);
-        for (i, below) in (j + 1..6).zip(tail.chunks_exact(s)) {
-            let l = c[i][j];
-            row.iter_mut().zip(below).for_each(|(x, b)| *x -= l * b);
+        row.iter_mut().zip(&y[j * s..(j + 1) * s]).for_each(|(x, y)| *x = -y);
+        let mut l = [0.0; 6];
+        for i in j + 1..6 {
+            l[i - j - 1] = -c[i][j];
         }
+        add_some_rows(s, 5 - j, row, &l, below);
         row.iter_mut().for_each(|x| *x *= c[j][j]);
     }
 }
@@ -355,14 +356,13 @@ fn matrix(v: View<'_>, rows: Rows<'_>, children: &[f64], out: &mut [f64]) {
             row.fill(0.0);
             let from = c.matrix + (6 * kept.handle + i) * c.stride;
             v.copy_kept(kept.child, &children[from..from + c.stride], row);
-            let column = 6 * at + i;
-            for r in 0..rows.k {
-                let f = rows.y[r * s + column];
-                row.iter_mut().zip(&rows.y[r * s..]).for_each(|(m, y)| *m -= f * y);
+            let mut factor = [0.0; 6];
+            for r in 0..rows.used {
+                factor[r] = -rows.y[r * s + 6 * at + i];
             }
+            add_some_rows(s, rows.k, row, &factor, rows.y);
             for r in rows.k..rows.used {
-                let f = rows.y[r * s + column];
-                row.iter_mut().zip(&rows.x[r * s..]).for_each(|(m, x)| *m += f * x);
+                add_rows(s, row, &[-factor[r]], &rows.x[r * s..]);
             }
         }
     }

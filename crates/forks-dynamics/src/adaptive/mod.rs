@@ -45,6 +45,7 @@ mod plan;
 mod projection;
 mod queue;
 mod result;
+mod rows;
 mod solve;
 mod state;
 mod step;

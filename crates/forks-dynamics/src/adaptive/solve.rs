@@ -269,15 +269,16 @@ fn apply(s: usize, response: &[f64], phi: &[f64]) -> Vec6 {
     #[inline(always)]
     fn of(s: usize, response: &[f64], phi: &[f64]) -> Vec6 {
         let phi = &phi[..s];
-        std::array::from_fn(|i| {
-            let row = &response[i * s..(i + 1) * s];
+        let mut out = [0.0; 6];
+        for (x, row) in out.iter_mut().zip(response.chunks_exact(s)) {
             let (mut even, mut odd) = (0.0, 0.0);
             for (x, y) in row.chunks_exact(2).zip(phi.chunks_exact(2)) {
                 even += x[0] * y[0];
                 odd += x[1] * y[1];
             }
-            even + odd
-        })
+            *x = even + odd;
+        }
+        out
     }
     match s {
         14 => of(14, response, phi),

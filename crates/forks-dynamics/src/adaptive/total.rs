@@ -6,6 +6,7 @@ use super::{
     layout::{Layout, NONE, Node, View, Work},
     orthogonal::append_rows,
     projection::Projection,
+    rows::add_rows,
 };
 
 /// Memory for the rows of one node.
@@ -134,15 +135,13 @@ fn child_rows(v: View<'_>, joint: Closed<'_>, child: usize, rows: &[f64], out: &
         let mut force = [0.0; 6];
         for (side, sign) in [(0, -1.0), (1, 1.0)] {
             if let Some(h) = closed[side] {
-                let own: [f64; 6] = std::array::from_fn(|i| row[6 * h + i]);
+                let mut own = [0.0; 6];
+                own.copy_from_slice(&row[6 * h..6 * h + 6]);
                 let own = joint.sides[side].vector(&own);
                 (0..6).for_each(|i| force[i] += sign * own[i]);
             }
         }
-        for i in 0..6 {
-            let from = &joint.x[i * s..(i + 1) * s];
-            into.iter_mut().zip(from).for_each(|(y, x)| *y += force[i] * x);
-        }
+        add_rows(s, into, &force, joint.x);
     }
 }
 
