@@ -47,7 +47,7 @@ pub use gaps::{RelativeConstraintError, relative_constraint_error, relative_disp
 pub use inertia::{DENSE_LIMIT, MassModel, ReducedInertia, inertia_report, reduced_inertia};
 pub use problem::{Problem, ProblemOptions};
 pub use reduce::{
-    Drive, Linearised, Reduction, effector_load, linearise, reduce, static_wrenches,
+    Drive, Linearised, Reduction, effector_load, linearise, reduce, reduce_held, static_wrenches,
     world_fixed_compliance,
 };
 pub use response::{Effector, Linearisation, Response, response};

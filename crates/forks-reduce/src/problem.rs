@@ -5,7 +5,7 @@ use forks_mechanism::{Mechanism, Preparation, PreparedMechanism};
 
 use crate::{
     error::ReduceError,
-    reduce::{Drive, Reduction, reduce},
+    reduce::{Drive, Reduction, reduce, reduce_held},
     response::{Effector, Linearisation},
 };
 
@@ -112,5 +112,14 @@ impl Problem {
     pub fn reduce_at(&self, e: &Equilibrium, loads: &Loads) -> Result<Reduction, ReduceError> {
         let at = Linearisation::Loaded { q: &e.q, loads, multipliers: &e.multipliers };
         reduce(self.mechanism(), &self.effectors, at, &self.servos)
+    }
+
+    /// The reduced model about an equilibrium that may be held only by the loads on the effectors, for blends.
+    ///
+    /// # Errors
+    /// See [`ReduceError`].
+    pub fn reduce_held_at(&self, e: &Equilibrium, loads: &Loads) -> Result<Reduction, ReduceError> {
+        let at = Linearisation::Loaded { q: &e.q, loads, multipliers: &e.multipliers };
+        reduce_held(self.mechanism(), &self.effectors, at, &self.servos)
     }
 }

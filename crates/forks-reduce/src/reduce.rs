@@ -8,7 +8,8 @@ use forks_mechanism::{
     loops,
 };
 use forks_rom::{
-    DEFAULT_RANGE, EffectorRest, JointPath, JointRest, LinkRest, ModelData, ReducedModel,
+    DEFAULT_RANGE, EffectorRest, JointPath, JointRest, LinkRest, ModelData, ModelError,
+    ReducedModel,
 };
 
 use crate::{
@@ -120,8 +121,32 @@ pub fn reduce(
     at: Linearisation<'_>,
     drives: &[Drive],
 ) -> Result<Reduction, ReduceError> {
+    reduced(m, effectors, at, drives, ReducedModel::new)
+}
+
+/// Reduces a mechanism about a pose that may be held only by the loads on its effectors, as a linearisation
+/// point of a blend: 𝓗 need not be positive definite.
+///
+/// # Errors
+/// See [`ReduceError`].
+pub fn reduce_held(
+    m: &Mechanism,
+    effectors: &[Effector],
+    at: Linearisation<'_>,
+    drives: &[Drive],
+) -> Result<Reduction, ReduceError> {
+    reduced(m, effectors, at, drives, ReducedModel::held_by_loads)
+}
+
+fn reduced(
+    m: &Mechanism,
+    effectors: &[Effector],
+    at: Linearisation<'_>,
+    drives: &[Drive],
+    make: fn(ModelData) -> Result<ReducedModel, ModelError>,
+) -> Result<Reduction, ReduceError> {
     let linear = linearise(m, effectors, at, drives)?;
-    let model = model(m, effectors, at, drives, &linear)?;
+    let model = make(model(m, effectors, at, drives, &linear)?)?;
     let Linearised { response, basis, compliance, .. } = linear;
     let residual = loops::constraint_residual(m, at.positions(), &response.world_from_link);
     Ok(Reduction {
@@ -199,7 +224,7 @@ fn model(
     at: Linearisation<'_>,
     drives: &[Drive],
     linear: &Linearised,
-) -> Result<ReducedModel, ReduceError> {
+) -> Result<ModelData, ReduceError> {
     let q = at.positions();
     let Linearised { response, basis, hessian, .. } = linear;
     // Maps per η: T (SU) 𝓗.
@@ -247,7 +272,7 @@ fn model(
         })
         .collect();
     let shapes = Shapes { links: links.iter().map(|l| l.map.clone()).collect(), joints: joint_map };
-    Ok(ReducedModel::new(ModelData {
+    Ok(ModelData {
         radius: response.radius,
         range: DEFAULT_RANGE,
         effectors: effector_rests(effectors, linear),
@@ -260,7 +285,7 @@ fn model(
         links,
         joints,
         base: None,
-    })?)
+    })
 }
 
 fn effector_rests(effectors: &[Effector], linear: &Linearised) -> Vec<EffectorRest> {

@@ -4,7 +4,6 @@ use forks_lie::Matrix;
 
 use crate::{
     ModelError,
-    linear::is_positive_definite,
     model::{BaseRest, JointPath, ModelData},
 };
 
@@ -76,9 +75,6 @@ pub(crate) fn check(d: &ModelData) -> Result<(), ModelError> {
     }
     if let Some(base) = &d.base {
         check_base(base, n, d.links.len())?;
-    }
-    if n > 0 && !is_positive_definite(&d.hessian) {
-        return Err(ModelError::NotPositiveDefinite);
     }
     Ok(())
 }

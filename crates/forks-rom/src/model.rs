@@ -9,6 +9,7 @@ use crate::{
     check::check,
     effectors::EffectorBlocks,
     kernel::{Isa, LinkBlocks},
+    linear::is_positive_definite,
     wrench::WrenchMaps,
 };
 
@@ -189,6 +190,24 @@ impl ReducedModel {
     /// Sizes that do not fit, numbers that are not finite, a 𝓗 that is not positive definite.
     pub fn new(data: ModelData) -> Result<Self, ModelError> {
         check(&data)?;
+        if data.basis.columns() > 0 && !is_positive_definite(&data.hessian) {
+            return Err(ModelError::NotPositiveDefinite);
+        }
+        Ok(Self::prepared(data))
+    }
+
+    /// A model about a pose that may be held only by the loads on its effectors: 𝓗 need not be positive definite.
+    ///
+    /// It is meant as a sample of a blend; alone it may run away, and steps may find a singular matrix.
+    ///
+    /// # Errors
+    /// As [`ReducedModel::new`], but for 𝓗.
+    pub fn held_by_loads(data: ModelData) -> Result<Self, ModelError> {
+        check(&data)?;
+        Ok(Self::prepared(data))
+    }
+
+    fn prepared(data: ModelData) -> Self {
         let mut static_force = vec![0.0; data.basis.columns()];
         for (e, effector) in data.effectors.iter().enumerate() {
             let w = effector.static_wrench.to_array();
@@ -202,7 +221,7 @@ impl ReducedModel {
         shown.iter().enumerate().for_each(|(slot, &l)| slots[l] = Some(slot));
         let of = |&l: &usize| (data.links[l].rest, &data.links[l].map, &data.links[l].servo_map);
         let columns = data.basis.columns() + data.servos.len();
-        Ok(Self {
+        Self {
             blocks: LinkBlocks::new(columns, shown.iter().map(of)),
             effectors: EffectorBlocks::new(&data),
             wrenches: WrenchMaps::new(&data),
@@ -210,7 +229,7 @@ impl ReducedModel {
             isa: Isa::detect(),
             slots,
             data,
-        })
+        }
     }
 
     /// The same model on another instruction set.

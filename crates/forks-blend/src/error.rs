@@ -1,0 +1,59 @@
+//! Errors of building blends.
+
+use forks_reduce::ReduceError;
+use forks_rom::ModelError;
+use thiserror::Error;
+
+/// Why a blend cannot be built.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum BlendError {
+    /// No region of loads was given.
+    #[error("no region of loads is given")]
+    NoRegion,
+    /// A region names an effector that does not exist.
+    #[error("a region of loads is about effector {effector}, there are {count}")]
+    UnknownEffector {
+        /// Index of the effector.
+        effector: usize,
+        /// Number of effectors.
+        count: usize,
+    },
+    /// A setting is out of its range.
+    #[error("{quantity} is {value}; it must be {expected}")]
+    Setting {
+        /// Which.
+        quantity: &'static str,
+        /// Its value.
+        value: f64,
+        /// What is possible.
+        expected: &'static str,
+    },
+    /// No blend without a start: there is no equilibrium, or no sample can be made.
+    #[error("there is no equilibrium to begin at: the full solver ended as {status}")]
+    NoStart {
+        /// How the full solver ended.
+        status: &'static str,
+    },
+    /// None of the training loads has an equilibrium.
+    #[error("none of the {count} training loads has an equilibrium")]
+    NoTrainingLoad {
+        /// How many were tried.
+        count: usize,
+    },
+    /// No samples were given.
+    #[error("a blend needs at least one sample")]
+    NoSample,
+    /// Numbers of a sample are not finite.
+    #[error("{quantity} is not finite")]
+    NotFinite {
+        /// Which.
+        quantity: &'static str,
+    },
+    /// A sample cannot be made.
+    #[error(transparent)]
+    Reduce(#[from] ReduceError),
+    /// The numbers do not make a blend.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}

@@ -1,0 +1,26 @@
+//! Automatic placement of linearisation points: from a mechanism, its effectors and a region of loads to a blended
+//! reduced model that keeps to tolerances.
+//!
+//! # Conventions
+//! - SI units, radians, `f64`; right-handed frames; `Pose` maps body to world coordinates.
+//! - Forces on effectors act at the effectors' origins and are fixed in the world.
+//! - Constraint error: gaps at all joints and effectors over the mechanism's size r ([A16] §8.2).
+//! - Relative displacement: norm of the effector's twist from rest, lengths over r, angles over π.
+
+mod error;
+mod lift;
+mod measure;
+mod place;
+mod region;
+mod sample;
+mod truth;
+
+pub use error::BlendError;
+pub use lift::blend_data;
+pub use measure::{Errors, Gauge};
+pub use place::{
+    Placed, Placement, PlacementStatus, Progress, Round, Skipped, place, unseen_loads,
+};
+pub use region::LoadRegion;
+pub use sample::Sample;
+pub use truth::{Forces, Truth};

@@ -1,0 +1,221 @@
+//! One chart for all samples, and the same number of coordinates in each of them ([A16] §7.5 leaves samples of
+//! different rank open).
+//!
+//! The chart spans what the effectors can do at any sample, carried to the reference pose, and the samples' poses
+//! themselves. A sample that admits fewer directions than the chart gets the others with stiffness, mass, damping
+//! and maps of the nearest sample that has them.
+
+use std::sync::Arc;
+
+use forks_mechanism::{
+    dense::{self, Matrix},
+    lie::{Pose, Twist, right_jacobian, right_jacobian_inverse},
+};
+use forks_rom::{BlendData, ModelData, ReducedModel, SampleData, Weights};
+
+use crate::{error::BlendError, sample::Sample};
+
+/// Directions below this part of the largest do not count as new.
+const NEW_DIRECTION: f64 = 1e-6;
+
+/// Makes samples fit one chart about `reference` and puts them together.
+///
+/// # Errors
+/// No samples, or numbers that do not make a blend.
+pub fn blend_data(
+    reference: &[Pose],
+    samples: &[Sample],
+    weights: Weights,
+) -> Result<BlendData, BlendError> {
+    let first = samples.first().ok_or(BlendError::NoSample)?;
+    let radius = first.data.radius;
+    let places: Vec<Place> = samples.iter().map(|s| Place::new(reference, s)).collect();
+    let basis = chart(samples, &places, radius)
+        .ok_or(BlendError::NotFinite { quantity: "the samples' directions" })?;
+    let lifted: Vec<SampleData> = (0..samples.len())
+        .map(|i| {
+            let data = Lift { samples, places: &places, chart: &basis, radius }.sample(i)?;
+            let model = Arc::new(ReducedModel::held_by_loads(data)?);
+            Ok(SampleData { model, potential: samples[i].potential })
+        })
+        .collect::<Result<_, BlendError>>()?;
+    let range = samples.iter().fold(first.data.range, |m, s| m.max(s.data.range));
+    Ok(BlendData { reference: reference.to_vec(), basis, radius, range, weights, samples: lifted })
+}
+
+/// Where a sample lies in the chart.
+struct Place {
+    /// log(H_ref⁻¹ H), effector after effector.
+    twists: Vec<Twist>,
+}
+
+impl Place {
+    fn new(reference: &[Pose], s: &Sample) -> Self {
+        let twist = |(r, e): (&Pose, &forks_rom::EffectorRest)| r.twist_to(&e.rest);
+        Self { twists: reference.iter().zip(&s.data.effectors).map(twist).collect() }
+    }
+
+    /// Body twists at the sample → rates in the chart: J_r(x)⁻¹ per effector.
+    fn to_chart(&self, b: &Matrix) -> Matrix {
+        self.per_effector(b, |x, t| right_jacobian_inverse(x).mul_vec(&t))
+    }
+
+    /// Rates in the chart → body twists at the sample: J_r(x) per effector.
+    fn from_chart(&self, b: &Matrix) -> Matrix {
+        self.per_effector(b, |x, t| right_jacobian(x).mul_vec(&t))
+    }
+
+    fn per_effector(&self, b: &Matrix, f: impl Fn(Twist, [f64; 6]) -> [f64; 6]) -> Matrix {
+        let mut out = Matrix::zeros(b.rows(), b.columns());
+        for (e, &x) in self.twists.iter().enumerate() {
+            for j in 0..b.columns() {
+                let t = f(x, std::array::from_fn(|i| b[(6 * e + i, j)]));
+                (0..6).for_each(|i| out[(6 * e + i, j)] = t[i]);
+            }
+        }
+        out
+    }
+
+    fn distance(&self, other: &Self, radius: f64) -> f64 {
+        let pairs = self.twists.iter().zip(&other.twists);
+        pairs
+            .map(|(a, b)| {
+                let d = *a - *b;
+                (d.linear / radius).length_squared() + d.angular.length_squared()
+            })
+            .sum::<f64>()
+            .sqrt()
+    }
+}
+
+/// Rows over r or times r where they are lengths.
+fn scaled(b: &Matrix, length: f64) -> Matrix {
+    let scale = |i: usize| if i % 6 < 3 { length } else { 1.0 };
+    Matrix::from_fn(b.rows(), b.columns(), |i, j| scale(i) * b[(i, j)])
+}
+
+/// BᵀS² C.
+fn inner(b: &Matrix, c: &Matrix, radius: f64) -> Matrix {
+    scaled(b, 1.0 / (radius * radius)).transpose_mul(c)
+}
+
+/// Matrices side by side.
+fn beside(parts: &[&Matrix]) -> Matrix {
+    let rows = parts.first().map_or(0, |m| m.rows());
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    for m in parts {
+        columns.extend((0..m.columns()).map(|j| m.column(j)));
+    }
+    Matrix::from_fn(rows, columns.len(), |i, j| columns[j][i])
+}
+
+/// The chart's basis: an S-orthonormal basis of all samples' directions and places.
+fn chart(samples: &[Sample], places: &[Place], radius: f64) -> Option<Matrix> {
+    let mut parts: Vec<Matrix> = Vec::new();
+    for (s, p) in samples.iter().zip(places) {
+        parts.push(p.to_chart(&s.data.basis));
+        let x: Vec<f64> = p.twists.iter().flat_map(|t| t.to_array()).collect();
+        parts.push(Matrix::from_fn(x.len(), 1, |i, _| x[i]));
+    }
+    orthonormal(&beside(&parts.iter().collect::<Vec<_>>()), radius, NEW_DIRECTION, usize::MAX)
+}
+
+/// An S-orthonormal basis of the columns' span.
+fn orthonormal(b: &Matrix, radius: f64, tolerance: f64, most: usize) -> Option<Matrix> {
+    let d = dense::svd(&scaled(b, 1.0 / radius))?;
+    let largest = d.s.first().copied().unwrap_or(0.0);
+    let rank = d.s.iter().filter(|&&s| s > tolerance * largest).count().min(most);
+    Some(scaled(&d.u.block(0, 0, b.rows(), rank), radius))
+}
+
+struct Lift<'a> {
+    samples: &'a [Sample],
+    places: &'a [Place],
+    chart: &'a Matrix,
+    radius: f64,
+}
+
+impl Lift<'_> {
+    /// The sample's numbers with the chart's number of coordinates.
+    fn sample(&self, i: usize) -> Result<ModelData, BlendError> {
+        let own = &self.samples[i].data;
+        let missing = self.chart.columns().saturating_sub(own.basis.columns());
+        if missing == 0 {
+            return Ok(own.clone());
+        }
+        let across = self
+            .missing_directions(i, missing)
+            .ok_or(BlendError::NotFinite { quantity: "the missing directions of a sample" })?;
+        let lender = self.lender(i);
+        let other = &self.samples[lender].data;
+        // The same motion seen from the lender's pose, in its coordinates.
+        let there = self.places[lender].from_chart(&self.places[i].to_chart(&across));
+        let p = inner(&other.basis, &there, self.radius);
+        Ok(extended(own, &across, other, &p))
+    }
+
+    /// S-orthonormal directions of the chart that the sample does not admit.
+    fn missing_directions(&self, i: usize, count: usize) -> Option<Matrix> {
+        let own = &self.samples[i].data.basis;
+        let all = self.places[i].from_chart(self.chart);
+        let rest = all.sub(&own.mul(&inner(own, &all, self.radius)));
+        orthonormal(&rest, self.radius, 0.0, count)
+    }
+
+    /// The nearest of the samples of highest rank.
+    fn lender(&self, i: usize) -> usize {
+        let rank = |j: usize| self.samples[j].rank();
+        let highest = (0..self.samples.len()).map(rank).max().unwrap_or(0);
+        let far = |j: usize| self.places[i].distance(&self.places[j], self.radius);
+        (0..self.samples.len())
+            .filter(|&j| rank(j) == highest)
+            .min_by(|&a, &b| far(a).total_cmp(&far(b)))
+            .unwrap_or(i)
+    }
+}
+
+/// diag(A, Pᵀ B P), with the stiffness `floor` where P loses a direction.
+fn block_diagonal(a: &Matrix, b: &Matrix, p: &Matrix, floor: f64) -> Matrix {
+    let n = a.rows();
+    let lent = p.transpose_mul(&b.mul(p)).symmetric_part();
+    let kept = p.transpose_mul(p).symmetric_part();
+    Matrix::from_fn(n + p.columns(), n + p.columns(), |i, j| match (i < n, j < n) {
+        (true, true) => a[(i, j)],
+        (false, false) => {
+            let lost = if i == j { (1.0 - kept[(i - n, j - n)]).max(0.0) } else { 0.0 };
+            lent[(i - n, j - n)] + floor * lost
+        }
+        _ => 0.0,
+    })
+}
+
+fn extended(own: &ModelData, across: &Matrix, other: &ModelData, p: &Matrix) -> ModelData {
+    let widened = |a: &Matrix, b: &Matrix| match (a.rows(), b.rows()) {
+        (0, _) => Matrix::zeros(0, if a.columns() == 0 { 0 } else { a.columns() + p.columns() }),
+        (_, 0) => beside(&[a, &Matrix::zeros(a.rows(), p.columns())]),
+        _ => beside(&[a, &b.mul(p)]),
+    };
+    let mut out = own.clone();
+    out.basis = beside(&[&own.basis, across]);
+    out.hessian = block_diagonal(&own.hessian, &other.hessian, p, own.hessian.max_abs());
+    out.mass = block_diagonal(&own.mass, &other.mass, p, own.mass.max_abs());
+    out.damping = block_diagonal(&own.damping, &other.damping, p, own.damping.max_abs());
+    let servos = own.servos.len();
+    let n = own.basis.columns();
+    out.servo_rest =
+        Matrix::from_fn(
+            n + p.columns(),
+            servos,
+            |i, j| {
+                if i < n { own.servo_rest[(i, j)] } else { 0.0 }
+            },
+        );
+    for (l, o) in out.links.iter_mut().zip(&other.links) {
+        l.map = widened(&l.map, &o.map);
+    }
+    for (j, o) in out.joints.iter_mut().zip(&other.joints) {
+        j.map = widened(&j.map, &o.map);
+        j.load_map = widened(&j.load_map, &o.load_map);
+    }
+    out
+}

@@ -1,0 +1,403 @@
+//! Automatic placement: where the blend is worst a sample is added, until tolerances hold.
+
+use std::ops::ControlFlow;
+
+use forks_dynamics::{EquilibriumOptions, EquilibriumStatus};
+use forks_mechanism::{lie::glam::DVec3, parametric::SplitMix64};
+use forks_reduce::Problem;
+use forks_rom::{BlendedModel, Weights};
+
+use crate::{
+    error::BlendError,
+    lift::blend_data,
+    measure::{Errors, Gauge},
+    region::{Drawing, LoadRegion},
+    sample::Sample,
+    truth::{Forces, Solver, Truth, effector_poses, is_stable},
+};
+
+/// What a blend is made for.
+#[derive(Clone, Debug)]
+pub struct Placement {
+    /// Loads for which the blend is made; all regions are loaded at once.
+    pub regions: Vec<LoadRegion>,
+    /// Largest constraint error allowed (gaps at joints and effectors over r, poses blended link by link).
+    pub constraint_tolerance: f64,
+    /// Largest static error of an effector allowed, relative to its displacement.
+    pub static_tolerance: f64,
+    /// Largest number of samples, the one at rest included.
+    pub max_samples: usize,
+    /// Exponents of the weights to choose from.
+    pub exponents: Vec<u32>,
+    /// Seed of the training loads.
+    pub seed: u64,
+    /// Number of training loads.
+    pub training_loads: usize,
+    /// Gravity acts.
+    pub gravity: bool,
+    /// Settings of the full solver.
+    pub equilibrium: EquilibriumOptions,
+}
+
+impl Default for Placement {
+    fn default() -> Self {
+        Self {
+            regions: vec![],
+            constraint_tolerance: 0.01,
+            static_tolerance: 0.02,
+            max_samples: 8,
+            exponents: vec![4, 6, 8],
+            seed: 1,
+            training_loads: 64,
+            gravity: false,
+            equilibrium: EquilibriumOptions::default(),
+        }
+    }
+}
+
+/// How far the placement is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Progress {
+    /// A training load's equilibrium was tried.
+    Trained {
+        /// So many were tried.
+        done: usize,
+        /// Of so many.
+        of: usize,
+    },
+    /// A blend was measured.
+    Measured {
+        /// Samples it has.
+        samples: usize,
+        /// Its largest constraint error over the training loads.
+        constraint: f64,
+        /// Its largest static error over them.
+        statics: f64,
+    },
+}
+
+/// How the placement ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlacementStatus {
+    /// The tolerances hold at all training loads.
+    Reached,
+    /// The largest number of samples is reached, the tolerances are not.
+    SampleLimit,
+    /// No training load is left at which a sample could be added.
+    Exhausted,
+    /// The callback said stop; the blend so far is returned.
+    Cancelled,
+}
+
+/// A load whose equilibrium could not be found or reduced.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Skipped {
+    /// The forces.
+    pub forces: Forces,
+    /// Why.
+    pub reason: String,
+}
+
+/// One blend of the sequence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Round {
+    /// Samples that it has.
+    pub samples: usize,
+    /// Exponent of the weights chosen.
+    pub exponent: u32,
+    /// Largest constraint error over the training loads.
+    pub constraint: f64,
+    /// Largest of joint-space reconstruction.
+    pub joint_space: f64,
+    /// Largest static error.
+    pub statics: f64,
+    /// The forces at which the error is largest.
+    pub worst: Forces,
+}
+
+/// A placed blend.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// The blend.
+    pub model: BlendedModel,
+    /// How the placement ended.
+    pub status: PlacementStatus,
+    /// The forces of each sample; empty at rest.
+    pub loads: Vec<Forces>,
+    /// Errors of each blend on the way.
+    pub rounds: Vec<Round>,
+    /// Training loads that could not be used.
+    pub skipped: Vec<Skipped>,
+    /// The training loads with their equilibria.
+    pub training: Vec<Truth>,
+}
+
+/// Builds a blend for regions of loads.
+///
+/// # Errors
+/// Settings out of range, no equilibrium at rest, nothing to train on.
+pub fn place(
+    problem: &Problem,
+    placement: &Placement,
+    progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+) -> Result<Placed, BlendError> {
+    placement.check(problem)?;
+    Placer::new(problem, placement)?.run(progress)
+}
+
+impl Placement {
+    fn check(&self, problem: &Problem) -> Result<(), BlendError> {
+        if self.regions.is_empty() {
+            return Err(BlendError::NoRegion);
+        }
+        let setting = |quantity, value: f64, ok: bool, expected| match ok {
+            true => Ok(()),
+            false => Err(BlendError::Setting { quantity, value, expected }),
+        };
+        let positive =
+            |quantity, x: f64| setting(quantity, x, x.is_finite() && x > 0.0, "finite and above 0");
+        let count = problem.effectors.len();
+        for r in &self.regions {
+            if r.effector >= count {
+                return Err(BlendError::UnknownEffector { effector: r.effector, count });
+            }
+            positive("length of a cone's axis", r.axis.length())?;
+            let open = r.half_angle >= 0.0 && r.half_angle <= core::f64::consts::PI;
+            setting("half angle of a cone", r.half_angle, open, "from 0 to π")?;
+            positive("largest displacement of a region", r.displacement)?;
+        }
+        positive("tolerance of the constraint error", self.constraint_tolerance)?;
+        positive("tolerance of the static error", self.static_tolerance)?;
+        positive("number of samples", self.max_samples as f64)?;
+        positive("number of training loads", self.training_loads as f64)?;
+        positive("number of exponents", self.exponents.len() as f64)
+    }
+}
+
+struct Placer<'a> {
+    solver: Solver<'a>,
+    placement: &'a Placement,
+    start: Truth,
+    gauge: Gauge<'a>,
+    first_force: Vec<[f64; 3]>,
+}
+
+impl<'a> Placer<'a> {
+    fn new(problem: &'a Problem, placement: &'a Placement) -> Result<Self, BlendError> {
+        let mut solver = Solver {
+            problem,
+            gravity: placement.gravity,
+            options: &placement.equilibrium,
+            rest: vec![],
+            radius: 1.0,
+        };
+        let mut start = solver.solve(vec![]);
+        if !start.equilibrium.status.is_equilibrium() {
+            return Err(BlendError::NoStart { status: start.equilibrium.status.name() });
+        }
+        let loads = solver.loads(&[]);
+        let rest_sample = Sample::new(problem, &start.equilibrium, &loads)?;
+        solver.rest = effector_poses(problem, &start.equilibrium.world_from_link);
+        solver.radius = rest_sample.data.radius;
+        start.displacement = 0.0;
+        let gauge = Gauge::new(problem, solver.rest.clone(), solver.radius);
+        let first_force = softness(&rest_sample);
+        Ok(Self { solver, placement, start, gauge, first_force })
+    }
+
+    fn run(
+        self,
+        progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Placed, BlendError> {
+        let (training, mut skipped, cancelled) = self.train(progress);
+        let first = self.first_sample(&training)?;
+        let mut loads = vec![first.1];
+        let mut samples = vec![first.0];
+        let mut used = vec![false; training.len()];
+        let mut rounds = Vec::new();
+        let mut status = PlacementStatus::Cancelled;
+        let (mut model, mut round, mut errors) = self.best(&samples, &training)?;
+        if cancelled {
+            rounds.push(round);
+            return Ok(Placed { model, status, loads, rounds, skipped, training });
+        }
+        loop {
+            let seen = Progress::Measured {
+                samples: samples.len(),
+                constraint: round.constraint,
+                statics: round.statics,
+            };
+            let reached = self.badness(round.constraint, round.statics) <= 1.0;
+            rounds.push(round.clone());
+            if progress(&seen).is_break() {
+                break;
+            }
+            if reached {
+                status = PlacementStatus::Reached;
+                break;
+            }
+            if samples.len() >= self.placement.max_samples {
+                status = PlacementStatus::SampleLimit;
+                break;
+            }
+            let Some(worst) = self.worst(&errors, &used) else {
+                status = PlacementStatus::Exhausted;
+                break;
+            };
+            used[worst] = true;
+            let truth = &training[worst];
+            match Sample::new(
+                self.solver.problem,
+                &truth.equilibrium,
+                &self.solver.loads(&truth.forces),
+            ) {
+                Ok(sample) => {
+                    samples.push(sample);
+                    loads.push(truth.forces.clone());
+                }
+                Err(e) => {
+                    skipped.push(Skipped { forces: truth.forces.clone(), reason: e.to_string() });
+                    rounds.pop();
+                    continue;
+                }
+            }
+            (model, round, errors) = self.best(&samples, &training)?;
+        }
+        Ok(Placed { model, status, loads, rounds, skipped, training })
+    }
+
+    /// Training loads with their equilibria; those without one; whether the callback said stop.
+    fn train(
+        &self,
+        progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> (Vec<Truth>, Vec<Skipped>, bool) {
+        let drawing = self.drawing();
+        let mut rng = SplitMix64::new(self.placement.seed);
+        let (mut training, mut skipped) = (vec![], vec![]);
+        let of = self.placement.training_loads;
+        for k in 0..of {
+            let truth = drawing.draw(&mut rng, k, true);
+            if is_stable(&truth.equilibrium) {
+                training.push(truth);
+            } else {
+                let reason = truth.equilibrium.status.name().to_owned();
+                skipped.push(Skipped { forces: truth.forces, reason });
+            }
+            if progress(&Progress::Trained { done: k + 1, of }).is_break() {
+                return (training, skipped, true);
+            }
+        }
+        (training, skipped, false)
+    }
+
+    fn drawing(&self) -> Drawing<'_> {
+        let first = |e: usize, axis: DVec3| {
+            let a = self.first_force[e];
+            0.02 / (a[0] * axis.x.abs() + a[1] * axis.y.abs() + a[2] * axis.z.abs())
+        };
+        Drawing::new(&self.solver, &self.placement.regions, &self.start.equilibrium, first)
+    }
+
+    /// The sample at rest, or slightly off it where the rest pose is singular.
+    fn first_sample(&self, training: &[Truth]) -> Result<(Sample, Forces), BlendError> {
+        let problem = self.solver.problem;
+        let rest = Sample::new(problem, &self.start.equilibrium, &self.solver.loads(&[]))?;
+        let _ = training;
+        Ok((rest, vec![]))
+    }
+
+    fn badness(&self, constraint: f64, statics: f64) -> f64 {
+        (constraint / self.placement.constraint_tolerance)
+            .max(statics / self.placement.static_tolerance)
+    }
+
+    fn worst(&self, errors: &[Errors], used: &[bool]) -> Option<usize> {
+        let bad = |i: usize| self.badness(errors[i].constraint, errors[i].statics);
+        (0..errors.len()).filter(|&i| !used[i]).max_by(|&a, &b| bad(a).total_cmp(&bad(b)))
+    }
+
+    /// The blend of these samples with the best of the exponents.
+    fn best(
+        &self,
+        samples: &[Sample],
+        training: &[Truth],
+    ) -> Result<(BlendedModel, Round, Vec<Errors>), BlendError> {
+        let mut best: Option<(BlendedModel, Round, Vec<Errors>)> = None;
+        for &exponent in &self.placement.exponents {
+            let data = blend_data(&self.solver.rest, samples, Weights::Shepard { exponent })?;
+            let model = BlendedModel::new(data)?;
+            let errors: Vec<Errors> =
+                training.iter().map(|t| self.gauge.errors(&model, t)).collect();
+            let largest = |f: fn(&Errors) -> f64| errors.iter().map(f).fold(0.0, f64::max);
+            let unused = vec![false; errors.len()];
+            let worst = self.worst(&errors, &unused);
+            let round = Round {
+                samples: samples.len(),
+                exponent,
+                constraint: largest(|e| e.constraint),
+                joint_space: largest(|e| e.joint_space),
+                statics: largest(|e| e.statics),
+                worst: worst.map(|w| training[w].forces.clone()).unwrap_or_default(),
+            };
+            let bad = |r: &Round| self.badness(r.constraint, r.statics);
+            if best.as_ref().is_none_or(|(_, r, _)| bad(&round) < bad(r)) {
+                best = Some((model, round, errors));
+            }
+            if samples.len() == 1 {
+                break;
+            }
+        }
+        best.ok_or(BlendError::NoSample)
+    }
+}
+
+/// Displacement of each effector per unit force along the world's axes, relative to the mechanism's size.
+fn softness(s: &Sample) -> Vec<[f64; 3]> {
+    let d = &s.data;
+    let inverse = forks_mechanism::dense::lu_solve(
+        &d.hessian,
+        &forks_mechanism::dense::Matrix::identity(s.rank()),
+    );
+    let compliance = d.basis.mul(&inverse).mul(&d.basis.transpose());
+    let of = |(e, f): (usize, &forks_rom::EffectorRest)| {
+        std::array::from_fn(|k| {
+            let axis = f.rest.rotation.conjugate() * DVec3::AXES[k];
+            let w = axis.to_array();
+            let moved = |i: usize| -> f64 {
+                (0..3).map(|j| compliance[(6 * e + i, 6 * e + j)] * w[j]).sum()
+            };
+            let linear = (0..3).map(|i| (moved(i) / d.radius).powi(2)).sum::<f64>();
+            let angular = (3..6).map(|i| (moved(i) / core::f64::consts::PI).powi(2)).sum::<f64>();
+            (linear + angular).sqrt()
+        })
+    };
+    d.effectors.iter().enumerate().map(of).collect()
+}
+
+/// Loads that a placement did not see, with their equilibria; those without a stable one are left out.
+///
+/// # Errors
+/// As [`place`].
+pub fn unseen_loads(
+    problem: &Problem,
+    placement: &Placement,
+    seed: u64,
+    count: usize,
+) -> Result<Vec<Truth>, BlendError> {
+    placement.check(problem)?;
+    let placer = Placer::new(problem, placement)?;
+    let drawing = placer.drawing();
+    let mut rng = SplitMix64::new(seed);
+    let mut out = Vec::new();
+    for k in 0..2 * count {
+        let truth = drawing.draw(&mut rng, k, false);
+        if truth.equilibrium.status == EquilibriumStatus::Converged {
+            out.push(truth);
+        }
+        if out.len() == count {
+            break;
+        }
+    }
+    Ok(out)
+}
