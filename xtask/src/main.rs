@@ -2,6 +2,7 @@
 
 mod bench;
 mod ci;
+mod linkages;
 mod tidy;
 mod validate;
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 use serde::Serialize;
 
 use super::{
-    divide, forward, kernel, measure,
+    adaptive, divide, forward, kernel, measure,
     measure::{FLAGGED_SPREAD, Timing},
     peers::Peers,
     reduced, reduction, scaling,
@@ -17,8 +17,19 @@ pub(super) struct Context<'a> {
     pub(super) root: &'a Path,
     /// Seconds that a run lasts at least.
     pub(super) batch: f64,
+    /// True for runs that only show that everything works.
+    pub(super) quick: bool,
+    /// What the names of wanted cases begin with; longer than an entry's name where it selects within it.
+    pub(super) prefix: &'a str,
     /// The rivals in Python, or why they cannot run; `None` if they were not asked for.
     pub(super) peers: Option<Result<Peers, String>>,
+}
+
+impl Context<'_> {
+    /// True if a case of an entry is wanted.
+    pub(super) fn wants(&self, case: &str) -> bool {
+        case.starts_with(self.prefix)
+    }
 }
 
 /// Measures the case of a name; one result per number of threads.
@@ -29,6 +40,10 @@ pub(super) const ALL: &[(&str, Measure)] = &[
     ("aba/helix-400", forward::helix),
     ("aba/humanoid", forward::humanoid),
     ("dca/chain-4000", divide::chain),
+    ("adaptive/chain-50000", adaptive::chain),
+    ("adaptive/polymer-50000", adaptive::polymer),
+    ("adaptive/bushy-50000", adaptive::bushy),
+    ("adaptive/millipede-13000", adaptive::millipede),
     ("reduced/helix-50", reduced::helix_50),
     ("reduced/helix-100", reduced::helix_100),
     ("reduced/helix-400", reduced::helix_400),

@@ -42,7 +42,7 @@ pub(super) fn time<T>(batch: f64, mut call: impl FnMut() -> T) -> Timing {
 }
 
 /// Time that this thread has spent computing, from Linux's scheduler.
-fn cpu_ns() -> Option<f64> {
+pub(crate) fn cpu_ns() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok()
 }

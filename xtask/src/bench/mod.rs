@@ -2,12 +2,13 @@
 //!
 //! The measurements need the release profile; called in another one, the command runs itself again in that.
 
+mod adaptive;
 mod cases;
 mod divide;
 mod export;
 mod forward;
 mod kernel;
-mod measure;
+pub(crate) mod measure;
 mod others;
 mod peers;
 mod reduced;
@@ -104,13 +105,17 @@ fn in_release(root: &Path, args: &BenchArgs) -> ExitCode {
 
 fn bench(root: &Path, args: &BenchArgs) -> Result<(), String> {
     let prefix = args.case.as_deref().unwrap_or("");
-    let selected: Vec<_> = cases::ALL.iter().filter(|(name, _)| name.starts_with(prefix)).collect();
+    // A longer prefix selects among the cases of one entry; the entry looks at it.
+    let within = |name: &str| prefix.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
+    let is_selected = |name: &str| name.starts_with(prefix) || within(name);
+    let selected: Vec<_> = cases::ALL.iter().filter(|(name, _)| is_selected(name)).collect();
     if selected.is_empty() {
         let names: Vec<&str> = cases::ALL.iter().map(|(name, _)| *name).collect();
         return Err(format!("no case begins with '{prefix}'; there are {}", names.join(", ")));
     }
     let peers = args.peers.then(|| Peers::ensure(root));
-    let context = Context { root, batch: if args.quick { 0.005 } else { 0.1 }, peers };
+    let batch = if args.quick { 0.005 } else { 0.1 };
+    let context = Context { root, batch, quick: args.quick, prefix, peers };
     let mut output = Output { machine: measure::machine(), quick: args.quick, cases: vec![] };
     println!("{}", output.machine);
     for (name, measure) in selected {

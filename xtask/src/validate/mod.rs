@@ -1,6 +1,7 @@
 //! `cargo xtask validate`: everything reduced against everything full, on the scenarios of
 //! `fixtures/scenarios`.
 
+mod adaptive;
 mod case;
 mod closed_forms;
 mod cones;
@@ -46,7 +47,7 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
 
-    /// Ten times as many steps in long runs
+    /// Ten times as many steps in long runs, and linkages of 50,000 links: tens of minutes
     #[arg(long)]
     long: bool,
 }
@@ -73,6 +74,7 @@ fn validate(root: &Path, args: &ValidateArgs) -> Result<bool, String> {
     let mut scenarios = scenario::load(&fixtures, &args.scenarios)?;
     if args.long {
         scenarios.iter_mut().filter_map(|s| s.stable.as_mut()).for_each(|s| s.steps *= 10);
+        scenarios.iter_mut().filter_map(|s| s.adaptive.as_mut()).for_each(|a| a.lengthen());
     }
     if let Some(dir) = &args.report {
         std::fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
@@ -117,6 +119,9 @@ fn run_scenario(fixtures: &Path, s: &Scenario, out: &mut Recorder) -> Result<(),
     if let Some(r) = &s.random {
         random::check(r, out);
         return Ok(());
+    }
+    if let Some(a) = &s.adaptive {
+        return adaptive::check(a, out);
     }
     let case = case::Case::load(fixtures, s)?;
     rival::check(&case, out);

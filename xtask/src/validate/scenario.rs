@@ -4,6 +4,8 @@ use std::{fs, path::Path};
 
 use serde::Deserialize;
 
+use super::adaptive::Adaptive;
+
 /// A file `fixtures/scenarios/NAME.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -11,7 +13,7 @@ pub(crate) struct Scenario {
     /// The file's name without its ending.
     #[serde(skip)]
     pub(crate) name: String,
-    /// A mechanism from a file or from the library; absent for random graphs.
+    /// A mechanism from a file or from the library; absent for random graphs and linkages.
     pub(crate) mechanism: Option<MechanismSource>,
     /// Effectors; those of the parametric mechanism if empty.
     #[serde(default)]
@@ -40,6 +42,8 @@ pub(crate) struct Scenario {
     pub(crate) stable: Option<Stable>,
     /// Random graphs instead of a mechanism.
     pub(crate) random: Option<RandomGraphs>,
+    /// A linkage under adaptive quasi-statics instead of a mechanism.
+    pub(crate) adaptive: Option<Adaptive>,
 }
 
 /// Where a mechanism comes from.
