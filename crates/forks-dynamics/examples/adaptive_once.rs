@@ -1,16 +1,17 @@
 //! Adaptive quasi-statics against the full solver: joints computed, time per step and per joint.
 //!
-//! `adaptive_once MECHANISM LINKS FORCES EXPONENT STEPS [scattered] [nodca]`, the error being 2^-EXPONENT in the
-//! relative joint measure: `adaptive_once chain 50000 1 19 200`. Times are those of the thread where Linux
+//! `adaptive_once MECHANISM LINKS FORCES EXPONENT STEPS [scattered] [nodca] [springs]`, the error being 2^-EXPONENT in the
+//! relative joint measure: `adaptive_once chain 50000 1 19 200`. With `springs` every hinge has one of 100 N·m/rad, the
+//! error is absolute, as a part of the first norm, and joints below it rest. Times are those of the thread where Linux
 //! tells them, else of the wall.
 
 use std::time::Instant;
 
 use forks_dynamics::{
-    AdaptiveOptions, AdaptivePlan, AdaptiveState, DcaPlan, DcaWorkspace, ErrorMeasure, Target,
-    WrenchFrame, dca,
+    AdaptiveOptions, AdaptivePlan, AdaptiveState, DcaPlan, DcaWorkspace, ErrorMeasure, Springs,
+    Target, WrenchFrame, dca,
     mechanism::{
-        LinkId, Mechanism,
+        LinkId, Mechanism, MechanismBuilder,
         lie::{Wrench, glam::DVec3},
         parametric::{self, SplitMix64, neighbouring_links, scattered_links},
     },
@@ -47,7 +48,13 @@ fn main() {
         neighbouring_links(&m, forces)
     };
     let clock = Instant::now();
-    let options = AdaptiveOptions { time_step: 1e-2, ..AdaptiveOptions::default() };
+    let springs = args.iter().any(|a| a == "springs");
+    let m = if springs { sprung(&m) } else { m };
+    let mut options = AdaptiveOptions { time_step: 1e-2, ..AdaptiveOptions::default() };
+    if springs {
+        options.springs = Springs::Implicit;
+        options.rest_below = rest(&m, &options, &links, exponent);
+    }
     let plan = AdaptivePlan::new(&m, &options).expect("all links have mass");
     let mut state = AdaptiveState::new(&plan);
     // 1 N in seeded random directions.
@@ -56,14 +63,20 @@ fn main() {
         let force = Wrench::new(random.direction(), DVec3::ZERO);
         state.set_force(l, force, WrenchFrame::World).expect("a link of the mechanism");
     }
-    let target = Target::new(ErrorMeasure::RelativeJoint, 0.5f64.powi(exponent as i32));
+    let target = if springs {
+        Target::new(ErrorMeasure::AbsoluteJoint, options.rest_below)
+    } else {
+        Target::new(ErrorMeasure::RelativeJoint, 0.5f64.powi(exponent as i32))
+    };
     for _ in 0..3 {
         state.step(&target);
     }
     let start = thread_ns(&clock);
-    let mut sums = [0usize; 3];
+    let (mut sums, mut moved) = ([0usize; 3], 0);
     for _ in 0..steps {
-        let c = state.step(&target).result.counters;
+        let step = state.step(&target);
+        moved = step.joints_moved;
+        let c = step.result.counters;
         sums[0] += c.joints_computed;
         sums[1] += c.nodes_visited;
         sums[2] += c.nodes_updated;
@@ -82,6 +95,7 @@ fn main() {
         plan.max_handles(),
         plan.state_bytes() / m.joints().len(),
     );
+    println!("joints moved in the last step: {moved}");
     if !args.iter().any(|a| a == "nodca") {
         compare(&m, &links, per_step, mean[0]);
     }
@@ -112,4 +126,29 @@ fn compare(m: &Mechanism, links: &[LinkId], adaptive: f64, joints: f64) {
         full / adaptive,
         (adaptive / joints) / (full / n),
     );
+}
+
+/// The same mechanism with a spring in every joint.
+fn sprung(bare: &Mechanism) -> Mechanism {
+    let mut out = MechanismBuilder::new("sprung");
+    out.set_gravity(DVec3::ZERO);
+    for link in bare.links().iter().skip(1) {
+        out.add_link(link.clone());
+    }
+    for joint in bare.joints() {
+        out.add_joint(joint.clone().with_stiffness(100.0).with_damping(0.1));
+    }
+    out.build().expect("as valid as the mechanism without springs")
+}
+
+/// 2^-`exponent` of the norm of all accelerations at the start.
+fn rest(m: &Mechanism, options: &AdaptiveOptions, links: &[LinkId], exponent: usize) -> f64 {
+    let plan = AdaptivePlan::new(m, options).expect("all links have mass");
+    let mut state = AdaptiveState::new(&plan);
+    for &l in links {
+        let force = Wrench::new(DVec3::X, DVec3::ZERO);
+        state.set_force(l, force, WrenchFrame::World).expect("a link of the mechanism");
+    }
+    let target = Target::new(ErrorMeasure::RelativeLinkage, 1.0);
+    state.solve(&target).linkage_norm * 0.5f64.powi(exponent as i32)
 }
