@@ -238,6 +238,27 @@ fn counters_are_what_they_were() {
 /// Joints computed at 2⁻³, 2⁻⁷, … 2⁻¹⁹.
 const PINNED: [usize; 5] = [23, 39, 54, 75, 92];
 
+/// Joints computed on trees with one force at 2⁻³, 2⁻¹¹ and 2⁻¹⁹: nearly all of a bushy one.
+#[test]
+fn trees_need_the_joints_that_they_needed() {
+    for (m, pinned) in [
+        (parametric::polymer(3000, 1).mechanism, POLYMER),
+        (parametric::bushy(3000, 1).mechanism, BUSHY),
+        (parametric::millipede(200, 1).mechanism, MILLIPEDE),
+    ] {
+        let plan = AdaptivePlan::new(&m, &plain_options()).unwrap();
+        let mut state = AdaptiveState::new(&plan);
+        let middle = neighbouring_links(&m, 1)[0];
+        state.set_force(middle, Wrench::new(DVec3::X, DVec3::ZERO), WrenchFrame::World).unwrap();
+        let joints = [3, 11, 19].map(|e| state.solve(&relative(e)).counters.joints_computed);
+        assert_eq!(joints, pinned, "{}", m.name());
+    }
+}
+
+const POLYMER: [usize; 3] = [43, 141, 217];
+const BUSHY: [usize; 3] = [14, 1665, 2906];
+const MILLIPEDE: [usize; 3] = [43, 180, 311];
+
 /// Many changed forces update every node above them once, not once per force.
 #[test]
 fn changed_forces_update_every_node_once() {
