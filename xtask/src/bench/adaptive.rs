@@ -28,7 +28,7 @@ const COUNTED_JOINTS: usize = 200_000;
 /// Displacements are compared after so many steps,
 const DISPLACED_STEPS: usize = 4000;
 /// where a step at 2⁻¹⁹ computes at most so many joints,
-const DISPLACED_JOINTS: f64 = 2000.0;
+const DISPLACED_JOINTS: f64 = 400.0;
 /// with those at this threshold.
 const EXACT: i32 = 50;
 /// Steps from one that catches up to the next.
@@ -273,7 +273,7 @@ impl Displaced {
         let joints = count(&mut loaded.state(plan)?, &target(19))?.joints;
         if joints > DISPLACED_JOINTS {
             return Ok(Err(format!(
-                "relative displacement error left out: {DISPLACED_STEPS} steps of {joints:.0} joints take minutes"
+                "relative displacement error left out: {DISPLACED_STEPS} steps of {joints:.0} joints at eleven thresholds take minutes"
             )));
         }
         let start = centers(loaded.m, &loaded.m.start_positions());
