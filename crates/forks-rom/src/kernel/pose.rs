@@ -124,29 +124,30 @@ impl<V: Copy> Motion<V> {
         out
     }
 
-    /// Corrects lanes that turn by more than π: the exponential of ½, ¼, … of the twist, squared again.
+    /// exp of any twist up to 16π: lanes that turn by more than π take ½, ¼, … of it and square the result again.
     #[inline(always)]
-    fn far<L: Lanes<V = V>>(mut self, l: L, v: [V; 3], w: [V; 3], y: V) -> Self {
-        let (mut part, mut limit) = (1.0, MAX_QUARTER_ANGLE_SQUARED);
-        for halvings in 1..=MAX_HALVINGS {
+    fn exp_far<L: Lanes<V = V>>(l: L, mut v: [V; 3], mut w: [V; 3], y: V) -> Self {
+        let one = l.splat(1.0);
+        let (mut scale, mut part, mut limit) = (one, 0.5, MAX_QUARTER_ANGLE_SQUARED);
+        for _ in 0..MAX_HALVINGS {
+            scale = l.select_above(y, limit, l.splat(part), scale);
+            part *= 0.5;
+            limit *= 4.0;
+        }
+        for k in 0..3 {
+            v[k] = l.mul(scale, v[k]);
+            w[k] = l.mul(scale, w[k]);
+        }
+        let mut out = Self::exp(l, v, w, l.mul(l.mul(scale, scale), y));
+        limit = MAX_QUARTER_ANGLE_SQUARED;
+        for _ in 0..MAX_HALVINGS {
             if !l.any_above(y, limit) {
                 break;
             }
-            part *= 0.5;
-            let s = l.splat(part);
-            let (mut v, mut w) = (v, w);
-            for k in 0..3 {
-                v[k] = l.mul(s, v[k]);
-                w[k] = l.mul(s, w[k]);
-            }
-            let mut motion = Self::exp(l, v, w, l.mul(l.splat(part * part), y));
-            for _ in 0..halvings {
-                motion = motion.squared(l);
-            }
-            self = self.or_above(l, y, limit, motion);
+            out = out.or_above(l, y, limit, out.squared(l));
             limit *= 4.0;
         }
-        self
+        out
     }
 }
 
@@ -166,11 +167,12 @@ pub(crate) fn displaced<L: Lanes>(
     let [v, w] = [[twist[0], twist[1], twist[2]], [twist[3], twist[4], twist[5]]];
     let square = l.mul_add(w[2], w[2], l.mul_add(w[1], w[1], l.mul(w[0], w[0])));
     let y = l.mul(square, l.splat(0.25));
-    let mut motion = Motion::exp(l, v, w, y);
-    if l.any_above(y, MAX_QUARTER_ANGLE_SQUARED) {
-        motion = motion.far(l, v, w, y);
+    let motion = if l.any_above(y, MAX_QUARTER_ANGLE_SQUARED) {
         *beyond |= l.any_above(y, FAR_LIMIT);
-    }
+        Motion::exp_far(l, v, w, y)
+    } else {
+        Motion::exp(l, v, w, y)
+    };
     let Motion { vector: d, cosine, displacement: t } = motion;
     // (d, cosine) * (a, aw)
     let left = l.neg_mul_add(d[0], ax, l.mul(cosine, aw));
