@@ -174,3 +174,40 @@ pub(crate) fn centers_at(m: &Mechanism, poses: &[Pose]) -> Vec<DVec3> {
 pub(crate) fn largest_distance(a: &[DVec3], b: &[DVec3]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forces_are_where_they_should_be() {
+        let m = Kind::Millipede.mechanism(5 * SEGMENT);
+        let leg = Forces::new(&m, 1, Placement::Leg, 2.0);
+        let [(tip, force)] = leg.0[..] else { panic!("one force") };
+        assert!((force.length() - 2.0).abs() < 1e-15);
+        // The tip carries nothing; three segments end with it.
+        assert!(m.joints().iter().all(|j| j.parent != tip), "{}", tip.index());
+        assert_eq!(tip.index(), 3 * SEGMENT);
+        let m = Kind::BicycleChain.mechanism(30);
+        let opposite = Forces::new(&m, 1, Placement::Opposite, 1.0).0[0].0;
+        assert_eq!(opposite, parametric::bicycle_chain(30).effectors[0]);
+    }
+
+    #[test]
+    fn an_adaptive_run_that_leaves_nothing_out_is_the_full_one() {
+        use forks_dynamics::{AdaptiveOptions, ErrorMeasure, Target};
+
+        let m = Kind::Polymer.mechanism(60);
+        let forces = Forces::new(&m, 4, Placement::Scattered, 1.0);
+        let plan = AdaptivePlan::new(&m, &AdaptiveOptions::default()).expect("links have mass");
+        let mut state = forces.state(&plan).expect("links of the mechanism");
+        let target = Target::new(ErrorMeasure::RelativeJoint, 0.0);
+        (0..50).for_each(|_| assert_eq!(state.step(&target).joints_moved, m.joints().len()));
+        let mut full = Full::new(&m).expect("links have mass");
+        let q = full.run(&forces, 50, plan.options().time_step).expect("solved");
+        let difference = largest_distance(&centers(&m, state.positions()), &centers(&m, &q));
+        let moved = largest_distance(&centers(&m, &m.start_positions()), &centers(&m, &q));
+        // Some hundred roundings per step, turned over 60 links.
+        assert!(difference <= 50.0 * 1e2 * 60.0 * f64::EPSILON * moved, "{difference:e} {moved:e}");
+    }
+}

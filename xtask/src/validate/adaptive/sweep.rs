@@ -124,27 +124,31 @@ impl Watch {
         Self { begin: Instant::now(), computing: cpu_ns() }
     }
 
-    /// s.
-    fn elapsed(&self) -> f64 {
-        let wall = self.begin.elapsed().as_secs_f64();
+    /// Time of the thread, else the wall's, s.
+    fn computing(&self) -> f64 {
         let computing = self.computing.zip(cpu_ns()).map(|(a, b)| 1e-9 * (b - a));
-        computing.filter(|&s| s > SCHEDULER).unwrap_or(wall)
+        computing.unwrap_or_else(|| self.begin.elapsed().as_secs_f64())
+    }
+
+    /// The better of the two, s.
+    fn elapsed(&self) -> f64 {
+        let (computing, wall) = (self.computing(), self.begin.elapsed().as_secs_f64());
+        if computing > SCHEDULER { computing } else { wall }
     }
 }
 
-/// Median of three after one that does not count.
+/// Mean over as many solutions as the scheduler can see, after one that does not count.
 fn full_time(full: &mut Full<'_>, m: &Mechanism, forces: &Forces) -> Result<f64, String> {
     let q = m.start_positions();
     full.place(&q, forces);
     full.solve(&q)?;
-    let mut times = [0.0; 3];
-    for t in &mut times {
-        let watch = Watch::start();
+    let mut calls = 0;
+    let watch = Watch::start();
+    while calls == 0 || watch.computing() < 1.5 * SCHEDULER {
         full.solve(&q)?;
-        *t = watch.elapsed();
+        calls += 1;
     }
-    times.sort_unstable_by(f64::total_cmp);
-    Ok(times[1])
+    Ok(watch.elapsed() / f64::from(calls))
 }
 
 /// Centres of mass at the end of the run.
