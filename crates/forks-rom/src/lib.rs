@@ -41,7 +41,7 @@ pub use base::{
 };
 pub use batch::{Batch, BatchPoses, BatchStatus};
 pub use blend::{
-    BlendData, BlendedModel, BlendedState, BlendedStepper, LinkBlend, SampleData, Weights,
+    Blend, BlendData, BlendedModel, BlendedState, BlendedStepper, LinkBlend, SampleData, Weights,
 };
 pub use error::ModelError;
 pub use file::FileError;

@@ -5,9 +5,13 @@ use alloc::{vec, vec::Vec};
 use forks_lie::{Pose, Wrench};
 
 use super::{
+    links::LinkBlend,
+    matrices::Blend,
+    mean::mean,
     model::{BlendedModel, logarithm},
+    neighbours::Cutoff,
     relative::Logarithm,
-    weights::{Weights, printed, shepard},
+    weights::{Weights, neighbours, printed, shepard},
 };
 use crate::{
     effectors::WorldWrench,
@@ -31,28 +35,46 @@ pub(super) struct Evaluation {
     pub(super) outside: Option<usize>,
     /// Samples of weight above 0.
     pub(super) active: Vec<usize>,
+    /// Body wrenches on the effectors that hold them here.
+    pub(super) held: Vec<Wrench>,
+    /// Samples whose distances are known, and whether a sample is one.
+    seen: Vec<usize>,
+    is_seen: Vec<bool>,
+    /// Effector poses.
+    poses: Vec<Pose>,
     logarithms: Vec<Logarithm>,
     /// b_i + K_i ξ_i, each sample padded.
     wrenches: Vec<f64>,
     energies: Vec<f64>,
     /// d_i².
     distances: Vec<f64>,
+    cutoff: Cutoff,
+    /// For blended matrices.
+    stiffness: Vec<f64>,
+    pub(super) scratch: Vec<f64>,
 }
 
 impl Evaluation {
     pub(super) fn new(model: &BlendedModel) -> Self {
         let (samples, effectors) = (model.samples.len(), model.effector_count());
         let padded = (6 * effectors).div_ceil(LANES) * LANES;
+        let blended = model.matrices.as_ref();
         Self {
             gradient: vec![0.0; model.dof().div_ceil(LANES) * LANES],
             weights: vec![0.0; samples],
             twists: vec![0.0; samples * 6 * effectors],
             etas: vec![0.0; samples * model.dof()],
             active: Vec::with_capacity(samples),
+            held: vec![Wrench::ZERO; effectors],
+            seen: Vec::with_capacity(samples),
+            is_seen: vec![false; samples],
+            poses: vec![Pose::IDENTITY; effectors],
             logarithms: vec![Logarithm::default(); samples * effectors],
             wrenches: vec![0.0; samples * padded],
             energies: vec![0.0; samples],
-            distances: vec![0.0; samples],
+            distances: vec![f64::INFINITY; samples],
+            stiffness: vec![0.0; blended.map_or(0, |_| 36 * effectors * effectors)],
+            scratch: vec![0.0; blended.map_or(0, |m| m.scratch())],
             ..Self::default()
         }
     }
@@ -60,6 +82,19 @@ impl Evaluation {
     /// Evaluates at chart coordinates `x`. Allocates nothing.
     pub(super) fn at(&mut self, model: &BlendedModel, x: &[f64]) {
         model.isa().run(Evaluate { model, x, out: self });
+    }
+
+    /// η_i = BᵢᵀSᵢ² ξ_i, for the links.
+    pub(super) fn reduced_coordinates(&mut self, model: &BlendedModel) {
+        let (n, width) = (model.dof(), 6 * model.effector_count());
+        for &i in &self.active {
+            let eta = &mut self.etas[i * n..(i + 1) * n];
+            eta.fill(0.0);
+            let dual = model.samples[i].dual.chunks(n.max(1));
+            for (xi, row) in self.twists[i * width..(i + 1) * width].iter().zip(dual) {
+                eta.iter_mut().zip(row).for_each(|(e, d)| *e += d * xi);
+            }
+        }
     }
 }
 
@@ -82,56 +117,117 @@ impl Kernel for Evaluate<'_> {
                 out.outside = Some(e);
             }
             let rest = &model.data().reference[e];
-            let pose = Pose::new(
+            out.poses[e] = Pose::new(
                 twist.rotation(l) * rest.rotation,
                 rest.translation + twist.displacement(l),
             );
-            out.see(model, e, &pose);
         }
-        match model.data().weights {
-            Weights::Shepard { exponent } => shepard(&out.distances, exponent, &mut out.weights),
-            Weights::Printed => {
-                printed(
-                    &out.logarithms,
-                    model.effector_count(),
-                    model.data().radius,
-                    &mut out.weights,
-                );
-            }
-        }
-        let weights = &out.weights;
-        out.active.clear();
-        out.active.extend((0..weights.len()).filter(|&i| weights[i] != 0.0));
+        out.weigh(model);
         out.sample_energies(l, model);
+        match model.blend() {
+            Blend::Energy => out.gradients(model),
+            _ => out.blended_wrenches(model),
+        }
         out.pull_back(l, model, x);
     }
 }
 
 impl Evaluation {
-    /// η_i = BᵢᵀSᵢ² ξ_i, for the links.
-    pub(super) fn reduced_coordinates(&mut self, model: &BlendedModel) {
-        let (n, width) = (model.dof(), 6 * model.effector_count());
-        for (i, s) in model.samples.iter().enumerate() {
-            let eta = &mut self.etas[i * n..(i + 1) * n];
-            eta.fill(0.0);
-            for (xi, row) in self.twists[i * width..(i + 1) * width].iter().zip(s.dual.chunks(n)) {
-                eta.iter_mut().zip(row).for_each(|(e, d)| *e += d * xi);
+    /// Distances, then weights.
+    #[inline(always)]
+    fn weigh(&mut self, model: &BlendedModel) {
+        match model.data().weights {
+            Weights::Neighbours { exponent, count } => {
+                self.walk(model, f64::from(count));
+                let seen = &self.seen;
+                neighbours(&self.distances, seen, exponent, &self.cutoff, &mut self.weights);
             }
+            Weights::Shepard { exponent } => {
+                self.see_all(model);
+                shepard(&self.distances, exponent, &mut self.weights);
+            }
+            Weights::Printed => {
+                self.see_all(model);
+                let (count, radius) = (model.effector_count(), model.data().radius);
+                printed(&self.logarithms, count, radius, &mut self.weights);
+            }
+        }
+        let weights = &self.weights;
+        self.active.clear();
+        self.active.extend((0..weights.len()).filter(|&i| weights[i] != 0.0));
+    }
+
+    #[inline(always)]
+    fn see_all(&mut self, model: &BlendedModel) {
+        for i in 0..model.samples.len() {
+            self.see(model, i);
         }
     }
 
-    /// ξ_i and its share of d_i² for one effector at a pose.
+    /// ξ_i and d_i² of a sample.
     #[inline(always)]
-    fn see(&mut self, model: &BlendedModel, e: usize, pose: &Pose) {
+    fn see(&mut self, model: &BlendedModel, i: usize) {
         let count = model.effector_count();
         let per_length = 1.0 / model.data().radius;
-        for (i, s) in model.samples.iter().enumerate() {
-            let log = logarithm(s, e, pose);
+        let mut distance = 0.0;
+        for (e, pose) in self.poses.iter().enumerate() {
+            let log = logarithm(&model.samples[i], e, pose);
             self.logarithms[i * count + e] = log;
             self.twists[6 * (i * count + e)..][..6].copy_from_slice(&log.xi.to_array());
-            let share =
+            distance +=
                 (log.xi.linear * per_length).length_squared() + log.xi.angular.length_squared();
-            self.distances[i] = if e == 0 { share } else { self.distances[i] + share };
+        }
+        self.distances[i] = distance;
+    }
+
+    /// Sees all samples within the cutoff: from the nearest of the last time to ever nearer ones, then around.
+    fn walk(&mut self, model: &BlendedModel, wanted: f64) {
+        let edges = &model.graph.edges;
+        let start = self
+            .seen
+            .iter()
+            .copied()
+            .min_by(|&a, &b| self.distances[a].total_cmp(&self.distances[b]));
+        for &i in &self.seen {
+            (self.is_seen[i], self.distances[i]) = (false, f64::INFINITY);
+        }
+        self.seen.clear();
+        if edges.is_empty() {
+            (0..model.samples.len()).for_each(|i| self.visit(model, i));
+        } else {
+            let mut home = start.unwrap_or(0);
+            self.visit(model, home);
+            loop {
+                edges[home].iter().for_each(|&j| self.visit(model, j));
+                let nearest =
+                    |a: &usize, b: &usize| self.distances[*a].total_cmp(&self.distances[*b]);
+                let Some(next) = edges[home].iter().copied().min_by(nearest) else { break };
+                if self.distances[next] >= self.distances[home] {
+                    break;
+                }
+                home = next;
+            }
+            let mut at = 0;
+            while at < self.seen.len() {
+                let i = self.seen[at];
+                let distances = &self.distances;
+                self.cutoff = Cutoff::new(self.seen.iter().map(|&i| distances[i]), wanted);
+                if self.distances[i] * self.cutoff.inverse < 1.0 {
+                    edges[i].iter().for_each(|&j| self.visit(model, j));
+                }
+                at += 1;
+            }
+        }
+        // Sums in the order of the samples do not depend on the way.
+        self.seen.sort_unstable();
+        let distances = &self.distances;
+        self.cutoff = Cutoff::new(self.seen.iter().map(|&i| distances[i]), wanted);
+    }
+
+    fn visit(&mut self, model: &BlendedModel, i: usize) {
+        if !core::mem::replace(&mut self.is_seen[i], true) {
+            self.seen.push(i);
+            self.see(model, i);
         }
     }
 
@@ -141,7 +237,8 @@ impl Evaluation {
         let width = 6 * model.effector_count();
         let padded = width.div_ceil(LANES) * LANES;
         self.energy = 0.0;
-        for (i, s) in model.samples.iter().enumerate() {
+        for &i in &self.active {
+            let s = &model.samples[i];
             let xi = &self.twists[i * width..(i + 1) * width];
             let w = &mut self.wrenches[i * padded..(i + 1) * padded];
             s.stiffness.product(l, xi, w);
@@ -155,39 +252,94 @@ impl Evaluation {
         }
     }
 
-    /// ∂U/∂x = Bᵀ J_r(ξ_ref)ᵀ Σ_i J_r(ξ_i)⁻ᵀ (α_i w_i − p α_i (U_i − U)/d_i² S² ξ_i).
+    /// Body wrenches Σ_i J_r(ξ_i)⁻ᵀ (α_i w_i + ∂U/∂d_i² 2 S² ξ_i).
     #[inline(always)]
-    fn pull_back<L: Lanes>(&mut self, l: L, model: &BlendedModel, x: &[f64]) {
+    fn gradients(&mut self, model: &BlendedModel) {
         let count = model.effector_count();
         let padded = (6 * count).div_ceil(LANES) * LANES;
-        let exponent = match model.data().weights {
-            Weights::Shepard { exponent } => f64::from(exponent),
-            Weights::Printed => 0.0,
+        let (exponent, smooth) = match model.data().weights {
+            Weights::Shepard { exponent } => (f64::from(exponent), false),
+            Weights::Neighbours { exponent, .. } => (f64::from(exponent), true),
+            Weights::Printed => (0.0, false),
         };
         let per_area = 1.0 / (model.data().radius * model.data().radius);
-        for e in 0..count {
-            let mut total = Wrench::ZERO;
-            for i in 0..model.samples.len() {
-                let alpha = self.weights[i];
-                let d = self.distances[i];
+        let excess = |i: usize| self.energies[i] - self.energy;
+        let pull = match smooth {
+            true => {
+                let terms = self.active.iter();
+                self.cutoff.pull(terms.map(|&i| (self.distances[i], self.weights[i], excess(i))))
+            }
+            false => 0.0,
+        };
+        self.held.fill(Wrench::ZERO);
+        for &i in &self.active {
+            let (alpha, d) = (self.weights[i], self.distances[i]);
+            // At a sample the weights have no slope.
+            let mut slope = match d > 0.0 {
+                true => -exponent * alpha * excess(i) / d,
+                false => 0.0,
+            };
+            if smooth {
+                slope += 2.0 * self.cutoff.slope(d, alpha, excess(i), pull);
+            }
+            for (e, held) in self.held.iter_mut().enumerate() {
                 let log = &self.logarithms[i * count + e];
-                let w = &self.wrenches[i * padded + 6 * e..][..6];
-                let w = Wrench::from_array([w[0], w[1], w[2], w[3], w[4], w[5]]);
-                // At a sample the weights have no slope.
-                let slope = match d > 0.0 {
-                    true => -exponent * alpha * (self.energies[i] - self.energy) / d,
-                    false => 0.0,
-                };
+                let w = wrench_at(&self.wrenches, i * padded + 6 * e);
                 let force = w.force * alpha + log.xi.linear * (slope * per_area);
                 let torque = w.torque * alpha + log.xi.angular * slope;
-                total += log.pull_back(Wrench::new(force, torque));
+                *held += log.pull_back(Wrench::new(force, torque));
             }
+        }
+    }
+
+    /// Body wrenches J_r(y)⁻ᵀ (b̄ + K̄ y) for the displacement y from the blended reference poses (\[A16\] Eq. 24).
+    fn blended_wrenches(&mut self, model: &BlendedModel) {
+        let Some(matrices) = &model.matrices else { return };
+        let count = model.effector_count();
+        let width = 6 * count;
+        matrices.stiffness.blend(&self.weights, &mut self.scratch, &mut self.stiffness);
+        for e in 0..count {
+            let rest = |i: usize| model.data().samples[i].model.data().effectors[e].rest;
+            let weighted = self.active.iter().map(|&i| (self.weights[i], rest(i)));
+            let reference: Pose = mean(LinkBlend::Logarithm, weighted);
+            self.logarithms[e] = Logarithm::of(&(reference.inverse() * self.poses[e]));
+            self.wrenches[6 * e..][..6].copy_from_slice(&self.logarithms[e].xi.to_array());
+        }
+        let r = model.data().radius;
+        let scale = |k: usize| if k % 6 < 3 { 1.0 / r } else { 1.0 };
+        for e in 0..count {
+            let component = |k: usize| -> f64 {
+                let row = 6 * e + k;
+                let stiffness = &self.stiffness[row * width..(row + 1) * width];
+                let elastic = stiffness.iter().zip(&self.wrenches).enumerate();
+                let elastic: f64 = elastic.map(|(j, (k, y))| k * y * scale(j)).sum();
+                let held = self
+                    .active
+                    .iter()
+                    .map(|&i| self.weights[i] * model.samples[i].static_wrench[row]);
+                held.sum::<f64>() + scale(k) * elastic
+            };
+            let w = Wrench::from_array(core::array::from_fn(component));
+            self.held[e] = self.logarithms[e].pull_back(w);
+        }
+    }
+
+    /// ∂U/∂x = Bᵀ J_r(ξ_ref)ᵀ w for the body wrenches w.
+    #[inline(always)]
+    fn pull_back<L: Lanes>(&mut self, l: L, model: &BlendedModel, x: &[f64]) {
+        for (e, held) in self.held.iter().enumerate() {
             let twist = model.chart.twist(l, e, x);
-            let rotation = twist.rotation(l) * model.data().reference[e].rotation;
+            let rotation = self.poses[e].rotation;
             let world =
-                WorldWrench { force: rotation * total.force, torque: rotation * total.torque };
+                WorldWrench { force: rotation * held.force, torque: rotation * held.torque };
             let g = twist.pull_back(l, &world);
             model.chart.add_force(l, e, &g, e > 0, &mut self.gradient);
         }
     }
+}
+
+#[inline(always)]
+fn wrench_at(w: &[f64], at: usize) -> Wrench {
+    let w = &w[at..at + 6];
+    Wrench::from_array([w[0], w[1], w[2], w[3], w[4], w[5]])
 }

@@ -4,19 +4,23 @@
 //! ξ_i = log(H_{e,i}⁻¹ H_e) and has the energy U_i = U₀ᵢ + bᵢᵀξ_i + ½ ξ_iᵀ K_i ξ_i; the blend has U = Σ α_i U_i and the
 //! generalised force that is its gradient, the weights' gradients included.
 
+mod eigen;
 mod evaluate;
 mod handover;
 mod joint_space;
 mod lane_logarithm;
 mod links;
+mod matrices;
 mod mean;
 mod model;
+mod neighbours;
 mod relative;
 mod statics;
 mod step;
 mod weights;
 
 pub use links::LinkBlend;
+pub use matrices::Blend;
 pub use model::{BlendData, BlendedModel, SampleData};
 pub use step::{BlendedState, BlendedStepper};
 pub use weights::Weights;

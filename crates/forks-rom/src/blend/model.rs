@@ -2,11 +2,13 @@
 
 use alloc::{sync::Arc, vec::Vec};
 
-use forks_lie::{Matrix, Pose, Twist, right_jacobian};
+use forks_lie::{Matrix, Pose, Twist, Wrench, right_jacobian};
 
 use super::{
     evaluate::Evaluation,
     joint_space::{JointBlend, joint_blends},
+    matrices::{Blend, Family, most_central},
+    neighbours::Graph,
     relative::Logarithm,
     weights::Weights,
 };
@@ -49,6 +51,29 @@ pub struct BlendedModel {
     pub(super) samples: Vec<Prepared>,
     pub(super) joints: Vec<JointBlend>,
     isa: Isa,
+    blend: Blend,
+    /// For the blends that need them.
+    pub(super) matrices: Option<Matrices>,
+    pub(super) graph: Graph,
+}
+
+/// Matrices at the samples, ready to be blended.
+#[derive(Clone, Debug)]
+pub(super) struct Matrices {
+    /// S⁻¹ K S⁻¹, 6E × 6E.
+    pub(super) stiffness: Family,
+    /// In chart coordinates, N × N each.
+    pub(super) mass: Family,
+    pub(super) damping: Family,
+    pub(super) hessian: Family,
+}
+
+impl Matrices {
+    /// Numbers that blending one of them needs.
+    pub(super) fn scratch(&self) -> usize {
+        let all = [&self.stiffness, &self.mass, &self.damping, &self.hessian];
+        all.iter().map(|f| f.scratch()).fold(0, usize::max)
+    }
 }
 
 /// A sample as the evaluation needs it.
@@ -69,6 +94,8 @@ pub(super) struct Prepared {
     pub(super) mass: Matrix,
     pub(super) damping: Matrix,
     pub(super) hessian: Matrix,
+    /// 𝓗 in chart coordinates, without what the static wrenches add.
+    pub(super) elastic: Matrix,
 }
 
 impl BlendedModel {
@@ -83,7 +110,19 @@ impl BlendedModel {
         let chart = EffectorBlocks::from_parts(rotations, &data.basis, data.radius, data.range);
         let samples = data.samples.iter().map(|s| prepare(&data, s)).collect();
         let joints = joint_blends(&data)?;
-        let mut out = Self { chart, samples, joints, isa: Isa::detect(), data };
+        let mut out = Self {
+            chart,
+            samples,
+            joints,
+            blend: Blend::Energy,
+            matrices: None,
+            graph: Graph::default(),
+            isa: Isa::detect(),
+            data,
+        };
+        if let Weights::Neighbours { count, .. } = out.data.weights {
+            out.graph = Graph::new(&out.data, count as usize);
+        }
         for i in 0..out.samples.len() {
             out.samples[i].hessian = out.second_derivative(i);
         }
@@ -95,6 +134,82 @@ impl BlendedModel {
     pub fn with_isa(mut self, isa: Isa) -> Self {
         self.isa = isa;
         self
+    }
+
+    /// The same blend with another way to force and matrices.
+    #[must_use]
+    pub fn with_blend(mut self, blend: Blend) -> Self {
+        self.blend = blend;
+        self.matrices = (blend != Blend::Energy).then(|| self.families());
+        self
+    }
+
+    /// How force and matrices follow from the samples'.
+    pub fn blend(&self) -> Blend {
+        self.blend
+    }
+
+    fn families(&self) -> Matrices {
+        let places: Vec<&[f64]> = self.samples.iter().map(|s| &s.place[..]).collect();
+        let reference = most_central(&places);
+        let r = self.data.radius;
+        let scale = |i: usize| if i % 6 < 3 { r } else { 1.0 };
+        let stiffness = |s: &Prepared| {
+            let n = 6 * self.effector_count();
+            let k = s.stiffness.unpacked(n);
+            Matrix::from_fn(n, n, |i, j| scale(i) * k[(i, j)] * scale(j)).symmetric_part()
+        };
+        let family = |of: &dyn Fn(&Prepared) -> Matrix| {
+            let all: Vec<Matrix> = self.samples.iter().map(of).collect();
+            Family::new(&all, reference, self.blend)
+        };
+        Matrices {
+            stiffness: family(&stiffness),
+            mass: family(&|s| s.mass.clone()),
+            damping: family(&|s| s.damping.clone()),
+            hessian: family(&|s| s.elastic.clone()),
+        }
+    }
+
+    /// Mass between samples, N × N, for weights whose sum is 1; symmetric and positive semidefinite.
+    pub fn mass(&self, weights: &[f64]) -> Matrix {
+        self.blended(weights, |m| &m.mass, |s| &s.mass)
+    }
+
+    /// Damping between samples.
+    pub fn damping(&self, weights: &[f64]) -> Matrix {
+        self.blended(weights, |m| &m.damping, |s| &s.damping)
+    }
+
+    /// Elastic stiffness BᵀK B between samples in chart coordinates, loads apart.
+    pub fn stiffness(&self, weights: &[f64]) -> Matrix {
+        self.blended(weights, |m| &m.hessian, |s| &s.elastic)
+    }
+
+    fn blended(
+        &self,
+        weights: &[f64],
+        family: impl Fn(&Matrices) -> &Family,
+        of: impl Fn(&Prepared) -> &Matrix,
+    ) -> Matrix {
+        let n = self.dof();
+        let mut out = alloc::vec![0.0; n * n];
+        match &self.matrices {
+            Some(m) => {
+                family(m).blend(weights, &mut alloc::vec![0.0; m.scratch()], &mut out);
+            }
+            None => {
+                for (w, s) in weights.iter().zip(&self.samples) {
+                    out.iter_mut().zip(of(s).as_slice()).for_each(|(o, x)| *o += w * x);
+                }
+            }
+        }
+        Matrix::from_fn(n, n, |i, j| out[i * n + j])
+    }
+
+    /// Wrenches that hold the effectors at `x`, each in its effector's displaced frame.
+    pub fn effector_wrenches(&self, x: &[f64]) -> Vec<Wrench> {
+        self.evaluated(x).held
     }
 
     /// The instruction set in use.
@@ -158,7 +273,11 @@ impl BlendedModel {
     /// ∂²U_i/∂x² at sample `i` by central differences of its exact gradient: it steers Newton's method only.
     fn second_derivative(&self, i: usize) -> Matrix {
         let n = self.dof();
-        let alone = Self { samples: alloc::vec![self.samples[i].clone()], ..self.clone() };
+        let alone = Self {
+            samples: alloc::vec![self.samples[i].clone()],
+            graph: Graph::default(),
+            ..self.clone()
+        };
         let place = &self.samples[i].place;
         let mut out = Matrix::zeros(n, n);
         for j in 0..n {
@@ -220,6 +339,7 @@ fn prepare(data: &BlendData, s: &SampleData) -> Prepared {
         mass: congruence(&model.mass),
         damping: congruence(&model.damping),
         hessian: congruence(&model.hessian),
+        elastic: congruence(&model.hessian),
     }
 }
 
@@ -235,7 +355,14 @@ fn check(d: &BlendData) -> Result<(), ModelError> {
     finite("basis", d.basis.is_finite())?;
     finite("reference pose", d.reference.iter().all(Pose::is_finite))?;
     size("basis rows", d.basis.rows(), 6 * d.reference.len())?;
-    if let Weights::Shepard { exponent } = d.weights {
+    let exponent = match d.weights {
+        Weights::Shepard { exponent } | Weights::Neighbours { exponent, .. } => Some(exponent),
+        Weights::Printed => None,
+    };
+    if let Weights::Neighbours { count: 0, .. } = d.weights {
+        return Err(ModelError::NoSample);
+    }
+    if let Some(exponent) = exponent {
         if exponent < 4 || exponent % 2 == 1 || exponent > 64 {
             return Err(ModelError::WeightExponent { exponent });
         }

@@ -6,9 +6,11 @@
 
 use alloc::{sync::Arc, vec, vec::Vec};
 
-use forks_lie::Matrix;
+use forks_lie::{Matrix, Wrench};
 
-use super::{evaluate::Evaluation, model::BlendedModel, statics::pull_loads};
+use super::{
+    evaluate::Evaluation, links::Scratch, matrices::Blend, model::BlendedModel, statics::pull_loads,
+};
 use crate::{
     EffectorLoad, ModelError, StepStatus,
     kernel::{Kernel, LANES, Lanes},
@@ -22,6 +24,8 @@ pub struct BlendedState {
     /// At `x`.
     pub(super) here: Evaluation,
     work: Work,
+    /// For the links.
+    pub(super) scratch: Scratch,
 }
 
 /// Scratch memory of a step.
@@ -59,6 +63,7 @@ impl BlendedState {
                 damping: vec![0.0; n * n],
                 system: vec![0.0; n * n],
             },
+            scratch: Scratch::new(model.samples.len()),
         };
         out.set(model, x, &vec![0.0; n])?;
         Ok(out)
@@ -87,6 +92,11 @@ impl BlendedState {
         &self.velocity
     }
 
+    /// Wrenches that hold the effectors here, each in its effector's displaced frame.
+    pub fn effector_wrenches(&self) -> &[Wrench] {
+        &self.here.held
+    }
+
     /// Weights of the samples.
     pub fn weights(&self) -> &[f64] {
         &self.here.weights
@@ -99,9 +109,7 @@ impl BlendedState {
 
     /// Kinetic energy with the blended mass, J.
     pub fn kinetic_energy(&self, model: &BlendedModel) -> f64 {
-        let mut mass = vec![0.0; self.x.len() * self.x.len()];
-        blend(&mut mass, &self.here.weights, model.samples.iter().map(|s| &s.mass));
-        0.5 * quadratic(&mass, &self.velocity)
+        0.5 * quadratic(model.mass(&self.here.weights).as_slice(), &self.velocity)
     }
 }
 
@@ -167,12 +175,9 @@ impl Kernel for Step<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) -> StepStatus {
         let Self { stepper: BlendedStepper { model, h }, state, loads } = self;
-        let BlendedState { x, velocity, here, work } = state;
+        let BlendedState { x, velocity, here, work, .. } = state;
         pull_loads(l, model, x, loads, &mut work.force);
-        let samples = &model.samples;
-        blend(&mut work.mass, &here.weights, samples.iter().map(|s| &s.mass));
-        blend(&mut work.damping, &here.weights, samples.iter().map(|s| &s.damping));
-        blend(&mut work.system, &here.weights, samples.iter().map(|s| &s.hessian));
+        work.matrices(model, here);
         if !factor_system(&work.mass, &work.damping, &mut work.system, *h, x.len()) {
             return StepStatus::NotFinite;
         }
@@ -189,7 +194,10 @@ impl Kernel for Step<'_> {
             work.move_by(*h, x, model);
         }
         let before = here.energy + 0.5 * quadratic(&work.mass, velocity);
-        if !work.first_law(*h, before, x, model) {
+        let conservative = model.blend() == Blend::Energy;
+        if conservative && !work.first_law(*h, before, x, model)
+            || !(work.velocity.iter().chain(&work.x).all(|x| x.is_finite()))
+        {
             return StepStatus::NotFinite;
         }
         x.copy_from_slice(&work.x);
@@ -200,6 +208,21 @@ impl Kernel for Step<'_> {
 }
 
 impl Work {
+    /// M̄, D̄, K̄ for the weights at the old place.
+    #[inline(always)]
+    fn matrices(&mut self, model: &BlendedModel, here: &mut Evaluation) {
+        let (weights, samples) = (&here.weights, &model.samples);
+        if let Some(m) = &model.matrices {
+            m.mass.blend(weights, &mut here.scratch, &mut self.mass);
+            m.damping.blend(weights, &mut here.scratch, &mut self.damping);
+            m.hessian.blend(weights, &mut here.scratch, &mut self.system);
+            return;
+        }
+        blend(&mut self.mass, weights, samples.iter().map(|s| &s.mass));
+        blend(&mut self.damping, weights, samples.iter().map(|s| &s.damping));
+        blend(&mut self.system, weights, samples.iter().map(|s| &s.hessian));
+    }
+
     /// right = M̄ v₀ + h (g − ∇U).
     #[inline(always)]
     fn momentum_balance(&mut self, h: f64, velocity: &[f64], gradient: &[f64]) {
@@ -274,9 +297,10 @@ impl Work {
 /// Σ α_i A_i.
 #[inline(always)]
 fn blend<'a>(out: &mut [f64], weights: &[f64], matrices: impl Iterator<Item = &'a Matrix>) {
-    for (i, (alpha, m)) in weights.iter().zip(matrices).enumerate() {
-        for (o, x) in out.iter_mut().zip(m.as_slice()) {
-            *o = if i == 0 { alpha * x } else { *o + alpha * x };
+    out.fill(0.0);
+    for (alpha, m) in weights.iter().zip(matrices) {
+        if *alpha != 0.0 {
+            out.iter_mut().zip(m.as_slice()).for_each(|(o, x)| *o += alpha * x);
         }
     }
 }

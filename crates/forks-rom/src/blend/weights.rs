@@ -12,6 +12,14 @@ pub enum Weights {
         /// The exponent, an even number.
         exponent: u32,
     },
+    /// As [`Weights::Shepard`], times a smooth cutoff: only some of the nearest samples have weight, and enter and
+    /// leave without a jump. For large sets: the samples are found by walking a graph of neighbours.
+    Neighbours {
+        /// The exponent, an even number.
+        exponent: u32,
+        /// Smooth count of the samples that take part; those near the border count in part.
+        count: u32,
+    },
     /// \[A16\] Eq. 25 as printed: d_i = Σ_e ‖ξ_e − ξ_e^(i)‖ with lengths over r and angles over π, p = 2.
     Printed,
 }
@@ -33,6 +41,26 @@ pub(crate) fn shepard(squared: &[f64], exponent: u32, out: &mut Vec<f64>) {
         return;
     }
     out.extend(squared.iter().map(|d| power(nearest / d, exponent / 2)));
+    let sum: f64 = out.iter().sum();
+    out.iter_mut().for_each(|w| *w /= sum);
+}
+
+/// α_i ∝ (d_i²)^{−p/2} ψ_i for some samples, 0 for the others.
+pub(super) fn neighbours(
+    squared: &[f64],
+    seen: &[usize],
+    exponent: u32,
+    cutoff: &super::neighbours::Cutoff,
+    out: &mut [f64],
+) {
+    out.fill(0.0);
+    let nearest = seen.iter().fold(f64::INFINITY, |m, &i| m.min(squared[i]));
+    for &i in seen {
+        out[i] = match nearest == 0.0 {
+            true => f64::from(squared[i] == 0.0),
+            false => power(nearest / squared[i], exponent / 2) * cutoff.factor(squared[i]),
+        };
+    }
     let sum: f64 = out.iter().sum();
     out.iter_mut().for_each(|w| *w /= sum);
 }

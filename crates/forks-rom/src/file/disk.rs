@@ -8,8 +8,11 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use super::{FileError, HEADER, read::check_header};
-use crate::ReducedModel;
+use super::{
+    FileError, HEADER, blend,
+    read::{check_header, header},
+};
+use crate::{BlendedModel, ReducedModel};
 
 impl ReducedModel {
     /// Writes the model to a file: under a temporary name in the same directory, which is then renamed, so that a
@@ -18,14 +21,7 @@ impl ReducedModel {
     /// # Errors
     /// [`FileError::Write`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), FileError> {
-        let path = path.as_ref();
-        let temporary = temporary_name(path);
-        let written = write(&temporary, &self.to_bytes());
-        written.and_then(|()| fs::rename(&temporary, path)).map_err(|source| {
-            // Best effort: the first failure is the one worth reporting.
-            let _ = fs::remove_file(&temporary);
-            FileError::Write { path: path.into(), source }
-        })
+        save(path.as_ref(), &self.to_bytes())
     }
 
     /// Reads a model from a file; see [`ReducedModel::from_bytes`]. Of a file that is none, or of another length
@@ -34,17 +30,53 @@ impl ReducedModel {
     /// # Errors
     /// [`FileError`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self, FileError> {
-        let path = path.as_ref();
-        let failed = |source| FileError::Read { path: path.into(), source };
-        let file = fs::File::open(path).map_err(failed)?;
-        let mut bytes = Vec::new();
-        (&file).take(HEADER as u64).read_to_end(&mut bytes).map_err(failed)?;
-        let declared = check_header(&bytes)?;
-        // One byte more than there should be shows a file that is too long.
-        let rest = declared.saturating_sub(HEADER as u64).saturating_add(1);
-        (&file).take(rest).read_to_end(&mut bytes).map_err(failed)?;
-        Self::from_bytes(&bytes)
+        Self::from_bytes(&load(path.as_ref(), check_header)?)
     }
+}
+
+impl BlendedModel {
+    /// Writes the blend to a file as [`ReducedModel::save`] does.
+    ///
+    /// # Errors
+    /// [`FileError::Write`].
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), FileError> {
+        save(path.as_ref(), &self.to_bytes())
+    }
+
+    /// Reads a blend from a file; see [`BlendedModel::from_bytes`] and [`ReducedModel::load`].
+    ///
+    /// # Errors
+    /// [`FileError`].
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, FileError> {
+        let check = |bytes: &[u8]| header(bytes, blend::MAGIC, blend::VERSION);
+        Self::from_bytes(&load(path.as_ref(), check)?)
+    }
+}
+
+fn save(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let temporary = temporary_name(path);
+    let written = write(&temporary, bytes);
+    written.and_then(|()| fs::rename(&temporary, path)).map_err(|source| {
+        // Best effort: the first failure is the one worth reporting.
+        let _ = fs::remove_file(&temporary);
+        FileError::Write { path: path.into(), source }
+    })
+}
+
+/// A file's bytes, the header checked before the rest is read.
+fn load(
+    path: &Path,
+    check: impl Fn(&[u8]) -> Result<u64, FileError>,
+) -> Result<Vec<u8>, FileError> {
+    let failed = |source| FileError::Read { path: path.into(), source };
+    let file = fs::File::open(path).map_err(failed)?;
+    let mut bytes = Vec::new();
+    (&file).take(HEADER as u64).read_to_end(&mut bytes).map_err(failed)?;
+    let declared = check(&bytes)?;
+    // One byte more than there should be shows a file that is too long.
+    let rest = declared.saturating_sub(HEADER as u64).saturating_add(1);
+    (&file).take(rest).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
 }
 
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {

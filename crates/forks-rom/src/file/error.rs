@@ -14,6 +14,12 @@ pub enum FileError {
         /// The first bytes, eight at most.
         found: alloc::vec::Vec<u8>,
     },
+    /// The first bytes are not those of a blend.
+    #[error("this is not a blended model (it starts with bytes {found:02x?})")]
+    NotABlend {
+        /// The first bytes, eight at most.
+        found: alloc::vec::Vec<u8>,
+    },
     /// The format has another version.
     #[error("the file has version {found} of the format, this program reads version {supported}")]
     Version {

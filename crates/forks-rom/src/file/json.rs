@@ -5,7 +5,10 @@ use core::fmt::{self, Write as _};
 
 use forks_lie::{Matrix, Pose};
 
-use crate::{BaseRest, EffectorRest, JointPath, JointRest, LinkRest, ModelData};
+use crate::{
+    BaseRest, Blend, BlendData, BlendedModel, EffectorRest, JointPath, JointRest, LinkRest,
+    ModelData, SampleData, Weights,
+};
 
 /// The model on one line.
 pub(super) fn json(data: &ModelData) -> String {
@@ -36,6 +39,41 @@ pub(super) fn json(data: &ModelData) -> String {
         .field("links", list(links.iter().map(link)))
         .field("joints", list(joints.iter().map(joint)))
         .field("base", base.as_ref().map_or("null".into(), self::base))
+        .end()
+}
+
+/// A blend on one line.
+pub(super) fn blend(model: &BlendedModel) -> String {
+    let BlendData { reference, basis, radius, range, weights, samples } = model.data();
+    let weights = match weights {
+        Weights::Shepard { exponent } => {
+            Object::default().field("kind", text("shepard")).field("exponent", show(exponent))
+        }
+        Weights::Printed => Object::default().field("kind", text("printed")),
+        Weights::Neighbours { exponent, count } => Object::default()
+            .field("kind", text("neighbours"))
+            .field("exponent", show(exponent))
+            .field("count", show(count)),
+    };
+    let way = match model.blend() {
+        Blend::Energy => "energy",
+        Blend::Eigenvectors => "eigenvectors",
+        Blend::SpdManifold => "spd_manifold",
+    };
+    let sample = |s: &SampleData| {
+        Object::default()
+            .field("potential", number(s.potential))
+            .field("model", json(s.model.data()))
+            .end()
+    };
+    Object::default()
+        .field("radius", number(*radius))
+        .field("range", if range.is_finite() { number(*range) } else { "null".into() })
+        .field("reference", list(reference.iter().map(pose)))
+        .field("basis", matrix(basis))
+        .field("weights", weights.end())
+        .field("blend", text(way))
+        .field("samples", list(samples.iter().map(sample)))
         .end()
 }
 

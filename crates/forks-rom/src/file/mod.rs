@@ -40,6 +40,7 @@
 //! altered byte; beyond it all numbers, sizes, indices and names are checked, and [`ReducedModel::new`] has the last
 //! word. The checksum guards against damage, not against forgery.
 
+pub mod blend;
 mod checksum;
 #[cfg(feature = "std")]
 mod disk;

@@ -30,6 +30,14 @@ struct Sizes {
 /// Reads a whole file.
 pub(super) fn read(bytes: &[u8]) -> Result<ModelData, FileError> {
     let declared = check_header(bytes)?;
+    let mut file = Reader::new(content(bytes, declared)?, "after the last");
+    let data = sections(&mut file)?;
+    file.end()?;
+    Ok(data)
+}
+
+/// The sections of a file of the declared length, its checksum compared.
+pub(super) fn content(bytes: &[u8], declared: u64) -> Result<&[u8], FileError> {
     if bytes.len() as u64 != declared || bytes.len() < HEADER + CHECKSUM {
         return Err(FileError::Length { found: bytes.len() as u64, declared });
     }
@@ -38,25 +46,31 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelData, FileError> {
     if stored != computed {
         return Err(FileError::Checksum { stored, computed });
     }
-    let mut file = Reader::new(&content[HEADER..], "after the last");
-    let data = sections(&mut file)?;
-    file.end()?;
-    Ok(data)
+    Ok(&content[HEADER..])
+}
+
+/// Magic, version and scalar of a reduced model; returns the declared length.
+pub(super) fn check_header(bytes: &[u8]) -> Result<u64, FileError> {
+    header(bytes, MAGIC, VERSION)
 }
 
 /// Magic, version and scalar; returns the declared length.
-pub(super) fn check_header(bytes: &[u8]) -> Result<u64, FileError> {
-    let start = &bytes[..bytes.len().min(MAGIC.len())];
-    if start.is_empty() || start != &MAGIC[..start.len()] {
-        return Err(FileError::NotAReducedModel { found: start.into() });
+pub(super) fn header(bytes: &[u8], magic: [u8; 8], supported: u32) -> Result<u64, FileError> {
+    let start = &bytes[..bytes.len().min(magic.len())];
+    if start.is_empty() || start != &magic[..start.len()] {
+        let found = start.into();
+        return Err(match magic == MAGIC {
+            true => FileError::NotAReducedModel { found },
+            false => FileError::NotABlend { found },
+        });
     }
     if bytes.len() < HEADER {
         let least = (HEADER + CHECKSUM) as u64;
         return Err(FileError::Length { found: bytes.len() as u64, declared: least });
     }
     let version = u32_at(bytes, 8);
-    if version != VERSION {
-        return Err(FileError::Version { found: version, supported: VERSION });
+    if version != supported {
+        return Err(FileError::Version { found: version, supported });
     }
     let scalar = u32_at(bytes, 12);
     if scalar != SCALAR {

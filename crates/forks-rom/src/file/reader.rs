@@ -84,6 +84,18 @@ impl<'a> Reader<'a> {
         Ok(self.take(1, field)?[0])
     }
 
+    /// A count that is a small number.
+    pub(super) fn small(&mut self, field: &'static str) -> Result<u32, FileError> {
+        let value = self.word(field)?;
+        u32::try_from(value).map_err(|_| self.wrong(field, value))
+    }
+
+    /// A count of bytes, then the bytes.
+    pub(super) fn block(&mut self, field: &'static str) -> Result<&'a [u8], FileError> {
+        let size = self.index(field)?;
+        self.take(size, field)
+    }
+
     pub(super) fn flag(&mut self, field: &'static str) -> Result<bool, FileError> {
         match self.byte(field)? {
             0 => Ok(false),

@@ -23,11 +23,7 @@ pub(super) fn write(data: &ModelData) -> Vec<u8> {
         joints,
         base,
     } = data;
-    let mut out = Writer::default();
-    out.bytes.extend(MAGIC);
-    out.bytes.extend(VERSION.to_le_bytes());
-    out.bytes.extend(SCALAR.to_le_bytes());
-    out.count(0); // the length, known at the end
+    let mut out = Writer::new(MAGIC, VERSION, SCALAR);
     out.section(section::SIZE, |out| {
         let lengths = [effectors.len(), servos.len(), links.len(), joints.len()];
         out.count(basis.columns());
@@ -46,14 +42,33 @@ pub(super) fn write(data: &ModelData) -> Vec<u8> {
     out.finish()
 }
 
-#[derive(Default)]
-struct Writer {
+/// A file as it grows.
+pub(super) struct Writer {
     bytes: Vec<u8>,
 }
 
 impl Writer {
+    /// The header.
+    pub(super) fn new(magic: [u8; 8], version: u32, scalar: u32) -> Self {
+        let mut out = Self { bytes: magic.into() };
+        out.bytes.extend(version.to_le_bytes());
+        out.bytes.extend(scalar.to_le_bytes());
+        out.count(0); // the length, known at the end
+        out
+    }
+
+    pub(super) fn byte(&mut self, byte: u8) {
+        self.bytes.push(byte);
+    }
+
+    /// A count of bytes, then the bytes.
+    pub(super) fn block(&mut self, bytes: &[u8]) {
+        self.count(bytes.len());
+        self.bytes.extend(bytes);
+    }
+
     /// Length and checksum.
-    fn finish(mut self) -> Vec<u8> {
+    pub(super) fn finish(mut self) -> Vec<u8> {
         let length = (self.bytes.len() + CHECKSUM) as u64;
         self.bytes[HEADER - 8..HEADER].copy_from_slice(&length.to_le_bytes());
         let sum = crc32(&self.bytes);
@@ -61,7 +76,7 @@ impl Writer {
         self.bytes
     }
 
-    fn section(&mut self, name: &str, content: impl FnOnce(&mut Self)) {
+    pub(super) fn section(&mut self, name: &str, content: impl FnOnce(&mut Self)) {
         self.bytes.extend(name.as_bytes());
         self.count(0);
         let start = self.bytes.len();
@@ -70,7 +85,7 @@ impl Writer {
         self.bytes[start - 8..start].copy_from_slice(&size.to_le_bytes());
     }
 
-    fn count(&mut self, n: usize) {
+    pub(super) fn count(&mut self, n: usize) {
         self.bytes.extend((n as u64).to_le_bytes());
     }
 
@@ -78,7 +93,7 @@ impl Writer {
         self.bytes.push(u8::from(flag));
     }
 
-    fn numbers(&mut self, numbers: impl IntoIterator<Item = f64>) {
+    pub(super) fn numbers(&mut self, numbers: impl IntoIterator<Item = f64>) {
         self.bytes.extend(numbers.into_iter().flat_map(f64::to_le_bytes));
     }
 
@@ -87,12 +102,12 @@ impl Writer {
         self.bytes.extend(text.as_bytes());
     }
 
-    fn pose(&mut self, pose: &Pose) {
+    pub(super) fn pose(&mut self, pose: &Pose) {
         let (p, q) = (pose.translation, pose.rotation);
         self.numbers([p.x, p.y, p.z, q.w, q.x, q.y, q.z]);
     }
 
-    fn matrix(&mut self, m: &Matrix) {
+    pub(super) fn matrix(&mut self, m: &Matrix) {
         self.numbers(m.as_slice().iter().copied());
     }
 

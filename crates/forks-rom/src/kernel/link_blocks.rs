@@ -64,12 +64,6 @@ impl LinkBlocks {
         self.columns
     }
 
-    /// The numbers of one block.
-    #[inline(always)]
-    pub(crate) fn block(&self, i: usize) -> &[Lane4] {
-        &self.data[i * self.stride()..(i + 1) * self.stride()]
-    }
-
     fn stride(&self) -> usize {
         POSE + 6 * self.columns
     }
@@ -126,19 +120,6 @@ fn load_rest<L: Lanes>(l: L, entries: &[Lane4]) -> [L::V; POSE] {
         *r = l.load(x);
     }
     rest
-}
-
-/// Twists (world axes) and rest poses of a block, ready to be displaced.
-#[inline(always)]
-pub(crate) fn block_pose<L: Lanes>(
-    l: L,
-    block: &[Lane4],
-    eta: &[f64],
-    beyond: &mut bool,
-) -> [L::V; POSE] {
-    let (rest, columns) = block.split_at(POSE);
-    let twist = column_sum(l, columns, eta);
-    displaced(l, load_rest(l, rest), twist, beyond)
 }
 
 /// Entries of a pose as blocks hold them.

@@ -16,7 +16,7 @@ pub(crate) use isa::Kernel;
 #[cfg(test)]
 pub(crate) use lanes::Portable;
 pub(crate) use lanes::{LANES, Lane4, Lanes};
-pub(crate) use link_blocks::{LinkBlocks, POSE, block_pose, pose_entries, pose_of};
+pub(crate) use link_blocks::{LinkBlocks, POSE, pose_entries, pose_of};
 pub(crate) use pose::{
     MAX_QUARTER_ANGLE_SQUARED, cosine_and_sinc, displaced, half_angle_series,
     half_angle_series_of_lanes,

@@ -1,0 +1,121 @@
+//! Blended models as files.
+//!
+//! The frame is that of [reduced models](super): magic, version, scalar, length, sections, checksum. The magic is
+//! `89 46 4F 52 4B 42 0D 0A` (`.FORKB..`); all three sections are there, in this order; E, N are the numbers of effectors
+//! and chart coordinates.
+//!
+//! | section | content |
+//! |---|---|
+//! | `SIZE` | counts N, E, samples; numbers radius, range (alone may be infinite); bytes kind of weights, kind of blend; counts exponent, neighbours (0 where the weights have none) |
+//! | `CHAR` | E poses reference, matrix basis 6E × N |
+//! | `SAMP` | per sample: number potential, count of bytes, the sample's reduced model as a whole file of its own |
+//!
+//! Weights: 0 Shepard, 1 as printed in \[A16\], 2 neighbours. Blend: 0 energy, 1 eigenvectors, 2 log-Euclidean. Versions
+//! follow the same rule as those of reduced models; there is one so far: 1.
+
+use alloc::{string::String, sync::Arc, vec::Vec};
+
+use super::{
+    FileError, SCALAR, json,
+    read::{self, content},
+    reader::Reader,
+    write::Writer,
+};
+use crate::{Blend, BlendData, BlendedModel, ReducedModel, SampleData, Weights};
+
+/// First bytes of a file.
+pub(super) const MAGIC: [u8; 8] = *b"\x89FORKB\r\n";
+/// Version of the format.
+pub(super) const VERSION: u32 = 1;
+
+const SIZE: &str = "SIZE";
+const CHAR: &str = "CHAR";
+const SAMP: &str = "SAMP";
+
+impl BlendedModel {
+    /// The blend as the bytes of a file; see the [format](crate::file::blend).
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let BlendData { reference, basis, radius, range, weights, samples } = self.data();
+        let (kind, exponent, count) = match *weights {
+            Weights::Shepard { exponent } => (0, exponent, 0),
+            Weights::Printed => (1, 0, 0),
+            Weights::Neighbours { exponent, count } => (2, exponent, count),
+        };
+        let blend = match self.blend() {
+            Blend::Energy => 0,
+            Blend::Eigenvectors => 1,
+            Blend::SpdManifold => 2,
+        };
+        let mut out = Writer::new(MAGIC, VERSION, SCALAR);
+        out.section(SIZE, |out| {
+            [basis.columns(), reference.len(), samples.len()]
+                .into_iter()
+                .for_each(|n| out.count(n));
+            out.numbers([*radius, *range]);
+            out.byte(kind);
+            out.byte(blend);
+            out.count(exponent as usize);
+            out.count(count as usize);
+        });
+        out.section(CHAR, |out| {
+            reference.iter().for_each(|p| out.pose(p));
+            out.matrix(basis);
+        });
+        out.section(SAMP, |out| {
+            for SampleData { model, potential } in samples {
+                out.numbers([*potential]);
+                out.block(&model.to_bytes());
+            }
+        });
+        out.finish()
+    }
+
+    /// The blend of a file's bytes: equal in every bit to the one that was written.
+    ///
+    /// # Errors
+    /// [`FileError`] where the bytes are no such file, are damaged, or of another version.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, FileError> {
+        let declared = read::header(bytes, MAGIC, VERSION)?;
+        let mut file = Reader::new(content(bytes, declared)?, "after the last");
+        let mut r = file.section(SIZE)?;
+        let n = r.index("number of coordinates")?;
+        let effectors = r.index("number of effectors")?;
+        let samples = r.index("number of samples")?;
+        let radius = r.number("radius")?;
+        let range = r.raw_number("range")?;
+        let (kind, way) = (r.byte("kind of weights")?, r.byte("kind of blend")?);
+        let (exponent, count) = (r.small("exponent")?, r.small("number of neighbours")?);
+        let weights = match kind {
+            0 => Weights::Shepard { exponent },
+            1 => Weights::Printed,
+            2 => Weights::Neighbours { exponent, count },
+            other => return Err(r.wrong("kind of weights", other.into())),
+        };
+        let blend = match way {
+            0 => Blend::Energy,
+            1 => Blend::Eigenvectors,
+            2 => Blend::SpdManifold,
+            other => return Err(r.wrong("kind of blend", other.into())),
+        };
+        r.end()?;
+        let mut r = file.section(CHAR)?;
+        let reference = r.list("reference", effectors, 7 * 8, |r| r.pose("reference"))?;
+        let basis = r.matrix("basis", effectors.saturating_mul(6), n)?;
+        r.end()?;
+        let mut r = file.section(SAMP)?;
+        let samples = r.list("samples", samples, 16, |r| {
+            let potential = r.number("potential")?;
+            let model = ReducedModel::from_bytes(r.block("model")?)?;
+            Ok(SampleData { model: Arc::new(model), potential })
+        })?;
+        r.end()?;
+        file.end()?;
+        let data = BlendData { reference, basis, radius, range, weights, samples };
+        Ok(Self::new(data)?.with_blend(blend))
+    }
+
+    /// The numbers as JSON, for other programs; see [`BlendData`] and [`ReducedModel::to_json`].
+    pub fn to_json(&self) -> String {
+        json::blend(self)
+    }
+}
