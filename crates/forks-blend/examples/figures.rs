@@ -68,12 +68,22 @@ fn main() {
             r.samples, r.exponent, r.constraint, r.joint_space, r.statics, l
         );
     }
+    for (i, s) in placed.model.data().samples.iter().enumerate() {
+        let h = &s.model.data().hessian;
+        let values = forks_mechanism::dense::symmetric_eigen(h).map(|e| e.0);
+        println!("  place {:.3?} stiffness {:.3?}", placed.model.place(i), values);
+    }
     let ranks: Vec<usize> = placed.model.data().samples.iter().map(|s| s.model.dof()).collect();
     println!("  coordinates {ranks:?}");
     let unseen = unseen_loads(&problem, &placement, 77, 100).expect("loads");
     let rest = placed.model.data().reference.clone();
     let gauge = Gauge::new(&problem, rest, placed.model.data().radius);
     let errors: Vec<_> = unseen.iter().map(|t| gauge.errors(&placed.model, t)).collect();
+    if std::env::var("EACH").is_ok() {
+        for (t, e) in unseen.iter().zip(&errors) {
+            println!("    {:.2?} {:.3} {e:.4?}", t.forces, t.displacement);
+        }
+    }
     let far = unseen.iter().map(|t| t.displacement).fold(0.0, f64::max);
     let show = |label: &str, f: fn(&forks_blend::Errors) -> f64| {
         let max = errors.iter().map(f).fold(0.0, f64::max);

@@ -27,8 +27,14 @@ pub fn blend_data(
     samples: &[Sample],
     weights: Weights,
 ) -> Result<BlendData, BlendError> {
-    let first = samples.first().ok_or(BlendError::NoSample)?;
-    let radius = first.data.radius;
+    let radius = samples.first().ok_or(BlendError::NoSample)?.data.radius;
+    // The mechanism's size depends on its pose; a blend has one.
+    let samples: Vec<Sample> = samples
+        .iter()
+        .map(|s| of_size(s, radius))
+        .collect::<Option<_>>()
+        .ok_or(BlendError::NotFinite { quantity: "the samples' directions" })?;
+    let samples = &samples[..];
     let places: Vec<Place> = samples.iter().map(|s| Place::new(reference, s)).collect();
     let basis = chart(samples, &places, radius)
         .ok_or(BlendError::NotFinite { quantity: "the samples' directions" })?;
@@ -39,8 +45,36 @@ pub fn blend_data(
             Ok(SampleData { model, potential: samples[i].potential })
         })
         .collect::<Result<_, BlendError>>()?;
-    let range = samples.iter().fold(first.data.range, |m, s| m.max(s.data.range));
+    let range = samples.iter().fold(0.0, |m: f64, s| m.max(s.data.range));
     Ok(BlendData { reference: reference.to_vec(), basis, radius, range, weights, samples: lifted })
+}
+
+/// The sample in coordinates that are orthonormal with lengths over `radius`.
+fn of_size(s: &Sample, radius: f64) -> Option<Sample> {
+    let own = &s.data;
+    if own.radius == radius {
+        return Some(s.clone());
+    }
+    let basis = orthonormal(&own.basis, radius, 0.0, own.basis.columns())?;
+    // η = T η′
+    let t = inner(&own.basis, &basis, own.radius);
+    let congruence = |m: &Matrix| t.transpose_mul(&m.mul(&t)).symmetric_part();
+    let mut data = own.clone();
+    data.radius = radius;
+    data.hessian = congruence(&own.hessian);
+    data.mass = congruence(&own.mass);
+    data.damping = congruence(&own.damping);
+    // η′ = B′⁺ B η
+    data.servo_rest = inner(&basis, &own.basis, radius).mul(&own.servo_rest);
+    data.links.iter_mut().for_each(|l| l.map = l.map.mul(&t));
+    for j in &mut data.joints {
+        j.map = if j.map.rows() == 0 { Matrix::zeros(0, t.columns()) } else { j.map.mul(&t) };
+        if j.load_map.rows() > 0 {
+            j.load_map = j.load_map.mul(&t);
+        }
+    }
+    data.basis = basis;
+    Some(Sample { data, potential: s.potential })
 }
 
 /// Where a sample lies in the chart.
