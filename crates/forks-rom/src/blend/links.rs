@@ -36,11 +36,17 @@ const PARALLEL_LINKS: usize = 16_384;
 /// Link blocks that one thread takes at a time then.
 const PARALLEL_BLOCKS: usize = 256;
 
-/// Blocks whose poses are held for all samples of a group at a time: long enough for streams from memory.
-const CHUNK: usize = 4;
+/// Blocks that are blended at a time: as many as a call of the kernels pays for.
+const CHUNK: usize = 32;
+
+/// Blocks times samples whose poses are held then: 14 kB, for the first cache.
+const HELD: usize = 64;
 
 /// Samples of a group.
 const GROUP: usize = 8;
+
+/// Entries of a quaternion.
+const QUATERNION: usize = 4;
 
 /// Poses of a chunk's blocks.
 type Poses = [[Lane4; POSE]; CHUNK];
@@ -121,14 +127,16 @@ impl Links<'_> {
         }
         let groups = self.active.len().div_ceil(GROUP);
         let (out, _) = out.as_chunks_mut::<POSE>();
-        for (c, out) in out.chunks_mut(CHUNK).enumerate() {
-            let first = first + c * CHUNK;
+        let chunk = (HELD / self.active.len().min(GROUP)).min(CHUNK);
+        for (c, out) in out.chunks_mut(chunk).enumerate() {
+            let first = first + c * chunk;
             for (g, group) in self.active.chunks(GROUP).enumerate() {
                 self.fill(group, first, out.len(), &mut scratch.poses);
-                if g == 0 {
+                if g == 0 && groups > 1 {
                     scratch.start = scratch.poses[0];
                 }
                 let Scratch { poses, start, .. } = &*scratch;
+                let start = if groups > 1 { start } else { &poses[0] };
                 let (weights, new, last) = (self.weights, g == 0, g + 1 == groups);
                 self.run(Average { poses, group, weights, start, new, last, out: &mut *out });
             }
@@ -216,11 +224,21 @@ impl Kernel for Average<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
         let Self { poses, group, weights, start, new, last, out } = self;
-        for (b, out) in out.iter_mut().enumerate() {
-            let start = load(l, &start[b]);
-            let mut sum = if new { [l.splat(0.0); POSE] } else { load(l, out) };
-            for (poses, &i) in poses.iter().zip(group) {
-                add_weighted(l, weights[i], &start, &load(l, &poses[b]), &mut sum);
+        let mut alphas = [0.0; GROUP];
+        for (alpha, &i) in alphas.iter_mut().zip(group) {
+            *alpha = weights[i];
+        }
+        let count = group.len().min(GROUP).min(poses.len());
+        let (poses, alphas) = (&poses[..count], &alphas[..count]);
+        for (b, (out, start)) in out.iter_mut().zip(start).enumerate() {
+            let start =
+                [l.load(&start[3]), l.load(&start[4]), l.load(&start[5]), l.load(&start[6])];
+            let mut sum = [l.splat(0.0); POSE];
+            if !new {
+                sum = load(l, out);
+            }
+            for k in 0..count {
+                add_weighted(l, alphas[k], &start, &poses[k][b & (CHUNK - 1)], &mut sum);
             }
             if last {
                 normalise(l, &mut sum);
@@ -248,12 +266,22 @@ impl Kernel for Logarithms<'_> {
     fn run<L: Lanes>(self, l: L) -> bool {
         let Self { poses, group, weights, bases, new, twists } = self;
         let mut far = false;
+        let mut alphas = [0.0; GROUP];
+        for (alpha, &i) in alphas.iter_mut().zip(group) {
+            *alpha = weights[i];
+        }
+        let count = group.len().min(GROUP).min(poses.len());
+        let (poses, alphas) = (&poses[..count], &alphas[..count]);
         for (b, (base, twist)) in bases.iter().zip(twists).enumerate() {
             let base = load(l, base);
-            let mut sum = if new { [l.splat(0.0); 6] } else { load(l, twist) };
-            for (poses, &i) in poses.iter().zip(group) {
-                let xi = twist_between(l, &base, &load(l, &poses[b]), &mut far);
-                let alpha = l.splat(weights[i]);
+            let mut sum = [l.splat(0.0); 6];
+            if !new {
+                sum = load(l, twist);
+            }
+            for k in 0..count {
+                let pose = load(l, &poses[k][b & (CHUNK - 1)]);
+                let xi = twist_between(l, &base, &pose, &mut far);
+                let alpha = l.splat(alphas[k]);
                 for (t, x) in sum.iter_mut().zip(xi) {
                     *t = l.mul_add(alpha, x, *t);
                 }
@@ -305,22 +333,22 @@ fn store<L: Lanes, const N: usize>(l: L, x: &[L::V; N], out: &mut [Lane4; N]) {
 fn add_weighted<L: Lanes>(
     l: L,
     alpha: f64,
-    first: &[L::V; POSE],
-    pose: &[L::V; POSE],
+    first: &[L::V; QUATERNION],
+    pose: &[Lane4; POSE],
     sum: &mut [L::V; POSE],
 ) {
     let alpha = l.splat(alpha);
-    let mut dot = l.mul(first[3], pose[3]);
-    for k in 4..POSE {
-        dot = l.mul_add(first[k], pose[k], dot);
-    }
-    let signed = l.turn_sign(alpha, dot);
     for k in 0..3 {
-        sum[k] = l.mul_add(alpha, pose[k], sum[k]);
+        sum[k] = l.mul_add(alpha, l.load(&pose[k]), sum[k]);
     }
-    for k in 3..POSE {
-        sum[k] = l.mul_add(signed, pose[k], sum[k]);
-    }
+    let [x, y, z, w] = [l.load(&pose[3]), l.load(&pose[4]), l.load(&pose[5]), l.load(&pose[6])];
+    let even = l.mul_add(first[0], x, l.mul(first[1], y));
+    let odd = l.mul_add(first[2], z, l.mul(first[3], w));
+    let signed = l.turn_sign(alpha, l.add(even, odd));
+    sum[3] = l.mul_add(signed, x, sum[3]);
+    sum[4] = l.mul_add(signed, y, sum[4]);
+    sum[5] = l.mul_add(signed, z, sum[5]);
+    sum[6] = l.mul_add(signed, w, sum[6]);
 }
 
 /// Scales the quaternion to unit length.
