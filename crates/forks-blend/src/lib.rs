@@ -4,8 +4,9 @@
 //! # Conventions
 //! - SI units, radians, `f64`; right-handed frames; `Pose` maps body to world coordinates.
 //! - Forces on effectors act at the effectors' origins and are fixed in the world.
-//! - Constraint error: gaps at all joints and effectors over the mechanism's size r ([A16] §8.2).
+//! - Constraint error: gaps at all joints and effectors over the mechanism's size r (\[A16\] §8.2).
 //! - Relative displacement: norm of the effector's twist from rest, lengths over r, angles over π.
+#![doc = include_str!("../README.md")]
 
 mod error;
 mod lift;

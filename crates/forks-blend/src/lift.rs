@@ -1,4 +1,4 @@
-//! One chart for all samples, and the same number of coordinates in each of them ([A16] §7.5 leaves samples of
+//! One chart for all samples, and the same number of coordinates in each of them (\[A16\] §7.5 leaves samples of
 //! different rank open).
 //!
 //! The chart spans what the effectors can do at any sample, carried to the reference pose, and the samples' poses

@@ -1,4 +1,4 @@
-//! Errors of a blend against full equilibria ([A16] §8.2).
+//! Errors of a blend against full equilibria (\[A16\] §8.2).
 
 use forks_mechanism::{
     Connection, Mechanism, connections, constraint_error,

@@ -245,7 +245,10 @@ impl<'a> Placer<'a> {
                 status = PlacementStatus::Exhausted;
                 break;
             };
-            used[worst] = true;
+            // Loads on the edges of a planar region come more than once.
+            for (u, t) in used.iter_mut().zip(&training) {
+                *u |= t.forces == training[worst].forces;
+            }
             let truth = &training[worst];
             match Sample::new(
                 self.solver.problem,

@@ -16,7 +16,7 @@ pub struct LoadRegion {
     pub half_angle: f64,
     /// If given, directions lie in the plane with this normal (world axes) through the axis.
     pub normal: Option<DVec3>,
-    /// Largest relative displacement of an effector ([A16] §8.2).
+    /// Largest relative displacement of an effector (\[A16\] §8.2).
     pub displacement: f64,
 }
 

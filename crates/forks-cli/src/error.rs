@@ -26,6 +26,14 @@ pub(crate) enum CliError {
         /// Why.
         source: Box<ReduceError>,
     },
+    /// No blend can be built.
+    #[error("{}: {source}", path.display())]
+    Blend {
+        /// The model.
+        path: PathBuf,
+        /// Why.
+        source: Box<forks_blend::BlendError>,
+    },
     /// The system cannot read the file of a reduced model.
     #[error(transparent)]
     Unreadable(FileError),

@@ -4,6 +4,7 @@
 //! with exit code 1. Exit code 2 means that the arguments were wrong.
 
 mod args;
+mod blend;
 mod dynamics;
 mod error;
 mod inspect;
@@ -22,6 +23,7 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Blend(a) => blend::run(&a),
         Command::Dynamics(a) => dynamics::run(&a),
         Command::Inspect(a) => inspect::run(&a),
         Command::Reduce(a) => reduce::run(&a),

@@ -17,6 +17,8 @@
 pub use forks_lie as lie;
 pub use forks_lie::glam;
 
+#[cfg(feature = "blend")]
+pub use forks_blend as blend;
 #[cfg(feature = "dynamics")]
 pub use forks_dynamics as dynamics;
 #[cfg(feature = "import")]

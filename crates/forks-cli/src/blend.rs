@@ -1,0 +1,172 @@
+//! `forks blend`: a blend of reduced models, placed automatically.
+
+use std::{
+    fmt::Write as _,
+    io::{self, IsTerminal as _, Write as _},
+    ops::ControlFlow,
+    process::ExitCode,
+};
+
+use forks_blend::{BlendError, LoadRegion, Placed, Placement, PlacementStatus, Progress, place};
+use forks_io::write_atomically;
+use forks_mechanism::lie::glam::DVec3;
+use serde::Serialize;
+
+use crate::{
+    args::BlendArgs,
+    error::CliError,
+    model::Model,
+    output::{self, short},
+};
+
+/// Runs the command.
+pub(crate) fn run(args: &BlendArgs) -> Result<ExitCode, CliError> {
+    let model = Model::load(&args.model)?;
+    let problem = model.problem(&args.model, &args.springs, &args.effector)?;
+    let region = |effector| LoadRegion {
+        normal: args.normal.map(DVec3::from_array),
+        displacement: args.until,
+        ..LoadRegion::cone(effector, DVec3::from_array(args.cone), args.angle.to_radians())
+    };
+    let placement = Placement {
+        regions: (0..problem.effectors.len()).map(region).collect(),
+        constraint_tolerance: args.tolerance,
+        static_tolerance: args.static_tolerance,
+        max_samples: args.samples,
+        seed: args.seed,
+        training_loads: args.training,
+        gravity: args.gravity,
+        ..Placement::default()
+    };
+    let fail =
+        |e: BlendError| CliError::Blend { path: args.model.path.clone(), source: Box::new(e) };
+    let show = io::stderr().is_terminal();
+    let placed = place(&problem, &placement, &mut |p| {
+        if show {
+            show_progress(p);
+        }
+        ControlFlow::Continue(())
+    });
+    if show {
+        // Stderr may be closed; progress is only for people who look at it.
+        let _ = write!(io::stderr(), "\r\x1b[K");
+    }
+    let placed = placed.map_err(fail)?;
+    if let Some(path) = &args.output {
+        write_atomically(path, &placed.model.to_bytes())?;
+    }
+    let report = Report::new(args, &placed);
+    if placed.status != PlacementStatus::Reached {
+        output::warn("the tolerances do not hold at all training loads");
+    }
+    output::print(&report, args.model.json, Report::text)
+}
+
+/// One line that is written over.
+fn show_progress(p: &Progress) {
+    let text = match p {
+        Progress::Trained { done, of } => format!("training loads: {done} of {of}"),
+        Progress::Measured { samples, constraint, statics } => {
+            format!(
+                "{samples} samples: constraint error {constraint:.4}, static error {statics:.4}"
+            )
+        }
+        _ => return,
+    };
+    let _ = write!(io::stderr(), "\r\x1b[K{text}");
+}
+
+/// The answer; field names are part of the program's interface.
+#[derive(Debug, Serialize)]
+struct Report {
+    effectors: Vec<String>,
+    status: &'static str,
+    coordinates: usize,
+    bounding_radius: f64,
+    training_loads: usize,
+    samples: Vec<SampleReport>,
+    rounds: Vec<RoundReport>,
+    skipped: Vec<SkippedReport>,
+}
+
+#[derive(Debug, Serialize)]
+struct SampleReport {
+    /// Force on each effector, N; empty at rest.
+    forces: Vec<[f64; 3]>,
+}
+
+/// Errors are null where the blend finds no equilibrium at some training load.
+#[derive(Debug, Serialize)]
+struct RoundReport {
+    samples: usize,
+    exponent: u32,
+    constraint_error: Option<f64>,
+    joint_space_constraint_error: Option<f64>,
+    static_error: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct SkippedReport {
+    forces: Vec<[f64; 3]>,
+    reason: String,
+}
+
+impl Report {
+    fn new(args: &BlendArgs, p: &Placed) -> Self {
+        let plain = |f: &[(usize, DVec3)]| f.iter().map(|(_, f)| f.to_array()).collect();
+        let finite = |x: f64| x.is_finite().then_some(x);
+        Self {
+            effectors: args.effector.clone(),
+            status: match p.status {
+                PlacementStatus::Reached => "reached",
+                PlacementStatus::SampleLimit => "sample limit",
+                PlacementStatus::Exhausted => "exhausted",
+                PlacementStatus::Cancelled => "cancelled",
+            },
+            coordinates: p.model.dof(),
+            bounding_radius: p.model.data().radius,
+            training_loads: p.training.len(),
+            samples: p.loads.iter().map(|f| SampleReport { forces: plain(f) }).collect(),
+            rounds: p
+                .rounds
+                .iter()
+                .map(|r| RoundReport {
+                    samples: r.samples,
+                    exponent: r.exponent,
+                    constraint_error: finite(r.constraint),
+                    joint_space_constraint_error: finite(r.joint_space),
+                    static_error: finite(r.statics),
+                })
+                .collect(),
+            skipped: p
+                .skipped
+                .iter()
+                .map(|s| SkippedReport { forces: plain(&s.forces), reason: s.reason.clone() })
+                .collect(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let shown = |x: Option<f64>| x.map_or("no equilibrium".into(), short);
+        let mut out = format!(
+            "status: {}\nsamples: {}, coordinates: {}, training loads: {}, skipped: {}\n",
+            self.status,
+            self.samples.len(),
+            self.coordinates,
+            self.training_loads,
+            self.skipped.len()
+        );
+        for r in &self.rounds {
+            // Writing to a string does not fail.
+            let _ = writeln!(
+                out,
+                "{} samples, exponent {}: constraint error {}, static error {}",
+                r.samples,
+                r.exponent,
+                shown(r.constraint_error),
+                shown(r.static_error)
+            );
+        }
+        out
+    }
+}
