@@ -15,7 +15,7 @@ fn model(seed: u64) -> BlendedModel {
         1 => Weights::Printed,
         _ => Weights::Neighbours { exponent: 4, count: 2 },
     };
-    data.range = if seed % 2 == 0 { f64::INFINITY } else { 1.5 };
+    data.range = if seed < 5 { f64::INFINITY } else { 1.5 };
     let ways = [Blend::Energy, Blend::Eigenvectors, Blend::SpdManifold];
     BlendedModel::new(data).unwrap().with_blend(ways[seed as usize / 3 % 3])
 }

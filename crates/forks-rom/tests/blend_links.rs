@@ -34,7 +34,7 @@ fn rival(m: &BlendedModel, x: &[f64], blend: LinkBlend) -> Vec<Pose> {
         for (i, w) in weights.iter().enumerate() {
             let p = pose(i);
             let sign = if first.rotation.dot(p.rotation) < 0.0 { -1.0 } else { 1.0 };
-            sum.rotation = sum.rotation + p.rotation * (sign * w);
+            sum.rotation += p.rotation * (sign * w);
             sum.translation += p.translation * *w;
         }
         let base = sum.normalized();

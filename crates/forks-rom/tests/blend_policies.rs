@@ -5,7 +5,7 @@ mod blend_support;
 use std::sync::Arc;
 
 use blend_support::{Sizes, blend, numbers};
-use forks_rom::lie::{Matrix, Pose, Wrench};
+use forks_rom::lie::{Matrix, Pose};
 use forks_rom::{
     Blend, BlendedModel, BlendedState, BlendedStepper, LinkBlend, State, Stepper, Weights,
 };
@@ -201,7 +201,7 @@ fn a_blend_of_one_sample_is_that_model() {
         let stepper = Stepper::new(single.clone(), 1e-3).unwrap();
         let blended = BlendedStepper::new(m.clone(), 1e-3).unwrap();
         let mut a = State::new(&single);
-        a.set(&x, &vec![0.0; 12]).unwrap();
+        a.set(&x, &[0.0; 12]).unwrap();
         let mut b = BlendedState::new(&m, &x).unwrap();
         for _ in 0..200 {
             let _ = (stepper.step(&mut a, &[]), blended.step(&mut b, &[]));
@@ -343,5 +343,4 @@ fn states_of_other_models() {
     let (_, _, lost) = m.coordinates_of(&poses, &twists).unwrap();
     assert!(lost < 1e-12);
     assert!(m.coordinates_of(&poses[..1], &twists).is_err());
-    let _ = Wrench::ZERO;
 }

@@ -155,7 +155,7 @@ mod tests {
                 let turn = Pose::exp(Twist::new(DVec3::new(0.7, 0.2, -0.4), omega));
                 let mut pose =
                     Pose::new(turn.rotation * base.rotation, base.translation + turn.translation);
-                pose.rotation = pose.rotation * sign;
+                pose.rotation *= sign;
                 let lanes = |p: &Pose| pose_entries(p).map(|x| [x; 4]);
                 let mut far = false;
                 let twist = twist_between(Portable, &lanes(&base), &lanes(&pose), &mut far);

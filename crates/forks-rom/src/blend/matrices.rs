@@ -1,4 +1,4 @@
-//! Matrices between samples: [A16] Alg. 3 made robust, and on the manifold of positive definite matrices.
+//! Matrices between samples: \[A16\] Alg. 3 made robust, and on the manifold of positive definite matrices.
 //!
 //! Alg. 3 interpolates eigenvectors and eigenvalues: A = Σ_j λ̄_j q̄_j q̄_jᵀ with q̄_j = Σ α_i q_j⁽ⁱ⁾ scaled to length 1.
 //! Which eigenvectors belong together is found once, by the one-to-one assignment to those of the most central sample

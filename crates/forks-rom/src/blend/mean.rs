@@ -24,7 +24,7 @@ fn average(mut poses: impl Iterator<Item = (f64, Pose)>) -> Pose {
     for (weight, p) in poses {
         let signed = if first.rotation.dot(p.rotation) < 0.0 { -weight } else { weight };
         sum.translation += p.translation * weight;
-        sum.rotation = sum.rotation + p.rotation * signed;
+        sum.rotation += p.rotation * signed;
     }
     sum.normalized()
 }

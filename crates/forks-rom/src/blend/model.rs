@@ -362,10 +362,8 @@ fn check(d: &BlendData) -> Result<(), ModelError> {
     if let Weights::Neighbours { count: 0, .. } = d.weights {
         return Err(ModelError::NoSample);
     }
-    if let Some(exponent) = exponent {
-        if exponent < 4 || exponent % 2 == 1 || exponent > 64 {
-            return Err(ModelError::WeightExponent { exponent });
-        }
+    if let Some(exponent) = exponent.filter(|p| !(4..=64).contains(p) || p % 2 == 1) {
+        return Err(ModelError::WeightExponent { exponent });
     }
     orthonormal("basis", &d.basis, d.radius)?;
     for s in &d.samples {
