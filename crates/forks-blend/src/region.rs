@@ -45,8 +45,11 @@ impl LoadRegion {
 const GROWTH: f64 = 1.35;
 /// The force at the displacement limit is known to this part of it.
 const LIMIT_TOLERANCE: f64 = 0.01;
-/// Forces beyond this multiple of the first one are not tried: the direction straightens out.
+/// Forces beyond this multiple of the first one are not tried.
 const STIFF: f64 = 1e6;
+/// A mechanism past half the displacement that gives way by less than this part of it as the force grows has
+/// straightened out: larger forces only stretch it.
+const STRAIGHT: f64 = 0.01;
 /// Displacement at which the search begins.
 const FIRST_DISPLACEMENT: f64 = 0.02;
 
@@ -106,6 +109,7 @@ impl<'a> Drawing<'a> {
         let mut here = self.start.clone();
         let mut high = if self.sizes.len() < self.regions.len() { 1.0 } else { FIRST_DISPLACEMENT };
         let first = high;
+        let mut moved = 0.0;
         loop {
             let truth = at(high, &here);
             if !is_stable(&truth.equilibrium) {
@@ -114,7 +118,12 @@ impl<'a> Drawing<'a> {
             if truth.displacement >= most {
                 break;
             }
+            let further = truth.displacement - moved;
+            moved = truth.displacement;
             (low, here) = (high, truth.equilibrium);
+            if moved > 0.5 * most && further < STRAIGHT * most {
+                return low;
+            }
             high *= GROWTH;
             if high > STIFF * first {
                 return low;
