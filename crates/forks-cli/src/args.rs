@@ -4,6 +4,8 @@ use std::{convert::Infallible, path::PathBuf, str::FromStr};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::blend_args::BlendArgs;
+
 /// Reduced models of compliant articulated mechanisms.
 ///
 /// Quantities are in SI units and radians. Twists and wrenches have their linear part first.
@@ -29,64 +31,6 @@ pub(crate) enum Command {
     Dynamics(DynamicsArgs),
     /// Let a model move under gravity, springs and dampers, and record poses, energies and loop gap
     Simulate(SimulateArgs),
-}
-
-/// Arguments of `forks blend`.
-#[derive(Debug, Args)]
-pub(crate) struct BlendArgs {
-    #[command(flatten)]
-    pub(crate) model: ModelOptions,
-
-    #[command(flatten)]
-    pub(crate) springs: SpringOptions,
-
-    /// End effectors: link names, or site:NAME for the frame of a site; each is loaded in the cone
-    #[arg(long, required = true, num_args = 1.., value_name = "LINK")]
-    pub(crate) effector: Vec<String>,
-
-    /// Axis of the cone of forces, world axes
-    #[arg(long, value_name = "ax,ay,az", allow_hyphen_values = true, value_parser = direction)]
-    pub(crate) cone: [f64; 3],
-
-    /// Half angle of the cone, degrees
-    #[arg(long, value_name = "DEG", value_parser = coefficient, default_value = "30")]
-    pub(crate) angle: f64,
-
-    /// Forces lie in the plane through the cone's axis with this normal
-    #[arg(long, value_name = "nx,ny,nz", allow_hyphen_values = true, value_parser = direction)]
-    pub(crate) normal: Option<[f64; 3]>,
-
-    /// Relative displacement of an effector up to which forces grow
-    #[arg(long, value_name = "D", value_parser = duration, default_value = "1")]
-    pub(crate) until: f64,
-
-    /// Largest constraint error: gaps at joints and effectors over the mechanism's size
-    #[arg(long, value_name = "E", value_parser = duration, default_value = "0.01")]
-    pub(crate) tolerance: f64,
-
-    /// Largest static error of an effector over its displacement
-    #[arg(long, value_name = "E", value_parser = duration, default_value = "0.02")]
-    pub(crate) static_tolerance: f64,
-
-    /// Largest number of linearisation points
-    #[arg(long, value_name = "N", value_parser = count, default_value = "8")]
-    pub(crate) samples: usize,
-
-    /// Number of training loads
-    #[arg(long, value_name = "N", value_parser = count, default_value = "64")]
-    pub(crate) training: usize,
-
-    /// Seed of the training loads
-    #[arg(long, value_name = "N", default_value = "1")]
-    pub(crate) seed: u64,
-
-    /// Let gravity act
-    #[arg(long)]
-    pub(crate) gravity: bool,
-
-    /// Write the blend
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
 }
 
 /// Arguments of `forks simulate`.
@@ -410,19 +354,6 @@ impl FromStr for StateSource {
     }
 }
 
-fn direction(s: &str) -> Result<[f64; 3], String> {
-    let numbers: Vec<f64> = s
-        .split(',')
-        .map(|part| part.trim().parse().map_err(|e| format!("'{part}': {e}")))
-        .collect::<Result<_, _>>()?;
-    match numbers[..] {
-        [x, y, z] if [x, y, z].iter().all(|x| x.is_finite()) && numbers != [0.0; 3] => {
-            Ok([x, y, z])
-        }
-        _ => Err("expected three finite numbers x,y,z that are not all 0".into()),
-    }
-}
-
 fn wrench(s: &str) -> Result<[f64; 6], String> {
     let parts: Vec<&str> = s.split(',').collect();
     if parts.len() != 6 {
@@ -439,7 +370,7 @@ fn wrench(s: &str) -> Result<[f64; 6], String> {
     Ok(out)
 }
 
-fn duration(s: &str) -> Result<f64, String> {
+pub(crate) fn duration(s: &str) -> Result<f64, String> {
     match s.parse::<f64>() {
         Ok(x) if x.is_finite() && x > 0.0 => Ok(x),
         Ok(_) => Err("expected a finite number above 0".into()),
@@ -447,7 +378,7 @@ fn duration(s: &str) -> Result<f64, String> {
     }
 }
 
-fn coefficient(s: &str) -> Result<f64, String> {
+pub(crate) fn coefficient(s: &str) -> Result<f64, String> {
     match s.trim().parse::<f64>() {
         Ok(x) if x.is_finite() && x >= 0.0 => Ok(x),
         Ok(_) => Err("expected a finite number that is not negative".into()),
@@ -469,7 +400,7 @@ fn servo_target(s: &str) -> Result<(String, f64), String> {
     }
 }
 
-fn count(s: &str) -> Result<usize, String> {
+pub(crate) fn count(s: &str) -> Result<usize, String> {
     match s.parse::<usize>() {
         Ok(0) => Err("expected a number above 0".into()),
         other => other.map_err(|e| e.to_string()),

@@ -13,7 +13,7 @@ use forks_mechanism::lie::glam::DVec3;
 use serde::Serialize;
 
 use crate::{
-    args::BlendArgs,
+    blend_args::BlendArgs,
     error::CliError,
     model::Model,
     output::{self, short},

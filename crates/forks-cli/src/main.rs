@@ -5,6 +5,7 @@
 
 mod args;
 mod blend;
+mod blend_args;
 mod dynamics;
 mod error;
 mod inspect;

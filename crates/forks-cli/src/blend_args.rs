@@ -1,0 +1,78 @@
+//! Arguments of `forks blend`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::args::{ModelOptions, SpringOptions, coefficient, count, duration};
+
+/// Arguments of `forks blend`.
+#[derive(Debug, Args)]
+pub(crate) struct BlendArgs {
+    #[command(flatten)]
+    pub(crate) model: ModelOptions,
+
+    #[command(flatten)]
+    pub(crate) springs: SpringOptions,
+
+    /// End effectors: link names, or site:NAME for the frame of a site; each is loaded in the cone
+    #[arg(long, required = true, num_args = 1.., value_name = "LINK")]
+    pub(crate) effector: Vec<String>,
+
+    /// Axis of the cone of forces, world axes
+    #[arg(long, value_name = "ax,ay,az", allow_hyphen_values = true, value_parser = direction)]
+    pub(crate) cone: [f64; 3],
+
+    /// Half angle of the cone, degrees
+    #[arg(long, value_name = "DEG", value_parser = coefficient, default_value = "30")]
+    pub(crate) angle: f64,
+
+    /// Forces lie in the plane through the cone's axis with this normal
+    #[arg(long, value_name = "nx,ny,nz", allow_hyphen_values = true, value_parser = direction)]
+    pub(crate) normal: Option<[f64; 3]>,
+
+    /// Relative displacement of an effector up to which forces grow
+    #[arg(long, value_name = "D", value_parser = duration, default_value = "1")]
+    pub(crate) until: f64,
+
+    /// Largest constraint error: gaps at joints and effectors over the mechanism's size
+    #[arg(long, value_name = "E", value_parser = duration, default_value = "0.01")]
+    pub(crate) tolerance: f64,
+
+    /// Largest static error of an effector over its displacement
+    #[arg(long, value_name = "E", value_parser = duration, default_value = "0.02")]
+    pub(crate) static_tolerance: f64,
+
+    /// Largest number of linearisation points
+    #[arg(long, value_name = "N", value_parser = count, default_value = "8")]
+    pub(crate) samples: usize,
+
+    /// Number of training loads
+    #[arg(long, value_name = "N", value_parser = count, default_value = "64")]
+    pub(crate) training: usize,
+
+    /// Seed of the training loads
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(crate) seed: u64,
+
+    /// Let gravity act
+    #[arg(long)]
+    pub(crate) gravity: bool,
+
+    /// Write the blend
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+fn direction(s: &str) -> Result<[f64; 3], String> {
+    let numbers: Vec<f64> = s
+        .split(',')
+        .map(|part| part.trim().parse().map_err(|e| format!("'{part}': {e}")))
+        .collect::<Result<_, _>>()?;
+    match numbers[..] {
+        [x, y, z] if [x, y, z].iter().all(|x| x.is_finite()) && numbers != [0.0; 3] => {
+            Ok([x, y, z])
+        }
+        _ => Err("expected three finite numbers x,y,z that are not all 0".into()),
+    }
+}
