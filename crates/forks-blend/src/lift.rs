@@ -95,7 +95,7 @@ impl Place {
     }
 
     /// Rates in the chart → body twists at the sample: J_r(x) per effector.
-    fn from_chart(&self, b: &Matrix) -> Matrix {
+    fn chart_to_sample(&self, b: &Matrix) -> Matrix {
         self.per_effector(b, |x, t| right_jacobian(x).mul_vec(&t))
     }
 
@@ -183,7 +183,7 @@ impl Lift<'_> {
         let lender = self.lender(i);
         let other = &self.samples[lender].data;
         // The same motion seen from the lender's pose, in its coordinates.
-        let there = self.places[lender].from_chart(&self.places[i].to_chart(&across));
+        let there = self.places[lender].chart_to_sample(&self.places[i].to_chart(&across));
         let p = inner(&other.basis, &there, self.radius);
         Ok(extended(own, &across, other, &p))
     }
@@ -191,7 +191,7 @@ impl Lift<'_> {
     /// S-orthonormal directions of the chart that the sample does not admit.
     fn missing_directions(&self, i: usize, count: usize) -> Option<Matrix> {
         let own = &self.samples[i].data.basis;
-        let all = self.places[i].from_chart(self.chart);
+        let all = self.places[i].chart_to_sample(self.chart);
         let rest = all.sub(&own.mul(&inner(own, &all, self.radius)));
         orthonormal(&rest, self.radius, 0.0, count)
     }

@@ -7,7 +7,7 @@ use forks_rom::{FileError, ModelData, ModelError, ReducedModel};
 use proptest::prelude::*;
 
 fn error(bytes: &[u8]) -> FileError {
-    ReducedModel::from_bytes(bytes).err().expect("an error")
+    ReducedModel::from_bytes(bytes).expect_err("an error")
 }
 
 #[test]

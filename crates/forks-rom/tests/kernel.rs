@@ -12,8 +12,22 @@ use forks_testkit::Rng;
 use support::{Sizes, bits, data, twist, vector};
 
 /// One coordinate of 1 turns each link by its own angle; sizes of all kinds lie side by side in a block.
-const ANGLES: [f64; 14] =
-    [0.0, 1e-300, 1e-12, 1e-5, 0.1, 1.0, 2.0, 3.0, 3.1415, 3.1416, 3.2, 4.5, 6.0, 20.0];
+const ANGLES: [f64; 14] = [
+    0.0,
+    1e-300,
+    1e-12,
+    1e-5,
+    0.1,
+    1.0,
+    2.0,
+    3.0,
+    std::f64::consts::PI - 1e-4,
+    std::f64::consts::PI + 1e-5,
+    3.2,
+    4.5,
+    6.0,
+    20.0,
+];
 
 fn with_angles(rng: &mut Rng, n: usize, servos: usize) -> ReducedModel {
     let sizes = Sizes { effectors: 1, coordinates: n, servos, links: 60 };
