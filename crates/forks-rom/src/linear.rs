@@ -4,46 +4,54 @@ use alloc::vec::Vec;
 
 use forks_lie::Matrix;
 
+/// A⁻¹ b; `None` if A is singular. As [`solve_matrix`], for one column and without a check of the result.
+pub(crate) fn solve(a: Matrix, b: &[f64]) -> Option<Vec<f64>> {
+    let column = Matrix::from_fn(b.len(), 1, |i, _| b[i]);
+    Some(eliminate(a, column)?.column(0))
+}
+
+/// A⁻¹ B; `None` if A is singular or the result is not finite.
+pub(crate) fn solve_matrix(a: &Matrix, b: &Matrix) -> Option<Matrix> {
+    eliminate(a.clone(), b.clone()).filter(Matrix::is_finite)
+}
+
 /// Gaussian elimination with partial pivoting.
-pub(crate) fn solve(mut a: Matrix, b: &[f64]) -> Option<Vec<f64>> {
-    let n = b.len();
-    let mut x = b.to_vec();
+fn eliminate(mut a: Matrix, mut x: Matrix) -> Option<Matrix> {
+    let (n, columns) = (a.rows(), x.columns());
     for p in 0..n {
         let best = (p..n).max_by(|&i, &j| a[(i, p)].abs().total_cmp(&a[(j, p)].abs()))?;
         if a[(best, p)] == 0.0 || !a[(best, p)].is_finite() {
             return None;
         }
-        for j in 0..n {
-            let t = a[(p, j)];
-            a[(p, j)] = a[(best, j)];
-            a[(best, j)] = t;
-        }
-        x.swap(p, best);
+        swap_rows(&mut a, p, best);
+        swap_rows(&mut x, p, best);
         for i in p + 1..n {
             let f = a[(i, p)] / a[(p, p)];
             for j in p..n {
                 a[(i, j)] -= f * a[(p, j)];
             }
-            x[i] -= f * x[p];
+            for j in 0..columns {
+                x[(i, j)] -= f * x[(p, j)];
+            }
         }
     }
     for i in (0..n).rev() {
-        for j in i + 1..n {
-            x[i] -= a[(i, j)] * x[j];
+        for j in 0..columns {
+            for k in i + 1..n {
+                x[(i, j)] -= a[(i, k)] * x[(k, j)];
+            }
+            x[(i, j)] /= a[(i, i)];
         }
-        x[i] /= a[(i, i)];
     }
     Some(x)
 }
 
-/// A⁻¹ B by Gaussian elimination with partial pivoting; `None` if A is singular.
-pub(crate) fn solve_matrix(a: &Matrix, b: &Matrix) -> Option<Matrix> {
-    let mut out = Matrix::zeros(b.rows(), b.columns());
-    for j in 0..b.columns() {
-        let x = solve(a.clone(), &b.column(j))?;
-        x.into_iter().enumerate().for_each(|(i, x)| out[(i, j)] = x);
+fn swap_rows(m: &mut Matrix, i: usize, j: usize) {
+    for k in 0..m.columns() {
+        let t = m[(i, k)];
+        m[(i, k)] = m[(j, k)];
+        m[(j, k)] = t;
     }
-    out.is_finite().then_some(out)
 }
 
 /// a + s b.

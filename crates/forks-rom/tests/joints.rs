@@ -1,8 +1,11 @@
 //! Displacements, loads and gaps at joints against the mechanism's own.
 
+mod all_kinds;
+
+use all_kinds::{kinds, pose};
 use forks_mechanism::{
-    Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder, connections, constraint_error,
-    lie::{Pose, Twist, Wrench, exp_rotation, glam::DVec3},
+    Joint, Link, LinkId, Mechanism, MechanismBuilder, connections, constraint_error,
+    lie::{Pose, Wrench},
     parametric::{self, HelixJoints},
 };
 use forks_reduce::{Drive, Effector, Linearisation, reduce, relative_constraint_error};
@@ -10,30 +13,6 @@ use forks_rom::{Elasticity, LoadFrame, Reconstruction, ReducedModel, State};
 use forks_testkit::Rng;
 
 const MODES: [Reconstruction; 2] = [Reconstruction::Twist, Reconstruction::JointSpace];
-
-fn kinds() -> Vec<JointKind> {
-    let axis = DVec3::new(2.0, -1.0, 2.0) / 3.0;
-    let second = DVec3::new(1.0, 2.0, 0.0).normalize();
-    let screw = Twist::new(DVec3::new(0.1, 0.2, -0.1), DVec3::new(0.0, 0.6, 0.8));
-    let shear = Twist::new(DVec3::new(0.0, 1.0, 0.3), DVec3::new(0.2, 0.0, 0.5));
-    vec![
-        JointKind::Fixed,
-        JointKind::Revolute { axis },
-        JointKind::Prismatic { axis },
-        JointKind::Cylindrical { axis },
-        JointKind::Universal { first: axis, second },
-        JointKind::Spherical,
-        JointKind::Planar,
-        JointKind::Free,
-        JointKind::General { subspace: vec![screw] },
-        JointKind::General { subspace: vec![screw, shear] },
-    ]
-}
-
-fn pose(rng: &mut Rng) -> Pose {
-    let (r, t) = (DVec3::from_array(rng.vector()), DVec3::from_array(rng.vector()));
-    Pose::new(exp_rotation(r), t * 0.3)
-}
 
 /// A chain with a joint of every kind, each as built or turned round; some links are massless frames.
 fn chain(rng: &mut Rng, reversed: bool, frames: bool) -> Mechanism {

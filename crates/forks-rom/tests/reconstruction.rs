@@ -1,36 +1,12 @@
 //! Poses in joint space against the mechanism's own forward kinematics, for every kind of joint.
 
-use forks_mechanism::{
-    Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
-    lie::{Pose, Twist, exp_rotation, glam::DVec3},
-};
+mod all_kinds;
+
+use all_kinds::{kinds, pose};
+use forks_mechanism::{Joint, Link, LinkId, Mechanism, MechanismBuilder, lie::Pose};
 use forks_reduce::{Effector, Linearisation, reduce};
 use forks_rom::{Reconstruction, ReducedModel};
 use forks_testkit::Rng;
-
-fn kinds() -> Vec<JointKind> {
-    let axis = DVec3::new(2.0, -1.0, 2.0) / 3.0;
-    let second = DVec3::new(1.0, 2.0, 0.0).normalize();
-    let screw = Twist::new(DVec3::new(0.1, 0.2, -0.1), DVec3::new(0.0, 0.6, 0.8));
-    let shear = Twist::new(DVec3::new(0.0, 1.0, 0.3), DVec3::new(0.2, 0.0, 0.5));
-    vec![
-        JointKind::Fixed,
-        JointKind::Revolute { axis },
-        JointKind::Prismatic { axis },
-        JointKind::Cylindrical { axis },
-        JointKind::Universal { first: axis, second },
-        JointKind::Spherical,
-        JointKind::Planar,
-        JointKind::Free,
-        JointKind::General { subspace: vec![screw] },
-        JointKind::General { subspace: vec![screw, shear] },
-    ]
-}
-
-fn pose(rng: &mut Rng) -> Pose {
-    let (r, t) = (DVec3::from_array(rng.vector()), DVec3::from_array(rng.vector()));
-    Pose::new(exp_rotation(r), t * 0.3)
-}
 
 /// A chain with a joint of every kind, each as built or turned round, reference values included.
 fn chain(rng: &mut Rng, reversed: bool) -> Mechanism {

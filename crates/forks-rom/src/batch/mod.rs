@@ -106,9 +106,7 @@ impl Batch {
     pub fn step<A: AsRef<[EffectorLoad]> + Sync>(&mut self, loads: &[A]) -> BatchStatus {
         assert_eq!(loads.len(), self.instances, "lists of loads");
         let count = self.stepper.model().effector_count();
-        for l in loads.iter().flat_map(|l| l.as_ref()) {
-            assert!(l.effector < count, "load on effector {} of {count}", l.effector);
-        }
+        loads.iter().for_each(|l| crate::statics::assert_effectors(l.as_ref(), count));
         let (stepper, isa) = (&self.stepper, self.stepper.model().isa());
         let pays = self.instances >= PARALLEL_INSTANCES;
         parallel::for_each(&mut self.chunks, pays, |i, chunk| {

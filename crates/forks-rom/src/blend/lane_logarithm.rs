@@ -3,7 +3,7 @@
 //! A quaternion (d, cos h) with d = sin h · axis, s = ‖d‖² has ω = 2 g(s) d with g = h / sin h, and V(ω)⁻¹ t =
 //! t − g d×t + γ(s) d×(d×t) with γ = (1 − h cot h)/sin²h: both are power series of s.
 
-use crate::kernel::{Lanes, POSE};
+use crate::kernel::{Lanes, POSE, cross};
 
 /// s up to which the polynomials hold: relative rotations up to 60°.
 const MAX_SINE_SQUARED: f64 = 0.25;
@@ -127,15 +127,6 @@ pub(super) fn twist_between<L: Lanes>(
         l.mul(two_g, d[0]),
         l.mul(two_g, d[1]),
         l.mul(two_g, d[2]),
-    ]
-}
-
-#[inline(always)]
-fn cross<L: Lanes>(l: L, a: [L::V; 3], b: [L::V; 3]) -> [L::V; 3] {
-    [
-        l.neg_mul_add(a[2], b[1], l.mul(a[1], b[2])),
-        l.neg_mul_add(a[0], b[2], l.mul(a[2], b[0])),
-        l.neg_mul_add(a[1], b[0], l.mul(a[0], b[1])),
     ]
 }
 

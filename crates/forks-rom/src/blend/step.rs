@@ -155,10 +155,7 @@ impl BlendedStepper {
     /// If the state belongs to a model of another size, or a load to an effector that does not exist.
     pub fn step(&self, state: &mut BlendedState, loads: &[EffectorLoad]) -> StepStatus {
         assert_eq!(state.x.len(), self.model.dof(), "coordinates of the state");
-        let count = self.model.effector_count();
-        for l in loads {
-            assert!(l.effector < count, "load on effector {} of {count}", l.effector);
-        }
+        crate::statics::assert_effectors(loads, self.model.effector_count());
         self.model.isa().run(Step { stepper: self, state, loads })
     }
 }

@@ -195,8 +195,9 @@ fn dot<L: Lanes>(l: L, a: [L::V; 4], b: [L::V; 4]) -> L::V {
     l.add(left, l.neg_mul_add(a[3], b[3], l.mul(a[2], b[2])))
 }
 
+/// a × b.
 #[inline(always)]
-fn cross<L: Lanes>(l: L, a: [L::V; 3], b: [L::V; 3]) -> [L::V; 3] {
+pub(crate) fn cross<L: Lanes>(l: L, a: [L::V; 3], b: [L::V; 3]) -> [L::V; 3] {
     [
         l.neg_mul_add(a[2], b[1], l.mul(a[1], b[2])),
         l.neg_mul_add(a[0], b[2], l.mul(a[2], b[0])),
