@@ -54,6 +54,17 @@ fn main() {
         static_tolerance: 2e-4,
         ..Placement::default()
     };
+    let mut placement = placement;
+    let numbers = |name: &str| -> Option<Vec<f64>> {
+        let list = std::env::var(name).ok()?;
+        Some(list.split(',').filter_map(|x| x.parse().ok()).collect())
+    };
+    if let Some(e) = numbers("ENERGIES") {
+        placement.energies = e;
+    }
+    if let Some(e) = numbers("EXPONENTS") {
+        placement.exponents = e.iter().map(|x| *x as u32).collect();
+    }
     let start = Instant::now();
     let placed = place(&problem, &placement, &mut |_| ControlFlow::Continue(())).expect("a blend");
     println!(
@@ -64,8 +75,8 @@ fn main() {
     );
     for (r, l) in placed.rounds.iter().zip(&placed.loads) {
         println!(
-            "  {} samples p={} constraint {:.4} joint space {:.4} static {:.4}; sample at {:?}",
-            r.samples, r.exponent, r.constraint, r.joint_space, r.statics, l
+            "  {} samples {:?} constraint {:.4} joint space {:.4} static {:.4}; sample at {:?}",
+            r.samples, r.weights, r.constraint, r.joint_space, r.statics, l
         );
     }
     for (i, s) in placed.model.data().samples.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use forks_dynamics::{EquilibriumOptions, EquilibriumStatus};
+use forks_dynamics::{Equilibrium, EquilibriumOptions, EquilibriumStatus, potential_energy};
 use forks_mechanism::{lie::glam::DVec3, parametric::SplitMix64};
 use forks_reduce::Problem;
 use forks_rom::{BlendedModel, Weights};
@@ -29,6 +29,9 @@ pub struct Placement {
     pub max_samples: usize,
     /// Exponents of the weights to choose from.
     pub exponents: Vec<u32>,
+    /// Weights in the samples' own metrics to choose from besides plain ones: their energies ε over the largest energy
+    /// that a training load stores.
+    pub energies: Vec<f64>,
     /// Seed of the training loads.
     pub seed: u64,
     /// Number of training loads.
@@ -47,6 +50,7 @@ impl Default for Placement {
             static_tolerance: 0.02,
             max_samples: 8,
             exponents: vec![4, 6, 8],
+            energies: vec![0.1, 1.0],
             seed: 1,
             training_loads: 64,
             gravity: false,
@@ -104,8 +108,8 @@ pub struct Skipped {
 pub struct Round {
     /// Samples that it has.
     pub samples: usize,
-    /// Exponent of the weights chosen.
-    pub exponent: u32,
+    /// The weights chosen.
+    pub weights: Weights,
     /// Largest constraint error over the training loads.
     pub constraint: f64,
     /// Largest of joint-space reconstruction.
@@ -320,15 +324,33 @@ impl<'a> Placer<'a> {
         (0..errors.len()).filter(|&i| !used[i]).max_by(|&a, &b| bad(a).total_cmp(&bad(b)))
     }
 
-    /// The blend of these samples with the best of the exponents.
+    /// Weights to choose from.
+    fn policies(&self, training: &[Truth]) -> Vec<Weights> {
+        let stored = |t: &Truth| self.energy(&t.equilibrium) - self.energy(&self.start.equilibrium);
+        let largest = training.iter().map(stored).fold(0.0, f64::max);
+        let mut out = Vec::new();
+        for &exponent in &self.placement.exponents {
+            out.push(Weights::Shepard { exponent });
+            let energies = self.placement.energies.iter().map(|part| part * largest);
+            out.extend(energies.filter(|e| *e > 0.0).map(|energy| Weights::Metric { exponent, energy }));
+        }
+        out
+    }
+
+    fn energy(&self, e: &Equilibrium) -> f64 {
+        let own = self.solver.loads(&[]);
+        potential_energy(self.solver.problem.mechanism(), &e.q, &e.world_from_link, &own)
+    }
+
+    /// The blend of these samples with the best of the weights.
     fn best(
         &self,
         samples: &[Sample],
         training: &[Truth],
     ) -> Result<(BlendedModel, Round, Vec<Errors>), BlendError> {
         let mut best: Option<(BlendedModel, Round, Vec<Errors>)> = None;
-        for &exponent in &self.placement.exponents {
-            let data = blend_data(&self.solver.rest, samples, Weights::Shepard { exponent })?;
+        for weights in self.policies(training) {
+            let data = blend_data(&self.solver.rest, samples, weights)?;
             let model = BlendedModel::new(data)?;
             let errors: Vec<Errors> =
                 training.iter().map(|t| self.gauge.errors(&model, t)).collect();
@@ -337,7 +359,7 @@ impl<'a> Placer<'a> {
             let worst = self.worst(&errors, &unused);
             let round = Round {
                 samples: samples.len(),
-                exponent,
+                weights,
                 constraint: largest(|e| e.constraint),
                 joint_space: largest(|e| e.joint_space),
                 statics: largest(|e| e.statics),

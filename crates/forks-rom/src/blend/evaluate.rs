@@ -48,6 +48,8 @@ pub(super) struct Evaluation {
     energies: Vec<f64>,
     /// d_i².
     distances: Vec<f64>,
+    /// ½ ∂d_i²/∂ξ_i for weights in the samples' metrics, each padded.
+    pulls: Vec<f64>,
     cutoff: Cutoff,
     /// For blended matrices.
     stiffness: Vec<f64>,
@@ -73,6 +75,7 @@ impl Evaluation {
             wrenches: vec![0.0; samples * padded],
             energies: vec![0.0; samples],
             distances: vec![f64::INFINITY; samples],
+            pulls: vec![0.0; if model.has_metrics() { samples * padded } else { 0 }],
             stiffness: vec![0.0; blended.map_or(0, |_| 36 * effectors * effectors)],
             scratch: vec![0.0; blended.map_or(0, |m| m.scratch())],
             ..Self::default()
@@ -122,7 +125,7 @@ impl Kernel for Evaluate<'_> {
                 rest.translation + twist.displacement(l),
             );
         }
-        out.weigh(model);
+        out.weigh(l, model);
         out.sample_energies(l, model);
         match model.blend() {
             Blend::Energy => out.gradients(model),
@@ -135,7 +138,7 @@ impl Kernel for Evaluate<'_> {
 impl Evaluation {
     /// Distances, then weights.
     #[inline(always)]
-    fn weigh(&mut self, model: &BlendedModel) {
+    fn weigh<L: Lanes>(&mut self, l: L, model: &BlendedModel) {
         match model.data().weights {
             Weights::Neighbours { exponent, count } => {
                 self.walk(model, f64::from(count));
@@ -144,6 +147,11 @@ impl Evaluation {
             }
             Weights::Shepard { exponent } => {
                 self.see_all(model);
+                shepard(&self.distances, exponent, &mut self.weights);
+            }
+            Weights::Metric { exponent, .. } => {
+                self.see_all(model);
+                self.measure(l, model);
                 shepard(&self.distances, exponent, &mut self.weights);
             }
             Weights::Printed => {
@@ -178,6 +186,24 @@ impl Evaluation {
                 (log.xi.linear * per_length).length_squared() + log.xi.angular.length_squared();
         }
         self.distances[i] = distance;
+    }
+
+    /// d_i² = ξᵀ M_i ξ in the samples' own metrics.
+    #[inline(always)]
+    fn measure<L: Lanes>(&mut self, l: L, model: &BlendedModel) {
+        let width = 6 * model.effector_count();
+        let padded = width.div_ceil(LANES) * LANES;
+        for (i, s) in model.samples.iter().enumerate() {
+            let Some(metric) = &s.metric else { continue };
+            let xi = &self.twists[i * width..(i + 1) * width];
+            let pull = &mut self.pulls[i * padded..(i + 1) * padded];
+            metric.product(l, xi, pull);
+            let mut distance = 0.0;
+            for (x, p) in xi.iter().zip(pull.iter()) {
+                distance += x * p;
+            }
+            self.distances[i] = distance;
+        }
     }
 
     /// Sees all samples within the cutoff: from the nearest of the last time to ever nearer ones, then around.
@@ -258,7 +284,9 @@ impl Evaluation {
         let count = model.effector_count();
         let padded = (6 * count).div_ceil(LANES) * LANES;
         let (exponent, smooth) = match model.data().weights {
-            Weights::Shepard { exponent } => (f64::from(exponent), false),
+            Weights::Shepard { exponent } | Weights::Metric { exponent, .. } => {
+                (f64::from(exponent), false)
+            }
             Weights::Neighbours { exponent, .. } => (f64::from(exponent), true),
             Weights::Printed => (0.0, false),
         };
@@ -285,9 +313,11 @@ impl Evaluation {
             for (e, held) in self.held.iter_mut().enumerate() {
                 let log = &self.logarithms[i * count + e];
                 let w = wrench_at(&self.wrenches, i * padded + 6 * e);
-                let force = w.force * alpha + log.xi.linear * (slope * per_area);
-                let torque = w.torque * alpha + log.xi.angular * slope;
-                *held += log.pull_back(Wrench::new(force, torque));
+                let pull = match self.pulls.is_empty() {
+                    true => Wrench::new(log.xi.linear * per_area, log.xi.angular),
+                    false => wrench_at(&self.pulls, i * padded + 6 * e),
+                };
+                *held += log.pull_back(w * alpha + pull * slope);
             }
         }
     }

@@ -5,6 +5,7 @@ use alloc::{sync::Arc, vec::Vec};
 use forks_lie::{Matrix, Pose, Twist, Wrench, right_jacobian};
 
 use super::{
+    eigen::jacobi,
     evaluate::Evaluation,
     joint_space::{JointBlend, joint_blends},
     matrices::{Blend, Family, most_central},
@@ -86,6 +87,8 @@ pub(super) struct Prepared {
     /// K, 6E × 6E: S²B 𝓗 BᵀS².
     pub(super) stiffness: Packed,
     pub(super) potential: f64,
+    /// S² + K⁺/ε for [`Weights::Metric`].
+    pub(super) metric: Option<Packed>,
     /// S²B of the sample, 6E × N by rows.
     pub(super) dual: Vec<f64>,
     /// Place in the chart.
@@ -262,6 +265,11 @@ impl BlendedModel {
         self.evaluated(x).weights
     }
 
+    /// The weights' distances are taken in the samples' own metrics.
+    pub(super) fn has_metrics(&self) -> bool {
+        matches!(self.data.weights, Weights::Metric { .. })
+    }
+
     /// An evaluation with memory of its own.
     pub(super) fn evaluated(&self, x: &[f64]) -> Evaluation {
         assert_eq!(x.len(), self.dof(), "chart coordinates");
@@ -333,6 +341,7 @@ fn prepare(data: &BlendData, s: &SampleData) -> Prepared {
         inverse_rest: model.effectors.iter().map(|f| f.rest.inverse()).collect(),
         static_wrench: model.effectors.iter().flat_map(|f| f.static_wrench.to_array()).collect(),
         stiffness: Packed::new(&stiffness.symmetric_part()),
+        metric: metric(data, &stiffness.symmetric_part()).as_ref().map(Packed::new),
         potential: s.potential,
         dual: dual_own.as_slice().to_vec(),
         place,
@@ -341,6 +350,24 @@ fn prepare(data: &BlendData, s: &SampleData) -> Prepared {
         hessian: congruence(&model.hessian),
         elastic: congruence(&model.hessian),
     }
+}
+
+/// S² + K⁺/ε for weights in the samples' metrics, 6E × 6E.
+fn metric(data: &BlendData, stiffness: &Matrix) -> Option<Matrix> {
+    let Weights::Metric { energy, .. } = data.weights else { return None };
+    let scale = |i: usize| if i % 6 < 3 { data.radius } else { 1.0 };
+    let n = stiffness.rows();
+    // K⁺ does not depend on the unit of length: it is taken with lengths over r.
+    let scaled = Matrix::from_fn(n, n, |i, j| scale(i) * stiffness[(i, j)] * scale(j));
+    let (mut values, mut vectors) = (scaled.as_slice().to_vec(), alloc::vec![0.0; n * n]);
+    jacobi(&mut values, &mut vectors, n);
+    Some(Matrix::from_fn(n, n, |i, j| {
+        let part = |k: usize| {
+            vectors[k * n + i] * values[k * (n + 1)].max(0.0) * vectors[k * n + j]
+        };
+        let positive: f64 = (0..n).map(part).sum();
+        (f64::from(i == j) + positive / energy) / (scale(i) * scale(j))
+    }))
 }
 
 fn check(d: &BlendData) -> Result<(), ModelError> {
@@ -356,9 +383,14 @@ fn check(d: &BlendData) -> Result<(), ModelError> {
     finite("reference pose", d.reference.iter().all(Pose::is_finite))?;
     size("basis rows", d.basis.rows(), 6 * d.reference.len())?;
     let exponent = match d.weights {
-        Weights::Shepard { exponent } | Weights::Neighbours { exponent, .. } => Some(exponent),
+        Weights::Shepard { exponent }
+        | Weights::Neighbours { exponent, .. }
+        | Weights::Metric { exponent, .. } => Some(exponent),
         Weights::Printed => None,
     };
+    if let Weights::Metric { energy, .. } = d.weights {
+        finite("energy of the weights' metric", energy.is_finite() && energy > 0.0)?;
+    }
     if let Weights::Neighbours { count: 0, .. } = d.weights {
         return Err(ModelError::NoSample);
     }

@@ -20,6 +20,15 @@ pub enum Weights {
         /// Smooth count of the samples that take part; those near the border count in part.
         count: u32,
     },
+    /// As [`Weights::Shepard`], in each sample's own metric: d_i² = Σ_e ‖S ξ_e‖² + ξᵀK_i⁺ξ/ε, ξ_e = log(H_{e,i}⁻¹ H_e), K_i⁺ the
+    /// positive part of the sample's stiffness. A sample has little say along a direction in which it is stiff, so its
+    /// quadratic energy, U_i α_i ≲ ε, cannot drown those of samples that are soft there.
+    Metric {
+        /// The exponent, an even number.
+        exponent: u32,
+        /// ε, J: elastic energy that counts as far as a displacement of 1.
+        energy: f64,
+    },
     /// \[A16\] Eq. 25 as printed: d_i = Σ_e ‖ξ_e − ξ_e^(i)‖ with lengths over r and angles over π, p = 2.
     Printed,
 }

@@ -40,6 +40,7 @@ impl BlendedModel {
             Weights::Shepard { exponent } => (0, exponent, 0),
             Weights::Printed => (1, 0, 0),
             Weights::Neighbours { exponent, count } => (2, exponent, count),
+            Weights::Metric { exponent, .. } => (3, exponent, 0),
         };
         let blend = match self.blend() {
             Blend::Energy => 0,
@@ -56,6 +57,9 @@ impl BlendedModel {
             out.byte(blend);
             out.count(exponent as usize);
             out.count(count as usize);
+            if let Weights::Metric { energy, .. } = *weights {
+                out.numbers([energy]);
+            }
         });
         out.section(CHAR, |out| {
             reference.iter().for_each(|p| out.pose(p));
@@ -89,6 +93,7 @@ impl BlendedModel {
             0 => Weights::Shepard { exponent },
             1 => Weights::Printed,
             2 => Weights::Neighbours { exponent, count },
+            3 => Weights::Metric { exponent, energy: r.number("energy of the weights' metric")? },
             other => return Err(r.wrong("kind of weights", other.into())),
         };
         let blend = match way {
@@ -105,7 +110,7 @@ impl BlendedModel {
         let mut r = file.section(SAMP)?;
         let samples = r.list("samples", samples, 16, |r| {
             let potential = r.number("potential")?;
-            let model = ReducedModel::from_bytes(r.block("model")?)?;
+            let model = ReducedModel::held_by_loads(read::read(r.block("model")?)?)?;
             Ok(SampleData { model: Arc::new(model), potential })
         })?;
         r.end()?;

@@ -49,6 +49,10 @@ pub(super) fn blend(model: &BlendedModel) -> String {
         Weights::Shepard { exponent } => {
             Object::default().field("kind", text("shepard")).field("exponent", show(exponent))
         }
+        Weights::Metric { exponent, energy } => Object::default()
+            .field("kind", text("metric"))
+            .field("exponent", show(exponent))
+            .field("energy", number(*energy)),
         Weights::Printed => Object::default().field("kind", text("printed")),
         Weights::Neighbours { exponent, count } => Object::default()
             .field("kind", text("neighbours"))
