@@ -43,6 +43,40 @@ pub enum ImportError {
         /// The first byte that is not.
         offset: usize,
     },
+    /// The file is larger than any model.
+    #[error("{file}: the file is larger than {} MiB, the limit for model files", limit >> 20)]
+    TooLarge {
+        /// The file.
+        file: String,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The text of a side file is no TOML.
+    #[error("{at}: not valid TOML: {problem}")]
+    Toml {
+        /// Where.
+        at: Box<Location>,
+        /// What the parser found.
+        problem: String,
+    },
+    /// A loop of a side file cannot be closed.
+    #[error(
+        "{at}: loop '{name}' cannot be closed: its frames on links '{link_a}' and '{link_b}' stay {position:.4e} m and {angle:.4e} rad apart"
+    )]
+    OpenLoop {
+        /// Where the loop is written.
+        at: Box<Location>,
+        /// Its name, `#index (link - link)` where it has none.
+        name: String,
+        /// The link on side a.
+        link_a: String,
+        /// The link on side b.
+        link_b: String,
+        /// Smallest distance that was reached, m.
+        position: f64,
+        /// Angle there, rad.
+        angle: f64,
+    },
     /// The text is not well-formed XML, or has a document type definition.
     #[error("{at}: not valid XML: {problem}")]
     Xml {

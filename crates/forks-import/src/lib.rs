@@ -17,6 +17,10 @@
 //!   coupling. The root link is fixed to the world; one that is called `world` is the world. Links behind fixed
 //!   joints stay links.
 //!
+//! # Side files
+//! `MODEL.forks.toml` beside a model ([`SideFile`]) adds what URDF cannot say: stiffness, damping, rest and start
+//! positions of joints, loops closed between frames of two links, end effectors.
+//!
 //! # Why readers of their own
 //! Both formats are read from the XML tree (`roxmltree`). The reader crates that exist were tried first: `mjcf-rs`
 //! loses joints inside `<frame>`, included files, equalities between sites and polynomial stiffness, each without a
@@ -31,6 +35,8 @@ mod error;
 mod note;
 mod read;
 mod schema;
+mod side;
+mod text_file;
 mod urdf;
 mod write;
 mod xml;
@@ -43,6 +49,7 @@ pub use error::{ImportError, Location};
 pub use forks_mechanism as mechanism;
 pub use note::{Effect, Note};
 pub use schema::{FEATURES, Feature, Treatment, feature_matrix};
+pub use side::{SideFile, SideSource};
 pub use urdf::{URDF_FEATURES, urdf_feature_matrix};
 pub use write::{WriteError, save_mjcf, write_mjcf};
 
@@ -56,6 +63,9 @@ pub struct ImportOptions {
     /// Replace principal moments of a link that violate A + B ≥ C by their mean (noted in URDF), as MJCF's
     /// `balanceinertia` does, instead of refusing the file. Default: `false`.
     pub balance_inertia: bool,
+    /// The side file with springs and loops that the model file cannot express; see [`SideFile`]. Text that comes from
+    /// no file has none beside it. Default: the one beside the model, if there is one.
+    pub side: SideSource,
 }
 
 /// What a file became.
@@ -65,6 +75,8 @@ pub struct Import {
     pub mechanism: Mechanism,
     /// Everything in the file that the mechanism does not hold exactly, in reading order.
     pub notes: Vec<Note>,
+    /// End effectors that a side file names: links, or `site:NAME`.
+    pub effectors: Vec<String>,
 }
 
 /// Reads an MJCF or URDF file; the root element decides which (`mujoco` or `robot`), never the file's name.
@@ -73,10 +85,29 @@ pub struct Import {
 /// As [`load_mjcf`] and [`load_urdf`].
 pub fn load_model(path: &Path, options: &ImportOptions) -> Result<Import, ImportError> {
     let tree = xml::load(path)?;
-    if tree.elements[tree.root].tag == urdf::ROOT {
-        return urdf::read(&tree, options);
+    let import = if tree.elements[tree.root].tag == urdf::ROOT {
+        urdf::read(&tree, options)?
+    } else {
+        read::read(&xml::with_includes(tree, Some(path))?, options)?
+    };
+    with_side(import, Some(path), options)
+}
+
+/// The model with what its side file adds.
+fn with_side(
+    import: Import,
+    model: Option<&Path>,
+    options: &ImportOptions,
+) -> Result<Import, ImportError> {
+    let path = match (&options.side, model) {
+        (SideSource::File(path), _) => Some(path.clone()),
+        (SideSource::Beside, Some(model)) => SideFile::beside(model)?,
+        (SideSource::Beside, None) | (SideSource::None, _) => None,
+    };
+    match path {
+        Some(path) => SideFile::load(&path)?.apply(import),
+        None => Ok(import),
     }
-    read::read(&xml::with_includes(tree, Some(path))?, options)
 }
 
 /// Reads an MJCF file; `<include>` files are found relative to its directory.
@@ -84,7 +115,8 @@ pub fn load_model(path: &Path, options: &ImportOptions) -> Result<Import, Import
 /// # Errors
 /// The first thing that is wrong or cannot be represented, with file, line, element, attribute and value.
 pub fn load_mjcf(path: &Path, options: &ImportOptions) -> Result<Import, ImportError> {
-    read::read(&xml::with_includes(xml::load(path)?, Some(path))?, options)
+    let import = read::read(&xml::with_includes(xml::load(path)?, Some(path))?, options)?;
+    with_side(import, Some(path), options)
 }
 
 /// Reads MJCF text; `<include>` is an error.
@@ -92,7 +124,7 @@ pub fn load_mjcf(path: &Path, options: &ImportOptions) -> Result<Import, ImportE
 /// # Errors
 /// As [`load_mjcf`].
 pub fn parse_mjcf(text: &str, options: &ImportOptions) -> Result<Import, ImportError> {
-    read::read(&xml::with_includes(xml::parse(text)?, None)?, options)
+    with_side(read::read(&xml::with_includes(xml::parse(text)?, None)?, options)?, None, options)
 }
 
 /// Reads a URDF file; mesh files are not opened.
@@ -100,7 +132,7 @@ pub fn parse_mjcf(text: &str, options: &ImportOptions) -> Result<Import, ImportE
 /// # Errors
 /// The first thing that is wrong or cannot be represented, with file, line, element, attribute and value.
 pub fn load_urdf(path: &Path, options: &ImportOptions) -> Result<Import, ImportError> {
-    urdf::read(&xml::load(path)?, options)
+    with_side(urdf::read(&xml::load(path)?, options)?, Some(path), options)
 }
 
 /// Reads URDF text.
@@ -108,5 +140,5 @@ pub fn load_urdf(path: &Path, options: &ImportOptions) -> Result<Import, ImportE
 /// # Errors
 /// As [`load_urdf`].
 pub fn parse_urdf(text: &str, options: &ImportOptions) -> Result<Import, ImportError> {
-    urdf::read(&xml::parse(text)?, options)
+    with_side(urdf::read(&xml::parse(text)?, options)?, None, options)
 }

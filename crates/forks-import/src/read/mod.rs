@@ -54,7 +54,7 @@ pub(crate) fn read(tree: &Tree, options: &ImportOptions) -> Result<Import, Impor
         notes: Notes::default(),
     };
     let mechanism = reader.model(root)?;
-    Ok(Import { mechanism, notes: reader.notes.list })
+    Ok(Import { mechanism, notes: reader.notes.list, effectors: Vec::new() })
 }
 
 impl<'a> Reader<'a> {

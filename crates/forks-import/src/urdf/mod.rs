@@ -58,7 +58,7 @@ pub(crate) fn read(tree: &Tree, options: &ImportOptions) -> Result<Import, Impor
     let robot = reader.robot(root)?;
     let order = graph::depth_first(&robot, tree.location(root))?;
     let mechanism = reader.assemble(&robot, &order)?;
-    Ok(Import { mechanism, notes: reader.notes.list })
+    Ok(Import { mechanism, notes: reader.notes.list, effectors: Vec::new() })
 }
 
 impl<'a> Reader<'a> {
@@ -163,7 +163,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn roll_pitch_yaw([roll, pitch, yaw]: [f64; 3]) -> DQuat {
+/// R_z(yaw) R_y(pitch) R_x(roll).
+pub(crate) fn roll_pitch_yaw([roll, pitch, yaw]: [f64; 3]) -> DQuat {
     let half = |angle: f64| (0.5 * angle).sin_cos();
     let ((sr, cr), (sp, cp), (sy, cy)) = (half(roll), half(pitch), half(yaw));
     let x = DQuat::from_xyzw(sr, 0.0, 0.0, cr);

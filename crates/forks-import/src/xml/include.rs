@@ -6,12 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{ImportError, xml::Tree};
+use crate::{ImportError, text_file, xml::Tree};
 
 /// Reads a file, includes left as they are.
 pub(crate) fn load(path: &Path) -> Result<Tree, ImportError> {
     let mut tree = Tree::default();
-    let source = read_text(path)?;
+    let source = text_file::read(path)?;
     tree.files.push(path.display().to_string());
     tree.root = tree.append(&source, Some(0))?;
     Ok(tree)
@@ -30,14 +30,6 @@ pub(crate) fn with_includes(mut tree: Tree, path: Option<&Path>) -> Result<Tree,
     let mut seen: HashSet<PathBuf> = path.map(identity).into_iter().collect();
     resolve(&mut tree, directory.as_deref(), &mut seen)?;
     Ok(tree)
-}
-
-fn read_text(path: &Path) -> Result<String, ImportError> {
-    let file = path.display().to_string();
-    let bytes =
-        std::fs::read(path).map_err(|source| ImportError::Io { file: file.clone(), source })?;
-    String::from_utf8(bytes)
-        .map_err(|e| ImportError::NotText { file, offset: e.utf8_error().valid_up_to() })
 }
 
 fn identity(path: &Path) -> PathBuf {
@@ -99,7 +91,7 @@ fn open(
             "the file is included before; a file can be included only once, and never by itself",
         ));
     }
-    let source = read_text(&path)?;
+    let source = text_file::read(&path)?;
     tree.files.push(path.display().to_string());
     let root = tree.append(&source, Some(tree.files.len() - 1))?;
     if tree.elements[root].children.is_empty() {
