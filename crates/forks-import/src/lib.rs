@@ -32,6 +32,7 @@
 struct Readme;
 
 mod error;
+mod mesh;
 mod note;
 mod read;
 mod schema;

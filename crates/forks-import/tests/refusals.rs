@@ -259,10 +259,10 @@ fn bodies_and_joints_that_do_not_go_together() {
         &world(r#"<body><joint/><body><joint/><geom size="1"/></body></body>"#),
         &["body #1", "no mass"],
     );
-    refused(
-        &world(r#"<body name="b"><joint/><geom name="g" type="mesh" mesh="m"/></body>"#),
-        &["line 3", "geom 'g'", "body 'b'", "mesh"],
-    );
+    let mesh = r#"<body name="b"><joint/><geom name="g" type="mesh" mesh="m"/></body>"#;
+    refused(&world(mesh), &["line 3", "geom 'g'", "mesh=\"m\"", "names no mesh"]);
+    let asset = "<mujoco><asset><mesh name=\"m\" file=\"m.stl\"/></asset>";
+    refused(&world(mesh).replace("<mujoco>", asset), &["line 3", "geom 'g'", "body 'b'", "m.stl"]);
     refused(
         &world(r#"<body><geom size="1"/><freejoint/><joint/></body>"#),
         &["free joint and other joints"],

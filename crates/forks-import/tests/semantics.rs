@@ -432,12 +432,13 @@ fn keyframes_hold_unit_quaternions() {
 
 #[test]
 fn static_meshes_are_dropped_with_a_note() {
-    let i = model(r#"<geom type="mesh" mesh="m"/><body><geom mesh="m" type="mesh"/></body>"#, "");
+    let asset = r#"<asset><mesh name="m" file="m.stl"/></asset>"#;
+    let i =
+        model(r#"<geom type="mesh" mesh="m"/><body><geom mesh="m" type="mesh"/></body>"#, asset);
     assert_eq!(noted(&i, "geom", "mesh").effect, Effect::Ignored);
     // Explicit inertia, or a shape without mass beside one that has some.
-    let i =
-        model(r#"<body><joint/><geom type="mesh" mesh="m" mass="0"/><geom size="1"/></body>"#, "");
-    assert!(i.mechanism.total_mass() > 0.0);
+    let body = r#"<body><joint/><geom type="mesh" mesh="m" mass="0"/><geom size="1"/></body>"#;
+    assert!(model(body, asset).mechanism.total_mass() > 0.0);
 }
 
 #[test]

@@ -27,6 +27,15 @@ pub(crate) struct Compiler {
     pub(crate) least_inertia: f64,
     /// Replace impossible principal moments by their mean.
     pub(crate) balance_inertia: bool,
+    /// Directory of assets, beside the main file.
+    asset_directory: String,
+    /// Directories of meshes and textures where they differ from that.
+    own_mesh_directory: Option<String>,
+    own_texture_directory: Option<String>,
+    /// Files are found by their last name alone.
+    pub(crate) strip_path: bool,
+    /// Primitives are fitted around the vertices of a mesh instead of to its moments.
+    pub(crate) fit_around: bool,
     /// Gravity, as the flag leaves it.
     pub(crate) gravity: DVec3,
     /// Gravity is switched off.
@@ -51,6 +60,11 @@ impl Default for Compiler {
             least_mass: 0.0,
             least_inertia: 0.0,
             balance_inertia: false,
+            asset_directory: String::new(),
+            own_mesh_directory: None,
+            own_texture_directory: None,
+            strip_path: false,
+            fit_around: false,
             gravity: DVec3::new(0.0, 0.0, -9.81),
             no_gravity: false,
             no_springs: false,
@@ -61,6 +75,16 @@ impl Default for Compiler {
 }
 
 impl Compiler {
+    /// Where meshes and height fields are.
+    pub(crate) fn mesh_directory(&self) -> String {
+        self.own_mesh_directory.as_ref().unwrap_or(&self.asset_directory).clone()
+    }
+
+    /// Where textures are.
+    pub(crate) fn texture_directory(&self) -> String {
+        self.own_texture_directory.as_ref().unwrap_or(&self.asset_directory).clone()
+    }
+
     /// An angle of the file in radians.
     pub(crate) fn angle(&self, x: f64) -> f64 {
         if self.degrees { x / 180.0 * std::f64::consts::PI } else { x }
@@ -102,6 +126,21 @@ impl<'a> Reader<'a> {
         }
         if let Some(b) = a.boolean("balanceinertia")? {
             c.balance_inertia = b;
+        }
+        if let Some(d) = a.text("assetdir") {
+            c.asset_directory = d.to_owned();
+        }
+        if let Some(d) = a.text("meshdir") {
+            c.own_mesh_directory = Some(d.to_owned());
+        }
+        if let Some(d) = a.text("texturedir") {
+            c.own_texture_directory = Some(d.to_owned());
+        }
+        if let Some(b) = a.boolean("strippath")? {
+            c.strip_path = b;
+        }
+        if let Some(b) = a.boolean("fitaabb")? {
+            c.fit_around = b;
         }
         for child in self.tree.children(e) {
             if child.tag != "lengthrange" {

@@ -11,7 +11,8 @@ use super::{
 use crate::{ImportError, xml::Element};
 
 /// Kinds with defaults that matter, and the table rows that know their attributes.
-const KINDS: [(&str, &[&str]); 5] = [
+const KINDS: [(&str, &[&str]); 6] = [
+    ("mesh", &["mesh"]),
     ("joint", &["joint"]),
     ("geom", &["geom"]),
     ("site", &["site"]),
@@ -19,7 +20,7 @@ const KINDS: [(&str, &[&str]); 5] = [
     ("tendon", &["tendon/fixed", "tendon/spatial"]),
 ];
 /// Kinds whose defaults have no effect.
-const WITHOUT_EFFECT: [&str; 6] = ["mesh", "texture", "material", "camera", "light", "pair"];
+const WITHOUT_EFFECT: [&str; 5] = ["texture", "material", "camera", "light", "pair"];
 
 /// One class with all values, inherited ones included; what it says about gain and bias of actuators stands alone.
 #[derive(Clone, Debug, Default)]

@@ -13,20 +13,29 @@ use super::{
 };
 use crate::{ImportError, Location, note::Effect};
 
-/// Mass properties of one geom.
+/// What one geom weighs.
 #[derive(Clone, Debug)]
 pub(crate) struct GeomMass {
     pub(crate) label: String,
     pub(crate) at: Location,
     pub(crate) body_from_geom: Pose,
-    pub(crate) mass: f64,
-    /// Principal moments about the geom's axes; the reason why where they are not known.
-    pub(crate) moments: Result<DVec3, &'static str>,
+    pub(crate) source: MassSource,
+}
+
+/// Where a geom's mass comes from.
+#[derive(Clone, Debug)]
+pub(crate) enum MassSource {
+    /// Mass and principal moments about the geom's axes.
+    Known(f64, DVec3),
+    /// A mesh asset; its mass, or density where that is not given.
+    Mesh { mesh: usize, mass: Option<f64>, density: f64 },
+    /// Why it is not known.
+    Unknown(String),
 }
 
 /// A geom as it is written.
 pub(crate) struct RawGeom {
-    /// Pose in the frame around it, mass and moments.
+    /// Pose in the frame around it, and mass.
     pub(crate) mass: GeomMass,
     /// Its group is one of those that give inertia.
     pub(crate) gives_inertia: bool,
@@ -59,47 +68,99 @@ impl<'a> Reader<'a> {
                 label: a.label(),
                 at: a.at.clone(),
                 body_from_geom: geom_pose,
-                mass: 0.0,
-                moments: Ok(DVec3::ZERO),
+                source: MassSource::Known(0.0, DVec3::ZERO),
             },
             gives_inertia: (groups[0]..=groups[1]).contains(&group),
             shape: None,
         };
         let mass = a.not_negative("mass")?;
+        let density = a.not_negative("density")?.unwrap_or(1000.0);
+        let friction = friction(a)?;
         let fitted = !matches!(kind, "mesh" | "sdf" | "hfield" | "plane") && a.has("mesh");
-        if fitted || matches!(kind, "mesh" | "sdf" | "hfield") {
-            let attribute = if kind == "hfield" { "hfield" } else { "mesh" };
-            let reason = "shapes from mesh and height-field files are dropped";
-            self.notes.once("geom", attribute, Effect::Ignored, reason, &a.at);
+        let geometry = if fitted {
+            let mesh = self.assets.mesh(a)?;
+            let scale = a.number("fitscale")?.unwrap_or(1.0);
+            match self.assets.fitted(mesh, kind, self.compiler.fit_around, scale) {
+                Ok((mesh_from_geom, geometry)) => {
+                    out.mass.body_from_geom = geom_pose * mesh_from_geom;
+                    geometry
+                }
+                Err(reason) => {
+                    self.notes.add(a.label(), "mesh", Effect::Ignored, &reason, &a.at);
+                    if mass != Some(0.0) {
+                        out.mass.source = MassSource::Unknown(reason);
+                    }
+                    return Ok(out);
+                }
+            }
+        } else if matches!(kind, "mesh" | "sdf" | "hfield") {
+            self.dropped_shape(a, kind, friction.is_some())?;
             if kind != "hfield" && mass != Some(0.0) {
-                out.mass.mass = mass.unwrap_or(f64::NAN);
-                out.mass.moments = Err("its form is in a mesh file, which is not read");
+                out.mass.source = self.mesh_source(a, kind, mass, density)?;
             }
             return Ok(out);
+        } else {
+            geometry(a, kind, stretched.map(|(_, half)| half))?
+        };
+        let shell = a.boolean("shellinertia")? == Some(true);
+        let (volume, moments) = mass_properties(&geometry, shell);
+        let mass = mass.unwrap_or(density * volume);
+        // A geom without mass is there for its shape only.
+        if mass > 0.0 && kind != "plane" {
+            out.mass.source = MassSource::Known(mass, moments * mass);
         }
-        let geometry = geometry(a, kind, stretched.map(|(_, half)| half))?;
-        if kind != "plane" {
-            let shell = a.boolean("shellinertia")? == Some(true);
-            let (volume, moments) = mass_properties(&geometry, shell);
-            out.mass.mass = match mass {
-                Some(m) => m,
-                None => a.not_negative("density")?.unwrap_or(1000.0) * volume,
-            };
-            // A geom without mass is there for its shape only.
-            if out.mass.mass > 0.0 {
-                out.mass.moments = moments.map(|m| m * out.mass.mass);
-            }
-        }
-        let collides = |name| Ok::<_, ImportError>(a.number(name)?.unwrap_or(1.0) != 0.0);
-        if collides("contype")? | collides("conaffinity")? {
-            let friction = match a.numbers("friction", 1, 3)? {
-                Some(f) if f[0] < 0.0 => return Err(a.invalid("friction", "is negative")),
-                Some(f) => f[0],
-                None => 1.0,
-            };
-            out.shape = Some((geometry, friction));
-        }
+        out.shape = friction.map(|f| (geometry, f));
         Ok(out)
+    }
+
+    /// Shapes that a mechanism does not hold.
+    fn dropped_shape(
+        &mut self,
+        a: &Attributes<'a>,
+        kind: &str,
+        collides: bool,
+    ) -> Result<(), ImportError> {
+        let attribute = if kind == "hfield" { "hfield" } else { "mesh" };
+        match kind {
+            "hfield" => self.assets.field(a)?,
+            "mesh" => drop(self.assets.mesh(a)?),
+            _ => {}
+        }
+        if collides {
+            let reason = "collision shapes that are meshes or height fields are dropped";
+            self.notes.once("geom", attribute, Effect::Ignored, reason, &a.at);
+        }
+        Ok(())
+    }
+
+    fn mesh_source(
+        &self,
+        a: &Attributes<'a>,
+        kind: &str,
+        mass: Option<f64>,
+        density: f64,
+    ) -> Result<MassSource, ImportError> {
+        if kind == "sdf" {
+            return Ok(MassSource::Unknown("its form is made by a plugin".into()));
+        }
+        if a.has("shellinertia") {
+            let problem = "is for primitives; a mesh has 'inertia' in its asset";
+            return Err(a.invalid("shellinertia", problem));
+        }
+        Ok(MassSource::Mesh { mesh: self.assets.mesh(a)?, mass, density })
+    }
+}
+
+/// Sliding friction of a geom that takes part in contacts.
+fn friction(a: &Attributes<'_>) -> Result<Option<f64>, ImportError> {
+    let collides = |name| Ok::<_, ImportError>(a.number(name)?.unwrap_or(1.0) != 0.0);
+    if !(collides("contype")? | collides("conaffinity")?) {
+        return Ok(None);
+    }
+    match a.numbers("friction", 1, 3)? {
+        Some(f) if f[0] < 0.0 => Err(a.invalid("friction", "is negative")),
+        Some(f) => Ok(Some(f[0])),
+        None => Ok(Some(1.0)),
     }
 }
 
@@ -129,8 +190,8 @@ fn geometry(a: &Attributes<'_>, kind: &str, half: Option<f64>) -> Result<Geometr
 }
 
 /// Volume (surface for shells) and principal moments per unit mass.
-fn mass_properties(g: &Geometry, shell: bool) -> (f64, Result<DVec3, &'static str>) {
-    let turned = |across: f64, along: f64| Ok(DVec3::new(across, across, along));
+fn mass_properties(g: &Geometry, shell: bool) -> (f64, DVec3) {
+    let turned = |across: f64, along: f64| DVec3::new(across, across, along);
     match *g {
         Geometry::Sphere { radius: r } if shell => {
             (4.0 * PI * r * r, turned(2.0 / 3.0 * r * r, 2.0 / 3.0 * r * r))
@@ -151,30 +212,23 @@ fn mass_properties(g: &Geometry, shell: bool) -> (f64, Result<DVec3, &'static st
             let h = 2.0 * half_length;
             (PI * r * r * h, turned((3.0 * r * r + h * h) / 12.0, 0.5 * r * r))
         }
+        Geometry::Ellipsoid { radii: r } if shell => ellipsoid_shell(r),
         Geometry::Ellipsoid { radii: r } => {
             let s = r * r / 5.0;
-            let solid = DVec3::new(s.y + s.z, s.x + s.z, s.x + s.y);
-            let moments = if shell {
-                Err("the inertia of ellipsoidal shells is not known here")
-            } else {
-                Ok(solid)
-            };
+            let moments = DVec3::new(s.y + s.z, s.x + s.z, s.x + s.y);
             (4.0 / 3.0 * PI * r.x * r.y * r.z, moments)
         }
-        Geometry::Box { half_extents: b } if shell => {
-            let (surface, moments) = box_shell(b);
-            (surface, Ok(moments))
-        }
+        Geometry::Box { half_extents: b } if shell => box_shell(b),
         Geometry::Box { half_extents: b } => {
             let s = b * b / 3.0;
-            (8.0 * b.x * b.y * b.z, Ok(DVec3::new(s.y + s.z, s.x + s.z, s.x + s.y)))
+            (8.0 * b.x * b.y * b.z, DVec3::new(s.y + s.z, s.x + s.z, s.x + s.y))
         }
-        _ => (0.0, Ok(DVec3::ZERO)),
+        _ => (0.0, DVec3::ZERO),
     }
 }
 
 /// A cylinder of height h with a half sphere at each end.
-fn capsule(r: f64, h: f64, shell: bool) -> (f64, Result<DVec3, &'static str>) {
+fn capsule(r: f64, h: f64, shell: bool) -> (f64, DVec3) {
     let (ends, side) = if shell {
         (4.0 * PI * r * r, 2.0 * PI * r * h)
     } else {
@@ -190,7 +244,23 @@ fn capsule(r: f64, h: f64, shell: bool) -> (f64, Result<DVec3, &'static str>) {
     let total = ends + side;
     let across = (ends * ends_across + side * side_across) / total;
     let along = (ends * sphere + side * side_along) / total;
-    (total, Ok(DVec3::new(across, across, along)))
+    (total, DVec3::new(across, across, along))
+}
+
+/// MuJoCo's ellipsoidal shell: the area by Thomsen's formula, the moments those of what lies between the ellipsoid and
+/// one with semi-axes that are longer by a micrometre.
+fn ellipsoid_shell(r: DVec3) -> (f64, DVec3) {
+    const P: f64 = 1.6075;
+    const THICKNESS: f64 = 1e-6;
+    let mean = ((r.y * r.z).powf(P) + (r.x * r.z).powf(P) + (r.x * r.y).powf(P)) / 3.0;
+    let solid = |r: DVec3| {
+        let volume = r.x * r.y * r.z;
+        (volume, r * r * (volume / 5.0))
+    };
+    let (inner, outer) = (solid(r), solid(r + DVec3::splat(THICKNESS)));
+    let second = (outer.1 - inner.1) / (outer.0 - inner.0);
+    let moments = DVec3::new(second.y + second.z, second.x + second.z, second.x + second.y);
+    (4.0 * PI * mean.powf(1.0 / P), moments)
 }
 
 /// Six faces.

@@ -11,7 +11,7 @@ use forks_mechanism::{
 use super::{
     Attributes, Compiler, Reader,
     body::{RawBody, RawTree},
-    geom::GeomMass,
+    geom::{GeomMass, MassSource},
     orientation::rotation,
 };
 use crate::{ImportError, note::Effect};
@@ -98,14 +98,29 @@ impl Reader<'_> {
         if !from_geoms {
             return Ok(body.inertial.unwrap_or(SpatialInertia::ZERO));
         }
-        let mut known = Vec::new();
+        let mut total: Option<SpatialInertia> = None;
         for g in &body.geoms {
-            match g.moments {
-                Ok(moments) => known.push((g, moments)),
-                Err(reason) => self.unknown_geom(body, g, reason)?,
+            match self.geom_inertia(g) {
+                Ok(i) if i.mass > 0.0 => total = Some(total.map_or(i, |t| t.combined(&i))),
+                Ok(_) => {}
+                Err(reason) => self.unknown_geom(body, g, &reason)?,
             }
         }
-        Ok(sum(&known))
+        Ok(total.unwrap_or(SpatialInertia::ZERO))
+    }
+
+    /// The inertia of a geom in its body, or why it is not known.
+    fn geom_inertia(&mut self, g: &GeomMass) -> Result<SpatialInertia, String> {
+        match &g.source {
+            MassSource::Known(mass, moments) => Ok(principal(*mass, g.body_from_geom, *moments)),
+            MassSource::Unknown(reason) => Err(reason.clone()),
+            MassSource::Mesh { mesh, mass, density } => {
+                let m = self.assets.mass(*mesh)?;
+                let mass = mass.unwrap_or(density * m.amount);
+                let own = SpatialInertia::new(mass, m.unit.center_of_mass, m.unit.inertia * mass);
+                Ok(own.transformed(&g.body_from_geom))
+            }
+        }
     }
 
     /// A geom of unknown mass matters where the body moves.
@@ -181,15 +196,4 @@ impl Reader<'_> {
         }
         Ok(())
     }
-}
-
-/// The sum of geoms; a single one keeps its digits.
-fn sum(geoms: &[(&GeomMass, DVec3)]) -> SpatialInertia {
-    let one = |(g, moments): &(&GeomMass, DVec3)| principal(g.mass, g.body_from_geom, *moments);
-    geoms
-        .iter()
-        .filter(|(g, _)| g.mass > 0.0)
-        .map(one)
-        .reduce(|a, b| a.combined(&b))
-        .unwrap_or(SpatialInertia::ZERO)
 }

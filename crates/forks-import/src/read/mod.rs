@@ -2,6 +2,7 @@
 
 mod actuator;
 mod assemble;
+mod asset;
 mod attributes;
 mod body;
 mod compiler;
@@ -33,6 +34,7 @@ struct Reader<'a> {
     options: &'a ImportOptions,
     compiler: Compiler,
     defaults: Defaults<'a>,
+    assets: asset::Assets,
     notes: Notes,
 }
 
@@ -51,6 +53,7 @@ pub(crate) fn read(tree: &Tree, options: &ImportOptions) -> Result<Import, Impor
         options,
         compiler: Compiler::default(),
         defaults: Defaults::default(),
+        assets: asset::Assets::default(),
         notes: Notes::default(),
     };
     let mechanism = reader.model(root)?;
@@ -71,6 +74,9 @@ impl<'a> Reader<'a> {
         }
         for e in self.sections(root, "default") {
             self.read_defaults(e)?;
+        }
+        for e in self.sections(root, "asset") {
+            self.read_assets(e)?;
         }
         let world: Vec<_> = self.sections(root, "worldbody");
         let raw = self.read_bodies(&world)?;
@@ -98,7 +104,8 @@ impl<'a> Reader<'a> {
 
     /// Knows every section; notes or refuses those that are treated as a whole.
     fn check_sections(&mut self, root: &'a Element) -> Result<(), ImportError> {
-        const READ: [&str; 8] = [
+        const READ: [&str; 9] = [
+            "asset",
             "compiler",
             "option",
             "default",
@@ -112,10 +119,9 @@ impl<'a> Reader<'a> {
             if READ.contains(&e.tag.as_str()) {
                 continue;
             }
-            const WHOLE: [&str; 9] = [
+            const WHOLE: [&str; 8] = [
                 "contact",
                 "sensor",
-                "asset",
                 "custom",
                 "extension",
                 "size",

@@ -1,0 +1,277 @@
+//! `<asset>`: meshes, which are opened only where a geom takes inertia or a fitted primitive from them. Files that are
+//! not there are notes.
+
+use std::path::{Path, PathBuf};
+
+use forks_mechanism::lie::{
+    Matrix, Pose,
+    glam::{DMat3, DQuat, DVec3},
+};
+use forks_mechanism::{Geometry, dense};
+
+use super::{Attributes, Names, Reader, orientation::unit_quaternion};
+use crate::{
+    ImportError,
+    mesh::{self, MassRule, Mesh, MeshMass},
+    note::Effect,
+    xml::Element,
+};
+
+/// A mesh as it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct MeshAsset {
+    source: Source,
+    rule: MassRule,
+    scale: DVec3,
+    reference: Pose,
+    /// The mesh, once it was needed, or why there is none.
+    loaded: Option<Result<Mesh, String>>,
+}
+
+/// Where the triangles are.
+#[derive(Clone, Debug)]
+enum Source {
+    File { name: String, path: Option<PathBuf> },
+    Inline(Mesh),
+    Unknown(&'static str),
+}
+
+/// All assets that geoms refer to.
+#[derive(Clone, Debug)]
+pub(crate) struct Assets {
+    meshes: Vec<MeshAsset>,
+    mesh_names: Names,
+    field_names: Names,
+}
+
+impl Default for Assets {
+    fn default() -> Self {
+        Self { meshes: vec![], mesh_names: Names::new("mesh"), field_names: Names::new("hfield") }
+    }
+}
+
+impl Assets {
+    /// The mesh that a geom names.
+    pub(crate) fn mesh(&self, a: &Attributes<'_>) -> Result<usize, ImportError> {
+        self.mesh_names.required(a, "mesh")
+    }
+
+    /// Checks the height field that a geom names.
+    pub(crate) fn field(&self, a: &Attributes<'_>) -> Result<(), ImportError> {
+        self.field_names.required(a, "hfield").map(|_| ())
+    }
+
+    /// Mass properties of a mesh in its own frame.
+    pub(crate) fn mass(&mut self, mesh: usize) -> Result<MeshMass, String> {
+        let rule = self.meshes[mesh].rule;
+        let mass = self.load(mesh)?.mass(rule);
+        mass.map_err(|e| format!("mesh {} has no inertia: {e}", self.label(mesh)))
+    }
+
+    fn label(&self, mesh: usize) -> String {
+        match &self.meshes[mesh].source {
+            Source::File { name, .. } => format!("file '{name}'"),
+            _ => "of vertices in the file".into(),
+        }
+    }
+
+    fn load(&mut self, mesh: usize) -> Result<&Mesh, String> {
+        if self.meshes[mesh].loaded.is_none() {
+            let label = self.label(mesh);
+            let m = &mut self.meshes[mesh];
+            let raw = match &m.source {
+                Source::Unknown(reason) => Err((*reason).to_owned()),
+                Source::Inline(m) => m.clone().checked(),
+                Source::File { path: None, .. } => {
+                    Err("text that came from no file has no files beside it".into())
+                }
+                Source::File { path: Some(path), .. } => mesh::load(path),
+            };
+            let placed = raw.map(|raw| placed(raw, m.reference, m.scale));
+            m.loaded = Some(placed.map_err(|e| format!("mesh {label}: {e}")));
+        }
+        self.meshes[mesh].loaded.as_ref().expect("set above").as_ref().map_err(String::clone)
+    }
+
+    /// A primitive of a kind that stands for a mesh, as MuJoCo fits it, and its pose in the mesh's frame: one with the
+    /// same moments as the mesh, or around its vertices.
+    pub(crate) fn fitted(
+        &mut self,
+        mesh: usize,
+        kind: &str,
+        around_vertices: bool,
+        scale: f64,
+    ) -> Result<(Pose, Geometry), String> {
+        let mass = self.mass(mesh)?;
+        let (rotation, moments) = principal_axes(mass.unit.inertia);
+        let mut center = mass.unit.center_of_mass;
+        // Half the sides of the box with these moments, the shortest first.
+        let side = |i: usize, j: usize, k: usize| {
+            (1.5 * (moments[i] + moments[j] - moments[k])).max(0.0).sqrt()
+        };
+        let mut half = DVec3::new(side(1, 2, 0), side(0, 2, 1), side(0, 1, 2));
+        if around_vertices {
+            let inverse = rotation.conjugate();
+            let points = self.load(mesh)?.vertices.iter().map(|v| inverse * (*v - center));
+            let (low, high) = points
+                .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(l, h), p| (l.min(p), h.max(p)));
+            center += rotation * ((low + high) * 0.5);
+            half = (high - low) * 0.5;
+        }
+        let pose = Pose::new(rotation, center);
+        Ok((pose, primitive(kind, half, around_vertices, scale)))
+    }
+}
+
+/// The primitive of a box.
+fn primitive(kind: &str, half: DVec3, around: bool, scale: f64) -> Geometry {
+    let across = if around { half.x.max(half.y) } else { 0.5 * (half.x + half.y) };
+    match kind {
+        "sphere" if around => Geometry::Sphere { radius: scale * half.max_element() },
+        "sphere" => Geometry::Sphere { radius: scale * half.element_sum() / 3.0 },
+        "capsule" => {
+            let cap = if around { across } else { 0.5 * across };
+            let half_length = scale * (half.z - cap).max(0.0);
+            Geometry::Capsule { radius: scale * across, half_length }
+        }
+        "cylinder" => Geometry::Cylinder { radius: scale * across, half_length: scale * half.z },
+        "ellipsoid" => Geometry::Ellipsoid { radii: half * scale },
+        _ => Geometry::Box { half_extents: half * scale },
+    }
+}
+
+/// Axes of decreasing moments, right-handed.
+fn principal_axes(inertia: DMat3) -> (DQuat, DVec3) {
+    let m = Matrix::from_fn(3, 3, |r, c| inertia.col(c)[r]);
+    let Some((values, v)) = dense::symmetric_eigen(&m) else {
+        return (DQuat::IDENTITY, DVec3::ZERO);
+    };
+    let column = |k| DVec3::new(v[(0, k)], v[(1, k)], v[(2, k)]);
+    let (x, y) = (column(2), column(1));
+    let rotation = DQuat::from_mat3(&DMat3::from_cols(x, y, x.cross(y))).normalize();
+    (rotation, DVec3::new(values[2], values[1], values[0]))
+}
+
+/// The mesh in the frame of its reference, then scaled; mirrored meshes keep their outside.
+fn placed(mut mesh: Mesh, reference: Pose, scale: DVec3) -> Mesh {
+    let inverse = reference.inverse();
+    mesh.vertices.iter_mut().for_each(|v| *v = inverse.transform_point(*v) * scale);
+    if scale.x * scale.y * scale.z < 0.0 {
+        mesh.faces.iter_mut().for_each(|f| f.swap(1, 2));
+    }
+    mesh
+}
+
+impl<'a> Reader<'a> {
+    /// Reads an asset section.
+    pub(crate) fn read_assets(&mut self, section: &'a Element) -> Result<(), ImportError> {
+        for e in self.tree.children(section) {
+            match e.tag.as_str() {
+                "mesh" => self.read_mesh(e)?,
+                "hfield" => {
+                    let a = self.attributes("hfield", e)?;
+                    self.assets.field_names.insert(&a, 0)?;
+                    self.note_missing(&a, "file", &self.compiler.mesh_directory());
+                }
+                "texture" => {
+                    let a = Attributes::new("texture", self.tree, e, &[]);
+                    self.note_missing(&a, "file", &self.compiler.texture_directory());
+                }
+                "material" | "skin" | "model" => self.whole_element(&e.tag, e)?,
+                _ => self.unknown_element(e, "asset")?,
+            }
+        }
+        Ok(())
+    }
+
+    fn read_mesh(&mut self, e: &'a Element) -> Result<(), ImportError> {
+        let a = self.with_defaults("mesh", "mesh", e, None)?;
+        let plugin = self.tree.children(e).any(|c| c.tag == "plugin");
+        for child in self.tree.children(e).filter(|c| c.tag != "plugin") {
+            self.unknown_element(child, "mesh")?;
+        }
+        let directory = self.compiler.mesh_directory();
+        let rule = match a.keyword("inertia", &["convex", "exact", "legacy", "shell"])? {
+            Some("convex") => MassRule::Convex,
+            Some("exact") => MassRule::Exact,
+            Some("shell") => MassRule::Shell,
+            _ => MassRule::Legacy,
+        };
+        let source = if plugin {
+            Source::Unknown("it is made by a plugin")
+        } else if a.has("builtin") {
+            Source::Unknown("it is made by a rule ('builtin') that is not known here")
+        } else if let Some(v) = a.numbers("vertex", 0, usize::MAX)? {
+            Source::Inline(inline(&a, &v)?)
+        } else {
+            let name = a.required("file")?.to_owned();
+            self.note_missing(&a, "file", &directory);
+            Source::File { path: self.asset_path(&name, &directory), name }
+        };
+        if rule == MassRule::Convex && a.number("maxhullvert")?.is_some_and(|n| n > 0.0) {
+            let reason = "its hull keeps all vertices";
+            self.notes.add(a.label(), "maxhullvert", Effect::Approximated, reason, &a.at);
+        }
+        let [w, x, y, z] = a.array("refquat")?.unwrap_or([1.0, 0.0, 0.0, 0.0]);
+        let rotation = unit_quaternion([w, x, y, z])
+            .ok_or_else(|| a.invalid("refquat", "is the zero quaternion"))?;
+        let index = self.assets.meshes.len();
+        self.assets.meshes.push(MeshAsset {
+            source,
+            rule,
+            scale: a.vector("scale")?.unwrap_or(DVec3::ONE),
+            reference: Pose::new(rotation, a.vector("refpos")?.unwrap_or(DVec3::ZERO)),
+            loaded: None,
+        });
+        if a.name().is_some() {
+            return self.assets.mesh_names.insert(&a, index);
+        }
+        // Without a name a mesh is called as its file.
+        let Some(stem) = a.text("file").and_then(|f| Path::new(f).file_stem()?.to_str()) else {
+            return Err(a.error("attribute 'name' is missing"));
+        };
+        if self.assets.mesh_names.find(stem).is_some() {
+            return Err(ImportError::DuplicateName {
+                at: Box::new(a.at.clone()),
+                kind: "mesh",
+                name: stem.into(),
+            });
+        }
+        self.assets.mesh_names.insert_text(stem, index);
+        Ok(())
+    }
+
+    /// Where a file of a model is: beside the main file, in the directory that the compiler element names.
+    fn asset_path(&self, name: &str, directory: &str) -> Option<PathBuf> {
+        let main = Path::new(self.tree.files.first()?);
+        let name = Path::new(name);
+        let name = if self.compiler.strip_path { Path::new(name.file_name()?) } else { name };
+        Some(main.parent().unwrap_or(Path::new("")).join(directory).join(name))
+    }
+
+    fn note_missing(&mut self, a: &Attributes<'_>, attribute: &str, directory: &str) {
+        let Some(name) = a.text(attribute).filter(|n| !n.is_empty()) else { return };
+        if self.asset_path(name, directory).is_some_and(|p| p.is_file()) {
+            return;
+        }
+        let reason = format!("there is no file '{name}' beside the model");
+        self.notes.add(a.label(), attribute, Effect::Ignored, reason, &a.at);
+    }
+}
+
+/// A mesh whose vertices, and maybe faces, stand in the file.
+fn inline(a: &Attributes<'_>, v: &[f64]) -> Result<Mesh, ImportError> {
+    if !v.len().is_multiple_of(3) {
+        return Err(a.invalid("vertex", "does not hold three numbers for each vertex"));
+    }
+    let vertices = v.chunks_exact(3).map(DVec3::from_slice).collect();
+    let indices = a.numbers("face", 0, usize::MAX)?.unwrap_or_default();
+    if !indices.len().is_multiple_of(3) {
+        return Err(a.invalid("face", "does not hold three numbers for each triangle"));
+    }
+    if indices.iter().any(|&i| i < 0.0 || i.fract() != 0.0) {
+        return Err(a.invalid("face", "holds something that is no vertex number"));
+    }
+    let faces = indices.chunks_exact(3).map(|f| [f[0] as usize, f[1] as usize, f[2] as usize]);
+    Ok(Mesh { faces: faces.collect(), vertices })
+}
