@@ -1,6 +1,8 @@
 //! What the tests share: model files, and quantities of a mechanism computed from its public kinematics.
 #![allow(dead_code)]
 
+pub(crate) mod mesh;
+
 use std::path::PathBuf;
 
 use forks_import::mechanism::{
