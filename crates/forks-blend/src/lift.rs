@@ -42,7 +42,8 @@ pub fn blend_data(
         .map(|i| {
             let data = Lift { samples, places: &places, chart: &basis, radius }.sample(i)?;
             let model = Arc::new(ReducedModel::held_by_loads(data)?);
-            Ok(SampleData { model, potential: samples[i].potential })
+            let (potential, servos) = (samples[i].potential, samples[i].servos.clone());
+            Ok(SampleData { model, potential, servos })
         })
         .collect::<Result<_, BlendError>>()?;
     let range = samples.iter().fold(0.0, |m: f64, s| m.max(s.data.range));
@@ -74,7 +75,7 @@ fn of_size(s: &Sample, radius: f64) -> Option<Sample> {
         }
     }
     data.basis = basis;
-    Some(Sample { data, potential: s.potential })
+    Some(Sample { data, potential: s.potential, servos: s.servos.clone() })
 }
 
 /// Where a sample lies in the chart.

@@ -1,9 +1,9 @@
 //! A linearisation point: the reduced model about a loaded equilibrium, with its potential.
 
 use forks_dynamics::{Equilibrium, Loads, potential_energy};
-use forks_mechanism::lie::Pose;
+use forks_mechanism::{JointId, dense::Matrix, lie::Pose, loops};
 use forks_reduce::Problem;
-use forks_rom::ModelData;
+use forks_rom::{ModelData, ServoTerms};
 
 use crate::error::BlendError;
 
@@ -15,6 +15,8 @@ pub struct Sample {
     pub data: ModelData,
     /// Elastic energy, and gravity's where it acts, without the potential of the loads on the effectors, J.
     pub potential: f64,
+    /// How it depends on the servos' targets.
+    pub servos: ServoTerms,
 }
 
 impl Sample {
@@ -29,7 +31,9 @@ impl Sample {
         if !potential.is_finite() {
             return Err(BlendError::NotFinite { quantity: "the potential energy of a sample" });
         }
-        Ok(Self { data: reduction.model.data().clone(), potential })
+        let data = reduction.model.data().clone();
+        let servos = servo_terms(problem, at, &data);
+        Ok(Self { data, potential, servos })
     }
 
     /// Poses of the effectors.
@@ -40,5 +44,37 @@ impl Sample {
     /// Number of independent motions of the effectors here.
     pub fn rank(&self) -> usize {
         self.data.basis.columns()
+    }
+}
+
+/// Derivatives of Σ ½ k_j (ℓ_j(θ) − rest_j − s_j)² + … by the targets s at fixed poses of the effectors. The other
+/// coordinates follow a minimum, so that the first is the explicit one, p_j = −k_j (ℓ_j − rest_j), and
+/// E_jk = ∂p_j/∂s_k = k_j (δ_jk − a_jᵀ ∂θ/∂s_k).
+fn servo_terms(problem: &Problem, at: &Equilibrium, data: &ModelData) -> ServoTerms {
+    let m = problem.mechanism();
+    let springs: Vec<_> = problem
+        .prepared
+        .servo_springs
+        .iter()
+        .map(|(_, spring)| &m.combination_springs()[spring.index()])
+        .collect();
+    let stretch = |s: &forks_mechanism::CombinationSpring| {
+        loops::combination_value(m, &s.combination, &at.q) - s.rest
+    };
+    let forest = m.forest();
+    let mut place = vec![0; m.joints().len()];
+    let order = forest.edges().iter().map(|e| e.joint).chain(forest.closures().iter().copied());
+    order.enumerate().for_each(|(k, id): (usize, JointId)| place[id.index()] = k);
+    let follows = |s: &forks_mechanism::CombinationSpring, k: usize| -> f64 {
+        let terms = s.combination.terms.iter();
+        terms.map(|(c, a)| a * data.joints[place[c.joint.index()]].servo_map[(c.index, k)]).sum()
+    };
+    let n = springs.len();
+    ServoTerms {
+        force: springs.iter().map(|s| -s.stiffness * stretch(s)).collect(),
+        stiffness: Matrix::from_fn(n, n, |j, k| {
+            springs[j].stiffness * (f64::from(j == k) - follows(springs[j], k))
+        })
+        .symmetric_part(),
     }
 }

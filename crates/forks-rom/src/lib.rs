@@ -41,7 +41,8 @@ pub use base::{
 };
 pub use batch::{Batch, BatchPoses, BatchStatus};
 pub use blend::{
-    Blend, BlendData, BlendedModel, BlendedState, BlendedStepper, LinkBlend, SampleData, Weights,
+    Blend, BlendData, BlendedModel, BlendedState, BlendedStepper, LinkBlend, SampleData,
+    ServoTerms, Weights,
 };
 pub use error::ModelError;
 pub use file::FileError;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use forks_rom::lie::{Matrix, Pose, Twist, Wrench, exp_rotation, glam::DVec3};
 use forks_rom::{
     BlendData, BlendedModel, BlendedState, BlendedStepper, DEFAULT_RANGE, EffectorLoad,
-    EffectorRest, LinkRest, LoadFrame, ModelData, ReducedModel, SampleData, State, StepStatus,
-    Stepper, Weights,
+    EffectorRest, LinkRest, LoadFrame, ModelData, ReducedModel, SampleData, ServoTerms, State,
+    StepStatus, Stepper, Weights,
 };
 use forks_testkit::Rng;
 
@@ -74,7 +74,7 @@ fn sample(rng: &mut Rng, rests: &[Pose]) -> SampleData {
         base: None,
     })
     .unwrap();
-    SampleData { model: Arc::new(model), potential: rng.symmetric() }
+    SampleData { model: Arc::new(model), potential: rng.symmetric(), servos: ServoTerms::default() }
 }
 
 fn data(rng: &mut Rng, effectors: usize, samples: usize) -> BlendData {

@@ -211,7 +211,11 @@ fn chain_blend(rng: &mut Rng, reversed: bool, spread: f64) -> BlendData {
         let delta = numbers(rng, m.velocity_count(), size);
         let q = displace(&m, &start, &delta);
         let model = reduce(&m, &tip, Linearisation::Rest { q: &q }, &[]).unwrap().model;
-        SampleData { model: Arc::new(model), potential: 0.0 }
+        SampleData {
+            model: Arc::new(model),
+            potential: 0.0,
+            servos: forks_rom::ServoTerms::default(),
+        }
     };
     let samples: Vec<SampleData> =
         (0..4).map(|i| sample(rng, if i == 0 { 0.0 } else { spread })).collect();

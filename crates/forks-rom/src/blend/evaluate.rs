@@ -46,6 +46,10 @@ pub(super) struct Evaluation {
     /// b_i + K_i ξ_i, each sample padded.
     wrenches: Vec<f64>,
     energies: Vec<f64>,
+    /// Static wrenches b_i − K_i ξ_s for servo targets that are not 0, 6E each; empty where they are.
+    driven_wrenches: Vec<f64>,
+    /// What the targets add to the samples' energies.
+    driven_energies: Vec<f64>,
     /// d_i².
     distances: Vec<f64>,
     /// ½ ∂d_i²/∂ξ_i for weights in the samples' metrics, each padded.
@@ -79,6 +83,32 @@ impl Evaluation {
             stiffness: vec![0.0; blended.map_or(0, |_| 36 * effectors * effectors)],
             scratch: vec![0.0; blended.map_or(0, |m| m.scratch())],
             ..Self::default()
+        }
+    }
+
+    /// Sets the servos' targets for what is evaluated from now on.
+    pub(super) fn drive(&mut self, model: &BlendedModel, targets: &[f64]) {
+        self.driven_wrenches.clear();
+        self.driven_energies.clear();
+        if targets.iter().all(|s| *s == 0.0) {
+            return;
+        }
+        for s in &model.samples {
+            let held = s.servo_wrench.mul_vec(targets);
+            self.driven_wrenches.extend(s.static_wrench.iter().zip(held).map(|(b, w)| b - w));
+            let change = s.servos.stiffness.mul_vec(targets);
+            let terms = targets.iter().zip(s.servos.force.iter().zip(change));
+            self.driven_energies.push(terms.map(|(s, (p, e))| s * (p + 0.5 * e)).sum());
+        }
+    }
+
+    /// Static wrenches of a sample, with what the servos' targets change.
+    #[inline(always)]
+    fn static_wrench<'a>(&'a self, model: &'a BlendedModel, i: usize) -> &'a [f64] {
+        let width = 6 * model.effector_count();
+        match self.driven_wrenches.is_empty() {
+            true => &model.samples[i].static_wrench,
+            false => &self.driven_wrenches[i * width..(i + 1) * width],
         }
     }
 
@@ -268,8 +298,12 @@ impl Evaluation {
             let xi = &self.twists[i * width..(i + 1) * width];
             let w = &mut self.wrenches[i * padded..(i + 1) * padded];
             s.stiffness.product(l, xi, w);
-            let mut energy = s.potential;
-            for ((w, xi), b) in w.iter_mut().zip(xi).zip(&s.static_wrench) {
+            let (mut energy, mut held) = (s.potential, &s.static_wrench[..]);
+            if let Some(driven) = self.driven_energies.get(i) {
+                energy += driven;
+                held = &self.driven_wrenches[i * width..(i + 1) * width];
+            }
+            for ((w, xi), b) in w.iter_mut().zip(xi).zip(held) {
                 energy += xi * (b + 0.5 * *w);
                 *w += b;
             }
@@ -346,7 +380,7 @@ impl Evaluation {
                 let held = self
                     .active
                     .iter()
-                    .map(|&i| self.weights[i] * model.samples[i].static_wrench[row]);
+                    .map(|&i| self.weights[i] * self.static_wrench(model, i)[row]);
                 held.sum::<f64>() + scale(k) * elastic
             };
             let w = Wrench::from_array(core::array::from_fn(component));

@@ -58,7 +58,7 @@ impl BlendedModel {
     }
 
     /// The state of one reduced model with the effectors of a blend's state: poses and velocities are continuous as
-    /// far as the model's basis spans them. The basis must be orthonormal with lengths over r, as
+    /// far as the model's basis spans them, servo targets are the same. The basis must be orthonormal with lengths over r, as
     /// those of a blend's samples are.
     ///
     /// # Errors
@@ -72,6 +72,9 @@ impl BlendedModel {
         let (eta, rate, _) = of_effectors(&rests, &d.basis, d.radius, &poses, &twists)?;
         let mut out = State::new(model);
         out.set(&eta, &rate)?;
+        if !state.driven_targets().is_empty() {
+            out.set_servo_targets(model, state.servo_targets())?;
+        }
         Ok(out)
     }
 
@@ -83,7 +86,11 @@ impl BlendedModel {
         let count = model.effector_count();
         let poses: Vec<Pose> = (0..count).map(|e| model.effector_pose(e, state.eta())).collect();
         let twists: Vec<Twist> = (0..count).map(|e| model.effector_velocity(e, state)).collect();
-        self.state_of(&poses, &twists)
+        let mut out = self.state_of(&poses, &twists)?;
+        if !state.drive().is_empty() {
+            out.set_servo_targets(self, state.servo_targets())?;
+        }
+        Ok(out)
     }
 
     /// Gaps at joints and effectors for the blended link poses: how far the blend is from what the mechanism allows,

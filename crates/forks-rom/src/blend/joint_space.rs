@@ -121,11 +121,11 @@ impl BlendedModel {
         let first = self.data().samples[0].model.data();
         assert_eq!(out.len(), first.links.len(), "size of the pose buffer");
         let n = self.dof();
-        let here = &state.here;
+        let (here, driven) = (&state.here, state.driven_targets());
         let eta = |i: usize| &here.etas[i * n..(i + 1) * n];
         let active = || here.active.iter().map(|&i| (i, here.weights[i]));
         for (l, out) in out.iter_mut().enumerate() {
-            let pose = |i: usize| self.data().samples[i].model.link_pose(l, eta(i), &[]);
+            let pose = |i: usize| self.data().samples[i].model.link_pose(l, eta(i), driven);
             *out = mean(blend, active().map(|(i, w)| (w, pose(i))));
         }
         if mode == Reconstruction::Twist {
@@ -134,7 +134,7 @@ impl BlendedModel {
         let tree = first.joints.iter().enumerate().filter(|(_, j)| !j.closes_loop);
         for ((k, j), rule) in tree.zip(&self.joints) {
             let joint = |i: usize| &self.data().samples[i].model.data().joints[k];
-            let change = |i: usize, c: usize| displacement(joint(i), c, eta(i), &[]);
+            let change = |i: usize, c: usize| displacement(joint(i), c, eta(i), driven);
             let inner_from_outer = match rule {
                 JointBlend::Group => {
                     let frame =

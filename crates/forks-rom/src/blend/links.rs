@@ -87,12 +87,14 @@ impl BlendedModel {
         assert_eq!(state.x.len(), self.dof(), "coordinates of the state");
         assert_eq!(out.blocks.len(), self.blocks(0).blocks() * POSE, "size of the pose buffer");
         state.here.reduced_coordinates(self);
-        let BlendedState { here, scratch, .. } = state;
+        let driven = !state.driven_targets().is_empty();
+        let BlendedState { here, scratch, servo_targets, .. } = state;
         let links = Links {
             model: self,
             weights: &here.weights,
             etas: &here.etas,
             active: &here.active,
+            servo_targets: if driven { servo_targets } else { &[] },
             blend,
         };
         if LANES * self.blocks(0).blocks() * here.active.len() < PARALLEL_LINKS {
@@ -116,6 +118,8 @@ struct Links<'a> {
     etas: &'a [f64],
     /// Samples of weight above 0.
     active: &'a [usize],
+    /// Empty where all are 0.
+    servo_targets: &'a [f64],
     blend: LinkBlend,
 }
 
@@ -167,7 +171,7 @@ impl Links<'_> {
     fn displace(&self, sample: usize, first: usize, out: &mut [Lane4]) {
         let n = self.model.dof();
         let eta = &self.etas[sample * n..][..n];
-        self.model.blocks(sample).displace(self.model.isa(), first, eta, &[], out);
+        self.model.blocks(sample).displace(self.model.isa(), first, eta, self.servo_targets, out);
     }
 
     /// Poses of some blocks for a group of samples.

@@ -21,6 +21,6 @@ mod weights;
 
 pub use links::LinkBlend;
 pub use matrices::Blend;
-pub use model::{BlendData, BlendedModel, SampleData};
+pub use model::{BlendData, BlendedModel, SampleData, ServoTerms};
 pub use step::{BlendedState, BlendedStepper};
 pub use weights::Weights;

@@ -25,6 +25,21 @@ pub struct SampleData {
     pub model: Arc<ReducedModel>,
     /// Total potential energy U₀ of the mechanism there, J.
     pub potential: f64,
+    /// How that energy depends on the servos' targets.
+    pub servos: ServoTerms,
+}
+
+/// Derivatives of the potential energy at a sample by the servos' targets s, the effectors held where they are.
+///
+/// Together with U₀, the static wrenches, 𝓗 and the targets' rest coordinates R the energy is exact to second order in
+/// displacements and targets: U = U₀ + pᵀs + ½ sᵀE s + b_ηᵀη + ½ ηᵀ𝓗η − ηᵀ𝓗R s. For a model alone p and E are constants
+/// of no effect; between samples they are part of the force.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ServoTerms {
+    /// p = ∂U/∂s, one entry per servo.
+    pub force: Vec<f64>,
+    /// E = ∂²U/∂s², servos × servos.
+    pub stiffness: Matrix,
 }
 
 /// The numbers of a blended model; E effectors, N coordinates.
@@ -87,6 +102,9 @@ pub(super) struct Prepared {
     /// K, 6E × 6E: S²B 𝓗 BᵀS².
     pub(super) stiffness: Packed,
     pub(super) potential: f64,
+    pub(super) servos: ServoTerms,
+    /// K ξ_s per servo target, ξ_s the displacement at which the mechanism rests for it: 6E × servos.
+    pub(super) servo_wrench: Matrix,
     /// S² + K⁺/ε for [`Weights::Metric`].
     pub(super) metric: Option<Packed>,
     /// S²B of the sample, 6E × N by rows.
@@ -225,6 +243,11 @@ impl BlendedModel {
         &self.data
     }
 
+    /// Number of servos.
+    pub fn servo_count(&self) -> usize {
+        self.data.samples[0].model.data().servos.len()
+    }
+
     /// N, the number of chart coordinates.
     pub fn dof(&self) -> usize {
         self.data.basis.columns()
@@ -343,6 +366,8 @@ fn prepare(data: &BlendData, s: &SampleData) -> Prepared {
         stiffness: Packed::new(&stiffness.symmetric_part()),
         metric: metric(data, &stiffness.symmetric_part()).as_ref().map(Packed::new),
         potential: s.potential,
+        servos: s.servos.clone(),
+        servo_wrench: dual_own.mul(&model.hessian.mul(&model.servo_rest)),
         dual: dual_own.as_slice().to_vec(),
         place,
         mass: congruence(&model.mass),
@@ -362,9 +387,8 @@ fn metric(data: &BlendData, stiffness: &Matrix) -> Option<Matrix> {
     let (mut values, mut vectors) = (scaled.as_slice().to_vec(), alloc::vec![0.0; n * n]);
     jacobi(&mut values, &mut vectors, n);
     Some(Matrix::from_fn(n, n, |i, j| {
-        let part = |k: usize| {
-            vectors[k * n + i] * values[k * (n + 1)].max(0.0) * vectors[k * n + j]
-        };
+        let part =
+            |k: usize| vectors[k * n + i] * values[k * (n + 1)].max(0.0) * vectors[k * n + j];
         let positive: f64 = (0..n).map(part).sum();
         (f64::from(i == j) + positive / energy) / (scale(i) * scale(j))
     }))
@@ -404,6 +428,13 @@ fn check(d: &BlendData) -> Result<(), ModelError> {
         size("effectors of a sample", m.effectors.len(), d.reference.len())?;
         size("coordinates of a sample", m.basis.columns(), d.basis.columns())?;
         size("links of a sample", m.links.len(), first.links.len())?;
+        let servos = m.servos.len();
+        size("servos of a sample", servos, first.servos.len())?;
+        size("servo forces of a sample", s.servos.force.len(), servos)?;
+        size("servo stiffness rows", s.servos.stiffness.rows(), servos)?;
+        size("servo stiffness columns", s.servos.stiffness.columns(), servos)?;
+        let forces = s.servos.force.iter().all(|f| f.is_finite());
+        finite("servo terms", forces && s.servos.stiffness.is_finite())?;
         orthonormal("basis of a sample", &m.basis, m.radius)?;
     }
     Ok(())

@@ -25,7 +25,20 @@ impl BlendedModel {
     /// # Errors
     /// A load on an effector that does not exist, numbers that are not finite.
     pub fn solve_static(&self, loads: &[EffectorLoad]) -> Result<StaticSolution, ModelError> {
+        self.solve_static_driven(loads, &alloc::vec![0.0; self.servo_count()])
+    }
+
+    /// The same with targets of the servos, which grow with the loads.
+    ///
+    /// # Errors
+    /// As [`BlendedModel::solve_static`]; another number of targets than servos.
+    pub fn solve_static_driven(
+        &self,
+        loads: &[EffectorLoad],
+        servo_targets: &[f64],
+    ) -> Result<StaticSolution, ModelError> {
         crate::statics::check_loads(loads, self.effector_count())?;
+        crate::state::check("servo targets", servo_targets, self.servo_count())?;
         let mut out = StaticSolution {
             eta: vec![0.0; self.dof()],
             status: StaticStatus::Converged,
@@ -37,6 +50,8 @@ impl BlendedModel {
         while reached < 1.0 {
             let next = f64::min(1.0, reached + step);
             let mut trial = out.eta.clone();
+            let targets: Vec<f64> = servo_targets.iter().map(|s| next * s).collect();
+            here.drive(self, &targets);
             let (status, iterations, residual) = self.newton(&mut trial, loads, next, &mut here);
             out.iterations += iterations;
             if status == StaticStatus::Converged {

@@ -21,6 +21,9 @@ use crate::{
 pub struct BlendedState {
     pub(super) x: Vec<f64>,
     pub(super) velocity: Vec<f64>,
+    pub(super) servo_targets: Vec<f64>,
+    /// True if some servo target is not 0.
+    driven: bool,
     /// At `x`.
     pub(super) here: Evaluation,
     work: Work,
@@ -52,6 +55,8 @@ impl BlendedState {
         let mut out = Self {
             x: vec![0.0; n],
             velocity: vec![0.0; n],
+            servo_targets: vec![0.0; model.servo_count()],
+            driven: false,
             here: Evaluation::new(model),
             work: Work {
                 there: Evaluation::new(model),
@@ -82,6 +87,37 @@ impl BlendedState {
         Ok(())
     }
 
+    /// Sets the servos' targets relative to those of the samples, in the order of
+    /// [`ModelData::servos`](crate::ModelData::servos). The potential energy changes by what the servos' drives do.
+    ///
+    /// # Errors
+    /// A wrong length, numbers that are not finite; the state is then unchanged.
+    pub fn set_servo_targets(
+        &mut self,
+        model: &BlendedModel,
+        targets: &[f64],
+    ) -> Result<(), ModelError> {
+        crate::state::check("servo targets", targets, model.servo_count())?;
+        crate::state::check("chart coordinates", &self.x, model.dof())?;
+        self.servo_targets.clear();
+        self.servo_targets.extend_from_slice(targets);
+        self.driven = targets.iter().any(|s| *s != 0.0);
+        self.here.drive(model, targets);
+        self.work.there.drive(model, targets);
+        self.here.at(model, &self.x);
+        Ok(())
+    }
+
+    /// Servo targets relative to those of the samples.
+    pub fn servo_targets(&self) -> &[f64] {
+        &self.servo_targets
+    }
+
+    /// Servo targets, empty where all are 0.
+    pub(super) fn driven_targets(&self) -> &[f64] {
+        if self.driven { &self.servo_targets } else { &[] }
+    }
+
     /// Chart coordinates.
     pub fn x(&self) -> &[f64] {
         &self.x
@@ -90,6 +126,11 @@ impl BlendedState {
     /// Their rates.
     pub fn velocity(&self) -> &[f64] {
         &self.velocity
+    }
+
+    /// ∂U/∂x, the generalised force that holds the effectors here.
+    pub fn elastic_force(&self) -> &[f64] {
+        &self.here.gradient[..self.x.len()]
     }
 
     /// Wrenches that hold the effectors here, each in its effector's displaced frame.

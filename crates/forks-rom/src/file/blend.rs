@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `SIZE` | counts N, E, samples; numbers radius, range (alone may be infinite); bytes kind of weights, kind of blend; counts exponent, neighbours (0 where the weights have none) |
 //! | `CHAR` | E poses reference, matrix basis 6E × N |
-//! | `SAMP` | per sample: number potential, count of bytes, the sample's reduced model as a whole file of its own |
+//! | `SAMP` | per sample: number potential, count of bytes, the sample's reduced model as a whole file of its own; with s servos s numbers ∂U/∂s and matrix ∂²U/∂s² s × s |
 //!
 //! Weights: 0 Shepard, 1 as printed in \[A16\], 2 neighbours. Blend: 0 energy, 1 eigenvectors, 2 log-Euclidean. Versions
 //! follow the same rule as those of reduced models; there is one so far: 1.
@@ -21,7 +21,7 @@ use super::{
     reader::Reader,
     write::Writer,
 };
-use crate::{Blend, BlendData, BlendedModel, ReducedModel, SampleData, Weights};
+use crate::{Blend, BlendData, BlendedModel, ReducedModel, SampleData, ServoTerms, Weights};
 
 /// First bytes of a file.
 pub(super) const MAGIC: [u8; 8] = *b"\x89FORKB\r\n";
@@ -66,9 +66,11 @@ impl BlendedModel {
             out.matrix(basis);
         });
         out.section(SAMP, |out| {
-            for SampleData { model, potential } in samples {
+            for SampleData { model, potential, servos } in samples {
                 out.numbers([*potential]);
                 out.block(&model.to_bytes());
+                out.numbers(servos.force.iter().copied());
+                out.matrix(&servos.stiffness);
             }
         });
         out.finish()
@@ -111,7 +113,11 @@ impl BlendedModel {
         let samples = r.list("samples", samples, 16, |r| {
             let potential = r.number("potential")?;
             let model = ReducedModel::held_by_loads(read::read(r.block("model")?)?)?;
-            Ok(SampleData { model: Arc::new(model), potential })
+            let count = model.data().servos.len();
+            let force = r.list("servo forces", count, 8, |r| r.number("servo forces"))?;
+            let stiffness = r.matrix("servo stiffness", count, count)?;
+            let servos = ServoTerms { force, stiffness };
+            Ok(SampleData { model: Arc::new(model), potential, servos })
         })?;
         r.end()?;
         file.end()?;

@@ -67,6 +67,8 @@ pub(super) fn blend(model: &BlendedModel) -> String {
     let sample = |s: &SampleData| {
         Object::default()
             .field("potential", number(s.potential))
+            .field("servo_forces", numbers(s.servos.force.iter().copied()))
+            .field("servo_stiffness", matrix(&s.servos.stiffness))
             .field("model", json(s.model.data()))
             .end()
     };

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use forks_rom::lie::{Matrix, Pose, Twist, Wrench};
 use forks_rom::{
-    BlendData, DEFAULT_RANGE, EffectorRest, LinkRest, ModelData, ReducedModel, SampleData, Weights,
+    BlendData, DEFAULT_RANGE, EffectorRest, LinkRest, ModelData, ReducedModel, SampleData,
+    ServoTerms, Weights,
 };
 use forks_testkit::Rng;
 
@@ -112,7 +113,11 @@ pub(crate) fn blend(rng: &mut Rng, sizes: Sizes) -> BlendData {
             base: None,
         })
         .unwrap();
-        SampleData { model: Arc::new(model), potential: rng.symmetric() }
+        SampleData {
+            model: Arc::new(model),
+            potential: rng.symmetric(),
+            servos: ServoTerms::default(),
+        }
     };
     let samples = (0..samples).map(|i| sample(rng, i == 0)).collect();
     BlendData {
