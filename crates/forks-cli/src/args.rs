@@ -40,7 +40,7 @@ pub(crate) struct SimulateArgs {
     #[arg(value_name = "MODEL", required_unless_present = "reduced")]
     pub(crate) path: Option<PathBuf>,
 
-    /// Step a reduced model instead, a file that `forks reduce -o` wrote
+    /// Step a reduced model or a blend instead, a file that `forks reduce -o` or `forks blend -o` wrote
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "state", "servos", "integrator", "tolerance"])]
     pub(crate) reduced: Option<PathBuf>,
 

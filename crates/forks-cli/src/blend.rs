@@ -10,6 +10,7 @@ use std::{
 use forks_blend::{BlendError, LoadRegion, Placed, Placement, PlacementStatus, Progress, place};
 use forks_io::write_atomically;
 use forks_mechanism::lie::glam::DVec3;
+use forks_rom::Weights;
 use serde::Serialize;
 
 use crate::{
@@ -53,7 +54,12 @@ pub(crate) fn run(args: &BlendArgs) -> Result<ExitCode, CliError> {
     }
     let placed = placed.map_err(fail)?;
     if let Some(path) = &args.output {
-        write_atomically(path, &placed.model.to_bytes())?;
+        let is_json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+        let bytes = match is_json {
+            true => (placed.model.to_json() + "\n").into_bytes(),
+            false => placed.model.to_bytes(),
+        };
+        write_atomically(path, &bytes)?;
     }
     let report = Report::new(args, &placed);
     if placed.status != PlacementStatus::Reached {
@@ -99,7 +105,9 @@ struct SampleReport {
 #[derive(Debug, Serialize)]
 struct RoundReport {
     samples: usize,
-    exponent: u32,
+    /// How samples are weighted.
+    weights: &'static str,
+    exponent: Option<u32>,
     constraint_error: Option<f64>,
     joint_space_constraint_error: Option<f64>,
     static_error: Option<f64>,
@@ -112,6 +120,16 @@ struct SkippedReport {
 }
 
 impl Report {
+/// Name and exponent of weights.
+fn weights(w: &Weights) -> (&'static str, Option<u32>) {
+    match *w {
+        Weights::Shepard { exponent } => ("shepard", Some(exponent)),
+        Weights::Metric { exponent, .. } => ("metric", Some(exponent)),
+        Weights::Neighbours { exponent, .. } => ("neighbours", Some(exponent)),
+        _ => ("printed", None),
+    }
+}
+
     fn new(args: &BlendArgs, p: &Placed) -> Self {
         let plain = |f: &[(usize, DVec3)]| f.iter().map(|(_, f)| f.to_array()).collect();
         let finite = |x: f64| x.is_finite().then_some(x);
@@ -132,7 +150,8 @@ impl Report {
                 .iter()
                 .map(|r| RoundReport {
                     samples: r.samples,
-                    exponent: r.exponent,
+                    weights: weights(&r.weights).0,
+                    exponent: weights(&r.weights).1,
                     constraint_error: finite(r.constraint),
                     joint_space_constraint_error: finite(r.joint_space),
                     static_error: finite(r.statics),
@@ -160,9 +179,10 @@ impl Report {
             // Writing to a string does not fail.
             let _ = writeln!(
                 out,
-                "{} samples, exponent {}: constraint error {}, static error {}",
+                "{} samples, weights {}{}: constraint error {}, static error {}",
                 r.samples,
-                r.exponent,
+                r.weights,
+                r.exponent.map_or(String::new(), |p| format!(" {p}")),
                 shown(r.constraint_error),
                 shown(r.static_error)
             );

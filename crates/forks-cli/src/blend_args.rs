@@ -59,7 +59,7 @@ pub(crate) struct BlendArgs {
     #[arg(long)]
     pub(crate) gravity: bool,
 
-    /// Write the blend
+    /// Write the blend for `forks simulate --reduced`; if the name ends in .json, its numbers as JSON for other programs
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

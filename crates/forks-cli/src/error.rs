@@ -55,6 +55,16 @@ pub(crate) enum CliError {
         /// Why.
         source: ModelError,
     },
+    /// Blends do not have what an option asks for.
+    #[error("{}: a blended model cannot be stepped with {option}; {instead}", path.display())]
+    NotForBlends {
+        /// The file.
+        path: PathBuf,
+        /// The option.
+        option: &'static str,
+        /// What there is.
+        instead: &'static str,
+    },
     /// A reduced model has no effector or servo of that name.
     #[error("{}: the reduced model has no {what} '{name}' (it has {known})", path.display())]
     UnknownName {

@@ -9,6 +9,7 @@ mod blend_args;
 mod dynamics;
 mod error;
 mod inspect;
+mod instance;
 mod model;
 mod mujoco;
 mod output;

@@ -1,30 +1,50 @@
-//! `forks simulate --reduced`: a reduced model in motion.
+//! `forks simulate --reduced`: a reduced or blended model in motion.
 
-use std::{fmt::Write as _, path::Path, process::ExitCode, sync::Arc};
+use std::{fmt::Write as _, path::Path, process::ExitCode};
 
 use forks_dynamics::Energy;
 use forks_io::{Scalars, Trajectory};
-use forks_mechanism::lie::{Pose, Wrench};
+use forks_mechanism::lie::Wrench;
 use forks_rom::{
-    EffectorLoad, Elasticity, FileError, LoadFrame, PoseBuffer, Reconstruction, ReducedModel,
-    Scheme, State, StepStatus, Stepper,
+    BlendedModel, EffectorLoad, FileError, LoadFrame, ModelData, ReducedModel, StepStatus,
 };
 use serde::Serialize;
 
 use crate::{
-    args::{ElasticityChoice, FrameChoice, SchemeChoice, SimulateArgs},
+    args::{FrameChoice, SimulateArgs},
     dynamics::EnergyEntry,
     error::CliError,
+    instance::{Blended, Instance, Single},
     output::{self, short},
     simulate::{LinkPose, Progress},
 };
 
 /// Runs the command.
 pub(crate) fn run(args: &SimulateArgs, file: &Path) -> Result<ExitCode, CliError> {
-    let model = Arc::new(ReducedModel::load(file).map_err(|e| refused(file, e))?);
-    let load = load(args, file, &model)?;
-    let state = start(args, file, &model)?;
-    let mut run = Run::new(model, state, load);
+    match ReducedModel::load(file) {
+        Ok(model) => {
+            let servos = servo_targets(args, file, model.data())?;
+            run_instance(args, file, Single::new(args, file, model, &servos)?)
+        }
+        Err(FileError::NotAReducedModel { found }) if found == BLEND => {
+            let model = BlendedModel::load(file).map_err(|e| refused(file, e))?;
+            let servos = servo_targets(args, file, model.data().samples[0].model.data())?;
+            run_instance(args, file, Blended::new(args, file, model, &servos)?)
+        }
+        Err(e) => Err(refused(file, e)),
+    }
+}
+
+/// First bytes of the file of a blend.
+const BLEND: [u8; 8] = *b"\x89FORKB\r\n";
+
+fn run_instance(
+    args: &SimulateArgs,
+    file: &Path,
+    instance: impl Instance,
+) -> Result<ExitCode, CliError> {
+    let load = load(args, file, instance.data())?;
+    let mut run = Run::new(instance, load);
     let finite = run.all_steps(args, file)?;
     if let Some(path) = &args.output {
         run.trajectory.save(path)?;
@@ -63,16 +83,16 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 fn load(
     args: &SimulateArgs,
     file: &Path,
-    model: &ReducedModel,
+    data: &ModelData,
 ) -> Result<Option<EffectorLoad>, CliError> {
     let options = &args.run_time;
     let Some(wrench) = options.wrench else { return Ok(None) };
-    let names = || model.data().effectors.iter().map(|e| e.name.as_str());
+    let names = || data.effectors.iter().map(|e| e.name.as_str());
     let effector = match &options.effector {
         Some(name) => names()
             .position(|n| n == name)
             .ok_or_else(|| unknown(file, "effector", name, names()))?,
-        None if model.effector_count() == 1 => 0,
+        None if data.effectors.len() == 1 => 0,
         None => {
             return Err(CliError::WhichEffector { path: file.into(), known: listed(names()) });
         }
@@ -93,28 +113,22 @@ fn unknown<'a>(
     CliError::UnknownName { path: file.into(), what, name: name.into(), known: listed(known) }
 }
 
-/// The linearisation pose at rest, with the servos' targets.
-fn start(args: &SimulateArgs, file: &Path, model: &ReducedModel) -> Result<State, CliError> {
-    let servos = &model.data().servos;
+/// The servos' targets.
+fn servo_targets(args: &SimulateArgs, file: &Path, data: &ModelData) -> Result<Vec<f64>, CliError> {
+    let servos = &data.servos;
     let mut targets = vec![0.0; servos.len()];
     for (name, value) in &args.run_time.servo {
         let i = servos.iter().position(|s| s == name);
         let known = || servos.iter().map(String::as_str);
         targets[i.ok_or_else(|| unknown(file, "servo", name, known()))?] = *value;
     }
-    let mut state = State::new(model);
-    state
-        .set_servo_targets(model, &targets)
-        .map_err(|source| CliError::Step { path: file.into(), source })?;
-    Ok(state)
+    Ok(targets)
 }
 
 /// A run with what is watched on the way.
-struct Run {
-    model: Arc<ReducedModel>,
-    state: State,
+struct Run<I> {
+    instance: I,
     loads: Vec<EffectorLoad>,
-    poses: PoseBuffer,
     trajectory: Trajectory,
     start: Energy,
     last: Energy,
@@ -132,16 +146,13 @@ struct OutOfRange {
     time: f64,
 }
 
-impl Run {
-    fn new(model: Arc<ReducedModel>, state: State, load: Option<EffectorLoad>) -> Self {
-        let poses = PoseBuffer::new(&model);
-        let names = poses.iter().map(|(l, _)| model.data().links[l].name.clone());
-        let trajectory = Trajectory::new(names);
-        let start = energy(&model, &state);
+impl<I: Instance> Run<I> {
+    fn new(mut instance: I, load: Option<EffectorLoad>) -> Self {
+        instance.poses();
+        let start = instance.energy();
         Self {
             loads: load.into_iter().collect(),
-            trajectory,
-            poses,
+            trajectory: Trajectory::new(instance.shown_links()),
             start,
             last: start,
             largest_growth: 0.0,
@@ -149,24 +160,15 @@ impl Run {
             steps: 0,
             out_of_range: 0,
             first_out_of_range: None,
-            model,
-            state,
+            instance,
         }
     }
 
     /// All steps, the last one shorter if the time is no multiple; false if one was not finite.
     fn all_steps(&mut self, args: &SimulateArgs, file: &Path) -> Result<bool, CliError> {
         let stepper = |h| {
-            let scheme = match args.run_time.scheme {
-                SchemeChoice::Implicit => Scheme::ImplicitEuler,
-                SchemeChoice::Exponential => Scheme::Exponential,
-            };
-            let elasticity = match args.run_time.elasticity {
-                ElasticityChoice::Energy => Elasticity::Energy,
-                ElasticityChoice::Linear => Elasticity::Linear,
-            };
-            Stepper::with(self.model.clone(), h, scheme, elasticity)
-                .map_err(|source| CliError::Step { path: file.into(), source })
+            let made = self.instance.stepper(h);
+            made.map_err(|source| CliError::Step { path: file.into(), source })
         };
         let steps = (args.time / args.step - 1e-9).ceil().max(0.0) as usize;
         let left = args.time - steps.saturating_sub(1) as f64 * args.step;
@@ -190,12 +192,12 @@ impl Run {
         Ok(true)
     }
 
-    fn step(&mut self, stepper: &Stepper) -> bool {
-        match stepper.step(&mut self.state, &self.loads) {
+    fn step(&mut self, stepper: &I::Stepper) -> bool {
+        match self.instance.step(stepper, &self.loads) {
             StepStatus::Completed => {}
             StepStatus::OutOfRange { effector } => {
                 self.out_of_range += 1;
-                let name = || self.model.data().effectors[effector].name.clone();
+                let name = || self.instance.data().effectors[effector].name.clone();
                 let time = self.time;
                 self.first_out_of_range
                     .get_or_insert_with(|| OutOfRange { effector: name(), time });
@@ -203,7 +205,7 @@ impl Run {
             StepStatus::NotFinite => return false,
         }
         self.steps += 1;
-        let energy = energy(&self.model, &self.state);
+        let energy = self.instance.energy();
         self.largest_growth = self.largest_growth.max(energy.total() - self.last.total());
         self.last = energy;
         true
@@ -213,28 +215,14 @@ impl Run {
         if args.output.is_none() {
             return Ok(());
         }
-        let error = self.model.constraint_error(&self.state, Reconstruction::Twist);
+        let error = self.instance.constraint_error();
         let gap = error.joints.iter().fold(0.0, |m: f64, j| m.max(j.gap.position));
         let Energy { kinetic, gravitational, elastic } = self.last;
-        let loop_gap = gap / self.model.data().radius;
+        let loop_gap = gap / self.instance.data().radius;
         let scalars = Scalars { kinetic, gravitational, elastic, loop_gap };
-        let poses = self.poses();
+        let poses = self.instance.poses();
         self.trajectory.push(self.time, scalars, &poses)?;
         Ok(())
-    }
-
-    fn poses(&mut self) -> Vec<Pose> {
-        self.model.poses(&self.state, &mut self.poses);
-        self.poses.iter().map(|(_, p)| p).collect()
-    }
-}
-
-/// Gravity is part of the linearisation pose; its energy is not told apart.
-fn energy(model: &ReducedModel, state: &State) -> Energy {
-    Energy {
-        kinetic: model.kinetic_energy(state.velocity()),
-        gravitational: 0.0,
-        elastic: model.elastic_energy(state.eta(), state.servo_targets()),
     }
 }
 
@@ -252,6 +240,9 @@ struct Report {
     eta: Vec<f64>,
     velocity: Vec<f64>,
     servo_targets: Vec<f64>,
+    /// Of a blend's samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weights: Option<Vec<f64>>,
     energy: EnergyEntry,
     start_energy: EnergyEntry,
     /// Of kinetic and elastic energy in one step; what the wrench adds is part of it.
@@ -271,19 +262,19 @@ struct ConstraintError {
 }
 
 impl Report {
-    fn new(mut run: Run, finite: bool, args: &SimulateArgs) -> Self {
-        let poses = run.poses();
-        let error = run.model.constraint_error(&run.state, Reconstruction::Twist);
-        let data = run.model.data();
+    fn new(mut run: Run<impl Instance>, finite: bool, args: &SimulateArgs) -> Self {
+        let poses = run.instance.poses();
+        let error = run.instance.constraint_error();
+        let (instance, range) = (&run.instance, run.instance.range());
         let effector = |(e, rest): (usize, &forks_rom::EffectorRest)| {
-            LinkPose::new(&rest.name, &run.model.effector_pose(e, run.state.eta()))
+            LinkPose::new(&rest.name, &instance.effector_pose(e))
         };
         let mut warnings = Vec::new();
         if let Some(OutOfRange { effector, time }) = &run.first_out_of_range {
             warnings.push(format!(
                 "effector '{effector}' left the range of the model (relative displacement {}) in {} of {} steps, \
                  first at {} s",
-                short(data.range), run.out_of_range, run.steps, short(*time)
+                short(range), run.out_of_range, run.steps, short(*time)
             ));
         }
         Self {
@@ -292,27 +283,22 @@ impl Report {
                 (true, 0) => "completed",
                 (true, _) => "out-of-range",
             },
-            scheme: match args.run_time.scheme {
-                SchemeChoice::Implicit => "implicit",
-                SchemeChoice::Exponential => "exponential",
-            },
-            elasticity: match args.run_time.elasticity {
-                ElasticityChoice::Energy => "energy",
-                ElasticityChoice::Linear => "linear",
-            },
+            scheme: instance.scheme(),
+            elasticity: instance.elasticity(),
             time: run.time,
             step: args.step,
             steps: run.steps,
             out_of_range_steps: run.out_of_range,
-            eta: run.state.eta().to_vec(),
-            velocity: run.state.velocity().to_vec(),
-            servo_targets: run.state.servo_targets().to_vec(),
+            eta: instance.coordinates().to_vec(),
+            velocity: instance.velocity().to_vec(),
+            servo_targets: instance.servo_targets().to_vec(),
+            weights: instance.weights().map(<[f64]>::to_vec),
             energy: run.last.into(),
             start_energy: run.start.into(),
             largest_energy_growth: run.largest_growth,
             constraint_error: ConstraintError { position: error.position, angle: error.angle },
             samples: run.trajectory.samples().len(),
-            effectors: data.effectors.iter().enumerate().map(effector).collect(),
+            effectors: instance.data().effectors.iter().enumerate().map(effector).collect(),
             links: run
                 .trajectory
                 .links()
