@@ -1,7 +1,7 @@
 //! Rules that need the mass matrix in the start pose: `springdamper` of joints, `dampratio` of servos.
 
 use forks_mechanism::{
-    Combination, JointId, JointMatrix, Mechanism, dense, lie::Matrix, link_jacobian,
+    Combination, JointId, Mechanism, dense, lie::Matrix, link_jacobian,
 };
 
 use super::{
@@ -87,7 +87,11 @@ impl Reader<'_> {
                 set_spring(joint, &j.raw, inertia / (time * time * ratio * ratio));
             }
             if !self.compiler.no_dampers {
-                joint.damping = JointMatrix::isotropic(range.len(), 2.0 * inertia / time);
+                // Actuators may have added to what the joint had; that stays.
+                for i in 0..range.len() {
+                    let added = joint.damping.get(i, i) - j.raw.damping;
+                    joint.damping.set(i, i, 2.0 * inertia / time + added);
+                }
             }
         }
         Ok(())
