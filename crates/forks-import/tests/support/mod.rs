@@ -22,6 +22,7 @@ pub(crate) const MODELS: &[&str] = &[
     "dmc_humanoid_CMU/humanoid_CMU.xml",
     "dmc_fish/fish.xml",
     "dmc_quadruped/quadruped.nomesh.xml",
+    "dmc_quadruped/quadruped.xml",
     "fetch_reach_includes/nomesh/reach.xml",
     "myolegs26/nomesh/myolegs26_wrapper.xml",
     "mujoco_small_tests/armature_equivalence.xml",
