@@ -4,7 +4,7 @@ use std::{convert::Infallible, path::PathBuf, str::FromStr};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::blend_args::BlendArgs;
+use crate::{blend_args::BlendArgs, read_args::ReadOptions};
 
 /// Reduced models of compliant articulated mechanisms.
 ///
@@ -41,7 +41,7 @@ pub(crate) struct SimulateArgs {
     pub(crate) path: Option<PathBuf>,
 
     /// Step a reduced model or a blend instead, a file that `forks reduce -o` or `forks blend -o` wrote
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "state", "servos", "integrator", "tolerance"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "state", "servos", "integrator", "tolerance", "ReadOptions"])]
     pub(crate) reduced: Option<PathBuf>,
 
     /// Start state instead of the model's own: a JSON file {"qpos": [...], "qvel": [...]} with MuJoCo's
@@ -55,6 +55,9 @@ pub(crate) struct SimulateArgs {
 
     #[command(flatten)]
     pub(crate) run_time: RunTimeOptions,
+
+    #[command(flatten)]
+    pub(crate) read: ReadOptions,
 
     /// How long, s
     #[arg(long, value_name = "T", value_parser = duration)]
@@ -89,7 +92,7 @@ impl SimulateArgs {
     /// What is needed to load the full model; `None` where a reduced one is stepped.
     pub(crate) fn model(&self) -> Option<ModelOptions> {
         let (path, state) = (self.path.clone()?, self.state.clone());
-        Some(ModelOptions { path, state, json: self.json })
+        Some(ModelOptions { path, state, json: self.json, read: self.read.clone() })
     }
 }
 
@@ -177,7 +180,7 @@ pub(crate) struct DynamicsArgs {
 }
 
 /// Arguments of `forks reduce`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct ReduceArgs {
     #[command(flatten)]
     pub(crate) model: ModelOptions,
@@ -185,8 +188,9 @@ pub(crate) struct ReduceArgs {
     #[command(flatten)]
     pub(crate) springs: SpringOptions,
 
-    /// End effectors: link names, or site:NAME for the frame of a site; the model comes before them
-    #[arg(long, required = true, num_args = 1.., value_name = "LINK")]
+    /// End effectors: link names, or site:NAME for the frame of a site; the model comes before them. Default: those
+    /// of the side file
+    #[arg(long, num_args = 1.., value_name = "LINK")]
     pub(crate) effector: Vec<String>,
 
     /// Linearise at the static equilibrium under gravity and spring preloads instead of the start state
@@ -249,7 +253,7 @@ impl FromStr for MassChoice {
 }
 
 /// Arguments of `forks statics`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct StaticsArgs {
     #[command(flatten)]
     pub(crate) model: ModelOptions,
@@ -257,9 +261,9 @@ pub(crate) struct StaticsArgs {
     #[command(flatten)]
     pub(crate) springs: SpringOptions,
 
-    /// The loaded link, or site:NAME for the frame of a site
+    /// The loaded link, or site:NAME for the frame of a site. Default: the only end effector of the side file
     #[arg(long, value_name = "LINK")]
-    pub(crate) effector: String,
+    pub(crate) effector: Option<String>,
 
     /// Force (N) and torque (N·m) at the effector's origin
     #[arg(long, value_name = "fx,fy,fz,tx,ty,tz", allow_hyphen_values = true, value_parser = wrench)]
@@ -305,7 +309,7 @@ pub(crate) struct InspectArgs {
 }
 
 /// Which model, in which state, and how to answer; the same for all commands.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct ModelOptions {
     /// The model: an MJCF or URDF file
     #[arg(value_name = "MODEL")]
@@ -319,10 +323,13 @@ pub(crate) struct ModelOptions {
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) read: ReadOptions,
 }
 
 /// What resists motion besides the model's own springs.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct SpringOptions {
     /// Give this stiffness to every coordinate of a non-free joint that has neither spring nor servo
     /// (N/m or N·m/rad; tendons do not count as springs)

@@ -23,6 +23,7 @@ use crate::{
 /// Runs the command.
 pub(crate) fn run(args: &BlendArgs) -> Result<ExitCode, CliError> {
     let model = Model::load(&args.model)?;
+    let args = &BlendArgs { effector: model.effectors(&args.effector)?, ..args.clone() };
     let problem = model.problem(&args.model, &args.springs, &args.effector)?;
     let region = |effector| LoadRegion {
         normal: args.normal.map(DVec3::from_array),
@@ -119,7 +120,6 @@ struct SkippedReport {
     reason: String,
 }
 
-impl Report {
 /// Name and exponent of weights.
 fn weights(w: &Weights) -> (&'static str, Option<u32>) {
     match *w {
@@ -130,6 +130,7 @@ fn weights(w: &Weights) -> (&'static str, Option<u32>) {
     }
 }
 
+impl Report {
     fn new(args: &BlendArgs, p: &Placed) -> Self {
         let plain = |f: &[(usize, DVec3)]| f.iter().map(|(_, f)| f.to_array()).collect();
         let finite = |x: f64| x.is_finite().then_some(x);

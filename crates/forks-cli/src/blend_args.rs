@@ -7,7 +7,7 @@ use clap::Args;
 use crate::args::{ModelOptions, SpringOptions, coefficient, count, duration};
 
 /// Arguments of `forks blend`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct BlendArgs {
     #[command(flatten)]
     pub(crate) model: ModelOptions,
@@ -15,8 +15,9 @@ pub(crate) struct BlendArgs {
     #[command(flatten)]
     pub(crate) springs: SpringOptions,
 
-    /// End effectors: link names, or site:NAME for the frame of a site; each is loaded in the cone
-    #[arg(long, required = true, num_args = 1.., value_name = "LINK")]
+    /// End effectors: link names, or site:NAME for the frame of a site; each is loaded in the cone. Default: those of
+    /// the side file
+    #[arg(long, num_args = 1.., value_name = "LINK")]
     pub(crate) effector: Vec<String>,
 
     /// Axis of the cone of forces, world axes

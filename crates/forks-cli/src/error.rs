@@ -117,6 +117,12 @@ pub(crate) enum CliError {
         /// Status and the part of the loads that was balanced.
         problem: String,
     },
+    /// No end effector to work with; an error of usage.
+    #[error("no end effector: {problem}; use --effector LINK, or name it in a side file")]
+    NoEffector {
+        /// Why.
+        problem: &'static str,
+    },
     /// The state is wrong; says where it comes from.
     #[error("{place}: {problem}")]
     State {

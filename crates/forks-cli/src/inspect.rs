@@ -1,20 +1,20 @@
 //! `forks inspect`: what a model is made of, and how it can move.
 
-use std::{fmt::Write as _, process::ExitCode};
+use std::process::ExitCode;
 
 use forks_import::Note;
-use forks_io::{Align, TextTable};
 use forks_mechanism::{
     Connection, Coupling, Joint, JointId, LinkId, Mechanism, Mobility, RANK_TOLERANCE, connections,
-    mobility,
+    loops, mobility,
 };
 use serde::Serialize;
 
 use crate::{
     args::InspectArgs,
     error::CliError,
+    inspect_springs::{SpringEntry, spring_entries},
     model::{Model, joint_name},
-    output::{self, short},
+    output,
 };
 
 /// Runs the command.
@@ -25,66 +25,76 @@ pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode, CliError> {
 
 /// The answer; field names are part of the program's interface.
 #[derive(Debug, Serialize)]
-struct Report {
-    name: String,
-    links: Vec<LinkEntry>,
-    joints: Vec<JointEntry>,
-    loop_closures: Vec<ClosureEntry>,
-    couplings: Vec<CouplingEntry>,
-    dof: usize,
-    constraint_rows: usize,
-    constraint_rank: usize,
-    mobility: usize,
-    total_mass: f64,
-    moving_mass: f64,
-    bounding_radius: f64,
-    notes: Vec<NoteEntry>,
+pub(crate) struct Report {
+    pub(crate) name: String,
+    pub(crate) links: Vec<LinkEntry>,
+    pub(crate) joints: Vec<JointEntry>,
+    pub(crate) loop_closures: Vec<ClosureEntry>,
+    /// How far the two sides of each closure are apart, m and rad.
+    closure_gaps: Vec<[f64; 2]>,
+    pub(crate) couplings: Vec<CouplingEntry>,
+    pub(crate) springs: Vec<SpringEntry>,
+    /// Those that the side file names.
+    pub(crate) effectors: Vec<String>,
+    pub(crate) dof: usize,
+    pub(crate) constraint_rows: usize,
+    pub(crate) constraint_rank: usize,
+    /// Rows that repeat others.
+    pub(crate) redundant_rows: usize,
+    pub(crate) mobility: usize,
+    pub(crate) total_mass: f64,
+    pub(crate) moving_mass: f64,
+    pub(crate) bounding_radius: f64,
+    pub(crate) notes: Vec<NoteEntry>,
 }
 
 #[derive(Debug, Serialize)]
-struct LinkEntry {
-    name: String,
-    mass: f64,
-    parent: String,
+pub(crate) struct LinkEntry {
+    pub(crate) name: String,
+    pub(crate) mass: f64,
+    pub(crate) parent: String,
 }
 
 #[derive(Debug, Serialize)]
-struct JointEntry {
-    name: String,
+pub(crate) struct JointEntry {
+    pub(crate) name: String,
     #[serde(rename = "type")]
-    kind: &'static str,
-    parent: String,
-    child: String,
-    dof: usize,
+    pub(crate) kind: &'static str,
+    pub(crate) parent: String,
+    pub(crate) child: String,
+    pub(crate) dof: usize,
 }
 
 #[derive(Debug, Serialize)]
-struct ClosureEntry {
-    name: String,
+pub(crate) struct ClosureEntry {
+    pub(crate) name: String,
     #[serde(rename = "type")]
-    kind: &'static str,
-    link_a: String,
-    link_b: String,
-    rows: usize,
-    rank: usize,
+    pub(crate) kind: &'static str,
+    pub(crate) link_a: String,
+    pub(crate) link_b: String,
+    pub(crate) rows: usize,
+    pub(crate) rank: usize,
+    /// How far the two sides are apart, m and rad.
+    #[serde(skip)]
+    pub(crate) gap: [f64; 2],
 }
 
 #[derive(Debug, Serialize)]
-struct CouplingEntry {
-    name: String,
-    joints: Vec<String>,
-    rows: usize,
-    rank: usize,
+pub(crate) struct CouplingEntry {
+    pub(crate) name: String,
+    pub(crate) joints: Vec<String>,
+    pub(crate) rows: usize,
+    pub(crate) rank: usize,
 }
 
 #[derive(Debug, Serialize)]
-struct NoteEntry {
-    element: String,
-    attribute: String,
-    effect: &'static str,
-    line: Option<u32>,
-    file: Option<String>,
-    reason: String,
+pub(crate) struct NoteEntry {
+    pub(crate) element: String,
+    pub(crate) attribute: String,
+    pub(crate) effect: &'static str,
+    pub(crate) line: Option<u32>,
+    pub(crate) file: Option<String>,
+    pub(crate) reason: String,
 }
 
 impl Report {
@@ -92,17 +102,22 @@ impl Report {
         let m = &model.mechanism;
         let poses = m.link_poses(&model.positions);
         let counts = mobility(m, &model.positions, &poses, RANK_TOLERANCE);
+        let gaps = loops::closure_gaps(m, &model.positions, &poses);
         let names = JointNames::new(m);
         let ends = joint_ends(m);
         Self {
             name: m.name().to_owned(),
             links: link_entries(m),
             joints: joint_entries(m, &names, &ends),
-            loop_closures: closure_entries(m, &counts, &names, &ends),
+            loop_closures: closure_entries(m, &counts, &names, &ends, &gaps),
             couplings: coupling_entries(m, &counts, &names),
+            closure_gaps: gaps.iter().map(|g| [g.position, g.angle]).collect(),
+            springs: spring_entries(m, &names),
+            effectors: model.effectors.clone(),
             dof: counts.dof,
             constraint_rows: counts.rows,
             constraint_rank: counts.rank,
+            redundant_rows: counts.redundant_rows,
             mobility: counts.mobility,
             total_mass: m.total_mass(),
             moving_mass: m.moving_mass(),
@@ -131,7 +146,7 @@ fn is_hidden(j: &Joint) -> bool {
 }
 
 /// What every joint is called in the answer.
-struct JointNames(Vec<String>);
+pub(crate) struct JointNames(Vec<String>);
 
 impl JointNames {
     /// Tree joints and loop-closing joints are numbered apart, without the hidden ones.
@@ -148,7 +163,7 @@ impl JointNames {
         Self(m.joints().iter().enumerate().map(name).collect())
     }
 
-    fn of(&self, id: JointId) -> String {
+    pub(crate) fn of(&self, id: JointId) -> String {
         self.0[id.index()].clone()
     }
 }
@@ -205,8 +220,9 @@ fn closure_entries(
     counts: &Mobility,
     names: &JointNames,
     ends: &[(LinkId, LinkId)],
+    gaps: &[loops::ClosureGap],
 ) -> Vec<ClosureEntry> {
-    let entry = |c: &forks_mechanism::ClosureMobility| {
+    let entry = |(c, gap): (&forks_mechanism::ClosureMobility, &loops::ClosureGap)| {
         let (a, b) = ends[c.joint.index()];
         ClosureEntry {
             name: names.of(c.joint),
@@ -215,9 +231,10 @@ fn closure_entries(
             link_b: m.link(b).name.clone(),
             rows: c.rows,
             rank: c.rank,
+            gap: [gap.position, gap.angle],
         }
     };
-    counts.closures.iter().map(entry).collect()
+    counts.closures.iter().zip(gaps).map(entry).collect()
 }
 
 fn coupling_entries(m: &Mechanism, counts: &Mobility, names: &JointNames) -> Vec<CouplingEntry> {
@@ -236,82 +253,4 @@ fn coupling_entries(m: &Mechanism, counts: &Mobility, names: &JointNames) -> Vec
         }
     };
     m.couplings().iter().zip(&counts.couplings).map(entry).collect()
-}
-
-impl Report {
-    /// The answer for people.
-    fn text(&self) -> String {
-        let mut out = String::new();
-        let title = if self.name.is_empty() { "(no name)" } else { &self.name };
-        let mut line = |key: &str, value: String| {
-            writeln!(out, "{key:<17}{value}").expect("writing to a string");
-        };
-        line("model", title.to_owned());
-        line("dof", self.dof.to_string());
-        let (rows, rank) = (self.constraint_rows, self.constraint_rank);
-        line("loop equations", format!("{rows}, {rank} of them independent"));
-        line("mobility", self.mobility.to_string());
-        line("total mass", format!("{} kg", short(self.total_mass)));
-        line("moving mass", format!("{} kg", short(self.moving_mass)));
-        line("bounding radius", format!("{} m", short(self.bounding_radius)));
-        for (title, table) in self.tables() {
-            if table.row_count() > 0 {
-                write!(out, "\n{title} ({})\n{table}", table.row_count())
-                    .expect("writing to a string");
-            }
-        }
-        out
-    }
-
-    fn tables(&self) -> [(&'static str, TextTable); 5] {
-        use Align::{Left, Right};
-        let mut links =
-            TextTable::new().column("name", Left).column("mass (kg)", Right).column("parent", Left);
-        for l in &self.links {
-            links.push([l.name.clone(), short(l.mass), l.parent.clone()]);
-        }
-        let mut joints = TextTable::new()
-            .column("name", Left)
-            .column("type", Left)
-            .column("dof", Right)
-            .column("parent", Left)
-            .column("child", Left);
-        for j in &self.joints {
-            let dof = j.dof.to_string();
-            joints.push([&j.name, j.kind, &dof, &j.parent, &j.child]);
-        }
-        let mut closures = TextTable::new()
-            .column("name", Left)
-            .column("type", Left)
-            .column("rows", Right)
-            .column("rank", Right)
-            .column("link a", Left)
-            .column("link b", Left);
-        for c in &self.loop_closures {
-            let [rows, rank] = [c.rows, c.rank].map(|n| n.to_string());
-            closures.push([&c.name, c.kind, &rows, &rank, &c.link_a, &c.link_b]);
-        }
-        let mut couplings =
-            TextTable::new().column("name", Left).column("rank", Right).column("joints", Left);
-        for c in &self.couplings {
-            couplings.push([c.name.clone(), c.rank.to_string(), c.joints.join(", ")]);
-        }
-        let mut notes = TextTable::new()
-            .column("line", Right)
-            .column("element", Left)
-            .column("attribute", Left)
-            .column("effect", Left)
-            .column("reason", Left);
-        for n in &self.notes {
-            let line = n.line.map_or_else(String::new, |l| l.to_string());
-            notes.push([&line, &n.element, &n.attribute, n.effect, &n.reason]);
-        }
-        [
-            ("links", links),
-            ("joints", joints),
-            ("loop closures", closures),
-            ("couplings", couplings),
-            ("notes", notes),
-        ]
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use forks_import::{Import, ImportOptions, Note, load_model};
+use forks_import::{Import, Note};
 use forks_mechanism::{JointId, JointKind, Mechanism, Preparation};
 use forks_reduce::{Problem, ProblemOptions, ReduceError};
 use serde::Deserialize;
@@ -19,6 +19,8 @@ pub(crate) struct Model {
     pub(crate) mechanism: Mechanism,
     /// What of the file it does not hold exactly.
     pub(crate) notes: Vec<Note>,
+    /// End effectors that the side file names.
+    pub(crate) effectors: Vec<String>,
     /// All position coordinates: those of the state, loop-closing joints fitted to them.
     pub(crate) positions: Vec<f64>,
     /// MuJoCo's velocities of the tree joints; zero where the state gives none.
@@ -28,7 +30,7 @@ pub(crate) struct Model {
 impl Model {
     /// Reads the model and puts it in the state that the arguments name.
     pub(crate) fn load(options: &ModelOptions) -> Result<Self, CliError> {
-        let Import { mechanism, notes, .. } = load_model(&options.path, &ImportOptions::default())?;
+        let Import { mechanism, notes, effectors } = options.read.load(options)?;
         let mut positions = mechanism.start_positions();
         let mut velocities = vec![0.0; mechanism.tree_velocity_count()];
         if let Some(source) = &options.state {
@@ -42,11 +44,32 @@ impl Model {
             let link = mechanism.links()[i].name.clone();
             return Err(CliError::FarAway { path: options.path.clone(), link });
         }
-        Ok(Self { mechanism, notes, positions, velocities })
+        Ok(Self { mechanism, notes, effectors, positions, velocities })
     }
 }
 
 impl Model {
+    /// The end effectors asked for, those of the side file where none are.
+    pub(crate) fn effectors(&self, asked: &[String]) -> Result<Vec<String>, CliError> {
+        match (asked, &self.effectors[..]) {
+            ([], []) => Err(CliError::NoEffector { problem: "none is given" }),
+            ([], of_file) => Ok(of_file.to_vec()),
+            _ => Ok(asked.to_vec()),
+        }
+    }
+
+    /// The one end effector asked for, that of the side file where none is.
+    pub(crate) fn effector(&self, asked: Option<&str>) -> Result<String, CliError> {
+        match (asked, &self.effectors[..]) {
+            (Some(name), _) => Ok(name.to_owned()),
+            (None, [only]) => Ok(only.clone()),
+            (None, []) => Err(CliError::NoEffector { problem: "none is given" }),
+            (None, _) => {
+                Err(CliError::NoEffector { problem: "the side file names several, one is needed" })
+            }
+        }
+    }
+
     /// The mechanism that moves: with servos as springs that rest at the start state if asked for.
     pub(crate) fn moving(
         &self,

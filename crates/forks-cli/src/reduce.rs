@@ -25,6 +25,7 @@ const GAP_WARNING: f64 = 1e-6;
 /// Runs the command.
 pub(crate) fn run(args: &ReduceArgs) -> Result<ExitCode, CliError> {
     let model = Model::load(&args.model)?;
+    let args = &ReduceArgs { effector: model.effectors(&args.effector)?, ..args.clone() };
     let problem = model.problem(&args.model, &args.springs, &args.effector)?;
     let fail = |e: ReduceError| CliError::reduce(&args.model.path, e);
     let loads = Loads::gravity();

@@ -22,7 +22,7 @@ use crate::{
 /// Runs the command.
 pub(crate) fn run(args: &StaticsArgs) -> Result<ExitCode, CliError> {
     let model = Model::load(&args.model)?;
-    let effectors = [args.effector.clone()];
+    let effectors = [model.effector(args.effector.as_deref())?];
     let problem = model.problem(&args.model, &args.springs, &effectors)?;
     let frame = match args.frame {
         FrameChoice::World => WrenchFrame::World,

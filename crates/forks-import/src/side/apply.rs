@@ -15,7 +15,7 @@ impl SideFile {
     /// # Errors
     /// Joints and links that the model does not have, lists of a wrong length, loops that cannot be closed.
     pub fn apply(&self, import: Import) -> Result<Import, ImportError> {
-        let Import { mechanism, mut notes, .. } = import;
+        let Import { mechanism, mut notes, mut effectors } = import;
         let mut b = MechanismBuilder::from_mechanism(&mechanism);
         let joints = self.find_joints(&mechanism)?;
         for (entry, &id) in self.joints.iter().zip(&joints) {
@@ -45,7 +45,7 @@ impl SideFile {
         if self.file.is_some() {
             notes.push(self.note(moved));
         }
-        let effectors = self.effectors.iter().map(|(_, name)| name.clone()).collect();
+        effectors.extend(self.effectors.iter().map(|(_, name)| name.clone()));
         Ok(Import { mechanism: b.build().map_err(failed)?, notes, effectors })
     }
 

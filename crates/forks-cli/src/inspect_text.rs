@@ -1,0 +1,194 @@
+//! The text that `forks inspect` shows to people.
+
+use std::fmt::Write as _;
+
+use forks_io::{Align, TextTable};
+
+use crate::{
+    inspect::{LinkEntry, Report},
+    output::short,
+};
+
+/// Levels of branches that are drawn; deeper ones are cut off on the left.
+const LEVELS: usize = 24;
+
+impl Report {
+    /// The answer for people.
+    pub(crate) fn text(&self) -> String {
+        let mut out = String::new();
+        let title = if self.name.is_empty() { "(no name)" } else { &self.name };
+        let mut line = |key: &str, value: String| {
+            writeln!(out, "{key:<17}{value}").expect("writing to a string");
+        };
+        line("model", title.to_owned());
+        line("dof", self.dof.to_string());
+        let (rows, rank) = (self.constraint_rows, self.constraint_rank);
+        line("loop equations", format!("{rows}, {rank} of them independent"));
+        if self.redundant_rows > 0 {
+            line("redundant", self.redundant_rows.to_string());
+        }
+        line("mobility", self.mobility.to_string());
+        line("total mass", format!("{} kg", short(self.total_mass)));
+        line("moving mass", format!("{} kg", short(self.moving_mass)));
+        line("bounding radius", format!("{} m", short(self.bounding_radius)));
+        if !self.effectors.is_empty() {
+            line("end effectors", self.effectors.join(", "));
+        }
+        for (title, table) in self.tables() {
+            if table.row_count() > 0 {
+                write!(out, "\n{title} ({})\n{table}", table.row_count())
+                    .expect("writing to a string");
+            }
+        }
+        out
+    }
+
+    fn tables(&self) -> [(&'static str, TextTable); 6] {
+        use Align::{Left, Right};
+        let mut links =
+            TextTable::new().column("name", Left).column("mass (kg)", Right).column("parent", Left);
+        for (prefix, l) in tree(&self.links) {
+            links.push([prefix + &l.name, short(l.mass), l.parent.clone()]);
+        }
+        let mut joints = TextTable::new()
+            .column("name", Left)
+            .column("type", Left)
+            .column("dof", Right)
+            .column("parent", Left)
+            .column("child", Left);
+        for j in &self.joints {
+            let dof = j.dof.to_string();
+            joints.push([&j.name, j.kind, &dof, &j.parent, &j.child]);
+        }
+        let mut closures = TextTable::new()
+            .column("name", Left)
+            .column("type", Left)
+            .column("rows", Right)
+            .column("rank", Right)
+            .column("link a", Left)
+            .column("link b", Left)
+            .column("gap (m)", Right)
+            .column("gap (rad)", Right);
+        for c in &self.loop_closures {
+            let [rows, rank] = [c.rows, c.rank].map(|n| n.to_string());
+            let [m, rad] = c.gap.map(rounded);
+            closures.push([&c.name, c.kind, &rows, &rank, &c.link_a, &c.link_b, &m, &rad]);
+        }
+        let mut couplings =
+            TextTable::new().column("name", Left).column("rank", Right).column("joints", Left);
+        for c in &self.couplings {
+            couplings.push([c.name.clone(), c.rank.to_string(), c.joints.join(", ")]);
+        }
+        let mut springs = TextTable::new()
+            .column("name", Left)
+            .column("on", Left)
+            .column("stiffness", Right)
+            .column("damping", Right)
+            .column("rest", Right);
+        for s in &self.springs {
+            let list = |x: &[f64]| x.iter().map(|x| short(*x)).collect::<Vec<_>>().join(" ");
+            let (k, d) = (s.shown(&s.stiffness), s.shown(&s.damping));
+            springs.push([&s.name, s.kind, &k, &d, &list(&s.rest)]);
+        }
+        let mut notes = TextTable::new()
+            .column("line", Right)
+            .column("element", Left)
+            .column("attribute", Left)
+            .column("effect", Left)
+            .column("reason", Left);
+        for n in &self.notes {
+            let line = n.line.map_or_else(String::new, |l| l.to_string());
+            notes.push([&line, &n.element, &n.attribute, n.effect, &n.reason]);
+        }
+        [
+            ("links", links),
+            ("joints", joints),
+            ("loop closures", closures),
+            ("couplings", couplings),
+            ("springs", springs),
+            ("notes", notes),
+        ]
+    }
+}
+
+/// A gap for people: what is below rounding is 0.
+fn rounded(x: f64) -> String {
+    if x < 1e-14 { "0".into() } else { format!("{x:.1e}") }
+}
+
+/// Every link with the lines of the tree in front of it, depth first. A link without a mark hangs on the one above it;
+/// where a link carries several, each of them begins a branch.
+fn tree(links: &[LinkEntry]) -> Vec<(String, &LinkEntry)> {
+    let mut children: std::collections::HashMap<&str, Vec<usize>> = Default::default();
+    for (i, l) in links.iter().enumerate() {
+        children.entry(l.parent.as_str()).or_default().push(i);
+    }
+    let below = |name: &str| children.get(name).map_or(&[][..], Vec::as_slice);
+    let mut out = Vec::with_capacity(links.len());
+    // The lines under a link, whether it begins a branch, and whether that is the last one.
+    let mut open: Vec<(usize, Vec<bool>, bool)> = Vec::new();
+    let push = |open: &mut Vec<(usize, Vec<bool>, bool)>, name: &str, lines: &[bool]| {
+        let (found, several) = (below(name), below(name).len() > 1);
+        for (n, &i) in found.iter().enumerate().rev() {
+            let mut lines = lines.to_vec();
+            if several {
+                // True where the branch goes on below.
+                lines.push(n + 1 < found.len());
+                let deep = lines.len().saturating_sub(LEVELS);
+                lines.drain(..deep);
+            }
+            open.push((i, lines, several));
+        }
+    };
+    push(&mut open, "world", &[]);
+    while let Some((i, lines, branch)) = open.pop() {
+        let mut prefix = String::new();
+        for (n, &goes_on) in lines.iter().enumerate() {
+            prefix += match (branch && n + 1 == lines.len(), goes_on) {
+                (true, true) => "├─ ",
+                (true, false) => "└─ ",
+                (false, true) => "│  ",
+                (false, false) => "   ",
+            };
+        }
+        out.push((prefix, &links[i]));
+        push(&mut open, &links[i].name, &lines);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(links: &[(&str, &str)]) -> Vec<String> {
+        let entry = |(name, parent): &(&str, &str)| LinkEntry {
+            name: (*name).into(),
+            mass: 0.0,
+            parent: (*parent).into(),
+        };
+        let links: Vec<LinkEntry> = links.iter().map(entry).collect();
+        tree(&links).into_iter().map(|(prefix, l)| prefix + &l.name).collect()
+    }
+
+    #[test]
+    fn branches_have_marks_and_chains_go_on() {
+        let links = [("a", "world"), ("b", "a"), ("c", "b"), ("d", "c"), ("e", "b"), ("f", "e")];
+        assert_eq!(shown(&links), ["a", "b", "├─ c", "│  d", "└─ e", "   f"]);
+        assert_eq!(shown(&[("a", "world"), ("b", "world")]), ["├─ a", "└─ b"]);
+    }
+
+    #[test]
+    fn deep_combs_stay_narrow() {
+        let names: Vec<String> = (0..4000).map(|i| format!("l{i}")).collect();
+        let mut links = Vec::new();
+        for i in 0..names.len() / 2 {
+            let parent = if i == 0 { "world" } else { names[2 * i - 2].as_str() };
+            links.push((names[2 * i].as_str(), parent));
+            links.push((names[2 * i + 1].as_str(), parent));
+        }
+        let lines = shown(&links);
+        assert_eq!(lines.len(), 4000);
+        assert!(lines.iter().all(|l| l.chars().count() <= 3 * LEVELS + 5));
+    }
+}
