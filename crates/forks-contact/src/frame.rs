@@ -1,0 +1,31 @@
+//! Jacobians of points of rigid bodies.
+
+use forks_lie::glam::DVec3;
+
+/// Two unit tangents that make a right-handed frame (normal, first, second) with a unit normal.
+pub fn tangents(normal: DVec3) -> [DVec3; 2] {
+    // The axis that the normal is furthest from gives the best conditioned product.
+    let a = normal.abs();
+    let axis = if a.x <= a.y && a.x <= a.z {
+        DVec3::X
+    } else if a.y <= a.z {
+        DVec3::Y
+    } else {
+        DVec3::Z
+    };
+    let first = axis.cross(normal).normalize_or(DVec3::X);
+    [first, normal.cross(first)]
+}
+
+/// Velocity of a body's point along three axes, as 3 × 6 Jacobian of the body's twist (v; ω), row after row.
+///
+/// `point` (m) and `axes` (normal, two tangents) are in the frame of the twist. The body towards which the normal points takes
+/// `sign` 1, the other one −1, so that a positive normal velocity separates them.
+pub fn point_jacobian(point: DVec3, axes: [DVec3; 3], sign: f64) -> [f64; 18] {
+    let mut out = [0.0; 18];
+    for (row, axis) in out.chunks_exact_mut(6).zip(axes) {
+        row[..3].copy_from_slice(&(sign * axis).to_array());
+        row[3..].copy_from_slice(&(sign * point.cross(axis)).to_array());
+    }
+    out
+}

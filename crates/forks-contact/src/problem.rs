@@ -1,0 +1,386 @@
+//! The numbers of a contact problem.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use forks_lie::{Matrix, SpatialInertia, Twist};
+
+use crate::{
+    Contact, ContactError, Row, Side,
+    constraint::Friction,
+    dense::{asymmetry, cholesky_pivot},
+};
+
+/// A body of a problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BodyId(pub(crate) usize);
+
+impl BodyId {
+    /// Its place in the order of addition.
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// A contact or row of a problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConstraintId(pub(crate) usize);
+
+impl ConstraintId {
+    /// Its place in the order of addition.
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// Entries of a body in the problem's arrays.
+#[derive(Clone, Debug)]
+pub(crate) struct Body {
+    /// Coordinates n.
+    pub(crate) dof: usize,
+    /// First of its velocities.
+    pub(crate) velocity: usize,
+    /// First of its n × n inverse matrix.
+    pub(crate) inverse: usize,
+}
+
+/// A contact or row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Contact(Contact),
+    Row(Row),
+}
+
+/// A constraint and its sides.
+#[derive(Clone, Debug)]
+pub(crate) struct Constraint {
+    pub(crate) kind: Kind,
+    pub(crate) sides: Range<usize>,
+}
+
+impl Constraint {
+    /// Number of rows: 3 or 1.
+    pub(crate) fn rows(&self) -> usize {
+        match self.kind {
+            Kind::Contact(_) => 3,
+            Kind::Row(_) => 1,
+        }
+    }
+}
+
+/// A side's place in the problem's arrays.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SideRecord {
+    pub(crate) body: usize,
+    pub(crate) jacobian: usize,
+}
+
+/// Bodies as inverse system matrices with free velocities, and the constraints between them.
+///
+/// A problem is meant to be kept: [`Problem::clear_constraints`] and [`Problem::set_free_velocity`] prepare it for the
+/// next step without giving back its memory.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    step: f64,
+    bodies: Vec<Body>,
+    inverses: Vec<f64>,
+    free: Vec<f64>,
+    constraints: Vec<Constraint>,
+    sides: Vec<SideRecord>,
+    jacobians: Vec<f64>,
+    scratch: Vec<f64>,
+}
+
+impl Problem {
+    /// A problem without bodies; `step` h in seconds.
+    ///
+    /// # Errors
+    /// A step that is not positive and finite.
+    pub fn new(step: f64) -> Result<Self, ContactError> {
+        if !(step.is_finite() && step > 0.0) {
+            return Err(ContactError::Step { step });
+        }
+        Ok(Self {
+            step,
+            bodies: Vec::new(),
+            inverses: Vec::new(),
+            free: Vec::new(),
+            constraints: Vec::new(),
+            sides: Vec::new(),
+            jacobians: Vec::new(),
+            scratch: Vec::new(),
+        })
+    }
+
+    /// h, s.
+    pub fn step(&self) -> f64 {
+        self.step
+    }
+
+    /// Number of bodies.
+    pub fn body_count(&self) -> usize {
+        self.bodies.len()
+    }
+
+    /// Number of contacts and rows.
+    pub fn constraint_count(&self) -> usize {
+        self.constraints.len()
+    }
+
+    /// Adds a body of n coordinates: its inverse system matrix A⁻¹ (n × n, symmetric positive definite) and the velocity v
+    /// (n numbers) that it has at the end of the step if nothing touches it.
+    ///
+    /// For a reduced model A = M + hD + h²𝓗; for any body A⁻¹ maps generalised impulses to velocities.
+    ///
+    /// # Errors
+    /// Sizes that do not fit, numbers that are not finite, a matrix that is not symmetric positive definite.
+    pub fn add_body(
+        &mut self,
+        inverse_system: &Matrix,
+        free_velocity: &[f64],
+    ) -> Result<BodyId, ContactError> {
+        let (body, dof) = (self.bodies.len(), free_velocity.len());
+        check_finite(body, "the free velocity", free_velocity)?;
+        self.check_inverse(body, dof, inverse_system)?;
+        self.bodies.push(Body { dof, velocity: self.free.len(), inverse: self.inverses.len() });
+        self.free.extend_from_slice(free_velocity);
+        self.inverses.extend_from_slice(inverse_system.as_slice());
+        Ok(BodyId(body))
+    }
+
+    /// Adds a rigid body; velocities are its twist (v; ω) at the frame of the inertia, in that frame's axes.
+    ///
+    /// # Errors
+    /// Numbers that are not finite, an inertia that is not positive definite.
+    pub fn add_rigid_body(
+        &mut self,
+        inertia: &SpatialInertia,
+        free_velocity: Twist,
+    ) -> Result<BodyId, ContactError> {
+        let body = self.bodies.len();
+        let matrix = inertia.matrix();
+        if !matrix.is_finite() {
+            let quantity = "the inertia";
+            return Err(ContactError::BodyNotFinite { body, quantity, value: f64::NAN });
+        }
+        let Some(inverse) = matrix.inverse_positive_definite() else {
+            return Err(ContactError::NotPositiveDefinite { body, row: 0, pivot: inertia.mass });
+        };
+        let inverse = Matrix::from_fn(6, 6, |i, j| inverse.get(i, j));
+        self.add_body(&inverse, &free_velocity.to_array())
+    }
+
+    /// Gives a body another free velocity.
+    ///
+    /// # Errors
+    /// A body that does not exist, a wrong size, numbers that are not finite.
+    pub fn set_free_velocity(
+        &mut self,
+        body: BodyId,
+        free_velocity: &[f64],
+    ) -> Result<(), ContactError> {
+        let range = self.velocity_range(body)?;
+        if free_velocity.len() != range.len() {
+            return Err(ContactError::BodySize {
+                body: body.0,
+                quantity: "the free velocity",
+                found: free_velocity.len(),
+                expected: range.len(),
+            });
+        }
+        check_finite(body.0, "the free velocity", free_velocity)?;
+        self.free[range].copy_from_slice(free_velocity);
+        Ok(())
+    }
+
+    /// Gives a body another inverse system matrix of the same size.
+    ///
+    /// # Errors
+    /// As [`Problem::add_body`].
+    pub fn set_inverse_system(
+        &mut self,
+        body: BodyId,
+        inverse_system: &Matrix,
+    ) -> Result<(), ContactError> {
+        let dof = self.velocity_range(body)?.len();
+        self.check_inverse(body.0, dof, inverse_system)?;
+        let start = self.bodies[body.0].inverse;
+        self.inverses[start..start + dof * dof].copy_from_slice(inverse_system.as_slice());
+        Ok(())
+    }
+
+    /// Adds a contact; a side per moving body that takes part, with a 3 × n Jacobian each.
+    ///
+    /// # Errors
+    /// Sizes that do not fit, numbers that are not finite or out of range, a body that does not exist.
+    pub fn add_contact(
+        &mut self,
+        contact: &Contact,
+        sides: &[Side<'_>],
+    ) -> Result<ConstraintId, ContactError> {
+        contact.check(self.constraints.len())?;
+        self.add(Kind::Contact(*contact), 3, sides)
+    }
+
+    /// Adds a scalar row; a side per moving body that takes part, with n entries each.
+    ///
+    /// # Errors
+    /// As [`Problem::add_contact`].
+    pub fn add_row(&mut self, row: &Row, sides: &[Side<'_>]) -> Result<ConstraintId, ContactError> {
+        row.check(self.constraints.len())?;
+        self.add(Kind::Row(*row), 1, sides)
+    }
+
+    /// Sets the impulses that a constraint starts from: three for a contact, one for a row.
+    ///
+    /// # Errors
+    /// A constraint that does not exist, numbers that are not finite.
+    ///
+    /// # Panics
+    /// Never: missing numbers count as zero, further ones are not read.
+    pub fn set_warm_start(
+        &mut self,
+        constraint: ConstraintId,
+        impulses: &[f64],
+    ) -> Result<(), ContactError> {
+        let count = self.constraints.len();
+        let at = constraint.0;
+        if let Some(&value) = impulses.iter().find(|x| !x.is_finite()) {
+            let quantity = "the warm-start impulse";
+            return Err(ContactError::NotFinite { constraint: at, quantity, value });
+        }
+        let Some(found) = self.constraints.get_mut(at) else {
+            return Err(ContactError::NoSuchConstraint { constraint: at, count });
+        };
+        let get = |i: usize| impulses.get(i).copied().unwrap_or(0.0);
+        match &mut found.kind {
+            Kind::Contact(c) => c.warm = [get(0), get(1), get(2)],
+            Kind::Row(r) => r.warm = get(0),
+        }
+        Ok(())
+    }
+
+    /// Removes all contacts and rows.
+    pub fn clear_constraints(&mut self) {
+        self.constraints.clear();
+        self.sides.clear();
+        self.jacobians.clear();
+    }
+
+    /// The velocity of a body if nothing touches it.
+    ///
+    /// # Errors
+    /// A body that does not exist.
+    pub fn free_velocity(&self, body: BodyId) -> Result<&[f64], ContactError> {
+        Ok(&self.free[self.velocity_range(body)?])
+    }
+
+    fn add(
+        &mut self,
+        kind: Kind,
+        rows: usize,
+        sides: &[Side<'_>],
+    ) -> Result<ConstraintId, ContactError> {
+        let constraint = self.constraints.len();
+        for side in sides {
+            let body = side.body.0;
+            let Some(found) = self.bodies.get(body) else {
+                return Err(ContactError::NoSuchBody { body, count: self.bodies.len() });
+            };
+            let (found, expected) = (side.jacobian.len(), rows * found.dof);
+            if found != expected {
+                return Err(ContactError::JacobianSize { constraint, body, found, expected });
+            }
+            if let Some(&value) = side.jacobian.iter().find(|x| !x.is_finite()) {
+                let quantity = "an entry of the Jacobian";
+                return Err(ContactError::NotFinite { constraint, quantity, value });
+            }
+        }
+        let first = self.sides.len();
+        for side in sides {
+            self.sides.push(SideRecord { body: side.body.0, jacobian: self.jacobians.len() });
+            self.jacobians.extend_from_slice(side.jacobian);
+        }
+        self.constraints.push(Constraint { kind, sides: first..self.sides.len() });
+        if let Kind::Contact(Contact { friction: Friction::EllipticCone { mu }, .. }) = kind {
+            self.stretch_tangents(first, mu);
+        }
+        Ok(ConstraintId(constraint))
+    }
+
+    /// Scales the tangents of the newest contact so that its elliptic cone becomes circular.
+    fn stretch_tangents(&mut self, first: usize, mu: [f64; 2]) {
+        let scale = crate::law::tangent_scale(mu);
+        for side in &self.sides[first..] {
+            let n = self.bodies[side.body].dof;
+            for (t, s) in scale.iter().enumerate() {
+                let start = side.jacobian + (1 + t) * n;
+                self.jacobians[start..start + n].iter_mut().for_each(|x| *x *= s);
+            }
+        }
+    }
+
+    fn velocity_range(&self, body: BodyId) -> Result<Range<usize>, ContactError> {
+        let Some(found) = self.bodies.get(body.0) else {
+            return Err(ContactError::NoSuchBody { body: body.0, count: self.bodies.len() });
+        };
+        Ok(found.velocity..found.velocity + found.dof)
+    }
+
+    fn check_inverse(
+        &mut self,
+        body: usize,
+        dof: usize,
+        inverse: &Matrix,
+    ) -> Result<(), ContactError> {
+        for found in [inverse.rows(), inverse.columns()] {
+            if found != dof {
+                let quantity = "the inverse system matrix";
+                return Err(ContactError::BodySize { body, quantity, found, expected: dof });
+            }
+        }
+        check_finite(body, "the inverse system matrix", inverse.as_slice())?;
+        // Inverting a matrix of condition κ leaves an asymmetry of n κ ε; κ up to 1e8 is let through.
+        let difference = asymmetry(dof, inverse.as_slice());
+        if difference > 1e-8 * inverse.max_abs() {
+            return Err(ContactError::NotSymmetric { body, difference });
+        }
+        self.scratch.clear();
+        self.scratch.extend_from_slice(inverse.as_slice());
+        match cholesky_pivot(dof, &mut self.scratch) {
+            Ok(()) => Ok(()),
+            Err((row, pivot)) => Err(ContactError::NotPositiveDefinite { body, row, pivot }),
+        }
+    }
+
+    pub(crate) fn bodies(&self) -> &[Body] {
+        &self.bodies
+    }
+
+    pub(crate) fn constraints(&self) -> &[Constraint] {
+        &self.constraints
+    }
+
+    pub(crate) fn sides(&self) -> &[SideRecord] {
+        &self.sides
+    }
+
+    pub(crate) fn jacobians(&self) -> &[f64] {
+        &self.jacobians
+    }
+
+    pub(crate) fn inverses(&self) -> &[f64] {
+        &self.inverses
+    }
+
+    pub(crate) fn free(&self) -> &[f64] {
+        &self.free
+    }
+}
+
+fn check_finite(body: usize, quantity: &'static str, x: &[f64]) -> Result<(), ContactError> {
+    match x.iter().find(|x| !x.is_finite()) {
+        Some(&value) => Err(ContactError::BodyNotFinite { body, quantity, value }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,387 @@
+//! Solvers, their settings and what they report.
+
+use alloc::vec::Vec;
+
+use crate::{
+    BodyId, ConstraintId, ContactError, Problem,
+    admm::Admm,
+    delassus::Delassus,
+    gauss_seidel::sweep,
+    law::outer_impulse,
+    newton::{NewtonWork, newton},
+    problem::Kind,
+    system::System,
+};
+
+/// How a problem is solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Method {
+    /// Projected Gauss–Seidel: cheap sweeps, few digits, slow on large mass ratios.
+    GaussSeidel,
+    /// ADMM and nonsmooth Newton in turn: all digits, also for redundant and ill-conditioned sets.
+    #[default]
+    Robust,
+}
+
+/// Settings of a solver.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// The method.
+    pub method: Method,
+    /// Largest residual over the problem's speed, dimensionless. Sensible: 1e-4 (games) to 1e-12.
+    pub tolerance: f64,
+    /// Residual that always suffices, m/s.
+    pub absolute_tolerance: f64,
+    /// Sweeps of [`Method::GaussSeidel`] at most.
+    pub max_sweeps: usize,
+    /// Iterations of ADMM in [`Method::Robust`] at most.
+    pub max_iterations: usize,
+    /// Speed of approach below which restitution is 0, m/s.
+    pub restitution_threshold: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            method: Method::default(),
+            tolerance: 1e-10,
+            absolute_tolerance: 1e-14,
+            max_sweeps: 1000,
+            max_iterations: 20_000,
+            restitution_threshold: 1e-3,
+        }
+    }
+}
+
+/// How a solve ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+#[non_exhaustive]
+pub enum Status {
+    /// The residual is within tolerance.
+    Converged,
+    /// It is not, after all iterations; the best impulses found are kept. They are admissible.
+    IterationLimit,
+    /// Numbers overflowed: all impulses are zero, velocities the free ones.
+    Overflow,
+}
+
+/// What a solve came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[must_use]
+pub struct Report {
+    /// How it ended.
+    pub status: Status,
+    /// Largest natural map residual of all constraints, m/s (rad/s).
+    pub residual: f64,
+    /// The same over [`Report::speed`], dimensionless.
+    pub relative_residual: f64,
+    /// Largest speed at the constraints if they did not act, rebounds and corrections included, m/s.
+    pub speed: f64,
+    /// Sweeps of Gauss–Seidel.
+    pub sweeps: usize,
+    /// Iterations of ADMM.
+    pub admm_iterations: usize,
+    /// Iterations of Newton's method.
+    pub newton_iterations: usize,
+    /// Matrices factorised.
+    pub factorisations: usize,
+    /// Share of the restitution that was kept: 1, or less where all of it would have created energy.
+    pub restitution_share: f64,
+    /// T(v) − T(v_free), J: energy that the impulses put in.
+    pub energy_gain: f64,
+}
+
+/// A solver with its memory: after problems of the same size nothing is allocated.
+#[derive(Clone, Debug, Default)]
+pub struct Solver {
+    system: System,
+    dense: Delassus,
+    newton: NewtonWork,
+    admm: Admm,
+    interior: crate::interior::Interior,
+    assembled: bool,
+    best: Vec<f64>,
+    trial: Vec<f64>,
+    /// Residuals of the last solve.
+    residuals: Vec<f64>,
+    /// Impulses of the last solve as users see them.
+    impulses: Vec<f64>,
+    rows: Vec<usize>,
+    bodies: Vec<(usize, usize)>,
+}
+
+/// Counters of one solve.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    sweeps: usize,
+    admm: usize,
+    newton: usize,
+    factorisations: usize,
+}
+
+impl Solver {
+    /// An empty solver.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Impulses of all contacts and rows, and the velocities after them.
+    pub fn solve(&mut self, problem: &Problem, settings: &Settings) -> Report {
+        self.system.prepare(problem, settings.restitution_threshold);
+        self.assembled = false;
+        let mut counters = Counters::default();
+        let tolerance = (settings.tolerance * self.system.speed).max(settings.absolute_tolerance);
+        let share = self.with_restitution(settings, tolerance, &mut counters);
+        self.report(problem, tolerance, share, counters)
+    }
+
+    /// Solves with as much of the restitution as creates no energy and leaves a solution. Returns the share.
+    ///
+    /// Newton's law prescribes velocities. With friction these may ask for more energy than there was (Kane's paradox), and in a
+    /// jammed body they may contradict each other. Without restitution neither is possible.
+    fn with_restitution(
+        &mut self,
+        settings: &Settings,
+        tolerance: f64,
+        counters: &mut Counters,
+    ) -> f64 {
+        let met = self.iterate(settings, tolerance, counters);
+        if !self.system.has_rebound() || (met && !self.creates_energy()) {
+            return 1.0;
+        }
+        let (mut low, mut high) = (0.0, 1.0);
+        if !met {
+            // Contradicting targets drove the impulses far away.
+            self.system.lambda.fill(0.0);
+            self.system.set_rebound(0.0);
+            self.system.recompute_velocity();
+            self.iterate(settings, tolerance, counters);
+            return 0.0;
+        }
+        for _ in 0..BISECTIONS {
+            let share = 0.5 * (low + high);
+            self.system.set_rebound(share);
+            if self.iterate(settings, tolerance, counters) && !self.creates_energy() {
+                low = share;
+            } else {
+                high = share;
+            }
+        }
+        self.system.set_rebound(low);
+        self.iterate(settings, tolerance, counters);
+        low
+    }
+
+    /// True if the impulses put in more energy than corrections of gaps account for.
+    fn creates_energy(&self) -> bool {
+        let excess = self.system.energy_gain() - self.system.correction_work();
+        excess > ENERGY_ROUNDING * self.system.energy_scale()
+    }
+
+    fn iterate(&mut self, settings: &Settings, tolerance: f64, counters: &mut Counters) -> bool {
+        match settings.method {
+            Method::GaussSeidel => self.sweeps(settings.max_sweeps, tolerance, counters),
+            Method::Robust => self.rounds(settings, tolerance, counters),
+        }
+    }
+
+    /// Gauss–Seidel alone.
+    fn sweeps(&mut self, count: usize, tolerance: f64, counters: &mut Counters) -> bool {
+        for _ in 0..count {
+            counters.sweeps += 1;
+            let met = sweep(&mut self.system);
+            if met <= tolerance && self.system.worst_residual() <= tolerance {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// ADMM comes near a solution whatever the masses, Newton makes the digits; twice as many iterations every round.
+    fn rounds(&mut self, settings: &Settings, tolerance: f64, counters: &mut Counters) -> bool {
+        if self.sweeps(FIRST_SWEEPS.min(settings.max_sweeps), tolerance, counters) {
+            return true;
+        }
+        self.best.clear();
+        self.best.extend_from_slice(&self.system.lambda);
+        let mut best = self.system.worst_residual();
+        if !self.assembled {
+            self.dense.assemble(&self.system);
+            self.assembled = true;
+        }
+        self.dense.offsets(&mut self.system);
+        if std::env::var("IPM").is_ok() {
+            let done = self.interior.solve(&self.dense, &self.system, 60, 1e-9, &mut self.trial);
+            counters.sweeps += done.iterations * 1000;
+            let y = self.trial.clone();
+            let r = self.judge(&mut best);
+            if std::env::var("IPMV").is_ok() { std::eprintln!("ipm its {} residual {r:.2e} (speed {:.2e})", done.iterations, self.system.speed); }
+            if r <= tolerance {
+                return true;
+            }
+            let (system, dense) = (&self.system, &self.dense);
+            let done = newton(system, dense, &mut self.newton, &y, NEWTON_ITERATIONS, TIGHTER * tolerance);
+            counters.newton += done.iterations;
+            counters.factorisations += done.factorisations;
+            self.trial.clear();
+            self.trial.extend_from_slice(&self.newton.y);
+            let r = self.judge(&mut best);
+            if std::env::var("IPMV").is_ok() { std::eprintln!("  newton {} residual {r:.2e}", done.iterations); }
+            if r <= tolerance {
+                return true;
+            }
+        }
+        self.admm.start(&self.dense, &self.system, &self.best);
+        let (mut count, mut left) = (FIRST_ITERATIONS, settings.max_iterations);
+        while left > 0 && best.is_finite() {
+            let tight = TIGHTER * tolerance;
+            let done = self.admm.iterate(&self.dense, &self.system, count.min(left), tight);
+            counters.admm += done.iterations;
+            counters.factorisations += done.factorisations;
+            left = left.saturating_sub(count);
+            count *= 2;
+            self.trial.clear();
+            self.trial.extend_from_slice(&self.admm.z);
+            if self.judge(&mut best) <= tolerance {
+                return true;
+            }
+            let (system, dense) = (&self.system, &self.dense);
+            let done =
+                newton(system, dense, &mut self.newton, &self.admm.z, NEWTON_ITERATIONS, tight);
+            counters.newton += done.iterations;
+            counters.factorisations += done.factorisations;
+            self.trial.clear();
+            self.trial.extend_from_slice(&self.newton.y);
+            if self.judge(&mut best) <= tolerance {
+                return true;
+            }
+        }
+        self.system.set_impulses(&self.best);
+        false
+    }
+
+    /// Takes the scaled impulses of `trial` and keeps them if they are the best so far. Returns their residual.
+    fn judge(&mut self, best: &mut f64) -> f64 {
+        self.dense.unscale(&mut self.trial);
+        self.system.set_impulses(&self.trial);
+        let residual = self.system.worst_residual();
+        if residual < *best {
+            *best = residual;
+            self.best.clear();
+            self.best.extend_from_slice(&self.system.lambda);
+        }
+        residual
+    }
+
+    fn report(
+        &mut self,
+        problem: &Problem,
+        tolerance: f64,
+        share: f64,
+        counters: Counters,
+    ) -> Report {
+        self.system.recompute_velocity();
+        let finite = self.system.velocity.iter().chain(&self.system.lambda).all(|x| x.is_finite());
+        let mut residual = self.system.worst_residual();
+        let overflow = !finite || !residual.is_finite();
+        if overflow {
+            self.system.lambda.fill(0.0);
+            self.system.recompute_velocity();
+            residual = self.system.worst_residual();
+            if !residual.is_finite() {
+                residual = f64::MAX;
+            }
+        }
+        self.record(problem);
+        let speed = self.system.speed;
+        let relative = if residual == 0.0 { 0.0 } else { residual / speed.max(f64::MIN_POSITIVE) };
+        Report {
+            status: match () {
+                () if overflow => Status::Overflow,
+                () if residual <= tolerance => Status::Converged,
+                () => Status::IterationLimit,
+            },
+            residual,
+            relative_residual: relative.min(f64::MAX),
+            speed: speed.min(f64::MAX),
+            sweeps: counters.sweeps,
+            admm_iterations: counters.admm,
+            newton_iterations: counters.newton,
+            factorisations: counters.factorisations,
+            restitution_share: share,
+            energy_gain: self.system.energy_gain(),
+        }
+    }
+
+    /// Copies what users may ask for.
+    fn record(&mut self, problem: &Problem) {
+        self.residuals.clear();
+        self.rows.clear();
+        self.impulses.clear();
+        for (block, c) in self.system.blocks.iter().zip(problem.constraints()) {
+            self.residuals.push(self.system.residual(block));
+            self.rows.push(block.row);
+            let x = self.system.impulse(block);
+            match c.kind {
+                Kind::Contact(c) => self.impulses.extend(outer_impulse(&c.friction, x)),
+                Kind::Row(_) => self.impulses.push(x[0]),
+            }
+        }
+        self.bodies.clear();
+        self.bodies.extend(problem.bodies().iter().map(|b| (b.velocity, b.dof)));
+    }
+
+    /// λ of a constraint, N·s or N·m·s: three for a contact (normal, two tangents), one for a row.
+    ///
+    /// # Errors
+    /// A constraint that the last solved problem did not have.
+    pub fn impulse(&self, constraint: ConstraintId) -> Result<&[f64], ContactError> {
+        let (at, count) = (constraint.0, self.rows.len());
+        let Some(&start) = self.rows.get(at) else {
+            return Err(ContactError::NoSuchConstraint { constraint: at, count });
+        };
+        let end = self.rows.get(at + 1).copied().unwrap_or(self.impulses.len());
+        Ok(&self.impulses[start..end])
+    }
+
+    /// v of a body after the impulses.
+    ///
+    /// # Errors
+    /// A body that the last solved problem did not have.
+    pub fn velocity(&self, body: BodyId) -> Result<&[f64], ContactError> {
+        match self.bodies.get(body.0) {
+            Some(&(start, dof)) => Ok(&self.system.velocity[start..start + dof]),
+            None => Err(ContactError::NoSuchBody { body: body.0, count: self.bodies.len() }),
+        }
+    }
+
+    /// The certificate: natural map residual of every constraint in the order of addition, m/s (rad/s).
+    pub fn residuals(&self) -> &[f64] {
+        &self.residuals
+    }
+
+    /// x
+    /// x
+    pub fn system_has_rebound(&self) -> bool { self.system.has_rebound() }
+
+    /// How far the impulses of any constraint are outside their set, relative to their size; 0 if none is.
+    pub fn cone_violation(&self) -> f64 {
+        let of = |b| self.system.impulse(b);
+        self.system.blocks.iter().fold(0.0, |m, b| b.law.violation(of(b)).max(m))
+    }
+}
+
+/// Sweeps before [`Method::Robust`] builds matrices: many problems need no more.
+const FIRST_SWEEPS: usize = 20;
+/// Iterations of ADMM in the first round.
+const FIRST_ITERATIONS: usize = 20;
+/// Iterations of one attempt of Newton's method.
+const NEWTON_ITERATIONS: usize = 30;
+/// Share of the tolerance that the scaled iterations aim for.
+const TIGHTER: f64 = 0.1;
+/// Halvings in the search for the share of restitution.
+const BISECTIONS: usize = 6;
+/// Roundings of the balance of energy, relative to the sum of its terms' sizes.
+const ENERGY_ROUNDING: f64 = 1e-12;

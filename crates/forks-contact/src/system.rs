@@ -1,0 +1,320 @@
+//! A problem prepared for solving: A⁻¹Jᵀ per side, diagonal blocks of W = J A⁻¹ Jᵀ + R, impulses and velocities.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::{
+    Problem,
+    block::Block3,
+    dense::reset,
+    law::{Law, NormalRow, inner_impulse},
+    problem::Kind,
+    scalar::{axpy, dot, hypot},
+};
+
+/// A constraint, ready.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    pub(crate) law: Law,
+    /// First row.
+    pub(crate) row: usize,
+    /// Its sides in [`System::sides`].
+    pub(crate) sides: Range<usize>,
+    /// Diagonal block of W, R included.
+    pub(crate) w: Block3,
+    /// Diagonal of R.
+    pub(crate) regularisation: [f64; 3],
+    /// ρ: impulse per velocity, one over the mean of the block's diagonal; 0 where nothing can move.
+    pub(crate) rho: f64,
+    pub(crate) normal: NormalRow,
+    /// True if the constraint is hit within the step, so that restitution acts.
+    pub(crate) hit: bool,
+}
+
+impl Block {
+    pub(crate) fn rows(&self) -> usize {
+        self.law.rows()
+    }
+}
+
+/// A side, ready.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadySide {
+    pub(crate) body: usize,
+    pub(crate) dof: usize,
+    /// First velocity of the body.
+    pub(crate) velocity: usize,
+    /// First entry of J, and of A⁻¹Jᵀ stored by columns.
+    pub(crate) jacobian: usize,
+}
+
+/// Everything the iterations read and write.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct System {
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) sides: Vec<ReadySide>,
+    /// J of all sides.
+    pub(crate) jacobians: Vec<f64>,
+    /// (A⁻¹Jᵀ)ᵀ of all sides: row r is the change of velocity by a unit impulse of row r.
+    pub(crate) responses: Vec<f64>,
+    pub(crate) rows: usize,
+    /// λ, three or one per constraint.
+    pub(crate) lambda: Vec<f64>,
+    /// v of all bodies for the present λ.
+    pub(crate) velocity: Vec<f64>,
+    /// v for λ = 0.
+    pub(crate) free: Vec<f64>,
+    /// −target of the normal rows, 0 elsewhere: u = J v + R λ + bias.
+    pub(crate) bias: Vec<f64>,
+    /// Largest speed that matters: free constraint velocities, rebounds, corrections.
+    pub(crate) speed: f64,
+}
+
+impl System {
+    /// Takes over a problem; impulses start warm.
+    pub(crate) fn prepare(&mut self, problem: &Problem, threshold: f64) {
+        self.blocks.clear();
+        self.sides.clear();
+        self.jacobians.clear();
+        self.jacobians.extend_from_slice(problem.jacobians());
+        reset(&mut self.responses, self.jacobians.len());
+        self.free.clear();
+        self.free.extend_from_slice(problem.free());
+        self.lambda.clear();
+        for c in problem.constraints() {
+            self.respond(problem, c.sides.clone(), c.rows());
+            self.push_block(problem, c.kind, c.sides.clone(), threshold);
+        }
+        self.rows = self.lambda.len();
+        reset(&mut self.bias, self.rows);
+        self.measure();
+        self.set_rebound(1.0);
+        self.recompute_velocity();
+    }
+
+    /// A⁻¹Jᵀ of a constraint's sides.
+    fn respond(&mut self, problem: &Problem, sides: Range<usize>, rows: usize) {
+        for side in &problem.sides()[sides] {
+            let body = &problem.bodies()[side.body];
+            let n = body.dof;
+            let inverse = &problem.inverses()[body.inverse..body.inverse + n * n];
+            for r in 0..rows {
+                let at = side.jacobian + r * n;
+                let j = &self.jacobians[at..at + n];
+                for (i, x) in self.responses[at..at + n].iter_mut().enumerate() {
+                    *x = dot(&inverse[i * n..(i + 1) * n], j);
+                }
+            }
+            self.sides.push(ReadySide {
+                body: side.body,
+                dof: n,
+                velocity: body.velocity,
+                jacobian: side.jacobian,
+            });
+        }
+    }
+
+    fn push_block(&mut self, problem: &Problem, kind: Kind, sides: Range<usize>, threshold: f64) {
+        let h = problem.step();
+        let row = self.lambda.len();
+        let (law, normal, regularisation) = match kind {
+            Kind::Contact(c) => {
+                let law = Law::of_contact(&c);
+                let normal = NormalRow::of_contact(&c, h, threshold);
+                let creep = c.creep / h;
+                let warm = law.clip(inner_impulse(&c.friction, c.warm));
+                self.lambda.extend_from_slice(&warm);
+                (law, normal, [normal.regularisation, creep, creep])
+            }
+            Kind::Row(r) => {
+                let law = Law::of_row(&r);
+                let normal = NormalRow::of_row(&r, h, threshold);
+                self.lambda.push(r.warm.clamp(r.lower, r.upper));
+                (law, normal, [normal.regularisation, 0.0, 0.0])
+            }
+        };
+        let rows = law.rows();
+        let mut w = [[0.0; 3]; 3];
+        for (i, line) in w.iter_mut().enumerate().take(rows) {
+            for (j, x) in line.iter_mut().enumerate().take(rows) {
+                *x = self.coupling(sides.clone(), i, sides.clone(), j);
+            }
+            line[i] += regularisation[i];
+        }
+        let trace = w[0][0] + w[1][1] + w[2][2];
+        let rho = if trace > 0.0 { rows as f64 / trace } else { 0.0 };
+        let rho = if rho.is_finite() { rho } else { 0.0 };
+        self.blocks.push(Block { law, row, sides, w, regularisation, rho, normal, hit: false });
+    }
+
+    /// Row i of one constraint times A⁻¹ times row j of another.
+    fn coupling(&self, a: Range<usize>, i: usize, b: Range<usize>, j: usize) -> f64 {
+        let mut sum = 0.0;
+        for p in &self.sides[a] {
+            for q in self.sides[b.clone()].iter().filter(|q| q.body == p.body) {
+                let (p, q, n) = (p.jacobian + i * p.dof, q.jacobian + j * q.dof, p.dof);
+                sum += dot(&self.jacobians[p..p + n], &self.responses[q..q + n]);
+            }
+        }
+        sum
+    }
+
+    /// J v of a constraint for given velocities.
+    fn constraint_velocity(&self, block: &Block, velocity: &[f64]) -> [f64; 3] {
+        let mut u = [0.0; 3];
+        for side in &self.sides[block.sides.clone()] {
+            let v = &velocity[side.velocity..side.velocity + side.dof];
+            for (r, u) in u.iter_mut().enumerate().take(block.rows()) {
+                let at = side.jacobian + r * side.dof;
+                *u += dot(&self.jacobians[at..at + side.dof], v);
+            }
+        }
+        u
+    }
+
+    /// Which constraints are hit, and the speed that residuals are compared with.
+    fn measure(&mut self) {
+        let mut speed = 0.0_f64;
+        let mut blocks = core::mem::take(&mut self.blocks);
+        for b in &mut blocks {
+            let u = self.constraint_velocity(b, &self.free);
+            b.hit = b.normal.rebound > 0.0 && u[0] < b.normal.gap_target;
+            speed = speed.max(hypot(u[0], hypot(u[1], u[2])));
+            speed = speed.max(b.normal.gap_target);
+            if b.hit {
+                speed = speed.max(b.normal.rebound);
+            }
+            if matches!(b.law, Law::Interval { lower, .. } if lower != 0.0) {
+                speed = speed.max(b.normal.gap_target.abs());
+            }
+        }
+        self.blocks = blocks;
+        self.speed = speed;
+    }
+
+    /// Sets the targets with restitution scaled by `s`.
+    pub(crate) fn set_rebound(&mut self, s: f64) {
+        for b in &self.blocks {
+            let rebound = if b.hit { s * b.normal.rebound } else { f64::NEG_INFINITY };
+            self.bias[b.row] = -b.normal.gap_target.max(rebound);
+        }
+    }
+
+    /// True if restitution acts anywhere.
+    pub(crate) fn has_rebound(&self) -> bool {
+        self.blocks.iter().any(|b| b.hit)
+    }
+
+    /// λ of a constraint.
+    #[inline]
+    pub(crate) fn impulse(&self, block: &Block) -> [f64; 3] {
+        read(&self.lambda, block)
+    }
+
+    /// u = J v + R λ + bias of a constraint.
+    #[inline]
+    pub(crate) fn law_velocity(&self, block: &Block) -> [f64; 3] {
+        let mut u = self.constraint_velocity(block, &self.velocity);
+        for r in 0..block.rows() {
+            u[r] += block.regularisation[r] * self.lambda[block.row + r] + self.bias[block.row + r];
+        }
+        u
+    }
+
+    /// Adds to a constraint's impulse, and to the velocities of its bodies.
+    #[inline]
+    pub(crate) fn add_impulse(&mut self, i: usize, change: [f64; 3]) {
+        let block = &self.blocks[i];
+        for r in 0..block.rows() {
+            self.lambda[block.row + r] += change[r];
+            for side in &self.sides[block.sides.clone()] {
+                let at = side.jacobian + r * side.dof;
+                let v = &mut self.velocity[side.velocity..side.velocity + side.dof];
+                axpy(change[r], &self.responses[at..at + side.dof], v);
+            }
+        }
+    }
+
+    /// v = v_free + Σ A⁻¹Jᵀ λ, free of what rounding left behind.
+    pub(crate) fn recompute_velocity(&mut self) {
+        self.velocity.clear();
+        self.velocity.extend_from_slice(&self.free);
+        for block in &self.blocks {
+            for side in &self.sides[block.sides.clone()] {
+                let v = &mut self.velocity[side.velocity..side.velocity + side.dof];
+                for r in 0..block.rows() {
+                    let at = side.jacobian + r * side.dof;
+                    axpy(self.lambda[block.row + r], &self.responses[at..at + side.dof], v);
+                }
+            }
+        }
+    }
+
+    /// Takes other impulses, made exactly admissible.
+    pub(crate) fn set_impulses(&mut self, lambda: &[f64]) {
+        for block in &self.blocks {
+            let x = block.law.clip(read(lambda, block));
+            self.lambda[block.row..block.row + block.rows()].copy_from_slice(&x[..block.rows()]);
+        }
+        self.recompute_velocity();
+    }
+
+    /// Natural map residual of a constraint, m/s. Where nothing can move: the velocity that is missing.
+    pub(crate) fn residual(&self, block: &Block) -> f64 {
+        let u = self.law_velocity(block);
+        if block.rho > 0.0 {
+            return block.law.residual(self.impulse(block), u, block.rho);
+        }
+        match block.law {
+            Law::Interval { lower, .. } if lower != 0.0 => u[0].abs(),
+            _ => (-u[0]).max(0.0),
+        }
+    }
+
+    /// Largest residual of all constraints; NaN if one is.
+    pub(crate) fn worst_residual(&self) -> f64 {
+        self.blocks.iter().fold(0.0, |worst, b| {
+            let r = self.residual(b);
+            if r.is_nan() || r > worst { r } else { worst }
+        })
+    }
+
+    /// Energy that the impulses put in: T(v) − T(v_free) = ½ λᵀ J (v + v_free), J.
+    pub(crate) fn energy_gain(&self) -> f64 {
+        self.sum_over_rows(|b, u, free, lambda| {
+            (0..b.rows()).map(|r| 0.5 * lambda[r] * (u[r] + free[r])).sum()
+        })
+    }
+
+    /// Energy that corrections of gaps may put in: Σ λ target over the normal rows, J.
+    pub(crate) fn correction_work(&self) -> f64 {
+        self.sum_over_rows(|b, _, _, lambda| match b.law {
+            Law::Interval { lower, .. } if lower != 0.0 => lambda[0] * b.normal.gap_target,
+            _ => lambda[0] * b.normal.gap_target.max(0.0),
+        })
+    }
+
+    fn sum_over_rows(&self, f: impl Fn(&Block, [f64; 3], [f64; 3], [f64; 3]) -> f64) -> f64 {
+        let of = |b: &Block| {
+            let after = self.constraint_velocity(b, &self.velocity);
+            f(b, after, self.constraint_velocity(b, &self.free), self.impulse(b))
+        };
+        self.blocks.iter().map(of).sum()
+    }
+
+    /// Largest energy that one constraint moves, J: what roundings of [`System::energy_gain`] are measured with.
+    pub(crate) fn energy_scale(&self) -> f64 {
+        self.sum_over_rows(|b, after, free, lambda| {
+            (0..b.rows()).map(|r| lambda[r].abs() * (after[r].abs() + free[r].abs())).sum()
+        })
+    }
+}
+
+/// The entries of a constraint.
+#[inline]
+pub(crate) fn read(x: &[f64], block: &Block) -> [f64; 3] {
+    match block.rows() {
+        1 => [x[block.row], 0.0, 0.0],
+        _ => [x[block.row], x[block.row + 1], x[block.row + 2]],
+    }
+}
