@@ -6,7 +6,7 @@ use forks_import::mechanism::lie::glam::DVec3;
 use support::{UNIT, about, model};
 
 #[test]
-fn zero_inertia_is_no_matter_on_welded_tool_frames() {
+fn b22_zero_inertia_is_no_matter_on_welded_tool_frames() {
     let tool = r#"<body name="tcp" pos="0 0 1"><inertial pos="0 0 0" mass="0" diaginertia="0 0 0"/></body>"#;
     let i = model(&format!("<body>{UNIT}<joint/>{tool}</body>"), "");
     assert!(i.mechanism.find_link("tcp").is_some() && i.mechanism.total_mass() == 1.0);

@@ -68,7 +68,7 @@ fn moving_bodies_of_missing_meshes_are_refused() {
 
 /// `composite` went with MuJoCo 4.0.0, and what it expands to takes its elasticity from a plugin.
 #[test]
-fn composites_and_plugins_are_refused() {
+fn b44_composites_and_plugins_are_refused() {
     let e = refusal("mujoco_cable/cable.xml");
     assert!(e.contains("cable.xml:33") && e.contains("composite is not supported"), "{e}");
     let e = refusal("mujoco_cable/cable.expanded.xml");

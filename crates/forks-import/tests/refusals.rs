@@ -61,7 +61,7 @@ fn text_that_is_no_mjcf() {
 }
 
 #[test]
-fn entities_are_not_expanded() {
+fn b42_entities_are_not_expanded() {
     let mut bomb = String::from("<!DOCTYPE m [<!ENTITY a0 \"ha\">");
     for i in 1..5 {
         let ten = format!("&a{};", i - 1).repeat(10);
@@ -76,7 +76,7 @@ fn entities_are_not_expanded() {
 }
 
 #[test]
-fn odd_xml_of_real_files_is_read() {
+fn b43_odd_xml_of_real_files_is_read() {
     // As MuJoCo's own parser does.
     for text in [
         "<mujoco><!-- a -- b --><worldbody/></mujoco>",

@@ -1,8 +1,6 @@
 //! Rules that need the mass matrix in the start pose: `springdamper` of joints, `dampratio` of servos.
 
-use forks_mechanism::{
-    Combination, JointId, Mechanism, dense, lie::Matrix, link_jacobian,
-};
+use forks_mechanism::{Combination, JointId, Mechanism, dense, lie::Matrix, link_jacobian};
 
 use super::{
     Reader,
