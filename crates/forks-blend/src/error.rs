@@ -35,6 +35,26 @@ pub enum BlendError {
         /// How the full solver ended.
         status: &'static str,
     },
+    /// No sample at a state: the full solver finds no equilibrium there.
+    #[error("there is no equilibrium with the effectors there: the full solver ended as {status}")]
+    NoEquilibriumThere {
+        /// How the full solver ended.
+        status: &'static str,
+    },
+    /// The blend belongs to another problem.
+    #[error("the blend has {found} effectors, the problem {expected}")]
+    AnotherProblem {
+        /// Effectors of the blend.
+        found: usize,
+        /// Effectors of the problem.
+        expected: usize,
+    },
+    /// The caller asked to stop.
+    #[error("cancelled")]
+    Cancelled,
+    /// The thread that did the work ended without a result.
+    #[error("the thread that builds the blend ended without a result")]
+    WorkerLost,
     /// None of the training loads has an equilibrium.
     #[error("none of the {count} training loads has an equilibrium")]
     NoTrainingLoad {

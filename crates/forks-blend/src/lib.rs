@@ -10,6 +10,7 @@
 
 mod error;
 mod lift;
+mod live;
 mod measure;
 mod place;
 mod region;
@@ -18,6 +19,7 @@ mod truth;
 
 pub use error::BlendError;
 pub use lift::blend_data;
+pub use live::{Extended, LiveOptions, PendingSample, add_sample_here, extended};
 pub use measure::{Errors, Gauge};
 pub use place::{
     Placed, Placement, PlacementStatus, Progress, Round, Skipped, place, unseen_loads,

@@ -27,6 +27,17 @@ pub fn blend_data(
     samples: &[Sample],
     weights: Weights,
 ) -> Result<BlendData, BlendError> {
+    continued_data(reference, None, samples, weights)
+}
+
+/// The same, where a chart may be given: its columns stay as they are, further ones are added where a sample needs
+/// them.
+pub(crate) fn continued_data(
+    reference: &[Pose],
+    start: Option<&Matrix>,
+    samples: &[Sample],
+    weights: Weights,
+) -> Result<BlendData, BlendError> {
     let radius = samples.first().ok_or(BlendError::NoSample)?.data.radius;
     // The mechanism's size depends on its pose; a blend has one.
     let samples: Vec<Sample> = samples
@@ -36,7 +47,7 @@ pub fn blend_data(
         .ok_or(BlendError::NotFinite { quantity: "the samples' directions" })?;
     let samples = &samples[..];
     let places: Vec<Place> = samples.iter().map(|s| Place::new(reference, s)).collect();
-    let basis = chart(samples, &places, radius)
+    let basis = chart(start, samples, &places, radius)
         .ok_or(BlendError::NotFinite { quantity: "the samples' directions" })?;
     let lifted: Vec<SampleData> = (0..samples.len())
         .map(|i| {
@@ -144,15 +155,31 @@ fn beside(parts: &[&Matrix]) -> Matrix {
     Matrix::from_fn(rows, columns.len(), |i, j| columns[j][i])
 }
 
-/// The chart's basis: an S-orthonormal basis of all samples' directions and places.
-fn chart(samples: &[Sample], places: &[Place], radius: f64) -> Option<Matrix> {
+/// The chart's basis: an S-orthonormal basis of all samples' directions and places, its first columns those of `start`.
+fn chart(
+    start: Option<&Matrix>,
+    samples: &[Sample],
+    places: &[Place],
+    radius: f64,
+) -> Option<Matrix> {
     let mut parts: Vec<Matrix> = Vec::new();
     for (s, p) in samples.iter().zip(places) {
         parts.push(p.to_chart(&s.data.basis));
         let x: Vec<f64> = p.twists.iter().flat_map(|t| t.to_array()).collect();
         parts.push(Matrix::from_fn(x.len(), 1, |i, _| x[i]));
     }
-    orthonormal(&beside(&parts.iter().collect::<Vec<_>>()), radius, NEW_DIRECTION, usize::MAX)
+    let all = beside(&parts.iter().collect::<Vec<_>>());
+    let Some(start) = start else {
+        return orthonormal(&all, radius, NEW_DIRECTION, usize::MAX);
+    };
+    let largest = dense::svd(&scaled(&all, 1.0 / radius))?.s.first().copied().unwrap_or(0.0);
+    let rest = all.sub(&start.mul(&inner(start, &all, radius)));
+    let left = dense::svd(&scaled(&rest, 1.0 / radius))?.s.first().copied().unwrap_or(0.0);
+    if left <= NEW_DIRECTION * largest {
+        return Some(start.clone());
+    }
+    let further = orthonormal(&rest, radius, NEW_DIRECTION * largest / left, usize::MAX)?;
+    Some(beside(&[start, &further]))
 }
 
 /// An S-orthonormal basis of the columns' span.

@@ -3,7 +3,7 @@
 use forks_dynamics::{Equilibrium, Loads, potential_energy};
 use forks_mechanism::{JointId, dense::Matrix, lie::Pose, loops};
 use forks_reduce::Problem;
-use forks_rom::{ModelData, ServoTerms};
+use forks_rom::{ModelData, SampleData, ServoTerms};
 
 use crate::error::BlendError;
 
@@ -34,6 +34,11 @@ impl Sample {
         let data = reduction.model.data().clone();
         let servos = servo_terms(problem, at, &data);
         Ok(Self { data, potential, servos })
+    }
+
+    /// A sample of a blend, with the coordinates it was given there.
+    pub fn of_blend(s: &SampleData) -> Self {
+        Self { data: s.model.data().clone(), potential: s.potential, servos: s.servos.clone() }
     }
 
     /// Poses of the effectors.
