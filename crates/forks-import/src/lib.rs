@@ -34,6 +34,7 @@ struct Readme;
 mod error;
 mod mesh;
 mod note;
+mod plausible;
 mod read;
 mod schema;
 mod side;
@@ -86,29 +87,31 @@ pub struct Import {
 /// As [`load_mjcf`] and [`load_urdf`].
 pub fn load_model(path: &Path, options: &ImportOptions) -> Result<Import, ImportError> {
     let tree = xml::load(path)?;
-    let import = if tree.elements[tree.root].tag == urdf::ROOT {
-        urdf::read(&tree, options)?
-    } else {
-        read::read(&xml::with_includes(tree, Some(path))?, options)?
-    };
-    with_side(import, Some(path), options)
+    if tree.elements[tree.root].tag == urdf::ROOT {
+        return finish(urdf::read, tree, Some(path), options);
+    }
+    finish(read::read, xml::with_includes(tree, Some(path))?, Some(path), options)
 }
 
-/// The model with what its side file adds.
-fn with_side(
-    import: Import,
+/// Reads a tree of elements, adds the side file, and looks for what is hardly meant.
+fn finish(
+    read: fn(&xml::Tree, &ImportOptions) -> Result<Import, ImportError>,
+    tree: xml::Tree,
     model: Option<&Path>,
     options: &ImportOptions,
 ) -> Result<Import, ImportError> {
+    let import = read(&tree, options)?;
     let path = match (&options.side, model) {
         (SideSource::File(path), _) => Some(path.clone()),
         (SideSource::Beside, Some(model)) => SideFile::beside(model)?,
         (SideSource::Beside, None) | (SideSource::None, _) => None,
     };
-    match path {
-        Some(path) => SideFile::load(&path)?.apply(import),
-        None => Ok(import),
-    }
+    let mut import = match path {
+        Some(path) => SideFile::load(&path)?.apply(import)?,
+        None => import,
+    };
+    plausible::check(&tree, &mut import);
+    Ok(import)
 }
 
 /// Reads an MJCF file; `<include>` files are found relative to its directory.
@@ -116,8 +119,7 @@ fn with_side(
 /// # Errors
 /// The first thing that is wrong or cannot be represented, with file, line, element, attribute and value.
 pub fn load_mjcf(path: &Path, options: &ImportOptions) -> Result<Import, ImportError> {
-    let import = read::read(&xml::with_includes(xml::load(path)?, Some(path))?, options)?;
-    with_side(import, Some(path), options)
+    finish(read::read, xml::with_includes(xml::load(path)?, Some(path))?, Some(path), options)
 }
 
 /// Reads MJCF text; `<include>` is an error.
@@ -125,7 +127,7 @@ pub fn load_mjcf(path: &Path, options: &ImportOptions) -> Result<Import, ImportE
 /// # Errors
 /// As [`load_mjcf`].
 pub fn parse_mjcf(text: &str, options: &ImportOptions) -> Result<Import, ImportError> {
-    with_side(read::read(&xml::with_includes(xml::parse(text)?, None)?, options)?, None, options)
+    finish(read::read, xml::with_includes(xml::parse(text)?, None)?, None, options)
 }
 
 /// Reads a URDF file; mesh files are not opened.
@@ -133,7 +135,7 @@ pub fn parse_mjcf(text: &str, options: &ImportOptions) -> Result<Import, ImportE
 /// # Errors
 /// The first thing that is wrong or cannot be represented, with file, line, element, attribute and value.
 pub fn load_urdf(path: &Path, options: &ImportOptions) -> Result<Import, ImportError> {
-    with_side(urdf::read(&xml::load(path)?, options)?, Some(path), options)
+    finish(urdf::read, xml::load(path)?, Some(path), options)
 }
 
 /// Reads URDF text.
@@ -141,5 +143,5 @@ pub fn load_urdf(path: &Path, options: &ImportOptions) -> Result<Import, ImportE
 /// # Errors
 /// As [`load_urdf`].
 pub fn parse_urdf(text: &str, options: &ImportOptions) -> Result<Import, ImportError> {
-    with_side(urdf::read(&xml::parse(text)?, options)?, None, options)
+    finish(urdf::read, xml::parse(text)?, None, options)
 }

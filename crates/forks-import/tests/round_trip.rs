@@ -22,7 +22,9 @@ fn again(m: &Mechanism, lenient: bool) -> (Mechanism, Vec<Note>) {
     let (text, notes) = write_mjcf(m).unwrap_or_else(|e| panic!("{e}"));
     let import = parse_mjcf(&text, &ImportOptions { lenient, ..Default::default() })
         .unwrap_or_else(|e| panic!("{e}\n{text}"));
-    assert!(import.notes.is_empty(), "{:?}\n{text}", import.notes);
+    // Joints that start outside their range do so again.
+    let lost: Vec<&Note> = import.notes.iter().filter(|n| n.attribute != "range").collect();
+    assert!(lost.is_empty(), "{lost:?}\n{text}");
     (import.mechanism, notes)
 }
 

@@ -47,7 +47,7 @@ impl Tree {
         let name = file.map(|f| self.files[f].clone());
         let source = text::tolerant(source);
         let document = roxmltree::Document::parse(&source).map_err(|e| ImportError::Xml {
-            at: Box::new(Location { file: name.clone(), line: e.pos().row }),
+            at: Box::new(Location { file: name.clone(), line: line_of(&e, &source) }),
             problem: problem(&e),
         })?;
         let lines = LineStarts::new(&source);
@@ -85,6 +85,15 @@ fn tag(node: roxmltree::Node<'_, '_>) -> String {
 
 /// What the tags of xacro macros begin with.
 pub(crate) const XACRO: &str = "xacro:";
+
+/// The line of an error; that of a document type definition is not reported by the parser.
+fn line_of(e: &roxmltree::Error, source: &str) -> u32 {
+    let definition = matches!(e, roxmltree::Error::DtdDetected).then(|| source.find("<!DOCTYPE"));
+    match definition.flatten() {
+        Some(start) => LineStarts::new(source).line(start),
+        None => e.pos().row,
+    }
+}
 
 /// The parser's message without its position, which stands in front of the sentence.
 fn problem(e: &roxmltree::Error) -> String {

@@ -1,0 +1,160 @@
+//! Numbers that are possible and hardly meant: units that slipped by thousands, joints that start outside their range.
+
+use forks_mechanism::{
+    Geometry, Joint, JointId, LinkId, Mechanism,
+    lie::{Pose, glam::DVec3},
+};
+
+use crate::{
+    Effect, Import, Location, Note,
+    xml::{Element, Tree},
+};
+
+/// Largest radius of gyration over the reach of a link that is not worth a note.
+const LARGEST_GYRATION: f64 = 3.0;
+/// Reach of a link below which the size of the whole model is taken, as a part of that size: joint axes that meet in
+/// one point say nothing about how large the link between them is.
+const LEAST_REACH: f64 = 0.05;
+/// Density (kg/m³) above which a link is heavier than any matter of its size; osmium has 22 590.
+const DENSEST: f64 = 1e5;
+/// Rounding of ranges that a start position may exceed.
+const RANGE_SLACK: f64 = 1e-9;
+
+/// Adds notes about links and joints of a model; `tree` says on which lines they are.
+pub(crate) fn check(tree: &Tree, import: &mut Import) {
+    let urdf = tree.elements[tree.root].tag == crate::urdf::ROOT;
+    let m = &import.mechanism;
+    let poses = m.link_poses(&m.start_positions());
+    let size = m.bounding_radius(&poses);
+    let reaches = reaches(m);
+    let mut found = Vec::new();
+    let moves = |id| m.forest().path_to_ground(id).any(|e| m.joint(e.joint).dof() > 0);
+    for (id, l) in m.moving_links().filter(|(_, l)| !l.auxiliary && l.inertia.mass > 0.0) {
+        let reach = match &reaches[id.index()] {
+            Reach { shown: true, far } if *far >= LEAST_REACH * size => *far,
+            Reach { far, .. } => far.max(size),
+        };
+        let largest = l.inertia.principal_moments()[2];
+        let gyration = (largest / l.inertia.mass).sqrt();
+        // Asked only where it matters: the way to the ground is long in long chains.
+        if gyration <= LARGEST_GYRATION * reach && !too_dense(l.inertia.mass, gyration)
+            || !moves(id)
+        {
+            continue;
+        }
+        let (tag, attribute) = if urdf { ("link", "inertia") } else { ("body", "inertial") };
+        if gyration > LARGEST_GYRATION * reach {
+            let reason = format!(
+                "its radius of gyration is {gyration:.3e} m, more than {LARGEST_GYRATION} times its reach of {reach:.3e} m; are mass and inertia in kg and kg·m²?"
+            );
+            found.push(note(tree, tag, &l.name, attribute, reason));
+        }
+        if too_dense(l.inertia.mass, gyration) {
+            let (radius, density) = sphere(l.inertia.mass, gyration);
+            let reason = format!(
+                "{:.6e} kg in a sphere of radius {radius:.3e} m, which has its largest moment of inertia, are {density:.1e} kg/m³, more than any matter; are masses in kg and lengths in m?",
+                l.inertia.mass
+            );
+            found.push(note(tree, tag, &l.name, "mass", reason));
+        }
+    }
+    for e in m.forest().edges() {
+        let j = m.joint(e.joint);
+        if let Some(reason) = outside(j) {
+            found.push(note(tree, "joint", &j.name, if urdf { "limit" } else { "range" }, reason));
+        }
+    }
+    import.notes.extend(found);
+}
+
+/// Radius and density of the solid sphere with this radius of gyration, which a body that has it in one direction
+/// at most fills.
+fn sphere(mass: f64, gyration: f64) -> (f64, f64) {
+    let radius = 2.5f64.sqrt() * gyration;
+    (radius, mass / (4.0 / 3.0 * std::f64::consts::PI * radius.powi(3)))
+}
+
+/// True if a body is denser than any matter; bodies without inertia are points, which have no density.
+fn too_dense(mass: f64, gyration: f64) -> bool {
+    gyration > 0.0 && sphere(mass, gyration).1 > DENSEST
+}
+
+/// Why the start position of a joint is not allowed.
+fn outside(j: &Joint) -> Option<String> {
+    let mut pairs = j.limits.iter().zip(&j.start);
+    pairs.find_map(|(limit, &x)| {
+        let l = (*limit)?;
+        let slack = RANGE_SLACK * (1.0 + l.lower.abs().max(l.upper.abs()));
+        if x >= l.lower - slack && x <= l.upper + slack {
+            return None;
+        }
+        Some(format!(
+            "the start position {x} is outside the range from {} to {}; limits hold nothing in statics and reduction",
+            l.lower, l.upper
+        ))
+    })
+}
+
+fn note(tree: &Tree, tag: &str, name: &str, attribute: &str, reason: String) -> Note {
+    let named = |e: &&Element| e.attribute("name") == Some(name) && !name.is_empty();
+    // Joint elements of other sections (equality, fixed tendons) have names too; the first in the file is the body's.
+    let element = tree.elements.iter().filter(|e| e.tag == tag).find(named);
+    let at = element
+        .map_or(Location { file: tree.files.first().cloned(), line: 0 }, |e| tree.location(e));
+    Note {
+        element: crate::read::label(tag, Some(name)),
+        attribute: attribute.into(),
+        effect: Effect::Approximated,
+        reason,
+        file: at.file,
+        line: (at.line > 0).then_some(at.line),
+    }
+}
+
+/// How far a link reaches from its frame, as far as the file shows it.
+#[derive(Clone, Debug, Default)]
+struct Reach {
+    far: f64,
+    /// True if shapes or several joints show its size; a centre of mass alone does not.
+    shown: bool,
+}
+
+fn reaches(m: &Mechanism) -> Vec<Reach> {
+    let mut out: Vec<Reach> = vec![Reach::default(); m.links().len()];
+    let mut joints = vec![0; m.links().len()];
+    let mut grow = |link: LinkId, far: f64, shows: bool| {
+        let r = &mut out[link.index()];
+        r.far = r.far.max(far);
+        r.shown |= shows;
+    };
+    for (id, l) in m.moving_links() {
+        grow(id, l.inertia.center_of_mass.length(), false);
+    }
+    for i in 0..m.joints().len() {
+        let j = m.joint(JointId::new(i));
+        for (link, frame) in [(j.parent, j.parent_from_joint), (j.child, j.child_from_joint)] {
+            joints[link.index()] += 1;
+            grow(link, frame.translation.length(), joints[link.index()] > 1);
+        }
+    }
+    for s in m.shapes() {
+        grow(s.link, farthest(&s.geometry, &s.link_from_shape), true);
+    }
+    for f in m.frames() {
+        grow(f.link, f.link_from_frame.translation.length(), false);
+    }
+    out
+}
+
+/// Distance of the farthest point of a shape from the link's frame, or somewhat more.
+fn farthest(g: &Geometry, pose: &Pose) -> f64 {
+    let own = match *g {
+        Geometry::Sphere { radius } => radius,
+        Geometry::Capsule { radius, half_length } => radius + half_length,
+        Geometry::Cylinder { radius, half_length } => radius.hypot(half_length),
+        Geometry::Ellipsoid { radii } => radii.max_element(),
+        Geometry::Box { half_extents } => half_extents.length(),
+        _ => DVec3::ZERO.length(),
+    };
+    pose.translation.length() + own
+}
