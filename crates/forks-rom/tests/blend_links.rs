@@ -80,6 +80,34 @@ fn the_kernels_agree_with_the_definition() {
     }
 }
 
+/// Links that turn by more than π, and samples that differ by more than the logarithm's shorter polynomials are for.
+#[test]
+fn links_that_turn_far() {
+    let mut rng = Rng::new(28);
+    for isa in [Isa::Portable, Isa::detect()] {
+        let sizes = Sizes { effectors: 1, samples: 4, links: 30, spread: 0.8 };
+        let m = BlendedModel::new(blend(&mut rng, sizes)).unwrap().with_isa(isa);
+        let mut turned = 0.0f64;
+        for size in [1.0, 2.0, 3.0] {
+            let x = numbers(&mut rng, m.dof(), size);
+            for s in &m.data().samples {
+                let eta = m.to_sample(&x, &s.model);
+                for link in &s.model.data().links {
+                    let twist = link.map.mul_vec(&eta);
+                    turned = turned.max(twist[3..].iter().map(|w| w * w).sum::<f64>().sqrt());
+                }
+            }
+            for blend in BLENDS {
+                let (ours, rival) = (shown(&m, &x, blend), rival(&m, &x, blend));
+                // Averages of poses that are far apart are short before they are normalised.
+                let error = difference(&ours, &rival);
+                assert!(error < 4000.0 * f64::EPSILON, "{size}, {blend:?}: {error:e}");
+            }
+        }
+        assert!(turned > core::f64::consts::PI, "{turned}");
+    }
+}
+
 #[test]
 fn one_kernel_for_links_alone_and_on_request() {
     let mut rng = Rng::new(22);

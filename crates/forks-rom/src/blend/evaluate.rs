@@ -29,8 +29,8 @@ pub(super) struct Evaluation {
     pub(super) weights: Vec<f64>,
     /// ξ_i of all effectors, sample after sample: 6E each.
     pub(super) twists: Vec<f64>,
-    /// η_i, sample after sample; see [`Evaluation::reduced_coordinates`].
-    pub(super) etas: Vec<f64>,
+    /// η_i, sample after sample, each padded; see [`Evaluation::reduced_coordinates`].
+    etas: Vec<f64>,
     /// The first effector that is out of range.
     pub(super) outside: Option<usize>,
     /// Samples of weight above 0.
@@ -69,7 +69,7 @@ impl Evaluation {
             gradient: vec![0.0; model.dof().div_ceil(LANES) * LANES],
             weights: vec![0.0; samples],
             twists: vec![0.0; samples * 6 * effectors],
-            etas: vec![0.0; samples * model.dof()],
+            etas: vec![0.0; samples * model.dof().div_ceil(LANES) * LANES],
             active: Vec::with_capacity(samples),
             held: vec![Wrench::ZERO; effectors],
             seen: Vec::with_capacity(samples),
@@ -119,14 +119,37 @@ impl Evaluation {
 
     /// η_i = BᵢᵀSᵢ² ξ_i, for the links.
     pub(super) fn reduced_coordinates(&mut self, model: &BlendedModel) {
-        let (n, width) = (model.dof(), 6 * model.effector_count());
-        for &i in &self.active {
-            let eta = &mut self.etas[i * n..(i + 1) * n];
-            eta.fill(0.0);
-            let dual = model.samples[i].dual.chunks(n.max(1));
-            for (xi, row) in self.twists[i * width..(i + 1) * width].iter().zip(dual) {
-                eta.iter_mut().zip(row).for_each(|(e, d)| *e += d * xi);
-            }
+        model.isa().run(Coordinates { model, out: self });
+    }
+
+    /// η_i, as the last call of [`Evaluation::reduced_coordinates`] left it.
+    #[inline(always)]
+    pub(super) fn eta(&self, model: &BlendedModel, i: usize) -> &[f64] {
+        let n = model.dof();
+        &self.etas[i * padded(n)..][..n]
+    }
+}
+
+/// Numbers of whole lane groups.
+fn padded(n: usize) -> usize {
+    n.div_ceil(LANES) * LANES
+}
+
+struct Coordinates<'a> {
+    model: &'a BlendedModel,
+    out: &'a mut Evaluation,
+}
+
+impl Kernel for Coordinates<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let Self { model, out: Evaluation { active, etas, twists, .. } } = self;
+        let (n, width) = (padded(model.dof()), 6 * model.effector_count());
+        for &i in &*active {
+            let xi = &twists[i * width..(i + 1) * width];
+            model.samples[i].coordinates.product(l, xi, &mut etas[i * n..(i + 1) * n]);
         }
     }
 }

@@ -120,9 +120,8 @@ impl BlendedModel {
         state.here.reduced_coordinates(self);
         let first = self.data().samples[0].model.data();
         assert_eq!(out.len(), first.links.len(), "size of the pose buffer");
-        let n = self.dof();
         let (here, driven) = (&state.here, state.driven_targets());
-        let eta = |i: usize| &here.etas[i * n..(i + 1) * n];
+        let eta = |i: usize| here.eta(self, i);
         let active = || here.active.iter().map(|&i| (i, here.weights[i]));
         for (l, out) in out.iter_mut().enumerate() {
             let pose = |i: usize| self.data().samples[i].model.link_pose(l, eta(i), driven);

@@ -107,8 +107,8 @@ pub(super) struct Prepared {
     pub(super) servo_wrench: Matrix,
     /// S² + K⁺/ε for [`Weights::Metric`].
     pub(super) metric: Option<Packed>,
-    /// S²B of the sample, 6E × N by rows.
-    pub(super) dual: Vec<f64>,
+    /// BᵀS² of the sample, N × 6E.
+    pub(super) coordinates: Packed,
     /// Place in the chart.
     pub(super) place: Vec<f64>,
     /// Mass, damping and second derivative of the energy at the sample in chart coordinates, N × N each.
@@ -368,7 +368,7 @@ fn prepare(data: &BlendData, s: &SampleData) -> Prepared {
         potential: s.potential,
         servos: s.servos.clone(),
         servo_wrench: dual_own.mul(&model.hessian.mul(&model.servo_rest)),
-        dual: dual_own.as_slice().to_vec(),
+        coordinates: Packed::new(&dual_own.transpose()),
         place,
         mass: congruence(&model.mass),
         damping: congruence(&model.damping),

@@ -64,8 +64,14 @@ impl LinkBlocks {
         self.columns
     }
 
-    fn stride(&self) -> usize {
+    /// Entries of a block.
+    pub(crate) fn stride(&self) -> usize {
         POSE + 6 * self.columns
+    }
+
+    /// Entries of some blocks.
+    pub(crate) fn range(&self, first: usize, count: usize) -> &[Lane4] {
+        &self.data[first * self.stride()..(first + count) * self.stride()]
     }
 
     /// Poses of the blocks from `first` on, as many as `out` takes (7 entries a block), at reduced coordinates

@@ -18,6 +18,6 @@ pub(crate) use lanes::Portable;
 pub(crate) use lanes::{LANES, Lane4, Lanes};
 pub(crate) use link_blocks::{LinkBlocks, POSE, pose_entries, pose_of};
 pub(crate) use pose::{
-    MAX_QUARTER_ANGLE_SQUARED, cosine_and_sinc, cross, displaced, half_angle_series,
-    half_angle_series_of_lanes,
+    MAX_QUARTER_ANGLE_SQUARED, cosine_and_sinc, cross, displaced, half_angle_coefficients,
+    half_angle_series, half_angle_series_of_lanes,
 };

@@ -188,6 +188,50 @@ pub(crate) fn displaced<L: Lanes>(
     ]
 }
 
+/// a = cos h, b = sin h / h and c = (1 − a b)/4h² for y = h², half the angle of ω: exp(ω) = (½ b ω, a) and V(ω) v =
+/// a b v + ½ b² ω×v + c (ω·v) ω. Sets `beyond` where a lane turns by more than 16π: that lane is not right.
+#[inline(always)]
+pub(crate) fn half_angle_coefficients<L: Lanes>(l: L, y: L::V, beyond: &mut bool) -> [L::V; 3] {
+    let one = l.splat(1.0);
+    if l.any_above(y, MAX_QUARTER_ANGLE_SQUARED) {
+        *beyond |= l.any_above(y, FAR_LIMIT);
+        return half_angle_coefficients_far(l, y);
+    }
+    let (p, q) = (polynomial(l, &P, y), polynomial(l, &Q, y));
+    let (cosine, sinc) = (l.neg_mul_add(y, p, one), l.neg_mul_add(y, q, one));
+    [cosine, sinc, l.mul(l.splat(0.25), l.mul_add(cosine, q, p))]
+}
+
+/// The same by ½, ¼, … of the angle where it is above π/2, doubled again.
+#[inline(always)]
+fn half_angle_coefficients_far<L: Lanes>(l: L, y: L::V) -> [L::V; 3] {
+    let one = l.splat(1.0);
+    let (mut scale, mut part, mut limit) = (one, 0.25, MAX_QUARTER_ANGLE_SQUARED);
+    for _ in 0..MAX_HALVINGS {
+        scale = l.select_above(y, limit, l.splat(part), scale);
+        part *= 0.25;
+        limit *= 4.0;
+    }
+    let mut part = l.mul(scale, y);
+    let (p, q) = (polynomial(l, &P, part), polynomial(l, &Q, part));
+    let (mut cosine, mut sinc) = (l.neg_mul_add(part, p, one), l.neg_mul_add(part, q, one));
+    limit = MAX_QUARTER_ANGLE_SQUARED;
+    for _ in 0..MAX_HALVINGS {
+        // cos 2h = cos² h − sin² h, sin 2h / 2h = cos h sin h / h
+        let sine_squared = l.mul(l.mul(part, sinc), sinc);
+        let twice = l.sub(l.mul(cosine, cosine), sine_squared);
+        sinc = l.select_above(y, limit, l.mul(cosine, sinc), sinc);
+        cosine = l.select_above(y, limit, twice, cosine);
+        part = l.select_above(y, limit, l.mul(part, l.splat(4.0)), part);
+        limit *= 4.0;
+    }
+    let root = l.inverse_root(y);
+    let far = l.mul(l.neg_mul_add(cosine, sinc, one), l.mul(root, root));
+    let near = l.mul_add(cosine, q, p);
+    let pitch = l.select_above(y, MAX_QUARTER_ANGLE_SQUARED, far, near);
+    [cosine, sinc, l.mul(l.splat(0.25), pitch)]
+}
+
 /// a₀b₀ + a₁b₁ + a₂b₂ − a₃b₃.
 #[inline(always)]
 fn dot<L: Lanes>(l: L, a: [L::V; 4], b: [L::V; 4]) -> L::V {
@@ -247,4 +291,35 @@ pub(crate) fn half_angle_series_of_lanes<L: Lanes>(l: L, y: L::V) -> [L::V; 4] {
 pub(crate) fn cosine_and_sinc<L: Lanes>(l: L, y: f64) -> (f64, f64) {
     let [p, q, ..] = half_angle_series(l, y);
     (1.0 - y * p, 1.0 - y * q)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Portable;
+
+    #[test]
+    fn coefficients_of_half_angles_are_the_closed_forms() {
+        for h in [1e-9, 1e-3, 0.5, 1.5, 1.58, 3.0, 3.2, 6.2, 6.4, 12.5, 12.6, 25.1] {
+            let mut beyond = false;
+            // A lane beside it that is near.
+            let y = [h * h, 0.0, 0.25, h * h];
+            let found = half_angle_coefficients(Portable, y, &mut beyond);
+            let (cosine, sinc) = (f64::cos(h), f64::sin(h) / h);
+            let pitch = match h < 0.1 {
+                true => 1.0 / 6.0 - h * h / 30.0,
+                false => (1.0 - cosine * sinc) / (4.0 * h * h),
+            };
+            assert!(!beyond && found.map(|x| x[0]) == found.map(|x| x[3]));
+            for (x, y) in found.iter().zip([cosine, sinc, pitch]) {
+                // A few roundings, doubled with the angle up to four times; h is rounded when it is squared.
+                assert!((x[0] - y).abs() < 128.0 * f64::EPSILON, "{h}: {} {y}", x[0]);
+            }
+            assert!((found[2][1] - 1.0 / 6.0).abs() < 4.0 * f64::EPSILON, "{h}");
+            assert!((found[0][2] - f64::cos(0.5)).abs() < 4.0 * f64::EPSILON, "{h}");
+        }
+        let mut beyond = false;
+        let _ = half_angle_coefficients(Portable, [700.0; 4], &mut beyond);
+        assert!(beyond);
+    }
 }
