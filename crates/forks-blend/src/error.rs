@@ -49,6 +49,14 @@ pub enum BlendError {
         /// Effectors of the problem.
         expected: usize,
     },
+    /// The full mechanism has its servos where the samples have them.
+    #[error("servo '{servo}' has the target {value}; a state is handed over with targets of 0")]
+    Driven {
+        /// Name of the servo.
+        servo: String,
+        /// Its target.
+        value: f64,
+    },
     /// The caller asked to stop.
     #[error("cancelled")]
     Cancelled,

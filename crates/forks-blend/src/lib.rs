@@ -9,6 +9,7 @@
 #![doc = include_str!("../README.md")]
 
 mod error;
+mod full;
 mod lift;
 mod live;
 mod measure;
@@ -18,6 +19,7 @@ mod sample;
 mod truth;
 
 pub use error::BlendError;
+pub use full::{FullState, hand_over, take_back};
 pub use lift::blend_data;
 pub use live::{Extended, LiveOptions, PendingSample, add_sample_here, extended};
 pub use measure::{Errors, Gauge};

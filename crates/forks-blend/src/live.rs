@@ -1,8 +1,8 @@
 //! A further sample where a running blend is: the full equilibrium there, and the blend with it, on a thread of its own.
 //!
 //! The equilibrium is the one with the effectors where the blend has them. They are held by six-dimensional springs to
-//! those poses; loads take over the springs' wrenches until the springs carry nothing that more corrections would
-//! take from them. Where that path has no end, the loads begin as the wrenches that the blend says hold the effectors
+//! those poses; loads take over the springs' wrenches, by Newton's method with the reduced model there, until the springs
+//! carry nothing that more corrections would take from them. Where that path has no end, the loads begin as the wrenches that the blend says hold the effectors
 //! (not at first: in directions in which the mechanism hardly gives these may be far off). Poses held in this way may be
 //! unstable under the wrenches alone; samples of blends may be.
 //!
@@ -24,7 +24,7 @@ use forks_dynamics::{
 };
 use forks_mechanism::{
     Bushing, BushingId, LinkId, Mechanism, MechanismBuilder, dense,
-    lie::{Mat6, Pose, SymMat6, Wrench},
+    lie::{Mat6, Pose, SymMat6, Twist, Wrench},
 };
 use forks_reduce::{Problem, relative_displacement};
 use forks_rom::{BlendedModel, BlendedState};
@@ -51,12 +51,15 @@ pub struct Extended {
     pub equilibrium: Equilibrium,
 }
 
-/// The springs hold this many times as stiffly as the mechanism resists where it is softest.
+/// The springs hold this many times as stiffly as the mechanism resists where it is softest: what resists more stiffly
+/// needs no help.
 const HOLD: f64 = 1000.0;
 /// Stiffness below this part of the largest is none.
 const SOFTEST: f64 = 1e-9;
 /// Corrections of the loads.
-const MAX_CORRECTIONS: usize = 6;
+const MAX_CORRECTIONS: usize = 40;
+/// Smallest part of a correction that is tried: if that does not help it is one against what the mechanism cannot do.
+const SHORTEST: f64 = 1.0 / 32.0;
 /// Effectors this near to the state's (lengths over r, radians) need no correction.
 const NEAR: f64 = 1e-9;
 
@@ -74,16 +77,7 @@ pub fn extended(
     proceed: &dyn Fn() -> bool,
 ) -> Result<Extended, BlendError> {
     let go_on = || if proceed() { Ok(()) } else { Err(BlendError::Cancelled) };
-    let expected = problem.effectors.len();
-    if model.effector_count() != expected || poses.len() != expected {
-        let found = if poses.len() == expected { model.effector_count() } else { poses.len() };
-        return Err(BlendError::AnotherProblem { found, expected });
-    }
-    go_on()?;
-    let held = Held::new(problem, model, poses, options)?;
-    let (equilibrium, loads) = held.solve(&go_on)?;
-    go_on()?;
-    let sample = sample_of(problem, &equilibrium, &loads, options)?;
+    let (equilibrium, sample) = held_at(problem, model, poses, options, &go_on)?;
     go_on()?;
     let found = sample.effector_poses();
     let radius = model.data().radius;
@@ -96,6 +90,27 @@ pub fn extended(
     go_on()?;
     let new = BlendedModel::new(data)?.with_blend(model.blend()).with_isa(model.isa());
     Ok(Extended { model: Arc::new(new), distance, equilibrium })
+}
+
+/// The full equilibrium with the effectors at `poses`, and the sample there.
+pub(crate) fn held_at(
+    problem: &Problem,
+    model: &BlendedModel,
+    poses: &[Pose],
+    options: &LiveOptions,
+    go_on: &dyn Fn() -> Result<(), BlendError>,
+) -> Result<(Equilibrium, Sample), BlendError> {
+    let expected = problem.effectors.len();
+    if model.effector_count() != expected || poses.len() != expected {
+        let found = if poses.len() == expected { model.effector_count() } else { poses.len() };
+        return Err(BlendError::AnotherProblem { found, expected });
+    }
+    go_on()?;
+    let held = Held::new(problem, model, poses, options)?;
+    let (equilibrium, loads) = held.solve(go_on)?;
+    go_on()?;
+    let sample = sample_of(problem, &equilibrium, &loads, options)?;
+    Ok((equilibrium, sample))
 }
 
 /// The sample at an equilibrium. Where its effectors cannot move in some directions, wrenches along these say nothing
@@ -172,7 +187,7 @@ impl<'a> Held<'a> {
         let still = vec![Default::default(); poses.len()];
         let (x, _, _) = model.coordinates_of(poses, &still)?;
         let radius = model.data().radius;
-        // In the chart lengths are over r. What resists more stiffly needs no help.
+        // In the chart lengths are over r.
         let stiffness = dense::svd(&model.stiffness(&model.weights(&x)));
         let values = stiffness.map(|d| d.s).unwrap_or_default();
         let largest = values.first().copied().unwrap_or(0.0);
@@ -221,27 +236,50 @@ impl<'a> Held<'a> {
             return Err(BlendError::NoEquilibriumThere { status: e.status.name() });
         }
         let mut off = self.take_over(&e, self.poses);
+        let mut part = 1.0;
         for _ in 0..MAX_CORRECTIONS {
             go_on()?;
-            if off < NEAR {
+            if off < NEAR || part < SHORTEST {
                 break;
             }
             let at = effector_poses(self.problem, &e.world_from_link);
             let before = self.wrenches.clone();
+            self.predict(&e, &at, part);
             let next = continue_equilibrium(&self.mechanism, &e, &self.loads(&at), settings);
-            if !next.status.is_equilibrium() {
-                break;
-            }
-            let left = self.take_over(&next, &at);
-            if left > 0.5 * off {
-                // Held against what the mechanism cannot do.
+            let left = match next.status.is_equilibrium() {
+                true => self.take_over(&next, &at),
+                false => f64::INFINITY,
+            };
+            if left < (1.0 - 0.5 * part) * off {
+                (e, off) = (next, left);
+                part = f64::min(1.0, 2.0 * part);
+            } else {
                 self.wrenches = before;
-                break;
+                part *= 0.5;
             }
-            (e, off) = (next, left);
         }
         let at = effector_poses(self.problem, &e.world_from_link);
         Ok((e, self.loads(&at)))
+    }
+
+    /// Sets the loads this part of the way to those that hold the effectors where they should be, to first order: S²B (Bᵀb + 𝓗 η) with the
+    /// reduced model here. Where there is none they stay.
+    fn predict(&mut self, e: &Equilibrium, at: &[Pose], part: f64) {
+        let Ok(sample) = Sample::new(self.problem, e, &self.loads(at)) else { return };
+        let d = &sample.data;
+        let per_area = 1.0 / (d.radius * d.radius);
+        let metric = |t: Twist| Twist::new(t.linear * per_area, t.angular).to_array();
+        let to_go: Vec<f64> =
+            at.iter().zip(self.poses).flat_map(|(a, p)| metric(a.twist_to(p))).collect();
+        let held: Vec<f64> = d.effectors.iter().flat_map(|f| f.static_wrench.to_array()).collect();
+        let further = d.hessian.mul_vec(&d.basis.transpose_mul_vec(&to_go));
+        let force = d.basis.transpose_mul_vec(&held);
+        let force: Vec<f64> = force.iter().zip(further).map(|(a, b)| a + b).collect();
+        for (w, all) in self.wrenches.iter_mut().zip(d.basis.mul_vec(&force).chunks(6)) {
+            let row = Twist::from_array(core::array::from_fn(|i| all[i]));
+            let wanted = Wrench::from_array(metric(row));
+            *w += (wanted - *w) * part;
+        }
     }
 
     /// Wrenches with constant world components that are the blend's at these poses.

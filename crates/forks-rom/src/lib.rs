@@ -41,8 +41,8 @@ pub use base::{
 };
 pub use batch::{Batch, BatchPoses, BatchStatus};
 pub use blend::{
-    Blend, BlendData, BlendedModel, BlendedState, BlendedStepper, Crossfade, EnergyJump, LinkBlend,
-    SampleData, ServoTerms, Weights,
+    Advice, Blend, BlendData, BlendedModel, BlendedState, BlendedStepper, Crossfade, EnergyJump,
+    LinkBlend, Monitor, MonitorSettings, SampleData, ServoTerms, Weights,
 };
 pub use error::ModelError;
 pub use file::FileError;

@@ -143,6 +143,11 @@ impl BlendedState {
         &self.here.weights
     }
 
+    /// True if an effector is out of the blend's range.
+    pub fn is_out_of_range(&self) -> bool {
+        self.here.outside.is_some()
+    }
+
     /// Potential energy, J.
     pub fn potential_energy(&self) -> f64 {
         self.here.energy
