@@ -132,8 +132,7 @@ impl Secular {
                 high = beta;
             }
             let newton = beta - k / slope;
-            let next =
-                if newton > low && newton < high { newton } else { 0.5 * (low + high) };
+            let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
             if (next - beta).abs() <= 4.0 * f64::EPSILON * next || next == beta {
                 return next;
             }

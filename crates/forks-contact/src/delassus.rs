@@ -58,13 +58,10 @@ impl Delassus {
         }
     }
 
-    /// p, once the targets are set; uses the system's velocities.
+    /// p, once the targets are set; clears the system's impulses.
     pub(crate) fn offsets(&mut self, system: &mut System) {
         reset(&mut self.p, self.n);
-        for x in &mut system.lambda {
-            *x = 0.0;
-        }
-        system.recompute_velocity();
+        system.clear_impulses();
         for block in &system.blocks {
             let u = system.law_velocity(block);
             for r in 0..block.rows() {

@@ -82,7 +82,8 @@ pub(crate) fn eliminate(n: usize, a: &mut [f64], b: &mut [f64]) -> bool {
         }
     }
     for i in (0..n).rev() {
-        let s: f64 = a[i * n + i + 1..(i + 1) * n].iter().zip(&b[i + 1..]).map(|(a, x)| a * x).sum();
+        let s: f64 =
+            a[i * n + i + 1..(i + 1) * n].iter().zip(&b[i + 1..]).map(|(a, x)| a * x).sum();
         b[i] = (b[i] - s) / a[i * n + i];
     }
     true

@@ -35,7 +35,9 @@ pub enum ContactError {
         value: f64,
     },
     /// An inverse system matrix is not symmetric.
-    #[error("body {body}: the inverse system matrix is not symmetric: entries differ by {difference}")]
+    #[error(
+        "body {body}: the inverse system matrix is not symmetric: entries differ by {difference}"
+    )]
     NotSymmetric {
         /// The body.
         body: usize,
@@ -43,7 +45,9 @@ pub enum ContactError {
         difference: f64,
     },
     /// An inverse system matrix, or an inertia, is not positive definite.
-    #[error("body {body}: the inverse system matrix is not positive definite: pivot {row} is {pivot}")]
+    #[error(
+        "body {body}: the inverse system matrix is not positive definite: pivot {row} is {pivot}"
+    )]
     NotPositiveDefinite {
         /// The body.
         body: usize,
@@ -69,7 +73,9 @@ pub enum ContactError {
         count: usize,
     },
     /// A Jacobian block has the wrong size.
-    #[error("constraint {constraint}: the Jacobian of body {body} has {found} entries, expected {expected}")]
+    #[error(
+        "constraint {constraint}: the Jacobian of body {body} has {found} entries, expected {expected}"
+    )]
     JacobianSize {
         /// The constraint.
         constraint: usize,

@@ -52,7 +52,9 @@ impl Law {
     pub(crate) fn scaled(self, d: f64) -> Self {
         match self {
             Self::Box { limit } => Self::Box { limit: [limit[0] / d, limit[1] / d] },
-            Self::Interval { lower, upper } => Self::Interval { lower: lower / d, upper: upper / d },
+            Self::Interval { lower, upper } => {
+                Self::Interval { lower: lower / d, upper: upper / d }
+            }
             cone => cone,
         }
     }

@@ -17,6 +17,7 @@ mod interior;
 mod law;
 mod newton;
 mod problem;
+mod robust;
 mod scalar;
 mod solver;
 mod system;

@@ -55,6 +55,7 @@ pub(crate) fn newton(
     dense: &Delassus,
     work: &mut NewtonWork,
     start: &[f64],
+    weight: f64,
     iterations: usize,
     tolerance: f64,
 ) -> Attempt {
@@ -72,7 +73,7 @@ pub(crate) fn newton(
         if dense.residual(system, &work.y, &work.u) <= tolerance {
             break;
         }
-        let merit = linearise(system, dense, work);
+        let merit = linearise(system, dense, work, weight);
         if !merit.is_finite() {
             break;
         }
@@ -80,7 +81,7 @@ pub(crate) fn newton(
         if !eliminate(n, &mut work.matrix, &mut work.direction) {
             break;
         }
-        match line_search(system, dense, work, merit) {
+        match line_search(system, dense, work, merit, weight) {
             Some(true) => failures = 0,
             Some(false) if failures < TRIES => failures += 1,
             _ => break,
@@ -90,7 +91,7 @@ pub(crate) fn newton(
 }
 
 /// F, −F as right-hand side, and P + Q (M + εI). Returns ½‖F‖².
-fn linearise(system: &System, dense: &Delassus, work: &mut NewtonWork) -> f64 {
+fn linearise(system: &System, dense: &Delassus, work: &mut NewtonWork, weight: f64) -> f64 {
     let n = dense.n;
     let mut merit = 0.0;
     for block in &system.blocks {
@@ -98,7 +99,7 @@ fn linearise(system: &System, dense: &Delassus, work: &mut NewtonWork) -> f64 {
         let rows = block.rows();
         let linear = if block.rho > 0.0 {
             let law = block.law.scaled(dense.d[at]);
-            linearise_block(&law, read(&work.y, block), read(&work.u, block))
+            linearise_block(&law, read(&work.y, block), read(&work.u, block).map(|u| weight * u))
         } else {
             LinearBlock { p: IDENTITY, ..LinearBlock::default() }
         };
@@ -108,7 +109,7 @@ fn linearise(system: &System, dense: &Delassus, work: &mut NewtonWork) -> f64 {
             let line = &mut work.matrix[(at + r) * n..(at + r + 1) * n];
             line.fill(0.0);
             for c in 0..rows {
-                let q = linear.q[r][c];
+                let q = weight * linear.q[r][c];
                 if q != 0.0 {
                     for (x, m) in line.iter_mut().zip(&dense.m[(at + c) * n..(at + c + 1) * n]) {
                         *x += q * m;
@@ -206,11 +207,12 @@ fn line_search(
     dense: &Delassus,
     work: &mut NewtonWork,
     merit: f64,
+    weight: f64,
 ) -> Option<bool> {
     let mut best = (f64::INFINITY, 0.0);
     let (mut t, mut fell) = (1.0, false);
     for _ in 0..HALVINGS {
-        let value = merit_at(system, dense, work, t);
+        let value = merit_at(system, dense, work, t, weight);
         if value <= (1.0 - 2e-4 * t) * merit {
             best = (value, t);
             fell = true;
@@ -224,7 +226,7 @@ fn line_search(
     if !best.0.is_finite() {
         return None;
     }
-    merit_at(system, dense, work, best.1);
+    merit_at(system, dense, work, best.1, weight);
     core::mem::swap(&mut work.y, &mut work.trial);
     Some(fell)
 }
@@ -234,7 +236,7 @@ const HALVINGS: usize = 10;
 const TRIES: usize = 3;
 
 /// ½‖F‖² at y + t Δ, which it leaves in `trial` with its velocity in `u`.
-fn merit_at(system: &System, dense: &Delassus, work: &mut NewtonWork, t: f64) -> f64 {
+fn merit_at(system: &System, dense: &Delassus, work: &mut NewtonWork, t: f64, weight: f64) -> f64 {
     for (x, (y, d)) in work.trial.iter_mut().zip(work.y.iter().zip(&work.direction)) {
         *x = y + t * d;
     }
@@ -242,7 +244,12 @@ fn merit_at(system: &System, dense: &Delassus, work: &mut NewtonWork, t: f64) ->
     let mut merit = 0.0;
     for block in system.blocks.iter().filter(|b| b.rho > 0.0) {
         let law = block.law.scaled(dense.d[block.row]);
-        let f = linearise_block(&law, read(&work.trial, block), read(&work.u, block)).f;
+        let f = linearise_block(
+            &law,
+            read(&work.trial, block),
+            read(&work.u, block).map(|u| weight * u),
+        )
+        .f;
         merit += 0.5 * f.iter().map(|x| x * x).sum::<f64>();
     }
     merit

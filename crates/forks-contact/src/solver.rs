@@ -3,14 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::{
-    BodyId, ConstraintId, ContactError, Problem,
-    admm::Admm,
-    delassus::Delassus,
-    gauss_seidel::sweep,
-    law::outer_impulse,
-    newton::{NewtonWork, newton},
-    problem::Kind,
-    system::System,
+    BodyId, ConstraintId, ContactError, Problem, gauss_seidel::sweep, law::outer_impulse,
+    problem::Kind, robust::Robust, system::System,
 };
 
 /// How a problem is solved.
@@ -83,6 +77,8 @@ pub struct Report {
     pub sweeps: usize,
     /// Iterations of ADMM.
     pub admm_iterations: usize,
+    /// Iterations of the interior point method.
+    pub interior_iterations: usize,
     /// Iterations of Newton's method.
     pub newton_iterations: usize,
     /// Matrices factorised.
@@ -97,28 +93,35 @@ pub struct Report {
 #[derive(Clone, Debug, Default)]
 pub struct Solver {
     system: System,
-    dense: Delassus,
-    newton: NewtonWork,
-    admm: Admm,
-    interior: crate::interior::Interior,
-    assembled: bool,
-    best: Vec<f64>,
-    trial: Vec<f64>,
+    robust: Robust,
     /// Residuals of the last solve.
     residuals: Vec<f64>,
     /// Impulses of the last solve as users see them.
     impulses: Vec<f64>,
+    /// First impulse of every constraint.
     rows: Vec<usize>,
+    /// First velocity and size of every body.
     bodies: Vec<(usize, usize)>,
 }
 
 /// Counters of one solve.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counters {
-    sweeps: usize,
-    admm: usize,
-    newton: usize,
-    factorisations: usize,
+pub(crate) struct Counters {
+    pub(crate) sweeps: usize,
+    pub(crate) interior: usize,
+    pub(crate) admm: usize,
+    pub(crate) newton: usize,
+    pub(crate) factorisations: usize,
+}
+
+/// Settings of one solve in its units.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Goal {
+    /// Residual to reach, m/s.
+    pub(crate) tolerance: f64,
+    pub(crate) method: Method,
+    pub(crate) max_sweeps: usize,
+    pub(crate) max_iterations: usize,
 }
 
 impl Solver {
@@ -130,158 +133,69 @@ impl Solver {
     /// Impulses of all contacts and rows, and the velocities after them.
     pub fn solve(&mut self, problem: &Problem, settings: &Settings) -> Report {
         self.system.prepare(problem, settings.restitution_threshold);
-        self.assembled = false;
+        self.robust.reset();
+        let goal = Goal {
+            tolerance: (settings.tolerance * self.system.speed).max(settings.absolute_tolerance),
+            method: settings.method,
+            max_sweeps: settings.max_sweeps,
+            max_iterations: settings.max_iterations,
+        };
         let mut counters = Counters::default();
-        let tolerance = (settings.tolerance * self.system.speed).max(settings.absolute_tolerance);
-        let share = self.with_restitution(settings, tolerance, &mut counters);
-        self.report(problem, tolerance, share, counters)
+        let share = self.with_restitution(&goal, &mut counters);
+        self.report(problem, &goal, share, counters)
     }
 
     /// Solves with as much of the restitution as creates no energy and leaves a solution. Returns the share.
     ///
-    /// Newton's law prescribes velocities. With friction these may ask for more energy than there was (Kane's paradox), and in a
-    /// jammed body they may contradict each other. Without restitution neither is possible.
-    fn with_restitution(
-        &mut self,
-        settings: &Settings,
-        tolerance: f64,
-        counters: &mut Counters,
-    ) -> f64 {
-        let met = self.iterate(settings, tolerance, counters);
-        if !self.system.has_rebound() || (met && !self.creates_energy()) {
+    /// Newton's law prescribes velocities. With friction these may ask for more energy than there was (Kane's paradox), and
+    /// in a jammed body they may contradict each other. Without restitution neither is possible.
+    fn with_restitution(&mut self, goal: &Goal, counters: &mut Counters) -> f64 {
+        let met = self.iterate(goal, counters);
+        if !self.system.has_rebound() {
+            return 1.0;
+        }
+        if !met && goal.method == Method::Robust {
+            // Contradicting targets drove the impulses far away.
+            self.system.set_rebound(0.0);
+            self.system.clear_impulses();
+            self.iterate(goal, counters);
+            return 0.0;
+        }
+        if !self.creates_energy(goal) {
             return 1.0;
         }
         let (mut low, mut high) = (0.0, 1.0);
-        if !met {
-            // Contradicting targets drove the impulses far away.
-            self.system.lambda.fill(0.0);
-            self.system.set_rebound(0.0);
-            self.system.recompute_velocity();
-            self.iterate(settings, tolerance, counters);
-            return 0.0;
-        }
         for _ in 0..BISECTIONS {
             let share = 0.5 * (low + high);
             self.system.set_rebound(share);
-            if self.iterate(settings, tolerance, counters) && !self.creates_energy() {
-                low = share;
-            } else {
+            self.iterate(goal, counters);
+            if self.creates_energy(goal) {
                 high = share;
+            } else {
+                low = share;
             }
         }
         self.system.set_rebound(low);
-        self.iterate(settings, tolerance, counters);
+        self.iterate(goal, counters);
         low
     }
 
-    /// True if the impulses put in more energy than corrections of gaps account for.
-    fn creates_energy(&self) -> bool {
+    /// True if the impulses put in more energy than corrections of gaps and the tolerance account for.
+    fn creates_energy(&self, goal: &Goal) -> bool {
         let excess = self.system.energy_gain() - self.system.correction_work();
-        excess > ENERGY_ROUNDING * self.system.energy_scale()
+        excess > self.system.energy_rounding(goal.tolerance)
     }
 
-    fn iterate(&mut self, settings: &Settings, tolerance: f64, counters: &mut Counters) -> bool {
-        match settings.method {
-            Method::GaussSeidel => self.sweeps(settings.max_sweeps, tolerance, counters),
-            Method::Robust => self.rounds(settings, tolerance, counters),
+    fn iterate(&mut self, goal: &Goal, counters: &mut Counters) -> bool {
+        match goal.method {
+            Method::GaussSeidel => {
+                sweeps(&mut self.system, goal.max_sweeps, goal.tolerance, counters)
+            }
+            Method::Robust => self.robust.solve(&mut self.system, goal, counters),
         }
     }
 
-    /// Gauss–Seidel alone.
-    fn sweeps(&mut self, count: usize, tolerance: f64, counters: &mut Counters) -> bool {
-        for _ in 0..count {
-            counters.sweeps += 1;
-            let met = sweep(&mut self.system);
-            if met <= tolerance && self.system.worst_residual() <= tolerance {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// ADMM comes near a solution whatever the masses, Newton makes the digits; twice as many iterations every round.
-    fn rounds(&mut self, settings: &Settings, tolerance: f64, counters: &mut Counters) -> bool {
-        if self.sweeps(FIRST_SWEEPS.min(settings.max_sweeps), tolerance, counters) {
-            return true;
-        }
-        self.best.clear();
-        self.best.extend_from_slice(&self.system.lambda);
-        let mut best = self.system.worst_residual();
-        if !self.assembled {
-            self.dense.assemble(&self.system);
-            self.assembled = true;
-        }
-        self.dense.offsets(&mut self.system);
-        if std::env::var("IPM").is_ok() {
-            let done = self.interior.solve(&self.dense, &self.system, 60, 1e-9, &mut self.trial);
-            counters.sweeps += done.iterations * 1000;
-            let y = self.trial.clone();
-            let r = self.judge(&mut best);
-            if std::env::var("IPMV").is_ok() { std::eprintln!("ipm its {} residual {r:.2e} (speed {:.2e})", done.iterations, self.system.speed); }
-            if r <= tolerance {
-                return true;
-            }
-            let (system, dense) = (&self.system, &self.dense);
-            let done = newton(system, dense, &mut self.newton, &y, NEWTON_ITERATIONS, TIGHTER * tolerance);
-            counters.newton += done.iterations;
-            counters.factorisations += done.factorisations;
-            self.trial.clear();
-            self.trial.extend_from_slice(&self.newton.y);
-            let r = self.judge(&mut best);
-            if std::env::var("IPMV").is_ok() { std::eprintln!("  newton {} residual {r:.2e}", done.iterations); }
-            if r <= tolerance {
-                return true;
-            }
-        }
-        self.admm.start(&self.dense, &self.system, &self.best);
-        let (mut count, mut left) = (FIRST_ITERATIONS, settings.max_iterations);
-        while left > 0 && best.is_finite() {
-            let tight = TIGHTER * tolerance;
-            let done = self.admm.iterate(&self.dense, &self.system, count.min(left), tight);
-            counters.admm += done.iterations;
-            counters.factorisations += done.factorisations;
-            left = left.saturating_sub(count);
-            count *= 2;
-            self.trial.clear();
-            self.trial.extend_from_slice(&self.admm.z);
-            if self.judge(&mut best) <= tolerance {
-                return true;
-            }
-            let (system, dense) = (&self.system, &self.dense);
-            let done =
-                newton(system, dense, &mut self.newton, &self.admm.z, NEWTON_ITERATIONS, tight);
-            counters.newton += done.iterations;
-            counters.factorisations += done.factorisations;
-            self.trial.clear();
-            self.trial.extend_from_slice(&self.newton.y);
-            if self.judge(&mut best) <= tolerance {
-                return true;
-            }
-        }
-        self.system.set_impulses(&self.best);
-        false
-    }
-
-    /// Takes the scaled impulses of `trial` and keeps them if they are the best so far. Returns their residual.
-    fn judge(&mut self, best: &mut f64) -> f64 {
-        self.dense.unscale(&mut self.trial);
-        self.system.set_impulses(&self.trial);
-        let residual = self.system.worst_residual();
-        if residual < *best {
-            *best = residual;
-            self.best.clear();
-            self.best.extend_from_slice(&self.system.lambda);
-        }
-        residual
-    }
-
-    fn report(
-        &mut self,
-        problem: &Problem,
-        tolerance: f64,
-        share: f64,
-        counters: Counters,
-    ) -> Report {
+    fn report(&mut self, problem: &Problem, goal: &Goal, share: f64, counters: Counters) -> Report {
         self.system.recompute_velocity();
         let finite = self.system.velocity.iter().chain(&self.system.lambda).all(|x| x.is_finite());
         let mut residual = self.system.worst_residual();
@@ -300,7 +214,7 @@ impl Solver {
         Report {
             status: match () {
                 () if overflow => Status::Overflow,
-                () if residual <= tolerance => Status::Converged,
+                () if residual <= goal.tolerance => Status::Converged,
                 () => Status::IterationLimit,
             },
             residual,
@@ -308,6 +222,7 @@ impl Solver {
             speed: speed.min(f64::MAX),
             sweeps: counters.sweeps,
             admm_iterations: counters.admm,
+            interior_iterations: counters.interior,
             newton_iterations: counters.newton,
             factorisations: counters.factorisations,
             restitution_share: share,
@@ -363,9 +278,6 @@ impl Solver {
     }
 
     /// x
-    /// x
-    pub fn system_has_rebound(&self) -> bool { self.system.has_rebound() }
-
     /// How far the impulses of any constraint are outside their set, relative to their size; 0 if none is.
     pub fn cone_violation(&self) -> f64 {
         let of = |b| self.system.impulse(b);
@@ -373,15 +285,22 @@ impl Solver {
     }
 }
 
-/// Sweeps before [`Method::Robust`] builds matrices: many problems need no more.
-const FIRST_SWEEPS: usize = 20;
-/// Iterations of ADMM in the first round.
-const FIRST_ITERATIONS: usize = 20;
-/// Iterations of one attempt of Newton's method.
-const NEWTON_ITERATIONS: usize = 30;
-/// Share of the tolerance that the scaled iterations aim for.
-const TIGHTER: f64 = 0.1;
+/// Sweeps until the residual is within tolerance. True if it is.
+pub(crate) fn sweeps(
+    system: &mut System,
+    count: usize,
+    tolerance: f64,
+    counters: &mut Counters,
+) -> bool {
+    for _ in 0..count {
+        counters.sweeps += 1;
+        let met = sweep(system);
+        if met <= tolerance && system.worst_residual() <= tolerance {
+            return true;
+        }
+    }
+    false
+}
+
 /// Halvings in the search for the share of restitution.
 const BISECTIONS: usize = 6;
-/// Roundings of the balance of energy, relative to the sum of its terms' sizes.
-const ENERGY_ROUNDING: f64 = 1e-12;

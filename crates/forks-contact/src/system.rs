@@ -302,11 +302,18 @@ impl System {
         self.blocks.iter().map(of).sum()
     }
 
-    /// Largest energy that one constraint moves, J: what roundings of [`System::energy_gain`] are measured with.
-    pub(crate) fn energy_scale(&self) -> f64 {
+    /// What [`System::energy_gain`] may be off by rounding and by a residual within tolerance, J.
+    pub(crate) fn energy_rounding(&self, tolerance: f64) -> f64 {
         self.sum_over_rows(|b, after, free, lambda| {
-            (0..b.rows()).map(|r| lambda[r].abs() * (after[r].abs() + free[r].abs())).sum()
+            let moved = |r: usize| 1e-13 * (after[r].abs() + free[r].abs()) + 2.0 * tolerance;
+            (0..b.rows()).map(|r| lambda[r].abs() * moved(r)).sum()
         })
+    }
+
+    /// No impulses.
+    pub(crate) fn clear_impulses(&mut self) {
+        self.lambda.fill(0.0);
+        self.recompute_velocity();
     }
 }
 

@@ -104,7 +104,7 @@ impl Random {
     /// A reduced model of n coordinates: A = F Fᵀ + diagonal.
     fn dense(&mut self, rng: &mut Rng, n: usize, mass: f64) {
         let f = Matrix::from_fn(n, n, |_, _| rng.range(-1.0, 1.0));
-        let shift = rng.log(-3.0, 0.0);
+        let shift = rng.log(-1.0, 0.0);
         let a = Matrix::from_fn(n, n, |i, j| {
             let sum: f64 = f.row(i).iter().zip(f.row(j)).map(|(x, y)| x * y).sum();
             mass * (sum + if i == j { shift } else { 0.0 })
@@ -116,20 +116,16 @@ impl Random {
     }
 
     pub fn contact(&mut self, contact: Contact, blocks: Vec<(usize, Vec<f64>)>) {
-        let sides: Vec<Side<'_>> = blocks
-            .iter()
-            .map(|(b, j)| Side { body: self.bodies[*b].id, jacobian: j })
-            .collect();
+        let sides: Vec<Side<'_>> =
+            blocks.iter().map(|(b, j)| Side { body: self.bodies[*b].id, jacobian: j }).collect();
         self.problem.add_contact(&contact, &sides).unwrap();
         self.blocks.push(blocks);
         self.contacts.push(Some(contact));
     }
 
     pub fn row(&mut self, row: Row, blocks: Vec<(usize, Vec<f64>)>) {
-        let sides: Vec<Side<'_>> = blocks
-            .iter()
-            .map(|(b, j)| Side { body: self.bodies[*b].id, jacobian: j })
-            .collect();
+        let sides: Vec<Side<'_>> =
+            blocks.iter().map(|(b, j)| Side { body: self.bodies[*b].id, jacobian: j }).collect();
         self.problem.add_row(&row, &sides).unwrap();
         self.blocks.push(blocks);
         self.contacts.push(None);
@@ -139,9 +135,14 @@ impl Random {
 /// Inverse of a symmetric positive definite matrix by Gauss–Jordan, symmetrised.
 pub fn inverse(a: &Matrix) -> Matrix {
     let n = a.rows();
-    let mut w = Matrix::from_fn(n, 2 * n, |i, j| {
-        if j < n { a[(i, j)] } else { f64::from(u8::from(j - n == i)) }
-    });
+    let mut w =
+        Matrix::from_fn(
+            n,
+            2 * n,
+            |i, j| {
+                if j < n { a[(i, j)] } else { f64::from(u8::from(j - n == i)) }
+            },
+        );
     for k in 0..n {
         let p = (k..n).max_by(|&i, &j| w[(i, k)].abs().total_cmp(&w[(j, k)].abs())).unwrap();
         for j in 0..2 * n {
@@ -226,7 +227,7 @@ fn cloud(rng: &mut Rng) -> Random {
             out.rigid(mass, half, Twist { linear: rng.vector(), angular: rng.vector() });
         } else {
             let n = 1 + rng.below(12);
-            out.dense(rng, n, mass);
+            out.dense(rng, n, mass.clamp(10f64.powf(-2.5), 10f64.powf(2.5)));
         }
     }
     for _ in 0..1 + rng.below(40) {
@@ -277,7 +278,11 @@ fn cloud(rng: &mut Rng) -> Random {
 fn grasp(rng: &mut Rng) -> Random {
     let mut out = Random::new();
     let mass = rng.log(-2.0, 1.0);
-    out.rigid(mass, DVec3::splat(0.03), Twist { linear: 0.01 * rng.vector(), angular: DVec3::ZERO });
+    out.rigid(
+        mass,
+        DVec3::splat(0.03),
+        Twist { linear: 0.01 * rng.vector(), angular: DVec3::ZERO },
+    );
     let fingers = 2 + rng.below(4);
     let mu = rng.range(0.1, 1.2);
     for _ in 0..fingers {
@@ -307,5 +312,8 @@ fn side(rng: &mut Rng, body: &RandomBody, axes: [DVec3; 3], sign: f64) -> Vec<f6
 
 /// J v of the first row.
 pub fn normal_velocity(random: &Random, blocks: &[(usize, Vec<f64>)]) -> f64 {
-    blocks.iter().map(|(b, j)| random.bodies[*b].free.iter().zip(j).map(|(v, j)| v * j).sum::<f64>()).sum()
+    blocks
+        .iter()
+        .map(|(b, j)| random.bodies[*b].free.iter().zip(j).map(|(v, j)| v * j).sum::<f64>())
+        .sum()
 }
