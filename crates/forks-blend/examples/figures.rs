@@ -49,9 +49,14 @@ fn main() {
     let placement = Placement {
         regions,
         max_samples: number(1, 8),
-        training_loads: number(2, 64),
-        constraint_tolerance: 1e-4,
-        static_tolerance: 2e-4,
+        training_loads: number(2, 96),
+        constraint_tolerance: 2.5e-3,
+        static_tolerance: 5e-3,
+        together: false,
+        reconstruction: match name.contains('6') {
+            true => forks_rom::Reconstruction::JointSpace,
+            false => forks_rom::Reconstruction::Twist,
+        },
         ..Placement::default()
     };
     let mut placement = placement;

@@ -16,6 +16,7 @@ mod measure;
 mod place;
 mod region;
 mod sample;
+mod search;
 mod truth;
 
 pub use error::BlendError;

@@ -11,7 +11,7 @@ use forks_mechanism::{
     dense::{self, Matrix},
     lie::{Pose, Twist, right_jacobian, right_jacobian_inverse},
 };
-use forks_rom::{BlendData, ModelData, ReducedModel, SampleData, Weights};
+use forks_rom::{BlendData, ModelData, ReducedModel, SampleData, ServoTerms, Weights};
 
 use crate::{error::BlendError, sample::Sample};
 
@@ -38,34 +38,66 @@ pub(crate) fn continued_data(
     samples: &[Sample],
     weights: Weights,
 ) -> Result<BlendData, BlendError> {
-    let radius = samples.first().ok_or(BlendError::NoSample)?.data.radius;
     // The mechanism's size depends on its pose; a blend has one.
-    let samples: Vec<Sample> = samples
-        .iter()
-        .map(|s| of_size(s, radius))
-        .collect::<Option<_>>()
-        .ok_or(BlendError::NotFinite { quantity: "the samples' directions" })?;
-    let samples = &samples[..];
+    let radius = samples.first().ok_or(BlendError::NoSample)?.data.radius;
+    let sized: Vec<Sized> =
+        samples.iter().map(|s| Sized::new(s, radius)).collect::<Result<_, _>>()?;
+    assemble(reference, start, &sized.iter().collect::<Vec<_>>(), weights)
+}
+
+/// A sample in coordinates of a blend's common size.
+#[derive(Clone, Debug)]
+pub(crate) struct Sized {
+    model: Arc<ReducedModel>,
+    potential: f64,
+    servos: ServoTerms,
+}
+
+impl Sized {
+    pub(crate) fn new(s: &Sample, radius: f64) -> Result<Self, BlendError> {
+        let data = of_size(s, radius)
+            .ok_or(BlendError::NotFinite { quantity: "the directions of a sample" })?;
+        let model = Arc::new(ReducedModel::held_by_loads(data)?);
+        Ok(Self { model, potential: s.potential, servos: s.servos.clone() })
+    }
+
+    fn data(&self) -> &ModelData {
+        self.model.data()
+    }
+
+    fn rank(&self) -> usize {
+        self.data().basis.columns()
+    }
+}
+
+/// A blend of samples of one size.
+pub(crate) fn assemble(
+    reference: &[Pose],
+    start: Option<&Matrix>,
+    samples: &[&Sized],
+    weights: Weights,
+) -> Result<BlendData, BlendError> {
+    let radius = samples.first().ok_or(BlendError::NoSample)?.data().radius;
     let places: Vec<Place> = samples.iter().map(|s| Place::new(reference, s)).collect();
     let basis = chart(start, samples, &places, radius)
         .ok_or(BlendError::NotFinite { quantity: "the samples' directions" })?;
-    let lifted: Vec<SampleData> = (0..samples.len())
-        .map(|i| {
-            let data = Lift { samples, places: &places, chart: &basis, radius }.sample(i)?;
-            let model = Arc::new(ReducedModel::held_by_loads(data)?);
-            let (potential, servos) = (samples[i].potential, samples[i].servos.clone());
-            Ok(SampleData { model, potential, servos })
-        })
-        .collect::<Result<_, BlendError>>()?;
-    let range = samples.iter().fold(0.0, |m: f64, s| m.max(s.data.range));
+    let lift = Lift { samples, places: &places, chart: &basis, radius };
+    let lifted = |i: usize| {
+        let s = samples[i];
+        let (potential, servos) = (s.potential, s.servos.clone());
+        Ok(SampleData { model: lift.sample(i)?, potential, servos })
+    };
+    let lifted: Vec<SampleData> =
+        (0..samples.len()).map(lifted).collect::<Result<_, BlendError>>()?;
+    let range = samples.iter().fold(0.0, |m: f64, s| m.max(s.data().range));
     Ok(BlendData { reference: reference.to_vec(), basis, radius, range, weights, samples: lifted })
 }
 
 /// The sample in coordinates that are orthonormal with lengths over `radius`.
-fn of_size(s: &Sample, radius: f64) -> Option<Sample> {
+fn of_size(s: &Sample, radius: f64) -> Option<ModelData> {
     let own = &s.data;
     if own.radius == radius {
-        return Some(s.clone());
+        return Some(own.clone());
     }
     let basis = orthonormal(&own.basis, radius, 0.0, own.basis.columns())?;
     // η = T η′
@@ -86,7 +118,7 @@ fn of_size(s: &Sample, radius: f64) -> Option<Sample> {
         }
     }
     data.basis = basis;
-    Some(Sample { data, potential: s.potential, servos: s.servos.clone() })
+    Some(data)
 }
 
 /// Where a sample lies in the chart.
@@ -96,9 +128,9 @@ struct Place {
 }
 
 impl Place {
-    fn new(reference: &[Pose], s: &Sample) -> Self {
+    fn new(reference: &[Pose], s: &Sized) -> Self {
         let twist = |(r, e): (&Pose, &forks_rom::EffectorRest)| r.twist_to(&e.rest);
-        Self { twists: reference.iter().zip(&s.data.effectors).map(twist).collect() }
+        Self { twists: reference.iter().zip(&s.data().effectors).map(twist).collect() }
     }
 
     /// Body twists at the sample → rates in the chart: J_r(x)⁻¹ per effector.
@@ -158,13 +190,13 @@ fn beside(parts: &[&Matrix]) -> Matrix {
 /// The chart's basis: an S-orthonormal basis of all samples' directions and places, its first columns those of `start`.
 fn chart(
     start: Option<&Matrix>,
-    samples: &[Sample],
+    samples: &[&Sized],
     places: &[Place],
     radius: f64,
 ) -> Option<Matrix> {
     let mut parts: Vec<Matrix> = Vec::new();
     for (s, p) in samples.iter().zip(places) {
-        parts.push(p.to_chart(&s.data.basis));
+        parts.push(p.to_chart(&s.data().basis));
         let x: Vec<f64> = p.twists.iter().flat_map(|t| t.to_array()).collect();
         parts.push(Matrix::from_fn(x.len(), 1, |i, _| x[i]));
     }
@@ -191,7 +223,7 @@ fn orthonormal(b: &Matrix, radius: f64, tolerance: f64, most: usize) -> Option<M
 }
 
 struct Lift<'a> {
-    samples: &'a [Sample],
+    samples: &'a [&'a Sized],
     places: &'a [Place],
     chart: &'a Matrix,
     radius: f64,
@@ -199,26 +231,26 @@ struct Lift<'a> {
 
 impl Lift<'_> {
     /// The sample's numbers with the chart's number of coordinates.
-    fn sample(&self, i: usize) -> Result<ModelData, BlendError> {
-        let own = &self.samples[i].data;
+    fn sample(&self, i: usize) -> Result<Arc<ReducedModel>, BlendError> {
+        let own = self.samples[i].data();
         let missing = self.chart.columns().saturating_sub(own.basis.columns());
         if missing == 0 {
-            return Ok(own.clone());
+            return Ok(self.samples[i].model.clone());
         }
         let across = self
             .missing_directions(i, missing)
             .ok_or(BlendError::NotFinite { quantity: "the missing directions of a sample" })?;
         let lender = self.lender(i);
-        let other = &self.samples[lender].data;
+        let other = self.samples[lender].data();
         // The same motion seen from the lender's pose, in its coordinates.
         let there = self.places[lender].chart_to_sample(&self.places[i].to_chart(&across));
         let p = inner(&other.basis, &there, self.radius);
-        Ok(extended(own, &across, other, &p))
+        Ok(Arc::new(ReducedModel::held_by_loads(extended(own, &across, other, &p))?))
     }
 
     /// S-orthonormal directions of the chart that the sample does not admit.
     fn missing_directions(&self, i: usize, count: usize) -> Option<Matrix> {
-        let own = &self.samples[i].data.basis;
+        let own = &self.samples[i].data().basis;
         let all = self.places[i].chart_to_sample(self.chart);
         let rest = all.sub(&own.mul(&inner(own, &all, self.radius)));
         orthonormal(&rest, self.radius, 0.0, count)

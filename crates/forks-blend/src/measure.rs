@@ -1,13 +1,13 @@
 //! Errors of a blend against full equilibria (\[A16\] §8.2).
 
 use forks_mechanism::{
-    Connection, Mechanism, connections, constraint_error,
-    lie::{Pose, Wrench, log_rotation},
+    Connection, JointKind, Mechanism, connections, constraint_error,
+    dense::{Matrix, cholesky_solve, lu_solve},
+    lie::{Pose, Twist, Wrench, glam::DVec3, log_rotation, right_jacobian},
 };
 use forks_reduce::Problem;
 use forks_rom::{
-    BlendedModel, BlendedState, EffectorLoad, LinkBlend, LoadFrame, PoseBuffer, Reconstruction,
-    StaticStatus,
+    BlendedModel, BlendedState, EffectorLoad, LinkBlend, LoadFrame, Reconstruction, StaticStatus,
 };
 
 use crate::truth::{Truth, effector_poses};
@@ -40,20 +40,80 @@ impl Errors {
 pub struct Gauge<'a> {
     problem: &'a Problem,
     connections: Vec<Connection>,
+    /// The connections whose position gap is that of two points, and the others.
+    anchors: Vec<Anchors>,
+    others: Vec<Connection>,
     rest: Vec<Pose>,
     radius: f64,
 }
 
+/// Two points that joints which only turn hold together.
+#[derive(Clone, Copy, Debug)]
+struct Anchors {
+    from: (usize, DVec3),
+    to: (usize, DVec3),
+}
+
+impl Anchors {
+    /// Of a connection of joints that turn about one point.
+    fn of(m: &Mechanism, c: &Connection) -> Option<Self> {
+        let mut last: Option<DVec3> = None;
+        for &(id, backwards) in &c.joints {
+            let j = m.joint(id);
+            if !matches!(
+                j.kind,
+                JointKind::Revolute { .. } | JointKind::Universal { .. } | JointKind::Spherical
+            ) {
+                return None;
+            }
+            let ends = (j.parent_from_joint.translation, j.child_from_joint.translation);
+            let (near, far) = if backwards { (ends.1, ends.0) } else { ends };
+            if last.is_some_and(|p| p != near) {
+                return None;
+            }
+            last = Some(far);
+        }
+        let end = |i: usize, at_start: bool| {
+            let (id, backwards) = c.joints[i];
+            let j = m.joint(id);
+            let parent = at_start != backwards;
+            if parent { j.parent_from_joint.translation } else { j.child_from_joint.translation }
+        };
+        Some(Self {
+            from: (c.from.index(), end(0, true)),
+            to: (c.to.index(), end(c.joints.len() - 1, false)),
+        })
+    }
+
+    fn gap(&self, poses: &[Pose]) -> f64 {
+        let at = |(link, point): (usize, DVec3)| {
+            poses[link].rotation * point + poses[link].translation
+        };
+        at(self.from).distance(at(self.to))
+    }
+}
+
 /// Displacements below this part of r do not make the static error larger.
 const SMALL_DISPLACEMENT: f64 = 0.1;
+/// Error of a blend that is not in stable equilibrium near the full one.
+const UNSTABLE: f64 = 1.0;
 
 impl<'a> Gauge<'a> {
     /// `rest`: poses of the effectors without loads; `radius`: the mechanism's size r.
     pub fn new(problem: &'a Problem, rest: Vec<Pose>, radius: f64) -> Self {
-        Self { connections: connections(problem.mechanism()), problem, rest, radius }
+        let m = problem.mechanism();
+        let connections = connections(m);
+        let (mut anchors, mut others) = (vec![], vec![]);
+        for c in &connections {
+            match Anchors::of(m, c) {
+                Some(a) => anchors.push(a),
+                None => others.push(c.clone()),
+            }
+        }
+        Self { connections, anchors, others, problem, rest, radius }
     }
 
-    /// Errors of a blend under the loads of a full equilibrium.
+    /// Errors of a blend under the loads of a full equilibrium, at the blend's own equilibrium.
     pub fn errors(&self, blend: &BlendedModel, truth: &Truth) -> Errors {
         let loads: Vec<EffectorLoad> = truth
             .forces
@@ -71,73 +131,134 @@ impl<'a> Gauge<'a> {
         let x = &found.eta;
         let full = effector_poses(self.problem, &truth.equilibrium.world_from_link);
         let statics = (0..full.len()).map(|e| {
-            let p = blend.effector_pose(e, x).translation;
-            let moved = full[e].translation.distance(self.rest[e].translation);
-            p.distance(full[e].translation) / moved.max(SMALL_DISPLACEMENT * self.radius)
+            blend.effector_pose(e, x).translation.distance(full[e].translation)
+                / self.displacement(e, &full)
         });
         let statics = statics.fold(0.0, f64::max);
-        let (constraint, angle) = self.gaps(blend, x, &blended_poses(blend, x));
-        let (joint_space, _) = self.gaps(blend, x, &joint_space_poses(blend, x));
+        let (constraint, angle) = self.gaps(blend, x, Reconstruction::Twist);
+        let (joint_space, _) = self.gaps(blend, x, Reconstruction::JointSpace);
         Errors { constraint, angle, joint_space, statics }
     }
 
+    /// The same at the full equilibrium's effector poses, the static error from the next step of Newton's method there:
+    /// much cheaper than [`Gauge::errors`], and smooth where the blend has several equilibria.
+    pub(crate) fn errors_nearby(
+        &self,
+        blend: &BlendedModel,
+        truth: &Truth,
+        mode: Reconstruction,
+    ) -> (f64, f64) {
+        let full = effector_poses(self.problem, &truth.equilibrium.world_from_link);
+        let still = vec![Twist::ZERO; full.len()];
+        let Ok((x, _, _)) = blend.coordinates_of(&full, &still) else {
+            return (f64::INFINITY, f64::INFINITY);
+        };
+        (self.position_gap(blend, &x, mode), self.next_step(blend, truth, &full, &x))
+    }
+
+    fn next_step(&self, blend: &BlendedModel, truth: &Truth, full: &[Pose], x: &[f64]) -> f64 {
+        const STEP: f64 = 1e-5;
+        let n = blend.dof();
+        let unbalanced = |x: &[f64]| -> Vec<f64> {
+            let held = blend.elastic_force(x);
+            held.iter().zip(load_force(blend, truth, x)).map(|(u, g)| u - g).collect()
+        };
+        let force = unbalanced(x);
+        let mut slope = Matrix::zeros(n, n);
+        let mut y = x.to_vec();
+        for j in 0..n {
+            y[j] = x[j] + STEP;
+            let plus = unbalanced(&y);
+            y[j] = x[j] - STEP;
+            let minus = unbalanced(&y);
+            y[j] = x[j];
+            for i in 0..n {
+                slope[(i, j)] = (plus[i] - minus[i]) / (2.0 * STEP);
+            }
+        }
+        let slope = slope.symmetric_part();
+        let right = Matrix::from_fn(n, 1, |i, _| force[i]);
+        let (step, unstable) = match cholesky_solve(&slope, &right) {
+            Some(step) => (step, 0.0),
+            None => (lu_solve(&slope, &right), UNSTABLE),
+        };
+        let moved = |e: usize| {
+            let rate = Twist::from_array(std::array::from_fn(|i| {
+                (0..n).map(|j| blend.data().basis[(6 * e + i, j)] * step[(j, 0)]).sum()
+            }));
+            let jacobian = right_jacobian(blend.effector_twist(e, x));
+            let pose = blend.effector_pose(e, x);
+            let twist = Twist::from_array(jacobian.mul_vec(&rate.to_array()));
+            let p = pose.translation - pose.rotation * twist.linear;
+            p.distance(full[e].translation) / self.displacement(e, full)
+        };
+        let error = (0..full.len()).map(moved).fold(0.0, f64::max) + unstable;
+        if error.is_finite() { error } else { f64::INFINITY }
+    }
+
+    fn displacement(&self, e: usize, full: &[Pose]) -> f64 {
+        let moved = full[e].translation.distance(self.rest[e].translation);
+        moved.max(SMALL_DISPLACEMENT * self.radius)
+    }
+
     /// Sums of all gaps at joints and effectors: position over r, and angle, for link poses shown at `x`.
-    fn gaps(&self, blend: &BlendedModel, x: &[f64], poses: &[Pose]) -> (f64, f64) {
-        let m: &Mechanism = self.problem.mechanism();
-        let joints = constraint_error(m, &self.connections, poses);
-        let shown = effector_poses(self.problem, poses);
-        let gaps = shown.iter().enumerate().map(|(e, p)| p.inverse() * blend.effector_pose(e, x));
+    fn gaps(&self, blend: &BlendedModel, x: &[f64], mode: Reconstruction) -> (f64, f64) {
+        let Some(poses) = link_poses(blend, x, mode) else { return (f64::INFINITY, f64::INFINITY) };
+        let joints = constraint_error(self.problem.mechanism(), &self.connections, &poses);
         let (mut position, mut angle) = (joints.position_sum, joints.angle_sum);
-        for gap in gaps {
+        for (e, p) in effector_poses(self.problem, &poses).iter().enumerate() {
+            let gap = p.inverse() * blend.effector_pose(e, x);
             position += gap.translation.length();
             angle += log_rotation(gap.rotation).length();
         }
         (position / self.radius, angle)
     }
-}
 
-/// Poses of all links at chart coordinates `x`, blended link by link; the identity for massless frames inside joints.
-fn blended_poses(blend: &BlendedModel, x: &[f64]) -> Vec<Pose> {
-    let links = blend.data().samples[0].model.data().links.len();
-    let mut out = vec![Pose::IDENTITY; links];
-    let Ok(mut state) = BlendedState::new(blend, x) else { return out };
-    let mut buffer: PoseBuffer = blend.pose_buffer();
-    blend.poses(&mut state, LinkBlend::Average, &mut buffer);
-    buffer.iter().for_each(|(l, p)| out[l] = p);
-    out
-}
-
-/// Poses of all links from blended joint displacements: at each joint of the tree the samples' relative poses
-/// R_i are averaged as R₀ exp(Σ α_i log(R₀⁻¹ R_i)), which a joint that moves in a group cannot leave.
-fn joint_space_poses(blend: &BlendedModel, x: &[f64]) -> Vec<Pose> {
-    let weights = blend.weights(x);
-    let samples = &blend.data().samples;
-    let poses: Vec<Vec<Pose>> = samples
-        .iter()
-        .map(|s| {
-            let d = s.model.data();
-            let mut eta = vec![0.0; d.basis.columns()];
-            for (e, f) in d.effectors.iter().enumerate() {
-                let xi = f.rest.twist_to(&blend.effector_pose(e, x)).to_array();
-                for (i, xi) in xi.iter().enumerate() {
-                    let scale = if i < 3 { 1.0 / (d.radius * d.radius) } else { 1.0 };
-                    let row = d.basis.row(6 * e + i);
-                    eta.iter_mut().zip(row).for_each(|(y, b)| *y += scale * b * xi);
-                }
-            }
-            s.model.link_poses(&eta, &[], Reconstruction::JointSpace)
-        })
-        .collect();
-    let first = samples[0].model.data();
-    let mut out: Vec<Pose> = first.links.iter().map(|l| l.rest).collect();
-    for j in first.joints.iter().filter(|j| !j.closes_loop) {
-        let relative = |p: &[Pose]| p[j.inner].inverse() * p[j.outer];
-        let base = relative(&poses[0]);
-        let mut mean = forks_mechanism::lie::Twist::ZERO;
-        for (p, alpha) in poses.iter().zip(&weights).skip(1) {
-            mean += base.twist_to(&relative(p)) * *alpha;
+    /// The position part of [`Gauge::gaps`].
+    fn position_gap(&self, blend: &BlendedModel, x: &[f64], mode: Reconstruction) -> f64 {
+        let Some(poses) = link_poses(blend, x, mode) else { return f64::INFINITY };
+        let mut gap: f64 = self.anchors.iter().map(|a| a.gap(&poses)).sum();
+        if !self.others.is_empty() {
+            let m = self.problem.mechanism();
+            gap += constraint_error(m, &self.others, &poses).position_sum;
         }
-        out[j.outer] = (out[j.inner] * base.displaced(mean)).normalized();
+        for (e, p) in effector_poses(self.problem, &poses).iter().enumerate() {
+            gap += p.translation.distance(blend.effector_pose(e, x).translation);
+        }
+        gap / self.radius
+    }
+}
+
+/// Poses of all links as the blend shows them at `x`.
+fn link_poses(blend: &BlendedModel, x: &[f64], mode: Reconstruction) -> Option<Vec<Pose>> {
+    let links = blend.data().samples[0].model.data().links.len();
+    let mut poses = vec![Pose::IDENTITY; links];
+    let mut state = BlendedState::new(blend, x).ok()?;
+    match mode {
+        Reconstruction::Twist => {
+            let mut buffer = blend.pose_buffer();
+            blend.poses(&mut state, LinkBlend::Average, &mut buffer);
+            buffer.iter().for_each(|(l, p)| poses[l] = p);
+        }
+        Reconstruction::JointSpace => {
+            blend.link_poses_into(&mut state, mode, LinkBlend::Average, &mut poses);
+        }
+    }
+    Some(poses)
+}
+
+/// Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e of forces fixed in the world.
+fn load_force(blend: &BlendedModel, truth: &Truth, x: &[f64]) -> Vec<f64> {
+    let mut out = vec![0.0; x.len()];
+    for &(e, force) in &truth.forces {
+        let pose = blend.effector_pose(e, x);
+        let wrench = Wrench::new(pose.rotation.conjugate() * force, Default::default());
+        let jacobian = right_jacobian(blend.effector_twist(e, x));
+        let pulled = jacobian.transpose_mul_vec(&wrench.to_array());
+        for (i, f) in pulled.iter().enumerate() {
+            let row = blend.data().basis.row(6 * e + i);
+            out.iter_mut().zip(row).for_each(|(g, b)| *g += b * f);
+        }
     }
     out
 }

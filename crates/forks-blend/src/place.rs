@@ -5,26 +5,32 @@ use std::ops::ControlFlow;
 use forks_dynamics::{Equilibrium, EquilibriumOptions, EquilibriumStatus, potential_energy};
 use forks_mechanism::{lie::glam::DVec3, parametric::SplitMix64};
 use forks_reduce::Problem;
-use forks_rom::{BlendedModel, Weights};
+use forks_rom::{BlendedModel, Reconstruction, Weights};
+use rayon::prelude::*;
 
 use crate::{
     error::BlendError,
-    lift::blend_data,
+    lift::Sized,
     measure::{Errors, Gauge},
     region::{Drawing, LoadRegion},
     sample::Sample,
+    search::Search,
     truth::{Forces, Solver, Truth, effector_poses, is_stable},
 };
 
 /// What a blend is made for.
 #[derive(Clone, Debug)]
 pub struct Placement {
-    /// Loads for which the blend is made; all regions are loaded at once.
+    /// Loads for which the blend is made.
     pub regions: Vec<LoadRegion>,
+    /// All regions are loaded at once, in all proportions; otherwise one at a time.
+    pub together: bool,
     /// Largest constraint error allowed (gaps at joints and effectors over r, poses blended link by link).
     pub constraint_tolerance: f64,
     /// Largest static error of an effector allowed, relative to its displacement.
     pub static_tolerance: f64,
+    /// Which link poses the constraint error is about.
+    pub reconstruction: Reconstruction,
     /// Largest number of samples, the one at rest included.
     pub max_samples: usize,
     /// Exponents of the weights to choose from.
@@ -34,8 +40,10 @@ pub struct Placement {
     pub energies: Vec<f64>,
     /// Seed of the training loads.
     pub seed: u64,
-    /// Number of training loads.
+    /// Number of training loads; each is also a place where a sample may be.
     pub training_loads: usize,
+    /// How often all samples are tried for exchange after each new one.
+    pub exchanges: usize,
     /// Gravity acts.
     pub gravity: bool,
     /// Settings of the full solver.
@@ -46,13 +54,16 @@ impl Default for Placement {
     fn default() -> Self {
         Self {
             regions: vec![],
+            together: true,
             constraint_tolerance: 0.01,
             static_tolerance: 0.02,
+            reconstruction: Reconstruction::Twist,
             max_samples: 8,
             exponents: vec![4, 6, 8],
             energies: vec![0.1, 1.0],
             seed: 1,
-            training_loads: 64,
+            training_loads: 96,
+            exchanges: 3,
             gravity: false,
             equilibrium: EquilibriumOptions::default(),
         }
@@ -69,6 +80,13 @@ pub enum Progress {
         done: usize,
         /// Of so many.
         of: usize,
+    },
+    /// Sets of samples are being compared.
+    Searching {
+        /// Samples in each set.
+        samples: usize,
+        /// Largest of both errors over its tolerance, roughly, in the best set so far.
+        cost: f64,
     },
     /// A blend was measured.
     Measured {
@@ -88,7 +106,7 @@ pub enum PlacementStatus {
     Reached,
     /// The largest number of samples is reached, the tolerances are not.
     SampleLimit,
-    /// No training load is left at which a sample could be added.
+    /// No other training load is left at which a sample could be added.
     Exhausted,
     /// The callback said stop; the blend so far is returned.
     Cancelled,
@@ -179,6 +197,9 @@ impl Placement {
     }
 }
 
+/// Displacement from a singular rest pose from which on a sample may stand for it.
+const OFF_REST: f64 = 0.02;
+
 struct Placer<'a> {
     solver: Solver<'a>,
     placement: &'a Placement,
@@ -215,63 +236,110 @@ impl<'a> Placer<'a> {
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Placed, BlendError> {
         let (training, mut skipped, cancelled) = self.train(progress);
-        let first = self.first_sample(&training)?;
-        let mut loads = vec![first.1];
-        let mut samples = vec![first.0];
-        let mut used = vec![false; training.len()];
-        let mut rounds = Vec::new();
-        let mut status = PlacementStatus::Cancelled;
-        let (mut model, mut round, mut errors) = self.best(&samples, &training)?;
-        if cancelled {
-            rounds.push(round);
-            return Ok(Placed { model, status, loads, rounds, skipped, training });
-        }
-        loop {
-            let seen = Progress::Measured {
-                samples: samples.len(),
-                constraint: round.constraint,
-                statics: round.statics,
-            };
-            let reached = self.badness(round.constraint, round.statics) <= 1.0;
-            rounds.push(round.clone());
-            if progress(&seen).is_break() {
-                break;
-            }
-            if reached {
-                status = PlacementStatus::Reached;
-                break;
-            }
-            if samples.len() >= self.placement.max_samples {
-                status = PlacementStatus::SampleLimit;
-                break;
-            }
-            let Some(worst) = self.worst(&errors, &used) else {
-                status = PlacementStatus::Exhausted;
-                break;
-            };
-            // Loads on the edges of a planar region come more than once.
-            for (u, t) in used.iter_mut().zip(&training) {
-                *u |= t.forces == training[worst].forces;
-            }
-            let truth = &training[worst];
-            match Sample::new(
-                self.solver.problem,
-                &truth.equilibrium,
-                &self.solver.loads(&truth.forces),
-            ) {
+        let (first, first_forces) = self.first_sample(&training)?;
+        let radius = first.data.radius;
+        let mut candidates = vec![Sized::new(&first, radius)?];
+        let mut forces = vec![first_forces];
+        for (truth, sample) in training.iter().zip(self.samples(&training)) {
+            match sample.and_then(|s| Sized::new(&s, radius)) {
                 Ok(sample) => {
-                    samples.push(sample);
-                    loads.push(truth.forces.clone());
+                    candidates.push(sample);
+                    forces.push(truth.forces.clone());
                 }
                 Err(e) => {
                     skipped.push(Skipped { forces: truth.forces.clone(), reason: e.to_string() });
-                    rounds.pop();
-                    continue;
                 }
             }
-            (model, round, errors) = self.best(&samples, &training)?;
         }
+        let p = self.placement;
+        let search = Search {
+            gauge: &self.gauge,
+            rest: &self.solver.rest,
+            training: &training,
+            candidates: &candidates,
+            mode: p.reconstruction,
+            constraint_tolerance: p.constraint_tolerance,
+            static_tolerance: p.static_tolerance,
+        };
+        let policies = self.policies(&training);
+        let mut choice = search.weighted(&[0], &policies[..1]);
+        let mut rounds: Vec<Round> = Vec::new();
+        let mut best: Option<(BlendedModel, Vec<Forces>, f64)> = None;
+        let status = loop {
+            let Some(model) = search.blend(&choice.set, choice.weights) else {
+                return Err(BlendError::NoSample);
+            };
+            let round = self.round(&model, &training);
+            let bad = self.badness(&round);
+            if best.as_ref().is_none_or(|b| bad < b.2 || !b.2.is_finite()) {
+                let loads = choice.set.iter().map(|&i| forces[i].clone()).collect();
+                best = Some((model, loads, bad));
+            }
+            let seen = Progress::Measured {
+                samples: round.samples,
+                constraint: round.constraint,
+                statics: round.statics,
+            };
+            rounds.push(round);
+            if cancelled || progress(&seen).is_break() {
+                break PlacementStatus::Cancelled;
+            }
+            if bad <= 1.0 {
+                break PlacementStatus::Reached;
+            }
+            if choice.set.len() >= p.max_samples {
+                break PlacementStatus::SampleLimit;
+            }
+            let Some(grown) = search.grown(&choice) else { break PlacementStatus::Exhausted };
+            let grown = search.weighted(&grown.set, &policies);
+            let (samples, cost) = (grown.set.len(), grown.cost);
+            let mut go_on = || progress(&Progress::Searching { samples, cost });
+            choice = match search.exchanged(grown, &policies, p.exchanges, &mut go_on) {
+                ControlFlow::Continue(choice) => choice,
+                ControlFlow::Break(_) => break PlacementStatus::Cancelled,
+            };
+        };
+        let (model, loads, _) = best.ok_or(BlendError::NoSample)?;
         Ok(Placed { model, status, loads, rounds, skipped, training })
+    }
+
+    /// A sample at each training load.
+    fn samples(&self, training: &[Truth]) -> Vec<Result<Sample, BlendError>> {
+        let sample = |t: &Truth| {
+            Sample::new(self.solver.problem, &t.equilibrium, &self.solver.loads(&t.forces))
+        };
+        training.par_iter().map(sample).collect()
+    }
+
+    /// Errors of a blend at the training loads.
+    fn round(&self, model: &BlendedModel, training: &[Truth]) -> Round {
+        let errors: Vec<Errors> =
+            training.par_iter().map(|t| self.gauge.errors(model, t)).collect();
+        let largest = |f: fn(&Errors) -> f64| errors.iter().map(f).fold(0.0, f64::max);
+        let bad = |i: usize| self.badness_of(&errors[i]);
+        let worst = (0..errors.len()).max_by(|&a, &b| bad(a).total_cmp(&bad(b)));
+        Round {
+            samples: model.data().samples.len(),
+            weights: model.data().weights,
+            constraint: largest(|e| e.constraint),
+            joint_space: largest(|e| e.joint_space),
+            statics: largest(|e| e.statics),
+            worst: worst.map(|w| training[w].forces.clone()).unwrap_or_default(),
+        }
+    }
+
+    fn badness_of(&self, e: &Errors) -> f64 {
+        let p = self.placement;
+        let constraint = match p.reconstruction {
+            Reconstruction::Twist => e.constraint,
+            Reconstruction::JointSpace => e.joint_space,
+        };
+        (constraint / p.constraint_tolerance).max(e.statics / p.static_tolerance)
+    }
+
+    fn badness(&self, r: &Round) -> f64 {
+        let Round { constraint, joint_space, statics, .. } = *r;
+        self.badness_of(&Errors { constraint, joint_space, statics, angle: 0.0 })
     }
 
     /// Training loads with their equilibria; those without one; whether the callback said stop.
@@ -303,25 +371,29 @@ impl<'a> Placer<'a> {
             let a = self.first_force[e];
             0.02 / (a[0] * axis.x.abs() + a[1] * axis.y.abs() + a[2] * axis.z.abs())
         };
-        Drawing::new(&self.solver, &self.placement.regions, &self.start.equilibrium, first)
+        let Placement { regions, together, .. } = self.placement;
+        Drawing::new(&self.solver, regions, &self.start.equilibrium, *together, first)
     }
 
     /// The sample at rest, or slightly off it where the rest pose is singular.
     fn first_sample(&self, training: &[Truth]) -> Result<(Sample, Forces), BlendError> {
         let problem = self.solver.problem;
         let rest = Sample::new(problem, &self.start.equilibrium, &self.solver.loads(&[]))?;
-        let _ = training;
+        // Loads in the order in which they move the mechanism; most ranks show at once.
+        let mut order: Vec<&Truth> = training.iter().collect();
+        order.sort_by(|a, b| a.displacement.total_cmp(&b.displacement));
+        let at = |t: &Truth| Sample::new(problem, &t.equilibrium, &self.solver.loads(&t.forces));
+        let highest = order.last().and_then(|t| at(t).ok()).map_or(0, |s| s.rank());
+        if highest > rest.rank() && std::env::var("OFFREST").is_ok() {
+            for t in order.iter().filter(|t| t.displacement > OFF_REST) {
+                if let Ok(sample) = at(t)
+                    && sample.rank() >= highest
+                {
+                    return Ok((sample, t.forces.clone()));
+                }
+            }
+        }
         Ok((rest, vec![]))
-    }
-
-    fn badness(&self, constraint: f64, statics: f64) -> f64 {
-        (constraint / self.placement.constraint_tolerance)
-            .max(statics / self.placement.static_tolerance)
-    }
-
-    fn worst(&self, errors: &[Errors], used: &[bool]) -> Option<usize> {
-        let bad = |i: usize| self.badness(errors[i].constraint, errors[i].statics);
-        (0..errors.len()).filter(|&i| !used[i]).max_by(|&a, &b| bad(a).total_cmp(&bad(b)))
     }
 
     /// Weights to choose from.
@@ -340,40 +412,6 @@ impl<'a> Placer<'a> {
     fn energy(&self, e: &Equilibrium) -> f64 {
         let own = self.solver.loads(&[]);
         potential_energy(self.solver.problem.mechanism(), &e.q, &e.world_from_link, &own)
-    }
-
-    /// The blend of these samples with the best of the weights.
-    fn best(
-        &self,
-        samples: &[Sample],
-        training: &[Truth],
-    ) -> Result<(BlendedModel, Round, Vec<Errors>), BlendError> {
-        let mut best: Option<(BlendedModel, Round, Vec<Errors>)> = None;
-        for weights in self.policies(training) {
-            let data = blend_data(&self.solver.rest, samples, weights)?;
-            let model = BlendedModel::new(data)?;
-            let errors: Vec<Errors> =
-                training.iter().map(|t| self.gauge.errors(&model, t)).collect();
-            let largest = |f: fn(&Errors) -> f64| errors.iter().map(f).fold(0.0, f64::max);
-            let unused = vec![false; errors.len()];
-            let worst = self.worst(&errors, &unused);
-            let round = Round {
-                samples: samples.len(),
-                weights,
-                constraint: largest(|e| e.constraint),
-                joint_space: largest(|e| e.joint_space),
-                statics: largest(|e| e.statics),
-                worst: worst.map(|w| training[w].forces.clone()).unwrap_or_default(),
-            };
-            let bad = |r: &Round| self.badness(r.constraint, r.statics);
-            if best.as_ref().is_none_or(|(_, r, _)| bad(&round) < bad(r)) {
-                best = Some((model, round, errors));
-            }
-            if samples.len() == 1 {
-                break;
-            }
-        }
-        best.ok_or(BlendError::NoSample)
     }
 }
 

@@ -43,23 +43,25 @@ impl LoadRegion {
 
 /// Growth of the force while its limit is searched.
 const GROWTH: f64 = 1.35;
-/// The force at the displacement limit is known to this part of it.
-const LIMIT_TOLERANCE: f64 = 0.01;
-/// Forces beyond this multiple of the first one are not tried.
-const STIFF: f64 = 1e6;
-/// A mechanism past half the displacement that gives way by less than this part of it as the force grows has
-/// straightened out: larger forces only stretch it.
-const STRAIGHT: f64 = 0.01;
+/// A path ends at a displacement between this part of its limit and the limit.
+const NEARLY: f64 = 0.98;
+/// Equilibria on one path at most.
+const MOST_STEPS: usize = 80;
+/// A mechanism that gives way to more force less than this part of what it did at most has locked, like an arm that
+/// is pulled straight: larger forces only stretch it.
+const STIFF: f64 = 0.1;
 /// Displacement at which the search begins.
 const FIRST_DISPLACEMENT: f64 = 0.02;
 
-/// Draws loads from regions: all regions are loaded at once.
+/// Draws loads from regions.
 pub(crate) struct Drawing<'a> {
     pub(crate) solver: &'a Solver<'a>,
     pub(crate) regions: &'a [LoadRegion],
     /// Force per region that moves an effector by about the region's displacement, N.
     pub(crate) sizes: Vec<f64>,
     pub(crate) start: &'a Equilibrium,
+    /// All regions are loaded at once, or one after the other.
+    pub(crate) together: bool,
 }
 
 impl<'a> Drawing<'a> {
@@ -67,14 +69,15 @@ impl<'a> Drawing<'a> {
         solver: &'a Solver<'a>,
         regions: &'a [LoadRegion],
         start: &'a Equilibrium,
+        together: bool,
         first: impl Fn(usize, DVec3) -> f64,
     ) -> Self {
-        let mut out = Self { solver, regions, sizes: vec![], start };
+        let mut out = Self { solver, regions, sizes: vec![], start, together };
         for r in regions {
             let axis = r.axis.normalize();
             let small = first(r.effector, axis);
-            let scale = out.limit(&vec![(r.effector, axis * small)], r.displacement);
-            out.sizes.push(small * scale);
+            let path = out.path(&vec![(r.effector, axis * small)], r.displacement);
+            out.sizes.push(small * path.last().map_or(0.0, |p| p.0));
         }
         out
     }
@@ -82,62 +85,72 @@ impl<'a> Drawing<'a> {
     /// `count` loads with their equilibria. With `edges`, a part of them lies on the region's edges, where a blend
     /// is worst.
     pub(crate) fn draw(&self, rng: &mut SplitMix64, k: usize, edges: bool) -> Truth {
+        let turns = if self.together { 1 } else { self.regions.len() };
         let mut forces = Forces::new();
-        let alone = self.regions.len() == 1;
-        for (r, size) in self.regions.iter().zip(&self.sizes) {
+        let alone = self.regions.len() == 1 || !self.together;
+        for (i, (r, size)) in self.regions.iter().zip(&self.sizes).enumerate() {
+            if !self.together && i != k % self.regions.len() {
+                continue;
+            }
             let (outward, around, part) = (rng.uniform(), rng.uniform(), rng.uniform());
-            let outward = if edges && k % 3 == 1 { 1.0 } else { outward };
+            let outward = if edges && (k / turns) % 3 == 1 { 1.0 } else { outward };
             // Several regions share the displacement in all proportions.
             let part = if alone { 1.0 } else { part };
             forces.push((r.effector, r.direction(outward, around) * (size * part)));
         }
         let displacement = self.regions.iter().fold(f64::INFINITY, |m, r| m.min(r.displacement));
-        let limit = self.limit(&forces, displacement);
+        let path = self.path(&forces, displacement);
         let part = rng.uniform();
-        let part = if edges && k % 4 == 2 { 1.0 } else { part };
-        forces.iter_mut().for_each(|(_, f)| *f *= limit * part);
-        self.solver.solve(forces)
+        let part = if edges && (k / turns) % 4 == 2 { 1.0 } else { part };
+        let limit = path.last().map_or(0.0, |p| p.0);
+        let scale = limit * part;
+        forces.iter_mut().for_each(|(_, f)| *f *= scale);
+        let before = path.iter().rev().find(|(s, _)| *s <= scale);
+        self.solver.next_to(before.map_or(&self.start, |b| &b.1), forces)
     }
 
-    /// The multiple of forces at which an effector's relative displacement reaches `most`; less where the path ends.
-    fn limit(&self, forces: &Forces, most: f64) -> f64 {
+    /// Equilibria under growing multiples of forces, until an effector's relative displacement is nearly `most` or the
+    /// path ends.
+    fn path(&self, forces: &Forces, most: f64) -> Vec<(f64, Equilibrium)> {
         let at = |scale: f64, from: &Equilibrium| {
             let scaled = forces.iter().map(|&(e, f)| (e, f * scale)).collect();
             self.solver.next_to(from, scaled)
         };
-        let mut low = 0.0;
-        let mut here = self.start.clone();
-        let mut high = if self.sizes.len() < self.regions.len() { 1.0 } else { FIRST_DISPLACEMENT };
-        let first = high;
-        let mut moved = 0.0;
-        loop {
-            let truth = at(high, &here);
+        let mut path: Vec<(f64, Equilibrium)> = vec![(0.0, self.start.clone())];
+        let first = if self.sizes.len() < self.regions.len() { 1.0 } else { FIRST_DISPLACEMENT };
+        let (mut moved, mut scale, mut initial) = (0.0, first, 0.0f64);
+        // Scale and displacement beyond the end.
+        let mut beyond: Option<(f64, f64)> = None;
+        for _ in 0..MOST_STEPS {
+            let (low, here) = &path[path.len() - 1];
+            let truth = at(scale, here);
+            let further = truth.displacement - moved;
             if !is_stable(&truth.equilibrium) {
-                return low;
-            }
-            if truth.displacement >= most {
                 break;
             }
-            let further = truth.displacement - moved;
-            moved = truth.displacement;
-            (low, here) = (high, truth.equilibrium);
-            if moved > 0.5 * most && further < STRAIGHT * most {
-                return low;
-            }
-            high *= GROWTH;
-            if high > STIFF * first {
-                return low;
-            }
-        }
-        while high - low > LIMIT_TOLERANCE * high {
-            let middle = 0.5 * (low + high);
-            let truth = at(middle, &here);
-            if is_stable(&truth.equilibrium) && truth.displacement < most {
-                (low, here) = (middle, truth.equilibrium);
+            if truth.displacement >= most {
+                beyond = Some((scale, truth.displacement));
             } else {
-                high = middle;
+                let low = *low;
+                moved = truth.displacement;
+                path.push((scale, truth.equilibrium));
+                let slope = further / (scale - low);
+                initial = initial.max(slope);
+                if moved >= NEARLY * most || slope < STIFF * initial {
+                    break;
+                }
             }
+            let low = path[path.len() - 1].0;
+            scale = match beyond {
+                None => scale * GROWTH,
+                // A chord to just below the end, away from both sides.
+                Some((high, above)) => {
+                    let aim = 0.5 * (1.0 + NEARLY) * most;
+                    let part = (aim - moved) / (above - moved);
+                    low + (high - low) * part.clamp(0.05, 0.95)
+                }
+            };
         }
-        low
+        path
     }
 }

@@ -1,0 +1,158 @@
+//! Which of many candidates make the best blend: each is tried against all training loads.
+
+use std::ops::ControlFlow;
+
+use forks_mechanism::lie::Pose;
+use forks_rom::{BlendedModel, Reconstruction, Weights};
+use rayon::prelude::*;
+
+use crate::{
+    lift::{Sized, assemble},
+    measure::Gauge,
+    truth::Truth,
+};
+
+/// The worst loads count most, the others a little: what holds at all of them is likelier to hold elsewhere.
+const NORM: i32 = 8;
+/// Errors beyond this multiple of the tolerance count as this.
+const WORST: f64 = 1e4;
+/// A swap has to lower the cost by this part.
+const WORTHWHILE: f64 = 1e-3;
+
+/// Chooses samples out of candidates.
+pub(crate) struct Search<'a> {
+    pub(crate) gauge: &'a Gauge<'a>,
+    pub(crate) rest: &'a [Pose],
+    pub(crate) training: &'a [Truth],
+    pub(crate) candidates: &'a [Sized],
+    pub(crate) mode: Reconstruction,
+    pub(crate) constraint_tolerance: f64,
+    pub(crate) static_tolerance: f64,
+}
+
+/// A set of candidates with weights.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Choice {
+    pub(crate) set: Vec<usize>,
+    pub(crate) weights: Weights,
+    pub(crate) cost: f64,
+}
+
+impl Search<'_> {
+    pub(crate) fn blend(&self, set: &[usize], weights: Weights) -> Option<BlendedModel> {
+        let samples: Vec<&Sized> = set.iter().map(|&i| &self.candidates[i]).collect();
+        BlendedModel::new(assemble(self.rest, None, &samples, weights).ok()?).ok()
+    }
+
+    /// (error/tolerance)⁸ at one load.
+    fn share(&self, blend: &BlendedModel, load: usize) -> f64 {
+        let (constraint, statics) =
+            self.gauge.errors_nearby(blend, &self.training[load], self.mode);
+        let bad = (constraint / self.constraint_tolerance).max(statics / self.static_tolerance);
+        // NaN counts as the worst.
+        if bad < WORST { bad.powi(NORM) } else { WORST.powi(NORM) }
+    }
+
+    fn norm(&self, sum: f64) -> f64 {
+        (sum / self.training.len() as f64).powf(1.0 / f64::from(NORM))
+    }
+
+    /// (mean (error/tolerance)⁸)^⅛ over the training loads in this order; given up beyond `limit`.
+    fn cost(&self, set: &[usize], weights: Weights, order: &[usize], limit: f64) -> f64 {
+        let Some(blend) = self.blend(set, weights) else { return WORST };
+        let most = limit.powi(NORM) * self.training.len() as f64;
+        let mut sum = 0.0;
+        for &load in order {
+            sum += self.share(&blend, load);
+            if sum > most {
+                return f64::INFINITY;
+            }
+        }
+        self.norm(sum)
+    }
+
+    /// Loads by their error for a set, the worst first.
+    fn order(&self, from: &Choice) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.training.len()).collect();
+        let Some(blend) = self.blend(&from.set, from.weights) else { return order };
+        let shares: Vec<f64> = order.par_iter().map(|&load| self.share(&blend, load)).collect();
+        order.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
+        order
+    }
+
+    /// The set with the best of the weights.
+    pub(crate) fn weighted(&self, set: &[usize], policies: &[Weights]) -> Choice {
+        let order: Vec<usize> = (0..self.training.len()).collect();
+        let all = policies.par_iter().map(|&weights| Choice {
+            set: set.to_vec(),
+            weights,
+            cost: self.cost(set, weights, &order, WORST),
+        });
+        best(all.collect()).unwrap_or_else(|| Choice {
+            set: set.to_vec(),
+            weights: Weights::default(),
+            cost: WORST,
+        })
+    }
+
+    /// The set with the candidate in place `at` (or behind all) that lowers the cost most.
+    /// What costs more than `limit` is not looked at.
+    fn best_at(&self, from: &Choice, at: usize, limit: f64) -> Option<Choice> {
+        let order = self.order(from);
+        let free: Vec<usize> =
+            (0..self.candidates.len()).filter(|i| !from.set.contains(i)).collect();
+        let all = free.par_iter().map(|&i| {
+            let mut set = from.set.clone();
+            match set.get_mut(at) {
+                Some(place) => *place = i,
+                None => set.push(i),
+            }
+            let cost = self.cost(&set, from.weights, &order, limit);
+            Choice { cost, set, weights: from.weights }
+        });
+        best(all.collect())
+    }
+
+    /// One more sample.
+    pub(crate) fn grown(&self, from: &Choice) -> Option<Choice> {
+        let at = from.set.len();
+        let better = self.best_at(from, at, from.cost).filter(|c| c.cost.is_finite());
+        better.or_else(|| self.best_at(from, at, WORST))
+    }
+
+    /// Exchanges samples, all but the first, for better candidates until none is better.
+    pub(crate) fn exchanged(
+        &self,
+        mut from: Choice,
+        policies: &[Weights],
+        passes: usize,
+        go_on: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> ControlFlow<Choice, Choice> {
+        for _ in 0..passes {
+            let before = from.cost;
+            for at in 1..from.set.len() {
+                if go_on().is_break() {
+                    return ControlFlow::Break(from);
+                }
+                if let Some(better) = self.best_at(&from, at, from.cost)
+                    && better.cost < from.cost
+                {
+                    from = better;
+                }
+            }
+            let weighted = self.weighted(&from.set, policies);
+            if weighted.cost < from.cost {
+                from = weighted;
+            }
+            if from.cost > before * (1.0 - WORTHWHILE) {
+                break;
+            }
+        }
+        ControlFlow::Continue(from)
+    }
+}
+
+/// The first of the cheapest.
+fn best(all: Vec<Choice>) -> Option<Choice> {
+    all.into_iter().reduce(|a, b| if b.cost < a.cost { b } else { a })
+}
