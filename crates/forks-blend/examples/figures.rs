@@ -33,6 +33,7 @@ fn main() {
         "helix20" => (parametric(&helix(20, HelixJoints::Hinge3)), vec![cone(0, -DVec3::Z)]),
         "helix50" => (parametric(&helix(50, HelixJoints::Hinge3)), vec![cone(0, -DVec3::Z)]),
         "y" => (parametric(&y_mechanism()), vec![cone(0, -DVec3::Z), cone(1, -DVec3::Z)]),
+        "y-left" => (parametric(&y_mechanism()), vec![cone(0, -DVec3::Z)]),
         "ladder36" => (parametric(&ladder_of_links(36)), vec![planar(DVec3::X, DVec3::Y)]),
         "irregular36" => {
             (parametric(&irregular_ladder_of_links(36)), vec![planar(DVec3::X, DVec3::Y)])
@@ -53,6 +54,7 @@ fn main() {
         constraint_tolerance: 2.5e-3,
         static_tolerance: 5e-3,
         together: false,
+        bent: std::env::var("STRAIGHT").is_err(),
         reconstruction: match name.contains('6') {
             true => forks_rom::Reconstruction::JointSpace,
             false => forks_rom::Reconstruction::Twist,
@@ -97,7 +99,11 @@ fn main() {
     let errors: Vec<_> = unseen.iter().map(|t| gauge.errors(&placed.model, t)).collect();
     if std::env::var("EACH").is_ok() {
         for (t, e) in unseen.iter().zip(&errors) {
-            println!("    {:.2?} {:.3} {e:.4?}", t.forces, t.displacement);
+            let (near, step) = gauge.errors_nearby(&placed.model, t, placement.reconstruction);
+            println!(
+                "    {:.3} {:.0?} near {near:.4} {step:.4} full {:.4} {:.4} {:.4}",
+                t.displacement, t.forces, e.constraint, e.joint_space, e.statics
+            );
         }
     }
     let far = unseen.iter().map(|t| t.displacement).fold(0.0, f64::max);

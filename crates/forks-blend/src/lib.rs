@@ -8,6 +8,7 @@
 //! - Relative displacement: norm of the effector's twist from rest, lengths over r, angles over π.
 #![doc = include_str!("../README.md")]
 
+mod curvature;
 mod error;
 mod full;
 mod lift;

@@ -51,14 +51,15 @@ pub(crate) struct Sized {
     model: Arc<ReducedModel>,
     potential: f64,
     servos: ServoTerms,
+    curvature: Matrix,
 }
 
 impl Sized {
     pub(crate) fn new(s: &Sample, radius: f64) -> Result<Self, BlendError> {
-        let data = of_size(s, radius)
+        let (data, curvature) = of_size(s, radius)
             .ok_or(BlendError::NotFinite { quantity: "the directions of a sample" })?;
         let model = Arc::new(ReducedModel::held_by_loads(data)?);
-        Ok(Self { model, potential: s.potential, servos: s.servos.clone() })
+        Ok(Self { model, potential: s.potential, servos: s.servos.clone(), curvature })
     }
 
     fn data(&self) -> &ModelData {
@@ -85,7 +86,8 @@ pub(crate) fn assemble(
     let lifted = |i: usize| {
         let s = samples[i];
         let (potential, servos) = (s.potential, s.servos.clone());
-        Ok(SampleData { model: lift.sample(i)?, potential, servos })
+        let curvature = widened_curvature(&s.curvature, basis.columns());
+        Ok(SampleData { model: lift.sample(i)?, potential, servos, curvature })
     };
     let lifted: Vec<SampleData> =
         (0..samples.len()).map(lifted).collect::<Result<_, BlendError>>()?;
@@ -94,10 +96,10 @@ pub(crate) fn assemble(
 }
 
 /// The sample in coordinates that are orthonormal with lengths over `radius`.
-fn of_size(s: &Sample, radius: f64) -> Option<ModelData> {
+fn of_size(s: &Sample, radius: f64) -> Option<(ModelData, Matrix)> {
     let own = &s.data;
     if own.radius == radius {
-        return Some(own.clone());
+        return Some((own.clone(), s.curvature.clone()));
     }
     let basis = orthonormal(&own.basis, radius, 0.0, own.basis.columns())?;
     // η = T η′
@@ -117,8 +119,46 @@ fn of_size(s: &Sample, radius: f64) -> Option<ModelData> {
             j.load_map = j.load_map.mul(&t);
         }
     }
+    // q′(η′) = T⁻¹ q(T η′)
+    let curvature = match s.curvature.rows() {
+        0 => s.curvature.clone(),
+        _ => dense::lu_solve(&t, &in_other_coordinates(&s.curvature, &t)),
+    };
     data.basis = basis;
-    Some(data)
+    Some((data, curvature))
+}
+
+/// Coefficients of η′ ↦ q(T η′), T square.
+fn in_other_coordinates(c: &Matrix, t: &Matrix) -> Matrix {
+    let n = t.columns();
+    let pair: Vec<(usize, usize)> = (0..n).flat_map(|i| (i..n).map(move |j| (i, j))).collect();
+    Matrix::from_fn(c.rows(), pair.len(), |k, at| {
+        let (a, b) = pair[at];
+        let terms = pair.iter().enumerate().map(|(p, &(i, j))| {
+            let straight = t[(i, a)] * t[(j, b)];
+            let crossed = if a == b { 0.0 } else { t[(i, b)] * t[(j, a)] };
+            c[(k, p)] * (straight + crossed)
+        });
+        terms.sum()
+    })
+}
+
+/// Coefficients for `n` coordinates of a map of the first of them.
+fn widened_curvature(c: &Matrix, n: usize) -> Matrix {
+    let own = c.rows();
+    if own == 0 || own == n {
+        return c.clone();
+    }
+    let pair = |n: usize| (0..n).flat_map(move |i| (i..n).map(move |j| (i, j)));
+    let mut out = Matrix::zeros(n, pair(n).count());
+    let mut at = 0;
+    for (column, (_, j)) in pair(n).enumerate() {
+        if j < own {
+            (0..own).for_each(|k| out[(k, column)] = c[(k, at)]);
+            at += 1;
+        }
+    }
+    out
 }
 
 /// Where a sample lies in the chart.

@@ -156,7 +156,7 @@ fn sample_of(
 }
 
 /// A wrench in an effector's frame as a load with constant world components.
-fn dead(problem: &Problem, e: usize, pose: &Pose, w: Wrench) -> AppliedWrench {
+pub(crate) fn dead(problem: &Problem, e: usize, pose: &Pose, w: Wrench) -> AppliedWrench {
     AppliedWrench {
         link: problem.effectors[e].link,
         link_from_point: problem.effectors[e].link_from_effector,

@@ -142,7 +142,7 @@ impl<'a> Gauge<'a> {
 
     /// The same at the full equilibrium's effector poses, the static error from the next step of Newton's method there:
     /// much cheaper than [`Gauge::errors`], and smooth where the blend has several equilibria.
-    pub(crate) fn errors_nearby(
+    pub fn errors_nearby(
         &self,
         blend: &BlendedModel,
         truth: &Truth,

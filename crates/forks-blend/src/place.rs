@@ -9,6 +9,7 @@ use forks_rom::{BlendedModel, Reconstruction, Weights};
 use rayon::prelude::*;
 
 use crate::{
+    curvature::limited,
     error::BlendError,
     lift::Sized,
     measure::{Errors, Gauge},
@@ -42,6 +43,8 @@ pub struct Placement {
     pub seed: u64,
     /// Number of training loads; each is also a place where a sample may be.
     pub training_loads: usize,
+    /// Samples are exact to third order in the energy ([`Sample::bent`]).
+    pub bent: bool,
     /// How often all samples are tried for exchange after each new one.
     pub exchanges: usize,
     /// Gravity acts.
@@ -63,6 +66,7 @@ impl Default for Placement {
             energies: vec![0.1, 1.0],
             seed: 1,
             training_loads: 96,
+            bent: true,
             exchanges: 3,
             gravity: false,
             equilibrium: EquilibriumOptions::default(),
@@ -200,6 +204,9 @@ impl Placement {
 /// Displacement from a singular rest pose from which on a sample may stand for it.
 const OFF_REST: f64 = 0.02;
 
+/// Where the largest load moves an effector by less than one part of so many of r, stiffer is as good.
+const STIFFEST: f64 = 3e3;
+
 struct Placer<'a> {
     solver: Solver<'a>,
     placement: &'a Placement,
@@ -236,12 +243,18 @@ impl<'a> Placer<'a> {
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Placed, BlendError> {
         let (training, mut skipped, cancelled) = self.train(progress);
-        let (first, first_forces) = self.first_sample(&training)?;
+        let (mut first, first_forces) = self.first_sample(&training)?;
         let radius = first.data.radius;
+        let most = self.stiffest(&training);
+        limited(&mut first, most);
         let mut candidates = vec![Sized::new(&first, radius)?];
         let mut forces = vec![first_forces];
         for (truth, sample) in training.iter().zip(self.samples(&training)) {
-            match sample.and_then(|s| Sized::new(&s, radius)) {
+            let sized = sample.and_then(|mut s| {
+                limited(&mut s, most);
+                Sized::new(&s, radius)
+            });
+            match sized {
                 Ok(sample) => {
                     candidates.push(sample);
                     forces.push(truth.forces.clone());
@@ -303,10 +316,25 @@ impl<'a> Placer<'a> {
         Ok(Placed { model, status, loads, rounds, skipped, training })
     }
 
+    /// The largest stiffness that samples need: with it the largest load moves the effectors by a small part of r.
+    fn stiffest(&self, training: &[Truth]) -> f64 {
+        let sum = |t: &Truth| t.forces.iter().map(|f| f.1.length()).sum::<f64>();
+        let force = training.iter().map(sum).fold(0.0, f64::max);
+        force * self.solver.radius * STIFFEST
+    }
+
+    fn sample(&self, at: &Equilibrium, forces: &Forces) -> Result<Sample, BlendError> {
+        let (problem, loads) = (self.solver.problem, self.solver.loads(forces));
+        match self.placement.bent {
+            true => Sample::bent(problem, at, &loads, &self.placement.equilibrium),
+            false => Sample::new(problem, at, &loads),
+        }
+    }
+
     /// A sample at each training load.
     fn samples(&self, training: &[Truth]) -> Vec<Result<Sample, BlendError>> {
         let sample = |t: &Truth| {
-            Sample::new(self.solver.problem, &t.equilibrium, &self.solver.loads(&t.forces))
+            self.sample(&t.equilibrium, &t.forces)
         };
         training.par_iter().map(sample).collect()
     }
@@ -377,14 +405,13 @@ impl<'a> Placer<'a> {
 
     /// The sample at rest, or slightly off it where the rest pose is singular.
     fn first_sample(&self, training: &[Truth]) -> Result<(Sample, Forces), BlendError> {
-        let problem = self.solver.problem;
-        let rest = Sample::new(problem, &self.start.equilibrium, &self.solver.loads(&[]))?;
+        let rest = self.sample(&self.start.equilibrium, &vec![])?;
         // Loads in the order in which they move the mechanism; most ranks show at once.
         let mut order: Vec<&Truth> = training.iter().collect();
         order.sort_by(|a, b| a.displacement.total_cmp(&b.displacement));
-        let at = |t: &Truth| Sample::new(problem, &t.equilibrium, &self.solver.loads(&t.forces));
+        let at = |t: &Truth| self.sample(&t.equilibrium, &t.forces);
         let highest = order.last().and_then(|t| at(t).ok()).map_or(0, |s| s.rank());
-        if highest > rest.rank() && std::env::var("OFFREST").is_ok() {
+        if highest > rest.rank() {
             for t in order.iter().filter(|t| t.displacement > OFF_REST) {
                 if let Ok(sample) = at(t)
                     && sample.rank() >= highest

@@ -1,11 +1,11 @@
 //! A linearisation point: the reduced model about a loaded equilibrium, with its potential.
 
-use forks_dynamics::{Equilibrium, Loads, potential_energy};
+use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, potential_energy};
 use forks_mechanism::{JointId, dense::Matrix, lie::Pose, loops};
 use forks_reduce::Problem;
 use forks_rom::{ModelData, SampleData, ServoTerms};
 
-use crate::error::BlendError;
+use crate::{curvature::curvature, error::BlendError};
 
 /// A linearisation point before it is made to fit the others of a blend: its rank is its own.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub struct Sample {
     pub potential: f64,
     /// How it depends on the servos' targets.
     pub servos: ServoTerms,
+    /// How soft directions bend, in the sample's own coordinates; see [`forks_rom::SampleData::curvature`].
+    pub curvature: Matrix,
 }
 
 impl Sample {
@@ -33,12 +35,35 @@ impl Sample {
         }
         let data = reduction.model.data().clone();
         let servos = servo_terms(problem, at, &data);
-        Ok(Self { data, potential, servos })
+        Ok(Self { data, potential, servos, curvature: Matrix::zeros(0, 0) })
+    }
+
+    /// The sample at an equilibrium under `loads`, exact to third order in the energy. Where the third derivatives
+    /// cannot be found it is exact to second order, as [`Sample::new`]'s.
+    ///
+    /// # Errors
+    /// As [`Sample::new`].
+    pub fn bent(
+        problem: &Problem,
+        at: &Equilibrium,
+        loads: &Loads,
+        options: &EquilibriumOptions,
+    ) -> Result<Self, BlendError> {
+        let mut out = Self::new(problem, at, loads)?;
+        if let Some(c) = curvature(problem, at, loads, &out, options) {
+            out.curvature = c;
+        }
+        Ok(out)
     }
 
     /// A sample of a blend, with the coordinates it was given there.
     pub fn of_blend(s: &SampleData) -> Self {
-        Self { data: s.model.data().clone(), potential: s.potential, servos: s.servos.clone() }
+        Self {
+            data: s.model.data().clone(),
+            potential: s.potential,
+            servos: s.servos.clone(),
+            curvature: s.curvature.clone(),
+        }
     }
 
     /// Poses of the effectors.

@@ -15,7 +15,7 @@ use crate::{
 /// The worst loads count most, the others a little: what holds at all of them is likelier to hold elsewhere.
 const NORM: i32 = 8;
 /// Errors beyond this multiple of the tolerance count as this.
-const WORST: f64 = 1e4;
+const WORST: f64 = 100.0;
 /// A swap has to lower the cost by this part.
 const WORTHWHILE: f64 = 1e-3;
 

@@ -5,6 +5,7 @@ use alloc::{vec, vec::Vec};
 use forks_lie::{Pose, Wrench};
 
 use super::{
+    curvature::Bending,
     links::LinkBlend,
     matrices::Blend,
     mean::mean,
@@ -55,6 +56,9 @@ pub(super) struct Evaluation {
     /// ½ ∂d_i²/∂ξ_i for weights in the samples' metrics, each padded.
     pulls: Vec<f64>,
     cutoff: Cutoff,
+    /// ξ̂_i, sample after sample, where samples are bent; see [`super::curvature`].
+    bent: Vec<f64>,
+    bending: Bending,
     /// For blended matrices.
     stiffness: Vec<f64>,
     pub(super) scratch: Vec<f64>,
@@ -80,6 +84,8 @@ impl Evaluation {
             energies: vec![0.0; samples],
             distances: vec![f64::INFINITY; samples],
             pulls: vec![0.0; if model.has_metrics() { samples * padded } else { 0 }],
+            bent: vec![0.0; if model.is_bent() { samples * 6 * effectors } else { 0 }],
+            bending: Bending::new(model.dof(), effectors),
             stiffness: vec![0.0; blended.map_or(0, |_| 36 * effectors * effectors)],
             scratch: vec![0.0; blended.map_or(0, |m| m.scratch())],
             ..Self::default()
@@ -120,6 +126,16 @@ impl Evaluation {
     /// η_i = BᵢᵀSᵢ² ξ_i, for the links.
     pub(super) fn reduced_coordinates(&mut self, model: &BlendedModel) {
         model.isa().run(Coordinates { model, out: self });
+    }
+
+    /// η̂_i = BᵢᵀSᵢ² ξ̂_i, for joints.
+    pub(super) fn bent_coordinates(&mut self, model: &BlendedModel) {
+        if self.bent.is_empty() {
+            return self.reduced_coordinates(model);
+        }
+        core::mem::swap(&mut self.twists, &mut self.bent);
+        self.reduced_coordinates(model);
+        core::mem::swap(&mut self.twists, &mut self.bent);
     }
 
     /// η_i, as the last call of [`Evaluation::reduced_coordinates`] left it.
@@ -181,7 +197,7 @@ impl Kernel for Evaluate<'_> {
         out.weigh(l, model);
         out.sample_energies(l, model);
         match model.blend() {
-            Blend::Energy => out.gradients(model),
+            Blend::Energy => out.gradients(l, model),
             _ => out.blended_wrenches(model),
         }
         out.pull_back(l, model, x);
@@ -204,6 +220,7 @@ impl Evaluation {
             }
             Weights::Metric { exponent, .. } => {
                 self.see_all(model);
+                self.bend(l, model);
                 self.measure(l, model);
                 shepard(&self.distances, exponent, &mut self.weights);
             }
@@ -216,6 +233,31 @@ impl Evaluation {
         let weights = &self.weights;
         self.active.clear();
         self.active.extend((0..weights.len()).filter(|&i| weights[i] != 0.0));
+        if !self.has_measured(model) {
+            self.bend(l, model);
+        }
+    }
+
+    /// ξ̂_i of all samples are known since the distances were.
+    fn has_measured(&self, model: &BlendedModel) -> bool {
+        self.bent.is_empty() || model.has_metrics()
+    }
+
+    /// ξ̂_i of all samples.
+    #[inline(always)]
+    fn bend<L: Lanes>(&mut self, l: L, model: &BlendedModel) {
+        if self.bent.is_empty() {
+            return;
+        }
+        let width = 6 * model.effector_count();
+        for (i, s) in model.samples.iter().enumerate() {
+            let range = i * width..(i + 1) * width;
+            let (xi, bent) = (&self.twists[range.clone()], &mut self.bent[range]);
+            match &s.curvature {
+                Some(c) => c.bend(l, &s.coordinates, xi, &mut self.bending, bent),
+                None => bent.copy_from_slice(xi),
+            }
+        }
     }
 
     #[inline(always)]
@@ -241,21 +283,20 @@ impl Evaluation {
         self.distances[i] = distance;
     }
 
-    /// d_i² = ξᵀ M_i ξ in the samples' own metrics.
+    /// d_i² = ξᵀS²ξ + ξ̂ᵀK_i⁺ξ̂/ε in the samples' own metrics.
     #[inline(always)]
     fn measure<L: Lanes>(&mut self, l: L, model: &BlendedModel) {
         let width = 6 * model.effector_count();
         let padded = width.div_ceil(LANES) * LANES;
         for (i, s) in model.samples.iter().enumerate() {
             let Some(metric) = &s.metric else { continue };
-            let xi = &self.twists[i * width..(i + 1) * width];
+            let twists = if self.bent.is_empty() { &self.twists } else { &self.bent };
+            let xi = &twists[i * width..(i + 1) * width];
             let pull = &mut self.pulls[i * padded..(i + 1) * padded];
             metric.product(l, xi, pull);
-            let mut distance = 0.0;
             for (x, p) in xi.iter().zip(pull.iter()) {
-                distance += x * p;
+                self.distances[i] += x * p;
             }
-            self.distances[i] = distance;
         }
     }
 
@@ -318,7 +359,8 @@ impl Evaluation {
         self.energy = 0.0;
         for &i in &self.active {
             let s = &model.samples[i];
-            let xi = &self.twists[i * width..(i + 1) * width];
+            let twists = if self.bent.is_empty() { &self.twists } else { &self.bent };
+            let xi = &twists[i * width..(i + 1) * width];
             let w = &mut self.wrenches[i * padded..(i + 1) * padded];
             s.stiffness.product(l, xi, w);
             let (mut energy, mut held) = (s.potential, &s.static_wrench[..]);
@@ -337,7 +379,7 @@ impl Evaluation {
 
     /// Body wrenches Σ_i J_r(ξ_i)⁻ᵀ (α_i w_i + ∂U/∂d_i² 2 S² ξ_i).
     #[inline(always)]
-    fn gradients(&mut self, model: &BlendedModel) {
+    fn gradients<L: Lanes>(&mut self, l: L, model: &BlendedModel) {
         let count = model.effector_count();
         let padded = (6 * count).div_ceil(LANES) * LANES;
         let (exponent, smooth) = match model.data().weights {
@@ -367,14 +409,22 @@ impl Evaluation {
             if smooth {
                 slope += 2.0 * self.cutoff.slope(d, alpha, excess(i), pull);
             }
+            let all = &mut self.wrenches[i * padded..(i + 1) * padded];
+            all.iter_mut().for_each(|w| *w *= alpha);
+            if !self.pulls.is_empty() {
+                let pulls = &self.pulls[i * padded..(i + 1) * padded];
+                all.iter_mut().zip(pulls).for_each(|(w, p)| *w += p * slope);
+            }
+            let s = &model.samples[i];
+            if let Some(c) = &s.curvature {
+                let xi = &self.twists[i * 6 * count..(i + 1) * 6 * count];
+                c.straighten(l, &s.coordinates, xi, &mut self.bending, all);
+            }
             for (e, held) in self.held.iter_mut().enumerate() {
                 let log = &self.logarithms[i * count + e];
+                let pull = Wrench::new(log.xi.linear * per_area, log.xi.angular);
                 let w = wrench_at(&self.wrenches, i * padded + 6 * e);
-                let pull = match self.pulls.is_empty() {
-                    true => Wrench::new(log.xi.linear * per_area, log.xi.angular),
-                    false => wrench_at(&self.pulls, i * padded + 6 * e),
-                };
-                *held += log.pull_back(w * alpha + pull * slope);
+                *held += log.pull_back(w + pull * slope);
             }
         }
     }

@@ -83,6 +83,10 @@ fn coordinates(j: &JointRest, other: &JointRest) -> Option<Vec<f64>> {
         if gap.norm() < best.0 {
             best = (gap.norm(), delta.clone());
         }
+        // Most often the first guess is right.
+        if best.0 < 4.0 * f64::EPSILON {
+            break;
+        }
         let columns: Vec<[f64; 6]> = (0..n)
             .map(|k| {
                 let side = |h: f64| {
@@ -117,7 +121,10 @@ impl BlendedModel {
         out: &mut [Pose],
     ) {
         assert_eq!(state.x.len(), self.dof(), "coordinates of the state");
-        state.here.reduced_coordinates(self);
+        match mode {
+            Reconstruction::Twist => state.here.reduced_coordinates(self),
+            Reconstruction::JointSpace => state.here.bent_coordinates(self),
+        }
         let first = self.data().samples[0].model.data();
         assert_eq!(out.len(), first.links.len(), "size of the pose buffer");
         let (here, driven) = (&state.here, state.driven_targets());

@@ -5,6 +5,7 @@
 //! generalised force that is its gradient, the weights' gradients included.
 
 mod crossfade;
+pub(crate) mod curvature;
 mod eigen;
 mod evaluate;
 mod handover;

@@ -5,6 +5,7 @@ use alloc::{sync::Arc, vec::Vec};
 use forks_lie::{Matrix, Pose, Twist, Wrench, right_jacobian};
 
 use super::{
+    curvature::{self, Curvature, pairs},
     eigen::jacobi,
     evaluate::Evaluation,
     joint_space::{JointBlend, joint_blends},
@@ -27,6 +28,10 @@ pub struct SampleData {
     pub potential: f64,
     /// How that energy depends on the servos' targets.
     pub servos: ServoTerms,
+    /// How the directions in which the sample gives way bend, N × N(N+1)/2, or 0 × 0: the energy is quadratic in
+    /// η − ½ q(η) with q(η)_k = Σ_{i ≤ j} c_{k,ij} η_i η_j, columns (0,0), (0,1), …, (1,1), …. The second derivative at
+    /// the sample is 𝓗 all the same.
+    pub curvature: Matrix,
 }
 
 /// Derivatives of the potential energy at a sample by the servos' targets s, the effectors held where they are.
@@ -105,8 +110,9 @@ pub(super) struct Prepared {
     pub(super) servos: ServoTerms,
     /// K ξ_s per servo target, ξ_s the displacement at which the mechanism rests for it: 6E × servos.
     pub(super) servo_wrench: Matrix,
-    /// S² + K⁺/ε for [`Weights::Metric`].
+    /// K⁺/ε for [`Weights::Metric`].
     pub(super) metric: Option<Packed>,
+    pub(super) curvature: Option<Curvature>,
     /// BᵀS² of the sample, N × 6E.
     pub(super) coordinates: Packed,
     /// Place in the chart.
@@ -288,6 +294,10 @@ impl BlendedModel {
         self.evaluated(x).weights
     }
 
+    pub(super) fn is_bent(&self) -> bool {
+        self.samples.iter().any(|s| s.curvature.is_some())
+    }
+
     /// The weights' distances are taken in the samples' own metrics.
     pub(super) fn has_metrics(&self) -> bool {
         matches!(self.data.weights, Weights::Metric { .. })
@@ -359,10 +369,22 @@ fn prepare(data: &BlendData, s: &SampleData) -> Prepared {
     }
     let own_rate = dual_own.transpose_mul(&rate);
     let congruence = |m: &Matrix| own_rate.transpose_mul(&m.mul(&own_rate)).symmetric_part();
-    let stiffness = dual_own.mul(&model.hessian.mul(&dual_own.transpose()));
+    let static_wrench: Vec<f64> =
+        model.effectors.iter().flat_map(|f| f.static_wrench.to_array()).collect();
+    let is_bent = s.curvature.rows() > 0;
+    let own_stiffness = match is_bent {
+        true => {
+            let force = model.basis.transpose_mul_vec(&static_wrench);
+            sum(&model.hessian, 1.0, &curvature::along(&s.curvature, &force))
+        }
+        false => model.hessian.clone(),
+    };
+    let stiffness = dual_own.mul(&own_stiffness.mul(&dual_own.transpose()));
+    let curvature = is_bent.then(|| Curvature::new(&s.curvature, &model.basis, &dual_own));
     Prepared {
         inverse_rest: model.effectors.iter().map(|f| f.rest.inverse()).collect(),
-        static_wrench: model.effectors.iter().flat_map(|f| f.static_wrench.to_array()).collect(),
+        static_wrench,
+        curvature,
         stiffness: Packed::new(&stiffness.symmetric_part()),
         metric: metric(data, &stiffness.symmetric_part()).as_ref().map(Packed::new),
         potential: s.potential,
@@ -377,7 +399,10 @@ fn prepare(data: &BlendData, s: &SampleData) -> Prepared {
     }
 }
 
-/// S² + K⁺/ε for weights in the samples' metrics, 6E × 6E.
+/// However stiff a direction is, it counts at most as √30 times as long: a sample is asked where its neighbours are.
+const STIFFEST: f64 = 30.0;
+
+/// K⁺/ε for weights in the samples' metrics, 6E × 6E; K⁺/ε ≪ 30 as it is, and never beyond 30.
 fn metric(data: &BlendData, stiffness: &Matrix) -> Option<Matrix> {
     let Weights::Metric { energy, .. } = data.weights else { return None };
     let scale = |i: usize| if i % 6 < 3 { data.radius } else { 1.0 };
@@ -387,10 +412,11 @@ fn metric(data: &BlendData, stiffness: &Matrix) -> Option<Matrix> {
     let (mut values, mut vectors) = (scaled.as_slice().to_vec(), alloc::vec![0.0; n * n]);
     jacobi(&mut values, &mut vectors, n);
     Some(Matrix::from_fn(n, n, |i, j| {
-        let part =
-            |k: usize| vectors[k * n + i] * values[k * (n + 1)].max(0.0) * vectors[k * n + j];
-        let positive: f64 = (0..n).map(part).sum();
-        (f64::from(i == j) + positive / energy) / (scale(i) * scale(j))
+        let part = |k: usize| {
+            let stretch = values[k * (n + 1)].max(0.0) / energy;
+            vectors[k * n + i] * (stretch / (1.0 + stretch / STIFFEST)) * vectors[k * n + j]
+        };
+        (0..n).map(part).sum::<f64>() / (scale(i) * scale(j))
     }))
 }
 
@@ -426,6 +452,12 @@ fn check(d: &BlendData) -> Result<(), ModelError> {
         let m = s.model.data();
         finite("potential", s.potential.is_finite())?;
         size("effectors of a sample", m.effectors.len(), d.reference.len())?;
+        let n = d.basis.columns();
+        if s.curvature.rows() > 0 || s.curvature.columns() > 0 {
+            size("curvature rows", s.curvature.rows(), n)?;
+            size("curvature columns", s.curvature.columns(), pairs(n))?;
+        }
+        finite("curvature", s.curvature.is_finite())?;
         size("coordinates of a sample", m.basis.columns(), d.basis.columns())?;
         size("links of a sample", m.links.len(), first.links.len())?;
         let servos = m.servos.len();

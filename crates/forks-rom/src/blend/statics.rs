@@ -9,11 +9,20 @@ use crate::{
     EffectorLoad, ModelError, StaticSolution, StaticStatus,
     effectors::load_in_world,
     kernel::{Kernel, LANES, Lanes},
-    linear::solve,
+    linear::{is_positive_definite, solve},
 };
 
 const MAX_ITERATIONS: usize = 60;
 const TOLERANCE: f64 = 1e-11;
+/// A step of this length (over r, rad) changes nothing.
+const STILL: f64 = 1e-11;
+/// The same where the energy's rounding hides what a step changes.
+const NEARLY_STILL: f64 = 1e-7;
+/// Longest step.
+const LONGEST: f64 = 0.2;
+const MAX_HALVINGS: usize = 30;
+/// Part of the decrease that the gradient promises.
+const SUFFICIENT: f64 = 1e-4;
 /// Smallest part of the load that is added at once.
 const SHORTEST: f64 = 1.0 / 1024.0;
 
@@ -68,6 +77,8 @@ impl BlendedModel {
         Ok(out)
     }
 
+    /// Newton's method towards a minimum of U(x) − gᵀx, g the load here: where the energy is not convex the slope is
+    /// shifted, and no step may make that potential larger.
     fn newton(
         &self,
         x: &mut [f64],
@@ -78,6 +89,7 @@ impl BlendedModel {
         let mut residual = f64::INFINITY;
         for i in 0..MAX_ITERATIONS {
             let (force, size) = self.unbalanced(x, loads, scale, here);
+            let energy = here.energy;
             residual = force.iter().fold(0.0f64, |m, f| m.max(f.abs())) / size;
             let turned = (0..self.effector_count())
                 .any(|e| self.effector_twist(e, x).angular.length() >= core::f64::consts::PI);
@@ -87,16 +99,56 @@ impl BlendedModel {
             if residual <= TOLERANCE {
                 return (StaticStatus::Converged, i, residual);
             }
-            let slope = self.slope(x, loads, scale, here);
-            let Some(dx) = residual.is_finite().then(|| solve(slope, &force)).flatten() else {
+            if !residual.is_finite() {
                 break;
-            };
+            }
+            let (slope, shifted) = shifted(self.slope(x, loads, scale, here));
+            let Some(dx) = solve(slope, &force) else { break };
             // Lengths are over r already: the chart's columns are orthonormal.
             let length = crate::scalar::sqrt(dx.iter().map(|d| d * d).sum());
-            let damp = if length > 0.2 { 0.2 / length } else { 1.0 };
-            x.iter_mut().zip(&dx).for_each(|(x, d)| *x -= damp * d);
+            if length <= STILL && !shifted {
+                return (StaticStatus::Converged, i, residual);
+            }
+            let damp = if length > LONGEST { LONGEST / length } else { 1.0 };
+            let load: Vec<f64> =
+                here_gradient(self, x, here).iter().zip(&force).map(|(u, f)| u - f).collect();
+            let descent: f64 = dx.iter().zip(&force).map(|(d, f)| d * f).sum();
+            let Some(part) = self.descent(x, &dx, damp, energy, &load, descent, here) else {
+                // Rounding: the energy shows no difference any more.
+                let status = match length <= NEARLY_STILL && !shifted {
+                    true => StaticStatus::Converged,
+                    false => StaticStatus::Stalled,
+                };
+                return (status, i, residual);
+            };
+            x.iter_mut().zip(&dx).for_each(|(x, d)| *x -= part * d);
         }
         (StaticStatus::Stalled, MAX_ITERATIONS, residual)
+    }
+
+    /// The largest part of a step, halved from `part` on, that makes U − gᵀx smaller.
+    #[allow(clippy::too_many_arguments)]
+    fn descent(
+        &self,
+        x: &[f64],
+        dx: &[f64],
+        mut part: f64,
+        energy: f64,
+        load: &[f64],
+        descent: f64,
+        here: &mut Evaluation,
+    ) -> Option<f64> {
+        for _ in 0..MAX_HALVINGS {
+            let trial: Vec<f64> = x.iter().zip(dx).map(|(x, d)| x - part * d).collect();
+            here.at(self, &trial);
+            let work: f64 = load.iter().zip(dx).map(|(g, d)| g * part * d).sum();
+            let change = here.energy - energy + work;
+            if change <= -SUFFICIENT * part * descent {
+                return Some(part);
+            }
+            part *= 0.5;
+        }
+        None
     }
 
     /// ∇U − g and the size of what is balanced.
@@ -148,6 +200,29 @@ impl BlendedModel {
         self.isa().run(Pull { model: self, x, loads, out: &mut out });
         out
     }
+}
+
+fn here_gradient(model: &BlendedModel, x: &[f64], here: &mut Evaluation) -> Vec<f64> {
+    here.at(model, x);
+    here.gradient[..model.dof()].to_vec()
+}
+
+/// A symmetric matrix, shifted by a multiple of its diagonal's size until it is positive definite; whether it was.
+fn shifted(slope: Matrix) -> (Matrix, bool) {
+    let slope = slope.symmetric_part();
+    let n = slope.rows();
+    let size = (0..n).map(|i| slope[(i, i)].abs()).fold(0.0, f64::max);
+    let mut shift = 0.0;
+    let with = |shift: f64| {
+        Matrix::from_fn(n, n, |i, j| slope[(i, j)] + if i == j { shift } else { 0.0 })
+    };
+    while !is_positive_definite(&with(shift)) {
+        shift = if shift == 0.0 { 1e-12 * size } else { 4.0 * shift };
+        if shift > 1e3 * size || !shift.is_finite() {
+            break;
+        }
+    }
+    (with(shift), shift > 0.0)
 }
 
 struct Pull<'a> {

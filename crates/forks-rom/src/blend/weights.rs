@@ -20,8 +20,8 @@ pub enum Weights {
         /// Smooth count of the samples that take part; those near the border count in part.
         count: u32,
     },
-    /// As [`Weights::Shepard`], in each sample's own metric: d_i² = Σ_e ‖S ξ_e‖² + ξᵀK_i⁺ξ/ε, ξ_e = log(H_{e,i}⁻¹ H_e), K_i⁺ the
-    /// positive part of the sample's stiffness. A sample has little say along a direction in which it is stiff, so its
+    /// As [`Weights::Shepard`], in each sample's own metric: d_i² = Σ_e ‖S ξ_e‖² + ξᵀK_i⁺ξ/ε, ξ_e = log(H_{e,i}⁻¹ H_e) (bent where
+    /// the sample is), K_i⁺ the positive part of the sample's stiffness, no direction counting more than √30 times. A sample has little say along a direction in which it is stiff, so its
     /// quadratic energy, U_i α_i ≲ ε, cannot drown those of samples that are soft there.
     Metric {
         /// The exponent, an even number.

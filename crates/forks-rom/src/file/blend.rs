@@ -8,12 +8,14 @@
 //! |---|---|
 //! | `SIZE` | counts N, E, samples; numbers radius, range (alone may be infinite); bytes kind of weights, kind of blend; counts exponent, neighbours (0 where the weights have none) |
 //! | `CHAR` | E poses reference, matrix basis 6E × N |
-//! | `SAMP` | per sample: number potential, count of bytes, the sample's reduced model as a whole file of its own; with s servos s numbers ∂U/∂s and matrix ∂²U/∂s² s × s |
+//! | `SAMP` | per sample: number potential, count of bytes, the sample's reduced model as a whole file of its own; with s servos s numbers ∂U/∂s and matrix ∂²U/∂s² s × s; byte 1 and matrix of the curvature N × N(N+1)/2, or byte 0 |
 //!
-//! Weights: 0 Shepard, 1 as printed in \[A16\], 2 neighbours. Blend: 0 energy, 1 eigenvectors, 2 log-Euclidean. Versions
+//! Weights: 0 Shepard, 1 as printed in \[A16\], 2 neighbours, 3 in the samples' metrics (then number ε follows). Blend: 0 energy, 1 eigenvectors, 2 log-Euclidean. Versions
 //! follow the same rule as those of reduced models; there is one so far: 1.
 
 use alloc::{string::String, sync::Arc, vec::Vec};
+
+use forks_lie::Matrix;
 
 use super::{
     FileError, SCALAR, json,
@@ -21,7 +23,7 @@ use super::{
     reader::Reader,
     write::Writer,
 };
-use crate::{Blend, BlendData, BlendedModel, ReducedModel, SampleData, ServoTerms, Weights};
+use crate::{blend::curvature::pairs, Blend, BlendData, BlendedModel, ReducedModel, SampleData, ServoTerms, Weights};
 
 /// First bytes of a file.
 pub(super) const MAGIC: [u8; 8] = *b"\x89FORKB\r\n";
@@ -66,11 +68,13 @@ impl BlendedModel {
             out.matrix(basis);
         });
         out.section(SAMP, |out| {
-            for SampleData { model, potential, servos } in samples {
+            for SampleData { model, potential, servos, curvature } in samples {
                 out.numbers([*potential]);
                 out.block(&model.to_bytes());
                 out.numbers(servos.force.iter().copied());
                 out.matrix(&servos.stiffness);
+                out.byte(u8::from(curvature.rows() > 0));
+                out.matrix(curvature);
             }
         });
         out.finish()
@@ -117,7 +121,12 @@ impl BlendedModel {
             let force = r.list("servo forces", count, 8, |r| r.number("servo forces"))?;
             let stiffness = r.matrix("servo stiffness", count, count)?;
             let servos = ServoTerms { force, stiffness };
-            Ok(SampleData { model: Arc::new(model), potential, servos })
+            let curvature = match r.byte("curvature")? {
+                0 => Matrix::zeros(0, 0),
+                1 => r.matrix("curvature", n, pairs(n))?,
+                other => return Err(r.wrong("curvature", other.into())),
+            };
+            Ok(SampleData { model: Arc::new(model), potential, servos, curvature })
         })?;
         r.end()?;
         file.end()?;

@@ -69,6 +69,7 @@ pub(super) fn blend(model: &BlendedModel) -> String {
             .field("potential", number(s.potential))
             .field("servo_forces", numbers(s.servos.force.iter().copied()))
             .field("servo_stiffness", matrix(&s.servos.stiffness))
+            .field("curvature", matrix(&s.curvature))
             .field("model", json(s.model.data()))
             .end()
     };

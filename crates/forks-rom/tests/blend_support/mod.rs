@@ -116,7 +116,7 @@ pub(crate) fn blend(rng: &mut Rng, sizes: Sizes) -> BlendData {
         SampleData {
             model: Arc::new(model),
             potential: rng.symmetric(),
-            servos: ServoTerms::default(),
+            servos: ServoTerms::default(), curvature: Matrix::zeros(0, 0),
         }
     };
     let samples = (0..samples).map(|i| sample(rng, i == 0)).collect();

@@ -1,0 +1,271 @@
+//! Third derivatives of the energy at a sample, and the bending that has them.
+//!
+//! The energy's second derivative 𝓗 is known at any equilibrium. At equilibria next to the sample, one displaced along
+//! each of its directions, its change is the third derivative T. Of the quadratic maps q with ηᵀK q(η) = −T(η, η, η)/3 the
+//! smallest is taken: in the eigenvectors of K, q_{k,ij} = −T_ijk κ_k / (κ_i² + κ_j² + κ_k²), so that stiff directions bend
+//! for soft ones. K = 𝓗 + b_η·q″ depends on q: the two are found in turn.
+
+use forks_dynamics::{Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, continue_equilibrium};
+use forks_mechanism::{
+    dense::{Matrix, symmetric_eigen},
+    lie::{Pose, Twist, Wrench, right_jacobian, right_jacobian_inverse},
+};
+use forks_reduce::Problem;
+use forks_rom::ModelData;
+
+use crate::{live::dead, sample::Sample, truth::effector_poses};
+
+/// Displacement along the softest direction; stiffer ones are displaced by equal energies.
+const DISPLACEMENT: f64 = 1e-3;
+/// Corrections of the loads that displace the effectors.
+const CORRECTIONS: usize = 6;
+/// A displacement is as meant up to this part of it.
+const NEAR: f64 = 1e-3;
+/// Turns of q and K.
+const TURNS: usize = 40;
+
+/// Coefficients c of q, N × N(N+1)/2 (see [`forks_rom::SampleData::curvature`]); `None` where an equilibrium next to the
+/// sample is not found, or q and K do not settle.
+pub(crate) fn curvature(
+    problem: &Problem,
+    at: &Equilibrium,
+    loads: &Loads,
+    sample: &Sample,
+    options: &EquilibriumOptions,
+) -> Option<Matrix> {
+    let d = &sample.data;
+    let n = d.basis.columns();
+    let (values, vectors) = symmetric_eigen(&d.hessian)?;
+    let size: Vec<f64> = values.iter().map(|v| v.abs()).collect();
+    let softest = size.iter().fold(f64::INFINITY, |m, v| m.min(*v)).max(f64::MIN_POSITIVE);
+    let mut changes = Vec::with_capacity(n);
+    for k in 0..n {
+        let h = DISPLACEMENT * (softest / size[k]).sqrt();
+        let eta: Vec<f64> = vectors.column(k).iter().map(|v| h * v).collect();
+        let there = displaced(problem, at, loads, d, &eta, options)?;
+        let change = second_derivative(d, &there.data, &eta).sub(&d.hessian);
+        let change = vectors.transpose_mul(&change.mul(&vectors));
+        changes.push(Matrix::from_fn(n, n, |i, j| change[(i, j)] / h));
+    }
+    // Of three directions the softest is displaced: the others' stiffness would drown what it says.
+    let third = |i: usize, j: usize, k: usize| {
+        let mut order = [i, j, k];
+        order.sort_by(|&a, &b| size[a].total_cmp(&size[b]));
+        let t = &changes[order[0]];
+        0.5 * (t[(order[1], order[2])] + t[(order[2], order[1])])
+    };
+    let tensor = Tensor::from_fn(n, third).turned(&vectors.transpose());
+    let wrenches: Vec<f64> = d.effectors.iter().flat_map(|e| e.static_wrench.to_array()).collect();
+    let force = d.basis.transpose_mul_vec(&wrenches);
+    settled(&d.hessian, &force, &tensor)
+}
+
+/// The sample with the effectors displaced by Bη.
+fn displaced(
+    problem: &Problem,
+    at: &Equilibrium,
+    loads: &Loads,
+    d: &ModelData,
+    eta: &[f64],
+    options: &EquilibriumOptions,
+) -> Option<Sample> {
+    // 𝓗 − BᵀQB: what world-fixed wrenches work against.
+    let tangent = d.hessian.sub(&d.basis.transpose_mul(&load_stiffness(d).mul(&d.basis)));
+    let norm = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let (mut wrench, mut here) = (vec![0.0; eta.len()], at.clone());
+    let mut missing = eta.to_vec();
+    for _ in 0..CORRECTIONS {
+        let more = tangent.mul_vec(&missing);
+        wrench.iter_mut().zip(more).for_each(|(w, m)| *w += m);
+        let mut all = loads.clone();
+        let flat = dual(d).mul_vec(&wrench);
+        for (e, f) in d.effectors.iter().enumerate() {
+            let w = Wrench::from_array(std::array::from_fn(|i| flat[6 * e + i]));
+            all.wrenches.push(dead(problem, e, &f.rest, w));
+        }
+        here = continue_equilibrium(problem.mechanism(), &here, &all, options);
+        if !matches!(here.status, EquilibriumStatus::Converged | EquilibriumStatus::Unstable) {
+            return None;
+        }
+        let poses = effector_poses(problem, &here.world_from_link);
+        let twists: Vec<f64> = d
+            .effectors
+            .iter()
+            .zip(&poses)
+            .flat_map(|(e, p)| e.rest.twist_to(p).to_array())
+            .collect();
+        let reached = dual(d).transpose_mul_vec(&twists);
+        missing = eta.iter().zip(reached).map(|(a, b)| a - b).collect();
+        if norm(&missing) <= NEAR * norm(eta) {
+            return Sample::new(problem, &here, &all).ok();
+        }
+    }
+    None
+}
+
+/// Q = blockdiag \[\[0, ½\[f\]×\], \[−½\[f\]×, ½\[τ\]×\]\] of the static wrenches (DESIGN §3.6).
+fn load_stiffness(d: &ModelData) -> Matrix {
+    let mut out = Matrix::zeros(d.basis.rows(), d.basis.rows());
+    for (e, f) in d.effectors.iter().enumerate() {
+        for j in 0..3 {
+            let axis = forks_mechanism::lie::glam::DVec3::AXES[j];
+            let force = (f.static_wrench.force.cross(axis) * 0.5).to_array();
+            let torque = (f.static_wrench.torque.cross(axis) * 0.5).to_array();
+            for i in 0..3 {
+                out[(6 * e + i, 6 * e + 3 + j)] = force[i];
+                out[(6 * e + 3 + i, 6 * e + j)] = -force[i];
+                out[(6 * e + 3 + i, 6 * e + 3 + j)] = torque[i];
+            }
+        }
+    }
+    out
+}
+
+/// S²B.
+fn dual(d: &ModelData) -> Matrix {
+    let per_area = 1.0 / (d.radius * d.radius);
+    let scale = |i: usize| if i % 6 < 3 { per_area } else { 1.0 };
+    Matrix::from_fn(d.basis.rows(), d.basis.columns(), |i, j| scale(i) * d.basis[(i, j)])
+}
+
+/// ∂²U′/∂η² of the energy of a sample `there`, at the coordinates η of `here` that lead to it.
+fn second_derivative(here: &ModelData, there: &ModelData, eta: &[f64]) -> Matrix {
+    const STEP: f64 = 1e-5;
+    let n = eta.len();
+    // ∂ξ′/∂η, effector after effector.
+    let rate = |eta: &[f64]| {
+        let mut out = Matrix::zeros(here.basis.rows(), n);
+        for (e, (f, g)) in here.effectors.iter().zip(&there.effectors).enumerate() {
+            let b = here.basis.block(6 * e, 0, 6, n);
+            let xi = Twist::from_array(std::array::from_fn(|i| {
+                b.row(i).iter().zip(eta).map(|(b, x)| b * x).sum()
+            }));
+            let pose: Pose = f.rest.displaced(xi);
+            let relative = right_jacobian_inverse(g.rest.twist_to(&pose));
+            let own = right_jacobian(xi);
+            for j in 0..n {
+                let column = std::array::from_fn(|i| b[(i, j)]);
+                let moved = relative.mul_vec(&own.mul_vec(&column));
+                (0..6).for_each(|i| out[(6 * e + i, j)] = moved[i]);
+            }
+        }
+        out
+    };
+    let wrench: Vec<f64> =
+        there.effectors.iter().flat_map(|e| e.static_wrench.to_array()).collect();
+    let dual = dual(there);
+    let own = dual.transpose_mul(&rate(eta));
+    let mut out = own.transpose_mul(&there.hessian.mul(&own));
+    let mut y = eta.to_vec();
+    for j in 0..n {
+        y[j] = eta[j] + STEP;
+        let plus = rate(&y).transpose_mul_vec(&wrench);
+        y[j] = eta[j] - STEP;
+        let minus = rate(&y).transpose_mul_vec(&wrench);
+        y[j] = eta[j];
+        for i in 0..n {
+            out[(i, j)] += (plus[i] - minus[i]) / (2.0 * STEP);
+        }
+    }
+    out.symmetric_part()
+}
+
+/// Limits the stiffness K of a sample: a direction that gives way next to nothing need not give way as little as that, and
+/// energies of directions that are some 10¹⁰ times as stiff as others drown them.
+pub(crate) fn limited(sample: &mut Sample, most: f64) {
+    let d = &sample.data;
+    let n = d.basis.columns();
+    let wrenches: Vec<f64> = d.effectors.iter().flat_map(|e| e.static_wrench.to_array()).collect();
+    let force = d.basis.transpose_mul_vec(&wrenches);
+    let mut bent = Matrix::zeros(n, n);
+    if sample.curvature.rows() > 0 {
+        let mut at = 0;
+        for i in 0..n {
+            for j in i..n {
+                let t: f64 = (0..n).map(|k| force[k] * sample.curvature[(k, at)]).sum();
+                bent[(i, j)] += 0.5 * t;
+                bent[(j, i)] += 0.5 * t;
+                at += 1;
+            }
+        }
+    }
+    let k = Matrix::from_fn(n, n, |i, j| d.hessian[(i, j)] + bent[(i, j)]);
+    let Some((values, vectors)) = symmetric_eigen(&k) else { return };
+    if values.iter().all(|v| *v <= most) {
+        return;
+    }
+    let softened = Matrix::from_fn(n, n, |i, j| {
+        (0..n).map(|a| vectors[(i, a)] * values[a].min(most) * vectors[(j, a)]).sum()
+    });
+    sample.data.hessian = softened.sub(&bent).symmetric_part();
+}
+
+/// Numbers with three indices.
+#[derive(Clone, Debug)]
+struct Tensor {
+    n: usize,
+    data: Vec<f64>,
+}
+
+impl Tensor {
+    fn from_fn(n: usize, f: impl Fn(usize, usize, usize) -> f64) -> Self {
+        let data = (0..n * n * n).map(|a| f(a / (n * n), a / n % n, a % n)).collect();
+        Self { n, data }
+    }
+
+    fn at(&self, i: usize, j: usize, k: usize) -> f64 {
+        self.data[(i * self.n + j) * self.n + k]
+    }
+
+    /// Σ M_ai M_bj M_ck t_abc: in coordinates x with η = M x.
+    fn turned(&self, m: &Matrix) -> Self {
+        let n = self.n;
+        let mut out = self.clone();
+        // One index after the other; each turn moves the last to the front.
+        for _ in 0..3 {
+            let old = out.clone();
+            out = Self::from_fn(n, |k, i, j| (0..n).map(|c| m[(c, k)] * old.at(i, j, c)).sum());
+        }
+        out
+    }
+}
+
+/// q and K = 𝓗 + b_η·q″ in turn.
+fn settled(hessian: &Matrix, force: &[f64], third: &Tensor) -> Option<Matrix> {
+    let n = hessian.rows();
+    let largest = hessian.max_abs();
+    let mut k = hessian.clone();
+    let mut last: Option<Tensor> = None;
+    for _ in 0..TURNS {
+        let (values, vectors) = symmetric_eigen(&k)?;
+        let size: Vec<f64> = values.iter().map(|v| v.abs().max(1e-14 * largest)).collect();
+        let t = third.turned(&vectors);
+        let q = Tensor::from_fn(n, |k, i, j| {
+            let squares = size[i] * size[i] + size[j] * size[j] + size[k] * size[k];
+            -t.at(i, j, k) * size[k] * values[k].signum() / squares
+        });
+        let q = q.turned(&vectors.transpose());
+        let change = last.as_ref().map_or(f64::INFINITY, |l| {
+            let pairs = l.data.iter().zip(&q.data);
+            pairs.fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()))
+        });
+        k = Matrix::from_fn(n, n, |i, j| {
+            hessian[(i, j)] + (0..n).map(|a| force[a] * q.at(a, i, j)).sum::<f64>()
+        })
+        .symmetric_part();
+        let size = q.data.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        if !size.is_finite() {
+            return None;
+        }
+        last = Some(q);
+        if change <= 1e-9 * size.max(1.0) {
+            break;
+        }
+    }
+    let q = last?;
+    let pair: Vec<(usize, usize)> = (0..n).flat_map(|i| (i..n).map(move |j| (i, j))).collect();
+    Some(Matrix::from_fn(n, pair.len(), |k, at| {
+        let (i, j) = pair[at];
+        if i == j { q.at(k, i, i) } else { q.at(k, i, j) + q.at(k, j, i) }
+    }))
+}
