@@ -53,7 +53,7 @@ pub use note::{Effect, Note};
 pub use schema::{FEATURES, Feature, Treatment, feature_matrix};
 pub use side::{SideFile, SideSource};
 pub use urdf::{URDF_FEATURES, urdf_feature_matrix};
-pub use write::{WriteError, save_mjcf, write_mjcf};
+pub use write::{WriteError, WriteOptions, save_mjcf, write_mjcf, write_mjcf_with};
 
 /// How to read a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
