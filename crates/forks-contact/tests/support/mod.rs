@@ -5,7 +5,7 @@ use forks_contact::lie::{
     Matrix, SpatialInertia, Twist,
     glam::{DMat3, DVec3},
 };
-use forks_contact::{BodyId, Contact, Friction, Problem, Row, Side, point_jacobian, tangents};
+use forks_contact::{BodyId, ConstraintId, Contact, Friction, Problem, Row, Side, point_jacobian, tangents};
 
 /// A generator of numbers (splitmix64).
 pub struct Rng(u64);
@@ -73,6 +73,7 @@ pub struct Random {
     /// Jacobian blocks (body, 3 × n or 1 × n) of every constraint.
     pub blocks: Vec<Vec<(usize, Vec<f64>)>>,
     pub contacts: Vec<Option<Contact>>,
+    pub ids: Vec<ConstraintId>,
 }
 
 pub const STEP: f64 = 1e-3;
@@ -84,6 +85,7 @@ impl Random {
             bodies: vec![],
             blocks: vec![],
             contacts: vec![],
+            ids: vec![],
         }
     }
 
@@ -118,7 +120,8 @@ impl Random {
     pub fn contact(&mut self, contact: Contact, blocks: Vec<(usize, Vec<f64>)>) {
         let sides: Vec<Side<'_>> =
             blocks.iter().map(|(b, j)| Side { body: self.bodies[*b].id, jacobian: j }).collect();
-        self.problem.add_contact(&contact, &sides).unwrap();
+        let id = self.problem.add_contact(&contact, &sides).unwrap();
+        self.ids.push(id);
         self.blocks.push(blocks);
         self.contacts.push(Some(contact));
     }
@@ -126,7 +129,8 @@ impl Random {
     pub fn row(&mut self, row: Row, blocks: Vec<(usize, Vec<f64>)>) {
         let sides: Vec<Side<'_>> =
             blocks.iter().map(|(b, j)| Side { body: self.bodies[*b].id, jacobian: j }).collect();
-        self.problem.add_row(&row, &sides).unwrap();
+        let id = self.problem.add_row(&row, &sides).unwrap();
+        self.ids.push(id);
         self.blocks.push(blocks);
         self.contacts.push(None);
     }
@@ -173,12 +177,24 @@ fn friction(rng: &mut Rng) -> Friction {
     }
 }
 
+/// Friction that keeps the problem convex.
+fn convex_friction(rng: &mut Rng) -> Friction {
+    let mut limit = || rng.log(-3.0, 0.0);
+    let limit = [limit(), limit()];
+    if rng.chance(0.5) { Friction::NONE } else { Friction::Box { limit } }
+}
+
+/// Without cones a problem is convex, and its velocities are unique.
+pub fn convex_problem(seed: u64) -> Random {
+    cloud(&mut Rng::new(seed), true)
+}
+
 /// One of three families, by seed.
 pub fn random_problem(seed: u64) -> Random {
     let mut rng = Rng::new(seed);
     match seed % 3 {
         0 => stack(&mut rng),
-        1 => cloud(&mut rng),
+        1 => cloud(&mut rng, false),
         _ => grasp(&mut rng),
     }
 }
@@ -217,11 +233,11 @@ fn stack(rng: &mut Rng) -> Random {
 }
 
 /// Random points and normals between rigid bodies, reduced bodies and the world; joint limits, bilateral rows.
-fn cloud(rng: &mut Rng) -> Random {
+fn cloud(rng: &mut Rng, convex: bool) -> Random {
     let mut out = Random::new();
     let count = 1 + rng.below(8);
     for _ in 0..count {
-        let mass = rng.log(-3.0, 3.0);
+        let mass = if convex { rng.log(-0.5, 0.5) } else { rng.log(-3.0, 3.0) };
         if rng.chance(0.5) {
             let half = DVec3::new(rng.range(0.05, 0.3), rng.range(0.05, 0.3), rng.range(0.05, 0.3));
             out.rigid(mass, half, Twist { linear: rng.vector(), angular: rng.vector() });
@@ -239,11 +255,11 @@ fn cloud(rng: &mut Rng) -> Random {
         if b < count && b != a {
             blocks.push((b, side(rng, &out.bodies[b], [n, s, t], -1.0)));
         }
-        let mut contact = Contact::new(friction(rng));
+        let mut contact = Contact::new(if convex { convex_friction(rng) } else { friction(rng) });
         if rng.chance(0.3) {
             contact.gap = rng.log(-5.0, -2.0);
         }
-        if rng.chance(0.3) {
+        if !convex && rng.chance(0.3) {
             contact.restitution = rng.unit();
             contact.approach = normal_velocity(&out, &blocks);
         }
