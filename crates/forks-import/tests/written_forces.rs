@@ -266,10 +266,35 @@ fn what_cannot_be_held_is_refused_or_noted() {
     ] {
         let e = write_mjcf(&m).unwrap_err().to_string();
         assert!(e.contains(element) && !e.contains('\n'), "{e}");
-        let (text, notes) = write_mjcf_with(&m, &WriteOptions { lenient: true }).unwrap();
+        let (text, notes) =
+            write_mjcf_with(&m, &WriteOptions { lenient: true, ..Default::default() }).unwrap();
         let note = notes.iter().find(|n| n.element == element && n.attribute == attribute);
         let note = note.unwrap_or_else(|| panic!("no note about {element} in {notes:?}"));
         assert_eq!(note.effect, Effect::Ignored);
         parse_mjcf(&text, &ImportOptions::default()).unwrap();
     }
+}
+
+/// Pinocchio 4.1 keeps the joints of one body of the world only, and wants inertia of all bodies.
+#[test]
+fn one_root_for_all() {
+    let m = four_bar(false, 0.0);
+    let options = WriteOptions { one_root: true, ..Default::default() };
+    let (text, notes) = write_mjcf_with(&m, &options).unwrap();
+    assert!(notes.iter().any(|n| n.attribute == "one_root" && n.effect == Effect::Approximated));
+    let read = parse_mjcf(&text, &ImportOptions::default()).unwrap().mechanism;
+    let roots =
+        |m: &Mechanism| m.forest().edges().iter().filter(|e| e.inner == LinkId::WORLD).count();
+    assert_eq!((roots(&m), roots(&read)), (2, 1));
+    assert_eq!(text.matches("<inertial").count(), read.links().len() - 1);
+    let q = [0.3, -0.2, 0.1];
+    close("energy", &[energy(&m, &q)], &[energy(&read, &q)], 30.0);
+    for name in ["crank", "coupler", "rocker"] {
+        let (a, b) = (pose_of(&m, &q, name), pose_of(&read, &q, name));
+        close("place", &a.translation.to_array(), &b.translation.to_array(), 2.0);
+    }
+    // One body of the world needs no other.
+    let (text, notes) = write_mjcf_with(&read, &options).unwrap();
+    assert_eq!(text.matches("<body").count(), 4);
+    assert!(notes.iter().all(|n| n.attribute != "one_root"));
 }

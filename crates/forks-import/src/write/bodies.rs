@@ -39,6 +39,11 @@ impl Writer<'_> {
         let m = self.m;
         let mut x = Xml::new(2);
         self.contents(LinkId::WORLD, false, &mut x);
+        let shared = self.one_root();
+        if let Some(name) = &shared {
+            x.open("body", &[("name", name.clone())]);
+            self.inertial(&SpatialInertia::ZERO, &mut x);
+        }
         let mut open: Vec<LinkId> = Vec::new();
         let mut moving = vec![false; m.links().len()];
         let chains = std::mem::take(&mut self.chains);
@@ -53,7 +58,7 @@ impl Writer<'_> {
             open.push(c.link);
         }
         self.chains = chains;
-        for _ in open {
+        for _ in open.iter().map(|_| ()).chain(shared.map(|_| ())) {
             x.close("body");
         }
         if !m.link(LinkId::WORLD).inertia.is_zero() {
@@ -65,6 +70,27 @@ impl Writer<'_> {
             );
         }
         Ok(x)
+    }
+
+    /// The name of a body that holds all others, where that was asked for and they are several that can be held.
+    fn one_root(&mut self) -> Option<String> {
+        let roots = self.chains.iter().filter(|c| c.carrier == LinkId::WORLD);
+        let free = |c: &Chain| c.joints.iter().any(|j| j.motions.contains(&Motion::Free));
+        if !self.one_root || roots.clone().count() < 2 {
+            return None;
+        }
+        if roots.clone().any(free) {
+            let reason = "free joints must hang on the world";
+            self.note("mechanism", "one_root", Effect::Ignored, reason);
+            return None;
+        }
+        let mut name = "ground".to_owned();
+        while self.m.find_link(&name).is_some() {
+            name.push('\'');
+        }
+        let reason = "all bodies hang on one more, which does not move";
+        self.note("mechanism", "one_root", Effect::Approximated, reason);
+        Some(name)
     }
 
     fn open_body(&mut self, c: &Chain, index: usize, x: &mut Xml) -> Result<(), WriteError> {
@@ -108,10 +134,8 @@ impl Writer<'_> {
         self.closed_links.contains(&link)
     }
 
+    /// Massless bodies say so: Pinocchio refuses those that say nothing.
     fn inertial(&mut self, i: &SpatialInertia, x: &mut Xml) {
-        if *i == SpatialInertia::ZERO {
-            return;
-        }
         let mut attributes =
             vec![("pos", numbers(&i.center_of_mass.to_array())), ("mass", number(i.mass))];
         let t = i.inertia;

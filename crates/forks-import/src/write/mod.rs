@@ -60,6 +60,9 @@ pub struct WriteOptions {
     /// Leave out forces and couplings that MJCF cannot express and note them, instead of refusing the mechanism.
     /// Default: `false`.
     pub lenient: bool,
+    /// Hang all bodies on one that does not move. MuJoCo needs no such body, but Pinocchio 4.1 drops the joints of all bodies
+    /// in the world but one. Default: `false`.
+    pub one_root: bool,
 }
 
 /// Writes a mechanism as MJCF text.
@@ -84,7 +87,7 @@ pub fn write_mjcf_with(
     m: &Mechanism,
     options: &WriteOptions,
 ) -> Result<(String, Vec<Note>), WriteError> {
-    let mut writer = Writer::new(m, options.lenient);
+    let mut writer = Writer::new(m, options);
     let text = writer.document()?;
     Ok((text, writer.notes))
 }
@@ -117,6 +120,7 @@ struct Writer<'a> {
     m: &'a Mechanism,
     /// Forces that cannot be written are notes.
     lenient: bool,
+    one_root: bool,
     /// Start positions: MuJoCo's qpos0.
     start: Vec<f64>,
     /// Poses of all links there, and the mechanism's size.
@@ -137,13 +141,14 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn new(m: &'a Mechanism, lenient: bool) -> Self {
+    fn new(m: &'a Mechanism, options: &WriteOptions) -> Self {
         let start = m.start_positions();
         let poses = m.link_poses(&start);
         let closures = m.forest().closures().iter().map(|&id| m.joint(id));
         Self {
             m,
-            lenient,
+            lenient: options.lenient,
+            one_root: options.one_root,
             size: m.bounding_radius(&poses),
             poses,
             start,
