@@ -197,16 +197,15 @@ impl Solver {
 
     fn report(&mut self, problem: &Problem, goal: &Goal, share: f64, counters: Counters) -> Report {
         self.system.recompute_velocity();
-        let finite = self.system.velocity.iter().chain(&self.system.lambda).all(|x| x.is_finite());
+        let all_finite =
+            self.system.velocity.iter().chain(&self.system.lambda).all(|x| x.is_finite());
         let mut residual = self.system.worst_residual();
-        let overflow = !finite || !residual.is_finite();
+        let overflow = !all_finite || !residual.is_finite();
         if overflow {
             self.system.lambda.fill(0.0);
             self.system.recompute_velocity();
             residual = self.system.worst_residual();
-            if !residual.is_finite() {
-                residual = f64::MAX;
-            }
+            residual = finite(residual);
         }
         self.record(problem);
         let speed = self.system.speed;
@@ -226,7 +225,7 @@ impl Solver {
             newton_iterations: counters.newton,
             factorisations: counters.factorisations,
             restitution_share: share,
-            energy_gain: self.system.energy_gain(),
+            energy_gain: finite(self.system.energy_gain()),
         }
     }
 
@@ -236,7 +235,7 @@ impl Solver {
         self.rows.clear();
         self.impulses.clear();
         for (block, c) in self.system.blocks.iter().zip(problem.constraints()) {
-            self.residuals.push(self.system.residual(block));
+            self.residuals.push(finite(self.system.residual(block)));
             self.rows.push(block.row);
             let x = self.system.impulse(block);
             match c.kind {
@@ -283,6 +282,11 @@ impl Solver {
         let of = |b| self.system.impulse(b);
         self.system.blocks.iter().fold(0.0, |m, b| b.law.violation(of(b)).max(m))
     }
+}
+
+/// The number, or the largest one there is in place of NaN and infinity.
+fn finite(x: f64) -> f64 {
+    if x.is_finite() { x } else { f64::MAX }
 }
 
 /// Sweeps until the residual is within tolerance. True if it is.

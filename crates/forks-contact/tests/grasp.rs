@@ -36,9 +36,8 @@ impl Grasp {
         let inertia = SpatialInertia::new(MASS, DVec3::ZERO, moment);
         let object = problem.add_rigid_body(&inertia, Twist::ZERO).unwrap();
         let (m, d, k) = FINGER;
-        let inverse = Matrix::from_fn(3, 3, |i, j| {
-            if i == j { 1.0 / (m + H * d + H * H * k) } else { 0.0 }
-        });
+        let inverse =
+            Matrix::from_fn(3, 3, |i, j| if i == j { 1.0 / (m + H * d + H * H * k) } else { 0.0 });
         let fingers = (0..3).map(|i| {
             let id = problem.add_body(&inverse, &[0.0; 3]).unwrap();
             let angle = TAU * f64::from(i) / 3.0;

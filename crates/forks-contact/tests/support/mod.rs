@@ -5,7 +5,9 @@ use forks_contact::lie::{
     Matrix, SpatialInertia, Twist,
     glam::{DMat3, DVec3},
 };
-use forks_contact::{BodyId, ConstraintId, Contact, Friction, Problem, Row, Side, point_jacobian, tangents};
+use forks_contact::{
+    BodyId, ConstraintId, Contact, Friction, Problem, Row, Side, point_jacobian, tangents,
+};
 
 /// A generator of numbers (splitmix64).
 pub struct Rng(u64);
