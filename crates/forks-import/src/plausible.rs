@@ -1,5 +1,7 @@
 //! Numbers that are possible and hardly meant: units that slipped by thousands, joints that start outside their range.
 
+use std::collections::HashMap;
+
 use forks_mechanism::{
     Geometry, Joint, JointId, LinkId, Mechanism,
     lie::{Pose, glam::DVec3},
@@ -47,7 +49,7 @@ pub(crate) fn check(tree: &Tree, import: &mut Import) {
             let reason = format!(
                 "its radius of gyration is {gyration:.3e} m, more than {LARGEST_GYRATION} times its reach of {reach:.3e} m; are mass and inertia in kg and kg·m²?"
             );
-            found.push(note(tree, tag, &l.name, attribute, reason));
+            found.push((tag, l.name.clone(), attribute, reason));
         }
         if too_dense(l.inertia.mass, gyration) {
             let (radius, density) = sphere(l.inertia.mass, gyration);
@@ -55,16 +57,34 @@ pub(crate) fn check(tree: &Tree, import: &mut Import) {
                 "{:.6e} kg in a sphere of radius {radius:.3e} m, which has its largest moment of inertia, are {density:.1e} kg/m³, more than any matter; are masses in kg and lengths in m?",
                 l.inertia.mass
             );
-            found.push(note(tree, tag, &l.name, "mass", reason));
+            found.push((tag, l.name.clone(), "mass", reason));
         }
     }
     for e in m.forest().edges() {
         let j = m.joint(e.joint);
         if let Some(reason) = outside(j) {
-            found.push(note(tree, "joint", &j.name, if urdf { "limit" } else { "range" }, reason));
+            let attribute = if urdf { "limit" } else { "range" };
+            found.push(("joint", j.name.clone(), attribute, reason));
         }
     }
-    import.notes.extend(found);
+    if found.is_empty() {
+        return;
+    }
+    let elements = elements(tree);
+    import.notes.extend(found.into_iter().map(|(tag, name, attribute, reason)| {
+        let at = match elements.get(&(tag, name.as_str())) {
+            Some(e) => tree.location(e),
+            None => Location { file: tree.files.first().cloned(), line: 0 },
+        };
+        Note {
+            element: crate::read::label(tag, Some(&name)),
+            attribute: attribute.into(),
+            effect: Effect::Approximated,
+            reason,
+            file: at.file,
+            line: (at.line > 0).then_some(at.line),
+        }
+    }));
 }
 
 /// Radius and density of the solid sphere with this radius of gyration, which a body that has it in one direction
@@ -95,20 +115,15 @@ fn outside(j: &Joint) -> Option<String> {
     })
 }
 
-fn note(tree: &Tree, tag: &str, name: &str, attribute: &str, reason: String) -> Note {
-    let named = |e: &&Element| e.attribute("name") == Some(name) && !name.is_empty();
-    // Joint elements of other sections (equality, fixed tendons) have names too; the first in the file is the body's.
-    let element = tree.elements.iter().filter(|e| e.tag == tag).find(named);
-    let at = element
-        .map_or(Location { file: tree.files.first().cloned(), line: 0 }, |e| tree.location(e));
-    Note {
-        element: crate::read::label(tag, Some(name)),
-        attribute: attribute.into(),
-        effect: Effect::Approximated,
-        reason,
-        file: at.file,
-        line: (at.line > 0).then_some(at.line),
+/// The first element of each tag and name; joints of other sections (equality, fixed tendons) come after the bodies'.
+fn elements(tree: &Tree) -> HashMap<(&str, &str), &Element> {
+    let mut out = HashMap::new();
+    for e in &tree.elements {
+        if let Some(name) = e.attribute("name").filter(|n| !n.is_empty()) {
+            out.entry((e.tag.as_str(), name)).or_insert(e);
+        }
     }
+    out
 }
 
 /// How far a link reaches from its frame, as far as the file shows it.

@@ -172,6 +172,13 @@ fn files_of_a_hundred_megabytes() {
     }
 }
 
+/// A file of legal size with more elements than any model has: some gigabytes of them if it were read.
+#[test]
+fn files_of_millions_of_elements() {
+    let text = format!("<mujoco><worldbody>{}</worldbody></mujoco>", "<a/>".repeat(5_000_000));
+    refused(mjcf(&text), &["not valid XML", "more than 4000000 elements"]);
+}
+
 #[test]
 fn bytes_that_are_no_text() {
     let options = ImportOptions::default();
