@@ -281,7 +281,8 @@ pub const FEATURES: &[Feature] = &[
         "",
     ),
     row("key", "name qpos", Exact, "start states"),
-    row("key", "act ctrl mpos mquat plastic qvel time", NoEffect, ""),
+    row("key", "act ctrl mpos mquat qvel", Noted, "start states hold positions only"),
+    row("key", "plastic time", NoEffect, ""),
     row("contact", "", Noted, "pairs and exclusions are left out"),
     row("sensor", "", Noted, "left out"),
     row(
