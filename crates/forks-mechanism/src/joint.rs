@@ -41,7 +41,7 @@ pub struct Joint {
     /// Range of each coordinate, where limited.
     pub limits: Vec<Option<Limit>>,
     /// Nominal stiffness of the progressive springs beyond the limits ([`Mechanism::with_limit_springs`]); 0: limits are
-    /// data only.
+    /// data only. Adaptive quasi-statics do not know them.
     ///
     /// [`Mechanism::with_limit_springs`]: crate::Mechanism::with_limit_springs
     pub limit_stiffness: f64,
