@@ -99,6 +99,8 @@ pub struct Report {
 pub struct Solver {
     system: System,
     robust: Robust,
+    /// Impulses of the largest share of restitution that creates no energy.
+    accepted: Vec<f64>,
     /// Residuals of the last solve.
     residuals: Vec<f64>,
     /// Impulses of the last solve as users see them.
@@ -147,6 +149,10 @@ impl Solver {
         };
         let mut counters = Counters::default();
         let share = self.with_restitution(&goal, &mut counters);
+        if self.system.worst_residual() > goal.tolerance && self.creates_energy() {
+            // Only what did not converge comes here. Less of the same impulses is admissible and takes energy away.
+            self.system.shorten_impulses();
+        }
         self.report(problem, &goal, share, counters)
     }
 
@@ -161,12 +167,9 @@ impl Solver {
         }
         if !met && goal.method == Method::Robust {
             // Contradicting targets drove the impulses far away.
-            self.system.set_rebound(0.0);
-            self.system.clear_impulses();
-            self.iterate(goal, counters);
-            return 0.0;
+            return self.without_rebound(goal, counters);
         }
-        if !self.creates_energy(goal) {
+        if !self.creates_energy() {
             return 1.0;
         }
         let (mut low, mut high) = (0.0, 1.0);
@@ -174,21 +177,35 @@ impl Solver {
             let share = 0.5 * (low + high);
             self.system.set_rebound(share);
             self.iterate(goal, counters);
-            if self.creates_energy(goal) {
+            if self.creates_energy() {
                 high = share;
             } else {
                 low = share;
+                self.accepted.clear();
+                self.accepted.extend_from_slice(&self.system.lambda);
             }
         }
+        if low == 0.0 {
+            return self.without_rebound(goal, counters);
+        }
+        // The same solution, not another one of the same share.
         self.system.set_rebound(low);
-        self.iterate(goal, counters);
+        self.system.set_impulses(&self.accepted);
         low
     }
 
-    /// True if the impulses put in more energy than corrections of gaps and the tolerance account for.
-    fn creates_energy(&self, goal: &Goal) -> bool {
+    /// Solves without restitution from no impulses.
+    fn without_rebound(&mut self, goal: &Goal, counters: &mut Counters) -> f64 {
+        self.system.set_rebound(0.0);
+        self.system.clear_impulses();
+        self.iterate(goal, counters);
+        0.0
+    }
+
+    /// True if the impulses put in more energy than corrections of gaps and the residuals account for.
+    fn creates_energy(&self) -> bool {
         let excess = self.system.energy_gain() - self.system.correction_work();
-        excess > self.system.energy_rounding(goal.tolerance)
+        excess > self.system.energy_rounding()
     }
 
     fn iterate(&mut self, goal: &Goal, counters: &mut Counters) -> bool {

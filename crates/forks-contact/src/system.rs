@@ -310,12 +310,25 @@ impl System {
         self.blocks.iter().map(of).sum()
     }
 
-    /// What [`System::energy_gain`] may be off by rounding and by a residual within tolerance, J.
-    pub(crate) fn energy_rounding(&self, tolerance: f64) -> f64 {
+    /// What [`System::energy_gain`] may be off by rounding and by the residuals, J.
+    pub(crate) fn energy_rounding(&self) -> f64 {
         self.sum_over_rows(|b, after, free, lambda| {
-            let moved = |r: usize| 1e-13 * (after[r].abs() + free[r].abs()) + 2.0 * tolerance;
+            let loose = 2.0 * self.residual(b);
+            let moved = |r: usize| 1e-13 * (after[r].abs() + free[r].abs()) + loose;
             (0..b.rows()).map(|r| lambda[r].abs() * moved(r)).sum()
         })
+    }
+
+    /// Scales all impulses to where T is smallest along them: T(αλ) = T_free + α λᵀJv_free + ½α² λᵀJA⁻¹Jᵀλ.
+    pub(crate) fn shorten_impulses(&mut self) {
+        let (slope, curvature) = (
+            self.sum_over_rows(|_, _, free, lambda| dot(&lambda, &free)),
+            self.sum_over_rows(|_, after, free, lambda| dot(&lambda, &after) - dot(&lambda, &free)),
+        );
+        let share = -slope / curvature;
+        let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
+        self.lambda.iter_mut().for_each(|x| *x *= share);
+        self.recompute_velocity();
     }
 
     /// No impulses.

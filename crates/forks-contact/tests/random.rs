@@ -152,7 +152,8 @@ fn gauss_seidel_is_safe_on_random_problems() {
     for seed in 0..1000 {
         let random = random_problem(seed);
         let report = solver.solve(&random.problem, &settings);
-        let _ = judge(seed, &random, &solver, &report);
+        let judged = judge(seed, &random, &solver, &report);
+        judge_energy(seed, &random, &judged, &report);
         solved += usize::from(report.status == Status::Converged);
     }
     println!("Gauss-Seidel solved {solved} of 1000 in 200 sweeps");
