@@ -209,6 +209,10 @@ impl Solver {
     }
 
     fn iterate(&mut self, goal: &Goal, counters: &mut Counters) -> bool {
+        let warm = self.system.lambda.iter().any(|x| *x != 0.0);
+        if warm && self.system.worst_residual() <= goal.tolerance {
+            return true;
+        }
         match goal.method {
             Method::GaussSeidel => {
                 sweeps(&mut self.system, goal.max_sweeps, goal.tolerance, counters)

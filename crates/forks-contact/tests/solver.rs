@@ -134,10 +134,10 @@ fn a_solution_is_found_again_at_once_from_its_own_impulses() {
         }
         let second = solver.solve(&random.problem, &Settings { tolerance: 1e-8, ..settings });
         assert_eq!(second.status, Status::Converged);
-        assert!(second.sweeps <= 20 && second.newton_iterations <= first.newton_iterations);
-        again += usize::from(second.sweeps <= 2);
+        // One sweep where all contacts are open: no impulses look like a cold start.
+        assert!(second.sweeps <= 1 && second.newton_iterations == 0, "seed {seed}");
+        again += 1;
     }
-    println!("{again} at once");
     assert!(again > 50, "{again}");
 }
 
