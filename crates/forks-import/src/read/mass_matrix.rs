@@ -36,8 +36,7 @@ pub(crate) fn mass_matrix(m: &Mechanism) -> Matrix {
                 }
             }
         }
-        let inner = &mut carried[e.inner.index()];
-        *inner = *inner + inertia;
+        carried[e.inner.index()] += inertia;
     }
     for i in 0..m.joints().len() {
         let id = JointId::new(i);
