@@ -14,9 +14,11 @@ use crate::{
 
 /// Largest radius of gyration over the reach of a link that is not worth a note.
 const LARGEST_GYRATION: f64 = 3.0;
-/// Reach of a link below which the size of the whole model is taken, as a part of that size: joint axes that meet in
-/// one point say nothing about how large the link between them is.
+/// Reach of a link, as a part of the size of the whole model, below which the distance to its neighbours is taken: joint
+/// axes that meet in one point say nothing about how large the link between them is.
 const LEAST_REACH: f64 = 0.05;
+/// Links inwards among which a neighbour at another place is looked for.
+const MOST_STEPS: usize = 8;
 /// Density (kg/m³) above which a link is heavier than any matter of its size; osmium has 22 590.
 const DENSEST: f64 = 1e5;
 /// Rounding of ranges that a start position may exceed.
@@ -34,7 +36,9 @@ pub(crate) fn check(tree: &Tree, import: &mut Import) {
     for (id, l) in m.moving_links().filter(|(_, l)| !l.auxiliary && l.inertia.mass > 0.0) {
         let reach = match &reaches[id.index()] {
             Reach { shown: true, far } if *far >= LEAST_REACH * size => *far,
-            Reach { far, .. } => far.max(size),
+            Reach { far, .. } => {
+                far.max(step_before(m, &poses, id, LEAST_REACH * size).unwrap_or(size))
+            }
         };
         let largest = l.inertia.principal_moments()[2];
         let gyration = (largest / l.inertia.mass).sqrt();
@@ -132,6 +136,15 @@ struct Reach {
     far: f64,
     /// True if shapes or several joints show its size; a centre of mass alone does not.
     shown: bool,
+}
+
+/// How far the frame of a link is from the nearest one inwards that is not at the same place: as large as its
+/// neighbours is a link that shows no size of its own.
+fn step_before(m: &Mechanism, poses: &[Pose], link: LinkId, least: f64) -> Option<f64> {
+    let at = poses[link.index()].translation;
+    let inwards = m.forest().path_to_ground(link).filter(|e| e.inner != LinkId::WORLD);
+    let steps = inwards.map(|e| poses[e.inner.index()].translation.distance(at));
+    steps.take(MOST_STEPS).find(|d| *d >= least)
 }
 
 fn reaches(m: &Mechanism) -> Vec<Reach> {

@@ -59,6 +59,32 @@ fn b25_unit_slips_are_noted() {
     assert_eq!(heavy, ["link 'sphere'", "link 'sphere_2'"]);
 }
 
+/// The last link of a long arm shows no size of its own: that of its neighbours counts, not the arm's. Its published
+/// tensor is a thousand times too big, a radius of gyration of 1 m for 1.6 kg.
+#[test]
+fn b25_a_last_link_without_shapes() {
+    let robot = |moment: &str| {
+        let mut text = String::from("<robot name=\"r\">");
+        for i in 0..=6 {
+            let moment = if i == 6 { moment } else { "8.3e-3" };
+            text += &format!(
+                "<link name=\"l{i}\"><inertial><origin xyz=\"0.02 0 0\"/><mass value=\"1.6\"/><inertia ixx=\"{moment}\" iyy=\"{moment}\" izz=\"{moment}\"/></inertial></link>\n"
+            );
+        }
+        for i in 0..6 {
+            text += &format!(
+                "<joint name=\"j{i}\" type=\"continuous\"><parent link=\"l{i}\"/><child link=\"l{}\"/><origin xyz=\"0.25 0 0\"/></joint>\n",
+                i + 1
+            );
+        }
+        urdf(&(text + "</robot>")).unwrap()
+    };
+    assert!(robot("8.3e-3").notes.is_empty());
+    let i = robot("1.6");
+    assert_eq!(i.notes.len(), 1, "{:?}", i.notes);
+    assert!(i.notes[0].to_string().contains("7: link 'l6', inertia"), "{}", i.notes[0]);
+}
+
 /// No model that people use as it should be is warned about.
 #[test]
 fn sound_models_have_no_warning_about_units() {
