@@ -100,7 +100,7 @@ fn damaged_files_never_panic() {
     };
     let (mut read, mut refused) = (0, 0);
     for (name, bytes) in [("d.stl", stl()), ("d.obj", obj(&faces())), ("d.msh", msh())] {
-        for _ in 0..120 {
+        for _ in 0..60 {
             let mut damaged = bytes.clone();
             for _ in 0..1 + next(3) {
                 let at = next(damaged.len());
@@ -120,7 +120,7 @@ fn damaged_files_never_panic() {
             }
         }
     }
-    assert!(read > 50 && refused > 50, "{read} read, {refused} refused");
+    assert!(read > 25 && refused > 25, "{read} read, {refused} refused");
 }
 
 #[test]
