@@ -156,7 +156,8 @@ fn reaches(m: &Mechanism) -> Vec<Reach> {
         r.shown |= shows;
     };
     for (id, l) in m.moving_links() {
-        grow(id, l.inertia.center_of_mass.length(), false);
+        // A uniform body that begins at its frame ends at twice the distance of its centre of mass.
+        grow(id, 2.0 * l.inertia.center_of_mass.length(), false);
     }
     for i in 0..m.joints().len() {
         let j = m.joint(JointId::new(i));
