@@ -1,5 +1,6 @@
 //! Shared by the benches: mechanisms that can be reduced, times, and how times grow with size.
 
+pub mod blended;
 #[cfg(target_arch = "x86_64")]
 pub mod hand_kernel;
 #[cfg(feature = "rapier")]

@@ -1,8 +1,8 @@
-//! Files of reduced models: as they are, and with the length and checksum put right, so that altered bytes get past
-//! them to the checks behind.
+//! Files of reduced models and of blends: as they are, and with the length and checksum put right, so that altered
+//! bytes get past them to the checks behind.
 #![no_main]
 
-use forks_rom::ReducedModel;
+use forks_rom::{BlendedModel, ReducedModel};
 use libfuzzer_sys::fuzz_target;
 
 /// CRC-32 as in PNG and zip, bit by bit.
@@ -19,6 +19,7 @@ fn checksum(bytes: &[u8]) -> u32 {
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = ReducedModel::from_bytes(bytes);
+    let _ = BlendedModel::from_bytes(bytes);
     if bytes.len() < 28 {
         return;
     }
@@ -28,8 +29,9 @@ fuzz_target!(|bytes: &[u8]| {
     sound[16..24].copy_from_slice(&length.to_le_bytes());
     let crc = checksum(&sound[..end]);
     sound[end..].copy_from_slice(&crc.to_le_bytes());
+    // What is accepted is written to the same bytes.
     if let Ok(model) = ReducedModel::from_bytes(&sound) {
-        // What is accepted is written to the same bytes.
         assert_eq!(model.to_bytes(), sound);
     }
+    let _ = BlendedModel::from_bytes(&sound);
 });

@@ -11,6 +11,7 @@ use forks_mechanism::{
     dense::{self, Matrix},
     lie::{Pose, Twist, right_jacobian, right_jacobian_inverse},
 };
+use forks_reduce::relative_displacement;
 use forks_rom::{BlendData, ModelData, ReducedModel, SampleData, ServoTerms, Weights};
 
 use crate::{error::BlendError, sample::Sample};
@@ -38,11 +39,20 @@ pub(crate) fn continued_data(
     samples: &[Sample],
     weights: Weights,
 ) -> Result<BlendData, BlendError> {
-    // The mechanism's size depends on its pose; a blend has one.
-    let radius = samples.first().ok_or(BlendError::NoSample)?.data.radius;
-    let sized: Vec<Sized> =
+    // The mechanism's size depends on its pose; a blend has one: that of the chart, or of the sample nearest to the
+    // reference, whatever the samples' order.
+    let far = |s: &&Sample| {
+        let pairs = reference.iter().zip(&s.data.effectors);
+        pairs.map(|(r, e)| relative_displacement(r, &e.rest, s.data.radius)).fold(0.0, f64::max)
+    };
+    let sized = match start {
+        Some(_) => samples.first(),
+        None => samples.iter().min_by(|a, b| far(a).total_cmp(&far(b))),
+    };
+    let radius = sized.ok_or(BlendError::NoSample)?.data.radius;
+    let all: Vec<Sized> =
         samples.iter().map(|s| Sized::new(s, radius)).collect::<Result<_, _>>()?;
-    assemble(reference, start, &sized.iter().collect::<Vec<_>>(), weights)
+    assemble(reference, start, &all.iter().collect::<Vec<_>>(), weights)
 }
 
 /// A sample in coordinates of a blend's common size.

@@ -79,6 +79,11 @@ pub(crate) struct SimulateArgs {
     #[arg(long)]
     pub(crate) servos: bool,
 
+    /// Put progressive springs beyond joints' limits, of this stiffness where a limit is passed by a twentieth of its
+    /// range (N/m or N·m/rad); otherwise limits have no effect
+    #[arg(long, value_name = "K", value_parser = stiffness, allow_hyphen_values = true, conflicts_with = "reduced")]
+    pub(crate) limits: Option<f64>,
+
     /// Write poses of all links, energies and loop gap: JSON if the name ends in .json, CSV otherwise
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -339,6 +344,11 @@ pub(crate) struct SpringOptions {
     /// Leave out servos; otherwise they are springs that rest at the start state
     #[arg(long)]
     pub(crate) no_servos: bool,
+
+    /// Put progressive springs beyond joints' limits, of this stiffness where a limit is passed by a twentieth of its
+    /// range (N/m or N·m/rad); otherwise limits have no effect
+    #[arg(long, value_name = "K", value_parser = stiffness, allow_hyphen_values = true)]
+    pub(crate) limits: Option<f64>,
 }
 
 /// Where a state comes from.

@@ -18,7 +18,7 @@ use crate::{
 /// Runs the command.
 pub(crate) fn run(args: &DynamicsArgs) -> Result<ExitCode, CliError> {
     let model = Model::load(&args.model)?;
-    let m = model.moving(&args.model, args.servos)?;
+    let m = model.moving(&args.model, args.servos, None)?;
     let report = Report::new(&m, &model)
         .map_err(|problem| CliError::NoAccelerations { path: args.model.path.clone(), problem })?;
     report.warnings.iter().for_each(|w| output::warn(w));

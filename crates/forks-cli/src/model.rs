@@ -70,19 +70,34 @@ impl Model {
         }
     }
 
+    /// The mechanism, with springs beyond joints' limits if asked for.
+    fn with_limits(
+        &self,
+        options: &ModelOptions,
+        limits: Option<f64>,
+    ) -> Result<Mechanism, CliError> {
+        match limits {
+            Some(k) => self.mechanism.with_limit_springs(k),
+            None => Ok(self.mechanism.clone()),
+        }
+        .map_err(|source| CliError::reduce(&options.path, source.into()))
+    }
+
     /// The mechanism that moves: with servos as springs that rest at the start state if asked for.
     pub(crate) fn moving(
         &self,
         options: &ModelOptions,
         servos: bool,
+        limits: Option<f64>,
     ) -> Result<Mechanism, CliError> {
+        let mechanism = self.with_limits(options, limits)?;
         if !servos {
-            return Ok(self.mechanism.clone());
+            return Ok(mechanism);
         }
         let preparation =
             Preparation { servos, start: Some(self.positions.clone()), ..Preparation::default() };
         let prepared = preparation
-            .apply(&self.mechanism)
+            .apply(&mechanism)
             .map_err(|source| CliError::Servos { path: options.path.clone(), source })?;
         Ok(prepared.mechanism)
     }
@@ -101,7 +116,8 @@ impl Model {
             servos: !springs.no_servos,
             start: Some(start),
         };
-        Problem::new(&self.mechanism, &names, &problem_options)
+        let mechanism = self.with_limits(options, springs.limits)?;
+        Problem::new(&mechanism, &names, &problem_options)
             .map_err(|e| CliError::reduce(&options.path, e))
     }
 }

@@ -35,6 +35,11 @@ pub(crate) fn run(args: &ReduceArgs) -> Result<ExitCode, CliError> {
         let at = Linearisation::Loaded { q: &e.q, loads: &loads, multipliers: &e.multipliers };
         finish(args, &problem, &reduction, at)
     } else {
+        if args.springs.limits.is_some() {
+            output::warn(
+                "--limits has no effect at rest, where springs are unstressed: use --equilibrium",
+            );
+        }
         let reduction = problem.reduce().map_err(fail)?;
         finish(args, &problem, &reduction, Linearisation::Rest { q: &problem.start })
     }

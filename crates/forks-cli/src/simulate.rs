@@ -41,7 +41,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, CliError> {
 
 fn run_full(args: &SimulateArgs, options: &ModelOptions) -> Result<ExitCode, CliError> {
     let model = Model::load(options)?;
-    let m = model.moving(options, args.servos)?;
+    let m = model.moving(options, args.servos, args.limits)?;
     let mut run = Run::new(&m, &model, args);
     let status = run.all_steps(args)?;
     if let Some(path) = &args.output {

@@ -191,13 +191,14 @@ fn servos_move_links_of_a_blend() {
     let how = ["--tolerance", "1e-9", "--samples", "3", "--training", "4", "-o", text(&file)];
     json(&[&["blend", text(&model)][..], &region, &how].concat());
     let run = ["simulate", "--reduced", text(&file), "--time", "5", "--step", "0.01"];
-    let answer = json(&[&run[..], &["--servo", "motor=0.2"]].concat());
-    assert_eq!(numbers(&answer["servo_targets"]), [0.2]);
-    // Nothing turns the shoulder; the arm turns by the target about z.
-    for (link, angle) in [(0, 0.0), (1, 0.2)] {
+    let answer = json(&[&run[..], &["--servo", "motor=0.05"]].concat());
+    assert_eq!(numbers(&answer["servo_targets"]), [0.05]);
+    // Nothing turns the shoulder; the arm turns by the target about z, up to the blend's error of second order: there
+    // is no sample with another target.
+    for (link, angle) in [(0, 0.0), (1, 0.05)] {
         assert_eq!(answer["links"][link]["name"], ["upper", "arm"][link]);
         let q = numbers(&answer["links"][link]["quaternion_wxyz"]);
-        assert!((2.0 * q[3].atan2(q[0]) - angle).abs() < 2e-3, "{link}: {q:?}");
+        assert!((2.0 * q[3].atan2(q[0]) - angle).abs() < 0.01 * 0.05, "{link}: {q:?}");
     }
     refuses(&[&run[..], &["--servo", "engine=1"]].concat(), &["servo.forkb", "engine", "'motor'"]);
 }

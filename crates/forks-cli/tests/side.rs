@@ -257,3 +257,60 @@ fn the_tree_loops_and_springs_are_shown() {
     }
     assert!(t.lines().all(|l| l.trim_end() == l));
 }
+
+/// B26: links of 654 t beside one of 1e-9 kg in a closed five-bar: the accelerations keep the loop closed, and along
+/// every motion that the loop allows the forces balance.
+#[test]
+fn b26_forces_balance_beside_extreme_masses() {
+    use forks_import::{ImportOptions, load_urdf};
+    use forks_mechanism::{dense, loops};
+    let path = model("epr_5bar_linkage/robot.nomesh.urdf");
+    let v = json(&["dynamics", &path, "--json"]);
+    let list = |x: &Value| -> Vec<f64> {
+        x.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
+    };
+    let mass: Vec<Vec<f64>> = v["mass_matrix"].as_array().unwrap().iter().map(list).collect();
+    let (bias, a) = (list(&v["bias"]), list(&v["acceleration"]));
+    let m = load_urdf(path.as_ref(), &ImportOptions::default()).unwrap().mechanism;
+    let q = m.start_positions();
+    let g = loops::constraint_jacobian(&m, &q, &m.link_poses(&q));
+    assert_eq!((g.rows(), g.columns(), a.len()), (6, 6, 6), "a weld has no coordinates of its own");
+    let n = a.len();
+    let svd = dense::full_svd(&g.transpose()).expect("finite");
+    let rank = dense::numerical_rank(&svd.s, 1e-8);
+    assert_eq!(rank, 3);
+    let largest = a.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+    assert!(largest > 0.1, "gravity moves the arms: {a:?}");
+    for row in 0..g.rows() {
+        let open: f64 = (0..n).map(|k| g[(row, k)] * a[k]).sum();
+        assert!(open.abs() <= 1e-9 * largest, "row {row}: {open}");
+    }
+    let force: Vec<f64> =
+        (0..n).map(|i| (0..n).map(|j| mass[i][j] * a[j]).sum::<f64>() + bias[i]).collect();
+    let weight = bias.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+    // The columns of U beyond the rank span the motions.
+    for k in rank..n {
+        let power: f64 = (0..n).map(|i| svd.u[(i, k)] * force[i]).sum();
+        assert!(power.abs() <= 1e-9 * weight, "motion {k}: {power} of {weight}");
+    }
+}
+
+/// Hostile files end with one sentence and exit code 1.
+#[test]
+fn hostile_files_exit_with_one() {
+    let large = file("large.urdf", "");
+    std::fs::File::options().write(true).open(&large).unwrap().set_len(100 << 20).unwrap();
+    refused(&["inspect", &large], &["large.urdf", "larger than 64 MiB"]);
+    std::fs::remove_file(&large).unwrap();
+    let bomb = file("bomb.urdf", "<!DOCTYPE r [<!ENTITY a \"b\">]>\n<robot name=\"&a;\"/>");
+    refused(&["inspect", &bomb], &["bomb.urdf:1", "document type definition"]);
+    let cycle = file(
+        "cycle.urdf",
+        "<robot name=\"r\"><link name=\"a\"/><link name=\"b\"/>\n<joint name=\"j\" type=\"fixed\"><parent link=\"a\"/><child link=\"b\"/></joint>\n<joint name=\"k\" type=\"fixed\"><parent link=\"b\"/><child link=\"a\"/></joint></robot>",
+    );
+    refused(&["inspect", &cycle], &["cycle.urdf:", "'a'", "'b'", "cycle"]);
+    let hand = model("allegro_right_hand/allegro_right_hand.nomesh.urdf");
+    refused(&["inspect", &hand], &["allegro_right_hand.nomesh.urdf:", "link_3.0", "A + B >= C"]);
+    let v = json(&["inspect", &hand, "--balance-inertia", "--json"]);
+    assert_eq!(v["dof"], 16);
+}

@@ -135,7 +135,7 @@ impl Admm {
         let impulse = max_abs(&self.z).max(f64::MIN_POSITIVE);
         let velocity = max_abs(&self.w).max(max_abs(&dense.p)).max(f64::MIN_POSITIVE);
         let ratio = (primal / impulse) / (dual / velocity).max(f64::MIN_POSITIVE);
-        if !(ratio > IMBALANCE || ratio < 1.0 / IMBALANCE) {
+        if (1.0 / IMBALANCE..=IMBALANCE).contains(&ratio) || ratio.is_nan() {
             return false;
         }
         let next = (self.penalty * sqrt(ratio).clamp(0.1, 10.0)).clamp(PENALTIES.0, PENALTIES.1);

@@ -5,56 +5,79 @@ use crate::{law::Law, scalar::hypot};
 /// A symmetric 3 × 3 block, rows (normal, tangent 1, tangent 2).
 pub(crate) type Block3 = [[f64; 3]; 3];
 
-/// Impulse λ of one contact with u = W λ + q and the contact's law; W symmetric positive definite.
-///
-/// `start` is where the iterations of pyramids and boxes begin; cones need none.
-pub(crate) fn solve_block(law: &Law, w: &Block3, q: [f64; 3], start: [f64; 3]) -> [f64; 3] {
-    match *law {
-        Law::Cone { mu } => solve_cone(mu, w, q),
-        Law::Interval { lower, upper } => [(-q[0] / w[0][0]).clamp(lower, upper), 0.0, 0.0],
-        _ => solve_box(law, w, q, start),
-    }
+/// A constraint's own system, with what all its solutions need.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LocalSystem {
+    /// W, symmetric positive definite.
+    pub(crate) w: Block3,
+    schur: Schur,
+    /// W_nt/W_nn in the axes of S.
+    coupling: [f64; 2],
+    /// β of the last sliding solution: where the next search starts.
+    beta: f64,
 }
 
-/// Coulomb's law in three cases: open, sticking, sliding.
-///
-/// Sliding eliminates the normal row (u_n = 0) and writes λ_t = −u_t / β with β > 0 unknown:
-///
-/// ```text
-/// λ_n = −(q_n + w·λ_t) / W_nn,   u_t = S λ_t + q̄,   S = W_tt − w wᵀ/W_nn,   q̄ = q_t − w q_n/W_nn
-/// λ_t(β) = −(S + β)⁻¹ q̄,   ‖λ_t(β)‖ = μ λ_n(β)
-/// ```
-///
-/// β = 0 is sticking (outside the cone here), β → ∞ is λ_t = 0 with λ_n > 0: there is always a root between.
-fn solve_cone(mu: f64, w: &Block3, q: [f64; 3]) -> [f64; 3] {
-    if q[0] >= 0.0 {
-        return [0.0; 3];
+impl LocalSystem {
+    pub(crate) fn new(w: Block3) -> Self {
+        let (wnn, c) = (w[0][0], [w[0][1], w[0][2]]);
+        let schur = Schur::new(
+            w[1][1] - c[0] * c[0] / wnn,
+            w[1][2] - c[0] * c[1] / wnn,
+            w[2][2] - c[1] * c[1] / wnn,
+        );
+        let coupling = schur.rotate([c[0] / wnn, c[1] / wnn]);
+        Self { w, schur, coupling, beta: schur.s[0] }
     }
-    let wnn = w[0][0];
-    if mu == 0.0 {
-        return [-q[0] / wnn, 0.0, 0.0];
+
+    /// Impulse λ of one constraint with u = W λ + q and its law.
+    ///
+    /// `start` is where the iterations of pyramids and boxes begin; cones need none.
+    pub(crate) fn solve(&mut self, law: &Law, q: [f64; 3], start: [f64; 3]) -> [f64; 3] {
+        match *law {
+            Law::Cone { mu } => self.solve_cone(mu, q),
+            Law::Interval { lower, upper } => {
+                [(-q[0] / self.w[0][0]).clamp(lower, upper), 0.0, 0.0]
+            }
+            _ => solve_box(law, &self.w, q, start),
+        }
     }
-    let c = [w[0][1], w[0][2]];
-    let schur = Schur::new(
-        w[1][1] - c[0] * c[0] / wnn,
-        w[1][2] - c[0] * c[1] / wnn,
-        w[2][2] - c[1] * c[1] / wnn,
-    );
-    let q_bar = schur.rotate([q[1] - c[0] * q[0] / wnn, q[2] - c[1] * q[0] / wnn]);
-    let c_bar = schur.rotate(c);
-    let secular = Secular { s: schur.s, q_bar, c_bar, q_n: q[0], wnn, mu };
-    let (t, n) = secular.at(0.0);
-    if hypot(t[0], t[1]) <= mu * n {
+
+    /// Coulomb's law in three cases: open, sticking, sliding.
+    ///
+    /// Sliding eliminates the normal row (u_n = 0) and writes λ_t = −u_t / β with β > 0 unknown:
+    ///
+    /// ```text
+    /// λ_n = −q_n/W_nn − c·λ_t,   u_t = S λ_t + q̄,   c = W_nt/W_nn,   S = W_tt − W_tn c,   q̄ = q_t − c q_n
+    /// λ_t(β) = −(S + β)⁻¹ q̄,   ‖λ_t(β)‖ = μ λ_n(β)
+    /// ```
+    ///
+    /// β = 0 is sticking (outside the cone here), β → ∞ is λ_t = 0 with λ_n > 0: there is always a root between.
+    fn solve_cone(&mut self, mu: f64, q: [f64; 3]) -> [f64; 3] {
+        if q[0] >= 0.0 {
+            return [0.0; 3];
+        }
+        let alone = -q[0] / self.w[0][0];
+        if mu == 0.0 {
+            return [alone, 0.0, 0.0];
+        }
+        let (schur, c) = (self.schur, self.coupling);
+        let q_t = schur.rotate([q[1], q[2]]);
+        let q_bar = [q_t[0] - c[0] * q[0], q_t[1] - c[1] * q[0]];
+        let secular = Secular { s: schur.s, q_bar, c, alone, mu };
+        let (mut t, mut n) = secular.at(0.0);
+        let sticks = hypot(t[0], t[1]) <= mu * n;
+        if !sticks {
+            self.beta = secular.root(self.beta);
+            (t, n) = secular.at(self.beta);
+        }
         let t = schur.rotate_back(t);
-        return [n, t[0], t[1]];
+        // The root is exact to rounding; clipping makes the impulse exactly admissible.
+        Law::Cone { mu }.clip([n, t[0], t[1]])
     }
-    let (t, n) = secular.at(secular.root());
-    let t = schur.rotate_back(t);
-    // The root is exact to rounding; clipping makes the impulse exactly admissible.
-    Law::Cone { mu }.clip([n, t[0], t[1]])
 }
 
 /// S = Q diag(s) Qᵀ for 2 × 2.
+#[derive(Clone, Copy, Debug)]
 struct Schur {
     s: [f64; 2],
     /// Cosine and sine of the first eigenvector.
@@ -89,9 +112,9 @@ impl Schur {
 struct Secular {
     s: [f64; 2],
     q_bar: [f64; 2],
-    c_bar: [f64; 2],
-    q_n: f64,
-    wnn: f64,
+    c: [f64; 2],
+    /// −q_n/W_nn, the normal impulse without friction.
+    alone: f64,
     mu: f64,
 }
 
@@ -99,32 +122,27 @@ impl Secular {
     /// λ_t in the axes of S, and λ_n.
     fn at(&self, beta: f64) -> ([f64; 2], f64) {
         let t = [-self.q_bar[0] / (self.s[0] + beta), -self.q_bar[1] / (self.s[1] + beta)];
-        (t, -(self.q_n + self.c_bar[0] * t[0] + self.c_bar[1] * t[1]) / self.wnn)
+        (t, self.alone - (self.c[0] * t[0] + self.c[1] * t[1]))
     }
 
     /// k and its derivative.
     fn value(&self, beta: f64) -> (f64, f64) {
-        let (t, n) = self.at(beta);
-        let length = hypot(t[0], t[1]);
-        let dt = [-t[0] / (self.s[0] + beta), -t[1] / (self.s[1] + beta)];
-        let dn = -(self.c_bar[0] * dt[0] + self.c_bar[1] * dt[1]) / self.wnn;
-        let dlength = (t[0] * dt[0] + t[1] * dt[1]) / length;
-        let ratio = self.mu * n / length;
-        (ratio - 1.0, self.mu * dn / length - ratio * dlength / length)
+        let inverse = [1.0 / (self.s[0] + beta), 1.0 / (self.s[1] + beta)];
+        let t = [-self.q_bar[0] * inverse[0], -self.q_bar[1] * inverse[1]];
+        let n = self.alone - (self.c[0] * t[0] + self.c[1] * t[1]);
+        let dt = [-t[0] * inverse[0], -t[1] * inverse[1]];
+        let dn = -(self.c[0] * dt[0] + self.c[1] * dt[1]);
+        let per_length = 1.0 / hypot(t[0], t[1]);
+        let dlength = (t[0] * dt[0] + t[1] * dt[1]) * per_length;
+        let ratio = self.mu * n * per_length;
+        (ratio - 1.0, (self.mu * dn - ratio * dlength) * per_length)
     }
 
     /// A root by Newton's method inside a bracket that bisection keeps.
-    fn root(&self) -> f64 {
-        let (mut low, mut high) = (0.0, self.s[0]);
-        for _ in 0..1100 {
-            if self.value(high).0 >= 0.0 {
-                break;
-            }
-            low = high;
-            high *= 2.0;
-        }
-        let mut beta = 0.5 * (low + high);
-        for _ in 0..100 {
+    fn root(&self, guess: f64) -> f64 {
+        let (mut low, mut high) = (0.0, f64::INFINITY);
+        let mut beta = guess;
+        for _ in 0..STEPS {
             let (k, slope) = self.value(beta);
             if k < 0.0 {
                 low = beta;
@@ -132,8 +150,14 @@ impl Secular {
                 high = beta;
             }
             let newton = beta - k / slope;
-            let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
-            if (next - beta).abs() <= 4.0 * f64::EPSILON * next || next == beta {
+            let next = if newton > low && newton < high {
+                newton
+            } else if high.is_finite() {
+                0.5 * (low + high)
+            } else {
+                2.0 * beta
+            };
+            if (next - beta).abs() <= 4.0 * f64::EPSILON * next {
                 return next;
             }
             beta = next;
@@ -141,6 +165,9 @@ impl Secular {
         beta
     }
 }
+
+/// Newton needs a few; doubling and halving through the whole range of exponents some hundreds.
+const STEPS: usize = 1200;
 
 /// Pyramids and boxes: the three rows in turn, each exactly, until they rest.
 fn solve_box(law: &Law, w: &Block3, q: [f64; 3], start: [f64; 3]) -> [f64; 3] {

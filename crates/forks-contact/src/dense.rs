@@ -21,7 +21,7 @@ pub(crate) fn cholesky_pivot(n: usize, a: &mut [f64]) -> Result<(), (usize, f64)
         let (above, below) = a.split_at_mut((j + 1) * n);
         let row = &mut above[j * n..];
         let pivot = row[j] - row[..j].iter().map(|x| x * x).sum::<f64>();
-        if !(pivot > 0.0) {
+        if pivot <= 0.0 || pivot.is_nan() {
             return Err((j, pivot));
         }
         let root = sqrt(pivot);

@@ -127,6 +127,11 @@ impl Problem {
         self.constraints.len()
     }
 
+    /// All contacts and rows in the order they were added.
+    pub fn constraint_ids(&self) -> impl Iterator<Item = ConstraintId> + use<> {
+        (0..self.constraints.len()).map(ConstraintId)
+    }
+
     /// Adds a body of n coordinates: its inverse system matrix A⁻¹ (n × n, symmetric positive definite) and the velocity v
     /// (n numbers) that it has at the end of the step if nothing touches it.
     ///
@@ -233,11 +238,10 @@ impl Problem {
 
     /// Sets the impulses that a constraint starts from: three for a contact, one for a row.
     ///
+    /// Missing numbers count as zero, further ones are not read.
+    ///
     /// # Errors
     /// A constraint that does not exist, numbers that are not finite.
-    ///
-    /// # Panics
-    /// Never: missing numbers count as zero, further ones are not read.
     pub fn set_warm_start(
         &mut self,
         constraint: ConstraintId,

@@ -1,10 +1,11 @@
 //! The robust solver: several ways to come near a solution, one to finish it, and the best impulses of all.
 //!
-//! 1. Gauss–Seidel sweeps: most small problems need no more.
+//! 1. Gauss–Seidel sweeps, then Newton's method: small and well-conditioned problems need no more.
 //! 2. The interior point method from six starts, each finished by Newton's method.
 //! 3. ADMM in rounds of growing length, each finished by Newton's method.
+//! 4. Newton's method once more from the best impulses of all.
 //!
-//! Coulomb's law is not a convex problem: none of the three finds a solution every time (README, "How it was checked").
+//! Coulomb's law is not a convex problem: none of them finds a solution every time (README, "Which solver, by measurement").
 
 use alloc::vec::Vec;
 
@@ -85,9 +86,10 @@ impl Robust {
             self.assembled = true;
         }
         self.dense.offsets(system);
-        if self.by_interior_points(system, goal, counters)
+        if self.by_best(system, goal, counters, 1)
+            || self.by_interior_points(system, goal, counters)
             || self.by_admm(system, goal, counters)
-            || self.by_best(system, goal, counters)
+            || self.by_best(system, goal, counters, LAST_ATTEMPTS)
         {
             return true;
         }
@@ -134,8 +136,15 @@ impl Robust {
         false
     }
 
-    fn by_best(&mut self, system: &mut System, goal: &Goal, counters: &mut Counters) -> bool {
-        for _ in 0..LAST_ATTEMPTS {
+    /// Newton's method from the best impulses so far.
+    fn by_best(
+        &mut self,
+        system: &mut System,
+        goal: &Goal,
+        counters: &mut Counters,
+        attempts: usize,
+    ) -> bool {
+        for _ in 0..attempts {
             reset(&mut self.start, self.best.len());
             self.dense.scale(&self.best, &mut self.start);
             if self.finish(system, goal, counters) {

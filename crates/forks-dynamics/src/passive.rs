@@ -72,6 +72,11 @@ fn add_joint_spring(m: &Mechanism, id: JointId, q: &[f64], force: &mut [f64]) {
     if let Some(s) = &j.spring {
         add_spring(&j.kind, s, q, force);
     }
+    if j.has_limit_springs() {
+        for (i, (f, x)) in force.iter_mut().zip(q).enumerate() {
+            *f -= j.limit_term(i, *x, None).gradient;
+        }
+    }
 }
 
 /// Adds the force of a joint's spring at the joint's positions.

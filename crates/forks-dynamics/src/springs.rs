@@ -9,34 +9,55 @@ use forks_mechanism::{
 
 use crate::logarithm::{linear_gradient, quadratic_term};
 
-/// Energy ½ Δᵀ K Δ of a joint's spring, J.
+/// Energy ½ Δᵀ K Δ of a joint's spring, and that of the springs beyond its limits where they are on, J.
 pub fn joint_energy(m: &Mechanism, joint: JointId, q: &[f64]) -> f64 {
     let j = m.joint(joint);
-    j.spring.as_ref().map_or(0.0, |s| {
-        let delta = j.kind.difference(&s.rest, &q[m.position_range(joint)]);
+    let q = &q[m.position_range(joint)];
+    let own = j.spring.as_ref().map_or(0.0, |s| {
+        let delta = j.kind.difference(&s.rest, q);
         let force = multiply(&s.stiffness, &delta);
         0.5 * dot(&delta, &force)
-    })
+    });
+    match j.has_limit_springs() {
+        true => {
+            own + q.iter().enumerate().map(|(i, x)| j.limit_term(i, *x, None).energy).sum::<f64>()
+        }
+        false => own,
+    }
 }
 
 /// Gradient of a joint's spring energy in the local coordinates δ of q ⊞ δ: what the joint must be loaded
 /// with to stay where it is; the spring exerts the negative. Length d, zero without a spring.
 pub fn joint_gradient(m: &Mechanism, joint: JointId, q: &[f64]) -> Vec<f64> {
     let j = m.joint(joint);
-    match &j.spring {
+    let q = &q[m.position_range(joint)];
+    let mut out = match &j.spring {
         None => vec![0.0; j.dof()],
-        Some(s) => spring_gradient(&j.kind, &s.stiffness, &s.rest, &q[m.position_range(joint)]),
+        Some(s) => spring_gradient(&j.kind, &s.stiffness, &s.rest, q),
+    };
+    if j.has_limit_springs() {
+        let terms = q.iter().enumerate().map(|(i, x)| j.limit_term(i, *x, None).gradient);
+        out.iter_mut().zip(terms).for_each(|(o, g)| *o += g);
     }
+    out
 }
 
 /// Second derivative of a joint's spring energy in the local coordinates δ of q ⊞ δ at δ = 0: the
 /// stiffness K of plain coordinates; for spherical, planar and free joints it contains the preload.
 pub fn joint_hessian(m: &Mechanism, joint: JointId, q: &[f64]) -> JointMatrix {
     let j = m.joint(joint);
-    match &j.spring {
+    let q = &q[m.position_range(joint)];
+    let mut out = match &j.spring {
         None => JointMatrix::zeros(j.dof()),
-        Some(s) => spring_hessian(&j.kind, &s.stiffness, &s.rest, &q[m.position_range(joint)]),
+        Some(s) => spring_hessian(&j.kind, &s.stiffness, &s.rest, q),
+    };
+    if j.has_limit_springs() {
+        for (i, x) in q.iter().enumerate() {
+            let own = out.get(i, i);
+            out.set(i, i, own + j.limit_term(i, *x, None).hessian);
+        }
     }
+    out
 }
 
 pub(crate) fn spring_gradient(

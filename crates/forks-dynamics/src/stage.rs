@@ -1,7 +1,7 @@
 //! A stage of loading: loads and spring preloads scaled together, from 0 at the start pose to 1.
 
 use forks_mechanism::{
-    JointId, JointMatrix, Mechanism,
+    JointId, JointMatrix, LimitTerm, Mechanism,
     lie::{Mat6, Pose, Twist, Wrench},
     loops,
 };
@@ -42,8 +42,28 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// Derivatives of the energy of coordinate `i`'s springs beyond its limits; ranges are those that are between the
+    /// ones widened to the start pose and their own.
+    fn limit_term(&self, id: JointId, i: usize, q: &[f64]) -> LimitTerm {
+        let at = self.m.position_range(id).start + i;
+        let start = self.rest.filter(|_| self.scale < 1.0).map(|r| (r.q[at], self.scale));
+        self.m.joint(id).limit_term(i, q[at], start)
+    }
+
     /// Gradient of a joint's spring energy, if it has a spring.
     pub(crate) fn joint_gradient(&self, id: JointId, q: &[f64]) -> Option<Vec<f64>> {
+        if !self.m.joint(id).has_limit_springs() {
+            return self.spring_gradient(id, q);
+        }
+        let mut out =
+            self.spring_gradient(id, q).unwrap_or_else(|| vec![0.0; self.m.joint(id).dof()]);
+        for (i, o) in out.iter_mut().enumerate() {
+            *o += self.limit_term(id, i, q).gradient;
+        }
+        Some(out)
+    }
+
+    fn spring_gradient(&self, id: JointId, q: &[f64]) -> Option<Vec<f64>> {
         let j = self.m.joint(id);
         let s = j.spring.as_ref()?;
         let range = self.m.position_range(id);
@@ -58,6 +78,19 @@ impl<'a> Stage<'a> {
 
     /// Hessian of a joint's spring energy, if it has a spring.
     pub(crate) fn joint_hessian(&self, id: JointId, q: &[f64]) -> Option<JointMatrix> {
+        if !self.m.joint(id).has_limit_springs() {
+            return self.spring_hessian(id, q);
+        }
+        let d = self.m.joint(id).dof();
+        let mut out = self.spring_hessian(id, q).unwrap_or_else(|| JointMatrix::zeros(d));
+        for i in 0..d {
+            let own = out.get(i, i);
+            out.set(i, i, own + self.limit_term(id, i, q).hessian);
+        }
+        Some(out)
+    }
+
+    fn spring_hessian(&self, id: JointId, q: &[f64]) -> Option<JointMatrix> {
         let j = self.m.joint(id);
         let s = j.spring.as_ref()?;
         if j.kind.has_scalar_coordinates() {

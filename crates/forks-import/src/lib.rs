@@ -1,7 +1,7 @@
 //! MJCF and URDF files to [`forks_mechanism::Mechanism`], and mechanisms to MJCF.
 //!
 //! The MJCF reader follows MuJoCo 4.0.0 in what a file means: default classes, includes, frames, inertia from
-//! geometry, reference and spring positions, equalities, fixed tendons and servos. Whatever a mechanism cannot
+//! geometry and mesh files, reference and spring positions, equalities, fixed tendons and servos. Whatever a mechanism cannot
 //! hold is refused, or returned as a [`Note`] where it changes neither kinematics nor inertia nor springs;
 //! [`FEATURES`] lists the treatment of every element and attribute, [`URDF_FEATURES`] that of URDF.
 //!
@@ -53,7 +53,7 @@ pub use note::{Effect, Note};
 pub use schema::{FEATURES, Feature, Treatment, feature_matrix};
 pub use side::{SideFile, SideSource};
 pub use urdf::{URDF_FEATURES, urdf_feature_matrix};
-pub use write::{WriteError, save_mjcf, write_mjcf};
+pub use write::{WriteError, WriteOptions, save_mjcf, write_mjcf, write_mjcf_with};
 
 /// How to read a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

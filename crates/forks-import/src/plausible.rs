@@ -1,5 +1,7 @@
 //! Numbers that are possible and hardly meant: units that slipped by thousands, joints that start outside their range.
 
+use std::collections::HashMap;
+
 use forks_mechanism::{
     Geometry, Joint, JointId, LinkId, Mechanism,
     lie::{Pose, glam::DVec3},
@@ -12,9 +14,11 @@ use crate::{
 
 /// Largest radius of gyration over the reach of a link that is not worth a note.
 const LARGEST_GYRATION: f64 = 3.0;
-/// Reach of a link below which the size of the whole model is taken, as a part of that size: joint axes that meet in
-/// one point say nothing about how large the link between them is.
+/// Reach of a link, as a part of the size of the whole model, below which the distance to its neighbours is taken: joint
+/// axes that meet in one point say nothing about how large the link between them is.
 const LEAST_REACH: f64 = 0.05;
+/// Links inwards among which a neighbour at another place is looked for.
+const MOST_STEPS: usize = 8;
 /// Density (kg/m³) above which a link is heavier than any matter of its size; osmium has 22 590.
 const DENSEST: f64 = 1e5;
 /// Rounding of ranges that a start position may exceed.
@@ -32,7 +36,9 @@ pub(crate) fn check(tree: &Tree, import: &mut Import) {
     for (id, l) in m.moving_links().filter(|(_, l)| !l.auxiliary && l.inertia.mass > 0.0) {
         let reach = match &reaches[id.index()] {
             Reach { shown: true, far } if *far >= LEAST_REACH * size => *far,
-            Reach { far, .. } => far.max(size),
+            Reach { far, .. } => {
+                far.max(step_before(m, &poses, id, LEAST_REACH * size).unwrap_or(size))
+            }
         };
         let largest = l.inertia.principal_moments()[2];
         let gyration = (largest / l.inertia.mass).sqrt();
@@ -47,7 +53,7 @@ pub(crate) fn check(tree: &Tree, import: &mut Import) {
             let reason = format!(
                 "its radius of gyration is {gyration:.3e} m, more than {LARGEST_GYRATION} times its reach of {reach:.3e} m; are mass and inertia in kg and kg·m²?"
             );
-            found.push(note(tree, tag, &l.name, attribute, reason));
+            found.push((tag, l.name.clone(), attribute, reason));
         }
         if too_dense(l.inertia.mass, gyration) {
             let (radius, density) = sphere(l.inertia.mass, gyration);
@@ -55,16 +61,34 @@ pub(crate) fn check(tree: &Tree, import: &mut Import) {
                 "{:.6e} kg in a sphere of radius {radius:.3e} m, which has its largest moment of inertia, are {density:.1e} kg/m³, more than any matter; are masses in kg and lengths in m?",
                 l.inertia.mass
             );
-            found.push(note(tree, tag, &l.name, "mass", reason));
+            found.push((tag, l.name.clone(), "mass", reason));
         }
     }
     for e in m.forest().edges() {
         let j = m.joint(e.joint);
         if let Some(reason) = outside(j) {
-            found.push(note(tree, "joint", &j.name, if urdf { "limit" } else { "range" }, reason));
+            let attribute = if urdf { "limit" } else { "range" };
+            found.push(("joint", j.name.clone(), attribute, reason));
         }
     }
-    import.notes.extend(found);
+    if found.is_empty() {
+        return;
+    }
+    let elements = elements(tree);
+    import.notes.extend(found.into_iter().map(|(tag, name, attribute, reason)| {
+        let at = match elements.get(&(tag, name.as_str())) {
+            Some(e) => tree.location(e),
+            None => Location { file: tree.files.first().cloned(), line: 0 },
+        };
+        Note {
+            element: crate::read::label(tag, Some(&name)),
+            attribute: attribute.into(),
+            effect: Effect::Approximated,
+            reason,
+            file: at.file,
+            line: (at.line > 0).then_some(at.line),
+        }
+    }));
 }
 
 /// Radius and density of the solid sphere with this radius of gyration, which a body that has it in one direction
@@ -95,20 +119,15 @@ fn outside(j: &Joint) -> Option<String> {
     })
 }
 
-fn note(tree: &Tree, tag: &str, name: &str, attribute: &str, reason: String) -> Note {
-    let named = |e: &&Element| e.attribute("name") == Some(name) && !name.is_empty();
-    // Joint elements of other sections (equality, fixed tendons) have names too; the first in the file is the body's.
-    let element = tree.elements.iter().filter(|e| e.tag == tag).find(named);
-    let at = element
-        .map_or(Location { file: tree.files.first().cloned(), line: 0 }, |e| tree.location(e));
-    Note {
-        element: crate::read::label(tag, Some(name)),
-        attribute: attribute.into(),
-        effect: Effect::Approximated,
-        reason,
-        file: at.file,
-        line: (at.line > 0).then_some(at.line),
+/// The first element of each tag and name; joints of other sections (equality, fixed tendons) come after the bodies'.
+fn elements(tree: &Tree) -> HashMap<(&str, &str), &Element> {
+    let mut out = HashMap::new();
+    for e in &tree.elements {
+        if let Some(name) = e.attribute("name").filter(|n| !n.is_empty()) {
+            out.entry((e.tag.as_str(), name)).or_insert(e);
+        }
     }
+    out
 }
 
 /// How far a link reaches from its frame, as far as the file shows it.
@@ -117,6 +136,15 @@ struct Reach {
     far: f64,
     /// True if shapes or several joints show its size; a centre of mass alone does not.
     shown: bool,
+}
+
+/// How far the frame of a link is from the nearest one inwards that is not at the same place: as large as its
+/// neighbours is a link that shows no size of its own.
+fn step_before(m: &Mechanism, poses: &[Pose], link: LinkId, least: f64) -> Option<f64> {
+    let at = poses[link.index()].translation;
+    let inwards = m.forest().path_to_ground(link).filter(|e| e.inner != LinkId::WORLD);
+    let steps = inwards.map(|e| poses[e.inner.index()].translation.distance(at));
+    steps.take(MOST_STEPS).find(|d| *d >= least)
 }
 
 fn reaches(m: &Mechanism) -> Vec<Reach> {
@@ -128,7 +156,8 @@ fn reaches(m: &Mechanism) -> Vec<Reach> {
         r.shown |= shows;
     };
     for (id, l) in m.moving_links() {
-        grow(id, l.inertia.center_of_mass.length(), false);
+        // A uniform body that begins at its frame ends at twice the distance of its centre of mass.
+        grow(id, 2.0 * l.inertia.center_of_mass.length(), false);
     }
     for i in 0..m.joints().len() {
         let j = m.joint(JointId::new(i));

@@ -56,7 +56,12 @@ use Treatment::{Approximated, Exact, NoEffect, Noted, Refused};
 /// Every element and attribute that the MJCF reader knows; everything else is refused by name.
 pub const FEATURES: &[Feature] = &[
     row("mujoco", "model", Exact, "name of the mechanism"),
-    row("include", "file", Exact, "relative to the main file, once each, nested"),
+    row(
+        "include",
+        "file",
+        Exact,
+        "relative to the main file or else to the one with the include, once each, nested",
+    ),
     row(
         "compiler",
         "angle eulerseq autolimits inertiafromgeom inertiagrouprange settotalmass boundmass boundinertia balanceinertia assetdir meshdir texturedir strippath fitaabb",
@@ -276,7 +281,8 @@ pub const FEATURES: &[Feature] = &[
         "",
     ),
     row("key", "name qpos", Exact, "start states"),
-    row("key", "act ctrl mpos mquat plastic qvel time", NoEffect, ""),
+    row("key", "act ctrl mpos mquat qvel", Noted, "start states hold positions only"),
+    row("key", "plastic time", NoEffect, ""),
     row("contact", "", Noted, "pairs and exclusions are left out"),
     row("sensor", "", Noted, "left out"),
     row(

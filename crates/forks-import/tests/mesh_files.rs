@@ -89,6 +89,40 @@ fn broken_files_are_named() {
     }
 }
 
+/// Damaged files end in an answer.
+#[test]
+fn damaged_files_never_panic() {
+    let files = Files::new("damaged");
+    let mut state = 1u64;
+    let mut next = |n: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % n
+    };
+    let (mut read, mut refused) = (0, 0);
+    for (name, bytes) in [("d.stl", stl()), ("d.obj", obj(&faces())), ("d.msh", msh())] {
+        for _ in 0..60 {
+            let mut damaged = bytes.clone();
+            for _ in 0..1 + next(3) {
+                let at = next(damaged.len());
+                damaged[at] = next(256) as u8;
+            }
+            damaged.truncate(if next(8) == 0 { next(bytes.len()) } else { bytes.len() });
+            files.write(name, &damaged);
+            for rule in ["convex", "legacy"] {
+                let mesh = format!(r#"file="{name}" inertia="{rule}""#);
+                match files.load(&mesh, r#"type="mesh""#, "") {
+                    Ok(i) => {
+                        assert!(i.mechanism.total_mass().is_finite());
+                        read += 1;
+                    }
+                    Err(_) => refused += 1,
+                }
+            }
+        }
+    }
+    assert!(read > 25 && refused > 25, "{read} read, {refused} refused");
+}
+
 #[test]
 fn assets_that_do_not_fit() {
     let files = Files::new("assets");

@@ -354,6 +354,8 @@ fn includes_that_cannot_be_followed() {
     write("empty.xml", "<mujoco/>");
     write("hollow.xml", "<mujoco><include file=\"empty.xml\"/></mujoco>");
     assert!(message("hollow.xml").contains("no element"));
+    write("full.xml", "<mujoco><include file=\"empty.xml\"><body/></include></mujoco>");
+    assert!(message("full.xml").contains("children"));
     write("nameless.xml", "<mujoco><include/></mujoco>");
     assert!(message("nameless.xml").contains("'file' is missing"));
     // Errors inside an included file name that file; nested paths are relative to the main file.
@@ -366,6 +368,11 @@ fn includes_that_cannot_be_followed() {
     let m = load("main.xml").unwrap().mechanism;
     assert_eq!(m.links()[1].name, "zeroth");
     assert_eq!(m.links()[2].name, "first");
+    // Where the main file has none of that name beside it, the one beside the include counts.
+    write("sub/list.xml", "<any><include file=\"more.xml\"/></any>");
+    assert_eq!(load("main.xml").unwrap().mechanism.links()[1].name, "zeroth");
+    write("more.xml", "<any><body name=\"nearer\"/></any>");
+    assert_eq!(load("main.xml").unwrap().mechanism.links()[1].name, "nearer");
     std::fs::remove_dir_all(&directory).unwrap();
 }
 

@@ -258,7 +258,12 @@ fn random_joint(
         j.start.iter_mut().for_each(|x| *x = 0.3 * r.next());
         j.limits.iter_mut().for_each(|l| *l = Some(Limit { lower: -1.0, upper: 1.5 }));
         let k: Vec<f64> = (0..j.dof()).map(|_| 5.0 + r.next()).collect();
-        j = j.with_spring(JointMatrix::diagonal(&k));
+        let mut k = JointMatrix::diagonal(&k);
+        if k.dof() == 2 {
+            // Couples the axes: half of what would make it indefinite.
+            k.set(0, 1, 2.0 * r.next());
+        }
+        j = j.with_spring(k);
         j.armature.iter_mut().for_each(|x| *x = 0.1 + 0.05 * r.next());
         if let Some(s) = &mut j.spring {
             s.rest.iter_mut().for_each(|x| *x = r.next());

@@ -415,8 +415,9 @@ fn nonlinear_and_dry_forces_are_noted() {
 fn keyframes_hold_unit_quaternions() {
     let i = model(
         r#"<body><freejoint/><geom size="1"/><body><joint ref="30"/><geom size="1"/></body></body>"#,
-        r#"<keyframe><key name="k" qpos="1 2 3 2 0 0 0 .5"/><key/></keyframe>"#,
+        r#"<keyframe><key name="k" qpos="1 2 3 2 0 0 0 .5" qvel="0 0 0 0 0 0 1"/><key/></keyframe>"#,
     );
+    assert_eq!(noted(&i, "key", "qvel").effect, Effect::Ignored);
     let k = i.mechanism.keyframes();
     assert_eq!(k[0].positions, [1.0, 2.0, 3.0, 1.0, 0.0, 0.0, 0.0, 0.5]);
     assert_eq!(k[1].positions, i.mechanism.start_positions());

@@ -233,6 +233,13 @@ fn what_is_wrong_is_named_with_line_key_and_value() {
     refused(&frame("pos = [0,0,0]"), &["line 3", "pos=", "not known"]);
     refused("[joints.a]\nstiffness = 1\nstiffness = 2", &["line 3", "not valid TOML"]);
     refused("a = [[[[", &["not valid TOML"]);
+    refused("[joints.\"\"]\nstiffness = 1", &["line 1", "without a name"]);
+    let same = "[[loops]]\nname = \"x\"\ntype = \"weld\"\na = \"crank\"\nb = \"base\"\n";
+    refused(&(same.to_owned() + same), &["line 6", "loop name 'x'", "twice"]);
+    let far = format!("[joints.a]\nstart = 1e308\n[joints.b]\nstart = 1e308\n{}", closing("ball"));
+    if let Err(e) = with(&far) {
+        assert!(!e.to_string().contains("NaN"), "{e}");
+    }
 }
 
 #[test]
@@ -287,6 +294,35 @@ fn the_file_beside_the_model_is_found_and_noted() {
     assert!(message.contains("other.toml:2: joints: name=\"q\" names no joint"), "{message}");
     let missing = ImportOptions { side: SideSource::File(d.join("no.toml")), ..Default::default() };
     assert!(load_model(&model, &missing).unwrap_err().to_string().contains("no.toml: cannot read"));
+}
+
+/// Quaternions of ball joints: any length but zero, four numbers.
+#[test]
+fn positions_of_ball_joints() {
+    let ball = FOUR_BAR.replacen("continuous", "spherical", 1);
+    let with = |text: &str| {
+        let robot = parse_urdf(&ball, &ImportOptions::default()).unwrap();
+        SideFile::parse(&format!("[joints.a]\nstiffness = 1\n{text}")).unwrap().apply(robot)
+    };
+    let i = with("start = [2, 0, 0, 2]\nrest = [0, 0, 3, 0]").unwrap();
+    let j = &i.mechanism.joints()[1];
+    let half = std::f64::consts::FRAC_1_SQRT_2;
+    assert!((j.start[0] - half).abs() < 1e-15 && (j.start[3] - half).abs() < 1e-15);
+    assert_eq!(j.spring.as_ref().unwrap().rest, [0.0, 0.0, 1.0, 0.0]);
+    let i = with("start = [2, 0, 0, 2]").unwrap();
+    assert_eq!(
+        i.mechanism.joints()[1].spring.as_ref().unwrap().rest,
+        i.mechanism.joints()[1].start
+    );
+    for (bad, words) in [
+        ("start = [0, 0, 0, 0]", ["start=\"0, 0, 0, 0\"", "quaternion of length 0"]),
+        ("rest = [0, 0, 0, 0]", ["rest=\"0, 0, 0, 0\"", "quaternion of length 0"]),
+        ("start = 1", ["start=\"1\"", "1 numbers, expected 4"]),
+    ] {
+        let message = with(bad).unwrap_err().to_string();
+        assert!(message.starts_with("line 3: joint 'a'"), "{message}");
+        words.iter().for_each(|w| assert!(message.contains(w), "{message}"));
+    }
 }
 
 /// Side files go with MJCF as well: frames at sites, springs that replace those of the file and keep their rest.

@@ -128,6 +128,7 @@ pub(crate) fn check_joint_numbers(element: &str, j: &Joint) -> Result<(), BuildE
         not_negative(element, "armature", x)?;
     }
     positive_semi_definite(element, "damping", d, j.damping.as_slice())?;
+    not_negative(element, "limit stiffness", j.limit_stiffness)?;
     for l in j.limits.iter().flatten() {
         if !l.lower.is_nan() && !l.upper.is_nan() && l.lower <= l.upper {
             continue;

@@ -40,6 +40,11 @@ pub struct Joint {
     pub armature: Vec<f64>,
     /// Range of each coordinate, where limited.
     pub limits: Vec<Option<Limit>>,
+    /// Nominal stiffness of the progressive springs beyond the limits ([`Mechanism::with_limit_springs`]); 0: limits are
+    /// data only. Adaptive quasi-statics do not know them.
+    ///
+    /// [`Mechanism::with_limit_springs`]: crate::Mechanism::with_limit_springs
+    pub limit_stiffness: f64,
     /// True for what was added while building and is no joint in the user's sense: the weld of a body
     /// without joints, the free joint of a link that nothing holds.
     pub implicit: bool,
@@ -62,6 +67,7 @@ impl Joint {
             damping: JointMatrix::zeros(d),
             armature: vec![0.0; d],
             limits: vec![None; n],
+            limit_stiffness: 0.0,
             implicit: false,
         }
     }

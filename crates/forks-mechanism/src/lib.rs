@@ -19,6 +19,7 @@ mod ids;
 mod joint;
 mod joint_kind;
 mod kinematics;
+mod limits;
 mod link;
 mod mechanism;
 mod prepare;
@@ -39,6 +40,7 @@ pub use kinematics::{
     assemble, connections, constraint_error, forward_kinematics, link_jacobian, link_twists, loops,
     mobility, pull_back_wrenches, tree_joint_motion,
 };
+pub use limits::LimitTerm;
 pub use link::{Frame, Geometry, Link, Shape};
 pub use mechanism::{Keyframe, Mechanism};
 pub use prepare::{Preparation, PreparedMechanism};

@@ -95,6 +95,8 @@ pub fn linearise(
     at: Linearisation<'_>,
     drives: &[Drive],
 ) -> Result<Linearised, ReduceError> {
+    let tangent = at.tangent_limits(m);
+    let m = tangent.as_ref().unwrap_or(m);
     let outputs: Vec<Combination> = drives.iter().map(|d| d.combination.clone()).collect();
     let response = response(m, effectors, at, &outputs)?;
     let names = effectors.iter().map(|e| format!("'{}'", e.name)).collect::<Vec<_>>().join(", ");

@@ -69,6 +69,15 @@ pub enum Linearisation<'a> {
 }
 
 impl<'a> Linearisation<'a> {
+    /// At a loaded pose the springs beyond joints' limits act with their stiffness there; at rest springs are
+    /// unstressed, and those are as well. `None` where the mechanism serves as it is.
+    pub(crate) fn tangent_limits(&self, m: &Mechanism) -> Option<Mechanism> {
+        match self {
+            Self::Loaded { q, .. } => m.with_tangent_limits(q),
+            Self::Rest { .. } => None,
+        }
+    }
+
     /// The positions.
     pub fn positions(&self) -> &'a [f64] {
         match self {
@@ -129,6 +138,8 @@ pub fn response(
     outputs: &[Combination],
 ) -> Result<Response, ReduceError> {
     check_sizes(m, effectors, &at)?;
+    let tangent = at.tangent_limits(m);
+    let m = tangent.as_ref().unwrap_or(m);
     let mut links: Vec<LinkId> = effectors.iter().map(|e| e.link).collect();
     links.sort();
     links.dedup();

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use forks_rom::ReducedModel;
+use forks_rom::{BlendedModel, ReducedModel};
 
 #[test]
 fn files_are_read_or_refused() {
@@ -13,6 +13,9 @@ fn files_are_read_or_refused() {
         let path = entry.unwrap().path();
         let bytes = std::fs::read(&path).unwrap();
         files += 1;
+        if let Err(e) = BlendedModel::from_bytes(&bytes) {
+            assert!(!e.to_string().is_empty(), "{}", path.display());
+        }
         match ReducedModel::from_bytes(&bytes) {
             Ok(model) => {
                 assert_eq!(model.to_bytes(), bytes, "{}", path.display());
@@ -21,5 +24,5 @@ fn files_are_read_or_refused() {
             Err(e) => assert!(!e.to_string().is_empty(), "{}", path.display()),
         }
     }
-    assert!(files >= 2 && read >= 2, "{read} of {files}");
+    assert!(files >= 3 && read >= 2, "{read} of {files}");
 }

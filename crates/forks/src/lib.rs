@@ -19,6 +19,8 @@ pub use forks_lie::glam;
 
 #[cfg(feature = "blend")]
 pub use forks_blend as blend;
+#[cfg(feature = "contact")]
+pub use forks_contact as contact;
 #[cfg(feature = "dynamics")]
 pub use forks_dynamics as dynamics;
 #[cfg(feature = "import")]

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 use serde::Serialize;
 
 use super::{
-    adaptive, divide, forward, kernel, measure,
+    adaptive, blended, divide, forward, kernel, measure,
     measure::{FLAGGED_SPREAD, Timing},
     peers::Peers,
     reduced, reduction, scaling,
@@ -50,6 +50,14 @@ pub(super) const ALL: &[(&str, Measure)] = &[
     ("reduced/ladder-48", reduced::ladder_48),
     ("reduced/arm-20", reduced::arm_20),
     ("reduced/scaling", scaling::scaling),
+    ("blended/helix-200x1", blended::helix_200::<1>),
+    ("blended/helix-200x2", blended::helix_200::<2>),
+    ("blended/helix-200x4", blended::helix_200::<4>),
+    ("blended/helix-200x8", blended::helix_200::<8>),
+    ("blended/ladder-36x4", blended::ladder_36::<4>),
+    ("blended/arm-20x4", blended::arm_20::<4>),
+    ("blended/links-helix-200", blended::links_200),
+    ("blended/links-helix-400", blended::links_400),
     ("kernel/poses-6", kernel::poses_6),
     ("kernel/poses-12", kernel::poses_12),
     ("kernel/poses-18", kernel::poses_18),

@@ -3,6 +3,7 @@
 //! The measurements need the release profile; called in another one, the command runs itself again in that.
 
 mod adaptive;
+mod blended;
 mod cases;
 mod divide;
 mod export;

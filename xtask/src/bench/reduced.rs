@@ -18,7 +18,7 @@ use super::{
 };
 
 /// Time steps, s: the one of the figures, and that of games.
-const STEPS: [f64; 2] = [1e-3, 1.0 / 60.0];
+pub(super) const STEPS: [f64; 2] = [1e-3, 1.0 / 60.0];
 
 /// `reduced/helix-50`.
 pub(super) fn helix_50(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
@@ -62,29 +62,42 @@ fn measure(name: &str, context: &Context<'_>, p: &Parametric) -> Result<Vec<Case
         if let Some(effector) = outside {
             case.notes.push(format!("effector {effector} is outside the model's range"));
         }
-        let implicit = pushed.implicit(dt)?;
-        let reference = implicit.displacement.unwrap_or_default();
-        case.figure("displacement of the effector, m, forks-implicit", reference.length());
-        figure_difference(&mut case, "ours", &ours, reference);
-        let mut rivals = vec![("forks-implicit", Ok(implicit)), ("forks-aba", pushed.aba(dt))];
-        if let Some(others) = &others {
-            rivals.extend(others.steps(k, dt, &pushed));
-            others.add_pinocchio(&mut case, &pushed);
-        }
-        for (name, rival) in rivals {
-            match rival {
-                Ok(rival) => {
-                    case.rival(name, rival.timing, &rival.settings);
-                    if name != "forks-implicit" {
-                        figure_difference(&mut case, name, &rival, reference);
-                    }
-                }
-                Err(e) => case.notes.push(format!("{name} left out: {e}")),
-            }
-        }
+        compare(&mut case, k, &ours, &pushed, others.as_ref())?;
         cases.push(case);
     }
     Ok(cases)
+}
+
+/// Adds the rivals at the `k`-th time step.
+pub(super) fn compare(
+    case: &mut Case,
+    k: usize,
+    ours: &Measured,
+    pushed: &Pushed<'_>,
+    others: Option<&Others>,
+) -> Result<(), String> {
+    let dt = STEPS[k];
+    let implicit = pushed.implicit(dt)?;
+    let reference = implicit.displacement.unwrap_or_default();
+    case.figure("displacement of the effector, m, forks-implicit", reference.length());
+    figure_difference(case, "ours", ours, reference);
+    let mut rivals = vec![("forks-implicit", Ok(implicit)), ("forks-aba", pushed.aba(dt))];
+    if let Some(others) = others {
+        rivals.extend(others.steps(k, dt, pushed));
+        others.add_pinocchio(case, pushed);
+    }
+    for (name, rival) in rivals {
+        match rival {
+            Ok(rival) => {
+                case.rival(name, rival.timing, &rival.settings);
+                if name != "forks-implicit" {
+                    figure_difference(case, name, &rival, reference);
+                }
+            }
+            Err(e) => case.notes.push(format!("{name} left out: {e}")),
+        }
+    }
+    Ok(())
 }
 
 /// Difference of displacements over the reference's.

@@ -15,6 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("forks-rom", &["forks-lie"]),
     ("forks-reduce", &["forks-dynamics", "forks-rom"]),
     ("forks-blend", &["forks-reduce", "forks-dynamics", "forks-rom"]),
+    ("forks-contact", &["forks-lie"]),
     ("forks-import", &["forks-mechanism"]),
     ("forks-io", &["forks-lie"]),
     ("forks-testkit", &["forks-mechanism"]),
@@ -26,7 +27,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
 
 /// The libraries that users see.
 const PUBLIC: &[&str] =
-    &["forks-dynamics", "forks-rom", "forks-reduce", "forks-blend", "forks-import", "forks-io"];
+    &[
+        "forks-dynamics",
+        "forks-rom",
+        "forks-reduce",
+        "forks-blend",
+        "forks-contact",
+        "forks-import",
+        "forks-io",
+    ];
 /// The same and the test oracles.
 const EVERYTHING: &[&str] = &["forks", "forks-testkit"];
 

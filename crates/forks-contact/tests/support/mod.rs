@@ -5,17 +5,19 @@ use forks_contact::lie::{
     Matrix, SpatialInertia, Twist,
     glam::{DMat3, DVec3},
 };
-use forks_contact::{BodyId, Contact, Friction, Problem, Row, Side, point_jacobian, tangents};
+use forks_contact::{
+    BodyId, ConstraintId, Contact, Friction, Problem, Row, Side, point_jacobian, tangents,
+};
 
 /// A generator of numbers (splitmix64).
-pub struct Rng(u64);
+pub(crate) struct Rng(u64);
 
 impl Rng {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bd1_e995_7f4a_7c15)
     }
 
-    pub fn bits(&mut self) -> u64 {
+    pub(crate) fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -23,32 +25,32 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    pub fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    pub fn range(&mut self, low: f64, high: f64) -> f64 {
+    pub(crate) fn range(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
     }
 
     /// 10^x with x uniform.
-    pub fn log(&mut self, low: f64, high: f64) -> f64 {
+    pub(crate) fn log(&mut self, low: f64, high: f64) -> f64 {
         10f64.powf(self.range(low, high))
     }
 
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.bits() % n as u64) as usize
     }
 
-    pub fn chance(&mut self, p: f64) -> bool {
+    pub(crate) fn chance(&mut self, p: f64) -> bool {
         self.unit() < p
     }
 
-    pub fn vector(&mut self) -> DVec3 {
+    pub(crate) fn vector(&mut self) -> DVec3 {
         DVec3::new(self.range(-1.0, 1.0), self.range(-1.0, 1.0), self.range(-1.0, 1.0))
     }
 
-    pub fn direction(&mut self) -> DVec3 {
+    pub(crate) fn direction(&mut self) -> DVec3 {
         loop {
             let v = self.vector();
             if v.length() > 0.1 && v.length() < 1.0 {
@@ -59,23 +61,24 @@ impl Rng {
 }
 
 /// A body of a random problem: its system matrix A, and its velocities before the step and free at its end.
-pub struct RandomBody {
-    pub id: BodyId,
-    pub system: Matrix,
-    pub free: Vec<f64>,
-    pub rigid: bool,
+pub(crate) struct RandomBody {
+    pub(crate) id: BodyId,
+    pub(crate) system: Matrix,
+    pub(crate) free: Vec<f64>,
+    pub(crate) rigid: bool,
 }
 
 /// A random problem with what an oracle needs to judge it.
-pub struct Random {
-    pub problem: Problem,
-    pub bodies: Vec<RandomBody>,
+pub(crate) struct Random {
+    pub(crate) problem: Problem,
+    pub(crate) bodies: Vec<RandomBody>,
     /// Jacobian blocks (body, 3 × n or 1 × n) of every constraint.
-    pub blocks: Vec<Vec<(usize, Vec<f64>)>>,
-    pub contacts: Vec<Option<Contact>>,
+    pub(crate) blocks: Vec<Vec<(usize, Vec<f64>)>>,
+    pub(crate) contacts: Vec<Option<Contact>>,
+    pub(crate) ids: Vec<ConstraintId>,
 }
 
-pub const STEP: f64 = 1e-3;
+pub(crate) const STEP: f64 = 1e-3;
 
 impl Random {
     fn new() -> Self {
@@ -84,6 +87,7 @@ impl Random {
             bodies: vec![],
             blocks: vec![],
             contacts: vec![],
+            ids: vec![],
         }
     }
 
@@ -115,25 +119,27 @@ impl Random {
         self.bodies.push(RandomBody { id, system: a, free, rigid: false });
     }
 
-    pub fn contact(&mut self, contact: Contact, blocks: Vec<(usize, Vec<f64>)>) {
+    pub(crate) fn contact(&mut self, contact: Contact, blocks: Vec<(usize, Vec<f64>)>) {
         let sides: Vec<Side<'_>> =
             blocks.iter().map(|(b, j)| Side { body: self.bodies[*b].id, jacobian: j }).collect();
-        self.problem.add_contact(&contact, &sides).unwrap();
+        let id = self.problem.add_contact(&contact, &sides).unwrap();
+        self.ids.push(id);
         self.blocks.push(blocks);
         self.contacts.push(Some(contact));
     }
 
-    pub fn row(&mut self, row: Row, blocks: Vec<(usize, Vec<f64>)>) {
+    pub(crate) fn row(&mut self, row: Row, blocks: Vec<(usize, Vec<f64>)>) {
         let sides: Vec<Side<'_>> =
             blocks.iter().map(|(b, j)| Side { body: self.bodies[*b].id, jacobian: j }).collect();
-        self.problem.add_row(&row, &sides).unwrap();
+        let id = self.problem.add_row(&row, &sides).unwrap();
+        self.ids.push(id);
         self.blocks.push(blocks);
         self.contacts.push(None);
     }
 }
 
 /// Inverse of a symmetric positive definite matrix by Gauss–Jordan, symmetrised.
-pub fn inverse(a: &Matrix) -> Matrix {
+pub(crate) fn inverse(a: &Matrix) -> Matrix {
     let n = a.rows();
     let mut w =
         Matrix::from_fn(
@@ -173,12 +179,24 @@ fn friction(rng: &mut Rng) -> Friction {
     }
 }
 
+/// Friction that keeps the problem convex.
+fn convex_friction(rng: &mut Rng) -> Friction {
+    let mut limit = || rng.log(-3.0, 0.0);
+    let limit = [limit(), limit()];
+    if rng.chance(0.5) { Friction::NONE } else { Friction::Box { limit } }
+}
+
+/// Without cones a problem is convex, and its velocities are unique.
+pub(crate) fn convex_problem(seed: u64) -> Random {
+    cloud(&mut Rng::new(seed), true)
+}
+
 /// One of three families, by seed.
-pub fn random_problem(seed: u64) -> Random {
+pub(crate) fn random_problem(seed: u64) -> Random {
     let mut rng = Rng::new(seed);
     match seed % 3 {
         0 => stack(&mut rng),
-        1 => cloud(&mut rng),
+        1 => cloud(&mut rng, false),
         _ => grasp(&mut rng),
     }
 }
@@ -217,11 +235,11 @@ fn stack(rng: &mut Rng) -> Random {
 }
 
 /// Random points and normals between rigid bodies, reduced bodies and the world; joint limits, bilateral rows.
-fn cloud(rng: &mut Rng) -> Random {
+fn cloud(rng: &mut Rng, convex: bool) -> Random {
     let mut out = Random::new();
     let count = 1 + rng.below(8);
     for _ in 0..count {
-        let mass = rng.log(-3.0, 3.0);
+        let mass = if convex { rng.log(-0.5, 0.5) } else { rng.log(-3.0, 3.0) };
         if rng.chance(0.5) {
             let half = DVec3::new(rng.range(0.05, 0.3), rng.range(0.05, 0.3), rng.range(0.05, 0.3));
             out.rigid(mass, half, Twist { linear: rng.vector(), angular: rng.vector() });
@@ -239,11 +257,11 @@ fn cloud(rng: &mut Rng) -> Random {
         if b < count && b != a {
             blocks.push((b, side(rng, &out.bodies[b], [n, s, t], -1.0)));
         }
-        let mut contact = Contact::new(friction(rng));
+        let mut contact = Contact::new(if convex { convex_friction(rng) } else { friction(rng) });
         if rng.chance(0.3) {
             contact.gap = rng.log(-5.0, -2.0);
         }
-        if rng.chance(0.3) {
+        if !convex && rng.chance(0.3) {
             contact.restitution = rng.unit();
             contact.approach = normal_velocity(&out, &blocks);
         }
@@ -311,7 +329,7 @@ fn side(rng: &mut Rng, body: &RandomBody, axes: [DVec3; 3], sign: f64) -> Vec<f6
 }
 
 /// J v of the first row.
-pub fn normal_velocity(random: &Random, blocks: &[(usize, Vec<f64>)]) -> f64 {
+pub(crate) fn normal_velocity(random: &Random, blocks: &[(usize, Vec<f64>)]) -> f64 {
     blocks
         .iter()
         .map(|(b, j)| random.bodies[*b].free.iter().zip(j).map(|(v, j)| v * j).sum::<f64>())

@@ -171,16 +171,18 @@ fn joint_block(m: &Mechanism, id: JointId, q: &[f64], h: f64) -> Block {
             out[a][b] += h * j.damping.get(a, b);
         }
     }
-    let Some(spring) = &j.spring else { return out };
+    let has_limits = j.has_limit_springs();
+    if j.spring.is_none() && !has_limits {
+        return out;
+    }
     let mut add = |k: &forks_mechanism::JointMatrix| {
         for a in 0..d {
             (0..d).for_each(|b| out[a][b] += h * h * k.get(a, b));
         }
     };
-    if j.kind.has_scalar_coordinates() {
-        add(&spring.stiffness);
-    } else {
-        add(&joint_hessian(m, id, q));
+    match &j.spring {
+        Some(spring) if j.kind.has_scalar_coordinates() && !has_limits => add(&spring.stiffness),
+        _ => add(&joint_hessian(m, id, q)),
     }
     out
 }

@@ -1,19 +1,31 @@
-//! Convex hull of points: incremental, from a tetrahedron outwards. A point that sees faces replaces them by a cone over
-//! their outline.
+//! Convex hull of points (Barber, Dobkin & Huhdanpaa 1996): from a tetrahedron outwards. Every face keeps the points that it
+//! sees; the farthest of them replaces the faces that see it by a cone over their outline.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use forks_mechanism::lie::glam::DVec3;
 
 /// Points closer to a face than this times the size of all points lie in it.
 const FLAT: f64 = 1e-12;
 
-/// A face with its outward unit normal and distance from the origin.
-#[derive(Clone, Copy)]
+/// A face with its outward unit normal, its distance from the origin, and the points outside that are left to it.
 struct Face {
     corners: [usize; 3],
     normal: DVec3,
     offset: f64,
+    outside: Vec<usize>,
+}
+
+impl Face {
+    fn height(&self, p: DVec3) -> f64 {
+        self.normal.dot(p) - self.offset
+    }
+
+    /// Directed edges; the face on the other side has them the other way round.
+    fn edges(&self) -> [(usize, usize); 3] {
+        let [a, b, c] = self.corners;
+        [(a, b), (b, c), (c, a)]
+    }
 }
 
 /// Triangles of the hull, seen from outside counter-clockwise; `None` where all points lie in a plane.
@@ -21,45 +33,97 @@ pub(crate) fn convex_hull(points: &[DVec3]) -> Option<Vec<[usize; 3]>> {
     let mean = points.iter().sum::<DVec3>() / points.len().max(1) as f64;
     let size = points.iter().map(|p| p.distance(mean)).fold(0.0, f64::max);
     let flat = FLAT * size;
-    let first = tetrahedron(points, flat)?;
-    let inside = first.iter().map(|&i| points[i]).sum::<DVec3>() / 4.0;
-    let face = |a: usize, b: usize, c: usize| {
-        let normal = (points[b] - points[a]).cross(points[c] - points[a]).normalize_or_zero();
-        let offset = normal.dot(points[a]);
-        if normal.dot(inside) > offset {
-            Face { corners: [a, c, b], normal: -normal, offset: -offset }
-        } else {
-            Face { corners: [a, b, c], normal, offset }
-        }
-    };
-    let [a, b, c, d] = first;
-    let mut faces = vec![face(a, b, c), face(a, b, d), face(a, c, d), face(b, c, d)];
-    // Far points first: they leave few faces to look at for the others.
-    let mut order: Vec<usize> = (0..points.len()).filter(|i| !first.contains(i)).collect();
-    order.sort_by(|&i, &j| {
-        points[j].distance_squared(inside).total_cmp(&points[i].distance_squared(inside))
-    });
-    for p in order {
-        let sees = |f: &Face| f.normal.dot(points[p]) > f.offset + flat;
-        if !faces.iter().any(sees) {
-            continue;
-        }
-        let mut edges = HashSet::new();
-        faces.retain(|f| {
-            let seen = sees(f);
-            if seen {
-                let [a, b, c] = f.corners;
-                edges.extend([(a, b), (b, c), (c, a)]);
-            }
-            !seen
-        });
-        // The outline: edges whose other side stays. Sorted, because sets have no order of their own.
-        let mut outline: Vec<_> =
-            edges.iter().filter(|(i, j)| !edges.contains(&(*j, *i))).copied().collect();
-        outline.sort_unstable();
-        faces.extend(outline.into_iter().map(|(i, j)| face(i, j, p)));
+    let [a, b, c, d] = tetrahedron(points, flat)?;
+    let mut hull = Hull { points, flat, faces: vec![], at_edge: HashMap::new() };
+    // The fourth point is behind the first face.
+    let normal = (points[b] - points[a]).cross(points[c] - points[a]);
+    let (b, c) = if normal.dot(points[d] - points[a]) > 0.0 { (c, b) } else { (b, c) };
+    for corners in [[a, b, c], [b, a, d], [c, b, d], [a, c, d]] {
+        hull.add(corners);
     }
-    Some(faces.iter().map(|f| f.corners).collect())
+    let rest = (0..points.len()).filter(|i| ![a, b, c, d].contains(i));
+    hull.share(rest.collect(), 0);
+    let mut next = 0;
+    while next < hull.faces.len() {
+        hull.grow(next);
+        next += 1;
+    }
+    Some(hull.faces.iter().flatten().map(|f| f.corners).collect())
+}
+
+struct Hull<'a> {
+    points: &'a [DVec3],
+    flat: f64,
+    /// All faces so far; `None` for those that were replaced.
+    faces: Vec<Option<Face>>,
+    at_edge: HashMap<(usize, usize), usize>,
+}
+
+impl Hull<'_> {
+    fn add(&mut self, corners: [usize; 3]) {
+        let [a, b, c] = corners.map(|i| self.points[i]);
+        let normal = (b - a).cross(c - a).normalize_or_zero();
+        let face = Face { corners, normal, offset: normal.dot(a), outside: vec![] };
+        self.at_edge.extend(face.edges().map(|e| (e, self.faces.len())));
+        self.faces.push(Some(face));
+    }
+
+    /// Gives each point to the first of the faces from `first` on that sees it; those that none sees are inside.
+    fn share(&mut self, points: Vec<usize>, first: usize) {
+        for i in points {
+            let sees = |f: &&mut Face| f.height(self.points[i]) > self.flat;
+            if let Some(f) = self.faces[first..].iter_mut().flatten().find(sees) {
+                f.outside.push(i);
+            }
+        }
+    }
+
+    /// Moves the hull out to the farthest point that a face sees.
+    fn grow(&mut self, start: usize) {
+        let Some(face) = &self.faces[start] else { return };
+        let height = |i: &usize| face.height(self.points[*i]);
+        let Some(&p) = face.outside.iter().max_by(|i, j| height(i).total_cmp(&height(j))) else {
+            return;
+        };
+        let (seen, outline) = self.seen_from(p, start);
+        let mut left = Vec::new();
+        for f in seen {
+            let Some(face) = self.faces[f].take() else { continue };
+            for e in face.edges() {
+                self.at_edge.remove(&e);
+            }
+            left.extend(face.outside.into_iter().filter(|&i| i != p));
+        }
+        let first = self.faces.len();
+        outline.into_iter().for_each(|(i, j)| self.add([i, j, p]));
+        self.share(left, first);
+    }
+
+    /// The faces that see a point, connected to one that does, and the edges around them.
+    fn seen_from(&self, p: usize, start: usize) -> (Vec<usize>, Vec<(usize, usize)>) {
+        let (mut seen, mut outline) = (vec![start], Vec::new());
+        let mut known = HashSet::from([start]);
+        let mut at = 0;
+        while at < seen.len() {
+            for (i, j) in self.faces[seen[at]].iter().flat_map(Face::edges) {
+                // Without a neighbour, which only rounding can cause, the edge belongs to the outline.
+                let other = self.at_edge.get(&(j, i)).copied();
+                if other.is_some_and(|o| known.contains(&o)) {
+                    continue;
+                }
+                let face = other.and_then(|o| self.faces[o].as_ref().map(|f| (o, f)));
+                match face.filter(|(_, f)| f.height(self.points[p]) > self.flat) {
+                    Some((o, _)) => {
+                        known.insert(o);
+                        seen.push(o);
+                    }
+                    None => outline.push((i, j)),
+                }
+            }
+            at += 1;
+        }
+        (seen, outline)
+    }
 }
 
 /// Four points that are far from a common plane.
@@ -88,7 +152,7 @@ mod tests {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
         };
-        for n in [4, 5, 20, 400] {
+        for n in [4, 5, 20, 400, 2000] {
             let mut p: Vec<DVec3> =
                 (0..n).map(|_| DVec3::new(next(), 2.0 * next(), 3.0 * next())).collect();
             // Doubled points and points in faces change nothing.
@@ -105,6 +169,33 @@ mod tests {
                 assert!(p.iter().all(|x| (*x - a).dot(normal) < 1e-11), "{n}: a point is outside");
             }
         }
+    }
+
+    /// All points of a ball's surface are corners; many of a fine grid lie in common planes.
+    #[test]
+    fn balls_and_grids() {
+        let n = 3000;
+        let golden = std::f64::consts::PI * (3.0 - 5f64.sqrt());
+        let ball: Vec<DVec3> = (0..n)
+            .map(|i| {
+                let z = 1.0 - (2 * i + 1) as f64 / n as f64;
+                let (s, c) = (golden * i as f64).sin_cos();
+                DVec3::new(c, s, 0.0) * (1.0 - z * z).sqrt() + DVec3::Z * z
+            })
+            .collect();
+        assert_eq!(convex_hull(&ball).unwrap().len(), 2 * n - 4);
+        let side = 0..9;
+        let grid: Vec<DVec3> = side
+            .clone()
+            .flat_map(|x| {
+                (0..81).map(move |i| DVec3::new(x as f64, (i / 9) as f64, (i % 9) as f64))
+            })
+            .map(|p| p * 0.1)
+            .collect();
+        let faces = convex_hull(&grid).unwrap();
+        let volume: f64 =
+            faces.iter().map(|f| grid[f[0]].dot(grid[f[1]].cross(grid[f[2]])) / 6.0).sum();
+        assert!((volume - 0.512).abs() < 1e-12, "{volume}");
     }
 
     #[test]

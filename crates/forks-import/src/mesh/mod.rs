@@ -49,6 +49,9 @@ pub(crate) fn load(path: &Path) -> Result<Mesh, String> {
         "msh" => msh::parse,
         other => return Err(format!("'{other}' is none of the formats stl, obj, msh")),
     };
+    if !path.is_file() {
+        return Err("there is no such file".into());
+    }
     let bytes = std::fs::read(path).map_err(|e| format!("it cannot be read: {e}"))?;
     read(&bytes)?.checked()
 }

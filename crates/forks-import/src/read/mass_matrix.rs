@@ -1,29 +1,42 @@
 //! Rules that need the mass matrix in the start pose: `springdamper` of joints, `dampratio` of servos.
 
-use forks_mechanism::{Combination, JointId, Mechanism, dense, lie::Matrix, link_jacobian};
+use forks_mechanism::{
+    Combination, JointId, Mechanism, dense,
+    lie::{Matrix, Pose, SymMat6, glam::DVec3},
+};
 
 use super::{
     Reader,
     assemble::{Model, set_spring},
 };
-use crate::ImportError;
+use crate::{ImportError, Location};
 
-/// The mass matrix of the tree in the start pose: Σ Jᵀ I J over all links, plus rotor inertia.
+/// The mass matrix of the tree in the start pose, by composite bodies: all twists and inertias in world axes about the
+/// middle of the links, M_ij = S_iᵀ I_c(j) S_j with I_c(j) what joint j carries, for i on the way to j.
 pub(crate) fn mass_matrix(m: &Mechanism) -> Matrix {
     let n = m.tree_velocity_count();
     let q = m.start_positions();
-    let poses = m.link_poses(&q);
+    let poses = centred(m.link_poses(&q));
+    let mut carried: Vec<SymMat6> = m
+        .links()
+        .iter()
+        .zip(&poses)
+        .map(|(l, pose)| l.inertia.transformed(pose).matrix())
+        .collect();
+    let twists = twists(m, &q, &poses);
     let mut out = Matrix::zeros(n, n);
-    for (id, link) in m.moving_links().filter(|(_, l)| !l.inertia.is_zero()) {
-        let j = link_jacobian(m, &q, &poses, id);
-        let inertia = link.inertia.matrix().to_mat6();
-        let columns: Vec<_> = (0..n).map(|k| core::array::from_fn(|i| j[(i, k)])).collect();
-        for b in 0..n {
-            let ib = inertia.mul_vec(&columns[b]);
-            for a in 0..n {
-                out[(a, b)] += (0..6).map(|i| columns[a][i] * ib[i]).sum::<f64>();
+    for e in m.forest().edges().iter().rev() {
+        let inertia = carried[e.outer.index()];
+        for k in m.velocity_range(e.joint) {
+            let momentum = inertia.mul_vec(&twists[k]);
+            for way in m.forest().path_to_ground(e.outer) {
+                for i in m.velocity_range(way.joint) {
+                    let mass = dot(&twists[i], &momentum);
+                    (out[(i, k)], out[(k, i)]) = (mass, mass);
+                }
             }
         }
+        carried[e.inner.index()] += inertia;
     }
     for i in 0..m.joints().len() {
         let id = JointId::new(i);
@@ -34,6 +47,32 @@ pub(crate) fn mass_matrix(m: &Mechanism) -> Matrix {
         }
     }
     out
+}
+
+/// Per velocity coordinate of the tree: the twist of its joint's outer link against the inner one, in world axes.
+fn twists(m: &Mechanism, q: &[f64], poses: &[Pose]) -> Vec<[f64; 6]> {
+    let mut out = vec![[0.0; 6]; m.tree_velocity_count()];
+    for e in m.forest().edges() {
+        let j = m.joint(e.joint);
+        let to_world = poses[j.child.index()].adjoint();
+        let sign = if e.reversed { -1.0 } else { 1.0 };
+        let columns = j.columns(&q[m.position_range(e.joint)]);
+        for (k, column) in m.velocity_range(e.joint).zip(columns.as_slice()) {
+            out[k] = (to_world.apply(*column) * sign).to_array();
+        }
+    }
+    out
+}
+
+/// Poses about the mean of the links' places: what is far from the world's origin keeps its digits.
+fn centred(mut poses: Vec<Pose>) -> Vec<Pose> {
+    let mean = poses.iter().map(|p| p.translation).sum::<DVec3>() / poses.len() as f64;
+    poses.iter_mut().for_each(|p| p.translation -= mean);
+    poses
+}
+
+fn dot(a: &[f64; 6], b: &[f64; 6]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 impl Reader<'_> {
@@ -66,27 +105,27 @@ impl Reader<'_> {
         m: &Mechanism,
         mass: &Matrix,
     ) -> Result<(), ImportError> {
-        for j in &model.joints {
+        let joints: Vec<_> =
+            model.joints.iter().filter(|j| j.raw.spring_damper.is_some()).collect();
+        let coordinates = joints.iter().flat_map(|j| m.velocity_range(j.id));
+        let rows: Vec<_> = coordinates.map(|k| vec![(k, 1.0)]).collect();
+        let Some(mobilities) = inverse_norms(mass, &rows) else {
+            let first = &joints[0].raw;
+            return Err(singular("springdamper", &first.at, &first.label));
+        };
+        let mut mobilities = mobilities.into_iter();
+        for j in joints {
             let Some((time, ratio)) = j.raw.spring_damper else { continue };
-            let range = m.velocity_range(j.id);
-            let mut mobility = 0.0;
-            for k in range.clone() {
-                let mut row = vec![0.0; mass.rows()];
-                row[k] = 1.0;
-                mobility += inverse_norm(mass, &row).ok_or_else(|| ImportError::Element {
-                    at: Box::new(j.raw.at.clone()),
-                    element: j.raw.label.clone(),
-                    problem: "springdamper needs a mass matrix that is positive definite".into(),
-                })?;
-            }
-            let inertia = range.len() as f64 / mobility;
+            let dof = m.velocity_range(j.id).len();
+            let mobility: f64 = mobilities.by_ref().take(dof).sum();
+            let inertia = dof as f64 / mobility;
             let joint = &mut model.builder.joints_mut()[j.id.index()];
             if !self.compiler.no_springs {
                 set_spring(joint, &j.raw, inertia / (time * time * ratio * ratio));
             }
             if !self.compiler.no_dampers {
                 // Actuators may have added to what the joint had; that stays.
-                for i in 0..range.len() {
+                for i in 0..dof {
                     let added = joint.damping.get(i, i) - j.raw.damping;
                     joint.damping.set(i, i, 2.0 * inertia / time + added);
                 }
@@ -98,14 +137,14 @@ impl Reader<'_> {
 
 /// Damping 2 ζ √(kp m), m = 1/(J M⁻¹ Jᵀ) with J the gear times the transmission's coefficients.
 fn set_damping_ratios(model: &mut Model, m: &Mechanism, mass: &Matrix) -> Result<(), ImportError> {
-    for s in &mut model.servos {
+    let mut servos: Vec<_> =
+        model.servos.iter_mut().filter(|s| s.damping_ratio.is_some()).collect();
+    let rows: Vec<_> = servos.iter().map(|s| transmission_row(m, &s.servo.combination)).collect();
+    let Some(inverse) = inverse_norms(mass, &rows) else {
+        return Err(singular("dampratio", &servos[0].at, &servos[0].label));
+    };
+    for (s, inverse) in servos.iter_mut().zip(inverse) {
         let Some(ratio) = s.damping_ratio else { continue };
-        let row = transmission_row(m, &s.servo.combination, mass.rows());
-        let inverse = inverse_norm(mass, &row).ok_or_else(|| ImportError::Element {
-            at: Box::new(s.at.clone()),
-            element: s.label.clone(),
-            problem: "dampratio needs a mass matrix that is positive definite".into(),
-        })?;
         // With gain kp = k/g² along l and m = m_q/g² the damping along the coordinate is 2 ζ √(k m_q).
         if s.gear != 0.0 && inverse > 0.0 {
             s.servo.damping = 2.0 * ratio * (s.servo.stiffness / inverse).sqrt();
@@ -114,17 +153,28 @@ fn set_damping_ratios(model: &mut Model, m: &Mechanism, mass: &Matrix) -> Result
     Ok(())
 }
 
-fn transmission_row(m: &Mechanism, c: &Combination, n: usize) -> Vec<f64> {
-    let mut row = vec![0.0; n];
-    for (coordinate, a) in &c.terms {
-        row[m.velocity_index(*coordinate)] += a;
+fn singular(what: &str, at: &Location, element: &str) -> ImportError {
+    ImportError::Element {
+        at: Box::new(at.clone()),
+        element: element.into(),
+        problem: format!("{what} needs a mass matrix that is positive definite"),
     }
-    row
 }
 
-/// r M⁻¹ rᵀ; `None` where M is not positive definite.
-fn inverse_norm(mass: &Matrix, row: &[f64]) -> Option<f64> {
-    let column = Matrix::from_fn(row.len(), 1, |i, _| row[i]);
-    let x = dense::cholesky_solve(mass, &column)?;
-    Some((0..row.len()).map(|i| row[i] * x[(i, 0)]).sum())
+fn transmission_row(m: &Mechanism, c: &Combination) -> Vec<(usize, f64)> {
+    c.terms.iter().map(|&(coordinate, a)| (m.velocity_index(coordinate), a)).collect()
+}
+
+/// r M⁻¹ rᵀ of all rows, given by their entries; `None` where M is not positive definite.
+fn inverse_norms(mass: &Matrix, rows: &[Vec<(usize, f64)>]) -> Option<Vec<f64>> {
+    if rows.is_empty() {
+        return Some(vec![]);
+    }
+    let mut columns = Matrix::zeros(mass.rows(), rows.len());
+    for (c, row) in rows.iter().enumerate() {
+        row.iter().for_each(|&(k, a)| columns[(k, c)] += a);
+    }
+    let x = dense::cholesky_solve(mass, &columns)?;
+    let norm = |c: usize, row: &[(usize, f64)]| row.iter().map(|&(k, a)| a * x[(k, c)]).sum();
+    Some(rows.iter().enumerate().map(|(c, row)| norm(c, row)).collect())
 }

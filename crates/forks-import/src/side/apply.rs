@@ -1,7 +1,8 @@
 //! A side file's springs, start positions and loops put into a model.
 
 use forks_mechanism::{
-    Joint, JointId, JointMatrix, JointSpring, Mechanism, MechanismBuilder, SpanningForest,
+    Joint, JointId, JointKind, JointMatrix, JointSpring, Mechanism, MechanismBuilder,
+    SpanningForest,
 };
 
 use super::{JointEntry, Numbers, SideFile, close};
@@ -140,7 +141,7 @@ impl JointEntry {
             j.armature = n.per_coordinate(j.dof(), &element)?;
         }
         if let Some(n) = &self.start {
-            j.start = n.exactly(j.kind.position_count(), &element)?;
+            j.start = n.positions(&j.kind, &element)?;
         }
         Ok(())
     }
@@ -155,7 +156,7 @@ impl JointEntry {
             j.spring = Some(JointSpring { stiffness, rest });
         }
         let Some(n) = &self.rest else { return Ok(()) };
-        let rest = n.exactly(j.kind.position_count(), &element)?;
+        let rest = n.positions(&j.kind, &element)?;
         match &mut j.spring {
             Some(s) => s.rest = rest,
             None => return Err(self.error("has a rest position but no stiffness")),
@@ -165,22 +166,38 @@ impl JointEntry {
 }
 
 impl Numbers {
-    fn wrong_count(&self, element: &str, expected: &str) -> ImportError {
+    fn invalid(&self, element: &str, problem: String) -> ImportError {
         let words: Vec<String> = self.list.iter().map(f64::to_string).collect();
         ImportError::Value {
             at: Box::new(self.at.clone()),
             element: element.into(),
             attribute: self.key.into(),
             value: words.join(", "),
-            problem: format!("has {} numbers, expected {expected}", self.list.len()),
+            problem,
         }
     }
 
-    fn exactly(&self, n: usize, element: &str) -> Result<Vec<f64>, ImportError> {
-        if self.list.len() == n {
+    fn wrong_count(&self, element: &str, expected: &str) -> ImportError {
+        let found = self.list.len();
+        self.invalid(element, format!("has {found} numbers, expected {expected}"))
+    }
+
+    /// All positions of a joint; quaternions (w, x, y, z) are scaled to unit length later.
+    fn positions(&self, kind: &JointKind, element: &str) -> Result<Vec<f64>, ImportError> {
+        let n = kind.position_count();
+        if self.list.len() != n {
+            return Err(self.wrong_count(element, &n.to_string()));
+        }
+        let quaternion = match kind {
+            JointKind::Spherical => &self.list[..],
+            JointKind::Free => &self.list[3..],
+            _ => return Ok(self.list.clone()),
+        };
+        let square: f64 = quaternion.iter().map(|x| x * x).sum();
+        if square > 0.0 && square.is_finite() {
             return Ok(self.list.clone());
         }
-        Err(self.wrong_count(element, &n.to_string()))
+        Err(self.invalid(element, format!("has a quaternion of length {}", square.sqrt())))
     }
 
     /// One number for all coordinates, or one for each.

@@ -142,6 +142,11 @@ fn displaced(m: &Mechanism, start: &[f64], attempt: usize, r: f64) -> Vec<f64> {
 
 /// Which loop stays open, and by how much.
 fn open(m: &Mechanism, loops: &[LoopEntry], found: &Assembly) -> ImportError {
+    if found.status == AssemblyStatus::NotFinite {
+        let problem = "the start pose is so far away that gaps are no numbers".into();
+        let element = "loops".into();
+        return ImportError::Element { at: Box::new(loops[0].at.clone()), element, problem };
+    }
     let r = m.bounding_radius(&m.link_poses(&found.positions));
     let first = m.joints().len() - loops.len();
     let size = |g: &ClosureGap| (g.position / r).max(g.angle);

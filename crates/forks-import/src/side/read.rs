@@ -76,7 +76,15 @@ pub(super) fn parse(text: &str, file: Option<String>) -> Result<SideFile, Import
     }
     if let Some(e) = root.get("loops") {
         for (i, value) in e.array()?.iter().enumerate() {
-            side.loops.push(closure(&e.item(value), i)?);
+            let closure = closure(&e.item(value), i)?;
+            if !closure.name.is_empty() && side.loops.iter().any(|l| l.name == closure.name) {
+                return Err(ImportError::DuplicateName {
+                    at: Box::new(closure.at),
+                    kind: "loop",
+                    name: closure.name,
+                });
+            }
+            side.loops.push(closure);
         }
     }
     Ok(side)
@@ -104,6 +112,9 @@ fn joint(
     let entry = Entry { source, element: &element, key: "joints", value };
     let mut table = entry.table(&element)?;
     table.at = source.at(name.span().start);
+    if name.get_ref().is_empty() {
+        return Err(table.error("a joint without a name cannot be meant"));
+    }
     table.only(&["stiffness", "damping", "armature", "rest", "start"])?;
     let not_negative = |key| table.get(key).map(|e| e.not_negative()).transpose();
     let numbers = |key| table.get(key).map(|e| e.numbers()).transpose();

@@ -1,7 +1,7 @@
 //! `<worldbody>`: bodies with inertia, joints, shapes and sites.
 
 use forks_mechanism::{
-    Geometry, Joint, JointKind, JointMatrix, LinkId, Shape, dense,
+    Geometry, Joint, LinkId, Shape, dense,
     lie::{
         Matrix, Pose, SpatialInertia,
         glam::{DMat3, DQuat, DVec3},
@@ -12,7 +12,6 @@ use forks_mechanism::{
 use super::{
     Chain, WriteError, Writer,
     chain::{Motion, WrittenJoint},
-    unsupported,
     xml::{Xml, number, numbers},
 };
 use crate::note::Effect;
@@ -40,6 +39,11 @@ impl Writer<'_> {
         let m = self.m;
         let mut x = Xml::new(2);
         self.contents(LinkId::WORLD, false, &mut x);
+        let shared = self.one_root();
+        if let Some(name) = &shared {
+            x.open("body", &[("name", name.clone())]);
+            self.inertial(&SpatialInertia::ZERO, &mut x);
+        }
         let mut open: Vec<LinkId> = Vec::new();
         let mut moving = vec![false; m.links().len()];
         let chains = std::mem::take(&mut self.chains);
@@ -54,7 +58,7 @@ impl Writer<'_> {
             open.push(c.link);
         }
         self.chains = chains;
-        for _ in open {
+        for _ in open.iter().map(|_| ()).chain(shared.map(|_| ())) {
             x.close("body");
         }
         if !m.link(LinkId::WORLD).inertia.is_zero() {
@@ -66,6 +70,27 @@ impl Writer<'_> {
             );
         }
         Ok(x)
+    }
+
+    /// The name of a body that holds all others, where that was asked for and they are several that can be held.
+    fn one_root(&mut self) -> Option<String> {
+        let roots = self.chains.iter().filter(|c| c.carrier == LinkId::WORLD);
+        let free = |c: &Chain| c.joints.iter().any(|j| j.motions.contains(&Motion::Free));
+        if !self.one_root || roots.clone().count() < 2 {
+            return None;
+        }
+        if roots.clone().any(free) {
+            let reason = "free joints must hang on the world";
+            self.note("mechanism", "one_root", Effect::Ignored, reason);
+            return None;
+        }
+        let mut name = "ground".to_owned();
+        while self.m.find_link(&name).is_some() {
+            name.push('\'');
+        }
+        let reason = "all bodies hang on one more, which does not move";
+        self.note("mechanism", "one_root", Effect::Approximated, reason);
+        Some(name)
     }
 
     fn open_body(&mut self, c: &Chain, index: usize, x: &mut Xml) -> Result<(), WriteError> {
@@ -106,17 +131,11 @@ impl Writer<'_> {
 
     /// A loop refers to the body by name.
     fn referred(&self, link: LinkId) -> bool {
-        let closures = self.m.forest().closures();
-        closures.iter().any(|&id| {
-            let j = self.m.joint(id);
-            j.parent == link || j.child == link
-        })
+        self.closed_links.contains(&link)
     }
 
+    /// Massless bodies say so: Pinocchio refuses those that say nothing.
     fn inertial(&mut self, i: &SpatialInertia, x: &mut Xml) {
-        if *i == SpatialInertia::ZERO {
-            return;
-        }
         let mut attributes =
             vec![("pos", numbers(&i.center_of_mass.to_array())), ("mass", number(i.mass))];
         let t = i.inertia;
@@ -136,7 +155,7 @@ impl Writer<'_> {
 
     fn joint(&mut self, w: &WrittenJoint, x: &mut Xml) -> Result<(), WriteError> {
         let j = self.m.joint(w.id);
-        self.check_matrices(w, j)?;
+        let forces = self.joint_forces(w, j)?;
         let names = self.names.joint(w.id).to_vec();
         for (i, motion) in w.motions.iter().enumerate() {
             let mut attributes = Vec::new();
@@ -158,12 +177,13 @@ impl Writer<'_> {
                 self.scalar_attributes(w, j, i, &mut attributes);
             }
             if let Some(s) = j.spring.as_ref().filter(|s| !s.stiffness.is_zero()) {
-                attributes.push(("stiffness", number(s.stiffness.get(i, i))));
+                attributes.push(("stiffness", number(forces.stiffness[i])));
                 if axis.is_some() {
                     attributes.push(("springref", number(s.rest[i])));
                 }
             }
-            for (name, value) in [("damping", j.damping.get(i, i)), ("armature", j.armature[i])] {
+            for (name, value) in [("damping", forces.damping[i]), ("armature", forces.armature[i])]
+            {
                 if value != 0.0 {
                     attributes.push((name, number(value)));
                 }
@@ -202,62 +222,11 @@ impl Writer<'_> {
         attributes.push(("range", numbers(&[l.lower.max(-FAR), l.upper.min(FAR)])));
     }
 
-    /// Springs, damping and rotor inertia that MuJoCo's joints can have.
-    fn check_matrices(&mut self, w: &WrittenJoint, j: &Joint) -> Result<(), WriteError> {
-        let label = self.label(w.id);
-        let stiffness =
-            j.spring.as_ref().map_or_else(|| JointMatrix::zeros(j.dof()), |s| s.stiffness.clone());
-        for (what, k) in [("stiffness", &stiffness), ("damping", &j.damping)] {
-            if !diagonal(k) {
-                return Err(unsupported(label, &format!("its {what} couples axes")));
-            }
-        }
-        let group = !j.kind.has_scalar_coordinates();
-        let uniform = |a: &[f64]| a.windows(2).all(|w| w[0] == w[1]);
-        let entries = |k: &JointMatrix| (0..k.dof()).map(|i| k.get(i, i)).collect::<Vec<_>>();
-        let planar = j.kind == JointKind::Planar;
-        // Body axes and parent axes turn against each other in the plane: only equal damping is the same in both.
-        let damping = entries(&j.damping);
-        let damping_fits = if planar { damping[0] == damping[1] } else { uniform(&damping) };
-        if group && (!damping_fits || (!planar && !uniform(&j.armature))) {
-            return Err(unsupported(label, "its damping or rotor inertia differs between axes"));
-        }
-        if planar && (!stiffness.is_zero() || j.armature.iter().any(|&a| a != 0.0)) {
-            return Err(unsupported(
-                label,
-                "springs and rotor inertia of a planar joint act along body axes",
-            ));
-        }
-        if group && !stiffness.is_zero() {
-            let rest = &j.spring.as_ref().expect("stiff").rest;
-            let start = &self.start[self.m.position_range(w.id)];
-            let gap = j.kind.difference(rest, start).iter().fold(0.0f64, |a, x| a.max(x.abs()));
-            if !uniform(&entries(&stiffness)) || gap > 16.0 * f64::EPSILON {
-                return Err(unsupported(
-                    label,
-                    "its spring differs between axes or rests away from the start pose",
-                ));
-            }
-            if j.kind == JointKind::Free {
-                self.note(
-                    label,
-                    "stiffness",
-                    Effect::Approximated,
-                    "MuJoCo's spring acts along world axes",
-                );
-            }
-        }
-        if group && j.limits.iter().any(Option::is_some) {
-            let label = self.label(w.id);
-            self.note(label, "limits", Effect::Ignored, "MJCF limits rotations by their angle");
-        }
-        Ok(())
-    }
-
     /// Shapes and sites of a link.
     fn contents(&mut self, link: LinkId, moves: bool, x: &mut Xml) {
         let m = self.m;
-        for s in m.shapes().iter().filter(|s| s.link == link) {
+        for &i in &self.shapes_of[link.index()].clone() {
+            let s = &m.shapes()[i];
             if moves && s.geometry == Geometry::Plane {
                 let name = format!("shape '{}'", s.name);
                 self.note(
@@ -271,7 +240,8 @@ impl Writer<'_> {
             let name = self.geom_name(&s.name);
             x.empty("geom", &shape_attributes(&name, s));
         }
-        for f in m.frames().iter().filter(|f| f.link == link) {
+        for &i in &self.frames_of[link.index()] {
+            let f = &m.frames()[i];
             let mut attributes = vec![("name", f.name.clone())];
             attributes.extend(pose_attributes(&f.link_from_frame));
             x.empty("site", &attributes);
@@ -300,10 +270,6 @@ impl Writer<'_> {
             None => Ok(()),
         }
     }
-}
-
-fn diagonal(k: &JointMatrix) -> bool {
-    (0..k.dof()).all(|i| (0..k.dof()).all(|j| i == j || k.get(i, j) == 0.0))
 }
 
 /// Principal moments and axes of a tensor.

@@ -7,7 +7,7 @@
 use forks_mechanism::{
     JointId, JointKind, LinkId, Mechanism, TreeEdge,
     lie::{
-        Pose,
+        Pose, Twist,
         glam::{DQuat, DVec3},
         quaternion_from_wxyz, wxyz_from_quaternion,
     },
@@ -77,8 +77,7 @@ impl Writer<'_> {
     /// All bodies in depth-first order.
     pub(crate) fn find_chains(&mut self) -> Result<Vec<Chain>, WriteError> {
         let m = self.m;
-        let through: Vec<bool> =
-            (0..m.links().len()).map(|i| passes_through(m, LinkId::new(i))).collect();
+        let through = passing_through(m);
         let mut chains = Vec::new();
         let mut edges: Vec<TreeEdge> = Vec::new();
         for e in m.forest().edges() {
@@ -188,8 +187,17 @@ impl Writer<'_> {
             }
             JointKind::Spherical => self.write_ball(e, frame.rotation, start.to_vec(), &mut out),
             JointKind::Free => self.write_free(e, alone, &label, &mut out)?,
-            JointKind::General { .. } => {
-                return Err(unsupported(label, "MJCF has no joints along given screws"));
+            JointKind::General { subspace } => {
+                if !general(subspace, frame, sign, &mut out) {
+                    return Err(unsupported(
+                        label,
+                        "MJCF has no joints along screws, and none of unequal units",
+                    ));
+                }
+                if let [Motion::Hinge(_) | Motion::Slide(_)] = out.motions[..] {
+                    let reason = "the joint becomes a hinge or a slide";
+                    self.note(label.as_str(), "type", Effect::Approximated, reason);
+                }
             }
         }
         if out.motions.len() > 1 {
@@ -256,6 +264,26 @@ impl Writer<'_> {
     }
 }
 
+/// Unit slides, or one unit hinge without pitch, of a general joint; `false` where it is neither.
+fn general(subspace: &[Twist], frame: Pose, sign: f64, out: &mut WrittenJoint) -> bool {
+    let unit = |v: DVec3| (v.length() - 1.0).abs() < 4.0 * f64::EPSILON;
+    if let [s] = subspace
+        && unit(s.angular)
+        && s.angular.dot(s.linear).abs() < 4.0 * f64::EPSILON * (1.0 + s.linear.length())
+    {
+        // v = −ω × p for the point p of the axis that is nearest.
+        out.anchor = frame.transform_point(s.angular.cross(s.linear));
+        out.motions = vec![Motion::Hinge(frame.rotation * s.angular * sign)];
+        return true;
+    }
+    if subspace.iter().all(|s| s.angular == DVec3::ZERO && unit(s.linear)) {
+        let slide = |s: &Twist| Motion::Slide(frame.rotation * s.linear * sign);
+        out.motions = subspace.iter().map(slide).collect();
+        return true;
+    }
+    false
+}
+
 /// Pose of the last link of a chain in the first one's carrier, in the start pose.
 fn pose_in_carrier(m: &Mechanism, edges: &[TreeEdge], start: &[f64]) -> Pose {
     edges
@@ -268,15 +296,19 @@ fn pose_in_carrier(m: &Mechanism, edges: &[TreeEdge], start: &[f64]) -> Pose {
         .unwrap_or(Pose::IDENTITY)
 }
 
-/// True for a massless auxiliary link with one joint on either side and nothing else on it.
-fn passes_through(m: &Mechanism, id: LinkId) -> bool {
-    let l = m.link(id);
-    let joints = m.joints().iter().filter(|j| j.parent == id || j.child == id);
-    l.auxiliary
-        && l.inertia.is_zero()
-        && joints.clone().count() == 2
-        && joints.clone().all(|j| j.dof() > 0 && j.kind != JointKind::Free)
-        && m.forest().edges().iter().any(|e| e.inner == id)
-        && m.frames().iter().all(|f| f.link != id)
-        && m.shapes().iter().all(|s| s.link != id)
+/// True for massless auxiliary links with one joint on either side and nothing else on them.
+fn passing_through(m: &Mechanism) -> Vec<bool> {
+    let mut out: Vec<bool> = m.links().iter().map(|l| l.auxiliary && l.inertia.is_zero()).collect();
+    let mut joints = vec![0; out.len()];
+    for j in m.joints() {
+        for l in [j.parent, j.child] {
+            joints[l.index()] += 1;
+            out[l.index()] &= j.dof() > 0 && j.kind != JointKind::Free;
+        }
+    }
+    let mut carries = vec![false; out.len()];
+    m.forest().edges().iter().for_each(|e| carries[e.inner.index()] = true);
+    m.frames().iter().for_each(|f| out[f.link.index()] = false);
+    m.shapes().iter().for_each(|s| out[s.link.index()] = false);
+    (0..out.len()).map(|i| out[i] && joints[i] == 2 && carries[i]).collect()
 }

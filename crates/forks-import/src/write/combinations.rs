@@ -1,56 +1,79 @@
 //! Fixed tendons: springs on combinations of coordinates, and servos.
 
-use forks_mechanism::{Combination, Coordinate, Transmission};
+use forks_mechanism::{Combination, CombinationSpring, Coordinate, Transmission};
 
 use super::{
-    WriteError, Writer, unsupported,
+    WriteError, Writer,
     xml::{Xml, number, numbers},
 };
 
 impl Writer<'_> {
-    /// Writes a fixed tendon; its length is the combination without its offset.
+    /// Writes a fixed tendon of tree coordinates; its length is the combination without its offset. `false` where it could
+    /// not be written.
     pub(crate) fn tendon(
         &mut self,
         owner: &str,
         c: &Combination,
         attributes: &[(&str, String)],
-    ) -> Result<(), WriteError> {
+    ) -> Result<bool, WriteError> {
         let terms = summed(c);
         if terms.is_empty() {
-            return Err(unsupported(owner, "a combination without coordinates is no tendon"));
+            self.refuse(owner, "", "a combination without coordinates is no tendon")?;
+            return Ok(false);
         }
         self.tendons.open("fixed", attributes);
         for (coordinate, a) in terms {
-            let Some(joint) = self.coordinate_name(coordinate) else {
-                return Err(unsupported(owner, "it uses a coordinate of a loop-closing joint"));
-            };
+            let joint = self.coordinate_name(coordinate).expect("closures were replaced");
             self.tendons.empty("joint", &[("joint", joint), ("coef", number(a))]);
         }
         self.tendons.close("fixed");
-        Ok(())
+        Ok(true)
+    }
+
+    /// The combination on tree coordinates; refused where there is none.
+    pub(crate) fn required_on_tree(
+        &mut self,
+        owner: &str,
+        c: &Combination,
+    ) -> Result<Option<Combination>, WriteError> {
+        let out = self.on_tree(c);
+        if out.is_none() {
+            self.refuse(owner, "", "it uses a coordinate of a loop-closing joint")?;
+        }
+        Ok(out)
     }
 
     pub(crate) fn springs(&mut self) -> Result<(), WriteError> {
         for s in self.m.combination_springs() {
-            let name = self.spring_name(&s.name);
-            let mut attributes = Vec::new();
-            if !name.is_empty() {
-                attributes.push(("name", name));
-            }
-            if s.stiffness != 0.0 {
-                let mut rest = s.rest - s.combination.offset;
-                if rest == -1.0 {
-                    // −1 alone would mean "as long as in the spring reference pose".
-                    rest = rest.next_up();
-                }
-                attributes.push(("stiffness", number(s.stiffness)));
-                attributes.push(("springlength", number(rest)));
-            }
-            if s.damping != 0.0 {
-                attributes.push(("damping", number(s.damping)));
-            }
-            self.tendon(&format!("spring '{}'", s.name), &s.combination, &attributes)?;
+            self.spring(s)?;
         }
+        Ok(())
+    }
+
+    /// Writes a spring as a fixed tendon.
+    pub(crate) fn spring(&mut self, s: &CombinationSpring) -> Result<(), WriteError> {
+        let owner = format!("spring '{}'", s.name);
+        let Some(combination) = self.required_on_tree(&owner, &s.combination)? else {
+            return Ok(());
+        };
+        let name = self.spring_name(&s.name);
+        let mut attributes = Vec::new();
+        if !name.is_empty() {
+            attributes.push(("name", name));
+        }
+        if s.stiffness != 0.0 {
+            let mut rest = s.rest - combination.offset;
+            if rest == -1.0 {
+                // −1 alone would mean "as long as in the spring reference pose".
+                rest = rest.next_up();
+            }
+            attributes.push(("stiffness", number(s.stiffness)));
+            attributes.push(("springlength", number(rest)));
+        }
+        if s.damping != 0.0 {
+            attributes.push(("damping", number(s.damping)));
+        }
+        self.tendon(&owner, &combination, &attributes)?;
         Ok(())
     }
 
@@ -63,18 +86,21 @@ impl Writer<'_> {
             if !name.is_empty() {
                 attributes.push(("name", name));
             }
-            let terms = summed(&s.combination);
+            let Some(combination) = self.required_on_tree(&owner, &s.combination)? else {
+                continue;
+            };
+            let terms = summed(&combination);
             if let (Transmission::Joint, [(coordinate, a)]) = (s.transmission, terms.as_slice()) {
-                let Some(joint) = self.coordinate_name(*coordinate) else {
-                    return Err(unsupported(owner, "it drives a loop-closing joint"));
-                };
+                let joint = self.coordinate_name(*coordinate).expect("closures were replaced");
                 attributes.push(("joint", joint));
                 if *a != 1.0 {
                     attributes.push(("gear", number(*a)));
                 }
             } else {
                 let tendon = self.tendon_name(&s.name);
-                self.tendon(&owner, &s.combination, &[("name", tendon.clone())])?;
+                if !self.tendon(&owner, &combination, &[("name", tendon.clone())])? {
+                    continue;
+                }
                 attributes.push(("tendon", tendon));
             }
             attributes.push(("biastype", "affine".into()));

@@ -6,7 +6,6 @@ use forks_mechanism::{Combination, CouplingTerm};
 use super::{
     WriteError, Writer,
     combinations::summed,
-    unsupported,
     xml::{Xml, numbers},
 };
 
@@ -14,15 +13,16 @@ impl Writer<'_> {
     pub(crate) fn couplings(&mut self, x: &mut Xml) -> Result<(), WriteError> {
         for c in self.m.couplings() {
             let owner = format!("coupling '{}'", c.name);
-            let Some((y, other)) = sides(&c.terms) else {
-                return Err(unsupported(
-                    owner,
-                    "MJCF couples one combination to a polynomial of another",
-                ));
+            let Some(terms) = self.terms_on_tree(&owner, &c.terms)? else { continue };
+            let Some((y, other)) = sides(&terms) else {
+                let reason = "MJCF couples one combination to a polynomial of another";
+                self.refuse(&owner, "", reason)?;
+                continue;
             };
             let p = self.polynomial(y, other);
             if p.len() > 5 {
-                return Err(unsupported(owner, "MJCF's polynomials end at the fourth power"));
+                self.refuse(&owner, "", "MJCF's polynomials end at the fourth power")?;
+                continue;
             }
             let mut attributes = Vec::new();
             let name = self.equality_name(&c.name);
@@ -34,12 +34,7 @@ impl Writer<'_> {
             for (k, t) in std::iter::once(y).chain(other).enumerate() {
                 if joints {
                     let coordinate = t.combination.terms[0].0;
-                    let Some(joint) = self.coordinate_name(coordinate) else {
-                        return Err(unsupported(
-                            owner,
-                            "it uses a coordinate of a loop-closing joint",
-                        ));
-                    };
+                    let joint = self.coordinate_name(coordinate).expect("closures were replaced");
                     attributes.push((["joint1", "joint2"][k], joint));
                 } else {
                     let tendon = self.tendon_name(&c.name);
@@ -53,6 +48,22 @@ impl Writer<'_> {
             x.empty(if joints { "joint" } else { "tendon" }, &attributes);
         }
         Ok(())
+    }
+
+    /// The terms on tree coordinates.
+    fn terms_on_tree(
+        &mut self,
+        owner: &str,
+        terms: &[CouplingTerm],
+    ) -> Result<Option<Vec<CouplingTerm>>, WriteError> {
+        let mut out = Vec::new();
+        for t in terms {
+            let Some(combination) = self.required_on_tree(owner, &t.combination)? else {
+                return Ok(None);
+            };
+            out.push(CouplingTerm { combination, polynomial: t.polynomial.clone() });
+        }
+        Ok(Some(out))
     }
 
     /// p of y − y₀ = p(x − x₀) from s (y + o) + c + r(x + o′) = 0.

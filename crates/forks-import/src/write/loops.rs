@@ -34,13 +34,7 @@ impl Writer<'_> {
     fn closure(&mut self, id: JointId, x: &mut Xml) -> Result<(), WriteError> {
         let j = self.m.joint(id);
         let label = self.label(id);
-        let stiff = j.spring.as_ref().is_some_and(|s| !s.stiffness.is_zero());
-        if stiff || !j.damping.is_zero() || j.armature.iter().any(|&a| a != 0.0) {
-            return Err(unsupported(
-                label,
-                "a loop-closing joint has no spring, damping or rotor inertia in MJCF",
-            ));
-        }
+        self.closure_forces(id)?;
         if j.limits.iter().any(Option::is_some) {
             self.note(
                 label.as_str(),
@@ -59,7 +53,7 @@ impl Writer<'_> {
                     Effect::Approximated,
                     "the revolute joint becomes two spherical ones on its axis",
                 );
-                let r = self.m.bounding_radius(&self.m.link_poses(&self.start));
+                let r = self.size;
                 // Far enough apart to hold the axis, on the mechanism's own scale.
                 for (k, side) in [-0.5, 0.5].into_iter().enumerate() {
                     let name =
@@ -143,9 +137,8 @@ impl Writer<'_> {
 
     /// The loop is closed in the start pose, so that one anchor gives the other.
     fn closed(&self, id: JointId) -> bool {
-        let poses = self.m.link_poses(&self.start);
-        let gap = closure_gap(self.m, &self.start, &poses, id);
-        gap.linear.length() <= CLOSED * self.m.bounding_radius(&poses)
+        let gap = closure_gap(self.m, &self.start, &self.poses, id);
+        gap.linear.length() <= CLOSED * self.size
     }
 
     fn add_site(&mut self, id: JointId, link: LinkId, pose: &Pose) -> String {

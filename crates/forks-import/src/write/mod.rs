@@ -2,18 +2,21 @@
 
 mod bodies;
 mod chain;
+mod closing_angle;
 mod combinations;
 mod couplings;
+mod forces;
 mod loops;
 mod names;
 mod xml;
 
 use std::{
+    collections::HashSet,
     io::Write as _,
     path::{Path, PathBuf},
 };
 
-use forks_mechanism::{JointId, Mechanism};
+use forks_mechanism::{JointId, LinkId, Mechanism, lie::Pose};
 use thiserror::Error;
 
 use crate::note::{Effect, Note};
@@ -51,17 +54,40 @@ pub enum WriteError {
     },
 }
 
+/// How to write a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// Leave out forces and couplings that MJCF cannot express and note them, instead of refusing the mechanism.
+    /// Default: `false`.
+    pub lenient: bool,
+    /// Hang all bodies on one that does not move. MuJoCo needs no such body, but Pinocchio 4.1 drops the joints of all bodies
+    /// in the world but one. Default: `false`.
+    pub one_root: bool,
+}
+
 /// Writes a mechanism as MJCF text.
 ///
 /// Numbers are printed so that they read back to the same bits. The notes name what reads back differently:
-/// coordinates that MJCF orders or counts in another way, joints that become chains of hinges and slides, names.
+/// coordinates that MJCF orders or counts in another way, joints that become chains of hinges and slides, springs that
+/// become tendons, names.
 ///
 /// # Errors
-/// What MJCF cannot express: general joints, bushings, springs with coupled axes, loop-closing joints other than
-/// fixed, spherical and revolute, couplings that are not y = p(x) with p of degree four or less, moving links
-/// without mass.
+/// What MJCF cannot express: general joints other than slides and one hinge, bushings, springs of balls that differ between
+/// axes, springs in loop-closing joints whose loop has axes that are not parallel, loop-closing joints other than fixed,
+/// spherical and revolute, couplings that are not y = p(x) with p of degree four or less, moving links without mass.
 pub fn write_mjcf(m: &Mechanism) -> Result<(String, Vec<Note>), WriteError> {
-    let mut writer = Writer::new(m);
+    write_mjcf_with(m, &WriteOptions::default())
+}
+
+/// As [`write_mjcf`], with options.
+///
+/// # Errors
+/// As [`write_mjcf`]; with [`WriteOptions::lenient`] only what would change kinematics or inertia.
+pub fn write_mjcf_with(
+    m: &Mechanism,
+    options: &WriteOptions,
+) -> Result<(String, Vec<Note>), WriteError> {
+    let mut writer = Writer::new(m, options);
     let text = writer.document()?;
     Ok((text, writer.notes))
 }
@@ -92,8 +118,19 @@ fn temporary_name(path: &Path) -> PathBuf {
 /// What all parts of the writer need.
 struct Writer<'a> {
     m: &'a Mechanism,
+    /// Forces that cannot be written are notes.
+    lenient: bool,
+    one_root: bool,
     /// Start positions: MuJoCo's qpos0.
     start: Vec<f64>,
+    /// Poses of all links there, and the mechanism's size.
+    poses: Vec<Pose>,
+    size: f64,
+    /// Shapes and frames of each link.
+    shapes_of: Vec<Vec<usize>>,
+    frames_of: Vec<Vec<usize>>,
+    /// Links at loop-closing joints.
+    closed_links: HashSet<LinkId>,
     chains: Vec<Chain>,
     names: Names,
     notes: Vec<Note>,
@@ -104,10 +141,20 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn new(m: &'a Mechanism) -> Self {
+    fn new(m: &'a Mechanism, options: &WriteOptions) -> Self {
+        let start = m.start_positions();
+        let poses = m.link_poses(&start);
+        let closures = m.forest().closures().iter().map(|&id| m.joint(id));
         Self {
             m,
-            start: m.start_positions(),
+            lenient: options.lenient,
+            one_root: options.one_root,
+            size: m.bounding_radius(&poses),
+            poses,
+            start,
+            shapes_of: by_link(m, m.shapes().iter().map(|s| s.link)),
+            frames_of: by_link(m, m.frames().iter().map(|f| f.link)),
+            closed_links: closures.flat_map(|j| [j.parent, j.child]).collect(),
             chains: Vec::new(),
             names: Names::default(),
             notes: Vec::new(),
@@ -117,11 +164,9 @@ impl<'a> Writer<'a> {
     }
 
     fn document(&mut self) -> Result<String, WriteError> {
-        if let Some(b) = self.m.bushings().first() {
-            return Err(unsupported(
-                format!("bushing '{}'", b.name),
-                "MJCF has no six-dimensional springs between bodies",
-            ));
+        for b in self.m.bushings() {
+            let reason = "MJCF has no six-dimensional springs between bodies";
+            self.refuse(&format!("bushing '{}'", b.name), "", reason)?;
         }
         self.chains = self.find_chains()?;
         self.names = Names::new(self.m, &self.chains, &mut self.notes);
@@ -165,6 +210,15 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Refuses a force or coupling that MJCF cannot express; notes it where that was asked for.
+    fn refuse(&mut self, element: &str, attribute: &str, reason: &str) -> Result<(), WriteError> {
+        if !self.lenient {
+            return Err(unsupported(element, reason));
+        }
+        self.note(element, attribute, Effect::Ignored, reason);
+        Ok(())
+    }
+
     fn note(&mut self, element: impl Into<String>, attribute: &str, effect: Effect, reason: &str) {
         self.notes.push(Note {
             element: element.into(),
@@ -196,6 +250,13 @@ impl<'a> Writer<'a> {
         }
         x
     }
+}
+
+/// Indices of things by the link that carries them.
+fn by_link(m: &Mechanism, links: impl Iterator<Item = LinkId>) -> Vec<Vec<usize>> {
+    let mut out = vec![Vec::new(); m.links().len()];
+    links.enumerate().for_each(|(i, l)| out[l.index()].push(i));
+    out
 }
 
 fn unsupported(element: impl Into<String>, reason: &str) -> WriteError {

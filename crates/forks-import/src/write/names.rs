@@ -97,6 +97,15 @@ impl Writer<'_> {
         free_name(&mut self.names.used_tendons, wanted)
     }
 
+    /// A name like `wanted` that no tendon has; none for nothing.
+    pub(crate) fn free_tendon_name(&self, wanted: &str) -> String {
+        let mut name = wanted.to_owned();
+        while self.names.used_tendons.contains(&name) {
+            name.push('\'');
+        }
+        name
+    }
+
     /// The name of a spring's tendon, empty if it has none.
     pub(crate) fn spring_name(&mut self, wanted: &str) -> String {
         unique(&mut self.names.used_tendons, wanted, "spring", &mut self.notes)

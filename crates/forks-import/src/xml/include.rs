@@ -1,5 +1,6 @@
 //! `<include>`: the children of the included file's root take the element's place. Paths are relative to the
-//! directory of the main file, each file is used at most once, and nested includes are followed.
+//! directory of the main file or else of the file with the include, each file is used at most once, and nested includes
+//! are followed.
 
 use std::{
     collections::HashSet,
@@ -82,10 +83,15 @@ fn open(
     let Some(directory) = directory else {
         return Err(fail("text that came from no file cannot include files"));
     };
-    let path = directory.join(&name);
-    if !path.is_file() {
-        return Err(fail("there is no such file beside the main file"));
+    if !element.children.is_empty() {
+        return Err(fail("the element has children, which would be lost"));
     }
+    let including = element.file.map(|f| Path::new(&tree.files[f]));
+    let beside = including.and_then(Path::parent).unwrap_or(Path::new(""));
+    let places = [directory.join(&name), beside.join(&name)];
+    let Some(path) = places.into_iter().find(|p| p.is_file()) else {
+        return Err(fail("there is no such file beside the main file or this one"));
+    };
     if !seen.insert(identity(&path)) {
         return Err(fail(
             "the file is included before; a file can be included only once, and never by itself",

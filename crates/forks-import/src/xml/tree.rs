@@ -46,9 +46,12 @@ impl Tree {
     ) -> Result<usize, ImportError> {
         let name = file.map(|f| self.files[f].clone());
         let source = text::tolerant(source);
-        let document = roxmltree::Document::parse(&source).map_err(|e| ImportError::Xml {
-            at: Box::new(Location { file: name.clone(), line: line_of(&e, &source) }),
-            problem: problem(&e),
+        let options = roxmltree::ParsingOptions { nodes_limit: MOST_NODES, ..Default::default() };
+        let document = roxmltree::Document::parse_with_options(&source, options).map_err(|e| {
+            ImportError::Xml {
+                at: Box::new(Location { file: name.clone(), line: line_of(&e, &source) }),
+                problem: problem(&e),
+            }
         })?;
         let lines = LineStarts::new(&source);
         let mut stack = vec![(document.root_element(), None::<usize>)];
@@ -76,6 +79,9 @@ impl Tree {
     }
 }
 
+/// Elements and pieces of text that a file may have; more take gigabytes of memory. Ten thousand bodies have 50,000.
+const MOST_NODES: u32 = 4_000_000;
+
 /// The element's name without its namespace prefix; that of a xacro macro keeps it.
 fn tag(node: roxmltree::Node<'_, '_>) -> String {
     let name = node.tag_name();
@@ -99,6 +105,9 @@ fn line_of(e: &roxmltree::Error, source: &str) -> u32 {
 fn problem(e: &roxmltree::Error) -> String {
     if matches!(e, roxmltree::Error::DtdDetected) {
         return "a document type definition (entities) is not allowed".into();
+    }
+    if matches!(e, roxmltree::Error::NodesLimitReached) {
+        return format!("it has more than {MOST_NODES} elements, the limit for model files");
     }
     let message = e.to_string();
     match message.rfind(" at ") {

@@ -53,7 +53,7 @@ impl Monitor {
         Self { settings, calls: 0, advice: Advice::GoOn, position: 0.0, angle: 0.0 }
     }
 
-    /// Sees a state, after a step say, and advises.
+    /// Sees a state, after a step say, and advises. Allocates where the error is taken.
     ///
     /// # Panics
     /// If the state belongs to a model of another size.

@@ -170,6 +170,8 @@ pub struct BlendedStepper {
 const MAX_CORRECTIONS: usize = 3;
 /// A residual below this part of the forces that are balanced needs no correction.
 const RESIDUAL: f64 = 1e-3;
+/// Rounding of energies relative to their sizes: at rest their differences are nothing else.
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Halvings of a move before it is given up.
 const MAX_HALVINGS: usize = 30;
 
@@ -319,11 +321,12 @@ impl Work {
             if !(available.is_finite() && kinetic.is_finite()) {
                 return false;
             }
-            if kinetic <= available {
+            let size = before.abs() + work.abs() + self.there.energy.abs();
+            if kinetic <= available + ROUNDING * size {
                 return true;
             }
-            if available >= 0.0 {
-                let slower = crate::scalar::sqrt(available / kinetic);
+            if available >= -ROUNDING * size {
+                let slower = crate::scalar::sqrt(available.max(0.0) / kinetic);
                 self.velocity.iter_mut().for_each(|v| *v *= slower);
                 return true;
             }

@@ -1,0 +1,129 @@
+//! Steps and poses of blends, for instruction and allocation counts: `blend_once
+//! single|average|logarithm|step|all MECHANISM LINKS SAMPLES CALLS`, where `single` is the poses of the first sample alone.
+//! `blend_once ratios MECHANISM LINKS` prints the costs of the links relative to one model, one line per number of samples.
+//! `valgrind` prints the same number of allocations for 10 and 1000 calls, as no call allocates.
+
+use std::{
+    hint::black_box,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use forks_benches::blended::blended;
+use forks_mechanism::parametric::{self, HelixJoints, Parametric};
+use forks_rom::{
+    BlendedModel, BlendedState, BlendedStepper, EffectorLoad, LinkBlend, LoadFrame, PoseBuffer,
+    State,
+    lie::{Wrench, glam::DVec3},
+};
+
+fn mechanism(name: &str, links: usize) -> Parametric {
+    match name {
+        "ladder" => parametric::ladder_of_links(links),
+        "arm" => parametric::arm20(),
+        _ => parametric::helix(links, HelixJoints::Alternating),
+    }
+}
+
+/// One instance between its samples, and one of the first sample.
+struct Run {
+    stepper: BlendedStepper,
+    state: BlendedState,
+    poses: PoseBuffer,
+    single: State,
+}
+
+impl Run {
+    fn new(model: BlendedModel) -> Self {
+        let model = Arc::new(model);
+        let first = &model.data().samples[0].model;
+        let mut single = State::new(first);
+        let x = between(&model);
+        let eta = model.to_sample(&x, first);
+        single.set(&eta, &vec![0.0; eta.len()]).expect("finite numbers");
+        Self {
+            state: BlendedState::new(&model, &x).expect("finite numbers"),
+            poses: model.pose_buffer(),
+            stepper: BlendedStepper::new(model.clone(), 1e-3).expect("a step above 0"),
+            single,
+        }
+    }
+
+    fn call(&mut self, what: &str) {
+        let load = EffectorLoad {
+            effector: 0,
+            wrench: Wrench::new(DVec3::new(100.0, 0.0, 0.0), DVec3::ZERO),
+            frame: LoadFrame::World,
+        };
+        let model = self.stepper.model();
+        match what {
+            "single" => {
+                model.data().samples[0]
+                    .model
+                    .poses(black_box(&self.single), black_box(&mut self.poses));
+            }
+            "average" => {
+                model.poses(&mut self.state, LinkBlend::Average, black_box(&mut self.poses))
+            }
+            "logarithm" => {
+                model.poses(&mut self.state, LinkBlend::Logarithm, black_box(&mut self.poses));
+            }
+            _ => {
+                let _ = black_box(self.stepper.step(&mut self.state, &[load]));
+                if what == "all" {
+                    model.poses(&mut self.state, LinkBlend::Average, black_box(&mut self.poses));
+                }
+            }
+        }
+    }
+
+    /// ns per call.
+    fn time(&mut self, what: &str, calls: usize) -> f64 {
+        let start = Instant::now();
+        (0..calls).for_each(|_| self.call(what));
+        start.elapsed().as_secs_f64() * 1e9 / calls.max(1) as f64
+    }
+}
+
+/// The mean of the samples' places.
+fn between(m: &BlendedModel) -> Vec<f64> {
+    let count = m.data().samples.len();
+    let mean = |j: usize| (0..count).map(|i| m.place(i)[j]).sum::<f64>() / count as f64;
+    (0..m.dof()).map(mean).collect()
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let text = |i: usize, or: &'static str| arguments.get(i).map_or(or, String::as_str);
+    let number = |i: usize, or: usize| arguments.get(i).and_then(|a| a.parse().ok()).unwrap_or(or);
+    let (what, name, links) = (text(0, "all"), text(1, "helix"), number(2, 200));
+    let p = mechanism(name, links);
+    let run = |samples: usize| Run::new(blended(&p, samples).expect("named mechanisms bend"));
+    if what == "ratios" {
+        return ratios([1, 2, 4, 8].map(|n| (n, run(n))));
+    }
+    let mut run = run(number(3, 4));
+    let each = run.time(what, number(4, 1000));
+    println!("{what}: {links} links, {} coordinates: {each:.1} ns", run.stepper.model().dof());
+}
+
+/// Shortest times of many short runs, taken in turn.
+fn ratios(runs: [(usize, Run); 4]) {
+    const SHORT: Duration = Duration::from_micros(200);
+    for (n, mut run) in runs {
+        let what = ["single", "average", "logarithm", "step"];
+        let mut best = [f64::INFINITY; 4];
+        for _ in 0..1500 {
+            for (what, best) in what.iter().zip(&mut best) {
+                let calls = (SHORT.as_secs_f64() * 1e9 / best.clamp(1e2, 1e5)) as usize;
+                *best = best.min(run.time(what, calls));
+            }
+        }
+        let [single, average, logarithm, step] = best;
+        println!(
+            "{n} samples: one model {single:.0} ns, average {:.2}, logarithm {:.2}, step {step:.0} ns",
+            average / single,
+            logarithm / single
+        );
+    }
+}

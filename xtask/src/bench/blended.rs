@@ -1,0 +1,192 @@
+//! `blended/…`: a step of a blend with the poses of all links, against full simulations of the mechanism, and what the links
+//! of a blend cost beside those of one model.
+
+use std::{hint::black_box, sync::Arc};
+
+use forks_benches::blended::blended;
+use forks_mechanism::{
+    lie::{Wrench, glam::DVec3},
+    parametric::{self, HelixJoints, Parametric},
+};
+use forks_rom::{
+    BlendedModel, BlendedState, BlendedStepper, EffectorLoad, LinkBlend, LoadFrame, PoseBuffer,
+    State, StepStatus,
+};
+
+use super::{
+    cases::{Case, Context},
+    measure::time,
+    others::Others,
+    reduced::{STEPS, compare},
+    rivals::{self, Measured, Pushed},
+};
+
+/// Numbers of models whose links are measured.
+const MODELS: [usize; 4] = [1, 2, 4, 8];
+
+/// `blended/helix-200x4` and other numbers of models.
+pub(super) fn helix_200<const N: usize>(
+    name: &str,
+    context: &Context<'_>,
+) -> Result<Vec<Case>, String> {
+    measure(name, context, &parametric::helix(200, HelixJoints::Alternating), N)
+}
+
+/// `blended/ladder-36x4`.
+pub(super) fn ladder_36<const N: usize>(
+    name: &str,
+    context: &Context<'_>,
+) -> Result<Vec<Case>, String> {
+    measure(name, context, &parametric::ladder_of_links(36), N)
+}
+
+/// `blended/arm-20x4`.
+pub(super) fn arm_20<const N: usize>(
+    name: &str,
+    context: &Context<'_>,
+) -> Result<Vec<Case>, String> {
+    measure(name, context, &parametric::arm20(), N)
+}
+
+/// `blended/links-helix-200`.
+pub(super) fn links_200(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
+    let p = parametric::helix(200, HelixJoints::Alternating);
+    MODELS.iter().map(|&n| links(&format!("{name}/x{n}"), context, &p, n)).collect()
+}
+
+/// `blended/links-helix-400`.
+pub(super) fn links_400(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
+    let p = parametric::helix(400, HelixJoints::Alternating);
+    MODELS.iter().map(|&n| links(&format!("{name}/x{n}"), context, &p, n)).collect()
+}
+
+/// An instance under the force.
+struct Run {
+    stepper: BlendedStepper,
+    state: BlendedState,
+    poses: PoseBuffer,
+    /// The first effector that was outside the model's range.
+    outside: Option<usize>,
+}
+
+impl Run {
+    fn new(model: Arc<BlendedModel>, dt: f64) -> Result<Self, String> {
+        let start = vec![0.0; model.dof()];
+        Ok(Self {
+            state: BlendedState::new(&model, &start).map_err(|e| e.to_string())?,
+            poses: model.pose_buffer(),
+            stepper: BlendedStepper::new(model, dt).map_err(|e| e.to_string())?,
+            outside: None,
+        })
+    }
+
+    fn step(&mut self) -> StepStatus {
+        let wrench = Wrench::new(rivals::FORCE, DVec3::ZERO);
+        let load = EffectorLoad { effector: 0, wrench, frame: LoadFrame::World };
+        self.stepper.step(&mut self.state, &[load])
+    }
+
+    fn warm_up(&mut self) -> Result<(), String> {
+        for _ in 0..rivals::STEPS_BEFORE {
+            match self.step() {
+                StepStatus::Completed => {}
+                StepStatus::OutOfRange { effector } => self.outside = Some(effector),
+                StepStatus::NotFinite => return Err("a step is not finite".into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn links(&mut self, blend: LinkBlend) {
+        self.stepper.model().poses(&mut self.state, blend, black_box(&mut self.poses));
+    }
+
+    fn is_finite(&self) -> bool {
+        self.poses.iter().all(|(_, p)| p.is_finite())
+    }
+
+    fn position(&self) -> DVec3 {
+        self.stepper.model().effector_pose(0, self.state.x()).translation
+    }
+}
+
+/// The case at both time steps.
+fn measure(
+    name: &str,
+    context: &Context<'_>,
+    p: &Parametric,
+    models: usize,
+) -> Result<Vec<Case>, String> {
+    let pushed = Pushed { p, batch: context.batch };
+    let model = Arc::new(blended(p, models)?);
+    let others = Others::ask(name, context, &pushed, &STEPS);
+    let mut cases = Vec::new();
+    for (k, dt) in STEPS.into_iter().enumerate() {
+        let full = name.to_owned() + if k == 0 { "" } else { "/dt60" };
+        let mut run = Run::new(model.clone(), dt)?;
+        let start = run.position();
+        run.warm_up()?;
+        let displacement = Some(run.position() - start);
+        let timing = time(context.batch, || {
+            let status = run.step();
+            run.links(LinkBlend::Average);
+            status
+        });
+        if !run.is_finite() {
+            return Err("a pose is not finite".into());
+        }
+        let settings = format!(
+            "energies of {models} models blended, step and average poses of all links, {}",
+            model.isa().name()
+        );
+        let ours = Measured { timing, displacement, settings };
+        let mut case = Case::new(&full, p.mechanism.links().len() - 1, 1, timing, &ours.settings);
+        case.dt = Some(dt);
+        case.figure("coordinates", model.dof() as f64);
+        case.figure("models", models as f64);
+        if let Some(effector) = run.outside {
+            case.notes.push(format!("effector {effector} is outside the model's range"));
+        }
+        compare(&mut case, k, &ours, &pushed, others.as_ref())?;
+        cases.push(case);
+    }
+    Ok(cases)
+}
+
+/// Links of a blend by both means, those of its first model, and a step without links, in one run.
+fn links(name: &str, context: &Context<'_>, p: &Parametric, models: usize) -> Result<Case, String> {
+    let model = Arc::new(blended(p, models)?);
+    let mut run = Run::new(model.clone(), STEPS[0])?;
+    run.warm_up()?;
+    let first = &model.data().samples[0].model;
+    let mut single = State::new(first);
+    let eta = model.to_sample(run.state.x(), first);
+    single.set(&eta, &vec![0.0; eta.len()]).map_err(|e| e.to_string())?;
+    let one = time(context.batch, || first.poses(&single, black_box(&mut run.poses)));
+    let average = time(context.batch, || run.links(LinkBlend::Average));
+    let logarithm = time(context.batch, || run.links(LinkBlend::Logarithm));
+    if !run.is_finite() {
+        return Err("a pose is not finite".into());
+    }
+    let step = time(context.batch, || run.step());
+    let settings = format!("average poses of all links, {models} models, {}", model.isa().name());
+    let mut case = Case::new(name, p.mechanism.links().len() - 1, 1, average, &settings);
+    case.rival("one-model", one, "links of the first model alone");
+    case.rival("logarithm", logarithm, "[A16] Eq. 28");
+    case.figure("models", models as f64);
+    case.figure("average / one model", average.ns / one.ns);
+    case.figure("logarithm / one model", logarithm.ns / one.ns);
+    if let [Some(one), Some(average), Some(logarithm)] = [one, average, logarithm].map(|t| t.cpu_ns)
+    {
+        case.figure("average / one model, computing time", average / one);
+        case.figure("logarithm / one model, computing time", logarithm / one);
+    }
+    // The bound: 1 µs and 0.3 µs for every model.
+    let ns = step.cpu_ns.unwrap_or(step.ns);
+    case.figure("step without links, ns of computing time", ns);
+    case.figure(
+        "step without links / (1 µs + 0.3 µs × models)",
+        ns / (1e3 + 300.0 * models as f64),
+    );
+    Ok(case)
+}
