@@ -21,7 +21,8 @@ static ROBOT: LazyLock<Import> = LazyLock::new(|| {
         + &joint("j", "continuous", "a", "b", 0.0)
         + &joint("k", "spherical", "b", "c", 0.4)
         + &joint("l", "prismatic", "a", "d", 1.0);
-    parse_urdf(&format!("<robot name=\"r\">{text}</robot>"), &ImportOptions::default()).expect("a robot")
+    parse_urdf(&format!("<robot name=\"r\">{text}</robot>"), &ImportOptions::default())
+        .expect("a robot")
 });
 
 fuzz_target!(|text: &str| {
