@@ -51,8 +51,8 @@ fn main() {
         regions,
         max_samples: number(1, 8),
         training_loads: number(2, 96),
-        constraint_tolerance: 2.5e-3,
-        static_tolerance: 5e-3,
+        constraint_tolerance: 0.5e-3 * number(3, 20) as f64,
+        static_tolerance: number(3, 20) as f64 * 1e-3,
         together: false,
         bent: std::env::var("STRAIGHT").is_err(),
         reconstruction: match name.contains('6') {

@@ -5,7 +5,9 @@
 //! smallest is taken: in the eigenvectors of K, q_{k,ij} = −T_ijk κ_k / (κ_i² + κ_j² + κ_k²), so that stiff directions bend
 //! for soft ones. K = 𝓗 + b_η·q″ depends on q: the two are found in turn.
 
-use forks_dynamics::{Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, continue_equilibrium};
+use forks_dynamics::{
+    Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, continue_equilibrium,
+};
 use forks_mechanism::{
     dense::{Matrix, symmetric_eigen},
     lie::{Pose, Twist, Wrench, right_jacobian, right_jacobian_inverse},

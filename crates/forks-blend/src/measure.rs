@@ -86,17 +86,16 @@ impl Anchors {
     }
 
     fn gap(&self, poses: &[Pose]) -> f64 {
-        let at = |(link, point): (usize, DVec3)| {
-            poses[link].rotation * point + poses[link].translation
-        };
+        let at =
+            |(link, point): (usize, DVec3)| poses[link].rotation * point + poses[link].translation;
         at(self.from).distance(at(self.to))
     }
 }
 
 /// Displacements below this part of r do not make the static error larger.
-const SMALL_DISPLACEMENT: f64 = 0.1;
+pub(crate) const SMALL_DISPLACEMENT: f64 = 0.1;
 /// Error of a blend that is not in stable equilibrium near the full one.
-const UNSTABLE: f64 = 1.0;
+const UNSTABLE: f64 = 0.02;
 
 impl<'a> Gauge<'a> {
     /// `rest`: poses of the effectors without loads; `radius`: the mechanism's size r.

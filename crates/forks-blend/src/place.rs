@@ -12,10 +12,10 @@ use crate::{
     curvature::limited,
     error::BlendError,
     lift::Sized,
-    measure::{Errors, Gauge},
+    measure::{Errors, Gauge, SMALL_DISPLACEMENT},
     region::{Drawing, LoadRegion},
     sample::Sample,
-    search::Search,
+    search::{Search, norm},
     truth::{Forces, Solver, Truth, effector_poses, is_stable},
 };
 
@@ -63,7 +63,7 @@ impl Default for Placement {
             reconstruction: Reconstruction::Twist,
             max_samples: 8,
             exponents: vec![4, 6, 8],
-            energies: vec![0.1, 1.0],
+            energies: vec![0.1, 1.0, 10.0],
             seed: 1,
             training_loads: 96,
             bent: true,
@@ -138,6 +138,8 @@ pub struct Round {
     pub joint_space: f64,
     /// Largest static error.
     pub statics: f64,
+    /// Mean of all errors over their tolerances in which the largest count most.
+    pub cost: f64,
     /// The forces at which the error is largest.
     pub worst: Forces,
 }
@@ -204,8 +206,14 @@ impl Placement {
 /// Displacement from a singular rest pose from which on a sample may stand for it.
 const OFF_REST: f64 = 0.02;
 
-/// Where the largest load moves an effector by less than one part of so many of r, stiffer is as good.
-const STIFFEST: f64 = 3e3;
+/// Part of the static error that a limited stiffness may make.
+const SOFTENED: f64 = 0.1;
+/// Loads below this part of the largest one do not lower the limit of stiffness.
+const SMALL_FORCE: f64 = 0.03;
+
+fn force(forces: &Forces) -> f64 {
+    forces.iter().map(|f| f.1.length()).sum()
+}
 
 struct Placer<'a> {
     solver: Solver<'a>,
@@ -245,11 +253,12 @@ impl<'a> Placer<'a> {
         let (training, mut skipped, cancelled) = self.train(progress);
         let (mut first, first_forces) = self.first_sample(&training)?;
         let radius = first.data.radius;
-        let most = self.stiffest(&training);
-        limited(&mut first, most);
+        let largest = training.iter().map(|t| force(&t.forces)).fold(0.0, f64::max);
+        limited(&mut first, self.stiffest(0.0, 0.0, largest));
         let mut candidates = vec![Sized::new(&first, radius)?];
         let mut forces = vec![first_forces];
         for (truth, sample) in training.iter().zip(self.samples(&training)) {
+            let most = self.stiffest(force(&truth.forces), truth.displacement, largest);
             let sized = sample.and_then(|mut s| {
                 limited(&mut s, most);
                 Sized::new(&s, radius)
@@ -279,14 +288,15 @@ impl<'a> Placer<'a> {
         let mut rounds: Vec<Round> = Vec::new();
         let mut best: Option<(BlendedModel, Vec<Forces>, f64)> = None;
         let status = loop {
-            let Some(model) = search.blend(&choice.set, choice.weights) else {
+            // The search looks at one place per load; the weights that count are those with which loads lead there.
+            let Some((model, round)) = self.solved(&search, &choice.set, &policies, &training)
+            else {
                 return Err(BlendError::NoSample);
             };
-            let round = self.round(&model, &training);
             let bad = self.badness(&round);
-            if best.as_ref().is_none_or(|b| bad < b.2 || !b.2.is_finite()) {
+            if best.as_ref().is_none_or(|b| round.cost < b.2) {
                 let loads = choice.set.iter().map(|&i| forces[i].clone()).collect();
-                best = Some((model, loads, bad));
+                best = Some((model, loads, round.cost));
             }
             let seen = Progress::Measured {
                 samples: round.samples,
@@ -316,11 +326,11 @@ impl<'a> Placer<'a> {
         Ok(Placed { model, status, loads, rounds, skipped, training })
     }
 
-    /// The largest stiffness that samples need: with it the largest load moves the effectors by a small part of r.
-    fn stiffest(&self, training: &[Truth]) -> f64 {
-        let sum = |t: &Truth| t.forces.iter().map(|f| f.1.length()).sum::<f64>();
-        let force = training.iter().map(sum).fold(0.0, f64::max);
-        force * self.solver.radius * STIFFEST
+    /// The largest stiffness that a sample needs: its own load moves it by a small part of what may be wrong there.
+    fn stiffest(&self, force: f64, displacement: f64, largest_force: f64) -> f64 {
+        let force = force.max(SMALL_FORCE * largest_force);
+        let allowed = self.placement.static_tolerance * displacement.max(SMALL_DISPLACEMENT);
+        force * self.solver.radius / (SOFTENED * allowed)
     }
 
     fn sample(&self, at: &Equilibrium, forces: &Forces) -> Result<Sample, BlendError> {
@@ -333,10 +343,29 @@ impl<'a> Placer<'a> {
 
     /// A sample at each training load.
     fn samples(&self, training: &[Truth]) -> Vec<Result<Sample, BlendError>> {
-        let sample = |t: &Truth| {
-            self.sample(&t.equilibrium, &t.forces)
-        };
+        let sample = |t: &Truth| self.sample(&t.equilibrium, &t.forces);
         training.par_iter().map(sample).collect()
+    }
+
+    /// The set with the weights that are best where the blend itself comes to rest.
+    fn solved(
+        &self,
+        search: &Search<'_>,
+        set: &[usize],
+        policies: &[Weights],
+        training: &[Truth],
+    ) -> Option<(BlendedModel, Round)> {
+        let policies = if set.len() == 1 { &policies[..1] } else { policies };
+        let all: Vec<_> = search
+            .promising(set, policies)
+            .into_iter()
+            .filter_map(|weights| search.blend(set, weights))
+            .map(|model| {
+                let round = self.round(&model, training);
+                (model, round)
+            })
+            .collect();
+        all.into_iter().min_by(|a, b| a.1.cost.total_cmp(&b.1.cost))
     }
 
     /// Errors of a blend at the training loads.
@@ -352,6 +381,7 @@ impl<'a> Placer<'a> {
             constraint: largest(|e| e.constraint),
             joint_space: largest(|e| e.joint_space),
             statics: largest(|e| e.statics),
+            cost: norm(errors.iter().map(|e| self.badness_of(e))),
             worst: worst.map(|w| training[w].forces.clone()).unwrap_or_default(),
         }
     }
@@ -431,7 +461,9 @@ impl<'a> Placer<'a> {
         for &exponent in &self.placement.exponents {
             out.push(Weights::Shepard { exponent });
             let energies = self.placement.energies.iter().map(|part| part * largest);
-            out.extend(energies.filter(|e| *e > 0.0).map(|energy| Weights::Metric { exponent, energy }));
+            out.extend(
+                energies.filter(|e| *e > 0.0).map(|energy| Weights::Metric { exponent, energy }),
+            );
         }
         out
     }

@@ -12,10 +12,13 @@ use crate::{
     truth::Truth,
 };
 
-/// The worst loads count most, the others a little: what holds at all of them is likelier to hold elsewhere.
-const NORM: i32 = 8;
+/// The worst loads count most, the others a little: what holds at all of them is likelier to hold elsewhere. With a
+/// higher power, or a higher limit of what one load counts, a few hopeless loads hide all others.
+const NORM: i32 = 4;
 /// Errors beyond this multiple of the tolerance count as this.
-const WORST: f64 = 100.0;
+const WORST: f64 = 12.0;
+/// So many of the weights are tried where the blend itself comes to rest.
+const PROMISING: usize = 4;
 /// A swap has to lower the cost by this part.
 const WORTHWHILE: f64 = 1e-3;
 
@@ -44,20 +47,18 @@ impl Search<'_> {
         BlendedModel::new(assemble(self.rest, None, &samples, weights).ok()?).ok()
     }
 
-    /// (error/tolerance)⁸ at one load.
+    /// (error/tolerance)⁴ at one load.
     fn share(&self, blend: &BlendedModel, load: usize) -> f64 {
         let (constraint, statics) =
             self.gauge.errors_nearby(blend, &self.training[load], self.mode);
-        let bad = (constraint / self.constraint_tolerance).max(statics / self.static_tolerance);
-        // NaN counts as the worst.
-        if bad < WORST { bad.powi(NORM) } else { WORST.powi(NORM) }
+        share((constraint / self.constraint_tolerance).max(statics / self.static_tolerance))
     }
 
     fn norm(&self, sum: f64) -> f64 {
         (sum / self.training.len() as f64).powf(1.0 / f64::from(NORM))
     }
 
-    /// (mean (error/tolerance)⁸)^⅛ over the training loads in this order; given up beyond `limit`.
+    /// (mean (error/tolerance)⁴)^¼ over the training loads in this order; given up beyond `limit`.
     fn cost(&self, set: &[usize], weights: Weights, order: &[usize], limit: f64) -> f64 {
         let Some(blend) = self.blend(set, weights) else { return WORST };
         let most = limit.powi(NORM) * self.training.len() as f64;
@@ -80,19 +81,31 @@ impl Search<'_> {
         order
     }
 
-    /// The set with the best of the weights.
-    pub(crate) fn weighted(&self, set: &[usize], policies: &[Weights]) -> Choice {
+    /// The set with each of the weights, the best first.
+    fn ranked(&self, set: &[usize], policies: &[Weights]) -> Vec<Choice> {
         let order: Vec<usize> = (0..self.training.len()).collect();
         let all = policies.par_iter().map(|&weights| Choice {
             set: set.to_vec(),
             weights,
             cost: self.cost(set, weights, &order, WORST),
         });
-        best(all.collect()).unwrap_or_else(|| Choice {
+        let mut all: Vec<Choice> = all.collect();
+        all.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+        all
+    }
+
+    /// The set with the best of the weights.
+    pub(crate) fn weighted(&self, set: &[usize], policies: &[Weights]) -> Choice {
+        self.ranked(set, policies).into_iter().next().unwrap_or_else(|| Choice {
             set: set.to_vec(),
             weights: Weights::default(),
             cost: WORST,
         })
+    }
+
+    /// Weights that are worth solving with.
+    pub(crate) fn promising(&self, set: &[usize], policies: &[Weights]) -> Vec<Weights> {
+        self.ranked(set, policies).iter().take(PROMISING).map(|c| c.weights).collect()
     }
 
     /// The set with the candidate in place `at` (or behind all) that lowers the cost most.
@@ -150,6 +163,17 @@ impl Search<'_> {
         }
         ControlFlow::Continue(from)
     }
+}
+
+/// A load's share of the cost; NaN counts as the worst.
+fn share(bad: f64) -> f64 {
+    if bad < WORST { bad.powi(NORM) } else { WORST.powi(NORM) }
+}
+
+/// (mean bad⁴)^¼, nothing counting more than the worst.
+pub(crate) fn norm(bad: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = bad.len().max(1) as f64;
+    (bad.map(share).sum::<f64>() / count).powf(1.0 / f64::from(NORM))
 }
 
 /// The first of the cheapest.

@@ -116,7 +116,8 @@ pub(crate) fn blend(rng: &mut Rng, sizes: Sizes) -> BlendData {
         SampleData {
             model: Arc::new(model),
             potential: rng.symmetric(),
-            servos: ServoTerms::default(), curvature: Matrix::zeros(0, 0),
+            servos: ServoTerms::default(),
+            curvature: Matrix::zeros(0, 0),
         }
     };
     let samples = (0..samples).map(|i| sample(rng, i == 0)).collect();
