@@ -18,6 +18,7 @@ mod place;
 mod region;
 mod sample;
 mod search;
+mod settings;
 mod truth;
 
 pub use error::BlendError;
@@ -25,9 +26,8 @@ pub use full::{FullState, hand_over, take_back};
 pub use lift::blend_data;
 pub use live::{Extended, LiveOptions, PendingSample, add_sample_here, extended};
 pub use measure::{Errors, Gauge};
-pub use place::{
-    Placed, Placement, PlacementStatus, Progress, Round, Skipped, place, unseen_loads,
-};
+pub use place::{place, unseen_loads};
 pub use region::LoadRegion;
 pub use sample::Sample;
+pub use settings::{Placed, Placement, PlacementStatus, Progress, Round, Skipped};
 pub use truth::{Forces, Truth};

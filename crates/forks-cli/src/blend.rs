@@ -10,7 +10,7 @@ use std::{
 use forks_blend::{BlendError, LoadRegion, Placed, Placement, PlacementStatus, Progress, place};
 use forks_io::write_atomically;
 use forks_mechanism::lie::glam::DVec3;
-use forks_rom::Weights;
+use forks_rom::{Reconstruction, Weights};
 use serde::Serialize;
 
 use crate::{
@@ -32,6 +32,11 @@ pub(crate) fn run(args: &BlendArgs) -> Result<ExitCode, CliError> {
     };
     let placement = Placement {
         regions: (0..problem.effectors.len()).map(region).collect(),
+        together: !args.one_at_a_time,
+        reconstruction: match args.joint_space {
+            true => Reconstruction::JointSpace,
+            false => Reconstruction::Twist,
+        },
         constraint_tolerance: args.tolerance,
         static_tolerance: args.static_tolerance,
         max_samples: args.samples,
@@ -77,6 +82,9 @@ fn show_progress(p: &Progress) {
             format!(
                 "{samples} samples: constraint error {constraint:.4}, static error {statics:.4}"
             )
+        }
+        Progress::Searching { samples, cost } => {
+            format!("{samples} samples: looking for better places, error over tolerance {cost:.2}")
         }
         _ => return,
     };

@@ -32,6 +32,14 @@ pub(crate) struct BlendArgs {
     #[arg(long, value_name = "nx,ny,nz", allow_hyphen_values = true, value_parser = direction)]
     pub(crate) normal: Option<[f64; 3]>,
 
+    /// Load one effector at a time; otherwise all at once, in all proportions
+    #[arg(long)]
+    pub(crate) one_at_a_time: bool,
+
+    /// Links are to be shown by blended joint displacements: the constraint error is theirs
+    #[arg(long)]
+    pub(crate) joint_space: bool,
+
     /// Relative displacement of an effector up to which forces grow
     #[arg(long, value_name = "D", value_parser = duration, default_value = "1")]
     pub(crate) until: f64,
@@ -49,7 +57,7 @@ pub(crate) struct BlendArgs {
     pub(crate) samples: usize,
 
     /// Number of training loads
-    #[arg(long, value_name = "N", value_parser = count, default_value = "64")]
+    #[arg(long, value_name = "N", value_parser = count, default_value = "96")]
     pub(crate) training: usize,
 
     /// Seed of the training loads
