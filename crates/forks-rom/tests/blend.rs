@@ -74,7 +74,12 @@ fn sample(rng: &mut Rng, rests: &[Pose]) -> SampleData {
         base: None,
     })
     .unwrap();
-    SampleData { model: Arc::new(model), potential: rng.symmetric(), servos: ServoTerms::default(), curvature: Matrix::zeros(0, 0) }
+    SampleData {
+        model: Arc::new(model),
+        potential: rng.symmetric(),
+        servos: ServoTerms::default(),
+        curvature: Matrix::zeros(0, 0),
+    }
 }
 
 fn data(rng: &mut Rng, effectors: usize, samples: usize) -> BlendData {

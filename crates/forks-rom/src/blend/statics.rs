@@ -213,9 +213,8 @@ fn shifted(slope: Matrix) -> (Matrix, bool) {
     let n = slope.rows();
     let size = (0..n).map(|i| slope[(i, i)].abs()).fold(0.0, f64::max);
     let mut shift = 0.0;
-    let with = |shift: f64| {
-        Matrix::from_fn(n, n, |i, j| slope[(i, j)] + if i == j { shift } else { 0.0 })
-    };
+    let with =
+        |shift: f64| Matrix::from_fn(n, n, |i, j| slope[(i, j)] + if i == j { shift } else { 0.0 });
     while !is_positive_definite(&with(shift)) {
         shift = if shift == 0.0 { 1e-12 * size } else { 4.0 * shift };
         if shift > 1e3 * size || !shift.is_finite() {

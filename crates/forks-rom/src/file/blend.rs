@@ -23,7 +23,10 @@ use super::{
     reader::Reader,
     write::Writer,
 };
-use crate::{blend::curvature::pairs, Blend, BlendData, BlendedModel, ReducedModel, SampleData, ServoTerms, Weights};
+use crate::{
+    Blend, BlendData, BlendedModel, ReducedModel, SampleData, ServoTerms, Weights,
+    blend::curvature::pairs,
+};
 
 /// First bytes of a file.
 pub(super) const MAGIC: [u8; 8] = *b"\x89FORKB\r\n";

@@ -3,6 +3,8 @@
 // Every test program uses a part of this.
 #![allow(dead_code)]
 
+pub(crate) mod bent;
+
 use std::sync::Arc;
 
 use forks_rom::lie::{Matrix, Pose, Twist, Wrench};
@@ -116,7 +118,8 @@ pub(crate) fn blend(rng: &mut Rng, sizes: Sizes) -> BlendData {
         SampleData {
             model: Arc::new(model),
             potential: rng.symmetric(),
-            servos: ServoTerms::default(), curvature: Matrix::zeros(0, 0),
+            servos: ServoTerms::default(),
+            curvature: Matrix::zeros(0, 0),
         }
     };
     let samples = (0..samples).map(|i| sample(rng, i == 0)).collect();
