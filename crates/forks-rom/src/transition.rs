@@ -97,6 +97,12 @@ impl Packed {
         self.columns
     }
 
+    /// The first rows as a matrix.
+    pub(crate) fn unpacked(&self, rows: usize) -> Matrix {
+        let entry = |i: usize, j: usize| self.data[i / LANES * self.columns + j].0[i % LANES];
+        Matrix::from_fn(rows, self.columns, entry)
+    }
+
     /// Four rows, column after column.
     #[inline(always)]
     pub(crate) fn group(&self, group: usize) -> &[Lane4] {
