@@ -1,11 +1,13 @@
 //! Third derivatives of the energy at a sample, and the bending that has them.
 //!
-//! The energy's second derivative 𝓗 is known at any equilibrium. At equilibria next to the sample, one displaced along
+//! The energy's second derivative 𝓗 is known at any equilibrium. At equilibria next to the sample, two displaced along
 //! each of its directions, its change is the third derivative T. Of the quadratic maps q with ηᵀK q(η) = −T(η, η, η)/3 the
 //! smallest is taken: in the eigenvectors of K, q_{k,ij} = −T_ijk κ_k / (κ_i² + κ_j² + κ_k²), so that stiff directions bend
 //! for soft ones. K = 𝓗 + b_η·q″ depends on q: the two are found in turn.
 
-use forks_dynamics::{Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, continue_equilibrium};
+use forks_dynamics::{
+    Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, continue_equilibrium,
+};
 use forks_mechanism::{
     dense::{Matrix, symmetric_eigen},
     lie::{Pose, Twist, Wrench, right_jacobian, right_jacobian_inverse},
@@ -16,11 +18,15 @@ use forks_rom::ModelData;
 use crate::{live::dead, sample::Sample, truth::effector_poses};
 
 /// Displacement along the softest direction; stiffer ones are displaced by equal energies.
-const DISPLACEMENT: f64 = 1e-3;
+const DISPLACEMENT: f64 = 1e-4;
+/// Directions that are so many times as stiff as the softest get no third derivatives of their own. Forces that do work
+/// along them buckle the soft ones before anything has moved: what the derivatives say holds no farther than that, and a
+/// soft motion goes farther.
+const STIFF: f64 = 1e4;
 /// Corrections of the loads that displace the effectors.
 const CORRECTIONS: usize = 6;
-/// A displacement is as meant up to this part of it.
-const NEAR: f64 = 1e-3;
+/// A displacement is as meant up to this part of it, energies compared.
+const NEAR: f64 = 1e-4;
 /// Turns of q and K.
 const TURNS: usize = 40;
 
@@ -38,14 +44,25 @@ pub(crate) fn curvature(
     let (values, vectors) = symmetric_eigen(&d.hessian)?;
     let size: Vec<f64> = values.iter().map(|v| v.abs()).collect();
     let softest = size.iter().fold(f64::INFINITY, |m, v| m.min(*v)).max(f64::MIN_POSITIVE);
+    let energy = Matrix::from_fn(n, n, |i, j| {
+        (0..n).map(|k| vectors[(i, k)] * size[k] * vectors[(j, k)]).sum()
+    });
     let mut changes = Vec::with_capacity(n);
     for k in 0..n {
+        if size[k] > STIFF * softest {
+            changes.push(Matrix::zeros(n, n));
+            continue;
+        }
         let h = DISPLACEMENT * (softest / size[k]).sqrt();
-        let eta: Vec<f64> = vectors.column(k).iter().map(|v| h * v).collect();
-        let there = displaced(problem, at, loads, d, &eta, options)?;
-        let change = second_derivative(d, &there.data, &eta).sub(&d.hessian);
-        let change = vectors.transpose_mul(&change.mul(&vectors));
-        changes.push(Matrix::from_fn(n, n, |i, j| change[(i, j)] / h));
+        // From both sides: where a stiff direction bends for a soft one fourth derivatives are as large as its stiffness.
+        let side = |h: f64| {
+            let eta: Vec<f64> = vectors.column(k).iter().map(|v| h * v).collect();
+            let there = displaced(problem, at, loads, d, &eta, &energy, options)?;
+            Some(second_derivative(d, &there.data, &eta))
+        };
+        let (plus, minus) = side(h).zip(side(-h))?;
+        let change = vectors.transpose_mul(&plus.sub(&minus).mul(&vectors));
+        changes.push(Matrix::from_fn(n, n, |i, j| change[(i, j)] / (2.0 * h)));
     }
     // Of three directions the softest is displaced: the others' stiffness would drown what it says.
     let third = |i: usize, j: usize, k: usize| {
@@ -60,18 +77,21 @@ pub(crate) fn curvature(
     settled(&d.hessian, &force, &tensor)
 }
 
-/// The sample with the effectors displaced by Bη.
+/// The sample with the effectors displaced by Bη; `energy` is |𝓗|.
 fn displaced(
     problem: &Problem,
     at: &Equilibrium,
     loads: &Loads,
     d: &ModelData,
     eta: &[f64],
+    energy: &Matrix,
     options: &EquilibriumOptions,
 ) -> Option<Sample> {
     // 𝓗 − BᵀQB: what world-fixed wrenches work against.
     let tangent = d.hessian.sub(&d.basis.transpose_mul(&load_stiffness(d).mul(&d.basis)));
-    let norm = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let norm = |x: &[f64]| {
+        x.iter().zip(energy.mul_vec(x)).map(|(x, y)| x * y).sum::<f64>().max(0.0).sqrt()
+    };
     let (mut wrench, mut here) = (vec![0.0; eta.len()], at.clone());
     let mut missing = eta.to_vec();
     for _ in 0..CORRECTIONS {

@@ -29,7 +29,10 @@ use forks_mechanism::{
 use forks_reduce::{Problem, relative_displacement};
 use forks_rom::{BlendedModel, BlendedState};
 
-use crate::{curvature::curvature, error::BlendError, lift::continued_data, sample::Sample, truth::effector_poses};
+use crate::{
+    curvature::curvature, error::BlendError, lift::continued_data, sample::Sample,
+    truth::effector_poses,
+};
 
 /// Settings of samples that are added to a running blend.
 #[derive(Clone, Debug, Default)]
