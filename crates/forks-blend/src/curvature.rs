@@ -9,7 +9,7 @@ use forks_dynamics::{
     Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, continue_equilibrium,
 };
 use forks_mechanism::{
-    dense::{Matrix, symmetric_eigen},
+    dense::{Matrix, lu_solve, symmetric_eigen},
     lie::{Pose, Twist, Wrench, right_jacobian, right_jacobian_inverse},
 };
 use forks_reduce::Problem;
@@ -47,23 +47,27 @@ pub(crate) fn curvature(
     let energy = Matrix::from_fn(n, n, |i, j| {
         (0..n).map(|k| vectors[(i, k)] * size[k] * vectors[(j, k)]).sum()
     });
-    let mut changes = Vec::with_capacity(n);
+    // From both sides: where a stiff direction bends for a soft one fourth derivatives are as large as its stiffness.
+    let mut pairs: Vec<Option<Pair>> = Vec::with_capacity(n);
     for k in 0..n {
         if size[k] > STIFF * softest {
-            changes.push(Matrix::zeros(n, n));
+            pairs.push(None);
             continue;
         }
-        let h = DISPLACEMENT * (softest / size[k]).sqrt();
-        // From both sides: where a stiff direction bends for a soft one fourth derivatives are as large as its stiffness.
-        let side = |h: f64| {
-            let eta: Vec<f64> = vectors.column(k).iter().map(|v| h * v).collect();
-            let there = displaced(problem, at, loads, d, &eta, &energy, options)?;
-            Some(second_derivative(d, &there.data, &eta))
-        };
-        let (plus, minus) = side(h).zip(side(-h))?;
-        let change = vectors.transpose_mul(&plus.sub(&minus).mul(&vectors));
-        changes.push(Matrix::from_fn(n, n, |i, j| change[(i, j)] / (2.0 * h)));
+        let step = DISPLACEMENT * (softest / size[k]).sqrt();
+        let eta: Vec<f64> = vectors.column(k).iter().map(|v| step * v).collect();
+        let back: Vec<f64> = eta.iter().map(|x| -x).collect();
+        let side = |eta: &[f64]| displaced(problem, at, loads, d, eta, &energy, options);
+        pairs.push(Some(Pair { step, sides: [side(&eta)?, side(&back)?], eta: [eta, back] }));
     }
+    let paths = Paths::new(d, &pairs, &vectors, &size)?;
+    let change = |pair: &Option<Pair>| {
+        let Some(Pair { step, sides, eta }) = pair else { return Matrix::zeros(n, n) };
+        let [plus, minus] = [0, 1].map(|i| second_derivative(d, &paths, &sides[i].data, &eta[i]));
+        let change = vectors.transpose_mul(&plus.sub(&minus).mul(&vectors));
+        Matrix::from_fn(n, n, |i, j| change[(i, j)] / (2.0 * step))
+    };
+    let changes: Vec<Matrix> = pairs.iter().map(change).collect();
     // Of three directions the softest is displaced: the others' stiffness would drown what it says.
     let third = |i: usize, j: usize, k: usize| {
         let mut order = [i, j, k];
@@ -148,23 +152,102 @@ fn dual(d: &ModelData) -> Matrix {
     Matrix::from_fn(d.basis.rows(), d.basis.columns(), |i, j| scale(i) * d.basis[(i, j)])
 }
 
-/// ∂²U′/∂η² of the energy of a sample `there`, at the coordinates η of `here` that lead to it.
-fn second_derivative(here: &ModelData, there: &ModelData, eta: &[f64]) -> Matrix {
+/// Samples displaced along one direction, forth and back.
+struct Pair {
+    step: f64,
+    sides: [Sample; 2],
+    eta: [Vec<f64>; 2],
+}
+
+/// Where effectors that cannot move in every way go: ξ = Bη + ½ c(η, η), c in the directions that are closed to them.
+struct Paths {
+    /// c of an eigenvector of 𝓗 with all of them, 6E × N; none where every motion is possible.
+    second: Vec<Matrix>,
+    vectors: Matrix,
+}
+
+impl Paths {
+    fn new(d: &ModelData, pairs: &[Option<Pair>], vectors: &Matrix, size: &[f64]) -> Option<Self> {
+        let (rows, n) = (d.basis.rows(), d.basis.columns());
+        if rows == n {
+            return Some(Self { second: vec![], vectors: vectors.clone() });
+        }
+        let mut changes = Vec::with_capacity(n);
+        for pair in pairs {
+            let Some(Pair { step, sides, .. }) = pair else {
+                changes.push(Matrix::zeros(rows, n));
+                continue;
+            };
+            let [plus, minus] = [0, 1].map(|i| tangents(d, &sides[i].data));
+            let change = plus?.sub(&minus?).mul(vectors);
+            changes.push(Matrix::from_fn(rows, n, |i, j| change[(i, j)] / (2.0 * step)));
+        }
+        // Of two directions the softer is displaced.
+        let second = |i: usize| {
+            Matrix::from_fn(rows, n, |row, j| {
+                if size[i] <= size[j] { changes[i][(row, j)] } else { changes[j][(row, i)] }
+            })
+        };
+        Some(Self { second: (0..n).map(second).collect(), vectors: vectors.clone() })
+    }
+
+    /// c(η, ·), 6E × N.
+    fn turned(&self, rows: usize, eta: &[f64]) -> Matrix {
+        let n = eta.len();
+        let along = self.vectors.transpose_mul_vec(eta);
+        let sum = Matrix::from_fn(rows, n, |i, j| {
+            self.second.iter().zip(&along).map(|(c, x)| x * c[(i, j)]).sum()
+        });
+        sum.mul(&self.vectors.transpose())
+    }
+
+    /// b · c, N × N.
+    fn work(&self, wrench: &[f64]) -> Matrix {
+        let n = self.vectors.rows();
+        let rows: Vec<Vec<f64>> = self.second.iter().map(|c| c.transpose_mul_vec(wrench)).collect();
+        let all = Matrix::from_fn(n, n, |i, j| rows.get(i).map_or(0.0, |r| r[j]));
+        self.vectors.mul(&all.mul(&self.vectors.transpose()))
+    }
+}
+
+/// ∂ξ/∂η at a sample next to this one, from the directions in which it moves.
+fn tangents(here: &ModelData, there: &ModelData) -> Option<Matrix> {
+    let n = here.basis.columns();
+    if there.basis.columns() != n {
+        return None;
+    }
+    let mut moved = Matrix::zeros(here.basis.rows(), n);
+    for (e, (f, g)) in here.effectors.iter().zip(&there.effectors).enumerate() {
+        let inverse = right_jacobian_inverse(f.rest.twist_to(&g.rest));
+        for j in 0..n {
+            let column = std::array::from_fn(|i| there.basis[(6 * e + i, j)]);
+            let rate = inverse.mul_vec(&column);
+            (0..6).for_each(|i| moved[(6 * e + i, j)] = rate[i]);
+        }
+    }
+    let own = dual(here).transpose_mul(&moved);
+    Some(lu_solve(&own.transpose(), &moved.transpose()).transpose())
+}
+
+/// ∂²(U′ − b·c/2)/∂η² of the energy of a sample `there`, at the coordinates η of `here` that lead to it, b the wrench here:
+/// what is left to the quadratic and cubic terms in η.
+fn second_derivative(here: &ModelData, paths: &Paths, there: &ModelData, eta: &[f64]) -> Matrix {
     const STEP: f64 = 1e-5;
-    let n = eta.len();
+    let (rows, n) = (here.basis.rows(), eta.len());
     // ∂ξ′/∂η, effector after effector.
     let rate = |eta: &[f64]| {
-        let mut out = Matrix::zeros(here.basis.rows(), n);
+        let mut out = Matrix::zeros(rows, n);
+        let turned = paths.turned(rows, eta);
+        let all = Matrix::from_fn(rows, n, |i, j| here.basis[(i, j)] + turned[(i, j)]);
+        let half = Matrix::from_fn(rows, n, |i, j| here.basis[(i, j)] + 0.5 * turned[(i, j)]);
+        let place = half.mul_vec(eta);
         for (e, (f, g)) in here.effectors.iter().zip(&there.effectors).enumerate() {
-            let b = here.basis.block(6 * e, 0, 6, n);
-            let xi = Twist::from_array(std::array::from_fn(|i| {
-                b.row(i).iter().zip(eta).map(|(b, x)| b * x).sum()
-            }));
+            let xi = Twist::from_array(std::array::from_fn(|i| place[6 * e + i]));
             let pose: Pose = f.rest.displaced(xi);
             let relative = right_jacobian_inverse(g.rest.twist_to(&pose));
             let own = right_jacobian(xi);
             for j in 0..n {
-                let column = std::array::from_fn(|i| b[(i, j)]);
+                let column = std::array::from_fn(|i| all[(6 * e + i, j)]);
                 let moved = relative.mul_vec(&own.mul_vec(&column));
                 (0..6).for_each(|i| out[(6 * e + i, j)] = moved[i]);
             }
@@ -187,7 +270,8 @@ fn second_derivative(here: &ModelData, there: &ModelData, eta: &[f64]) -> Matrix
             out[(i, j)] += (plus[i] - minus[i]) / (2.0 * STEP);
         }
     }
-    out.symmetric_part()
+    let held: Vec<f64> = here.effectors.iter().flat_map(|e| e.static_wrench.to_array()).collect();
+    out.sub(&paths.work(&held)).symmetric_part()
 }
 
 /// Limits the stiffness K of a sample: a direction that gives way next to nothing need not give way as little as that, and
