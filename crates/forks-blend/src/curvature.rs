@@ -373,3 +373,106 @@ fn settled(hessian: &Matrix, force: &[f64], third: &Tensor) -> Option<Matrix> {
         if i == j { q.at(k, i, i) } else { q.at(k, i, j) + q.at(k, j, i) }
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{alone, bent_sample, problems, quadratic};
+
+    /// ½ b·q″ by differences, which are exact for a quadratic map.
+    fn along(s: &Sample) -> Matrix {
+        let d = &s.data;
+        let n = d.basis.columns();
+        let wrench: Vec<f64> =
+            d.effectors.iter().flat_map(|e| e.static_wrench.to_array()).collect();
+        let force = d.basis.transpose_mul_vec(&wrench);
+        Matrix::from_fn(n, n, |i, j| {
+            let at = |sign: f64| {
+                let mut x = vec![0.0; n];
+                x[i] += 1.0;
+                x[j] += sign;
+                let q = quadratic(&s.curvature, &x);
+                q.iter().zip(&force).map(|(q, f)| q * f).sum::<f64>()
+            };
+            0.25 * (at(1.0) - at(-1.0))
+        })
+    }
+
+    #[test]
+    fn stiffness_is_limited_where_it_is_too_large_and_nowhere_else() {
+        for problem in problems() {
+            let sample = bent_sample(&problem);
+            let bending = along(&sample);
+            let n = bending.rows();
+            let own =
+                |s: &Sample| Matrix::from_fn(n, n, |i, j| s.data.hessian[(i, j)] + bending[(i, j)]);
+            let (values, vectors) = symmetric_eigen(&own(&sample)).unwrap();
+            let largest = values.iter().copied().fold(0.0, f64::max);
+            let mut same = sample.clone();
+            limited(&mut same, 1.01 * largest);
+            assert_eq!(same.data.hessian, sample.data.hessian);
+            let most = 0.3 * largest;
+            let mut softer = sample.clone();
+            limited(&mut softer, most);
+            let expected = Matrix::from_fn(n, n, |i, j| {
+                let part = |k: usize| vectors[(i, k)] * values[k].min(most) * vectors[(j, k)];
+                (0..n).map(part).sum()
+            });
+            let off = own(&softer).sub(&expected).max_abs();
+            assert!(off < 1e-12 * largest, "{off:e}");
+            assert_eq!(softer.curvature, sample.curvature);
+            // That is the second derivative of the energy in bent coordinates, and 𝓗 still that of the energy.
+            let m = alone(&softer);
+            let h = 1e-4;
+            for j in 0..n {
+                let side = |h: f64| {
+                    let mut x = vec![0.0; n];
+                    x[j] = h;
+                    m.elastic_force(&x)
+                };
+                let (plus, minus) = (side(h), side(-h));
+                for i in 0..n {
+                    let second = (plus[i] - minus[i]) / (2.0 * h);
+                    let off = (second - softer.data.hessian[(i, j)]).abs();
+                    // Differences of h² and third powers of the bending.
+                    assert!(off < 1e-5 * most, "{off:e} {most:e}");
+                }
+            }
+        }
+    }
+
+    /// T(η, η, η) of the energy that the sample has is what q was made of: in the eigenvectors of K, −Σ over the three
+    /// places of k of q_{k,ij} κ_k gives T_ijk back.
+    #[test]
+    fn q_and_k_settle() {
+        let n = 4;
+        let number = |i: usize| ((7 * i + 3) as f64).sin();
+        let hessian = Matrix::from_fn(n, n, |i, j| {
+            number(i + j) + if i == j { 10f64.powi(i as i32) * 3.0 } else { 0.0 }
+        });
+        let third = Tensor::from_fn(n, |i, j, k| number(i * j * k + i + j + k));
+        let force: Vec<f64> = (0..n).map(|i| 0.2 * number(i)).collect();
+        let c = settled(&hessian, &force, &third).unwrap();
+        let k = |i: usize, j: usize| {
+            let at = |sign: f64| {
+                let mut x = vec![0.0; n];
+                x[i] += 1.0;
+                x[j] += sign;
+                quadratic(&c, &x).iter().zip(&force).map(|(q, f)| q * f).sum::<f64>()
+            };
+            hessian[(i, j)] + 0.25 * (at(1.0) - at(-1.0))
+        };
+        let k = Matrix::from_fn(n, n, k);
+        for round in 0..10 {
+            let eta: Vec<f64> = (0..n).map(|i| number(11 * round + 5 * i + 1)).collect();
+            let q = quadratic(&c, &eta);
+            // ½ (η − q/2)ᵀ K (η − q/2) has the cubic part −½ ηᵀ K q.
+            let cubic: f64 = eta.iter().zip(k.mul_vec(&q)).map(|(e, x)| -0.5 * e * x).sum();
+            let all = (0..n * n * n).map(|a| (a / (n * n), a / n % n, a % n));
+            let meant: f64 =
+                all.map(|(i, j, l)| third.at(i, j, l) * eta[i] * eta[j] * eta[l]).sum::<f64>()
+                    / 6.0;
+            assert!((cubic - meant).abs() < 1e-9 * (1.0 + meant.abs()), "{cubic} {meant}");
+        }
+    }
+}

@@ -18,6 +18,8 @@ mod place;
 mod region;
 mod sample;
 mod search;
+#[cfg(test)]
+mod testing;
 mod truth;
 
 pub use error::BlendError;
