@@ -31,7 +31,8 @@ const NEAR: f64 = 1e-4;
 const TURNS: usize = 40;
 
 /// Coefficients c of q, N × N(N+1)/2 (see [`forks_rom::SampleData::curvature`]); `None` where an equilibrium next to the
-/// sample is not found, or q and K do not settle.
+/// sample is not found, the sample's pose is singular, so that more motions are possible next to it, or q and K do not
+/// settle.
 pub(crate) fn curvature(
     problem: &Problem,
     at: &Equilibrium,
@@ -210,7 +211,7 @@ impl Paths {
     }
 }
 
-/// ∂ξ/∂η at a sample next to this one, from the directions in which it moves.
+/// ∂ξ/∂η at a sample next to this one, from the directions in which it moves; `None` if these are more or fewer.
 fn tangents(here: &ModelData, there: &ModelData) -> Option<Matrix> {
     let n = here.basis.columns();
     if there.basis.columns() != n {
