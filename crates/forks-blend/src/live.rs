@@ -27,10 +27,13 @@ use forks_mechanism::{
     lie::{Mat6, Pose, SymMat6, Twist, Wrench},
 };
 use forks_reduce::{Problem, relative_displacement};
-use forks_rom::{BlendedModel, BlendedState};
+use forks_rom::{BlendedModel, BlendedState, SampleData};
 
 use crate::{
-    curvature::curvature, error::BlendError, lift::continued_data, sample::Sample,
+    curvature::{curvature, limited},
+    error::BlendError,
+    lift::continued_data,
+    sample::Sample,
     truth::effector_poses,
 };
 
@@ -66,6 +69,20 @@ const SHORTEST: f64 = 1.0 / 32.0;
 /// Effectors this near to the state's (lengths over r, radians) need no correction.
 const NEAR: f64 = 1e-9;
 
+/// A new sample is at most so many times as stiff as the stiffest of the others: where placement has limited these, it
+/// must not drown them.
+const AS_STIFF: f64 = 10.0;
+
+/// The largest eigenvalue of 𝓗 among the samples.
+fn stiffest(model: &BlendedModel) -> f64 {
+    let largest = |s: &SampleData| {
+        let values = dense::symmetric_eigen(&s.model.data().hessian).map(|(values, _)| values);
+        values.unwrap_or_default().into_iter().fold(0.0, f64::max)
+    };
+    let all = model.data().samples.iter().map(largest).fold(0.0, f64::max);
+    if all > 0.0 { all } else { f64::INFINITY }
+}
+
 /// The blend with one more sample, at the full equilibrium with the effectors at `poses`.
 ///
 /// `proceed` is asked between the parts of the work, the longest of which is the search for the equilibrium.
@@ -84,7 +101,8 @@ pub fn extended(
     go_on()?;
     // As the blend's other samples.
     let bent = model.data().samples.iter().any(|s| s.curvature.rows() > 0);
-    let sample = sample_of(problem, &equilibrium, &loads, options, bent)?;
+    let mut sample = sample_of(problem, &equilibrium, &loads, options, bent)?;
+    limited(&mut sample, AS_STIFF * stiffest(model));
     go_on()?;
     let found = sample.effector_poses();
     let radius = model.data().radius;
