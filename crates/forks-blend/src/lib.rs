@@ -19,6 +19,8 @@ mod region;
 mod sample;
 mod search;
 mod settings;
+#[cfg(test)]
+mod testing;
 mod truth;
 
 pub use error::BlendError;

@@ -363,3 +363,80 @@ fn extended(own: &ModelData, across: &Matrix, other: &ModelData, p: &Matrix) -> 
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{alone, bent_sample, problems, quadratic};
+    use forks_testkit::Rng;
+
+    fn random(rng: &mut Rng, rows: usize, columns: usize) -> Matrix {
+        Matrix::from_fn(rows, columns, |_, _| rng.symmetric())
+    }
+
+    fn numbers(rng: &mut Rng, n: usize) -> Vec<f64> {
+        (0..n).map(|_| rng.symmetric()).collect()
+    }
+
+    fn close(a: &[f64], b: &[f64], bound: f64) {
+        let size = b.iter().fold(1.0f64, |m, x| m.max(x.abs()));
+        assert_eq!(a.len(), b.len());
+        for (a, b) in a.iter().zip(b) {
+            assert!((a - b).abs() < bound * size, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn maps_in_other_coordinates() {
+        let mut rng = Rng::new(1);
+        for n in 1..7 {
+            let (c, t) = (random(&mut rng, n, n * (n + 1) / 2), random(&mut rng, n, n));
+            let x = numbers(&mut rng, n);
+            let found = quadratic(&in_other_coordinates(&c, &t), &x);
+            close(&found, &quadratic(&c, &t.mul_vec(&x)), 1e-13);
+        }
+    }
+
+    #[test]
+    fn maps_of_the_first_coordinates() {
+        let mut rng = Rng::new(2);
+        for (own, n) in [(1, 1), (1, 3), (2, 3), (2, 5), (5, 6), (6, 6)] {
+            let c = random(&mut rng, own, own * (own + 1) / 2);
+            let x = numbers(&mut rng, n);
+            let mut expected = quadratic(&c, &x[..own]);
+            expected.resize(n, 0.0);
+            close(&quadratic(&widened_curvature(&c, n), &x), &expected, 1e-15);
+        }
+        assert_eq!(widened_curvature(&Matrix::zeros(0, 0), 4).rows(), 0);
+    }
+
+    /// The same energy and wrenches, whatever lengths are counted in.
+    #[test]
+    fn samples_of_another_size_are_the_same() {
+        let mut rng = Rng::new(3);
+        for problem in problems() {
+            let sample = bent_sample(&problem);
+            assert!(sample.curvature.rows() > 0);
+            for factor in [0.4, 1.3, 3.0] {
+                let (data, curvature) = of_size(&sample, factor * sample.data.radius).unwrap();
+                let resized = Sample { data, curvature, ..sample.clone() };
+                let (a, b) = (alone(&sample), alone(&resized));
+                for _ in 0..5 {
+                    let x: Vec<f64> = numbers(&mut rng, a.dof()).iter().map(|x| 0.2 * x).collect();
+                    let pose = a.effector_pose(0, &x);
+                    let (y, _, lost) = b.coordinates_of(&[pose], &[Twist::ZERO]).unwrap();
+                    assert!(lost < 1e-12, "{lost:e}");
+                    let (u, v) = (a.potential_energy(&x), b.potential_energy(&y));
+                    // Stiffnesses of the ladder are 10⁹ and 10³.
+                    assert!((u - v).abs() < 1e-10 * u.abs(), "{u} {v}");
+                    // Along the motions that the sample admits.
+                    let along = |m: &forks_rom::BlendedModel, x: &[f64]| {
+                        let w = m.effector_wrenches(x)[0].to_array();
+                        sample.data.basis.transpose_mul_vec(&w)
+                    };
+                    close(&along(&b, &y), &along(&a, &x), 1e-9);
+                }
+            }
+        }
+    }
+}

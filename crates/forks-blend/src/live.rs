@@ -27,9 +27,15 @@ use forks_mechanism::{
     lie::{Mat6, Pose, SymMat6, Twist, Wrench},
 };
 use forks_reduce::{Problem, relative_displacement};
-use forks_rom::{BlendedModel, BlendedState};
+use forks_rom::{BlendedModel, BlendedState, SampleData};
 
-use crate::{error::BlendError, lift::continued_data, sample::Sample, truth::effector_poses};
+use crate::{
+    curvature::{curvature, limited},
+    error::BlendError,
+    lift::continued_data,
+    sample::Sample,
+    truth::effector_poses,
+};
 
 /// Settings of samples that are added to a running blend.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +69,20 @@ const SHORTEST: f64 = 1.0 / 32.0;
 /// Effectors this near to the state's (lengths over r, radians) need no correction.
 const NEAR: f64 = 1e-9;
 
+/// A new sample is at most so many times as stiff as the stiffest of the others: where placement has limited these, it
+/// must not drown them.
+const AS_STIFF: f64 = 10.0;
+
+/// The largest eigenvalue of 𝓗 among the samples.
+fn stiffest(model: &BlendedModel) -> f64 {
+    let largest = |s: &SampleData| {
+        let values = dense::symmetric_eigen(&s.model.data().hessian).map(|(values, _)| values);
+        values.unwrap_or_default().into_iter().fold(0.0, f64::max)
+    };
+    let all = model.data().samples.iter().map(largest).fold(0.0, f64::max);
+    if all > 0.0 { all } else { f64::INFINITY }
+}
+
 /// The blend with one more sample, at the full equilibrium with the effectors at `poses`.
 ///
 /// `proceed` is asked between the parts of the work, the longest of which is the search for the equilibrium.
@@ -77,7 +97,12 @@ pub fn extended(
     proceed: &dyn Fn() -> bool,
 ) -> Result<Extended, BlendError> {
     let go_on = || if proceed() { Ok(()) } else { Err(BlendError::Cancelled) };
-    let (equilibrium, sample) = held_at(problem, model, poses, options, &go_on)?;
+    let (equilibrium, loads) = Held::at(problem, model, poses, options, &go_on)?;
+    go_on()?;
+    // As the blend's other samples.
+    let bent = model.data().samples.iter().any(|s| s.curvature.rows() > 0);
+    let mut sample = sample_of(problem, &equilibrium, &loads, options, bent)?;
+    limited(&mut sample, AS_STIFF * stiffest(model));
     go_on()?;
     let found = sample.effector_poses();
     let radius = model.data().radius;
@@ -100,41 +125,43 @@ pub(crate) fn held_at(
     options: &LiveOptions,
     go_on: &dyn Fn() -> Result<(), BlendError>,
 ) -> Result<(Equilibrium, Sample), BlendError> {
-    let expected = problem.effectors.len();
-    if model.effector_count() != expected || poses.len() != expected {
-        let found = if poses.len() == expected { model.effector_count() } else { poses.len() };
-        return Err(BlendError::AnotherProblem { found, expected });
-    }
+    let (equilibrium, loads) = Held::at(problem, model, poses, options, go_on)?;
     go_on()?;
-    let held = Held::new(problem, model, poses, options)?;
-    let (equilibrium, loads) = held.solve(go_on)?;
-    go_on()?;
-    let sample = sample_of(problem, &equilibrium, &loads, options)?;
+    let sample = sample_of(problem, &equilibrium, &loads, options, false)?;
     Ok((equilibrium, sample))
 }
 
 /// The sample at an equilibrium. Where its effectors cannot move in some directions, wrenches along these say nothing
-/// about the mechanism: they are left out.
+/// about the mechanism: they are left out. `bent`: exact to third order where that can be found.
 fn sample_of(
     problem: &Problem,
     e: &Equilibrium,
     loads: &Loads,
     options: &LiveOptions,
+    bent: bool,
 ) -> Result<Sample, BlendError> {
+    let with_curvature = |mut sample: Sample, e: &Equilibrium, loads: &Loads| {
+        if let Some(c) =
+            bent.then(|| curvature(problem, e, loads, &sample, &options.equilibrium)).flatten()
+        {
+            sample.curvature = c;
+        }
+        sample
+    };
     let sample = Sample::new(problem, e, loads)?;
     let d = &sample.data;
     if sample.rank() == 6 * d.effectors.len() {
-        return Ok(sample);
+        return Ok(with_curvature(sample, e, loads));
     }
     // S²B (Bᵀ b)
     let all: Vec<f64> = d.effectors.iter().flat_map(|f| f.static_wrench.to_array()).collect();
     let along = d.basis.transpose_mul_vec(&all);
     let per_area = 1.0 / (d.radius * d.radius);
     let scale = |i: usize| if i % 6 < 3 { per_area } else { 1.0 };
-    let kept = d.basis.mul_vec(&along);
+    let flat = d.basis.mul_vec(&along);
     let wrench =
-        |e: usize| Wrench::from_array(core::array::from_fn(|i| scale(i) * kept[6 * e + i]));
-    let loads = Loads {
+        |e: usize| Wrench::from_array(core::array::from_fn(|i| scale(i) * flat[6 * e + i]));
+    let kept = Loads {
         gravity: loads.gravity,
         wrenches: d
             .effectors
@@ -144,14 +171,14 @@ fn sample_of(
             .collect(),
     };
     // The same pose with other multipliers.
-    let again = continue_equilibrium(problem.mechanism(), e, &loads, &options.equilibrium);
+    let again = continue_equilibrium(problem.mechanism(), e, &kept, &options.equilibrium);
     let radius = d.radius;
     let moved = effector_poses(problem, &again.world_from_link);
     let stays = d.effectors.iter().zip(&moved);
     let far = stays.map(|(f, p)| relative_displacement(&f.rest, p, radius)).fold(0.0, f64::max);
     match again.status.is_equilibrium() && far < 1e-6 {
-        true => Sample::new(problem, &again, &loads),
-        false => Ok(sample),
+        true => Ok(with_curvature(Sample::new(problem, &again, &kept)?, &again, &kept)),
+        false => Ok(with_curvature(sample, e, loads)),
     }
 }
 
@@ -178,6 +205,23 @@ struct Held<'a> {
 }
 
 impl<'a> Held<'a> {
+    /// The full equilibrium with the effectors at `poses`, and the loads that hold it.
+    fn at(
+        problem: &'a Problem,
+        model: &BlendedModel,
+        poses: &'a [Pose],
+        options: &'a LiveOptions,
+        go_on: &dyn Fn() -> Result<(), BlendError>,
+    ) -> Result<(Equilibrium, Loads), BlendError> {
+        let expected = problem.effectors.len();
+        if model.effector_count() != expected || poses.len() != expected {
+            let found = if poses.len() == expected { model.effector_count() } else { poses.len() };
+            return Err(BlendError::AnotherProblem { found, expected });
+        }
+        go_on()?;
+        Held::new(problem, model, poses, options)?.solve(go_on)
+    }
+
     fn new(
         problem: &'a Problem,
         model: &BlendedModel,

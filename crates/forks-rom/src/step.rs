@@ -2,6 +2,8 @@
 
 use alloc::sync::Arc;
 
+use forks_lie::Matrix;
+
 use crate::{
     EffectorLoad, ModelError, ReducedModel, State,
     effectors::{WorldTwist, WorldWrench, load_in_world},
@@ -114,6 +116,38 @@ impl Stepper {
 
     pub(crate) fn transition(&self) -> &Transition {
         &self.transition
+    }
+
+    /// A⁻¹ = (M + hD + h²𝓗)⁻¹, n_η × n_η: what an impulse in η adds to η̇⁺, for contact. `None` for other schemes than
+    /// implicit Euler, whose velocity answers to impulses in another way, and for elastic forces without an energy.
+    pub fn inverse_system(&self) -> Option<Matrix> {
+        if self.scheme != Scheme::ImplicitEuler || self.elasticity != Elasticity::Energy {
+            return None;
+        }
+        let (n, inverse) = (self.model.dof(), 1.0 / self.h);
+        let response = self.transition.force.unpacked(n);
+        let scaled = Matrix::from_fn(n, n, |i, j| response[(i, j)] * inverse);
+        Some(scaled.symmetric_part())
+    }
+
+    /// Ends a step with another velocity than the free one: η̇⁺ += Δ, η⁺ += hΔ. Of implicit Euler only; allocates nothing.
+    ///
+    /// With Δ = A⁻¹ j, A⁻¹ from [`Stepper::inverse_system`], after [`Stepper::step`], the state is that of a step on which
+    /// the generalised impulse j (N·s per unit η̇) acted too.
+    ///
+    /// # Errors
+    /// A change of the wrong size or one that is not finite; the state is then unchanged.
+    ///
+    /// # Panics
+    /// If the state belongs to a model of another size.
+    pub fn change_velocity(&self, state: &mut State, change: &[f64]) -> Result<(), ModelError> {
+        assert_eq!(state.dof, self.model.dof(), "coordinates of the state");
+        crate::state::check("change of velocity", change, state.dof)?;
+        for (i, d) in change.iter().enumerate() {
+            state.velocity[i] += d;
+            state.eta[i] += self.h * d;
+        }
+        Ok(())
     }
 
     /// Moves a state by one step under loads on effectors. Allocates nothing.

@@ -2,7 +2,11 @@
 
 mod blend_support;
 
-use blend_support::{Sizes, blend};
+use blend_support::{
+    Sizes,
+    bent::{bend, drive, narrow},
+    blend,
+};
 use forks_rom::{Blend, BlendedModel, FileError, Weights};
 use forks_testkit::Rng;
 
@@ -127,4 +131,119 @@ fn json_names_every_field() {
     let rows = m.data().samples[1].model.dof();
     assert_eq!(v["samples"][1]["model"]["hessian"].as_array().unwrap().len(), rows);
     assert!(v["range"].is_null());
+}
+
+/// A small blend with everything that may be in a file: servos, samples that bend and one that does not, a metric.
+fn bent(each: usize) -> BlendedModel {
+    let mut rng = Rng::new(44);
+    let mut data = blend(&mut rng, Sizes { effectors: 1, samples: 2, links: 0, spread: 0.3 });
+    narrow(&mut data, 3);
+    drive(&mut rng, &mut data);
+    bend(&mut rng, &mut data, each, 0.7);
+    data.weights = Weights::Metric { exponent: 8, energy: 0.123_456_789 };
+    BlendedModel::new(data).unwrap()
+}
+
+#[test]
+fn bent_samples_and_metrics_are_read_bit_by_bit() {
+    for each in [1, 2] {
+        let m = bent(each);
+        let bytes = m.to_bytes();
+        let read = BlendedModel::from_bytes(&bytes).unwrap();
+        assert_eq!(read.data().weights, m.data().weights);
+        for (a, b) in m.data().samples.iter().zip(&read.data().samples) {
+            let bits = |s: &forks_rom::SampleData| {
+                s.curvature.as_slice().iter().map(|x| x.to_bits()).collect::<Vec<_>>()
+            };
+            assert_eq!(bits(a), bits(b));
+            assert_eq!(a.curvature.rows(), b.curvature.rows());
+        }
+        assert!(m.data() == read.data());
+        assert_eq!(read.to_bytes(), bytes);
+        let x = [0.1, -0.2, 0.05];
+        assert_eq!(m.elastic_force(&x), read.elastic_force(&x));
+        let straight = m.data().samples[0].curvature.rows() == 0;
+        assert_eq!(straight, each == 2);
+    }
+}
+
+/// Each byte, in two ways.
+#[test]
+fn every_damaged_byte_of_a_bent_blend_is_refused() {
+    let bytes = bent(2).to_bytes();
+    println!("{} bytes", bytes.len());
+    for at in 0..bytes.len() {
+        for flip in [1, 0xff] {
+            let mut b = bytes.clone();
+            b[at] ^= flip;
+            assert!(BlendedModel::from_bytes(&b).is_err(), "{at}");
+        }
+        assert!(BlendedModel::from_bytes(&bytes[..at]).is_err(), "{at}");
+    }
+}
+
+/// With the right checksum: wrong kinds, sizes and numbers of curvature and metric end in errors or models that say so.
+#[test]
+fn forged_bytes_of_a_bent_blend_do_not_panic() {
+    let bytes = bent(1).to_bytes();
+    let refused = (8..bytes.len() - 4).filter(|&at| {
+        [0u8, 2, 0x7f, 0xff].into_iter().all(|value| {
+            let mut b = bytes.clone();
+            b[at] = value;
+            let n = b.len() - 4;
+            let sum = crc(&b[..n]);
+            b[n..].copy_from_slice(&sum.to_le_bytes());
+            match BlendedModel::from_bytes(&b) {
+                Ok(m) => m.elastic_force(&[0.1, -0.2, 0.05]).is_empty(),
+                Err(_) => true,
+            }
+        })
+    });
+    let refused = refused.count();
+    println!("{refused} of {}", bytes.len());
+    assert!(refused > 50, "{refused}");
+}
+
+#[test]
+fn curvature_of_another_size_is_refused() {
+    use forks_rom::lie::Matrix;
+    let whole = bent(1).data().clone();
+    let refused = |c: Matrix| {
+        let mut data = whole.clone();
+        data.samples[1].curvature = c;
+        BlendedModel::new(data).unwrap_err()
+    };
+    for (rows, columns) in [(3, 5), (2, 6), (6, 3), (0, 6), (3, 0), (4, 10)] {
+        let error = refused(Matrix::zeros(rows, columns));
+        assert!(matches!(error, forks_rom::ModelError::WrongSize { .. }), "{rows} {columns}");
+    }
+    let mut c = Matrix::zeros(3, 6);
+    c[(2, 5)] = f64::NAN;
+    assert!(matches!(refused(c), forks_rom::ModelError::NotFinite { .. }));
+    for energy in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let mut data = whole.clone();
+        data.weights = Weights::Metric { exponent: 4, energy };
+        assert!(BlendedModel::new(data).is_err(), "{energy}");
+    }
+    for exponent in [0, 2, 5, 66] {
+        let mut data = whole.clone();
+        data.weights = Weights::Metric { exponent, energy: 1.0 };
+        assert!(BlendedModel::new(data).is_err(), "{exponent}");
+    }
+}
+
+#[test]
+fn json_shows_curvature_and_metric() {
+    let m = bent(2);
+    let v: serde_json::Value = serde_json::from_str(&m.to_json()).unwrap();
+    assert_eq!(v["weights"]["kind"], "metric");
+    assert_eq!(v["weights"]["exponent"], 8);
+    assert_eq!(v["weights"]["energy"].as_f64(), Some(0.123_456_789));
+    let rows = v["samples"][1]["curvature"].as_array().unwrap();
+    assert_eq!(rows.len(), 3);
+    for (i, row) in rows.iter().enumerate() {
+        let row: Vec<f64> = row.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
+        assert_eq!(row, m.data().samples[1].curvature.row(i));
+    }
+    assert_eq!(v["samples"][0]["curvature"].as_array().map(Vec::len), Some(0));
 }

@@ -2,6 +2,7 @@
 //! `fixtures/scenarios`.
 
 mod adaptive;
+mod blend;
 mod case;
 mod closed_forms;
 mod cones;
@@ -47,7 +48,7 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
 
-    /// Ten times as many steps in long runs, and linkages of 50,000 links: tens of minutes
+    /// Ten times as many steps in long runs, linkages of 50,000 links, and all blends: tens of minutes
     #[arg(long)]
     long: bool,
 }
@@ -75,6 +76,10 @@ fn validate(root: &Path, args: &ValidateArgs) -> Result<bool, String> {
     if args.long {
         scenarios.iter_mut().filter_map(|s| s.stable.as_mut()).for_each(|s| s.steps *= 10);
         scenarios.iter_mut().filter_map(|s| s.adaptive.as_mut()).for_each(|a| a.lengthen());
+    }
+    let takes_long = |s: &Scenario| s.blend.as_ref().is_some_and(|b| b.long);
+    if !args.long && args.scenarios.is_empty() {
+        scenarios.retain(|s| !takes_long(s));
     }
     if let Some(dir) = &args.report {
         std::fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
@@ -124,6 +129,9 @@ fn run_scenario(fixtures: &Path, s: &Scenario, out: &mut Recorder) -> Result<(),
         return adaptive::check(a, out);
     }
     let case = case::Case::load(fixtures, s)?;
+    if let Some(b) = &s.blend {
+        return blend::check(b, &case, out);
+    }
     rival::check(&case, out);
     differences::check_rest(&case, out);
     differences::check_loaded(&case, out);

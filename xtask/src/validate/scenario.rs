@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use serde::Deserialize;
 
-use super::adaptive::Adaptive;
+use super::{adaptive::Adaptive, blend::Blend};
 
 /// A file `fixtures/scenarios/NAME.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -44,6 +44,8 @@ pub(crate) struct Scenario {
     pub(crate) random: Option<RandomGraphs>,
     /// A linkage under adaptive quasi-statics instead of a mechanism.
     pub(crate) adaptive: Option<Adaptive>,
+    /// A blend of the mechanism; the standing checks are left to its other scenarios.
+    pub(crate) blend: Option<Blend>,
 }
 
 /// Where a mechanism comes from.

@@ -22,69 +22,61 @@ pub(crate) fn pairs(n: usize) -> usize {
 /// q and what is needed to apply it.
 #[derive(Clone, Debug)]
 pub(super) struct Curvature {
-    /// q(η)_k = Σ_{i ≤ j} c_{k,ij} η_i η_j: rows k, columns (0,0), (0,1), …, (1,1), ….
-    quadratic: Packed,
-    transposed: Packed,
-    /// −½ B and Bᵀ.
+    /// −½ B c: times the products η_i η_j, i ≤ j, what bending adds to ξ. q(η)_k = Σ_{i ≤ j} c_{k,ij} η_i η_j, columns
+    /// (0,0), (0,1), …, (1,1), ….
     bend: Packed,
-    to_coordinates: Packed,
-    /// −½ S²B.
+    /// Its transpose.
     back: Packed,
+    /// S²B.
+    dual: Packed,
 }
 
 /// Memory for one application.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bending {
-    eta: Vec<f64>,
     products: Vec<f64>,
-    values: Vec<f64>,
     slopes: Vec<f64>,
-    bent: Vec<f64>,
+    more: Vec<f64>,
 }
 
 impl Bending {
     pub(super) fn new(n: usize, effectors: usize) -> Self {
         let room = |n: usize| vec![0.0; n.div_ceil(LANES) * LANES];
-        let (eta, products) = (room(n), room(pairs(n)));
-        Self { values: room(n), slopes: room(n), bent: room(6 * effectors), eta, products }
+        Self { products: room(pairs(n)), slopes: room(n), more: room(6 * effectors) }
     }
 }
 
 impl Curvature {
     /// From the coefficients c, the basis B and S²B.
     pub(super) fn new(coefficients: &Matrix, basis: &Matrix, dual: &Matrix) -> Self {
-        let half = |m: &Matrix| Matrix::from_fn(m.rows(), m.columns(), |i, j| -0.5 * m[(i, j)]);
+        let all = basis.mul(coefficients);
+        let bend = Matrix::from_fn(all.rows(), all.columns(), |i, j| -0.5 * all[(i, j)]);
         Self {
-            quadratic: Packed::new(coefficients),
-            transposed: Packed::new(&coefficients.transpose()),
-            bend: Packed::new(&half(basis)),
-            to_coordinates: Packed::new(&basis.transpose()),
-            back: Packed::new(&half(dual)),
+            back: Packed::new(&bend.transpose()),
+            bend: Packed::new(&bend),
+            dual: Packed::new(dual),
         }
     }
 
-    /// ξ̂ from ξ; η = BᵀS²ξ is `coordinates` times ξ.
+    /// ξ̂ from ξ and η.
     #[inline(always)]
     pub(super) fn bend<L: Lanes>(
         &self,
         l: L,
-        coordinates: &Packed,
+        eta: &[f64],
         twists: &[f64],
         work: &mut Bending,
         out: &mut [f64],
     ) {
-        let n = self.bend.columns();
-        coordinates.product(l, twists, &mut work.eta);
         let mut at = 0;
-        for i in 0..n {
-            for j in i..n {
-                work.products[at] = work.eta[i] * work.eta[j];
-                at += 1;
-            }
+        for (i, x) in eta.iter().enumerate() {
+            let row = &eta[i..];
+            let products = &mut work.products[at..at + row.len()];
+            products.iter_mut().zip(row).for_each(|(p, y)| *p = x * y);
+            at += row.len();
         }
-        self.quadratic.product(l, &work.products, &mut work.values);
-        self.bend.product(l, &work.values, &mut work.bent);
-        for ((o, x), b) in out.iter_mut().zip(twists).zip(&work.bent) {
+        self.bend.product(l, &work.products, &mut work.more);
+        for ((o, x), b) in out.iter_mut().zip(twists).zip(&work.more) {
             *o = x + b;
         }
     }
@@ -94,27 +86,26 @@ impl Curvature {
     pub(super) fn straighten<L: Lanes>(
         &self,
         l: L,
-        coordinates: &Packed,
-        twists: &[f64],
+        eta: &[f64],
         work: &mut Bending,
         wrench: &mut [f64],
     ) {
-        let n = self.bend.columns();
-        coordinates.product(l, twists, &mut work.eta);
-        self.to_coordinates.product(l, wrench, &mut work.values);
-        self.transposed.product(l, &work.values, &mut work.products);
+        self.back.product(l, wrench, &mut work.products);
         work.slopes.fill(0.0);
         let mut at = 0;
-        for i in 0..n {
-            for j in i..n {
-                let t = work.products[at];
-                work.slopes[i] += t * work.eta[j];
-                work.slopes[j] += t * work.eta[i];
-                at += 1;
+        for (i, x) in eta.iter().enumerate() {
+            let row = &eta[i..];
+            let mut own = 0.0;
+            let products = &work.products[at..at + row.len()];
+            for ((s, t), y) in work.slopes[i..].iter_mut().zip(products).zip(row) {
+                *s += t * x;
+                own += t * y;
             }
+            work.slopes[i] += own;
+            at += row.len();
         }
-        self.back.product(l, &work.slopes, &mut work.bent);
-        for (w, b) in wrench.iter_mut().zip(&work.bent) {
+        self.dual.product(l, &work.slopes, &mut work.more);
+        for (w, b) in wrench.iter_mut().zip(&work.more) {
             *w += b;
         }
     }

@@ -67,7 +67,7 @@ pub(super) struct Evaluation {
 impl Evaluation {
     pub(super) fn new(model: &BlendedModel) -> Self {
         let (samples, effectors) = (model.samples.len(), model.effector_count());
-        let padded = (6 * effectors).div_ceil(LANES) * LANES;
+        let stride = padded(6 * effectors);
         let blended = model.matrices.as_ref();
         Self {
             gradient: vec![0.0; model.dof().div_ceil(LANES) * LANES],
@@ -80,10 +80,10 @@ impl Evaluation {
             is_seen: vec![false; samples],
             poses: vec![Pose::IDENTITY; effectors],
             logarithms: vec![Logarithm::default(); samples * effectors],
-            wrenches: vec![0.0; samples * padded],
+            wrenches: vec![0.0; samples * stride],
             energies: vec![0.0; samples],
             distances: vec![f64::INFINITY; samples],
-            pulls: vec![0.0; if model.has_metrics() { samples * padded } else { 0 }],
+            pulls: vec![0.0; if model.has_metrics() { samples * stride } else { 0 }],
             bent: vec![0.0; if model.is_bent() { samples * 6 * effectors } else { 0 }],
             bending: Bending::new(model.dof(), effectors),
             stiffness: vec![0.0; blended.map_or(0, |_| 36 * effectors * effectors)],
@@ -220,7 +220,9 @@ impl Evaluation {
             }
             Weights::Metric { exponent, .. } => {
                 self.see_all(model);
-                self.bend(l, model);
+                if !self.bent.is_empty() {
+                    (0..model.samples.len()).for_each(|i| self.bend(l, model, i));
+                }
                 self.measure(l, model);
                 shepard(&self.distances, exponent, &mut self.weights);
             }
@@ -233,31 +235,26 @@ impl Evaluation {
         let weights = &self.weights;
         self.active.clear();
         self.active.extend((0..weights.len()).filter(|&i| weights[i] != 0.0));
-        if !self.has_measured(model) {
-            self.bend(l, model);
-        }
-    }
-
-    /// ξ̂_i of all samples are known since the distances were.
-    fn has_measured(&self, model: &BlendedModel) -> bool {
-        self.bent.is_empty() || model.has_metrics()
-    }
-
-    /// ξ̂_i of all samples.
-    #[inline(always)]
-    fn bend<L: Lanes>(&mut self, l: L, model: &BlendedModel) {
-        if self.bent.is_empty() {
-            return;
-        }
-        let width = 6 * model.effector_count();
-        for (i, s) in model.samples.iter().enumerate() {
-            let range = i * width..(i + 1) * width;
-            let (xi, bent) = (&self.twists[range.clone()], &mut self.bent[range]);
-            match &s.curvature {
-                Some(c) => c.bend(l, &s.coordinates, xi, &mut self.bending, bent),
-                None => bent.copy_from_slice(xi),
+        // For metrics those of all samples are known.
+        if !self.bent.is_empty() && !model.has_metrics() {
+            for k in 0..self.active.len() {
+                self.bend(l, model, self.active[k]);
             }
         }
+    }
+
+    /// ξ̂_i of a sample.
+    #[inline(always)]
+    fn bend<L: Lanes>(&mut self, l: L, model: &BlendedModel, i: usize) {
+        let (s, n, width) = (&model.samples[i], model.dof(), 6 * model.effector_count());
+        let range = i * width..(i + 1) * width;
+        let (xi, bent) = (&self.twists[range.clone()], &mut self.bent[range]);
+        let Some(c) = &s.curvature else {
+            return bent.copy_from_slice(xi);
+        };
+        let eta = &mut self.etas[i * padded(n)..(i + 1) * padded(n)];
+        s.coordinates.product(l, xi, eta);
+        c.bend(l, &eta[..n], xi, &mut self.bending, bent);
     }
 
     #[inline(always)]
@@ -287,12 +284,12 @@ impl Evaluation {
     #[inline(always)]
     fn measure<L: Lanes>(&mut self, l: L, model: &BlendedModel) {
         let width = 6 * model.effector_count();
-        let padded = width.div_ceil(LANES) * LANES;
+        let stride = padded(width);
         for (i, s) in model.samples.iter().enumerate() {
             let Some(metric) = &s.metric else { continue };
             let twists = if self.bent.is_empty() { &self.twists } else { &self.bent };
             let xi = &twists[i * width..(i + 1) * width];
-            let pull = &mut self.pulls[i * padded..(i + 1) * padded];
+            let pull = &mut self.pulls[i * stride..(i + 1) * stride];
             metric.product(l, xi, pull);
             for (x, p) in xi.iter().zip(pull.iter()) {
                 self.distances[i] += x * p;
@@ -355,13 +352,13 @@ impl Evaluation {
     #[inline(always)]
     fn sample_energies<L: Lanes>(&mut self, l: L, model: &BlendedModel) {
         let width = 6 * model.effector_count();
-        let padded = width.div_ceil(LANES) * LANES;
+        let stride = padded(width);
         self.energy = 0.0;
         for &i in &self.active {
             let s = &model.samples[i];
             let twists = if self.bent.is_empty() { &self.twists } else { &self.bent };
             let xi = &twists[i * width..(i + 1) * width];
-            let w = &mut self.wrenches[i * padded..(i + 1) * padded];
+            let w = &mut self.wrenches[i * stride..(i + 1) * stride];
             s.stiffness.product(l, xi, w);
             let (mut energy, mut held) = (s.potential, &s.static_wrench[..]);
             if let Some(driven) = self.driven_energies.get(i) {
@@ -381,7 +378,7 @@ impl Evaluation {
     #[inline(always)]
     fn gradients<L: Lanes>(&mut self, l: L, model: &BlendedModel) {
         let count = model.effector_count();
-        let padded = (6 * count).div_ceil(LANES) * LANES;
+        let stride = padded(6 * count);
         let (exponent, smooth) = match model.data().weights {
             Weights::Shepard { exponent } | Weights::Metric { exponent, .. } => {
                 (f64::from(exponent), false)
@@ -409,21 +406,21 @@ impl Evaluation {
             if smooth {
                 slope += 2.0 * self.cutoff.slope(d, alpha, excess(i), pull);
             }
-            let all = &mut self.wrenches[i * padded..(i + 1) * padded];
+            let all = &mut self.wrenches[i * stride..(i + 1) * stride];
             all.iter_mut().for_each(|w| *w *= alpha);
             if !self.pulls.is_empty() {
-                let pulls = &self.pulls[i * padded..(i + 1) * padded];
+                let pulls = &self.pulls[i * stride..(i + 1) * stride];
                 all.iter_mut().zip(pulls).for_each(|(w, p)| *w += p * slope);
             }
             let s = &model.samples[i];
             if let Some(c) = &s.curvature {
-                let xi = &self.twists[i * 6 * count..(i + 1) * 6 * count];
-                c.straighten(l, &s.coordinates, xi, &mut self.bending, all);
+                let eta = &self.etas[i * padded(model.dof())..][..model.dof()];
+                c.straighten(l, eta, &mut self.bending, all);
             }
             for (e, held) in self.held.iter_mut().enumerate() {
                 let log = &self.logarithms[i * count + e];
                 let pull = Wrench::new(log.xi.linear * per_area, log.xi.angular);
-                let w = wrench_at(&self.wrenches, i * padded + 6 * e);
+                let w = wrench_at(&self.wrenches, i * stride + 6 * e);
                 *held += log.pull_back(w + pull * slope);
             }
         }

@@ -181,17 +181,20 @@ impl BlendedModel {
         let reference = most_central(&places);
         let r = self.data.radius;
         let scale = |i: usize| if i % 6 < 3 { r } else { 1.0 };
-        let stiffness = |s: &Prepared| {
+        // Of straight samples: where matrices are blended nothing bends.
+        let stiffness = |s: &SampleData| {
+            let model = s.model.data();
             let n = 6 * self.effector_count();
-            let k = s.stiffness.unpacked(n);
+            let k = stretched(&dual(&model.basis, model.radius), &model.hessian);
             Matrix::from_fn(n, n, |i, j| scale(i) * k[(i, j)] * scale(j)).symmetric_part()
         };
+        let stiffness: Vec<Matrix> = self.data.samples.iter().map(stiffness).collect();
         let family = |of: &dyn Fn(&Prepared) -> Matrix| {
             let all: Vec<Matrix> = self.samples.iter().map(of).collect();
             Family::new(&all, reference, self.blend)
         };
         Matrices {
-            stiffness: family(&stiffness),
+            stiffness: Family::new(&stiffness, reference, self.blend),
             mass: family(&|s| s.mass.clone()),
             damping: family(&|s| s.damping.clone()),
             hessian: family(&|s| s.elastic.clone()),
@@ -349,6 +352,11 @@ pub(super) fn dual(basis: &Matrix, radius: f64) -> Matrix {
     Matrix::from_fn(basis.rows(), basis.columns(), |i, j| scale(i) * basis[(i, j)])
 }
 
+/// S²B 𝓗 BᵀS² from S²B and 𝓗.
+fn stretched(dual: &Matrix, hessian: &Matrix) -> Matrix {
+    dual.mul(&hessian.mul(&dual.transpose())).symmetric_part()
+}
+
 fn prepare(data: &BlendData, s: &SampleData) -> Prepared {
     let model = s.model.data();
     let dual_chart = dual(&data.basis, data.radius);
@@ -379,14 +387,14 @@ fn prepare(data: &BlendData, s: &SampleData) -> Prepared {
         }
         false => model.hessian.clone(),
     };
-    let stiffness = dual_own.mul(&own_stiffness.mul(&dual_own.transpose()));
+    let stiffness = stretched(&dual_own, &own_stiffness);
     let curvature = is_bent.then(|| Curvature::new(&s.curvature, &model.basis, &dual_own));
     Prepared {
         inverse_rest: model.effectors.iter().map(|f| f.rest.inverse()).collect(),
         static_wrench,
         curvature,
-        stiffness: Packed::new(&stiffness.symmetric_part()),
-        metric: metric(data, &stiffness.symmetric_part()).as_ref().map(Packed::new),
+        stiffness: Packed::new(&stiffness),
+        metric: metric(data, &stiffness).as_ref().map(Packed::new),
         potential: s.potential,
         servos: s.servos.clone(),
         servo_wrench: dual_own.mul(&model.hessian.mul(&model.servo_rest)),

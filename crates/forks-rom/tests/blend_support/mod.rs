@@ -3,6 +3,8 @@
 // Every test program uses a part of this.
 #![allow(dead_code)]
 
+pub(crate) mod bent;
+
 use std::sync::Arc;
 
 use forks_rom::lie::{Matrix, Pose, Twist, Wrench};

@@ -1,0 +1,203 @@
+//! Errors at the samples, at unseen loads, and beside the nearest sample alone.
+
+use forks_blend::Truth;
+use forks_io::{Cell, CsvTable};
+use forks_rom::{BlendData, BlendedModel, LinkBlend, Reconstruction};
+use rayon::prelude::*;
+
+use super::{
+    REPORTED, Study, bounded_or_reported, reported,
+    rivals::Rival,
+    ruler::{Errors, rest_under},
+};
+use crate::validate::record::Recorder;
+
+/// Gaps at a sample over r: those of some hundred joints, each a sum of some rounding errors, and of loops that the full
+/// solver has closed to 1e-10.
+const GAP_AT_SAMPLE: f64 = 1e-9;
+/// Static error at a sample: what is left where both solvers stop, forces balanced to 1e-11 of their size, in
+/// directions that may be 1e3 times as soft as those which set the size.
+const STATIC_AT_SAMPLE: f64 = 1e-7;
+
+/// What a blend reproduces: the samples.
+pub(super) fn at_samples(study: &Study<'_>, out: &mut Recorder) {
+    let model = &study.placed.model;
+    let samples = 0..study.placed.loads.len();
+    for (mode, name) in
+        [(Reconstruction::Twist, "twists"), (Reconstruction::JointSpace, "joint space")]
+    {
+        let gap = |i| study.ruler.gaps(model, model.place(i), mode, LinkBlend::Average).0;
+        let gap = samples.clone().map(gap).fold(0.0, f64::max);
+        out.at_most(&format!("constraint error at samples, {name}"), gap, GAP_AT_SAMPLE);
+    }
+    let off = |i: usize| {
+        let Some(x) = rest_under(model, &study.placed.loads[i]) else { return f64::INFINITY };
+        let there = &model.data().samples[i].model.data().effectors;
+        let each = there.iter().enumerate().map(|(e, f)| {
+            let moved = f.rest.translation.distance(study.ruler.rest[e].translation);
+            let off = model.effector_pose(e, &x).translation.distance(f.rest.translation);
+            off / moved.max(0.1 * study.ruler.r)
+        });
+        each.fold(0.0, f64::max)
+    };
+    let off = samples.into_par_iter().map(off).reduce(|| 0.0, f64::max);
+    out.at_most("static error under the samples' loads", off, STATIC_AT_SAMPLE);
+}
+
+type Quantity = (&'static str, fn(&Errors) -> f64);
+
+/// Largest and mean errors, the blend's with bounds, others beside it.
+pub(super) fn at_unseen_loads(
+    study: &Study<'_>,
+    rivals: &[Rival],
+    out: &mut Recorder,
+) -> Result<(), String> {
+    let bounds = &study.settings.bounds;
+    let own = measured(study, &study.placed.model, LinkBlend::Average);
+    let far = study.unseen.iter().map(|t| t.displacement).fold(0.0, f64::max);
+    reported("largest displacement of the unseen loads", far, out);
+    let missing = own.iter().filter(|e| !e.found()).count() as f64;
+    let all_found = bounds.statics.is_some().then_some(0.0);
+    bounded_or_reported("unseen loads without a rest of the blend", missing, all_found, out);
+    let better = largest(&own, |e| e.twists).min(largest(&own, |e| e.joint_space));
+    let quantities: [(Quantity, Option<f64>); 5] = [
+        (("constraint error, twists", |e| e.twists), bounds.twists),
+        (("constraint error, joint space", |e| e.joint_space), None),
+        (("angles, twists (rad)", |e| e.twist_angles), None),
+        (("angles, joint space (rad)", |e| e.joint_space_angles), None),
+        (("static error", |e| e.statics), bounds.statics),
+    ];
+    for ((name, of), bound) in quantities {
+        bounded_or_reported(&format!("{name}, max"), largest(&own, of), bound, out);
+        reported(&format!("{name}, mean"), mean(&own, of), out);
+    }
+    if let Some(bound) = bounds.better_mode {
+        out.at_most("constraint error, better mode, max", better, bound);
+    }
+    let mut table = CsvTable::new([
+        "form",
+        "load",
+        "relative displacement",
+        "constraint error, twists",
+        "constraint error, joint space",
+        "angles, twists (rad)",
+        "angles, joint space (rad)",
+        "static error",
+    ]);
+    rows("blend", &own, study, &mut table)?;
+    for rival in rivals {
+        let errors = measured(study, &rival.model, rival.links);
+        let missing = errors.iter().filter(|e| !e.found()).count() as f64;
+        let label = |what: &str| format!("{}: {what}", rival.name);
+        reported(&label("loads without a rest"), missing, out);
+        for (name, of) in quantities.map(|q| q.0) {
+            let found: Vec<Errors> = errors.iter().copied().filter(Errors::found).collect();
+            reported(&label(&format!("{name}, max")), largest(&found, of), out);
+            reported(&label(&format!("{name}, mean")), mean(&found, of), out);
+        }
+        rows(rival.name, &errors, study, &mut table)?;
+    }
+    match out.report_path("unseen.csv") {
+        Some(path) => table.save(path).map_err(|e| e.to_string()),
+        None => Ok(()),
+    }
+}
+
+fn measured(study: &Study<'_>, model: &BlendedModel, links: LinkBlend) -> Vec<Errors> {
+    study.unseen.par_iter().map(|t| study.ruler.errors(model, links, t)).collect()
+}
+
+fn largest(errors: &[Errors], of: fn(&Errors) -> f64) -> f64 {
+    errors.iter().map(of).fold(0.0, f64::max)
+}
+
+fn mean(errors: &[Errors], of: fn(&Errors) -> f64) -> f64 {
+    errors.iter().map(of).sum::<f64>() / errors.len().max(1) as f64
+}
+
+fn rows(
+    name: &str,
+    errors: &[Errors],
+    study: &Study<'_>,
+    table: &mut CsvTable,
+) -> Result<(), String> {
+    for (k, (e, t)) in errors.iter().zip(&study.unseen).enumerate() {
+        if !e.found() {
+            continue;
+        }
+        let row: [Cell; 8] = [
+            name.into(),
+            (k as f64).into(),
+            t.displacement.into(),
+            e.twists.into(),
+            e.joint_space.into(),
+            e.twist_angles.into(),
+            e.joint_space_angles.into(),
+            e.statics.into(),
+        ];
+        table.push(row).map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+/// The blend beside the sample whose effectors are nearest to the full equilibrium's, that sample alone.
+///
+/// An error below the placement's tolerance is as good as none: the ratio is that of the blend's error to the larger of
+/// the sample's error and the tolerance. Without that floor it is reported, down to the errors at samples.
+pub(super) fn beside_nearest(study: &Study<'_>, out: &mut Recorder) {
+    let model = &study.placed.model;
+    let data = model.data();
+    let alone: Option<Vec<BlendedModel>> = data
+        .samples
+        .iter()
+        .map(|s| BlendedModel::new(BlendData { samples: vec![s.clone()], ..data.clone() }).ok())
+        .collect();
+    let Some(alone) = alone else {
+        out.fail("error over that of the nearest sample", 1.1, "a sample alone makes no model");
+        return;
+    };
+    let pair = |t: &Truth| -> (Errors, Errors) {
+        let poses = study.ruler.effectors(&t.equilibrium.world_from_link);
+        let far = |i: usize| {
+            let there = data.samples[i].model.data().effectors.iter().map(|e| e.rest);
+            study.ruler.distance(&there.collect::<Vec<_>>(), &poses)
+        };
+        let nearest = (0..alone.len()).min_by(|&a, &b| far(a).total_cmp(&far(b))).unwrap_or(0);
+        let errors = |m| study.ruler.errors(m, LinkBlend::Average, t);
+        (errors(model), errors(&alone[nearest]))
+    };
+    let pairs: Vec<(Errors, Errors)> = study.unseen.par_iter().map(pair).collect();
+    let s = study.settings;
+    let quantities: [(Quantity, f64, f64); 3] = [
+        (("constraint error, twists", |e| e.twists), s.constraint_tolerance, GAP_AT_SAMPLE),
+        (
+            ("constraint error, joint space", |e| e.joint_space),
+            s.constraint_tolerance,
+            GAP_AT_SAMPLE,
+        ),
+        (("static error", |e| e.statics), s.static_tolerance, STATIC_AT_SAMPLE),
+    ];
+    for ((name, of), tolerance, rounding) in quantities {
+        let ratios = |floor: f64| -> Vec<f64> {
+            let ratio = |(blend, single): &(Errors, Errors)| match of(single).is_finite() {
+                true => of(blend) / of(single).max(floor),
+                // No worse than nothing.
+                false if of(blend).is_finite() => 0.0,
+                false => 1.0,
+            };
+            pairs.iter().map(ratio).collect()
+        };
+        let worst = |r: &[f64]| r.iter().copied().fold(0.0, f64::max);
+        let check = format!("{name} over the nearest sample's");
+        bounded_or_reported(
+            &format!("{check}, beyond tolerance"),
+            worst(&ratios(tolerance)),
+            s.bounds.nearest,
+            out,
+        );
+        let all = ratios(rounding);
+        reported(&format!("{check}, all"), worst(&all).min(REPORTED), out);
+        let worse = all.iter().filter(|r| **r > 1.1).count();
+        reported(&format!("{check}: loads above 1.1"), worse as f64, out);
+    }
+}
