@@ -425,3 +425,42 @@ fn power_of_loads_is_rate_of_energy_and_dissipation() {
         assert!((3.8..4.2).contains(&(pair[0] / pair[1])), "{gaps:?}");
     }
 }
+
+#[test]
+fn an_impulse_afterwards_is_a_force_during_the_step() {
+    let mut rng = Rng::new(8);
+    for n in [1, 5, 6, 11] {
+        let model = model(data(&mut rng, 2, n, 1.0));
+        let h = 10f64.powf(rng.range(-4.0, -1.0));
+        let s = stepper(&model, h, Scheme::ImplicitEuler);
+        let start = started(&model, &numbers(&mut rng, n, 0.1), &numbers(&mut rng, n, 0.1));
+        let force = load(&mut rng, 0, 3.0, LoadFrame::Body);
+
+        let (mut pushed, mut corrected) = (start.clone(), start.clone());
+        assert_eq!(s.step(&mut pushed, &[force]), StepStatus::Completed);
+        assert_eq!(s.step(&mut corrected, &[]), StepStatus::Completed);
+        // j = h Bᵀ J_rᵀ w at the start of the step.
+        let xi = model.effector_twist(0, start.eta());
+        let hat = right_jacobian(xi).transpose_mul_vec(&force.wrench.to_array());
+        let j = model.data().basis.block(0, 0, 6, n).transpose_mul_vec(&hat);
+        let impulse: Vec<f64> = j.iter().map(|x| h * x).collect();
+        let inverse = s.inverse_system().unwrap();
+        assert_eq!(inverse, inverse.transpose());
+        s.change_velocity(&mut corrected, &inverse.mul_vec(&impulse)).unwrap();
+
+        let scale = pushed.velocity().iter().fold(1.0, |m: f64, x| m.max(x.abs()));
+        // Two ways through the same sums of n products, A conditioned below 1e4.
+        let bound = 1e4 * f64::EPSILON * n as f64 * scale;
+        let gap = largest_gap(pushed.velocity(), corrected.velocity());
+        assert!(gap < bound, "n = {n}: {gap:e}");
+        assert!(largest_gap(pushed.eta(), corrected.eta()) < bound);
+    }
+    let model = model(slider(1.0, 0.1, 10.0));
+    let s = stepper(&model, 1e-3, Scheme::Exponential);
+    assert!(s.inverse_system().is_none());
+    let mut state = started(&model, &[0.1], &[0.2]);
+    let kept = state.clone();
+    assert!(s.change_velocity(&mut state, &[f64::NAN]).is_err());
+    assert!(s.change_velocity(&mut state, &[0.0, 0.0]).is_err());
+    assert_eq!(state, kept);
+}

@@ -33,6 +33,8 @@ pub use forks_mechanism as mechanism;
 pub use forks_reduce as reduce;
 #[cfg(feature = "rom")]
 pub use forks_rom as rom;
+#[cfg(feature = "sim")]
+pub use forks_sim as sim;
 
 pub mod prelude;
 

@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("forks-reduce", &["forks-dynamics", "forks-rom"]),
     ("forks-blend", &["forks-reduce", "forks-dynamics", "forks-rom"]),
     ("forks-contact", &["forks-lie"]),
+    ("forks-sim", &["forks-contact", "forks-mechanism", "forks-rom"]),
     ("forks-import", &["forks-mechanism"]),
     ("forks-io", &["forks-lie"]),
     ("forks-testkit", &["forks-mechanism"]),
@@ -26,16 +27,16 @@ const ALLOWED: &[(&str, &[&str])] = &[
 ];
 
 /// The libraries that users see.
-const PUBLIC: &[&str] =
-    &[
-        "forks-dynamics",
-        "forks-rom",
-        "forks-reduce",
-        "forks-blend",
-        "forks-contact",
-        "forks-import",
-        "forks-io",
-    ];
+const PUBLIC: &[&str] = &[
+    "forks-dynamics",
+    "forks-rom",
+    "forks-reduce",
+    "forks-blend",
+    "forks-contact",
+    "forks-import",
+    "forks-io",
+    "forks-sim",
+];
 /// The same and the test oracles.
 const EVERYTHING: &[&str] = &["forks", "forks-testkit"];
 

@@ -1,0 +1,26 @@
+//! Energy of a world and its record.
+
+/// Energy of a world, J.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Energy {
+    /// Of rigid bodies and reduced mechanisms.
+    pub kinetic: f64,
+    /// Of rigid bodies, zero with their centres of mass at the world's origin.
+    pub gravitational: f64,
+    /// Of reduced mechanisms over their linearisation poses, the static loads' potential included.
+    pub elastic: f64,
+}
+
+impl Energy {
+    /// The sum.
+    pub fn total(&self) -> f64 {
+        self.kinetic + self.gravitational + self.elastic
+    }
+}
+
+/// Energy after every step.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EnergyRecord {
+    /// Time (s) and energy.
+    pub(crate) samples: Vec<(f64, Energy)>,
+}

@@ -1,0 +1,36 @@
+//! Worlds of reduced compliant mechanisms, free rigid bodies and static geometry in frictional contact.
+//!
+//! # Conventions
+//! - SI units, radians, `f64`; right-handed frames; a pose maps body to world coordinates.
+//! - Twists and wrenches have their linear part first, in the body's own frame at its origin unless a name says otherwise.
+//! - A contact's normal points from its first shape to its second; a positive gap separates them; impulses (N·s) act on
+//!   the second.
+//! - The geometry library (`parry3d-f64`) appears in no public signature.
+#![doc = include_str!("../README.md")]
+
+pub use forks_contact as contact_solver;
+pub use forks_lie as lie;
+pub use forks_mechanism::Geometry;
+pub use forks_rom as rom;
+
+mod contact;
+mod detect;
+mod energy;
+mod error;
+mod material;
+mod mechanism;
+mod rigid;
+mod shape;
+mod snapshot;
+mod step;
+mod world;
+
+pub use contact::ContactPoint;
+pub use energy::Energy;
+pub use error::SimError;
+pub use material::Material;
+pub use rigid::RigidBody;
+pub use shape::{ELLIPSOID_POINTS, Form, Shape};
+pub use snapshot::Snapshot;
+pub use step::{Part, StepReport, WorldStatus};
+pub use world::{BodyHandle, MechanismHandle, Owner, ShapeHandle, World, WorldSettings};

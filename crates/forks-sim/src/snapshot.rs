@@ -1,0 +1,64 @@
+//! Snapshots: everything that a step depends on and changes.
+
+use crate::{SimError, World, contact::Cache, mechanism::Kept, rigid::RigidState};
+
+/// The state of a world at one time. Loads, settings and what the world is made of are not part of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    steps: u64,
+    states: Vec<RigidState>,
+    mechanisms: Vec<MechanismSnapshot>,
+    cache: Cache,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct MechanismSnapshot {
+    motion: Kept,
+    servo_targets: Vec<f64>,
+}
+
+impl World {
+    /// The state now. A world that is set back to it goes on with the same bits.
+    pub fn snapshot(&self) -> Snapshot {
+        let of = |m: &crate::mechanism::Instance| MechanismSnapshot {
+            motion: Kept { eta: m.state.eta().to_vec(), velocity: m.state.velocity().to_vec() },
+            servo_targets: m.state.servo_targets().to_vec(),
+        };
+        Snapshot {
+            steps: self.steps,
+            states: self.states.clone(),
+            mechanisms: self.mechanisms.iter().map(of).collect(),
+            cache: self.cache.clone(),
+        }
+    }
+
+    /// Sets the world back to a snapshot of itself or of a world with the same bodies and mechanisms.
+    ///
+    /// # Errors
+    /// Numbers of bodies, mechanisms or their coordinates that differ; the world is then unchanged.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), SimError> {
+        let same = |kind, found, expected| {
+            if found == expected {
+                return Ok(());
+            }
+            Err(SimError::Snapshot { kind, found, expected })
+        };
+        same("bodies", snapshot.states.len(), self.states.len())?;
+        same("mechanisms", snapshot.mechanisms.len(), self.mechanisms.len())?;
+        for (s, m) in snapshot.mechanisms.iter().zip(&self.mechanisms) {
+            same("reduced coordinates", s.motion.eta.len(), m.state.eta().len())?;
+            same("servo targets", s.servo_targets.len(), m.state.servo_targets().len())?;
+        }
+        for (s, m) in snapshot.mechanisms.iter().zip(&mut self.mechanisms) {
+            let invalid = |source| SimError::Model { mechanism: m.name.clone(), source };
+            let model = m.model().clone();
+            m.state.set(&s.motion.eta, &s.motion.velocity).map_err(invalid)?;
+            m.state.set_servo_targets(&model, &s.servo_targets).map_err(invalid)?;
+        }
+        self.steps = snapshot.steps;
+        self.states.clone_from(&snapshot.states);
+        self.cache.copy_from(&snapshot.cache);
+        self.contacts.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,331 @@
+//! One step of a world.
+//!
+//! ```text
+//! contacts at the poses x;  rows J, approach J v                      detection
+//! v_free: forces, elasticity and damping (implicit)                   free motion
+//! K ∋ λ ⊥ J v⁺ + …,  v⁺ = v_free + A⁻¹ Jᵀ λ                           contact ([A16] §6)
+//! x⁺ = x exp(h v⁺), gyroscopic terms                                  motion
+//! ```
+
+use forks_contact::{
+    BodyId, Contact, ContactError, Friction, Side, Status, point_jacobian, tangents,
+};
+use forks_lie::{Pose, Twist, glam::DVec3};
+use forks_rom::StepStatus as ModelStatus;
+
+use crate::{
+    BodyHandle, MechanismHandle, Owner, ShapeHandle, World,
+    contact::{Cache, ContactPoint},
+    detect::{Found, Key},
+    rigid::RigidState,
+};
+
+/// A part of a world, in reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Part {
+    /// A rigid body.
+    Body(BodyHandle),
+    /// A reduced mechanism.
+    Mechanism(MechanismHandle),
+    /// The contact between two shapes.
+    Contact([ShapeHandle; 2]),
+}
+
+/// How a step ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[must_use]
+#[non_exhaustive]
+pub enum WorldStatus {
+    /// As it should.
+    #[default]
+    Completed,
+    /// The step was made with admissible impulses that solve contact less exactly than asked.
+    ContactInexact,
+    /// The step was made; an effector was outside its model's range or had turned by π or more.
+    OutOfRange {
+        /// The mechanism.
+        mechanism: MechanismHandle,
+        /// The first such effector.
+        effector: usize,
+    },
+    /// Numbers overflowed; the world is as it was before the step.
+    NotFinite {
+        /// Where it was noticed.
+        part: Part,
+    },
+}
+
+/// What a step came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[must_use]
+pub struct StepReport {
+    /// How it ended.
+    pub status: WorldStatus,
+    /// Points of the last substep that were close enough to touch.
+    pub contacts: usize,
+    /// Of these, points that pushed.
+    pub touching: usize,
+    /// Sweeps of Gauss–Seidel, all substeps.
+    pub sweeps: usize,
+    /// Iterations of other methods, all substeps.
+    pub iterations: usize,
+    /// Substeps whose contacts were solved less exactly than asked.
+    pub inexact: usize,
+    /// Largest residual of the contact law, m/s.
+    pub residual: f64,
+    /// Energy that contact put in, J: negative for friction and impacts, above 0 by parting penetrations only.
+    pub contact_energy: f64,
+}
+
+/// The world before a step, in case numbers overflow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Kept {
+    states: Vec<RigidState>,
+    cache: Cache,
+    /// Jacobians of a contact's two sides.
+    sides: [Vec<f64>; 2],
+}
+
+/// A moving side of a contact.
+#[derive(Clone, Copy)]
+struct Moving {
+    body: BodyId,
+    /// Velocity along the normal before the step, m/s.
+    approach: f64,
+}
+
+impl World {
+    /// Moves everything on by one step.
+    pub fn step(&mut self) -> StepReport {
+        self.keep();
+        let mut report = StepReport::default();
+        for _ in 0..self.settings.substeps {
+            if let Err(part) = self.substep(&mut report) {
+                self.take_back();
+                report.status = WorldStatus::NotFinite { part };
+                return report;
+            }
+        }
+        self.steps += 1;
+        report.contacts = self.contacts.len();
+        report.touching = self.contacts.iter().filter(|c| c.is_touching()).count();
+        if report.inexact > 0 && report.status == WorldStatus::Completed {
+            report.status = WorldStatus::ContactInexact;
+        }
+        if self.record.is_some() {
+            let sample = (self.time(), self.energy());
+            self.record.iter_mut().for_each(|r| r.samples.push(sample));
+        }
+        report
+    }
+
+    fn substep(&mut self, report: &mut StepReport) -> Result<(), Part> {
+        self.place_shapes();
+        self.detector.detect(&self.placed, &self.excluded, self.settings.margin, self.h);
+        self.assemble()?;
+        self.move_freely(report)?;
+        self.solve(report);
+        self.advance()
+    }
+
+    /// Poses and speeds of all shapes.
+    fn place_shapes(&mut self) {
+        self.mechanisms.iter_mut().for_each(|m| m.update_effectors());
+        for k in 0..self.colliders.len() {
+            let collider = &self.colliders[k];
+            let Some((pose, twist)) = self.frame(collider.owner) else {
+                continue;
+            };
+            let placed = &mut self.placed[k];
+            placed.pose = pose * collider.owner_from_placed;
+            placed.speed = twist.linear.length() + twist.angular.length() * placed.reach;
+        }
+    }
+
+    /// Frame and twist of an owner that moves.
+    fn frame(&self, owner: Owner) -> Option<(Pose, Twist)> {
+        match owner {
+            Owner::World => None,
+            Owner::Body(b) => {
+                let s = &self.states[b.0];
+                Some((s.central_pose(), s.central_twist()))
+            }
+            Owner::Effector { mechanism, effector } => {
+                let e = self.mechanisms[mechanism.0].effector(effector);
+                Some((e.pose, e.twist))
+            }
+        }
+    }
+
+    /// Contacts as rows of the numeric problem.
+    fn assemble(&mut self) -> Result<(), Part> {
+        self.problem.clear_constraints();
+        self.contacts.clear();
+        let (mut before, mut occurrence) = ([u32::MAX; 6], 0);
+        for k in 0..self.detector.found.len() {
+            let found = self.detector.found[k];
+            occurrence = if found.key == before { occurrence + 1 } else { 0 };
+            before = found.key;
+            let warm = self.cache.impulse(&found.key, occurrence);
+            let shapes = found.shapes().map(ShapeHandle);
+            self.add_contact(&found, warm).map_err(|_| Part::Contact(shapes))?;
+            self.contacts.push(ContactPoint {
+                shapes,
+                owners: found.shapes().map(|s| self.colliders[s].owner),
+                position: found.point,
+                normal: found.normal,
+                gap: found.gap,
+                impulse: DVec3::ZERO,
+                residual: 0.0,
+            });
+        }
+        Ok(())
+    }
+
+    fn add_contact(&mut self, found: &Found, warm: DVec3) -> Result<(), ContactError> {
+        let [first, second] = found.shapes();
+        let axes = axes(found.normal);
+        let mut sides = std::mem::take(&mut self.kept.sides);
+        let one = self.side(first, found.point, axes, -1.0, &mut sides[0]);
+        let two = self.side(second, found.point, axes, 1.0, &mut sides[1]);
+        let material = self.colliders[first].material.paired(&self.colliders[second].material);
+        let approach = [one, two].iter().flatten().map(|s| s.approach).sum();
+        let contact = Contact {
+            gap: found.gap,
+            restitution: material.restitution,
+            approach,
+            compliance: material.compliance,
+            relaxation: material.relaxation,
+            warm: axes.map(|a| a.dot(warm)),
+            ..Contact::new(Friction::Cone { mu: material.friction })
+        };
+        let [a, b] = &sides;
+        let side = |moving: Option<Moving>, jacobian| Some(Side { body: moving?.body, jacobian });
+        let added = match (side(one, a), side(two, b)) {
+            (Some(one), Some(two)) => self.problem.add_contact(&contact, &[one, two]),
+            (Some(only), None) | (None, Some(only)) => self.problem.add_contact(&contact, &[only]),
+            (None, None) => self.problem.add_contact(&contact, &[]),
+        };
+        self.kept.sides = sides;
+        added.map(|_| ())
+    }
+
+    /// The rows of one side, if it moves.
+    fn side(
+        &self,
+        shape: usize,
+        point: DVec3,
+        axes: [DVec3; 3],
+        sign: f64,
+        out: &mut Vec<f64>,
+    ) -> Option<Moving> {
+        out.clear();
+        let owner = self.colliders[shape].owner;
+        let (pose, twist) = self.frame(owner)?;
+        let back = pose.rotation.conjugate();
+        let local = back * (point - pose.translation);
+        let rows = point_jacobian(local, axes.map(|a| back * a), sign);
+        let approach = rows[..6].iter().zip(twist.to_array()).map(|(j, v)| j * v).sum();
+        let body = match owner {
+            Owner::World => return None,
+            Owner::Body(b) => {
+                out.extend_from_slice(&rows);
+                self.bodies[b.0].body
+            }
+            Owner::Effector { mechanism, effector } => {
+                let m = &self.mechanisms[mechanism.0];
+                m.effector(effector).project(&rows, out);
+                m.body
+            }
+        };
+        Some(Moving { body, approach })
+    }
+
+    /// Velocities at the end of the substep if nothing touched.
+    fn move_freely(&mut self, report: &mut StepReport) -> Result<(), Part> {
+        for (i, (body, s)) in self.bodies.iter().zip(&self.states).enumerate() {
+            let free = body.free(s, self.settings.gravity, self.h);
+            let set = self.problem.set_free_velocity(body.body, &free.to_array());
+            set.map_err(|_| Part::Body(BodyHandle(i)))?;
+        }
+        for (i, m) in self.mechanisms.iter_mut().enumerate() {
+            let mechanism = MechanismHandle(i);
+            match m.step_freely() {
+                ModelStatus::Completed => {}
+                ModelStatus::OutOfRange { effector } => {
+                    if report.status == WorldStatus::Completed {
+                        report.status = WorldStatus::OutOfRange { mechanism, effector };
+                    }
+                }
+                ModelStatus::NotFinite => return Err(Part::Mechanism(mechanism)),
+            }
+            let set = self.problem.set_free_velocity(m.body, m.free());
+            set.map_err(|_| Part::Mechanism(mechanism))?;
+        }
+        Ok(())
+    }
+
+    /// Impulses, into the contacts, the cache and the report.
+    fn solve(&mut self, report: &mut StepReport) {
+        let solved = self.solver.solve(&self.problem, &self.settings.contact);
+        report.sweeps += solved.sweeps;
+        report.iterations +=
+            solved.newton_iterations + solved.interior_iterations + solved.admm_iterations;
+        report.inexact += usize::from(solved.status != Status::Converged);
+        report.residual = report.residual.max(solved.residual);
+        report.contact_energy += solved.energy_gain;
+        let residuals = self.solver.residuals();
+        for (id, c) in self.problem.constraint_ids().zip(&mut self.contacts) {
+            let [n, t, s] = axes(c.normal);
+            if let Ok(&[x, y, z]) = self.solver.impulse(id) {
+                c.impulse = n * x + t * y + s * z;
+            }
+            c.residual = residuals.get(id.index()).copied().unwrap_or(0.0);
+        }
+        let key = |f: &Found| -> Key { f.key };
+        let keys = self.detector.found.iter().map(key);
+        let pairs = keys.zip(&self.contacts).filter(|(_, c)| c.is_touching());
+        self.cache.replace(pairs.map(|(k, c)| (k, c.impulse)));
+    }
+
+    /// Poses and velocities after the substep.
+    fn advance(&mut self) -> Result<(), Part> {
+        for (i, body) in self.bodies.iter().enumerate() {
+            let part = Part::Body(BodyHandle(i));
+            let velocity = self.solver.velocity(body.body).map_err(|_| part)?;
+            let twist = Twist::from_array(velocity.try_into().map_err(|_| part)?);
+            let next = body.advance(&self.states[i], twist, self.h);
+            if !next.is_finite() {
+                return Err(part);
+            }
+            self.states[i] = next;
+        }
+        for (i, m) in self.mechanisms.iter_mut().enumerate() {
+            let part = Part::Mechanism(MechanismHandle(i));
+            let velocity = self.solver.velocity(m.body).map_err(|_| part)?;
+            m.finish(velocity).map_err(|_| part)?;
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self) {
+        self.kept.states.clone_from(&self.states);
+        self.kept.cache.copy_from(&self.cache);
+        self.mechanisms.iter_mut().for_each(|m| m.keep());
+    }
+
+    fn take_back(&mut self) {
+        self.states.clone_from(&self.kept.states);
+        self.cache.copy_from(&self.kept.cache);
+        self.contacts.clear();
+        // What was kept was a state, of finite numbers and the right size.
+        self.mechanisms.iter_mut().for_each(|m| m.restore().unwrap_or(()));
+    }
+}
+
+/// Normal and two tangents.
+fn axes(normal: DVec3) -> [DVec3; 3] {
+    let [first, second] = tangents(normal);
+    [normal, first, second]
+}

@@ -1,0 +1,75 @@
+//! Bodies and worlds that several tests use.
+#![allow(dead_code)]
+
+use forks_sim::{
+    BodyHandle, Geometry, Material, Owner, RigidBody, Shape, World, WorldSettings, WorldStatus,
+    lie::{
+        Pose, SpatialInertia,
+        glam::{DMat3, DQuat, DVec3},
+    },
+};
+
+pub(crate) const G: f64 = 9.81;
+
+pub(crate) fn at(x: f64, y: f64, z: f64) -> Pose {
+    Pose::from_translation(DVec3::new(x, y, z))
+}
+
+/// A homogeneous box.
+pub(crate) fn box_inertia(mass: f64, half: DVec3) -> SpatialInertia {
+    let [x, y, z] = (half * half).to_array();
+    let moments = DVec3::new(y + z, x + z, x + y) * (mass / 3.0);
+    SpatialInertia::new(mass, DVec3::ZERO, DMat3::from_diagonal(moments))
+}
+
+/// A homogeneous ball.
+pub(crate) fn ball_inertia(mass: f64, radius: f64) -> SpatialInertia {
+    let moment = 0.4 * mass * radius * radius;
+    SpatialInertia::new(mass, DVec3::ZERO, DMat3::from_diagonal(DVec3::splat(moment)))
+}
+
+pub(crate) fn add_box(world: &mut World, half: DVec3, pose: Pose, m: Material) -> BodyHandle {
+    let body = RigidBody::at_rest("box", box_inertia(1.0, half), pose);
+    let body = world.add_body(&body).unwrap();
+    let shape = Shape::new("box", Geometry::Box { half_extents: half }).of(m);
+    world.add_shape(Owner::Body(body), &shape).unwrap();
+    body
+}
+
+pub(crate) fn add_ball(world: &mut World, radius: f64, pose: Pose, m: Material) -> BodyHandle {
+    let body = RigidBody::at_rest("ball", ball_inertia(1.0, radius), pose);
+    let body = world.add_body(&body).unwrap();
+    let shape = Shape::new("ball", Geometry::Sphere { radius }).of(m);
+    world.add_shape(Owner::Body(body), &shape).unwrap();
+    body
+}
+
+/// A world with a ground that is tilted by an angle about y: downhill is +x.
+pub(crate) fn tilted(settings: WorldSettings, angle: f64, material: Material) -> World {
+    let mut world = World::new(settings).unwrap();
+    let pose = Pose::from_rotation(DQuat::from_rotation_y(angle));
+    let ground = Shape::new("ground", Geometry::Plane).at(pose).of(material);
+    world.add_shape(Owner::World, &ground).unwrap();
+    world
+}
+
+pub(crate) fn smooth() -> Material {
+    Material::with_friction(0.0)
+}
+
+/// Steps for a time. Steps without warm impulses may solve contact less exactly than asked, a tenth of all at most.
+pub(crate) fn run(world: &mut World, time: f64) {
+    let steps = (time / world.settings().step).round() as usize;
+    let (mut inexact, mut sweeps) = (0, 0);
+    for i in 0..steps {
+        let report = world.step();
+        match report.status {
+            WorldStatus::Completed => {}
+            WorldStatus::ContactInexact => inexact += 1,
+            _ => panic!("step {i}: {report:?}"),
+        }
+        sweeps += report.sweeps;
+    }
+    println!("{inexact} of {steps} steps inexact, {} sweeps per step", sweeps / steps.max(1));
+    assert!(10 * inexact <= steps, "{inexact} of {steps} steps inexact");
+}
