@@ -6,7 +6,7 @@ use forks_rom::{BlendData, BlendedModel, LinkBlend, Reconstruction};
 use rayon::prelude::*;
 
 use super::{
-    REPORTED, Study, bounded_or_reported, reported,
+    Mode, Study, bounded_or_reported, reported,
     rivals::Rival,
     ruler::{Errors, rest_under},
 };
@@ -28,7 +28,8 @@ pub(super) fn at_samples(study: &Study<'_>, out: &mut Recorder) {
     {
         let gap = |i| study.ruler.gaps(model, model.place(i), mode, LinkBlend::Average).0;
         let gap = samples.clone().map(gap).fold(0.0, f64::max);
-        out.at_most(&format!("constraint error at samples, {name}"), gap, GAP_AT_SAMPLE);
+        let bound = study.settings.bound(GAP_AT_SAMPLE);
+        bounded_or_reported(&format!("constraint error at samples, {name}"), gap, bound, out);
     }
     let off = |i: usize| {
         let Some(x) = rest_under(model, &study.placed.loads[i]) else { return f64::INFINITY };
@@ -41,7 +42,8 @@ pub(super) fn at_samples(study: &Study<'_>, out: &mut Recorder) {
         each.fold(0.0, f64::max)
     };
     let off = samples.into_par_iter().map(off).reduce(|| 0.0, f64::max);
-    out.at_most("static error under the samples' loads", off, STATIC_AT_SAMPLE);
+    let bound = study.settings.bound(STATIC_AT_SAMPLE);
+    bounded_or_reported("static error under the samples' loads", off, bound, out);
 }
 
 type Quantity = (&'static str, fn(&Errors) -> f64);
@@ -52,26 +54,26 @@ pub(super) fn at_unseen_loads(
     rivals: &[Rival],
     out: &mut Recorder,
 ) -> Result<(), String> {
-    let bounds = &study.settings.bounds;
+    let bounds = study.settings.bounds;
     let own = measured(study, &study.placed.model, LinkBlend::Average);
     let far = study.unseen.iter().map(|t| t.displacement).fold(0.0, f64::max);
     reported("largest displacement of the unseen loads", far, out);
     let missing = own.iter().filter(|e| !e.found()).count() as f64;
-    let all_found = bounds.statics.is_some().then_some(0.0);
-    bounded_or_reported("unseen loads without a rest of the blend", missing, all_found, out);
+    let all = study.settings.bound(0.0);
+    bounded_or_reported("unseen loads without a rest of the blend", missing, all, out);
     let better = largest(&own, |e| e.twists).min(largest(&own, |e| e.joint_space));
     let quantities: [(Quantity, Option<f64>); 5] = [
-        (("constraint error, twists", |e| e.twists), bounds.twists),
+        (("constraint error, twists", |e| e.twists), bounds.map(|b| b.twists)),
         (("constraint error, joint space", |e| e.joint_space), None),
         (("angles, twists (rad)", |e| e.twist_angles), None),
         (("angles, joint space (rad)", |e| e.joint_space_angles), None),
-        (("static error", |e| e.statics), bounds.statics),
+        (("static error", |e| e.statics), bounds.map(|b| b.statics)),
     ];
     for ((name, of), bound) in quantities {
         bounded_or_reported(&format!("{name}, max"), largest(&own, of), bound, out);
         reported(&format!("{name}, mean"), mean(&own, of), out);
     }
-    if let Some(bound) = bounds.better_mode {
+    if let Some(bound) = bounds.and_then(|b| b.better_mode) {
         out.at_most("constraint error, better mode, max", better, bound);
     }
     let mut table = CsvTable::new([
@@ -88,10 +90,11 @@ pub(super) fn at_unseen_loads(
     for rival in rivals {
         let errors = measured(study, &rival.model, rival.links);
         let missing = errors.iter().filter(|e| !e.found()).count() as f64;
-        let label = |what: &str| format!("{}: {what}", rival.name);
+        let label = |what: &str| format!("{what}, {}", rival.name);
         reported(&label("loads without a rest"), missing, out);
-        for (name, of) in quantities.map(|q| q.0) {
-            let found: Vec<Errors> = errors.iter().copied().filter(Errors::found).collect();
+        let found: Vec<Errors> = errors.iter().copied().filter(Errors::found).collect();
+        // Angles are in the table.
+        for (name, of) in quantities.map(|q| q.0).into_iter().filter(|q| q.0.contains("error")) {
             reported(&label(&format!("{name}, max")), largest(&found, of), out);
             reported(&label(&format!("{name}, mean")), mean(&found, of), out);
         }
@@ -143,19 +146,49 @@ fn rows(
 /// The blend beside the sample whose effectors are nearest to the full equilibrium's, that sample alone.
 ///
 /// An error below the placement's tolerance is as good as none: the ratio is that of the blend's error to the larger of
-/// the sample's error and the tolerance. Without that floor it is reported, down to the errors at samples.
+/// the sample's error and the tolerance, bounded for the static error and for the link poses that the placement was
+/// about. Without that floor it is reported, with how large the errors are where it is above 1.1.
 pub(super) fn beside_nearest(study: &Study<'_>, out: &mut Recorder) {
+    let Some(pairs) = pairs(study) else {
+        out.fail("error over the nearest sample's", 1.1, "a sample alone makes no model");
+        return;
+    };
+    let s = study.settings;
+    let by_twists = matches!(s.mode, Mode::Twists);
+    let bound = |meant: bool| s.bounds.map(|b| b.nearest).filter(|_| meant);
+    let quantities: [(Quantity, f64, f64, bool); 3] = [
+        (("twists", |e| e.twists), s.constraint_tolerance, GAP_AT_SAMPLE, by_twists),
+        (("joint space", |e| e.joint_space), s.constraint_tolerance, GAP_AT_SAMPLE, !by_twists),
+        (("static", |e| e.statics), s.static_tolerance, STATIC_AT_SAMPLE, true),
+    ];
+    for ((name, of), tolerance, rounding, meant) in quantities {
+        let ratio = |(blend, single): &(Errors, Errors), floor: f64| match of(single).is_finite() {
+            true => of(blend) / of(single).max(floor),
+            // No worse than nothing.
+            false if of(blend).is_finite() => 0.0,
+            false => 1.0,
+        };
+        let worst = |floor: f64| pairs.iter().map(|p| ratio(p, floor)).fold(0.0, f64::max);
+        let label = |what: &str| format!("{name} error over the nearest sample's, {what}");
+        let value = worst(tolerance);
+        bounded_or_reported(&label("above tolerance"), value, bound(meant), out);
+        reported(&label("all"), worst(rounding), out);
+        let worse = || pairs.iter().filter(|p| ratio(p, rounding) > 1.1);
+        reported(&label("loads above 1.1"), worse().count() as f64, out);
+        let there = worse().map(|p| of(&p.0)).fold(0.0, f64::max);
+        reported(&format!("largest {name} error at those loads"), there, out);
+    }
+}
+
+/// Errors of the blend and of the nearest sample alone.
+fn pairs(study: &Study<'_>) -> Option<Vec<(Errors, Errors)>> {
     let model = &study.placed.model;
     let data = model.data();
-    let alone: Option<Vec<BlendedModel>> = data
+    let alone: Vec<BlendedModel> = data
         .samples
         .iter()
         .map(|s| BlendedModel::new(BlendData { samples: vec![s.clone()], ..data.clone() }).ok())
-        .collect();
-    let Some(alone) = alone else {
-        out.fail("error over that of the nearest sample", 1.1, "a sample alone makes no model");
-        return;
-    };
+        .collect::<Option<_>>()?;
     let pair = |t: &Truth| -> (Errors, Errors) {
         let poses = study.ruler.effectors(&t.equilibrium.world_from_link);
         let far = |i: usize| {
@@ -166,38 +199,5 @@ pub(super) fn beside_nearest(study: &Study<'_>, out: &mut Recorder) {
         let errors = |m| study.ruler.errors(m, LinkBlend::Average, t);
         (errors(model), errors(&alone[nearest]))
     };
-    let pairs: Vec<(Errors, Errors)> = study.unseen.par_iter().map(pair).collect();
-    let s = study.settings;
-    let quantities: [(Quantity, f64, f64); 3] = [
-        (("constraint error, twists", |e| e.twists), s.constraint_tolerance, GAP_AT_SAMPLE),
-        (
-            ("constraint error, joint space", |e| e.joint_space),
-            s.constraint_tolerance,
-            GAP_AT_SAMPLE,
-        ),
-        (("static error", |e| e.statics), s.static_tolerance, STATIC_AT_SAMPLE),
-    ];
-    for ((name, of), tolerance, rounding) in quantities {
-        let ratios = |floor: f64| -> Vec<f64> {
-            let ratio = |(blend, single): &(Errors, Errors)| match of(single).is_finite() {
-                true => of(blend) / of(single).max(floor),
-                // No worse than nothing.
-                false if of(blend).is_finite() => 0.0,
-                false => 1.0,
-            };
-            pairs.iter().map(ratio).collect()
-        };
-        let worst = |r: &[f64]| r.iter().copied().fold(0.0, f64::max);
-        let check = format!("{name} over the nearest sample's");
-        bounded_or_reported(
-            &format!("{check}, beyond tolerance"),
-            worst(&ratios(tolerance)),
-            s.bounds.nearest,
-            out,
-        );
-        let all = ratios(rounding);
-        reported(&format!("{check}, all"), worst(&all).min(REPORTED), out);
-        let worse = all.iter().filter(|r| **r > 1.1).count();
-        reported(&format!("{check}: loads above 1.1"), worse as f64, out);
-    }
+    Some(study.unseen.par_iter().map(pair).collect())
 }

@@ -13,7 +13,7 @@ use forks_testkit::Rng;
 use rayon::prelude::*;
 
 use super::{
-    Study, reported,
+    Study, bounded_or_reported, reported,
     rivals::{PAPER, Rival},
 };
 use crate::validate::record::Recorder;
@@ -57,6 +57,7 @@ pub(super) fn check(study: &Study<'_>, rivals: &[Rival], out: &mut Recorder) -> 
         out.fail("∮w·φ", REMAINDER, "a pose of a cycle is not finite");
         return Ok(());
     };
+    let bound = |b| study.settings.bound(b);
     let largest = |all: &[Work], of: &dyn Fn(&Work) -> f64| all.iter().map(of).fold(0.0, f64::max);
     let errors: [f64; 3] = core::array::from_fn(|k| largest(&energy, &|w| w[k].abs()));
     reported("∮w·φ over ∮|w·φ|, energy, 256 points", errors[0], out);
@@ -64,10 +65,15 @@ pub(super) fn check(study: &Study<'_>, rivals: &[Rival], out: &mut Recorder) -> 
     reported("∮w·φ over ∮|w·φ|, energy, 1024 points", errors[2], out);
     for (k, steps) in ["256 to 512", "512 to 1024"].iter().enumerate() {
         let order = (errors[k] / errors[k + 1]).log2();
-        out.at_most(&format!("∮w·φ, energy: order below 2, {steps}"), 2.0 - order, ORDER);
+        bounded_or_reported(
+            &format!("∮w·φ, energy: order below 2, {steps}"),
+            2.0 - order,
+            bound(ORDER),
+            out,
+        );
     }
     let name = format!("∮w·φ over ∮|w·φ|, energy, {CYCLES} cycles, extrapolated");
-    out.at_most(&name, largest(&energy, &extrapolated), REMAINDER);
+    bounded_or_reported(&name, largest(&energy, &extrapolated), bound(REMAINDER), out);
     let mut table = CsvTable::new(["form", "cycle", "256 points", "512 points", "1024 points"]);
     rows("energy", &energy, &mut table)?;
     let paper = rivals.iter().find(|r| r.name == PAPER).map(|r| r.model.clone());

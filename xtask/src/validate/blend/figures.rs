@@ -140,9 +140,11 @@ fn curve(study: &Study<'_>, model: &BlendedModel, pull: &Pull) -> Vec<Point> {
     let known = study.unseen.iter().map(|t| largest(&t.forces)).fold(0.0, f64::max);
     let mut end = 1e-2 * known;
     for _ in 0..STEPS {
-        match point(study, model, pull, end * GROWTH, false) {
-            Some(p) if p.displacement < until && p.force < 4.0 * known => end *= GROWTH,
-            _ => break,
+        let Some(p) = point(study, model, pull, end * GROWTH, false) else { break };
+        end *= GROWTH;
+        // Stiff directions straighten out before the end.
+        if p.displacement >= until || p.force >= 4.0 * known {
+            break;
         }
     }
     let mut forces: Vec<(f64, bool)> =
@@ -151,7 +153,7 @@ fn curve(study: &Study<'_>, model: &BlendedModel, pull: &Pull) -> Vec<Point> {
     forces.sort_by(|a, b| a.0.total_cmp(&b.0));
     let all = forces.par_iter().map(|&(f, s)| point(study, model, pull, f, s));
     let found: Vec<Option<Point>> = all.collect();
-    found.into_iter().flatten().filter(|p| p.displacement <= 1.05 * until).collect()
+    found.into_iter().flatten().filter(|p| p.displacement <= until || p.sample).collect()
 }
 
 fn figure_7(study: &Study<'_>, single: &BlendedModel, out: &Recorder) -> Result<(), String> {
@@ -256,11 +258,12 @@ fn figure_6(study: &Study<'_>, single: &BlendedModel, out: &Recorder) -> Result<
         let view = View::new(right, up).map_err(|e| e.to_string())?;
         let title = format!("Relative displacement {:.2}: {name}", truth.displacement);
         let mut drawing = Drawing::new(title, view)
-            .layer(Layer::new("rest", bars(study, &rest)).stroke(Stroke::Dotted))
-            .layer(Layer::new("full", bars(study, &truth.equilibrium.world_from_link)));
+            .layer(Layer::new("rest", bars(study, &rest)).stroke(Stroke::Dotted));
         if let Some(poses) = poses {
             drawing = drawing.layer(Layer::new(name, bars(study, &poses)).marks());
         }
+        let full = bars(study, &truth.equilibrium.world_from_link);
+        let drawing = drawing.layer(Layer::new("full", full).stroke(Stroke::Dashed));
         drawing.save(path).map_err(|e| e.to_string())?;
     }
     Ok(())

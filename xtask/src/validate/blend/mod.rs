@@ -41,9 +41,8 @@ pub(crate) struct Blend {
     pub(crate) static_tolerance: f64,
     /// The link poses that the placement's constraint error is about.
     pub(crate) mode: Mode,
-    /// Bounds; errors without one are reported.
-    #[serde(default)]
-    pub(crate) bounds: Bounds,
+    /// Bounds; without them everything is only reported.
+    pub(crate) bounds: Option<Bounds>,
     /// The plane of the drawings: world directions to the right and up.
     pub(crate) view: [[f64; 3]; 2],
 }
@@ -71,17 +70,17 @@ pub(crate) enum Mode {
 }
 
 /// Bounds of the largest errors at the unseen loads.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Bounds {
     /// Constraint error, every link by its own twist.
-    pub(crate) twists: Option<f64>,
-    /// The same of the better mode.
+    pub(crate) twists: f64,
+    /// The same of the better mode, where it is another one.
     pub(crate) better_mode: Option<f64>,
     /// Static error of an effector.
-    pub(crate) statics: Option<f64>,
+    pub(crate) statics: f64,
     /// Error over that of the nearest sample alone.
-    pub(crate) nearest: Option<f64>,
+    pub(crate) nearest: f64,
 }
 
 /// Bound of what is only reported.
@@ -136,6 +135,13 @@ fn placement(b: &Blend) -> Placement {
         seed: b.seed,
         training_loads: b.training_loads,
         ..Placement::default()
+    }
+}
+
+impl Blend {
+    /// A bound that holds where the scenario has bounds at all.
+    fn bound(&self, bound: f64) -> Option<f64> {
+        self.bounds.map(|_| bound)
     }
 }
 
