@@ -1,6 +1,8 @@
 //! Steps and poses of blends, for instruction and allocation counts: `blend_once
 //! single|average|logarithm|step|all MECHANISM LINKS SAMPLES CALLS`, where `single` is the poses of the first sample alone.
-//! `blend_once ratios MECHANISM LINKS` prints the costs of the links relative to one model, one line per number of samples.
+//! `blend_once ratios MECHANISM LINKS` prints the costs of the links relative to one model, one line per number of samples,
+//! and what a step costs; a fourth argument `bent` or `metric` makes the samples bend, or lets them weigh in their metrics
+//! as well.
 //! `valgrind` prints the same number of allocations for 10 and 1000 calls, as no call allocates.
 
 use std::{
@@ -9,11 +11,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use forks_benches::blended::blended;
+use forks_benches::blended::{blended, blended_of};
 use forks_mechanism::parametric::{self, HelixJoints, Parametric};
 use forks_rom::{
     BlendedModel, BlendedState, BlendedStepper, EffectorLoad, LinkBlend, LoadFrame, PoseBuffer,
-    State,
+    State, Weights,
     lie::{Wrench, glam::DVec3},
 };
 
@@ -100,7 +102,15 @@ fn main() {
     let p = mechanism(name, links);
     let run = |samples: usize| Run::new(blended(&p, samples).expect("named mechanisms bend"));
     if what == "ratios" {
-        return ratios([1, 2, 4, 8].map(|n| (n, run(n))));
+        let kind = text(3, "straight");
+        let weights = match kind {
+            "metric" => Weights::Metric { exponent: 6, energy: 1.0 },
+            _ => Weights::default(),
+        };
+        return ratios([1, 2, 4, 8].map(|n| {
+            let model = blended_of(&p, n, kind != "straight", weights);
+            (n, Run::new(model.expect("named mechanisms bend")))
+        }));
     }
     let mut run = run(number(3, 4));
     let each = run.time(what, number(4, 1000));

@@ -29,6 +29,20 @@ fn force(k: usize, count: usize) -> DVec3 {
 /// # Errors
 /// An equilibrium that is not found, a pose that cannot be reduced; neither happens for the named mechanisms.
 pub fn blended(p: &Parametric, count: usize) -> Result<BlendedModel, String> {
+    blended_of(p, count, false, Weights::default())
+}
+
+/// The same with samples that bend, where `bent`, and other weights.
+///
+/// # Errors
+/// As [`blended`].
+pub fn blended_of(
+    p: &Parametric,
+    count: usize,
+    bent: bool,
+    weights: Weights,
+) -> Result<BlendedModel, String> {
+    let options = EquilibriumOptions::default();
     let m = &p.mechanism;
     let names: Vec<&str> = p.effectors.iter().map(|&l| m.link(l).name.as_str()).collect();
     let problem = Problem::new(m, &names, &ProblemOptions::default()).map_err(|e| e.to_string())?;
@@ -40,16 +54,18 @@ pub fn blended(p: &Parametric, count: usize) -> Result<BlendedModel, String> {
             frame: WrenchFrame::World,
         };
         let loads = Loads { gravity: false, wrenches: vec![wrench] };
-        let at = problem.equilibrium(&loads, &EquilibriumOptions::default());
+        let at = problem.equilibrium(&loads, &options);
         match at.status {
-            EquilibriumStatus::Converged => {
-                Sample::new(&problem, &at, &loads).map_err(|e| e.to_string())
+            EquilibriumStatus::Converged => match bent {
+                true => Sample::bent(&problem, &at, &loads, &options),
+                false => Sample::new(&problem, &at, &loads),
             }
+            .map_err(|e| e.to_string()),
             status => Err(format!("sample {k}: the equilibrium is {}", status.name())),
         }
     };
     let samples: Vec<Sample> = (0..count).map(sample).collect::<Result<_, _>>()?;
     let text = |e: BlendError| e.to_string();
-    let data = blend_data(&samples[0].effector_poses(), &samples, Weights::default());
+    let data = blend_data(&samples[0].effector_poses(), &samples, weights);
     BlendedModel::new(data.map_err(text)?).map_err(|e| e.to_string())
 }
