@@ -106,7 +106,7 @@ impl<'a> Drawing<'a> {
         let scale = limit * part;
         forces.iter_mut().for_each(|(_, f)| *f *= scale);
         let before = path.iter().rev().find(|(s, _)| *s <= scale);
-        self.solver.next_to(before.map_or(&self.start, |b| &b.1), forces)
+        self.solver.next_to(before.map_or(self.start, |b| &b.1), forces)
     }
 
     /// Equilibria under growing multiples of forces, until an effector's relative displacement is nearly `most` or the
