@@ -141,18 +141,18 @@ impl<'a> Gauge<'a> {
 
     /// The same at the full equilibrium's effector poses, the static error from the next step of Newton's method there:
     /// much cheaper than [`Gauge::errors`], and smooth where the blend has several equilibria.
-    pub fn errors_nearby(
-        &self,
-        blend: &BlendedModel,
-        truth: &Truth,
-        mode: Reconstruction,
-    ) -> (f64, f64) {
+    /// Angles are not measured, and joint space only where asked for: both are 0 otherwise.
+    pub fn errors_nearby(&self, blend: &BlendedModel, truth: &Truth, joint_space: bool) -> Errors {
         let full = effector_poses(self.problem, &truth.equilibrium.world_from_link);
         let still = vec![Twist::ZERO; full.len()];
-        let Ok((x, _, _)) = blend.coordinates_of(&full, &still) else {
-            return (f64::INFINITY, f64::INFINITY);
-        };
-        (self.position_gap(blend, &x, mode), self.next_step(blend, truth, &full, &x))
+        let Ok((x, _, _)) = blend.coordinates_of(&full, &still) else { return Errors::NONE };
+        let gap = |mode| self.position_gap(blend, &x, mode);
+        Errors {
+            constraint: gap(Reconstruction::Twist),
+            angle: 0.0,
+            joint_space: if joint_space { gap(Reconstruction::JointSpace) } else { 0.0 },
+            statics: self.next_step(blend, truth, &full, &x),
+        }
     }
 
     fn next_step(&self, blend: &BlendedModel, truth: &Truth, full: &[Pose], x: &[f64]) -> f64 {

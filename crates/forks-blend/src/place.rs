@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use forks_dynamics::{Equilibrium, EquilibriumStatus, potential_energy};
 use forks_mechanism::{lie::glam::DVec3, parametric::SplitMix64};
 use forks_reduce::Problem;
-use forks_rom::{BlendedModel, Reconstruction, Weights};
+use forks_rom::{BlendedModel, Weights};
 use rayon::prelude::*;
 
 use crate::{
@@ -108,7 +108,7 @@ impl<'a> Placer<'a> {
             rest: &self.solver.rest,
             training: &training,
             candidates: &candidates,
-            mode: p.reconstruction,
+            joint_space_tolerance: p.joint_space_tolerance,
             constraint_tolerance: p.constraint_tolerance,
             static_tolerance: p.static_tolerance,
         };
@@ -217,11 +217,9 @@ impl<'a> Placer<'a> {
 
     fn badness_of(&self, e: &Errors) -> f64 {
         let p = self.placement;
-        let constraint = match p.reconstruction {
-            Reconstruction::Twist => e.constraint,
-            Reconstruction::JointSpace => e.joint_space,
-        };
-        (constraint / p.constraint_tolerance).max(e.statics / p.static_tolerance)
+        (e.constraint / p.constraint_tolerance)
+            .max(e.joint_space / p.joint_space_tolerance)
+            .max(e.statics / p.static_tolerance)
     }
 
     fn badness(&self, r: &Round) -> f64 {

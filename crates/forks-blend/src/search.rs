@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use forks_mechanism::lie::Pose;
-use forks_rom::{BlendedModel, Reconstruction, Weights};
+use forks_rom::{BlendedModel, Weights};
 use rayon::prelude::*;
 
 use crate::{
@@ -28,8 +28,8 @@ pub(crate) struct Search<'a> {
     pub(crate) rest: &'a [Pose],
     pub(crate) training: &'a [Truth],
     pub(crate) candidates: &'a [Sized],
-    pub(crate) mode: Reconstruction,
     pub(crate) constraint_tolerance: f64,
+    pub(crate) joint_space_tolerance: f64,
     pub(crate) static_tolerance: f64,
 }
 
@@ -49,9 +49,10 @@ impl Search<'_> {
 
     /// (error/tolerance)⁴ at one load.
     fn share(&self, blend: &BlendedModel, load: usize) -> f64 {
-        let (constraint, statics) =
-            self.gauge.errors_nearby(blend, &self.training[load], self.mode);
-        share((constraint / self.constraint_tolerance).max(statics / self.static_tolerance))
+        let joints = self.joint_space_tolerance.is_finite();
+        let e = self.gauge.errors_nearby(blend, &self.training[load], joints);
+        let bad = (e.constraint / self.constraint_tolerance).max(e.statics / self.static_tolerance);
+        share(bad.max(e.joint_space / self.joint_space_tolerance))
     }
 
     fn norm(&self, sum: f64) -> f64 {

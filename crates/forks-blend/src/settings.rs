@@ -2,7 +2,7 @@
 
 use forks_dynamics::EquilibriumOptions;
 use forks_reduce::Problem;
-use forks_rom::{BlendedModel, Reconstruction, Weights};
+use forks_rom::{BlendedModel, Weights};
 
 use crate::{
     error::BlendError,
@@ -17,12 +17,12 @@ pub struct Placement {
     pub regions: Vec<LoadRegion>,
     /// All regions are loaded at once, in all proportions; otherwise one at a time.
     pub together: bool,
-    /// Largest constraint error allowed (gaps at joints and effectors over r, poses blended link by link).
+    /// Largest constraint error allowed (gaps at joints and effectors over r), poses blended link by link.
     pub constraint_tolerance: f64,
     /// Largest static error of an effector allowed, relative to its displacement.
     pub static_tolerance: f64,
-    /// Which link poses the constraint error is about.
-    pub reconstruction: Reconstruction,
+    /// The same for links that are shown by blended joint displacements; infinite: not looked at.
+    pub joint_space_tolerance: f64,
     /// Largest number of samples, the one at rest included.
     pub max_samples: usize,
     /// Exponents of the weights to choose from.
@@ -51,7 +51,7 @@ impl Default for Placement {
             together: true,
             constraint_tolerance: 0.01,
             static_tolerance: 0.02,
-            reconstruction: Reconstruction::Twist,
+            joint_space_tolerance: f64::INFINITY,
             max_samples: 8,
             exponents: vec![4, 6, 8],
             energies: vec![0.1, 1.0, 10.0],
@@ -175,6 +175,8 @@ impl Placement {
         }
         positive("tolerance of the constraint error", self.constraint_tolerance)?;
         positive("tolerance of the static error", self.static_tolerance)?;
+        let joints = self.joint_space_tolerance;
+        setting("tolerance of the error in joint space", joints, joints > 0.0, "above 0")?;
         positive("number of samples", self.max_samples as f64)?;
         positive("number of training loads", self.training_loads as f64)?;
         positive("number of exponents", self.exponents.len() as f64)

@@ -10,7 +10,7 @@ use std::{
 use forks_blend::{BlendError, LoadRegion, Placed, Placement, PlacementStatus, Progress, place};
 use forks_io::write_atomically;
 use forks_mechanism::lie::glam::DVec3;
-use forks_rom::{Reconstruction, Weights};
+use forks_rom::Weights;
 use serde::Serialize;
 
 use crate::{
@@ -33,10 +33,7 @@ pub(crate) fn run(args: &BlendArgs) -> Result<ExitCode, CliError> {
     let placement = Placement {
         regions: (0..problem.effectors.len()).map(region).collect(),
         together: !args.one_at_a_time,
-        reconstruction: match args.joint_space {
-            true => Reconstruction::JointSpace,
-            false => Reconstruction::Twist,
-        },
+        joint_space_tolerance: args.joint_space_tolerance.unwrap_or(f64::INFINITY),
         constraint_tolerance: args.tolerance,
         static_tolerance: args.static_tolerance,
         max_samples: args.samples,

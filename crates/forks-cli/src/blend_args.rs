@@ -36,10 +36,6 @@ pub(crate) struct BlendArgs {
     #[arg(long)]
     pub(crate) one_at_a_time: bool,
 
-    /// Links are to be shown by blended joint displacements: the constraint error is theirs
-    #[arg(long)]
-    pub(crate) joint_space: bool,
-
     /// Relative displacement of an effector up to which forces grow
     #[arg(long, value_name = "D", value_parser = duration, default_value = "1")]
     pub(crate) until: f64,
@@ -47,6 +43,10 @@ pub(crate) struct BlendArgs {
     /// Largest constraint error: gaps at joints and effectors over the mechanism's size
     #[arg(long, value_name = "E", value_parser = duration, default_value = "0.01")]
     pub(crate) tolerance: f64,
+
+    /// Largest constraint error of links that are shown by blended joint displacements; default: not looked at
+    #[arg(long, value_name = "E", value_parser = duration)]
+    pub(crate) joint_space_tolerance: Option<f64>,
 
     /// Largest static error of an effector over its displacement
     #[arg(long, value_name = "E", value_parser = duration, default_value = "0.02")]

@@ -11,7 +11,6 @@ use std::ops::ControlFlow;
 
 use forks_blend::{LoadRegion, Placed, Placement, Truth, place, unseen_loads};
 use forks_mechanism::lie::glam::DVec3;
-use forks_rom::Reconstruction;
 use serde::Deserialize;
 
 use super::{case::Case, record::Recorder};
@@ -38,6 +37,7 @@ pub(crate) struct Blend {
     pub(crate) unseen_seed: u64,
     /// Tolerances of the placement.
     pub(crate) constraint_tolerance: f64,
+    pub(crate) joint_space_tolerance: Option<f64>,
     pub(crate) static_tolerance: f64,
     /// The link poses that the placement's constraint error is about.
     pub(crate) mode: Mode,
@@ -127,10 +127,7 @@ fn placement(b: &Blend) -> Placement {
         together: false,
         constraint_tolerance: b.constraint_tolerance,
         static_tolerance: b.static_tolerance,
-        reconstruction: match b.mode {
-            Mode::Twists => Reconstruction::Twist,
-            Mode::JointSpace => Reconstruction::JointSpace,
-        },
+        joint_space_tolerance: b.joint_space_tolerance.unwrap_or(f64::INFINITY),
         max_samples: b.samples,
         seed: b.seed,
         training_loads: b.training_loads,
