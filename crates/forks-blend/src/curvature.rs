@@ -4,6 +4,9 @@
 //! each of its directions, its change is the third derivative T. Of the quadratic maps q with ηᵀK q(η) = −T(η, η, η)/3 the
 //! smallest is taken: in the eigenvectors of K, q_{k,ij} = −T_ijk κ_k / (κ_i² + κ_j² + κ_k²), so that stiff directions bend
 //! for soft ones. K = 𝓗 + b_η·q″ depends on q: the two are found in turn.
+//!
+//! Effectors that cannot move in every way follow ξ = Bη + ½ c(η, η) with BᵀS²c = 0. The model's energy has bᵀξ, and with it
+//! bᵀc: T is the third derivative of what is left, and c comes from the directions of motion at the same equilibria.
 
 use forks_dynamics::{
     Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, continue_equilibrium,
@@ -230,8 +233,8 @@ fn tangents(here: &ModelData, there: &ModelData) -> Option<Matrix> {
     Some(lu_solve(&own.transpose(), &moved.transpose()).transpose())
 }
 
-/// ∂²(U′ − b·c/2)/∂η² of the energy of a sample `there`, at the coordinates η of `here` that lead to it, b the wrench here:
-/// what is left to the quadratic and cubic terms in η.
+/// ∂²(U′ − b·c/2)/∂η² of the energy of a sample `there`, at the coordinates η of `here` that lead to it, b the wrench
+/// here: what is left to the quadratic and cubic terms in η.
 fn second_derivative(here: &ModelData, paths: &Paths, there: &ModelData, eta: &[f64]) -> Matrix {
     const STEP: f64 = 1e-5;
     let (rows, n) = (here.basis.rows(), eta.len());

@@ -2,9 +2,11 @@
 //!
 //! The equilibrium is the one with the effectors where the blend has them. They are held by six-dimensional springs to
 //! those poses; loads take over the springs' wrenches, by Newton's method with the reduced model there, until the springs
-//! carry nothing that more corrections would take from them. Where that path has no end, the loads begin as the wrenches that the blend says hold the effectors
-//! (not at first: in directions in which the mechanism hardly gives these may be far off). Poses held in this way may be
-//! unstable under the wrenches alone; samples of blends may be.
+//! carry nothing that more corrections would take from them. Where that path has no end, the loads begin as the wrenches
+//! that the blend says hold the effectors (not at first: in directions in which the mechanism hardly gives these may be far
+//! off). Poses held in this way may be unstable under the wrenches alone; samples of blends may be.
+//!
+//! Where other samples of the blend bend the new one does, and it is at most ten times as stiff as the stiffest of them.
 //!
 //! The chart stays as it is, but for further columns where the new sample moves in a direction that no other one does:
 //! coordinates of a state carry over bit by bit ([`forks_rom::Crossfade`] does the rest).
@@ -306,8 +308,8 @@ impl<'a> Held<'a> {
         Ok((e, self.loads(&at)))
     }
 
-    /// Sets the loads this part of the way to those that hold the effectors where they should be, to first order: S²B (Bᵀb + 𝓗 η) with the
-    /// reduced model here. Where there is none they stay.
+    /// Sets the loads this part of the way to those that hold the effectors where they should be, to first order:
+    /// S²B (Bᵀb + 𝓗 η) with the reduced model here. Where there is none they stay.
     fn predict(&mut self, e: &Equilibrium, at: &[Pose], part: f64) {
         let Ok(sample) = Sample::new(self.problem, e, &self.loads(at)) else { return };
         let d = &sample.data;

@@ -143,7 +143,8 @@ fn rows(
     Ok(())
 }
 
-/// The blend beside the sample whose effectors are nearest to the full equilibrium's, that sample alone.
+/// The blend beside the sample whose effectors are nearest to the full equilibrium's, that sample alone; distances are those
+/// of plain weights, lengths over r.
 ///
 /// An error below the placement's tolerance is as good as none: the ratio is that of the blend's error to the larger of
 /// the sample's error and the tolerance, bounded for the static error and for the link poses that the placement was
@@ -193,7 +194,8 @@ fn pairs(study: &Study<'_>) -> Option<Vec<(Errors, Errors)>> {
         let poses = study.ruler.effectors(&t.equilibrium.world_from_link);
         let far = |i: usize| {
             let there = data.samples[i].model.data().effectors.iter().map(|e| e.rest);
-            study.ruler.distance(&there.collect::<Vec<_>>(), &poses)
+            let twists = there.zip(&poses).map(|(a, b)| a.twist_to(b));
+            twists.map(|t| t.scale_linear(1.0 / study.ruler.r).norm().powi(2)).sum::<f64>()
         };
         let nearest = (0..alone.len()).min_by(|&a, &b| far(a).total_cmp(&far(b))).unwrap_or(0);
         let errors = |m| study.ruler.errors(m, LinkBlend::Average, t);
