@@ -61,6 +61,9 @@ pub(super) fn at_unseen_loads(
     let missing = own.iter().filter(|e| !e.found()).count() as f64;
     let all = study.settings.bound(0.0);
     bounded_or_reported("unseen loads without a rest of the blend", missing, all, out);
+    // Where there is a bound, a load without a rest exceeds it.
+    let counts = |e: &Errors| e.found() || bounds.is_some();
+    let counted: Vec<Errors> = own.iter().copied().filter(counts).collect();
     let better = largest(&own, |e| e.twists).min(largest(&own, |e| e.joint_space));
     let quantities: [(Quantity, Option<f64>); 5] = [
         (("constraint error, twists", |e| e.twists), bounds.map(|b| b.twists)),
@@ -70,8 +73,8 @@ pub(super) fn at_unseen_loads(
         (("static error", |e| e.statics), bounds.map(|b| b.statics)),
     ];
     for ((name, of), bound) in quantities {
-        bounded_or_reported(&format!("{name}, max"), largest(&own, of), bound, out);
-        reported(&format!("{name}, mean"), mean(&own, of), out);
+        bounded_or_reported(&format!("{name}, max"), largest(&counted, of), bound, out);
+        reported(&format!("{name}, mean"), mean(&counted, of), out);
     }
     if let Some(bound) = bounds.and_then(|b| b.better_mode) {
         out.at_most("constraint error, better mode, max", better, bound);
