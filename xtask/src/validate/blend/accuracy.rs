@@ -158,11 +158,12 @@ pub(super) fn beside_nearest(study: &Study<'_>, out: &mut Recorder) {
         return;
     };
     let s = study.settings;
+    let joint_space = s.joint_space_tolerance.unwrap_or(s.constraint_tolerance);
     let by_twists = matches!(s.mode, Mode::Twists);
     let bound = |meant: bool| s.bounds.map(|b| b.nearest).filter(|_| meant);
     let quantities: [(Quantity, f64, f64, bool); 3] = [
         (("twists", |e| e.twists), s.constraint_tolerance, GAP_AT_SAMPLE, by_twists),
-        (("joint space", |e| e.joint_space), s.constraint_tolerance, GAP_AT_SAMPLE, !by_twists),
+        (("joint space", |e| e.joint_space), joint_space, GAP_AT_SAMPLE, !by_twists),
         (("static", |e| e.statics), s.static_tolerance, STATIC_AT_SAMPLE, true),
     ];
     for ((name, of), tolerance, rounding, meant) in quantities {
