@@ -237,13 +237,17 @@ impl<'a> Placer<'a> {
         let (mut training, mut skipped) = (vec![], vec![]);
         let of = self.placement.training_loads;
         for k in 0..of {
-            let truth = drawing.draw(&mut rng, k, true);
-            if is_stable(&truth.equilibrium) {
-                training.push(truth);
-            } else {
-                let reason = truth.equilibrium.status.name().to_owned();
-                skipped.push(Skipped { forces: truth.forces, reason });
-            }
+            let (truth, broken) = drawing.draw(&mut rng, k, true);
+            let still = truth.forces.iter().all(|f| f.1 == DVec3::ZERO);
+            let (good, bad) = match is_stable(&truth.equilibrium) {
+                true => ((!still).then_some(truth), broken),
+                false => (None, Some(truth)),
+            };
+            training.extend(good);
+            skipped.extend(bad.map(|t| {
+                let reason = t.equilibrium.status.name().to_owned();
+                Skipped { forces: t.forces, reason }
+            }));
             if progress(&Progress::Trained { done: k + 1, of }).is_break() {
                 return (training, skipped, true);
             }
@@ -340,7 +344,7 @@ pub fn unseen_loads(
     let mut rng = SplitMix64::new(seed);
     let mut out = Vec::new();
     for k in 0..2 * count {
-        let truth = drawing.draw(&mut rng, k, false);
+        let (truth, _) = drawing.draw(&mut rng, k, false);
         if truth.equilibrium.status == EquilibriumStatus::Converged {
             out.push(truth);
         }

@@ -76,15 +76,20 @@ impl<'a> Drawing<'a> {
         for r in regions {
             let axis = r.axis.normalize();
             let small = first(r.effector, axis);
-            let path = out.path(&vec![(r.effector, axis * small)], r.displacement);
+            let (path, _) = out.path(&vec![(r.effector, axis * small)], r.displacement);
             out.sizes.push(small * path.last().map_or(0.0, |p| p.0));
         }
         out
     }
 
-    /// `count` loads with their equilibria. With `edges`, a part of them lies on the region's edges, where a blend
-    /// is worst.
-    pub(crate) fn draw(&self, rng: &mut SplitMix64, k: usize, edges: bool) -> Truth {
+    /// Load number `k` with its equilibrium, and the first load of the same kind that has none, if the region ends there.
+    /// With `edges`, a part of the loads lies on the region's edges, where a blend is worst.
+    pub(crate) fn draw(
+        &self,
+        rng: &mut SplitMix64,
+        k: usize,
+        edges: bool,
+    ) -> (Truth, Option<Truth>) {
         let turns = if self.together { 1 } else { self.regions.len() };
         let mut forces = Forces::new();
         let alone = self.regions.len() == 1 || !self.together;
@@ -99,19 +104,19 @@ impl<'a> Drawing<'a> {
             forces.push((r.effector, r.direction(outward, around) * (size * part)));
         }
         let displacement = self.regions.iter().fold(f64::INFINITY, |m, r| m.min(r.displacement));
-        let path = self.path(&forces, displacement);
+        let (path, broken) = self.path(&forces, displacement);
         let part = rng.uniform();
         let part = if edges && (k / turns) % 4 == 2 { 1.0 } else { part };
         let limit = path.last().map_or(0.0, |p| p.0);
         let scale = limit * part;
         forces.iter_mut().for_each(|(_, f)| *f *= scale);
         let before = path.iter().rev().find(|(s, _)| *s <= scale);
-        self.solver.next_to(before.map_or(self.start, |b| &b.1), forces)
+        (self.solver.next_to(before.map_or(self.start, |b| &b.1), forces), broken)
     }
 
     /// Equilibria under growing multiples of forces, until an effector's relative displacement is nearly `most` or the
-    /// path ends.
-    fn path(&self, forces: &Forces, most: f64) -> Vec<(f64, Equilibrium)> {
+    /// path ends; if it does because there is no stable equilibrium, what the solver says there.
+    fn path(&self, forces: &Forces, most: f64) -> (Vec<(f64, Equilibrium)>, Option<Truth>) {
         let at = |scale: f64, from: &Equilibrium| {
             let scaled = forces.iter().map(|&(e, f)| (e, f * scale)).collect();
             self.solver.next_to(from, scaled)
@@ -126,7 +131,7 @@ impl<'a> Drawing<'a> {
             let truth = at(scale, here);
             let further = truth.displacement - moved;
             if !is_stable(&truth.equilibrium) {
-                break;
+                return (path, Some(truth));
             }
             if truth.displacement >= most {
                 beyond = Some((scale, truth.displacement));
@@ -151,6 +156,6 @@ impl<'a> Drawing<'a> {
                 }
             };
         }
-        path
+        (path, None)
     }
 }
