@@ -6,10 +6,11 @@
 use forks_lie::{Pose, glam::DVec3};
 use parry3d_f64::{
     bounding_volume::{Aabb, BoundingVolume},
-    math::Pose as ParryPose,
     query::{ContactManifold, DefaultQueryDispatcher, PersistentQueryDispatcher},
     shape::SharedShape,
 };
+
+use crate::convert::{self, from_vector};
 
 /// A shape where it is, and how fast any of its points moves at most.
 #[derive(Clone, Debug)]
@@ -86,7 +87,7 @@ impl Detector {
         self.boxes.clear();
         for (i, p) in placed.iter().enumerate() {
             let near = 0.5 * margin + h * p.speed;
-            let bounds = p.shape.compute_aabb(&parry(&p.pose)).loosened(near);
+            let bounds = p.shape.compute_aabb(&convert::pose(&p.pose)).loosened(near);
             self.boxes.push((bounds, i as u32));
         }
         self.boxes.sort_by(|a, b| a.0.mins.x.total_cmp(&b.0.mins.x).then(a.1.cmp(&b.1)));
@@ -116,7 +117,7 @@ impl Detector {
         let (first, second) = (a.shape.as_ref(), b.shape.as_ref());
         // Pairs without a rule (two planes) belong to the world and were not found.
         let _ = DefaultQueryDispatcher.contact_manifolds(
-            &parry(&a_from_b),
+            &convert::pose(&a_from_b),
             first,
             second,
             prediction,
@@ -124,13 +125,13 @@ impl Detector {
             &mut None,
         );
         for m in &self.manifolds {
-            let normal = a.pose.transform_vector(m.local_n1).normalize_or_zero();
+            let normal = a.pose.transform_vector(from_vector(m.local_n1)).normalize_or_zero();
             if normal == DVec3::ZERO {
                 continue;
             }
             for c in &m.points {
-                let one = a.pose.transform_point(c.local_p1);
-                let two = b.pose.transform_point(c.local_p2);
+                let one = a.pose.transform_point(from_vector(c.local_p1));
+                let two = b.pose.transform_point(from_vector(c.local_p2));
                 let point = (one + two) * 0.5;
                 if !(c.dist <= prediction && point.is_finite()) {
                     continue;
@@ -145,9 +146,6 @@ impl Detector {
 /// Largest distance of a shape's points from a point of its own frame.
 pub(crate) fn reach(shape: &SharedShape, from: DVec3) -> f64 {
     let bounds = shape.compute_local_aabb();
-    (bounds.mins - from).abs().max((bounds.maxs - from).abs()).length()
-}
-
-fn parry(pose: &Pose) -> ParryPose {
-    ParryPose::from_parts(pose.translation, pose.rotation)
+    let [low, high] = [bounds.mins, bounds.maxs].map(from_vector);
+    (low - from).abs().max((high - from).abs()).length()
 }

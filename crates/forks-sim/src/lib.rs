@@ -14,6 +14,7 @@ pub use forks_mechanism::Geometry;
 pub use forks_rom as rom;
 
 mod contact;
+mod convert;
 mod detect;
 mod energy;
 mod error;

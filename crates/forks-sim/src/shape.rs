@@ -10,7 +10,11 @@ use parry3d_f64::{
     utils::Array2,
 };
 
-use crate::{Material, SimError, error::check_range};
+use crate::{
+    Material, SimError,
+    convert::{vector, vectors},
+    error::check_range,
+};
 
 /// The form of a shape about its own frame; lengths in m.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,7 +109,7 @@ pub(crate) fn prepare(name: &str, form: &Form) -> Result<Prepared, SimError> {
     let shape = match form {
         Form::Geometry(Geometry::Plane) => {
             static_only = Some("plane");
-            SharedShape::halfspace(DVec3::Z)
+            SharedShape::halfspace(vector(DVec3::Z))
         }
         Form::Geometry(Geometry::Sphere { radius }) => {
             size("the radius", *radius)?;
@@ -176,7 +180,8 @@ fn hull(name: &str, points: &[DVec3]) -> Result<SharedShape, SimError> {
     if !has_volume(points) {
         return Err(fail("fewer than four points, or all of them in one plane", points.len()));
     }
-    SharedShape::convex_hull(points).ok_or_else(|| fail("the points have no hull", points.len()))
+    SharedShape::convex_hull(&vectors(points))
+        .ok_or_else(|| fail("the points have no hull", points.len()))
 }
 
 /// True if four of the points make a tetrahedron that is not flat.
@@ -217,7 +222,7 @@ fn mesh(name: &str, vertices: &[DVec3], triangles: &[[u32; 3]]) -> Result<Shared
         }
     }
     let flags = TriMeshFlags::FIX_INTERNAL_EDGES;
-    SharedShape::trimesh_with_flags(vertices.to_vec(), triangles.to_vec(), flags)
+    SharedShape::trimesh_with_flags(vectors(vertices), triangles.to_vec(), flags)
         .map_err(|_| fail("the triangles make no mesh", triangles.len()))
 }
 
@@ -238,7 +243,7 @@ fn height_field(
     // Column after column; rows along the library's z = −y.
     let entry = |k: usize| heights[(rows - 1 - k % rows) * columns + k / rows];
     let matrix = Array2::new(rows, columns, (0..heights.len()).map(entry).collect());
-    let scale = DVec3::new(size.x, 1.0, size.y);
+    let scale = vector(DVec3::new(size.x, 1.0, size.y));
     let flags = HeightFieldFlags::FIX_INTERNAL_EDGES;
     Ok(SharedShape::new(HeightField::with_flags(matrix, scale, flags)))
 }
