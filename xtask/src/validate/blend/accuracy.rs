@@ -70,7 +70,7 @@ pub(super) fn at_unseen_loads(
         (("constraint error, joint space", |e| e.joint_space), None),
         (("angles, twists (rad)", |e| e.twist_angles), None),
         (("angles, joint space (rad)", |e| e.joint_space_angles), None),
-        (("static error", |e| e.statics), bounds.map(|b| b.statics)),
+        (("static error", |e| e.statics), bounds.and_then(|b| b.statics)),
     ];
     for ((name, of), bound) in quantities {
         bounded_or_reported(&format!("{name}, max"), largest(&counted, of), bound, out);
@@ -160,7 +160,7 @@ pub(super) fn beside_nearest(study: &Study<'_>, out: &mut Recorder) {
     let s = study.settings;
     let joint_space = s.joint_space_tolerance.unwrap_or(s.constraint_tolerance);
     let by_twists = matches!(s.mode, Mode::Twists);
-    let bound = |meant: bool| s.bounds.map(|b| b.nearest).filter(|_| meant);
+    let bound = |meant: bool| s.bounds.and_then(|b| b.nearest).filter(|_| meant);
     let quantities: [(Quantity, f64, f64, bool); 3] = [
         (("twists", |e| e.twists), s.constraint_tolerance, GAP_AT_SAMPLE, by_twists),
         (("joint space", |e| e.joint_space), joint_space, GAP_AT_SAMPLE, !by_twists),

@@ -78,9 +78,10 @@ pub(crate) struct Bounds {
     /// The same of the better mode, where it is another one.
     pub(crate) better_mode: Option<f64>,
     /// Static error of an effector.
-    pub(crate) statics: f64,
-    /// Error over that of the nearest sample alone.
-    pub(crate) nearest: f64,
+    pub(crate) statics: Option<f64>,
+    /// Error over that of the nearest sample alone; where it is missing, cycles, paths and the samples themselves are
+    /// reported too.
+    pub(crate) nearest: Option<f64>,
 }
 
 /// Bound of what is only reported.
@@ -138,7 +139,7 @@ fn placement(b: &Blend) -> Placement {
 impl Blend {
     /// A bound that holds where the scenario has bounds at all.
     fn bound(&self, bound: f64) -> Option<f64> {
-        self.bounds.map(|_| bound)
+        self.bounds.and_then(|b| b.nearest).map(|_| bound)
     }
 }
 
