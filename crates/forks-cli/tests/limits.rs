@@ -1,32 +1,15 @@
 //! `--limits`: progressive springs beyond joints' limits, off unless asked for.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::{Command, Output},
-    sync::LazyLock,
-};
+mod support;
+
+use std::{fs, path::PathBuf, sync::LazyLock};
 
 use serde_json::Value;
 
+use support::{forks, json, path_in, text};
+
 fn path(name: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("limits");
-    fs::create_dir_all(&directory).unwrap();
-    directory.join(name)
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
-
-fn forks(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_forks")).args(arguments).output().expect("the program starts")
-}
-
-fn json(arguments: &[&str]) -> Value {
-    let out = forks(&[arguments, &["--json"]].concat());
-    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-    serde_json::from_slice(&out.stdout).unwrap()
+    path_in("limits", name)
 }
 
 /// A finger of two links whose hinges end at 0.2 rad; weight 2 · 9.81 N.

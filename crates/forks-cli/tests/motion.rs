@@ -1,9 +1,10 @@
 //! `forks dynamics` and `forks simulate` as a user calls them, where the motion is known beforehand.
 
+mod support;
+
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, Output},
 };
 
 use forks_mechanism::{
@@ -13,10 +14,10 @@ use forks_mechanism::{
 };
 use serde_json::Value;
 
+use support::{forks, numbers, path_in};
+
 fn path(name: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("motion");
-    fs::create_dir_all(&directory).unwrap();
-    directory.join(name)
+    path_in("motion", name)
 }
 
 fn file(name: &str, text: &str) -> String {
@@ -24,18 +25,10 @@ fn file(name: &str, text: &str) -> String {
     path(name).to_str().unwrap().to_owned()
 }
 
-fn forks(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_forks")).args(arguments).output().expect("the program starts")
-}
-
 fn json(arguments: &[&str]) -> Value {
     let out = forks(arguments);
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     serde_json::from_slice(&out.stdout).unwrap()
-}
-
-fn numbers(v: &Value) -> Vec<f64> {
-    v.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
 }
 
 /// A point mass of 2 kg, 0.5 m from a hinge about y.

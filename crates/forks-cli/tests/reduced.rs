@@ -1,9 +1,10 @@
 //! `forks reduce -o` and `forks simulate --reduced` as a user calls them, beside the library in process.
 
+mod support;
+
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, Output},
     sync::{Arc, LazyLock},
 };
 
@@ -12,28 +13,10 @@ use forks_mechanism::parametric::{HelixJoints, helix};
 use forks_rom::{EffectorLoad, LoadFrame, ReducedModel, State, Stepper};
 use serde_json::Value;
 
+use support::{forks, json, numbers, path_in, refuses, text};
+
 fn path(name: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reduced");
-    fs::create_dir_all(&directory).unwrap();
-    directory.join(name)
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
-
-fn forks(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_forks")).args(arguments).output().expect("the program starts")
-}
-
-fn json(arguments: &[&str]) -> Value {
-    let out = forks(&[arguments, &["--json"]].concat());
-    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-    serde_json::from_slice(&out.stdout).unwrap()
-}
-
-fn numbers(v: &Value) -> Vec<f64> {
-    v.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
+    path_in("reduced", name)
 }
 
 /// A helix of ten links as MJCF.
@@ -49,18 +32,6 @@ static REDUCED: LazyLock<PathBuf> = LazyLock::new(|| {
     json(&["reduce", text(&HELIX), "--effector", "link9", "-o", text(&file)]);
     file
 });
-
-/// One error sentence with every word, nothing on stdout.
-fn refuses(arguments: &[&str], words: &[&str]) {
-    let out = forks(arguments);
-    let message = String::from_utf8(out.stderr).unwrap();
-    assert_eq!(out.status.code(), Some(1), "{message}");
-    assert!(out.stdout.is_empty());
-    assert!(message.starts_with("error: ") && message.lines().count() == 1, "{message}");
-    for w in words {
-        assert!(message.contains(w), "'{w}' in: {message}");
-    }
-}
 
 fn simulate<'a>(file: &'a Path, more: &[&'a str]) -> Vec<&'a str> {
     [&["simulate", "--reduced", text(file), "--time", "0.1005", "--step", "0.001"], more].concat()

@@ -1,0 +1,47 @@
+//! The program as a user calls it, for the tests of its commands; each uses a part.
+#![allow(dead_code, unreachable_pub)]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use serde_json::Value;
+
+/// A file of one test's folder.
+pub fn path_in(folder: &str, name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    fs::create_dir_all(&directory).unwrap();
+    directory.join(name)
+}
+
+pub fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+pub fn forks(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_forks")).args(arguments).output().expect("the program starts")
+}
+
+pub fn json(arguments: &[&str]) -> Value {
+    let out = forks(&[arguments, &["--json"]].concat());
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    serde_json::from_slice(&out.stdout).unwrap()
+}
+
+pub fn numbers(v: &Value) -> Vec<f64> {
+    v.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
+}
+
+/// One error sentence with every word, nothing on stdout.
+pub fn refuses(arguments: &[&str], words: &[&str]) {
+    let out = forks(arguments);
+    let message = String::from_utf8(out.stderr).unwrap();
+    assert_eq!(out.status.code(), Some(1), "{message}");
+    assert!(out.stdout.is_empty());
+    assert!(message.starts_with("error: ") && message.lines().count() == 1, "{message}");
+    for w in words {
+        assert!(message.contains(w), "'{w}' in: {message}");
+    }
+}
