@@ -16,9 +16,9 @@ use forks_mechanism::{
     lie::{Pose, Twist, Wrench, right_jacobian, right_jacobian_inverse},
 };
 use forks_reduce::Problem;
-use forks_rom::ModelData;
+use forks_rom::{ModelData, stiffness_of_bending};
 
-use crate::{live::dead, sample::Sample, truth::effector_poses};
+use crate::{lift::scaled, live::dead, sample::Sample, truth::effector_poses};
 
 /// Displacement along the softest direction; stiffer ones are displaced by equal energies.
 const DISPLACEMENT: f64 = 1e-4;
@@ -80,8 +80,7 @@ pub(crate) fn curvature(
         0.5 * (t[(order[1], order[2])] + t[(order[2], order[1])])
     };
     let tensor = Tensor::from_fn(n, third).turned(&vectors.transpose());
-    let wrenches: Vec<f64> = d.effectors.iter().flat_map(|e| e.static_wrench.to_array()).collect();
-    let force = d.basis.transpose_mul_vec(&wrenches);
+    let force = static_force(d);
     settled(&d.hessian, &force, &tensor)
 }
 
@@ -151,9 +150,17 @@ fn load_stiffness(d: &ModelData) -> Matrix {
 
 /// S²B.
 fn dual(d: &ModelData) -> Matrix {
-    let per_area = 1.0 / (d.radius * d.radius);
-    let scale = |i: usize| if i % 6 < 3 { per_area } else { 1.0 };
-    Matrix::from_fn(d.basis.rows(), d.basis.columns(), |i, j| scale(i) * d.basis[(i, j)])
+    scaled(&d.basis, 1.0 / (d.radius * d.radius))
+}
+
+/// b, effector after effector.
+fn static_wrenches(d: &ModelData) -> Vec<f64> {
+    d.effectors.iter().flat_map(|e| e.static_wrench.to_array()).collect()
+}
+
+/// b_η = Bᵀb.
+fn static_force(d: &ModelData) -> Vec<f64> {
+    d.basis.transpose_mul_vec(&static_wrenches(d))
 }
 
 /// Samples displaced along one direction, forth and back.
@@ -258,8 +265,7 @@ fn second_derivative(here: &ModelData, paths: &Paths, there: &ModelData, eta: &[
         }
         out
     };
-    let wrench: Vec<f64> =
-        there.effectors.iter().flat_map(|e| e.static_wrench.to_array()).collect();
+    let wrench = static_wrenches(there);
     let dual = dual(there);
     let own = dual.transpose_mul(&rate(eta));
     let mut out = own.transpose_mul(&there.hessian.mul(&own));
@@ -274,8 +280,7 @@ fn second_derivative(here: &ModelData, paths: &Paths, there: &ModelData, eta: &[
             out[(i, j)] += (plus[i] - minus[i]) / (2.0 * STEP);
         }
     }
-    let held: Vec<f64> = here.effectors.iter().flat_map(|e| e.static_wrench.to_array()).collect();
-    out.sub(&paths.work(&held)).symmetric_part()
+    out.sub(&paths.work(&static_wrenches(here))).symmetric_part()
 }
 
 /// Limits the stiffness K of a sample: a direction that gives way next to nothing need not give way as little as that, and
@@ -283,20 +288,7 @@ fn second_derivative(here: &ModelData, paths: &Paths, there: &ModelData, eta: &[
 pub(crate) fn limited(sample: &mut Sample, most: f64) {
     let d = &sample.data;
     let n = d.basis.columns();
-    let wrenches: Vec<f64> = d.effectors.iter().flat_map(|e| e.static_wrench.to_array()).collect();
-    let force = d.basis.transpose_mul_vec(&wrenches);
-    let mut bent = Matrix::zeros(n, n);
-    if sample.curvature.rows() > 0 {
-        let mut at = 0;
-        for i in 0..n {
-            for j in i..n {
-                let t: f64 = (0..n).map(|k| force[k] * sample.curvature[(k, at)]).sum();
-                bent[(i, j)] += 0.5 * t;
-                bent[(j, i)] += 0.5 * t;
-                at += 1;
-            }
-        }
-    }
+    let bent = stiffness_of_bending(&sample.curvature, &static_force(d));
     let k = Matrix::from_fn(n, n, |i, j| d.hessian[(i, j)] + bent[(i, j)]);
     let Some((values, vectors)) = symmetric_eigen(&k) else { return };
     if values.iter().all(|v| *v <= most) {

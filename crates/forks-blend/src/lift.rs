@@ -217,7 +217,7 @@ impl Place {
 }
 
 /// Rows over r or times r where they are lengths.
-fn scaled(b: &Matrix, length: f64) -> Matrix {
+pub(crate) fn scaled(b: &Matrix, length: f64) -> Matrix {
     let scale = |i: usize| if i % 6 < 3 { length } else { 1.0 };
     Matrix::from_fn(b.rows(), b.columns(), |i, j| scale(i) * b[(i, j)])
 }

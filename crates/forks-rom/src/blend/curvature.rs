@@ -111,10 +111,14 @@ impl Curvature {
     }
 }
 
-/// b·q″: the second derivative of ½ b_ηᵀ q(η), twice.
-pub(super) fn along(coefficients: &Matrix, force: &[f64]) -> Matrix {
-    let n = coefficients.rows();
+/// b·q″, N × N, for a sample's curvature (see [`crate::SampleData::curvature`]) and the generalised force b_η of its static
+/// wrenches: what the bending adds to 𝓗, so that K = 𝓗 + b·q″. Zero for a curvature of 0 × 0.
+pub fn stiffness_of_bending(coefficients: &Matrix, force: &[f64]) -> Matrix {
+    let n = force.len();
     let mut out = Matrix::zeros(n, n);
+    if coefficients.rows() == 0 {
+        return out;
+    }
     let mut at = 0;
     for i in 0..n {
         for j in i..n {

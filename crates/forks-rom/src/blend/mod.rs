@@ -24,6 +24,7 @@ mod step;
 mod weights;
 
 pub use crossfade::{Crossfade, EnergyJump};
+pub use curvature::stiffness_of_bending;
 pub use links::LinkBlend;
 pub use matrices::Blend;
 pub use model::{BlendData, BlendedModel, SampleData, ServoTerms};

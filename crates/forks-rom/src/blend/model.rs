@@ -383,7 +383,7 @@ fn prepare(data: &BlendData, s: &SampleData) -> Prepared {
     let own_stiffness = match is_bent {
         true => {
             let force = model.basis.transpose_mul_vec(&static_wrench);
-            sum(&model.hessian, 1.0, &curvature::along(&s.curvature, &force))
+            sum(&model.hessian, 1.0, &curvature::stiffness_of_bending(&s.curvature, &force))
         }
         false => model.hessian.clone(),
     };

@@ -90,6 +90,7 @@ impl BlendedModel {
         for i in 0..MAX_ITERATIONS {
             let (force, size) = self.unbalanced(x, loads, scale, here);
             let energy = here.energy;
+            let load: Vec<f64> = here.gradient.iter().zip(&force).map(|(u, f)| u - f).collect();
             residual = force.iter().fold(0.0f64, |m, f| m.max(f.abs())) / size;
             let turned = (0..self.effector_count())
                 .any(|e| self.effector_twist(e, x).angular.length() >= core::f64::consts::PI);
@@ -110,8 +111,6 @@ impl BlendedModel {
                 return (StaticStatus::Converged, i, residual);
             }
             let damp = if length > LONGEST { LONGEST / length } else { 1.0 };
-            let load: Vec<f64> =
-                here_gradient(self, x, here).iter().zip(&force).map(|(u, f)| u - f).collect();
             let descent: f64 = dx.iter().zip(&force).map(|(d, f)| d * f).sum();
             let Some(part) = self.descent(x, &dx, damp, energy, &load, descent, here) else {
                 // Rounding: the energy shows no difference any more.
@@ -200,11 +199,6 @@ impl BlendedModel {
         self.isa().run(Pull { model: self, x, loads, out: &mut out });
         out
     }
-}
-
-fn here_gradient(model: &BlendedModel, x: &[f64], here: &mut Evaluation) -> Vec<f64> {
-    here.at(model, x);
-    here.gradient[..model.dof()].to_vec()
 }
 
 /// A symmetric matrix, shifted by a multiple of its diagonal's size until it is positive definite; whether it was.
