@@ -7,27 +7,17 @@ use crate::{SimError, World, contact::Cache, mechanism::Kept, rigid::RigidState}
 pub struct Snapshot {
     steps: u64,
     states: Vec<RigidState>,
-    mechanisms: Vec<MechanismSnapshot>,
+    mechanisms: Vec<Kept>,
     cache: Cache,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct MechanismSnapshot {
-    motion: Kept,
-    servo_targets: Vec<f64>,
 }
 
 impl World {
     /// The state now. A world that is set back to it goes on with the same bits.
     pub fn snapshot(&self) -> Snapshot {
-        let of = |m: &crate::mechanism::Instance| MechanismSnapshot {
-            motion: Kept { eta: m.state.eta().to_vec(), velocity: m.state.velocity().to_vec() },
-            servo_targets: m.state.servo_targets().to_vec(),
-        };
         Snapshot {
             steps: self.steps,
             states: self.states.clone(),
-            mechanisms: self.mechanisms.iter().map(of).collect(),
+            mechanisms: self.mechanisms.iter().map(crate::mechanism::Instance::state).collect(),
             cache: self.cache.clone(),
         }
     }
@@ -46,14 +36,15 @@ impl World {
         same("bodies", snapshot.states.len(), self.states.len())?;
         same("mechanisms", snapshot.mechanisms.len(), self.mechanisms.len())?;
         for (s, m) in snapshot.mechanisms.iter().zip(&self.mechanisms) {
-            same("reduced coordinates", s.motion.eta.len(), m.state.eta().len())?;
-            same("servo targets", s.servo_targets.len(), m.state.servo_targets().len())?;
+            let motion = &m.motion;
+            same("coordinates", s.coordinates.len(), motion.coordinates().len())?;
+            same("servo targets", s.servo_targets.len(), motion.servo_targets().len())?;
         }
         for (s, m) in snapshot.mechanisms.iter().zip(&mut self.mechanisms) {
             let invalid = |source| SimError::Model { mechanism: m.name.clone(), source };
-            let model = m.model().clone();
-            m.state.set(&s.motion.eta, &s.motion.velocity).map_err(invalid)?;
-            m.state.set_servo_targets(&model, &s.servo_targets).map_err(invalid)?;
+            m.motion.set(&s.coordinates, &s.velocity).map_err(invalid)?;
+            m.motion.set_servo_targets(&s.servo_targets).map_err(invalid)?;
+            m.update_effectors();
         }
         self.steps = snapshot.steps;
         self.states.clone_from(&snapshot.states);

@@ -131,7 +131,6 @@ impl World {
 
     /// Poses and speeds of all shapes.
     fn place_shapes(&mut self) {
-        self.mechanisms.iter_mut().for_each(|m| m.update_effectors());
         for k in 0..self.colliders.len() {
             let collider = &self.colliders[k];
             let Some((pose, twist)) = self.frame(collider.owner) else {
@@ -251,7 +250,7 @@ impl World {
         }
         for (i, m) in self.mechanisms.iter_mut().enumerate() {
             let mechanism = MechanismHandle(i);
-            match m.step_freely() {
+            match m.step_freely(self.settings.gravity) {
                 ModelStatus::Completed => {}
                 ModelStatus::OutOfRange { effector } => {
                     if report.status == WorldStatus::Completed {
@@ -260,8 +259,13 @@ impl World {
                 }
                 ModelStatus::NotFinite => return Err(Part::Mechanism(mechanism)),
             }
-            let set = self.problem.set_free_velocity(m.body, m.free());
-            set.map_err(|_| Part::Mechanism(mechanism))?;
+            let (part, body) = (Part::Mechanism(mechanism), m.body);
+            let set = self.problem.set_free_velocity(body, m.free());
+            set.map_err(|_| part)?;
+            if let Some(changed) = m.changed_system() {
+                let set = self.problem.set_inverse_system(body, changed.ok_or(part)?);
+                set.map_err(|_| part)?;
+            }
         }
         Ok(())
     }

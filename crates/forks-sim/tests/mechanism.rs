@@ -76,11 +76,11 @@ fn a_tip_pushed_against_a_plane_is_the_static_solution_with_a_unilateral_constra
     assert!(force > 0.1 * pull, "the plane carries something: {force}");
     let tip = Owner::Effector { mechanism: m, effector: 0 };
     let found = world.contact_force(tip);
-    let state = world.mechanism_state(m).unwrap();
+    let found_eta = world.coordinates(m).unwrap();
     let gap = |a: &[f64]| a.iter().zip(&eta).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
-    println!("force {found} against {force}; eta differs by {:e}", gap(state.eta()));
+    println!("force {found} against {force}; eta differs by {:e}", gap(found_eta));
     assert!((found - DVec3::new(0.0, 0.0, force)).length() < 1e-3 * force);
-    assert!(gap(state.eta()) < 1e-4 * gap(&[0.0; 6]));
+    assert!(gap(found_eta) < 1e-4 * gap(&[0.0; 6]));
 }
 
 /// Steps until the mechanism rests.
@@ -89,13 +89,13 @@ fn settle(world: &mut World, m: MechanismHandle, limit: f64) {
     for _ in 0..steps {
         let report = world.step();
         assert!(matches!(report.status, WorldStatus::Completed | WorldStatus::ContactInexact));
-        let velocity = world.mechanism_state(m).unwrap().velocity();
+        let velocity = world.velocities(m).unwrap();
         if world.step_count() > 1000 && velocity.iter().all(|v| v.abs() < 1e-8) {
             println!("rests at {} s", world.time());
             return;
         }
     }
-    let velocity = world.mechanism_state(m).unwrap().velocity();
+    let velocity = world.velocities(m).unwrap();
     panic!("it does not come to rest: {velocity:?}, {:?}", world.contacts());
 }
 
@@ -116,8 +116,8 @@ fn without_contact_a_world_steps_as_the_model_alone() {
     for _ in 0..500 {
         let _ = stepper.step(&mut state, &[load]);
     }
-    assert_eq!(world.mechanism_state(m).unwrap().eta(), state.eta());
-    assert_eq!(world.mechanism_state(m).unwrap().velocity(), state.velocity());
+    assert_eq!(world.coordinates(m).unwrap(), state.eta());
+    assert_eq!(world.velocities(m).unwrap(), state.velocity());
 }
 
 #[test]

@@ -1,0 +1,289 @@
+//! Mechanisms in a world: what all kinds of them have in common.
+//!
+//! The free velocity of a step comes from the model's own stepper; contact adds A⁻¹ Jᵀλ with A = M + hD + h²𝓗, so that
+//! elasticity and damping are implicit in contact too (\[A16\] §6).
+
+mod single;
+
+pub(crate) use single::Single;
+
+use forks_contact::BodyId;
+use forks_lie::{Matrix, Pose, Twist, Wrench, glam::DVec3};
+use forks_rom::{EffectorLoad, LoadFrame, ModelError, StepStatus};
+
+use crate::{SimError, error::check_finite};
+
+/// What moves in a mechanism: a model and its state, in n generalised velocities v. Poses and world axes are those of the
+/// frame that the model calls world.
+pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
+    /// A copy.
+    fn boxed(&self) -> Box<dyn Motion>;
+
+    /// n.
+    fn dof(&self) -> usize;
+
+    fn effector_count(&self) -> usize;
+
+    /// Generalised coordinates, as many as the kind of model has.
+    fn coordinates(&self) -> &[f64];
+
+    /// v, n numbers.
+    fn velocity(&self) -> &[f64];
+
+    fn servo_targets(&self) -> &[f64];
+
+    /// Coordinates and velocities, checked.
+    fn set(&mut self, coordinates: &[f64], velocity: &[f64]) -> Result<(), ModelError>;
+
+    fn set_servo_targets(&mut self, targets: &[f64]) -> Result<(), ModelError>;
+
+    /// Poses, Jacobians and twists of the effectors at the present state.
+    fn update(&self, effectors: &mut [EffectorState]);
+
+    /// A⁻¹ at the present state, n × n, where there is one. Called before the first step and, where it
+    /// [changes](Motion::varies), after every free step.
+    fn inverse_system(&mut self) -> Option<&Matrix>;
+
+    /// True if A depends on the state.
+    fn varies(&self) -> bool {
+        false
+    }
+
+    /// Takes the free step. The state is then the one without contact.
+    fn step_freely(&mut self, loads: &[EffectorLoad], gravity: DVec3) -> StepStatus;
+
+    /// Ends the step: `change` is what contact adds to v.
+    fn change_velocity(&mut self, change: &[f64]) -> Result<(), ModelError>;
+
+    /// Kinetic energy, J.
+    fn kinetic_energy(&self) -> f64;
+
+    /// Energy of the springs over the linearisation pose, the static loads' potential included, J.
+    fn elastic_energy(&self) -> f64;
+
+    /// Energy in the world's gravity, as far as it is not part of the elastic one, J.
+    fn gravitational_energy(&self, _gravity: DVec3) -> f64 {
+        0.0
+    }
+
+    /// Links whose poses the model knows.
+    fn link_count(&self) -> usize;
+
+    fn link_name(&self, link: usize) -> &str;
+
+    /// Poses of all links, one after the other.
+    fn link_poses(&self, out: &mut Vec<Pose>);
+}
+
+/// A mechanism of a world.
+#[derive(Debug)]
+pub(crate) struct Instance {
+    pub(crate) name: String,
+    pub(crate) body: BodyId,
+    pub(crate) motion: Box<dyn Motion>,
+    /// World from the frame that the model calls world.
+    placement: Pose,
+    /// In the model's axes.
+    loads: Vec<EffectorLoad>,
+    effectors: Vec<EffectorState>,
+    /// v⁺ without contact.
+    free: Vec<f64>,
+    /// What contact adds to it.
+    change: Vec<f64>,
+    /// The start of the step.
+    kept: Kept,
+}
+
+/// Coordinates, velocities and servo targets.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Kept {
+    pub(crate) coordinates: Vec<f64>,
+    pub(crate) velocity: Vec<f64>,
+    pub(crate) servo_targets: Vec<f64>,
+}
+
+/// What contact needs to know about an effector.
+#[derive(Clone, Debug)]
+pub(crate) struct EffectorState {
+    /// World from effector.
+    pub(crate) pose: Pose,
+    /// Effector frame.
+    pub(crate) twist: Twist,
+    /// 6 × n: body twist per v.
+    pub(crate) jacobian: Matrix,
+}
+
+impl Clone for Instance {
+    fn clone(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            body: self.body,
+            motion: self.motion.boxed(),
+            placement: self.placement,
+            loads: self.loads.clone(),
+            effectors: self.effectors.clone(),
+            free: self.free.clone(),
+            change: self.change.clone(),
+            kept: self.kept.clone(),
+        }
+    }
+}
+
+impl Instance {
+    pub(crate) fn new(
+        name: &str,
+        mut motion: Box<dyn Motion>,
+        placement: Pose,
+        add: impl FnOnce(&Matrix) -> Result<BodyId, SimError>,
+    ) -> Result<Self, SimError> {
+        check_finite(&format!("mechanism {name:?}"), "the placement", &placement.to_array())?;
+        let n = motion.dof();
+        let inverse = motion.inverse_system().ok_or(ModelError::SingularStep);
+        let inverse =
+            inverse.map_err(|source| SimError::Model { mechanism: name.into(), source })?;
+        let body = add(inverse)?;
+        let effector = EffectorState {
+            pose: Pose::IDENTITY,
+            twist: Twist::ZERO,
+            jacobian: Matrix::zeros(6, n),
+        };
+        let mut out = Self {
+            name: name.into(),
+            body,
+            placement: placement.normalized(),
+            loads: Vec::new(),
+            effectors: vec![effector; motion.effector_count()],
+            free: vec![0.0; n],
+            change: vec![0.0; n],
+            kept: Kept::default(),
+            motion,
+        };
+        out.update_effectors();
+        Ok(out)
+    }
+
+    pub(crate) fn effector(&self, e: usize) -> &EffectorState {
+        &self.effectors[e]
+    }
+
+    pub(crate) fn effector_count(&self) -> usize {
+        self.effectors.len()
+    }
+
+    /// World from the model's world.
+    pub(crate) fn placement(&self) -> &Pose {
+        &self.placement
+    }
+
+    /// Poses, twists and Jacobians at the present state.
+    pub(crate) fn update_effectors(&mut self) {
+        self.motion.update(&mut self.effectors);
+        for effector in &mut self.effectors {
+            effector.pose = self.placement * effector.pose;
+        }
+    }
+
+    /// Replaces the loads of an effector by a wrench at its origin; world axes or the effector's.
+    pub(crate) fn set_load(&mut self, effector: usize, wrench: Wrench, frame: LoadFrame) {
+        let wrench = match frame {
+            LoadFrame::World => {
+                let back = self.placement.rotation.conjugate();
+                Wrench::new(back * wrench.force, back * wrench.torque)
+            }
+            LoadFrame::Body => wrench,
+        };
+        self.loads.retain(|l| l.effector != effector || l.frame != frame);
+        if wrench != Wrench::ZERO {
+            self.loads.push(EffectorLoad { effector, wrench, frame });
+        }
+    }
+
+    /// Gravity in the model's axes.
+    fn turned_back(&self, gravity: DVec3) -> DVec3 {
+        self.placement.rotation.conjugate() * gravity
+    }
+
+    /// Takes the free step. The state is then the one without contact.
+    pub(crate) fn step_freely(&mut self, gravity: DVec3) -> StepStatus {
+        let gravity = self.turned_back(gravity);
+        let status = self.motion.step_freely(&self.loads, gravity);
+        self.free.copy_from_slice(self.motion.velocity());
+        status
+    }
+
+    /// A⁻¹ after the free step, if it is another than before.
+    pub(crate) fn changed_system(&mut self) -> Option<Option<&Matrix>> {
+        self.motion.varies().then(|| self.motion.inverse_system())
+    }
+
+    /// v⁺ without contact.
+    pub(crate) fn free(&self) -> &[f64] {
+        &self.free
+    }
+
+    /// Ends the step with the velocity that contact left.
+    pub(crate) fn finish(&mut self, velocity: &[f64]) -> Result<(), ModelError> {
+        for (d, (v, free)) in self.change.iter_mut().zip(velocity.iter().zip(&self.free)) {
+            *d = v - free;
+        }
+        self.motion.change_velocity(&self.change)?;
+        self.update_effectors();
+        Ok(())
+    }
+
+    /// The state.
+    pub(crate) fn state(&self) -> Kept {
+        let mut out = Kept::default();
+        out.take(&*self.motion);
+        out
+    }
+
+    /// Remembers the state.
+    pub(crate) fn keep(&mut self) {
+        self.kept.take(&*self.motion);
+    }
+
+    /// Back to what was remembered.
+    pub(crate) fn restore(&mut self) -> Result<(), ModelError> {
+        self.motion.set(&self.kept.coordinates, &self.kept.velocity)?;
+        self.update_effectors();
+        Ok(())
+    }
+
+    /// Kinetic, elastic and gravitational energy.
+    pub(crate) fn energy(&self, gravity: DVec3) -> [f64; 3] {
+        let m = &self.motion;
+        let gravity = self.turned_back(gravity);
+        [m.kinetic_energy(), m.elastic_energy(), m.gravitational_energy(gravity)]
+    }
+}
+
+impl Kept {
+    fn take(&mut self, motion: &dyn Motion) {
+        self.coordinates.clear();
+        self.coordinates.extend_from_slice(motion.coordinates());
+        self.velocity.clear();
+        self.velocity.extend_from_slice(motion.velocity());
+        self.servo_targets.clear();
+        self.servo_targets.extend_from_slice(motion.servo_targets());
+    }
+}
+
+impl EffectorState {
+    /// The twist that a velocity gives through the Jacobian.
+    pub(crate) fn twist_of(&mut self, velocity: &[f64]) {
+        let row = |i: usize| -> f64 {
+            self.jacobian.row(i).iter().zip(velocity).map(|(j, v)| j * v).sum()
+        };
+        self.twist = Twist::from_array(core::array::from_fn(row));
+    }
+
+    /// Three rows of the effector's twist as rows of v, appended to `out`.
+    pub(crate) fn project(&self, rows: &[f64; 18], out: &mut Vec<f64>) {
+        for row in rows.chunks_exact(6) {
+            for j in 0..self.jacobian.columns() {
+                out.push((0..6).map(|i| row[i] * self.jacobian[(i, j)]).sum());
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! One linearisation on a fixed base.
+
+use std::sync::Arc;
+
+use forks_lie::{Matrix, Pose, glam::DVec3, right_jacobian};
+use forks_rom::{EffectorLoad, ModelError, PoseBuffer, ReducedModel, State, StepStatus, Stepper};
+
+use super::{EffectorState, Motion};
+
+/// A reduced model and its state; v = η̇.
+#[derive(Clone, Debug)]
+pub(crate) struct Single {
+    stepper: Stepper,
+    state: State,
+    inverse: Matrix,
+}
+
+impl Single {
+    pub(crate) fn new(model: Arc<ReducedModel>, h: f64) -> Result<Self, ModelError> {
+        let stepper = Stepper::new(model, h)?;
+        let inverse = stepper.inverse_system().ok_or(ModelError::SingularStep)?;
+        Ok(Self { state: State::new(stepper.model()), inverse, stepper })
+    }
+
+    fn model(&self) -> &ReducedModel {
+        self.stepper.model()
+    }
+}
+
+impl Motion for Single {
+    fn boxed(&self) -> Box<dyn Motion> {
+        Box::new(self.clone())
+    }
+
+    fn dof(&self) -> usize {
+        self.model().dof()
+    }
+
+    fn effector_count(&self) -> usize {
+        self.model().effector_count()
+    }
+
+    fn coordinates(&self) -> &[f64] {
+        self.state.eta()
+    }
+
+    fn velocity(&self) -> &[f64] {
+        self.state.velocity()
+    }
+
+    fn servo_targets(&self) -> &[f64] {
+        self.state.servo_targets()
+    }
+
+    fn set(&mut self, coordinates: &[f64], velocity: &[f64]) -> Result<(), ModelError> {
+        self.state.set(coordinates, velocity)
+    }
+
+    fn set_servo_targets(&mut self, targets: &[f64]) -> Result<(), ModelError> {
+        self.state.set_servo_targets(self.stepper.model(), targets)
+    }
+
+    fn update(&self, effectors: &mut [EffectorState]) {
+        let model = self.model();
+        let (eta, basis) = (self.state.eta(), &model.data().basis);
+        for (e, effector) in effectors.iter_mut().enumerate() {
+            let xi = model.effector_twist(e, eta);
+            effector.pose = model.data().effectors[e].rest.displaced(xi);
+            let right = right_jacobian(xi);
+            for j in 0..eta.len() {
+                let column = core::array::from_fn(|i| basis[(6 * e + i, j)]);
+                for (i, x) in right.mul_vec(&column).into_iter().enumerate() {
+                    effector.jacobian[(i, j)] = x;
+                }
+            }
+            effector.twist_of(self.state.velocity());
+        }
+    }
+
+    fn inverse_system(&mut self) -> Option<&Matrix> {
+        Some(&self.inverse)
+    }
+
+    /// Gravity is part of the model: that of the pose it was linearised in.
+    fn step_freely(&mut self, loads: &[EffectorLoad], _gravity: DVec3) -> StepStatus {
+        self.stepper.step(&mut self.state, loads)
+    }
+
+    fn change_velocity(&mut self, change: &[f64]) -> Result<(), ModelError> {
+        self.stepper.change_velocity(&mut self.state, change)
+    }
+
+    fn kinetic_energy(&self) -> f64 {
+        self.model().kinetic_energy(self.state.velocity())
+    }
+
+    fn elastic_energy(&self) -> f64 {
+        self.model().energy(&self.state) - self.kinetic_energy()
+    }
+
+    fn link_count(&self) -> usize {
+        self.model().data().links.len()
+    }
+
+    fn link_name(&self, link: usize) -> &str {
+        &self.model().data().links[link].name
+    }
+
+    fn link_poses(&self, out: &mut Vec<Pose>) {
+        let mut buffer = PoseBuffer::new(self.model());
+        self.model().poses(&self.state, &mut buffer);
+        out.extend(buffer.iter().map(|(_, pose)| pose));
+    }
+}

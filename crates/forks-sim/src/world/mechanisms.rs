@@ -1,0 +1,182 @@
+//! Mechanisms of a world.
+
+use std::sync::Arc;
+
+use forks_lie::{Pose, Wrench};
+use forks_rom::{LoadFrame, ReducedModel};
+
+use super::{MechanismHandle, World};
+use crate::{
+    SimError,
+    error::check_finite,
+    mechanism::{Instance, Motion, Single},
+};
+
+impl World {
+    /// Adds a reduced mechanism at rest in its linearisation pose; `world_from_model` places the frame that the model calls
+    /// world.
+    ///
+    /// # Errors
+    /// A model that cannot be stepped, a placement that is not finite.
+    pub fn add_mechanism(
+        &mut self,
+        name: &str,
+        model: Arc<ReducedModel>,
+        world_from_model: Pose,
+    ) -> Result<MechanismHandle, SimError> {
+        let motion = Single::new(model, self.h)
+            .map_err(|source| SimError::Model { mechanism: name.into(), source })?;
+        self.add_motion(name, Box::new(motion), world_from_model)
+    }
+
+    fn add_motion(
+        &mut self,
+        name: &str,
+        motion: Box<dyn Motion>,
+        world_from_model: Pose,
+    ) -> Result<MechanismHandle, SimError> {
+        let (problem, n) = (&mut self.problem, motion.dof());
+        let instance = Instance::new(name, motion, world_from_model, |inverse| {
+            problem.add_body(inverse, &vec![0.0; n]).map_err(|source| SimError::Contact {
+                element: format!("mechanism {name:?}"),
+                source,
+            })
+        })?;
+        self.mechanisms.push(instance);
+        Ok(MechanismHandle(self.mechanisms.len() - 1))
+    }
+
+    /// Name of a mechanism.
+    ///
+    /// # Errors
+    /// A mechanism that is not there.
+    pub fn mechanism_name(&self, mechanism: MechanismHandle) -> Result<&str, SimError> {
+        Ok(&self.instance(mechanism)?.name)
+    }
+
+    /// Generalised coordinates of a mechanism: η of a single model.
+    ///
+    /// # Errors
+    /// A mechanism that is not there.
+    pub fn coordinates(&self, mechanism: MechanismHandle) -> Result<&[f64], SimError> {
+        Ok(self.instance(mechanism)?.motion.coordinates())
+    }
+
+    /// Generalised velocities of a mechanism: η̇ of a single model.
+    ///
+    /// # Errors
+    /// A mechanism that is not there.
+    pub fn velocities(&self, mechanism: MechanismHandle) -> Result<&[f64], SimError> {
+        Ok(self.instance(mechanism)?.motion.velocity())
+    }
+
+    /// Names of the links whose poses a mechanism's model knows.
+    ///
+    /// # Errors
+    /// A mechanism that is not there.
+    pub fn link_names(
+        &self,
+        mechanism: MechanismHandle,
+    ) -> Result<impl ExactSizeIterator<Item = &str>, SimError> {
+        let motion = &self.instance(mechanism)?.motion;
+        Ok((0..motion.link_count()).map(|k| motion.link_name(k)))
+    }
+
+    /// World from link for all of [`World::link_names`], in place of what `out` held.
+    ///
+    /// # Errors
+    /// A mechanism that is not there.
+    pub fn link_poses(
+        &self,
+        mechanism: MechanismHandle,
+        out: &mut Vec<Pose>,
+    ) -> Result<(), SimError> {
+        let m = self.instance(mechanism)?;
+        out.clear();
+        m.motion.link_poses(out);
+        out.iter_mut().for_each(|pose| *pose = *m.placement() * *pose);
+        Ok(())
+    }
+
+    /// World from the frame that a mechanism's model calls world.
+    ///
+    /// # Errors
+    /// A mechanism that is not there.
+    pub fn placement(&self, mechanism: MechanismHandle) -> Result<Pose, SimError> {
+        Ok(*self.instance(mechanism)?.placement())
+    }
+
+    /// World from effector.
+    ///
+    /// # Errors
+    /// A mechanism or effector that is not there.
+    pub fn effector_pose(&self, m: MechanismHandle, effector: usize) -> Result<Pose, SimError> {
+        self.check_effector(m, effector)?;
+        let m = &self.mechanisms[m.0];
+        Ok(m.effector(effector).pose)
+    }
+
+    /// Sets generalised coordinates and velocities of a mechanism.
+    ///
+    /// # Errors
+    /// A mechanism that is not there, wrong lengths, numbers that are not finite.
+    pub fn set_mechanism(
+        &mut self,
+        mechanism: MechanismHandle,
+        coordinates: &[f64],
+        velocity: &[f64],
+    ) -> Result<(), SimError> {
+        self.instance(mechanism)?;
+        let m = &mut self.mechanisms[mechanism.0];
+        let set = m.motion.set(coordinates, velocity);
+        set.map_err(|source| SimError::Model { mechanism: m.name.clone(), source })?;
+        m.update_effectors();
+        Ok(())
+    }
+
+    /// Sets the servo targets of a mechanism, relative to those of its linearisation pose.
+    ///
+    /// # Errors
+    /// A mechanism that is not there, a wrong length, numbers that are not finite.
+    pub fn set_servo_targets(
+        &mut self,
+        mechanism: MechanismHandle,
+        targets: &[f64],
+    ) -> Result<(), SimError> {
+        self.instance(mechanism)?;
+        let m = &mut self.mechanisms[mechanism.0];
+        let set = m.motion.set_servo_targets(targets);
+        set.map_err(|source| SimError::Model { mechanism: m.name.clone(), source })
+    }
+
+    /// Wrench on an effector from now on, at its origin; a load in the other frame stays.
+    ///
+    /// # Errors
+    /// A mechanism or effector that is not there, numbers that are not finite.
+    pub fn set_effector_load(
+        &mut self,
+        mechanism: MechanismHandle,
+        effector: usize,
+        wrench: Wrench,
+        frame: LoadFrame,
+    ) -> Result<(), SimError> {
+        self.check_effector(mechanism, effector)?;
+        let m = &mut self.mechanisms[mechanism.0];
+        check_finite(&format!("mechanism {:?}", m.name), "the load", &wrench.to_array())?;
+        m.set_load(effector, wrench, frame);
+        Ok(())
+    }
+
+    pub(crate) fn instance(&self, m: MechanismHandle) -> Result<&Instance, SimError> {
+        let (index, count) = (m.0, self.mechanisms.len());
+        self.mechanisms.get(index).ok_or(SimError::Missing { kind: "mechanism", index, count })
+    }
+
+    pub(crate) fn check_effector(&self, m: MechanismHandle, index: usize) -> Result<(), SimError> {
+        let count = self.instance(m)?.effector_count();
+        if index < count {
+            return Ok(());
+        }
+        Err(SimError::Missing { kind: "effector", index, count })
+    }
+}

@@ -1,0 +1,207 @@
+//! Worlds: what is in them, and what can be asked of them.
+
+mod bodies;
+mod mechanisms;
+mod shapes;
+
+use forks_contact::{Method, Problem, Settings as ContactSettings, Solver};
+use forks_lie::{Pose, glam::DVec3};
+
+use crate::{
+    SimError,
+    contact::{Cache, ContactPoint},
+    detect::{Detector, Placed},
+    energy::{Energy, EnergyRecord},
+    error::{check_finite, check_range},
+    mechanism::Instance,
+    rigid::{Rigid, RigidState},
+};
+
+/// A free rigid body of a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BodyHandle(pub(crate) usize);
+
+/// A reduced mechanism of a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MechanismHandle(pub(crate) usize);
+
+/// A shape of a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ShapeHandle(pub(crate) usize);
+
+/// What carries a shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Owner {
+    /// Nothing that moves.
+    World,
+    /// A rigid body: the shape's pose is in the body's frame.
+    Body(BodyHandle),
+    /// An effector of a reduced mechanism: the shape's pose is in the effector's frame.
+    Effector {
+        /// The mechanism.
+        mechanism: MechanismHandle,
+        /// The effector's number in the model.
+        effector: usize,
+    },
+}
+
+/// How a world is stepped.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WorldSettings {
+    /// Time of a step, s; 1e-3.
+    pub step: f64,
+    /// Equal parts of a step, each with contacts of its own; 1. More make stiff contacts and stacks firmer.
+    pub substeps: usize,
+    /// Acceleration of free fall of rigid bodies, world axes, m/s²; (0, 0, −9.81). Reduced models have the gravity of the
+    /// pose they were linearised in: see `README.md`.
+    pub gravity: DVec3,
+    /// Distance, beyond what motion closes in a step, in which contacts are looked for, m; 1e-3. It has to exceed what
+    /// accelerations add within a step, h² times the largest; more costs contacts that do nothing.
+    pub margin: f64,
+    /// The contact solver. Gauss–Seidel with warm starts to 1e-5 in at most 100 sweeps; rebounds from 0.02 m/s on, twice
+    /// what gravity adds in a step, so that bodies come to rest.
+    pub contact: ContactSettings,
+}
+
+impl Default for WorldSettings {
+    fn default() -> Self {
+        Self {
+            step: 1e-3,
+            substeps: 1,
+            gravity: DVec3::new(0.0, 0.0, -9.81),
+            margin: 1e-3,
+            contact: ContactSettings {
+                method: Method::GaussSeidel,
+                tolerance: 1e-5,
+                max_sweeps: 100,
+                restitution_threshold: 0.02,
+                ..ContactSettings::default()
+            },
+        }
+    }
+}
+
+/// A shape and its owner.
+#[derive(Clone, Debug)]
+pub(crate) struct Collider {
+    pub(crate) name: String,
+    pub(crate) owner: Owner,
+    /// Owner's frame (of a rigid body: the frame at its centre of mass) from the library's shape.
+    pub(crate) owner_from_placed: Pose,
+    pub(crate) material: crate::Material,
+}
+
+/// Reduced mechanisms, free rigid bodies and static geometry, stepped together in frictional contact.
+#[derive(Clone, Debug)]
+pub struct World {
+    pub(crate) settings: WorldSettings,
+    /// Time of a substep, s.
+    pub(crate) h: f64,
+    pub(crate) steps: u64,
+    pub(crate) bodies: Vec<Rigid>,
+    pub(crate) states: Vec<RigidState>,
+    pub(crate) mechanisms: Vec<Instance>,
+    pub(crate) colliders: Vec<Collider>,
+    pub(crate) placed: Vec<Placed>,
+    /// Pairs of shapes that do not touch, in order.
+    pub(crate) excluded: Vec<[usize; 2]>,
+    pub(crate) detector: Detector,
+    pub(crate) problem: Problem,
+    pub(crate) solver: Solver,
+    pub(crate) contacts: Vec<ContactPoint>,
+    pub(crate) cache: Cache,
+    pub(crate) record: Option<EnergyRecord>,
+    pub(crate) kept: crate::step::Kept,
+}
+
+impl World {
+    /// An empty world.
+    ///
+    /// # Errors
+    /// Settings out of their range, by name.
+    pub fn new(settings: WorldSettings) -> Result<Self, SimError> {
+        let element = "settings of the world";
+        let positive = (f64::MIN_POSITIVE, f64::MAX);
+        check_range(element, "the step", settings.step, positive, "above 0")?;
+        let substeps = settings.substeps as f64;
+        check_range(element, "the number of substeps", substeps, (1.0, 1e6), "1 to 1e6")?;
+        check_range(element, "the margin", settings.margin, (0.0, f64::MAX), "0 or more")?;
+        check_finite(element, "the gravity", &settings.gravity.to_array())?;
+        let h = settings.step / substeps;
+        let invalid = |source| SimError::Contact { element: element.into(), source };
+        Ok(Self {
+            problem: Problem::new(h).map_err(invalid)?,
+            settings,
+            h,
+            steps: 0,
+            bodies: Vec::new(),
+            states: Vec::new(),
+            mechanisms: Vec::new(),
+            colliders: Vec::new(),
+            placed: Vec::new(),
+            excluded: Vec::new(),
+            detector: Detector::default(),
+            solver: Solver::new(),
+            contacts: Vec::new(),
+            cache: Cache::default(),
+            record: None,
+            kept: crate::step::Kept::default(),
+        })
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &WorldSettings {
+        &self.settings
+    }
+
+    /// Time since the start, s.
+    pub fn time(&self) -> f64 {
+        self.steps as f64 * self.settings.step
+    }
+
+    /// Steps made.
+    pub fn step_count(&self) -> u64 {
+        self.steps
+    }
+
+    /// Points that were close enough in the last substep to touch, in a fixed order.
+    pub fn contacts(&self) -> &[ContactPoint] {
+        &self.contacts
+    }
+
+    /// Force on a body, an effector or the world by all contacts in the last substep, N, world axes.
+    pub fn contact_force(&self, owner: Owner) -> DVec3 {
+        let mut sum = DVec3::ZERO;
+        for c in &self.contacts {
+            let [one, two] = c.owners;
+            sum += c.impulse * (f64::from(two == owner) - f64::from(one == owner));
+        }
+        sum / self.h
+    }
+
+    /// Energy now. Compression of soft contacts is not part of it.
+    pub fn energy(&self) -> Energy {
+        let mut e = Energy::default();
+        for (body, s) in self.bodies.iter().zip(&self.states) {
+            e.kinetic += body.kinetic_energy(s);
+            e.gravitational += body.gravitational_energy(s, self.settings.gravity);
+        }
+        for m in &self.mechanisms {
+            let [kinetic, elastic, gravitational] = m.energy(self.settings.gravity);
+            e.kinetic += kinetic;
+            e.elastic += elastic;
+            e.gravitational += gravitational;
+        }
+        e
+    }
+
+    /// Starts a record of the energy after every step, or with `false` ends it.
+    pub fn record_energy(&mut self, on: bool) {
+        self.record = on.then(EnergyRecord::default);
+    }
+
+    /// The record, empty if none was started.
+    pub fn energy_record(&self) -> &[(f64, Energy)] {
+        self.record.as_ref().map_or(&[], |r| &r.samples)
+    }
+}
