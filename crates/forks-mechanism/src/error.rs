@@ -26,6 +26,14 @@ pub enum BuildError {
         /// How many exist.
         count: usize,
     },
+    /// A name does not belong to this mechanism.
+    #[error("there is no {kind} called '{name}'")]
+    UnknownName {
+        /// link, joint.
+        kind: &'static str,
+        /// The name.
+        name: String,
+    },
     /// A number is NaN or infinite.
     #[error("{element}: {quantity} is {value}, not a finite number")]
     NotFinite {

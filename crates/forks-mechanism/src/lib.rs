@@ -11,6 +11,7 @@
 pub mod dense;
 pub mod parametric;
 
+mod balance;
 mod builder;
 mod checks;
 mod error;
@@ -22,9 +23,12 @@ mod kinematics;
 mod limits;
 mod link;
 mod mechanism;
+mod mount;
 mod prepare;
+mod servos;
 mod spring;
 
+pub use balance::BalancedInertia;
 pub use builder::MechanismBuilder;
 pub use error::BuildError;
 pub use forks_lie as lie;
@@ -43,6 +47,7 @@ pub use kinematics::{
 pub use limits::LimitTerm;
 pub use link::{Frame, Geometry, Link, Shape};
 pub use mechanism::{Keyframe, Mechanism};
+pub use mount::{Mount, Slide};
 pub use prepare::{Preparation, PreparedMechanism};
 pub use spring::{
     Bushing, Combination, CombinationSpring, Coordinate, Coupling, CouplingTerm, JointMatrix,
