@@ -58,6 +58,44 @@ pub enum IoError {
         /// Direction that points up in the picture.
         up: [f64; 3],
     },
+    /// A number is finite but too large for the single precision that pictures in space are stored in.
+    #[error("{place} is {value}, more than single precision can hold")]
+    TooLarge {
+        /// Where the number stands.
+        place: String,
+        /// The number.
+        value: f64,
+    },
+    /// A frame of an animation has more or fewer entries than the animation has bodies or series.
+    #[error("frame {frame} has {found} {what}, the animation has {expected}")]
+    WrongFrame {
+        /// Number of the frame, from 0.
+        frame: usize,
+        /// What is counted: poses of bodies, values of series.
+        what: &'static str,
+        /// Entries of the frame.
+        found: usize,
+        /// Entries that it should have.
+        expected: usize,
+    },
+    /// Times of an animation do not grow.
+    #[error("frame {frame} is at {time} s, not after the {before} s of the frame before")]
+    TimeOrder {
+        /// Number of the frame, from 0.
+        frame: usize,
+        /// Its time, s.
+        time: f64,
+        /// Time of the frame before, s.
+        before: f64,
+    },
+    /// Something of an animation cannot be shown.
+    #[error("{place}: {reason}")]
+    NotShowable {
+        /// The shape, segment or pose.
+        place: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
     /// A value has no form in JSON (a map whose keys are no strings, for example).
     #[error("cannot write as JSON: {reason}")]
     Json {

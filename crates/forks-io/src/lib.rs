@@ -1,4 +1,4 @@
-//! Writes results for people and programs: CSV, checked JSON, text tables and SVG plots.
+//! Writes results for people and programs: CSV, checked JSON, text tables, SVG plots, 3D pages, glTF.
 //!
 //! # Conventions
 //! - Numbers are written with the fewest digits that read back as the same `f64`; pictures round
@@ -13,11 +13,15 @@
 
 pub use forks_lie as lie;
 
+pub mod animation;
+mod base64;
 mod csv;
 mod error;
 mod file;
 mod finite;
+pub mod html;
 pub mod json;
+mod mesh;
 pub mod svg;
 mod table;
 mod trajectory;

@@ -1,0 +1,110 @@
+//! What a writer relies on: sizes, references and the order of time.
+
+use super::{Animation, Form, Frame, Segment, Shape};
+use crate::{IoError, finite::check_finite, mesh};
+
+/// Quaternions may be off unit length by what single precision and long integration leave.
+const UNIT_TOLERANCE: f64 = 1e-3;
+
+pub(super) fn check(animation: &Animation) -> Result<(), IoError> {
+    check_finite(animation)?;
+    let shape = |place: String, s: &Shape| {
+        check_form(&place, &s.form)?;
+        unit(|| place.clone(), s.body_from_shape.rotation.length())
+    };
+    for (i, s) in animation.scenery.iter().enumerate() {
+        shape(format!("shape {i} of the scenery"), s)?;
+    }
+    for body in &animation.bodies {
+        for (i, s) in body.shapes.iter().enumerate() {
+            shape(format!("shape {i} of body '{}'", body.name), s)?;
+        }
+    }
+    for (i, s) in animation.segments.iter().enumerate() {
+        check_segment(i, s, animation.bodies.len())?;
+    }
+    check_frames(animation)
+}
+
+fn check_frames(animation: &Animation) -> Result<(), IoError> {
+    if animation.frames.is_empty() {
+        return Err(IoError::Empty { title: animation.title.clone() });
+    }
+    for (i, frame) in animation.frames.iter().enumerate() {
+        check_frame(i, frame, animation)?;
+        if let Some(before) = i.checked_sub(1).map(|b| animation.frames[b].time)
+            && frame.time <= before
+        {
+            return Err(IoError::TimeOrder { frame: i, time: frame.time, before });
+        }
+    }
+    Ok(())
+}
+
+fn check_frame(i: usize, frame: &Frame, animation: &Animation) -> Result<(), IoError> {
+    let count = |what, found, expected| {
+        if found == expected {
+            Ok(())
+        } else {
+            Err(IoError::WrongFrame { frame: i, what, found, expected })
+        }
+    };
+    count("poses of bodies", frame.world_from_body.len(), animation.bodies.len())?;
+    count("values of series", frame.values.len(), animation.series.len())?;
+    for (pose, body) in frame.world_from_body.iter().zip(&animation.bodies) {
+        let place = || format!("pose of body '{}' in frame {i}", body.name);
+        unit(place, pose.rotation.length())?;
+    }
+    Ok(())
+}
+
+fn unit(place: impl FnOnce() -> String, length: f64) -> Result<(), IoError> {
+    require((length - 1.0).abs() <= UNIT_TOLERANCE, place, "the quaternion is not of unit length")
+}
+
+fn check_segment(i: usize, segment: &Segment, bodies: usize) -> Result<(), IoError> {
+    let place = || format!("segment {i}");
+    let known = segment.ends.iter().all(|e| e.body.is_none_or(|b| b < bodies));
+    require(known, place, "an end is on a body that does not exist")?;
+    require(segment.radius.is_none_or(|r| r > 0.0), place, "the radius is not above 0")
+}
+
+fn check_form(place: &str, form: &Form) -> Result<(), IoError> {
+    let require = |holds, reason| require(holds, || place.to_owned(), reason);
+    let positive = |sizes: &[f64]| {
+        // What single precision takes for 0 has no surface.
+        require(sizes.iter().all(|s| *s as f32 > 0.0), "a size is not above 0")
+    };
+    match form {
+        Form::Plane => Ok(()),
+        Form::Sphere { radius } => positive(&[*radius]),
+        Form::Capsule { radius, half_length } | Form::Cylinder { radius, half_length } => {
+            positive(&[*radius, *half_length])
+        }
+        Form::Box { half_extents } => positive(&half_extents.to_array()),
+        Form::Ellipsoid { radii } => positive(&radii.to_array()),
+        Form::Hull { points } => require(
+            mesh::hull(points).is_some(),
+            "fewer than four points, or all of them in one plane",
+        ),
+        Form::Mesh { vertices, triangles } => {
+            let known = |t: &[u32; 3]| t.iter().all(|v| (*v as usize) < vertices.len());
+            require(triangles.iter().all(known), "a triangle has a corner that is no vertex")
+        }
+        Form::HeightField { size, columns, heights } => {
+            positive(&size.to_array())?;
+            let rows = heights.len() / (*columns).max(1);
+            let whole = *columns >= 2 && rows >= 2 && rows * columns == heights.len();
+            require(whole, "heights are not at least two whole rows of two")
+        }
+        Form::Axes { length } => positive(&[*length]),
+    }
+}
+
+fn require(
+    holds: bool,
+    place: impl FnOnce() -> String,
+    reason: &'static str,
+) -> Result<(), IoError> {
+    if holds { Ok(()) } else { Err(IoError::NotShowable { place: place(), reason }) }
+}

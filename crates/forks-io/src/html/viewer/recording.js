@@ -1,0 +1,82 @@
+// The recording: decoded numbers, and what there is at any time between frames.
+
+/** Bytes of a base-64 text. */
+function bytesOf(text) {
+  const binary = atob(text), bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes.buffer; // little-endian, as is every machine that runs a browser
+}
+
+/** Numbers of a pose in arrays: x, y, z, then the quaternion w, x, y, z. */
+const POSE = 7;
+
+class Recording {
+  constructor(data) {
+    if (data.format !== "forks-animation" || data.version !== 1) throw new Error("unknown format of the recording");
+    this.data = data;
+    this.bodies = data.bodies;
+    this.times = new Float64Array(bytesOf(data.times));
+    this.poses = new Float32Array(bytesOf(data.poses));
+    this.series = data.series.map((s) => ({ name: s.name, unit: s.unit, values: new Float64Array(bytesOf(s.values)) }));
+    this.contactStarts = new Uint32Array(bytesOf(data.contacts.starts));
+    this.contactNumbers = new Float32Array(bytesOf(data.contacts.numbers));
+    this.start = this.times[0];
+    this.end = this.times[this.times.length - 1];
+  }
+
+  get frames() {
+    return this.times.length;
+  }
+
+  /** Number of the last frame that is not after the time. */
+  frameAt(time) {
+    let low = 0, high = this.times.length; // times[low] <= time < times[high]
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.times[middle] <= time) low = middle; else high = middle;
+    }
+    return low;
+  }
+
+  /** The frame nearest to a time. */
+  nearestFrame(time) {
+    const i = this.frameAt(time);
+    return i + 1 < this.frames && this.times[i + 1] - time < time - this.times[i] ? i + 1 : i;
+  }
+
+  /** Poses of all bodies at a time, interpolated, into an array of seven numbers for each. */
+  posesAt(time, out) {
+    const i = this.frameAt(time), j = Math.min(i + 1, this.frames - 1);
+    const t = j > i ? clamp((time - this.times[i]) / (this.times[j] - this.times[i]), 0, 1) : 0;
+    const stride = POSE * this.bodies.length, p = this.poses;
+    for (let b = 0; b < this.bodies.length; b++) {
+      const k = POSE * b, from = stride * i + k, to = stride * j + k;
+      for (let n = 0; n < 3; n++) out[k + n] = p[from + n] + t * (p[to + n] - p[from + n]);
+      slerp(p, from + 3, p, to + 3, t, out, k + 3);
+    }
+    return out;
+  }
+
+  /** Position of a body in a frame. */
+  position(frame, body) {
+    const k = POSE * (this.bodies.length * frame + body);
+    return [this.poses[k], this.poses[k + 1], this.poses[k + 2]];
+  }
+
+  /** Contacts of the frame at or before a time as [position, force]. Nothing says which is which between frames. */
+  contactsAt(time) {
+    const i = this.frameAt(time), out = [], c = this.contactNumbers;
+    for (let k = 6 * this.contactStarts[i]; k < 6 * this.contactStarts[i + 1]; k += 6) {
+      out.push([[c[k], c[k + 1], c[k + 2]], [c[k + 3], c[k + 4], c[k + 5]]]);
+    }
+    return out;
+  }
+
+  /** The largest contact force of the whole recording. */
+  largestForce() {
+    let largest = 0;
+    const c = this.contactNumbers;
+    for (let k = 0; k < c.length; k += 6) largest = Math.max(largest, Math.hypot(c[k + 3], c[k + 4], c[k + 5]));
+    return largest;
+  }
+}

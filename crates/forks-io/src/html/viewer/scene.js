@@ -1,0 +1,191 @@
+// What is shown: bodies, bars, arrows of contact forces and axes, placed for one time.
+
+/** Surfaces that the viewer adds to those of the recording: a rod and a tip with z from −1 or 0 to 1. */
+function ownSurfaces() {
+  const slices = 20, rod = { positions: [], normals: [], triangles: [] }, tip = { positions: [], normals: [], triangles: [] };
+  for (let i = 0; i < slices; i++) {
+    const a = (2 * Math.PI * i) / slices, x = Math.cos(a), y = Math.sin(a), j = (i + 1) % slices;
+    rod.positions.push(x, y, -1, x, y, 1);
+    rod.normals.push(x, y, 0, x, y, 0);
+    rod.triangles.push(2 * i, 2 * j, 2 * j + 1, 2 * i, 2 * j + 1, 2 * i + 1);
+    // Side of the tip, then its base.
+    tip.positions.push(x, y, 0, 0, 0, 1, x, y, 0, 0, 0, 0);
+    tip.normals.push(x, y, 0.4, x, y, 0.4, 0, 0, -1, 0, 0, -1);
+    tip.triangles.push(4 * i, 4 * j, 4 * i + 1, 4 * j + 2, 4 * i + 2, 4 * i + 3);
+  }
+  return [rod, tip].map((s) => ({
+    positions: new Float32Array(s.positions), normals: new Float32Array(s.normals), triangles: new Uint32Array(s.triangles), pattern: 0,
+  }));
+}
+
+class Scene {
+  constructor(recording) {
+    const data = recording.data;
+    this.recording = recording;
+    this.poses = new Float64Array(POSE * recording.bodies.length);
+    this.hidden = new Set();
+    this.selected = -1;
+    this.show = { ground: true, axes: false, trace: true, contacts: true };
+    this.arrowScale = 1;
+    this.surfaces = data.surfaces.map((s) => ({
+      positions: new Float32Array(bytesOf(s.positions)),
+      normals: new Float32Array(bytesOf(s.normals)),
+      triangles: new Uint32Array(bytesOf(s.triangles)),
+      pattern: s.pattern,
+    }));
+    this.rod = this.surfaces.length;
+    this.tip = this.rod + 1;
+    this.surfaces.push(...ownSurfaces());
+    this.radii = this.surfaces.map((s) => reachOf(s.positions));
+    const prepared = (parts) => parts.map((p) => ({ ...p, affine: affineOfPose(p.pose, 0, p.scale, new Float64Array(12)) }));
+    this.bodies = recording.bodies.map((b) => ({ ...b, parts: prepared(b.parts) }));
+    this.scenery = prepared(data.scenery);
+    this.largestForce = recording.largestForce();
+    this.measure();
+    this.batches = [0, 1, 2, 3].map(() => this.surfaces.map((_, i) => new Batch(i)));
+    this.here = new Float64Array(12); // scratch
+  }
+
+  /** Box around everything that moves at any time (scenery counts where nothing else does) and its lowest point. */
+  measure() {
+    const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+    const include = (p, r) => {
+      for (let n = 0; n < 3; n++) {
+        low[n] = Math.min(low[n], p[n] - r);
+        high[n] = Math.max(high[n], p[n] + r);
+      }
+    };
+    const recording = this.recording, every = Math.max(1, Math.floor((recording.frames * this.bodies.length) / 200000));
+    const reach = this.bodies.map((b) => Math.max(0, ...b.parts.map((p) => this.partReach(p))));
+    for (let f = 0; f < recording.frames; f += every) {
+      for (let b = 0; b < this.bodies.length; b++) include(recording.position(f, b), reach[b]);
+    }
+    for (const segment of recording.data.segments) {
+      for (const end of segment.ends) if (end.body === null) include(end.point, 0);
+    }
+    if (this.bodies.length === 0) {
+      for (const part of this.scenery) include(part.pose.slice(0, 3), this.radii[part.surface] * Math.max(...part.scale));
+    }
+    if (!(low[0] <= high[0])) { low.fill(-1); high.fill(1); }
+    if (norm(subtract(high, low)) === 0) include(low.slice(), 1e-3); // a single point
+    this.box = [low, high];
+    this.radius = norm(subtract(high, low)) / 2;
+    this.lowest = low[2];
+  }
+
+  /** Distance of the farthest point of a part from the origin of its body. */
+  partReach(part) {
+    return norm(part.pose) + this.radii[part.surface] * Math.max(...part.scale);
+  }
+
+  /** Moves everything to a time. The result is what `Renderer.draw` takes. */
+  at(time) {
+    this.now = time;
+    this.recording.posesAt(time, this.poses);
+    for (const kind of this.batches) for (const batch of kind) batch.count = 0;
+    for (const part of this.scenery) this.place(null, part, -1, 0);
+    this.affines = this.bodies.map((_, b) => affineOfPose(this.poses, POSE * b, [1, 1, 1], new Float64Array(12)));
+    this.bodies.forEach((body, b) => {
+      if (this.hidden.has(b)) return;
+      for (const part of body.parts) this.place(this.affines[b], part, b, b === this.selected ? 1 : 0);
+      if (this.show.axes || (b === this.selected && body.parts.length === 0)) this.placeAxes(b);
+    });
+    for (const segment of this.recording.data.segments) this.placeSegment(segment);
+    if (this.show.contacts) for (const [p, force] of this.recording.contactsAt(time)) this.placeForce(p, force);
+    const [opaque, translucent, casting, arrows] = this.batches;
+    return { opaque, translucent, casting, arrows, planes: this.show.ground ? this.planes() : [], trace: this.show.trace, now: time };
+  }
+
+  /** The batch for a colour: what is not quite opaque is drawn after the rest. */
+  batch(surface, colour) {
+    return this.batches[colour[3] < 255 ? 1 : 0][surface];
+  }
+
+  place(affine, part, body, glow) {
+    const batch = this.batch(part.surface, part.colour), at = batch.next();
+    if (affine) affineProduct(affine, part.affine, batch.numbers, at); else batch.numbers.set(part.affine, at);
+    batch.mark(at, part.colour, body, glow);
+    if (body >= 0) this.cast(batch, at);
+  }
+
+  /** The same instance once more among those that cast shadows. */
+  cast(batch, at) {
+    const shadows = this.batches[2][batch.surface], copy = shadows.next();
+    shadows.numbers.set(batch.numbers.subarray(at, at + INSTANCE), copy);
+  }
+
+  arrow(batches, from, to, radius, colour, body) {
+    const along = subtract(to, from), length = norm(along);
+    if (length === 0) return;
+    const head = Math.min(6 * radius, 0.6 * length), neck = add(from, scaled(along, 1 - head / length));
+    this.stretch(batches[this.rod], from, neck, radius, -1, [colour, body, 0]);
+    this.stretch(batches[this.tip], neck, to, 2.4 * radius, 0, [colour, body, 0]);
+  }
+
+  /** A rod or a tip (whose z starts at `low`) from one point to another; the offset of its numbers. */
+  stretch(batch, from, to, radius, low, mark) {
+    const at = batch.next();
+    affineBetween(from, to, radius, low, batch.numbers, at);
+    batch.mark(at, ...mark);
+    return at;
+  }
+
+  placeSegment({ owner, ends, radius, colour }) {
+    if (owner !== null && this.hidden.has(owner)) return;
+    const [from, to] = ends.map((e) => (e.body === null ? e.point : affinePoint(this.affines[e.body], e.point)));
+    if (norm(subtract(to, from)) === 0) return;
+    const body = owner === null ? -1 : owner, glow = body >= 0 && body === this.selected ? 1 : 0;
+    const batch = this.batch(this.rod, colour);
+    this.cast(batch, this.stretch(batch, from, to, radius ?? 0.006 * this.radius, -1, [colour, body, glow]));
+  }
+
+  placeAxes(b) {
+    const length = 0.09 * this.radius, origin = affinePoint(this.affines[b], [0, 0, 0]);
+    [[214, 58, 58, 255], [47, 158, 68, 255], [43, 108, 217, 255]].forEach((colour, n) => {
+      const tip = affinePoint(this.affines[b], [0, 1, 2].map((k) => (k === n ? length : 0)));
+      this.arrow(this.batches[0], origin, tip, 0.03 * length, colour, b);
+    });
+  }
+
+  /** An arrow that is a third of the scene's radius long for the largest force of the recording. */
+  placeForce(point, force) {
+    if (this.largestForce === 0) return;
+    const tip = add(point, scaled(force, (0.33 * this.radius * this.arrowScale) / this.largestForce));
+    this.arrow(this.batches[3], point, tip, 0.006 * this.radius, this.forceColour, -1);
+  }
+
+  /** Planes of the recording; without one a ground under the lowest point. */
+  planes() {
+    const planes = this.recording.data.planes.filter((p) => p.body === null || !this.hidden.has(p.body)).map((p) => {
+      const local = affineOfPose(p.pose, 0, [1, 1, 1], new Float64Array(12)), a = new Float64Array(12);
+      affineProduct(p.body === null ? IDENTITY : this.affines[p.body], local, a, 0);
+      const column = (n) => [a[n], a[4 + n], a[8 + n]], opacity = (0.22 * p.colour[3]) / 255;
+      return { origin: column(3), right: column(0), up: column(1), normal: column(2), fill: [...p.colour.slice(0, 3).map((c) => c / 255), opacity] };
+    });
+    if (planes.length > 0) return planes;
+    return [{ origin: [0, 0, this.ground()], right: [1, 0, 0], up: [0, 1, 0], normal: [0, 0, 1], fill: [0, 0, 0, 0] }];
+  }
+
+  /** Height of the ground where the recording has no plane: 0 if that is just below everything, else under it. */
+  ground() {
+    return this.lowest >= 0 && this.lowest < 2 * this.radius ? 0 : this.lowest;
+  }
+
+  /** Path of the origin of a body: position and time of each frame. */
+  path(body) {
+    const { recording } = this, numbers = new Float32Array(4 * recording.frames);
+    for (let f = 0; f < recording.frames; f++) numbers.set([...recording.position(f, body), recording.times[f]], 4 * f);
+    return numbers;
+  }
+}
+
+const IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0];
+
+/** Distance of the farthest corner from the origin. */
+function reachOf(positions) {
+  let square = 0;
+  for (let i = 0; i < positions.length; i += 3) {
+    square = Math.max(square, positions[i] ** 2 + positions[i + 1] ** 2 + positions[i + 2] ** 2);
+  }
+  return Math.sqrt(square);
+}

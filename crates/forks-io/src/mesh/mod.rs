@@ -1,0 +1,36 @@
+//! Surfaces of forms: triangles with normals, in single precision as graphics hardware has them.
+//!
+//! Round forms and boxes are a few unit surfaces that are scaled, so that a thousand links of different
+//! lengths cost no more triangles in a file than one.
+
+mod crease;
+mod height_field;
+mod hull;
+mod lathe;
+mod parts;
+
+pub(crate) use hull::hull;
+pub(crate) use parts::{Part, Parts};
+
+/// Colour pattern about the surface's own axes that makes turning visible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pattern {
+    /// One colour.
+    Plain,
+    /// Darker where x y > 0: for surfaces that look the same turned about z.
+    Quadrants,
+    /// Darker where x y z > 0: for surfaces that look the same turned about anything.
+    Octants,
+}
+
+/// Triangles with a normal at every corner.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Surface {
+    /// Corners.
+    pub(crate) positions: Vec<[f32; 3]>,
+    /// Outward unit normals, one per corner.
+    pub(crate) normals: Vec<[f32; 3]>,
+    /// Three corners each, counter-clockwise from outside.
+    pub(crate) triangles: Vec<[u32; 3]>,
+    pub(crate) pattern: Pattern,
+}
