@@ -59,7 +59,7 @@ pub enum IoError {
         up: [f64; 3],
     },
     /// A number is finite but too large for the single precision that pictures in space are stored in.
-    #[error("{place} is {value}, more than single precision can hold")]
+    #[error("{place} is {value:e}, more than single precision can hold")]
     TooLarge {
         /// Where the number stands.
         place: String,

@@ -105,7 +105,7 @@ pub(super) fn json(animation: &Animation) -> Result<String, IoError> {
     let mut bodies = Vec::new();
     for (i, body) in animation.bodies.iter().enumerate() {
         let colour = Colour::palette(i);
-        let shown = body.shapes.iter().find_map(|s| s.colour).unwrap_or(colour).to_array();
+        let shown = body.colour(i).to_array();
         let parts = shapes(&body.shapes, (Some(i), colour), &mut parts, &mut planes)?;
         bodies.push(BodyData { name: &body.name, colour: shown, parts });
     }

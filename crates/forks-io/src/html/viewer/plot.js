@@ -99,26 +99,23 @@ class Plot {
     for (const i of shown) this.renderCurve(pen, strip, i);
   }
 
-  /** A curve; where many frames fall on a pixel only its first, least, greatest and last number count. */
+  /** A curve; where many frames fall on a pixel only their range is drawn there. */
   renderCurve(pen, strip, i) {
     const { times } = this.recording, { values } = this.recording.series[i];
     pen.strokeStyle = this.curves[i % this.curves.length];
     pen.lineWidth = 1.5;
     pen.lineJoin = "round";
     pen.beginPath();
-    let f = 0;
-    while (f < times.length) {
-      const x = this.x(times[f]), pixel = Math.floor(x);
-      let low = values[f], high = low, last = low, lastX = x;
-      const first = low;
-      for (f++; f < times.length && Math.floor(this.x(times[f])) === pixel; f++) {
-        last = values[f];
-        lastX = this.x(times[f]);
-        low = Math.min(low, last);
-        high = Math.max(high, last);
+    const crowded = times.length > 4 * (this.right - this.left);
+    for (let f = 0; f < times.length; ) {
+      const x = this.x(times[f]);
+      let low = values[f], high = low;
+      for (f++; crowded && f < times.length && this.x(times[f]) < x + 1; f++) {
+        low = Math.min(low, values[f]);
+        high = Math.max(high, values[f]);
       }
-      pen.lineTo(x, strip.y(first));
-      if (lastX !== x) for (const v of [low, high, last]) pen.lineTo(lastX, strip.y(v));
+      pen.lineTo(x, strip.y(low));
+      if (high > low) pen.lineTo(x, strip.y(high));
     }
     pen.stroke();
   }
@@ -156,21 +153,26 @@ class Plot {
     for (const strip of this.strips) this.drawLegend(pen, strip, frame);
   }
 
+  /** Names of a strip's series with their numbers, or names alone where there is no room. */
   drawLegend(pen, strip, frame) {
     pen.font = "12px system-ui, 'DejaVu Sans', sans-serif";
     pen.textAlign = "left";
     pen.textBaseline = "middle";
+    const { series } = this.recording;
+    // Each has room for the longest number, so that names stay in place.
+    const room = (i, number) => 30 + pen.measureText(`${series[i].name} ${number ? `−8.888e−88 ${series[i].unit}` : ""}`).width;
+    const total = strip.members.reduce((sum, i) => sum + room(i, true), 0), roomy = total <= this.right - this.left + 30;
     let x = this.left;
     for (const i of strip.members) {
-      const { name, unit, values } = this.recording.series[i], off = this.off.has(i);
-      const text = `${name} ${off ? "(off)" : `${shortNumber(values[frame])}${unit ? ` ${unit}` : ""}`}`;
+      const { name, unit, values } = series[i], off = this.off.has(i);
+      const number = off ? "(off)" : `${shortNumber(values[frame])} ${unit}`;
       pen.fillStyle = off ? this.colours.line : this.curves[i % this.curves.length];
       pen.fillRect(x, strip.top + 9, 10, 4);
       pen.fillStyle = off ? this.colours.faint : this.colours.text;
-      pen.fillText(text, x + 14, strip.top + 11);
-      const width = 14 + pen.measureText(text).width;
-      this.legend.push([x, strip.top, x + width, strip.top + 20, i]);
-      x += Math.max(width, 14 + pen.measureText(`${name} −0.00000 ${unit}`).width) + 16; // so that names stay in place
+      pen.fillText(roomy ? `${name} ${number}` : name, x + 14, strip.top + 11);
+      const next = x + room(i, roomy);
+      this.legend.push([x, strip.top, next - 16, strip.top + 20, i]);
+      x = next;
     }
   }
 

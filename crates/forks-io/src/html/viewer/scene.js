@@ -43,7 +43,7 @@ class Scene {
     this.largestForce = recording.largestForce();
     this.measure();
     this.batches = [0, 1, 2, 3].map(() => this.surfaces.map((_, i) => new Batch(i)));
-    this.here = new Float64Array(12); // scratch
+    this.affines = this.bodies.map(() => new Float64Array(12)); // world from body
   }
 
   /** Box around everything that moves at any time (scenery counts where nothing else does) and its lowest point. */
@@ -84,7 +84,7 @@ class Scene {
     this.recording.posesAt(time, this.poses);
     for (const kind of this.batches) for (const batch of kind) batch.count = 0;
     for (const part of this.scenery) this.place(null, part, -1, 0);
-    this.affines = this.bodies.map((_, b) => affineOfPose(this.poses, POSE * b, [1, 1, 1], new Float64Array(12)));
+    this.affines.forEach((affine, b) => affineOfPose(this.poses, POSE * b, UNIT_SCALE, affine));
     this.bodies.forEach((body, b) => {
       if (this.hidden.has(b)) return;
       for (const part of body.parts) this.place(this.affines[b], part, b, b === this.selected ? 1 : 0);
@@ -157,7 +157,7 @@ class Scene {
   /** Planes of the recording; without one a ground under the lowest point. */
   planes() {
     const planes = this.recording.data.planes.filter((p) => p.body === null || !this.hidden.has(p.body)).map((p) => {
-      const local = affineOfPose(p.pose, 0, [1, 1, 1], new Float64Array(12)), a = new Float64Array(12);
+      const local = affineOfPose(p.pose, 0, UNIT_SCALE, new Float64Array(12)), a = new Float64Array(12);
       affineProduct(p.body === null ? IDENTITY : this.affines[p.body], local, a, 0);
       const column = (n) => [a[n], a[4 + n], a[8 + n]], opacity = (0.22 * p.colour[3]) / 255;
       return { origin: column(3), right: column(0), up: column(1), normal: column(2), fill: [...p.colour.slice(0, 3).map((c) => c / 255), opacity] };
@@ -179,6 +179,7 @@ class Scene {
   }
 }
 
+const UNIT_SCALE = [1, 1, 1];
 const IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0];
 
 /** Distance of the farthest corner from the origin. */

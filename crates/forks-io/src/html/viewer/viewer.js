@@ -280,8 +280,8 @@ class Viewer {
     const { recording } = this, frame = recording.nearestFrame(this.time);
     const digits = clamp(3 - Math.floor(Math.log10(recording.end - recording.start || 1)), 0, 9);
     document.getElementById("time").value = this.time;
-    document.getElementById("clock").textContent =
-      `${this.time.toFixed(digits)} / ${recording.end.toFixed(digits)} s · ${frame + 1} / ${recording.frames}`;
+    document.getElementById("clock").textContent = `${this.time.toFixed(digits)} / ${recording.end.toFixed(digits)} s`;
+    document.getElementById("frame").textContent = `${frame + 1} of ${recording.frames}`;
     document.getElementById("scale-note").textContent =
       this.scene.show.ground ? `bold lines every ${shortNumber(10 * gridStep(this.camera.distance).step)} m` : "";
   }
