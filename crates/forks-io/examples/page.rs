@@ -1,13 +1,14 @@
 //! Writes a page with a 3D view: a box thrown through the air, a ball that bounces, a rolling capsule, and
 //! a chain of twenty links along a helix that swings.
 //!
-//! `cargo run -p forks-io --example page [FILE]`, then open the file in a browser.
+//! `cargo run -p forks-io --example page [FILE.html]`, then open the file in a browser. Beside it the same as
+//! binary glTF, for other programs.
 
-use std::{error::Error, f64::consts::TAU};
+use std::{error::Error, f64::consts::TAU, path::PathBuf};
 
 use forks_io::{
     animation::{Animation, Body, Colour, Contact, End, Form, Frame, Segment, Series, Shape},
-    html,
+    gltf, html,
     lie::{
         Pose, exp_rotation,
         glam::{DQuat, DVec2, DVec3},
@@ -131,7 +132,7 @@ fn frame(time: f64) -> Frame {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let file = std::env::args().nth(1).unwrap_or_else(|| "forks.html".to_owned());
+    let file = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "forks.html".to_owned()));
     let mut animation = Animation::new("Bodies in flight & a swinging helix");
     animation.notes.push("Made up, not simulated: it shows what the viewer can show.".to_owned());
     animation.scenery = vec![Form::Plane.into(), hills()];
@@ -153,5 +154,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     animation.frames = (0..=3000).map(|i| frame(1e-3 * f64::from(i))).collect();
     animation.thin(120.0);
     html::save(&file, &animation)?;
+    gltf::save(file.with_extension("glb"), &animation)?;
     Ok(())
 }

@@ -19,6 +19,7 @@ mod csv;
 mod error;
 mod file;
 mod finite;
+pub mod gltf;
 pub mod html;
 pub mod json;
 mod mesh;

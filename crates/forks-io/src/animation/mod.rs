@@ -1,7 +1,7 @@
 //! Moving pictures as plain data: bodies with shapes, their poses over time, numbers and contacts.
 //!
 //! An [`Animation`] knows poses, names and numbers, no mechanism. Write it with [`crate::html`] (a page
-//! with a 3D viewer that opens from disk).
+//! with a 3D viewer that opens from disk) or [`crate::gltf`] (for other programs).
 //!
 //! z is up, lengths are in metres, times in seconds, forces in newtons. Frames may be unevenly spaced;
 //! viewers interpolate between them (positions linearly, rotations along the shorter arc).
@@ -69,6 +69,11 @@ impl Body {
         shapes: impl IntoIterator<Item = S>,
     ) -> Self {
         Self { name: name.into(), shapes: shapes.into_iter().map(Into::into).collect() }
+    }
+
+    /// The colour that stands for the body: that of its first coloured shape, else the `i`-th of the palette.
+    pub(crate) fn colour(&self, i: usize) -> Colour {
+        self.shapes.iter().find_map(|s| s.colour).unwrap_or(Colour::palette(i))
     }
 }
 
