@@ -41,8 +41,9 @@ pub use base::{
 };
 pub use batch::{Batch, BatchPoses, BatchStatus};
 pub use blend::{
-    Advice, Blend, BlendData, BlendedModel, BlendedState, BlendedStepper, Crossfade, EnergyJump,
-    LinkBlend, Monitor, MonitorSettings, SampleData, ServoTerms, Weights, stiffness_of_bending,
+    Advice, Blend, BlendData, BlendedContact, BlendedModel, BlendedState, BlendedStepper,
+    Crossfade, EnergyJump, LinkBlend, Monitor, MonitorSettings, SampleData, ServoTerms, Weights,
+    stiffness_of_bending,
 };
 pub use error::ModelError;
 pub use file::FileError;

@@ -4,6 +4,7 @@
 //! ξ_i = log(H_{e,i}⁻¹ H_e) and has the energy U_i = U₀ᵢ + bᵢᵀξ_i + ½ ξ_iᵀ K_i ξ_i; the blend has U = Σ α_i U_i and the
 //! generalised force that is its gradient, the weights' gradients included.
 
+mod contact;
 mod crossfade;
 pub(crate) mod curvature;
 mod eigen;
@@ -23,6 +24,7 @@ mod statics;
 mod step;
 mod weights;
 
+pub use contact::BlendedContact;
 pub use crossfade::{Crossfade, EnergyJump};
 pub use curvature::stiffness_of_bending;
 pub use links::LinkBlend;

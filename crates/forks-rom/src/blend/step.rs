@@ -26,23 +26,23 @@ pub struct BlendedState {
     driven: bool,
     /// At `x`.
     pub(super) here: Evaluation,
-    work: Work,
+    pub(super) work: Work,
     /// For the links.
     pub(super) scratch: Scratch,
 }
 
 /// Scratch memory of a step.
 #[derive(Clone, Debug, Default)]
-struct Work {
+pub(super) struct Work {
     there: Evaluation,
     x: Vec<f64>,
     velocity: Vec<f64>,
     /// Generalised force of the loads, padded.
-    force: Vec<f64>,
-    right: Vec<f64>,
-    mass: Vec<f64>,
-    damping: Vec<f64>,
-    system: Vec<f64>,
+    pub(super) force: Vec<f64>,
+    pub(super) right: Vec<f64>,
+    pub(super) mass: Vec<f64>,
+    pub(super) damping: Vec<f64>,
+    pub(super) system: Vec<f64>,
 }
 
 impl BlendedState {
@@ -171,7 +171,7 @@ const MAX_CORRECTIONS: usize = 3;
 /// A residual below this part of the forces that are balanced needs no correction.
 const RESIDUAL: f64 = 1e-3;
 /// Rounding of energies relative to their sizes: at rest their differences are nothing else.
-const ROUNDING: f64 = 64.0 * f64::EPSILON;
+pub(super) const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Halvings of a move before it is given up.
 const MAX_HALVINGS: usize = 30;
 
@@ -253,9 +253,9 @@ impl Kernel for Step<'_> {
 }
 
 impl Work {
-    /// M̄, D̄, K̄ for the weights at the old place.
+    /// M̄, D̄, K̄ for the weights of an evaluation.
     #[inline(always)]
-    fn matrices(&mut self, model: &BlendedModel, here: &mut Evaluation) {
+    pub(super) fn matrices(&mut self, model: &BlendedModel, here: &mut Evaluation) {
         let (weights, samples) = (&here.weights, &model.samples);
         if let Some(m) = &model.matrices {
             m.mass.blend(weights, &mut here.scratch, &mut self.mass);
@@ -270,7 +270,7 @@ impl Work {
 
     /// right = M̄ v₀ + h (g − ∇U).
     #[inline(always)]
-    fn momentum_balance(&mut self, h: f64, velocity: &[f64], gradient: &[f64]) {
+    pub(super) fn momentum_balance(&mut self, h: f64, velocity: &[f64], gradient: &[f64]) {
         let n = velocity.len();
         for i in 0..n {
             let momentum: f64 =
@@ -342,7 +342,11 @@ impl Work {
 
 /// Σ α_i A_i.
 #[inline(always)]
-fn blend<'a>(out: &mut [f64], weights: &[f64], matrices: impl Iterator<Item = &'a Matrix>) {
+pub(super) fn blend<'a>(
+    out: &mut [f64],
+    weights: &[f64],
+    matrices: impl Iterator<Item = &'a Matrix>,
+) {
     out.fill(0.0);
     for (alpha, m) in weights.iter().zip(matrices) {
         if *alpha != 0.0 {
@@ -353,7 +357,7 @@ fn blend<'a>(out: &mut [f64], weights: &[f64], matrices: impl Iterator<Item = &'
 
 /// xᵀ A x.
 #[inline(always)]
-fn quadratic(a: &[f64], x: &[f64]) -> f64 {
+pub(super) fn quadratic(a: &[f64], x: &[f64]) -> f64 {
     let row = |a: &[f64]| -> f64 { a.iter().zip(x).map(|(a, x)| a * x).sum() };
     a.chunks_exact(x.len().max(1)).zip(x).map(|(a, x)| x * row(a)).sum()
 }
@@ -362,7 +366,13 @@ fn quadratic(a: &[f64], x: &[f64]) -> f64 {
 /// only their loads hold, is replaced by its size: the matrix steers Newton's method, which must go downhill. False
 /// if numbers are not finite or nothing resists a motion.
 #[inline(always)]
-fn factor_system(mass: &[f64], damping: &[f64], a: &mut [f64], h: f64, n: usize) -> bool {
+pub(super) fn factor_system(
+    mass: &[f64],
+    damping: &[f64],
+    a: &mut [f64],
+    h: f64,
+    n: usize,
+) -> bool {
     for (s, (m, d)) in a.iter_mut().zip(mass.iter().zip(damping)) {
         *s = m + h * d + h * h * *s;
     }
@@ -391,7 +401,7 @@ fn factor_system(mass: &[f64], damping: &[f64], a: &mut [f64], h: f64, n: usize)
 
 /// x = (L Lᵀ)⁻¹ x.
 #[inline(always)]
-fn solve_factored(l: &[f64], x: &mut [f64]) {
+pub(super) fn solve_factored(l: &[f64], x: &mut [f64]) {
     let n = x.len();
     for i in 0..n {
         for k in 0..i {

@@ -40,8 +40,8 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
     /// Poses, Jacobians and twists of the effectors at the present state.
     fn update(&self, effectors: &mut [EffectorState]);
 
-    /// A⁻¹ at the present state, n × n, where there is one. Called before the first step and, where it
-    /// [changes](Motion::varies), after every free step.
+    /// A⁻¹, n × n, where there is one. Called before the first step and, where it [changes](Motion::varies), after every
+    /// free step.
     fn inverse_system(&mut self) -> Option<&Matrix>;
 
     /// True if A depends on the state.
@@ -57,6 +57,12 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
 
     /// Kinetic energy, J.
     fn kinetic_energy(&self) -> f64;
+
+    /// v⁺ that contact starts from, after the free step: its velocity, or the linear part of it where A is the linear
+    /// response of a step that is not.
+    fn free_velocity(&self) -> &[f64] {
+        self.velocity()
+    }
 
     /// Energy of the springs over the linearisation pose, the static loads' potential included, J.
     fn elastic_energy(&self) -> f64;
@@ -207,7 +213,7 @@ impl Instance {
     pub(crate) fn step_freely(&mut self, gravity: DVec3) -> StepStatus {
         let gravity = self.turned_back(gravity);
         let status = self.motion.step_freely(&self.loads, gravity);
-        self.free.copy_from_slice(self.motion.velocity());
+        self.free.copy_from_slice(self.motion.free_velocity());
         status
     }
 

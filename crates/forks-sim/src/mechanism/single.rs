@@ -13,13 +13,16 @@ pub(crate) struct Single {
     stepper: Stepper,
     state: State,
     inverse: Matrix,
+    /// Room for the poses of the links that are shown.
+    shown: PoseBuffer,
 }
 
 impl Single {
     pub(crate) fn new(model: Arc<ReducedModel>, h: f64) -> Result<Self, ModelError> {
         let stepper = Stepper::new(model, h)?;
         let inverse = stepper.inverse_system().ok_or(ModelError::SingularStep)?;
-        Ok(Self { state: State::new(stepper.model()), inverse, stepper })
+        let shown = PoseBuffer::new(stepper.model());
+        Ok(Self { state: State::new(stepper.model()), inverse, shown, stepper })
     }
 
     fn model(&self) -> &ReducedModel {
@@ -99,15 +102,15 @@ impl Motion for Single {
     }
 
     fn link_count(&self) -> usize {
-        self.model().data().links.len()
+        self.shown.len()
     }
 
     fn link_name(&self, link: usize) -> &str {
-        &self.model().data().links[link].name
+        &self.model().data().links[self.shown.links()[link]].name
     }
 
     fn link_poses(&self, out: &mut Vec<Pose>) {
-        let mut buffer = PoseBuffer::new(self.model());
+        let mut buffer = self.shown.clone();
         self.model().poses(&self.state, &mut buffer);
         out.extend(buffer.iter().map(|(_, pose)| pose));
     }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use forks_lie::{Pose, Wrench};
-use forks_rom::{LoadFrame, ReducedModel};
+use forks_rom::{BlendedModel, LoadFrame, ReducedModel};
 
 use super::{MechanismHandle, World};
 use crate::{
     SimError,
     error::check_finite,
-    mechanism::{Instance, Motion, Single},
+    mechanism::{Blended, Instance, Motion, Single},
 };
 
 impl World {
@@ -54,7 +54,7 @@ impl World {
         Ok(&self.instance(mechanism)?.name)
     }
 
-    /// Generalised coordinates of a mechanism: η of a single model.
+    /// Generalised coordinates of a mechanism: η of a single model, chart coordinates of a blend.
     ///
     /// # Errors
     /// A mechanism that is not there.
@@ -62,7 +62,7 @@ impl World {
         Ok(self.instance(mechanism)?.motion.coordinates())
     }
 
-    /// Generalised velocities of a mechanism: η̇ of a single model.
+    /// Generalised velocities of a mechanism: η̇ of a single model, rates of the chart coordinates of a blend.
     ///
     /// # Errors
     /// A mechanism that is not there.
