@@ -3,8 +3,10 @@
 //! The free velocity of a step comes from the model's own stepper; contact adds A⁻¹ Jᵀλ with A = M + hD + h²𝓗, so that
 //! elasticity and damping are implicit in contact too (\[A16\] §6).
 
+mod blended;
 mod single;
 
+pub(crate) use blended::Blended;
 pub(crate) use single::Single;
 
 use forks_contact::BodyId;
@@ -52,17 +54,17 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
     /// Takes the free step. The state is then the one without contact.
     fn step_freely(&mut self, loads: &[EffectorLoad], gravity: DVec3) -> StepStatus;
 
-    /// Ends the step: `change` is what contact adds to v.
-    fn change_velocity(&mut self, change: &[f64]) -> Result<(), ModelError>;
-
-    /// Kinetic energy, J.
-    fn kinetic_energy(&self) -> f64;
-
     /// v⁺ that contact starts from, after the free step: its velocity, or the linear part of it where A is the linear
     /// response of a step that is not.
     fn free_velocity(&self) -> &[f64] {
         self.velocity()
     }
+
+    /// Ends the step: `change` is what contact adds to v.
+    fn change_velocity(&mut self, change: &[f64]) -> Result<(), ModelError>;
+
+    /// Kinetic energy, J.
+    fn kinetic_energy(&self) -> f64;
 
     /// Energy of the springs over the linearisation pose, the static loads' potential included, J.
     fn elastic_energy(&self) -> f64;

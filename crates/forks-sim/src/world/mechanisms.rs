@@ -29,6 +29,22 @@ impl World {
         self.add_motion(name, Box::new(motion), world_from_model)
     }
 
+    /// Adds a blended mechanism at rest at the reference poses of its chart; `world_from_model` places the frame that the
+    /// samples call world. Gravity is that of the equilibria that the samples are at.
+    ///
+    /// # Errors
+    /// A model that cannot be stepped, a placement that is not finite.
+    pub fn add_blended(
+        &mut self,
+        name: &str,
+        model: Arc<BlendedModel>,
+        world_from_model: Pose,
+    ) -> Result<MechanismHandle, SimError> {
+        let motion = Blended::new(model, self.h)
+            .map_err(|source| SimError::Model { mechanism: name.into(), source })?;
+        self.add_motion(name, Box::new(motion), world_from_model)
+    }
+
     fn add_motion(
         &mut self,
         name: &str,
