@@ -8,9 +8,9 @@ use forks_lie::{
 use super::{Pattern, Surface};
 
 /// Corners around the axis.
-const SLICES: usize = 40;
+const SLICES: usize = 32;
 /// Arcs from the equator of a sphere to a pole.
-const STACKS: usize = 10;
+const STACKS: usize = 8;
 
 /// The surfaces that others are scaled from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -122,10 +122,19 @@ function viewMatrix(right, up, backward, eye) {
   ]);
 }
 
-/** A number in about four digits, with the sign that typography has. */
+const typographic = (text) => text.replace(/-/g, "−").replace("e+", "e");
+
+/** A number in at most six digits, with the sign that typography has. */
 function shortNumber(x) {
   if (x === 0) return "0";
   const size = Math.abs(x);
-  const text = size >= 1e5 || size < 1e-3 ? x.toExponential(2) : String(Number(x.toPrecision(4)));
-  return text.replace("-", "−").replace("e−", "e−").replace("e+", "e");
+  return typographic(size >= 1e7 || size < 1e-4 ? x.toExponential(3) : String(Number(x.toPrecision(6))));
+}
+
+/** A multiple of a step with the digits that tell it from the next. */
+function tickNumber(x, step) {
+  const last = Math.floor(Math.log10(step) + 1e-9), size = Math.abs(x);
+  if (size < step / 2) return "0";
+  if (size < 1e7 && last >= -5) return typographic(x.toFixed(Math.max(0, -last)));
+  return typographic(x.toExponential(clamp(Math.floor(Math.log10(size) + 1e-9) - last, 0, 12)));
 }

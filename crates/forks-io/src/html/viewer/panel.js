@@ -41,6 +41,8 @@ class Panel {
     box.addEventListener("change", () => this.actions.hide([b], !box.checked));
     row.addEventListener("click", () => this.actions.select(this.scene.selected === b ? -1 : b));
     row.addEventListener("dblclick", () => { this.actions.select(b); this.actions.follow(); });
+    row.tabIndex = 0;
+    row.addEventListener("keydown", (e) => { if (e.key === "Enter" && e.target === row) row.click(); });
     row.append(swatch, name, box);
     return row;
   }

@@ -6,13 +6,13 @@ const CURVES = {
   dark: ["#58b0ee", "#ff8a4c", "#35c99b", "#e79ac6", "#f0b429", "#8fd0ff", "#cfc84a", "#bbbbbb"],
 };
 
-/** Three to six round numbers within a range. */
+/** About as many round numbers within a range as wanted, and the step between them. */
 function ticks(low, high, wanted) {
   const raw = (high - low) / wanted, power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw) ?? 10 * power;
-  const out = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) out.push(i * step);
-  return out;
+  const numbers = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) numbers.push(i * step);
+  return { numbers, step };
 }
 
 class Plot {
@@ -46,7 +46,7 @@ class Plot {
   render(colours, dark) {
     if (this.empty) return;
     const ratio = window.devicePixelRatio || 1, width = this.canvas.clientWidth, { each } = this;
-    Object.assign(this, { colours, curves: CURVES[dark ? "dark" : "light"], width, left: 62, right: width - 14 });
+    Object.assign(this, { colours, curves: CURVES[dark ? "dark" : "light"], width, left: 70, right: width - 14 });
     for (const c of [this.canvas, this.picture]) {
       c.width = Math.round(width * ratio);
       c.height = Math.round(this.height * ratio);
@@ -88,13 +88,14 @@ class Plot {
     pen.lineWidth = 1;
     pen.textAlign = "right";
     pen.textBaseline = "middle";
-    for (const v of ticks(low, high, 4)) {
+    const { numbers, step } = ticks(low, high, 4);
+    for (const v of numbers) {
       const y = Math.round(strip.y(v)) + 0.5;
       pen.beginPath();
       pen.moveTo(this.left, y);
       pen.lineTo(this.right, y);
       pen.stroke();
-      pen.fillText(shortNumber(Number(v.toPrecision(10))), this.left - 6, y);
+      pen.fillText(tickNumber(v, step), this.left - 6, y);
     }
     for (const i of shown) this.renderCurve(pen, strip, i);
   }
@@ -127,8 +128,9 @@ class Plot {
     pen.textAlign = "center";
     pen.textBaseline = "top";
     const y = this.each * this.strips.length + 2;
-    for (const t of ticks(start, end, Math.max(2, Math.floor(this.width / 120)))) {
-      pen.fillText(`${shortNumber(Number(t.toPrecision(10)))} s`, clamp(this.x(t), this.left, this.right - 12), y);
+    const { numbers, step } = ticks(start, end, Math.max(2, Math.floor(this.width / 120)));
+    for (const t of numbers) {
+      pen.fillText(`${tickNumber(t, step)} s`, clamp(this.x(t), this.left, this.right - 12), y);
     }
   }
 
@@ -160,7 +162,7 @@ class Plot {
     pen.textBaseline = "middle";
     const { series } = this.recording;
     // Each has room for the longest number, so that names stay in place.
-    const room = (i, number) => 30 + pen.measureText(`${series[i].name} ${number ? `−8.888e−88 ${series[i].unit}` : ""}`).width;
+    const room = (i, number) => 30 + pen.measureText(`${series[i].name} ${number ? `−8.88888e−8 ${series[i].unit}` : ""}`).width;
     const total = strip.members.reduce((sum, i) => sum + room(i, true), 0), roomy = total <= this.right - this.left + 30;
     let x = this.left;
     for (const i of strip.members) {

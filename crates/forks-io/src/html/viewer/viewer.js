@@ -282,8 +282,9 @@ class Viewer {
     document.getElementById("time").value = this.time;
     document.getElementById("clock").textContent = `${this.time.toFixed(digits)} / ${recording.end.toFixed(digits)} s`;
     document.getElementById("frame").textContent = `${frame + 1} of ${recording.frames}`;
+    const { step } = gridStep(this.camera.distance);
     document.getElementById("scale-note").textContent =
-      this.scene.show.ground ? `bold lines every ${shortNumber(10 * gridStep(this.camera.distance).step)} m` : "";
+      this.scene.show.ground ? `grid ${shortNumber(step)} m, bold ${shortNumber(10 * step)} m` : "";
   }
 
   /** The axes of the world in the corner, the ones that point away first. */
