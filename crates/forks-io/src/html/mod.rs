@@ -24,10 +24,11 @@ const PAGE: &str = include_str!("viewer/page.html");
 const STYLE: &str = include_str!("viewer/viewer.css");
 
 /// The viewer, each file using only those before it.
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("viewer/math.js"),
     include_str!("viewer/recording.js"),
     include_str!("viewer/camera.js"),
+    include_str!("viewer/shaders.js"),
     include_str!("viewer/renderer.js"),
     include_str!("viewer/scene.js"),
     include_str!("viewer/plot.js"),

@@ -18,7 +18,7 @@ pub(crate) fn hull(points: &[DVec3]) -> Option<Vec<[u32; 3]>> {
         if seen.is_empty() {
             continue;
         }
-        let edges: BTreeSet<[u32; 2]> = seen.iter().flat_map(|f| edges(f)).collect();
+        let edges: BTreeSet<[u32; 2]> = seen.iter().flat_map(edges).collect();
         let horizon = edges.iter().filter(|[a, b]| !edges.contains(&[*b, *a]));
         faces = kept;
         faces.extend(horizon.map(|[a, b]| [*a, *b, i as u32]));
