@@ -16,6 +16,7 @@ mod builder;
 mod checks;
 mod error;
 mod graph;
+mod grasp;
 mod ids;
 mod joint;
 mod joint_kind;
@@ -33,6 +34,7 @@ pub use builder::MechanismBuilder;
 pub use error::BuildError;
 pub use forks_lie as lie;
 pub use graph::{AssemblyKind, AssemblyNode, AssemblyTree, SpanningForest, TreeEdge};
+pub use grasp::{Grasp, GraspCarrier};
 pub use ids::{
     BushingId, CombinationSpringId, CouplingId, FrameId, JointId, LinkId, ServoId, ShapeId,
 };

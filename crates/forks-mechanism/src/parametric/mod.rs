@@ -1,20 +1,25 @@
 //! Parametric mechanisms: the benchmark family as library functions.
 //!
-//! All of them are at rest and unstressed in the start pose, without gravity and without limits. Link
+//! All of them are at rest and unstressed in the start pose, without limits and, but for those of scenes with contact
+//! (firefighters, hexapod, peg arm), without gravity. Link
 //! frames are parallel to the world's axes in the start pose unless a page says otherwise. Sizes of zero
 //! count as one, so that every mechanism has an effector.
 
 mod accuracy;
 mod arm;
 mod bicycle_chain;
+mod driven;
+mod firefighters;
 mod four_bar;
 mod four_bar_chain;
 mod helix;
+mod hexapod;
 mod ladder;
 mod millipede;
 mod molecules;
 mod octahedral_truss;
 mod parallelogram;
+mod peg_arm;
 mod random;
 mod scott_russell;
 mod sketch;
@@ -26,14 +31,17 @@ use crate::{LinkId, Mechanism};
 pub use accuracy::{coil, dill};
 pub use arm::arm20;
 pub use bicycle_chain::bicycle_chain;
+pub use firefighters::firefighters;
 pub use four_bar::four_bar;
 pub use four_bar_chain::four_bar_chain;
 pub use helix::{HelixJoints, helix};
+pub use hexapod::hexapod;
 pub use ladder::{irregular_ladder, irregular_ladder_of_links, ladder, ladder_of_links};
 pub use millipede::millipede;
 pub use molecules::{bushy, chain, neighbouring_links, polymer, scattered_links};
 pub use octahedral_truss::octahedral_truss;
 pub use parallelogram::parallelogram;
+pub use peg_arm::{peg_arm, peg_arm_targets};
 pub use random::SplitMix64;
 pub use scott_russell::scott_russell;
 pub use two_joint::two_joint_example;

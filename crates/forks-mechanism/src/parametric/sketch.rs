@@ -5,7 +5,7 @@ use forks_lie::{
     glam::{DMat3, DQuat, DVec3},
 };
 
-use crate::{BuildError, Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder};
+use crate::{BuildError, Joint, JointId, JointKind, Link, LinkId, Mechanism, MechanismBuilder};
 
 /// A mechanism under construction, all poses in the world at the start.
 pub(super) struct Sketch {
@@ -53,8 +53,23 @@ impl Sketch {
         world_from_link: Pose,
         inertia: SpatialInertia,
     ) -> LinkId {
+        self.add(Link::new(name).with_inertia(inertia), world_from_link)
+    }
+
+    /// A link as it is, its frame at a pose.
+    pub(super) fn add(&mut self, link: Link, world_from_link: Pose) -> LinkId {
         self.world_from_link.push(world_from_link);
-        self.builder.add_link(Link::new(name).with_inertia(inertia))
+        self.builder.add_link(link)
+    }
+
+    /// Where a link is at the start.
+    pub(super) fn pose(&self, link: LinkId) -> Pose {
+        self.world_from_link[link.index()]
+    }
+
+    /// The builder behind the sketch.
+    pub(super) fn builder(&mut self) -> &mut MechanismBuilder {
+        &mut self.builder
     }
 
     /// A joint whose frame is at `world_from_joint`. A sprung one is unstressed at the start.
@@ -65,14 +80,14 @@ impl Sketch {
         [parent, child]: [LinkId; 2],
         world_from_joint: Pose,
         spring: Option<Compliance>,
-    ) {
+    ) -> JointId {
         let local = |l: LinkId| self.world_from_link[l.index()].inverse() * world_from_joint;
         let mut joint =
             Joint::new(name, kind, parent, child).at(local(parent)).child_at(local(child));
         if let Some(s) = spring {
             joint = joint.with_stiffness(s.stiffness).with_damping(s.damping);
         }
-        self.builder.add_joint(joint);
+        self.builder.add_joint(joint)
     }
 
     /// A joint at a point, its axes in the axes of the child.
@@ -83,9 +98,9 @@ impl Sketch {
         links: [LinkId; 2],
         point: DVec3,
         spring: Option<Compliance>,
-    ) {
+    ) -> JointId {
         let rotation = self.world_from_link[links[1].index()].rotation;
-        self.joint_at(name, kind, links, Pose::new(rotation, point), spring);
+        self.joint_at(name, kind, links, Pose::new(rotation, point), spring)
     }
 
     /// A hinge at a point, its axis in the axes of the child.
@@ -111,8 +126,8 @@ impl Sketch {
         let rotation = self.world_from_link[child.index()].rotation;
         let mut at = parent;
         for (suffix, axis) in [("x", DVec3::X), ("y", DVec3::Y)] {
-            self.world_from_link.push(Pose::new(rotation, point));
-            let next = self.builder.add_link(Link::new(format!("{name}.{suffix}")).auxiliary());
+            let link = Link::new(format!("{name}.{suffix}")).auxiliary();
+            let next = self.add(link, Pose::new(rotation, point));
             self.hinge(format!("{name}.{suffix}"), [at, next], point, axis, Some(spring));
             at = next;
         }
