@@ -218,6 +218,10 @@ class Renderer {
     });
     gl.bindVertexArray(this.square.array);
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+    if (normal[2] < 0.3) { // walls get no shadows
+      gl.disable(gl.POLYGON_OFFSET_FILL);
+      return;
+    }
     // Shadows: each pixel is darkened once, however many bodies lie above each other.
     gl.clear(gl.STENCIL_BUFFER_BIT);
     gl.enable(gl.STENCIL_TEST);
