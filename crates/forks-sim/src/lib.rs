@@ -21,9 +21,13 @@ mod error;
 mod material;
 mod mechanism;
 mod rigid;
+#[cfg(feature = "scene")]
+pub mod scene;
 mod shape;
 mod snapshot;
 mod step;
+#[cfg(feature = "twin")]
+pub mod twin;
 mod world;
 
 pub use contact::ContactPoint;

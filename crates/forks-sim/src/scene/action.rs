@@ -1,0 +1,167 @@
+//! What servos and forces do in a step.
+
+use forks_lie::{Wrench, glam::DVec3};
+use forks_rom::LoadFrame;
+
+use super::{
+    Scene, Schedule,
+    error::{SceneError, invalid},
+    mechanism::meant,
+    spec::ActionSpec,
+};
+use crate::{BodyHandle, MechanismHandle};
+
+/// A schedule and what it drives.
+#[derive(Clone, Debug)]
+pub(super) struct Action {
+    pub(super) schedule: Schedule,
+    pub(super) drives: Drives,
+}
+
+/// What a value drives.
+#[derive(Clone, Debug)]
+pub(super) enum Drives {
+    /// Targets of servos, by number, times a weight.
+    Servos { mechanism: usize, servos: Vec<(usize, f64)> },
+    /// A force at the centre of mass of a body.
+    Body { body: BodyHandle, direction: DVec3 },
+    /// A force at the origin of an effector.
+    Effector { mechanism: MechanismHandle, effector: usize, direction: DVec3 },
+}
+
+impl Action {
+    /// Adds its value to servo targets, which the caller has cleared.
+    pub(super) fn collect(&self, t: f64, targets: &mut [Vec<f64>]) {
+        if let Drives::Servos { mechanism, servos } = &self.drives {
+            let value = self.schedule.value(t);
+            servos.iter().for_each(|&(k, w)| targets[*mechanism][k] += w * value);
+        }
+    }
+}
+
+impl Scene {
+    /// Servo targets and forces at a time, into the world.
+    pub(super) fn act(&mut self, t: f64) {
+        self.targets.iter_mut().for_each(|v| v.fill(0.0));
+        for action in &self.actions {
+            action.collect(t, &mut self.targets);
+        }
+        for (k, targets) in self.targets.iter().enumerate() {
+            if !targets.is_empty() {
+                let set = self.world.set_servo_targets(MechanismHandle(k), targets);
+                set.expect("finite targets of the right number");
+            }
+        }
+        for k in 0..self.actions.len() {
+            let first = !self.actions[..k].iter().any(|a| a.same_load(&self.actions[k]));
+            if first {
+                self.apply_force(k, t);
+            }
+        }
+    }
+
+    /// The sum of the forces on what action `k` loads, into the world.
+    fn apply_force(&mut self, k: usize, t: f64) {
+        let same = self.actions.iter().filter(|a| a.same_load(&self.actions[k]));
+        let sum: DVec3 = same.map(|a| a.force(t)).sum();
+        let wrench = Wrench::new(sum, DVec3::ZERO);
+        let set = match self.actions[k].drives {
+            Drives::Servos { .. } => return,
+            Drives::Body { body, .. } => self.world.set_body_load(body, wrench),
+            Drives::Effector { mechanism, effector, .. } => {
+                self.world.set_effector_load(mechanism, effector, wrench, LoadFrame::World)
+            }
+        };
+        set.expect("a finite force on something of this scene");
+    }
+}
+
+impl Action {
+    fn same_load(&self, other: &Self) -> bool {
+        match (&self.drives, &other.drives) {
+            (Drives::Body { body: a, .. }, Drives::Body { body: b, .. }) => a == b,
+            (
+                Drives::Effector { mechanism: a, effector: i, .. },
+                Drives::Effector { mechanism: b, effector: j, .. },
+            ) => a == b && i == j,
+            _ => false,
+        }
+    }
+
+    fn force(&self, t: f64) -> DVec3 {
+        match self.drives {
+            Drives::Servos { .. } => DVec3::ZERO,
+            Drives::Body { direction, .. } | Drives::Effector { direction, .. } => {
+                direction * self.schedule.value(t)
+            }
+        }
+    }
+
+    /// Finds what an action of the file is about.
+    pub(super) fn new(spec: &ActionSpec, number: usize, scene: &Scene) -> Result<Self, SceneError> {
+        let element = format!("action {}", number + 1);
+        let schedule = Schedule::new(spec).map_err(|problem| invalid(&element, problem))?;
+        let direction = spec.direction.map(DVec3::from_array);
+        let mechanism = match &spec.mechanism {
+            Some(name) => Some(scene.mechanism(name).ok_or_else(|| {
+                invalid(&element, format!("names the mechanism {name:?}, which is not there"))
+            })?),
+            None => None,
+        };
+        let drives = match (mechanism, &spec.body, &spec.effector, direction) {
+            (Some(m), None, None, None) if !spec.servos.is_empty() => {
+                let servos = servos(spec, scene, m, &element)?;
+                Drives::Servos { mechanism: m.0, servos }
+            }
+            (None, Some(name), None, Some(direction)) => {
+                let body = scene.body(name).ok_or_else(|| {
+                    invalid(&element, format!("names the body {name:?}, which is not there"))
+                })?;
+                Drives::Body { body, direction }
+            }
+            (Some(mechanism), None, Some(name), Some(direction)) => {
+                let found = scene.mechanisms[mechanism.0].effectors.iter().position(|e| e == name);
+                let effector = found.ok_or_else(|| {
+                    invalid(&element, format!("names the effector {name:?}, which is not there"))
+                })?;
+                Drives::Effector { mechanism, effector, direction }
+            }
+            _ => {
+                let problem = "needs mechanism and servos, body and direction, or mechanism, \
+                               effector and direction";
+                return Err(invalid(element, problem));
+            }
+        };
+        if direction.is_some_and(|d| !d.is_finite()) {
+            return Err(invalid(element, "has a direction that is not finite"));
+        }
+        Ok(Self { schedule, drives })
+    }
+}
+
+/// Numbers of the servos that an action names, with their weights.
+fn servos(
+    spec: &ActionSpec,
+    scene: &Scene,
+    m: MechanismHandle,
+    element: &str,
+) -> Result<Vec<(usize, f64)>, SceneError> {
+    let known = scene.mechanisms[m.0].mechanism.servos();
+    let mut out = Vec::new();
+    let ones = vec![1.0; spec.servos.len()];
+    let weights = spec.weights.as_ref().unwrap_or(&ones);
+    if weights.len() != spec.servos.len() || weights.iter().any(|w| !w.is_finite()) {
+        return Err(invalid(element, "needs one finite weight per entry of `servos`"));
+    }
+    for (pattern, &weight) in spec.servos.iter().zip(weights) {
+        let before = out.len();
+        let named = (0..known.len()).filter(|&k| meant(pattern, &known[k].name));
+        out.extend(named.map(|k| (k, weight)));
+        if out.len() == before {
+            let names: Vec<&str> = known.iter().map(|s| s.name.as_str()).collect();
+            let problem = format!("names the servo {pattern:?}; there are {}", names.join(", "));
+            return Err(invalid(element, problem));
+        }
+    }
+    Ok(out)
+}

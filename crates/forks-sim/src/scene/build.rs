@@ -1,0 +1,265 @@
+//! From a scene file to a world.
+
+use std::{path::Path, sync::Arc};
+
+use forks_dynamics::Loads;
+use forks_lie::{Pose, Twist, glam::DVec3};
+use forks_mechanism::Geometry;
+use forks_reduce::Problem;
+use forks_rom::{BaseCoupling, BlendedModel, FloatingModel, ReducedModel};
+
+use super::{
+    Fidelity, Scene, SceneMechanism,
+    action::Action,
+    error::{SceneError, invalid},
+    mechanism::inertia,
+    spec::{BodySpec, MechanismSpec, SceneSpec, ShapeSpec, WorldSpec},
+};
+use crate::{
+    Form, Material, MechanismHandle, Owner, RigidBody, Shape, ShapeHandle, World, WorldSettings,
+};
+
+impl Scene {
+    /// Builds a scene; the files that it names are looked for from `folder`.
+    ///
+    /// # Errors
+    /// What is wrong with the scene, its models or its world.
+    pub fn build(spec: SceneSpec, folder: &Path, fidelity: Fidelity) -> Result<Self, SceneError> {
+        check_names(&spec)?;
+        let mut scene = Self {
+            world: World::new(settings(&spec.world)?)?,
+            mechanisms: Vec::new(),
+            bodies: Vec::new(),
+            notes: Vec::new(),
+            shapes: Vec::new(),
+            actions: Vec::new(),
+            targets: Vec::new(),
+            spec,
+        };
+        for k in 0..scene.spec.mechanisms.len() {
+            let spec = scene.spec.mechanisms[k].clone();
+            scene.add_mechanism(&spec, folder, fidelity)?;
+        }
+        for k in 0..scene.spec.bodies.len() {
+            let spec = scene.spec.bodies[k].clone();
+            scene.add_body(&spec)?;
+        }
+        for (k, s) in scene.spec.ground.clone().iter().enumerate() {
+            scene.add_shape(Owner::World, s.shape("ground", k)?)?;
+        }
+        scene.ignore()?;
+        for (k, a) in scene.spec.actions.iter().enumerate() {
+            let action = Action::new(a, k, &scene)?;
+            scene.actions.push(action);
+        }
+        Ok(scene)
+    }
+
+    fn add_mechanism(
+        &mut self,
+        spec: &MechanismSpec,
+        folder: &Path,
+        fidelity: Fidelity,
+    ) -> Result<(), SceneError> {
+        let gravity = DVec3::from_array(self.spec.world.gravity);
+        let m = SceneMechanism::new(spec, folder, gravity)?;
+        self.notes.extend(m.notes.iter().cloned());
+        let problem = m.problem()?;
+        let handle = match fidelity {
+            Fidelity::Reduced => self.add_reduced(spec, &m, &problem, folder)?,
+            #[cfg(feature = "twin")]
+            Fidelity::Full => self.add_full(&m, &problem)?,
+        };
+        self.targets.push(vec![0.0; m.mechanism.servos().len()]);
+        for (k, shape) in effector_shapes(spec, &m)? {
+            let owner = Owner::Effector { mechanism: handle, effector: k };
+            self.add_shape(owner, shape)?;
+        }
+        self.mechanisms.push(m);
+        Ok(())
+    }
+
+    fn add_reduced(
+        &mut self,
+        spec: &MechanismSpec,
+        m: &SceneMechanism,
+        problem: &Problem,
+        folder: &Path,
+    ) -> Result<MechanismHandle, SceneError> {
+        if let Some(file) = &spec.blend {
+            let blend = BlendedModel::load(folder.join(file)).map_err(|source| {
+                SceneError::Blend { mechanism: m.name.clone(), source: Box::new(source) }
+            })?;
+            return Ok(self.world.add_blended(&m.name, Arc::new(blend), m.placement)?);
+        }
+        if m.floating {
+            let reduction = problem.reduce_floating().map_err(|e| m.reduce_error(e))?;
+            let model = FloatingModel::new(Arc::new(reduction.model), BaseCoupling::default())
+                .map_err(|source| crate::SimError::Model { mechanism: m.name.clone(), source })?;
+            let _ = model;
+            todo!()
+        }
+        let model = Arc::new(reduced(m, problem)?);
+        Ok(self.world.add_mechanism(&m.name, model, m.placement)?)
+    }
+
+    fn add_body(&mut self, spec: &BodySpec) -> Result<(), SceneError> {
+        let element = format!("body {:?}", spec.name);
+        let first = spec.shapes.first();
+        let first = first.ok_or_else(|| invalid(&element, "has no shape"))?;
+        let moments = match spec.inertia {
+            Some(m) => DVec3::from_array(m),
+            None if first.place != Default::default() => {
+                return Err(invalid(
+                    element,
+                    "needs `inertia`: its first shape is not at its origin",
+                ));
+            }
+            None => first.form.moments(&element, spec.mass)?,
+        };
+        let pose = spec.place.pose(&element)?;
+        let back = pose.rotation.conjugate();
+        let [v, w] = [spec.velocity, spec.spin].map(|x| back * DVec3::from_array(x));
+        let mut body = RigidBody::at_rest(&spec.name, inertia(spec.mass, moments), pose);
+        body.twist = Twist::new(v, w);
+        let handle = self.world.add_body(&body)?;
+        self.bodies.push(body);
+        for (k, s) in spec.shapes.iter().enumerate() {
+            self.add_shape(Owner::Body(handle), s.shape(&spec.name, k)?)?;
+        }
+        Ok(())
+    }
+
+    fn add_shape(&mut self, owner: Owner, shape: Shape) -> Result<(), SceneError> {
+        self.world.add_shape(owner, &shape)?;
+        self.shapes.push((owner, shape));
+        Ok(())
+    }
+
+    /// Pairs that pass through each other.
+    fn ignore(&mut self) -> Result<(), SceneError> {
+        for [a, b] in self.spec.ignore.clone() {
+            let [one, two] = [self.shapes_called(&a)?, self.shapes_called(&b)?];
+            for &i in &one {
+                for &j in two.iter().filter(|j| **j != i) {
+                    self.world.exclude(ShapeHandle(i), ShapeHandle(j))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Shapes by their own name, their owner's, or that of the owner's mechanism.
+    fn shapes_called(&self, name: &str) -> Result<Vec<usize>, SceneError> {
+        let fits = |(owner, shape): &(Owner, Shape)| {
+            let called = self.owner_name(*owner);
+            let mechanism = called.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
+            shape.name == name || called == name || mechanism
+        };
+        let found: Vec<usize> = (0..self.shapes.len()).filter(|&k| fits(&self.shapes[k])).collect();
+        if found.is_empty() {
+            return Err(invalid("ignore", format!("names {name:?}, which has no shape")));
+        }
+        Ok(found)
+    }
+}
+
+/// The model of a mechanism that does not float: about its equilibrium under gravity, or its rest pose.
+fn reduced(m: &SceneMechanism, problem: &Problem) -> Result<ReducedModel, SceneError> {
+    if !m.gravity {
+        return Ok(problem.reduce().map_err(|e| m.reduce_error(e))?.model);
+    }
+    let loads = Loads::gravity();
+    let e = m.equilibrium(problem)?;
+    Ok(problem.reduce_at(&e, &loads).map_err(|e| m.reduce_error(e))?.model)
+}
+
+fn settings(spec: &WorldSpec) -> Result<WorldSettings, SceneError> {
+    let default = WorldSettings::default();
+    if !(spec.duration.is_finite() && spec.duration >= 0.0) {
+        return Err(invalid("world", format!("lasts {} s", spec.duration)));
+    }
+    if !(spec.frames.is_finite() && spec.frames > 0.0) {
+        return Err(invalid("world", format!("has {} frames per second", spec.frames)));
+    }
+    let mut contact = default.contact;
+    contact.tolerance = spec.tolerance.unwrap_or(contact.tolerance);
+    contact.max_sweeps = spec.sweeps.unwrap_or(contact.max_sweeps);
+    Ok(WorldSettings {
+        step: spec.step,
+        substeps: spec.substeps,
+        gravity: DVec3::from_array(spec.gravity),
+        margin: spec.margin.unwrap_or(default.margin),
+        contact,
+    })
+}
+
+/// Names have to tell things apart, and `world` is taken.
+fn check_names(spec: &SceneSpec) -> Result<(), SceneError> {
+    let mechanisms = spec.mechanisms.iter().map(|m| &m.name);
+    let names: Vec<&String> = mechanisms.chain(spec.bodies.iter().map(|b| &b.name)).collect();
+    for (k, name) in names.iter().enumerate() {
+        if name.is_empty() || name.as_str() == "world" || name.contains('/') {
+            let problem = "is no name for a body or mechanism";
+            return Err(invalid(format!("{name:?}"), problem));
+        }
+        if names[..k].contains(name) {
+            return Err(invalid(format!("{name:?}"), "names two things"));
+        }
+    }
+    Ok(())
+}
+
+/// Shapes of effectors with the effectors' numbers: the model's own, then the scene's.
+fn effector_shapes(
+    spec: &MechanismSpec,
+    m: &SceneMechanism,
+) -> Result<Vec<(usize, Shape)>, SceneError> {
+    let frames = m.effector_frames()?;
+    let mut out = Vec::new();
+    for (e, frame) in frames.iter().enumerate().filter(|_| spec.own_shapes) {
+        for (k, s) in m.mechanism.shapes().iter().enumerate() {
+            if s.link != frame.link || s.geometry == Geometry::Plane {
+                continue;
+            }
+            let name =
+                if s.name.is_empty() { format!("{}.own{k}", frame.name) } else { s.name.clone() };
+            let pose: Pose = frame.link_from_effector.inverse() * s.link_from_shape;
+            let material = Material::with_friction(spec.friction.unwrap_or(s.friction));
+            out.push((
+                e,
+                Shape::new(name, Form::Geometry(s.geometry.clone())).at(pose).of(material),
+            ));
+        }
+    }
+    if let Some(held) = &spec.holds {
+        let shape = ShapeSpec {
+            name: Some(held.name.clone()),
+            on: None,
+            form: held.form.clone(),
+            place: Default::default(),
+            friction: held.friction,
+            restitution: None,
+            compliance: None,
+            relaxation: None,
+        };
+        out.push((0, shape.shape(&held.name, 0)?));
+    }
+    for (k, s) in spec.shapes.iter().enumerate() {
+        let on: Vec<usize> = match &s.on {
+            None => (0..frames.len()).collect(),
+            Some(name) => match m.effectors.iter().position(|e| e == name) {
+                Some(e) => vec![e],
+                None => {
+                    let element = format!("mechanism {:?}", m.name);
+                    let problem = format!("has a shape on {name:?}, which is no effector");
+                    return Err(invalid(element, problem));
+                }
+            },
+        };
+        for e in on {
+            out.push((e, s.shape(&m.effectors[e], k)?));
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,202 @@
+//! A scene as one mechanism: all mechanisms and bodies side by side, with the scene's shapes alone.
+
+use forks_dynamics::Loads;
+use forks_lie::Pose;
+use forks_mechanism::{
+    Bushing, Combination, CombinationSpring, Coordinate, Coupling, Frame, Geometry, Joint, JointId,
+    JointKind, Keyframe, Link, LinkId, Mechanism, MechanismBuilder, Preparation, Servo,
+    Shape as PlainShape,
+};
+
+use super::{Scene, SceneMechanism, error::SceneError};
+use crate::{Form, Owner, RigidBody};
+
+/// A scene as one mechanism.
+pub(super) struct Combined {
+    pub(super) mechanism: Mechanism,
+    /// Link of each owner of shapes in the order of the scene's shapes, and the owner's frame in it.
+    pub(super) carriers: Vec<(LinkId, Pose)>,
+    /// Numbers of the shapes that MJCF has no primitive for.
+    pub(super) others: Vec<usize>,
+}
+
+/// Where a mechanism's elements are in the whole.
+struct Place {
+    links: Vec<LinkId>,
+    joints: Vec<JointId>,
+}
+
+/// Name of the state in which the scene starts.
+pub(super) const START: &str = "start";
+
+impl Scene {
+    /// All of it as one mechanism.
+    pub(super) fn combined(&self) -> Result<Combined, SceneError> {
+        let build = |source| SceneError::Build { mechanism: self.spec.title.clone(), source };
+        let mut b = MechanismBuilder::new(self.spec.title.clone());
+        b.set_gravity(forks_lie::glam::DVec3::from_array(self.spec.world.gravity));
+        let mut starts: Vec<(JointId, Vec<f64>)> = Vec::new();
+        let mut places = Vec::new();
+        for m in &self.mechanisms {
+            let fixed = held(m)?;
+            let q = self.start_of(m)?;
+            let place = add(&mut b, m, &fixed);
+            for (i, joint) in place.joints.iter().enumerate() {
+                starts.push((*joint, q[fixed.position_range(JointId::new(i))].to_vec()));
+            }
+            places.push(place);
+        }
+        let bodies: Vec<LinkId> =
+            self.bodies.iter().map(|body| Self::add_free(&mut b, body)).collect();
+        let mut carriers = Vec::new();
+        let mut others = Vec::new();
+        for (k, (owner, shape)) in self.shapes.iter().enumerate() {
+            let (link, link_from_owner) = self.carrier(*owner, &places, &bodies)?;
+            carriers.push((link, link_from_owner));
+            match &shape.form {
+                Form::Geometry(geometry) => {
+                    b.add_shape(PlainShape {
+                        name: format!("{}#{k}", shape.name),
+                        link,
+                        link_from_shape: link_from_owner * shape.owner_from_shape,
+                        geometry: Geometry::clone(geometry),
+                        friction: shape.material.friction,
+                    });
+                }
+                _ => others.push(k),
+            }
+        }
+        let mechanism = b.build().map_err(build)?;
+        let mut start = mechanism.start_positions();
+        for (joint, q) in starts {
+            start[mechanism.position_range(joint)].copy_from_slice(&q);
+        }
+        start.truncate(mechanism.tree_position_count());
+        let mut b = MechanismBuilder::from_mechanism(&mechanism);
+        b.add_keyframe(Keyframe { name: START.into(), positions: start });
+        Ok(Combined { mechanism: b.build().map_err(build)?, carriers, others })
+    }
+
+    /// Positions of a mechanism at the scene's start: its equilibrium where it was linearised about that.
+    fn start_of(&self, m: &SceneMechanism) -> Result<Vec<f64>, SceneError> {
+        let fixed = held(m)?;
+        let mut q = fixed.start_positions();
+        if m.gravity {
+            let e = forks_dynamics::solve_equilibrium(
+                m.problem()?.mechanism(),
+                &q,
+                &Loads::gravity(),
+                &Default::default(),
+            );
+            q.copy_from_slice(&e.q);
+        }
+        Ok(q)
+    }
+
+    fn add_free(b: &mut MechanismBuilder, body: &RigidBody) -> LinkId {
+        let link = b.add_link(Link::new(body.name.clone()).with_inertia(body.inertia));
+        let mut joint = Joint::new(body.name.clone(), JointKind::Free, LinkId::WORLD, link);
+        joint.start = joint.closest_positions(&body.pose);
+        b.add_joint(joint);
+        link
+    }
+
+    fn carrier(
+        &self,
+        owner: Owner,
+        places: &[Place],
+        bodies: &[LinkId],
+    ) -> Result<(LinkId, Pose), SceneError> {
+        Ok(match owner {
+            Owner::World => (LinkId::WORLD, Pose::IDENTITY),
+            Owner::Body(body) => (bodies[body.0], Pose::IDENTITY),
+            Owner::Effector { mechanism, effector } => {
+                let m = &self.mechanisms[mechanism.0];
+                let frame = &m.effector_frames()?[effector];
+                (places[mechanism.0].links[frame.link.index()], frame.link_from_effector)
+            }
+        })
+    }
+}
+
+/// The mechanism with its base held, unless it floats.
+fn held(m: &SceneMechanism) -> Result<Mechanism, SceneError> {
+    if m.floating {
+        return Ok(m.mechanism.clone());
+    }
+    let root = m.effector_frames()?.first().map(|e| e.link);
+    let preparation = Preparation { hold_root_of: root, ..Preparation::default() };
+    let prepared = preparation.apply(&m.mechanism);
+    Ok(prepared
+        .map_err(|source| SceneError::Build { mechanism: m.name.clone(), source })?
+        .mechanism)
+}
+
+/// Adds a mechanism's links, joints, springs and servos under names that begin with its own.
+fn add(b: &mut MechanismBuilder, of: &SceneMechanism, m: &Mechanism) -> Place {
+    let named =
+        |name: &str| if name.is_empty() { String::new() } else { format!("{}/{name}", of.name) };
+    let mut links = vec![LinkId::WORLD];
+    for (_, l) in m.moving_links() {
+        links.push(b.add_link(Link { name: named(&l.name), ..l.clone() }));
+    }
+    let link = |l: LinkId| links[l.index()];
+    let mut joints = Vec::new();
+    for j in m.joints() {
+        let mut joint = j.clone();
+        joint.name = named(&j.name);
+        (joint.parent, joint.child) = (link(j.parent), link(j.child));
+        if j.parent == LinkId::WORLD {
+            joint.parent_from_joint = of.placement * j.parent_from_joint;
+        }
+        if j.child == LinkId::WORLD {
+            joint.child_from_joint = of.placement * j.child_from_joint;
+        }
+        joints.push(b.add_joint(joint));
+    }
+    let moved = |c: &Combination| Combination {
+        terms: c
+            .terms
+            .iter()
+            .map(|(c, a)| (Coordinate { joint: joints[c.joint.index()], ..*c }, *a))
+            .collect(),
+        offset: c.offset,
+    };
+    for f in m.frames() {
+        let placed = if f.link == LinkId::WORLD { of.placement } else { Pose::IDENTITY };
+        let link_from_frame = placed * f.link_from_frame;
+        b.add_frame(Frame { name: named(&f.name), link: link(f.link), link_from_frame });
+    }
+    for c in m.couplings() {
+        let mut coupling = Coupling { name: named(&c.name), ..c.clone() };
+        coupling.terms.iter_mut().for_each(|t| t.combination = moved(&t.combination));
+        b.add_coupling(coupling);
+    }
+    for s in m.combination_springs() {
+        let combination = moved(&s.combination);
+        b.add_combination_spring(CombinationSpring {
+            name: named(&s.name),
+            combination,
+            ..s.clone()
+        });
+    }
+    for x in m.bushings() {
+        let placed = |l: LinkId, p: Pose| if l == LinkId::WORLD { of.placement * p } else { p };
+        b.add_bushing(Bushing {
+            name: named(&x.name),
+            link_a: link(x.link_a),
+            a_from_bushing: placed(x.link_a, x.a_from_bushing),
+            link_b: link(x.link_b),
+            b_from_bushing: placed(x.link_b, x.b_from_bushing),
+            ..x.clone()
+        });
+    }
+    for s in m.servos() {
+        b.add_servo(Servo {
+            name: named(&s.name),
+            combination: moved(&s.combination),
+            ..s.clone()
+        });
+    }
+    Place { links, joints }
+}

@@ -1,0 +1,187 @@
+//! Forms, places and materials of scene files.
+
+use std::f64::consts::TAU;
+
+use forks_lie::{
+    Pose,
+    glam::{DMat3, DQuat, DVec2, DVec3, EulerRot},
+};
+use forks_mechanism::{Geometry, parametric::SplitMix64};
+
+use super::{
+    error::{SceneError, invalid},
+    spec::{FormSpec, PlaceSpec, ShapeSpec},
+};
+use crate::{Form, Material, Shape};
+
+impl PlaceSpec {
+    /// The pose.
+    ///
+    /// # Errors
+    /// Two rotations, a quaternion without direction, numbers that are not finite.
+    pub(super) fn pose(&self, element: &str) -> Result<Pose, SceneError> {
+        let rotation = match (self.rpy_deg, self.quaternion_wxyz) {
+            (Some(_), Some(_)) => {
+                return Err(invalid(element, "has both rpy_deg and quaternion_wxyz"));
+            }
+            (Some([r, p, y]), None) => {
+                let [r, p, y] = [r, p, y].map(f64::to_radians);
+                DQuat::from_euler(EulerRot::ZYX, y, p, r)
+            }
+            (None, Some([w, x, y, z])) => {
+                let q = DQuat::from_xyzw(x, y, z, w);
+                if !(q.length() > 1e-6 && q.is_finite()) {
+                    return Err(invalid(element, format!("has the quaternion {q}")));
+                }
+                q.normalize()
+            }
+            (None, None) => DQuat::IDENTITY,
+        };
+        let pose = Pose { rotation, translation: DVec3::from_array(self.position) };
+        if !pose.is_finite() {
+            return Err(invalid(element, "has a place that is not finite"));
+        }
+        Ok(pose)
+    }
+}
+
+impl ShapeSpec {
+    /// The shape for a world, with a name of its own or made up.
+    pub(super) fn shape(&self, owner: &str, number: usize) -> Result<Shape, SceneError> {
+        let name = self.name.clone().unwrap_or_else(|| format!("{owner}.{number}"));
+        let default = Material::default();
+        let material = Material {
+            friction: self.friction.unwrap_or(default.friction),
+            restitution: self.restitution.unwrap_or(default.restitution),
+            compliance: self.compliance.unwrap_or(default.compliance),
+            relaxation: self.relaxation.unwrap_or(default.relaxation),
+        };
+        let pose = self.place.pose(&format!("shape {name:?}"))?;
+        let form = self.form.form(&format!("shape {name:?}"))?;
+        Ok(Shape::new(name, form).at(pose).of(material))
+    }
+}
+
+impl FormSpec {
+    /// The form.
+    ///
+    /// # Errors
+    /// Rows of heights that differ in length, hills without points.
+    pub(super) fn form(&self, element: &str) -> Result<Form, SceneError> {
+        let vectors = |v: &[[f64; 3]]| v.iter().map(|x| DVec3::from_array(*x)).collect();
+        Ok(match self {
+            Self::Plane {} => Geometry::Plane.into(),
+            Self::Sphere { radius } => Geometry::Sphere { radius: *radius }.into(),
+            Self::Capsule { radius, half_length } => {
+                Geometry::Capsule { radius: *radius, half_length: *half_length }.into()
+            }
+            Self::Cylinder { radius, half_length } => {
+                Geometry::Cylinder { radius: *radius, half_length: *half_length }.into()
+            }
+            Self::Box { half_extents } => {
+                Geometry::Box { half_extents: DVec3::from_array(*half_extents) }.into()
+            }
+            Self::Ellipsoid { radii } => {
+                Geometry::Ellipsoid { radii: DVec3::from_array(*radii) }.into()
+            }
+            Self::Hull { points } => Form::Hull { points: vectors(points) },
+            Self::Mesh { vertices, triangles } => {
+                Form::Mesh { vertices: vectors(vertices), triangles: triangles.clone() }
+            }
+            Self::Hills { size, points, height, spacing, seed, flat } => {
+                if points[0] < 2 || points[1] < 2 || points[0] * points[1] > 4_000_000 {
+                    return Err(invalid(element, format!("has hills of {points:?} points")));
+                }
+                let sizes = [size[0], size[1], *height, *spacing];
+                if sizes.iter().any(|x| !(x.is_finite() && *x > 0.0)) || !flat.is_finite() {
+                    return Err(invalid(element, "has hills whose sizes are not above 0"));
+                }
+                let heights = hills(*size, *points, *height, *spacing, *seed, *flat);
+                Form::HeightField { size: DVec2::from_array(*size), columns: points[0], heights }
+            }
+            Self::Heights { size, rows } => {
+                let columns = rows.first().map_or(0, Vec::len);
+                if rows.iter().any(|r| r.len() != columns) {
+                    return Err(invalid(element, "has rows of heights that differ in length"));
+                }
+                let heights = rows.concat();
+                Form::HeightField { size: DVec2::from_array(*size), columns, heights }
+            }
+        })
+    }
+
+    /// Inertia about the centre for a mass that fills the form evenly, along the form's axes.
+    ///
+    /// # Errors
+    /// Forms without a centre or a simple formula.
+    pub(super) fn moments(&self, element: &str, mass: f64) -> Result<DVec3, SceneError> {
+        let of_box = |e: DVec3| {
+            let s = e * e;
+            DVec3::new(s.y + s.z, s.x + s.z, s.x + s.y) * (mass / 3.0)
+        };
+        Ok(match self {
+            Self::Sphere { radius } => DVec3::splat(0.4 * mass * radius * radius),
+            Self::Box { half_extents } => of_box(DVec3::from_array(*half_extents)),
+            Self::Ellipsoid { radii } => of_box(DVec3::from_array(*radii)) * 0.6,
+            Self::Cylinder { radius, half_length } => {
+                let (r, l) = (radius * radius, half_length * half_length);
+                let across = mass * (r / 4.0 + l / 3.0);
+                DVec3::new(across, across, 0.5 * mass * r)
+            }
+            Self::Capsule { radius: r, half_length: h } => {
+                let (rod, ends) = (h * 2.0 * r * r, 4.0 / 3.0 * r * r * r);
+                let (rod, ends) = (mass * rod / (rod + ends), mass * ends / (rod + ends));
+                let along = 0.5 * rod * r * r + 0.4 * ends * r * r;
+                let across =
+                    rod * (r * r / 4.0 + h * h / 3.0) + ends * (0.4 * r * r + h * h + 0.75 * r * h);
+                DVec3::new(across, across, along)
+            }
+            _ => {
+                return Err(invalid(element, "needs `inertia`: its first shape has no formula"));
+            }
+        })
+    }
+}
+
+/// A tensor of principal moments.
+pub(super) fn tensor(moments: DVec3) -> DMat3 {
+    DMat3::from_diagonal(moments)
+}
+
+/// A sum of sine waves of random directions and phases, flat around the origin.
+fn hills(
+    size: [f64; 2],
+    points: [usize; 2],
+    height: f64,
+    spacing: f64,
+    seed: u64,
+    flat: f64,
+) -> Vec<f64> {
+    const WAVES: usize = 12;
+    let mut random = SplitMix64::new(seed);
+    let waves: Vec<(DVec2, f64)> = (0..WAVES)
+        .map(|_| {
+            let (angle, phase) = (TAU * random.uniform(), TAU * random.uniform());
+            let length = spacing * (0.7 + 0.8 * random.uniform());
+            (DVec2::new(angle.cos(), angle.sin()) * (TAU / length), phase)
+        })
+        .collect();
+    let place = |i: usize, n: usize, side: f64| side * (i as f64 / (n - 1) as f64 - 0.5);
+    let mut raw = Vec::with_capacity(points[0] * points[1]);
+    for row in 0..points[1] {
+        for column in 0..points[0] {
+            let x = DVec2::new(place(column, points[0], size[0]), place(row, points[1], size[1]));
+            raw.push(waves.iter().map(|(k, phase)| (k.dot(x) + phase).sin()).sum::<f64>());
+        }
+    }
+    let (low, high) = raw.iter().fold((f64::MAX, f64::MIN), |(a, b), x| (a.min(*x), b.max(*x)));
+    let mut heights = Vec::with_capacity(raw.len());
+    for (k, x) in raw.iter().enumerate() {
+        let (column, row) = (k % points[0], k / points[0]);
+        let r = DVec2::new(place(column, points[0], size[0]), place(row, points[1], size[1]));
+        let out = if flat > 0.0 { (r.length() / flat - 1.0).clamp(0.0, 1.0) } else { 1.0 };
+        let hill = height * (x - low) / (high - low).max(f64::MIN_POSITIVE);
+        heights.push(0.5 * height + out * (hill - 0.5 * height));
+    }
+    heights
+}

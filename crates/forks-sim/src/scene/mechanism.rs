@@ -1,0 +1,258 @@
+//! Mechanisms of scenes: from a file or the library, with servos, slides and pose as the scene says.
+
+use std::{collections::BTreeSet, path::Path};
+
+use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads};
+use forks_import::{ImportOptions, load_model};
+use forks_lie::{
+    Pose, SpatialInertia,
+    glam::{DMat3, DVec3},
+};
+use forks_mechanism::{
+    BuildError, JointMatrix, Mechanism, MechanismBuilder, Mount, Slide, parametric,
+};
+use forks_reduce::{Effector, Problem, ProblemOptions};
+
+use super::{
+    error::{SceneError, invalid},
+    form::tensor,
+    spec::{HeldSpec, MechanismSpec, ServoSpec, SlideSpec},
+};
+
+/// Names of the library's mechanisms that scenes may use.
+pub const PARAMETRIC: &[&str] = &["helix20", "arm20", "y"];
+
+/// Mass of the carriage on slides, kg.
+const CARRIAGE: f64 = 1.0;
+
+/// A mechanism as the scene wants it, before it is reduced.
+#[derive(Clone, Debug)]
+pub struct SceneMechanism {
+    /// Its name in the scene.
+    pub name: String,
+    /// The mechanism with servos, slides, the scene's gravity in its axes, and the linearisation pose without gravity as its
+    /// start pose.
+    pub mechanism: Mechanism,
+    /// Names of the effectors, as [`Problem::new`] takes them.
+    pub effectors: Vec<String>,
+    /// True if the free joint at its root moves.
+    pub floating: bool,
+    /// World from the model's world; of a floating one world from base at the start.
+    pub placement: Pose,
+    /// True if it is linearised about its equilibrium under gravity.
+    pub gravity: bool,
+    /// What is not exactly as in the file.
+    pub notes: Vec<String>,
+}
+
+impl SceneMechanism {
+    /// Loads and changes it; `folder` is where the scene's files are.
+    pub(super) fn new(
+        spec: &MechanismSpec,
+        folder: &Path,
+        gravity: DVec3,
+    ) -> Result<Self, SceneError> {
+        let element = format!("mechanism {:?}", spec.name);
+        let build = |source| SceneError::Build { mechanism: spec.name.clone(), source };
+        let placement = spec.place.pose(&element)?;
+        let mut notes = Vec::new();
+        let mut m = source(spec, folder, &element, &mut notes)?;
+        if let Some(d) = spec.joint_damping {
+            m = damped(&m, d).map_err(build)?;
+        }
+        if !spec.slides.is_empty() {
+            let slide = |s: &SlideSpec| {
+                let axis = DVec3::from_array(s.axis);
+                Slide::new(s.name.clone(), axis, s.stiffness, s.damping)
+            };
+            let mount = Mount::new(CARRIAGE, spec.slides.iter().map(slide).collect());
+            m = m.mounted(&mount).map_err(build)?;
+        }
+        m = with_servos(&m, &spec.servos, &element, &spec.name)?;
+        m = posed(&m, spec, &element, placement.rotation.conjugate() * gravity)?;
+        let mut effectors = spec.effectors.clone();
+        if let Some(held) = &spec.holds {
+            m = holding(&m, &effectors, held, &element, &spec.name)?;
+            effectors = vec![held.name.clone()];
+        }
+        let gravity = spec.gravity && !spec.floating;
+        Ok(Self {
+            name: spec.name.clone(),
+            mechanism: m,
+            effectors,
+            floating: spec.floating,
+            placement,
+            gravity,
+            notes,
+        })
+    }
+
+    /// The mechanism prepared for reduction.
+    ///
+    /// # Errors
+    /// Effectors that do not exist.
+    pub fn problem(&self) -> Result<Problem, SceneError> {
+        let names: Vec<&str> = self.effectors.iter().map(String::as_str).collect();
+        Problem::new(&self.mechanism, &names, &ProblemOptions::default())
+            .map_err(|source| self.reduce_error(source))
+    }
+
+    /// Frames of the effectors.
+    ///
+    /// # Errors
+    /// Effectors that do not exist.
+    pub fn effector_frames(&self) -> Result<Vec<Effector>, SceneError> {
+        let find = |name: &String| Effector::find(&self.mechanism, name);
+        self.effectors.iter().map(find).collect::<Result<_, _>>().map_err(|e| self.reduce_error(e))
+    }
+
+    /// The equilibrium under gravity that the model is linearised about.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub fn equilibrium(&self, problem: &Problem) -> Result<Equilibrium, SceneError> {
+        let e = problem.equilibrium(&Loads::gravity(), &EquilibriumOptions::default());
+        if e.status.is_equilibrium() {
+            return Ok(e);
+        }
+        let problem = format!("finds no equilibrium under gravity ({:?})", e.status);
+        Err(invalid(format!("mechanism {:?}", self.name), problem))
+    }
+
+    pub(super) fn reduce_error(&self, source: forks_reduce::ReduceError) -> SceneError {
+        SceneError::Reduce { mechanism: self.name.clone(), source: Box::new(source) }
+    }
+}
+
+fn source(
+    spec: &MechanismSpec,
+    folder: &Path,
+    element: &str,
+    notes: &mut Vec<String>,
+) -> Result<Mechanism, SceneError> {
+    match (&spec.file, &spec.parametric) {
+        (Some(file), None) => {
+            let options =
+                ImportOptions { balance_inertia: spec.balance_inertia, ..Default::default() };
+            let import = load_model(&folder.join(file), &options).map_err(|source| {
+                SceneError::Import { mechanism: spec.name.clone(), source: Box::new(source) }
+            })?;
+            notes.extend(import.notes.iter().map(|n| format!("{element}: {n}")));
+            Ok(import.mechanism)
+        }
+        (None, Some(kind)) => Ok(match kind.as_str() {
+            "helix20" => parametric::helix(20, parametric::HelixJoints::Hinge3).mechanism,
+            "arm20" => parametric::arm20().mechanism,
+            "y" => parametric::y_mechanism().mechanism,
+            other => {
+                let known = PARAMETRIC.join(", ");
+                let problem = format!("is of the unknown kind {other:?}; there are {known}");
+                return Err(invalid(element, problem));
+            }
+        }),
+        _ => Err(invalid(element, "needs either `file` or `parametric`")),
+    }
+}
+
+/// True if a name is meant by a pattern: itself, or the start of it before a `*`.
+pub(super) fn meant(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => pattern == name,
+    }
+}
+
+/// The same damping in all joints of one axis.
+fn damped(m: &Mechanism, d: f64) -> Result<Mechanism, BuildError> {
+    let mut b = MechanismBuilder::from_mechanism(m);
+    for j in b.joints_mut().iter_mut().filter(|j| j.dof() == 1) {
+        j.damping = JointMatrix::isotropic(1, d);
+    }
+    b.build()
+}
+
+fn with_servos(
+    m: &Mechanism,
+    servos: &[ServoSpec],
+    element: &str,
+    mechanism: &str,
+) -> Result<Mechanism, SceneError> {
+    let mut list: Vec<(&str, f64, f64)> = Vec::new();
+    for s in servos {
+        let before = list.len();
+        for j in m.joints() {
+            let named = s.joints.iter().any(|p| meant(p, &j.name));
+            let driven = m
+                .servos()
+                .iter()
+                .any(|v| v.combination.terms.iter().any(|(c, _)| m.joint(c.joint).name == j.name));
+            let soft = s.joints.is_empty() && j.spring.is_none() && !driven;
+            if j.dof() == 1 && (named || soft) && !list.iter().any(|(n, ..)| *n == j.name) {
+                list.push((&j.name, s.stiffness, s.damping));
+            }
+        }
+        if list.len() == before {
+            let problem =
+                format!("has a servo for {:?}, which name no joint of one axis", s.joints);
+            return Err(invalid(element, problem));
+        }
+    }
+    m.with_servos(&list).map_err(|source| SceneError::Build { mechanism: mechanism.into(), source })
+}
+
+/// The scene's pose and gravity, in the mechanism itself.
+fn posed(
+    m: &Mechanism,
+    spec: &MechanismSpec,
+    element: &str,
+    gravity: DVec3,
+) -> Result<Mechanism, SceneError> {
+    let mut b = MechanismBuilder::from_mechanism(m);
+    b.set_gravity(gravity);
+    let mut wanted: BTreeSet<&str> = spec.pose.keys().map(String::as_str).collect();
+    for j in b.joints_mut() {
+        let Some(value) = spec.pose.get(&j.name) else { continue };
+        if j.dof() != 1 {
+            let problem = format!("has a pose for {:?}, a joint of more than one axis", j.name);
+            return Err(invalid(element, problem));
+        }
+        wanted.remove(j.name.as_str());
+        j.start = vec![*value];
+    }
+    if let Some(name) = wanted.first() {
+        return Err(invalid(element, format!("has a pose for {name:?}, which is no joint")));
+    }
+    b.build().map_err(|source| SceneError::Build { mechanism: spec.name.clone(), source })
+}
+
+/// The fidelity dial: the object as a link between the fingertips (\[A16\] §1).
+fn holding(
+    m: &Mechanism,
+    tips: &[String],
+    held: &HeldSpec,
+    element: &str,
+    mechanism: &str,
+) -> Result<Mechanism, SceneError> {
+    let pose = held.place.pose(element)?;
+    let moments = held.form.moments(element, held.mass)?;
+    let inertia = SpatialInertia::new(held.mass, DVec3::ZERO, tensor(moments));
+    let poses = m.link_poses(&m.start_positions());
+    let mut points = Vec::new();
+    for tip in tips {
+        let effector = Effector::find(m, tip).map_err(|source| SceneError::Reduce {
+            mechanism: mechanism.into(),
+            source: Box::new(source),
+        })?;
+        // Where the tip meets the object: the point of the tip's frame. Shapes are small against the object.
+        let world = poses[effector.link.index()] * effector.link_from_effector;
+        points.push((effector.link, world.translation));
+    }
+    let _ = (inertia, pose, mechanism, points);
+    todo!()
+}
+
+/// A rigid body's inertia about its own frame.
+pub(super) fn inertia(mass: f64, moments: DVec3) -> SpatialInertia {
+    let tensor: DMat3 = tensor(moments);
+    SpatialInertia::new(mass, DVec3::ZERO, tensor)
+}

@@ -1,0 +1,73 @@
+//! What servos and forces do over time.
+
+use super::spec::{ActionSpec, WaveSpec};
+
+/// A value over time: smooth steps between given ones, and an oscillation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schedule {
+    /// Time (s) and value, in order.
+    knots: Vec<[f64; 2]>,
+    wave: Option<WaveSpec>,
+}
+
+/// Time in which oscillations grow and fade, s.
+const FADE: f64 = 0.25;
+
+impl Schedule {
+    /// From a scene's action.
+    ///
+    /// # Errors
+    /// What is wrong with times, values or the oscillation.
+    pub fn new(action: &ActionSpec) -> Result<Self, &'static str> {
+        if action.times.len() != action.values.len() {
+            return Err("has not one value per time");
+        }
+        let ascending = action.times.windows(2).all(|t| t[0] < t[1]);
+        if !ascending || action.times.iter().chain(&action.values).any(|x| !x.is_finite()) {
+            return Err("needs finite values at increasing times");
+        }
+        if action.times.is_empty() && action.wave.is_none() {
+            return Err("has neither times and values nor a wave");
+        }
+        if let Some(w) = &action.wave {
+            let numbers = [w.amplitude, w.frequency, w.phase_deg, w.from, w.until.unwrap_or(0.0)];
+            if numbers.iter().any(|x| !x.is_finite()) || w.frequency < 0.0 {
+                return Err("has a wave that is not finite or of negative frequency");
+            }
+        }
+        let knots = action.times.iter().zip(&action.values).map(|(t, v)| [*t, *v]).collect();
+        Ok(Self { knots, wave: action.wave.clone() })
+    }
+
+    /// The value at a time.
+    pub fn value(&self, t: f64) -> f64 {
+        self.steps(t) + self.wave.as_ref().map_or(0.0, |w| wave(w, t))
+    }
+
+    fn steps(&self, t: f64) -> f64 {
+        let after = self.knots.partition_point(|k| k[0] <= t);
+        match (after.checked_sub(1).map(|i| self.knots[i]), self.knots.get(after)) {
+            (Some([t0, a]), Some([t1, b])) => a + (b - a) * smooth((t - t0) / (t1 - t0)),
+            (Some([_, a]), None) => a,
+            (None, Some([_, b])) => *b,
+            (None, None) => 0.0,
+        }
+    }
+}
+
+/// From 0 to 1 with slopes 0 at both ends.
+fn smooth(x: f64) -> f64 {
+    let x = x.clamp(0.0, 1.0);
+    x * x * (3.0 - 2.0 * x)
+}
+
+fn wave(w: &WaveSpec, t: f64) -> f64 {
+    let since = t - w.from;
+    let left = w.until.map_or(f64::INFINITY, |end| end - t);
+    if since <= 0.0 || left <= 0.0 {
+        return 0.0;
+    }
+    let size = smooth(since / FADE) * smooth(left / FADE);
+    let angle = std::f64::consts::TAU * w.frequency * since + w.phase_deg.to_radians();
+    w.amplitude * size * angle.sin()
+}
