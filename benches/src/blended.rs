@@ -13,6 +13,11 @@ use forks_rom::{BlendedModel, Weights};
 const LARGEST: f64 = 150.0;
 /// Part of it at the first sample: a rest pose may be singular.
 const SMALLEST: f64 = 0.01;
+/// Part of the mechanism's size by which a sample's force may move an effector where the mechanism itself hardly gives way,
+/// as placement limits it: a tenth of the tolerance 0.02 times the displacement 0.1, some tenths of a millimetre.
+const YIELDS: f64 = 2e-4;
+/// Part of the largest force that counts at samples under less.
+const COUNTS: f64 = 0.03;
 /// Tangent of the angle between a sample's force and world +x.
 const ASIDE: f64 = 0.1;
 
@@ -55,14 +60,17 @@ pub fn blended_of(
         };
         let loads = Loads { gravity: false, wrenches: vec![wrench] };
         let at = problem.equilibrium(&loads, &options);
-        match at.status {
-            EquilibriumStatus::Converged => match bent {
-                true => Sample::bent(&problem, &at, &loads, &options),
-                false => Sample::new(&problem, &at, &loads),
-            }
-            .map_err(|e| e.to_string()),
-            status => Err(format!("sample {k}: the equilibrium is {}", status.name())),
+        if at.status != EquilibriumStatus::Converged {
+            return Err(format!("sample {k}: the equilibrium is {}", at.status.name()));
         }
+        let mut sample = match bent {
+            true => Sample::bent(&problem, &at, &loads, &options),
+            false => Sample::new(&problem, &at, &loads),
+        }
+        .map_err(|e| e.to_string())?;
+        let force = force(k, count).length().max(COUNTS * LARGEST);
+        sample.limit_stiffness(force * sample.data.radius / YIELDS);
+        Ok(sample)
     };
     let samples: Vec<Sample> = (0..count).map(sample).collect::<Result<_, _>>()?;
     let text = |e: BlendError| e.to_string();

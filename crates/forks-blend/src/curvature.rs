@@ -285,6 +285,8 @@ fn second_derivative(here: &ModelData, paths: &Paths, there: &ModelData, eta: &[
 
 /// Limits the stiffness K of a sample: a direction that gives way next to nothing need not give way as little as that, and
 /// energies of directions that are some 10¹⁰ times as stiff as others drown them.
+/// Mass and damping follow, so that such a direction keeps its frequency: where a mechanism is next to singular both are as
+/// large as its stiffness.
 pub(crate) fn limited(sample: &mut Sample, most: f64) {
     let d = &sample.data;
     let n = d.basis.columns();
@@ -297,6 +299,12 @@ pub(crate) fn limited(sample: &mut Sample, most: f64) {
     let softened = Matrix::from_fn(n, n, |i, j| {
         (0..n).map(|a| vectors[(i, a)] * values[a].min(most) * vectors[(j, a)]).sum()
     });
+    let shortened = |a: usize| if values[a] > most { (most / values[a]).sqrt() } else { 1.0 };
+    let t = Matrix::from_fn(n, n, |i, j| {
+        (0..n).map(|a| vectors[(i, a)] * shortened(a) * vectors[(j, a)]).sum()
+    });
+    let congruent = |m: &Matrix| t.mul(&m.mul(&t)).symmetric_part();
+    (sample.data.mass, sample.data.damping) = (congruent(&d.mass), congruent(&d.damping));
     sample.data.hessian = softened.sub(&bent).symmetric_part();
 }
 

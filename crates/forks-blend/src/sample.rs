@@ -5,7 +5,10 @@ use forks_mechanism::{JointId, dense::Matrix, lie::Pose, loops};
 use forks_reduce::Problem;
 use forks_rom::{ModelData, SampleData, ServoTerms};
 
-use crate::{curvature::curvature, error::BlendError};
+use crate::{
+    curvature::{curvature, limited},
+    error::BlendError,
+};
 
 /// A linearisation point before it is made to fit the others of a blend: its rank is its own.
 #[derive(Clone, Debug)]
@@ -71,6 +74,17 @@ impl Sample {
         self.data.effectors.iter().map(|e| e.rest).collect()
     }
 
+    /// Limits the stiffness to `most`, N·m (lengths are over the radius). Next to a singular pose a mechanism gives way
+    /// in some directions 10¹⁰ times less than in others: it takes its loads as well if these are softer, and a blend
+    /// then keeps the digits of the others. Mass and damping follow, so that frequencies stay.
+    ///
+    /// ```text
+    /// most = f r / δ    loads of size f move the effectors by the part δ of r along such a direction
+    /// ```
+    pub fn limit_stiffness(&mut self, most: f64) {
+        limited(self, most);
+    }
+
     /// Number of independent motions of the effectors here.
     pub fn rank(&self) -> usize {
         self.data.basis.columns()
@@ -106,5 +120,43 @@ fn servo_terms(problem: &Problem, at: &Equilibrium, data: &ModelData) -> ServoTe
             springs[j].stiffness * (f64::from(j == k) - follows(springs[j], k))
         })
         .symmetric_part(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forks_mechanism::dense::{cholesky_solve, symmetric_eigen};
+
+    use super::*;
+    use crate::testing::{bent_sample, problems};
+
+    /// Σ ω² and Σ ω⁴ of free vibrations.
+    fn frequencies(s: &Sample) -> [f64; 2] {
+        let a = cholesky_solve(&s.data.mass, &s.data.hessian).unwrap();
+        let trace = |m: &Matrix| (0..m.rows()).map(|i| m[(i, i)]).sum();
+        [trace(&a), trace(&a.mul(&a))]
+    }
+
+    #[test]
+    fn a_direction_of_limited_stiffness_keeps_its_frequency() {
+        for problem in problems() {
+            let mut s = bent_sample(&problem);
+            s.curvature = Matrix::zeros(0, 0);
+            let largest = |s: &Sample| {
+                let (values, _) = symmetric_eigen(&s.data.hessian).unwrap();
+                values.into_iter().fold(0.0, f64::max)
+            };
+            let (before, most) = (frequencies(&s), 0.2 * largest(&s));
+            let mass = s.data.mass.clone();
+            s.limit_stiffness(most);
+            assert!((largest(&s) - most).abs() < 1e-12 * most);
+            assert!(mass.sub(&s.data.mass).max_abs() > 0.01 * mass.max_abs());
+            let (values, _) = symmetric_eigen(&mass).unwrap();
+            let condition = values.iter().copied().fold(0.0, f64::max)
+                / values.iter().copied().fold(f64::INFINITY, f64::min);
+            for (a, b) in before.iter().zip(frequencies(&s)) {
+                assert!((a - b).abs() < 1e2 * condition * f64::EPSILON * a, "{a} {b}");
+            }
+        }
     }
 }

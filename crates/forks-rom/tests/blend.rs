@@ -199,6 +199,41 @@ fn energy_never_grows_without_work() {
     }
 }
 
+/// Next to singular poses samples are 10¹⁰ times as stiff in some directions as in others; far from them their energies are
+/// differences of large terms. A step then shortened its move to nothing where only rounding made the energy grow, and
+/// stood still before forces were balanced.
+#[test]
+fn very_stiff_samples_come_to_rest_where_forces_balance() {
+    let mut rng = Rng::new(18);
+    for stiff in [1e5, 1e6, 1e7] {
+        let mut d = data(&mut rng, 1, 3);
+        let common = random(&mut rng, 6, 1.0);
+        for s in &mut d.samples {
+            let mut own = s.model.data().clone();
+            let turned = random(&mut rng, 6, 0.02);
+            let v: Vec<f64> = common.iter().zip(turned).map(|(a, b)| a + b).collect();
+            own.hessian = Matrix::from_fn(6, 6, |i, j| own.hessian[(i, j)] + stiff * (v[i] * v[j]))
+                .symmetric_part();
+            s.model = Arc::new(ReducedModel::new(own).unwrap());
+        }
+        let m = Arc::new(BlendedModel::new(d).unwrap());
+        let stepper = BlendedStepper::new(m.clone(), 1e-2).unwrap();
+        let mut state = BlendedState::new(&m, &random(&mut rng, 6, 0.2)).unwrap();
+        for _ in 0..4000 {
+            assert!(matches!(
+                stepper.step(&mut state, &[]),
+                StepStatus::Completed | StepStatus::OutOfRange { .. }
+            ));
+        }
+        // Energies are known to some 10 ε of the samples', stiff d²/2 with d up to about 0.3: a minimum to δ = d √(10 ε)
+        // along the stiff direction, and forces to stiff δ.
+        let left_over = stiff * 0.3 * (10.0 * f64::EPSILON).sqrt();
+        let left = state.elastic_force().iter().fold(0.0f64, |m, f| m.max(f.abs()));
+        println!("{stiff:e}: {left:e}");
+        assert!(left < left_over, "{stiff:e}: {left:e}");
+    }
+}
+
 #[test]
 fn rotations_of_samples_do_not_matter() {
     let _ = exp_rotation(DVec3::ZERO);

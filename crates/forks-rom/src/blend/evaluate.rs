@@ -24,6 +24,9 @@ use crate::{
 pub(super) struct Evaluation {
     /// U, J.
     pub(super) energy: f64,
+    /// Σ α_i times the sizes of what U_i is a sum of, J, and of the forces times how far from the origin they act: very stiff
+    /// samples' terms cancel, and at rest the rounding of all these is what differences of energies are.
+    pub(super) size_of_terms: f64,
     /// ∂U/∂x, padded to whole lane groups.
     pub(super) gradient: Vec<f64>,
     /// α.
@@ -353,7 +356,7 @@ impl Evaluation {
     fn sample_energies<L: Lanes>(&mut self, l: L, model: &BlendedModel) {
         let width = 6 * model.effector_count();
         let stride = padded(width);
-        self.energy = 0.0;
+        (self.energy, self.size_of_terms) = (0.0, 0.0);
         for &i in &self.active {
             let s = &model.samples[i];
             let twists = if self.bent.is_empty() { &self.twists } else { &self.bent };
@@ -365,12 +368,17 @@ impl Evaluation {
                 energy += driven;
                 held = &self.driven_wrenches[i * width..(i + 1) * width];
             }
-            for ((w, xi), b) in w.iter_mut().zip(xi).zip(held) {
+            // |ξ|ᵀ|K||ξ| ≤ (Σ √K_kk |ξ_k|)² where K is positive.
+            let (mut size, mut root) = (energy.abs(), 0.0);
+            for (((w, xi), b), stretch) in w.iter_mut().zip(xi).zip(held).zip(&s.stretch) {
                 energy += xi * (b + 0.5 * *w);
+                size += (xi * b).abs();
+                root += stretch * xi.abs();
                 *w += b;
             }
             self.energies[i] = energy;
             self.energy += self.weights[i] * energy;
+            self.size_of_terms += self.weights[i] * (size + 0.5 * root * root);
         }
     }
 
@@ -462,6 +470,8 @@ impl Evaluation {
     #[inline(always)]
     fn pull_back<L: Lanes>(&mut self, l: L, model: &BlendedModel, x: &[f64]) {
         for (e, held) in self.held.iter().enumerate() {
+            self.size_of_terms +=
+                held.force.length() * self.poses[e].translation.length() + held.torque.length();
             let twist = model.chart.twist(l, e, x);
             let rotation = self.poses[e].rotation;
             let world =

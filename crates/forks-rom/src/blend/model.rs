@@ -15,7 +15,7 @@ use super::{
     weights::Weights,
 };
 use crate::{
-    ModelError, ReducedModel, effectors::EffectorBlocks, kernel::Isa, linear::sum,
+    ModelError, ReducedModel, effectors::EffectorBlocks, kernel::Isa, linear::sum, scalar::sqrt,
     transition::Packed,
 };
 
@@ -106,6 +106,8 @@ pub(super) struct Prepared {
     pub(super) static_wrench: Vec<f64>,
     /// K, 6E × 6E: S²B 𝓗 BᵀS².
     pub(super) stiffness: Packed,
+    /// √|K_kk|, 6E.
+    pub(super) stretch: Vec<f64>,
     pub(super) potential: f64,
     pub(super) servos: ServoTerms,
     /// K ξ_s per servo target, ξ_s the displacement at which the mechanism rests for it: 6E × servos.
@@ -394,6 +396,7 @@ fn prepare(data: &BlendData, s: &SampleData) -> Prepared {
         static_wrench,
         curvature,
         stiffness: Packed::new(&stiffness),
+        stretch: (0..stiffness.rows()).map(|k| sqrt(stiffness[(k, k)].abs())).collect(),
         metric: metric(data, &stiffness).as_ref().map(Packed::new),
         potential: s.potential,
         servos: s.servos.clone(),

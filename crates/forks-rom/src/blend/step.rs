@@ -37,6 +37,8 @@ pub(super) struct Work {
     there: Evaluation,
     x: Vec<f64>,
     velocity: Vec<f64>,
+    /// The velocity before a correction.
+    last: Vec<f64>,
     /// Generalised force of the loads, padded.
     pub(super) force: Vec<f64>,
     pub(super) right: Vec<f64>,
@@ -62,6 +64,7 @@ impl BlendedState {
                 there: Evaluation::new(model),
                 x: vec![0.0; n],
                 velocity: vec![0.0; n],
+                last: vec![0.0; n],
                 force: vec![0.0; n.div_ceil(LANES) * LANES],
                 right: vec![0.0; n],
                 mass: vec![0.0; n * n],
@@ -172,8 +175,11 @@ const MAX_CORRECTIONS: usize = 3;
 const RESIDUAL: f64 = 1e-3;
 /// Rounding of energies relative to their sizes: at rest their differences are nothing else.
 pub(super) const ROUNDING: f64 = 64.0 * f64::EPSILON;
-/// Halvings of a move before it is given up.
-const MAX_HALVINGS: usize = 30;
+/// The same relative to the sizes of the terms that an energy is a sum of: some roundings each.
+const ROUNDING_OF_TERMS: f64 = 4.0 * f64::EPSILON;
+/// How often a move is shortened before it is given up, and by how much at once.
+const MAX_SHORTENINGS: usize = 20;
+const SHORTER: (f64, f64) = (1e-3, 0.5);
 
 impl BlendedStepper {
     /// A stepper; `h` in seconds.
@@ -230,17 +236,8 @@ impl Kernel for Step<'_> {
         solve_factored(&work.system, &mut work.right);
         work.velocity.copy_from_slice(&work.right);
         work.move_by(*h, x, model);
-        for _ in 0..MAX_CORRECTIONS {
-            if !work.correction(*h, velocity) {
-                break;
-            }
-            solve_factored(&work.system, &mut work.right);
-            work.velocity.iter_mut().zip(&work.right).for_each(|(v, d)| *v += d);
-            work.move_by(*h, x, model);
-        }
-        let before = here.energy + 0.5 * quadratic(&work.mass, velocity);
-        let conservative = model.blend() == Blend::Energy;
-        if conservative && !work.first_law(*h, before, x, model)
+        work.correct(*h, x, velocity, model);
+        if model.blend() == Blend::Energy && !work.first_law(*h, here, x, velocity, model)
             || !(work.velocity.iter().chain(&work.x).all(|x| x.is_finite()))
         {
             return StepStatus::NotFinite;
@@ -288,9 +285,31 @@ impl Work {
         self.there.at(model, &self.x);
     }
 
-    /// right = −residual of implicit Euler at the new place; false if it is small.
+    /// Newton's method towards implicit Euler's balance at the new place. A correction that leaves more unbalanced than
+    /// was before is taken back: samples that are very stiff make the force change over next to no distance.
     #[inline(always)]
-    fn correction(&mut self, h: f64, old: &[f64]) -> bool {
+    fn correct(&mut self, h: f64, x: &[f64], old: &[f64], model: &BlendedModel) {
+        let (mut left, mut size) = self.unbalanced(h, old);
+        for _ in 0..MAX_CORRECTIONS {
+            if left.is_nan() || left <= RESIDUAL * size {
+                return;
+            }
+            solve_factored(&self.system, &mut self.right);
+            self.last.copy_from_slice(&self.velocity);
+            self.velocity.iter_mut().zip(&self.right).for_each(|(v, d)| *v += d);
+            self.move_by(h, x, model);
+            let (now, size_now) = self.unbalanced(h, old);
+            if now.is_nan() || now > left {
+                self.velocity.copy_from_slice(&self.last);
+                return self.move_by(h, x, model);
+            }
+            (left, size) = (now, size_now);
+        }
+    }
+
+    /// right = −residual of implicit Euler at the new place; its largest entry, and the size of what is balanced.
+    #[inline(always)]
+    fn unbalanced(&mut self, h: f64, old: &[f64]) -> (f64, f64) {
         let n = old.len();
         let (mut worst, mut size) = (0.0f64, 0.0f64);
         for i in 0..n {
@@ -305,16 +324,24 @@ impl Work {
             worst = worst.max(self.right[i].abs());
             size = size.max(inertia.abs()).max(h * self.there.gradient[i].abs());
         }
-        worst > RESIDUAL * size
+        (worst, size)
     }
 
-    /// Shortens the move and slows the velocity until the energy is at most `before` plus the loads' work. False if
+    /// Shortens the move and slows the velocity until the energy is at most that before plus the loads' work. False if
     /// numbers are not finite.
     #[inline(always)]
-    fn first_law(&mut self, h: f64, before: f64, old: &[f64], model: &BlendedModel) -> bool {
-        for _ in 0..MAX_HALVINGS {
-            let work: f64 =
-                self.force.iter().zip(self.x.iter().zip(old)).map(|(g, (a, b))| g * (a - b)).sum();
+    fn first_law(
+        &mut self,
+        h: f64,
+        here: &Evaluation,
+        x: &[f64],
+        velocity: &[f64],
+        model: &BlendedModel,
+    ) -> bool {
+        let moving = 0.5 * quadratic(&self.mass, velocity);
+        let before = here.energy + moving;
+        for _ in 0..MAX_SHORTENINGS {
+            let work = self.work(&self.force, x);
             let available = before + work - self.there.energy;
             blend(&mut self.system, &self.there.weights, model.samples.iter().map(|s| &s.mass));
             let kinetic = 0.5 * quadratic(&self.system, &self.velocity);
@@ -322,22 +349,44 @@ impl Work {
                 return false;
             }
             let size = before.abs() + work.abs() + self.there.energy.abs();
-            if kinetic <= available + ROUNDING * size {
+            let terms = here.size_of_terms + self.there.size_of_terms;
+            let rounding = ROUNDING * size + ROUNDING_OF_TERMS * terms;
+            if kinetic <= available + rounding {
                 return true;
             }
-            if available >= -ROUNDING * size {
+            if available >= -rounding {
                 let slower = crate::scalar::sqrt(available.max(0.0) / kinetic);
                 self.velocity.iter_mut().for_each(|v| *v *= slower);
                 return true;
             }
-            self.velocity.iter_mut().for_each(|v| *v *= 0.5);
-            self.move_by(h, old, model);
+            let slope = self.work(&here.gradient, x) - work;
+            let part = shorter(slope, moving - available, moving);
+            self.velocity.iter_mut().for_each(|v| *v *= part);
+            self.move_by(h, x, model);
         }
         // No move at all: the old place has the energy before, less the velocity's.
         self.velocity.fill(0.0);
-        self.move_by(h, old, model);
+        self.move_by(h, x, model);
         true
     }
+
+    /// Work of generalised forces from `x` to the new place.
+    #[inline(always)]
+    fn work(&self, force: &[f64], x: &[f64]) -> f64 {
+        force.iter().zip(self.x.iter().zip(x)).map(|(f, (new, x))| f * (new - x)).sum()
+    }
+}
+
+/// Part t of a move to try next. Along it the potential less the loads' work grows by about s t + c t², which is `end` at
+/// t = 1, s the `slope`. Half the way to where that is the energy of motion: its minimum where there is none.
+#[inline(always)]
+fn shorter(slope: f64, end: f64, moving: f64) -> f64 {
+    let c = end - slope;
+    let root = crate::scalar::sqrt(slope * slope + 4.0 * c * moving.max(0.0));
+    let part = (root - slope) / (4.0 * c);
+    let (least, most) = SHORTER;
+    // Not a number where the growth is not convex.
+    if part < most { part.max(least) } else { most }
 }
 
 /// Σ α_i A_i.
