@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Memory of [`passive_forces`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PassiveWorkspace {
     world_from_link: Vec<Pose>,
     twists: Vec<Twist>,

@@ -74,7 +74,7 @@ pub struct ConstrainedDynamics<'m> {
 
 /// Space for evaluations; holds no state that a later call depends on, except that angles of closing joints
 /// stay within half a turn of where the last call found them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ConstrainedWorkspace {
     pub(crate) q: Vec<f64>,
     pub(crate) v: Vec<f64>,
@@ -84,7 +84,37 @@ pub struct ConstrainedWorkspace {
     passive: PassiveWorkspace,
 }
 
+/// What [`ConstrainedDynamics`] keeps beside its mechanism, for owners of both.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DynamicsParts {
+    gravity: bool,
+    multipliers: bool,
+    size: f64,
+    inertia: Vec<SymMat6>,
+    armature: Vec<f64>,
+    rotors: Vec<usize>,
+}
+
+impl DynamicsParts {
+    /// True if gravity acts.
+    pub(crate) fn has_gravity(&self) -> bool {
+        self.gravity
+    }
+}
+
 impl<'m> ConstrainedDynamics<'m> {
+    /// `parts` of a mechanism with the same links and joints.
+    pub(crate) fn from_parts(m: &'m Mechanism, parts: DynamicsParts) -> Self {
+        let DynamicsParts { gravity, multipliers, size, inertia, armature, rotors } = parts;
+        Self { m, gravity, multipliers, size, inertia, armature, rotors }
+    }
+
+    /// Everything but the mechanism.
+    pub(crate) fn into_parts(self) -> DynamicsParts {
+        let Self { m: _, gravity, multipliers, size, inertia, armature, rotors } = self;
+        DynamicsParts { gravity, multipliers, size, inertia, armature, rotors }
+    }
+
     /// The dynamics of a mechanism under its gravity, springs and dampers. Servos are not looked at.
     pub fn new(m: &'m Mechanism) -> Self {
         let armature: Vec<f64> = {

@@ -15,6 +15,6 @@ pub use energy::Energy;
 pub use projection::{Projection, ProjectionStatus};
 
 pub(crate) use articulated::inverse_matrix;
-pub(crate) use dynamics::WeightedRows;
+pub(crate) use dynamics::{DynamicsParts, WeightedRows};
 pub(crate) use motion::{MovingJoint, TreeMotion};
 pub(crate) use rows::LoopRows;

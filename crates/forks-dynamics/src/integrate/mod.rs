@@ -1,15 +1,20 @@
 //! Time integration on the manifold of closed loops.
 
 mod adaptive;
+mod cholesky;
 mod columns;
 mod coordinates;
 mod explicit;
 mod implicit;
+mod impulses;
 mod linearised;
+mod motions;
 mod simulation;
 mod state;
 mod stiff_rows;
+mod symmetric;
 
 pub(crate) use coordinates::advance;
+pub use impulses::ImpulseStepper;
 pub use simulation::{Integrator, Simulation, SimulationOptions, SimulationStatistics};
 pub use state::{State, StepStatus};

@@ -34,6 +34,13 @@ pub enum StepStatus {
     StepTooSmall,
     /// The implicit equations are singular.
     Singular,
+    /// Loops and couplings admit another number of motions than at the start.
+    MotionsChanged {
+        /// Independent motions at the start.
+        from: usize,
+        /// And now.
+        to: usize,
+    },
 }
 
 impl StepStatus {
@@ -46,6 +53,7 @@ impl StepStatus {
             Self::LoopsOpen => "loops-open",
             Self::StepTooSmall => "step-too-small",
             Self::Singular => "singular",
+            Self::MotionsChanged { .. } => "motions-changed",
         }
     }
 }

@@ -1,0 +1,398 @@
+//! Linearly implicit Euler in two halves, for impulses that are found in between: contact.
+//!
+//! With N an orthonormal basis of the velocities v = N u that loops and couplings admit (N = 1 without any),
+//!
+//! ```text
+//! A = Nᵀ sym(M + h D + h² K) N,  A u_free = Nᵀ (M v + h f)       free motion
+//! u⁺ = u_free + A⁻¹ Nᵀ p                                          impulses p, found elsewhere
+//! q⁺ = q ⊞ h N u⁺, then q⁺ and N u⁺ onto the loops                motion
+//! ```
+//!
+//! The scheme is that of [`super::implicit`] but for K's symmetric part ([`super::symmetric`]): both have the same states
+//! of rest, and steps that differ by h² times the part that is left out.
+
+use std::sync::Arc;
+
+use forks_mechanism::{
+    LinkId, Mechanism,
+    lie::{Mat6, Matrix, Pose, Twist, Wrench},
+};
+
+use super::{
+    cholesky::Cholesky,
+    coordinates::advance,
+    implicit::{joint_terms, link_matrices, momentum, rotor_forces},
+    motions::admissible_basis,
+    state::{State, StepStatus, System},
+    symmetric::symmetric_system,
+};
+use crate::{
+    AppliedWrench, Energy, ProjectionStatus,
+    constrained::{ConstrainedDynamics, ConstrainedWorkspace, DynamicsParts, WeightedRows},
+};
+
+/// A mechanism in motion whose steps wait for impulses.
+///
+/// Velocities u are as many as the mechanism has independent motions; without loops and couplings they are the tree
+/// velocities, with them they are combinations of these that change from pose to pose.
+#[derive(Clone, Debug)]
+pub struct ImpulseStepper {
+    mechanism: Arc<Mechanism>,
+    parts: DynamicsParts,
+    work: ConstrainedWorkspace,
+    h: f64,
+    /// Positions of all joints.
+    q: Vec<f64>,
+    /// Tree velocities N u.
+    v: Vec<f64>,
+    u: Vec<f64>,
+    /// N at q; `None` if it is 1.
+    basis: Option<Matrix>,
+    inverse: Matrix,
+}
+
+impl ImpulseStepper {
+    /// At tree coordinates `q`, `v` with steps of `h` (s). Open loops are closed and velocities that violate them taken
+    /// off.
+    ///
+    /// # Errors
+    /// Numbers that are not finite, loops that cannot be closed, a joint that no mass resists.
+    ///
+    /// # Panics
+    /// If a length is wrong.
+    pub fn new(
+        mechanism: Arc<Mechanism>,
+        q: &[f64],
+        v: &[f64],
+        gravity: bool,
+        h: f64,
+    ) -> Result<Self, StepStatus> {
+        let m = &*mechanism;
+        assert_eq!(q.len(), m.tree_position_count(), "number of tree positions");
+        assert_eq!(v.len(), m.tree_velocity_count(), "number of tree velocities");
+        let mut system = System::new(m, gravity);
+        let mut state = State { q: q.to_vec(), v: v.to_vec() };
+        if !q.iter().chain(v).all(|x| x.is_finite()) {
+            return Err(StepStatus::NotFinite);
+        }
+        system.close_loops(&mut state);
+        system.project(&mut state)?;
+        let positions = system.work.q.clone();
+        let System { dynamics, work, .. } = system;
+        let parts = dynamics.into_parts();
+        let mut out = Self {
+            mechanism: Arc::clone(&mechanism),
+            parts,
+            work,
+            h,
+            q: positions,
+            v: state.v.clone(),
+            u: Vec::new(),
+            basis: None,
+            inverse: Matrix::zeros(0, 0),
+        };
+        out.q[..state.q.len()].copy_from_slice(&state.q);
+        let basis = out.with(|d, work| motions(d, &state.q, &mut state.v, work))?;
+        out.accept(state.q, state.v, basis);
+        Ok(out)
+    }
+
+    /// The mechanism.
+    pub fn mechanism(&self) -> &Arc<Mechanism> {
+        &self.mechanism
+    }
+
+    /// Exchanges the mechanism for one that differs in its gravity or in the rest positions of its springs.
+    pub fn set_mechanism(&mut self, mechanism: Arc<Mechanism>) {
+        self.mechanism = mechanism;
+    }
+
+    /// Number of independent motions, length of u.
+    pub fn motion_count(&self) -> usize {
+        self.u.len()
+    }
+
+    /// Positions of all joints, those of loop-closing joints after the tree's.
+    pub fn positions(&self) -> &[f64] {
+        &self.q
+    }
+
+    /// Velocities of the tree coordinates.
+    pub fn tree_velocities(&self) -> &[f64] {
+        &self.v
+    }
+
+    /// u: of the state, or after [`free`](Self::free) without impulses.
+    pub fn velocities(&self) -> &[f64] {
+        &self.u
+    }
+
+    /// World poses of all links, the ground first.
+    pub fn link_poses(&self) -> &[Pose] {
+        &self.work.motion.world_from_link
+    }
+
+    /// Sets positions of all joints and velocities u. Loops that are open are closed by the next step.
+    ///
+    /// # Errors
+    /// Numbers that are not finite, another number of motions; the state stays.
+    ///
+    /// # Panics
+    /// If a length is wrong.
+    pub fn set(&mut self, q: &[f64], u: &[f64]) -> Result<(), StepStatus> {
+        assert_eq!(q.len(), self.q.len(), "number of positions");
+        assert_eq!(u.len(), self.u.len(), "number of velocities");
+        if !q.iter().chain(u).all(|x| x.is_finite()) {
+            return Err(StepStatus::NotFinite);
+        }
+        let tree = q[..self.mechanism.tree_position_count()].to_vec();
+        let mut still = vec![0.0; self.v.len()];
+        self.work.q.copy_from_slice(q);
+        match self.with(|d, work| motions(d, &tree, &mut still, work)).and_then(|b| self.same(b)) {
+            Ok(basis) => {
+                self.q.copy_from_slice(q);
+                self.basis = basis;
+                self.u.copy_from_slice(u);
+                self.v = self.tree_from_motions(u);
+                Ok(())
+            }
+            Err(status) => {
+                self.recall();
+                Err(status)
+            }
+        }
+    }
+
+    /// First half: u without impulses, and A⁻¹, under forces on all velocity coordinates (may be empty) and wrenches on
+    /// links, beside springs, dampers and gravity.
+    ///
+    /// # Errors
+    /// Numbers that overflow, a matrix A that is not positive definite; the state stays.
+    ///
+    /// # Panics
+    /// If the number of forces is wrong.
+    pub fn free(&mut self, forces: &[f64], loads: &[AppliedWrench]) -> Result<(), StepStatus> {
+        assert!(forces.is_empty() || forces.len() == self.mechanism.velocity_count());
+        let (h, state) = (self.h, State { q: self.tree_positions().to_vec(), v: self.v.clone() });
+        self.work.q.copy_from_slice(&self.q);
+        let (mut a, mut f) = self.with(|d, work| system(d, work, &state, forces, loads, h));
+        if let Some(basis) = &self.basis {
+            a = basis.transpose_mul(&a.mul(basis));
+            f = basis.transpose_mul_vec(&f);
+        }
+        let factor = Cholesky::new(&a).ok_or(match a.is_finite() {
+            true => StepStatus::Singular,
+            false => StepStatus::NotFinite,
+        })?;
+        let u = factor.solve(&f);
+        let inverse = factor.inverse();
+        if !u.iter().all(|x| x.is_finite()) || !inverse.is_finite() {
+            return Err(StepStatus::NotFinite);
+        }
+        (self.u, self.inverse) = (u, inverse);
+        Ok(())
+    }
+
+    /// A⁻¹ of the last first half: velocities u per impulse Nᵀ p.
+    pub fn inverse_system(&self) -> &Matrix {
+        &self.inverse
+    }
+
+    /// Second half: moves on with velocities `u`, in the coordinates of the state before the step.
+    ///
+    /// # Errors
+    /// Numbers that overflow, loops that cannot be closed, another number of motions; the positions stay.
+    ///
+    /// # Panics
+    /// If the number of velocities is wrong.
+    pub fn finish(&mut self, u: &[f64]) -> Result<(), StepStatus> {
+        assert_eq!(u.len(), self.u.len(), "number of velocities");
+        let (h, m) = (self.h, Arc::clone(&self.mechanism));
+        let mut v = self.tree_from_motions(u);
+        let mut q = self.tree_positions().to_vec();
+        advance(&m, &mut q, &v, h);
+        self.work.q.copy_from_slice(&self.q);
+        let looped = self.basis.is_some();
+        let closed = self.with(|d, work| {
+            if !q.iter().chain(&v).all(|x| x.is_finite()) {
+                return Err(StepStatus::NotFinite);
+            }
+            if looped {
+                match d.project_positions(&mut q, work).status {
+                    ProjectionStatus::Closed => {}
+                    ProjectionStatus::Open => return Err(StepStatus::LoopsOpen),
+                    ProjectionStatus::Failed => return Err(StepStatus::NotFinite),
+                }
+            }
+            motions(d, &q, &mut v, work)
+        });
+        match closed.and_then(|b| self.same(b)) {
+            Ok(basis) => {
+                self.accept(q, v, basis);
+                Ok(())
+            }
+            Err(status) => {
+                self.recall();
+                Err(status)
+            }
+        }
+    }
+
+    /// 6 × motions: body twist of a frame in a link per u, in that frame.
+    pub fn frame_jacobian(&self, link: LinkId, link_from_frame: &Pose) -> Matrix {
+        let (motion, forest) = (&self.work.motion, self.mechanism.forest());
+        let poses = &motion.world_from_link;
+        let frame_from_world = (poses[link.index()] * *link_from_frame).inverse();
+        let mut tree = Matrix::zeros(6, self.v.len());
+        let mut at = forest.edge_of_link(link);
+        while let Some(k) = at {
+            let j = &motion.joints[k];
+            let ad = (frame_from_world * poses[j.outer]).adjoint();
+            for (c, column) in j.columns.as_slice().iter().zip(j.velocities.clone()) {
+                let twist = ad.apply(*c).to_array();
+                (0..6).for_each(|i| tree[(i, column)] = twist[i]);
+            }
+            at = forest.edge_of_link(forest.edges()[k].inner);
+        }
+        match &self.basis {
+            Some(basis) => tree.mul(basis),
+            None => tree,
+        }
+    }
+
+    /// Energy of the state before or after a whole step.
+    pub fn energy(&self) -> Energy {
+        let m = &*self.mechanism;
+        let twists = forks_mechanism::link_twists(m, &self.q, &self.v);
+        let moving = m.links().iter().zip(&twists).skip(1);
+        let links: f64 = moving.map(|(l, t): (_, &Twist)| l.inertia.kinetic_energy(*t)).sum();
+        let poses = self.link_poses();
+        let mut copy = self.clone();
+        let rotors = copy.with(|d, work| {
+            let speeds = d.armature.iter().zip(&work.v);
+            0.0 + speeds.map(|(a, v)| 0.5 * a * v * v).sum::<f64>()
+        });
+        let gravity = self.parts.has_gravity();
+        Energy {
+            kinetic: 0.0 + links + rotors,
+            gravitational: if gravity { 0.0 + crate::gravitational_energy(m, poses) } else { 0.0 },
+            elastic: 0.0 + crate::elastic_energy(m, &self.q, poses),
+        }
+    }
+
+    /// Largest gap of loops and couplings: lengths over r, angles in rad.
+    pub fn loop_gap(&self) -> f64 {
+        let mut copy = self.clone();
+        let q = self.tree_positions().to_vec();
+        copy.with(|d, work| d.loop_gap(&q, work))
+    }
+
+    fn tree_positions(&self) -> &[f64] {
+        &self.q[..self.mechanism.tree_position_count()]
+    }
+
+    fn tree_from_motions(&self, u: &[f64]) -> Vec<f64> {
+        self.basis.as_ref().map_or_else(|| u.to_vec(), |n| n.mul_vec(u))
+    }
+
+    /// The basis if it has as many motions as the one before.
+    fn same(&self, basis: Option<Matrix>) -> Result<Option<Matrix>, StepStatus> {
+        let (from, to) = (self.u.len(), basis.as_ref().map_or(self.v.len(), Matrix::columns));
+        if from == to { Ok(basis) } else { Err(StepStatus::MotionsChanged { from, to }) }
+    }
+
+    /// Takes over a state for which `work` was prepared. Velocities become what u can say.
+    fn accept(&mut self, q: Vec<f64>, v: Vec<f64>, basis: Option<Matrix>) {
+        self.u = basis.as_ref().map_or_else(|| v.clone(), |n| n.transpose_mul_vec(&v));
+        self.basis = basis;
+        self.v = self.tree_from_motions(&self.u);
+        let tree = q.len();
+        self.q[..tree].copy_from_slice(&q);
+        self.q[tree..].copy_from_slice(&self.work.q[tree..]);
+    }
+
+    /// Prepares `work` for the state again.
+    fn recall(&mut self) {
+        self.work.q.copy_from_slice(&self.q);
+        let (q, v) = (self.tree_positions().to_vec(), self.v.clone());
+        self.with(|d, work| drop(d.prepare(&q, &v, work)));
+    }
+
+    fn with<R>(
+        &mut self,
+        f: impl FnOnce(&ConstrainedDynamics<'_>, &mut ConstrainedWorkspace) -> R,
+    ) -> R {
+        let parts = std::mem::take(&mut self.parts);
+        let d = ConstrainedDynamics::from_parts(&self.mechanism, parts);
+        let out = f(&d, &mut self.work);
+        self.parts = d.into_parts();
+        out
+    }
+}
+
+/// Takes off velocities that violate the loops at `q`; the basis of those that do not, `None` for all.
+fn motions(
+    d: &ConstrainedDynamics<'_>,
+    q: &[f64],
+    v: &mut [f64],
+    work: &mut ConstrainedWorkspace,
+) -> Result<Option<Matrix>, StepStatus> {
+    let rows = d.prepare(q, v, work);
+    if rows.jacobian.rows() == 0 {
+        return Ok(None);
+    }
+    if let Err(at) = work.factor.factorize(&work.motion, &d.inertia, &d.armature) {
+        return Err(StepStatus::Massless(d.mechanism().forest().edges()[at].joint));
+    }
+    let weighted = WeightedRows::without_rotors(d, &rows, work);
+    let violation = rows.jacobian.mul_vec(v);
+    let z = weighted.constrain(&vec![0.0; v.len()], &violation);
+    let mut step = vec![0.0; v.len()];
+    work.factor.transposed_half_solve(&work.motion, &z, &mut step);
+    v.iter_mut().zip(step).for_each(|(v, s)| *v += s);
+    let independent = weighted.space.independent_rows().iter().map(|&i| rows.jacobian.row(i));
+    Ok(Some(admissible_basis(&independent.collect::<Vec<_>>(), v.len())))
+}
+
+/// sym(Ã) and M v + h f over the tree velocities.
+fn system(
+    d: &ConstrainedDynamics<'_>,
+    work: &mut ConstrainedWorkspace,
+    state: &State,
+    forces: &[f64],
+    loads: &[AppliedWrench],
+    h: f64,
+) -> (Matrix, Vec<f64>) {
+    let m = d.mechanism();
+    let rows = d.prepare(&state.q, &state.v, work);
+    let mut external = Vec::new();
+    if !loads.is_empty() {
+        external.resize(m.links().len(), Wrench::ZERO);
+        for load in loads {
+            let at = load.link.index();
+            external[at] += load.in_link(&work.motion.world_from_link[at]);
+        }
+    }
+    let bias = d.load(&external, work);
+    let mut passive = d.elastic(work);
+    passive.iter_mut().zip(forces).for_each(|(p, f)| *p += f);
+    let (blocks, stiff) = joint_terms(m, &rows, work, h);
+    let mut links: Vec<Mat6> = Vec::new();
+    link_matrices(d, work, h, &mut links);
+    for load in loads {
+        let at = load.link.index();
+        let slope = load.link_load(&work.motion.world_from_link[at]).slope;
+        links[at] += slope.scale(-h * h);
+    }
+    let mut a = symmetric_system(&work.motion, &links, &blocks, &work.carried, h);
+    for (row, strength) in stiff.rows.iter().zip(&stiff.strengths) {
+        for (i, x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+            a.row_mut(i).iter_mut().zip(row).for_each(|(a, y)| *a += strength * x * y);
+        }
+    }
+    let mut f = rows.fold(&rotor_forces(d, work, &rows, &passive, h));
+    for ((f, p), b) in f.iter_mut().zip(momentum(d, work)).zip(bias) {
+        *f = p + h * (*f - b);
+    }
+    (a, f)
+}
