@@ -26,6 +26,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("xtask", &["forks-benches"]),
 ];
 
+/// Crate → crates it may also use behind a feature.
+const BEHIND_FEATURES: &[(&str, &[&str])] =
+    &[("forks-sim", &["forks-blend", "forks-dynamics", "forks-import", "forks-reduce"])];
+
 /// The libraries that users see.
 const PUBLIC: &[&str] = &[
     "forks-dynamics",
@@ -49,8 +53,11 @@ pub(super) fn check(metadata: &Metadata) -> Vec<Finding> {
             found.push(Finding::new("layers", &p.name, "has no row in the table of layers"));
             continue;
         };
+        let more = BEHIND_FEATURES.iter().find(|(n, _)| *n == p.name).map_or(&[][..], |(_, c)| c);
         for d in p.dependencies.iter().filter(|d| d.kind.as_deref() != Some("dev")) {
-            if ours.contains(d.name.as_str()) && !allowed.contains(d.name.as_str()) {
+            let name = d.name.as_str();
+            let free = allowed.contains(name) || d.optional && more.contains(&name);
+            if ours.contains(name) && !free {
                 found.push(Finding::new("layers", &p.name, format!("must not use {}", d.name)));
             }
         }
@@ -96,6 +103,15 @@ mod tests {
         assert!(messages(&[kit, ("forks-lie", &["dev:forks-testkit", "glam"])]).is_empty());
         assert_eq!(messages(&[kit, ("forks-lie", &["build:forks-testkit"])]).len(), 1);
         assert_eq!(messages(&[kit, ("forks", &["forks-testkit"])]).len(), 1);
+    }
+
+    #[test]
+    fn some_are_allowed_behind_a_feature_only() {
+        let dynamics: (&str, &[&str]) = ("forks-dynamics", &[]);
+        let sim = |d| messages(&[dynamics, ("forks-sim", &[d])]);
+        assert!(sim("optional:forks-dynamics").is_empty());
+        assert_eq!(sim("forks-dynamics"), ["[layers] forks-sim: must not use forks-dynamics"]);
+        assert_eq!(messages(&[dynamics, ("forks-lie", &["optional:forks-dynamics"])]).len(), 1);
     }
 
     #[test]

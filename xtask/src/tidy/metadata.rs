@@ -35,6 +35,9 @@ pub(super) struct Dependency {
     pub(super) name: String,
     /// `None` for a normal one, `dev` or `build`.
     pub(super) kind: Option<String>,
+    /// Behind a feature.
+    #[serde(default)]
+    pub(super) optional: bool,
 }
 
 /// A library, program, test, …
@@ -119,8 +122,10 @@ pub(super) fn sample(members: &[(&str, &[&str])], foreign: &[(&str, &str, &str)]
     for (name, dependencies) in members {
         let mut p = package(name);
         for d in *dependencies {
-            let (kind, d) = d.split_once(':').map_or((None, *d), |(k, d)| (Some(k.into()), d));
-            p.dependencies.push(Dependency { name: d.into(), kind });
+            let (kind, d) = d.split_once(':').map_or((None, *d), |(k, d)| (Some(k.to_owned()), d));
+            let optional = kind.as_deref() == Some("optional");
+            let kind = kind.filter(|_| !optional);
+            p.dependencies.push(Dependency { name: d.into(), kind, optional });
         }
         packages.push(p);
     }
