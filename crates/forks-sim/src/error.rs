@@ -67,6 +67,14 @@ pub enum SimError {
         /// What is wrong.
         source: ModelError,
     },
+    /// A full mechanism that cannot be stepped from its start.
+    #[error("mechanism {mechanism:?}: the full solver ended as {status}")]
+    FullSolver {
+        /// The mechanism's name.
+        mechanism: String,
+        /// How it ended.
+        status: &'static str,
+    },
     /// Numbers that make no contact problem.
     #[error("{element}: {source}")]
     Contact {

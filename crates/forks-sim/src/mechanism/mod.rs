@@ -4,9 +4,13 @@
 //! elasticity and damping are implicit in contact too (\[A16\] §6).
 
 mod blended;
+#[cfg(feature = "twin")]
+mod full;
 mod single;
 
 pub(crate) use blended::Blended;
+#[cfg(feature = "twin")]
+pub(crate) use full::Full;
 pub(crate) use single::Single;
 
 use forks_contact::BodyId;
@@ -62,6 +66,11 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
 
     /// Ends the step: `change` is what contact adds to v.
     fn change_velocity(&mut self, change: &[f64]) -> Result<(), ModelError>;
+
+    /// Why the last step that failed did, where the model knows.
+    fn failure(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Kinetic energy, J.
     fn kinetic_energy(&self) -> f64;

@@ -45,7 +45,7 @@ impl World {
         self.add_motion(name, Box::new(motion), world_from_model)
     }
 
-    fn add_motion(
+    pub(crate) fn add_motion(
         &mut self,
         name: &str,
         motion: Box<dyn Motion>,
@@ -84,6 +84,14 @@ impl World {
     /// A mechanism that is not there.
     pub fn velocities(&self, mechanism: MechanismHandle) -> Result<&[f64], SimError> {
         Ok(self.instance(mechanism)?.motion.velocity())
+    }
+
+    /// Why a mechanism's last step that failed did, where its model knows.
+    ///
+    /// # Errors
+    /// A mechanism that is not there.
+    pub fn failure(&self, mechanism: MechanismHandle) -> Result<Option<&str>, SimError> {
+        Ok(self.instance(mechanism)?.motion.failure())
     }
 
     /// Names of the links whose poses a mechanism's model knows.

@@ -1,0 +1,272 @@
+//! A mechanism under the full reference solver: all its joints.
+
+use std::sync::Arc;
+
+use forks_dynamics::{
+    AppliedWrench, ImpulseStepper, StepStatus as SolverStatus, WrenchFrame, elastic_energy,
+    gravitational_energy,
+};
+use forks_lie::{Matrix, Pose, glam::DVec3};
+use forks_mechanism::{Mechanism, loops};
+use forks_reduce::{Drive, Effector};
+use forks_rom::{EffectorLoad, LoadFrame, ModelError, StepStatus};
+
+use super::{EffectorState, Motion};
+use crate::twin::{FullMechanism, Gravity, with_gravity};
+
+/// The solver and its state. Coordinates are the positions of all joints; v = u, the velocities of the independent
+/// motions: those of the tree joints where there are no loops and couplings.
+#[derive(Clone, Debug)]
+pub(crate) struct Full {
+    stepper: ImpulseStepper,
+    effectors: Vec<Effector>,
+    servos: Vec<Drive>,
+    targets: Vec<f64>,
+    /// What the targets are exerted as, all velocity coordinates; empty while all are 0.
+    forces: Vec<f64>,
+    /// Positions at which targets 0 are at rest.
+    start: Vec<f64>,
+    gravity: Gravity,
+    /// Links that are shown.
+    shown: Vec<usize>,
+    /// Poses and Jacobians of the effectors at the state.
+    states: Vec<EffectorState>,
+    velocity: Vec<f64>,
+    failure: Option<&'static str>,
+}
+
+impl Full {
+    /// `gravity` in the mechanism's axes.
+    pub(crate) fn new(f: &FullMechanism, gravity: DVec3, h: f64) -> Result<Self, SolverStatus> {
+        let mechanism = match f.gravity {
+            Gravity::World => with_gravity(&f.mechanism, gravity),
+            Gravity::Own | Gravity::Off => Some(Arc::clone(&f.mechanism)),
+        };
+        let m = mechanism.ok_or(SolverStatus::NotFinite)?;
+        let (q, v) = (&f.start[..m.tree_position_count()], &f.velocity);
+        let mut stepper = ImpulseStepper::new(Arc::clone(&m), q, v, f.gravity != Gravity::Off, h)?;
+        let velocity = stepper.velocities().to_vec();
+        // The first A⁻¹.
+        stepper.free(&[], &[])?;
+        let shown = m.links().iter().enumerate().skip(1).filter(|(_, l)| !l.auxiliary);
+        let empty = EffectorState {
+            pose: Pose::IDENTITY,
+            twist: forks_lie::Twist::ZERO,
+            jacobian: Matrix::zeros(6, velocity.len()),
+        };
+        let mut out = Self {
+            shown: shown.map(|(i, _)| i).collect(),
+            effectors: f.effectors.clone(),
+            servos: f.servos.clone(),
+            targets: vec![0.0; f.servos.len()],
+            forces: Vec::new(),
+            start: m.start_positions(),
+            gravity: f.gravity,
+            states: vec![empty; f.effectors.len()],
+            velocity,
+            failure: None,
+            stepper,
+        };
+        out.refresh();
+        Ok(out)
+    }
+
+    fn mechanism(&self) -> &Mechanism {
+        self.stepper.mechanism()
+    }
+
+    /// Poses and Jacobians of the effectors, from the solver.
+    fn refresh(&mut self) {
+        let poses = self.stepper.link_poses();
+        for (e, s) in self.effectors.iter().zip(&mut self.states) {
+            s.pose = poses[e.link.index()] * e.link_from_effector;
+            s.jacobian = self.stepper.frame_jacobian(e.link, &e.link_from_effector);
+        }
+    }
+
+    /// Energy that the servos' targets add to that of the springs at the start pose's targets: ½ k (ℓ − ℓ₀ − s)² less
+    /// ½ k (ℓ − ℓ₀)².
+    fn target_energy(&self) -> f64 {
+        let (m, q) = (self.mechanism(), self.stepper.positions());
+        let of = |(drive, target): (&Drive, &f64)| {
+            let plain = |c: &(forks_mechanism::Coordinate, f64)| {
+                m.joint(c.0.joint).kind.has_scalar_coordinates()
+            };
+            if *target == 0.0 || !drive.combination.terms.iter().all(plain) {
+                return 0.0;
+            }
+            let value = |q: &[f64]| loops::combination_value(m, &drive.combination, q);
+            let moved = value(q) - value(&self.start);
+            drive.gain * target * (0.5 * target - moved)
+        };
+        self.servos.iter().zip(&self.targets).map(of).sum()
+    }
+
+    fn failed(&mut self, status: SolverStatus) -> ModelError {
+        self.failure = Some(status.name());
+        refusal(status)
+    }
+}
+
+/// A solver's status as what a model says.
+fn refusal(status: SolverStatus) -> ModelError {
+    match status {
+        SolverStatus::MotionsChanged { from, to } => ModelError::WrongSize {
+            quantity: "independent motions that the loops admit",
+            found: to,
+            expected: from,
+        },
+        SolverStatus::Singular | SolverStatus::Massless(_) => ModelError::SingularStep,
+        _ => ModelError::NotFinite { quantity: "the step of the full solver" },
+    }
+}
+
+fn check(quantity: &'static str, x: &[f64], expected: usize) -> Result<(), ModelError> {
+    match x.len() {
+        found if found != expected => Err(ModelError::WrongSize { quantity, found, expected }),
+        _ if x.iter().all(|x| x.is_finite()) => Ok(()),
+        _ => Err(ModelError::NotFinite { quantity }),
+    }
+}
+
+impl Motion for Full {
+    fn boxed(&self) -> Box<dyn Motion> {
+        Box::new(self.clone())
+    }
+
+    fn dof(&self) -> usize {
+        self.stepper.motion_count()
+    }
+
+    fn effector_count(&self) -> usize {
+        self.effectors.len()
+    }
+
+    fn coordinates(&self) -> &[f64] {
+        self.stepper.positions()
+    }
+
+    fn velocity(&self) -> &[f64] {
+        &self.velocity
+    }
+
+    fn servo_targets(&self) -> &[f64] {
+        &self.targets
+    }
+
+    fn set(&mut self, coordinates: &[f64], velocity: &[f64]) -> Result<(), ModelError> {
+        check("coordinates", coordinates, self.stepper.positions().len())?;
+        check("velocity", velocity, self.dof())?;
+        self.stepper.set(coordinates, velocity).map_err(refusal)?;
+        self.velocity.copy_from_slice(velocity);
+        self.refresh();
+        Ok(())
+    }
+
+    /// A target s pulls as its spring, k (ℓ − ℓ₀ − s), does: with the constant force k s beside it.
+    fn set_servo_targets(&mut self, targets: &[f64]) -> Result<(), ModelError> {
+        check("servo targets", targets, self.servos.len())?;
+        self.targets.copy_from_slice(targets);
+        self.forces.clear();
+        if targets.iter().all(|s| *s == 0.0) {
+            return Ok(());
+        }
+        let m = Arc::clone(self.stepper.mechanism());
+        self.forces.resize(m.velocity_count(), 0.0);
+        for (drive, s) in self.servos.iter().zip(targets) {
+            for (c, a) in &drive.combination.terms {
+                self.forces[m.velocity_index(*c)] += drive.gain * s * a;
+            }
+        }
+        Ok(())
+    }
+
+    fn update(&self, effectors: &mut [EffectorState]) {
+        for (out, own) in effectors.iter_mut().zip(&self.states) {
+            out.clone_from(own);
+            out.twist_of(&self.velocity);
+        }
+    }
+
+    fn inverse_system(&mut self) -> Option<&Matrix> {
+        Some(self.stepper.inverse_system())
+    }
+
+    fn varies(&self) -> bool {
+        true
+    }
+
+    fn step_freely(&mut self, loads: &[EffectorLoad], gravity: DVec3) -> StepStatus {
+        if self.gravity == Gravity::World && self.mechanism().gravity() != gravity {
+            match with_gravity(self.stepper.mechanism(), gravity) {
+                Some(m) => self.stepper.set_mechanism(m),
+                None => return StepStatus::NotFinite,
+            }
+        }
+        let applied = |l: &EffectorLoad| {
+            let e = &self.effectors[l.effector];
+            let frame = match l.frame {
+                LoadFrame::World => WrenchFrame::World,
+                LoadFrame::Body => WrenchFrame::Body,
+            };
+            let link_from_point = e.link_from_effector;
+            AppliedWrench { link: e.link, link_from_point, wrench: l.wrench, frame }
+        };
+        let loads: Vec<AppliedWrench> = loads.iter().map(applied).collect();
+        match self.stepper.free(&self.forces, &loads) {
+            Ok(()) => {
+                self.velocity.copy_from_slice(self.stepper.velocities());
+                StepStatus::Completed
+            }
+            Err(status) => {
+                self.failed(status);
+                StepStatus::NotFinite
+            }
+        }
+    }
+
+    fn change_velocity(&mut self, change: &[f64]) -> Result<(), ModelError> {
+        check("the change of velocity", change, self.dof())?;
+        let u: Vec<f64> = self.velocity.iter().zip(change).map(|(v, d)| v + d).collect();
+        if let Err(status) = self.stepper.finish(&u) {
+            return Err(self.failed(status));
+        }
+        self.velocity.copy_from_slice(self.stepper.velocities());
+        self.refresh();
+        Ok(())
+    }
+
+    fn failure(&self) -> Option<&'static str> {
+        self.failure
+    }
+
+    fn kinetic_energy(&self) -> f64 {
+        self.stepper.energy().kinetic
+    }
+
+    /// Of springs; their rest positions have none.
+    fn elastic_energy(&self) -> f64 {
+        let (m, q) = (self.mechanism(), self.stepper.positions());
+        elastic_energy(m, q, self.stepper.link_poses()) + self.target_energy()
+    }
+
+    fn gravitational_energy(&self, _gravity: DVec3) -> f64 {
+        match self.gravity {
+            Gravity::Off => 0.0,
+            _ => gravitational_energy(self.mechanism(), self.stepper.link_poses()),
+        }
+    }
+
+    fn link_count(&self) -> usize {
+        self.shown.len()
+    }
+
+    fn link_name(&self, link: usize) -> &str {
+        &self.mechanism().links()[self.shown[link]].name
+    }
+
+    fn link_poses(&self, out: &mut Vec<Pose>) {
+        let poses = self.stepper.link_poses();
+        out.extend(self.shown.iter().map(|&l| poses[l]));
+    }
+}
