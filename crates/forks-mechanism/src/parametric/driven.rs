@@ -2,7 +2,7 @@
 
 use forks_lie::{
     Pose, SpatialInertia,
-    glam::{DMat3, DVec3},
+    glam::{DMat3, DQuat, DVec3},
 };
 
 use super::sketch::{Compliance, Sketch};
@@ -126,6 +126,7 @@ pub(super) fn solid_cylinder(mass: f64, radius: f64, half_length: f64) -> Spatia
 /// A solid cylinder from the frame's origin to `end`.
 pub(super) fn solid_rod(mass: f64, end: DVec3, radius: f64) -> SpatialInertia {
     let along_z = solid_cylinder(mass, radius, 0.5 * end.length());
-    let r = DMat3::from_quat(forks_lie::glam::DQuat::from_rotation_arc(DVec3::Z, end.normalize()));
-    SpatialInertia::new(mass, end * 0.5, r * along_z.inertia * r.transpose())
+    let r = DMat3::from_quat(DQuat::from_rotation_arc(DVec3::Z, end.normalize()));
+    let turned = r * along_z.inertia * r.transpose();
+    SpatialInertia::new(mass, end * 0.5, (turned + turned.transpose()) * 0.5)
 }
