@@ -37,7 +37,8 @@ mod transition;
 mod wrench;
 
 pub use base::{
-    BaseCoupling, FloatingModel, FloatingState, FloatingStatus, FloatingStepper, Momentum,
+    BaseCoupling, FloatingContact, FloatingModel, FloatingState, FloatingStatus, FloatingStepper,
+    Momentum,
 };
 pub use batch::{Batch, BatchPoses, BatchStatus};
 pub use blend::{

@@ -77,3 +77,25 @@ pub(crate) fn is_positive_definite(m: &Matrix) -> bool {
     }
     true
 }
+
+/// (L Lᵀ)⁻¹ = L⁻ᵀ L⁻¹, exactly symmetric; L is the lower triangle of `l`.
+pub(crate) fn invert_factored(l: &[f64], out: &mut Matrix) {
+    let n = out.rows();
+    // L⁻¹ into the lower triangle.
+    for j in 0..n {
+        for i in j..n {
+            let unit = f64::from(i == j);
+            let rest: f64 = (j..i).map(|k| l[i * n + k] * out[(k, j)]).sum();
+            out[(i, j)] = (unit - rest) / l[i * n + i];
+        }
+    }
+    // Row by row: entry (i, j) needs rows from i on only, of which row i is not yet overwritten beyond j.
+    for i in 0..n {
+        for j in 0..=i {
+            out[(i, j)] = (i..n).map(|k| out[(k, i)] * out[(k, j)]).sum();
+        }
+        for j in 0..i {
+            out[(j, i)] = out[(i, j)];
+        }
+    }
+}

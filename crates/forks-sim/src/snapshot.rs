@@ -38,11 +38,13 @@ impl World {
         for (s, m) in snapshot.mechanisms.iter().zip(&self.mechanisms) {
             let motion = &m.motion;
             same("coordinates", s.coordinates.len(), motion.coordinates().len())?;
+            same("numbers of a state", s.memory.len(), motion.memory().len())?;
             same("servo targets", s.servo_targets.len(), motion.servo_targets().len())?;
         }
         for (s, m) in snapshot.mechanisms.iter().zip(&mut self.mechanisms) {
             let invalid = |source| SimError::Model { mechanism: m.name.clone(), source };
             m.motion.set(&s.coordinates, &s.velocity).map_err(invalid)?;
+            m.motion.set_memory(&s.memory).map_err(invalid)?;
             m.motion.set_servo_targets(&s.servo_targets).map_err(invalid)?;
             m.update_effectors();
         }

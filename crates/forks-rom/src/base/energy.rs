@@ -36,7 +36,12 @@ impl FloatingModel {
     /// linearisation pose, J.
     pub fn energy(&self, state: &FloatingState) -> f64 {
         let weight = self.gravity * self.inertia.mass;
-        let elastic = self.model.elastic_energy(state.eta(), state.shape.drive());
-        self.kinetic_energy(state) - weight.dot(self.center_of_mass(state)) + elastic
+        let height = weight.dot(self.center_of_mass(state));
+        self.kinetic_energy(state) - height + self.elastic_energy(state)
+    }
+
+    /// Elastic energy over its value at the linearisation pose, J.
+    pub fn elastic_energy(&self, state: &FloatingState) -> f64 {
+        self.model.elastic_energy(state.eta(), state.shape.drive())
     }
 }

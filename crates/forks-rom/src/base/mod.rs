@@ -34,6 +34,7 @@
 //! m − ⅓ tr(S_lin M⁻¹ S_linᵀ), the inertia that the base has while η follows without force. It is right for what happens
 //! faster than the mechanism's oscillations, and too light for everything slower.
 
+mod contact;
 mod energy;
 mod inertia;
 mod model;
@@ -42,6 +43,7 @@ mod poses;
 mod state;
 mod step;
 
+pub use contact::FloatingContact;
 pub use model::{BaseCoupling, FloatingModel};
 pub use state::{FloatingState, Momentum};
 pub use step::{FloatingStatus, FloatingStepper};

@@ -48,7 +48,7 @@ impl Equations<'_> {
     ///
     /// r_L = Jω + Ση̇ − exp(−hω)(L + hτ), r_k = Σ_kᵀω + (M̃ + hD + h²𝓗)η̇ − constant − h ω·(½J_kω + Σ_kη̇), J and Σ at
     /// η + hη̇.
-    fn linearise(&self, work: &mut FloatingWork) {
+    pub(super) fn linearise(&self, work: &mut FloatingWork) {
         let (i, h, n) = (self.inertia, self.h, self.inertia.n);
         let size = 3 + n;
         let omega = three(&work.trial);

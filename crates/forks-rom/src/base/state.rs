@@ -107,6 +107,33 @@ impl FloatingState {
         Ok(())
     }
 
+    /// The whole state but the servo targets, to the last bit, in place of what `out` held: base pose (x, y, z, qw, qx, qy, qz),
+    /// velocity of the centre of mass, spin, η, η̇.
+    pub fn numbers(&self, out: &mut Vec<f64>) {
+        out.clear();
+        out.extend(self.world_from_base.to_array());
+        out.extend(self.center_velocity.to_array());
+        out.extend(self.spin.to_array());
+        out.extend_from_slice(self.eta());
+        out.extend_from_slice(self.velocity());
+    }
+
+    /// Sets the state to what [`FloatingState::numbers`] gave, bit by bit.
+    ///
+    /// # Errors
+    /// A wrong length, numbers that are not finite; the state is then unchanged.
+    pub fn set_numbers(&mut self, numbers: &[f64]) -> Result<(), ModelError> {
+        let n = self.eta().len();
+        crate::state::check("numbers of a floating state", numbers, 13 + 2 * n)?;
+        let (base, shape) = numbers.split_at(13);
+        let pose = core::array::from_fn(|i| base[i]);
+        self.shape.set(&shape[..n], &shape[n..])?;
+        self.world_from_base = Pose::from_array(pose);
+        self.center_velocity = DVec3::new(base[7], base[8], base[9]);
+        self.spin = DVec3::new(base[10], base[11], base[12]);
+        Ok(())
+    }
+
     /// Sets the servo targets; see [`State::set_servo_targets`]. Momentum stays.
     ///
     /// # Errors

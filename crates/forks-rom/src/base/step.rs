@@ -45,7 +45,7 @@ pub struct FloatingStepper {
     model: Arc<FloatingModel>,
     h: f64,
     /// M̃ + hD + h²𝓗.
-    matrix: Matrix,
+    pub(super) matrix: Matrix,
 }
 
 /// Sum of the loads.
@@ -55,6 +55,21 @@ struct Net {
     force: DVec3,
     /// About the centre of mass, world axes.
     torque: DVec3,
+}
+
+/// What a step starts from, with its loads.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Start {
+    /// Centre of mass, base axes.
+    pub(super) center: DVec3,
+    /// Its acceleration, world axes.
+    pub(super) acceleration: DVec3,
+    /// Factor on the changes of the inertia.
+    pub(super) held: f64,
+    /// L + hτ, world axes.
+    pub(super) spin: DVec3,
+    /// The first effector out of range.
+    pub(super) outside: Option<usize>,
 }
 
 impl FloatingStepper {
@@ -89,6 +104,31 @@ impl FloatingStepper {
     /// # Panics
     /// If the state belongs to a model of another size, or a load to an effector that does not exist.
     pub fn step(&self, state: &mut FloatingState, loads: &[EffectorLoad]) -> FloatingStatus {
+        self.step_under(state, loads, self.model.gravity)
+    }
+
+    /// The same under another acceleration of free fall than the model's, world axes, m/s².
+    ///
+    /// # Panics
+    /// As [`FloatingStepper::step`].
+    pub fn step_under(
+        &self,
+        state: &mut FloatingState,
+        loads: &[EffectorLoad],
+        gravity: DVec3,
+    ) -> FloatingStatus {
+        let start = self.start(state, loads, gravity);
+        let drift = state.center_velocity + start.acceleration * (0.5 * self.h);
+        self.finish(state, &start, drift, DVec3::ZERO)
+    }
+
+    /// Gathers the loads: what does not change during the step, into the state's scratch memory too.
+    pub(super) fn start(
+        &self,
+        state: &mut FloatingState,
+        loads: &[EffectorLoad],
+        gravity: DVec3,
+    ) -> Start {
         let (model, inertia, h) = (&*self.model, &self.model.inertia, self.h);
         assert_eq!(state.work.force.len(), inertia.n, "coordinates of the state");
         let outside = self.first_outside(state);
@@ -98,26 +138,33 @@ impl FloatingStepper {
         let center = inertia.center_and_slope(state.eta(), &mut work.slope);
         let net = self.gather(state, loads, center, &work.slope, &mut work.force);
         self.constant_part(state, start_rate, held, &mut work);
+        state.work = work;
+        let acceleration = gravity + net.force / inertia.mass;
+        Start { center, acceleration, held, spin: state.spin + net.torque * h, outside }
+    }
+
+    /// Solves for (ω, η̇), from the state's scratch memory, and moves on; the centre of mass by h times `drift`, and its velocity
+    /// by the acceleration and a further `change`.
+    pub(super) fn finish(
+        &self,
+        state: &mut FloatingState,
+        start: &Start,
+        drift: DVec3,
+        change: DVec3,
+    ) -> FloatingStatus {
+        let (inertia, h) = (&self.model.inertia, self.h);
+        let mut work = core::mem::take(&mut state.work);
+        let settled = solve(&self.equations(state, start), &mut work);
         let rotation = state.world_from_base.rotation;
-        let spin = state.spin + net.torque * h;
-        let equations = Equations {
-            inertia,
-            matrix: &self.matrix,
-            h,
-            held,
-            spin: rotation.conjugate() * spin,
-            eta: state.eta(),
-        };
-        let settled = solve(&equations, &mut work);
-        let result = work.trial.iter().sum::<f64>() + net.force.length_squared() + spin.length();
+        let result = work.trial.iter().sum::<f64>()
+            + (drift + start.acceleration + change).length_squared()
+            + start.spin.length();
         if !result.is_finite() {
             state.work = work;
             return FloatingStatus::NotFinite;
         }
         let (rate, shape_rate) = work.trial.split_at(3);
-        let acceleration = model.gravity + net.force / inertia.mass;
-        let world_center = state.world_from_base.transform_point(center)
-            + (state.center_velocity + acceleration * (0.5 * h)) * h;
+        let world_center = state.world_from_base.transform_point(start.center) + drift * h;
         for (k, y) in shape_rate.iter().enumerate() {
             state.shape.velocity[k] = *y;
             state.shape.eta[k] += h * y;
@@ -126,16 +173,32 @@ impl FloatingStepper {
         let rotation = (rotation * turn).normalize();
         state.world_from_base.rotation = rotation;
         state.world_from_base.translation = world_center - rotation * inertia.center(state.eta());
-        state.center_velocity += acceleration * h;
-        state.spin = spin;
+        state.center_velocity += start.acceleration * h + change;
+        state.spin = start.spin;
         state.work = work;
-        match outside {
+        match start.outside {
             _ if !settled => FloatingStatus::NotSettled,
             Some(effector) => FloatingStatus::OutOfRange { effector },
-            None if held.min(inertia.hold_back(state.eta())) < 1.0 => {
+            None if start.held.min(inertia.hold_back(state.eta())) < 1.0 => {
                 FloatingStatus::InertiaHeldBack
             }
             None => FloatingStatus::Completed,
+        }
+    }
+
+    /// The implicit equations of a step.
+    pub(super) fn equations<'a>(
+        &'a self,
+        state: &'a FloatingState,
+        start: &Start,
+    ) -> Equations<'a> {
+        Equations {
+            inertia: &self.model.inertia,
+            matrix: &self.matrix,
+            h: self.h,
+            held: start.held,
+            spin: state.world_from_base.rotation.conjugate() * start.spin,
+            eta: state.eta(),
         }
     }
 

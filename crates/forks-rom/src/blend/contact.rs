@@ -20,6 +20,7 @@ use super::{
 use crate::{
     EffectorLoad, ModelError,
     kernel::{Kernel, Lanes},
+    linear::invert_factored,
 };
 
 /// Halvings of a move that would create energy before it is given up.
@@ -217,27 +218,5 @@ impl Kernel for Respond<'_> {
         out.force.clone_from(&work.force);
         invert_factored(&work.system, &mut out.inverse);
         out.inverse.is_finite() && out.velocity.iter().all(|v| v.is_finite())
-    }
-}
-
-/// (L Lᵀ)⁻¹ = L⁻ᵀ L⁻¹, exactly symmetric; L is the lower triangle of `l`.
-fn invert_factored(l: &[f64], out: &mut Matrix) {
-    let n = out.rows();
-    // L⁻¹ into the lower triangle.
-    for j in 0..n {
-        for i in j..n {
-            let unit = f64::from(i == j);
-            let rest: f64 = (j..i).map(|k| l[i * n + k] * out[(k, j)]).sum();
-            out[(i, j)] = (unit - rest) / l[i * n + i];
-        }
-    }
-    // Row by row: entry (i, j) needs rows from i on only, of which row i is not yet overwritten beyond j.
-    for i in 0..n {
-        for j in 0..=i {
-            out[(i, j)] = (i..n).map(|k| out[(k, i)] * out[(k, j)]).sum();
-        }
-        for j in 0..i {
-            out[(j, i)] = out[(i, j)];
-        }
     }
 }

@@ -4,11 +4,13 @@
 //! elasticity and damping are implicit in contact too (\[A16\] §6).
 
 mod blended;
+mod floating;
 #[cfg(feature = "twin")]
 mod full;
 mod single;
 
 pub(crate) use blended::Blended;
+pub(crate) use floating::Floating;
 #[cfg(feature = "twin")]
 pub(crate) use full::Full;
 pub(crate) use single::Single;
@@ -36,10 +38,20 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
     /// v, n numbers.
     fn velocity(&self) -> &[f64];
 
+    /// What coordinates and velocities do not say to the last bit, for [`Motion::set_memory`].
+    fn memory(&self) -> &[f64] {
+        &[]
+    }
+
     fn servo_targets(&self) -> &[f64];
 
     /// Coordinates and velocities, checked.
     fn set(&mut self, coordinates: &[f64], velocity: &[f64]) -> Result<(), ModelError>;
+
+    /// After [`Motion::set`]: the state that [`Motion::memory`] was of.
+    fn set_memory(&mut self, _memory: &[f64]) -> Result<(), ModelError> {
+        Ok(())
+    }
 
     fn set_servo_targets(&mut self, targets: &[f64]) -> Result<(), ModelError>;
 
@@ -83,6 +95,11 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
         0.0
     }
 
+    /// Linear momentum and angular momentum about the origin, where nothing holds the mechanism.
+    fn momentum(&self) -> Option<(DVec3, DVec3)> {
+        None
+    }
+
     /// Links whose poses the model knows.
     fn link_count(&self) -> usize;
 
@@ -116,6 +133,7 @@ pub(crate) struct Instance {
 pub(crate) struct Kept {
     pub(crate) coordinates: Vec<f64>,
     pub(crate) velocity: Vec<f64>,
+    pub(crate) memory: Vec<f64>,
     pub(crate) servo_targets: Vec<f64>,
 }
 
@@ -263,8 +281,17 @@ impl Instance {
     /// Back to what was remembered.
     pub(crate) fn restore(&mut self) -> Result<(), ModelError> {
         self.motion.set(&self.kept.coordinates, &self.kept.velocity)?;
+        self.motion.set_memory(&self.kept.memory)?;
         self.update_effectors();
         Ok(())
+    }
+
+    /// Momentum in the world, where nothing holds the mechanism.
+    pub(crate) fn momentum(&self) -> Option<(DVec3, DVec3)> {
+        let (linear, angular) = self.motion.momentum()?;
+        let p = &self.placement;
+        let linear = p.rotation * linear;
+        Some((linear, p.rotation * angular + p.translation.cross(linear)))
     }
 
     /// Kinetic, elastic and gravitational energy.
@@ -281,6 +308,8 @@ impl Kept {
         self.coordinates.extend_from_slice(motion.coordinates());
         self.velocity.clear();
         self.velocity.extend_from_slice(motion.velocity());
+        self.memory.clear();
+        self.memory.extend_from_slice(motion.memory());
         self.servo_targets.clear();
         self.servo_targets.extend_from_slice(motion.servo_targets());
     }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use forks_lie::{Pose, Wrench};
-use forks_rom::{BlendedModel, LoadFrame, ReducedModel};
+use forks_lie::{Pose, Twist, Wrench, glam::DVec3};
+use forks_rom::{BlendedModel, FloatingModel, LoadFrame, ReducedModel};
 
 use super::{MechanismHandle, World};
 use crate::{
     SimError,
     error::check_finite,
-    mechanism::{Blended, Instance, Motion, Single},
+    mechanism::{Blended, Floating, Instance, Motion, Single},
 };
 
 impl World {
@@ -45,6 +45,26 @@ impl World {
         self.add_motion(name, Box::new(motion), world_from_model)
     }
 
+    /// Adds a mechanism whose base floats, at rest in its linearisation pose with the base link at `world_from_base`. The
+    /// world's gravity acts on it, not the model's.
+    ///
+    /// Where a step does not settle, or takes the inertia beyond what its first order allows, the world reports the first effector
+    /// as out of range.
+    ///
+    /// # Errors
+    /// A model that cannot be stepped, a pose that is not finite.
+    pub fn add_floating(
+        &mut self,
+        name: &str,
+        model: Arc<FloatingModel>,
+        world_from_base: Pose,
+    ) -> Result<MechanismHandle, SimError> {
+        check_finite(&format!("mechanism {name:?}"), "the pose", &world_from_base.to_array())?;
+        let motion = Floating::new(model, self.h, world_from_base)
+            .map_err(|source| SimError::Model { mechanism: name.into(), source })?;
+        self.add_motion(name, Box::new(motion), Pose::IDENTITY)
+    }
+
     pub(crate) fn add_motion(
         &mut self,
         name: &str,
@@ -70,7 +90,8 @@ impl World {
         Ok(&self.instance(mechanism)?.name)
     }
 
-    /// Generalised coordinates of a mechanism: η of a single model, chart coordinates of a blend.
+    /// Generalised coordinates of a mechanism: η of a single model, chart coordinates of a blend. Where
+    /// the base floats its pose comes first: (x, y, z, qw, qx, qy, qz, η).
     ///
     /// # Errors
     /// A mechanism that is not there.
@@ -79,6 +100,7 @@ impl World {
     }
 
     /// Generalised velocities of a mechanism: η̇ of a single model, rates of the chart coordinates of a blend.
+    /// Where the base floats its body twist comes first: (v, ω, η̇).
     ///
     /// # Errors
     /// A mechanism that is not there.
@@ -92,6 +114,18 @@ impl World {
     /// A mechanism that is not there.
     pub fn failure(&self, mechanism: MechanismHandle) -> Result<Option<&str>, SimError> {
         Ok(self.instance(mechanism)?.motion.failure())
+    }
+
+    /// Linear momentum (N·s) and angular momentum about the world's origin (N·m·s) of a mechanism that nothing holds, world
+    /// axes; none where its base is fixed.
+    ///
+    /// # Errors
+    /// A mechanism that is not there.
+    pub fn mechanism_momentum(
+        &self,
+        mechanism: MechanismHandle,
+    ) -> Result<Option<(DVec3, DVec3)>, SimError> {
+        Ok(self.instance(mechanism)?.momentum())
     }
 
     /// Names of the links whose poses a mechanism's model knows.
@@ -138,6 +172,15 @@ impl World {
         self.check_effector(m, effector)?;
         let m = &self.mechanisms[m.0];
         Ok(m.effector(effector).pose)
+    }
+
+    /// Twist of an effector in its frame.
+    ///
+    /// # Errors
+    /// A mechanism or effector that is not there.
+    pub fn effector_twist(&self, m: MechanismHandle, effector: usize) -> Result<Twist, SimError> {
+        self.check_effector(m, effector)?;
+        Ok(self.mechanisms[m.0].effector(effector).twist)
     }
 
     /// Sets generalised coordinates and velocities of a mechanism.

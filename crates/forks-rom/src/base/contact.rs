@@ -1,0 +1,239 @@
+//! Contact of a model whose base floats: the linear response of a step to impulses, and the step with them.
+//!
+//! Contact sees the velocities (v, ω, η̇), v and ω the base link's body twist. Instead of v the centre of mass'
+//! V = v + ω×c + Gη̇ (base axes) answers alone: mΔV = P, and [[J, Σ], [Σᵀ, M̃ + hD + h²𝓗]] Δ(ω, η̇) = (changes of the spin and
+//! of η's momentum), all at the state before the step. With T: (V, ω, η̇) → (v, ω, η̇) that gives A⁻¹ = T diag(1/m, …)⁻¹ Tᵀ.
+//!
+//! From the change of velocity follow the impulses, exactly to rounding, and with these the implicit equations are solved once
+//! more: momentum changes by the impulses, the energy by no more than their work. In a step with impulses the centre of mass
+//! moves by h times its velocity afterwards, so that what rests on the world stays there.
+
+use alloc::{vec, vec::Vec};
+
+use forks_lie::{Matrix, Pose, glam::DVec3, skew};
+
+use super::{
+    inertia::{BaseInertia, dot},
+    model::FloatingModel,
+    state::FloatingState,
+    step::{FloatingStatus, FloatingStepper, Start, entry, three},
+};
+use crate::{EffectorLoad, ModelError, linear::invert_factored};
+
+/// The linear response of one step from one state; memory that is used again for the next.
+#[derive(Clone, Debug)]
+pub struct FloatingContact {
+    /// A⁻¹, (6 + n)².
+    inverse: Matrix,
+    /// Velocities without impulses.
+    free: Vec<f64>,
+    /// [[J, Σ], [Σᵀ, M̃ + hD + h²𝓗]], (3 + n)².
+    matrix: Matrix,
+    /// Its inverse.
+    response: Matrix,
+    /// Its Cholesky factor.
+    factor: Matrix,
+    /// The state before.
+    world_from_base: Pose,
+    center_velocity: DVec3,
+    eta: Vec<f64>,
+    start: Start,
+    /// Constant part of the equations of η.
+    force: Vec<f64>,
+    /// G.
+    slope: Vec<DVec3>,
+    /// Σ.
+    coupling: Vec<DVec3>,
+    /// Changes: of the velocities (ω, η̇), and of what they are conjugate to.
+    change: Vec<f64>,
+}
+
+impl FloatingContact {
+    /// Memory for steps of a model.
+    pub fn new(model: &FloatingModel) -> Self {
+        let n = model.inertia.n;
+        let square = |size: usize| Matrix::zeros(size, size);
+        Self {
+            inverse: square(6 + n),
+            free: vec![0.0; 6 + n],
+            matrix: square(3 + n),
+            response: square(3 + n),
+            factor: square(3 + n),
+            world_from_base: Pose::IDENTITY,
+            center_velocity: DVec3::ZERO,
+            eta: vec![0.0; n],
+            start: Start::default(),
+            force: vec![0.0; n],
+            slope: vec![DVec3::ZERO; n],
+            coupling: vec![DVec3::ZERO; n],
+            change: vec![0.0; 3 + n],
+        }
+    }
+
+    /// A⁻¹, (6 + n)²: what generalised impulses add to the base link's body twist and η̇; symmetric, positive definite.
+    pub fn inverse_system(&self) -> &Matrix {
+        &self.inverse
+    }
+
+    /// The base link's body twist and η̇ after the step without impulses, axes and lever arms as before the step. The step
+    /// proper differs from it by what is not linear.
+    pub fn free_velocity(&self) -> &[f64] {
+        &self.free
+    }
+
+    /// [[J, Σ], [Σᵀ, step]] and its inverse at the state before; false if it is not positive definite.
+    fn respond(&mut self, inertia: &BaseInertia, step: &Matrix) -> bool {
+        let rotation = inertia.rotation_at(&self.eta, self.start.held);
+        inertia.coupling_at(&self.eta, self.start.held, &mut self.coupling);
+        let size = 3 + inertia.n;
+        for i in 0..size {
+            for j in 0..size {
+                self.matrix[(i, j)] = match (i < 3, j < 3) {
+                    (true, true) => 0.5 * (entry(&rotation, i, j) + entry(&rotation, j, i)),
+                    (true, false) => self.coupling[j - 3][i],
+                    (false, true) => self.coupling[i - 3][j],
+                    (false, false) => 0.5 * (step[(i - 3, j - 3)] + step[(j - 3, i - 3)]),
+                };
+            }
+        }
+        invert(&self.matrix, &mut self.factor, &mut self.response)
+    }
+
+    /// A⁻¹ = T diag(1/m, N) Tᵀ, N the inverse for (ω, η̇); T has v = V + c×ω − Gη̇.
+    fn assemble(&mut self, mass: f64) {
+        let n = self.slope.len();
+        let turn = skew(self.start.center);
+        let lever = |i: usize, k: usize| match k {
+            0..3 => entry(&turn, i, k),
+            _ => -self.slope[k - 3][i],
+        };
+        // Rows of v: Q N with Q = ([c]×, −G).
+        for i in 0..3 {
+            for j in 0..3 + n {
+                let x: f64 = (0..3 + n).map(|k| lever(i, k) * self.response[(k, j)]).sum();
+                self.inverse[(i, 3 + j)] = x;
+                self.inverse[(3 + j, i)] = x;
+            }
+        }
+        for i in 0..3 {
+            for j in 0..=i {
+                let x: f64 = (0..3 + n).map(|k| self.inverse[(i, 3 + k)] * lever(j, k)).sum();
+                self.inverse[(i, j)] = x;
+                self.inverse[(j, i)] = x;
+            }
+            self.inverse[(i, i)] += 1.0 / mass;
+        }
+        for i in 0..3 + n {
+            for j in 0..3 + n {
+                self.inverse[(3 + i, 3 + j)] = self.response[(i, j)];
+            }
+        }
+    }
+}
+
+impl FloatingStepper {
+    /// As [`FloatingStepper::step_under`], and into `out` the response from the state before. Allocates nothing. The second is
+    /// false, with the response undefined, if nothing resists a motion.
+    ///
+    /// # Panics
+    /// If state or memory belong to a model of another size, or a load to an effector that does not exist.
+    pub fn step_responding(
+        &self,
+        state: &mut FloatingState,
+        loads: &[EffectorLoad],
+        gravity: DVec3,
+        out: &mut FloatingContact,
+    ) -> (FloatingStatus, bool) {
+        let inertia = &self.model().inertia;
+        assert_eq!(out.eta.len(), inertia.n, "coordinates of the response");
+        let start = self.start(state, loads, gravity);
+        out.start = start;
+        out.world_from_base = state.world_from_base;
+        out.center_velocity = state.center_velocity;
+        out.eta.copy_from_slice(state.eta());
+        out.force.copy_from_slice(&state.work.force);
+        out.slope.copy_from_slice(&state.work.slope);
+        let responds = out.respond(inertia, &self.matrix);
+        out.assemble(inertia.mass);
+        // (ω, η̇) by one step of Newton's method with this matrix, which leaves what rests at rest.
+        let mut work = core::mem::take(&mut state.work);
+        self.equations(state, &start).linearise(&mut work);
+        for (i, x) in out.free[3..].iter_mut().enumerate() {
+            *x = work.trial[i] - dot(out.response.row(i), &work.residual);
+        }
+        state.work = work;
+        let drift = state.center_velocity + start.acceleration * (0.5 * self.step_size());
+        let status = self.finish(state, &start, drift, DVec3::ZERO);
+        let back = out.world_from_base.rotation.conjugate();
+        let (omega, rates) = (three(&out.free[3..]), &out.free[6..]);
+        let moved: DVec3 = out.slope.iter().zip(rates).map(|(s, y)| *s * *y).sum();
+        let base = back * state.center_velocity - omega.cross(start.center) - moved;
+        out.free[..3].copy_from_slice(&base.to_array());
+        (status, responds && out.inverse.is_finite())
+    }
+
+    /// Replaces the step that [`FloatingStepper::step_responding`] just made by one with impulses that change its velocities,
+    /// by A⁻¹, by `change` (base link's body twist, η̇). Momentum changes by exactly these impulses, at their points before the
+    /// step. Allocates nothing. Without change the state keeps its bits.
+    ///
+    /// # Errors
+    /// A change of the wrong size or one that is not finite, or a result that is not.
+    ///
+    /// # Panics
+    /// If state or memory belong to a model of another size.
+    pub fn change_velocity(
+        &self,
+        state: &mut FloatingState,
+        response: &mut FloatingContact,
+        change: &[f64],
+    ) -> Result<FloatingStatus, ModelError> {
+        let (inertia, h) = (&self.model().inertia, self.step_size());
+        assert_eq!([state.eta().len(), response.eta.len()], [inertia.n; 2], "coordinates");
+        crate::state::check("change of velocity", change, 6 + inertia.n)?;
+        if change.iter().all(|d| *d == 0.0) {
+            return Ok(FloatingStatus::Completed);
+        }
+        let r = response;
+        r.change.copy_from_slice(&change[3..]);
+        let omega = three(&r.change);
+        let moved: DVec3 = r.slope.iter().zip(&r.change[3..]).map(|(s, y)| *s * *y).sum();
+        let center = three(change) + omega.cross(r.start.center) + moved;
+        let turned = DVec3::from_array(core::array::from_fn(|i| dot(r.matrix.row(i), &r.change)));
+        let rotation = r.world_from_base.rotation;
+        let start = Start { spin: r.start.spin + rotation * turned, ..r.start };
+        state.world_from_base = r.world_from_base;
+        state.center_velocity = r.center_velocity;
+        state.shape.eta[..inertia.n].copy_from_slice(&r.eta);
+        for (k, force) in state.work.force.iter_mut().enumerate() {
+            *force = r.force[k] + dot(r.matrix.row(3 + k), &r.change);
+        }
+        for (x, (free, d)) in state.work.trial.iter_mut().zip(r.free[3..].iter().zip(&r.change)) {
+            *x = free + d;
+        }
+        let kick = rotation * center;
+        let drift = r.center_velocity + r.start.acceleration * h + kick;
+        match self.finish(state, &start, drift, kick) {
+            FloatingStatus::NotFinite => Err(ModelError::NotFinite { quantity: "step" }),
+            status => Ok(status),
+        }
+    }
+}
+
+/// A⁻¹ of a symmetric positive definite matrix by Cholesky's factor; false if it is not.
+fn invert(a: &Matrix, l: &mut Matrix, out: &mut Matrix) -> bool {
+    let n = a.rows();
+    for i in 0..n {
+        for j in 0..=i {
+            let rest = a[(i, j)] - dot(&l.row(i)[..j], &l.row(j)[..j]);
+            l[(i, j)] = match i == j {
+                true => crate::scalar::sqrt(rest),
+                false => rest / l[(j, j)],
+            };
+        }
+        if l[(i, i)].is_nan() || l[(i, i)] <= 0.0 {
+            return false;
+        }
+    }
+    invert_factored(l.as_slice(), out);
+    true
+}
