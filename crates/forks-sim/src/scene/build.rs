@@ -6,7 +6,7 @@ use forks_dynamics::Loads;
 use forks_lie::{Pose, Twist, glam::DVec3};
 use forks_mechanism::Geometry;
 use forks_reduce::Problem;
-use forks_rom::{BaseCoupling, BlendedModel, FloatingModel, ReducedModel};
+use forks_rom::{BaseCoupling, BlendedModel, FloatingModel, FloatingState, ReducedModel};
 
 use super::{
     Fidelity, Scene, SceneMechanism,
@@ -96,8 +96,9 @@ impl Scene {
             let reduction = problem.reduce_floating().map_err(|e| m.reduce_error(e))?;
             let model = FloatingModel::new(Arc::new(reduction.model), BaseCoupling::default())
                 .map_err(|source| crate::SimError::Model { mechanism: m.name.clone(), source })?;
-            let _ = model;
-            todo!()
+            let start = FloatingState::new(&model).world_from_base();
+            let placed = m.placement * start;
+            return Ok(self.world.add_floating(&m.name, Arc::new(model), placed)?);
         }
         let model = Arc::new(reduced(m, problem)?);
         Ok(self.world.add_mechanism(&m.name, model, m.placement)?)

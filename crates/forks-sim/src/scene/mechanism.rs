@@ -9,7 +9,8 @@ use forks_lie::{
     glam::{DMat3, DVec3},
 };
 use forks_mechanism::{
-    BuildError, JointMatrix, Mechanism, MechanismBuilder, Mount, Slide, parametric,
+    BuildError, Grasp, GraspCarrier, Joint, JointKind, JointMatrix, LinkId, Mechanism,
+    MechanismBuilder, Mount, Slide, parametric,
 };
 use forks_reduce::{Effector, Problem, ProblemOptions};
 
@@ -20,7 +21,7 @@ use super::{
 };
 
 /// Names of the library's mechanisms that scenes may use.
-pub const PARAMETRIC: &[&str] = &["helix20", "arm20", "y"];
+pub const PARAMETRIC: &[&str] = &["firefighters", "hexapod", "peg_arm", "helix20", "arm20", "y"];
 
 /// Mass of the carriage on slides, kg.
 const CARRIAGE: f64 = 1.0;
@@ -67,6 +68,9 @@ impl SceneMechanism {
             };
             let mount = Mount::new(CARRIAGE, spec.slides.iter().map(slide).collect());
             m = m.mounted(&mount).map_err(build)?;
+        }
+        if spec.floating {
+            m = floating(&m, spec).map_err(build)?;
         }
         m = with_servos(&m, &spec.servos, &element, &spec.name)?;
         m = posed(&m, spec, &element, placement.rotation.conjugate() * gravity)?;
@@ -141,6 +145,9 @@ fn source(
             Ok(import.mechanism)
         }
         (None, Some(kind)) => Ok(match kind.as_str() {
+            "firefighters" => parametric::firefighters().mechanism,
+            "hexapod" => parametric::hexapod().mechanism,
+            "peg_arm" => parametric::peg_arm().mechanism,
             "helix20" => parametric::helix(20, parametric::HelixJoints::Hinge3).mechanism,
             "arm20" => parametric::arm20().mechanism,
             "y" => parametric::y_mechanism().mechanism,
@@ -154,12 +161,28 @@ fn source(
     }
 }
 
-/// True if a name is meant by a pattern: itself, or the start of it before a `*`.
+/// True if a name is meant by a pattern: itself, or with a `*` at one of its ends for anything.
 pub(super) fn meant(pattern: &str, name: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(start) => name.starts_with(start),
-        None => pattern == name,
+    match (pattern.strip_suffix('*'), pattern.strip_prefix('*')) {
+        (Some(start), _) => name.starts_with(start),
+        (None, Some(end)) => name.ends_with(end),
+        (None, None) => pattern == name,
     }
+}
+
+/// A free joint in place of the one that fixes the base of the first effector, as URDF has it.
+fn floating(m: &Mechanism, spec: &MechanismSpec) -> Result<Mechanism, BuildError> {
+    let mut b = MechanismBuilder::from_mechanism(m);
+    let root = spec.effectors.first().and_then(|e| Effector::find(m, e).ok());
+    let root = root.and_then(|e| m.forest().path_to_ground(e.link).last().copied());
+    for (i, j) in b.joints_mut().iter_mut().enumerate() {
+        let fixes = j.kind == JointKind::Fixed && j.parent == LinkId::WORLD;
+        if fixes && root.is_some_and(|r| r.joint.index() == i) {
+            let free = Joint::new("base", JointKind::Free, j.parent, j.child);
+            *j = free.at(j.parent_from_joint).child_at(j.child_from_joint);
+        }
+    }
+    b.build()
 }
 
 /// The same damping in all joints of one axis.
@@ -236,19 +259,23 @@ fn holding(
     let pose = held.place.pose(element)?;
     let moments = held.form.moments(element, held.mass)?;
     let inertia = SpatialInertia::new(held.mass, DVec3::ZERO, tensor(moments));
-    let poses = m.link_poses(&m.start_positions());
     let mut points = Vec::new();
     for tip in tips {
         let effector = Effector::find(m, tip).map_err(|source| SceneError::Reduce {
             mechanism: mechanism.into(),
             source: Box::new(source),
         })?;
-        // Where the tip meets the object: the point of the tip's frame. Shapes are small against the object.
-        let world = poses[effector.link.index()] * effector.link_from_effector;
-        points.push((effector.link, world.translation));
+        // Where the tip's frame is: tips are small against the object.
+        points.push((effector.link, effector.link_from_effector.translation));
     }
-    let _ = (inertia, pose, mechanism, points);
-    todo!()
+    let grasp = Grasp {
+        name: held.name.clone(),
+        inertia,
+        world_from_object: pose,
+        contacts: points,
+        carrier: GraspCarrier::default(),
+    };
+    m.grasping(&grasp).map_err(|source| SceneError::Build { mechanism: mechanism.into(), source })
 }
 
 /// A rigid body's inertia about its own frame.
