@@ -8,19 +8,20 @@ use std::sync::Arc;
 
 use forks_dynamics::{Integrator, Simulation, SimulationOptions};
 use forks_mechanism::{
-    Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder, Preparation, Servo, Transmission,
-    loops,
+    Frame, Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder, Preparation, Servo,
+    Transmission, loops,
     parametric::{HelixJoints, Parametric, four_bar, helix, irregular_ladder, ladder},
 };
 use forks_reduce::{Problem, ProblemOptions};
 use forks_sim::{
-    Geometry, Material, MechanismHandle, Owner, Shape, World, WorldSettings, WorldStatus,
+    Geometry, Material, MechanismHandle, Owner, RigidBody, Shape, World, WorldSettings,
+    WorldStatus,
     lie::{
         Pose, SpatialInertia, Twist, Wrench,
         glam::{DMat3, DQuat, DVec3},
     },
     rom::LoadFrame,
-    twin::{FullMechanism, Gravity, Subject, compare},
+    twin::{FullMechanism, Gravity, Subject, compare, compare_driven},
 };
 use support::{G, add_ball, at, smooth};
 
@@ -179,7 +180,7 @@ fn finger() -> Mechanism {
         damping: 0.1,
     });
     let end = Pose::from_translation(DVec3::new(0.0, 0.0, -0.1));
-    b.add_frame(forks_mechanism::Frame { name: "tip".into(), link: rod, link_from_frame: end });
+    b.add_frame(Frame { name: "tip".into(), link: rod, link_from_frame: end });
     b.build().unwrap()
 }
 
@@ -187,21 +188,27 @@ fn finger() -> Mechanism {
 fn a_finger_presses_a_wall_as_torques_about_its_hinge_say() {
     let finger = finger();
     let mut world = world(1e-3, DVec3::new(0.0, 0.0, -G));
-    let m = world.add_full("finger", &full(&finger, "site:tip"), Pose::IDENTITY).unwrap();
+    // Leaning forward by `lean` about the hinge's axis, after a turn about the vertical one.
+    let lean = 0.3;
+    let turn = DQuat::from_rotation_z(0.5) * DQuat::from_rotation_y(lean);
+    let placement = Pose::new(turn, DVec3::new(1.0, 2.0, 3.0));
+    let m = world.add_full("finger", &full(&finger, "site:tip"), placement).unwrap();
     add_tip(&mut world, m, smooth());
     // The tip moves to −x for positive angles; the wall stands there.
     let wall = 0.08;
-    add_plane(&mut world, DVec3::new(-wall, 0.0, 0.0), DVec3::X, smooth());
+    let point = placement.transform_point(DVec3::new(-wall, 0.0, 0.0));
+    let normal = turn * DVec3::X;
+    add_plane(&mut world, point, normal, smooth());
     for target in [0.7, 1.2, 0.9] {
         world.set_servo_targets(m, &[target]).unwrap();
         settle(&mut world, m, 5.0);
         let angle = ((wall - RADIUS) / 0.1f64).asin();
-        let torque = 2.0 * (target - angle) - 0.2 * G * 0.06 * angle.sin();
+        let torque = 2.0 * (target - angle) - 0.2 * G * 0.06 * (angle + lean).sin();
         let force = torque / (0.1 * angle.cos());
         let found = world.contact_force(tip(m));
         let q = world.coordinates(m).unwrap()[0];
         println!("{found} against {force}; angle {q} against {angle}");
-        assert!((found - DVec3::X * force).length() < 1e-6 * force);
+        assert!((found - normal * force).length() < 1e-6 * force);
         assert!((q - angle).abs() < 1e-7);
     }
 }
@@ -365,6 +372,84 @@ fn what_does_not_fit_is_named() {
     assert_eq!(world.failure(right).unwrap(), None);
 }
 
+/// Two fingers of two links each that hang down on both sides of the z axis, hinges y, servos at all of them.
+fn gripper() -> Mechanism {
+    let mut b = MechanismBuilder::new("gripper");
+    b.set_gravity(DVec3::ZERO);
+    let (down, moments) = (DVec3::new(0.0, 0.0, -0.025), DMat3::from_diagonal(DVec3::splat(2e-5)));
+    let inertia = SpatialInertia::new(0.05, down, moments);
+    for (side, x) in [("left", -0.07), ("right", 0.07)] {
+        let mut parent = LinkId::WORLD;
+        let mut at = Pose::from_translation(DVec3::new(x, 0.0, 0.0));
+        for k in 0..2 {
+            let name = format!("{side}{k}");
+            let link = b.add_link(Link::new(&name).with_inertia(inertia));
+            let kind = JointKind::Revolute { axis: DVec3::Y };
+            let hinge = Joint::new(&name, kind, parent, link).at(at).with_damping(0.01);
+            let hinge = b.add_joint(hinge);
+            b.add_servo(Servo {
+                name,
+                transmission: Transmission::Joint,
+                combination: forks_mechanism::Combination::of(hinge),
+                stiffness: 5.0,
+                damping: 0.05,
+            });
+            (parent, at) = (link, Pose::from_translation(down * 2.0));
+        }
+        let end = Frame { name: side.into(), link: parent, link_from_frame: at };
+        b.add_frame(end);
+    }
+    b.build().unwrap()
+}
+
+#[test]
+fn a_gripped_ball_stays_where_the_reduced_gripper_holds_it() {
+    let gripper = gripper();
+    let options = ProblemOptions::default();
+    let problem = Problem::new(&gripper, &["site:left", "site:right"], &options).unwrap();
+    let model = Arc::new(problem.reduce().unwrap().model);
+    assert_eq!(model.data().servos, ["left0", "left1", "right0", "right1"]);
+    let (tip_radius, radius) = (0.01, 0.05);
+    let built = |is_full: bool| {
+        let mut world = World::new(WorldSettings::default()).unwrap();
+        let m = match is_full {
+            // The reduced model knows no gravity.
+            true => {
+                let full = FullMechanism::of(&problem).under(Gravity::Own);
+                world.add_full("gripper", &full, Pose::IDENTITY)
+            }
+            false => world.add_mechanism("gripper", model.clone(), Pose::IDENTITY),
+        };
+        let mechanism = m.unwrap();
+        let surface = Material::with_friction(0.8);
+        for effector in 0..2 {
+            let tip = Shape::new("tip", Geometry::Sphere { radius: tip_radius }).of(surface);
+            world.add_shape(Owner::Effector { mechanism, effector }, &tip).unwrap();
+        }
+        let half = DVec3::new(0.05, 0.02, 0.02);
+        let inertia = support::box_inertia(0.1, half);
+        let body = RigidBody::at_rest("box", inertia, at(0.0, 0.0, -0.1));
+        let body = world.add_body(&body).unwrap();
+        let shape = Shape::new("box", Geometry::Box { half_extents: half }).of(surface);
+        world.add_shape(Owner::Body(body), &shape).unwrap();
+        (world, mechanism, Owner::Body(body))
+    };
+    let [(mut reduced, m, body), (mut twin, ..)] = [built(false), built(true)];
+    let subjects = [Subject { owner: body, size: radius }, Subject { owner: tip(m), size: radius }];
+    // The fingers close within 50 ms, gravity pulls from the start: friction catches the box.
+    let squeeze = |world: &mut World, step: usize| {
+        let s = 0.3 * (step as f64 / 50.0).min(1.0);
+        world.set_servo_targets(m, &[-s, -s, s, s])
+    };
+    let way = compare_driven(&mut reduced, &mut twin, 1000, &subjects, squeeze).unwrap();
+    let later = compare(&mut reduced, &mut twin, 1000, &subjects).unwrap();
+    println!("{way:?}\n{later:?}");
+    assert_eq!((way.steps, later.steps), (1000, 1000));
+    assert!(way.position() < 0.05 && later.position() < 0.05);
+    // Nothing creeps.
+    assert!(later.deviations[0].moved < 1e-3 && later.deviations[0].turned < 1e-3);
+}
+
 /// Times of a step for the machine at hand: `cargo test --release -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
@@ -385,9 +470,13 @@ fn how_long_steps_take() {
         let pull = Wrench::new(DVec3::new(100.0, 0.0, 0.0), DVec3::ZERO);
         world.set_effector_load(m, 0, pull, LoadFrame::World).unwrap();
         (0..100).for_each(|_| step(&mut world));
-        let start = std::time::Instant::now();
-        (0..1000).for_each(|_| step(&mut world));
-        let time = start.elapsed().as_secs_f64() * 1e3;
+        // The shortest of many runs: others may use the machine.
+        let run = |_| {
+            let start = std::time::Instant::now();
+            (0..20).for_each(|_| step(&mut world));
+            start.elapsed().as_secs_f64() * 1e6 / 20.0
+        };
+        let time = (0..100).map(run).fold(f64::INFINITY, f64::min);
         let motions = world.velocities(m).unwrap().len();
         println!("{name}: {motions} of {}, {time:.1} us", p.mechanism.tree_velocity_count());
     }

@@ -267,11 +267,9 @@ impl ImpulseStepper {
         let moving = m.links().iter().zip(&twists).skip(1);
         let links: f64 = moving.map(|(l, t): (_, &Twist)| l.inertia.kinetic_energy(*t)).sum();
         let poses = self.link_poses();
-        let mut copy = self.clone();
-        let rotors = copy.with(|d, work| {
-            let speeds = d.armature.iter().zip(&work.v);
-            0.0 + speeds.map(|(a, v)| 0.5 * a * v * v).sum::<f64>()
-        });
+        let rates = self.v.iter().chain(&self.work.v[self.v.len()..]);
+        let rotors: f64 =
+            self.parts.armature().iter().zip(rates).map(|(a, v)| 0.5 * a * v * v).sum();
         let gravity = self.parts.has_gravity();
         Energy {
             kinetic: 0.0 + links + rotors,
