@@ -37,7 +37,8 @@ fn difference(m: &Mechanism, h: f64, steps: usize) -> f64 {
     for _ in 0..steps {
         assert_eq!(whole.step(h), StepStatus::Completed);
         halves.free(&[], &[]).unwrap();
-        halves.finish(&halves.velocities().to_vec()).unwrap();
+        let u = halves.velocities().to_vec();
+        halves.finish(&u).unwrap();
         worst = worst.max(apart(halves.positions(), &whole.state().q));
         moved = moved.max(apart(&start, &whole.state().q));
         assert!(halves.loop_gap() < 1e-12);
@@ -147,4 +148,28 @@ fn poses_that_admit_another_number_of_motions_are_refused() {
     stepper.free(&[], &[]).unwrap();
     stepper.finish(&[0.1]).unwrap();
     assert_eq!(stepper.set(&q, &[f64::NAN]), Err(StepStatus::NotFinite));
+}
+
+#[test]
+fn rates_of_joints_are_what_their_coordinates_do() {
+    let (h, four_bar) = (1e-5, four_bar().mechanism);
+    for m in [four_bar, helix(3, HelixJoints::Hinge3).mechanism] {
+        let q = &m.start_positions()[..m.tree_position_count()];
+        let v = vec![0.0; m.tree_velocity_count()];
+        let mut stepper = ImpulseStepper::new(Arc::new(m.clone()), q, &v, false, h).unwrap();
+        let u: Vec<f64> = (0..stepper.motion_count()).map(|i| (i as f64).cos()).collect();
+        let before = stepper.positions().to_vec();
+        let mut row = u.clone();
+        let rates: Vec<f64> = (0..m.velocity_count())
+            .map(|k| {
+                stepper.rate_row(k, &mut row);
+                row.iter().zip(&u).map(|(r, u)| r * u).sum()
+            })
+            .collect();
+        stepper.finish(&u).unwrap();
+        for ((rate, after), before) in rates.iter().zip(stepper.positions()).zip(before) {
+            // Curvature of the loop over h.
+            assert!(((after - before) / h - rate).abs() < 10.0 * h, "{rate}");
+        }
+    }
 }
