@@ -11,6 +11,7 @@ use forks_import::mechanism::{
     loops, parametric,
 };
 use forks_import::{ImportOptions, Note, load_urdf, parse_mjcf, write_mjcf};
+use forks_reduce::{Problem, ProblemOptions};
 
 /// What is written is read without notes; the notes of writing.
 fn again(m: &Mechanism) -> (Mechanism, Vec<Note>) {
@@ -94,6 +95,28 @@ fn a_hand_on_a_carriage() {
     assert_eq!((m.tree_velocity_count(), m.servos().len()), (19, 19));
     assert!(m.with_inertia_balanced().unwrap().1.is_empty());
     reads_back(&m);
+    let tips = ["link_3.0_tip", "link_7.0_tip", "link_11.0_tip", "link_15.0_tip"];
+    // Stretched fingers cannot get longer: three motions less than with bent ones.
+    let reduce = |bent: f64| {
+        let mut start = vec![bent; 19];
+        start[..3].fill(0.0);
+        let options = ProblemOptions { start: Some(start), ..Default::default() };
+        Problem::new(&m, &tips, &options).unwrap().reduce().unwrap()
+    };
+    assert_eq!(reduce(0.0).basis.rank, 16);
+    let hand = reduce(0.5);
+    assert_eq!(hand.basis.rank, 19);
+    assert!(hand.basis.gap > 1e6, "{}", hand.basis.gap);
+    // A lift moves all tips alike.
+    let mut targets = vec![0.0; 19];
+    targets[2] = 0.1;
+    let eta = hand.model.rest_coordinates(&targets);
+    for (e, tip) in tips.iter().enumerate() {
+        let rest = hand.model.data().effectors[e].rest;
+        let moved = rest.displaced(hand.model.effector_twist(e, &eta));
+        let gap = moved.translation.distance(rest.translation + DVec3::Z * 0.1);
+        assert!(gap < 1e-13, "{tip}: {gap:e}");
+    }
 }
 
 #[test]

@@ -27,7 +27,9 @@ pub enum GraspCarrier {
     /// The link of the first contact, by a ball; all other contacts close loops.
     #[default]
     FirstContact,
-    /// The ground, by a springless free joint; all contacts close loops. The object's coordinates are its pose.
+    /// The ground, by a springless free joint; all contacts close loops. The object's coordinates are its pose, and other
+    /// programs can let go of it by dropping the loops. What holds the free base of an effector, as [`crate::Preparation`] may,
+    /// would hold an object that is the effector.
     Ground,
 }
 

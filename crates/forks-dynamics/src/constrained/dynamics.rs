@@ -100,6 +100,11 @@ impl DynamicsParts {
     pub(crate) fn has_gravity(&self) -> bool {
         self.gravity
     }
+
+    /// Rotor inertia of all velocity coordinates.
+    pub(crate) fn armature(&self) -> &[f64] {
+        &self.armature
+    }
 }
 
 impl<'m> ConstrainedDynamics<'m> {

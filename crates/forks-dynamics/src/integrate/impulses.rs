@@ -46,9 +46,17 @@ pub struct ImpulseStepper {
     /// Tree velocities N u.
     v: Vec<f64>,
     u: Vec<f64>,
-    /// N at q; `None` if it is 1.
-    basis: Option<Matrix>,
+    admissible: Admissible,
     inverse: Matrix,
+}
+
+/// Motions that a pose admits.
+#[derive(Clone, Debug)]
+struct Admissible {
+    /// N; `None` if it is 1.
+    basis: Option<Matrix>,
+    /// Rates of loop-closing joints per tree velocity.
+    own: Matrix,
 }
 
 impl ImpulseStepper {
@@ -88,12 +96,12 @@ impl ImpulseStepper {
             q: positions,
             v: state.v.clone(),
             u: Vec::new(),
-            basis: None,
+            admissible: Admissible { basis: None, own: Matrix::zeros(0, 0) },
             inverse: Matrix::zeros(0, 0),
         };
         out.q[..state.q.len()].copy_from_slice(&state.q);
-        let basis = out.with(|d, work| motions(d, &state.q, &mut state.v, work))?;
-        out.accept(state.q, state.v, basis);
+        let admissible = out.with(|d, work| motions(d, &state.q, &mut state.v, work))?;
+        out.accept(state.q, state.v, admissible);
         Ok(out)
     }
 
@@ -148,10 +156,10 @@ impl ImpulseStepper {
         let tree = q[..self.mechanism.tree_position_count()].to_vec();
         let mut still = vec![0.0; self.v.len()];
         self.work.q.copy_from_slice(q);
-        match self.with(|d, work| motions(d, &tree, &mut still, work)).and_then(|b| self.same(b)) {
-            Ok(basis) => {
+        match self.with(|d, work| motions(d, &tree, &mut still, work)).and_then(|a| self.same(a)) {
+            Ok(admissible) => {
                 self.q.copy_from_slice(q);
-                self.basis = basis;
+                self.admissible = admissible;
                 self.u.copy_from_slice(u);
                 self.v = self.tree_from_motions(u);
                 Ok(())
@@ -176,7 +184,7 @@ impl ImpulseStepper {
         let (h, state) = (self.h, State { q: self.tree_positions().to_vec(), v: self.v.clone() });
         self.work.q.copy_from_slice(&self.q);
         let (mut a, mut f) = self.with(|d, work| system(d, work, &state, forces, loads, h));
-        if let Some(basis) = &self.basis {
+        if let Some(basis) = &self.admissible.basis {
             a = basis.transpose_mul(&a.mul(basis));
             f = basis.transpose_mul_vec(&f);
         }
@@ -212,7 +220,7 @@ impl ImpulseStepper {
         let mut q = self.tree_positions().to_vec();
         advance(&m, &mut q, &v, h);
         self.work.q.copy_from_slice(&self.q);
-        let looped = self.basis.is_some();
+        let looped = self.admissible.basis.is_some();
         let closed = self.with(|d, work| {
             if !q.iter().chain(&v).all(|x| x.is_finite()) {
                 return Err(StepStatus::NotFinite);
@@ -226,9 +234,9 @@ impl ImpulseStepper {
             }
             motions(d, &q, &mut v, work)
         });
-        match closed.and_then(|b| self.same(b)) {
-            Ok(basis) => {
-                self.accept(q, v, basis);
+        match closed.and_then(|a| self.same(a)) {
+            Ok(admissible) => {
+                self.accept(q, v, admissible);
                 Ok(())
             }
             Err(status) => {
@@ -254,9 +262,27 @@ impl ImpulseStepper {
             }
             at = forest.edge_of_link(forest.edges()[k].inner);
         }
-        match &self.basis {
+        match &self.admissible.basis {
             Some(basis) => tree.mul(basis),
             None => tree,
+        }
+    }
+
+    /// The rate of a joint's velocity coordinate per u, into `row`.
+    ///
+    /// # Panics
+    /// If there is no such coordinate, or the row has not as many entries as there are motions.
+    pub fn rate_row(&self, coordinate: usize, row: &mut [f64]) {
+        assert_eq!(row.len(), self.u.len(), "number of motions");
+        let Admissible { basis, own } = &self.admissible;
+        match (coordinate.checked_sub(self.v.len()), basis) {
+            (None, None) => {
+                row.fill(0.0);
+                row[coordinate] = 1.0;
+            }
+            (None, Some(n)) => row.copy_from_slice(n.row(coordinate)),
+            (Some(k), None) => row.copy_from_slice(own.row(k)),
+            (Some(k), Some(n)) => row.copy_from_slice(&n.transpose_mul_vec(own.row(k))),
         }
     }
 
@@ -267,11 +293,9 @@ impl ImpulseStepper {
         let moving = m.links().iter().zip(&twists).skip(1);
         let links: f64 = moving.map(|(l, t): (_, &Twist)| l.inertia.kinetic_energy(*t)).sum();
         let poses = self.link_poses();
-        let mut copy = self.clone();
-        let rotors = copy.with(|d, work| {
-            let speeds = d.armature.iter().zip(&work.v);
-            0.0 + speeds.map(|(a, v)| 0.5 * a * v * v).sum::<f64>()
-        });
+        let rates = self.v.iter().chain(&self.work.v[self.v.len()..]);
+        let rotors: f64 =
+            self.parts.armature().iter().zip(rates).map(|(a, v)| 0.5 * a * v * v).sum();
         let gravity = self.parts.has_gravity();
         Energy {
             kinetic: 0.0 + links + rotors,
@@ -292,19 +316,20 @@ impl ImpulseStepper {
     }
 
     fn tree_from_motions(&self, u: &[f64]) -> Vec<f64> {
-        self.basis.as_ref().map_or_else(|| u.to_vec(), |n| n.mul_vec(u))
+        self.admissible.basis.as_ref().map_or_else(|| u.to_vec(), |n| n.mul_vec(u))
     }
 
-    /// The basis if it has as many motions as the one before.
-    fn same(&self, basis: Option<Matrix>) -> Result<Option<Matrix>, StepStatus> {
-        let (from, to) = (self.u.len(), basis.as_ref().map_or(self.v.len(), Matrix::columns));
-        if from == to { Ok(basis) } else { Err(StepStatus::MotionsChanged { from, to }) }
+    /// What is admissible if these are as many motions as before.
+    fn same(&self, a: Admissible) -> Result<Admissible, StepStatus> {
+        let (from, to) = (self.u.len(), a.basis.as_ref().map_or(self.v.len(), Matrix::columns));
+        if from == to { Ok(a) } else { Err(StepStatus::MotionsChanged { from, to }) }
     }
 
     /// Takes over a state for which `work` was prepared. Velocities become what u can say.
-    fn accept(&mut self, q: Vec<f64>, v: Vec<f64>, basis: Option<Matrix>) {
-        self.u = basis.as_ref().map_or_else(|| v.clone(), |n| n.transpose_mul_vec(&v));
-        self.basis = basis;
+    fn accept(&mut self, q: Vec<f64>, v: Vec<f64>, admissible: Admissible) {
+        let basis = admissible.basis.as_ref();
+        self.u = basis.map_or_else(|| v.clone(), |n| n.transpose_mul_vec(&v));
+        self.admissible = admissible;
         self.v = self.tree_from_motions(&self.u);
         let tree = q.len();
         self.q[..tree].copy_from_slice(&q);
@@ -330,16 +355,16 @@ impl ImpulseStepper {
     }
 }
 
-/// Takes off velocities that violate the loops at `q`; the basis of those that do not, `None` for all.
+/// Takes off velocities that violate the loops at `q`; what those are that do not.
 fn motions(
     d: &ConstrainedDynamics<'_>,
     q: &[f64],
     v: &mut [f64],
     work: &mut ConstrainedWorkspace,
-) -> Result<Option<Matrix>, StepStatus> {
+) -> Result<Admissible, StepStatus> {
     let rows = d.prepare(q, v, work);
     if rows.jacobian.rows() == 0 {
-        return Ok(None);
+        return Ok(Admissible { basis: None, own: rows.own });
     }
     if let Err(at) = work.factor.factorize(&work.motion, &d.inertia, &d.armature) {
         return Err(StepStatus::Massless(d.mechanism().forest().edges()[at].joint));
@@ -351,7 +376,8 @@ fn motions(
     work.factor.transposed_half_solve(&work.motion, &z, &mut step);
     v.iter_mut().zip(step).for_each(|(v, s)| *v += s);
     let independent = weighted.space.independent_rows().iter().map(|&i| rows.jacobian.row(i));
-    Ok(Some(admissible_basis(&independent.collect::<Vec<_>>(), v.len())))
+    let basis = admissible_basis(&independent.collect::<Vec<_>>(), v.len());
+    Ok(Admissible { basis: Some(basis), own: rows.own })
 }
 
 /// sym(Ã) and M v + h f over the tree velocities.

@@ -7,7 +7,7 @@ use forks_dynamics::{
     gravitational_energy,
 };
 use forks_lie::{Matrix, Pose, glam::DVec3};
-use forks_mechanism::{Mechanism, loops};
+use forks_mechanism::{Joint, JointKind, LinkId, Mechanism, link_twists, loops};
 use forks_reduce::{Drive, Effector};
 use forks_rom::{EffectorLoad, LoadFrame, ModelError, StepStatus};
 
@@ -119,6 +119,15 @@ fn refusal(status: SolverStatus) -> ModelError {
         SolverStatus::Singular | SolverStatus::Massless(_) => ModelError::SingularStep,
         _ => ModelError::NotFinite { quantity: "the step of the full solver" },
     }
+}
+
+/// True if only free joints without springs and dampers tie the mechanism to the ground.
+fn floats(m: &Mechanism) -> bool {
+    let grounded = |a: LinkId, b: LinkId| a == LinkId::WORLD || b == LinkId::WORLD;
+    let free =
+        |j: &Joint| matches!(j.kind, JointKind::Free) && j.spring.is_none() && j.damping.is_zero();
+    m.joints().iter().all(|j| !grounded(j.parent, j.child) || free(j))
+        && m.bushings().iter().all(|b| !grounded(b.link_a, b.link_b))
 }
 
 fn check(quantity: &'static str, x: &[f64], expected: usize) -> Result<(), ModelError> {
@@ -255,6 +264,22 @@ impl Motion for Full {
             Gravity::Off => 0.0,
             _ => gravitational_energy(self.mechanism(), self.stepper.link_poses()),
         }
+    }
+
+    fn momentum(&self) -> Option<(DVec3, DVec3)> {
+        let (m, q) = (self.mechanism(), self.stepper.positions());
+        if !floats(m) {
+            return None;
+        }
+        let twists = link_twists(m, q, self.stepper.tree_velocities());
+        let mut sum = (DVec3::ZERO, DVec3::ZERO);
+        for ((link, twist), pose) in m.links().iter().zip(twists).zip(self.stepper.link_poses()) {
+            let p = link.inertia.apply(twist);
+            let linear = pose.rotation * p.force;
+            sum.0 += linear;
+            sum.1 += pose.rotation * p.torque + pose.translation.cross(linear);
+        }
+        Some(sum)
     }
 
     fn link_count(&self) -> usize {

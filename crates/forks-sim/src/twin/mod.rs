@@ -6,6 +6,10 @@
 //! bodies, shapes, targets, loads      the same calls in the same order
 //! ```
 
+mod compare;
+
+pub use compare::{Comparison, Deviation, Subject, compare, compare_driven};
+
 use std::sync::Arc;
 
 use forks_lie::{Pose, glam::DVec3};
