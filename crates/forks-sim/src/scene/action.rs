@@ -9,7 +9,7 @@ use super::{
     mechanism::meant,
     spec::ActionSpec,
 };
-use crate::{BodyHandle, MechanismHandle};
+use crate::{BodyHandle, MechanismHandle, SimError, World};
 
 /// A schedule and what it drives.
 #[derive(Clone, Debug)]
@@ -39,40 +39,51 @@ impl Action {
     }
 }
 
-impl Scene {
-    /// Servo targets and forces at a time, into the world.
-    pub(super) fn act(&mut self, t: f64) {
+/// All that servos and forces do.
+#[derive(Clone, Debug, Default)]
+pub struct Script {
+    pub(super) actions: Vec<Action>,
+    /// Servo targets of each mechanism.
+    pub(super) targets: Vec<Vec<f64>>,
+}
+
+impl Script {
+    /// Servo targets and forces at a world's time, into that world.
+    ///
+    /// # Errors
+    /// A world of other bodies and mechanisms.
+    pub fn act(&mut self, world: &mut World) -> Result<(), SimError> {
+        let t = world.time();
         self.targets.iter_mut().for_each(|v| v.fill(0.0));
         for action in &self.actions {
             action.collect(t, &mut self.targets);
         }
         for (k, targets) in self.targets.iter().enumerate() {
             if !targets.is_empty() {
-                let set = self.world.set_servo_targets(MechanismHandle(k), targets);
-                set.expect("finite targets of the right number");
+                world.set_servo_targets(MechanismHandle(k), targets)?;
             }
         }
         for k in 0..self.actions.len() {
             let first = !self.actions[..k].iter().any(|a| a.same_load(&self.actions[k]));
             if first {
-                self.apply_force(k, t);
+                self.apply_force(k, t, world)?;
             }
         }
+        Ok(())
     }
 
     /// The sum of the forces on what action `k` loads, into the world.
-    fn apply_force(&mut self, k: usize, t: f64) {
+    fn apply_force(&self, k: usize, t: f64, world: &mut World) -> Result<(), SimError> {
         let same = self.actions.iter().filter(|a| a.same_load(&self.actions[k]));
         let sum: DVec3 = same.map(|a| a.force(t)).sum();
         let wrench = Wrench::new(sum, DVec3::ZERO);
-        let set = match self.actions[k].drives {
-            Drives::Servos { .. } => return,
-            Drives::Body { body, .. } => self.world.set_body_load(body, wrench),
+        match self.actions[k].drives {
+            Drives::Servos { .. } => Ok(()),
+            Drives::Body { body, .. } => world.set_body_load(body, wrench),
             Drives::Effector { mechanism, effector, .. } => {
-                self.world.set_effector_load(mechanism, effector, wrench, LoadFrame::World)
+                world.set_effector_load(mechanism, effector, wrench, LoadFrame::World)
             }
-        };
-        set.expect("a finite force on something of this scene");
+        }
     }
 }
 

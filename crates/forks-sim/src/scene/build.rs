@@ -5,11 +5,13 @@ use std::{path::Path, sync::Arc};
 use forks_dynamics::Loads;
 use forks_lie::{Pose, Twist, glam::DVec3};
 use forks_mechanism::Geometry;
+#[cfg(feature = "twin")]
+use forks_mechanism::Preparation;
 use forks_reduce::Problem;
 use forks_rom::{BaseCoupling, BlendedModel, FloatingModel, FloatingState, ReducedModel};
 
 use super::{
-    Fidelity, Scene, SceneMechanism,
+    Fidelity, Scene, SceneMechanism, Script,
     action::Action,
     error::{SceneError, invalid},
     mechanism::inertia,
@@ -32,8 +34,7 @@ impl Scene {
             bodies: Vec::new(),
             notes: Vec::new(),
             shapes: Vec::new(),
-            actions: Vec::new(),
-            targets: Vec::new(),
+            script: Script::default(),
             spec,
         };
         for k in 0..scene.spec.mechanisms.len() {
@@ -50,7 +51,7 @@ impl Scene {
         scene.ignore()?;
         for (k, a) in scene.spec.actions.iter().enumerate() {
             let action = Action::new(a, k, &scene)?;
-            scene.actions.push(action);
+            scene.script.actions.push(action);
         }
         Ok(scene)
     }
@@ -70,7 +71,7 @@ impl Scene {
             #[cfg(feature = "twin")]
             Fidelity::Full => self.add_full(&m, &problem)?,
         };
-        self.targets.push(vec![0.0; m.mechanism.servos().len()]);
+        self.script.targets.push(vec![0.0; m.mechanism.servos().len()]);
         for (k, shape) in effector_shapes(spec, &m)? {
             let owner = Owner::Effector { mechanism: handle, effector: k };
             self.add_shape(owner, shape)?;
@@ -102,6 +103,26 @@ impl Scene {
         }
         let model = Arc::new(reduced(m, problem)?);
         Ok(self.world.add_mechanism(&m.name, model, m.placement)?)
+    }
+
+    /// The mechanism with all its joints, in the state in which its reduced model starts.
+    #[cfg(feature = "twin")]
+    fn add_full(
+        &mut self,
+        m: &SceneMechanism,
+        problem: &Problem,
+    ) -> Result<MechanismHandle, SceneError> {
+        use crate::twin::{FullMechanism, Gravity};
+        let full = if m.floating {
+            let names: Vec<&str> = m.effectors.iter().map(String::as_str).collect();
+            let preparation = Preparation { servos: true, ..Preparation::default() };
+            FullMechanism::new(&m.mechanism, &preparation, &names).map_err(|e| m.reduce_error(e))?
+        } else if m.gravity {
+            FullMechanism::of(problem).from_positions(&m.equilibrium(problem)?.q)
+        } else {
+            FullMechanism::of(problem).under(Gravity::Off)
+        };
+        Ok(self.world.add_full(&m.name, &full, m.placement)?)
     }
 
     fn add_body(&mut self, spec: &BodySpec) -> Result<(), SceneError> {

@@ -57,7 +57,7 @@ impl Scene {
                 controls.push(Control { name, rest, mechanism, servo });
             }
         }
-        if self.actions.iter().any(|a| !matches!(a.drives, Drives::Servos { .. })) {
+        if self.script.actions.iter().any(|a| !matches!(a.drives, Drives::Servos { .. })) {
             notes.push("forces of actions are not part of the file".into());
         }
         let moving = |b: &&super::spec::BodySpec| b.velocity != [0.0; 3] || b.spin != [0.0; 3];
@@ -70,8 +70,9 @@ impl Scene {
 
     /// Values of an exported scene's controls at a time.
     pub fn controls_at(&self, exported: &ExportedScene, t: f64) -> Vec<f64> {
-        let mut targets: Vec<Vec<f64>> = self.targets.iter().map(|v| vec![0.0; v.len()]).collect();
-        self.actions.iter().for_each(|a| a.collect(t, &mut targets));
+        let mut targets: Vec<Vec<f64>> =
+            self.script.targets.iter().map(|v| vec![0.0; v.len()]).collect();
+        self.script.actions.iter().for_each(|a| a.collect(t, &mut targets));
         exported.controls.iter().map(|c| c.rest + targets[c.mechanism][c.servo]).collect()
     }
 

@@ -32,6 +32,7 @@ use std::path::Path;
 
 use forks_lie::Pose;
 
+pub use action::Script;
 pub use error::SceneError;
 pub use export::{Control, ExportedScene};
 pub use mechanism::{PARAMETRIC, SceneMechanism};
@@ -66,9 +67,8 @@ pub struct Scene {
     pub notes: Vec<String>,
     /// Every shape with its owner.
     shapes: Vec<(Owner, Shape)>,
-    actions: Vec<action::Action>,
-    /// Servo targets of each mechanism.
-    targets: Vec<Vec<f64>>,
+    /// What happens.
+    pub script: Script,
 }
 
 impl SceneSpec {
@@ -107,7 +107,7 @@ impl Scene {
 
     /// Applies what happens now and makes a step.
     pub fn step(&mut self) -> StepReport {
-        self.act(self.world.time());
+        self.script.act(&mut self.world).expect("the script of this world");
         self.world.step()
     }
 

@@ -1,0 +1,231 @@
+//! Scenes: what files may say, what they become, and the hand against its full-solver twin.
+
+use std::path::{Path, PathBuf};
+
+use forks_sim::{
+    Owner, WorldStatus,
+    lie::glam::DVec3,
+    scene::{Fidelity, Scene, SceneError, Schedule, spec::SceneSpec},
+};
+
+fn scenes() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/scenes")
+}
+
+fn build(text: &str) -> Result<Scene, SceneError> {
+    Scene::build(SceneSpec::parse(text, "test")?, &scenes(), Fidelity::Reduced)
+}
+
+/// The message of a scene that must be refused.
+fn refused(text: &str) -> String {
+    match build(text) {
+        Ok(_) => panic!("accepted: {text}"),
+        Err(e) => e.to_string(),
+    }
+}
+
+const BALL: &str = r#"
+title = "ball"
+[[body]]
+name = "ball"
+mass = 1.0
+position = [0, 0, 0.3]
+shape = [{ form = { sphere = { radius = 0.1 } } }]
+[[ground]]
+form = { plane = {} }
+"#;
+
+#[test]
+fn every_scene_of_the_repository_builds_and_starts() {
+    let mut count = 0;
+    for entry in std::fs::read_dir(scenes()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|e| e != "toml") {
+            continue;
+        }
+        let mut scene = Scene::load(&path, Fidelity::Reduced).unwrap();
+        for _ in 0..100 {
+            let report = scene.step();
+            assert!(!matches!(report.status, WorldStatus::NotFinite { .. }), "{path:?}");
+        }
+        count += 1;
+    }
+    assert!(count >= 7, "{count} scenes");
+}
+
+#[test]
+fn a_ball_comes_to_rest_on_the_ground() {
+    let mut scene = build(BALL).unwrap();
+    for _ in 0..1500 {
+        let _ = scene.step();
+    }
+    let ball = scene.body("ball").unwrap();
+    assert!((scene.world.body_pose(ball).unwrap().translation.z - 0.1).abs() < 1e-6);
+    // A sphere that its mass fills evenly.
+    assert!((scene.bodies[0].inertia.inertia.x_axis.x - 0.4 * 0.01).abs() < 1e-15);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_by_name() {
+    let with = |more: &str| format!("{BALL}\n{more}");
+    for (text, words) in [
+        ("title = 3".to_owned(), "title"),
+        (with("[[body]]\nname = \"ball\"\nmass = 1\nshape = []"), "names two things"),
+        (with("[[body]]\nname = \"b\"\nmass = 1\nshape = []"), "has no shape"),
+        (
+            with(
+                "[[body]]\nname = \"b\"\nmass = -1\nshape = [{ form = { sphere = { radius = 1 } } }]",
+            ),
+            "\"b\"",
+        ),
+        (
+            with(
+                "[[body]]\nname = \"b\"\nmass = 1\nmas = 2\nshape = [{ form = { sphere = { radius = 1 } } }]",
+            ),
+            "mas",
+        ),
+        (with("[[ground]]\nform = { cube = { side = 1 } }"), "cube"),
+        (with("[[ground]]\nform = { sphere = { radius = nan } }"), "radius"),
+        (with("[[ground]]\nform = { plane = {} }\nquaternion_wxyz = [0, 0, 0, 0]"), "quaternion"),
+        (
+            with("[[mechanism]]\nname = \"m\"\nparametric = \"spider\"\neffectors = [\"x\"]"),
+            "spider",
+        ),
+        (with("[[mechanism]]\nname = \"m\"\neffectors = [\"x\"]"), "`file` or `parametric`"),
+        (
+            with("[[mechanism]]\nname = \"m\"\nfile = \"nothing.xml\"\neffectors = [\"x\"]"),
+            "nothing.xml",
+        ),
+        (
+            with("[[mechanism]]\nname = \"m\"\nparametric = \"helix20\"\neffectors = [\"tip\"]"),
+            "tip",
+        ),
+        (
+            with(
+                "[[mechanism]]\nname = \"m\"\nparametric = \"helix20\"\neffectors = [\"link19\"]\npose = { elbow = 1 }",
+            ),
+            "elbow",
+        ),
+        (
+            with(
+                "[[mechanism]]\nname = \"m\"\nparametric = \"helix20\"\neffectors = [\"link19\"]\n[[mechanism.servo]]\njoints = [\"no*\"]\nstiffness = 1\ndamping = 1",
+            ),
+            "no*",
+        ),
+        (
+            with("[[action]]\nbody = \"bal\"\ndirection = [0, 0, 1]\ntimes = [0]\nvalues = [1]"),
+            "bal",
+        ),
+        (with("[[action]]\nbody = \"ball\"\ntimes = [0]\nvalues = [1]"), "direction"),
+        (
+            with(
+                "[[action]]\nbody = \"ball\"\ndirection = [0, 0, 1]\ntimes = [1, 0]\nvalues = [1, 1]",
+            ),
+            "increasing",
+        ),
+        (
+            with("[[action]]\nbody = \"ball\"\ndirection = [0, 0, 1]\ntimes = [0]\nvalues = []"),
+            "one value per time",
+        ),
+        (format!("ignore = [[\"ball\", \"moon\"]]\n{BALL}"), "moon"),
+        (with("[world]\nduration = -1"), "-1 s"),
+        (with("[world]\nstep = 0"), "step"),
+    ] {
+        let message = refused(&text);
+        assert!(message.contains(words), "{words:?} is not in {message:?}");
+    }
+}
+
+#[test]
+fn pairs_that_are_ignored_pass_through_each_other() {
+    let mut scene = build(&format!("ignore = [[\"ball\", \"world\"]]\n{BALL}")).unwrap();
+    for _ in 0..500 {
+        assert_eq!(scene.step().contacts, 0);
+    }
+    let ball = scene.body("ball").unwrap();
+    assert!(scene.world.body_pose(ball).unwrap().translation.z < -0.5);
+}
+
+#[test]
+fn schedules_are_smooth_between_their_values() {
+    let text =
+        "times = [1, 3]\nvalues = [2, 4]\nwave = { amplitude = 1, frequency = 0.5, from = 10 }";
+    let spec = format!("{BALL}\n[[action]]\nbody = \"ball\"\ndirection = [0, 0, 1]\n{text}");
+    let spec = SceneSpec::parse(&spec, "test").unwrap();
+    let s = Schedule::new(&spec.actions[0]).unwrap();
+    for (t, value) in [(0.0, 2.0), (1.0, 2.0), (2.0, 3.0), (3.0, 4.0), (10.5, 5.0), (11.5, 3.0)] {
+        assert!((s.value(t) - value).abs() < 1e-12, "{t}: {}", s.value(t));
+    }
+    let h = 1e-4;
+    let slope = |t: f64| (s.value(t + h) - s.value(t - h)) / (2.0 * h);
+    assert!(slope(1.0).abs() < 1e-3 && slope(3.0).abs() < 1e-3 && slope(2.0) > 1.0);
+}
+
+#[test]
+fn a_force_on_an_effector_acts() {
+    let text = r#"
+title = "pull"
+[[mechanism]]
+name = "helix"
+parametric = "helix20"
+effectors = ["link19"]
+[[action]]
+mechanism = "helix"
+effector = "link19"
+direction = [0, 0, -1]
+times = [0]
+values = [5]
+"#;
+    let mut scene = build(text).unwrap();
+    let m = scene.mechanism("helix").unwrap();
+    let before = scene.world.effector_pose(m, 0).unwrap().translation;
+    for _ in 0..200 {
+        let _ = scene.step();
+    }
+    let moved = scene.world.effector_pose(m, 0).unwrap().translation - before;
+    assert!(moved.z < -1e-3, "{moved}");
+}
+
+#[test]
+fn exported_scenes_say_what_they_hold() {
+    let scene = Scene::load(&scenes().join("hand-ball.toml"), Fidelity::Reduced).unwrap();
+    let mjcf = scene.to_mjcf().unwrap();
+    for part in ["cone=\"elliptic\"", "name=\"start\"", "name=\"ball\"", "hand/link_3.0_tip"] {
+        assert!(mjcf.text.contains(part), "{part}");
+    }
+    assert_eq!(mjcf.controls.len(), 18);
+    let controls = scene.controls_at(&mjcf, 3.0);
+    let lift = mjcf.controls.iter().position(|c| c.name == "hand/lift").unwrap();
+    assert!((controls[lift] - 0.06).abs() < 1e-12);
+    let finger = mjcf.controls.iter().position(|c| c.name == "hand/joint_1.0").unwrap();
+    assert!((controls[finger] - 0.9265 - 0.01186).abs() < 1e-12);
+}
+
+/// Distance of a body from its twin over its size, over two seconds of lifting.
+#[cfg(feature = "twin")]
+fn against_twin(file: &str, body: &str, size: f64) -> f64 {
+    use forks_sim::twin::{Subject, compare_driven};
+    let path = scenes().join(file);
+    let mut reduced = Scene::load(&path, Fidelity::Reduced).unwrap();
+    let mut full = Scene::load(&path, Fidelity::Full).unwrap();
+    let owner = Owner::Body(reduced.body(body).unwrap());
+    let start = full.owner_pose(owner).translation;
+    let script = &mut reduced.script;
+    let subjects = [Subject { owner, size }];
+    let result =
+        compare_driven(&mut reduced.world, &mut full.world, 2000, &subjects, |w, _| script.act(w))
+            .unwrap();
+    assert_eq!(result.steps, 2000);
+    assert!(result.deviations[0].moved * size > 0.05, "both lifted it");
+    let up: DVec3 = full.owner_pose(owner).translation - start;
+    assert!(up.z > 0.05, "{up}");
+    println!("{file}: {:.4} of the size, {:.3} rad", result.position(), result.rotation());
+    result.position()
+}
+
+#[cfg(feature = "twin")]
+#[test]
+fn the_reduced_hand_moves_its_objects_like_the_full_one() {
+    assert!(against_twin("hand-ball.toml", "ball", 0.07) < 0.05);
+    assert!(against_twin("hand-box.toml", "box", 0.06) < 0.05);
+}
