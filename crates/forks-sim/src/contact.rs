@@ -35,6 +35,8 @@ impl ContactPoint {
 pub(crate) struct Cache {
     /// In the order of keys; equal keys in the order in which they were found.
     entries: Vec<(Key, DVec3)>,
+    /// Impulses at the lower and upper side of every joint limit, N·m·s or N·s.
+    pub(crate) limits: Vec<[f64; 2]>,
 }
 
 impl Cache {
@@ -58,5 +60,6 @@ impl Cache {
     /// Copies another cache into this one's memory.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.entries.clone_from(&other.entries);
+        self.limits.clone_from(&other.limits);
     }
 }

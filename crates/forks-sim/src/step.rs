@@ -17,6 +17,7 @@ use crate::{
     BodyHandle, MechanismHandle, Owner, ShapeHandle, World,
     contact::{Cache, ContactPoint},
     detect::{Found, Key},
+    limit::Active,
     rigid::RigidState,
 };
 
@@ -179,6 +180,22 @@ impl World {
                 residual: 0.0,
             });
         }
+        self.add_limits()
+    }
+
+    /// Joint limits as further rows.
+    fn add_limits(&mut self) -> Result<(), Part> {
+        self.active_limits.clear();
+        for (limit, l) in self.limits.iter().enumerate() {
+            let (problem, active) = (&mut self.problem, &mut self.active_limits);
+            let (m, warm) = (&self.mechanisms[l.mechanism.0], self.cache.limits[limit]);
+            l.rows(m, self.h, warm, &mut self.kept.sides[0], |side, row, jacobian| {
+                problem.add_row(row, &[jacobian])?;
+                active.push(Active { limit, side });
+                Ok(())
+            })
+            .map_err(|_| Part::Mechanism(l.mechanism))?;
+        }
         Ok(())
     }
 
@@ -286,6 +303,13 @@ impl World {
                 c.impulse = n * x + t * y + s * z;
             }
             c.residual = residuals.get(id.index()).copied().unwrap_or(0.0);
+        }
+        self.cache.limits.fill([0.0; 2]);
+        let rows = self.problem.constraint_ids().skip(self.contacts.len());
+        for (id, active) in rows.zip(&self.active_limits) {
+            if let Ok(&[impulse]) = self.solver.impulse(id) {
+                self.cache.limits[active.limit][active.side] = impulse;
+            }
         }
         let key = |f: &Found| -> Key { f.key };
         let keys = self.detector.found.iter().map(key);
