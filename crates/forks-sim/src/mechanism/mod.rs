@@ -7,6 +7,8 @@ mod blended;
 mod floating;
 #[cfg(feature = "twin")]
 mod full;
+#[cfg(feature = "twin")]
+mod full_joints;
 mod single;
 
 pub(crate) use blended::Blended;
