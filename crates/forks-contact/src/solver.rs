@@ -235,10 +235,18 @@ impl Solver {
             }
             Method::Fallback => {
                 sweeps(&mut self.system, goal.max_sweeps, goal.tolerance, counters)
-                    || self.robust.solve(&mut self.system, goal, counters)
+                    || self.fall_back(goal, counters)
             }
             Method::Robust => self.robust.solve(&mut self.system, goal, counters),
         }
+    }
+
+    /// The robust method, to more digits than asked: a few more iterations spare the next steps, which start from its impulses,
+    /// from falling back again.
+    fn fall_back(&mut self, goal: &Goal, counters: &mut Counters) -> bool {
+        let finer = Goal { tolerance: FALLBACK_SHARE * goal.tolerance, ..*goal };
+        self.robust.solve(&mut self.system, &finer, counters)
+            || self.system.worst_residual() <= goal.tolerance
     }
 
     fn report(&mut self, problem: &Problem, goal: &Goal, share: f64, counters: Counters) -> Report {
@@ -360,6 +368,9 @@ fn refine(system: &mut System, count: usize, counters: &mut Counters) {
         }
     }
 }
+
+/// Part of the tolerance that a fall back aims for.
+const FALLBACK_SHARE: f64 = 1e-4;
 
 /// Halvings in the search for the share of restitution.
 const BISECTIONS: usize = 6;

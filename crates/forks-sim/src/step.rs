@@ -15,8 +15,8 @@ use forks_rom::StepStatus as ModelStatus;
 
 use crate::{
     BodyHandle, MechanismHandle, Owner, ShapeHandle, World,
-    contact::{Cache, ContactPoint},
-    detect::{Found, Key},
+    contact::{Cache, ContactPoint, Entry, Matches},
+    detect::Found,
     limit::Active,
     rigid::RigidState,
 };
@@ -86,6 +86,7 @@ pub(crate) struct Kept {
     cache: Cache,
     /// Jacobians of a contact's two sides.
     sides: [Vec<f64>; 2],
+    matches: Matches,
 }
 
 /// A moving side of a contact.
@@ -162,12 +163,10 @@ impl World {
     fn assemble(&mut self) -> Result<(), Part> {
         self.problem.clear_constraints();
         self.contacts.clear();
-        let (mut before, mut occurrence) = ([u32::MAX; 6], 0);
+        self.cache.find(&self.detector.found, self.settings.margin, &mut self.kept.matches);
         for k in 0..self.detector.found.len() {
             let found = self.detector.found[k];
-            occurrence = if found.key == before { occurrence + 1 } else { 0 };
-            before = found.key;
-            let warm = self.cache.impulse(&found.key, occurrence);
+            let warm = self.cache.impulse(self.kept.matches.of[k]);
             let shapes = found.shapes().map(ShapeHandle);
             self.add_contact(&found, warm).map_err(|_| Part::Contact(shapes))?;
             self.contacts.push(ContactPoint {
@@ -311,10 +310,12 @@ impl World {
                 self.cache.limits[active.limit][active.side] = impulse;
             }
         }
-        let key = |f: &Found| -> Key { f.key };
-        let keys = self.detector.found.iter().map(key);
-        let pairs = keys.zip(&self.contacts).filter(|(_, c)| c.is_touching());
-        self.cache.replace(pairs.map(|(k, c)| (k, c.impulse)));
+        let pairs = self.detector.found.iter().zip(&self.contacts);
+        let touching = pairs.filter(|(_, c)| c.is_touching());
+        let entry = |(f, c): (&Found, &ContactPoint)| {
+            Entry { key: f.key, point: f.point, impulse: c.impulse }
+        };
+        self.cache.replace(touching.map(entry));
     }
 
     /// Poses and velocities after the substep.
