@@ -12,6 +12,11 @@ const ITERATIONS: usize = 60;
 const CLOSED: f64 = 1e-13;
 /// Longest step, relative to how far samples are from x = 0.
 const LONGEST: f64 = 0.5;
+/// A step of this part of it changes nothing.
+const STILL: f64 = 1e-12;
+/// Samples that are tried as starts, and the gap at which no other one is.
+const STARTS: usize = 3;
+const THERE: f64 = 1e-9;
 
 impl BlendedModel {
     /// Fails where targets of servos would move a chart of joint displacements.
@@ -39,48 +44,20 @@ impl BlendedModel {
     ) -> Result<(Vec<f64>, Vec<f64>, f64), ModelError> {
         check_effectors(self.effector_count(), poses, twists)?;
         let mut here = Evaluation::new(self);
-        let gap_at = |here: &mut Evaluation, x: &[f64]| -> (Vec<f64>, f64) {
-            here.at(self, x);
-            let twist = |(a, b): (&Pose, &Pose)| self.scaled(a.twist_to(b));
-            let gap: Vec<f64> = here.poses.iter().zip(poses).flat_map(twist).collect();
-            let size = crate::scalar::sqrt(gap.iter().map(|g| g * g).sum());
-            (gap, size)
-        };
-        let starts = self.samples.iter().map(|s| s.place.clone());
-        let mut best: Option<(Vec<f64>, Vec<f64>, f64)> = None;
-        let mut far = 0.0f64;
-        for x in starts {
-            far = far.max(crate::scalar::sqrt(x.iter().map(|x| x * x).sum()));
-            let (gap, size) = gap_at(&mut here, &x);
-            if best.as_ref().is_none_or(|b| size < b.2) {
-                best = Some((x, gap, size));
+        let mut starts: Vec<Nearness> =
+            self.samples.iter().map(|s| self.nearness(&mut here, &s.place, poses)).collect();
+        starts.sort_by(|a, b| a.size.total_cmp(&b.size));
+        let mut best: Option<Nearness> = None;
+        for start in starts.into_iter().take(STARTS) {
+            let found = self.approach(&mut here, start, poses);
+            if best.as_ref().is_none_or(|b| found.size < b.size) {
+                best = Some(found);
             }
-        }
-        let Some((mut x, mut gap, mut size)) = best else { return Err(ModelError::NoSample) };
-        let longest = if far > 0.0 { LONGEST * far } else { LONGEST };
-        let mut damping = 1e-10;
-        for _ in 0..ITERATIONS {
-            if size <= CLOSED || damping > 1e6 {
+            if best.as_ref().is_some_and(|b| b.size < THERE) {
                 break;
             }
-            here.at(self, &x);
-            let jacobian = self.scaled_jacobian(&here);
-            let Some(mut dx) = least_squares(&jacobian, &gap, damping) else { break };
-            let length = crate::scalar::sqrt(dx.iter().map(|d| d * d).sum());
-            let part = if length > longest { longest / length } else { 1.0 };
-            dx.iter_mut().zip(&x).for_each(|(d, x)| *d = x + part * *d);
-            let (there, now) = gap_at(&mut here, &dx);
-            if now < size {
-                let done = now > 0.999_999 * size && length < 1e-12 * longest;
-                (x, gap, size) = (dx, there, now);
-                damping = (0.1 * damping).max(1e-14);
-                if done {
-                    break;
-                }
-            } else {
-                damping = (10.0 * damping).max(1e-12);
-            }
         }
+        let Some(Nearness { x, size, .. }) = best else { return Err(ModelError::NoSample) };
         here.at(self, &x);
         let jacobian = self.scaled_jacobian(&here);
         let moving: Vec<f64> = twists.iter().flat_map(|t| self.scaled(*t)).collect();
@@ -88,6 +65,43 @@ impl BlendedModel {
         let left = jacobian.mul_vec(&rate);
         let left = left.iter().zip(&moving).map(|(a, b)| (a - b) * (a - b)).sum();
         Ok((x, rate, size.max(crate::scalar::sqrt(left))))
+    }
+
+    /// Gauss and Newton's method from a place on.
+    fn approach(&self, here: &mut Evaluation, start: Nearness, poses: &[Pose]) -> Nearness {
+        let far = self.samples.iter().map(|s| norm(&s.place)).fold(0.0, f64::max);
+        let longest = if far > 0.0 { LONGEST * far } else { LONGEST };
+        let (mut at, mut damping) = (start, 1e-10);
+        for _ in 0..ITERATIONS {
+            if at.size <= CLOSED || damping > 1e6 {
+                break;
+            }
+            here.at(self, &at.x);
+            let jacobian = self.scaled_jacobian(here);
+            let Some(step) = least_squares(&jacobian, &at.gap, damping) else { break };
+            let length = norm(&step);
+            let part = if length > longest { longest / length } else { 1.0 };
+            let x: Vec<f64> = at.x.iter().zip(&step).map(|(x, d)| x + part * d).collect();
+            let next = self.nearness(here, &x, poses);
+            if next.size < at.size {
+                let still = length < STILL * longest;
+                at = next;
+                damping = (0.1 * damping).max(1e-14);
+                if still {
+                    break;
+                }
+            } else {
+                damping = (10.0 * damping).max(1e-12);
+            }
+        }
+        at
+    }
+
+    fn nearness(&self, here: &mut Evaluation, x: &[f64], poses: &[Pose]) -> Nearness {
+        here.at(self, x);
+        let twist = |(a, b): (&Pose, &Pose)| self.scaled(a.twist_to(b));
+        let gap: Vec<f64> = here.poses.iter().zip(poses).flat_map(twist).collect();
+        Nearness { x: x.to_vec(), size: norm(&gap), gap }
     }
 
     /// Lengths over r.
@@ -109,6 +123,17 @@ impl BlendedModel {
         }
         out
     }
+}
+
+/// A place, and what is between the effectors there and where they should be.
+struct Nearness {
+    x: Vec<f64>,
+    gap: Vec<f64>,
+    size: f64,
+}
+
+fn norm(x: &[f64]) -> f64 {
+    crate::scalar::sqrt(x.iter().map(|x| x * x).sum())
 }
 
 /// (JᵀJ + d tr(JᵀJ)) x = Jᵀ b.
