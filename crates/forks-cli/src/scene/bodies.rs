@@ -21,7 +21,7 @@ const BAR: [f64; 2] = [0.006, 0.12];
 const KNOB: f64 = 1.6;
 
 /// Opacity of a model's shapes that touch nothing.
-const PALE: u8 = 90;
+const PALE: u8 = 60;
 
 /// Where the pose of a body comes from.
 #[derive(Clone, Copy, Debug)]
@@ -51,10 +51,13 @@ impl Drawn {
             drawn.add(Body { name: body.name.clone(), shapes: Vec::new() }, Owner::Body(handle));
         }
         let count = scene.spec.bodies.len();
+        let mut colours = Vec::new();
         for (k, m) in scene.mechanisms.iter().enumerate() {
-            drawn.add_mechanism(scene, m, Colour::palette(count + k))?;
+            let colour = Colour::palette(count + k);
+            let handle = drawn.add_mechanism(scene, m, colour)?;
+            colours.push((handle, lighter(colour)));
         }
-        drawn.add_contact_shapes(scene);
+        drawn.add_contact_shapes(scene, &colours);
         Ok(drawn)
     }
 
@@ -69,7 +72,7 @@ impl Drawn {
         scene: &Scene,
         m: &SceneMechanism,
         colour: Colour,
-    ) -> Result<(), CliError> {
+    ) -> Result<MechanismHandle, CliError> {
         let handle = scene.mechanism(&m.name).expect("a mechanism of this scene");
         let world = &scene.world;
         let refuse = |e: forks_sim::SimError| refused(m.name.as_ref(), e.into());
@@ -98,7 +101,7 @@ impl Drawn {
                 self.add(Body { name, shapes: Vec::new() }, owner);
             }
         }
-        Ok(())
+        Ok(handle)
     }
 
     /// The model's own shapes but those that touch, which come with the world's; returns the links that have some.
@@ -128,7 +131,7 @@ impl Drawn {
         dressed
     }
 
-    /// From the frame of each link without shapes to its joints, and a knob at the frame.
+    /// From the frame of each link to its joints, and a knob at the frame of those without shapes.
     fn add_skeleton(
         &mut self,
         m: &SceneMechanism,
@@ -141,9 +144,8 @@ impl Drawn {
             [(j.parent, j.parent_from_joint), (j.child, j.child_from_joint)]
                 .map(|(link, pose)| (link, pose.translation))
         });
-        let bare = |link: LinkId| known.get(&link).filter(|_| !dressed.contains(&link)).copied();
         let bars: Vec<(usize, DVec3)> = ends
-            .filter_map(|(link, point)| Some((bare(link)?, point)))
+            .filter_map(|(link, point)| Some((*known.get(&link)?, point)))
             .filter(|(_, p)| *p != DVec3::ZERO)
             .collect();
         let radius = bar_radius(poses, &bars);
@@ -151,17 +153,20 @@ impl Drawn {
             let bar = Segment::new(End::origin(body), End::of(body, point));
             self.animation.segments.push(bar.thick(radius).coloured(colour));
         }
-        for body in known.keys().filter_map(|l| bare(*l)) {
+        for (_, body) in known.iter().filter(|(link, _)| !dressed.contains(link)) {
             let knob = Shape::new(Form::Sphere { radius: KNOB * radius }).coloured(colour);
-            self.animation.bodies[body].shapes.push(knob);
+            self.animation.bodies[*body].shapes.push(knob);
         }
     }
 
     /// The world's shapes, on those that carry them.
-    fn add_contact_shapes(&mut self, scene: &Scene) {
+    fn add_contact_shapes(&mut self, scene: &Scene, colours: &[(MechanismHandle, Colour)]) {
         for (owner, shape) in scene.shapes() {
             let Some(form) = form(&shape.form) else { continue };
-            let drawn = Shape::new(form).at(shape.owner_from_shape);
+            let mut drawn = Shape::new(form).at(shape.owner_from_shape);
+            if let Owner::Effector { mechanism, .. } = owner {
+                drawn.colour = colours.iter().find(|(m, _)| *m == mechanism).map(|(_, c)| *c);
+            }
             match self.body_of(owner) {
                 Some(body) => self.animation.bodies[body].shapes.push(drawn),
                 None => self.animation.scenery.push(drawn),
@@ -172,6 +177,12 @@ impl Drawn {
     fn body_of(&self, owner: Owner) -> Option<usize> {
         self.sources.iter().position(|s| matches!(s, Source::Owner(o) if *o == owner))
     }
+}
+
+/// Half way to white: what touches stands out from what carries it.
+fn lighter(colour: Colour) -> Colour {
+    let [r, g, b] = colour.rgb.map(|c| c + (255 - c) / 2);
+    Colour::rgb(r, g, b)
 }
 
 /// Poses at the start of the links with the given bodies.
