@@ -18,6 +18,9 @@ function ownSurfaces() {
   }));
 }
 
+/** Arrows of forces are no longer than this many times that of a typical force. */
+const LONGEST_ARROW = 4;
+
 class Scene {
   constructor(recording) {
     const data = recording.data;
@@ -40,7 +43,7 @@ class Scene {
     const prepared = (parts) => parts.map((p) => ({ ...p, affine: affineOfPose(p.pose, 0, p.scale, new Float64Array(12)) }));
     this.bodies = recording.bodies.map((b) => ({ ...b, parts: prepared(b.parts) }));
     this.scenery = prepared(data.scenery);
-    this.largestForce = recording.largestForce();
+    this.typicalForce = recording.typicalForce();
     this.measure();
     this.batches = [0, 1, 2, 3].map(() => this.surfaces.map((_, i) => new Batch(i)));
     this.affines = this.bodies.map(() => new Float64Array(12)); // world from body
@@ -164,8 +167,10 @@ class Scene {
 
   /** An arrow that is a third of the scene's radius long for the largest force of the recording. */
   placeForce(point, force) {
-    if (this.largestForce === 0) return;
-    const tip = add(point, scaled(force, (0.33 * this.radius * this.arrowScale) / this.largestForce));
+    if (this.typicalForce === 0) return;
+    // An impact would otherwise make all other arrows too short to see, or its own leave the picture.
+    const relative = Math.min(norm(force) / this.typicalForce, LONGEST_ARROW);
+    const tip = add(point, scaled(direction(force), 0.25 * this.radius * this.arrowScale * relative));
     this.arrow(this.batches[3], point, tip, 0.006 * this.radius, this.forceColour, -1);
   }
 
