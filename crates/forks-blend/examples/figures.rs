@@ -2,7 +2,7 @@
 
 use std::{ops::ControlFlow, time::Instant};
 
-use forks_blend::{Gauge, LoadRegion, Placement, place, unseen_loads};
+use forks_blend::{Chart, Gauge, LoadRegion, Placement, place, unseen_loads};
 use forks_import::{ImportOptions, load_mjcf};
 use forks_mechanism::{
     lie::glam::DVec3,
@@ -13,8 +13,13 @@ use forks_mechanism::{
 use forks_reduce::{Problem, ProblemOptions};
 
 fn parametric(p: &Parametric) -> Problem {
+    of_effectors(p, p.effectors.len())
+}
+
+/// With the first effectors only.
+fn of_effectors(p: &Parametric, count: usize) -> Problem {
     let names: Vec<String> =
-        p.effectors.iter().map(|&e| p.mechanism.link(e).name.clone()).collect();
+        p.effectors.iter().take(count).map(|&e| p.mechanism.link(e).name.clone()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     Problem::new(&p.mechanism, &names, &ProblemOptions::default()).expect("a valid mechanism")
 }
@@ -23,7 +28,7 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let Some(name) = args.first() else {
         eprintln!(
-            "usage: figures helix20|helix50|y|ladder36|irregular36|MODEL.xml [samples] [training]"
+            "usage: figures helix20|helix50|y|y-left|y-arm|ladder36|irregular36|MODEL.xml [samples] [training]"
         );
         return;
     };
@@ -34,6 +39,7 @@ fn main() {
         "helix50" => (parametric(&helix(50, HelixJoints::Hinge3)), vec![cone(0, -DVec3::Z)]),
         "y" => (parametric(&y_mechanism()), vec![cone(0, -DVec3::Z), cone(1, -DVec3::Z)]),
         "y-left" => (parametric(&y_mechanism()), vec![cone(0, -DVec3::Z)]),
+        "y-arm" => (of_effectors(&y_mechanism(), 1), vec![cone(0, -DVec3::Z)]),
         "ladder36" => (parametric(&ladder_of_links(36)), vec![planar(DVec3::X, DVec3::Y)]),
         "irregular36" => {
             (parametric(&irregular_ladder_of_links(36)), vec![planar(DVec3::X, DVec3::Y)])
@@ -59,6 +65,9 @@ fn main() {
         ..Placement::default()
     };
     let mut placement = placement;
+    if std::env::var("JOINTS").is_ok() {
+        placement.chart = Chart::Joints;
+    }
     let numbers = |name: &str| -> Option<Vec<f64>> {
         let list = std::env::var(name).ok()?;
         Some(list.split(',').filter_map(|x| x.parse().ok()).collect())

@@ -131,7 +131,7 @@ fn displaced(
 }
 
 /// Q = blockdiag \[\[0, ½\[f\]×\], \[−½\[f\]×, ½\[τ\]×\]\] of the static wrenches (DESIGN §3.6).
-fn load_stiffness(d: &ModelData) -> Matrix {
+pub(crate) fn load_stiffness(d: &ModelData) -> Matrix {
     let mut out = Matrix::zeros(d.basis.rows(), d.basis.rows());
     for (e, f) in d.effectors.iter().enumerate() {
         for j in 0..3 {
@@ -149,7 +149,7 @@ fn load_stiffness(d: &ModelData) -> Matrix {
 }
 
 /// S²B.
-fn dual(d: &ModelData) -> Matrix {
+pub(crate) fn dual(d: &ModelData) -> Matrix {
     scaled(&d.basis, 1.0 / (d.radius * d.radius))
 }
 

@@ -8,6 +8,8 @@
 //! - Relative displacement: norm of the effector's twist from rest, lengths over r, angles over π.
 #![doc = include_str!("../README.md")]
 
+mod candidates;
+mod chart;
 mod curvature;
 mod error;
 mod full;
@@ -31,5 +33,5 @@ pub use measure::{Errors, Gauge};
 pub use place::{place, unseen_loads};
 pub use region::LoadRegion;
 pub use sample::Sample;
-pub use settings::{Placed, Placement, PlacementStatus, Progress, Round, Skipped};
+pub use settings::{Chart, Placed, Placement, PlacementStatus, Progress, Round, Skipped};
 pub use truth::{Forces, Truth};

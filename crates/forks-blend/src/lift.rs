@@ -72,8 +72,18 @@ impl Sized {
         Ok(Self { model, potential: s.potential, servos: s.servos.clone(), curvature })
     }
 
-    fn data(&self) -> &ModelData {
+    pub(crate) fn data(&self) -> &ModelData {
         self.model.data()
+    }
+
+    /// The sample in its own coordinates.
+    pub(crate) fn alone(&self) -> SampleData {
+        SampleData {
+            model: self.model.clone(),
+            potential: self.potential,
+            servos: self.servos.clone(),
+            curvature: self.curvature.clone(),
+        }
     }
 
     fn rank(&self) -> usize {
@@ -102,7 +112,15 @@ pub(crate) fn assemble(
     let lifted: Vec<SampleData> =
         (0..samples.len()).map(lifted).collect::<Result<_, BlendError>>()?;
     let range = samples.iter().fold(0.0, |m: f64, s| m.max(s.data().range));
-    Ok(BlendData { reference: reference.to_vec(), basis, radius, range, weights, samples: lifted })
+    Ok(BlendData {
+        reference: reference.to_vec(),
+        basis,
+        radius,
+        range,
+        weights,
+        samples: lifted,
+        chart: vec![],
+    })
 }
 
 /// The sample in coordinates that are orthonormal with lengths over `radius`.

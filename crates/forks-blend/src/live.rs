@@ -90,7 +90,7 @@ fn stiffest(model: &BlendedModel) -> f64 {
 /// `proceed` is asked between the parts of the work, the longest of which is the search for the equilibrium.
 ///
 /// # Errors
-/// [`BlendError::NoEquilibriumThere`], [`BlendError::Cancelled`], a pose that cannot be reduced.
+/// [`BlendError::NoEquilibriumThere`], [`BlendError::Cancelled`], [`BlendError::FixedChart`], a pose that cannot be reduced.
 pub fn extended(
     problem: &Problem,
     model: &BlendedModel,
@@ -98,6 +98,9 @@ pub fn extended(
     options: &LiveOptions,
     proceed: &dyn Fn() -> bool,
 ) -> Result<Extended, BlendError> {
+    if model.is_curved() {
+        return Err(BlendError::FixedChart);
+    }
     let go_on = || if proceed() { Ok(()) } else { Err(BlendError::Cancelled) };
     let (equilibrium, loads) = Held::at(problem, model, poses, options, &go_on)?;
     go_on()?;

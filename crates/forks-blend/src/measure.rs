@@ -10,7 +10,10 @@ use forks_rom::{
     BlendedModel, BlendedState, EffectorLoad, LinkBlend, LoadFrame, Reconstruction, StaticStatus,
 };
 
-use crate::truth::{Truth, effector_poses};
+use crate::{
+    chart::JointMap,
+    truth::{Truth, effector_poses},
+};
 
 /// Errors at one load.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,6 +48,8 @@ pub struct Gauge<'a> {
     others: Vec<Connection>,
     rest: Vec<Pose>,
     radius: f64,
+    /// Coordinates of equilibria in a chart of joint displacements.
+    map: Option<&'a JointMap>,
 }
 
 /// Two points that joints which only turn hold together.
@@ -109,21 +114,18 @@ impl<'a> Gauge<'a> {
                 None => others.push(c.clone()),
             }
         }
-        Self { connections, anchors, others, problem, rest, radius }
+        Self { connections, anchors, others, problem, rest, radius, map: None }
+    }
+
+    /// For blends in a chart of joint displacements: spares the search for coordinates.
+    pub(crate) fn in_chart(mut self, map: Option<&'a JointMap>) -> Self {
+        self.map = map;
+        self
     }
 
     /// Errors of a blend under the loads of a full equilibrium, at the blend's own equilibrium.
     pub fn errors(&self, blend: &BlendedModel, truth: &Truth) -> Errors {
-        let loads: Vec<EffectorLoad> = truth
-            .forces
-            .iter()
-            .map(|&(effector, force)| EffectorLoad {
-                effector,
-                wrench: Wrench::new(force, Default::default()),
-                frame: LoadFrame::World,
-            })
-            .collect();
-        let Ok(found) = blend.solve_static(&loads) else { return Errors::NONE };
+        let Ok(found) = blend.solve_static(&loads_of(truth)) else { return Errors::NONE };
         if found.status != StaticStatus::Converged {
             return Errors::NONE;
         }
@@ -145,7 +147,13 @@ impl<'a> Gauge<'a> {
     pub fn errors_nearby(&self, blend: &BlendedModel, truth: &Truth, joint_space: bool) -> Errors {
         let full = effector_poses(self.problem, &truth.equilibrium.world_from_link);
         let still = vec![Twist::ZERO; full.len()];
-        let Ok((x, _, _)) = blend.coordinates_of(&full, &still) else { return Errors::NONE };
+        let x = match self.map {
+            Some(map) => map.place(self.problem, &truth.equilibrium),
+            None => match blend.coordinates_of(&full, &still) {
+                Ok((x, _, _)) => x,
+                Err(_) => return Errors::NONE,
+            },
+        };
         let gap = |mode| self.position_gap(blend, &x, mode);
         Errors {
             constraint: gap(Reconstruction::Twist),
@@ -158,9 +166,10 @@ impl<'a> Gauge<'a> {
     fn next_step(&self, blend: &BlendedModel, truth: &Truth, full: &[Pose], x: &[f64]) -> f64 {
         const STEP: f64 = 1e-5;
         let n = blend.dof();
+        let loads = loads_of(truth);
         let unbalanced = |x: &[f64]| -> Vec<f64> {
             let held = blend.elastic_force(x);
-            held.iter().zip(load_force(blend, truth, x)).map(|(u, g)| u - g).collect()
+            held.iter().zip(blend.generalised_force(x, &loads)).map(|(u, g)| u - g).collect()
         };
         let force = unbalanced(x);
         let mut slope = Matrix::zeros(n, n);
@@ -181,16 +190,20 @@ impl<'a> Gauge<'a> {
             Some(step) => (step, 0.0),
             None => (lu_solve(&slope, &right), UNSTABLE),
         };
-        let moved = |e: usize| {
+        let there = |e: usize| {
+            if blend.is_curved() {
+                let x: Vec<f64> = (0..n).map(|j| x[j] - step[(j, 0)]).collect();
+                return blend.effector_pose(e, &x).translation;
+            }
             let rate = Twist::from_array(std::array::from_fn(|i| {
                 (0..n).map(|j| blend.data().basis[(6 * e + i, j)] * step[(j, 0)]).sum()
             }));
             let jacobian = right_jacobian(blend.effector_twist(e, x));
             let pose = blend.effector_pose(e, x);
             let twist = Twist::from_array(jacobian.mul_vec(&rate.to_array()));
-            let p = pose.translation - pose.rotation * twist.linear;
-            p.distance(full[e].translation) / self.displacement(e, full)
+            pose.translation - pose.rotation * twist.linear
         };
+        let moved = |e: usize| there(e).distance(full[e].translation) / self.displacement(e, full);
         let error = (0..full.len()).map(moved).fold(0.0, f64::max) + unstable;
         if error.is_finite() { error } else { f64::INFINITY }
     }
@@ -246,18 +259,12 @@ fn link_poses(blend: &BlendedModel, x: &[f64], mode: Reconstruction) -> Option<V
     Some(poses)
 }
 
-/// Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e of forces fixed in the world.
-fn load_force(blend: &BlendedModel, truth: &Truth, x: &[f64]) -> Vec<f64> {
-    let mut out = vec![0.0; x.len()];
-    for &(e, force) in &truth.forces {
-        let pose = blend.effector_pose(e, x);
-        let wrench = Wrench::new(pose.rotation.conjugate() * force, Default::default());
-        let jacobian = right_jacobian(blend.effector_twist(e, x));
-        let pulled = jacobian.transpose_mul_vec(&wrench.to_array());
-        for (i, f) in pulled.iter().enumerate() {
-            let row = blend.data().basis.row(6 * e + i);
-            out.iter_mut().zip(row).for_each(|(g, b)| *g += b * f);
-        }
-    }
-    out
+/// The forces of an equilibrium, fixed in the world.
+fn loads_of(truth: &Truth) -> Vec<EffectorLoad> {
+    let load = |&(effector, force)| EffectorLoad {
+        effector,
+        wrench: Wrench::new(force, Default::default()),
+        frame: LoadFrame::World,
+    };
+    truth.forces.iter().map(load).collect()
 }

@@ -9,6 +9,8 @@ use forks_rom::{BlendedModel, Weights};
 use rayon::prelude::*;
 
 use crate::{
+    candidates::{Candidates, in_joints},
+    chart::JointMap,
     curvature::limited,
     error::BlendError,
     lift::Sized,
@@ -16,7 +18,7 @@ use crate::{
     region::Drawing,
     sample::Sample,
     search::{Search, norm},
-    settings::{Placed, Placement, PlacementStatus, Progress, Round, Skipped},
+    settings::{Chart, Placed, Placement, PlacementStatus, Progress, Round, Skipped},
     truth::{Forces, Solver, Truth, effector_poses, is_stable},
 };
 
@@ -80,31 +82,11 @@ impl<'a> Placer<'a> {
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Placed, BlendError> {
         let (training, mut skipped, cancelled) = self.train(progress);
-        let (mut first, first_forces) = self.first_sample(&training)?;
-        let radius = first.data.radius;
-        let largest = training.iter().map(|t| force(&t.forces)).fold(0.0, f64::max);
-        limited(&mut first, self.stiffest(0.0, 0.0, largest));
-        let mut candidates = vec![Sized::new(&first, radius)?];
-        let mut forces = vec![first_forces];
-        for (truth, sample) in training.iter().zip(self.samples(&training)) {
-            let most = self.stiffest(force(&truth.forces), truth.displacement, largest);
-            let sized = sample.and_then(|mut s| {
-                limited(&mut s, most);
-                Sized::new(&s, radius)
-            });
-            match sized {
-                Ok(sample) => {
-                    candidates.push(sample);
-                    forces.push(truth.forces.clone());
-                }
-                Err(e) => {
-                    skipped.push(Skipped { forces: truth.forces.clone(), reason: e.to_string() });
-                }
-            }
-        }
+        let (map, candidates, forces) = self.candidates(&training, &mut skipped)?;
+        let gauge = self.gauge().in_chart(map.as_ref());
         let p = self.placement;
         let search = Search {
-            gauge: &self.gauge,
+            gauge: &gauge,
             rest: &self.solver.rest,
             training: &training,
             candidates: &candidates,
@@ -153,6 +135,49 @@ impl<'a> Placer<'a> {
         };
         let (model, loads, _) = best.ok_or(BlendError::NoSample)?;
         Ok(Placed { model, status, loads, rounds, skipped, training })
+    }
+
+    fn gauge(&self) -> Gauge<'a> {
+        Gauge::new(self.solver.problem, self.solver.rest.clone(), self.solver.radius)
+    }
+
+    /// Samples to choose from, the one at rest or near it first, with their forces.
+    fn candidates(
+        &self,
+        training: &[Truth],
+        skipped: &mut Vec<Skipped>,
+    ) -> Result<(Option<JointMap>, Candidates, Vec<Forces>), BlendError> {
+        if self.placement.chart == Chart::Joints {
+            let Solver { problem, radius, .. } = self.solver;
+            let (map, candidates, numbers, lost) =
+                in_joints(problem, self.placement, &self.start, radius, training)?;
+            skipped.extend(lost);
+            let of = |i: usize| i.checked_sub(1).map_or(vec![], |i| training[i].forces.clone());
+            return Ok((Some(map), candidates, numbers.into_iter().map(of).collect()));
+        }
+        let (mut first, first_forces) = self.first_sample(training)?;
+        let radius = first.data.radius;
+        let largest = training.iter().map(|t| force(&t.forces)).fold(0.0, f64::max);
+        limited(&mut first, self.stiffest(0.0, 0.0, largest));
+        let mut candidates = vec![Sized::new(&first, radius)?];
+        let mut forces = vec![first_forces];
+        for (truth, sample) in training.iter().zip(self.samples(training)) {
+            let most = self.stiffest(force(&truth.forces), truth.displacement, largest);
+            let sized = sample.and_then(|mut s| {
+                limited(&mut s, most);
+                Sized::new(&s, radius)
+            });
+            match sized {
+                Ok(sample) => {
+                    candidates.push(sample);
+                    forces.push(truth.forces.clone());
+                }
+                Err(e) => {
+                    skipped.push(Skipped { forces: truth.forces.clone(), reason: e.to_string() });
+                }
+            }
+        }
+        Ok((None, Candidates::Poses(candidates), forces))
     }
 
     /// The largest stiffness that a sample needs: its own load moves it by a small part of what may be wrong there.
@@ -291,6 +316,9 @@ impl<'a> Placer<'a> {
         let mut out = Vec::new();
         for &exponent in &self.placement.exponents {
             out.push(Weights::Shepard { exponent });
+            if self.placement.chart == Chart::Joints {
+                continue;
+            }
             let energies = self.placement.energies.iter().map(|part| part * largest);
             out.extend(
                 energies.filter(|e| *e > 0.0).map(|energy| Weights::Metric { exponent, energy }),

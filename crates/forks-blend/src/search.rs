@@ -6,11 +6,7 @@ use forks_mechanism::lie::Pose;
 use forks_rom::{BlendedModel, Weights};
 use rayon::prelude::*;
 
-use crate::{
-    lift::{Sized, assemble},
-    measure::Gauge,
-    truth::Truth,
-};
+use crate::{candidates::Candidates, measure::Gauge, truth::Truth};
 
 /// The worst loads count most, the others a little: what holds at all of them is likelier to hold elsewhere. With a
 /// higher power, or a higher limit of what one load counts, a few hopeless loads hide all others.
@@ -27,7 +23,7 @@ pub(crate) struct Search<'a> {
     pub(crate) gauge: &'a Gauge<'a>,
     pub(crate) rest: &'a [Pose],
     pub(crate) training: &'a [Truth],
-    pub(crate) candidates: &'a [Sized],
+    pub(crate) candidates: &'a Candidates,
     pub(crate) constraint_tolerance: f64,
     pub(crate) joint_space_tolerance: f64,
     pub(crate) static_tolerance: f64,
@@ -43,8 +39,7 @@ pub(crate) struct Choice {
 
 impl Search<'_> {
     pub(crate) fn blend(&self, set: &[usize], weights: Weights) -> Option<BlendedModel> {
-        let samples: Vec<&Sized> = set.iter().map(|&i| &self.candidates[i]).collect();
-        BlendedModel::new(assemble(self.rest, None, &samples, weights).ok()?).ok()
+        BlendedModel::new(self.candidates.blend(self.rest, set, weights)?).ok()
     }
 
     /// (error/tolerance)⁴ at one load.

@@ -10,6 +10,18 @@ use crate::{
     truth::{Forces, Truth},
 };
 
+/// Coordinates in which samples are blended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Chart {
+    /// Logarithms of the effectors' poses.
+    #[default]
+    Poses,
+    /// Joint displacements ([`forks_rom::ChartSample`]): for mechanisms that lock, as arms do that are pulled straight, and
+    /// those whose start is singular. Joints must turn about axes or slide; weights are plain ones; servos stay where they
+    /// are, and samples cannot be added later.
+    Joints,
+}
+
 /// What a blend is made for.
 #[derive(Clone, Debug)]
 pub struct Placement {
@@ -36,6 +48,8 @@ pub struct Placement {
     pub training_loads: usize,
     /// Samples are exact to third order in the energy ([`Sample::bent`]).
     pub bent: bool,
+    /// Coordinates in which samples are blended.
+    pub chart: Chart,
     /// How often all samples are tried for exchange after each new one.
     pub exchanges: usize,
     /// Gravity acts.
@@ -58,6 +72,7 @@ impl Default for Placement {
             seed: 1,
             training_loads: 96,
             bent: true,
+            chart: Chart::Poses,
             exchanges: 3,
             gravity: false,
             equilibrium: EquilibriumOptions::default(),

@@ -45,6 +45,7 @@ pub(crate) fn alone(s: &Sample) -> BlendedModel {
         radius: d.radius,
         range: d.range,
         weights: Weights::Shepard { exponent: 4 },
+        chart: vec![],
         samples: vec![SampleData {
             model: Arc::new(ReducedModel::held_by_loads(d.clone()).unwrap()),
             potential: s.potential,

@@ -4,7 +4,7 @@ use std::{convert::Infallible, path::PathBuf, str::FromStr};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::{blend_args::BlendArgs, read_args::ReadOptions};
+use crate::{blend_args::BlendArgs, read_args::ReadOptions, simulate_args::SimulateArgs};
 
 /// Reduced models of compliant articulated mechanisms.
 ///
@@ -29,148 +29,8 @@ pub(crate) enum Command {
     Statics(StaticsArgs),
     /// Accelerations in a state, with mass matrix, bias forces and energy, in MuJoCo's coordinates
     Dynamics(DynamicsArgs),
-    /// Let a model move under gravity, springs and dampers, and record poses, energies and loop gap
+    /// Let a model move under gravity, springs and dampers, or run a scene with contact; record it
     Simulate(SimulateArgs),
-}
-
-/// Arguments of `forks simulate`.
-#[derive(Debug, Args)]
-pub(crate) struct SimulateArgs {
-    /// The model: an MJCF or URDF file
-    #[arg(value_name = "MODEL", required_unless_present = "reduced")]
-    pub(crate) path: Option<PathBuf>,
-
-    /// Step a reduced model or a blend instead, a file that `forks reduce -o` or `forks blend -o` wrote
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "state", "servos", "integrator", "tolerance", "ReadOptions"])]
-    pub(crate) reduced: Option<PathBuf>,
-
-    /// Start state instead of the model's own: a JSON file {"qpos": [...], "qvel": [...]} with MuJoCo's
-    /// coordinates (qvel optional), or key:NAME for a keyframe of the model
-    #[arg(long, value_name = "FILE.json|key:NAME")]
-    pub(crate) state: Option<StateSource>,
-
-    /// Print the result as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    #[command(flatten)]
-    pub(crate) run_time: RunTimeOptions,
-
-    #[command(flatten)]
-    pub(crate) read: ReadOptions,
-
-    /// How long, s
-    #[arg(long, value_name = "T", value_parser = duration)]
-    pub(crate) time: f64,
-
-    /// Length of a step, s; the adaptive integrator chooses its own steps within it
-    #[arg(long, value_name = "H", value_parser = duration)]
-    pub(crate) step: f64,
-
-    /// Scheme of integration
-    #[arg(long, value_enum, default_value_t = IntegratorChoice::Implicit)]
-    pub(crate) integrator: IntegratorChoice,
-
-    /// Error per step that the adaptive integrator allows, relative to 1 + |coordinate|
-    #[arg(long, value_name = "E", value_parser = duration, default_value = "1e-9")]
-    pub(crate) tolerance: f64,
-
-    /// Servos act as springs and dampers that rest at the start state; otherwise they are left out
-    #[arg(long)]
-    pub(crate) servos: bool,
-
-    /// Put progressive springs beyond joints' limits, of this stiffness where a limit is passed by a twentieth of its
-    /// range (N/m or N·m/rad); otherwise limits have no effect
-    #[arg(long, value_name = "K", value_parser = stiffness, allow_hyphen_values = true, conflicts_with = "reduced")]
-    pub(crate) limits: Option<f64>,
-
-    /// Write poses of all links, energies and loop gap: JSON if the name ends in .json, CSV otherwise
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-
-    /// Record every N-th step only (the last one in any case)
-    #[arg(long, value_name = "N", value_parser = count, default_value = "1")]
-    pub(crate) every: usize,
-}
-
-impl SimulateArgs {
-    /// What is needed to load the full model; `None` where a reduced one is stepped.
-    pub(crate) fn model(&self) -> Option<ModelOptions> {
-        let (path, state) = (self.path.clone()?, self.state.clone());
-        Some(ModelOptions { path, state, json: self.json, read: self.read.clone() })
-    }
-}
-
-/// Options of `forks simulate --reduced` alone.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Options of a reduced model")]
-pub(crate) struct RunTimeOptions {
-    /// The loaded end effector; not needed where the model has only one
-    #[arg(long, value_name = "NAME", requires_all = ["reduced", "wrench"])]
-    pub(crate) effector: Option<String>,
-
-    /// Force (N) and torque (N·m) at the effector's origin, constant in time
-    #[arg(long, value_name = "fx,fy,fz,tx,ty,tz", allow_hyphen_values = true, value_parser = wrench, conflicts_with = "path")]
-    pub(crate) wrench: Option<[f64; 6]>,
-
-    /// Axes in which the wrench keeps its components while the effector moves
-    #[arg(long, value_enum, default_value_t = FrameChoice::World, requires = "wrench")]
-    pub(crate) frame: FrameChoice,
-
-    /// Move a servo's target by this much from where it was at the linearisation pose; repeatable
-    #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true, value_parser = servo_target, conflicts_with = "path")]
-    pub(crate) servo: Vec<(String, f64)>,
-
-    /// How a step is made
-    #[arg(long, value_enum, default_value_t = SchemeChoice::Implicit, conflicts_with = "path")]
-    pub(crate) scheme: SchemeChoice,
-
-    /// How the elastic force depends on the displacement
-    #[arg(long, value_enum, default_value_t = ElasticityChoice::Energy, conflicts_with = "path")]
-    pub(crate) elasticity: ElasticityChoice,
-}
-
-/// Schemes of a reduced model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SchemeChoice {
-    /// Implicit Euler: first order, dissipative at any step
-    Implicit,
-    /// Exact for loads that are constant over a step
-    Exponential,
-}
-
-/// Elastic forces of a reduced model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ElasticityChoice {
-    /// The gradient of an energy: conservative
-    Energy,
-    /// Linear in displaced body axes, as first published; no energy belongs to it
-    Linear,
-}
-
-/// Schemes of integration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum IntegratorChoice {
-    /// Order 1, explicit
-    SemiImplicitEuler,
-    /// Order 4, explicit
-    Rk4,
-    /// Order 1, stable for stiff springs and dampers; energy never grows
-    Implicit,
-    /// Order 5 with error control, explicit
-    Adaptive,
-}
-
-impl IntegratorChoice {
-    /// The name on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::SemiImplicitEuler => "semi-implicit-euler",
-            Self::Rk4 => "rk4",
-            Self::Implicit => "implicit",
-            Self::Adaptive => "adaptive",
-        }
-    }
 }
 
 /// Arguments of `forks dynamics`.
@@ -371,7 +231,7 @@ impl FromStr for StateSource {
     }
 }
 
-fn wrench(s: &str) -> Result<[f64; 6], String> {
+pub(crate) fn wrench(s: &str) -> Result<[f64; 6], String> {
     let parts: Vec<&str> = s.split(',').collect();
     if parts.len() != 6 {
         return Err(format!("a wrench is six numbers fx,fy,fz,tx,ty,tz, not {}", parts.len()));
@@ -408,15 +268,6 @@ fn rayleigh(s: &str) -> Result<(f64, f64), String> {
     Ok((coefficient(a)?, coefficient(b)?))
 }
 
-fn servo_target(s: &str) -> Result<(String, f64), String> {
-    let (name, value) = s.rsplit_once('=').ok_or("expected NAME=VALUE")?;
-    match value.trim().parse::<f64>() {
-        Ok(x) if x.is_finite() => Ok((name.into(), x)),
-        Ok(_) => Err(format!("'{value}' is not a finite number")),
-        Err(e) => Err(format!("'{value}': {e}")),
-    }
-}
-
 pub(crate) fn count(s: &str) -> Result<usize, String> {
     match s.parse::<usize>() {
         Ok(0) => Err("expected a number above 0".into()),
@@ -424,7 +275,7 @@ pub(crate) fn count(s: &str) -> Result<usize, String> {
     }
 }
 
-fn stiffness(s: &str) -> Result<f64, String> {
+pub(crate) fn stiffness(s: &str) -> Result<f64, String> {
     match s.parse::<f64>() {
         Ok(k) if k.is_finite() && k >= 0.0 => Ok(k),
         Ok(_) => Err("a stiffness is a finite number and not negative".into()),
@@ -480,10 +331,6 @@ mod tests {
         assert_eq!(rayleigh("0.1,1e-4"), Ok((0.1, 1e-4)));
         for bad in ["1", "1,-1", "nan,0", "1,2,3"] {
             assert!(rayleigh(bad).is_err(), "{bad}");
-        }
-        assert_eq!(servo_target("a=b=-0.5"), Ok(("a=b".into(), -0.5)));
-        for bad in ["a", "a=", "a=inf", "a=x"] {
-            assert!(servo_target(bad).is_err(), "{bad}");
         }
     }
 

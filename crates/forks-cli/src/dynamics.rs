@@ -44,9 +44,9 @@ struct Report {
 /// Energy by kind, J.
 #[derive(Debug, Serialize)]
 pub(crate) struct EnergyEntry {
-    kinetic: f64,
-    gravitational: f64,
-    elastic: f64,
+    pub(crate) kinetic: f64,
+    pub(crate) gravitational: f64,
+    pub(crate) elastic: f64,
 }
 
 impl EnergyEntry {

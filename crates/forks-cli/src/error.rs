@@ -7,6 +7,7 @@ use forks_io::IoError;
 use forks_mechanism::BuildError;
 use forks_reduce::ReduceError;
 use forks_rom::{FileError, ModelError};
+use forks_sim::scene::SceneError;
 use thiserror::Error;
 
 /// Why a command cannot give its result; every message is one sentence.
@@ -18,6 +19,23 @@ pub(crate) enum CliError {
     /// The result cannot be written.
     #[error(transparent)]
     Output(#[from] IoError),
+    /// A scene cannot be read; the message names the file.
+    #[error(transparent)]
+    SceneFile(Box<SceneError>),
+    /// A scene cannot be built or exported.
+    #[error("{}: {source}", path.display())]
+    Scene {
+        /// The scene, or the mechanism that it is about.
+        path: PathBuf,
+        /// Why.
+        source: Box<SceneError>,
+    },
+    /// A name that does not tell what to write; an error of usage.
+    #[error("{}: the name does not tell what to write; it has to end in .csv, .json, .html or .glb", path.display())]
+    OutputName {
+        /// The file.
+        path: PathBuf,
+    },
     /// The model cannot be reduced or prepared.
     #[error("{}: {source}", path.display())]
     Reduce {

@@ -11,8 +11,8 @@ use forks_rom::{
 };
 
 use crate::{
-    args::{ElasticityChoice, SchemeChoice, SimulateArgs},
     error::CliError,
+    simulate_args::{ElasticityChoice, SchemeChoice, SimulateArgs},
 };
 
 /// A model with its state.

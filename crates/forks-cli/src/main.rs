@@ -17,17 +17,19 @@ mod mujoco;
 mod output;
 mod read_args;
 mod reduce;
+mod scene;
 mod simulate;
+mod simulate_args;
 mod simulate_reduced;
 mod statics;
 
 use std::process::ExitCode;
 
 use args::{Cli, Command};
-use clap::Parser;
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let result = match arguments().command {
         Command::Blend(a) => blend::run(&a),
         Command::Dynamics(a) => dynamics::run(&a),
         Command::Inspect(a) => inspect::run(&a),
@@ -36,4 +38,17 @@ fn main() -> ExitCode {
         Command::Statics(a) => statics::run(&a),
     };
     result.unwrap_or_else(|e| output::fail(&e))
+}
+
+/// The arguments, checked; ends the program where they are wrong.
+fn arguments() -> Cli {
+    let mut command = Cli::command();
+    let matches = command.get_matches_mut();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.format(&mut command).exit());
+    if let (Command::Simulate(a), Some(of)) = (&cli.command, matches.subcommand_matches("simulate"))
+        && let Some(simulate) = command.find_subcommand_mut("simulate")
+    {
+        simulate_args::check(a, of, simulate).unwrap_or_else(|e| e.exit());
+    }
+    cli
 }

@@ -46,7 +46,8 @@ pub(crate) fn fail(e: &CliError) -> ExitCode {
     let sentence = words.into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ");
     // Stderr may be closed; the exit code says it all.
     let _ = writeln!(io::stderr(), "error: {sentence}");
-    if matches!(e, CliError::NoEffector { .. }) { ExitCode::from(2) } else { ExitCode::FAILURE }
+    let usage = matches!(e, CliError::NoEffector { .. } | CliError::OutputName { .. });
+    if usage { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
 /// A number for people: six significant digits, an exponent only for very small and very large ones.

@@ -18,12 +18,14 @@ use forks_mechanism::{
 use serde::Serialize;
 
 use crate::{
-    args::{IntegratorChoice, ModelOptions, SimulateArgs},
+    args::ModelOptions,
     dynamics::EnergyEntry,
     error::CliError,
     model::Model,
     mujoco::FreeJoints,
     output::{self, short},
+    scene,
+    simulate_args::{IntegratorChoice, SimulateArgs},
     simulate_reduced,
 };
 
@@ -34,6 +36,7 @@ const GAP_WARNING: f64 = 1e-6;
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, CliError> {
     match (&args.reduced, args.model()) {
         (Some(file), _) => simulate_reduced::run(args, file),
+        (None, Some(options)) if scene::is_scene(&options.path) => scene::run(args, &options.path),
         (None, Some(options)) => run_full(args, &options),
         (None, None) => unreachable!("the arguments ask for one of the two"),
     }
@@ -44,9 +47,7 @@ fn run_full(args: &SimulateArgs, options: &ModelOptions) -> Result<ExitCode, Cli
     let m = model.moving(options, args.servos, args.limits)?;
     let mut run = Run::new(&m, &model, args);
     let status = run.all_steps(args)?;
-    if let Some(path) = &args.output {
-        run.trajectory.save(path)?;
-    }
+    args.output.iter().try_for_each(|path| run.trajectory.save(path))?;
     let report = Report::new(&m, run, status, args);
     report.warnings.iter().for_each(|w| output::warn(w));
     let code = output::print(&report, args.json, Report::text)?;
@@ -97,12 +98,13 @@ impl<'m> Run<'m> {
     }
 
     fn all_steps(&mut self, args: &SimulateArgs) -> Result<StepStatus, CliError> {
-        let steps = (args.time / args.step - 1e-9).ceil().max(0.0) as usize;
-        let mut progress = Progress::new(args.time);
+        let (time, step) = args.pace();
+        let steps = (time / step - 1e-9).ceil().max(0.0) as usize;
+        let mut progress = Progress::new(time);
         self.record(args, self.largest_gap)?;
         for i in 0..steps {
-            let left = args.time - i as f64 * args.step;
-            let status = self.simulation.step(args.step.min(left));
+            let left = time - i as f64 * step;
+            let status = self.simulation.step(step.min(left));
             if status != StepStatus::Completed {
                 return Ok(status);
             }
@@ -120,7 +122,7 @@ impl<'m> Run<'m> {
     }
 
     fn record(&mut self, args: &SimulateArgs, loop_gap: f64) -> Result<(), CliError> {
-        if args.output.is_none() {
+        if args.output.is_empty() {
             return Ok(());
         }
         let Energy { kinetic, gravitational, elastic } = self.last;
@@ -241,7 +243,7 @@ impl Report {
             status: status.name(),
             integrator: args.integrator.name(),
             time: run.simulation.time(),
-            step: args.step,
+            step: args.pace().1,
             internal_steps: steps,
             rejected_steps: rejected,
             damped_steps: damped,

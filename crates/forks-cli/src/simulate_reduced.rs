@@ -11,12 +11,13 @@ use forks_rom::{
 use serde::Serialize;
 
 use crate::{
-    args::{FrameChoice, SimulateArgs},
+    args::FrameChoice,
     dynamics::EnergyEntry,
     error::CliError,
     instance::{Blended, Instance, Single},
     output::{self, short},
     simulate::{LinkPose, Progress},
+    simulate_args::SimulateArgs,
 };
 
 /// Runs the command.
@@ -46,9 +47,7 @@ fn run_instance(
     let load = load(args, file, instance.data())?;
     let mut run = Run::new(instance, load);
     let finite = run.all_steps(args, file)?;
-    if let Some(path) = &args.output {
-        run.trajectory.save(path)?;
-    }
+    args.output.iter().try_for_each(|path| run.trajectory.save(path))?;
     let report = Report::new(run, finite, args);
     report.warnings.iter().for_each(|w| output::warn(w));
     let code = output::print(&report, args.json, Report::text)?;
@@ -170,12 +169,13 @@ impl<I: Instance> Run<I> {
             let made = self.instance.stepper(h);
             made.map_err(|source| CliError::Step { path: file.into(), source })
         };
-        let steps = (args.time / args.step - 1e-9).ceil().max(0.0) as usize;
-        let left = args.time - steps.saturating_sub(1) as f64 * args.step;
+        let (time, step) = args.pace();
+        let steps = (time / step - 1e-9).ceil().max(0.0) as usize;
+        let left = time - steps.saturating_sub(1) as f64 * step;
         // Multiples that are none by rounding are no shorter step.
-        let is_shorter = left < args.step * (1.0 - 1e-9);
-        let (regular, last) = (stepper(args.step)?, stepper(left)?);
-        let mut progress = Progress::new(args.time);
+        let is_shorter = left < step * (1.0 - 1e-9);
+        let (regular, last) = (stepper(step)?, stepper(left)?);
+        let mut progress = Progress::new(time);
         self.record(args)?;
         for i in 0..steps {
             let is_last = i + 1 == steps;
@@ -183,7 +183,7 @@ impl<I: Instance> Run<I> {
             if !self.step(stepper) {
                 return Ok(false);
             }
-            self.time = if is_last { args.time } else { (i + 1) as f64 * args.step };
+            self.time = if is_last { time } else { (i + 1) as f64 * step };
             if (i + 1) % args.every == 0 || is_last {
                 self.record(args)?;
             }
@@ -212,7 +212,7 @@ impl<I: Instance> Run<I> {
     }
 
     fn record(&mut self, args: &SimulateArgs) -> Result<(), CliError> {
-        if args.output.is_none() {
+        if args.output.is_empty() {
             return Ok(());
         }
         let error = self.instance.constraint_error();
@@ -286,7 +286,7 @@ impl Report {
             scheme: instance.scheme(),
             elasticity: instance.elasticity(),
             time: run.time,
-            step: args.step,
+            step: args.pace().1,
             steps: run.steps,
             out_of_range_steps: run.out_of_range,
             eta: instance.coordinates().to_vec(),

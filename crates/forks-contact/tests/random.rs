@@ -160,6 +160,39 @@ fn gauss_seidel_is_safe_on_random_problems() {
     assert!(solved > 100, "{solved}");
 }
 
+/// Few sweeps, and where they do not do the robust method; sweeps over what is solved already keep it solved.
+#[test]
+fn falling_back_solves_what_sweeps_do_not() {
+    let mut solver = Solver::new();
+    let settings = Settings {
+        method: Method::Fallback,
+        tolerance: RESIDUAL,
+        min_sweeps: 3,
+        max_sweeps: 50,
+        ..Settings::default()
+    };
+    let (mut solved, mut fell_back) = (0, 0);
+    for seed in 0..60 {
+        let mut random = random_problem(seed);
+        let report = solver.solve(&random.problem, &settings);
+        let judged = judge(seed, &random, &solver, &report);
+        judge_energy(seed, &random, &judged, &report);
+        fell_back += usize::from(report.factorisations > 0);
+        if report.status != Status::Converged || report.restitution_share < 1.0 {
+            continue;
+        }
+        solved += 1;
+        for (id, impulse) in random.ids.iter().zip(&judged.impulses) {
+            random.problem.set_warm_start(*id, impulse).unwrap();
+        }
+        let again = solver.solve(&random.problem, &settings);
+        assert_eq!(again.status, Status::Converged, "seed {seed}: {again:?}");
+        assert!(again.sweeps >= 1 || again.speed == 0.0, "seed {seed}: {again:?}");
+    }
+    println!("solved {solved} of 60, {fell_back} with matrices");
+    assert!(fell_back > 20 && solved > 50, "{fell_back} {solved}");
+}
+
 /// Without cones the problem is convex: the velocities are unique, and both solvers find them.
 #[test]
 fn both_solvers_agree() {

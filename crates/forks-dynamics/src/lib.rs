@@ -47,7 +47,8 @@ pub use equilibrium::{
 };
 pub use forks_mechanism as mechanism;
 pub use integrate::{
-    ImpulseStepper, Integrator, Simulation, SimulationOptions, SimulationStatistics, State, StepStatus,
+    ImpulseStepper, Integrator, Simulation, SimulationOptions, SimulationStatistics, State,
+    StepStatus,
 };
 pub use loads::{AppliedWrench, Loads, WrenchFrame};
 pub use mass::mass_matrix;

@@ -52,6 +52,12 @@ pub enum ModelError {
         /// The exponent.
         exponent: u32,
     },
+    /// Weights that do not know the distances of a chart of joint displacements.
+    #[error("in a chart of joint displacements weights must be Shepard's")]
+    WeightsOfChart,
+    /// In a chart of joint displacements servos stay where the samples have them.
+    #[error("servos have no targets in a chart of joint displacements")]
+    DrivenChart,
     /// A step size is not a positive finite number.
     #[error("the step is {step} s; it must be finite and above 0")]
     StepSize {

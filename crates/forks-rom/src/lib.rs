@@ -43,8 +43,8 @@ pub use base::{
 pub use batch::{Batch, BatchPoses, BatchStatus};
 pub use blend::{
     Advice, Blend, BlendData, BlendedContact, BlendedModel, BlendedState, BlendedStepper,
-    Crossfade, EnergyJump, LinkBlend, Monitor, MonitorSettings, SampleData, ServoTerms, Weights,
-    stiffness_of_bending,
+    ChartSample, Crossfade, EnergyJump, LinkBlend, Monitor, MonitorSettings, SampleData,
+    ServoTerms, Weights, stiffness_of_bending,
 };
 pub use error::ModelError;
 pub use file::FileError;

@@ -98,6 +98,7 @@ fn data(rng: &mut Rng, effectors: usize, samples: usize) -> BlendData {
         range: DEFAULT_RANGE,
         weights: Weights::Shepard { exponent: 4 },
         samples,
+        chart: vec![],
     }
 }
 

@@ -256,6 +256,7 @@ fn chain_blend(rng: &mut Rng, reversed: bool, spread: f64) -> BlendData {
         range: f64::INFINITY,
         weights: Weights::Shepard { exponent: 4 },
         samples,
+        chart: vec![],
     }
 }
 

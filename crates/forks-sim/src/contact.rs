@@ -2,7 +2,10 @@
 
 use forks_lie::glam::DVec3;
 
-use crate::{Owner, ShapeHandle, detect::Key};
+use crate::{
+    Owner, ShapeHandle,
+    detect::{Found, Key},
+};
 
 /// A point where two shapes touch or may touch within a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,33 +33,124 @@ impl ContactPoint {
     }
 }
 
-/// Impulses of the last substep by the names of their contacts.
+/// Impulses of the last substep by the names and places of their contacts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cache {
     /// In the order of keys; equal keys in the order in which they were found.
-    entries: Vec<(Key, DVec3)>,
+    entries: Vec<Entry>,
+    /// Impulses at the lower and upper side of every joint limit, N·m·s or N·s.
+    pub(crate) limits: Vec<[f64; 2]>,
+}
+
+/// A contact that pushed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) key: Key,
+    /// World.
+    pub(crate) point: DVec3,
+    /// World axes, N·s.
+    pub(crate) impulse: DVec3,
+}
+
+/// Which entries of a cache went to which contacts; memory of a step.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Matches {
+    taken: Vec<bool>,
+    /// Entry of every contact found, if there is one.
+    pub(crate) of: Vec<Option<usize>>,
 }
 
 impl Cache {
-    /// The impulse of the `occurrence`-th contact with this key, world axes, zero for a new one.
-    pub(crate) fn impulse(&self, key: &Key, occurrence: usize) -> DVec3 {
-        let first = self.entries.partition_point(|(k, _)| k < key);
-        match self.entries.get(first + occurrence) {
-            Some((k, impulse)) if k == key => *impulse,
-            _ => DVec3::ZERO,
+    /// Finds an entry for each contact: the one of its name, or else the nearest of its two shapes within `near` that no name
+    /// claims. Where faces meet, the geometry library names a corner now by one face's feature and now by the other's.
+    pub(crate) fn find(&self, found: &[Found], near: f64, matches: &mut Matches) {
+        matches.of.clear();
+        matches.taken.clear();
+        matches.taken.resize(self.entries.len(), false);
+        let (mut before, mut occurrence) = ([u32::MAX; 6], 0);
+        for f in found {
+            occurrence = if f.key == before { occurrence + 1 } else { 0 };
+            before = f.key;
+            let at = self.entries.partition_point(|e| e.key < f.key) + occurrence;
+            let named = self.entries.get(at).is_some_and(|e| e.key == f.key);
+            matches.of.push(named.then_some(at));
+            if named {
+                matches.taken[at] = true;
+            }
+        }
+        for (f, of) in found.iter().zip(&mut matches.of).filter(|(_, of)| of.is_none()) {
+            *of = self.nearest(f, near, &matches.taken);
+            if let Some(at) = *of {
+                matches.taken[at] = true;
+            }
         }
     }
 
+    /// The nearest entry of the same two shapes that is not taken.
+    fn nearest(&self, f: &Found, near: f64, taken: &[bool]) -> Option<usize> {
+        let pair = [f.key[0], f.key[1]];
+        let first = self.entries.partition_point(|e| [e.key[0], e.key[1]] < pair);
+        let mut best = (None, near * near);
+        for (at, e) in self.entries.iter().enumerate().skip(first) {
+            if [e.key[0], e.key[1]] != pair {
+                break;
+            }
+            let distance = e.point.distance_squared(f.point);
+            if !taken[at] && distance < best.1 {
+                best = (Some(at), distance);
+            }
+        }
+        best.0
+    }
+
+    /// The impulse of an entry, zero for none.
+    pub(crate) fn impulse(&self, entry: Option<usize>) -> DVec3 {
+        entry.map_or(DVec3::ZERO, |at| self.entries[at].impulse)
+    }
+
     /// Replaces all entries.
-    pub(crate) fn replace(&mut self, entries: impl Iterator<Item = (Key, DVec3)>) {
+    pub(crate) fn replace(&mut self, entries: impl Iterator<Item = Entry>) {
         self.entries.clear();
         self.entries.extend(entries);
         // A stable sort: equal keys keep their order.
-        self.entries.sort_by_key(|entry| entry.0);
+        self.entries.sort_by_key(|e| e.key);
     }
 
     /// Copies another cache into this one's memory.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.entries.clone_from(&other.entries);
+        self.limits.clone_from(&other.limits);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(key: Key, x: f64) -> Found {
+        Found { key, point: DVec3::new(x, 0.0, 0.0), normal: DVec3::Z, gap: 0.0 }
+    }
+
+    #[test]
+    fn impulses_are_found_by_name_first_and_then_by_place() {
+        let entry = |key: Key, x: f64| Entry {
+            key,
+            point: DVec3::new(x, 0.0, 0.0),
+            impulse: DVec3::new(0.0, 0.0, x),
+        };
+        let (a, b, c) = ([0, 1, 0, 0, 7, 7], [0, 1, 0, 0, 8, 8], [0, 2, 0, 0, 7, 7]);
+        let mut cache = Cache::default();
+        cache.replace([entry(b, 2.0), entry(a, 1.0), entry(a, 1.5), entry(c, 3.0)].into_iter());
+        let new = [0, 1, 0, 0, 9, 9];
+        let mut matches = Matches::default();
+        let contacts =
+            [found(a, 1.6), found(new, 1.51), found(new, 2.001), found(new, 3.0), found(c, 9.0)];
+        cache.find(&contacts, 0.1, &mut matches);
+        let impulses: Vec<f64> = matches.of.iter().map(|e| cache.impulse(*e).z).collect();
+        // The second of a name goes to the nearest place; shapes that are others share nothing.
+        assert_eq!(impulses, [1.0, 1.5, 2.0, 0.0, 3.0]);
+        cache.find(&contacts[1..3], 0.1, &mut matches);
+        let impulses: Vec<f64> = matches.of.iter().map(|e| cache.impulse(*e).z).collect();
+        assert_eq!(impulses, [1.5, 2.0]);
     }
 }

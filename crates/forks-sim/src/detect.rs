@@ -10,7 +10,10 @@ use parry3d_f64::{
     shape::SharedShape,
 };
 
-use crate::convert::{self, from_vector};
+use crate::{
+    convert::{self, from_vector},
+    manifold::reduce,
+};
 
 /// A shape where it is, and how fast any of its points moves at most.
 #[derive(Clone, Debug)]
@@ -56,6 +59,8 @@ pub(crate) struct Detector {
     pairs: Vec<[u32; 2]>,
     manifolds: Vec<ContactManifold<(), ()>>,
     pub(crate) found: Vec<Found>,
+    /// For the choice of points.
+    keep: Vec<bool>,
 }
 
 impl std::fmt::Debug for Detector {
@@ -78,7 +83,7 @@ impl Detector {
         for k in 0..self.pairs.len() {
             let pair = self.pairs[k];
             let [a, b] = pair.map(|i| &placed[i as usize]);
-            self.narrow(pair, a, b, margin + h * (a.speed + b.speed));
+            self.narrow(pair, a, b, margin + h * (a.speed + b.speed), margin);
         }
     }
 
@@ -111,8 +116,9 @@ impl Detector {
     }
 
     /// Points of one pair that are closer than `prediction`.
-    fn narrow(&mut self, pair: [u32; 2], a: &Placed, b: &Placed, prediction: f64) {
+    fn narrow(&mut self, pair: [u32; 2], a: &Placed, b: &Placed, prediction: f64, margin: f64) {
         let a_from_b = a.pose.inverse() * b.pose;
+        let before = self.found.len();
         self.manifolds.clear();
         let (first, second) = (a.shape.as_ref(), b.shape.as_ref());
         // Pairs without a rule (two planes) belong to the world and were not found.
@@ -140,8 +146,12 @@ impl Detector {
                 self.found.push(Found { key, point, normal, gap: c.dist });
             }
         }
+        reduce(&mut self.found, before, NEAR_TIE * margin, &mut self.keep);
     }
 }
+
+/// Part of the margin below which gaps count as equally deep.
+const NEAR_TIE: f64 = 1e-2;
 
 /// Largest distance of a shape's points from a point of its own frame.
 pub(crate) fn reach(shape: &SharedShape, from: DVec3) -> f64 {

@@ -75,6 +75,16 @@ pub enum SimError {
         /// How it ended.
         status: &'static str,
     },
+    /// A joint that a mechanism's model does not know.
+    #[error("mechanism {mechanism:?} knows no joint {joint:?}; its model carries {count} joints")]
+    NoJoint {
+        /// The mechanism's name.
+        mechanism: String,
+        /// The joint's name.
+        joint: String,
+        /// Joints that the model carries: 0 if it was reduced without them.
+        count: usize,
+    },
     /// Numbers that make no contact problem.
     #[error("{element}: {source}")]
     Contact {

@@ -18,6 +18,8 @@ mod convert;
 mod detect;
 mod energy;
 mod error;
+mod limit;
+mod manifold;
 mod material;
 mod mechanism;
 mod rigid;
@@ -38,4 +40,6 @@ pub use rigid::RigidBody;
 pub use shape::{ELLIPSOID_POINTS, Form, Shape};
 pub use snapshot::Snapshot;
 pub use step::{Part, StepReport, WorldStatus};
-pub use world::{BodyHandle, MechanismHandle, Owner, ShapeHandle, World, WorldSettings};
+pub use world::{
+    BodyHandle, LimitHandle, MechanismHandle, Owner, ShapeHandle, World, WorldSettings,
+};

@@ -15,8 +15,9 @@ use forks_rom::StepStatus as ModelStatus;
 
 use crate::{
     BodyHandle, MechanismHandle, Owner, ShapeHandle, World,
-    contact::{Cache, ContactPoint},
-    detect::{Found, Key},
+    contact::{Cache, ContactPoint, Entry, Matches},
+    detect::Found,
+    limit::Active,
     rigid::RigidState,
 };
 
@@ -85,6 +86,7 @@ pub(crate) struct Kept {
     cache: Cache,
     /// Jacobians of a contact's two sides.
     sides: [Vec<f64>; 2],
+    matches: Matches,
 }
 
 /// A moving side of a contact.
@@ -161,12 +163,10 @@ impl World {
     fn assemble(&mut self) -> Result<(), Part> {
         self.problem.clear_constraints();
         self.contacts.clear();
-        let (mut before, mut occurrence) = ([u32::MAX; 6], 0);
+        self.cache.find(&self.detector.found, self.settings.margin, &mut self.kept.matches);
         for k in 0..self.detector.found.len() {
             let found = self.detector.found[k];
-            occurrence = if found.key == before { occurrence + 1 } else { 0 };
-            before = found.key;
-            let warm = self.cache.impulse(&found.key, occurrence);
+            let warm = self.cache.impulse(self.kept.matches.of[k]);
             let shapes = found.shapes().map(ShapeHandle);
             self.add_contact(&found, warm).map_err(|_| Part::Contact(shapes))?;
             self.contacts.push(ContactPoint {
@@ -178,6 +178,22 @@ impl World {
                 impulse: DVec3::ZERO,
                 residual: 0.0,
             });
+        }
+        self.add_limits()
+    }
+
+    /// Joint limits as further rows.
+    fn add_limits(&mut self) -> Result<(), Part> {
+        self.active_limits.clear();
+        for (limit, l) in self.limits.iter().enumerate() {
+            let (problem, active) = (&mut self.problem, &mut self.active_limits);
+            let (m, warm) = (&self.mechanisms[l.mechanism.0], self.cache.limits[limit]);
+            l.rows(m, self.h, warm, &mut self.kept.sides[0], |side, row, jacobian| {
+                problem.add_row(row, &[jacobian])?;
+                active.push(Active { limit, side });
+                Ok(())
+            })
+            .map_err(|_| Part::Mechanism(l.mechanism))?;
         }
         Ok(())
     }
@@ -287,10 +303,21 @@ impl World {
             }
             c.residual = residuals.get(id.index()).copied().unwrap_or(0.0);
         }
-        let key = |f: &Found| -> Key { f.key };
-        let keys = self.detector.found.iter().map(key);
-        let pairs = keys.zip(&self.contacts).filter(|(_, c)| c.is_touching());
-        self.cache.replace(pairs.map(|(k, c)| (k, c.impulse)));
+        self.cache.limits.fill([0.0; 2]);
+        let rows = self.problem.constraint_ids().skip(self.contacts.len());
+        for (id, active) in rows.zip(&self.active_limits) {
+            if let Ok(&[impulse]) = self.solver.impulse(id) {
+                self.cache.limits[active.limit][active.side] = impulse;
+            }
+        }
+        let pairs = self.detector.found.iter().zip(&self.contacts);
+        let touching = pairs.filter(|(_, c)| c.is_touching());
+        let entry = |(f, c): (&Found, &ContactPoint)| Entry {
+            key: f.key,
+            point: f.point,
+            impulse: c.impulse,
+        };
+        self.cache.replace(touching.map(entry));
     }
 
     /// Poses and velocities after the substep.

@@ -1,10 +1,9 @@
-//! Scenes: what files may say, what they become, and the hand against its full-solver twin.
+//! Scenes: what files may say, and what they become.
 
 use std::path::{Path, PathBuf};
 
 use forks_sim::{
-    Owner, WorldStatus,
-    lie::glam::DVec3,
+    WorldStatus,
     scene::{Fidelity, Scene, SceneError, Schedule, spec::SceneSpec},
 };
 
@@ -199,33 +198,4 @@ fn exported_scenes_say_what_they_hold() {
     assert!((controls[lift] - 0.06).abs() < 1e-12);
     let finger = mjcf.controls.iter().position(|c| c.name == "hand/joint_1.0").unwrap();
     assert!((controls[finger] - 0.9265 - 0.01186).abs() < 1e-12);
-}
-
-/// Distance of a body from its twin over its size, over two seconds of lifting.
-#[cfg(feature = "twin")]
-fn against_twin(file: &str, body: &str, size: f64) -> f64 {
-    use forks_sim::twin::{Subject, compare_driven};
-    let path = scenes().join(file);
-    let mut reduced = Scene::load(&path, Fidelity::Reduced).unwrap();
-    let mut full = Scene::load(&path, Fidelity::Full).unwrap();
-    let owner = Owner::Body(reduced.body(body).unwrap());
-    let start = full.owner_pose(owner).translation;
-    let script = &mut reduced.script;
-    let subjects = [Subject { owner, size }];
-    let result =
-        compare_driven(&mut reduced.world, &mut full.world, 2000, &subjects, |w, _| script.act(w))
-            .unwrap();
-    assert_eq!(result.steps, 2000);
-    assert!(result.deviations[0].moved * size > 0.05, "both lifted it");
-    let up: DVec3 = full.owner_pose(owner).translation - start;
-    assert!(up.z > 0.05, "{up}");
-    println!("{file}: {:.4} of the size, {:.3} rad", result.position(), result.rotation());
-    result.position()
-}
-
-#[cfg(feature = "twin")]
-#[test]
-fn the_reduced_hand_moves_its_objects_like_the_full_one() {
-    assert!(against_twin("hand-ball.toml", "ball", 0.07) < 0.05);
-    assert!(against_twin("hand-box.toml", "box", 0.06) < 0.05);
 }

@@ -213,6 +213,49 @@ fn a_finger_presses_a_wall_as_torques_about_its_hinge_say() {
     }
 }
 
+#[test]
+fn a_limit_holds_a_finger_against_its_servo() {
+    let finger = finger();
+    let mut world = world(1e-3, DVec3::new(0.0, 0.0, -G));
+    let m = world.add_full("finger", &full(&finger, "site:tip"), Pose::IDENTITY).unwrap();
+    let limit = world.add_limit(m, "hinge", 0, -0.2, 0.3).unwrap();
+    for (target, stop) in [(0.8, 0.3), (-0.7, -0.2)] {
+        world.set_servo_targets(m, &[target]).unwrap();
+        settle(&mut world, m, 5.0);
+        let angle = world.joint_coordinate(m, "hinge", 0).unwrap();
+        let torque = 2.0 * (target - stop) - 0.2 * G * 0.06 * f64::sin(stop);
+        let found = world.limit_force(limit).unwrap();
+        println!("{angle}; {found} against {torque}");
+        assert!((angle - stop).abs() < 1e-9 && (found + torque).abs() < 1e-6 * torque.abs());
+    }
+}
+
+#[test]
+fn joints_of_loops_count_as_in_the_reduced_model() {
+    let p = four_bar();
+    let name = p.mechanism.link(p.effectors[0]).name.clone();
+    let problem = Problem::new(&p.mechanism, &[&name], &ProblemOptions::default()).unwrap();
+    let model = Arc::new(problem.reduce().unwrap().model);
+    let mut world = world(1e-3, DVec3::ZERO);
+    let reduced = world.add_mechanism("reduced", model, Pose::IDENTITY).unwrap();
+    let full = FullMechanism::of(&problem).under(Gravity::Off);
+    let full = world.add_full("full", &full, Pose::IDENTITY).unwrap();
+    let push = Wrench::new(DVec3::new(0.5, 0.0, 0.3), DVec3::ZERO);
+    for m in [reduced, full] {
+        world.set_effector_load(m, 0, push, LoadFrame::World).unwrap();
+    }
+    let before = ["crank", "coupler", "rocker", "closure"]
+        .map(|j| [reduced, full].map(|m| world.joint_coordinate(m, j, 0).unwrap()));
+    (0..500).for_each(|_| step(&mut world));
+    for (j, before) in ["crank", "coupler", "rocker", "closure"].iter().zip(before) {
+        let after = [reduced, full].map(|m| world.joint_coordinate(m, j, 0).unwrap());
+        let moved = after[1] - before[1];
+        println!("{j}: {before:?} to {after:?}");
+        assert!((before[0] - before[1]).abs() < 1e-12);
+        assert!(moved.abs() > 1e-6 && (after[0] - after[1]).abs() < 0.01 * moved.abs());
+    }
+}
+
 /// Largest residual of the loop equations.
 fn gap(m: &Mechanism, q: &[f64]) -> f64 {
     loops::constraint_residual(m, q, &m.link_poses(q)).iter().fold(0.0, |m, x| m.max(x.abs()))

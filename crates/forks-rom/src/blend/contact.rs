@@ -80,6 +80,9 @@ impl BlendedModel {
     pub fn effector_jacobian(&self, e: usize, x: &[f64], out: &mut Matrix) {
         let n = self.dof();
         assert_eq!([x.len(), out.rows(), out.columns()], [n, 6, n], "sizes");
+        if self.is_curved() {
+            return self.chart_jacobian(&self.evaluated(x), e, out);
+        }
         let (right, basis) = (right_jacobian(self.effector_twist(e, x)), &self.data().basis);
         for j in 0..n {
             let column = core::array::from_fn(|i| basis[(6 * e + i, j)]);
@@ -204,7 +207,7 @@ impl Kernel for Respond<'_> {
         let Self { stepper, state, loads, out } = self;
         let (model, h, n) = (stepper.model(), stepper.step_size(), out.x.len());
         let BlendedState { x, velocity, here, work, .. } = state;
-        pull_loads(l, model, x, loads, &mut work.force);
+        pull_loads(l, model, here, x, loads, &mut work.force);
         work.matrices(model, here);
         out.energy = here.energy + 0.5 * quadratic(&work.mass, velocity);
         if !factor_system(&work.mass, &work.damping, &mut work.system, h, n) {

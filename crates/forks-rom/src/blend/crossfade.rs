@@ -194,6 +194,15 @@ impl Crossfade {
             // Where the change began.
             return;
         }
+        if self.old.is_curved() {
+            let all = 0..new.effector_count();
+            let poses: Vec<Pose> = all.map(|e| new.effector_pose(e, state.x())).collect();
+            let twists = vec![Twist::ZERO; poses.len()];
+            if let Ok((x, _, _)) = self.old.coordinates_of(&poses, &twists) {
+                let _ = self.old_state.set(&self.old, &x, &self.still);
+            }
+            return;
+        }
         self.x.fill(0.0);
         for (e, rest) in self.old.data().reference.iter().enumerate() {
             let twist = rest.twist_to(&new.effector_pose(e, state.x())).to_array();
@@ -211,7 +220,9 @@ impl Crossfade {
 fn continues(old: &BlendedModel, new: &BlendedModel) -> bool {
     let (a, b) = (old.data(), new.data());
     let columns = a.basis.columns();
-    a.reference == b.reference
+    !old.is_curved()
+        && !new.is_curved()
+        && a.reference == b.reference
         && columns <= b.basis.columns()
         && (0..a.basis.rows()).all(|i| a.basis.row(i) == &b.basis.row(i)[..columns])
 }

@@ -5,6 +5,7 @@ use alloc::{vec, vec::Vec};
 use forks_lie::{Pose, Wrench};
 
 use super::{
+    chart_evaluate::Places,
     curvature::Bending,
     links::LinkBlend,
     matrices::Blend,
@@ -45,23 +46,25 @@ pub(super) struct Evaluation {
     seen: Vec<usize>,
     is_seen: Vec<bool>,
     /// Effector poses.
-    poses: Vec<Pose>,
+    pub(super) poses: Vec<Pose>,
     logarithms: Vec<Logarithm>,
     /// b_i + K_i ξ_i, each sample padded.
     wrenches: Vec<f64>,
-    energies: Vec<f64>,
+    pub(super) energies: Vec<f64>,
     /// Static wrenches b_i − K_i ξ_s for servo targets that are not 0, 6E each; empty where they are.
     driven_wrenches: Vec<f64>,
     /// What the targets add to the samples' energies.
     driven_energies: Vec<f64>,
     /// d_i².
-    distances: Vec<f64>,
+    pub(super) distances: Vec<f64>,
     /// ½ ∂d_i²/∂ξ_i for weights in the samples' metrics, each padded.
     pulls: Vec<f64>,
     cutoff: Cutoff,
     /// ξ̂_i, sample after sample, where samples are bent; see [`super::curvature`].
     bent: Vec<f64>,
     bending: Bending,
+    /// In charts of joint displacements.
+    pub(super) places: Places,
     /// For blended matrices.
     stiffness: Vec<f64>,
     pub(super) scratch: Vec<f64>,
@@ -89,6 +92,7 @@ impl Evaluation {
             pulls: vec![0.0; if model.has_metrics() { samples * stride } else { 0 }],
             bent: vec![0.0; if model.is_bent() { samples * 6 * effectors } else { 0 }],
             bending: Bending::new(model.dof(), effectors),
+            places: Places::new(model),
             stiffness: vec![0.0; blended.map_or(0, |_| 36 * effectors * effectors)],
             scratch: vec![0.0; blended.map_or(0, |m| m.scratch())],
             ..Self::default()
@@ -126,8 +130,11 @@ impl Evaluation {
         model.isa().run(Evaluate { model, x, out: self });
     }
 
-    /// η_i = BᵢᵀSᵢ² ξ_i, for the links.
+    /// η_i = BᵢᵀSᵢ² ξ_i, for the links; charts of joint displacements have their products already.
     pub(super) fn reduced_coordinates(&mut self, model: &BlendedModel) {
+        if model.is_curved() {
+            return;
+        }
         model.isa().run(Coordinates { model, out: self });
     }
 
@@ -145,12 +152,12 @@ impl Evaluation {
     #[inline(always)]
     pub(super) fn eta(&self, model: &BlendedModel, i: usize) -> &[f64] {
         let n = model.dof();
-        &self.etas[i * padded(n)..][..n]
+        if model.is_curved() { self.places.reduced(n, i) } else { &self.etas[i * padded(n)..][..n] }
     }
 }
 
 /// Numbers of whole lane groups.
-fn padded(n: usize) -> usize {
+pub(super) fn padded(n: usize) -> usize {
     n.div_ceil(LANES) * LANES
 }
 
@@ -185,6 +192,9 @@ impl Kernel for Evaluate<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
         let Self { model, x, out } = self;
+        if model.is_curved() {
+            return out.at_chart(l, model, x);
+        }
         out.outside = None;
         for e in 0..model.effector_count() {
             let twist = model.chart.twist(l, e, x);

@@ -2,7 +2,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Pose, Twist, right_jacobian, right_jacobian_inverse};
+use forks_lie::{Matrix, Pose, Twist, right_jacobian, right_jacobian_inverse};
 
 use super::{
     links::LinkBlend,
@@ -24,6 +24,9 @@ impl BlendedModel {
         poses: &[Pose],
         twists: &[Twist],
     ) -> Result<(Vec<f64>, Vec<f64>, f64), ModelError> {
+        if self.is_curved() {
+            return self.chart_coordinates_of(poses, twists);
+        }
         let data = self.data();
         of_effectors(&data.reference, &data.basis, data.radius, poses, twists)
     }
@@ -41,6 +44,12 @@ impl BlendedModel {
 
     /// Body twist of effector `e`, effector frame: J_r(ξ_e) B_e ẋ.
     pub fn effector_velocity(&self, e: usize, state: &BlendedState) -> Twist {
+        if self.is_curved() {
+            let mut jacobian = Matrix::zeros(6, self.dof());
+            self.chart_jacobian(&state.here, e, &mut jacobian);
+            let twist = jacobian.mul_vec(&state.velocity);
+            return Twist::from_array(core::array::from_fn(|i| twist[i]));
+        }
         let rate = self.effector_twist(e, &state.velocity);
         let jacobian = right_jacobian(self.effector_twist(e, &state.x));
         Twist::from_array(jacobian.mul_vec(&rate.to_array()))
@@ -111,22 +120,31 @@ impl BlendedModel {
     }
 }
 
+pub(super) fn check_effectors(
+    expected: usize,
+    poses: &[Pose],
+    twists: &[Twist],
+) -> Result<(), ModelError> {
+    for (quantity, found) in [("effector poses", poses.len()), ("effector twists", twists.len())] {
+        if found != expected {
+            return Err(ModelError::WrongSize { quantity, found, expected });
+        }
+    }
+    match poses.iter().all(Pose::is_finite) && twists.iter().all(|t| t.is_finite()) {
+        true => Ok(()),
+        false => Err(ModelError::NotFinite { quantity: "effector poses and twists" }),
+    }
+}
+
 /// Coordinates, rates and what they leave, for effectors at H exp(B x).
 fn of_effectors(
     rests: &[Pose],
-    basis: &forks_lie::Matrix,
+    basis: &Matrix,
     radius: f64,
     poses: &[Pose],
     twists: &[Twist],
 ) -> Result<(Vec<f64>, Vec<f64>, f64), ModelError> {
-    for (quantity, found) in [("effector poses", poses.len()), ("effector twists", twists.len())] {
-        if found != rests.len() {
-            return Err(ModelError::WrongSize { quantity, found, expected: rests.len() });
-        }
-    }
-    if !poses.iter().all(Pose::is_finite) || !twists.iter().all(|t| t.is_finite()) {
-        return Err(ModelError::NotFinite { quantity: "effector poses and twists" });
-    }
+    check_effectors(rests.len(), poses, twists)?;
     let (mut xi, mut xi_rate) = (Vec::new(), Vec::new());
     for (rest, (pose, twist)) in rests.iter().zip(poses.iter().zip(twists)) {
         let log = rest.twist_to(pose);

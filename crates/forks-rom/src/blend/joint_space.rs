@@ -7,7 +7,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Matrix, Pose};
+use forks_lie::{Matrix, Pose, Twist};
 
 use super::{
     links::LinkBlend,
@@ -106,6 +106,16 @@ fn coordinates(j: &JointRest, other: &JointRest) -> Option<Vec<f64>> {
 }
 
 impl BlendedModel {
+    /// World pose of a link as one sample has it.
+    fn sample_link(&self, i: usize, l: usize, eta: &[f64], driven: &[f64]) -> Pose {
+        let model = &self.data().samples[i].model;
+        let Some(c) = &self.samples[i].curved else {
+            return model.link_pose(l, eta, driven);
+        };
+        let twist = core::array::from_fn(|k| sum(c.links[l].row(k), eta));
+        model.data().links[l].rest.displaced(Twist::from_array(twist))
+    }
+
     /// World poses of all links, the ground first; allocates nothing.
     ///
     /// [`Reconstruction::Twist`] gives those of [`BlendedModel::poses`]; in [`Reconstruction::JointSpace`] joints of
@@ -131,7 +141,7 @@ impl BlendedModel {
         let eta = |i: usize| here.eta(self, i);
         let active = || here.active.iter().map(|&i| (i, here.weights[i]));
         for (l, out) in out.iter_mut().enumerate() {
-            let pose = |i: usize| self.data().samples[i].model.link_pose(l, eta(i), driven);
+            let pose = |i: usize| self.sample_link(i, l, eta(i), driven);
             *out = mean(blend, active().map(|(i, w)| (w, pose(i))));
         }
         if mode == Reconstruction::Twist {
@@ -140,7 +150,10 @@ impl BlendedModel {
         let tree = first.joints.iter().enumerate().filter(|(_, j)| !j.closes_loop);
         for ((k, j), rule) in tree.zip(&self.joints) {
             let joint = |i: usize| &self.data().samples[i].model.data().joints[k];
-            let change = |i: usize, c: usize| displacement(joint(i), c, eta(i), driven);
+            let change = |i: usize, c: usize| match &self.samples[i].curved {
+                Some(curved) => sum(curved.joints[k].row(c), eta(i)),
+                None => displacement(joint(i), c, eta(i), driven),
+            };
             let inner_from_outer = match rule {
                 JointBlend::Group => {
                     let frame =
@@ -157,6 +170,11 @@ impl BlendedModel {
             out[j.outer] = (out[j.inner] * inner_from_outer).normalized();
         }
     }
+}
+
+/// Σ a b.
+fn sum(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// The child-side frame of a joint in its parent-side frame.

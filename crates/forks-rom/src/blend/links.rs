@@ -70,7 +70,10 @@ impl BlendedModel {
     }
 
     pub(super) fn blocks(&self, sample: usize) -> &LinkBlocks {
-        self.data().samples[sample].model.blocks()
+        match &self.samples[sample].curved {
+            Some(c) => &c.blocks,
+            None => self.data().samples[sample].model.blocks(),
+        }
     }
 }
 

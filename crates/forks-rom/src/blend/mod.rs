@@ -4,6 +4,10 @@
 //! ξ_i = log(H_{e,i}⁻¹ H_e) and has the energy U_i = U₀ᵢ + bᵢᵀξ_i + ½ ξ_iᵀ K_i ξ_i; the blend has U = Σ α_i U_i and the
 //! generalised force that is its gradient, the weights' gradients included.
 
+pub(crate) mod chart;
+mod chart_evaluate;
+mod chart_inverse;
+mod check;
 mod contact;
 mod crossfade;
 pub(crate) mod curvature;
@@ -24,6 +28,7 @@ mod statics;
 mod step;
 mod weights;
 
+pub use chart::ChartSample;
 pub use contact::BlendedContact;
 pub use crossfade::{Crossfade, EnergyJump};
 pub use curvature::stiffness_of_bending;

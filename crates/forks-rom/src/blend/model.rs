@@ -5,7 +5,9 @@ use alloc::{sync::Arc, vec::Vec};
 use forks_lie::{Matrix, Pose, Twist, Wrench, right_jacobian};
 
 use super::{
-    curvature::{self, Curvature, pairs},
+    chart::{ChartSample, Curved},
+    check::check,
+    curvature::{self, Curvature},
     eigen::jacobi,
     evaluate::Evaluation,
     joint_space::{JointBlend, joint_blends},
@@ -62,6 +64,9 @@ pub struct BlendData {
     pub weights: Weights,
     /// The linearisation points.
     pub samples: Vec<SampleData>,
+    /// Empty, or one entry per sample: the chart is one of joint displacements, not of poses. Poses then follow
+    /// [`ChartSample`], and reference and basis only say where x = 0 is and how many coordinates there are.
+    pub chart: Vec<ChartSample>,
 }
 
 /// Several reduced models of one mechanism, blended by their energies.
@@ -115,6 +120,8 @@ pub(super) struct Prepared {
     /// K⁺/ε for [`Weights::Metric`].
     pub(super) metric: Option<Packed>,
     pub(super) curvature: Option<Curvature>,
+    /// In a chart of joint displacements.
+    pub(super) curved: Option<Curved>,
     /// BᵀS² of the sample, N × 6E.
     pub(super) coordinates: Packed,
     /// Place in the chart.
@@ -132,12 +139,13 @@ impl BlendedModel {
     ///
     /// # Errors
     /// No sample, samples with other effectors, links or numbers of coordinates, a basis that is not orthonormal,
-    /// weights with p < 4 or odd, numbers that are not finite.
+    /// weights with p < 4 or odd, numbers that are not finite; in a chart of joint displacements, other weights than
+    /// [`Weights::Shepard`].
     pub fn new(data: BlendData) -> Result<Self, ModelError> {
         check(&data)?;
         let rotations = data.reference.iter().map(|p| p.rotation).collect();
         let chart = EffectorBlocks::from_parts(rotations, &data.basis, data.radius, data.range);
-        let samples = data.samples.iter().map(|s| prepare(&data, s)).collect();
+        let samples = (0..data.samples.len()).map(|i| prepare(&data, i)).collect();
         let joints = joint_blends(&data)?;
         let mut out = Self {
             chart,
@@ -165,9 +173,12 @@ impl BlendedModel {
         self
     }
 
-    /// The same blend with another way to force and matrices.
+    /// The same blend with another way to force and matrices; in a chart of joint displacements there is no other.
     #[must_use]
     pub fn with_blend(mut self, blend: Blend) -> Self {
+        if self.is_curved() {
+            return self;
+        }
         self.blend = blend;
         self.matrices = (blend != Blend::Energy).then(|| self.families());
         self
@@ -274,13 +285,19 @@ impl BlendedModel {
         &self.samples[i].place
     }
 
-    /// Twist of effector `e` from its reference pose, exponential coordinates: B_e x.
+    /// Twist of effector `e` from its reference pose, exponential coordinates: B_e x in a chart of poses.
     pub fn effector_twist(&self, e: usize, x: &[f64]) -> Twist {
+        if self.is_curved() {
+            return self.data.reference[e].twist_to(&self.effector_pose(e, x));
+        }
         chart_twist(&self.data.basis, e, x)
     }
 
-    /// World pose of effector `e`: H_ref,e exp(B_e x).
+    /// World pose of effector `e`: H_ref,e exp(B_e x) in a chart of poses.
     pub fn effector_pose(&self, e: usize, x: &[f64]) -> Pose {
+        if self.is_curved() {
+            return self.evaluated(x).poses[e];
+        }
         self.data.reference[e].displaced(self.effector_twist(e, x))
     }
 
@@ -297,6 +314,11 @@ impl BlendedModel {
     /// Weights of the samples at `x`; their sum is 1.
     pub fn weights(&self, x: &[f64]) -> Vec<f64> {
         self.evaluated(x).weights
+    }
+
+    /// The chart is one of joint displacements ([`ChartSample`]).
+    pub fn is_curved(&self) -> bool {
+        !self.data.chart.is_empty()
     }
 
     pub(super) fn is_bent(&self) -> bool {
@@ -359,13 +381,18 @@ fn stretched(dual: &Matrix, hessian: &Matrix) -> Matrix {
     dual.mul(&hessian.mul(&dual.transpose())).symmetric_part()
 }
 
-fn prepare(data: &BlendData, s: &SampleData) -> Prepared {
+fn prepare(data: &BlendData, i: usize) -> Prepared {
+    let s = &data.samples[i];
     let model = s.model.data();
+    let chart = data.chart.get(i);
     let dual_chart = dual(&data.basis, data.radius);
     let twist_of = |e: usize, pose: &Pose| data.reference[e].twist_to(pose).to_array();
     let twists: Vec<f64> =
         model.effectors.iter().enumerate().flat_map(|(e, f)| twist_of(e, &f.rest)).collect();
-    let place = dual_chart.transpose_mul_vec(&twists);
+    let place = match chart {
+        Some(c) => c.place.clone(),
+        None => dual_chart.transpose_mul_vec(&twists),
+    };
     let dual_own = dual(&model.basis, model.radius);
     // ∂ξ_i/∂x at the sample, where J_r(ξ_i) = 1: J_r(ξ_ref) B.
     let mut rate = Matrix::zeros(data.basis.rows(), data.basis.columns());
@@ -377,7 +404,10 @@ fn prepare(data: &BlendData, s: &SampleData) -> Prepared {
             rate.row_mut(6 * e + i).copy_from_slice(moved.row(i));
         }
     }
-    let own_rate = dual_own.transpose_mul(&rate);
+    let own_rate = match chart {
+        Some(c) => c.rate.clone(),
+        None => dual_own.transpose_mul(&rate),
+    };
     let congruence = |m: &Matrix| own_rate.transpose_mul(&m.mul(&own_rate)).symmetric_part();
     let static_wrench: Vec<f64> =
         model.effectors.iter().flat_map(|f| f.static_wrench.to_array()).collect();
@@ -395,6 +425,7 @@ fn prepare(data: &BlendData, s: &SampleData) -> Prepared {
         inverse_rest: model.effectors.iter().map(|f| f.rest.inverse()).collect(),
         static_wrench,
         curvature,
+        curved: chart.map(|c| Curved::new(c, model, s.model.static_force())),
         stiffness: Packed::new(&stiffness),
         stretch: (0..stiffness.rows()).map(|k| sqrt(stiffness[(k, k)].abs())).collect(),
         metric: metric(data, &stiffness).as_ref().map(Packed::new),
@@ -429,67 +460,6 @@ fn metric(data: &BlendData, stiffness: &Matrix) -> Option<Matrix> {
         };
         (0..n).map(part).sum::<f64>() / (scale(i) * scale(j))
     }))
-}
-
-fn check(d: &BlendData) -> Result<(), ModelError> {
-    let size = |quantity, found, expected| match found == expected {
-        true => Ok(()),
-        false => Err(ModelError::WrongSize { quantity, found, expected }),
-    };
-    let finite = |quantity, ok| if ok { Ok(()) } else { Err(ModelError::NotFinite { quantity }) };
-    let first = d.samples.first().ok_or(ModelError::NoSample)?.model.data();
-    finite("radius", d.radius.is_finite() && d.radius > 0.0)?;
-    finite("range", d.range > 0.0)?;
-    finite("basis", d.basis.is_finite())?;
-    finite("reference pose", d.reference.iter().all(Pose::is_finite))?;
-    size("basis rows", d.basis.rows(), 6 * d.reference.len())?;
-    let exponent = match d.weights {
-        Weights::Shepard { exponent }
-        | Weights::Neighbours { exponent, .. }
-        | Weights::Metric { exponent, .. } => Some(exponent),
-        Weights::Printed => None,
-    };
-    if let Weights::Metric { energy, .. } = d.weights {
-        finite("energy of the weights' metric", energy.is_finite() && energy > 0.0)?;
-    }
-    if let Weights::Neighbours { count: 0, .. } = d.weights {
-        return Err(ModelError::NoSample);
-    }
-    if let Some(exponent) = exponent.filter(|p| !(4..=64).contains(p) || p % 2 == 1) {
-        return Err(ModelError::WeightExponent { exponent });
-    }
-    orthonormal("basis", &d.basis, d.radius)?;
-    for s in &d.samples {
-        let m = s.model.data();
-        finite("potential", s.potential.is_finite())?;
-        size("effectors of a sample", m.effectors.len(), d.reference.len())?;
-        let n = d.basis.columns();
-        if s.curvature.rows() > 0 || s.curvature.columns() > 0 {
-            size("curvature rows", s.curvature.rows(), n)?;
-            size("curvature columns", s.curvature.columns(), pairs(n))?;
-        }
-        finite("curvature", s.curvature.is_finite())?;
-        size("coordinates of a sample", m.basis.columns(), d.basis.columns())?;
-        size("links of a sample", m.links.len(), first.links.len())?;
-        let servos = m.servos.len();
-        size("servos of a sample", servos, first.servos.len())?;
-        size("servo forces of a sample", s.servos.force.len(), servos)?;
-        size("servo stiffness rows", s.servos.stiffness.rows(), servos)?;
-        size("servo stiffness columns", s.servos.stiffness.columns(), servos)?;
-        let forces = s.servos.force.iter().all(|f| f.is_finite());
-        finite("servo terms", forces && s.servos.stiffness.is_finite())?;
-        orthonormal("basis of a sample", &m.basis, m.radius)?;
-    }
-    Ok(())
-}
-
-/// BᵀS²B = 1 to rounding.
-fn orthonormal(quantity: &'static str, b: &Matrix, radius: f64) -> Result<(), ModelError> {
-    let gram = dual(b, radius).transpose_mul(b);
-    if sum(&gram, -1.0, &Matrix::identity(b.columns())).max_abs() < 1e-9 {
-        return Ok(());
-    }
-    Err(ModelError::NotOrthonormal { quantity })
 }
 
 /// The logarithm of each effector's pose relative to a sample's.

@@ -48,6 +48,7 @@ impl BlendedModel {
     ) -> Result<StaticSolution, ModelError> {
         crate::statics::check_loads(loads, self.effector_count())?;
         crate::state::check("servo targets", servo_targets, self.servo_count())?;
+        self.check_targets(servo_targets)?;
         let mut out = StaticSolution {
             eta: vec![0.0; self.dof()],
             status: StaticStatus::Converged,
@@ -92,8 +93,9 @@ impl BlendedModel {
             let energy = here.energy;
             let load: Vec<f64> = here.gradient.iter().zip(&force).map(|(u, f)| u - f).collect();
             residual = force.iter().fold(0.0f64, |m, f| m.max(f.abs())) / size;
-            let turned = (0..self.effector_count())
-                .any(|e| self.effector_twist(e, x).angular.length() >= core::f64::consts::PI);
+            let turned = !self.is_curved()
+                && (0..self.effector_count())
+                    .any(|e| self.effector_twist(e, x).angular.length() >= core::f64::consts::PI);
             if turned {
                 return (StaticStatus::OutOfRange, i, residual);
             }
@@ -159,7 +161,7 @@ impl BlendedModel {
         here: &mut Evaluation,
     ) -> (Vec<f64>, f64) {
         here.at(self, x);
-        let load = self.generalised_force(x, loads);
+        let load = self.generalised_force_of(here, x, loads);
         let mut size = f64::MIN_POSITIVE;
         let force = here.gradient.iter().zip(&load).map(|(u, g)| {
             size = size.max(u.abs()).max(scale * g.abs());
@@ -193,10 +195,25 @@ impl BlendedModel {
         out
     }
 
-    /// g = Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e, padded.
-    fn generalised_force(&self, x: &[f64], loads: &[EffectorLoad]) -> Vec<f64> {
+    /// What loads do on the coordinates at `x`: g = Σ_e J_eᵀ w_e, J_e ẋ the effector's motion.
+    ///
+    /// # Panics
+    /// If there are not N coordinates, or there is no such effector.
+    pub fn generalised_force(&self, x: &[f64], loads: &[EffectorLoad]) -> Vec<f64> {
+        let mut out = self.generalised_force_of(&self.evaluated(x), x, loads);
+        out.truncate(self.dof());
+        out
+    }
+
+    /// The same where the blend was evaluated at `x`, padded.
+    fn generalised_force_of(
+        &self,
+        here: &Evaluation,
+        x: &[f64],
+        loads: &[EffectorLoad],
+    ) -> Vec<f64> {
         let mut out = vec![0.0; self.dof().div_ceil(LANES) * LANES];
-        self.isa().run(Pull { model: self, x, loads, out: &mut out });
+        self.isa().run(Pull { model: self, here, x, loads, out: &mut out });
         out
     }
 }
@@ -220,6 +237,7 @@ fn shifted(slope: Matrix) -> (Matrix, bool) {
 
 struct Pull<'a> {
     model: &'a BlendedModel,
+    here: &'a Evaluation,
     x: &'a [f64],
     loads: &'a [EffectorLoad],
     out: &'a mut [f64],
@@ -230,20 +248,24 @@ impl Kernel for Pull<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        pull_loads(l, self.model, self.x, self.loads, self.out);
+        pull_loads(l, self.model, self.here, self.x, self.loads, self.out);
     }
 }
 
-/// Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e into a padded vector.
+/// Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e into a padded vector; `here` is the evaluation at `x`.
 #[inline(always)]
 pub(super) fn pull_loads<L: Lanes>(
     l: L,
     model: &BlendedModel,
+    here: &Evaluation,
     x: &[f64],
     loads: &[EffectorLoad],
     out: &mut [f64],
 ) {
     out.fill(0.0);
+    if model.is_curved() {
+        return here.pull_chart_loads(loads, out, x.len());
+    }
     for load in loads {
         let e = load.effector;
         let twist = model.chart.twist(l, e, x);

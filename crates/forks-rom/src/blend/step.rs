@@ -94,7 +94,8 @@ impl BlendedState {
     /// [`ModelData::servos`](crate::ModelData::servos). The potential energy changes by what the servos' drives do.
     ///
     /// # Errors
-    /// A wrong length, numbers that are not finite; the state is then unchanged.
+    /// A wrong length, numbers that are not finite, targets other than 0 in a chart of joint displacements; the state is
+    /// then unchanged.
     pub fn set_servo_targets(
         &mut self,
         model: &BlendedModel,
@@ -102,6 +103,7 @@ impl BlendedState {
     ) -> Result<(), ModelError> {
         crate::state::check("servo targets", targets, model.servo_count())?;
         crate::state::check("chart coordinates", &self.x, model.dof())?;
+        model.check_targets(targets)?;
         self.servo_targets.clear();
         self.servo_targets.extend_from_slice(targets);
         self.driven = targets.iter().any(|s| *s != 0.0);
@@ -227,7 +229,7 @@ impl Kernel for Step<'_> {
     fn run<L: Lanes>(self, l: L) -> StepStatus {
         let Self { stepper: BlendedStepper { model, h }, state, loads } = self;
         let BlendedState { x, velocity, here, work, .. } = state;
-        pull_loads(l, model, x, loads, &mut work.force);
+        pull_loads(l, model, here, x, loads, &mut work.force);
         work.matrices(model, here);
         if !factor_system(&work.mass, &work.damping, &mut work.system, *h, x.len()) {
             return StepStatus::NotFinite;

@@ -8,9 +8,10 @@
 //! |---|---|
 //! | `SIZE` | counts N, E, samples; numbers radius, range (alone may be infinite); bytes kind of weights, kind of blend; counts exponent, neighbours (0 where the weights have none) |
 //! | `CHAR` | E poses reference, matrix basis 6E × N |
-//! | `SAMP` | per sample: number potential, count of bytes, the sample's reduced model as a whole file of its own; with s servos s numbers ∂U/∂s and matrix ∂²U/∂s² s × s; byte 1 and matrix of the curvature N × N(N+1)/2, or byte 0 |
+//! | `SAMP` | per sample: number potential, count of bytes, the sample's reduced model as a whole file of its own; with s servos s numbers ∂U/∂s and matrix ∂²U/∂s² s × s; byte 1 and matrix of the curvature N × N(N+1)/2, or byte 0. Then, for weights 4, per sample: N numbers place, N(N+1)(N+2)/6 numbers third order; matrices rate N × N, stiffness N × N, higher orders of effectors 6E × (N(N+1)/2 + N(N+1)(N+2)/6), second order of each link 6 × N(N+1)/2 and of each joint (rows as its map) |
 //!
-//! Weights: 0 Shepard, 1 as printed in \[A16\], 2 neighbours, 3 in the samples' metrics (then number ε follows). Blend: 0 energy, 1 eigenvectors, 2 log-Euclidean. Versions
+//! Weights: 0 Shepard, 1 as printed in \[A16\], 2 neighbours, 3 in the samples' metrics (then number ε follows), 4
+//! Shepard in a chart of joint displacements. Blend: 0 energy, 1 eigenvectors, 2 log-Euclidean. Versions
 //! follow the same rule as those of reduced models; there is one so far: 1.
 
 use alloc::{string::String, sync::Arc, vec::Vec};
@@ -24,8 +25,9 @@ use super::{
     write::Writer,
 };
 use crate::{
-    Blend, BlendData, BlendedModel, ReducedModel, SampleData, ServoTerms, Weights,
-    blend::curvature::pairs,
+    Blend, BlendData, BlendedModel, ChartSample, ModelData, ReducedModel, SampleData, ServoTerms,
+    Weights,
+    blend::{chart::triples, curvature::pairs},
 };
 
 /// First bytes of a file.
@@ -40,9 +42,10 @@ const SAMP: &str = "SAMP";
 impl BlendedModel {
     /// The blend as the bytes of a file; see the [format](crate::file::blend).
     pub fn to_bytes(&self) -> Vec<u8> {
-        let BlendData { reference, basis, radius, range, weights, samples } = self.data();
+        let BlendData { reference, basis, radius, range, weights, samples, chart } = self.data();
         let (kind, exponent, count) = match *weights {
-            Weights::Shepard { exponent } => (0, exponent, 0),
+            Weights::Shepard { exponent } if chart.is_empty() => (0, exponent, 0),
+            Weights::Shepard { exponent } => (4, exponent, 0),
             Weights::Printed => (1, 0, 0),
             Weights::Neighbours { exponent, count } => (2, exponent, count),
             Weights::Metric { exponent, .. } => (3, exponent, 0),
@@ -79,6 +82,12 @@ impl BlendedModel {
                 out.byte(u8::from(curvature.rows() > 0));
                 out.matrix(curvature);
             }
+            for ChartSample { place, rate, stiffness, cubic, twists, links, joints } in chart {
+                out.numbers(place.iter().chain(cubic).copied());
+                [rate, stiffness, twists].into_iter().chain(links).chain(joints).for_each(|m| {
+                    out.matrix(m);
+                });
+            }
         });
         out.finish()
     }
@@ -99,7 +108,7 @@ impl BlendedModel {
         let (kind, way) = (r.byte("kind of weights")?, r.byte("kind of blend")?);
         let (exponent, count) = (r.small("exponent")?, r.small("number of neighbours")?);
         let weights = match kind {
-            0 => Weights::Shepard { exponent },
+            0 | 4 => Weights::Shepard { exponent },
             1 => Weights::Printed,
             2 => Weights::Neighbours { exponent, count },
             3 => Weights::Metric { exponent, energy: r.number("energy of the weights' metric")? },
@@ -131,9 +140,14 @@ impl BlendedModel {
             };
             Ok(SampleData { model: Arc::new(model), potential, servos, curvature })
         })?;
+        let of = |s: &SampleData, r: &mut Reader<'_>| chart_sample(r, s.model.data());
+        let chart: Vec<ChartSample> = match kind {
+            4 => samples.iter().map(|s| of(s, &mut r)).collect::<Result<_, _>>()?,
+            _ => Vec::new(),
+        };
         r.end()?;
         file.end()?;
-        let data = BlendData { reference, basis, radius, range, weights, samples };
+        let data = BlendData { reference, basis, radius, range, weights, samples, chart };
         Ok(Self::new(data)?.with_blend(blend))
     }
 
@@ -141,4 +155,28 @@ impl BlendedModel {
     pub fn to_json(&self) -> String {
         json::blend(self)
     }
+}
+
+fn chart_sample(r: &mut Reader<'_>, m: &ModelData) -> Result<ChartSample, FileError> {
+    let n = m.basis.columns();
+    let (two, three) = (pairs(n), triples(n));
+    let place = r.list("place", n, 8, |r| r.number("place"))?;
+    let cubic = r.list("third order of the energy", three, 8, |r| r.number("third order"))?;
+    Ok(ChartSample {
+        place,
+        cubic,
+        rate: r.matrix("rate", n, n)?,
+        stiffness: r.matrix("stiffness", n, n)?,
+        twists: r.matrix("higher orders of effectors", m.basis.rows(), two + three)?,
+        links: m
+            .links
+            .iter()
+            .map(|_| r.matrix("second order of a link", 6, two))
+            .collect::<Result<_, _>>()?,
+        joints: m
+            .joints
+            .iter()
+            .map(|j| r.matrix("second order of a joint", j.map.rows(), two))
+            .collect::<Result<_, _>>()?,
+    })
 }

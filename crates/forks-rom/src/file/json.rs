@@ -6,8 +6,8 @@ use core::fmt::{self, Write as _};
 use forks_lie::{Matrix, Pose};
 
 use crate::{
-    BaseRest, Blend, BlendData, BlendedModel, EffectorRest, JointPath, JointRest, LinkRest,
-    ModelData, SampleData, Weights,
+    BaseRest, Blend, BlendData, BlendedModel, ChartSample, EffectorRest, JointPath, JointRest,
+    LinkRest, ModelData, SampleData, Weights,
 };
 
 /// The model on one line.
@@ -44,7 +44,7 @@ pub(super) fn json(data: &ModelData) -> String {
 
 /// A blend on one line.
 pub(super) fn blend(model: &BlendedModel) -> String {
-    let BlendData { reference, basis, radius, range, weights, samples } = model.data();
+    let BlendData { reference, basis, radius, range, weights, samples, chart } = model.data();
     let weights = match weights {
         Weights::Shepard { exponent } => {
             Object::default().field("kind", text("shepard")).field("exponent", show(exponent))
@@ -81,6 +81,20 @@ pub(super) fn blend(model: &BlendedModel) -> String {
         .field("weights", weights.end())
         .field("blend", text(way))
         .field("samples", list(samples.iter().map(sample)))
+        .field("chart", list(chart.iter().map(chart_sample)))
+        .end()
+}
+
+fn chart_sample(c: &ChartSample) -> String {
+    let ChartSample { place, rate, stiffness, cubic, twists, links, joints } = c;
+    Object::default()
+        .field("place", numbers(place.iter().copied()))
+        .field("rate", matrix(rate))
+        .field("stiffness", matrix(stiffness))
+        .field("cubic", numbers(cubic.iter().copied()))
+        .field("twists", matrix(twists))
+        .field("links", list(links.iter().map(matrix)))
+        .field("joints", list(joints.iter().map(matrix)))
         .end()
 }
 

@@ -130,5 +130,6 @@ pub(crate) fn blend(rng: &mut Rng, sizes: Sizes) -> BlendData {
         range: DEFAULT_RANGE,
         weights: Weights::Shepard { exponent: 4 },
         samples,
+        chart: vec![],
     }
 }

@@ -208,6 +208,23 @@ impl Motion for Floating {
         Some((p.linear, p.angular))
     }
 
+    fn joint_count(&self) -> usize {
+        self.model().reduced().data().joints.len()
+    }
+
+    fn find_joint(&self, name: &str) -> Option<(usize, usize)> {
+        let model = self.model().reduced();
+        let joint = model.find_joint(name)?;
+        Some((joint, model.data().joints[joint].map.rows()))
+    }
+
+    fn joint_coordinate(&self, joint: usize, coordinate: usize, row: &mut [f64]) -> f64 {
+        let model = self.model().reduced();
+        row[..6].fill(0.0);
+        row[6..].copy_from_slice(model.joint_row(joint, coordinate));
+        model.joint_coordinate(joint, coordinate, self.state.shape())
+    }
+
     fn link_count(&self) -> usize {
         self.shown.len()
     }

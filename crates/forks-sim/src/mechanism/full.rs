@@ -11,7 +11,7 @@ use forks_mechanism::{Joint, JointKind, LinkId, Mechanism, link_twists, loops};
 use forks_reduce::{Drive, Effector};
 use forks_rom::{EffectorLoad, LoadFrame, ModelError, StepStatus};
 
-use super::{EffectorState, Motion};
+use super::{EffectorState, Motion, full_joints};
 use crate::twin::{FullMechanism, Gravity, with_gravity};
 
 /// The solver and its state. Coordinates are the positions of all joints; v = u, the velocities of the independent
@@ -26,6 +26,8 @@ pub(crate) struct Full {
     forces: Vec<f64>,
     /// Positions at which targets 0 are at rest.
     start: Vec<f64>,
+    /// Positions at the start: of the linearisation, where there is one.
+    origin: Vec<f64>,
     gravity: Gravity,
     /// Links that are shown.
     shown: Vec<usize>,
@@ -61,6 +63,7 @@ impl Full {
             targets: vec![0.0; f.servos.len()],
             forces: Vec::new(),
             start: m.start_positions(),
+            origin: stepper.positions().to_vec(),
             gravity: f.gravity,
             states: vec![empty; f.effectors.len()],
             velocity,
@@ -280,6 +283,19 @@ impl Motion for Full {
             sum.1 += pose.rotation * p.torque + pose.translation.cross(linear);
         }
         Some(sum)
+    }
+
+    fn joint_count(&self) -> usize {
+        self.mechanism().joints().len()
+    }
+
+    fn find_joint(&self, name: &str) -> Option<(usize, usize)> {
+        let joint = self.mechanism().joints().iter().position(|j| j.name == name)?;
+        Some((joint, self.mechanism().joints()[joint].dof()))
+    }
+
+    fn joint_coordinate(&self, joint: usize, coordinate: usize, row: &mut [f64]) -> f64 {
+        full_joints::joint_coordinate(&self.stepper, &self.origin, joint, coordinate, row)
     }
 
     fn link_count(&self) -> usize {

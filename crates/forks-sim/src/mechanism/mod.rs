@@ -7,6 +7,8 @@ mod blended;
 mod floating;
 #[cfg(feature = "twin")]
 mod full;
+#[cfg(feature = "twin")]
+mod full_joints;
 mod single;
 
 pub(crate) use blended::Blended;
@@ -98,6 +100,22 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
     /// Linear momentum and angular momentum about the origin, where nothing holds the mechanism.
     fn momentum(&self) -> Option<(DVec3, DVec3)> {
         None
+    }
+
+    /// Joints that the model knows.
+    fn joint_count(&self) -> usize {
+        0
+    }
+
+    /// A joint and how many coordinates it has, by name.
+    fn find_joint(&self, _name: &str) -> Option<(usize, usize)> {
+        None
+    }
+
+    /// θ, a coordinate of a joint at the present state, and ∂θ/∂v into `row`.
+    fn joint_coordinate(&self, _joint: usize, _coordinate: usize, row: &mut [f64]) -> f64 {
+        row.fill(0.0);
+        0.0
     }
 
     /// Links whose poses the model knows.

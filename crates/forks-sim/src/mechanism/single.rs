@@ -101,6 +101,20 @@ impl Motion for Single {
         self.model().energy(&self.state) - self.kinetic_energy()
     }
 
+    fn joint_count(&self) -> usize {
+        self.model().data().joints.len()
+    }
+
+    fn find_joint(&self, name: &str) -> Option<(usize, usize)> {
+        let joint = self.model().find_joint(name)?;
+        Some((joint, self.model().data().joints[joint].map.rows()))
+    }
+
+    fn joint_coordinate(&self, joint: usize, coordinate: usize, row: &mut [f64]) -> f64 {
+        row.copy_from_slice(self.model().joint_row(joint, coordinate));
+        self.model().joint_coordinate(joint, coordinate, &self.state)
+    }
+
     fn link_count(&self) -> usize {
         self.shown.len()
     }

@@ -5,8 +5,6 @@ use std::{path::Path, sync::Arc};
 use forks_dynamics::Loads;
 use forks_lie::{Pose, Twist, glam::DVec3};
 use forks_mechanism::Geometry;
-#[cfg(feature = "twin")]
-use forks_mechanism::Preparation;
 use forks_reduce::Problem;
 use forks_rom::{BaseCoupling, BlendedModel, FloatingModel, FloatingState, ReducedModel};
 
@@ -103,26 +101,6 @@ impl Scene {
         }
         let model = Arc::new(reduced(m, problem)?);
         Ok(self.world.add_mechanism(&m.name, model, m.placement)?)
-    }
-
-    /// The mechanism with all its joints, in the state in which its reduced model starts.
-    #[cfg(feature = "twin")]
-    fn add_full(
-        &mut self,
-        m: &SceneMechanism,
-        problem: &Problem,
-    ) -> Result<MechanismHandle, SceneError> {
-        use crate::twin::{FullMechanism, Gravity};
-        let full = if m.floating {
-            let names: Vec<&str> = m.effectors.iter().map(String::as_str).collect();
-            let preparation = Preparation { servos: true, ..Preparation::default() };
-            FullMechanism::new(&m.mechanism, &preparation, &names).map_err(|e| m.reduce_error(e))?
-        } else if m.gravity {
-            FullMechanism::of(problem).from_positions(&m.equilibrium(problem)?.q)
-        } else {
-            FullMechanism::of(problem).under(Gravity::Off)
-        };
-        Ok(self.world.add_full(&m.name, &full, m.placement)?)
     }
 
     fn add_body(&mut self, spec: &BodySpec) -> Result<(), SceneError> {

@@ -24,6 +24,8 @@ mod combine;
 mod error;
 mod export;
 mod form;
+#[cfg(feature = "twin")]
+mod full;
 mod mechanism;
 mod script;
 pub mod spec;

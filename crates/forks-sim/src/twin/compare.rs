@@ -88,35 +88,78 @@ pub fn compare_driven(
     subjects: &[Subject],
     mut script: impl FnMut(&mut World, usize) -> Result<(), SimError>,
 ) -> Result<Comparison, SimError> {
-    let mut pairs = subjects
-        .iter()
-        .map(|s| Pair::new(s, reduced, full))
-        .collect::<Result<Vec<_>, SimError>>()?;
-    let (mut made, mut out_of_range) = (0, 0);
-    let mut last = [WorldStatus::Completed; 2];
-    let start = full.time();
-    while made < steps {
+    let mut side_by_side = SideBySide::new(reduced, full, subjects)?;
+    for made in 0..steps {
         script(reduced, made)?;
         script(full, made)?;
-        last = [reduced.step().status, full.step().status];
-        if last.iter().any(|s| matches!(s, WorldStatus::NotFinite { .. })) {
+        let ended = [reduced.step().status, full.step().status];
+        if !side_by_side.record(reduced, full, ended)? {
             break;
         }
-        made += 1;
-        out_of_range += usize::from(matches!(last[0], WorldStatus::OutOfRange { .. }));
-        for pair in &mut pairs {
-            pair.record(reduced, full, full.time() - start)?;
-        }
     }
-    Ok(Comparison {
-        deviations: pairs.into_iter().map(|p| p.deviation).collect(),
-        steps: made,
-        reduced: last[0],
-        full: last[1],
-        out_of_range,
-    })
+    Ok(side_by_side.comparison())
 }
 
+/// A comparison of worlds that something else steps.
+#[derive(Clone, Debug)]
+pub struct SideBySide {
+    pairs: Vec<Pair>,
+    start: f64,
+    steps: usize,
+    last: [WorldStatus; 2],
+    out_of_range: usize,
+}
+
+impl SideBySide {
+    /// Begins with the worlds as they are.
+    ///
+    /// # Errors
+    /// As [`compare`].
+    pub fn new(reduced: &World, full: &World, subjects: &[Subject]) -> Result<Self, SimError> {
+        let pairs = subjects.iter().map(|s| Pair::new(s, reduced, full));
+        Ok(Self {
+            pairs: pairs.collect::<Result<_, SimError>>()?,
+            start: full.time(),
+            steps: 0,
+            last: [WorldStatus::Completed; 2],
+            out_of_range: 0,
+        })
+    }
+
+    /// Compares after a step of both, which ended like this (reduced, full); false where one was not made.
+    ///
+    /// # Errors
+    /// Worlds without one of the subjects.
+    pub fn record(
+        &mut self,
+        reduced: &World,
+        full: &World,
+        ended: [WorldStatus; 2],
+    ) -> Result<bool, SimError> {
+        self.last = ended;
+        if ended.iter().any(|s| matches!(s, WorldStatus::NotFinite { .. })) {
+            return Ok(false);
+        }
+        self.steps += 1;
+        self.out_of_range += usize::from(matches!(ended[0], WorldStatus::OutOfRange { .. }));
+        let time = full.time() - self.start;
+        self.pairs.iter_mut().try_for_each(|p| p.record(reduced, full, time))?;
+        Ok(true)
+    }
+
+    /// What was found so far.
+    pub fn comparison(&self) -> Comparison {
+        Comparison {
+            deviations: self.pairs.iter().map(|p| p.deviation).collect(),
+            steps: self.steps,
+            reduced: self.last[0],
+            full: self.last[1],
+            out_of_range: self.out_of_range,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
 struct Pair {
     size: f64,
     start: Pose,

@@ -8,7 +8,7 @@
 
 mod compare;
 
-pub use compare::{Comparison, Deviation, Subject, compare, compare_driven};
+pub use compare::{Comparison, Deviation, SideBySide, Subject, compare, compare_driven};
 
 use std::sync::Arc;
 

@@ -72,11 +72,11 @@ class Recording {
     return out;
   }
 
-  /** The largest contact force of the whole recording. */
-  largestForce() {
-    let largest = 0;
-    const c = this.contactNumbers;
-    for (let k = 0; k < c.length; k += 6) largest = Math.max(largest, Math.hypot(c[k + 3], c[k + 4], c[k + 5]));
-    return largest;
+  /** A contact force that nine of ten of the whole recording do not exceed; 0 without contacts. */
+  typicalForce() {
+    const c = this.contactNumbers, forces = new Float64Array(c.length / 6);
+    for (let k = 0; k < forces.length; k++) forces[k] = Math.hypot(c[6 * k + 3], c[6 * k + 4], c[6 * k + 5]);
+    const pushing = forces.filter((f) => f > 0).sort();
+    return pushing.length > 0 ? pushing[Math.floor(0.9 * (pushing.length - 1))] : 0;
   }
 }

@@ -18,6 +18,9 @@ function ownSurfaces() {
   }));
 }
 
+/** Arrows of forces are no longer than this many times that of a typical force. */
+const LONGEST_ARROW = 4;
+
 class Scene {
   constructor(recording) {
     const data = recording.data;
@@ -36,11 +39,11 @@ class Scene {
     this.rod = this.surfaces.length;
     this.tip = this.rod + 1;
     this.surfaces.push(...ownSurfaces());
-    this.radii = this.surfaces.map((s) => reachOf(s.positions));
+    this.reaches = this.surfaces.map((s) => reachOf(s.positions));
     const prepared = (parts) => parts.map((p) => ({ ...p, affine: affineOfPose(p.pose, 0, p.scale, new Float64Array(12)) }));
     this.bodies = recording.bodies.map((b) => ({ ...b, parts: prepared(b.parts) }));
     this.scenery = prepared(data.scenery);
-    this.largestForce = recording.largestForce();
+    this.typicalForce = recording.typicalForce();
     this.measure();
     this.batches = [0, 1, 2, 3].map(() => this.surfaces.map((_, i) => new Batch(i)));
     this.affines = this.bodies.map(() => new Float64Array(12)); // world from body
@@ -51,31 +54,46 @@ class Scene {
     const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
     const include = (p, r) => {
       for (let n = 0; n < 3; n++) {
-        low[n] = Math.min(low[n], p[n] - r);
-        high[n] = Math.max(high[n], p[n] + r);
+        low[n] = Math.min(low[n], p[n] - r[n]);
+        high[n] = Math.max(high[n], p[n] + r[n]);
       }
     };
-    const recording = this.recording, every = Math.max(1, Math.floor((recording.frames * this.bodies.length) / 200000));
-    const reach = this.bodies.map((b) => Math.max(0, ...b.parts.map((p) => this.partReach(p))));
+    const includePart = (affine, part) => {
+      include([affine[3], affine[7], affine[11]], this.halfSizes(affine, part.surface));
+    };
+    const recording = this.recording, point = [0, 0, 0], world = new Float64Array(12), whole = new Float64Array(12);
+    const parts = this.bodies.reduce((sum, b) => sum + b.parts.length, this.bodies.length);
+    const every = Math.max(1, Math.floor((recording.frames * parts) / 200000));
     for (let f = 0; f < recording.frames; f += every) {
-      for (let b = 0; b < this.bodies.length; b++) include(recording.position(f, b), reach[b]);
+      this.bodies.forEach((body, b) => {
+        affineOfPose(recording.poses, POSE * (this.bodies.length * f + b), UNIT_SCALE, world);
+        include([world[3], world[7], world[11]], point);
+        for (const part of body.parts) {
+          affineProduct(world, part.affine, whole, 0);
+          includePart(whole, part);
+        }
+      });
     }
     for (const segment of recording.data.segments) {
-      for (const end of segment.ends) if (end.body === null) include(end.point, 0);
+      for (const end of segment.ends) if (end.body === null) include(end.point, point);
     }
     if (this.bodies.length === 0) {
-      for (const part of this.scenery) include(part.pose.slice(0, 3), this.radii[part.surface] * Math.max(...part.scale));
+      for (const part of this.scenery) includePart(part.affine, part);
     }
     if (!(low[0] <= high[0])) { low.fill(-1); high.fill(1); }
-    if (norm(subtract(high, low)) === 0) include(low.slice(), 1e-3); // a single point
+    if (norm(subtract(high, low)) === 0) include(low.slice(), [1e-3, 1e-3, 1e-3]); // a single point
     this.box = [low, high];
     this.radius = norm(subtract(high, low)) / 2;
     this.lowest = low[2];
   }
 
-  /** Distance of the farthest point of a part from the origin of its body. */
-  partReach(part) {
-    return norm(part.pose) + this.radii[part.surface] * Math.max(...part.scale);
+  /** Half the sides of a box along the world's axes around a surface that an affine map places. */
+  halfSizes(affine, surface) {
+    const { radius, cube } = this.reaches[surface];
+    return [0, 4, 8].map((r) => {
+      const x = Math.abs(affine[r]), y = Math.abs(affine[r + 1]), z = Math.abs(affine[r + 2]);
+      return Math.min(radius * Math.hypot(x, y, z), cube * (x + y + z));
+    });
   }
 
   /** Moves everything to a time. The result is what `Renderer.draw` takes. */
@@ -149,8 +167,10 @@ class Scene {
 
   /** An arrow that is a third of the scene's radius long for the largest force of the recording. */
   placeForce(point, force) {
-    if (this.largestForce === 0) return;
-    const tip = add(point, scaled(force, (0.33 * this.radius * this.arrowScale) / this.largestForce));
+    if (this.typicalForce === 0) return;
+    // An impact would otherwise make all other arrows too short to see, or its own leave the picture.
+    const relative = Math.min(norm(force) / this.typicalForce, LONGEST_ARROW);
+    const tip = add(point, scaled(direction(force), 0.25 * this.radius * this.arrowScale * relative));
     this.arrow(this.batches[3], point, tip, 0.006 * this.radius, this.forceColour, -1);
   }
 
@@ -182,11 +202,13 @@ class Scene {
 const UNIT_SCALE = [1, 1, 1];
 const IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0];
 
-/** Distance of the farthest corner from the origin. */
+/** Largest distance from the origin of a surface's points, and half the side of the cube around the origin that holds them. */
 function reachOf(positions) {
-  let square = 0;
+  let square = 0, cube = 0;
   for (let i = 0; i < positions.length; i += 3) {
-    square = Math.max(square, positions[i] ** 2 + positions[i + 1] ** 2 + positions[i + 2] ** 2);
+    const [x, y, z] = [positions[i], positions[i + 1], positions[i + 2]].map(Math.abs);
+    square = Math.max(square, x * x + y * y + z * z);
+    cube = Math.max(cube, x, y, z);
   }
-  return Math.sqrt(square);
+  return { radius: Math.sqrt(square), cube };
 }

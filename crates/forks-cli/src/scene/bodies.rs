@@ -1,0 +1,244 @@
+//! What a scene looks like: free bodies, links of mechanisms, effectors, ground.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use forks_io::animation::{Animation, Body, Colour, End, Form, Segment, Shape};
+use forks_mechanism::{
+    Geometry, LinkId,
+    lie::{Pose, glam::DVec3},
+};
+use forks_sim::{
+    MechanismHandle, Owner,
+    scene::{Scene, SceneMechanism},
+};
+
+use crate::{error::CliError, scene::refused};
+
+/// Radius of a skeleton's bars over the mechanism's extent, and over a typical bar's length.
+const BAR: [f64; 2] = [0.006, 0.12];
+
+/// Radius of a link's knob over that of the bars.
+const KNOB: f64 = 1.6;
+
+/// Opacity of a model's shapes that touch nothing.
+const PALE: u8 = 60;
+
+/// Where the pose of a body comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Source {
+    /// A body, or an effector as contact sees it.
+    Owner(Owner),
+    /// A link by its number among those that the mechanism's model knows.
+    Link(MechanismHandle, usize),
+}
+
+/// What is drawn, and where its poses come from.
+pub(super) struct Drawn {
+    pub(super) animation: Animation,
+    pub(super) sources: Vec<Source>,
+}
+
+impl Drawn {
+    /// Bodies first, then mechanism after mechanism.
+    pub(super) fn new(scene: &Scene) -> Result<Self, CliError> {
+        let mut drawn =
+            Self { animation: Animation::new(scene.spec.title.clone()), sources: Vec::new() };
+        let paragraphs = scene.spec.about.split("\n\n");
+        let lines = paragraphs.map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));
+        drawn.animation.notes.extend(lines.filter(|p| !p.is_empty()));
+        for body in &scene.spec.bodies {
+            let handle = scene.body(&body.name).expect("a body of this scene");
+            drawn.add(Body { name: body.name.clone(), shapes: Vec::new() }, Owner::Body(handle));
+        }
+        let count = scene.spec.bodies.len();
+        let mut colours = Vec::new();
+        for (k, m) in scene.mechanisms.iter().enumerate() {
+            let colour = Colour::palette(count + k);
+            let handle = drawn.add_mechanism(scene, m, colour)?;
+            colours.push((handle, lighter(colour)));
+        }
+        drawn.add_contact_shapes(scene, &colours);
+        Ok(drawn)
+    }
+
+    fn add(&mut self, body: Body, owner: Owner) {
+        self.animation.bodies.push(body);
+        self.sources.push(Source::Owner(owner));
+    }
+
+    /// Links with the model's shapes or a skeleton; effectors that are no links.
+    fn add_mechanism(
+        &mut self,
+        scene: &Scene,
+        m: &SceneMechanism,
+        colour: Colour,
+    ) -> Result<MechanismHandle, CliError> {
+        let handle = scene.mechanism(&m.name).expect("a mechanism of this scene");
+        let world = &scene.world;
+        let refuse = |e: forks_sim::SimError| refused(m.name.as_ref(), e.into());
+        let mut known: BTreeMap<LinkId, usize> = BTreeMap::new();
+        for (k, name) in world.link_names(handle).map_err(refuse)?.enumerate() {
+            let Some(link) = m.mechanism.find_link(name).filter(|l| *l != LinkId::WORLD) else {
+                continue;
+            };
+            known.insert(link, self.sources.len());
+            let body = Body { name: format!("{}/{name}", m.name), shapes: Vec::new() };
+            self.animation.bodies.push(body);
+            // Where a link is an effector, contact and picture agree on its pose.
+            let effector = m.effectors.iter().position(|e| e == name);
+            self.sources.push(match effector {
+                Some(effector) => Source::Owner(Owner::Effector { mechanism: handle, effector }),
+                None => Source::Link(handle, k),
+            });
+        }
+        let dressed = self.add_own_shapes(scene, m, &known, colour);
+        let poses = start_poses(scene, handle, &known, &self.sources);
+        self.add_skeleton(m, &known, &dressed, &poses, colour);
+        for (effector, name) in m.effectors.iter().enumerate() {
+            let owner = Owner::Effector { mechanism: handle, effector };
+            if self.body_of(owner).is_none() {
+                let name = format!("{}/{name}", m.name);
+                self.add(Body { name, shapes: Vec::new() }, owner);
+            }
+        }
+        Ok(handle)
+    }
+
+    /// The model's own shapes but those that touch, which come with the world's; returns the links that have some.
+    fn add_own_shapes(
+        &mut self,
+        scene: &Scene,
+        m: &SceneMechanism,
+        known: &BTreeMap<LinkId, usize>,
+        colour: Colour,
+    ) -> BTreeSet<LinkId> {
+        let spec = scene.spec.mechanisms.iter().find(|s| s.name == m.name);
+        let touching = spec.is_some_and(|s| s.own_shapes);
+        let frames = m.effector_frames().unwrap_or_default();
+        let mut dressed = BTreeSet::new();
+        for s in m.mechanism.shapes().iter().filter(|s| s.geometry != Geometry::Plane) {
+            let Some(&body) = known.get(&s.link) else { continue };
+            dressed.insert(s.link);
+            if touching && frames.iter().any(|f| f.link == s.link) {
+                continue;
+            }
+            if let Some(form) = form(&forks_sim::Form::Geometry(s.geometry.clone())) {
+                let shape =
+                    Shape::new(form).at(s.link_from_shape).coloured(colour.with_alpha(PALE));
+                self.animation.bodies[body].shapes.push(shape);
+            }
+        }
+        dressed
+    }
+
+    /// From the frame of each link to its joints, and a knob at the frame of those without shapes.
+    fn add_skeleton(
+        &mut self,
+        m: &SceneMechanism,
+        known: &BTreeMap<LinkId, usize>,
+        dressed: &BTreeSet<LinkId>,
+        poses: &[Pose],
+        colour: Colour,
+    ) {
+        let ends = m.mechanism.joints().iter().flat_map(|j| {
+            [(j.parent, j.parent_from_joint), (j.child, j.child_from_joint)]
+                .map(|(link, pose)| (link, pose.translation))
+        });
+        let bars: Vec<(usize, DVec3)> = ends
+            .filter_map(|(link, point)| Some((*known.get(&link)?, point)))
+            .filter(|(_, p)| *p != DVec3::ZERO)
+            .collect();
+        let radius = bar_radius(poses, &bars);
+        for (body, point) in bars {
+            let bar = Segment::new(End::origin(body), End::of(body, point));
+            self.animation.segments.push(bar.thick(radius).coloured(colour));
+        }
+        for (_, body) in known.iter().filter(|(link, _)| !dressed.contains(link)) {
+            let knob = Shape::new(Form::Sphere { radius: KNOB * radius }).coloured(colour);
+            self.animation.bodies[*body].shapes.push(knob);
+        }
+    }
+
+    /// The world's shapes, on those that carry them.
+    fn add_contact_shapes(&mut self, scene: &Scene, colours: &[(MechanismHandle, Colour)]) {
+        for (owner, shape) in scene.shapes() {
+            let Some(form) = form(&shape.form) else { continue };
+            let mut drawn = Shape::new(form).at(shape.owner_from_shape);
+            if let Owner::Effector { mechanism, .. } = owner {
+                drawn.colour = colours.iter().find(|(m, _)| *m == mechanism).map(|(_, c)| *c);
+            }
+            match self.body_of(owner) {
+                Some(body) => self.animation.bodies[body].shapes.push(drawn),
+                None => self.animation.scenery.push(drawn),
+            }
+        }
+    }
+
+    fn body_of(&self, owner: Owner) -> Option<usize> {
+        self.sources.iter().position(|s| matches!(s, Source::Owner(o) if *o == owner))
+    }
+}
+
+/// Half way to white: what touches stands out from what carries it.
+fn lighter(colour: Colour) -> Colour {
+    let [r, g, b] = colour.rgb.map(|c| c + (255 - c) / 2);
+    Colour::rgb(r, g, b)
+}
+
+/// Poses at the start of the links with the given bodies.
+fn start_poses(
+    scene: &Scene,
+    handle: MechanismHandle,
+    known: &BTreeMap<LinkId, usize>,
+    sources: &[Source],
+) -> Vec<Pose> {
+    let mut links = Vec::new();
+    // A mechanism that is not there has no links in `known`.
+    let _ = scene.world.link_poses(handle, &mut links);
+    known
+        .values()
+        .map(|&body| match sources[body] {
+            Source::Link(_, k) => links[k],
+            Source::Owner(owner) => scene.owner_pose(owner),
+        })
+        .collect()
+}
+
+/// A radius that suits the mechanism's extent and its typical bar.
+fn bar_radius(poses: &[Pose], bars: &[(usize, DVec3)]) -> f64 {
+    let places = poses.iter().map(|p| p.translation);
+    let low = places.clone().fold(DVec3::INFINITY, DVec3::min);
+    let high = places.fold(DVec3::NEG_INFINITY, DVec3::max);
+    let mut lengths: Vec<f64> = bars.iter().map(|(_, p)| p.length()).collect();
+    lengths.sort_by(f64::total_cmp);
+    let typical = lengths.get(lengths.len() / 2).copied().unwrap_or(0.1);
+    let extent = if poses.len() > 1 { (high - low).length() } else { typical };
+    (BAR[0] * extent.max(typical)).min(BAR[1] * typical).max(f64::from(f32::MIN_POSITIVE))
+}
+
+/// A form as the picture has it.
+fn form(form: &forks_sim::Form) -> Option<Form> {
+    Some(match form {
+        forks_sim::Form::Geometry(geometry) => match geometry {
+            Geometry::Plane => Form::Plane,
+            Geometry::Sphere { radius } => Form::Sphere { radius: *radius },
+            Geometry::Capsule { radius, half_length } => {
+                Form::Capsule { radius: *radius, half_length: *half_length }
+            }
+            Geometry::Cylinder { radius, half_length } => {
+                Form::Cylinder { radius: *radius, half_length: *half_length }
+            }
+            Geometry::Box { half_extents } => Form::Box { half_extents: *half_extents },
+            Geometry::Ellipsoid { radii } => Form::Ellipsoid { radii: *radii },
+            _ => return None,
+        },
+        forks_sim::Form::Hull { points } => Form::Hull { points: points.clone() },
+        forks_sim::Form::Mesh { vertices, triangles } => {
+            Form::Mesh { vertices: vertices.clone(), triangles: triangles.clone() }
+        }
+        forks_sim::Form::HeightField { size, columns, heights } => {
+            Form::HeightField { size: *size, columns: *columns, heights: heights.clone() }
+        }
+        _ => return None,
+    })
+}

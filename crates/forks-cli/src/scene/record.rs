@@ -1,0 +1,121 @@
+//! The recording of a scene: poses, numbers and contacts, as many times per second as the scene says.
+
+use forks_io::animation::{Animation, Contact, Frame, Series};
+use forks_mechanism::lie::{Pose, glam::DVec3};
+use forks_sim::{MechanismHandle, Owner, StepReport, scene::Scene};
+
+use super::bodies::{Drawn, Source};
+use crate::error::CliError;
+
+/// A number over time: its field in JSON, its name and unit for people.
+pub(super) struct Number {
+    pub(super) field: &'static str,
+    pub(super) name: &'static str,
+    pub(super) unit: &'static str,
+}
+
+const fn number(field: &'static str, name: &'static str, unit: &'static str) -> Number {
+    Number { field, name, unit }
+}
+
+/// The numbers of a frame; energies first, the rest about contact.
+pub(super) const NUMBERS: [Number; 7] = [
+    number("kinetic", "kinetic", "J"),
+    number("gravitational", "gravitational", "J"),
+    number("elastic", "elastic", "J"),
+    number("total", "total", "J"),
+    number("contacts", "touching", "points"),
+    number("largest_contact_force", "largest contact force", "N"),
+    number("sweeps", "sweeps of the contact solver", "per step"),
+];
+
+/// A recording while it grows.
+pub(super) struct Recording {
+    pub(super) animation: Animation,
+    sources: Vec<Source>,
+    since: Window,
+}
+
+/// What happened since the last frame.
+#[derive(Clone, Copy, Debug, Default)]
+struct Window {
+    steps: usize,
+    sweeps: usize,
+    force: f64,
+}
+
+impl Recording {
+    /// Of a scene at its start.
+    pub(super) fn new(scene: &Scene) -> Result<Self, CliError> {
+        let Drawn { mut animation, sources } = Drawn::new(scene)?;
+        animation.series = NUMBERS.iter().map(|n| Series::new(n.name, n.unit)).collect();
+        let mut recording = Self { animation, sources, since: Window::default() };
+        recording.push(scene);
+        Ok(recording)
+    }
+
+    /// After a step that was made; keeps a frame if one is due or the step was the last.
+    pub(super) fn after(&mut self, scene: &Scene, report: &StepReport, last: bool) {
+        self.since.steps += 1;
+        self.since.sweeps += report.sweeps;
+        let forces = forces(scene).map(|c| c.force.length());
+        self.since.force = forces.fold(self.since.force, f64::max);
+        if last || due(scene) {
+            self.push(scene);
+        }
+    }
+
+    fn push(&mut self, scene: &Scene) {
+        let e = scene.world.energy();
+        let contacts: Vec<Contact> = forces(scene).collect();
+        let Window { steps, sweeps, force } = std::mem::take(&mut self.since);
+        let values = [
+            e.kinetic,
+            e.gravitational,
+            e.elastic,
+            e.total(),
+            contacts.len() as f64,
+            force,
+            sweeps as f64 / steps.max(1) as f64,
+        ];
+        let frame = Frame::new(scene.world.time(), poses(scene, &self.sources));
+        self.animation.frames.push(frame.values(values).contacts(contacts));
+    }
+}
+
+/// True if a tick of the recording's clock lies between the last two steps.
+fn due(scene: &Scene) -> bool {
+    let world = &scene.spec.world;
+    // Times of exact multiples of the period fall on either side of a tick by rounding.
+    let ticks = |steps: u64| {
+        (steps as f64 * world.step * world.frames * (1.0 + 4.0 * f64::EPSILON)).floor()
+    };
+    let steps = scene.world.step_count();
+    ticks(steps) > ticks(steps.saturating_sub(1))
+}
+
+/// Forces in the last substep, each on the side that moves.
+fn forces(scene: &Scene) -> impl Iterator<Item = Contact> {
+    let settings = scene.world.settings();
+    let rate = settings.substeps as f64 / settings.step;
+    scene.world.contacts().iter().filter(|c| c.is_touching()).map(move |c| {
+        let sign = if c.owners[1] == Owner::World { -1.0 } else { 1.0 };
+        let force: DVec3 = c.impulse * (sign * rate);
+        Contact { position: c.position, force }
+    })
+}
+
+fn poses(scene: &Scene, sources: &[Source]) -> Vec<Pose> {
+    let mut links: (Option<MechanismHandle>, Vec<Pose>) = (None, Vec::new());
+    let mut pose = |source: &Source| match *source {
+        Source::Owner(owner) => scene.owner_pose(owner),
+        Source::Link(m, k) => {
+            if links.0 != Some(m) {
+                links.0 = Some(m);
+                scene.world.link_poses(m, &mut links.1).expect("a mechanism of this scene");
+            }
+            links.1[k]
+        }
+    };
+    sources.iter().map(&mut pose).collect()
+}

@@ -1,0 +1,89 @@
+//! The command.
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Instant,
+};
+
+use forks_io::IoError;
+use forks_sim::scene::{Fidelity, Scene, spec::SceneSpec};
+
+use super::{
+    exported,
+    output::Format,
+    record::Recording,
+    refused,
+    report::{Report, energy},
+    tally::Tally,
+};
+use crate::{error::CliError, output, simulate::Progress, simulate_args::SimulateArgs};
+
+/// Runs a scene.
+pub(crate) fn run(args: &SimulateArgs, path: &Path) -> Result<ExitCode, CliError> {
+    let outputs = outputs(&args.output)?;
+    let (fidelity, name) = fidelity(args);
+    let mut scene = load(args, path, fidelity)?;
+    if let Some(file) = &args.scene.mjcf {
+        exported::save(&scene, path, file)?;
+    }
+    let start = energy(&scene);
+    let mut recording = if outputs.is_empty() { None } else { Some(Recording::new(&scene)?) };
+    let tally = all_steps(&mut scene, &mut recording);
+    if let Some(recording) = &recording {
+        save(recording, &outputs)?;
+    }
+    let finite = tally.not_finite.is_none();
+    let samples = recording.map_or(0, |r| r.animation.frames.len());
+    let report = Report::new(&scene, tally, start, name, samples);
+    report.warnings().iter().for_each(|w| output::warn(w));
+    let code = output::print(&report, args.json, Report::text)?;
+    Ok(if finite { code } else { ExitCode::FAILURE })
+}
+
+/// Files to write, each in a form that its name tells.
+fn outputs(files: &[PathBuf]) -> Result<Vec<(Format, PathBuf)>, CliError> {
+    let format = |path: &PathBuf| match Format::of(path) {
+        Some(format) => Ok((format, path.clone())),
+        None => Err(CliError::OutputName { path: path.clone() }),
+    };
+    files.iter().map(format).collect()
+}
+
+fn fidelity(args: &SimulateArgs) -> (Fidelity, &'static str) {
+    if args.scene.full { (Fidelity::Full, "full") } else { (Fidelity::Reduced, "reduced") }
+}
+
+fn load(args: &SimulateArgs, path: &Path, fidelity: Fidelity) -> Result<Scene, CliError> {
+    let mut spec = SceneSpec::load(path).map_err(|e| refused(path, e))?;
+    if let Some(time) = args.time {
+        spec.world.duration = time;
+    }
+    if let Some(step) = args.step {
+        spec.world.step = step;
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    Scene::build(spec, folder, fidelity).map_err(|e| refused(path, e))
+}
+
+fn all_steps(scene: &mut Scene, recording: &mut Option<Recording>) -> Tally {
+    let steps = scene.step_count();
+    let mut progress = Progress::new(scene.spec.world.duration);
+    let mut tally = Tally::default();
+    for k in 0..steps {
+        let begin = Instant::now();
+        let report = scene.step();
+        if !tally.count(scene, &report, begin.elapsed()) {
+            break;
+        }
+        if let Some(recording) = recording {
+            recording.after(scene, &report, k + 1 == steps);
+        }
+        progress.show(scene.world.time());
+    }
+    tally
+}
+
+fn save(recording: &Recording, outputs: &[(Format, PathBuf)]) -> Result<(), IoError> {
+    outputs.iter().try_for_each(|(format, path)| format.save(path, &recording.animation))
+}

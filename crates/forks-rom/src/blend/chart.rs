@@ -1,0 +1,180 @@
+//! Charts of joint displacements.
+//!
+//! A chain that is pulled straight resists what the effectors' poses say, not what its joints do: in coordinates x that are
+//! linear in the joints' displacements its energy is nearly quadratic, and what saturates is where the effectors go. Here a
+//! sample at x_i knows, with y = x − x_i, the energy U₀ + b_ηᵀR y + ½ yᵀU₂ y + U₃(y) and the effectors' poses
+//! H_i exp(B R y + ξ₂(y) + ξ₃(y)), R = ∂η/∂x; the blend has U = Σ α_i U_i, and its effectors are at the averages of the
+//! samples' poses ([`crate::LinkBlend::Average`]), with α_i ∝ |y|^{−p}. Statics and steps are those of any energy U(x).
+
+use alloc::vec::Vec;
+
+use forks_lie::{Matrix, Pose};
+
+use super::curvature::pairs;
+use crate::{ModelError, kernel::LinkBlocks, model::ModelData, transition::Packed};
+
+/// One sample's numbers in a chart of joint displacements; E effectors, N coordinates.
+///
+/// Polynomials have coefficients of the products y_i y_j, i ≤ j, and y_i y_j y_k, i ≤ j ≤ k, each in lexicographic order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ChartSample {
+    /// x_i.
+    pub place: Vec<f64>,
+    /// R = ∂η/∂x, N × N.
+    pub rate: Matrix,
+    /// U₂, N × N, the energy's second derivative.
+    pub stiffness: Matrix,
+    /// U₃: coefficients of the products of three.
+    pub cubic: Vec<f64>,
+    /// ξ₂ and ξ₃, 6E × (products of two, then of three).
+    pub twists: Matrix,
+    /// Second order of the links' twists, 6 × products of two each.
+    pub links: Vec<Matrix>,
+    /// Second order of the joints' displacements, d × products of two each.
+    pub joints: Vec<Matrix>,
+}
+
+/// Number of products of three of n coordinates.
+pub(crate) fn triples(n: usize) -> usize {
+    // Numbers of files need not make sense.
+    n.saturating_mul(n + 1).saturating_mul(n + 2) / 6
+}
+
+/// Products of one, two and three coordinates.
+pub(super) fn products(n: usize) -> usize {
+    n + pairs(n) + triples(n)
+}
+
+/// y, then its products of two, then those of three.
+#[inline(always)]
+pub(super) fn fill_products(y: &[f64], out: &mut [f64]) {
+    let n = y.len();
+    out[..n].copy_from_slice(y);
+    let mut at = n;
+    for i in 0..n {
+        for k in i..n {
+            out[at] = y[i] * y[k];
+            at += 1;
+        }
+    }
+    let mut pair = n;
+    for i in 0..n {
+        // Products of two from (i, i) on.
+        for p in pair..n + pairs(n) {
+            out[at] = y[i] * out[p];
+            at += 1;
+        }
+        pair += n - i;
+    }
+}
+
+/// Derivative of all products by y_k; `of` are the products.
+#[inline(always)]
+pub(super) fn fill_slopes(of: &[f64], n: usize, k: usize, out: &mut [f64]) {
+    out[..n].fill(0.0);
+    out[k] = 1.0;
+    let mut at = n;
+    for i in 0..n {
+        for j in i..n {
+            out[at] = f64::from(i == k) * of[j] + of[i] * f64::from(j == k);
+            at += 1;
+        }
+    }
+    let mut pair = n;
+    for i in 0..n {
+        for p in pair..n + pairs(n) {
+            out[at] = f64::from(i == k) * of[p] + of[i] * out[p];
+            at += 1;
+        }
+        pair += n - i;
+    }
+}
+
+/// A sample as the evaluation needs it.
+#[derive(Clone, Debug)]
+pub(super) struct Curved {
+    pub(super) place: Vec<f64>,
+    /// Coefficients of all products: the effectors' twists, then U − U₀; (6E + 1) × products.
+    pub(super) polynomials: Packed,
+    pub(super) rests: Vec<Pose>,
+    /// The links' twists and servo columns, of products of one and two.
+    pub(super) blocks: LinkBlocks,
+    pub(super) links: Vec<Matrix>,
+    pub(super) joints: Vec<Matrix>,
+}
+
+impl Curved {
+    pub(super) fn new(c: &ChartSample, m: &ModelData, static_force: &[f64]) -> Self {
+        let n = c.place.len();
+        let slope = c.rate.transpose_mul_vec(static_force);
+        let mut energy = slope;
+        for i in 0..n {
+            for k in i..n {
+                energy.push(c.stiffness[(i, k)] * if i == k { 0.5 } else { 1.0 });
+            }
+        }
+        energy.extend(&c.cubic);
+        let beside = |first: &Matrix, more: &Matrix| {
+            Matrix::from_fn(first.rows(), n + more.columns(), |i, j| {
+                if j < n { first[(i, j)] } else { more[(i, j - n)] }
+            })
+        };
+        let wider = |maps: Vec<&Matrix>, more: &[Matrix]| -> Vec<Matrix> {
+            let pair = |(map, more): (&Matrix, &Matrix)| match map.rows() {
+                0 => Matrix::zeros(0, n + pairs(n)),
+                _ => beside(&map.mul(&c.rate), more),
+            };
+            maps.into_iter().zip(more).map(pair).collect()
+        };
+        let links = wider(m.links.iter().map(|l| &l.map).collect(), &c.links);
+        let joints = wider(m.joints.iter().map(|j| &j.map).collect(), &c.joints);
+        let shown = (1..m.links.len()).filter(|&l| !m.links[l].auxiliary);
+        let of = |l: usize| (m.links[l].rest, &links[l], &m.links[l].servo_map);
+        let shown: Vec<usize> = shown.collect();
+        let twists = beside(&m.basis.mul(&c.rate), &c.twists);
+        let polynomials = Matrix::from_fn(twists.rows() + 1, products(n), |i, j| {
+            if i < twists.rows() { twists[(i, j)] } else { energy[j] }
+        });
+        Self {
+            place: c.place.clone(),
+            polynomials: Packed::new(&polynomials),
+            rests: m.effectors.iter().map(|e| e.rest).collect(),
+            blocks: LinkBlocks::new(n + pairs(n) + m.servos.len(), shown.into_iter().map(of)),
+            links,
+            joints,
+        }
+    }
+}
+
+pub(super) fn check(c: &ChartSample, m: &ModelData) -> Result<(), ModelError> {
+    let n = m.basis.columns();
+    let (two, three) = (pairs(n), triples(n));
+    let size = |quantity, found, expected| match found == expected {
+        true => Ok(()),
+        false => Err(ModelError::WrongSize { quantity, found, expected }),
+    };
+    size("place of a sample", c.place.len(), n)?;
+    size("rows of a sample's rate", c.rate.rows(), n)?;
+    size("columns of a sample's rate", c.rate.columns(), n)?;
+    size("rows of a sample's stiffness", c.stiffness.rows(), n)?;
+    size("columns of a sample's stiffness", c.stiffness.columns(), n)?;
+    size("third order of a sample's energy", c.cubic.len(), three)?;
+    size("rows of the effectors' higher orders", c.twists.rows(), m.basis.rows())?;
+    size("columns of the effectors' higher orders", c.twists.columns(), two + three)?;
+    size("second orders of links", c.links.len(), m.links.len())?;
+    size("second orders of joints", c.joints.len(), m.joints.len())?;
+    for more in &c.links {
+        size("rows of a link's second order", more.rows(), 6)?;
+        size("columns of a link's second order", more.columns(), two)?;
+    }
+    for (more, j) in c.joints.iter().zip(&m.joints) {
+        size("rows of a joint's second order", more.rows(), j.map.rows())?;
+        size("columns of a joint's second order", more.columns(), two)?;
+    }
+    let lists = [&c.place, &c.cubic].into_iter().all(|l| l.iter().all(|x| x.is_finite()));
+    let matrices = [&c.rate, &c.stiffness, &c.twists].into_iter().chain(&c.links).chain(&c.joints);
+    match lists && matrices.into_iter().all(Matrix::is_finite) {
+        true => Ok(()),
+        false => Err(ModelError::NotFinite { quantity: "a sample's chart" }),
+    }
+}

@@ -1,0 +1,142 @@
+//! At most four points for every direction in which two shapes touch.
+//!
+//! Two faces meet in up to eight points, those of a mesh in many more; four far apart carry the same forces and moments. Points
+//! are chosen by order and distance alone, so that the same poses give the same points; near ties go to the earlier one, so that
+//! rounding does not make the choice change from step to step.
+
+use forks_lie::glam::DVec3;
+
+use crate::detect::Found;
+
+/// Points kept.
+const MOST: usize = 4;
+/// Cosine from which normals count as the same direction: 0.08°.
+const SAME: f64 = 1.0 - 1e-6;
+/// By how much, relatively, a later point has to be farther away than an earlier one.
+const BETTER: f64 = 1e-6;
+
+/// Leaves at most four points of each direction among those from `first` on, which belong to one pair of shapes. Order stays.
+/// A later point has to be deeper than an earlier one by `deeper`, m.
+pub(crate) fn reduce(found: &mut Vec<Found>, first: usize, deeper: f64, keep: &mut Vec<bool>) {
+    let points = &found[first..];
+    if points.len() <= MOST {
+        return;
+    }
+    keep.clear();
+    keep.resize(2 * points.len(), false);
+    let (keep, grouped) = keep.split_at_mut(points.len());
+    for i in 0..points.len() {
+        if grouped[i] {
+            continue;
+        }
+        let normal = points[i].normal;
+        let same = |p: &Found| p.normal.dot(normal) > SAME;
+        let mut count = 0;
+        for (p, grouped) in points.iter().zip(grouped.iter()) {
+            count += usize::from(!grouped && same(p));
+        }
+        // `grouped` marks those that are done: members of this group are found by what is not.
+        let member = |k: usize, grouped: &[bool]| !grouped[k] && same(&points[k]);
+        if count <= MOST {
+            (0..points.len()).for_each(|k| keep[k] |= member(k, grouped));
+        } else {
+            choose(points, normal, deeper, |k| member(k, grouped), keep);
+        }
+        for k in 0..points.len() {
+            grouped[k] |= same(&points[k]);
+        }
+    }
+    let mut k = 0;
+    found.retain(|_| {
+        k += 1;
+        k <= first || keep[k - 1 - first]
+    });
+}
+
+/// The deepest point; the one farthest from it; then the farthest on either side of the line between them.
+fn choose(
+    points: &[Found],
+    normal: DVec3,
+    deeper: f64,
+    member: impl Fn(usize) -> bool,
+    keep: &mut [bool],
+) {
+    let flat = |p: DVec3| p - normal * p.dot(normal);
+    let best = |more: f64, measure: &dyn Fn(&Found) -> f64| {
+        let mut best: Option<(usize, f64)> = None;
+        for (k, p) in points.iter().enumerate().filter(|(k, _)| member(*k)) {
+            let x = measure(p);
+            if best.is_none_or(|(_, y)| x > y + more + BETTER * y.abs()) {
+                best = Some((k, x));
+            }
+        }
+        best
+    };
+    let Some((a, _)) = best(deeper, &|p| -p.gap) else { return };
+    let from = points[a].point;
+    let Some((b, _)) = best(0.0, &|p| flat(p.point - from).length_squared()) else { return };
+    let across = normal.cross(points[b].point - from);
+    keep[a] = true;
+    keep[b] = true;
+    for sign in [1.0, -1.0] {
+        if let Some((c, far)) = best(0.0, &|p| sign * across.dot(p.point - from)) {
+            keep[c] |= far > 0.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(x: f64, y: f64, gap: f64, normal: DVec3) -> Found {
+        Found { key: [0; 6], point: DVec3::new(x, y, 0.0), normal, gap }
+    }
+
+    #[test]
+    fn eight_corners_that_coincide_in_pairs_become_four() {
+        let corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)];
+        let twice = corners.iter().chain(&corners);
+        let mut found: Vec<Found> = twice
+            .enumerate()
+            .map(|(i, (x, y))| {
+                let p = point(*x, *y, 1e-12 * (i as f64).sin(), DVec3::Z);
+                Found { key: [i as u32 / 4; 6], ..p }
+            })
+            .collect();
+        reduce(&mut found, 0, 1e-6, &mut Vec::new());
+        let mut places: Vec<_> = found.iter().map(|f| (f.point.x, f.point.y)).collect();
+        places.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        assert_eq!(places, [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)]);
+        // The earlier of every two, whatever the rounding.
+        assert!(found.iter().all(|f| f.key[0] == 0));
+    }
+
+    #[test]
+    fn the_deepest_point_stays_and_so_does_what_comes_before() {
+        let mut found = vec![point(5.0, 5.0, 0.0, DVec3::Z); 3];
+        found.extend((0..12).map(|i| {
+            let angle = f64::from(i) * 0.5;
+            point(angle.cos(), angle.sin(), if i == 7 { -0.1 } else { 0.0 }, DVec3::Z)
+        }));
+        let deepest = found[3 + 7];
+        reduce(&mut found, 3, 1e-6, &mut Vec::new());
+        assert_eq!(found.len(), 3 + 4);
+        assert!(found.contains(&deepest));
+        // The four surround the middle.
+        let spread = |f: &dyn Fn(&Found) -> f64| {
+            let values = found[3..].iter().map(f);
+            values.clone().fold(f64::MIN, f64::max) - values.fold(f64::MAX, f64::min)
+        };
+        assert!(spread(&|f| f.point.x) > 1.2 && spread(&|f| f.point.y) > 1.2);
+    }
+
+    #[test]
+    fn every_direction_has_its_own_points_and_points_in_a_row_are_two() {
+        let row = |normal: DVec3| (0..6).map(move |i| point(f64::from(i), 0.0, 0.0, normal));
+        let mut found: Vec<Found> = row(DVec3::Z).chain(row(DVec3::Y)).collect();
+        reduce(&mut found, 0, 1e-6, &mut Vec::new());
+        let of = |n: DVec3| found.iter().filter(|f| f.normal == n).count();
+        assert_eq!((of(DVec3::Z), of(DVec3::Y)), (2, 2));
+    }
+}
