@@ -1,7 +1,8 @@
 //! Limits of joints: unilateral rows in the contact problem.
 //!
-//! A joint's coordinate is linear in a reduced model's coordinates, θ = θ₀ + Z η, so that a step stops at a limit to rounding:
-//! gap = θ − lower, row Z, impulse ≥ 0.
+//! gap = θ − lower, row ∂θ/∂v, impulse ≥ 0. A joint's coordinate is linear in a reduced model's coordinates, θ = θ₀ + Z η, so that
+//! a step stops at a limit to rounding. Between the samples of a blend it is not, and the step of a floating base is not linear: they
+//! stop up to the second order of the step.
 
 use forks_contact::{BodyId, ContactError, Row, Side};
 

@@ -4,15 +4,17 @@ mod support;
 
 use std::sync::Arc;
 
+use forks_blend::{Sample, blend_data};
+use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame, solve_equilibrium};
 use forks_mechanism::{Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder};
 use forks_reduce::{Damping, Linearisation, MassModel, Problem, ProblemOptions};
 use forks_sim::{
     LimitHandle, MechanismHandle, SimError, World, WorldSettings, WorldStatus,
     lie::{
-        Pose, SpatialInertia,
+        Pose, SpatialInertia, Wrench,
         glam::{DMat3, DVec3},
     },
-    rom::{BaseCoupling, FloatingModel, ReducedModel},
+    rom::{BaseCoupling, BlendedModel, BlendedState, FloatingModel, ReducedModel, Weights},
 };
 use support::at;
 
@@ -140,6 +142,63 @@ fn limits_of_a_mechanism_that_floats_keep_its_momentum() {
     }
     let (linear, angular) = world.mechanism_momentum(m).unwrap().unwrap();
     assert!(linear.length() < 1e-11 && angular.length() < 1e-11, "{linear} {angular}");
+}
+
+/// The arm at rest and under two loads.
+fn blend() -> Arc<BlendedModel> {
+    let problem = Problem::new(&arm(false, false), &["l2"], &ProblemOptions::default()).unwrap();
+    let sample = |force: DVec3| {
+        let e = &problem.effectors[0];
+        let loads = Loads::none().with(AppliedWrench {
+            link: e.link,
+            link_from_point: e.link_from_effector,
+            wrench: Wrench::new(force, DVec3::ZERO),
+            frame: WrenchFrame::World,
+        });
+        let options = EquilibriumOptions::default();
+        let at = solve_equilibrium(problem.mechanism(), &problem.start, &loads, &options);
+        assert!(at.status.is_equilibrium());
+        Sample::bent(&problem, &at, &loads, &options).unwrap()
+    };
+    let forces = [DVec3::ZERO, DVec3::new(0.0, 15.0, 0.0), DVec3::new(0.0, 5.0, -15.0)];
+    let samples = forces.map(sample);
+    let weights = Weights::Metric { exponent: 6, energy: 2.0 };
+    let data = blend_data(&samples[0].effector_poses(), &samples, weights).unwrap();
+    Arc::new(BlendedModel::new(data).unwrap())
+}
+
+#[test]
+fn a_blend_rests_at_its_limit_with_the_torque_that_holds_it() {
+    let (mut world, model) = (empty(), blend());
+    let m = world.add_blended("arm", model.clone(), at(1.0, 2.0, 3.0)).unwrap();
+    let name = "j0";
+    let start = world.joint_coordinate(m, name, 0).unwrap();
+    assert!((start - START[0]).abs() < 1e-9, "{start}");
+    let upper = start + 0.1;
+    let limit = world.add_limit(m, name, 0, f64::NEG_INFINITY, upper).unwrap();
+    let targets = [0.5, 0.1, -0.1];
+    world.set_servo_targets(m, &targets).unwrap();
+    let (_, most) = run(&mut world, m, name, 6.0);
+    let theta = world.joint_coordinate(m, name, 0).unwrap();
+    println!("most {most}, at rest {theta} of {upper}");
+    // Stops within 1 ms at some rad/s.
+    assert!(most < upper + 1e-4 && (theta - upper).abs() < 1e-9, "{most} {theta} {upper}");
+    let torque = world.limit_force(limit).unwrap();
+    let mut state = BlendedState::new(&model, world.coordinates(m).unwrap()).unwrap();
+    state.set_servo_targets(&model, &targets).unwrap();
+    let mut row = vec![0.0; model.dof()];
+    let found = model.joint_coordinate(model.find_joint(name).unwrap(), 0, &state, &mut row);
+    assert_eq!(found, theta);
+    // ∇U = τ ∂θ/∂x
+    let size = row.iter().fold(0.0f64, |s, z| s.max((torque * z).abs()));
+    for (g, z) in state.elastic_force().iter().zip(&row) {
+        assert!((g - torque * z).abs() < 1e-6 * size, "{g} {}", torque * z);
+    }
+    assert!(torque < -10.0, "{torque}");
+    world.set_servo_targets(m, &[0.0; 3]).unwrap();
+    let _ = run(&mut world, m, name, 6.0);
+    let theta = world.joint_coordinate(m, name, 0).unwrap();
+    assert!((theta - start).abs() < 1e-6 && world.limit_force(limit).unwrap() == 0.0, "{theta}");
 }
 
 #[test]

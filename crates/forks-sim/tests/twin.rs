@@ -492,35 +492,3 @@ fn a_gripped_ball_stays_where_the_reduced_gripper_holds_it() {
     // Nothing creeps.
     assert!(later.deviations[0].moved < 1e-3 && later.deviations[0].turned < 1e-3);
 }
-
-/// Times of a step for the machine at hand: `cargo test --release -- --ignored --nocapture`.
-#[test]
-#[ignore = "a measurement"]
-fn how_long_steps_take() {
-    let hand = forks_mechanism::parametric::arm20();
-    let cases = [
-        ("helix 20 alternating", helix(20, HelixJoints::Alternating)),
-        ("helix 10 hinge3", helix(10, HelixJoints::Hinge3)),
-        ("helix 20 hinge3", helix(20, HelixJoints::Hinge3)),
-        ("ladder 5", irregular_ladder(5)),
-        ("arm", hand),
-    ];
-    for (name, p) in cases {
-        let effector = p.mechanism.link(p.effectors[0]).name.clone();
-        let mut world = World::new(WorldSettings::default()).unwrap();
-        let full = full(&p.mechanism, &effector).under(Gravity::Off);
-        let m = world.add_full(name, &full, Pose::IDENTITY).unwrap();
-        let pull = Wrench::new(DVec3::new(100.0, 0.0, 0.0), DVec3::ZERO);
-        world.set_effector_load(m, 0, pull, LoadFrame::World).unwrap();
-        (0..100).for_each(|_| step(&mut world));
-        // The shortest of many runs: others may use the machine.
-        let run = |_| {
-            let start = std::time::Instant::now();
-            (0..20).for_each(|_| step(&mut world));
-            start.elapsed().as_secs_f64() * 1e6 / 20.0
-        };
-        let time = (0..100).map(run).fold(f64::INFINITY, f64::min);
-        let motions = world.velocities(m).unwrap().len();
-        println!("{name}: {motions} of {}, {time:.1} us", p.mechanism.tree_velocity_count());
-    }
-}

@@ -5,6 +5,7 @@ mod cholesky;
 mod columns;
 mod coordinates;
 mod explicit;
+mod halves;
 mod implicit;
 mod impulses;
 mod linearised;

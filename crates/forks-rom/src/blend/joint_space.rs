@@ -173,7 +173,7 @@ impl BlendedModel {
 }
 
 /// Σ a b.
-fn sum(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn sum(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 

@@ -14,6 +14,7 @@ pub(crate) mod curvature;
 mod eigen;
 mod evaluate;
 mod handover;
+mod joint_coordinate;
 mod joint_space;
 mod lane_logarithm;
 mod link_kernel;

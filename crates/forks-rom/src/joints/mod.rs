@@ -1,7 +1,7 @@
 //! What happens at joints, on request: displacements, loads, and the gaps that link poses leave.
 
 mod chain;
-mod coordinate;
+pub(crate) mod coordinate;
 mod motion;
 
 use alloc::{vec, vec::Vec};

@@ -111,6 +111,19 @@ impl Motion for Blended {
         self.state.potential_energy()
     }
 
+    fn joint_count(&self) -> usize {
+        self.model().data().samples[0].model.data().joints.len()
+    }
+
+    fn find_joint(&self, name: &str) -> Option<(usize, usize)> {
+        let joint = self.model().find_joint(name)?;
+        Some((joint, self.model().joint_coordinate_count(joint)))
+    }
+
+    fn joint_coordinate(&self, joint: usize, coordinate: usize, row: &mut [f64]) -> f64 {
+        self.model().joint_coordinate(joint, coordinate, &self.state, row)
+    }
+
     fn link_count(&self) -> usize {
         self.shown.len()
     }
