@@ -58,7 +58,7 @@ pub struct WorldSettings {
     pub step: f64,
     /// Equal parts of a step, each with contacts of its own; 1. More make stiff contacts and stacks firmer.
     pub substeps: usize,
-    /// Acceleration of free fall of rigid bodies, world axes, m/s²; (0, 0, −9.81). Reduced models have the gravity of the
+    /// Acceleration of free fall of rigid bodies and floating mechanisms, world axes, m/s²; (0, 0, −9.81). Others have that of the
     /// pose they were linearised in: see `README.md`.
     pub gravity: DVec3,
     /// Distance, beyond what motion closes in a step, in which contacts are looked for, m; 1e-3. It has to exceed what
