@@ -110,6 +110,24 @@ fn a_sliding_ball_ends_up_rolling_at_five_sevenths() {
 }
 
 #[test]
+fn a_ball_spinning_on_the_spot_rolls_away_at_two_sevenths_and_a_top_spins_on() {
+    let radius = 0.1;
+    for (spin, speed, kept) in [(DVec3::Y, 2.0 / 7.0, 2.0 / 7.0), (DVec3::Z, 0.0, 1.0)] {
+        let mut world = tilted(WorldSettings::default(), 0.0, Material::with_friction(0.3));
+        let body = add_ball(&mut world, radius, at(0.0, 0.0, radius), smooth());
+        let start = Twist::new(DVec3::ZERO, spin * (1.0 / radius));
+        world.set_body(body, at(0.0, 0.0, radius), start).unwrap();
+        run(&mut world, 1.0);
+        let pose = world.body_pose(body).unwrap();
+        let twist = world.body_twist(body).unwrap();
+        let (velocity, omega) = (pose.rotation * twist.linear, pose.rotation * twist.angular);
+        assert!((velocity.x - speed).abs() < 1e-3, "{velocity}");
+        // A point contact has no torsional friction.
+        assert!((omega.dot(spin) * radius - kept).abs() < 1e-3, "{omega}");
+    }
+}
+
+#[test]
 fn a_sliding_box_stops_where_friction_says() {
     let mu = 0.4;
     let mut world = tilted(WorldSettings::default(), 0.0, Material::with_friction(mu));

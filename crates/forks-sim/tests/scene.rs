@@ -199,3 +199,28 @@ fn exported_scenes_say_what_they_hold() {
     let finger = mjcf.controls.iter().position(|c| c.name == "hand/joint_1.0").unwrap();
     assert!((controls[finger] - 0.9265 - 0.01186).abs() < 1e-12);
 }
+
+#[test]
+fn joint_limits_hold_where_they_are_asked_for() {
+    let limp = |limits: bool| {
+        format!(
+            "title = \"finger\"\n[[mechanism]]\nname = \"hand\"\nbalance_inertia = true\njoint_damping = 0.01\n\
+             file = \"../models/allegro_right_hand/allegro_right_hand.nomesh.urdf\"\n\
+             effectors = [\"link_3.0_tip\"]\nlimits = {limits}\n\
+             servo = [{{ joints = [\"joint_*\"], stiffness = 3.0, damping = 0.1 }}]\n\
+             pose = {{ \"joint_1.0\" = 0.5, \"joint_2.0\" = 0.5, \"joint_3.0\" = 0.5, \"joint_12.0\" = 0.5 }}\n\
+             [[action]]\nmechanism = \"hand\"\nservos = [\"joint_3.0\"]\ntimes = [0, 0.5]\nvalues = [0, -1.0]\n"
+        )
+    };
+    let ends = [true, false].map(|limits| {
+        let mut scene = build(&limp(limits)).unwrap();
+        for _ in 0..1500 {
+            let _ = scene.step();
+        }
+        let hand = scene.mechanism("hand").unwrap();
+        scene.world.joint_coordinate(hand, "joint_3.0", 0).unwrap()
+    });
+    // The URDF's lower limit; the target is beyond it.
+    assert!((ends[0] - -0.227).abs() < 1e-6, "{ends:?}");
+    assert!((ends[1] - -0.5).abs() < 0.05, "{ends:?}");
+}

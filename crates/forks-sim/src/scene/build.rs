@@ -69,6 +69,9 @@ impl Scene {
             #[cfg(feature = "twin")]
             Fidelity::Full => self.add_full(&m, &problem)?,
         };
+        if spec.limits {
+            self.add_limits(&m, handle)?;
+        }
         self.script.targets.push(vec![0.0; m.mechanism.servos().len()]);
         for (k, shape) in effector_shapes(spec, &m)? {
             let owner = Owner::Effector { mechanism: handle, effector: k };
@@ -101,6 +104,19 @@ impl Scene {
         }
         let model = Arc::new(reduced(m, problem)?);
         Ok(self.world.add_mechanism(&m.name, model, m.placement)?)
+    }
+
+    /// The limits of the model's joints of one axis.
+    fn add_limits(
+        &mut self,
+        m: &SceneMechanism,
+        handle: MechanismHandle,
+    ) -> Result<(), SceneError> {
+        let one_axis = m.mechanism.joints().iter().filter(|j| j.dof() == 1);
+        for (joint, limit) in one_axis.filter_map(|j| Some((j, j.limits.first()?.as_ref()?))) {
+            self.world.add_limit(handle, &joint.name, 0, limit.lower, limit.upper)?;
+        }
+        Ok(())
     }
 
     fn add_body(&mut self, spec: &BodySpec) -> Result<(), SceneError> {
