@@ -210,6 +210,9 @@ fn a_finger_presses_a_wall_as_torques_about_its_hinge_say() {
         println!("{found} against {force}; angle {q} against {angle}");
         assert!((found - normal * force).length() < 1e-6 * force);
         assert!((q - angle).abs() < 1e-7);
+        let center = turn * (DQuat::from_rotation_y(q) * DVec3::new(0.0, 0.0, -0.06));
+        let weight = 0.2 * G * (center.z + placement.translation.z);
+        assert!((world.energy().gravitational - weight).abs() < 1e-12 * weight);
     }
 }
 

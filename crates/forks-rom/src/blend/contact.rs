@@ -14,7 +14,8 @@ use super::{
     model::BlendedModel,
     statics::pull_loads,
     step::{
-        BlendedState, BlendedStepper, ROUNDING, blend, factor_system, quadratic, solve_factored,
+        BlendedState, BlendedStepper, ROUNDING, ROUNDING_OF_TERMS, blend, factor_system, quadratic,
+        solve_factored,
     },
 };
 use crate::{
@@ -43,6 +44,8 @@ pub struct BlendedContact {
     impulse: Vec<f64>,
     /// Of the old place and velocity, J.
     energy: f64,
+    /// Sizes of what the potential there is a sum of.
+    size_of_terms: f64,
 }
 
 impl BlendedContact {
@@ -57,6 +60,7 @@ impl BlendedContact {
             force: Vec::new(),
             impulse: vec![0.0; n],
             energy: 0.0,
+            size_of_terms: 0.0,
         }
     }
 
@@ -157,11 +161,13 @@ impl BlendedStepper {
             let kinetic = 0.5 * quadratic(mass, &state.velocity);
             let available = response.energy + work - state.here.energy;
             let size = response.energy.abs() + work.abs() + state.here.energy.abs();
+            let terms = response.size_of_terms + state.here.size_of_terms;
+            let rounding = ROUNDING * size + ROUNDING_OF_TERMS * terms;
             // Not a number passes: the world looks at what comes out.
-            if kinetic.is_nan() || kinetic <= available + ROUNDING * size {
+            if kinetic.is_nan() || kinetic <= available + rounding {
                 return;
             }
-            if available >= -ROUNDING * size {
+            if available >= -rounding {
                 let slower = crate::scalar::sqrt(available.max(0.0) / kinetic);
                 return state.velocity.iter_mut().for_each(|v| *v *= slower);
             }
@@ -210,6 +216,7 @@ impl Kernel for Respond<'_> {
         pull_loads(l, model, here, x, loads, &mut work.force);
         work.matrices(model, here);
         out.energy = here.energy + 0.5 * quadratic(&work.mass, velocity);
+        out.size_of_terms = here.size_of_terms;
         if !factor_system(&work.mass, &work.damping, &mut work.system, h, n) {
             return false;
         }

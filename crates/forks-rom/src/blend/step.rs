@@ -178,7 +178,7 @@ const RESIDUAL: f64 = 1e-3;
 /// Rounding of energies relative to their sizes: at rest their differences are nothing else.
 pub(super) const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// The same relative to the sizes of the terms that an energy is a sum of: some roundings each.
-const ROUNDING_OF_TERMS: f64 = 4.0 * f64::EPSILON;
+pub(super) const ROUNDING_OF_TERMS: f64 = 4.0 * f64::EPSILON;
 /// How often a move is shortened before it is given up, and by how much at once.
 const MAX_SHORTENINGS: usize = 20;
 const SHORTER: (f64, f64) = (1e-3, 0.5);

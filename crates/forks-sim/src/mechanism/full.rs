@@ -29,6 +29,8 @@ pub(crate) struct Full {
     /// Positions at the start: of the linearisation, where there is one.
     origin: Vec<f64>,
     gravity: Gravity,
+    /// From the world's origin to the mechanism's, in the mechanism's axes; zero under a gravity of its own.
+    shift: DVec3,
     /// Links that are shown.
     shown: Vec<usize>,
     /// Poses and Jacobians of the effectors at the state.
@@ -38,8 +40,19 @@ pub(crate) struct Full {
 }
 
 impl Full {
-    /// `gravity` in the mechanism's axes.
-    pub(crate) fn new(f: &FullMechanism, gravity: DVec3, h: f64) -> Result<Self, SolverStatus> {
+    /// `gravity` in the world's axes.
+    pub(crate) fn new(
+        f: &FullMechanism,
+        world_from_mechanism: &Pose,
+        gravity: DVec3,
+        h: f64,
+    ) -> Result<Self, SolverStatus> {
+        let back = world_from_mechanism.rotation.conjugate();
+        let gravity = back * gravity;
+        let shift = match f.gravity {
+            Gravity::World => back * world_from_mechanism.translation,
+            Gravity::Own | Gravity::Off => DVec3::ZERO,
+        };
         let mechanism = match f.gravity {
             Gravity::World => with_gravity(&f.mechanism, gravity),
             Gravity::Own | Gravity::Off => Some(Arc::clone(&f.mechanism)),
@@ -65,6 +78,7 @@ impl Full {
             start: m.start_positions(),
             origin: stepper.positions().to_vec(),
             gravity: f.gravity,
+            shift,
             states: vec![empty; f.effectors.len()],
             velocity,
             failure: None,
@@ -263,10 +277,12 @@ impl Motion for Full {
     }
 
     fn gravitational_energy(&self, _gravity: DVec3) -> f64 {
-        match self.gravity {
-            Gravity::Off => 0.0,
-            _ => gravitational_energy(self.mechanism(), self.stepper.link_poses()),
+        if self.gravity == Gravity::Off {
+            return 0.0;
         }
+        let moved = |p: &Pose| Pose { translation: p.translation + self.shift, ..*p };
+        let poses: Vec<Pose> = self.stepper.link_poses().iter().map(moved).collect();
+        gravitational_energy(self.mechanism(), &poses)
     }
 
     fn momentum(&self) -> Option<(DVec3, DVec3)> {

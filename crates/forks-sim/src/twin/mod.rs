@@ -138,8 +138,8 @@ impl World {
     ) -> Result<MechanismHandle, SimError> {
         full.check(name)?;
         let placement = world_from_mechanism.normalized();
-        let gravity = placement.rotation.conjugate() * self.settings.gravity;
-        let motion = Full::new(full, gravity, self.h).map_err(|status| SimError::FullSolver {
+        let motion = Full::new(full, &placement, self.settings.gravity, self.h);
+        let motion = motion.map_err(|status| SimError::FullSolver {
             mechanism: name.into(),
             status: status.name(),
         })?;
