@@ -21,6 +21,7 @@ mod region;
 mod sample;
 mod search;
 mod settings;
+mod sharpen;
 #[cfg(test)]
 mod testing;
 mod truth;

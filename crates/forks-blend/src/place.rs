@@ -19,6 +19,7 @@ use crate::{
     sample::Sample,
     search::{Search, norm},
     settings::{Chart, Placed, Placement, PlacementStatus, Progress, Round, Skipped},
+    sharpen::sharpened,
     truth::{Forces, Solver, Truth, effector_poses, is_stable},
 };
 
@@ -133,7 +134,14 @@ impl<'a> Placer<'a> {
                 ControlFlow::Break(_) => break PlacementStatus::Cancelled,
             };
         };
-        let (model, loads, _) = best.ok_or(BlendError::NoSample)?;
+        let (mut model, loads, _) = best.ok_or(BlendError::NoSample)?;
+        if status != PlacementStatus::Cancelled {
+            let weights = model.data().weights;
+            model = sharpened(self.solver.problem, search.gauge, p, &training, model);
+            if model.data().weights != weights {
+                rounds.push(self.round(&model, &training));
+            }
+        }
         Ok(Placed { model, status, loads, rounds, skipped, training })
     }
 

@@ -159,7 +159,8 @@ pub struct Placed {
     pub status: PlacementStatus,
     /// The forces of each sample; empty at rest.
     pub loads: Vec<Forces>,
-    /// Errors of each blend on the way.
+    /// Errors of each blend on the way, and in the end those with sharper weights where these are needed so that no load is
+    /// worse off than with the nearest sample alone.
     pub rounds: Vec<Round>,
     /// Training loads that could not be used.
     pub skipped: Vec<Skipped>,
