@@ -27,8 +27,7 @@ pub(crate) fn sweep(system: &mut System) -> f64 {
             u[r] - (w[r][0] * lambda[0] + w[r][1] * lambda[1] + w[r][2] * lambda[2])
         });
         let next = block.local.solve(&block.law, q, lambda);
-        let change = [next[0] - lambda[0], next[1] - lambda[1], next[2] - lambda[2]];
-        system.add_impulse(i, change);
+        system.change_impulse(i, next);
     }
     worst
 }

@@ -250,14 +250,14 @@ impl Solver {
     }
 
     fn report(&mut self, problem: &Problem, goal: &Goal, share: f64, counters: Counters) -> Report {
-        self.system.recompute_velocity();
+        self.system.finish();
         let all_finite =
             self.system.velocity.iter().chain(&self.system.lambda).all(|x| x.is_finite());
         let mut residual = self.system.worst_residual();
         let overflow = !all_finite || !residual.is_finite();
         if overflow {
             self.system.lambda.fill(0.0);
-            self.system.recompute_velocity();
+            self.system.finish();
             residual = self.system.worst_residual();
             residual = finite(residual);
         }

@@ -72,6 +72,19 @@ pub(crate) struct System {
     pub(crate) bias: Vec<f64>,
     /// Largest speed that matters: free constraint velocities, rebounds, corrections.
     pub(crate) speed: f64,
+    /// J v_free of all rows.
+    free_rates: Vec<f64>,
+    /// W without R, where the iterations go over rows instead of bodies: fewer rows than coordinates that they touch.
+    coupled: Option<Coupled>,
+    /// Memory for it.
+    spare: Coupled,
+}
+
+/// W = J A⁻¹ Jᵀ, and J v for the present λ: then `velocity` is not kept up to date.
+#[derive(Clone, Debug, Default)]
+struct Coupled {
+    w: Vec<f64>,
+    rates: Vec<f64>,
 }
 
 impl System {
@@ -85,6 +98,9 @@ impl System {
         self.free.clear();
         self.free.extend_from_slice(problem.free());
         self.lambda.clear();
+        if let Some(coupled) = self.coupled.take() {
+            self.spare = coupled;
+        }
         for c in problem.constraints() {
             self.respond(problem, c.sides.clone(), c.rows());
             self.push_block(problem, c.kind, c.sides.clone(), threshold);
@@ -92,6 +108,7 @@ impl System {
         self.rows = self.lambda.len();
         reset(&mut self.bias, self.rows);
         self.measure();
+        self.couple();
         self.set_rebound(1.0);
         self.recompute_velocity();
     }
@@ -167,6 +184,33 @@ impl System {
         sum
     }
 
+    /// Goes over to W if a sweep over its rows costs less than one over J and A⁻¹Jᵀ.
+    fn couple(&mut self) {
+        let n = self.rows;
+        let touched = |b: &Block| -> usize {
+            let dofs: usize = self.sides[b.sides.clone()].iter().map(|s| s.dof).sum();
+            b.rows() * dofs
+        };
+        if n * n > self.blocks.iter().map(touched).sum() {
+            return;
+        }
+        let mut c = core::mem::take(&mut self.spare);
+        reset(&mut c.w, n * n);
+        reset(&mut c.rates, n);
+        for (k, a) in self.blocks.iter().enumerate() {
+            for b in &self.blocks[..=k] {
+                for i in 0..a.rows() {
+                    for j in 0..b.rows() {
+                        let x = self.coupling(a.sides.clone(), i, b.sides.clone(), j);
+                        c.w[(a.row + i) * n + b.row + j] = x;
+                        c.w[(b.row + j) * n + a.row + i] = x;
+                    }
+                }
+            }
+        }
+        self.coupled = Some(c);
+    }
+
     /// J v of a constraint for given velocities.
     fn constraint_velocity(&self, block: &Block, velocity: &[f64]) -> [f64; 3] {
         let mut u = [0.0; 3];
@@ -184,8 +228,10 @@ impl System {
     fn measure(&mut self) {
         let mut speed = 0.0_f64;
         let mut blocks = core::mem::take(&mut self.blocks);
+        self.free_rates.clear();
         for b in &mut blocks {
             let u = self.constraint_velocity(b, &self.free);
+            self.free_rates.extend_from_slice(&u[..b.rows()]);
             b.hit = b.normal.rebound > 0.0 && u[0] < b.normal.gap_target;
             speed = speed.max(hypot(u[0], hypot(u[1], u[2])));
             speed = speed.max(b.normal.gap_target);
@@ -219,32 +265,68 @@ impl System {
         read(&self.lambda, block)
     }
 
+    /// J v of a constraint.
+    #[inline]
+    fn rates(&self, block: &Block) -> [f64; 3] {
+        match &self.coupled {
+            Some(c) => read(&c.rates, block),
+            None => self.constraint_velocity(block, &self.velocity),
+        }
+    }
+
     /// u = J v + R λ + bias of a constraint.
     #[inline]
     pub(crate) fn law_velocity(&self, block: &Block) -> [f64; 3] {
-        let mut u = self.constraint_velocity(block, &self.velocity);
+        let mut u = self.rates(block);
         for r in 0..block.rows() {
             u[r] += block.regularisation[r] * self.lambda[block.row + r] + self.bias[block.row + r];
         }
         u
     }
 
-    /// Adds to a constraint's impulse, and to the velocities of its bodies.
+    /// Takes a constraint's next impulse, to the last bit so that it stays admissible, and moves its bodies.
     #[inline]
-    pub(crate) fn add_impulse(&mut self, i: usize, change: [f64; 3]) {
+    pub(crate) fn change_impulse(&mut self, i: usize, next: [f64; 3]) {
         let block = &self.blocks[i];
-        for r in 0..block.rows() {
-            self.lambda[block.row + r] += change[r];
+        for (row, x) in (block.row..block.row + block.rows()).zip(next) {
+            let change = x - self.lambda[row];
+            self.lambda[row] = x;
+            if let Some(c) = &mut self.coupled {
+                axpy(change, &c.w[row * self.rows..][..self.rows], &mut c.rates);
+                continue;
+            }
             for side in &self.sides[block.sides.clone()] {
-                let at = side.jacobian + r * side.dof;
+                let at = side.jacobian + (row - block.row) * side.dof;
                 let v = &mut self.velocity[side.velocity..side.velocity + side.dof];
-                axpy(change[r], &self.responses[at..at + side.dof], v);
+                axpy(change, &self.responses[at..at + side.dof], v);
             }
         }
     }
 
-    /// v = v_free + Σ A⁻¹Jᵀ λ, free of what rounding left behind.
+    /// v = v_free + Σ A⁻¹Jᵀ λ, or J v alone, free of what rounding left behind.
     pub(crate) fn recompute_velocity(&mut self) {
+        let Some(c) = &mut self.coupled else {
+            return self.complete_velocity();
+        };
+        c.rates.copy_from_slice(&self.free_rates);
+        for (row, x) in c.w.chunks_exact(self.rows.max(1)).zip(&self.lambda) {
+            axpy(*x, row, &mut c.rates);
+        }
+    }
+
+    /// v, and J v from it.
+    pub(crate) fn finish(&mut self) {
+        self.complete_velocity();
+        if let Some(mut c) = self.coupled.take() {
+            for block in &self.blocks {
+                let u = self.constraint_velocity(block, &self.velocity);
+                c.rates[block.row..block.row + block.rows()].copy_from_slice(&u[..block.rows()]);
+            }
+            self.coupled = Some(c);
+        }
+    }
+
+    fn complete_velocity(&mut self) {
         self.velocity.clear();
         self.velocity.extend_from_slice(&self.free);
         for block in &self.blocks {
@@ -304,8 +386,7 @@ impl System {
 
     fn sum_over_rows(&self, f: impl Fn(&Block, [f64; 3], [f64; 3], [f64; 3]) -> f64) -> f64 {
         let of = |b: &Block| {
-            let after = self.constraint_velocity(b, &self.velocity);
-            f(b, after, self.constraint_velocity(b, &self.free), self.impulse(b))
+            f(b, self.rates(b), read(&self.free_rates, b), self.impulse(b))
         };
         self.blocks.iter().map(of).sum()
     }
