@@ -84,10 +84,7 @@ fn worst(p: &Placement, e: &Errors) -> f64 {
 
 /// A model of each sample.
 fn alone(data: &BlendData) -> Option<Vec<BlendedModel>> {
-    let one = |s: &forks_rom::SampleData| {
-        BlendedModel::new(BlendData { samples: vec![s.clone()], ..data.clone() }).ok()
-    };
-    data.samples.iter().map(one).collect()
+    (0..data.samples.len()).map(|i| BlendedModel::new(data.alone(i)).ok()).collect()
 }
 
 /// The sample whose effectors are nearest, lengths over r.

@@ -13,7 +13,7 @@ use forks_mechanism::{
 };
 use forks_reduce::{Problem, ProblemOptions};
 use forks_rom::{
-    BlendData, BlendedModel, BlendedState, EffectorLoad, LoadFrame, StaticStatus, Weights,
+    BlendedModel, BlendedState, EffectorLoad, LoadFrame, StaticStatus, Weights,
 };
 
 fn problem(p: &Parametric) -> Problem {
@@ -51,12 +51,7 @@ fn a_sample_s_static_response_is_exact_to_second_order() {
     let placed = placed(&problem);
     let data = placed.model.data();
     assert!(placed.loads[0].is_empty(), "the first sample is at rest");
-    let alone = BlendedModel::new(BlendData {
-        samples: vec![data.samples[0].clone()],
-        chart: vec![data.chart[0].clone()],
-        ..data.clone()
-    })
-    .unwrap();
+    let alone = BlendedModel::new(data.alone(0)).unwrap();
     let link = &problem.effectors[0];
     for direction in [DVec3::new(0.3, -0.2, -1.0), DVec3::new(-1.0, 0.5, 0.4)] {
         let off = |t: f64| {

@@ -69,6 +69,21 @@ pub struct BlendData {
     pub chart: Vec<ChartSample>,
 }
 
+impl BlendData {
+    /// The numbers of one sample alone, in the same chart.
+    ///
+    /// # Panics
+    /// If there is no such sample.
+    #[must_use]
+    pub fn alone(&self, sample: usize) -> Self {
+        Self {
+            samples: alloc::vec![self.samples[sample].clone()],
+            chart: self.chart.get(sample).cloned().into_iter().collect(),
+            ..self.clone()
+        }
+    }
+}
+
 /// Several reduced models of one mechanism, blended by their energies.
 #[derive(Clone, Debug)]
 pub struct BlendedModel {
