@@ -40,6 +40,7 @@ pub(crate) fn run(args: &BlendArgs) -> Result<ExitCode, CliError> {
         seed: args.seed,
         training_loads: args.training,
         gravity: args.gravity,
+        chart: args.chart.into(),
         ..Placement::default()
     };
     let fail =

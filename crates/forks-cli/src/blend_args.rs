@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::args::{ModelOptions, SpringOptions, coefficient, count, duration};
 
@@ -56,6 +56,11 @@ pub(crate) struct BlendArgs {
     #[arg(long, value_name = "N", value_parser = count, default_value = "8")]
     pub(crate) samples: usize,
 
+    /// Coordinates in which samples are blended: poses of the effectors, or displacements of the joints, for mechanisms
+    /// that lock, as arms do that are pulled straight, and those whose start is singular
+    #[arg(long, value_enum, default_value_t = ChartArg::Poses)]
+    pub(crate) chart: ChartArg,
+
     /// Number of training loads
     #[arg(long, value_name = "N", value_parser = count, default_value = "96")]
     pub(crate) training: usize,
@@ -71,6 +76,22 @@ pub(crate) struct BlendArgs {
     /// Write the blend for `forks simulate --reduced`; if the name ends in .json, its numbers as JSON for other programs
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// See [`forks_blend::Chart`].
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ChartArg {
+    Poses,
+    Joints,
+}
+
+impl From<ChartArg> for forks_blend::Chart {
+    fn from(chart: ChartArg) -> Self {
+        match chart {
+            ChartArg::Poses => Self::Poses,
+            ChartArg::Joints => Self::Joints,
+        }
+    }
 }
 
 fn direction(s: &str) -> Result<[f64; 3], String> {

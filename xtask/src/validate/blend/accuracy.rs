@@ -2,7 +2,7 @@
 
 use forks_blend::Truth;
 use forks_io::{Cell, CsvTable};
-use forks_rom::{BlendData, BlendedModel, LinkBlend, Reconstruction};
+use forks_rom::{BlendedModel, LinkBlend, Reconstruction};
 use rayon::prelude::*;
 
 use super::{
@@ -189,11 +189,8 @@ pub(super) fn beside_nearest(study: &Study<'_>, out: &mut Recorder) {
 fn pairs(study: &Study<'_>) -> Option<Vec<(Errors, Errors)>> {
     let model = &study.placed.model;
     let data = model.data();
-    let alone: Vec<BlendedModel> = data
-        .samples
-        .iter()
-        .map(|s| BlendedModel::new(BlendData { samples: vec![s.clone()], ..data.clone() }).ok())
-        .collect::<Option<_>>()?;
+    let single = |i: usize| BlendedModel::new(data.alone(i)).ok();
+    let alone: Vec<BlendedModel> = (0..data.samples.len()).map(single).collect::<Option<_>>()?;
     let pair = |t: &Truth| -> (Errors, Errors) {
         let poses = study.ruler.effectors(&t.equilibrium.world_from_link);
         let far = |i: usize| {

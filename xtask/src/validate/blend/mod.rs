@@ -9,7 +9,7 @@ mod ruler;
 
 use std::ops::ControlFlow;
 
-use forks_blend::{LoadRegion, Placed, Placement, Truth, place, unseen_loads};
+use forks_blend::{Chart, LoadRegion, Placed, Placement, Truth, place, unseen_loads};
 use forks_mechanism::lie::glam::DVec3;
 use serde::Deserialize;
 
@@ -39,6 +39,9 @@ pub(crate) struct Blend {
     pub(crate) constraint_tolerance: f64,
     pub(crate) joint_space_tolerance: Option<f64>,
     pub(crate) static_tolerance: f64,
+    /// Coordinates in which samples are blended.
+    #[serde(default)]
+    pub(crate) chart: ChartName,
     /// The link poses that the placement's constraint error is about.
     pub(crate) mode: Mode,
     /// Bounds; without them everything is only reported.
@@ -59,6 +62,15 @@ pub(crate) struct Region {
     normal: Option<[f64; 3]>,
     /// Largest relative displacement.
     until: f64,
+}
+
+/// Coordinates in which samples are blended.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ChartName {
+    #[default]
+    Poses,
+    Joints,
 }
 
 /// How link poses are reconstructed.
@@ -132,6 +144,10 @@ fn placement(b: &Blend) -> Placement {
         max_samples: b.samples,
         seed: b.seed,
         training_loads: b.training_loads,
+        chart: match b.chart {
+            ChartName::Poses => Chart::Poses,
+            ChartName::Joints => Chart::Joints,
+        },
         ..Placement::default()
     }
 }

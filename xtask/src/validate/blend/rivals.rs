@@ -40,9 +40,10 @@ pub(super) fn all(study: &Study<'_>) -> Result<Vec<Rival>, String> {
     ])
 }
 
-/// The blend of samples that are exact to second order only.
+/// The blend of samples that are exact to second order only, in the chart of poses.
 fn straight(data: &BlendData) -> BlendData {
     let mut out = data.clone();
+    out.chart.clear();
     out.samples.iter_mut().for_each(|s| s.curvature = Matrix::zeros(0, 0));
     out
 }
