@@ -285,8 +285,9 @@ fn second_derivative(here: &ModelData, paths: &Paths, there: &ModelData, eta: &[
 
 /// Limits the stiffness K of a sample: a direction that gives way next to nothing need not give way as little as that, and
 /// energies of directions that are some 10¹⁰ times as stiff as others drown them.
-/// Mass and damping follow, so that such a direction keeps its frequency: where a mechanism is next to singular both are as
-/// large as its stiffness.
+/// Next to a singular pose mass, damping and the maps to links and joints are as large as the stiffness. Mass and damping follow
+/// it, so that such a direction keeps its frequency. The maps do, so that loads move links and joints as before: these would
+/// dash about where an effector is led a hair's breadth off what the mechanism can do.
 pub(crate) fn limited(sample: &mut Sample, most: f64) {
     let d = &sample.data;
     let n = d.basis.columns();
@@ -299,13 +300,30 @@ pub(crate) fn limited(sample: &mut Sample, most: f64) {
     let softened = Matrix::from_fn(n, n, |i, j| {
         (0..n).map(|a| vectors[(i, a)] * values[a].min(most) * vectors[(j, a)]).sum()
     });
-    let shortened = |a: usize| if values[a] > most { (most / values[a]).sqrt() } else { 1.0 };
-    let t = Matrix::from_fn(n, n, |i, j| {
-        (0..n).map(|a| vectors[(i, a)] * shortened(a) * vectors[(j, a)]).sum()
-    });
-    let congruent = |m: &Matrix| t.mul(&m.mul(&t)).symmetric_part();
-    (sample.data.mass, sample.data.damping) = (congruent(&d.mass), congruent(&d.damping));
-    sample.data.hessian = softened.sub(&bent).symmetric_part();
+    let shrunk = |power: f64| {
+        let part = |a: usize| if values[a] > most { (most / values[a]).powf(power) } else { 1.0 };
+        Matrix::from_fn(n, n, |i, j| {
+            (0..n).map(|a| vectors[(i, a)] * part(a) * vectors[(j, a)]).sum()
+        })
+    };
+    let (root, whole) = (shrunk(0.5), shrunk(1.0));
+    let congruent = |m: &Matrix| root.mul(&m.mul(&root)).symmetric_part();
+    let d = &mut sample.data;
+    (d.mass, d.damping) = (congruent(&d.mass), congruent(&d.damping));
+    // Y changes so that servos move links and joints as before, too: X η + Y s at the rest coordinates η = R s.
+    let less = whole.sub(&Matrix::identity(n)).mul(&d.servo_rest);
+    let links = d.links.iter_mut().map(|l| (&mut l.map, &mut l.servo_map));
+    let joints = d.joints.iter_mut().map(|j| (&mut j.map, &mut j.servo_map));
+    for (map, servos) in links.chain(joints).filter(|(map, _)| map.rows() > 0) {
+        if servos.rows() > 0 {
+            *servos = servos.sub(&map.mul(&less));
+        }
+        *map = map.mul(&whole);
+    }
+    for map in d.joints.iter_mut().map(|j| &mut j.load_map).filter(|m| m.rows() > 0) {
+        *map = map.mul(&whole);
+    }
+    d.hessian = softened.sub(&bent).symmetric_part();
 }
 
 /// Numbers with three indices.

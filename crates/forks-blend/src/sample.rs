@@ -76,7 +76,8 @@ impl Sample {
 
     /// Limits the stiffness to `most`, N·m (lengths are over the radius). Next to a singular pose a mechanism gives way
     /// in some directions 10¹⁰ times less than in others: it takes its loads as well if these are softer, and a blend
-    /// then keeps the digits of the others. Mass and damping follow, so that frequencies stay.
+    /// then keeps the digits of the others. Mass and damping follow, so that frequencies stay; maps to links and joints do, so
+    /// that loads move these as before.
     ///
     /// ```text
     /// most = f r / δ    loads of size f move the effectors by the part δ of r along such a direction
@@ -148,7 +149,17 @@ mod tests {
             };
             let (before, most) = (frequencies(&s), 0.2 * largest(&s));
             let mass = s.data.mass.clone();
+            // What a unit of generalised force does to the links: X 𝓗⁻¹.
+            let moved = |s: &Sample| -> Vec<Matrix> {
+                let soft = cholesky_solve(&s.data.hessian, &Matrix::identity(s.rank())).unwrap();
+                s.data.links.iter().map(|l| l.map.mul(&soft)).collect()
+            };
+            let links = moved(&s);
             s.limit_stiffness(most);
+            let size = links.iter().map(Matrix::max_abs).fold(0.0, f64::max);
+            for (a, b) in links.iter().zip(moved(&s)) {
+                assert!(a.sub(&b).max_abs() < 1e-9 * size, "{:e}", a.sub(&b).max_abs() / size);
+            }
             assert!((largest(&s) - most).abs() < 1e-12 * most);
             assert!(mass.sub(&s.data.mass).max_abs() > 0.01 * mass.max_abs());
             let (values, _) = symmetric_eigen(&mass).unwrap();

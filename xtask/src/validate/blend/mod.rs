@@ -94,6 +94,9 @@ pub(crate) struct Bounds {
     /// Error over that of the nearest sample alone; where it is missing, cycles, paths and the samples themselves are
     /// reported too.
     pub(crate) nearest: Option<f64>,
+    /// Links do not jump: bounded where `nearest` is missing, too.
+    #[serde(default)]
+    pub(crate) paths: bool,
 }
 
 /// Bound of what is only reported.

@@ -1,6 +1,9 @@
-//! No jump: poses of all links while the effectors move through the samples and between them.
+//! No jump: poses of all links while the effectors move through the samples and between them, on straight lines of the
+//! chart, which may leave what the mechanism can do, and where loads lead.
 
-use forks_mechanism::lie::Pose;
+use forks_blend::Truth;
+use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame};
+use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
 use forks_reduce::relative_displacement;
 use forks_rom::{BlendedModel, BlendedState, LinkBlend, PoseBuffer, Reconstruction};
 use rayon::prelude::*;
@@ -14,6 +17,11 @@ const STEP: f64 = 1e-4;
 const BETWEEN: usize = 4;
 /// Largest change over the mean change.
 const BOUND: f64 = 10.0;
+/// Full equilibria from one sample's load to the next one's.
+const EQUILIBRIA: usize = 16;
+
+/// A curve through chart coordinates.
+type Curve = Vec<Vec<f64>>;
 
 /// Largest change of a link's pose per step: over all steps, their sum and their number.
 #[derive(Clone, Copy, Default)]
@@ -24,7 +32,12 @@ struct Changes {
 }
 
 pub(super) fn check(study: &Study<'_>, out: &mut Recorder) {
-    let places = places(study);
+    let straight: Vec<Curve> = places(study).windows(2).map(<[_]>::to_vec).collect();
+    along("", &straight, study, out);
+    along(", where loads lead", &led_by_loads(study), study, out);
+}
+
+fn along(way: &str, curves: &[Curve], study: &Study<'_>, out: &mut Recorder) {
     let modes = [
         ("twists", Reconstruction::Twist, LinkBlend::Average),
         ("twists, Eq. 28", Reconstruction::Twist, LinkBlend::Logarithm),
@@ -33,23 +46,72 @@ pub(super) fn check(study: &Study<'_>, out: &mut Recorder) {
     for (name, mode, blend) in modes {
         // Joint by joint is ten times as slow.
         let every = if matches!(mode, Reconstruction::JointSpace) { 4 } else { 1 };
-        let segments: Vec<&[Vec<f64>]> = places.windows(2).step_by(every).collect();
-        let found: Vec<Changes> = segments
-            .par_iter()
-            .map(|s| segment(study, [&s[0], &s[1]], mode, blend).unwrap_or_default())
-            .collect();
+        let some: Vec<&Curve> = curves.iter().step_by(every).collect();
+        let found: Vec<Changes> =
+            some.par_iter().map(|c| changes(study, c, mode, blend).unwrap_or_default()).collect();
         let largest = found.iter().map(|c| c.largest).fold(0.0, f64::max);
         let count: usize = found.iter().map(|c| c.count).sum();
         let sum: f64 = found.iter().map(|c| c.sum).sum();
-        let check = format!("largest link motion per 1e-4 over the mean, {name}");
+        let check = format!("largest link motion per 1e-4 over the mean, {name}{way}");
         match found.iter().all(|c| c.count > 0) {
             true => {
-                let bound = study.settings.bound(BOUND);
+                let asked = study.settings.bounds.filter(|b| b.paths);
+                let bound = study.settings.bound(BOUND).or(asked.map(|_| BOUND));
                 bounded_or_reported(&check, largest * count as f64 / sum, bound, out);
             }
             false => out.fail(&check, BOUND, "the blend has no state on the path"),
         }
     }
+}
+
+/// From each sample's load to the next one's, through full equilibria.
+fn led_by_loads(study: &Study<'_>) -> Vec<Curve> {
+    let loads = &study.placed.loads;
+    let force = |i: usize, e: usize| {
+        let own = loads[i].iter().filter(|f| f.0 == e);
+        own.map(|f| f.1).sum::<DVec3>()
+    };
+    let effectors = &study.case.problem.effectors;
+    let curve = |i: usize| -> Curve {
+        let next = (i + 1) % loads.len();
+        let point = |k: usize| {
+            let t = k as f64 / EQUILIBRIA as f64;
+            let wrench = |e: usize| AppliedWrench {
+                link: effectors[e].link,
+                link_from_point: effectors[e].link_from_effector,
+                wrench: Wrench::new(force(i, e).lerp(force(next, e), t), DVec3::ZERO),
+                frame: WrenchFrame::World,
+            };
+            let all = (0..effectors.len()).map(wrench).fold(Loads::none(), Loads::with);
+            let options = EquilibriumOptions::default();
+            let equilibrium = study.case.problem.equilibrium(&all, &options);
+            let found = equilibrium.status.is_equilibrium();
+            let truth = Truth { forces: vec![], equilibrium, displacement: 0.0 };
+            found.then(|| study.ruler.coordinates(&study.placed.model, &truth)).flatten()
+        };
+        (0..=EQUILIBRIA).filter_map(point).collect()
+    };
+    let all: Vec<Curve> = (0..loads.len()).into_par_iter().map(curve).collect();
+    all.into_iter().filter(|c| c.len() > 1).collect()
+}
+
+/// A place on a curve, t from 0 to 1: Hermite's cubics with slopes from the neighbours; a straight line through two.
+fn at(curve: &[Vec<f64>], t: f64) -> Vec<f64> {
+    let last = curve.len() - 1;
+    let k = ((t * last as f64) as usize).min(last - 1);
+    let u = t * last as f64 - k as f64;
+    let slope = |k: usize, j: usize| {
+        let (a, b) = (k.saturating_sub(1), (k + 1).min(last));
+        (curve[b][j] - curve[a][j]) / (b - a) as f64
+    };
+    let place = |j: usize| {
+        let (from, to) = (curve[k][j], curve[k + 1][j]);
+        let (start, end) = (slope(k, j), slope(k + 1, j));
+        let v = 1.0 - u;
+        from * v * v * (1.0 + 2.0 * u) + to * u * u * (1.0 + 2.0 * v) + start * u * v * v
+            - end * u * u * v
+    };
+    (0..curve[k].len()).map(place).collect()
 }
 
 /// Samples, and places of unseen loads between them.
@@ -67,10 +129,10 @@ fn places(study: &Study<'_>) -> Vec<Vec<f64>> {
     out
 }
 
-/// Changes along a straight line of coordinates.
-fn segment(
+/// Changes along a curve.
+fn changes(
     study: &Study<'_>,
-    [from, to]: [&[f64]; 2],
+    curve: &[Vec<f64>],
     mode: Reconstruction,
     blend: LinkBlend,
 ) -> Option<Changes> {
@@ -79,8 +141,10 @@ fn segment(
     let effectors = |x: &[f64]| -> Vec<Pose> {
         (0..model.effector_count()).map(|e| model.effector_pose(e, x)).collect()
     };
-    let steps = (study.ruler.distance(&effectors(from), &effectors(to)) / STEP).ceil() as usize;
+    let far = |w: &[Vec<f64>]| study.ruler.distance(&effectors(&w[0]), &effectors(&w[1]));
+    let steps = (curve.windows(2).map(far).sum::<f64>() / STEP).ceil() as usize;
     let steps = steps.max(1);
+    let from = &curve[0];
     let still = vec![0.0; model.dof()];
     let mut state = BlendedState::new(model, from).ok()?;
     let mut show = Show::new(study, mode, blend);
@@ -90,7 +154,7 @@ fn segment(
     let mut out = Changes::default();
     for k in 1..=steps {
         let t = k as f64 / steps as f64;
-        let x: Vec<f64> = from.iter().zip(to).map(|(a, b)| a + t * (b - a)).collect();
+        let x = at(curve, t);
         state.set(model, &x, &still).ok()?;
         show.poses(&mut state, &mut poses);
         let here = effectors(&x);
