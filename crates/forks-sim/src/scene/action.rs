@@ -7,6 +7,7 @@ use super::{
     Scene, Schedule,
     error::{SceneError, invalid},
     mechanism::meant,
+    script::LARGEST,
     spec::ActionSpec,
 };
 use crate::{BodyHandle, MechanismHandle, SimError, World};
@@ -143,8 +144,9 @@ impl Action {
                 return Err(invalid(element, problem));
             }
         };
-        if direction.is_some_and(|d| !d.is_finite()) {
-            return Err(invalid(element, "has a direction that is not finite"));
+        let beyond = |d: DVec3| d.to_array().iter().any(|x| x.is_nan() || x.abs() > LARGEST);
+        if direction.is_some_and(beyond) {
+            return Err(invalid(element, "has a direction that is not finite or beyond 1e100"));
         }
         Ok(Self { schedule, drives })
     }
@@ -161,8 +163,9 @@ fn servos(
     let mut out = Vec::new();
     let ones = vec![1.0; spec.servos.len()];
     let weights = spec.weights.as_ref().unwrap_or(&ones);
-    if weights.len() != spec.servos.len() || weights.iter().any(|w| !w.is_finite()) {
-        return Err(invalid(element, "needs one finite weight per entry of `servos`"));
+    if weights.len() != spec.servos.len() || weights.iter().any(|w| w.is_nan() || w.abs() > LARGEST)
+    {
+        return Err(invalid(element, "needs one weight, at most 1e100, per entry of `servos`"));
     }
     for (pattern, &weight) in spec.servos.iter().zip(weights) {
         let before = out.len();

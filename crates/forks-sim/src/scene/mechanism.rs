@@ -38,7 +38,7 @@ pub struct SceneMechanism {
     pub effectors: Vec<String>,
     /// True if the free joint at its root moves.
     pub floating: bool,
-    /// World from the model's world; of a floating one world from base at the start.
+    /// World from the frame that the model calls world.
     pub placement: Pose,
     /// True if it is linearised about its equilibrium under gravity.
     pub gravity: bool,

@@ -87,7 +87,7 @@ pub struct MechanismSpec {
     /// True if the free joint at the mechanism's root moves. Otherwise it is held.
     #[serde(default)]
     pub floating: bool,
-    /// Where the model's world is, or where a floating base starts.
+    /// World from the frame that the model calls world; a floating base starts at its place there.
     #[serde(flatten)]
     pub place: PlaceSpec,
     /// Joint coordinates in the linearisation pose (single axis: radians or metres); others as the model has them.
