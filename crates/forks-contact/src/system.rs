@@ -122,8 +122,9 @@ impl System {
             for r in 0..rows {
                 let at = side.jacobian + r * n;
                 let j = &self.jacobians[at..at + n];
-                for (i, x) in self.responses[at..at + n].iter_mut().enumerate() {
-                    *x = dot(&inverse[i * n..(i + 1) * n], j);
+                // A⁻¹ is symmetric: its columns are its rows.
+                for (x, row) in j.iter().zip(inverse.chunks_exact(n.max(1))) {
+                    axpy(*x, row, &mut self.responses[at..at + n]);
                 }
             }
             self.sides.push(ReadySide {
@@ -199,13 +200,23 @@ impl System {
         reset(&mut c.rates, n);
         for (k, a) in self.blocks.iter().enumerate() {
             for b in &self.blocks[..=k] {
-                for i in 0..a.rows() {
-                    for j in 0..b.rows() {
-                        let x = self.coupling(a.sides.clone(), i, b.sides.clone(), j);
-                        c.w[(a.row + i) * n + b.row + j] = x;
-                        c.w[(b.row + j) * n + a.row + i] = x;
+                for p in &self.sides[a.sides.clone()] {
+                    for q in self.sides[b.sides.clone()].iter().filter(|q| q.body == p.body) {
+                        let j = &self.jacobians[p.jacobian..][..a.rows() * p.dof];
+                        let r = &self.responses[q.jacobian..][..b.rows() * p.dof];
+                        for (j, i) in j.chunks_exact(p.dof.max(1)).zip(a.row..) {
+                            let w = &mut c.w[i * n + b.row..][..b.rows()];
+                            w.iter_mut()
+                                .zip(r.chunks_exact(p.dof.max(1)))
+                                .for_each(|(w, r)| *w += dot(j, r));
+                        }
                     }
                 }
+            }
+        }
+        for i in 0..n {
+            for j in 0..i {
+                c.w[j * n + i] = c.w[i * n + j];
             }
         }
         self.coupled = Some(c);
@@ -385,9 +396,7 @@ impl System {
     }
 
     fn sum_over_rows(&self, f: impl Fn(&Block, [f64; 3], [f64; 3], [f64; 3]) -> f64) -> f64 {
-        let of = |b: &Block| {
-            f(b, self.rates(b), read(&self.free_rates, b), self.impulse(b))
-        };
+        let of = |b: &Block| f(b, self.rates(b), read(&self.free_rates, b), self.impulse(b));
         self.blocks.iter().map(of).sum()
     }
 

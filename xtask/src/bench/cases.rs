@@ -5,10 +5,10 @@ use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 use serde::Serialize;
 
 use super::{
-    adaptive, blended, divide, forward, kernel, measure,
+    adaptive, blended, contact, divide, forward, kernel, measure,
     measure::{FLAGGED_SPREAD, Timing},
     peers::Peers,
-    reduced, reduction, scaling,
+    pgs, reduced, reduction, scaling,
 };
 
 /// What measuring a case needs.
@@ -23,6 +23,8 @@ pub(super) struct Context<'a> {
     pub(super) prefix: &'a str,
     /// The rivals in Python, or why they cannot run; `None` if they were not asked for.
     pub(super) peers: Option<Result<Peers, String>>,
+    /// Where curves and plots go, if they are wanted.
+    pub(super) report: Option<&'a Path>,
 }
 
 impl Context<'_> {
@@ -58,6 +60,14 @@ pub(super) const ALL: &[(&str, Measure)] = &[
     ("blended/arm-20x4", blended::arm_20::<4>),
     ("blended/links-helix-200", blended::links_200),
     ("blended/links-helix-400", blended::links_400),
+    ("contact/grasp", contact::grasp),
+    ("contact/grasp-box", contact::grasp_box),
+    ("contact/grasp-object", contact::grasp_object),
+    ("contact/firefighters", contact::firefighters),
+    ("contact/hexapod", contact::hexapod),
+    ("contact/solo12", contact::solo12),
+    ("contact/peg", contact::peg),
+    ("contact/pgs", pgs::scaling),
     ("kernel/poses-6", kernel::poses_6),
     ("kernel/poses-12", kernel::poses_12),
     ("kernel/poses-18", kernel::poses_18),

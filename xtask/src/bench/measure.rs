@@ -1,6 +1,9 @@
 //! How times are taken: batches of calls, two warm-ups, the median of seven.
 
-use std::{hint::black_box, time::Instant};
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +42,25 @@ pub(super) fn time<T>(batch: f64, mut call: impl FnMut() -> T) -> Timing {
     // Short runs are lost between two looks of the scheduler.
     let cpu_ns = cpu.filter(|ns| *ns > 0.0);
     Timing { ns: runs[3], spread: (runs[6] - runs[0]) / runs[3], cpu_ns }
+}
+
+/// The same of runs that take their own time: `run` makes `steps` steps and says how long they took.
+pub(super) fn time_runs(
+    steps: usize,
+    mut run: impl FnMut() -> Result<Duration, String>,
+) -> Result<Timing, String> {
+    let mut each = || run().map(|t| 1e9 * t.as_secs_f64() / steps as f64);
+    each()?;
+    each()?;
+    let before = cpu_ns();
+    let mut runs = [0.0; 7];
+    for r in &mut runs {
+        *r = each()?;
+    }
+    let cpu_ns =
+        before.zip(cpu_ns()).map(|(a, b)| (b - a) / (7 * steps) as f64).filter(|ns| *ns > 0.0);
+    runs.sort_unstable_by(f64::total_cmp);
+    Ok(Timing { ns: runs[3], spread: (runs[6] - runs[0]) / runs[3], cpu_ns })
 }
 
 /// Time that this thread has spent computing, from Linux's scheduler.

@@ -5,6 +5,7 @@
 mod adaptive;
 mod blended;
 mod cases;
+mod contact;
 mod divide;
 mod export;
 mod forward;
@@ -12,6 +13,7 @@ mod kernel;
 pub(crate) mod measure;
 mod others;
 mod peers;
+mod pgs;
 mod reduced;
 mod reduction;
 mod rivals;
@@ -46,6 +48,10 @@ pub(crate) struct BenchArgs {
     /// Write the results to this file, after each case
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+
+    /// Write curves (CSV) and plots (SVG) of cases that have them to this directory
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
 }
 
 /// Everything measured so far; field names are part of the program's interface.
@@ -116,7 +122,11 @@ fn bench(root: &Path, args: &BenchArgs) -> Result<(), String> {
     }
     let peers = args.peers.then(|| Peers::ensure(root));
     let batch = if args.quick { 0.005 } else { 0.1 };
-    let context = Context { root, batch, quick: args.quick, prefix, peers };
+    if let Some(dir) = &args.report {
+        std::fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    }
+    let report = args.report.as_deref();
+    let context = Context { root, batch, quick: args.quick, prefix, peers, report };
     let mut output = Output { machine: measure::machine(), quick: args.quick, cases: vec![] };
     println!("{}", output.machine);
     for (name, measure) in selected {

@@ -17,6 +17,7 @@ mod record;
 mod release;
 mod rival;
 mod scenario;
+mod scenes;
 mod stable;
 
 use std::{
@@ -48,7 +49,8 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
 
-    /// Ten times as many steps in long runs, linkages of 50,000 links, and all blends: tens of minutes
+    /// Ten times as many steps in long runs, linkages of 50,000 links, ten minutes of scenes, and all blends:
+    /// tens of minutes
     #[arg(long)]
     long: bool,
 }
@@ -76,6 +78,7 @@ fn validate(root: &Path, args: &ValidateArgs) -> Result<bool, String> {
     if args.long {
         scenarios.iter_mut().filter_map(|s| s.stable.as_mut()).for_each(|s| s.steps *= 10);
         scenarios.iter_mut().filter_map(|s| s.adaptive.as_mut()).for_each(|a| a.lengthen());
+        scenarios.iter_mut().filter_map(|s| s.scenes.as_mut()).for_each(|s| s.lengthen());
     }
     let takes_long = |s: &Scenario| s.blend.as_ref().is_some_and(|b| b.long);
     if !args.long && args.scenarios.is_empty() {
@@ -127,6 +130,9 @@ fn run_scenario(fixtures: &Path, s: &Scenario, out: &mut Recorder) -> Result<(),
     }
     if let Some(a) = &s.adaptive {
         return adaptive::check(a, out);
+    }
+    if let Some(scenes) = &s.scenes {
+        return scenes::check(scenes, fixtures, out);
     }
     let case = case::Case::load(fixtures, s)?;
     if let Some(b) = &s.blend {

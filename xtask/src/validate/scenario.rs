@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use serde::Deserialize;
 
-use super::{adaptive::Adaptive, blend::Blend};
+use super::{adaptive::Adaptive, blend::Blend, scenes::Scenes};
 
 /// A file `fixtures/scenarios/NAME.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -46,6 +46,8 @@ pub(crate) struct Scenario {
     pub(crate) adaptive: Option<Adaptive>,
     /// A blend of the mechanism; the standing checks are left to its other scenarios.
     pub(crate) blend: Option<Blend>,
+    /// Scenes with contact instead of a mechanism.
+    pub(crate) scenes: Option<Scenes>,
 }
 
 /// Where a mechanism comes from.

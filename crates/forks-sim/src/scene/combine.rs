@@ -37,10 +37,10 @@ impl Scene {
         b.set_gravity(forks_lie::glam::DVec3::from_array(self.spec.world.gravity));
         let mut starts: Vec<(JointId, Vec<f64>)> = Vec::new();
         let mut places = Vec::new();
-        for m in &self.mechanisms {
+        for (m, spec) in self.mechanisms.iter().zip(&self.spec.mechanisms) {
             let fixed = held(m)?;
             let q = self.start_of(m)?;
-            let place = add(&mut b, m, &fixed);
+            let place = add(&mut b, m, &fixed, spec.limits);
             for (i, joint) in place.joints.iter().enumerate() {
                 starts.push((*joint, q[fixed.position_range(JointId::new(i))].to_vec()));
             }
@@ -132,8 +132,9 @@ fn held(m: &SceneMechanism) -> Result<Mechanism, SceneError> {
         .mechanism)
 }
 
-/// Adds a mechanism's links, joints, springs and servos under names that begin with its own.
-fn add(b: &mut MechanismBuilder, of: &SceneMechanism, m: &Mechanism) -> Place {
+/// Adds a mechanism's links, joints, springs and servos under names that begin with its own; joint limits only where the scene
+/// enforces them.
+fn add(b: &mut MechanismBuilder, of: &SceneMechanism, m: &Mechanism, limits: bool) -> Place {
     let named =
         |name: &str| if name.is_empty() { String::new() } else { format!("{}/{name}", of.name) };
     let mut links = vec![LinkId::WORLD];
@@ -145,6 +146,9 @@ fn add(b: &mut MechanismBuilder, of: &SceneMechanism, m: &Mechanism) -> Place {
     for j in m.joints() {
         let mut joint = j.clone();
         joint.name = named(&j.name);
+        if !limits && joint.limit_stiffness == 0.0 {
+            joint.limits.fill(None);
+        }
         (joint.parent, joint.child) = (link(j.parent), link(j.child));
         if j.parent == LinkId::WORLD {
             joint.parent_from_joint = of.placement * j.parent_from_joint;

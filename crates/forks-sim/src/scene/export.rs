@@ -14,6 +14,11 @@ use super::{
 };
 use crate::{Form, Owner, Shape};
 
+/// Friction that creeps less than by default: what is held would slip out of a hand within seconds.
+const IMPRATIO: f64 = 10.0;
+/// Time constant of loops over the step: they give way hardly more than ours, which do not; MuJoCo allows no less.
+const LOOP_TIME: f64 = 2.0;
+
 /// A scene as MJCF, with what MJCF has no place for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportedScene {
@@ -92,14 +97,14 @@ impl Scene {
             let geom = other_form(*owner, shape, k, &place, &mut assets)?;
             geoms.push((link, geom));
         }
-        let mut out = String::new();
+        let (mut out, mut looped) = (String::new(), false);
         for line in text.lines() {
             let trimmed = line.trim_start();
             if trimmed.starts_with("<option") {
                 let h = self.spec.world.step;
                 let with = line.replacen(
                     "<option",
-                    &format!("<option timestep=\"{h}\" cone=\"elliptic\""),
+                    &format!("<option timestep=\"{h}\" cone=\"elliptic\" impratio=\"{IMPRATIO}\""),
                     1,
                 );
                 let _ = writeln!(out, "{with}");
@@ -108,7 +113,15 @@ impl Scene {
                 }
                 continue;
             }
-            let _ = writeln!(out, "{line}");
+            let held = ["<connect ", "<weld "].into_iter().find(|e| trimmed.starts_with(e));
+            let _ = match held {
+                Some(e) => {
+                    looped = true;
+                    let time = LOOP_TIME * self.spec.world.step;
+                    writeln!(out, "{}", line.replacen(e, &format!("{e}solref=\"{time} 1\" "), 1))
+                }
+                None => writeln!(out, "{line}"),
+            };
             for (link, geom) in &geoms {
                 let name = &c.mechanism.link(*link).name;
                 let opened = match *link {
@@ -124,6 +137,9 @@ impl Scene {
         if !excluded.is_empty() {
             let end = out.rfind("</mujoco>").unwrap_or(out.len());
             out.insert_str(end, &format!("  <contact>\n{excluded}  </contact>\n"));
+        }
+        if looped {
+            notes.push("loops are as stiff as the step allows, not exact".into());
         }
         if !self.shapes.iter().all(|(_, s)| s.material.restitution == 0.0) {
             notes.push("restitution is not part of the file".into());

@@ -1,0 +1,128 @@
+"""Time of a MuJoCo step of a scene with contacts: `python mujoco_scene.py TASK.json`, prints JSON.
+
+The task holds an MJCF file with a keyframe `start`, rows of controls with the number of steps that each lasts, the number of rows
+before anything is timed, velocities of bodies at the start, and names of bodies or sites whose positions at the end are wanted.
+A row is one call of `mj_step`, so that Python's part hardly counts.
+
+Integrator `discrete`, contacts and gravity on, everything else as the file says or MuJoCo's default, except that the fastest of the
+solvers that end in finite numbers counts, with and without the search for islands. Every run starts from the same state. Two warm-ups,
+median of seven runs, (max - min)/median; `cpu_ns` is the thread's computing time.
+"""
+
+import json
+import sys
+import time
+
+import mujoco
+import numpy as np
+
+
+class Simulation:
+    """A scene after the rows that do not count."""
+
+    def __init__(self, task, solver, islands):
+        disable = mujoco.mjtDisableBit
+        self.task = task
+        self.model = mujoco.MjModel.from_xml_path(task["model"])
+        option = self.model.opt
+        option.integrator = mujoco.mjtIntegrator.mjINT_DISCRETE
+        option.solver = solver
+        option.disableflags |= disable.mjDSBL_AUTORESET
+        if not islands:
+            option.disableflags |= disable.mjDSBL_ISLAND
+        self.data = mujoco.MjData(self.model)
+        mujoco.mj_resetDataKeyframe(self.model, self.data, self.model.key("start").id)
+        for name, linear, angular in task["velocities"]:
+            self.set_velocity(name, linear, angular)
+        mujoco.mj_forward(self.model, self.data)
+        self.controls = np.array(task["controls"]).reshape(len(task["controls"]), self.model.nu)
+        self.play(0, task["before"])
+        self.kind = mujoco.mjtState.mjSTATE_INTEGRATION
+        self.start = np.empty(mujoco.mj_stateSize(self.model, self.kind))
+        mujoco.mj_getState(self.model, self.data, self.start, self.kind)
+
+    def set_velocity(self, name, linear, angular):
+        joint = self.model.body(name).jntadr[0]
+        q, v = self.model.jnt_qposadr[joint], self.model.jnt_dofadr[joint]
+        rotation = np.zeros(9)
+        mujoco.mju_quat2Mat(rotation, self.data.qpos[q + 3 : q + 7])
+        self.data.qvel[v : v + 3] = linear
+        self.data.qvel[v + 3 : v + 6] = rotation.reshape(3, 3).T @ np.array(angular)
+
+    def play(self, begin, end):
+        for row in self.controls[begin:end]:
+            self.data.ctrl[:] = row
+            mujoco.mj_step(self.model, self.data, self.task["period"])
+
+    def run(self):
+        mujoco.mj_setState(self.model, self.data, self.start, self.kind)
+        begin = time.perf_counter()
+        self.play(self.task["before"], len(self.controls))
+        return 1e9 * (time.perf_counter() - begin) / self.steps()
+
+    def steps(self):
+        return self.task["period"] * (len(self.controls) - self.task["before"])
+
+    def timing(self):
+        self.run()
+        self.run()
+        before = time.thread_time()
+        runs = sorted(self.run() for _ in range(7))
+        computing = 1e9 * (time.thread_time() - before) / (7 * self.steps())
+        return {"ns": runs[3], "spread": (runs[6] - runs[0]) / runs[3], "cpu_ns": computing}
+
+    def contacts(self):
+        """Mean number of contact points at the ends of rows."""
+        mujoco.mj_setState(self.model, self.data, self.start, self.kind)
+        counts = []
+        for k in range(self.task["before"], len(self.controls)):
+            self.play(k, k + 1)
+            counts.append(self.data.ncon)
+        return float(np.mean(counts))
+
+    def position(self, name):
+        for kind, places in ((mujoco.mjtObj.mjOBJ_BODY, self.data.xpos), (mujoco.mjtObj.mjOBJ_SITE, self.data.site_xpos)):
+            number = mujoco.mj_name2id(self.model, kind, name)
+            if number >= 0:
+                return places[number].tolist()
+        raise KeyError(f"no body or site is called {name}")
+
+    def finite(self):
+        bad = mujoco.mjtWarning
+        warned = [bad.mjWARN_BADQPOS, bad.mjWARN_BADQVEL, bad.mjWARN_BADQACC]
+        state = np.concatenate([self.data.qpos, self.data.qvel, self.data.xpos.ravel()])
+        return bool(np.isfinite(state).all()) and not any(self.data.warning[int(w)].number for w in warned)
+
+
+def measure(task):
+    solvers = mujoco.mjtSolver
+    best = None
+    for solver in (solvers.mjSOL_NEWTON, solvers.mjSOL_CG):
+        for islands in (True, False):
+            simulation = Simulation(task, solver, islands)
+            if not simulation.finite():
+                continue
+            timing = simulation.timing()
+            if simulation.finite() and (best is None or timing["cpu_ns"] < best[0]["cpu_ns"]):
+                name = "Newton" if solver == solvers.mjSOL_NEWTON else "CG"
+                best = (timing, simulation, f"solver {name}, islands {'on' if islands else 'off'}")
+    if best is None:
+        return None
+    timing, simulation, choice = best
+    contacts = simulation.contacts()
+    mujoco.mj_kinematics(simulation.model, simulation.data)
+    return {
+        "timing": timing,
+        "contacts": contacts,
+        "positions": [simulation.position(name) for name in task["watched"]],
+        "settings": f"MuJoCo {mujoco.__version__}, integrator discrete, elliptic cones, contacts on, {choice}, "
+        f"controls every {task['period']} steps, mj_step(nstep); poses of all bodies are part of it",
+    }
+
+
+def main():
+    print(json.dumps(measure(json.load(open(sys.argv[1])))))
+
+
+if __name__ == "__main__":
+    main()
