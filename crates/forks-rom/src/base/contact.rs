@@ -18,7 +18,7 @@ use super::{
     state::FloatingState,
     step::{FloatingStatus, FloatingStepper, Start, entry, three},
 };
-use crate::{EffectorLoad, ModelError, linear::invert_factored};
+use crate::{EffectorLoad, ModelError};
 
 /// The linear response of one step from one state; memory that is used again for the next.
 #[derive(Clone, Debug)]
@@ -31,8 +31,10 @@ pub struct FloatingContact {
     matrix: Matrix,
     /// Its inverse.
     response: Matrix,
-    /// Its Cholesky factor.
-    factor: Matrix,
+    /// Its Cholesky factor L, and L⁻¹, row by row.
+    factors: [Vec<f64>; 2],
+    /// True if the step is not yet made.
+    pending: bool,
     /// The state before.
     world_from_base: Pose,
     center_velocity: DVec3,
@@ -58,7 +60,8 @@ impl FloatingContact {
             free: vec![0.0; 6 + n],
             matrix: square(3 + n),
             response: square(3 + n),
-            factor: square(3 + n),
+            factors: [vec![0.0; (3 + n) * (3 + n)], vec![0.0; (3 + n) * (3 + n)]],
+            pending: false,
             world_from_base: Pose::IDENTITY,
             center_velocity: DVec3::ZERO,
             eta: vec![0.0; n],
@@ -96,7 +99,7 @@ impl FloatingContact {
                 };
             }
         }
-        invert(&self.matrix, &mut self.factor, &mut self.response)
+        invert(&self.matrix, &mut self.factors, &mut self.response)
     }
 
     /// A⁻¹ = T diag(1/m, N) Tᵀ, N the inverse for (ω, η̇); T has v = V + c×ω − Gη̇.
@@ -109,10 +112,13 @@ impl FloatingContact {
         };
         // Rows of v: Q N with Q = ([c]×, −G).
         for i in 0..3 {
+            let row = &mut self.inverse.row_mut(i)[3..];
+            row.fill(0.0);
+            for k in 0..3 + n {
+                add_multiple(lever(i, k), self.response.row(k), row);
+            }
             for j in 0..3 + n {
-                let x: f64 = (0..3 + n).map(|k| lever(i, k) * self.response[(k, j)]).sum();
-                self.inverse[(i, 3 + j)] = x;
-                self.inverse[(3 + j, i)] = x;
+                self.inverse[(3 + j, i)] = self.inverse[(i, 3 + j)];
             }
         }
         for i in 0..3 {
@@ -124,9 +130,7 @@ impl FloatingContact {
             self.inverse[(i, i)] += 1.0 / mass;
         }
         for i in 0..3 + n {
-            for j in 0..3 + n {
-                self.inverse[(3 + i, 3 + j)] = self.response[(i, j)];
-            }
+            self.inverse.row_mut(3 + i)[3..].copy_from_slice(self.response.row(i));
         }
     }
 }
@@ -144,10 +148,27 @@ impl FloatingStepper {
         gravity: DVec3,
         out: &mut FloatingContact,
     ) -> (FloatingStatus, bool) {
+        let (_, responds) = self.respond(state, loads, gravity, out);
+        (self.step_freely(state, out), responds)
+    }
+
+    /// The response alone: the step is not made before [`FloatingStepper::change_velocity`], with or without impulses. What is
+    /// known of the status before a step comes first: effectors out of range, inertia held back.
+    ///
+    /// # Panics
+    /// If state or memory belong to a model of another size, or a load to an effector that does not exist.
+    pub fn respond(
+        &self,
+        state: &mut FloatingState,
+        loads: &[EffectorLoad],
+        gravity: DVec3,
+        out: &mut FloatingContact,
+    ) -> (FloatingStatus, bool) {
         let inertia = &self.model().inertia;
         assert_eq!(out.eta.len(), inertia.n, "coordinates of the response");
         let start = self.start(state, loads, gravity);
         out.start = start;
+        out.pending = true;
         out.world_from_base = state.world_from_base;
         out.center_velocity = state.center_velocity;
         out.eta.copy_from_slice(state.eta());
@@ -162,18 +183,29 @@ impl FloatingStepper {
             *x = work.trial[i] - dot(out.response.row(i), &work.residual);
         }
         state.work = work;
-        let drift = state.center_velocity + start.acceleration * (0.5 * self.step_size());
-        let status = self.finish(state, &start, drift, DVec3::ZERO);
         let back = out.world_from_base.rotation.conjugate();
         let (omega, rates) = (three(&out.free[3..]), &out.free[6..]);
         let moved: DVec3 = out.slope.iter().zip(rates).map(|(s, y)| *s * *y).sum();
-        let base = back * state.center_velocity - omega.cross(start.center) - moved;
+        let center = state.center_velocity + start.acceleration * self.step_size();
+        let base = back * center - omega.cross(start.center) - moved;
         out.free[..3].copy_from_slice(&base.to_array());
+        let status = match start.outside {
+            Some(effector) => FloatingStatus::OutOfRange { effector },
+            None if start.held < 1.0 => FloatingStatus::InertiaHeldBack,
+            None => FloatingStatus::Completed,
+        };
         (status, responds && out.inverse.is_finite())
     }
 
-    /// Replaces the step that [`FloatingStepper::step_responding`] just made by one with impulses that change its velocities,
-    /// by A⁻¹, by `change` (base link's body twist, η̇). Momentum changes by exactly these impulses, at their points before the
+    /// The step without impulses.
+    fn step_freely(&self, state: &mut FloatingState, r: &mut FloatingContact) -> FloatingStatus {
+        r.pending = false;
+        let drift = state.center_velocity + r.start.acceleration * (0.5 * self.step_size());
+        self.finish(state, &r.start, drift, DVec3::ZERO)
+    }
+
+    /// Replaces the step that [`FloatingStepper::step_responding`] just made, or makes the one that
+    /// [`FloatingStepper::respond`] was about, with impulses that change its velocities, by A⁻¹, by `change` (base link's body twist, η̇). Momentum changes by exactly these impulses, at their points before the
     /// step. Allocates nothing. Without change the state keeps its bits.
     ///
     /// # Errors
@@ -190,10 +222,20 @@ impl FloatingStepper {
         let (inertia, h) = (&self.model().inertia, self.step_size());
         assert_eq!([state.eta().len(), response.eta.len()], [inertia.n; 2], "coordinates");
         crate::state::check("change of velocity", change, 6 + inertia.n)?;
-        if change.iter().all(|d| *d == 0.0) {
-            return Ok(FloatingStatus::Completed);
-        }
         let r = response;
+        let made = |status| match status {
+            FloatingStatus::NotFinite => Err(ModelError::NotFinite { quantity: "step" }),
+            status => Ok(status),
+        };
+        if change.iter().all(|d| *d == 0.0) {
+            let pending = r.pending;
+            return made(if pending {
+                self.step_freely(state, r)
+            } else {
+                FloatingStatus::Completed
+            });
+        }
+        r.pending = false;
         r.change.copy_from_slice(&change[3..]);
         let omega = three(&r.change);
         let moved: DVec3 = r.slope.iter().zip(&r.change[3..]).map(|(s, y)| *s * *y).sum();
@@ -212,28 +254,52 @@ impl FloatingStepper {
         }
         let kick = rotation * center;
         let drift = r.center_velocity + r.start.acceleration * h + kick;
-        match self.finish(state, &start, drift, kick) {
-            FloatingStatus::NotFinite => Err(ModelError::NotFinite { quantity: "step" }),
-            status => Ok(status),
-        }
+        made(self.finish(state, &start, drift, kick))
     }
 }
 
-/// A⁻¹ of a symmetric positive definite matrix by Cholesky's factor; false if it is not.
-fn invert(a: &Matrix, l: &mut Matrix, out: &mut Matrix) -> bool {
+/// A⁻¹ of a symmetric positive definite matrix by Cholesky's factor; false if it is not. All inner loops run along rows.
+fn invert(a: &Matrix, [l, m]: &mut [Vec<f64>; 2], out: &mut Matrix) -> bool {
     let n = a.rows();
     for i in 0..n {
-        for j in 0..=i {
-            let rest = a[(i, j)] - dot(&l.row(i)[..j], &l.row(j)[..j]);
-            l[(i, j)] = match i == j {
-                true => crate::scalar::sqrt(rest),
-                false => rest / l[(j, j)],
-            };
+        let (above, row) = l.split_at_mut(i * n);
+        for j in 0..i {
+            let other = &above[j * n..];
+            row[j] = (a[(i, j)] - dot(&row[..j], &other[..j])) / other[j];
         }
-        if l[(i, i)].is_nan() || l[(i, i)] <= 0.0 {
+        row[i] = crate::scalar::sqrt(a[(i, i)] - dot(&row[..i], &row[..i]));
+        if row[i].is_nan() || row[i] <= 0.0 {
             return false;
         }
     }
-    invert_factored(l.as_slice(), out);
+    // L⁻¹: row i is (e_i − Σ L_ik row k)/L_ii.
+    for i in 0..n {
+        let (above, row) = m.split_at_mut(i * n);
+        row[..i].fill(0.0);
+        for k in 0..i {
+            add_multiple(-l[i * n + k], &above[k * n..][..=k], &mut row[..=k]);
+        }
+        let diagonal = l[i * n + i];
+        row[..i].iter_mut().for_each(|x| *x /= diagonal);
+        row[i] = 1.0 / diagonal;
+    }
+    // A⁻¹ = L⁻ᵀ L⁻¹, lower triangle first.
+    for i in 0..n {
+        let row = out.row_mut(i);
+        row[..=i].fill(0.0);
+        for k in i..n {
+            add_multiple(m[k * n + i], &m[k * n..][..=i], &mut row[..=i]);
+        }
+    }
+    for i in 0..n {
+        for j in 0..i {
+            out[(j, i)] = out[(i, j)];
+        }
+    }
     true
+}
+
+/// y += a x.
+fn add_multiple(a: f64, x: &[f64], y: &mut [f64]) {
+    y.iter_mut().zip(x).for_each(|(y, x)| *y += a * x);
 }
