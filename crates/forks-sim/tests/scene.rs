@@ -128,6 +128,24 @@ fn what_makes_no_sense_is_refused_by_name() {
         ),
         (format!("ignore = [[\"ball\", \"moon\"]]\n{BALL}"), "moon"),
         (with("[world]\nduration = -1"), "-1 s"),
+        (
+            with(
+                "[[ground]]\nform = { hills = { size = [1, 1], points = [9000000000, 9000000000], height = 1, spacing = 1, seed = 1 } }",
+            ),
+            "hills",
+        ),
+        (
+            with(
+                "[[action]]\nbody = \"ball\"\ndirection = [0, 0, 1e200]\ntimes = [0]\nvalues = [1]",
+            ),
+            "1e100",
+        ),
+        (
+            with(
+                "[[action]]\nbody = \"ball\"\ndirection = [0, 0, 1]\ntimes = [0]\nvalues = [1e200]",
+            ),
+            "1e100",
+        ),
         (with("[world]\nstep = 0"), "step"),
     ] {
         let message = refused(&text);
@@ -223,4 +241,47 @@ fn joint_limits_hold_where_they_are_asked_for() {
     // The URDF's lower limit; the target is beyond it.
     assert!((ends[0] - -0.227).abs() < 1e-6, "{ends:?}");
     assert!((ends[1] - -0.5).abs() < 0.05, "{ends:?}");
+}
+
+/// A blend of one pose of a helix, in a file of its own.
+fn helix_blend(name: &str) -> PathBuf {
+    use forks_blend::{Sample, blend_data};
+    use forks_mechanism::parametric::{HelixJoints, helix};
+    use forks_reduce::{Problem, ProblemOptions};
+    let helix = helix(20, HelixJoints::Hinge3);
+    let problem = Problem::new(&helix.mechanism, &["link19"], &ProblemOptions::default()).unwrap();
+    let loads = forks_dynamics::Loads::none();
+    let at = problem.equilibrium(&loads, &Default::default());
+    let samples = [Sample::new(&problem, &at, &loads).unwrap()];
+    let weights = forks_sim::rom::Weights::Shepard { exponent: 4 };
+    let data = blend_data(&samples[0].effector_poses(), &samples, weights).unwrap();
+    let path = std::env::temp_dir().join(format!("{}-{name}.forks", std::process::id()));
+    forks_sim::rom::BlendedModel::new(data).unwrap().save(&path).unwrap();
+    path
+}
+
+#[test]
+fn a_blend_has_to_fit_its_scene() {
+    let file = helix_blend("fits");
+    let scene = |effector: &str, more: &str| {
+        format!(
+            "title = \"blend\"\n[[mechanism]]\nname = \"helix\"\nparametric = \"helix20\"\ngravity = false\n\
+             effectors = [\"{effector}\"]\nblend = \"{}\"\n{more}",
+            file.display()
+        )
+    };
+    let mut fits = build(&scene("link19", "")).unwrap();
+    assert!(matches!(fits.step().status, WorldStatus::Completed));
+    for (text, words) in [
+        (scene("link10", ""), "link10"),
+        (scene("link19", "floating = true"), "floats"),
+        (
+            scene("link19", "[[mechanism.servo]]\njoints = [\"*\"]\nstiffness = 1\ndamping = 1"),
+            "helix",
+        ),
+    ] {
+        let message = refused(&text);
+        assert!(message.contains(words), "{words:?} is not in {message:?}");
+    }
+    std::fs::remove_file(file).unwrap();
 }

@@ -92,7 +92,7 @@ impl Scene {
             let blend = BlendedModel::load(folder.join(file)).map_err(|source| {
                 SceneError::Blend { mechanism: m.name.clone(), source: Box::new(source) }
             })?;
-            return Ok(self.world.add_blended(&m.name, Arc::new(blend), m.placement)?);
+            return self.add_blend(m, blend);
         }
         if m.floating {
             let reduction = problem.reduce_floating().map_err(|e| m.reduce_error(e))?;
@@ -106,6 +106,33 @@ impl Scene {
         Ok(self.world.add_mechanism(&m.name, model, m.placement)?)
     }
 
+    /// A blend of the scene's mechanism: it has to have the same effectors and servos.
+    fn add_blend(
+        &mut self,
+        m: &SceneMechanism,
+        blend: BlendedModel,
+    ) -> Result<MechanismHandle, SceneError> {
+        let element = format!("mechanism {:?}", m.name);
+        if m.floating {
+            return Err(invalid(element, "floats, which blends cannot"));
+        }
+        let found = blend.data().samples.first().map(|s| &s.model.data().effectors);
+        let found: Vec<&str> = found.into_iter().flatten().map(|e| e.name.as_str()).collect();
+        if found != m.effectors {
+            let problem = format!("has effectors {:?}, its blend {found:?}", m.effectors);
+            return Err(invalid(element, problem));
+        }
+        let (servos, handle) = (
+            m.mechanism.servos().len(),
+            self.world.add_blended(&m.name, Arc::new(blend), m.placement)?,
+        );
+        // Blends that cannot be driven say so.
+        for target in [1.0, 0.0] {
+            self.world.set_servo_targets(handle, &vec![target; servos])?;
+        }
+        Ok(handle)
+    }
+
     /// The limits of the model's joints of one axis.
     fn add_limits(
         &mut self,
@@ -114,7 +141,14 @@ impl Scene {
     ) -> Result<(), SceneError> {
         let one_axis = m.mechanism.joints().iter().filter(|j| j.dof() == 1);
         for (joint, limit) in one_axis.filter_map(|j| Some((j, j.limits.first()?.as_ref()?))) {
-            self.world.add_limit(handle, &joint.name, 0, limit.lower, limit.upper)?;
+            if joint.name.is_empty() {
+                let problem = "has a limit on a joint without a name";
+                return Err(invalid(format!("mechanism {:?}", m.name), problem));
+            }
+            // Worlds count from where the joint's frames coincide.
+            let zero = joint.reference.first().copied().unwrap_or(0.0);
+            let [lower, upper] = [limit.lower, limit.upper].map(|x| x - zero);
+            self.world.add_limit(handle, &joint.name, 0, lower, upper)?;
         }
         Ok(())
     }

@@ -89,7 +89,8 @@ impl FormSpec {
                 Form::Mesh { vertices: vectors(vertices), triangles: triangles.clone() }
             }
             Self::Hills { size, points, height, spacing, seed, flat } => {
-                if points[0] < 2 || points[1] < 2 || points[0] * points[1] > 4_000_000 {
+                if points[0] < 2 || points[1] < 2 || points[0].saturating_mul(points[1]) > 4_000_000
+                {
                     return Err(invalid(element, format!("has hills of {points:?} points")));
                 }
                 let sizes = [size[0], size[1], *height, *spacing];

@@ -210,6 +210,12 @@ fn with_servos(
                 .iter()
                 .any(|v| v.combination.terms.iter().any(|(c, _)| m.joint(c.joint).name == j.name));
             let soft = s.joints.is_empty() && j.spring.is_none() && !driven;
+            if j.dof() == 1 && soft && j.name.is_empty() {
+                return Err(invalid(
+                    element,
+                    "has joints without names: name those that get servos",
+                ));
+            }
             if j.dof() == 1 && (named || soft) && !list.iter().any(|(n, ..)| *n == j.name) {
                 list.push((&j.name, s.stiffness, s.damping));
             }

@@ -1,7 +1,7 @@
 //! Joint limits of a world's mechanisms.
 
 use super::{LimitHandle, MechanismHandle, World};
-use crate::{SimError, error::check_range, limit::Limit};
+use crate::{SimError, limit::Limit};
 
 /// Time in which joints that are beyond a limit come back, s.
 const RELAXATION: f64 = 0.01;
@@ -29,9 +29,10 @@ impl World {
                 return Err(SimError::OutOfRange { element, quantity, value, range: "a number" });
             }
         }
-        if lower.is_finite() && upper.is_finite() {
-            let below = "at least the lower one";
-            check_range(&element, "the upper limit", upper, (lower, f64::MAX), below)?;
+        if lower > upper || lower == f64::INFINITY || upper == f64::NEG_INFINITY {
+            let (quantity, range) =
+                ("the upper limit", "at least the lower one, and one of them finite");
+            return Err(SimError::OutOfRange { element, quantity, value: upper, range });
         }
         let range = [lower, upper];
         self.limits.push(Limit {
