@@ -39,6 +39,8 @@ pub(super) struct Work {
     velocity: Vec<f64>,
     /// The velocity before a correction.
     last: Vec<f64>,
+    /// The velocity before all corrections.
+    first: Vec<f64>,
     /// Generalised force of the loads, padded.
     pub(super) force: Vec<f64>,
     pub(super) right: Vec<f64>,
@@ -65,6 +67,7 @@ impl BlendedState {
                 x: vec![0.0; n],
                 velocity: vec![0.0; n],
                 last: vec![0.0; n],
+                first: vec![0.0; n],
                 force: vec![0.0; n.div_ceil(LANES) * LANES],
                 right: vec![0.0; n],
                 mass: vec![0.0; n * n],
@@ -238,8 +241,9 @@ impl Kernel for Step<'_> {
         solve_factored(&work.system, &mut work.right);
         work.velocity.copy_from_slice(&work.right);
         work.move_by(*h, x, model);
-        work.correct(*h, x, velocity, model);
-        if model.blend() == Blend::Energy && !work.first_law(*h, here, x, velocity, model)
+        let corrected = work.correct(*h, x, velocity, model);
+        if model.blend() == Blend::Energy
+            && !work.first_law(*h, here, x, velocity, corrected, model)
             || !(work.velocity.iter().chain(&work.x).all(|x| x.is_finite()))
         {
             return StepStatus::NotFinite;
@@ -287,26 +291,43 @@ impl Work {
         self.there.at(model, &self.x);
     }
 
-    /// Newton's method towards implicit Euler's balance at the new place. A correction that leaves more unbalanced than
-    /// was before is taken back: samples that are very stiff make the force change over next to no distance.
+    /// Newton's method towards implicit Euler's balance at the new place. A correction that makes the incremental
+    /// potential larger is taken back: samples that are very stiff make the force change over next to no distance.
+    /// True if the velocity is another one.
     #[inline(always)]
-    fn correct(&mut self, h: f64, x: &[f64], old: &[f64], model: &BlendedModel) {
-        let (mut left, mut size) = self.unbalanced(h, old);
-        for _ in 0..MAX_CORRECTIONS {
+    fn correct(&mut self, h: f64, x: &[f64], old: &[f64], model: &BlendedModel) -> bool {
+        self.first.copy_from_slice(&self.velocity);
+        for done in 0..MAX_CORRECTIONS {
+            let (left, size) = self.unbalanced(h, old);
             if left.is_nan() || left <= RESIDUAL * size {
-                return;
+                return done > 0;
             }
             solve_factored(&self.system, &mut self.right);
+            self.last.copy_from_slice(&self.right);
+            let before = self.incremental_potential(h, x, old);
+            core::mem::swap(&mut self.last, &mut self.right);
             self.last.copy_from_slice(&self.velocity);
             self.velocity.iter_mut().zip(&self.right).for_each(|(v, d)| *v += d);
             self.move_by(h, x, model);
-            let (now, size_now) = self.unbalanced(h, old);
-            if now.is_nan() || now > left {
+            let now = self.incremental_potential(h, x, old);
+            if model.blend() == Blend::Energy && (now.is_nan() || now > before) {
                 self.velocity.copy_from_slice(&self.last);
-                return self.move_by(h, x, model);
+                self.move_by(h, x, model);
+                return done > 0;
             }
-            (left, size) = (now, size_now);
         }
+        true
+    }
+
+    /// ½ (v − v₀)ᵀM̄(v − v₀) + ½ h vᵀD̄v + U(x) − gᵀ(x − x₀): least where implicit Euler's method ends.
+    #[inline(always)]
+    fn incremental_potential(&mut self, h: f64, x: &[f64], old: &[f64]) -> f64 {
+        for (c, (v, old)) in self.right.iter_mut().zip(self.velocity.iter().zip(old)) {
+            *c = v - old;
+        }
+        let inertia = 0.5 * quadratic(&self.mass, &self.right);
+        let damping = 0.5 * h * quadratic(&self.damping, &self.velocity);
+        inertia + damping + self.there.energy - self.work(&self.force, x)
     }
 
     /// right = −residual of implicit Euler at the new place; its largest entry, and the size of what is balanced.
@@ -338,6 +359,7 @@ impl Work {
         here: &Evaluation,
         x: &[f64],
         velocity: &[f64],
+        mut corrected: bool,
         model: &BlendedModel,
     ) -> bool {
         let moving = 0.5 * quadratic(&self.mass, velocity);
@@ -360,6 +382,12 @@ impl Work {
                 let slower = crate::scalar::sqrt(available.max(0.0) / kinetic);
                 self.velocity.iter_mut().for_each(|v| *v *= slower);
                 return true;
+            }
+            if core::mem::take(&mut corrected) {
+                // The first move goes downhill, or is paid for by the motion there was; its corrections need not.
+                self.velocity.copy_from_slice(&self.first);
+                self.move_by(h, x, model);
+                continue;
             }
             let slope = self.work(&here.gradient, x) - work;
             let part = shorter(slope, moving - available, moving);
