@@ -151,7 +151,9 @@ impl ImpulseStepper {
                 self.admissible = admissible;
                 self.u.copy_from_slice(u);
                 self.v = self.tree_from_motions(u);
-                Ok(())
+                // Rates of closing joints, for the energy of their rotors.
+                let mut rates = self.v.clone();
+                self.with(|d, work| motions(d, &tree, &mut rates, work)).map(|_| ())
             }
             Err(status) => {
                 self.recall();
