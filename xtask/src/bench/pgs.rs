@@ -21,7 +21,7 @@ use forks_io::{
 
 use super::{
     cases::{Case, Context},
-    measure::time,
+    measure::{Timing, time},
 };
 
 const BOXES: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
@@ -85,7 +85,9 @@ fn size(name: &str, context: &Context<'_>, boxes: usize) -> Result<(Case, Row), 
     case.figure("relative residual", cold.relative_residual);
     case.figure("from nearly the solution: ns", warm_time.ns);
     case.figure("from nearly the solution: sweeps", warm.sweeps as f64);
-    let (cold_us, warm_us) = (1e-3 * cold_time.ns, 1e-3 * warm_time.ns);
+    // On a busy machine computing time is what counts.
+    let us = |t: Timing| 1e-3 * t.cpu_ns.unwrap_or(t.ns);
+    let (cold_us, warm_us) = (us(cold_time), us(warm_time));
     Ok((case, Row { contacts, cold, warm, cold_us, warm_us }))
 }
 
@@ -123,7 +125,7 @@ fn report(dir: &Path, rows: &[Row]) -> Result<(), forks_io::IoError> {
         [r.cold.sweeps, r.warm.sweeps].map(|s| s as f64)
     })
     .save(dir.join("contact-pgs-sweeps.svg"))?;
-    plot("Time of Gauss–Seidel", Axis::logarithmic("time of a solve", "µs"), &|r| {
+    plot("Time of Gauss–Seidel", Axis::logarithmic("computing time of a solve", "µs"), &|r| {
         [r.cold_us, r.warm_us]
     })
     .save(dir.join("contact-pgs-time.svg"))

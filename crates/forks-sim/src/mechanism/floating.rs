@@ -19,6 +19,8 @@ pub(crate) struct Floating {
     response: FloatingContact,
     /// True if there is one.
     responds: bool,
+    /// True if the last step was made with the linearisation pose's inertia.
+    unsettled: bool,
     /// Base pose (x, y, z, qw, qx, qy, qz), η.
     coordinates: Vec<f64>,
     velocity: Vec<f64>,
@@ -48,6 +50,7 @@ impl Floating {
             state,
             response,
             responds,
+            unsettled: false,
             coordinates: vec![0.0; 7 + n],
             velocity: vec![0.0; 6 + n],
             memory: Vec::new(),
@@ -116,6 +119,7 @@ impl Motion for Floating {
         let twist = Twist::from_array(core::array::from_fn(|i| velocity[i]));
         let (eta, rate) = (&coordinates[7..], &velocity[6..]);
         self.state.set(self.stepper.model(), eta, rate, pose, twist)?;
+        self.unsettled = false;
         self.read();
         Ok(())
     }
@@ -143,12 +147,7 @@ impl Motion for Floating {
                 (0..6).for_each(|i| effector.jacobian[(i, j)] = column[i]);
             }
             let right = right_jacobian(model.effector_twist(e, eta));
-            for j in 0..eta.len() {
-                let column = core::array::from_fn(|i| model.data().basis[(6 * e + i, j)]);
-                for (i, x) in right.mul_vec(&column).into_iter().enumerate() {
-                    effector.jacobian[(i, 6 + j)] = x;
-                }
-            }
+            effector.turn_basis(&right, &model.data().basis, e, 6);
             effector.twist_of(&self.velocity);
         }
     }
@@ -161,20 +160,17 @@ impl Motion for Floating {
         true
     }
 
-    /// Gravity is the world's.
+    /// Gravity is the world's. The step proper is made when contact is known.
     fn step_freely(&mut self, loads: &[EffectorLoad], gravity: DVec3) -> StepStatus {
         let (state, response) = (&mut self.state, &mut self.response);
-        let (status, responds) = self.stepper.step_responding(state, loads, gravity, response);
+        let (status, responds) = self.stepper.respond(state, loads, gravity, response);
         self.responds = responds;
-        self.read();
-        match status {
-            FloatingStatus::Completed => StepStatus::Completed,
-            FloatingStatus::OutOfRange { effector } => StepStatus::OutOfRange { effector },
+        match (status, core::mem::take(&mut self.unsettled)) {
+            (FloatingStatus::Completed, false) => StepStatus::Completed,
+            (FloatingStatus::OutOfRange { effector }, _) => StepStatus::OutOfRange { effector },
             // Nowhere that the model is meant for.
-            FloatingStatus::InertiaHeldBack | FloatingStatus::NotSettled => {
-                StepStatus::OutOfRange { effector: 0 }
-            }
-            FloatingStatus::NotFinite => StepStatus::NotFinite,
+            (FloatingStatus::NotFinite, _) => StepStatus::NotFinite,
+            _ => StepStatus::OutOfRange { effector: 0 },
         }
     }
 
@@ -184,8 +180,9 @@ impl Motion for Floating {
 
     fn change_velocity(&mut self, change: &[f64]) -> Result<(), ModelError> {
         let (state, response) = (&mut self.state, &mut self.response);
-        // What the step without contact reported holds for this one.
-        let _ = self.stepper.change_velocity(state, response, change)?;
+        let status = self.stepper.change_velocity(state, response, change)?;
+        // Known after the step only: the next one reports it.
+        self.unsettled = status == FloatingStatus::NotSettled;
         self.read();
         Ok(())
     }

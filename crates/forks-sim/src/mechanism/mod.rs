@@ -18,7 +18,7 @@ pub(crate) use full::Full;
 pub(crate) use single::Single;
 
 use forks_contact::BodyId;
-use forks_lie::{Matrix, Pose, Twist, Wrench, glam::DVec3};
+use forks_lie::{Mat6, Matrix, Pose, Twist, Wrench, glam::DVec3};
 use forks_rom::{EffectorLoad, LoadFrame, ModelError, StepStatus};
 
 use crate::{SimError, error::check_finite};
@@ -69,7 +69,7 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Takes the free step. The state is then the one without contact.
+    /// Takes the free step, or prepares it where [`Motion::change_velocity`] makes it.
     fn step_freely(&mut self, loads: &[EffectorLoad], gravity: DVec3) -> StepStatus;
 
     /// v⁺ that contact starts from, after the free step: its velocity, or the linear part of it where A is the linear
@@ -256,7 +256,7 @@ impl Instance {
         self.placement.rotation.conjugate() * gravity
     }
 
-    /// Takes the free step. The state is then the one without contact.
+    /// Takes the free step, or prepares it.
     pub(crate) fn step_freely(&mut self, gravity: DVec3) -> StepStatus {
         let gravity = self.turned_back(gravity);
         let status = self.motion.step_freely(&self.loads, gravity);
@@ -333,6 +333,11 @@ impl Kept {
     }
 }
 
+/// y += a x.
+fn add_multiple(a: f64, x: &[f64], y: &mut [f64]) {
+    y.iter_mut().zip(x).for_each(|(y, x)| *y += a * x);
+}
+
 impl EffectorState {
     /// The twist that a velocity gives through the Jacobian.
     pub(crate) fn twist_of(&mut self, velocity: &[f64]) {
@@ -345,8 +350,23 @@ impl EffectorState {
     /// Three rows of the effector's twist as rows of v, appended to `out`.
     pub(crate) fn project(&self, rows: &[f64; 18], out: &mut Vec<f64>) {
         for row in rows.chunks_exact(6) {
-            for j in 0..self.jacobian.columns() {
-                out.push((0..6).map(|i| row[i] * self.jacobian[(i, j)]).sum());
+            let start = out.len();
+            out.resize(start + self.jacobian.columns(), 0.0);
+            for (i, x) in row.iter().enumerate() {
+                add_multiple(*x, self.jacobian.row(i), &mut out[start..]);
+            }
+        }
+    }
+
+    /// J_r B_e into the columns of the Jacobian from `first` on, B_e the effector's rows of the basis.
+    pub(crate) fn turn_basis(&mut self, right: &Mat6, basis: &Matrix, e: usize, first: usize) {
+        for (i, coefficients) in right.rows.iter().enumerate() {
+            let row = &mut self.jacobian.row_mut(i)[first..];
+            row.fill(0.0);
+            // The angular rows have no linear part.
+            let from = if i < 3 { 0 } else { 3 };
+            for (k, x) in coefficients.iter().enumerate().skip(from) {
+                add_multiple(*x, basis.row(6 * e + k), row);
             }
         }
     }

@@ -69,13 +69,7 @@ impl Motion for Single {
         for (e, effector) in effectors.iter_mut().enumerate() {
             let xi = model.effector_twist(e, eta);
             effector.pose = model.data().effectors[e].rest.displaced(xi);
-            let right = right_jacobian(xi);
-            for j in 0..eta.len() {
-                let column = core::array::from_fn(|i| basis[(6 * e + i, j)]);
-                for (i, x) in right.mul_vec(&column).into_iter().enumerate() {
-                    effector.jacobian[(i, j)] = x;
-                }
-            }
+            effector.turn_basis(&right_jacobian(xi), basis, e, 0);
             effector.twist_of(self.state.velocity());
         }
     }

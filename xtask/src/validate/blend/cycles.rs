@@ -2,7 +2,8 @@
 //!
 //! A cycle runs smoothly through some of the unseen loads' equilibria. The sum of ½(w_k + w_{k+1})·log(H_k⁻¹H_{k+1}) is off
 //! by second order in the step, so that a form with an energy shows a quarter of it with half the step; a form
-//! without one shows what its work is.
+//! without one shows what its work is. In charts of joint displacements, where wrenches grow without bound next to poses
+//! that lock, the sum is that of ½(f_k + f_{k+1})·(x_{k+1} − x_k), f the generalised forces.
 
 use core::f64::consts::TAU;
 
@@ -119,7 +120,29 @@ fn through(points: &[&[f64]], t: f64) -> Vec<f64> {
     out
 }
 
+/// The same of generalised forces along the coordinates.
+fn around_coordinates(model: &BlendedModel, cycle: &[&[f64]]) -> Work {
+    let place = |k: usize| through(cycle, k as f64 / POINTS as f64);
+    let points: Vec<(Vec<f64>, Vec<f64>)> =
+        (0..POINTS).map(place).map(|x| (model.elastic_force(&x), x)).collect();
+    let work = |stride: usize| {
+        let (mut sum, mut size) = (0.0, 0.0f64);
+        for k in (0..POINTS).step_by(stride) {
+            let (a, b) = (&points[k], &points[(k + stride) % POINTS]);
+            let each = (0..a.0.len()).map(|i| 0.5 * (a.0[i] + b.0[i]) * (b.1[i] - a.1[i]));
+            let segment: f64 = each.sum();
+            sum += segment;
+            size += segment.abs();
+        }
+        sum / size
+    };
+    [work(4), work(2), work(1)]
+}
+
 fn around(model: &BlendedModel, cycle: &[&[f64]]) -> Option<Work> {
+    if model.is_curved() {
+        return Some(around_coordinates(model, cycle));
+    }
     let effectors = model.effector_count();
     let mut state = BlendedState::new(model, cycle[0]).ok()?;
     let still = vec![0.0; model.dof()];

@@ -34,7 +34,9 @@ struct Changes {
 pub(super) fn check(study: &Study<'_>, out: &mut Recorder) {
     let straight: Vec<Curve> = places(study).windows(2).map(<[_]>::to_vec).collect();
     along("", &straight, study, out);
-    along(", where loads lead", &led_by_loads(study), study, out);
+    if study.placed.loads.len() > 1 {
+        along(", where loads lead", &led_by_loads(study), study, out);
+    }
 }
 
 fn along(way: &str, curves: &[Curve], study: &Study<'_>, out: &mut Recorder) {
