@@ -144,6 +144,10 @@ impl Secular {
         let mut beta = guess;
         for _ in 0..STEPS {
             let (k, slope) = self.value(beta);
+            if k.abs() <= 4.0 * f64::EPSILON {
+                // On the cone to rounding; close to sticking β itself is not that certain.
+                return beta;
+            }
             if k < 0.0 {
                 low = beta;
             } else {
