@@ -285,3 +285,56 @@ fn a_blend_has_to_fit_its_scene() {
     }
     std::fs::remove_file(file).unwrap();
 }
+
+/// A scene of the repository after some seconds.
+fn after(file: &str, seconds: f64) -> Scene {
+    let mut scene = Scene::load(&scenes().join(file), Fidelity::Reduced).unwrap();
+    for _ in 0..(seconds / scene.spec.world.step).round() as u64 {
+        let report = scene.step();
+        assert!(!matches!(report.status, WorldStatus::NotFinite { .. }), "{file}: {report:?}");
+    }
+    scene
+}
+
+/// World from a link of a scene's first mechanism.
+fn link(scene: &Scene, name: &str) -> forks_sim::lie::Pose {
+    let m = scene.mechanism(&scene.mechanisms[0].name).unwrap();
+    let index = scene.world.link_names(m).unwrap().position(|n| n == name).unwrap();
+    let mut poses = Vec::new();
+    scene.world.link_poses(m, &mut poses).unwrap();
+    poses[index]
+}
+
+#[test]
+fn the_peg_is_in_its_hole_and_comes_out_again() {
+    let peg = link(&after("peg.toml", 2.8), "peg").translation;
+    // The hole's play is 0.3 mm on each side; its bottom is at 0.1 m.
+    assert!((peg.x - 0.403).abs() < 4e-4 && (peg.y - 0.002).abs() < 4e-4, "{peg}");
+    assert!(peg.z > 0.1 && peg.z < 0.125, "{peg}");
+    let peg = link(&after("peg.toml", 5.0), "peg").translation;
+    assert!((peg.z - 0.18).abs() < 1e-3, "{peg}");
+}
+
+#[test]
+fn legged_machines_stay_upright_where_they_stood() {
+    for (file, base) in [("hexapod.toml", "body"), ("solo12.toml", "base_link")] {
+        let start = link(&after(file, 0.0), base);
+        let end = link(&after(file, 8.0), base);
+        let tilt = (end.rotation * start.rotation.conjugate()).to_axis_angle().1;
+        let moved = end.translation - start.translation;
+        println!("{file}: tilted by {tilt:.3} rad, moved by {moved:.4}");
+        assert!(tilt < 0.2 && moved.length() < 0.06, "{file}: {tilt} rad, {moved}");
+    }
+}
+
+#[test]
+fn the_jumper_is_caught() {
+    let scene = after("firefighters.toml", 3.0);
+    let jumper = scene.body("jumper").unwrap();
+    let (place, twist) =
+        (scene.world.body_pose(jumper).unwrap(), scene.world.body_twist(jumper).unwrap());
+    let bed = link(&scene, "bed").translation;
+    assert!(place.translation.z > 0.7 && twist.linear.length() < 0.02, "{place:?} {twist:?}");
+    let over = place.translation - bed;
+    assert!(over.z > 0.1 && over.z < 0.2 && over.truncate().length() < 0.2, "{over}");
+}
