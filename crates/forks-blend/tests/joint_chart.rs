@@ -12,9 +12,7 @@ use forks_mechanism::{
     parametric::{HelixJoints, Parametric, helix},
 };
 use forks_reduce::{Problem, ProblemOptions};
-use forks_rom::{
-    BlendedModel, BlendedState, EffectorLoad, LoadFrame, StaticStatus, Weights,
-};
+use forks_rom::{BlendedModel, BlendedState, EffectorLoad, LoadFrame, StaticStatus, Weights};
 
 fn problem(p: &Parametric) -> Problem {
     let tip = &p.mechanism.link(p.effectors[0]).name;
