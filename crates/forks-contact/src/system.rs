@@ -157,11 +157,12 @@ impl System {
         };
         let rows = law.rows();
         let mut w = [[0.0; 3]; 3];
-        for (i, line) in w.iter_mut().enumerate().take(rows) {
-            for (j, x) in line.iter_mut().enumerate().take(rows) {
-                *x = self.coupling(sides.clone(), i, sides.clone(), j);
+        for i in 0..rows {
+            for j in 0..=i {
+                w[i][j] = self.coupling(sides.clone(), i, sides.clone(), j);
+                w[j][i] = w[i][j];
             }
-            line[i] += regularisation[i];
+            w[i][i] += regularisation[i];
         }
         let trace = w[0][0] + w[1][1] + w[2][2];
         let rho = if trace > 0.0 { rows as f64 / trace } else { 0.0 };
