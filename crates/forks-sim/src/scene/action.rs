@@ -146,7 +146,7 @@ impl Action {
         };
         let beyond = |d: DVec3| d.to_array().iter().any(|x| x.is_nan() || x.abs() > LARGEST);
         if direction.is_some_and(beyond) {
-            return Err(invalid(element, "has a direction that is not finite or beyond 1e100"));
+            return Err(invalid(element, "has a direction that is not finite or beyond 1e150"));
         }
         Ok(Self { schedule, drives })
     }
@@ -165,7 +165,7 @@ fn servos(
     let weights = spec.weights.as_ref().unwrap_or(&ones);
     if weights.len() != spec.servos.len() || weights.iter().any(|w| w.is_nan() || w.abs() > LARGEST)
     {
-        return Err(invalid(element, "needs one weight, at most 1e100, per entry of `servos`"));
+        return Err(invalid(element, "needs one weight, at most 1e150, per entry of `servos`"));
     }
     for (pattern, &weight) in spec.servos.iter().zip(weights) {
         let before = out.len();

@@ -11,7 +11,7 @@ pub struct Schedule {
 }
 
 /// What values, weights and directions may have, so that their products and sums stay finite.
-pub(super) const LARGEST: f64 = 1e100;
+pub(super) const LARGEST: f64 = 1e150;
 
 /// Time in which oscillations grow and fade, s.
 const FADE: f64 = 0.25;
@@ -27,7 +27,7 @@ impl Schedule {
         }
         let wave = action.wave.as_ref().map_or(0.0, |w| w.amplitude.abs());
         if action.values.iter().fold(wave, |a, v| a.max(v.abs())) > LARGEST {
-            return Err("has a value beyond 1e100");
+            return Err("has a value beyond 1e150");
         }
         let ascending = action.times.windows(2).all(|t| t[0] < t[1]);
         if !ascending || action.times.iter().chain(&action.values).any(|x| !x.is_finite()) {
