@@ -2,9 +2,11 @@
 
 use alloc::vec::Vec;
 
+use forks_lie::dot;
+
 use crate::{
     dense::reset,
-    scalar::{dot, sqrt},
+    scalar::sqrt,
     system::{System, read},
 };
 

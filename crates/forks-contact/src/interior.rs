@@ -14,11 +14,13 @@
 
 use alloc::vec::Vec;
 
+use forks_lie::{axpy, dot};
+
 use crate::{
     delassus::Delassus,
     dense::{eliminate, reset},
     law::Law,
-    scalar::{axpy, dot, hypot, max_abs, sqrt},
+    scalar::{hypot, max_abs, sqrt},
     system::System,
 };
 

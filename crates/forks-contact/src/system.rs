@@ -3,13 +3,15 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use forks_lie::{axpy, dot};
+
 use crate::{
     Problem,
     block::LocalSystem,
     dense::reset,
     law::{Law, NormalRow, inner_impulse},
     problem::Kind,
-    scalar::{axpy, dot, hypot},
+    scalar::hypot,
 };
 
 /// Share of a block's mean diagonal that ties its impulse to the last one: ½η‖λ − λ_old‖². It has no influence on where
@@ -26,6 +28,8 @@ pub(crate) struct Block {
     pub(crate) sides: Range<usize>,
     /// Diagonal block of W, R and a proximal term included.
     pub(crate) local: LocalSystem,
+    /// Diagonal block of W.
+    own: [[f64; 3]; 3],
     /// Diagonal of R.
     pub(crate) regularisation: [f64; 3],
     /// ρ: impulse per velocity, one over the mean of the block's diagonal; 0 where nothing can move.
@@ -162,8 +166,9 @@ impl System {
                 w[i][j] = self.coupling(sides.clone(), i, sides.clone(), j);
                 w[j][i] = w[i][j];
             }
-            w[i][i] += regularisation[i];
         }
+        let own = w;
+        (0..rows).for_each(|i| w[i][i] += regularisation[i]);
         let trace = w[0][0] + w[1][1] + w[2][2];
         let rho = if trace > 0.0 { rows as f64 / trace } else { 0.0 };
         let rho = if rho.is_finite() { rho } else { 0.0 };
@@ -171,7 +176,17 @@ impl System {
             (0..3).for_each(|r| w[r][r] += PROXIMAL / rho);
         }
         let local = LocalSystem::new(w);
-        self.blocks.push(Block { law, row, sides, local, regularisation, rho, normal, hit: false });
+        self.blocks.push(Block {
+            law,
+            row,
+            sides,
+            local,
+            own,
+            regularisation,
+            rho,
+            normal,
+            hit: false,
+        });
     }
 
     /// Row i of one constraint times A⁻¹ times row j of another.
@@ -200,7 +215,10 @@ impl System {
         reset(&mut c.w, n * n);
         reset(&mut c.rates, n);
         for (k, a) in self.blocks.iter().enumerate() {
-            for b in &self.blocks[..=k] {
+            for (i, w) in (a.row..).zip(&a.own[..a.rows()]) {
+                c.w[i * n + a.row..][..a.rows()].copy_from_slice(&w[..a.rows()]);
+            }
+            for b in &self.blocks[..k] {
                 for p in &self.sides[a.sides.clone()] {
                     for q in self.sides[b.sides.clone()].iter().filter(|q| q.body == p.body) {
                         let j = &self.jacobians[p.jacobian..][..a.rows() * p.dof];

@@ -32,6 +32,7 @@ mod se3;
 mod so3;
 mod sym_mat6;
 mod twist;
+mod vector;
 
 pub use adjoint::Adjoint;
 pub use dense::Matrix;
@@ -49,6 +50,7 @@ pub use so3::{
 };
 pub use sym_mat6::{Ldl6, SymMat6};
 pub use twist::{Twist, Wrench};
+pub use vector::{axpy, dot};
 
 /// The example of the README is compiled and run with the documentation's.
 #[cfg(doctest)]

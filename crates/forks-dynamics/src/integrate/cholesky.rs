@@ -1,6 +1,6 @@
 //! A = L Lᵀ of a small dense matrix, with solutions and the inverse.
 
-use forks_mechanism::lie::Matrix;
+use forks_mechanism::lie::{Matrix, dot};
 
 /// The lower factor, row by row.
 #[derive(Clone, Debug)]
@@ -65,20 +65,6 @@ impl Cholesky {
         }
         out
     }
-}
-
-/// Four running sums, always in the same order.
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 4];
-    let (fours_a, fours_b) = (a.chunks_exact(4), b.chunks_exact(4));
-    let rest = fours_a.remainder().iter().zip(fours_b.remainder());
-    let rest: f64 = rest.map(|(x, y)| x * y).sum();
-    for (x, y) in fours_a.zip(fours_b) {
-        for (s, (x, y)) in sums.iter_mut().zip(x.iter().zip(y)) {
-            *s += x * y;
-        }
-    }
-    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
 #[cfg(test)]

@@ -10,10 +10,10 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Matrix, Pose, glam::DVec3, skew};
+use forks_lie::{Matrix, Pose, axpy, dot, glam::DVec3, skew};
 
 use super::{
-    inertia::{BaseInertia, dot},
+    inertia::BaseInertia,
     model::FloatingModel,
     state::FloatingState,
     step::{FloatingStatus, FloatingStepper, Start, entry, three},
@@ -115,7 +115,7 @@ impl FloatingContact {
             let row = &mut self.inverse.row_mut(i)[3..];
             row.fill(0.0);
             for k in 0..3 + n {
-                add_multiple(lever(i, k), self.response.row(k), row);
+                axpy(lever(i, k), self.response.row(k), row);
             }
             for j in 0..3 + n {
                 self.inverse[(3 + j, i)] = self.inverse[(i, 3 + j)];
@@ -277,7 +277,7 @@ fn invert(a: &Matrix, [l, m]: &mut [Vec<f64>; 2], out: &mut Matrix) -> bool {
         let (above, row) = m.split_at_mut(i * n);
         row[..i].fill(0.0);
         for k in 0..i {
-            add_multiple(-l[i * n + k], &above[k * n..][..=k], &mut row[..=k]);
+            axpy(-l[i * n + k], &above[k * n..][..=k], &mut row[..=k]);
         }
         let diagonal = l[i * n + i];
         row[..i].iter_mut().for_each(|x| *x /= diagonal);
@@ -288,7 +288,7 @@ fn invert(a: &Matrix, [l, m]: &mut [Vec<f64>; 2], out: &mut Matrix) -> bool {
         let row = out.row_mut(i);
         row[..=i].fill(0.0);
         for k in i..n {
-            add_multiple(m[k * n + i], &m[k * n..][..=i], &mut row[..=i]);
+            axpy(m[k * n + i], &m[k * n..][..=i], &mut row[..=i]);
         }
     }
     for i in 0..n {
@@ -297,9 +297,4 @@ fn invert(a: &Matrix, [l, m]: &mut [Vec<f64>; 2], out: &mut Matrix) -> bool {
         }
     }
     true
-}
-
-/// y += a x.
-fn add_multiple(a: f64, x: &[f64], y: &mut [f64]) {
-    y.iter_mut().zip(x).for_each(|(y, x)| *y += a * x);
 }

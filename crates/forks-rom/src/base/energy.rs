@@ -1,9 +1,8 @@
 //! Energy and momentum.
 
-use forks_lie::glam::DVec3;
+use forks_lie::{dot, glam::DVec3};
 
 use super::{
-    inertia::dot,
     model::FloatingModel,
     state::{FloatingState, Momentum},
 };

@@ -3,7 +3,7 @@
 use alloc::{vec, vec::Vec};
 
 use forks_lie::{
-    Matrix,
+    Matrix, dot,
     glam::{DMat3, DVec3},
     skew,
 };
@@ -226,20 +226,6 @@ impl BaseInertia {
         }
         out
     }
-}
-
-/// Sum of products. Four sums side by side: one alone waits for every addition.
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    debug_assert_eq!(a.len(), b.len());
-    let (fours, more) = (a.chunks_exact(4), b.chunks_exact(4));
-    let rest: f64 = fours.remainder().iter().zip(more.remainder()).map(|(x, y)| x * y).sum();
-    let mut sums = [0.0; 4];
-    for (x, y) in fours.zip(more) {
-        for (sum, (x, y)) in sums.iter_mut().zip(x.iter().zip(y)) {
-            *sum += x * y;
-        }
-    }
-    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
 /// m c of a 6 × 6 inertia, from its block m [c]×.

@@ -1,9 +1,9 @@
 //! The implicit equations of a step, for (ω, η̇) after it.
 
-use forks_lie::{Matrix, exp_rotation, glam::DVec3, rotation_right_jacobian, skew};
+use forks_lie::{Matrix, dot, exp_rotation, glam::DVec3, rotation_right_jacobian, skew};
 
 use super::{
-    inertia::{BaseInertia, dot},
+    inertia::BaseInertia,
     state::FloatingWork,
     step::{entry, three},
 };

@@ -4,13 +4,13 @@ use alloc::sync::Arc;
 use core::f64::consts::PI;
 
 use forks_lie::{
-    Matrix, Wrench,
+    Matrix, Wrench, dot,
     glam::{DMat3, DVec3},
     right_jacobian,
 };
 
 use super::{
-    inertia::{dot, step_matrix},
+    inertia::step_matrix,
     model::FloatingModel,
     newton::{Equations, solve},
     state::FloatingState,

@@ -18,7 +18,7 @@ pub(crate) use full::Full;
 pub(crate) use single::Single;
 
 use forks_contact::BodyId;
-use forks_lie::{Mat6, Matrix, Pose, Twist, Wrench, glam::DVec3};
+use forks_lie::{Mat6, Matrix, Pose, Twist, Wrench, axpy, glam::DVec3};
 use forks_rom::{EffectorLoad, LoadFrame, ModelError, StepStatus};
 
 use crate::{SimError, error::check_finite};
@@ -333,12 +333,6 @@ impl Kept {
     }
 }
 
-/// y += a x. A call of its own: only there is it known that the two are apart, and the loop takes two numbers at a time.
-#[inline(never)]
-fn add_multiple(a: f64, x: &[f64], y: &mut [f64]) {
-    y.iter_mut().zip(x).for_each(|(y, x)| *y += a * x);
-}
-
 impl EffectorState {
     /// The twist that a velocity gives through the Jacobian.
     pub(crate) fn twist_of(&mut self, velocity: &[f64]) {
@@ -354,7 +348,7 @@ impl EffectorState {
             let start = out.len();
             out.resize(start + self.jacobian.columns(), 0.0);
             for (i, x) in row.iter().enumerate() {
-                add_multiple(*x, self.jacobian.row(i), &mut out[start..]);
+                axpy(*x, self.jacobian.row(i), &mut out[start..]);
             }
         }
     }
@@ -367,7 +361,7 @@ impl EffectorState {
             // The angular rows have no linear part.
             let from = if i < 3 { 0 } else { 3 };
             for (k, x) in coefficients.iter().enumerate().skip(from) {
-                add_multiple(*x, basis.row(6 * e + k), row);
+                axpy(*x, basis.row(6 * e + k), row);
             }
         }
     }
