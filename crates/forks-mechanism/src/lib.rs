@@ -27,6 +27,7 @@ mod mechanism;
 mod mount;
 mod prepare;
 mod servos;
+mod solid;
 mod spring;
 
 pub use balance::BalancedInertia;

@@ -191,16 +191,16 @@ fn geometry(a: &Attributes<'_>, kind: &str, half: Option<f64>) -> Result<Geometr
 
 /// Volume (surface for shells) and principal moments per unit mass.
 fn mass_properties(g: &Geometry, shell: bool) -> (f64, DVec3) {
+    if !shell {
+        return g.solid().unwrap_or((0.0, DVec3::ZERO));
+    }
     let turned = |across: f64, along: f64| DVec3::new(across, across, along);
     match *g {
-        Geometry::Sphere { radius: r } if shell => {
+        Geometry::Sphere { radius: r } => {
             (4.0 * PI * r * r, turned(2.0 / 3.0 * r * r, 2.0 / 3.0 * r * r))
         }
-        Geometry::Sphere { radius: r } => {
-            (4.0 / 3.0 * PI * r.powi(3), turned(0.4 * r * r, 0.4 * r * r))
-        }
-        Geometry::Capsule { radius, half_length } => capsule(radius, 2.0 * half_length, shell),
-        Geometry::Cylinder { radius: r, half_length } if shell => {
+        Geometry::Capsule { radius, half_length } => capsule_shell(radius, 2.0 * half_length),
+        Geometry::Cylinder { radius: r, half_length } => {
             // Two discs and the lateral surface.
             let h = 2.0 * half_length;
             let (ends, side) = (2.0 * PI * r * r, 2.0 * PI * r * h);
@@ -208,42 +208,22 @@ fn mass_properties(g: &Geometry, shell: bool) -> (f64, DVec3) {
             let along = ends * r * r / 2.0 + side * r * r;
             (ends + side, turned(across / (ends + side), along / (ends + side)))
         }
-        Geometry::Cylinder { radius: r, half_length } => {
-            let h = 2.0 * half_length;
-            (PI * r * r * h, turned((3.0 * r * r + h * h) / 12.0, 0.5 * r * r))
-        }
-        Geometry::Ellipsoid { radii: r } if shell => ellipsoid_shell(r),
-        Geometry::Ellipsoid { radii: r } => {
-            let s = r * r / 5.0;
-            let moments = DVec3::new(s.y + s.z, s.x + s.z, s.x + s.y);
-            (4.0 / 3.0 * PI * r.x * r.y * r.z, moments)
-        }
-        Geometry::Box { half_extents: b } if shell => box_shell(b),
-        Geometry::Box { half_extents: b } => {
-            let s = b * b / 3.0;
-            (8.0 * b.x * b.y * b.z, DVec3::new(s.y + s.z, s.x + s.z, s.x + s.y))
-        }
+        Geometry::Ellipsoid { radii: r } => ellipsoid_shell(r),
+        Geometry::Box { half_extents: b } => box_shell(b),
         _ => (0.0, DVec3::ZERO),
     }
 }
 
-/// A cylinder of height h with a half sphere at each end.
-fn capsule(r: f64, h: f64, shell: bool) -> (f64, DVec3) {
-    let (ends, side) = if shell {
-        (4.0 * PI * r * r, 2.0 * PI * r * h)
-    } else {
-        (4.0 / 3.0 * PI * r.powi(3), PI * r * r * h)
-    };
-    let (sphere, side_across, side_along, centroid) = if shell {
-        (2.0 / 3.0 * r * r, r * r / 2.0 + h * h / 12.0, r * r, r / 2.0)
-    } else {
-        (0.4 * r * r, r * r / 4.0 + h * h / 12.0, 0.5 * r * r, 0.375 * r)
-    };
-    // Both halves moved by h/2 away from the centre of their sphere: + (h/2)² + 2 (h/2) centroid.
-    let ends_across = sphere + 0.25 * h * h + h * centroid;
+/// The surface of a cylinder of height h with a half sphere at each end.
+fn capsule_shell(r: f64, h: f64) -> (f64, DVec3) {
+    let (ends, side) = (4.0 * PI * r * r, 2.0 * PI * r * h);
+    let sphere = 2.0 / 3.0 * r * r;
+    // Both halves moved by h/2 away from the centre of their sphere: + (h/2)² + 2 (h/2) · r/2.
+    let ends_across = sphere + 0.25 * h * h + h * (r / 2.0);
+    let side_across = r * r / 2.0 + h * h / 12.0;
     let total = ends + side;
     let across = (ends * ends_across + side * side_across) / total;
-    let along = (ends * sphere + side * side_along) / total;
+    let along = (ends * sphere + side * (r * r)) / total;
     (total, DVec3::new(across, across, along))
 }
 

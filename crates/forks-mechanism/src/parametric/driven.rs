@@ -109,18 +109,13 @@ impl Sketch {
 }
 
 /// A solid box about its frame's origin.
-pub(super) fn solid_box(mass: f64, half: DVec3) -> SpatialInertia {
-    let s = half * half * (mass / 3.0);
-    let moments = DVec3::new(s.y + s.z, s.x + s.z, s.x + s.y);
-    SpatialInertia::new(mass, DVec3::ZERO, DMat3::from_diagonal(moments))
+pub(super) fn solid_box(mass: f64, half_extents: DVec3) -> SpatialInertia {
+    Geometry::Box { half_extents }.solid_inertia(mass).expect("bounded")
 }
 
 /// A solid cylinder along z about its frame's origin.
 pub(super) fn solid_cylinder(mass: f64, radius: f64, half_length: f64) -> SpatialInertia {
-    let (r2, l2) = (radius * radius, half_length * half_length);
-    let across = mass * (0.25 * r2 + l2 / 3.0);
-    let moments = DVec3::new(across, across, 0.5 * mass * r2);
-    SpatialInertia::new(mass, DVec3::ZERO, DMat3::from_diagonal(moments))
+    Geometry::Cylinder { radius, half_length }.solid_inertia(mass).expect("bounded")
 }
 
 /// A solid cylinder from the frame's origin to `end`.

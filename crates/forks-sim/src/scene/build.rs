@@ -3,7 +3,10 @@
 use std::{path::Path, sync::Arc};
 
 use forks_dynamics::Loads;
-use forks_lie::{Pose, Twist, glam::DVec3};
+use forks_lie::{
+    Pose, SpatialInertia, Twist,
+    glam::{DMat3, DVec3},
+};
 use forks_mechanism::Geometry;
 use forks_reduce::Problem;
 use forks_rom::{BaseCoupling, BlendedModel, FloatingModel, FloatingState, ReducedModel};
@@ -12,7 +15,6 @@ use super::{
     Fidelity, Scene, SceneMechanism, Script,
     action::Action,
     error::{SceneError, invalid},
-    mechanism::inertia,
     spec::{BodySpec, MechanismSpec, SceneSpec, ShapeSpec, WorldSpec},
 };
 use crate::{
@@ -157,20 +159,23 @@ impl Scene {
         let element = format!("body {:?}", spec.name);
         let first = spec.shapes.first();
         let first = first.ok_or_else(|| invalid(&element, "has no shape"))?;
-        let moments = match spec.inertia {
-            Some(m) => DVec3::from_array(m),
+        let inertia = match spec.inertia {
+            Some(m) => {
+                let tensor = DMat3::from_diagonal(DVec3::from_array(m));
+                SpatialInertia::new(spec.mass, DVec3::ZERO, tensor)
+            }
             None if first.place != Default::default() => {
                 return Err(invalid(
                     element,
                     "needs `inertia`: its first shape is not at its origin",
                 ));
             }
-            None => first.form.moments(&element, spec.mass)?,
+            None => first.form.inertia(&element, spec.mass)?,
         };
         let pose = spec.place.pose(&element)?;
         let back = pose.rotation.conjugate();
         let [v, w] = [spec.velocity, spec.spin].map(|x| back * DVec3::from_array(x));
-        let mut body = RigidBody::at_rest(&spec.name, inertia(spec.mass, moments), pose);
+        let mut body = RigidBody::at_rest(&spec.name, inertia, pose);
         body.twist = Twist::new(v, w);
         let handle = self.world.add_body(&body)?;
         self.bodies.push(body);

@@ -3,8 +3,8 @@
 use std::f64::consts::TAU;
 
 use forks_lie::{
-    Pose,
-    glam::{DMat3, DQuat, DVec2, DVec3, EulerRot},
+    Pose, SpatialInertia,
+    glam::{DQuat, DVec2, DVec3, EulerRot},
 };
 use forks_mechanism::{Geometry, parametric::SplitMix64};
 
@@ -111,42 +111,17 @@ impl FormSpec {
         })
     }
 
-    /// Inertia about the centre for a mass that fills the form evenly, along the form's axes.
+    /// Mass properties about the form's frame, filled evenly.
     ///
     /// # Errors
-    /// Forms without a centre or a simple formula.
-    pub(super) fn moments(&self, element: &str, mass: f64) -> Result<DVec3, SceneError> {
-        let of_box = |e: DVec3| {
-            let s = e * e;
-            DVec3::new(s.y + s.z, s.x + s.z, s.x + s.y) * (mass / 3.0)
+    /// Forms without an end or a simple formula.
+    pub(super) fn inertia(&self, element: &str, mass: f64) -> Result<SpatialInertia, SceneError> {
+        let solid = match self.form(element)? {
+            Form::Geometry(geometry) => geometry.solid_inertia(mass),
+            _ => None,
         };
-        Ok(match self {
-            Self::Sphere { radius } => DVec3::splat(0.4 * mass * radius * radius),
-            Self::Box { half_extents } => of_box(DVec3::from_array(*half_extents)),
-            Self::Ellipsoid { radii } => of_box(DVec3::from_array(*radii)) * 0.6,
-            Self::Cylinder { radius, half_length } => {
-                let (r, l) = (radius * radius, half_length * half_length);
-                let across = mass * (r / 4.0 + l / 3.0);
-                DVec3::new(across, across, 0.5 * mass * r)
-            }
-            Self::Capsule { radius: r, half_length: h } => {
-                let (rod, ends) = (h * 2.0 * r * r, 4.0 / 3.0 * r * r * r);
-                let (rod, ends) = (mass * rod / (rod + ends), mass * ends / (rod + ends));
-                let along = 0.5 * rod * r * r + 0.4 * ends * r * r;
-                let across =
-                    rod * (r * r / 4.0 + h * h / 3.0) + ends * (0.4 * r * r + h * h + 0.75 * r * h);
-                DVec3::new(across, across, along)
-            }
-            _ => {
-                return Err(invalid(element, "needs `inertia`: its first shape has no formula"));
-            }
-        })
+        solid.ok_or_else(|| invalid(element, "needs `inertia`: its first shape has no formula"))
     }
-}
-
-/// A tensor of principal moments.
-pub(super) fn tensor(moments: DVec3) -> DMat3 {
-    DMat3::from_diagonal(moments)
 }
 
 /// A sum of sine waves of random directions and phases, flat around the origin.

@@ -4,10 +4,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads};
 use forks_import::{ImportOptions, load_model};
-use forks_lie::{
-    Pose, SpatialInertia,
-    glam::{DMat3, DVec3},
-};
+use forks_lie::{Pose, glam::DVec3};
 use forks_mechanism::{
     BuildError, Grasp, GraspCarrier, Joint, JointKind, JointMatrix, LinkId, Mechanism,
     MechanismBuilder, Mount, Slide, parametric,
@@ -16,7 +13,6 @@ use forks_reduce::{Effector, Problem, ProblemOptions};
 
 use super::{
     error::{SceneError, invalid},
-    form::tensor,
     spec::{HeldSpec, MechanismSpec, ServoSpec, SlideSpec},
 };
 
@@ -263,8 +259,7 @@ fn holding(
     mechanism: &str,
 ) -> Result<Mechanism, SceneError> {
     let pose = held.place.pose(element)?;
-    let moments = held.form.moments(element, held.mass)?;
-    let inertia = SpatialInertia::new(held.mass, DVec3::ZERO, tensor(moments));
+    let inertia = held.form.inertia(element, held.mass)?;
     let mut points = Vec::new();
     for tip in tips {
         let effector = Effector::find(m, tip).map_err(|source| SceneError::Reduce {
@@ -282,10 +277,4 @@ fn holding(
         carrier: GraspCarrier::default(),
     };
     m.grasping(&grasp).map_err(|source| SceneError::Build { mechanism: mechanism.into(), source })
-}
-
-/// A rigid body's inertia about its own frame.
-pub(super) fn inertia(mass: f64, moments: DVec3) -> SpatialInertia {
-    let tensor: DMat3 = tensor(moments);
-    SpatialInertia::new(mass, DVec3::ZERO, tensor)
 }
