@@ -1,6 +1,5 @@
 //! A scene as one mechanism: all mechanisms and bodies side by side, with the scene's shapes alone.
 
-use forks_dynamics::Loads;
 use forks_lie::Pose;
 use forks_mechanism::{
     Bushing, Combination, CombinationSpring, Coordinate, Coupling, Frame, Geometry, Joint, JointId,
@@ -39,7 +38,7 @@ impl Scene {
         let mut places = Vec::new();
         for (m, spec) in self.mechanisms.iter().zip(&self.spec.mechanisms) {
             let fixed = held(m)?;
-            let q = self.start_of(m)?;
+            let q = start_of(m, &fixed)?;
             let place = add(&mut b, m, &fixed, spec.limits);
             for (i, joint) in place.joints.iter().enumerate() {
                 starts.push((*joint, q[fixed.position_range(JointId::new(i))].to_vec()));
@@ -77,22 +76,6 @@ impl Scene {
         Ok(Combined { mechanism: b.build().map_err(build)?, carriers, others })
     }
 
-    /// Positions of a mechanism at the scene's start: its equilibrium where it was linearised about that.
-    fn start_of(&self, m: &SceneMechanism) -> Result<Vec<f64>, SceneError> {
-        let fixed = held(m)?;
-        let mut q = fixed.start_positions();
-        if m.gravity {
-            let e = forks_dynamics::solve_equilibrium(
-                m.problem()?.mechanism(),
-                &q,
-                &Loads::gravity(),
-                &Default::default(),
-            );
-            q.copy_from_slice(&e.q);
-        }
-        Ok(q)
-    }
-
     fn add_free(b: &mut MechanismBuilder, body: &RigidBody) -> LinkId {
         let link = b.add_link(Link::new(body.name.clone()).with_inertia(body.inertia));
         let mut joint = Joint::new(body.name.clone(), JointKind::Free, LinkId::WORLD, link);
@@ -117,6 +100,11 @@ impl Scene {
             }
         })
     }
+}
+
+/// Positions of a mechanism, its base held, at the scene's start: its equilibrium where it was linearised about that.
+fn start_of(m: &SceneMechanism, held: &Mechanism) -> Result<Vec<f64>, SceneError> {
+    if m.gravity { Ok(m.equilibrium(&m.problem()?)?.q) } else { Ok(held.start_positions()) }
 }
 
 /// The mechanism with its base held, unless it floats.

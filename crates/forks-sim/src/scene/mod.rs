@@ -40,7 +40,7 @@ pub use export::{Control, ExportedScene};
 pub use mechanism::{PARAMETRIC, SceneMechanism};
 pub use script::Schedule;
 
-use crate::{BodyHandle, Form, MechanismHandle, Owner, RigidBody, Shape, StepReport, World};
+use crate::{BodyHandle, MechanismHandle, Owner, RigidBody, Shape, StepReport, World};
 use spec::SceneSpec;
 
 /// Which solver steps the mechanisms.
@@ -159,9 +159,4 @@ impl Scene {
             }
         }
     }
-}
-
-/// True if a form has no end: it cannot be drawn whole.
-pub fn is_unbounded(form: &Form) -> bool {
-    matches!(form, Form::Geometry(forks_mechanism::Geometry::Plane))
 }
