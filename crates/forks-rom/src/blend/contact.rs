@@ -7,7 +7,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Matrix, right_jacobian};
+use forks_lie::{Matrix, Pose, right_jacobian};
 
 use super::{
     matrices::Blend,
@@ -94,6 +94,23 @@ impl BlendedModel {
                 out[(i, j)] = y;
             }
         }
+    }
+}
+
+impl BlendedState {
+    /// Pose of effector `e` in the state, and its [Jacobian](BlendedModel::effector_jacobian) into `out`: from what the state
+    /// knows of its place already. Allocates nothing.
+    ///
+    /// # Panics
+    /// If there is no such effector, or sizes differ.
+    pub fn effector(&self, model: &BlendedModel, e: usize, out: &mut Matrix) -> Pose {
+        if model.is_curved() {
+            assert_eq!([out.rows(), out.columns()], [6, self.x.len()], "sizes");
+            model.chart_jacobian(&self.here, e, out);
+            return self.here.poses[e];
+        }
+        model.effector_jacobian(e, &self.x, out);
+        model.effector_pose(e, &self.x)
     }
 }
 

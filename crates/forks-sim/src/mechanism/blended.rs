@@ -73,10 +73,8 @@ impl Motion for Blended {
     }
 
     fn update(&self, effectors: &mut [EffectorState]) {
-        let (model, x) = (self.model(), self.state.x());
         for (e, effector) in effectors.iter_mut().enumerate() {
-            effector.pose = model.effector_pose(e, x);
-            model.effector_jacobian(e, x, &mut effector.jacobian);
+            effector.pose = self.state.effector(self.model(), e, &mut effector.jacobian);
             effector.twist_of(self.state.velocity());
         }
     }
