@@ -5,7 +5,7 @@ mod support;
 use std::sync::Arc;
 
 use forks_blend::{Sample, blend_data};
-use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame, solve_equilibrium};
+use forks_dynamics::EquilibriumOptions;
 use forks_mechanism::parametric::{HelixJoints, helix};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_sim::{
@@ -19,7 +19,7 @@ use forks_sim::{
         StaticStatus, Weights,
     },
 };
-use support::{add_box, at, run, smooth};
+use support::{add_box, at, pulled, run, settle, smooth};
 
 const RADIUS: f64 = 0.03;
 
@@ -29,18 +29,9 @@ fn helix_blend(weights: Weights) -> Arc<BlendedModel> {
     let tip = helix.mechanism.link(helix.effectors[0]).name.clone();
     let problem = Problem::new(&helix.mechanism, &[&tip], &ProblemOptions::default()).unwrap();
     let sample = |(force, bent): (DVec3, bool)| {
-        let e = &problem.effectors[0];
-        let loads = Loads::none().with(AppliedWrench {
-            link: e.link,
-            link_from_point: e.link_from_effector,
-            wrench: Wrench::new(force, DVec3::ZERO),
-            frame: WrenchFrame::World,
-        });
-        let options = EquilibriumOptions::default();
-        let at = solve_equilibrium(problem.mechanism(), &problem.start, &loads, &options);
-        assert!(at.status.is_equilibrium());
+        let (at, loads) = pulled(&problem, force);
         match bent {
-            true => Sample::bent(&problem, &at, &loads, &options).unwrap(),
+            true => Sample::bent(&problem, &at, &loads, &EquilibriumOptions::default()).unwrap(),
             false => Sample::new(&problem, &at, &loads).unwrap(),
         }
     };
@@ -124,22 +115,6 @@ fn a_tip_pushed_against_a_plane_is_the_static_solution_with_a_unilateral_constra
         assert!((found - DVec3::new(0.0, 0.0, force)).length() < 1e-7 * force);
         assert!(off < 1e-7);
     }
-}
-
-/// Steps until the mechanism rests.
-fn settle(world: &mut World, m: MechanismHandle, limit: f64) {
-    let steps = (limit / world.settings().step) as usize;
-    for _ in 0..steps {
-        let report = world.step();
-        assert!(matches!(report.status, WorldStatus::Completed | WorldStatus::ContactInexact));
-        let velocity = world.velocities(m).unwrap();
-        if world.step_count() > 1000 && velocity.iter().all(|v| v.abs() < 1e-8) {
-            println!("rests at {} s", world.time());
-            return;
-        }
-    }
-    let velocity = world.velocities(m).unwrap();
-    panic!("it does not come to rest: {velocity:?}, {:?}", world.contacts());
 }
 
 #[test]

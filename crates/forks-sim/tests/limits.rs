@@ -5,18 +5,18 @@ mod support;
 use std::sync::Arc;
 
 use forks_blend::{Sample, blend_data};
-use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame, solve_equilibrium};
+use forks_dynamics::EquilibriumOptions;
 use forks_mechanism::{Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder};
 use forks_reduce::{Damping, Linearisation, MassModel, Problem, ProblemOptions};
 use forks_sim::{
     LimitHandle, MechanismHandle, SimError, World, WorldSettings, WorldStatus,
     lie::{
-        Pose, SpatialInertia, Wrench,
+        Pose, SpatialInertia,
         glam::{DMat3, DVec3},
     },
     rom::{BaseCoupling, BlendedModel, BlendedState, FloatingModel, ReducedModel, Weights},
 };
-use support::at;
+use support::{at, pulled};
 
 const SPRING: f64 = 20.0;
 const SERVO: f64 = 60.0;
@@ -148,17 +148,8 @@ fn limits_of_a_mechanism_that_floats_keep_its_momentum() {
 fn blend() -> Arc<BlendedModel> {
     let problem = Problem::new(&arm(false, false), &["l2"], &ProblemOptions::default()).unwrap();
     let sample = |force: DVec3| {
-        let e = &problem.effectors[0];
-        let loads = Loads::none().with(AppliedWrench {
-            link: e.link,
-            link_from_point: e.link_from_effector,
-            wrench: Wrench::new(force, DVec3::ZERO),
-            frame: WrenchFrame::World,
-        });
-        let options = EquilibriumOptions::default();
-        let at = solve_equilibrium(problem.mechanism(), &problem.start, &loads, &options);
-        assert!(at.status.is_equilibrium());
-        Sample::bent(&problem, &at, &loads, &options).unwrap()
+        let (at, loads) = pulled(&problem, force);
+        Sample::bent(&problem, &at, &loads, &EquilibriumOptions::default()).unwrap()
     };
     let forces = [DVec3::ZERO, DVec3::new(0.0, 15.0, 0.0), DVec3::new(0.0, 5.0, -15.0)];
     let samples = forces.map(sample);

@@ -15,7 +15,7 @@ use forks_sim::{
     },
     rom::{EffectorLoad, LoadFrame, ReducedModel, StaticStatus},
 };
-use support::{add_ball, at, ball_inertia, run, smooth};
+use support::{add_ball, at, ball_inertia, run, settle, smooth};
 
 const RADIUS: f64 = 0.03;
 
@@ -81,22 +81,6 @@ fn a_tip_pushed_against_a_plane_is_the_static_solution_with_a_unilateral_constra
     println!("force {found} against {force}; eta differs by {:e}", gap(found_eta));
     assert!((found - DVec3::new(0.0, 0.0, force)).length() < 1e-3 * force);
     assert!(gap(found_eta) < 1e-4 * gap(&[0.0; 6]));
-}
-
-/// Steps until the mechanism rests.
-fn settle(world: &mut World, m: MechanismHandle, limit: f64) {
-    let steps = (limit / world.settings().step) as usize;
-    for _ in 0..steps {
-        let report = world.step();
-        assert!(matches!(report.status, WorldStatus::Completed | WorldStatus::ContactInexact));
-        let velocity = world.velocities(m).unwrap();
-        if world.step_count() > 1000 && velocity.iter().all(|v| v.abs() < 1e-8) {
-            println!("rests at {} s", world.time());
-            return;
-        }
-    }
-    let velocity = world.velocities(m).unwrap();
-    panic!("it does not come to rest: {velocity:?}, {:?}", world.contacts());
 }
 
 #[test]

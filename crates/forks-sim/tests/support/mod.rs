@@ -1,10 +1,13 @@
 //! Bodies and worlds that several tests use.
 #![allow(dead_code)]
 
+use forks_dynamics::{AppliedWrench, Equilibrium, EquilibriumOptions, Loads, WrenchFrame};
+use forks_reduce::Problem;
 use forks_sim::{
-    BodyHandle, Geometry, Material, Owner, RigidBody, Shape, World, WorldSettings, WorldStatus,
+    BodyHandle, Geometry, Material, MechanismHandle, Owner, RigidBody, Shape, World, WorldSettings,
+    WorldStatus,
     lie::{
-        Pose, SpatialInertia,
+        Pose, SpatialInertia, Wrench,
         glam::{DMat3, DQuat, DVec3},
     },
 };
@@ -67,4 +70,34 @@ pub(crate) fn run(world: &mut World, time: f64) {
         sweeps += report.sweeps;
     }
     println!("{} sweeps per step", sweeps / steps.max(1));
+}
+
+/// Steps until the mechanism rests.
+pub(crate) fn settle(world: &mut World, m: MechanismHandle, limit: f64) {
+    let steps = (limit / world.settings().step) as usize;
+    for _ in 0..steps {
+        let report = world.step();
+        assert!(matches!(report.status, WorldStatus::Completed | WorldStatus::ContactInexact));
+        let velocity = world.velocities(m).unwrap();
+        if world.step_count() > 1000 && velocity.iter().all(|v| v.abs() < 1e-8) {
+            println!("rests at {} s", world.time());
+            return;
+        }
+    }
+    let velocity = world.velocities(m).unwrap();
+    panic!("it does not come to rest: {velocity:?}, {:?}", world.contacts());
+}
+
+/// The equilibrium of a problem under a dead force at its first effector, and the loads there.
+pub(crate) fn pulled(problem: &Problem, force: DVec3) -> (Equilibrium, Loads) {
+    let e = &problem.effectors[0];
+    let loads = Loads::none().with(AppliedWrench {
+        link: e.link,
+        link_from_point: e.link_from_effector,
+        wrench: Wrench::new(force, DVec3::ZERO),
+        frame: WrenchFrame::World,
+    });
+    let at = problem.equilibrium(&loads, &EquilibriumOptions::default());
+    assert!(at.status.is_equilibrium());
+    (at, loads)
 }
