@@ -11,7 +11,7 @@ use forks_dynamics::{
 use forks_mechanism::{
     JointKind,
     dense::{Matrix, lu_solve, svd, symmetric_eigen},
-    lie::{Pose, Twist, Wrench, right_jacobian_inverse},
+    lie::{Pose, Twist, right_jacobian_inverse},
 };
 use forks_reduce::Problem;
 use forks_rom::{ChartSample, ModelData};
@@ -19,7 +19,7 @@ use forks_rom::{ChartSample, ModelData};
 use crate::{
     curvature::{dual, load_stiffness},
     error::BlendError,
-    live::dead,
+    live::dead_at_rest,
     sample::Sample,
     truth::effector_poses,
 };
@@ -144,10 +144,7 @@ impl JointMap {
             wrench.iter_mut().zip(more).for_each(|(w, m)| *w += m);
             let mut all = loads.clone();
             let flat = dual.mul_vec(&wrench);
-            for (e, f) in d.effectors.iter().enumerate() {
-                let w = Wrench::from_array(std::array::from_fn(|i| flat[6 * e + i]));
-                all.wrenches.push(dead(problem, e, &f.rest, w));
-            }
+            all.wrenches.extend(dead_at_rest(problem, d, &flat));
             here = continue_equilibrium(problem.mechanism(), &here, &all, options);
             if !matches!(here.status, EquilibriumStatus::Converged | EquilibriumStatus::Unstable) {
                 return None;

@@ -13,12 +13,12 @@ use forks_dynamics::{
 };
 use forks_mechanism::{
     dense::{Matrix, lu_solve, symmetric_eigen},
-    lie::{Pose, Twist, Wrench, right_jacobian, right_jacobian_inverse},
+    lie::{Pose, Twist, right_jacobian, right_jacobian_inverse},
 };
 use forks_reduce::Problem;
 use forks_rom::{ModelData, stiffness_of_bending};
 
-use crate::{lift::scaled, live::dead, sample::Sample, truth::effector_poses};
+use crate::{lift::scaled, live::dead_at_rest, sample::Sample, truth::effector_poses};
 
 /// Displacement along the softest direction; stiffer ones are displaced by equal energies.
 const DISPLACEMENT: f64 = 1e-4;
@@ -106,10 +106,7 @@ fn displaced(
         wrench.iter_mut().zip(more).for_each(|(w, m)| *w += m);
         let mut all = loads.clone();
         let flat = dual(d).mul_vec(&wrench);
-        for (e, f) in d.effectors.iter().enumerate() {
-            let w = Wrench::from_array(std::array::from_fn(|i| flat[6 * e + i]));
-            all.wrenches.push(dead(problem, e, &f.rest, w));
-        }
+        all.wrenches.extend(dead_at_rest(problem, d, &flat));
         here = continue_equilibrium(problem.mechanism(), &here, &all, options);
         if !matches!(here.status, EquilibriumStatus::Converged | EquilibriumStatus::Unstable) {
             return None;

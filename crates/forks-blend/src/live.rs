@@ -29,7 +29,7 @@ use forks_mechanism::{
     lie::{Mat6, Pose, SymMat6, Twist, Wrench},
 };
 use forks_reduce::{Problem, relative_displacement};
-use forks_rom::{BlendedModel, BlendedState, SampleData};
+use forks_rom::{BlendedModel, BlendedState, ModelData, SampleData};
 
 use crate::{
     curvature::{curvature, limited},
@@ -164,17 +164,9 @@ fn sample_of(
     let per_area = 1.0 / (d.radius * d.radius);
     let scale = |i: usize| if i % 6 < 3 { per_area } else { 1.0 };
     let flat = d.basis.mul_vec(&along);
-    let wrench =
-        |e: usize| Wrench::from_array(core::array::from_fn(|i| scale(i) * flat[6 * e + i]));
-    let kept = Loads {
-        gravity: loads.gravity,
-        wrenches: d
-            .effectors
-            .iter()
-            .enumerate()
-            .map(|(k, f)| dead(problem, k, &f.rest, wrench(k)))
-            .collect(),
-    };
+    let flat: Vec<f64> = flat.iter().enumerate().map(|(i, x)| scale(i) * x).collect();
+    let kept =
+        Loads { gravity: loads.gravity, wrenches: dead_at_rest(problem, d, &flat).collect() };
     // The same pose with other multipliers.
     let again = continue_equilibrium(problem.mechanism(), e, &kept, &options.equilibrium);
     let radius = d.radius;
@@ -185,6 +177,18 @@ fn sample_of(
         true => Ok(with_curvature(Sample::new(problem, &again, &kept)?, &again, &kept)),
         false => Ok(with_curvature(sample, e, loads)),
     }
+}
+
+/// Wrenches at the effectors of a linearisation pose, six numbers each, as loads with constant world components.
+pub(crate) fn dead_at_rest(
+    problem: &Problem,
+    d: &ModelData,
+    wrenches: &[f64],
+) -> impl Iterator<Item = AppliedWrench> {
+    d.effectors.iter().enumerate().map(|(e, f)| {
+        let w = Wrench::from_array(std::array::from_fn(|i| wrenches[6 * e + i]));
+        dead(problem, e, &f.rest, w)
+    })
 }
 
 /// A wrench in an effector's frame as a load with constant world components.
