@@ -38,9 +38,9 @@ fn main() -> Result<(), ContactError> {
                 let ours = point_jacobian(DVec3::new(x, y, 0.1), axes, -1.0);
                 let theirs = point_jacobian(DVec3::new(x, y, -0.1), axes, 1.0);
                 let contact = Contact::new(Friction::Cone { mu: 0.4 });
-                let under = Side { body, jacobian: &theirs };
+                let under = Side::of(body, &theirs);
                 if b + 1 < bodies.len() {
-                    let sides = [Side { body: bodies[b + 1], jacobian: &ours }, under];
+                    let sides = [Side::of(bodies[b + 1], &ours), under];
                     problem.add_contact(&contact, &sides)?;
                 } else {
                     problem.add_contact(&contact, &[under])?;

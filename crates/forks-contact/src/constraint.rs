@@ -1,6 +1,6 @@
 //! What a user says about a contact or a scalar row.
 
-use crate::{BodyId, ContactError};
+use crate::{BodyId, ContactError, PortId};
 
 /// How a contact's tangential impulse is bounded. λ_n is the normal impulse, λ_1, λ_2 the tangential ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -179,13 +179,31 @@ impl Row {
 }
 
 /// The part of a constraint that acts on one body. Fixed bodies have none.
+///
+/// Its Jacobian is stored row after row (contacts: normal, first tangent, second tangent): u = Σ over sides J w.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
-    /// The body.
-    pub body: BodyId,
-    /// The rows' Jacobian, row after row (contacts: normal, first tangent, second tangent), one entry per coordinate
-    /// of the body: u = Σ over sides J v.
-    pub jacobian: &'a [f64],
+    pub(crate) at: At,
+    pub(crate) jacobian: &'a [f64],
+}
+
+/// What w is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum At {
+    Body(BodyId),
+    Port(PortId),
+}
+
+impl<'a> Side<'a> {
+    /// A Jacobian with one column per coordinate of the body: w = v.
+    pub const fn of(body: BodyId, jacobian: &'a [f64]) -> Self {
+        Self { at: At::Body(body), jacobian }
+    }
+
+    /// A Jacobian with one column per rate of a port of the body: w = P v.
+    pub const fn through(port: PortId, jacobian: &'a [f64]) -> Self {
+        Self { at: At::Port(port), jacobian }
+    }
 }
 
 /// Checks of one constraint's numbers.

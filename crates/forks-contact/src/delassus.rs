@@ -34,18 +34,8 @@ impl Delassus {
         }
         for (i, a) in system.blocks.iter().enumerate() {
             for b in &system.blocks[..=i] {
-                for p in &system.sides[a.sides.clone()] {
-                    for q in system.sides[b.sides.clone()].iter().filter(|q| q.body == p.body) {
-                        let dof = p.dof;
-                        for r in 0..a.rows() {
-                            let j = &system.jacobians[p.jacobian + r * dof..][..dof];
-                            for c in 0..b.rows() {
-                                let x = dot(j, &system.responses[q.jacobian + c * dof..][..dof]);
-                                self.m[(a.row + r) * n + b.row + c] += x;
-                            }
-                        }
-                    }
-                }
+                let out = &mut self.m[a.row * n + b.row..];
+                system.add_coupling((&a.sides, a.rows()), (&b.sides, b.rows()), out, n);
             }
             for r in 0..a.rows() {
                 self.m[(a.row + r) * n + a.row + r] += a.regularisation[r];

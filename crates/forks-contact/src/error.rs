@@ -64,6 +64,14 @@ pub enum ContactError {
         /// Number of bodies.
         count: usize,
     },
+    /// A port that was not added to this problem.
+    #[error("there is no port {port}; {count} were added")]
+    NoSuchPort {
+        /// The port asked for.
+        port: usize,
+        /// Number of ports, the coordinates of every body included.
+        count: usize,
+    },
     /// A constraint that was not added to this problem.
     #[error("there is no constraint {constraint}; {count} were added")]
     NoSuchConstraint {

@@ -38,7 +38,10 @@ mod gauss_seidel;
 mod interior;
 mod law;
 mod newton;
+mod ports;
+mod prepare;
 mod problem;
+mod products;
 mod robust;
 mod scalar;
 mod solver;
@@ -47,7 +50,7 @@ mod system;
 pub use constraint::{Contact, Friction, Row, Side};
 pub use error::ContactError;
 pub use frame::{point_jacobian, tangents};
-pub use problem::{BodyId, ConstraintId, Problem};
+pub use problem::{BodyId, ConstraintId, PortId, Problem};
 pub use solver::{Method, Report, Settings, Solver, Status};
 
 /// The example of the README is compiled and run with the documentation's.

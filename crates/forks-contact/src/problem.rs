@@ -1,13 +1,13 @@
 //! The numbers of a contact problem.
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
-use forks_lie::{Matrix, SpatialInertia, Twist};
+use forks_lie::{Matrix, SpatialInertia, Twist, dot};
 
 use crate::{
     Contact, ContactError, Row, Side,
-    constraint::Friction,
+    constraint::{At, Friction},
     dense::{asymmetry, cholesky_pivot},
 };
 
@@ -33,15 +33,67 @@ impl ConstraintId {
     }
 }
 
-/// Entries of a body in the problem's arrays.
+/// A port of a body of a problem: see [`Problem::add_port`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PortId(pub(crate) usize);
+
+/// A body's numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
     /// Coordinates n.
     pub(crate) dof: usize,
     /// First of its velocities.
     pub(crate) velocity: usize,
-    /// First of its n × n inverse matrix.
-    pub(crate) inverse: usize,
+    /// Its coordinates as a port, then the ports that were added.
+    pub(crate) ports: Vec<usize>,
+    /// P of all ports but the first, m × n.
+    map: Vec<f64>,
+    /// What an impulse in one port does to the rates of another: (1; P) A⁻¹ (1, Pᵀ), n + m rows.
+    pub(crate) inverse: Vec<f64>,
+}
+
+impl Body {
+    /// Length of a row of the inverse: the rates of all ports.
+    pub(crate) fn stride(&self) -> usize {
+        self.dof + self.map.len() / self.dof.max(1)
+    }
+
+    /// P of a port, row after row; `None` for the coordinates themselves.
+    pub(crate) fn map_of(&self, port: &Port) -> Option<&[f64]> {
+        let first = port.first.checked_sub(self.dof.max(1))?;
+        Some(&self.map[first * self.dof..][..port.width * self.dof])
+    }
+
+    /// Takes over A⁻¹.
+    fn set_inverse(&mut self, inverse: &[f64]) {
+        let (n, stride) = (self.dof, self.stride());
+        self.inverse.resize(stride * stride, 0.0);
+        for i in 0..n {
+            self.inverse[i * stride..][..n].copy_from_slice(&inverse[i * n..][..n]);
+        }
+        for (i, row) in (n..).zip(self.map.chunks_exact(n.max(1))) {
+            for j in 0..n {
+                let x = dot(row, &inverse[j * n..][..n]);
+                self.inverse[i * stride + j] = x;
+                self.inverse[j * stride + i] = x;
+            }
+            for (j, other) in (n..=i).zip(self.map.chunks_exact(n)) {
+                let x = dot(&self.inverse[i * stride..][..n], other);
+                self.inverse[i * stride + j] = x;
+                self.inverse[j * stride + i] = x;
+            }
+        }
+    }
+}
+
+/// Rates in which constraints of a body are written: w = P v.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Port {
+    pub(crate) body: usize,
+    /// First of its rates among those of the body.
+    pub(crate) first: usize,
+    /// Number of its rates.
+    pub(crate) width: usize,
 }
 
 /// A contact or row.
@@ -71,7 +123,7 @@ impl Constraint {
 /// A side's place in the problem's arrays.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SideRecord {
-    pub(crate) body: usize,
+    pub(crate) port: usize,
     pub(crate) jacobian: usize,
 }
 
@@ -83,7 +135,7 @@ pub(crate) struct SideRecord {
 pub struct Problem {
     step: f64,
     bodies: Vec<Body>,
-    inverses: Vec<f64>,
+    ports: Vec<Port>,
     free: Vec<f64>,
     constraints: Vec<Constraint>,
     sides: Vec<SideRecord>,
@@ -103,7 +155,7 @@ impl Problem {
         Ok(Self {
             step,
             bodies: Vec::new(),
-            inverses: Vec::new(),
+            ports: Vec::new(),
             free: Vec::new(),
             constraints: Vec::new(),
             sides: Vec::new(),
@@ -147,10 +199,44 @@ impl Problem {
         let (body, dof) = (self.bodies.len(), free_velocity.len());
         check_finite(body, "the free velocity", free_velocity)?;
         self.check_inverse(body, dof, inverse_system)?;
-        self.bodies.push(Body { dof, velocity: self.free.len(), inverse: self.inverses.len() });
+        self.bodies.push(Body {
+            dof,
+            velocity: self.free.len(),
+            ports: vec![self.ports.len()],
+            map: Vec::new(),
+            inverse: inverse_system.as_slice().to_vec(),
+        });
+        self.ports.push(Port { body, first: 0, width: dof });
         self.free.extend_from_slice(free_velocity);
-        self.inverses.extend_from_slice(inverse_system.as_slice());
         Ok(BodyId(body))
+    }
+
+    /// Adds a port to a body: m rates w = P v with a constant P (m × n), in which constraints may be written instead of all n
+    /// coordinates. What impulses in one port do to the rates of another is computed here once, so that a contact on one of
+    /// many effectors costs as much as one on a rigid body.
+    ///
+    /// # Errors
+    /// A body that does not exist, a map of another number of columns, numbers that are not finite.
+    pub fn add_port(&mut self, body: BodyId, map: &Matrix) -> Result<PortId, ContactError> {
+        let n = self.velocity_range(body)?.len();
+        if map.columns() != n {
+            let (body, quantity, found) = (body.0, "a row of the port's map", map.columns());
+            return Err(ContactError::BodySize { body, quantity, found, expected: n });
+        }
+        if n == 0 {
+            let quantity = "the coordinates behind a port";
+            return Err(ContactError::BodySize { body: body.0, quantity, found: 0, expected: 1 });
+        }
+        check_finite(body.0, "the port's map", map.as_slice())?;
+        let found = &mut self.bodies[body.0];
+        let stride = found.stride();
+        let inverse: Vec<f64> =
+            (0..n).flat_map(|i| &found.inverse[i * stride..][..n]).copied().collect();
+        found.map.extend_from_slice(map.as_slice());
+        found.set_inverse(&inverse);
+        found.ports.push(self.ports.len());
+        self.ports.push(Port { body: body.0, first: stride, width: map.rows() });
+        Ok(PortId(self.ports.len() - 1))
     }
 
     /// Adds a rigid body; velocities are its twist (v; ω) at the frame of the inertia, in that frame's axes.
@@ -209,8 +295,7 @@ impl Problem {
     ) -> Result<(), ContactError> {
         let dof = self.velocity_range(body)?.len();
         self.check_inverse(body.0, dof, inverse_system)?;
-        let start = self.bodies[body.0].inverse;
-        self.inverses[start..start + dof * dof].copy_from_slice(inverse_system.as_slice());
+        self.bodies[body.0].set_inverse(inverse_system.as_slice());
         Ok(())
     }
 
@@ -287,22 +372,20 @@ impl Problem {
     ) -> Result<ConstraintId, ContactError> {
         let constraint = self.constraints.len();
         for side in sides {
-            let body = side.body.0;
-            let Some(found) = self.bodies.get(body) else {
-                return Err(ContactError::NoSuchBody { body, count: self.bodies.len() });
-            };
-            let (found, expected) = (side.jacobian.len(), rows * found.dof);
+            let Port { body, width, .. } = self.ports[self.port_of(side)?];
+            let (found, expected) = (side.jacobian.len(), rows * width);
             if found != expected {
                 return Err(ContactError::JacobianSize { constraint, body, found, expected });
             }
-            if let Some(&value) = side.jacobian.iter().find(|x| !x.is_finite()) {
+            if let Some(value) = not_finite(side.jacobian) {
                 let quantity = "an entry of the Jacobian";
                 return Err(ContactError::NotFinite { constraint, quantity, value });
             }
         }
         let first = self.sides.len();
         for side in sides {
-            self.sides.push(SideRecord { body: side.body.0, jacobian: self.jacobians.len() });
+            let port = self.port_of(side)?;
+            self.sides.push(SideRecord { port, jacobian: self.jacobians.len() });
             self.jacobians.extend_from_slice(side.jacobian);
         }
         self.constraints.push(Constraint { kind, sides: first..self.sides.len() });
@@ -312,11 +395,22 @@ impl Problem {
         Ok(ConstraintId(constraint))
     }
 
+    fn port_of(&self, side: &Side<'_>) -> Result<usize, ContactError> {
+        let (port, count) = match side.at {
+            At::Body(BodyId(body)) => match self.bodies.get(body) {
+                Some(found) => (found.ports[0], self.ports.len()),
+                None => return Err(ContactError::NoSuchBody { body, count: self.bodies.len() }),
+            },
+            At::Port(PortId(port)) => (port, self.ports.len()),
+        };
+        if port < count { Ok(port) } else { Err(ContactError::NoSuchPort { port, count }) }
+    }
+
     /// Scales the tangents of the newest contact so that its elliptic cone becomes circular.
     fn stretch_tangents(&mut self, first: usize, mu: [f64; 2]) {
         let scale = crate::law::tangent_scale(mu);
         for side in &self.sides[first..] {
-            let n = self.bodies[side.body].dof;
+            let n = self.ports[side.port].width;
             for (t, s) in scale.iter().enumerate() {
                 let start = side.jacobian + (1 + t) * n;
                 self.jacobians[start..start + n].iter_mut().for_each(|x| *x *= s);
@@ -373,8 +467,8 @@ impl Problem {
         &self.jacobians
     }
 
-    pub(crate) fn inverses(&self) -> &[f64] {
-        &self.inverses
+    pub(crate) fn ports(&self) -> &[Port] {
+        &self.ports
     }
 
     pub(crate) fn free(&self) -> &[f64] {
@@ -383,8 +477,15 @@ impl Problem {
 }
 
 fn check_finite(body: usize, quantity: &'static str, x: &[f64]) -> Result<(), ContactError> {
-    match x.iter().find(|x| !x.is_finite()) {
-        Some(&value) => Err(ContactError::BodyNotFinite { body, quantity, value }),
+    match not_finite(x) {
+        Some(value) => Err(ContactError::BodyNotFinite { body, quantity, value }),
         None => Ok(()),
     }
+}
+
+/// The first number that is not finite.
+fn not_finite(x: &[f64]) -> Option<f64> {
+    // Without an early end there are no branches.
+    let fine = x.iter().fold(true, |fine, x| fine & x.is_finite());
+    if fine { None } else { x.iter().copied().find(|x| !x.is_finite()) }
 }

@@ -249,14 +249,14 @@ impl Solver {
     }
 
     fn report(&mut self, problem: &Problem, goal: &Goal, share: f64, counters: Counters) -> Report {
-        self.system.finish();
+        self.system.finish(problem);
         let all_finite =
-            self.system.velocity.iter().chain(&self.system.lambda).all(|x| x.is_finite());
+            self.system.outcome.iter().chain(&self.system.lambda).all(|x| x.is_finite());
         let mut residual = self.system.worst_residual();
         let overflow = !all_finite || !residual.is_finite();
         if overflow {
             self.system.lambda.fill(0.0);
-            self.system.finish();
+            self.system.finish(problem);
             residual = self.system.worst_residual();
             residual = finite(residual);
         }
@@ -319,7 +319,7 @@ impl Solver {
     /// A body that the last solved problem did not have.
     pub fn velocity(&self, body: BodyId) -> Result<&[f64], ContactError> {
         match self.bodies.get(body.0) {
-            Some(&(start, dof)) => Ok(&self.system.velocity[start..start + dof]),
+            Some(&(start, dof)) => Ok(&self.system.outcome[start..start + dof]),
             None => Err(ContactError::NoSuchBody { body: body.0, count: self.bodies.len() }),
         }
     }

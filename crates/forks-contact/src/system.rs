@@ -1,22 +1,22 @@
-//! A problem prepared for solving: A⁻¹Jᵀ per side, diagonal blocks of W = J A⁻¹ Jᵀ + R, impulses and velocities.
+//! A problem ready for solving: A⁻¹Jᵀ per side, diagonal blocks of W = J A⁻¹ Jᵀ + R, impulses and velocities.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use forks_lie::{axpy, dot};
+use forks_lie::dot;
 
 use crate::{
     Problem,
     block::LocalSystem,
     dense::reset,
-    law::{Law, NormalRow, inner_impulse},
-    problem::Kind,
-    scalar::hypot,
+    law::{Law, NormalRow},
+    ports::Ports,
+    products::{Columns, add_product, add_scaled, add_scaled_three},
 };
 
 /// Share of a block's mean diagonal that ties its impulse to the last one: ½η‖λ − λ_old‖². It has no influence on where
 /// Gauss–Seidel rests, but a contact on a body with fewer than three freedoms has a singular block.
-const PROXIMAL: f64 = 1e-9;
+pub(crate) const PROXIMAL: f64 = 1e-9;
 
 /// A constraint, ready.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Block {
     /// Diagonal block of W, R and a proximal term included.
     pub(crate) local: LocalSystem,
     /// Diagonal block of W.
-    own: [[f64; 3]; 3],
+    pub(crate) own: [[f64; 3]; 3],
     /// Diagonal of R.
     pub(crate) regularisation: [f64; 3],
     /// ρ: impulse per velocity, one over the mean of the block's diagonal; 0 where nothing can move.
@@ -49,11 +49,26 @@ impl Block {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadySide {
     pub(crate) body: usize,
-    pub(crate) dof: usize,
-    /// First velocity of the body.
+    /// Columns of J.
+    pub(crate) width: usize,
+    /// The rates that J belongs to.
     pub(crate) velocity: usize,
-    /// First entry of J, and of A⁻¹Jᵀ stored by columns.
+    /// First entry of J.
     pub(crate) jacobian: usize,
+    /// First entry of the responses.
+    pub(crate) response: usize,
+    /// First of the body's rates in use.
+    pub(crate) first: usize,
+    /// Number of them: the length of a response.
+    pub(crate) span: usize,
+}
+
+impl ReadySide {
+    /// Columns of this side's rates in the responses of a side of the same body, as many as J has.
+    pub(crate) fn seen_by<'a>(&self, other: &Self, responses: &'a [f64]) -> Columns<'a> {
+        let entries = &responses[other.response + self.velocity - self.first..];
+        Columns { entries, stride: other.span, count: self.width }
+    }
 }
 
 /// Everything the iterations read and write.
@@ -63,217 +78,61 @@ pub(crate) struct System {
     pub(crate) sides: Vec<ReadySide>,
     /// J of all sides.
     pub(crate) jacobians: Vec<f64>,
-    /// (A⁻¹Jᵀ)ᵀ of all sides: row r is the change of velocity by a unit impulse of row r.
+    /// (A⁻¹Jᵀ)ᵀ of all sides: row r is what a unit impulse of row r adds to the rates in use of the body.
     pub(crate) responses: Vec<f64>,
+    pub(crate) ports: Ports,
     pub(crate) rows: usize,
     /// λ, three or one per constraint.
     pub(crate) lambda: Vec<f64>,
-    /// v of all bodies for the present λ.
+    /// Rates of all ports in use for the present λ.
     pub(crate) velocity: Vec<f64>,
-    /// v for λ = 0.
+    /// The same for λ = 0.
     pub(crate) free: Vec<f64>,
     /// −target of the normal rows, 0 elsewhere: u = J v + R λ + bias.
     pub(crate) bias: Vec<f64>,
     /// Largest speed that matters: free constraint velocities, rebounds, corrections.
     pub(crate) speed: f64,
     /// J v_free of all rows.
-    free_rates: Vec<f64>,
-    /// W without R, where the iterations go over rows instead of bodies: fewer rows than coordinates that they touch.
-    coupled: Option<Coupled>,
-    /// Memory for it.
-    spare: Coupled,
-}
-
-/// W = J A⁻¹ Jᵀ, and J v for the present λ: then `velocity` is not kept up to date.
-#[derive(Clone, Debug, Default)]
-struct Coupled {
-    w: Vec<f64>,
+    pub(crate) free_rates: Vec<f64>,
+    /// True if the iterations go over rows instead of bodies: fewer rows than rates that they touch. Then `rates` is kept up to
+    /// date, and `velocity` is not.
+    pub(crate) is_coupled: bool,
+    /// W = J A⁻¹ Jᵀ, without R.
+    pub(crate) w: Vec<f64>,
+    /// J v for the present λ.
     rates: Vec<f64>,
+    /// Jᵀ λ in the rates of all ports in use.
+    impulses: Vec<f64>,
+    /// v of all bodies, in the end.
+    pub(crate) outcome: Vec<f64>,
 }
 
 impl System {
-    /// Takes over a problem; impulses start warm.
-    pub(crate) fn prepare(&mut self, problem: &Problem, threshold: f64) {
-        self.blocks.clear();
-        self.sides.clear();
-        self.jacobians.clear();
-        self.jacobians.extend_from_slice(problem.jacobians());
-        reset(&mut self.responses, self.jacobians.len());
-        self.free.clear();
-        self.free.extend_from_slice(problem.free());
-        self.lambda.clear();
-        if let Some(coupled) = self.coupled.take() {
-            self.spare = coupled;
-        }
-        for c in problem.constraints() {
-            self.respond(problem, c.sides.clone(), c.rows());
-            self.push_block(problem, c.kind, c.sides.clone(), threshold);
-        }
-        self.rows = self.lambda.len();
-        reset(&mut self.bias, self.rows);
-        self.measure();
-        self.couple();
-        self.set_rebound(1.0);
-        self.recompute_velocity();
-    }
-
-    /// A⁻¹Jᵀ of a constraint's sides.
-    fn respond(&mut self, problem: &Problem, sides: Range<usize>, rows: usize) {
-        for side in &problem.sides()[sides] {
-            let body = &problem.bodies()[side.body];
-            let n = body.dof;
-            let inverse = &problem.inverses()[body.inverse..body.inverse + n * n];
-            for r in 0..rows {
-                let at = side.jacobian + r * n;
-                let j = &self.jacobians[at..at + n];
-                // A⁻¹ is symmetric: its columns are its rows.
-                for (x, row) in j.iter().zip(inverse.chunks_exact(n.max(1))) {
-                    axpy(*x, row, &mut self.responses[at..at + n]);
-                }
-            }
-            self.sides.push(ReadySide {
-                body: side.body,
-                dof: n,
-                velocity: body.velocity,
-                jacobian: side.jacobian,
-            });
-        }
-    }
-
-    fn push_block(&mut self, problem: &Problem, kind: Kind, sides: Range<usize>, threshold: f64) {
-        let h = problem.step();
-        let row = self.lambda.len();
-        let (law, normal, regularisation) = match kind {
-            Kind::Contact(c) => {
-                let law = Law::of_contact(&c);
-                let normal = NormalRow::of_contact(&c, h, threshold);
-                let creep = c.creep / h;
-                let warm = law.clip(inner_impulse(&c.friction, c.warm));
-                self.lambda.extend_from_slice(&warm);
-                (law, normal, [normal.regularisation, creep, creep])
-            }
-            Kind::Row(r) => {
-                let law = Law::of_row(&r);
-                let normal = NormalRow::of_row(&r, h, threshold);
-                self.lambda.push(r.warm.clamp(r.lower, r.upper));
-                (law, normal, [normal.regularisation, 0.0, 0.0])
-            }
-        };
-        let rows = law.rows();
-        let mut w = [[0.0; 3]; 3];
-        for i in 0..rows {
-            for j in 0..=i {
-                w[i][j] = self.coupling(sides.clone(), i, sides.clone(), j);
-                w[j][i] = w[i][j];
-            }
-        }
-        let own = w;
-        (0..rows).for_each(|i| w[i][i] += regularisation[i]);
-        let trace = w[0][0] + w[1][1] + w[2][2];
-        let rho = if trace > 0.0 { rows as f64 / trace } else { 0.0 };
-        let rho = if rho.is_finite() { rho } else { 0.0 };
-        if rho > 0.0 {
-            (0..3).for_each(|r| w[r][r] += PROXIMAL / rho);
-        }
-        let local = LocalSystem::new(w);
-        self.blocks.push(Block {
-            law,
-            row,
-            sides,
-            local,
-            own,
-            regularisation,
-            rho,
-            normal,
-            hit: false,
-        });
-    }
-
-    /// Row i of one constraint times A⁻¹ times row j of another.
-    fn coupling(&self, a: Range<usize>, i: usize, b: Range<usize>, j: usize) -> f64 {
-        let mut sum = 0.0;
-        for p in &self.sides[a] {
+    /// Adds the block of W of two constraints, each its sides and number of rows, whose rows begin `stride` entries apart.
+    pub(crate) fn add_coupling(
+        &self,
+        (a, rows): (&Range<usize>, usize),
+        (b, columns): (&Range<usize>, usize),
+        out: &mut [f64],
+        stride: usize,
+    ) {
+        for p in &self.sides[a.clone()] {
             for q in self.sides[b.clone()].iter().filter(|q| q.body == p.body) {
-                let (p, q, n) = (p.jacobian + i * p.dof, q.jacobian + j * q.dof, p.dof);
-                sum += dot(&self.jacobians[p..p + n], &self.responses[q..q + n]);
+                let j = &self.jacobians[p.jacobian..][..rows * p.width];
+                add_product(j, p.seen_by(q, &self.responses), columns, out, stride);
             }
         }
-        sum
-    }
-
-    /// Goes over to W if a sweep over its rows costs less than one over J and A⁻¹Jᵀ.
-    fn couple(&mut self) {
-        let n = self.rows;
-        let touched = |b: &Block| -> usize {
-            let dofs: usize = self.sides[b.sides.clone()].iter().map(|s| s.dof).sum();
-            b.rows() * dofs
-        };
-        if n * n > self.blocks.iter().map(touched).sum() {
-            return;
-        }
-        let mut c = core::mem::take(&mut self.spare);
-        reset(&mut c.w, n * n);
-        reset(&mut c.rates, n);
-        for (k, a) in self.blocks.iter().enumerate() {
-            for (i, w) in (a.row..).zip(&a.own[..a.rows()]) {
-                c.w[i * n + a.row..][..a.rows()].copy_from_slice(&w[..a.rows()]);
-            }
-            for b in &self.blocks[..k] {
-                for p in &self.sides[a.sides.clone()] {
-                    for q in self.sides[b.sides.clone()].iter().filter(|q| q.body == p.body) {
-                        let j = &self.jacobians[p.jacobian..][..a.rows() * p.dof];
-                        let r = &self.responses[q.jacobian..][..b.rows() * p.dof];
-                        for (j, i) in j.chunks_exact(p.dof.max(1)).zip(a.row..) {
-                            let w = &mut c.w[i * n + b.row..][..b.rows()];
-                            w.iter_mut()
-                                .zip(r.chunks_exact(p.dof.max(1)))
-                                .for_each(|(w, r)| *w += dot(j, r));
-                        }
-                    }
-                }
-            }
-        }
-        for i in 0..n {
-            for j in 0..i {
-                c.w[j * n + i] = c.w[i * n + j];
-            }
-        }
-        self.coupled = Some(c);
     }
 
     /// J v of a constraint for given velocities.
-    fn constraint_velocity(&self, block: &Block, velocity: &[f64]) -> [f64; 3] {
+    pub(crate) fn constraint_velocity(&self, block: &Block, velocity: &[f64]) -> [f64; 3] {
         let mut u = [0.0; 3];
         for side in &self.sides[block.sides.clone()] {
-            let v = &velocity[side.velocity..side.velocity + side.dof];
-            for (r, u) in u.iter_mut().enumerate().take(block.rows()) {
-                let at = side.jacobian + r * side.dof;
-                *u += dot(&self.jacobians[at..at + side.dof], v);
-            }
+            let v = &velocity[side.velocity..][..side.width];
+            let j = self.jacobians[side.jacobian..].chunks_exact(side.width.max(1));
+            u.iter_mut().zip(j.take(block.rows())).for_each(|(u, j)| *u += dot(j, v));
         }
         u
-    }
-
-    /// Which constraints are hit, and the speed that residuals are compared with.
-    fn measure(&mut self) {
-        let mut speed = 0.0_f64;
-        let mut blocks = core::mem::take(&mut self.blocks);
-        self.free_rates.clear();
-        for b in &mut blocks {
-            let u = self.constraint_velocity(b, &self.free);
-            self.free_rates.extend_from_slice(&u[..b.rows()]);
-            b.hit = b.normal.rebound > 0.0 && u[0] < b.normal.gap_target;
-            speed = speed.max(hypot(u[0], hypot(u[1], u[2])));
-            speed = speed.max(b.normal.gap_target);
-            if b.hit {
-                speed = speed.max(b.normal.rebound);
-            }
-            if matches!(b.law, Law::Interval { lower, .. } if lower != 0.0) {
-                speed = speed.max(b.normal.gap_target.abs());
-            }
-        }
-        self.blocks = blocks;
-        self.speed = speed;
     }
 
     /// Sets the targets with restitution scaled by `s`.
@@ -298,9 +157,9 @@ impl System {
     /// J v of a constraint.
     #[inline]
     fn rates(&self, block: &Block) -> [f64; 3] {
-        match &self.coupled {
-            Some(c) => read(&c.rates, block),
-            None => self.constraint_velocity(block, &self.velocity),
+        match self.is_coupled {
+            true => read(&self.rates, block),
+            false => self.constraint_velocity(block, &self.velocity),
         }
     }
 
@@ -318,56 +177,70 @@ impl System {
     #[inline]
     pub(crate) fn change_impulse(&mut self, i: usize, next: [f64; 3]) {
         let block = &self.blocks[i];
-        for (row, x) in (block.row..block.row + block.rows()).zip(next) {
-            let change = x - self.lambda[row];
-            self.lambda[row] = x;
-            if let Some(c) = &mut self.coupled {
-                axpy(change, &c.w[row * self.rows..][..self.rows], &mut c.rates);
-                continue;
+        let mut change = [0.0; 3];
+        for ((change, old), next) in
+            change.iter_mut().zip(&mut self.lambda[block.row..]).zip(next).take(block.rows())
+        {
+            *change = next - *old;
+            *old = next;
+        }
+        if self.is_coupled {
+            let n = self.rows;
+            let mut w = self.w[block.row * n..].chunks_exact(n);
+            if let (3, Some(a), Some(b), Some(c)) = (block.rows(), w.next(), w.next(), w.next()) {
+                add_scaled_three(change, [a, b, c], &mut self.rates);
+            } else {
+                add_scaled(change[0], &self.w[block.row * n..][..n], &mut self.rates);
             }
-            for side in &self.sides[block.sides.clone()] {
-                let at = side.jacobian + (row - block.row) * side.dof;
-                let v = &mut self.velocity[side.velocity..side.velocity + side.dof];
-                axpy(change, &self.responses[at..at + side.dof], v);
+            return;
+        }
+        for side in &self.sides[block.sides.clone()] {
+            let v = &mut self.velocity[side.first..][..side.span];
+            let responses = self.responses[side.response..].chunks_exact(side.span.max(1));
+            for (x, response) in change[..block.rows()].iter().zip(responses) {
+                add_scaled(*x, response, v);
             }
         }
     }
 
-    /// v = v_free + Σ A⁻¹Jᵀ λ, or J v alone, free of what rounding left behind.
+    /// J v for the present λ, or the rates that it follows from, free of what rounding left behind.
     pub(crate) fn recompute_velocity(&mut self) {
-        let Some(c) = &mut self.coupled else {
-            return self.complete_velocity();
-        };
-        c.rates.copy_from_slice(&self.free_rates);
-        for (row, x) in c.w.chunks_exact(self.rows.max(1)).zip(&self.lambda) {
-            axpy(*x, row, &mut c.rates);
-        }
-    }
-
-    /// v, and J v from it.
-    pub(crate) fn finish(&mut self) {
-        self.complete_velocity();
-        if let Some(mut c) = self.coupled.take() {
-            for block in &self.blocks {
-                let u = self.constraint_velocity(block, &self.velocity);
-                c.rates[block.row..block.row + block.rows()].copy_from_slice(&u[..block.rows()]);
+        if self.is_coupled {
+            self.rates.clear();
+            self.rates.extend_from_slice(&self.free_rates);
+            for (row, x) in self.w.chunks_exact(self.rows.max(1)).zip(&self.lambda) {
+                add_scaled(*x, row, &mut self.rates);
             }
-            self.coupled = Some(c);
+            return;
         }
-    }
-
-    fn complete_velocity(&mut self) {
         self.velocity.clear();
         self.velocity.extend_from_slice(&self.free);
         for block in &self.blocks {
             for side in &self.sides[block.sides.clone()] {
-                let v = &mut self.velocity[side.velocity..side.velocity + side.dof];
-                for r in 0..block.rows() {
-                    let at = side.jacobian + r * side.dof;
-                    axpy(self.lambda[block.row + r], &self.responses[at..at + side.dof], v);
+                let v = &mut self.velocity[side.first..][..side.span];
+                let responses = self.responses[side.response..].chunks_exact(side.span.max(1));
+                for (x, response) in self.lambda[block.row..][..block.rows()].iter().zip(responses)
+                {
+                    add_scaled(*x, response, v);
                 }
             }
         }
+    }
+
+    /// Velocities of all bodies, and J v anew.
+    pub(crate) fn finish(&mut self, problem: &Problem) {
+        self.recompute_velocity();
+        reset(&mut self.impulses, self.free.len());
+        for block in &self.blocks {
+            for side in &self.sides[block.sides.clone()] {
+                let p = &mut self.impulses[side.velocity..][..side.width];
+                let j = self.jacobians[side.jacobian..].chunks_exact(side.width.max(1));
+                for (x, j) in self.lambda[block.row..][..block.rows()].iter().zip(j) {
+                    add_scaled(*x, j, p);
+                }
+            }
+        }
+        self.ports.velocities(problem, &self.impulses, &mut self.outcome);
     }
 
     /// Takes other impulses, made exactly admissible.

@@ -44,7 +44,7 @@ impl Small {
         for kind in kinds {
             let count = if kind.is_some() { 3 } else { 1 };
             let jacobian = &self.rows.as_slice()[at * n..(at + count) * n];
-            let sides = [Side { body, jacobian }];
+            let sides = [Side::of(body, jacobian)];
             ids.push(match kind {
                 Some(f) => problem.add_contact(&Contact::new(*f), &sides).unwrap(),
                 None => problem.add_row(&Row::unilateral(0.0), &sides).unwrap(),

@@ -58,7 +58,7 @@ fn bodies_name_what_is_wrong() {
 #[test]
 fn contacts_name_what_is_wrong() {
     let (mut problem, body) = one_body();
-    let side = [Side { body, jacobian: &UP }];
+    let side = [Side::of(body, &UP)];
     let good = Contact::new(Friction::Cone { mu: 0.5 });
     problem.add_contact(&good, &side).unwrap();
     let mut fails = |c: Contact| problem.add_contact(&c, &side).unwrap_err().to_string();
@@ -76,19 +76,19 @@ fn contacts_name_what_is_wrong() {
     assert!(message.contains("compliance is -0.000001"), "{message}");
     let message = fails(Contact { warm: [0.0, f64::NAN, 0.0], ..good });
     assert!(message.contains("warm-start impulse is NaN"), "{message}");
-    let error = problem.add_contact(&good, &[Side { body, jacobian: &UP[..6] }]).unwrap_err();
+    let error = problem.add_contact(&good, &[Side::of(body, &UP[..6])]).unwrap_err();
     let expected = ContactError::JacobianSize { constraint: 1, body: 0, found: 6, expected: 9 };
     assert_eq!(error, expected);
     let mut nan = UP;
     nan[4] = f64::NAN;
-    let error = problem.add_contact(&good, &[Side { body, jacobian: &nan }]).unwrap_err();
+    let error = problem.add_contact(&good, &[Side::of(body, &nan)]).unwrap_err();
     assert!(error.to_string().contains("constraint 1: an entry of the Jacobian is NaN"), "{error}");
     let row = Row { lower: 1.0, ..Row::unilateral(0.0) };
-    let error = problem.add_row(&row, &[Side { body, jacobian: &[1.0, 0.0, 0.0] }]).unwrap_err();
+    let error = problem.add_row(&row, &[Side::of(body, &[1.0, 0.0, 0.0])]).unwrap_err();
     assert!(error.to_string().contains("constraint 1: the lower bound is 1"), "{error}");
     let (mut other, _) = one_body();
     let second = other.add_body(&Matrix::identity(3), &[0.0; 3]).unwrap();
-    let error = problem.add_contact(&good, &[Side { body: second, jacobian: &UP }]).unwrap_err();
+    let error = problem.add_contact(&good, &[Side::of(second, &UP)]).unwrap_err();
     assert_eq!(error, ContactError::NoSuchBody { body: 1, count: 1 });
     assert_eq!(problem.constraint_count(), 1, "what failed was not added");
 }
@@ -107,7 +107,7 @@ fn extreme_numbers_do_not_become_nan() {
                     let body = problem.add_body(&a, &free).unwrap();
                     let contact = Contact::new(Friction::Cone { mu });
                     for _ in 0..2 {
-                        problem.add_contact(&contact, &[Side { body, jacobian: &UP }]).unwrap();
+                        problem.add_contact(&contact, &[Side::of(body, &UP)]).unwrap();
                     }
                     let settings = Settings { method, ..Settings::default() };
                     let report = solver.solve(&problem, &settings);
@@ -151,7 +151,7 @@ fn an_empty_problem_and_an_immovable_contact_are_solved() {
 fn unknown_ids_are_errors() {
     let (mut problem, body) = one_body();
     let contact = Contact::new(Friction::NONE);
-    let id = problem.add_contact(&contact, &[Side { body, jacobian: &UP }]).unwrap();
+    let id = problem.add_contact(&contact, &[Side::of(body, &UP)]).unwrap();
     let solver = Solver::new();
     let error = solver.impulse(id).unwrap_err();
     assert_eq!(error, ContactError::NoSuchConstraint { constraint: 0, count: 0 });

@@ -64,10 +64,7 @@ impl Grasp {
             let axes = [*n, DVec3::Z, t];
             let object = point_jacobian(-RADIUS * *n, axes, 1.0);
             let finger: Vec<f64> = axes.iter().flat_map(|a| (-*a).to_array()).collect();
-            let sides = [
-                Side { body: self.object, jacobian: &object },
-                Side { body: *id, jacobian: &finger },
-            ];
+            let sides = [Side::of(self.object, &object), Side::of(*id, &finger)];
             self.problem.add_contact(&Contact::new(Friction::Cone { mu }), &sides).unwrap();
         }
         let report = self.solver.solve(&self.problem, &self.settings);

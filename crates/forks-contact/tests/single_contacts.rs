@@ -81,7 +81,7 @@ impl Body {
                 warm: *warm,
                 ..self.contact
             };
-            let side = Side { body: self.id, jacobian: &jacobian };
+            let side = Side::of(self.id, &jacobian);
             ids.push(self.problem.add_contact(&contact, &[side]).unwrap());
         }
         let report = self.solver.solve(&self.problem, &self.settings);

@@ -34,7 +34,7 @@ fn restitution_never_creates_energy() {
                     approach: -1.0,
                     ..Contact::new(Friction::Cone { mu })
                 };
-                problem.add_contact(&contact, &[Side { body, jacobian: &jacobian }]).unwrap();
+                problem.add_contact(&contact, &[Side::of(body, &jacobian)]).unwrap();
                 for method in METHODS {
                     let settings = Settings { method, ..Settings::default() };
                     let report = solver.solve(&problem, &settings);
@@ -73,7 +73,7 @@ fn equal_balls_swap_their_velocities() {
     let axes = [DVec3::X, DVec3::Y, DVec3::Z];
     let (left, right) = (DVec3::new(-0.05, 0.0, 0.0), DVec3::new(0.05, 0.0, 0.0));
     let (on_b, on_a) = (point_jacobian(left, axes, 1.0), point_jacobian(right, axes, -1.0));
-    let sides = [Side { body: b, jacobian: &on_b }, Side { body: a, jacobian: &on_a }];
+    let sides = [Side::of(b, &on_b), Side::of(a, &on_a)];
     let elastic =
         Contact { restitution: 1.0, approach: -1.0, ..Contact::new(Friction::Cone { mu: 0.3 }) };
     problem.add_contact(&elastic, &sides).unwrap();
@@ -92,7 +92,7 @@ fn rows_hold_limits_constraints_and_dry_friction() {
         let mut problem = Problem::new(1e-2).unwrap();
         let inverse = Matrix::from_fn(1, 1, |_, _| 1.0 / mass);
         let body = problem.add_body(&inverse, &[speed]).unwrap();
-        let id = problem.add_row(&row, &[Side { body, jacobian: &[1.0] }]).unwrap();
+        let id = problem.add_row(&row, &[Side::of(body, &[1.0])]).unwrap();
         let mut solver = Solver::new();
         let report = solver.solve(&problem, &Settings { method, ..Settings::default() });
         assert_eq!(report.status, Status::Converged);
@@ -168,7 +168,7 @@ fn counters_tell_the_work() {
     let body = problem.add_body(&Matrix::identity(3), &[0.2, 0.1, -1.0]).unwrap();
     let up = [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
     let contact = Contact::new(Friction::Cone { mu: 0.5 });
-    problem.add_contact(&contact, &[Side { body, jacobian: &up }]).unwrap();
+    problem.add_contact(&contact, &[Side::of(body, &up)]).unwrap();
     let mut solver = Solver::new();
     for method in METHODS {
         let report =

@@ -177,8 +177,13 @@ impl WorldTwist {
     /// V(ω') v', how far the origin moves.
     #[inline(always)]
     pub(crate) fn displacement<L: Lanes>(&self, l: L) -> DVec3 {
-        let (v, o) = (self.linear, self.angular);
-        let Coefficients { b, c, .. } = Coefficients::at(l, o.length_squared());
+        self.displacement_by(&Coefficients::at(l, self.angular.length_squared()))
+    }
+
+    /// The same with the angle's coefficients.
+    #[inline(always)]
+    pub(crate) fn displacement_by(&self, of: &Coefficients) -> DVec3 {
+        let (v, o, Coefficients { b, c, .. }) = (self.linear, self.angular, *of);
         let once = o.cross(v);
         v + once * b + o.cross(once) * c
     }
@@ -187,8 +192,14 @@ impl WorldTwist {
     /// axes of the twist.
     #[inline(always)]
     pub(crate) fn pull_back<L: Lanes>(&self, l: L, w: &WorldWrench) -> WorldWrench {
+        self.pull_back_by(&Coefficients::at(l, self.angular.length_squared()), w)
+    }
+
+    /// The same with the angle's coefficients.
+    #[inline(always)]
+    pub(crate) fn pull_back_by(&self, of: &Coefficients, w: &WorldWrench) -> WorldWrench {
         let (v, o, f) = (self.linear, self.angular, w.force);
-        let Coefficients { b, c, db, dc } = Coefficients::at(l, o.length_squared());
+        let Coefficients { b, c, db, dc } = *of;
         let u = o.cross(v);
         let bend = o.cross(u);
         // V ᵀ f = f − b ω×f + c ω×(ω×f)
@@ -223,16 +234,22 @@ pub(crate) fn load_in_world<L: Lanes>(
 }
 
 /// b(t) = (1 − cos θ)/θ², c(t) = (θ − sin θ)/θ³ and their derivatives by t = θ².
-struct Coefficients {
-    b: f64,
-    c: f64,
-    db: f64,
-    dc: f64,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Coefficients {
+    pub(crate) b: f64,
+    pub(crate) c: f64,
+    pub(crate) db: f64,
+    pub(crate) dc: f64,
 }
 
 impl Coefficients {
+    /// θ = 0.
+    pub(crate) const fn at_rest() -> Self {
+        Self { b: 0.5, c: 1.0 / 6.0, db: -1.0 / 24.0, dc: -1.0 / 120.0 }
+    }
+
     #[inline(always)]
-    fn at<L: Lanes>(l: L, t: f64) -> Self {
+    pub(crate) fn at<L: Lanes>(l: L, t: f64) -> Self {
         let y = 0.25 * t;
         if y > MAX_QUARTER_ANGLE_SQUARED {
             return Self::far(t);

@@ -16,6 +16,7 @@ mod base;
 mod batch;
 mod blend;
 mod check;
+mod effector_motion;
 mod effectors;
 mod error;
 mod exponential;
@@ -46,6 +47,7 @@ pub use blend::{
     ChartSample, Crossfade, EnergyJump, LinkBlend, Monitor, MonitorSettings, SampleData,
     ServoTerms, Weights, stiffness_of_bending,
 };
+pub use effector_motion::EffectorMotion;
 pub use error::ModelError;
 pub use file::FileError;
 pub use forks_lie as lie;

@@ -64,7 +64,7 @@ impl Limit {
                 ..Row::unilateral(gap)
             };
             let body: BodyId = m.body;
-            add(side, &data, Side { body, jacobian: row })?;
+            add(side, &data, Side::of(body, row))?;
         }
         Ok(())
     }

@@ -7,9 +7,7 @@
 //! x⁺ = x exp(h v⁺), gyroscopic terms                                  motion
 //! ```
 
-use forks_contact::{
-    BodyId, Contact, ContactError, Friction, Side, Status, point_jacobian, tangents,
-};
+use forks_contact::{Contact, ContactError, Friction, Side, Status, point_jacobian, tangents};
 use forks_lie::{Pose, Twist, glam::DVec3};
 use forks_rom::StepStatus as ModelStatus;
 
@@ -84,17 +82,9 @@ pub struct StepReport {
 pub(crate) struct Kept {
     states: Vec<RigidState>,
     cache: Cache,
-    /// Jacobians of a contact's two sides.
-    sides: [Vec<f64>; 2],
+    /// Rows of a contact's two sides, or of a limit.
+    rows: Vec<f64>,
     matches: Matches,
-}
-
-/// A moving side of a contact.
-#[derive(Clone, Copy)]
-struct Moving {
-    body: BodyId,
-    /// Velocity along the normal before the step, m/s.
-    approach: f64,
 }
 
 impl World {
@@ -188,7 +178,7 @@ impl World {
         for (limit, l) in self.limits.iter().enumerate() {
             let (problem, active) = (&mut self.problem, &mut self.active_limits);
             let (m, warm) = (&self.mechanisms[l.mechanism.0], self.cache.limits[limit]);
-            l.rows(m, self.h, warm, &mut self.kept.sides[0], |side, row, jacobian| {
+            l.rows(m, self.h, warm, &mut self.kept.rows, |side, row, jacobian| {
                 problem.add_row(row, &[jacobian])?;
                 active.push(Active { limit, side });
                 Ok(())
@@ -199,13 +189,19 @@ impl World {
     }
 
     fn add_contact(&mut self, found: &Found, warm: DVec3) -> Result<(), ContactError> {
-        let [first, second] = found.shapes();
+        let shapes = found.shapes();
+        let owners = shapes.map(|s| self.colliders[s].owner);
         let axes = axes(found.normal);
-        let mut sides = std::mem::take(&mut self.kept.sides);
-        let one = self.side(first, found.point, axes, -1.0, &mut sides[0]);
-        let two = self.side(second, found.point, axes, 1.0, &mut sides[1]);
-        let material = self.colliders[first].material.paired(&self.colliders[second].material);
-        let approach = [one, two].iter().flatten().map(|s| s.approach).sum();
+        let mut rows = std::mem::take(&mut self.kept.rows);
+        rows.clear();
+        let mut approach = 0.0;
+        let mut ends = [0; 2];
+        for ((owner, sign), end) in owners.into_iter().zip([-1.0, 1.0]).zip(&mut ends) {
+            approach += self.point_rows(owner, found.point, axes, sign, &mut rows);
+            *end = rows.len();
+        }
+        let [first, second] = shapes.map(|s| &self.colliders[s].material);
+        let material = first.paired(second);
         let contact = Contact {
             gap: found.gap,
             restitution: material.restitution,
@@ -215,46 +211,51 @@ impl World {
             warm: axes.map(|a| a.dot(warm)),
             ..Contact::new(Friction::Cone { mu: material.friction })
         };
-        let [a, b] = &sides;
-        let side = |moving: Option<Moving>, jacobian| Some(Side { body: moving?.body, jacobian });
-        let added = match (side(one, a), side(two, b)) {
+        let parts = [&rows[..ends[0]], &rows[ends[0]..]];
+        let added = match (self.side(owners[0], parts[0]), self.side(owners[1], parts[1])) {
             (Some(one), Some(two)) => self.problem.add_contact(&contact, &[one, two]),
             (Some(only), None) | (None, Some(only)) => self.problem.add_contact(&contact, &[only]),
             (None, None) => self.problem.add_contact(&contact, &[]),
         };
-        self.kept.sides = sides;
+        self.kept.rows = rows;
         added.map(|_| ())
     }
 
-    /// The rows of one side, if it moves.
-    fn side(
+    /// Velocities of a point of an owner along three axes, times `sign`, as rows over the owner's rates, appended to `out`; and
+    /// the first of them now. Nothing and 0 for what does not move.
+    fn point_rows(
         &self,
-        shape: usize,
+        owner: Owner,
         point: DVec3,
         axes: [DVec3; 3],
         sign: f64,
         out: &mut Vec<f64>,
-    ) -> Option<Moving> {
-        out.clear();
-        let owner = self.colliders[shape].owner;
-        let (pose, twist) = self.frame(owner)?;
-        let back = pose.rotation.conjugate();
-        let local = back * (point - pose.translation);
-        let rows = point_jacobian(local, axes.map(|a| back * a), sign);
-        let approach = rows[..6].iter().zip(twist.to_array()).map(|(j, v)| j * v).sum();
-        let body = match owner {
-            Owner::World => return None,
+    ) -> f64 {
+        match owner {
+            Owner::World => 0.0,
             Owner::Body(b) => {
+                let s = &self.states[b.0];
+                let back = s.rotation.conjugate();
+                let arm = back * (point - s.position);
+                let rows = point_jacobian(arm, axes.map(|a| back * a), sign);
                 out.extend_from_slice(&rows);
-                self.bodies[b.0].body
+                sign * axes[0].dot(s.velocity + s.rotation * s.omega.cross(arm))
             }
             Owner::Effector { mechanism, effector } => {
-                let m = &self.mechanisms[mechanism.0];
-                m.effector(effector).project(&rows, out);
-                m.body
+                self.mechanisms[mechanism.0].point_rows(effector, point, axes, sign, out)
             }
-        };
-        Some(Moving { body, approach })
+        }
+    }
+
+    /// The side of a contact on an owner, if that moves.
+    fn side<'a>(&self, owner: Owner, jacobian: &'a [f64]) -> Option<Side<'a>> {
+        match owner {
+            Owner::World => None,
+            Owner::Body(b) => Some(Side::of(self.bodies[b.0].body, jacobian)),
+            Owner::Effector { mechanism, effector } => {
+                Some(self.mechanisms[mechanism.0].side(effector, jacobian))
+            }
+        }
     }
 
     /// Velocities at the end of the substep if nothing touched.

@@ -121,7 +121,7 @@ impl Random {
 
     pub(crate) fn contact(&mut self, contact: Contact, blocks: Vec<(usize, Vec<f64>)>) {
         let sides: Vec<Side<'_>> =
-            blocks.iter().map(|(b, j)| Side { body: self.bodies[*b].id, jacobian: j }).collect();
+            blocks.iter().map(|(b, j)| Side::of(self.bodies[*b].id, j)).collect();
         let id = self.problem.add_contact(&contact, &sides).unwrap();
         self.ids.push(id);
         self.blocks.push(blocks);
@@ -130,7 +130,7 @@ impl Random {
 
     pub(crate) fn row(&mut self, row: Row, blocks: Vec<(usize, Vec<f64>)>) {
         let sides: Vec<Side<'_>> =
-            blocks.iter().map(|(b, j)| Side { body: self.bodies[*b].id, jacobian: j }).collect();
+            blocks.iter().map(|(b, j)| Side::of(self.bodies[*b].id, j)).collect();
         let id = self.problem.add_row(&row, &sides).unwrap();
         self.ids.push(id);
         self.blocks.push(blocks);

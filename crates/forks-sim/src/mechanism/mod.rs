@@ -17,9 +17,9 @@ pub(crate) use floating::Floating;
 pub(crate) use full::Full;
 pub(crate) use single::Single;
 
-use forks_contact::BodyId;
-use forks_lie::{Mat6, Matrix, Pose, Twist, Wrench, axpy, glam::DVec3};
-use forks_rom::{EffectorLoad, LoadFrame, ModelError, StepStatus};
+use forks_contact::{BodyId, PortId, Side, point_jacobian};
+use forks_lie::{Mat6, Matrix, Pose, Twist, Wrench, axpy, dot, glam::DVec3};
+use forks_rom::{EffectorLoad, EffectorMotion, LoadFrame, ModelError, StepStatus};
 
 use crate::{SimError, error::check_finite};
 
@@ -56,6 +56,11 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
     }
 
     fn set_servo_targets(&mut self, targets: &[f64]) -> Result<(), ModelError>;
+
+    /// Constant maps P of the effectors, 6 × n each, where Jacobians are rows over P v: see [`EffectorPort`].
+    fn effector_maps(&self) -> Vec<Matrix> {
+        Vec::new()
+    }
 
     /// Poses, Jacobians and twists of the effectors at the present state.
     fn update(&self, effectors: &mut [EffectorState]);
@@ -162,8 +167,17 @@ pub(crate) struct EffectorState {
     pub(crate) pose: Pose,
     /// Effector frame.
     pub(crate) twist: Twist,
-    /// 6 × n: body twist per v.
+    /// 6 × n: body twist per v. Without columns where Jacobians go through a port.
     pub(crate) jacobian: Matrix,
+    pub(crate) port: Option<EffectorPort>,
+}
+
+/// Six rates of an effector over which Jacobians are rows, instead of over all velocities.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EffectorPort {
+    pub(crate) id: PortId,
+    /// In the model's world.
+    pub(crate) motion: EffectorMotion,
 }
 
 impl Clone for Instance {
@@ -187,25 +201,28 @@ impl Instance {
         name: &str,
         mut motion: Box<dyn Motion>,
         placement: Pose,
-        add: impl FnOnce(&Matrix) -> Result<BodyId, SimError>,
+        add: impl FnOnce(&Matrix, &[Matrix]) -> Result<(BodyId, Vec<PortId>), SimError>,
     ) -> Result<Self, SimError> {
         check_finite(&format!("mechanism {name:?}"), "the placement", &placement.to_array())?;
         let n = motion.dof();
         let inverse = motion.inverse_system().ok_or(ModelError::SingularStep);
         let inverse =
             inverse.map_err(|source| SimError::Model { mechanism: name.into(), source })?;
-        let body = add(inverse)?;
-        let effector = EffectorState {
+        let inverse = inverse.clone();
+        let (body, ports) = add(&inverse, &motion.effector_maps())?;
+        let port = |id| EffectorPort { id, motion: EffectorMotion::default() };
+        let effectors = (0..motion.effector_count()).map(|e| EffectorState {
             pose: Pose::IDENTITY,
             twist: Twist::ZERO,
-            jacobian: Matrix::zeros(6, n),
-        };
+            jacobian: Matrix::zeros(6, if ports.is_empty() { n } else { 0 }),
+            port: ports.get(e).copied().map(port),
+        });
         let mut out = Self {
             name: name.into(),
             body,
             placement: placement.normalized(),
             loads: Vec::new(),
-            effectors: vec![effector; motion.effector_count()],
+            effectors: effectors.collect(),
             free: vec![0.0; n],
             change: vec![0.0; n],
             kept: Kept::default(),
@@ -342,17 +359,6 @@ impl EffectorState {
         self.twist = Twist::from_array(core::array::from_fn(row));
     }
 
-    /// Three rows of the effector's twist as rows of v, appended to `out`.
-    pub(crate) fn project(&self, rows: &[f64; 18], out: &mut Vec<f64>) {
-        for row in rows.chunks_exact(6) {
-            let start = out.len();
-            out.resize(start + self.jacobian.columns(), 0.0);
-            for (i, x) in row.iter().enumerate() {
-                axpy(*x, self.jacobian.row(i), &mut out[start..]);
-            }
-        }
-    }
-
     /// J_r B_e into the columns of the Jacobian from `first` on, B_e the effector's rows of the basis.
     pub(crate) fn turn_basis(&mut self, right: &Mat6, basis: &Matrix, e: usize, first: usize) {
         for (i, coefficients) in right.rows.iter().enumerate() {
@@ -363,6 +369,50 @@ impl EffectorState {
             for (k, x) in coefficients.iter().enumerate().skip(from) {
                 axpy(*x, basis.row(6 * e + k), row);
             }
+        }
+    }
+}
+
+impl Instance {
+    /// Velocities of a point of an effector along three axes of the world, times `sign`, as rows over its rates, appended
+    /// to `out`; and the first of them now.
+    pub(crate) fn point_rows(
+        &self,
+        e: usize,
+        point: DVec3,
+        axes: [DVec3; 3],
+        sign: f64,
+        out: &mut Vec<f64>,
+    ) -> f64 {
+        let effector = &self.effectors[e];
+        let arm = point - effector.pose.translation;
+        let Some(EffectorPort { motion, .. }) = &effector.port else {
+            let back = effector.pose.rotation.conjugate();
+            let rows = point_jacobian(back * arm, axes.map(|a| back * a), sign);
+            for row in rows.chunks_exact(6) {
+                let start = out.len();
+                out.resize(start + effector.jacobian.columns(), 0.0);
+                for (i, x) in row.iter().enumerate() {
+                    axpy(*x, effector.jacobian.row(i), &mut out[start..]);
+                }
+            }
+            return dot(&rows[..6], &effector.twist.to_array());
+        };
+        let back = self.placement.rotation.conjugate();
+        let arm = back * arm;
+        let rows = axes.map(|axis| {
+            let force = back * (axis * sign);
+            motion.row(force, arm.cross(force))
+        });
+        out.extend_from_slice(rows.as_flattened());
+        dot(&rows[0], &motion.rates)
+    }
+
+    /// A constraint's side on an effector.
+    pub(crate) fn side<'a>(&self, e: usize, jacobian: &'a [f64]) -> Side<'a> {
+        match self.effectors[e].port {
+            Some(port) => Side::through(port.id, jacobian),
+            None => Side::of(self.body, jacobian),
         }
     }
 }

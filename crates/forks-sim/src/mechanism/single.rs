@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forks_lie::{Matrix, Pose, glam::DVec3, right_jacobian};
+use forks_lie::{Matrix, Pose, glam::DVec3};
 use forks_rom::{EffectorLoad, ModelError, PoseBuffer, ReducedModel, State, StepStatus, Stepper};
 
 use super::{EffectorState, Motion};
@@ -63,14 +63,16 @@ impl Motion for Single {
         self.state.set_servo_targets(self.stepper.model(), targets)
     }
 
+    fn effector_maps(&self) -> Vec<Matrix> {
+        (0..self.effector_count()).map(|e| self.model().effector_map(e)).collect()
+    }
+
     fn update(&self, effectors: &mut [EffectorState]) {
-        let model = self.model();
-        let (eta, basis) = (self.state.eta(), &model.data().basis);
         for (e, effector) in effectors.iter_mut().enumerate() {
-            let xi = model.effector_twist(e, eta);
-            effector.pose = model.data().effectors[e].rest.displaced(xi);
-            effector.turn_basis(&right_jacobian(xi), basis, e, 0);
-            effector.twist_of(self.state.velocity());
+            let Some(port) = &mut effector.port else { continue };
+            port.motion = self.model().effector_motion(&self.state, e);
+            effector.pose = port.motion.pose;
+            effector.twist = port.motion.body_twist();
         }
     }
 

@@ -72,11 +72,12 @@ impl World {
         world_from_model: Pose,
     ) -> Result<MechanismHandle, SimError> {
         let (problem, n) = (&mut self.problem, motion.dof());
-        let instance = Instance::new(name, motion, world_from_model, |inverse| {
-            problem.add_body(inverse, &vec![0.0; n]).map_err(|source| SimError::Contact {
-                element: format!("mechanism {name:?}"),
-                source,
-            })
+        let instance = Instance::new(name, motion, world_from_model, |inverse, maps| {
+            let invalid =
+                |source| SimError::Contact { element: format!("mechanism {name:?}"), source };
+            let body = problem.add_body(inverse, &vec![0.0; n]).map_err(invalid)?;
+            let ports = maps.iter().map(|map| problem.add_port(body, map));
+            Ok((body, ports.collect::<Result<_, _>>().map_err(invalid)?))
         })?;
         self.mechanisms.push(instance);
         Ok(MechanismHandle(self.mechanisms.len() - 1))
