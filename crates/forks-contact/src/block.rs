@@ -13,6 +13,8 @@ pub(crate) struct LocalSystem {
     schur: Schur,
     /// W_nt/W_nn in the axes of S.
     coupling: [f64; 2],
+    /// W⁻¹.
+    inverse: Block3,
     /// β of the last sliding solution: where the next search starts.
     beta: f64,
 }
@@ -26,20 +28,26 @@ impl LocalSystem {
             w[2][2] - c[1] * c[1] / wnn,
         );
         let coupling = schur.rotate([c[0] / wnn, c[1] / wnn]);
-        Self { w, schur, coupling, beta: schur.s[0] }
+        let inverse = inverse(wnn, &schur, coupling);
+        Self { w, schur, coupling, inverse, beta: schur.s[0] }
     }
 
-    /// Impulse λ of one constraint with u = W λ + q and its law.
-    ///
-    /// `start` is where the iterations of pyramids and boxes begin; cones need none.
-    pub(crate) fn solve(&mut self, law: &Law, q: [f64; 3], start: [f64; 3]) -> [f64; 3] {
+    /// Impulse of one constraint that solves its law, from the present impulse λ and velocity u.
+    #[inline]
+    pub(crate) fn solve(&mut self, law: &Law, u: [f64; 3], lambda: [f64; 3]) -> [f64; 3] {
         match *law {
-            Law::Cone { mu } => self.solve_cone(mu, q),
+            Law::Cone { mu } => self.solve_cone(mu, u, lambda),
             Law::Interval { lower, upper } => {
-                [(-q[0] / self.w[0][0]).clamp(lower, upper), 0.0, 0.0]
+                [(lambda[0] - u[0] / self.w[0][0]).clamp(lower, upper), 0.0, 0.0]
             }
-            _ => solve_box(law, &self.w, q, start),
+            _ => solve_box(law, &self.w, self.offset(u, lambda), lambda),
         }
+    }
+
+    /// q = u − W λ, what the velocity would be without this impulse.
+    fn offset(&self, u: [f64; 3], lambda: [f64; 3]) -> [f64; 3] {
+        let w = product(&self.w, lambda);
+        core::array::from_fn(|r| u[r] - w[r])
     }
 
     /// Coulomb's law in three cases: open, sticking, sliding.
@@ -52,10 +60,22 @@ impl LocalSystem {
     /// ```
     ///
     /// β = 0 is sticking (outside the cone here), β → ∞ is λ_t = 0 with λ_n > 0: there is always a root between.
-    fn solve_cone(&mut self, mu: f64, q: [f64; 3]) -> [f64; 3] {
+    fn solve_cone(&mut self, mu: f64, u: [f64; 3], lambda: [f64; 3]) -> [f64; 3] {
+        let q = self.offset(u, lambda);
         if q[0] >= 0.0 {
             return [0.0; 3];
         }
+        let back = product(&self.inverse, u);
+        let stuck: [f64; 3] = core::array::from_fn(|r| lambda[r] - back[r]);
+        let bound = mu * stuck[0];
+        if stuck[0] > 0.0 && stuck[1] * stuck[1] + stuck[2] * stuck[2] <= bound * bound {
+            return stuck;
+        }
+        self.slide(mu, q)
+    }
+
+    /// The impulse of a contact that does not stick.
+    fn slide(&mut self, mu: f64, q: [f64; 3]) -> [f64; 3] {
         let alone = -q[0] / self.w[0][0];
         if mu == 0.0 {
             return [alone, 0.0, 0.0];
@@ -74,6 +94,26 @@ impl LocalSystem {
         // The root is exact to rounding; clipping makes the impulse exactly admissible.
         Law::Cone { mu }.clip([n, t[0], t[1]])
     }
+}
+
+fn product(a: &Block3, x: [f64; 3]) -> [f64; 3] {
+    core::array::from_fn(|r| a[r][0] * x[0] + a[r][1] * x[1] + a[r][2] * x[2])
+}
+
+/// W⁻¹ from W_nn, S and c.
+fn inverse(wnn: f64, schur: &Schur, coupling: [f64; 2]) -> Block3 {
+    // Solutions of S x = a for the unit tangents, and for c.
+    let solve = |a: [f64; 2]| schur.rotate_back([a[0] / schur.s[0], a[1] / schur.s[1]]);
+    let [first, second] = [schur.rotate([1.0, 0.0]), schur.rotate([0.0, 1.0])].map(solve);
+    let along = solve(coupling);
+    let c = schur.rotate_back(coupling);
+    let normal = 1.0 / wnn + c[0] * along[0] + c[1] * along[1];
+    let cross = 0.5 * (first[1] + second[0]);
+    [
+        [normal, -along[0], -along[1]],
+        [-along[0], first[0], cross],
+        [-along[1], cross, second[1]],
+    ]
 }
 
 /// S = Q diag(s) Qᵀ for 2 × 2.

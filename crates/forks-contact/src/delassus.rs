@@ -34,8 +34,10 @@ impl Delassus {
         }
         for (i, a) in system.blocks.iter().enumerate() {
             for b in &system.blocks[..=i] {
-                let out = &mut self.m[a.row * n + b.row..];
-                system.add_coupling((&a.sides, a.rows()), (&b.sides, b.rows()), out, n);
+                let w = system.coupling((&a.sides, a.rows()), (&b.sides, b.rows()));
+                for (r, w) in w[..a.rows()].iter().enumerate() {
+                    self.m[(a.row + r) * n + b.row..][..b.rows()].copy_from_slice(&w[..b.rows()]);
+                }
             }
             for r in 0..a.rows() {
                 self.m[(a.row + r) * n + a.row + r] += a.regularisation[r];

@@ -5,9 +5,9 @@ use core::ops::Range;
 use crate::{
     Problem,
     block::LocalSystem,
-    dense::reset,
     law::{Law, NormalRow, inner_impulse},
     problem::Kind,
+    products::{Coupling, Quad, transposed},
     scalar::hypot,
     system::{Block, PROXIMAL, ReadySide, System},
 };
@@ -21,11 +21,12 @@ impl System {
         self.respond(problem);
         self.blocks.clear();
         self.lambda.clear();
+        self.rows = 0;
         for c in problem.constraints() {
             self.push_block(problem.step(), c.kind, c.sides.clone(), threshold);
         }
-        self.rows = self.lambda.len();
-        reset(&mut self.bias, self.rows);
+        self.bias.clear();
+        self.bias.resize(self.blocks.len(), Quad::default());
         self.measure();
         self.couple();
         self.set_rebound(1.0);
@@ -62,28 +63,23 @@ impl System {
     }
 
     fn push_block(&mut self, h: f64, kind: Kind, sides: Range<usize>, threshold: f64) {
-        let row = self.lambda.len();
-        let (law, normal, regularisation) = match kind {
+        let (law, normal, warm, creep) = match kind {
             Kind::Contact(c) => {
                 let law = Law::of_contact(&c);
                 let normal = NormalRow::of_contact(&c, h, threshold);
-                let creep = c.creep / h;
-                let warm = law.clip(inner_impulse(&c.friction, c.warm));
-                self.lambda.extend_from_slice(&warm);
-                (law, normal, [normal.regularisation, creep, creep])
+                (law, normal, law.clip(inner_impulse(&c.friction, c.warm)), c.creep / h)
             }
             Kind::Row(r) => {
                 let law = Law::of_row(&r);
                 let normal = NormalRow::of_row(&r, h, threshold);
-                self.lambda.push(r.warm.clamp(r.lower, r.upper));
-                (law, normal, [normal.regularisation, 0.0, 0.0])
+                (law, normal, [r.warm.clamp(r.lower, r.upper), 0.0, 0.0], 0.0)
             }
         };
+        let regularisation = [normal.regularisation, creep, creep, 0.0];
         let rows = law.rows();
-        let mut own = [[0.0; 3]; 3];
-        self.add_coupling((&sides, rows), (&sides, rows), own.as_flattened_mut(), 3);
-        own = symmetric(&own);
-        let mut w = own;
+        let own = self.coupling((&sides, rows), (&sides, rows));
+        // Equal to the last bit on both sides of the diagonal.
+        let mut w = core::array::from_fn(|i| core::array::from_fn(|j| own[i.max(j)][i.min(j)]));
         (0..rows).for_each(|i| w[i][i] += regularisation[i]);
         let trace = w[0][0] + w[1][1] + w[2][2];
         let rho = if trace > 0.0 { rows as f64 / trace } else { 0.0 };
@@ -94,15 +90,17 @@ impl System {
         let local = LocalSystem::new(w);
         self.blocks.push(Block {
             law,
-            row,
+            index: self.blocks.len(),
+            row: self.rows,
             sides,
             local,
-            own,
             regularisation,
             rho,
             normal,
             hit: false,
         });
+        self.lambda.push([warm[0], warm[1], warm[2], 0.0]);
+        self.rows += rows;
     }
 
     /// Goes over to W if a sweep over its rows costs less than one over J and A⁻¹Jᵀ.
@@ -116,20 +114,14 @@ impl System {
         if !self.is_coupled {
             return;
         }
-        let mut w = core::mem::take(&mut self.w);
-        reset(&mut w, n * n);
-        for (k, a) in self.blocks.iter().enumerate() {
-            for (row, own) in w[a.row * n..].chunks_mut(n).zip(&a.own[..a.rows()]) {
-                row[a.row..][..a.rows()].copy_from_slice(&own[..a.rows()]);
-            }
-            for b in &self.blocks[..k] {
-                let out = &mut w[a.row * n + b.row..];
-                self.add_coupling((&a.sides, a.rows()), (&b.sides, b.rows()), out, n);
-            }
-        }
-        for i in 0..n {
-            for j in 0..i {
-                w[j * n + i] = w[i * n + j];
+        let (count, mut w) = (self.blocks.len(), core::mem::take(&mut self.w));
+        w.clear();
+        w.resize(count * count, Coupling::default());
+        for (i, a) in self.blocks.iter().enumerate() {
+            for (j, b) in self.blocks[..=i].iter().enumerate() {
+                let coupling = self.coupling((&a.sides, a.rows()), (&b.sides, b.rows()));
+                w[i * count + j] = coupling;
+                w[j * count + i] = transposed(&coupling);
             }
         }
         self.w = w;
@@ -142,7 +134,7 @@ impl System {
         self.free_rates.clear();
         for b in &mut blocks {
             let u = self.constraint_velocity(b, &self.free);
-            self.free_rates.extend_from_slice(&u[..b.rows()]);
+            self.free_rates.push(u);
             b.hit = b.normal.rebound > 0.0 && u[0] < b.normal.gap_target;
             speed = speed.max(hypot(u[0], hypot(u[1], u[2])));
             speed = speed.max(b.normal.gap_target);
@@ -156,9 +148,4 @@ impl System {
         self.blocks = blocks;
         self.speed = speed;
     }
-}
-
-/// Equal to the last bit on both sides of the diagonal.
-fn symmetric(w: &[[f64; 3]; 3]) -> [[f64; 3]; 3] {
-    core::array::from_fn(|i| core::array::from_fn(|j| w[i.max(j)][i.min(j)]))
 }

@@ -8,6 +8,23 @@ const SIX: usize = 6;
 /// Numbers that are read and written at a time.
 const LANES: usize = 4;
 
+/// Numbers of a constraint's rows: one, or normal and two tangents. The others are 0.
+pub(crate) type Quad = [f64; LANES];
+/// What impulses in the rows of one constraint do to the rows of another.
+pub(crate) type Coupling = [Quad; 3];
+
+/// y + Σ a x over the rows of a coupling.
+#[inline(always)]
+pub(crate) fn add_rows(y: Quad, a: Quad, x: &Coupling) -> Quad {
+    core::array::from_fn(|k| y[k] + (a[0] * x[0][k] + a[1] * x[1][k] + a[2] * x[2][k]))
+}
+
+/// W turned round.
+#[inline(always)]
+pub(crate) fn transposed(w: &Coupling) -> Coupling {
+    core::array::from_fn(|i| [w[0][i], w[1][i], w[2][i], 0.0])
+}
+
 /// Columns of a matrix stored by rows.
 #[derive(Clone, Copy)]
 pub(crate) struct Columns<'a> {
@@ -55,20 +72,6 @@ pub(crate) fn add_scaled(a: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
-/// y += Σ a x over three vectors.
-#[inline(always)]
-pub(crate) fn add_scaled_three(a: [f64; 3], x: [&[f64]; 3], y: &mut [f64]) {
-    let [(p, p_end), (q, q_end), (r, r_end)] = x.map(|x| x.as_chunks::<LANES>());
-    let (y, y_end) = y.as_chunks_mut::<LANES>();
-    for ((y, p), (q, r)) in y.iter_mut().zip(p).zip(q.iter().zip(r)) {
-        let (old, p, q, r) = (*y, *p, *q, *r);
-        *y = core::array::from_fn(|k| old[k] + (a[0] * p[k] + a[1] * q[k] + a[2] * r[k]));
-    }
-    for ((y, p), (q, r)) in y_end.iter_mut().zip(p_end).zip(q_end.iter().zip(r_end)) {
-        *y += a[0] * p + a[1] * q + a[2] * r;
-    }
-}
-
 /// Sum of products.
 #[inline(always)]
 fn dot_six(a: &[f64; SIX], b: &[f64; SIX]) -> f64 {
@@ -101,19 +104,34 @@ pub(crate) fn multiply(j: &[f64], width: usize, b: Columns<'_>, out: &mut [f64],
     }
 }
 
-/// Adds J Rᵀ to a block of a matrix whose rows begin `stride` entries apart; J's rows have as many entries as R columns.
+/// Adds J Rᵀ to a coupling; R has `rows` rows, J's rows have as many entries as R columns.
 #[inline]
-pub(crate) fn add_product(j: &[f64], r: Columns<'_>, rows: usize, out: &mut [f64], stride: usize) {
+pub(crate) fn add_product(j: &[f64], r: Columns<'_>, rows: usize, out: &mut Coupling) {
     if let (3, Some(j), Some(r)) = (rows, contact(j), r.sixes::<3>()) {
-        for (j, out) in j.iter().zip(out.chunks_mut(stride)) {
-            let sum = r.map(|r| dot_six(j, r));
-            out[..3].iter_mut().zip(sum).for_each(|(out, sum)| *out += sum);
+        for (j, out) in j.iter().zip(out) {
+            for (r, out) in r.iter().zip(out) {
+                *out += dot_six(j, r);
+            }
         }
         return;
     }
-    for (j, out) in j.chunks_exact(r.count.max(1)).zip(out.chunks_mut(stride)) {
+    for (j, out) in j.chunks_exact(r.count.max(1)).zip(out) {
         for (c, out) in out[..rows].iter_mut().enumerate() {
             *out += forks_lie::dot(j, r.row(c));
         }
+    }
+}
+
+/// Adds the products of J's rows with a vector to a constraint's numbers.
+#[inline]
+pub(crate) fn add_dots(j: &[f64], v: &[f64], out: &mut Quad) {
+    if let (Some(j), Ok(v)) = (contact(j), v.try_into()) {
+        for (out, j) in out.iter_mut().zip(j) {
+            *out += dot_six(j, v);
+        }
+        return;
+    }
+    for (out, j) in out.iter_mut().zip(j.chunks_exact(v.len().max(1))) {
+        *out += forks_lie::dot(j, v);
     }
 }

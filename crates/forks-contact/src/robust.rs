@@ -75,8 +75,7 @@ impl Robust {
         if sweeps(system, FIRST_SWEEPS, goal.tolerance, counters) {
             return true;
         }
-        self.best.clear();
-        self.best.extend_from_slice(&system.lambda);
+        system.pack_impulses(&mut self.best);
         self.best_residual = system.worst_residual();
         if !self.best_residual.is_finite() {
             return false;
@@ -190,8 +189,7 @@ impl Robust {
         let residual = system.worst_residual();
         if residual < self.best_residual {
             self.best_residual = residual;
-            self.best.clear();
-            self.best.extend_from_slice(&system.lambda);
+            system.pack_impulses(&mut self.best);
         }
         residual
     }

@@ -189,8 +189,7 @@ impl Solver {
                 high = share;
             } else {
                 low = share;
-                self.accepted.clear();
-                self.accepted.extend_from_slice(&self.system.lambda);
+                self.system.pack_impulses(&mut self.accepted);
             }
         }
         if low == 0.0 {
@@ -217,7 +216,7 @@ impl Solver {
     }
 
     fn iterate(&mut self, goal: &Goal, counters: &mut Counters) -> bool {
-        let warm = self.system.lambda.iter().any(|x| *x != 0.0);
+        let warm = self.system.has_impulses();
         if warm && self.system.worst_residual() <= goal.tolerance {
             if goal.method == Method::Robust || goal.min_sweeps == 0 {
                 return true;
@@ -250,12 +249,12 @@ impl Solver {
 
     fn report(&mut self, problem: &Problem, goal: &Goal, share: f64, counters: Counters) -> Report {
         self.system.finish(problem);
-        let all_finite =
-            self.system.outcome.iter().chain(&self.system.lambda).all(|x| x.is_finite());
+        let numbers = self.system.outcome.iter().chain(self.system.lambda.as_flattened());
+        let all_finite = numbers.fold(true, |fine, x| fine & x.is_finite());
         let mut residual = self.system.worst_residual();
         let overflow = !all_finite || !residual.is_finite();
         if overflow {
-            self.system.lambda.fill(0.0);
+            self.system.lambda.fill(Default::default());
             self.system.finish(problem);
             residual = self.system.worst_residual();
             residual = finite(residual);

@@ -11,7 +11,7 @@ use crate::{
     dense::reset,
     law::{Law, NormalRow},
     ports::Ports,
-    products::{Columns, add_product, add_scaled, add_scaled_three},
+    products::{Columns, Coupling, Quad, add_dots, add_product, add_rows, add_scaled},
 };
 
 /// Share of a block's mean diagonal that ties its impulse to the last one: ½η‖λ − λ_old‖². It has no influence on where
@@ -22,16 +22,16 @@ pub(crate) const PROXIMAL: f64 = 1e-9;
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     pub(crate) law: Law,
-    /// First row.
+    /// Its place among the constraints.
+    pub(crate) index: usize,
+    /// First of its rows where rows are packed, one or three per constraint.
     pub(crate) row: usize,
     /// Its sides in [`System::sides`].
     pub(crate) sides: Range<usize>,
     /// Diagonal block of W, R and a proximal term included.
     pub(crate) local: LocalSystem,
-    /// Diagonal block of W.
-    pub(crate) own: [[f64; 3]; 3],
     /// Diagonal of R.
-    pub(crate) regularisation: [f64; 3],
+    pub(crate) regularisation: Quad,
     /// ρ: impulse per velocity, one over the mean of the block's diagonal; 0 where nothing can move.
     pub(crate) rho: f64,
     pub(crate) normal: NormalRow,
@@ -81,26 +81,27 @@ pub(crate) struct System {
     /// (A⁻¹Jᵀ)ᵀ of all sides: row r is what a unit impulse of row r adds to the rates in use of the body.
     pub(crate) responses: Vec<f64>,
     pub(crate) ports: Ports,
+    /// Number of packed rows.
     pub(crate) rows: usize,
-    /// λ, three or one per constraint.
-    pub(crate) lambda: Vec<f64>,
+    /// λ of every constraint.
+    pub(crate) lambda: Vec<Quad>,
     /// Rates of all ports in use for the present λ.
     pub(crate) velocity: Vec<f64>,
     /// The same for λ = 0.
     pub(crate) free: Vec<f64>,
     /// −target of the normal rows, 0 elsewhere: u = J v + R λ + bias.
-    pub(crate) bias: Vec<f64>,
+    pub(crate) bias: Vec<Quad>,
     /// Largest speed that matters: free constraint velocities, rebounds, corrections.
     pub(crate) speed: f64,
-    /// J v_free of all rows.
-    pub(crate) free_rates: Vec<f64>,
-    /// True if the iterations go over rows instead of bodies: fewer rows than rates that they touch. Then `rates` is kept up to
-    /// date, and `velocity` is not.
+    /// J v_free of every constraint.
+    pub(crate) free_rates: Vec<Quad>,
+    /// True if the iterations go over constraints instead of bodies: fewer rows than rates that they touch. Then `rates` is kept
+    /// up to date, and `velocity` is not.
     pub(crate) is_coupled: bool,
-    /// W = J A⁻¹ Jᵀ, without R.
-    pub(crate) w: Vec<f64>,
+    /// W = J A⁻¹ Jᵀ, without R: one row of couplings per constraint.
+    pub(crate) w: Vec<Coupling>,
     /// J v for the present λ.
-    rates: Vec<f64>,
+    rates: Vec<Quad>,
     /// Jᵀ λ in the rates of all ports in use.
     impulses: Vec<f64>,
     /// v of all bodies, in the end.
@@ -108,29 +109,28 @@ pub(crate) struct System {
 }
 
 impl System {
-    /// Adds the block of W of two constraints, each its sides and number of rows, whose rows begin `stride` entries apart.
-    pub(crate) fn add_coupling(
+    /// The block of W of two constraints, each its sides and number of rows.
+    pub(crate) fn coupling(
         &self,
         (a, rows): (&Range<usize>, usize),
         (b, columns): (&Range<usize>, usize),
-        out: &mut [f64],
-        stride: usize,
-    ) {
+    ) -> Coupling {
+        let mut out = Coupling::default();
         for p in &self.sides[a.clone()] {
             for q in self.sides[b.clone()].iter().filter(|q| q.body == p.body) {
                 let j = &self.jacobians[p.jacobian..][..rows * p.width];
-                add_product(j, p.seen_by(q, &self.responses), columns, out, stride);
+                add_product(j, p.seen_by(q, &self.responses), columns, &mut out);
             }
         }
+        out
     }
 
     /// J v of a constraint for given velocities.
-    pub(crate) fn constraint_velocity(&self, block: &Block, velocity: &[f64]) -> [f64; 3] {
-        let mut u = [0.0; 3];
+    pub(crate) fn constraint_velocity(&self, block: &Block, velocity: &[f64]) -> Quad {
+        let mut u = Quad::default();
         for side in &self.sides[block.sides.clone()] {
-            let v = &velocity[side.velocity..][..side.width];
-            let j = self.jacobians[side.jacobian..].chunks_exact(side.width.max(1));
-            u.iter_mut().zip(j.take(block.rows())).for_each(|(u, j)| *u += dot(j, v));
+            let j = &self.jacobians[side.jacobian..][..block.rows() * side.width];
+            add_dots(j, &velocity[side.velocity..][..side.width], &mut u);
         }
         u
     }
@@ -139,7 +139,7 @@ impl System {
     pub(crate) fn set_rebound(&mut self, s: f64) {
         for b in &self.blocks {
             let rebound = if b.hit { s * b.normal.rebound } else { f64::NEG_INFINITY };
-            self.bias[b.row] = -b.normal.gap_target.max(rebound);
+            self.bias[b.index][0] = -b.normal.gap_target.max(rebound);
         }
     }
 
@@ -151,14 +151,14 @@ impl System {
     /// λ of a constraint.
     #[inline]
     pub(crate) fn impulse(&self, block: &Block) -> [f64; 3] {
-        read(&self.lambda, block)
+        rows_of(self.lambda[block.index])
     }
 
     /// J v of a constraint.
     #[inline]
-    fn rates(&self, block: &Block) -> [f64; 3] {
+    fn rates(&self, block: &Block) -> Quad {
         match self.is_coupled {
-            true => read(&self.rates, block),
+            true => self.rates[block.index],
             false => self.constraint_velocity(block, &self.velocity),
         }
     }
@@ -166,39 +166,29 @@ impl System {
     /// u = J v + R λ + bias of a constraint.
     #[inline]
     pub(crate) fn law_velocity(&self, block: &Block) -> [f64; 3] {
-        let mut u = self.rates(block);
-        for r in 0..block.rows() {
-            u[r] += block.regularisation[r] * self.lambda[block.row + r] + self.bias[block.row + r];
-        }
-        u
+        let (v, lambda) = (self.rates(block), self.lambda[block.index]);
+        let (r, bias) = (block.regularisation, self.bias[block.index]);
+        core::array::from_fn(|k| v[k] + (r[k] * lambda[k] + bias[k]))
     }
 
     /// Takes a constraint's next impulse, to the last bit so that it stays admissible, and moves its bodies.
     #[inline]
     pub(crate) fn change_impulse(&mut self, i: usize, next: [f64; 3]) {
-        let block = &self.blocks[i];
-        let mut change = [0.0; 3];
-        for ((change, old), next) in
-            change.iter_mut().zip(&mut self.lambda[block.row..]).zip(next).take(block.rows())
-        {
-            *change = next - *old;
-            *old = next;
-        }
+        let [n, s, t] = next;
+        let old = core::mem::replace(&mut self.lambda[i], [n, s, t, 0.0]);
+        let change = [n - old[0], s - old[1], t - old[2], 0.0];
         if self.is_coupled {
-            let n = self.rows;
-            let mut w = self.w[block.row * n..].chunks_exact(n);
-            if let (3, Some(a), Some(b), Some(c)) = (block.rows(), w.next(), w.next(), w.next()) {
-                add_scaled_three(change, [a, b, c], &mut self.rates);
-            } else {
-                add_scaled(change[0], &self.w[block.row * n..][..n], &mut self.rates);
+            let count = self.blocks.len();
+            for (u, w) in self.rates.iter_mut().zip(&self.w[i * count..][..count]) {
+                *u = add_rows(*u, change, w);
             }
             return;
         }
+        let block = &self.blocks[i];
         for side in &self.sides[block.sides.clone()] {
             let v = &mut self.velocity[side.first..][..side.span];
-            let responses = self.responses[side.response..].chunks_exact(side.span.max(1));
-            for (x, response) in change[..block.rows()].iter().zip(responses) {
-                add_scaled(*x, response, v);
+            for (r, x) in change[..block.rows()].iter().enumerate() {
+                add_scaled(*x, &self.responses[side.response + r * side.span..][..side.span], v);
             }
         }
     }
@@ -208,20 +198,22 @@ impl System {
         if self.is_coupled {
             self.rates.clear();
             self.rates.extend_from_slice(&self.free_rates);
-            for (row, x) in self.w.chunks_exact(self.rows.max(1)).zip(&self.lambda) {
-                add_scaled(*x, row, &mut self.rates);
+            let count = self.blocks.len();
+            for (i, lambda) in self.lambda.iter().enumerate() {
+                for (u, w) in self.rates.iter_mut().zip(&self.w[i * count..][..count]) {
+                    *u = add_rows(*u, *lambda, w);
+                }
             }
             return;
         }
         self.velocity.clear();
         self.velocity.extend_from_slice(&self.free);
-        for block in &self.blocks {
+        for (block, lambda) in self.blocks.iter().zip(&self.lambda) {
             for side in &self.sides[block.sides.clone()] {
                 let v = &mut self.velocity[side.first..][..side.span];
-                let responses = self.responses[side.response..].chunks_exact(side.span.max(1));
-                for (x, response) in self.lambda[block.row..][..block.rows()].iter().zip(responses)
-                {
-                    add_scaled(*x, response, v);
+                for (r, x) in lambda[..block.rows()].iter().enumerate() {
+                    let at = side.response + r * side.span;
+                    add_scaled(*x, &self.responses[at..][..side.span], v);
                 }
             }
         }
@@ -231,23 +223,36 @@ impl System {
     pub(crate) fn finish(&mut self, problem: &Problem) {
         self.recompute_velocity();
         reset(&mut self.impulses, self.free.len());
-        for block in &self.blocks {
+        for (block, lambda) in self.blocks.iter().zip(&self.lambda) {
             for side in &self.sides[block.sides.clone()] {
                 let p = &mut self.impulses[side.velocity..][..side.width];
-                let j = self.jacobians[side.jacobian..].chunks_exact(side.width.max(1));
-                for (x, j) in self.lambda[block.row..][..block.rows()].iter().zip(j) {
-                    add_scaled(*x, j, p);
+                for (r, x) in lambda[..block.rows()].iter().enumerate() {
+                    let at = side.jacobian + r * side.width;
+                    add_scaled(*x, &self.jacobians[at..][..side.width], p);
                 }
             }
         }
         self.ports.velocities(problem, &self.impulses, &mut self.outcome);
     }
 
-    /// Takes other impulses, made exactly admissible.
-    pub(crate) fn set_impulses(&mut self, lambda: &[f64]) {
-        for block in &self.blocks {
-            let x = block.law.clip(read(lambda, block));
-            self.lambda[block.row..block.row + block.rows()].copy_from_slice(&x[..block.rows()]);
+    /// All impulses, packed.
+    pub(crate) fn pack_impulses(&self, out: &mut Vec<f64>) {
+        out.clear();
+        for (block, lambda) in self.blocks.iter().zip(&self.lambda) {
+            out.extend_from_slice(&lambda[..block.rows()]);
+        }
+    }
+
+    /// True if something pushes.
+    pub(crate) fn has_impulses(&self) -> bool {
+        self.lambda.iter().any(|x| *x != Quad::default())
+    }
+
+    /// Takes other impulses, packed, made exactly admissible.
+    pub(crate) fn set_impulses(&mut self, packed: &[f64]) {
+        for (block, lambda) in self.blocks.iter().zip(&mut self.lambda) {
+            let [n, s, t] = block.law.clip(read(packed, block));
+            *lambda = [n, s, t, 0.0];
         }
         self.recompute_velocity();
     }
@@ -288,7 +293,8 @@ impl System {
     }
 
     fn sum_over_rows(&self, f: impl Fn(&Block, [f64; 3], [f64; 3], [f64; 3]) -> f64) -> f64 {
-        let of = |b: &Block| f(b, self.rates(b), read(&self.free_rates, b), self.impulse(b));
+        let free = |b: &Block| rows_of(self.free_rates[b.index]);
+        let of = |b: &Block| f(b, rows_of(self.rates(b)), free(b), self.impulse(b));
         self.blocks.iter().map(of).sum()
     }
 
@@ -309,18 +315,24 @@ impl System {
         );
         let share = -slope / curvature;
         let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
-        self.lambda.iter_mut().for_each(|x| *x *= share);
+        self.lambda.iter_mut().flatten().for_each(|x| *x *= share);
         self.recompute_velocity();
     }
 
     /// No impulses.
     pub(crate) fn clear_impulses(&mut self) {
-        self.lambda.fill(0.0);
+        self.lambda.fill(Quad::default());
         self.recompute_velocity();
     }
 }
 
-/// The entries of a constraint.
+/// Without the place that is always 0.
+#[inline]
+fn rows_of([n, s, t, _]: Quad) -> [f64; 3] {
+    [n, s, t]
+}
+
+/// The entries of a constraint where rows are packed.
 #[inline]
 pub(crate) fn read(x: &[f64], block: &Block) -> [f64; 3] {
     match block.rows() {
