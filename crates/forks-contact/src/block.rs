@@ -20,6 +20,7 @@ pub(crate) struct LocalSystem {
 }
 
 impl LocalSystem {
+    #[inline(always)]
     pub(crate) fn new(w: Block3) -> Self {
         let (wnn, c) = (w[0][0], [w[0][1], w[0][2]]);
         let schur = Schur::new(
@@ -33,7 +34,7 @@ impl LocalSystem {
     }
 
     /// Impulse of one constraint that solves its law, from the present impulse λ and velocity u.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn solve(&mut self, law: &Law, u: [f64; 3], lambda: [f64; 3]) -> [f64; 3] {
         match *law {
             Law::Cone { mu } => self.solve_cone(mu, u, lambda),
@@ -45,9 +46,10 @@ impl LocalSystem {
     }
 
     /// q = u − W λ, what the velocity would be without this impulse.
+    #[inline(always)]
     fn offset(&self, u: [f64; 3], lambda: [f64; 3]) -> [f64; 3] {
         let w = product(&self.w, lambda);
-        core::array::from_fn(|r| u[r] - w[r])
+        [u[0] - w[0], u[1] - w[1], u[2] - w[2]]
     }
 
     /// Coulomb's law in three cases: open, sticking, sliding.
@@ -60,13 +62,14 @@ impl LocalSystem {
     /// ```
     ///
     /// β = 0 is sticking (outside the cone here), β → ∞ is λ_t = 0 with λ_n > 0: there is always a root between.
+    #[inline(always)]
     fn solve_cone(&mut self, mu: f64, u: [f64; 3], lambda: [f64; 3]) -> [f64; 3] {
         let q = self.offset(u, lambda);
         if q[0] >= 0.0 {
             return [0.0; 3];
         }
         let back = product(&self.inverse, u);
-        let stuck: [f64; 3] = core::array::from_fn(|r| lambda[r] - back[r]);
+        let stuck = [lambda[0] - back[0], lambda[1] - back[1], lambda[2] - back[2]];
         let bound = mu * stuck[0];
         if stuck[0] > 0.0 && stuck[1] * stuck[1] + stuck[2] * stuck[2] <= bound * bound {
             return stuck;
@@ -96,8 +99,10 @@ impl LocalSystem {
     }
 }
 
+#[inline(always)]
 fn product(a: &Block3, x: [f64; 3]) -> [f64; 3] {
-    core::array::from_fn(|r| a[r][0] * x[0] + a[r][1] * x[1] + a[r][2] * x[2])
+    let row = |r: usize| a[r][0] * x[0] + a[r][1] * x[1] + a[r][2] * x[2];
+    [row(0), row(1), row(2)]
 }
 
 /// W⁻¹ from W_nn, S and c.
@@ -109,11 +114,7 @@ fn inverse(wnn: f64, schur: &Schur, coupling: [f64; 2]) -> Block3 {
     let c = schur.rotate_back(coupling);
     let normal = 1.0 / wnn + c[0] * along[0] + c[1] * along[1];
     let cross = 0.5 * (first[1] + second[0]);
-    [
-        [normal, -along[0], -along[1]],
-        [-along[0], first[0], cross],
-        [-along[1], cross, second[1]],
-    ]
+    [[normal, -along[0], -along[1]], [-along[0], first[0], cross], [-along[1], cross, second[1]]]
 }
 
 /// S = Q diag(s) Qᵀ for 2 × 2.

@@ -99,6 +99,7 @@ impl Law {
     ///
     /// - cones: ‖λ − P_K(λ − ρ (u + μ‖u_t‖ n))‖ / ρ,  zero exactly where (1) holds;
     /// - others: the same with the box of the present λ_n for the tangents and without De Saxcé's term.
+    #[inline(always)]
     pub(crate) fn residual(&self, lambda: [f64; 3], u: [f64; 3], rho: f64) -> f64 {
         let mut z = [lambda[0] - rho * u[0], lambda[1] - rho * u[1], lambda[2] - rho * u[2]];
         let p = match *self {
@@ -133,6 +134,7 @@ impl Law {
 }
 
 /// Point of K nearest to x.
+#[inline(always)]
 fn project_cone(mu: f64, x: [f64; 3]) -> [f64; 3] {
     let (n, t) = (x[0], hypot(x[1], x[2]));
     if t <= mu * n {

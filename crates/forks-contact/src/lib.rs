@@ -21,6 +21,7 @@
 //!
 //! # Features
 //! - `std` (default): links the standard library. Without it the crate is `no_std` with `alloc`.
+//! - `simd` (default): wider registers where the processor has AVX2; the results are the same bits.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
@@ -41,11 +42,12 @@ mod newton;
 mod ports;
 mod prepare;
 mod problem;
-mod products;
+mod quad;
 mod robust;
 mod scalar;
 mod solver;
 mod system;
+mod wide;
 
 pub use constraint::{Contact, Friction, Row, Side};
 pub use error::ContactError;

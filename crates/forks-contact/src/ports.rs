@@ -6,12 +6,10 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use forks_lie::dot;
-
 use crate::{
     Problem,
     problem::Port,
-    products::{Columns, add_scaled, multiply},
+    quad::{Quad, add_row, product},
 };
 
 /// A port in use.
@@ -47,6 +45,7 @@ const UNUSED: usize = usize::MAX;
 
 impl Ports {
     /// Finds the ports in use, and their rates at the free velocities.
+    #[inline(always)]
     pub(crate) fn find(&mut self, problem: &Problem, free: &mut Vec<f64>) {
         self.of_port.clear();
         self.of_port.resize(problem.ports().len(), UNUSED);
@@ -62,12 +61,10 @@ impl Ports {
                     continue;
                 }
                 self.of_port[p] = self.slots.len();
-                let port = problem.ports()[p];
-                self.slots.push(Slot { port, velocity: free.len() });
-                match body.map_of(&port) {
-                    Some(map) => free.extend(map.chunks_exact(body.dof).map(|row| dot(row, v))),
-                    None => free.extend_from_slice(v),
-                }
+                let (port, start) = (problem.ports()[p], free.len());
+                self.slots.push(Slot { port, velocity: start });
+                free.resize(start + port.width, 0.0);
+                body.add_rates(&port, v, &mut free[start..]);
             }
             let slots = first..self.slots.len();
             self.spans.push(Span { slots, velocity: start, len: free.len() - start });
@@ -75,46 +72,51 @@ impl Ports {
     }
 
     /// The slot of a port in use.
+    #[inline(always)]
     pub(crate) fn slot(&self, port: usize) -> &Slot {
         &self.slots[self.of_port[port]]
     }
 
     /// The rates in use of a body.
+    #[inline(always)]
     pub(crate) fn span(&self, body: usize) -> &Span {
         &self.spans[body]
     }
 
-    /// What unit impulses of the rows of a Jacobian do to the rates in use of its body, row after row.
+    /// What unit impulses of a constraint's rows, acting through one port, do to the rates of another of the same body.
+    #[inline(always)]
     pub(crate) fn respond(
-        &self,
         problem: &Problem,
-        port: &Port,
-        jacobian: &[f64],
-        responses: &mut [f64],
+        (jacobian, from): (&[Quad], &Port),
+        to: &Port,
+        out: &mut [Quad],
     ) {
-        let (body, span) = (&problem.bodies()[port.body], &self.spans[port.body]);
+        let body = &problem.bodies()[from.body];
         let stride = body.stride();
-        let rows = &body.inverse[port.first * stride..][..port.width * stride];
-        for slot in &self.slots[span.slots.clone()] {
-            let entries = rows.get(slot.port.first..).unwrap_or_default();
-            let block = Columns { entries, stride, count: slot.port.width };
-            let out = &mut responses[slot.velocity - span.velocity..];
-            multiply(jacobian, port.width, block, out, span.len);
+        for (k, out) in out.iter_mut().enumerate() {
+            let row = &body.inverse[(to.first + k) * stride + from.first..][..from.width];
+            *out = product(jacobian, row);
         }
     }
 
+    /// The slots of a body.
+    #[inline(always)]
+    pub(crate) fn slots(&self, span: &Span) -> &[Slot] {
+        &self.slots[span.slots.clone()]
+    }
+
     /// Velocities of all bodies: v = v_free + A⁻¹ Σ Pᵀ p, p the impulses in the rates of the ports in use.
+    #[inline(always)]
     pub(crate) fn velocities(&self, problem: &Problem, impulses: &[f64], out: &mut Vec<f64>) {
         out.clear();
         out.extend_from_slice(problem.free());
         for (body, span) in problem.bodies().iter().zip(&self.spans) {
             let v = &mut out[body.velocity..][..body.dof];
             let stride = body.stride();
-            for slot in &self.slots[span.slots.clone()] {
+            for slot in self.slots(span) {
                 let p = &impulses[slot.velocity..][..slot.port.width];
-                let rows = body.inverse.chunks_exact(stride).skip(slot.port.first);
-                for (p, row) in p.iter().zip(rows) {
-                    add_scaled(*p, &row[..body.dof], v);
+                for (k, p) in p.iter().enumerate() {
+                    add_row(*p, &body.inverse[(slot.port.first + k) * stride..][..body.dof], v);
                 }
             }
         }

@@ -6,19 +6,31 @@ use crate::{
     Problem,
     block::LocalSystem,
     law::{Law, NormalRow, inner_impulse},
+    ports::Ports,
     problem::Kind,
-    products::{Coupling, Quad, transposed},
+    quad::{Coupling, Quad, add_product, transposed},
     scalar::hypot,
     system::{Block, PROXIMAL, ReadySide, System},
+    wide::{Work, wide},
 };
 
 impl System {
     /// Takes over a problem; impulses start warm.
     pub(crate) fn prepare(&mut self, problem: &Problem, threshold: f64) {
+        wide(Prepare { system: self, problem, threshold });
+    }
+
+    #[inline(always)]
+    fn prepare_here(&mut self, problem: &Problem, threshold: f64) {
         self.ports.find(problem, &mut self.free);
         self.jacobians.clear();
         self.jacobians.extend_from_slice(problem.jacobians());
-        self.respond(problem);
+        self.list_sides(problem);
+        if self.is_coupled {
+            self.couple(problem);
+        } else {
+            self.respond(problem);
+        }
         self.blocks.clear();
         self.lambda.clear();
         self.rows = 0;
@@ -28,40 +40,88 @@ impl System {
         self.bias.clear();
         self.bias.resize(self.blocks.len(), Quad::default());
         self.measure();
-        self.couple();
         self.set_rebound(1.0);
         self.recompute_velocity();
     }
 
-    /// A⁻¹Jᵀ of all sides.
-    fn respond(&mut self, problem: &Problem) {
+    /// All sides; and goes over to W if a sweep over its blocks costs less than one over J and A⁻¹Jᵀ.
+    #[inline(always)]
+    fn list_sides(&mut self, problem: &Problem) {
         self.sides.clear();
-        let mut response = 0;
+        let (mut response, mut touched) = (0, 0);
         for c in problem.constraints() {
-            let rows = c.rows();
             for side in &problem.sides()[c.sides.clone()] {
                 let slot = self.ports.slot(side.port);
                 let span = self.ports.span(slot.port.body);
                 self.sides.push(ReadySide {
-                    body: slot.port.body,
-                    width: slot.port.width,
+                    port: slot.port,
                     velocity: slot.velocity,
                     jacobian: side.jacobian,
                     response,
                     first: span.velocity,
                     span: span.len,
                 });
-                let (count, len) = (rows * slot.port.width, rows * span.len);
-                // Every entry is written below.
-                self.responses.resize(self.responses.len().max(response + len), 0.0);
-                let jacobian = &self.jacobians[side.jacobian..][..count];
-                let out = &mut self.responses[response..response + len];
-                self.ports.respond(problem, &slot.port, jacobian, out);
-                response += len;
+                response += span.len;
+                touched += slot.port.width + span.len;
+            }
+        }
+        self.count = problem.constraints().len();
+        // A block of W has three quads, read at once; an entry of J or A⁻¹Jᵀ is one, read one after the other.
+        self.is_coupled = 3 * self.count * self.count <= 2 * touched;
+    }
+
+    /// A⁻¹Jᵀ of all sides.
+    #[inline(always)]
+    fn respond(&mut self, problem: &Problem) {
+        let length = self.sides.last().map_or(0, |s| s.response + s.span);
+        self.responses.clear();
+        self.responses.resize(length, Quad::default());
+        for side in &self.sides {
+            let jacobian = &self.jacobians[side.jacobian..][..side.port.width];
+            for slot in self.ports.slots(self.ports.span(side.port.body)) {
+                let at = side.response + slot.velocity - side.first;
+                let out = &mut self.responses[at..][..slot.port.width];
+                Ports::respond(problem, (jacobian, &side.port), &slot.port, out);
             }
         }
     }
 
+    /// W from the pairs of constraints that share a body.
+    #[inline(always)]
+    fn couple(&mut self, problem: &Problem) {
+        let count = self.count;
+        self.w.clear();
+        self.w.resize(count * count, Coupling::default());
+        for (b, other) in problem.constraints().iter().enumerate() {
+            for q in &self.sides[other.sides.clone()] {
+                let jacobian = &self.jacobians[q.jacobian..][..q.port.width];
+                // The response at the port of the constraint before.
+                let mut seen = None;
+                for (a, one) in problem.constraints()[..=b].iter().enumerate() {
+                    for p in &self.sides[one.sides.clone()] {
+                        if p.port.body != q.port.body {
+                            continue;
+                        }
+                        if seen != Some(p.velocity) {
+                            seen = Some(p.velocity);
+                            self.responses.resize(p.port.width, Quad::default());
+                            let out = &mut self.responses;
+                            Ports::respond(problem, (jacobian, &q.port), &p.port, out);
+                        }
+                        let own = &self.jacobians[p.jacobian..][..p.port.width];
+                        add_product(own, &self.responses, &mut self.w[a * count + b]);
+                    }
+                }
+            }
+        }
+        for b in 0..count {
+            for a in 0..b {
+                self.w[b * count + a] = transposed(&self.w[a * count + b]);
+            }
+        }
+    }
+
+    #[inline(always)]
     fn push_block(&mut self, h: f64, kind: Kind, sides: Range<usize>, threshold: f64) {
         let (law, normal, warm, creep) = match kind {
             Kind::Contact(c) => {
@@ -77,7 +137,7 @@ impl System {
         };
         let regularisation = [normal.regularisation, creep, creep, 0.0];
         let rows = law.rows();
-        let own = self.coupling((&sides, rows), (&sides, rows));
+        let own = self.coupling((self.blocks.len(), &sides), (self.blocks.len(), &sides));
         // Equal to the last bit on both sides of the diagonal.
         let mut w = core::array::from_fn(|i| core::array::from_fn(|j| own[i.max(j)][i.min(j)]));
         (0..rows).for_each(|i| w[i][i] += regularisation[i]);
@@ -103,31 +163,8 @@ impl System {
         self.rows += rows;
     }
 
-    /// Goes over to W if a sweep over its rows costs less than one over J and A⁻¹Jᵀ.
-    fn couple(&mut self) {
-        let n = self.rows;
-        let touched = |b: &Block| -> usize {
-            let sides = &self.sides[b.sides.clone()];
-            b.rows() * sides.iter().map(|s| s.width + s.span).sum::<usize>()
-        };
-        self.is_coupled = n * n <= self.blocks.iter().map(touched).sum();
-        if !self.is_coupled {
-            return;
-        }
-        let (count, mut w) = (self.blocks.len(), core::mem::take(&mut self.w));
-        w.clear();
-        w.resize(count * count, Coupling::default());
-        for (i, a) in self.blocks.iter().enumerate() {
-            for (j, b) in self.blocks[..=i].iter().enumerate() {
-                let coupling = self.coupling((&a.sides, a.rows()), (&b.sides, b.rows()));
-                w[i * count + j] = coupling;
-                w[j * count + i] = transposed(&coupling);
-            }
-        }
-        self.w = w;
-    }
-
     /// Which constraints are hit, and the speed that residuals are compared with.
+    #[inline(always)]
     fn measure(&mut self) {
         let mut speed = 0.0_f64;
         let mut blocks = core::mem::take(&mut self.blocks);
@@ -147,5 +184,21 @@ impl System {
         }
         self.blocks = blocks;
         self.speed = speed;
+    }
+}
+
+/// Arguments of [`System::prepare`].
+struct Prepare<'a> {
+    system: &'a mut System,
+    problem: &'a Problem,
+    threshold: f64,
+}
+
+impl Work for Prepare<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.system.prepare_here(self.problem, self.threshold);
     }
 }

@@ -9,6 +9,7 @@ use crate::{
     Contact, ContactError, Row, Side,
     constraint::{At, Friction},
     dense::{asymmetry, cholesky_pivot},
+    quad::{Quad, add_row},
 };
 
 /// A body of a problem.
@@ -48,6 +49,8 @@ pub(crate) struct Body {
     pub(crate) ports: Vec<usize>,
     /// P of all ports but the first, m × n.
     map: Vec<f64>,
+    /// The same turned round, n × width port after port.
+    turned: Vec<f64>,
     /// What an impulse in one port does to the rates of another: (1; P) A⁻¹ (1, Pᵀ), n + m rows.
     pub(crate) inverse: Vec<f64>,
 }
@@ -58,10 +61,16 @@ impl Body {
         self.dof + self.map.len() / self.dof.max(1)
     }
 
-    /// P of a port, row after row; `None` for the coordinates themselves.
-    pub(crate) fn map_of(&self, port: &Port) -> Option<&[f64]> {
-        let first = port.first.checked_sub(self.dof.max(1))?;
-        Some(&self.map[first * self.dof..][..port.width * self.dof])
+    /// Adds the rates w = P v of a port.
+    #[inline(always)]
+    pub(crate) fn add_rates(&self, port: &Port, v: &[f64], out: &mut [f64]) {
+        let Some(first) = port.first.checked_sub(self.dof) else {
+            return add_row(1.0, v, out);
+        };
+        let turned = &self.turned[first * self.dof..];
+        for (i, x) in v.iter().enumerate() {
+            add_row(*x, &turned[i * port.width..][..port.width], out);
+        }
     }
 
     /// Takes over A⁻¹.
@@ -110,16 +119,6 @@ pub(crate) struct Constraint {
     pub(crate) sides: Range<usize>,
 }
 
-impl Constraint {
-    /// Number of rows: 3 or 1.
-    pub(crate) fn rows(&self) -> usize {
-        match self.kind {
-            Kind::Contact(_) => 3,
-            Kind::Row(_) => 1,
-        }
-    }
-}
-
 /// A side's place in the problem's arrays.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SideRecord {
@@ -139,7 +138,8 @@ pub struct Problem {
     free: Vec<f64>,
     constraints: Vec<Constraint>,
     sides: Vec<SideRecord>,
-    jacobians: Vec<f64>,
+    /// One quad per rate of a side.
+    jacobians: Vec<Quad>,
     scratch: Vec<f64>,
 }
 
@@ -204,6 +204,7 @@ impl Problem {
             velocity: self.free.len(),
             ports: vec![self.ports.len()],
             map: Vec::new(),
+            turned: Vec::new(),
             inverse: inverse_system.as_slice().to_vec(),
         });
         self.ports.push(Port { body, first: 0, width: dof });
@@ -233,6 +234,7 @@ impl Problem {
         let inverse: Vec<f64> =
             (0..n).flat_map(|i| &found.inverse[i * stride..][..n]).copied().collect();
         found.map.extend_from_slice(map.as_slice());
+        found.turned.extend_from_slice(map.transpose().as_slice());
         found.set_inverse(&inverse);
         found.ports.push(self.ports.len());
         self.ports.push(Port { body: body.0, first: stride, width: map.rows() });
@@ -386,7 +388,12 @@ impl Problem {
         for side in sides {
             let port = self.port_of(side)?;
             self.sides.push(SideRecord { port, jacobian: self.jacobians.len() });
-            self.jacobians.extend_from_slice(side.jacobian);
+            let (j, width) = (side.jacobian, self.ports[port].width);
+            let quad = |k: usize| match rows {
+                1 => [j[k], 0.0, 0.0, 0.0],
+                _ => [j[k], j[width + k], j[2 * width + k], 0.0],
+            };
+            self.jacobians.extend((0..width).map(quad));
         }
         self.constraints.push(Constraint { kind, sides: first..self.sides.len() });
         if let Kind::Contact(Contact { friction: Friction::EllipticCone { mu }, .. }) = kind {
@@ -410,10 +417,10 @@ impl Problem {
     fn stretch_tangents(&mut self, first: usize, mu: [f64; 2]) {
         let scale = crate::law::tangent_scale(mu);
         for side in &self.sides[first..] {
-            let n = self.ports[side.port].width;
-            for (t, s) in scale.iter().enumerate() {
-                let start = side.jacobian + (1 + t) * n;
-                self.jacobians[start..start + n].iter_mut().for_each(|x| *x *= s);
+            let width = self.ports[side.port].width;
+            for quad in &mut self.jacobians[side.jacobian..][..width] {
+                quad[1] *= scale[0];
+                quad[2] *= scale[1];
             }
         }
     }
@@ -463,7 +470,7 @@ impl Problem {
         &self.sides
     }
 
-    pub(crate) fn jacobians(&self) -> &[f64] {
+    pub(crate) fn jacobians(&self) -> &[Quad] {
         &self.jacobians
     }
 

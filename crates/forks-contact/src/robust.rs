@@ -13,10 +13,11 @@ use crate::{
     admm::Admm,
     delassus::Delassus,
     dense::reset,
+    gauss_seidel::sweeps,
     interior::{Interior, Start},
     newton::{NewtonWork, newton},
     scalar::{max_abs, sqrt},
-    solver::{Counters, Goal, sweeps},
+    solver::{Counters, Goal},
     system::System,
 };
 
@@ -72,7 +73,7 @@ impl Robust {
         goal: &Goal,
         counters: &mut Counters,
     ) -> bool {
-        if sweeps(system, FIRST_SWEEPS, goal.tolerance, counters) {
+        if sweeps(system, 0..FIRST_SWEEPS, goal.tolerance, counters) {
             return true;
         }
         system.pack_impulses(&mut self.best);

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::{
-    BodyId, ConstraintId, ContactError, Problem, gauss_seidel::sweep, law::outer_impulse,
+    BodyId, ConstraintId, ContactError, Problem, gauss_seidel::sweeps, law::outer_impulse,
     problem::Kind, robust::Robust, system::System,
 };
 
@@ -33,7 +33,8 @@ pub struct Settings {
     pub tolerance: f64,
     /// Residual that always suffices, m/s; 1e-14, so that bodies at rest are solved.
     pub absolute_tolerance: f64,
-    /// Sweeps of [`Method::GaussSeidel`] over impulses to start from that are within tolerance already; 0. In a running simulation a few make what the tolerance lets through die out over the steps.
+    /// Sweeps of Gauss–Seidel at least, also over impulses to start from that are within tolerance already; 0. In a running
+    /// simulation a few make what the tolerance lets through die out over the steps.
     pub min_sweeps: usize,
     /// Sweeps of [`Method::GaussSeidel`] at most; 1000. A running simulation with warm starts needs 10 to 50.
     pub max_sweeps: usize,
@@ -156,8 +157,8 @@ impl Solver {
             max_iterations: settings.max_iterations,
         };
         let mut counters = Counters::default();
-        let share = self.with_restitution(&goal, &mut counters);
-        if self.system.worst_residual() > goal.tolerance && self.creates_energy() {
+        let (share, met) = self.with_restitution(&goal, &mut counters);
+        if !met && self.creates_energy() {
             // Only what did not converge comes here. Less of the same impulses is admissible and takes energy away.
             self.system.shorten_impulses();
         }
@@ -168,17 +169,17 @@ impl Solver {
     ///
     /// Newton's law prescribes velocities. With friction these may ask for more energy than there was (Kane's paradox), and
     /// in a jammed body they may contradict each other. Without restitution neither is possible.
-    fn with_restitution(&mut self, goal: &Goal, counters: &mut Counters) -> f64 {
+    fn with_restitution(&mut self, goal: &Goal, counters: &mut Counters) -> (f64, bool) {
         let met = self.iterate(goal, counters);
         if !self.system.has_rebound() {
-            return 1.0;
+            return (1.0, met);
         }
         if !met && goal.method != Method::GaussSeidel {
             // Contradicting targets drove the impulses far away.
-            return self.without_rebound(goal, counters);
+            return (0.0, self.without_rebound(goal, counters));
         }
         if !self.creates_energy() {
-            return 1.0;
+            return (1.0, met);
         }
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..BISECTIONS {
@@ -193,20 +194,19 @@ impl Solver {
             }
         }
         if low == 0.0 {
-            return self.without_rebound(goal, counters);
+            return (0.0, self.without_rebound(goal, counters));
         }
         // The same solution, not another one of the same share.
         self.system.set_rebound(low);
         self.system.set_impulses(&self.accepted);
-        low
+        (low, self.system.worst_residual() <= goal.tolerance)
     }
 
     /// Solves without restitution from no impulses.
-    fn without_rebound(&mut self, goal: &Goal, counters: &mut Counters) -> f64 {
+    fn without_rebound(&mut self, goal: &Goal, counters: &mut Counters) -> bool {
         self.system.set_rebound(0.0);
         self.system.clear_impulses();
-        self.iterate(goal, counters);
-        0.0
+        self.iterate(goal, counters)
     }
 
     /// True if the impulses put in more energy than corrections of gaps and the residuals account for.
@@ -216,23 +216,16 @@ impl Solver {
     }
 
     fn iterate(&mut self, goal: &Goal, counters: &mut Counters) -> bool {
-        let warm = self.system.has_impulses();
+        let sweeping = goal.method != Method::Robust && goal.min_sweeps > 0;
+        let warm = !sweeping && self.system.has_impulses();
         if warm && self.system.worst_residual() <= goal.tolerance {
-            if goal.method == Method::Robust || goal.min_sweeps == 0 {
-                return true;
-            }
-            refine(&mut self.system, goal.min_sweeps, counters);
-            // As a rule it is: sweeps approach a solution, but not by every measure.
-            if self.system.worst_residual() <= goal.tolerance {
-                return true;
-            }
+            return true;
         }
+        let counts = goal.min_sweeps..goal.max_sweeps;
         match goal.method {
-            Method::GaussSeidel => {
-                sweeps(&mut self.system, goal.max_sweeps, goal.tolerance, counters)
-            }
+            Method::GaussSeidel => sweeps(&mut self.system, counts, goal.tolerance, counters),
             Method::Fallback => {
-                sweeps(&mut self.system, goal.max_sweeps, goal.tolerance, counters)
+                sweeps(&mut self.system, counts, goal.tolerance, counters)
                     || self.fall_back(goal, counters)
             }
             Method::Robust => self.robust.solve(&mut self.system, goal, counters),
@@ -248,18 +241,14 @@ impl Solver {
     }
 
     fn report(&mut self, problem: &Problem, goal: &Goal, share: f64, counters: Counters) -> Report {
-        self.system.finish(problem);
-        let numbers = self.system.outcome.iter().chain(self.system.lambda.as_flattened());
-        let all_finite = numbers.fold(true, |fine, x| fine & x.is_finite());
-        let mut residual = self.system.worst_residual();
-        let overflow = !all_finite || !residual.is_finite();
+        let mut fine = self.system.finish(problem);
+        let mut residual = self.record(problem);
+        let overflow = !fine || !residual.is_finite();
         if overflow {
             self.system.lambda.fill(Default::default());
-            self.system.finish(problem);
-            residual = self.system.worst_residual();
-            residual = finite(residual);
+            fine = self.system.finish(problem);
+            residual = if fine { finite(self.record(problem)) } else { f64::MAX };
         }
-        self.record(problem);
         let speed = self.system.speed;
         let relative = if residual == 0.0 { 0.0 } else { residual / speed.max(f64::MIN_POSITIVE) };
         Report {
@@ -281,13 +270,18 @@ impl Solver {
         }
     }
 
-    /// Copies what users may ask for.
-    fn record(&mut self, problem: &Problem) {
+    /// Copies what users may ask for. Returns the largest residual; NaN if one is.
+    fn record(&mut self, problem: &Problem) -> f64 {
+        let mut worst = 0.0;
         self.residuals.clear();
         self.rows.clear();
         self.impulses.clear();
         for (block, c) in self.system.blocks.iter().zip(problem.constraints()) {
-            self.residuals.push(finite(self.system.residual(block)));
+            let residual = self.system.residual(block);
+            if residual.is_nan() || residual > worst {
+                worst = residual;
+            }
+            self.residuals.push(finite(residual));
             self.rows.push(block.row);
             let x = self.system.impulse(block);
             match c.kind {
@@ -297,6 +291,7 @@ impl Solver {
         }
         self.bodies.clear();
         self.bodies.extend(problem.bodies().iter().map(|b| (b.velocity, b.dof)));
+        worst
     }
 
     /// λ of a constraint, N·s or N·m·s: three for a contact (normal, two tangents), one for a row.
@@ -338,33 +333,6 @@ impl Solver {
 /// The number, or the largest one there is in place of NaN and infinity.
 fn finite(x: f64) -> f64 {
     if x.is_finite() { x } else { f64::MAX }
-}
-
-/// Sweeps until the residual is within tolerance. True if it is.
-pub(crate) fn sweeps(
-    system: &mut System,
-    count: usize,
-    tolerance: f64,
-    counters: &mut Counters,
-) -> bool {
-    for _ in 0..count {
-        counters.sweeps += 1;
-        let met = sweep(system);
-        if met <= tolerance && system.worst_residual() <= tolerance {
-            return true;
-        }
-    }
-    false
-}
-
-/// Sweeps over impulses that are within tolerance, until nothing is left to do.
-fn refine(system: &mut System, count: usize, counters: &mut Counters) {
-    for _ in 0..count {
-        counters.sweeps += 1;
-        if sweep(system) == 0.0 {
-            return;
-        }
-    }
 }
 
 /// Part of the tolerance that a fall back aims for.

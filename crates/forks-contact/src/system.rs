@@ -11,7 +11,9 @@ use crate::{
     dense::reset,
     law::{Law, NormalRow},
     ports::Ports,
-    products::{Columns, Coupling, Quad, add_dots, add_product, add_rows, add_scaled},
+    problem::Port,
+    quad::{Coupling, Quad, add, add_product, add_rows, add_transposed, product},
+    wide::{Work, wide},
 };
 
 /// Share of a block's mean diagonal that ties its impulse to the last one: ½η‖λ − λ_old‖². It has no influence on where
@@ -40,6 +42,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
+    #[inline(always)]
     pub(crate) fn rows(&self) -> usize {
         self.law.rows()
     }
@@ -48,27 +51,18 @@ impl Block {
 /// A side, ready.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadySide {
-    pub(crate) body: usize,
-    /// Columns of J.
-    pub(crate) width: usize,
-    /// The rates that J belongs to.
+    /// What J belongs to.
+    pub(crate) port: Port,
+    /// First of its rates.
     pub(crate) velocity: usize,
-    /// First entry of J.
+    /// First entry of J, one per rate of the port.
     pub(crate) jacobian: usize,
-    /// First entry of the responses.
+    /// First entry of the responses, one per rate in use of the body.
     pub(crate) response: usize,
     /// First of the body's rates in use.
     pub(crate) first: usize,
-    /// Number of them: the length of a response.
+    /// Number of them.
     pub(crate) span: usize,
-}
-
-impl ReadySide {
-    /// Columns of this side's rates in the responses of a side of the same body, as many as J has.
-    pub(crate) fn seen_by<'a>(&self, other: &Self, responses: &'a [f64]) -> Columns<'a> {
-        let entries = &responses[other.response + self.velocity - self.first..];
-        Columns { entries, stride: other.span, count: self.width }
-    }
 }
 
 /// Everything the iterations read and write.
@@ -77,10 +71,12 @@ pub(crate) struct System {
     pub(crate) blocks: Vec<Block>,
     pub(crate) sides: Vec<ReadySide>,
     /// J of all sides.
-    pub(crate) jacobians: Vec<f64>,
-    /// (A⁻¹Jᵀ)ᵀ of all sides: row r is what a unit impulse of row r adds to the rates in use of the body.
-    pub(crate) responses: Vec<f64>,
+    pub(crate) jacobians: Vec<Quad>,
+    /// A⁻¹Jᵀ of all sides: what unit impulses of the rows add to the rates in use of the body. Scratch where W is there.
+    pub(crate) responses: Vec<Quad>,
     pub(crate) ports: Ports,
+    /// Number of constraints.
+    pub(crate) count: usize,
     /// Number of packed rows.
     pub(crate) rows: usize,
     /// λ of every constraint.
@@ -109,33 +105,40 @@ pub(crate) struct System {
 }
 
 impl System {
-    /// The block of W of two constraints, each its sides and number of rows.
+    /// The block of W of two constraints, each its place and its sides.
+    #[inline(always)]
     pub(crate) fn coupling(
         &self,
-        (a, rows): (&Range<usize>, usize),
-        (b, columns): (&Range<usize>, usize),
+        (i, a): (usize, &Range<usize>),
+        (j, b): (usize, &Range<usize>),
     ) -> Coupling {
+        if self.is_coupled {
+            return self.w[i * self.count + j];
+        }
         let mut out = Coupling::default();
         for p in &self.sides[a.clone()] {
-            for q in self.sides[b.clone()].iter().filter(|q| q.body == p.body) {
-                let j = &self.jacobians[p.jacobian..][..rows * p.width];
-                add_product(j, p.seen_by(q, &self.responses), columns, &mut out);
+            for q in self.sides[b.clone()].iter().filter(|q| q.port.body == p.port.body) {
+                let jacobian = &self.jacobians[p.jacobian..][..p.port.width];
+                let seen = &self.responses[q.response + p.velocity - p.first..];
+                add_product(jacobian, &seen[..p.port.width], &mut out);
             }
         }
         out
     }
 
     /// J v of a constraint for given velocities.
+    #[inline(always)]
     pub(crate) fn constraint_velocity(&self, block: &Block, velocity: &[f64]) -> Quad {
         let mut u = Quad::default();
         for side in &self.sides[block.sides.clone()] {
-            let j = &self.jacobians[side.jacobian..][..block.rows() * side.width];
-            add_dots(j, &velocity[side.velocity..][..side.width], &mut u);
+            let j = &self.jacobians[side.jacobian..][..side.port.width];
+            u = add(u, product(j, &velocity[side.velocity..][..side.port.width]));
         }
         u
     }
 
     /// Sets the targets with restitution scaled by `s`.
+    #[inline(always)]
     pub(crate) fn set_rebound(&mut self, s: f64) {
         for b in &self.blocks {
             let rebound = if b.hit { s * b.normal.rebound } else { f64::NEG_INFINITY };
@@ -144,18 +147,19 @@ impl System {
     }
 
     /// True if restitution acts anywhere.
+    #[inline(always)]
     pub(crate) fn has_rebound(&self) -> bool {
         self.blocks.iter().any(|b| b.hit)
     }
 
     /// λ of a constraint.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn impulse(&self, block: &Block) -> [f64; 3] {
         rows_of(self.lambda[block.index])
     }
 
     /// J v of a constraint.
-    #[inline]
+    #[inline(always)]
     fn rates(&self, block: &Block) -> Quad {
         match self.is_coupled {
             true => self.rates[block.index],
@@ -164,22 +168,22 @@ impl System {
     }
 
     /// u = J v + R λ + bias of a constraint.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn law_velocity(&self, block: &Block) -> [f64; 3] {
         let (v, lambda) = (self.rates(block), self.lambda[block.index]);
         let (r, bias) = (block.regularisation, self.bias[block.index]);
-        core::array::from_fn(|k| v[k] + (r[k] * lambda[k] + bias[k]))
+        let row = |k: usize| v[k] + (r[k] * lambda[k] + bias[k]);
+        [row(0), row(1), row(2)]
     }
 
     /// Takes a constraint's next impulse, to the last bit so that it stays admissible, and moves its bodies.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn change_impulse(&mut self, i: usize, next: [f64; 3]) {
         let [n, s, t] = next;
         let old = core::mem::replace(&mut self.lambda[i], [n, s, t, 0.0]);
         let change = [n - old[0], s - old[1], t - old[2], 0.0];
         if self.is_coupled {
-            let count = self.blocks.len();
-            for (u, w) in self.rates.iter_mut().zip(&self.w[i * count..][..count]) {
+            for (u, w) in self.rates.iter_mut().zip(&self.w[i * self.count..]) {
                 *u = add_rows(*u, change, w);
             }
             return;
@@ -187,20 +191,18 @@ impl System {
         let block = &self.blocks[i];
         for side in &self.sides[block.sides.clone()] {
             let v = &mut self.velocity[side.first..][..side.span];
-            for (r, x) in change[..block.rows()].iter().enumerate() {
-                add_scaled(*x, &self.responses[side.response + r * side.span..][..side.span], v);
-            }
+            add_transposed(&self.responses[side.response..][..side.span], change, v);
         }
     }
 
     /// J v for the present λ, or the rates that it follows from, free of what rounding left behind.
+    #[inline(always)]
     pub(crate) fn recompute_velocity(&mut self) {
         if self.is_coupled {
             self.rates.clear();
             self.rates.extend_from_slice(&self.free_rates);
-            let count = self.blocks.len();
             for (i, lambda) in self.lambda.iter().enumerate() {
-                for (u, w) in self.rates.iter_mut().zip(&self.w[i * count..][..count]) {
+                for (u, w) in self.rates.iter_mut().zip(&self.w[i * self.count..]) {
                     *u = add_rows(*u, *lambda, w);
                 }
             }
@@ -211,31 +213,33 @@ impl System {
         for (block, lambda) in self.blocks.iter().zip(&self.lambda) {
             for side in &self.sides[block.sides.clone()] {
                 let v = &mut self.velocity[side.first..][..side.span];
-                for (r, x) in lambda[..block.rows()].iter().enumerate() {
-                    let at = side.response + r * side.span;
-                    add_scaled(*x, &self.responses[at..][..side.span], v);
-                }
+                add_transposed(&self.responses[side.response..][..side.span], *lambda, v);
             }
         }
     }
 
-    /// Velocities of all bodies, and J v anew.
-    pub(crate) fn finish(&mut self, problem: &Problem) {
+    /// Velocities of all bodies, and J v anew. True if impulses and velocities are finite.
+    pub(crate) fn finish(&mut self, problem: &Problem) -> bool {
+        wide(Finish { system: self, problem })
+    }
+
+    #[inline(always)]
+    fn finish_here(&mut self, problem: &Problem) -> bool {
         self.recompute_velocity();
         reset(&mut self.impulses, self.free.len());
         for (block, lambda) in self.blocks.iter().zip(&self.lambda) {
             for side in &self.sides[block.sides.clone()] {
-                let p = &mut self.impulses[side.velocity..][..side.width];
-                for (r, x) in lambda[..block.rows()].iter().enumerate() {
-                    let at = side.jacobian + r * side.width;
-                    add_scaled(*x, &self.jacobians[at..][..side.width], p);
-                }
+                let p = &mut self.impulses[side.velocity..][..side.port.width];
+                add_transposed(&self.jacobians[side.jacobian..][..side.port.width], *lambda, p);
             }
         }
         self.ports.velocities(problem, &self.impulses, &mut self.outcome);
+        let numbers = self.outcome.iter().chain(self.lambda.as_flattened());
+        numbers.fold(true, |fine, x| fine & x.is_finite())
     }
 
     /// All impulses, packed.
+    #[inline(always)]
     pub(crate) fn pack_impulses(&self, out: &mut Vec<f64>) {
         out.clear();
         for (block, lambda) in self.blocks.iter().zip(&self.lambda) {
@@ -244,11 +248,13 @@ impl System {
     }
 
     /// True if something pushes.
+    #[inline(always)]
     pub(crate) fn has_impulses(&self) -> bool {
         self.lambda.iter().any(|x| *x != Quad::default())
     }
 
     /// Takes other impulses, packed, made exactly admissible.
+    #[inline(always)]
     pub(crate) fn set_impulses(&mut self, packed: &[f64]) {
         for (block, lambda) in self.blocks.iter().zip(&mut self.lambda) {
             let [n, s, t] = block.law.clip(read(packed, block));
@@ -258,6 +264,7 @@ impl System {
     }
 
     /// Natural map residual of a constraint, m/s. Where nothing can move: the velocity that is missing.
+    #[inline(always)]
     pub(crate) fn residual(&self, block: &Block) -> f64 {
         let u = self.law_velocity(block);
         if block.rho > 0.0 {
@@ -270,6 +277,7 @@ impl System {
     }
 
     /// Largest residual of all constraints; NaN if one is.
+    #[inline(always)]
     pub(crate) fn worst_residual(&self) -> f64 {
         self.blocks.iter().fold(0.0, |worst, b| {
             let r = self.residual(b);
@@ -278,6 +286,7 @@ impl System {
     }
 
     /// Energy that the impulses put in: T(v) − T(v_free) = ½ λᵀ J (v + v_free), J.
+    #[inline(always)]
     pub(crate) fn energy_gain(&self) -> f64 {
         self.sum_over_rows(|b, u, free, lambda| {
             (0..b.rows()).map(|r| 0.5 * lambda[r] * (u[r] + free[r])).sum()
@@ -285,6 +294,7 @@ impl System {
     }
 
     /// Energy that corrections of gaps may put in: Σ λ target over the normal rows, J.
+    #[inline(always)]
     pub(crate) fn correction_work(&self) -> f64 {
         self.sum_over_rows(|b, _, _, lambda| match b.law {
             Law::Interval { lower, .. } if lower != 0.0 => lambda[0] * b.normal.gap_target,
@@ -299,6 +309,7 @@ impl System {
     }
 
     /// What [`System::energy_gain`] may be off by rounding and by the residuals, J.
+    #[inline(always)]
     pub(crate) fn energy_rounding(&self) -> f64 {
         self.sum_over_rows(|b, after, free, lambda| {
             let loose = 2.0 * self.residual(b);
@@ -308,6 +319,7 @@ impl System {
     }
 
     /// Scales all impulses to where T is smallest along them: T(αλ) = T_free + α λᵀJv_free + ½α² λᵀJA⁻¹Jᵀλ.
+    #[inline(always)]
     pub(crate) fn shorten_impulses(&mut self) {
         let (slope, curvature) = (
             self.sum_over_rows(|_, _, free, lambda| dot(&lambda, &free)),
@@ -320,9 +332,25 @@ impl System {
     }
 
     /// No impulses.
+    #[inline(always)]
     pub(crate) fn clear_impulses(&mut self) {
         self.lambda.fill(Quad::default());
         self.recompute_velocity();
+    }
+}
+
+/// Arguments of [`System::finish`].
+struct Finish<'a> {
+    system: &'a mut System,
+    problem: &'a Problem,
+}
+
+impl Work for Finish<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        self.system.finish_here(self.problem)
     }
 }
 

@@ -1,68 +1,86 @@
 //! Where the effectors of a single model are and how fast, for contact: poses, and rows of Jacobians on effector rates.
 //!
-//! All in world axes: with ξ' = B' η (linear part first) an effector has moved by V(ω') v' and turned by exp(ω̂'), as in
-//! [`effectors`](crate::effectors). A wrench at its displaced origin has the generalised force J_r(ξ')ᵀ w on ξ', which is
-//! the row of a Jacobian on the rates B' η̇.
+//! All in world axes: with ξ' = (v; ω) = B' η an effector has moved by V(ω) v and turned by exp(ω̂), as in
+//! [`effectors`](crate::effectors). The velocity of its origin and its angular velocity are, with Q = ∂(V v)/∂ω,
+//!
+//! ```text
+//! ṗ = V v̇ + Q ω̇,  Ω = V ω̇
+//! V = (1 − c ω²) + b ω̂ + c ω ωᵀ
+//! Q = −(b v + c ω×v)^ + c (v·ω) + k ωᵀ,  k = 2 b' ω×v + 2 c' ω×(ω×v) − c v
+//! ```
+//!
+//! where b = (1 − cos θ)/θ², c = (θ − sin θ)/θ³, b' and c' are their derivatives by θ², and ^ makes cross products.
 
 use forks_lie::{Matrix, Pose, Twist, glam::DVec3};
 
 use crate::{
     ReducedModel, State,
-    effectors::{Coefficients, WorldTwist, WorldWrench},
+    effectors::{Coefficients, WorldTwist},
     kernel::{Kernel, Lanes},
 };
 
 /// Pose and motion of an effector.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EffectorMotion {
     /// World from effector.
     pub pose: Pose,
     /// B' η̇, world axes: see [`ReducedModel::effector_map`].
     pub rates: [f64; 6],
-    twist: WorldTwist,
-    coefficients: Coefficients,
-}
-
-impl Default for EffectorMotion {
-    /// The world's frame, at rest.
-    fn default() -> Self {
-        Self {
-            pose: Pose::IDENTITY,
-            rates: [0.0; 6],
-            twist: WorldTwist { linear: DVec3::ZERO, angular: DVec3::ZERO },
-            coefficients: Coefficients::at_rest(),
-        }
-    }
+    /// ω.
+    turn: DVec3,
+    /// 1 − c ω², b and c: V.
+    along: [f64; 3],
+    /// b v + c ω×v.
+    across: DVec3,
+    /// c (v·ω).
+    scale: f64,
+    /// k.
+    pull: DVec3,
 }
 
 impl EffectorMotion {
+    #[inline(always)]
+    fn new(pose: Pose, twist: &WorldTwist, rate: &WorldTwist, of: &Coefficients) -> Self {
+        let (v, o, Coefficients { b, c, db, dc }) = (twist.linear, twist.angular, *of);
+        let ([x, y, z], [p, q, r]) = (rate.linear.to_array(), rate.angular.to_array());
+        let once = o.cross(v);
+        Self {
+            pose,
+            rates: [x, y, z, p, q, r],
+            turn: o,
+            along: [1.0 - c * o.length_squared(), b, c],
+            across: v * b + once * c,
+            scale: c * v.dot(o),
+            pull: (once * db + o.cross(once) * dc) * 2.0 - v * c,
+        }
+    }
+
     /// Row over B' η̇ of the power of a wrench at the effector's origin, in world axes: the velocity of a point p along n is
     /// the row of the force n and the torque (p − origin) × n, times [`EffectorMotion::rates`].
     #[inline]
     pub fn row(&self, force: DVec3, torque: DVec3) -> [f64; 6] {
-        let g = self.twist.pull_back_by(&self.coefficients, &WorldWrench { force, torque });
-        let ([a, b, c], [d, e, f]) = (g.force.to_array(), g.torque.to_array());
+        let linear = self.carried(force, -1.0);
+        let turned =
+            self.across.cross(force) + force * self.scale + self.turn * self.pull.dot(force);
+        let ([a, b, c], [d, e, f]) =
+            (linear.to_array(), (turned + self.carried(torque, -1.0)).to_array());
         [a, b, c, d, e, f]
+    }
+
+    /// V x, or with `sign` −1 Vᵀ x.
+    #[inline]
+    fn carried(&self, x: DVec3, sign: f64) -> DVec3 {
+        let [one, b, c] = self.along;
+        x * one + self.turn.cross(x) * (sign * b) + self.turn * (c * self.turn.dot(x))
     }
 
     /// Velocity of the effector's origin and its angular velocity, world axes.
     #[inline]
     pub fn velocity(&self) -> (DVec3, DVec3) {
-        let [a, b, c, d, e, f] = self.rates;
-        let (v, o) = (self.twist.linear, self.twist.angular);
-        let (dv, d_o) = (DVec3::new(a, b, c), DVec3::new(d, e, f));
-        let Coefficients { b, c, db, dc } = self.coefficients;
-        // Of v + b ω×v + c ω×(ω×v); b and c depend on ω².
-        let once = o.cross(v);
-        let d_once = d_o.cross(v) + o.cross(dv);
-        let growth = 2.0 * o.dot(d_o);
-        let linear = dv
-            + once * (db * growth)
-            + d_once * b
-            + o.cross(once) * (dc * growth)
-            + (d_o.cross(once) + o.cross(d_once)) * c;
-        let turn = o.cross(d_o);
-        (linear, d_o + turn * b + o.cross(turn) * c)
+        let [x, y, z, p, q, r] = self.rates;
+        let (dv, d_o) = (DVec3::new(x, y, z), DVec3::new(p, q, r));
+        let turned = d_o * self.scale - self.across.cross(d_o) + self.pull * self.turn.dot(d_o);
+        (self.carried(dv, 1.0) + turned, self.carried(d_o, 1.0))
     }
 
     /// Twist of the effector in its own frame.
@@ -107,15 +125,43 @@ impl Kernel for Motion<'_> {
         let (blocks, rest) = (model.effector_blocks(), &model.data().effectors[e].rest);
         let twist = blocks.twist(l, e, &state.eta[..state.dof]);
         let rate = blocks.twist(l, e, &state.velocity[..state.dof]);
-        let ([a, b, c], [d, e, f]) = (rate.linear.to_array(), rate.angular.to_array());
         let coefficients = Coefficients::at(l, twist.angular.length_squared());
         let rotation = twist.rotation(l) * rest.rotation;
         let translation = rest.translation + twist.displacement_by(&coefficients);
-        EffectorMotion {
-            pose: Pose { rotation, translation },
-            rates: [a, b, c, d, e, f],
-            twist,
-            coefficients,
+        EffectorMotion::new(Pose { rotation, translation }, &twist, &rate, &coefficients)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forks_lie::right_jacobian;
+
+    use super::*;
+    use crate::kernel::Portable;
+
+    #[test]
+    fn rows_and_velocities_are_those_of_the_right_jacobian() {
+        let axis = DVec3::new(0.48, -0.6, 0.64);
+        let linear = DVec3::new(0.4, 0.9, -0.7);
+        let rate =
+            WorldTwist { linear: DVec3::new(-0.2, 1.1, 0.5), angular: DVec3::new(0.8, 0.3, -1.2) };
+        let (force, torque) = (DVec3::new(3.0, -1.0, 2.0), DVec3::new(0.5, 1.5, -0.8));
+        for angle in [0.0, 1e-9, 1e-4, 0.1, 1.0, 2.5, 3.13, 3.15, 4.0, 6.0] {
+            let twist = WorldTwist { linear, angular: axis * angle };
+            let xi = Twist::new(linear, twist.angular);
+            let (pose, jacobian) = (Pose::exp(xi), right_jacobian(xi));
+            let of = Coefficients::at(Portable, twist.angular.length_squared());
+            let motion = EffectorMotion::new(pose, &twist, &rate, &of);
+            let body = jacobian.mul_vec(&Twist::new(rate.linear, rate.angular).to_array());
+            // Some dozens of products of numbers of size 10.
+            let bound = 640.0 * f64::EPSILON;
+            for (x, y) in motion.body_twist().to_array().iter().zip(body) {
+                assert!((x - y).abs() < bound, "{angle}");
+            }
+            let (v, w) = motion.velocity();
+            let power: f64 =
+                motion.row(force, torque).iter().zip(motion.rates).map(|(x, y)| x * y).sum();
+            assert!((power - force.dot(v) - torque.dot(w)).abs() < bound, "{angle}");
         }
     }
 }

@@ -192,14 +192,8 @@ impl WorldTwist {
     /// axes of the twist.
     #[inline(always)]
     pub(crate) fn pull_back<L: Lanes>(&self, l: L, w: &WorldWrench) -> WorldWrench {
-        self.pull_back_by(&Coefficients::at(l, self.angular.length_squared()), w)
-    }
-
-    /// The same with the angle's coefficients.
-    #[inline(always)]
-    pub(crate) fn pull_back_by(&self, of: &Coefficients, w: &WorldWrench) -> WorldWrench {
         let (v, o, f) = (self.linear, self.angular, w.force);
-        let Coefficients { b, c, db, dc } = *of;
+        let Coefficients { b, c, db, dc } = Coefficients::at(l, o.length_squared());
         let u = o.cross(v);
         let bend = o.cross(u);
         // V ᵀ f = f − b ω×f + c ω×(ω×f)
@@ -243,11 +237,6 @@ pub(crate) struct Coefficients {
 }
 
 impl Coefficients {
-    /// θ = 0.
-    pub(crate) const fn at_rest() -> Self {
-        Self { b: 0.5, c: 1.0 / 6.0, db: -1.0 / 24.0, dc: -1.0 / 120.0 }
-    }
-
     #[inline(always)]
     pub(crate) fn at<L: Lanes>(l: L, t: f64) -> Self {
         let y = 0.25 * t;

@@ -176,8 +176,8 @@ pub(crate) struct EffectorState {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EffectorPort {
     pub(crate) id: PortId,
-    /// In the model's world.
-    pub(crate) motion: EffectorMotion,
+    /// In the model's world; known from the first update on.
+    pub(crate) motion: Option<EffectorMotion>,
 }
 
 impl Clone for Instance {
@@ -210,12 +210,11 @@ impl Instance {
             inverse.map_err(|source| SimError::Model { mechanism: name.into(), source })?;
         let inverse = inverse.clone();
         let (body, ports) = add(&inverse, &motion.effector_maps())?;
-        let port = |id| EffectorPort { id, motion: EffectorMotion::default() };
         let effectors = (0..motion.effector_count()).map(|e| EffectorState {
             pose: Pose::IDENTITY,
             twist: Twist::ZERO,
             jacobian: Matrix::zeros(6, if ports.is_empty() { n } else { 0 }),
-            port: ports.get(e).copied().map(port),
+            port: ports.get(e).map(|id| EffectorPort { id: *id, motion: None }),
         });
         let mut out = Self {
             name: name.into(),
@@ -386,7 +385,7 @@ impl Instance {
     ) -> f64 {
         let effector = &self.effectors[e];
         let arm = point - effector.pose.translation;
-        let Some(EffectorPort { motion, .. }) = &effector.port else {
+        let Some(EffectorPort { motion: Some(motion), .. }) = &effector.port else {
             let back = effector.pose.rotation.conjugate();
             let rows = point_jacobian(back * arm, axes.map(|a| back * a), sign);
             for row in rows.chunks_exact(6) {

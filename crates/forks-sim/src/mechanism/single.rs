@@ -70,9 +70,10 @@ impl Motion for Single {
     fn update(&self, effectors: &mut [EffectorState]) {
         for (e, effector) in effectors.iter_mut().enumerate() {
             let Some(port) = &mut effector.port else { continue };
-            port.motion = self.model().effector_motion(&self.state, e);
-            effector.pose = port.motion.pose;
-            effector.twist = port.motion.body_twist();
+            let motion = self.model().effector_motion(&self.state, e);
+            effector.pose = motion.pose;
+            effector.twist = motion.body_twist();
+            port.motion = Some(motion);
         }
     }
 
