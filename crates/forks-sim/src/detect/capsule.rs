@@ -25,7 +25,7 @@ pub(super) fn against(one: (&Pose, Round), two: (&Pose, Round), sink: &mut Sink<
     let mut push = |feature, s: f64, distance: f64| {
         let gap = distance - a.radius - b.radius;
         let middle = origin + u * s + normal * (a.radius + 0.5 * gap);
-        sink.push(feature, middle, normal, gap);
+        sink.push([0, feature], middle, normal, gap);
     };
     if u.cross(v).length_squared() < SIDE_BY_SIDE && normal.dot(u).abs() < ACROSS {
         let (low, high) = shared(u.dot(v), w.dot(u), a.half_length, b.half_length);

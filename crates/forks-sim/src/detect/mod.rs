@@ -6,8 +6,13 @@
 
 mod broad;
 mod capsule;
+mod clip;
+mod cylinder;
+mod flat;
 mod library;
 mod plane;
+mod polytope;
+mod polytopes;
 mod solid;
 mod sphere;
 #[cfg(test)]
@@ -85,6 +90,8 @@ impl Found {
 pub(crate) struct Detector {
     broad: Broad,
     library: Library,
+    cylinder: cylinder::Scratch,
+    polytopes: polytopes::Scratch,
     pub(crate) found: Vec<Found>,
     /// For the choice of points.
     keep: Vec<bool>,
@@ -104,17 +111,19 @@ struct Sink<'a> {
     swapped: bool,
     /// Points farther apart are none, m.
     prediction: f64,
+    /// Depths that differ by less are equal, m.
+    tie: f64,
 }
 
 impl Sink<'_> {
     /// A point in the middle between the surfaces; the normal, of unit length, points from the test's first shape to its
-    /// second. The feature tells it from other points of the pair.
-    fn push(&mut self, feature: u32, point: DVec3, normal: DVec3, gap: f64) {
+    /// second. The names of a part and of a feature tell it from other points of the pair.
+    fn push(&mut self, [part, feature]: [u32; 2], point: DVec3, normal: DVec3, gap: f64) {
         if !(gap <= self.prediction && point.is_finite()) {
             return;
         }
         let normal = if self.swapped { -normal } else { normal };
-        let key = [self.pair[0], self.pair[1], 0, 0, feature, 0];
+        let key = [self.pair[0], self.pair[1], part, 0, feature, 0];
         self.found.push(Found { key, point, normal, gap });
     }
 }
@@ -137,33 +146,42 @@ impl Detector {
             let [a, b] = pair.map(|i| &placed[i as usize]);
             let before = self.found.len();
             let prediction = margin + h * (a.speed + b.speed);
-            if !self.own(pair, [a, b], prediction) {
+            let tie = NEAR_TIE * margin;
+            if !self.own(pair, [a, b], prediction, tie + ROUNDING * a.radius.min(b.radius)) {
                 self.library.narrow(&mut self.found, pair, [a, b], prediction);
             }
-            reduce(&mut self.found, before, NEAR_TIE * margin, &mut self.keep);
+            reduce(&mut self.found, before, tie, &mut self.keep);
         }
     }
 
-    /// Points of one pair that are closer than `prediction`, by a test of our own; false if there is none.
-    fn own(&mut self, pair: [u32; 2], [a, b]: [&Placed; 2], prediction: f64) -> bool {
+    /// Points of one pair that are closer than `prediction`, by a test of our own; false if there is none that decides.
+    fn own(&mut self, pair: [u32; 2], [a, b]: [&Placed; 2], prediction: f64, tie: f64) -> bool {
         let swapped = a.solid.rank() > b.solid.rank();
         let (one, two) = if swapped { (b, a) } else { (a, b) };
-        let sink = &mut Sink { found: &mut self.found, pair, swapped, prediction };
-        match (&one.solid, &two.solid) {
+        let sink = &mut Sink { found: &mut self.found, pair, swapped, prediction, tie };
+        let (first, second) = ((&one.pose, &one.solid), (&two.pose, &two.solid));
+        match (first.1, second.1) {
             (Solid::Sphere { radius }, solid) => {
                 sphere::against(one.pose.translation, *radius, &two.pose, solid, sink)
             }
             (Solid::Plane, _) => plane::against(&one.pose, two, sink),
-            (Solid::Capsule(one_form), Solid::Capsule(two_form)) => {
-                capsule::against((&one.pose, *one_form), (&two.pose, *two_form), sink)
+            (Solid::Capsule(a), Solid::Capsule(b)) => {
+                capsule::against((first.0, *a), (second.0, *b), sink)
             }
-            _ => false,
+            (Solid::Cylinder(form), solid) => solid.polytope().is_some_and(|p| {
+                cylinder::against((first.0, *form), (second.0, p), &mut self.cylinder, sink)
+            }),
+            (a, b) => a.polytope().zip(b.polytope()).is_some_and(|(p, q)| {
+                polytopes::against((first.0, p), (second.0, q), &mut self.polytopes, sink)
+            }),
         }
     }
 }
 
 /// Part of the margin below which gaps count as equally deep.
 const NEAR_TIE: f64 = 1e-2;
+/// The same for what roundings do, of the smaller shape's radius.
+const ROUNDING: f64 = 1e-12;
 
 /// Largest distance of a shape's points from a point of its own frame.
 pub(crate) fn reach(shape: &SharedShape, from: DVec3) -> f64 {

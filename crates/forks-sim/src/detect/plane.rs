@@ -2,7 +2,7 @@
 
 use forks_lie::{Pose, glam::DVec3};
 
-use super::{Placed, Sink, Solid, solid::Round, sphere::direction};
+use super::{Placed, Sink, Solid, solid::Round};
 
 /// Points between a plane and another form; false for forms that have no test.
 pub(super) fn against(plane: &Pose, other: &Placed, sink: &mut Sink<'_>) -> bool {
@@ -20,8 +20,8 @@ pub(super) fn against(plane: &Pose, other: &Placed, sink: &mut Sink<'_>) -> bool
     match &other.solid {
         Solid::Capsule(form) => face.capsule(*form, sink),
         Solid::Cylinder(form) => face.cylinder(*form, sink),
-        Solid::Box(half) => face.cuboid(*half, sink),
-        Solid::Hull(points) => face.hull(points, sink),
+        Solid::Box(half, _) => face.cuboid(*half, sink),
+        Solid::Hull(hull) => face.hull(&hull.points, sink),
         _ => return false,
     }
     true
@@ -39,11 +39,6 @@ struct Face<'a> {
     pose: &'a Pose,
 }
 
-/// Cosine of the angle between a cylinder's axis and the plane's normal below which it touches with its side.
-const SIDE: f64 = 0.5;
-/// Tilt, rad, below which a cylinder stands upright: its lowest rim point would jump with roundings.
-const UPRIGHT: f64 = 1e-6;
-
 impl Face<'_> {
     fn height(&self, local: DVec3) -> f64 {
         self.origin - self.down.dot(local)
@@ -55,7 +50,7 @@ impl Face<'_> {
         if height - thickness <= sink.prediction {
             let middle =
                 self.pose.transform_point(local) - self.normal * (0.5 * (height + thickness));
-            sink.push(feature, middle, self.normal, height - thickness);
+            sink.push([0, feature], middle, self.normal, height - thickness);
         }
     }
 
@@ -65,22 +60,10 @@ impl Face<'_> {
         }
     }
 
-    /// Either the two ends of the lowest line on the side, or four points of the lower rim with the lowest among them.
     fn cylinder(&self, form: Round, sink: &mut Sink<'_>) {
-        let lowest = direction(DVec3::new(self.down.x, 0.0, self.down.z));
-        let (tilt, radial) = lowest.unwrap_or((0.0, DVec3::X));
-        let radial = if tilt < UPRIGHT { DVec3::X } else { radial } * form.radius;
-        if self.down.y.abs() < SIDE {
-            for (feature, y) in [(1, -form.half_length), (2, form.half_length)] {
-                self.push(feature, radial + DVec3::Y * y, 0.0, sink);
-            }
-            return;
-        }
-        let cap = DVec3::Y * form.half_length.copysign(self.down.y);
-        let across = DVec3::new(-radial.z, 0.0, radial.x);
-        let first = if self.down.y < 0.0 { 1 } else { 2 };
-        for (k, rim) in [radial, across, -radial, -across].into_iter().enumerate() {
-            self.push(first + 2 * k as u32, cap + rim, 0.0, sink);
+        let (points, names, count) = form.lowest(self.down);
+        for (point, name) in points.into_iter().zip(names).take(count) {
+            self.push(name, point, 0.0, sink);
         }
     }
 

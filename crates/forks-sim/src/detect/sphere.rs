@@ -25,13 +25,13 @@ pub(super) fn against(
             Solid::Plane => (local.z, DVec3::Z),
             Solid::Capsule(form) => capsule(local, *form),
             Solid::Cylinder(form) => cylinder(local, *form),
-            Solid::Box(half) => cuboid(local, *half),
+            Solid::Box(half, _) => cuboid(local, *half),
             _ => return false,
         };
         (distance, pose.rotation * outward)
     };
     let middle = center - outward * (0.5 * (distance + radius));
-    sink.push(1, middle, -outward, distance - radius);
+    sink.push([0, 1], middle, -outward, distance - radius);
     true
 }
 

@@ -1,5 +1,7 @@
 //! Our tests of pairs against the geometry library's and closed forms, on random poses.
 
+mod faces;
+
 use forks_lie::{
     Pose,
     glam::{DQuat, DVec3},
@@ -64,7 +66,7 @@ pub(super) fn placed(form: &Form, pose: Pose, owner: usize) -> Placed {
 /// Points by our own test; `None` where there is none.
 pub(super) fn ours(a: &Placed, b: &Placed, prediction: f64) -> Option<Vec<Found>> {
     let mut detector = Detector::default();
-    detector.own([0, 1], [a, b], prediction).then_some(detector.found)
+    detector.own([0, 1], [a, b], prediction, TIE).then_some(detector.found)
 }
 
 /// Points by the library.
@@ -91,6 +93,9 @@ fn pair(random: &mut Random, kinds: [usize; 2]) -> [Placed; 2] {
 
 /// Lengths are below 2 m; the library normalises by reciprocals and goes through the second shape's frame and back.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
+
+/// Depths that count as equal, m.
+const TIE: f64 = 1e-12;
 
 /// Prediction, m.
 const NEAR: f64 = 0.02;
@@ -157,9 +162,9 @@ fn subtracted(a: &Placed, b: &Placed, gap: f64) -> f64 {
 
 /// The deepest corner of a hull below a plane, if it is near.
 fn lowest_corner(plane: &Placed, hull: &Placed) -> Option<Found> {
-    let Solid::Hull(points) = &hull.solid else { return None };
+    let Solid::Hull(form) = &hull.solid else { return None };
     let normal = plane.pose.rotation * DVec3::Z;
-    let corners = points.iter().map(|p| hull.pose.transform_point(*p));
+    let corners = form.points.iter().map(|p| hull.pose.transform_point(*p));
     let heights = corners.map(|p| (p, (p - plane.pose.translation).dot(normal)));
     let (p, gap) = heights.min_by(|a, b| a.1.total_cmp(&b.1))?;
     (gap <= NEAR).then_some(Found { key: [0; 6], point: p - normal * (0.5 * gap), normal, gap })
