@@ -8,6 +8,7 @@ mod broad;
 mod capsule;
 mod clip;
 mod cylinder;
+mod field;
 mod flat;
 mod library;
 mod plane;
@@ -161,6 +162,11 @@ impl Detector {
         let sink = &mut Sink { found: &mut self.found, pair, swapped, prediction, tie };
         let (first, second) = ((&one.pose, &one.solid), (&two.pose, &two.solid));
         match (first.1, second.1) {
+            (Solid::Sphere { radius }, Solid::Field) => {
+                two.shape.as_heightfield().is_some_and(|field| {
+                    field::against(one.pose.translation, *radius, &two.pose, field, sink)
+                })
+            }
             (Solid::Sphere { radius }, solid) => {
                 sphere::against(one.pose.translation, *radius, &two.pose, solid, sink)
             }

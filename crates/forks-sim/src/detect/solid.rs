@@ -23,6 +23,8 @@ pub(super) enum Solid {
     Box(DVec3, Arc<Polytope>),
     /// A hull of points.
     Hull(Arc<Hull>),
+    /// A height field: the library has its numbers.
+    Field,
     /// What only the library knows.
     Other,
 }
@@ -64,6 +66,7 @@ impl Solid {
                 let points = p.points().iter().map(|p| from_vector(*p)).collect();
                 Self::Hull(Arc::new(Hull { points, polytope: Polytope::hull(p) }))
             }
+            TypedShape::HeightField(_) => Self::Field,
             _ => Self::Other,
         }
     }
@@ -77,7 +80,8 @@ impl Solid {
             Self::Cylinder(_) => 3,
             Self::Box(..) => 4,
             Self::Hull(_) => 5,
-            Self::Other => 6,
+            Self::Field => 6,
+            Self::Other => 7,
         }
     }
 
@@ -89,7 +93,7 @@ impl Solid {
             Self::Capsule(r) => r.radius + r.half_length,
             Self::Cylinder(r) => r.radius.hypot(r.half_length),
             Self::Box(half, _) => half.length(),
-            Self::Hull(_) | Self::Other => return None,
+            Self::Hull(_) | Self::Field | Self::Other => return None,
         };
         Some((DVec3::ZERO, radius))
     }

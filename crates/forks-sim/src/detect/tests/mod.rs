@@ -1,6 +1,7 @@
 //! Our tests of pairs against the geometry library's and closed forms, on random poses.
 
 mod faces;
+mod fields;
 
 use forks_lie::{
     Pose,
