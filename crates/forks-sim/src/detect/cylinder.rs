@@ -39,13 +39,15 @@ pub(super) fn against(
     let (pose, form) = cylinder;
     let cylinder_from_two = pose.inverse() * *two.0;
     let rotation = DMat3::from_quat(cylinder_from_two.rotation);
+    let middle = -(rotation.transpose() * cylinder_from_two.translation);
     let Scratch { moved, polygon, cut } = scratch;
     moved.clear();
     moved.extend(two.1.points.iter().map(|p| rotation * *p + cylinder_from_two.translation));
-    let view = View { pose, form, polytope: two.1, rotation, points: moved };
-
+    let view = View { pose, form, polytope: two.1, rotation, middle, points: moved };
     let cap = view.cap();
-    if cap.separation > sink.prediction || view.on_cap(&cap, polygon, cut, sink) {
+    // No ball inside the cylinder is larger than these.
+    let shallow = -cap.separation <= form.radius.min(form.half_length) + sink.tie;
+    if cap.separation > sink.prediction || (shallow && view.on_cap(&cap, polygon, cut, sink)) {
         return true;
     }
     let (face, separation) = view.face();
@@ -53,7 +55,7 @@ pub(super) fn against(
         return true;
     }
     let flat = Flat { polytope: two.1, face, separation, pose: two.0, second: true };
-    view.on_face(&flat, &cylinder_from_two, polygon, sink) || view.at_side(sink)
+    view.on_face(&flat, polygon, sink) || view.at_side(sink)
 }
 
 /// A polytope as a cylinder sees it.
@@ -63,6 +65,8 @@ struct View<'a> {
     polytope: &'a Polytope,
     /// Cylinder from the polytope.
     rotation: DMat3,
+    /// The cylinder's middle in the polytope's frame.
+    middle: DVec3,
     /// The polytope's corners.
     points: &'a [DVec3],
 }
@@ -103,12 +107,11 @@ impl View<'_> {
         polygon.start(face.corners.iter().map(|i| (*i, self.points[*i as usize])));
         let normal = self.rotation * face.normal;
         self.cut_by_rim(polygon, normal, cap, cut);
-        let flat_radius = |p: DVec3| p.x.hypot(p.z);
+        let from_axis = |p: DVec3| (p.x * p.x + p.z * p.z).sqrt();
         let best = cut.iter().any(|c| {
             let h = height(c.point);
             // Away from the side, and from the other cap.
-            let room =
-                (self.form.radius - flat_radius(c.point)).min(2.0 * self.form.half_length + h);
+            let room = (self.form.radius - from_axis(c.point)).min(2.0 * self.form.half_length + h);
             h <= cap.separation + sink.tie && (h >= 0.0 || room >= -h - sink.tie)
         });
         if !best {
@@ -171,32 +174,28 @@ impl View<'_> {
 
     /// The polytope's face from whose plane the cylinder is farthest (or least deep), and by how much.
     fn face(&self) -> (usize, f64) {
-        // n · y over the cylinder is least at n · c − r |n flat| − l |n_y|; its middle is the origin.
+        // Over the cylinder n · x is least at n · c − r |n × a| − l |n · a|, with its middle c and axis a in the polytope's frame.
+        let axis = self.rotation.row(1);
         let mut best = (0, f64::NEG_INFINITY);
         for (k, f) in self.polytope.faces.iter().enumerate() {
-            let n = self.rotation * f.normal;
-            let reach = self.form.radius * n.x.hypot(n.z) + self.form.half_length * n.y.abs();
-            let plane = n.dot(self.points[f.corners[0] as usize]);
-            if -plane - reach > best.1 {
-                best = (k, -plane - reach);
+            let across = f.normal.cross(axis).length();
+            let along = f.normal.dot(axis).abs();
+            let reach = self.form.radius * across + self.form.half_length * along;
+            let separation = f.normal.dot(self.middle) - f.offset - reach;
+            if separation > best.1 {
+                best = (k, separation);
             }
         }
         best
     }
 
     /// The cylinder's side or cap on a face.
-    fn on_face(
-        &self,
-        flat: &Flat<'_>,
-        cylinder_from_two: &Pose,
-        polygon: &mut Polygon,
-        sink: &mut Sink<'_>,
-    ) -> bool {
+    fn on_face(&self, flat: &Flat<'_>, polygon: &mut Polygon, sink: &mut Sink<'_>) -> bool {
         let normal = self.polytope.faces[flat.face].normal;
         let (points, names, count) = self.form.lowest(self.rotation * -normal);
-        let two_from_cylinder = cylinder_from_two.inverse();
-        let moved = points.map(|p| two_from_cylinder.transform_point(p));
-        polygon.start(names.into_iter().zip(moved).take(count));
+        let back = self.rotation.transpose();
+        let moved = points[..count].iter().map(|p| back * *p + self.middle);
+        polygon.start(names.into_iter().zip(moved));
         flat.cut(polygon);
         let best = flat.is_best(&polygon.corners, sink.tie);
         if best {
@@ -214,12 +213,13 @@ impl View<'_> {
             let flat = along.x * along.x + along.z * along.z;
             let s = if flat > 0.0 { -(a.x * along.x + a.z * along.z) / flat } else { 0.5 };
             let p = a + along * s.clamp(0.0, 1.0);
-            let distance = p.x.hypot(p.z);
-            if distance < best.0 {
-                best = (distance, p, k);
+            let squared = p.x * p.x + p.z * p.z;
+            if squared < best.0 {
+                best = (squared, p, k);
             }
         }
-        let (distance, p, edge) = best;
+        let (squared, p, edge) = best;
+        let distance = squared.sqrt();
         let room = self.form.half_length - p.y.abs();
         let gap = distance - self.form.radius;
         let Some((_, outward)) = direction(DVec3::new(p.x, 0.0, p.z)) else { return false };

@@ -115,11 +115,12 @@ impl View<'_> {
     fn find(&self, near: &mut Near<'_, '_>) {
         let range = |axis: usize, at: f64, cells: usize| {
             let to = |x: f64| (x - self.low[axis]) / self.cell[axis];
-            let (from, until) = (to(at - self.within).floor(), to(at + self.within).floor());
-            if until < 0.0 || from > cells as f64 || from.is_nan() {
+            let (from, until) = (to(at - self.within), to(at + self.within));
+            if !(until >= 0.0 && from <= cells as f64) {
                 return 0..0;
             }
-            (from.max(0.0) as usize).min(cells - 1)..(until as usize).min(cells - 1) + 1
+            // Numbers below 0 become 0.
+            (from as usize).min(cells - 1)..(until as usize).min(cells - 1) + 1
         };
         let over_x = range(0, self.center.x, self.columns);
         let over_z = range(1, self.center.z, self.rows);
@@ -135,8 +136,11 @@ impl View<'_> {
 
     fn point(&self, i: usize, j: usize) -> DVec3 {
         let (x, z) = (self.cell[0] * j as f64, self.cell[1] * i as f64);
-        let y = self.heights[i + j * (self.rows + 1)] * self.rise;
-        DVec3::new(self.low[0] + x, y, self.low[1] + z)
+        DVec3::new(self.low[0] + x, self.height(i, j), self.low[1] + z)
+    }
+
+    fn height(&self, i: usize, j: usize) -> f64 {
+        self.heights[self.number(i, j)] * self.rise
     }
 
     fn number(&self, i: usize, j: usize) -> usize {
@@ -166,11 +170,11 @@ impl View<'_> {
     /// The triangles at the cell's corners of least and of greatest x and z.
     fn halves(&self, i: usize, j: usize) -> [Half; 2] {
         let corners = [self.point(i, j), self.point(i + 1, j + 1)];
-        let (with_x, with_z) = (self.point(i, j + 1).y, self.point(i + 1, j).y);
+        let (along_x, along_z) = (self.height(i, j + 1), self.height(i + 1, j));
         let [low, high] = corners;
         [
-            Half { part: Part::Low, corner: low, sign: 1.0, along_x: with_x, along_z: with_z },
-            Half { part: Part::High, corner: high, sign: -1.0, along_x: with_z, along_z: with_x },
+            Half { part: Part::Low, corner: low, sign: 1.0, along_x, along_z },
+            Half { part: Part::High, corner: high, sign: -1.0, along_x: along_z, along_z: along_x },
         ]
     }
 
@@ -182,30 +186,42 @@ impl View<'_> {
         let nearest = self
             .center
             .clamp(DVec3::new(low.x, f64::NEG_INFINITY, low.z), DVec3::new(high.x, top, high.z));
-        let most = self.within * self.within;
-        if nearest.distance_squared(self.center) > most {
+        if nearest.distance_squared(self.center) > self.within * self.within {
             return;
         }
         for half in &halves {
             self.face(half, self.number(i, j), near);
         }
-        // Of edges and corners, those with a face on both sides that bend down.
-        let (last_i, last_j) = (i + 1 == self.rows, j + 1 == self.columns);
-        self.edge(Part::Diagonal, [i, j + 1], [i + 1, j], near);
-        self.edge(Part::AlongX, [i, j], [i, j + 1], near);
-        self.edge(Part::AlongZ, [i, j], [i + 1, j], near);
+        let along_x = DVec3::new(self.cell[0], halves[0].along_x - low.y, 0.0);
+        let along_z = DVec3::new(0.0, halves[0].along_z - low.y, self.cell[1]);
+        let across = [Some(-along_x), Some(high - low - along_x)];
+        self.edge(Part::Diagonal, (i, j + 1), (low + along_x, along_z - along_x), across, near);
+        let before = (i > 0).then(|| self.step((i, j), (i - 1, j + 1)));
+        self.edge(Part::AlongX, (i, j), (low, along_x), [Some(along_z), before], near);
+        let before = (j > 0).then(|| self.step((i, j), (i + 1, j - 1)));
+        self.edge(Part::AlongZ, (i, j), (low, along_z), [Some(along_x), before], near);
         self.corner(i, j, near);
+        let (last_i, last_j) = (i + 1 == self.rows, j + 1 == self.columns);
         if last_i {
-            self.edge(Part::AlongX, [i + 1, j], [i + 1, j + 1], near);
+            let line = (low + along_z, high - low - along_z);
+            let across = [Some(along_x - along_z), None];
+            self.edge(Part::AlongX, (i + 1, j), line, across, near);
             self.corner(i + 1, j, near);
         }
         if last_j {
-            self.edge(Part::AlongZ, [i, j + 1], [i + 1, j + 1], near);
+            let line = (low + along_x, high - low - along_x);
+            let across = [Some(along_z - along_x), None];
+            self.edge(Part::AlongZ, (i, j + 1), line, across, near);
             self.corner(i, j + 1, near);
         }
         if last_i && last_j {
             self.corner(i + 1, j + 1, near);
         }
+    }
+
+    /// From one point to another.
+    fn step(&self, from: (usize, usize), to: (usize, usize)) -> DVec3 {
+        self.point(to.0, to.1) - self.point(from.0, from.1)
     }
 
     fn face(&self, half: &Half, number: usize, near: &mut Near<'_, '_>) {
@@ -222,38 +238,31 @@ impl View<'_> {
         }
     }
 
-    /// The corners across an edge, in the two faces at it; `None` outside the field.
-    fn across(&self, part: Part, [i, j]: [usize; 2]) -> [Option<DVec3>; 2] {
-        let at =
-            |i: usize, j: usize| (i <= self.rows && j <= self.columns).then(|| self.point(i, j));
-        // One below 0 is beyond all.
-        match part {
-            Part::AlongX => [at(i + 1, j), at(i.wrapping_sub(1), j + 1)],
-            Part::AlongZ => [at(i, j + 1), at(i + 1, j.wrapping_sub(1))],
-            // From (i, j) to (i + 1, j − 1).
-            _ => [at(i, j - 1), at(i + 1, j)],
-        }
-    }
-
-    fn edge(&self, part: Part, from: [usize; 2], to: [usize; 2], near: &mut Near<'_, '_>) {
-        let [a, b] = [from, to].map(|[i, j]| self.point(i, j));
-        let across = self.across(part, from);
-        // Edge and opposite corners make a parallelogram, seen from above: it bends down if its ends are higher.
+    /// An edge a + s `along`; `across` are the corners across it from a, in the two faces at it, none at the field's border.
+    fn edge(
+        &self,
+        part: Part,
+        from: (usize, usize),
+        (a, along): (DVec3, DVec3),
+        across: [Option<DVec3>; 2],
+        near: &mut Near<'_, '_>,
+    ) {
+        // Edge and opposite corners make a parallelogram, seen from above: faces bend down at the edge if its ends are higher.
         if let [Some(c), Some(d)] = across
-            && a.y + b.y <= c.y + d.y
+            && along.y <= c.y + d.y
         {
             return;
         }
-        let along = b - a;
-        let s = (self.center - a).dot(along) / along.length_squared();
+        let out = self.center - a;
+        let s = out.dot(along) / along.length_squared();
         if !(0.0..=1.0).contains(&s) {
             return;
         }
-        let out = self.center - (a + along * s);
+        let out = out - along * s;
         let squared = out.length_squared();
-        let beyond = |c: Option<DVec3>| c.is_none_or(|c| out.dot(c - a) <= 0.0);
+        let beyond = |c: Option<DVec3>| c.is_none_or(|c| out.dot(c) <= 0.0);
         if squared <= self.within * self.within && beyond(across[0]) && beyond(across[1]) {
-            self.push(part, self.number(from[0], from[1]), out, squared, near);
+            self.push(part, self.number(from.0, from.1), out, squared, near);
         }
     }
 

@@ -30,13 +30,8 @@ pub(super) struct Flat<'a> {
 impl Flat<'_> {
     /// Cuts a face or side of the other form, in the polytope's frame, to the outline of this face.
     pub(super) fn cut(&self, polygon: &mut Polygon) {
-        let face = &self.polytope.faces[self.face];
-        for (k, i) in face.corners.iter().enumerate() {
-            let from = self.polytope.points[*i as usize];
-            let to = self.polytope.points[face.corners[(k + 1) % face.corners.len()] as usize];
-            let out = (to - from).cross(face.normal);
-            polygon.cut(out, out.dot(from), k as u32);
-        }
+        let sides = self.polytope.faces[self.face].sides.iter();
+        sides.enumerate().for_each(|(k, (out, offset))| polygon.cut(*out, *offset, k as u32));
     }
 
     /// True if one of the corners left shows that the normal is a direction of least translation.

@@ -26,6 +26,8 @@ pub(super) struct Face {
     pub(super) offset: f64,
     /// Corners, counter-clockwise from outside.
     pub(super) corners: Vec<u32>,
+    /// Planes (n, offset) through the sides that begin at the corners, across the face; n points away from it.
+    pub(super) sides: Vec<(DVec3, f64)>,
 }
 
 /// An edge between two faces.
@@ -89,7 +91,13 @@ impl Polytope {
         }
         let faces = loops.into_iter().zip(normals).map(|(corners, normal)| {
             let offset = points.iter().map(|p| normal.dot(*p)).fold(f64::NEG_INFINITY, f64::max);
-            Face { normal, offset, corners }
+            let at = |k: usize| points[corners[k % corners.len()] as usize];
+            let side = |k: usize| {
+                let out = (at(k + 1) - at(k)).cross(normal);
+                (out, out.dot(at(k)))
+            };
+            let sides = (0..corners.len()).map(side).collect();
+            Face { normal, offset, sides, corners }
         });
         Some(Self { faces: faces.collect(), points, edges })
     }
