@@ -36,13 +36,7 @@ impl World {
             owner_from_placed,
             material: shape.material,
         });
-        self.placed.push(Placed {
-            shape: prepared.shape,
-            pose: owner_from_placed,
-            reach,
-            speed: 0.0,
-            owner: number,
-        });
+        self.placed.push(Placed::new(prepared.shape, owner_from_placed, reach, number));
         Ok(ShapeHandle(self.colliders.len() - 1))
     }
 

@@ -1,0 +1,248 @@
+//! Cylinders against boxes and hulls of few faces.
+//!
+//! As for flat faces ([`super::flat`]): a point of one form that lies d deep in the other, at least d away from the rest of its
+//! surface, and farthest along the normal there, shows the direction of least translation; where the forms are apart, their
+//! distance. The point may be a corner on a cap, a corner or a point of an edge at the side, or one of the cylinder's on a face.
+//! What none of these decides is the library's.
+
+use forks_lie::{
+    Pose,
+    glam::{DMat3, DVec3},
+};
+
+use super::{
+    Sink,
+    clip::{Corner, Polygon},
+    flat::Flat,
+    polytope::Polytope,
+    solid::Round,
+    sphere::direction,
+};
+
+/// Memory of one pair.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    /// The polytope's corners in the cylinder's frame.
+    moved: Vec<DVec3>,
+    pub(super) polygon: Polygon,
+    /// Where a face's outline and the rim meet.
+    cut: Vec<Corner>,
+}
+
+/// Points between a cylinder and a polytope; false where the library has to look.
+pub(super) fn against(
+    cylinder: (&Pose, Round),
+    two: (&Pose, &Polytope),
+    scratch: &mut Scratch,
+    sink: &mut Sink<'_>,
+) -> bool {
+    let (pose, form) = cylinder;
+    let cylinder_from_two = pose.inverse() * *two.0;
+    let rotation = DMat3::from_quat(cylinder_from_two.rotation);
+    let middle = -(rotation.transpose() * cylinder_from_two.translation);
+    let Scratch { moved, polygon, cut } = scratch;
+    moved.clear();
+    moved.extend(two.1.points.iter().map(|p| rotation * *p + cylinder_from_two.translation));
+    let view = View { pose, form, polytope: two.1, rotation, middle, points: moved };
+    let cap = view.cap();
+    // No ball inside the cylinder is larger than these.
+    let shallow = -cap.separation <= form.radius.min(form.half_length) + sink.tie;
+    if cap.separation > sink.prediction || (shallow && view.on_cap(&cap, polygon, cut, sink)) {
+        return true;
+    }
+    let (face, separation) = view.face();
+    if separation > sink.prediction {
+        return true;
+    }
+    let flat = Flat { polytope: two.1, face, separation, pose: two.0, second: true };
+    view.on_face(&flat, polygon, sink) || view.at_side(sink)
+}
+
+/// A polytope as a cylinder sees it.
+struct View<'a> {
+    pose: &'a Pose,
+    form: Round,
+    polytope: &'a Polytope,
+    /// Cylinder from the polytope.
+    rotation: DMat3,
+    /// The cylinder's middle in the polytope's frame.
+    middle: DVec3,
+    /// The polytope's corners.
+    points: &'a [DVec3],
+}
+
+/// The cap from whose plane the polytope is farther.
+struct Cap {
+    /// 1 for the cap at the end of the axis, −1 for that at its start.
+    side: f64,
+    separation: f64,
+}
+
+impl View<'_> {
+    fn cap(&self) -> Cap {
+        let heights = self.points.iter().map(|p| p.y);
+        let (low, high) =
+            heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), y| (a.min(y), b.max(y)));
+        let (above, below) = (low - self.form.half_length, -high - self.form.half_length);
+        if above >= below {
+            Cap { side: 1.0, separation: above }
+        } else {
+            Cap { side: -1.0, separation: below }
+        }
+    }
+
+    /// The polytope's face on a cap: corners inside the rim; where the rim cuts it, also the points there and of the rim.
+    fn on_cap(
+        &self,
+        cap: &Cap,
+        polygon: &mut Polygon,
+        cut: &mut Vec<Corner>,
+        sink: &mut Sink<'_>,
+    ) -> bool {
+        let up = DVec3::Y * cap.side;
+        let height = |p: DVec3| p.y * cap.side - self.form.half_length;
+        // Along the polytope's axes.
+        let number = self.polytope.facing(self.rotation.transpose() * -up);
+        let face = &self.polytope.faces[number];
+        polygon.start(face.corners.iter().map(|i| (*i, self.points[*i as usize])));
+        let normal = self.rotation * face.normal;
+        self.cut_by_rim(polygon, normal, cap, cut);
+        let from_axis = |p: DVec3| (p.x * p.x + p.z * p.z).sqrt();
+        let best = cut.iter().any(|c| {
+            let h = height(c.point);
+            // Away from the side, and from the other cap.
+            let room = (self.form.radius - from_axis(c.point)).min(2.0 * self.form.half_length + h);
+            h <= cap.separation + sink.tie && (h >= 0.0 || room >= -h - sink.tie)
+        });
+        if !best {
+            return false;
+        }
+        let outward = self.pose.rotation * up;
+        for c in cut.iter() {
+            let h = height(c.point);
+            if h <= sink.prediction {
+                let middle = self.pose.transform_point(c.point - up * (0.5 * h));
+                sink.push([CAPS + u32::from(cap.side > 0.0), c.name], middle, outward, h);
+            }
+        }
+        true
+    }
+
+    fn cut_by_rim(&self, polygon: &Polygon, normal: DVec3, cap: &Cap, out: &mut Vec<Corner>) {
+        let radius = self.form.radius;
+        let corners = &polygon.corners;
+        let inside = |p: DVec3| p.x * p.x + p.z * p.z <= radius * radius;
+        out.clear();
+        out.extend(corners.iter().filter(|c| inside(c.point)));
+        if out.len() == corners.len() {
+            return;
+        }
+        let names = |k: usize, second: bool| Corner {
+            name: CROSSINGS + 2 * k as u32 + u32::from(second),
+            ..corners[k]
+        };
+        for (k, c) in corners.iter().enumerate() {
+            let to = corners[(k + 1) % corners.len()].point;
+            for (second, s) in crossings(c.point, to - c.point, radius).into_iter().enumerate() {
+                if (0.0..=1.0).contains(&s) {
+                    out.push(Corner {
+                        point: c.point + (to - c.point) * s,
+                        ..names(k, second == 1)
+                    });
+                }
+            }
+        }
+        // Points of the rim below the face, in its plane.
+        if normal.y == 0.0 {
+            return;
+        }
+        for (k, d) in [DVec3::X, DVec3::Z, DVec3::NEG_X, DVec3::NEG_Z].into_iter().enumerate() {
+            let at = d * radius;
+            let rise = normal.dot(corners[0].point - at) / normal.y;
+            let point = at + DVec3::Y * rise;
+            let is_left = |(k, c): (usize, &Corner)| {
+                let to = corners[(k + 1) % corners.len()].point;
+                // The face looks at the cap: from the cap's side its corners run clockwise.
+                let turn = (to - c.point).cross(point - c.point).y * cap.side;
+                turn <= 0.0
+            };
+            if corners.iter().enumerate().all(is_left) {
+                out.push(Corner { point, name: RIM + k as u32, side: 0 });
+            }
+        }
+    }
+
+    /// The polytope's face from whose plane the cylinder is farthest (or least deep), and by how much.
+    fn face(&self) -> (usize, f64) {
+        // Over the cylinder n · x is least at n · c − r |n × a| − l |n · a|, with its middle c and axis a in the polytope's frame.
+        let axis = self.rotation.row(1);
+        let mut best = (0, f64::NEG_INFINITY);
+        for (k, f) in self.polytope.faces.iter().enumerate() {
+            let across = f.normal.cross(axis).length();
+            let along = f.normal.dot(axis).abs();
+            let reach = self.form.radius * across + self.form.half_length * along;
+            let separation = f.normal.dot(self.middle) - f.offset - reach;
+            if separation > best.1 {
+                best = (k, separation);
+            }
+        }
+        best
+    }
+
+    /// The cylinder's side or cap on a face.
+    fn on_face(&self, flat: &Flat<'_>, polygon: &mut Polygon, sink: &mut Sink<'_>) -> bool {
+        let normal = self.polytope.faces[flat.face].normal;
+        let (points, names, count) = self.form.lowest(self.rotation * -normal);
+        let back = self.rotation.transpose();
+        let moved = points[..count].iter().map(|p| back * *p + self.middle);
+        polygon.start(names.into_iter().zip(moved));
+        flat.cut(polygon);
+        let best = flat.is_best(&polygon.corners, sink.tie);
+        if best {
+            flat.push(&polygon.corners, sink);
+        }
+        best
+    }
+
+    /// The polytope's edge or corner at the side: the point of its surface nearest to the axis.
+    fn at_side(&self, sink: &mut Sink<'_>) -> bool {
+        let mut best = (f64::INFINITY, DVec3::ZERO, 0);
+        for (k, e) in self.polytope.edges.iter().enumerate() {
+            let [a, b] = e.ends.map(|i| self.points[i as usize]);
+            let along = b - a;
+            let flat = along.x * along.x + along.z * along.z;
+            let s = if flat > 0.0 { -(a.x * along.x + a.z * along.z) / flat } else { 0.5 };
+            let p = a + along * s.clamp(0.0, 1.0);
+            let squared = p.x * p.x + p.z * p.z;
+            if squared < best.0 {
+                best = (squared, p, k);
+            }
+        }
+        let (squared, p, edge) = best;
+        let distance = squared.sqrt();
+        let room = self.form.half_length - p.y.abs();
+        let gap = distance - self.form.radius;
+        let Some((_, outward)) = direction(DVec3::new(p.x, 0.0, p.z)) else { return false };
+        // Nothing of the polytope is nearer along the normal, and the caps are not nearer to the point than the side.
+        let nearest = self.points.iter().map(|q| outward.dot(*q)).fold(f64::INFINITY, f64::min);
+        if nearest < distance - sink.tie || room < (-gap).max(0.0) {
+            return false;
+        }
+        let middle = self.pose.transform_point(p - outward * (0.5 * gap));
+        sink.push([SIDE, edge as u32 + 1], middle, self.pose.rotation * outward, gap);
+        true
+    }
+}
+
+/// Parts of a segment p + s u, 0 ≤ s ≤ 1, at which it is a distance r from the y axis; NaN where it is not.
+fn crossings(p: DVec3, u: DVec3, r: f64) -> [f64; 2] {
+    let (a, b, c) = (u.x * u.x + u.z * u.z, p.x * u.x + p.z * u.z, p.x * p.x + p.z * p.z - r * r);
+    let root = (b * b - a * c).sqrt();
+    [(-b - root) / a, (-b + root) / a]
+}
+
+/// Names of caps, of where sides of a face meet the rim, of the rim's points, and of the cylinder's side.
+const CAPS: u32 = 1 << 8;
+const CROSSINGS: u32 = 1 << 9;
+const RIM: u32 = 1 << 10;
+const SIDE: u32 = 1 << 11;

@@ -1,0 +1,197 @@
+//! Which shapes are near each other, and where.
+//!
+//! Every step starts from the poses alone: nothing is carried over but impulses, so that a restored snapshot finds
+//! the same contacts bit by bit. Pairs come from bounding spheres ([`broad`]); pairs of plain forms have tests of their own, one
+//! file per family, that are exact and take no memory; the geometry library does the rest ([`library`]).
+
+mod broad;
+mod capsule;
+mod clip;
+mod cylinder;
+mod field;
+mod flat;
+mod library;
+mod plane;
+mod polytope;
+mod polytopes;
+mod solid;
+mod sphere;
+#[cfg(test)]
+mod tests;
+
+use forks_lie::{Pose, glam::DVec3};
+use parry3d_f64::shape::SharedShape;
+
+use self::{broad::Broad, library::Library, solid::Solid};
+use crate::{convert::from_vector, manifold::reduce};
+
+/// A shape where it is, and how fast any of its points moves at most.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed {
+    shape: SharedShape,
+    solid: Solid,
+    /// Middle of the bounding sphere, in the shape's frame.
+    center: DVec3,
+    /// Radius of the bounding sphere; infinite for planes.
+    radius: f64,
+    /// World from the library's shape.
+    pub(crate) pose: Pose,
+    /// Largest distance of a point from the origin of its owner's twist, m.
+    pub(crate) reach: f64,
+    /// m/s.
+    pub(crate) speed: f64,
+    /// Shapes of the same owner do not touch.
+    owner: usize,
+}
+
+impl Placed {
+    /// A shape that does not move yet.
+    pub(crate) fn new(shape: SharedShape, pose: Pose, reach: f64, owner: usize) -> Self {
+        let solid = Solid::new(&shape);
+        let bounds = shape.compute_local_bounding_sphere();
+        let (center, radius) =
+            solid.bounds().unwrap_or((from_vector(bounds.center), bounds.radius));
+        Self { shape, solid, center, radius, pose, reach, speed: 0.0, owner }
+    }
+
+    /// Middle of the bounding sphere, world.
+    fn middle(&self) -> DVec3 {
+        if self.center == DVec3::ZERO {
+            self.pose.translation
+        } else {
+            self.pose.transform_point(self.center)
+        }
+    }
+}
+
+/// Names a contact from one step to the next: shapes, their parts, their features.
+pub(crate) type Key = [u32; 6];
+
+/// A point where two shapes are close.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) key: Key,
+    /// Middle between the surfaces, world.
+    pub(crate) point: DVec3,
+    /// From the first shape to the second, world, unit length.
+    pub(crate) normal: DVec3,
+    /// m, negative where they penetrate.
+    pub(crate) gap: f64,
+}
+
+impl Found {
+    /// Numbers of the two shapes, the smaller first.
+    pub(crate) fn shapes(&self) -> [usize; 2] {
+        [self.key[0] as usize, self.key[1] as usize]
+    }
+}
+
+/// Finds contacts; keeps memory between calls, but no results.
+#[derive(Clone, Default)]
+pub(crate) struct Detector {
+    broad: Broad,
+    library: Library,
+    cylinder: cylinder::Scratch,
+    polytopes: polytopes::Scratch,
+    pub(crate) found: Vec<Found>,
+    /// For the choice of points.
+    keep: Vec<bool>,
+}
+
+impl std::fmt::Debug for Detector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Detector").field("found", &self.found).finish_non_exhaustive()
+    }
+}
+
+/// Takes the points of one pair.
+struct Sink<'a> {
+    found: &'a mut Vec<Found>,
+    pair: [u32; 2],
+    /// A test speaks of the pair's second shape as its first.
+    swapped: bool,
+    /// Points farther apart are none, m.
+    prediction: f64,
+    /// Depths that differ by less are equal, m.
+    tie: f64,
+}
+
+impl Sink<'_> {
+    /// A point in the middle between the surfaces; the normal, of unit length, points from the test's first shape to its
+    /// second. The names of a part and of a feature tell it from other points of the pair.
+    fn push(&mut self, [part, feature]: [u32; 2], point: DVec3, normal: DVec3, gap: f64) {
+        if !(gap <= self.prediction && point.is_finite()) {
+            return;
+        }
+        let normal = if self.swapped { -normal } else { normal };
+        let key = [self.pair[0], self.pair[1], part, 0, feature, 0];
+        self.found.push(Found { key, point, normal, gap });
+    }
+}
+
+impl Detector {
+    /// All points of shapes that may touch within a step of h, `margin` of safety included, in a fixed order.
+    // Apart from its caller, so that profilers show it.
+    #[inline(never)]
+    pub(crate) fn detect(
+        &mut self,
+        placed: &[Placed],
+        excluded: &[[usize; 2]],
+        margin: f64,
+        h: f64,
+    ) {
+        self.broad.find(placed, excluded, margin, h);
+        self.found.clear();
+        for k in 0..self.broad.pairs.len() {
+            let pair = self.broad.pairs[k];
+            let [a, b] = pair.map(|i| &placed[i as usize]);
+            let before = self.found.len();
+            let prediction = margin + h * (a.speed + b.speed);
+            let tie = NEAR_TIE * margin;
+            if !self.own(pair, [a, b], prediction, tie + ROUNDING * a.radius.min(b.radius)) {
+                self.library.narrow(&mut self.found, pair, [a, b], prediction);
+            }
+            reduce(&mut self.found, before, tie, &mut self.keep);
+        }
+    }
+
+    /// Points of one pair that are closer than `prediction`, by a test of our own; false if there is none that decides.
+    fn own(&mut self, pair: [u32; 2], [a, b]: [&Placed; 2], prediction: f64, tie: f64) -> bool {
+        let swapped = a.solid.rank() > b.solid.rank();
+        let (one, two) = if swapped { (b, a) } else { (a, b) };
+        let sink = &mut Sink { found: &mut self.found, pair, swapped, prediction, tie };
+        let (first, second) = ((&one.pose, &one.solid), (&two.pose, &two.solid));
+        match (first.1, second.1) {
+            (Solid::Sphere { radius }, Solid::Field) => {
+                two.shape.as_heightfield().is_some_and(|field| {
+                    field::against(one.pose.translation, *radius, &two.pose, field, sink)
+                })
+            }
+            (Solid::Sphere { radius }, solid) => {
+                sphere::against(one.pose.translation, *radius, &two.pose, solid, sink)
+            }
+            (Solid::Plane, _) => plane::against(&one.pose, two, sink),
+            (Solid::Capsule(a), Solid::Capsule(b)) => {
+                capsule::against((first.0, *a), (second.0, *b), sink)
+            }
+            (Solid::Cylinder(form), solid) => solid.polytope().is_some_and(|p| {
+                cylinder::against((first.0, *form), (second.0, p), &mut self.cylinder, sink)
+            }),
+            (a, b) => a.polytope().zip(b.polytope()).is_some_and(|(p, q)| {
+                polytopes::against((first.0, p), (second.0, q), &mut self.polytopes, sink)
+            }),
+        }
+    }
+}
+
+/// Part of the margin below which gaps count as equally deep.
+const NEAR_TIE: f64 = 1e-2;
+/// The same for what roundings do, of the smaller shape's radius.
+const ROUNDING: f64 = 1e-12;
+
+/// Largest distance of a shape's points from a point of its own frame.
+pub(crate) fn reach(shape: &SharedShape, from: DVec3) -> f64 {
+    let bounds = shape.compute_local_aabb();
+    let [low, high] = [bounds.mins, bounds.maxs].map(from_vector);
+    (low - from).abs().max((high - from).abs()).length()
+}
