@@ -226,7 +226,7 @@ fn reduced(m: &SceneMechanism, problem: &Problem) -> Result<ReducedModel, SceneE
     }
     let loads = Loads::gravity();
     let e = m.equilibrium(problem)?;
-    Ok(problem.reduce_at(&e, &loads).map_err(|e| m.reduce_error(e))?.model)
+    Ok(problem.reduce_at(e, &loads).map_err(|e| m.reduce_error(e))?.model)
 }
 
 fn settings(spec: &WorldSpec) -> Result<WorldSettings, SceneError> {
