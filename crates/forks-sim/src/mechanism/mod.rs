@@ -291,6 +291,15 @@ impl Instance {
         out
     }
 
+    /// What moves here, in another state.
+    pub(crate) fn motion_at(&self, state: &Kept) -> Result<Box<dyn Motion>, ModelError> {
+        let mut motion = self.motion.boxed();
+        motion.set(&state.coordinates, &state.velocity)?;
+        motion.set_memory(&state.memory)?;
+        motion.set_servo_targets(&state.servo_targets)?;
+        Ok(motion)
+    }
+
     /// Remembers the state.
     pub(crate) fn keep(&mut self) {
         self.kept.take(&*self.motion);
