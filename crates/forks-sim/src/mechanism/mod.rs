@@ -19,7 +19,7 @@ pub(crate) use single::Single;
 
 use forks_contact::BodyId;
 use forks_lie::{Mat6, Matrix, Pose, Twist, Wrench, axpy, glam::DVec3};
-use forks_rom::{EffectorLoad, LoadFrame, ModelError, StepStatus};
+use forks_rom::{EffectorLoad, LoadFrame, ModelError, ServoTerms, StepStatus};
 
 use crate::{SimError, error::check_finite};
 
@@ -89,8 +89,11 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
     /// Kinetic energy, J.
     fn kinetic_energy(&self) -> f64;
 
-    /// Energy of the springs over the linearisation pose, the static loads' potential included, J.
+    /// Energy of the springs about their present targets, over the linearisation pose, the static loads' potential included, J.
     fn elastic_energy(&self) -> f64;
+
+    /// How that depends on the targets, for models that do not say themselves.
+    fn set_servo_terms(&mut self, _terms: &ServoTerms) {}
 
     /// Energy in the world's gravity, as far as it is not part of the elastic one, J.
     fn gravitational_energy(&self, _gravity: DVec3) -> f64 {
