@@ -1,7 +1,7 @@
 """Time of a MuJoCo step of a scene with contacts: `python mujoco_scene.py TASK.json`, prints JSON.
 
 The task holds an MJCF file with a keyframe `start`, rows of controls with the number of steps that each lasts, the number of rows
-before anything is timed, velocities of bodies at the start, and names of bodies or sites whose positions at the end are wanted.
+before anything is timed, and whose positions at the end are wanted: pairs of `body` or `site` and a name.
 A row is one call of `mj_step`, so that Python's part hardly counts.
 
 Integrator `discrete`, contacts and gravity on, everything else as the file says or MuJoCo's default, except that the fastest of the
@@ -32,22 +32,12 @@ class Simulation:
             option.disableflags |= disable.mjDSBL_ISLAND
         self.data = mujoco.MjData(self.model)
         mujoco.mj_resetDataKeyframe(self.model, self.data, self.model.key("start").id)
-        for name, linear, angular in task["velocities"]:
-            self.set_velocity(name, linear, angular)
         mujoco.mj_forward(self.model, self.data)
         self.controls = np.array(task["controls"]).reshape(len(task["controls"]), self.model.nu)
         self.play(0, task["before"])
         self.kind = mujoco.mjtState.mjSTATE_INTEGRATION
         self.start = np.empty(mujoco.mj_stateSize(self.model, self.kind))
         mujoco.mj_getState(self.model, self.data, self.start, self.kind)
-
-    def set_velocity(self, name, linear, angular):
-        joint = self.model.body(name).jntadr[0]
-        q, v = self.model.jnt_qposadr[joint], self.model.jnt_dofadr[joint]
-        rotation = np.zeros(9)
-        mujoco.mju_quat2Mat(rotation, self.data.qpos[q + 3 : q + 7])
-        self.data.qvel[v : v + 3] = linear
-        self.data.qvel[v + 3 : v + 6] = rotation.reshape(3, 3).T @ np.array(angular)
 
     def play(self, begin, end):
         for row in self.controls[begin:end]:
@@ -80,12 +70,9 @@ class Simulation:
             counts.append(self.data.ncon)
         return float(np.mean(counts))
 
-    def position(self, name):
-        for kind, places in ((mujoco.mjtObj.mjOBJ_BODY, self.data.xpos), (mujoco.mjtObj.mjOBJ_SITE, self.data.site_xpos)):
-            number = mujoco.mj_name2id(self.model, kind, name)
-            if number >= 0:
-                return places[number].tolist()
-        raise KeyError(f"no body or site is called {name}")
+    def position(self, kind, name):
+        found = {"body": self.data.body, "site": self.data.site}[kind](name)
+        return found.xpos.tolist()
 
     def finite(self):
         bad = mujoco.mjtWarning
@@ -114,7 +101,7 @@ def measure(task):
     return {
         "timing": timing,
         "contacts": contacts,
-        "positions": [simulation.position(name) for name in task["watched"]],
+        "positions": [simulation.position(kind, name) for kind, name in task["watched"]],
         "settings": f"MuJoCo {mujoco.__version__}, integrator discrete, elliptic cones, contacts on, {choice}, "
         f"controls every {task['period']} steps, mj_step(nstep); poses of all bodies are part of it",
     }

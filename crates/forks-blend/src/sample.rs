@@ -1,7 +1,7 @@
 //! A linearisation point: the reduced model about a loaded equilibrium, with its potential.
 
 use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, potential_energy};
-use forks_mechanism::{JointId, dense::Matrix, lie::Pose, loops};
+use forks_mechanism::{dense::Matrix, lie::Pose};
 use forks_reduce::Problem;
 use forks_rom::{ModelData, SampleData, ServoTerms};
 
@@ -37,7 +37,7 @@ impl Sample {
             return Err(BlendError::NotFinite { quantity: "the potential energy of a sample" });
         }
         let data = reduction.model.data().clone();
-        let servos = servo_terms(problem, at, &data);
+        let servos = problem.servo_terms(&at.q, &data);
         Ok(Self { data, potential, servos, curvature: Matrix::zeros(0, 0) })
     }
 
@@ -89,38 +89,6 @@ impl Sample {
     /// Number of independent motions of the effectors here.
     pub fn rank(&self) -> usize {
         self.data.basis.columns()
-    }
-}
-
-/// Derivatives of Σ ½ k_j (ℓ_j(θ) − rest_j − s_j)² + … by the targets s at fixed poses of the effectors. The other
-/// coordinates follow a minimum, so that the first is the explicit one, p_j = −k_j (ℓ_j − rest_j), and
-/// E_jk = ∂p_j/∂s_k = k_j (δ_jk − a_jᵀ ∂θ/∂s_k).
-fn servo_terms(problem: &Problem, at: &Equilibrium, data: &ModelData) -> ServoTerms {
-    let m = problem.mechanism();
-    let springs: Vec<_> = problem
-        .prepared
-        .servo_springs
-        .iter()
-        .map(|(_, spring)| &m.combination_springs()[spring.index()])
-        .collect();
-    let stretch = |s: &forks_mechanism::CombinationSpring| {
-        loops::combination_value(m, &s.combination, &at.q) - s.rest
-    };
-    let forest = m.forest();
-    let mut place = vec![0; m.joints().len()];
-    let order = forest.edges().iter().map(|e| e.joint).chain(forest.closures().iter().copied());
-    order.enumerate().for_each(|(k, id): (usize, JointId)| place[id.index()] = k);
-    let follows = |s: &forks_mechanism::CombinationSpring, k: usize| -> f64 {
-        let terms = s.combination.terms.iter();
-        terms.map(|(c, a)| a * data.joints[place[c.joint.index()]].servo_map[(c.index, k)]).sum()
-    };
-    let n = springs.len();
-    ServoTerms {
-        force: springs.iter().map(|s| -s.stiffness * stretch(s)).collect(),
-        stiffness: Matrix::from_fn(n, n, |j, k| {
-            springs[j].stiffness * (f64::from(j == k) - follows(springs[j], k))
-        })
-        .symmetric_part(),
     }
 }
 

@@ -21,7 +21,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Build a blend of reduced models that keeps to tolerances for forces in a cone
     Blend(BlendArgs),
-    /// Show links, joints, loops and mobility of a model, and what of the file is not represented exactly
+    /// Show links, joints, loops and mobility of a model, or what a scene is made of, and what of the file is not
+    /// represented exactly
     Inspect(InspectArgs),
     /// Reduce a model to its end effectors: rank, compliance, mass, frequencies, maps to every link
     Reduce(ReduceArgs),
@@ -168,6 +169,8 @@ pub(crate) enum FrameChoice {
 
 /// Arguments of `forks inspect`.
 #[derive(Debug, Args)]
+#[command(mut_arg("path", |a| a.value_name("MODEL|SCENE.toml")
+    .help("The model, an MJCF or URDF file; or a scene, a TOML file")))]
 pub(crate) struct InspectArgs {
     #[command(flatten)]
     pub(crate) model: ModelOptions,

@@ -1,4 +1,4 @@
-//! `forks inspect`: what a model is made of, and how it can move.
+//! `forks inspect`: what a model is made of, and how it can move; scenes have their own.
 
 use std::process::ExitCode;
 
@@ -14,11 +14,14 @@ use crate::{
     error::CliError,
     inspect_springs::{SpringEntry, spring_entries},
     model::{Model, joint_name},
-    output,
+    output, scene,
 };
 
 /// Runs the command.
 pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode, CliError> {
+    if scene::is_scene(&args.model.path) {
+        return scene::inspect(&args.model.path, args.model.json);
+    }
     let model = Model::load(&args.model)?;
     output::print(&Report::new(&model), args.model.json, Report::text)
 }

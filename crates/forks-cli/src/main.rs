@@ -45,10 +45,17 @@ fn arguments() -> Cli {
     let mut command = Cli::command();
     let matches = command.get_matches_mut();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.format(&mut command).exit());
-    if let (Command::Simulate(a), Some(of)) = (&cli.command, matches.subcommand_matches("simulate"))
-        && let Some(simulate) = command.find_subcommand_mut("simulate")
+    if let Some((name, of)) = matches.subcommand()
+        && let Some(command) = command.find_subcommand_mut(name)
     {
-        simulate_args::check(a, of, simulate).unwrap_or_else(|e| e.exit());
+        let checked = match &cli.command {
+            Command::Simulate(a) => simulate_args::check(a, of, command),
+            Command::Inspect(a) if scene::is_scene(&a.model.path) => {
+                simulate_args::only(&["path", "json"], of, command)
+            }
+            _ => Ok(()),
+        };
+        checked.unwrap_or_else(|e| e.exit());
     }
     cli
 }

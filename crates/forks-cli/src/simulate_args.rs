@@ -95,6 +95,30 @@ const FOR_SCENES: &[&str] = &["path", "time", "step", "json", "output", "full", 
 /// What nothing but scenes knows.
 const SCENES_ALONE: &[&str] = &["full", "mjcf"];
 
+/// Arguments on the command line.
+fn given(matches: &ArgMatches, command: &Command) -> Vec<String> {
+    let given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
+    let options = command.get_arguments().map(|a| a.get_id().as_str().to_owned());
+    options.filter(|id| id != "help" && given(id)).collect()
+}
+
+/// Refuses what scenes do not know.
+pub(crate) fn only(
+    known: &[&str],
+    matches: &ArgMatches,
+    command: &mut Command,
+) -> Result<(), Error> {
+    match given(matches, command).iter().find(|id| !known.contains(&id.as_str())) {
+        None => Ok(()),
+        Some(id) => {
+            let option = id.replace('_', "-");
+            let problem =
+                format!("--{option} cannot be used with a scene, whose file says what happens\n");
+            Err(command.error(ErrorKind::ArgumentConflict, problem))
+        }
+    }
+}
+
 /// Arguments that do not go together with what the file is.
 pub(crate) fn check(
     args: &SimulateArgs,
@@ -102,21 +126,12 @@ pub(crate) fn check(
     command: &mut Command,
 ) -> Result<(), Error> {
     let is_scene = args.path.as_deref().is_some_and(scene::is_scene);
-    let given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
-    let options = command.get_arguments().map(|a| a.get_id().as_str().to_owned());
-    let options: Vec<String> = options.filter(|id| id != "help" && given(id)).collect();
-    let listed = |list: &[&str], id: &String| list.contains(&id.as_str());
-    let wrong = options.iter().find(|id| match is_scene {
-        true => !listed(FOR_SCENES, id),
-        false => listed(SCENES_ALONE, id),
-    });
-    if let Some(id) = wrong {
-        let option = id.replace('_', "-");
-        let problem = if is_scene {
-            format!("--{option} cannot be used with a scene, whose file says what happens\n")
-        } else {
-            format!("--{option} is for scenes alone\n")
-        };
+    if is_scene {
+        only(FOR_SCENES, matches, command)?;
+    }
+    let given = given(matches, command);
+    if let Some(id) = given.iter().find(|id| !is_scene && SCENES_ALONE.contains(&id.as_str())) {
+        let problem = format!("--{} is for scenes alone\n", id.replace('_', "-"));
         return Err(command.error(ErrorKind::ArgumentConflict, problem));
     }
     if !is_scene && (args.time.is_none() || args.step.is_none()) {

@@ -53,7 +53,10 @@ pub use note::{Effect, Note};
 pub use schema::{FEATURES, Feature, Treatment, feature_matrix};
 pub use side::{SideFile, SideSource};
 pub use urdf::{URDF_FEATURES, urdf_feature_matrix};
-pub use write::{WriteError, WriteOptions, save_mjcf, write_mjcf, write_mjcf_with};
+pub use write::{
+    MjcfScene, ShapeForm, ShapeOfForm, WriteError, WriteOptions, save_mjcf, write_mjcf,
+    write_mjcf_scene, write_mjcf_with,
+};
 
 /// How to read a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -29,6 +29,7 @@ mod problem;
 mod reduce;
 mod refine;
 mod response;
+mod servo_terms;
 mod shapes;
 mod small;
 mod sweep;

@@ -25,7 +25,8 @@ impl World {
     /// Sets the world back to a snapshot of itself or of a world with the same bodies and mechanisms.
     ///
     /// # Errors
-    /// Numbers of bodies, mechanisms or their coordinates that differ; the world is then unchanged.
+    /// Numbers of bodies, mechanisms or their coordinates that differ, a state in which a mechanism of this world cannot be;
+    /// the world is then unchanged.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), SimError> {
         let same = |kind, found, expected| {
             if found == expected {
@@ -39,14 +40,18 @@ impl World {
         for (s, m) in snapshot.mechanisms.iter().zip(&self.mechanisms) {
             let motion = &m.motion;
             same("coordinates", s.coordinates.len(), motion.coordinates().len())?;
+            same("velocities", s.velocity.len(), motion.velocity().len())?;
             same("numbers of a state", s.memory.len(), motion.memory().len())?;
             same("servo targets", s.servo_targets.len(), motion.servo_targets().len())?;
         }
-        for (s, m) in snapshot.mechanisms.iter().zip(&mut self.mechanisms) {
-            let invalid = |source| SimError::Model { mechanism: m.name.clone(), source };
-            m.motion.set(&s.coordinates, &s.velocity).map_err(invalid)?;
-            m.motion.set_memory(&s.memory).map_err(invalid)?;
-            m.motion.set_servo_targets(&s.servo_targets).map_err(invalid)?;
+        // A solver may refuse a state: all of them are asked before any is replaced.
+        let mut restored = Vec::with_capacity(self.mechanisms.len());
+        for (s, m) in snapshot.mechanisms.iter().zip(&self.mechanisms) {
+            let refused = |source| SimError::Model { mechanism: m.name.clone(), source };
+            restored.push(m.motion_at(s).map_err(refused)?);
+        }
+        for (motion, m) in restored.into_iter().zip(&mut self.mechanisms) {
+            m.motion = motion;
             m.update_effectors();
         }
         self.steps = snapshot.steps;

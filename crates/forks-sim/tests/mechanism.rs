@@ -4,14 +4,18 @@ mod support;
 
 use std::sync::Arc;
 
-use forks_mechanism::parametric::{HelixJoints, helix};
+use forks_dynamics::Loads;
+use forks_mechanism::{
+    Joint, JointKind, Link, LinkId, MechanismBuilder,
+    parametric::{HelixJoints, helix},
+};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_sim::{
     Geometry, Material, MechanismHandle, Owner, RigidBody, Shape, World, WorldSettings,
     WorldStatus,
     lie::{
-        Pose, Twist, Wrench,
-        glam::{DQuat, DVec3},
+        Pose, SpatialInertia, Twist, Wrench,
+        glam::{DMat3, DQuat, DVec3},
     },
     rom::{EffectorLoad, LoadFrame, ReducedModel, StaticStatus},
 };
@@ -168,4 +172,44 @@ fn what_is_missing_is_named() {
     let body = RigidBody::at_rest("b", ball_inertia(-1.0, 1.0), Pose::IDENTITY);
     let error = world.add_body(&body).unwrap_err().to_string();
     assert!(error.contains("\"b\"") && error.contains("-1"), "{error}");
+}
+
+#[test]
+fn a_servo_target_that_jumps_does_its_spring_s_work() {
+    // A rod that gravity pulls aside, on a servo: ½ k (ℓ − s)² with k ℓ the torque of its weight.
+    let (k, mass, arm, target) = (20.0, 0.5, 0.3, 0.1);
+    let mut b = MechanismBuilder::new("rod");
+    b.set_gravity(DVec3::new(0.0, 0.0, -9.81));
+    let moments = DMat3::from_diagonal(DVec3::splat(0.01));
+    let inertia = SpatialInertia::new(mass, DVec3::new(arm, 0.0, 0.0), moments);
+    let rod = b.add_link(Link::new("rod").with_inertia(inertia));
+    b.add_joint(Joint::new("hinge", JointKind::Revolute { axis: DVec3::Y }, LinkId::WORLD, rod));
+    let m = b.build().unwrap().with_servos(&[("hinge", k, 0.1)]).unwrap();
+    let problem = Problem::new(&m, &["rod"], &ProblemOptions::default()).unwrap();
+    let loads = Loads::gravity();
+    let at = problem.equilibrium(&loads, &Default::default());
+    let model = Arc::new(problem.reduce_at(&at, &loads).unwrap().model);
+    let mut world = World::new(WorldSettings::default()).unwrap();
+    let m = world.add_mechanism("rod", model.clone(), Pose::IDENTITY).unwrap();
+    let mut terms = problem.servo_terms(&at.q, model.data());
+    world.set_servo_terms(m, &terms).unwrap();
+    let torque = mass * 9.81 * arm * at.q[0].cos();
+    let jump = |s: f64| 0.5 * k * s * s - torque * s;
+    let start = world.energy().total();
+    world.set_servo_targets(m, &[target]).unwrap();
+    let moved = world.energy().total() - start;
+    // The equilibrium is found to 1e-9 of the torques.
+    assert!((moved - jump(target)).abs() < 1e-8 * torque, "{moved} {}", jump(target));
+    // Once it rests again the jump and the servo's work are what gravity gained: the weight's height to second order.
+    settle(&mut world, m, 30.0);
+    let height = mass * 9.81 * arm * ((at.q[0] + target).sin() - at.q[0].sin());
+    let gained = world.energy().total() - start;
+    assert!((gained + height).abs() < target * target * torque, "{gained} {height}");
+    world.set_servo_targets(m, &[0.0]).unwrap();
+
+    terms.force.push(0.0);
+    let message = world.set_servo_terms(m, &terms).unwrap_err().to_string();
+    assert!(message.contains("\"rod\"") && message.contains("servo terms"), "{message}");
+    terms.force = vec![f64::NAN];
+    assert!(world.set_servo_terms(m, &terms).is_err());
 }

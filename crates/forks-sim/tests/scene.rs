@@ -215,7 +215,22 @@ fn exported_scenes_say_what_they_hold() {
     let lift = mjcf.controls.iter().position(|c| c.name == "hand/lift").unwrap();
     assert!((controls[lift] - 0.06).abs() < 1e-12);
     let finger = mjcf.controls.iter().position(|c| c.name == "hand/joint_1.0").unwrap();
-    assert!((controls[finger] - 0.9265 - 0.01186).abs() < 1e-12);
+    let rest = scene.spec.mechanisms[0].pose["joint_1.0"];
+    assert!((controls[finger] - rest - 0.01186).abs() < 1e-12);
+}
+
+#[test]
+fn hands_just_touch_at_the_start() {
+    for (name, points) in [("hand-ball", 4), ("hand-box", 4), ("hand-object", 1)] {
+        let mut scene =
+            Scene::load(&scenes().join(format!("{name}.toml")), Fidelity::Reduced).unwrap();
+        // Contacts of the first step are those of the start.
+        let _ = scene.step();
+        let gaps: Vec<f64> = scene.world.contacts().iter().map(|c| c.gap).collect();
+        assert_eq!(gaps.len(), points, "{name}: {gaps:?}");
+        // The pose in the file has five decimals: 5e-6 rad at 0.1 m for each of four joints and the hand's own place.
+        assert!(gaps.iter().all(|g| g.abs() < 5e-6), "{name}: {gaps:?}");
+    }
 }
 
 #[test]

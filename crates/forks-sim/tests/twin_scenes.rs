@@ -2,17 +2,21 @@
 
 #![cfg(all(feature = "scene", feature = "twin"))]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use forks_sim::{
     Owner,
-    scene::{Fidelity, Scene},
+    scene::{Fidelity, Scene, spec::SceneSpec},
     twin::{Deviation, SideBySide, Subject},
 };
 
+fn scenes() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/scenes")
+}
+
 /// The deviation of one thing over some seconds, lengths over `size`. Half the angle is how far rotation moves its surface.
 fn deviation(file: &str, size: f64, seconds: f64, of: impl Fn(&Scene) -> Owner) -> Deviation {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/scenes").join(file);
+    let path = scenes().join(file);
     let [mut reduced, mut full] =
         [Fidelity::Reduced, Fidelity::Full].map(|f| Scene::load(&path, f).unwrap());
     let subject = Subject { owner: of(&reduced), size };
@@ -58,4 +62,32 @@ fn a_held_ball_as_the_only_effector_moves_as_with_all_fingers() {
     };
     let d = deviation("hand-object.toml", 0.07, 2.0, ball);
     assert!(d.position < 0.05 && 0.5 * d.rotation < 0.05);
+}
+
+#[test]
+fn servos_that_lift_a_hand_do_the_same_work_as_in_its_twin() {
+    let mut spec = SceneSpec::load(&scenes().join("hand-ball.toml")).unwrap();
+    spec.bodies.clear();
+    // The fingers close while the wrist lifts the hand by 0.06 m, both slowly, then it is still.
+    (spec.actions[0].times, spec.actions[0].values) = (vec![0.0, 1.0], vec![0.0, 4.0]);
+    (spec.actions[1].wave, spec.actions[1].times) = (None, vec![0.0, 1.0]);
+    spec.actions.truncate(2);
+    let built = [Fidelity::Reduced, Fidelity::Full].map(|f| {
+        let mut scene = Scene::build(spec.clone(), &scenes(), f).unwrap();
+        let start = scene.world.energy().total();
+        let changes: Vec<f64> = (0..1500)
+            .map(|_| {
+                let _ = scene.step();
+                scene.world.energy().total() - start
+            })
+            .collect();
+        changes
+    });
+    let [reduced, full] = &built;
+    let work = 1.9549 * 9.81 * 0.06;
+    let apart = reduced.iter().zip(full).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    println!("{} and {} of {work} J; at most {apart} J apart", reduced[1499], full[1499]);
+    // The wrist carries all of the hand; what the fingers add is small, and theirs alone is linearised.
+    assert!((full[1499] - work).abs() < 0.05 * work);
+    assert!(apart < 0.02 * work, "{apart}");
 }

@@ -5,7 +5,7 @@ use std::{path::Path, time::Instant};
 use forks_mechanism::lie::{Pose, glam::DVec3};
 use forks_sim::{
     Owner, Snapshot, WorldStatus,
-    scene::{ExportedScene, Fidelity, Scene},
+    scene::{ExportedOwner, ExportedScene, Fidelity, Scene},
 };
 use serde::{Deserialize, Serialize};
 
@@ -35,10 +35,8 @@ struct Task {
     controls: Vec<Vec<f64>>,
     /// Rows that do not count.
     before: usize,
-    /// Body, velocity and angular velocity in world axes.
-    velocities: Vec<(String, [f64; 3], [f64; 3])>,
-    /// Bodies or sites whose positions at the end are wanted.
-    watched: Vec<String>,
+    /// Whose positions at the end are wanted: `body` or `site`, and its name.
+    watched: Vec<(&'static str, String)>,
 }
 
 /// What it answers; nothing where the simulation does not stay finite.
@@ -141,16 +139,25 @@ impl Run {
         Ok(means)
     }
 
-    /// Owners of shapes that move, by the names of bodies or frames in the exported scene.
-    fn watched(&self) -> Vec<(String, DVec3)> {
+    /// Owners of shapes that move.
+    fn watched(&self) -> Vec<Owner> {
         let mut seen: Vec<Owner> = Vec::new();
         for (owner, _) in self.scene.shapes() {
             if owner != Owner::World && !seen.contains(&owner) {
                 seen.push(owner);
             }
         }
-        let place = |o: &Owner| (self.scene.owner_name(*o), self.scene.owner_pose(*o).translation);
-        seen.iter().map(place).collect()
+        seen
+    }
+
+    /// What stands for them in the exported scene.
+    fn watched_there(&self) -> Vec<(&'static str, String)> {
+        let there = |owner: Owner| match self.scene.exported_owner(owner) {
+            ExportedOwner::World => None,
+            ExportedOwner::Body(name) => Some(("body", name)),
+            ExportedOwner::Site(name) => Some(("site", name)),
+        };
+        self.watched().into_iter().filter_map(there).collect()
     }
 }
 
@@ -208,8 +215,9 @@ fn compare(case: &mut Case, run: &Run, answer: &Stepped, with_links: &Timing) {
     case.figure("mujoco-discrete: contact points", answer.contacts);
     let ratio = answer.timing.ns / with_links.ns;
     case.figure("mujoco-discrete / ours with the poses of all links", ratio);
-    for ((name, ours), theirs) in run.watched().iter().zip(&answer.positions) {
-        let apart = ours.distance(DVec3::from_array(*theirs));
+    for (owner, theirs) in run.watched().into_iter().zip(&answer.positions) {
+        let (name, ours) = (run.scene.owner_name(owner), run.scene.owner_pose(owner));
+        let apart = ours.translation.distance(DVec3::from_array(*theirs));
         case.figure(&format!("mujoco-discrete: distance of {name} at the end, m"), apart);
     }
     case.notes.extend(run.exported.notes.iter().map(|n| format!("exported scene: {n}")));
@@ -229,12 +237,7 @@ fn ask(name: &str, peers: &Peers, run: &Run) -> Result<Option<Stepped>, String> 
         period,
         controls: (0..before + rows(run.steps as f64 * h)).map(row).collect(),
         before,
-        velocities: exported
-            .velocities
-            .iter()
-            .map(|(n, v, w)| (n.clone(), v.to_array(), w.to_array()))
-            .collect(),
-        watched: run.watched().into_iter().map(|(name, _)| name).collect(),
+        watched: run.watched_there(),
     };
     peers.ask("mujoco_scene.py", &format!("{name}-mujoco"), &task)
 }

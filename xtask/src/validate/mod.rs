@@ -19,6 +19,7 @@ mod rival;
 mod scenario;
 mod scenes;
 mod stable;
+mod upright;
 
 use std::{
     io::IsTerminal,

@@ -16,7 +16,10 @@ use forks_sim::{
 };
 use serde::Deserialize;
 
-use super::record::Recorder;
+use super::{
+    record::Recorder,
+    upright::{Base, Upright},
+};
 
 /// Which scenes, for how long, and what is allowed.
 #[derive(Clone, Debug, Deserialize)]
@@ -26,7 +29,7 @@ pub(crate) struct Scenes {
     duration: f64,
     /// The same with `--long`.
     long: f64,
-    /// How far a shape may be in a plane or height field after the first second, m.
+    /// How far a shape may be in a plane or height field after the first second, and in any other where there is neither, m.
     below_ground: f64,
     /// Seconds after the end of a scene's script from which what stands or lies is at rest.
     settled: f64,
@@ -48,6 +51,8 @@ struct SceneCase {
     inexact: f64,
     #[serde(default)]
     held: Vec<Held>,
+    /// For bases that float.
+    upright: Option<Upright>,
 }
 
 /// A thing that stays near the mean of others.
@@ -82,8 +87,11 @@ struct Seen {
     inexact: usize,
     /// Deepest contact, m.
     penetration: f64,
-    /// Deepest point below a plane or height field after the first second, m.
-    below: f64,
+    /// Deepest point below a plane or height field after the first second, m; none where there is neither.
+    below: Option<f64>,
+    /// Deepest contact after the first second, m.
+    later: f64,
+    bases: Vec<Base>,
     /// Largest distance for each held thing, m.
     apart: Vec<f64>,
     /// Time and energy once a second: total, kinetic.
@@ -103,8 +111,13 @@ pub(crate) fn check(s: &Scenes, fixtures: &Path, out: &mut Recorder) -> Result<(
 }
 
 fn run(s: &Scenes, case: &SceneCase, scene: &mut Scene) -> Result<Seen, String> {
-    let mut seen = Seen { apart: vec![0.0; case.held.len()], ..Seen::default() };
     let ground = Ground::of(scene);
+    let mut seen = Seen {
+        apart: vec![0.0; case.held.len()],
+        bases: Base::all(scene),
+        below: (!ground.surfaces.is_empty()).then_some(0.0),
+        ..Seen::default()
+    };
     let held: Vec<(Owner, Vec<Owner>)> =
         case.held.iter().map(|h| h.find(scene)).collect::<Result<_, _>>()?;
     let h = scene.spec.world.step;
@@ -124,11 +137,13 @@ fn run(s: &Scenes, case: &SceneCase, scene: &mut Scene) -> Result<Seen, String> 
             _ => {}
         }
         seen.inexact += usize::from(report.inexact > 0);
-        let deepest = scene.world.contacts().iter().map(|c| -c.gap);
-        seen.penetration = deepest.fold(seen.penetration, f64::max);
+        let deepest = scene.world.contacts().iter().map(|c| -c.gap).fold(0.0, f64::max);
+        seen.penetration = seen.penetration.max(deepest);
         if k >= second {
-            seen.below = seen.below.max(-ground.clearance(scene));
+            seen.later = seen.later.max(deepest);
+            seen.below = seen.below.map(|b| b.max(-ground.clearance(scene)));
         }
+        seen.bases.iter_mut().for_each(|b| b.see(scene));
         for ((most, h), (thing, by)) in seen.apart.iter_mut().zip(&case.held).zip(&held) {
             if scene.world.time() < h.from {
                 continue;
@@ -151,11 +166,25 @@ fn record(s: &Scenes, case: &SceneCase, scene: &Scene, seen: &Seen, out: &mut Re
     }
     let steps = s.duration / scene.spec.world.step;
     out.equal(&name("steps outside a model's range"), seen.outside, 0);
-    out.at_most(&name("depth in plane or height field (m)"), seen.below, s.below_ground);
+    match seen.below {
+        Some(depth) => {
+            out.at_most(&name("depth in plane or height field (m)"), depth, s.below_ground);
+        }
+        None => {
+            let row = "deepest contact after the first second (m)";
+            out.at_most(&name(row), seen.later, s.below_ground);
+        }
+    }
     out.at_most(&name("deepest contact (m)"), seen.penetration, case.penetration);
     out.at_most(&name("steps solved less exactly"), seen.inexact as f64 / steps, case.inexact);
     for (h, apart) in case.held.iter().zip(&seen.apart) {
         out.at_most(&name(&format!("{} from what holds it (m)", h.thing)), *apart, h.within);
+    }
+    for base in &seen.bases {
+        match &case.upright {
+            Some(allowed) => base.record(allowed, &case.name, out),
+            None => out.fail(&name("base"), 0.0, "the scenario says nothing of bases that float"),
+        }
     }
     let rest_from = scene.spec.world.duration + s.settled;
     let (before, rest): (Vec<[f64; 3]>, Vec<[f64; 3]>) =

@@ -12,7 +12,10 @@ use forks_sim::{
     scene::{Scene, SceneMechanism},
 };
 
-use crate::{error::CliError, scene::refused};
+use crate::{
+    error::CliError,
+    scene::{paragraphs, refused},
+};
 
 /// Radius of a skeleton's bars over the mechanism's extent, and over a typical bar's length.
 const BAR: [f64; 2] = [0.006, 0.12];
@@ -43,9 +46,7 @@ impl Drawn {
     pub(super) fn new(scene: &Scene) -> Result<Self, CliError> {
         let mut drawn =
             Self { animation: Animation::new(scene.spec.title.clone()), sources: Vec::new() };
-        let paragraphs = scene.spec.about.split("\n\n");
-        let lines = paragraphs.map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));
-        drawn.animation.notes.extend(lines.filter(|p| !p.is_empty()));
+        drawn.animation.notes.extend(paragraphs(&scene.spec.about));
         for body in &scene.spec.bodies {
             let handle = scene.body(&body.name).expect("a body of this scene");
             drawn.add(Body { name: body.name.clone(), shapes: Vec::new() }, Owner::Body(handle));

@@ -26,10 +26,6 @@ pub(super) fn save(scene: &Scene, source: &Path, path: &Path) -> Result<(), CliE
         table.push([time].into_iter().chain(scene.controls_at(&exported, time)))?;
     }
     table.save(controls_file(path))?;
-    for (name, v, w) in &exported.velocities {
-        let text = format!("{name} starts with velocity {v} m/s and angular velocity {w} rad/s");
-        output::warn(&format!("{}: {text}, which the file does not say", path.display()));
-    }
     exported.notes.iter().for_each(|n| output::warn(&format!("{}: {n}", path.display())));
     Ok(())
 }

@@ -1,7 +1,8 @@
-//! `forks simulate SCENE.toml`: a world with contact, recorded.
+//! `forks simulate SCENE.toml`: a world with contact, recorded. `forks inspect SCENE.toml`: what it is made of.
 //!
 //! ```text
-//! run       loads, steps, prints the report
+//! inspect   what a scene is made of
+//! run       steps, prints the report
 //! tally     what is counted on the way
 //! record    poses, numbers and contacts at the recording's rate
 //! bodies    what is drawn: shapes, skeletons
@@ -11,6 +12,8 @@
 
 mod bodies;
 mod exported;
+mod inspect;
+mod inspect_text;
 mod output;
 mod record;
 mod report;
@@ -23,10 +26,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+pub(crate) use inspect::inspect;
 pub(crate) use run::run;
 
 use crate::error::CliError;
-use forks_sim::scene::SceneError;
+use forks_sim::scene::{Fidelity, Scene, SceneError, spec::SceneSpec};
 
 /// Bytes that tell a scene from a model.
 const HEAD: u64 = 4096;
@@ -53,6 +57,24 @@ fn begins_as_toml(text: &str) -> bool {
         !k.is_empty() && k.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     };
     said.is_some_and(|l| l.starts_with('[') || l.split_once('=').is_some_and(|(k, _)| key(k)))
+}
+
+/// Loads a scene after a change.
+fn load(
+    path: &Path,
+    fidelity: Fidelity,
+    change: impl FnOnce(&mut SceneSpec),
+) -> Result<Scene, CliError> {
+    let mut spec = SceneSpec::load(path).map_err(|e| refused(path, e))?;
+    change(&mut spec);
+    let folder = path.parent().unwrap_or(Path::new("."));
+    Scene::build(spec, folder, fidelity).map_err(|e| refused(path, e))
+}
+
+/// Paragraphs of a text whose lines are as long as the file's.
+fn paragraphs(text: &str) -> impl Iterator<Item = String> {
+    let lines = text.split("\n\n").map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));
+    lines.filter(|p| !p.is_empty())
 }
 
 /// Errors of a scene name its file where they do not yet.

@@ -7,13 +7,12 @@ use std::{
 };
 
 use forks_io::IoError;
-use forks_sim::scene::{Fidelity, Scene, spec::SceneSpec};
+use forks_sim::scene::{Fidelity, Scene};
 
 use super::{
-    exported,
+    exported, load,
     output::Format,
     record::Recording,
-    refused,
     report::{Report, energy},
     tally::Tally,
 };
@@ -23,7 +22,10 @@ use crate::{error::CliError, output, simulate::Progress, simulate_args::Simulate
 pub(crate) fn run(args: &SimulateArgs, path: &Path) -> Result<ExitCode, CliError> {
     let outputs = outputs(&args.output)?;
     let (fidelity, name) = fidelity(args);
-    let mut scene = load(args, path, fidelity)?;
+    let mut scene = load(path, fidelity, |spec| {
+        spec.world.duration = args.time.unwrap_or(spec.world.duration);
+        spec.world.step = args.step.unwrap_or(spec.world.step);
+    })?;
     if let Some(file) = &args.scene.mjcf {
         exported::save(&scene, path, file)?;
     }
@@ -52,18 +54,6 @@ fn outputs(files: &[PathBuf]) -> Result<Vec<(Format, PathBuf)>, CliError> {
 
 fn fidelity(args: &SimulateArgs) -> (Fidelity, &'static str) {
     if args.scene.full { (Fidelity::Full, "full") } else { (Fidelity::Reduced, "reduced") }
-}
-
-fn load(args: &SimulateArgs, path: &Path, fidelity: Fidelity) -> Result<Scene, CliError> {
-    let mut spec = SceneSpec::load(path).map_err(|e| refused(path, e))?;
-    if let Some(time) = args.time {
-        spec.world.duration = time;
-    }
-    if let Some(step) = args.step {
-        spec.world.step = step;
-    }
-    let folder = path.parent().unwrap_or(Path::new("."));
-    Scene::build(spec, folder, fidelity).map_err(|e| refused(path, e))
 }
 
 fn all_steps(scene: &mut Scene, recording: &mut Option<Recording>) -> Tally {

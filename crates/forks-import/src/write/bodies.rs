@@ -129,9 +129,9 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A loop refers to the body by name.
+    /// A loop refers to the body by name, or whoever uses the scene may.
     fn referred(&self, link: LinkId) -> bool {
-        self.closed_links.contains(&link)
+        self.scene.is_some() || self.closed_links.contains(&link)
     }
 
     /// Massless bodies say so: Pinocchio refuses those that say nothing.
@@ -240,6 +240,7 @@ impl Writer<'_> {
             let name = self.geom_name(&s.name);
             x.empty("geom", &shape_attributes(&name, s));
         }
+        self.forms(link, moves, x);
         for &i in &self.frames_of[link.index()] {
             let f = &m.frames()[i];
             let mut attributes = vec![("name", f.name.clone())];

@@ -79,7 +79,7 @@ impl Writer<'_> {
 
     pub(crate) fn servos(&mut self) -> Result<Xml, WriteError> {
         let mut x = Xml::new(2);
-        for s in self.m.servos() {
+        for (k, s) in self.m.servos().iter().enumerate() {
             let owner = format!("servo '{}'", s.name);
             let mut attributes = Vec::new();
             let name = self.actuator_name(&s.name);
@@ -107,6 +107,7 @@ impl Writer<'_> {
             attributes.push(("gainprm", number(s.stiffness)));
             attributes.push(("biasprm", numbers(&[0.0, -s.stiffness, -s.damping])));
             x.empty("general", &attributes);
+            self.actuators.push(k);
         }
         Ok(x)
     }

@@ -24,11 +24,7 @@ impl Writer<'_> {
                 self.refuse(&owner, "", "MJCF's polynomials end at the fourth power")?;
                 continue;
             }
-            let mut attributes = Vec::new();
-            let name = self.equality_name(&c.name);
-            if !name.is_empty() {
-                attributes.push(("name", name));
-            }
+            let mut attributes = self.equality(&c.name);
             let single = |t: &CouplingTerm| matches!(summed(&t.combination).as_slice(), [(_, 1.0)]);
             let joints = single(y) && other.is_none_or(single);
             for (k, t) in std::iter::once(y).chain(other).enumerate() {

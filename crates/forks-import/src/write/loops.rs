@@ -76,7 +76,7 @@ impl Writer<'_> {
     fn connect(&mut self, id: JointId, j: &Joint, offset: DVec3, name: &str, x: &mut Xml) {
         let point = |frame: &Pose| *frame * Pose::from_translation(offset);
         let (a, b) = (point(&j.parent_from_joint), point(&j.child_from_joint));
-        let mut attributes = self.named(name);
+        let mut attributes = self.equality(name);
         if let Some(sites) = self.existing_sites(j.parent, &a, j.child, &b) {
             attributes.extend(sites);
         } else if self.closed(id) {
@@ -92,7 +92,7 @@ impl Writer<'_> {
     }
 
     fn weld(&mut self, j: &Joint, x: &mut Xml) {
-        let mut attributes = self.named(&j.name);
+        let mut attributes = self.equality(&j.name);
         let (a, b) = (j.parent_from_joint, j.child_from_joint);
         if let Some(sites) = self.existing_sites(j.parent, &a, j.child, &b) {
             attributes.extend(sites);
@@ -114,9 +114,14 @@ impl Writer<'_> {
         x.empty("weld", &attributes);
     }
 
-    fn named(&mut self, name: &str) -> Vec<(&'static str, String)> {
+    /// What all equalities begin with: the name, if there is one, and how stiff they are.
+    pub(crate) fn equality(&mut self, name: &str) -> Vec<(&'static str, String)> {
         let name = self.equality_name(name);
-        if name.is_empty() { vec![] } else { vec![("name", name)] }
+        let mut out = if name.is_empty() { vec![] } else { vec![("name", name)] };
+        if let Some(time) = self.scene.and_then(|s| s.equality_time) {
+            out.push(("solref", numbers(&[time, 1.0])));
+        }
+        out
     }
 
     /// Named frames that are exactly where the joint's frames are.

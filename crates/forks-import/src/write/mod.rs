@@ -8,6 +8,7 @@ mod couplings;
 mod forces;
 mod loops;
 mod names;
+mod scene;
 mod xml;
 
 use std::{
@@ -22,6 +23,7 @@ use thiserror::Error;
 use crate::note::{Effect, Note};
 use chain::Chain;
 use names::Names;
+pub use scene::{MjcfScene, ShapeForm, ShapeOfForm};
 use xml::{Xml, numbers};
 
 /// Why a mechanism cannot be written.
@@ -87,7 +89,21 @@ pub fn write_mjcf_with(
     m: &Mechanism,
     options: &WriteOptions,
 ) -> Result<(String, Vec<Note>), WriteError> {
-    let mut writer = Writer::new(m, options);
+    let mut writer = Writer::new(m, options, None);
+    let text = writer.document()?;
+    Ok((text, writer.notes))
+}
+
+/// As [`write_mjcf`], with what a simulator with contact needs beside the mechanism.
+///
+/// # Errors
+/// As [`write_mjcf`], and forms, pairs, velocities or controls that do not fit the mechanism.
+pub fn write_mjcf_scene(
+    m: &Mechanism,
+    scene: &MjcfScene,
+) -> Result<(String, Vec<Note>), WriteError> {
+    scene.check(m)?;
+    let mut writer = Writer::new(m, &WriteOptions::default(), Some(scene));
     let text = writer.document()?;
     Ok((text, writer.notes))
 }
@@ -121,6 +137,8 @@ struct Writer<'a> {
     /// Forces that cannot be written are notes.
     lenient: bool,
     one_root: bool,
+    /// What the file says beside the mechanism.
+    scene: Option<&'a MjcfScene>,
     /// Start positions: MuJoCo's qpos0.
     start: Vec<f64>,
     /// Poses of all links there, and the mechanism's size.
@@ -138,10 +156,14 @@ struct Writer<'a> {
     tendons: Xml,
     /// Sites added for loops, with the link that carries them.
     sites: Vec<(usize, String)>,
+    /// Numbers of the servos that became actuators.
+    actuators: Vec<usize>,
+    /// Names of the assets of the scene's forms.
+    assets: Vec<String>,
 }
 
 impl<'a> Writer<'a> {
-    fn new(m: &'a Mechanism, options: &WriteOptions) -> Self {
+    fn new(m: &'a Mechanism, options: &WriteOptions, scene: Option<&'a MjcfScene>) -> Self {
         let start = m.start_positions();
         let poses = m.link_poses(&start);
         let closures = m.forest().closures().iter().map(|&id| m.joint(id));
@@ -149,6 +171,7 @@ impl<'a> Writer<'a> {
             m,
             lenient: options.lenient,
             one_root: options.one_root,
+            scene,
             size: m.bounding_radius(&poses),
             poses,
             start,
@@ -160,6 +183,8 @@ impl<'a> Writer<'a> {
             notes: Vec::new(),
             tendons: Xml::new(2),
             sites: Vec::new(),
+            actuators: Vec::new(),
+            assets: Vec::new(),
         }
     }
 
@@ -175,6 +200,7 @@ impl<'a> Writer<'a> {
         let equalities = self.equalities()?;
         self.springs()?;
         let servos = self.servos()?;
+        let assets = self.assets();
         let bodies = self.bodies()?;
         let mut x = Xml::new(0);
         x.open("mujoco", &[("model", self.m.name().to_owned())]);
@@ -186,13 +212,18 @@ impl<'a> Writer<'a> {
                 ("inertiafromgeom", "false".into()),
             ],
         );
-        x.empty("option", &[("gravity", numbers(&self.m.gravity().to_array()))]);
+        let gravity = ("gravity", numbers(&self.m.gravity().to_array()));
+        let options = std::iter::once(gravity).chain(self.contact_options());
+        x.empty("option", &options.collect::<Vec<_>>());
+        x.section("asset", &assets);
         x.section("worldbody", &bodies);
         x.section("tendon", &self.tendons);
         x.section("equality", &equalities);
         x.section("actuator", &servos);
+        x.section("contact", &self.exclusions());
         x.section("keyframe", &self.keyframes());
         x.close("mujoco");
+        xml::check(&x.text)?;
         Ok(x.text)
     }
 
@@ -246,6 +277,7 @@ impl<'a> Writer<'a> {
             if !k.name.is_empty() {
                 attributes.insert(0, ("name", k.name.clone()));
             }
+            attributes.extend(self.start_motion(&q));
             x.empty("key", &attributes);
         }
         x

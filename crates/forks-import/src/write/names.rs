@@ -18,6 +18,7 @@ pub(crate) struct Names {
     used_actuators: HashSet<String>,
     used_sites: HashSet<String>,
     used_geoms: HashSet<String>,
+    used_assets: HashSet<String>,
 }
 
 impl Names {
@@ -121,6 +122,12 @@ impl Writer<'_> {
 
     pub(crate) fn geom_name(&mut self, wanted: &str) -> String {
         unique(&mut self.names.used_geoms, wanted, "shape", &mut self.notes)
+    }
+
+    /// A name for a mesh or height field, which its geom refers to.
+    pub(crate) fn asset_name(&mut self, wanted: &str) -> String {
+        let wanted = if wanted.is_empty() { "form" } else { wanted };
+        free_name(&mut self.names.used_assets, wanted)
     }
 
     /// A name for a site that is added.

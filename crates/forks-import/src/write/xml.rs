@@ -1,5 +1,7 @@
 //! XML text with numbers that read back to the same bits.
 
+use super::{WriteError, unsupported};
+
 /// Indentation stops growing here: files nest thousands of bodies.
 const DEEPEST: usize = 24;
 
@@ -65,10 +67,24 @@ fn escaped(s: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\n' => out.push_str("&#10;"),
             '\t' => out.push_str("&#9;"),
+            '\r' => out.push_str("&#13;"),
             c => out.push(c),
         }
     }
     out
+}
+
+/// Refuses names with characters that XML has no way to write.
+pub(crate) fn check(text: &str) -> Result<(), WriteError> {
+    let legal = |c: char| c >= ' ' && !matches!(c, '\u{fffe}' | '\u{ffff}') || c == '\n';
+    let Some(at) = text.find(|c| !legal(c)) else { return Ok(()) };
+    // Quotes within a value are escaped: the nearest ones are around it.
+    let start = text[..at].rfind('"').map_or(0, |i| i + 1);
+    let end = text[at..].find('"').map_or(text.len(), |i| at + i);
+    Err(unsupported(
+        format!("the name {:?}", &text[start..end]),
+        "XML has none of its control characters",
+    ))
 }
 
 /// The shortest text that reads back to the same number.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use forks_lie::{Matrix, Pose, Twist, glam::DVec3, right_jacobian};
 use forks_rom::{
     EffectorLoad, FloatingContact, FloatingModel, FloatingState, FloatingStatus, FloatingStepper,
-    ModelError, PoseBuffer, StepStatus,
+    ModelError, PoseBuffer, ServoTerms, StepStatus,
 };
 
 use super::{EffectorState, Motion};
+use crate::energy::about_targets;
 
 /// A floating model and its state; v = (body twist of the base link, η̇).
 #[derive(Clone, Debug)]
@@ -27,6 +28,7 @@ pub(crate) struct Floating {
     /// The state to the last bit.
     memory: Vec<f64>,
     shown: PoseBuffer,
+    terms: ServoTerms,
 }
 
 impl Floating {
@@ -54,6 +56,7 @@ impl Floating {
             velocity: vec![0.0; 6 + n],
             memory: Vec::new(),
             shown,
+            terms: ServoTerms::default(),
         };
         out.read();
         Ok(out)
@@ -191,7 +194,12 @@ impl Motion for Floating {
     }
 
     fn elastic_energy(&self) -> f64 {
-        self.model().elastic_energy(&self.state)
+        let moved = about_targets(self.model().reduced(), &self.terms, self.servo_targets());
+        self.model().elastic_energy(&self.state) + moved
+    }
+
+    fn set_servo_terms(&mut self, terms: &ServoTerms) {
+        self.terms.clone_from(terms);
     }
 
     fn gravitational_energy(&self, gravity: DVec3) -> f64 {

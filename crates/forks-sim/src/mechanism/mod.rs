@@ -19,7 +19,7 @@ pub(crate) use single::Single;
 
 use forks_contact::{BodyId, PortId, Side, point_jacobian};
 use forks_lie::{Mat6, Matrix, Pose, Twist, Wrench, axpy, dot, glam::DVec3};
-use forks_rom::{EffectorLoad, EffectorMotion, LoadFrame, ModelError, StepStatus};
+use forks_rom::{EffectorLoad, EffectorMotion, LoadFrame, ModelError, ServoTerms, StepStatus};
 
 use crate::{SimError, error::check_finite};
 
@@ -94,8 +94,11 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
     /// Kinetic energy, J.
     fn kinetic_energy(&self) -> f64;
 
-    /// Energy of the springs over the linearisation pose, the static loads' potential included, J.
+    /// Energy of the springs about their present targets, over the linearisation pose, the static loads' potential included, J.
     fn elastic_energy(&self) -> f64;
+
+    /// How that depends on the targets, for models that do not say themselves.
+    fn set_servo_terms(&mut self, _terms: &ServoTerms) {}
 
     /// Energy in the world's gravity, as far as it is not part of the elastic one, J.
     fn gravitational_energy(&self, _gravity: DVec3) -> f64 {
@@ -305,6 +308,15 @@ impl Instance {
         let mut out = Kept::default();
         out.take(&*self.motion);
         out
+    }
+
+    /// What moves here, in another state.
+    pub(crate) fn motion_at(&self, state: &Kept) -> Result<Box<dyn Motion>, ModelError> {
+        let mut motion = self.motion.boxed();
+        motion.set(&state.coordinates, &state.velocity)?;
+        motion.set_memory(&state.memory)?;
+        motion.set_servo_targets(&state.servo_targets)?;
+        Ok(motion)
     }
 
     /// Remembers the state.

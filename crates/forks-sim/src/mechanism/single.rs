@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use forks_lie::{Matrix, Pose, glam::DVec3};
-use forks_rom::{EffectorLoad, ModelError, PoseBuffer, ReducedModel, State, StepStatus, Stepper};
+use forks_rom::{
+    EffectorLoad, ModelError, PoseBuffer, ReducedModel, ServoTerms, State, StepStatus, Stepper,
+};
 
 use super::{EffectorState, Motion};
+use crate::energy::about_targets;
 
 /// A reduced model and its state; v = η̇.
 #[derive(Clone, Debug)]
@@ -15,6 +18,7 @@ pub(crate) struct Single {
     inverse: Matrix,
     /// Room for the poses of the links that are shown.
     shown: PoseBuffer,
+    terms: ServoTerms,
 }
 
 impl Single {
@@ -22,7 +26,8 @@ impl Single {
         let stepper = Stepper::new(model, h)?;
         let inverse = stepper.inverse_system().ok_or(ModelError::SingularStep)?;
         let shown = PoseBuffer::new(stepper.model());
-        Ok(Self { state: State::new(stepper.model()), inverse, shown, stepper })
+        let (state, terms) = (State::new(stepper.model()), ServoTerms::default());
+        Ok(Self { state, inverse, shown, terms, stepper })
     }
 
     fn model(&self) -> &ReducedModel {
@@ -95,7 +100,12 @@ impl Motion for Single {
     }
 
     fn elastic_energy(&self) -> f64 {
-        self.model().energy(&self.state) - self.kinetic_energy()
+        let moved = about_targets(self.model(), &self.terms, self.servo_targets());
+        self.model().energy(&self.state) - self.kinetic_energy() + moved
+    }
+
+    fn set_servo_terms(&mut self, terms: &ServoTerms) {
+        self.terms.clone_from(terms);
     }
 
     fn joint_count(&self) -> usize {

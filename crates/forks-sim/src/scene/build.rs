@@ -102,10 +102,17 @@ impl Scene {
                 .map_err(|source| crate::SimError::Model { mechanism: m.name.clone(), source })?;
             let start = FloatingState::new(&model).world_from_base();
             let placed = m.placement * start;
-            return Ok(self.world.add_floating(&m.name, Arc::new(model), placed)?);
+            let terms = problem.servo_terms(&problem.start, model.reduced().data());
+            let handle = self.world.add_floating(&m.name, Arc::new(model), placed)?;
+            self.world.set_servo_terms(handle, &terms)?;
+            return Ok(handle);
         }
         let model = Arc::new(reduced(m, problem)?);
-        Ok(self.world.add_mechanism(&m.name, model, m.placement)?)
+        let at = if m.gravity { &m.equilibrium(problem)?.q } else { &problem.start };
+        let terms = problem.servo_terms(at, model.data());
+        let handle = self.world.add_mechanism(&m.name, model, m.placement)?;
+        self.world.set_servo_terms(handle, &terms)?;
+        Ok(handle)
     }
 
     /// A blend of the scene's mechanism: it has to have the same effectors and servos.
@@ -226,7 +233,7 @@ fn reduced(m: &SceneMechanism, problem: &Problem) -> Result<ReducedModel, SceneE
     }
     let loads = Loads::gravity();
     let e = m.equilibrium(problem)?;
-    Ok(problem.reduce_at(&e, &loads).map_err(|e| m.reduce_error(e))?.model)
+    Ok(problem.reduce_at(e, &loads).map_err(|e| m.reduce_error(e))?.model)
 }
 
 fn settings(spec: &WorldSpec) -> Result<WorldSettings, SceneError> {

@@ -7,7 +7,7 @@ use forks_mechanism::{
     Shape as PlainShape,
 };
 
-use super::{Scene, SceneMechanism, error::SceneError};
+use super::{Scene, SceneMechanism, error::SceneError, export::numbered};
 use crate::{Form, Owner, RigidBody};
 
 /// A scene as one mechanism.
@@ -15,6 +15,8 @@ pub(super) struct Combined {
     pub(super) mechanism: Mechanism,
     /// Link of each owner of shapes in the order of the scene's shapes, and the owner's frame in it.
     pub(super) carriers: Vec<(LinkId, Pose)>,
+    /// Links of the free bodies.
+    pub(super) bodies: Vec<LinkId>,
     /// Numbers of the shapes that MJCF has no primitive for.
     pub(super) others: Vec<usize>,
 }
@@ -23,6 +25,20 @@ pub(super) struct Combined {
 struct Place {
     links: Vec<LinkId>,
     joints: Vec<JointId>,
+}
+
+/// Names of a mechanism's elements begin with its own.
+pub(super) struct Names<'a>(pub(super) &'a str);
+
+impl Names<'_> {
+    pub(super) fn of(&self, name: &str) -> String {
+        format!("{}/{name}", self.0)
+    }
+
+    /// The same; what has no name gets none.
+    fn of_named(&self, name: &str) -> String {
+        if name.is_empty() { String::new() } else { self.of(name) }
+    }
 }
 
 /// Name of the state in which the scene starts.
@@ -55,7 +71,7 @@ impl Scene {
             match &shape.form {
                 Form::Geometry(geometry) => {
                     b.add_shape(PlainShape {
-                        name: format!("{}#{k}", shape.name),
+                        name: numbered(shape, k),
                         link,
                         link_from_shape: link_from_owner * shape.owner_from_shape,
                         geometry: Geometry::clone(geometry),
@@ -73,7 +89,7 @@ impl Scene {
         start.truncate(mechanism.tree_position_count());
         let mut b = MechanismBuilder::from_mechanism(&mechanism);
         b.add_keyframe(Keyframe { name: START.into(), positions: start });
-        Ok(Combined { mechanism: b.build().map_err(build)?, carriers, others })
+        Ok(Combined { mechanism: b.build().map_err(build)?, carriers, bodies, others })
     }
 
     fn add_free(b: &mut MechanismBuilder, body: &RigidBody) -> LinkId {
@@ -104,7 +120,7 @@ impl Scene {
 
 /// Positions of a mechanism, its base held, at the scene's start: its equilibrium where it was linearised about that.
 fn start_of(m: &SceneMechanism, held: &Mechanism) -> Result<Vec<f64>, SceneError> {
-    if m.gravity { Ok(m.equilibrium(&m.problem()?)?.q) } else { Ok(held.start_positions()) }
+    if m.gravity { Ok(m.equilibrium(&m.problem()?)?.q.clone()) } else { Ok(held.start_positions()) }
 }
 
 /// The mechanism with its base held, unless it floats.
@@ -121,13 +137,15 @@ fn held(m: &SceneMechanism) -> Result<Mechanism, SceneError> {
 }
 
 /// Adds a mechanism's links, joints, springs and servos under names that begin with its own; joint limits only where the scene
-/// enforces them.
+/// enforces them, gravity compensated where the scene leaves it out.
 fn add(b: &mut MechanismBuilder, of: &SceneMechanism, m: &Mechanism, limits: bool) -> Place {
-    let named =
-        |name: &str| if name.is_empty() { String::new() } else { format!("{}/{name}", of.name) };
+    let names = Names(&of.name);
+    let named = |name: &str| names.of_named(name);
+    let weightless = !(of.gravity || of.floating);
     let mut links = vec![LinkId::WORLD];
     for (_, l) in m.moving_links() {
-        links.push(b.add_link(Link { name: named(&l.name), ..l.clone() }));
+        let gravity_compensation = if weightless { 1.0 } else { l.gravity_compensation };
+        links.push(b.add_link(Link { name: names.of(&l.name), gravity_compensation, ..l.clone() }));
     }
     let link = |l: LinkId| links[l.index()];
     let mut joints = Vec::new();
@@ -157,7 +175,7 @@ fn add(b: &mut MechanismBuilder, of: &SceneMechanism, m: &Mechanism, limits: boo
     for f in m.frames() {
         let placed = if f.link == LinkId::WORLD { of.placement } else { Pose::IDENTITY };
         let link_from_frame = placed * f.link_from_frame;
-        b.add_frame(Frame { name: named(&f.name), link: link(f.link), link_from_frame });
+        b.add_frame(Frame { name: names.of(&f.name), link: link(f.link), link_from_frame });
     }
     for c in m.couplings() {
         let mut coupling = Coupling { name: named(&c.name), ..c.clone() };
@@ -185,7 +203,7 @@ fn add(b: &mut MechanismBuilder, of: &SceneMechanism, m: &Mechanism, limits: boo
     }
     for s in m.servos() {
         b.add_servo(Servo {
-            name: named(&s.name),
+            name: names.of(&s.name),
             combination: moved(&s.combination),
             ..s.clone()
         });

@@ -1,6 +1,6 @@
 //! Mechanisms of scenes: from a file or the library, with servos, slides and pose as the scene says.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{collections::BTreeSet, path::Path, sync::OnceLock};
 
 use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads};
 use forks_import::{ImportOptions, load_model};
@@ -40,6 +40,8 @@ pub struct SceneMechanism {
     pub gravity: bool,
     /// What is not exactly as in the file.
     pub notes: Vec<String>,
+    /// The equilibrium under gravity, once it was asked for.
+    balanced: OnceLock<Equilibrium>,
 }
 
 impl SceneMechanism {
@@ -84,6 +86,7 @@ impl SceneMechanism {
             placement,
             gravity,
             notes,
+            balanced: OnceLock::new(),
         })
     }
 
@@ -106,14 +109,17 @@ impl SceneMechanism {
         self.effectors.iter().map(find).collect::<Result<_, _>>().map_err(|e| self.reduce_error(e))
     }
 
-    /// The equilibrium under gravity that the model is linearised about.
+    /// The equilibrium under gravity that the model is linearised about; `problem` is [`SceneMechanism::problem`].
     ///
     /// # Errors
     /// Where there is none.
-    pub fn equilibrium(&self, problem: &Problem) -> Result<Equilibrium, SceneError> {
+    pub fn equilibrium(&self, problem: &Problem) -> Result<&Equilibrium, SceneError> {
+        if let Some(e) = self.balanced.get() {
+            return Ok(e);
+        }
         let e = problem.equilibrium(&Loads::gravity(), &EquilibriumOptions::default());
         if e.status.is_equilibrium() {
-            return Ok(e);
+            return Ok(self.balanced.get_or_init(|| e));
         }
         let problem = format!("finds no equilibrium under gravity ({:?})", e.status);
         Err(invalid(format!("mechanism {:?}", self.name), problem))

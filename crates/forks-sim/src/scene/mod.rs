@@ -36,7 +36,7 @@ use forks_lie::Pose;
 
 pub use action::Script;
 pub use error::SceneError;
-pub use export::{Control, ExportedScene};
+pub use export::{Control, ExportedOwner, ExportedScene};
 pub use mechanism::{PARAMETRIC, SceneMechanism};
 pub use script::Schedule;
 

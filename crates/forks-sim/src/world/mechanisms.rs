@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forks_lie::{Pose, Twist, Wrench, glam::DVec3};
-use forks_rom::{BlendedModel, FloatingModel, LoadFrame, ReducedModel};
+use forks_rom::{BlendedModel, FloatingModel, LoadFrame, ModelError, ReducedModel, ServoTerms};
 
 use super::{MechanismHandle, World};
 use crate::{
@@ -215,6 +215,35 @@ impl World {
         let m = &mut self.mechanisms[mechanism.0];
         let set = m.motion.set_servo_targets(targets);
         set.map_err(|source| SimError::Model { mechanism: m.name.clone(), source })
+    }
+
+    /// Says how a mechanism's energy depends on its servos' targets (`Problem::servo_terms` of `forks-reduce`). A single or floating
+    /// model knows only the rest that the targets ask for: without this its elastic energy is that over the rest, less what
+    /// the targets' springs hold there. Scenes do it; blends and full mechanisms know it themselves. Motion does not
+    /// depend on it.
+    ///
+    /// # Errors
+    /// A mechanism that is not there, another number of servos, numbers that are not finite.
+    pub fn set_servo_terms(
+        &mut self,
+        mechanism: MechanismHandle,
+        terms: &ServoTerms,
+    ) -> Result<(), SimError> {
+        let count = self.instance(mechanism)?.motion.servo_targets().len();
+        let m = &mut self.mechanisms[mechanism.0];
+        let square = [terms.stiffness.rows(), terms.stiffness.columns()];
+        for found in [terms.force.len(), square[0], square[1]] {
+            if found != count {
+                let quantity = "servo terms";
+                let source = ModelError::WrongSize { quantity, found, expected: count };
+                return Err(SimError::Model { mechanism: m.name.clone(), source });
+            }
+        }
+        let element = format!("mechanism {:?}", m.name);
+        check_finite(&element, "a servo's force", &terms.force)?;
+        check_finite(&element, "a servo's stiffness", terms.stiffness.as_slice())?;
+        m.motion.set_servo_terms(terms);
+        Ok(())
     }
 
     /// Wrench on an effector from now on, at its origin; a load in the other frame stays.
