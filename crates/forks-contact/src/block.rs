@@ -1,45 +1,45 @@
 //! One contact on its own: the exact Coulomb cone for a 3 × 3 system.
 
-use crate::{law::Law, scalar::hypot};
-
-/// A symmetric 3 × 3 block, rows (normal, tangent 1, tangent 2).
-pub(crate) type Block3 = [[f64; 3]; 3];
+use crate::{
+    law::Law,
+    quad::{Coupling, Quad, add_rows, subtract},
+    scalar::hypot,
+};
 
 /// A constraint's own system, with what all its solutions need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LocalSystem {
     /// W, symmetric positive definite.
-    pub(crate) w: Block3,
+    pub(crate) w: Coupling,
+    /// W⁻¹.
+    inverse: Coupling,
+    /// What sliding takes, once it is wanted.
+    sliding: Option<Sliding>,
+}
+
+/// W_tt without the normal row, and where sliding was found.
+#[derive(Clone, Copy, Debug)]
+struct Sliding {
     schur: Schur,
     /// W_nt/W_nn in the axes of S.
     coupling: [f64; 2],
-    /// W⁻¹.
-    inverse: Block3,
     /// β of the last sliding solution: where the next search starts.
     beta: f64,
 }
 
 impl LocalSystem {
     #[inline(always)]
-    pub(crate) fn new(w: Block3) -> Self {
-        let (wnn, c) = (w[0][0], [w[0][1], w[0][2]]);
-        let schur = Schur::new(
-            w[1][1] - c[0] * c[0] / wnn,
-            w[1][2] - c[0] * c[1] / wnn,
-            w[2][2] - c[1] * c[1] / wnn,
-        );
-        let coupling = schur.rotate([c[0] / wnn, c[1] / wnn]);
-        let inverse = inverse(wnn, &schur, coupling);
-        Self { w, schur, coupling, inverse, beta: schur.s[0] }
+    pub(crate) fn new(w: Coupling) -> Self {
+        Self { inverse: inverse(&w), w, sliding: None }
     }
 
     /// Impulse of one constraint that solves its law, from the present impulse λ and velocity u.
     #[inline(always)]
-    pub(crate) fn solve(&mut self, law: &Law, u: [f64; 3], lambda: [f64; 3]) -> [f64; 3] {
+    pub(crate) fn solve(&mut self, law: &Law, u: Quad, lambda: Quad) -> Quad {
         match *law {
             Law::Cone { mu } => self.solve_cone(mu, u, lambda),
             Law::Interval { lower, upper } => {
-                [(lambda[0] - u[0] / self.w[0][0]).clamp(lower, upper), 0.0, 0.0]
+                [(lambda[0] - u[0] / self.w[0][0]).clamp(lower, upper), 0.0, 0.0, 0.0]
             }
             _ => solve_box(law, &self.w, self.offset(u, lambda), lambda),
         }
@@ -47,12 +47,26 @@ impl LocalSystem {
 
     /// q = u − W λ, what the velocity would be without this impulse.
     #[inline(always)]
-    fn offset(&self, u: [f64; 3], lambda: [f64; 3]) -> [f64; 3] {
-        let w = product(&self.w, lambda);
-        [u[0] - w[0], u[1] - w[1], u[2] - w[2]]
+    fn offset(&self, u: Quad, lambda: Quad) -> Quad {
+        subtract(u, add_rows(Quad::default(), lambda, &self.w))
     }
 
-    /// Coulomb's law in three cases: open, sticking, sliding.
+    /// Coulomb's law in three cases: open, sticking (λ − W⁻¹ u), sliding.
+    #[inline(always)]
+    fn solve_cone(&mut self, mu: f64, u: Quad, lambda: Quad) -> Quad {
+        let q = self.offset(u, lambda);
+        if q[0] >= 0.0 {
+            return Quad::default();
+        }
+        let stuck = subtract(lambda, add_rows(Quad::default(), u, &self.inverse));
+        let bound = mu * stuck[0];
+        if stuck[0] > 0.0 && stuck[1] * stuck[1] + stuck[2] * stuck[2] <= bound * bound {
+            return stuck;
+        }
+        self.slide(mu, q)
+    }
+
+    /// The impulse of a contact that is closed and does not stick.
     ///
     /// Sliding eliminates the normal row (u_n = 0) and writes λ_t = −u_t / β with β > 0 unknown:
     ///
@@ -62,59 +76,58 @@ impl LocalSystem {
     /// ```
     ///
     /// β = 0 is sticking (outside the cone here), β → ∞ is λ_t = 0 with λ_n > 0: there is always a root between.
-    #[inline(always)]
-    fn solve_cone(&mut self, mu: f64, u: [f64; 3], lambda: [f64; 3]) -> [f64; 3] {
-        let q = self.offset(u, lambda);
-        if q[0] >= 0.0 {
-            return [0.0; 3];
-        }
-        let back = product(&self.inverse, u);
-        let stuck = [lambda[0] - back[0], lambda[1] - back[1], lambda[2] - back[2]];
-        let bound = mu * stuck[0];
-        if stuck[0] > 0.0 && stuck[1] * stuck[1] + stuck[2] * stuck[2] <= bound * bound {
-            return stuck;
-        }
-        self.slide(mu, q)
-    }
-
-    /// The impulse of a contact that does not stick.
-    fn slide(&mut self, mu: f64, q: [f64; 3]) -> [f64; 3] {
+    fn slide(&mut self, mu: f64, q: Quad) -> Quad {
         let alone = -q[0] / self.w[0][0];
         if mu == 0.0 {
-            return [alone, 0.0, 0.0];
+            return [alone, 0.0, 0.0, 0.0];
         }
-        let (schur, c) = (self.schur, self.coupling);
+        let w = &self.w;
+        let Sliding { schur, coupling: c, beta } =
+            self.sliding.get_or_insert_with(|| Sliding::new(w));
         let q_t = schur.rotate([q[1], q[2]]);
         let q_bar = [q_t[0] - c[0] * q[0], q_t[1] - c[1] * q[0]];
-        let secular = Secular { s: schur.s, q_bar, c, alone, mu };
+        let secular = Secular { s: schur.s, q_bar, c: *c, alone, mu };
         let (mut t, mut n) = secular.at(0.0);
-        let sticks = hypot(t[0], t[1]) <= mu * n;
-        if !sticks {
-            self.beta = secular.root(self.beta);
-            (t, n) = secular.at(self.beta);
+        // At the edge rounding decides between sticking and sliding.
+        if hypot(t[0], t[1]) > mu * n {
+            *beta = secular.root(*beta);
+            (t, n) = secular.at(*beta);
         }
         let t = schur.rotate_back(t);
         // The root is exact to rounding; clipping makes the impulse exactly admissible.
-        Law::Cone { mu }.clip([n, t[0], t[1]])
+        let [n, s, t] = Law::Cone { mu }.clip([n, t[0], t[1]]);
+        [n, s, t, 0.0]
     }
 }
 
-#[inline(always)]
-fn product(a: &Block3, x: [f64; 3]) -> [f64; 3] {
-    let row = |r: usize| a[r][0] * x[0] + a[r][1] * x[1] + a[r][2] * x[2];
-    [row(0), row(1), row(2)]
+impl Sliding {
+    fn new(w: &Coupling) -> Self {
+        let (wnn, c) = (w[0][0], [w[0][1], w[0][2]]);
+        let schur = Schur::new(
+            w[1][1] - c[0] * c[0] / wnn,
+            w[1][2] - c[0] * c[1] / wnn,
+            w[2][2] - c[1] * c[1] / wnn,
+        );
+        Self { schur, coupling: schur.rotate([c[0] / wnn, c[1] / wnn]), beta: schur.s[0] }
+    }
 }
 
-/// W⁻¹ from W_nn, S and c.
-fn inverse(wnn: f64, schur: &Schur, coupling: [f64; 2]) -> Block3 {
-    // Solutions of S x = a for the unit tangents, and for c.
-    let solve = |a: [f64; 2]| schur.rotate_back([a[0] / schur.s[0], a[1] / schur.s[1]]);
-    let [first, second] = [schur.rotate([1.0, 0.0]), schur.rotate([0.0, 1.0])].map(solve);
-    let along = solve(coupling);
-    let c = schur.rotate_back(coupling);
-    let normal = 1.0 / wnn + c[0] * along[0] + c[1] * along[1];
-    let cross = 0.5 * (first[1] + second[0]);
-    [[normal, -along[0], -along[1]], [-along[0], first[0], cross], [-along[1], cross, second[1]]]
+/// W⁻¹ from W = L D Lᵀ. Pivots that rounding could make negative have a floor.
+#[inline(always)]
+fn inverse(w: &Coupling) -> Coupling {
+    let first = 1.0 / w[0][0];
+    let (l, m) = (w[0][1] * first, w[0][2] * first);
+    let (a, b, d) = (w[1][1] - w[0][1] * l, w[1][2] - w[0][1] * m, w[2][2] - w[0][2] * m);
+    let floor = (a + d).abs() * f64::EPSILON + f64::MIN_POSITIVE;
+    let second = 1.0 / a.max(floor);
+    let k = b * second;
+    let third = 1.0 / (d - b * k).max(floor);
+    // L⁻¹ has the rows (1), (−l, 1), (p, −k, 1).
+    let p = l * k - m;
+    let (x, y) = (p * third, -k * third);
+    let middle = k * k * third + second;
+    let cross = -l * second - k * x;
+    [[first + l * l * second + p * x, cross, x, 0.0], [cross, middle, y, 0.0], [x, y, third, 0.0]]
 }
 
 /// S = Q diag(s) Qᵀ for 2 × 2.
@@ -215,11 +228,11 @@ impl Secular {
 const STEPS: usize = 1200;
 
 /// Pyramids and boxes: the three rows in turn, each exactly, until they rest.
-fn solve_box(law: &Law, w: &Block3, q: [f64; 3], start: [f64; 3]) -> [f64; 3] {
+fn solve_box(law: &Law, w: &Coupling, q: Quad, start: Quad) -> Quad {
     let mut x = start;
     for _ in 0..INNER_SWEEPS {
         let before = x;
-        let u = |x: &[f64; 3], i: usize| q[i] + w[i][0] * x[0] + w[i][1] * x[1] + w[i][2] * x[2];
+        let u = |x: &Quad, i: usize| q[i] + w[i][0] * x[0] + w[i][1] * x[1] + w[i][2] * x[2];
         x[0] = (x[0] - u(&x, 0) / w[0][0]).max(0.0);
         let r = law.radii(x[0]);
         for i in 1..3 {

@@ -6,6 +6,7 @@
 use core::ops::Range;
 
 use crate::{
+    quad::{dot, subtract},
     scalar::sqrt,
     solver::Counters,
     system::System,
@@ -59,16 +60,16 @@ fn sweep(system: &mut System) -> f64 {
         if block.rho <= 0.0 {
             continue;
         }
-        let (lambda, u) = (system.impulse(block), system.law_velocity(block));
+        let (lambda, u) = (system.lambda[i], system.law_velocity(block));
         let block = &mut system.blocks[i];
         let next = block.local.solve(&block.law, u, lambda);
-        let [x, y, z] = [next[0] - lambda[0], next[1] - lambda[1], next[2] - lambda[2]];
-        let square = (x * x + y * y + z * z) / (block.rho * block.rho);
+        let change = subtract(next, lambda);
+        let square = dot(change, change) * (block.per_rho * block.per_rho);
         if square.is_nan() || square > worst {
             worst = square;
         }
         if square != 0.0 {
-            system.change_impulse(i, next);
+            system.change_impulse(i, next, change);
         }
     }
     sqrt(worst)

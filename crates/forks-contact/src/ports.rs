@@ -9,7 +9,7 @@ use core::ops::Range;
 use crate::{
     Problem,
     problem::Port,
-    quad::{Quad, add_row, product},
+    quad::{Quad, add_row, product, product_of_six},
 };
 
 /// A port in use.
@@ -92,10 +92,17 @@ impl Ports {
         out: &mut [Quad],
     ) {
         let body = &problem.bodies()[from.body];
-        let stride = body.stride();
-        for (k, out) in out.iter_mut().enumerate() {
-            let row = &body.inverse[(to.first + k) * stride + from.first..][..from.width];
-            *out = product(jacobian, row);
+        let rows = body.inverse[to.first * body.stride() + from.first..].chunks(body.stride());
+        if let Ok(jacobian) = jacobian.try_into() {
+            for (row, out) in rows.zip(out) {
+                if let Some(row) = row.first_chunk() {
+                    *out = product_of_six(jacobian, row);
+                }
+            }
+            return;
+        }
+        for (row, out) in rows.zip(out) {
+            *out = product(jacobian, &row[..from.width]);
         }
     }
 

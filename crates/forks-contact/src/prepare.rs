@@ -139,7 +139,11 @@ impl System {
         let rows = law.rows();
         let own = self.coupling((self.blocks.len(), &sides), (self.blocks.len(), &sides));
         // Equal to the last bit on both sides of the diagonal.
-        let mut w = core::array::from_fn(|i| core::array::from_fn(|j| own[i.max(j)][i.min(j)]));
+        let mut w = [
+            own[0],
+            [own[0][1], own[1][1], own[1][2], 0.0],
+            [own[0][2], own[1][2], own[2][2], 0.0],
+        ];
         (0..rows).for_each(|i| w[i][i] += regularisation[i]);
         let trace = w[0][0] + w[1][1] + w[2][2];
         let rho = if trace > 0.0 { rows as f64 / trace } else { 0.0 };
@@ -156,6 +160,7 @@ impl System {
             local,
             regularisation,
             rho,
+            per_rho: trace / rows as f64,
             normal,
             hit: false,
         });

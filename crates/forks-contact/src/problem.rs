@@ -67,9 +67,20 @@ impl Body {
         let Some(first) = port.first.checked_sub(self.dof) else {
             return add_row(1.0, v, out);
         };
-        let turned = &self.turned[first * self.dof..];
-        for (i, x) in v.iter().enumerate() {
-            add_row(*x, &turned[i * port.width..][..port.width], out);
+        let columns = self.turned[first * self.dof..].chunks(port.width.max(1));
+        if let Ok(out) = <&mut [f64; 6]>::try_from(&mut *out) {
+            // Six at a time stay in registers.
+            let mut sum = *out;
+            for (x, column) in v.iter().zip(columns) {
+                if let Some(column) = column.first_chunk::<6>() {
+                    sum.iter_mut().zip(column).for_each(|(sum, c)| *sum += x * c);
+                }
+            }
+            *out = sum;
+            return;
+        }
+        for (x, column) in v.iter().zip(columns) {
+            add_row(*x, column, out);
         }
     }
 

@@ -27,6 +27,18 @@ pub(crate) fn add(a: Quad, b: Quad) -> Quad {
     [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]]
 }
 
+/// a b + c, place by place.
+#[inline(always)]
+pub(crate) fn multiply_add(a: Quad, b: Quad, c: Quad) -> Quad {
+    [a[0] * b[0] + c[0], a[1] * b[1] + c[1], a[2] * b[2] + c[2], a[3] * b[3] + c[3]]
+}
+
+/// a − b.
+#[inline(always)]
+pub(crate) fn subtract(a: Quad, b: Quad) -> Quad {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]]
+}
+
 /// Sum of products.
 #[inline(always)]
 pub(crate) fn dot(a: Quad, b: Quad) -> f64 {
@@ -40,7 +52,7 @@ const SIX: usize = 6;
 #[inline(always)]
 pub(crate) fn product(j: &[Quad], x: &[f64]) -> Quad {
     if let (Ok(j), Ok(x)) = (<&[Quad; SIX]>::try_from(j), <&[f64; SIX]>::try_from(x)) {
-        return product_of(j, x);
+        return product_of_six(j, x);
     }
     let (mut even, mut odd) = (Quad::default(), Quad::default());
     let ((j, j_end), (x, x_end)) = (j.as_chunks::<2>(), x.as_chunks::<2>());
@@ -54,8 +66,9 @@ pub(crate) fn product(j: &[Quad], x: &[f64]) -> Quad {
     add(even, odd)
 }
 
+/// [`product`] of six rates.
 #[inline(always)]
-fn product_of(j: &[Quad; SIX], x: &[f64; SIX]) -> Quad {
+pub(crate) fn product_of_six(j: &[Quad; SIX], x: &[f64; SIX]) -> Quad {
     let even = add_scaled(add_scaled(scaled(j[0], x[0]), j[2], x[2]), j[4], x[4]);
     let odd = add_scaled(add_scaled(scaled(j[1], x[1]), j[3], x[3]), j[5], x[5]);
     add(even, odd)
@@ -67,7 +80,7 @@ pub(crate) fn add_product(j: &[Quad], r: &[Quad], out: &mut Coupling) {
     if let (Ok(j), Ok(r)) = (<&[Quad; SIX]>::try_from(j), <&[Quad; SIX]>::try_from(r)) {
         for (i, out) in out.iter_mut().enumerate() {
             let x = [j[0][i], j[1][i], j[2][i], j[3][i], j[4][i], j[5][i]];
-            *out = add(*out, product_of(r, &x));
+            *out = add(*out, product_of_six(r, &x));
         }
         return;
     }

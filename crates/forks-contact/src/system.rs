@@ -12,7 +12,7 @@ use crate::{
     law::{Law, NormalRow},
     ports::Ports,
     problem::Port,
-    quad::{Coupling, Quad, add, add_product, add_rows, add_transposed, product},
+    quad::{Coupling, Quad, add, add_product, add_rows, add_transposed, multiply_add, product},
     wide::{Work, wide},
 };
 
@@ -36,6 +36,8 @@ pub(crate) struct Block {
     pub(crate) regularisation: Quad,
     /// ρ: impulse per velocity, one over the mean of the block's diagonal; 0 where nothing can move.
     pub(crate) rho: f64,
+    /// 1/ρ.
+    pub(crate) per_rho: f64,
     pub(crate) normal: NormalRow,
     /// True if the constraint is hit within the step, so that restitution acts.
     pub(crate) hit: bool,
@@ -169,19 +171,15 @@ impl System {
 
     /// u = J v + R λ + bias of a constraint.
     #[inline(always)]
-    pub(crate) fn law_velocity(&self, block: &Block) -> [f64; 3] {
+    pub(crate) fn law_velocity(&self, block: &Block) -> Quad {
         let (v, lambda) = (self.rates(block), self.lambda[block.index]);
-        let (r, bias) = (block.regularisation, self.bias[block.index]);
-        let row = |k: usize| v[k] + (r[k] * lambda[k] + bias[k]);
-        [row(0), row(1), row(2)]
+        add(v, multiply_add(block.regularisation, lambda, self.bias[block.index]))
     }
 
     /// Takes a constraint's next impulse, to the last bit so that it stays admissible, and moves its bodies.
     #[inline(always)]
-    pub(crate) fn change_impulse(&mut self, i: usize, next: [f64; 3]) {
-        let [n, s, t] = next;
-        let old = core::mem::replace(&mut self.lambda[i], [n, s, t, 0.0]);
-        let change = [n - old[0], s - old[1], t - old[2], 0.0];
+    pub(crate) fn change_impulse(&mut self, i: usize, next: Quad, change: Quad) {
+        self.lambda[i] = next;
         if self.is_coupled {
             for (u, w) in self.rates.iter_mut().zip(&self.w[i * self.count..]) {
                 *u = add_rows(*u, change, w);
@@ -266,7 +264,7 @@ impl System {
     /// Natural map residual of a constraint, m/s. Where nothing can move: the velocity that is missing.
     #[inline(always)]
     pub(crate) fn residual(&self, block: &Block) -> f64 {
-        let u = self.law_velocity(block);
+        let u = rows_of(self.law_velocity(block));
         if block.rho > 0.0 {
             return block.law.residual(self.impulse(block), u, block.rho);
         }
