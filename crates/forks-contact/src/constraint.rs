@@ -1,5 +1,7 @@
 //! What a user says about a contact or a scalar row.
 
+use forks_lie::Lanes;
+
 use crate::{BodyId, ContactError, PortId};
 
 /// How a contact's tangential impulse is bounded. λ_n is the normal impulse, λ_1, λ_2 the tangential ones.
@@ -178,13 +180,11 @@ impl Row {
     }
 }
 
-/// The part of a constraint that acts on one body. Fixed bodies have none.
-///
-/// Its Jacobian is stored row after row (contacts: normal, first tangent, second tangent): u = Σ over sides J w.
+/// The part of a constraint that acts on one body: a Jacobian, u = Σ over sides J w. Fixed bodies have none.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
     pub(crate) at: At,
-    pub(crate) jacobian: &'a [f64],
+    pub(crate) jacobian: Jacobian<'a>,
 }
 
 /// What w is.
@@ -194,15 +194,29 @@ pub(crate) enum At {
     Port(PortId),
 }
 
+/// J.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Jacobian<'a> {
+    Rows(&'a [f64]),
+    Columns(&'a [Lanes]),
+}
+
 impl<'a> Side<'a> {
-    /// A Jacobian with one column per coordinate of the body: w = v.
-    pub const fn of(body: BodyId, jacobian: &'a [f64]) -> Self {
-        Self { at: At::Body(body), jacobian }
+    /// A Jacobian with one column per coordinate of the body: w = v. Row after row; the rows of a contact are normal, first
+    /// tangent, second tangent.
+    pub const fn of(body: BodyId, rows: &'a [f64]) -> Self {
+        Self { at: At::Body(body), jacobian: Jacobian::Rows(rows) }
     }
 
-    /// A Jacobian with one column per rate of a port of the body: w = P v.
-    pub const fn through(port: PortId, jacobian: &'a [f64]) -> Self {
-        Self { at: At::Port(port), jacobian }
+    /// A Jacobian with one column per rate of a port of the body: w = P v. Row after row.
+    pub const fn through(port: PortId, rows: &'a [f64]) -> Self {
+        Self { at: At::Port(port), jacobian: Jacobian::Rows(rows) }
+    }
+
+    /// The same, column after column: the entries of the rows, then zeros. Saves turning it round.
+    #[must_use]
+    pub const fn by_columns(self, columns: &'a [Lanes]) -> Self {
+        Self { at: self.at, jacobian: Jacobian::Columns(columns) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Jacobians of points of rigid bodies.
 
-use forks_lie::glam::DVec3;
+use forks_lie::{Lanes, Vectors, glam::DVec3};
 
 /// Two unit tangents that make a right-handed frame (normal, first, second) with a unit normal.
 pub fn tangents(normal: DVec3) -> [DVec3; 2] {
@@ -28,4 +28,11 @@ pub fn point_jacobian(point: DVec3, axes: [DVec3; 3], sign: f64) -> [f64; 18] {
         row[3..].copy_from_slice(&(sign * point.cross(axis)).to_array());
     }
     out
+}
+
+/// The same column after column, as [`Side::by_columns`](crate::Side::by_columns) takes it; the sign is that of the axes.
+#[inline]
+pub fn point_columns(point: DVec3, axes: &Vectors) -> [Lanes; 6] {
+    let moments = axes.crossed_by(point);
+    [axes.x, axes.y, axes.z, moments.x, moments.y, moments.z]
 }

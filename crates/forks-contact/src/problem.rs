@@ -7,7 +7,7 @@ use forks_lie::{Matrix, SpatialInertia, Twist, dot};
 
 use crate::{
     Contact, ContactError, Row, Side,
-    constraint::{At, Friction},
+    constraint::{At, Friction, Jacobian},
     dense::{asymmetry, cholesky_pivot},
     quad::{Quad, add_row},
 };
@@ -384,33 +384,57 @@ impl Problem {
         sides: &[Side<'_>],
     ) -> Result<ConstraintId, ContactError> {
         let constraint = self.constraints.len();
+        let (first, start) = (self.sides.len(), self.jacobians.len());
         for side in sides {
-            let Port { body, width, .. } = self.ports[self.port_of(side)?];
-            let (found, expected) = (side.jacobian.len(), rows * width);
-            if found != expected {
-                return Err(ContactError::JacobianSize { constraint, body, found, expected });
+            if let Err(error) = self.add_side(constraint, rows, side) {
+                self.sides.truncate(first);
+                self.jacobians.truncate(start);
+                return Err(error);
             }
-            if let Some(value) = not_finite(side.jacobian) {
-                let quantity = "an entry of the Jacobian";
-                return Err(ContactError::NotFinite { constraint, quantity, value });
-            }
-        }
-        let first = self.sides.len();
-        for side in sides {
-            let port = self.port_of(side)?;
-            self.sides.push(SideRecord { port, jacobian: self.jacobians.len() });
-            let (j, width) = (side.jacobian, self.ports[port].width);
-            let quad = |k: usize| match rows {
-                1 => [j[k], 0.0, 0.0, 0.0],
-                _ => [j[k], j[width + k], j[2 * width + k], 0.0],
-            };
-            self.jacobians.extend((0..width).map(quad));
         }
         self.constraints.push(Constraint { kind, sides: first..self.sides.len() });
         if let Kind::Contact(Contact { friction: Friction::EllipticCone { mu }, .. }) = kind {
             self.stretch_tangents(first, mu);
         }
         Ok(ConstraintId(constraint))
+    }
+
+    fn add_side(
+        &mut self,
+        constraint: usize,
+        rows: usize,
+        side: &Side<'_>,
+    ) -> Result<(), ContactError> {
+        let (port, jacobian) = (self.port_of(side)?, self.jacobians.len());
+        let Port { body, width, .. } = self.ports[port];
+        let (found, expected) = match side.jacobian {
+            Jacobian::Rows(j) => (j.len(), rows * width),
+            Jacobian::Columns(j) => (rows * j.len(), rows * width),
+        };
+        if found != expected {
+            return Err(ContactError::JacobianSize { constraint, body, found, expected });
+        }
+        match side.jacobian {
+            Jacobian::Columns(j) => self.jacobians.extend_from_slice(j),
+            Jacobian::Rows(j) if rows == 1 => {
+                self.jacobians.extend(j.iter().map(|x| [*x, 0.0, 0.0, 0.0]));
+            }
+            Jacobian::Rows(j) => {
+                let quad = |k: usize| [j[k], j[width + k], j[2 * width + k], 0.0];
+                self.jacobians.extend((0..width).map(quad));
+            }
+        }
+        let added = &self.jacobians[jacobian..];
+        if let Some(value) = not_finite(added.as_flattened()) {
+            let quantity = "an entry of the Jacobian";
+            return Err(ContactError::NotFinite { constraint, quantity, value });
+        }
+        if let Some(&value) = added.iter().flat_map(|q| &q[rows..]).find(|x| **x != 0.0) {
+            let (quantity, range) = ("an entry of the Jacobian below its rows", "0");
+            return Err(ContactError::OutOfRange { constraint, quantity, value, range });
+        }
+        self.sides.push(SideRecord { port, jacobian });
+        Ok(())
     }
 
     fn port_of(&self, side: &Side<'_>) -> Result<usize, ContactError> {

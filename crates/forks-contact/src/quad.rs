@@ -4,7 +4,7 @@
 //! takes four numbers at a time, whatever the number of rates.
 
 /// Numbers of a constraint's rows.
-pub(crate) type Quad = [f64; 4];
+pub(crate) type Quad = forks_lie::Lanes;
 
 /// What impulses in the rows of one constraint do to the rows of another, or the other way round.
 pub(crate) type Coupling = [Quad; 3];

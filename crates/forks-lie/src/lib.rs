@@ -33,6 +33,7 @@ mod so3;
 mod sym_mat6;
 mod twist;
 mod vector;
+mod vectors;
 
 pub use adjoint::Adjoint;
 pub use dense::Matrix;
@@ -51,6 +52,7 @@ pub use so3::{
 pub use sym_mat6::{Ldl6, SymMat6};
 pub use twist::{Twist, Wrench};
 pub use vector::{axpy, dot};
+pub use vectors::{Lanes, Vectors};
 
 /// The example of the README is compiled and run with the documentation's.
 #[cfg(doctest)]

@@ -11,12 +11,12 @@
 //!
 //! where b = (1 − cos θ)/θ², c = (θ − sin θ)/θ³, b' and c' are their derivatives by θ², and ^ makes cross products.
 
-use forks_lie::{Matrix, Pose, Twist, glam::DVec3};
+use forks_lie::{Lanes, Matrix, Pose, Twist, Vectors, glam::DVec3};
 
 use crate::{
     ReducedModel, State,
     effectors::{Coefficients, WorldTwist},
-    kernel::{Kernel, Lanes},
+    kernel::{self, Kernel},
 };
 
 /// Pose and motion of an effector.
@@ -55,23 +55,29 @@ impl EffectorMotion {
         }
     }
 
-    /// Row over B' η̇ of the power of a wrench at the effector's origin, in world axes: the velocity of a point p along n is
-    /// the row of the force n and the torque (p − origin) × n, times [`EffectorMotion::rates`].
+    /// Columns, one per rate of B' η̇, of the power of up to four wrenches at the effector's origin, in world axes: the velocity
+    /// of a point p along n is the row of the force n and the torque (p − origin) × n, times [`EffectorMotion::rates`].
     #[inline]
-    pub fn row(&self, force: DVec3, torque: DVec3) -> [f64; 6] {
-        let linear = self.carried(force, -1.0);
-        let turned =
-            self.across.cross(force) + force * self.scale + self.turn * self.pull.dot(force);
-        let ([a, b, c], [d, e, f]) =
-            (linear.to_array(), (turned + self.carried(torque, -1.0)).to_array());
-        [a, b, c, d, e, f]
+    pub fn columns(&self, force: &Vectors, torque: &Vectors) -> [Lanes; 6] {
+        let linear = self.pulled(force);
+        let turned = force.scaled(self.scale).plus(&force.crossed_by(self.across));
+        let turned = turned.plus_along(self.turn, force.dot(self.pull)).plus(&self.pulled(torque));
+        [linear.x, linear.y, linear.z, turned.x, turned.y, turned.z]
     }
 
-    /// V x, or with `sign` −1 Vᵀ x.
-    #[inline]
-    fn carried(&self, x: DVec3, sign: f64) -> DVec3 {
+    /// Vᵀ x.
+    #[inline(always)]
+    fn pulled(&self, x: &Vectors) -> Vectors {
         let [one, b, c] = self.along;
-        x * one + self.turn.cross(x) * (sign * b) + self.turn * (c * self.turn.dot(x))
+        let across = x.crossed_by(self.turn * -b);
+        x.scaled(one).plus(&across).plus_along(self.turn * c, x.dot(self.turn))
+    }
+
+    /// V x.
+    #[inline]
+    fn carried(&self, x: DVec3) -> DVec3 {
+        let [one, b, c] = self.along;
+        x * one + self.turn.cross(x) * b + self.turn * (c * self.turn.dot(x))
     }
 
     /// Velocity of the effector's origin and its angular velocity, world axes.
@@ -80,7 +86,7 @@ impl EffectorMotion {
         let [x, y, z, p, q, r] = self.rates;
         let (dv, d_o) = (DVec3::new(x, y, z), DVec3::new(p, q, r));
         let turned = d_o * self.scale - self.across.cross(d_o) + self.pull * self.turn.dot(d_o);
-        (self.carried(dv, 1.0) + turned, self.carried(d_o, 1.0))
+        (self.carried(dv) + turned, self.carried(d_o))
     }
 
     /// Twist of the effector in its own frame.
@@ -120,7 +126,7 @@ impl Kernel for Motion<'_> {
     type Output = EffectorMotion;
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) -> EffectorMotion {
+    fn run<L: kernel::Lanes>(self, l: L) -> EffectorMotion {
         let Self { model, state, e } = self;
         let (blocks, rest) = (model.effector_blocks(), &model.data().effectors[e].rest);
         let twist = blocks.twist(l, e, &state.eta[..state.dof]);
@@ -159,8 +165,14 @@ mod tests {
                 assert!((x - y).abs() < bound, "{angle}");
             }
             let (v, w) = motion.velocity();
-            let power: f64 =
-                motion.row(force, torque).iter().zip(motion.rates).map(|(x, y)| x * y).sum();
+            let columns = motion.columns(
+                &Vectors::of_three([force, DVec3::X, -force]),
+                &Vectors::of_three([torque, DVec3::Y, -torque]),
+            );
+            let of =
+                |i: usize| columns.iter().zip(motion.rates).map(|(c, x)| c[i] * x).sum::<f64>();
+            let (power, other) = (of(0), of(1));
+            assert!((of(2) + power).abs() < bound && (other - v.x - w.y).abs() < bound);
             assert!((power - force.dot(v) - torque.dot(w)).abs() < bound, "{angle}");
         }
     }

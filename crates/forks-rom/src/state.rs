@@ -2,7 +2,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::Twist;
+use forks_lie::{Twist, dot};
 
 use crate::{ModelError, ReducedModel, kernel::LANES};
 
@@ -97,11 +97,14 @@ impl State {
     ) -> Result<(), ModelError> {
         check("servo targets", targets, self.servo_targets.len())?;
         check("servo targets of the model", &self.servo_targets, model.data().servos.len())?;
+        if self.servo_targets == targets {
+            return Ok(());
+        }
         self.servo_targets.copy_from_slice(targets);
         self.driven = targets.iter().any(|x| *x != 0.0);
         let map = &model.data().servo_rest;
         for (i, rest) in self.rest[..self.dof].iter_mut().enumerate() {
-            *rest = map.row(i).iter().zip(targets).map(|(a, s)| a * s).sum();
+            *rest = dot(map.row(i), targets);
         }
         Ok(())
     }

@@ -7,8 +7,11 @@
 //! x⁺ = x exp(h v⁺), gyroscopic terms                                  motion
 //! ```
 
-use forks_contact::{Contact, ContactError, Friction, Side, Status, point_jacobian, tangents};
-use forks_lie::{Pose, Twist, glam::DVec3};
+use forks_contact::{Contact, ContactError, Friction, Side, Status, point_columns, tangents};
+use forks_lie::{
+    Lanes, Pose, Twist, Vectors,
+    glam::{DMat3, DVec3},
+};
 use forks_rom::StepStatus as ModelStatus;
 
 use crate::{
@@ -82,8 +85,10 @@ pub struct StepReport {
 pub(crate) struct Kept {
     states: Vec<RigidState>,
     cache: Cache,
-    /// Rows of a contact's two sides, or of a limit.
-    rows: Vec<f64>,
+    /// Jacobians of a contact's two sides, column after column.
+    columns: Vec<Lanes>,
+    /// Row of a limit.
+    row: Vec<f64>,
     matches: Matches,
 }
 
@@ -178,7 +183,7 @@ impl World {
         for (limit, l) in self.limits.iter().enumerate() {
             let (problem, active) = (&mut self.problem, &mut self.active_limits);
             let (m, warm) = (&self.mechanisms[l.mechanism.0], self.cache.limits[limit]);
-            l.rows(m, self.h, warm, &mut self.kept.rows, |side, row, jacobian| {
+            l.rows(m, self.h, warm, &mut self.kept.row, |side, row, jacobian| {
                 problem.add_row(row, &[jacobian])?;
                 active.push(Active { limit, side });
                 Ok(())
@@ -192,14 +197,13 @@ impl World {
         let shapes = found.shapes();
         let owners = shapes.map(|s| self.colliders[s].owner);
         let axes = axes(found.normal);
-        let mut rows = std::mem::take(&mut self.kept.rows);
-        rows.clear();
-        let mut approach = 0.0;
-        let mut ends = [0; 2];
-        for ((owner, sign), end) in owners.into_iter().zip([-1.0, 1.0]).zip(&mut ends) {
-            approach += self.point_rows(owner, found.point, axes, sign, &mut rows);
-            *end = rows.len();
-        }
+        let away = Vectors::of_three(axes);
+        let mut columns = std::mem::take(&mut self.kept.columns);
+        columns.clear();
+        let mut approach =
+            self.point_columns(owners[0], found.point, &away.scaled(-1.0), &mut columns);
+        let end = columns.len();
+        approach += self.point_columns(owners[1], found.point, &away, &mut columns);
         let [first, second] = shapes.map(|s| &self.colliders[s].material);
         let material = first.paired(second);
         let contact = Contact {
@@ -211,49 +215,49 @@ impl World {
             warm: axes.map(|a| a.dot(warm)),
             ..Contact::new(Friction::Cone { mu: material.friction })
         };
-        let parts = [&rows[..ends[0]], &rows[ends[0]..]];
-        let added = match (self.side(owners[0], parts[0]), self.side(owners[1], parts[1])) {
+        let parts = columns.split_at(end);
+        let added = match (self.side(owners[0], parts.0), self.side(owners[1], parts.1)) {
             (Some(one), Some(two)) => self.problem.add_contact(&contact, &[one, two]),
             (Some(only), None) | (None, Some(only)) => self.problem.add_contact(&contact, &[only]),
             (None, None) => self.problem.add_contact(&contact, &[]),
         };
-        self.kept.rows = rows;
+        self.kept.columns = columns;
         added.map(|_| ())
     }
 
-    /// Velocities of a point of an owner along three axes, times `sign`, as rows over the owner's rates, appended to `out`; and
-    /// the first of them now. Nothing and 0 for what does not move.
-    fn point_rows(
+    /// Velocities of a point of an owner along axes, column after column over the owner's rates, appended to `out`; and the first
+    /// of them now. Nothing and 0 for what does not move.
+    fn point_columns(
         &self,
         owner: Owner,
         point: DVec3,
-        axes: [DVec3; 3],
-        sign: f64,
-        out: &mut Vec<f64>,
+        axes: &Vectors,
+        out: &mut Vec<Lanes>,
     ) -> f64 {
         match owner {
             Owner::World => 0.0,
             Owner::Body(b) => {
                 let s = &self.states[b.0];
-                let back = s.rotation.conjugate();
-                let arm = back * (point - s.position);
-                let rows = point_jacobian(arm, axes.map(|a| back * a), sign);
-                out.extend_from_slice(&rows);
-                sign * axes[0].dot(s.velocity + s.rotation * s.omega.cross(arm))
+                let body = DMat3::from_quat(s.rotation);
+                let arm = body.transpose() * (point - s.position);
+                let columns = point_columns(arm, &axes.turned_back(&body));
+                out.extend_from_slice(&columns);
+                let normal = DVec3::new(axes.x[0], axes.y[0], axes.z[0]);
+                normal.dot(s.velocity + body * s.omega.cross(arm))
             }
             Owner::Effector { mechanism, effector } => {
-                self.mechanisms[mechanism.0].point_rows(effector, point, axes, sign, out)
+                self.mechanisms[mechanism.0].point_columns(effector, point, axes, out)
             }
         }
     }
 
     /// The side of a contact on an owner, if that moves.
-    fn side<'a>(&self, owner: Owner, jacobian: &'a [f64]) -> Option<Side<'a>> {
+    fn side<'a>(&self, owner: Owner, columns: &'a [Lanes]) -> Option<Side<'a>> {
         match owner {
             Owner::World => None,
-            Owner::Body(b) => Some(Side::of(self.bodies[b.0].body, jacobian)),
+            Owner::Body(b) => Some(Side::of(self.bodies[b.0].body, &[]).by_columns(columns)),
             Owner::Effector { mechanism, effector } => {
-                Some(self.mechanisms[mechanism.0].side(effector, jacobian))
+                Some(self.mechanisms[mechanism.0].side(effector, columns))
             }
         }
     }

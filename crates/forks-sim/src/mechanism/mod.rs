@@ -17,8 +17,11 @@ pub(crate) use floating::Floating;
 pub(crate) use full::Full;
 pub(crate) use single::Single;
 
-use forks_contact::{BodyId, PortId, Side, point_jacobian};
-use forks_lie::{Mat6, Matrix, Pose, Twist, Wrench, axpy, dot, glam::DVec3};
+use forks_contact::{BodyId, PortId, Side, point_columns};
+use forks_lie::{
+    Lanes, Mat6, Matrix, Pose, Twist, Vectors, Wrench, axpy,
+    glam::{DMat3, DVec3},
+};
 use forks_rom::{EffectorLoad, EffectorMotion, LoadFrame, ModelError, ServoTerms, StepStatus};
 
 use crate::{SimError, error::check_finite};
@@ -143,6 +146,8 @@ pub(crate) struct Instance {
     pub(crate) motion: Box<dyn Motion>,
     /// World from the frame that the model calls world.
     placement: Pose,
+    /// Its rotation.
+    world_axes: DMat3,
     /// In the model's axes.
     loads: Vec<EffectorLoad>,
     effectors: Vec<EffectorState>,
@@ -190,6 +195,7 @@ impl Clone for Instance {
             body: self.body,
             motion: self.motion.boxed(),
             placement: self.placement,
+            world_axes: self.world_axes,
             loads: self.loads.clone(),
             effectors: self.effectors.clone(),
             free: self.free.clone(),
@@ -223,6 +229,7 @@ impl Instance {
             name: name.into(),
             body,
             placement: placement.normalized(),
+            world_axes: DMat3::from_quat(placement.normalized().rotation),
             loads: Vec::new(),
             effectors: effectors.collect(),
             free: vec![0.0; n],
@@ -385,45 +392,47 @@ impl EffectorState {
 }
 
 impl Instance {
-    /// Velocities of a point of an effector along three axes of the world, times `sign`, as rows over its rates, appended
-    /// to `out`; and the first of them now.
-    pub(crate) fn point_rows(
+    /// Velocities of a point of an effector along axes of the world, column after column over its rates, appended to `out`; and
+    /// the first of them now.
+    pub(crate) fn point_columns(
         &self,
         e: usize,
         point: DVec3,
-        axes: [DVec3; 3],
-        sign: f64,
-        out: &mut Vec<f64>,
+        axes: &Vectors,
+        out: &mut Vec<Lanes>,
     ) -> f64 {
         let effector = &self.effectors[e];
         let arm = point - effector.pose.translation;
         let Some(EffectorPort { motion: Some(motion), .. }) = &effector.port else {
-            let back = effector.pose.rotation.conjugate();
-            let rows = point_jacobian(back * arm, axes.map(|a| back * a), sign);
-            for row in rows.chunks_exact(6) {
-                let start = out.len();
-                out.resize(start + effector.jacobian.columns(), 0.0);
-                for (i, x) in row.iter().enumerate() {
-                    axpy(*x, effector.jacobian.row(i), &mut out[start..]);
+            let back = DMat3::from_quat(effector.pose.rotation);
+            let columns = point_columns(back.transpose() * arm, &axes.turned_back(&back));
+            for j in 0..effector.jacobian.columns() {
+                let mut sum = Lanes::default();
+                for (i, column) in columns.iter().enumerate() {
+                    let x = effector.jacobian[(i, j)];
+                    sum.iter_mut().zip(column).for_each(|(sum, c)| *sum += x * c);
                 }
+                out.push(sum);
             }
-            return dot(&rows[..6], &effector.twist.to_array());
+            return first_rate(&columns, &effector.twist.to_array());
         };
-        let back = self.placement.rotation.conjugate();
-        let arm = back * arm;
-        let rows = axes.map(|axis| {
-            let force = back * (axis * sign);
-            motion.row(force, arm.cross(force))
-        });
-        out.extend_from_slice(rows.as_flattened());
-        dot(&rows[0], &motion.rates)
+        let axes = axes.turned_back(&self.world_axes);
+        let columns = motion.columns(&axes, &axes.crossed_by(self.world_axes.transpose() * arm));
+        out.extend_from_slice(&columns);
+        first_rate(&columns, &motion.rates)
     }
 
     /// A constraint's side on an effector.
-    pub(crate) fn side<'a>(&self, e: usize, jacobian: &'a [f64]) -> Side<'a> {
-        match self.effectors[e].port {
-            Some(port) => Side::through(port.id, jacobian),
-            None => Side::of(self.body, jacobian),
-        }
+    pub(crate) fn side<'a>(&self, e: usize, columns: &'a [Lanes]) -> Side<'a> {
+        let side = match self.effectors[e].port {
+            Some(port) => Side::through(port.id, &[]),
+            None => Side::of(self.body, &[]),
+        };
+        side.by_columns(columns)
     }
+}
+
+/// The first row of a Jacobian times rates.
+pub(crate) fn first_rate(columns: &[Lanes; 6], rates: &[f64; 6]) -> f64 {
+    columns.iter().zip(rates).map(|(c, x)| c[0] * x).sum()
 }
