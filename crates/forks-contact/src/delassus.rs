@@ -88,7 +88,7 @@ impl Delassus {
         let mut worst = 0.0_f64;
         for block in system.blocks.iter().filter(|b| b.rho > 0.0) {
             let d = self.d[block.row];
-            let r = block.law.scaled(d).residual(read(y, block), read(u, block), 1.0) / d;
+            let r = block.law.scaled(d).residual(read(y, block), read(u, block), 1.0, 1.0) / d;
             if r.is_nan() || r > worst {
                 worst = r;
             }

@@ -2,19 +2,15 @@
 
 use forks_lie::{Lanes, Vectors, glam::DVec3};
 
-/// Two unit tangents that make a right-handed frame (normal, first, second) with a unit normal.
+/// Two unit tangents that make a right-handed frame (normal, first, second) with a unit normal: the x and y axes turned the
+/// shortest way from z to the normal, or from −z, whichever is nearer (Duff et al., "Building an orthonormal basis, revisited", 2017).
+#[inline]
 pub fn tangents(normal: DVec3) -> [DVec3; 2] {
-    // The axis that the normal is furthest from gives the best conditioned product.
-    let a = normal.abs();
-    let axis = if a.x <= a.y && a.x <= a.z {
-        DVec3::X
-    } else if a.y <= a.z {
-        DVec3::Y
-    } else {
-        DVec3::Z
-    };
-    let first = axis.cross(normal).normalize_or(DVec3::X);
-    [first, normal.cross(first)]
+    let DVec3 { x, y, z } = normal;
+    let sign = 1.0f64.copysign(z);
+    let a = -1.0 / (sign + z);
+    let b = x * y * a;
+    [DVec3::new(1.0 + sign * x * x * a, sign * b, -sign * x), DVec3::new(b, sign + y * y * a, -y)]
 }
 
 /// Velocity of a body's point along three axes, as 3 × 6 Jacobian of the body's twist (v; ω), row after row.

@@ -95,12 +95,12 @@ impl Law {
         }
     }
 
-    /// Natural map residual of (λ, u), in units of velocity; ρ > 0 converts velocity to impulse:
+    /// Natural map residual of (λ, u), in units of velocity; ρ > 0 converts velocity to impulse, 1/ρ back:
     ///
     /// - cones: ‖λ − P_K(λ − ρ (u + μ‖u_t‖ n))‖ / ρ,  zero exactly where (1) holds;
     /// - others: the same with the box of the present λ_n for the tangents and without De Saxcé's term.
     #[inline(always)]
-    pub(crate) fn residual(&self, lambda: [f64; 3], u: [f64; 3], rho: f64) -> f64 {
+    pub(crate) fn residual(&self, lambda: [f64; 3], u: [f64; 3], rho: f64, per_rho: f64) -> f64 {
         let mut z = [lambda[0] - rho * u[0], lambda[1] - rho * u[1], lambda[2] - rho * u[2]];
         let p = match *self {
             Self::Cone { mu } => {
@@ -114,7 +114,7 @@ impl Law {
             }
         };
         let d = [lambda[0] - p[0], lambda[1] - p[1], lambda[2] - p[2]];
-        sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) / rho
+        sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) * per_rho
     }
 
     /// How far λ is outside its set, over the larger of its norm and the bounds; 0 inside.

@@ -8,8 +8,8 @@ use crate::{
     law::{Law, NormalRow, inner_impulse},
     ports::Ports,
     problem::Kind,
-    quad::{Coupling, Quad, add_product, transposed},
-    scalar::hypot,
+    quad::{Coupling, Quad, add_product, dot, transposed},
+    scalar::sqrt,
     system::{Block, PROXIMAL, ReadySide, System},
     wide::{Work, wide},
 };
@@ -148,8 +148,9 @@ impl System {
         let trace = w[0][0] + w[1][1] + w[2][2];
         let rho = if trace > 0.0 { rows as f64 / trace } else { 0.0 };
         let rho = if rho.is_finite() { rho } else { 0.0 };
+        let per_rho = trace / rows as f64;
         if rho > 0.0 {
-            (0..3).for_each(|r| w[r][r] += PROXIMAL / rho);
+            (0..3).for_each(|r| w[r][r] += PROXIMAL * per_rho);
         }
         let local = LocalSystem::new(w);
         self.blocks.push(Block {
@@ -160,7 +161,7 @@ impl System {
             local,
             regularisation,
             rho,
-            per_rho: trace / rows as f64,
+            per_rho,
             normal,
             hit: false,
         });
@@ -171,14 +172,14 @@ impl System {
     /// Which constraints are hit, and the speed that residuals are compared with.
     #[inline(always)]
     fn measure(&mut self) {
-        let mut speed = 0.0_f64;
+        let (mut speed, mut fastest) = (0.0_f64, 0.0_f64);
         let mut blocks = core::mem::take(&mut self.blocks);
         self.free_rates.clear();
         for b in &mut blocks {
             let u = self.constraint_velocity(b, &self.free);
             self.free_rates.push(u);
             b.hit = b.normal.rebound > 0.0 && u[0] < b.normal.gap_target;
-            speed = speed.max(hypot(u[0], hypot(u[1], u[2])));
+            fastest = fastest.max(dot(u, u));
             speed = speed.max(b.normal.gap_target);
             if b.hit {
                 speed = speed.max(b.normal.rebound);
@@ -188,7 +189,7 @@ impl System {
             }
         }
         self.blocks = blocks;
-        self.speed = speed;
+        self.speed = speed.max(sqrt(fastest));
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
     Contact, ContactError, Row, Side,
     constraint::{At, Friction, Jacobian},
     dense::{asymmetry, cholesky_pivot},
-    quad::{Quad, add_row},
+    quad::{Quad, add_row, all_finite},
 };
 
 /// A body of a problem.
@@ -527,7 +527,5 @@ fn check_finite(body: usize, quantity: &'static str, x: &[f64]) -> Result<(), Co
 
 /// The first number that is not finite.
 fn not_finite(x: &[f64]) -> Option<f64> {
-    // Without an early end there are no branches.
-    let fine = x.iter().fold(true, |fine, x| fine & x.is_finite());
-    if fine { None } else { x.iter().copied().find(|x| !x.is_finite()) }
+    if all_finite(x) { None } else { x.iter().copied().find(|x| !x.is_finite()) }
 }

@@ -162,7 +162,7 @@ impl Solver {
             // Only what did not converge comes here. Less of the same impulses is admissible and takes energy away.
             self.system.shorten_impulses();
         }
-        self.report(problem, &goal, share, counters)
+        self.report(problem, &goal, (share, met), counters)
     }
 
     /// Solves with as much of the restitution as creates no energy and leaves a solution. Returns the share.
@@ -240,14 +240,27 @@ impl Solver {
             || self.system.worst_residual() <= goal.tolerance
     }
 
-    fn report(&mut self, problem: &Problem, goal: &Goal, share: f64, counters: Counters) -> Report {
+    fn report(
+        &mut self,
+        problem: &Problem,
+        goal: &Goal,
+        (share, met): (f64, bool),
+        counters: Counters,
+    ) -> Report {
         let mut fine = self.system.finish(problem);
+        if !met {
+            // Where all is well the last thing that was looked at are the residuals.
+            self.system.recompute_velocity();
+            self.system.worst_residual();
+        }
         let mut residual = self.record(problem);
         let overflow = !fine || !residual.is_finite();
         if overflow {
-            self.system.lambda.fill(Default::default());
+            self.system.clear_impulses();
             fine = self.system.finish(problem);
-            residual = if fine { finite(self.record(problem)) } else { f64::MAX };
+            self.system.worst_residual();
+            residual = self.record(problem);
+            residual = if fine { finite(residual) } else { f64::MAX };
         }
         let speed = self.system.speed;
         let relative = if residual == 0.0 { 0.0 } else { residual / speed.max(f64::MIN_POSITIVE) };
@@ -276,8 +289,8 @@ impl Solver {
         self.residuals.clear();
         self.rows.clear();
         self.impulses.clear();
-        for (block, c) in self.system.blocks.iter().zip(problem.constraints()) {
-            let residual = self.system.residual(block);
+        let blocks = self.system.blocks.iter().zip(&self.system.residuals);
+        for ((block, &residual), c) in blocks.zip(problem.constraints()) {
             if residual.is_nan() || residual > worst {
                 worst = residual;
             }

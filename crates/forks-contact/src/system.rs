@@ -12,7 +12,10 @@ use crate::{
     law::{Law, NormalRow},
     ports::Ports,
     problem::Port,
-    quad::{Coupling, Quad, add, add_product, add_rows, add_transposed, multiply_add, product},
+    quad::{
+        Coupling, Quad, add, add_product, add_rows, add_transposed, all_finite, multiply_add,
+        product,
+    },
     wide::{Work, wide},
 };
 
@@ -102,6 +105,8 @@ pub(crate) struct System {
     rates: Vec<Quad>,
     /// Jᵀ λ in the rates of all ports in use.
     impulses: Vec<f64>,
+    /// Residuals of all constraints, m/s, when they were last asked for.
+    pub(crate) residuals: Vec<f64>,
     /// v of all bodies, in the end.
     pub(crate) outcome: Vec<f64>,
 }
@@ -216,14 +221,13 @@ impl System {
         }
     }
 
-    /// Velocities of all bodies, and J v anew. True if impulses and velocities are finite.
+    /// Velocities of all bodies. True if they and the impulses are finite.
     pub(crate) fn finish(&mut self, problem: &Problem) -> bool {
         wide(Finish { system: self, problem })
     }
 
     #[inline(always)]
     fn finish_here(&mut self, problem: &Problem) -> bool {
-        self.recompute_velocity();
         reset(&mut self.impulses, self.free.len());
         for (block, lambda) in self.blocks.iter().zip(&self.lambda) {
             for side in &self.sides[block.sides.clone()] {
@@ -232,8 +236,7 @@ impl System {
             }
         }
         self.ports.velocities(problem, &self.impulses, &mut self.outcome);
-        let numbers = self.outcome.iter().chain(self.lambda.as_flattened());
-        numbers.fold(true, |fine, x| fine & x.is_finite())
+        all_finite(&self.outcome) && all_finite(self.lambda.as_flattened())
     }
 
     /// All impulses, packed.
@@ -266,7 +269,7 @@ impl System {
     pub(crate) fn residual(&self, block: &Block) -> f64 {
         let u = rows_of(self.law_velocity(block));
         if block.rho > 0.0 {
-            return block.law.residual(self.impulse(block), u, block.rho);
+            return block.law.residual(self.impulse(block), u, block.rho, block.per_rho);
         }
         match block.law {
             Law::Interval { lower, .. } if lower != 0.0 => u[0].abs(),
@@ -274,13 +277,20 @@ impl System {
         }
     }
 
-    /// Largest residual of all constraints; NaN if one is.
+    /// Residuals of all constraints into `residuals`, and the largest of them; NaN if one is.
     #[inline(always)]
-    pub(crate) fn worst_residual(&self) -> f64 {
-        self.blocks.iter().fold(0.0, |worst, b| {
-            let r = self.residual(b);
-            if r.is_nan() || r > worst { r } else { worst }
-        })
+    pub(crate) fn worst_residual(&mut self) -> f64 {
+        let (mut worst, mut residuals) = (0.0, core::mem::take(&mut self.residuals));
+        residuals.clear();
+        for block in &self.blocks {
+            let r = self.residual(block);
+            if r.is_nan() || r > worst {
+                worst = r;
+            }
+            residuals.push(r);
+        }
+        self.residuals = residuals;
+        worst
     }
 
     /// Energy that the impulses put in: T(v) − T(v_free) = ½ λᵀ J (v + v_free), J.

@@ -85,6 +85,8 @@ pub struct StepReport {
 pub(crate) struct Kept {
     states: Vec<RigidState>,
     cache: Cache,
+    /// Normal and two tangents of every contact.
+    axes: Vec<[DVec3; 3]>,
     /// Jacobians of a contact's two sides, column after column.
     columns: Vec<Lanes>,
     /// Row of a limit.
@@ -158,6 +160,7 @@ impl World {
     fn assemble(&mut self) -> Result<(), Part> {
         self.problem.clear_constraints();
         self.contacts.clear();
+        self.kept.axes.clear();
         self.cache.find(&self.detector.found, self.settings.margin, &mut self.kept.matches);
         for k in 0..self.detector.found.len() {
             let found = self.detector.found[k];
@@ -197,6 +200,7 @@ impl World {
         let shapes = found.shapes();
         let owners = shapes.map(|s| self.colliders[s].owner);
         let axes = axes(found.normal);
+        self.kept.axes.push(axes);
         let away = Vectors::of_three(axes);
         let mut columns = std::mem::take(&mut self.kept.columns);
         columns.clear();
@@ -301,8 +305,8 @@ impl World {
         report.residual = report.residual.max(solved.residual);
         report.contact_energy += solved.energy_gain;
         let residuals = self.solver.residuals();
-        for (id, c) in self.problem.constraint_ids().zip(&mut self.contacts) {
-            let [n, t, s] = axes(c.normal);
+        let contacts = self.contacts.iter_mut().zip(&self.kept.axes);
+        for (id, (c, &[n, t, s])) in self.problem.constraint_ids().zip(contacts) {
             if let Ok(&[x, y, z]) = self.solver.impulse(id) {
                 c.impulse = n * x + t * y + s * z;
             }
