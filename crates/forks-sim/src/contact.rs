@@ -112,8 +112,10 @@ impl Cache {
     pub(crate) fn replace(&mut self, entries: impl Iterator<Item = Entry>) {
         self.entries.clear();
         self.entries.extend(entries);
-        // A stable sort: equal keys keep their order.
-        self.entries.sort_by_key(|e| e.key);
+        // As a rule they are in order already. A stable sort: equal keys keep theirs.
+        if !self.entries.is_sorted_by_key(|e| e.key) {
+            self.entries.sort_by_key(|e| e.key);
+        }
     }
 
     /// Copies another cache into this one's memory.

@@ -152,19 +152,24 @@ impl Rigid {
     }
 
     /// Euler's equations without torque over h: I ω⁺ = exp(−h ω_m) I ω, ω_m = (ω + ω⁺)/2. With the rotation
-    /// R⁺ = R exp(h ω_m) that keeps R I ω, and the energy too, as ω_mᵀ (exp(−h ω_m) − 1) = 0. By Newton's method, with the
-    /// derivative of exp taken to first order.
+    /// R⁺ = R exp(h ω_m) that keeps R I ω, and the energy too, as ω_mᵀ (exp(−h ω_m) − 1) = 0. By Newton's method from the
+    /// explicit step, with the derivative of exp taken to first order: errors shrink by h‖ω‖ at least.
     fn gyroscopic(&self, omega: DVec3, h: f64) -> DVec3 {
         let momentum = self.inertia * omega;
-        let mut next = omega;
+        let torque = momentum.cross(omega);
+        let turn = h * omega.length();
+        if h * torque.length() <= f64::EPSILON * momentum.length() {
+            return omega;
+        }
+        let mut next = omega + self.inverse_inertia * torque * h;
         for _ in 0..GYROSCOPIC_ITERATIONS {
             let rotated = exp_rotation((omega + next) * (-0.5 * h)) * momentum;
             let residual = self.inertia * next - rotated;
             let slope = self.inertia - skew(rotated) * (0.5 * h);
             let change = slope.inverse() * residual;
             next -= change;
-            let small = GYROSCOPIC_TOLERANCE * omega.length();
-            if change.length() <= small || change.is_nan() {
+            let left = change.length() * turn.min(1.0);
+            if left <= GYROSCOPIC_TOLERANCE * omega.length() || change.is_nan() {
                 break;
             }
         }
@@ -205,5 +210,5 @@ impl Rigid {
 const INERTIA_TOLERANCE: f64 = 1e-6;
 /// Newton steps at most; three suffice where a step turns the body by less than a tenth of a radian.
 const GYROSCOPIC_ITERATIONS: usize = 12;
-/// Change at which Newton's method ends, of |ω|.
+/// Error at which Newton's method ends, of |ω|.
 const GYROSCOPIC_TOLERANCE: f64 = 4.0 * f64::EPSILON;
