@@ -272,3 +272,15 @@ fn loops_and_names_without_a_character_in_xml() {
     let message = scene.to_mjcf().unwrap_err().to_string();
     assert!(message.contains("cup\\u{1}"), "{message}");
 }
+
+#[test]
+fn the_repository_s_scenes_start_where_their_files_have_them() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/scenes");
+    for file in std::fs::read_dir(&folder).unwrap().map(|f| f.unwrap().path()) {
+        if file.extension().is_some_and(|e| e == "toml") {
+            let exported = Scene::load(&file, Fidelity::Reduced).unwrap().to_mjcf().unwrap();
+            assert!(!exported.notes.iter().any(|n| n.contains(" starts ")), "{:?}", exported.notes);
+            read(&exported);
+        }
+    }
+}

@@ -287,6 +287,14 @@ fn a_blend_has_to_fit_its_scene() {
     };
     let mut fits = build(&scene("link19", "")).unwrap();
     assert!(matches!(fits.step().status, WorldStatus::Completed));
+    // The blend starts at rest without gravity; under gravity the exported helix starts where it sags to.
+    let ball = "shape = [{ form = { sphere = { radius = 0.02 } } }]";
+    for (gravity, apart) in [("false", false), ("true", true)] {
+        let text =
+            scene("link19", ball).replace("gravity = false", &format!("gravity = {gravity}"));
+        let notes = build(&text).unwrap().to_mjcf().unwrap().notes;
+        assert_eq!(notes.iter().any(|n| n.starts_with("helix starts")), apart, "{notes:?}");
+    }
     for (text, words) in [
         (scene("link10", ""), "link10"),
         (scene("link19", "floating = true"), "floats"),

@@ -6,7 +6,7 @@ use forks_mechanism::{LinkId, loops};
 use super::{
     Scene,
     action::Drives,
-    combine::{Combined, Names},
+    combine::{Combined, Names, START},
     error::{SceneError, invalid},
 };
 use crate::{Form, Owner, Shape};
@@ -15,6 +15,8 @@ use crate::{Form, Owner, Shape};
 const IMPRATIO: f64 = 10.0;
 /// Time constant of loops over the step: they give way hardly more than ours, which do not; MuJoCo allows no less.
 const LOOP_TIME: f64 = 2.0;
+/// Distance of effectors at the start from which on it is said, m.
+const NOTED: f64 = 1e-5;
 
 /// A scene as MJCF, with what MJCF has no place for.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +74,7 @@ impl Scene {
         let (text, written) = write_mjcf_scene(&c.mechanism, &whole)?;
         notes.splice(0..0, written.iter().map(ToString::to_string));
         notes.extend(self.lost(&c).into_iter().map(Into::into));
+        notes.extend(self.starts_elsewhere(&c));
         Ok(ExportedScene { text, notes, controls })
     }
 
@@ -163,6 +166,24 @@ impl Scene {
             }
         }
         out
+    }
+
+    /// Mechanisms whose effectors the file has elsewhere at the start: blends begin at the poses that they are charted from.
+    fn starts_elsewhere(&self, c: &Combined) -> Vec<String> {
+        let key = c.mechanism.keyframes().iter().find(|k| k.name == START);
+        let (Some(key), 0) = (key, self.world.step_count()) else { return Vec::new() };
+        let poses = c.mechanism.link_poses(&key.positions);
+        let mut apart = vec![0.0f64; self.mechanisms.len()];
+        for ((owner, _), (link, link_from_owner)) in self.shapes.iter().zip(&c.carriers) {
+            if let Owner::Effector { mechanism, .. } = owner {
+                let there = (poses[link.index()] * *link_from_owner).translation;
+                let gap = there.distance(self.owner_pose(*owner).translation);
+                apart[mechanism.0] = apart[mechanism.0].max(gap);
+            }
+        }
+        let far = self.mechanisms.iter().zip(apart).filter(|(_, gap)| *gap > NOTED);
+        far.map(|(m, gap)| format!("{} starts {gap:.1e} m from where the scene has it", m.name))
+            .collect()
     }
 
     /// What the file does not say.
