@@ -55,7 +55,7 @@ pub(super) fn against(
         return true;
     }
     let flat = Flat { polytope: two.1, face, separation, pose: two.0, second: true };
-    view.on_face(&flat, polygon, sink) || view.at_side(sink)
+    view.on_face(&flat, polygon, sink) || view.at_side(two.0, polygon, sink)
 }
 
 /// A polytope as a cylinder sees it.
@@ -205,7 +205,7 @@ impl View<'_> {
     }
 
     /// The polytope's edge or corner at the side: the point of its surface nearest to the axis.
-    fn at_side(&self, sink: &mut Sink<'_>) -> bool {
+    fn at_side(&self, pose: &Pose, polygon: &mut Polygon, sink: &mut Sink<'_>) -> bool {
         let mut best = (f64::INFINITY, DVec3::ZERO, 0);
         for (k, e) in self.polytope.edges.iter().enumerate() {
             let [a, b] = e.ends.map(|i| self.points[i as usize]);
@@ -229,7 +229,26 @@ impl View<'_> {
             return false;
         }
         let middle = self.pose.transform_point(p - outward * (0.5 * gap));
-        sink.push([SIDE, edge as u32 + 1], middle, self.pose.rotation * outward, gap);
+        let normal = self.pose.rotation * outward;
+        sink.push([SIDE, edge as u32 + 1], middle, normal, gap);
+        // The rest of the line on the side that lies on a face.
+        let back = self.rotation.transpose();
+        let along = back * -outward;
+        let flat = Flat {
+            polytope: self.polytope,
+            face: self.polytope.facing(along),
+            separation: gap,
+            pose,
+            second: true,
+        };
+        if flat.is_aligned(along) {
+            let ends = [-self.form.half_length, self.form.half_length];
+            let ends = ends.map(|y| outward * self.form.radius + DVec3::Y * y);
+            polygon.start([1, 2].into_iter().zip(ends.map(|p| back * p + self.middle)));
+            flat.cut_along(along, polygon);
+            let known = Some(back * p + self.middle);
+            flat.push_along(&polygon.corners, [along, -normal], known, sink);
+        }
         true
     }
 }
