@@ -23,7 +23,10 @@ use forks_lie::{Pose, glam::DVec3};
 use parry3d_f64::shape::SharedShape;
 
 use self::{broad::Broad, library::Library, solid::Solid};
-use crate::{convert::from_vector, manifold::reduce};
+use crate::{
+    convert::from_vector,
+    manifold::{MOST, reduce},
+};
 
 /// A shape where it is, and how fast any of its points moves at most.
 #[derive(Clone, Debug)]
@@ -151,7 +154,9 @@ impl Detector {
             if !self.own(pair, [a, b], prediction, tie + ROUNDING * a.radius.min(b.radius)) {
                 self.library.narrow(&mut self.found, pair, [a, b], prediction);
             }
-            reduce(&mut self.found, before, tie, &mut self.keep);
+            if self.found.len() - before > MOST {
+                reduce(&mut self.found, before, tie, &mut self.keep);
+            }
         }
     }
 

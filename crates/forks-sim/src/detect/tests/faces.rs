@@ -158,3 +158,29 @@ fn faces_on_faces_are_decided_and_have_points_around_what_they_share() {
         assert!(decided > 1500, "{kinds:?}: {decided}");
     }
 }
+
+#[test]
+fn a_peg_that_leans_on_the_edge_of_its_hole_has_its_lower_end_near_the_wall_too() {
+    // A wall behind the plane x = 0 up to z = 0, chamfered above.
+    let corners = [-0.1, 0.1].map(|y| {
+        [(0.0, -0.2), (0.1, -0.2), (0.1, 0.05), (0.05, 0.05), (0.0, 0.0)]
+            .map(|(x, z)| DVec3::new(x, y, z))
+    });
+    let wall = placed(&Form::Hull { points: corners.as_flattened().to_vec() }, Pose::IDENTITY, 0);
+    let (radius, half_length) = (0.02, 0.1);
+    let peg = Form::from(Geometry::Cylinder { radius, half_length });
+    let mut random = Random::new(3);
+    for lean in [-0.02, -1e-4, 0.0, 1e-4, 0.02f64] {
+        for gap in [0.0, 2e-4, -2e-4f64] {
+            // Its line on the side passes the edge at the gap, 30 mm above its middle.
+            let turn = DQuat::from_rotation_y(lean);
+            let at = turn * DVec3::new(-radius - gap, 0.0, -0.03);
+            let peg = placed(&peg, Pose::new(turn, at), 1);
+            let found = ours(&peg, &wall, 5e-3).unwrap();
+            let label = format!("{lean} {gap}: {found:?}");
+            check(&peg, &wall, &found, &mut random, &label);
+            let has = |z: f64| found.iter().any(|f| (f.point.z - z).abs() < 1e-2);
+            assert!(has(0.0) && has(-0.13) && found.len() == 2, "{label}");
+        }
+    }
+}

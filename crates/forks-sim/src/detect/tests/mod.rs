@@ -5,7 +5,7 @@ mod fields;
 
 use forks_lie::{
     Pose,
-    glam::{DQuat, DVec3},
+    glam::{DQuat, DVec2, DVec3},
 };
 use forks_mechanism::{Geometry, parametric::SplitMix64};
 
@@ -112,6 +112,7 @@ fn plain_pairs_are_where_the_library_has_them() {
         [0, 3],
         [0, 4],
         [4, 0],
+        [0, 5],
         [1, 2],
         [1, 3],
         [3, 1],
@@ -163,7 +164,7 @@ fn subtracted(a: &Placed, b: &Placed, gap: f64) -> f64 {
 
 /// The deepest corner of a hull below a plane, if it is near.
 fn lowest_corner(plane: &Placed, hull: &Placed) -> Option<Found> {
-    let Solid::Hull(form) = &hull.solid else { return None };
+    let (Solid::Plane, Solid::Hull(form)) = (&plane.solid, &hull.solid) else { return None };
     let normal = plane.pose.rotation * DVec3::Z;
     let corners = form.points.iter().map(|p| hull.pose.transform_point(*p));
     let heights = corners.map(|p| (p, (p - plane.pose.translation).dot(normal)));
@@ -304,4 +305,34 @@ fn pairs_are_those_whose_bounding_spheres_meet() {
         assert_eq!(broad.pairs, expected, "{count}");
         assert!(count < 8 || !expected.is_empty());
     }
+}
+
+#[test]
+fn what_was_looked_at_before_changes_nothing() {
+    let mut random = Random::new(17);
+    let mut used = Detector::default();
+    let field = |random: &mut Random| {
+        let heights = (0..35).map(|_| random.between(-0.1, 0.1)).collect();
+        Form::HeightField { size: DVec2::splat(0.8), columns: 7, heights }
+    };
+    let mut points = 0;
+    for case in 0..600 {
+        let mut shapes: Vec<Placed> = (0..6)
+            .map(|owner| {
+                let kind = if owner == 0 { 1 } else { (case + owner * owner) % 6 };
+                let kind = if kind == 1 && owner > 0 { 0 } else { kind };
+                let pose = Pose::new(random.rotation(), random.direction() * 0.3);
+                placed(&random.form(kind), pose, owner)
+            })
+            .collect();
+        let pose = Pose::new(random.rotation(), random.direction() * 0.2);
+        shapes.push(placed(&field(&mut random), pose, 0));
+        let mut fresh = Detector::default();
+        fresh.detect(&shapes, &[], 0.01, 0.0);
+        used.detect(&shapes, &[], 0.01, 0.0);
+        assert_eq!(fresh.found, used.found, "{case}");
+        assert!(fresh.found.is_sorted_by_key(|f| f.shapes()), "{case}");
+        points += fresh.found.len();
+    }
+    assert!(points > 5000, "{points}");
 }
