@@ -184,3 +184,49 @@ fn a_peg_that_leans_on_the_edge_of_its_hole_has_its_lower_end_near_the_wall_too(
         }
     }
 }
+
+#[test]
+fn extreme_sizes_and_coincident_middles_give_finite_points_and_unit_normals() {
+    let cube = |scale: f64| {
+        let sign = |i: u32, k: u32| if i >> k & 1 == 0 { -scale } else { scale };
+        (0..8).map(|i| DVec3::new(sign(i, 0), 1.5 * sign(i, 1), sign(i, 2))).collect()
+    };
+    let form = |kind: usize, scale: f64, flat: f64| -> Form {
+        match kind {
+            3 => Geometry::Cylinder { radius: scale, half_length: scale * flat }.into(),
+            4 => Geometry::Box { half_extents: DVec3::new(scale, scale * flat, scale) }.into(),
+            _ => Form::Hull { points: cube(scale) },
+        }
+    };
+    let mut random = Random::new(77);
+    let mut decided = 0;
+    for kinds in KINDS {
+        for (one, two) in [(1e-6, 1e-6), (1e-6, 1e6), (1e6, 1e-6f64), (1e6, 1e6), (1.0, 1.0)] {
+            for flat in [1e-3, 1.0, 1e3] {
+                let size = f64::max(one, two);
+                let turns = [DQuat::IDENTITY, random.rotation()];
+                let offsets =
+                    [DVec3::ZERO, DVec3::X * size, DVec3::Z * (one + two), DVec3::ONE * 1e-160];
+                for (turn, offset) in turns.iter().flat_map(|t| offsets.map(|o| (*t, o))) {
+                    let a = placed(&form(kinds[0], one, flat), Pose::IDENTITY, 1);
+                    let b = placed(&form(kinds[1], two, flat), Pose::new(turn, offset), 2);
+                    let label = format!("{kinds:?} {one} {two} {flat} {turn} {offset}");
+                    let Some(found) = ours(&a, &b, 1e-3 * f64::min(one, two)) else { continue };
+                    decided += 1;
+                    for f in found {
+                        let unit = (f.normal.length() - 1.0).abs() <= 16.0 * f64::EPSILON;
+                        let finite = f.gap.is_finite() && f.point.is_finite();
+                        assert!(unit && finite, "{label}: {f:?}");
+                        // To roundings of the larger.
+                        let along = separation(&a, &b, f.normal);
+                        assert!(
+                            f.gap - along >= -1e-14 * f64::max(flat, 1.0) * size,
+                            "{label}: {f:?} {along}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    assert!(decided > 400, "{decided}");
+}
