@@ -76,18 +76,27 @@ struct Cap {
     /// 1 for the cap at the end of the axis, −1 for that at its start.
     side: f64,
     separation: f64,
+    /// The polytope's corner that is deepest.
+    corner: usize,
 }
 
 impl View<'_> {
     fn cap(&self) -> Cap {
-        let heights = self.points.iter().map(|p| p.y);
-        let (low, high) =
-            heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), y| (a.min(y), b.max(y)));
+        let mut ends = [(f64::INFINITY, 0), (f64::NEG_INFINITY, 0)];
+        for (k, p) in self.points.iter().enumerate() {
+            if p.y < ends[0].0 {
+                ends[0] = (p.y, k);
+            }
+            if p.y > ends[1].0 {
+                ends[1] = (p.y, k);
+            }
+        }
+        let [(low, lowest), (high, highest)] = ends;
         let (above, below) = (low - self.form.half_length, -high - self.form.half_length);
         if above >= below {
-            Cap { side: 1.0, separation: above }
+            Cap { side: 1.0, separation: above, corner: lowest }
         } else {
-            Cap { side: -1.0, separation: below }
+            Cap { side: -1.0, separation: below, corner: highest }
         }
     }
 
@@ -102,32 +111,35 @@ impl View<'_> {
         let up = DVec3::Y * cap.side;
         let height = |p: DVec3| p.y * cap.side - self.form.half_length;
         // Along the polytope's axes.
-        let number = self.polytope.facing(self.rotation.transpose() * -up);
+        let down = self.rotation.row(1) * -cap.side;
+        let number = self.polytope.facing_at(cap.corner, down);
         let face = &self.polytope.faces[number];
         polygon.start(face.corners.iter().map(|i| (*i, self.points[*i as usize])));
-        let normal = self.rotation * face.normal;
-        self.cut_by_rim(polygon, normal, cap, cut);
+        self.cut_by_rim(polygon, face.normal, cap, cut);
         let from_axis = |p: DVec3| (p.x * p.x + p.z * p.z).sqrt();
         let best = cut.iter().any(|c| {
             let h = height(c.point);
             // Away from the side, and from the other cap.
-            let room = (self.form.radius - from_axis(c.point)).min(2.0 * self.form.half_length + h);
-            h <= cap.separation + sink.tie && (h >= 0.0 || room >= -h - sink.tie)
+            let room =
+                || (self.form.radius - from_axis(c.point)).min(2.0 * self.form.half_length + h);
+            h <= cap.separation + sink.tie && (h >= 0.0 || room() >= -h - sink.tie)
         });
         if !best {
             return false;
         }
-        let outward = self.pose.rotation * up;
+        let rotation = DMat3::from_quat(self.pose.rotation);
+        let part = CAPS + u32::from(cap.side > 0.0);
         for c in cut.iter() {
             let h = height(c.point);
             if h <= sink.prediction {
-                let middle = self.pose.transform_point(c.point - up * (0.5 * h));
-                sink.push([CAPS + u32::from(cap.side > 0.0), c.name], middle, outward, h);
+                let middle = rotation * (c.point - up * (0.5 * h)) + self.pose.translation;
+                sink.push([part, c.name], middle, rotation.y_axis * cap.side, h);
             }
         }
         true
     }
 
+    /// Of a face with a normal in the polytope's frame, its corners inside the rim, and where the rim cuts it.
     fn cut_by_rim(&self, polygon: &Polygon, normal: DVec3, cap: &Cap, out: &mut Vec<Corner>) {
         let radius = self.form.radius;
         let corners = &polygon.corners;
@@ -153,6 +165,7 @@ impl View<'_> {
             }
         }
         // Points of the rim below the face, in its plane.
+        let normal = self.rotation * normal;
         if normal.y == 0.0 {
             return;
         }

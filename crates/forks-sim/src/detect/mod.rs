@@ -58,6 +58,7 @@ impl Placed {
     }
 
     /// Middle of the bounding sphere, world.
+    #[inline]
     fn middle(&self) -> DVec3 {
         if self.center == DVec3::ZERO {
             self.pose.translation
