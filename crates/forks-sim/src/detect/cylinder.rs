@@ -14,7 +14,7 @@ use super::{
     Sink,
     clip::{Corner, Polygon},
     flat::Flat,
-    polytope::Polytope,
+    polytope::{FEW, Polytope},
     solid::Round,
     sphere::direction,
 };
@@ -55,7 +55,7 @@ pub(super) fn against(
         return true;
     }
     let flat = Flat { polytope: two.1, face, separation, pose: two.0, second: true };
-    view.on_face(&flat, polygon, sink) || view.at_side(two.0, polygon, sink)
+    view.on_face(&flat, polygon, sink) || view.at_side(&flat, polygon, sink)
 }
 
 /// A polytope as a cylinder sees it.
@@ -217,43 +217,23 @@ impl View<'_> {
         best
     }
 
-    /// The polytope's edge or corner at the side: the point of its surface nearest to the axis.
-    fn at_side(&self, pose: &Pose, polygon: &mut Polygon, sink: &mut Sink<'_>) -> bool {
-        let mut best = (f64::INFINITY, DVec3::ZERO, 0);
-        for (k, e) in self.polytope.edges.iter().enumerate() {
-            let [a, b] = e.ends.map(|i| self.points[i as usize]);
-            let along = b - a;
-            let flat = along.x * along.x + along.z * along.z;
-            let s = if flat > 0.0 { -(a.x * along.x + a.z * along.z) / flat } else { 0.5 };
-            let p = a + along * s.clamp(0.0, 1.0);
-            let squared = p.x * p.x + p.z * p.z;
-            if squared < best.0 {
-                best = (squared, p, k);
-            }
-        }
-        let (squared, p, edge) = best;
-        let distance = squared.sqrt();
-        let room = self.form.half_length - p.y.abs();
-        let gap = distance - self.form.radius;
-        let Some((_, outward)) = direction(DVec3::new(p.x, 0.0, p.z)) else { return false };
-        // Nothing of the polytope is nearer along the normal, and the caps are not nearer to the point than the side.
-        let nearest = self.points.iter().map(|q| outward.dot(*q)).fold(f64::INFINITY, f64::min);
-        if nearest < distance - sink.tie || room < (-gap).max(0.0) {
+    /// The polytope's edge or corner at the side: the point of its surface nearest to the axis. Most often it is at the face that
+    /// separates best.
+    fn at_side(&self, flat: &Flat<'_>, polygon: &mut Polygon, sink: &mut Sink<'_>) -> bool {
+        let corners = &self.polytope.faces[flat.face].corners;
+        let next = |k: usize| corners[(k + 1) % corners.len()];
+        let around = corners.iter().enumerate().map(|(k, i)| [*i, next(k)]);
+        let all = self.polytope.edges.iter().map(|e| e.ends);
+        let Some(side) = self.side(around, sink.tie).or_else(|| self.side(all, sink.tie)) else {
             return false;
-        }
+        };
+        let (p, outward, gap) = (side.point, side.outward, side.gap);
         let middle = self.pose.transform_point(p - outward * (0.5 * gap));
         let normal = self.pose.rotation * outward;
-        sink.push([SIDE, edge as u32 + 1], middle, normal, gap);
-        // The rest of the line on the side that lies on a face.
+        sink.push([SIDE, side.name], middle, normal, gap);
+        // The rest of the line on the side that lies on the face.
         let back = self.rotation.transpose();
         let along = back * -outward;
-        let flat = Flat {
-            polytope: self.polytope,
-            face: self.polytope.facing(along),
-            separation: gap,
-            pose,
-            second: true,
-        };
         if flat.is_aligned(along) {
             let ends = [-self.form.half_length, self.form.half_length];
             let ends = ends.map(|y| outward * self.form.radius + DVec3::Y * y);
@@ -264,6 +244,43 @@ impl View<'_> {
         }
         true
     }
+
+    /// Of edges, the point nearest to the axis, if it decides.
+    fn side(&self, edges: impl Iterator<Item = [u32; 2]>, tie: f64) -> Option<Side> {
+        let mut best = (f64::INFINITY, DVec3::ZERO, [0; 2]);
+        for ends in edges {
+            let [a, b] = ends.map(|i| self.points[i as usize]);
+            let along = b - a;
+            let flat = along.x * along.x + along.z * along.z;
+            let s = if flat > 0.0 { -(a.x * along.x + a.z * along.z) / flat } else { 0.5 };
+            let p = a + along * s.clamp(0.0, 1.0);
+            let squared = p.x * p.x + p.z * p.z;
+            if squared < best.0 {
+                best = (squared, p, ends);
+            }
+        }
+        let (_, point, [i, j]) = best;
+        let (distance, outward) = direction(DVec3::new(point.x, 0.0, point.z))?;
+        let gap = distance - self.form.radius;
+        // Nothing of the polytope is nearer along the normal, and the caps are not nearer to the point than the side.
+        let is_farther = |q: &DVec3| outward.dot(*q) >= distance - tie;
+        let room = self.form.half_length - point.y.abs();
+        if room < (-gap).max(0.0) || !self.points.iter().all(is_farther) {
+            return None;
+        }
+        let name = 1 + i.min(j) * FEW as u32 + i.max(j);
+        Some(Side { point, outward, gap, name })
+    }
+}
+
+/// Where a polytope is at a cylinder's side.
+struct Side {
+    /// Of the polytope.
+    point: DVec3,
+    /// From the axis to the point.
+    outward: DVec3,
+    gap: f64,
+    name: u32,
 }
 
 /// Parts of a segment p + s u, 0 ≤ s ≤ 1, at which it is a distance r from the y axis; NaN where it is not.
