@@ -90,8 +90,7 @@ fn forms_with_faces_are_separated_most_along_the_normal() {
             inside += usize::from(deepest(&found).unwrap().gap < 0.0);
             check(&a, &b, &found, &mut random, &label);
         }
-        println!("{kinds:?}: {known} of {near} near are decided, {inside} inside");
-        assert!(known > near / 5 && inside > 300, "{kinds:?}: {known} of {near}");
+        assert!(known > near / 5 && inside > 300, "{kinds:?}: {known} of {near}, {inside} inside");
     }
 }
 
@@ -154,8 +153,10 @@ fn faces_on_faces_are_decided_and_have_points_around_what_they_share() {
                 alike += 1;
             }
         }
-        println!("{kinds:?}: {decided} decided, {alike} alike");
-        assert!(decided > 1500, "{kinds:?}: {decided}");
+        assert!(
+            decided > 1500 && (alike > 450 || kinds.contains(&3)),
+            "{kinds:?}: {decided}, {alike}"
+        );
     }
 }
 

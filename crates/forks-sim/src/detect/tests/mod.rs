@@ -336,3 +336,37 @@ fn what_was_looked_at_before_changes_nothing() {
     }
     assert!(points > 5000, "{points}");
 }
+
+#[test]
+fn small_shapes_away_from_large_ones_are_left_out_and_none_that_are_near() {
+    let mut random = Random::new(29);
+    let (mut clear, mut near) = (0, 0);
+    let cube: Vec<DVec3> = (0..8)
+        .map(|i| DVec3::new(f64::from(i & 1), 2.0 * f64::from(i >> 1 & 1), 3.0 * f64::from(i >> 2)))
+        .collect();
+    let heights: Vec<f64> = (0..20).map(|_| random.between(-0.1, 0.1)).collect();
+    let floor: Form = Geometry::Box { half_extents: DVec3::new(3.0, 0.2, 2.0) }.into();
+    let triangles = vec![[0, 1, 2], [0, 2, 3]];
+    let vertices = [(-2.0, -2.0), (2.0, -2.0), (2.0, 2.0), (-2.0, 2.0)];
+    let vertices = vertices.map(|(x, y)| DVec3::new(x, y, 0.0)).to_vec();
+    let large = [
+        floor,
+        Form::Hull { points: cube },
+        Form::HeightField { size: DVec2::splat(4.0), columns: 5, heights },
+        Form::Mesh { vertices, triangles },
+    ];
+    for case in 0..2000 {
+        let at = Pose::new(random.rotation(), random.direction());
+        let a = placed(&large[case % 4], at, 0);
+        let form = random.form(2 + case % 4);
+        let at = Pose::new(random.rotation(), random.direction() * random.between(0.0, 3.0));
+        let b = placed(&form, at, 1);
+        let rival = rivals(&a, &b, NEAR);
+        if a.is_clear_of(&b, NEAR) {
+            clear += 1;
+            assert!(rival.is_empty(), "{case}: {rival:?} {a:?} {b:?}");
+        }
+        near += usize::from(!rival.is_empty());
+    }
+    assert!(clear > 500 && near > 200, "{clear} {near}");
+}
