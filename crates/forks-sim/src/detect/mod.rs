@@ -75,13 +75,14 @@ impl Placed {
     /// True if a shape that is small beside this one is farther away than `prediction`, by its bounding sphere and this one's box:
     /// bounding spheres of floors and walls say nothing.
     fn is_clear_of(&self, small: &Self, prediction: f64) -> bool {
+        let is_large = self.radius > LARGE * small.radius && self.radius.is_finite();
         // Spheres have tests that cost no more.
-        if self.radius <= LARGE * small.radius || matches!(small.solid, Solid::Sphere { .. }) {
+        if !is_large || matches!(small.solid, Solid::Sphere { .. }) {
             return false;
         }
         let p = self.pose.rotation.conjugate() * (small.middle() - self.pose.translation);
         let outside = p - p.clamp(self.corners[0], self.corners[1]);
-        self.radius.is_finite() && outside.length() > small.radius + prediction
+        outside.length() > small.radius + prediction
     }
 }
 
