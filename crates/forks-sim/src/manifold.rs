@@ -9,7 +9,7 @@ use forks_lie::glam::DVec3;
 use crate::detect::Found;
 
 /// Points kept.
-const MOST: usize = 4;
+pub(crate) const MOST: usize = 4;
 /// Cosine from which normals count as the same direction: 0.08°.
 const SAME: f64 = 1.0 - 1e-6;
 /// By how much, relatively, a later point has to be farther away than an earlier one.

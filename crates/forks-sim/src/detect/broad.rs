@@ -65,11 +65,13 @@ impl Broad {
     }
 
     fn all(&mut self) {
-        for (j, b) in self.spheres.iter().enumerate().skip(1) {
-            let near = self.spheres[..j].iter().enumerate().filter(|(_, a)| a.meets(b));
-            self.pairs.extend(near.map(|(i, _)| [i as u32, j as u32]));
+        for (i, a) in self.spheres.iter().enumerate() {
+            for (j, b) in self.spheres.iter().enumerate().skip(i + 1) {
+                if a.meets(b) {
+                    self.pairs.push([i as u32, j as u32]);
+                }
+            }
         }
-        self.pairs.sort_unstable();
     }
 
     fn sweep(&mut self) {

@@ -14,7 +14,7 @@ use super::{
     Sink,
     clip::{Corner, Polygon},
     flat::Flat,
-    polytope::Polytope,
+    polytope::{FEW, Polytope},
     solid::Round,
     sphere::direction,
 };
@@ -55,7 +55,7 @@ pub(super) fn against(
         return true;
     }
     let flat = Flat { polytope: two.1, face, separation, pose: two.0, second: true };
-    view.on_face(&flat, polygon, sink) || view.at_side(sink)
+    view.on_face(&flat, polygon, sink) || view.at_side(&flat, polygon, sink)
 }
 
 /// A polytope as a cylinder sees it.
@@ -76,18 +76,27 @@ struct Cap {
     /// 1 for the cap at the end of the axis, −1 for that at its start.
     side: f64,
     separation: f64,
+    /// The polytope's corner that is deepest.
+    corner: usize,
 }
 
 impl View<'_> {
     fn cap(&self) -> Cap {
-        let heights = self.points.iter().map(|p| p.y);
-        let (low, high) =
-            heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), y| (a.min(y), b.max(y)));
+        let mut ends = [(f64::INFINITY, 0), (f64::NEG_INFINITY, 0)];
+        for (k, p) in self.points.iter().enumerate() {
+            if p.y < ends[0].0 {
+                ends[0] = (p.y, k);
+            }
+            if p.y > ends[1].0 {
+                ends[1] = (p.y, k);
+            }
+        }
+        let [(low, lowest), (high, highest)] = ends;
         let (above, below) = (low - self.form.half_length, -high - self.form.half_length);
         if above >= below {
-            Cap { side: 1.0, separation: above }
+            Cap { side: 1.0, separation: above, corner: lowest }
         } else {
-            Cap { side: -1.0, separation: below }
+            Cap { side: -1.0, separation: below, corner: highest }
         }
     }
 
@@ -102,32 +111,35 @@ impl View<'_> {
         let up = DVec3::Y * cap.side;
         let height = |p: DVec3| p.y * cap.side - self.form.half_length;
         // Along the polytope's axes.
-        let number = self.polytope.facing(self.rotation.transpose() * -up);
+        let down = self.rotation.row(1) * -cap.side;
+        let number = self.polytope.facing_at(cap.corner, down);
         let face = &self.polytope.faces[number];
         polygon.start(face.corners.iter().map(|i| (*i, self.points[*i as usize])));
-        let normal = self.rotation * face.normal;
-        self.cut_by_rim(polygon, normal, cap, cut);
+        self.cut_by_rim(polygon, face.normal, cap, cut);
         let from_axis = |p: DVec3| (p.x * p.x + p.z * p.z).sqrt();
         let best = cut.iter().any(|c| {
             let h = height(c.point);
             // Away from the side, and from the other cap.
-            let room = (self.form.radius - from_axis(c.point)).min(2.0 * self.form.half_length + h);
-            h <= cap.separation + sink.tie && (h >= 0.0 || room >= -h - sink.tie)
+            let room =
+                || (self.form.radius - from_axis(c.point)).min(2.0 * self.form.half_length + h);
+            h <= cap.separation + sink.tie && (h >= 0.0 || room() >= -h - sink.tie)
         });
         if !best {
             return false;
         }
-        let outward = self.pose.rotation * up;
+        let rotation = DMat3::from_quat(self.pose.rotation);
+        let part = CAPS + u32::from(cap.side > 0.0);
         for c in cut.iter() {
             let h = height(c.point);
             if h <= sink.prediction {
-                let middle = self.pose.transform_point(c.point - up * (0.5 * h));
-                sink.push([CAPS + u32::from(cap.side > 0.0), c.name], middle, outward, h);
+                let middle = rotation * (c.point - up * (0.5 * h)) + self.pose.translation;
+                sink.push([part, c.name], middle, rotation.y_axis * cap.side, h);
             }
         }
         true
     }
 
+    /// Of a face with a normal in the polytope's frame, its corners inside the rim, and where the rim cuts it.
     fn cut_by_rim(&self, polygon: &Polygon, normal: DVec3, cap: &Cap, out: &mut Vec<Corner>) {
         let radius = self.form.radius;
         let corners = &polygon.corners;
@@ -153,6 +165,7 @@ impl View<'_> {
             }
         }
         // Points of the rim below the face, in its plane.
+        let normal = self.rotation * normal;
         if normal.y == 0.0 {
             return;
         }
@@ -204,34 +217,70 @@ impl View<'_> {
         best
     }
 
-    /// The polytope's edge or corner at the side: the point of its surface nearest to the axis.
-    fn at_side(&self, sink: &mut Sink<'_>) -> bool {
-        let mut best = (f64::INFINITY, DVec3::ZERO, 0);
-        for (k, e) in self.polytope.edges.iter().enumerate() {
-            let [a, b] = e.ends.map(|i| self.points[i as usize]);
+    /// The polytope's edge or corner at the side: the point of its surface nearest to the axis. Most often it is at the face that
+    /// separates best.
+    fn at_side(&self, flat: &Flat<'_>, polygon: &mut Polygon, sink: &mut Sink<'_>) -> bool {
+        let corners = &self.polytope.faces[flat.face].corners;
+        let next = |k: usize| corners[(k + 1) % corners.len()];
+        let around = corners.iter().enumerate().map(|(k, i)| [*i, next(k)]);
+        let all = self.polytope.edges.iter().map(|e| e.ends);
+        let Some(side) = self.side(around, sink.tie).or_else(|| self.side(all, sink.tie)) else {
+            return false;
+        };
+        let (p, outward, gap) = (side.point, side.outward, side.gap);
+        let middle = self.pose.transform_point(p - outward * (0.5 * gap));
+        let normal = self.pose.rotation * outward;
+        sink.push([SIDE, side.name], middle, normal, gap);
+        // The rest of the line on the side that lies on the face.
+        let back = self.rotation.transpose();
+        let along = back * -outward;
+        if flat.is_aligned(along) {
+            let ends = [-self.form.half_length, self.form.half_length];
+            let ends = ends.map(|y| outward * self.form.radius + DVec3::Y * y);
+            polygon.start([1, 2].into_iter().zip(ends.map(|p| back * p + self.middle)));
+            flat.cut_along(along, polygon);
+            let known = Some(back * p + self.middle);
+            flat.push_along(&polygon.corners, [along, -normal], known, sink);
+        }
+        true
+    }
+
+    /// Of edges, the point nearest to the axis, if it decides.
+    fn side(&self, edges: impl Iterator<Item = [u32; 2]>, tie: f64) -> Option<Side> {
+        let mut best = (f64::INFINITY, DVec3::ZERO, [0; 2]);
+        for ends in edges {
+            let [a, b] = ends.map(|i| self.points[i as usize]);
             let along = b - a;
             let flat = along.x * along.x + along.z * along.z;
             let s = if flat > 0.0 { -(a.x * along.x + a.z * along.z) / flat } else { 0.5 };
             let p = a + along * s.clamp(0.0, 1.0);
             let squared = p.x * p.x + p.z * p.z;
             if squared < best.0 {
-                best = (squared, p, k);
+                best = (squared, p, ends);
             }
         }
-        let (squared, p, edge) = best;
-        let distance = squared.sqrt();
-        let room = self.form.half_length - p.y.abs();
+        let (_, point, [i, j]) = best;
+        let (distance, outward) = direction(DVec3::new(point.x, 0.0, point.z))?;
         let gap = distance - self.form.radius;
-        let Some((_, outward)) = direction(DVec3::new(p.x, 0.0, p.z)) else { return false };
         // Nothing of the polytope is nearer along the normal, and the caps are not nearer to the point than the side.
-        let nearest = self.points.iter().map(|q| outward.dot(*q)).fold(f64::INFINITY, f64::min);
-        if nearest < distance - sink.tie || room < (-gap).max(0.0) {
-            return false;
+        let is_farther = |q: &DVec3| outward.dot(*q) >= distance - tie;
+        let room = self.form.half_length - point.y.abs();
+        if room < (-gap).max(0.0) || !self.points.iter().all(is_farther) {
+            return None;
         }
-        let middle = self.pose.transform_point(p - outward * (0.5 * gap));
-        sink.push([SIDE, edge as u32 + 1], middle, self.pose.rotation * outward, gap);
-        true
+        let name = 1 + i.min(j) * FEW as u32 + i.max(j);
+        Some(Side { point, outward, gap, name })
     }
+}
+
+/// Where a polytope is at a cylinder's side.
+struct Side {
+    /// Of the polytope.
+    point: DVec3,
+    /// From the axis to the point.
+    outward: DVec3,
+    gap: f64,
+    name: u32,
 }
 
 /// Parts of a segment p + s u, 0 ≤ s ≤ 1, at which it is a distance r from the y axis; NaN where it is not.

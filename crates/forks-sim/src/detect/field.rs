@@ -127,11 +127,27 @@ impl View<'_> {
         if self.below(near) {
             return;
         }
+        let most = self.within * self.within;
         for j in over_x {
+            let aside = self.aside(0, j, self.center.x);
             for i in over_z.clone() {
-                self.cell(i, j, near);
+                let beside = self.aside(1, i, self.center.z);
+                let (one, two) = (self.number(i, j), self.number(i, j + 1));
+                let heights = &self.heights;
+                let top =
+                    heights[one].max(heights[one + 1]).max(heights[two]).max(heights[two + 1]);
+                let over = (self.center.y - top * self.rise).max(0.0);
+                if aside * aside + beside * beside + over * over <= most {
+                    self.cell(i, j, near);
+                }
             }
         }
+    }
+
+    /// Distance of a place from the strip of a column or row.
+    fn aside(&self, axis: usize, strip: usize, at: f64) -> f64 {
+        let from = at - (self.low[axis] + self.cell[axis] * strip as f64);
+        (-from).max(from - self.cell[axis]).max(0.0)
     }
 
     fn point(&self, i: usize, j: usize) -> DVec3 {
@@ -182,13 +198,6 @@ impl View<'_> {
     fn cell(&self, i: usize, j: usize, near: &mut Near<'_, '_>) {
         let halves = self.halves(i, j);
         let [low, high] = [halves[0].corner, halves[1].corner];
-        let top = low.y.max(high.y).max(halves[0].along_x).max(halves[0].along_z);
-        let nearest = self
-            .center
-            .clamp(DVec3::new(low.x, f64::NEG_INFINITY, low.z), DVec3::new(high.x, top, high.z));
-        if nearest.distance_squared(self.center) > self.within * self.within {
-            return;
-        }
         for half in &halves {
             self.face(half, self.number(i, j), near);
         }

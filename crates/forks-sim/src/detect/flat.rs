@@ -34,6 +34,17 @@ impl Flat<'_> {
         sides.enumerate().for_each(|(k, (out, offset))| polygon.cut(*out, *offset, k as u32));
     }
 
+    /// Cuts it to what lies over this face along another direction than its normal.
+    pub(super) fn cut_along(&self, along: DVec3, polygon: &mut Polygon) {
+        let corners = &self.polytope.faces[self.face].corners;
+        for (k, i) in corners.iter().enumerate() {
+            let from = self.polytope.points[*i as usize];
+            let to = self.polytope.points[corners[(k + 1) % corners.len()] as usize];
+            let out = (to - from).cross(along);
+            polygon.cut(out, out.dot(from), k as u32);
+        }
+    }
+
     /// True if one of the corners left shows that the normal is a direction of least translation.
     pub(super) fn is_best(&self, corners: &[Corner], tie: f64) -> bool {
         corners.iter().any(|c| {
@@ -69,14 +80,37 @@ impl Flat<'_> {
     pub(super) fn push(&self, corners: &[Corner], sink: &mut Sink<'_>) {
         let normal = self.polytope.faces[self.face].normal;
         let outward = self.pose.rotation * normal;
-        let outward = if self.second { -outward } else { outward };
+        self.push_along(corners, [normal, outward], None, sink);
+    }
+
+    /// Hands over the corners with gaps along another direction (in the polytope's frame, and world) than the face's normal, away
+    /// from it: where forms touch at edges, a face and a side that almost lie on each other have more points that may touch soon.
+    /// Leaves out `known`.
+    pub(super) fn push_along(
+        &self,
+        corners: &[Corner],
+        [along, outward]: [DVec3; 2],
+        known: Option<DVec3>,
+        sink: &mut Sink<'_>,
+    ) {
+        let cosine = self.polytope.faces[self.face].normal.dot(along);
+        let normal = if self.second { -outward } else { outward };
         let part = 2 * self.face as u32 + 1 + u32::from(self.second);
         for c in corners {
-            let height = self.height(c.point);
-            if height <= sink.prediction {
-                let middle = self.pose.transform_point(c.point - normal * (0.5 * height));
-                sink.push([part, c.name], middle, outward, height);
+            let gap = self.height(c.point) / cosine;
+            let is_known = |p: DVec3| p.distance(c.point) <= gap.abs() + sink.tie;
+            if gap <= sink.prediction && !known.is_some_and(is_known) {
+                let middle = self.pose.transform_point(c.point) - outward * (0.5 * gap);
+                sink.push([part, c.name], middle, normal, gap);
             }
         }
     }
+
+    /// True if a direction is so near to the face's normal that other points than the first may matter.
+    pub(super) fn is_aligned(&self, along: DVec3) -> bool {
+        self.polytope.faces[self.face].normal.dot(along) > ALIGNED
+    }
 }
+
+/// Cosine of 60°.
+const ALIGNED: f64 = 0.5;

@@ -23,7 +23,10 @@ use forks_lie::{Pose, glam::DVec3};
 use parry3d_f64::shape::SharedShape;
 
 use self::{broad::Broad, library::Library, solid::Solid};
-use crate::{convert::from_vector, manifold::reduce};
+use crate::{
+    convert::from_vector,
+    manifold::{MOST, reduce},
+};
 
 /// A shape where it is, and how fast any of its points moves at most.
 #[derive(Clone, Debug)]
@@ -34,6 +37,8 @@ pub(crate) struct Placed {
     center: DVec3,
     /// Radius of the bounding sphere; infinite for planes.
     radius: f64,
+    /// Least and greatest coordinates, in the shape's frame.
+    corners: [DVec3; 2],
     /// World from the library's shape.
     pub(crate) pose: Pose,
     /// Largest distance of a point from the origin of its owner's twist, m.
@@ -51,10 +56,12 @@ impl Placed {
         let bounds = shape.compute_local_bounding_sphere();
         let (center, radius) =
             solid.bounds().unwrap_or((from_vector(bounds.center), bounds.radius));
-        Self { shape, solid, center, radius, pose, reach, speed: 0.0, owner }
+        let corners = corners(&shape);
+        Self { shape, solid, center, radius, corners, pose, reach, speed: 0.0, owner }
     }
 
     /// Middle of the bounding sphere, world.
+    #[inline]
     fn middle(&self) -> DVec3 {
         if self.center == DVec3::ZERO {
             self.pose.translation
@@ -63,6 +70,24 @@ impl Placed {
         }
     }
 }
+
+impl Placed {
+    /// True if a shape that is small beside this one is farther away than `prediction`, by its bounding sphere and this one's box:
+    /// bounding spheres of floors and walls say nothing.
+    fn is_clear_of(&self, small: &Self, prediction: f64) -> bool {
+        let is_large = self.radius > LARGE * small.radius && self.radius.is_finite();
+        // Spheres have tests that cost no more.
+        if !is_large || matches!(small.solid, Solid::Sphere { .. }) {
+            return false;
+        }
+        let p = self.pose.rotation.conjugate() * (small.middle() - self.pose.translation);
+        let outside = p - p.clamp(self.corners[0], self.corners[1]);
+        outside.length() > small.radius + prediction
+    }
+}
+
+/// How many times a bounding sphere is larger than another where boxes are looked at, too.
+const LARGE: f64 = 4.0;
 
 /// Names a contact from one step to the next: shapes, their parts, their features.
 pub(crate) type Key = [u32; 6];
@@ -147,11 +172,16 @@ impl Detector {
             let [a, b] = pair.map(|i| &placed[i as usize]);
             let before = self.found.len();
             let prediction = margin + h * (a.speed + b.speed);
+            if a.is_clear_of(b, prediction) || b.is_clear_of(a, prediction) {
+                continue;
+            }
             let tie = NEAR_TIE * margin;
             if !self.own(pair, [a, b], prediction, tie + ROUNDING * a.radius.min(b.radius)) {
                 self.library.narrow(&mut self.found, pair, [a, b], prediction);
             }
-            reduce(&mut self.found, before, tie, &mut self.keep);
+            if self.found.len() - before > MOST {
+                reduce(&mut self.found, before, tie, &mut self.keep);
+            }
         }
     }
 
@@ -191,7 +221,12 @@ const ROUNDING: f64 = 1e-12;
 
 /// Largest distance of a shape's points from a point of its own frame.
 pub(crate) fn reach(shape: &SharedShape, from: DVec3) -> f64 {
-    let bounds = shape.compute_local_aabb();
-    let [low, high] = [bounds.mins, bounds.maxs].map(from_vector);
+    let [low, high] = corners(shape);
     (low - from).abs().max((high - from).abs()).length()
+}
+
+/// Least and greatest coordinates of a shape in its own frame.
+fn corners(shape: &SharedShape) -> [DVec3; 2] {
+    let bounds = shape.compute_local_aabb();
+    [bounds.mins, bounds.maxs].map(from_vector)
 }

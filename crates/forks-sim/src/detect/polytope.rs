@@ -116,17 +116,22 @@ impl Polytope {
 
     /// Of the faces at the corner that lies farthest along a direction, the one that looks most along it.
     pub(super) fn facing(&self, direction: DVec3) -> usize {
-        let along = |p: &DVec3| direction.dot(*p);
         let mut corner = (0, f64::NEG_INFINITY);
         for (k, p) in self.points.iter().enumerate() {
-            if along(p) > corner.1 {
-                corner = (k as u32, along(p));
+            let along = direction.dot(*p);
+            if along > corner.1 {
+                corner = (k, along);
             }
         }
+        self.facing_at(corner.0, direction)
+    }
+
+    /// Of the faces at a corner, the one that looks most along a direction.
+    pub(super) fn facing_at(&self, corner: usize, direction: DVec3) -> usize {
         let mut best = (0, f64::NEG_INFINITY);
         for (k, face) in self.faces.iter().enumerate() {
             let steep = direction.dot(face.normal);
-            if steep > best.1 && face.corners.contains(&corner.0) {
+            if steep > best.1 && face.corners.contains(&(corner as u32)) {
                 best = (k, steep);
             }
         }

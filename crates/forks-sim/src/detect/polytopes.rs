@@ -87,6 +87,17 @@ pub(super) fn against(
         }
         if c.separation <= 0.0 || c.inside {
             c.push(one.0, sink);
+            // The rest of faces that almost lie on each other.
+            let face = one.1.facing(c.normal);
+            let flat = Flat { face, separation: c.separation, ..first };
+            if flat.is_aligned(c.normal) {
+                let other = two.1.facing(one_from_two.rotation.conjugate() * -c.normal);
+                let corners = two.1.faces[other].corners.iter();
+                polygon.start(corners.map(|i| (*i, second_moved[*i as usize])));
+                flat.cut_along(c.normal, polygon);
+                let directions = [c.normal, one.0.rotation * c.normal];
+                flat.push_along(&polygon.corners, directions, Some(c.points[1]), sink);
+            }
             return true;
         }
         return false;

@@ -2,7 +2,7 @@
 
 use forks_lie::{Pose, glam::DVec3};
 
-use super::{Sink, Solid, solid::Round};
+use super::{Sink, Solid, polytope::Polytope, solid::Round};
 
 /// Signed distance of a point from a form's surface (negative inside), and the direction, from the form outwards, in which it
 /// grows; of unit length also where it is not unique.
@@ -26,7 +26,10 @@ pub(super) fn against(
             Solid::Capsule(form) => capsule(local, *form),
             Solid::Cylinder(form) => cylinder(local, *form),
             Solid::Box(half, _) => cuboid(local, *half),
-            _ => return false,
+            solid => match solid.polytope() {
+                Some(polytope) => hull(local, polytope),
+                None => return false,
+            },
         };
         (distance, pose.rotation * outward)
     };
@@ -86,4 +89,27 @@ fn cuboid(p: DVec3, half: DVec3) -> Nearest {
         DVec3::Z
     };
     (-depth.min_element(), axis * DVec3::ONE.copysign(p))
+}
+
+/// The face that the point is farthest outside of (or least inside) if the point is inside or over it; else the nearest edge.
+fn hull(p: DVec3, polytope: &Polytope) -> Nearest {
+    let heights = polytope.faces.iter().map(|f| f.normal.dot(p) - f.offset);
+    let first = (0, f64::NEG_INFINITY);
+    let (best, height) =
+        heights.enumerate().fold(first, |best, h| if h.1 > best.1 { h } else { best });
+    let face = &polytope.faces[best];
+    if height <= 0.0 || face.sides.iter().all(|(out, offset)| out.dot(p) <= *offset) {
+        return (height, face.normal);
+    }
+    let mut nearest = DVec3::INFINITY;
+    for e in &polytope.edges {
+        let [a, b] = e.ends.map(|i| polytope.points[i as usize]);
+        let along = b - a;
+        let s = (p - a).dot(along) / along.length_squared();
+        let out = p - (a + along * s.clamp(0.0, 1.0));
+        if out.length_squared() < nearest.length_squared() {
+            nearest = out;
+        }
+    }
+    direction(nearest).unwrap_or((height, face.normal))
 }

@@ -90,8 +90,7 @@ fn forms_with_faces_are_separated_most_along_the_normal() {
             inside += usize::from(deepest(&found).unwrap().gap < 0.0);
             check(&a, &b, &found, &mut random, &label);
         }
-        println!("{kinds:?}: {known} of {near} near are decided, {inside} inside");
-        assert!(known > near / 5 && inside > 300, "{kinds:?}: {known} of {near}");
+        assert!(known > near / 5 && inside > 300, "{kinds:?}: {known} of {near}, {inside} inside");
     }
 }
 
@@ -154,7 +153,81 @@ fn faces_on_faces_are_decided_and_have_points_around_what_they_share() {
                 alike += 1;
             }
         }
-        println!("{kinds:?}: {decided} decided, {alike} alike");
-        assert!(decided > 1500, "{kinds:?}: {decided}");
+        assert!(
+            decided > 1500 && (alike > 450 || kinds.contains(&3)),
+            "{kinds:?}: {decided}, {alike}"
+        );
     }
+}
+
+#[test]
+fn a_peg_that_leans_on_the_edge_of_its_hole_has_its_lower_end_near_the_wall_too() {
+    // A wall behind the plane x = 0 up to z = 0, chamfered above.
+    let corners = [-0.1, 0.1].map(|y| {
+        [(0.0, -0.2), (0.1, -0.2), (0.1, 0.05), (0.05, 0.05), (0.0, 0.0)]
+            .map(|(x, z)| DVec3::new(x, y, z))
+    });
+    let wall = placed(&Form::Hull { points: corners.as_flattened().to_vec() }, Pose::IDENTITY, 0);
+    let (radius, half_length) = (0.02, 0.1);
+    let peg = Form::from(Geometry::Cylinder { radius, half_length });
+    let mut random = Random::new(3);
+    for lean in [-0.02, -1e-4, 0.0, 1e-4, 0.02f64] {
+        for gap in [0.0, 2e-4, -2e-4f64] {
+            // Its line on the side passes the edge at the gap, 30 mm above its middle.
+            let turn = DQuat::from_rotation_y(lean);
+            let at = turn * DVec3::new(-radius - gap, 0.0, -0.03);
+            let peg = placed(&peg, Pose::new(turn, at), 1);
+            let found = ours(&peg, &wall, 5e-3).unwrap();
+            let label = format!("{lean} {gap}: {found:?}");
+            check(&peg, &wall, &found, &mut random, &label);
+            let has = |z: f64| found.iter().any(|f| (f.point.z - z).abs() < 1e-2);
+            assert!(has(0.0) && has(-0.13) && found.len() == 2, "{label}");
+        }
+    }
+}
+
+#[test]
+fn extreme_sizes_and_coincident_middles_give_finite_points_and_unit_normals() {
+    let cube = |scale: f64| {
+        let sign = |i: u32, k: u32| if i >> k & 1 == 0 { -scale } else { scale };
+        (0..8).map(|i| DVec3::new(sign(i, 0), 1.5 * sign(i, 1), sign(i, 2))).collect()
+    };
+    let form = |kind: usize, scale: f64, flat: f64| -> Form {
+        match kind {
+            3 => Geometry::Cylinder { radius: scale, half_length: scale * flat }.into(),
+            4 => Geometry::Box { half_extents: DVec3::new(scale, scale * flat, scale) }.into(),
+            _ => Form::Hull { points: cube(scale) },
+        }
+    };
+    let mut random = Random::new(77);
+    let mut decided = 0;
+    for kinds in KINDS {
+        for (one, two) in [(1e-6, 1e-6), (1e-6, 1e6), (1e6, 1e-6f64), (1e6, 1e6), (1.0, 1.0)] {
+            for flat in [1e-3, 1.0, 1e3] {
+                let size = f64::max(one, two);
+                let turns = [DQuat::IDENTITY, random.rotation()];
+                let offsets =
+                    [DVec3::ZERO, DVec3::X * size, DVec3::Z * (one + two), DVec3::ONE * 1e-160];
+                for (turn, offset) in turns.iter().flat_map(|t| offsets.map(|o| (*t, o))) {
+                    let a = placed(&form(kinds[0], one, flat), Pose::IDENTITY, 1);
+                    let b = placed(&form(kinds[1], two, flat), Pose::new(turn, offset), 2);
+                    let label = format!("{kinds:?} {one} {two} {flat} {turn} {offset}");
+                    let Some(found) = ours(&a, &b, 1e-3 * f64::min(one, two)) else { continue };
+                    decided += 1;
+                    for f in found {
+                        let unit = (f.normal.length() - 1.0).abs() <= 16.0 * f64::EPSILON;
+                        let finite = f.gap.is_finite() && f.point.is_finite();
+                        assert!(unit && finite, "{label}: {f:?}");
+                        // To roundings of the larger.
+                        let along = separation(&a, &b, f.normal);
+                        assert!(
+                            f.gap - along >= -1e-14 * f64::max(flat, 1.0) * size,
+                            "{label}: {f:?} {along}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    assert!(decided > 400, "{decided}");
 }

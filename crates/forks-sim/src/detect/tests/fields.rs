@@ -120,7 +120,6 @@ fn the_nearest_place_of_a_field_is_found_and_all_others_are_nearest_among_their_
             (t.gap - best.gap).abs() < ROUNDING && (t.normal - best.normal).length() < 1e-9
         }));
     }
-    println!("{several} with several places, {agree} as the library has them");
     assert!(several > 500 && agree > 1500, "{several} {agree}");
 }
 

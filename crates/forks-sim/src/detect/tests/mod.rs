@@ -5,7 +5,7 @@ mod fields;
 
 use forks_lie::{
     Pose,
-    glam::{DQuat, DVec3},
+    glam::{DQuat, DVec2, DVec3},
 };
 use forks_mechanism::{Geometry, parametric::SplitMix64};
 
@@ -112,6 +112,7 @@ fn plain_pairs_are_where_the_library_has_them() {
         [0, 3],
         [0, 4],
         [4, 0],
+        [0, 5],
         [1, 2],
         [1, 3],
         [3, 1],
@@ -163,7 +164,7 @@ fn subtracted(a: &Placed, b: &Placed, gap: f64) -> f64 {
 
 /// The deepest corner of a hull below a plane, if it is near.
 fn lowest_corner(plane: &Placed, hull: &Placed) -> Option<Found> {
-    let Solid::Hull(form) = &hull.solid else { return None };
+    let (Solid::Plane, Solid::Hull(form)) = (&plane.solid, &hull.solid) else { return None };
     let normal = plane.pose.rotation * DVec3::Z;
     let corners = form.points.iter().map(|p| hull.pose.transform_point(*p));
     let heights = corners.map(|p| (p, (p - plane.pose.translation).dot(normal)));
@@ -304,4 +305,68 @@ fn pairs_are_those_whose_bounding_spheres_meet() {
         assert_eq!(broad.pairs, expected, "{count}");
         assert!(count < 8 || !expected.is_empty());
     }
+}
+
+#[test]
+fn what_was_looked_at_before_changes_nothing() {
+    let mut random = Random::new(17);
+    let mut used = Detector::default();
+    let field = |random: &mut Random| {
+        let heights = (0..35).map(|_| random.between(-0.1, 0.1)).collect();
+        Form::HeightField { size: DVec2::splat(0.8), columns: 7, heights }
+    };
+    let mut points = 0;
+    for case in 0..600 {
+        let mut shapes: Vec<Placed> = (0..6)
+            .map(|owner| {
+                let kind = if owner == 0 { 1 } else { (case + owner * owner) % 6 };
+                let kind = if kind == 1 && owner > 0 { 0 } else { kind };
+                let pose = Pose::new(random.rotation(), random.direction() * 0.3);
+                placed(&random.form(kind), pose, owner)
+            })
+            .collect();
+        let pose = Pose::new(random.rotation(), random.direction() * 0.2);
+        shapes.push(placed(&field(&mut random), pose, 0));
+        let mut fresh = Detector::default();
+        fresh.detect(&shapes, &[], 0.01, 0.0);
+        used.detect(&shapes, &[], 0.01, 0.0);
+        assert_eq!(fresh.found, used.found, "{case}");
+        assert!(fresh.found.is_sorted_by_key(|f| f.shapes()), "{case}");
+        points += fresh.found.len();
+    }
+    assert!(points > 5000, "{points}");
+}
+
+#[test]
+fn small_shapes_away_from_large_ones_are_left_out_and_none_that_are_near() {
+    let mut random = Random::new(29);
+    let (mut clear, mut near) = (0, 0);
+    let cube: Vec<DVec3> = (0..8)
+        .map(|i| DVec3::new(f64::from(i & 1), 2.0 * f64::from(i >> 1 & 1), 3.0 * f64::from(i >> 2)))
+        .collect();
+    let heights: Vec<f64> = (0..20).map(|_| random.between(-0.1, 0.1)).collect();
+    let floor: Form = Geometry::Box { half_extents: DVec3::new(3.0, 0.2, 2.0) }.into();
+    let triangles = vec![[0, 1, 2], [0, 2, 3]];
+    let vertices = [(-2.0, -2.0), (2.0, -2.0), (2.0, 2.0), (-2.0, 2.0)];
+    let vertices = vertices.map(|(x, y)| DVec3::new(x, y, 0.0)).to_vec();
+    let large = [
+        floor,
+        Form::Hull { points: cube },
+        Form::HeightField { size: DVec2::splat(4.0), columns: 5, heights },
+        Form::Mesh { vertices, triangles },
+    ];
+    for case in 0..2000 {
+        let at = Pose::new(random.rotation(), random.direction());
+        let a = placed(&large[case % 4], at, 0);
+        let form = random.form(2 + case % 4);
+        let at = Pose::new(random.rotation(), random.direction() * random.between(0.0, 3.0));
+        let b = placed(&form, at, 1);
+        let rival = rivals(&a, &b, NEAR);
+        if a.is_clear_of(&b, NEAR) {
+            clear += 1;
+            assert!(rival.is_empty(), "{case}: {rival:?} {a:?} {b:?}");
+        }
+        near += usize::from(!rival.is_empty());
+    }
+    assert!(clear > 500 && near > 200, "{clear} {near}");
 }
