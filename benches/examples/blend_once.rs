@@ -117,23 +117,32 @@ fn main() {
     println!("{what}: {links} links, {} coordinates: {each:.1} ns", run.stepper.model().dof());
 }
 
-/// Shortest times of many short runs, taken in turn.
+/// Shortest times of many short runs, taken in turn; ratios of their medians in brackets.
 fn ratios(runs: [(usize, Run); 4]) {
     const SHORT: Duration = Duration::from_micros(200);
     for (n, mut run) in runs {
         let what = ["single", "average", "logarithm", "step"];
         let mut best = [f64::INFINITY; 4];
+        let mut times: [Vec<f64>; 4] = Default::default();
         for _ in 0..1500 {
-            for (what, best) in what.iter().zip(&mut best) {
+            for ((what, best), times) in what.iter().zip(&mut best).zip(&mut times) {
                 let calls = (SHORT.as_secs_f64() * 1e9 / best.clamp(1e2, 1e5)) as usize;
-                *best = best.min(run.time(what, calls));
+                let time = run.time(what, calls);
+                *best = best.min(time);
+                times.push(time);
             }
         }
+        let medians = times.map(|mut t| {
+            t.sort_by(f64::total_cmp);
+            t[t.len() / 2]
+        });
         let [single, average, logarithm, step] = best;
         println!(
-            "{n} samples: one model {single:.0} ns, average {:.2}, logarithm {:.2}, step {step:.0} ns",
+            "{n} samples: one model {single:.0} ns, average {:.2} ({:.2}), logarithm {:.2} ({:.2}), step {step:.0} ns",
             average / single,
-            logarithm / single
+            medians[1] / medians[0],
+            logarithm / single,
+            medians[2] / medians[0],
         );
     }
 }
