@@ -33,8 +33,7 @@ pub struct Settings {
     pub tolerance: f64,
     /// Residual that always suffices, m/s; 1e-14, so that bodies at rest are solved.
     pub absolute_tolerance: f64,
-    /// Sweeps of [`Method::GaussSeidel`] at least where it has impulses to start from, also if these are within tolerance
-    /// already; 0. In a running simulation a few make what the tolerance lets through die out over the steps.
+    /// Sweeps of [`Method::GaussSeidel`] over impulses to start from that are within tolerance already; 0. In a running simulation a few make what the tolerance lets through die out over the steps.
     pub min_sweeps: usize,
     /// Sweeps of [`Method::GaussSeidel`] at most; 1000. A running simulation with warm starts needs 10 to 50.
     pub max_sweeps: usize,

@@ -5,7 +5,7 @@
 pub struct Energy {
     /// Of rigid bodies and reduced mechanisms.
     pub kinetic: f64,
-    /// Of rigid bodies and floating mechanisms, zero with their centres of mass at the world's origin.
+    /// Of rigid bodies, floating and full mechanisms, zero with their centres of mass at the world's origin.
     pub gravitational: f64,
     /// Of reduced mechanisms over their linearisation poses, the static loads' potential included.
     pub elastic: f64,

@@ -10,7 +10,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Matrix, Pose, axpy, dot, glam::DVec3, skew};
+use forks_lie::{Matrix, axpy, dot, glam::DVec3, skew};
 
 use super::{
     inertia::BaseInertia,
@@ -33,12 +33,7 @@ pub struct FloatingContact {
     response: Matrix,
     /// Its Cholesky factor L, and L⁻¹, row by row.
     factors: [Vec<f64>; 2],
-    /// True if the step is not yet made.
-    pending: bool,
-    /// The state before.
-    world_from_base: Pose,
-    center_velocity: DVec3,
-    eta: Vec<f64>,
+    /// What does not change during the step.
     start: Start,
     /// Constant part of the equations of η.
     force: Vec<f64>,
@@ -61,10 +56,6 @@ impl FloatingContact {
             matrix: square(3 + n),
             response: square(3 + n),
             factors: [vec![0.0; (3 + n) * (3 + n)], vec![0.0; (3 + n) * (3 + n)]],
-            pending: false,
-            world_from_base: Pose::IDENTITY,
-            center_velocity: DVec3::ZERO,
-            eta: vec![0.0; n],
             start: Start::default(),
             force: vec![0.0; n],
             slope: vec![DVec3::ZERO; n],
@@ -85,9 +76,9 @@ impl FloatingContact {
     }
 
     /// [[J, Σ], [Σᵀ, step]] and its inverse at the state before; false if it is not positive definite.
-    fn respond(&mut self, inertia: &BaseInertia, step: &Matrix) -> bool {
-        let rotation = inertia.rotation_at(&self.eta, self.start.held);
-        inertia.coupling_at(&self.eta, self.start.held, &mut self.coupling);
+    fn respond(&mut self, inertia: &BaseInertia, eta: &[f64], step: &Matrix) -> bool {
+        let rotation = inertia.rotation_at(eta, self.start.held);
+        inertia.coupling_at(eta, self.start.held, &mut self.coupling);
         let size = 3 + inertia.n;
         for i in 0..size {
             for j in 0..size {
@@ -136,24 +127,9 @@ impl FloatingContact {
 }
 
 impl FloatingStepper {
-    /// As [`FloatingStepper::step_under`], and into `out` the response from the state before. Allocates nothing. The second is
-    /// false, with the response undefined, if nothing resists a motion.
-    ///
-    /// # Panics
-    /// If state or memory belong to a model of another size, or a load to an effector that does not exist.
-    pub fn step_responding(
-        &self,
-        state: &mut FloatingState,
-        loads: &[EffectorLoad],
-        gravity: DVec3,
-        out: &mut FloatingContact,
-    ) -> (FloatingStatus, bool) {
-        let (_, responds) = self.respond(state, loads, gravity, out);
-        (self.step_freely(state, out), responds)
-    }
-
-    /// The response alone: the step is not made before [`FloatingStepper::change_velocity`], with or without impulses. What is
-    /// known of the status before a step comes first: effectors out of range, inertia held back.
+    /// The response of the next step, which is not made before [`FloatingStepper::change_velocity`], with or without impulses.
+    /// Allocates nothing. What is known of the status before a step comes first: effectors out of range, inertia held back. The
+    /// second is false, with the response undefined, if nothing resists a motion.
     ///
     /// # Panics
     /// If state or memory belong to a model of another size, or a load to an effector that does not exist.
@@ -165,16 +141,12 @@ impl FloatingStepper {
         out: &mut FloatingContact,
     ) -> (FloatingStatus, bool) {
         let inertia = &self.model().inertia;
-        assert_eq!(out.eta.len(), inertia.n, "coordinates of the response");
+        assert_eq!(out.slope.len(), inertia.n, "coordinates of the response");
         let start = self.start(state, loads, gravity);
         out.start = start;
-        out.pending = true;
-        out.world_from_base = state.world_from_base;
-        out.center_velocity = state.center_velocity;
-        out.eta.copy_from_slice(state.eta());
         out.force.copy_from_slice(&state.work.force);
         out.slope.copy_from_slice(&state.work.slope);
-        let responds = out.respond(inertia, &self.matrix);
+        let responds = out.respond(inertia, state.eta(), &self.matrix);
         out.assemble(inertia.mass);
         // (ω, η̇) by one step of Newton's method with this matrix, which leaves what rests at rest.
         let mut work = core::mem::take(&mut state.work);
@@ -183,7 +155,7 @@ impl FloatingStepper {
             *x = work.trial[i] - dot(out.response.row(i), &work.residual);
         }
         state.work = work;
-        let back = out.world_from_base.rotation.conjugate();
+        let back = state.world_from_base.rotation.conjugate();
         let (omega, rates) = (three(&out.free[3..]), &out.free[6..]);
         let moved: DVec3 = out.slope.iter().zip(rates).map(|(s, y)| *s * *y).sum();
         let center = state.center_velocity + start.acceleration * self.step_size();
@@ -197,16 +169,9 @@ impl FloatingStepper {
         (status, responds && out.inverse.is_finite())
     }
 
-    /// The step without impulses.
-    fn step_freely(&self, state: &mut FloatingState, r: &mut FloatingContact) -> FloatingStatus {
-        r.pending = false;
-        let drift = state.center_velocity + r.start.acceleration * (0.5 * self.step_size());
-        self.finish(state, &r.start, drift, DVec3::ZERO)
-    }
-
-    /// Replaces the step that [`FloatingStepper::step_responding`] just made, or makes the one that
-    /// [`FloatingStepper::respond`] was about, with impulses that change its velocities, by A⁻¹, by `change` (base link's body twist, η̇). Momentum changes by exactly these impulses, at their points before the
-    /// step. Allocates nothing. Without change the state keeps its bits.
+    /// Makes the step that [`FloatingStepper::respond`] was about, with impulses that change its velocities, by A⁻¹, by `change`
+    /// (base link's body twist, η̇). Momentum changes by exactly these impulses, at their points before the step. Without change
+    /// it is [`FloatingStepper::step_under`] bit by bit. Allocates nothing.
     ///
     /// # Errors
     /// A change of the wrong size or one that is not finite, or a result that is not.
@@ -220,7 +185,7 @@ impl FloatingStepper {
         change: &[f64],
     ) -> Result<FloatingStatus, ModelError> {
         let (inertia, h) = (&self.model().inertia, self.step_size());
-        assert_eq!([state.eta().len(), response.eta.len()], [inertia.n; 2], "coordinates");
+        assert_eq!([state.eta().len(), response.slope.len()], [inertia.n; 2], "coordinates");
         crate::state::check("change of velocity", change, 6 + inertia.n)?;
         let r = response;
         let made = |status| match status {
@@ -228,24 +193,16 @@ impl FloatingStepper {
             status => Ok(status),
         };
         if change.iter().all(|d| *d == 0.0) {
-            let pending = r.pending;
-            return made(if pending {
-                self.step_freely(state, r)
-            } else {
-                FloatingStatus::Completed
-            });
+            let drift = state.center_velocity + r.start.acceleration * (0.5 * h);
+            return made(self.finish(state, &r.start, drift, DVec3::ZERO));
         }
-        r.pending = false;
         r.change.copy_from_slice(&change[3..]);
         let omega = three(&r.change);
         let moved: DVec3 = r.slope.iter().zip(&r.change[3..]).map(|(s, y)| *s * *y).sum();
         let center = three(change) + omega.cross(r.start.center) + moved;
         let turned = DVec3::from_array(core::array::from_fn(|i| dot(r.matrix.row(i), &r.change)));
-        let rotation = r.world_from_base.rotation;
+        let rotation = state.world_from_base.rotation;
         let start = Start { spin: r.start.spin + rotation * turned, ..r.start };
-        state.world_from_base = r.world_from_base;
-        state.center_velocity = r.center_velocity;
-        state.shape.eta[..inertia.n].copy_from_slice(&r.eta);
         for (k, force) in state.work.force.iter_mut().enumerate() {
             *force = r.force[k] + dot(r.matrix.row(3 + k), &r.change);
         }
@@ -253,7 +210,7 @@ impl FloatingStepper {
             *x = free + d;
         }
         let kick = rotation * center;
-        let drift = r.center_velocity + r.start.acceleration * h + kick;
+        let drift = state.center_velocity + r.start.acceleration * h + kick;
         made(self.finish(state, &start, drift, kick))
     }
 }

@@ -180,7 +180,7 @@ impl BlendedStepper {
             let size = response.energy.abs() + work.abs() + state.here.energy.abs();
             let terms = response.size_of_terms + state.here.size_of_terms;
             let rounding = ROUNDING * size + ROUNDING_OF_TERMS * terms;
-            // Not a number passes: the world looks at what comes out.
+            // Not a number passes: the next step says so.
             if kinetic.is_nan() || kinetic <= available + rounding {
                 return;
             }

@@ -43,8 +43,7 @@ impl Floating {
         let mut response = FloatingContact::new(&model);
         let shown = PoseBuffer::new(model.reduced());
         let stepper = FloatingStepper::new(model, h)?;
-        let (_, responds) =
-            stepper.step_responding(&mut state.clone(), &[], DVec3::ZERO, &mut response);
+        let (_, responds) = stepper.respond(&mut state, &[], DVec3::ZERO, &mut response);
         let mut out = Self {
             stepper,
             state,
