@@ -1,5 +1,6 @@
 //! Steps and poses of blends, for instruction and allocation counts: `blend_once
 //! single|average|logarithm|step|all MECHANISM LINKS SAMPLES CALLS`, where `single` is the poses of the first sample alone.
+//! A mechanism `….blend` is a file of a blend, as `forks blend -o` writes it.
 //! `blend_once ratios MECHANISM LINKS` prints the costs of the links relative to one model, one line per number of samples,
 //! and what a step costs; a fourth argument `bent` or `metric` makes the samples bend, or lets them weigh in their metrics
 //! as well.
@@ -100,7 +101,10 @@ fn main() {
     let number = |i: usize, or: usize| arguments.get(i).and_then(|a| a.parse().ok()).unwrap_or(or);
     let (what, name, links) = (text(0, "all"), text(1, "helix"), number(2, 200));
     let p = mechanism(name, links);
-    let run = |samples: usize| Run::new(blended(&p, samples).expect("named mechanisms bend"));
+    let run = |samples: usize| match name.ends_with(".blend") {
+        true => Run::new(BlendedModel::load(name).expect("a blend")),
+        false => Run::new(blended(&p, samples).expect("named mechanisms bend")),
+    };
     if what == "ratios" {
         let kind = text(3, "straight");
         let weights = match kind {
