@@ -34,6 +34,8 @@ struct Run {
     state: BlendedState,
     poses: PoseBuffer,
     single: State,
+    /// N.
+    force: f64,
 }
 
 impl Run {
@@ -49,13 +51,14 @@ impl Run {
             poses: model.pose_buffer(),
             stepper: BlendedStepper::new(model.clone(), 1e-3).expect("a step above 0"),
             single,
+            force: if model.is_curved() { 10.0 } else { 100.0 },
         }
     }
 
     fn call(&mut self, what: &str) {
         let load = EffectorLoad {
             effector: 0,
-            wrench: Wrench::new(DVec3::new(100.0, 0.0, 0.0), DVec3::ZERO),
+            wrench: Wrench::new(DVec3::X * self.force, DVec3::ZERO),
             frame: LoadFrame::World,
         };
         let model = self.stepper.model();

@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 
 use forks_lie::{Matrix, Pose};
 
-use super::curvature::pairs;
-use crate::{ModelError, kernel::LinkBlocks, model::ModelData, transition::Packed};
+use super::{chart_polynomials::Polynomials, curvature::pairs};
+use crate::{ModelError, kernel::LinkBlocks, model::ModelData};
 
 /// One sample's numbers in a chart of joint displacements; E effectors, N coordinates.
 ///
@@ -62,7 +62,7 @@ pub(super) fn fill_products(y: &[f64], out: &mut [f64]) {
 pub(super) struct Curved {
     pub(super) place: Vec<f64>,
     /// Coefficients of all products: the effectors' twists, then U − U₀; (6E + 1) × products.
-    pub(super) polynomials: Packed,
+    pub(super) polynomials: Polynomials,
     pub(super) rests: Vec<Pose>,
     /// The links' twists and servo columns, of products of one and two.
     pub(super) blocks: LinkBlocks,
@@ -104,7 +104,7 @@ impl Curved {
         });
         Self {
             place: c.place.clone(),
-            polynomials: Packed::new(&polynomials),
+            polynomials: Polynomials::new(n, &polynomials),
             rests: m.effectors.iter().map(|e| e.rest).collect(),
             blocks: LinkBlocks::new(n + pairs(n) + m.servos.len(), shown.into_iter().map(of)),
             links,
