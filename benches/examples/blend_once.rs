@@ -1,5 +1,6 @@
 //! Steps and poses of blends, for instruction and allocation counts: `blend_once
 //! single|average|logarithm|step|all MECHANISM LINKS SAMPLES CALLS`, where `single` is the poses of the first sample alone.
+//! A mechanism `….blend` is a file of a blend, as `forks blend -o` writes it.
 //! `blend_once ratios MECHANISM LINKS` prints the costs of the links relative to one model, one line per number of samples,
 //! and what a step costs; a fourth argument `bent` or `metric` makes the samples bend, or lets them weigh in their metrics
 //! as well.
@@ -33,6 +34,8 @@ struct Run {
     state: BlendedState,
     poses: PoseBuffer,
     single: State,
+    /// N.
+    force: f64,
 }
 
 impl Run {
@@ -48,13 +51,14 @@ impl Run {
             poses: model.pose_buffer(),
             stepper: BlendedStepper::new(model.clone(), 1e-3).expect("a step above 0"),
             single,
+            force: if model.is_curved() { 10.0 } else { 100.0 },
         }
     }
 
     fn call(&mut self, what: &str) {
         let load = EffectorLoad {
             effector: 0,
-            wrench: Wrench::new(DVec3::new(100.0, 0.0, 0.0), DVec3::ZERO),
+            wrench: Wrench::new(DVec3::X * self.force, DVec3::ZERO),
             frame: LoadFrame::World,
         };
         let model = self.stepper.model();
@@ -100,7 +104,10 @@ fn main() {
     let number = |i: usize, or: usize| arguments.get(i).and_then(|a| a.parse().ok()).unwrap_or(or);
     let (what, name, links) = (text(0, "all"), text(1, "helix"), number(2, 200));
     let p = mechanism(name, links);
-    let run = |samples: usize| Run::new(blended(&p, samples).expect("named mechanisms bend"));
+    let run = |samples: usize| match name.ends_with(".blend") {
+        true => Run::new(BlendedModel::load(name).expect("a blend")),
+        false => Run::new(blended(&p, samples).expect("named mechanisms bend")),
+    };
     if what == "ratios" {
         let kind = text(3, "straight");
         let weights = match kind {
@@ -117,23 +124,32 @@ fn main() {
     println!("{what}: {links} links, {} coordinates: {each:.1} ns", run.stepper.model().dof());
 }
 
-/// Shortest times of many short runs, taken in turn.
+/// Shortest times of many short runs, taken in turn; ratios of their medians in brackets.
 fn ratios(runs: [(usize, Run); 4]) {
     const SHORT: Duration = Duration::from_micros(200);
     for (n, mut run) in runs {
         let what = ["single", "average", "logarithm", "step"];
         let mut best = [f64::INFINITY; 4];
+        let mut times: [Vec<f64>; 4] = Default::default();
         for _ in 0..1500 {
-            for (what, best) in what.iter().zip(&mut best) {
+            for ((what, best), times) in what.iter().zip(&mut best).zip(&mut times) {
                 let calls = (SHORT.as_secs_f64() * 1e9 / best.clamp(1e2, 1e5)) as usize;
-                *best = best.min(run.time(what, calls));
+                let time = run.time(what, calls);
+                *best = best.min(time);
+                times.push(time);
             }
         }
+        let medians = times.map(|mut t| {
+            t.sort_by(f64::total_cmp);
+            t[t.len() / 2]
+        });
         let [single, average, logarithm, step] = best;
         println!(
-            "{n} samples: one model {single:.0} ns, average {:.2}, logarithm {:.2}, step {step:.0} ns",
+            "{n} samples: one model {single:.0} ns, average {:.2} ({:.2}), logarithm {:.2} ({:.2}), step {step:.0} ns",
             average / single,
-            logarithm / single
+            medians[1] / medians[0],
+            logarithm / single,
+            medians[2] / medians[0],
         );
     }
 }

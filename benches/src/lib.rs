@@ -1,6 +1,7 @@
 //! Shared by the benches: mechanisms that can be reduced, times, and how times grow with size.
 
 pub mod blended;
+pub mod charted;
 #[cfg(target_arch = "x86_64")]
 pub mod hand_kernel;
 #[cfg(feature = "rapier")]

@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 
 use forks_lie::{Matrix, Pose};
 
-use super::curvature::pairs;
-use crate::{ModelError, kernel::LinkBlocks, model::ModelData, transition::Packed};
+use super::{chart_polynomials::Polynomials, curvature::pairs};
+use crate::{ModelError, kernel::LinkBlocks, model::ModelData};
 
 /// One sample's numbers in a chart of joint displacements; E effectors, N coordinates.
 ///
@@ -45,48 +45,15 @@ pub(super) fn products(n: usize) -> usize {
     n + pairs(n) + triples(n)
 }
 
-/// y, then its products of two, then those of three.
+/// y, then its products of two.
 #[inline(always)]
 pub(super) fn fill_products(y: &[f64], out: &mut [f64]) {
-    let n = y.len();
-    out[..n].copy_from_slice(y);
-    let mut at = n;
-    for i in 0..n {
-        for k in i..n {
-            out[at] = y[i] * y[k];
-            at += 1;
-        }
-    }
-    let mut pair = n;
-    for i in 0..n {
-        // Products of two from (i, i) on.
-        for p in pair..n + pairs(n) {
-            out[at] = y[i] * out[p];
-            at += 1;
-        }
-        pair += n - i;
-    }
-}
-
-/// Derivative of all products by y_k; `of` are the products.
-#[inline(always)]
-pub(super) fn fill_slopes(of: &[f64], n: usize, k: usize, out: &mut [f64]) {
-    out[..n].fill(0.0);
-    out[k] = 1.0;
-    let mut at = n;
-    for i in 0..n {
-        for j in i..n {
-            out[at] = f64::from(i == k) * of[j] + of[i] * f64::from(j == k);
-            at += 1;
-        }
-    }
-    let mut pair = n;
-    for i in 0..n {
-        for p in pair..n + pairs(n) {
-            out[at] = f64::from(i == k) * of[p] + of[i] * out[p];
-            at += 1;
-        }
-        pair += n - i;
+    let (first, mut second) = out.split_at_mut(y.len());
+    first.copy_from_slice(y);
+    for (i, own) in y.iter().enumerate() {
+        let (row, rest) = second.split_at_mut(y.len() - i);
+        row.iter_mut().zip(&y[i..]).for_each(|(p, y)| *p = own * y);
+        second = rest;
     }
 }
 
@@ -95,7 +62,7 @@ pub(super) fn fill_slopes(of: &[f64], n: usize, k: usize, out: &mut [f64]) {
 pub(super) struct Curved {
     pub(super) place: Vec<f64>,
     /// Coefficients of all products: the effectors' twists, then U − U₀; (6E + 1) × products.
-    pub(super) polynomials: Packed,
+    pub(super) polynomials: Polynomials,
     pub(super) rests: Vec<Pose>,
     /// The links' twists and servo columns, of products of one and two.
     pub(super) blocks: LinkBlocks,
@@ -137,7 +104,7 @@ impl Curved {
         });
         Self {
             place: c.place.clone(),
-            polynomials: Packed::new(&polynomials),
+            polynomials: Polynomials::new(n, &polynomials),
             rests: m.effectors.iter().map(|e| e.rest).collect(),
             blocks: LinkBlocks::new(n + pairs(n) + m.servos.len(), shown.into_iter().map(of)),
             links,

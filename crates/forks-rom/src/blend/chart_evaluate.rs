@@ -3,13 +3,14 @@
 use alloc::{vec, vec::Vec};
 
 use forks_lie::{
-    Twist, Wrench,
-    glam::{DQuat, DVec3},
+    Pose, Twist, Wrench,
+    glam::{DMat3, DQuat, DVec3},
     right_jacobian,
 };
 
 use super::{
-    chart::{Curved, fill_products, fill_slopes, products},
+    chart::{Curved, fill_products},
+    chart_polynomials::Jets,
     curvature::pairs,
     evaluate::{Evaluation, padded},
     model::BlendedModel,
@@ -17,22 +18,27 @@ use super::{
     step::{factor_system, solve_factored},
     weights::{Weights, shepard},
 };
-use crate::{EffectorLoad, LoadFrame, kernel::Lanes};
+use crate::{
+    EffectorLoad, LoadFrame,
+    kernel::{Lane4, Lanes},
+};
 
 /// Memory for a place in a chart of joint displacements.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
-    /// Products of y_i, sample after sample.
+    /// y_i and its products of two, sample after sample.
     products: Vec<f64>,
-    slopes: Vec<f64>,
+    jets: Jets,
     /// Effectors' twists and energy of a sample, padded; then their derivatives, coordinate after coordinate.
     values: Vec<f64>,
     /// ∂α_i/∂x, sample after sample.
     weight_slopes: Vec<f64>,
     /// Effector after effector, per coordinate: motion of the origin and rotation, world axes.
     motions: Vec<(DVec3, DVec3)>,
-    /// ∂/∂x of Σ α_i q_i, q_i quaternions of an effector, with the sum of these; effector after effector.
-    turns: Vec<DQuat>,
+    /// ∂/∂x of Σ α_i p_i and of Σ α_i q_i, p_i places and q_i quaternions of an effector, per coordinate; effector after
+    /// effector.
+    rates: Vec<[Lane4; 2]>,
+    /// Σ α_i q_i.
     sums: Vec<DQuat>,
     gram: Vec<f64>,
     factor: Vec<f64>,
@@ -46,12 +52,12 @@ impl Places {
         }
         let (n, samples, effectors) = (model.dof(), model.samples.len(), model.effector_count());
         Self {
-            products: vec![0.0; samples * products(n)],
-            slopes: vec![0.0; products(n)],
+            products: vec![0.0; samples * (n + pairs(n))],
+            jets: Jets::new(n),
             values: vec![0.0; (n + 1) * padded(6 * effectors + 1)],
             weight_slopes: vec![0.0; samples * n],
             motions: vec![Default::default(); effectors * n],
-            turns: vec![NOTHING; effectors * n],
+            rates: vec![Default::default(); effectors * n],
             sums: vec![NOTHING; effectors],
             gram: vec![0.0; n * n],
             factor: vec![0.0; n * n],
@@ -62,7 +68,7 @@ impl Places {
     /// Products of one and two coordinates of a sample, for its links and joints.
     #[inline(always)]
     pub(super) fn reduced(&self, n: usize, sample: usize) -> &[f64] {
-        &self.products[sample * products(n)..][..n + pairs(n)]
+        &self.products[sample * (n + pairs(n))..][..n + pairs(n)]
     }
 
     /// Motion of an effector per coordinate: of its origin and rotation, world axes.
@@ -81,8 +87,7 @@ impl Evaluation {
         self.chart_weights(model, x);
         (self.energy, self.size_of_terms) = (0.0, 0.0);
         self.gradient.fill(0.0);
-        self.places.motions.fill(Default::default());
-        self.places.turns.fill(NOTHING);
+        self.places.rates.fill(Default::default());
         self.places.sums.fill(NOTHING);
         self.poses.iter_mut().for_each(|p| p.translation = DVec3::ZERO);
         for k in 0..self.active.len() {
@@ -105,7 +110,7 @@ impl Evaluation {
 
     #[inline(always)]
     fn chart_weights(&mut self, model: &BlendedModel, x: &[f64]) {
-        let (n, all) = (x.len(), products(x.len()));
+        let (n, all) = (x.len(), x.len() + pairs(x.len()));
         let curved = model.samples.iter().filter_map(|s| s.curved.as_ref());
         for (i, c) in curved.enumerate() {
             let y = &mut self.places.right[..n];
@@ -142,16 +147,11 @@ impl Evaluation {
     #[inline(always)]
     fn add_sample<L: Lanes>(&mut self, l: L, potential: f64, c: &Curved, i: usize) {
         let (n, count) = (c.place.len(), c.rests.len());
-        let (all, stride) = (products(n), padded(6 * count + 1));
+        let (all, stride) = (n + pairs(n), padded(6 * count + 1));
         let alpha = self.weights[i];
         let places = &mut self.places;
-        let y = &places.products[i * all..(i + 1) * all];
-        c.polynomials.product(l, y, &mut places.values[..stride]);
-        for k in 0..n {
-            fill_slopes(y, n, k, &mut places.slopes);
-            let out = &mut places.values[(k + 1) * stride..(k + 2) * stride];
-            c.polynomials.product(l, &places.slopes, out);
-        }
+        let (y, products) = places.products[i * all..(i + 1) * all].split_at(n);
+        places.jets.evaluate(l, &c.polynomials, y, products, &mut places.values);
         let change = places.values[6 * count];
         self.energies[i] = potential + change;
         self.energy += alpha * self.energies[i];
@@ -160,25 +160,20 @@ impl Evaluation {
             *g += alpha * places.values[(k + 1) * stride + 6 * count];
         }
         for (e, rest) in c.rests.iter().enumerate() {
-            let at = |k: usize| -> [f64; 6] {
-                core::array::from_fn(|j| places.values[k * stride + 6 * e + j])
-            };
-            let xi = Twist::from_array(at(0));
-            self.twists[6 * (i * count + e)..][..6].copy_from_slice(&at(0));
+            let xi: [f64; 6] = core::array::from_fn(|j| places.values[6 * e + j]);
+            self.twists[6 * (i * count + e)..][..6].copy_from_slice(&xi);
+            let xi = Twist::from_array(xi);
             let pose = rest.displaced(xi);
             let opposite = places.sums[e].dot(pose.rotation) < 0.0;
             let q = if opposite { -pose.rotation } else { pose.rotation };
             places.sums[e] += q * alpha;
             self.poses[e].translation += pose.translation * alpha;
-            let right = right_jacobian(xi);
-            for k in 0..n {
-                let body = Twist::from_array(right.mul_vec(&at(k + 1)));
-                let slope = places.weight_slopes[i * n + k];
-                let (v, w) = (pose.rotation * body.linear, pose.rotation * body.angular);
-                places.motions[e * n + k].0 += v * alpha + pose.translation * slope;
-                let spin = DQuat::from_xyzw(w.x, w.y, w.z, 0.0) * q;
-                let turn = &mut places.turns[e * n + k];
-                *turn += spin * (0.5 * alpha) + q * slope;
+            let moved = Moved::new(&Pose::new(q, pose.translation), xi, alpha);
+            let slopes = &places.weight_slopes[i * n..(i + 1) * n];
+            let twists = places.values[stride..].chunks_exact(stride);
+            let rates = &mut places.rates[e * n..(e + 1) * n];
+            for ((rate, slope), twist) in rates.iter_mut().zip(slopes).zip(twists) {
+                moved.add(l, *slope, &twist[6 * e..6 * e + 6], rate);
             }
         }
     }
@@ -207,8 +202,10 @@ impl Evaluation {
             let rotation = *sum * (1.0 / length);
             self.poses[e].rotation = rotation;
             for k in e * n..(e + 1) * n {
-                let q = places.turns[k] * rotation.conjugate();
-                places.motions[k].1 = DVec3::new(q.x, q.y, q.z) * (2.0 / length);
+                let [Lane4([x, y, z, _]), Lane4(turn)] = places.rates[k];
+                let q = DQuat::from_array(turn) * rotation.conjugate();
+                let spin = DVec3::new(q.x, q.y, q.z) * (2.0 / length);
+                places.motions[k] = (DVec3::new(x, y, z), spin);
             }
         }
     }
@@ -263,6 +260,50 @@ impl Evaluation {
             let back = poses[e].rotation.conjugate();
             held[e] = Wrench::new(back * force, back * torque);
         }
+    }
+}
+
+/// How a sample's effector moves with its twist ξ, in columns: α R V' of the place, ½ α q ⊗ ω' of the quaternion, (V', ω')
+/// those of the right Jacobian.
+struct Moved {
+    columns: [[Lane4; 2]; 6],
+    /// p and q.
+    pose: [Lane4; 2],
+}
+
+impl Moved {
+    #[inline(always)]
+    fn new(pose: &Pose, xi: Twist, alpha: f64) -> Self {
+        let jacobian = right_jacobian(xi);
+        let (own, beside) = (jacobian.block(0, 0), jacobian.block(0, 3));
+        let (linear, turned) =
+            (DMat3::from_quat(pose.rotation) * alpha, pose.rotation * (0.5 * alpha));
+        let place = |v: DVec3| Lane4([v.x, v.y, v.z, 0.0]);
+        let mut columns = [[Lane4::default(); 2]; 6];
+        for j in 0..3 {
+            let w = own.col(j);
+            columns[j][0] = place(linear * w);
+            columns[3 + j][0] = place(linear * beside.col(j));
+            columns[3 + j][1] = Lane4((turned * DQuat::from_xyzw(w.x, w.y, w.z, 0.0)).to_array());
+        }
+        Self { columns, pose: [place(pose.translation), Lane4(pose.rotation.to_array())] }
+    }
+
+    /// Adds the rates of one coordinate, by which the weight changes by `slope`.
+    #[inline(always)]
+    fn add<L: Lanes>(&self, l: L, slope: f64, twist: &[f64], rate: &mut [Lane4; 2]) {
+        let slope = l.splat(slope);
+        let mut place = l.mul_add(l.load(&self.pose[0]), slope, l.load(&rate[0]));
+        let mut turn = l.mul_add(l.load(&self.pose[1]), slope, l.load(&rate[1]));
+        for (column, x) in self.columns[..3].iter().zip(twist) {
+            place = l.mul_add(l.load(&column[0]), l.splat(*x), place);
+        }
+        for (column, x) in self.columns[3..].iter().zip(&twist[3..]) {
+            let x = l.splat(*x);
+            place = l.mul_add(l.load(&column[0]), x, place);
+            turn = l.mul_add(l.load(&column[1]), x, turn);
+        }
+        *rate = [l.store(place), l.store(turn)];
     }
 }
 

@@ -7,9 +7,7 @@
 use alloc::{vec, vec::Vec};
 
 use super::lane_logarithm::{add_twist_between, polynomial};
-use crate::kernel::{
-    Kernel, Lane4, Lanes, LinkBlocks, POSE, cross, displaced, half_angle_coefficients,
-};
+use crate::kernel::{Kernel, Lane4, Lanes, LinkBlocks, POSE, displaced, half_angle_coefficients};
 
 /// Blocks that a stage goes through.
 pub(super) const CHUNK: usize = 8;
@@ -23,7 +21,7 @@ const QUATERNION: usize = 4;
 /// A chunk of blocks between the stages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
-    /// (v, ω) of a sample; in the end the mean twists.
+    /// ½ (v, ω) of a sample; in the end the mean twists.
     twists: [[Lane4; 6]; CHUNK],
     /// See [`half_angle_coefficients`].
     coefficients: [[Lane4; 3]; CHUNK],
@@ -104,7 +102,7 @@ impl<S: Samples, const LOGARITHM: bool> Kernel for Means<'_, S, LOGARITHM> {
 }
 
 impl Scratch {
-    /// X η + Y s of some blocks.
+    /// ½ (X η + Y s) of some blocks.
     #[inline(always)]
     fn twists<L: Lanes>(
         &mut self,
@@ -120,7 +118,7 @@ impl Scratch {
             (Ok(eta), (blocks, [])) if stride == SIX => {
                 let mut x = [l.splat(0.0); 6];
                 for (v, eta) in x.iter_mut().zip(eta) {
-                    *v = l.splat(*eta);
+                    *v = l.splat(0.5 * *eta);
                 }
                 for ((block, twist), coefficients) in
                     blocks.iter().zip(&mut self.twists).zip(&mut self.coefficients)
@@ -208,35 +206,40 @@ impl Scratch {
     }
 }
 
-/// What the exponentials of the twists take from their angles.
+/// What the exponentials of twists take from their angles, halves of them given.
 #[inline(always)]
-fn coefficients_of<L: Lanes>(l: L, twist: [L::V; 6], beyond: &mut bool) -> [L::V; 3] {
-    let [.., x, y, z] = twist;
-    let square = l.mul_add(z, z, l.mul_add(y, y, l.mul(x, x)));
-    half_angle_coefficients(l, l.mul(l.splat(0.25), square), beyond)
+fn coefficients_of<L: Lanes>(l: L, half: [L::V; 6], beyond: &mut bool) -> [L::V; 3] {
+    let [.., x, y, z] = half;
+    half_angle_coefficients(l, l.mul_add(z, z, l.mul_add(y, y, l.mul(x, x))), beyond)
 }
 
-/// H exp of a twist in world axes, whose angle's coefficients are known.
+/// H exp of a twist in world axes, half of which is given, whose angle's coefficients are known.
+///
+/// exp(ω) = (d, a) with d = b ω/2, and V(ω) v = 2 b (a v/2 + d × v/2) + 2 · 4c (ω/2 · v/2) ω/2: halves need the fewest
+/// multiplications, as additions run beside those.
 #[inline(always)]
 fn moved<L: Lanes>(
     l: L,
     rest: &[Lane4; POSE],
-    twist: &[Lane4; 6],
+    half: &[Lane4; 6],
     coefficients: &[Lane4; 3],
 ) -> [L::V; POSE] {
     let [cosine, sinc, pitch] = load(l, coefficients);
-    let [vx, vy, vz, x, y, z] = load(l, twist);
+    let [vx, vy, vz, x, y, z] = load(l, half);
     let [px, py, pz, ax, ay, az, aw] = load(l, rest);
-    let half = l.mul(l.splat(0.5), sinc);
-    let (along, square) = (l.mul(cosine, sinc), l.mul(half, sinc));
-    let u = cross(l, [x, y, z], [vx, vy, vz]);
-    let pitch = l.mul(pitch, l.mul_add(z, vz, l.mul_add(y, vy, l.mul(x, vx))));
-    let d = [l.mul(half, x), l.mul(half, y), l.mul(half, z)];
+    let d = [l.mul(sinc, x), l.mul(sinc, y), l.mul(sinc, z)];
     let [qx, qy, qz, qw] = product(l, [d[0], d[1], d[2], cosine], [ax, ay, az, aw]);
+    let t = [
+        l.neg_mul_add(d[2], vy, l.mul_add(d[1], vz, l.mul(cosine, vx))),
+        l.neg_mul_add(d[0], vz, l.mul_add(d[2], vx, l.mul(cosine, vy))),
+        l.neg_mul_add(d[1], vx, l.mul_add(d[0], vy, l.mul(cosine, vz))),
+    ];
+    let (sinc, pitch) = (l.add(sinc, sinc), l.add(pitch, pitch));
+    let along = l.mul(pitch, l.mul_add(z, vz, l.mul_add(y, vy, l.mul(x, vx))));
     [
-        l.mul_add(pitch, x, l.mul_add(square, u[0], l.mul_add(along, vx, px))),
-        l.mul_add(pitch, y, l.mul_add(square, u[1], l.mul_add(along, vy, py))),
-        l.mul_add(pitch, z, l.mul_add(square, u[2], l.mul_add(along, vz, pz))),
+        l.mul_add(along, x, l.mul_add(sinc, t[0], px)),
+        l.mul_add(along, y, l.mul_add(sinc, t[1], py)),
+        l.mul_add(along, z, l.mul_add(sinc, t[2], pz)),
         qx,
         qy,
         qz,
@@ -244,11 +247,11 @@ fn moved<L: Lanes>(
     ]
 }
 
-/// Adds Σ column x.
+/// Adds ½ Σ column x.
 #[inline(always)]
 fn add_columns<L: Lanes>(l: L, columns: &[[Lane4; 6]], x: &[f64], sum: &mut [L::V; 6]) {
     for (column, x) in columns.iter().zip(x) {
-        let x = l.splat(*x);
+        let x = l.splat(0.5 * *x);
         for (sum, entry) in sum.iter_mut().zip(column) {
             *sum = l.mul_add(l.load(entry), x, *sum);
         }

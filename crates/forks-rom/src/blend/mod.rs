@@ -7,6 +7,7 @@
 pub(crate) mod chart;
 mod chart_evaluate;
 mod chart_inverse;
+mod chart_polynomials;
 mod check;
 mod contact;
 mod crossfade;

@@ -188,7 +188,7 @@ pub(crate) fn displaced<L: Lanes>(
     ]
 }
 
-/// a = cos h, b = sin h / h and c = (1 − a b)/4h² for y = h², half the angle of ω: exp(ω) = (½ b ω, a) and V(ω) v =
+/// a = cos h, b = sin h / h and 4c = (1 − a b)/h² for y = h², half the angle of ω: exp(ω) = (½ b ω, a) and V(ω) v =
 /// a b v + ½ b² ω×v + c (ω·v) ω. Sets `beyond` where a lane turns by more than 16π: that lane is not right.
 #[inline(always)]
 pub(crate) fn half_angle_coefficients<L: Lanes>(l: L, y: L::V, beyond: &mut bool) -> [L::V; 3] {
@@ -199,7 +199,7 @@ pub(crate) fn half_angle_coefficients<L: Lanes>(l: L, y: L::V, beyond: &mut bool
     }
     let (p, q) = (polynomial(l, &P, y), polynomial(l, &Q, y));
     let (cosine, sinc) = (l.neg_mul_add(y, p, one), l.neg_mul_add(y, q, one));
-    [cosine, sinc, l.mul(l.splat(0.25), l.mul_add(cosine, q, p))]
+    [cosine, sinc, l.mul_add(cosine, q, p)]
 }
 
 /// The same by ½, ¼, … of the angle where it is above π/2, doubled again.
@@ -229,7 +229,7 @@ fn half_angle_coefficients_far<L: Lanes>(l: L, y: L::V) -> [L::V; 3] {
     let far = l.mul(l.neg_mul_add(cosine, sinc, one), l.mul(root, root));
     let near = l.mul_add(cosine, q, p);
     let pitch = l.select_above(y, MAX_QUARTER_ANGLE_SQUARED, far, near);
-    [cosine, sinc, l.mul(l.splat(0.25), pitch)]
+    [cosine, sinc, pitch]
 }
 
 /// a₀b₀ + a₁b₁ + a₂b₂ − a₃b₃.
@@ -307,15 +307,15 @@ mod tests {
             let found = half_angle_coefficients(Portable, y, &mut beyond);
             let (cosine, sinc) = (f64::cos(h), f64::sin(h) / h);
             let pitch = match h < 0.1 {
-                true => 1.0 / 6.0 - h * h / 30.0,
-                false => (1.0 - cosine * sinc) / (4.0 * h * h),
+                true => 2.0 / 3.0 - h * h * (2.0 / 15.0),
+                false => (1.0 - cosine * sinc) / (h * h),
             };
             assert!(!beyond && found.map(|x| x[0]) == found.map(|x| x[3]));
             for (x, y) in found.iter().zip([cosine, sinc, pitch]) {
                 // A few roundings, doubled with the angle up to four times; h is rounded when it is squared.
                 assert!((x[0] - y).abs() < 128.0 * f64::EPSILON, "{h}: {} {y}", x[0]);
             }
-            assert!((found[2][1] - 1.0 / 6.0).abs() < 4.0 * f64::EPSILON, "{h}");
+            assert!((found[2][1] - 2.0 / 3.0).abs() < 4.0 * f64::EPSILON, "{h}");
             assert!((found[0][2] - f64::cos(0.5)).abs() < 4.0 * f64::EPSILON, "{h}");
         }
         let mut beyond = false;

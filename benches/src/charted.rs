@@ -1,0 +1,42 @@
+//! Blends in charts of joint displacements for measurements: placed quickly, as what they cost does not depend on where their
+//! samples are.
+
+use std::ops::ControlFlow;
+
+use forks_blend::{Chart, Forces, LoadRegion, Placement, place};
+use forks_reduce::Problem;
+use forks_rom::BlendedModel;
+
+/// Training loads per sample.
+const LOADS: usize = 2;
+/// Tolerances that no sample meets.
+const NEVER: f64 = 1e-9;
+
+/// A blend of `samples` samples for loads from some regions, one at a time, with the forces of its last sample.
+///
+/// # Errors
+/// No equilibrium at rest, fewer samples than wanted.
+pub fn charted(
+    problem: &Problem,
+    regions: Vec<LoadRegion>,
+    samples: usize,
+) -> Result<(BlendedModel, Forces), String> {
+    let placement = Placement {
+        regions,
+        together: false,
+        chart: Chart::Joints,
+        max_samples: samples,
+        training_loads: LOADS * samples,
+        exchanges: 0,
+        exponents: vec![6],
+        constraint_tolerance: NEVER,
+        static_tolerance: NEVER,
+        ..Placement::default()
+    };
+    let placed = place(problem, &placement, &mut |_| ControlFlow::Continue(()));
+    let placed = placed.map_err(|e| e.to_string())?;
+    match placed.loads.last() {
+        Some(last) if placed.loads.len() == samples => Ok((placed.model, last.clone())),
+        _ => Err(format!("{} samples placed of {samples}", placed.loads.len())),
+    }
+}
