@@ -146,7 +146,7 @@ fn scene(boxes: usize) -> Result<Problem, ContactError> {
         for (x, y) in corners {
             let point = DVec3::new(x, y, -0.5);
             let jacobian = point_jacobian(point, [DVec3::Z, DVec3::X, DVec3::Y], 1.0);
-            problem.add_contact(&floor, &[Side { body, jacobian: &jacobian }])?;
+            problem.add_contact(&floor, &[Side::of(body, &jacobian)])?;
         }
         if let Some(before) = last.filter(|_| b % ROW != 0) {
             for (y, z) in corners {
@@ -154,7 +154,7 @@ fn scene(boxes: usize) -> Result<Problem, ContactError> {
                 let ours = point_jacobian(DVec3::new(-0.5, y, z), axes, 1.0);
                 let theirs = point_jacobian(DVec3::new(0.5, y, z), axes, -1.0);
                 let sides =
-                    [Side { body, jacobian: &ours }, Side { body: before, jacobian: &theirs }];
+                    [Side::of(body, &ours), Side::of(before, &theirs)];
                 problem.add_contact(&wall, &sides)?;
             }
         }
