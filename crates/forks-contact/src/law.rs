@@ -10,6 +10,7 @@
 
 use crate::{
     Contact, Friction, Row,
+    quad::Quad,
     scalar::{hypot, sqrt},
 };
 
@@ -136,10 +137,11 @@ impl Law {
 /// Point of K nearest to x.
 #[inline(always)]
 fn project_cone(mu: f64, x: [f64; 3]) -> [f64; 3] {
-    let (n, t) = (x[0], hypot(x[1], x[2]));
-    if t <= mu * n {
+    let (n, square) = (x[0], x[1] * x[1] + x[2] * x[2]);
+    if n >= 0.0 && square <= (mu * n) * (mu * n) {
         return x;
     }
+    let t = sqrt(square);
     if mu * t <= -n {
         return [0.0; 3];
     }
@@ -153,10 +155,11 @@ fn project_cone(mu: f64, x: [f64; 3]) -> [f64; 3] {
 
 /// Point of the disc of a radius nearest to x.
 pub(crate) fn project_disc(radius: f64, x: [f64; 2]) -> [f64; 2] {
-    let t = hypot(x[0], x[1]);
-    if t <= radius || t == 0.0 {
+    let square = x[0] * x[0] + x[1] * x[1];
+    if square <= radius * radius || square == 0.0 {
         return x;
     }
+    let t = sqrt(square);
     [x[0] * (radius / t), x[1] * (radius / t)]
 }
 
@@ -175,11 +178,10 @@ pub(crate) fn inner_impulse(friction: &Friction, x: [f64; 3]) -> [f64; 3] {
     [x[0], divide(x[1], s[0]), divide(x[2], s[1])]
 }
 
-/// The inverse of [`inner_impulse`].
-pub(crate) fn outer_impulse(friction: &Friction, x: [f64; 3]) -> [f64; 3] {
-    let Friction::EllipticCone { mu } = *friction else { return x };
+/// The inverse of [`inner_impulse`], for an elliptic cone.
+pub(crate) fn outer_impulse(mu: [f64; 2], x: Quad) -> Quad {
     let s = tangent_scale(mu);
-    [x[0], x[1] * s[0], x[2] * s[1]]
+    [x[0], x[1] * s[0], x[2] * s[1], 0.0]
 }
 
 /// What a gap, a compliance and a restitution put into the normal row: u_n + R λ_n − target ≥ 0.

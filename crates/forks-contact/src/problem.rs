@@ -429,7 +429,11 @@ impl Problem {
             let quantity = "an entry of the Jacobian";
             return Err(ContactError::NotFinite { constraint, quantity, value });
         }
-        if let Some(&value) = added.iter().flat_map(|q| &q[rows..]).find(|x| **x != 0.0) {
+        let spare = added.iter().fold(false, |spare, q| spare | (q[3] != 0.0));
+        let spare = spare || rows == 1 && added.iter().any(|q| q[1..] != [0.0; 3]);
+        if spare {
+            let value = added.iter().flat_map(|q| &q[rows..]).copied().find(|x| *x != 0.0);
+            let value = value.unwrap_or_default();
             let (quantity, range) = ("an entry of the Jacobian below its rows", "0");
             return Err(ContactError::OutOfRange { constraint, quantity, value, range });
         }

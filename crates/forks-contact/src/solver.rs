@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::{
-    BodyId, ConstraintId, ContactError, Problem, gauss_seidel::sweeps, law::outer_impulse,
-    problem::Kind, robust::Robust, system::System,
+    BodyId, ConstraintId, Contact, ContactError, Friction, Problem, gauss_seidel::sweeps,
+    law::outer_impulse, problem::Kind, quad::Quad, robust::Robust, system::System,
 };
 
 /// How a problem is solved.
@@ -111,9 +111,7 @@ pub struct Solver {
     /// Residuals of the last solve.
     residuals: Vec<f64>,
     /// Impulses of the last solve as users see them.
-    impulses: Vec<f64>,
-    /// First impulse of every constraint.
-    rows: Vec<usize>,
+    impulses: Vec<Quad>,
     /// First velocity and size of every body.
     bodies: Vec<(usize, usize)>,
 }
@@ -287,19 +285,17 @@ impl Solver {
     fn record(&mut self, problem: &Problem) -> f64 {
         let mut worst = 0.0;
         self.residuals.clear();
-        self.rows.clear();
-        self.impulses.clear();
-        let blocks = self.system.blocks.iter().zip(&self.system.residuals);
-        for ((block, &residual), c) in blocks.zip(problem.constraints()) {
+        for &residual in &self.system.residuals {
             if residual.is_nan() || residual > worst {
                 worst = residual;
             }
             self.residuals.push(finite(residual));
-            self.rows.push(block.row);
-            let x = self.system.impulse(block);
-            match c.kind {
-                Kind::Contact(c) => self.impulses.extend(outer_impulse(&c.friction, x)),
-                Kind::Row(_) => self.impulses.push(x[0]),
+        }
+        self.impulses.clear();
+        self.impulses.extend_from_slice(&self.system.lambda);
+        for (x, c) in self.impulses.iter_mut().zip(problem.constraints()) {
+            if let Kind::Contact(Contact { friction: Friction::EllipticCone { mu }, .. }) = c.kind {
+                *x = outer_impulse(mu, *x);
             }
         }
         self.bodies.clear();
@@ -312,12 +308,11 @@ impl Solver {
     /// # Errors
     /// A constraint that the last solved problem did not have.
     pub fn impulse(&self, constraint: ConstraintId) -> Result<&[f64], ContactError> {
-        let (at, count) = (constraint.0, self.rows.len());
-        let Some(&start) = self.rows.get(at) else {
-            return Err(ContactError::NoSuchConstraint { constraint: at, count });
-        };
-        let end = self.rows.get(at + 1).copied().unwrap_or(self.impulses.len());
-        Ok(&self.impulses[start..end])
+        let (at, count) = (constraint.0, self.impulses.len());
+        match (self.impulses.get(at), self.system.blocks.get(at)) {
+            (Some(impulse), Some(block)) => Ok(&impulse[..block.rows()]),
+            _ => Err(ContactError::NoSuchConstraint { constraint: at, count }),
+        }
     }
 
     /// v of a body after the impulses.

@@ -14,13 +14,13 @@
 use forks_lie::{Lanes, Matrix, Pose, Twist, Vectors, glam::DVec3};
 
 use crate::{
-    ReducedModel, State,
+    Isa, ReducedModel, State,
     effectors::{Coefficients, WorldTwist},
     kernel::{self, Kernel},
 };
 
 /// Pose and motion of an effector.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct EffectorMotion {
     /// World from effector.
     pub pose: Pose,
@@ -36,6 +36,7 @@ pub struct EffectorMotion {
     scale: f64,
     /// k.
     pull: DVec3,
+    isa: Isa,
 }
 
 impl EffectorMotion {
@@ -52,13 +53,18 @@ impl EffectorMotion {
             across: v * b + once * c,
             scale: c * v.dot(o),
             pull: (once * db + o.cross(once) * dc) * 2.0 - v * c,
+            isa: Isa::Portable,
         }
     }
 
     /// Columns, one per rate of B' η̇, of the power of up to four wrenches at the effector's origin, in world axes: the velocity
     /// of a point p along n is the row of the force n and the torque (p − origin) × n, times [`EffectorMotion::rates`].
-    #[inline]
     pub fn columns(&self, force: &Vectors, torque: &Vectors) -> [Lanes; 6] {
+        self.isa.run(Columns { motion: self, force, torque })
+    }
+
+    #[inline(always)]
+    fn columns_here(&self, force: &Vectors, torque: &Vectors) -> [Lanes; 6] {
         let linear = self.pulled(force);
         let turned = force.scaled(self.scale).plus(&force.crossed_by(self.across));
         let turned = turned.plus_along(self.turn, force.dot(self.pull)).plus(&self.pulled(torque));
@@ -111,7 +117,23 @@ impl ReducedModel {
     pub fn effector_motion(&self, state: &State, e: usize) -> EffectorMotion {
         assert_eq!(state.dof, self.dof(), "coordinates of the state");
         assert!(e < self.effector_count(), "an effector of the model");
-        self.isa().run(Motion { model: self, state, e })
+        EffectorMotion { isa: self.isa(), ..self.isa().run(Motion { model: self, state, e }) }
+    }
+}
+
+/// Columns as a kernel: nothing in them is fused, only wider.
+struct Columns<'a> {
+    motion: &'a EffectorMotion,
+    force: &'a Vectors,
+    torque: &'a Vectors,
+}
+
+impl Kernel for Columns<'_> {
+    type Output = [Lanes; 6];
+
+    #[inline(always)]
+    fn run<L: kernel::Lanes>(self, _: L) -> [Lanes; 6] {
+        self.motion.columns_here(self.force, self.torque)
     }
 }
 

@@ -153,15 +153,16 @@ impl Rigid {
 
     /// Euler's equations without torque over h: I ω⁺ = exp(−h ω_m) I ω, ω_m = (ω + ω⁺)/2. With the rotation
     /// R⁺ = R exp(h ω_m) that keeps R I ω, and the energy too, as ω_mᵀ (exp(−h ω_m) − 1) = 0. By Newton's method from the
-    /// explicit step, with the derivative of exp taken to first order: errors shrink by h‖ω‖ at least.
+    /// explicit midpoint rule, whose error is of order (h‖ω‖)³, with the derivative of exp taken to first order: errors shrink by
+    /// h‖ω‖ at least.
     fn gyroscopic(&self, omega: DVec3, h: f64) -> DVec3 {
         let momentum = self.inertia * omega;
-        let torque = momentum.cross(omega);
+        let rate = |w: DVec3| self.inverse_inertia * (self.inertia * w).cross(w);
+        let mut next = omega + rate(omega + rate(omega) * (0.5 * h)) * h;
         let turn = h * omega.length();
-        if h * torque.length() <= f64::EPSILON * momentum.length() {
-            return omega;
+        if turn * turn * turn <= GYROSCOPIC_TOLERANCE {
+            return next;
         }
-        let mut next = omega + self.inverse_inertia * torque * h;
         for _ in 0..GYROSCOPIC_ITERATIONS {
             let rotated = exp_rotation((omega + next) * (-0.5 * h)) * momentum;
             let residual = self.inertia * next - rotated;

@@ -153,8 +153,7 @@ fn scene(boxes: usize) -> Result<Problem, ContactError> {
                 let axes = [DVec3::X, DVec3::Y, DVec3::Z];
                 let ours = point_jacobian(DVec3::new(-0.5, y, z), axes, 1.0);
                 let theirs = point_jacobian(DVec3::new(0.5, y, z), axes, -1.0);
-                let sides =
-                    [Side::of(body, &ours), Side::of(before, &theirs)];
+                let sides = [Side::of(body, &ours), Side::of(before, &theirs)];
                 problem.add_contact(&wall, &sides)?;
             }
         }
