@@ -6,10 +6,10 @@
 use core::ops::Range;
 
 use crate::{
-    quad::{dot, subtract},
+    quad::{Quad, add, add_rows, dot, multiply_add, subtract},
     scalar::sqrt,
     solver::Counters,
-    system::System,
+    system::{Block, System},
     wide::{Work, wide},
 };
 
@@ -54,23 +54,54 @@ impl Work for Sweeps<'_> {
 /// from solving its own constraint, times the mean of the block's diagonal.
 #[inline(always)]
 fn sweep(system: &mut System) -> f64 {
+    let worst = if system.is_coupled { over_blocks(system) } else { over_bodies(system) };
+    sqrt(worst)
+}
+
+/// Over the blocks of W.
+#[inline(always)]
+fn over_blocks(system: &mut System) -> f64 {
     let mut worst = 0.0_f64;
-    for i in 0..system.blocks.len() {
-        let block = &system.blocks[i];
-        if block.rho <= 0.0 {
-            continue;
-        }
-        let (lambda, u) = (system.lambda[i], system.law_velocity(block));
-        let block = &mut system.blocks[i];
-        let next = block.local.solve(&block.law, u, lambda);
-        let change = subtract(next, lambda);
-        let square = dot(change, change) * (block.per_rho * block.per_rho);
-        if square.is_nan() || square > worst {
-            worst = square;
-        }
-        if square != 0.0 {
-            system.change_impulse(i, next, change);
+    let System { blocks, lambda, bias, w, rates, count, .. } = system;
+    let rates = &mut rates[..*count];
+    let constraints = blocks.iter_mut().zip(lambda).zip(bias).enumerate();
+    for ((i, ((block, lambda), bias)), row) in constraints.zip(w.chunks((*count).max(1))) {
+        let u = add(rates[i], multiply_add(block.regularisation, *lambda, *bias));
+        if let Some(change) = solve(block, u, lambda, &mut worst) {
+            for (u, w) in rates.iter_mut().zip(row) {
+                *u = add_rows(*u, change, w);
+            }
         }
     }
-    sqrt(worst)
+    worst
+}
+
+/// Over the rates of bodies.
+#[inline(always)]
+fn over_bodies(system: &mut System) -> f64 {
+    let mut worst = 0.0_f64;
+    for i in 0..system.blocks.len() {
+        let u = system.law_velocity(&system.blocks[i]);
+        let (block, lambda) = (&mut system.blocks[i], &mut system.lambda[i]);
+        if let Some(change) = solve(block, u, lambda, &mut worst) {
+            system.move_bodies(i, change);
+        }
+    }
+    worst
+}
+
+/// Solves one constraint exactly. Returns the change of its impulse, if there is one, and notes how large it is.
+#[inline(always)]
+fn solve(block: &mut Block, u: Quad, lambda: &mut Quad, worst: &mut f64) -> Option<Quad> {
+    if block.rho <= 0.0 {
+        return None;
+    }
+    let next = block.local.solve(&block.law, u, *lambda);
+    // The impulse itself is taken to the last bit: it stays admissible.
+    let change = subtract(next, core::mem::replace(lambda, next));
+    let square = dot(change, change) * (block.per_rho * block.per_rho);
+    if square.is_nan() || square > *worst {
+        *worst = square;
+    }
+    (square != 0.0).then_some(change)
 }

@@ -102,7 +102,7 @@ pub(crate) struct System {
     /// W = J A⁻¹ Jᵀ, without R: one row of couplings per constraint.
     pub(crate) w: Vec<Coupling>,
     /// J v for the present λ.
-    rates: Vec<Quad>,
+    pub(crate) rates: Vec<Quad>,
     /// Jᵀ λ in the rates of all ports in use.
     impulses: Vec<f64>,
     /// Residuals of all constraints, m/s, when they were last asked for.
@@ -181,18 +181,10 @@ impl System {
         add(v, multiply_add(block.regularisation, lambda, self.bias[block.index]))
     }
 
-    /// Takes a constraint's next impulse, to the last bit so that it stays admissible, and moves its bodies.
+    /// Adds what a change of a constraint's impulse does to the rates of its bodies.
     #[inline(always)]
-    pub(crate) fn change_impulse(&mut self, i: usize, next: Quad, change: Quad) {
-        self.lambda[i] = next;
-        if self.is_coupled {
-            for (u, w) in self.rates.iter_mut().zip(&self.w[i * self.count..]) {
-                *u = add_rows(*u, change, w);
-            }
-            return;
-        }
-        let block = &self.blocks[i];
-        for side in &self.sides[block.sides.clone()] {
+    pub(crate) fn move_bodies(&mut self, i: usize, change: Quad) {
+        for side in &self.sides[self.blocks[i].sides.clone()] {
             let v = &mut self.velocity[side.first..][..side.span];
             add_transposed(&self.responses[side.response..][..side.span], change, v);
         }

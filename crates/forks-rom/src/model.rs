@@ -10,6 +10,7 @@ use crate::{
     effectors::EffectorBlocks,
     kernel::{Isa, LinkBlocks},
     linear::is_positive_definite,
+    transition::Packed,
     wrench::WrenchMaps,
 };
 
@@ -173,6 +174,7 @@ pub struct ReducedModel {
     /// Place of each link in `blocks`; none for the ground and massless frames inside joints.
     slots: Vec<Option<usize>>,
     effectors: EffectorBlocks,
+    servo_rest: Packed,
     wrenches: WrenchMaps,
 }
 
@@ -224,6 +226,7 @@ impl ReducedModel {
         Self {
             blocks: LinkBlocks::new(columns, shown.iter().map(of)),
             effectors: EffectorBlocks::new(&data),
+            servo_rest: Packed::new(&data.servo_rest),
             wrenches: WrenchMaps::new(&data),
             static_force,
             isa: Isa::detect(),
@@ -255,6 +258,11 @@ impl ReducedModel {
     /// Links whose poses are shown, by slot.
     pub(crate) fn shown_links(&self) -> impl Iterator<Item = usize> + '_ {
         self.slots.iter().enumerate().filter_map(|(l, s)| s.map(|_| l))
+    }
+
+    /// Where the mechanism rests for unit servo targets.
+    pub(crate) fn servo_rest(&self) -> &Packed {
+        &self.servo_rest
     }
 
     pub(crate) fn effector_blocks(&self) -> &EffectorBlocks {

@@ -2,9 +2,13 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Twist, dot};
+use forks_lie::Twist;
 
-use crate::{ModelError, ReducedModel, kernel::LANES};
+use crate::{
+    ModelError, ReducedModel,
+    kernel::{Kernel, LANES, Lanes},
+    transition::Packed,
+};
 
 /// Reduced coordinates, their rates and servo targets of one instance, with the memory that a step needs.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,16 +106,30 @@ impl State {
         }
         self.servo_targets.copy_from_slice(targets);
         self.driven = targets.iter().any(|x| *x != 0.0);
-        let map = &model.data().servo_rest;
-        for (i, rest) in self.rest[..self.dof].iter_mut().enumerate() {
-            *rest = dot(map.row(i), targets);
-        }
+        let map = model.servo_rest();
+        model.isa().run(Product { map, x: &self.servo_targets, out: &mut self.rest });
         Ok(())
     }
 
     /// Servo targets, empty where all are 0.
     pub(crate) fn drive(&self) -> &[f64] {
         if self.driven { &self.servo_targets } else { &[] }
+    }
+}
+
+/// A matrix times a vector as a kernel.
+struct Product<'a> {
+    map: &'a Packed,
+    x: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl Kernel for Product<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        self.map.product(l, self.x, self.out);
     }
 }
 
