@@ -110,14 +110,13 @@ impl ReducedModel {
         Matrix::from_fn(6, self.dof(), |i, j| columns[2 * j + i / 3].0[i % 3])
     }
 
-    /// Pose and motion of an effector. Allocates nothing.
+    /// Poses and motions of all effectors, handed over one after the other. Allocates nothing.
     ///
     /// # Panics
-    /// If the state belongs to a model of another size, or the effector does not exist.
-    pub fn effector_motion(&self, state: &State, e: usize) -> EffectorMotion {
+    /// If the state belongs to a model of another size.
+    pub fn effector_motions(&self, state: &State, each: impl FnMut(usize, EffectorMotion)) {
         assert_eq!(state.dof, self.dof(), "coordinates of the state");
-        assert!(e < self.effector_count(), "an effector of the model");
-        EffectorMotion { isa: self.isa(), ..self.isa().run(Motion { model: self, state, e }) }
+        self.isa().run(Motions { model: self, state, each });
     }
 }
 
@@ -137,26 +136,31 @@ impl Kernel for Columns<'_> {
     }
 }
 
-/// An effector as a kernel.
-struct Motion<'a> {
+/// All effectors as a kernel.
+struct Motions<'a, F> {
     model: &'a ReducedModel,
     state: &'a State,
-    e: usize,
+    each: F,
 }
 
-impl Kernel for Motion<'_> {
-    type Output = EffectorMotion;
+impl<F: FnMut(usize, EffectorMotion)> Kernel for Motions<'_, F> {
+    type Output = ();
 
     #[inline(always)]
-    fn run<L: kernel::Lanes>(self, l: L) -> EffectorMotion {
-        let Self { model, state, e } = self;
-        let (blocks, rest) = (model.effector_blocks(), &model.data().effectors[e].rest);
-        let twist = blocks.twist(l, e, &state.eta[..state.dof]);
-        let rate = blocks.twist(l, e, &state.velocity[..state.dof]);
-        let coefficients = Coefficients::at(l, twist.angular.length_squared());
-        let rotation = twist.rotation(l) * rest.rotation;
-        let translation = rest.translation + twist.displacement_by(&coefficients);
-        EffectorMotion::new(Pose { rotation, translation }, &twist, &rate, &coefficients)
+    fn run<L: kernel::Lanes>(self, l: L) {
+        let Self { model, state, mut each } = self;
+        let blocks = model.effector_blocks();
+        for (e, effector) in model.data().effectors.iter().enumerate() {
+            let rest = &effector.rest;
+            let twist = blocks.twist(l, e, &state.eta[..state.dof]);
+            let rate = blocks.twist(l, e, &state.velocity[..state.dof]);
+            let coefficients = Coefficients::at(l, twist.angular.length_squared());
+            let rotation = twist.rotation(l) * rest.rotation;
+            let translation = rest.translation + twist.displacement_by(&coefficients);
+            let pose = Pose { rotation, translation };
+            let motion = EffectorMotion::new(pose, &twist, &rate, &coefficients);
+            each(e, EffectorMotion { isa: model.isa(), ..motion });
+        }
     }
 }
 

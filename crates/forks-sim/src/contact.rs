@@ -50,6 +50,8 @@ pub(crate) struct Entry {
     pub(crate) point: DVec3,
     /// World axes, N·s.
     pub(crate) impulse: DVec3,
+    /// What it was the substep before, or the same where nothing is known or the two have little in common.
+    before: DVec3,
 }
 
 /// Which entries of a cache went to which contacts; memory of a step.
@@ -57,8 +59,13 @@ pub(crate) struct Entry {
 pub(crate) struct Matches {
     taken: Vec<bool>,
     /// Entry of every contact found, if there is one.
-    pub(crate) of: Vec<Option<usize>>,
+    of: Vec<Option<usize>>,
+    /// Memory for the next entries.
+    next: Vec<Entry>,
 }
+
+/// Change from one substep to the next, of the impulse, from which on the one before says nothing about the next.
+const SUDDEN: f64 = 0.5;
 
 impl Cache {
     /// Finds an entry for each contact: the one of its name, or else the nearest of its two shapes within `near` that no name
@@ -103,15 +110,30 @@ impl Cache {
         best.0
     }
 
-    /// The impulse of an entry, zero for none.
-    pub(crate) fn impulse(&self, entry: Option<usize>) -> DVec3 {
-        entry.map_or(DVec3::ZERO, |at| self.entries[at].impulse)
+    /// Where the impulse of the `k`-th contact is expected to be, from the last two substeps: it goes on as it did. Zero for a
+    /// new contact.
+    pub(crate) fn expected(&self, k: usize, matches: &Matches) -> DVec3 {
+        let entry = matches.of[k].map(|at| &self.entries[at]);
+        entry.map_or(DVec3::ZERO, |e| e.impulse + (e.impulse - e.before))
     }
 
-    /// Replaces all entries.
-    pub(crate) fn replace(&mut self, entries: impl Iterator<Item = Entry>) {
-        self.entries.clear();
-        self.entries.extend(entries);
+    /// Replaces all entries by the contacts that pushed, each with its impulse: as many as were matched, in the same order.
+    pub(crate) fn replace<'a>(
+        &mut self,
+        contacts: impl Iterator<Item = (&'a Found, DVec3)>,
+        matches: &mut Matches,
+    ) {
+        matches.next.clear();
+        for ((found, impulse), of) in contacts.zip(&matches.of) {
+            if impulse == DVec3::ZERO {
+                continue;
+            }
+            let old = of.map_or(impulse, |at| self.entries[at].impulse);
+            let sudden = impulse.distance_squared(old) > SUDDEN * SUDDEN * impulse.length_squared();
+            let before = if sudden { impulse } else { old };
+            matches.next.push(Entry { key: found.key, point: found.point, impulse, before });
+        }
+        std::mem::swap(&mut self.entries, &mut matches.next);
         // As a rule they are in order already. A stable sort: equal keys keep theirs.
         if !self.entries.is_sorted_by_key(|e| e.key) {
             self.entries.sort_by_key(|e| e.key);
@@ -133,26 +155,44 @@ mod tests {
         Found { key, point: DVec3::new(x, 0.0, 0.0), normal: DVec3::Z, gap: 0.0 }
     }
 
+    /// A cache of contacts that pushed upwards, none of them known before.
+    fn cache(contacts: &[(Found, f64)]) -> Cache {
+        let mut matches = Matches { of: vec![None; contacts.len()], ..Matches::default() };
+        let mut cache = Cache::default();
+        let pushed = contacts.iter().map(|(f, z)| (f, DVec3::new(0.0, 0.0, *z)));
+        cache.replace(pushed, &mut matches);
+        cache
+    }
+
+    fn expected(cache: &Cache, contacts: &[Found], matches: &mut Matches) -> Vec<f64> {
+        cache.find(contacts, 0.1, matches);
+        (0..contacts.len()).map(|k| cache.expected(k, matches).z).collect()
+    }
+
     #[test]
     fn impulses_are_found_by_name_first_and_then_by_place() {
-        let entry = |key: Key, x: f64| Entry {
-            key,
-            point: DVec3::new(x, 0.0, 0.0),
-            impulse: DVec3::new(0.0, 0.0, x),
-        };
         let (a, b, c) = ([0, 1, 0, 0, 7, 7], [0, 1, 0, 0, 8, 8], [0, 2, 0, 0, 7, 7]);
-        let mut cache = Cache::default();
-        cache.replace([entry(b, 2.0), entry(a, 1.0), entry(a, 1.5), entry(c, 3.0)].into_iter());
+        let entry = |key: Key, x: f64| (found(key, x), x);
+        let cache = cache(&[entry(b, 2.0), entry(a, 1.0), entry(a, 1.5), entry(c, 3.0)]);
         let new = [0, 1, 0, 0, 9, 9];
         let mut matches = Matches::default();
         let contacts =
             [found(a, 1.6), found(new, 1.51), found(new, 2.001), found(new, 3.0), found(c, 9.0)];
-        cache.find(&contacts, 0.1, &mut matches);
-        let impulses: Vec<f64> = matches.of.iter().map(|e| cache.impulse(*e).z).collect();
         // The second of a name goes to the nearest place; shapes that are others share nothing.
-        assert_eq!(impulses, [1.0, 1.5, 2.0, 0.0, 3.0]);
-        cache.find(&contacts[1..3], 0.1, &mut matches);
-        let impulses: Vec<f64> = matches.of.iter().map(|e| cache.impulse(*e).z).collect();
-        assert_eq!(impulses, [1.5, 2.0]);
+        assert_eq!(expected(&cache, &contacts, &mut matches), [1.0, 1.5, 2.0, 0.0, 3.0]);
+        assert_eq!(expected(&cache, &contacts[1..3], &mut matches), [1.5, 2.0]);
+    }
+
+    #[test]
+    fn impulses_are_expected_to_go_on_as_they_did_but_not_after_a_blow() {
+        let name = |k: u32| [0, 1, 0, 0, k, k];
+        let contacts: Vec<Found> = (0..4).map(|k| found(name(k), f64::from(k))).collect();
+        let mut cache = cache(&[(contacts[0], 1.0), (contacts[1], 1.0), (contacts[2], 1.0)]);
+        let mut matches = Matches::default();
+        assert_eq!(expected(&cache, &contacts, &mut matches), [1.0, 1.0, 1.0, 0.0]);
+        // Slowly, suddenly, to nothing, from nothing.
+        let pushes = [1.25, 3.0, 0.0, 2.0].map(|z| DVec3::new(0.0, 0.0, z));
+        cache.replace(contacts.iter().zip(pushes), &mut matches);
+        assert_eq!(expected(&cache, &contacts, &mut matches), [1.5, 3.0, 0.0, 2.0]);
     }
 }

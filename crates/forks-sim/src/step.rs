@@ -16,7 +16,7 @@ use forks_rom::StepStatus as ModelStatus;
 
 use crate::{
     BodyHandle, MechanismHandle, Owner, ShapeHandle, World,
-    contact::{Cache, ContactPoint, Entry, Matches},
+    contact::{Cache, ContactPoint, Matches},
     detect::Found,
     limit::Active,
     rigid::RigidState,
@@ -164,7 +164,7 @@ impl World {
         self.cache.find(&self.detector.found, self.settings.margin, &mut self.kept.matches);
         for k in 0..self.detector.found.len() {
             let found = self.detector.found[k];
-            let warm = self.cache.impulse(self.kept.matches.of[k]);
+            let warm = self.cache.expected(k, &self.kept.matches);
             let shapes = found.shapes().map(ShapeHandle);
             self.add_contact(&found, warm).map_err(|_| Part::Contact(shapes))?;
             self.contacts.push(ContactPoint {
@@ -320,13 +320,7 @@ impl World {
             }
         }
         let pairs = self.detector.found.iter().zip(&self.contacts);
-        let touching = pairs.filter(|(_, c)| c.is_touching());
-        let entry = |(f, c): (&Found, &ContactPoint)| Entry {
-            key: f.key,
-            point: f.point,
-            impulse: c.impulse,
-        };
-        self.cache.replace(touching.map(entry));
+        self.cache.replace(pairs.map(|(f, c)| (f, c.impulse)), &mut self.kept.matches);
     }
 
     /// Poses and velocities after the substep.

@@ -73,13 +73,12 @@ impl Motion for Single {
     }
 
     fn update(&self, effectors: &mut [EffectorState]) {
-        for (e, effector) in effectors.iter_mut().enumerate() {
-            let Some(port) = &mut effector.port else { continue };
-            let motion = self.model().effector_motion(&self.state, e);
+        self.model().effector_motions(&self.state, |e, motion| {
+            let effector = &mut effectors[e];
             effector.pose = motion.pose;
             effector.twist = motion.body_twist();
-            port.motion = Some(motion);
-        }
+            effector.port.iter_mut().for_each(|port| port.motion = Some(motion));
+        });
     }
 
     fn inverse_system(&mut self) -> Option<&Matrix> {
