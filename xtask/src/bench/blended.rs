@@ -3,11 +3,15 @@
 
 use std::{hint::black_box, sync::Arc};
 
-use forks_benches::blended::blended;
+use forks_benches::{blended::blended, charted::charted};
+use forks_blend::LoadRegion;
+use forks_import::{ImportOptions, load_mjcf};
 use forks_mechanism::{
+    Mechanism,
     lie::{Wrench, glam::DVec3},
     parametric::{self, HelixJoints, Parametric},
 };
+use forks_reduce::{Problem, ProblemOptions};
 use forks_rom::{
     BlendedModel, BlendedState, BlendedStepper, EffectorLoad, LinkBlend, LoadFrame, PoseBuffer,
     State, StepStatus,
@@ -29,7 +33,8 @@ pub(super) fn helix_200<const N: usize>(
     name: &str,
     context: &Context<'_>,
 ) -> Result<Vec<Case>, String> {
-    measure(name, context, &parametric::helix(200, HelixJoints::Alternating), N)
+    let p = parametric::helix(200, HelixJoints::Alternating);
+    measure(name, context, &p, N)
 }
 
 /// `blended/ladder-36x4`.
@@ -37,7 +42,8 @@ pub(super) fn ladder_36<const N: usize>(
     name: &str,
     context: &Context<'_>,
 ) -> Result<Vec<Case>, String> {
-    measure(name, context, &parametric::ladder_of_links(36), N)
+    let p = parametric::ladder_of_links(36);
+    measure(name, context, &p, N)
 }
 
 /// `blended/arm-20x4`.
@@ -45,7 +51,73 @@ pub(super) fn arm_20<const N: usize>(
     name: &str,
     context: &Context<'_>,
 ) -> Result<Vec<Case>, String> {
-    measure(name, context, &parametric::arm20(), N)
+    let p = parametric::arm20();
+    measure(name, context, &p, N)
+}
+
+/// Half angle of the cones of loads of blends in joint displacements.
+const CONE: f64 = core::f64::consts::FRAC_PI_6;
+
+/// `blended/y-joints-x6`: the Y in joint displacements, both tips in one blend.
+pub(super) fn y_joints<const N: usize>(
+    name: &str,
+    context: &Context<'_>,
+) -> Result<Vec<Case>, String> {
+    let p = parametric::y_mechanism();
+    let names: Vec<&str> = p.effectors.iter().map(|&l| p.mechanism.link(l).name.as_str()).collect();
+    let regions = (0..names.len()).map(|e| LoadRegion::cone(e, -DVec3::Z, CONE)).collect();
+    joints(name, context, &p.mechanism, &names, regions, N)
+}
+
+/// `blended/finger-joints-x4`: the forefinger of the Shadow hand in joint displacements, servos as springs.
+pub(super) fn finger_joints<const N: usize>(
+    name: &str,
+    context: &Context<'_>,
+) -> Result<Vec<Case>, String> {
+    let path = context.root.join("fixtures/models/shadow_hand_right/right_hand.nomesh.xml");
+    let import = load_mjcf(&path, &ImportOptions::default()).map_err(|e| e.to_string())?;
+    let regions = vec![LoadRegion::cone(0, -DVec3::Y, CONE)];
+    joints(name, context, &import.mechanism, &["rh_ffdistal"], regions, N)
+}
+
+/// A step and the links of a blend in joint displacements, moving under half the forces of its last sample.
+fn joints(
+    name: &str,
+    context: &Context<'_>,
+    mechanism: &Mechanism,
+    effectors: &[&str],
+    regions: Vec<LoadRegion>,
+    models: usize,
+) -> Result<Vec<Case>, String> {
+    let problem = Problem::new(mechanism, effectors, &ProblemOptions::default());
+    let (model, forces) = charted(&problem.map_err(|e| e.to_string())?, regions, models)?;
+    let (effector, force) = *forces.first().ok_or("the last sample is at rest")?;
+    let model = Arc::new(model);
+    let mut cases = Vec::new();
+    for (k, dt) in STEPS.into_iter().enumerate() {
+        let full = name.to_owned() + if k == 0 { "" } else { "/dt60" };
+        let mut run = Run::new(model.clone(), dt, effector, 0.5 * force)?;
+        run.warm_up()?;
+        let step = time(context.batch, || run.step());
+        let average = time(context.batch, || run.links(LinkBlend::Average));
+        if !run.is_finite() {
+            return Err("a pose is not finite".into());
+        }
+        let settings = format!(
+            "energies of {models} models in joint displacements, a step without links, {}",
+            model.isa().name()
+        );
+        let mut case = Case::new(&full, mechanism.links().len() - 1, 1, step, &settings);
+        case.dt = Some(dt);
+        case.figure("coordinates", model.dof() as f64);
+        case.figure("models", models as f64);
+        case.figure("ns of average poses of all links", average.ns);
+        if let Some(effector) = run.outside {
+            case.notes.push(format!("effector {effector} is outside the model's range"));
+        }
+        cases.push(case);
+    }
+    Ok(cases)
 }
 
 /// `blended/links-helix-200`.
@@ -65,25 +137,31 @@ struct Run {
     stepper: BlendedStepper,
     state: BlendedState,
     poses: PoseBuffer,
+    load: EffectorLoad,
     /// The first effector that was outside the model's range.
     outside: Option<usize>,
 }
 
 impl Run {
-    fn new(model: Arc<BlendedModel>, dt: f64) -> Result<Self, String> {
+    fn new(
+        model: Arc<BlendedModel>,
+        dt: f64,
+        effector: usize,
+        force: DVec3,
+    ) -> Result<Self, String> {
+        let wrench = Wrench::new(force, DVec3::ZERO);
         let start = vec![0.0; model.dof()];
         Ok(Self {
             state: BlendedState::new(&model, &start).map_err(|e| e.to_string())?,
             poses: model.pose_buffer(),
             stepper: BlendedStepper::new(model, dt).map_err(|e| e.to_string())?,
+            load: EffectorLoad { effector, wrench, frame: LoadFrame::World },
             outside: None,
         })
     }
 
     fn step(&mut self) -> StepStatus {
-        let wrench = Wrench::new(rivals::FORCE, DVec3::ZERO);
-        let load = EffectorLoad { effector: 0, wrench, frame: LoadFrame::World };
-        self.stepper.step(&mut self.state, &[load])
+        self.stepper.step(&mut self.state, &[self.load])
     }
 
     fn warm_up(&mut self) -> Result<(), String> {
@@ -123,7 +201,7 @@ fn measure(
     let mut cases = Vec::new();
     for (k, dt) in STEPS.into_iter().enumerate() {
         let full = name.to_owned() + if k == 0 { "" } else { "/dt60" };
-        let mut run = Run::new(model.clone(), dt)?;
+        let mut run = Run::new(model.clone(), dt, 0, rivals::FORCE)?;
         let start = run.position();
         run.warm_up()?;
         let displacement = Some(run.position() - start);
@@ -156,7 +234,7 @@ fn measure(
 /// Links of a blend by both means, those of its first model, and a step without links, in one run.
 fn links(name: &str, context: &Context<'_>, p: &Parametric, models: usize) -> Result<Case, String> {
     let model = Arc::new(blended(p, models)?);
-    let mut run = Run::new(model.clone(), STEPS[0])?;
+    let mut run = Run::new(model.clone(), STEPS[0], 0, rivals::FORCE)?;
     run.warm_up()?;
     let first = &model.data().samples[0].model;
     let mut single = State::new(first);

@@ -230,12 +230,13 @@ impl Evaluation {
         let count = model.effector_count();
         let Self { places, gradient, held, poses, size_of_terms, .. } = self;
         let Places { motions, gram, factor, right, .. } = places;
+        let per_area = 1.0 / (r * r);
         gram.fill(0.0);
         for motions in motions.chunks_exact(n) {
             for i in 0..n {
                 for j in 0..=i {
                     let (a, b) = (&motions[i], &motions[j]);
-                    gram[i * n + j] += a.0.dot(b.0) / (r * r) + a.1.dot(b.1);
+                    gram[i * n + j] += per_area * a.0.dot(b.0) + a.1.dot(b.1);
                 }
             }
         }
@@ -253,7 +254,7 @@ impl Evaluation {
         for e in 0..count {
             let (mut force, mut torque) = (DVec3::ZERO, DVec3::ZERO);
             for (m, x) in motions[e * n..(e + 1) * n].iter().zip(right.iter()) {
-                force += m.0 * (x / (r * r));
+                force += m.0 * (per_area * x);
                 torque += m.1 * *x;
             }
             *size_of_terms += force.length() * poses[e].translation.length() + torque.length();

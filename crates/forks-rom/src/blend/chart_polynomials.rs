@@ -28,7 +28,7 @@ pub(super) struct Polynomials {
 /// Memory for one evaluation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Jets {
-    /// d.
+    /// d − b.
     inner: Vec<Lane4>,
     /// Derivatives.
     slopes: Vec<Lane4>,
@@ -115,9 +115,8 @@ impl Jets {
             (&mut self.inner[..G * second.len()], &mut self.slopes[..G * y.len()]);
         let ((inner, _), (slopes, _)) = (inner.as_chunks_mut::<G>(), slopes.as_chunks_mut::<G>());
         slopes.copy_from_slice(linear);
-        inner.copy_from_slice(second);
         add_third(l, third, y, products, inner, slopes);
-        let value = finish(l, linear, y, inner, slopes);
+        let value = finish(l, linear, second, y, inner, slopes);
         for (k, row) in core::iter::once(&value).chain(&*slopes).enumerate() {
             for (out, x) in out[k * groups + first..].iter_mut().zip(row) {
                 *out = x.0;
@@ -126,7 +125,7 @@ impl Jets {
     }
 }
 
-/// Σ c_ijk y_i to d, and Σ c_mjk y_j y_k to the derivatives: two coordinates at a time.
+/// Σ c_ijk y_i, and Σ c_mjk y_j y_k to the derivatives: two coordinates at a time.
 #[inline(always)]
 fn add_third<L: Lanes, const G: usize>(
     l: L,
@@ -138,22 +137,32 @@ fn add_third<L: Lanes, const G: usize>(
 ) {
     let (slopes, last) = slopes.as_chunks_mut::<2>();
     let (twos, one) = y.as_chunks::<2>();
-    let mut row = y.len();
+    let (mut row, mut is_first) = (y.len(), true);
     for ([own, next], y) in slopes.iter_mut().zip(twos) {
         let (first, rest) = third.split_at(inner.len());
         let (head, tail) = first.split_at(row);
         let (products_head, products_tail) = products.split_at(row);
         let (inner_head, inner_tail) = inner.split_at_mut(row);
         let (second, rest) = rest.split_at(inner_tail.len());
-        add_one(l, head, products_head, inner_head, y[0], own);
-        add_both(l, [tail, second], products_tail, inner_tail, *y, [own, next]);
+        // Those of the first coordinate stand in all that is summed.
+        if is_first {
+            add_one::<L, G, true>(l, head, products_head, inner_head, y[0], own);
+            add_both::<L, G, true>(l, [tail, second], products_tail, inner_tail, *y, [own, next]);
+        } else {
+            add_one::<L, G, false>(l, head, products_head, inner_head, y[0], own);
+            add_both::<L, G, false>(l, [tail, second], products_tail, inner_tail, *y, [own, next]);
+        }
+        is_first = false;
         // The row of the second coordinate is done too.
         (third, products) = (rest, &products_tail[row - 1..]);
         inner = &mut inner_tail[row - 1..];
         row -= 2;
     }
     if let ([own], [y]) = (last, one) {
-        add_one(l, third, products, inner, *y, own);
+        match is_first {
+            true => add_one::<L, G, true>(l, third, products, inner, *y, own),
+            false => add_one::<L, G, false>(l, third, products, inner, *y, own),
+        }
     }
 }
 
@@ -162,6 +171,7 @@ fn add_third<L: Lanes, const G: usize>(
 fn finish<L: Lanes, const G: usize>(
     l: L,
     linear: &[[Lane4; G]],
+    mut second: &[[Lane4; G]],
     y: &[f64],
     mut inner: &[[Lane4; G]],
     slopes: &mut [[Lane4; G]],
@@ -169,12 +179,14 @@ fn finish<L: Lanes, const G: usize>(
     let mut value = [l.splat(0.0); G];
     for (j, a) in linear.iter().enumerate() {
         let (row, rest) = inner.split_at(y.len() - j);
-        inner = rest;
+        let (constants, more) = second.split_at(row.len());
+        (inner, second) = (rest, more);
         let (own, mut sum) = (l.splat(y[j]), [l.splat(0.0); G]);
-        for ((d, y), slope) in row.iter().zip(&y[j..]).zip(&mut slopes[j..]) {
+        let row = row.iter().zip(constants);
+        for (((d, b), y), slope) in row.zip(&y[j..]).zip(&mut slopes[j..]) {
             let y = l.splat(*y);
             for g in 0..G {
-                let d = l.load(&d[g]);
+                let d = l.add(l.load(&b[g]), l.load(&d[g]));
                 sum[g] = l.mul_add(d, y, sum[g]);
                 slope[g] = l.store(l.mul_add(d, own, l.load(&slope[g])));
             }
@@ -187,9 +199,9 @@ fn finish<L: Lanes, const G: usize>(
     stored(l, value)
 }
 
-/// Adds Σ c p to a derivative, and c y to d.
+/// Adds Σ c p to a derivative, and c y to d − b; the `FIRST` ones find nothing there.
 #[inline(always)]
-fn add_one<L: Lanes, const G: usize>(
+fn add_one<L: Lanes, const G: usize, const FIRST: bool>(
     l: L,
     third: &[[Lane4; G]],
     products: &[f64],
@@ -203,7 +215,8 @@ fn add_one<L: Lanes, const G: usize>(
         for g in 0..G {
             let c = l.load(&c[g]);
             sum[g] = l.mul_add(c, p, sum[g]);
-            d[g] = l.store(l.mul_add(c, y, l.load(&d[g])));
+            let more = if FIRST { l.mul(c, y) } else { l.mul_add(c, y, l.load(&d[g])) };
+            d[g] = l.store(more);
         }
     }
     *slope = stored(l, sum);
@@ -211,7 +224,7 @@ fn add_one<L: Lanes, const G: usize>(
 
 /// The same for two coordinates at once, so that d is read and written half as often.
 #[inline(always)]
-fn add_both<L: Lanes, const G: usize>(
+fn add_both<L: Lanes, const G: usize, const FIRST: bool>(
     l: L,
     third: [&[[Lane4; G]]; 2],
     products: &[f64],
@@ -228,7 +241,8 @@ fn add_both<L: Lanes, const G: usize>(
             let (c, e) = (l.load(&c[g]), l.load(&e[g]));
             sum[g] = l.mul_add(c, p, sum[g]);
             other[g] = l.mul_add(e, p, other[g]);
-            d[g] = l.store(l.mul_add(e, second, l.mul_add(c, first, l.load(&d[g]))));
+            let more = if FIRST { l.mul(c, first) } else { l.mul_add(c, first, l.load(&d[g])) };
+            d[g] = l.store(l.mul_add(e, second, more));
         }
     }
     (*own, *next) = (stored(l, sum), stored(l, other));
