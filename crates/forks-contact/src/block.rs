@@ -1,7 +1,7 @@
 //! One contact on its own: the exact Coulomb cone for a 3 × 3 system.
 
 use crate::{
-    law::Law,
+    law::{Law, SMALLEST},
     quad::{Coupling, Quad, add_rows, subtract},
     scalar::hypot,
 };
@@ -60,7 +60,7 @@ impl LocalSystem {
         }
         let stuck = subtract(lambda, add_rows(Quad::default(), u, &self.inverse));
         let bound = mu * stuck[0];
-        if stuck[0] > 0.0 && stuck[1] * stuck[1] + stuck[2] * stuck[2] <= bound * bound {
+        if stuck[0] > SMALLEST && stuck[1] * stuck[1] + stuck[2] * stuck[2] <= bound * bound {
             return stuck;
         }
         self.slide(mu, q)

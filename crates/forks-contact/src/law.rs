@@ -27,6 +27,9 @@ pub(crate) enum Law {
     Interval { lower: f64, upper: f64 },
 }
 
+/// Smaller normal impulses of a cone are none: squares of theirs would lose digits.
+pub(crate) const SMALLEST: f64 = 1e-140;
+
 impl Law {
     pub(crate) fn of_contact(contact: &Contact) -> Self {
         match contact.friction {
@@ -83,10 +86,10 @@ impl Law {
     pub(crate) fn clip(&self, x: [f64; 3]) -> [f64; 3] {
         match *self {
             Self::Interval { lower, upper } => [x[0].clamp(lower, upper), 0.0, 0.0],
+            Self::Cone { .. } if x[0].is_nan() || x[0] < SMALLEST => [0.0; 3],
             Self::Cone { mu } => {
-                let n = x[0].max(0.0);
-                let t = project_disc(mu * n, [x[1], x[2]]);
-                [n, t[0], t[1]]
+                let t = project_disc(mu * x[0], [x[1], x[2]]);
+                [x[0], t[0], t[1]]
             }
             _ => {
                 let n = x[0].max(0.0);

@@ -5,9 +5,7 @@ use forks_contact::lie::{
     Matrix, SpatialInertia, Twist,
     glam::{DMat3, DVec3},
 };
-use forks_contact::{
-    BodyId, ConstraintId, Contact, Friction, Problem, Row, Side, point_jacobian, tangents,
-};
+use forks_contact::{BodyId, ConstraintId, Contact, Friction, Problem, Row, Side, point_jacobian};
 
 /// A generator of numbers (splitmix64).
 pub(crate) struct Rng(u64);
@@ -136,6 +134,21 @@ impl Random {
         self.blocks.push(blocks);
         self.contacts.push(None);
     }
+}
+
+/// Two tangents of a contact. Not those of the library: with others these would be other problems than the ones that the README's
+/// figures are about.
+fn tangents(normal: DVec3) -> [DVec3; 2] {
+    let a = normal.abs();
+    let axis = if a.x <= a.y && a.x <= a.z {
+        DVec3::X
+    } else if a.y <= a.z {
+        DVec3::Y
+    } else {
+        DVec3::Z
+    };
+    let first = axis.cross(normal).normalize_or(DVec3::X);
+    [first, normal.cross(first)]
 }
 
 /// Inverse of a symmetric positive definite matrix by Gauss–Jordan, symmetrised.
