@@ -91,8 +91,12 @@ impl Ports {
         to: &Port,
         out: &mut [Quad],
     ) {
+        if from.width == 0 || out.is_empty() {
+            return out.fill(Quad::default());
+        }
         let body = &problem.bodies()[from.body];
-        let rows = body.inverse[to.first * body.stride() + from.first..].chunks(body.stride());
+        let (stride, first) = (body.stride(), to.first * body.stride() + from.first);
+        let rows = body.inverse[first..].chunks(stride);
         if let Ok(jacobian) = jacobian.try_into() {
             for (row, out) in rows.zip(out) {
                 if let Some(row) = row.first_chunk() {

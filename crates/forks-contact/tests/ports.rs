@@ -151,3 +151,22 @@ fn bad_ports_are_refused_by_name() {
     let error = other.add_port(empty, &Matrix::zeros(1, 0)).unwrap_err();
     assert!(matches!(error, ContactError::BodySize { body: 0, found: 0, .. }), "{error}");
 }
+
+#[test]
+fn bodies_and_ports_without_coordinates_take_part_and_do_not_move() {
+    let mut problem = Problem::new(STEP).unwrap();
+    let nothing = problem.add_body(&Matrix::zeros(0, 0), &[]).unwrap();
+    let body = problem.add_body(&Matrix::identity(3), &[0.0, 0.0, -1.0]).unwrap();
+    let port = problem.add_port(body, &Matrix::zeros(0, 3)).unwrap();
+    let up = [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+    let contact = Contact::new(Friction::Cone { mu: 0.5 });
+    let sides = [Side::of(nothing, &[]), Side::of(body, &up), Side::through(port, &[])];
+    problem.add_contact(&contact, &sides).unwrap();
+    problem.add_row(&Row::unilateral(0.0), &[Side::of(nothing, &[])]).unwrap();
+    for method in [Method::GaussSeidel, Method::Robust] {
+        let mut solver = Solver::new();
+        let _ = solver.solve(&problem, &Settings { method, ..Settings::default() });
+        assert_eq!(solver.velocity(nothing).unwrap(), []);
+        assert!(solver.velocity(body).unwrap().iter().all(|v| v.abs() < 1e-12));
+    }
+}
