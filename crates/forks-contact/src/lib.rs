@@ -30,6 +30,7 @@ pub use forks_lie as lie;
 
 mod admm;
 mod block;
+mod body;
 mod constraint;
 mod delassus;
 mod dense;

@@ -8,7 +8,7 @@ use core::ops::Range;
 
 use crate::{
     Problem,
-    problem::Port,
+    body::Port,
     quad::{Quad, add_row, product, product_of_six},
 };
 

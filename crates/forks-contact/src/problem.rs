@@ -1,15 +1,16 @@
 //! The numbers of a contact problem.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 use core::ops::Range;
 
-use forks_lie::{Matrix, SpatialInertia, Twist, dot};
+use forks_lie::{Matrix, SpatialInertia, Twist};
 
 use crate::{
     Contact, ContactError, Row, Side,
+    body::{Body, Port},
     constraint::{At, Friction, Jacobian},
     dense::{asymmetry, cholesky_pivot},
-    quad::{Quad, add_row, all_finite},
+    quad::{Quad, all_finite},
 };
 
 /// A body of a problem.
@@ -37,84 +38,6 @@ impl ConstraintId {
 /// A port of a body of a problem: see [`Problem::add_port`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId(pub(crate) usize);
-
-/// A body's numbers.
-#[derive(Clone, Debug)]
-pub(crate) struct Body {
-    /// Coordinates n.
-    pub(crate) dof: usize,
-    /// First of its velocities.
-    pub(crate) velocity: usize,
-    /// Its coordinates as a port, then the ports that were added.
-    pub(crate) ports: Vec<usize>,
-    /// P of all ports but the first, m × n.
-    map: Vec<f64>,
-    /// The same turned round, n × width port after port.
-    turned: Vec<f64>,
-    /// What an impulse in one port does to the rates of another: (1; P) A⁻¹ (1, Pᵀ), n + m rows.
-    pub(crate) inverse: Vec<f64>,
-}
-
-impl Body {
-    /// Length of a row of the inverse: the rates of all ports.
-    pub(crate) fn stride(&self) -> usize {
-        self.dof + self.map.len() / self.dof.max(1)
-    }
-
-    /// Adds the rates w = P v of a port.
-    #[inline(always)]
-    pub(crate) fn add_rates(&self, port: &Port, v: &[f64], out: &mut [f64]) {
-        let Some(first) = port.first.checked_sub(self.dof) else {
-            return add_row(1.0, v, out);
-        };
-        let columns = self.turned[first * self.dof..].chunks(port.width.max(1));
-        if let Ok(out) = <&mut [f64; 6]>::try_from(&mut *out) {
-            // Six at a time stay in registers.
-            let mut sum = *out;
-            for (x, column) in v.iter().zip(columns) {
-                if let Some(column) = column.first_chunk::<6>() {
-                    sum.iter_mut().zip(column).for_each(|(sum, c)| *sum += x * c);
-                }
-            }
-            *out = sum;
-            return;
-        }
-        for (x, column) in v.iter().zip(columns) {
-            add_row(*x, column, out);
-        }
-    }
-
-    /// Takes over A⁻¹.
-    fn set_inverse(&mut self, inverse: &[f64]) {
-        let (n, stride) = (self.dof, self.stride());
-        self.inverse.resize(stride * stride, 0.0);
-        for i in 0..n {
-            self.inverse[i * stride..][..n].copy_from_slice(&inverse[i * n..][..n]);
-        }
-        for (i, row) in (n..).zip(self.map.chunks_exact(n.max(1))) {
-            for j in 0..n {
-                let x = dot(row, &inverse[j * n..][..n]);
-                self.inverse[i * stride + j] = x;
-                self.inverse[j * stride + i] = x;
-            }
-            for (j, other) in (n..=i).zip(self.map.chunks_exact(n)) {
-                let x = dot(&self.inverse[i * stride..][..n], other);
-                self.inverse[i * stride + j] = x;
-                self.inverse[j * stride + i] = x;
-            }
-        }
-    }
-}
-
-/// Rates in which constraints of a body are written: w = P v.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Port {
-    pub(crate) body: usize,
-    /// First of its rates among those of the body.
-    pub(crate) first: usize,
-    /// Number of its rates.
-    pub(crate) width: usize,
-}
 
 /// A contact or row.
 #[derive(Clone, Copy, Debug)]
@@ -210,14 +133,8 @@ impl Problem {
         let (body, dof) = (self.bodies.len(), free_velocity.len());
         check_finite(body, "the free velocity", free_velocity)?;
         self.check_inverse(body, dof, inverse_system)?;
-        self.bodies.push(Body {
-            dof,
-            velocity: self.free.len(),
-            ports: vec![self.ports.len()],
-            map: Vec::new(),
-            turned: Vec::new(),
-            inverse: inverse_system.as_slice().to_vec(),
-        });
+        let (velocity, port) = (self.free.len(), self.ports.len());
+        self.bodies.push(Body::new(dof, velocity, port, inverse_system));
         self.ports.push(Port { body, first: 0, width: dof });
         self.free.extend_from_slice(free_velocity);
         Ok(BodyId(body))
@@ -240,15 +157,8 @@ impl Problem {
             return Err(ContactError::BodySize { body: body.0, quantity, found: 0, expected: 1 });
         }
         check_finite(body.0, "the port's map", map.as_slice())?;
-        let found = &mut self.bodies[body.0];
-        let stride = found.stride();
-        let inverse: Vec<f64> =
-            (0..n).flat_map(|i| &found.inverse[i * stride..][..n]).copied().collect();
-        found.map.extend_from_slice(map.as_slice());
-        found.turned.extend_from_slice(map.transpose().as_slice());
-        found.set_inverse(&inverse);
-        found.ports.push(self.ports.len());
-        self.ports.push(Port { body: body.0, first: stride, width: map.rows() });
+        let first = self.bodies[body.0].add_port(self.ports.len(), map);
+        self.ports.push(Port { body: body.0, first, width: map.rows() });
         Ok(PortId(self.ports.len() - 1))
     }
 

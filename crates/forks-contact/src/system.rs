@@ -8,10 +8,10 @@ use forks_lie::dot;
 use crate::{
     Problem,
     block::LocalSystem,
+    body::Port,
     dense::reset,
     law::{Law, NormalRow},
     ports::Ports,
-    problem::Port,
     quad::{
         Coupling, Quad, add, add_product, add_rows, add_transposed, all_finite, multiply_add,
         product,
