@@ -7,7 +7,7 @@
 use alloc::{vec, vec::Vec};
 
 use super::lane_logarithm::{add_twist_between, polynomial};
-use crate::kernel::{Kernel, Lane4, Lanes, LinkBlocks, POSE, displaced, half_angle_coefficients};
+use crate::kernel::{Kernel, Lane4, Lanes, POSE, displaced, half_angle_coefficients};
 
 /// Blocks that a stage goes through.
 pub(super) const CHUNK: usize = 8;
@@ -41,7 +41,6 @@ impl Scratch {
 /// A sample of weight above 0.
 pub(super) struct Weighted<'a> {
     pub(super) alpha: f64,
-    pub(super) blocks: &'a LinkBlocks,
     pub(super) eta: &'a [f64],
 }
 
@@ -51,6 +50,8 @@ pub(super) trait Samples {
     fn count(&self) -> usize;
     /// The `k`-th.
     fn get(&self, k: usize) -> Weighted<'_>;
+    /// Its blocks from `first` on, the first of a chunk, and the entries of each.
+    fn chunk(&self, k: usize, first: usize) -> (&[Lane4], usize);
     /// Servo targets; empty where all are 0.
     fn servo_targets(&self) -> &[f64];
 }
@@ -74,9 +75,8 @@ impl<S: Samples, const LOGARITHM: bool> Kernel for Means<'_, S, LOGARITHM> {
         for (c, out) in out.chunks_mut(CHUNK).enumerate() {
             let first = first + c * CHUNK;
             for k in 0..samples.count() {
-                let Weighted { alpha, blocks, eta } = samples.get(k);
-                let entries = blocks.range(first, out.len());
-                let stride = blocks.stride();
+                let Weighted { alpha, eta } = samples.get(k);
+                let (entries, stride) = samples.chunk(k, first);
                 beyond |= scratch.twists(l, entries, stride, eta, samples.servo_targets());
                 scratch.add_poses::<L, LOGARITHM>(l, k, alpha, entries, stride, out);
             }

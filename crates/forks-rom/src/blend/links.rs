@@ -33,7 +33,7 @@ pub enum LinkBlend {
 /// Links times samples from which several threads are used: an estimate from 6 ns each and 10 µs to wake threads.
 const PARALLEL_LINKS: usize = 16_384;
 
-/// Link blocks that one thread takes at a time then.
+/// Link blocks that one thread takes at a time then: whole chunks.
 const PARALLEL_BLOCKS: usize = 256;
 
 impl BlendedModel {
@@ -146,7 +146,12 @@ impl Samples for Links<'_> {
     fn get(&self, k: usize) -> Weighted<'_> {
         let i = self.active[k];
         let (alpha, eta) = (self.here.weights[i], self.here.eta(self.model, i));
-        Weighted { alpha, blocks: self.model.blocks(i), eta }
+        Weighted { alpha, eta }
+    }
+
+    #[inline(always)]
+    fn chunk(&self, k: usize, first: usize) -> (&[Lane4], usize) {
+        self.model.links.chunk(self.active[k], first)
     }
 
     #[inline(always)]

@@ -19,6 +19,7 @@ mod joint_coordinate;
 mod joint_space;
 mod lane_logarithm;
 mod link_kernel;
+mod link_stream;
 mod links;
 mod matrices;
 mod mean;

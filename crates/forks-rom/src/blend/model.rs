@@ -11,6 +11,7 @@ use super::{
     eigen::jacobi,
     evaluate::Evaluation,
     joint_space::{JointBlend, joint_blends},
+    link_stream::LinkStream,
     matrices::{Blend, Family, most_central},
     neighbours::Graph,
     relative::Logarithm,
@@ -91,6 +92,7 @@ pub struct BlendedModel {
     pub(super) chart: EffectorBlocks,
     pub(super) samples: Vec<Prepared>,
     pub(super) joints: Vec<JointBlend>,
+    pub(super) links: LinkStream,
     isa: Isa,
     blend: Blend,
     /// For the blends that need them.
@@ -166,6 +168,7 @@ impl BlendedModel {
             chart,
             samples,
             joints,
+            links: LinkStream::default(),
             blend: Blend::Energy,
             matrices: None,
             graph: Graph::default(),
@@ -178,6 +181,8 @@ impl BlendedModel {
         for i in 0..out.samples.len() {
             out.samples[i].hessian = out.second_derivative(i);
         }
+        let blocks: Vec<_> = (0..out.samples.len()).map(|i| out.blocks(i)).collect();
+        out.links = LinkStream::new(&blocks);
         Ok(out)
     }
 
