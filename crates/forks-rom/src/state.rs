@@ -99,11 +99,15 @@ impl State {
         model: &ReducedModel,
         targets: &[f64],
     ) -> Result<(), ModelError> {
-        check("servo targets", targets, self.servo_targets.len())?;
-        check("servo targets of the model", &self.servo_targets, model.data().servos.len())?;
+        let (quantity, found) = ("servo targets of the model", self.servo_targets.len());
+        let expected = model.data().servos.len();
+        if found != expected {
+            return Err(ModelError::WrongSize { quantity, found, expected });
+        }
         if self.servo_targets == targets {
             return Ok(());
         }
+        check("servo targets", targets, expected)?;
         self.servo_targets.copy_from_slice(targets);
         self.driven = targets.iter().any(|x| *x != 0.0);
         let map = model.servo_rest();

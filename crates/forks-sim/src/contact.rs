@@ -79,15 +79,21 @@ impl Cache {
         matches.of.clear();
         matches.taken.clear();
         matches.taken.resize(self.entries.len(), false);
-        let (mut before, mut occurrence) = ([u32::MAX; 6], 0);
+        let is = |at: usize, key: &Key| self.entries.get(at).is_some_and(|e| e.key == *key);
+        let (mut before, mut occurrence, mut next) = ([u32::MAX; 6], 0, 0);
         for f in found {
             occurrence = if f.key == before { occurrence + 1 } else { 0 };
             before = f.key;
-            let at = self.entries.partition_point(|e| e.key < f.key) + occurrence;
-            let named = self.entries.get(at).is_some_and(|e| e.key == f.key);
+            // As a rule contacts come in the order of the step before.
+            let at = match is(next, &f.key) {
+                true => next,
+                false => self.entries.partition_point(|e| e.key < f.key) + occurrence,
+            };
+            let named = is(at, &f.key);
             matches.of.push(named.then_some(at));
             if named {
                 matches.taken[at] = true;
+                next = at + 1;
             }
         }
         for (f, of) in found.iter().zip(&mut matches.of).filter(|(_, of)| of.is_none()) {
