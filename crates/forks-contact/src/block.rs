@@ -39,7 +39,7 @@ impl LocalSystem {
         match *law {
             Law::Cone { mu } => self.solve_cone(mu, u, lambda),
             Law::Interval { lower, upper } => {
-                [(lambda[0] - u[0] / self.w[0][0]).clamp(lower, upper), 0.0, 0.0, 0.0]
+                Quad([(lambda[0] - u[0] / self.w[0][0]).clamp(lower, upper), 0.0, 0.0, 0.0])
             }
             _ => solve_box(law, &self.w, self.offset(u, lambda), lambda),
         }
@@ -79,7 +79,7 @@ impl LocalSystem {
     fn slide(&mut self, mu: f64, q: Quad) -> Quad {
         let alone = -q[0] / self.w[0][0];
         if mu == 0.0 {
-            return [alone, 0.0, 0.0, 0.0];
+            return Quad([alone, 0.0, 0.0, 0.0]);
         }
         let w = &self.w;
         let Sliding { schur, coupling: c, beta } =
@@ -96,7 +96,7 @@ impl LocalSystem {
         let t = schur.rotate_back(t);
         // The root is exact to rounding; clipping makes the impulse exactly admissible.
         let [n, s, t] = Law::Cone { mu }.clip([n, t[0], t[1]]);
-        [n, s, t, 0.0]
+        Quad([n, s, t, 0.0])
     }
 }
 
@@ -127,7 +127,11 @@ fn inverse(w: &Coupling) -> Coupling {
     let (x, y) = (p * third, -k * third);
     let middle = k * k * third + second;
     let cross = -l * second - k * x;
-    [[first + l * l * second + p * x, cross, x, 0.0], [cross, middle, y, 0.0], [x, y, third, 0.0]]
+    [
+        Quad([first + l * l * second + p * x, cross, x, 0.0]),
+        Quad([cross, middle, y, 0.0]),
+        Quad([x, y, third, 0.0]),
+    ]
 }
 
 /// S = Q diag(s) Qᵀ for 2 × 2.

@@ -184,7 +184,7 @@ pub(crate) fn inner_impulse(friction: &Friction, x: [f64; 3]) -> [f64; 3] {
 /// The inverse of [`inner_impulse`], for an elliptic cone.
 pub(crate) fn outer_impulse(mu: [f64; 2], x: Quad) -> Quad {
     let s = tangent_scale(mu);
-    [x[0], x[1] * s[0], x[2] * s[1], 0.0]
+    Quad([x[0], x[1] * s[0], x[2] * s[1], 0.0])
 }
 
 /// What a gap, a compliance and a restitution put into the normal row: u_n + R λ_n − target ≥ 0.

@@ -135,14 +135,14 @@ impl System {
                 (law, normal, [r.warm.clamp(r.lower, r.upper), 0.0, 0.0], 0.0)
             }
         };
-        let regularisation = [normal.regularisation, creep, creep, 0.0];
+        let regularisation = Quad([normal.regularisation, creep, creep, 0.0]);
         let rows = law.rows();
         let own = self.coupling((self.blocks.len(), &sides), (self.blocks.len(), &sides));
         // Equal to the last bit on both sides of the diagonal.
         let mut w = [
             own[0],
-            [own[0][1], own[1][1], own[1][2], 0.0],
-            [own[0][2], own[1][2], own[2][2], 0.0],
+            Quad([own[0][1], own[1][1], own[1][2], 0.0]),
+            Quad([own[0][2], own[1][2], own[2][2], 0.0]),
         ];
         (0..rows).for_each(|i| w[i][i] += regularisation[i]);
         let trace = w[0][0] + w[1][1] + w[2][2];
@@ -165,7 +165,7 @@ impl System {
             normal,
             hit: false,
         });
-        self.lambda.push([warm[0], warm[1], warm[2], 0.0]);
+        self.lambda.push(Quad([warm[0], warm[1], warm[2], 0.0]));
         self.rows += rows;
     }
 

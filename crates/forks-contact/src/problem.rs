@@ -10,7 +10,7 @@ use crate::{
     body::{Body, Port},
     constraint::{At, Friction, Jacobian},
     dense::{asymmetry, cholesky_pivot},
-    quad::{Quad, all_finite},
+    quad::{Quad, all_finite, all_quads_finite},
 };
 
 /// A body of a problem.
@@ -327,15 +327,17 @@ impl Problem {
         match side.jacobian {
             Jacobian::Columns(j) => self.jacobians.extend_from_slice(j),
             Jacobian::Rows(j) if rows == 1 => {
-                self.jacobians.extend(j.iter().map(|x| [*x, 0.0, 0.0, 0.0]));
+                self.jacobians.extend(j.iter().map(|x| Quad([*x, 0.0, 0.0, 0.0])));
             }
             Jacobian::Rows(j) => {
-                let quad = |k: usize| [j[k], j[width + k], j[2 * width + k], 0.0];
+                let quad = |k: usize| Quad([j[k], j[width + k], j[2 * width + k], 0.0]);
                 self.jacobians.extend((0..width).map(quad));
             }
         }
         let added = &self.jacobians[jacobian..];
-        if let Some(value) = not_finite(added.as_flattened()) {
+        if !all_quads_finite(added) {
+            let numbers = added.iter().flat_map(|q| q.0);
+            let value = numbers.into_iter().find(|x| !x.is_finite()).unwrap_or(f64::NAN);
             let quantity = "an entry of the Jacobian";
             return Err(ContactError::NotFinite { constraint, quantity, value });
         }

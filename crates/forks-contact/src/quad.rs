@@ -4,7 +4,7 @@
 //! takes four numbers at a time, whatever the number of rates.
 
 /// Numbers of a constraint's rows.
-pub(crate) type Quad = forks_lie::Lanes;
+pub(crate) use forks_lie::Lanes as Quad;
 
 /// What impulses in the rows of one constraint do to the rows of another, or the other way round.
 pub(crate) type Coupling = [Quad; 3];
@@ -12,31 +12,31 @@ pub(crate) type Coupling = [Quad; 3];
 /// y + a x.
 #[inline(always)]
 pub(crate) fn add_scaled(y: Quad, a: Quad, x: f64) -> Quad {
-    [y[0] + a[0] * x, y[1] + a[1] * x, y[2] + a[2] * x, y[3] + a[3] * x]
+    Quad([y[0] + a[0] * x, y[1] + a[1] * x, y[2] + a[2] * x, y[3] + a[3] * x])
 }
 
 /// a x.
 #[inline(always)]
 fn scaled(a: Quad, x: f64) -> Quad {
-    [a[0] * x, a[1] * x, a[2] * x, a[3] * x]
+    Quad([a[0] * x, a[1] * x, a[2] * x, a[3] * x])
 }
 
 /// a + b.
 #[inline(always)]
 pub(crate) fn add(a: Quad, b: Quad) -> Quad {
-    [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]]
+    Quad([a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]])
 }
 
 /// a b + c, place by place.
 #[inline(always)]
 pub(crate) fn multiply_add(a: Quad, b: Quad, c: Quad) -> Quad {
-    [a[0] * b[0] + c[0], a[1] * b[1] + c[1], a[2] * b[2] + c[2], a[3] * b[3] + c[3]]
+    Quad([a[0] * b[0] + c[0], a[1] * b[1] + c[1], a[2] * b[2] + c[2], a[3] * b[3] + c[3]])
 }
 
 /// a − b.
 #[inline(always)]
 pub(crate) fn subtract(a: Quad, b: Quad) -> Quad {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]]
+    Quad([a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]])
 }
 
 /// Sum of products.
@@ -86,8 +86,8 @@ pub(crate) fn add_product(j: &[Quad], r: &[Quad], out: &mut Coupling) {
     }
     let mut sum = *out;
     for (j, r) in j.iter().zip(r) {
-        for (sum, j) in sum.iter_mut().zip(j) {
-            *sum = add_scaled(*sum, *r, *j);
+        for (sum, j) in sum.iter_mut().zip(j.0) {
+            *sum = add_scaled(*sum, *r, j);
         }
     }
     *out = sum;
@@ -102,7 +102,7 @@ pub(crate) fn add_rows(y: Quad, a: Quad, x: &Coupling) -> Quad {
 /// The coupling seen from the other constraint.
 #[inline(always)]
 pub(crate) fn transposed(w: &Coupling) -> Coupling {
-    let column = |i: usize| [w[0][i], w[1][i], w[2][i], 0.0];
+    let column = |i: usize| Quad([w[0][i], w[1][i], w[2][i], 0.0]);
     [column(0), column(1), column(2)]
 }
 
@@ -125,8 +125,8 @@ pub(crate) fn add_row(a: f64, x: &[f64], y: &mut [f64]) {
     let ((x, x_end), (y, y_end)) = (x.as_chunks::<4>(), y.as_chunks_mut::<4>());
     for (y, x) in y.iter_mut().zip(x) {
         // Read before it is written: only so is it known that the two are apart.
-        let (old, x) = (*y, *x);
-        *y = add_scaled(old, x, a);
+        let (old, x) = (Quad(*y), Quad(*x));
+        *y = add_scaled(old, x, a).0;
     }
     for (y, x) in y_end.iter_mut().zip(x_end) {
         *y += a * x;
@@ -135,10 +135,17 @@ pub(crate) fn add_row(a: f64, x: &[f64], y: &mut [f64]) {
 
 /// True if all numbers are finite.
 #[inline(always)]
+pub(crate) fn all_quads_finite(x: &[Quad]) -> bool {
+    let sum = x.iter().fold(Quad::default(), |sum, x| add_scaled(sum, *x, 0.0));
+    sum == Quad::default()
+}
+
+/// True if all numbers are finite.
+#[inline(always)]
 pub(crate) fn all_finite(x: &[f64]) -> bool {
     // 0 × x is 0 unless x is NaN or infinite. Without an early end there are no branches.
     let (fours, rest) = x.as_chunks::<4>();
-    let sum = fours.iter().fold(Quad::default(), |sum, x| add_scaled(sum, *x, 0.0));
+    let sum = fours.iter().fold(Quad::default(), |sum, x| add_scaled(sum, Quad(*x), 0.0));
     let rest = rest.iter().fold(0.0, |sum, x| sum + 0.0 * x);
     sum == Quad::default() && rest == 0.0
 }
@@ -152,7 +159,7 @@ mod tests {
     /// Small integers: every order of a sum is exact.
     fn quads(n: usize, seed: i32) -> Vec<Quad> {
         let entry = |k: usize, r: usize| f64::from((seed + 7 * k as i32 + 3 * r as i32) % 11 - 5);
-        (0..n).map(|k| [entry(k, 0), entry(k, 1), entry(k, 2), 0.0]).collect()
+        (0..n).map(|k| Quad([entry(k, 0), entry(k, 1), entry(k, 2), 0.0])).collect()
     }
 
     #[test]
@@ -163,7 +170,7 @@ mod tests {
             let u = product(&j, &x);
             let mut w = Coupling::default();
             add_product(&j, &r, &mut w);
-            let (mut v, lambda) = (x.clone(), [1.0, -2.0, 3.0, 0.0]);
+            let (mut v, lambda) = (x.clone(), Quad([1.0, -2.0, 3.0, 0.0]));
             add_transposed(&j, lambda, &mut v);
             let mut y = x.clone();
             add_row(2.0, &v, &mut y);

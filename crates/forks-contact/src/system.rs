@@ -13,8 +13,8 @@ use crate::{
     law::{Law, NormalRow},
     ports::Ports,
     quad::{
-        Coupling, Quad, add, add_product, add_rows, add_transposed, all_finite, multiply_add,
-        product,
+        Coupling, Quad, add, add_product, add_rows, add_transposed, all_finite, all_quads_finite,
+        multiply_add, product,
     },
     wide::{Work, wide},
 };
@@ -228,7 +228,7 @@ impl System {
             }
         }
         self.ports.velocities(problem, &self.impulses, &mut self.outcome);
-        all_finite(&self.outcome) && all_finite(self.lambda.as_flattened())
+        all_finite(&self.outcome) && all_quads_finite(&self.lambda)
     }
 
     /// All impulses, packed.
@@ -251,7 +251,7 @@ impl System {
     pub(crate) fn set_impulses(&mut self, packed: &[f64]) {
         for (block, lambda) in self.blocks.iter().zip(&mut self.lambda) {
             let [n, s, t] = block.law.clip(read(packed, block));
-            *lambda = [n, s, t, 0.0];
+            *lambda = Quad([n, s, t, 0.0]);
         }
         self.recompute_velocity();
     }
@@ -327,7 +327,7 @@ impl System {
         );
         let share = -slope / curvature;
         let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
-        self.lambda.iter_mut().flatten().for_each(|x| *x *= share);
+        self.lambda.iter_mut().flat_map(|x| &mut x.0).for_each(|x| *x *= share);
         self.recompute_velocity();
     }
 
@@ -356,7 +356,7 @@ impl Work for Finish<'_> {
 
 /// Without the place that is always 0.
 #[inline]
-fn rows_of([n, s, t, _]: Quad) -> [f64; 3] {
+fn rows_of(Quad([n, s, t, _]): Quad) -> [f64; 3] {
     [n, s, t]
 }
 

@@ -1,9 +1,29 @@
 //! Four vectors at once, component by component, so that the compiler takes them in one go.
 
+use core::ops::{Deref, DerefMut};
+
 use glam::{DMat3, DVec3};
 
-/// Four numbers.
-pub type Lanes = [f64; 4];
+/// Four numbers, aligned for one load: where it crosses the lines of a cache a step with contact takes half as long again.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(32))]
+pub struct Lanes(pub [f64; 4]);
+
+impl Deref for Lanes {
+    type Target = [f64; 4];
+
+    #[inline(always)]
+    fn deref(&self) -> &[f64; 4] {
+        &self.0
+    }
+}
+
+impl DerefMut for Lanes {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [f64; 4] {
+        &mut self.0
+    }
+}
 
 /// Four vectors: component by component.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -18,24 +38,25 @@ pub struct Vectors {
 
 #[inline(always)]
 fn scale(a: Lanes, s: f64) -> Lanes {
-    [a[0] * s, a[1] * s, a[2] * s, a[3] * s]
+    Lanes([a[0] * s, a[1] * s, a[2] * s, a[3] * s])
 }
 
 #[inline(always)]
 fn add(a: Lanes, b: Lanes) -> Lanes {
-    [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]]
+    Lanes([a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]])
 }
 
 #[inline(always)]
 fn subtract(a: Lanes, b: Lanes) -> Lanes {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]]
+    Lanes([a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]])
 }
 
 impl Vectors {
     /// Three vectors and zero.
     #[inline(always)]
     pub fn of_three([a, b, c]: [DVec3; 3]) -> Self {
-        Self { x: [a.x, b.x, c.x, 0.0], y: [a.y, b.y, c.y, 0.0], z: [a.z, b.z, c.z, 0.0] }
+        let of = |x: f64, y: f64, z: f64| Lanes([x, y, z, 0.0]);
+        Self { x: of(a.x, b.x, c.x), y: of(a.y, b.y, c.y), z: of(a.z, b.z, c.z) }
     }
 
     /// v s.

@@ -410,7 +410,7 @@ impl Instance {
                 let mut sum = Lanes::default();
                 for (i, column) in columns.iter().enumerate() {
                     let x = effector.jacobian[(i, j)];
-                    sum.iter_mut().zip(column).for_each(|(sum, c)| *sum += x * c);
+                    sum.iter_mut().zip(column.0).for_each(|(sum, c)| *sum += x * c);
                 }
                 out.push(sum);
             }
