@@ -2,7 +2,7 @@
 
 use crate::{
     law::{Law, SMALLEST},
-    quad::{Coupling, Quad, add_rows, subtract},
+    quad::{Coupling, Quad, add_rows},
     scalar::hypot,
 };
 
@@ -48,7 +48,7 @@ impl LocalSystem {
     /// q = u − W λ, what the velocity would be without this impulse.
     #[inline(always)]
     fn offset(&self, u: Quad, lambda: Quad) -> Quad {
-        subtract(u, add_rows(Quad::default(), lambda, &self.w))
+        u.minus(add_rows(Quad::default(), lambda, &self.w))
     }
 
     /// Coulomb's law in three cases: open, sticking (λ − W⁻¹ u), sliding.
@@ -58,7 +58,7 @@ impl LocalSystem {
         if q[0] >= 0.0 {
             return Quad::default();
         }
-        let stuck = subtract(lambda, add_rows(Quad::default(), u, &self.inverse));
+        let stuck = lambda.minus(add_rows(Quad::default(), u, &self.inverse));
         let bound = mu * stuck[0];
         if stuck[0] > SMALLEST && stuck[1] * stuck[1] + stuck[2] * stuck[2] <= bound * bound {
             return stuck;

@@ -18,12 +18,8 @@ pub fn tangents(normal: DVec3) -> [DVec3; 2] {
 /// `point` (m) and `axes` (normal, two tangents) are in the frame of the twist. The body towards which the normal points takes
 /// `sign` 1, the other one −1, so that a positive normal velocity separates them.
 pub fn point_jacobian(point: DVec3, axes: [DVec3; 3], sign: f64) -> [f64; 18] {
-    let mut out = [0.0; 18];
-    for (row, axis) in out.chunks_exact_mut(6).zip(axes) {
-        row[..3].copy_from_slice(&(sign * axis).to_array());
-        row[3..].copy_from_slice(&(sign * point.cross(axis)).to_array());
-    }
-    out
+    let columns = point_columns(point, &Vectors::of_three(axes).scaled(sign));
+    core::array::from_fn(|k| columns[k % 6][k / 6])
 }
 
 /// The same column after column, as [`Side::by_columns`](crate::Side::by_columns) takes it; the sign is that of the axes.

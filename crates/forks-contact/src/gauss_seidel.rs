@@ -6,7 +6,7 @@
 use core::ops::Range;
 
 use crate::{
-    quad::{Quad, add, add_rows, dot, multiply_add, subtract},
+    quad::{Quad, add_rows, dot, multiply_add},
     scalar::sqrt,
     solver::Counters,
     system::{Block, System},
@@ -66,7 +66,7 @@ fn over_blocks(system: &mut System) -> f64 {
     let rates = &mut rates[..*count];
     let constraints = blocks.iter_mut().zip(lambda).zip(bias).enumerate();
     for ((i, ((block, lambda), bias)), row) in constraints.zip(w.chunks((*count).max(1))) {
-        let u = add(rates[i], multiply_add(block.regularisation, *lambda, *bias));
+        let u = rates[i].plus(multiply_add(block.regularisation, *lambda, *bias));
         if let Some(change) = solve(block, u, lambda, &mut worst) {
             for (u, w) in rates.iter_mut().zip(row) {
                 *u = add_rows(*u, change, w);
@@ -98,7 +98,7 @@ fn solve(block: &mut Block, u: Quad, lambda: &mut Quad, worst: &mut f64) -> Opti
     }
     let next = block.local.solve(&block.law, u, *lambda);
     // The impulse itself is taken to the last bit: it stays admissible.
-    let change = subtract(next, core::mem::replace(lambda, next));
+    let change = next.minus(core::mem::replace(lambda, next));
     let square = dot(change, change) * (block.per_rho * block.per_rho);
     if square.is_nan() || square > *worst {
         *worst = square;

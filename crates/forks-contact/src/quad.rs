@@ -15,28 +15,10 @@ pub(crate) fn add_scaled(y: Quad, a: Quad, x: f64) -> Quad {
     Quad([y[0] + a[0] * x, y[1] + a[1] * x, y[2] + a[2] * x, y[3] + a[3] * x])
 }
 
-/// a x.
-#[inline(always)]
-fn scaled(a: Quad, x: f64) -> Quad {
-    Quad([a[0] * x, a[1] * x, a[2] * x, a[3] * x])
-}
-
-/// a + b.
-#[inline(always)]
-pub(crate) fn add(a: Quad, b: Quad) -> Quad {
-    Quad([a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]])
-}
-
 /// a b + c, place by place.
 #[inline(always)]
 pub(crate) fn multiply_add(a: Quad, b: Quad, c: Quad) -> Quad {
     Quad([a[0] * b[0] + c[0], a[1] * b[1] + c[1], a[2] * b[2] + c[2], a[3] * b[3] + c[3]])
-}
-
-/// a − b.
-#[inline(always)]
-pub(crate) fn subtract(a: Quad, b: Quad) -> Quad {
-    Quad([a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]])
 }
 
 /// Sum of products.
@@ -63,15 +45,15 @@ pub(crate) fn product(j: &[Quad], x: &[f64]) -> Quad {
     for (j, x) in j_end.iter().zip(x_end) {
         even = add_scaled(even, *j, *x);
     }
-    add(even, odd)
+    even.plus(odd)
 }
 
 /// [`product`] of six rates.
 #[inline(always)]
 pub(crate) fn product_of_six(j: &[Quad; SIX], x: &[f64; SIX]) -> Quad {
-    let even = add_scaled(add_scaled(scaled(j[0], x[0]), j[2], x[2]), j[4], x[4]);
-    let odd = add_scaled(add_scaled(scaled(j[1], x[1]), j[3], x[3]), j[5], x[5]);
-    add(even, odd)
+    let even = add_scaled(add_scaled(j[0].scaled(x[0]), j[2], x[2]), j[4], x[4]);
+    let odd = add_scaled(add_scaled(j[1].scaled(x[1]), j[3], x[3]), j[5], x[5]);
+    even.plus(odd)
 }
 
 /// Adds J Rᵀ, both one quad per rate.
@@ -80,7 +62,7 @@ pub(crate) fn add_product(j: &[Quad], r: &[Quad], out: &mut Coupling) {
     if let (Ok(j), Ok(r)) = (<&[Quad; SIX]>::try_from(j), <&[Quad; SIX]>::try_from(r)) {
         for (i, out) in out.iter_mut().enumerate() {
             let x = [j[0][i], j[1][i], j[2][i], j[3][i], j[4][i], j[5][i]];
-            *out = add(*out, product_of_six(r, &x));
+            *out = out.plus(product_of_six(r, &x));
         }
         return;
     }
@@ -96,7 +78,7 @@ pub(crate) fn add_product(j: &[Quad], r: &[Quad], out: &mut Coupling) {
 /// y + Σ a x over the rows of a coupling.
 #[inline(always)]
 pub(crate) fn add_rows(y: Quad, a: Quad, x: &Coupling) -> Quad {
-    add(y, add_scaled(add_scaled(scaled(x[0], a[0]), x[1], a[1]), x[2], a[2]))
+    y.plus(add_scaled(add_scaled(x[0].scaled(a[0]), x[1], a[1]), x[2], a[2]))
 }
 
 /// The coupling seen from the other constraint.

@@ -13,7 +13,7 @@ use crate::{
     law::{Law, NormalRow},
     ports::Ports,
     quad::{
-        Coupling, Quad, add, add_product, add_rows, add_transposed, all_finite, all_quads_finite,
+        Coupling, Quad, add_product, add_rows, add_transposed, all_finite, all_quads_finite,
         multiply_add, product,
     },
     wide::{Work, wide},
@@ -139,7 +139,7 @@ impl System {
         let mut u = Quad::default();
         for side in &self.sides[block.sides.clone()] {
             let j = &self.jacobians[side.jacobian..][..side.port.width];
-            u = add(u, product(j, &velocity[side.velocity..][..side.port.width]));
+            u = u.plus(product(j, &velocity[side.velocity..][..side.port.width]));
         }
         u
     }
@@ -178,7 +178,7 @@ impl System {
     #[inline(always)]
     pub(crate) fn law_velocity(&self, block: &Block) -> Quad {
         let (v, lambda) = (self.rates(block), self.lambda[block.index]);
-        add(v, multiply_add(block.regularisation, lambda, self.bias[block.index]))
+        v.plus(multiply_add(block.regularisation, lambda, self.bias[block.index]))
     }
 
     /// Adds what a change of a constraint's impulse does to the rates of its bodies.

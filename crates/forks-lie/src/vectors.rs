@@ -25,6 +25,32 @@ impl DerefMut for Lanes {
     }
 }
 
+impl Lanes {
+    /// a s.
+    #[inline(always)]
+    #[must_use]
+    pub const fn scaled(self, s: f64) -> Self {
+        let a = self.0;
+        Self([a[0] * s, a[1] * s, a[2] * s, a[3] * s])
+    }
+
+    /// a + b.
+    #[inline(always)]
+    #[must_use]
+    pub const fn plus(self, b: Self) -> Self {
+        let (a, b) = (self.0, b.0);
+        Self([a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]])
+    }
+
+    /// a − b.
+    #[inline(always)]
+    #[must_use]
+    pub const fn minus(self, b: Self) -> Self {
+        let (a, b) = (self.0, b.0);
+        Self([a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]])
+    }
+}
+
 /// Four vectors: component by component.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Vectors {
@@ -34,21 +60,6 @@ pub struct Vectors {
     pub y: Lanes,
     /// Third components.
     pub z: Lanes,
-}
-
-#[inline(always)]
-fn scale(a: Lanes, s: f64) -> Lanes {
-    Lanes([a[0] * s, a[1] * s, a[2] * s, a[3] * s])
-}
-
-#[inline(always)]
-fn add(a: Lanes, b: Lanes) -> Lanes {
-    Lanes([a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]])
-}
-
-#[inline(always)]
-fn subtract(a: Lanes, b: Lanes) -> Lanes {
-    Lanes([a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]])
 }
 
 impl Vectors {
@@ -63,20 +74,20 @@ impl Vectors {
     #[inline(always)]
     #[must_use]
     pub fn scaled(&self, s: f64) -> Self {
-        Self { x: scale(self.x, s), y: scale(self.y, s), z: scale(self.z, s) }
+        Self { x: self.x.scaled(s), y: self.y.scaled(s), z: self.z.scaled(s) }
     }
 
     /// v + w.
     #[inline(always)]
     #[must_use]
     pub fn plus(&self, w: &Self) -> Self {
-        Self { x: add(self.x, w.x), y: add(self.y, w.y), z: add(self.z, w.z) }
+        Self { x: self.x.plus(w.x), y: self.y.plus(w.y), z: self.z.plus(w.z) }
     }
 
     /// a·v.
     #[inline(always)]
     pub fn dot(&self, a: DVec3) -> Lanes {
-        add(add(scale(self.x, a.x), scale(self.y, a.y)), scale(self.z, a.z))
+        self.x.scaled(a.x).plus(self.y.scaled(a.y)).plus(self.z.scaled(a.z))
     }
 
     /// a × v.
@@ -84,9 +95,9 @@ impl Vectors {
     #[must_use]
     pub fn crossed_by(&self, a: DVec3) -> Self {
         Self {
-            x: subtract(scale(self.z, a.y), scale(self.y, a.z)),
-            y: subtract(scale(self.x, a.z), scale(self.z, a.x)),
-            z: subtract(scale(self.y, a.x), scale(self.x, a.y)),
+            x: self.z.scaled(a.y).minus(self.y.scaled(a.z)),
+            y: self.x.scaled(a.z).minus(self.z.scaled(a.x)),
+            z: self.y.scaled(a.x).minus(self.x.scaled(a.y)),
         }
     }
 
@@ -95,9 +106,9 @@ impl Vectors {
     #[must_use]
     pub fn plus_along(&self, a: DVec3, s: Lanes) -> Self {
         Self {
-            x: add(self.x, scale(s, a.x)),
-            y: add(self.y, scale(s, a.y)),
-            z: add(self.z, scale(s, a.z)),
+            x: self.x.plus(s.scaled(a.x)),
+            y: self.y.plus(s.scaled(a.y)),
+            z: self.z.plus(s.scaled(a.z)),
         }
     }
 

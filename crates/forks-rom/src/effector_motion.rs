@@ -41,7 +41,7 @@ pub struct EffectorMotion {
 
 impl EffectorMotion {
     #[inline(always)]
-    fn new(pose: Pose, twist: &WorldTwist, rate: &WorldTwist, of: &Coefficients) -> Self {
+    fn new(pose: Pose, twist: &WorldTwist, rate: &WorldTwist, of: &Coefficients, isa: Isa) -> Self {
         let (v, o, Coefficients { b, c, db, dc }) = (twist.linear, twist.angular, *of);
         let ([x, y, z], [p, q, r]) = (rate.linear.to_array(), rate.angular.to_array());
         let once = o.cross(v);
@@ -53,7 +53,7 @@ impl EffectorMotion {
             across: v * b + once * c,
             scale: c * v.dot(o),
             pull: (once * db + o.cross(once) * dc) * 2.0 - v * c,
-            isa: Isa::Portable,
+            isa,
         }
     }
 
@@ -158,8 +158,7 @@ impl<F: FnMut(usize, EffectorMotion)> Kernel for Motions<'_, F> {
             let rotation = twist.rotation(l) * rest.rotation;
             let translation = rest.translation + twist.displacement_by(&coefficients);
             let pose = Pose { rotation, translation };
-            let motion = EffectorMotion::new(pose, &twist, &rate, &coefficients);
-            each(e, EffectorMotion { isa: model.isa(), ..motion });
+            each(e, EffectorMotion::new(pose, &twist, &rate, &coefficients, model.isa()));
         }
     }
 }
@@ -183,7 +182,7 @@ mod tests {
             let xi = Twist::new(linear, twist.angular);
             let (pose, jacobian) = (Pose::exp(xi), right_jacobian(xi));
             let of = Coefficients::at(Portable, twist.angular.length_squared());
-            let motion = EffectorMotion::new(pose, &twist, &rate, &of);
+            let motion = EffectorMotion::new(pose, &twist, &rate, &of, Isa::Portable);
             let body = jacobian.mul_vec(&Twist::new(rate.linear, rate.angular).to_array());
             // Some dozens of products of numbers of size 10.
             let bound = 640.0 * f64::EPSILON;

@@ -4,9 +4,7 @@
 pub(crate) const LANES: usize = 4;
 
 /// Four numbers, aligned for one load.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[repr(C, align(32))]
-pub(crate) struct Lane4(pub(crate) [f64; LANES]);
+pub(crate) use forks_lie::Lanes as Lane4;
 
 /// Operations on four numbers at once.
 pub(crate) trait Lanes: Copy {
