@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame};
+use forks_dynamics::{EquilibriumOptions, Loads, WrenchFrame};
 use forks_mechanism::{
     dense::Matrix,
     lie::{Wrench, glam::DVec3},
@@ -24,12 +24,8 @@ pub(crate) fn problems() -> [Problem; 2] {
 /// The bent sample under a force.
 pub(crate) fn bent_sample(problem: &Problem) -> Sample {
     let e = &problem.effectors[0];
-    let loads = Loads::none().with(AppliedWrench {
-        link: e.link,
-        link_from_point: e.link_from_effector,
-        wrench: Wrench::new(DVec3::new(30.0, 0.0, -8.0), DVec3::ZERO),
-        frame: WrenchFrame::World,
-    });
+    let loads = Loads::none()
+        .with(e.applied(Wrench::new(DVec3::new(30.0, 0.0, -8.0), DVec3::ZERO), WrenchFrame::World));
     let options = EquilibriumOptions::default();
     let at = problem.equilibrium(&loads, &options);
     assert!(at.status.is_equilibrium());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use forks_blend::{LiveOptions, Sample, add_sample_here, blend_data, extended};
 use forks_dynamics::{
-    AppliedWrench, EquilibriumOptions, Loads, WrenchFrame, continue_equilibrium, solve_equilibrium,
+    EquilibriumOptions, Loads, WrenchFrame, continue_equilibrium, solve_equilibrium,
 };
 use forks_mechanism::{
     lie::{Pose, Twist, Wrench, glam::DVec3},
@@ -20,12 +20,7 @@ fn problem(p: &Parametric) -> Arc<Problem> {
 
 fn load(problem: &Problem, force: DVec3) -> Loads {
     let e = &problem.effectors[0];
-    Loads::none().with(AppliedWrench {
-        link: e.link,
-        link_from_point: e.link_from_effector,
-        wrench: Wrench::new(force, DVec3::ZERO),
-        frame: WrenchFrame::World,
-    })
+    Loads::none().with(e.applied(Wrench::new(force, DVec3::ZERO), WrenchFrame::World))
 }
 
 fn sample(problem: &Problem, force: DVec3, bent: bool) -> Sample {

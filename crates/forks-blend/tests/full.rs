@@ -2,8 +2,8 @@
 
 use forks_blend::{BlendError, LiveOptions, Sample, blend_data, extended, hand_over, take_back};
 use forks_dynamics::{
-    AppliedWrench, EquilibriumOptions, Loads, Simulation, SimulationOptions, StepStatus,
-    WrenchFrame, solve_equilibrium,
+    EquilibriumOptions, Loads, Simulation, SimulationOptions, StepStatus, WrenchFrame,
+    solve_equilibrium,
 };
 use forks_mechanism::{
     lie::{Pose, Twist, Wrench, glam::DVec3},
@@ -24,12 +24,7 @@ fn problem(p: &Parametric) -> Problem {
 
 fn loads(problem: &Problem, force: DVec3) -> Loads {
     problem.effectors.iter().fold(Loads::none(), |loads, e| {
-        loads.with(AppliedWrench {
-            link: e.link,
-            link_from_point: e.link_from_effector,
-            wrench: Wrench::new(force, DVec3::ZERO),
-            frame: WrenchFrame::World,
-        })
+        loads.with(e.applied(Wrench::new(force, DVec3::ZERO), WrenchFrame::World))
     })
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use forks_blend::{BlendError, LiveOptions, Sample, add_sample_here, blend_data, extended};
 use forks_dynamics::{
-    AppliedWrench, EquilibriumOptions, Loads, WrenchFrame, generalized_forces, solve_equilibrium,
+    EquilibriumOptions, Loads, WrenchFrame, generalized_forces, solve_equilibrium,
 };
 use forks_mechanism::{
     lie::{Pose, Wrench, glam::DVec3},
@@ -27,12 +27,7 @@ fn problem(p: &Parametric) -> Arc<Problem> {
 
 fn sample(problem: &Problem, force: DVec3) -> Sample {
     let e = &problem.effectors[0];
-    let loads = Loads::none().with(AppliedWrench {
-        link: e.link,
-        link_from_point: e.link_from_effector,
-        wrench: Wrench::new(force, DVec3::ZERO),
-        frame: WrenchFrame::World,
-    });
+    let loads = Loads::none().with(e.applied(Wrench::new(force, DVec3::ZERO), WrenchFrame::World));
     let found = solve_equilibrium(
         problem.mechanism(),
         &problem.start,
@@ -99,12 +94,8 @@ fn the_new_sample_is_an_equilibrium_with_the_effectors_where_they_were() {
         let e = &problem.effectors[0];
         let w = effector.static_wrench;
         let turn = effector.rest.rotation;
-        let loads = Loads::none().with(AppliedWrench {
-            link: e.link,
-            link_from_point: e.link_from_effector,
-            wrench: Wrench::new(turn * w.force, turn * w.torque),
-            frame: WrenchFrame::World,
-        });
+        let loads = Loads::none()
+            .with(e.applied(Wrench::new(turn * w.force, turn * w.torque), WrenchFrame::World));
         let q = &found.equilibrium.q;
         let forces = generalized_forces(m, q, &m.link_poses(q), &loads);
         let size = 100.0;

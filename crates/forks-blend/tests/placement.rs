@@ -8,7 +8,7 @@ use forks_blend::{
     blend_data, place,
 };
 use forks_dynamics::{
-    AppliedWrench, EquilibriumOptions, EquilibriumStatus, Loads, WrenchFrame, solve_equilibrium,
+    EquilibriumOptions, EquilibriumStatus, Loads, WrenchFrame, solve_equilibrium,
 };
 use forks_mechanism::{
     lie::{Pose, Twist, Wrench, glam::DVec3},
@@ -175,12 +175,7 @@ fn settings_that_make_no_sense_are_refused() {
 
 fn sample(problem: &Problem, force: DVec3) -> Sample {
     let e = &problem.effectors[0];
-    let loads = Loads::none().with(AppliedWrench {
-        link: e.link,
-        link_from_point: e.link_from_effector,
-        wrench: Wrench::new(force, DVec3::ZERO),
-        frame: WrenchFrame::World,
-    });
+    let loads = Loads::none().with(e.applied(Wrench::new(force, DVec3::ZERO), WrenchFrame::World));
     let (start, options) = (&problem.start, EquilibriumOptions::default());
     let at = solve_equilibrium(problem.mechanism(), start, &loads, &options);
     assert!(at.status.is_equilibrium());

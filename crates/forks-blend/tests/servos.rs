@@ -1,9 +1,7 @@
 //! Servo targets of blends, against the single model, finite differences and full equilibria.
 
 use forks_blend::{Sample, blend_data};
-use forks_dynamics::{
-    AppliedWrench, Equilibrium, EquilibriumOptions, Loads, WrenchFrame, solve_equilibrium,
-};
+use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, WrenchFrame, solve_equilibrium};
 use forks_mechanism::{
     Combination, Coordinate, JointId, Mechanism, MechanismBuilder, Servo, Transmission,
     lie::{Pose, Wrench, glam::DVec3},
@@ -48,12 +46,7 @@ fn cases() -> [(&'static str, Problem, DVec3); 2] {
 
 fn loads(problem: &Problem, force: DVec3) -> Loads {
     let e = &problem.effectors[0];
-    Loads::none().with(AppliedWrench {
-        link: e.link,
-        link_from_point: e.link_from_effector,
-        wrench: Wrench::new(force, DVec3::ZERO),
-        frame: WrenchFrame::World,
-    })
+    Loads::none().with(e.applied(Wrench::new(force, DVec3::ZERO), WrenchFrame::World))
 }
 
 fn effector_load(force: DVec3) -> [EffectorLoad; 1] {

@@ -2,8 +2,8 @@
 
 use forks_blend::{LiveOptions, Sample, blend_data, extended};
 use forks_dynamics::{
-    AppliedWrench, Equilibrium, EquilibriumOptions, Loads, WrenchFrame, continue_equilibrium,
-    potential_energy, solve_equilibrium,
+    Equilibrium, EquilibriumOptions, Loads, WrenchFrame, continue_equilibrium, potential_energy,
+    solve_equilibrium,
 };
 use forks_mechanism::{
     dense::Matrix,
@@ -25,11 +25,8 @@ fn options() -> EquilibriumOptions {
 
 fn loads(problem: &Problem, forces: &[DVec3]) -> Loads {
     let pairs = problem.effectors.iter().zip(forces);
-    let wrench = |(e, f): (&forks_reduce::Effector, &DVec3)| AppliedWrench {
-        link: e.link,
-        link_from_point: e.link_from_effector,
-        wrench: Wrench::new(*f, DVec3::ZERO),
-        frame: WrenchFrame::World,
+    let wrench = |(e, f): (&forks_reduce::Effector, &DVec3)| {
+        e.applied(Wrench::new(*f, DVec3::ZERO), WrenchFrame::World)
     };
     Loads { gravity: false, wrenches: pairs.map(wrench).collect() }
 }

@@ -95,12 +95,8 @@ fn step_size(compliance: &Matrix, k: usize, r: f64) -> f64 {
 fn increment(effector: &Effector, at: &Equilibrium, axis: usize, h: f64) -> AppliedWrench {
     let pose = at.world_from_link[effector.link.index()] * effector.link_from_effector;
     let w = Wrench::unit(axis) * h;
-    AppliedWrench {
-        link: effector.link,
-        link_from_point: effector.link_from_effector,
-        wrench: Wrench::new(pose.rotation * w.force, pose.rotation * w.torque),
-        frame: WrenchFrame::World,
-    }
+    effector
+        .applied(Wrench::new(pose.rotation * w.force, pose.rotation * w.torque), WrenchFrame::World)
 }
 
 /// Relative difference of two matrices over effectors, lengths over `r` (Frobenius norm).

@@ -356,13 +356,5 @@ fn joint_path(
 
 /// The loads of an equilibrium with one dead wrench on an effector.
 pub fn effector_load(e: &Effector, wrench: Wrench, frame: WrenchFrame, gravity: bool) -> Loads {
-    Loads {
-        gravity,
-        wrenches: vec![AppliedWrench {
-            link: e.link,
-            link_from_point: e.link_from_effector,
-            wrench,
-            frame,
-        }],
-    }
+    Loads { gravity, wrenches: vec![e.applied(wrench, frame)] }
 }

@@ -1,10 +1,10 @@
 //! The linear response of a mechanism to loads on its effectors, in SI units.
 
-use forks_dynamics::Loads;
+use forks_dynamics::{AppliedWrench, Loads, WrenchFrame};
 use forks_mechanism::{
     Combination, LinkId, Mechanism,
     dense::Matrix,
-    lie::{Adjoint, Pose},
+    lie::{Adjoint, Pose, Wrench},
 };
 
 use crate::{
@@ -25,6 +25,12 @@ pub struct Effector {
 }
 
 impl Effector {
+    /// A wrench at the effector's origin, components in the world's axes or the effector's.
+    pub fn applied(&self, wrench: Wrench, frame: WrenchFrame) -> AppliedWrench {
+        let (link, link_from_point) = (self.link, self.link_from_effector);
+        AppliedWrench { link, link_from_point, wrench, frame }
+    }
+
     /// A link at its own frame.
     pub fn of_link(m: &Mechanism, link: LinkId) -> Self {
         Self { name: m.link(link).name.clone(), link, link_from_effector: Pose::IDENTITY }

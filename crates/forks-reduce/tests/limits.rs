@@ -23,12 +23,7 @@ fn problem(p: &Parametric, half: f64, k: f64) -> Problem {
 
 fn wrench(problem: &Problem, w: Wrench) -> AppliedWrench {
     let e = &problem.effectors[0];
-    AppliedWrench {
-        link: e.link,
-        link_from_point: e.link_from_effector,
-        wrench: w,
-        frame: WrenchFrame::World,
-    }
+    e.applied(w, WrenchFrame::World)
 }
 
 fn effector(problem: &Problem, world_from_link: &[Pose]) -> Pose {

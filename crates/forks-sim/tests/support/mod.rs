@@ -1,7 +1,7 @@
 //! Bodies and worlds that several tests use.
 #![allow(dead_code)]
 
-use forks_dynamics::{AppliedWrench, Equilibrium, EquilibriumOptions, Loads, WrenchFrame};
+use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, WrenchFrame};
 use forks_reduce::Problem;
 use forks_sim::{
     BodyHandle, Geometry, Material, MechanismHandle, Owner, RigidBody, Shape, World, WorldSettings,
@@ -91,12 +91,7 @@ pub(crate) fn settle(world: &mut World, m: MechanismHandle, limit: f64) {
 /// The equilibrium of a problem under a dead force at its first effector, and the loads there.
 pub(crate) fn pulled(problem: &Problem, force: DVec3) -> (Equilibrium, Loads) {
     let e = &problem.effectors[0];
-    let loads = Loads::none().with(AppliedWrench {
-        link: e.link,
-        link_from_point: e.link_from_effector,
-        wrench: Wrench::new(force, DVec3::ZERO),
-        frame: WrenchFrame::World,
-    });
+    let loads = Loads::none().with(e.applied(Wrench::new(force, DVec3::ZERO), WrenchFrame::World));
     let at = problem.equilibrium(&loads, &EquilibriumOptions::default());
     assert!(at.status.is_equilibrium());
     (at, loads)
