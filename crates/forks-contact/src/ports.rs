@@ -6,10 +6,12 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use forks_lie::simd::Arithmetic;
+
 use crate::{
     Problem,
-    body::Port,
-    quad::{Quad, add_row, product, product_of_six},
+    body::{Port, Response},
+    quad::{Quad, SIX, product, product_of_six},
 };
 
 /// A port in use.
@@ -28,6 +30,8 @@ pub(crate) struct Span {
     pub(crate) velocity: usize,
     /// Number of its rates.
     pub(crate) len: usize,
+    /// The last of its sides that was listed.
+    pub(crate) last_side: Option<usize>,
 }
 
 /// All ports in use.
@@ -46,7 +50,7 @@ const UNUSED: usize = usize::MAX;
 impl Ports {
     /// Finds the ports in use, and their rates at the free velocities.
     #[inline(always)]
-    pub(crate) fn find(&mut self, problem: &Problem, free: &mut Vec<f64>) {
+    pub(crate) fn find<L: Arithmetic>(&mut self, l: L, problem: &Problem, free: &mut Vec<f64>) {
         self.of_port.clear();
         self.of_port.resize(problem.ports().len(), UNUSED);
         problem.sides().iter().for_each(|s| self.of_port[s.port] = 0);
@@ -57,17 +61,16 @@ impl Ports {
             let (first, start) = (self.slots.len(), free.len());
             let v = &problem.free()[body.velocity..][..body.dof];
             for &p in &body.ports {
-                if self.of_port[p] == UNUSED {
-                    continue;
+                if self.of_port[p] != UNUSED {
+                    self.of_port[p] = self.slots.len();
+                    let port = problem.ports()[p];
+                    self.slots.push(Slot { port, velocity: free.len() });
+                    body.push_rates(l, &port, v, free);
                 }
-                self.of_port[p] = self.slots.len();
-                let (port, start) = (problem.ports()[p], free.len());
-                self.slots.push(Slot { port, velocity: start });
-                free.resize(start + port.width, 0.0);
-                body.add_rates(&port, v, &mut free[start..]);
             }
             let slots = first..self.slots.len();
-            self.spans.push(Span { slots, velocity: start, len: free.len() - start });
+            let len = free.len() - start;
+            self.spans.push(Span { slots, velocity: start, len, last_side: None });
         }
     }
 
@@ -79,57 +82,64 @@ impl Ports {
 
     /// The rates in use of a body.
     #[inline(always)]
-    pub(crate) fn span(&self, body: usize) -> &Span {
-        &self.spans[body]
+    pub(crate) fn span(&mut self, body: usize) -> &mut Span {
+        &mut self.spans[body]
     }
 
     /// What unit impulses of a constraint's rows, acting through one port, do to the rates of another of the same body.
     #[inline(always)]
-    pub(crate) fn respond(
+    pub(crate) fn respond<L: Arithmetic>(
+        l: L,
         problem: &Problem,
         (jacobian, from): (&[Quad], &Port),
         to: &Port,
         out: &mut [Quad],
     ) {
-        if from.width == 0 || out.is_empty() {
-            return out.fill(Quad::default());
-        }
         let body = &problem.bodies()[from.body];
-        let (stride, first) = (body.stride(), to.first * body.stride() + from.first);
-        let rows = body.inverse[first..].chunks(stride);
-        if let Ok(jacobian) = jacobian.try_into() {
-            for (row, out) in rows.zip(out) {
-                if let Some(row) = row.first_chunk() {
-                    *out = product_of_six(jacobian, row);
-                }
-            }
-            return;
+        if let (Some(response), Ok(jacobian), Ok(out)) =
+            (body.response(from, to), jacobian.try_into(), <&mut [Quad; SIX]>::try_from(&mut *out))
+        {
+            return respond_in_sixes(l, jacobian, response, out);
         }
-        for (row, out) in rows.zip(out) {
-            *out = product(jacobian, &row[..from.width]);
+        for (row, out) in body.response_rows(from, to).zip(out) {
+            *out = l.store(product(l, jacobian, row));
         }
     }
 
     /// The slots of a body.
     #[inline(always)]
-    pub(crate) fn slots(&self, span: &Span) -> &[Slot] {
-        &self.slots[span.slots.clone()]
+    pub(crate) fn slots_of(&self, body: usize) -> &[Slot] {
+        &self.slots[self.spans[body].slots.clone()]
     }
 
     /// Velocities of all bodies: v = v_free + A⁻¹ Σ Pᵀ p, p the impulses in the rates of the ports in use.
     #[inline(always)]
-    pub(crate) fn velocities(&self, problem: &Problem, impulses: &[f64], out: &mut Vec<f64>) {
+    pub(crate) fn velocities<'a, L: Arithmetic>(
+        &'a self,
+        l: L,
+        problem: &Problem,
+        impulses: &'a [f64],
+        out: &mut Vec<f64>,
+    ) {
         out.clear();
         out.extend_from_slice(problem.free());
-        for (body, span) in problem.bodies().iter().zip(&self.spans) {
+        for (at, body) in problem.bodies().iter().enumerate() {
+            let rates = |s: &'a Slot| (&s.port, &impulses[s.velocity..][..s.port.width]);
             let v = &mut out[body.velocity..][..body.dof];
-            let stride = body.stride();
-            for slot in self.slots(span) {
-                let p = &impulses[slot.velocity..][..slot.port.width];
-                for (k, p) in p.iter().enumerate() {
-                    add_row(*p, &body.inverse[(slot.port.first + k) * stride..][..body.dof], v);
-                }
-            }
+            body.add_impulses(l, self.slots_of(at).iter().map(rates), v);
         }
+    }
+}
+
+/// [`Ports::respond`] between ports of six rates.
+#[inline(always)]
+fn respond_in_sixes<L: Arithmetic>(
+    l: L,
+    jacobian: &[Quad; SIX],
+    response: &Response,
+    out: &mut [Quad; SIX],
+) {
+    for (out, row) in out.iter_mut().zip(response) {
+        *out = l.store(product_of_six(l, jacobian, row));
     }
 }

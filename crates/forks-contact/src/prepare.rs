@@ -2,6 +2,8 @@
 
 use core::ops::Range;
 
+use forks_lie::simd::{Arithmetic, Kernel};
+
 use crate::{
     Problem,
     block::LocalSystem,
@@ -11,37 +13,36 @@ use crate::{
     quad::{Coupling, Quad, add_product, dot, transposed},
     scalar::sqrt,
     system::{Block, PROXIMAL, ReadySide, System},
-    wide::{Work, wide},
 };
 
 impl System {
     /// Takes over a problem; impulses start warm.
     pub(crate) fn prepare(&mut self, problem: &Problem, threshold: f64) {
-        wide(Prepare { system: self, problem, threshold });
+        self.isa.run(Prepare { system: self, problem, threshold });
     }
 
     #[inline(always)]
-    fn prepare_here(&mut self, problem: &Problem, threshold: f64) {
-        self.ports.find(problem, &mut self.free);
+    fn prepare_here<L: Arithmetic>(&mut self, l: L, problem: &Problem, threshold: f64) {
+        self.ports.find(l, problem, &mut self.free);
         self.jacobians.clear();
         self.jacobians.extend_from_slice(problem.jacobians());
         self.list_sides(problem);
         if self.is_coupled {
-            self.couple(problem);
+            self.couple(l, problem);
         } else {
-            self.respond(problem);
+            self.respond(l, problem);
         }
         self.blocks.clear();
         self.lambda.clear();
         self.rows = 0;
         for c in problem.constraints() {
-            self.push_block(problem.step(), c.kind, c.sides.clone(), threshold);
+            self.push_block(l, problem.step(), c.kind, c.sides.clone(), threshold);
         }
         self.bias.clear();
         self.bias.resize(self.blocks.len(), Quad::default());
-        self.measure();
+        self.measure(l);
         self.set_rebound(1.0);
-        self.recompute_velocity();
+        self.recompute_velocity(l);
     }
 
     /// All sides; and goes over to W if a sweep over its blocks costs less than one over J and A⁻¹Jᵀ.
@@ -49,12 +50,15 @@ impl System {
     fn list_sides(&mut self, problem: &Problem) {
         self.sides.clear();
         let (mut response, mut touched) = (0, 0);
-        for c in problem.constraints() {
+        for (constraint, c) in problem.constraints().iter().enumerate() {
             for side in &problem.sides()[c.sides.clone()] {
-                let slot = self.ports.slot(side.port);
+                let slot = *self.ports.slot(side.port);
                 let span = self.ports.span(slot.port.body);
+                let before = span.last_side.replace(self.sides.len());
                 self.sides.push(ReadySide {
                     port: slot.port,
+                    constraint,
+                    before,
                     velocity: slot.velocity,
                     jacobian: side.jacobian,
                     response,
@@ -72,57 +76,67 @@ impl System {
 
     /// A⁻¹Jᵀ of all sides.
     #[inline(always)]
-    fn respond(&mut self, problem: &Problem) {
+    fn respond<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
         let length = self.sides.last().map_or(0, |s| s.response + s.span);
         self.responses.clear();
         self.responses.resize(length, Quad::default());
         for side in &self.sides {
             let jacobian = &self.jacobians[side.jacobian..][..side.port.width];
-            for slot in self.ports.slots(self.ports.span(side.port.body)) {
+            for slot in self.ports.slots_of(side.port.body) {
                 let at = side.response + slot.velocity - side.first;
                 let out = &mut self.responses[at..][..slot.port.width];
-                Ports::respond(problem, (jacobian, &side.port), &slot.port, out);
+                Ports::respond(l, problem, (jacobian, &side.port), &slot.port, out);
             }
         }
     }
 
-    /// W from the pairs of constraints that share a body.
+    /// W from the pairs of sides on one body.
     #[inline(always)]
-    fn couple(&mut self, problem: &Problem) {
-        let count = self.count;
+    fn couple<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
         self.w.clear();
-        self.w.resize(count * count, Coupling::default());
-        for (b, other) in problem.constraints().iter().enumerate() {
-            for q in &self.sides[other.sides.clone()] {
-                let jacobian = &self.jacobians[q.jacobian..][..q.port.width];
-                // The response at the port of the constraint before.
-                let mut seen = None;
-                for (a, one) in problem.constraints()[..=b].iter().enumerate() {
-                    for p in &self.sides[one.sides.clone()] {
-                        if p.port.body != q.port.body {
-                            continue;
-                        }
-                        if seen != Some(p.velocity) {
-                            seen = Some(p.velocity);
-                            self.responses.resize(p.port.width, Quad::default());
-                            let out = &mut self.responses;
-                            Ports::respond(problem, (jacobian, &q.port), &p.port, out);
-                        }
-                        let own = &self.jacobians[p.jacobian..][..p.port.width];
-                        add_product(own, &self.responses, &mut self.w[a * count + b]);
-                    }
+        self.w.resize(self.count * self.count, Coupling::default());
+        for at in 0..self.sides.len() {
+            let q = self.sides[at];
+            let (mut seen, mut next) = (None, Some(at));
+            while let Some(p) = next.map(|k| self.sides[k]) {
+                if seen.replace(p.velocity) != Some(p.velocity) {
+                    // Another port than the side before.
+                    self.responses.resize(p.port.width, Quad::default());
+                    let jacobian = &self.jacobians[q.jacobian..][..q.port.width];
+                    let out = &mut self.responses;
+                    Ports::respond(l, problem, (jacobian, &q.port), &p.port, out);
                 }
+                let own = &self.jacobians[p.jacobian..][..p.port.width];
+                let w = &mut self.w[p.constraint * self.count + q.constraint];
+                add_product(l, own, &self.responses, w);
+                if p.constraint == q.constraint && next != Some(at) {
+                    add_product(l, &self.responses, own, w);
+                }
+                next = p.before;
             }
         }
-        for b in 0..count {
+        self.mirror();
+    }
+
+    /// The blocks of W below the diagonal.
+    #[inline(always)]
+    fn mirror(&mut self) {
+        for b in 0..self.count {
             for a in 0..b {
-                self.w[b * count + a] = transposed(&self.w[a * count + b]);
+                self.w[b * self.count + a] = transposed(&self.w[a * self.count + b]);
             }
         }
     }
 
     #[inline(always)]
-    fn push_block(&mut self, h: f64, kind: Kind, sides: Range<usize>, threshold: f64) {
+    fn push_block<L: Arithmetic>(
+        &mut self,
+        l: L,
+        h: f64,
+        kind: Kind,
+        sides: Range<usize>,
+        threshold: f64,
+    ) {
         let (law, normal, warm, creep) = match kind {
             Kind::Contact(c) => {
                 let law = Law::of_contact(&c);
@@ -137,7 +151,7 @@ impl System {
         };
         let regularisation = Quad([normal.regularisation, creep, creep, 0.0]);
         let rows = law.rows();
-        let own = self.coupling((self.blocks.len(), &sides), (self.blocks.len(), &sides));
+        let own = self.coupling(l, (self.blocks.len(), &sides), (self.blocks.len(), &sides));
         // Equal to the last bit on both sides of the diagonal.
         let mut w = [
             own[0],
@@ -171,12 +185,12 @@ impl System {
 
     /// Which constraints are hit, and the speed that residuals are compared with.
     #[inline(always)]
-    fn measure(&mut self) {
+    fn measure<L: Arithmetic>(&mut self, l: L) {
         let (mut speed, mut fastest) = (0.0_f64, 0.0_f64);
         let mut blocks = core::mem::take(&mut self.blocks);
         self.free_rates.clear();
         for b in &mut blocks {
-            let u = self.constraint_velocity(b, &self.free);
+            let u = l.store(self.constraint_velocity(l, b, &self.free));
             self.free_rates.push(u);
             b.hit = b.normal.rebound > 0.0 && u[0] < b.normal.gap_target;
             fastest = fastest.max(dot(u, u));
@@ -200,11 +214,11 @@ struct Prepare<'a> {
     threshold: f64,
 }
 
-impl Work for Prepare<'_> {
+impl Kernel for Prepare<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
-        self.system.prepare_here(self.problem, self.threshold);
+    fn run<L: Arithmetic>(self, l: L) {
+        self.system.prepare_here(l, self.problem, self.threshold);
     }
 }
