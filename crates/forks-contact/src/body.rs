@@ -22,6 +22,8 @@ pub(crate) struct Body {
     map: Vec<f64>,
     /// The columns of P of ports of six rates, padded to eight, n per port; none for other ports.
     columns: Vec<[Quad; 2]>,
+    /// Rates of all ports: n + m.
+    stride: usize,
     /// What an impulse in one port does to the rates of another: (1; P) A⁻¹ (1, Pᵀ), n + m rows.
     inverse: Vec<f64>,
     /// First rates of the ports of six.
@@ -41,6 +43,7 @@ impl Body {
             ports: vec![port],
             map: Vec::new(),
             columns: Vec::new(),
+            stride: dof,
             inverse: Vec::new(),
             sixes: if dof == SIX { vec![0] } else { Vec::new() },
             responses: Vec::new(),
@@ -57,10 +60,11 @@ impl Body {
 
     /// Adds a port by its number.
     pub(crate) fn add_port(&mut self, body: usize, port: usize, map: &Matrix) -> Port {
-        let (n, first, width) = (self.dof, self.stride(), map.rows());
+        let (n, first, width) = (self.dof, self.stride, map.rows());
         let inverse: Vec<f64> =
             (0..n).flat_map(|i| &self.inverse[i * first..][..n]).copied().collect();
         self.map.extend_from_slice(map.as_slice());
+        self.stride += width;
         let mut six = None;
         if width == SIX {
             six = Some(self.sixes.len());
@@ -72,11 +76,6 @@ impl Body {
         self.set_inverse(&inverse);
         self.ports.push(port);
         Port { body, first, width, six }
-    }
-
-    /// Length of a row of the inverse: the rates of all ports.
-    pub(crate) fn stride(&self) -> usize {
-        self.dof + self.map.len() / self.dof.max(1)
     }
 
     /// The rates w = P v of a port, appended to `out`.
@@ -117,34 +116,30 @@ impl Body {
     /// The same for any two ports: the rows of the rates of the second, from the first rate of the first on.
     #[inline(always)]
     pub(crate) fn response_rows(&self, from: &Port, to: &Port) -> impl Iterator<Item = &[f64]> {
-        let stride = self.stride();
+        let stride = self.stride;
         let rows = self.inverse.chunks_exact(stride.max(1)).skip(to.first).take(to.width);
         rows.map(|row| &row[from.first..][..from.width])
     }
 
-    /// v += A⁻¹ Σ Pᵀ p for impulses in the rates of ports.
+    /// v += A⁻¹ Pᵀ p for impulses in rates of the body, from a first one on.
     #[inline(always)]
-    pub(crate) fn add_impulses<'a, L: Arithmetic>(
-        &self,
-        l: L,
-        ports: impl Iterator<Item = (&'a Port, &'a [f64])> + Clone,
-        v: &mut [f64],
-    ) {
-        let groups = self.reach.chunks_exact(self.stride().max(1));
+    pub(crate) fn add_impulses<L: Arithmetic>(&self, l: L, first: usize, p: &[f64], v: &mut [f64]) {
         let (fours, rest) = v.as_chunks_mut::<4>();
-        let rest = if rest.is_empty() { None } else { Some(rest) };
-        for (v, reach) in fours.iter_mut().map(|f| &mut f[..]).chain(rest).zip(groups) {
-            let mut sum = l.splat(0.0);
-            for (port, p) in ports.clone() {
-                sum = l.add(sum, product(l, &reach[port.first..][..port.width], p));
-            }
-            v.iter_mut().zip(l.store(sum).0).for_each(|(v, x)| *v += x);
+        let mut at = first;
+        for four in fours {
+            let change = product(l, &self.reach[at..][..p.len()], p);
+            *four = l.store(l.add(l.read(four), change)).0;
+            at += self.stride;
+        }
+        if !rest.is_empty() {
+            let change = l.store(product(l, &self.reach[at..][..p.len()], p));
+            rest.iter_mut().zip(change.0).for_each(|(v, x)| *v += x);
         }
     }
 
     /// Takes over A⁻¹.
     pub(crate) fn set_inverse(&mut self, inverse: &[f64]) {
-        let (n, stride) = (self.dof, self.stride());
+        let (n, stride) = (self.dof, self.stride);
         self.inverse.resize(stride * stride, 0.0);
         for i in 0..n {
             self.inverse[i * stride..][..n].copy_from_slice(&inverse[i * n..][..n]);
@@ -166,7 +161,7 @@ impl Body {
 
     /// The inverse once more, in the order in which a solve reads it.
     fn rearrange(&mut self) {
-        let (n, stride, inverse) = (self.dof, self.stride(), &self.inverse);
+        let (n, stride, inverse) = (self.dof, self.stride, &self.inverse);
         let entry = |i: usize, j: usize| inverse[i * stride + j];
         self.responses.clear();
         for &to in &self.sixes {

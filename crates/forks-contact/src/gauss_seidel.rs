@@ -86,7 +86,7 @@ fn over_bodies<L: Arithmetic>(l: L, system: &mut System) -> f64 {
         let u = system.law_velocity(l, &system.blocks[i]);
         let (block, lambda) = (&mut system.blocks[i], &mut system.lambda[i]);
         if let Some(change) = solve(l, block, &u, lambda, &mut worst) {
-            system.move_bodies(i, change);
+            system.move_bodies(l, i, &change);
         }
     }
     worst

@@ -30,8 +30,10 @@ pub(crate) struct Span {
     pub(crate) velocity: usize,
     /// Number of its rates.
     pub(crate) len: usize,
-    /// The last of its sides that was listed.
-    pub(crate) last_side: Option<usize>,
+    /// The first of its rates in use among all those of the body, if they follow each other there too.
+    gapless_from: Option<usize>,
+    /// The last of its sides that was listed, or [`NO_SIDE`].
+    pub(crate) last_side: usize,
 }
 
 /// All ports in use.
@@ -46,6 +48,8 @@ pub(crate) struct Ports {
 
 /// No slot.
 const UNUSED: usize = usize::MAX;
+/// No side.
+pub(crate) const NO_SIDE: usize = usize::MAX;
 
 impl Ports {
     /// Finds the ports in use, and their rates at the free velocities.
@@ -68,9 +72,12 @@ impl Ports {
                     body.push_rates(l, &port, v, free);
                 }
             }
-            let slots = first..self.slots.len();
-            let len = free.len() - start;
-            self.spans.push(Span { slots, velocity: start, len, last_side: None });
+            let (slots, len) = (first..self.slots.len(), free.len() - start);
+            let port = |s: Option<usize>| s.map(|s| self.slots[s].port);
+            let ends = port(slots.clone().next()).zip(port(slots.clone().last()));
+            let gapless = ends.filter(|(a, b)| a.first + len == b.first + b.width);
+            let (gapless_from, last_side) = (gapless.map(|(first, _)| first.first), NO_SIDE);
+            self.spans.push(Span { slots, velocity: start, len, gapless_from, last_side });
         }
     }
 
@@ -114,26 +121,32 @@ impl Ports {
 
     /// Velocities of all bodies: v = v_free + A⁻¹ Σ Pᵀ p, p the impulses in the rates of the ports in use.
     #[inline(always)]
-    pub(crate) fn velocities<'a, L: Arithmetic>(
-        &'a self,
+    pub(crate) fn velocities<L: Arithmetic>(
+        &self,
         l: L,
         problem: &Problem,
-        impulses: &'a [f64],
+        impulses: &[f64],
         out: &mut Vec<f64>,
     ) {
         out.clear();
         out.extend_from_slice(problem.free());
-        for (at, body) in problem.bodies().iter().enumerate() {
-            let rates = |s: &'a Slot| (&s.port, &impulses[s.velocity..][..s.port.width]);
+        for (body, span) in problem.bodies().iter().zip(&self.spans) {
             let v = &mut out[body.velocity..][..body.dof];
-            body.add_impulses(l, self.slots_of(at).iter().map(rates), v);
+            if let Some(first) = span.gapless_from {
+                body.add_impulses(l, first, &impulses[span.velocity..][..span.len], v);
+                continue;
+            }
+            for slot in &self.slots[span.slots.clone()] {
+                let p = &impulses[slot.velocity..][..slot.port.width];
+                body.add_impulses(l, slot.port.first, p, v);
+            }
         }
     }
 }
 
 /// [`Ports::respond`] between ports of six rates.
 #[inline(always)]
-fn respond_in_sixes<L: Arithmetic>(
+pub(crate) fn respond_in_sixes<L: Arithmetic>(
     l: L,
     jacobian: &[Quad; SIX],
     response: &Response,

@@ -8,9 +8,9 @@ use crate::{
     Problem,
     block::LocalSystem,
     law::{Law, NormalRow, inner_impulse},
-    ports::Ports,
+    ports::{NO_SIDE, Ports, respond_in_sixes},
     problem::Kind,
-    quad::{Coupling, Quad, add_product, dot, transposed},
+    quad::{Coupling, Quad, SIX, add_product, add_product_of_six, dot, transposed},
     scalar::sqrt,
     system::{Block, PROXIMAL, ReadySide, System},
 };
@@ -54,7 +54,7 @@ impl System {
             for side in &problem.sides()[c.sides.clone()] {
                 let slot = *self.ports.slot(side.port);
                 let span = self.ports.span(slot.port.body);
-                let before = span.last_side.replace(self.sides.len());
+                let before = core::mem::replace(&mut span.last_side, self.sides.len());
                 self.sides.push(ReadySide {
                     port: slot.port,
                     constraint,
@@ -95,35 +95,70 @@ impl System {
     fn couple<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
         self.w.clear();
         self.w.resize(self.count * self.count, Coupling::default());
-        for at in 0..self.sides.len() {
-            let q = self.sides[at];
-            let (mut seen, mut next) = (None, Some(at));
-            while let Some(p) = next.map(|k| self.sides[k]) {
-                if seen.replace(p.velocity) != Some(p.velocity) {
+        if self.sides.iter().all(|s| s.port.six.is_some()) {
+            self.couple_sixes(l, problem);
+        } else {
+            self.couple_any(l, problem);
+        }
+        self.mirror(l);
+    }
+
+    /// Blocks of W on and above the diagonal where all sides have six rates.
+    #[inline(always)]
+    fn couple_sixes<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
+        self.responses.resize(SIX, Quad::default());
+        let (jacobians, _) = self.jacobians.as_chunks::<SIX>();
+        let Some(response) = self.responses.first_chunk_mut() else { return };
+        for (at, (q, jacobian)) in self.sides.iter().zip(jacobians).enumerate() {
+            let body = &problem.bodies()[q.port.body];
+            let (mut seen, mut next) = (usize::MAX, at);
+            while next != NO_SIDE {
+                let (p, own) = (&self.sides[next], &jacobians[next]);
+                if seen != p.velocity {
                     // Another port than the side before.
-                    self.responses.resize(p.port.width, Quad::default());
-                    let jacobian = &self.jacobians[q.jacobian..][..q.port.width];
-                    let out = &mut self.responses;
-                    Ports::respond(l, problem, (jacobian, &q.port), &p.port, out);
+                    seen = p.velocity;
+                    if let Some(rows) = body.response(&q.port, &p.port) {
+                        respond_in_sixes(l, jacobian, rows, response);
+                    }
                 }
-                let own = &self.jacobians[p.jacobian..][..p.port.width];
                 let w = &mut self.w[p.constraint * self.count + q.constraint];
-                add_product(l, own, &self.responses, w);
-                if p.constraint == q.constraint && next != Some(at) {
-                    add_product(l, &self.responses, own, w);
+                add_product_of_six(l, own, response, w);
+                if p.constraint == q.constraint && next != at {
+                    add_product_of_six(l, response, own, w);
                 }
                 next = p.before;
             }
         }
-        self.mirror();
+    }
+
+    /// Blocks of W on and above the diagonal.
+    #[inline(always)]
+    fn couple_any<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
+        for (at, q) in self.sides.iter().enumerate() {
+            let jacobian = &self.jacobians[q.jacobian..][..q.port.width];
+            let mut next = at;
+            while next != NO_SIDE {
+                let p = &self.sides[next];
+                self.responses.resize(p.port.width, Quad::default());
+                let response = &mut self.responses;
+                Ports::respond(l, problem, (jacobian, &q.port), &p.port, response);
+                let own = &self.jacobians[p.jacobian..][..p.port.width];
+                let w = &mut self.w[p.constraint * self.count + q.constraint];
+                add_product(l, own, response, w);
+                if p.constraint == q.constraint && next != at {
+                    add_product(l, response, own, w);
+                }
+                next = p.before;
+            }
+        }
     }
 
     /// The blocks of W below the diagonal.
     #[inline(always)]
-    fn mirror(&mut self) {
+    fn mirror<L: Arithmetic>(&mut self, l: L) {
         for b in 0..self.count {
             for a in 0..b {
-                self.w[b * self.count + a] = transposed(&self.w[a * self.count + b]);
+                self.w[b * self.count + a] = transposed(l, &self.w[a * self.count + b]);
             }
         }
     }

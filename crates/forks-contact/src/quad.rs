@@ -26,10 +26,12 @@ pub(crate) fn product<L: Arithmetic>(l: L, j: &[Quad], x: &[f64]) -> L::V {
         return product_of_six(l, j, x);
     }
     let (mut even, mut odd) = (l.splat(0.0), l.splat(0.0));
-    let ((j, j_end), (x, x_end)) = (j.as_chunks::<2>(), x.as_chunks::<2>());
+    let ((j, j_end), (x, x_end)) = (j.as_chunks::<4>(), x.as_chunks::<4>());
     for (j, x) in j.iter().zip(x) {
         even = l.mul_add(l.load(&j[0]), l.splat(x[0]), even);
         odd = l.mul_add(l.load(&j[1]), l.splat(x[1]), odd);
+        even = l.mul_add(l.load(&j[2]), l.splat(x[2]), even);
+        odd = l.mul_add(l.load(&j[3]), l.splat(x[3]), odd);
     }
     for (j, x) in j_end.iter().zip(x_end) {
         even = l.mul_add(l.load(j), l.splat(*x), even);
@@ -50,14 +52,23 @@ pub(crate) fn product_of_six<L: Arithmetic>(l: L, j: &[Quad; SIX], x: &[f64; SIX
 #[inline(always)]
 pub(crate) fn add_product<L: Arithmetic>(l: L, j: &[Quad], r: &[Quad], out: &mut Coupling) {
     let mut sum = [l.load(&out[0]), l.load(&out[1]), l.load(&out[2])];
-    if let (Ok(j), Ok(r)) = (<&[Quad; SIX]>::try_from(j), <&[Quad; SIX]>::try_from(r)) {
-        for k in 0..SIX {
-            add_column(l, &j[k], &r[k], &mut sum);
-        }
-    } else {
-        for (j, r) in j.iter().zip(r) {
-            add_column(l, j, r, &mut sum);
-        }
+    for (j, r) in j.iter().zip(r) {
+        add_column(l, j, r, &mut sum);
+    }
+    *out = [l.store(sum[0]), l.store(sum[1]), l.store(sum[2])];
+}
+
+/// [`add_product`] of six rates.
+#[inline(always)]
+pub(crate) fn add_product_of_six<L: Arithmetic>(
+    l: L,
+    j: &[Quad; SIX],
+    r: &[Quad; SIX],
+    out: &mut Coupling,
+) {
+    let mut sum = [l.load(&out[0]), l.load(&out[1]), l.load(&out[2])];
+    for k in 0..SIX {
+        add_column(l, &j[k], &r[k], &mut sum);
     }
     *out = [l.store(sum[0]), l.store(sum[1]), l.store(sum[2])];
 }
@@ -81,17 +92,40 @@ pub(crate) fn add_rows<L: Arithmetic>(l: L, y: L::V, a: &Quad, x: &Coupling) -> 
 
 /// The coupling seen from the other constraint.
 #[inline(always)]
-pub(crate) fn transposed(w: &Coupling) -> Coupling {
-    let column = |i: usize| Quad([w[0][i], w[1][i], w[2][i], 0.0]);
-    [column(0), column(1), column(2)]
+pub(crate) fn transposed<L: Arithmetic>(l: L, w: &Coupling) -> Coupling {
+    let rows = [l.load(&w[0]), l.load(&w[1]), l.load(&w[2]), l.splat(0.0)];
+    let [a, b, c, _] = l.transposed(rows);
+    [l.store(a), l.store(b), l.store(c)]
 }
 
 /// v += J'ᵀ λ, J' one quad per entry of v.
 #[inline(always)]
-pub(crate) fn add_transposed(j: &[Quad], lambda: Quad, v: &mut [f64]) {
-    for (v, j) in v.iter_mut().zip(j) {
-        *v += dot(*j, lambda);
+pub(crate) fn add_transposed<L: Arithmetic>(l: L, j: &[Quad], lambda: &Quad, v: &mut [f64]) {
+    if let (Ok(j), Ok(v)) = (<&[Quad; SIX]>::try_from(j), <&mut [f64; SIX]>::try_from(&mut *v)) {
+        return add_transposed_six(l, j, lambda, v);
     }
+    let ((j, j_end), (v, v_end)) = (j.as_chunks::<4>(), v.as_chunks_mut::<4>());
+    let lambda = l.load(lambda);
+    let term = |j: &Quad| l.mul(l.load(j), lambda);
+    for (v, j) in v.iter_mut().zip(j) {
+        let sums = l.sums([term(&j[0]), term(&j[1]), term(&j[2]), term(&j[3])]);
+        *v = l.store(l.add(l.read(v), sums)).0;
+    }
+    for (v, j) in v_end.iter_mut().zip(j_end) {
+        let zero = l.splat(0.0);
+        *v += l.store(l.sums([term(j), zero, zero, zero]))[0];
+    }
+}
+
+/// [`add_transposed`] of six rates.
+#[inline(always)]
+fn add_transposed_six<L: Arithmetic>(l: L, j: &[Quad; SIX], lambda: &Quad, v: &mut [f64; SIX]) {
+    let (lambda, zero) = (l.load(lambda), l.splat(0.0));
+    let term = |k: usize| l.mul(l.load(&j[k]), lambda);
+    let first = l.store(l.sums([term(0), term(1), term(2), term(3)]));
+    let last = l.store(l.sums([term(4), term(5), zero, zero]));
+    let [a, b, c, d] = first.0;
+    v.iter_mut().zip([a, b, c, d, last[0], last[1]]).for_each(|(v, x)| *v += x);
 }
 
 /// True if all numbers are finite.
@@ -137,12 +171,12 @@ mod tests {
             let mut twice = w;
             add_product(l, &j, &r, &mut twice);
             let (mut v, lambda) = (x.clone(), Quad([1.0, -2.0, 3.0, 0.0]));
-            add_transposed(&j, lambda, &mut v);
+            add_transposed(l, &j, &lambda, &mut v);
             for i in 0..3 {
                 assert_eq!(u[i], (0..n).map(|k| j[k][i] * x[k]).sum());
                 for c in 0..3 {
                     assert_eq!(w[i][c], (0..n).map(|k| j[k][i] * r[k][c]).sum());
-                    assert_eq!(transposed(&w)[c][i], w[i][c]);
+                    assert_eq!(transposed(l, &w)[c][i], w[i][c]);
                     assert_eq!(twice[i][c], 2.0 * w[i][c]);
                 }
             }

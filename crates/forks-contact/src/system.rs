@@ -62,8 +62,8 @@ pub(crate) struct ReadySide {
     pub(crate) port: Port,
     /// The constraint that it is a side of.
     pub(crate) constraint: usize,
-    /// The side of the same body before it.
-    pub(crate) before: Option<usize>,
+    /// The side of the same body before it, or [`NO_SIDE`](crate::ports::NO_SIDE).
+    pub(crate) before: usize,
     /// First of its rates.
     pub(crate) velocity: usize,
     /// First entry of J, one per rate of the port.
@@ -197,10 +197,10 @@ impl System {
 
     /// Adds what a change of a constraint's impulse does to the rates of its bodies.
     #[inline(always)]
-    pub(crate) fn move_bodies(&mut self, i: usize, change: Quad) {
+    pub(crate) fn move_bodies<L: Arithmetic>(&mut self, l: L, i: usize, change: &Quad) {
         for side in &self.sides[self.blocks[i].sides.clone()] {
             let v = &mut self.velocity[side.first..][..side.span];
-            add_transposed(&self.responses[side.response..][..side.span], change, v);
+            add_transposed(l, &self.responses[side.response..][..side.span], change, v);
         }
     }
 
@@ -222,7 +222,7 @@ impl System {
         for (block, lambda) in self.blocks.iter().zip(&self.lambda) {
             for side in &self.sides[block.sides.clone()] {
                 let v = &mut self.velocity[side.first..][..side.span];
-                add_transposed(&self.responses[side.response..][..side.span], *lambda, v);
+                add_transposed(l, &self.responses[side.response..][..side.span], lambda, v);
             }
         }
     }
@@ -238,7 +238,7 @@ impl System {
         for (block, lambda) in self.blocks.iter().zip(&self.lambda) {
             for side in &self.sides[block.sides.clone()] {
                 let p = &mut self.impulses[side.velocity..][..side.port.width];
-                add_transposed(&self.jacobians[side.jacobian..][..side.port.width], *lambda, p);
+                add_transposed(l, &self.jacobians[side.jacobian..][..side.port.width], lambda, p);
             }
         }
         self.ports.velocities(l, problem, &self.impulses, &mut self.outcome);
