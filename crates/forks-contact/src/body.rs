@@ -98,11 +98,18 @@ impl Body {
         // The coordinates, where they are a port of six, have no columns.
         let columns = &self.columns[(six - usize::from(n == SIX)) * n..][..n];
         let (mut first, mut last) = (l.splat(0.0), l.splat(0.0));
-        for (x, c) in v.iter().zip(columns) {
-            let x = l.splat(*x);
-            first = l.mul_add(l.load(&c[0]), x, first);
-            last = l.mul_add(l.load(&c[1]), x, last);
+        let mut add = |x: f64, column: &[Quad; 2]| {
+            let x = l.splat(x);
+            first = l.mul_add(l.load(&column[0]), x, first);
+            last = l.mul_add(l.load(&column[1]), x, last);
+        };
+        let ((pairs, x), (pairs_of_columns, column)) =
+            (v.as_chunks::<2>(), columns.as_chunks::<2>());
+        for (x, columns) in pairs.iter().zip(pairs_of_columns) {
+            add(x[0], &columns[0]);
+            add(x[1], &columns[1]);
         }
+        x.iter().zip(column).for_each(|(x, column)| add(*x, column));
         let (Quad([a, b, c, d]), Quad([e, f, ..])) = (l.store(first), l.store(last));
         out.extend_from_slice(&[a, b, c, d, e, f]);
     }

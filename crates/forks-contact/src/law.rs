@@ -83,6 +83,7 @@ impl Law {
     }
 
     /// The normal clamped, then the tangents clipped to what it allows: exactly inside the set.
+    #[inline(always)]
     pub(crate) fn clip(&self, x: [f64; 3]) -> [f64; 3] {
         match *self {
             Self::Interval { lower, upper } => [x[0].clamp(lower, upper), 0.0, 0.0],
@@ -157,6 +158,7 @@ fn project_cone(mu: f64, x: [f64; 3]) -> [f64; 3] {
 }
 
 /// Point of the disc of a radius nearest to x.
+#[inline(always)]
 pub(crate) fn project_disc(radius: f64, x: [f64; 2]) -> [f64; 2] {
     let square = x[0] * x[0] + x[1] * x[1];
     if square <= radius * radius || square == 0.0 {

@@ -10,7 +10,10 @@ use crate::{
     law::{Law, NormalRow, inner_impulse},
     ports::{NO_SIDE, Ports, respond_in_sixes},
     problem::Kind,
-    quad::{Coupling, Quad, SIX, add_product, add_product_of_six, dot, transposed},
+    quad::{
+        Coupling, Quad, SIX, add_product, add_product_of_six, dot, product, product_of_six,
+        transposed,
+    },
     scalar::sqrt,
     system::{Block, PROXIMAL, ReadySide, System},
 };
@@ -27,10 +30,12 @@ impl System {
         self.jacobians.clear();
         self.jacobians.extend_from_slice(problem.jacobians());
         self.list_sides(problem);
-        if self.is_coupled {
-            self.couple(l, problem);
-        } else {
-            self.respond(l, problem);
+        self.free_rates.clear();
+        self.free_rates.resize(self.count, Quad::default());
+        match (self.is_coupled, self.sides.iter().all(|s| s.port.six.is_some())) {
+            (true, true) => self.couple_sixes(l, problem),
+            (true, false) => self.couple(l, problem),
+            (false, _) => self.respond(l, problem),
         }
         self.blocks.clear();
         self.lambda.clear();
@@ -40,7 +45,7 @@ impl System {
         }
         self.bias.clear();
         self.bias.resize(self.blocks.len(), Quad::default());
-        self.measure(l);
+        self.measure();
         self.set_rebound(1.0);
         self.recompute_velocity(l);
     }
@@ -74,7 +79,7 @@ impl System {
         self.is_coupled = 3 * self.count * self.count <= 2 * touched;
     }
 
-    /// A⁻¹Jᵀ of all sides.
+    /// A⁻¹Jᵀ of all sides, and J v_free.
     #[inline(always)]
     fn respond<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
         let length = self.sides.last().map_or(0, |s| s.response + s.span);
@@ -82,6 +87,7 @@ impl System {
         self.responses.resize(length, Quad::default());
         for side in &self.sides {
             let jacobian = &self.jacobians[side.jacobian..][..side.port.width];
+            add_free_rates(l, side, jacobian, &self.free, &mut self.free_rates);
             for slot in self.ports.slots_of(side.port.body) {
                 let at = side.response + slot.velocity - side.first;
                 let out = &mut self.responses[at..][..slot.port.width];
@@ -90,26 +96,19 @@ impl System {
         }
     }
 
-    /// W from the pairs of sides on one body.
-    #[inline(always)]
-    fn couple<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
-        self.w.clear();
-        self.w.resize(self.count * self.count, Coupling::default());
-        if self.sides.iter().all(|s| s.port.six.is_some()) {
-            self.couple_sixes(l, problem);
-        } else {
-            self.couple_any(l, problem);
-        }
-        self.mirror(l);
-    }
-
-    /// Blocks of W on and above the diagonal where all sides have six rates.
+    /// W from the pairs of sides on one body, and J v_free, where all sides have six rates.
     #[inline(always)]
     fn couple_sixes<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
+        self.w.clear();
+        self.w.resize(self.count * self.count, Coupling::default());
         self.responses.resize(SIX, Quad::default());
         let (jacobians, _) = self.jacobians.as_chunks::<SIX>();
         let Some(response) = self.responses.first_chunk_mut() else { return };
         for (at, (q, jacobian)) in self.sides.iter().zip(jacobians).enumerate() {
+            if let Some(free) = self.free[q.velocity..].first_chunk() {
+                let u = &mut self.free_rates[q.constraint];
+                *u = l.store(l.add(l.load(u), product_of_six(l, jacobian, free)));
+            }
             let body = &problem.bodies()[q.port.body];
             let (mut seen, mut next) = (usize::MAX, at);
             while next != NO_SIDE {
@@ -129,13 +128,17 @@ impl System {
                 next = p.before;
             }
         }
+        self.mirror(l);
     }
 
-    /// Blocks of W on and above the diagonal.
+    /// W and J v_free.
     #[inline(always)]
-    fn couple_any<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
+    fn couple<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
+        self.w.clear();
+        self.w.resize(self.count * self.count, Coupling::default());
         for (at, q) in self.sides.iter().enumerate() {
             let jacobian = &self.jacobians[q.jacobian..][..q.port.width];
+            add_free_rates(l, q, jacobian, &self.free, &mut self.free_rates);
             let mut next = at;
             while next != NO_SIDE {
                 let p = &self.sides[next];
@@ -151,6 +154,7 @@ impl System {
                 next = p.before;
             }
         }
+        self.mirror(l);
     }
 
     /// The blocks of W below the diagonal.
@@ -220,13 +224,9 @@ impl System {
 
     /// Which constraints are hit, and the speed that residuals are compared with.
     #[inline(always)]
-    fn measure<L: Arithmetic>(&mut self, l: L) {
+    fn measure(&mut self) {
         let (mut speed, mut fastest) = (0.0_f64, 0.0_f64);
-        let mut blocks = core::mem::take(&mut self.blocks);
-        self.free_rates.clear();
-        for b in &mut blocks {
-            let u = l.store(self.constraint_velocity(l, b, &self.free));
-            self.free_rates.push(u);
+        for (b, &u) in self.blocks.iter_mut().zip(&self.free_rates) {
             b.hit = b.normal.rebound > 0.0 && u[0] < b.normal.gap_target;
             fastest = fastest.max(dot(u, u));
             speed = speed.max(b.normal.gap_target);
@@ -237,9 +237,22 @@ impl System {
                 speed = speed.max(b.normal.gap_target.abs());
             }
         }
-        self.blocks = blocks;
         self.speed = speed.max(sqrt(fastest));
     }
+}
+
+/// Adds a side's part of J v_free to its constraint's.
+#[inline(always)]
+fn add_free_rates<L: Arithmetic>(
+    l: L,
+    side: &ReadySide,
+    jacobian: &[Quad],
+    free: &[f64],
+    out: &mut [Quad],
+) {
+    let u = &mut out[side.constraint];
+    let own = product(l, jacobian, &free[side.velocity..][..side.port.width]);
+    *u = l.store(l.add(l.load(u), own));
 }
 
 /// Arguments of [`System::prepare`].
