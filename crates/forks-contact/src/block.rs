@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// A constraint's own system, with what all its solutions need.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LocalSystem {
     /// W, symmetric positive definite.
     pub(crate) w: Coupling,

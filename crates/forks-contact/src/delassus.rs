@@ -34,7 +34,7 @@ impl Delassus {
         }
         for (i, a) in system.blocks.iter().enumerate() {
             for b in &system.blocks[..=i] {
-                let w = system.coupling(Portable, (a.index, &a.sides), (b.index, &b.sides));
+                let w = system.coupling(Portable, a.index, b.index);
                 for (r, w) in w[..a.rows()].iter().enumerate() {
                     self.m[(a.row + r) * n + b.row..][..b.rows()].copy_from_slice(&w[..b.rows()]);
                 }

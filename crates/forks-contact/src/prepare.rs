@@ -1,7 +1,5 @@
 //! From a problem to a system: responses, blocks, W, where to start.
 
-use core::ops::Range;
-
 use forks_lie::simd::{Arithmetic, Kernel};
 
 use crate::{
@@ -37,14 +35,11 @@ impl System {
             (true, false) => self.couple(l, problem),
             (false, _) => self.respond(l, problem),
         }
-        self.blocks.clear();
-        self.lambda.clear();
-        self.rows = 0;
-        for c in problem.constraints() {
-            self.push_block(l, problem.step(), c.kind, c.sides.clone(), threshold);
+        self.list_blocks(problem, threshold);
+        for i in 0..self.count {
+            let own = self.coupling(l, i, i);
+            self.blocks[i].set_own(&own);
         }
-        self.bias.clear();
-        self.bias.resize(self.blocks.len(), Quad::default());
         self.measure();
         self.set_rebound(1.0);
         self.recompute_velocity(l);
@@ -167,59 +162,23 @@ impl System {
         }
     }
 
+    /// All constraints, and the impulses that they start from.
     #[inline(always)]
-    fn push_block<L: Arithmetic>(
-        &mut self,
-        l: L,
-        h: f64,
-        kind: Kind,
-        sides: Range<usize>,
-        threshold: f64,
-    ) {
-        let (law, normal, warm, creep) = match kind {
-            Kind::Contact(c) => {
-                let law = Law::of_contact(&c);
-                let normal = NormalRow::of_contact(&c, h, threshold);
-                (law, normal, law.clip(inner_impulse(&c.friction, c.warm)), c.creep / h)
-            }
-            Kind::Row(r) => {
-                let law = Law::of_row(&r);
-                let normal = NormalRow::of_row(&r, h, threshold);
-                (law, normal, [r.warm.clamp(r.lower, r.upper), 0.0, 0.0], 0.0)
-            }
-        };
-        let regularisation = Quad([normal.regularisation, creep, creep, 0.0]);
-        let rows = law.rows();
-        let own = self.coupling(l, (self.blocks.len(), &sides), (self.blocks.len(), &sides));
-        // Equal to the last bit on both sides of the diagonal.
-        let mut w = [
-            own[0],
-            Quad([own[0][1], own[1][1], own[1][2], 0.0]),
-            Quad([own[0][2], own[1][2], own[2][2], 0.0]),
-        ];
-        (0..rows).for_each(|i| w[i][i] += regularisation[i]);
-        let trace = w[0][0] + w[1][1] + w[2][2];
-        let rho = if trace > 0.0 { rows as f64 / trace } else { 0.0 };
-        let rho = if rho.is_finite() { rho } else { 0.0 };
-        let per_rho = trace / rows as f64;
-        if rho > 0.0 {
-            (0..3).for_each(|r| w[r][r] += PROXIMAL * per_rho);
+    fn list_blocks(&mut self, problem: &Problem, threshold: f64) {
+        self.blocks.resize(self.count, Block::default());
+        self.lambda.resize(self.count, Quad::default());
+        self.bias.clear();
+        self.bias.resize(self.count, Quad::default());
+        self.rows = 0;
+        let places = self.blocks.iter_mut().zip(&mut self.lambda).enumerate();
+        for (constraint, (index, (block, lambda))) in problem.constraints().iter().zip(places) {
+            let [n, s, t] = block.set_law(&constraint.kind, problem.step(), threshold);
+            *lambda = Quad([n, s, t, 0.0]);
+            block.index = index;
+            block.sides = constraint.sides.clone();
+            block.row = self.rows;
+            self.rows += block.rows();
         }
-        let local = LocalSystem::new(w);
-        self.blocks.push(Block {
-            law,
-            index: self.blocks.len(),
-            row: self.rows,
-            sides,
-            local,
-            regularisation,
-            rho,
-            per_rho,
-            normal,
-            hit: false,
-        });
-        self.lambda.push(Quad([warm[0], warm[1], warm[2], 0.0]));
-        self.rows += rows;
     }
 
     /// Which constraints are hit, and the speed that residuals are compared with.
@@ -238,6 +197,52 @@ impl System {
             }
         }
         self.speed = speed.max(sqrt(fastest));
+    }
+}
+
+impl Block {
+    /// Takes over the law of a constraint. Returns the impulse that it starts from.
+    #[inline(always)]
+    fn set_law(&mut self, kind: &Kind, h: f64, threshold: f64) -> [f64; 3] {
+        let (creep, warm);
+        match kind {
+            Kind::Contact(c) => {
+                self.law = Law::of_contact(c);
+                self.normal = NormalRow::of_contact(c, h, threshold);
+                creep = if c.creep == 0.0 { 0.0 } else { c.creep / h };
+                warm = self.law.clip(inner_impulse(&c.friction, c.warm));
+            }
+            Kind::Row(r) => {
+                self.law = Law::of_row(r);
+                self.normal = NormalRow::of_row(r, h, threshold);
+                creep = 0.0;
+                warm = [r.warm.clamp(r.lower, r.upper), 0.0, 0.0];
+            }
+        }
+        self.regularisation = Quad([self.normal.regularisation, creep, creep, 0.0]);
+        warm
+    }
+
+    /// Takes over its own block of W, without R.
+    #[inline(always)]
+    fn set_own(&mut self, own: &Coupling) {
+        // Equal to the last bit on both sides of the diagonal.
+        let mut w = [
+            own[0],
+            Quad([own[0][1], own[1][1], own[1][2], 0.0]),
+            Quad([own[0][2], own[1][2], own[2][2], 0.0]),
+        ];
+        let rows = self.rows();
+        (0..rows).for_each(|i| w[i][i] += self.regularisation[i]);
+        let trace = w[0][0] + w[1][1] + w[2][2];
+        let rho = if trace > 0.0 { rows as f64 / trace } else { 0.0 };
+        self.rho = if rho.is_finite() { rho } else { 0.0 };
+        self.per_rho = trace / rows as f64;
+        if self.rho > 0.0 {
+            (0..3).for_each(|r| w[r][r] += PROXIMAL * self.per_rho);
+        }
+        self.local = LocalSystem::new(w);
+        self.hit = false;
     }
 }
 

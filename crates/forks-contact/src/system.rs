@@ -26,7 +26,7 @@ use crate::{
 pub(crate) const PROXIMAL: f64 = 1e-9;
 
 /// A constraint, ready.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Block {
     pub(crate) law: Law,
     /// Its place among the constraints.
@@ -119,17 +119,13 @@ pub(crate) struct System {
 }
 
 impl System {
-    /// The block of W of two constraints, each its place and its sides.
+    /// The block of W of two constraints.
     #[inline(always)]
-    pub(crate) fn coupling<L: Arithmetic>(
-        &self,
-        l: L,
-        (i, a): (usize, &Range<usize>),
-        (j, b): (usize, &Range<usize>),
-    ) -> Coupling {
+    pub(crate) fn coupling<L: Arithmetic>(&self, l: L, i: usize, j: usize) -> Coupling {
         if self.is_coupled {
             return self.w[i * self.count + j];
         }
+        let (a, b) = (&self.blocks[i].sides, &self.blocks[j].sides);
         let mut out = Coupling::default();
         for p in &self.sides[a.clone()] {
             for q in self.sides[b.clone()].iter().filter(|q| q.port.body == p.port.body) {
