@@ -103,7 +103,7 @@ impl Run {
         let h = scene.spec.world.step;
         let period = (CONTROL_PERIOD / h).round().max(1.0) as usize;
         for k in 0..(BEFORE / h).round() as usize {
-            step(&mut scene, k % period == 0)?;
+            let _ = step(&mut scene, k % period == 0)?;
         }
         Ok(Self { start: scene.world.snapshot(), scene, exported, steps, period })
     }
@@ -121,7 +121,7 @@ impl Run {
             self.back();
             let begin = Instant::now();
             for k in 0..steps {
-                step(&mut self.scene, k % period == 0)?;
+                let _ = step(&mut self.scene, k % period == 0)?;
                 for m in handles.iter().filter(|_| links) {
                     self.scene.world.link_poses(*m, poses).map_err(|e| e.to_string())?;
                 }
