@@ -29,6 +29,7 @@ struct Ball {
 }
 
 impl Ball {
+    #[inline(always)]
     fn meets(&self, other: &Self) -> bool {
         let near = self.radius + other.radius;
         // Squares of large numbers are infinite on both sides: they meet.
@@ -46,6 +47,7 @@ struct Ends {
 
 impl Broad {
     /// Pairs of shapes of different owners that may come closer than the margin within a step of h.
+    #[inline(always)]
     pub(super) fn find(&mut self, placed: &[Placed], excluded: &[[usize; 2]], margin: f64, h: f64) {
         self.spheres.clear();
         self.spheres.extend(placed.iter().map(|p| Ball {
@@ -64,6 +66,7 @@ impl Broad {
         }
     }
 
+    #[inline(always)]
     fn all(&mut self) {
         for (i, a) in self.spheres.iter().enumerate() {
             for (j, b) in self.spheres.iter().enumerate().skip(i + 1) {

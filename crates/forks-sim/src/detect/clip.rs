@@ -31,6 +31,7 @@ pub(super) struct Polygon {
 
 impl Polygon {
     /// Starts with the corners of a face; sides and corners are named by their numbers.
+    #[inline(always)]
     pub(super) fn start(&mut self, points: impl Iterator<Item = (u32, DVec3)>) {
         self.corners.clear();
         let named = points.enumerate();

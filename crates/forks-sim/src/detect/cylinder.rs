@@ -30,6 +30,7 @@ pub(super) struct Scratch {
 }
 
 /// Points between a cylinder and a polytope; false where the library has to look.
+#[inline(always)]
 pub(super) fn against(
     cylinder: (&Pose, Round),
     two: (&Pose, &Polytope),
@@ -81,6 +82,7 @@ struct Cap {
 }
 
 impl View<'_> {
+    #[inline(always)]
     fn cap(&self) -> Cap {
         let mut ends = [(f64::INFINITY, 0), (f64::NEG_INFINITY, 0)];
         for (k, p) in self.points.iter().enumerate() {
@@ -101,6 +103,7 @@ impl View<'_> {
     }
 
     /// The polytope's face on a cap: corners inside the rim; where the rim cuts it, also the points there and of the rim.
+    #[inline(always)]
     fn on_cap(
         &self,
         cap: &Cap,
@@ -140,6 +143,7 @@ impl View<'_> {
     }
 
     /// Of a face with a normal in the polytope's frame, its corners inside the rim, and where the rim cuts it.
+    #[inline(always)]
     fn cut_by_rim(&self, polygon: &Polygon, normal: DVec3, cap: &Cap, out: &mut Vec<Corner>) {
         let radius = self.form.radius;
         let corners = &polygon.corners;

@@ -127,6 +127,7 @@ impl Polytope {
     }
 
     /// Of the faces at a corner, the one that looks most along a direction.
+    #[inline(always)]
     pub(super) fn facing_at(&self, corner: usize, direction: DVec3) -> usize {
         let mut best = (0, f64::NEG_INFINITY);
         for (k, face) in self.faces.iter().enumerate() {
