@@ -74,10 +74,10 @@ impl World {
         self.cache.find(&self.detector.found, self.settings.margin, &mut self.matches);
         let Assembly { frames, axes, columns, .. } = &mut self.assembly;
         // In a pass of their own: the next one finds four numbers at a time in memory.
-        axes.extend(self.detector.found.iter().map(|f| {
+        for f in &self.detector.found {
             let [first, second] = tangents(f.normal);
-            Vectors::of_three([f.normal, first, second])
-        }));
+            axes.push(Vectors::of_three([f.normal, first, second]));
+        }
         let movers = Movers { bodies: &self.bodies, frames, mechanisms: &self.mechanisms };
         for (k, (found, axes)) in self.detector.found.iter().zip(axes.iter()).enumerate() {
             let shapes = found.shapes();

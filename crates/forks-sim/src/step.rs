@@ -137,7 +137,9 @@ impl World {
     fn place_shapes(&mut self) {
         let frames = &mut self.assembly.frames;
         frames.clear();
-        frames.extend(self.states.iter().map(Frame::of));
+        for s in &self.states {
+            frames.push(Frame::of(s));
+        }
         for (collider, placed) in self.colliders.iter().zip(&mut self.placed) {
             let (pose, speed, spin) = match collider.owner {
                 Owner::World => continue,
