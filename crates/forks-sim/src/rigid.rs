@@ -199,7 +199,7 @@ impl Rigid {
     }
 
     /// Newton's method for [`Rigid::gyroscopic`].
-    #[inline(never)]
+    #[inline(always)]
     fn improved(&self, omega: DVec3, mut next: DVec3, h: f64) -> DVec3 {
         let (momentum, turn) = (self.inertia * omega, h * omega.length());
         for _ in 0..GYROSCOPIC_ITERATIONS {

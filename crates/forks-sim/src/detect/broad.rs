@@ -50,11 +50,10 @@ impl Broad {
     #[inline(always)]
     pub(super) fn find(&mut self, placed: &[Placed], excluded: &[[usize; 2]], margin: f64, h: f64) {
         self.spheres.clear();
-        self.spheres.extend(placed.iter().map(|p| Ball {
-            middle: p.middle(),
-            radius: p.radius + (0.5 * margin + h * p.speed),
-            owner: p.owner,
-        }));
+        for p in placed {
+            let radius = p.radius + (0.5 * margin + h * p.speed);
+            self.spheres.push(Ball { middle: p.middle(), radius, owner: p.owner });
+        }
         self.pairs.clear();
         if placed.len() <= FEW {
             self.all();

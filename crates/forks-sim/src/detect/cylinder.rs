@@ -43,7 +43,9 @@ pub(super) fn against(
     let middle = -(rotation.transpose() * cylinder_from_two.translation);
     let Scratch { moved, polygon, cut } = scratch;
     moved.clear();
-    moved.extend(two.1.points.iter().map(|p| rotation * *p + cylinder_from_two.translation));
+    for p in &two.1.points {
+        moved.push(rotation * *p + cylinder_from_two.translation);
+    }
     let view = View { pose, form, polytope: two.1, rotation, middle, points: moved };
     let cap = view.cap();
     // No ball inside the cylinder is larger than these.
@@ -149,7 +151,11 @@ impl View<'_> {
         let corners = &polygon.corners;
         let inside = |p: DVec3| p.x * p.x + p.z * p.z <= radius * radius;
         out.clear();
-        out.extend(corners.iter().filter(|c| inside(c.point)));
+        for c in corners {
+            if inside(c.point) {
+                out.push(*c);
+            }
+        }
         if out.len() == corners.len() {
             return;
         }

@@ -211,9 +211,12 @@ impl Detector {
             (Solid::Capsule(a), Solid::Capsule(b)) => {
                 capsule::against((first.0, *a), (second.0, *b), sink)
             }
-            (Solid::Cylinder(form), solid) => solid.polytope().is_some_and(|p| {
-                cylinder::against((first.0, *form), (second.0, p), &mut self.cylinder, sink)
-            }),
+            (Solid::Cylinder(form), solid) => match solid.polytope() {
+                Some(p) => {
+                    cylinder::against((first.0, *form), (second.0, p), &mut self.cylinder, sink)
+                }
+                None => false,
+            },
             (a, b) => a.polytope().zip(b.polytope()).is_some_and(|(p, q)| {
                 polytopes::against((first.0, p), (second.0, q), &mut self.polytopes, sink)
             }),
