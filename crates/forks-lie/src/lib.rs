@@ -13,7 +13,6 @@
 //! # Features
 //! - `std` (default): links the standard library and uses its square root. Without it the crate is
 //!   `no_std` with `alloc`.
-//! - `simd`: wider registers in [`wide`] where the processor has AVX2; the results are the same bits.
 //! - `serde`: serialises every data type; a pose as `position` and `quaternion_wxyz`.
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -35,7 +34,6 @@ mod sym_mat6;
 mod twist;
 mod vector;
 mod vectors;
-pub mod wide;
 
 pub use adjoint::Adjoint;
 pub use dense::Matrix;
