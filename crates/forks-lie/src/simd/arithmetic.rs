@@ -1,26 +1,25 @@
 //! Four numbers at once: the operations that kernels are written in.
 
+use crate::Lanes;
+
 /// Numbers per lane group.
-pub(crate) const LANES: usize = 4;
+pub const LANES: usize = 4;
 
-/// Four numbers, aligned for one load.
-pub(crate) use forks_lie::Lanes as Lane4;
-
-/// Operations on four numbers at once.
-pub(crate) trait Lanes: Copy {
+/// Operations on four numbers at once, in the registers of an instruction set.
+pub trait Arithmetic: Copy {
     /// Four numbers in a register.
     type V: Copy;
     /// Four equal numbers.
     fn splat(self, x: f64) -> Self::V;
     /// Reads four numbers.
     #[inline(always)]
-    fn load(self, x: &Lane4) -> Self::V {
+    fn load(self, x: &Lanes) -> Self::V {
         self.read(&x.0)
     }
     /// Reads four numbers from anywhere.
     fn read(self, x: &[f64; LANES]) -> Self::V;
     /// Writes four numbers.
-    fn store(self, x: Self::V) -> Lane4;
+    fn store(self, x: Self::V) -> Lanes;
     /// a + b.
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
     /// a − b.
@@ -29,7 +28,7 @@ pub(crate) trait Lanes: Copy {
     fn mul(self, a: Self::V, b: Self::V) -> Self::V;
     /// a b + c, rounded once or twice according to the instruction set.
     fn mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
-    /// c − a b, as [`Lanes::mul_add`].
+    /// c − a b, as [`Arithmetic::mul_add`].
     fn neg_mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// a with its sign turned where b is negative.
     fn turn_sign(self, a: Self::V, b: Self::V) -> Self::V;
@@ -42,10 +41,10 @@ pub(crate) trait Lanes: Copy {
 }
 
 /// Plain Rust without fused multiply-adds: the same bits on every target.
-#[derive(Clone, Copy)]
-pub(crate) struct Portable;
+#[derive(Clone, Copy, Debug)]
+pub struct Portable;
 
-impl Lanes for Portable {
+impl Arithmetic for Portable {
     type V = [f64; LANES];
 
     #[inline(always)]
@@ -57,8 +56,8 @@ impl Lanes for Portable {
         *x
     }
     #[inline(always)]
-    fn store(self, x: Self::V) -> Lane4 {
-        Lane4(x)
+    fn store(self, x: Self::V) -> Lanes {
+        Lanes(x)
     }
     #[inline(always)]
     fn add(self, a: Self::V, b: Self::V) -> Self::V {
@@ -100,7 +99,7 @@ impl Lanes for Portable {
 }
 
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-pub(crate) use x86::Avx2Lanes;
+pub(super) use x86::Avx2Lanes;
 
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 mod x86 {
@@ -108,13 +107,13 @@ mod x86 {
 
     use pulp::x86::V3;
 
-    use super::{LANES, Lane4, Lanes};
+    use super::{Arithmetic, LANES, Lanes};
 
     /// AVX2 with fused multiply-adds.
     #[derive(Clone, Copy)]
-    pub(crate) struct Avx2Lanes(pub(crate) V3);
+    pub(in crate::simd) struct Avx2Lanes(pub(in crate::simd) V3);
 
-    impl Lanes for Avx2Lanes {
+    impl Arithmetic for Avx2Lanes {
         type V = __m256d;
 
         #[inline(always)]
@@ -126,8 +125,8 @@ mod x86 {
             pulp::cast(*x)
         }
         #[inline(always)]
-        fn store(self, x: Self::V) -> Lane4 {
-            Lane4(pulp::cast(x))
+        fn store(self, x: Self::V) -> Lanes {
+            Lanes(pulp::cast(x))
         }
         #[inline(always)]
         fn add(self, a: Self::V, b: Self::V) -> Self::V {
