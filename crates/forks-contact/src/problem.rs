@@ -189,6 +189,7 @@ impl Problem {
     ///
     /// # Errors
     /// A body that does not exist, a wrong size, numbers that are not finite.
+    #[inline]
     pub fn set_free_velocity(
         &mut self,
         body: BodyId,
@@ -233,7 +234,21 @@ impl Problem {
         sides: &[Side<'_>],
     ) -> Result<ConstraintId, ContactError> {
         contact.check(self.constraints.len())?;
-        self.add(Kind::Contact(*contact), 3, sides)
+        self.add(Kind::Contact(*contact), 3, sides.iter())
+    }
+
+    /// Adds a contact between two bodies, of which those that do not move have no side.
+    ///
+    /// # Errors
+    /// As [`Problem::add_contact`].
+    #[inline(always)]
+    pub fn add_contact_between(
+        &mut self,
+        contact: &Contact,
+        sides: [Option<Side<'_>>; 2],
+    ) -> Result<ConstraintId, ContactError> {
+        contact.check(self.constraints.len())?;
+        self.add(Kind::Contact(*contact), 3, sides.iter().flatten())
     }
 
     /// Adds a scalar row; a side per moving body that takes part, with n entries each.
@@ -242,7 +257,7 @@ impl Problem {
     /// As [`Problem::add_contact`].
     pub fn add_row(&mut self, row: &Row, sides: &[Side<'_>]) -> Result<ConstraintId, ContactError> {
         row.check(self.constraints.len())?;
-        self.add(Kind::Row(*row), 1, sides)
+        self.add(Kind::Row(*row), 1, sides.iter())
     }
 
     /// Sets the impulses that a constraint starts from: three for a contact, one for a row.
@@ -288,11 +303,12 @@ impl Problem {
         Ok(&self.free[self.velocity_range(body)?])
     }
 
-    fn add(
+    #[inline(always)]
+    fn add<'a>(
         &mut self,
         kind: Kind,
         rows: usize,
-        sides: &[Side<'_>],
+        sides: impl Iterator<Item = &'a Side<'a>>,
     ) -> Result<ConstraintId, ContactError> {
         let constraint = self.constraints.len();
         let (first, start) = (self.sides.len(), self.jacobians.len());
@@ -310,6 +326,7 @@ impl Problem {
         Ok(ConstraintId(constraint))
     }
 
+    #[inline(always)]
     fn add_side(
         &mut self,
         constraint: usize,
@@ -317,7 +334,30 @@ impl Problem {
         side: &Side<'_>,
     ) -> Result<(), ContactError> {
         let (port, jacobian) = (self.port_of(side)?, self.jacobians.len());
-        let Port { body, width, .. } = self.ports[port];
+        if let Jacobian::Columns(columns) = side.jacobian
+            && let Ok(six) = <&[Quad; 6]>::try_from(columns)
+            && self.ports[port].width == 6
+            && are_rows(six, rows)
+        {
+            // The common case, of which the compiler knows the size.
+            self.jacobians.extend_from_slice(six);
+        } else {
+            self.add_jacobian(constraint, rows, side, self.ports[port])?;
+        }
+        self.sides.push(SideRecord { port, jacobian });
+        Ok(())
+    }
+
+    /// A Jacobian of any size; what is wrong with it, if something is.
+    #[inline(never)]
+    fn add_jacobian(
+        &mut self,
+        constraint: usize,
+        rows: usize,
+        side: &Side<'_>,
+        Port { body, width, .. }: Port,
+    ) -> Result<(), ContactError> {
+        let jacobian = self.jacobians.len();
         let (found, expected) = match side.jacobian {
             Jacobian::Rows(j) => (j.len(), rows * width),
             Jacobian::Columns(j) => (rows * j.len(), rows * width),
@@ -342,18 +382,16 @@ impl Problem {
             let quantity = "an entry of the Jacobian";
             return Err(ContactError::NotFinite { constraint, quantity, value });
         }
-        let spare = added.iter().fold(false, |spare, q| spare | (q[3] != 0.0));
-        let spare = spare || rows == 1 && added.iter().any(|q| q[1..] != [0.0; 3]);
-        if spare {
+        if !are_rows(added, rows) {
             let value = added.iter().flat_map(|q| &q[rows..]).copied().find(|x| *x != 0.0);
             let value = value.unwrap_or_default();
             let (quantity, range) = ("an entry of the Jacobian below its rows", "0");
             return Err(ContactError::OutOfRange { constraint, quantity, value, range });
         }
-        self.sides.push(SideRecord { port, jacobian });
         Ok(())
     }
 
+    #[inline(always)]
     fn port_of(&self, side: &Side<'_>) -> Result<usize, ContactError> {
         let (port, count) = match side.at {
             At::Body(BodyId(body)) => match self.bodies.get(body) {
@@ -377,6 +415,7 @@ impl Problem {
         }
     }
 
+    #[inline(always)]
     fn velocity_range(&self, body: BodyId) -> Result<Range<usize>, ContactError> {
         let Some(found) = self.bodies.get(body.0) else {
             return Err(ContactError::NoSuchBody { body: body.0, count: self.bodies.len() });
@@ -435,6 +474,19 @@ impl Problem {
     }
 }
 
+/// True if all numbers of some columns are finite, and 0 below their rows.
+#[inline(always)]
+fn are_rows(columns: &[Quad], rows: usize) -> bool {
+    let (mut sum, mut spare) = (Quad::default(), 0);
+    for column in columns {
+        sum = sum.plus(column.scaled(0.0));
+        spare |= column[rows..].iter().fold(0, |bits, x| bits | x.to_bits());
+    }
+    // 0 × x is 0 unless x is NaN or infinite; 0 may have a sign.
+    sum.iter().fold(spare << 1 == 0, |all, x| all & (*x == 0.0))
+}
+
+#[inline(always)]
 fn check_finite(body: usize, quantity: &'static str, x: &[f64]) -> Result<(), ContactError> {
     match not_finite(x) {
         Some(value) => Err(ContactError::BodyNotFinite { body, quantity, value }),

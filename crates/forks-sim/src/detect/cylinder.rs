@@ -30,6 +30,7 @@ pub(super) struct Scratch {
 }
 
 /// Points between a cylinder and a polytope; false where the library has to look.
+#[inline(always)]
 pub(super) fn against(
     cylinder: (&Pose, Round),
     two: (&Pose, &Polytope),
@@ -42,7 +43,9 @@ pub(super) fn against(
     let middle = -(rotation.transpose() * cylinder_from_two.translation);
     let Scratch { moved, polygon, cut } = scratch;
     moved.clear();
-    moved.extend(two.1.points.iter().map(|p| rotation * *p + cylinder_from_two.translation));
+    for p in &two.1.points {
+        moved.push(rotation * *p + cylinder_from_two.translation);
+    }
     let view = View { pose, form, polytope: two.1, rotation, middle, points: moved };
     let cap = view.cap();
     // No ball inside the cylinder is larger than these.
@@ -81,6 +84,7 @@ struct Cap {
 }
 
 impl View<'_> {
+    #[inline(always)]
     fn cap(&self) -> Cap {
         let mut ends = [(f64::INFINITY, 0), (f64::NEG_INFINITY, 0)];
         for (k, p) in self.points.iter().enumerate() {
@@ -101,6 +105,7 @@ impl View<'_> {
     }
 
     /// The polytope's face on a cap: corners inside the rim; where the rim cuts it, also the points there and of the rim.
+    #[inline(always)]
     fn on_cap(
         &self,
         cap: &Cap,
@@ -140,12 +145,17 @@ impl View<'_> {
     }
 
     /// Of a face with a normal in the polytope's frame, its corners inside the rim, and where the rim cuts it.
+    #[inline(always)]
     fn cut_by_rim(&self, polygon: &Polygon, normal: DVec3, cap: &Cap, out: &mut Vec<Corner>) {
         let radius = self.form.radius;
         let corners = &polygon.corners;
         let inside = |p: DVec3| p.x * p.x + p.z * p.z <= radius * radius;
         out.clear();
-        out.extend(corners.iter().filter(|c| inside(c.point)));
+        for c in corners {
+            if inside(c.point) {
+                out.push(*c);
+            }
+        }
         if out.len() == corners.len() {
             return;
         }

@@ -74,12 +74,17 @@ impl Placed {
 impl Placed {
     /// True if a shape that is small beside this one is farther away than `prediction`, by its bounding sphere and this one's box:
     /// bounding spheres of floors and walls say nothing.
+    #[inline(always)]
     fn is_clear_of(&self, small: &Self, prediction: f64) -> bool {
-        let is_large = self.radius > LARGE * small.radius && self.radius.is_finite();
         // Spheres have tests that cost no more.
+        let is_large = self.radius > LARGE * small.radius && self.radius.is_finite();
         if !is_large || matches!(small.solid, Solid::Sphere { .. }) {
             return false;
         }
+        self.is_box_clear_of(small, prediction)
+    }
+
+    fn is_box_clear_of(&self, small: &Self, prediction: f64) -> bool {
         let p = self.pose.rotation.conjugate() * (small.middle() - self.pose.translation);
         let outside = p - p.clamp(self.corners[0], self.corners[1]);
         outside.length() > small.radius + prediction
@@ -106,6 +111,7 @@ pub(crate) struct Found {
 
 impl Found {
     /// Numbers of the two shapes, the smaller first.
+    #[inline(always)]
     pub(crate) fn shapes(&self) -> [usize; 2] {
         [self.key[0] as usize, self.key[1] as usize]
     }
@@ -144,6 +150,7 @@ struct Sink<'a> {
 impl Sink<'_> {
     /// A point in the middle between the surfaces; the normal, of unit length, points from the test's first shape to its
     /// second. The names of a part and of a feature tell it from other points of the pair.
+    #[inline(always)]
     fn push(&mut self, [part, feature]: [u32; 2], point: DVec3, normal: DVec3, gap: f64) {
         if !(gap <= self.prediction && point.is_finite()) {
             return;
@@ -156,8 +163,7 @@ impl Sink<'_> {
 
 impl Detector {
     /// All points of shapes that may touch within a step of h, `margin` of safety included, in a fixed order.
-    // Apart from its caller, so that profilers show it.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn detect(
         &mut self,
         placed: &[Placed],
@@ -186,6 +192,7 @@ impl Detector {
     }
 
     /// Points of one pair that are closer than `prediction`, by a test of our own; false if there is none that decides.
+    #[inline(always)]
     fn own(&mut self, pair: [u32; 2], [a, b]: [&Placed; 2], prediction: f64, tie: f64) -> bool {
         let swapped = a.solid.rank() > b.solid.rank();
         let (one, two) = if swapped { (b, a) } else { (a, b) };
@@ -204,9 +211,12 @@ impl Detector {
             (Solid::Capsule(a), Solid::Capsule(b)) => {
                 capsule::against((first.0, *a), (second.0, *b), sink)
             }
-            (Solid::Cylinder(form), solid) => solid.polytope().is_some_and(|p| {
-                cylinder::against((first.0, *form), (second.0, p), &mut self.cylinder, sink)
-            }),
+            (Solid::Cylinder(form), solid) => match solid.polytope() {
+                Some(p) => {
+                    cylinder::against((first.0, *form), (second.0, p), &mut self.cylinder, sink)
+                }
+                None => false,
+            },
             (a, b) => a.polytope().zip(b.polytope()).is_some_and(|(p, q)| {
                 polytopes::against((first.0, p), (second.0, q), &mut self.polytopes, sink)
             }),
