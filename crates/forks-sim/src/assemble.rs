@@ -80,11 +80,11 @@ impl World {
         }
         let movers = Movers { bodies: &self.bodies, frames, mechanisms: &self.mechanisms };
         for (k, (found, axes)) in self.detector.found.iter().zip(axes.iter()).enumerate() {
-            let shapes = found.shapes();
-            let colliders = shapes.map(|s| &self.colliders[s]);
+            let [a, b] = found.shapes();
+            let (one, two) = (&self.colliders[a], &self.colliders[b]);
             let contact = ContactPoint {
-                shapes: shapes.map(ShapeHandle),
-                owners: colliders.map(|c| c.owner),
+                shapes: [ShapeHandle(a), ShapeHandle(b)],
+                owners: [one.owner, two.owner],
                 position: found.point,
                 normal: found.normal,
                 gap: found.gap,
@@ -93,7 +93,7 @@ impl World {
             };
             let warm = self.cache.expected(k, &self.matches);
             movers
-                .add_contact(&contact, colliders, axes, warm, columns, &mut self.problem)
+                .add_contact(&contact, [one, two], axes, warm, columns, &mut self.problem)
                 .map_err(|_| Part::Contact(contact.shapes))?;
             self.contacts.push(contact);
         }

@@ -8,7 +8,10 @@
 //! ```
 
 use forks_contact::Status;
-use forks_lie::{Twist, wide};
+use forks_lie::{
+    Twist,
+    simd::{Arithmetic, Isa, Kernel},
+};
 use forks_rom::StepStatus as ModelStatus;
 
 use crate::{
@@ -82,17 +85,18 @@ pub(crate) struct Kept {
     cache: Cache,
 }
 
-/// A substep as work.
+/// A substep as work: compiled once per instruction set.
 struct Substep<'a> {
     world: &'a mut World,
     report: &'a mut StepReport,
 }
 
-impl wide::Work for Substep<'_> {
+impl Kernel for Substep<'_> {
     type Output = Result<(), Part>;
 
+    /// Nothing is fused: results are the same bits everywhere.
     #[inline(always)]
-    fn run(self) -> Self::Output {
+    fn run<L: Arithmetic>(self, _: L) -> Self::Output {
         self.world.substep(self.report)
     }
 }
@@ -102,8 +106,9 @@ impl World {
     pub fn step(&mut self) -> StepReport {
         self.keep();
         let mut report = StepReport::default();
+        let isa = Isa::detect();
         for _ in 0..self.settings.substeps {
-            if let Err(part) = wide::run(Substep { world: self, report: &mut report }) {
+            if let Err(part) = isa.run(Substep { world: self, report: &mut report }) {
                 self.take_back();
                 report.status = WorldStatus::NotFinite { part };
                 return report;

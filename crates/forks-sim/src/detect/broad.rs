@@ -67,10 +67,10 @@ impl Broad {
 
     #[inline(always)]
     fn all(&mut self) {
-        for (i, a) in self.spheres.iter().enumerate() {
-            for (j, b) in self.spheres.iter().enumerate().skip(i + 1) {
+        for (i, a) in (0..).zip(&self.spheres) {
+            for (j, b) in (i + 1..).zip(&self.spheres[i as usize + 1..]) {
                 if a.meets(b) {
-                    self.pairs.push([i as u32, j as u32]);
+                    self.pairs.push([i, j]);
                 }
             }
         }

@@ -152,7 +152,9 @@ impl Sink<'_> {
     /// second. The names of a part and of a feature tell it from other points of the pair.
     #[inline(always)]
     fn push(&mut self, [part, feature]: [u32; 2], point: DVec3, normal: DVec3, gap: f64) {
-        if !(gap <= self.prediction && point.is_finite()) {
+        // 0 × x is 0 unless x is NaN or infinite.
+        let zero = point * 0.0;
+        if !(gap <= self.prediction && zero.x + zero.y + zero.z == 0.0) {
             return;
         }
         let normal = if self.swapped { -normal } else { normal };
