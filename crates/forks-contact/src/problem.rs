@@ -233,7 +233,9 @@ impl Problem {
         sides: &[Side<'_>],
     ) -> Result<ConstraintId, ContactError> {
         contact.check(self.constraints.len())?;
-        self.add(Kind::Contact(*contact), 3, sides.iter())
+        let before = self.sizes();
+        let added = sides.iter().try_for_each(|side| self.add_side(before, 3, side));
+        self.add(Kind::Contact(*contact), before, added)
     }
 
     /// Adds a contact between two bodies, of which those that do not move have no side.
@@ -247,7 +249,15 @@ impl Problem {
         sides: [Option<Side<'_>>; 2],
     ) -> Result<ConstraintId, ContactError> {
         contact.check(self.constraints.len())?;
-        self.add(Kind::Contact(*contact), 3, sides.iter().flatten())
+        let (before, [one, two]) = (self.sizes(), sides);
+        let mut added = Ok(());
+        if let Some(side) = one {
+            added = self.add_side(before, 3, &side);
+        }
+        if let (Some(side), Ok(())) = (two, &added) {
+            added = self.add_side(before, 3, &side);
+        }
+        self.add(Kind::Contact(*contact), before, added)
     }
 
     /// Adds a scalar row; a side per moving body that takes part, with n entries each.
@@ -256,7 +266,9 @@ impl Problem {
     /// As [`Problem::add_contact`].
     pub fn add_row(&mut self, row: &Row, sides: &[Side<'_>]) -> Result<ConstraintId, ContactError> {
         row.check(self.constraints.len())?;
-        self.add(Kind::Row(*row), 1, sides.iter())
+        let before = self.sizes();
+        let added = sides.iter().try_for_each(|side| self.add_side(before, 1, side));
+        self.add(Kind::Row(*row), before, added)
     }
 
     /// Sets the impulses that a constraint starts from: three for a contact, one for a row.
@@ -302,21 +314,24 @@ impl Problem {
         Ok(&self.free[self.velocity_range(body)?])
     }
 
+    /// Numbers of constraints, sides and columns.
     #[inline(always)]
-    fn add<'a>(
+    fn sizes(&self) -> [usize; 3] {
+        [self.constraints.len(), self.sides.len(), self.jacobians.len()]
+    }
+
+    /// Adds a constraint to the sides that were added for it; takes them back where one of them was wrong.
+    #[inline(always)]
+    fn add(
         &mut self,
         kind: Kind,
-        rows: usize,
-        sides: impl Iterator<Item = &'a Side<'a>>,
+        [constraint, first, start]: [usize; 3],
+        sides: Result<(), ContactError>,
     ) -> Result<ConstraintId, ContactError> {
-        let constraint = self.constraints.len();
-        let (first, start) = (self.sides.len(), self.jacobians.len());
-        for side in sides {
-            if let Err(error) = self.add_side(constraint, rows, side) {
-                self.sides.truncate(first);
-                self.jacobians.truncate(start);
-                return Err(error);
-            }
+        if let Err(error) = sides {
+            self.sides.truncate(first);
+            self.jacobians.truncate(start);
+            return Err(error);
         }
         self.constraints.push(Constraint { kind, sides: first..self.sides.len() });
         if let Kind::Contact(Contact { friction: Friction::EllipticCone { mu }, .. }) = kind {
@@ -328,7 +343,7 @@ impl Problem {
     #[inline(always)]
     fn add_side(
         &mut self,
-        constraint: usize,
+        [constraint, ..]: [usize; 3],
         rows: usize,
         side: &Side<'_>,
     ) -> Result<(), ContactError> {
