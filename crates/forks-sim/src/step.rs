@@ -134,7 +134,9 @@ impl World {
         self.assemble()?;
         self.move_freely(report)?;
         self.solve(report);
-        self.advance()
+        self.advance()?;
+        self.accept();
+        Ok(())
     }
 
     /// Poses and speeds of all shapes.
@@ -193,7 +195,7 @@ impl World {
         Ok(())
     }
 
-    /// Impulses, into the contacts, the cache and the report.
+    /// Impulses.
     #[inline(always)]
     fn solve(&mut self, report: &mut StepReport) {
         let solved = self.solver.solve(&self.problem, &self.settings.contact);
@@ -203,6 +205,34 @@ impl World {
         report.inexact += usize::from(solved.status != Status::Converged);
         report.residual = report.residual.max(solved.residual);
         report.contact_energy += solved.energy_gain;
+    }
+
+    /// Poses and velocities after the substep: of mechanisms at once, of bodies for [`World::accept`].
+    #[inline(always)]
+    fn advance(&mut self) -> Result<(), Part> {
+        self.next.clear();
+        for (i, body) in self.bodies.iter().enumerate() {
+            let part = Part::Body(BodyHandle(i));
+            let velocity = self.solver.velocity(body.body).map_err(|_| part)?;
+            let twist = Twist::from_array(velocity.try_into().map_err(|_| part)?);
+            let next = body.advance(&self.states[i], &self.assembly.frames[i], twist, self.h);
+            if !next.is_finite() {
+                return Err(part);
+            }
+            self.next.push(next);
+        }
+        for (i, m) in self.mechanisms.iter_mut().enumerate() {
+            let part = Part::Mechanism(MechanismHandle(i));
+            let velocity = self.solver.velocity(m.body).map_err(|_| part)?;
+            m.finish(velocity).map_err(|_| part)?;
+        }
+        Ok(())
+    }
+
+    /// What a substep changes where all numbers are finite: the bodies' states; impulses in the contacts and in the cache.
+    #[inline(always)]
+    fn accept(&mut self) {
+        std::mem::swap(&mut self.states, &mut self.next);
         let residuals = self.solver.residuals();
         let contacts = self.contacts.iter_mut().zip(&self.assembly.axes);
         for (id, (c, axes)) in self.problem.constraint_ids().zip(contacts) {
@@ -222,36 +252,24 @@ impl World {
         self.cache.replace(pairs.map(|(f, c)| (f, c.impulse)), &mut self.matches);
     }
 
-    /// Poses and velocities after the substep.
-    #[inline(always)]
-    fn advance(&mut self) -> Result<(), Part> {
-        for (i, body) in self.bodies.iter().enumerate() {
-            let part = Part::Body(BodyHandle(i));
-            let velocity = self.solver.velocity(body.body).map_err(|_| part)?;
-            let twist = Twist::from_array(velocity.try_into().map_err(|_| part)?);
-            let next = body.advance(&self.states[i], &self.assembly.frames[i], twist, self.h);
-            if !next.is_finite() {
-                return Err(part);
-            }
-            self.states[i] = next;
-        }
-        for (i, m) in self.mechanisms.iter_mut().enumerate() {
-            let part = Part::Mechanism(MechanismHandle(i));
-            let velocity = self.solver.velocity(m.body).map_err(|_| part)?;
-            m.finish(velocity).map_err(|_| part)?;
-        }
-        Ok(())
+    /// The last of several substeps may be one that fails: nothing else needs a copy of what is replaced as a whole.
+    fn has_substeps(&self) -> bool {
+        self.settings.substeps > 1
     }
 
     fn keep(&mut self) {
-        self.kept.states.clone_from(&self.states);
-        self.kept.cache.copy_from(&self.cache);
+        if self.has_substeps() {
+            self.kept.states.clone_from(&self.states);
+            self.kept.cache.copy_from(&self.cache);
+        }
         self.mechanisms.iter_mut().for_each(|m| m.keep());
     }
 
     fn take_back(&mut self) {
-        self.states.clone_from(&self.kept.states);
-        self.cache.copy_from(&self.kept.cache);
+        if self.has_substeps() {
+            self.states.clone_from(&self.kept.states);
+            self.cache.copy_from(&self.kept.cache);
+        }
         self.contacts.clear();
         // What was kept was a state, of finite numbers and the right size.
         self.mechanisms.iter_mut().for_each(|m| m.restore().unwrap_or(()));

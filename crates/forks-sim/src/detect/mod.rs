@@ -33,8 +33,8 @@ use crate::{
 pub(crate) struct Placed {
     shape: SharedShape,
     solid: Solid,
-    /// Middle of the bounding sphere, in the shape's frame.
-    center: DVec3,
+    /// Middle of the bounding sphere, in the shape's frame, where it is not the origin.
+    center: Option<DVec3>,
     /// Radius of the bounding sphere; infinite for planes.
     radius: f64,
     /// Least and greatest coordinates, in the shape's frame.
@@ -56,18 +56,14 @@ impl Placed {
         let bounds = shape.compute_local_bounding_sphere();
         let (center, radius) =
             solid.bounds().unwrap_or((from_vector(bounds.center), bounds.radius));
-        let corners = corners(&shape);
+        let (corners, center) = (corners(&shape), (center != DVec3::ZERO).then_some(center));
         Self { shape, solid, center, radius, corners, pose, reach, speed: 0.0, owner }
     }
 
     /// Middle of the bounding sphere, world.
     #[inline]
     fn middle(&self) -> DVec3 {
-        if self.center == DVec3::ZERO {
-            self.pose.translation
-        } else {
-            self.pose.transform_point(self.center)
-        }
+        self.center.map_or(self.pose.translation, |center| self.pose.transform_point(center))
     }
 }
 

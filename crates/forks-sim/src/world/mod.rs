@@ -111,6 +111,8 @@ pub struct World {
     pub(crate) steps: u64,
     pub(crate) bodies: Vec<Rigid>,
     pub(crate) states: Vec<RigidState>,
+    /// What they become.
+    pub(crate) next: Vec<RigidState>,
     pub(crate) mechanisms: Vec<Instance>,
     pub(crate) limits: Vec<Limit>,
     /// Rows of limits in the present problem, after the contacts.
@@ -152,6 +154,7 @@ impl World {
             steps: 0,
             bodies: Vec::new(),
             states: Vec::new(),
+            next: Vec::new(),
             mechanisms: Vec::new(),
             limits: Vec::new(),
             active_limits: Vec::new(),
