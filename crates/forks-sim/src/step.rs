@@ -132,26 +132,26 @@ impl World {
     fn place_shapes(&mut self) {
         for k in 0..self.colliders.len() {
             let collider = &self.colliders[k];
-            let Some((pose, twist)) = self.frame(collider.owner) else {
+            let Some((pose, [moving, turning])) = self.frame(collider.owner) else {
                 continue;
             };
             let placed = &mut self.placed[k];
             placed.pose = pose * collider.owner_from_placed;
-            placed.speed = twist.linear.length() + twist.angular.length() * placed.reach;
+            placed.speed = moving + turning * placed.reach;
         }
     }
 
-    /// Frame and twist of an owner that moves.
-    fn frame(&self, owner: Owner) -> Option<(Pose, Twist)> {
+    /// Frame of an owner that moves, and how fast its origin moves and it turns.
+    fn frame(&self, owner: Owner) -> Option<(Pose, [f64; 2])> {
         match owner {
             Owner::World => None,
             Owner::Body(b) => {
                 let s = &self.states[b.0];
-                Some((s.central_pose(), s.central_twist()))
+                Some((s.central_pose(), [s.velocity.length(), s.omega.length()]))
             }
             Owner::Effector { mechanism, effector } => {
-                let e = self.mechanisms[mechanism.0].effector(effector);
-                Some((e.pose, e.twist))
+                let m = &self.mechanisms[mechanism.0];
+                Some((m.effector_pose(effector), m.effector_speeds(effector)))
             }
         }
     }

@@ -13,11 +13,9 @@ mod pose;
 pub use isa::Avx2;
 pub use isa::Isa;
 pub(crate) use isa::Kernel;
-#[cfg(test)]
-pub(crate) use lanes::Portable;
-pub(crate) use lanes::{LANES, Lane4, Lanes};
+pub(crate) use lanes::{LANES, Lane4, Lanes, Portable};
 pub(crate) use link_blocks::{LinkBlocks, POSE, pose_entries, pose_of};
 pub(crate) use pose::{
     MAX_QUARTER_ANGLE_SQUARED, cosine_and_sinc, cross, displaced, half_angle_coefficients,
-    half_angle_series, half_angle_series_of_lanes,
+    half_angle_series, half_angle_series_of_lanes, turned_by,
 };
