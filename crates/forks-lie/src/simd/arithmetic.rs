@@ -42,6 +42,10 @@ pub trait Arithmetic: Copy {
     fn select_above(self, x: Self::V, limit: f64, a: Self::V, b: Self::V) -> Self::V;
     /// True if some x is above a limit.
     fn any_above(self, x: Self::V, limit: f64) -> bool;
+    /// √a.
+    fn root(self, a: Self::V) -> Self::V;
+    /// True if no x is NaN.
+    fn all_ordered(self, x: Self::V) -> bool;
 }
 
 /// Plain Rust without fused multiply-adds: the same bits on every target.
@@ -108,6 +112,14 @@ impl Arithmetic for Portable {
     fn inverse_root(self, a: Self::V) -> Self::V {
         a.map(|x| 1.0 / crate::scalar::sqrt(x))
     }
+    #[inline(always)]
+    fn root(self, a: Self::V) -> Self::V {
+        a.map(crate::scalar::sqrt)
+    }
+    #[inline(always)]
+    fn all_ordered(self, x: Self::V) -> bool {
+        !(x[0].is_nan() | x[1].is_nan() | x[2].is_nan() | x[3].is_nan())
+    }
 }
 
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
@@ -115,7 +127,7 @@ pub(super) use x86::Avx2Lanes;
 
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 mod x86 {
-    use core::arch::x86_64::{__m256d, _CMP_GT_OQ};
+    use core::arch::x86_64::{__m256d, _CMP_GT_OQ, _CMP_UNORD_Q};
 
     use pulp::x86::V3;
 
@@ -198,6 +210,15 @@ mod x86 {
         #[inline(always)]
         fn inverse_root(self, a: Self::V) -> Self::V {
             self.0.avx._mm256_div_pd(self.splat(1.0), self.0.avx._mm256_sqrt_pd(a))
+        }
+        #[inline(always)]
+        fn root(self, a: Self::V) -> Self::V {
+            self.0.avx._mm256_sqrt_pd(a)
+        }
+        #[inline(always)]
+        fn all_ordered(self, x: Self::V) -> bool {
+            let mask = self.0.avx._mm256_cmp_pd::<_CMP_UNORD_Q>(x, x);
+            self.0.avx._mm256_movemask_pd(mask) == 0
         }
     }
 }
