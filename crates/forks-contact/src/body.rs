@@ -189,7 +189,7 @@ impl Body {
 }
 
 /// Rates in which constraints of a body are written: w = P v.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Port {
     pub(crate) body: usize,
     /// First of its rates among those of the body.

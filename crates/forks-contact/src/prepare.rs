@@ -48,25 +48,24 @@ impl System {
     /// All sides; and goes over to W if a sweep over its blocks costs less than one over J and A⁻¹Jᵀ.
     #[inline(always)]
     fn list_sides(&mut self, problem: &Problem) {
-        self.sides.clear();
-        let (mut response, mut touched) = (0, 0);
+        self.sides.resize(problem.sides().len(), ReadySide::default());
+        let (mut response, mut touched, mut at) = (0, 0, 0);
         for (constraint, c) in problem.constraints().iter().enumerate() {
-            for side in &problem.sides()[c.sides.clone()] {
-                let slot = *self.ports.slot(side.port);
-                let span = self.ports.span(slot.port.body);
-                let before = core::mem::replace(&mut span.last_side, self.sides.len());
-                self.sides.push(ReadySide {
-                    port: slot.port,
-                    constraint,
-                    before,
-                    velocity: slot.velocity,
-                    jacobian: side.jacobian,
-                    response,
-                    first: span.velocity,
-                    span: span.len,
-                });
+            let sides = &problem.sides()[c.sides.clone()];
+            for (side, ready) in sides.iter().zip(&mut self.sides[at..]) {
+                let slot = self.ports.slot(side.port);
+                ready.port = slot.port;
+                ready.velocity = slot.velocity;
+                let (body, width) = (slot.port.body, slot.port.width);
+                let span = self.ports.span(body);
+                ready.constraint = constraint;
+                ready.before = core::mem::replace(&mut span.last_side, at);
+                ready.jacobian = side.jacobian;
+                ready.response = response;
+                (ready.first, ready.span) = (span.velocity, span.len);
                 response += span.len;
-                touched += slot.port.width + span.len;
+                touched += width + span.len;
+                at += 1;
             }
         }
         self.count = problem.constraints().len();
