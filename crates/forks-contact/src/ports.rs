@@ -103,11 +103,6 @@ impl Ports {
         out: &mut [Quad],
     ) {
         let body = &problem.bodies()[from.body];
-        if let (Some(response), Ok(jacobian), Ok(out)) =
-            (body.response(from, to), jacobian.try_into(), <&mut [Quad; SIX]>::try_from(&mut *out))
-        {
-            return respond_in_sixes(l, jacobian, response, out);
-        }
         for (row, out) in body.response_rows(from, to).zip(out) {
             *out = l.store(product(l, jacobian, row));
         }

@@ -62,6 +62,8 @@ pub(crate) struct ReadySide {
     pub(crate) port: Port,
     /// The constraint that it is a side of.
     pub(crate) constraint: usize,
+    /// First block of W in its constraint's row.
+    pub(crate) row: usize,
     /// The side of the same body before it, or [`NO_SIDE`](crate::ports::NO_SIDE).
     pub(crate) before: usize,
     /// First of its rates.
