@@ -137,8 +137,9 @@ impl Problem {
         check_finite(body, "the free velocity", free_velocity)?;
         self.check_inverse(body, dof, inverse_system)?;
         let (velocity, port) = (self.free.len(), self.ports.len());
-        self.bodies.push(Body::new(dof, velocity, port, inverse_system));
-        self.ports.push(Port { body, first: 0, width: dof });
+        let added = Body::new(dof, velocity, port, inverse_system);
+        self.ports.push(added.own_port(body));
+        self.bodies.push(added);
         self.free.extend_from_slice(free_velocity);
         Ok(BodyId(body))
     }
@@ -160,8 +161,8 @@ impl Problem {
             return Err(ContactError::BodySize { body: body.0, quantity, found: 0, expected: 1 });
         }
         check_finite(body.0, "the port's map", map.as_slice())?;
-        let first = self.bodies[body.0].add_port(self.ports.len(), map);
-        self.ports.push(Port { body: body.0, first, width: map.rows() });
+        let port = self.bodies[body.0].add_port(body.0, self.ports.len(), map);
+        self.ports.push(port);
         Ok(PortId(self.ports.len() - 1))
     }
 

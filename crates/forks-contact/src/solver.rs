@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use forks_lie::simd::{Isa, Portable};
+
 use crate::{
     BodyId, ConstraintId, Contact, ContactError, Friction, Problem, gauss_seidel::sweeps,
     law::outer_impulse, problem::Kind, quad::Quad, robust::Robust, system::System,
@@ -101,7 +103,7 @@ pub struct Report {
     pub energy_gain: f64,
 }
 
-/// A solver with its memory: after problems of the same size nothing is allocated.
+/// A solver with its memory: after problems of the same size nothing is allocated. The default one does without wider registers.
 #[derive(Clone, Debug, Default)]
 pub struct Solver {
     system: System,
@@ -138,9 +140,11 @@ pub(crate) struct Goal {
 }
 
 impl Solver {
-    /// An empty solver.
+    /// An empty solver on the fastest instruction set that this processor has.
     pub fn new() -> Self {
-        Self::default()
+        let mut solver = Self::default();
+        solver.system.isa = Isa::detect();
+        solver
     }
 
     /// Impulses of all contacts and rows, and the velocities after them.
@@ -197,7 +201,7 @@ impl Solver {
         // The same solution, not another one of the same share.
         self.system.set_rebound(low);
         self.system.set_impulses(&self.accepted);
-        (low, self.system.worst_residual() <= goal.tolerance)
+        (low, self.system.worst_residual(Portable) <= goal.tolerance)
     }
 
     /// Solves without restitution from no impulses.
@@ -216,7 +220,7 @@ impl Solver {
     fn iterate(&mut self, goal: &Goal, counters: &mut Counters) -> bool {
         let sweeping = goal.method != Method::Robust && goal.min_sweeps > 0;
         let warm = !sweeping && self.system.has_impulses();
-        if warm && self.system.worst_residual() <= goal.tolerance {
+        if warm && self.system.worst_residual(Portable) <= goal.tolerance {
             return true;
         }
         let counts = goal.min_sweeps..goal.max_sweeps;
@@ -235,7 +239,7 @@ impl Solver {
     fn fall_back(&mut self, goal: &Goal, counters: &mut Counters) -> bool {
         let finer = Goal { tolerance: FALLBACK_SHARE * goal.tolerance, ..*goal };
         self.robust.solve(&mut self.system, &finer, counters)
-            || self.system.worst_residual() <= goal.tolerance
+            || self.system.worst_residual(Portable) <= goal.tolerance
     }
 
     fn report(
@@ -248,15 +252,15 @@ impl Solver {
         let mut fine = self.system.finish(problem);
         if !met {
             // Where all is well the last thing that was looked at are the residuals.
-            self.system.recompute_velocity();
-            self.system.worst_residual();
+            self.system.recompute_velocity(Portable);
+            self.system.worst_residual(Portable);
         }
         let mut residual = self.record(problem);
         let overflow = !fine || !residual.is_finite();
         if overflow {
             self.system.clear_impulses();
             fine = self.system.finish(problem);
-            self.system.worst_residual();
+            self.system.worst_residual(Portable);
             residual = self.record(problem);
             residual = if fine { finite(residual) } else { f64::MAX };
         }

@@ -1,4 +1,4 @@
-//! Where the effectors of a single model are and how fast, for contact: poses, and rows of Jacobians on effector rates.
+//! Where the effectors of a single model are and how fast, for contact: poses, and columns of Jacobians on effector rates.
 //!
 //! All in world axes: with ξ' = (v; ω) = B' η an effector has moved by V(ω) v and turned by exp(ω̂), as in
 //! [`effectors`](crate::effectors). The velocity of its origin and its angular velocity are, with Q = ∂(V v)/∂ω,
@@ -11,194 +11,474 @@
 //!
 //! where b = (1 − cos θ)/θ², c = (θ − sin θ)/θ³, b' and c' are their derivatives by θ², and ^ makes cross products.
 
-use forks_lie::{Lanes, Matrix, Pose, Twist, Vectors, glam::DVec3};
+use alloc::{vec, vec::Vec};
+
+use forks_lie::{Lanes, Matrix, Pose, Twist, Vectors, exp_rotation, glam::DVec3};
 
 use crate::{
     Isa, ReducedModel, State,
-    effectors::{Coefficients, WorldTwist},
-    kernel::{self, Kernel},
+    effectors::Coefficients,
+    kernel::{
+        self, Kernel, LANES, Lane4, MAX_QUARTER_ANGLE_SQUARED, cross, half_angle_series_of_lanes,
+        pose_entries, pose_of, turned_by,
+    },
+    scalar::sqrt,
 };
 
-/// Pose and motion of an effector.
-#[derive(Clone, Copy, Debug)]
-pub struct EffectorMotion {
-    /// World from effector.
-    pub pose: Pose,
-    /// B' η̇, world axes: see [`ReducedModel::effector_map`].
-    pub rates: [f64; 6],
-    /// ω.
-    turn: DVec3,
-    /// 1 − c ω², b and c: V.
-    along: [f64; 3],
-    /// b v + c ω×v.
-    across: DVec3,
-    /// c (v·ω).
-    scale: f64,
-    /// k.
-    pull: DVec3,
+/// Poses and motions of all effectors of a model that stands somewhere in a world, four of them side by side.
+#[derive(Clone, Debug)]
+pub struct EffectorMotions {
     isa: Isa,
+    count: usize,
+    dof: usize,
+    /// B' in world axes: per four effectors and coordinate (an even number of them), row after row.
+    columns: Vec<[Lane4; 6]>,
+    /// Four effectors each.
+    fours: Vec<Four>,
 }
 
-impl EffectorMotion {
-    #[inline(always)]
-    fn new(pose: Pose, twist: &WorldTwist, rate: &WorldTwist, of: &Coefficients, isa: Isa) -> Self {
-        let (v, o, Coefficients { b, c, db, dc }) = (twist.linear, twist.angular, *of);
-        let ([x, y, z], [p, q, r]) = (rate.linear.to_array(), rate.angular.to_array());
-        let once = o.cross(v);
-        Self {
-            pose,
-            rates: [x, y, z, p, q, r],
-            turn: o,
-            along: [1.0 - c * o.length_squared(), b, c],
-            across: v * b + once * c,
-            scale: c * v.dot(o),
-            pull: (once * db + o.cross(once) * dc) * 2.0 - v * c,
-            isa,
+/// Four effectors, component by component.
+#[derive(Clone, Debug)]
+struct Four {
+    /// In the linearisation pose: position, quaternion (x, y, z, w).
+    rest: [Lane4; 7],
+    /// Now, likewise.
+    pose: [Lane4; 7],
+    /// B' η̇.
+    rates: [Lane4; 6],
+    /// V, row after row.
+    along: [Lane4; 9],
+    /// Q, row after row.
+    across: [Lane4; 9],
+    /// |ṗ| and |Ω|.
+    speeds: [Lane4; 2],
+}
+
+impl EffectorMotions {
+    /// Effectors of a model, in the linearisation pose and at rest until they are [updated](EffectorMotions::update).
+    pub fn new(model: &ReducedModel, world_from_model: &Pose) -> Self {
+        let rests: Vec<Pose> =
+            model.data().effectors.iter().map(|e| *world_from_model * e.rest).collect();
+        Self::from_parts(&rests, &model.data().basis, model.isa())
+    }
+
+    /// From the rest poses and B (6E × n).
+    fn from_parts(rests: &[Pose], basis: &Matrix, isa: Isa) -> Self {
+        let (count, dof) = (rests.len(), basis.columns());
+        let padded = dof.next_multiple_of(2);
+        let mut columns = vec![[Lane4::default(); 6]; count.div_ceil(LANES) * padded];
+        let mut fours = vec![Four::default(); count.div_ceil(LANES)];
+        for (e, rest) in rests.iter().enumerate() {
+            let (group, lane) = (e / LANES, e % LANES);
+            for j in 0..dof {
+                let b = |i: usize| DVec3::from_array([0, 1, 2].map(|k| basis[(6 * e + i + k, j)]));
+                let turned = [b(0), b(3)].map(|b| (rest.rotation * b).to_array());
+                for (entry, x) in columns[group * padded + j].iter_mut().zip(turned.as_flattened())
+                {
+                    entry.0[lane] = *x;
+                }
+            }
+            for (entry, x) in fours[group].rest.iter_mut().zip(pose_entries(rest)) {
+                entry.0[lane] = x;
+            }
         }
+        fours.iter_mut().for_each(|four| four.pose = four.rest);
+        Self { isa, count, dof, columns, fours }
     }
 
-    /// Columns, one per rate of B' η̇, of the power of up to four wrenches at the effector's origin, in world axes: the velocity
-    /// of a point p along n is the row of the force n and the torque (p − origin) × n, times [`EffectorMotion::rates`].
-    pub fn columns(&self, force: &Vectors, torque: &Vectors) -> [Lanes; 6] {
-        self.isa.run(Columns { motion: self, force, torque })
+    /// Number of effectors.
+    pub fn count(&self) -> usize {
+        self.count
     }
 
-    #[inline(always)]
-    fn columns_here(&self, force: &Vectors, torque: &Vectors) -> [Lanes; 6] {
-        let linear = self.pulled(force);
-        let turned = force.scaled(self.scale).plus(&force.crossed_by(self.across));
-        let turned = turned.plus_along(self.turn, force.dot(self.pull)).plus(&self.pulled(torque));
-        [linear.x, linear.y, linear.z, turned.x, turned.y, turned.z]
-    }
-
-    /// Vᵀ x.
-    #[inline(always)]
-    fn pulled(&self, x: &Vectors) -> Vectors {
-        let [one, b, c] = self.along;
-        let across = x.crossed_by(self.turn * -b);
-        x.scaled(one).plus(&across).plus_along(self.turn * c, x.dot(self.turn))
-    }
-
-    /// V x.
-    #[inline]
-    fn carried(&self, x: DVec3) -> DVec3 {
-        let [one, b, c] = self.along;
-        x * one + self.turn.cross(x) * b + self.turn * (c * self.turn.dot(x))
-    }
-
-    /// Velocity of the effector's origin and its angular velocity, world axes.
-    #[inline]
-    pub fn velocity(&self) -> (DVec3, DVec3) {
-        let [x, y, z, p, q, r] = self.rates;
-        let (dv, d_o) = (DVec3::new(x, y, z), DVec3::new(p, q, r));
-        let turned = d_o * self.scale - self.across.cross(d_o) + self.pull * self.turn.dot(d_o);
-        (self.carried(dv) + turned, self.carried(d_o))
-    }
-
-    /// Twist of the effector in its own frame.
-    pub fn body_twist(&self) -> Twist {
-        let back = self.pose.rotation.conjugate();
-        let (linear, angular) = self.velocity();
-        Twist::new(back * linear, back * angular)
-    }
-}
-
-impl ReducedModel {
     /// B' of an effector, 6 × n_η: what η̇ moves it by in the linearisation pose, world axes, linear part first. Constant.
-    pub fn effector_map(&self, e: usize) -> Matrix {
-        let columns = self.effector_blocks().columns(e);
-        Matrix::from_fn(6, self.dof(), |i, j| columns[2 * j + i / 3].0[i % 3])
+    pub fn map(&self, e: usize) -> Matrix {
+        let columns = &self.columns[e / LANES * self.dof.next_multiple_of(2)..];
+        Matrix::from_fn(6, self.dof, |i, j| columns[j][i].0[e % LANES])
     }
 
-    /// Poses and motions of all effectors, handed over one after the other. Allocates nothing.
+    /// Poses and motions at a state. Allocates nothing.
     ///
     /// # Panics
     /// If the state belongs to a model of another size.
-    pub fn effector_motions(&self, state: &State, each: impl FnMut(usize, EffectorMotion)) {
-        assert_eq!(state.dof, self.dof(), "coordinates of the state");
-        self.isa().run(Motions { model: self, state, each });
+    pub fn update(&mut self, state: &State) {
+        assert_eq!(state.dof, self.dof, "coordinates of the state");
+        let (eta, velocity) = (&state.eta, &state.velocity);
+        self.isa.run(Update { motions: self, eta, velocity });
+    }
+
+    /// World from effector.
+    #[inline]
+    pub fn pose(&self, e: usize) -> Pose {
+        pose_of(self.fours[e / LANES].pose.map(|x| x.0[e % LANES]))
+    }
+
+    /// B' η̇: the rates that [`EffectorMotions::columns`] are for.
+    pub fn rates(&self, e: usize) -> [f64; 6] {
+        self.fours[e / LANES].rates.map(|x| x.0[e % LANES])
+    }
+
+    /// How fast the effector's origin moves, m/s, and how fast the effector turns, rad/s.
+    #[inline]
+    pub fn speeds(&self, e: usize) -> [f64; 2] {
+        self.fours[e / LANES].speeds.map(|x| x.0[e % LANES])
+    }
+
+    /// Velocity of the effector's origin and its angular velocity, world axes.
+    pub fn velocity(&self, e: usize) -> (DVec3, DVec3) {
+        let (four, lane) = (&self.fours[e / LANES], e % LANES);
+        let times = |m: &[Lane4; 9], x: DVec3| {
+            DVec3::from_array(
+                [0, 3, 6]
+                    .map(|i| m[i].0[lane] * x.x + m[i + 1].0[lane] * x.y + m[i + 2].0[lane] * x.z),
+            )
+        };
+        let [x, y, z, p, q, r] = self.rates(e);
+        let (dv, d_o) = (DVec3::new(x, y, z), DVec3::new(p, q, r));
+        (times(&four.along, dv) + times(&four.across, d_o), times(&four.along, d_o))
+    }
+
+    /// Twist of the effector in its own frame.
+    pub fn body_twist(&self, e: usize) -> Twist {
+        let back = self.pose(e).rotation.conjugate();
+        let (linear, angular) = self.velocity(e);
+        Twist::new(back * linear, back * angular)
+    }
+
+    /// Velocities of a point of an effector along up to four axes, world axes: their columns, one per rate of B' η̇, appended to
+    /// `out`; and the first of them now.
+    ///
+    /// # Panics
+    /// If there is no such effector.
+    pub fn point_columns(
+        &self,
+        e: usize,
+        point: DVec3,
+        axes: &Vectors,
+        out: &mut Vec<Lanes>,
+    ) -> f64 {
+        self.isa.run(Columns { four: &self.fours[e / LANES], lane: e % LANES, point, axes, out })
     }
 }
 
-/// Columns as a kernel: nothing in them is fused, only wider.
+impl Default for Four {
+    fn default() -> Self {
+        // Where there is no effector there is a rotation, too.
+        let mut rest = [Lane4::default(); 7];
+        rest[6] = Lane4([1.0; LANES]);
+        let (pose, rates, speeds) = (rest, Default::default(), Default::default());
+        Self { rest, pose, rates, along: Default::default(), across: Default::default(), speeds }
+    }
+}
+
+/// Columns as a kernel.
 struct Columns<'a> {
-    motion: &'a EffectorMotion,
-    force: &'a Vectors,
-    torque: &'a Vectors,
+    four: &'a Four,
+    lane: usize,
+    point: DVec3,
+    axes: &'a Vectors,
+    out: &'a mut Vec<Lanes>,
 }
 
 impl Kernel for Columns<'_> {
-    type Output = [Lanes; 6];
+    type Output = f64;
 
+    /// The power of the force n and the torque (p − origin) × n: (Vᵀ n; Qᵀ n + Vᵀ ((p − origin) × n)).
     #[inline(always)]
-    fn run<L: kernel::Lanes>(self, _: L) -> [Lanes; 6] {
-        self.motion.columns_here(self.force, self.torque)
+    fn run<L: kernel::Lanes>(self, l: L) -> f64 {
+        let Self { four, lane, point, axes, out } = self;
+        let of = |x: &Lane4| l.splat(x.0[lane % LANES]);
+        let Four { pose: [x, y, z, ..], along: v, across: q, rates, .. } = four;
+        let force = [l.load(&axes.x), l.load(&axes.y), l.load(&axes.z)];
+        let arm = [
+            l.sub(l.splat(point.x), of(x)),
+            l.sub(l.splat(point.y), of(y)),
+            l.sub(l.splat(point.z), of(z)),
+        ];
+        let torque = cross(l, arm, force);
+        let mut columns = [Lane4::default(); 6];
+        let mut rate = l.splat(0.0);
+        for i in 0..3 {
+            let v = [of(&v[i]), of(&v[3 + i]), of(&v[6 + i])];
+            let q = [of(&q[i]), of(&q[3 + i]), of(&q[6 + i])];
+            let (slid, swung) = (dot(l, v, force), l.add(dot(l, q, force), dot(l, v, torque)));
+            columns[i] = l.store(slid);
+            columns[3 + i] = l.store(swung);
+            rate = l.mul_add(slid, of(&rates[i]), l.mul_add(swung, of(&rates[3 + i]), rate));
+        }
+        out.extend_from_slice(&columns);
+        l.store(rate).0[0]
     }
 }
 
 /// All effectors as a kernel.
-struct Motions<'a, F> {
-    model: &'a ReducedModel,
-    state: &'a State,
-    each: F,
+struct Update<'a> {
+    motions: &'a mut EffectorMotions,
+    /// Both padded.
+    eta: &'a [f64],
+    velocity: &'a [f64],
 }
 
-impl<F: FnMut(usize, EffectorMotion)> Kernel for Motions<'_, F> {
+impl Kernel for Update<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: kernel::Lanes>(self, l: L) {
-        let Self { model, state, mut each } = self;
-        let blocks = model.effector_blocks();
-        for (e, effector) in model.data().effectors.iter().enumerate() {
-            let rest = &effector.rest;
-            let twist = blocks.twist(l, e, &state.eta[..state.dof]);
-            let rate = blocks.twist(l, e, &state.velocity[..state.dof]);
-            let coefficients = Coefficients::at(l, twist.angular.length_squared());
-            let rotation = twist.rotation(l) * rest.rotation;
-            let translation = rest.translation + twist.displacement_by(&coefficients);
-            let pose = Pose { rotation, translation };
-            each(e, EffectorMotion::new(pose, &twist, &rate, &coefficients, model.isa()));
+        let padded = self.motions.dof.next_multiple_of(2);
+        for (i, four) in self.motions.fours.iter_mut().enumerate() {
+            let columns = &self.motions.columns[i * padded..][..padded];
+            let twist = product(l, columns, self.eta);
+            let rate = product(l, columns, self.velocity);
+            four.move_by(l, twist, rate);
         }
     }
 }
 
+/// Columns times a vector, padded as they are.
+#[inline(always)]
+fn product<L: kernel::Lanes>(l: L, columns: &[[Lane4; 6]], x: &[f64]) -> [L::V; 6] {
+    let mut sum = [l.splat(0.0); 6];
+    let (columns, _) = columns.as_chunks::<2>();
+    for (columns, x) in columns.iter().zip(x.as_chunks::<2>().0) {
+        for (column, x) in columns.iter().zip(x) {
+            let x = l.splat(*x);
+            for (sum, entry) in sum.iter_mut().zip(column) {
+                *sum = l.mul_add(l.load(entry), x, *sum);
+            }
+        }
+    }
+    sum
+}
+
+impl Four {
+    /// At the twists B' η and the rates B' η̇.
+    #[inline(always)]
+    fn move_by<L: kernel::Lanes>(&mut self, l: L, twist: [L::V; 6], rate: [L::V; 6]) {
+        let ([vx, vy, vz, ox, oy, oz], [dx, dy, dz, dp, dq, dr]) = (twist, rate);
+        let (v, o) = ([vx, vy, vz], [ox, oy, oz]);
+        let t = dot(l, o, o);
+        let Angles { cosine, half_sinc, b, c, db, dc } = Angles::at(l, t);
+        let once = cross(l, o, v);
+        let twice = cross(l, o, once);
+        // V
+        let one = l.neg_mul_add(c, t, l.splat(1.0));
+        let along = plus_cross(l, scaled(l, b, o), outer(l, scaled(l, c, o), o, one));
+        // Q, with k = 2 b' ω×v + 2 c' ω×(ω×v) − c v
+        let (db, dc, cv) = (l.add(db, db), l.add(dc, dc), scaled(l, c, v));
+        let k = minus(l, sum(l, scaled(l, db, once), dc, twice), cv);
+        let across =
+            minus_cross(l, sum(l, scaled(l, b, v), c, once), outer(l, k, o, dot(l, cv, o)));
+        let [x, y, z] = times(l, &along, v);
+        let mut rest = [l.splat(0.0); 7];
+        for (rest, x) in rest.iter_mut().zip(&self.rest) {
+            *rest = l.load(x);
+        }
+        let (position, [p, q, r, s]) =
+            ([rest[0], rest[1], rest[2]], [rest[3], rest[4], rest[5], rest[6]]);
+        let [x, y, z] = plus(l, position, [x, y, z]);
+        let [p, q, r, s] = turned_by(l, scaled(l, half_sinc, o), cosine, [p, q, r, s]);
+        put(l, &mut self.pose, &[x, y, z, p, q, r, s]);
+        let (linear, angular) = ([dx, dy, dz], [dp, dq, dr]);
+        let velocity = plus(l, times(l, &along, linear), times(l, &across, angular));
+        let turning = times(l, &along, angular);
+        let speeds = [l.root(dot(l, velocity, velocity)), l.root(dot(l, turning, turning))];
+        put(l, &mut self.rates, &rate);
+        put(l, &mut self.along, &along);
+        put(l, &mut self.across, &across);
+        put(l, &mut self.speeds, &speeds);
+    }
+}
+
+/// What the angles of four rotations with ω² = t give.
+struct Angles<V> {
+    /// cos ½θ.
+    cosine: V,
+    /// ½ sin ½θ / ½θ.
+    half_sinc: V,
+    b: V,
+    c: V,
+    db: V,
+    dc: V,
+}
+
+impl<V: Copy> Angles<V> {
+    #[inline(always)]
+    fn at<L: kernel::Lanes<V = V>>(l: L, t: V) -> Self {
+        let y = l.mul(t, l.splat(0.25));
+        if l.any_above(y, MAX_QUARTER_ANGLE_SQUARED) {
+            let [cosine, half_sinc, b, c, db, dc] = &far(l.store(t));
+            return Self {
+                cosine: l.load(cosine),
+                half_sinc: l.load(half_sinc),
+                b: l.load(b),
+                c: l.load(c),
+                db: l.load(db),
+                dc: l.load(dc),
+            };
+        }
+        let [p, q, dp, dq] = half_angle_series_of_lanes(l, y);
+        let cosine = l.neg_mul_add(y, p, l.splat(1.0));
+        let half_sinc = l.mul(l.splat(0.5), l.neg_mul_add(y, q, l.splat(1.0)));
+        let double = l.add(half_sinc, half_sinc);
+        // p' + q' cos ½θ − q (p + y p')
+        let bend = l.neg_mul_add(q, l.mul_add(y, dp, p), l.mul_add(dq, cosine, dp));
+        Self {
+            cosine,
+            half_sinc,
+            b: l.mul(half_sinc, double),
+            c: l.mul(l.splat(0.25), l.mul_add(q, cosine, p)),
+            db: l.mul(l.mul(l.splat(-0.5), half_sinc), l.mul_add(y, dq, q)),
+            dc: l.mul(l.splat(0.0625), bend),
+        }
+    }
+}
+
+/// [`Angles`] one after the other, where some rotation is beyond π.
+#[cold]
+fn far(t: Lane4) -> [Lane4; 6] {
+    let mut out = [Lane4::default(); 6];
+    for (lane, t) in t.0.into_iter().enumerate() {
+        let Coefficients { b, c, db, dc } = Coefficients::at(kernel::Portable, t);
+        // The same for any axis.
+        let half = exp_rotation(DVec3::X * sqrt(t));
+        let half_sinc = if t > 0.0 { half.x / sqrt(t) } else { 0.5 };
+        for (out, x) in out.iter_mut().zip([half.w, half_sinc, b, c, db, dc]) {
+            out.0[lane] = x;
+        }
+    }
+    out
+}
+
+/// Stores groups of lanes.
+#[inline(always)]
+fn put<L: kernel::Lanes, const N: usize>(l: L, out: &mut [Lane4; N], x: &[L::V; N]) {
+    for (out, x) in out.iter_mut().zip(x) {
+        *out = l.store(*x);
+    }
+}
+
+/// a·b.
+#[inline(always)]
+fn dot<L: kernel::Lanes>(l: L, a: [L::V; 3], b: [L::V; 3]) -> L::V {
+    l.mul_add(a[2], b[2], l.mul_add(a[1], b[1], l.mul(a[0], b[0])))
+}
+
+/// s a.
+#[inline(always)]
+fn scaled<L: kernel::Lanes>(l: L, s: L::V, a: [L::V; 3]) -> [L::V; 3] {
+    [l.mul(s, a[0]), l.mul(s, a[1]), l.mul(s, a[2])]
+}
+
+/// a + s b.
+#[inline(always)]
+fn sum<L: kernel::Lanes>(l: L, a: [L::V; 3], s: L::V, b: [L::V; 3]) -> [L::V; 3] {
+    [l.mul_add(s, b[0], a[0]), l.mul_add(s, b[1], a[1]), l.mul_add(s, b[2], a[2])]
+}
+
+/// a + b.
+#[inline(always)]
+fn plus<L: kernel::Lanes>(l: L, a: [L::V; 3], b: [L::V; 3]) -> [L::V; 3] {
+    [l.add(a[0], b[0]), l.add(a[1], b[1]), l.add(a[2], b[2])]
+}
+
+/// a − b.
+#[inline(always)]
+fn minus<L: kernel::Lanes>(l: L, a: [L::V; 3], b: [L::V; 3]) -> [L::V; 3] {
+    [l.sub(a[0], b[0]), l.sub(a[1], b[1]), l.sub(a[2], b[2])]
+}
+
+/// diagonal + a bᵀ, row after row.
+#[inline(always)]
+fn outer<L: kernel::Lanes>(l: L, a: [L::V; 3], b: [L::V; 3], diagonal: L::V) -> [L::V; 9] {
+    let [p, q, r] = [scaled(l, a[0], b), scaled(l, a[1], b), scaled(l, a[2], b)];
+    let with = |x: L::V| l.add(x, diagonal);
+    [with(p[0]), p[1], p[2], q[0], with(q[1]), q[2], r[0], r[1], with(r[2])]
+}
+
+/// m + â.
+#[inline(always)]
+fn plus_cross<L: kernel::Lanes>(l: L, a: [L::V; 3], m: [L::V; 9]) -> [L::V; 9] {
+    let [xx, xy, xz, yx, yy, yz, zx, zy, zz] = m;
+    let [x, y, z] = a;
+    [xx, l.sub(xy, z), l.add(xz, y), l.add(yx, z), yy, l.sub(yz, x), l.sub(zx, y), l.add(zy, x), zz]
+}
+
+/// m − â.
+#[inline(always)]
+fn minus_cross<L: kernel::Lanes>(l: L, a: [L::V; 3], m: [L::V; 9]) -> [L::V; 9] {
+    let [xx, xy, xz, yx, yy, yz, zx, zy, zz] = m;
+    let [xx, yx, zx, xy, yy, zy, xz, yz, zz] =
+        plus_cross(l, a, [xx, yx, zx, xy, yy, zy, xz, yz, zz]);
+    [xx, xy, xz, yx, yy, yz, zx, zy, zz]
+}
+
+/// m x.
+#[inline(always)]
+fn times<L: kernel::Lanes>(l: L, m: &[L::V; 9], x: [L::V; 3]) -> [L::V; 3] {
+    let [xx, xy, xz, yx, yy, yz, zx, zy, zz] = *m;
+    [dot(l, [xx, xy, xz], x), dot(l, [yx, yy, yz], x), dot(l, [zx, zy, zz], x)]
+}
+
 #[cfg(test)]
 mod tests {
-    use forks_lie::right_jacobian;
+    use forks_lie::{glam::DQuat, right_jacobian};
 
     use super::*;
-    use crate::kernel::Portable;
+
+    /// A dozen products of numbers of size 10, a few times.
+    const BOUND: f64 = 640.0 * f64::EPSILON;
+
+    /// Effectors at body twists, with rates of them: those of the first and the second of two coordinates.
+    fn motions(rests: &[Pose], twists: &[[Twist; 2]], isa: Isa) -> EffectorMotions {
+        let entry = |i: usize, j: usize| twists[i / 6][j].to_array()[i % 6];
+        let basis = Matrix::from_fn(6 * rests.len(), 2, entry);
+        let mut out = EffectorMotions::from_parts(rests, &basis, isa);
+        let (eta, velocity) = (&[1.0, 0.0, 0.0, 0.0], &[0.0, 1.0, 0.0, 0.0]);
+        isa.run(Update { motions: &mut out, eta, velocity });
+        out
+    }
+
+    fn check(motions: &EffectorMotions, e: usize, rest: &Pose, [twist, rate]: &[Twist; 2]) {
+        let expected = *rest * Pose::exp(*twist);
+        let difference = motions.pose(e).to_array().into_iter().zip(expected.to_array());
+        assert!(difference.into_iter().all(|(x, y)| (x - y).abs() < BOUND), "{e}");
+        let body = right_jacobian(*twist).mul_vec(&rate.to_array());
+        for (x, y) in motions.body_twist(e).to_array().iter().zip(body) {
+            assert!((x - y).abs() < BOUND, "{e}");
+        }
+        let (v, w) = motions.velocity(e);
+        let [speed, turning] = motions.speeds(e);
+        assert!((speed - v.length()).abs() < BOUND && (turning - w.length()).abs() < BOUND);
+        let point = DVec3::new(0.4, -1.5, 0.9);
+        let axes = [DVec3::new(3.0, -1.0, 2.0), DVec3::Y, DVec3::new(-0.5, 1.0, 1.0)];
+        let mut columns = vec![Lanes::default()];
+        let first = motions.point_columns(e, point, &Vectors::of_three(axes), &mut columns);
+        let (columns, rates) = (&columns[1..], motions.rates(e));
+        let of = |i: usize| columns.iter().zip(rates).map(|(c, x)| c[i] * x).sum::<f64>();
+        let moved = v + w.cross(point - expected.translation);
+        for (i, axis) in axes.into_iter().enumerate() {
+            assert!((of(i) - axis.dot(moved)).abs() < BOUND, "{e}, {i}");
+        }
+        assert!(columns.len() == 6 && (first - of(0)).abs() < BOUND);
+    }
 
     #[test]
-    fn rows_and_velocities_are_those_of_the_right_jacobian() {
+    fn poses_velocities_and_columns_are_those_of_the_right_jacobian() {
         let axis = DVec3::new(0.48, -0.6, 0.64);
-        let linear = DVec3::new(0.4, 0.9, -0.7);
-        let rate =
-            WorldTwist { linear: DVec3::new(-0.2, 1.1, 0.5), angular: DVec3::new(0.8, 0.3, -1.2) };
-        let (force, torque) = (DVec3::new(3.0, -1.0, 2.0), DVec3::new(0.5, 1.5, -0.8));
-        for angle in [0.0, 1e-9, 1e-4, 0.1, 1.0, 2.5, 3.13, 3.15, 4.0, 6.0] {
-            let twist = WorldTwist { linear, angular: axis * angle };
-            let xi = Twist::new(linear, twist.angular);
-            let (pose, jacobian) = (Pose::exp(xi), right_jacobian(xi));
-            let of = Coefficients::at(Portable, twist.angular.length_squared());
-            let motion = EffectorMotion::new(pose, &twist, &rate, &of, Isa::Portable);
-            let body = jacobian.mul_vec(&Twist::new(rate.linear, rate.angular).to_array());
-            // Some dozens of products of numbers of size 10.
-            let bound = 640.0 * f64::EPSILON;
-            for (x, y) in motion.body_twist().to_array().iter().zip(body) {
-                assert!((x - y).abs() < bound, "{angle}");
+        // Angles beyond π beside smaller ones, and groups without any.
+        let angles = [0.0, 1e-9, 1e-4, 0.1, 1.0, 3.13, 4.0, 2.5, 6.0, 3.15];
+        let rate = Twist::new(DVec3::new(-0.2, 1.1, 0.5), DVec3::new(0.8, 0.3, -1.2));
+        let twists = angles.map(|a| [Twist::new(DVec3::new(0.4, 0.9, -0.7), axis * a), rate]);
+        let rest = |i: usize| {
+            let turn = DQuat::from_xyzw(0.5, -0.5, 0.5, 0.5) * DQuat::from_xyzw(0.6, 0.0, 0.0, 0.8);
+            Pose::new(if i % 2 == 0 { turn } else { DQuat::IDENTITY }, DVec3::new(1.0, -0.3, 0.2))
+        };
+        let rests: Vec<Pose> = (0..angles.len()).map(rest).collect();
+        for isa in [Isa::Portable, Isa::detect()] {
+            let motions = motions(&rests, &twists, isa);
+            for (e, (rest, twists)) in rests.iter().zip(&twists).enumerate() {
+                check(&motions, e, rest, twists);
             }
-            let (v, w) = motion.velocity();
-            let columns = motion.columns(
-                &Vectors::of_three([force, DVec3::X, -force]),
-                &Vectors::of_three([torque, DVec3::Y, -torque]),
-            );
-            let of =
-                |i: usize| columns.iter().zip(motion.rates).map(|(c, x)| c[i] * x).sum::<f64>();
-            let (power, other) = (of(0), of(1));
-            assert!((of(2) + power).abs() < bound && (other - v.x - w.y).abs() < bound);
-            assert!((power - force.dot(v) - torque.dot(w)).abs() < bound, "{angle}");
         }
     }
 }

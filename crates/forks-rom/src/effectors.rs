@@ -15,6 +15,7 @@ use crate::{
     EffectorLoad, LoadFrame,
     kernel::{LANES, Lane4, Lanes, MAX_QUARTER_ANGLE_SQUARED, cosine_and_sinc, half_angle_series},
     model::ModelData,
+    scalar::sqrt,
 };
 
 /// Basis and rest orientations, laid out for the step.
@@ -30,6 +31,8 @@ pub(crate) struct EffectorBlocks {
     width: usize,
     inverse_radius: f64,
     range_squared: f64,
+    /// ‖η‖² up to which every effector is in range, whatever the direction of η.
+    near_squared: f64,
 }
 
 /// A twist in world axes.
@@ -86,6 +89,7 @@ impl EffectorBlocks {
             width,
             inverse_radius: 1.0 / radius,
             range_squared: range * range,
+            near_squared: near_squared(basis, radius, range),
         }
     }
 
@@ -110,6 +114,18 @@ impl EffectorBlocks {
     /// Largest relative displacement, squared, and the inverse of the length that it refers to.
     pub(crate) fn range(&self) -> (f64, f64) {
         (self.range_squared, self.inverse_radius)
+    }
+
+    /// True if η is so short that every effector is in range; false says nothing.
+    #[inline(always)]
+    pub(crate) fn is_near<L: Lanes>(&self, l: L, eta: &[f64]) -> bool {
+        let mut sum = l.splat(0.0);
+        for x in eta.as_chunks::<LANES>().0 {
+            let x = l.read(x);
+            sum = l.mul_add(x, x, sum);
+        }
+        let Lane4([a, b, c, d]) = l.store(sum);
+        (a + b) + (c + d) <= self.near_squared
     }
 
     /// ξ' = B' η.
@@ -159,6 +175,38 @@ impl EffectorBlocks {
         // Written so that NaN is outside.
         turned < core::f64::consts::PI * core::f64::consts::PI && relative <= self.range_squared
     }
+}
+
+/// A bound for [`EffectorBlocks::is_near`]. With lengths over r and angles over π an effector's displacement is S B_e η, no longer
+/// than σ‖η‖, σ² the largest eigenvalue of G = S B_e B_eᵀ S. An effector that is in range turns by less than π, too: σ‖η‖ < 1.
+fn near_squared(basis: &Matrix, radius: f64, range: f64) -> f64 {
+    /// What rounding may add.
+    const SLACK: f64 = 1.0 - 1e-9;
+    let n = basis.columns();
+    let scale = |i: usize| if i < 3 { 1.0 / radius } else { core::f64::consts::FRAC_1_PI };
+    let square = |e: usize| {
+        let rows = basis.block(6 * e, 0, 6, n);
+        let scaled = Matrix::from_fn(6, n, |i, j| scale(i) * rows[(i, j)]);
+        largest_eigenvalue(scaled.mul(&scaled.transpose()))
+    };
+    let largest = (0..basis.rows() / 6).map(square).fold(0.0, f64::max);
+    // A bound that overflows leaves everything to the exact check.
+    (range * range).min(SLACK) * SLACK / largest
+}
+
+/// An upper bound of the eigenvalues of a symmetric matrix that has none below 0, less than 3 % above the largest of a 6 × 6 one:
+/// the 32nd root of a norm of its 32nd power.
+fn largest_eigenvalue(mut g: Matrix) -> f64 {
+    let scale = g.norm();
+    if !scale.is_finite() {
+        return f64::INFINITY;
+    }
+    if scale == 0.0 {
+        return 0.0;
+    }
+    g = Matrix::from_fn(g.rows(), g.columns(), |i, j| g[(i, j)] / scale);
+    (0..5).for_each(|_| g = g.mul(&g));
+    scale * (0..5).fold(g.norm(), |x, _| sqrt(x))
 }
 
 impl WorldTwist {
@@ -256,11 +304,11 @@ impl Coefficients {
     /// Beyond π, where nothing cancels.
     #[cold]
     fn far(t: f64) -> Self {
-        let half = forks_lie::exp_rotation(DVec3::new(crate::scalar::sqrt(t), 0.0, 0.0));
+        let half = forks_lie::exp_rotation(DVec3::new(sqrt(t), 0.0, 0.0));
         // The quaternion's half angle gives the angle's sine and cosine.
         let (s, c) = (half.x, half.w);
         let (sine, versine) = (2.0 * s * c, 2.0 * s * s);
-        let theta = crate::scalar::sqrt(t);
+        let theta = sqrt(t);
         let (b, third) = (versine / t, (theta - sine) / (t * theta));
         // d/dt = (1/2θ) d/dθ
         Self {

@@ -47,7 +47,7 @@ pub use blend::{
     ChartSample, Crossfade, EnergyJump, LinkBlend, Monitor, MonitorSettings, SampleData,
     ServoTerms, Weights, stiffness_of_bending,
 };
-pub use effector_motion::EffectorMotion;
+pub use effector_motion::EffectorMotions;
 pub use error::ModelError;
 pub use file::FileError;
 pub use forks_lie as lie;

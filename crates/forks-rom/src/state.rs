@@ -107,11 +107,16 @@ impl State {
         if self.servo_targets == targets {
             return Ok(());
         }
-        check("servo targets", targets, expected)?;
+        let quantity = "servo targets";
+        if targets.len() != expected {
+            return Err(ModelError::WrongSize { quantity, found: targets.len(), expected });
+        }
+        let map = model.servo_rest();
+        if !model.isa().run(Product { map, x: targets, out: &mut self.rest }) {
+            return Err(ModelError::NotFinite { quantity });
+        }
         self.servo_targets.copy_from_slice(targets);
         self.driven = targets.iter().any(|x| *x != 0.0);
-        let map = model.servo_rest();
-        model.isa().run(Product { map, x: &self.servo_targets, out: &mut self.rest });
         Ok(())
     }
 
@@ -121,7 +126,7 @@ impl State {
     }
 }
 
-/// A matrix times a vector as a kernel.
+/// A matrix times a vector as a kernel, if that is finite.
 struct Product<'a> {
     map: &'a Packed,
     x: &'a [f64],
@@ -129,12 +134,26 @@ struct Product<'a> {
 }
 
 impl Kernel for Product<'_> {
-    type Output = ();
+    type Output = bool;
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) {
-        self.map.product(l, self.x, self.out);
+    fn run<L: Lanes>(self, l: L) -> bool {
+        let finite = are_finite(l, self.x);
+        if finite {
+            self.map.product(l, self.x, self.out);
+        }
+        finite
     }
+}
+
+/// True if all numbers are finite.
+#[inline(always)]
+pub(crate) fn are_finite<L: Lanes>(l: L, x: &[f64]) -> bool {
+    let (groups, last) = x.as_chunks::<LANES>();
+    // 0 × x is NaN where x is NaN or infinite.
+    let zero = l.splat(0.0);
+    let sum = groups.iter().fold(zero, |sum, x| l.mul_add(l.read(x), zero, sum));
+    l.all_ordered(sum) && last.iter().all(|x| x.is_finite())
 }
 
 pub(crate) fn check(quantity: &'static str, x: &[f64], expected: usize) -> Result<(), ModelError> {

@@ -8,7 +8,7 @@ use crate::{
     EffectorLoad, ModelError, ReducedModel, State,
     effectors::{WorldTwist, WorldWrench, load_in_world},
     kernel::{Kernel, LANES, Lanes},
-    state::Work,
+    state::{Work, are_finite},
     transition::{Transition, implicit_euler},
     wrench::linear_stiffness,
 };
@@ -150,6 +150,25 @@ impl Stepper {
         Ok(())
     }
 
+    /// As [`Stepper::change_velocity`], with the velocity that the step shall end with: η⁺ += h (v − η̇⁺), η̇⁺ = v.
+    ///
+    /// # Errors
+    /// A velocity of the wrong size or one that is not finite; the state is then unchanged.
+    ///
+    /// # Panics
+    /// If the state belongs to a model of another size.
+    pub fn end_with(&self, state: &mut State, velocity: &[f64]) -> Result<(), ModelError> {
+        assert_eq!(state.dof, self.model.dof(), "coordinates of the state");
+        let (quantity, found, expected) = ("velocity", velocity.len(), state.dof);
+        if found != expected {
+            return Err(ModelError::WrongSize { quantity, found, expected });
+        }
+        if self.model.isa().run(End { h: self.h, state, velocity }) {
+            return Ok(());
+        }
+        Err(ModelError::NotFinite { quantity })
+    }
+
     /// Moves a state by one step under loads on effectors. Allocates nothing.
     ///
     /// # Panics
@@ -158,6 +177,43 @@ impl Stepper {
         assert_eq!(state.dof, self.model.dof(), "coordinates of the state");
         crate::statics::assert_effectors(loads, self.model.effector_count());
         self.model.isa().run(Step { stepper: self, state, loads })
+    }
+}
+
+/// [`Stepper::end_with`] as a kernel: true if the velocity is finite.
+struct End<'a> {
+    h: f64,
+    state: &'a mut State,
+    velocity: &'a [f64],
+}
+
+impl Kernel for End<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) -> bool {
+        let Self { h, state, velocity } = self;
+        if !are_finite(l, velocity) {
+            return false;
+        }
+        let end = |eta: &mut [f64; LANES], velocity: &mut [f64; LANES], next: &[f64; LANES]| {
+            let next = l.read(next);
+            let change = l.sub(next, l.read(velocity));
+            *eta = l.store(l.mul_add(l.splat(h), change, l.read(eta))).0;
+            *velocity = l.store(next).0;
+        };
+        let (groups, last) = velocity.as_chunks::<LANES>();
+        let mut eta = state.eta.as_chunks_mut::<LANES>().0.iter_mut();
+        let mut velocity = state.velocity.as_chunks_mut::<LANES>().0.iter_mut();
+        for (next, (eta, velocity)) in groups.iter().zip((&mut eta).zip(&mut velocity)) {
+            end(eta, velocity, next);
+        }
+        if let (Some(eta), Some(velocity)) = (eta.next(), velocity.next()) {
+            let mut padded = [0.0; LANES];
+            padded[..last.len()].copy_from_slice(last);
+            end(eta, velocity, &padded);
+        }
+        true
     }
 }
 
@@ -177,9 +233,7 @@ impl Kernel for Step<'_> {
         // What the state alone gives does not wait for the loads.
         let Work { stretch, result, .. } = &mut state.work;
         let stretch: &[f64] = if state.driven {
-            for (s, (x, r)) in stretch.iter_mut().zip(state.eta.iter().zip(&state.rest)) {
-                *s = x - r;
-            }
+            difference(l, &state.eta, &state.rest, stretch);
             stretch
         } else {
             &state.eta
@@ -196,32 +250,51 @@ impl Kernel for Step<'_> {
     }
 }
 
+/// a − b; all are padded.
+#[inline(always)]
+fn difference<L: Lanes>(l: L, a: &[f64], b: &[f64], out: &mut [f64]) {
+    let (out, _) = out.as_chunks_mut::<LANES>();
+    let (a, b) = (a.as_chunks::<LANES>().0, b.as_chunks::<LANES>().0);
+    for (out, (a, b)) in out.iter_mut().zip(a.iter().zip(b)) {
+        *out = l.store(l.sub(l.read(a), l.read(b))).0;
+    }
+}
+
 /// Takes over the result if it is finite.
 #[inline(always)]
 fn accept<L: Lanes>(l: L, stepper: &Stepper, state: &mut State) -> bool {
-    let width = state.eta.len() / LANES;
-    let (result, _) = state.work.result.as_chunks::<LANES>();
-    let (rates, positions) = result.split_at(width);
+    let (result, _) = state.work.result.as_chunks_mut::<LANES>();
+    let (rates, positions) = result.split_at_mut(state.eta.len() / LANES);
     let (eta, _) = state.eta.as_chunks_mut::<LANES>();
     let (velocity, _) = state.velocity.as_chunks_mut::<LANES>();
-    let (rest, _) = state.rest.as_chunks::<LANES>();
-    let (h, zero) = (l.splat(stepper.h), l.splat(0.0));
-    let position = |i: usize, eta: &[f64; LANES]| match stepper.scheme {
-        Scheme::ImplicitEuler => l.mul_add(h, l.read(&rates[i]), l.read(eta)),
-        Scheme::Exponential => l.add(l.read(&rest[i]), l.read(&positions[i])),
-    };
-    // 0 × x is 0 unless x is NaN or infinite.
-    let mut check = zero;
-    for i in 0..width {
-        check = l.mul_add(position(i, &eta[i]), zero, check);
-        check = l.mul_add(l.read(&rates[i]), zero, check);
+    let h = l.splat(stepper.h);
+    match stepper.scheme {
+        Scheme::ImplicitEuler => {
+            for (position, (rate, eta)) in positions.iter_mut().zip(rates.iter().zip(&*eta)) {
+                *position = l.store(l.mul_add(h, l.read(rate), l.read(eta))).0;
+            }
+        }
+        Scheme::Exponential => {
+            let (rest, _) = state.rest.as_chunks::<LANES>();
+            for (position, rest) in positions.iter_mut().zip(rest) {
+                *position = l.store(l.add(l.read(rest), l.read(position))).0;
+            }
+        }
     }
-    if l.store(check).0 != [0.0; LANES] {
+    // 0 × x is NaN where x is NaN or infinite.
+    let mut check = l.splat(0.0);
+    for (position, rate) in positions.iter().zip(&*rates) {
+        check = l.mul_add(l.read(position), l.splat(0.0), check);
+        check = l.mul_add(l.read(rate), l.splat(0.0), check);
+    }
+    if !l.all_ordered(check) {
         return false;
     }
-    for i in 0..width {
-        eta[i] = l.store(position(i, &eta[i])).0;
-        velocity[i] = rates[i];
+    for (eta, position) in eta.iter_mut().zip(&*positions) {
+        *eta = l.store(l.read(position)).0;
+    }
+    for (velocity, rate) in velocity.iter_mut().zip(&*rates) {
+        *velocity = l.store(l.read(rate)).0;
     }
     true
 }
@@ -244,19 +317,25 @@ fn generalised_force<L: Lanes>(
 ) -> Checked {
     let blocks = stepper.model.effector_blocks();
     let mut checked = Checked { loaded: false, outside: None };
+    let near = blocks.is_near(l, &state.eta);
+    if near && loads.is_empty() {
+        return checked;
+    }
     for e in 0..blocks.count() {
+        let is_loaded = loads.iter().any(|load| load.effector == e);
+        if near && !is_loaded {
+            continue;
+        }
         let twist = blocks.twist(l, e, &state.eta[..state.dof]);
         if checked.outside.is_none() && !blocks.in_range(&twist) {
             checked.outside = Some(e);
         }
-        let mut found = false;
+        if !is_loaded {
+            continue;
+        }
         let mut sum = WorldWrench::default();
         for load in loads.iter().filter(|load| load.effector == e) {
-            found = true;
             add_load(l, &mut sum, load, stepper, &twist);
-        }
-        if !found {
-            continue;
         }
         let g = generalise(l, stepper, &twist, &sum);
         blocks.add_force(l, e, &g, checked.loaded, &mut state.work.force);

@@ -63,20 +63,19 @@ impl Transition {
         out: &mut [f64],
     ) {
         let (out, _) = out.as_chunks_mut::<LANES>();
-        for (i, (out, constant)) in out.iter_mut().zip(&self.constant).enumerate() {
-            let from_velocity = self.velocity.row_group(l, i, velocity, l.load(constant));
-            let from_stretch = self.stretch.row_group(l, i, stretch, l.splat(0.0));
-            *out = l.store(l.add(from_velocity, from_stretch)).0;
-        }
+        let out = &mut out[..self.constant.len()];
+        let constant = |i: usize, _: &[f64; LANES]| l.load(&self.constant[i]);
+        self.velocity.sums(l, velocity, out, constant, |_, sum| sum);
+        let nothing = |_, _: &[f64; LANES]| l.splat(0.0);
+        self.stretch.sums(l, stretch, out, nothing, |before, sum| l.add(l.read(before), sum));
     }
 
     /// Adds what a force gives.
     #[inline(always)]
     pub(crate) fn add_force<L: Lanes>(&self, l: L, force: &[f64], out: &mut [f64]) {
         let (out, _) = out.as_chunks_mut::<LANES>();
-        for (i, out) in out.iter_mut().take(self.constant.len()).enumerate() {
-            *out = l.store(self.force.row_group(l, i, force, l.read(out))).0;
-        }
+        let out = &mut out[..self.constant.len()];
+        self.force.sums(l, force, out, |_, before| l.read(before), |_, sum| sum);
     }
 }
 
@@ -113,26 +112,80 @@ impl Packed {
     #[inline(always)]
     pub(crate) fn product<L: Lanes>(&self, l: L, x: &[f64], out: &mut [f64]) {
         let (out, _) = out.as_chunks_mut::<LANES>();
-        for (i, out) in out.iter_mut().enumerate() {
-            *out = l.store(self.row_group(l, i, x, l.splat(0.0))).0;
+        self.sums(l, x, out, |_, _| l.splat(0.0), |_, sum| sum);
+    }
+
+    /// Puts `put(out, start(i, out) + group i of rows times x)` for each group of rows into `out`. Several groups share what is
+    /// read of x, as many as there are registers for.
+    #[inline(always)]
+    fn sums<L: Lanes>(
+        &self,
+        l: L,
+        x: &[f64],
+        out: &mut [[f64; LANES]],
+        start: impl Fn(usize, &[f64; LANES]) -> L::V + Copy,
+        put: impl Fn(&[f64; LANES], L::V) -> L::V + Copy,
+    ) {
+        let x = &x[..self.columns];
+        let mut i = 0;
+        while i < out.len() {
+            let out = &mut out[i..];
+            i += match out.len() {
+                1 => self.sums_of::<L, 1>(l, i, x, out, start, put),
+                2 => self.sums_of::<L, 2>(l, i, x, out, start, put),
+                3 => self.sums_of::<L, 3>(l, i, x, out, start, put),
+                4 => self.sums_of::<L, 4>(l, i, x, out, start, put),
+                5 => self.sums_of::<L, 5>(l, i, x, out, start, put),
+                _ => self.sums_of::<L, 6>(l, i, x, out, start, put),
+            };
         }
     }
 
-    /// start + a group of rows times a vector; even and odd columns are summed apart, and the sum of the odd ones
-    /// is added last.
+    /// [`Packed::sums`] of N groups from one on; even and odd columns are summed apart, and the sum of the odd ones is added last.
     #[inline(always)]
-    fn row_group<L: Lanes>(&self, l: L, group: usize, x: &[f64], start: L::V) -> L::V {
-        let (row, last_entry) = self.group(group).as_chunks::<2>();
-        let (pairs, last) = x[..self.columns].as_chunks::<2>();
-        let (mut even, mut odd) = (start, l.splat(0.0));
-        for (a, x) in row.iter().zip(pairs) {
-            even = l.mul_add(l.load(&a[0]), l.splat(x[0]), even);
-            odd = l.mul_add(l.load(&a[1]), l.splat(x[1]), odd);
+    fn sums_of<L: Lanes, const N: usize>(
+        &self,
+        l: L,
+        first: usize,
+        x: &[f64],
+        out: &mut [[f64; LANES]],
+        start: impl Fn(usize, &[f64; LANES]) -> L::V,
+        put: impl Fn(&[f64; LANES], L::V) -> L::V,
+    ) -> usize {
+        let out = &mut out[..N];
+        let (pairs, last) = x.as_chunks::<2>();
+        // Loops over N are loops: closures given to arrays are compiled without the instruction set.
+        let mut rows: [&[[Lane4; 2]]; N] = [&[]; N];
+        let mut last_row = [Lane4::default(); N];
+        let mut even = [l.splat(0.0); N];
+        for k in 0..N {
+            let row = &self.data[(first + k) * self.columns..][..x.len()];
+            let (row, last) = row.as_chunks::<2>();
+            rows[k] = &row[..pairs.len()];
+            if let [last] = last {
+                last_row[k] = *last;
+            }
+            even[k] = start(first + k, &out[k]);
         }
-        if let ([a], [x]) = (last_entry, last) {
-            even = l.mul_add(l.load(a), l.splat(*x), even);
+        let mut odd = [l.splat(0.0); N];
+        for (j, x) in pairs.iter().enumerate() {
+            let x = [l.splat(x[0]), l.splat(x[1])];
+            for k in 0..N {
+                let [a, b] = &rows[k][j];
+                even[k] = l.mul_add(l.load(a), x[0], even[k]);
+                odd[k] = l.mul_add(l.load(b), x[1], odd[k]);
+            }
         }
-        l.add(even, odd)
+        if let [x] = last {
+            let x = l.splat(*x);
+            for k in 0..N {
+                even[k] = l.mul_add(l.load(&last_row[k]), x, even[k]);
+            }
+        }
+        for k in 0..N {
+            out[k] = l.store(put(&out[k], l.add(even[k], odd[k]))).0;
+        }
+        N
     }
 }
 

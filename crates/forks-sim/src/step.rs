@@ -155,8 +155,9 @@ impl World {
                     (s.central_pose(), s.velocity.length(), s.omega.length())
                 }
                 Owner::Effector { mechanism, effector } => {
-                    let e = self.mechanisms[mechanism.0].effector(effector);
-                    (e.pose, e.twist.linear.length(), e.twist.angular.length())
+                    let m = &self.mechanisms[mechanism.0];
+                    let [speed, spin] = m.effector_speeds(effector);
+                    (m.effector_pose(effector), speed, spin)
                 }
             };
             placed.pose =

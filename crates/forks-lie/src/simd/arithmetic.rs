@@ -34,10 +34,18 @@ pub trait Arithmetic: Copy {
     fn turn_sign(self, a: Self::V, b: Self::V) -> Self::V;
     /// 1/√a.
     fn inverse_root(self, a: Self::V) -> Self::V;
+    /// The sums of the lanes of four registers.
+    fn sums(self, a: [Self::V; LANES]) -> Self::V;
+    /// The columns of four rows.
+    fn transposed(self, a: [Self::V; LANES]) -> [Self::V; LANES];
     /// a where x is above a limit, else b.
     fn select_above(self, x: Self::V, limit: f64, a: Self::V, b: Self::V) -> Self::V;
     /// True if some x is above a limit.
     fn any_above(self, x: Self::V, limit: f64) -> bool;
+    /// √a.
+    fn root(self, a: Self::V) -> Self::V;
+    /// True if no x is NaN.
+    fn all_ordered(self, x: Self::V) -> bool;
 }
 
 /// Plain Rust without fused multiply-adds: the same bits on every target.
@@ -93,8 +101,24 @@ impl Arithmetic for Portable {
         (x[0] > limit) | (x[1] > limit) | (x[2] > limit) | (x[3] > limit)
     }
     #[inline(always)]
+    fn sums(self, a: [Self::V; LANES]) -> Self::V {
+        core::array::from_fn(|i| (a[i][0] + a[i][1]) + (a[i][2] + a[i][3]))
+    }
+    #[inline(always)]
+    fn transposed(self, a: [Self::V; LANES]) -> [Self::V; LANES] {
+        core::array::from_fn(|i| core::array::from_fn(|j| a[j][i]))
+    }
+    #[inline(always)]
     fn inverse_root(self, a: Self::V) -> Self::V {
         a.map(|x| 1.0 / crate::scalar::sqrt(x))
+    }
+    #[inline(always)]
+    fn root(self, a: Self::V) -> Self::V {
+        a.map(crate::scalar::sqrt)
+    }
+    #[inline(always)]
+    fn all_ordered(self, x: Self::V) -> bool {
+        !(x[0].is_nan() | x[1].is_nan() | x[2].is_nan() | x[3].is_nan())
     }
 }
 
@@ -103,7 +127,7 @@ pub(super) use x86::Avx2Lanes;
 
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 mod x86 {
-    use core::arch::x86_64::{__m256d, _CMP_GT_OQ};
+    use core::arch::x86_64::{__m256d, _CMP_GT_OQ, _CMP_UNORD_Q};
 
     use pulp::x86::V3;
 
@@ -164,8 +188,70 @@ mod x86 {
             self.0.avx._mm256_movemask_pd(mask) != 0
         }
         #[inline(always)]
+        fn sums(self, [a, b, c, d]: [Self::V; LANES]) -> Self::V {
+            let avx = self.0.avx;
+            // The sums of the halves of a, b, a, b; then of c, d, c, d.
+            let (ab, cd) = (avx._mm256_hadd_pd(a, b), avx._mm256_hadd_pd(c, d));
+            let crossed = avx._mm256_permute2f128_pd::<0x21>(ab, cd);
+            avx._mm256_add_pd(avx._mm256_blend_pd::<0b1100>(ab, cd), crossed)
+        }
+        #[inline(always)]
+        fn transposed(self, [a, b, c, d]: [Self::V; LANES]) -> [Self::V; LANES] {
+            let avx = self.0.avx;
+            let (low, high) = (avx._mm256_unpacklo_pd(a, b), avx._mm256_unpackhi_pd(a, b));
+            let (low_2, high_2) = (avx._mm256_unpacklo_pd(c, d), avx._mm256_unpackhi_pd(c, d));
+            [
+                avx._mm256_permute2f128_pd::<0x20>(low, low_2),
+                avx._mm256_permute2f128_pd::<0x20>(high, high_2),
+                avx._mm256_permute2f128_pd::<0x31>(low, low_2),
+                avx._mm256_permute2f128_pd::<0x31>(high, high_2),
+            ]
+        }
+        #[inline(always)]
         fn inverse_root(self, a: Self::V) -> Self::V {
             self.0.avx._mm256_div_pd(self.splat(1.0), self.0.avx._mm256_sqrt_pd(a))
+        }
+        #[inline(always)]
+        fn root(self, a: Self::V) -> Self::V {
+            self.0.avx._mm256_sqrt_pd(a)
+        }
+        #[inline(always)]
+        fn all_ordered(self, x: Self::V) -> bool {
+            let mask = self.0.avx._mm256_cmp_pd::<_CMP_UNORD_Q>(x, x);
+            self.0.avx._mm256_movemask_pd(mask) == 0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::{Isa, Kernel};
+
+    /// Sums of the lanes of four rows, and their columns.
+    struct Sums([Lanes; LANES]);
+
+    impl Kernel for Sums {
+        type Output = (Lanes, [Lanes; LANES]);
+        #[inline(always)]
+        fn run<L: Arithmetic>(self, l: L) -> Self::Output {
+            let rows = self.0.each_ref().map(|row| l.load(row));
+            (l.store(l.sums(rows)), l.transposed(rows).map(|column| l.store(column)))
+        }
+    }
+
+    #[test]
+    fn sums_and_columns_have_the_same_bits_on_all_instruction_sets() {
+        let row = |k: f64| Lanes([0.1 + k, 1e9 / (3.0 + k), -0.7 * k, 1.0 / (7.0 + k)]);
+        let rows = [row(0.0), row(1.0), row(2.0), row(3.0)];
+        // Numbers whose sum depends on the order of addition.
+        let sums = rows.map(|r| (r[0] + r[1]) + (r[2] + r[3]));
+        for isa in [Isa::Portable, Isa::detect()] {
+            let (found, columns) = isa.run(Sums(rows));
+            assert_eq!(found.0, sums);
+            for (i, column) in columns.iter().enumerate() {
+                assert_eq!(column.0, rows.map(|r| r[i]));
+            }
         }
     }
 }

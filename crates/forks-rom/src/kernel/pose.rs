@@ -173,14 +173,22 @@ pub(crate) fn displaced<L: Lanes>(
     } else {
         Motion::exp(l, v, w, y)
     };
-    let Motion { vector: d, cosine, displacement: t } = motion;
-    // (d, cosine) * (a, aw)
+    let Motion { vector, cosine, displacement: t } = motion;
+    let [x, y, z, w] = turned_by(l, vector, cosine, [ax, ay, az, aw]);
+    [l.add(px, t[0]), l.add(py, t[1]), l.add(pz, t[2]), x, y, z, w]
+}
+
+/// (d, cosine) a, quaternions (x, y, z, w).
+#[inline(always)]
+pub(crate) fn turned_by<L: Lanes>(
+    l: L,
+    d: [L::V; 3],
+    cosine: L::V,
+    [ax, ay, az, aw]: [L::V; 4],
+) -> [L::V; 4] {
     let left = l.neg_mul_add(d[0], ax, l.mul(cosine, aw));
     let right = l.mul_add(d[2], az, l.mul(d[1], ay));
     [
-        l.add(px, t[0]),
-        l.add(py, t[1]),
-        l.add(pz, t[2]),
         dot(l, [cosine, d[0], d[1], d[2]], [ax, aw, az, ay]),
         dot(l, [cosine, d[1], d[2], d[0]], [ay, aw, ax, az]),
         dot(l, [cosine, d[2], d[0], d[1]], [az, aw, ay, ax]),
@@ -277,10 +285,11 @@ pub(crate) fn half_angle_series<L: Lanes>(l: L, y: f64) -> [f64; 4] {
 /// [`half_angle_series`] in every lane, to the same bits.
 #[inline(always)]
 pub(crate) fn half_angle_series_of_lanes<L: Lanes>(l: L, y: L::V) -> [L::V; 4] {
-    let mut sums = SERIES[7].0.map(|c| l.splat(c));
-    for c in SERIES[..7].iter().rev() {
-        for (sum, c) in sums.iter_mut().zip(c.0) {
-            *sum = l.mul_add(*sum, y, l.splat(c));
+    let mut sums = [l.splat(0.0); 4];
+    for (i, sum) in sums.iter_mut().enumerate() {
+        *sum = l.splat(SERIES[7].0[i]);
+        for c in SERIES[..7].iter().rev() {
+            *sum = l.mul_add(*sum, y, l.splat(c.0[i]));
         }
     }
     sums

@@ -68,7 +68,6 @@ impl Full {
             pose: Pose::IDENTITY,
             twist: forks_lie::Twist::ZERO,
             jacobian: Matrix::zeros(6, velocity.len()),
-            port: None,
         };
         let mut out = Self {
             shown: shown.map(|(i, _)| i).collect(),

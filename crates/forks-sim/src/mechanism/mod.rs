@@ -22,7 +22,7 @@ use forks_lie::{
     Lanes, Mat6, Matrix, Pose, Twist, Vectors, Wrench, axpy,
     glam::{DMat3, DVec3},
 };
-use forks_rom::{EffectorLoad, EffectorMotion, LoadFrame, ModelError, ServoTerms, StepStatus};
+use forks_rom::{EffectorLoad, EffectorMotions, LoadFrame, ModelError, ServoTerms, StepStatus};
 
 use crate::{SimError, error::check_finite};
 
@@ -50,6 +50,11 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
 
     fn servo_targets(&self) -> &[f64];
 
+    /// Copies coordinates, velocities and memory.
+    fn keep(&self, kept: &mut Kept) {
+        kept.take(self.coordinates(), self.velocity(), self.memory());
+    }
+
     /// Coordinates and velocities, checked.
     fn set(&mut self, coordinates: &[f64], velocity: &[f64]) -> Result<(), ModelError>;
 
@@ -60,13 +65,16 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
 
     fn set_servo_targets(&mut self, targets: &[f64]) -> Result<(), ModelError>;
 
-    /// Constant maps P of the effectors, 6 × n each, where Jacobians are rows over P v: see [`EffectorPort`].
-    fn effector_maps(&self) -> Vec<Matrix> {
-        Vec::new()
+    /// Its effectors in a world where it is placed so, if their Jacobians are rows over P v, P constant maps.
+    fn effector_motions(&self, _world_from_model: &Pose) -> Option<EffectorMotions> {
+        None
     }
 
-    /// Poses, Jacobians and twists of the effectors at the present state.
-    fn update(&self, effectors: &mut [EffectorState]);
+    /// Effectors at the present state.
+    fn update_motions(&self, _effectors: &mut EffectorMotions) {}
+
+    /// Poses, Jacobians and twists at the present state of effectors that have no such maps.
+    fn update(&self, _effectors: &mut [EffectorState]) {}
 
     /// A⁻¹, n × n, where there is one. Called before the first step and, where it [changes](Motion::varies), after every
     /// free step.
@@ -88,6 +96,14 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
 
     /// Ends the step: `change` is what contact adds to v.
     fn change_velocity(&mut self, change: &[f64]) -> Result<(), ModelError>;
+
+    /// Ends the step with a velocity instead of [`Motion::free_velocity`]; `change` is room for n numbers.
+    fn end_with(&mut self, velocity: &[f64], change: &mut [f64]) -> Result<(), ModelError> {
+        for (d, (v, free)) in change.iter_mut().zip(velocity.iter().zip(self.free_velocity())) {
+            *d = v - free;
+        }
+        self.change_velocity(change)
+    }
 
     /// Why the last step that failed did, where the model knows.
     fn failure(&self) -> Option<&'static str> {
@@ -146,20 +162,25 @@ pub(crate) struct Instance {
     pub(crate) motion: Box<dyn Motion>,
     /// World from the frame that the model calls world.
     placement: Pose,
-    /// Its rotation.
-    world_axes: DMat3,
     /// In the model's axes.
     loads: Vec<EffectorLoad>,
-    effectors: Vec<EffectorState>,
-    /// v⁺ without contact.
-    free: Vec<f64>,
-    /// What contact adds to it.
+    effectors: Effectors,
+    /// What contact adds to v⁺.
     change: Vec<f64>,
     /// The start of the step.
     kept: Kept,
 }
 
-/// Coordinates, velocities and servo targets.
+/// What contact needs to know about effectors.
+#[derive(Clone, Debug)]
+enum Effectors {
+    /// Jacobians are rows over six rates of each effector.
+    Ported { motions: EffectorMotions, ports: Vec<PortId> },
+    /// Jacobians are rows over all velocities.
+    Direct(Vec<EffectorState>),
+}
+
+/// A state; servo targets where they are part of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Kept {
     pub(crate) coordinates: Vec<f64>,
@@ -175,17 +196,8 @@ pub(crate) struct EffectorState {
     pub(crate) pose: Pose,
     /// Effector frame.
     pub(crate) twist: Twist,
-    /// 6 × n: body twist per v. Without columns where Jacobians go through a port.
+    /// 6 × n: body twist per v.
     pub(crate) jacobian: Matrix,
-    pub(crate) port: Option<EffectorPort>,
-}
-
-/// Six rates of an effector over which Jacobians are rows, instead of over all velocities.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct EffectorPort {
-    pub(crate) id: PortId,
-    /// In the model's world; known from the first update on.
-    pub(crate) motion: Option<EffectorMotion>,
 }
 
 impl Clone for Instance {
@@ -195,10 +207,8 @@ impl Clone for Instance {
             body: self.body,
             motion: self.motion.boxed(),
             placement: self.placement,
-            world_axes: self.world_axes,
             loads: self.loads.clone(),
             effectors: self.effectors.clone(),
-            free: self.free.clone(),
             change: self.change.clone(),
             kept: self.kept.clone(),
         }
@@ -218,21 +228,25 @@ impl Instance {
         let inverse =
             inverse.map_err(|source| SimError::Model { mechanism: name.into(), source })?;
         let inverse = inverse.clone();
-        let (body, ports) = add(&inverse, &motion.effector_maps())?;
-        let effectors = (0..motion.effector_count()).map(|e| EffectorState {
+        let placement = placement.normalized();
+        let motions = motion.effector_motions(&placement);
+        let maps: Vec<Matrix> =
+            motions.iter().flat_map(|m| (0..m.count()).map(|e| m.map(e))).collect();
+        let (body, ports) = add(&inverse, &maps)?;
+        let state = EffectorState {
             pose: Pose::IDENTITY,
             twist: Twist::ZERO,
-            jacobian: Matrix::zeros(6, if ports.is_empty() { n } else { 0 }),
-            port: ports.get(e).map(|id| EffectorPort { id: *id, motion: None }),
-        });
+            jacobian: Matrix::zeros(6, n),
+        };
         let mut out = Self {
             name: name.into(),
             body,
-            placement: placement.normalized(),
-            world_axes: DMat3::from_quat(placement.normalized().rotation),
+            placement,
             loads: Vec::new(),
-            effectors: effectors.collect(),
-            free: vec![0.0; n],
+            effectors: match motions {
+                Some(motions) => Effectors::Ported { motions, ports },
+                None => Effectors::Direct(vec![state; motion.effector_count()]),
+            },
             change: vec![0.0; n],
             kept: Kept::default(),
             motion,
@@ -241,12 +255,38 @@ impl Instance {
         Ok(out)
     }
 
-    pub(crate) fn effector(&self, e: usize) -> &EffectorState {
-        &self.effectors[e]
+    pub(crate) fn effector_count(&self) -> usize {
+        match &self.effectors {
+            Effectors::Ported { motions, .. } => motions.count(),
+            Effectors::Direct(states) => states.len(),
+        }
     }
 
-    pub(crate) fn effector_count(&self) -> usize {
-        self.effectors.len()
+    /// World from effector.
+    pub(crate) fn effector_pose(&self, e: usize) -> Pose {
+        match &self.effectors {
+            Effectors::Ported { motions, .. } => motions.pose(e),
+            Effectors::Direct(states) => states[e].pose,
+        }
+    }
+
+    /// Twist of an effector in its frame.
+    pub(crate) fn effector_twist(&self, e: usize) -> Twist {
+        match &self.effectors {
+            Effectors::Ported { motions, .. } => motions.body_twist(e),
+            Effectors::Direct(states) => states[e].twist,
+        }
+    }
+
+    /// How fast an effector's origin moves and how fast it turns.
+    pub(crate) fn effector_speeds(&self, e: usize) -> [f64; 2] {
+        match &self.effectors {
+            Effectors::Ported { motions, .. } => motions.speeds(e),
+            Effectors::Direct(states) => {
+                let Twist { linear, angular } = states[e].twist;
+                [linear.length(), angular.length()]
+            }
+        }
     }
 
     /// World from the model's world.
@@ -254,11 +294,16 @@ impl Instance {
         &self.placement
     }
 
-    /// Poses, twists and Jacobians at the present state.
+    /// Effectors at the present state.
     pub(crate) fn update_effectors(&mut self) {
-        self.motion.update(&mut self.effectors);
-        for effector in &mut self.effectors {
-            effector.pose = self.placement * effector.pose;
+        match &mut self.effectors {
+            Effectors::Ported { motions, .. } => self.motion.update_motions(motions),
+            Effectors::Direct(states) => {
+                self.motion.update(states);
+                for state in states {
+                    state.pose = self.placement * state.pose;
+                }
+            }
         }
     }
 
@@ -285,9 +330,7 @@ impl Instance {
     /// Takes the free step, or prepares it.
     pub(crate) fn step_freely(&mut self, gravity: DVec3) -> StepStatus {
         let gravity = self.turned_back(gravity);
-        let status = self.motion.step_freely(&self.loads, gravity);
-        self.free.copy_from_slice(self.motion.free_velocity());
-        status
+        self.motion.step_freely(&self.loads, gravity)
     }
 
     /// A⁻¹ after the free step, if it is another than before.
@@ -297,23 +340,20 @@ impl Instance {
 
     /// v⁺ without contact.
     pub(crate) fn free(&self) -> &[f64] {
-        &self.free
+        self.motion.free_velocity()
     }
 
     /// Ends the step with the velocity that contact left.
     pub(crate) fn finish(&mut self, velocity: &[f64]) -> Result<(), ModelError> {
-        for (d, (v, free)) in self.change.iter_mut().zip(velocity.iter().zip(&self.free)) {
-            *d = v - free;
-        }
-        self.motion.change_velocity(&self.change)?;
+        self.motion.end_with(velocity, &mut self.change)?;
         self.update_effectors();
         Ok(())
     }
 
     /// The state.
     pub(crate) fn state(&self) -> Kept {
-        let mut out = Kept::default();
-        out.take(&*self.motion);
+        let mut out = Kept { servo_targets: self.motion.servo_targets().into(), ..Kept::default() };
+        self.motion.keep(&mut out);
         out
     }
 
@@ -328,7 +368,7 @@ impl Instance {
 
     /// Remembers the state.
     pub(crate) fn keep(&mut self) {
-        self.kept.take(&*self.motion);
+        self.motion.keep(&mut self.kept);
     }
 
     /// Back to what was remembered.
@@ -356,15 +396,14 @@ impl Instance {
 }
 
 impl Kept {
-    fn take(&mut self, motion: &dyn Motion) {
-        self.coordinates.clear();
-        self.coordinates.extend_from_slice(motion.coordinates());
-        self.velocity.clear();
-        self.velocity.extend_from_slice(motion.velocity());
-        self.memory.clear();
-        self.memory.extend_from_slice(motion.memory());
-        self.servo_targets.clear();
-        self.servo_targets.extend_from_slice(motion.servo_targets());
+    fn take(&mut self, coordinates: &[f64], velocity: &[f64], memory: &[f64]) {
+        let parts = [&mut self.coordinates, &mut self.velocity, &mut self.memory];
+        for (kept, now) in parts.into_iter().zip([coordinates, velocity, memory]) {
+            if kept.len() != now.len() {
+                kept.resize(now.len(), 0.0);
+            }
+            kept.copy_from_slice(now);
+        }
     }
 }
 
@@ -401,33 +440,30 @@ impl Instance {
         axes: &Vectors,
         out: &mut Vec<Lanes>,
     ) -> f64 {
-        let effector = &self.effectors[e];
-        let arm = point - effector.pose.translation;
-        let Some(EffectorPort { motion: Some(motion), .. }) = &effector.port else {
-            let back = DMat3::from_quat(effector.pose.rotation);
-            let columns = point_columns(back.transpose() * arm, &axes.turned_back(&back));
-            for j in 0..effector.jacobian.columns() {
-                let mut sum = Lanes::default();
-                for (i, column) in columns.iter().enumerate() {
-                    let x = effector.jacobian[(i, j)];
-                    sum.iter_mut().zip(column.0).for_each(|(sum, c)| *sum += x * c);
-                }
-                out.push(sum);
-            }
-            return first_rate(&columns, &effector.twist.to_array());
+        let effector = match &self.effectors {
+            Effectors::Ported { motions, .. } => return motions.point_columns(e, point, axes, out),
+            Effectors::Direct(states) => &states[e],
         };
-        let axes = axes.turned_back(&self.world_axes);
-        let columns = motion.columns(&axes, &axes.crossed_by(self.world_axes.transpose() * arm));
-        out.extend_from_slice(&columns);
-        first_rate(&columns, &motion.rates)
+        let back = DMat3::from_quat(effector.pose.rotation);
+        let arm = back.transpose() * (point - effector.pose.translation);
+        let columns = point_columns(arm, &axes.turned_back(&back));
+        for j in 0..effector.jacobian.columns() {
+            let mut sum = Lanes::default();
+            for (i, column) in columns.iter().enumerate() {
+                let x = effector.jacobian[(i, j)];
+                sum.iter_mut().zip(column.0).for_each(|(sum, c)| *sum += x * c);
+            }
+            out.push(sum);
+        }
+        first_rate(&columns, &effector.twist.to_array())
     }
 
     /// A constraint's side on an effector.
     #[inline(always)]
     pub(crate) fn side<'a>(&self, e: usize, columns: &'a [Lanes]) -> Side<'a> {
-        let side = match self.effectors[e].port {
-            Some(port) => Side::through(port.id, &[]),
-            None => Side::of(self.body, &[]),
+        let side = match &self.effectors {
+            Effectors::Ported { ports, .. } => Side::through(ports[e], &[]),
+            Effectors::Direct(_) => Side::of(self.body, &[]),
         };
         side.by_columns(columns)
     }

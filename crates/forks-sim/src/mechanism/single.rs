@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use forks_lie::{Matrix, Pose, glam::DVec3};
 use forks_rom::{
-    EffectorLoad, ModelError, PoseBuffer, ReducedModel, ServoTerms, State, StepStatus, Stepper,
+    EffectorLoad, EffectorMotions, ModelError, PoseBuffer, ReducedModel, ServoTerms, State,
+    StepStatus, Stepper,
 };
 
-use super::{EffectorState, Motion};
+use super::Motion;
 use crate::energy::about_targets;
 
 /// A reduced model and its state; v = η̇.
@@ -68,17 +69,12 @@ impl Motion for Single {
         self.state.set_servo_targets(self.stepper.model(), targets)
     }
 
-    fn effector_maps(&self) -> Vec<Matrix> {
-        (0..self.effector_count()).map(|e| self.model().effector_map(e)).collect()
+    fn effector_motions(&self, world_from_model: &Pose) -> Option<EffectorMotions> {
+        Some(EffectorMotions::new(self.model(), world_from_model))
     }
 
-    fn update(&self, effectors: &mut [EffectorState]) {
-        self.model().effector_motions(&self.state, |e, motion| {
-            let effector = &mut effectors[e];
-            effector.pose = motion.pose;
-            effector.twist = motion.body_twist();
-            effector.port.iter_mut().for_each(|port| port.motion = Some(motion));
-        });
+    fn update_motions(&self, effectors: &mut EffectorMotions) {
+        effectors.update(&self.state);
     }
 
     fn inverse_system(&mut self) -> Option<&Matrix> {
@@ -92,6 +88,10 @@ impl Motion for Single {
 
     fn change_velocity(&mut self, change: &[f64]) -> Result<(), ModelError> {
         self.stepper.change_velocity(&mut self.state, change)
+    }
+
+    fn end_with(&mut self, velocity: &[f64], _change: &mut [f64]) -> Result<(), ModelError> {
+        self.stepper.end_with(&mut self.state, velocity)
     }
 
     fn kinetic_energy(&self) -> f64 {

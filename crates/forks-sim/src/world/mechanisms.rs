@@ -171,8 +171,7 @@ impl World {
     /// A mechanism or effector that is not there.
     pub fn effector_pose(&self, m: MechanismHandle, effector: usize) -> Result<Pose, SimError> {
         self.check_effector(m, effector)?;
-        let m = &self.mechanisms[m.0];
-        Ok(m.effector(effector).pose)
+        Ok(self.mechanisms[m.0].effector_pose(effector))
     }
 
     /// Twist of an effector in its frame.
@@ -181,7 +180,7 @@ impl World {
     /// A mechanism or effector that is not there.
     pub fn effector_twist(&self, m: MechanismHandle, effector: usize) -> Result<Twist, SimError> {
         self.check_effector(m, effector)?;
-        Ok(self.mechanisms[m.0].effector(effector).twist)
+        Ok(self.mechanisms[m.0].effector_twist(effector))
     }
 
     /// Sets generalised coordinates and velocities of a mechanism.
