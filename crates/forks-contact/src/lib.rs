@@ -52,7 +52,7 @@ mod system;
 pub use constraint::{Contact, Friction, Row, Side};
 pub use error::ContactError;
 pub use frame::{point_columns, point_jacobian, tangents};
-pub use problem::{BodyId, ConstraintId, PortId, Problem};
+pub use problem::{BodyId, ConstraintId, NewContact, PortId, Problem};
 pub use solver::{Method, Report, Settings, Solver, Status};
 
 /// The example of the README is compiled and run with the documentation's.

@@ -7,10 +7,11 @@ use forks_lie::{Matrix, SpatialInertia, Twist};
 
 mod sides;
 
+pub use sides::NewContact;
+
 use crate::{
     Contact, ContactError, Row, Side,
     body::{Body, Port},
-    constraint::Friction,
     dense::{asymmetry, cholesky_pivot},
     quad::{Quad, all_finite},
 };
@@ -235,32 +236,15 @@ impl Problem {
         contact: &Contact,
         sides: &[Side<'_>],
     ) -> Result<ConstraintId, ContactError> {
-        contact.check(self.constraints.len())?;
-        let before = self.sizes();
-        let added = sides.iter().try_for_each(|side| self.add_side(before[0], 3, side));
-        self.add(Kind::Contact(*contact), before, added)
+        let mut new = self.start_contact();
+        sides.iter().try_for_each(|side| new.add_side(side))?;
+        new.finish(contact)
     }
 
-    /// Adds a contact between two bodies, of which those that do not move have no side.
-    ///
-    /// # Errors
-    /// As [`Problem::add_contact`].
+    /// A contact whose sides are added one by one, for callers who know the rest of it only then.
     #[inline(always)]
-    pub fn add_contact_between(
-        &mut self,
-        contact: &Contact,
-        sides: [Option<Side<'_>>; 2],
-    ) -> Result<ConstraintId, ContactError> {
-        contact.check(self.constraints.len())?;
-        let (before, [one, two]) = (self.sizes(), sides);
-        let mut added = Ok(());
-        if let Some(side) = one {
-            added = self.add_side(before[0], 3, &side);
-        }
-        if let (Some(side), Ok(())) = (two, &added) {
-            added = self.add_side(before[0], 3, &side);
-        }
-        self.add(Kind::Contact(*contact), before, added)
+    pub fn start_contact(&mut self) -> NewContact<'_> {
+        NewContact::start(self, 3)
     }
 
     /// Adds a scalar row; a side per moving body that takes part, with n entries each.
@@ -268,10 +252,9 @@ impl Problem {
     /// # Errors
     /// As [`Problem::add_contact`].
     pub fn add_row(&mut self, row: &Row, sides: &[Side<'_>]) -> Result<ConstraintId, ContactError> {
-        row.check(self.constraints.len())?;
-        let before = self.sizes();
-        let added = sides.iter().try_for_each(|side| self.add_side(before[0], 1, side));
-        self.add(Kind::Row(*row), before, added)
+        let mut new = NewContact::start(self, 1);
+        sides.iter().try_for_each(|side| new.add_side(side))?;
+        new.finish_row(row)
     }
 
     /// Sets the impulses that a constraint starts from: three for a contact, one for a row.
@@ -315,32 +298,6 @@ impl Problem {
     /// A body that does not exist.
     pub fn free_velocity(&self, body: BodyId) -> Result<&[f64], ContactError> {
         Ok(&self.free[self.velocity_range(body)?])
-    }
-
-    /// Numbers of constraints, sides and columns.
-    #[inline(always)]
-    fn sizes(&self) -> [usize; 3] {
-        [self.constraints.len(), self.sides.len(), self.jacobians.len()]
-    }
-
-    /// Adds a constraint to the sides that were added for it; takes them back where one of them was wrong.
-    #[inline(always)]
-    fn add(
-        &mut self,
-        kind: Kind,
-        [constraint, first, start]: [usize; 3],
-        sides: Result<(), ContactError>,
-    ) -> Result<ConstraintId, ContactError> {
-        if let Err(error) = sides {
-            self.sides.truncate(first);
-            self.jacobians.truncate(start);
-            return Err(error);
-        }
-        self.constraints.push(Constraint { kind, sides: first..self.sides.len() });
-        if let Kind::Contact(Contact { friction: Friction::EllipticCone { mu }, .. }) = kind {
-            self.stretch_tangents(first, mu);
-        }
-        Ok(ConstraintId(constraint))
     }
 
     #[inline(always)]

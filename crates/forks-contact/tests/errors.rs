@@ -172,7 +172,7 @@ fn columns_of_any_number_of_rates_are_looked_at_one_by_one() {
         let good = vec![Lanes([1.0, -2.0, 1e300, -0.0]); n];
         let add = |problem: &mut Problem, columns: &[Lanes]| {
             let side = Side::of(body, &[]).by_columns(columns);
-            problem.add_contact_between(&contact, [None, Some(side)])
+            problem.add_contact(&contact, &[side])
         };
         assert_eq!(add(&mut problem, &good).unwrap().index(), 0);
         for k in 0..n {
@@ -195,7 +195,10 @@ fn columns_of_any_number_of_rates_are_looked_at_one_by_one() {
         // What was refused left nothing behind, also where the first side was good.
         let one = Side::of(body, &[]).by_columns(&good);
         let two = Side::of(body, &[]).by_columns(&good[1..]);
-        problem.add_contact_between(&contact, [Some(one), Some(two)]).unwrap_err();
+        problem.add_contact(&contact, &[one, two]).unwrap_err();
+        let mut new = problem.start_contact();
+        new.add_side(&one).unwrap();
+        new.finish(&Contact { gap: f64::NAN, ..contact }).unwrap_err();
         assert_eq!(problem.constraint_count(), 1);
         let side = Side::of(body, &[]).by_columns(&good);
         assert_eq!(problem.add_contact(&contact, &[side]).unwrap().index(), 1);

@@ -1,6 +1,8 @@
 //! Contacts and limits as rows of the numeric problem.
 
-use forks_contact::{Contact, ContactError, Friction, Problem, Side, point_columns, tangents};
+use forks_contact::{
+    Contact, ContactError, Friction, NewContact, Problem, Side, point_columns, tangents,
+};
 use forks_lie::{Lanes, Vectors, glam::DVec3};
 
 use crate::{
@@ -20,8 +22,8 @@ pub(crate) struct Assembly {
     pub(crate) frames: Vec<Frame>,
     /// Normal and two tangents of every contact.
     pub(crate) axes: Vec<Vectors>,
-    /// Jacobians of a contact's two sides, column after column.
-    columns: [Vec<Lanes>; 2],
+    /// Jacobian of an effector, column after column.
+    columns: Vec<Lanes>,
     /// Row of a limit.
     row: Vec<f64>,
 }
@@ -34,31 +36,31 @@ struct Movers<'a> {
 }
 
 impl Movers<'_> {
-    /// Velocities of an owner's point along three axes as a side, and the first of them now; none for what does not move. The
-    /// side's Jacobian replaces what `columns` holds.
+    /// Velocities of an owner's point along three axes as a side of a contact, if it moves. Returns the first of them now.
     #[inline(always)]
-    fn side<'c>(
+    fn add_side(
         &self,
         owner: Owner,
         point: DVec3,
         axes: &Vectors,
-        columns: &'c mut Vec<Lanes>,
-    ) -> Option<(Side<'c>, f64)> {
-        columns.clear();
+        columns: &mut Vec<Lanes>,
+        contact: &mut NewContact<'_>,
+    ) -> Result<f64, ContactError> {
         match owner {
-            Owner::World => None,
+            Owner::World => Ok(0.0),
             Owner::Body(b) => {
                 let frame = &self.frames[b.0];
                 let arm = frame.axes.transpose() * (point - frame.position);
                 let six = point_columns(arm, &axes.turned_back(&frame.axes));
-                columns.extend_from_slice(&six);
-                let side = Side::of(self.bodies[b.0].body, &[]).by_columns(columns);
-                Some((side, first_rate(&six, &frame.rates)))
+                contact.add_side(&Side::of(self.bodies[b.0].body, &[]).by_columns(&six))?;
+                Ok(first_rate(&six, &frame.rates))
             }
             Owner::Effector { mechanism, effector } => {
                 let m = &self.mechanisms[mechanism.0];
+                columns.clear();
                 let rate = m.point_columns(effector, point, axes, columns);
-                Some((m.side(effector, columns), rate))
+                contact.add_side(&m.side(effector, columns))?;
+                Ok(rate)
             }
         }
     }
@@ -127,24 +129,24 @@ impl Movers<'_> {
         [one, two]: [&Collider; 2],
         away: &Vectors,
         warm: DVec3,
-        [first, second]: &mut [Vec<Lanes>; 2],
+        columns: &mut Vec<Lanes>,
         problem: &mut Problem,
     ) -> Result<(), ContactError> {
-        let first = self.side(one.owner, at.position, &away.scaled(-1.0), first);
-        let second = self.side(two.owner, at.position, away, second);
+        let mut new = problem.start_contact();
+        let towards = away.scaled(-1.0);
+        let first = self.add_side(one.owner, at.position, &towards, columns, &mut new)?;
+        let second = self.add_side(two.owner, at.position, away, columns, &mut new)?;
         let warm = away.dot(warm);
         let material = one.material.paired(&two.material);
-        let rate = |side: Option<(Side<'_>, f64)>| side.map_or(0.0, |s| s.1);
         let contact = Contact {
             gap: at.gap,
             restitution: material.restitution,
-            approach: rate(first) + rate(second),
+            approach: first + second,
             compliance: material.compliance,
             relaxation: material.relaxation,
             warm: [warm[0], warm[1], warm[2]],
             ..Contact::new(Friction::Cone { mu: material.friction })
         };
-        let sides = [first, second].map(|s| s.map(|s| s.0));
-        problem.add_contact_between(&contact, sides).map(|_| ())
+        new.finish(&contact).map(|_| ())
     }
 }

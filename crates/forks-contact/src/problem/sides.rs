@@ -1,22 +1,82 @@
 //! Sides of constraints, into the problem's arrays.
 
-use super::{BodyId, PortId, Problem, SideRecord};
+use super::{BodyId, Constraint, ConstraintId, Kind, PortId, Problem, SideRecord};
 use crate::{
-    ContactError, Side,
+    Contact, ContactError, Row, Side,
     body::Port,
-    constraint::{At, Jacobian},
+    constraint::{At, Friction, Jacobian},
     quad::{Quad, all_quads_finite},
 };
 
-impl Problem {
-    /// Adds a side of the next constraint, which has so many rows.
+/// A contact whose sides are being added: see [`Problem::start_contact`]. If it is not finished nothing is left of it.
+#[derive(Debug)]
+#[must_use]
+pub struct NewContact<'a> {
+    problem: &'a mut Problem,
+    rows: usize,
+    /// Sides and columns of the problem before.
+    sides: usize,
+    columns: usize,
+}
+
+impl<'a> NewContact<'a> {
+    /// A constraint of so many rows.
     #[inline(always)]
-    pub(super) fn add_side(
-        &mut self,
-        constraint: usize,
-        rows: usize,
-        side: &Side<'_>,
-    ) -> Result<(), ContactError> {
+    pub(super) fn start(problem: &'a mut Problem, rows: usize) -> Self {
+        let (sides, columns) = (problem.sides.len(), problem.jacobians.len());
+        Self { problem, rows, sides, columns }
+    }
+
+    /// Adds a side.
+    ///
+    /// # Errors
+    /// Sizes that do not fit, numbers that are not finite, a body that does not exist.
+    #[inline(always)]
+    pub fn add_side(&mut self, side: &Side<'_>) -> Result<(), ContactError> {
+        self.problem.add_side(self.rows, side)
+    }
+
+    /// Adds the contact.
+    ///
+    /// # Errors
+    /// Numbers that are not finite or out of range.
+    #[inline(always)]
+    pub fn finish(self, contact: &Contact) -> Result<ConstraintId, ContactError> {
+        contact.check(self.problem.constraints.len())?;
+        if let Friction::EllipticCone { mu } = contact.friction {
+            self.problem.stretch_tangents(self.sides, mu);
+        }
+        Ok(self.add(Kind::Contact(*contact)))
+    }
+
+    /// Adds a row.
+    pub(super) fn finish_row(self, row: &Row) -> Result<ConstraintId, ContactError> {
+        row.check(self.problem.constraints.len())?;
+        Ok(self.add(Kind::Row(*row)))
+    }
+
+    #[inline(always)]
+    fn add(mut self, kind: Kind) -> ConstraintId {
+        let id = ConstraintId(self.problem.constraints.len());
+        let sides = self.sides..self.problem.sides.len();
+        self.problem.constraints.push(Constraint { kind, sides });
+        // What is there now stays.
+        (self.sides, self.columns) = (self.problem.sides.len(), self.problem.jacobians.len());
+        id
+    }
+}
+
+impl Drop for NewContact<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.problem.sides.truncate(self.sides);
+        self.problem.jacobians.truncate(self.columns);
+    }
+}
+
+impl Problem {
+    #[inline(always)]
+    fn add_side(&mut self, rows: usize, side: &Side<'_>) -> Result<(), ContactError> {
         let (port, jacobian) = (self.port_of(side)?, self.jacobians.len());
         if let Jacobian::Columns(columns) = side.jacobian
             && let Ok(six) = <&[Quad; 6]>::try_from(columns)
@@ -26,7 +86,7 @@ impl Problem {
             // The common case, of which the compiler knows the size.
             self.jacobians.extend_from_slice(six);
         } else {
-            self.add_jacobian(constraint, rows, side, self.ports[port])?;
+            self.add_jacobian(rows, side, self.ports[port])?;
         }
         self.sides.push(SideRecord { port, jacobian });
         Ok(())
@@ -36,12 +96,11 @@ impl Problem {
     #[inline(never)]
     fn add_jacobian(
         &mut self,
-        constraint: usize,
         rows: usize,
         side: &Side<'_>,
         Port { body, width, .. }: Port,
     ) -> Result<(), ContactError> {
-        let jacobian = self.jacobians.len();
+        let (constraint, jacobian) = (self.constraints.len(), self.jacobians.len());
         let (found, expected) = match side.jacobian {
             Jacobian::Rows(j) => (j.len(), rows * width),
             Jacobian::Columns(j) => (rows * j.len(), rows * width),
@@ -88,7 +147,7 @@ impl Problem {
     }
 
     /// Scales the tangents of the newest contact so that its elliptic cone becomes circular.
-    pub(super) fn stretch_tangents(&mut self, first: usize, mu: [f64; 2]) {
+    fn stretch_tangents(&mut self, first: usize, mu: [f64; 2]) {
         let scale = crate::law::tangent_scale(mu);
         for side in &self.sides[first..] {
             let width = self.ports[side.port].width;
