@@ -13,11 +13,14 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Lanes, Matrix, Pose, Twist, Vectors, exp_rotation, glam::DVec3};
+use forks_lie::{
+    Lanes, Matrix, Pose, Twist, Vectors, exp_rotation,
+    glam::{DQuat, DVec3},
+};
 
 use crate::{
     Isa, ReducedModel, State,
-    effectors::Coefficients,
+    effectors::{Coefficients, FourMaps},
     kernel::{
         self, Kernel, LANES, Lane4, MAX_QUARTER_ANGLE_SQUARED, cross, half_angle_series_of_lanes,
         pose_entries, pose_of, turned_by,
@@ -31,8 +34,8 @@ pub struct EffectorMotions {
     isa: Isa,
     count: usize,
     dof: usize,
-    /// B' in world axes: per four effectors and coordinate (an even number of them), row after row.
-    columns: Vec<[Lane4; 6]>,
+    /// In world axes.
+    maps: FourMaps,
     /// Four effectors each.
     fours: Vec<Four>,
 }
@@ -65,25 +68,16 @@ impl EffectorMotions {
     /// From the rest poses and B (6E × n).
     fn from_parts(rests: &[Pose], basis: &Matrix, isa: Isa) -> Self {
         let (count, dof) = (rests.len(), basis.columns());
-        let padded = dof.next_multiple_of(2);
-        let mut columns = vec![[Lane4::default(); 6]; count.div_ceil(LANES) * padded];
+        let rotations: Vec<DQuat> = rests.iter().map(|rest| rest.rotation).collect();
+        let maps = FourMaps::new(&rotations, basis);
         let mut fours = vec![Four::default(); count.div_ceil(LANES)];
         for (e, rest) in rests.iter().enumerate() {
-            let (group, lane) = (e / LANES, e % LANES);
-            for j in 0..dof {
-                let b = |i: usize| DVec3::from_array([0, 1, 2].map(|k| basis[(6 * e + i + k, j)]));
-                let turned = [b(0), b(3)].map(|b| (rest.rotation * b).to_array());
-                for (entry, x) in columns[group * padded + j].iter_mut().zip(turned.as_flattened())
-                {
-                    entry.0[lane] = *x;
-                }
-            }
-            for (entry, x) in fours[group].rest.iter_mut().zip(pose_entries(rest)) {
-                entry.0[lane] = x;
+            for (entry, x) in fours[e / LANES].rest.iter_mut().zip(pose_entries(rest)) {
+                entry.0[e % LANES] = x;
             }
         }
         fours.iter_mut().for_each(|four| four.pose = four.rest);
-        Self { isa, count, dof, columns, fours }
+        Self { isa, count, dof, maps, fours }
     }
 
     /// Number of effectors.
@@ -93,14 +87,15 @@ impl EffectorMotions {
 
     /// B' of an effector, 6 × n_η: what η̇ moves it by in the linearisation pose, world axes, linear part first. Constant.
     pub fn map(&self, e: usize) -> Matrix {
-        let columns = &self.columns[e / LANES * self.dof.next_multiple_of(2)..];
-        Matrix::from_fn(6, self.dof, |i, j| columns[j][i].0[e % LANES])
+        assert!(e < self.count, "effector {e} of {}", self.count);
+        Matrix::from_fn(6, self.dof, |i, j| self.maps.entry(e, i, j))
     }
 
     /// Poses and motions at a state. Allocates nothing.
     ///
     /// # Panics
     /// If the state belongs to a model of another size.
+    #[inline]
     pub fn update(&mut self, state: &State) {
         assert_eq!(state.dof, self.dof, "coordinates of the state");
         let (eta, velocity) = (&state.eta, &state.velocity);
@@ -150,6 +145,7 @@ impl EffectorMotions {
     ///
     /// # Panics
     /// If there is no such effector.
+    #[inline]
     pub fn point_columns(
         &self,
         e: usize,
@@ -187,6 +183,8 @@ impl Kernel for Columns<'_> {
     #[inline(always)]
     fn run<L: kernel::Lanes>(self, l: L) -> f64 {
         let Self { four, lane, point, axes, out } = self;
+        // Room first, while no register is in use.
+        out.resize(out.len() + 6, Lane4::default());
         let of = |x: &Lane4| l.splat(x.0[lane % LANES]);
         let Four { pose: [x, y, z, ..], along: v, across: q, rates, .. } = four;
         let force = [l.load(&axes.x), l.load(&axes.y), l.load(&axes.z)];
@@ -196,17 +194,17 @@ impl Kernel for Columns<'_> {
             l.sub(l.splat(point.z), of(z)),
         ];
         let torque = cross(l, arm, force);
-        let mut columns = [Lane4::default(); 6];
+        let mut columns = [l.splat(0.0); 6];
         let mut rate = l.splat(0.0);
         for i in 0..3 {
             let v = [of(&v[i]), of(&v[3 + i]), of(&v[6 + i])];
             let q = [of(&q[i]), of(&q[3 + i]), of(&q[6 + i])];
             let (slid, swung) = (dot(l, v, force), l.add(dot(l, q, force), dot(l, v, torque)));
-            columns[i] = l.store(slid);
-            columns[3 + i] = l.store(swung);
+            columns[i] = slid;
+            columns[3 + i] = swung;
             rate = l.mul_add(slid, of(&rates[i]), l.mul_add(swung, of(&rates[3 + i]), rate));
         }
-        out.extend_from_slice(&columns);
+        out.last_chunk_mut().into_iter().for_each(|out| put(l, out, &columns));
         l.store(rate).0[0]
     }
 }
@@ -224,30 +222,12 @@ impl Kernel for Update<'_> {
 
     #[inline(always)]
     fn run<L: kernel::Lanes>(self, l: L) {
-        let padded = self.motions.dof.next_multiple_of(2);
-        for (i, four) in self.motions.fours.iter_mut().enumerate() {
-            let columns = &self.motions.columns[i * padded..][..padded];
-            let twist = product(l, columns, self.eta);
-            let rate = product(l, columns, self.velocity);
-            four.move_by(l, twist, rate);
+        let EffectorMotions { maps, fours, .. } = self.motions;
+        for (i, four) in fours.iter_mut().enumerate() {
+            let twist = maps.twists(l, i, self.eta);
+            four.move_by(l, twist, maps.twists(l, i, self.velocity));
         }
     }
-}
-
-/// Columns times a vector, padded as they are.
-#[inline(always)]
-fn product<L: kernel::Lanes>(l: L, columns: &[[Lane4; 6]], x: &[f64]) -> [L::V; 6] {
-    let mut sum = [l.splat(0.0); 6];
-    let (columns, _) = columns.as_chunks::<2>();
-    for (columns, x) in columns.iter().zip(x.as_chunks::<2>().0) {
-        for (column, x) in columns.iter().zip(x) {
-            let x = l.splat(*x);
-            for (sum, entry) in sum.iter_mut().zip(column) {
-                *sum = l.mul_add(l.load(entry), x, *sum);
-            }
-        }
-    }
-    sum
 }
 
 impl Four {
@@ -421,7 +401,7 @@ fn times<L: kernel::Lanes>(l: L, m: &[L::V; 9], x: [L::V; 3]) -> [L::V; 3] {
 
 #[cfg(test)]
 mod tests {
-    use forks_lie::{glam::DQuat, right_jacobian};
+    use forks_lie::right_jacobian;
 
     use super::*;
 

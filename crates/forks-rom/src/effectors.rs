@@ -25,12 +25,15 @@ pub(crate) struct EffectorBlocks {
     columns: Vec<Lane4>,
     /// Per effector and lane group of coordinates: the six rows of B'.
     rows: Vec<Lane4>,
+    fours: FourMaps,
     rotations: Vec<DQuat>,
     dof: usize,
     /// Lane groups per row.
     width: usize,
     inverse_radius: f64,
     range_squared: f64,
+    /// The same, but less by what rounding may add, and so that an effector turns by less than π too.
+    sure_squared: f64,
     /// ‖η‖² up to which every effector is in range, whatever the direction of η.
     near_squared: f64,
 }
@@ -66,6 +69,9 @@ impl EffectorBlocks {
         let count = rotations.len();
         let mut columns = vec![Lane4::default(); 2 * dof * count];
         let mut rows = vec![Lane4::default(); 6 * width * count];
+        let fours = FourMaps::new(&rotations, basis);
+        // The angle over π is part of a relative displacement.
+        let sure_squared = (range * range).min(1.0) * (1.0 - 1e-9);
         for (e, rotation) in rotations.iter().enumerate() {
             for j in 0..dof {
                 let b = |i: usize| basis[(6 * e + i, j)];
@@ -84,12 +90,14 @@ impl EffectorBlocks {
         Self {
             columns,
             rows,
+            fours,
             rotations,
             dof,
             width,
             inverse_radius: 1.0 / radius,
             range_squared: range * range,
-            near_squared: near_squared(basis, radius, range),
+            sure_squared,
+            near_squared: near_squared(basis, radius, sure_squared),
         }
     }
 
@@ -116,16 +124,33 @@ impl EffectorBlocks {
         (self.range_squared, self.inverse_radius)
     }
 
-    /// True if η is so short that every effector is in range; false says nothing.
+    /// True if every effector is in range; false says nothing. Of a padded η.
     #[inline(always)]
-    pub(crate) fn is_near<L: Lanes>(&self, l: L, eta: &[f64]) -> bool {
+    pub(crate) fn all_in_range<L: Lanes>(&self, l: L, eta: &[f64]) -> bool {
         let mut sum = l.splat(0.0);
         for x in eta.as_chunks::<LANES>().0 {
             let x = l.read(x);
             sum = l.mul_add(x, x, sum);
         }
         let Lane4([a, b, c, d]) = l.store(sum);
-        (a + b) + (c + d) <= self.near_squared
+        (a + b) + (c + d) <= self.near_squared || self.all_twists_in_range(l, eta)
+    }
+
+    /// By the twists, four at once.
+    #[inline(always)]
+    fn all_twists_in_range<L: Lanes>(&self, l: L, eta: &[f64]) -> bool {
+        let [linear, angular] = [self.inverse_radius, core::f64::consts::FRAC_1_PI];
+        let (linear, angular) = (l.splat(linear * linear), l.splat(angular * angular));
+        for group in 0..self.fours.groups() {
+            let [x, y, z, p, q, r] = self.fours.twists(l, group, eta);
+            let moved = l.mul_add(z, z, l.mul_add(y, y, l.mul(x, x)));
+            let turned = l.mul_add(r, r, l.mul_add(q, q, l.mul(p, p)));
+            let relative = l.mul_add(angular, turned, l.mul(linear, moved));
+            if l.any_above(relative, self.sure_squared) || !l.all_ordered(relative) {
+                return false;
+            }
+        }
+        true
     }
 
     /// ξ' = B' η.
@@ -177,11 +202,62 @@ impl EffectorBlocks {
     }
 }
 
-/// A bound for [`EffectorBlocks::is_near`]. With lengths over r and angles over π an effector's displacement is S B_e η, no longer
-/// than σ‖η‖, σ² the largest eigenvalue of G = S B_e B_eᵀ S. An effector that is in range turns by less than π, too: σ‖η‖ < 1.
-fn near_squared(basis: &Matrix, radius: f64, range: f64) -> f64 {
-    /// What rounding may add.
-    const SLACK: f64 = 1.0 - 1e-9;
+/// Maps of effectors, four side by side.
+#[derive(Clone, Debug)]
+pub(crate) struct FourMaps {
+    /// B': per four effectors and coordinate (an even number of them), row after row.
+    columns: Vec<[Lane4; 6]>,
+    /// Columns of four effectors.
+    stride: usize,
+}
+
+impl FourMaps {
+    /// From the rest orientations and B (6E × n).
+    pub(crate) fn new(rotations: &[DQuat], basis: &Matrix) -> Self {
+        let stride = basis.columns().next_multiple_of(2);
+        let mut columns = vec![[Lane4::default(); 6]; rotations.len().div_ceil(LANES) * stride];
+        for (e, rotation) in rotations.iter().enumerate() {
+            for j in 0..basis.columns() {
+                let b = |i: usize| DVec3::from_array([0, 1, 2].map(|k| basis[(6 * e + i + k, j)]));
+                let turned = [b(0), b(3)].map(|b| (*rotation * b).to_array());
+                let column = &mut columns[e / LANES * stride + j];
+                for (entry, x) in column.iter_mut().zip(turned.as_flattened()) {
+                    entry.0[e % LANES] = *x;
+                }
+            }
+        }
+        Self { columns, stride }
+    }
+
+    fn groups(&self) -> usize {
+        self.columns.len().checked_div(self.stride).unwrap_or(0)
+    }
+
+    /// Entry of B', effector `e`.
+    pub(crate) fn entry(&self, e: usize, row: usize, column: usize) -> f64 {
+        self.columns[e / LANES * self.stride + column][row].0[e % LANES]
+    }
+
+    /// B' x of four effectors, x padded.
+    #[inline(always)]
+    pub(crate) fn twists<L: Lanes>(&self, l: L, group: usize, x: &[f64]) -> [L::V; 6] {
+        let mut sum = [l.splat(0.0); 6];
+        let columns = &self.columns[group * self.stride..][..self.stride];
+        for (columns, x) in columns.as_chunks::<2>().0.iter().zip(x.as_chunks::<2>().0) {
+            for (column, x) in columns.iter().zip(x) {
+                let x = l.splat(*x);
+                for (sum, entry) in sum.iter_mut().zip(column) {
+                    *sum = l.mul_add(l.load(entry), x, *sum);
+                }
+            }
+        }
+        sum
+    }
+}
+
+/// A bound for [`EffectorBlocks::all_in_range`]. With lengths over r and angles over π an effector's displacement is S B_e η, no longer
+/// than σ‖η‖, σ² the largest eigenvalue of G = S B_e B_eᵀ S.
+fn near_squared(basis: &Matrix, radius: f64, sure_squared: f64) -> f64 {
     let n = basis.columns();
     let scale = |i: usize| if i < 3 { 1.0 / radius } else { core::f64::consts::FRAC_1_PI };
     let square = |e: usize| {
@@ -191,7 +267,7 @@ fn near_squared(basis: &Matrix, radius: f64, range: f64) -> f64 {
     };
     let largest = (0..basis.rows() / 6).map(square).fold(0.0, f64::max);
     // A bound that overflows leaves everything to the exact check.
-    (range * range).min(SLACK) * SLACK / largest
+    sure_squared / largest
 }
 
 /// An upper bound of the eigenvalues of a symmetric matrix that has none below 0, less than 3 % above the largest of a 6 × 6 one:

@@ -104,12 +104,14 @@ impl State {
         if found != expected {
             return Err(ModelError::WrongSize { quantity, found, expected });
         }
-        if self.servo_targets == targets {
-            return Ok(());
-        }
         let quantity = "servo targets";
         if targets.len() != expected {
             return Err(ModelError::WrongSize { quantity, found: targets.len(), expected });
+        }
+        // Without a branch per servo.
+        let pairs = self.servo_targets.iter().zip(targets);
+        if pairs.fold(0, |changed, (a, b)| changed | (a.to_bits() ^ b.to_bits())) == 0 {
+            return Ok(());
         }
         let map = model.servo_rest();
         if !model.isa().run(Product { map, x: targets, out: &mut self.rest }) {

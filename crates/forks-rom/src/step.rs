@@ -263,38 +263,31 @@ fn difference<L: Lanes>(l: L, a: &[f64], b: &[f64], out: &mut [f64]) {
 /// Takes over the result if it is finite.
 #[inline(always)]
 fn accept<L: Lanes>(l: L, stepper: &Stepper, state: &mut State) -> bool {
-    let (result, _) = state.work.result.as_chunks_mut::<LANES>();
-    let (rates, positions) = result.split_at_mut(state.eta.len() / LANES);
     let (eta, _) = state.eta.as_chunks_mut::<LANES>();
-    let (velocity, _) = state.velocity.as_chunks_mut::<LANES>();
-    let h = l.splat(stepper.h);
-    match stepper.scheme {
-        Scheme::ImplicitEuler => {
-            for (position, (rate, eta)) in positions.iter_mut().zip(rates.iter().zip(&*eta)) {
-                *position = l.store(l.mul_add(h, l.read(rate), l.read(eta))).0;
-            }
-        }
-        Scheme::Exponential => {
-            let (rest, _) = state.rest.as_chunks::<LANES>();
-            for (position, rest) in positions.iter_mut().zip(rest) {
-                *position = l.store(l.add(l.read(rest), l.read(position))).0;
-            }
-        }
-    }
+    let width = eta.len();
+    let velocity = &mut state.velocity.as_chunks_mut::<LANES>().0[..width];
+    let rest = &state.rest.as_chunks::<LANES>().0[..width];
+    let (result, _) = state.work.result.as_chunks_mut::<LANES>();
+    let (rates, positions) = result.split_at_mut(width);
+    let positions = &mut positions[..width];
+    let (h, zero) = (l.splat(stepper.h), l.splat(0.0));
     // 0 × x is NaN where x is NaN or infinite.
-    let mut check = l.splat(0.0);
-    for (position, rate) in positions.iter().zip(&*rates) {
-        check = l.mul_add(l.read(position), l.splat(0.0), check);
-        check = l.mul_add(l.read(rate), l.splat(0.0), check);
+    let mut check = zero;
+    for i in 0..width {
+        let rate = l.read(&rates[i]);
+        let position = match stepper.scheme {
+            Scheme::ImplicitEuler => l.mul_add(h, rate, l.read(&eta[i])),
+            Scheme::Exponential => l.add(l.read(&rest[i]), l.read(&positions[i])),
+        };
+        check = l.mul_add(rate, zero, l.mul_add(position, zero, check));
+        positions[i] = l.store(position).0;
     }
     if !l.all_ordered(check) {
         return false;
     }
-    for (eta, position) in eta.iter_mut().zip(&*positions) {
-        *eta = l.store(l.read(position)).0;
-    }
-    for (velocity, rate) in velocity.iter_mut().zip(&*rates) {
-        *velocity = l.store(l.read(rate)).0;
+    let next = positions.iter().zip(&*rates);
+    for ((eta, velocity), (position, rate)) in eta.iter_mut().zip(velocity).zip(next) {
+        (*eta, *velocity) = (*position, *rate);
     }
     true
 }
@@ -317,7 +310,7 @@ fn generalised_force<L: Lanes>(
 ) -> Checked {
     let blocks = stepper.model.effector_blocks();
     let mut checked = Checked { loaded: false, outside: None };
-    let near = blocks.is_near(l, &state.eta);
+    let near = blocks.all_in_range(l, &state.eta);
     if near && loads.is_empty() {
         return checked;
     }

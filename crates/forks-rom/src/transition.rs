@@ -155,31 +155,27 @@ impl Packed {
         let out = &mut out[..N];
         let (pairs, last) = x.as_chunks::<2>();
         // Loops over N are loops: closures given to arrays are compiled without the instruction set.
-        let mut rows: [&[[Lane4; 2]]; N] = [&[]; N];
-        let mut last_row = [Lane4::default(); N];
+        let mut rows: [&[Lane4]; N] = [&[]; N];
+        let mut rest = &self.data[first * x.len()..][..N * x.len()];
+        for row in &mut rows {
+            (*row, rest) = rest.split_at(x.len());
+        }
         let mut even = [l.splat(0.0); N];
+        let mut odd = even;
         for k in 0..N {
-            let row = &self.data[(first + k) * self.columns..][..x.len()];
-            let (row, last) = row.as_chunks::<2>();
-            rows[k] = &row[..pairs.len()];
-            if let [last] = last {
-                last_row[k] = *last;
-            }
             even[k] = start(first + k, &out[k]);
         }
-        let mut odd = [l.splat(0.0); N];
         for (j, x) in pairs.iter().enumerate() {
             let x = [l.splat(x[0]), l.splat(x[1])];
             for k in 0..N {
-                let [a, b] = &rows[k][j];
-                even[k] = l.mul_add(l.load(a), x[0], even[k]);
-                odd[k] = l.mul_add(l.load(b), x[1], odd[k]);
+                even[k] = l.mul_add(l.load(&rows[k][2 * j]), x[0], even[k]);
+                odd[k] = l.mul_add(l.load(&rows[k][2 * j + 1]), x[1], odd[k]);
             }
         }
         if let [x] = last {
             let x = l.splat(*x);
             for k in 0..N {
-                even[k] = l.mul_add(l.load(&last_row[k]), x, even[k]);
+                even[k] = l.mul_add(l.load(&rows[k][2 * pairs.len()]), x, even[k]);
             }
         }
         for k in 0..N {

@@ -282,10 +282,7 @@ impl Instance {
     pub(crate) fn effector_speeds(&self, e: usize) -> [f64; 2] {
         match &self.effectors {
             Effectors::Ported { motions, .. } => motions.speeds(e),
-            Effectors::Direct(states) => {
-                let Twist { linear, angular } = states[e].twist;
-                [linear.length(), angular.length()]
-            }
+            Effectors::Direct(states) => states[e].speeds(),
         }
     }
 
@@ -408,6 +405,27 @@ impl Kept {
 }
 
 impl EffectorState {
+    /// As [`Instance::point_columns`], one per velocity.
+    #[inline(never)]
+    fn point_columns(&self, point: DVec3, axes: &Vectors, out: &mut Vec<Lanes>) -> f64 {
+        let back = DMat3::from_quat(self.pose.rotation);
+        let arm = back.transpose() * (point - self.pose.translation);
+        let columns = point_columns(arm, &axes.turned_back(&back));
+        for j in 0..self.jacobian.columns() {
+            let mut sum = Lanes::default();
+            for (i, column) in columns.iter().enumerate() {
+                let x = self.jacobian[(i, j)];
+                sum.iter_mut().zip(column.0).for_each(|(sum, c)| *sum += x * c);
+            }
+            out.push(sum);
+        }
+        first_rate(&columns, &self.twist.to_array())
+    }
+
+    fn speeds(&self) -> [f64; 2] {
+        [self.twist.linear.length(), self.twist.angular.length()]
+    }
+
     /// The twist that a velocity gives through the Jacobian.
     pub(crate) fn twist_of(&mut self, velocity: &[f64]) {
         let row = |i: usize| -> f64 {
@@ -440,22 +458,10 @@ impl Instance {
         axes: &Vectors,
         out: &mut Vec<Lanes>,
     ) -> f64 {
-        let effector = match &self.effectors {
-            Effectors::Ported { motions, .. } => return motions.point_columns(e, point, axes, out),
-            Effectors::Direct(states) => &states[e],
-        };
-        let back = DMat3::from_quat(effector.pose.rotation);
-        let arm = back.transpose() * (point - effector.pose.translation);
-        let columns = point_columns(arm, &axes.turned_back(&back));
-        for j in 0..effector.jacobian.columns() {
-            let mut sum = Lanes::default();
-            for (i, column) in columns.iter().enumerate() {
-                let x = effector.jacobian[(i, j)];
-                sum.iter_mut().zip(column.0).for_each(|(sum, c)| *sum += x * c);
-            }
-            out.push(sum);
+        match &self.effectors {
+            Effectors::Ported { motions, .. } => motions.point_columns(e, point, axes, out),
+            Effectors::Direct(states) => states[e].point_columns(point, axes, out),
         }
-        first_rate(&columns, &effector.twist.to_array())
     }
 
     /// A constraint's side on an effector.
