@@ -7,7 +7,7 @@ use forks_lie::{Lanes, Vectors, glam::DVec3};
 
 use crate::{
     Owner, ShapeHandle, World,
-    contact::ContactPoint,
+    detect::Found,
     limit::Active,
     mechanism::{Instance, first_rate},
     rigid::{Frame, Rigid},
@@ -71,7 +71,6 @@ impl World {
     #[inline(always)]
     pub(crate) fn assemble(&mut self) -> Result<(), Part> {
         self.problem.clear_constraints();
-        self.contacts.clear();
         self.assembly.axes.clear();
         self.cache.find(&self.detector.found, self.settings.margin, &mut self.matches);
         let Assembly { frames, axes, columns, .. } = &mut self.assembly;
@@ -84,20 +83,10 @@ impl World {
         for (k, (found, axes)) in self.detector.found.iter().zip(axes.iter()).enumerate() {
             let [a, b] = found.shapes();
             let (one, two) = (&self.colliders[a], &self.colliders[b]);
-            let contact = ContactPoint {
-                shapes: [ShapeHandle(a), ShapeHandle(b)],
-                owners: [one.owner, two.owner],
-                position: found.point,
-                normal: found.normal,
-                gap: found.gap,
-                impulse: DVec3::ZERO,
-                residual: 0.0,
-            };
             let warm = self.cache.expected(k, &self.matches);
             movers
-                .add_contact(&contact, [one, two], axes, warm, columns, &mut self.problem)
-                .map_err(|_| Part::Contact(contact.shapes))?;
-            self.contacts.push(contact);
+                .add_contact(found, [one, two], axes, warm, columns, &mut self.problem)
+                .map_err(|_| Part::Contact([ShapeHandle(a), ShapeHandle(b)]))?;
         }
         self.add_limits()
     }
@@ -125,7 +114,7 @@ impl Movers<'_> {
     #[inline(always)]
     fn add_contact(
         &self,
-        at: &ContactPoint,
+        at: &Found,
         [one, two]: [&Collider; 2],
         away: &Vectors,
         warm: DVec3,
@@ -134,8 +123,8 @@ impl Movers<'_> {
     ) -> Result<(), ContactError> {
         let mut new = problem.start_contact();
         let towards = away.scaled(-1.0);
-        let first = self.add_side(one.owner, at.position, &towards, columns, &mut new)?;
-        let second = self.add_side(two.owner, at.position, away, columns, &mut new)?;
+        let first = self.add_side(one.owner, at.point, &towards, columns, &mut new)?;
+        let second = self.add_side(two.owner, at.point, away, columns, &mut new)?;
         let warm = away.dot(warm);
         let material = one.material.paired(&two.material);
         let contact = Contact {
