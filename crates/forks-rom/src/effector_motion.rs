@@ -105,18 +105,25 @@ impl EffectorMotions {
     /// World from effector.
     #[inline]
     pub fn pose(&self, e: usize) -> Pose {
-        pose_of(self.fours[e / LANES].pose.map(|x| x.0[e % LANES]))
+        pose_of(self.entries(e, |four| &four.pose))
     }
 
     /// B' η̇: the rates that [`EffectorMotions::columns`] are for.
     pub fn rates(&self, e: usize) -> [f64; 6] {
-        self.fours[e / LANES].rates.map(|x| x.0[e % LANES])
+        self.entries(e, |four| &four.rates)
     }
 
     /// How fast the effector's origin moves, m/s, and how fast the effector turns, rad/s.
     #[inline]
     pub fn speeds(&self, e: usize) -> [f64; 2] {
-        self.fours[e / LANES].speeds.map(|x| x.0[e % LANES])
+        self.entries(e, |four| &four.speeds)
+    }
+
+    /// Numbers of one effector.
+    #[inline(always)]
+    fn entries<const N: usize>(&self, e: usize, of: impl Fn(&Four) -> &[Lane4; N]) -> [f64; N] {
+        let entries = of(&self.fours[e / LANES]);
+        core::array::from_fn(|i| entries[i].0[e % LANES])
     }
 
     /// Velocity of the effector's origin and its angular velocity, world axes.
@@ -451,7 +458,8 @@ mod tests {
         let twists = angles.map(|a| [Twist::new(DVec3::new(0.4, 0.9, -0.7), axis * a), rate]);
         let rest = |i: usize| {
             let turn = DQuat::from_xyzw(0.5, -0.5, 0.5, 0.5) * DQuat::from_xyzw(0.6, 0.0, 0.0, 0.8);
-            Pose::new(if i % 2 == 0 { turn } else { DQuat::IDENTITY }, DVec3::new(1.0, -0.3, 0.2))
+            let turn = if i < 5 { turn } else { DQuat::IDENTITY };
+            Pose::new(turn, DVec3::new(1.0, -0.3, 0.2))
         };
         let rests: Vec<Pose> = (0..angles.len()).map(rest).collect();
         for isa in [Isa::Portable, Isa::detect()] {
