@@ -9,6 +9,9 @@ use crate::quad::{Quad, SIX, product};
 /// What unit impulses in six rates do to six others: row after row.
 pub(crate) type Response = [[f64; SIX]; SIX];
 
+/// Place of a port that does not have six rates.
+pub(crate) const NO_SIX: usize = usize::MAX;
+
 /// A body's numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
@@ -55,7 +58,7 @@ impl Body {
 
     /// The port of its coordinates.
     pub(crate) fn own_port(&self, body: usize) -> Port {
-        Port { body, first: 0, width: self.dof, six: self.sixes.first().map(|_| 0) }
+        Port { body, first: 0, width: self.dof, six: if self.dof == SIX { 0 } else { NO_SIX } }
     }
 
     /// Adds a port by its number.
@@ -65,9 +68,9 @@ impl Body {
             (0..n).flat_map(|i| &self.inverse[i * first..][..n]).copied().collect();
         self.map.extend_from_slice(map.as_slice());
         self.stride += width;
-        let mut six = None;
+        let mut six = NO_SIX;
         if width == SIX {
-            six = Some(self.sixes.len());
+            six = self.sixes.len();
             self.sixes.push(first);
             let entry = |i: usize, j: usize| if i < SIX { map[(i, j)] } else { 0.0 };
             let four = |i: usize, j: usize| Quad(core::array::from_fn(|k| entry(i + k, j)));
@@ -91,12 +94,12 @@ impl Body {
             return out.extend_from_slice(v);
         };
         let n = self.dof;
-        let Some(six) = port.six else {
+        if port.six == NO_SIX {
             let rows = self.map[first * n..].chunks_exact(n.max(1));
             return out.extend(rows.take(port.width).map(|row| dot(row, v)));
-        };
+        }
         // The coordinates, where they are a port of six, have no columns.
-        let columns = &self.columns[(six - usize::from(n == SIX)) * n..][..n];
+        let columns = &self.columns[(port.six - usize::from(n == SIX)) * n..][..n];
         let (mut first, mut last) = (l.splat(0.0), l.splat(0.0));
         let mut add = |x: f64, column: &[Quad; 2]| {
             let x = l.splat(x);
@@ -114,10 +117,10 @@ impl Body {
         out.extend_from_slice(&[a, b, c, d, e, f]);
     }
 
-    /// What unit impulses in the rates of one port do to another, if both have six.
+    /// What unit impulses in the rates of one port of six do to another.
     #[inline(always)]
-    pub(crate) fn response(&self, from: &Port, to: &Port) -> Option<&Response> {
-        self.responses.get(to.six? * self.sixes.len() + from.six?)
+    pub(crate) fn response(&self, from: usize, to: usize) -> &Response {
+        &self.responses[to * self.sixes.len() + from]
     }
 
     /// The same for any two ports: the rows of the rates of the second, from the first rate of the first on.
@@ -189,13 +192,13 @@ impl Body {
 }
 
 /// Rates in which constraints of a body are written: w = P v.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Port {
     pub(crate) body: usize,
     /// First of its rates among those of the body.
     pub(crate) first: usize,
     /// Number of its rates.
     pub(crate) width: usize,
-    /// Its place among the body's ports of six rates, if it is one.
-    pub(crate) six: Option<usize>,
+    /// Its place among the body's ports of six rates, or [`NO_SIX`].
+    pub(crate) six: usize,
 }

@@ -39,13 +39,17 @@ impl Kernel for Sweeps<'_> {
     #[inline(always)]
     fn run<L: Arithmetic>(self, l: L) -> bool {
         let Self { system, counts, tolerance, counters } = self;
+        let mut before = 0.0;
         for count in 1..=counts.end {
             counters.sweeps += 1;
             let met = sweep(l, system);
             let enough = count >= counts.start || met == 0.0;
-            if enough && met <= tolerance && system.worst_residual(l) <= tolerance {
+            // What a further sweep would meet if changes went on shrinking as they did.
+            let next = met * (met / before).min(1.0);
+            if enough && next <= tolerance && system.worst_residual(l) <= tolerance {
                 return true;
             }
+            before = met;
         }
         false
     }
@@ -64,13 +68,15 @@ fn sweep<L: Arithmetic>(l: L, system: &mut System) -> f64 {
 fn over_blocks<L: Arithmetic>(l: L, system: &mut System) -> f64 {
     let mut worst = 0.0_f64;
     let System { blocks, lambda, bias, w, rates, count, .. } = system;
-    let rates = &mut rates[..*count];
-    let constraints = blocks.iter_mut().zip(lambda).zip(bias).enumerate();
-    for ((i, ((block, lambda), bias)), row) in constraints.zip(w.chunks((*count).max(1))) {
-        let own = l.mul_add(l.load(&block.regularisation), l.load(lambda), l.load(bias));
+    let count = *count;
+    let (blocks, rates) = (&mut blocks[..count], &mut rates[..count]);
+    let (lambda, bias) = (&mut lambda[..count], &bias[..count]);
+    for i in 0..count {
+        let block = &mut blocks[i];
+        let own = l.mul_add(l.load(&block.regularisation), l.load(&lambda[i]), l.load(&bias[i]));
         let u = l.store(l.add(l.load(&rates[i]), own));
-        if let Some(change) = solve(l, block, &u, lambda, &mut worst) {
-            for (u, w) in rates.iter_mut().zip(row) {
+        if let Some(change) = solve(l, block, &u, &mut lambda[i], &mut worst) {
+            for (u, w) in rates.iter_mut().zip(&w[i * count..][..count]) {
                 *u = l.store(add_rows(l, l.load(u), &change, w));
             }
         }

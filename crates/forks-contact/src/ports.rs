@@ -64,20 +64,23 @@ impl Ports {
         for body in problem.bodies() {
             let (first, start) = (self.slots.len(), free.len());
             let v = &problem.free()[body.velocity..][..body.dof];
+            let (mut gapless_from, mut end) = (None, 0);
             for &p in &body.ports {
-                if self.of_port[p] != UNUSED {
-                    self.of_port[p] = self.slots.len();
-                    let port = problem.ports()[p];
-                    self.slots.push(Slot { port, velocity: free.len() });
-                    body.push_rates(l, &port, v, free);
+                if self.of_port[p] == UNUSED {
+                    continue;
                 }
+                self.of_port[p] = self.slots.len();
+                let port = problem.ports()[p];
+                match self.slots.len() == first {
+                    true => gapless_from = Some(port.first),
+                    false => gapless_from = gapless_from.filter(|_| end == port.first),
+                }
+                end = port.first + port.width;
+                self.slots.push(Slot { port, velocity: free.len() });
+                body.push_rates(l, &port, v, free);
             }
             let (slots, len) = (first..self.slots.len(), free.len() - start);
-            let port = |s: Option<usize>| s.map(|s| self.slots[s].port);
-            let ends = port(slots.clone().next()).zip(port(slots.clone().last()));
-            let gapless = ends.filter(|(a, b)| a.first + len == b.first + b.width);
-            let (gapless_from, last_side) = (gapless.map(|(first, _)| first.first), NO_SIDE);
-            self.spans.push(Span { slots, velocity: start, len, gapless_from, last_side });
+            self.spans.push(Span { slots, velocity: start, len, gapless_from, last_side: NO_SIDE });
         }
     }
 
@@ -103,11 +106,6 @@ impl Ports {
         out: &mut [Quad],
     ) {
         let body = &problem.bodies()[from.body];
-        if let (Some(response), Ok(jacobian), Ok(out)) =
-            (body.response(from, to), jacobian.try_into(), <&mut [Quad; SIX]>::try_from(&mut *out))
-        {
-            return respond_in_sixes(l, jacobian, response, out);
-        }
         for (row, out) in body.response_rows(from, to).zip(out) {
             *out = l.store(product(l, jacobian, row));
         }

@@ -5,6 +5,7 @@ use forks_lie::simd::{Arithmetic, Kernel};
 use crate::{
     Problem,
     block::LocalSystem,
+    body::NO_SIX,
     law::{Law, NormalRow, inner_impulse},
     ports::{NO_SIDE, Ports, respond_in_sixes},
     problem::Kind,
@@ -30,7 +31,7 @@ impl System {
         self.list_sides(problem);
         self.free_rates.clear();
         self.free_rates.resize(self.count, Quad::default());
-        match (self.is_coupled, self.sides.iter().all(|s| s.port.six.is_some())) {
+        match (self.is_coupled, self.sides.iter().all(|s| s.port.six != NO_SIX)) {
             (true, true) => self.couple_sixes(l, problem),
             (true, false) => self.couple(l, problem),
             (false, _) => self.respond(l, problem),
@@ -48,28 +49,27 @@ impl System {
     /// All sides; and goes over to W if a sweep over its blocks costs less than one over J and A⁻¹Jᵀ.
     #[inline(always)]
     fn list_sides(&mut self, problem: &Problem) {
-        self.sides.clear();
-        let (mut response, mut touched) = (0, 0);
+        self.count = problem.constraints().len();
+        self.sides.resize(problem.sides().len(), ReadySide::default());
+        let (mut response, mut touched, mut at) = (0, 0, 0);
         for (constraint, c) in problem.constraints().iter().enumerate() {
-            for side in &problem.sides()[c.sides.clone()] {
-                let slot = *self.ports.slot(side.port);
-                let span = self.ports.span(slot.port.body);
-                let before = core::mem::replace(&mut span.last_side, self.sides.len());
-                self.sides.push(ReadySide {
-                    port: slot.port,
-                    constraint,
-                    before,
-                    velocity: slot.velocity,
-                    jacobian: side.jacobian,
-                    response,
-                    first: span.velocity,
-                    span: span.len,
-                });
+            let sides = &problem.sides()[c.sides.clone()];
+            for (side, ready) in sides.iter().zip(&mut self.sides[at..]) {
+                let slot = self.ports.slot(side.port);
+                ready.port = slot.port;
+                ready.velocity = slot.velocity;
+                let (body, width) = (slot.port.body, slot.port.width);
+                let span = self.ports.span(body);
+                (ready.constraint, ready.row) = (constraint, constraint * self.count);
+                ready.before = core::mem::replace(&mut span.last_side, at);
+                ready.jacobian = side.jacobian;
+                ready.response = response;
+                (ready.first, ready.span) = (span.velocity, span.len);
                 response += span.len;
-                touched += slot.port.width + span.len;
+                touched += width + span.len;
+                at += 1;
             }
         }
-        self.count = problem.constraints().len();
         // A block of W has three quads, read at once; an entry of J or A⁻¹Jᵀ is one, read one after the other.
         self.is_coupled = 3 * self.count * self.count <= 2 * touched;
     }
@@ -111,11 +111,10 @@ impl System {
                 if seen != p.velocity {
                     // Another port than the side before.
                     seen = p.velocity;
-                    if let Some(rows) = body.response(&q.port, &p.port) {
-                        respond_in_sixes(l, jacobian, rows, response);
-                    }
+                    let rows = body.response(q.port.six, p.port.six);
+                    respond_in_sixes(l, jacobian, rows, response);
                 }
-                let w = &mut self.w[p.constraint * self.count + q.constraint];
+                let w = &mut self.w[p.row + q.constraint];
                 add_product_of_six(l, own, response, w);
                 if p.constraint == q.constraint && next != at {
                     add_product_of_six(l, response, own, w);
@@ -141,7 +140,7 @@ impl System {
                 let response = &mut self.responses;
                 Ports::respond(l, problem, (jacobian, &q.port), &p.port, response);
                 let own = &self.jacobians[p.jacobian..][..p.port.width];
-                let w = &mut self.w[p.constraint * self.count + q.constraint];
+                let w = &mut self.w[p.row + q.constraint];
                 add_product(l, own, response, w);
                 if p.constraint == q.constraint && next != at {
                     add_product(l, response, own, w);
@@ -237,7 +236,7 @@ impl Block {
         let trace = w[0][0] + w[1][1] + w[2][2];
         let rho = if trace > 0.0 { rows as f64 / trace } else { 0.0 };
         self.rho = if rho.is_finite() { rho } else { 0.0 };
-        self.per_rho = trace / rows as f64;
+        self.per_rho = trace * if rows == 3 { 1.0 / 3.0 } else { 1.0 };
         if self.rho > 0.0 {
             (0..3).for_each(|r| w[r][r] += PROXIMAL * self.per_rho);
         }

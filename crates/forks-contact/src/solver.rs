@@ -110,8 +110,6 @@ pub struct Solver {
     robust: Robust,
     /// Impulses of the largest share of restitution that creates no energy.
     accepted: Vec<f64>,
-    /// Residuals of the last solve.
-    residuals: Vec<f64>,
     /// Impulses of the last solve as users see them.
     impulses: Vec<Quad>,
     /// First velocity and size of every body.
@@ -285,15 +283,14 @@ impl Solver {
         }
     }
 
-    /// Copies what users may ask for. Returns the largest residual; NaN if one is.
+    /// Makes ready what users may ask for. Returns the largest residual; NaN if one is.
     fn record(&mut self, problem: &Problem) -> f64 {
         let mut worst = 0.0;
-        self.residuals.clear();
-        for &residual in &self.system.residuals {
-            if residual.is_nan() || residual > worst {
-                worst = residual;
+        for residual in &mut self.system.residuals {
+            if residual.is_nan() || *residual > worst {
+                worst = *residual;
             }
-            self.residuals.push(finite(residual));
+            *residual = finite(*residual);
         }
         self.impulses.clear();
         self.impulses.extend_from_slice(&self.system.lambda);
@@ -332,7 +329,7 @@ impl Solver {
 
     /// The certificate: natural map residual of every constraint in the order of addition, m/s (rad/s).
     pub fn residuals(&self) -> &[f64] {
-        &self.residuals
+        &self.system.residuals
     }
 
     /// How far the impulses of any constraint are outside their set, relative to their size; 0 if none is.

@@ -56,12 +56,14 @@ impl Block {
 }
 
 /// A side, ready.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReadySide {
     /// What J belongs to.
     pub(crate) port: Port,
     /// The constraint that it is a side of.
     pub(crate) constraint: usize,
+    /// First block of W in its constraint's row.
+    pub(crate) row: usize,
     /// The side of the same body before it, or [`NO_SIDE`](crate::ports::NO_SIDE).
     pub(crate) before: usize,
     /// First of its rates.
@@ -204,10 +206,12 @@ impl System {
     #[inline(always)]
     pub(crate) fn recompute_velocity<L: Arithmetic>(&mut self, l: L) {
         if self.is_coupled {
-            self.rates.clear();
-            self.rates.extend_from_slice(&self.free_rates);
-            for (i, lambda) in self.lambda.iter().enumerate() {
-                for (u, w) in self.rates.iter_mut().zip(&self.w[i * self.count..]) {
+            let count = self.count;
+            self.rates.resize(count, Quad::default());
+            let rates = &mut self.rates[..count];
+            rates.copy_from_slice(&self.free_rates[..count]);
+            for (i, lambda) in self.lambda[..count].iter().enumerate() {
+                for (u, w) in rates.iter_mut().zip(&self.w[i * count..][..count]) {
                     *u = l.store(add_rows(l, l.load(u), lambda, w));
                 }
             }
