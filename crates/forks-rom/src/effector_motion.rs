@@ -147,20 +147,24 @@ impl EffectorMotions {
         Twist::new(back * linear, back * angular)
     }
 
-    /// Velocities of a point of an effector along up to four axes, world axes: their columns, one per rate of B' η̇, appended to
-    /// `out`; and the first of them now.
+    /// Velocities of a point of an effector along up to four axes, world axes: their columns, one per rate of B' η̇, and the first
+    /// of them now. For work that runs on an instruction set `l` already; nothing is fused if the model's is the portable one.
     ///
     /// # Panics
     /// If there is no such effector.
-    #[inline]
-    pub fn point_columns(
+    #[inline(always)]
+    pub fn point_columns<L: kernel::Lanes>(
         &self,
+        l: L,
         e: usize,
         point: DVec3,
         axes: &Vectors,
-        out: &mut Vec<Lanes>,
-    ) -> f64 {
-        self.isa.run(Columns { four: &self.fours[e / LANES], lane: e % LANES, point, axes, out })
+    ) -> ([Lanes; 6], f64) {
+        let (four, lane) = (&self.fours[e / LANES], e % LANES);
+        match self.isa {
+            Isa::Portable => four.columns_apart(lane, point, axes),
+            _ => four.columns(l, lane, point, axes),
+        }
     }
 }
 
@@ -174,26 +178,18 @@ impl Default for Four {
     }
 }
 
-/// Columns as a kernel.
-struct Columns<'a> {
-    four: &'a Four,
-    lane: usize,
-    point: DVec3,
-    axes: &'a Vectors,
-    out: &'a mut Vec<Lanes>,
-}
-
-impl Kernel for Columns<'_> {
-    type Output = f64;
-
+impl Four {
     /// The power of the force n and the torque (p − origin) × n: (Vᵀ n; Qᵀ n + Vᵀ ((p − origin) × n)).
     #[inline(always)]
-    fn run<L: kernel::Lanes>(self, l: L) -> f64 {
-        let Self { four, lane, point, axes, out } = self;
-        // Room first, while no register is in use.
-        out.resize(out.len() + 6, Lane4::default());
+    fn columns<L: kernel::Lanes>(
+        &self,
+        l: L,
+        lane: usize,
+        point: DVec3,
+        axes: &Vectors,
+    ) -> ([Lanes; 6], f64) {
         let of = |x: &Lane4| l.splat(x.0[lane % LANES]);
-        let Four { pose: [x, y, z, ..], along: v, across: q, rates, .. } = four;
+        let Self { pose: [x, y, z, ..], along: v, across: q, rates, .. } = self;
         let force = [l.load(&axes.x), l.load(&axes.y), l.load(&axes.z)];
         let arm = [
             l.sub(l.splat(point.x), of(x)),
@@ -211,8 +207,13 @@ impl Kernel for Columns<'_> {
             columns[3 + i] = swung;
             rate = l.mul_add(slid, of(&rates[i]), l.mul_add(swung, of(&rates[3 + i]), rate));
         }
-        out.last_chunk_mut().into_iter().for_each(|out| put(l, out, &columns));
-        l.store(rate).0[0]
+        (columns.map(|x| l.store(x)), l.store(rate).0[0])
+    }
+
+    /// The same without fused multiply-adds.
+    #[inline(never)]
+    fn columns_apart(&self, lane: usize, point: DVec3, axes: &Vectors) -> ([Lanes; 6], f64) {
+        self.columns(kernel::Portable, lane, point, axes)
     }
 }
 
@@ -438,15 +439,29 @@ mod tests {
         assert!((speed - v.length()).abs() < BOUND && (turning - w.length()).abs() < BOUND);
         let point = DVec3::new(0.4, -1.5, 0.9);
         let axes = [DVec3::new(3.0, -1.0, 2.0), DVec3::Y, DVec3::new(-0.5, 1.0, 1.0)];
-        let mut columns = vec![Lanes::default()];
-        let first = motions.point_columns(e, point, &Vectors::of_three(axes), &mut columns);
-        let (columns, rates) = (&columns[1..], motions.rates(e));
+        let (columns, first) = Isa::detect().run(Columns { motions, e, point, axes });
+        let rates = motions.rates(e);
         let of = |i: usize| columns.iter().zip(rates).map(|(c, x)| c[i] * x).sum::<f64>();
         let moved = v + w.cross(point - expected.translation);
         for (i, axis) in axes.into_iter().enumerate() {
             assert!((of(i) - axis.dot(moved)).abs() < BOUND, "{e}, {i}");
         }
-        assert!(columns.len() == 6 && (first - of(0)).abs() < BOUND);
+        assert!((first - of(0)).abs() < BOUND);
+    }
+
+    struct Columns<'a> {
+        motions: &'a EffectorMotions,
+        e: usize,
+        point: DVec3,
+        axes: [DVec3; 3],
+    }
+
+    impl Kernel for Columns<'_> {
+        type Output = ([Lanes; 6], f64);
+
+        fn run<L: kernel::Lanes>(self, l: L) -> Self::Output {
+            self.motions.point_columns(l, self.e, self.point, &Vectors::of_three(self.axes))
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use forks_contact::{
     Contact, ContactError, Friction, NewContact, Problem, Side, point_columns, tangents,
 };
-use forks_lie::{Lanes, Vectors, glam::DVec3};
+use forks_lie::{Lanes, Vectors, glam::DVec3, simd::Arithmetic};
 
 use crate::{
     Owner, ShapeHandle, World,
@@ -29,13 +29,14 @@ pub(crate) struct Assembly {
 }
 
 /// What moves.
-struct Movers<'a> {
+struct Movers<'a, L> {
+    l: L,
     bodies: &'a [Rigid],
     frames: &'a [Frame],
     mechanisms: &'a [Instance],
 }
 
-impl Movers<'_> {
+impl<L: Arithmetic> Movers<'_, L> {
     /// Velocities of an owner's point along three axes as a side of a contact, if it moves. Returns the first of them now.
     #[inline(always)]
     fn add_side(
@@ -57,10 +58,7 @@ impl Movers<'_> {
             }
             Owner::Effector { mechanism, effector } => {
                 let m = &self.mechanisms[mechanism.0];
-                columns.clear();
-                let rate = m.point_columns(effector, point, axes, columns);
-                contact.add_side(&m.side(effector, columns))?;
-                Ok(rate)
+                m.add_side(self.l, effector, (point, axes), columns, contact)
             }
         }
     }
@@ -69,7 +67,7 @@ impl Movers<'_> {
 impl World {
     /// Contacts as rows of the numeric problem.
     #[inline(always)]
-    pub(crate) fn assemble(&mut self) -> Result<(), Part> {
+    pub(crate) fn assemble<L: Arithmetic>(&mut self, l: L) -> Result<(), Part> {
         self.problem.clear_constraints();
         self.assembly.axes.clear();
         self.cache.find(&self.detector.found, self.settings.margin, &mut self.matches);
@@ -79,7 +77,7 @@ impl World {
             let [first, second] = tangents(f.normal);
             axes.push(Vectors::of_three([f.normal, first, second]));
         }
-        let movers = Movers { bodies: &self.bodies, frames, mechanisms: &self.mechanisms };
+        let movers = Movers { l, bodies: &self.bodies, frames, mechanisms: &self.mechanisms };
         for (k, (found, axes)) in self.detector.found.iter().zip(axes.iter()).enumerate() {
             let [a, b] = found.shapes();
             let (one, two) = (&self.colliders[a], &self.colliders[b]);
@@ -109,7 +107,7 @@ impl World {
     }
 }
 
-impl Movers<'_> {
+impl<L: Arithmetic> Movers<'_, L> {
     /// A contact between two shapes, with the impulse that it starts from.
     #[inline(always)]
     fn add_contact(

@@ -94,10 +94,9 @@ struct Substep<'a> {
 impl Kernel for Substep<'_> {
     type Output = Result<(), Part>;
 
-    /// Nothing is fused: results are the same bits everywhere.
     #[inline(always)]
-    fn run<L: Arithmetic>(self, _: L) -> Self::Output {
-        self.world.substep(self.report)
+    fn run<L: Arithmetic>(self, l: L) -> Self::Output {
+        self.world.substep(l, self.report)
     }
 }
 
@@ -128,10 +127,10 @@ impl World {
     }
 
     #[inline(always)]
-    fn substep(&mut self, report: &mut StepReport) -> Result<(), Part> {
+    fn substep<L: Arithmetic>(&mut self, l: L, report: &mut StepReport) -> Result<(), Part> {
         self.place_shapes();
         self.detector.detect(&self.placed, &self.excluded, self.settings.margin, self.h);
-        self.assemble()?;
+        self.assemble(l)?;
         self.move_freely(report)?;
         self.solve(report);
         self.advance()?;
