@@ -223,17 +223,16 @@ impl Instance {
         placement: Pose,
         add: impl FnOnce(&Matrix, &[Matrix]) -> Result<(BodyId, Vec<PortId>), SimError>,
     ) -> Result<Self, SimError> {
-        check_finite(&format!("mechanism {name:?}"), "the placement", &placement.to_array())?;
+        check_finite(format_args!("mechanism {name:?}"), "the placement", &placement.to_array())?;
         let n = motion.dof();
-        let inverse = motion.inverse_system().ok_or(ModelError::SingularStep);
-        let inverse =
-            inverse.map_err(|source| SimError::Model { mechanism: name.into(), source })?;
-        let inverse = inverse.clone();
         let placement = placement.normalized();
         let motions = motion.effector_motions(&placement);
         let maps: Vec<Matrix> =
             motions.iter().flat_map(|m| (0..m.count()).map(|e| m.map(e))).collect();
-        let (body, ports) = add(&inverse, &maps)?;
+        let inverse = motion.inverse_system().ok_or(ModelError::SingularStep);
+        let inverse =
+            inverse.map_err(|source| SimError::Model { mechanism: name.into(), source })?;
+        let (body, ports) = add(inverse, &maps)?;
         let state = EffectorState {
             pose: Pose::IDENTITY,
             twist: Twist::ZERO,
