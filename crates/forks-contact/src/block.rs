@@ -1,13 +1,15 @@
 //! One contact on its own: the exact Coulomb cone for a 3 × 3 system.
 
+use forks_lie::simd::{Arithmetic, Portable};
+
 use crate::{
     law::{Law, SMALLEST},
-    quad::{Coupling, Quad, add_rows},
+    quad::{Coupling, Quad, add_rows, dot},
     scalar::hypot,
 };
 
 /// A constraint's own system, with what all its solutions need.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LocalSystem {
     /// W, symmetric positive definite.
     pub(crate) w: Coupling,
@@ -35,35 +37,42 @@ impl LocalSystem {
 
     /// Impulse of one constraint that solves its law, from the present impulse λ and velocity u.
     #[inline(always)]
-    pub(crate) fn solve(&mut self, law: &Law, u: Quad, lambda: Quad) -> Quad {
+    pub(crate) fn solve<L: Arithmetic>(
+        &mut self,
+        l: L,
+        law: &Law,
+        u: &Quad,
+        lambda: &Quad,
+    ) -> Quad {
         match *law {
-            Law::Cone { mu } => self.solve_cone(mu, u, lambda),
+            Law::Cone { mu } => self.solve_cone(l, mu, u, lambda),
             Law::Interval { lower, upper } => {
                 Quad([(lambda[0] - u[0] / self.w[0][0]).clamp(lower, upper), 0.0, 0.0, 0.0])
             }
-            _ => solve_box(law, &self.w, self.offset(u, lambda), lambda),
+            _ => solve_box(law, &self.w, self.offset(u, lambda), *lambda),
         }
     }
 
     /// q = u − W λ, what the velocity would be without this impulse.
     #[inline(always)]
-    fn offset(&self, u: Quad, lambda: Quad) -> Quad {
-        u.minus(add_rows(Quad::default(), lambda, &self.w))
+    fn offset(&self, u: &Quad, lambda: &Quad) -> Quad {
+        let l = Portable;
+        u.minus(l.store(add_rows(l, l.splat(0.0), lambda, &self.w)))
     }
 
     /// Coulomb's law in three cases: open, sticking (λ − W⁻¹ u), sliding.
     #[inline(always)]
-    fn solve_cone(&mut self, mu: f64, u: Quad, lambda: Quad) -> Quad {
-        let q = self.offset(u, lambda);
-        if q[0] >= 0.0 {
+    fn solve_cone<L: Arithmetic>(&mut self, l: L, mu: f64, u: &Quad, lambda: &Quad) -> Quad {
+        if u[0] - dot(self.w[0], *lambda) >= 0.0 {
             return Quad::default();
         }
-        let stuck = lambda.minus(add_rows(Quad::default(), u, &self.inverse));
+        let step = add_rows(l, l.splat(0.0), u, &self.inverse);
+        let stuck = l.store(l.sub(l.load(lambda), step));
         let bound = mu * stuck[0];
         if stuck[0] > SMALLEST && stuck[1] * stuck[1] + stuck[2] * stuck[2] <= bound * bound {
             return stuck;
         }
-        self.slide(mu, q)
+        self.slide(mu, self.offset(u, lambda))
     }
 
     /// The impulse of a contact that is closed and does not stick.

@@ -1,10 +1,16 @@
-//! A body's inverse system matrix, between its coordinates and all its ports.
+//! A body's inverse system matrix, between its coordinates and all its ports, in the order in which a solve reads it.
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Matrix, dot};
+use forks_lie::{Matrix, dot, simd::Arithmetic};
 
-use crate::quad::add_row;
+use crate::quad::{Quad, SIX, product};
+
+/// What unit impulses in six rates do to six others: row after row.
+pub(crate) type Response = [[f64; SIX]; SIX];
+
+/// Place of a port that does not have six rates.
+pub(crate) const NO_SIX: usize = usize::MAX;
 
 /// A body's numbers.
 #[derive(Clone, Debug)]
@@ -17,68 +23,133 @@ pub(crate) struct Body {
     pub(crate) ports: Vec<usize>,
     /// P of all ports but the first, m × n.
     map: Vec<f64>,
-    /// The same turned round, n × width port after port.
-    turned: Vec<f64>,
+    /// The columns of P of ports of six rates, padded to eight, n per port; none for other ports.
+    columns: Vec<[Quad; 2]>,
+    /// Rates of all ports: n + m.
+    stride: usize,
     /// What an impulse in one port does to the rates of another: (1; P) A⁻¹ (1, Pᵀ), n + m rows.
-    pub(crate) inverse: Vec<f64>,
+    inverse: Vec<f64>,
+    /// First rates of the ports of six.
+    sixes: Vec<usize>,
+    /// The inverse between any two of them.
+    responses: Vec<Response>,
+    /// The inverse between rates and coordinates: for every four coordinates one quad per rate.
+    reach: Vec<Quad>,
 }
 
 impl Body {
     /// A body whose coordinates are the port of a number.
     pub(crate) fn new(dof: usize, velocity: usize, port: usize, inverse: &Matrix) -> Self {
-        Self {
+        let mut body = Self {
             dof,
             velocity,
             ports: vec![port],
             map: Vec::new(),
-            turned: Vec::new(),
-            inverse: inverse.as_slice().to_vec(),
-        }
+            columns: Vec::new(),
+            stride: dof,
+            inverse: Vec::new(),
+            sixes: if dof == SIX { vec![0] } else { Vec::new() },
+            responses: Vec::new(),
+            reach: Vec::new(),
+        };
+        body.set_inverse(inverse.as_slice());
+        body
     }
 
-    /// Adds a port by its number. Returns the first of its rates among those of the body.
-    pub(crate) fn add_port(&mut self, port: usize, map: &Matrix) -> usize {
-        let (n, first) = (self.dof, self.stride());
+    /// The port of its coordinates.
+    pub(crate) fn own_port(&self, body: usize) -> Port {
+        Port { body, first: 0, width: self.dof, six: if self.dof == SIX { 0 } else { NO_SIX } }
+    }
+
+    /// Adds a port by its number.
+    pub(crate) fn add_port(&mut self, body: usize, port: usize, map: &Matrix) -> Port {
+        let (n, first, width) = (self.dof, self.stride, map.rows());
         let inverse: Vec<f64> =
             (0..n).flat_map(|i| &self.inverse[i * first..][..n]).copied().collect();
         self.map.extend_from_slice(map.as_slice());
-        self.turned.extend_from_slice(map.transpose().as_slice());
+        self.stride += width;
+        let mut six = NO_SIX;
+        if width == SIX {
+            six = self.sixes.len();
+            self.sixes.push(first);
+            let entry = |i: usize, j: usize| if i < SIX { map[(i, j)] } else { 0.0 };
+            let four = |i: usize, j: usize| Quad(core::array::from_fn(|k| entry(i + k, j)));
+            self.columns.extend((0..n).map(|j| [four(0, j), four(4, j)]));
+        }
         self.set_inverse(&inverse);
         self.ports.push(port);
-        first
+        Port { body, first, width, six }
     }
 
-    /// Length of a row of the inverse: the rates of all ports.
-    pub(crate) fn stride(&self) -> usize {
-        self.dof + self.map.len() / self.dof.max(1)
-    }
-
-    /// Adds the rates w = P v of a port.
+    /// The rates w = P v of a port, appended to `out`.
     #[inline(always)]
-    pub(crate) fn add_rates(&self, port: &Port, v: &[f64], out: &mut [f64]) {
+    pub(crate) fn push_rates<L: Arithmetic>(
+        &self,
+        l: L,
+        port: &Port,
+        v: &[f64],
+        out: &mut Vec<f64>,
+    ) {
         let Some(first) = port.first.checked_sub(self.dof) else {
-            return add_row(1.0, v, out);
+            return out.extend_from_slice(v);
         };
-        let columns = self.turned[first * self.dof..].chunks(port.width.max(1));
-        if let Ok(out) = <&mut [f64; 6]>::try_from(&mut *out) {
-            // Six at a time stay in registers.
-            let mut sum = *out;
-            for (x, column) in v.iter().zip(columns) {
-                if let Some(column) = column.first_chunk::<6>() {
-                    sum.iter_mut().zip(column).for_each(|(sum, c)| *sum += x * c);
-                }
-            }
-            *out = sum;
-            return;
+        let n = self.dof;
+        if port.six == NO_SIX {
+            let rows = self.map[first * n..].chunks_exact(n.max(1));
+            return out.extend(rows.take(port.width).map(|row| dot(row, v)));
         }
-        for (x, column) in v.iter().zip(columns) {
-            add_row(*x, column, out);
+        // The coordinates, where they are a port of six, have no columns.
+        let columns = &self.columns[(port.six - usize::from(n == SIX)) * n..][..n];
+        let (mut first, mut last) = (l.splat(0.0), l.splat(0.0));
+        let mut add = |x: f64, column: &[Quad; 2]| {
+            let x = l.splat(x);
+            first = l.mul_add(l.load(&column[0]), x, first);
+            last = l.mul_add(l.load(&column[1]), x, last);
+        };
+        let ((pairs, x), (pairs_of_columns, column)) =
+            (v.as_chunks::<2>(), columns.as_chunks::<2>());
+        for (x, columns) in pairs.iter().zip(pairs_of_columns) {
+            add(x[0], &columns[0]);
+            add(x[1], &columns[1]);
+        }
+        x.iter().zip(column).for_each(|(x, column)| add(*x, column));
+        let (Quad([a, b, c, d]), Quad([e, f, ..])) = (l.store(first), l.store(last));
+        out.extend_from_slice(&[a, b, c, d, e, f]);
+    }
+
+    /// What unit impulses in the rates of one port of six do to another.
+    #[inline(always)]
+    pub(crate) fn response(&self, from: usize, to: usize) -> &Response {
+        &self.responses[to * self.sixes.len() + from]
+    }
+
+    /// The same for any two ports: the rows of the rates of the second, from the first rate of the first on.
+    #[inline(always)]
+    pub(crate) fn response_rows(&self, from: &Port, to: &Port) -> impl Iterator<Item = &[f64]> {
+        let stride = self.stride;
+        let rows = self.inverse.chunks_exact(stride.max(1)).skip(to.first).take(to.width);
+        rows.map(|row| &row[from.first..][..from.width])
+    }
+
+    /// v += A⁻¹ Pᵀ p for impulses in rates of the body, from a first one on.
+    #[inline(always)]
+    pub(crate) fn add_impulses<L: Arithmetic>(&self, l: L, first: usize, p: &[f64], v: &mut [f64]) {
+        let (fours, rest) = v.as_chunks_mut::<4>();
+        let mut at = first;
+        for four in fours {
+            let change = product(l, &self.reach[at..][..p.len()], p);
+            *four = l.store(l.add(l.read(four), change)).0;
+            at += self.stride;
+        }
+        if !rest.is_empty() {
+            let change = l.store(product(l, &self.reach[at..][..p.len()], p));
+            rest.iter_mut().zip(change.0).for_each(|(v, x)| *v += x);
         }
     }
 
     /// Takes over A⁻¹.
     pub(crate) fn set_inverse(&mut self, inverse: &[f64]) {
-        let (n, stride) = (self.dof, self.stride());
+        let (n, stride) = (self.dof, self.stride);
         self.inverse.resize(stride * stride, 0.0);
         for i in 0..n {
             self.inverse[i * stride..][..n].copy_from_slice(&inverse[i * n..][..n]);
@@ -95,15 +166,39 @@ impl Body {
                 self.inverse[j * stride + i] = x;
             }
         }
+        self.rearrange();
+    }
+
+    /// The inverse once more, in the order in which a solve reads it.
+    fn rearrange(&mut self) {
+        let (n, stride, inverse) = (self.dof, self.stride, &self.inverse);
+        let entry = |i: usize, j: usize| inverse[i * stride + j];
+        self.responses.clear();
+        for &to in &self.sixes {
+            let rows = |from: usize| {
+                core::array::from_fn(|i| core::array::from_fn(|j| entry(to + i, from + j)))
+            };
+            self.responses.extend(self.sixes.iter().map(|&from| rows(from)));
+        }
+        self.reach.clear();
+        for group in (0..n).step_by(4) {
+            let four = |rate: usize| {
+                let at = |i: usize| if group + i < n { entry(rate, group + i) } else { 0.0 };
+                Quad(core::array::from_fn(at))
+            };
+            self.reach.extend((0..stride).map(four));
+        }
     }
 }
 
 /// Rates in which constraints of a body are written: w = P v.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Port {
     pub(crate) body: usize,
     /// First of its rates among those of the body.
     pub(crate) first: usize,
     /// Number of its rates.
     pub(crate) width: usize,
+    /// Its place among the body's ports of six rates, or [`NO_SIX`].
+    pub(crate) six: usize,
 }

@@ -81,7 +81,26 @@ impl Contact {
         }
     }
 
+    /// Without branches: the numbers that are wrong are looked for where some are.
+    #[inline(always)]
     pub(crate) fn check(&self, constraint: usize) -> Result<(), ContactError> {
+        let Self { gap, restitution: e, approach, compliance, relaxation, creep, warm, .. } = *self;
+        let [one, two] = match self.friction {
+            Friction::Cone { mu } => [mu; 2],
+            Friction::EllipticCone { mu: two }
+            | Friction::Pyramid { mu: two }
+            | Friction::Box { limit: two } => two,
+        };
+        // 0 × x is 0 unless x is NaN or infinite.
+        let of_any_sign = [gap, approach, warm[0], warm[1], warm[2]];
+        let not_negative = [one, two, e, compliance, relaxation, creep];
+        let zero = of_any_sign.iter().chain(&not_negative).fold(0.0, |sum, x| sum + 0.0 * x);
+        let fits = not_negative.iter().fold(e <= 1.0, |all, x| all & (*x >= 0.0));
+        if (zero == 0.0) & fits { Ok(()) } else { self.check_each(constraint) }
+    }
+
+    #[cold]
+    fn check_each(&self, constraint: usize) -> Result<(), ContactError> {
         let check = Check { constraint };
         match self.friction {
             Friction::Cone { mu } => check.not_negative("the coefficient of friction", mu)?,

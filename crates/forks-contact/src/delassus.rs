@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use forks_lie::dot;
+use forks_lie::{dot, simd::Portable};
 
 use crate::{
     dense::reset,
@@ -34,7 +34,7 @@ impl Delassus {
         }
         for (i, a) in system.blocks.iter().enumerate() {
             for b in &system.blocks[..=i] {
-                let w = system.coupling((a.index, &a.sides), (b.index, &b.sides));
+                let w = system.coupling(Portable, a.index, b.index);
                 for (r, w) in w[..a.rows()].iter().enumerate() {
                     self.m[(a.row + r) * n + b.row..][..b.rows()].copy_from_slice(&w[..b.rows()]);
                 }
@@ -57,7 +57,7 @@ impl Delassus {
         reset(&mut self.p, self.n);
         system.clear_impulses();
         for block in &system.blocks {
-            let u = system.law_velocity(block);
+            let u = system.law_velocity(Portable, block);
             for r in 0..block.rows() {
                 self.p[block.row + r] = self.d[block.row + r] * u[r];
             }

@@ -5,12 +5,13 @@
 
 use core::ops::Range;
 
+use forks_lie::simd::{Arithmetic, Kernel};
+
 use crate::{
-    quad::{Quad, add_rows, dot, multiply_add},
+    quad::{Quad, add_rows, dot},
     scalar::sqrt,
     solver::Counters,
     system::{Block, System},
-    wide::{Work, wide},
 };
 
 /// Sweeps until the residual is within tolerance, at least `counts.start` (unless nothing is left to do) and at most
@@ -21,7 +22,7 @@ pub(crate) fn sweeps(
     tolerance: f64,
     counters: &mut Counters,
 ) -> bool {
-    wide(Sweeps { system, counts, tolerance, counters })
+    system.isa.run(Sweeps { system, counts, tolerance, counters })
 }
 
 /// Arguments of [`sweeps`].
@@ -32,19 +33,23 @@ struct Sweeps<'a> {
     counters: &'a mut Counters,
 }
 
-impl Work for Sweeps<'_> {
+impl Kernel for Sweeps<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run(self) -> bool {
+    fn run<L: Arithmetic>(self, l: L) -> bool {
         let Self { system, counts, tolerance, counters } = self;
+        let mut before = 0.0;
         for count in 1..=counts.end {
             counters.sweeps += 1;
-            let met = sweep(system);
+            let met = sweep(l, system);
             let enough = count >= counts.start || met == 0.0;
-            if enough && met <= tolerance && system.worst_residual() <= tolerance {
+            // What a further sweep would meet if changes went on shrinking as they did.
+            let next = met * (met / before).min(1.0);
+            if enough && next <= tolerance && system.worst_residual(l) <= tolerance {
                 return true;
             }
+            before = met;
         }
         false
     }
@@ -53,23 +58,26 @@ impl Work for Sweeps<'_> {
 /// One sweep in the order of addition. Returns the largest change on the way, as a velocity (m/s): how far an impulse was
 /// from solving its own constraint, times the mean of the block's diagonal.
 #[inline(always)]
-fn sweep(system: &mut System) -> f64 {
-    let worst = if system.is_coupled { over_blocks(system) } else { over_bodies(system) };
+fn sweep<L: Arithmetic>(l: L, system: &mut System) -> f64 {
+    let worst = if system.is_coupled { over_blocks(l, system) } else { over_bodies(l, system) };
     sqrt(worst)
 }
 
 /// Over the blocks of W.
 #[inline(always)]
-fn over_blocks(system: &mut System) -> f64 {
+fn over_blocks<L: Arithmetic>(l: L, system: &mut System) -> f64 {
     let mut worst = 0.0_f64;
     let System { blocks, lambda, bias, w, rates, count, .. } = system;
-    let rates = &mut rates[..*count];
-    let constraints = blocks.iter_mut().zip(lambda).zip(bias).enumerate();
-    for ((i, ((block, lambda), bias)), row) in constraints.zip(w.chunks((*count).max(1))) {
-        let u = rates[i].plus(multiply_add(block.regularisation, *lambda, *bias));
-        if let Some(change) = solve(block, u, lambda, &mut worst) {
-            for (u, w) in rates.iter_mut().zip(row) {
-                *u = add_rows(*u, change, w);
+    let count = *count;
+    let (blocks, rates) = (&mut blocks[..count], &mut rates[..count]);
+    let (lambda, bias) = (&mut lambda[..count], &bias[..count]);
+    for i in 0..count {
+        let block = &mut blocks[i];
+        let own = l.mul_add(l.load(&block.regularisation), l.load(&lambda[i]), l.load(&bias[i]));
+        let u = l.store(l.add(l.load(&rates[i]), own));
+        if let Some(change) = solve(l, block, &u, &mut lambda[i], &mut worst) {
+            for (u, w) in rates.iter_mut().zip(&w[i * count..][..count]) {
+                *u = l.store(add_rows(l, l.load(u), &change, w));
             }
         }
     }
@@ -78,13 +86,13 @@ fn over_blocks(system: &mut System) -> f64 {
 
 /// Over the rates of bodies.
 #[inline(always)]
-fn over_bodies(system: &mut System) -> f64 {
+fn over_bodies<L: Arithmetic>(l: L, system: &mut System) -> f64 {
     let mut worst = 0.0_f64;
     for i in 0..system.blocks.len() {
-        let u = system.law_velocity(&system.blocks[i]);
+        let u = system.law_velocity(l, &system.blocks[i]);
         let (block, lambda) = (&mut system.blocks[i], &mut system.lambda[i]);
-        if let Some(change) = solve(block, u, lambda, &mut worst) {
-            system.move_bodies(i, change);
+        if let Some(change) = solve(l, block, &u, lambda, &mut worst) {
+            system.move_bodies(l, i, &change);
         }
     }
     worst
@@ -92,13 +100,20 @@ fn over_bodies(system: &mut System) -> f64 {
 
 /// Solves one constraint exactly. Returns the change of its impulse, if there is one, and notes how large it is.
 #[inline(always)]
-fn solve(block: &mut Block, u: Quad, lambda: &mut Quad, worst: &mut f64) -> Option<Quad> {
+fn solve<L: Arithmetic>(
+    l: L,
+    block: &mut Block,
+    u: &Quad,
+    lambda: &mut Quad,
+    worst: &mut f64,
+) -> Option<Quad> {
     if block.rho <= 0.0 {
         return None;
     }
-    let next = block.local.solve(&block.law, u, *lambda);
+    let next = block.local.solve(l, &block.law, u, lambda);
     // The impulse itself is taken to the last bit: it stays admissible.
-    let change = next.minus(core::mem::replace(lambda, next));
+    let change = l.store(l.sub(l.load(&next), l.load(lambda)));
+    *lambda = next;
     let square = dot(change, change) * (block.per_rho * block.per_rho);
     if square.is_nan() || square > *worst {
         *worst = square;

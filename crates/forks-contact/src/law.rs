@@ -27,6 +27,13 @@ pub(crate) enum Law {
     Interval { lower: f64, upper: f64 },
 }
 
+impl Default for Law {
+    /// Nothing is allowed.
+    fn default() -> Self {
+        Self::Interval { lower: 0.0, upper: 0.0 }
+    }
+}
+
 /// Smaller normal impulses of a cone are none: squares of theirs would lose digits.
 pub(crate) const SMALLEST: f64 = 1e-140;
 
@@ -83,6 +90,7 @@ impl Law {
     }
 
     /// The normal clamped, then the tangents clipped to what it allows: exactly inside the set.
+    #[inline(always)]
     pub(crate) fn clip(&self, x: [f64; 3]) -> [f64; 3] {
         match *self {
             Self::Interval { lower, upper } => [x[0].clamp(lower, upper), 0.0, 0.0],
@@ -157,6 +165,7 @@ fn project_cone(mu: f64, x: [f64; 3]) -> [f64; 3] {
 }
 
 /// Point of the disc of a radius nearest to x.
+#[inline(always)]
 pub(crate) fn project_disc(radius: f64, x: [f64; 2]) -> [f64; 2] {
     let square = x[0] * x[0] + x[1] * x[1];
     if square <= radius * radius || square == 0.0 {
@@ -201,7 +210,7 @@ pub(crate) struct NormalRow {
 impl NormalRow {
     pub(crate) fn of_contact(c: &Contact, h: f64, threshold: f64) -> Self {
         Self {
-            regularisation: c.compliance / (h * (h + c.relaxation)),
+            regularisation: regularisation(c.compliance, h, c.relaxation),
             gap_target: gap_target(c.gap, h, c.relaxation, true),
             rebound: rebound(c.restitution, c.approach, threshold),
         }
@@ -210,11 +219,16 @@ impl NormalRow {
     pub(crate) fn of_row(r: &Row, h: f64, threshold: f64) -> Self {
         let unilateral = r.is_unilateral();
         Self {
-            regularisation: r.compliance / (h * (h + r.relaxation)),
+            regularisation: regularisation(r.compliance, h, r.relaxation),
             gap_target: gap_target(r.gap, h, r.relaxation, unilateral),
             rebound: if unilateral { rebound(r.restitution, r.approach, threshold) } else { 0.0 },
         }
     }
+}
+
+fn regularisation(compliance: f64, h: f64, relaxation: f64) -> f64 {
+    // Most contacts are rigid: spares a division.
+    if compliance == 0.0 { 0.0 } else { compliance / (h * (h + relaxation)) }
 }
 
 fn gap_target(gap: f64, h: f64, relaxation: f64, may_close: bool) -> f64 {

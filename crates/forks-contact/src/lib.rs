@@ -21,7 +21,7 @@
 //!
 //! # Features
 //! - `std` (default): links the standard library. Without it the crate is `no_std` with `alloc`.
-//! - `simd` (default): wider registers where the processor has AVX2; the results are the same bits.
+//! - `simd` (default): AVX2 with fused multiply-adds where the processor has them.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
@@ -48,12 +48,11 @@ mod robust;
 mod scalar;
 mod solver;
 mod system;
-mod wide;
 
 pub use constraint::{Contact, Friction, Row, Side};
 pub use error::ContactError;
 pub use frame::{point_columns, point_jacobian, tangents};
-pub use problem::{BodyId, ConstraintId, PortId, Problem};
+pub use problem::{BodyId, ConstraintId, NewContact, PortId, Problem};
 pub use solver::{Method, Report, Settings, Solver, Status};
 
 /// The example of the README is compiled and run with the documentation's.

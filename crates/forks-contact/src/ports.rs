@@ -6,10 +6,12 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use forks_lie::simd::Arithmetic;
+
 use crate::{
     Problem,
-    body::Port,
-    quad::{Quad, add_row, product, product_of_six},
+    body::{Port, Response},
+    quad::{Quad, SIX, product, product_of_six},
 };
 
 /// A port in use.
@@ -28,6 +30,10 @@ pub(crate) struct Span {
     pub(crate) velocity: usize,
     /// Number of its rates.
     pub(crate) len: usize,
+    /// The first of its rates in use among all those of the body, if they follow each other there too.
+    gapless_from: Option<usize>,
+    /// The last of its sides that was listed, or [`NO_SIDE`].
+    pub(crate) last_side: usize,
 }
 
 /// All ports in use.
@@ -42,11 +48,13 @@ pub(crate) struct Ports {
 
 /// No slot.
 const UNUSED: usize = usize::MAX;
+/// No side.
+pub(crate) const NO_SIDE: usize = usize::MAX;
 
 impl Ports {
     /// Finds the ports in use, and their rates at the free velocities.
     #[inline(always)]
-    pub(crate) fn find(&mut self, problem: &Problem, free: &mut Vec<f64>) {
+    pub(crate) fn find<L: Arithmetic>(&mut self, l: L, problem: &Problem, free: &mut Vec<f64>) {
         self.of_port.clear();
         self.of_port.resize(problem.ports().len(), UNUSED);
         problem.sides().iter().for_each(|s| self.of_port[s.port] = 0);
@@ -56,18 +64,23 @@ impl Ports {
         for body in problem.bodies() {
             let (first, start) = (self.slots.len(), free.len());
             let v = &problem.free()[body.velocity..][..body.dof];
+            let (mut gapless_from, mut end) = (None, 0);
             for &p in &body.ports {
                 if self.of_port[p] == UNUSED {
                     continue;
                 }
                 self.of_port[p] = self.slots.len();
-                let (port, start) = (problem.ports()[p], free.len());
-                self.slots.push(Slot { port, velocity: start });
-                free.resize(start + port.width, 0.0);
-                body.add_rates(&port, v, &mut free[start..]);
+                let port = problem.ports()[p];
+                match self.slots.len() == first {
+                    true => gapless_from = Some(port.first),
+                    false => gapless_from = gapless_from.filter(|_| end == port.first),
+                }
+                end = port.first + port.width;
+                self.slots.push(Slot { port, velocity: free.len() });
+                body.push_rates(l, &port, v, free);
             }
-            let slots = first..self.slots.len();
-            self.spans.push(Span { slots, velocity: start, len: free.len() - start });
+            let (slots, len) = (first..self.slots.len(), free.len() - start);
+            self.spans.push(Span { slots, velocity: start, len, gapless_from, last_side: NO_SIDE });
         }
     }
 
@@ -79,57 +92,65 @@ impl Ports {
 
     /// The rates in use of a body.
     #[inline(always)]
-    pub(crate) fn span(&self, body: usize) -> &Span {
-        &self.spans[body]
+    pub(crate) fn span(&mut self, body: usize) -> &mut Span {
+        &mut self.spans[body]
     }
 
     /// What unit impulses of a constraint's rows, acting through one port, do to the rates of another of the same body.
     #[inline(always)]
-    pub(crate) fn respond(
+    pub(crate) fn respond<L: Arithmetic>(
+        l: L,
         problem: &Problem,
         (jacobian, from): (&[Quad], &Port),
         to: &Port,
         out: &mut [Quad],
     ) {
-        if from.width == 0 || out.is_empty() {
-            return out.fill(Quad::default());
-        }
         let body = &problem.bodies()[from.body];
-        let (stride, first) = (body.stride(), to.first * body.stride() + from.first);
-        let rows = body.inverse[first..].chunks(stride);
-        if let Ok(jacobian) = jacobian.try_into() {
-            for (row, out) in rows.zip(out) {
-                if let Some(row) = row.first_chunk() {
-                    *out = product_of_six(jacobian, row);
-                }
-            }
-            return;
-        }
-        for (row, out) in rows.zip(out) {
-            *out = product(jacobian, &row[..from.width]);
+        for (row, out) in body.response_rows(from, to).zip(out) {
+            *out = l.store(product(l, jacobian, row));
         }
     }
 
     /// The slots of a body.
     #[inline(always)]
-    pub(crate) fn slots(&self, span: &Span) -> &[Slot] {
-        &self.slots[span.slots.clone()]
+    pub(crate) fn slots_of(&self, body: usize) -> &[Slot] {
+        &self.slots[self.spans[body].slots.clone()]
     }
 
     /// Velocities of all bodies: v = v_free + A⁻¹ Σ Pᵀ p, p the impulses in the rates of the ports in use.
     #[inline(always)]
-    pub(crate) fn velocities(&self, problem: &Problem, impulses: &[f64], out: &mut Vec<f64>) {
+    pub(crate) fn velocities<L: Arithmetic>(
+        &self,
+        l: L,
+        problem: &Problem,
+        impulses: &[f64],
+        out: &mut Vec<f64>,
+    ) {
         out.clear();
         out.extend_from_slice(problem.free());
         for (body, span) in problem.bodies().iter().zip(&self.spans) {
             let v = &mut out[body.velocity..][..body.dof];
-            let stride = body.stride();
-            for slot in self.slots(span) {
+            if let Some(first) = span.gapless_from {
+                body.add_impulses(l, first, &impulses[span.velocity..][..span.len], v);
+                continue;
+            }
+            for slot in &self.slots[span.slots.clone()] {
                 let p = &impulses[slot.velocity..][..slot.port.width];
-                for (k, p) in p.iter().enumerate() {
-                    add_row(*p, &body.inverse[(slot.port.first + k) * stride..][..body.dof], v);
-                }
+                body.add_impulses(l, slot.port.first, p, v);
             }
         }
+    }
+}
+
+/// [`Ports::respond`] between ports of six rates.
+#[inline(always)]
+pub(crate) fn respond_in_sixes<L: Arithmetic>(
+    l: L,
+    jacobian: &[Quad; SIX],
+    response: &Response,
+    out: &mut [Quad; SIX],
+) {
+    for (out, row) in out.iter_mut().zip(response) {
+        *out = l.store(product_of_six(l, jacobian, row));
     }
 }

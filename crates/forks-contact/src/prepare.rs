@@ -1,183 +1,190 @@
 //! From a problem to a system: responses, blocks, W, where to start.
 
-use core::ops::Range;
+use forks_lie::simd::{Arithmetic, Kernel};
 
 use crate::{
     Problem,
     block::LocalSystem,
+    body::NO_SIX,
     law::{Law, NormalRow, inner_impulse},
-    ports::Ports,
+    ports::{NO_SIDE, Ports, respond_in_sixes},
     problem::Kind,
-    quad::{Coupling, Quad, add_product, dot, transposed},
+    quad::{
+        Coupling, Quad, SIX, add_product, add_product_of_six, dot, product, product_of_six,
+        transposed,
+    },
     scalar::sqrt,
     system::{Block, PROXIMAL, ReadySide, System},
-    wide::{Work, wide},
 };
 
 impl System {
     /// Takes over a problem; impulses start warm.
     pub(crate) fn prepare(&mut self, problem: &Problem, threshold: f64) {
-        wide(Prepare { system: self, problem, threshold });
+        self.isa.run(Prepare { system: self, problem, threshold });
     }
 
     #[inline(always)]
-    fn prepare_here(&mut self, problem: &Problem, threshold: f64) {
-        self.ports.find(problem, &mut self.free);
+    fn prepare_here<L: Arithmetic>(&mut self, l: L, problem: &Problem, threshold: f64) {
+        self.ports.find(l, problem, &mut self.free);
         self.jacobians.clear();
         self.jacobians.extend_from_slice(problem.jacobians());
         self.list_sides(problem);
-        if self.is_coupled {
-            self.couple(problem);
-        } else {
-            self.respond(problem);
+        self.free_rates.clear();
+        self.free_rates.resize(self.count, Quad::default());
+        match (self.is_coupled, self.sides.iter().all(|s| s.port.six != NO_SIX)) {
+            (true, true) => self.couple_sixes(l, problem),
+            (true, false) => self.couple(l, problem),
+            (false, _) => self.respond(l, problem),
         }
-        self.blocks.clear();
-        self.lambda.clear();
-        self.rows = 0;
-        for c in problem.constraints() {
-            self.push_block(problem.step(), c.kind, c.sides.clone(), threshold);
+        self.list_blocks(problem, threshold);
+        for i in 0..self.count {
+            let own = self.coupling(l, i, i);
+            self.blocks[i].set_own(&own);
         }
-        self.bias.clear();
-        self.bias.resize(self.blocks.len(), Quad::default());
         self.measure();
         self.set_rebound(1.0);
-        self.recompute_velocity();
+        self.recompute_velocity(l);
     }
 
     /// All sides; and goes over to W if a sweep over its blocks costs less than one over J and A⁻¹Jᵀ.
     #[inline(always)]
     fn list_sides(&mut self, problem: &Problem) {
-        self.sides.clear();
-        let (mut response, mut touched) = (0, 0);
-        for c in problem.constraints() {
-            for side in &problem.sides()[c.sides.clone()] {
+        self.count = problem.constraints().len();
+        self.sides.resize(problem.sides().len(), ReadySide::default());
+        let (mut response, mut touched, mut at) = (0, 0, 0);
+        for (constraint, c) in problem.constraints().iter().enumerate() {
+            let sides = &problem.sides()[c.sides.clone()];
+            for (side, ready) in sides.iter().zip(&mut self.sides[at..]) {
                 let slot = self.ports.slot(side.port);
-                let span = self.ports.span(slot.port.body);
-                self.sides.push(ReadySide {
-                    port: slot.port,
-                    velocity: slot.velocity,
-                    jacobian: side.jacobian,
-                    response,
-                    first: span.velocity,
-                    span: span.len,
-                });
+                ready.port = slot.port;
+                ready.velocity = slot.velocity;
+                let (body, width) = (slot.port.body, slot.port.width);
+                let span = self.ports.span(body);
+                (ready.constraint, ready.row) = (constraint, constraint * self.count);
+                ready.before = core::mem::replace(&mut span.last_side, at);
+                ready.jacobian = side.jacobian;
+                ready.response = response;
+                (ready.first, ready.span) = (span.velocity, span.len);
                 response += span.len;
-                touched += slot.port.width + span.len;
+                touched += width + span.len;
+                at += 1;
             }
         }
-        self.count = problem.constraints().len();
         // A block of W has three quads, read at once; an entry of J or A⁻¹Jᵀ is one, read one after the other.
         self.is_coupled = 3 * self.count * self.count <= 2 * touched;
     }
 
-    /// A⁻¹Jᵀ of all sides.
+    /// A⁻¹Jᵀ of all sides, and J v_free.
     #[inline(always)]
-    fn respond(&mut self, problem: &Problem) {
+    fn respond<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
         let length = self.sides.last().map_or(0, |s| s.response + s.span);
         self.responses.clear();
         self.responses.resize(length, Quad::default());
         for side in &self.sides {
             let jacobian = &self.jacobians[side.jacobian..][..side.port.width];
-            for slot in self.ports.slots(self.ports.span(side.port.body)) {
+            add_free_rates(l, side, jacobian, &self.free, &mut self.free_rates);
+            for slot in self.ports.slots_of(side.port.body) {
                 let at = side.response + slot.velocity - side.first;
                 let out = &mut self.responses[at..][..slot.port.width];
-                Ports::respond(problem, (jacobian, &side.port), &slot.port, out);
+                Ports::respond(l, problem, (jacobian, &side.port), &slot.port, out);
             }
         }
     }
 
-    /// W from the pairs of constraints that share a body.
+    /// W from the pairs of sides on one body, and J v_free, where all sides have six rates.
     #[inline(always)]
-    fn couple(&mut self, problem: &Problem) {
-        let count = self.count;
+    fn couple_sixes<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
         self.w.clear();
-        self.w.resize(count * count, Coupling::default());
-        for (b, other) in problem.constraints().iter().enumerate() {
-            for q in &self.sides[other.sides.clone()] {
-                let jacobian = &self.jacobians[q.jacobian..][..q.port.width];
-                // The response at the port of the constraint before.
-                let mut seen = None;
-                for (a, one) in problem.constraints()[..=b].iter().enumerate() {
-                    for p in &self.sides[one.sides.clone()] {
-                        if p.port.body != q.port.body {
-                            continue;
-                        }
-                        if seen != Some(p.velocity) {
-                            seen = Some(p.velocity);
-                            self.responses.resize(p.port.width, Quad::default());
-                            let out = &mut self.responses;
-                            Ports::respond(problem, (jacobian, &q.port), &p.port, out);
-                        }
-                        let own = &self.jacobians[p.jacobian..][..p.port.width];
-                        add_product(own, &self.responses, &mut self.w[a * count + b]);
-                    }
+        self.w.resize(self.count * self.count, Coupling::default());
+        self.responses.resize(SIX, Quad::default());
+        let (jacobians, _) = self.jacobians.as_chunks::<SIX>();
+        let Some(response) = self.responses.first_chunk_mut() else { return };
+        for (at, (q, jacobian)) in self.sides.iter().zip(jacobians).enumerate() {
+            if let Some(free) = self.free[q.velocity..].first_chunk() {
+                let u = &mut self.free_rates[q.constraint];
+                *u = l.store(l.add(l.load(u), product_of_six(l, jacobian, free)));
+            }
+            let body = &problem.bodies()[q.port.body];
+            let (mut seen, mut next) = (usize::MAX, at);
+            while next != NO_SIDE {
+                let (p, own) = (&self.sides[next], &jacobians[next]);
+                if seen != p.velocity {
+                    // Another port than the side before.
+                    seen = p.velocity;
+                    let rows = body.response(q.port.six, p.port.six);
+                    respond_in_sixes(l, jacobian, rows, response);
                 }
+                let w = &mut self.w[p.row + q.constraint];
+                add_product_of_six(l, own, response, w);
+                if p.constraint == q.constraint && next != at {
+                    add_product_of_six(l, response, own, w);
+                }
+                next = p.before;
             }
         }
-        for b in 0..count {
+        self.mirror(l);
+    }
+
+    /// W and J v_free.
+    #[inline(always)]
+    fn couple<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
+        self.w.clear();
+        self.w.resize(self.count * self.count, Coupling::default());
+        for (at, q) in self.sides.iter().enumerate() {
+            let jacobian = &self.jacobians[q.jacobian..][..q.port.width];
+            add_free_rates(l, q, jacobian, &self.free, &mut self.free_rates);
+            let mut next = at;
+            while next != NO_SIDE {
+                let p = &self.sides[next];
+                self.responses.resize(p.port.width, Quad::default());
+                let response = &mut self.responses;
+                Ports::respond(l, problem, (jacobian, &q.port), &p.port, response);
+                let own = &self.jacobians[p.jacobian..][..p.port.width];
+                let w = &mut self.w[p.row + q.constraint];
+                add_product(l, own, response, w);
+                if p.constraint == q.constraint && next != at {
+                    add_product(l, response, own, w);
+                }
+                next = p.before;
+            }
+        }
+        self.mirror(l);
+    }
+
+    /// The blocks of W below the diagonal.
+    #[inline(always)]
+    fn mirror<L: Arithmetic>(&mut self, l: L) {
+        for b in 0..self.count {
             for a in 0..b {
-                self.w[b * count + a] = transposed(&self.w[a * count + b]);
+                self.w[b * self.count + a] = transposed(l, &self.w[a * self.count + b]);
             }
         }
     }
 
+    /// All constraints, and the impulses that they start from.
     #[inline(always)]
-    fn push_block(&mut self, h: f64, kind: Kind, sides: Range<usize>, threshold: f64) {
-        let (law, normal, warm, creep) = match kind {
-            Kind::Contact(c) => {
-                let law = Law::of_contact(&c);
-                let normal = NormalRow::of_contact(&c, h, threshold);
-                (law, normal, law.clip(inner_impulse(&c.friction, c.warm)), c.creep / h)
-            }
-            Kind::Row(r) => {
-                let law = Law::of_row(&r);
-                let normal = NormalRow::of_row(&r, h, threshold);
-                (law, normal, [r.warm.clamp(r.lower, r.upper), 0.0, 0.0], 0.0)
-            }
-        };
-        let regularisation = Quad([normal.regularisation, creep, creep, 0.0]);
-        let rows = law.rows();
-        let own = self.coupling((self.blocks.len(), &sides), (self.blocks.len(), &sides));
-        // Equal to the last bit on both sides of the diagonal.
-        let mut w = [
-            own[0],
-            Quad([own[0][1], own[1][1], own[1][2], 0.0]),
-            Quad([own[0][2], own[1][2], own[2][2], 0.0]),
-        ];
-        (0..rows).for_each(|i| w[i][i] += regularisation[i]);
-        let trace = w[0][0] + w[1][1] + w[2][2];
-        let rho = if trace > 0.0 { rows as f64 / trace } else { 0.0 };
-        let rho = if rho.is_finite() { rho } else { 0.0 };
-        let per_rho = trace / rows as f64;
-        if rho > 0.0 {
-            (0..3).for_each(|r| w[r][r] += PROXIMAL * per_rho);
+    fn list_blocks(&mut self, problem: &Problem, threshold: f64) {
+        self.blocks.resize(self.count, Block::default());
+        self.lambda.resize(self.count, Quad::default());
+        self.bias.clear();
+        self.bias.resize(self.count, Quad::default());
+        self.rows = 0;
+        let places = self.blocks.iter_mut().zip(&mut self.lambda).enumerate();
+        for (constraint, (index, (block, lambda))) in problem.constraints().iter().zip(places) {
+            let [n, s, t] = block.set_law(&constraint.kind, problem.step(), threshold);
+            *lambda = Quad([n, s, t, 0.0]);
+            block.index = index;
+            block.sides = constraint.sides.clone();
+            block.row = self.rows;
+            self.rows += block.rows();
         }
-        let local = LocalSystem::new(w);
-        self.blocks.push(Block {
-            law,
-            index: self.blocks.len(),
-            row: self.rows,
-            sides,
-            local,
-            regularisation,
-            rho,
-            per_rho,
-            normal,
-            hit: false,
-        });
-        self.lambda.push(Quad([warm[0], warm[1], warm[2], 0.0]));
-        self.rows += rows;
     }
 
     /// Which constraints are hit, and the speed that residuals are compared with.
     #[inline(always)]
     fn measure(&mut self) {
         let (mut speed, mut fastest) = (0.0_f64, 0.0_f64);
-        let mut blocks = core::mem::take(&mut self.blocks);
-        self.free_rates.clear();
-        for b in &mut blocks {
-            let u = self.constraint_velocity(b, &self.free);
-            self.free_rates.push(u);
+        for (b, &u) in self.blocks.iter_mut().zip(&self.free_rates) {
             b.hit = b.normal.rebound > 0.0 && u[0] < b.normal.gap_target;
             fastest = fastest.max(dot(u, u));
             speed = speed.max(b.normal.gap_target);
@@ -188,9 +195,68 @@ impl System {
                 speed = speed.max(b.normal.gap_target.abs());
             }
         }
-        self.blocks = blocks;
         self.speed = speed.max(sqrt(fastest));
     }
+}
+
+impl Block {
+    /// Takes over the law of a constraint. Returns the impulse that it starts from.
+    #[inline(always)]
+    fn set_law(&mut self, kind: &Kind, h: f64, threshold: f64) -> [f64; 3] {
+        let (creep, warm);
+        match kind {
+            Kind::Contact(c) => {
+                self.law = Law::of_contact(c);
+                self.normal = NormalRow::of_contact(c, h, threshold);
+                creep = if c.creep == 0.0 { 0.0 } else { c.creep / h };
+                warm = self.law.clip(inner_impulse(&c.friction, c.warm));
+            }
+            Kind::Row(r) => {
+                self.law = Law::of_row(r);
+                self.normal = NormalRow::of_row(r, h, threshold);
+                creep = 0.0;
+                warm = [r.warm.clamp(r.lower, r.upper), 0.0, 0.0];
+            }
+        }
+        self.regularisation = Quad([self.normal.regularisation, creep, creep, 0.0]);
+        warm
+    }
+
+    /// Takes over its own block of W, without R.
+    #[inline(always)]
+    fn set_own(&mut self, own: &Coupling) {
+        // Equal to the last bit on both sides of the diagonal.
+        let mut w = [
+            own[0],
+            Quad([own[0][1], own[1][1], own[1][2], 0.0]),
+            Quad([own[0][2], own[1][2], own[2][2], 0.0]),
+        ];
+        let rows = self.rows();
+        (0..rows).for_each(|i| w[i][i] += self.regularisation[i]);
+        let trace = w[0][0] + w[1][1] + w[2][2];
+        let rho = if trace > 0.0 { rows as f64 / trace } else { 0.0 };
+        self.rho = if rho.is_finite() { rho } else { 0.0 };
+        self.per_rho = trace * if rows == 3 { 1.0 / 3.0 } else { 1.0 };
+        if self.rho > 0.0 {
+            (0..3).for_each(|r| w[r][r] += PROXIMAL * self.per_rho);
+        }
+        self.local = LocalSystem::new(w);
+        self.hit = false;
+    }
+}
+
+/// Adds a side's part of J v_free to its constraint's.
+#[inline(always)]
+fn add_free_rates<L: Arithmetic>(
+    l: L,
+    side: &ReadySide,
+    jacobian: &[Quad],
+    free: &[f64],
+    out: &mut [Quad],
+) {
+    let u = &mut out[side.constraint];
+    let own = product(l, jacobian, &free[side.velocity..][..side.port.width]);
+    *u = l.store(l.add(l.load(u), own));
 }
 
 /// Arguments of [`System::prepare`].
@@ -200,11 +266,11 @@ struct Prepare<'a> {
     threshold: f64,
 }
 
-impl Work for Prepare<'_> {
+impl Kernel for Prepare<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
-        self.system.prepare_here(self.problem, self.threshold);
+    fn run<L: Arithmetic>(self, l: L) {
+        self.system.prepare_here(l, self.problem, self.threshold);
     }
 }

@@ -5,12 +5,15 @@ use core::ops::Range;
 
 use forks_lie::{Matrix, SpatialInertia, Twist};
 
+mod sides;
+
+pub use sides::NewContact;
+
 use crate::{
     Contact, ContactError, Row, Side,
     body::{Body, Port},
-    constraint::{At, Friction, Jacobian},
     dense::{asymmetry, cholesky_pivot},
-    quad::{Quad, all_finite, all_quads_finite},
+    quad::{Quad, all_finite},
 };
 
 /// A body of a problem.
@@ -134,8 +137,9 @@ impl Problem {
         check_finite(body, "the free velocity", free_velocity)?;
         self.check_inverse(body, dof, inverse_system)?;
         let (velocity, port) = (self.free.len(), self.ports.len());
-        self.bodies.push(Body::new(dof, velocity, port, inverse_system));
-        self.ports.push(Port { body, first: 0, width: dof });
+        let added = Body::new(dof, velocity, port, inverse_system);
+        self.ports.push(added.own_port(body));
+        self.bodies.push(added);
         self.free.extend_from_slice(free_velocity);
         Ok(BodyId(body))
     }
@@ -157,8 +161,8 @@ impl Problem {
             return Err(ContactError::BodySize { body: body.0, quantity, found: 0, expected: 1 });
         }
         check_finite(body.0, "the port's map", map.as_slice())?;
-        let first = self.bodies[body.0].add_port(self.ports.len(), map);
-        self.ports.push(Port { body: body.0, first, width: map.rows() });
+        let port = self.bodies[body.0].add_port(body.0, self.ports.len(), map);
+        self.ports.push(port);
         Ok(PortId(self.ports.len() - 1))
     }
 
@@ -188,6 +192,7 @@ impl Problem {
     ///
     /// # Errors
     /// A body that does not exist, a wrong size, numbers that are not finite.
+    #[inline]
     pub fn set_free_velocity(
         &mut self,
         body: BodyId,
@@ -231,8 +236,15 @@ impl Problem {
         contact: &Contact,
         sides: &[Side<'_>],
     ) -> Result<ConstraintId, ContactError> {
-        contact.check(self.constraints.len())?;
-        self.add(Kind::Contact(*contact), 3, sides)
+        let mut new = self.start_contact();
+        sides.iter().try_for_each(|side| new.add_side(side))?;
+        new.finish(contact)
+    }
+
+    /// A contact whose sides are added one by one, for callers who know the rest of it only then.
+    #[inline(always)]
+    pub fn start_contact(&mut self) -> NewContact<'_> {
+        NewContact::start(self, 3)
     }
 
     /// Adds a scalar row; a side per moving body that takes part, with n entries each.
@@ -240,8 +252,9 @@ impl Problem {
     /// # Errors
     /// As [`Problem::add_contact`].
     pub fn add_row(&mut self, row: &Row, sides: &[Side<'_>]) -> Result<ConstraintId, ContactError> {
-        row.check(self.constraints.len())?;
-        self.add(Kind::Row(*row), 1, sides)
+        let mut new = NewContact::start(self, 1);
+        sides.iter().try_for_each(|side| new.add_side(side))?;
+        new.finish_row(row)
     }
 
     /// Sets the impulses that a constraint starts from: three for a contact, one for a row.
@@ -287,95 +300,7 @@ impl Problem {
         Ok(&self.free[self.velocity_range(body)?])
     }
 
-    fn add(
-        &mut self,
-        kind: Kind,
-        rows: usize,
-        sides: &[Side<'_>],
-    ) -> Result<ConstraintId, ContactError> {
-        let constraint = self.constraints.len();
-        let (first, start) = (self.sides.len(), self.jacobians.len());
-        for side in sides {
-            if let Err(error) = self.add_side(constraint, rows, side) {
-                self.sides.truncate(first);
-                self.jacobians.truncate(start);
-                return Err(error);
-            }
-        }
-        self.constraints.push(Constraint { kind, sides: first..self.sides.len() });
-        if let Kind::Contact(Contact { friction: Friction::EllipticCone { mu }, .. }) = kind {
-            self.stretch_tangents(first, mu);
-        }
-        Ok(ConstraintId(constraint))
-    }
-
-    fn add_side(
-        &mut self,
-        constraint: usize,
-        rows: usize,
-        side: &Side<'_>,
-    ) -> Result<(), ContactError> {
-        let (port, jacobian) = (self.port_of(side)?, self.jacobians.len());
-        let Port { body, width, .. } = self.ports[port];
-        let (found, expected) = match side.jacobian {
-            Jacobian::Rows(j) => (j.len(), rows * width),
-            Jacobian::Columns(j) => (rows * j.len(), rows * width),
-        };
-        if found != expected {
-            return Err(ContactError::JacobianSize { constraint, body, found, expected });
-        }
-        match side.jacobian {
-            Jacobian::Columns(j) => self.jacobians.extend_from_slice(j),
-            Jacobian::Rows(j) if rows == 1 => {
-                self.jacobians.extend(j.iter().map(|x| Quad([*x, 0.0, 0.0, 0.0])));
-            }
-            Jacobian::Rows(j) => {
-                let quad = |k: usize| Quad([j[k], j[width + k], j[2 * width + k], 0.0]);
-                self.jacobians.extend((0..width).map(quad));
-            }
-        }
-        let added = &self.jacobians[jacobian..];
-        if !all_quads_finite(added) {
-            let numbers = added.iter().flat_map(|q| q.0);
-            let value = numbers.into_iter().find(|x| !x.is_finite()).unwrap_or(f64::NAN);
-            let quantity = "an entry of the Jacobian";
-            return Err(ContactError::NotFinite { constraint, quantity, value });
-        }
-        let spare = added.iter().fold(false, |spare, q| spare | (q[3] != 0.0));
-        let spare = spare || rows == 1 && added.iter().any(|q| q[1..] != [0.0; 3]);
-        if spare {
-            let value = added.iter().flat_map(|q| &q[rows..]).copied().find(|x| *x != 0.0);
-            let value = value.unwrap_or_default();
-            let (quantity, range) = ("an entry of the Jacobian below its rows", "0");
-            return Err(ContactError::OutOfRange { constraint, quantity, value, range });
-        }
-        self.sides.push(SideRecord { port, jacobian });
-        Ok(())
-    }
-
-    fn port_of(&self, side: &Side<'_>) -> Result<usize, ContactError> {
-        let (port, count) = match side.at {
-            At::Body(BodyId(body)) => match self.bodies.get(body) {
-                Some(found) => (found.ports[0], self.ports.len()),
-                None => return Err(ContactError::NoSuchBody { body, count: self.bodies.len() }),
-            },
-            At::Port(PortId(port)) => (port, self.ports.len()),
-        };
-        if port < count { Ok(port) } else { Err(ContactError::NoSuchPort { port, count }) }
-    }
-
-    /// Scales the tangents of the newest contact so that its elliptic cone becomes circular.
-    fn stretch_tangents(&mut self, first: usize, mu: [f64; 2]) {
-        let scale = crate::law::tangent_scale(mu);
-        for side in &self.sides[first..] {
-            let width = self.ports[side.port].width;
-            for quad in &mut self.jacobians[side.jacobian..][..width] {
-                quad[1] *= scale[0];
-                quad[2] *= scale[1];
-            }
-        }
-    }
-
+    #[inline(always)]
     fn velocity_range(&self, body: BodyId) -> Result<Range<usize>, ContactError> {
         let Some(found) = self.bodies.get(body.0) else {
             return Err(ContactError::NoSuchBody { body: body.0, count: self.bodies.len() });
@@ -434,6 +359,7 @@ impl Problem {
     }
 }
 
+#[inline(always)]
 fn check_finite(body: usize, quantity: &'static str, x: &[f64]) -> Result<(), ContactError> {
     match not_finite(x) {
         Some(value) => Err(ContactError::BodyNotFinite { body, quantity, value }),

@@ -9,6 +9,8 @@
 
 use alloc::vec::Vec;
 
+use forks_lie::simd::Portable;
+
 use crate::{
     admm::Admm,
     delassus::Delassus,
@@ -77,7 +79,7 @@ impl Robust {
             return true;
         }
         system.pack_impulses(&mut self.best);
-        self.best_residual = system.worst_residual();
+        self.best_residual = system.worst_residual(Portable);
         if !self.best_residual.is_finite() {
             return false;
         }
@@ -187,7 +189,7 @@ impl Robust {
     fn judge(&mut self, system: &mut System) -> f64 {
         self.dense.unscale(&mut self.trial);
         system.set_impulses(&self.trial);
-        let residual = system.worst_residual();
+        let residual = system.worst_residual(Portable);
         if residual < self.best_residual {
             self.best_residual = residual;
             system.pack_impulses(&mut self.best);

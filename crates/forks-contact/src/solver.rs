@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use forks_lie::simd::{Isa, Portable};
+
 use crate::{
     BodyId, ConstraintId, Contact, ContactError, Friction, Problem, gauss_seidel::sweeps,
     law::outer_impulse, problem::Kind, quad::Quad, robust::Robust, system::System,
@@ -101,15 +103,13 @@ pub struct Report {
     pub energy_gain: f64,
 }
 
-/// A solver with its memory: after problems of the same size nothing is allocated.
+/// A solver with its memory: after problems of the same size nothing is allocated. The default one does without wider registers.
 #[derive(Clone, Debug, Default)]
 pub struct Solver {
     system: System,
     robust: Robust,
     /// Impulses of the largest share of restitution that creates no energy.
     accepted: Vec<f64>,
-    /// Residuals of the last solve.
-    residuals: Vec<f64>,
     /// Impulses of the last solve as users see them.
     impulses: Vec<Quad>,
     /// First velocity and size of every body.
@@ -138,9 +138,11 @@ pub(crate) struct Goal {
 }
 
 impl Solver {
-    /// An empty solver.
+    /// An empty solver on the fastest instruction set that this processor has.
     pub fn new() -> Self {
-        Self::default()
+        let mut solver = Self::default();
+        solver.system.isa = Isa::detect();
+        solver
     }
 
     /// Impulses of all contacts and rows, and the velocities after them.
@@ -197,7 +199,7 @@ impl Solver {
         // The same solution, not another one of the same share.
         self.system.set_rebound(low);
         self.system.set_impulses(&self.accepted);
-        (low, self.system.worst_residual() <= goal.tolerance)
+        (low, self.system.worst_residual(Portable) <= goal.tolerance)
     }
 
     /// Solves without restitution from no impulses.
@@ -216,7 +218,7 @@ impl Solver {
     fn iterate(&mut self, goal: &Goal, counters: &mut Counters) -> bool {
         let sweeping = goal.method != Method::Robust && goal.min_sweeps > 0;
         let warm = !sweeping && self.system.has_impulses();
-        if warm && self.system.worst_residual() <= goal.tolerance {
+        if warm && self.system.worst_residual(Portable) <= goal.tolerance {
             return true;
         }
         let counts = goal.min_sweeps..goal.max_sweeps;
@@ -235,7 +237,7 @@ impl Solver {
     fn fall_back(&mut self, goal: &Goal, counters: &mut Counters) -> bool {
         let finer = Goal { tolerance: FALLBACK_SHARE * goal.tolerance, ..*goal };
         self.robust.solve(&mut self.system, &finer, counters)
-            || self.system.worst_residual() <= goal.tolerance
+            || self.system.worst_residual(Portable) <= goal.tolerance
     }
 
     fn report(
@@ -248,15 +250,15 @@ impl Solver {
         let mut fine = self.system.finish(problem);
         if !met {
             // Where all is well the last thing that was looked at are the residuals.
-            self.system.recompute_velocity();
-            self.system.worst_residual();
+            self.system.recompute_velocity(Portable);
+            self.system.worst_residual(Portable);
         }
         let mut residual = self.record(problem);
         let overflow = !fine || !residual.is_finite();
         if overflow {
             self.system.clear_impulses();
             fine = self.system.finish(problem);
-            self.system.worst_residual();
+            self.system.worst_residual(Portable);
             residual = self.record(problem);
             residual = if fine { finite(residual) } else { f64::MAX };
         }
@@ -281,15 +283,14 @@ impl Solver {
         }
     }
 
-    /// Copies what users may ask for. Returns the largest residual; NaN if one is.
+    /// Makes ready what users may ask for. Returns the largest residual; NaN if one is.
     fn record(&mut self, problem: &Problem) -> f64 {
         let mut worst = 0.0;
-        self.residuals.clear();
-        for &residual in &self.system.residuals {
-            if residual.is_nan() || residual > worst {
-                worst = residual;
+        for residual in &mut self.system.residuals {
+            if residual.is_nan() || *residual > worst {
+                worst = *residual;
             }
-            self.residuals.push(finite(residual));
+            *residual = finite(*residual);
         }
         self.impulses.clear();
         self.impulses.extend_from_slice(&self.system.lambda);
@@ -328,7 +329,7 @@ impl Solver {
 
     /// The certificate: natural map residual of every constraint in the order of addition, m/s (rad/s).
     pub fn residuals(&self) -> &[f64] {
-        &self.residuals
+        &self.system.residuals
     }
 
     /// How far the impulses of any constraint are outside their set, relative to their size; 0 if none is.

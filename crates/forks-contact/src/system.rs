@@ -3,7 +3,10 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use forks_lie::dot;
+use forks_lie::{
+    dot,
+    simd::{Arithmetic, Isa, Kernel, Portable},
+};
 
 use crate::{
     Problem,
@@ -14,9 +17,8 @@ use crate::{
     ports::Ports,
     quad::{
         Coupling, Quad, add_product, add_rows, add_transposed, all_finite, all_quads_finite,
-        multiply_add, product,
+        product,
     },
-    wide::{Work, wide},
 };
 
 /// Share of a block's mean diagonal that ties its impulse to the last one: ½η‖λ − λ_old‖². It has no influence on where
@@ -24,7 +26,7 @@ use crate::{
 pub(crate) const PROXIMAL: f64 = 1e-9;
 
 /// A constraint, ready.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Block {
     pub(crate) law: Law,
     /// Its place among the constraints.
@@ -54,10 +56,16 @@ impl Block {
 }
 
 /// A side, ready.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReadySide {
     /// What J belongs to.
     pub(crate) port: Port,
+    /// The constraint that it is a side of.
+    pub(crate) constraint: usize,
+    /// First block of W in its constraint's row.
+    pub(crate) row: usize,
+    /// The side of the same body before it, or [`NO_SIDE`](crate::ports::NO_SIDE).
+    pub(crate) before: usize,
     /// First of its rates.
     pub(crate) velocity: usize,
     /// First entry of J, one per rate of the port.
@@ -73,6 +81,7 @@ pub(crate) struct ReadySide {
 /// Everything the iterations read and write.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct System {
+    pub(crate) isa: Isa,
     pub(crate) blocks: Vec<Block>,
     pub(crate) sides: Vec<ReadySide>,
     /// J of all sides.
@@ -112,22 +121,19 @@ pub(crate) struct System {
 }
 
 impl System {
-    /// The block of W of two constraints, each its place and its sides.
+    /// The block of W of two constraints.
     #[inline(always)]
-    pub(crate) fn coupling(
-        &self,
-        (i, a): (usize, &Range<usize>),
-        (j, b): (usize, &Range<usize>),
-    ) -> Coupling {
+    pub(crate) fn coupling<L: Arithmetic>(&self, l: L, i: usize, j: usize) -> Coupling {
         if self.is_coupled {
             return self.w[i * self.count + j];
         }
+        let (a, b) = (&self.blocks[i].sides, &self.blocks[j].sides);
         let mut out = Coupling::default();
         for p in &self.sides[a.clone()] {
             for q in self.sides[b.clone()].iter().filter(|q| q.port.body == p.port.body) {
                 let jacobian = &self.jacobians[p.jacobian..][..p.port.width];
                 let seen = &self.responses[q.response + p.velocity - p.first..];
-                add_product(jacobian, &seen[..p.port.width], &mut out);
+                add_product(l, jacobian, &seen[..p.port.width], &mut out);
             }
         }
         out
@@ -135,11 +141,16 @@ impl System {
 
     /// J v of a constraint for given velocities.
     #[inline(always)]
-    pub(crate) fn constraint_velocity(&self, block: &Block, velocity: &[f64]) -> Quad {
-        let mut u = Quad::default();
+    pub(crate) fn constraint_velocity<L: Arithmetic>(
+        &self,
+        l: L,
+        block: &Block,
+        velocity: &[f64],
+    ) -> L::V {
+        let mut u = l.splat(0.0);
         for side in &self.sides[block.sides.clone()] {
             let j = &self.jacobians[side.jacobian..][..side.port.width];
-            u = u.plus(product(j, &velocity[side.velocity..][..side.port.width]));
+            u = l.add(u, product(l, j, &velocity[side.velocity..][..side.port.width]));
         }
         u
     }
@@ -167,38 +178,41 @@ impl System {
 
     /// J v of a constraint.
     #[inline(always)]
-    fn rates(&self, block: &Block) -> Quad {
+    fn rates<L: Arithmetic>(&self, l: L, block: &Block) -> L::V {
         match self.is_coupled {
-            true => self.rates[block.index],
-            false => self.constraint_velocity(block, &self.velocity),
+            true => l.load(&self.rates[block.index]),
+            false => self.constraint_velocity(l, block, &self.velocity),
         }
     }
 
     /// u = J v + R λ + bias of a constraint.
     #[inline(always)]
-    pub(crate) fn law_velocity(&self, block: &Block) -> Quad {
-        let (v, lambda) = (self.rates(block), self.lambda[block.index]);
-        v.plus(multiply_add(block.regularisation, lambda, self.bias[block.index]))
+    pub(crate) fn law_velocity<L: Arithmetic>(&self, l: L, block: &Block) -> Quad {
+        let (lambda, bias) = (&self.lambda[block.index], &self.bias[block.index]);
+        let own = l.mul_add(l.load(&block.regularisation), l.load(lambda), l.load(bias));
+        l.store(l.add(self.rates(l, block), own))
     }
 
     /// Adds what a change of a constraint's impulse does to the rates of its bodies.
     #[inline(always)]
-    pub(crate) fn move_bodies(&mut self, i: usize, change: Quad) {
+    pub(crate) fn move_bodies<L: Arithmetic>(&mut self, l: L, i: usize, change: &Quad) {
         for side in &self.sides[self.blocks[i].sides.clone()] {
             let v = &mut self.velocity[side.first..][..side.span];
-            add_transposed(&self.responses[side.response..][..side.span], change, v);
+            add_transposed(l, &self.responses[side.response..][..side.span], change, v);
         }
     }
 
     /// J v for the present λ, or the rates that it follows from, free of what rounding left behind.
     #[inline(always)]
-    pub(crate) fn recompute_velocity(&mut self) {
+    pub(crate) fn recompute_velocity<L: Arithmetic>(&mut self, l: L) {
         if self.is_coupled {
-            self.rates.clear();
-            self.rates.extend_from_slice(&self.free_rates);
-            for (i, lambda) in self.lambda.iter().enumerate() {
-                for (u, w) in self.rates.iter_mut().zip(&self.w[i * self.count..]) {
-                    *u = add_rows(*u, *lambda, w);
+            let count = self.count;
+            self.rates.resize(count, Quad::default());
+            let rates = &mut self.rates[..count];
+            rates.copy_from_slice(&self.free_rates[..count]);
+            for (i, lambda) in self.lambda[..count].iter().enumerate() {
+                for (u, w) in rates.iter_mut().zip(&self.w[i * count..][..count]) {
+                    *u = l.store(add_rows(l, l.load(u), lambda, w));
                 }
             }
             return;
@@ -208,26 +222,26 @@ impl System {
         for (block, lambda) in self.blocks.iter().zip(&self.lambda) {
             for side in &self.sides[block.sides.clone()] {
                 let v = &mut self.velocity[side.first..][..side.span];
-                add_transposed(&self.responses[side.response..][..side.span], *lambda, v);
+                add_transposed(l, &self.responses[side.response..][..side.span], lambda, v);
             }
         }
     }
 
     /// Velocities of all bodies. True if they and the impulses are finite.
     pub(crate) fn finish(&mut self, problem: &Problem) -> bool {
-        wide(Finish { system: self, problem })
+        self.isa.run(Finish { system: self, problem })
     }
 
     #[inline(always)]
-    fn finish_here(&mut self, problem: &Problem) -> bool {
+    fn finish_here<L: Arithmetic>(&mut self, l: L, problem: &Problem) -> bool {
         reset(&mut self.impulses, self.free.len());
         for (block, lambda) in self.blocks.iter().zip(&self.lambda) {
             for side in &self.sides[block.sides.clone()] {
                 let p = &mut self.impulses[side.velocity..][..side.port.width];
-                add_transposed(&self.jacobians[side.jacobian..][..side.port.width], *lambda, p);
+                add_transposed(l, &self.jacobians[side.jacobian..][..side.port.width], lambda, p);
             }
         }
-        self.ports.velocities(problem, &self.impulses, &mut self.outcome);
+        self.ports.velocities(l, problem, &self.impulses, &mut self.outcome);
         all_finite(&self.outcome) && all_quads_finite(&self.lambda)
     }
 
@@ -253,13 +267,13 @@ impl System {
             let [n, s, t] = block.law.clip(read(packed, block));
             *lambda = Quad([n, s, t, 0.0]);
         }
-        self.recompute_velocity();
+        self.recompute_velocity(Portable);
     }
 
     /// Natural map residual of a constraint, m/s. Where nothing can move: the velocity that is missing.
     #[inline(always)]
-    pub(crate) fn residual(&self, block: &Block) -> f64 {
-        let u = rows_of(self.law_velocity(block));
+    pub(crate) fn residual<L: Arithmetic>(&self, l: L, block: &Block) -> f64 {
+        let u = rows_of(self.law_velocity(l, block));
         if block.rho > 0.0 {
             return block.law.residual(self.impulse(block), u, block.rho, block.per_rho);
         }
@@ -271,11 +285,11 @@ impl System {
 
     /// Residuals of all constraints into `residuals`, and the largest of them; NaN if one is.
     #[inline(always)]
-    pub(crate) fn worst_residual(&mut self) -> f64 {
+    pub(crate) fn worst_residual<L: Arithmetic>(&mut self, l: L) -> f64 {
         let (mut worst, mut residuals) = (0.0, core::mem::take(&mut self.residuals));
         residuals.clear();
         for block in &self.blocks {
-            let r = self.residual(block);
+            let r = self.residual(l, block);
             if r.is_nan() || r > worst {
                 worst = r;
             }
@@ -304,7 +318,9 @@ impl System {
 
     fn sum_over_rows(&self, f: impl Fn(&Block, [f64; 3], [f64; 3], [f64; 3]) -> f64) -> f64 {
         let free = |b: &Block| rows_of(self.free_rates[b.index]);
-        let of = |b: &Block| f(b, rows_of(self.rates(b)), free(b), self.impulse(b));
+        let of = |b: &Block| {
+            f(b, rows_of(Portable.store(self.rates(Portable, b))), free(b), self.impulse(b))
+        };
         self.blocks.iter().map(of).sum()
     }
 
@@ -312,7 +328,7 @@ impl System {
     #[inline(always)]
     pub(crate) fn energy_rounding(&self) -> f64 {
         self.sum_over_rows(|b, after, free, lambda| {
-            let loose = 2.0 * self.residual(b);
+            let loose = 2.0 * self.residual(Portable, b);
             let moved = |r: usize| 1e-13 * (after[r].abs() + free[r].abs()) + loose;
             (0..b.rows()).map(|r| lambda[r].abs() * moved(r)).sum()
         })
@@ -328,14 +344,14 @@ impl System {
         let share = -slope / curvature;
         let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
         self.lambda.iter_mut().flat_map(|x| &mut x.0).for_each(|x| *x *= share);
-        self.recompute_velocity();
+        self.recompute_velocity(Portable);
     }
 
     /// No impulses.
     #[inline(always)]
     pub(crate) fn clear_impulses(&mut self) {
         self.lambda.fill(Quad::default());
-        self.recompute_velocity();
+        self.recompute_velocity(Portable);
     }
 }
 
@@ -345,12 +361,12 @@ struct Finish<'a> {
     problem: &'a Problem,
 }
 
-impl Work for Finish<'_> {
+impl Kernel for Finish<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run(self) -> bool {
-        self.system.finish_here(self.problem)
+    fn run<L: Arithmetic>(self, l: L) -> bool {
+        self.system.finish_here(l, self.problem)
     }
 }
 

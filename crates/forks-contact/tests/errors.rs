@@ -1,6 +1,6 @@
 //! Bad input is an error that names the place and the value; extreme input never gives NaN.
 
-use forks_contact::lie::{Matrix, SpatialInertia, Twist, glam::DMat3, glam::DVec3};
+use forks_contact::lie::{Lanes, Matrix, SpatialInertia, Twist, glam::DMat3, glam::DVec3};
 use forks_contact::{
     BodyId, Contact, ContactError, Friction, Method, Problem, Row, Settings, Side, Solver, Status,
 };
@@ -160,4 +160,48 @@ fn unknown_ids_are_errors() {
     problem.clear_constraints();
     let error = problem.set_warm_start(id, &[1.0]).unwrap_err();
     assert_eq!(error, ContactError::NoSuchConstraint { constraint: 0, count: 0 });
+}
+
+#[test]
+fn columns_of_any_number_of_rates_are_looked_at_one_by_one() {
+    for n in [3, 6, 7] {
+        let mut problem = Problem::new(1e-3).unwrap();
+        let body = problem.add_body(&Matrix::identity(n), &vec![0.0; n]).unwrap();
+        let contact = Contact::new(Friction::Cone { mu: 0.5 });
+        // Zeros below the rows may have a sign.
+        let good = vec![Lanes([1.0, -2.0, 1e300, -0.0]); n];
+        let add = |problem: &mut Problem, columns: &[Lanes]| {
+            let side = Side::of(body, &[]).by_columns(columns);
+            problem.add_contact(&contact, &[side])
+        };
+        assert_eq!(add(&mut problem, &good).unwrap().index(), 0);
+        for k in 0..n {
+            for row in 0..4 {
+                for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                    let mut columns = good.clone();
+                    columns[k][row] = bad;
+                    let error = add(&mut problem, &columns).unwrap_err();
+                    assert!(matches!(error, ContactError::NotFinite { constraint: 1, .. }));
+                }
+            }
+            let mut columns = good.clone();
+            columns[k][3] = f64::MIN_POSITIVE * 0.25;
+            let error = add(&mut problem, &columns).unwrap_err();
+            let found = matches!(error, ContactError::OutOfRange { value, .. } if value > 0.0);
+            assert!(found, "{error}");
+        }
+        let error = add(&mut problem, &good[1..]).unwrap_err();
+        assert!(matches!(error, ContactError::JacobianSize { constraint: 1, .. }), "{error}");
+        // What was refused left nothing behind, also where the first side was good.
+        let one = Side::of(body, &[]).by_columns(&good);
+        let two = Side::of(body, &[]).by_columns(&good[1..]);
+        problem.add_contact(&contact, &[one, two]).unwrap_err();
+        let mut new = problem.start_contact();
+        new.add_side(&one).unwrap();
+        new.finish(&Contact { gap: f64::NAN, ..contact }).unwrap_err();
+        assert_eq!(problem.constraint_count(), 1);
+        let side = Side::of(body, &[]).by_columns(&good);
+        assert_eq!(problem.add_contact(&contact, &[side]).unwrap().index(), 1);
+        let _ = Solver::new().solve(&problem, &Settings::default());
+    }
 }

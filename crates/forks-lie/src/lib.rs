@@ -13,6 +13,7 @@
 //! # Features
 //! - `std` (default): links the standard library and uses its square root. Without it the crate is
 //!   `no_std` with `alloc`.
+//! - `simd`: [`simd::Isa::detect`] finds AVX2 with fused multiply-adds where the processor has them.
 //! - `serde`: serialises every data type; a pose as `position` and `quaternion_wxyz`.
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -29,6 +30,7 @@ mod mat6;
 mod pose;
 mod scalar;
 mod se3;
+pub mod simd;
 mod so3;
 mod sym_mat6;
 mod twist;

@@ -30,6 +30,7 @@ pub fn wxyz_from_quaternion(q: DQuat) -> [f64; 4] {
 }
 
 /// The rotation by |`w`| radians about `w`.
+#[inline]
 pub fn exp_rotation(w: DVec3) -> DQuat {
     let t2 = w.length_squared();
     let (half_sinc, cos) = if t2 < SERIES_ANGLE_SQUARED {

@@ -90,6 +90,13 @@ impl Vectors {
         self.x.scaled(a.x).plus(self.y.scaled(a.y)).plus(self.z.scaled(a.z))
     }
 
+    /// Σ v s over the first three vectors.
+    #[inline(always)]
+    pub fn sum_of_three(&self, [a, b, c]: [f64; 3]) -> DVec3 {
+        let of = |v: &Lanes| v[0] * a + v[1] * b + v[2] * c;
+        DVec3::new(of(&self.x), of(&self.y), of(&self.z))
+    }
+
     /// a × v.
     #[inline(always)]
     #[must_use]
@@ -134,6 +141,7 @@ mod tests {
             DMat3::from_cols(DVec3::new(1.0, 2.0, 0.0), DVec3::new(3.0, -1.0, 1.0), DVec3::Z),
         );
         let v = Vectors::of_three(single);
+        assert_eq!(v.sum_of_three([2.0, -1.0, 3.0]), single[0] * 2.0 - single[1] + single[2] * 3.0);
         let at = |v: &Vectors, i: usize| DVec3::new(v.x[i], v.y[i], v.z[i]);
         for (i, w) in single.into_iter().chain([DVec3::ZERO]).enumerate() {
             assert_eq!(at(&v, i), w);

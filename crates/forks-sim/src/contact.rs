@@ -36,7 +36,7 @@ impl ContactPoint {
 /// Impulses of the last substep by the names and places of their contacts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cache {
-    /// In the order of keys; equal keys in the order in which they were found.
+    /// In the order in which they were found: pair after pair of shapes in order, but not the contacts of a pair.
     entries: Vec<Entry>,
     /// Impulses at the lower and upper side of every joint limit, N·m·s or N·s.
     pub(crate) limits: Vec<[f64; 2]>,
@@ -75,44 +75,52 @@ const GOING_ON: f64 = 0.95;
 impl Cache {
     /// Finds an entry for each contact: the one of its name, or else the nearest of its two shapes within `near` that no name
     /// claims. Where faces meet, the geometry library names a corner now by one face's feature and now by the other's.
+    #[inline(always)]
     pub(crate) fn find(&self, found: &[Found], near: f64, matches: &mut Matches) {
         matches.of.clear();
-        matches.taken.clear();
-        matches.taken.resize(self.entries.len(), false);
-        let is = |at: usize, key: &Key| self.entries.get(at).is_some_and(|e| e.key == *key);
-        let (mut before, mut occurrence, mut next) = ([u32::MAX; 6], 0, 0);
-        for f in found {
-            occurrence = if f.key == before { occurrence + 1 } else { 0 };
-            before = f.key;
+        let (mut next, mut all_named) = (0, true);
+        for (k, f) in found.iter().enumerate() {
             // As a rule contacts come in the order of the step before.
-            let at = match is(next, &f.key) {
-                true => next,
-                false => self.entries.partition_point(|e| e.key < f.key) + occurrence,
+            let at = match self.entries.get(next) {
+                Some(e) if e.key == f.key => Some(next),
+                _ => self.named(found, k),
             };
-            let named = is(at, &f.key);
-            matches.of.push(named.then_some(at));
-            if named {
-                matches.taken[at] = true;
-                next = at + 1;
-            }
+            matches.of.push(at);
+            all_named &= at.is_some();
+            next = at.map_or(next, |at| at + 1);
         }
-        for (f, of) in found.iter().zip(&mut matches.of).filter(|(_, of)| of.is_none()) {
-            *of = self.nearest(f, near, &matches.taken);
-            if let Some(at) = *of {
-                matches.taken[at] = true;
-            }
+        if !all_named && !self.entries.is_empty() {
+            self.find_by_place(found, near, matches);
         }
+    }
+
+    /// Entries for the contacts that have none by their name.
+    #[cold]
+    fn find_by_place(&self, found: &[Found], near: f64, matches: &mut Matches) {
+        let Matches { of, taken, .. } = matches;
+        taken.clear();
+        taken.resize(self.entries.len(), false);
+        of.iter().flatten().for_each(|at| taken[*at] = true);
+        for (f, of) in found.iter().zip(of).filter(|(_, of)| of.is_none()) {
+            *of = self.nearest(f, near, taken);
+            of.iter().for_each(|at| taken[*at] = true);
+        }
+    }
+
+    /// The entry of a contact's name; of equal names the first for the first contact, and so on.
+    #[inline(never)]
+    fn named(&self, found: &[Found], k: usize) -> Option<usize> {
+        let key = found[k].key;
+        let before = found[..k].iter().rev().take_while(|f| pair(&f.key) == pair(&key));
+        let occurrence = before.filter(|f| f.key == key).count();
+        let mut same = self.of_pair(&key).filter(|(_, e)| e.key == key);
+        same.nth(occurrence).map(|(at, _)| at)
     }
 
     /// The nearest entry of the same two shapes that is not taken.
     fn nearest(&self, f: &Found, near: f64, taken: &[bool]) -> Option<usize> {
-        let pair = [f.key[0], f.key[1]];
-        let first = self.entries.partition_point(|e| [e.key[0], e.key[1]] < pair);
         let mut best = (None, near * near);
-        for (at, e) in self.entries.iter().enumerate().skip(first) {
-            if [e.key[0], e.key[1]] != pair {
-                break;
-            }
+        for (at, e) in self.of_pair(&f.key) {
             let distance = e.point.distance_squared(f.point);
             if !taken[at] && distance < best.1 {
                 best = (Some(at), distance);
@@ -121,14 +129,24 @@ impl Cache {
         best.0
     }
 
+    /// All entries of two shapes, with their places.
+    fn of_pair(&self, key: &Key) -> impl Iterator<Item = (usize, &Entry)> {
+        let wanted = pair(key);
+        let first = self.entries.partition_point(|e| pair(&e.key) < wanted);
+        let rest = self.entries[first..].iter().take_while(move |e| pair(&e.key) == wanted);
+        (first..).zip(rest)
+    }
+
     /// Where the impulse of the `k`-th contact is expected to be, from the last two substeps: it goes on much as it did. Zero for
     /// a new contact.
+    #[inline(always)]
     pub(crate) fn expected(&self, k: usize, matches: &Matches) -> DVec3 {
         let entry = matches.of[k].map(|at| &self.entries[at]);
         entry.map_or(DVec3::ZERO, |e| e.impulse + (e.impulse - e.before) * GOING_ON)
     }
 
     /// Replaces all entries by the contacts that pushed, each with its impulse: as many as were matched, in the same order.
+    #[inline(always)]
     pub(crate) fn replace<'a>(
         &mut self,
         contacts: impl Iterator<Item = (&'a Found, DVec3)>,
@@ -140,17 +158,12 @@ impl Cache {
                 continue;
             }
             let old = of.map_or(impulse, |at| self.entries[at].impulse);
-            let change = impulse.distance_squared(old);
-            let (least, most) = (NOISE * NOISE, SUDDEN * SUDDEN);
-            let steady = (least..most).contains(&(change / impulse.length_squared()));
+            let (change, whole) = (impulse.distance_squared(old), impulse.length_squared());
+            let steady = change >= NOISE * NOISE * whole && change < SUDDEN * SUDDEN * whole;
             let before = if steady { old } else { impulse };
             matches.next.push(Entry { key: found.key, point: found.point, impulse, before });
         }
         std::mem::swap(&mut self.entries, &mut matches.next);
-        // As a rule they are in order already. A stable sort: equal keys keep theirs.
-        if !self.entries.is_sorted_by_key(|e| e.key) {
-            self.entries.sort_by_key(|e| e.key);
-        }
     }
 
     /// Copies another cache into this one's memory.
@@ -158,6 +171,12 @@ impl Cache {
         self.entries.clone_from(&other.entries);
         self.limits.clone_from(&other.limits);
     }
+}
+
+/// The shapes that a name is about.
+#[inline(always)]
+fn pair(key: &Key) -> [u32; 2] {
+    [key[0], key[1]]
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ pub use forks_lie as lie;
 pub use forks_mechanism::Geometry;
 pub use forks_rom as rom;
 
+mod assemble;
 mod contact;
 mod convert;
 mod detect;

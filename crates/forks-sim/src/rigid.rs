@@ -44,6 +44,8 @@ pub(crate) struct Rigid {
     center: DVec3,
     inertia: DMat3,
     inverse_inertia: DMat3,
+    /// True if all moments of inertia are equal: nothing gyroscopic then.
+    is_isotropic: bool,
     /// Force and torque about the centre of mass, world axes.
     pub(crate) load: Wrench,
 }
@@ -82,11 +84,32 @@ impl RigidState {
         Twist::new(self.rotation.conjugate() * self.velocity, self.omega)
     }
 
+    #[inline(always)]
     pub(crate) fn is_finite(&self) -> bool {
-        self.position.is_finite()
-            && self.rotation.is_finite()
-            && self.velocity.is_finite()
-            && self.omega.is_finite()
+        // 0 × x is 0 unless x is NaN or infinite.
+        let zero = self.position * 0.0 + self.velocity * 0.0 + self.omega * 0.0;
+        let q = self.rotation * 0.0;
+        (zero.x + zero.y + zero.z) + (q.x + q.y + q.z + q.w) == 0.0
+    }
+}
+
+/// A state's frame at the centre of mass, in the forms that a step needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    /// World from body axes.
+    pub(crate) axes: DMat3,
+    /// World.
+    pub(crate) position: DVec3,
+    /// Twist, body axes.
+    pub(crate) rates: [f64; 6],
+}
+
+impl Frame {
+    #[inline(always)]
+    pub(crate) fn of(s: &RigidState) -> Self {
+        let axes = DMat3::from_quat(s.rotation);
+        let linear = axes.transpose() * s.velocity;
+        Self { axes, position: s.position, rates: Twist::new(linear, s.omega).to_array() }
     }
 }
 
@@ -122,6 +145,8 @@ impl Rigid {
             center: inertia.center_of_mass,
             inertia: inertia.inertia,
             inverse_inertia,
+            is_isotropic: inertia.inertia
+                == DMat3::from_diagonal(DVec3::splat(inertia.inertia.x_axis.x)),
             load: Wrench::ZERO,
         };
         Ok((body, RigidState::new(pose, *twist, inertia.center_of_mass)))
@@ -144,8 +169,12 @@ impl Rigid {
     }
 
     /// Twist (body axes, centre of mass) after a step of h if nothing touches the body.
-    pub(crate) fn free(&self, s: &RigidState, gravity: DVec3, h: f64) -> Twist {
-        let back = s.rotation.conjugate();
+    #[inline(always)]
+    pub(crate) fn free(&self, s: &RigidState, frame: &Frame, gravity: DVec3, h: f64) -> Twist {
+        let back = frame.axes.transpose();
+        if self.load == Wrench::ZERO {
+            return Twist::new(back * (s.velocity + gravity * h), s.omega);
+        }
         let velocity = s.velocity + (gravity + self.load.force / self.mass) * h;
         let torque = back * self.load.torque;
         Twist::new(back * velocity, s.omega + self.inverse_inertia * torque * h)
@@ -155,14 +184,24 @@ impl Rigid {
     /// R⁺ = R exp(h ω_m) that keeps R I ω, and the energy too, as ω_mᵀ (exp(−h ω_m) − 1) = 0. By Newton's method from the
     /// explicit midpoint rule, whose error is of order (h‖ω‖)³, with the derivative of exp taken to first order: errors shrink by
     /// h‖ω‖ at least.
+    #[inline(always)]
     fn gyroscopic(&self, omega: DVec3, h: f64) -> DVec3 {
-        let momentum = self.inertia * omega;
+        if self.is_isotropic {
+            return omega;
+        }
         let rate = |w: DVec3| self.inverse_inertia * (self.inertia * w).cross(w);
-        let mut next = omega + rate(omega + rate(omega) * (0.5 * h)) * h;
+        let next = omega + rate(omega + rate(omega) * (0.5 * h)) * h;
         let turn = h * omega.length();
         if turn * turn * turn <= GYROSCOPIC_TOLERANCE {
             return next;
         }
+        self.improved(omega, next, h)
+    }
+
+    /// Newton's method for [`Rigid::gyroscopic`].
+    #[inline(always)]
+    fn improved(&self, omega: DVec3, mut next: DVec3, h: f64) -> DVec3 {
+        let (momentum, turn) = (self.inertia * omega, h * omega.length());
         for _ in 0..GYROSCOPIC_ITERATIONS {
             let rotated = exp_rotation((omega + next) * (-0.5 * h)) * momentum;
             let residual = self.inertia * next - rotated;
@@ -178,8 +217,15 @@ impl Rigid {
     }
 
     /// The state after a step with the twist (body axes, centre of mass) that forces and contact left.
-    pub(crate) fn advance(&self, s: &RigidState, twist: Twist, h: f64) -> RigidState {
-        let velocity = s.rotation * twist.linear;
+    #[inline(always)]
+    pub(crate) fn advance(
+        &self,
+        s: &RigidState,
+        frame: &Frame,
+        twist: Twist,
+        h: f64,
+    ) -> RigidState {
+        let velocity = frame.axes * twist.linear;
         let omega = self.gyroscopic(twist.angular, h);
         let turn = (twist.angular + omega) * (0.5 * h);
         RigidState {

@@ -7,19 +7,17 @@
 //! x⁺ = x exp(h v⁺), gyroscopic terms                                  motion
 //! ```
 
-use forks_contact::{Contact, ContactError, Friction, Side, Status, point_columns, tangents};
+use forks_contact::Status;
 use forks_lie::{
-    Lanes, Pose, Twist, Vectors,
-    glam::{DMat3, DVec3},
+    Twist,
+    simd::{Arithmetic, Isa, Kernel},
 };
 use forks_rom::StepStatus as ModelStatus;
 
 use crate::{
     BodyHandle, MechanismHandle, Owner, ShapeHandle, World,
-    contact::{Cache, ContactPoint, Matches},
-    detect::Found,
-    limit::Active,
-    rigid::RigidState,
+    contact::Cache,
+    rigid::{Frame, RigidState},
 };
 
 /// A part of a world, in reports.
@@ -85,13 +83,22 @@ pub struct StepReport {
 pub(crate) struct Kept {
     states: Vec<RigidState>,
     cache: Cache,
-    /// Normal and two tangents of every contact.
-    axes: Vec<[DVec3; 3]>,
-    /// Jacobians of a contact's two sides, column after column.
-    columns: Vec<Lanes>,
-    /// Row of a limit.
-    row: Vec<f64>,
-    matches: Matches,
+}
+
+/// A substep as work: compiled once per instruction set.
+struct Substep<'a> {
+    world: &'a mut World,
+    report: &'a mut StepReport,
+}
+
+impl Kernel for Substep<'_> {
+    type Output = Result<(), Part>;
+
+    /// Nothing is fused: results are the same bits everywhere.
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, _: L) -> Self::Output {
+        self.world.substep(self.report)
+    }
 }
 
 impl World {
@@ -99,8 +106,9 @@ impl World {
     pub fn step(&mut self) -> StepReport {
         self.keep();
         let mut report = StepReport::default();
+        let isa = Isa::detect();
         for _ in 0..self.settings.substeps {
-            if let Err(part) = self.substep(&mut report) {
+            if let Err(part) = isa.run(Substep { world: self, report: &mut report }) {
                 self.take_back();
                 report.status = WorldStatus::NotFinite { part };
                 return report;
@@ -119,157 +127,50 @@ impl World {
         report
     }
 
+    #[inline(always)]
     fn substep(&mut self, report: &mut StepReport) -> Result<(), Part> {
         self.place_shapes();
         self.detector.detect(&self.placed, &self.excluded, self.settings.margin, self.h);
         self.assemble()?;
         self.move_freely(report)?;
         self.solve(report);
-        self.advance()
-    }
-
-    /// Poses and speeds of all shapes.
-    fn place_shapes(&mut self) {
-        for k in 0..self.colliders.len() {
-            let collider = &self.colliders[k];
-            let Some((pose, [moving, turning])) = self.frame(collider.owner) else {
-                continue;
-            };
-            let placed = &mut self.placed[k];
-            placed.pose = pose * collider.owner_from_placed;
-            placed.speed = moving + turning * placed.reach;
-        }
-    }
-
-    /// Frame of an owner that moves, and how fast its origin moves and it turns.
-    fn frame(&self, owner: Owner) -> Option<(Pose, [f64; 2])> {
-        match owner {
-            Owner::World => None,
-            Owner::Body(b) => {
-                let s = &self.states[b.0];
-                Some((s.central_pose(), [s.velocity.length(), s.omega.length()]))
-            }
-            Owner::Effector { mechanism, effector } => {
-                let m = &self.mechanisms[mechanism.0];
-                Some((m.effector_pose(effector), m.effector_speeds(effector)))
-            }
-        }
-    }
-
-    /// Contacts as rows of the numeric problem.
-    fn assemble(&mut self) -> Result<(), Part> {
-        self.problem.clear_constraints();
-        self.contacts.clear();
-        self.kept.axes.clear();
-        self.cache.find(&self.detector.found, self.settings.margin, &mut self.kept.matches);
-        for k in 0..self.detector.found.len() {
-            let found = self.detector.found[k];
-            let warm = self.cache.expected(k, &self.kept.matches);
-            let shapes = found.shapes().map(ShapeHandle);
-            self.add_contact(&found, warm).map_err(|_| Part::Contact(shapes))?;
-            self.contacts.push(ContactPoint {
-                shapes,
-                owners: found.shapes().map(|s| self.colliders[s].owner),
-                position: found.point,
-                normal: found.normal,
-                gap: found.gap,
-                impulse: DVec3::ZERO,
-                residual: 0.0,
-            });
-        }
-        self.add_limits()
-    }
-
-    /// Joint limits as further rows.
-    fn add_limits(&mut self) -> Result<(), Part> {
-        self.active_limits.clear();
-        for (limit, l) in self.limits.iter().enumerate() {
-            let (problem, active) = (&mut self.problem, &mut self.active_limits);
-            let (m, warm) = (&self.mechanisms[l.mechanism.0], self.cache.limits[limit]);
-            l.rows(m, self.h, warm, &mut self.kept.row, |side, row, jacobian| {
-                problem.add_row(row, &[jacobian])?;
-                active.push(Active { limit, side });
-                Ok(())
-            })
-            .map_err(|_| Part::Mechanism(l.mechanism))?;
-        }
+        self.advance()?;
+        self.accept();
         Ok(())
     }
 
-    fn add_contact(&mut self, found: &Found, warm: DVec3) -> Result<(), ContactError> {
-        let shapes = found.shapes();
-        let owners = shapes.map(|s| self.colliders[s].owner);
-        let axes = axes(found.normal);
-        self.kept.axes.push(axes);
-        let away = Vectors::of_three(axes);
-        let mut columns = std::mem::take(&mut self.kept.columns);
-        columns.clear();
-        let mut approach =
-            self.point_columns(owners[0], found.point, &away.scaled(-1.0), &mut columns);
-        let end = columns.len();
-        approach += self.point_columns(owners[1], found.point, &away, &mut columns);
-        let [first, second] = shapes.map(|s| &self.colliders[s].material);
-        let material = first.paired(second);
-        let contact = Contact {
-            gap: found.gap,
-            restitution: material.restitution,
-            approach,
-            compliance: material.compliance,
-            relaxation: material.relaxation,
-            warm: axes.map(|a| a.dot(warm)),
-            ..Contact::new(Friction::Cone { mu: material.friction })
-        };
-        let parts = columns.split_at(end);
-        let added = match (self.side(owners[0], parts.0), self.side(owners[1], parts.1)) {
-            (Some(one), Some(two)) => self.problem.add_contact(&contact, &[one, two]),
-            (Some(only), None) | (None, Some(only)) => self.problem.add_contact(&contact, &[only]),
-            (None, None) => self.problem.add_contact(&contact, &[]),
-        };
-        self.kept.columns = columns;
-        added.map(|_| ())
-    }
-
-    /// Velocities of a point of an owner along axes, column after column over the owner's rates, appended to `out`; and the first
-    /// of them now. Nothing and 0 for what does not move.
-    fn point_columns(
-        &self,
-        owner: Owner,
-        point: DVec3,
-        axes: &Vectors,
-        out: &mut Vec<Lanes>,
-    ) -> f64 {
-        match owner {
-            Owner::World => 0.0,
-            Owner::Body(b) => {
-                let s = &self.states[b.0];
-                let body = DMat3::from_quat(s.rotation);
-                let arm = body.transpose() * (point - s.position);
-                let columns = point_columns(arm, &axes.turned_back(&body));
-                out.extend_from_slice(&columns);
-                let normal = DVec3::new(axes.x[0], axes.y[0], axes.z[0]);
-                normal.dot(s.velocity + body * s.omega.cross(arm))
-            }
-            Owner::Effector { mechanism, effector } => {
-                self.mechanisms[mechanism.0].point_columns(effector, point, axes, out)
-            }
+    /// Poses and speeds of all shapes.
+    #[inline(always)]
+    fn place_shapes(&mut self) {
+        let frames = &mut self.assembly.frames;
+        frames.clear();
+        for s in &self.states {
+            frames.push(Frame::of(s));
         }
-    }
-
-    /// The side of a contact on an owner, if that moves.
-    fn side<'a>(&self, owner: Owner, columns: &'a [Lanes]) -> Option<Side<'a>> {
-        match owner {
-            Owner::World => None,
-            Owner::Body(b) => Some(Side::of(self.bodies[b.0].body, &[]).by_columns(columns)),
-            Owner::Effector { mechanism, effector } => {
-                Some(self.mechanisms[mechanism.0].side(effector, columns))
-            }
+        for (collider, placed) in self.colliders.iter().zip(&mut self.placed) {
+            let (pose, speed, spin) = match collider.owner {
+                Owner::World => continue,
+                Owner::Body(b) => {
+                    let s = &self.states[b.0];
+                    (s.central_pose(), s.velocity.length(), s.omega.length())
+                }
+                Owner::Effector { mechanism, effector } => {
+                    let m = &self.mechanisms[mechanism.0];
+                    let [speed, spin] = m.effector_speeds(effector);
+                    (m.effector_pose(effector), speed, spin)
+                }
+            };
+            placed.pose =
+                if collider.is_at_owner { pose } else { pose * collider.owner_from_placed };
+            placed.speed = speed + spin * placed.reach;
         }
     }
 
     /// Velocities at the end of the substep if nothing touched.
+    #[inline(always)]
     fn move_freely(&mut self, report: &mut StepReport) -> Result<(), Part> {
         for (i, (body, s)) in self.bodies.iter().zip(&self.states).enumerate() {
-            let free = body.free(s, self.settings.gravity, self.h);
+            let free = body.free(s, &self.assembly.frames[i], self.settings.gravity, self.h);
             let set = self.problem.set_free_velocity(body.body, &free.to_array());
             set.map_err(|_| Part::Body(BodyHandle(i)))?;
         }
@@ -295,7 +196,8 @@ impl World {
         Ok(())
     }
 
-    /// Impulses, into the contacts, the cache and the report.
+    /// Impulses.
+    #[inline(always)]
     fn solve(&mut self, report: &mut StepReport) {
         let solved = self.solver.solve(&self.problem, &self.settings.contact);
         report.sweeps += solved.sweeps;
@@ -304,11 +206,39 @@ impl World {
         report.inexact += usize::from(solved.status != Status::Converged);
         report.residual = report.residual.max(solved.residual);
         report.contact_energy += solved.energy_gain;
+    }
+
+    /// Poses and velocities after the substep: of mechanisms at once, of bodies for [`World::accept`].
+    #[inline(always)]
+    fn advance(&mut self) -> Result<(), Part> {
+        self.next.clear();
+        for (i, body) in self.bodies.iter().enumerate() {
+            let part = Part::Body(BodyHandle(i));
+            let velocity = self.solver.velocity(body.body).map_err(|_| part)?;
+            let twist = Twist::from_array(velocity.try_into().map_err(|_| part)?);
+            let next = body.advance(&self.states[i], &self.assembly.frames[i], twist, self.h);
+            if !next.is_finite() {
+                return Err(part);
+            }
+            self.next.push(next);
+        }
+        for (i, m) in self.mechanisms.iter_mut().enumerate() {
+            let part = Part::Mechanism(MechanismHandle(i));
+            let velocity = self.solver.velocity(m.body).map_err(|_| part)?;
+            m.finish(velocity).map_err(|_| part)?;
+        }
+        Ok(())
+    }
+
+    /// What a substep changes where all numbers are finite: the bodies' states; impulses in the contacts and in the cache.
+    #[inline(always)]
+    fn accept(&mut self) {
+        std::mem::swap(&mut self.states, &mut self.next);
         let residuals = self.solver.residuals();
-        let contacts = self.contacts.iter_mut().zip(&self.kept.axes);
-        for (id, (c, &[n, t, s])) in self.problem.constraint_ids().zip(contacts) {
+        let contacts = self.contacts.iter_mut().zip(&self.assembly.axes);
+        for (id, (c, axes)) in self.problem.constraint_ids().zip(contacts) {
             if let Ok(&[x, y, z]) = self.solver.impulse(id) {
-                c.impulse = n * x + t * y + s * z;
+                c.impulse = axes.sum_of_three([x, y, z]);
             }
             c.residual = residuals.get(id.index()).copied().unwrap_or(0.0);
         }
@@ -320,46 +250,29 @@ impl World {
             }
         }
         let pairs = self.detector.found.iter().zip(&self.contacts);
-        self.cache.replace(pairs.map(|(f, c)| (f, c.impulse)), &mut self.kept.matches);
+        self.cache.replace(pairs.map(|(f, c)| (f, c.impulse)), &mut self.matches);
     }
 
-    /// Poses and velocities after the substep.
-    fn advance(&mut self) -> Result<(), Part> {
-        for (i, body) in self.bodies.iter().enumerate() {
-            let part = Part::Body(BodyHandle(i));
-            let velocity = self.solver.velocity(body.body).map_err(|_| part)?;
-            let twist = Twist::from_array(velocity.try_into().map_err(|_| part)?);
-            let next = body.advance(&self.states[i], twist, self.h);
-            if !next.is_finite() {
-                return Err(part);
-            }
-            self.states[i] = next;
-        }
-        for (i, m) in self.mechanisms.iter_mut().enumerate() {
-            let part = Part::Mechanism(MechanismHandle(i));
-            let velocity = self.solver.velocity(m.body).map_err(|_| part)?;
-            m.finish(velocity).map_err(|_| part)?;
-        }
-        Ok(())
+    /// The last of several substeps may be one that fails: nothing else needs a copy of what is replaced as a whole.
+    fn has_substeps(&self) -> bool {
+        self.settings.substeps > 1
     }
 
     fn keep(&mut self) {
-        self.kept.states.clone_from(&self.states);
-        self.kept.cache.copy_from(&self.cache);
+        if self.has_substeps() {
+            self.kept.states.clone_from(&self.states);
+            self.kept.cache.copy_from(&self.cache);
+        }
         self.mechanisms.iter_mut().for_each(|m| m.keep());
     }
 
     fn take_back(&mut self) {
-        self.states.clone_from(&self.kept.states);
-        self.cache.copy_from(&self.kept.cache);
+        if self.has_substeps() {
+            self.states.clone_from(&self.kept.states);
+            self.cache.copy_from(&self.kept.cache);
+        }
         self.contacts.clear();
         // What was kept was a state, of finite numbers and the right size.
         self.mechanisms.iter_mut().for_each(|m| m.restore().unwrap_or(()));
     }
-}
-
-/// Normal and two tangents.
-fn axes(normal: DVec3) -> [DVec3; 3] {
-    let [first, second] = tangents(normal);
-    [normal, first, second]
 }

@@ -4,7 +4,7 @@ use std::{path::Path, time::Instant};
 
 use forks_mechanism::lie::{Pose, glam::DVec3};
 use forks_sim::{
-    Owner, Snapshot, WorldStatus,
+    Owner, Snapshot, StepReport, WorldStatus,
     scene::{ExportedOwner, ExportedScene, Fidelity, Scene},
 };
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ const BEFORE: f64 = 1.0;
 const STEPS: usize = 2000;
 /// The same for `--quick`.
 const QUICK_STEPS: usize = 100;
-/// The rival's controls change every so many seconds.
+/// Controls change every so many seconds, ours and the rival's.
 const CONTROL_PERIOD: f64 = 0.01;
 
 /// What MuJoCo's script gets.
@@ -55,6 +55,8 @@ struct Run {
     exported: ExportedScene,
     start: Snapshot,
     steps: usize,
+    /// Steps between controls.
+    period: usize,
 }
 
 /// Means over a run.
@@ -98,10 +100,12 @@ impl Run {
     fn new(file: &Path, steps: usize) -> Result<Self, String> {
         let mut scene = Scene::load(file, Fidelity::Reduced).map_err(|e| e.to_string())?;
         let exported = scene.to_mjcf().map_err(|e| e.to_string())?;
-        for _ in 0..(BEFORE / scene.spec.world.step).round() as usize {
-            step(&mut scene)?;
+        let h = scene.spec.world.step;
+        let period = (CONTROL_PERIOD / h).round().max(1.0) as usize;
+        for k in 0..(BEFORE / h).round() as usize {
+            let _ = step(&mut scene, k % period == 0)?;
         }
-        Ok(Self { start: scene.world.snapshot(), scene, exported, steps })
+        Ok(Self { start: scene.world.snapshot(), scene, exported, steps, period })
     }
 
     fn back(&mut self) {
@@ -110,14 +114,14 @@ impl Run {
 
     /// Times runs that all start from the same state.
     fn time(&mut self, poses: &mut Vec<Pose>, links: bool) -> Result<Timing, String> {
-        let steps = self.steps;
+        let (steps, period) = (self.steps, self.period);
         let names = self.scene.mechanisms.iter().map(|m| &m.name);
         let handles: Vec<_> = names.filter_map(|name| self.scene.mechanism(name)).collect();
         time_runs(steps, || {
             self.back();
             let begin = Instant::now();
-            for _ in 0..steps {
-                step(&mut self.scene)?;
+            for k in 0..steps {
+                let _ = step(&mut self.scene, k % period == 0)?;
                 for m in handles.iter().filter(|_| links) {
                     self.scene.world.link_poses(*m, poses).map_err(|e| e.to_string())?;
                 }
@@ -129,8 +133,8 @@ impl Run {
     fn means(&mut self) -> Result<Means, String> {
         self.back();
         let (mut means, part) = (Means::default(), 1.0 / self.steps as f64);
-        for _ in 0..self.steps {
-            let report = self.scene.step();
+        for k in 0..self.steps {
+            let report = step(&mut self.scene, k % self.period == 0)?;
             means.contacts += part * report.contacts as f64;
             means.touching += part * report.touching as f64;
             means.sweeps += part * report.sweeps as f64;
@@ -161,13 +165,17 @@ impl Run {
     }
 }
 
-/// A step; an error where numbers overflow.
-fn step(scene: &mut Scene) -> Result<(), String> {
-    match scene.step().status {
+/// A step, with new controls first or not; an error where numbers overflow.
+fn step(scene: &mut Scene, controls: bool) -> Result<StepReport, String> {
+    if controls {
+        scene.script.act(&mut scene.world).map_err(|e| e.to_string())?;
+    }
+    let report = scene.world.step();
+    match report.status {
         WorldStatus::NotFinite { part } => {
             Err(format!("{part:?} is not finite at {} s", scene.world.time()))
         }
-        _ => Ok(()),
+        _ => Ok(report),
     }
 }
 
@@ -185,9 +193,10 @@ fn measure(name: &str, context: &Context<'_>, scene: &str) -> Result<Vec<Case>, 
         run.scene.mechanisms.iter().map(|m| m.mechanism.links().len() - 1).sum::<usize>()
             + run.scene.bodies.len();
     let settings = format!(
-        "step of the world with its script, {BEFORE} s to {} s of {scene}; collision and contact included, poses of \
+        "step of the world, {BEFORE} s to {} s of {scene}; collision and contact included, controls every {} steps, poses of \
          effectors, not of all links",
-        BEFORE + run.steps as f64 * run.scene.spec.world.step
+        BEFORE + run.steps as f64 * run.scene.spec.world.step,
+        run.period
     );
     let mut case = Case::new(name, links, 1, timing, &settings);
     case.dt = Some(run.scene.spec.world.step);
@@ -227,8 +236,7 @@ fn ask(name: &str, peers: &Peers, run: &Run) -> Result<Option<Stepped>, String> 
     let (scene, exported) = (&run.scene, &run.exported);
     let path = peers.exchange().join(format!("{}.xml", name.replace('/', "-")));
     std::fs::write(&path, &exported.text).map_err(|e| format!("{}: {e}", path.display()))?;
-    let h = scene.spec.world.step;
-    let period = (CONTROL_PERIOD / h).round().max(1.0) as usize;
+    let (h, period) = (scene.spec.world.step, run.period);
     let rows = |seconds: f64| (seconds / (period as f64 * h)).round() as usize;
     let before = rows(BEFORE);
     let row = |k: usize| scene.controls_at(exported, (k * period) as f64 * h);

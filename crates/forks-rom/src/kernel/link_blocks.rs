@@ -8,8 +8,7 @@ use forks_lie::{
 };
 
 use super::{
-    Isa, Kernel, Lane4, Lanes,
-    lanes::LANES,
+    Isa, Kernel, LANES, Lane4, Lanes,
     pose::{FAR_LIMIT, displaced},
 };
 

@@ -29,6 +29,7 @@ struct Ball {
 }
 
 impl Ball {
+    #[inline(always)]
     fn meets(&self, other: &Self) -> bool {
         let near = self.radius + other.radius;
         // Squares of large numbers are infinite on both sides: they meet.
@@ -46,13 +47,13 @@ struct Ends {
 
 impl Broad {
     /// Pairs of shapes of different owners that may come closer than the margin within a step of h.
+    #[inline(always)]
     pub(super) fn find(&mut self, placed: &[Placed], excluded: &[[usize; 2]], margin: f64, h: f64) {
         self.spheres.clear();
-        self.spheres.extend(placed.iter().map(|p| Ball {
-            middle: p.middle(),
-            radius: p.radius + (0.5 * margin + h * p.speed),
-            owner: p.owner,
-        }));
+        for p in placed {
+            let radius = p.radius + (0.5 * margin + h * p.speed);
+            self.spheres.push(Ball { middle: p.middle(), radius, owner: p.owner });
+        }
         self.pairs.clear();
         if placed.len() <= FEW {
             self.all();
@@ -64,11 +65,12 @@ impl Broad {
         }
     }
 
+    #[inline(always)]
     fn all(&mut self) {
-        for (i, a) in self.spheres.iter().enumerate() {
-            for (j, b) in self.spheres.iter().enumerate().skip(i + 1) {
+        for (i, a) in (0..).zip(&self.spheres) {
+            for (j, b) in (i + 1..).zip(&self.spheres[i as usize + 1..]) {
                 if a.meets(b) {
-                    self.pairs.push([i as u32, j as u32]);
+                    self.pairs.push([i, j]);
                 }
             }
         }

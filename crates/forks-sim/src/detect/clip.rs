@@ -31,10 +31,12 @@ pub(super) struct Polygon {
 
 impl Polygon {
     /// Starts with the corners of a face; sides and corners are named by their numbers.
+    #[inline(always)]
     pub(super) fn start(&mut self, points: impl Iterator<Item = (u32, DVec3)>) {
         self.corners.clear();
-        let named = points.enumerate();
-        self.corners.extend(named.map(|(k, (name, point))| Corner { point, name, side: k as u32 }));
+        for (k, (name, point)) in points.enumerate() {
+            self.corners.push(Corner { point, name, side: k as u32 });
+        }
     }
 
     /// Keeps the part where n · x ≤ offset; the plane is known by a number.

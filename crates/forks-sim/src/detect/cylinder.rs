@@ -30,6 +30,7 @@ pub(super) struct Scratch {
 }
 
 /// Points between a cylinder and a polytope; false where the library has to look.
+#[inline(always)]
 pub(super) fn against(
     cylinder: (&Pose, Round),
     two: (&Pose, &Polytope),
@@ -41,9 +42,8 @@ pub(super) fn against(
     let rotation = DMat3::from_quat(cylinder_from_two.rotation);
     let middle = -(rotation.transpose() * cylinder_from_two.translation);
     let Scratch { moved, polygon, cut } = scratch;
-    moved.clear();
-    moved.extend(two.1.points.iter().map(|p| rotation * *p + cylinder_from_two.translation));
-    let view = View { pose, form, polytope: two.1, rotation, middle, points: moved };
+    let offset = cylinder_from_two.translation;
+    let view = View { pose, form, polytope: two.1, rotation, offset, middle };
     let cap = view.cap();
     // No ball inside the cylinder is larger than these.
     let shallow = -cap.separation <= form.radius.min(form.half_length) + sink.tie;
@@ -55,7 +55,12 @@ pub(super) fn against(
         return true;
     }
     let flat = Flat { polytope: two.1, face, separation, pose: two.0, second: true };
-    view.on_face(&flat, polygon, sink) || view.at_side(&flat, polygon, sink)
+    if view.on_face(&flat, polygon, sink) {
+        return true;
+    }
+    moved.clear();
+    moved.extend(two.1.points.iter().map(|p| view.moved(*p)));
+    view.at_side(&flat, moved, polygon, sink)
 }
 
 /// A polytope as a cylinder sees it.
@@ -65,10 +70,10 @@ struct View<'a> {
     polytope: &'a Polytope,
     /// Cylinder from the polytope.
     rotation: DMat3,
+    /// The polytope's origin.
+    offset: DVec3,
     /// The cylinder's middle in the polytope's frame.
     middle: DVec3,
-    /// The polytope's corners.
-    points: &'a [DVec3],
 }
 
 /// The cap from whose plane the polytope is farther.
@@ -81,14 +86,23 @@ struct Cap {
 }
 
 impl View<'_> {
+    /// A point of the polytope as the cylinder sees it.
+    #[inline(always)]
+    fn moved(&self, p: DVec3) -> DVec3 {
+        self.rotation * p + self.offset
+    }
+
+    #[inline(always)]
     fn cap(&self) -> Cap {
         let mut ends = [(f64::INFINITY, 0), (f64::NEG_INFINITY, 0)];
-        for (k, p) in self.points.iter().enumerate() {
-            if p.y < ends[0].0 {
-                ends[0] = (p.y, k);
+        let axis = self.rotation.row(1);
+        for (k, p) in self.polytope.points.iter().enumerate() {
+            let y = axis.dot(*p) + self.offset.y;
+            if y < ends[0].0 {
+                ends[0] = (y, k);
             }
-            if p.y > ends[1].0 {
-                ends[1] = (p.y, k);
+            if y > ends[1].0 {
+                ends[1] = (y, k);
             }
         }
         let [(low, lowest), (high, highest)] = ends;
@@ -101,6 +115,7 @@ impl View<'_> {
     }
 
     /// The polytope's face on a cap: corners inside the rim; where the rim cuts it, also the points there and of the rim.
+    #[inline(always)]
     fn on_cap(
         &self,
         cap: &Cap,
@@ -114,7 +129,8 @@ impl View<'_> {
         let down = self.rotation.row(1) * -cap.side;
         let number = self.polytope.facing_at(cap.corner, down);
         let face = &self.polytope.faces[number];
-        polygon.start(face.corners.iter().map(|i| (*i, self.points[*i as usize])));
+        let corner = |i: u32| (i, self.moved(self.polytope.points[i as usize]));
+        polygon.start(face.corners.iter().map(|i| corner(*i)));
         self.cut_by_rim(polygon, face.normal, cap, cut);
         let from_axis = |p: DVec3| (p.x * p.x + p.z * p.z).sqrt();
         let best = cut.iter().any(|c| {
@@ -140,12 +156,17 @@ impl View<'_> {
     }
 
     /// Of a face with a normal in the polytope's frame, its corners inside the rim, and where the rim cuts it.
+    #[inline(always)]
     fn cut_by_rim(&self, polygon: &Polygon, normal: DVec3, cap: &Cap, out: &mut Vec<Corner>) {
         let radius = self.form.radius;
         let corners = &polygon.corners;
         let inside = |p: DVec3| p.x * p.x + p.z * p.z <= radius * radius;
         out.clear();
-        out.extend(corners.iter().filter(|c| inside(c.point)));
+        for c in corners {
+            if inside(c.point) {
+                out.push(*c);
+            }
+        }
         if out.len() == corners.len() {
             return;
         }
@@ -219,12 +240,19 @@ impl View<'_> {
 
     /// The polytope's edge or corner at the side: the point of its surface nearest to the axis. Most often it is at the face that
     /// separates best.
-    fn at_side(&self, flat: &Flat<'_>, polygon: &mut Polygon, sink: &mut Sink<'_>) -> bool {
+    fn at_side(
+        &self,
+        flat: &Flat<'_>,
+        points: &[DVec3],
+        polygon: &mut Polygon,
+        sink: &mut Sink<'_>,
+    ) -> bool {
         let corners = &self.polytope.faces[flat.face].corners;
         let next = |k: usize| corners[(k + 1) % corners.len()];
         let around = corners.iter().enumerate().map(|(k, i)| [*i, next(k)]);
         let all = self.polytope.edges.iter().map(|e| e.ends);
-        let Some(side) = self.side(around, sink.tie).or_else(|| self.side(all, sink.tie)) else {
+        let side = self.side(points, around, sink.tie);
+        let Some(side) = side.or_else(|| self.side(points, all, sink.tie)) else {
             return false;
         };
         let (p, outward, gap) = (side.point, side.outward, side.gap);
@@ -246,10 +274,15 @@ impl View<'_> {
     }
 
     /// Of edges, the point nearest to the axis, if it decides.
-    fn side(&self, edges: impl Iterator<Item = [u32; 2]>, tie: f64) -> Option<Side> {
+    fn side(
+        &self,
+        points: &[DVec3],
+        edges: impl Iterator<Item = [u32; 2]>,
+        tie: f64,
+    ) -> Option<Side> {
         let mut best = (f64::INFINITY, DVec3::ZERO, [0; 2]);
         for ends in edges {
-            let [a, b] = ends.map(|i| self.points[i as usize]);
+            let [a, b] = ends.map(|i| points[i as usize]);
             let along = b - a;
             let flat = along.x * along.x + along.z * along.z;
             let s = if flat > 0.0 { -(a.x * along.x + a.z * along.z) / flat } else { 0.5 };
@@ -265,7 +298,7 @@ impl View<'_> {
         // Nothing of the polytope is nearer along the normal, and the caps are not nearer to the point than the side.
         let is_farther = |q: &DVec3| outward.dot(*q) >= distance - tie;
         let room = self.form.half_length - point.y.abs();
-        if room < (-gap).max(0.0) || !self.points.iter().all(is_farther) {
+        if room < (-gap).max(0.0) || !points.iter().all(is_farther) {
             return None;
         }
         let name = 1 + i.min(j) * FEW as u32 + i.max(j);

@@ -33,8 +33,8 @@ use crate::{
 pub(crate) struct Placed {
     shape: SharedShape,
     solid: Solid,
-    /// Middle of the bounding sphere, in the shape's frame.
-    center: DVec3,
+    /// Middle of the bounding sphere, in the shape's frame, where it is not the origin.
+    center: Option<DVec3>,
     /// Radius of the bounding sphere; infinite for planes.
     radius: f64,
     /// Least and greatest coordinates, in the shape's frame.
@@ -56,30 +56,31 @@ impl Placed {
         let bounds = shape.compute_local_bounding_sphere();
         let (center, radius) =
             solid.bounds().unwrap_or((from_vector(bounds.center), bounds.radius));
-        let corners = corners(&shape);
+        let (corners, center) = (corners(&shape), (center != DVec3::ZERO).then_some(center));
         Self { shape, solid, center, radius, corners, pose, reach, speed: 0.0, owner }
     }
 
     /// Middle of the bounding sphere, world.
     #[inline]
     fn middle(&self) -> DVec3 {
-        if self.center == DVec3::ZERO {
-            self.pose.translation
-        } else {
-            self.pose.transform_point(self.center)
-        }
+        self.center.map_or(self.pose.translation, |center| self.pose.transform_point(center))
     }
 }
 
 impl Placed {
     /// True if a shape that is small beside this one is farther away than `prediction`, by its bounding sphere and this one's box:
     /// bounding spheres of floors and walls say nothing.
+    #[inline(always)]
     fn is_clear_of(&self, small: &Self, prediction: f64) -> bool {
-        let is_large = self.radius > LARGE * small.radius && self.radius.is_finite();
         // Spheres have tests that cost no more.
+        let is_large = self.radius > LARGE * small.radius && self.radius.is_finite();
         if !is_large || matches!(small.solid, Solid::Sphere { .. }) {
             return false;
         }
+        self.is_box_clear_of(small, prediction)
+    }
+
+    fn is_box_clear_of(&self, small: &Self, prediction: f64) -> bool {
         let p = self.pose.rotation.conjugate() * (small.middle() - self.pose.translation);
         let outside = p - p.clamp(self.corners[0], self.corners[1]);
         outside.length() > small.radius + prediction
@@ -106,6 +107,7 @@ pub(crate) struct Found {
 
 impl Found {
     /// Numbers of the two shapes, the smaller first.
+    #[inline(always)]
     pub(crate) fn shapes(&self) -> [usize; 2] {
         [self.key[0] as usize, self.key[1] as usize]
     }
@@ -144,8 +146,11 @@ struct Sink<'a> {
 impl Sink<'_> {
     /// A point in the middle between the surfaces; the normal, of unit length, points from the test's first shape to its
     /// second. The names of a part and of a feature tell it from other points of the pair.
+    #[inline(always)]
     fn push(&mut self, [part, feature]: [u32; 2], point: DVec3, normal: DVec3, gap: f64) {
-        if !(gap <= self.prediction && point.is_finite()) {
+        // 0 × x is 0 unless x is NaN or infinite.
+        let zero = point * 0.0;
+        if !(gap <= self.prediction && zero.x + zero.y + zero.z == 0.0) {
             return;
         }
         let normal = if self.swapped { -normal } else { normal };
@@ -156,8 +161,7 @@ impl Sink<'_> {
 
 impl Detector {
     /// All points of shapes that may touch within a step of h, `margin` of safety included, in a fixed order.
-    // Apart from its caller, so that profilers show it.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn detect(
         &mut self,
         placed: &[Placed],
@@ -186,6 +190,7 @@ impl Detector {
     }
 
     /// Points of one pair that are closer than `prediction`, by a test of our own; false if there is none that decides.
+    #[inline(always)]
     fn own(&mut self, pair: [u32; 2], [a, b]: [&Placed; 2], prediction: f64, tie: f64) -> bool {
         let swapped = a.solid.rank() > b.solid.rank();
         let (one, two) = if swapped { (b, a) } else { (a, b) };
@@ -204,9 +209,12 @@ impl Detector {
             (Solid::Capsule(a), Solid::Capsule(b)) => {
                 capsule::against((first.0, *a), (second.0, *b), sink)
             }
-            (Solid::Cylinder(form), solid) => solid.polytope().is_some_and(|p| {
-                cylinder::against((first.0, *form), (second.0, p), &mut self.cylinder, sink)
-            }),
+            (Solid::Cylinder(form), solid) => match solid.polytope() {
+                Some(p) => {
+                    cylinder::against((first.0, *form), (second.0, p), &mut self.cylinder, sink)
+                }
+                None => false,
+            },
             (a, b) => a.polytope().zip(b.polytope()).is_some_and(|(p, q)| {
                 polytopes::against((first.0, p), (second.0, q), &mut self.polytopes, sink)
             }),

@@ -5,6 +5,7 @@ use forks_lie::{Pose, glam::DVec3};
 use super::{Placed, Sink, Solid, solid::Round};
 
 /// Points between a plane and another form; false for forms that have no test.
+#[inline(always)]
 pub(super) fn against(plane: &Pose, other: &Placed, sink: &mut Sink<'_>) -> bool {
     let normal = plane.rotation * DVec3::Z;
     if normal.dot(other.middle() - plane.translation) - other.radius > sink.prediction {
@@ -40,11 +41,13 @@ struct Face<'a> {
 }
 
 impl Face<'_> {
+    #[inline(always)]
     fn height(&self, local: DVec3) -> f64 {
         self.origin - self.down.dot(local)
     }
 
     /// A point of the form, `thickness` above its lowest surface.
+    #[inline(always)]
     fn push(&self, feature: u32, local: DVec3, thickness: f64, sink: &mut Sink<'_>) {
         let height = self.height(local);
         if height - thickness <= sink.prediction {
@@ -60,6 +63,7 @@ impl Face<'_> {
         }
     }
 
+    #[inline(always)]
     fn cylinder(&self, form: Round, sink: &mut Sink<'_>) {
         let (points, names, count) = form.lowest(self.down);
         for (point, name) in points.into_iter().zip(names).take(count) {
@@ -68,6 +72,7 @@ impl Face<'_> {
     }
 
     /// The corners of the face that looks down.
+    #[inline(always)]
     fn cuboid(&self, half: DVec3, sink: &mut Sink<'_>) {
         let steep = self.down.abs();
         let axis = if steep.x >= steep.y && steep.x >= steep.z {

@@ -16,6 +16,8 @@ pub(super) struct Polytope {
     pub(super) points: Vec<DVec3>,
     pub(super) faces: Vec<Face>,
     pub(super) edges: Vec<Edge>,
+    /// Faces at each corner, in order.
+    around: Vec<Vec<u32>>,
 }
 
 /// A face n · x = offset.
@@ -99,7 +101,12 @@ impl Polytope {
             let sides = (0..corners.len()).map(side).collect();
             Face { normal, offset, sides, corners }
         });
-        Some(Self { faces: faces.collect(), points, edges })
+        let faces: Vec<Face> = faces.collect();
+        let mut around = vec![Vec::new(); points.len()];
+        for (k, face) in faces.iter().enumerate() {
+            face.corners.iter().for_each(|i| around[*i as usize].push(k as u32));
+        }
+        Some(Self { faces, points, edges, around })
     }
 
     /// The face from whose plane the points are farthest (or least deep), and by how much.
@@ -127,12 +134,13 @@ impl Polytope {
     }
 
     /// Of the faces at a corner, the one that looks most along a direction.
+    #[inline(always)]
     pub(super) fn facing_at(&self, corner: usize, direction: DVec3) -> usize {
         let mut best = (0, f64::NEG_INFINITY);
-        for (k, face) in self.faces.iter().enumerate() {
-            let steep = direction.dot(face.normal);
-            if steep > best.1 && face.corners.contains(&(corner as u32)) {
-                best = (k, steep);
+        for &k in &self.around[corner] {
+            let steep = direction.dot(self.faces[k as usize].normal);
+            if steep > best.1 {
+                best = (k as usize, steep);
             }
         }
         best.0

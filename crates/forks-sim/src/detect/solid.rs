@@ -101,6 +101,7 @@ impl Solid {
 
 impl Solid {
     /// Corners and faces, if they are few.
+    #[inline(always)]
     pub(super) fn polytope(&self) -> Option<&Polytope> {
         match self {
             Self::Box(_, polytope) => Some(polytope),

@@ -9,6 +9,7 @@ use super::{Sink, Solid, polytope::Polytope, solid::Round};
 type Nearest = (f64, DVec3);
 
 /// One point between a sphere and another form; false for forms that have no test.
+#[inline(always)]
 pub(super) fn against(
     center: DVec3,
     radius: f64,
@@ -42,11 +43,13 @@ pub(super) fn against(
 const TINY: f64 = 1e-140;
 
 /// Length and direction, if there is one.
+#[inline(always)]
 pub(super) fn direction(v: DVec3) -> Option<(f64, DVec3)> {
     let length = v.length();
     (length > TINY).then(|| (length, v / length))
 }
 
+#[inline(always)]
 fn sphere(p: DVec3, radius: f64) -> Nearest {
     let (length, outward) = direction(p).unwrap_or((0.0, DVec3::Z));
     (length - radius, outward)

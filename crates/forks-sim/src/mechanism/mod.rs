@@ -465,6 +465,7 @@ impl Instance {
     }
 
     /// A constraint's side on an effector.
+    #[inline(always)]
     pub(crate) fn side<'a>(&self, e: usize, columns: &'a [Lanes]) -> Side<'a> {
         let side = match &self.effectors {
             Effectors::Ported { ports, .. } => Side::through(ports[e], &[]),
@@ -475,6 +476,7 @@ impl Instance {
 }
 
 /// The first row of a Jacobian times rates.
+#[inline(always)]
 pub(crate) fn first_rate(columns: &[Lanes; 6], rates: &[f64; 6]) -> f64 {
     columns.iter().zip(rates).map(|(c, x)| c[0] * x).sum()
 }

@@ -30,55 +30,78 @@ pub(super) enum Drives {
     Effector { mechanism: MechanismHandle, effector: usize, direction: DVec3 },
 }
 
-impl Action {
-    /// Adds its value to servo targets, which the caller has cleared.
-    pub(super) fn collect(&self, t: f64, targets: &mut [Vec<f64>]) {
-        if let Drives::Servos { mechanism, servos } = &self.drives {
-            let value = self.schedule.value(t);
-            servos.iter().for_each(|&(k, w)| targets[*mechanism][k] += w * value);
-        }
-    }
-}
-
 /// All that servos and forces do.
 #[derive(Clone, Debug, Default)]
 pub struct Script {
     pub(super) actions: Vec<Action>,
-    /// Servo targets of each mechanism.
-    pub(super) targets: Vec<Vec<f64>>,
+    /// Servo targets of each mechanism, as far as they do not change.
+    steady: Vec<Vec<f64>>,
+    /// Numbers of the actions that change others.
+    changing: Vec<usize>,
+    /// Numbers of the actions that load the same thing, for every such thing.
+    loads: Vec<Vec<usize>>,
+    /// Servo targets of each mechanism now.
+    targets: Vec<Vec<f64>>,
 }
 
 impl Script {
+    /// Another mechanism.
+    pub(super) fn add_mechanism(&mut self, servos: usize) {
+        self.steady.push(vec![0.0; servos]);
+        self.targets.push(vec![0.0; servos]);
+    }
+
+    /// Another action on what is known by now.
+    pub(super) fn add(&mut self, action: Action) {
+        let number = self.actions.len();
+        if let Drives::Servos { .. } = action.drives {
+            match action.schedule.constant() {
+                Some(value) => action.add_to(&mut self.steady, value),
+                None => self.changing.push(number),
+            }
+        } else {
+            let same = |load: &&mut Vec<usize>| self.actions[load[0]].same_load(&action);
+            match self.loads.iter_mut().find(same) {
+                Some(load) => load.push(number),
+                None => self.loads.push(vec![number]),
+            }
+        }
+        self.actions.push(action);
+    }
+
+    /// Servo targets of each mechanism at a time.
+    pub(super) fn targets(&mut self, t: f64) -> &[Vec<f64>] {
+        for (targets, steady) in self.targets.iter_mut().zip(&self.steady) {
+            targets.copy_from_slice(steady);
+        }
+        for &k in &self.changing {
+            let value = self.actions[k].schedule.value(t);
+            if value != 0.0 {
+                self.actions[k].add_to(&mut self.targets, value);
+            }
+        }
+        &self.targets
+    }
+
     /// Servo targets and forces at a world's time, into that world.
     ///
     /// # Errors
     /// A world of other bodies and mechanisms.
     pub fn act(&mut self, world: &mut World) -> Result<(), SimError> {
         let t = world.time();
-        self.targets.iter_mut().for_each(|v| v.fill(0.0));
-        for action in &self.actions {
-            action.collect(t, &mut self.targets);
-        }
-        for (k, targets) in self.targets.iter().enumerate() {
+        for (k, targets) in self.targets(t).iter().enumerate() {
             if !targets.is_empty() {
                 world.set_servo_targets(MechanismHandle(k), targets)?;
             }
         }
-        for k in 0..self.actions.len() {
-            let first = !self.actions[..k].iter().any(|a| a.same_load(&self.actions[k]));
-            if first {
-                self.apply_force(k, t, world)?;
-            }
-        }
-        Ok(())
+        self.loads.iter().try_for_each(|load| self.apply_force(load, t, world))
     }
 
-    /// The sum of the forces on what action `k` loads, into the world.
-    fn apply_force(&self, k: usize, t: f64, world: &mut World) -> Result<(), SimError> {
-        let same = self.actions.iter().filter(|a| a.same_load(&self.actions[k]));
-        let sum: DVec3 = same.map(|a| a.force(t)).sum();
+    /// The sum of the forces of actions that load the same thing, into the world.
+    fn apply_force(&self, load: &[usize], t: f64, world: &mut World) -> Result<(), SimError> {
+        let sum: DVec3 = load.iter().map(|k| self.actions[*k].force(t)).sum();
         let wrench = Wrench::new(sum, DVec3::ZERO);
-        match self.actions[k].drives {
+        match self.actions[load[0]].drives {
             Drives::Servos { .. } => Ok(()),
             Drives::Body { body, .. } => world.set_body_load(body, wrench),
             Drives::Effector { mechanism, effector, .. } => {
@@ -89,6 +112,14 @@ impl Script {
 }
 
 impl Action {
+    /// Adds a value of its schedule to servo targets.
+    fn add_to(&self, targets: &mut [Vec<f64>], value: f64) {
+        if let Drives::Servos { mechanism, servos } = &self.drives {
+            let targets = &mut targets[*mechanism];
+            servos.iter().for_each(|&(k, w)| targets[k] += w * value);
+        }
+    }
+
     fn same_load(&self, other: &Self) -> bool {
         match (&self.drives, &other.drives) {
             (Drives::Body { body: a, .. }, Drives::Body { body: b, .. }) => a == b,

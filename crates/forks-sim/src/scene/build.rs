@@ -51,7 +51,7 @@ impl Scene {
         scene.ignore()?;
         for (k, a) in scene.spec.actions.iter().enumerate() {
             let action = Action::new(a, k, &scene)?;
-            scene.script.actions.push(action);
+            scene.script.add(action);
         }
         Ok(scene)
     }
@@ -74,7 +74,7 @@ impl Scene {
         if spec.limits {
             self.add_limits(&m, handle)?;
         }
-        self.script.targets.push(vec![0.0; m.mechanism.servos().len()]);
+        self.script.add_mechanism(m.mechanism.servos().len());
         for (k, shape) in effector_shapes(spec, &m)? {
             let owner = Owner::Effector { mechanism: handle, effector: k };
             self.add_shape(owner, shape)?;

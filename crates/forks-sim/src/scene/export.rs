@@ -115,9 +115,8 @@ impl Scene {
     }
 
     fn values(&self, controls: &[Control], t: f64) -> Vec<f64> {
-        let mut targets: Vec<Vec<f64>> =
-            self.script.targets.iter().map(|v| vec![0.0; v.len()]).collect();
-        self.script.actions.iter().for_each(|a| a.collect(t, &mut targets));
+        let mut script = self.script.clone();
+        let targets = script.targets(t);
         controls.iter().map(|c| c.rest + targets[c.mechanism][c.servo]).collect()
     }
 

@@ -46,6 +46,12 @@ impl Schedule {
         Ok(Self { knots, wave: action.wave.clone() })
     }
 
+    /// The value, if it is the same at all times.
+    pub(super) fn constant(&self) -> Option<f64> {
+        let [first, rest @ ..] = self.knots.as_slice() else { return None };
+        (self.wave.is_none() && rest.iter().all(|k| k[1] == first[1])).then_some(first[1])
+    }
+
     /// The value at a time.
     pub fn value(&self, t: f64) -> f64 {
         self.steps(t) + self.wave.as_ref().map_or(0.0, |w| wave(w, t))

@@ -10,7 +10,8 @@ use forks_lie::{Pose, glam::DVec3};
 
 use crate::{
     SimError,
-    contact::{Cache, ContactPoint},
+    assemble::Assembly,
+    contact::{Cache, ContactPoint, Matches},
     detect::{Detector, Placed},
     energy::{Energy, EnergyRecord},
     error::{check_finite, check_range},
@@ -96,6 +97,8 @@ pub(crate) struct Collider {
     pub(crate) owner: Owner,
     /// Owner's frame (of a rigid body: the frame at its centre of mass) from the library's shape.
     pub(crate) owner_from_placed: Pose,
+    /// True if that is no motion.
+    pub(crate) is_at_owner: bool,
     pub(crate) material: crate::Material,
 }
 
@@ -108,6 +111,8 @@ pub struct World {
     pub(crate) steps: u64,
     pub(crate) bodies: Vec<Rigid>,
     pub(crate) states: Vec<RigidState>,
+    /// What they become.
+    pub(crate) next: Vec<RigidState>,
     pub(crate) mechanisms: Vec<Instance>,
     pub(crate) limits: Vec<Limit>,
     /// Rows of limits in the present problem, after the contacts.
@@ -121,6 +126,8 @@ pub struct World {
     pub(crate) solver: Solver,
     pub(crate) contacts: Vec<ContactPoint>,
     pub(crate) cache: Cache,
+    pub(crate) matches: Matches,
+    pub(crate) assembly: Assembly,
     pub(crate) record: Option<EnergyRecord>,
     pub(crate) kept: crate::step::Kept,
 }
@@ -147,6 +154,7 @@ impl World {
             steps: 0,
             bodies: Vec::new(),
             states: Vec::new(),
+            next: Vec::new(),
             mechanisms: Vec::new(),
             limits: Vec::new(),
             active_limits: Vec::new(),
@@ -157,6 +165,8 @@ impl World {
             solver: Solver::new(),
             contacts: Vec::new(),
             cache: Cache::default(),
+            matches: Matches::default(),
+            assembly: Assembly::default(),
             record: None,
             kept: crate::step::Kept::default(),
         })

@@ -34,6 +34,7 @@ impl World {
             name: shape.name.clone(),
             owner,
             owner_from_placed,
+            is_at_owner: owner_from_placed == Pose::IDENTITY,
             material: shape.material,
         });
         self.placed.push(Placed::new(prepared.shape, owner_from_placed, reach, number));

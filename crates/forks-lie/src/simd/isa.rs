@@ -1,6 +1,6 @@
 //! Which instruction set a kernel runs on.
 
-use super::lanes::{Lanes, Portable};
+use super::{Arithmetic, Portable};
 
 /// An instruction set for the kernels.
 ///
@@ -21,12 +21,12 @@ pub enum Isa {
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2(pulp::x86::V3);
 
-/// Work that runs on any lanes.
-pub(crate) trait Kernel {
+/// Work that is compiled once per instruction set. Everything that it calls and that takes time has to be inlined.
+pub trait Kernel {
     /// Result.
     type Output;
     /// Does the work.
-    fn run<L: Lanes>(self, lanes: L) -> Self::Output;
+    fn run<L: Arithmetic>(self, l: L) -> Self::Output;
 }
 
 impl Isa {
@@ -48,9 +48,9 @@ impl Isa {
         }
     }
 
-    /// Runs a kernel.
+    /// Does a kernel's work with this instruction set.
     #[inline(always)]
-    pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self {
             Self::Portable => kernel.run(Portable),
             #[cfg(all(feature = "simd", target_arch = "x86_64"))]
@@ -61,7 +61,7 @@ impl Isa {
 
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 mod x86 {
-    use super::{super::lanes::Avx2Lanes, Kernel};
+    use super::{super::arithmetic::Avx2Lanes, Kernel};
 
     pub(super) struct OnAvx2<K> {
         pub(super) kernel: K,

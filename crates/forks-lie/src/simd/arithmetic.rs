@@ -1,26 +1,25 @@
 //! Four numbers at once: the operations that kernels are written in.
 
+use crate::Lanes;
+
 /// Numbers per lane group.
-pub(crate) const LANES: usize = 4;
+pub const LANES: usize = 4;
 
-/// Four numbers, aligned for one load.
-pub(crate) use forks_lie::Lanes as Lane4;
-
-/// Operations on four numbers at once.
-pub(crate) trait Lanes: Copy {
+/// Operations on four numbers at once, in the registers of an instruction set.
+pub trait Arithmetic: Copy {
     /// Four numbers in a register.
     type V: Copy;
     /// Four equal numbers.
     fn splat(self, x: f64) -> Self::V;
     /// Reads four numbers.
     #[inline(always)]
-    fn load(self, x: &Lane4) -> Self::V {
+    fn load(self, x: &Lanes) -> Self::V {
         self.read(&x.0)
     }
     /// Reads four numbers from anywhere.
     fn read(self, x: &[f64; LANES]) -> Self::V;
     /// Writes four numbers.
-    fn store(self, x: Self::V) -> Lane4;
+    fn store(self, x: Self::V) -> Lanes;
     /// a + b.
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
     /// a − b.
@@ -29,12 +28,16 @@ pub(crate) trait Lanes: Copy {
     fn mul(self, a: Self::V, b: Self::V) -> Self::V;
     /// a b + c, rounded once or twice according to the instruction set.
     fn mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
-    /// c − a b, as [`Lanes::mul_add`].
+    /// c − a b, as [`Arithmetic::mul_add`].
     fn neg_mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// a with its sign turned where b is negative.
     fn turn_sign(self, a: Self::V, b: Self::V) -> Self::V;
     /// 1/√a.
     fn inverse_root(self, a: Self::V) -> Self::V;
+    /// The sums of the lanes of four registers.
+    fn sums(self, a: [Self::V; LANES]) -> Self::V;
+    /// The columns of four rows.
+    fn transposed(self, a: [Self::V; LANES]) -> [Self::V; LANES];
     /// a where x is above a limit, else b.
     fn select_above(self, x: Self::V, limit: f64, a: Self::V, b: Self::V) -> Self::V;
     /// True if some x is above a limit.
@@ -46,10 +49,10 @@ pub(crate) trait Lanes: Copy {
 }
 
 /// Plain Rust without fused multiply-adds: the same bits on every target.
-#[derive(Clone, Copy)]
-pub(crate) struct Portable;
+#[derive(Clone, Copy, Debug)]
+pub struct Portable;
 
-impl Lanes for Portable {
+impl Arithmetic for Portable {
     type V = [f64; LANES];
 
     #[inline(always)]
@@ -61,8 +64,8 @@ impl Lanes for Portable {
         *x
     }
     #[inline(always)]
-    fn store(self, x: Self::V) -> Lane4 {
-        Lane4(x)
+    fn store(self, x: Self::V) -> Lanes {
+        Lanes(x)
     }
     #[inline(always)]
     fn add(self, a: Self::V, b: Self::V) -> Self::V {
@@ -98,6 +101,14 @@ impl Lanes for Portable {
         (x[0] > limit) | (x[1] > limit) | (x[2] > limit) | (x[3] > limit)
     }
     #[inline(always)]
+    fn sums(self, a: [Self::V; LANES]) -> Self::V {
+        core::array::from_fn(|i| (a[i][0] + a[i][1]) + (a[i][2] + a[i][3]))
+    }
+    #[inline(always)]
+    fn transposed(self, a: [Self::V; LANES]) -> [Self::V; LANES] {
+        core::array::from_fn(|i| core::array::from_fn(|j| a[j][i]))
+    }
+    #[inline(always)]
     fn inverse_root(self, a: Self::V) -> Self::V {
         a.map(|x| 1.0 / crate::scalar::sqrt(x))
     }
@@ -112,7 +123,7 @@ impl Lanes for Portable {
 }
 
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-pub(crate) use x86::Avx2Lanes;
+pub(super) use x86::Avx2Lanes;
 
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 mod x86 {
@@ -120,13 +131,13 @@ mod x86 {
 
     use pulp::x86::V3;
 
-    use super::{LANES, Lane4, Lanes};
+    use super::{Arithmetic, LANES, Lanes};
 
     /// AVX2 with fused multiply-adds.
     #[derive(Clone, Copy)]
-    pub(crate) struct Avx2Lanes(pub(crate) V3);
+    pub(in crate::simd) struct Avx2Lanes(pub(in crate::simd) V3);
 
-    impl Lanes for Avx2Lanes {
+    impl Arithmetic for Avx2Lanes {
         type V = __m256d;
 
         #[inline(always)]
@@ -138,8 +149,8 @@ mod x86 {
             pulp::cast(*x)
         }
         #[inline(always)]
-        fn store(self, x: Self::V) -> Lane4 {
-            Lane4(pulp::cast(x))
+        fn store(self, x: Self::V) -> Lanes {
+            Lanes(pulp::cast(x))
         }
         #[inline(always)]
         fn add(self, a: Self::V, b: Self::V) -> Self::V {
@@ -177,6 +188,26 @@ mod x86 {
             self.0.avx._mm256_movemask_pd(mask) != 0
         }
         #[inline(always)]
+        fn sums(self, [a, b, c, d]: [Self::V; LANES]) -> Self::V {
+            let avx = self.0.avx;
+            // The sums of the halves of a, b, a, b; then of c, d, c, d.
+            let (ab, cd) = (avx._mm256_hadd_pd(a, b), avx._mm256_hadd_pd(c, d));
+            let crossed = avx._mm256_permute2f128_pd::<0x21>(ab, cd);
+            avx._mm256_add_pd(avx._mm256_blend_pd::<0b1100>(ab, cd), crossed)
+        }
+        #[inline(always)]
+        fn transposed(self, [a, b, c, d]: [Self::V; LANES]) -> [Self::V; LANES] {
+            let avx = self.0.avx;
+            let (low, high) = (avx._mm256_unpacklo_pd(a, b), avx._mm256_unpackhi_pd(a, b));
+            let (low_2, high_2) = (avx._mm256_unpacklo_pd(c, d), avx._mm256_unpackhi_pd(c, d));
+            [
+                avx._mm256_permute2f128_pd::<0x20>(low, low_2),
+                avx._mm256_permute2f128_pd::<0x20>(high, high_2),
+                avx._mm256_permute2f128_pd::<0x31>(low, low_2),
+                avx._mm256_permute2f128_pd::<0x31>(high, high_2),
+            ]
+        }
+        #[inline(always)]
         fn inverse_root(self, a: Self::V) -> Self::V {
             self.0.avx._mm256_div_pd(self.splat(1.0), self.0.avx._mm256_sqrt_pd(a))
         }
@@ -188,6 +219,39 @@ mod x86 {
         fn all_ordered(self, x: Self::V) -> bool {
             let mask = self.0.avx._mm256_cmp_pd::<_CMP_UNORD_Q>(x, x);
             self.0.avx._mm256_movemask_pd(mask) == 0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::{Isa, Kernel};
+
+    /// Sums of the lanes of four rows, and their columns.
+    struct Sums([Lanes; LANES]);
+
+    impl Kernel for Sums {
+        type Output = (Lanes, [Lanes; LANES]);
+        #[inline(always)]
+        fn run<L: Arithmetic>(self, l: L) -> Self::Output {
+            let rows = self.0.each_ref().map(|row| l.load(row));
+            (l.store(l.sums(rows)), l.transposed(rows).map(|column| l.store(column)))
+        }
+    }
+
+    #[test]
+    fn sums_and_columns_have_the_same_bits_on_all_instruction_sets() {
+        let row = |k: f64| Lanes([0.1 + k, 1e9 / (3.0 + k), -0.7 * k, 1.0 / (7.0 + k)]);
+        let rows = [row(0.0), row(1.0), row(2.0), row(3.0)];
+        // Numbers whose sum depends on the order of addition.
+        let sums = rows.map(|r| (r[0] + r[1]) + (r[2] + r[3]));
+        for isa in [Isa::Portable, Isa::detect()] {
+            let (found, columns) = isa.run(Sums(rows));
+            assert_eq!(found.0, sums);
+            for (i, column) in columns.iter().enumerate() {
+                assert_eq!(column.0, rows.map(|r| r[i]));
+            }
         }
     }
 }

@@ -1,0 +1,32 @@
+//! Work on four numbers at once, with the instruction set chosen at run time.
+//!
+//! A [`Kernel`] is written once over [`Arithmetic`]. Every lane does the same operations in the same order wherever it lies, so that
+//! results do not depend on blocks, batches or threads; only fused multiply-adds distinguish the instruction sets.
+//!
+//! ```
+//! use forks_lie::{Lanes, simd::{Arithmetic, Isa, Kernel}};
+//!
+//! /// Σ a b, four products at a time.
+//! struct Dot<'a>(&'a [Lanes], &'a [Lanes]);
+//!
+//! impl Kernel for Dot<'_> {
+//!     type Output = f64;
+//!     #[inline(always)]
+//!     fn run<L: Arithmetic>(self, l: L) -> f64 {
+//!         let pairs = self.0.iter().zip(self.1);
+//!         let sum = pairs.fold(l.splat(0.0), |sum, (a, b)| l.mul_add(l.load(a), l.load(b), sum));
+//!         l.store(sum).iter().sum()
+//!     }
+//! }
+//!
+//! let (a, b) = ([Lanes([1.0, 2.0, 3.0, 4.0])], [Lanes([1.0; 4])]);
+//! assert_eq!(Isa::detect().run(Dot(&a, &b)), 10.0);
+//! ```
+
+mod arithmetic;
+mod isa;
+
+pub use arithmetic::{Arithmetic, LANES, Portable};
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+pub use isa::Avx2;
+pub use isa::{Isa, Kernel};
