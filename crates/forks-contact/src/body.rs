@@ -100,20 +100,23 @@ impl Body {
         }
         // The coordinates, where they are a port of six, have no columns.
         let columns = &self.columns[(port.six - usize::from(n == SIX)) * n..][..n];
-        let (mut first, mut last) = (l.splat(0.0), l.splat(0.0));
-        let mut add = |x: f64, column: &[Quad; 2]| {
+        // Sums of even and odd coordinates side by side: one alone waits for every addition.
+        let zero = [l.splat(0.0); 2];
+        let (mut even, mut odd) = (zero, zero);
+        let add = |[a, b]: [L::V; 2], x: f64, column: &[Quad; 2]| {
             let x = l.splat(x);
-            first = l.mul_add(l.load(&column[0]), x, first);
-            last = l.mul_add(l.load(&column[1]), x, last);
+            [l.mul_add(l.load(&column[0]), x, a), l.mul_add(l.load(&column[1]), x, b)]
         };
-        let ((pairs, x), (pairs_of_columns, column)) =
-            (v.as_chunks::<2>(), columns.as_chunks::<2>());
-        for (x, columns) in pairs.iter().zip(pairs_of_columns) {
-            add(x[0], &columns[0]);
-            add(x[1], &columns[1]);
+        let ((x, x_end), (columns, end)) = (v.as_chunks::<2>(), columns.as_chunks::<2>());
+        for (x, columns) in x.iter().zip(columns) {
+            even = add(even, x[0], &columns[0]);
+            odd = add(odd, x[1], &columns[1]);
         }
-        x.iter().zip(column).for_each(|(x, column)| add(*x, column));
-        let (Quad([a, b, c, d]), Quad([e, f, ..])) = (l.store(first), l.store(last));
+        if let ([x], [column]) = (x_end, end) {
+            even = add(even, *x, column);
+        }
+        let Quad([a, b, c, d]) = l.store(l.add(even[0], odd[0]));
+        let Quad([e, f, ..]) = l.store(l.add(even[1], odd[1]));
         out.extend_from_slice(&[a, b, c, d, e, f]);
     }
 
