@@ -211,7 +211,7 @@ impl Solver {
 
     /// True if the impulses put in more energy than corrections of gaps and the residuals account for.
     fn creates_energy(&self) -> bool {
-        let excess = self.system.energy_gain() - self.system.correction_work();
+        let excess = self.system.energy_gain(Portable) - self.system.correction_work();
         excess > self.system.energy_rounding()
     }
 
@@ -247,12 +247,12 @@ impl Solver {
         (share, met): (f64, bool),
         counters: Counters,
     ) -> Report {
-        let mut fine = self.system.finish(problem);
         if !met {
             // Where all is well the last thing that was looked at are the residuals.
             self.system.recompute_velocity(Portable);
             self.system.worst_residual(Portable);
         }
+        let mut fine = self.system.finish(problem);
         let mut residual = self.record(problem);
         let overflow = !fine || !residual.is_finite();
         if overflow {
@@ -279,7 +279,7 @@ impl Solver {
             newton_iterations: counters.newton,
             factorisations: counters.factorisations,
             restitution_share: share,
-            energy_gain: finite(self.system.energy_gain()),
+            energy_gain: finite(self.system.gain),
         }
     }
 
@@ -292,12 +292,15 @@ impl Solver {
             }
             *residual = finite(*residual);
         }
-        self.impulses.clear();
-        self.impulses.extend_from_slice(&self.system.lambda);
-        for (x, c) in self.impulses.iter_mut().zip(problem.constraints()) {
-            if let Kind::Contact(Contact { friction: Friction::EllipticCone { mu }, .. }) = c.kind {
-                *x = outer_impulse(mu, *x);
-            }
+        self.impulses.resize(self.system.lambda.len(), Quad::default());
+        let inner = self.system.lambda.iter().zip(problem.constraints());
+        for (out, (inner, constraint)) in self.impulses.iter_mut().zip(inner) {
+            *out = match &constraint.kind {
+                Kind::Contact(Contact { friction: Friction::EllipticCone { mu }, .. }) => {
+                    outer_impulse(*mu, *inner)
+                }
+                _ => *inner,
+            };
         }
         self.bodies.clear();
         self.bodies.extend(problem.bodies().iter().map(|b| (b.velocity, b.dof)));

@@ -118,6 +118,8 @@ pub(crate) struct System {
     pub(crate) residuals: Vec<f64>,
     /// v of all bodies, in the end.
     pub(crate) outcome: Vec<f64>,
+    /// [`System::energy_gain`] in the end.
+    pub(crate) gain: f64,
 }
 
 impl System {
@@ -227,7 +229,7 @@ impl System {
         }
     }
 
-    /// Velocities of all bodies. True if they and the impulses are finite.
+    /// Velocities of all bodies and the energy that the impulses put in. True if velocities and impulses are finite.
     pub(crate) fn finish(&mut self, problem: &Problem) -> bool {
         self.isa.run(Finish { system: self, problem })
     }
@@ -242,6 +244,7 @@ impl System {
             }
         }
         self.ports.velocities(l, problem, &self.impulses, &mut self.outcome);
+        self.gain = self.energy_gain(l);
         all_finite(&self.outcome) && all_quads_finite(&self.lambda)
     }
 
@@ -301,10 +304,15 @@ impl System {
 
     /// Energy that the impulses put in: T(v) − T(v_free) = ½ λᵀ J (v + v_free), J.
     #[inline(always)]
-    pub(crate) fn energy_gain(&self) -> f64 {
-        self.sum_over_rows(|b, u, free, lambda| {
-            (0..b.rows()).map(|r| 0.5 * lambda[r] * (u[r] + free[r])).sum()
-        })
+    pub(crate) fn energy_gain<L: Arithmetic>(&self, l: L) -> f64 {
+        let mut sum = l.splat(0.0);
+        for (block, (lambda, free)) in
+            self.blocks.iter().zip(self.lambda.iter().zip(&self.free_rates))
+        {
+            sum = l.mul_add(l.load(lambda), l.add(self.rates(l, block), l.load(free)), sum);
+        }
+        let Quad([n, s, t, _]) = l.store(sum);
+        0.5 * (n + s + t)
     }
 
     /// Energy that corrections of gaps may put in: Σ λ target over the normal rows, J.

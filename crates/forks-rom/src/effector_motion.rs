@@ -105,18 +105,25 @@ impl EffectorMotions {
     /// World from effector.
     #[inline]
     pub fn pose(&self, e: usize) -> Pose {
-        pose_of(self.fours[e / LANES].pose.map(|x| x.0[e % LANES]))
+        pose_of(self.entries(e, |four| &four.pose))
     }
 
     /// B' η̇: the rates that [`EffectorMotions::columns`] are for.
     pub fn rates(&self, e: usize) -> [f64; 6] {
-        self.fours[e / LANES].rates.map(|x| x.0[e % LANES])
+        self.entries(e, |four| &four.rates)
     }
 
     /// How fast the effector's origin moves, m/s, and how fast the effector turns, rad/s.
     #[inline]
     pub fn speeds(&self, e: usize) -> [f64; 2] {
-        self.fours[e / LANES].speeds.map(|x| x.0[e % LANES])
+        self.entries(e, |four| &four.speeds)
+    }
+
+    /// Numbers of one effector.
+    #[inline(always)]
+    fn entries<const N: usize>(&self, e: usize, of: impl Fn(&Four) -> &[Lane4; N]) -> [f64; N] {
+        let entries = of(&self.fours[e / LANES]);
+        core::array::from_fn(|i| entries[i].0[e % LANES])
     }
 
     /// Velocity of the effector's origin and its angular velocity, world axes.
@@ -140,20 +147,24 @@ impl EffectorMotions {
         Twist::new(back * linear, back * angular)
     }
 
-    /// Velocities of a point of an effector along up to four axes, world axes: their columns, one per rate of B' η̇, appended to
-    /// `out`; and the first of them now.
+    /// Velocities of a point of an effector along up to four axes, world axes: their columns, one per rate of B' η̇, and the first
+    /// of them now. For work that runs on an instruction set `l` already; nothing is fused if the model's is the portable one.
     ///
     /// # Panics
     /// If there is no such effector.
-    #[inline]
-    pub fn point_columns(
+    #[inline(always)]
+    pub fn point_columns<L: kernel::Lanes>(
         &self,
+        l: L,
         e: usize,
         point: DVec3,
         axes: &Vectors,
-        out: &mut Vec<Lanes>,
-    ) -> f64 {
-        self.isa.run(Columns { four: &self.fours[e / LANES], lane: e % LANES, point, axes, out })
+    ) -> ([Lanes; 6], f64) {
+        let (four, lane) = (&self.fours[e / LANES], e % LANES);
+        match self.isa {
+            Isa::Portable => four.columns_apart(lane, point, axes),
+            _ => four.columns(l, lane, point, axes),
+        }
     }
 }
 
@@ -167,26 +178,18 @@ impl Default for Four {
     }
 }
 
-/// Columns as a kernel.
-struct Columns<'a> {
-    four: &'a Four,
-    lane: usize,
-    point: DVec3,
-    axes: &'a Vectors,
-    out: &'a mut Vec<Lanes>,
-}
-
-impl Kernel for Columns<'_> {
-    type Output = f64;
-
+impl Four {
     /// The power of the force n and the torque (p − origin) × n: (Vᵀ n; Qᵀ n + Vᵀ ((p − origin) × n)).
     #[inline(always)]
-    fn run<L: kernel::Lanes>(self, l: L) -> f64 {
-        let Self { four, lane, point, axes, out } = self;
-        // Room first, while no register is in use.
-        out.resize(out.len() + 6, Lane4::default());
+    fn columns<L: kernel::Lanes>(
+        &self,
+        l: L,
+        lane: usize,
+        point: DVec3,
+        axes: &Vectors,
+    ) -> ([Lanes; 6], f64) {
         let of = |x: &Lane4| l.splat(x.0[lane % LANES]);
-        let Four { pose: [x, y, z, ..], along: v, across: q, rates, .. } = four;
+        let Self { pose: [x, y, z, ..], along: v, across: q, rates, .. } = self;
         let force = [l.load(&axes.x), l.load(&axes.y), l.load(&axes.z)];
         let arm = [
             l.sub(l.splat(point.x), of(x)),
@@ -204,8 +207,13 @@ impl Kernel for Columns<'_> {
             columns[3 + i] = swung;
             rate = l.mul_add(slid, of(&rates[i]), l.mul_add(swung, of(&rates[3 + i]), rate));
         }
-        out.last_chunk_mut().into_iter().for_each(|out| put(l, out, &columns));
-        l.store(rate).0[0]
+        (columns.map(|x| l.store(x)), l.store(rate).0[0])
+    }
+
+    /// The same without fused multiply-adds.
+    #[inline(never)]
+    fn columns_apart(&self, lane: usize, point: DVec3, axes: &Vectors) -> ([Lanes; 6], f64) {
+        self.columns(kernel::Portable, lane, point, axes)
     }
 }
 
@@ -431,15 +439,29 @@ mod tests {
         assert!((speed - v.length()).abs() < BOUND && (turning - w.length()).abs() < BOUND);
         let point = DVec3::new(0.4, -1.5, 0.9);
         let axes = [DVec3::new(3.0, -1.0, 2.0), DVec3::Y, DVec3::new(-0.5, 1.0, 1.0)];
-        let mut columns = vec![Lanes::default()];
-        let first = motions.point_columns(e, point, &Vectors::of_three(axes), &mut columns);
-        let (columns, rates) = (&columns[1..], motions.rates(e));
+        let (columns, first) = Isa::detect().run(Columns { motions, e, point, axes });
+        let rates = motions.rates(e);
         let of = |i: usize| columns.iter().zip(rates).map(|(c, x)| c[i] * x).sum::<f64>();
         let moved = v + w.cross(point - expected.translation);
         for (i, axis) in axes.into_iter().enumerate() {
             assert!((of(i) - axis.dot(moved)).abs() < BOUND, "{e}, {i}");
         }
-        assert!(columns.len() == 6 && (first - of(0)).abs() < BOUND);
+        assert!((first - of(0)).abs() < BOUND);
+    }
+
+    struct Columns<'a> {
+        motions: &'a EffectorMotions,
+        e: usize,
+        point: DVec3,
+        axes: [DVec3; 3],
+    }
+
+    impl Kernel for Columns<'_> {
+        type Output = ([Lanes; 6], f64);
+
+        fn run<L: kernel::Lanes>(self, l: L) -> Self::Output {
+            self.motions.point_columns(l, self.e, self.point, &Vectors::of_three(self.axes))
+        }
     }
 
     #[test]
@@ -451,7 +473,8 @@ mod tests {
         let twists = angles.map(|a| [Twist::new(DVec3::new(0.4, 0.9, -0.7), axis * a), rate]);
         let rest = |i: usize| {
             let turn = DQuat::from_xyzw(0.5, -0.5, 0.5, 0.5) * DQuat::from_xyzw(0.6, 0.0, 0.0, 0.8);
-            Pose::new(if i % 2 == 0 { turn } else { DQuat::IDENTITY }, DVec3::new(1.0, -0.3, 0.2))
+            let turn = if i < 5 { turn } else { DQuat::IDENTITY };
+            Pose::new(turn, DVec3::new(1.0, -0.3, 0.2))
         };
         let rests: Vec<Pose> = (0..angles.len()).map(rest).collect();
         for isa in [Isa::Portable, Isa::detect()] {

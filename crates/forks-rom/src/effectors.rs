@@ -429,6 +429,27 @@ mod tests {
     }
 
     #[test]
+    fn effectors_said_to_be_in_range_are() {
+        // Five effectors, seven coordinates; numbers without a pattern.
+        let basis = Matrix::from_fn(30, 7, |i, j| f64::sin((i * 7 + j * j) as f64));
+        let blocks = EffectorBlocks::from_parts(vec![DQuat::IDENTITY; 5], &basis, 1.5, 0.9);
+        let mut said = [0; 2];
+        for k in 0..400 {
+            let mut eta = [0.0; 8];
+            let size = 0.005 * f64::from(k);
+            (0..7).for_each(|j| eta[j] = size * f64::cos(f64::from(k) * (j as f64 + 0.5)));
+            let exact = (0..5).all(|e| blocks.in_range(&blocks.twist(Portable, e, &eta[..7])));
+            let length = eta.iter().map(|x| x * x).sum::<f64>();
+            assert!(exact || length > blocks.near_squared, "{k}");
+            // Nothing here is within rounding of the border.
+            assert_eq!(blocks.all_in_range(Portable, &eta), exact, "{k}");
+            said[usize::from(exact)] += 1;
+        }
+        assert!(said.iter().all(|n| *n > 50), "{said:?}");
+        assert!(!blocks.all_in_range(Portable, &[f64::MAX; 8]) && blocks.near_squared > 0.0);
+    }
+
+    #[test]
     fn rotations_agree_with_the_library_of_rigid_motions() {
         for angle in [0.0, 1e-8, 0.3, 3.1, 3.2, 5.0] {
             let angular = DVec3::new(0.36, 0.48, -0.8) * angle;

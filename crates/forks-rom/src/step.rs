@@ -310,7 +310,8 @@ fn generalised_force<L: Lanes>(
 ) -> Checked {
     let blocks = stepper.model.effector_blocks();
     let mut checked = Checked { loaded: false, outside: None };
-    let near = blocks.all_in_range(l, &state.eta);
+    // The twist of an effector with a load is needed anyway.
+    let near = loads.len() < blocks.count() && blocks.all_in_range(l, &state.eta);
     if near && loads.is_empty() {
         return checked;
     }

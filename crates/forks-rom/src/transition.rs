@@ -128,16 +128,20 @@ impl Packed {
     ) {
         let x = &x[..self.columns];
         let mut i = 0;
-        while i < out.len() {
-            let out = &mut out[i..];
-            i += match out.len() {
-                1 => self.sums_of::<L, 1>(l, i, x, out, start, put),
-                2 => self.sums_of::<L, 2>(l, i, x, out, start, put),
-                3 => self.sums_of::<L, 3>(l, i, x, out, start, put),
-                4 => self.sums_of::<L, 4>(l, i, x, out, start, put),
-                5 => self.sums_of::<L, 5>(l, i, x, out, start, put),
-                _ => self.sums_of::<L, 6>(l, i, x, out, start, put),
-            };
+        while out.len() - i > 6 {
+            self.sums_of::<L, 6>(l, i, x, &mut out[i..], start, put);
+            i += 6;
+        }
+        // The rest is not part of the loop: most matrices have no more.
+        let out = &mut out[i..];
+        match out.len() {
+            0 => {}
+            1 => self.sums_of::<L, 1>(l, i, x, out, start, put),
+            2 => self.sums_of::<L, 2>(l, i, x, out, start, put),
+            3 => self.sums_of::<L, 3>(l, i, x, out, start, put),
+            4 => self.sums_of::<L, 4>(l, i, x, out, start, put),
+            5 => self.sums_of::<L, 5>(l, i, x, out, start, put),
+            _ => self.sums_of::<L, 6>(l, i, x, out, start, put),
         }
     }
 
@@ -151,12 +155,12 @@ impl Packed {
         out: &mut [[f64; LANES]],
         start: impl Fn(usize, &[f64; LANES]) -> L::V,
         put: impl Fn(&[f64; LANES], L::V) -> L::V,
-    ) -> usize {
+    ) {
         let out = &mut out[..N];
         let (pairs, last) = x.as_chunks::<2>();
         // Loops over N are loops: closures given to arrays are compiled without the instruction set.
         let mut rows: [&[Lane4]; N] = [&[]; N];
-        let mut rest = &self.data[first * x.len()..][..N * x.len()];
+        let mut rest = &self.data[first * x.len()..];
         for row in &mut rows {
             (*row, rest) = rest.split_at(x.len());
         }
@@ -181,7 +185,6 @@ impl Packed {
         for k in 0..N {
             out[k] = l.store(put(&out[k], l.add(even[k], odd[k]))).0;
         }
-        N
     }
 }
 

@@ -446,7 +446,11 @@ fn an_impulse_afterwards_is_a_force_during_the_step() {
         let impulse: Vec<f64> = j.iter().map(|x| h * x).collect();
         let inverse = s.inverse_system().unwrap();
         assert_eq!(inverse, inverse.transpose());
-        s.change_velocity(&mut corrected, &inverse.mul_vec(&impulse)).unwrap();
+        let (change, mut ended) = (inverse.mul_vec(&impulse), corrected.clone());
+        s.change_velocity(&mut corrected, &change).unwrap();
+        let velocity: Vec<f64> = ended.velocity().iter().zip(&change).map(|(v, d)| v + d).collect();
+        s.end_with(&mut ended, &velocity).unwrap();
+        assert_eq!(ended.velocity(), corrected.velocity());
 
         let scale = pushed.velocity().iter().fold(1.0, |m: f64, x| m.max(x.abs()));
         // Two ways through the same sums of n products, A conditioned below 1e4.
@@ -454,6 +458,7 @@ fn an_impulse_afterwards_is_a_force_during_the_step() {
         let gap = largest_gap(pushed.velocity(), corrected.velocity());
         assert!(gap < bound, "n = {n}: {gap:e}");
         assert!(largest_gap(pushed.eta(), corrected.eta()) < bound);
+        assert!(largest_gap(ended.eta(), corrected.eta()) < bound);
     }
     let model = model(slider(1.0, 0.1, 10.0));
     let s = stepper(&model, 1e-3, Scheme::Exponential);
@@ -462,5 +467,7 @@ fn an_impulse_afterwards_is_a_force_during_the_step() {
     let kept = state.clone();
     assert!(s.change_velocity(&mut state, &[f64::NAN]).is_err());
     assert!(s.change_velocity(&mut state, &[0.0, 0.0]).is_err());
+    assert!(s.end_with(&mut state, &[f64::INFINITY]).is_err());
+    assert!(s.end_with(&mut state, &[0.0, 0.0]).is_err());
     assert_eq!(state, kept);
 }

@@ -3,11 +3,11 @@
 use forks_contact::{
     Contact, ContactError, Friction, NewContact, Problem, Side, point_columns, tangents,
 };
-use forks_lie::{Lanes, Vectors, glam::DVec3};
+use forks_lie::{Lanes, Vectors, glam::DVec3, simd::Arithmetic};
 
 use crate::{
     Owner, ShapeHandle, World,
-    contact::ContactPoint,
+    detect::Found,
     limit::Active,
     mechanism::{Instance, first_rate},
     rigid::{Frame, Rigid},
@@ -29,13 +29,14 @@ pub(crate) struct Assembly {
 }
 
 /// What moves.
-struct Movers<'a> {
+struct Movers<'a, L> {
+    l: L,
     bodies: &'a [Rigid],
     frames: &'a [Frame],
     mechanisms: &'a [Instance],
 }
 
-impl Movers<'_> {
+impl<L: Arithmetic> Movers<'_, L> {
     /// Velocities of an owner's point along three axes as a side of a contact, if it moves. Returns the first of them now.
     #[inline(always)]
     fn add_side(
@@ -57,10 +58,7 @@ impl Movers<'_> {
             }
             Owner::Effector { mechanism, effector } => {
                 let m = &self.mechanisms[mechanism.0];
-                columns.clear();
-                let rate = m.point_columns(effector, point, axes, columns);
-                contact.add_side(&m.side(effector, columns))?;
-                Ok(rate)
+                m.add_side(self.l, effector, (point, axes), columns, contact)
             }
         }
     }
@@ -69,9 +67,8 @@ impl Movers<'_> {
 impl World {
     /// Contacts as rows of the numeric problem.
     #[inline(always)]
-    pub(crate) fn assemble(&mut self) -> Result<(), Part> {
+    pub(crate) fn assemble<L: Arithmetic>(&mut self, l: L) -> Result<(), Part> {
         self.problem.clear_constraints();
-        self.contacts.clear();
         self.assembly.axes.clear();
         self.cache.find(&self.detector.found, self.settings.margin, &mut self.matches);
         let Assembly { frames, axes, columns, .. } = &mut self.assembly;
@@ -80,24 +77,14 @@ impl World {
             let [first, second] = tangents(f.normal);
             axes.push(Vectors::of_three([f.normal, first, second]));
         }
-        let movers = Movers { bodies: &self.bodies, frames, mechanisms: &self.mechanisms };
+        let movers = Movers { l, bodies: &self.bodies, frames, mechanisms: &self.mechanisms };
         for (k, (found, axes)) in self.detector.found.iter().zip(axes.iter()).enumerate() {
             let [a, b] = found.shapes();
             let (one, two) = (&self.colliders[a], &self.colliders[b]);
-            let contact = ContactPoint {
-                shapes: [ShapeHandle(a), ShapeHandle(b)],
-                owners: [one.owner, two.owner],
-                position: found.point,
-                normal: found.normal,
-                gap: found.gap,
-                impulse: DVec3::ZERO,
-                residual: 0.0,
-            };
             let warm = self.cache.expected(k, &self.matches);
             movers
-                .add_contact(&contact, [one, two], axes, warm, columns, &mut self.problem)
-                .map_err(|_| Part::Contact(contact.shapes))?;
-            self.contacts.push(contact);
+                .add_contact(found, [one, two], axes, warm, columns, &mut self.problem)
+                .map_err(|_| Part::Contact([ShapeHandle(a), ShapeHandle(b)]))?;
         }
         self.add_limits()
     }
@@ -120,12 +107,12 @@ impl World {
     }
 }
 
-impl Movers<'_> {
+impl<L: Arithmetic> Movers<'_, L> {
     /// A contact between two shapes, with the impulse that it starts from.
     #[inline(always)]
     fn add_contact(
         &self,
-        at: &ContactPoint,
+        at: &Found,
         [one, two]: [&Collider; 2],
         away: &Vectors,
         warm: DVec3,
@@ -134,8 +121,8 @@ impl Movers<'_> {
     ) -> Result<(), ContactError> {
         let mut new = problem.start_contact();
         let towards = away.scaled(-1.0);
-        let first = self.add_side(one.owner, at.position, &towards, columns, &mut new)?;
-        let second = self.add_side(two.owner, at.position, away, columns, &mut new)?;
+        let first = self.add_side(one.owner, at.point, &towards, columns, &mut new)?;
+        let second = self.add_side(two.owner, at.point, away, columns, &mut new)?;
         let warm = away.dot(warm);
         let material = one.material.paired(&two.material);
         let contact = Contact {

@@ -27,6 +27,17 @@ pub struct ContactPoint {
 }
 
 impl ContactPoint {
+    /// Room for one.
+    pub(crate) const NONE: Self = Self {
+        shapes: [ShapeHandle(0); 2],
+        owners: [Owner::World; 2],
+        position: DVec3::ZERO,
+        normal: DVec3::ZERO,
+        gap: 0.0,
+        impulse: DVec3::ZERO,
+        residual: 0.0,
+    };
+
     /// True if the shapes pushed each other.
     pub fn is_touching(&self) -> bool {
         self.impulse != DVec3::ZERO
@@ -43,7 +54,7 @@ pub(crate) struct Cache {
 }
 
 /// A contact that pushed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) key: Key,
     /// World.
@@ -152,7 +163,10 @@ impl Cache {
         contacts: impl Iterator<Item = (&'a Found, DVec3)>,
         matches: &mut Matches,
     ) {
-        matches.next.clear();
+        // Written in place, field by field: copies of what was just put together wait for it.
+        matches.next.resize(matches.of.len(), Entry::default());
+        let mut slots = matches.next.iter_mut();
+        let mut count = 0;
         for ((found, impulse), of) in contacts.zip(&matches.of) {
             if impulse == DVec3::ZERO {
                 continue;
@@ -160,9 +174,15 @@ impl Cache {
             let old = of.map_or(impulse, |at| self.entries[at].impulse);
             let (change, whole) = (impulse.distance_squared(old), impulse.length_squared());
             let steady = change >= NOISE * NOISE * whole && change < SUDDEN * SUDDEN * whole;
-            let before = if steady { old } else { impulse };
-            matches.next.push(Entry { key: found.key, point: found.point, impulse, before });
+            if let Some(entry) = slots.next() {
+                entry.key = found.key;
+                entry.point = found.point;
+                entry.impulse = impulse;
+                entry.before = if steady { old } else { impulse };
+                count += 1;
+            }
         }
+        matches.next.truncate(count);
         std::mem::swap(&mut self.entries, &mut matches.next);
     }
 

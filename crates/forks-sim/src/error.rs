@@ -1,5 +1,7 @@
 //! What is wrong with what a world was given.
 
+use std::fmt::Display;
+
 use forks_contact::ContactError;
 use forks_lie::InertiaError;
 use forks_rom::ModelError;
@@ -119,16 +121,17 @@ pub(crate) fn check_range(
     Err(SimError::OutOfRange { element: element.into(), quantity, value, range })
 }
 
-/// All finite, or the error that names the first that is not.
+/// All finite, or the error that names the first that is not. The element's name is put together only then.
 pub(crate) fn check_finite(
-    element: &str,
+    element: impl Display,
     quantity: &'static str,
     values: &[f64],
 ) -> Result<(), SimError> {
     match values.iter().find(|x| !x.is_finite()) {
         None => Ok(()),
         Some(&value) => {
-            Err(SimError::OutOfRange { element: element.into(), quantity, value, range: "finite" })
+            let element = element.to_string();
+            Err(SimError::OutOfRange { element, quantity, value, range: "finite" })
         }
     }
 }

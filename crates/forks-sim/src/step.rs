@@ -16,7 +16,7 @@ use forks_rom::StepStatus as ModelStatus;
 
 use crate::{
     BodyHandle, MechanismHandle, Owner, ShapeHandle, World,
-    contact::Cache,
+    contact::{Cache, ContactPoint},
     rigid::{Frame, RigidState},
 };
 
@@ -94,10 +94,9 @@ struct Substep<'a> {
 impl Kernel for Substep<'_> {
     type Output = Result<(), Part>;
 
-    /// Nothing is fused: results are the same bits everywhere.
     #[inline(always)]
-    fn run<L: Arithmetic>(self, _: L) -> Self::Output {
-        self.world.substep(self.report)
+    fn run<L: Arithmetic>(self, l: L) -> Self::Output {
+        self.world.substep(l, self.report)
     }
 }
 
@@ -128,10 +127,10 @@ impl World {
     }
 
     #[inline(always)]
-    fn substep(&mut self, report: &mut StepReport) -> Result<(), Part> {
+    fn substep<L: Arithmetic>(&mut self, l: L, report: &mut StepReport) -> Result<(), Part> {
         self.place_shapes();
         self.detector.detect(&self.placed, &self.excluded, self.settings.margin, self.h);
-        self.assemble()?;
+        self.assemble(l)?;
         self.move_freely(report)?;
         self.solve(report);
         self.advance()?;
@@ -234,9 +233,15 @@ impl World {
     #[inline(always)]
     fn accept(&mut self) {
         std::mem::swap(&mut self.states, &mut self.next);
-        let residuals = self.solver.residuals();
-        let contacts = self.contacts.iter_mut().zip(&self.assembly.axes);
-        for (id, (c, axes)) in self.problem.constraint_ids().zip(contacts) {
+        let (found, residuals) = (&self.detector.found, self.solver.residuals());
+        self.contacts.resize(found.len(), ContactPoint::NONE);
+        let contacts = self.contacts.iter_mut().zip(found.iter().zip(&self.assembly.axes));
+        for (id, (c, (found, axes))) in self.problem.constraint_ids().zip(contacts) {
+            let [a, b] = found.shapes();
+            c.shapes = [ShapeHandle(a), ShapeHandle(b)];
+            c.owners[0] = self.colliders[a].owner;
+            c.owners[1] = self.colliders[b].owner;
+            (c.position, c.normal, c.gap) = (found.point, found.normal, found.gap);
             if let Ok(&[x, y, z]) = self.solver.impulse(id) {
                 c.impulse = axes.sum_of_three([x, y, z]);
             }
@@ -249,7 +254,7 @@ impl World {
                 self.cache.limits[active.limit][active.side] = impulse;
             }
         }
-        let pairs = self.detector.found.iter().zip(&self.contacts);
+        let pairs = found.iter().zip(&self.contacts);
         self.cache.replace(pairs.map(|(f, c)| (f, c.impulse)), &mut self.matches);
     }
 

@@ -17,10 +17,11 @@ pub(crate) use floating::Floating;
 pub(crate) use full::Full;
 pub(crate) use single::Single;
 
-use forks_contact::{BodyId, PortId, Side, point_columns};
+use forks_contact::{BodyId, ContactError, NewContact, PortId, Side, point_columns};
 use forks_lie::{
     Lanes, Mat6, Matrix, Pose, Twist, Vectors, Wrench, axpy,
     glam::{DMat3, DVec3},
+    simd::Arithmetic,
 };
 use forks_rom::{EffectorLoad, EffectorMotions, LoadFrame, ModelError, ServoTerms, StepStatus};
 
@@ -222,17 +223,16 @@ impl Instance {
         placement: Pose,
         add: impl FnOnce(&Matrix, &[Matrix]) -> Result<(BodyId, Vec<PortId>), SimError>,
     ) -> Result<Self, SimError> {
-        check_finite(&format!("mechanism {name:?}"), "the placement", &placement.to_array())?;
+        check_finite(format_args!("mechanism {name:?}"), "the placement", &placement.to_array())?;
         let n = motion.dof();
-        let inverse = motion.inverse_system().ok_or(ModelError::SingularStep);
-        let inverse =
-            inverse.map_err(|source| SimError::Model { mechanism: name.into(), source })?;
-        let inverse = inverse.clone();
         let placement = placement.normalized();
         let motions = motion.effector_motions(&placement);
         let maps: Vec<Matrix> =
             motions.iter().flat_map(|m| (0..m.count()).map(|e| m.map(e))).collect();
-        let (body, ports) = add(&inverse, &maps)?;
+        let inverse = motion.inverse_system().ok_or(ModelError::SingularStep);
+        let inverse =
+            inverse.map_err(|source| SimError::Model { mechanism: name.into(), source })?;
+        let (body, ports) = add(inverse, &maps)?;
         let state = EffectorState {
             pose: Pose::IDENTITY,
             twist: Twist::ZERO,
@@ -405,7 +405,8 @@ impl Kept {
 }
 
 impl EffectorState {
-    /// As [`Instance::point_columns`], one per velocity.
+    /// Columns of a point's velocities along axes of the world, one per velocity of the mechanism, appended to `out`; and the first
+    /// of these velocities now.
     #[inline(never)]
     fn point_columns(&self, point: DVec3, axes: &Vectors, out: &mut Vec<Lanes>) -> f64 {
         let back = DMat3::from_quat(self.pose.rotation);
@@ -449,29 +450,30 @@ impl EffectorState {
 }
 
 impl Instance {
-    /// Velocities of a point of an effector along axes of the world, column after column over its rates, appended to `out`; and
-    /// the first of them now.
-    pub(crate) fn point_columns(
-        &self,
-        e: usize,
-        point: DVec3,
-        axes: &Vectors,
-        out: &mut Vec<Lanes>,
-    ) -> f64 {
-        match &self.effectors {
-            Effectors::Ported { motions, .. } => motions.point_columns(e, point, axes, out),
-            Effectors::Direct(states) => states[e].point_columns(point, axes, out),
-        }
-    }
-
-    /// A constraint's side on an effector.
+    /// Velocities of a point of an effector along axes of the world as a side of a contact; returns the first of them now.
+    /// `columns` is room.
     #[inline(always)]
-    pub(crate) fn side<'a>(&self, e: usize, columns: &'a [Lanes]) -> Side<'a> {
-        let side = match &self.effectors {
-            Effectors::Ported { ports, .. } => Side::through(ports[e], &[]),
-            Effectors::Direct(_) => Side::of(self.body, &[]),
-        };
-        side.by_columns(columns)
+    pub(crate) fn add_side<L: Arithmetic>(
+        &self,
+        l: L,
+        e: usize,
+        (point, axes): (DVec3, &Vectors),
+        columns: &mut Vec<Lanes>,
+        contact: &mut NewContact<'_>,
+    ) -> Result<f64, ContactError> {
+        match &self.effectors {
+            Effectors::Ported { motions, ports } => {
+                let (six, rate) = motions.point_columns(l, e, point, axes);
+                contact.add_side(&Side::through(ports[e], &[]).by_columns(&six))?;
+                Ok(rate)
+            }
+            Effectors::Direct(states) => {
+                columns.clear();
+                let rate = states[e].point_columns(point, axes, columns);
+                contact.add_side(&Side::of(self.body, &[]).by_columns(columns))?;
+                Ok(rate)
+            }
+        }
     }
 }
 

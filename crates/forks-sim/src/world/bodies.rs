@@ -61,8 +61,8 @@ impl World {
     /// # Errors
     /// A body that is not there, numbers that are not finite.
     pub fn set_body_load(&mut self, body: BodyHandle, wrench: Wrench) -> Result<(), SimError> {
-        let element = format!("body {:?}", self.body(body)?.name);
-        check_finite(&element, "the load", &wrench.to_array())?;
+        let name = &self.body(body)?.name;
+        check_finite(format_args!("body {name:?}"), "the load", &wrench.to_array())?;
         self.bodies[body.0].load = wrench;
         Ok(())
     }

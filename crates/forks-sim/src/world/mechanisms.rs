@@ -59,7 +59,7 @@ impl World {
         model: Arc<FloatingModel>,
         world_from_base: Pose,
     ) -> Result<MechanismHandle, SimError> {
-        check_finite(&format!("mechanism {name:?}"), "the pose", &world_from_base.to_array())?;
+        check_finite(format_args!("mechanism {name:?}"), "the pose", &world_from_base.to_array())?;
         let motion = Floating::new(model, self.h, world_from_base)
             .map_err(|source| SimError::Model { mechanism: name.into(), source })?;
         self.add_motion(name, Box::new(motion), Pose::IDENTITY)
@@ -258,7 +258,7 @@ impl World {
     ) -> Result<(), SimError> {
         self.check_effector(mechanism, effector)?;
         let m = &mut self.mechanisms[mechanism.0];
-        check_finite(&format!("mechanism {:?}", m.name), "the load", &wrench.to_array())?;
+        check_finite(format_args!("mechanism {:?}", m.name), "the load", &wrench.to_array())?;
         m.set_load(effector, wrench, frame);
         Ok(())
     }
