@@ -2,10 +2,7 @@
 
 use alloc::vec::Vec;
 
-use forks_lie::{
-    Lanes,
-    simd::{Arithmetic, Kernel, LANES, Rows, cholesky},
-};
+use forks_lie::simd::{Arithmetic, Kernel, LANES, Rows, cholesky};
 
 use crate::scalar::sqrt;
 
@@ -33,20 +30,18 @@ impl Kernel for Check<'_> {
         // Whole blocks of four rows, those beyond the matrix zero.
         scratch.reset(dof.next_multiple_of(LANES), dof);
         for (i, row) in inverse.chunks_exact(dof.max(1)).enumerate() {
-            scratch.row_mut(i).iter_mut().zip(padded(row)).for_each(|(out, x)| *out = x);
+            let (fours, rest) = row.as_chunks::<LANES>();
+            let (groups, last) = scratch.row_mut(i).split_at_mut(fours.len());
+            for (out, x) in groups.iter_mut().zip(fours) {
+                out.0 = *x;
+            }
+            for out in last {
+                out[..rest.len()].copy_from_slice(rest);
+            }
         }
         let difference = sqrt(squared_differences(l, scratch));
         Checked { difference, factor: cholesky(l, dof, scratch) }
     }
-}
-
-/// Lane groups of a row.
-#[inline(always)]
-fn padded(x: &[f64]) -> impl Iterator<Item = Lanes> {
-    let (fours, rest) = x.as_chunks::<LANES>();
-    let mut last = Lanes::default();
-    last.iter_mut().zip(rest).for_each(|(out, x)| *out = *x);
-    fours.iter().map(|x| Lanes(*x)).chain(core::iter::once(last))
 }
 
 /// Σ (a_ij − a_ji)², block of four by block of four.

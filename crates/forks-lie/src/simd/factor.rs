@@ -2,8 +2,11 @@
 //!
 //! Row i of a factor is row i of the matrix less a sum of the rows above, which stays in registers.
 
-use super::{Arithmetic, LANES, Rows, add_rows, axpy, dot};
+use super::{Arithmetic, LANES, Rows, axpy, dot, rows::subtract_by_column};
 use crate::{Lanes, scalar::sqrt};
+
+/// Part of a diagonal entry of which rounding leaves nothing.
+const LOST: f64 = 1e-13;
 
 /// From a lane on.
 const RIGHT: [Lanes; LANES] = [
@@ -35,8 +38,7 @@ pub fn cholesky<L: Arithmetic>(l: L, n: usize, a: &mut Rows) -> Result<(), (usiz
 fn subtract_above<L: Arithmetic>(l: L, i: usize, a: &mut Rows) -> f64 {
     let (width, first) = (a.width(), i / LANES);
     let (above, row) = a.above(i);
-    let column = above.chunks_exact(width).map(|u| -u[first][i % LANES]);
-    add_rows(l, column, above, width, first, &mut row[first..]);
+    subtract_by_column(l, (above, i), above, width, first, &mut row[first..]);
     row[first][i % LANES]
 }
 
@@ -44,7 +46,9 @@ fn subtract_above<L: Arithmetic>(l: L, i: usize, a: &mut Rows) -> f64 {
 #[inline(always)]
 fn scale<L: Arithmetic>(l: L, s: f64, x: &mut [Lanes]) {
     let s = l.splat(s);
-    x.iter_mut().for_each(|x| *x = l.store(l.mul(l.load(x), s)));
+    for x in x {
+        *x = l.store(l.mul(l.load(x), s));
+    }
 }
 
 /// A⁻¹ = U⁻¹ U⁻ᵀ from U of [`cholesky`]; `work`, n × n, takes U⁻ᵀ.
@@ -61,24 +65,52 @@ pub fn inverse_of_cholesky<L: Arithmetic>(
     for i in 0..n {
         let (group, lane) = (i / LANES, i % LANES);
         let (above, row) = work.above(i);
-        row.fill(Lanes::default());
+        zero(row);
         row[group][lane] = 1.0;
-        let column = u.as_slice().chunks_exact(width).map(|u| -u[group][lane]);
-        add_rows(l, column, above, width, 0, &mut row[..=group]);
-        scale(l, 1.0 / u.get(i, i), &mut row[..=group]);
+        let row = &mut row[..=group];
+        subtract_by_column(l, (&u.as_slice()[..i * width], i), above, width, 0, row);
+        scale(l, 1.0 / u.get(i, i), row);
     }
-    // The lower triangle, from the rows below that are not zero there.
+    // The lower triangle, from the rows below that are not zero there; its negative first.
     for i in 0..n {
-        let (group, lane) = (i / LANES, i % LANES);
-        let below = &work.as_slice()[i * width..];
-        let row = out.row_mut(i);
-        row.fill(Lanes::default());
-        let column = below.chunks_exact(width).take(n - i).map(|w| w[group][lane]);
-        add_rows(l, column, below, width, 0, &mut row[..=group]);
+        let below = &work.as_slice()[i * width..n * width];
+        let row = &mut out.row_mut(i)[..=i / LANES];
+        zero(row);
+        subtract_by_column(l, (below, i), below, width, 0, row);
+        scale(l, -1.0, row);
     }
-    for i in 0..n {
+    mirror(l, n, out);
+}
+
+/// Zeros. Not by a call for memory.
+#[inline(always)]
+fn zero(x: &mut [Lanes]) {
+    for x in x {
+        *x = Lanes::default();
+    }
+}
+
+/// Copies the lower triangle to the upper one, block of four by block of four as far as there are whole ones.
+#[inline(always)]
+fn mirror<L: Arithmetic>(l: L, n: usize, a: &mut Rows) {
+    let whole = n / LANES;
+    for i in 0..whole {
         for j in 0..i {
-            out.set(j, i, out.get(i, j));
+            let block = core::array::from_fn(|k| l.load(&a.row(LANES * i + k)[j]));
+            for (k, column) in l.transposed(block).into_iter().enumerate() {
+                a.row_mut(LANES * j + k)[i] = l.store(column);
+            }
+        }
+        // Above the diagonal of the block.
+        for k in 0..LANES {
+            for m in 0..k {
+                a.row_mut(LANES * i + m)[i][k] = a.row(LANES * i + k)[i][m];
+            }
+        }
+    }
+    for i in LANES * whole..n {
+        for j in 0..i {
+            a.set(j, i, a.get(i, j));
         }
     }
 }
@@ -98,8 +130,8 @@ impl Factors {
         Self { upper: Rows::zeros(n, n), lower: Rows::zeros(n, n) }
     }
 
-    /// Factors the matrix in place. False if a pivot is not above a thousandth of what was in the diagonal: then exchanges of rows
-    /// are needed, or a matrix that resists.
+    /// Factors the matrix in place. False if a pivot is not positive, or all but lost to rounding: then
+    /// rows would have to be exchanged, or nothing resists.
     #[inline(always)]
     #[must_use]
     pub fn factor<L: Arithmetic>(&mut self, l: L, n: usize) -> bool {
@@ -110,13 +142,11 @@ impl Factors {
             // u_i = a_i − Σ l_ip u_p, and the column of L from Aᵀ likewise.
             let (above, row) = self.upper.above(i);
             let (left, column) = self.lower.above(i);
-            let factors = left.chunks_exact(width).map(|x| -x[first][lane]);
-            add_rows(l, factors, above, width, first, &mut row[first..]);
-            let factors = above.chunks_exact(width).map(|x| -x[first][lane]);
-            add_rows(l, factors, left, width, first, &mut column[first..]);
+            subtract_by_column(l, (left, i), above, width, first, &mut row[first..]);
+            subtract_by_column(l, (above, i), left, width, first, &mut column[first..]);
             let pivot = row[first][lane];
             // Written so that NaN is not enough.
-            let enough = pivot > 1e-3 * size;
+            let enough = pivot > LOST * size;
             if !enough {
                 return false;
             }

@@ -87,17 +87,59 @@ impl Rows {
     /// y += Σ c_k row k.
     #[inline(always)]
     pub fn add_to<L: Arithmetic>(&self, l: L, c: &[f64], y: &mut [Lanes]) {
-        add_rows(l, c.iter().copied(), &self.data, self.width, 0, y);
+        add_rows(l, c, &self.data, self.width, y);
     }
 }
 
-/// y += Σ c_k x_k, x_k the lane groups from `first` on of rows of `stride` groups, one after the other in `x`.
+/// y += Σ c_k x_k over rows of `stride` groups, one after the other in `x`.
 ///
 /// Sums stay in registers, four groups at a time.
 #[inline(always)]
-pub fn add_rows<L: Arithmetic>(
+pub fn add_rows<L: Arithmetic>(l: L, c: &[f64], x: &[Lanes], stride: usize, y: &mut [Lanes]) {
+    let (fours, rest) = y.as_chunks_mut::<4>();
+    let mut at = 0;
+    for four in fours {
+        add_groups(l, c, x, stride, at, four);
+        at += 4;
+    }
+    let (twos, one) = rest.as_chunks_mut::<2>();
+    for two in twos {
+        add_groups(l, c, x, stride, at, two);
+        at += 2;
+    }
+    for one in one.as_chunks_mut::<1>().0 {
+        add_groups(l, c, x, stride, at, one);
+    }
+}
+
+/// [`add_rows`] of a known number of groups.
+#[inline(always)]
+fn add_groups<L: Arithmetic, const N: usize>(
     l: L,
-    c: impl Iterator<Item = f64> + Clone,
+    c: &[f64],
+    x: &[Lanes],
+    stride: usize,
+    at: usize,
+    y: &mut [Lanes; N],
+) {
+    let mut sum: [L::V; N] = core::array::from_fn(|g| l.load(&y[g]));
+    // The rows of `x` are as many as there are coefficients, or more.
+    for (k, c) in c.iter().enumerate() {
+        let (c, row) = (l.splat(*c), &x[k * stride + at..][..N]);
+        for g in 0..N {
+            sum[g] = l.mul_add(c, l.load(&row[g]), sum[g]);
+        }
+    }
+    for g in 0..N {
+        y[g] = l.store(sum[g]);
+    }
+}
+
+/// y −= Σ a_kj x_k over the rows k of `a`, with those of `x`: all of `stride` groups. y begins at group `first` of x.
+#[inline(always)]
+pub(super) fn subtract_by_column<L: Arithmetic>(
+    l: L,
+    (a, j): (&[Lanes], usize),
     x: &[Lanes],
     stride: usize,
     first: usize,
@@ -106,37 +148,43 @@ pub fn add_rows<L: Arithmetic>(
     let (fours, rest) = y.as_chunks_mut::<4>();
     let mut at = first;
     for four in fours {
-        add_groups(l, c.clone(), x, stride, at, four);
+        subtract_groups(l, (a, j), x, stride, at, four);
         at += 4;
     }
-    let (twos, rest) = rest.as_chunks_mut::<2>();
+    let (twos, one) = rest.as_chunks_mut::<2>();
     for two in twos {
-        add_groups(l, c.clone(), x, stride, at, two);
+        subtract_groups(l, (a, j), x, stride, at, two);
         at += 2;
     }
-    for one in rest.as_chunks_mut::<1>().0 {
-        add_groups(l, c.clone(), x, stride, at, one);
+    for one in one.as_chunks_mut::<1>().0 {
+        subtract_groups(l, (a, j), x, stride, at, one);
     }
 }
 
-/// [`add_rows`] of a known number of groups.
+/// [`subtract_by_column`] of a known number of groups.
 #[inline(always)]
-fn add_groups<L: Arithmetic, const N: usize>(
+fn subtract_groups<L: Arithmetic, const N: usize>(
     l: L,
-    c: impl Iterator<Item = f64>,
+    (a, j): (&[Lanes], usize),
     x: &[Lanes],
     stride: usize,
     at: usize,
     y: &mut [Lanes; N],
 ) {
     let mut sum: [L::V; N] = core::array::from_fn(|g| l.load(&y[g]));
-    for (c, row) in c.zip(x.chunks_exact(stride.max(1))) {
-        let (c, row) = (l.splat(c), &row[at..][..N]);
-        for (sum, x) in sum.iter_mut().zip(row) {
-            *sum = l.mul_add(c, l.load(x), *sum);
+    let (group, lane) = (j / LANES, j % LANES);
+    // The rows of `x` are as many as those of `a`, or more.
+    let mut from = at;
+    for a in a.chunks_exact(stride.max(1)) {
+        let (a, row) = (l.splat(a[group][lane]), &x[from..][..N]);
+        from += stride;
+        for g in 0..N {
+            sum[g] = l.neg_mul_add(a, l.load(&row[g]), sum[g]);
         }
     }
-    y.iter_mut().zip(sum).for_each(|(y, sum)| *y = l.store(sum));
+    for g in 0..N {
+        y[g] = l.store(sum[g]);
+    }
 }
 
 /// Sum of products.

@@ -140,8 +140,12 @@ impl FloatingContact {
             behind(self.response.row(i), &mut row[3..]);
         }
         // 0 × x is NaN where x is NaN or infinite. What is in v's own block is in the rows too.
-        let all = self.response.as_slice().iter().chain(self.carried.as_slice());
-        let check = all.fold(l.splat(0.0), |sum, x| l.mul_add(l.load(x), l.splat(0.0), sum));
+        let (mut check, zero) = (l.splat(0.0), l.splat(0.0));
+        for all in [self.response.as_slice(), self.carried.as_slice()] {
+            for x in all {
+                check = l.mul_add(l.load(x), zero, check);
+            }
+        }
         let own = (0..3).fold(0.0, |sum, i| sum + self.inverse[(i, i)]);
         l.all_ordered(check) && own.is_finite()
     }
