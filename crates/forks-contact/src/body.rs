@@ -126,12 +126,20 @@ impl Body {
         &self.responses[to * self.sixes.len() + from]
     }
 
-    /// The same for any two ports: the rows of the rates of the second, from the first rate of the first on.
+    /// What the rows of a constraint, acting through one port, do to the rates of any other: one quad per rate.
     #[inline(always)]
-    pub(crate) fn response_rows(&self, from: &Port, to: &Port) -> impl Iterator<Item = &[f64]> {
-        let stride = self.stride;
-        let rows = self.inverse.chunks_exact(stride.max(1)).skip(to.first).take(to.width);
-        rows.map(|row| &row[from.first..][..from.width])
+    pub(crate) fn respond<L: Arithmetic>(
+        &self,
+        l: L,
+        (jacobian, from): (&[Quad], &Port),
+        to: &Port,
+        out: &mut [Quad],
+    ) {
+        let rows = self.inverse[to.first * self.stride..].chunks_exact(self.stride.max(1));
+        // Not by an iterator that is told what to do: such a call is not always compiled for the wide registers.
+        for (row, out) in rows.zip(&mut out[..to.width]) {
+            *out = l.store(product(l, jacobian, &row[from.first..][..from.width]));
+        }
     }
 
     /// v += A⁻¹ Pᵀ p for impulses in rates of the body, from a first one on.
@@ -183,13 +191,17 @@ impl Body {
             };
             self.responses.extend(self.sixes.iter().map(|&from| rows(from)));
         }
-        self.reach.clear();
-        for group in (0..n).step_by(4) {
-            let four = |rate: usize| {
-                let at = |i: usize| if group + i < n { entry(rate, group + i) } else { 0.0 };
-                Quad(core::array::from_fn(at))
-            };
-            self.reach.extend((0..stride).map(four));
+        self.reach.resize(n.div_ceil(4) * stride, Quad::default());
+        let mut groups = self.reach.chunks_exact_mut(stride.max(1));
+        let (whole, rest) = (n / 4, n % 4);
+        for (group, out) in groups.by_ref().take(whole).enumerate() {
+            for (out, row) in out.iter_mut().zip(inverse.chunks_exact(stride)) {
+                *out = Quad(core::array::from_fn(|k| row[4 * group..][..4][k]));
+            }
+        }
+        for (out, row) in groups.flatten().zip(inverse.chunks_exact(stride.max(1))) {
+            let entry = |k: usize| if k < rest { row[4 * whole + k] } else { 0.0 };
+            *out = Quad(core::array::from_fn(entry));
         }
     }
 }

@@ -11,7 +11,7 @@ use forks_lie::simd::Arithmetic;
 use crate::{
     Problem,
     body::{Port, Response},
-    quad::{Quad, SIX, product, product_of_six},
+    quad::{Quad, SIX, product_of_six},
 };
 
 /// A port in use.
@@ -105,10 +105,7 @@ impl Ports {
         to: &Port,
         out: &mut [Quad],
     ) {
-        let body = &problem.bodies()[from.body];
-        for (row, out) in body.response_rows(from, to).zip(out) {
-            *out = l.store(product(l, jacobian, row));
-        }
+        problem.bodies()[from.body].respond(l, (jacobian, from), to, out);
     }
 
     /// The slots of a body.

@@ -133,12 +133,16 @@ impl System {
         for (at, q) in self.sides.iter().enumerate() {
             let jacobian = &self.jacobians[q.jacobian..][..q.port.width];
             add_free_rates(l, q, jacobian, &self.free, &mut self.free_rates);
-            let mut next = at;
+            let (mut seen, mut next) = (usize::MAX, at);
             while next != NO_SIDE {
                 let p = &self.sides[next];
-                self.responses.resize(p.port.width, Quad::default());
                 let response = &mut self.responses;
-                Ports::respond(l, problem, (jacobian, &q.port), &p.port, response);
+                if seen != p.velocity {
+                    // Another port than the side before.
+                    seen = p.velocity;
+                    response.resize(p.port.width, Quad::default());
+                    Ports::respond(l, problem, (jacobian, &q.port), &p.port, response);
+                }
                 let own = &self.jacobians[p.jacobian..][..p.port.width];
                 let w = &mut self.w[p.row + q.constraint];
                 add_product(l, own, response, w);

@@ -3,7 +3,10 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use forks_lie::{Matrix, SpatialInertia, Twist};
+use forks_lie::{
+    Matrix, SpatialInertia, Twist,
+    simd::{Isa, Rows},
+};
 
 mod sides;
 
@@ -12,7 +15,7 @@ pub use sides::NewContact;
 use crate::{
     Contact, ContactError, Row, Side,
     body::{Body, Port},
-    dense::{asymmetry, cholesky_pivot},
+    dense::{Check, Checked, asymmetry},
     quad::{Quad, all_finite},
 };
 
@@ -77,7 +80,9 @@ pub struct Problem {
     sides: Vec<SideRecord>,
     /// One quad per rate of a side.
     jacobians: Vec<Quad>,
-    scratch: Vec<f64>,
+    /// For checks of matrices.
+    scratch: Rows,
+    isa: Isa,
 }
 
 impl Problem {
@@ -97,7 +102,8 @@ impl Problem {
             constraints: Vec::new(),
             sides: Vec::new(),
             jacobians: Vec::new(),
-            scratch: Vec::new(),
+            scratch: Rows::default(),
+            isa: Isa::detect(),
         })
     }
 
@@ -322,16 +328,18 @@ impl Problem {
         }
         check_finite(body, "the inverse system matrix", inverse.as_slice())?;
         // Inverting a matrix of condition κ leaves an asymmetry of n κ ε; κ up to 1e8 is let through.
-        let difference = asymmetry(dof, inverse.as_slice());
-        if difference > 1e-8 * inverse.max_abs() {
-            return Err(ContactError::NotSymmetric { body, difference });
+        const ASYMMETRY: f64 = 1e-8;
+        let Checked { difference, factor } =
+            self.isa.run(Check { dof, inverse: inverse.as_slice(), scratch: &mut self.scratch });
+        // The quick measure is no less than the largest difference, and a diagonal no more than the largest entry.
+        let largest = (0..dof).map(|i| inverse[(i, i)].abs()).fold(0.0, f64::max);
+        if difference > ASYMMETRY * largest {
+            let difference = asymmetry(dof, inverse.as_slice());
+            if difference > ASYMMETRY * inverse.max_abs() {
+                return Err(ContactError::NotSymmetric { body, difference });
+            }
         }
-        self.scratch.clear();
-        self.scratch.extend_from_slice(inverse.as_slice());
-        match cholesky_pivot(dof, &mut self.scratch) {
-            Ok(()) => Ok(()),
-            Err((row, pivot)) => Err(ContactError::NotPositiveDefinite { body, row, pivot }),
-        }
+        factor.map_err(|(row, pivot)| ContactError::NotPositiveDefinite { body, row, pivot })
     }
 
     pub(crate) fn bodies(&self) -> &[Body] {

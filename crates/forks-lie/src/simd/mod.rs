@@ -24,9 +24,13 @@
 //! ```
 
 mod arithmetic;
+mod factor;
 mod isa;
+mod rows;
 
 pub use arithmetic::{Arithmetic, LANES, Portable};
+pub use factor::{Factors, cholesky, inverse_of_cholesky};
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 pub use isa::Avx2;
 pub use isa::{Isa, Kernel};
+pub use rows::{Rows, add_rows, axpy, dot};

@@ -10,15 +10,24 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Matrix, axpy, dot, glam::DVec3, skew};
+use forks_lie::{
+    Matrix,
+    glam::DVec3,
+    simd::{Rows, cholesky, inverse_of_cholesky},
+    skew,
+};
 
 use super::{
-    inertia::BaseInertia,
+    inertia::{BaseInertia, contract},
     model::FloatingModel,
+    newton::{FIRST_RATE, angular, fill},
     state::FloatingState,
-    step::{FloatingStatus, FloatingStepper, Start, entry, three},
+    step::{FloatingStatus, FloatingStepper, Start, entry},
 };
-use crate::{EffectorLoad, ModelError};
+use crate::{
+    EffectorLoad, ModelError,
+    kernel::{Kernel, LANES, Lane4, Lanes},
+};
 
 /// The linear response of one step from one state; memory that is used again for the next.
 #[derive(Clone, Debug)]
@@ -27,40 +36,47 @@ pub struct FloatingContact {
     inverse: Matrix,
     /// Velocities without impulses.
     free: Vec<f64>,
-    /// [[J, Σ], [Σᵀ, M̃ + hD + h²𝓗]], (3 + n)².
-    matrix: Matrix,
+    /// [[J, Σ], [Σᵀ, M̃ + hD + h²𝓗]], with a row and a column before it: see the equations.
+    matrix: Rows,
     /// Its inverse.
-    response: Matrix,
-    /// Its Cholesky factor L, and L⁻¹, row by row.
-    factors: [Vec<f64>; 2],
+    response: Rows,
+    /// Its Cholesky factor U, and U⁻ᵀ.
+    factors: [Rows; 2],
+    /// ([c]×, −G), with a zero before each row: its v = V + these times (ω, η̇).
+    lever: Rows,
+    /// The same times the inverse.
+    carried: Rows,
     /// What does not change during the step.
     start: Start,
-    /// Constant part of the equations of η.
-    force: Vec<f64>,
-    /// G.
-    slope: Vec<DVec3>,
-    /// Σ.
-    coupling: Vec<DVec3>,
-    /// Changes: of the velocities (ω, η̇), and of what they are conjugate to.
+    /// Constant part of the equations of η, padded.
+    force: Vec<Lane4>,
+    /// Field of G.
+    slope: Vec<Lane4>,
+    /// 0, ω, η̇: changes, then trial; padded.
     change: Vec<f64>,
+    /// What they are conjugate to.
+    impulse: Vec<Lane4>,
 }
 
 impl FloatingContact {
     /// Memory for steps of a model.
     pub fn new(model: &FloatingModel) -> Self {
         let n = model.inertia.n;
-        let square = |size: usize| Matrix::zeros(size, size);
+        let (groups, size) = (n.div_ceil(LANES), FIRST_RATE + n);
+        let square = || Rows::zeros(size, size);
         Self {
-            inverse: square(6 + n),
+            inverse: Matrix::zeros(6 + n, 6 + n),
             free: vec![0.0; 6 + n],
-            matrix: square(3 + n),
-            response: square(3 + n),
-            factors: [vec![0.0; (3 + n) * (3 + n)], vec![0.0; (3 + n) * (3 + n)]],
+            matrix: square(),
+            response: square(),
+            factors: [square(), square()],
+            lever: Rows::zeros(3, size),
+            carried: Rows::zeros(3, size),
             start: Start::default(),
-            force: vec![0.0; n],
-            slope: vec![DVec3::ZERO; n],
-            coupling: vec![DVec3::ZERO; n],
-            change: vec![0.0; 3 + n],
+            force: vec![Lane4::default(); groups],
+            slope: vec![Lane4::default(); 3 * groups],
+            change: vec![0.0; LANES * (1 + groups)],
+            impulse: vec![Lane4::default(); 1 + groups],
         }
     }
 
@@ -75,55 +91,95 @@ impl FloatingContact {
         &self.free
     }
 
-    /// [[J, Σ], [Σᵀ, step]] and its inverse at the state before; false if it is not positive definite.
-    fn respond(&mut self, inertia: &BaseInertia, eta: &[f64], step: &Matrix) -> bool {
-        let rotation = inertia.rotation_at(eta, self.start.held);
-        inertia.coupling_at(eta, self.start.held, &mut self.coupling);
-        let size = 3 + inertia.n;
-        for i in 0..size {
-            for j in 0..size {
-                self.matrix[(i, j)] = match (i < 3, j < 3) {
-                    (true, true) => 0.5 * (entry(&rotation, i, j) + entry(&rotation, j, i)),
-                    (true, false) => self.coupling[j - 3][i],
-                    (false, true) => self.coupling[i - 3][j],
-                    (false, false) => 0.5 * (step[(i - 3, j - 3)] + step[(j - 3, i - 3)]),
-                };
-            }
+    /// [[J, Σ], [Σᵀ, step]] and its inverse; false if it is not positive definite.
+    #[inline(always)]
+    fn respond<L: Lanes>(&mut self, l: L, coupling: &[Lane4], step: &Rows) -> bool {
+        fill(&mut self.matrix, &self.start.rotation, coupling, step);
+        let size = self.change_size();
+        let [factor, work] = &mut self.factors;
+        factor.as_mut_slice().copy_from_slice(self.matrix.as_slice());
+        let responds = cholesky(l, size, factor).is_ok();
+        if responds {
+            inverse_of_cholesky(l, size, factor, work, &mut self.response);
         }
-        invert(&self.matrix, &mut self.factors, &mut self.response)
+        responds
     }
 
-    /// A⁻¹ = T diag(1/m, N) Tᵀ, N the inverse for (ω, η̇); T has v = V + c×ω − Gη̇.
-    fn assemble(&mut self, mass: f64) {
-        let n = self.slope.len();
-        let turn = skew(self.start.center);
-        let lever = |i: usize, k: usize| match k {
-            0..3 => entry(&turn, i, k),
-            _ => -self.slope[k - 3][i],
-        };
-        // Rows of v: Q N with Q = ([c]×, −G).
+    /// Rows of the equations.
+    fn change_size(&self) -> usize {
+        self.inverse.rows() - 6 + FIRST_RATE
+    }
+
+    /// A⁻¹ = T diag(1/m, N) Tᵀ, N the inverse for (ω, η̇); T has v = V + c×ω − Gη̇. False if it is not finite.
+    #[inline(always)]
+    fn assemble<L: Lanes>(&mut self, l: L, mass: f64) -> bool {
+        let (size, turn) = (self.change_size(), skew(self.start.center));
         for i in 0..3 {
-            let row = &mut self.inverse.row_mut(i)[3..];
-            row.fill(0.0);
-            for k in 0..3 + n {
-                axpy(lever(i, k), self.response.row(k), row);
+            let lever = self.lever.row_mut(i);
+            lever[0] = Lane4([0.0, entry(&turn, i, 0), entry(&turn, i, 1), entry(&turn, i, 2)]);
+            for (out, vectors) in lever[1..].iter_mut().zip(self.slope.as_chunks::<3>().0) {
+                *out = l.store(l.sub(l.splat(0.0), l.load(&vectors[i])));
             }
-            for j in 0..3 + n {
-                self.inverse[(3 + j, i)] = self.inverse[(i, 3 + j)];
-            }
+            let carried = self.carried.row_mut(i);
+            carried.fill(Lane4::default());
+            numbers(lever, &mut self.change);
+            self.response.add_to(l, &self.change[..size], carried);
         }
         for i in 0..3 {
             for j in 0..=i {
-                let x: f64 = (0..3 + n).map(|k| self.inverse[(i, 3 + k)] * lever(j, k)).sum();
+                let x = forks_lie::simd::dot(l, self.carried.row(i), self.lever.row(j));
+                let x = if i == j { x + 1.0 / mass } else { x };
                 self.inverse[(i, j)] = x;
                 self.inverse[(j, i)] = x;
             }
-            self.inverse[(i, i)] += 1.0 / mass;
+            behind(self.carried.row(i), &mut self.inverse.row_mut(i)[3..]);
         }
-        for i in 0..3 + n {
-            self.inverse.row_mut(3 + i)[3..].copy_from_slice(self.response.row(i));
+        for i in 1..size {
+            let row = self.inverse.row_mut(2 + i);
+            (0..3).for_each(|k| row[k] = self.carried.get(k, i));
+            behind(self.response.row(i), &mut row[3..]);
         }
+        // 0 × x is NaN where x is NaN or infinite. What is in v's own block is in the rows too.
+        let (mut check, zero) = (l.splat(0.0), l.splat(0.0));
+        for all in [self.response.as_slice(), self.carried.as_slice()] {
+            for x in all {
+                check = l.mul_add(l.load(x), zero, check);
+            }
+        }
+        let own = (0..3).fold(0.0, |sum, i| sum + self.inverse[(i, i)]);
+        l.all_ordered(check) && own.is_finite()
     }
+
+    /// Velocities (v, ω, η̇) from the centre's, base axes, and what is in `change`.
+    #[inline(always)]
+    fn take_free<L: Lanes>(&mut self, l: L, center: DVec3) {
+        let omega = angular(&self.change);
+        let moved = contract(l, &self.slope, &self.change[FIRST_RATE..]);
+        let v = center - omega.cross(self.start.center) - moved;
+        self.free[..3].copy_from_slice(&v.to_array());
+        let n = self.free.len() - 3;
+        self.free[3..].copy_from_slice(&self.change[1..][..n]);
+    }
+}
+
+/// What follows the zero of a padded vector of the equations.
+#[inline(always)]
+fn behind(x: &[Lane4], out: &mut [f64]) {
+    let (omega, rates) = out.split_at_mut(3);
+    omega.copy_from_slice(&x[0][1..]);
+    let (fours, rest) = rates.as_chunks_mut::<LANES>();
+    for (out, x) in fours.iter_mut().zip(&x[1..]) {
+        *out = x.0;
+    }
+    if let Some(last) = x.last() {
+        rest.iter_mut().zip(last.iter()).for_each(|(out, x)| *out = *x);
+    }
+}
+
+/// Lane groups as numbers.
+#[inline(always)]
+fn numbers(x: &[Lane4], out: &mut [f64]) {
+    out.as_chunks_mut::<LANES>().0.iter_mut().zip(x).for_each(|(out, x)| *out = x.0);
 }
 
 impl FloatingStepper {
@@ -140,33 +196,8 @@ impl FloatingStepper {
         gravity: DVec3,
         out: &mut FloatingContact,
     ) -> (FloatingStatus, bool) {
-        let inertia = &self.model().inertia;
-        assert_eq!(out.slope.len(), inertia.n, "coordinates of the response");
-        let start = self.start(state, loads, gravity);
-        out.start = start;
-        out.force.copy_from_slice(&state.work.force);
-        out.slope.copy_from_slice(&state.work.slope);
-        let responds = out.respond(inertia, state.eta(), &self.matrix);
-        out.assemble(inertia.mass);
-        // (ω, η̇) by one step of Newton's method with this matrix, which leaves what rests at rest.
-        let mut work = core::mem::take(&mut state.work);
-        self.equations(state, &start).linearise(&mut work);
-        for (i, x) in out.free[3..].iter_mut().enumerate() {
-            *x = work.trial[i] - dot(out.response.row(i), &work.residual);
-        }
-        state.work = work;
-        let back = state.world_from_base.rotation.conjugate();
-        let (omega, rates) = (three(&out.free[3..]), &out.free[6..]);
-        let moved: DVec3 = out.slope.iter().zip(rates).map(|(s, y)| *s * *y).sum();
-        let center = state.center_velocity + start.acceleration * self.step_size();
-        let base = back * center - omega.cross(start.center) - moved;
-        out.free[..3].copy_from_slice(&base.to_array());
-        let status = match start.outside {
-            Some(effector) => FloatingStatus::OutOfRange { effector },
-            None if start.held < 1.0 => FloatingStatus::InertiaHeldBack,
-            None => FloatingStatus::Completed,
-        };
-        (status, responds && out.inverse.is_finite())
+        assert_eq!(out.free.len(), 6 + self.model().inertia.n, "coordinates of the response");
+        self.isa().run(Respond { stepper: self, state, loads, gravity, out })
     }
 
     /// Makes the step that [`FloatingStepper::respond`] was about, with impulses that change its velocities, by A⁻¹, by `change`
@@ -184,74 +215,121 @@ impl FloatingStepper {
         response: &mut FloatingContact,
         change: &[f64],
     ) -> Result<FloatingStatus, ModelError> {
-        let (inertia, h) = (&self.model().inertia, self.step_size());
-        assert_eq!([state.eta().len(), response.slope.len()], [inertia.n; 2], "coordinates");
-        crate::state::check("change of velocity", change, 6 + inertia.n)?;
-        let r = response;
-        let made = |status| match status {
+        let n = self.model().inertia.n;
+        assert_eq!([state.eta().len(), response.free.len() - 6], [n; 2], "coordinates");
+        crate::state::check("change of velocity", change, 6 + n)?;
+        match self.isa().run(ChangeVelocity { stepper: self, state, response, change }) {
             FloatingStatus::NotFinite => Err(ModelError::NotFinite { quantity: "step" }),
             status => Ok(status),
-        };
-        if change.iter().all(|d| *d == 0.0) {
-            let drift = state.center_velocity + r.start.acceleration * (0.5 * h);
-            return made(self.finish(state, &r.start, drift, DVec3::ZERO));
         }
-        r.change.copy_from_slice(&change[3..]);
-        let omega = three(&r.change);
-        let moved: DVec3 = r.slope.iter().zip(&r.change[3..]).map(|(s, y)| *s * *y).sum();
-        let center = three(change) + omega.cross(r.start.center) + moved;
-        let turned = DVec3::from_array(core::array::from_fn(|i| dot(r.matrix.row(i), &r.change)));
-        let rotation = state.world_from_base.rotation;
-        let start = Start { spin: r.start.spin + rotation * turned, ..r.start };
-        for (k, force) in state.work.force.iter_mut().enumerate() {
-            *force = r.force[k] + dot(r.matrix.row(3 + k), &r.change);
-        }
-        for (x, (free, d)) in state.work.trial.iter_mut().zip(r.free[3..].iter().zip(&r.change)) {
-            *x = free + d;
-        }
-        let kick = rotation * center;
-        let drift = state.center_velocity + r.start.acceleration * h + kick;
-        made(self.finish(state, &start, drift, kick))
     }
 }
 
-/// A⁻¹ of a symmetric positive definite matrix by Cholesky's factor; false if it is not. All inner loops run along rows.
-fn invert(a: &Matrix, [l, m]: &mut [Vec<f64>; 2], out: &mut Matrix) -> bool {
-    let n = a.rows();
-    for i in 0..n {
-        let (above, row) = l.split_at_mut(i * n);
-        for j in 0..i {
-            let other = &above[j * n..];
-            row[j] = (a[(i, j)] - dot(&row[..j], &other[..j])) / other[j];
+/// [`FloatingStepper::respond`] as a kernel.
+struct Respond<'a> {
+    stepper: &'a FloatingStepper,
+    state: &'a mut FloatingState,
+    loads: &'a [EffectorLoad],
+    gravity: DVec3,
+    out: &'a mut FloatingContact,
+}
+
+impl Kernel for Respond<'_> {
+    type Output = (FloatingStatus, bool);
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) -> (FloatingStatus, bool) {
+        let Self { stepper, state, loads, gravity, out } = self;
+        let inertia: &BaseInertia = &stepper.model().inertia;
+        let start = stepper.start(l, state, loads, gravity);
+        let FloatingState { shape, work, world_from_base, center_velocity, .. } = state;
+        let rotation = world_from_base.rotation;
+        out.start = start;
+        out.force.copy_from_slice(&work.force);
+        out.slope.copy_from_slice(&work.slope);
+        let responds = out.respond(l, &work.coupling, &stepper.matrix);
+        let finite = responds && out.assemble(l, inertia.mass);
+        // (ω, η̇) by one step of Newton's method with this matrix, which leaves what rests at rest.
+        stepper.equations(shape, rotation, &start).residual(l, work);
+        numbers(&work.residual, &mut work.correction);
+        out.impulse.fill(Lane4::default());
+        out.response.add_to(l, &work.correction[..FIRST_RATE + inertia.n], &mut out.impulse);
+        let pairs = work.trial.as_chunks::<LANES>().0.iter().zip(&out.impulse);
+        for (x, (old, d)) in out.change.as_chunks_mut::<LANES>().0.iter_mut().zip(pairs) {
+            *x = l.store(l.sub(l.read(old), l.load(d))).0;
         }
-        row[i] = crate::scalar::sqrt(a[(i, i)] - dot(&row[..i], &row[..i]));
-        if row[i].is_nan() || row[i] <= 0.0 {
-            return false;
-        }
+        let center = *center_velocity + start.acceleration * stepper.step_size();
+        out.take_free(l, rotation.conjugate() * center);
+        let status = match start.outside {
+            Some(effector) => FloatingStatus::OutOfRange { effector },
+            None if start.held < 1.0 => FloatingStatus::InertiaHeldBack,
+            None => FloatingStatus::Completed,
+        };
+        (status, finite)
     }
-    // L⁻¹: row i is (e_i − Σ L_ik row k)/L_ii.
-    for i in 0..n {
-        let (above, row) = m.split_at_mut(i * n);
-        row[..i].fill(0.0);
-        for k in 0..i {
-            axpy(-l[i * n + k], &above[k * n..][..=k], &mut row[..=k]);
-        }
-        let diagonal = l[i * n + i];
-        row[..i].iter_mut().for_each(|x| *x /= diagonal);
-        row[i] = 1.0 / diagonal;
+}
+
+/// [`FloatingStepper::change_velocity`] as a kernel.
+struct ChangeVelocity<'a> {
+    stepper: &'a FloatingStepper,
+    state: &'a mut FloatingState,
+    response: &'a mut FloatingContact,
+    change: &'a [f64],
+}
+
+impl Kernel for ChangeVelocity<'_> {
+    type Output = FloatingStatus;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) -> FloatingStatus {
+        let Self { stepper, state, response: r, change } = self;
+        let h = stepper.step_size();
+        let (start, kick) = if change.iter().all(|d| *d == 0.0) {
+            (r.start, None)
+        } else {
+            let (start, kick) = r.take_impulses(l, state, change);
+            (start, Some(kick))
+        };
+        // What rests on the world after impulses stays there.
+        let share = if kick.is_some() { h } else { 0.5 * h };
+        let kick = kick.unwrap_or(DVec3::ZERO);
+        let drift = state.center_velocity + start.acceleration * share + kick;
+        stepper.finish(l, state, &start, drift, kick)
     }
-    // A⁻¹ = L⁻ᵀ L⁻¹, lower triangle first.
-    for i in 0..n {
-        let row = out.row_mut(i);
-        row[..=i].fill(0.0);
-        for k in i..n {
-            axpy(m[k * n + i], &m[k * n..][..=i], &mut row[..=i]);
+}
+
+impl FloatingContact {
+    /// The impulses behind a change of velocities, into what the step starts from; and the change of the centre's velocity, world
+    /// axes.
+    #[inline(always)]
+    fn take_impulses<L: Lanes>(
+        &mut self,
+        l: L,
+        state: &mut FloatingState,
+        change: &[f64],
+    ) -> (Start, DVec3) {
+        let (linear, rest) = change.split_at(3);
+        self.change[1..][..rest.len()].copy_from_slice(rest);
+        self.change[0] = 0.0;
+        self.change[1 + rest.len()..].fill(0.0);
+        let omega = angular(&self.change);
+        let moved = contract(l, &self.slope, &self.change[FIRST_RATE..]);
+        let center =
+            DVec3::new(linear[0], linear[1], linear[2]) + omega.cross(self.start.center) + moved;
+        self.impulse.fill(Lane4::default());
+        let size = self.change_size();
+        self.matrix.add_to(l, &self.change[..size], &mut self.impulse);
+        let [_, x, y, z] = self.impulse[0].0;
+        let rotation = state.world_from_base.rotation;
+        let spin = self.start.spin + rotation * DVec3::new(x, y, z);
+        let pairs = self.force.iter().zip(&self.impulse[1..]);
+        for (force, (old, p)) in state.work.force.iter_mut().zip(pairs) {
+            *force = l.store(l.add(l.load(old), l.load(p)));
         }
-    }
-    for i in 0..n {
-        for j in 0..i {
-            out[(j, i)] = out[(i, j)];
+        let free = self.free[3..].iter().zip(rest);
+        for (x, (free, d)) in state.work.trial[1..].iter_mut().zip(free) {
+            *x = free + d;
         }
+        (Start { spin, ..self.start }, rotation * center)
     }
-    true
 }

@@ -10,7 +10,7 @@ use super::{
 impl FloatingModel {
     /// Centre of mass in the world.
     pub fn center_of_mass(&self, state: &FloatingState) -> DVec3 {
-        state.world_from_base.transform_point(self.inertia.center(state.eta()))
+        state.world_from_base.transform_point(self.motion(state).center)
     }
 
     /// Momentum in the world; it changes by the impulse of gravity and loads to rounding.
@@ -22,10 +22,9 @@ impl FloatingModel {
     /// Kinetic energy of base and mechanism, J.
     pub fn kinetic_energy(&self, state: &FloatingState) -> f64 {
         let (i, rate) = (&self.inertia, state.velocity());
-        let omega = self.base_rate(state);
-        let held = i.hold_back(state.eta());
-        let turning = omega.dot(i.rotation_at(state.eta(), held) * omega);
-        let coupled = omega.dot(i.coupled(state.eta(), held, rate));
+        let m = self.motion(state);
+        let omega = m.base_rate(state);
+        let (turning, coupled) = (omega.dot(m.rotation * omega), omega.dot(m.coupled));
         let shape: f64 =
             rate.iter().enumerate().map(|(k, x)| x * dot(i.shape_mass.row(k), rate)).sum();
         0.5 * (i.mass * state.center_velocity.length_squared() + turning + shape) + coupled

@@ -1,22 +1,21 @@
-//! Inertia of base and mechanism about their common centre of mass, in the base's axes.
-
-use alloc::{vec, vec::Vec};
+//! Inertia of base and mechanism about their common centre of mass at a state, in the base's axes.
+//!
+//! A field, a vector per coordinate, is three lane groups (its components) per four coordinates. Fields that depend on the state
+//! are sums of rows: F(η) = F₀ + Σ η_k F_k. Coordinates are padded with zeros to whole lane groups.
 
 use forks_lie::{
-    Matrix, dot,
+    Lanes, Matrix,
     glam::{DMat3, DVec3},
-    skew,
+    simd::{Arithmetic, LANES, Rows},
 };
 
-use crate::{
-    BaseCoupling, BaseRest, ModelError,
-    linear::{solve_matrix, sum},
-};
+use super::derivatives::Derivatives;
+use crate::{BaseCoupling, BaseRest, ModelError, linear::sum};
 
 /// Part of the mass matrix up to which its first-order change is trusted: below 1 it stays positive definite.
 const TRUSTED: f64 = 0.9;
 
-/// m, c(η), J(η), Σ(η), M̃; n coordinates. Vectors over pairs of coordinates are stored row by row.
+/// m, c(η), J(η), Σ(η), M̃; n coordinates.
 #[derive(Clone, Debug)]
 pub(super) struct BaseInertia {
     pub(super) n: usize,
@@ -24,22 +23,38 @@ pub(super) struct BaseInertia {
     pub(super) mass: f64,
     /// c at η = 0.
     center: DVec3,
-    /// G = ∂c/∂η.
-    slope: Vec<DVec3>,
-    /// ∂²c/∂η∂η.
-    curvature: Vec<DVec3>,
+    /// G at η = 0: one field.
+    slope: Rows,
+    /// ∂G/∂η_k, a field per coordinate k.
+    curvature: Rows,
     /// J at η = 0.
     pub(super) rotation: DMat3,
-    /// J_k.
-    pub(super) rotation_slopes: Vec<DMat3>,
-    /// Σ at η = 0, by columns.
-    pub(super) coupling: Vec<DVec3>,
-    /// Σ_k, row k by columns j.
-    pub(super) coupling_slopes: Vec<DVec3>,
+    /// J_k: xx, xy, xz, yy, yz, zz by rows, coordinates by columns.
+    rotation_slopes: Rows,
+    /// Σ at η = 0: one field.
+    coupling: Rows,
+    /// Σ_k, a field per coordinate k.
+    coupling_slopes: Rows,
+    /// The same by the other index: field j has (Σ_k)_j as the vector of coordinate k.
+    coupling_by_rate: Rows,
     /// M̃ = M − m GᵀG.
     pub(super) shape_mass: Matrix,
+    /// The same.
+    pub(super) shape_mass_rows: Rows,
     /// ηᵀ(change)η bounds the square of the mass matrix' relative change.
-    change: Matrix,
+    change: Rows,
+}
+
+/// How base and centre of mass move at a state, base axes.
+pub(super) struct BaseMotion {
+    /// c(η).
+    pub(super) center: DVec3,
+    /// G η̇.
+    pub(super) center_rate: DVec3,
+    /// J.
+    pub(super) rotation: DMat3,
+    /// Σ η̇.
+    pub(super) coupled: DVec3,
 }
 
 impl BaseInertia {
@@ -49,244 +64,238 @@ impl BaseInertia {
         mass_matrix: &Matrix,
         form: BaseCoupling,
     ) -> Result<Self, ModelError> {
-        let n = mass_matrix.rows();
-        let mass = (0..3).map(|i| b.inertia[(i, i)]).sum::<f64>() / 3.0;
-        if mass.is_nan() || mass <= 0.0 {
-            return Err(ModelError::MassNotPositiveDefinite);
-        }
-        let center = moment(&b.inertia) / mass;
-        let about_origin = block(&b.inertia, 3, 3);
-        let slope: Vec<DVec3> = (0..n).map(|k| vector(&b.coupling, 0, k) / mass).collect();
-        let pairs = || (0..n).flat_map(|k| (0..n).map(move |j| (k, j)));
-        let of_pair = |row: usize, k: usize, j: usize| vector(&b.coupling_slopes[k], row, j);
-        // The second derivative is symmetric where the maps are those of the mass matrix.
-        let curvature: Vec<DVec3> =
-            pairs().map(|(k, j)| (of_pair(0, k, j) + of_pair(0, j, k)) / (2.0 * mass)).collect();
-        let (c, turn) = (center, skew(center));
-        let rotation_slopes = (0..n).map(|k| {
-            let s = &b.inertia_slopes[k];
-            let change = skew(moment(s) / mass);
-            block(s, 3, 3) + (change * turn + turn * change) * mass
-        });
-        let rotation = about_origin + turn * turn * mass;
-        let coupling: Vec<DVec3> =
-            (0..n).map(|j| vector(&b.coupling, 3, j) - c.cross(slope[j]) * mass).collect();
-        let coupling_slopes = pairs().map(|(k, j)| {
-            let moved = slope[k].cross(slope[j]) + c.cross(curvature[k * n + j]);
-            of_pair(3, k, j) - moved * mass
-        });
-        let mut out = Self {
+        let d = Derivatives::new(b, mass_matrix, form)?;
+        let n = d.n;
+        let [xx, xy, xz, yy, yz, zz] = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
+        let entries = [xx, xy, xz, yy, yz, zz];
+        let slope = |(i, j): (usize, usize), s: &DMat3| 0.5 * (s.col(j)[i] + s.col(i)[j]);
+        Ok(Self {
             n,
-            mass,
-            center,
-            rotation,
-            rotation_slopes: rotation_slopes.collect(),
-            coupling_slopes: coupling_slopes.collect(),
-            shape_mass: Matrix::from_fn(n, n, |i, j| {
-                mass_matrix[(i, j)] - mass * slope[i].dot(slope[j])
-            }),
-            slope,
-            curvature,
-            coupling,
-            change: Matrix::zeros(n, n),
-        };
-        out.simplify(b, mass_matrix, form)?;
-        out.change = out.relative_change()?;
-        Ok(out)
-    }
-
-    /// Leaves out what the form leaves out.
-    fn simplify(
-        &mut self,
-        b: &BaseRest,
-        mass_matrix: &Matrix,
-        form: BaseCoupling,
-    ) -> Result<(), ModelError> {
-        if form == BaseCoupling::ExternalCorrected {
-            let lost = |columns: &[DVec3]| -> Result<DMat3, ModelError> {
-                let s = Matrix::from_fn(columns.len(), 3, |i, j| columns[i][j]);
-                let solved =
-                    solve_matrix(mass_matrix, &s).ok_or(ModelError::MassNotPositiveDefinite)?;
-                Ok(block(&s.transpose_mul(&solved).symmetric_part(), 0, 0))
-            };
-            let linear: Vec<DVec3> = (0..self.n).map(|k| vector(&b.coupling, 0, k)).collect();
-            let moving = lost(&linear)?;
-            self.mass -= (moving.x_axis.x + moving.y_axis.y + moving.z_axis.z) / 3.0;
-            self.rotation -= lost(&self.coupling)?;
-        }
-        if form == BaseCoupling::Full {
-            return Ok(());
-        }
-        self.rotation_slopes.fill(DMat3::ZERO);
-        self.coupling_slopes.fill(DVec3::ZERO);
-        if form == BaseCoupling::Inertial {
-            return Ok(());
-        }
-        self.slope.fill(DVec3::ZERO);
-        self.curvature.fill(DVec3::ZERO);
-        self.coupling.fill(DVec3::ZERO);
-        self.shape_mass = mass_matrix.clone();
-        Ok(())
-    }
-
-    /// tr(N_j N_k) with N_k = L⁻¹ 𝓜_k L⁻ᵀ, 𝓜₀ = L Lᵀ the mass matrix of (ω, η̇) and 𝓜_k its derivatives: the
-    /// Frobenius norm of Σ N_k η_k bounds every eigenvalue of the relative change.
-    fn relative_change(&self) -> Result<Matrix, ModelError> {
-        let n = self.n;
-        let rest = self.full(&self.rotation, &self.coupling, Some(&self.shape_mass));
-        let inverse_factor = inverse_cholesky(&rest).ok_or(ModelError::MassNotPositiveDefinite)?;
-        let scaled: Vec<Matrix> = (0..n)
-            .map(|k| {
-                let change =
-                    self.full(&self.rotation_slopes[k], &self.coupling_slopes[k * n..], None);
-                inverse_factor.mul(&change).mul(&inverse_factor.transpose())
-            })
-            .collect();
-        let trace = |a: &Matrix, b: &Matrix| -> f64 {
-            a.as_slice().iter().zip(b.as_slice()).map(|(x, y)| x * y).sum()
-        };
-        Ok(Matrix::from_fn(n, n, |j, k| trace(&scaled[j], &scaled[k])))
-    }
-
-    /// [[J, Σ], [Σᵀ, M̃]].
-    fn full(&self, rotation: &DMat3, coupling: &[DVec3], shape: Option<&Matrix>) -> Matrix {
-        Matrix::from_fn(3 + self.n, 3 + self.n, |i, j| match (i < 3, j < 3) {
-            (true, true) => rotation.col(j)[i],
-            (true, false) => coupling[j - 3][i],
-            (false, true) => coupling[i - 3][j],
-            (false, false) => shape.map_or(0.0, |m| m[(i - 3, j - 3)]),
+            mass: d.mass,
+            center: d.center,
+            slope: fields(1, n, |_, j| d.slope[j]),
+            curvature: fields(n, n, |k, j| d.curvature[k * n + j]),
+            rotation: (d.rotation + d.rotation.transpose()) * 0.5,
+            rotation_slopes: Rows::from_fn(6, n, |i, k| slope(entries[i], &d.rotation_slopes[k])),
+            coupling: fields(1, n, |_, j| d.coupling[j]),
+            coupling_slopes: fields(n, n, |k, j| d.coupling_slopes[k * n + j]),
+            coupling_by_rate: fields(n, n, |j, k| d.coupling_slopes[k * n + j]),
+            shape_mass_rows: symmetric_rows(&d.shape_mass),
+            shape_mass: d.shape_mass,
+            change: symmetric_rows(&d.change),
         })
     }
 
     /// Factor on the changes of J and Σ: 1 within range, less where they would take away the mass.
-    pub(super) fn hold_back(&self, eta: &[f64]) -> f64 {
-        let mut square = 0.0;
-        for (k, x) in eta.iter().enumerate() {
-            square += x * dot(self.change.row(k), eta);
+    #[inline(always)]
+    pub(super) fn hold_back<L: Arithmetic>(&self, l: L, eta: &[f64]) -> f64 {
+        let mut square = l.splat(0.0);
+        for (group, x) in eta.as_chunks::<LANES>().0.iter().enumerate() {
+            let mut sum = l.splat(0.0);
+            for (k, y) in eta[..self.n].iter().enumerate() {
+                sum = l.mul_add(l.splat(*y), l.load(&self.change.row(k)[group]), sum);
+            }
+            square = l.mul_add(l.read(x), sum, square);
         }
-        let limit = TRUSTED * TRUSTED;
+        let (square, limit) = (total(l, square), TRUSTED * TRUSTED);
         if square <= limit { 1.0 } else { crate::scalar::sqrt(limit / square) }
     }
 
     /// c(η), and G(η) into `slope`.
-    pub(super) fn center_and_slope(&self, eta: &[f64], slope: &mut [DVec3]) -> DVec3 {
-        let mut center = self.center;
-        for (j, out) in slope.iter_mut().enumerate() {
-            let bend: DVec3 =
-                self.curvature[j * self.n..][..self.n].iter().zip(eta).map(|(c, x)| *c * *x).sum();
-            *out = self.slope[j] + bend;
-            center += (self.slope[j] + bend * 0.5) * eta[j];
-        }
-        center
+    #[inline(always)]
+    pub(super) fn center_and_slope<L: Arithmetic>(
+        &self,
+        l: L,
+        eta: &[f64],
+        slope: &mut [Lanes],
+    ) -> DVec3 {
+        slope.copy_from_slice(self.slope.row(0));
+        self.curvature.add_to(l, &eta[..self.n], slope);
+        self.center + self.moved(l, eta, slope)
     }
 
-    /// c(η).
-    pub(super) fn center(&self, eta: &[f64]) -> DVec3 {
-        let mut center = self.center;
-        for (j, x) in eta.iter().enumerate() {
-            let row = &self.curvature[j * self.n..][..self.n];
-            let bend: DVec3 = row.iter().zip(eta).map(|(c, x)| *c * *x).sum();
-            center += (self.slope[j] + bend * 0.5) * *x;
-        }
-        center
+    /// What the centre of mass has moved by: Σ η (G₀ + G)/2, G at η.
+    #[inline(always)]
+    fn moved<L: Arithmetic>(&self, l: L, eta: &[f64], slope: &[Lanes]) -> DVec3 {
+        (contract(l, self.slope.row(0), eta) + contract(l, slope, eta)) * 0.5
     }
 
-    /// G(η) η̇.
-    pub(super) fn center_rate(&self, eta: &[f64], rate: &[f64]) -> DVec3 {
-        let mut out = DVec3::ZERO;
-        for (j, y) in rate.iter().enumerate() {
-            let row = &self.curvature[j * self.n..][..self.n];
-            let bend: DVec3 = row.iter().zip(eta).map(|(c, x)| *c * *x).sum();
-            out += (self.slope[j] + bend) * *y;
-        }
-        out
-    }
-
-    /// J(η), its change times `held`.
-    pub(super) fn rotation_at(&self, eta: &[f64], held: f64) -> DMat3 {
-        let change = self.rotation_slopes.iter().zip(eta);
-        change.fold(self.rotation, |sum, (s, x)| sum + *s * (held * x))
-    }
-
-    /// Σ(η) into `out`, its change times `held`.
-    pub(super) fn coupling_at(&self, eta: &[f64], held: f64, out: &mut [DVec3]) {
-        out.copy_from_slice(&self.coupling);
-        for (k, x) in eta.iter().enumerate() {
-            let row = &self.coupling_slopes[k * self.n..][..self.n];
-            out.iter_mut().zip(row).for_each(|(o, s)| *o += *s * (held * x));
-        }
-    }
-
-    /// Σ(η) η̇, its change times `held`.
-    pub(super) fn coupled(&self, eta: &[f64], held: f64, rate: &[f64]) -> DVec3 {
-        let along = |row: &[DVec3]| -> DVec3 { row.iter().zip(rate).map(|(s, y)| *s * *y).sum() };
-        let mut out = along(&self.coupling);
-        for (k, x) in eta.iter().enumerate() {
-            out += along(&self.coupling_slopes[k * self.n..][..self.n]) * (held * x);
-        }
-        out
-    }
-}
-
-/// m c of a 6 × 6 inertia, from its block m [c]×.
-fn moment(m: &Matrix) -> DVec3 {
-    let at = |i: usize, j: usize| 0.5 * (m[(3 + i, j)] - m[(3 + j, i)]);
-    DVec3::new(at(2, 1), at(0, 2), at(1, 0))
-}
-
-fn block(m: &Matrix, row: usize, column: usize) -> DMat3 {
-    let col = |j: usize| vector(m, row, column + j);
-    DMat3::from_cols(col(0), col(1), col(2))
-}
-
-fn vector(m: &Matrix, row: usize, column: usize) -> DVec3 {
-    DVec3::new(m[(row, column)], m[(row + 1, column)], m[(row + 2, column)])
-}
-
-/// L⁻¹ of A = L Lᵀ; directions without mass get a little, so that they do not count.
-fn inverse_cholesky(a: &Matrix) -> Option<Matrix> {
-    const FLOOR: f64 = 1e-12;
-    let n = a.rows();
-    let scale: Vec<f64> = (0..n).map(|i| crate::scalar::sqrt(a[(i, i)].max(0.0))).collect();
-    if scale.iter().take(3).any(|s| s.is_nan() || *s <= 0.0) {
-        return None;
-    }
-    let mut l = Matrix::zeros(n, n);
-    for i in 0..n {
-        for j in 0..=i {
-            let size = scale[i] * scale[j];
-            let unit = if i == j {
-                1.0 + FLOOR
-            } else if size > 0.0 {
-                a[(i, j)] / size
-            } else {
-                0.0
-            };
-            let rest = unit - dot(&l.row(i)[..j], &l.row(j)[..j]);
-            if i == j {
-                if rest.is_nan() || rest < -1e-9 {
-                    return None;
-                }
-                l[(i, i)] = crate::scalar::sqrt(rest.max(FLOOR));
-            } else {
-                l[(i, j)] = rest / l[(j, j)];
+    /// J(η) for η times what holds its change back.
+    #[inline(always)]
+    pub(super) fn rotation_at<L: Arithmetic>(&self, l: L, held_eta: &[f64]) -> DMat3 {
+        let mut sums = [l.splat(0.0); 6];
+        for (group, x) in held_eta.as_chunks::<LANES>().0.iter().enumerate() {
+            let x = l.read(x);
+            for (sum, j) in sums.iter_mut().zip(self.rotation_slopes_of(l, group)) {
+                *sum = l.mul_add(j, x, *sum);
             }
         }
+        let [xx, xy, xz, yy, yz, zz] = sums;
+        let [xx, xy, xz, yy] = l.store(l.sums([xx, xy, xz, yy])).0;
+        let [yz, zz, ..] = l.store(l.sums([yz, zz, yz, zz])).0;
+        self.rotation + DMat3::from_cols_array(&[xx, xy, xz, xy, yy, yz, xz, yz, zz])
     }
-    let mut inverse = vec![0.0; n];
-    let mut out = Matrix::zeros(n, n);
-    for c in 0..n {
-        for i in 0..n {
-            let unit = f64::from(i == c);
-            inverse[i] = (unit - dot(&l.row(i)[..i], &inverse[..i])) / l[(i, i)];
-            // A = s (L Lᵀ) s with s the scales.
-            out[(i, c)] = if scale[c] > 0.0 { inverse[i] / scale[c] } else { 0.0 };
+
+    #[inline(always)]
+    fn rotation_slopes_of<L: Arithmetic>(&self, l: L, group: usize) -> [L::V; 6] {
+        core::array::from_fn(|i| l.load(&self.rotation_slopes.row(i)[group]))
+    }
+
+    /// J_k ω of four coordinates.
+    #[inline(always)]
+    pub(super) fn turned<L: Arithmetic>(&self, l: L, group: usize, w: [L::V; 3]) -> [L::V; 3] {
+        let [xx, xy, xz, yy, yz, zz] = self.rotation_slopes_of(l, group);
+        [along(l, [xx, xy, xz], w), along(l, [xy, yy, yz], w), along(l, [xz, yz, zz], w)]
+    }
+
+    /// Σ for η times what holds its change back.
+    #[inline(always)]
+    pub(super) fn coupling_at<L: Arithmetic>(&self, l: L, held_eta: &[f64], out: &mut [Lanes]) {
+        out.copy_from_slice(self.coupling.row(0));
+        self.coupling_slopes.add_to(l, &held_eta[..self.n], out);
+    }
+
+    /// Σ at η = 0.
+    pub(super) fn coupling_at_rest(&self) -> &[Lanes] {
+        self.coupling.row(0)
+    }
+
+    /// Σ_k η̇ for all k.
+    #[inline(always)]
+    pub(super) fn coupled_slopes<L: Arithmetic>(&self, l: L, rate: &[f64], out: &mut [Lanes]) {
+        out.fill(Lanes::default());
+        self.coupling_by_rate.add_to(l, &rate[..self.n], out);
+    }
+
+    /// (Σ_j)_k − (Σ_k)_j for four j.
+    #[inline(always)]
+    pub(super) fn curl<L: Arithmetic>(&self, l: L, k: usize, group: usize) -> [L::V; 3] {
+        let (other, own) = (self.coupling_by_rate.row(k), self.coupling_slopes.row(k));
+        core::array::from_fn(|i| l.sub(l.load(&other[3 * group + i]), l.load(&own[3 * group + i])))
+    }
+
+    /// All that the motion of base and centre of mass depends on.
+    #[inline(always)]
+    pub(super) fn motion<L: Arithmetic>(&self, l: L, eta: &[f64], rate: &[f64]) -> BaseMotion {
+        let held = self.hold_back(l, eta);
+        let zero = [l.splat(0.0); 3];
+        let (mut moved, mut center_rate, mut coupled) = (zero, zero, zero);
+        let mut held_changes = [l.splat(0.0); 6];
+        let half = l.splat(0.5);
+        for (group, (x, y)) in
+            eta.as_chunks::<LANES>().0.iter().zip(rate.as_chunks::<LANES>().0).enumerate()
+        {
+            let (x, y) = (l.read(x), l.read(y));
+            let start = vectors(l, self.slope.row(0), group);
+            let slope = self.sum_of(l, start, &self.curvature, &eta[..self.n], 1.0, group);
+            let coupling = vectors(l, self.coupling.row(0), group);
+            let coupling =
+                self.sum_of(l, coupling, &self.coupling_slopes, &eta[..self.n], held, group);
+            for i in 0..3 {
+                let mean = l.mul(half, l.add(start[i], slope[i]));
+                moved[i] = l.mul_add(mean, x, moved[i]);
+                center_rate[i] = l.mul_add(slope[i], y, center_rate[i]);
+                coupled[i] = l.mul_add(coupling[i], y, coupled[i]);
+            }
+            for (sum, j) in held_changes.iter_mut().zip(self.rotation_slopes_of(l, group)) {
+                *sum = l.mul_add(j, x, *sum);
+            }
+        }
+        let [xx, xy, xz, yy, yz, zz] = held_changes.map(|x| held * total(l, x));
+        BaseMotion {
+            center: self.center + three_totals(l, moved),
+            center_rate: three_totals(l, center_rate),
+            rotation: self.rotation + DMat3::from_cols_array(&[xx, xy, xz, xy, yy, yz, xz, yz, zz]),
+            coupled: three_totals(l, coupled),
         }
     }
-    Some(out)
+
+    /// start + s Σ x_k F_k of four coordinates.
+    #[inline(always)]
+    fn sum_of<L: Arithmetic>(
+        &self,
+        l: L,
+        start: [L::V; 3],
+        fields: &Rows,
+        x: &[f64],
+        s: f64,
+        group: usize,
+    ) -> [L::V; 3] {
+        let mut out = start;
+        for (x, row) in x.iter().zip(fields.as_slice().chunks_exact(fields.width().max(1))) {
+            let (x, row) = (l.splat(s * x), &row[3 * group..][..3]);
+            for (out, f) in out.iter_mut().zip(row) {
+                *out = l.mul_add(l.load(f), x, *out);
+            }
+        }
+        out
+    }
+}
+
+/// Fields as rows.
+fn fields(rows: usize, n: usize, f: impl Fn(usize, usize) -> DVec3) -> Rows {
+    let mut out = Rows::zeros(rows, 3 * n.next_multiple_of(LANES));
+    for k in 0..rows {
+        for j in 0..n {
+            let (group, lane) = (j / LANES, j % LANES);
+            let vector = f(k, j).to_array();
+            (0..3).for_each(|i| out.row_mut(k)[3 * group + i][lane] = vector[i]);
+        }
+    }
+    out
+}
+
+/// The symmetric part by rows.
+pub(super) fn symmetric_rows(m: &Matrix) -> Rows {
+    Rows::from_fn(m.rows(), m.columns(), |i, j| 0.5 * (m[(i, j)] + m[(j, i)]))
 }
 
 /// M̃ + hD + h²𝓗.
-pub(super) fn step_matrix(mass: &Matrix, damping: &Matrix, stiffness: &Matrix, h: f64) -> Matrix {
-    sum(&sum(mass, h, damping), h * h, stiffness)
+pub(super) fn step_matrix(mass: &Matrix, damping: &Matrix, stiffness: &Matrix, h: f64) -> Rows {
+    symmetric_rows(&sum(&sum(mass, h, damping), h * h, stiffness))
+}
+
+/// Four vectors of a field.
+#[inline(always)]
+pub(super) fn vectors<L: Arithmetic>(l: L, field: &[Lanes], group: usize) -> [L::V; 3] {
+    let four = &field[3 * group..][..3];
+    [l.load(&four[0]), l.load(&four[1]), l.load(&four[2])]
+}
+
+/// a·b of four vectors.
+#[inline(always)]
+pub(super) fn along<L: Arithmetic>(l: L, a: [L::V; 3], b: [L::V; 3]) -> L::V {
+    l.mul_add(a[2], b[2], l.mul_add(a[1], b[1], l.mul(a[0], b[0])))
+}
+
+/// The same vector four times.
+#[inline(always)]
+pub(super) fn splat<L: Arithmetic>(l: L, a: DVec3) -> [L::V; 3] {
+    [l.splat(a.x), l.splat(a.y), l.splat(a.z)]
+}
+
+/// Σ f_j x_j.
+#[inline(always)]
+pub(super) fn contract<L: Arithmetic>(l: L, field: &[Lanes], x: &[f64]) -> DVec3 {
+    let mut sum = [l.splat(0.0); 3];
+    for (f, x) in field.as_chunks::<3>().0.iter().zip(x.as_chunks::<LANES>().0) {
+        let x = l.read(x);
+        for (sum, f) in sum.iter_mut().zip(f) {
+            *sum = l.mul_add(l.load(f), x, *sum);
+        }
+    }
+    three_totals(l, sum)
+}
+
+#[inline(always)]
+fn three_totals<L: Arithmetic>(l: L, [x, y, z]: [L::V; 3]) -> DVec3 {
+    let [x, y, z, _] = l.store(l.sums([x, y, z, z])).0;
+    DVec3::new(x, y, z)
+}
+
+/// Sum of the lanes.
+#[inline(always)]
+pub(super) fn total<L: Arithmetic>(l: L, x: L::V) -> f64 {
+    let [a, b, c, d] = l.store(x).0;
+    (a + b) + (c + d)
 }

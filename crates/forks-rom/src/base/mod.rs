@@ -35,6 +35,7 @@
 //! faster than the mechanism's oscillations, and too light for everything slower.
 
 mod contact;
+mod derivatives;
 mod energy;
 mod inertia;
 mod model;

@@ -2,10 +2,16 @@
 
 use alloc::sync::Arc;
 
-use forks_lie::{Pose, Twist, glam::DVec3};
+use forks_lie::{Pose, Twist, glam::DVec3, simd::Rows};
 
-use super::{inertia::BaseInertia, state::FloatingState};
-use crate::{ModelError, ReducedModel};
+use super::{
+    inertia::{BaseInertia, BaseMotion, symmetric_rows},
+    state::FloatingState,
+};
+use crate::{
+    ModelError, ReducedModel, State,
+    kernel::{Kernel, Lanes},
+};
 
 /// How base and reduced coordinates act on each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +35,10 @@ pub struct FloatingModel {
     pub(super) model: Arc<ReducedModel>,
     pub(super) inertia: BaseInertia,
     coupling: BaseCoupling,
+    /// 𝓗.
+    pub(super) stiffness: Rows,
+    /// b_η, padded.
+    pub(super) static_force: Rows,
     pub(super) gravity: DVec3,
     /// Pose of the linearisation pose's world in the base link.
     pub(super) base_from_rest: Pose,
@@ -44,7 +54,16 @@ impl FloatingModel {
         let base = model.data().base.as_ref().ok_or(ModelError::NoBase)?;
         let inertia = BaseInertia::new(base, &model.data().mass, coupling)?;
         let base_from_rest = model.data().links[base.link].rest.inverse();
-        Ok(Self { gravity: base.gravity, inertia, coupling, base_from_rest, model })
+        let b = model.static_force();
+        Ok(Self {
+            stiffness: symmetric_rows(&model.data().hessian),
+            static_force: Rows::from_fn(1, b.len(), |_, j| b[j]),
+            gravity: base.gravity,
+            inertia,
+            coupling,
+            base_from_rest,
+            model,
+        })
     }
 
     /// The same with another acceleration of free fall, world axes, m/s².
@@ -91,21 +110,39 @@ impl FloatingModel {
         carried + self.model.effector_velocity(e, &state.shape)
     }
 
-    /// Angular velocity of the base, base axes: J⁻¹(L − Ση̇).
-    pub(super) fn base_rate(&self, state: &FloatingState) -> DVec3 {
-        let (eta, rate) = (state.eta(), state.velocity());
-        let held = self.inertia.hold_back(eta);
-        let spin = state.world_from_base.rotation.conjugate() * state.spin;
-        let rest = spin - self.inertia.coupled(eta, held, rate);
-        self.inertia.rotation_at(eta, held).inverse() * rest
+    /// All that the motion of base and centre of mass depends on.
+    pub(super) fn motion(&self, state: &FloatingState) -> BaseMotion {
+        self.model.isa().run(Motion { inertia: &self.inertia, shape: &state.shape })
     }
 
     /// Body twist of the base link.
     pub fn base_velocity(&self, state: &FloatingState) -> Twist {
-        let (eta, rate) = (state.eta(), state.velocity());
-        let omega = self.base_rate(state);
+        let m = self.motion(state);
+        let omega = m.base_rate(state);
         let center = state.world_from_base.rotation.conjugate() * state.center_velocity;
-        let relative = omega.cross(self.inertia.center(eta)) + self.inertia.center_rate(eta, rate);
-        Twist::new(center - relative, omega)
+        Twist::new(center - (omega.cross(m.center) + m.center_rate), omega)
+    }
+}
+
+impl BaseMotion {
+    /// Angular velocity of the base, base axes: J⁻¹(L − Ση̇).
+    pub(super) fn base_rate(&self, state: &FloatingState) -> DVec3 {
+        let spin = state.world_from_base.rotation.conjugate() * state.spin;
+        self.rotation.inverse() * (spin - self.coupled)
+    }
+}
+
+/// [`BaseInertia::motion`] as a kernel.
+struct Motion<'a> {
+    inertia: &'a BaseInertia,
+    shape: &'a State,
+}
+
+impl Kernel for Motion<'_> {
+    type Output = BaseMotion;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) -> BaseMotion {
+        self.inertia.motion(l, &self.shape.eta, &self.shape.velocity)
     }
 }

@@ -1,170 +1,239 @@
 //! The implicit equations of a step, for (ω, η̇) after it.
+//!
+//! Vectors of them have a zero before ω, so that η̇ begins with a lane group of its own; matrices have a 1 there in the diagonal.
 
-use forks_lie::{Matrix, dot, exp_rotation, glam::DVec3, rotation_right_jacobian, skew};
+use forks_lie::{
+    Lanes, exp_rotation,
+    glam::{DMat3, DVec3},
+    rotation_right_jacobian,
+    simd::{Arithmetic, LANES, Rows},
+    skew,
+};
 
 use super::{
-    inertia::BaseInertia,
+    inertia::{BaseInertia, along, contract, splat, total, vectors},
     state::FloatingWork,
-    step::{entry, three},
+    step::entry,
 };
 
 /// Corrections after which Newton's method is given up.
-const MAX_CORRECTIONS: usize = 12;
-/// Relative size of the last correction: the next one would be its square.
+const MAX_CORRECTIONS: usize = 20;
+/// Relative size of the last correction by a derivative at the trial itself: the next one would be its square.
 const LAST_CORRECTION: f64 = 1e-9;
+/// Relative size of a correction that rounding hides.
+const HIDDEN_CORRECTION: f64 = 1e-16;
+/// Ratio of corrections up to which the derivative at an earlier trial is kept.
+const CONTRACTION: f64 = 1e-2;
 
 /// What does not change during a step.
 pub(super) struct Equations<'a> {
     pub(super) inertia: &'a BaseInertia,
     /// M̃ + hD + h²𝓗.
-    pub(super) matrix: &'a Matrix,
+    pub(super) matrix: &'a Rows,
     pub(super) h: f64,
     /// Factor on the changes of the inertia.
     pub(super) held: f64,
     /// L + hτ in the base's axes before the step.
     pub(super) spin: DVec3,
+    /// Padded.
     pub(super) eta: &'a [f64],
 }
 
+/// What the derivative at a trial needs beside the scratch memory.
+pub(super) struct Trial {
+    omega: DVec3,
+    /// J.
+    rotation: DMat3,
+    /// Angular momentum in the axes after the step.
+    spin: DVec3,
+    /// Size of the trial in the mass norm of the step, squared.
+    square: f64,
+}
+
 /// Solves for `work.trial`, which holds the start; false if inertia and axes of the start had to be used.
-pub(super) fn solve(e: &Equations<'_>, work: &mut FloatingWork) -> bool {
+///
+/// Newton's method, which keeps a factored derivative as long as it serves: the residual is always the trial's own.
+#[inline(always)]
+pub(super) fn solve<L: Arithmetic>(l: L, e: &Equations<'_>, work: &mut FloatingWork) -> bool {
+    let size = FIRST_RATE + e.inertia.n;
+    let (mut kept, mut last) = (false, None);
     for _ in 0..MAX_CORRECTIONS {
-        e.linearise(work);
-        let Some((correction, size)) = e.correct(work) else { break };
-        if correction <= LAST_CORRECTION * size {
+        let trial = e.residual(l, work);
+        if !kept {
+            e.derivative(l, &trial, work);
+            if !work.factors.factor(l, size) {
+                break;
+            }
+        }
+        let correction = e.correct(l, work);
+        let whole = crate::scalar::sqrt(trial.square);
+        if !(correction + whole).is_finite() {
+            break;
+        }
+        let ratio = last.map(|last| correction / last);
+        let next_is_hidden = ratio.is_some_and(|r| correction * r <= HIDDEN_CORRECTION * whole);
+        if next_is_hidden || (!kept && correction <= LAST_CORRECTION * whole) {
             return true;
         }
+        kept = ratio.is_none_or(|r| r <= CONTRACTION);
+        last = Some(correction);
     }
     // Without changes of inertia and axes the equations are linear and never singular.
-    e.linearise_at_rest(work);
-    if e.correct(work).is_none() {
+    e.linearise_at_rest(l, work);
+    if !work.factors.factor(l, size) || !e.correct(l, work).is_finite() {
         work.trial.fill(f64::NAN);
     }
     false
 }
 
+/// Place of the first entry of η̇.
+pub(super) const FIRST_RATE: usize = LANES;
+
+/// A vector in a lane group, behind a zero.
+#[inline(always)]
+pub(super) fn behind_zero(a: DVec3) -> Lanes {
+    Lanes([0.0, a.x, a.y, a.z])
+}
+
+/// ω of a vector of the equations.
+#[inline(always)]
+pub(super) fn angular(x: &[f64]) -> DVec3 {
+    DVec3::new(x[1], x[2], x[3])
+}
+
 impl Equations<'_> {
-    /// Residual and its derivative at the trial.
+    /// Residual at the trial.
     ///
     /// r_L = Jω + Ση̇ − exp(−hω)(L + hτ), r_k = Σ_kᵀω + (M̃ + hD + h²𝓗)η̇ − constant − h ω·(½J_kω + Σ_kη̇), J and Σ at
-    /// η + hη̇.
-    pub(super) fn linearise(&self, work: &mut FloatingWork) {
-        let (i, h, n) = (self.inertia, self.h, self.inertia.n);
-        let size = 3 + n;
-        let omega = three(&work.trial);
-        let rate = &work.trial[3..];
-        for (x, (start, y)) in work.eta.iter_mut().zip(self.eta.iter().zip(rate)) {
-            *x = start + h * y;
-        }
-        let rotation = i.rotation_at(&work.eta, self.held);
-        i.coupling_at(&work.eta, self.held, &mut work.coupling);
-        let spin = exp_rotation(omega * -h) * self.spin;
-        let turning = rotation - skew(spin) * rotation_right_jacobian(omega * h) * h;
-        let coupled: DVec3 = work.coupling.iter().zip(rate).map(|(s, y)| *s * *y).sum();
-        let residual = rotation * omega + coupled - spin;
-        work.residual[..3].copy_from_slice(&residual.to_array());
-        for a in 0..3 {
-            for b in 0..3 {
-                work.matrix[a * size + b] = entry(&turning, a, b);
-            }
-        }
-        for k in 0..n {
-            let row = &i.coupling_slopes[k * n..][..n];
-            let along: DVec3 = row.iter().zip(rate).map(|(s, y)| *s * *y).sum();
-            let moved = i.rotation_slopes[k] * omega;
-            let upper = work.coupling[k] + (moved + along) * (h * self.held);
-            let lower = work.coupling[k] - (moved + along) * (h * self.held);
-            let left = (3 + k) * size;
-            for a in 0..3 {
-                work.matrix[a * size + 3 + k] = upper[a];
-                work.matrix[left + a] = lower[a];
-            }
-            let power = omega.dot(moved * 0.5 + along) * (h * self.held);
-            work.residual[3 + k] =
-                work.coupling[k].dot(omega) + dot(self.matrix.row(k), rate) - work.force[k] - power;
-            for j in 0..n {
-                // Only the curl of Σ is left: a gyroscopic force, without power.
-                let curl = i.coupling_slopes[j * n + k] - i.coupling_slopes[k * n + j];
-                work.matrix[left + 3 + j] = self.matrix[(k, j)] + h * self.held * curl.dot(omega);
-            }
-        }
-    }
-
-    /// The same with the linearisation pose's inertia and the base's axes before the step.
-    fn linearise_at_rest(&self, work: &mut FloatingWork) {
+    /// η + hη̇. Leaves h (J_kω + Σ_kη̇) for the derivative.
+    #[inline(always)]
+    pub(super) fn residual<L: Arithmetic>(&self, l: L, work: &mut FloatingWork) -> Trial {
         let (i, n) = (self.inertia, self.inertia.n);
-        let size = 3 + n;
-        work.trial.fill(0.0);
-        work.residual[..3].copy_from_slice(&(-self.spin).to_array());
-        for k in 0..n {
-            work.residual[3 + k] = -work.force[k];
+        let (h, held, half) = (l.splat(self.h), l.splat(self.held), l.splat(0.5));
+        let omega = angular(&work.trial);
+        let rate = &work.trial[FIRST_RATE..];
+        let rates = rate.as_chunks::<LANES>().0;
+        let starts = self.eta.as_chunks::<LANES>().0;
+        let etas = work.held_eta.as_chunks_mut::<LANES>().0;
+        for (out, (x, y)) in etas.iter_mut().zip(starts.iter().zip(rates)) {
+            *out = l.store(l.mul(held, l.mul_add(h, l.read(y), l.read(x)))).0;
         }
-        for a in 0..size {
-            for b in 0..size {
-                work.matrix[a * size + b] = match (a < 3, b < 3) {
-                    (true, true) => entry(&i.rotation, a, b),
-                    (true, false) => i.coupling[b - 3][a],
-                    (false, true) => i.coupling[a - 3][b],
-                    (false, false) => self.matrix[(a - 3, b - 3)],
-                };
+        let rotation = i.rotation_at(l, &work.held_eta);
+        i.coupling_at(l, &work.held_eta, &mut work.coupling);
+        i.coupled_slopes(l, rate, &mut work.bent);
+        let (turning, shape) = work.residual.split_at_mut(1);
+        shape.fill(Lanes::default());
+        self.matrix.add_to(l, &rate[..n], shape);
+        let w = splat(l, omega);
+        let (mut square, h) = (l.splat(0.0), l.mul(h, held));
+        for (group, (r, y)) in shape.iter_mut().zip(rates).enumerate() {
+            square = l.mul_add(l.load(r), l.read(y), square);
+            let (turned, coupled) = (i.turned(l, group, w), vectors(l, &work.bent, group));
+            let halfway = core::array::from_fn(|k| l.mul_add(half, turned[k], coupled[k]));
+            let force = l.mul_add(h, along(l, halfway, w), l.load(&work.force[group]));
+            let momentum = l.add(along(l, vectors(l, &work.coupling, group), w), l.load(r));
+            *r = l.store(l.sub(momentum, force));
+            for k in 0..3 {
+                work.bent[3 * group + k] = l.store(l.mul(h, l.add(turned[k], coupled[k])));
+            }
+        }
+        let spin = exp_rotation(omega * -self.h) * self.spin;
+        let residual = rotation * omega + contract(l, &work.coupling, rate) - spin;
+        turning[0] = behind_zero(residual);
+        let square = total(l, square) + omega.dot(i.rotation * omega);
+        Trial { omega, rotation, spin, square }
+    }
+
+    /// Derivative of the residual into the factors' memory: the upper triangle, and that of the transpose.
+    #[inline(always)]
+    fn derivative<L: Arithmetic>(&self, l: L, trial: &Trial, work: &mut FloatingWork) {
+        let (i, h) = (self.inertia, self.h);
+        let turning =
+            trial.rotation - skew(trial.spin) * rotation_right_jacobian(trial.omega * h) * h;
+        let (upper, lower) = (&mut work.factors.upper, &mut work.factors.lower);
+        for m in [&mut *upper, &mut *lower] {
+            m.row_mut(0).fill(Lanes::default());
+            m.set(0, 0, 1.0);
+        }
+        let back = turning.transpose();
+        for a in 0..3 {
+            let (row, column) = (upper.row_mut(1 + a), lower.row_mut(1 + a));
+            row[0] = behind_zero(back.col(a));
+            column[0] = behind_zero(turning.col(a));
+            for (group, (r, c)) in row[1..].iter_mut().zip(&mut column[1..]).enumerate() {
+                let coupling = l.load(&work.coupling[3 * group + a]);
+                let bent = l.load(&work.bent[3 * group + a]);
+                *r = l.store(l.add(coupling, bent));
+                *c = l.store(l.sub(coupling, bent));
+            }
+        }
+        let w = splat(l, trial.omega * (h * self.held));
+        for k in 0..i.n {
+            let row = &mut upper.row_mut(FIRST_RATE + k)[1..];
+            let column = &mut lower.row_mut(FIRST_RATE + k)[1..];
+            let own = self.matrix.row(k);
+            for group in k / LANES..own.len() {
+                // Only the curl of Σ is left: a gyroscopic force, without power.
+                let gyroscopic = along(l, i.curl(l, k, group), w);
+                let own = l.load(&own[group]);
+                row[group] = l.store(l.add(own, gyroscopic));
+                column[group] = l.store(l.sub(own, gyroscopic));
             }
         }
     }
 
-    /// Solves for the correction and applies it; its size and that of the result in the mass norm of the step, squared
-    /// roots taken.
-    fn correct(&self, work: &mut FloatingWork) -> Option<(f64, f64)> {
-        eliminate(&mut work.matrix, &mut work.residual)?;
-        for (x, d) in work.trial.iter_mut().zip(&work.residual) {
-            *x -= d;
+    /// Residual and derivative with the linearisation pose's inertia and the base's axes before the step, at zero.
+    #[inline(always)]
+    fn linearise_at_rest<L: Arithmetic>(&self, l: L, work: &mut FloatingWork) {
+        let i = self.inertia;
+        work.trial.fill(0.0);
+        work.residual[0] = behind_zero(-self.spin);
+        for (r, force) in work.residual[1..].iter_mut().zip(&work.force) {
+            *r = l.store(l.sub(l.splat(0.0), l.load(force)));
         }
-        let norm = |x: &[f64]| {
-            let omega = three(x);
-            let turning = omega.dot(self.inertia.rotation * omega);
-            let shape: f64 =
-                x[3..].iter().enumerate().map(|(k, y)| y * dot(self.matrix.row(k), &x[3..])).sum();
-            crate::scalar::sqrt(turning + shape)
-        };
-        let (correction, size) = (norm(&work.residual), norm(&work.trial));
-        (correction + size).is_finite().then_some((correction, size))
+        for m in [&mut work.factors.upper, &mut work.factors.lower] {
+            fill(m, &i.rotation, i.coupling_at_rest(), self.matrix);
+        }
+    }
+
+    /// Solves for the correction and applies it; its size in the mass norm of the step.
+    #[inline(always)]
+    fn correct<L: Arithmetic>(&self, l: L, work: &mut FloatingWork) -> f64 {
+        let n = self.inertia.n;
+        work.factors.solve(l, FIRST_RATE + n, &mut work.residual);
+        let trial = work.trial.as_chunks_mut::<LANES>().0;
+        let corrections = work.correction.as_chunks_mut::<LANES>().0;
+        for (r, (x, out)) in work.residual.iter().zip(trial.iter_mut().zip(corrections)) {
+            *x = l.store(l.sub(l.read(x), l.load(r))).0;
+            *out = r.0;
+        }
+        let rate = &work.correction[FIRST_RATE..];
+        work.momentum.fill(Lanes::default());
+        self.matrix.add_to(l, &rate[..n], &mut work.momentum);
+        let pairs = work.momentum.iter().zip(&work.residual[1..]);
+        let shape = pairs.fold(l.splat(0.0), |sum, (a, b)| l.mul_add(l.load(a), l.load(b), sum));
+        let omega = angular(&work.correction);
+        crate::scalar::sqrt(omega.dot(self.inertia.rotation * omega) + total(l, shape))
     }
 }
 
-/// Gaussian elimination with partial pivoting, in place; `b` becomes the solution.
-fn eliminate(a: &mut [f64], b: &mut [f64]) -> Option<()> {
-    let n = b.len();
-    for p in 0..n {
-        let mut best = p;
-        for i in p + 1..n {
-            if a[i * n + p].abs() > a[best * n + p].abs() {
-                best = i;
-            }
-        }
-        let pivot = a[best * n + p];
-        if pivot == 0.0 || !pivot.is_finite() {
-            return None;
-        }
-        if best != p {
-            for j in p..n {
-                a.swap(p * n + j, best * n + j);
-            }
-            b.swap(p, best);
-        }
-        let (upper, lower) = a.split_at_mut((p + 1) * n);
-        let pivot_row = &upper[p * n..];
-        for i in p + 1..n {
-            let row = &mut lower[(i - p - 1) * n..(i - p) * n];
-            let factor = row[p] / pivot;
-            for (x, y) in row[p + 1..].iter_mut().zip(&pivot_row[p + 1..n]) {
-                *x -= factor * y;
-            }
-            b[i] -= factor * b[p];
+/// [[J, Σ], [Σᵀ, step]] as a matrix of the equations.
+#[inline(always)]
+pub(super) fn fill(out: &mut Rows, rotation: &DMat3, coupling: &[Lanes], step: &Rows) {
+    out.row_mut(0).fill(Lanes::default());
+    out.set(0, 0, 1.0);
+    for a in 0..3 {
+        let row = out.row_mut(1 + a);
+        row[0] = Lanes([0.0, entry(rotation, a, 0), entry(rotation, a, 1), entry(rotation, a, 2)]);
+        for (out, vectors) in row[1..].iter_mut().zip(coupling.as_chunks::<3>().0) {
+            *out = vectors[a];
         }
     }
-    for i in (0..n).rev() {
-        let row = &a[i * n..(i + 1) * n];
-        let rest = dot(&row[i + 1..], &b[i + 1..]);
-        b[i] = (b[i] - rest) / row[i];
+    let rows = step.as_slice().chunks_exact(step.width().max(1));
+    for (k, step) in rows.enumerate() {
+        let row = out.row_mut(FIRST_RATE + k);
+        let at = |i: usize| coupling[3 * (k / LANES) + i][k % LANES];
+        row[0] = Lanes([0.0, at(0), at(1), at(2)]);
+        row[1..].copy_from_slice(step);
     }
-    Some(())
 }

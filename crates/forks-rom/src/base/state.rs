@@ -2,9 +2,13 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Pose, Twist, glam::DVec3};
+use forks_lie::{
+    Lanes, Pose, Twist,
+    glam::DVec3,
+    simd::{Factors, LANES},
+};
 
-use super::model::FloatingModel;
+use super::{model::FloatingModel, newton::FIRST_RATE};
 use crate::{ModelError, State};
 
 /// Momentum of the whole mechanism, world axes.
@@ -35,27 +39,53 @@ pub struct FloatingState {
 /// Scratch memory of a step; holds nothing between steps.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FloatingWork {
-    /// n: generalised force, then the constant part of the equations of η.
-    pub(super) force: Vec<f64>,
-    /// n: trial η.
-    pub(super) eta: Vec<f64>,
-    /// n: η − η_s.
+    /// Generalised force, then the constant part of the equations of η, padded.
+    pub(super) force: Vec<Lanes>,
+    /// η times what holds the changes of the inertia back, padded.
+    pub(super) held_eta: Vec<f64>,
+    /// η − η_s, padded.
     pub(super) stretch: Vec<f64>,
-    /// 3 + n: trial (ω, η̇).
+    /// 0, ω, η̇: trial, padded.
     pub(super) trial: Vec<f64>,
-    /// 3 + n: residual, then correction.
-    pub(super) residual: Vec<f64>,
-    /// (3 + n)²: matrix of Newton's method.
-    pub(super) matrix: Vec<f64>,
-    /// n: Σ.
-    pub(super) coupling: Vec<DVec3>,
-    /// n: G, then changes of the spin per η̇.
-    pub(super) slope: Vec<DVec3>,
+    /// Residual, then correction, in the same order.
+    pub(super) residual: Vec<Lanes>,
+    /// The correction as numbers.
+    pub(super) correction: Vec<f64>,
+    /// M̃η̇ and the like, padded.
+    pub(super) momentum: Vec<Lanes>,
+    /// (4 + n)²: derivative of Newton's method.
+    pub(super) factors: Factors,
+    /// Field of n: Σ.
+    pub(super) coupling: Vec<Lanes>,
+    /// Field of n: how Σ and J bend.
+    pub(super) bent: Vec<Lanes>,
+    /// Field of n: G.
+    pub(super) slope: Vec<Lanes>,
 }
 
 impl PartialEq for FloatingWork {
     fn eq(&self, _: &Self) -> bool {
         true
+    }
+}
+
+impl FloatingWork {
+    fn new(n: usize) -> Self {
+        let (groups, all) = (n.div_ceil(LANES), FIRST_RATE + n.next_multiple_of(LANES));
+        let lanes = |groups: usize| vec![Lanes::default(); groups];
+        Self {
+            force: lanes(groups),
+            held_eta: vec![0.0; LANES * groups],
+            stretch: vec![0.0; LANES * groups],
+            trial: vec![0.0; all],
+            residual: lanes(1 + groups),
+            correction: vec![0.0; all],
+            momentum: lanes(groups),
+            factors: Factors::zeros(FIRST_RATE + n),
+            coupling: lanes(3 * groups),
+            bent: lanes(3 * groups),
+            slope: lanes(3 * groups),
+        }
     }
 }
 
@@ -68,16 +98,7 @@ impl FloatingState {
             world_from_base: model.base_from_rest.inverse(),
             center_velocity: DVec3::ZERO,
             spin: DVec3::ZERO,
-            work: FloatingWork {
-                force: vec![0.0; n],
-                eta: vec![0.0; n],
-                stretch: vec![0.0; n],
-                trial: vec![0.0; 3 + n],
-                residual: vec![0.0; 3 + n],
-                matrix: vec![0.0; (3 + n) * (3 + n)],
-                coupling: vec![DVec3::ZERO; n],
-                slope: vec![DVec3::ZERO; n],
-            },
+            work: FloatingWork::new(n),
         }
     }
 
@@ -98,12 +119,11 @@ impl FloatingState {
         }
         self.shape.set(eta, velocity)?;
         self.world_from_base = world_from_base.normalized();
-        let (i, omega) = (&model.inertia, base_velocity.angular);
-        let held = i.hold_back(eta);
+        let (m, omega) = (model.motion(self), base_velocity.angular);
         let rotation = self.world_from_base.rotation;
-        let relative = omega.cross(i.center(eta)) + i.center_rate(eta, velocity);
+        let relative = omega.cross(m.center) + m.center_rate;
         self.center_velocity = rotation * (base_velocity.linear + relative);
-        self.spin = rotation * (i.rotation_at(eta, held) * omega + i.coupled(eta, held, velocity));
+        self.spin = rotation * (m.rotation * omega + m.coupled);
         Ok(())
     }
 

@@ -4,18 +4,22 @@ use alloc::sync::Arc;
 use core::f64::consts::PI;
 
 use forks_lie::{
-    Matrix, Wrench, dot,
-    glam::{DMat3, DVec3},
+    Wrench,
+    glam::{DMat3, DQuat, DVec3},
     right_jacobian,
+    simd::Rows,
 };
 
 use super::{
-    inertia::step_matrix,
+    inertia::{along, contract, splat, step_matrix, vectors},
     model::FloatingModel,
-    newton::{Equations, solve},
+    newton::{Equations, FIRST_RATE, angular, behind_zero, solve},
     state::FloatingState,
 };
-use crate::{EffectorLoad, LoadFrame, ModelError};
+use crate::{
+    EffectorLoad, LoadFrame, ModelError, State,
+    kernel::{Isa, Kernel, LANES, Lane4, Lanes},
+};
 
 /// How a step ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +49,7 @@ pub struct FloatingStepper {
     model: Arc<FloatingModel>,
     h: f64,
     /// M̃ + hD + h²𝓗.
-    pub(super) matrix: Matrix,
+    pub(super) matrix: Rows,
 }
 
 /// Sum of the loads.
@@ -66,6 +70,8 @@ pub(super) struct Start {
     pub(super) acceleration: DVec3,
     /// Factor on the changes of the inertia.
     pub(super) held: f64,
+    /// J, base axes.
+    pub(super) rotation: DMat3,
     /// L + hτ, world axes.
     pub(super) spin: DVec3,
     /// The first effector out of range.
@@ -89,6 +95,11 @@ impl FloatingStepper {
     /// The model.
     pub fn model(&self) -> &Arc<FloatingModel> {
         &self.model
+    }
+
+    /// What the kernels run on.
+    pub(super) fn isa(&self) -> Isa {
+        self.model.model.isa()
     }
 
     /// The step, s.
@@ -117,69 +128,82 @@ impl FloatingStepper {
         loads: &[EffectorLoad],
         gravity: DVec3,
     ) -> FloatingStatus {
-        let start = self.start(state, loads, gravity);
-        let drift = state.center_velocity + start.acceleration * (0.5 * self.h);
-        self.finish(state, &start, drift, DVec3::ZERO)
+        self.isa().run(Step { stepper: self, state, loads, gravity })
     }
 
     /// Gathers the loads: what does not change during the step, into the state's scratch memory too.
-    pub(super) fn start(
+    #[inline(always)]
+    pub(super) fn start<L: Lanes>(
         &self,
+        l: L,
         state: &mut FloatingState,
         loads: &[EffectorLoad],
         gravity: DVec3,
     ) -> Start {
-        let (model, inertia, h) = (&*self.model, &self.model.inertia, self.h);
-        assert_eq!(state.work.force.len(), inertia.n, "coordinates of the state");
-        let outside = self.first_outside(state);
-        let held = inertia.hold_back(state.eta());
-        let start_rate = model.base_rate(state);
-        let mut work = core::mem::take(&mut state.work);
-        let center = inertia.center_and_slope(state.eta(), &mut work.slope);
-        let net = self.gather(state, loads, center, &work.slope, &mut work.force);
-        self.constant_part(state, start_rate, held, &mut work);
-        state.work = work;
+        let (inertia, h) = (&self.model.inertia, self.h);
+        assert_eq!(state.eta().len(), inertia.n, "coordinates of the state");
+        let near = self.model.model.effector_blocks().all_in_range(l, &state.shape.eta);
+        let outside = if near { None } else { self.first_outside(state) };
+        let FloatingState { shape, work, world_from_base, spin, .. } = state;
+        let held = inertia.hold_back(l, &shape.eta);
+        work.held_eta.iter_mut().zip(&shape.eta).for_each(|(out, x)| *out = held * x);
+        let center = inertia.center_and_slope(l, &shape.eta, &mut work.slope);
+        inertia.coupling_at(l, &work.held_eta, &mut work.coupling);
+        let rotation = inertia.rotation_at(l, &work.held_eta);
+        // ω = J⁻¹(L − Ση̇)
+        let own_spin = world_from_base.rotation.conjugate() * *spin;
+        let moving = contract(l, &work.coupling, &shape.velocity);
+        let omega = rotation.inverse() * (own_spin - moving);
+        work.trial[..FIRST_RATE].copy_from_slice(&*behind_zero(omega));
+        work.trial[FIRST_RATE..].copy_from_slice(&shape.velocity);
+        work.force.fill(Lane4::default());
+        let net = if loads.is_empty() { Net::default() } else { self.gather(state, loads, center) };
+        self.constant_part(l, state, omega);
         let acceleration = gravity + net.force / inertia.mass;
-        Start { center, acceleration, held, spin: state.spin + net.torque * h, outside }
+        Start { center, acceleration, held, rotation, spin: state.spin + net.torque * h, outside }
     }
 
     /// Solves for (ω, η̇), from the state's scratch memory, and moves on; the centre of mass by h times `drift`, and its velocity
     /// by the acceleration and a further `change`.
-    pub(super) fn finish(
+    #[inline(always)]
+    pub(super) fn finish<L: Lanes>(
         &self,
+        l: L,
         state: &mut FloatingState,
         start: &Start,
         drift: DVec3,
         change: DVec3,
     ) -> FloatingStatus {
         let (inertia, h) = (&self.model.inertia, self.h);
-        let mut work = core::mem::take(&mut state.work);
-        let settled = solve(&self.equations(state, start), &mut work);
         let rotation = state.world_from_base.rotation;
-        let result = work.trial.iter().sum::<f64>()
-            + (drift + start.acceleration + change).length_squared()
-            + start.spin.length();
-        if !result.is_finite() {
-            state.work = work;
+        let FloatingState { shape, work, .. } = state;
+        let settled = solve(l, &self.equations(shape, rotation, start), work);
+        // 0 × x is NaN where x is NaN or infinite.
+        let rates = work.trial.as_chunks::<LANES>().0;
+        let zero = l.splat(0.0);
+        let check = rates.iter().fold(zero, |sum, x| l.mul_add(l.read(x), zero, sum));
+        let result = drift + start.acceleration + change + start.spin;
+        if !l.all_ordered(check) || !result.is_finite() {
             return FloatingStatus::NotFinite;
         }
-        let (rate, shape_rate) = work.trial.split_at(3);
         let world_center = state.world_from_base.transform_point(start.center) + drift * h;
-        for (k, y) in shape_rate.iter().enumerate() {
-            state.shape.velocity[k] = *y;
-            state.shape.eta[k] += h * y;
+        let step = l.splat(h);
+        let etas = shape.eta.as_chunks_mut::<LANES>().0;
+        for (eta, y) in etas.iter_mut().zip(&rates[1..]) {
+            *eta = l.store(l.mul_add(step, l.read(y), l.read(eta))).0;
         }
-        let turn = forks_lie::exp_rotation(DVec3::new(rate[0], rate[1], rate[2]) * h);
+        shape.velocity.copy_from_slice(&work.trial[FIRST_RATE..]);
+        let turn = forks_lie::exp_rotation(angular(&work.trial) * h);
         let rotation = (rotation * turn).normalize();
         state.world_from_base.rotation = rotation;
-        state.world_from_base.translation = world_center - rotation * inertia.center(state.eta());
+        let center = inertia.center_and_slope(l, &shape.eta, &mut work.slope);
+        state.world_from_base.translation = world_center - rotation * center;
         state.center_velocity += start.acceleration * h + change;
         state.spin = start.spin;
-        state.work = work;
         match start.outside {
             _ if !settled => FloatingStatus::NotSettled,
             Some(effector) => FloatingStatus::OutOfRange { effector },
-            None if start.held.min(inertia.hold_back(state.eta())) < 1.0 => {
+            None if start.held.min(inertia.hold_back(l, &shape.eta)) < 1.0 => {
                 FloatingStatus::InertiaHeldBack
             }
             None => FloatingStatus::Completed,
@@ -189,7 +213,8 @@ impl FloatingStepper {
     /// The implicit equations of a step.
     pub(super) fn equations<'a>(
         &'a self,
-        state: &'a FloatingState,
+        shape: &'a State,
+        rotation: DQuat,
         start: &Start,
     ) -> Equations<'a> {
         Equations {
@@ -197,8 +222,8 @@ impl FloatingStepper {
             matrix: &self.matrix,
             h: self.h,
             held: start.held,
-            spin: state.world_from_base.rotation.conjugate() * start.spin,
-            eta: state.eta(),
+            spin: rotation.conjugate() * start.spin,
+            eta: &shape.eta,
         }
     }
 
@@ -215,20 +240,13 @@ impl FloatingStepper {
         })
     }
 
-    /// Net force and torque, and the generalised force on η with the centre of mass held into `out`.
-    fn gather(
-        &self,
-        state: &FloatingState,
-        loads: &[EffectorLoad],
-        center: DVec3,
-        slope: &[DVec3],
-        out: &mut [f64],
-    ) -> Net {
+    /// Net force and torque, and the generalised force on η with the centre of mass held into the scratch memory.
+    fn gather(&self, state: &mut FloatingState, loads: &[EffectorLoad], center: DVec3) -> Net {
         let model = &*self.model.model;
         let world_from_rest = self.model.world_from_rest(state);
         let world_center = state.world_from_base.transform_point(center);
         let mut net = Net::default();
-        out.fill(0.0);
+        let mut out = core::mem::take(&mut state.work.force);
         for load in loads {
             let e = load.effector;
             assert!(e < model.effector_count(), "load on effector {e}");
@@ -246,41 +264,58 @@ impl FloatingStepper {
             let jacobian = right_jacobian(model.effector_twist(e, state.eta()));
             for (i, x) in jacobian.transpose_mul_vec(&body.to_array()).into_iter().enumerate() {
                 let row = model.data().basis.row(6 * e + i);
-                out.iter_mut().zip(row).for_each(|(o, b)| *o += b * x);
+                let entries = out.iter_mut().flat_map(|four| four.iter_mut());
+                entries.zip(row).for_each(|(o, b)| *o += b * x);
             }
         }
         let force = state.world_from_base.rotation.conjugate() * net.force;
-        out.iter_mut().zip(slope).for_each(|(o, s)| *o -= s.dot(force));
+        for (o, [x, y, z]) in out.iter_mut().zip(state.work.slope.as_chunks::<3>().0) {
+            *o = o.minus(x.scaled(force.x)).minus(y.scaled(force.y)).minus(z.scaled(force.z));
+        }
+        state.work.force = out;
         net
     }
 
     /// Σᵀω + M̃η̇ + h (g − b_η − 𝓗 (η − η_s)) in place of the generalised force g.
-    fn constant_part(
-        &self,
-        state: &FloatingState,
-        start_rate: DVec3,
-        held: f64,
-        work: &mut super::state::FloatingWork,
-    ) {
-        let (model, inertia) = (&*self.model.model, &self.model.inertia);
-        let (data, rate) = (model.data(), state.velocity());
-        for (s, (x, r)) in work.stretch.iter_mut().zip(state.eta().iter().zip(&state.shape.rest)) {
-            *s = x - r;
+    #[inline(always)]
+    fn constant_part<L: Lanes>(&self, l: L, state: &mut FloatingState, omega: DVec3) {
+        let (model, FloatingState { shape, work, .. }) = (&*self.model, state);
+        let n = model.inertia.n;
+        let stretches = work.stretch.iter_mut().zip(shape.eta.iter().zip(&shape.rest));
+        stretches.for_each(|(s, (x, rest))| *s = x - rest);
+        let elastic = &mut work.bent[..work.force.len()];
+        elastic.copy_from_slice(model.static_force.row(0));
+        model.stiffness.add_to(l, &work.stretch[..n], elastic);
+        work.momentum.fill(Lane4::default());
+        model.inertia.shape_mass_rows.add_to(l, &shape.velocity[..n], &mut work.momentum);
+        let (h, w) = (l.splat(self.h), splat(l, omega));
+        for (group, f) in work.force.iter_mut().enumerate() {
+            let coupled = along(l, vectors(l, &work.coupling, group), w);
+            let momentum = l.add(coupled, l.load(&work.momentum[group]));
+            let force = l.sub(l.load(f), l.load(&work.bent[group]));
+            *f = l.store(l.mul_add(h, force, momentum));
         }
-        inertia.coupling_at(state.eta(), held, &mut work.coupling);
-        for (k, f) in work.force.iter_mut().enumerate() {
-            let elastic = model.static_force()[k] + dot(data.hessian.row(k), &work.stretch);
-            let momentum = work.coupling[k].dot(start_rate) + dot(inertia.shape_mass.row(k), rate);
-            *f = momentum + self.h * (*f - elastic);
-        }
-        work.trial[..3].copy_from_slice(&start_rate.to_array());
-        work.trial[3..].copy_from_slice(rate);
     }
 }
 
-/// Three entries of a slice.
-pub(super) fn three(x: &[f64]) -> DVec3 {
-    DVec3::new(x[0], x[1], x[2])
+/// The step as a kernel.
+struct Step<'a> {
+    stepper: &'a FloatingStepper,
+    state: &'a mut FloatingState,
+    loads: &'a [EffectorLoad],
+    gravity: DVec3,
+}
+
+impl Kernel for Step<'_> {
+    type Output = FloatingStatus;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) -> FloatingStatus {
+        let Self { stepper, state, loads, gravity } = self;
+        let start = stepper.start(l, state, loads, gravity);
+        let drift = state.center_velocity + start.acceleration * (0.5 * stepper.h);
+        stepper.finish(l, state, &start, drift, DVec3::ZERO)
+    }
 }
 
 /// Entry (i, j) of a matrix stored by columns.

@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
-use forks_lie::{Matrix, Pose, Twist, glam::DVec3, right_jacobian};
+use forks_lie::{
+    Lanes, Mat6, Matrix, Pose, Twist,
+    glam::DVec3,
+    right_jacobian,
+    simd::{Arithmetic, Kernel, Rows},
+};
 use forks_rom::{
     EffectorLoad, FloatingContact, FloatingModel, FloatingState, FloatingStatus, FloatingStepper,
     ModelError, PoseBuffer, ServoTerms, StepStatus,
@@ -27,6 +32,10 @@ pub(crate) struct Floating {
     velocity: Vec<f64>,
     /// The state to the last bit.
     memory: Vec<f64>,
+    /// B, 6E × n.
+    basis: Rows,
+    /// η and η̇, padded to whole lane groups.
+    padded: Rows,
     shown: PoseBuffer,
     terms: ServoTerms,
 }
@@ -44,6 +53,8 @@ impl Floating {
         state.set(&model, &zeros, &zeros, world_from_base, Twist::ZERO)?;
         let mut response = FloatingContact::new(&model);
         let shown = PoseBuffer::new(model.reduced());
+        let data = model.reduced().data();
+        let basis = Rows::from_fn(data.basis.rows(), n, |i, j| data.basis[(i, j)]);
         let stepper = FloatingStepper::new(model, h)?;
         let (_, responds) = stepper.respond(&mut state, &[], DVec3::ZERO, &mut response);
         let mut out = Self {
@@ -55,6 +66,8 @@ impl Floating {
             coordinates: vec![0.0; 7 + n],
             velocity: vec![0.0; 6 + n],
             memory: Vec::new(),
+            basis,
+            padded: Rows::zeros(2, n),
             shown,
             terms: ServoTerms::default(),
         };
@@ -75,6 +88,83 @@ impl Floating {
         self.velocity[..6].copy_from_slice(&twist.to_array());
         self.velocity[6..].copy_from_slice(self.state.velocity());
         self.state.numbers(&mut self.memory);
+        for (row, x) in [self.state.eta(), self.state.velocity()].into_iter().enumerate() {
+            let entries = self.padded.row_mut(row).iter_mut().flat_map(|four| four.iter_mut());
+            entries.zip(x).for_each(|(out, x)| *out = *x);
+        }
+    }
+}
+
+/// Poses, Jacobians and twists of effectors: J_e = (Ad⁻¹ of the base, J_r(ξ_e) B_e).
+struct Update<'a> {
+    floating: &'a Floating,
+    effectors: &'a mut [EffectorState],
+}
+
+impl Kernel for Update<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, l: L) {
+        let Self { floating, effectors } = self;
+        let (model, state) = (floating.model(), &floating.state);
+        let base_from_world = state.world_from_base().inverse();
+        let world_from_rest = model.world_from_rest(state);
+        let own = Twist::from_array(core::array::from_fn(|i| floating.velocity[i]));
+        let rests = &model.reduced().data().effectors;
+        let maps = floating.basis.as_slice().chunks_exact((6 * floating.basis.width()).max(1));
+        for ((effector, rest), map) in effectors.iter_mut().zip(rests).zip(maps) {
+            let twist = Twist::from_array(times(l, map, floating.padded.row(0)));
+            effector.pose = world_from_rest * (rest.rest * Pose::exp(twist));
+            let carry = (base_from_world * effector.pose).adjoint();
+            for j in 0..6 {
+                let unit = core::array::from_fn(|i| f64::from(i == j));
+                let column = carry.apply_inverse(Twist::from_array(unit)).to_array();
+                (0..6).for_each(|i| effector.jacobian[(i, j)] = column[i]);
+            }
+            let right = right_jacobian(twist);
+            turn(l, &right, map, &mut effector.jacobian);
+            let relative = right.mul_vec(&times(l, map, floating.padded.row(1)));
+            effector.twist = carry.apply_inverse(own) + Twist::from_array(relative);
+        }
+    }
+}
+
+/// Six rows times a padded vector.
+#[inline(always)]
+fn times<L: Arithmetic>(l: L, rows: &[Lanes], x: &[Lanes]) -> [f64; 6] {
+    let mut sums = [l.splat(0.0); 6];
+    for (sum, row) in sums.iter_mut().zip(rows.chunks_exact(x.len().max(1))) {
+        for (row, x) in row.iter().zip(x) {
+            *sum = l.mul_add(l.load(row), l.load(x), *sum);
+        }
+    }
+    let [a, b, c, d, e, f] = sums;
+    let ([a, b, c, d], [e, f, ..]) =
+        (l.store(l.sums([a, b, c, d])).0, l.store(l.sums([e, f, e, f])).0);
+    [a, b, c, d, e, f]
+}
+
+/// J_r B_e into the columns of a Jacobian behind the base's six.
+#[inline(always)]
+fn turn<L: Arithmetic>(l: L, right: &Mat6, map: &[Lanes], out: &mut Matrix) {
+    let width = map.len() / 6;
+    for group in 0..width {
+        let rows: [L::V; 6] = core::array::from_fn(|k| l.load(&map[k * width + group]));
+        for (i, coefficients) in right.rows.iter().enumerate() {
+            // The angular rows have no linear part.
+            let from = if i < 3 { 0 } else { 3 };
+            let mut sum = l.mul(l.splat(coefficients[from]), rows[from]);
+            for k in from + 1..6 {
+                sum = l.mul_add(l.splat(coefficients[k]), rows[k], sum);
+            }
+            let four = l.store(sum).0;
+            let out = &mut out.row_mut(i)[6 + 4 * group..];
+            match out.first_chunk_mut::<4>() {
+                Some(out) => *out = four,
+                None => out.iter_mut().zip(four).for_each(|(out, x)| *out = x),
+            }
+        }
     }
 }
 
@@ -136,22 +226,8 @@ impl Motion for Floating {
         self.state.set_servo_targets(self.stepper.model(), targets)
     }
 
-    /// J_e = Ad⁻¹ of the base, and J_r(ξ_e) B_e relative to it.
     fn update(&self, effectors: &mut [EffectorState]) {
-        let (model, eta) = (self.model().reduced(), self.state.eta());
-        let back = self.state.world_from_base().inverse();
-        for (e, effector) in effectors.iter_mut().enumerate() {
-            effector.pose = self.model().effector_pose(e, &self.state);
-            let carry = (back * effector.pose).adjoint();
-            for j in 0..6 {
-                let unit = core::array::from_fn(|i| f64::from(i == j));
-                let column = carry.apply_inverse(Twist::from_array(unit)).to_array();
-                (0..6).for_each(|i| effector.jacobian[(i, j)] = column[i]);
-            }
-            let right = right_jacobian(model.effector_twist(e, eta));
-            effector.turn_basis(&right, &model.data().basis, e, 6);
-            effector.twist_of(&self.velocity);
-        }
+        self.model().reduced().isa().run(Update { floating: self, effectors });
     }
 
     fn inverse_system(&mut self) -> Option<&Matrix> {

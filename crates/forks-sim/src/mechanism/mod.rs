@@ -19,7 +19,7 @@ pub(crate) use single::Single;
 
 use forks_contact::{BodyId, ContactError, NewContact, PortId, Side, point_columns};
 use forks_lie::{
-    Lanes, Mat6, Matrix, Pose, Twist, Vectors, Wrench, axpy,
+    Lanes, Matrix, Pose, Twist, Vectors, Wrench,
     glam::{DMat3, DVec3},
     simd::Arithmetic,
 };
@@ -433,19 +433,6 @@ impl EffectorState {
             self.jacobian.row(i).iter().zip(velocity).map(|(j, v)| j * v).sum()
         };
         self.twist = Twist::from_array(core::array::from_fn(row));
-    }
-
-    /// J_r B_e into the columns of the Jacobian from `first` on, B_e the effector's rows of the basis.
-    pub(crate) fn turn_basis(&mut self, right: &Mat6, basis: &Matrix, e: usize, first: usize) {
-        for (i, coefficients) in right.rows.iter().enumerate() {
-            let row = &mut self.jacobian.row_mut(i)[first..];
-            row.fill(0.0);
-            // The angular rows have no linear part.
-            let from = if i < 3 { 0 } else { 3 };
-            for (k, x) in coefficients.iter().enumerate().skip(from) {
-                axpy(*x, basis.row(6 * e + k), row);
-            }
-        }
     }
 }
 

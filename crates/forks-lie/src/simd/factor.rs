@@ -1,0 +1,247 @@
+//! Triangular factors of matrices of a few dozen rows.
+//!
+//! Row i of a factor is row i of the matrix less a sum of the rows above, which stays in registers.
+
+use super::{Arithmetic, LANES, Rows, axpy, dot, rows::subtract_by_column};
+use crate::{Lanes, scalar::sqrt};
+
+/// Part of a diagonal entry of which rounding leaves nothing.
+const LOST: f64 = 1e-13;
+
+/// From a lane on.
+const RIGHT: [Lanes; LANES] = [
+    Lanes([1.0, 1.0, 1.0, 1.0]),
+    Lanes([0.0, 1.0, 1.0, 1.0]),
+    Lanes([0.0, 0.0, 1.0, 1.0]),
+    Lanes([0.0, 0.0, 0.0, 1.0]),
+];
+
+/// U of A = Uᵀ U in place of A, whose upper triangle counts; else the first row whose pivot is not positive, and the pivot.
+/// What is left of the diagonal means nothing afterwards.
+///
+/// # Errors
+/// A matrix that is not positive definite.
+#[inline(always)]
+pub fn cholesky<L: Arithmetic>(l: L, n: usize, a: &mut Rows) -> Result<(), (usize, f64)> {
+    for i in 0..n {
+        let pivot = subtract_above(l, i, a);
+        if pivot.is_nan() || pivot <= 0.0 {
+            return Err((i, pivot));
+        }
+        scale(l, 1.0 / sqrt(pivot), &mut a.row_mut(i)[i / LANES..]);
+    }
+    Ok(())
+}
+
+/// Row i less Σ u_pi u_p over the rows above, from the diagonal's group on; the diagonal.
+#[inline(always)]
+fn subtract_above<L: Arithmetic>(l: L, i: usize, a: &mut Rows) -> f64 {
+    let (width, first) = (a.width(), i / LANES);
+    let (above, row) = a.above(i);
+    subtract_by_column(l, (above, i), above, width, first, &mut row[first..]);
+    row[first][i % LANES]
+}
+
+/// x *= s.
+#[inline(always)]
+fn scale<L: Arithmetic>(l: L, s: f64, x: &mut [Lanes]) {
+    let s = l.splat(s);
+    for x in x {
+        *x = l.store(l.mul(l.load(x), s));
+    }
+}
+
+/// A⁻¹ = U⁻¹ U⁻ᵀ from U of [`cholesky`]; `work`, n × n, takes U⁻ᵀ.
+#[inline(always)]
+pub fn inverse_of_cholesky<L: Arithmetic>(
+    l: L,
+    n: usize,
+    u: &Rows,
+    work: &mut Rows,
+    out: &mut Rows,
+) {
+    let width = u.width();
+    // U⁻ᵀ: row i is (e_i − Σ u_pi row p)/u_ii over the rows above.
+    for i in 0..n {
+        let (group, lane) = (i / LANES, i % LANES);
+        let (above, row) = work.above(i);
+        zero(row);
+        row[group][lane] = 1.0;
+        let row = &mut row[..=group];
+        subtract_by_column(l, (&u.as_slice()[..i * width], i), above, width, 0, row);
+        scale(l, 1.0 / u.get(i, i), row);
+    }
+    // The lower triangle, from the rows below that are not zero there; its negative first.
+    for i in 0..n {
+        let below = &work.as_slice()[i * width..n * width];
+        let row = &mut out.row_mut(i)[..=i / LANES];
+        zero(row);
+        subtract_by_column(l, (below, i), below, width, 0, row);
+        scale(l, -1.0, row);
+    }
+    mirror(l, n, out);
+}
+
+/// Zeros. Not by a call for memory.
+#[inline(always)]
+fn zero(x: &mut [Lanes]) {
+    for x in x {
+        *x = Lanes::default();
+    }
+}
+
+/// Copies the lower triangle to the upper one, block of four by block of four as far as there are whole ones.
+#[inline(always)]
+fn mirror<L: Arithmetic>(l: L, n: usize, a: &mut Rows) {
+    let whole = n / LANES;
+    for i in 0..whole {
+        for j in 0..i {
+            let block = core::array::from_fn(|k| l.load(&a.row(LANES * i + k)[j]));
+            for (k, column) in l.transposed(block).into_iter().enumerate() {
+                a.row_mut(LANES * j + k)[i] = l.store(column);
+            }
+        }
+        // Above the diagonal of the block.
+        for k in 0..LANES {
+            for m in 0..k {
+                a.row_mut(LANES * i + m)[i][k] = a.row(LANES * i + k)[i][m];
+            }
+        }
+    }
+    for i in LANES * whole..n {
+        for j in 0..i {
+            a.set(j, i, a.get(i, j));
+        }
+    }
+}
+
+/// L and U of A = L U, L with units in the diagonal, without exchange of rows: for matrices whose symmetric part is positive definite.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Factors {
+    /// U; to be filled with A before [`Factors::factor`].
+    pub upper: Rows,
+    /// Lᵀ; to be filled with Aᵀ.
+    pub lower: Rows,
+}
+
+impl Factors {
+    /// Memory for n rows.
+    pub fn zeros(n: usize) -> Self {
+        Self { upper: Rows::zeros(n, n), lower: Rows::zeros(n, n) }
+    }
+
+    /// Factors the matrix in place. False if a pivot is not positive, or all but lost to rounding: then
+    /// rows would have to be exchanged, or nothing resists.
+    #[inline(always)]
+    #[must_use]
+    pub fn factor<L: Arithmetic>(&mut self, l: L, n: usize) -> bool {
+        let width = self.upper.width();
+        for i in 0..n {
+            let (first, lane) = (i / LANES, i % LANES);
+            let size = self.upper.get(i, i).abs();
+            // u_i = a_i − Σ l_ip u_p, and the column of L from Aᵀ likewise.
+            let (above, row) = self.upper.above(i);
+            let (left, column) = self.lower.above(i);
+            subtract_by_column(l, (left, i), above, width, first, &mut row[first..]);
+            subtract_by_column(l, (above, i), left, width, first, &mut column[first..]);
+            let pivot = row[first][lane];
+            // Written so that NaN is not enough.
+            let enough = pivot > LOST * size;
+            if !enough {
+                return false;
+            }
+            scale(l, 1.0 / pivot, &mut column[first..]);
+            let right = l.load(&RIGHT[lane]);
+            row[first] = l.store(l.mul(l.load(&row[first]), right));
+            column[first] = l.store(l.mul(l.load(&column[first]), right));
+        }
+        true
+    }
+
+    /// A⁻¹ b in place of b.
+    #[inline(always)]
+    pub fn solve<L: Arithmetic>(&self, l: L, n: usize, b: &mut [Lanes]) {
+        for p in 0..n {
+            let (first, lane) = (p / LANES, p % LANES);
+            let x = b[first][lane];
+            axpy(l, -x, &self.lower.row(p)[first..], &mut b[first..]);
+            b[first][lane] = x;
+        }
+        for p in (0..n).rev() {
+            let (first, lane) = (p / LANES, p % LANES);
+            let row = &self.upper.row(p)[first..];
+            let own = core::mem::take(&mut b[first][lane]);
+            b[first][lane] = (own - dot(l, row, &b[first..])) / row[0][lane];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::simd::{Isa, Kernel};
+
+    /// Largest residuals of A A⁻¹, and of A x = b for A + a skew part.
+    struct Residuals(usize);
+
+    fn entry(i: usize, j: usize) -> f64 {
+        let (low, high) = (i.min(j), i.max(j));
+        if i == j { 3.0 + low as f64 } else { 1.0 / (1.0 + (3 * low + high) as f64) }
+    }
+
+    fn skewed(i: usize, j: usize) -> f64 {
+        entry(i, j) + if i < j { 0.5 } else { -0.5 } * f64::from(i != j)
+    }
+
+    impl Kernel for Residuals {
+        type Output = [f64; 2];
+        #[inline(always)]
+        fn run<L: Arithmetic>(self, l: L) -> [f64; 2] {
+            let n = self.0;
+            let mut u = Rows::from_fn(n, n, entry);
+            let (mut work, mut inverse) = (Rows::zeros(n, n), Rows::zeros(n, n));
+            cholesky(l, n, &mut u).unwrap();
+            inverse_of_cholesky(l, n, &u, &mut work, &mut inverse);
+            let product = |i: usize, j: usize| -> f64 {
+                (0..n).map(|k| entry(i, k) * inverse.get(k, j)).sum::<f64>() - f64::from(i == j)
+            };
+            let pairs = || (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+            assert!(pairs().all(|(i, j)| inverse.get(i, j) == inverse.get(j, i)));
+            let inverted = pairs().map(|(i, j)| product(i, j).abs()).fold(0.0, f64::max);
+            let mut factors = Factors {
+                upper: Rows::from_fn(n, n, skewed),
+                lower: Rows::from_fn(n, n, |i, j| skewed(j, i)),
+            };
+            assert!(factors.factor(l, n));
+            let b: Vec<f64> = (0..n).map(|i| 1.0 - i as f64 / 3.0).collect();
+            let mut x = Rows::from_fn(1, n, |_, j| b[j]);
+            factors.solve(l, n, x.row_mut(0));
+            let rest = |i: usize| (0..n).map(|k| skewed(i, k) * x.get(0, k)).sum::<f64>() - b[i];
+            [inverted, (0..n).map(|i| rest(i).abs()).fold(0.0, f64::max)]
+        }
+    }
+
+    #[test]
+    fn inverses_and_solutions_of_any_size() {
+        for isa in [Isa::Portable, Isa::detect()] {
+            for n in 1..=19 {
+                let [inverted, solved] = isa.run(Residuals(n));
+                // Condition below 100, rows of n numbers.
+                let bound = 100.0 * n as f64 * f64::EPSILON;
+                assert!(inverted < bound && solved < 10.0 * bound, "{n}: {inverted:e} {solved:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn matrices_that_do_not_resist_are_found() {
+        let mut flat = Rows::from_fn(5, 5, |i, j| f64::from(i == j && i != 3));
+        assert_eq!(cholesky(crate::simd::Portable, 5, &mut flat), Err((3, 0.0)));
+        let turn = |i: usize, j: usize| f64::from(i + j == 3);
+        let mut factors =
+            Factors { upper: Rows::from_fn(4, 4, turn), lower: Rows::from_fn(4, 4, turn) };
+        assert!(!factors.factor(crate::simd::Portable, 4));
+    }
+}

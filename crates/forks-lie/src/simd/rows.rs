@@ -1,0 +1,206 @@
+//! Matrices of a few dozen rows, every row whole lane groups: no loop over them has an end of its own.
+
+use alloc::vec::Vec;
+
+use super::{Arithmetic, LANES};
+use crate::Lanes;
+
+/// Numbers in rows that are padded with zeros to whole lane groups.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    width: usize,
+    data: Vec<Lanes>,
+}
+
+impl Rows {
+    /// Zeros.
+    pub fn zeros(rows: usize, columns: usize) -> Self {
+        let width = columns.div_ceil(LANES);
+        Self { width, data: alloc::vec![Lanes::default(); rows * width] }
+    }
+
+    /// Zeros of another size, in the same memory where it is enough.
+    pub fn reset(&mut self, rows: usize, columns: usize) {
+        self.width = columns.div_ceil(LANES);
+        self.data.clear();
+        self.data.resize(rows * self.width, Lanes::default());
+    }
+
+    /// A matrix whose entry (i, j) is `f(i, j)`.
+    pub fn from_fn(rows: usize, columns: usize, mut f: impl FnMut(usize, usize) -> f64) -> Self {
+        let mut out = Self::zeros(rows, columns);
+        for i in 0..rows {
+            (0..columns).for_each(|j| out.set(i, j, f(i, j)));
+        }
+        out
+    }
+
+    /// Lane groups per row.
+    #[inline(always)]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Row `i`.
+    #[inline(always)]
+    pub fn row(&self, i: usize) -> &[Lanes] {
+        &self.data[i * self.width..][..self.width]
+    }
+
+    /// Row `i`, to be written.
+    #[inline(always)]
+    pub fn row_mut(&mut self, i: usize) -> &mut [Lanes] {
+        &mut self.data[i * self.width..][..self.width]
+    }
+
+    /// Rows before `i`, and row `i` to be written.
+    #[inline(always)]
+    pub(super) fn above(&mut self, i: usize) -> (&[Lanes], &mut [Lanes]) {
+        let (above, rest) = self.data.split_at_mut(i * self.width);
+        (above, &mut rest[..self.width])
+    }
+
+    /// All rows, one after the other.
+    #[inline(always)]
+    pub fn as_slice(&self) -> &[Lanes] {
+        &self.data
+    }
+
+    /// All rows, to be written.
+    #[inline(always)]
+    pub fn as_mut_slice(&mut self) -> &mut [Lanes] {
+        &mut self.data
+    }
+
+    /// Entry (i, j).
+    #[inline(always)]
+    pub fn get(&self, i: usize, j: usize) -> f64 {
+        self.data[i * self.width + j / LANES][j % LANES]
+    }
+
+    /// Sets entry (i, j).
+    #[inline(always)]
+    pub fn set(&mut self, i: usize, j: usize, x: f64) {
+        self.data[i * self.width + j / LANES][j % LANES] = x;
+    }
+
+    /// y += Σ c_k row k.
+    #[inline(always)]
+    pub fn add_to<L: Arithmetic>(&self, l: L, c: &[f64], y: &mut [Lanes]) {
+        add_rows(l, c, &self.data, self.width, y);
+    }
+}
+
+/// y += Σ c_k x_k over rows of `stride` groups, one after the other in `x`.
+///
+/// Sums stay in registers, four groups at a time.
+#[inline(always)]
+pub fn add_rows<L: Arithmetic>(l: L, c: &[f64], x: &[Lanes], stride: usize, y: &mut [Lanes]) {
+    let (fours, rest) = y.as_chunks_mut::<4>();
+    let mut at = 0;
+    for four in fours {
+        add_groups(l, c, x, stride, at, four);
+        at += 4;
+    }
+    let (twos, one) = rest.as_chunks_mut::<2>();
+    for two in twos {
+        add_groups(l, c, x, stride, at, two);
+        at += 2;
+    }
+    for one in one.as_chunks_mut::<1>().0 {
+        add_groups(l, c, x, stride, at, one);
+    }
+}
+
+/// [`add_rows`] of a known number of groups.
+#[inline(always)]
+fn add_groups<L: Arithmetic, const N: usize>(
+    l: L,
+    c: &[f64],
+    x: &[Lanes],
+    stride: usize,
+    at: usize,
+    y: &mut [Lanes; N],
+) {
+    let mut sum: [L::V; N] = core::array::from_fn(|g| l.load(&y[g]));
+    // The rows of `x` are as many as there are coefficients, or more.
+    for (k, c) in c.iter().enumerate() {
+        let (c, row) = (l.splat(*c), &x[k * stride + at..][..N]);
+        for g in 0..N {
+            sum[g] = l.mul_add(c, l.load(&row[g]), sum[g]);
+        }
+    }
+    for g in 0..N {
+        y[g] = l.store(sum[g]);
+    }
+}
+
+/// y −= Σ a_kj x_k over the rows k of `a`, with those of `x`: all of `stride` groups. y begins at group `first` of x.
+#[inline(always)]
+pub(super) fn subtract_by_column<L: Arithmetic>(
+    l: L,
+    (a, j): (&[Lanes], usize),
+    x: &[Lanes],
+    stride: usize,
+    first: usize,
+    y: &mut [Lanes],
+) {
+    let (fours, rest) = y.as_chunks_mut::<4>();
+    let mut at = first;
+    for four in fours {
+        subtract_groups(l, (a, j), x, stride, at, four);
+        at += 4;
+    }
+    let (twos, one) = rest.as_chunks_mut::<2>();
+    for two in twos {
+        subtract_groups(l, (a, j), x, stride, at, two);
+        at += 2;
+    }
+    for one in one.as_chunks_mut::<1>().0 {
+        subtract_groups(l, (a, j), x, stride, at, one);
+    }
+}
+
+/// [`subtract_by_column`] of a known number of groups.
+#[inline(always)]
+fn subtract_groups<L: Arithmetic, const N: usize>(
+    l: L,
+    (a, j): (&[Lanes], usize),
+    x: &[Lanes],
+    stride: usize,
+    at: usize,
+    y: &mut [Lanes; N],
+) {
+    let mut sum: [L::V; N] = core::array::from_fn(|g| l.load(&y[g]));
+    let (group, lane) = (j / LANES, j % LANES);
+    // The rows of `x` are as many as those of `a`, or more.
+    let mut from = at;
+    for a in a.chunks_exact(stride.max(1)) {
+        let (a, row) = (l.splat(a[group][lane]), &x[from..][..N]);
+        from += stride;
+        for g in 0..N {
+            sum[g] = l.neg_mul_add(a, l.load(&row[g]), sum[g]);
+        }
+    }
+    for g in 0..N {
+        y[g] = l.store(sum[g]);
+    }
+}
+
+/// Sum of products.
+#[inline(always)]
+pub fn dot<L: Arithmetic>(l: L, a: &[Lanes], b: &[Lanes]) -> f64 {
+    let products = a.iter().zip(b);
+    let sum = products.fold(l.splat(0.0), |sum, (a, b)| l.mul_add(l.load(a), l.load(b), sum));
+    let [a, b, c, d] = l.store(sum).0;
+    (a + b) + (c + d)
+}
+
+/// y += a x.
+#[inline(always)]
+pub fn axpy<L: Arithmetic>(l: L, a: f64, x: &[Lanes], y: &mut [Lanes]) {
+    let a = l.splat(a);
+    for (y, x) in y.iter_mut().zip(x) {
+        *y = l.store(l.mul_add(a, l.load(x), l.load(y)));
+    }
+}
