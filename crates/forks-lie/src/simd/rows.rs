@@ -123,9 +123,11 @@ fn add_groups<L: Arithmetic, const N: usize>(
     y: &mut [Lanes; N],
 ) {
     let mut sum: [L::V; N] = core::array::from_fn(|g| l.load(&y[g]));
-    // The rows of `x` are as many as there are coefficients, or more.
-    for (k, c) in c.iter().enumerate() {
-        let (c, row) = (l.splat(*c), &x[k * stride + at..][..N]);
+    // No iterator over chunks: it divides lengths.
+    let (mut c, mut rest) = (c.iter(), x);
+    while let (Some(c), Some((row, below))) = (c.next(), rest.split_at_checked(stride)) {
+        let (c, row) = (l.splat(*c), &row[at..][..N]);
+        rest = below;
         for g in 0..N {
             sum[g] = l.mul_add(c, l.load(&row[g]), sum[g]);
         }
@@ -173,13 +175,14 @@ fn subtract_groups<L: Arithmetic, const N: usize>(
 ) {
     let mut sum: [L::V; N] = core::array::from_fn(|g| l.load(&y[g]));
     let (group, lane) = (j / LANES, j % LANES);
-    // The rows of `x` are as many as those of `a`, or more.
-    let mut from = at;
-    for a in a.chunks_exact(stride.max(1)) {
-        let (a, row) = (l.splat(a[group][lane]), &x[from..][..N]);
-        from += stride;
+    let (mut a, mut x) = (a, x);
+    while let (Some((own, a_below)), Some((row, x_below))) =
+        (a.split_at_checked(stride), x.split_at_checked(stride))
+    {
+        let (own, row) = (l.splat(own[group][lane]), &row[at..][..N]);
+        (a, x) = (a_below, x_below);
         for g in 0..N {
-            sum[g] = l.neg_mul_add(a, l.load(&row[g]), sum[g]);
+            sum[g] = l.neg_mul_add(own, l.load(&row[g]), sum[g]);
         }
     }
     for g in 0..N {
