@@ -1,8 +1,8 @@
 """Time of a MuJoCo step of a scene with contacts: `python mujoco_scene.py TASK.json`, prints JSON.
 
-The task holds an MJCF file with a keyframe `start`, rows of controls with the number of steps that each lasts, the number of rows
-before anything is timed, and whose positions at the end are wanted: pairs of `body` or `site` and a name.
-A row is one call of `mj_step`, so that Python's part hardly counts.
+The task holds an MJCF file with a keyframe `start`, a row of controls per step, the number of steps before anything is timed, and
+whose positions at the end are wanted: pairs of `body` or `site` and a name. A run is one call of `rollout` in this thread, which
+takes the controls of every step, so that Python's part hardly counts.
 
 Integrator `discrete`, contacts and gravity on, everything else as the file says or MuJoCo's default, except that the fastest of the
 solvers that end in finite numbers counts, with and without the search for islands. Every run starts from the same state. Two warm-ups,
@@ -15,10 +15,11 @@ import time
 
 import mujoco
 import numpy as np
+from mujoco import rollout
 
 
 class Simulation:
-    """A scene after the rows that do not count."""
+    """A scene after the steps that do not count."""
 
     def __init__(self, task, solver, islands):
         disable = mujoco.mjtDisableBit
@@ -34,24 +35,35 @@ class Simulation:
         mujoco.mj_resetDataKeyframe(self.model, self.data, self.model.key("start").id)
         mujoco.mj_forward(self.model, self.data)
         self.controls = np.array(task["controls"]).reshape(len(task["controls"]), self.model.nu)
-        self.play(0, task["before"])
-        self.kind = mujoco.mjtState.mjSTATE_INTEGRATION
-        self.start = np.empty(mujoco.mj_stateSize(self.model, self.kind))
-        mujoco.mj_getState(self.model, self.data, self.start, self.kind)
+        for row in self.controls[: task["before"]]:
+            self.step(row)
+        self.controls = self.controls[task["before"] :]
+        self.start = np.empty(mujoco.mj_stateSize(self.model, mujoco.mjtState.mjSTATE_FULLPHYSICS))
+        mujoco.mj_getState(self.model, self.data, self.start, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+        self.warm = self.data.qacc_warmstart.copy()
+        self.states = np.empty((1, self.steps(), self.start.size))
+        self.sensors = np.empty((1, self.steps(), self.model.nsensordata))
+        self.player = rollout.Rollout(nthread=0)
 
-    def play(self, begin, end):
-        for row in self.controls[begin:end]:
-            self.data.ctrl[:] = row
-            mujoco.mj_step(self.model, self.data, self.task["period"])
+    def step(self, row):
+        self.data.ctrl[:] = row
+        mujoco.mj_step(self.model, self.data)
 
     def run(self):
-        mujoco.mj_setState(self.model, self.data, self.start, self.kind)
         begin = time.perf_counter()
-        self.play(self.task["before"], len(self.controls))
+        self.player.rollout(
+            self.model,
+            self.data,
+            self.start,
+            self.controls[None],
+            initial_warmstart=self.warm,
+            state=self.states,
+            sensordata=self.sensors,
+        )
         return 1e9 * (time.perf_counter() - begin) / self.steps()
 
     def steps(self):
-        return self.task["period"] * (len(self.controls) - self.task["before"])
+        return len(self.controls)
 
     def timing(self):
         self.run()
@@ -62,11 +74,12 @@ class Simulation:
         return {"ns": runs[3], "spread": (runs[6] - runs[0]) / runs[3], "cpu_ns": computing}
 
     def contacts(self):
-        """Mean number of contact points at the ends of rows."""
-        mujoco.mj_setState(self.model, self.data, self.start, self.kind)
+        """Mean number of contact points, from the same state once more."""
+        mujoco.mj_setState(self.model, self.data, self.start, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+        self.data.qacc_warmstart[:] = self.warm
         counts = []
-        for k in range(self.task["before"], len(self.controls)):
-            self.play(k, k + 1)
+        for row in self.controls:
+            self.step(row)
             counts.append(self.data.ncon)
         return float(np.mean(counts))
 
@@ -103,7 +116,7 @@ def measure(task):
         "contacts": contacts,
         "positions": [simulation.position(kind, name) for kind, name in task["watched"]],
         "settings": f"MuJoCo {mujoco.__version__}, integrator discrete, elliptic cones, contacts on, {choice}, "
-        f"controls every {task['period']} steps, mj_step(nstep); poses of all bodies are part of it",
+        "controls every step, rollout in one thread; poses of all bodies are part of it",
     }
 
 

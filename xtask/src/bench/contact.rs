@@ -4,7 +4,7 @@ use std::{path::Path, time::Instant};
 
 use forks_mechanism::lie::{Pose, glam::DVec3};
 use forks_sim::{
-    Owner, Snapshot, StepReport, WorldStatus,
+    Owner, Snapshot, WorldStatus,
     scene::{ExportedOwner, ExportedScene, Fidelity, Scene},
 };
 use serde::{Deserialize, Serialize};
@@ -21,19 +21,14 @@ const BEFORE: f64 = 1.0;
 const STEPS: usize = 2000;
 /// The same for `--quick`.
 const QUICK_STEPS: usize = 100;
-/// Controls change every so many seconds, ours and the rival's.
-const CONTROL_PERIOD: f64 = 0.01;
-
 /// What MuJoCo's script gets.
 #[derive(Serialize)]
 struct Task {
     /// MJCF file with a keyframe `start`.
     model: String,
-    /// Steps of a row of `controls`.
-    period: usize,
-    /// Values of all actuators, row by row from the start.
+    /// Values of all actuators, a row per step from the start.
     controls: Vec<Vec<f64>>,
-    /// Rows that do not count.
+    /// Steps that do not count.
     before: usize,
     /// Whose positions at the end are wanted: `body` or `site`, and its name.
     watched: Vec<(&'static str, String)>,
@@ -55,8 +50,6 @@ struct Run {
     exported: ExportedScene,
     start: Snapshot,
     steps: usize,
-    /// Steps between controls.
-    period: usize,
 }
 
 /// Means over a run.
@@ -100,12 +93,10 @@ impl Run {
     fn new(file: &Path, steps: usize) -> Result<Self, String> {
         let mut scene = Scene::load(file, Fidelity::Reduced).map_err(|e| e.to_string())?;
         let exported = scene.to_mjcf().map_err(|e| e.to_string())?;
-        let h = scene.spec.world.step;
-        let period = (CONTROL_PERIOD / h).round().max(1.0) as usize;
-        for k in 0..(BEFORE / h).round() as usize {
-            let _ = step(&mut scene, k % period == 0)?;
+        for _ in 0..(BEFORE / scene.spec.world.step).round() as usize {
+            step(&mut scene)?;
         }
-        Ok(Self { start: scene.world.snapshot(), scene, exported, steps, period })
+        Ok(Self { start: scene.world.snapshot(), scene, exported, steps })
     }
 
     fn back(&mut self) {
@@ -114,14 +105,14 @@ impl Run {
 
     /// Times runs that all start from the same state.
     fn time(&mut self, poses: &mut Vec<Pose>, links: bool) -> Result<Timing, String> {
-        let (steps, period) = (self.steps, self.period);
+        let steps = self.steps;
         let names = self.scene.mechanisms.iter().map(|m| &m.name);
         let handles: Vec<_> = names.filter_map(|name| self.scene.mechanism(name)).collect();
         time_runs(steps, || {
             self.back();
             let begin = Instant::now();
-            for k in 0..steps {
-                let _ = step(&mut self.scene, k % period == 0)?;
+            for _ in 0..steps {
+                step(&mut self.scene)?;
                 for m in handles.iter().filter(|_| links) {
                     self.scene.world.link_poses(*m, poses).map_err(|e| e.to_string())?;
                 }
@@ -133,8 +124,8 @@ impl Run {
     fn means(&mut self) -> Result<Means, String> {
         self.back();
         let (mut means, part) = (Means::default(), 1.0 / self.steps as f64);
-        for k in 0..self.steps {
-            let report = step(&mut self.scene, k % self.period == 0)?;
+        for _ in 0..self.steps {
+            let report = self.scene.step();
             means.contacts += part * report.contacts as f64;
             means.touching += part * report.touching as f64;
             means.sweeps += part * report.sweeps as f64;
@@ -165,17 +156,13 @@ impl Run {
     }
 }
 
-/// A step, with new controls first or not; an error where numbers overflow.
-fn step(scene: &mut Scene, controls: bool) -> Result<StepReport, String> {
-    if controls {
-        scene.script.act(&mut scene.world).map_err(|e| e.to_string())?;
-    }
-    let report = scene.world.step();
-    match report.status {
+/// A step; an error where numbers overflow.
+fn step(scene: &mut Scene) -> Result<(), String> {
+    match scene.step().status {
         WorldStatus::NotFinite { part } => {
             Err(format!("{part:?} is not finite at {} s", scene.world.time()))
         }
-        _ => Ok(report),
+        _ => Ok(()),
     }
 }
 
@@ -193,10 +180,9 @@ fn measure(name: &str, context: &Context<'_>, scene: &str) -> Result<Vec<Case>, 
         run.scene.mechanisms.iter().map(|m| m.mechanism.links().len() - 1).sum::<usize>()
             + run.scene.bodies.len();
     let settings = format!(
-        "step of the world, {BEFORE} s to {} s of {scene}; collision and contact included, controls every {} steps, poses of \
+        "step of the world with its script, {BEFORE} s to {} s of {scene}; collision and contact included, poses of \
          effectors, not of all links",
-        BEFORE + run.steps as f64 * run.scene.spec.world.step,
-        run.period
+        BEFORE + run.steps as f64 * run.scene.spec.world.step
     );
     let mut case = Case::new(name, links, 1, timing, &settings);
     case.dt = Some(run.scene.spec.world.step);
@@ -236,14 +222,12 @@ fn ask(name: &str, peers: &Peers, run: &Run) -> Result<Option<Stepped>, String> 
     let (scene, exported) = (&run.scene, &run.exported);
     let path = peers.exchange().join(format!("{}.xml", name.replace('/', "-")));
     std::fs::write(&path, &exported.text).map_err(|e| format!("{}: {e}", path.display()))?;
-    let (h, period) = (scene.spec.world.step, run.period);
-    let rows = |seconds: f64| (seconds / (period as f64 * h)).round() as usize;
-    let before = rows(BEFORE);
-    let row = |k: usize| scene.controls_at(exported, (k * period) as f64 * h);
+    let h = scene.spec.world.step;
+    let before = (BEFORE / h).round() as usize;
+    let row = |k: usize| scene.controls_at(exported, k as f64 * h);
     let task = Task {
         model: path.display().to_string(),
-        period,
-        controls: (0..before + rows(run.steps as f64 * h)).map(row).collect(),
+        controls: (0..before + run.steps).map(row).collect(),
         before,
         watched: run.watched_there(),
     };
