@@ -120,13 +120,7 @@ impl Body {
         out.extend_from_slice(&[a, b, c, d, e, f]);
     }
 
-    /// What unit impulses in the rates of one port of six do to another.
-    #[inline(always)]
-    pub(crate) fn response(&self, from: usize, to: usize) -> &Response {
-        &self.responses[to * self.sixes.len() + from]
-    }
-
-    /// What the rows of a constraint, acting through one port, do to the rates of any other: one quad per rate.
+    /// What the rows of a constraint, acting through one port, do to the rates of another: one quad per rate.
     #[inline(always)]
     pub(crate) fn respond<L: Arithmetic>(
         &self,
@@ -139,6 +133,21 @@ impl Body {
         // Not by an iterator that is told what to do: such a call is not always compiled for the wide registers.
         for (row, out) in rows.zip(&mut out[..to.width]) {
             *out = l.store(product(l, jacobian, &row[from.first..][..from.width]));
+        }
+    }
+
+    /// [`Body::respond`] between ports of six rates.
+    #[inline(always)]
+    pub(crate) fn respond_in_sixes<L: Arithmetic>(
+        &self,
+        l: L,
+        (jacobian, from): (&[Quad; SIX], &Port),
+        to: &Port,
+        out: &mut [Quad; SIX],
+    ) {
+        let rows = &self.responses[to.six * self.sixes.len() + from.six];
+        for (out, row) in out.iter_mut().zip(rows) {
+            *out = l.store(product(l, jacobian, row));
         }
     }
 

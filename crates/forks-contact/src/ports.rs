@@ -8,11 +8,7 @@ use core::ops::Range;
 
 use forks_lie::simd::Arithmetic;
 
-use crate::{
-    Problem,
-    body::{Port, Response},
-    quad::{Quad, SIX, product_of_six},
-};
+use crate::{Problem, body::Port};
 
 /// A port in use.
 #[derive(Clone, Copy, Debug)]
@@ -96,18 +92,6 @@ impl Ports {
         &mut self.spans[body]
     }
 
-    /// What unit impulses of a constraint's rows, acting through one port, do to the rates of another of the same body.
-    #[inline(always)]
-    pub(crate) fn respond<L: Arithmetic>(
-        l: L,
-        problem: &Problem,
-        (jacobian, from): (&[Quad], &Port),
-        to: &Port,
-        out: &mut [Quad],
-    ) {
-        problem.bodies()[from.body].respond(l, (jacobian, from), to, out);
-    }
-
     /// The slots of a body.
     #[inline(always)]
     pub(crate) fn slots_of(&self, body: usize) -> &[Slot] {
@@ -136,18 +120,5 @@ impl Ports {
                 body.add_impulses(l, slot.port.first, p, v);
             }
         }
-    }
-}
-
-/// [`Ports::respond`] between ports of six rates.
-#[inline(always)]
-pub(crate) fn respond_in_sixes<L: Arithmetic>(
-    l: L,
-    jacobian: &[Quad; SIX],
-    response: &Response,
-    out: &mut [Quad; SIX],
-) {
-    for (out, row) in out.iter_mut().zip(response) {
-        *out = l.store(product_of_six(l, jacobian, row));
     }
 }

@@ -7,12 +7,9 @@ use crate::{
     block::LocalSystem,
     body::NO_SIX,
     law::{Law, NormalRow, inner_impulse},
-    ports::{NO_SIDE, Ports, respond_in_sixes},
+    ports::NO_SIDE,
     problem::Kind,
-    quad::{
-        Coupling, Quad, SIX, add_product, add_product_of_six, dot, product, product_of_six,
-        transposed,
-    },
+    quad::{Coupling, Quad, SIX, add_product, dot, product, transposed},
     scalar::sqrt,
     system::{Block, PROXIMAL, ReadySide, System},
 };
@@ -31,10 +28,10 @@ impl System {
         self.list_sides(problem);
         self.free_rates.clear();
         self.free_rates.resize(self.count, Quad::default());
-        match (self.is_coupled, self.sides.iter().all(|s| s.port.six != NO_SIX)) {
-            (true, true) => self.couple_sixes(l, problem),
-            (true, false) => self.couple(l, problem),
-            (false, _) => self.respond(l, problem),
+        if self.is_coupled {
+            self.couple(l, problem);
+        } else {
+            self.respond(l, problem);
         }
         self.list_blocks(problem, threshold);
         for i in 0..self.count {
@@ -86,24 +83,33 @@ impl System {
             for slot in self.ports.slots_of(side.port.body) {
                 let at = side.response + slot.velocity - side.first;
                 let out = &mut self.responses[at..][..slot.port.width];
-                Ports::respond(l, problem, (jacobian, &side.port), &slot.port, out);
+                let body = &problem.bodies()[side.port.body];
+                body.respond(l, (jacobian, &side.port), &slot.port, out);
             }
         }
     }
 
-    /// W from the pairs of sides on one body, and J v_free, where all sides have six rates.
+    /// W from the pairs of sides on one body, and J v_free.
     #[inline(always)]
-    fn couple_sixes<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
+    fn couple<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
         self.w.clear();
         self.w.resize(self.count * self.count, Coupling::default());
+        if self.sides.iter().all(|s| s.port.six != NO_SIX) {
+            self.couple_sixes(l, problem);
+        } else {
+            self.couple_any(l, problem);
+        }
+        self.mirror(l);
+    }
+
+    /// On and above the diagonal, where all sides have six rates: the compiler knows all loops.
+    #[inline(always)]
+    fn couple_sixes<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
         self.responses.resize(SIX, Quad::default());
         let (jacobians, _) = self.jacobians.as_chunks::<SIX>();
-        let Some(response) = self.responses.first_chunk_mut() else { return };
+        let Some(response) = self.responses.first_chunk_mut::<SIX>() else { return };
         for (at, (q, jacobian)) in self.sides.iter().zip(jacobians).enumerate() {
-            if let Some(free) = self.free[q.velocity..].first_chunk() {
-                let u = &mut self.free_rates[q.constraint];
-                *u = l.store(l.add(l.load(u), product_of_six(l, jacobian, free)));
-            }
+            add_free_rates(l, q, jacobian, &self.free, &mut self.free_rates);
             let body = &problem.bodies()[q.port.body];
             let (mut seen, mut next) = (usize::MAX, at);
             while next != NO_SIDE {
@@ -111,48 +117,34 @@ impl System {
                 if seen != p.velocity {
                     // Another port than the side before.
                     seen = p.velocity;
-                    let rows = body.response(q.port.six, p.port.six);
-                    respond_in_sixes(l, jacobian, rows, response);
+                    body.respond_in_sixes(l, (jacobian, &q.port), &p.port, response);
                 }
-                let w = &mut self.w[p.row + q.constraint];
-                add_product_of_six(l, own, response, w);
-                if p.constraint == q.constraint && next != at {
-                    add_product_of_six(l, response, own, w);
-                }
+                p.add_coupling(l, (q, next != at), (own, response), &mut self.w);
                 next = p.before;
             }
         }
-        self.mirror(l);
     }
 
-    /// W and J v_free.
+    /// On and above the diagonal.
     #[inline(always)]
-    fn couple<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
-        self.w.clear();
-        self.w.resize(self.count * self.count, Coupling::default());
+    fn couple_any<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
         for (at, q) in self.sides.iter().enumerate() {
             let jacobian = &self.jacobians[q.jacobian..][..q.port.width];
             add_free_rates(l, q, jacobian, &self.free, &mut self.free_rates);
+            let body = &problem.bodies()[q.port.body];
             let (mut seen, mut next) = (usize::MAX, at);
             while next != NO_SIDE {
                 let p = &self.sides[next];
-                let response = &mut self.responses;
                 if seen != p.velocity {
-                    // Another port than the side before.
                     seen = p.velocity;
-                    response.resize(p.port.width, Quad::default());
-                    Ports::respond(l, problem, (jacobian, &q.port), &p.port, response);
+                    self.responses.resize(p.port.width, Quad::default());
+                    body.respond(l, (jacobian, &q.port), &p.port, &mut self.responses);
                 }
                 let own = &self.jacobians[p.jacobian..][..p.port.width];
-                let w = &mut self.w[p.row + q.constraint];
-                add_product(l, own, response, w);
-                if p.constraint == q.constraint && next != at {
-                    add_product(l, response, own, w);
-                }
+                p.add_coupling(l, (q, next != at), (own, &self.responses), &mut self.w);
                 next = p.before;
             }
         }
-        self.mirror(l);
     }
 
     /// The blocks of W below the diagonal.
@@ -246,6 +238,25 @@ impl Block {
         }
         self.local = LocalSystem::new(w);
         self.hit = false;
+    }
+}
+
+impl ReadySide {
+    /// Adds J Rᵀ, R the response of this port to a later side q, to W; the other way round too if these are two sides of one
+    /// constraint.
+    #[inline(always)]
+    fn add_coupling<L: Arithmetic>(
+        &self,
+        l: L,
+        (q, is_other): (&Self, bool),
+        (own, response): (&[Quad], &[Quad]),
+        w: &mut [Coupling],
+    ) {
+        let w = &mut w[self.row + q.constraint];
+        add_product(l, own, response, w);
+        if self.constraint == q.constraint && is_other {
+            add_product(l, response, own, w);
+        }
     }
 }
 

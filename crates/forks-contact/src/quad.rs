@@ -41,7 +41,7 @@ pub(crate) fn product<L: Arithmetic>(l: L, j: &[Quad], x: &[f64]) -> L::V {
 
 /// [`product`] of six rates.
 #[inline(always)]
-pub(crate) fn product_of_six<L: Arithmetic>(l: L, j: &[Quad; SIX], x: &[f64; SIX]) -> L::V {
+fn product_of_six<L: Arithmetic>(l: L, j: &[Quad; SIX], x: &[f64; SIX]) -> L::V {
     let term = |k: usize, sum: L::V| l.mul_add(l.load(&j[k]), l.splat(x[k]), sum);
     let even = l.mul(l.load(&j[0]), l.splat(x[0]));
     let odd = l.mul(l.load(&j[1]), l.splat(x[1]));
@@ -53,33 +53,12 @@ pub(crate) fn product_of_six<L: Arithmetic>(l: L, j: &[Quad; SIX], x: &[f64; SIX
 pub(crate) fn add_product<L: Arithmetic>(l: L, j: &[Quad], r: &[Quad], out: &mut Coupling) {
     let mut sum = [l.load(&out[0]), l.load(&out[1]), l.load(&out[2])];
     for (j, r) in j.iter().zip(r) {
-        add_column(l, j, r, &mut sum);
+        let r = l.load(r);
+        sum[0] = l.mul_add(l.splat(j[0]), r, sum[0]);
+        sum[1] = l.mul_add(l.splat(j[1]), r, sum[1]);
+        sum[2] = l.mul_add(l.splat(j[2]), r, sum[2]);
     }
     *out = [l.store(sum[0]), l.store(sum[1]), l.store(sum[2])];
-}
-
-/// [`add_product`] of six rates.
-#[inline(always)]
-pub(crate) fn add_product_of_six<L: Arithmetic>(
-    l: L,
-    j: &[Quad; SIX],
-    r: &[Quad; SIX],
-    out: &mut Coupling,
-) {
-    let mut sum = [l.load(&out[0]), l.load(&out[1]), l.load(&out[2])];
-    for k in 0..SIX {
-        add_column(l, &j[k], &r[k], &mut sum);
-    }
-    *out = [l.store(sum[0]), l.store(sum[1]), l.store(sum[2])];
-}
-
-/// The part of one rate in [`add_product`].
-#[inline(always)]
-fn add_column<L: Arithmetic>(l: L, j: &Quad, r: &Quad, sum: &mut [L::V; 3]) {
-    let r = l.load(r);
-    sum[0] = l.mul_add(l.splat(j[0]), r, sum[0]);
-    sum[1] = l.mul_add(l.splat(j[1]), r, sum[1]);
-    sum[2] = l.mul_add(l.splat(j[2]), r, sum[2]);
 }
 
 /// y + Σ a x over the rows of a coupling.
