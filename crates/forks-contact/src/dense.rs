@@ -59,8 +59,7 @@ fn squared_differences<L: Arithmetic>(l: L, a: &Rows) -> f64 {
             }
         }
     }
-    let [a, b, c, d] = l.store(sum).0;
-    (a + b) + (c + d)
+    l.total(sum)
 }
 
 /// Largest difference of mirrored entries of an n × n matrix.

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use forks_lie::{
     Matrix, SpatialInertia, Twist,
-    simd::{Isa, Rows},
+    simd::{Isa, Portable, Rows, all_finite},
 };
 
 mod sides;
@@ -16,7 +16,7 @@ use crate::{
     Contact, ContactError, Row, Side,
     body::{Body, Port},
     dense::{Check, Checked, asymmetry},
-    quad::{Quad, all_finite},
+    quad::Quad,
 };
 
 /// A body of a problem.
@@ -377,5 +377,5 @@ fn check_finite(body: usize, quantity: &'static str, x: &[f64]) -> Result<(), Co
 
 /// The first number that is not finite.
 fn not_finite(x: &[f64]) -> Option<f64> {
-    if all_finite(x) { None } else { x.iter().copied().find(|x| !x.is_finite()) }
+    if all_finite(Portable, x) { None } else { x.iter().copied().find(|x| !x.is_finite()) }
 }

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use forks_lie::{
     dot,
-    simd::{Arithmetic, Isa, Kernel, Portable},
+    simd::{Arithmetic, Isa, Kernel, Portable, all_finite, all_lanes_finite},
 };
 
 use crate::{
@@ -15,10 +15,7 @@ use crate::{
     dense::reset,
     law::{Law, NormalRow},
     ports::Ports,
-    quad::{
-        Coupling, Quad, add_product, add_rows, add_transposed, all_finite, all_quads_finite,
-        product,
-    },
+    quad::{Coupling, Quad, add_product, add_rows, add_transposed, product},
 };
 
 /// Share of a block's mean diagonal that ties its impulse to the last one: ½η‖λ − λ_old‖². It has no influence on where
@@ -245,7 +242,7 @@ impl System {
         }
         self.ports.velocities(l, problem, &self.impulses, &mut self.outcome);
         self.gain = self.energy_gain(l);
-        all_finite(&self.outcome) && all_quads_finite(&self.lambda)
+        all_finite(l, &self.outcome) && all_lanes_finite(l, &self.lambda)
     }
 
     /// All impulses, packed.

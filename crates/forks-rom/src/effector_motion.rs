@@ -23,7 +23,7 @@ use crate::{
     effectors::{Coefficients, FourMaps},
     kernel::{
         self, Kernel, LANES, Lane4, MAX_QUARTER_ANGLE_SQUARED, cross, half_angle_series_of_lanes,
-        pose_entries, pose_of, turned_by,
+        inner, pose_entries, pose_of, turned_by,
     },
     scalar::sqrt,
 };
@@ -202,7 +202,8 @@ impl Four {
         for i in 0..3 {
             let v = [of(&v[i]), of(&v[3 + i]), of(&v[6 + i])];
             let q = [of(&q[i]), of(&q[3 + i]), of(&q[6 + i])];
-            let (slid, swung) = (dot(l, v, force), l.add(dot(l, q, force), dot(l, v, torque)));
+            let (slid, swung) =
+                (inner(l, v, force), l.add(inner(l, q, force), inner(l, v, torque)));
             columns[i] = slid;
             columns[3 + i] = swung;
             rate = l.mul_add(slid, of(&rates[i]), l.mul_add(swung, of(&rates[3 + i]), rate));
@@ -244,7 +245,7 @@ impl Four {
     fn move_by<L: kernel::Lanes>(&mut self, l: L, twist: [L::V; 6], rate: [L::V; 6]) {
         let ([vx, vy, vz, ox, oy, oz], [dx, dy, dz, dp, dq, dr]) = (twist, rate);
         let (v, o) = ([vx, vy, vz], [ox, oy, oz]);
-        let t = dot(l, o, o);
+        let t = inner(l, o, o);
         let Angles { cosine, half_sinc, b, c, db, dc } = Angles::at(l, t);
         let once = cross(l, o, v);
         let twice = cross(l, o, once);
@@ -255,7 +256,7 @@ impl Four {
         let (db, dc, cv) = (l.add(db, db), l.add(dc, dc), scaled(l, c, v));
         let k = minus(l, sum(l, scaled(l, db, once), dc, twice), cv);
         let across =
-            minus_cross(l, sum(l, scaled(l, b, v), c, once), outer(l, k, o, dot(l, cv, o)));
+            minus_cross(l, sum(l, scaled(l, b, v), c, once), outer(l, k, o, inner(l, cv, o)));
         let [x, y, z] = times(l, &along, v);
         let mut rest = [l.splat(0.0); 7];
         for (rest, x) in rest.iter_mut().zip(&self.rest) {
@@ -269,7 +270,7 @@ impl Four {
         let (linear, angular) = ([dx, dy, dz], [dp, dq, dr]);
         let velocity = plus(l, times(l, &along, linear), times(l, &across, angular));
         let turning = times(l, &along, angular);
-        let speeds = [l.root(dot(l, velocity, velocity)), l.root(dot(l, turning, turning))];
+        let speeds = [l.root(inner(l, velocity, velocity)), l.root(inner(l, turning, turning))];
         put(l, &mut self.rates, &rate);
         put(l, &mut self.along, &along);
         put(l, &mut self.across, &across);
@@ -345,12 +346,6 @@ fn put<L: kernel::Lanes, const N: usize>(l: L, out: &mut [Lane4; N], x: &[L::V; 
     }
 }
 
-/// a·b.
-#[inline(always)]
-fn dot<L: kernel::Lanes>(l: L, a: [L::V; 3], b: [L::V; 3]) -> L::V {
-    l.mul_add(a[2], b[2], l.mul_add(a[1], b[1], l.mul(a[0], b[0])))
-}
-
 /// s a.
 #[inline(always)]
 fn scaled<L: kernel::Lanes>(l: L, s: L::V, a: [L::V; 3]) -> [L::V; 3] {
@@ -404,7 +399,7 @@ fn minus_cross<L: kernel::Lanes>(l: L, a: [L::V; 3], m: [L::V; 9]) -> [L::V; 9] 
 #[inline(always)]
 fn times<L: kernel::Lanes>(l: L, m: &[L::V; 9], x: [L::V; 3]) -> [L::V; 3] {
     let [xx, xy, xz, yx, yy, yz, zx, zy, zz] = *m;
-    [dot(l, [xx, xy, xz], x), dot(l, [yx, yy, yz], x), dot(l, [zx, zy, zz], x)]
+    [inner(l, [xx, xy, xz], x), inner(l, [yx, yy, yz], x), inner(l, [zx, zy, zz], x)]
 }
 
 #[cfg(test)]

@@ -132,8 +132,7 @@ impl EffectorBlocks {
             let x = l.read(x);
             sum = l.mul_add(x, x, sum);
         }
-        let Lane4([a, b, c, d]) = l.store(sum);
-        (a + b) + (c + d) <= self.near_squared || self.all_twists_in_range(l, eta)
+        l.total(sum) <= self.near_squared || self.all_twists_in_range(l, eta)
     }
 
     /// By the twists, four at once.

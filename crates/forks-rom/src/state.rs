@@ -2,7 +2,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::Twist;
+use forks_lie::{Twist, simd::all_finite};
 
 use crate::{
     ModelError, ReducedModel,
@@ -140,22 +140,12 @@ impl Kernel for Product<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) -> bool {
-        let finite = are_finite(l, self.x);
+        let finite = all_finite(l, self.x);
         if finite {
             self.map.product(l, self.x, self.out);
         }
         finite
     }
-}
-
-/// True if all numbers are finite.
-#[inline(always)]
-pub(crate) fn are_finite<L: Lanes>(l: L, x: &[f64]) -> bool {
-    let (groups, last) = x.as_chunks::<LANES>();
-    // 0 × x is NaN where x is NaN or infinite.
-    let zero = l.splat(0.0);
-    let sum = groups.iter().fold(zero, |sum, x| l.mul_add(l.read(x), zero, sum));
-    l.all_ordered(sum) && last.iter().all(|x| x.is_finite())
 }
 
 pub(crate) fn check(quantity: &'static str, x: &[f64], expected: usize) -> Result<(), ModelError> {

@@ -2,13 +2,13 @@
 
 use alloc::sync::Arc;
 
-use forks_lie::Matrix;
+use forks_lie::{Matrix, simd::all_finite};
 
 use crate::{
     EffectorLoad, ModelError, ReducedModel, State,
     effectors::{WorldTwist, WorldWrench, load_in_world},
     kernel::{Kernel, LANES, Lanes},
-    state::{Work, are_finite},
+    state::Work,
     transition::{Transition, implicit_euler},
     wrench::linear_stiffness,
 };
@@ -193,7 +193,7 @@ impl Kernel for End<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) -> bool {
         let Self { h, state, velocity } = self;
-        if !are_finite(l, velocity) {
+        if !all_finite(l, velocity) {
             return false;
         }
         let end = |eta: &mut [f64; LANES], velocity: &mut [f64; LANES], next: &[f64; LANES]| {
@@ -252,7 +252,7 @@ impl Kernel for Step<'_> {
 
 /// a − b; all are padded.
 #[inline(always)]
-fn difference<L: Lanes>(l: L, a: &[f64], b: &[f64], out: &mut [f64]) {
+pub(crate) fn difference<L: Lanes>(l: L, a: &[f64], b: &[f64], out: &mut [f64]) {
     let (out, _) = out.as_chunks_mut::<LANES>();
     let (a, b) = (a.as_chunks::<LANES>().0, b.as_chunks::<LANES>().0);
     for (out, (a, b)) in out.iter_mut().zip(a.iter().zip(b)) {

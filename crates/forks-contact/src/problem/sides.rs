@@ -1,11 +1,13 @@
 //! Sides of constraints, into the problem's arrays.
 
+use forks_lie::simd::{Portable, all_lanes_finite};
+
 use super::{BodyId, Constraint, ConstraintId, Kind, PortId, Problem, SideRecord};
 use crate::{
     Contact, ContactError, Row, Side,
     body::Port,
     constraint::{At, Friction, Jacobian},
-    quad::{Quad, all_quads_finite},
+    quad::Quad,
 };
 
 /// A contact whose sides are being added: see [`Problem::start_contact`]. If it is not finished nothing is left of it.
@@ -119,7 +121,7 @@ impl Problem {
             }
         }
         let added = &self.jacobians[jacobian..];
-        if !all_quads_finite(added) {
+        if !all_lanes_finite(Portable, added) {
             let numbers = added.iter().flat_map(|q| q.0);
             let value = numbers.into_iter().find(|x| !x.is_finite()).unwrap_or(f64::NAN);
             let quantity = "an entry of the Jacobian";

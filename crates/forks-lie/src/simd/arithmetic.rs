@@ -38,6 +38,12 @@ pub trait Arithmetic: Copy {
     fn sums(self, a: [Self::V; LANES]) -> Self::V;
     /// The columns of four rows.
     fn transposed(self, a: [Self::V; LANES]) -> [Self::V; LANES];
+    /// The sum of the lanes.
+    #[inline(always)]
+    fn total(self, a: Self::V) -> f64 {
+        let [a, b, c, d] = self.store(a).0;
+        (a + b) + (c + d)
+    }
     /// a where x is above a limit, else b.
     fn select_above(self, x: Self::V, limit: f64, a: Self::V, b: Self::V) -> Self::V;
     /// True if some x is above a limit.

@@ -33,4 +33,4 @@ pub use factor::{Factors, cholesky, inverse_of_cholesky};
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 pub use isa::Avx2;
 pub use isa::{Isa, Kernel};
-pub use rows::{Rows, add_rows, axpy, dot};
+pub use rows::{Rows, add_rows, all_finite, all_lanes_finite, axpy, dot};

@@ -195,8 +195,24 @@ fn subtract_groups<L: Arithmetic, const N: usize>(
 pub fn dot<L: Arithmetic>(l: L, a: &[Lanes], b: &[Lanes]) -> f64 {
     let products = a.iter().zip(b);
     let sum = products.fold(l.splat(0.0), |sum, (a, b)| l.mul_add(l.load(a), l.load(b), sum));
-    let [a, b, c, d] = l.store(sum).0;
-    (a + b) + (c + d)
+    l.total(sum)
+}
+
+/// True if all numbers are finite.
+#[inline(always)]
+pub fn all_finite<L: Arithmetic>(l: L, x: &[f64]) -> bool {
+    let (groups, last) = x.as_chunks::<LANES>();
+    // 0 × x is NaN where x is NaN or infinite.
+    let zero = l.splat(0.0);
+    let sum = groups.iter().fold(zero, |sum, x| l.mul_add(l.read(x), zero, sum));
+    l.all_ordered(sum) && last.iter().all(|x| x.is_finite())
+}
+
+/// The same of lane groups.
+#[inline(always)]
+pub fn all_lanes_finite<L: Arithmetic>(l: L, x: &[Lanes]) -> bool {
+    let zero = l.splat(0.0);
+    l.all_ordered(x.iter().fold(zero, |sum, x| l.mul_add(l.load(x), zero, sum)))
 }
 
 /// y += a x.
@@ -205,5 +221,42 @@ pub fn axpy<L: Arithmetic>(l: L, a: f64, x: &[Lanes], y: &mut [Lanes]) {
     let a = l.splat(a);
     for (y, x) in y.iter_mut().zip(x) {
         *y = l.store(l.mul_add(a, l.load(x), l.load(y)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::simd::{Isa, Kernel};
+
+    /// True if all numbers, once as they are and once in lane groups, are finite.
+    struct Finite<'a>(&'a [f64]);
+
+    impl Kernel for Finite<'_> {
+        type Output = [bool; 2];
+        #[inline(always)]
+        fn run<L: Arithmetic>(self, l: L) -> [bool; 2] {
+            let groups = Rows::from_fn(1, self.0.len(), |_, j| self.0[j]);
+            [all_finite(l, self.0), all_lanes_finite(l, groups.as_slice())]
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_are_found_anywhere() {
+        for isa in [Isa::Portable, Isa::detect()] {
+            for n in 1..10 {
+                let mut x: Vec<f64> = (0..n).map(|k| 1e300 * f64::from(k)).collect();
+                assert_eq!(isa.run(Finite(&x)), [true; 2]);
+                for k in 0..x.len() {
+                    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                        let good = core::mem::replace(&mut x[k], bad);
+                        assert_eq!(isa.run(Finite(&x)), [false; 2]);
+                        x[k] = good;
+                    }
+                }
+            }
+        }
     }
 }

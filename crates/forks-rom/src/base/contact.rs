@@ -13,7 +13,7 @@ use alloc::{vec, vec::Vec};
 use forks_lie::{
     Matrix,
     glam::DVec3,
-    simd::{Rows, cholesky, inverse_of_cholesky},
+    simd::{Rows, all_lanes_finite, cholesky, inverse_of_cholesky},
     skew,
 };
 
@@ -139,15 +139,11 @@ impl FloatingContact {
             (0..3).for_each(|k| row[k] = self.carried.get(k, i));
             behind(self.response.row(i), &mut row[3..]);
         }
-        // 0 × x is NaN where x is NaN or infinite. What is in v's own block is in the rows too.
-        let (mut check, zero) = (l.splat(0.0), l.splat(0.0));
-        for all in [self.response.as_slice(), self.carried.as_slice()] {
-            for x in all {
-                check = l.mul_add(l.load(x), zero, check);
-            }
-        }
+        // What is in v's own block is in the rows too.
         let own = (0..3).fold(0.0, |sum, i| sum + self.inverse[(i, i)]);
-        l.all_ordered(check) && own.is_finite()
+        own.is_finite()
+            && all_lanes_finite(l, self.response.as_slice())
+            && all_lanes_finite(l, self.carried.as_slice())
     }
 
     /// Velocities (v, ω, η̇) from the centre's, base axes, and what is in `change`.

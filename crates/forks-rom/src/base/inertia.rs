@@ -10,7 +10,7 @@ use forks_lie::{
 };
 
 use super::derivatives::Derivatives;
-use crate::{BaseCoupling, BaseRest, ModelError, linear::sum};
+use crate::{BaseCoupling, BaseRest, ModelError, kernel::inner, linear::sum};
 
 /// Part of the mass matrix up to which its first-order change is trusted: below 1 it stays positive definite.
 const TRUSTED: f64 = 0.9;
@@ -97,7 +97,7 @@ impl BaseInertia {
             }
             square = l.mul_add(l.read(x), sum, square);
         }
-        let (square, limit) = (total(l, square), TRUSTED * TRUSTED);
+        let (square, limit) = (l.total(square), TRUSTED * TRUSTED);
         if square <= limit { 1.0 } else { crate::scalar::sqrt(limit / square) }
     }
 
@@ -145,7 +145,7 @@ impl BaseInertia {
     #[inline(always)]
     pub(super) fn turned<L: Arithmetic>(&self, l: L, group: usize, w: [L::V; 3]) -> [L::V; 3] {
         let [xx, xy, xz, yy, yz, zz] = self.rotation_slopes_of(l, group);
-        [along(l, [xx, xy, xz], w), along(l, [xy, yy, yz], w), along(l, [xz, yz, zz], w)]
+        [inner(l, [xx, xy, xz], w), inner(l, [xy, yy, yz], w), inner(l, [xz, yz, zz], w)]
     }
 
     /// Σ for η times what holds its change back.
@@ -201,7 +201,7 @@ impl BaseInertia {
                 *sum = l.mul_add(j, x, *sum);
             }
         }
-        let [xx, xy, xz, yy, yz, zz] = held_changes.map(|x| held * total(l, x));
+        let [xx, xy, xz, yy, yz, zz] = held_changes.map(|x| held * l.total(x));
         BaseMotion {
             center: self.center + three_totals(l, moved),
             center_rate: three_totals(l, center_rate),
@@ -262,12 +262,6 @@ pub(super) fn vectors<L: Arithmetic>(l: L, field: &[Lanes], group: usize) -> [L:
     [l.load(&four[0]), l.load(&four[1]), l.load(&four[2])]
 }
 
-/// a·b of four vectors.
-#[inline(always)]
-pub(super) fn along<L: Arithmetic>(l: L, a: [L::V; 3], b: [L::V; 3]) -> L::V {
-    l.mul_add(a[2], b[2], l.mul_add(a[1], b[1], l.mul(a[0], b[0])))
-}
-
 /// The same vector four times.
 #[inline(always)]
 pub(super) fn splat<L: Arithmetic>(l: L, a: DVec3) -> [L::V; 3] {
@@ -291,11 +285,4 @@ pub(super) fn contract<L: Arithmetic>(l: L, field: &[Lanes], x: &[f64]) -> DVec3
 fn three_totals<L: Arithmetic>(l: L, [x, y, z]: [L::V; 3]) -> DVec3 {
     let [x, y, z, _] = l.store(l.sums([x, y, z, z])).0;
     DVec3::new(x, y, z)
-}
-
-/// Sum of the lanes.
-#[inline(always)]
-pub(super) fn total<L: Arithmetic>(l: L, x: L::V) -> f64 {
-    let [a, b, c, d] = l.store(x).0;
-    (a + b) + (c + d)
 }

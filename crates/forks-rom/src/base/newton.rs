@@ -11,10 +11,11 @@ use forks_lie::{
 };
 
 use super::{
-    inertia::{BaseInertia, along, contract, splat, total, vectors},
+    inertia::{BaseInertia, contract, splat, vectors},
     state::FloatingWork,
     step::entry,
 };
+use crate::kernel::inner;
 
 /// Corrections after which Newton's method is given up.
 const MAX_CORRECTIONS: usize = 20;
@@ -130,8 +131,8 @@ impl Equations<'_> {
             square = l.mul_add(l.load(r), l.read(y), square);
             let (turned, coupled) = (i.turned(l, group, w), vectors(l, &work.bent, group));
             let halfway = core::array::from_fn(|k| l.mul_add(half, turned[k], coupled[k]));
-            let force = l.mul_add(h, along(l, halfway, w), l.load(&work.force[group]));
-            let momentum = l.add(along(l, vectors(l, &work.coupling, group), w), l.load(r));
+            let force = l.mul_add(h, inner(l, halfway, w), l.load(&work.force[group]));
+            let momentum = l.add(inner(l, vectors(l, &work.coupling, group), w), l.load(r));
             *r = l.store(l.sub(momentum, force));
             for k in 0..3 {
                 work.bent[3 * group + k] = l.store(l.mul(h, l.add(turned[k], coupled[k])));
@@ -140,7 +141,7 @@ impl Equations<'_> {
         let spin = exp_rotation(omega * -self.h) * self.spin;
         let residual = rotation * omega + contract(l, &work.coupling, rate) - spin;
         turning[0] = behind_zero(residual);
-        let square = total(l, square) + omega.dot(i.rotation * omega);
+        let square = l.total(square) + omega.dot(i.rotation * omega);
         Trial { omega, rotation, spin, square }
     }
 
@@ -174,7 +175,7 @@ impl Equations<'_> {
             let own = self.matrix.row(k);
             for group in k / LANES..own.len() {
                 // Only the curl of Σ is left: a gyroscopic force, without power.
-                let gyroscopic = along(l, i.curl(l, k, group), w);
+                let gyroscopic = inner(l, i.curl(l, k, group), w);
                 let own = l.load(&own[group]);
                 row[group] = l.store(l.add(own, gyroscopic));
                 column[group] = l.store(l.sub(own, gyroscopic));
@@ -213,7 +214,7 @@ impl Equations<'_> {
         let pairs = work.momentum.iter().zip(&work.residual[1..]);
         let shape = pairs.fold(l.splat(0.0), |sum, (a, b)| l.mul_add(l.load(a), l.load(b), sum));
         let omega = angular(&work.correction);
-        crate::scalar::sqrt(omega.dot(self.inertia.rotation * omega) + total(l, shape))
+        crate::scalar::sqrt(omega.dot(self.inertia.rotation * omega) + l.total(shape))
     }
 }
 

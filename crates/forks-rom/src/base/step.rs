@@ -7,18 +7,18 @@ use forks_lie::{
     Wrench,
     glam::{DMat3, DQuat, DVec3},
     right_jacobian,
-    simd::Rows,
+    simd::{Rows, all_finite},
 };
 
 use super::{
-    inertia::{along, contract, splat, step_matrix, vectors},
+    inertia::{contract, splat, step_matrix, vectors},
     model::FloatingModel,
     newton::{Equations, FIRST_RATE, angular, behind_zero, solve},
     state::FloatingState,
 };
 use crate::{
     EffectorLoad, LoadFrame, ModelError, State,
-    kernel::{Isa, Kernel, LANES, Lane4, Lanes},
+    kernel::{Isa, Kernel, LANES, Lane4, Lanes, inner},
 };
 
 /// How a step ended.
@@ -178,18 +178,15 @@ impl FloatingStepper {
         let rotation = state.world_from_base.rotation;
         let FloatingState { shape, work, .. } = state;
         let settled = solve(l, &self.equations(shape, rotation, start), work);
-        // 0 × x is NaN where x is NaN or infinite.
-        let rates = work.trial.as_chunks::<LANES>().0;
-        let zero = l.splat(0.0);
-        let check = rates.iter().fold(zero, |sum, x| l.mul_add(l.read(x), zero, sum));
         let result = drift + start.acceleration + change + start.spin;
-        if !l.all_ordered(check) || !result.is_finite() {
+        if !all_finite(l, &work.trial) || !result.is_finite() {
             return FloatingStatus::NotFinite;
         }
         let world_center = state.world_from_base.transform_point(start.center) + drift * h;
         let step = l.splat(h);
         let etas = shape.eta.as_chunks_mut::<LANES>().0;
-        for (eta, y) in etas.iter_mut().zip(&rates[1..]) {
+        let rates = work.trial[FIRST_RATE..].as_chunks::<LANES>().0;
+        for (eta, y) in etas.iter_mut().zip(rates) {
             *eta = l.store(l.mul_add(step, l.read(y), l.read(eta))).0;
         }
         shape.velocity.copy_from_slice(&work.trial[FIRST_RATE..]);
@@ -281,8 +278,7 @@ impl FloatingStepper {
     fn constant_part<L: Lanes>(&self, l: L, state: &mut FloatingState, omega: DVec3) {
         let (model, FloatingState { shape, work, .. }) = (&*self.model, state);
         let n = model.inertia.n;
-        let stretches = work.stretch.iter_mut().zip(shape.eta.iter().zip(&shape.rest));
-        stretches.for_each(|(s, (x, rest))| *s = x - rest);
+        crate::step::difference(l, &shape.eta, &shape.rest, &mut work.stretch);
         let elastic = &mut work.bent[..work.force.len()];
         elastic.copy_from_slice(model.static_force.row(0));
         model.stiffness.add_to(l, &work.stretch[..n], elastic);
@@ -290,7 +286,7 @@ impl FloatingStepper {
         model.inertia.shape_mass_rows.add_to(l, &shape.velocity[..n], &mut work.momentum);
         let (h, w) = (l.splat(self.h), splat(l, omega));
         for (group, f) in work.force.iter_mut().enumerate() {
-            let coupled = along(l, vectors(l, &work.coupling, group), w);
+            let coupled = inner(l, vectors(l, &work.coupling, group), w);
             let momentum = l.add(coupled, l.load(&work.momentum[group]));
             let force = l.sub(l.load(f), l.load(&work.bent[group]));
             *f = l.store(l.mul_add(h, force, momentum));

@@ -13,5 +13,5 @@ pub(crate) use forks_lie::{
 pub(crate) use link_blocks::{LinkBlocks, POSE, pose_entries, pose_of};
 pub(crate) use pose::{
     MAX_QUARTER_ANGLE_SQUARED, cosine_and_sinc, cross, displaced, half_angle_coefficients,
-    half_angle_series, half_angle_series_of_lanes, turned_by,
+    half_angle_series, half_angle_series_of_lanes, inner, turned_by,
 };

@@ -247,6 +247,12 @@ fn dot<L: Lanes>(l: L, a: [L::V; 4], b: [L::V; 4]) -> L::V {
     l.add(left, l.neg_mul_add(a[3], b[3], l.mul(a[2], b[2])))
 }
 
+/// a·b.
+#[inline(always)]
+pub(crate) fn inner<L: Lanes>(l: L, a: [L::V; 3], b: [L::V; 3]) -> L::V {
+    l.mul_add(a[2], b[2], l.mul_add(a[1], b[1], l.mul(a[0], b[0])))
+}
+
 /// a × b.
 #[inline(always)]
 pub(crate) fn cross<L: Lanes>(l: L, a: [L::V; 3], b: [L::V; 3]) -> [L::V; 3] {
