@@ -3,6 +3,7 @@
 mod bench;
 mod ci;
 mod linkages;
+mod sweep;
 mod tidy;
 mod validate;
 
@@ -25,6 +26,8 @@ enum Command {
     Validate(validate::ValidateArgs),
     /// Measure times, next to those of other programs with --peers; runs itself in release mode
     Bench(bench::BenchArgs),
+    /// Compare every MJCF and URDF file below some folders with MuJoCo and Pinocchio (needs Python)
+    Sweep(sweep::SweepArgs),
     /// Run everything that CI runs, in the same order (.ci/run)
     Ci,
 }
@@ -34,6 +37,7 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(root()),
         Command::Validate(args) => validate::run(root(), &args),
         Command::Bench(args) => bench::run(root(), &args),
+        Command::Sweep(args) => sweep::run(root(), &args),
         Command::Ci => ci::run(root()),
     }
 }

@@ -12,7 +12,7 @@ mod forward;
 mod kernel;
 pub(crate) mod measure;
 mod others;
-mod peers;
+pub(crate) mod peers;
 mod pgs;
 mod reduced;
 mod reduction;

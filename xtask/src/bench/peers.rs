@@ -13,7 +13,7 @@ const PROBE: &str = "import mujoco, pinocchio, numpy; \
     assert (mujoco.__version__, pinocchio.__version__) == ('4.0.0', '4.1.0')";
 
 /// The interpreter with the rivals, and where the scripts are.
-pub(super) struct Peers {
+pub(crate) struct Peers {
     python: PathBuf,
     scripts: PathBuf,
     exchange: PathBuf,
@@ -21,7 +21,7 @@ pub(super) struct Peers {
 
 impl Peers {
     /// Finds the environment or makes it.
-    pub(super) fn ensure(root: &Path) -> Result<Self, String> {
+    pub(crate) fn ensure(root: &Path) -> Result<Self, String> {
         let home = root.join("target/peers");
         let python = home.join("bin/python");
         let peers = Self {
@@ -49,8 +49,18 @@ impl Peers {
     }
 
     /// Where files for the rivals go.
-    pub(super) fn exchange(&self) -> &Path {
+    pub(crate) fn exchange(&self) -> &Path {
         &self.exchange
+    }
+
+    /// A script, not started yet; one thread, in the directory where files for the rivals go.
+    pub(crate) fn script(&self, script: &str) -> Command {
+        let mut command = Command::new(&self.python);
+        command
+            .arg(self.scripts.join(script))
+            .current_dir(&self.exchange)
+            .envs([("OMP_NUM_THREADS", "1"), ("OPENBLAS_NUM_THREADS", "1")]);
+        command
     }
 
     /// Runs a script on a task (a file of JSON) and reads the JSON that it prints; one thread.

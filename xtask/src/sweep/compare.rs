@@ -1,0 +1,444 @@
+//! Where the facts of two programs about one model differ.
+//!
+//! # Tolerances
+//! Both sides compute in f64 from the same decimal numbers, along different ways; what they may differ by is rounding
+//! times the condition of what is computed.
+//! - An entry of M: 1e-9 of √(M_ii M_jj), the largest that an entry of a positive matrix can be, and 1e-13 of
+//!   the largest entry: a small inertia far from its axis's origin is the difference of large numbers. With inertia from
+//!   mesh files 1e-6: MuJoCo keeps vertices in single precision.
+//! - Generalised forces: 1e-9 of the largest, or of g √(m M_ii), which no weight of m exceeds: of an arm in
+//!   balance only the rounding of its weights is left.
+//! - Accelerations, in the norm √(aᵀ M a): 1e-7 of the largest of this norm of a, the forces' norm √(fᵀ M⁻¹ f) and
+//!   g √m, the bound of the weights' norm, for it is the forces whose rounding the solution magnifies; 1e-6 under equalities.
+//! - Gains, stiffness, masses, positions of keyframes: 1e-9 of the number (dampratio and springdamper go through M).
+//! - Gaps of equalities: 1e-9 of the gap and of the largest position, at least 1e-9.
+
+use super::facts::{DriveFact, EqualityFact, Facts, JointFact, KeyframeFact, LinkFact, StateFact};
+
+/// What takes part in a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// Everything.
+    All,
+    /// Links, joints, masses, mass matrix and bias: what a lenient reading keeps too.
+    Inertia,
+}
+
+/// How two programs are compared.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Comparison {
+    /// Joints are matched by name instead of by order, and a root link may be part of the ground.
+    pub(super) by_name: bool,
+    pub(super) depth: Depth,
+    /// Inertia comes from mesh files.
+    pub(super) meshes: bool,
+}
+
+/// The joints of one program among those of another.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Matching {
+    /// Our place of each of their positions.
+    pub(super) positions: Vec<usize>,
+    /// Our place of each of their velocities.
+    pub(super) velocities: Vec<usize>,
+}
+
+impl Matching {
+    /// Numbers in their order put in ours.
+    pub(super) fn to_ours(places: &[usize], theirs: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; theirs.len()];
+        places.iter().zip(theirs).for_each(|(p, x)| out[*p] = *x);
+        out
+    }
+}
+
+/// |a − b| ≤ tolerance · (larger magnitude + floor).
+fn near(a: f64, b: f64, tolerance: f64, floor: f64) -> bool {
+    // Numbers that are not finite are near nothing.
+    (a - b).abs() <= tolerance * (a.abs().max(b.abs()) + floor)
+}
+
+const EXACT: f64 = 1e-9;
+/// m/s²
+const STANDARD_GRAVITY: f64 = 9.80665;
+
+fn largest(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |m, x| m.max(x.abs()))
+}
+
+impl Comparison {
+    /// Matches the joints; a sentence where they are not the same ones.
+    pub(super) fn joints(
+        &self,
+        ours: &[JointFact],
+        theirs: &[JointFact],
+    ) -> Result<Matching, String> {
+        if ours.len() != theirs.len() {
+            return Err(format!("{} joints, theirs {}", ours.len(), theirs.len()));
+        }
+        let mut matching = Matching { positions: vec![], velocities: vec![] };
+        for (i, their) in theirs.iter().enumerate() {
+            let our = if self.by_name {
+                ours.iter().find(|o| o.name == their.name)
+            } else {
+                ours.get(i).filter(|o| o.name == their.name)
+            };
+            let Some(our) = our else {
+                let here = ours.get(i).map_or("", |o| &o.name);
+                return Err(format!("joint {i} is '{here}', theirs '{}'", their.name));
+            };
+            if our.kind != their.kind {
+                return Err(format!(
+                    "joint '{}' is a {}, theirs {}",
+                    our.name, our.kind, their.kind
+                ));
+            }
+            if !their.link.is_empty() && our.link != their.link {
+                let theirs = &their.link;
+                return Err(format!(
+                    "joint '{}' carries '{}', theirs '{theirs}'",
+                    our.name, our.link
+                ));
+            }
+            let (positions, velocities) = their.widths();
+            let put = |places: &mut Vec<usize>, at: usize, first: usize, width: usize| {
+                places.resize(places.len().max(at + width), usize::MAX);
+                (0..width).for_each(|k| places[at + k] = first + k);
+            };
+            put(&mut matching.positions, their.positions, our.positions, positions);
+            put(&mut matching.velocities, their.velocities, our.velocities, velocities);
+        }
+        Ok(matching)
+    }
+
+    /// All that differs in the facts beside states.
+    pub(super) fn facts(&self, ours: &Facts, theirs: &Facts) -> Vec<String> {
+        let mut out = Vec::new();
+        match (&ours.links, &theirs.links) {
+            (Some(ours), Some(theirs)) => self.links(ours, theirs, &mut out),
+            _ => moving_mass(ours, theirs, &mut out),
+        }
+        if self.depth == Depth::Inertia {
+            return out;
+        }
+        for their in &theirs.joints {
+            if let Some(our) = ours.joints.iter().find(|o| o.name == their.name) {
+                springs(our, their, &mut out);
+            }
+        }
+        drives("servo", &ours.servos, &theirs.servos, &mut out);
+        drives("tendon spring", &ours.tendons, &theirs.tendons, &mut out);
+        if let (Some(ours), Some(theirs)) = (&ours.equalities, &theirs.equalities) {
+            self.equalities(ours, theirs, &mut out);
+        }
+        keyframes(&ours.keyframes, &theirs.keyframes, &mut out);
+        out
+    }
+
+    fn links(&self, ours: &[LinkFact], theirs: &[LinkFact], out: &mut Vec<String>) {
+        // The root link of a URDF may be part of the ground.
+        let root = |name: &str| {
+            self.by_name
+                && ours.iter().any(|l| l.name == name && l.parent == "world")
+                && !theirs.iter().any(|l| l.name == name)
+        };
+        let kept: Vec<&LinkFact> = ours.iter().filter(|l| !root(&l.name)).collect();
+        if kept.len() != theirs.len() {
+            out.push(format!("{} links, theirs {}", kept.len(), theirs.len()));
+            return;
+        }
+        for (i, their) in theirs.iter().enumerate() {
+            let our = match self.by_name {
+                true => kept.iter().find(|o| o.name == their.name),
+                false => kept.get(i).filter(|o| o.name == their.name),
+            };
+            let Some(our) = our else {
+                out.push(format!("link {i} is '{}', theirs '{}'", kept[i].name, their.name));
+                return;
+            };
+            let parent = if root(&our.parent) { "world" } else { &our.parent };
+            if parent != their.parent {
+                let (name, theirs) = (&our.name, &their.parent);
+                out.push(format!("link '{name}' hangs on '{parent}', theirs on '{theirs}'"));
+            }
+            let tolerance = if self.meshes { 1e-6 } else { EXACT };
+            if !near(our.mass, their.mass, tolerance, 0.0) {
+                let (name, ours, theirs) = (&our.name, our.mass, their.mass);
+                out.push(format!("mass of '{name}' {ours}, theirs {theirs}"));
+            }
+        }
+    }
+
+    fn equalities(&self, ours: &[EqualityFact], theirs: &[EqualityFact], out: &mut Vec<String>) {
+        let (ours, theirs) = (self.order(ours), self.order(theirs));
+        if ours.len() != theirs.len() {
+            out.push(format!("{} equalities, theirs {}", ours.len(), theirs.len()));
+            return;
+        }
+        for ((_, our), (_, their)) in ours.into_iter().zip(theirs) {
+            let what = |e: &EqualityFact| {
+                let name = if self.by_name { "" } else { &e.name };
+                let ends = e.links.iter().chain(&e.joints).map(|x| format!("'{x}'"));
+                format!("{} '{name}' of {}", e.kind, ends.collect::<Vec<_>>().join(", "))
+            };
+            if what(our) != what(their) {
+                out.push(format!("equality: {}, theirs {}", what(our), what(their)));
+            }
+        }
+    }
+
+    /// Loops before couplings, and by joints where order means nothing; with their places in the list.
+    fn order<'e>(&self, list: &'e [EqualityFact]) -> Vec<(usize, &'e EqualityFact)> {
+        let mut out: Vec<_> = list.iter().enumerate().collect();
+        out.sort_by_key(|(_, e)| {
+            let joints = if self.by_name { e.joints.as_slice() } else { &[] };
+            (e.kind == "coupling", joints)
+        });
+        out
+    }
+
+    /// What differs in a state; `notes` takes what is no fault.
+    pub(super) fn state(
+        &self,
+        matching: &Matching,
+        facts: (&Facts, &Facts),
+        ours: &StateFact,
+        theirs: &StateFact,
+        notes: &mut Vec<String>,
+    ) -> Vec<String> {
+        let mut out = Vec::new();
+        let places = &matching.velocities;
+        let n = places.len();
+        self.mass_matrix(places, ours, theirs, &mut out);
+        let diagonal = (0..n).map(|i| theirs.mass_matrix[i * n + i].abs()).fold(0.0, f64::max);
+        // No weight is more than g √(m M_ii) on a coordinate.
+        let mass = facts.0.moving_mass.unwrap_or(0.0);
+        let weight = STANDARD_GRAVITY * (mass * diagonal).sqrt();
+        let mut force = |what: &str, ours: &[f64], theirs: &[f64], scale: f64, skip: &[bool]| {
+            let worst = (0..n)
+                .filter(|i| !skip.get(*i).is_some_and(|s| *s))
+                .map(|i| (i, (ours[places[i]] - theirs[i]).abs()))
+                .max_by(|a, b| a.1.total_cmp(&b.1));
+            let tolerance = if self.meshes { 1e-6 } else { EXACT };
+            if let Some((i, d)) = worst.filter(|(_, d)| !(*d <= tolerance * scale)) {
+                let (ours, theirs) = (ours[places[i]], theirs[i]);
+                let joint = joint_of(&facts.1.joints, i);
+                out.push(format!("{what}[{joint}] {ours}, theirs {theirs} (off by {d:.1e})"));
+            }
+        };
+        force("bias", &ours.bias, &theirs.bias, largest(&theirs.bias).max(weight), &[]);
+        if self.depth == Depth::All {
+            // Springs of free joints are noted.
+            let mut free = vec![false; n];
+            for j in facts.1.joints.iter().filter(|j| j.kind == "free" && j.stiffness != 0.0) {
+                free[j.velocities..j.velocities + 6].fill(true);
+            }
+            let scale = largest(&theirs.spring).max(1e-9);
+            force("spring force", &ours.spring, &theirs.spring, scale, &free);
+            let scale = largest(&theirs.damper).max(1e-9);
+            force("damper force", &ours.damper, &theirs.damper, scale, &[]);
+            self.gaps(facts, ours, theirs, &mut out);
+            // Open equalities have rows of no meaning.
+            if theirs.acceleration.is_some()
+                && rank(ours.rank, theirs, notes, &mut out)
+                && !free.contains(&true)
+            {
+                let scale = STANDARD_GRAVITY * mass.sqrt();
+                self.acceleration(places, ours, theirs, scale, &mut out);
+            }
+        }
+        out.into_iter().map(|d| format!("{} pose: {d}", theirs.label)).collect()
+    }
+
+    fn mass_matrix(
+        &self,
+        places: &[usize],
+        ours: &StateFact,
+        theirs: &StateFact,
+        out: &mut Vec<String>,
+    ) {
+        let n = places.len();
+        let their = |i: usize, j: usize| theirs.mass_matrix[i * n + j];
+        let floor = 1e-13 * largest(&theirs.mass_matrix);
+        let tolerance = if self.meshes { 1e-6 } else { EXACT };
+        let mut worst = (0.0, 0, 0);
+        for i in 0..n {
+            for j in 0..n {
+                let size = tolerance * (their(i, i) * their(j, j)).abs().sqrt() + floor;
+                let d = (ours.mass_matrix[places[i] * n + places[j]] - their(i, j)).abs();
+                let excess = if d == 0.0 { 0.0 } else { d / size };
+                if !(excess <= worst.0) {
+                    worst = (excess, i, j);
+                }
+            }
+        }
+        let (excess, i, j) = worst;
+        if !(excess <= 1.0) {
+            let (ours, theirs) = (ours.mass_matrix[places[i] * n + places[j]], their(i, j));
+            out.push(format!(
+                "M[{i}][{j}] {ours}, theirs {theirs} ({excess:.1e} of the tolerance)"
+            ));
+        }
+    }
+
+    fn gaps(
+        &self,
+        facts: (&Facts, &Facts),
+        ours: &StateFact,
+        theirs: &StateFact,
+        out: &mut Vec<String>,
+    ) {
+        let (Some(ours), Some(theirs)) = (&ours.gaps, &theirs.gaps) else { return };
+        let (Some(our), Some(their)) = (&facts.0.equalities, &facts.1.equalities) else { return };
+        if ours.len() != our.len() || theirs.len() != their.len() || our.len() != their.len() {
+            return; // said where equalities are compared
+        }
+        let scale = 1.0 + largest(theirs);
+        for ((i, e), (j, _)) in self.order(our).into_iter().zip(self.order(their)) {
+            if !near(ours[i], theirs[j], EXACT, scale) {
+                let what = format!("{} {}", e.kind, e.name);
+                out.push(format!("{what} is open by {}, theirs {}", ours[i], theirs[j]));
+            }
+        }
+    }
+
+    fn acceleration(
+        &self,
+        places: &[usize],
+        ours: &StateFact,
+        theirs: &StateFact,
+        weight: f64,
+        out: &mut Vec<String>,
+    ) {
+        let Some(their) = &theirs.acceleration else { return };
+        let Some(our) = &ours.acceleration else {
+            out.push("no acceleration, theirs has one".into());
+            return;
+        };
+        let n = places.len();
+        let energy = |x: &[f64]| {
+            let product = |row: &[f64]| row.iter().zip(x).map(|(m, x)| m * x).sum::<f64>();
+            let rows = theirs.mass_matrix.chunks(n.max(1));
+            rows.zip(x).map(|(row, x)| x * product(row)).sum::<f64>().max(0.0).sqrt()
+        };
+        let difference: Vec<f64> = (0..n).map(|i| our[places[i]] - their[i]).collect();
+        let scale = energy(their).max(theirs.force_size).max(weight);
+        let tolerance = match (self.meshes, theirs.singular_values.is_empty()) {
+            (true, _) => 1e-5,
+            (_, true) => 1e-7,
+            (_, false) => 1e-6,
+        };
+        let d = energy(&difference);
+        if !(d <= tolerance * scale) {
+            let i = (0..n).max_by(|a, b| difference[*a].abs().total_cmp(&difference[*b].abs()));
+            let i = i.unwrap_or(0);
+            let (ours, theirs) = (our[places[i]], their[i]);
+            out.push(format!(
+                "acceleration[{i}] {ours}, theirs {theirs} (off by {d:.1e} of {scale:.1e})"
+            ));
+        }
+    }
+}
+
+/// The joint that owns a velocity.
+fn joint_of(joints: &[JointFact], velocity: usize) -> String {
+    let owner = joints.iter().filter(|j| j.velocities <= velocity).max_by_key(|j| j.velocities);
+    owner.map_or(velocity.to_string(), |j| format!("'{}'", j.name))
+}
+
+/// True where both see the same rank; a note where singular values leave it to the tolerance.
+fn rank(ours: usize, theirs: &StateFact, notes: &mut Vec<String>, out: &mut Vec<String>) -> bool {
+    if ours == theirs.rank {
+        return true;
+    }
+    let largest = theirs.singular_values.first().copied().unwrap_or(0.0);
+    let between = &theirs.singular_values[ours.min(theirs.rank)..ours.max(theirs.rank)];
+    let values: Vec<f64> = between.iter().map(|x| x / largest).collect();
+    let listed = values.iter().map(|x| format!("{x:.1e}")).collect::<Vec<_>>().join(", ");
+    // Both tolerances are relative to sizes that differ by the scaling of rows: a value that lies near is for
+    // neither of them to decide.
+    if values.iter().all(|x| (1e-11..1e-5).contains(x)) && !values.is_empty() {
+        notes.push(format!(
+            "{} pose: rank {ours}, theirs {}: singular values {listed} of the largest",
+            theirs.label, theirs.rank
+        ));
+    } else {
+        out.push(format!("rank {ours}, theirs {} ({listed})", theirs.rank));
+    }
+    false
+}
+
+fn moving_mass(ours: &Facts, theirs: &Facts, out: &mut Vec<String>) {
+    if let (Some(ours), Some(theirs)) = (ours.moving_mass, theirs.moving_mass) {
+        if !near(ours, theirs, EXACT, 0.0) {
+            out.push(format!("moving mass {ours}, theirs {theirs}"));
+        }
+    }
+}
+
+fn springs(our: &JointFact, their: &JointFact, out: &mut Vec<String>) {
+    let mut check = |what: &str, ours: f64, theirs: f64, floor: f64| {
+        if !near(ours, theirs, EXACT, floor) {
+            out.push(format!("{what} of joint '{}' {ours}, theirs {theirs}", our.name));
+        }
+    };
+    check("stiffness", our.stiffness, their.stiffness, 0.0);
+    check("damping", our.damping, their.damping, 0.0);
+    check("armature", our.armature, their.armature, 0.0);
+    if let (Some(ours), Some(theirs), true) = (our.rest, their.rest, their.stiffness != 0.0) {
+        check("spring's rest", ours, theirs, 1e-6);
+    }
+}
+
+fn drives(what: &str, ours: &[DriveFact], theirs: &[DriveFact], out: &mut Vec<String>) {
+    if ours.len() != theirs.len() {
+        out.push(format!("{} {what}s, theirs {}", ours.len(), theirs.len()));
+        return;
+    }
+    for (our, their) in ours.iter().zip(theirs) {
+        let name = &our.name;
+        let on = |d: &DriveFact| {
+            let joints = d.joints.iter().map(|(j, _)| format!("'{j}'"));
+            joints.collect::<Vec<_>>().join(", ")
+        };
+        let coefficients = our.joints.iter().zip(&their.joints);
+        if name != &their.name {
+            out.push(format!("{what} '{name}', theirs '{}'", their.name));
+        } else if on(our) != on(their) {
+            out.push(format!("{what} '{name}' acts on {}, theirs on {}", on(our), on(their)));
+        } else if !coefficients.clone().all(|(a, b)| near(a.1, b.1, EXACT, 0.0)) {
+            out.push(format!(
+                "{what} '{name}': coefficients {:?}, theirs {:?}",
+                our.joints, their.joints
+            ));
+        }
+        let mut check = |quantity: &str, ours: f64, theirs: f64, floor: f64| {
+            if !near(ours, theirs, EXACT, floor) {
+                out.push(format!("{quantity} of {what} '{name}' {ours}, theirs {theirs}"));
+            }
+        };
+        check("stiffness", our.stiffness, their.stiffness, 0.0);
+        check("damping", our.damping, their.damping, 0.0);
+        if their.stiffness != 0.0 {
+            check("rest length", our.rest, their.rest, 1e-6);
+        }
+    }
+}
+
+fn keyframes(ours: &[KeyframeFact], theirs: &[KeyframeFact], out: &mut Vec<String>) {
+    if ours.len() != theirs.len() {
+        out.push(format!("{} keyframes, theirs {}", ours.len(), theirs.len()));
+        return;
+    }
+    for (i, (our, their)) in ours.iter().zip(theirs).enumerate() {
+        if our.name != their.name {
+            out.push(format!("keyframe {i} is '{}', theirs '{}'", our.name, their.name));
+        }
+        let pairs = our.positions.iter().zip(&their.positions);
+        let same = our.positions.len() == their.positions.len();
+        if !(same && pairs.clone().all(|(a, b)| near(*a, *b, EXACT, 1e-3))) {
+            let worst = pairs.enumerate().find(|(_, (a, b))| !near(**a, **b, EXACT, 1e-3));
+            out.push(format!("keyframe '{}' (number {i}): qpos {worst:?}", our.name));
+        }
+    }
+}
