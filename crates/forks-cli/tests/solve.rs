@@ -157,3 +157,17 @@ fn wrong_arguments_exit_with_two() {
         assert_eq!(forks(arguments).status.code(), Some(2), "{arguments:?}");
     }
 }
+
+/// Springs, tendon and servo of the shoulder add up on the shoulder, though it stands behind the body that it carries.
+#[test]
+fn a_joint_behind_a_nested_body_keeps_its_springs() {
+    for name in ["before.xml", "after.xml"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../fixtures/models/joint_after_child")
+            .join(name);
+        let v = json(&["reduce", path.to_str().unwrap(), "--effector", "lower"]);
+        let expected = 0.09 / (7.0 + 11.0 + 50.0);
+        let found = matrix(&v["compliance"])[2][2];
+        assert!((found - expected).abs() < 1e-12 * expected, "{name}: {found}");
+    }
+}

@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
             let own = Attributes::new("actuator", self.tree, e, &[]);
             let shared = merge(self.defaults.shared_actuator(class), split(e).1);
             let a = Attributes::from_values(&own, shared);
-            model.actuator_names.insert(&a, 0)?;
+            model.actuator_names.insert(&a, ())?;
             self.add_actuator(&a, law(&said, &own)?, model)?;
         }
         Ok(())
@@ -180,14 +180,14 @@ impl<'a> Reader<'a> {
         model: &Model,
     ) -> Result<Option<(Transmission, Combination)>, ImportError> {
         for name in ["joint", "jointinparent"] {
-            if let Some(i) = model.joint_names.reference(a, name)? {
-                let j = &model.joints[i];
+            if let Some(id) = model.joint_names.reference(a, name)? {
+                let j = model.joint(id);
                 let scalar = j.raw.kind.is_scalar();
                 return Ok(scalar.then(|| (Transmission::Joint, Combination::of(j.id))));
             }
         }
-        if let Some(i) = model.tendon_names.reference(a, "tendon")? {
-            let combination = model.tendons[i].combination.clone();
+        if let Some(id) = model.tendon_names.reference(a, "tendon")? {
+            let combination = model.tendon(id).combination.clone();
             return Ok(combination.map(|c| (Transmission::Tendon, c)));
         }
         let other = ["site", "body", "cranksite", "slidersite"];

@@ -10,7 +10,7 @@ use super::{
     Reader,
     body::{RawBody, RawSite, RawTree},
     joint::{JointType, RawJoint},
-    names::Names,
+    names::{BodyId, Names, SiteId, TendonId, TreeJointId},
 };
 use crate::{ImportError, Location};
 
@@ -50,21 +50,61 @@ pub(crate) struct PendingServo {
 /// The mechanism under construction.
 pub(crate) struct Model {
     pub(crate) builder: MechanismBuilder,
-    pub(crate) link_of_body: Vec<LinkId>,
+    link_of_body: Vec<LinkId>,
     /// Poses of all bodies in the start pose.
-    pub(crate) world_from_body: Vec<Pose>,
-    pub(crate) body_names: Names,
+    world_from_body: Vec<Pose>,
+    pub(crate) body_names: Names<BodyId>,
+    /// All joints in MuJoCo's order: depth first, those of a body before those of the bodies that it carries.
     pub(crate) joints: Vec<ModelJoint>,
-    pub(crate) joint_names: Names,
-    pub(crate) sites: Vec<RawSite>,
-    pub(crate) site_names: Names,
-    pub(crate) tendons: Vec<ModelTendon>,
-    pub(crate) tendon_names: Names,
-    pub(crate) equality_names: Names,
-    pub(crate) actuator_names: Names,
+    /// Number in that list of the first joint of each body.
+    first_joint: Vec<usize>,
+    pub(crate) joint_names: Names<TreeJointId>,
+    sites: Vec<RawSite>,
+    pub(crate) site_names: Names<SiteId>,
+    tendons: Vec<ModelTendon>,
+    pub(crate) tendon_names: Names<TendonId>,
+    pub(crate) equality_names: Names<()>,
+    pub(crate) actuator_names: Names<()>,
     pub(crate) servos: Vec<PendingServo>,
     /// Start positions of all tree joints: MuJoCo's qpos0.
     pub(crate) start: Vec<f64>,
+}
+
+impl Model {
+    /// The joint that a name stands for.
+    pub(crate) fn joint(&self, id: TreeJointId) -> &ModelJoint {
+        &self.joints[self.first_joint[id.body.0] + id.place]
+    }
+
+    /// The link of a body.
+    pub(crate) fn link(&self, id: BodyId) -> LinkId {
+        self.link_of_body[id.0]
+    }
+
+    /// The pose of a body in the start pose.
+    pub(crate) fn world_from(&self, id: BodyId) -> Pose {
+        self.world_from_body[id.0]
+    }
+
+    /// The site that a name stands for.
+    pub(crate) fn site(&self, id: SiteId) -> &RawSite {
+        &self.sites[id.0]
+    }
+
+    /// The tendon that a name stands for.
+    pub(crate) fn tendon(&self, id: TendonId) -> &ModelTendon {
+        &self.tendons[id.0]
+    }
+
+    /// The id of the tendon that is added next.
+    pub(crate) fn next_tendon(&self) -> TendonId {
+        TendonId(self.tendons.len())
+    }
+
+    /// Adds a tendon.
+    pub(crate) fn add_tendon(&mut self, tendon: ModelTendon) {
+        self.tendons.push(tendon);
+    }
 }
 
 impl Reader<'_> {
@@ -76,6 +116,7 @@ impl Reader<'_> {
             world_from_body: vec![Pose::IDENTITY],
             body_names: tree.body_names,
             joints: vec![],
+            first_joint: vec![0],
             joint_names: tree.joint_names,
             sites: tree.sites,
             site_names: tree.site_names,
@@ -97,15 +138,16 @@ impl Reader<'_> {
             if passive_forces {
                 link.gravity_compensation = body.gravity_compensation;
             }
+            model.first_joint.push(model.joints.len());
             self.add_body(&mut model, body, link, &mut names);
         }
         // Frames and shapes body by body, as MuJoCo numbers them.
         let mut sites: Vec<&RawSite> = model.sites.iter().collect();
-        sites.sort_by_key(|s| s.body);
+        sites.sort_by_key(|s| s.body.0);
         for s in sites {
             model.builder.add_frame(Frame {
                 name: s.name.clone(),
-                link: model.link_of_body[s.body],
+                link: model.link(s.body),
                 link_from_frame: s.body_from_site,
             });
         }

@@ -9,7 +9,7 @@ use forks_mechanism::lie::{
 };
 use forks_mechanism::{Geometry, dense};
 
-use super::{Attributes, Names, Reader, orientation::unit_quaternion};
+use super::{Attributes, Names, Reader, names::MeshId, orientation::unit_quaternion};
 use crate::{
     ImportError,
     mesh::{self, MassRule, Mesh, MeshMass},
@@ -40,8 +40,8 @@ enum Source {
 #[derive(Clone, Debug)]
 pub(crate) struct Assets {
     meshes: Vec<MeshAsset>,
-    mesh_names: Names,
-    field_names: Names,
+    mesh_names: Names<MeshId>,
+    field_names: Names<()>,
 }
 
 impl Default for Assets {
@@ -52,7 +52,7 @@ impl Default for Assets {
 
 impl Assets {
     /// The mesh that a geom names.
-    pub(crate) fn mesh(&self, a: &Attributes<'_>) -> Result<usize, ImportError> {
+    pub(crate) fn mesh(&self, a: &Attributes<'_>) -> Result<MeshId, ImportError> {
         self.mesh_names.required(a, "mesh")
     }
 
@@ -62,23 +62,23 @@ impl Assets {
     }
 
     /// Mass properties of a mesh in its own frame.
-    pub(crate) fn mass(&mut self, mesh: usize) -> Result<MeshMass, String> {
-        let rule = self.meshes[mesh].rule;
+    pub(crate) fn mass(&mut self, mesh: MeshId) -> Result<MeshMass, String> {
+        let rule = self.meshes[mesh.0].rule;
         let mass = self.load(mesh)?.mass(rule);
         mass.map_err(|e| format!("mesh {} has no inertia: {e}", self.label(mesh)))
     }
 
-    fn label(&self, mesh: usize) -> String {
-        match &self.meshes[mesh].source {
+    fn label(&self, mesh: MeshId) -> String {
+        match &self.meshes[mesh.0].source {
             Source::File { name, .. } => format!("file '{name}'"),
             _ => "of vertices in the file".into(),
         }
     }
 
-    fn load(&mut self, mesh: usize) -> Result<&Mesh, String> {
-        if self.meshes[mesh].loaded.is_none() {
+    fn load(&mut self, mesh: MeshId) -> Result<&Mesh, String> {
+        if self.meshes[mesh.0].loaded.is_none() {
             let label = self.label(mesh);
-            let m = &mut self.meshes[mesh];
+            let m = &mut self.meshes[mesh.0];
             let raw = match &m.source {
                 Source::Unknown(reason) => Err((*reason).to_owned()),
                 Source::Inline(m) => m.clone().checked(),
@@ -90,14 +90,14 @@ impl Assets {
             let placed = raw.map(|raw| placed(raw, m.reference, m.scale));
             m.loaded = Some(placed.map_err(|e| format!("mesh {label}: {e}")));
         }
-        self.meshes[mesh].loaded.as_ref().expect("set above").as_ref().map_err(String::clone)
+        self.meshes[mesh.0].loaded.as_ref().expect("set above").as_ref().map_err(String::clone)
     }
 
     /// A primitive of a kind that stands for a mesh, as MuJoCo fits it, and its pose in the mesh's frame: one with the
     /// same moments as the mesh, or around its vertices.
     pub(crate) fn fitted(
         &mut self,
-        mesh: usize,
+        mesh: MeshId,
         kind: &str,
         around_vertices: bool,
         scale: f64,
@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
                 "mesh" => self.read_mesh(e)?,
                 "hfield" => {
                     let a = self.attributes("hfield", e)?;
-                    self.assets.field_names.insert(&a, 0)?;
+                    self.assets.field_names.insert(&a, ())?;
                     self.note_missing(&a, "file", &self.compiler.mesh_directory());
                 }
                 "texture" => {
@@ -215,7 +215,7 @@ impl<'a> Reader<'a> {
         let [w, x, y, z] = a.array("refquat")?.unwrap_or([1.0, 0.0, 0.0, 0.0]);
         let rotation = unit_quaternion([w, x, y, z])
             .ok_or_else(|| a.invalid("refquat", "is the zero quaternion"))?;
-        let index = self.assets.meshes.len();
+        let id = MeshId(self.assets.meshes.len());
         self.assets.meshes.push(MeshAsset {
             source,
             rule,
@@ -224,7 +224,7 @@ impl<'a> Reader<'a> {
             loaded: None,
         });
         if a.name().is_some() {
-            return self.assets.mesh_names.insert(&a, index);
+            return self.assets.mesh_names.insert(&a, id);
         }
         // Without a name a mesh is called as its file.
         let Some(stem) = a.text("file").and_then(|f| Path::new(f).file_stem()?.to_str()) else {
@@ -237,7 +237,7 @@ impl<'a> Reader<'a> {
                 name: stem.into(),
             });
         }
-        self.assets.mesh_names.insert_text(stem, index);
+        self.assets.mesh_names.insert_text(stem, id);
         Ok(())
     }
 

@@ -10,10 +10,13 @@ use super::{
     Attributes, Reader,
     geom::GeomMass,
     joint::RawJoint,
-    names::Names,
+    names::{BodyId, Names, SiteId, TreeJointId},
     orientation::{from_to, pose},
 };
 use crate::{ImportError, Location, note::Effect, xml::Element};
+
+/// What is wrong with a body that cannot be put by hand.
+const MOCAP: &str = "a mocap body must be a child of the world without joints";
 
 /// A body as it is written.
 #[derive(Clone, Debug)]
@@ -33,13 +36,15 @@ pub(crate) struct RawBody {
     pub(crate) geoms: Vec<GeomMass>,
     /// The body or one that carries it has joints.
     pub(crate) moves: bool,
+    /// It is put by hand where it stands.
+    pub(crate) mocap: bool,
 }
 
 /// A named site.
 #[derive(Clone, Debug)]
 pub(crate) struct RawSite {
     pub(crate) name: String,
-    pub(crate) body: usize,
+    pub(crate) body: BodyId,
     pub(crate) body_from_site: Pose,
 }
 
@@ -59,11 +64,10 @@ pub(crate) struct RawTree {
     pub(crate) bodies: Vec<RawBody>,
     pub(crate) sites: Vec<RawSite>,
     pub(crate) shapes: Vec<RawShape>,
-    pub(crate) body_names: Names,
-    pub(crate) joint_names: Names,
-    pub(crate) site_names: Names,
-    pub(crate) geom_names: Names,
-    pub(crate) joint_count: usize,
+    pub(crate) body_names: Names<BodyId>,
+    pub(crate) joint_names: Names<TreeJointId>,
+    pub(crate) site_names: Names<SiteId>,
+    pub(crate) geom_names: Names<()>,
 }
 
 /// Where the walk is: inside a body or a frame of it.
@@ -92,6 +96,7 @@ impl<'a> Reader<'a> {
                 inertial: None,
                 geoms: vec![],
                 moves: false,
+                mocap: false,
             }],
             sites: vec![],
             shapes: vec![],
@@ -99,9 +104,8 @@ impl<'a> Reader<'a> {
             joint_names: Names::new("joint"),
             site_names: Names::new("site"),
             geom_names: Names::new("geom"),
-            joint_count: 0,
         };
-        tree.body_names.insert_text("world", 0);
+        tree.body_names.insert_text("world", BodyId(0));
         let world =
             Place { body: 0, body_from_frame: Pose::IDENTITY, childclass: None, in_frame: false };
         for w in worlds {
@@ -110,6 +114,11 @@ impl<'a> Reader<'a> {
                 self.unknown_attribute(&a, name, value)?;
             }
             self.walk(w, world, &mut tree)?;
+        }
+        // Only now all joints are known: those of a body may stand behind the bodies that it carries.
+        for i in 1..tree.bodies.len() {
+            let b = &tree.bodies[i];
+            tree.bodies[i].moves = !b.joints.is_empty() || tree.bodies[b.parent].moves;
         }
         Ok(tree)
     }
@@ -159,11 +168,11 @@ impl<'a> Reader<'a> {
     ) -> Result<Place, ImportError> {
         let a = self.attributes("body", e)?;
         let index = tree.bodies.len();
-        tree.body_names.insert(&a, index)?;
-        let has_joint = self.tree.children(e).any(|c| c.tag == "joint" || c.tag == "freejoint");
-        if a.boolean("mocap")? == Some(true) {
-            if place.body != 0 || has_joint {
-                return Err(a.error("a mocap body must be a child of the world without joints"));
+        tree.body_names.insert(&a, BodyId(index))?;
+        let mocap = a.boolean("mocap")? == Some(true);
+        if mocap {
+            if place.body != 0 {
+                return Err(a.error(MOCAP));
             }
             let reason = "a mocap body is welded to the world where it stands";
             self.notes.add(a.label(), "mocap", Effect::Approximated, reason, &a.at);
@@ -180,7 +189,8 @@ impl<'a> Reader<'a> {
             joints: vec![],
             inertial: None,
             geoms: vec![],
-            moves: tree.bodies[place.body].moves,
+            moves: false,
+            mocap,
         });
         Ok(Place {
             body: index,
@@ -220,14 +230,17 @@ impl<'a> Reader<'a> {
             return Err(a.error("the world cannot have joints"));
         }
         let (a, mut joint) = self.read_joint(e, place.childclass)?;
-        tree.joint_names.insert(&a, tree.joint_count)?;
-        tree.joint_count += 1;
+        let id =
+            TreeJointId { body: BodyId(place.body), place: tree.bodies[place.body].joints.len() };
+        tree.joint_names.insert(&a, id)?;
         joint.position = place.body_from_frame.transform_point(joint.position);
         joint.axis = place.body_from_frame.transform_vector(joint.axis);
         let body = &mut tree.bodies[place.body];
+        if body.mocap {
+            return Err(a.error(MOCAP));
+        }
         joint.check_neighbours(&a, body)?;
         body.joints.push(joint);
-        body.moves = true;
         Ok(())
     }
 
@@ -261,7 +274,7 @@ impl<'a> Reader<'a> {
         for child in self.tree.children(e) {
             self.whole_element_or_unknown("plugin", child, "geom")?;
         }
-        tree.geom_names.insert(&a, 0)?;
+        tree.geom_names.insert(&a, ())?;
         let mut geom = self.read_geom(&a)?;
         geom.mass.body_from_geom = place.body_from_frame * geom.mass.body_from_geom;
         if let Some((geometry, friction)) = geom.shape {
@@ -299,12 +312,12 @@ impl<'a> Reader<'a> {
             Some((pose, _)) => pose,
             None => pose(&a, &self.compiler)?,
         };
-        tree.site_names.insert(&a, tree.sites.len())?;
+        tree.site_names.insert(&a, SiteId(tree.sites.len()))?;
         // Nothing can refer to a site without a name.
         if let Some(name) = a.name() {
             tree.sites.push(RawSite {
                 name: name.into(),
-                body: place.body,
+                body: BodyId(place.body),
                 body_from_site: place.body_from_frame * frame_from_site,
             });
         }

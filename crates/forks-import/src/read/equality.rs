@@ -5,14 +5,19 @@ use forks_mechanism::{
     lie::{Pose, glam::DVec3},
 };
 
-use super::{Attributes, Reader, assemble::Model, orientation::unit_quaternion};
+use super::{
+    Attributes, Reader,
+    assemble::Model,
+    names::{BodyId, TendonId, TreeJointId},
+    orientation::unit_quaternion,
+};
 use crate::{ImportError, note::Effect, xml::Element};
 
 /// Two links and the frames in them that a joint ties together.
 struct Ends {
-    body_a: usize,
+    body_a: BodyId,
     a_from_joint: Pose,
-    body_b: usize,
+    body_b: BodyId,
     b_from_joint: Pose,
 }
 
@@ -38,7 +43,7 @@ impl<'a> Reader<'a> {
                 }
             };
             let a = self.with_defaults(kind, "equality", e, None)?;
-            model.equality_names.insert(&a, 0)?;
+            model.equality_names.insert(&a, ())?;
             let active = a.boolean("active")? != Some(false);
             if !active {
                 self.notes.add(
@@ -89,8 +94,8 @@ impl<'a> Reader<'a> {
     ) -> Result<Option<Coupling>, ImportError> {
         let first = model.tendon_names.required(a, "tendon1")?;
         let second = model.tendon_names.reference(a, "tendon2")?;
-        let length = |i: usize| {
-            let t = &model.tendons[i];
+        let length = |id: TendonId| {
+            let t = model.tendon(id);
             t.combination.clone().map(|c| Combination { offset: -t.start_length, ..c })
         };
         let ends = (length(first), second.map(length));
@@ -113,8 +118,8 @@ fn nothing() -> Combination {
 
 /// y − y₀ = p(x − x₀); a constant without x.
 fn joint_coupling(a: &Attributes<'_>, model: &Model) -> Result<Coupling, ImportError> {
-    let side = |attribute: &str, index: usize| {
-        let joint = &model.joints[index];
+    let side = |attribute: &str, id: TreeJointId| {
+        let joint = model.joint(id);
         if !joint.raw.kind.is_scalar() {
             return Err(a.invalid(attribute, "is neither a hinge nor a slide"));
         }
@@ -122,7 +127,7 @@ fn joint_coupling(a: &Attributes<'_>, model: &Model) -> Result<Coupling, ImportE
     };
     let y = side("joint1", model.joint_names.required(a, "joint1")?)?;
     let x = match model.joint_names.reference(a, "joint2")? {
-        Some(i) => Some(side("joint2", i)?),
+        Some(id) => Some(side("joint2", id)?),
         None => None,
     };
     if x.as_ref() == Some(&y) {
@@ -167,7 +172,7 @@ fn add_loop(
         return Err(a.error("it ties a body to itself"));
     }
     if active {
-        let (parent, child) = (model.link_of_body[ends.body_a], model.link_of_body[ends.body_b]);
+        let (parent, child) = (model.link(ends.body_a), model.link(ends.body_b));
         let joint = Joint::new(a.name().unwrap_or(""), kind, parent, child)
             .at(ends.a_from_joint)
             .child_at(ends.b_from_joint);
@@ -177,7 +182,7 @@ fn add_loop(
 }
 
 /// The bodies; `None` where sites are given.
-fn bodies(a: &Attributes<'_>, model: &Model) -> Result<Option<(usize, usize)>, ImportError> {
+fn bodies(a: &Attributes<'_>, model: &Model) -> Result<Option<(BodyId, BodyId)>, ImportError> {
     let by_body = a.has("body1") || a.has("body2") || a.has("anchor") || a.has("relpose");
     let by_site = a.has("site1") || a.has("site2");
     match (by_body, by_site) {
@@ -185,14 +190,14 @@ fn bodies(a: &Attributes<'_>, model: &Model) -> Result<Option<(usize, usize)>, I
         (false, true) => Ok(None),
         _ => {
             let first = model.body_names.required(a, "body1")?;
-            Ok(Some((first, model.body_names.reference(a, "body2")?.unwrap_or(0))))
+            Ok(Some((first, model.body_names.reference(a, "body2")?.unwrap_or(BodyId(0)))))
         }
     }
 }
 
 fn site_ends(a: &Attributes<'_>, model: &Model) -> Result<Ends, ImportError> {
-    let first = &model.sites[model.site_names.required(a, "site1")?];
-    let second = &model.sites[model.site_names.required(a, "site2")?];
+    let first = model.site(model.site_names.required(a, "site1")?);
+    let second = model.site(model.site_names.required(a, "site2")?);
     Ok(Ends {
         body_a: first.body,
         a_from_joint: first.body_from_site,
@@ -202,8 +207,8 @@ fn site_ends(a: &Attributes<'_>, model: &Model) -> Result<Ends, ImportError> {
 }
 
 /// b_from_a in the start pose.
-fn relative(model: &Model, a: usize, b: usize) -> Pose {
-    model.world_from_body[b].inverse() * model.world_from_body[a]
+fn relative(model: &Model, a: BodyId, b: BodyId) -> Pose {
+    model.world_from(b).inverse() * model.world_from(a)
 }
 
 fn connect_ends(a: &Attributes<'_>, model: &Model) -> Result<Ends, ImportError> {

@@ -9,6 +9,7 @@ use forks_mechanism::{
 
 use super::{
     Attributes, Reader,
+    names::MeshId,
     orientation::{from_to, pose},
 };
 use crate::{ImportError, Location, note::Effect};
@@ -28,7 +29,7 @@ pub(crate) enum MassSource {
     /// Mass and principal moments about the geom's axes.
     Known(f64, DVec3),
     /// A mesh asset; its mass, or density where that is not given.
-    Mesh { mesh: usize, mass: Option<f64>, density: f64 },
+    Mesh { mesh: MeshId, mass: Option<f64>, density: f64 },
     /// Why it is not known.
     Unknown(String),
 }

@@ -23,14 +23,14 @@ impl<'a> Reader<'a> {
                     continue;
                 }
             };
-            model.tendon_names.insert(&a, model.tendons.len())?;
+            model.tendon_names.insert(&a, model.next_tendon())?;
             let tendon = if e.tag == "fixed" {
                 self.read_fixed(e, &a, model)?
             } else {
                 self.read_spatial(&a)?;
                 ModelTendon { combination: None, start_length: 0.0 }
             };
-            model.tendons.push(tendon);
+            model.add_tendon(tendon);
         }
         Ok(())
     }
@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let t = self.attributes("fixed/joint", child)?;
-            let joint = &model.joints[model.joint_names.required(&t, "joint")?];
+            let joint = model.joint(model.joint_names.required(&t, "joint")?);
             if !joint.raw.kind.is_scalar() {
                 return Err(t.invalid("joint", "is neither a hinge nor a slide"));
             }

@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
         &mut self,
         a: Attributes<'a>,
         e: &'a Element,
-        links: &Names,
+        links: &Names<usize>,
     ) -> Result<RawJoint<'a>, ImportError> {
         let kind = JointType::read(&a)?;
         if kind == Spherical {
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
         joint: &Attributes<'a>,
         e: &'a Element,
         tag: &'static str,
-        links: &Names,
+        links: &Names<usize>,
     ) -> Result<usize, ImportError> {
         let missing = || joint.error(format!("has no element '{tag}'"));
         let end = self.only(e, tag)?.ok_or_else(missing)?;

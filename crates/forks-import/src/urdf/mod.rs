@@ -41,7 +41,8 @@ struct Robot<'a> {
     name: &'a str,
     links: Vec<RawLink<'a>>,
     joints: Vec<RawJoint<'a>>,
-    joint_names: Names,
+    /// Numbers in `joints`.
+    joint_names: Names<usize>,
 }
 
 /// Reads a tree of elements.
