@@ -10,7 +10,7 @@ use forks_dynamics::{
         parametric::{HelixJoints, four_bar, helix, irregular_ladder, parallelogram},
     },
 };
-use forks_testkit::{RandomMechanismOptions, Rng, random_mechanism};
+use forks_testkit::{JointChoice, RandomMechanismOptions, Rng, random_mechanism};
 
 /// With a gravity that no pose at rest resists along its chains alone.
 fn under_gravity(m: &Mechanism) -> Mechanism {
@@ -48,15 +48,34 @@ fn difference(m: &Mechanism, h: f64, steps: usize) -> f64 {
 }
 
 #[test]
-fn without_impulses_steps_are_whole_steps_but_for_the_asymmetry_of_the_stiffness() {
+fn without_impulses_steps_of_hinges_are_whole_steps() {
+    // Under weights and springs the stiffness in scalar coordinates is a Hessian.
     for m in [helix(20, HelixJoints::Hinge3).mechanism, irregular_ladder(15).mechanism] {
         let m = under_gravity(&m);
-        // At rest under weights and springs the stiffness is symmetric.
-        let first = difference(&m, 1e-3, 1);
         let errors = [2e-3, 1e-3, 5e-4].map(|h| difference(&m, h, (0.1 / h) as usize));
-        println!("{}: one step {first:e}, 0.1 s {errors:?}", m.name());
-        assert!(first < 1e-12);
-        assert!(errors[1] < 0.6 * errors[0] && errors[2] < 0.6 * errors[1] && errors[0] < 1e-3);
+        println!("{}: {errors:?}", m.name());
+        assert!(errors.iter().all(|e| *e < 1e-10));
+    }
+}
+
+#[test]
+fn without_impulses_steps_of_balls_are_whole_steps_but_for_the_asymmetry_of_the_stiffness() {
+    for seed in [3, 4, 5] {
+        let m = random_mechanism(
+            seed,
+            &RandomMechanismOptions {
+                links: 8,
+                extra_loops: 0,
+                joint_kinds: vec![JointChoice::Spherical],
+                stiffness: 50.0,
+                ..RandomMechanismOptions::default()
+            },
+        );
+        let m = under_gravity(&m);
+        let errors = [2e-3, 1e-3, 5e-4].map(|h| difference(&m, h, (0.1 / h) as usize));
+        println!("seed {seed}: {errors:?}");
+        // The part left out is of order h², so over a given time the difference is of order h.
+        assert!(errors[1] < 0.6 * errors[0] && errors[2] < 0.6 * errors[1]);
     }
 }
 

@@ -11,7 +11,7 @@ use forks_mechanism::{
 
 use super::{
     articulated::Articulated,
-    inverse::{inverse_dynamics, weight},
+    inverse::{carry_loads, inverse_dynamics, weight},
     motion::TreeMotion,
     rows::LoopRows,
 };
@@ -80,6 +80,9 @@ pub struct ConstrainedWorkspace {
     pub(crate) v: Vec<f64>,
     pub(crate) motion: TreeMotion,
     pub(crate) factor: Articulated,
+    /// What acts on every link, as the last [`ConstrainedDynamics::load`] left it.
+    wrenches: Vec<Wrench>,
+    /// The wrench through the joint of every link: scratch, or what [`ConstrainedDynamics::carry`] left.
     pub(crate) carried: Vec<Wrench>,
     passive: PassiveWorkspace,
 }
@@ -171,6 +174,7 @@ impl<'m> ConstrainedDynamics<'m> {
             v: vec![0.0; self.m.velocity_count()],
             motion: TreeMotion::default(),
             factor: Articulated::default(),
+            wrenches: Vec::new(),
             carried: Vec::new(),
             passive: PassiveWorkspace::new(self.m),
         }
@@ -210,7 +214,7 @@ impl<'m> ConstrainedDynamics<'m> {
     }
 
     /// Coriolis forces, weights and external wrenches as forces on the tree coordinates, with sign reversed:
-    /// what inverse dynamics asks for at v̇ = 0. `work.carried` then holds the wrench through every joint.
+    /// what inverse dynamics asks for at v̇ = 0.
     pub(crate) fn load(&self, external: &[Wrench], work: &mut ConstrainedWorkspace) -> Vec<f64> {
         let m = self.m;
         assert!(
@@ -220,7 +224,9 @@ impl<'m> ConstrainedDynamics<'m> {
             m.links().len()
         );
         let motion = &work.motion;
-        let mut wrenches = vec![Wrench::ZERO; m.links().len()];
+        let wrenches = &mut work.wrenches;
+        wrenches.clear();
+        wrenches.resize(m.links().len(), Wrench::ZERO);
         wrenches.iter_mut().zip(external).for_each(|(w, e)| *w = *e);
         if self.gravity {
             for i in 1..wrenches.len() {
@@ -232,11 +238,16 @@ impl<'m> ConstrainedDynamics<'m> {
             m,
             motion,
             &motion.bias_accelerations,
-            &wrenches,
+            wrenches,
             &mut work.carried,
             &mut f,
         );
         f
+    }
+
+    /// What the loads of the last [`load`](Self::load) pass through the joints, into `work.carried`.
+    pub(crate) fn carry(work: &mut ConstrainedWorkspace) {
+        carry_loads(&work.motion, &work.wrenches, &mut work.carried);
     }
 
     /// Accelerations at `q`, `v` under torques `tau` (tree coordinates) and wrenches on the links (body frames,

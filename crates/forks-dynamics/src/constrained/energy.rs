@@ -20,6 +20,11 @@ pub struct Energy {
 }
 
 impl Energy {
+    /// Sum of their absolute values, to which rounding is relative.
+    pub(crate) fn size(&self) -> f64 {
+        self.kinetic + self.gravitational.abs() + self.elastic
+    }
+
     /// Their sum.
     pub fn total(&self) -> f64 {
         self.kinetic + self.gravitational + self.elastic

@@ -49,3 +49,17 @@ pub(crate) fn inverse_dynamics(
         carried[j.inner] += j.inner_from_outer.apply_to_wrench(f);
     }
 }
+
+/// The wrench that passes through the joint of every link, in its frame, where nothing moves: `wrenches` and what
+/// acts farther out, with sign reversed.
+///
+/// Inertial forces are left out on purpose. Those of inverse dynamics at v̇ = 0 are not what passes through the
+/// joints: in a long chain the accelerations that loads and springs give cancel most of them.
+pub(crate) fn carry_loads(motion: &TreeMotion, wrenches: &[Wrench], carried: &mut Vec<Wrench>) {
+    carried.clear();
+    carried.extend(wrenches.iter().map(|w| -*w));
+    for j in motion.joints.iter().rev() {
+        let f = carried[j.outer];
+        carried[j.inner] += j.inner_from_outer.apply_to_wrench(f);
+    }
+}

@@ -3,7 +3,7 @@
 use forks_mechanism::lie::{Mat6, Matrix, Wrench};
 
 use super::{
-    implicit::{joint_terms, link_matrices, momentum, rotor_forces},
+    implicit::{LoadStiffness, joint_terms, link_matrices, loaded_blocks, momentum, rotor_forces},
     motions::admissible_basis,
     state::{State, StepStatus},
     symmetric::symmetric_system,
@@ -47,7 +47,7 @@ pub(super) fn motions(
     Ok(Admissible { basis: Some(basis), own: rows.own })
 }
 
-/// sym(Ã) and M v + h f over the tree velocities.
+/// sym(Ã), without the stiffness of loads if so asked, and M v + h f over the tree velocities.
 pub(super) fn system(
     d: &ConstrainedDynamics<'_>,
     work: &mut ConstrainedWorkspace,
@@ -55,6 +55,7 @@ pub(super) fn system(
     forces: &[f64],
     loads: &[AppliedWrench],
     h: f64,
+    stiffness: LoadStiffness,
 ) -> (Matrix, Vec<f64>) {
     let m = d.mechanism();
     let rows = d.prepare(&state.q, &state.v, work);
@@ -69,13 +70,17 @@ pub(super) fn system(
     let bias = d.load(&external, work);
     let mut passive = d.elastic(work);
     passive.iter_mut().zip(forces).for_each(|(p, f)| *p += f);
-    let (blocks, stiff) = joint_terms(m, &rows, work, h);
+    let (own, stiff) = joint_terms(m, &rows, work, h);
+    stiffness.carry(work);
+    let blocks = loaded_blocks(m, &own, work, h);
     let mut links: Vec<Mat6> = Vec::new();
-    link_matrices(d, work, h, &mut links);
-    for load in loads {
-        let at = load.link.index();
-        let slope = load.link_load(&work.motion.world_from_link[at]).slope;
-        links[at] += slope.scale(-h * h);
+    link_matrices(d, work, h, stiffness, &mut links);
+    if stiffness == LoadStiffness::Linearised {
+        for load in loads {
+            let at = load.link.index();
+            let slope = load.link_load(&work.motion.world_from_link[at]).slope;
+            links[at] += slope.scale(-h * h);
+        }
     }
     let mut a = symmetric_system(&work.motion, &links, &blocks, &work.carried, h);
     for (row, strength) in stiff.rows.iter().zip(&stiff.strengths) {

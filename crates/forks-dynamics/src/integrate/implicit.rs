@@ -13,7 +13,7 @@ use forks_mechanism::{
 use super::{
     columns::add_column_stiffness,
     coordinates::advance,
-    linearised::{Block, Linearised},
+    linearised::{Block, Factorised, Linearised},
     state::{State, StepStatus, System},
     stiff_rows::{StiffRows, joint_blocks},
 };
@@ -21,6 +21,30 @@ use crate::{
     constrained::{ConstrainedDynamics, ConstrainedWorkspace, LoopRows, TreeMotion, WeightedRows},
     loads,
 };
+
+/// What the linear system knows of loads (weights, wrenches on links) that change as links turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LoadStiffness {
+    /// Their derivative. Where it takes more from a joint than a step of this length can follow, as it does
+    /// before a mechanism buckles, the step is refused.
+    Linearised,
+    /// Nothing: loads are those of the step's start, and the matrix is positive definite at any step.
+    LeftOut,
+}
+
+impl LoadStiffness {
+    /// Puts the wrenches whose derivative counts into `work.carried`.
+    pub(crate) fn carry(self, work: &mut ConstrainedWorkspace) {
+        match self {
+            Self::Linearised => ConstrainedDynamics::carry(work),
+            Self::LeftOut => {
+                let links = work.motion.world_from_link.len();
+                work.carried.clear();
+                work.carried.resize(links, Wrench::ZERO);
+            }
+        }
+    }
+}
 
 /// Space of the scheme.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +60,7 @@ impl Implicit {
         system: &mut System<'_>,
         state: &State,
         h: f64,
+        stiffness: LoadStiffness,
     ) -> Result<State, StepStatus> {
         let m = system.mechanism();
         let n = m.tree_velocity_count();
@@ -43,8 +68,9 @@ impl Implicit {
         let rows = system.dynamics.prepare(&state.q, &state.v, &mut system.work);
         let bias = system.dynamics.load(&system.external, &mut system.work);
         let elastic = system.dynamics.elastic(&mut system.work);
-        let (blocks, stiff) = joint_terms(m, &rows, &system.work, h);
-        self.factorize(system, &blocks, h)?;
+        let (own, stiff) = joint_terms(m, &rows, &system.work, h);
+        stiffness.carry(&mut system.work);
+        self.factorize(system, &own, h, stiffness)?;
         let (d, work) = (&system.dynamics, &system.work);
         let mut rhs = rows.fold(&rotor_forces(d, work, &rows, &elastic, h));
         let momentum = momentum(d, work);
@@ -60,13 +86,19 @@ impl Implicit {
     fn factorize(
         &mut self,
         system: &System<'_>,
-        blocks: &[Block],
+        own: &[Block],
         h: f64,
+        stiffness: LoadStiffness,
     ) -> Result<(), StepStatus> {
-        let work = &system.work;
-        link_matrices(&system.dynamics, work, h, &mut self.links);
-        let sound = self.matrix.factorize(&work.motion, &self.links, blocks, &work.carried, h);
-        if sound { Ok(()) } else { Err(StepStatus::Singular) }
+        let (m, work) = (system.mechanism(), &system.work);
+        link_matrices(&system.dynamics, work, h, stiffness, &mut self.links);
+        let blocks = loaded_blocks(m, own, work, h);
+        let (motion, inertia) = (&work.motion, &system.dynamics.inertia);
+        let matrix = &mut self.matrix;
+        match matrix.factorize(motion, &self.links, inertia, own, &blocks, &work.carried, h) {
+            Factorised::Sound => Ok(()),
+            Factorised::TooSoft | Factorised::Singular => Err(StepStatus::Singular),
+        }
     }
 
     /// v⁺ with the loops' and the stiff rows' forces: μ = −(S Ã⁻¹ Sᵀ + κ⁻¹)⁻¹ S Ã⁻¹ rhs, κ⁻¹ = 0 for loops.
@@ -117,7 +149,7 @@ impl Implicit {
     }
 }
 
-/// Joint terms and stiff rows of Ã; `work` holds the wrenches that joints carry.
+/// Joint terms (armature + h D + h² K_θ) and stiff rows of Ã.
 pub(super) fn joint_terms(
     m: &Mechanism,
     rows: &LoopRows,
@@ -126,11 +158,22 @@ pub(super) fn joint_terms(
 ) -> (Vec<Block>, StiffRows) {
     let mut blocks = joint_blocks(m, &work.q, h);
     let stiff = StiffRows::new(m, rows, work, h, &mut blocks);
+    (blocks, stiff)
+}
+
+/// Joint terms with the stiffness that the wrenches in `work.carried` have within each joint.
+pub(super) fn loaded_blocks(
+    m: &Mechanism,
+    own: &[Block],
+    work: &ConstrainedWorkspace,
+    h: f64,
+) -> Vec<Block> {
+    let mut blocks = own.to_vec();
     for (k, e) in m.forest().edges().iter().enumerate() {
         let f = work.carried[e.outer.index()];
         add_column_stiffness(m, e, &work.motion.joints[k], &work.q, f, h, &mut blocks[k]);
     }
-    (blocks, stiff)
+    blocks
 }
 
 /// Link matrices I − h² ∂w/∂ξ of Ã, w the weight.
@@ -138,11 +181,12 @@ pub(super) fn link_matrices(
     d: &ConstrainedDynamics<'_>,
     work: &ConstrainedWorkspace,
     h: f64,
+    stiffness: LoadStiffness,
     out: &mut Vec<Mat6>,
 ) {
     out.clear();
     out.extend(d.inertia.iter().map(|i| i.to_mat6()));
-    if d.has_gravity() {
+    if d.has_gravity() && stiffness == LoadStiffness::Linearised {
         for i in 1..out.len() {
             let slope = loads::weight(d.mechanism(), i, &work.motion.world_from_link[i]).slope;
             out[i] += slope.scale(-h * h);
@@ -200,6 +244,28 @@ mod tests {
     use super::{super::symmetric::symmetric_system, *};
     use crate::{Loads, body_axes_derivative, generalized_forces, mass_matrix, tangent_stiffness};
 
+    impl Implicit {
+        /// Factorises Ã however soft the loads make it, and returns the joints' blocks.
+        fn whole_matrix(&mut self, system: &System<'_>, own: &[Block], h: f64) -> Vec<Block> {
+            let work = &system.work;
+            let blocks = loaded_blocks(system.mechanism(), own, work, h);
+            link_matrices(&system.dynamics, work, h, LoadStiffness::Linearised, &mut self.links);
+            let least = vec![[[f64::NEG_INFINITY; 6]; 6]; own.len()];
+            let (motion, links) = (&work.motion, &self.links);
+            let how = self.matrix.factorize(
+                motion,
+                links,
+                &system.dynamics.inertia,
+                &least,
+                &blocks,
+                &work.carried,
+                h,
+            );
+            assert_ne!(how, Factorised::Singular);
+            blocks
+        }
+    }
+
     /// M + h D + h² K from the dense mass matrix and the analytic tangent.
     fn dense(m: &Mechanism, q: &[f64], h: f64) -> Matrix {
         let (poses, loads) = (m.link_poses(q), Loads::gravity());
@@ -229,14 +295,9 @@ mod tests {
         let dynamics = system.dynamics.clone();
         dynamics.prepare(&q, &vec![0.0; n], &mut system.work);
         dynamics.load(&[], &mut system.work);
-        let mut blocks = joint_blocks(m, &q, h);
-        for (k, e) in m.forest().edges().iter().enumerate() {
-            let (moving, work) = (&system.work.motion.joints[k], &system.work);
-            let f = work.carried[e.outer.index()];
-            add_column_stiffness(m, e, moving, &work.q, f, h, &mut blocks[k]);
-        }
+        ConstrainedDynamics::carry(&mut system.work);
         let mut scheme = Implicit::default();
-        assert_eq!(scheme.factorize(&system, &blocks, h), Ok(()));
+        scheme.whole_matrix(&system, &joint_blocks(m, &q, h), h);
         let matrix = dense(m, &q, h);
         let f: Vec<f64> = (0..n).map(|_| rng.range(-1.0, 1.0)).collect();
         let mut x = vec![0.0; n];
@@ -259,9 +320,10 @@ mod tests {
             (m.start_positions(), (0..n).map(|_| rng.range(-1.0, 1.0)).collect::<Vec<_>>());
         let rows = system.dynamics.clone().prepare(&q, &v, &mut system.work);
         system.dynamics.load(&[], &mut system.work);
-        let (blocks, _) = joint_terms(m, &rows, &system.work, h);
+        ConstrainedDynamics::carry(&mut system.work);
+        let (own, _) = joint_terms(m, &rows, &system.work, h);
         let mut scheme = Implicit::default();
-        assert_eq!(scheme.factorize(&system, &blocks, h), Ok(()));
+        let blocks = scheme.whole_matrix(&system, &own, h);
         let work = &system.work;
         let found = symmetric_system(&work.motion, &scheme.links, &blocks, &work.carried, h);
         let mut inverse = Matrix::zeros(n, n);

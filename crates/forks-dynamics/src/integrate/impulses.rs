@@ -22,6 +22,7 @@ use super::{
     cholesky::Cholesky,
     coordinates::advance,
     halves::{Admissible, motions, system},
+    implicit::LoadStiffness,
     state::{State, StepStatus, System},
 };
 use crate::{
@@ -173,13 +174,22 @@ impl ImpulseStepper {
     pub fn free(&mut self, forces: &[f64], loads: &[AppliedWrench]) -> Result<(), StepStatus> {
         assert!(forces.is_empty() || forces.len() == self.mechanism.velocity_count());
         let (h, state) = (self.h, State { q: self.tree_positions().to_vec(), v: self.v.clone() });
-        self.work.q.copy_from_slice(&self.q);
-        let (mut a, mut f) = self.with(|d, work| system(d, work, &state, forces, loads, h));
-        if let Some(basis) = &self.admissible.basis {
-            a = basis.transpose_mul(&a.mul(basis));
-            f = basis.transpose_mul_vec(&f);
+        let mut matrix_and_force = |stiffness| {
+            self.work.q.copy_from_slice(&self.q);
+            let (a, f) = self.with(|d, work| system(d, work, &state, forces, loads, h, stiffness));
+            match &self.admissible.basis {
+                Some(basis) => (basis.transpose_mul(&a.mul(basis)), basis.transpose_mul_vec(&f)),
+                None => (a, f),
+            }
+        };
+        let (mut a, mut f) = matrix_and_force(LoadStiffness::Linearised);
+        let mut factor = Cholesky::new(&a);
+        if factor.is_none() {
+            // Loads soften the mechanism by more than a step of this length can follow.
+            (a, f) = matrix_and_force(LoadStiffness::LeftOut);
+            factor = Cholesky::new(&a);
         }
-        let factor = Cholesky::new(&a).ok_or(match a.is_finite() {
+        let factor = factor.ok_or(match a.is_finite() {
             true => StepStatus::Singular,
             false => StepStatus::NotFinite,
         })?;

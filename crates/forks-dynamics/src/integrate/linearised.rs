@@ -9,12 +9,23 @@
 //! With A the articulated matrix, U = A J, V = Jᵀ A, N = \[ad_{Jₖ}ᵀ F\]: D = V J + joint terms,
 //! x = D⁻¹ (u − V ξ′), A_inner += Ad⁻ᵀ (A − (U − h² N) D⁻¹ V) Ad⁻¹.
 
-use forks_mechanism::lie::{Mat6, Twist, Vec6, Wrench};
+use forks_mechanism::lie::{Mat6, SymMat6, Twist, Vec6, Wrench};
 
 use crate::constrained::{MovingJoint, TreeMotion, inverse_matrix};
 
 /// A joint's small square matrix.
 pub(crate) type Block = [[f64; 6]; 6];
+
+/// What a factorisation found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Factorised {
+    /// Every pivot keeps at least half of what it has without loads.
+    Sound,
+    /// Loads take too much of a pivot away: a shorter step, or one without their stiffness, is called for.
+    TooSoft,
+    /// A pivot is zero or not finite.
+    Singular,
+}
 
 #[derive(Clone, Debug)]
 struct JointPart {
@@ -36,18 +47,25 @@ pub(crate) struct Linearised {
 }
 
 impl Linearised {
-    /// Factorises Ã; false where it is singular.
+    /// Factorises Ã.
     ///
-    /// `links` are the links' own 6×6 matrices I − h² ∂w/∂ξ (consumed order: ground first), `blocks` the joint
-    /// terms in forest order, `carried` the wrench through the joint of every link.
+    /// `links` are the links' own 6×6 matrices I − h² ∂w/∂ξ (ground first), `inertia` their I, `own` the joint terms
+    /// in forest order, `blocks` the same with the stiffness of loads within the joint, `carried` the wrench
+    /// through the joint of every link.
+    ///
+    /// Without loads a joint's pivot D is at least what its own link and terms give, Jᵀ I J + own: outward links
+    /// only add to it. Loads that take more than half of that away make the mechanism so soft that the step
+    /// would jump over, or land on, a pole of Ã⁻¹.
     pub(crate) fn factorize(
         &mut self,
         motion: &TreeMotion,
         links: &[Mat6],
+        inertia: &[SymMat6],
+        own: &[Block],
         blocks: &[Block],
         carried: &[Wrench],
         h: f64,
-    ) -> bool {
+    ) -> Factorised {
         self.matrices.clear();
         self.matrices.extend_from_slice(links);
         self.wrenches.resize(links.len(), Wrench::ZERO);
@@ -61,8 +79,10 @@ impl Linearised {
         for (k, j) in motion.joints.iter().enumerate().rev() {
             let a = self.matrices[j.outer];
             let part = &mut self.parts[k];
-            if !part.fill(j, &a, &blocks[k], carried[j.outer], h) {
-                return false;
+            let least = least_pivot(j, &inertia[j.outer], &own[k]);
+            match part.fill(j, &a, &blocks[k], carried[j.outer], h, &least) {
+                Factorised::Sound => {}
+                other => return other,
             }
             if j.inner != 0 {
                 let reduced = part.without_joint(&a, j.velocities.len());
@@ -71,7 +91,7 @@ impl Linearised {
                     outer_from_inner.transpose() * (reduced * outer_from_inner);
             }
         }
-        true
+        Factorised::Sound
     }
 
     /// Solves Ã x = f: one pass inwards, one outwards.
@@ -110,7 +130,15 @@ impl Linearised {
 }
 
 impl JointPart {
-    fn fill(&mut self, j: &MovingJoint, a: &Mat6, block: &Block, f: Wrench, h: f64) -> bool {
+    fn fill(
+        &mut self,
+        j: &MovingJoint,
+        a: &Mat6,
+        block: &Block,
+        f: Wrench,
+        h: f64,
+        least: &Block,
+    ) -> Factorised {
         let columns = j.columns.as_slice();
         let d = columns.len();
         for (k, c) in columns.iter().enumerate() {
@@ -125,12 +153,11 @@ impl JointPart {
                 joint[i][k] += columns[k].dot(self.rows[i]);
             }
         }
-        match inverse(&joint, d) {
-            Some(x) => {
-                self.inverse = x;
-                true
-            }
-            None => false,
+        let Some(x) = inverse(&joint, d) else { return Factorised::Singular };
+        self.inverse = x;
+        match exceeds_half(&joint, least, d) {
+            true => Factorised::Sound,
+            false => Factorised::TooSoft,
         }
     }
 
@@ -154,6 +181,40 @@ impl JointPart {
 
 fn multiply(m: &Block, x: &[f64; 6], d: usize) -> [f64; 6] {
     core::array::from_fn(|i| if i < d { (0..d).map(|k| m[i][k] * x[k]).sum() } else { 0.0 })
+}
+
+/// Jᵀ I J + the joint's own terms.
+fn least_pivot(j: &MovingJoint, inertia: &SymMat6, own: &Block) -> Block {
+    let columns = j.columns.as_slice();
+    let mut out = *own;
+    for (k, c) in columns.iter().enumerate() {
+        let felt = Wrench::from_array(inertia.mul_vec(&c.to_array()));
+        (0..columns.len()).for_each(|i| out[i][k] += columns[i].dot(felt));
+    }
+    out
+}
+
+/// True if sym(D − ½ least) is positive semidefinite up to rounding: Cholesky's pivots say so.
+fn exceeds_half(joint: &Block, least: &Block, d: usize) -> bool {
+    let at =
+        |i: usize, k: usize| 0.5 * (joint[i][k] + joint[k][i]) - 0.25 * (least[i][k] + least[k][i]);
+    if d == 1 {
+        return at(0, 0) >= 0.0;
+    }
+    let mut l = [[0.0f64; 6]; 6];
+    for k in 0..d {
+        let pivot = at(k, k) - (0..k).map(|c| l[k][c] * l[k][c]).sum::<f64>();
+        if pivot < -1e-9 * joint[k][k].abs() {
+            return false;
+        }
+        // Massless directions without terms of their own: nothing that loads could take away.
+        l[k][k] = pivot.max(0.0).sqrt();
+        for i in k + 1..d {
+            let rest = at(i, k) - (0..k).map(|c| l[i][c] * l[k][c]).sum::<f64>();
+            l[i][k] = if l[k][k] > 0.0 { rest / l[k][k] } else { 0.0 };
+        }
+    }
+    true
 }
 
 /// Inverse by Gauss–Jordan elimination with row pivots; `None` where a pivot is zero or not finite.

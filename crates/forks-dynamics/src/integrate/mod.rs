@@ -14,6 +14,7 @@ mod simulation;
 mod state;
 mod stiff_rows;
 mod symmetric;
+mod work;
 
 pub(crate) use coordinates::advance;
 pub use impulses::ImpulseStepper;

@@ -8,8 +8,9 @@ use forks_mechanism::{
 use super::{
     adaptive,
     explicit::{runge_kutta_4, semi_implicit_euler},
-    implicit::Implicit,
+    implicit::{Implicit, LoadStiffness},
     state::{State, StepStatus, System},
+    work::{LoadedPoses, Supply},
 };
 use crate::constrained::Energy;
 
@@ -40,8 +41,8 @@ pub struct SimulationOptions {
     /// Error per step of the adaptive scheme, relative to 1 + |coordinate|. Default 1e-9; sensible 1e-4 to
     /// 1e-12.
     pub tolerance: f64,
-    /// The implicit scheme halves steps in which the energy would grow up to this many times, then takes off
-    /// kinetic energy; without torques and external wrenches only. Default 3.
+    /// The implicit scheme halves steps in which the energy would grow by more than loads gave up to this many
+    /// times, then takes off kinetic energy. Default 3.
     pub energy_halvings: usize,
 }
 
@@ -79,6 +80,9 @@ pub struct Simulation<'m> {
     time: f64,
     adaptive_step: f64,
     start_gap: f64,
+    /// Energy of the start, and what loads gave since.
+    start_energy: Energy,
+    supply: Supply,
     statistics: SimulationStatistics,
 }
 
@@ -97,6 +101,7 @@ impl<'m> Simulation<'m> {
         if q.iter().chain(v).all(|x| x.is_finite()) {
             start_gap = system.close_loops(&mut state);
         }
+        let start_energy = system.energy_of(&state);
         Self {
             system,
             implicit: Implicit::default(),
@@ -105,6 +110,8 @@ impl<'m> Simulation<'m> {
             time: 0.0,
             adaptive_step: 0.0,
             start_gap,
+            start_energy,
+            supply: Supply::default(),
             statistics: SimulationStatistics::default(),
         }
     }
@@ -144,7 +151,7 @@ impl<'m> Simulation<'m> {
 
     /// Energy of the state.
     pub fn energy(&mut self) -> Energy {
-        self.energy_of(&self.state.clone())
+        self.system.energy_of(&self.state)
     }
 
     /// World poses of all links, the ground first.
@@ -239,15 +246,17 @@ impl<'m> Simulation<'m> {
         let driven = self.system.tau.iter().any(|&t| t != 0.0)
             || self.system.external.iter().any(|w| *w != Wrench::ZERO);
         let mut state = self.state.clone();
-        let mut before = self.energy_of(&state);
+        let mut supply = self.supply;
+        let mut before = self.system.energy_of(&state);
+        let mut poses = LoadedPoses::new(&self.system);
         // Lengths still to be done, the next one last.
         let mut pending = vec![(h, 0)];
         while let Some((h, depth)) = pending.pop() {
-            let trial = self.implicit.step(&mut self.system, &state, h).and_then(|mut next| {
-                self.system.project(&mut next)?;
-                Ok(next)
-            });
             let deepest = depth == self.options.energy_halvings;
+            let mut trial = self.implicit_trial(&state, h, LoadStiffness::Linearised);
+            if deepest && trial == Err(StepStatus::Singular) {
+                trial = self.implicit_trial(&state, h, LoadStiffness::LeftOut);
+            }
             let mut next = match trial {
                 Ok(next) => next,
                 Err(_) if !deepest => {
@@ -256,20 +265,42 @@ impl<'m> Simulation<'m> {
                 }
                 Err(status) => return Err(status),
             };
-            let mut after = self.energy_of(&next);
-            if !driven && grows(&before, &after) {
+            let mut after = self.system.energy_of(&next);
+            let supplied = supply.after(&self.system, &poses, &next.v, h);
+            let limit = if driven {
+                supplied.limit(&self.start_energy)
+            } else {
+                before.total() + ENERGY_ROUNDING * (before.size() + after.size())
+            };
+            // Energies that are not numbers are within no limit.
+            let within = after.total() <= limit;
+            if !within {
                 if !deepest {
                     self.halve(&mut pending, h, depth);
                     continue;
                 }
                 self.statistics.damped += 1;
-                damp(&before, &after, &state, &mut next);
-                after = self.energy_of(&next);
+                let most = if driven { limit } else { before.total() };
+                damp(most, &after, &state, &mut next);
+                after = self.system.energy_of(&next);
             }
-            (state, before) = (next, after);
+            (state, before, supply) = (next, after, supplied);
+            poses = LoadedPoses::new(&self.system);
             self.statistics.steps += 1;
         }
+        self.supply = supply;
         Ok(state)
+    }
+
+    fn implicit_trial(
+        &mut self,
+        state: &State,
+        h: f64,
+        stiffness: LoadStiffness,
+    ) -> Result<State, StepStatus> {
+        let mut next = self.implicit.step(&mut self.system, state, h, stiffness)?;
+        self.system.project(&mut next)?;
+        Ok(next)
     }
 
     fn halve(&mut self, pending: &mut Vec<(f64, usize)>, h: f64, depth: usize) {
@@ -277,21 +308,12 @@ impl<'m> Simulation<'m> {
         pending.push((0.5 * h, depth + 1));
         pending.push((0.5 * h, depth + 1));
     }
-
-    fn energy_of(&mut self, state: &State) -> Energy {
-        self.system.dynamics.energy(&state.q, &state.v, &mut self.system.work)
-    }
 }
 
-fn grows(before: &Energy, after: &Energy) -> bool {
-    let size = |e: &Energy| e.kinetic + e.gravitational.abs() + e.elastic;
-    after.total() - before.total() > ENERGY_ROUNDING * (size(before) + size(after))
-}
-
-/// Takes off kinetic energy until there is no more than before; where even the potential energy is higher,
+/// Takes off kinetic energy until there is no more than `most` in all; where even the potential energy is higher,
 /// the mechanism stays where it was, at rest.
-fn damp(before: &Energy, after: &Energy, state: &State, next: &mut State) {
-    let available = before.total() - (after.gravitational + after.elastic);
+fn damp(most: f64, after: &Energy, state: &State, next: &mut State) {
+    let available = most - (after.gravitational + after.elastic);
     if available >= 0.0 && after.kinetic > 0.0 {
         let factor = (available / after.kinetic).sqrt().min(1.0);
         next.v.iter_mut().for_each(|v| *v *= factor);

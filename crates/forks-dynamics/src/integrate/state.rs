@@ -3,7 +3,7 @@
 use forks_mechanism::{AssemblySettings, JointId, Mechanism, assemble, lie::Wrench};
 
 use crate::constrained::{
-    ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, ProjectionStatus,
+    ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, Energy, ProjectionStatus,
 };
 
 /// Gaps above this (lengths over r, radians) are closed by damped steps first.
@@ -97,6 +97,11 @@ impl<'m> System<'m> {
             DynamicsStatus::Massless(j) => Err(StepStatus::Massless(j)),
             _ => Err(StepStatus::NotFinite),
         }
+    }
+
+    /// Energy of a state, for which `work` is prepared afterwards.
+    pub(crate) fn energy_of(&mut self, state: &State) -> Energy {
+        self.dynamics.energy(&state.q, &state.v, &mut self.work)
     }
 
     /// Closes the loops of a start state, however far they are open; the gap that was there. Where it
