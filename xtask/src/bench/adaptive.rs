@@ -110,11 +110,11 @@ impl Loaded<'_> {
         let catching = AdaptiveOptions { catch_up: CATCH_UP, ..AdaptiveOptions::default() };
         let catching = self.plan(catching)?;
         // Next to ours in time, because the machine's speed drifts.
-        let full = self.full()?;
+        let full = self.full();
         let mut displaced = Displaced::new(self, &plan)?;
         let mut cases = Vec::new();
         for i in wanted {
-            let mut case = self.case(&name(&i), &plan, &target(i), full)?;
+            let mut case = self.case(&name(&i), &plan, &target(i), &full)?;
             self.add_catching(&mut case, &catching, &target(i))?;
             match &mut displaced {
                 Ok(exact) => {
@@ -152,7 +152,7 @@ impl Loaded<'_> {
         name: &str,
         plan: &AdaptivePlan,
         target: &Target,
-        full: Timing,
+        full: &Result<Timing, String>,
     ) -> Result<Case, String> {
         let mut state = self.state(plan)?;
         let counted = count(&mut state, target)?;
@@ -164,18 +164,17 @@ impl Loaded<'_> {
         );
         let mut case = Case::new(name, n, 1, ours, &settings);
         case.dt = Some(DT);
-        case.rival("forks-dca", full, "one solution at the start pose, no step");
+        case.rival_or_note("forks-dca", full, "one solution at the start pose, no step");
         case.figure("joints computed per step", counted.joints);
         case.figure("nodes visited per step", counted.visited);
         case.figure("nodes updated per step", counted.updated);
         case.figure("steps counted", counted.steps as f64);
         case.figure("bytes of state per joint", plan.state_bytes() as f64 / n as f64);
-        let (ours, full) = match (ours.cpu_ns, full.cpu_ns) {
-            (Some(ours), Some(full)) => (ours, full),
-            _ => (ours.ns, full.ns),
-        };
-        let per_joint = ours / timed.joints;
+        let computing = ours.cpu_ns.zip(full.as_ref().ok().and_then(|f| f.cpu_ns));
+        let per_joint = computing.map_or(ours.ns, |(ours, _)| ours) / timed.joints;
         case.figure("ns per computed joint, ours", per_joint);
+        let Ok(full) = full else { return Ok(case) };
+        let (ours, full) = computing.unwrap_or((ours.ns, full.ns));
         case.figure("ns per joint, forks-dca", full / n as f64);
         case.figure(
             "cost per computed joint over forks-dca's per joint",
@@ -325,17 +324,17 @@ fn sprung(name: &str, context: &Context<'_>, m: Mechanism) -> Result<Vec<Case>, 
     let m = preparation.apply(&m).map_err(|e| e.to_string())?.mechanism;
     let forces = Forces::new(&m, 1, Placement::Neighbouring, 1.0);
     let loaded = Loaded { name, context, m: &m, forces };
-    let full = loaded.full()?;
+    let full = loaded.full();
     let implicit = AdaptiveOptions { springs: Springs::Implicit, ..AdaptiveOptions::default() };
     let relative = loaded.plan(implicit.clone())?;
     let case =
-        loaded.case(&format!("{}/relative-e19", loaded.name), &relative, &target(19), full)?;
+        loaded.case(&format!("{}/relative-e19", loaded.name), &relative, &target(19), &full)?;
     let largest = loaded.state(&relative)?.solve(&target(19)).largest_computed;
     let mut cases = vec![case];
     for i in [10, 19] {
         let target = Target::new(ErrorMeasure::AbsoluteJoint, largest * 0.5f64.powi(i));
         let options = AdaptiveOptions { rest_below: target.error, ..implicit.clone() };
-        cases.push(until_rest(&loaded, &options, i, &target, full)?);
+        cases.push(until_rest(&loaded, &options, i, &target, &full)?);
     }
     Ok(cases)
 }
@@ -346,7 +345,7 @@ fn until_rest(
     options: &AdaptiveOptions,
     exponent: i32,
     target: &Target,
-    full: Timing,
+    full: &Result<Timing, String>,
 ) -> Result<Case, String> {
     let plan = loaded.plan(options.clone())?;
     let mut state = loaded.state(&plan)?;
@@ -372,7 +371,8 @@ fn until_rest(
     );
     let mut case = Case::new(&name, loaded.m.links().len() - 1, 1, ours, &settings);
     case.dt = Some(DT);
-    case.rival("forks-dca", full, "one solution at the start pose, no step, springs unstressed");
+    let settings = "one solution at the start pose, no step, springs unstressed";
+    case.rival_or_note("forks-dca", full, settings);
     case.figure("joints computed in the first step", first as f64);
     case.figure("joints computed per step until rest", joints as f64 / f64::from(steps));
     case.figure("steps until rest", f64::from(steps));

@@ -154,6 +154,19 @@ impl Case {
         self.flag(name, theirs.spread);
     }
 
+    /// A rival's time, or a note why it is left out.
+    pub(super) fn rival_or_note(
+        &mut self,
+        name: &str,
+        theirs: &Result<Timing, String>,
+        settings: &str,
+    ) {
+        match theirs {
+            Ok(timing) => self.rival(name, *timing, settings),
+            Err(e) => self.notes.push(format!("{name} left out: {e}")),
+        }
+    }
+
     fn flag(&mut self, name: &str, spread: f64) {
         if spread > FLAGGED_SPREAD {
             self.flagged.push(name.into());

@@ -60,15 +60,25 @@ struct Output {
     machine: String,
     quick: bool,
     cases: Vec<Case>,
+    /// Cases that could not be measured, and why.
+    failed: Vec<Failure>,
 }
 
-/// Measures the cases; exit code 1 if one fails.
+/// A case without numbers.
+#[derive(serde::Serialize)]
+struct Failure {
+    case: String,
+    reason: String,
+}
+
+/// Measures the cases; those that fail are named, the others are measured all the same. Exit code 1 if one fails.
 pub(crate) fn run(root: &Path, args: &BenchArgs) -> ExitCode {
     if cfg!(debug_assertions) {
         return in_release(root, args);
     }
     match bench(root, args) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(e) => {
             eprintln!("error: {e}");
             ExitCode::FAILURE
@@ -110,7 +120,8 @@ fn in_release(root: &Path, args: &BenchArgs) -> ExitCode {
     }
 }
 
-fn bench(root: &Path, args: &BenchArgs) -> Result<(), String> {
+/// True if every selected case was measured.
+fn bench(root: &Path, args: &BenchArgs) -> Result<bool, String> {
     let prefix = args.case.as_deref().unwrap_or("");
     // A longer prefix selects among the cases of one entry; the entry looks at it.
     let within = |name: &str| prefix.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
@@ -127,20 +138,53 @@ fn bench(root: &Path, args: &BenchArgs) -> Result<(), String> {
     }
     let report = args.report.as_deref();
     let context = Context { root, batch, quick: args.quick, prefix, peers, report };
-    let mut output = Output { machine: measure::machine(), quick: args.quick, cases: vec![] };
+    let mut output =
+        Output { machine: measure::machine(), quick: args.quick, cases: vec![], failed: vec![] };
     println!("{}", output.machine);
     for (name, measure) in selected {
-        let measured = measure(name, &context).map_err(|e| format!("{name}: {e}"))?;
-        for case in &measured {
-            println!("{}", case.text());
+        match measured(|| measure(name, &context)) {
+            Ok(cases) => {
+                cases.iter().for_each(|case| println!("{}", case.text()));
+                output.cases.extend(cases);
+            }
+            Err(reason) => {
+                println!("\n{name}\n  failed: {reason}");
+                output.failed.push(Failure { case: (*name).into(), reason });
+            }
         }
-        output.cases.extend(measured);
         if let Some(path) = &args.json {
             forks_io::json::save(path, &output).map_err(|e| e.to_string())?;
         }
     }
     println!("\n{}", summary(&output.cases));
-    Ok(())
+    for f in &output.failed {
+        println!("{} failed: {}", f.case, f.reason);
+    }
+    Ok(output.failed.is_empty())
+}
+
+/// What a case gives; a panic in it is its failure, not that of the run.
+fn measured(case: impl FnOnce() -> Result<Vec<Case>, String>) -> Result<Vec<Case>, String> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(case)).unwrap_or_else(|panic| {
+        let text = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied());
+        Err(format!("panicked: {}", text.unwrap_or("without a message")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_of_a_case_are_its_own() {
+        assert_eq!(measured(|| Err("no".into())).err().as_deref(), Some("no"));
+        let panicked = measured(|| panic!("index {} of {}", 3, 2)).err();
+        assert_eq!(panicked.as_deref(), Some("panicked: index 3 of 2"));
+        assert!(measured(|| Ok(vec![])).is_ok_and(|c| c.is_empty()));
+    }
 }
 
 /// One row per rival, losses too.

@@ -1,13 +1,18 @@
 //! Rivals that run in Python: a virtual environment of their own under `target/peers`, made when it is asked for.
 
 use std::{
+    fs::File,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
 };
 
 use serde::{Serialize, de::DeserializeOwned};
 
 const PACKAGES: [&str; 3] = ["mujoco==4.0.0", "pin==4.1.0", "numpy"];
+/// A script that takes longer is stopped, and its rival left out of the case.
+const TIME_LIMIT: Duration = Duration::from_secs(300);
+
 /// Fails unless the right versions are there.
 const PROBE: &str = "import mujoco, pinocchio, numpy; \
     assert (mujoco.__version__, pinocchio.__version__) == ('4.0.0', '4.1.0')";
@@ -72,22 +77,59 @@ impl Peers {
     ) -> Result<T, String> {
         let path = self.exchange.join(format!("{}.json", case.replace('/', "-")));
         forks_io::json::save(&path, task).map_err(|e| e.to_string())?;
-        let output = Command::new(&self.python)
+        // Into files: a full pipe would stop the script while nobody reads it.
+        let (answer, complaint) = (path.with_extension("out"), path.with_extension("err"));
+        let file = |p: &Path| File::create(p).map_err(|e| format!("{}: {e}", p.display()));
+        let child = Command::new(&self.python)
             .arg(self.scripts.join(script))
             .arg(&path)
             .envs([("OMP_NUM_THREADS", "1"), ("OPENBLAS_NUM_THREADS", "1")])
-            .output()
+            .stdout(file(&answer)?)
+            .stderr(file(&complaint)?)
+            .spawn()
             .map_err(|e| format!("{}: {e}", self.python.display()))?;
-        if !output.status.success() {
-            let text = String::from_utf8_lossy(&output.stderr);
+        if !ended_well(child, TIME_LIMIT).map_err(|e| format!("{script}: {e}"))? {
+            let text = std::fs::read_to_string(&complaint).unwrap_or_default();
             let last = text.trim().lines().last().unwrap_or("no message").to_owned();
             return Err(format!("{script}: {last}"));
         }
-        serde_json::from_slice(&output.stdout).map_err(|e| format!("{script}: its answer: {e}"))
+        let answer = std::fs::read(&answer).map_err(|e| format!("{}: {e}", answer.display()))?;
+        serde_json::from_slice(&answer).map_err(|e| format!("{script}: its answer: {e}"))
+    }
+}
+
+/// Waits for a script and says if it ended well; one that takes longer than the limit is stopped.
+fn ended_well(mut child: Child, limit: Duration) -> Result<bool, String> {
+    let begin = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(status.success()),
+            Ok(None) if begin.elapsed() < limit => std::thread::sleep(Duration::from_millis(20)),
+            Ok(None) => {
+                // It may have ended just now, which is as good.
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("stopped, it took more than {} s", limit.as_secs()));
+            }
+            Err(e) => return Err(e.to_string()),
+        }
     }
 }
 
 /// True if the command ends well.
 fn run(command: &mut Command) -> bool {
     command.status().is_ok_and(|s| s.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_that_hang_are_stopped() {
+        let start = |seconds: &str| Command::new("sleep").arg(seconds).spawn().unwrap();
+        assert_eq!(ended_well(start("0"), Duration::from_secs(60)), Ok(true));
+        let stopped = ended_well(start("600"), Duration::from_millis(50));
+        assert_eq!(stopped, Err("stopped, it took more than 0 s".into()));
+    }
 }

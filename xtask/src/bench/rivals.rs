@@ -159,7 +159,7 @@ impl<'m> FullRun<'m> {
     fn checked_step(&mut self) -> Result<(), String> {
         match self.step() {
             StepStatus::Completed if self.poses.iter().all(Pose::is_finite) => Ok(()),
-            status => Err(format!("forks-implicit: a step ended with {}", status.name())),
+            status => Err(format!("a step ended with {}", status.name())),
         }
     }
 
