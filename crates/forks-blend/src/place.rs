@@ -43,6 +43,10 @@ const SOFTENED: f64 = 0.1;
 /// Loads below this part of the largest one do not lower the limit of stiffness.
 const SMALL_FORCE: f64 = 0.03;
 
+/// A force that moves its effector by less than this part of what one along another axis does is taken to move it by
+/// rounding.
+const UNMOVED: f64 = 1e-14;
+
 fn force(forces: &Forces) -> f64 {
     forces.iter().map(|f| f.1.length()).sum()
 }
@@ -75,6 +79,14 @@ impl<'a> Placer<'a> {
         start.displacement = 0.0;
         let gauge = Gauge::new(problem, solver.rest.clone(), solver.radius);
         let first_force = softness(&rest_sample);
+        for r in &placement.regions {
+            let along = softness_along(&first_force[r.effector], r.axis.normalize());
+            let most = first_force[r.effector].iter().fold(0.0f64, |m, x| m.max(*x));
+            if along.is_nan() || along <= UNMOVED * most {
+                let effector = problem.effectors[r.effector].name.clone();
+                return Err(BlendError::Unmoved { effector });
+            }
+        }
         Ok(Self { solver, placement, start, gauge, first_force })
     }
 
@@ -289,10 +301,7 @@ impl<'a> Placer<'a> {
     }
 
     fn drawing(&self) -> Drawing<'_> {
-        let first = |e: usize, axis: DVec3| {
-            let a = self.first_force[e];
-            0.02 / (a[0] * axis.x.abs() + a[1] * axis.y.abs() + a[2] * axis.z.abs())
-        };
+        let first = |e: usize, axis: DVec3| 0.02 / softness_along(&self.first_force[e], axis);
         let Placement { regions, together, .. } = self.placement;
         Drawing::new(&self.solver, regions, &self.start.equilibrium, *together, first)
     }
@@ -339,6 +348,11 @@ impl<'a> Placer<'a> {
         let own = self.solver.loads(&[]);
         potential_energy(self.solver.problem.mechanism(), &e.q, &e.world_from_link, &own)
     }
+}
+
+/// At most the displacement per unit force along an axis.
+fn softness_along(a: &[f64; 3], axis: DVec3) -> f64 {
+    a[0] * axis.x.abs() + a[1] * axis.y.abs() + a[2] * axis.z.abs()
 }
 
 /// Displacement of each effector per unit force along the world's axes, relative to the mechanism's size.

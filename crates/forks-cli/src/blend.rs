@@ -10,10 +10,12 @@ use std::{
 use forks_blend::{BlendError, LoadRegion, Placed, Placement, PlacementStatus, Progress, place};
 use forks_io::write_atomically;
 use forks_mechanism::lie::glam::DVec3;
+use forks_reduce::Problem;
 use forks_rom::Weights;
 use serde::Serialize;
 
 use crate::{
+    at_rest,
     blend_args::BlendArgs,
     error::CliError,
     model::Model,
@@ -56,7 +58,10 @@ pub(crate) fn run(args: &BlendArgs) -> Result<ExitCode, CliError> {
         // Stderr may be closed; progress is only for people who look at it.
         let _ = write!(io::stderr(), "\r\x1b[K");
     }
-    let placed = placed.map_err(fail)?;
+    let placed = placed.map_err(|e| match e {
+        BlendError::Reduce(e) => CliError::reduction(&args.model.path, &problem, e),
+        e => fail(e),
+    })?;
     if let Some(path) = &args.output {
         let is_json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
         let bytes = match is_json {
@@ -65,11 +70,37 @@ pub(crate) fn run(args: &BlendArgs) -> Result<ExitCode, CliError> {
         };
         write_atomically(path, &bytes)?;
     }
-    let report = Report::new(args, &placed);
+    let report = Report::new(args, &problem, &placed);
     if placed.status != PlacementStatus::Reached {
         output::warn("the tolerances do not hold at all training loads");
     }
-    output::print(&report, args.model.json, Report::text)
+    report.notes.iter().for_each(|n| output::warn(n));
+    let code = output::print(&report, args.model.json, Report::text)?;
+    match report.message {
+        None => Ok(code),
+        Some(problem) => Err(CliError::Unusable { path: args.model.path.clone(), problem }),
+    }
+}
+
+/// Why a blend is of no use for the loads that it is for; `None` if it is, however inexact.
+fn unusable(placed: &Placed) -> Option<String> {
+    let best = placed.rounds.iter().any(|r| r.constraint.is_finite() && r.statics.is_finite());
+    let many = placed.skipped.len() > placed.training.len();
+    if !best && placed.status != PlacementStatus::Cancelled {
+        return Some(
+            "the blend has no equilibrium at some of the loads that it is for; allow more --samples, or ask for \
+             less: a smaller --until or --angle"
+                .into(),
+        );
+    }
+    many.then(|| {
+        format!(
+            "the mechanism has no stable equilibrium at {} of {} loads of its region, so the blend stands for a small \
+             part of it; ask for less: a smaller --until or --angle",
+            placed.skipped.len(),
+            placed.skipped.len() + placed.training.len()
+        )
+    })
 }
 
 /// One line that is written over.
@@ -100,6 +131,13 @@ struct Report {
     samples: Vec<SampleReport>,
     rounds: Vec<RoundReport>,
     skipped: Vec<SkippedReport>,
+    /// Free joints that are held because nothing else holds their tree.
+    held: Vec<String>,
+    /// Links of free bodies without an effector; they stay where they are.
+    left_out: Vec<String>,
+    /// Why the blend is of no use for its region, and what to do; null if it is.
+    message: Option<String>,
+    notes: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -122,7 +160,8 @@ struct RoundReport {
 
 #[derive(Debug, Serialize)]
 struct SkippedReport {
-    forces: Vec<[f64; 3]>,
+    /// Null where there is no number for it.
+    forces: Vec<Option<[f64; 3]>>,
     reason: String,
 }
 
@@ -137,9 +176,10 @@ fn weights(w: &Weights) -> (&'static str, Option<u32>) {
 }
 
 impl Report {
-    fn new(args: &BlendArgs, p: &Placed) -> Self {
+    fn new(args: &BlendArgs, problem: &Problem, p: &Placed) -> Self {
         let plain = |f: &[(usize, DVec3)]| f.iter().map(|(_, f)| f.to_array()).collect();
         let finite = |x: f64| x.is_finite().then_some(x);
+        let left_out = at_rest::left_out(problem);
         Self {
             effectors: args.effector.clone(),
             status: match p.status {
@@ -167,8 +207,22 @@ impl Report {
             skipped: p
                 .skipped
                 .iter()
-                .map(|s| SkippedReport { forces: plain(&s.forces), reason: s.reason.clone() })
+                .map(|s| SkippedReport {
+                    forces: s
+                        .forces
+                        .iter()
+                        .map(|(_, f)| f.is_finite().then_some(f.to_array()))
+                        .collect(),
+                    reason: s.reason.clone(),
+                })
                 .collect(),
+            held: at_rest::held(problem),
+            notes: at_rest::held_note(problem)
+                .into_iter()
+                .chain(at_rest::left_out_note(&left_out))
+                .collect(),
+            left_out,
+            message: unusable(p),
         }
     }
 

@@ -103,12 +103,36 @@ pub(crate) enum CliError {
         /// The effectors there are.
         known: String,
     },
+    /// Motions that nothing resists; the sentence names them.
+    #[error("{}: {problem}", path.display())]
+    Unresisted {
+        /// The model.
+        path: PathBuf,
+        /// Joints, links, what helps.
+        problem: String,
+    },
+    /// The effectors cannot move.
+    #[error("{}: {problem}", path.display())]
+    Immobile {
+        /// The model.
+        path: PathBuf,
+        /// Effectors and what holds them.
+        problem: String,
+    },
+    /// The result is of no use for what was asked; what there is is printed all the same.
+    #[error("{}: {problem}", path.display())]
+    Unusable {
+        /// The model.
+        path: PathBuf,
+        /// What happened, and what to do.
+        problem: String,
+    },
     /// There is no equilibrium to linearise at.
     #[error("{}: no equilibrium under gravity and spring preloads to linearise at: {problem}", path.display())]
     NoEquilibrium {
         /// The model.
         path: PathBuf,
-        /// Status and joints.
+        /// Status and what it means.
         problem: String,
     },
     /// Servos cannot become springs.
@@ -132,7 +156,7 @@ pub(crate) enum CliError {
     NotBalanced {
         /// The model.
         path: PathBuf,
-        /// Status and the part of the loads that was balanced.
+        /// Status and what it means.
         problem: String,
     },
     /// No end effector to work with; an error of usage.

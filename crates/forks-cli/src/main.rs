@@ -4,6 +4,7 @@
 //! with exit code 1. Exit code 2 means that the arguments were wrong.
 
 mod args;
+mod at_rest;
 mod blend;
 mod blend_args;
 mod dynamics;

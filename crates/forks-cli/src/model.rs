@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::{
     args::{ModelOptions, SpringOptions, StateSource},
+    at_rest,
     error::CliError,
 };
 
@@ -102,6 +103,15 @@ impl Model {
         Ok(prepared.mechanism)
     }
 
+    /// What the start pose is called.
+    pub(crate) fn pose_name(options: &ModelOptions) -> String {
+        match &options.state {
+            None => "the start pose".into(),
+            Some(StateSource::Key(name)) => format!("keyframe '{name}'"),
+            Some(StateSource::File(path)) => format!("the state of {}", path.display()),
+        }
+    }
+
     /// The model prepared for statics or reduction, with its effectors.
     pub(crate) fn problem(
         &self,
@@ -135,6 +145,26 @@ impl CliError {
 
     pub(crate) fn reduce(path: &Path, source: ReduceError) -> Self {
         Self::Reduce { path: path.into(), source: Box::new(source) }
+    }
+
+    /// A reduction of `problem` that failed: names what moves without resistance, or what holds the effectors.
+    pub(crate) fn reduction(path: &Path, problem: &Problem, source: ReduceError) -> Self {
+        let m = problem.mechanism();
+        match source {
+            ReduceError::Unresisted { joints } => {
+                let ids: Vec<JointId> = (0..m.joints().len())
+                    .map(JointId::new)
+                    .filter(|&id| joints.contains(&m.joint_label(id)))
+                    .collect();
+                let problem = at_rest::with_option(&m.describe_unresisted(&ids));
+                Self::Unresisted { path: path.into(), problem }
+            }
+            ReduceError::Immobile { .. } if problem.prepared.held.is_some() => {
+                let held = at_rest::held_note(problem).unwrap_or_default();
+                Self::Immobile { path: path.into(), problem: format!("{source}; {held}") }
+            }
+            source => Self::reduce(path, source),
+        }
     }
 }
 

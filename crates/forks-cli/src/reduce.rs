@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::{
     args::{MassChoice, ReduceArgs},
+    at_rest::{self, AtEquilibrium, OwnLoads, compared},
     error::CliError,
     model::Model,
     output::{self, short},
@@ -27,7 +28,7 @@ pub(crate) fn run(args: &ReduceArgs) -> Result<ExitCode, CliError> {
     let model = Model::load(&args.model)?;
     let args = &ReduceArgs { effector: model.effectors(&args.effector)?, ..args.clone() };
     let problem = model.problem(&args.model, &args.springs, &args.effector)?;
-    let fail = |e: ReduceError| CliError::reduce(&args.model.path, e);
+    let fail = |e: ReduceError| CliError::reduction(&args.model.path, &problem, e);
     let loads = Loads::gravity();
     if args.equilibrium {
         let e = equilibrium(args, &problem, &loads)?;
@@ -105,14 +106,9 @@ fn equilibrium(
     if e.status.is_equilibrium() {
         return Ok(e);
     }
-    let joints: Vec<String> =
-        e.free_motion.iter().map(|&j| problem.mechanism().joint_label(j)).collect();
-    let mut text = e.status.name().to_owned();
-    if !joints.is_empty() {
-        write!(text, ", motion without stiffness at joint(s) {}", joints.join(", "))
-            .expect("writing to a string");
-    }
-    Err(CliError::NoEquilibrium { path: args.model.path.clone(), problem: text })
+    let why = e.explanation(problem.mechanism()).unwrap_or_default();
+    let problem = format!("{}, {}", e.status.name(), at_rest::with_option(&why));
+    Err(CliError::NoEquilibrium { path: args.model.path.clone(), problem })
 }
 
 /// The answer; field names are part of the program's interface.
@@ -132,7 +128,28 @@ struct Report {
     frequencies_rad_s: Frequencies,
     closure_residual: f64,
     links: Vec<LinkMap>,
+    /// Where the model is linearised.
+    linearisation: Pose,
+    /// Free joints that are held because nothing else holds their tree.
+    held: Vec<String>,
+    /// Links of free bodies without an effector.
+    left_out: Vec<String>,
+    /// The equilibrium under gravity and spring preload where the model leaves these out and they matter.
+    at_equilibrium: Option<AtEquilibrium>,
     warnings: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Pose {
+    /// Where it is: the start pose, a keyframe, the state of a file.
+    start: String,
+    /// True at the equilibrium under gravity and spring preload that is reached from there; otherwise the model has
+    /// neither, its springs are at rest.
+    equilibrium: bool,
+    /// Gravity acts on the mechanism.
+    has_gravity: bool,
+    /// Springs are stressed at the start.
+    has_preload: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -145,6 +162,18 @@ struct Frequencies {
 struct LinkMap {
     name: String,
     twist_map: Vec<Vec<f64>>,
+}
+
+impl Pose {
+    fn text(&self) -> String {
+        let loads = OwnLoads { gravity: self.has_gravity, preload: self.has_preload };
+        match (self.equilibrium, loads.any()) {
+            (true, true) => format!("the equilibrium under {} from {}", loads.name(), self.start),
+            (true, false) => format!("the equilibrium without loads from {}", self.start),
+            (false, true) => format!("{}, without {}", self.start, loads.name()),
+            (false, false) => self.start.clone(),
+        }
+    }
 }
 
 impl Report {
@@ -164,6 +193,17 @@ impl Report {
                 twist_map: reduction.response.twists[id.index()].to_rows(),
             })
             .collect();
+        let mut warnings = warnings(args, problem, reduction);
+        let loads = OwnLoads::of(problem);
+        let start = Model::pose_name(&args.model);
+        let mut at_equilibrium = None;
+        if !args.equilibrium {
+            let printed = inertia.full_frequencies.first().copied();
+            if let Some((text, there)) = compared(problem, &start, loads, printed) {
+                warnings.push(text);
+                at_equilibrium = there;
+            }
+        }
         Self {
             effectors: args.effector.clone(),
             rank: reduction.basis.rank,
@@ -181,7 +221,16 @@ impl Report {
             },
             closure_residual: reduction.closure_residual,
             links,
-            warnings: warnings(args, problem, reduction),
+            linearisation: Pose {
+                start,
+                equilibrium: args.equilibrium,
+                has_gravity: loads.gravity,
+                has_preload: loads.preload,
+            },
+            held: at_rest::held(problem),
+            left_out: at_rest::left_out(problem),
+            at_equilibrium,
+            warnings,
         }
     }
 
@@ -192,6 +241,10 @@ impl Report {
         };
         let list = |x: &[f64]| x.iter().map(|x| short(*x)).collect::<Vec<_>>().join(" ");
         line("effectors", self.effectors.join(", "));
+        line("linearised at", self.linearisation.text());
+        if !self.held.is_empty() {
+            line("held", format!("{}, as nothing else holds this tree", self.held.join(", ")));
+        }
         line("rank", format!("{} of {}", self.rank, 6 * self.effectors.len()));
         let modes = self.basis.first().map_or(0, Vec::len) - self.rank;
         if modes > 0 {
@@ -200,8 +253,16 @@ impl Report {
         line("singular values", list(&self.singular_values));
         line("bounding radius", format!("{} m", short(self.bounding_radius)));
         line("closure residual", short(self.closure_residual));
-        line("frequencies", format!("{} rad/s", list(&self.frequencies_rad_s.reduced)));
-        line("of the full one", format!("{} rad/s", list(&self.frequencies_rad_s.full)));
+        let frequencies = |x: &[f64], none: &str| match x {
+            [] => none.to_owned(),
+            x => format!("{} rad/s", list(x)),
+        };
+        let Frequencies { reduced, full } = &self.frequencies_rad_s;
+        line("frequencies", frequencies(reduced, "none: no motion of the effectors has mass"));
+        line(
+            "of the full one",
+            frequencies(full, "none: no motion has mass, or there are too many"),
+        );
         let names = ["x", "y", "z", "rx", "ry", "rz"];
         let mut table = TextTable::new().column("compliance", Align::Left);
         for name in names {
@@ -250,16 +311,7 @@ fn warnings(args: &ReduceArgs, problem: &Problem, reduction: &Reduction) -> Vec<
             short(reduction.closure_residual)
         ));
     }
-    let left: Vec<&str> = reduction
-        .response
-        .left_out
-        .iter()
-        .map(|&l| problem.mechanism().link(l))
-        .filter(|l| !l.auxiliary)
-        .map(|l| l.name.as_str())
-        .collect();
-    if !left.is_empty() {
-        out.push(format!("left out as free bodies without an effector: {}", left.join(", ")));
-    }
+    out.extend(at_rest::held_note(problem));
+    out.extend(at_rest::left_out_note(&at_rest::left_out(problem)));
     out
 }

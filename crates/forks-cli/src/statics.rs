@@ -7,6 +7,7 @@ use forks_io::{Align, TextTable};
 use forks_mechanism::{
     Mechanism, connections,
     lie::{Pose, Wrench, wxyz_from_quaternion},
+    loops,
 };
 use forks_reduce::{Problem, effector_load, relative_constraint_error};
 use forks_rom::{EffectorLoad, LoadFrame, Reconstruction, StaticStatus};
@@ -14,10 +15,14 @@ use serde::Serialize;
 
 use crate::{
     args::{FrameChoice, PathChoice, StaticsArgs},
+    at_rest::{self, OwnLoads},
     error::CliError,
     model::Model,
     output::{self, short},
 };
+
+/// Loops that are open by more than this part of the mechanism's size are closed before it is reduced.
+const OPEN: f64 = 1e-9;
 
 /// Runs the command.
 pub(crate) fn run(args: &StaticsArgs) -> Result<ExitCode, CliError> {
@@ -32,20 +37,28 @@ pub(crate) fn run(args: &StaticsArgs) -> Result<ExitCode, CliError> {
     let loads = effector_load(&problem.effectors[0], wrench, frame, !args.no_gravity);
     let full = equilibrium(args.load_path, &problem, &loads);
     let reduced = reduced_poses(args, &problem);
-    let mut report = Report::new(&model.mechanism, &problem, &full, reduced);
-    if full.status == EquilibriumStatus::Unstable && args.load_path == PathChoice::EqualSteps {
-        report.notes.push(
-            "equal load steps ended at a saddle; --path continuous follows the stable branch"
-                .into(),
-        );
-    }
+    let mut report = Report::new(&model, args, &problem, &full, reduced);
     let code = output::print(&report, args.model.json, Report::text)?;
-    if full.status.is_equilibrium() {
-        return Ok(code);
+    match report.message.take() {
+        Some(why) if !full.status.is_equilibrium() => {
+            let problem = format!("{}, {why}", full.status.name());
+            Err(CliError::NotBalanced { path: args.model.path.clone(), problem })
+        }
+        _ => Ok(code),
     }
-    let problem =
-        format!("{}, {} of the loads balanced", full.status.name(), short(full.load_scale));
-    Err(CliError::NotBalanced { path: args.model.path.clone(), problem })
+}
+
+/// How the search ended, in a sentence with what helps; `None` for a stable equilibrium.
+fn message(args: &StaticsArgs, problem: &Problem, full: &Equilibrium) -> Option<String> {
+    let why = at_rest::with_option(&full.explanation(problem.mechanism())?);
+    let more = match full.status {
+        EquilibriumStatus::Unstable if args.load_path == PathChoice::EqualSteps => {
+            "; equal load steps ended at a saddle, --path continuous follows the stable branch"
+        }
+        EquilibriumStatus::Unstable => "; start elsewhere (--state) or make springs stiffer",
+        _ => "",
+    };
+    Some(why + more)
 }
 
 /// The equilibrium along the chosen path; where equal steps fail, along the continuous one.
@@ -59,10 +72,36 @@ fn equilibrium(path: PathChoice, problem: &Problem, loads: &Loads) -> Equilibriu
     problem.equilibrium(loads, &EquilibriumOptions::default())
 }
 
-/// Link poses of the reduced model and its constraint error, or why there are none.
-fn reduced_poses(args: &StaticsArgs, problem: &Problem) -> Result<(Vec<Pose>, f64), String> {
+/// Link poses of the reduced model and its constraint error.
+struct ReducedPoses {
+    /// The pose about which the model was linearised.
+    at: String,
+    links: Vec<Pose>,
+    constraint_error: f64,
+}
+
+/// What the model about the equilibrium without the wrench makes of the wrench, or why there is none.
+fn reduced_poses(args: &StaticsArgs, problem: &Problem) -> Result<ReducedPoses, String> {
     let bias = Loads { gravity: !args.no_gravity, wrenches: vec![] };
-    let reduction = problem.reduce_with_loads(&bias).map_err(|e| e.to_string())?;
+    let own = OwnLoads::of(problem);
+    let own = OwnLoads { gravity: own.gravity && bias.gravity, ..own };
+    let start = Model::pose_name(&args.model);
+    let (at, reduction) = if own.any() || is_open(problem) {
+        let at = format!("the equilibrium under {} from {start}", own.name());
+        let e = equilibrium(args.load_path, problem, &bias);
+        if let Some(why) = e.explanation(problem.mechanism()) {
+            return Err(format!("{at}: {}: {}", e.status.name(), at_rest::with_option(&why)));
+        }
+        (at, problem.reduce_at(&e, &bias))
+    } else {
+        (start, problem.reduce())
+    };
+    let failed = |e| match CliError::reduction(&args.model.path, problem, e) {
+        CliError::Unresisted { problem, .. } | CliError::Immobile { problem, .. } => problem,
+        CliError::Reduce { source, .. } => source.to_string(),
+        e => e.to_string(),
+    };
+    let reduction = reduction.map_err(failed)?;
     let load = EffectorLoad {
         effector: 0,
         wrench: Wrench::from_array(args.wrench),
@@ -72,9 +111,8 @@ fn reduced_poses(args: &StaticsArgs, problem: &Problem) -> Result<(Vec<Pose>, f6
         },
     };
     let model = &reduction.model;
-    // Servos stay at rest; the last drive is gravity and the springs' preloads.
-    let mut drives = vec![0.0; problem.servos.len() + 1];
-    drives[problem.servos.len()] = 1.0;
+    // Servos stay at rest.
+    let drives = vec![0.0; problem.servos.len()];
     let solution = model.solve_static(&[load], &drives).map_err(|e| e.to_string())?;
     match solution.status {
         StaticStatus::Converged => {}
@@ -86,7 +124,15 @@ fn reduced_poses(args: &StaticsArgs, problem: &Problem) -> Result<(Vec<Pose>, f6
     let m = problem.mechanism();
     let error =
         relative_constraint_error(m, &connections(m), model, eta, &drives, Reconstruction::Twist);
-    Ok((poses, error.position))
+    Ok(ReducedPoses { at, links: poses, constraint_error: error.position })
+}
+
+/// True if loops or couplings are open at the start pose.
+fn is_open(problem: &Problem) -> bool {
+    let (m, q) = (problem.mechanism(), &problem.start);
+    let poses = m.link_poses(q);
+    let gaps = loops::constraint_residual(m, q, &poses);
+    gaps.iter().any(|g| g.abs() > OPEN * m.bounding_radius(&poses))
 }
 
 /// The answer; field names are part of the program's interface.
@@ -103,6 +149,14 @@ struct Report {
     load_steps: usize,
     /// Part of the loads that is balanced; 1 at an equilibrium.
     load_scale: f64,
+    /// The pose about which the reduced model is linearised.
+    reduced_at: Option<String>,
+    /// Free joints that are held because nothing else holds their tree.
+    held: Vec<String>,
+    /// Links of free bodies without an effector; they stay where they are.
+    left_out: Vec<String>,
+    /// What the status means and what helps; null where it is `converged`.
+    message: Option<String>,
     notes: Vec<String>,
 }
 
@@ -120,41 +174,48 @@ struct LinkPose {
 
 impl Report {
     fn new(
-        original: &Mechanism,
+        model: &Model,
+        args: &StaticsArgs,
         problem: &Problem,
         full: &Equilibrium,
-        reduced: Result<(Vec<Pose>, f64), String>,
+        reduced: Result<ReducedPoses, String>,
     ) -> Self {
-        let mut notes = Vec::new();
-        if !full.free_motion.is_empty() {
-            let joints: Vec<String> =
-                full.free_motion.iter().map(|&j| problem.mechanism().joint_label(j)).collect();
-            notes.push(format!("motion without stiffness at joint(s) {}", joints.join(", ")));
-        }
+        let m = problem.mechanism();
+        let left_out = at_rest::left_out(problem);
+        let mut notes: Vec<String> = at_rest::held_note(problem).into_iter().collect();
+        notes.extend(at_rest::left_out_note(&left_out));
+        let message = message(args, problem, full);
         let reduced = match reduced {
             Ok(found) => Some(found),
             Err(why) => {
+                let same = message.as_ref().is_some_and(|m| why.ends_with(m.as_str()));
+                let why = if same { "for the same reason" } else { &why };
                 notes.push(format!("no reduced model: {why}"));
                 None
             }
         };
-        let error = reduced.as_ref().map(|(poses, _)| {
-            user_links(problem.mechanism())
-                .map(|(i, _)| poses[i].translation.distance(full.world_from_link[i].translation))
+        // Where the loads are not balanced there is nothing to compare with.
+        let compared = reduced.as_ref().filter(|_| full.status.is_equilibrium());
+        let error = compared.map(|r| {
+            user_links(m)
+                .map(|(i, _)| r.links[i].translation.distance(full.world_from_link[i].translation))
                 .fold(0.0, f64::max)
         });
         Self {
             status: full.status.name(),
             iterations: full.iterations,
             residual: full.residual,
-            qpos: problem.prepared.original_positions(original, &full.q),
-            links: link_poses(problem.mechanism(), &full.world_from_link),
+            qpos: problem.prepared.original_positions(&model.mechanism, &full.q),
+            links: link_poses(m, &full.world_from_link),
             max_position_error: error,
-            relative_constraint_error: reduced.as_ref().map(|r| r.1),
-            reduced: reduced
-                .map(|(poses, _)| Reduced { links: link_poses(problem.mechanism(), &poses) }),
+            relative_constraint_error: reduced.as_ref().map(|r| r.constraint_error),
+            reduced_at: reduced.as_ref().map(|r| r.at.clone()),
+            reduced: reduced.map(|r| Reduced { links: link_poses(m, &r.links) }),
             load_steps: full.load_steps,
             load_scale: full.load_scale,
+            held: at_rest::held(problem),
+            left_out,
+            message,
             notes,
         }
     }
@@ -168,8 +229,10 @@ impl Report {
         line("status", self.status.into());
         line("iterations", format!("{} in {} load steps", self.iterations, self.load_steps));
         line("residual", short(self.residual));
+        line("reduced model about", self.reduced_at.clone().unwrap_or_else(|| "–".into()));
         line("max position error (m)", optional(self.max_position_error));
         line("relative constraint error", optional(self.relative_constraint_error));
+        self.message.iter().for_each(|m| line("meaning", m.clone()));
         self.notes.iter().for_each(|n| line("note", n.clone()));
         let mut table = TextTable::new().column("link", Align::Left);
         for name in ["x (m)", "y (m)", "z (m)", "reduced x", "reduced y", "reduced z"] {

@@ -16,6 +16,7 @@ mod constraint_space;
 mod dca;
 mod energy;
 mod equilibrium;
+mod explanation;
 mod integrate;
 mod loads;
 mod logarithm;

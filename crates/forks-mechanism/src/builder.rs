@@ -129,6 +129,16 @@ impl MechanismBuilder {
         self.keyframes.clear();
     }
 
+    /// Drops couplings and springs on coordinates of `joints`, and takes these out of servos.
+    pub(crate) fn remove_combinations_of(&mut self, joints: &[bool]) {
+        let apart = |c: &Combination| c.terms.iter().all(|(c, _)| !joints[c.joint.index()]);
+        self.couplings.retain(|c| c.terms.iter().all(|t| apart(&t.combination)));
+        self.combination_springs.retain(|s| apart(&s.combination));
+        for s in &mut self.servos {
+            s.combination.terms.retain(|(c, _)| !joints[c.joint.index()]);
+        }
+    }
+
     /// The joints added so far, to be changed.
     pub fn joints_mut(&mut self) -> &mut [Joint] {
         &mut self.joints

@@ -28,8 +28,7 @@ pub enum GraspCarrier {
     #[default]
     FirstContact,
     /// The ground, by a springless free joint; all contacts close loops. The object's coordinates are its pose, and other
-    /// programs can let go of it by dropping the loops. What holds the free base of an effector, as [`crate::Preparation`] may,
-    /// would hold an object that is the effector.
+    /// programs can let go of it by dropping the loops.
     Ground,
 }
 

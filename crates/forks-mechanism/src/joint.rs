@@ -48,6 +48,9 @@ pub struct Joint {
     /// True for what was added while building and is no joint in the user's sense: the weld of a body
     /// without joints, the free joint of a link that nothing holds.
     pub implicit: bool,
+    /// True for a joint that would move and is only held for the time being ([`crate::Preparation`]): what it carries
+    /// still counts in the mechanism's size.
+    pub held: bool,
 }
 
 impl Joint {
@@ -69,6 +72,7 @@ impl Joint {
             limits: vec![None; n],
             limit_stiffness: 0.0,
             implicit: false,
+            held: false,
         }
     }
 

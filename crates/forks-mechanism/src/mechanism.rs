@@ -271,10 +271,16 @@ impl Mechanism {
     }
 
     /// Size r of the mechanism in the given link poses: the largest distance of link frames, joint
-    /// anchors and centres of mass from the mean of the link frames; 1 if that is 0.
+    /// anchors and centres of mass from the mean of the link frames; 1 if that is 0. Links that are one with the
+    /// ground ([`Mechanism::grounded_links`]) count only where no link moves: how far a pillar stands away says
+    /// nothing of the mechanism.
     pub fn bounding_radius(&self, world_from_link: &[Pose]) -> f64 {
-        let real: Vec<usize> =
-            (1..self.links.len()).filter(|&i| !self.links[i].auxiliary).collect();
+        let grounded = self.grounded_links();
+        let all = (1..self.links.len()).all(|i| grounded[i] || self.links[i].auxiliary);
+        let counts = |l: LinkId| all || !grounded[l.index()];
+        let real: Vec<usize> = (1..self.links.len())
+            .filter(|&i| !self.links[i].auxiliary && counts(LinkId::new(i)))
+            .collect();
         if real.is_empty() {
             return 1.0;
         }
@@ -288,7 +294,8 @@ impl Mechanism {
                 r = r.max(p.transform_point(self.links[i].inertia.center_of_mass).distance(mean));
             }
         }
-        for j in self.joints.iter().filter(|j| !j.implicit) {
+        for j in self.joints.iter().filter(|j| !j.implicit && (counts(j.parent) || counts(j.child)))
+        {
             let anchor =
                 world_from_link[j.child.index()].transform_point(j.child_from_joint.translation);
             r = r.max(anchor.distance(mean));

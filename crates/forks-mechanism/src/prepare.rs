@@ -1,18 +1,24 @@
 //! From a mechanism as the user described it to the one that statics and reduction work on.
 //!
-//! Free root joints are held, springless coordinates may get a default spring, servos become springs
-//! that rest at the start pose. Links, joints and their order stay the same.
+//! A free root joint is held where nothing else holds its tree, free bodies beside the mechanism stand still,
+//! springless coordinates may get a default spring, servos become springs that rest at the start pose. Links, joints
+//! and their order stay the same.
 
 use crate::{
-    CombinationSpring, CombinationSpringId, JointId, JointKind, JointMatrix, JointSpring, LinkId,
-    Mechanism, MechanismBuilder, ServoId, loops, spring::Transmission,
+    Combination, CombinationSpring, CombinationSpringId, Joint, JointId, JointKind, JointMatrix,
+    JointSpring, LinkId, Mechanism, MechanismBuilder, ServoId, lie::Pose, loops,
+    spring::Transmission,
 };
 
 /// What to change before statics or reduction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Preparation {
-    /// Hold the free joint at the root of the tree that carries this link.
+    /// Hold the free joint at the root of the tree that carries this link, where nothing else holds the tree
+    /// ([`Mechanism::unheld_root`]).
     pub hold_root_of: Option<LinkId>,
+    /// Links that matter: free bodies beside them ([`Mechanism::loose_links`]) stand still at the start pose, with all
+    /// their joints, as nothing balances their weight. If empty, none does.
+    pub wanted: Vec<LinkId>,
     /// Stiffness for every coordinate of a non-free joint whose own and servo stiffness are zero.
     pub default_stiffness: Option<f64>,
     /// Turn servos into springs that rest at the start pose; otherwise they are left out.
@@ -29,8 +35,12 @@ pub struct PreparedMechanism {
     pub mechanism: Mechanism,
     /// The joint that was held, if any: it is of kind fixed now.
     pub held: Option<JointId>,
-    /// The springs that stand for servos.
+    /// Links of free bodies beside the mechanism that stand still.
+    pub left_out: Vec<LinkId>,
+    /// The springs that stand for servos, all of them; those of links that stand still move nothing.
     pub servo_springs: Vec<(ServoId, CombinationSpringId)>,
+    /// Joints that stand still at the start pose.
+    still: Vec<bool>,
     start: Vec<f64>,
 }
 
@@ -58,29 +68,51 @@ impl Preparation {
         for (i, j) in b.joints_mut().iter_mut().enumerate() {
             j.start = start[original.position_range(JointId::new(i))].to_vec();
         }
-        let held = self.hold_root_of.and_then(|l| free_root(original, l));
         if let Some(k) = self.default_stiffness {
             add_default_springs(original, &mut b, k, self.servos);
         }
-        if let Some(id) = held {
-            hold(&mut b, id);
+        let left_out = match &self.wanted[..] {
+            [] => vec![],
+            wanted => original.loose_links(wanted),
+        };
+        let mut still = vec![false; original.joints().len()];
+        if !left_out.is_empty() {
+            stand_still(original, &mut b, &left_out, &start, &mut still);
         }
         let mut servo_springs = Vec::new();
         if self.servos {
             for (i, s) in original.servos().iter().enumerate() {
+                let stands = s.combination.terms.iter().any(|(c, _)| still[c.joint.index()]);
+                let terms = if stands { vec![] } else { s.combination.terms.clone() };
                 let spring = CombinationSpring {
                     name: s.name.clone(),
-                    combination: s.combination.clone(),
+                    combination: Combination { terms, offset: s.combination.offset },
                     stiffness: s.stiffness,
                     damping: s.damping,
-                    rest: loops::combination_value(original, &s.combination, &start),
+                    rest: match stands {
+                        true => s.combination.offset,
+                        false => loops::combination_value(original, &s.combination, &start),
+                    },
                 };
                 servo_springs.push((ServoId::new(i), b.add_combination_spring(spring)));
             }
         }
+        let held = match self.hold_root_of.filter(|&l| original.free_root(l).is_some()) {
+            Some(link) => {
+                // Springs count as they are now.
+                b.clear_keyframes();
+                let m = b.clone().build()?;
+                m.unheld_root(link, &m.start_positions())
+            }
+            None => None,
+        };
+        if let Some(id) = held {
+            hold(&mut b, id);
+            still[id.index()] = true;
+        }
         // Keyframes are for the original coordinates.
         b.clear_keyframes();
-        Ok(PreparedMechanism { mechanism: b.build()?, held, servo_springs, start })
+        Ok(PreparedMechanism { mechanism: b.build()?, held, left_out, servo_springs, still, start })
     }
 }
 
@@ -91,7 +123,7 @@ impl PreparedMechanism {
         for i in 0..original.joints().len() {
             let id = JointId::new(i);
             let target = original.position_range(id);
-            if self.held == Some(id) || target.end > out.len() {
+            if self.still[i] || target.end > out.len() {
                 continue;
             }
             out[target].copy_from_slice(&q[self.mechanism.position_range(id)]);
@@ -125,15 +157,14 @@ impl Mechanism {
     }
 }
 
-/// The free joint between the ground and the tree that carries `link`.
-fn free_root(m: &Mechanism, link: LinkId) -> Option<JointId> {
-    let root = m.forest().path_to_ground(link).last()?;
-    matches!(m.joint(root.joint).kind, JointKind::Free).then_some(root.joint)
-}
-
 fn hold(b: &mut MechanismBuilder, id: JointId) {
     let j = &mut b.joints_mut()[id.index()];
     j.parent_from_joint = j.parent_from_joint * j.kind.motion(&j.start);
+    fix(j);
+}
+
+fn fix(j: &mut Joint) {
+    j.held = j.dof() > 0;
     j.kind = JointKind::Fixed;
     j.start.clear();
     j.reference.clear();
@@ -141,6 +172,37 @@ fn hold(b: &mut MechanismBuilder, id: JointId) {
     j.limits.clear();
     j.damping = JointMatrix::zeros(0);
     j.spring = None;
+}
+
+/// Fixes all joints among `links`, which nothing ties to other links, where they are at the start. Links on a free joint
+/// are fixed to the ground, so that they load nothing.
+fn stand_still(
+    original: &Mechanism,
+    b: &mut MechanismBuilder,
+    links: &[LinkId],
+    start: &[f64],
+    still: &mut [bool],
+) {
+    let mut loose = vec![false; original.links().len()];
+    links.iter().for_each(|l| loose[l.index()] = true);
+    let poses = original.link_poses(start);
+    for (i, j) in b.joints_mut().iter_mut().enumerate() {
+        let (parent, child) = (loose[j.parent.index()], loose[j.child.index()]);
+        if !parent && !child {
+            continue;
+        }
+        still[i] = true;
+        if !parent {
+            j.parent = LinkId::WORLD;
+        }
+        if !child {
+            j.child = LinkId::WORLD;
+        }
+        let pose = |l: LinkId| if l == LinkId::WORLD { Pose::IDENTITY } else { poses[l.index()] };
+        j.parent_from_joint = pose(j.parent).inverse() * pose(j.child) * j.child_from_joint;
+        fix(j);
+    }
+    b.remove_combinations_of(still);
 }
 
 /// Tendons, sprung or driven, do not count as stiffness of a coordinate; servos only where they are used.

@@ -1,8 +1,10 @@
 //! Default springs, held roots, servos as springs, and positions of the original mechanism.
 
 use forks_mechanism::{
-    BuildError, Combination, Coordinate, Joint, JointId, JointKind, JointMatrix, JointSpring, Link,
-    LinkId, Mechanism, MechanismBuilder, Preparation, Servo, Transmission, lie::glam::DVec3,
+    BuildError, Combination, CombinationSpring, Coordinate, Coupling, Joint, JointId, JointKind,
+    JointMatrix, JointSpring, Link, LinkId, Mechanism, MechanismBuilder, Preparation, Servo,
+    Transmission,
+    lie::{Pose, glam::DVec3},
     parametric,
 };
 
@@ -191,4 +193,71 @@ fn a_given_start_moves_loops_too() {
     let closure = m.position_range(m.forest().closures()[0]).start;
     assert!((q[closure] + a).abs() < 16.0 * f64::EPSILON, "{}", q[closure]);
     assert!((m.joint(m.forest().closures()[0]).start[0] + a).abs() < 16.0 * f64::EPSILON);
+}
+
+/// A free body in an arm's hand, on a joint in the middle of the tree, and one on the ground with a hinge, a coupling, a loop and a
+/// servo of its own stand still without loading anything.
+#[test]
+fn free_bodies_beside_what_is_wanted_stand_still() {
+    let mut b = MechanismBuilder::new("beside");
+    let link = |b: &mut MechanismBuilder, name: &str| b.add_link(Link::new(name));
+    let names = ["arm", "tool", "box", "lid", "lid2"];
+    let [arm, tool, bin, lid, lid2] = names.map(|n| link(&mut b, n));
+    let hinge = || JointKind::Revolute { axis: DVec3::Y };
+    let at = |x: f64| Pose::from_translation(DVec3::X * x);
+    b.add_joint(Joint::new("arm", hinge(), LinkId::WORLD, arm).with_stiffness(10.0));
+    let mut grip = Joint::new("grip", JointKind::Free, arm, tool);
+    grip.start = vec![0.5, 0.0, 0.0, 0.6, 0.0, 0.8, 0.0];
+    let grip = b.add_joint(grip);
+    b.add_joint(Joint::new("box", JointKind::Free, LinkId::WORLD, bin));
+    let first = b.add_joint(Joint::new("lid", hinge(), bin, lid).at(at(0.1)));
+    let second = b.add_joint(Joint::new("lid2", hinge(), bin, lid2).at(at(-0.1)));
+    b.add_joint(Joint::new("loop", JointKind::Spherical, lid, lid2).at(at(0.2)));
+    let both = vec![
+        (Coordinate { joint: first, index: 0 }, 1.0),
+        (Coordinate { joint: second, index: 0 }, 1.0),
+    ];
+    b.add_coupling(Coupling::linear("both", both.clone(), -0.3));
+    b.add_combination_spring(CombinationSpring {
+        name: "band".into(),
+        combination: Combination { terms: both.clone(), offset: 0.0 },
+        stiffness: 3.0,
+        damping: 0.0,
+        rest: 1.0,
+    });
+    b.add_servo(Servo {
+        name: "lid".into(),
+        combination: Combination::of(first),
+        stiffness: 11.0,
+        damping: 0.0,
+        transmission: Transmission::Joint,
+    });
+    let m = b.build().unwrap();
+    assert_eq!(m.loose_links(&[arm]), [tool, bin, lid, lid2]);
+    assert_eq!(m.loose_links(&[arm, lid]), [tool]);
+    let p = Preparation { wanted: vec![arm], servos: true, ..Default::default() };
+    let p = p.apply(&m).unwrap();
+    assert_eq!(p.left_out, [tool, bin, lid, lid2]);
+    assert_eq!(p.mechanism.velocity_count(), 1, "the arm's hinge");
+    assert_eq!((p.mechanism.couplings().len(), p.servo_springs.len()), (0, 1));
+    // The size is what it was: what stands still for the time being could move.
+    let (before, q) = (m.link_poses(&m.start_positions()), p.mechanism.start_positions());
+    let after = p.mechanism.link_poses(&q);
+    assert_eq!(m.bounding_radius(&before), p.mechanism.bounding_radius(&before));
+    for (a, b) in before.iter().zip(&after) {
+        assert!(a.twist_to(b).norm() < 64.0 * f64::EPSILON);
+    }
+    // The arm does not carry the tool.
+    let turned = p.mechanism.link_poses(&[0.5]);
+    assert!(turned[tool.index()].twist_to(&before[tool.index()]).norm() < 64.0 * f64::EPSILON);
+    let back = p.original_positions(&m, &[0.5]);
+    assert_eq!(back[0], 0.5);
+    assert_eq!(back[m.position_range(grip)], m.joint(grip).start);
+
+    // A tie to the arm keeps the box and all that is on it, a tie between the two keeps none.
+    for (other, loose) in [(arm, vec![tool]), (tool, vec![tool, bin, lid, lid2])] {
+        let mut b = MechanismBuilder::from_mechanism(&m);
+        b.add_joint(Joint::new("tie", JointKind::Spherical, other, bin));
+        assert_eq!(b.build().unwrap().loose_links(&[arm]), loose);
+    }
 }

@@ -124,6 +124,11 @@ pub fn floating_base(
     maps: &[&Matrix],
 ) -> Result<BaseRest, ReduceError> {
     let base = base_link(m, held)?;
+    let mut carried = vec![false; m.links().len()];
+    carried[base.index()] = true;
+    for e in m.forest().edges() {
+        carried[e.outer.index()] |= carried[e.inner.index()];
+    }
     let base_from_world = data.links[base.index()].rest.inverse();
     let n = data.basis.columns();
     let mut inertia = SpatialInertia::ZERO;
@@ -131,7 +136,8 @@ pub fn floating_base(
     let mut coupling = Matrix::zeros(6, n);
     let mut coupling_slopes = vec![Matrix::zeros(6, n); n];
     for (l, link) in m.links().iter().enumerate().skip(1) {
-        if link.inertia.is_zero() {
+        // Free bodies beside the mechanism stand still.
+        if link.inertia.is_zero() || !carried[l] {
             continue;
         }
         let part = Part {
@@ -160,7 +166,8 @@ fn base_link(m: &Mechanism, held: JointId) -> Result<LinkId, ReduceError> {
     let from_ground = |j: JointId| [m.joint(j).parent, m.joint(j).child].contains(&LinkId::WORLD);
     let other = |j: JointId| ReduceError::NotFloating { element: m.joint_label(j) };
     let tied = edges.iter().map(|e| e.joint).chain(m.forest().closures().iter().copied());
-    if let Some(j) = tied.into_iter().find(|&j| j != held && from_ground(j)) {
+    let still = |j: JointId| j == held || m.joint(j).held;
+    if let Some(j) = tied.into_iter().find(|&j| !still(j) && from_ground(j)) {
         return Err(other(j));
     }
     let bushing =

@@ -23,7 +23,10 @@ pub enum ReduceError {
         names: String,
     },
     /// Motions that nothing resists.
-    #[error("motion without stiffness at joint(s) {}; give them springs or a default stiffness", .joints.join(", "))]
+    #[error(
+        "motion without stiffness at joint(s) {}; give them springs or a default stiffness, which free joints do not get",
+        .joints.join(", ")
+    )]
     Unresisted {
         /// The joints that take part in the motion.
         joints: Vec<String>,

@@ -1,6 +1,6 @@
 //! The order of a sweep: which tree joints are entered, and when.
 
-use forks_mechanism::{Combination, JointId, JointKind, LinkId, Mechanism};
+use forks_mechanism::{Combination, LinkId, Mechanism};
 
 use crate::motion::JointCompliance;
 
@@ -27,7 +27,7 @@ pub(crate) fn plan(
     for l in effectors {
         wanted[l.index()] = true;
     }
-    for (a, b) in link_ties(m) {
+    for (a, b) in m.link_ties() {
         wanted[a.index()] = true;
         wanted[b.index()] = true;
     }
@@ -38,7 +38,7 @@ pub(crate) fn plan(
     for e in edges {
         wanted[e.outer.index()] |= driven[e.joint.index()] || compliance[e.joint.index()].is_free();
     }
-    let left_out = loose_parts(m, effectors);
+    let left_out = m.loose_links(effectors);
     for l in &left_out {
         wanted[l.index()] = false;
     }
@@ -68,59 +68,4 @@ pub(crate) fn plan(
         stack.extend(&children[edges[k].outer.index()]);
     }
     Plan { edges: order, left_out }
-}
-
-/// Pairs of links that something beside tree joints ties together.
-fn link_ties(m: &Mechanism) -> Vec<(LinkId, LinkId)> {
-    let mut ties = Vec::new();
-    for &id in m.forest().closures() {
-        ties.push((m.joint(id).parent, m.joint(id).child));
-    }
-    for b in m.bushings() {
-        ties.push((b.link_a, b.link_b));
-    }
-    let mut tie_coordinates = |joints: &mut dyn Iterator<Item = JointId>| {
-        let ends: Vec<LinkId> =
-            joints.flat_map(|j| [m.joint(j).parent, m.joint(j).child]).collect();
-        for w in ends.windows(2) {
-            ties.push((w[0], w[1]));
-        }
-    };
-    for c in m.couplings() {
-        tie_coordinates(
-            &mut c.terms.iter().flat_map(|t| t.combination.terms.iter().map(|(c, _)| c.joint)),
-        );
-    }
-    for s in m.combination_springs() {
-        tie_coordinates(&mut s.combination.terms.iter().map(|(c, _)| c.joint));
-    }
-    ties
-}
-
-/// Links of parts that a springless free joint ties to the ground, that hold no effector and that no
-/// loop, bushing, coupling or spring ties to anything else: free bodies beside the mechanism.
-fn loose_parts(m: &Mechanism, effectors: &[LinkId]) -> Vec<LinkId> {
-    let n = m.links().len();
-    let mut part: Vec<usize> = (0..n).collect();
-    // Every link belongs to the part of its outermost ancestor; edges come ancestors first.
-    for e in m.forest().edges() {
-        if e.inner != LinkId::WORLD {
-            part[e.outer.index()] = part[e.inner.index()];
-        }
-    }
-    let mut free = vec![false; n];
-    for e in m.forest().edges().iter().filter(|e| e.inner == LinkId::WORLD) {
-        let j = m.joint(e.joint);
-        free[e.outer.index()] = matches!(j.kind, JointKind::Free) && j.spring.is_none();
-    }
-    for l in effectors {
-        free[part[l.index()]] = false;
-    }
-    for (a, b) in link_ties(m) {
-        if part[a.index()] != part[b.index()] {
-            free[part[a.index()]] = false;
-            free[part[b.index()]] = false;
-        }
-    }
-    (1..n).filter(|&l| free[part[l]]).map(LinkId::new).collect()
 }

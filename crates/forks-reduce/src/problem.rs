@@ -28,7 +28,8 @@ impl Default for ProblemOptions {
 
 /// A mechanism prepared for reduction or statics, with its effectors.
 ///
-/// The free joint at the root of the tree that carries the first effector is held.
+/// The free joint at the root of the tree that carries the first effector is held where nothing else holds that tree;
+/// free bodies beside the effectors stand still ([`Preparation`]).
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// The prepared mechanism; same links and joints as the original.
@@ -55,6 +56,7 @@ impl Problem {
             effectors.iter().map(|name| Effector::find(m, name)).collect::<Result<_, _>>()?;
         let preparation = Preparation {
             hold_root_of: Some(effectors.first().ok_or(ReduceError::NoEffector)?.link),
+            wanted: effectors.iter().map(|e| e.link).collect(),
             default_stiffness: options.default_stiffness,
             servos: options.servos,
             start: options.start.clone(),

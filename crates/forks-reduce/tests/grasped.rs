@@ -10,7 +10,7 @@ use forks_mechanism::{
     },
     parametric,
 };
-use forks_reduce::{Effector, Linearisation, Problem, ProblemOptions, ReduceError, Reduction};
+use forks_reduce::{Problem, ProblemOptions, ReduceError, Reduction};
 
 /// An object between the three fingers of an arm whose fourth hinge rolls it: a straight arm with hinges y and z alone could
 /// not turn the object about x.
@@ -75,10 +75,10 @@ fn the_object_is_as_stiff_as_the_points_that_hold_it() {
     for carrier in [GraspCarrier::FirstContact, GraspCarrier::Ground] {
         let (arm, grasp) = grasp(carrier);
         let m = arm.grasping(&grasp).unwrap();
-        // A problem would take the object for a floating base, and hold it.
-        let object = Effector::find(&m, "object").unwrap();
-        let at = Linearisation::Rest { q: &m.start_positions() };
-        let held = forks_reduce::reduce(&m, &[object], at, &[]).unwrap();
+        // The fingers hold the object, whatever carries it.
+        let problem = Problem::new(&m, &["object"], &ProblemOptions::default()).unwrap();
+        assert_eq!((problem.prepared.held, &problem.prepared.left_out[..]), (None, &[][..]));
+        let held = problem.reduce().unwrap();
         assert_eq!(held.basis.rank, 6, "{carrier:?}");
         let found = held.compliance;
         let expected = inverse(&stiffness_by_points(&arm, &grasp));

@@ -226,9 +226,41 @@ pub(crate) fn body_twist(p: &Rigid<Dual>) -> [f64; 6] {
 }
 
 /// Size r of the mechanism: largest distance of link frames, joint anchors and centres of mass from
-/// the mean of the link frames; 1 if that is 0.
+/// the mean of the link frames; 1 if that is 0. Only links that are not one with the ground, if there are any.
 pub fn size(m: &Mechanism, poses: &[Rigid<f64>]) -> f64 {
+    let mut still = vec![false; poses.len()];
+    still[0] = true;
+    // As many rounds as links at most: in each the ground grows by one link.
+    for _ in 1..poses.len() {
+        for (i, j) in m.joints().iter().enumerate() {
+            let moves = match j.dof() {
+                0 => j.held,
+                1 => !m.couplings().iter().any(|c| {
+                    let mut terms = c.terms.iter().flat_map(|t| &t.combination.terms).peekable();
+                    terms.peek().is_some() && terms.all(|(c, _)| c.joint.index() == i)
+                }),
+                _ => true,
+            };
+            if !moves && still[j.parent.index()] != still[j.child.index()] {
+                still[j.parent.index()] = true;
+                still[j.child.index()] = true;
+            }
+        }
+    }
     let real: Vec<usize> = (1..poses.len()).filter(|&l| !m.links()[l].auxiliary).collect();
+    if real.iter().any(|&l| !still[l]) {
+        return size_of(
+            m,
+            poses,
+            &real.into_iter().filter(|&l| !still[l]).collect::<Vec<_>>(),
+            &still,
+        );
+    }
+    size_of(m, poses, &real, &vec![false; poses.len()])
+}
+
+/// Links `real`, and joints that do not join links that stand `still`.
+fn size_of(m: &Mechanism, poses: &[Rigid<f64>], real: &[usize], still: &[bool]) -> f64 {
     if real.is_empty() {
         return 1.0;
     }
@@ -236,13 +268,14 @@ pub fn size(m: &Mechanism, poses: &[Rigid<f64>]) -> f64 {
     let mean: [f64; 3] =
         std::array::from_fn(|i| real.iter().map(|&l| poses[l].b[i]).sum::<f64>() / n);
     let mut points: Vec<[f64; 3]> = Vec::new();
-    for &l in &real {
+    for &l in real {
         points.push(poses[l].b);
         if m.links()[l].inertia.mass > 0.0 {
             points.push(poses[l].point(&m.links()[l].inertia.center_of_mass.to_array()));
         }
     }
-    for j in m.joints().iter().filter(|j| !j.implicit) {
+    let stands = |j: &Joint| still[j.parent.index()] && still[j.child.index()];
+    for j in m.joints().iter().filter(|j| !j.implicit && !stands(j)) {
         points.push(poses[j.child.index()].point(&j.child_from_joint.translation.to_array()));
     }
     let distance = |p: &[f64; 3]| (0..3).map(|i| (p[i] - mean[i]).powi(2)).sum::<f64>().sqrt();

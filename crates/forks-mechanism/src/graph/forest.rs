@@ -133,14 +133,14 @@ impl SpanningForest {
 }
 
 /// Union-find with path halving.
-struct DisjointSets(Vec<usize>);
+pub(super) struct DisjointSets(Vec<usize>);
 
 impl DisjointSets {
-    fn new(n: usize) -> Self {
+    pub(super) fn new(n: usize) -> Self {
         Self((0..n).collect())
     }
 
-    fn find(&mut self, mut i: usize) -> usize {
+    pub(super) fn find(&mut self, mut i: usize) -> usize {
         while self.0[i] != i {
             self.0[i] = self.0[self.0[i]];
             i = self.0[i];
@@ -149,7 +149,7 @@ impl DisjointSets {
     }
 
     /// True if the two were apart. The smaller root stays root.
-    fn union(&mut self, a: usize, b: usize) -> bool {
+    pub(super) fn union(&mut self, a: usize, b: usize) -> bool {
         let (a, b) = (self.find(a), self.find(b));
         self.0[a.max(b)] = a.min(b);
         a != b

@@ -2,6 +2,7 @@
 
 mod assembly_tree;
 mod forest;
+mod parts;
 mod pieces;
 
 pub use assembly_tree::{AssemblyKind, AssemblyNode, AssemblyTree};

@@ -3,6 +3,7 @@
 mod assembly;
 mod constraint_error;
 mod forward;
+mod hold;
 mod jacobian;
 pub mod loops;
 mod mobility;

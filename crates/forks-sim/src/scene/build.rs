@@ -66,6 +66,7 @@ impl Scene {
         let m = SceneMechanism::new(spec, folder, gravity)?;
         self.notes.extend(m.notes.iter().cloned());
         let problem = m.problem()?;
+        self.notes.extend(kept_still(&m, &problem));
         let handle = match fidelity {
             Fidelity::Reduced => self.add_reduced(spec, &m, &problem, folder)?,
             #[cfg(feature = "twin")]
@@ -224,6 +225,29 @@ impl Scene {
         }
         Ok(found)
     }
+}
+
+/// What of a mechanism stands still: a base that nothing holds, free bodies beside it.
+fn kept_still(m: &SceneMechanism, problem: &Problem) -> Vec<String> {
+    let (of, p) = (problem.mechanism(), &problem.prepared);
+    let mut out = Vec::new();
+    if let Some(joint) = p.held.filter(|_| !m.floating) {
+        let joint = of.joint_label(joint);
+        out.push(format!(
+            "mechanism {:?}: free joint {joint:?} is held, as nothing else holds its tree",
+            m.name
+        ));
+    }
+    let beside = p.left_out.iter().map(|&l| of.link(l)).filter(|l| !l.auxiliary);
+    let beside: Vec<&str> = beside.map(|l| l.name.as_str()).collect();
+    if !beside.is_empty() {
+        let names = beside.join(", ");
+        out.push(format!(
+            "mechanism {:?}: free bodies without an effector stand still: {names}",
+            m.name
+        ));
+    }
+    out
 }
 
 /// The model of a mechanism that does not float: about its equilibrium under gravity, or its rest pose.

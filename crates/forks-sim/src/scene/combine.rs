@@ -123,13 +123,16 @@ fn start_of(m: &SceneMechanism, held: &Mechanism) -> Result<Vec<f64>, SceneError
     if m.gravity { Ok(m.equilibrium(&m.problem()?)?.q.clone()) } else { Ok(held.start_positions()) }
 }
 
-/// The mechanism with its base held, unless it floats.
+/// The mechanism with its base held where its problem holds it and free bodies beside it still, unless it floats.
 fn held(m: &SceneMechanism) -> Result<Mechanism, SceneError> {
     if m.floating {
         return Ok(m.mechanism.clone());
     }
-    let root = m.effector_frames()?.first().map(|e| e.link);
-    let preparation = Preparation { hold_root_of: root, ..Preparation::default() };
+    let held = m.problem()?.prepared.held.is_some();
+    // Servos of the problem hold as well: what it holds nothing else does, without them even less.
+    let wanted: Vec<LinkId> = m.effector_frames()?.iter().map(|e| e.link).collect();
+    let root = wanted.first().copied().filter(|_| held);
+    let preparation = Preparation { hold_root_of: root, wanted, ..Preparation::default() };
     let prepared = preparation.apply(&m.mechanism);
     Ok(prepared
         .map_err(|source| SceneError::Build { mechanism: m.name.clone(), source })?

@@ -121,7 +121,8 @@ impl SceneMechanism {
         if e.status.is_equilibrium() {
             return Ok(self.balanced.get_or_init(|| e));
         }
-        let problem = format!("finds no equilibrium under gravity ({:?})", e.status);
+        let why = e.explanation(problem.mechanism()).unwrap_or_default();
+        let problem = format!("finds no equilibrium under gravity ({}): {why}", e.status.name());
         Err(invalid(format!("mechanism {:?}", self.name), problem))
     }
 
