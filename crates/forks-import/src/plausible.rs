@@ -29,7 +29,8 @@ pub(crate) fn check(tree: &Tree, import: &mut Import) {
     let urdf = tree.elements[tree.root].tag == crate::urdf::ROOT;
     let m = &import.mechanism;
     let poses = m.link_poses(&m.start_positions());
-    let size = m.bounding_radius(&poses);
+    // What stands on the ground shows how large things are as well.
+    let size = m.overall_radius(&poses);
     let reaches = reaches(m);
     let mut found = Vec::new();
     let moves = |id| m.forest().path_to_ground(id).any(|e| m.joint(e.joint).dof() > 0);

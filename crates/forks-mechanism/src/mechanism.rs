@@ -277,7 +277,15 @@ impl Mechanism {
     pub fn bounding_radius(&self, world_from_link: &[Pose]) -> f64 {
         let grounded = self.grounded_links();
         let all = (1..self.links.len()).all(|i| grounded[i] || self.links[i].auxiliary);
-        let counts = |l: LinkId| all || !grounded[l.index()];
+        self.extent(world_from_link, |l| all || !grounded[l.index()])
+    }
+
+    /// The same of all links, those that stand on the ground included.
+    pub fn overall_radius(&self, world_from_link: &[Pose]) -> f64 {
+        self.extent(world_from_link, |_| true)
+    }
+
+    fn extent(&self, world_from_link: &[Pose], counts: impl Fn(LinkId) -> bool) -> f64 {
         let real: Vec<usize> = (1..self.links.len())
             .filter(|&i| !self.links[i].auxiliary && counts(LinkId::new(i)))
             .collect();
