@@ -16,6 +16,7 @@ mod instance;
 mod model;
 mod mujoco;
 mod output;
+mod path_notes;
 mod read_args;
 mod reduce;
 mod scene;

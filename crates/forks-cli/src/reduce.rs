@@ -18,6 +18,7 @@ use crate::{
     error::CliError,
     model::Model,
     output::{self, short},
+    path_notes::path_notes,
 };
 
 /// A closure gap above this part of the mechanism's size is worth a warning.
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &ReduceArgs) -> Result<ExitCode, CliError> {
         let e = equilibrium(args, &problem, &loads)?;
         let reduction = problem.reduce_at(&e, &loads).map_err(fail)?;
         let at = Linearisation::Loaded { q: &e.q, loads: &loads, multipliers: &e.multipliers };
-        finish(args, &problem, &reduction, at)
+        finish(args, &problem, &reduction, at, path_notes(problem.mechanism(), &e))
     } else {
         if args.springs.limits.is_some() {
             output::warn(
@@ -42,7 +43,7 @@ pub(crate) fn run(args: &ReduceArgs) -> Result<ExitCode, CliError> {
             );
         }
         let reduction = problem.reduce().map_err(fail)?;
-        finish(args, &problem, &reduction, Linearisation::Rest { q: &problem.start })
+        finish(args, &problem, &reduction, Linearisation::Rest { q: &problem.start }, vec![])
     }
 }
 
@@ -52,6 +53,7 @@ fn finish(
     problem: &Problem,
     reduction: &Reduction,
     at: Linearisation<'_>,
+    notes: Vec<String>,
 ) -> Result<ExitCode, CliError> {
     let fail = |e: ReduceError| CliError::reduce(&args.model.path, e);
     let (m, effectors) = (problem.mechanism(), &problem.effectors);
@@ -67,7 +69,7 @@ fn finish(
         modal_ratio: args.modal_damping,
         ..Damping::default()
     };
-    let report = match dynamic_model(m, effectors, at, reduction, mass, &damping) {
+    let mut report = match dynamic_model(m, effectors, at, reduction, mass, &damping) {
         Ok(model) => {
             if let Some(path) = &args.output {
                 save(args, &model, path)?;
@@ -82,6 +84,7 @@ fn finish(
         }
         Err(e) => return Err(fail(e)),
     };
+    report.warnings.extend(notes);
     report.warnings.iter().for_each(|w| output::warn(w));
     output::print(&report, args.model.json, |r| r.text(args.links))
 }

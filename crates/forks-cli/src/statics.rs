@@ -19,10 +19,13 @@ use crate::{
     error::CliError,
     model::Model,
     output::{self, short},
+    path_notes::path_notes,
 };
 
 /// Loops that are open by more than this part of the mechanism's size are closed before it is reduced.
 const OPEN: f64 = 1e-9;
+/// Poses that differ by less than this part of the mechanism's size are the same.
+const SAME_POSE: f64 = 1e-6;
 
 /// Runs the command.
 pub(crate) fn run(args: &StaticsArgs) -> Result<ExitCode, CliError> {
@@ -35,9 +38,15 @@ pub(crate) fn run(args: &StaticsArgs) -> Result<ExitCode, CliError> {
     };
     let wrench = Wrench::from_array(args.wrench);
     let loads = effector_load(&problem.effectors[0], wrench, frame, !args.no_gravity);
-    let full = equilibrium(args.load_path, &problem, &loads);
+    let (full, other_branch) = equilibrium(args.load_path, &problem, &loads);
     let reduced = reduced_poses(args, &problem);
     let mut report = Report::new(&model, args, &problem, &full, reduced);
+    report.notes.extend(path_notes(problem.mechanism(), &full));
+    if other_branch {
+        report.notes.push(
+            "equal load steps jumped to another equilibrium; this one is where the continuous path ends".into(),
+        );
+    }
     let code = output::print(&report, args.model.json, Report::text)?;
     match report.message.take() {
         Some(why) if !full.status.is_equilibrium() => {
@@ -61,15 +70,32 @@ fn message(args: &StaticsArgs, problem: &Problem, full: &Equilibrium) -> Option<
     Some(why + more)
 }
 
-/// The equilibrium along the chosen path; where equal steps fail, along the continuous one.
-fn equilibrium(path: PathChoice, problem: &Problem, loads: &Loads) -> Equilibrium {
-    if path == PathChoice::EqualSteps {
-        let found = problem.equilibrium(loads, &EquilibriumOptions::equal_steps());
-        if found.status.is_equilibrium() {
-            return found;
+/// The equilibrium along the chosen path, and true if equal steps found another one than the continuous path.
+///
+/// Equal steps that end at a saddle keep it. A stable end counts only if it lies on the continuous path, on which
+/// `reduce` and `blend` look for theirs.
+fn equilibrium(path: PathChoice, problem: &Problem, loads: &Loads) -> (Equilibrium, bool) {
+    let plain = (path == PathChoice::EqualSteps)
+        .then(|| problem.equilibrium(loads, &EquilibriumOptions::equal_steps()));
+    if let Some(found) = &plain {
+        if found.status == EquilibriumStatus::Unstable
+            || (found.status.is_equilibrium() && found.on_path)
+        {
+            return (found.clone(), false);
         }
     }
-    problem.equilibrium(loads, &EquilibriumOptions::default())
+    let continuous = problem.equilibrium(loads, &EquilibriumOptions::default());
+    match plain.filter(|p| p.status.is_equilibrium()) {
+        Some(plain) if continuous.status != EquilibriumStatus::Converged => (plain, false),
+        Some(plain) => {
+            let r = problem.mechanism().bounding_radius(&plain.world_from_link);
+            let pairs = plain.world_from_link.iter().zip(&continuous.world_from_link);
+            let apart =
+                pairs.map(|(a, b)| a.translation.distance(b.translation)).fold(0.0, f64::max);
+            (continuous, apart > SAME_POSE * r)
+        }
+        None => (continuous, false),
+    }
 }
 
 /// Link poses of the reduced model and its constraint error.
@@ -88,7 +114,7 @@ fn reduced_poses(args: &StaticsArgs, problem: &Problem) -> Result<ReducedPoses, 
     let start = Model::pose_name(&args.model);
     let (at, reduction) = if own.any() || is_open(problem) {
         let at = format!("the equilibrium under {} from {start}", own.name());
-        let e = equilibrium(args.load_path, problem, &bias);
+        let e = equilibrium(args.load_path, problem, &bias).0;
         if let Some(why) = e.explanation(problem.mechanism()) {
             return Err(format!("{at}: {}: {}", e.status.name(), at_rest::with_option(&why)));
         }

@@ -105,6 +105,11 @@ impl ConstraintSpace {
         y
     }
 
+    /// The shortest x with Y x = −L⁻¹ g.
+    pub(crate) fn closing_motion(&self, g: &[f64]) -> Vec<f64> {
+        self.basis.transpose_mul_vec(&self.closing_step(g))
+    }
+
     /// Takes off the part of `f` that the constraints carry: (1 − YᵀY) f.
     pub(crate) fn project(&self, f: &[f64]) -> Vec<f64> {
         let mut out = f.to_vec();

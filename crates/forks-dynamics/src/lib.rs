@@ -11,6 +11,7 @@
 
 mod adaptive;
 mod branches;
+mod branching;
 mod constrained;
 mod constraint_space;
 mod dca;
@@ -24,7 +25,9 @@ mod mass;
 mod modes;
 mod newton;
 mod passive;
+mod phases;
 mod scaling;
+mod search;
 mod springs;
 mod stability;
 mod stage;
@@ -43,8 +46,8 @@ pub use dca::{
 };
 pub use energy::{elastic_energy, generalized_forces, gravitational_energy, potential_energy};
 pub use equilibrium::{
-    Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, continue_equilibrium,
-    solve_equilibrium,
+    Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, PathEvent, PathEventKind,
+    continue_equilibrium, solve_equilibrium,
 };
 pub use forks_mechanism as mechanism;
 pub use integrate::{

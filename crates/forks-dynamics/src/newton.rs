@@ -30,6 +30,7 @@ const SUFFICIENT_DECREASE: f64 = 1e-3;
 const SMALLEST_STEP: f64 = 1.0 / 128.0;
 /// Eigenvalues above this part of the stiffness' size are told from zero with certainty.
 const SAFELY_DEFINITE: f64 = 1e-9;
+const CLOSING_STEPS: usize = 8;
 /// Relaxation gives up where steps of this part of the largest one still overshoot.
 const SMALLEST_RADIUS: f64 = 1e-9;
 
@@ -60,7 +61,8 @@ impl Point {
         let mut g = loops::constraint_jacobian(m, &q, &world_from_link);
         scaling.jacobian(&mut g);
         let gaps = scaling.residuals(&loops::constraint_residual(m, &q, &world_from_link));
-        if !(norm(&total) + norm(&gaps) + g.max_abs()).is_finite() {
+        let places = world_from_link.iter().fold(0.0, |s, p| s + p.translation.length());
+        if !(norm(&total) + norm(&gaps) + g.max_abs() + places).is_finite() {
             return None;
         }
         let space = ConstraintSpace::new(&g);
@@ -77,6 +79,11 @@ impl Point {
     /// λ in the rows of the loop equations.
     pub(crate) fn multipliers(&self, scaling: &Scaling) -> Vec<f64> {
         self.scaled_multipliers.iter().zip(&scaling.rows).map(|(l, s)| l * s).collect()
+    }
+
+    /// Generalised forces as energies, without what the loops carry.
+    pub(crate) fn unbalanced(&self) -> &[f64] {
+        &self.unbalanced
     }
 
     fn force_error(&self) -> f64 {
@@ -168,7 +175,7 @@ fn newton_step(k: &Matrix, point: &Point, shift: f64, work: &mut Work) -> Option
     sound.then_some(x)
 }
 
-fn displaced(
+pub(crate) fn displaced(
     stage: &Stage<'_>,
     scaling: &Scaling,
     from: &Point,
@@ -179,6 +186,23 @@ fn displaced(
     let v: Vec<f64> = scaling.velocities(x).iter().map(|v| v * part).collect();
     stage.m.integrate(&mut q, &v);
     Point::new(stage, scaling, q)
+}
+
+/// A point nearby whose loops are closed: shortest steps, as often as they help.
+pub(crate) fn closed(stage: &Stage<'_>, scaling: &Scaling, mut point: Point) -> Option<Point> {
+    for _ in 0..CLOSING_STEPS {
+        let gap = norm(&point.gaps);
+        if gap == 0.0 {
+            break;
+        }
+        let x = point.space.closing_motion(&point.gaps);
+        let next = displaced(stage, scaling, &point, &x, 1.0)?;
+        if norm(&next.gaps) >= 0.5 * gap {
+            break;
+        }
+        point = next;
+    }
+    Some(point)
 }
 
 /// Largest allowed part of a step.
@@ -293,6 +317,7 @@ pub(crate) fn relax(
     scaling: &Scaling,
     start: Point,
     options: &EquilibriumOptions,
+    tolerance: f64,
     work: &mut Work,
 ) -> Point {
     let mut point = start;
@@ -300,7 +325,7 @@ pub(crate) fn relax(
     let mut radius = options.max_step;
     for _ in 0..options.max_relaxation_steps {
         let k = point.tangent(stage, scaling);
-        if !k.is_finite() || point.converged(options.tolerance.sqrt(), k.max_abs()) {
+        if !k.is_finite() || point.converged(tolerance, k.max_abs()) {
             break;
         }
         work.iterations += 1;
@@ -343,7 +368,7 @@ fn definite_shift(k: &Matrix, point: &Point, last: f64) -> f64 {
     if definite(-SAFELY_DEFINITE) {
         return 0.0;
     }
-    let mut shift = (0.25 * last).max(1e-6);
+    let mut shift = (0.25 * last).max(4.0 * SAFELY_DEFINITE);
     while shift < 1e3 && !definite(shift) {
         shift *= 4.0;
     }

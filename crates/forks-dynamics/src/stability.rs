@@ -8,6 +8,8 @@ use crate::{constraint_space::ConstraintSpace, modes::moving_joints};
 const FREE_MOTION: f64 = 1e-13;
 /// Above this part of the largest entry the antisymmetric part of K_t matters.
 const NOT_SYMMETRIC: f64 = 1e-9;
+/// Eigenvalues that differ by this part of the lowest are equal to it.
+const SAME: f64 = 1e-6;
 /// Imaginary parts below this part of the real one are rounding.
 const REAL: f64 = 1e-9;
 /// A joint takes part in a free motion if it moves by more than this part of the joint that moves most.
@@ -73,6 +75,19 @@ pub(crate) fn stability(
         return Stability::Free(joints_in_nullspace(m, &on_motions));
     }
     if diverges(&on_motions, space, &mass()) { Stability::Unstable } else { Stability::Stable }
+}
+
+/// The eigenvectors, by columns, of the symmetric part's lowest eigenvalue on the admissible motions and of those that
+/// are equal to it; `None` if it is not negative.
+pub(crate) fn unstable_eigenspace(k: &Matrix, space: &ConstraintSpace) -> Option<Matrix> {
+    let size = k.max_abs();
+    let (values, vectors) = dense::symmetric_eigen(&space.admissible(k, size).symmetric_part())?;
+    let lowest = *values.first()?;
+    if lowest >= -FREE_MOTION * size {
+        return None;
+    }
+    let count = values.iter().take_while(|&&x| x <= lowest + SAME * lowest.abs()).count();
+    Some(Matrix::from_fn(vectors.rows(), count, |i, j| vectors[(i, j)]))
 }
 
 /// True if M⁻¹K has a negative real eigenvalue; K's own eigenvalues count where some motion has no mass.

@@ -1,4 +1,4 @@
-//! A stage of loading: loads and spring preloads scaled together, from 0 at the start pose to 1.
+//! A stage of loading: gravity and spring preloads scaled together, wrenches by a factor of their own.
 
 use forks_mechanism::{
     JointId, JointMatrix, LimitTerm, Mechanism,
@@ -12,20 +12,23 @@ use crate::{
     springs::{StartRest, bushing_displacement, spring_gradient, spring_hessian},
 };
 
-/// Loads at scale s; every spring is a mixture of s parts of itself and 1 − s parts of the same spring
+/// Gravity at scale s; every spring is a mixture of s parts of itself and 1 − s parts of the same spring
 /// at rest in the start pose.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stage<'a> {
     pub(crate) m: &'a Mechanism,
     pub(crate) loads: &'a Loads,
+    /// Of gravity and preloads.
     pub(crate) scale: f64,
+    /// Of the wrenches.
+    pub(crate) wrench_scale: f64,
     /// `None` means scale 1.
     pub(crate) rest: Option<&'a StartRest>,
 }
 
 impl<'a> Stage<'a> {
     pub(crate) fn full(m: &'a Mechanism, loads: &'a Loads) -> Self {
-        Self { m, loads, scale: 1.0, rest: None }
+        Self { m, loads, scale: 1.0, wrench_scale: 1.0, rest: None }
     }
 
     /// The two rests of a spring with their weights; weights of zero are left out.
@@ -159,20 +162,20 @@ impl<'a> Stage<'a> {
         world_from_link: &[Pose],
         mut f: impl FnMut(usize, LinkLoad),
     ) {
-        let scaled = |l: LinkLoad| LinkLoad {
-            wrench: l.wrench * self.scale,
-            slope: l.slope.scale(self.scale),
+        let scaled = |l: LinkLoad, scale: f64| LinkLoad {
+            wrench: l.wrench * scale,
+            slope: l.slope.scale(scale),
         };
         if self.loads.gravity {
             for (i, l) in self.m.links().iter().enumerate().skip(1) {
                 if l.inertia.mass != 0.0 {
-                    f(i, scaled(weight(self.m, i, &world_from_link[i])));
+                    f(i, scaled(weight(self.m, i, &world_from_link[i]), self.scale));
                 }
             }
         }
         for w in &self.loads.wrenches {
             let link = w.link.index();
-            f(link, scaled(w.link_load(&world_from_link[link])));
+            f(link, scaled(w.link_load(&world_from_link[link]), self.wrench_scale));
         }
     }
 }

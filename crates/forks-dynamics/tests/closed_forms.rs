@@ -224,14 +224,22 @@ fn a_follower_does_not_buckle_where_a_dead_load_does() {
     // Ziegler's column, P = p k/l along the last bar: det K_t = k² for every p. In absolute angles
     // K_t/k = [[2 − p, p − 1], [−1, 1]] and M = [[0.635, 0.25], [0.25, 0.135]], so that M⁻¹K_t has real positive
     // eigenvalues for p < 2.86, a complex pair (flutter, no matter of statics) up to 4.44, then negative ones.
-    // A dead load buckles the column at p = (3 − √5)/2.
+    // A dead load buckles the column at p = (3 − √5)/2: beyond, it is stable on one side.
     let (m, links) = chain(2, 10.0);
-    let status = |p: f64, frame| {
+    let end = |p: f64, frame| {
         let push = Wrench::new(-DVec3::X * (10.0 * p), DVec3::ZERO);
-        solve(&m, &at_tip(links[2], DVec3::X, push, frame)).status
+        solve(&m, &at_tip(links[2], DVec3::X, push, frame))
     };
-    assert_eq!(status(0.38, WrenchFrame::World), EquilibriumStatus::Converged);
-    assert_eq!(status(0.39, WrenchFrame::World), EquilibriumStatus::Unstable);
+    let status = |p: f64, frame| end(p, frame).status;
+    let straight = end(0.38, WrenchFrame::World);
+    assert_eq!(straight.status, EquilibriumStatus::Converged);
+    assert!(straight.q.iter().all(|q| *q == 0.0) && straight.events.is_empty());
+    let buckled = end(0.39, WrenchFrame::World);
+    assert_eq!(buckled.status, EquilibriumStatus::Converged);
+    // Moments about both hinges: k q₁ = k q₂ + F l sin q₁ and k q₂ = F l sin(q₁ + q₂).
+    let [a, b] = [buckled.q[0], buckled.q[1]];
+    assert!((a - b - 0.39 * a.sin()).abs() < TIGHT && (b - 0.39 * (a + b).sin()).abs() < TIGHT);
+    assert!(a > 0.1, "{a}");
     assert_eq!(status(0.9, WrenchFrame::Body), EquilibriumStatus::Converged);
     assert_eq!(status(2.0, WrenchFrame::Body), EquilibriumStatus::Converged);
     assert_eq!(status(3.0, WrenchFrame::Body), EquilibriumStatus::Converged);

@@ -1,9 +1,10 @@
 //! Equilibria against closed forms.
 
 use forks_dynamics::{
-    EquilibriumOptions, EquilibriumStatus, Loads, continue_equilibrium,
+    AppliedWrench, EquilibriumOptions, EquilibriumStatus, Loads, PathEventKind, WrenchFrame,
+    continue_equilibrium,
     mechanism::{
-        Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder, dense,
+        Joint, JointId, JointKind, JointMatrix, Link, LinkId, Mechanism, MechanismBuilder, dense,
         lie::{
             Matrix, Pose, SpatialInertia, Wrench,
             glam::{DMat3, DVec3},
@@ -138,19 +139,130 @@ fn parallelogram_at_large_angle() {
     assert!((4e3 * t - (f + 1.0) * t.cos()).abs() < f * TIGHT);
 }
 
-#[test]
-fn column_over_its_critical_load_is_unstable() {
-    // A bar standing along x, pushed with P along −x: stable for P l < k.
+/// A bar standing along x on a spring of 10 N·m/rad, pushed with P along −x: stable for P l < k.
+fn column(p: f64) -> (Mechanism, Loads) {
     let (m, link) = bar(10.0, 1.0);
-    let push = |p: f64| {
-        let w = forks_dynamics::AppliedWrench {
-            link,
-            link_from_point: Pose::from_translation(DVec3::X),
-            wrench: Wrench::new(-DVec3::X * p, DVec3::ZERO),
-            frame: forks_dynamics::WrenchFrame::World,
-        };
-        solve(&m, &Loads::none().with(w))
+    let push = AppliedWrench {
+        link,
+        link_from_point: Pose::from_translation(DVec3::X),
+        wrench: Wrench::new(-DVec3::X * p, DVec3::ZERO),
+        frame: WrenchFrame::World,
     };
-    assert_eq!(push(9.9).status, EquilibriumStatus::Converged);
-    assert_eq!(push(10.1).status, EquilibriumStatus::Unstable);
+    (m, Loads::none().with(push))
+}
+
+#[test]
+fn column_over_its_critical_load_leaves_the_straight_pose() {
+    let (m, loads) = column(9.9);
+    let e = solve(&m, &loads);
+    assert_eq!((e.status, e.q[0]), (EquilibriumStatus::Converged, 0.0));
+    assert!(e.events.is_empty() && e.on_path);
+    for p in [10.001, 10.1, 15.0, 40.0] {
+        let (m, loads) = column(p);
+        let e = solve(&m, &loads);
+        assert_eq!(e.status, EquilibriumStatus::Converged, "{p}");
+        // k θ = P l sin θ on the side where θ grows.
+        let t = e.q[0];
+        assert!((10.0 * t - p * t.sin()).abs() < p * TIGHT && t > 0.01, "{p}: {t}");
+        assert_eq!(e.events.len(), 1, "{p}: {:?}", e.events);
+        let event = e.events[0];
+        assert_eq!((event.kind, event.joint), (PathEventKind::Branching, JointId::new(0)), "{p}");
+        assert!((event.load_scale * p - 10.0).abs() < p / 300.0, "{p}: {event:?}");
+        // Equal steps stay at the saddle and say so.
+        let plain =
+            solve_equilibrium(&m, &m.start_positions(), &loads, &EquilibriumOptions::equal_steps());
+        assert_eq!((plain.status, plain.q[0]), (EquilibriumStatus::Unstable, 0.0));
+        assert!(!plain.on_path);
+    }
+}
+
+/// A mass on a massless rod of 1 m along z, held by a joint at its foot.
+fn upright(joint: Joint, mass: f64) -> Mechanism {
+    let mut b = MechanismBuilder::new("upright");
+    let inertia = SpatialInertia::new(mass, DVec3::Z, DMat3::IDENTITY * 1e-3);
+    let link = b.add_link(Link::new("rod").with_inertia(inertia));
+    b.add_joint(Joint { parent: LinkId::WORLD, child: link, ..joint });
+    b.build().unwrap()
+}
+
+#[test]
+fn a_column_that_may_fall_two_ways_falls_the_softer_one() {
+    // Both turns are unstable at the end; k θ = m g l sin θ about the softer axis.
+    let ball = |k: [f64; 3]| {
+        let joint = Joint::new("ball", JointKind::Spherical, LinkId::WORLD, LinkId::new(1));
+        upright(joint.with_spring(JointMatrix::diagonal(&k)), 0.5)
+    };
+    let m = ball([3.2, 3.0, 3.0]);
+    let e = solve(&m, &Loads::gravity());
+    assert_eq!(e.status, EquilibriumStatus::Converged);
+    let turn = m.joints()[0].kind.difference(&m.start_positions(), &e.q);
+    let t = turn[1];
+    assert!((3.0 * t - 0.5 * 9.81 * t.sin()).abs() < TIGHT && t > 1.0, "{turn:?}");
+    assert!(turn[0].abs() < 1e-9 && turn[2].abs() < 1e-9, "{turn:?}");
+    // Where both are alike it may fall anywhere: nothing resists a turn about the vertical.
+    let e = solve(&ball([3.0, 3.0, 3.0]), &Loads::gravity());
+    assert_eq!((e.status, e.free_motion), (EquilibriumStatus::Singular, vec![JointId::new(0)]));
+}
+
+#[test]
+fn a_pendulum_upside_down_falls() {
+    let m = upright(
+        Joint::new("h", JointKind::Revolute { axis: DVec3::Y }, LinkId::WORLD, LinkId::new(1)),
+        1.0,
+    );
+    let e = solve(&m, &Loads::gravity());
+    assert_eq!(e.status, EquilibriumStatus::Converged, "{e:?}");
+    assert!((e.q[0].abs() - std::f64::consts::PI).abs() < TIGHT, "{}", e.q[0]);
+    assert_eq!(e.events[0].kind, PathEventKind::SnapThrough);
+}
+
+#[test]
+fn a_frame_with_loops_sways_to_one_side() {
+    // Two columns of 1 m under one beam, four hinges of 1000 N·m/rad: 4 k θ = P l sin θ.
+    let mut b = MechanismBuilder::from_mechanism(&parallelogram().0);
+    b.set_gravity(DVec3::ZERO);
+    let m = b.build().unwrap();
+    let beam = m.find_link("coupler").unwrap();
+    // The parallelogram hangs down: pushing up is what presses its columns.
+    let push =
+        |p: f64| Loads::none().with_world_wrench(beam, Wrench::new(DVec3::Y * p, DVec3::ZERO));
+    let e = solve(&m, &push(3990.0));
+    assert_eq!(e.status, EquilibriumStatus::Converged);
+    assert!(e.q[0].abs() < 1e-9);
+    let e = solve(&m, &push(5000.0));
+    assert_eq!(e.status, EquilibriumStatus::Converged, "{e:?}");
+    let t = e.q[0];
+    assert!((4000.0 * t - 5000.0 * t.sin()).abs() < 5000.0 * TIGHT && t.abs() > 0.5, "{t}");
+    assert_eq!(e.events.len(), 1);
+    assert_eq!(e.events[0].kind, PathEventKind::Branching);
+    // The same end every time.
+    assert_eq!(solve(&m, &push(5000.0)).q, e.q);
+}
+
+#[test]
+fn gravity_comes_first_and_then_the_wrench() {
+    // A bar on a spring rests to one side or the other of a dead centre; gravity alone takes it to one side, and the
+    // wrench that comes later is too small to bring it back over. Together they would hold it upright on the other.
+    let m = upright(
+        Joint::new("h", JointKind::Revolute { axis: DVec3::Y }, LinkId::WORLD, LinkId::new(1))
+            .with_stiffness(3.0),
+        1.0,
+    );
+    let link = LinkId::new(1);
+    let torque =
+        |t: f64| Loads::gravity().with_world_wrench(link, Wrench::new(DVec3::ZERO, DVec3::Y * t));
+    let alone = solve(&m, &Loads::gravity()).q[0];
+    assert!(alone > 1.0);
+    // −0.5 N·m leaves an equilibrium on either side: 3 θ = m g l sin θ − 0.5.
+    let e = solve(&m, &torque(-0.5));
+    assert_eq!(e.status, EquilibriumStatus::Converged);
+    let t = e.q[0];
+    assert!((3.0 * t - 9.81 * t.sin() + 0.5).abs() < 10.0 * TIGHT && t > 1.0, "{t}");
+    let next = continue_equilibrium(
+        &m,
+        &solve(&m, &Loads::gravity()),
+        &torque(-0.5),
+        &EquilibriumOptions::default(),
+    );
+    assert!((next.q[0] - t).abs() < 1e-9);
 }
