@@ -13,7 +13,8 @@ states      [{label, positions, velocities, mass_matrix, bias, spring, damper, g
             start, at a random pose, and (with equalities) at a pose that closes them; world's velocities of free joints as MuJoCo's.
             `gaps`: what each equality is open by (connect, weld: the distance; couplings: the residual). `acceleration` keeps
             the equalities exactly, and is null where they are open; `force_size` is the size of the forces in the
-            metric of the inverse mass matrix, to which its rounding is relative
+            metric of the inverse mass matrix, to which its rounding is relative; `contradiction` is what the equalities'
+            second derivatives leave
 adapted     what was left out before MuJoCo would compile the file
 """
 
@@ -22,6 +23,8 @@ import xml.etree.ElementTree as xml
 
 import mujoco
 import numpy as np
+
+import sweep_xml
 
 FREE, BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 TENDON = int(mujoco.mjtTrn.mjTRN_TENDON)
@@ -40,43 +43,57 @@ def facts(task):
 
 
 def load_mjcf(path):
+    """The model, and what had to be left out before it would compile: it decides nothing of what is compared."""
     try:
         return mujoco.MjModel.from_xml_path(path), []
     except ValueError as problem:
-        if not any(word in str(problem) for word in ("opening file", "could not open", "resource", "not found")):
+        text = str(problem)
+        spec = mujoco.MjSpec.from_file(path)
+        adapted = []
+        if any(word in text for word in ("opening file", "could not open", "resource", "not found")):
+            adapted += without_missing_files(spec, pathlib.Path(path).parent) + without_missing_materials(spec)
+        if "Lengthrange" in text:
+            spec.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE
+            adapted.append("length ranges")
+        if not adapted:
             raise
-        return without_missing_files(path, problem)
+        return spec.compile(), adapted
 
 
-def without_missing_files(path, problem):
-    """The model without meshes, height fields and textures whose file is not there."""
-    spec = mujoco.MjSpec.from_file(path)
-    folder = pathlib.Path(path).parent
-    missing = {}
+def without_missing_files(spec, folder):
+    """Removes meshes, height fields and textures whose file is not there, and what shows them."""
+    adapted = []
     for kind, assets, place in (
         ("mesh", spec.meshes, spec.meshdir),
         ("hfield", spec.hfields, spec.meshdir),
         ("texture", spec.textures, spec.texturedir),
     ):
         gone = [a for a in assets if a.file and not (folder / place / a.file).is_file()]
-        missing[kind] = {a.name or pathlib.Path(a.file).stem for a in gone}
+        names = {a.name or pathlib.Path(a.file).stem for a in gone}
         for geom in list(spec.geoms):
-            if kind != "texture" and getattr(geom, kind + "name") in missing[kind]:
+            if kind != "texture" and getattr(geom, kind + "name") in names:
                 spec.delete(geom)
         if kind == "texture":
             for material in list(spec.materials):
-                material.textures = ["" if t in missing[kind] else t for t in material.textures]
+                material.textures = ["" if t in names else t for t in material.textures]
         for asset in gone:
             spec.delete(asset)
-    adapted = [f"{kind} '{name}'" for kind, names in missing.items() for name in sorted(names)]
-    if not adapted:
-        raise problem
-    return spec.compile(), adapted
+        adapted += [f"{kind} '{name}'" for name in sorted(names)]
+    return adapted
+
+
+def without_missing_materials(spec):
+    known, gone = {m.name for m in spec.materials}, set()
+    for shown in list(spec.geoms) + list(spec.sites) + list(spec.tendons):
+        if shown.material and shown.material not in known:
+            gone.add(shown.material)
+            shown.material = ""
+    return [f"material '{name}'" for name in sorted(gone)]
 
 
 def load_urdf(path):
     """The links, joints and inertias: shapes are left out, so that no mesh is opened and no mass comes from a shape."""
-    root = xml.fromstring(pathlib.Path(path).read_bytes().rstrip(b"\0"))
+    root = sweep_xml.root(path)
     for link in root.iter("link"):
         for tag in ("visual", "collision"):
             for element in link.findall(tag):
@@ -117,6 +134,8 @@ class Facts:
             model.actuator_dampingpoly,
         ):
             poly[:] = 0.0
+        # What it would add to the mass matrix is refused, or left out leniently.
+        model.tendon_armature[:] = 0.0
         mujoco.mj_forward(self.m, self.d)
         self.start_lengths = np.array(self.d.ten_length)
         for t in range(model.ntendon):
@@ -150,6 +169,8 @@ class Facts:
             "keyframes": [
                 {"name": self.label(mujoco.mjtObj.mjOBJ_KEY, i), "positions": m.key_qpos[i].tolist()}
                 for i in range(m.nkey)
+                # `size nkey` fills up with these.
+                if self.label(mujoco.mjtObj.mjOBJ_KEY, i) or not np.array_equal(m.key_qpos[i], m.qpos0)
             ],
             "states": self.states(rng),
             "adapted": adapted,
@@ -293,6 +314,10 @@ class Facts:
 
     def state(self, label, q, v):
         m, d = self.m, self.d
+        # The armature of a free joint has no momentum with us, which is noted; it has none of MuJoCo's without this.
+        for j in range(m.njnt):
+            if int(m.jnt_type[j]) == FREE and m.dof_armature[m.jnt_dofadr[j]] > 0.0:
+                v[m.jnt_dofadr[j] : m.jnt_dofadr[j] + 3] = 0.0
         d.qpos[:], d.qvel[:] = q, 0.0
         rows, gaps, owners = self.constraint()
         is_closed = np.abs(gaps).max(initial=0.0) < 1e-9
@@ -306,9 +331,9 @@ class Facts:
         # Compensated gravity acts whether or not it counts as an actuator's force.
         force = spring + damper + np.array(d.qfrc_gravcomp) - bias
         values = np.linalg.svd(rows, compute_uv=False) if len(gaps) else np.zeros(0)
-        acceleration = None
+        acceleration, contradiction = None, 0.0
         if m.nv and is_closed:
-            acceleration = self.acceleration(mass, force, rows, q, v)
+            acceleration, contradiction = self.acceleration(mass, force, rows, q, v)
         force_size = force_size_of(mass, force) if acceleration is not None else 0.0
         return {
             "label": label,
@@ -323,6 +348,7 @@ class Facts:
             "singular_values": values.tolist(),
             "acceleration": None if acceleration is None else acceleration.tolist(),
             "force_size": force_size,
+            "contradiction": contradiction,
         }
 
     def gaps(self, gaps, owners):
@@ -334,14 +360,15 @@ class Facts:
         return [float(np.linalg.norm(g[:3] if int(m.eq_type[e]) in points else g)) for e, g in sorted(out.items())]
 
     def acceleration(self, mass, force, rows, q, v):
-        """Accelerations under forces, the equalities kept exactly; null where the mass matrix is singular."""
+        """Accelerations under forces, the equalities kept exactly (None where the mass matrix is singular), and
+        by how much they miss the equalities' second derivatives, relative to these."""
         try:
             factor = np.linalg.cholesky(mass)
         except np.linalg.LinAlgError:
-            return None
+            return None, 0.0
         free = np.linalg.solve(mass, force)
         if not len(rows):
-            return free
+            return free, 0.0
         # d/dt of the rows along v, fourth order.
         h = 1e-3 / max(1.0, np.abs(v).max())
 
@@ -353,4 +380,6 @@ class Facts:
         self.d.qpos[:] = q
         # Least change in the metric of the mass matrix: rows weighted by the factor's inverse.
         weighted = np.linalg.solve(factor, rows.T).T
-        return free + np.linalg.solve(factor.T, pinv(weighted) @ (-change - rows @ free))
+        out = free + np.linalg.solve(factor.T, pinv(weighted) @ (-change - rows @ free))
+        missed = np.abs(change + rows @ out).max()
+        return out, float(missed / max(np.abs(change).max(), np.abs(rows @ free).max(), 1e-300))

@@ -4,21 +4,24 @@ Links behind fixed joints are part of the body that carries them, so that there 
 to the ground included. Mimicking joints are coordinates of their own, tied by couplings.
 """
 
-import pathlib
 import xml.etree.ElementTree as xml
 
 import numpy as np
 import pinocchio as pin
 
+import sweep_xml
+
+
+KINDS = {"continuous": "hinge", "revolute": "hinge", "prismatic": "slide", "floating": "free", "planar": "planar"}
+
 
 def facts(task):
-    text = pathlib.Path(task["path"]).read_bytes().rstrip(b"\0")
-    root = xml.fromstring(text)
-    model = pin.buildModelFromXML(text.decode())
+    root = sweep_xml.root(task["path"])
+    model = pin.buildModelFromXML(xml.tostring(root, encoding="unicode"))
     types = {j.get("name"): j.get("type") for j in root.findall("joint")}
     joints = []
     for i in range(1, model.njoints):
-        kind = {"continuous": "hinge", "revolute": "hinge", "prismatic": "slide"}.get(types.get(model.names[i]), "other")
+        kind = KINDS.get(types.get(model.names[i]), "other")
         v = model.joints[i].idx_v
         joints.append(
             {
@@ -65,7 +68,7 @@ def mimics(root, model):
 
 def states(model, joints, couplings, rng):
     n = model.nv
-    if any(j["type"] == "other" for j in joints):
+    if any(j["type"] not in ("hinge", "slide") for j in joints):
         return []
     rows = np.zeros((len(couplings), n))
     for row, (follower, leader, multiplier, _) in zip(rows, couplings):

@@ -168,7 +168,7 @@ fn quantities_that_cannot_be() {
         &["fromto", "equal points"],
     );
     refused(
-        &world(r#"<geom type="capsule" size="1" pos="0 0 0" fromto="0 0 1 0 0 0"/>"#),
+        &world(r#"<geom type="capsule" size="1" pos="0 0 1" fromto="0 0 1 0 0 0"/>"#),
         &["both 'pos' and 'fromto'"],
     );
 }

@@ -68,6 +68,15 @@ impl Peers {
         command
     }
 
+    /// Installs one package, without what it depends on, into a folder. True if that went well.
+    pub(crate) fn install(&self, package: &str, folder: &Path) -> bool {
+        run(Command::new(&self.python)
+            .args(["-m", "pip", "install", "--quiet", "--no-deps", "--no-compile"])
+            .args(["--only-binary", ":all:", "--target"])
+            .arg(folder)
+            .arg(package))
+    }
+
     /// Runs a script on a task (a file of JSON) and reads the JSON that it prints; one thread.
     pub(super) fn ask<T: DeserializeOwned>(
         &self,

@@ -4,14 +4,16 @@
 //! Both sides compute in f64 from the same decimal numbers, along different ways; what they may differ by is rounding
 //! times the condition of what is computed.
 //! - An entry of M: 1e-9 of √(M_ii M_jj), the largest that an entry of a positive matrix can be, and 1e-13 of
-//!   the largest entry: a small inertia far from its axis's origin is the difference of large numbers. With inertia from
-//!   mesh files 1e-6: MuJoCo keeps vertices in single precision.
+//!   the largest entry: a small inertia far from its axis's origin is the difference of large numbers.
 //! - Generalised forces: 1e-9 of the largest, or of g √(m M_ii), which no weight of m exceeds: of an arm in
 //!   balance only the rounding of its weights is left.
 //! - Accelerations, in the norm √(aᵀ M a): 1e-7 of the largest of this norm of a, the forces' norm √(fᵀ M⁻¹ f) and
 //!   g √m, the bound of the weights' norm, for it is the forces whose rounding the solution magnifies; 1e-6 under equalities.
 //! - Gains, stiffness, masses, positions of keyframes: 1e-9 of the number (dampratio and springdamper go through M).
 //! - Gaps of equalities: 1e-9 of the gap and of the largest position, at least 1e-9.
+//!
+//! Where inertia misses these, [`Rounding::COARSE`] is tried, and the verdict says so: MuJoCo keeps vertices of meshes
+//! in single precision (1e-6), and turns inertia to principal axes until products are below 1e-12 kg m².
 
 use super::facts::{DriveFact, EqualityFact, Facts, JointFact, KeyframeFact, LinkFact, StateFact};
 
@@ -30,8 +32,27 @@ pub(super) struct Comparison {
     /// Joints are matched by name instead of by order, and a root link may be part of the ground.
     pub(super) by_name: bool,
     pub(super) depth: Depth,
-    /// Inertia comes from mesh files.
-    pub(super) meshes: bool,
+    pub(super) inertia: Rounding,
+}
+
+/// How far inertia, and what follows from it, may be apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Rounding {
+    pub(super) relative: f64,
+    /// kg m²
+    pub(super) absolute: f64,
+}
+
+impl Rounding {
+    /// Two ways of f64.
+    pub(super) const FINE: Self = Self { relative: EXACT, absolute: 0.0 };
+    /// Inertia of meshes and of very small bodies as MuJoCo has it.
+    pub(super) const COARSE: Self = Self { relative: 1e-6, absolute: 1e-12 };
+
+    /// For accelerations, which magnify: a hundred times, a thousand under equalities.
+    fn of_accelerations(self, constrained: bool) -> f64 {
+        self.relative * if constrained { 1e3 } else { 1e2 }
+    }
 }
 
 /// The joints of one program among those of another.
@@ -59,6 +80,8 @@ fn near(a: f64, b: f64, tolerance: f64, floor: f64) -> bool {
 }
 
 const EXACT: f64 = 1e-9;
+/// Relative size of singular values below which accelerations magnify rounding a hundred thousand times.
+const SINGULAR: f64 = 1e-5;
 /// m/s²
 const STANDARD_GRAVITY: f64 = 9.80665;
 
@@ -161,8 +184,7 @@ impl Comparison {
                 let (name, theirs) = (&our.name, &their.parent);
                 out.push(format!("link '{name}' hangs on '{parent}', theirs on '{theirs}'"));
             }
-            let tolerance = if self.meshes { 1e-6 } else { EXACT };
-            if !near(our.mass, their.mass, tolerance, 0.0) {
+            if !near(our.mass, their.mass, self.inertia.relative, 0.0) {
                 let (name, ours, theirs) = (&our.name, our.mass, their.mass);
                 out.push(format!("mass of '{name}' {ours}, theirs {theirs}"));
             }
@@ -219,8 +241,8 @@ impl Comparison {
                 .filter(|i| !skip.get(*i).is_some_and(|s| *s))
                 .map(|i| (i, (ours[places[i]] - theirs[i]).abs()))
                 .max_by(|a, b| a.1.total_cmp(&b.1));
-            let tolerance = if self.meshes { 1e-6 } else { EXACT };
-            if let Some((i, d)) = worst.filter(|(_, d)| !(*d <= tolerance * scale)) {
+            let bound = self.inertia.relative * scale + STANDARD_GRAVITY * self.inertia.absolute;
+            if let Some((i, d)) = worst.filter(|(_, d)| !(*d <= bound)) {
                 let (ours, theirs) = (ours[places[i]], theirs[i]);
                 let joint = joint_of(&facts.1.joints, i);
                 out.push(format!("{what}[{joint}] {ours}, theirs {theirs} (off by {d:.1e})"));
@@ -242,6 +264,7 @@ impl Comparison {
             if theirs.acceleration.is_some()
                 && rank(ours.rank, theirs, notes, &mut out)
                 && !free.contains(&true)
+                && !is_singular(theirs, notes)
             {
                 let scale = STANDARD_GRAVITY * mass.sqrt();
                 self.acceleration(places, ours, theirs, scale, &mut out);
@@ -259,8 +282,8 @@ impl Comparison {
     ) {
         let n = places.len();
         let their = |i: usize, j: usize| theirs.mass_matrix[i * n + j];
-        let floor = 1e-13 * largest(&theirs.mass_matrix);
-        let tolerance = if self.meshes { 1e-6 } else { EXACT };
+        let Rounding { relative: tolerance, absolute } = self.inertia;
+        let floor = 1e-13 * largest(&theirs.mass_matrix) + absolute;
         let mut worst = (0.0, 0, 0);
         for i in 0..n {
             for j in 0..n {
@@ -323,11 +346,7 @@ impl Comparison {
         };
         let difference: Vec<f64> = (0..n).map(|i| our[places[i]] - their[i]).collect();
         let scale = energy(their).max(theirs.force_size).max(weight);
-        let tolerance = match (self.meshes, theirs.singular_values.is_empty()) {
-            (true, _) => 1e-5,
-            (_, true) => 1e-7,
-            (_, false) => 1e-6,
-        };
+        let tolerance = self.inertia.of_accelerations(!theirs.singular_values.is_empty());
         let d = energy(&difference);
         if !(d <= tolerance * scale) {
             let i = (0..n).max_by(|a, b| difference[*a].abs().total_cmp(&difference[*b].abs()));
@@ -364,6 +383,26 @@ fn rank(ours: usize, theirs: &StateFact, notes: &mut Vec<String>, out: &mut Vec<
         ));
     } else {
         out.push(format!("rank {ours}, theirs {} ({listed})", theirs.rank));
+    }
+    false
+}
+
+/// True where accelerations mean nothing: equalities that repeat each other up to rounding of the file's
+/// numbers, or that contradict each other in their second derivatives.
+fn is_singular(theirs: &StateFact, notes: &mut Vec<String>) -> bool {
+    let values = &theirs.singular_values;
+    let (Some(largest), Some(last)) = (values.first(), values.get(theirs.rank.wrapping_sub(1)))
+    else {
+        return false;
+    };
+    let near = last / largest < SINGULAR;
+    if near || theirs.contradiction > SINGULAR {
+        let why = match near {
+            true => format!("singular value {:.1e} of the largest", last / largest),
+            false => "the equalities contradict each other in second order".into(),
+        };
+        notes.push(format!("{} pose: singular, accelerations not compared ({why})", theirs.label));
+        return true;
     }
     false
 }

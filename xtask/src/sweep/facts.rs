@@ -119,4 +119,7 @@ pub(super) struct StateFact {
     pub(super) acceleration: Option<Vec<f64>>,
     /// Size of the forces in the metric of the inverse mass matrix.
     pub(super) force_size: f64,
+    /// By how much the accelerations miss the equalities' second derivatives, relative to these.
+    #[serde(default)]
+    pub(super) contradiction: f64,
 }

@@ -19,6 +19,10 @@ pub(super) enum Format {
 /// A file below the folders.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Found {
+    /// The folder below which it was found.
+    pub(super) place: PathBuf,
+    /// `NAME==VERSION`, where the folder is a package.
+    pub(super) package: Option<String>,
     pub(super) path: PathBuf,
     pub(super) kind: FoundKind,
 }
@@ -34,28 +38,26 @@ pub(super) enum FoundKind {
 struct Text {
     root: String,
     has_world: bool,
+    has_link: bool,
     /// Files that it includes, as written.
     includes: Vec<String>,
 }
 
-/// All models and fragments below the folders (files are taken as they are), sorted by path.
-pub(super) fn models(places: &[PathBuf]) -> Result<Vec<Found>, String> {
+/// All models and fragments below a folder (a file is taken as it is), sorted by path.
+pub(super) fn models(place: &Path, package: Option<&str>) -> Result<Vec<Found>, String> {
     let mut files = BTreeSet::new();
-    for place in places {
-        let place = fs::canonicalize(place).map_err(|e| format!("{}: {e}", place.display()))?;
-        if place.is_file() {
-            files.insert(place);
-        } else {
-            walk(&place, &mut files)?;
-        }
+    let mut place = fs::canonicalize(place).map_err(|e| format!("{}: {e}", place.display()))?;
+    if place.is_file() {
+        files.insert(place.clone());
+        place.pop();
+    } else {
+        walk(&place, &mut files)?;
     }
     let mut found = Vec::new();
-    let mut included = BTreeSet::new();
     for path in files {
         let Some(text) = scan(&path) else { continue };
-        let folder = path.parent().unwrap_or(Path::new("."));
-        included.extend(text.includes.iter().filter_map(|f| fs::canonicalize(folder.join(f)).ok()));
         let kind = match text.root.as_str() {
+            "robot" if !text.has_link => FoundKind::Fragment("it has no link".into()),
             "robot" => FoundKind::Model(Format::Urdf),
             "mujoco" if text.has_world => FoundKind::Model(Format::Mjcf),
             "mujoco" if text.includes.is_empty() => {
@@ -65,14 +67,12 @@ pub(super) fn models(places: &[PathBuf]) -> Result<Vec<Found>, String> {
             "mujocoinclude" => FoundKind::Fragment("its root is mujocoinclude".into()),
             _ => continue,
         };
-        found.push(Found { path, kind });
+        found.push(Found { place: place.clone(), package: package.map(str::to_owned), path, kind });
     }
-    // What is included may be a model as well; who reads it decides (see `sweep`).
-    found.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
 }
 
-/// The files that others below the folders include.
+/// The files that others below the folders include. They may be models as well: who reads them decides.
 pub(super) fn included(found: &[Found]) -> BTreeSet<PathBuf> {
     let of = |f: &Found| {
         let folder = f.path.parent().unwrap_or(Path::new(".")).to_owned();
@@ -107,7 +107,7 @@ fn scan(path: &Path) -> Option<Text> {
 
 /// Tags outside comments: enough to tell models from other XML, whether or not the text is well-formed.
 fn scan_text(text: &str) -> Text {
-    let mut out = Text { root: String::new(), has_world: false, includes: vec![] };
+    let mut out = Text { root: String::new(), has_world: false, has_link: false, includes: vec![] };
     let mut rest = text;
     while let Some(at) = rest.find('<') {
         rest = &rest[at + 1..];
@@ -125,6 +125,7 @@ fn scan_text(text: &str) -> Text {
             out.root = tag.to_owned();
         }
         out.has_world |= tag == "worldbody";
+        out.has_link |= tag == "link";
         if tag == "include" {
             let end = rest.find('>').unwrap_or(rest.len());
             out.includes.extend(file_attribute(&rest[..end]));

@@ -9,7 +9,7 @@ use std::{
 use forks_import::{Import, ImportOptions, SideSource, load_model};
 
 use super::{
-    compare::{Comparison, Depth, Matching},
+    compare::{Comparison, Depth, Matching, Rounding},
     facts::{Answer, Facts, RivalAnswer},
     find::{Format, Found},
     ours,
@@ -18,6 +18,9 @@ use super::{
 
 /// How many differences a reason names.
 const SHOWN: usize = 4;
+
+/// Said where [`Rounding::COARSE`] was needed.
+const COARSE: &str = "inertia agrees to 1e-6 or 1e-12 kg m² only, as MuJoCo rounds that of meshes and of small bodies";
 
 /// Our reading of a file.
 enum Reading {
@@ -50,8 +53,7 @@ fn read(found: &Found) -> Reading {
     match load_model(&found.path, &strict) {
         Ok(import) => Reading::Strict(import),
         Err(e) => {
-            let folder = found.path.parent().map(|p| format!("{}/", p.display()));
-            let reason = e.to_string().replace(&folder.unwrap_or_default(), "");
+            let reason = e.to_string();
             let lenient = ImportOptions { lenient: true, ..strict };
             Reading::Refused(reason, load_model(&found.path, &lenient).ok())
         }
@@ -92,21 +94,31 @@ fn compare(
         Reading::Refused(why, Some(import)) => (import, Some(why)),
     };
     if nobody {
-        let reason = format!("no other program reads it: {}", errors.join("; "));
-        return Entry::new(found, Verdict::Differs, reason);
+        let reason = errors.join("; ");
+        return Entry::new(found, Verdict::Alone, reason);
     }
-    let meshes = import.notes.iter().any(|n| n.element.contains("mesh") || n.attribute == "mesh");
     let comparison = Comparison {
         by_name: format == Format::Urdf,
         depth: if refusal.is_some() { Depth::Inertia } else { Depth::All },
-        meshes,
+        inertia: Rounding::FINE,
     };
     let facts = ours::facts(&import.mechanism);
     let (mut differences, mut notes, mut compared) = (vec![], vec![], vec![]);
     for (name, a) in &rivals {
         let RivalAnswer::Facts(theirs) = a else { continue };
         compared.push(name.clone());
-        let found = differences_to(&comparison, import, &facts, theirs, &mut notes);
+        let mut heard = vec![];
+        let mut found = differences_to(&comparison, import, &facts, theirs, &mut heard);
+        if !found.is_empty() {
+            let coarse = Comparison { inertia: Rounding::COARSE, ..comparison };
+            let mut heard_again = vec![];
+            if differences_to(&coarse, import, &facts, theirs, &mut heard_again).is_empty() {
+                heard = heard_again;
+                heard.push(format!("{COARSE}: {}", found.swap_remove(0)));
+                found.clear();
+            }
+        }
+        notes.extend(heard);
         differences.extend(found.into_iter().map(|d| format!("{name}: {d}")));
     }
     let mut entry = match (differences.is_empty(), refusal) {

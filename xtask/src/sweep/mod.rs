@@ -1,7 +1,8 @@
 //! `cargo xtask sweep`: every MJCF and URDF file below some folders, read by us and by MuJoCo and Pinocchio.
 //!
 //! A file's verdict: `agrees`; `noted`, everything that is compared agrees and the reader has notes on what it does not hold
-//! exactly; `refused`, we do not read it; `differs`; `skipped`, it is no model by itself.
+//! exactly; `alone`, nobody else reads it, so that nothing is compared; `refused`, we do not read it; `differs`; `skipped`, it is no
+//! model by itself.
 
 mod compare;
 #[path = "../../../crates/forks-cli/src/mujoco.rs"]
@@ -11,6 +12,7 @@ mod facts;
 mod find;
 mod judge;
 mod ours;
+mod packages;
 mod record;
 mod rivals;
 
@@ -32,8 +34,12 @@ use rivals::{Rivals, Task};
 #[derive(Args)]
 pub(crate) struct SweepArgs {
     /// Folders with models, or model files
-    #[arg(value_name = "DIR", required = true)]
+    #[arg(value_name = "DIR", required_unless_present = "packages")]
     places: Vec<PathBuf>,
+
+    /// Sweep Python packages with models: a file with lines NAME==VERSION; they are installed below target/sweep
+    #[arg(long, value_name = "FILE")]
+    packages: Option<PathBuf>,
 
     /// Seed of the random poses and velocities
     #[arg(long, default_value_t = 1)]
@@ -61,7 +67,15 @@ pub(crate) fn run(root: &Path, args: &SweepArgs) -> ExitCode {
 }
 
 fn sweep(root: &Path, args: &SweepArgs) -> Result<bool, String> {
-    let found = find::models(&args.places)?;
+    let mut found = Vec::new();
+    for place in &args.places {
+        found.extend(find::models(place, None)?);
+    }
+    if let Some(list) = &args.packages {
+        for (package, folder) in packages::install(root, list)? {
+            found.extend(find::models(&folder, Some(&package))?);
+        }
+    }
     let record = compare_files(root, &found, args.seed)?;
     record.save(args.json.as_deref(), args.csv.as_deref())?;
     println!("\n{}", record.summary());

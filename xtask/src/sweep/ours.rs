@@ -38,6 +38,7 @@ impl Labels {
 /// All facts but the states.
 pub(super) fn facts(m: &Mechanism) -> Facts {
     let labels = Labels::new(m);
+    let start = m.start_positions();
     Facts {
         links: Some(links(m)),
         joints: joints(m, &labels),
@@ -68,6 +69,7 @@ pub(super) fn facts(m: &Mechanism) -> Facts {
         keyframes: m
             .keyframes()
             .iter()
+            .filter(|k| !(k.name.is_empty() && k.positions == start[..k.positions.len()]))
             .map(|k| KeyframeFact { name: k.name.clone(), positions: k.positions.clone() })
             .collect(),
         states: Vec::new(),
@@ -184,6 +186,7 @@ pub(super) fn state(m: &Mechanism, label: &str, q: &[f64], u: &[f64]) -> StateFa
         singular_values: Vec::new(),
         acceleration: solved.then(|| free.acceleration(&v, &solution.acceleration)),
         force_size: 0.0,
+        contradiction: 0.0,
     }
 }
 

@@ -13,18 +13,22 @@ use super::find::Found;
 pub(super) enum Verdict {
     Agrees,
     Noted,
+    /// Read by us, and by no other program.
+    Alone,
     Refused,
     Differs,
     Skipped,
 }
 
 impl Verdict {
-    const ALL: [Self; 5] = [Self::Agrees, Self::Noted, Self::Refused, Self::Differs, Self::Skipped];
+    const ALL: [Self; 6] =
+        [Self::Agrees, Self::Noted, Self::Alone, Self::Refused, Self::Differs, Self::Skipped];
 
     fn name(self) -> &'static str {
         match self {
             Self::Agrees => "agrees",
             Self::Noted => "noted",
+            Self::Alone => "alone",
             Self::Refused => "refused",
             Self::Differs => "differs",
             Self::Skipped => "skipped",
@@ -35,6 +39,9 @@ impl Verdict {
 /// One file; field names are part of the program's interface.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Entry {
+    /// `NAME==VERSION` of the package that the file is of, if it is of one.
+    pub(super) package: Option<String>,
+    /// Within the package, else relative to the working directory where it lies below it.
     pub(super) path: String,
     pub(super) verdict: Verdict,
     pub(super) reason: String,
@@ -44,12 +51,20 @@ pub(super) struct Entry {
 
 impl Entry {
     pub(super) fn new(found: &Found, verdict: Verdict, reason: String) -> Self {
-        Self { path: short(&found.path), verdict, reason, rivals: vec![] }
+        // Messages of other programs hold whole paths.
+        let reason = reason.replace(&format!("{}/", found.place.display()), "");
+        let within = found.path.strip_prefix(&found.place).unwrap_or(&found.path);
+        let path = match found.package {
+            Some(_) => within.display().to_string(),
+            None => short(&found.path),
+        };
+        Self { package: found.package.clone(), path, verdict, reason, rivals: vec![] }
     }
 
     /// For people.
     pub(super) fn line(&self) -> String {
-        let Self { path, verdict, reason, .. } = self;
+        let Self { package, path, verdict, reason, .. } = self;
+        let path = package.iter().fold(path.clone(), |path, p| format!("{p} {path}"));
         let reason = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
         format!("{:<8} {path}{reason}", verdict.name())
     }
@@ -88,11 +103,14 @@ impl Record {
             forks_io::json::save(path, self).map_err(|e| e.to_string())?;
         }
         if let Some(path) = csv {
-            let mut table = CsvTable::new(["path", "verdict", "reason", "compared with"]);
+            let columns = ["package", "version", "path", "verdict", "reason", "compared with"];
+            let mut table = CsvTable::new(columns);
             for e in &self.files {
                 let (verdict, rivals) = (e.verdict.name(), e.rivals.join(" "));
+                let package = e.package.as_deref().unwrap_or("");
+                let (name, version) = package.split_once("==").unwrap_or((package, ""));
                 table
-                    .push([e.path.as_str(), verdict, &e.reason, &rivals])
+                    .push([name, version, &e.path, verdict, &e.reason, &rivals])
                     .map_err(|e| e.to_string())?;
             }
             table.save(path).map_err(|e| e.to_string())?;

@@ -209,7 +209,7 @@ impl<'a> Reader<'a> {
         model: &mut Model,
     ) -> Result<(), ImportError> {
         let armature = a.not_negative("armature")?.unwrap_or(0.0) * gear * gear;
-        let (damping, more) = a.polynomial("damping")?;
+        let (damping, more) = self.passive(a, "damping")?;
         if more {
             let reason = "only the linear part is kept";
             self.notes.add(a.label(), "damping", Effect::Approximated, reason, &a.at);

@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
                 "mesh" => self.read_mesh(e)?,
                 "hfield" => {
                     let a = self.attributes("hfield", e)?;
-                    self.assets.field_names.insert(&a, ())?;
+                    name_asset(&a, &mut self.assets.field_names, ())?;
                     self.note_missing(&a, "file", &self.compiler.mesh_directory());
                 }
                 "texture" => {
@@ -223,22 +223,7 @@ impl<'a> Reader<'a> {
             reference: Pose::new(rotation, a.vector("refpos")?.unwrap_or(DVec3::ZERO)),
             loaded: None,
         });
-        if a.name().is_some() {
-            return self.assets.mesh_names.insert(&a, id);
-        }
-        // Without a name a mesh is called as its file.
-        let Some(stem) = a.text("file").and_then(|f| Path::new(f).file_stem()?.to_str()) else {
-            return Err(a.error("attribute 'name' is missing"));
-        };
-        if self.assets.mesh_names.find(stem).is_some() {
-            return Err(ImportError::DuplicateName {
-                at: Box::new(a.at.clone()),
-                kind: "mesh",
-                name: stem.into(),
-            });
-        }
-        self.assets.mesh_names.insert_text(stem, id);
-        Ok(())
+        name_asset(&a, &mut self.assets.mesh_names, id)
     }
 
     /// Where a file of a model is: beside the main file, in the directory that the compiler element names.
@@ -257,6 +242,25 @@ impl<'a> Reader<'a> {
         let reason = format!("there is no file '{name}' beside the model");
         self.notes.add(a.label(), attribute, Effect::Ignored, reason, &a.at);
     }
+}
+
+/// Enters an asset under its name; one without is called as its file.
+fn name_asset<I: Copy>(a: &Attributes<'_>, names: &mut Names<I>, id: I) -> Result<(), ImportError> {
+    if a.name().is_some() {
+        return names.insert(a, id);
+    }
+    let Some(stem) = a.text("file").and_then(|f| Path::new(f).file_stem()?.to_str()) else {
+        return Err(a.error("attribute 'name' is missing"));
+    };
+    if names.find(stem).is_some() {
+        return Err(ImportError::DuplicateName {
+            at: Box::new(a.at.clone()),
+            kind: names.kind(),
+            name: stem.into(),
+        });
+    }
+    names.insert_text(stem, id);
+    Ok(())
 }
 
 /// A mesh whose vertices, and maybe faces, stand in the file.

@@ -236,9 +236,6 @@ impl<'a> Attributes<'a> {
     /// whether there is more.
     pub(crate) fn polynomial(&self, name: &str) -> Result<(f64, bool), ImportError> {
         let Some(p) = self.numbers(name, 1, 3)? else { return Ok((0.0, false)) };
-        if p[0] < 0.0 {
-            return Err(self.invalid(name, "is negative"));
-        }
         Ok((p[0], p[1..].iter().any(|&x| x != 0.0)))
     }
 }

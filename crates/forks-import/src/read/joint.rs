@@ -120,15 +120,15 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn read_spring(&mut self, a: &Attributes<'_>, j: &mut RawJoint) -> Result<(), ImportError> {
+    fn read_spring(&mut self, a: &Attributes<'a>, j: &mut RawJoint) -> Result<(), ImportError> {
         let coordinate =
             |x: f64| if j.kind == JointType::Hinge { self.compiler.angle(x) } else { x };
         if j.kind.is_scalar() {
             j.reference = coordinate(a.number("ref")?.unwrap_or(0.0));
             j.spring_reference = coordinate(a.number("springref")?.unwrap_or(0.0));
         }
-        let (stiffness, more_stiffness) = a.polynomial("stiffness")?;
-        let (damping, more_damping) = a.polynomial("damping")?;
+        let (stiffness, more_stiffness) = self.passive(a, "stiffness")?;
+        let (damping, more_damping) = self.passive(a, "damping")?;
         (j.stiffness, j.damping) = (stiffness, damping);
         let reason = "only the linear part is kept";
         if more_stiffness {

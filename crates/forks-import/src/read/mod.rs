@@ -172,6 +172,18 @@ impl<'a> Reader<'a> {
         Err(ImportError::Unsupported { at: Box::new(at.clone()), element, reason: reason.into() })
     }
 
+    /// The linear part of a spring or damper, and whether there is more. A negative one would drive what it
+    /// acts on: refused, or left out where that was asked for.
+    fn passive(&mut self, a: &Attributes<'a>, name: &str) -> Result<(f64, bool), ImportError> {
+        let (linear, more) = a.polynomial(name)?;
+        if linear < 0.0 {
+            let reason = format!("{name}=\"{linear}\" is negative: it would drive what it acts on");
+            self.refuse(a.label(), name, &reason, &a.at)?;
+            return Ok((0.0, more));
+        }
+        Ok((linear, more))
+    }
+
     fn unknown_element(&mut self, e: &Element, parent: &str) -> Result<(), ImportError> {
         let at = self.tree.location(e);
         if self.options.lenient {

@@ -42,6 +42,11 @@ impl<T: Copy> Names<T> {
         Self { kind, id: HashMap::new() }
     }
 
+    /// What these are names of.
+    pub(crate) fn kind(&self) -> &'static str {
+        self.kind
+    }
+
     /// Registers the name of an element, if it has one.
     pub(crate) fn insert(&mut self, a: &Attributes<'_>, id: T) -> Result<(), ImportError> {
         let Some(name) = a.name() else { return Ok(()) };

@@ -142,7 +142,8 @@ pub(crate) fn z_axis(z: DVec3) -> Option<DQuat> {
 /// second point to the first.
 pub(crate) fn from_to(a: &Attributes<'_>) -> Result<Option<(Pose, f64)>, ImportError> {
     let Some(v) = a.array::<6>("fromto")? else { return Ok(None) };
-    if a.has("pos") {
+    // A position of zero counts as none, as in MuJoCo.
+    if a.vector("pos")?.is_some_and(|p| p != DVec3::ZERO) {
         return Err(a.error("both 'pos' and 'fromto' are given"));
     }
     let (from, to) = (DVec3::new(v[0], v[1], v[2]), DVec3::new(v[3], v[4], v[5]));

@@ -78,8 +78,8 @@ impl<'a> Reader<'a> {
         spring_length: f64,
         model: &mut Model,
     ) -> Result<(), ImportError> {
-        let (mut stiffness, more_stiffness) = a.polynomial("stiffness")?;
-        let (mut damping, more_damping) = a.polynomial("damping")?;
+        let (mut stiffness, more_stiffness) = self.passive(a, "stiffness")?;
+        let (mut damping, more_damping) = self.passive(a, "damping")?;
         let reason = "only the linear part is kept";
         if more_stiffness {
             self.notes.add(a.label(), "stiffness", Effect::Approximated, reason, &a.at);

@@ -63,7 +63,13 @@ impl<'a> Reader<'a> {
         let mass = self.attributes("mass", mass);
         mass.required("value")?;
         let mass = mass.not_negative("value")?.expect("required");
-        let tensor = self.only(e, "inertia")?.ok_or_else(|| missing("inertia"))?;
+        let Some(tensor) = self.only(e, "inertia")? else {
+            let reason = "its inertial has no element 'inertia'; taken as a point mass";
+            self.notes.add(link.label(), "inertia", Effect::Approximated, reason, &link.at);
+            self.skip_others(e, &["origin", "mass"])?;
+            let none = DMat3::ZERO;
+            return Ok(SpatialInertia::new(mass, DVec3::ZERO, none).transformed(&pose));
+        };
         let tensor = self.attributes("inertia", tensor);
         self.skip_others(e, &["origin", "mass", "inertia"])?;
         let [xx, yy, zz] = ["ixx", "iyy", "izz"].map(|n| tensor.required(n).map(|_| n));
@@ -125,6 +131,11 @@ impl<'a> Reader<'a> {
             return Err(a.error(format!("{name} of {of} has no geometry")));
         };
         let Some(geometry) = self.read_form(form)? else { return Ok(None) };
+        if is_empty(&geometry) {
+            let reason = "a form without extent; the shape is dropped";
+            self.notes.once(&form.tag, "", Effect::Ignored, reason, &self.tree.location(form));
+            return Ok(None);
+        }
         Ok(Some(RawShape { name: a.name().unwrap_or("").into(), link_from_shape, geometry }))
     }
 
@@ -135,8 +146,8 @@ impl<'a> Reader<'a> {
                 let a = self.attributes("box", e);
                 a.required("size")?;
                 let size = a.vector("size")?.expect("required");
-                if size.min_element() <= 0.0 {
-                    return Err(a.invalid("size", "has a number that is not positive"));
+                if size.min_element() < 0.0 {
+                    return Err(a.invalid("size", "has a negative number"));
                 }
                 Geometry::Box { half_extents: size * half }
             }
@@ -166,9 +177,19 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A length that must be given and positive.
+/// True for forms that enclose nothing: placeholders of some programs.
+fn is_empty(g: &Geometry) -> bool {
+    match *g {
+        Geometry::Sphere { radius } | Geometry::Capsule { radius, .. } => radius == 0.0,
+        Geometry::Cylinder { radius, half_length } => radius == 0.0 || half_length == 0.0,
+        Geometry::Box { half_extents } => half_extents.min_element() == 0.0,
+        _ => false,
+    }
+}
+
+/// A length that must be given and not negative.
 fn length(a: &Attributes<'_>, name: &str) -> Result<f64, ImportError> {
     a.required(name)?;
     let x = a.number(name)?.expect("required");
-    if x > 0.0 { Ok(x) } else { Err(a.invalid(name, "is not positive")) }
+    if x >= 0.0 { Ok(x) } else { Err(a.invalid(name, "is negative")) }
 }

@@ -1,6 +1,7 @@
 //! Forgiveness for XML that real files contain and MuJoCo's parser accepts: `--` inside comments, an XML
 //! declaration of any version or after blank lines, NUL characters after the root, attributes without a blank
-//! between them. Line breaks stay where they are, so that line numbers are those of the file.
+//! between them, prefixes that are not declared. Line breaks stay where they are, so that line numbers are those of
+//! the file.
 
 use std::borrow::Cow;
 
@@ -36,6 +37,16 @@ pub(crate) fn tolerant(text: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// The text with a namespace prefix declared at the root, for files that use prefixes of other programs
+/// without declaring them. `None` where there is no root.
+pub(crate) fn with_prefix(text: &str, prefix: &str) -> Option<String> {
+    let starts_name = |rest: &str| rest.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let open = text.match_indices('<').map(|(i, _)| i + 1).find(|&i| starts_name(&text[i..]))?;
+    let rest = &text[open..];
+    let end = open + rest.find(|c: char| c.is_whitespace() || c == '>' || c == '/')?;
+    Some(format!("{} xmlns:{prefix}=\"{prefix}\"{}", &text[..end], &text[end..]))
 }
 
 /// Keeps the line breaks only.
@@ -85,12 +96,20 @@ fn spaced(tag: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::tolerant;
+    use super::{tolerant, with_prefix};
 
     #[test]
     fn oddities_go_and_lines_stay() {
         let t = tolerant("\n<?xml version=\"0.0\"?>\n<!-- a -- \n b --><m a=\"1\"b='>'>\n</m>\n\0");
         assert_eq!(t, "\n\n\n<m a=\"1\" b='>'>\n</m>");
+    }
+
+    #[test]
+    fn prefixes_are_declared_at_the_root() {
+        let t = with_prefix("\n<robot\nname='r'><a:b/></robot>", "a").unwrap();
+        assert_eq!(t, "\n<robot xmlns:a=\"a\"\nname='r'><a:b/></robot>");
+        assert_eq!(with_prefix("<m/>", "x").unwrap(), "<m xmlns:x=\"x\"/>");
+        assert_eq!(with_prefix("<m", "x"), None);
     }
 
     #[test]

@@ -45,24 +45,22 @@ impl Tree {
         file: Option<usize>,
     ) -> Result<usize, ImportError> {
         let name = file.map(|f| self.files[f].clone());
-        let source = text::tolerant(source);
-        let options = roxmltree::ParsingOptions { nodes_limit: MOST_NODES, ..Default::default() };
-        let document = roxmltree::Document::parse_with_options(&source, options).map_err(|e| {
-            ImportError::Xml {
-                at: Box::new(Location { file: name.clone(), line: line_of(&e, &source) }),
-                problem: problem(&e),
-            }
+        let source = with_declared_prefixes(text::tolerant(source));
+        let document = parse(&source).map_err(|e| ImportError::Xml {
+            at: Box::new(Location { file: name.clone(), line: line_of(&e, &source) }),
+            problem: problem(&e),
         })?;
         let lines = LineStarts::new(&source);
+        let home = document.root_element().tag_name().namespace();
         let mut stack = vec![(document.root_element(), None::<usize>)];
         let root = self.elements.len();
         while let Some((node, parent)) = stack.pop() {
             let id = self.elements.len();
             self.elements.push(Element {
-                tag: tag(node),
+                tag: tag(node, home),
                 attributes: node
                     .attributes()
-                    .map(|a| (a.name().into(), a.value().into()))
+                    .map(|a| (qualified(node, a.namespace(), home, a.name()), a.value().into()))
                     .collect(),
                 children: Vec::new(),
                 file,
@@ -82,11 +80,47 @@ impl Tree {
 /// Elements and pieces of text that a file may have; more take gigabytes of memory. Ten thousand bodies have 50,000.
 const MOST_NODES: u32 = 4_000_000;
 
-/// The element's name without its namespace prefix; that of a xacro macro keeps it.
-fn tag(node: roxmltree::Node<'_, '_>) -> String {
+fn parse(source: &str) -> Result<roxmltree::Document<'_>, roxmltree::Error> {
+    let options = roxmltree::ParsingOptions { nodes_limit: MOST_NODES, ..Default::default() };
+    roxmltree::Document::parse_with_options(source, options)
+}
+
+/// Prefixes that a file may use without declaring them; real ones have one or two.
+const MOST_PREFIXES: usize = 16;
+
+/// Declares the prefixes of other programs (`drake:`) that a file uses as if namespaces did not exist.
+fn with_declared_prefixes(mut source: String) -> String {
+    for _ in 0..MOST_PREFIXES {
+        let Err(roxmltree::Error::UnknownNamespace(prefix, _)) = parse(&source) else { break };
+        match text::with_prefix(&source, &prefix) {
+            Some(declared) => source = declared,
+            None => break,
+        }
+    }
+    source
+}
+
+/// The element's name: with its prefix where its namespace is not the root's, for it is then not of this format.
+fn tag(node: roxmltree::Node<'_, '_>, home: Option<&str>) -> String {
     let name = node.tag_name();
-    let is_macro = name.namespace().is_some_and(|uri| uri.ends_with("xacro"));
-    if is_macro { format!("{XACRO}{}", name.name()) } else { name.name().to_owned() }
+    if name.namespace().is_some_and(|uri| uri.ends_with("xacro")) {
+        return format!("{XACRO}{}", name.name());
+    }
+    qualified(node, name.namespace(), home, name.name())
+}
+
+/// A name, behind the prefix of its namespace if that is another one than the root's.
+fn qualified(
+    node: roxmltree::Node<'_, '_>,
+    namespace: Option<&str>,
+    home: Option<&str>,
+    name: &str,
+) -> String {
+    let foreign = namespace.filter(|_| namespace != home);
+    match foreign.and_then(|uri| node.lookup_prefix(uri)) {
+        Some(prefix) => format!("{prefix}:{name}"),
+        None => name.to_owned(),
+    }
 }
 
 /// What the tags of xacro macros begin with.
