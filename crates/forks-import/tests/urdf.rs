@@ -410,8 +410,8 @@ fn shapes_of_primitives() {
     assert!(i.notes.iter().all(|n| n.element == "mesh"), "{:?}", i.notes);
     refused("<link name=\"a\"><collision/></link>", &["collision", "link 'a'", "no geometry"]);
     refused(
-        "<link name=\"a\"><collision><geometry><sphere radius=\"0\"/></geometry></collision></link>",
-        &["sphere", "radius", "not positive"],
+        "<link name=\"a\"><collision><geometry><sphere radius=\"-1\"/></geometry></collision></link>",
+        &["sphere", "radius", "negative"],
     );
 }
 
