@@ -30,10 +30,12 @@ pub enum BlendError {
         expected: &'static str,
     },
     /// No blend without a start: there is no equilibrium, or no sample can be made.
-    #[error("there is no equilibrium to begin at: the full solver ended as {status}")]
+    #[error("there is no equilibrium to begin at ({status}): {explanation}")]
     NoStart {
         /// How the full solver ended.
         status: &'static str,
+        /// What that means and what helps.
+        explanation: String,
     },
     /// No sample at a state: the full solver finds no equilibrium there.
     #[error("there is no equilibrium with the effectors there: the full solver ended as {status}")]
@@ -72,7 +74,9 @@ pub enum BlendError {
         effector: String,
     },
     /// None of the training loads has an equilibrium.
-    #[error("none of the {count} training loads has an equilibrium")]
+    #[error(
+        "none of the {count} training loads has a stable equilibrium: the region is too wide, or nothing holds the mechanism there"
+    )]
     NoTrainingLoad {
         /// How many were tried.
         count: usize,

@@ -70,7 +70,9 @@ impl<'a> Placer<'a> {
         };
         let mut start = solver.solve(vec![]);
         if !start.equilibrium.status.is_equilibrium() {
-            return Err(BlendError::NoStart { status: start.equilibrium.status.name() });
+            let (e, m) = (&start.equilibrium, problem.mechanism());
+            let explanation = e.explanation(m).unwrap_or_default();
+            return Err(BlendError::NoStart { status: e.status.name(), explanation });
         }
         let loads = solver.loads(&[]);
         let rest_sample = Sample::new(problem, &start.equilibrium, &loads)?;
@@ -95,6 +97,9 @@ impl<'a> Placer<'a> {
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Placed, BlendError> {
         let (training, mut skipped, cancelled) = self.train(progress);
+        if training.is_empty() && !cancelled {
+            return Err(BlendError::NoTrainingLoad { count: self.placement.training_loads });
+        }
         let (map, candidates, forces) = self.candidates(&training, &mut skipped)?;
         let gauge = self.gauge().in_chart(map.as_ref());
         let p = self.placement;

@@ -60,6 +60,14 @@ pub(crate) fn run(args: &BlendArgs) -> Result<ExitCode, CliError> {
     }
     let placed = placed.map_err(|e| match e {
         BlendError::Reduce(e) => CliError::reduction(&args.model.path, &problem, e),
+        BlendError::NoStart { status, explanation } => {
+            let explanation = at_rest::with_option(&explanation);
+            fail(BlendError::NoStart { status, explanation })
+        }
+        e @ BlendError::NoTrainingLoad { .. } => CliError::Unusable {
+            path: args.model.path.clone(),
+            problem: format!("{e}; ask for less: a smaller --until or --angle"),
+        },
         e => fail(e),
     })?;
     if let Some(path) = &args.output {

@@ -2,7 +2,7 @@
 //! equilibrium, `statics` compares with the model there, links that cannot move do not count in the size.
 
 use serde_json::{Value, json};
-use support::{forks, json, path_in, text};
+use support::{forks, json, path_in, refuses, text};
 
 mod support;
 
@@ -203,4 +203,26 @@ fn every_status_that_is_not_converged_is_explained() {
         message.contains("slightest push") && message.contains("--path continuous"),
         "{message}"
     );
+}
+
+/// Once: a number that is not finite under `skipped`, or a blend of the rest pose alone that was called reached.
+#[test]
+fn blends_without_equilibria_are_refused_in_a_sentence() {
+    let blend = |model: &str, cone: &str, more: &[&str], words: &[&str]| {
+        let out = text(&path_in("at_rest", "none.forkb")).to_owned();
+        let first = ["blend", model, "--effector", "tip", "--cone", cone, "-o", &out];
+        let few = ["--samples", "2", "--training", "4"];
+        refuses(&[&first[..], &few, more].concat(), words);
+    };
+    let rod = |joint: &str, end: &str| {
+        format!(
+            r#"<mujoco><worldbody><body name="rod"><joint name="h" {joint}/>
+            <geom type="capsule" fromto="0 0 0 {end}" size=".01" mass="1"/>
+            <body name="tip" pos="{end}"><geom size=".01" mass=".01"/></body></body></worldbody></mujoco>"#
+        )
+    };
+    let limp = file("limp_rod.xml", &rod(r#"axis="0 0 1""#, "0.5 0 0"));
+    blend(&limp, "0,1,0", &[], &["singular", "nothing resists", "'h'", "--default-stiffness"]);
+    let stiff = file("stiff.xml", &rod(r#"axis="0 1 0" stiffness="9""#, "0.5 0 0"));
+    blend(&stiff, "0,1,0", &[], &["does not move end effector 'tip'", "direction"]);
 }
