@@ -39,7 +39,7 @@ pub(crate) fn run(args: &StaticsArgs) -> Result<ExitCode, CliError> {
     let wrench = Wrench::from_array(args.wrench);
     let loads = effector_load(&problem.effectors[0], wrench, frame, !args.no_gravity);
     let (full, other_branch) = equilibrium(args.load_path, &problem, &loads);
-    let reduced = reduced_poses(args, &problem);
+    let reduced = reduced_poses(args, &problem, &full);
     let mut report = Report::new(&model, args, &problem, &full, reduced);
     report.notes.extend(path_notes(problem.mechanism(), &full));
     if other_branch {
@@ -107,14 +107,21 @@ struct ReducedPoses {
 }
 
 /// What the model about the equilibrium without the wrench makes of the wrench, or why there is none.
-fn reduced_poses(args: &StaticsArgs, problem: &Problem) -> Result<ReducedPoses, String> {
+fn reduced_poses(
+    args: &StaticsArgs,
+    problem: &Problem,
+    full: &Equilibrium,
+) -> Result<ReducedPoses, String> {
     let bias = Loads { gravity: !args.no_gravity, wrenches: vec![] };
     let own = OwnLoads::of(problem);
     let own = OwnLoads { gravity: own.gravity && bias.gravity, ..own };
     let start = Model::pose_name(&args.model);
     let (at, reduction) = if own.any() || is_open(problem) {
         let at = format!("the equilibrium under {} from {start}", own.name());
-        let e = equilibrium(args.load_path, problem, &bias).0;
+        let e = match args.wrench.iter().all(|w| *w == 0.0) {
+            true => full.clone(),
+            false => equilibrium(args.load_path, problem, &bias).0,
+        };
         if let Some(why) = e.explanation(problem.mechanism()) {
             return Err(format!("{at}: {}: {}", e.status.name(), at_rest::with_option(&why)));
         }

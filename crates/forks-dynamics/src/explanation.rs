@@ -10,7 +10,7 @@ impl Equilibrium {
         let part = || {
             // Never 100 %: a part that is left is said to be left.
             let percent = (1000.0 * self.load_scale).floor() / 10.0;
-            format!("{percent} % of the loads")
+            format!("{percent} % of the way to the full loads")
         };
         Some(match self.status {
             EquilibriumStatus::Converged => return None,

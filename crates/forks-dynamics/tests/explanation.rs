@@ -33,7 +33,7 @@ fn each_status_has_a_sentence_but_convergence() {
     e.load_scale = 0.99999;
     for (status, word) in [
         (EquilibriumStatus::Unstable, "slightest push"),
-        (EquilibriumStatus::Stalled, "beyond 99.9 % of the loads"),
+        (EquilibriumStatus::Stalled, "beyond 99.9 % of the way"),
         (EquilibriumStatus::Diverged, "runs away"),
     ] {
         e.status = status;
