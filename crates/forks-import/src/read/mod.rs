@@ -177,8 +177,11 @@ impl<'a> Reader<'a> {
     fn passive(&mut self, a: &Attributes<'a>, name: &str) -> Result<(f64, bool), ImportError> {
         let (linear, more) = a.polynomial(name)?;
         if linear < 0.0 {
-            let reason = format!("{name}=\"{linear}\" is negative: it would drive what it acts on");
-            self.refuse(a.label(), name, &reason, &a.at)?;
+            let reason = "is negative: it would drive what it acts on";
+            if !self.options.lenient {
+                return Err(a.invalid(name, reason));
+            }
+            self.notes.add(a.label(), name, Effect::Ignored, reason, &a.at);
             return Ok((0.0, more));
         }
         Ok((linear, more))
