@@ -4,6 +4,7 @@
 //! the same contacts bit by bit. Pairs come from bounding spheres ([`broad`]); pairs of plain forms have tests of their own, one
 //! file per family, that are exact and take no memory; the geometry library does the rest ([`library`]).
 
+mod apart;
 mod broad;
 mod capsule;
 mod clip;
