@@ -8,7 +8,7 @@
 //! Y an orthonormal basis of the rows of G ([`ConstraintSpace`]).
 
 use forks_mechanism::{
-    dense,
+    Mechanism, dense,
     lie::{Matrix, Pose},
     loops,
 };
@@ -77,8 +77,11 @@ impl Point {
     }
 
     /// λ in the rows of the loop equations.
-    pub(crate) fn multipliers(&self, scaling: &Scaling) -> Vec<f64> {
-        self.scaled_multipliers.iter().zip(&scaling.rows).map(|(l, s)| l * s).collect()
+    pub(crate) fn multipliers(&self, m: &Mechanism, scaling: &Scaling) -> Vec<f64> {
+        let mut out: Vec<f64> =
+            self.scaled_multipliers.iter().zip(&scaling.rows).map(|(l, s)| l * s).collect();
+        loops::carry_multipliers(m, &mut out);
+        out
     }
 
     /// Generalised forces as energies, without what the loops carry.
@@ -115,7 +118,7 @@ impl Point {
 
     /// The scaled tangent stiffness.
     pub(crate) fn tangent(&self, stage: &Stage<'_>, scaling: &Scaling) -> Matrix {
-        let lambda = self.multipliers(scaling);
+        let lambda = self.multipliers(stage.m, scaling);
         let mut k = stage_tangent(stage, &self.q, &self.world_from_link, &lambda);
         scaling.stiffness(&mut k);
         k

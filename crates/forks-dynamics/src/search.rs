@@ -337,7 +337,7 @@ impl<'a> Search<'a> {
     ) -> Equilibrium {
         Equilibrium {
             status,
-            multipliers: point.multipliers(&self.scaling),
+            multipliers: point.multipliers(self.m, &self.scaling),
             residual: point.residual(),
             q: point.q,
             world_from_link: point.world_from_link,

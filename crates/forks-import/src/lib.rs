@@ -36,6 +36,7 @@ mod mesh;
 mod note;
 mod plausible;
 mod read;
+mod redundant;
 mod schema;
 mod side;
 mod text_file;
@@ -113,6 +114,7 @@ fn finish(
         Some(path) => SideFile::load(&path)?.apply(import)?,
         None => import,
     };
+    redundant::release(&mut import, tree.location(&tree.elements[tree.root]).file.as_deref())?;
     plausible::check(&tree, &mut import);
     Ok(import)
 }

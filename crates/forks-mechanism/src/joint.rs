@@ -2,7 +2,9 @@
 
 use forks_lie::Pose;
 
-use crate::{JointColumns, JointKind, JointSpring, LinkId, spring::JointMatrix};
+use crate::{
+    JointColumns, JointKind, JointSpring, LinkId, ReleasedDirections, spring::JointMatrix,
+};
 
 /// Range of a coordinate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,6 +53,9 @@ pub struct Joint {
     /// True for a joint that would move and is only held for the time being ([`crate::Preparation`]): what it carries
     /// still counts in the mechanism's size.
     pub held: bool,
+    /// Directions in which the joint does not hold where it closes a loop, because its equations repeat others
+    /// there; see [`crate::release_redundant`].
+    pub released: ReleasedDirections,
 }
 
 impl Joint {
@@ -73,6 +78,7 @@ impl Joint {
             limit_stiffness: 0.0,
             implicit: false,
             held: false,
+            released: ReleasedDirections::default(),
         }
     }
 

@@ -26,6 +26,8 @@ mod link;
 mod mechanism;
 mod mount;
 mod prepare;
+mod redundancy;
+mod released;
 mod servos;
 mod solid;
 mod spring;
@@ -52,6 +54,8 @@ pub use link::{Frame, Geometry, Link, Shape};
 pub use mechanism::{Keyframe, Mechanism};
 pub use mount::{Mount, Slide};
 pub use prepare::{Preparation, PreparedMechanism};
+pub use redundancy::{NearRedundancy, Release, release_redundant};
+pub use released::ReleasedDirections;
 pub use spring::{
     Bushing, Combination, CombinationSpring, Coordinate, Coupling, CouplingTerm, JointMatrix,
     JointSpring, Servo, Transmission,

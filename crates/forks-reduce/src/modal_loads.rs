@@ -168,7 +168,7 @@ impl Mode<'_> {
         };
         for (c, &id) in closures.iter().enumerate() {
             let j = m.joint(id);
-            let load = -self.reaction(6 * (effectors + c));
+            let load = -j.held_wrench(self.reaction(6 * (effectors + c)));
             out[edges.len() + c] = load;
             let a = moved(&j.columns(&q[m.position_range(id)]), m.velocity_range(id));
             let (p, child) = (world_from_link[j.parent.index()], world_from_link[j.child.index()]);

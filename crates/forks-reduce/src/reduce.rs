@@ -65,7 +65,7 @@ pub struct Reduction {
     /// Compliance C, 6E × 6E, for loads that keep their world axes (components in the axes of the
     /// linearisation pose); equal to the response's where no static wrench acts.
     pub compliance: Matrix,
-    /// Largest residual of the loop equations at the linearisation pose.
+    /// Largest residual of the loop equations at the linearisation pose, released directions included.
     pub closure_residual: f64,
 }
 
@@ -150,7 +150,11 @@ fn reduced(
     let linear = linearise(m, effectors, at, drives)?;
     let model = make(model(m, effectors, at, drives, &linear)?)?;
     let Linearised { response, basis, compliance, .. } = linear;
-    let residual = loops::constraint_residual(m, at.positions(), &response.world_from_link);
+    let (q, poses) = (at.positions(), &response.world_from_link);
+    let couplings = 6 * m.forest().closures().len();
+    let gaps = m.forest().closures().iter().map(|&id| loops::closure_gap(m, q, poses, id));
+    let mut residual: Vec<f64> = gaps.flat_map(|g| g.to_array()).collect();
+    residual.extend(&loops::constraint_residual(m, q, poses)[couplings..]);
     Ok(Reduction {
         model,
         basis,

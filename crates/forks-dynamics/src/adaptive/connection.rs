@@ -8,7 +8,7 @@
 use forks_mechanism::{
     JointId, JointKind, JointSpring, Mechanism,
     lie::{
-        Pose,
+        Pose, Twist,
         glam::{DQuat, DVec3},
     },
 };
@@ -90,6 +90,10 @@ pub(super) struct GeneralPart {
     pub(super) dof: usize,
     /// First coordinate within the connection.
     pub(super) column: usize,
+    /// Released directions of a closing joint, child-side joint frame, and their first place among the
+    /// connection's columns, behind all coordinates.
+    pub(super) released: Vec<Twist>,
+    pub(super) released_column: usize,
     pub(super) reference: [f64; 7],
     /// The spring, if springs act.
     pub(super) spring: Option<JointSpring>,
@@ -207,8 +211,14 @@ fn general(m: &Mechanism, bodies: &Bodies, index: usize, o: &AdaptiveOptions) ->
         weights: [1.0; 6],
     };
     let mut column = 0;
+    let mut released_column = c.parts.iter().map(|p| m.joint(p.joint).dof()).sum();
     for (i, p) in c.parts.iter().enumerate() {
         let j = m.joint(p.joint);
+        let released: Vec<Twist> = match p.closing {
+            true => j.released.directions().map(|t| t.scale_linear(j.released.size())).collect(),
+            false => vec![],
+        };
+        let released_count = released.len();
         let next = c.parts.get(i + 1);
         let far_from_next =
             next.map_or(Pose::IDENTITY, |next| far(m, bodies, p).inverse() * near(m, bodies, next));
@@ -228,11 +238,14 @@ fn general(m: &Mechanism, bodies: &Bodies, index: usize, o: &AdaptiveOptions) ->
             v: v.start,
             dof: j.dof(),
             column,
+            released,
+            released_column,
             reference,
             spring: j.spring.clone().filter(|_| o.springs != Springs::None),
             far_from_next,
         });
         column += j.dof();
+        released_column += released_count;
     }
     out.is_stiff = out.implicit != ZERO_BLOCK;
     out

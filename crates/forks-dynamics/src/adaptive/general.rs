@@ -93,6 +93,10 @@ impl General {
                 let outwards = part.outwards(&motion, column);
                 out.columns[part.column + j] = moved(&b_in_far, outwards).to_array();
             }
+            for (j, t) in part.released.iter().enumerate() {
+                let outwards = part.outwards(&motion, *t);
+                out.columns[part.released_column + j] = moved(&b_in_far, outwards).to_array();
+            }
             pose = part.turned(&motion) * b_in_far;
             if i > 0 {
                 b_in_far = self.parts[i - 1].far_from_next * pose;

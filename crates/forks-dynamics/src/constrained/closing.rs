@@ -14,6 +14,8 @@ use super::motion::{TreeMotion, column_bias};
 
 /// Entries of a row below this part of the column they come from are rounding, and are set to 0.
 const NOISE: f64 = 1e-13;
+/// A released direction with less than this part outward of the joint's own is no new one.
+const DEPENDENT: f64 = 1e-6;
 
 /// One closing joint at a configuration.
 #[derive(Clone, Debug)]
@@ -97,18 +99,27 @@ fn scaled_wrench(w: Wrench, size: f64) -> f64 {
     (w.force.length_squared() * size * size + w.torque.length_squared()).sqrt()
 }
 
-/// (dual wrenches of the joint's columns, basis of the wrenches that do no work on them), on the child in
-/// its frame. Lengths are measured in `size` at the joint's frame, where the columns are plain axes.
+/// (dual wrenches of the joint's columns, basis of the wrenches that do no work on them and on released
+/// directions), on the child in its frame. Lengths are measured in `size` at the joint's frame, where the columns are plain axes.
 fn wrench_bases(j: &Joint, q: &[f64], size: f64) -> (Vec<Wrench>, Vec<Wrench>) {
     let to_joint = j.child_from_joint.adjoint();
     let columns = j.columns(q).map(|c| to_joint.apply_inverse(c).scale_linear(1.0 / size));
     let columns: Vec<[f64; 6]> = columns.as_slice().iter().map(|c| c.to_array()).collect();
     let d = columns.len();
-    // Orthonormal directions: those of the columns first, then unit directions, the freest one first.
+    // Orthonormal directions: those of the columns first, then released ones, then unit directions, the
+    // freest one first.
     let mut directions: Vec<[f64; 6]> = Vec::with_capacity(6);
     for c in &columns {
         directions.push(normalized(&without(&without(c, &directions), &directions)).0);
     }
+    for t in j.released.directions() {
+        let t = t.scale_linear(j.released.size() / size).to_array();
+        let (x, length) = normalized(&without(&without(&t, &directions), &directions));
+        if length > DEPENDENT * normalized(&t).1 {
+            directions.push(x);
+        }
+    }
+    let free = directions.len();
     while directions.len() < 6 {
         let free = (0..6).map(|i| {
             let mut e = [0.0; 6];
@@ -134,7 +145,7 @@ fn wrench_bases(j: &Joint, q: &[f64], size: f64) -> (Vec<Wrench>, Vec<Wrench>) {
         dual[k] = x.map(|x| x / r);
     }
     let own = dual.into_iter().map(as_wrench).collect();
-    (own, directions[d..].iter().copied().map(as_wrench).collect())
+    (own, directions[free..].iter().copied().map(as_wrench).collect())
 }
 
 fn dot(a: &[f64; 6], b: &[f64; 6]) -> f64 {

@@ -52,6 +52,7 @@ pub(crate) struct Connection {
     /// Bodies on sides A and B; 0 is the ground. The inner one is A where the connection is of the tree.
     pub(crate) bodies: [usize; 2],
     pub(crate) parts: Vec<Part>,
+    /// Coordinates of the parts, then released directions of closing ones.
     pub(crate) dof: usize,
     /// True if one of its joints closes a loop.
     pub(crate) closing: bool,
@@ -294,7 +295,9 @@ impl<'a> Walk<'a> {
     }
 
     fn connection(&self, bodies: [usize; 2], parts: Vec<Part>) -> Result<Connection, DcaError> {
-        let dof: usize = parts.iter().map(|p| self.m.joint(p.joint).dof()).sum();
+        let own: usize = parts.iter().map(|p| self.m.joint(p.joint).dof()).sum();
+        let released = parts.iter().filter(|p| p.closing);
+        let dof = own + released.map(|p| self.m.joint(p.joint).released.count()).sum::<usize>();
         if dof > 6 {
             let joint = |p: &Part| self.m.joint_label(p.joint);
             return Err(DcaError::TooManyCoordinates {

@@ -168,6 +168,9 @@ fn single(m: &Mechanism, bodies: &Bodies, c: &Connection, k: &[usize]) -> Option
     let [part] = c.parts[..] else { return None };
     let data = JointData::new(m, part.joint);
     let j = &data.joint;
+    if c.closing && !j.released.is_empty() {
+        return None;
+    }
     let (axis, hinge) = match j.kind {
         JointKind::Revolute { axis } => (axis, true),
         // The travel of a closing slide has to be found from the links' poses first.

@@ -55,6 +55,10 @@ pub(super) struct GeneralPart {
     origins: [DVec3; 2],
     /// First coordinate within the connection.
     pub(super) column: usize,
+    /// Released directions of a closing joint, child-side joint frame, and their first place among the
+    /// connection's columns, behind all coordinates.
+    released: Vec<Twist>,
+    released_column: usize,
     /// Where its implicit stiffness and armature are.
     pub(super) k: usize,
 }
@@ -68,8 +72,14 @@ pub(super) fn general(
 ) -> General {
     let c = &bodies.connections[index];
     let mut column = 0;
+    let mut released_column = c.parts.iter().map(|p| m.joint(p.joint).dof()).sum();
     let part = |p: &Part| {
         let joint = JointData::new(m, p.joint);
+        let r = &joint.joint.released;
+        let released: Vec<Twist> = match p.closing {
+            true => r.directions().map(|t| t.scale_linear(r.size())).collect(),
+            false => vec![],
+        };
         let ends = [p.from, p.to].map(|l| bodies.cluster[l]);
         let out = GeneralPart {
             id: p.joint,
@@ -78,10 +88,13 @@ pub(super) fn general(
             clusters: ends.map(|e| e.0),
             origins: ends.map(|e| e.1.translation),
             column,
+            released_column,
+            released,
             k: k[p.joint.index()],
             joint,
         };
         column += out.joint.dof;
+        released_column += out.released.len();
         out
     };
     let mut folded = vec![];
@@ -104,7 +117,7 @@ pub(super) fn general(
 
 /// A part in its present state; motion of side B against side A.
 struct PartState {
-    /// Columns at the joint's point.
+    /// Columns at the joint's point, then released directions.
     columns: [Twist; 6],
     c: Twist,
     /// The joint's point from the origins of the clusters' frames on sides A and B.
@@ -129,6 +142,9 @@ impl GeneralPart {
         let mut columns = [Twist::ZERO; 6];
         for i in 0..j.dof {
             columns[i] = to_world(local[i]) * sign;
+        }
+        for (c, t) in columns[j.dof..].iter_mut().zip(&self.released) {
+            *c = to_world(*t) * sign;
         }
         let parent_motion = allowed_translation(&j.joint.kind, &motion, self.closing, &relative);
         let parent =
@@ -174,7 +190,7 @@ impl GeneralPart {
         }
         let [from, to] = if self.forward { [j.parent, j.child] } else { [j.child, j.parent] };
         let (a, b) = (links.omega[from], links.omega[to]);
-        let s = combined(&columns[..j.dof], &rates);
+        let s = combined(&columns[..j.dof + self.released.len()], &rates);
         let plain = Twist::new((a + b).cross(s.linear), a.cross(s.angular));
         match change_of_columns(&j.joint.kind, local, &relative[..j.q_len], &rates) {
             Some(d) => plain + to_world(d) * sign,
@@ -195,7 +211,7 @@ impl GeneralPart {
         let parent = links.velocity[j.parent] + links.omega[j.parent].cross(offset);
         let t = Twist::new(child - parent, links.omega[j.child] - links.omega[j.parent]);
         let t = if self.forward { t } else { -t };
-        least_squares(&columns[..j.dof], t)
+        least_squares(&columns[..j.dof + self.released.len()], t)
     }
 }
 
@@ -304,8 +320,12 @@ impl General {
             }
             next_point = s.points[0];
             let moved = |t: Twist| Twist::new(t.linear + t.angular.cross(offset), t.angular);
+            let released = part.joint.dof + part.released.len();
             for k in 0..part.joint.dof {
                 out.columns[part.column + k] = moved(s.columns[k]).to_array();
+            }
+            for (k, c) in s.columns[part.joint.dof..released].iter().enumerate() {
+                out.columns[part.released_column + k] = moved(*c).to_array();
             }
             let [a, b] = part.clusters.map(|l| links.omega[l]);
             let turn = b.cross(b.cross(offset)) - a.cross(a.cross(offset));

@@ -6,7 +6,7 @@ use forks_mechanism::{
 };
 
 use super::{JointEntry, Numbers, SideFile, close};
-use crate::{Effect, Import, ImportError, Note, read::label};
+use crate::{Effect, Import, ImportError, Note, read::label, redundant};
 
 impl SideFile {
     /// Adds what the file says to a model; loops are assembled from the start pose, which becomes the assembled one.
@@ -30,9 +30,11 @@ impl SideFile {
         let failed = |source| ImportError::Mechanism { file: file.clone(), source };
         let mut assembled = b.build().map_err(failed)?;
         let mut moved = None;
+        let mut released = None;
         if !self.loops.is_empty() {
-            let (m, largest) = close::assembled(&assembled, &self.loops)?;
+            let (m, largest, release) = close::assembled(&assembled, &self.loops)?;
             (assembled, moved) = (m, Some(largest));
+            released = release.map(|r| redundant::notes(&r, &assembled, self.file.as_deref()));
         }
         let mut b = MechanismBuilder::from_mechanism(&assembled);
         for (entry, &id) in self.joints.iter().zip(&joints) {
@@ -46,6 +48,7 @@ impl SideFile {
         if self.file.is_some() {
             notes.push(self.note(moved));
         }
+        notes.extend(released.into_iter().flatten());
         effectors.extend(self.effectors.iter().map(|(_, name)| name.clone()));
         Ok(Import { mechanism: b.build().map_err(failed)?, notes, effectors })
     }

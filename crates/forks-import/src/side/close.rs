@@ -2,7 +2,8 @@
 
 use forks_mechanism::{
     Assembly, AssemblySettings, AssemblyStatus, Joint, JointId, JointKind, JointSpring, LinkId,
-    Mechanism, MechanismBuilder, assemble, lie::Pose, loops::ClosureGap,
+    Mechanism, MechanismBuilder, Release, assemble, lie::Pose, loops::ClosureGap,
+    release_redundant,
 };
 
 use super::{LoopEnd, LoopEntry};
@@ -75,26 +76,32 @@ const TRIES: usize = 8;
 /// How far these are away, rad or sizes of the mechanism.
 const SPREAD: f64 = 0.3;
 
-/// The mechanism with the assembled pose as its start, and the largest motion of a tree coordinate on the way.
+/// The mechanism with the assembled pose as its start, the largest motion of a tree coordinate on the way, and
+/// the equations that were released because they repeat others up to rounding.
 pub(super) fn assembled(
     m: &Mechanism,
     loops: &[LoopEntry],
-) -> Result<(Mechanism, f64), ImportError> {
+) -> Result<(Mechanism, f64, Option<Release>), ImportError> {
+    let failed = |source| ImportError::Mechanism { file: "side file".into(), source };
     let start = m.start_positions();
-    let found = closest(m, &start);
+    let mut release = release_redundant(m, &start).map_err(failed)?;
+    let original = m;
+    let m = release.as_ref().map_or(m, |r| &r.mechanism).clone();
+    let found = closest(&m, &start);
     if found.status != AssemblyStatus::Assembled {
-        return Err(open(m, loops, &found));
+        return Err(open(&m, loops, &found));
     }
     let tree = m.tree_velocity_count();
     let moved = m.difference(&start, &found.positions);
     let largest = moved[..tree].iter().fold(0.0f64, |a, x| a.max(x.abs()));
-    let mut b = MechanismBuilder::from_mechanism(m);
+    if let Some(r) = &mut release {
+        r.measure(original, &found.positions);
+    }
+    let mut b = MechanismBuilder::from_mechanism(&m);
     for (i, j) in b.joints_mut().iter_mut().enumerate() {
         j.start.copy_from_slice(&found.positions[m.position_range(JointId::new(i))]);
     }
-    let m =
-        b.build().map_err(|source| ImportError::Mechanism { file: "side file".into(), source })?;
-    Ok((m, largest))
+    Ok((b.build().map_err(failed)?, largest, release))
 }
 
 /// The first assembly that succeeds, from the start pose, then from poses around it; the one with the smallest gaps

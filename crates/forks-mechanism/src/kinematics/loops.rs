@@ -3,9 +3,11 @@
 //! Rows: six per loop-closing joint (in joint order), then one per coupling. A closure's residual is
 //! g = log(E), E = (where the joint puts the child)⁻¹ (where the child is): the gap in the child's
 //! frame, linear part first. The closing joint's own coordinates are unknowns like any other, so a
-//! closure with d free directions takes away 6 − d.
+//! closure with d free directions takes away 6 − d. Directions that a closing joint has released
+//! ([`crate::Joint::released`]) are taken out of its rows: what is left of g there is no residual, and the gap
+//! itself ([`closure_gap`]) may stay open along them.
 
-use forks_lie::{Matrix, Pose, Twist, log_rotation, right_jacobian_inverse};
+use forks_lie::{Matrix, Pose, Twist, Wrench, log_rotation, right_jacobian_inverse};
 
 use crate::{Combination, JointId, Mechanism, tree_joint_motion};
 
@@ -36,7 +38,8 @@ pub fn combination_value(m: &Mechanism, c: &Combination, q: &[f64]) -> f64 {
 pub fn constraint_residual(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) -> Vec<f64> {
     let mut out = Vec::with_capacity(constraint_rows(m));
     for &id in m.forest().closures() {
-        out.extend(closure_gap(m, q, world_from_link, id).to_array());
+        let gap = closure_gap(m, q, world_from_link, id);
+        out.extend(m.joint(id).held_twist(gap).to_array());
     }
     for c in m.couplings() {
         out.push(
@@ -52,7 +55,8 @@ pub fn constraint_jacobian(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) -
     let mut out = Matrix::zeros(constraint_rows(m), m.velocity_count());
     for (i, &id) in m.forest().closures().iter().enumerate() {
         for (column, t) in closure_columns(m, q, world_from_link, id) {
-            for (k, x) in t.to_array().into_iter().enumerate() {
+            let held = m.joint(id).held_twist(t);
+            for (k, x) in held.to_array().into_iter().enumerate() {
                 out[(6 * i + k, column)] = x;
             }
         }
@@ -69,7 +73,19 @@ pub fn constraint_jacobian(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) -
     out
 }
 
-/// The columns of a closure's six rows that are not zero, with their velocity index: those of the tree
+/// Multipliers of [`constraint_residual`]'s rows as loads: for every closing joint the wrench that it passes to
+/// its child, without parts along released directions.
+pub fn carry_multipliers(m: &Mechanism, multipliers: &mut [f64]) {
+    for (w, &id) in multipliers.chunks_exact_mut(6).zip(m.forest().closures()) {
+        let j = m.joint(id);
+        if !j.released.is_empty() {
+            let given = Wrench::from_array(core::array::from_fn(|i| w[i]));
+            w.copy_from_slice(&j.held_wrench(given).to_array());
+        }
+    }
+}
+
+/// The columns of a closure's six rows (released directions included) that are not zero, with their velocity index: those of the tree
 /// joints on the loop, then those of the closing joint.
 ///
 /// ġ = J_r⁻¹(g) (φ_c − Ad(E⁻¹)(Ad(child_from_parent) φ_p + J θ̇)), child_from_parent as the joint puts it.

@@ -1,7 +1,7 @@
 //! Merge and loop closure: a joint between two live links conditions the frontier; bushings inform it.
 
 use forks_mechanism::{
-    LinkId,
+    Joint, LinkId,
     dense::Matrix,
     lie::{Adjoint, Wrench},
 };
@@ -12,6 +12,21 @@ use crate::{
     motion::{ScaledMotion, scale_pose, scale_twist},
     prestress::{bracket_form, bushing_adjoints},
 };
+
+/// The rows of a closure along the wrenches that its joint still passes on; lengths in units of `r`.
+fn held(j: &Joint, r: f64, rows: Rows) -> Rows {
+    let wrenches: Vec<[f64; 6]> = j
+        .held_wrenches()
+        .into_iter()
+        .map(|w| {
+            let w = Wrench::new(w.force * r, w.torque).to_array();
+            let length = w.iter().map(|x| x * x).sum::<f64>().sqrt();
+            w.map(|x| x / length)
+        })
+        .collect();
+    let left = Matrix::from_fn(wrenches.len(), 6, |i, k| wrenches[i][k]);
+    Rows { matrix: left.mul(&rows.matrix), variables: rows.variables }
+}
 
 impl Sweep<'_> {
     /// Loop closure: E⁻¹-corrected ξ_c − Ad ξ_p − J θ = 0.
@@ -45,6 +60,9 @@ impl Sweep<'_> {
             rows = rows.plus(-1.0, &ad.matrix().into(), &link_variables(j.parent));
         }
         rows = rows.plus(-1.0, &columns_matrix(&motion), coordinates);
+        if !j.released.is_empty() {
+            rows = held(j, self.r, rows);
+        }
         self.condition(rows)?;
         self.add_closure_terms(closure, &motion)?;
         self.release_link(j.parent);

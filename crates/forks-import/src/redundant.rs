@@ -1,0 +1,55 @@
+//! Loop equations that repeat others up to the rounding of the file's numbers: released, with both readings noted.
+
+use forks_mechanism::{Mechanism, Release, release_redundant};
+
+use crate::{Effect, Import, ImportError, Note};
+
+/// Decides about the loops of a model at its start pose, unless that was done when a side file closed them.
+pub(crate) fn release(import: &mut Import, file: Option<&str>) -> Result<(), ImportError> {
+    let m = &import.mechanism;
+    if m.joints().iter().any(|j| !j.released.is_empty()) {
+        return Ok(());
+    }
+    let failed = |source| ImportError::Mechanism { file: file.unwrap_or("model").into(), source };
+    if let Some(release) = release_redundant(m, &m.start_positions()).map_err(failed)? {
+        import.notes.extend(notes(&release, m, file));
+        import.mechanism = release.mechanism;
+    }
+    Ok(())
+}
+
+/// One note per set of loops that share joints.
+pub(crate) fn notes(release: &Release, m: &Mechanism, file: Option<&str>) -> Vec<Note> {
+    let note = |f: &forks_mechanism::NearRedundancy| {
+        let names: Vec<String> =
+            f.closures.iter().map(|&id| format!("'{}'", m.joint_label(id))).collect();
+        let shown = names.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
+        let more = match names.len() {
+            0..=3 => String::new(),
+            n => format!(" and {} more", n - 3),
+        };
+        let s = if f.released == 1 { "" } else { "s" };
+        let reason = format!(
+            "{} equation{s} repeat{} others up to {:.1e} of the largest, as rounded numbers leave it (the \
+             smallest other one is {:.1e}): left out, gaps of {:.1e} m and {:.1e} rad stay; mobility {}, or {} \
+             with all equations",
+            f.released,
+            if f.released == 1 { "s" } else { "" },
+            f.left_out,
+            f.kept,
+            f.position_gap,
+            f.angle_gap,
+            release.mobility,
+            release.mobility_with_all,
+        );
+        Note {
+            element: format!("loops {shown}{more}"),
+            attribute: String::new(),
+            effect: Effect::Approximated,
+            reason,
+            file: file.map(str::to_string),
+            line: None,
+        }
+    };
+    release.found.iter().map(note).collect()
+}

@@ -1,0 +1,186 @@
+//! Directions in which a loop-closing joint is not held, because its equations repeat others there.
+//!
+//! In planar loops, and in other overconstrained ones, some equations follow from the rest. Numbers that were
+//! rounded (axes out of parallel by 1e-6) make them independent on paper, and the mechanism rigid or wrong.
+//! [`crate::release_redundant`] finds such directions; from then on they are no equations any more.
+
+use forks_lie::{Twist, Wrench};
+
+use crate::Joint;
+
+/// Directions of a loop-closing joint, fixed in its frame on the child, along which the child may also move.
+///
+/// A tree joint never looks at them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReleasedDirections {
+    /// Unit of length of the directions, m.
+    size: f64,
+    /// Orthonormal with lengths in units of `size`.
+    directions: Vec<[f64; 6]>,
+}
+
+impl ReleasedDirections {
+    /// From twists in the joint's frame on the child, their linear parts in units of `size` (m). Directions that
+    /// follow from those before them are dropped.
+    pub fn new(size: f64, directions: &[Twist]) -> Self {
+        let mut kept: Vec<[f64; 6]> = Vec::new();
+        for t in directions {
+            let x = orthogonal(&t.to_array(), &kept);
+            let length = dot(&x, &x).sqrt();
+            if length > 1e-9 * t.norm() {
+                kept.push(x.map(|x| x / length));
+            }
+        }
+        Self { size, directions: kept }
+    }
+
+    /// Unit of length of [`ReleasedDirections::directions`], m; 0 where there are none.
+    pub fn size(&self) -> f64 {
+        self.size
+    }
+
+    /// The directions, orthonormal, linear parts in units of the size, in the joint's frame on the child.
+    pub fn directions(&self) -> impl Iterator<Item = Twist> + '_ {
+        self.directions.iter().map(|d| Twist::from_array(*d))
+    }
+
+    /// Their number.
+    pub fn count(&self) -> usize {
+        self.directions.len()
+    }
+
+    /// True if the joint is held in all directions that its kind forbids.
+    pub fn is_empty(&self) -> bool {
+        self.directions.is_empty()
+    }
+
+    /// An orthonormal basis of what is left, in the units of the directions; all six where there are none.
+    pub(crate) fn complement(&self) -> Vec<[f64; 6]> {
+        let mut all = self.directions.clone();
+        while all.len() < 6 {
+            // The unit direction that is freest; the first of equal ones.
+            let rests = (0..6).map(|i| {
+                let mut e = [0.0; 6];
+                e[i] = 1.0;
+                let x = orthogonal(&e, &all);
+                (x, dot(&x, &x).sqrt())
+            });
+            let best = rests.reduce(|a, b| if b.1 > a.1 + 1e-9 { b } else { a });
+            let (x, length) = best.unwrap_or(([0.0; 6], 1.0));
+            all.push(x.map(|x| x / length));
+        }
+        all.split_off(self.directions.len())
+    }
+
+    fn without(&self, mut x: [f64; 6]) -> [f64; 6] {
+        for d in &self.directions {
+            let along = dot(d, &x);
+            (0..6).for_each(|i| x[i] -= along * d[i]);
+        }
+        x
+    }
+}
+
+impl Joint {
+    /// The released directions as twists of the child against the parent, child's frame, SI units.
+    pub fn released_twists(&self) -> impl Iterator<Item = Twist> + '_ {
+        let ad = self.child_from_joint.adjoint();
+        self.released.directions().map(move |d| ad.apply(d.scale_linear(self.released.size)))
+    }
+
+    /// A twist of the child against the parent (child's frame) without its part along released directions.
+    pub fn held_twist(&self, t: Twist) -> Twist {
+        if self.released.is_empty() {
+            return t;
+        }
+        let (ad, size) = (self.child_from_joint.adjoint(), self.released.size);
+        let x = self.released.without(ad.apply_inverse(t).scale_linear(1.0 / size).to_array());
+        ad.apply(Twist::from_array(x).scale_linear(size))
+    }
+
+    /// The transpose of [`Joint::held_twist`]: a wrench on the child (its frame) without its part that would
+    /// do work along released directions.
+    pub fn held_wrench(&self, w: Wrench) -> Wrench {
+        if self.released.is_empty() {
+            return w;
+        }
+        let (ad, size) = (self.child_from_joint.adjoint(), self.released.size);
+        let w = ad.transpose_apply(w);
+        let x = self.released.without(Wrench::new(w.force * size, w.torque).to_array());
+        let w = Wrench::from_array(x);
+        // Ad⁻ᵀ brings a wrench from the joint's frame to the child's.
+        ad.apply_to_wrench(Wrench::new(w.force / size, w.torque))
+    }
+
+    /// A basis of the wrenches on the child (its frame) that do no work along released directions.
+    pub fn held_wrenches(&self) -> Vec<Wrench> {
+        let ad = self.child_from_joint.adjoint();
+        let size = if self.released.is_empty() { 1.0 } else { self.released.size };
+        let wrench = |x: [f64; 6]| {
+            let w = Wrench::from_array(x);
+            ad.apply_to_wrench(Wrench::new(w.force / size, w.torque))
+        };
+        self.released.complement().into_iter().map(wrench).collect()
+    }
+}
+
+/// x without its parts along orthonormal directions, twice for the digits.
+fn orthogonal(x: &[f64; 6], directions: &[[f64; 6]]) -> [f64; 6] {
+    let mut x = *x;
+    for d in directions.iter().chain(directions) {
+        let along = dot(d, &x);
+        (0..6).for_each(|i| x[i] -= along * d[i]);
+    }
+    x
+}
+
+fn dot(a: &[f64; 6], b: &[f64; 6]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use forks_lie::{
+        Pose,
+        glam::{DQuat, DVec3},
+    };
+
+    use super::*;
+    use crate::{JointKind, LinkId};
+
+    fn joint() -> Joint {
+        let (p, r) = (DVec3::new(0.3, -0.2, 0.5), DQuat::from_rotation_x(0.7));
+        let mut j = Joint::new("j", JointKind::Spherical, LinkId::WORLD, LinkId::new(1))
+            .child_at(Pose::new(r, p));
+        let directions = [
+            Twist::new(DVec3::new(0.0, 0.2, 1.0), DVec3::new(0.1, 0.0, 0.0)),
+            Twist::new(DVec3::X, DVec3::new(0.0, -0.4, 1.0)),
+        ];
+        j.released = ReleasedDirections::new(0.25, &directions);
+        j
+    }
+
+    /// Held wrenches and held twists are those without work along what is released, and one is the transpose
+    /// of the other.
+    #[test]
+    fn released_directions_do_no_work() {
+        let j = joint();
+        let held = j.held_wrenches();
+        assert_eq!((j.released.count(), held.len()), (2, 4));
+        // Products of numbers below 10 with six terms each.
+        let small = |x: f64| x.abs() < 1e-14;
+        for d in j.released_twists() {
+            assert!(small(j.held_twist(d).norm()));
+            assert!(held.iter().all(|w| small(d.dot(*w))));
+        }
+        let (t, w) = (
+            Twist::from_array([1.0, -0.3, 0.7, 0.2, 0.9, -1.1]),
+            Wrench::from_array([-0.4, 0.8, 0.1, 1.3, -0.2, 0.6]),
+        );
+        assert!(small(j.held_twist(t).dot(w) - t.dot(j.held_wrench(w))));
+        assert!(small((j.held_twist(j.held_twist(t)) - j.held_twist(t)).norm()));
+        for h in held {
+            assert!(small(j.held_twist(t).dot(h) - t.dot(h)));
+        }
+    }
+}
