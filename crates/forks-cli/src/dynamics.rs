@@ -13,6 +13,7 @@ use crate::{
     model::Model,
     mujoco::FreeJoints,
     output::{self, short},
+    released::released_note,
 };
 
 /// Runs the command.
@@ -74,7 +75,7 @@ impl Report {
         let mut work = dynamics.workspace();
         let n = v.len();
         let solution = dynamics.accelerations(q, &v, &vec![0.0; n], &[], &mut work);
-        let mut warnings = Vec::new();
+        let mut warnings: Vec<String> = released_note(m).into_iter().collect();
         match solution.status {
             DynamicsStatus::Solved => {}
             DynamicsStatus::Inconsistent => {

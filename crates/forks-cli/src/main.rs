@@ -19,6 +19,7 @@ mod output;
 mod path_notes;
 mod read_args;
 mod reduce;
+mod released;
 mod scene;
 mod simulate;
 mod simulate_args;

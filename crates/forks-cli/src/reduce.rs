@@ -19,6 +19,7 @@ use crate::{
     model::Model,
     output::{self, short},
     path_notes::path_notes,
+    released::released_note,
 };
 
 /// A closure gap above this part of the mechanism's size is worth a warning.
@@ -84,6 +85,7 @@ fn finish(
         }
         Err(e) => return Err(fail(e)),
     };
+    report.warnings.extend(released_note(m));
     report.warnings.extend(notes);
     report.warnings.iter().for_each(|w| output::warn(w));
     output::print(&report, args.model.json, |r| r.text(args.links))

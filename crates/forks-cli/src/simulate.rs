@@ -24,6 +24,7 @@ use crate::{
     model::Model,
     mujoco::FreeJoints,
     output::{self, short},
+    released::released_note,
     scene,
     simulate_args::{IntegratorChoice, SimulateArgs},
     simulate_reduced,
@@ -233,7 +234,7 @@ impl Report {
         let SimulationStatistics { steps, rejected, evaluations, damped, .. } =
             run.simulation.statistics();
         let start_gap = run.simulation.start_gap();
-        let mut warnings = Vec::new();
+        let mut warnings: Vec<String> = released_note(m).into_iter().collect();
         if start_gap > GAP_WARNING {
             let gap = short(start_gap);
             warnings.push(format!("the loops of the start state are open by {gap} of the size"));

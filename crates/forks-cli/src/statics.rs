@@ -20,6 +20,7 @@ use crate::{
     model::Model,
     output::{self, short},
     path_notes::path_notes,
+    released::released_note,
 };
 
 /// Loops that are open by more than this part of the mechanism's size are closed before it is reduced.
@@ -217,6 +218,7 @@ impl Report {
         let left_out = at_rest::left_out(problem);
         let mut notes: Vec<String> = at_rest::held_note(problem).into_iter().collect();
         notes.extend(at_rest::left_out_note(&left_out));
+        notes.extend(released_note(m));
         let message = message(args, problem, full);
         let reduced = match reduced {
             Ok(found) => Some(found),

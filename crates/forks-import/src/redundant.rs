@@ -28,19 +28,19 @@ pub(crate) fn notes(release: &Release, m: &Mechanism, file: Option<&str>) -> Vec
             0..=3 => String::new(),
             n => format!(" and {} more", n - 3),
         };
-        let s = if f.released == 1 { "" } else { "s" };
+        let (s, verb) = if f.released == 1 { ("", "repeats") } else { ("s", "repeat") };
+        // Rounding of the assembly is no gap.
+        let gap = |x: f64, unit: &str| (x > 1e-15).then(|| format!("{x:.1e} {unit}"));
+        let gaps = [gap(f.position_gap, "m"), gap(f.angle_gap, "rad")];
+        let gaps: Vec<String> = gaps.into_iter().flatten().collect();
+        let open = match gaps.is_empty() {
+            true => String::new(),
+            false => format!(", with gaps of {}", gaps.join(" and ")),
+        };
         let reason = format!(
-            "{} equation{s} repeat{} others up to {:.1e} of the largest, as rounded numbers leave it (the \
-             smallest other one is {:.1e}): left out, gaps of {:.1e} m and {:.1e} rad stay; mobility {}, or {} \
-             with all equations",
-            f.released,
-            if f.released == 1 { "s" } else { "" },
-            f.left_out,
-            f.kept,
-            f.position_gap,
-            f.angle_gap,
-            release.mobility,
-            release.mobility_with_all,
+            "{} equation{s} {verb} others up to {:.1e} of the largest, as rounded numbers leave it (the smallest \
+             other one is {:.1e}): left out{open}; mobility {}, or {} with all equations",
+            f.released, f.left_out, f.kept, release.mobility, release.mobility_with_all,
         );
         Note {
             element: format!("loops {shown}{more}"),

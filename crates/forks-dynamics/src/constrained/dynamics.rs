@@ -289,12 +289,18 @@ impl<'m> ConstrainedDynamics<'m> {
         f
     }
 
+    /// All loop equations, those of released directions included.
+    fn equations(&self, rows: &LoopRows) -> usize {
+        let released = rows.closings.iter().map(|c| self.m.joint(c.joint).released.count());
+        rows.jacobian.rows() + released.sum::<usize>()
+    }
+
     fn failed(&self, rows: &LoopRows, status: DynamicsStatus) -> Solution {
         Solution {
             acceleration: vec![0.0; self.m.tree_velocity_count()],
             multipliers: Vec::new(),
             rank: 0,
-            rows: rows.jacobian.rows(),
+            rows: self.equations(rows),
             residual: 0.0,
             status,
         }
@@ -338,7 +344,7 @@ impl<'m> ConstrainedDynamics<'m> {
             acceleration,
             multipliers,
             rank: weighted.space.rank() - self.rotors.len(),
-            rows: rows.jacobian.rows(),
+            rows: self.equations(rows),
             residual,
             status: if consistent { DynamicsStatus::Solved } else { DynamicsStatus::Inconsistent },
         }
