@@ -31,7 +31,7 @@ fn numbers(v: &Value) -> Vec<f64> {
 fn note(v: &Value) -> Option<String> {
     let notes = v["notes"].as_array().unwrap().iter();
     let reasons = notes.map(|n| n["reason"].as_str().unwrap().to_string());
-    reasons.into_iter().find(|r| r.contains("with all equations"))
+    reasons.into_iter().find(|r| r.contains("left out") && r.contains("mobility"))
 }
 
 /// tilt_0.xml with the axis of one hinge turned by `tilt`.

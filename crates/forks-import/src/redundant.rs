@@ -18,6 +18,9 @@ pub(crate) fn release(import: &mut Import, file: Option<&str>) -> Result<(), Imp
     Ok(())
 }
 
+/// Singular values below this part of the largest are rounding of the arithmetic.
+const ROUNDING: f64 = 1e-12;
+
 /// One note per set of loops that share joints.
 pub(crate) fn notes(release: &Release, m: &Mechanism, file: Option<&str>) -> Vec<Note> {
     let note = |f: &forks_mechanism::NearRedundancy| {
@@ -37,10 +40,22 @@ pub(crate) fn notes(release: &Release, m: &Mechanism, file: Option<&str>) -> Vec
             true => String::new(),
             false => format!(", with gaps of {}", gaps.join(" and ")),
         };
+        // Exactly parallel axes with misplaced points: redundant, and contradicting the others.
+        let how = match f.left_out > ROUNDING {
+            true => format!(
+                "{verb} others up to {:.1e} of the largest, as rounded numbers leave it (the smallest other one is \
+                 {:.1e})",
+                f.left_out, f.kept
+            ),
+            false => format!("{verb} others, with which rounded numbers do not agree"),
+        };
+        let all = match release.mobility == release.mobility_with_all {
+            true => String::new(),
+            false => format!(", or {} with all equations", release.mobility_with_all),
+        };
         let reason = format!(
-            "{} equation{s} {verb} others up to {:.1e} of the largest, as rounded numbers leave it (the smallest \
-             other one is {:.1e}): left out{open}; mobility {}, or {} with all equations",
-            f.released, f.left_out, f.kept, release.mobility, release.mobility_with_all,
+            "{} equation{s} {how}: left out{open}; mobility {}{all}",
+            f.released, release.mobility
         );
         Note {
             element: format!("loops {shown}{more}"),
