@@ -15,7 +15,7 @@
 //! Where inertia misses these, [`Rounding::COARSE`] is tried, and the verdict says so: MuJoCo keeps vertices of meshes
 //! in single precision (1e-6), and turns inertia to principal axes until products are below 1e-12 kg m².
 
-use super::facts::{DriveFact, EqualityFact, Facts, JointFact, KeyframeFact, LinkFact, StateFact};
+use super::facts::{DriveFact, EqualityFact, Facts, JointFact, KeyframeFact, LinkFact};
 
 /// What takes part in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Rounding {
     pub(super) const COARSE: Self = Self { relative: 1e-6, absolute: 1e-12 };
 
     /// For accelerations, which magnify: a hundred times, a thousand under equalities.
-    fn of_accelerations(self, constrained: bool) -> f64 {
+    pub(super) fn of_accelerations(self, constrained: bool) -> f64 {
         self.relative * if constrained { 1e3 } else { 1e2 }
     }
 }
@@ -74,18 +74,13 @@ impl Matching {
 }
 
 /// |a − b| ≤ tolerance · (larger magnitude + floor).
-fn near(a: f64, b: f64, tolerance: f64, floor: f64) -> bool {
+pub(super) fn near(a: f64, b: f64, tolerance: f64, floor: f64) -> bool {
     // Numbers that are not finite are near nothing.
     (a - b).abs() <= tolerance * (a.abs().max(b.abs()) + floor)
 }
 
-const EXACT: f64 = 1e-9;
-/// Relative size of singular values below which accelerations magnify rounding a hundred thousand times.
-const SINGULAR: f64 = 1e-5;
-/// m/s²
-const STANDARD_GRAVITY: f64 = 9.80665;
-
-fn largest(x: &[f64]) -> f64 {
+pub(super) const EXACT: f64 = 1e-9;
+pub(super) fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |m, x| m.max(x.abs()))
 }
 
@@ -210,7 +205,7 @@ impl Comparison {
     }
 
     /// Loops before couplings, and by joints where order means nothing; with their places in the list.
-    fn order<'e>(&self, list: &'e [EqualityFact]) -> Vec<(usize, &'e EqualityFact)> {
+    pub(super) fn order<'e>(&self, list: &'e [EqualityFact]) -> Vec<(usize, &'e EqualityFact)> {
         let mut out: Vec<_> = list.iter().enumerate().collect();
         out.sort_by_key(|(_, e)| {
             let joints = if self.by_name { e.joints.as_slice() } else { &[] };
@@ -218,193 +213,6 @@ impl Comparison {
         });
         out
     }
-
-    /// What differs in a state; `notes` takes what is no fault.
-    pub(super) fn state(
-        &self,
-        matching: &Matching,
-        facts: (&Facts, &Facts),
-        ours: &StateFact,
-        theirs: &StateFact,
-        notes: &mut Vec<String>,
-    ) -> Vec<String> {
-        let mut out = Vec::new();
-        let places = &matching.velocities;
-        let n = places.len();
-        self.mass_matrix(places, ours, theirs, &mut out);
-        let diagonal = (0..n).map(|i| theirs.mass_matrix[i * n + i].abs()).fold(0.0, f64::max);
-        // No weight is more than g √(m M_ii) on a coordinate.
-        let mass = facts.0.moving_mass.unwrap_or(0.0);
-        let weight = STANDARD_GRAVITY * (mass * diagonal).sqrt();
-        let mut force = |what: &str, ours: &[f64], theirs: &[f64], scale: f64, skip: &[bool]| {
-            let worst = (0..n)
-                .filter(|i| !skip.get(*i).is_some_and(|s| *s))
-                .map(|i| (i, (ours[places[i]] - theirs[i]).abs()))
-                .max_by(|a, b| a.1.total_cmp(&b.1));
-            let bound = self.inertia.relative * scale + STANDARD_GRAVITY * self.inertia.absolute;
-            if let Some((i, d)) = worst.filter(|(_, d)| !(*d <= bound)) {
-                let (ours, theirs) = (ours[places[i]], theirs[i]);
-                let joint = joint_of(&facts.1.joints, i);
-                out.push(format!("{what}[{joint}] {ours}, theirs {theirs} (off by {d:.1e})"));
-            }
-        };
-        force("bias", &ours.bias, &theirs.bias, largest(&theirs.bias).max(weight), &[]);
-        if self.depth == Depth::All {
-            // Springs of free joints are noted.
-            let mut free = vec![false; n];
-            for j in facts.1.joints.iter().filter(|j| j.kind == "free" && j.stiffness != 0.0) {
-                free[j.velocities..j.velocities + 6].fill(true);
-            }
-            let scale = largest(&theirs.spring).max(1e-9);
-            force("spring force", &ours.spring, &theirs.spring, scale, &free);
-            let scale = largest(&theirs.damper).max(1e-9);
-            force("damper force", &ours.damper, &theirs.damper, scale, &[]);
-            self.gaps(facts, ours, theirs, &mut out);
-            // Open equalities have rows of no meaning.
-            if theirs.acceleration.is_some()
-                && rank(ours.rank, theirs, notes, &mut out)
-                && !free.contains(&true)
-                && !is_singular(theirs, notes)
-            {
-                let scale = STANDARD_GRAVITY * mass.sqrt();
-                self.acceleration(places, ours, theirs, scale, &mut out);
-            }
-        }
-        out.into_iter().map(|d| format!("{} pose: {d}", theirs.label)).collect()
-    }
-
-    fn mass_matrix(
-        &self,
-        places: &[usize],
-        ours: &StateFact,
-        theirs: &StateFact,
-        out: &mut Vec<String>,
-    ) {
-        let n = places.len();
-        let their = |i: usize, j: usize| theirs.mass_matrix[i * n + j];
-        let Rounding { relative: tolerance, absolute } = self.inertia;
-        let floor = 1e-13 * largest(&theirs.mass_matrix) + absolute;
-        let mut worst = (0.0, 0, 0);
-        for i in 0..n {
-            for j in 0..n {
-                let size = tolerance * (their(i, i) * their(j, j)).abs().sqrt() + floor;
-                let d = (ours.mass_matrix[places[i] * n + places[j]] - their(i, j)).abs();
-                let excess = if d == 0.0 { 0.0 } else { d / size };
-                if !(excess <= worst.0) {
-                    worst = (excess, i, j);
-                }
-            }
-        }
-        let (excess, i, j) = worst;
-        if !(excess <= 1.0) {
-            let (ours, theirs) = (ours.mass_matrix[places[i] * n + places[j]], their(i, j));
-            out.push(format!(
-                "M[{i}][{j}] {ours}, theirs {theirs} ({excess:.1e} of the tolerance)"
-            ));
-        }
-    }
-
-    fn gaps(
-        &self,
-        facts: (&Facts, &Facts),
-        ours: &StateFact,
-        theirs: &StateFact,
-        out: &mut Vec<String>,
-    ) {
-        let (Some(ours), Some(theirs)) = (&ours.gaps, &theirs.gaps) else { return };
-        let (Some(our), Some(their)) = (&facts.0.equalities, &facts.1.equalities) else { return };
-        if ours.len() != our.len() || theirs.len() != their.len() || our.len() != their.len() {
-            return; // said where equalities are compared
-        }
-        let scale = 1.0 + largest(theirs);
-        for ((i, e), (j, _)) in self.order(our).into_iter().zip(self.order(their)) {
-            if !near(ours[i], theirs[j], EXACT, scale) {
-                let what = format!("{} {}", e.kind, e.name);
-                out.push(format!("{what} is open by {}, theirs {}", ours[i], theirs[j]));
-            }
-        }
-    }
-
-    fn acceleration(
-        &self,
-        places: &[usize],
-        ours: &StateFact,
-        theirs: &StateFact,
-        weight: f64,
-        out: &mut Vec<String>,
-    ) {
-        let Some(their) = &theirs.acceleration else { return };
-        let Some(our) = &ours.acceleration else {
-            out.push("no acceleration, theirs has one".into());
-            return;
-        };
-        let n = places.len();
-        let energy = |x: &[f64]| {
-            let product = |row: &[f64]| row.iter().zip(x).map(|(m, x)| m * x).sum::<f64>();
-            let rows = theirs.mass_matrix.chunks(n.max(1));
-            rows.zip(x).map(|(row, x)| x * product(row)).sum::<f64>().max(0.0).sqrt()
-        };
-        let difference: Vec<f64> = (0..n).map(|i| our[places[i]] - their[i]).collect();
-        let scale = energy(their).max(theirs.force_size).max(weight);
-        let tolerance = self.inertia.of_accelerations(!theirs.singular_values.is_empty());
-        let d = energy(&difference);
-        if !(d <= tolerance * scale) {
-            let i = (0..n).max_by(|a, b| difference[*a].abs().total_cmp(&difference[*b].abs()));
-            let i = i.unwrap_or(0);
-            let (ours, theirs) = (our[places[i]], their[i]);
-            out.push(format!(
-                "acceleration[{i}] {ours}, theirs {theirs} (off by {d:.1e} of {scale:.1e})"
-            ));
-        }
-    }
-}
-
-/// The joint that owns a velocity.
-fn joint_of(joints: &[JointFact], velocity: usize) -> String {
-    let owner = joints.iter().filter(|j| j.velocities <= velocity).max_by_key(|j| j.velocities);
-    owner.map_or(velocity.to_string(), |j| format!("'{}'", j.name))
-}
-
-/// True where both see the same rank; a note where singular values leave it to the tolerance.
-fn rank(ours: usize, theirs: &StateFact, notes: &mut Vec<String>, out: &mut Vec<String>) -> bool {
-    if ours == theirs.rank {
-        return true;
-    }
-    let largest = theirs.singular_values.first().copied().unwrap_or(0.0);
-    let between = &theirs.singular_values[ours.min(theirs.rank)..ours.max(theirs.rank)];
-    let values: Vec<f64> = between.iter().map(|x| x / largest).collect();
-    let listed = values.iter().map(|x| format!("{x:.1e}")).collect::<Vec<_>>().join(", ");
-    // Both tolerances are relative to sizes that differ by the scaling of rows: a value that lies near is for
-    // neither of them to decide.
-    if values.iter().all(|x| (1e-11..1e-5).contains(x)) && !values.is_empty() {
-        notes.push(format!(
-            "{} pose: rank {ours}, theirs {}: singular values {listed} of the largest",
-            theirs.label, theirs.rank
-        ));
-    } else {
-        out.push(format!("rank {ours}, theirs {} ({listed})", theirs.rank));
-    }
-    false
-}
-
-/// True where accelerations mean nothing: equalities that repeat each other up to rounding of the file's
-/// numbers, or that contradict each other in their second derivatives.
-fn is_singular(theirs: &StateFact, notes: &mut Vec<String>) -> bool {
-    let values = &theirs.singular_values;
-    let (Some(largest), Some(last)) = (values.first(), values.get(theirs.rank.wrapping_sub(1)))
-    else {
-        return false;
-    };
-    let near = last / largest < SINGULAR;
-    if near || theirs.contradiction > SINGULAR {
-        let why = match near {
-            true => format!("singular value {:.1e} of the largest", last / largest),
-            false => "the equalities contradict each other in second order".into(),
-        };
-        notes.push(format!("{} pose: singular, accelerations not compared ({why})", theirs.label));
-        return true;
-    }
-    false
 }
 
 fn moving_mass(ours: &Facts, theirs: &Facts, out: &mut Vec<String>) {

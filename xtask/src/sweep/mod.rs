@@ -15,6 +15,9 @@ mod ours;
 mod packages;
 mod record;
 mod rivals;
+mod states;
+#[cfg(test)]
+mod tests;
 
 use std::{
     io::IsTerminal,
