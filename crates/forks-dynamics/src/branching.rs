@@ -4,14 +4,12 @@
 //! critical load, a pendulum upside down). A nudge along the unstable motion and a descent end on the branch that a
 //! real mechanism takes.
 
-use forks_mechanism::lie::Matrix;
-
 use crate::{
     PathEventKind,
-    constraint_space::{ConstraintSpace, dot},
+    constraint_space::dot,
     newton::{Point, closed, displaced, relax},
     search::Search,
-    stability::{Stability, stability, unstable_eigenspace},
+    stability::Stability,
     stage::Stage,
 };
 
@@ -20,8 +18,6 @@ const NUDGE: f64 = 0.02;
 const SMALLEST_NUDGE: f64 = 1e-5;
 /// Unstable equilibria left one after the other.
 const MAX_DEPARTURES: usize = 6;
-/// Diagonal entries of a projector that differ by less are equal.
-const EQUAL: f64 = 1e-6;
 
 /// How leaving a point ended.
 pub(crate) enum Leaving {
@@ -49,13 +45,12 @@ impl Search<'_> {
         if self.options.max_relaxation_steps == 0 {
             return Leaving::NotUnstable;
         }
-        let k = from.tangent(stage, &self.scaling);
-        match stability(self.m, &k, &from.space, || self.mass(from)) {
+        match self.judge(stage, from) {
             Stability::Unstable => {}
             Stability::Free(_) => return Leaving::Neutral,
             Stability::Stable => return Leaving::NotUnstable,
         }
-        let Some(mut direction) = unstable_direction(&k, &from.space) else {
+        let Some(mut direction) = self.unstable_direction(stage, from) else {
             return Leaving::Nowhere;
         };
         let first = self.descended(stage, from, &direction, tolerance, polish);
@@ -85,16 +80,19 @@ impl Search<'_> {
             let end = self.options.tolerance;
             let relaxed = relax(stage, &self.scaling, at, self.options, end, &mut self.work);
             let next = self.solve(stage, &relaxed, tolerance, polish)?;
-            let k = next.tangent(stage, &self.scaling);
-            match stability(self.m, &k, &next.space, || self.mass(&next)) {
+            match self.judge(stage, &next) {
                 Stability::Unstable => {}
                 // Where equilibria form a circle there is nothing better than one of them.
                 Stability::Free(_) | Stability::Stable => return Some(next),
             }
-            let direction = unstable_direction(&k, &next.space)?;
+            let direction = self.unstable_direction(stage, &next)?;
             at = self.nudged(stage, &next, &direction)?;
         }
         None
+    }
+
+    fn unstable_direction(&self, stage: &Stage<'_>, at: &Point) -> Option<Vec<f64>> {
+        at.tangent(stage, &self.scaling).unstable_direction(self.m, &self.scaling, &at.space)
     }
 
     fn left(&mut self, part: f64, from: &Point, to: Point) -> Leaving {
@@ -120,18 +118,4 @@ impl Search<'_> {
         }
         None
     }
-}
-
-/// The direction in which an unstable equilibrium is left, as [`PathEventKind::Branching`] says.
-fn unstable_direction(k: &Matrix, space: &ConstraintSpace) -> Option<Vec<f64>> {
-    let vectors = unstable_eigenspace(k, space)?;
-    let weight = |i: usize| -> f64 { vectors.row(i).iter().map(|x| x * x).sum() };
-    let mut first = 0;
-    for i in 1..vectors.rows() {
-        if weight(i) > weight(first) + EQUAL {
-            first = i;
-        }
-    }
-    // V Vᵀ e: its entry at `first` is the weight, which is positive.
-    Some(vectors.mul_vec(vectors.row(first)))
 }

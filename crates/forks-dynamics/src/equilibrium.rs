@@ -59,6 +59,18 @@ pub enum LoadPath {
     EqualSteps,
 }
 
+/// How linear systems are solved. All ways find the same equilibria, to rounding, and judge them alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Algebra {
+    /// Dense for small mechanisms, front by front for large ones.
+    #[default]
+    Automatic,
+    /// Dense matrices: costs the cube of the number of coordinates.
+    Dense,
+    /// Link by link, from the outermost ones inwards: costs the number of links, loops included.
+    Frontal,
+}
+
 /// Settings of the search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EquilibriumOptions {
@@ -77,6 +89,8 @@ pub struct EquilibriumOptions {
     /// Largest change of a coordinate in one iteration: radians, or lengths over the mechanism's size;
     /// default 0.5.
     pub max_step: f64,
+    /// How linear systems are solved.
+    pub algebra: Algebra,
     /// Steps of relaxation where the path breaks; 0 turns it off. Default 200.
     pub max_relaxation_steps: usize,
 }
@@ -98,6 +112,7 @@ impl Default for EquilibriumOptions {
             min_load_step: 1.0 / 640.0,
             max_iterations: 30,
             max_step: 0.5,
+            algebra: Algebra::Automatic,
             max_relaxation_steps: 200,
         }
     }
@@ -156,7 +171,8 @@ pub enum PathEventKind {
     /// eigenvalue whose largest entry (the first of equal ones) is positive; where several eigenvalues are lowest,
     /// v is the eigenvectors' combination nearest to the coordinate that they move most.
     Branching,
-    /// No stable equilibrium was near: the mechanism went downhill to another one (limit point, snap-through).
+    /// No stable equilibrium was near: the mechanism went downhill to another one (limit point, snap-through), or it is
+    /// so soft that the shortest load step moves it as far.
     SnapThrough,
 }
 

@@ -10,6 +10,7 @@
 #![doc = include_str!("../README.md")]
 
 mod adaptive;
+mod algebra;
 mod branches;
 mod branching;
 mod constrained;
@@ -18,6 +19,7 @@ mod dca;
 mod energy;
 mod equilibrium;
 mod explanation;
+mod frontal;
 mod integrate;
 mod loads;
 mod logarithm;
@@ -46,8 +48,8 @@ pub use dca::{
 };
 pub use energy::{elastic_energy, generalized_forces, gravitational_energy, potential_energy};
 pub use equilibrium::{
-    Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, PathEvent, PathEventKind,
-    continue_equilibrium, solve_equilibrium,
+    Algebra, Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, PathEvent,
+    PathEventKind, continue_equilibrium, solve_equilibrium,
 };
 pub use forks_mechanism as mechanism;
 pub use integrate::{

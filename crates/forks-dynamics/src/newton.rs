@@ -5,22 +5,17 @@
 //!
 //! \[K_t  Yᵀ; Y  0\] (x; y) = (f + Gᵀλ; −L⁻¹ g),
 //!
-//! Y an orthonormal basis of the rows of G ([`ConstraintSpace`]).
+//! Y an orthonormal basis of the rows of G (or independent rows themselves: see [`Space`]).
 
-use forks_mechanism::{
-    Mechanism, dense,
-    lie::{Matrix, Pose},
-    loops,
-};
+use forks_mechanism::{Mechanism, lie::Pose, loops};
 
 use crate::{
     EquilibriumOptions, LoadPath,
-    constraint_space::{ConstraintSpace, dot, norm},
+    algebra::{Space, Tangent},
+    constraint_space::{dot, norm},
     energy::force_parts,
     scaling::Scaling,
-    stability::is_positive_definite,
     stage::Stage,
-    tangent::stage_tangent,
 };
 
 /// Steps longer than this (radians, or lengths over r) mean that the tangent is singular.
@@ -39,13 +34,13 @@ const SMALLEST_RADIUS: f64 = 1e-9;
 pub(crate) struct Point {
     pub(crate) q: Vec<f64>,
     pub(crate) world_from_link: Vec<Pose>,
-    pub(crate) space: ConstraintSpace,
+    pub(crate) space: Space,
     /// λ in the dimensionless rows.
     scaled_multipliers: Vec<f64>,
     /// Unbalanced generalised force, as energy.
     unbalanced: Vec<f64>,
     /// Loop gaps, dimensionless.
-    gaps: Vec<f64>,
+    pub(crate) gaps: Vec<f64>,
     /// Largest generalised force of any origin, as energy.
     pub(crate) force_scale: f64,
 }
@@ -58,16 +53,13 @@ impl Point {
         let elastic = scaling.forces(&parts.elastic);
         let external = scaling.forces(&parts.external);
         let total: Vec<f64> = elastic.iter().zip(&external).map(|(a, b)| a + b).collect();
-        let mut g = loops::constraint_jacobian(m, &q, &world_from_link);
-        scaling.jacobian(&mut g);
         let gaps = scaling.residuals(&loops::constraint_residual(m, &q, &world_from_link));
         let places = world_from_link.iter().fold(0.0, |s, p| s + p.translation.length());
-        if !(norm(&total) + norm(&gaps) + g.max_abs() + places).is_finite() {
+        if !(norm(&total) + norm(&gaps) + places).is_finite() {
             return None;
         }
-        let space = ConstraintSpace::new(&g);
-        let scaled_multipliers = space.multipliers(&total);
-        let unbalanced = space.project(&total);
+        let space = Space::new(m, &q, &world_from_link, scaling)?;
+        let (unbalanced, scaled_multipliers) = space.balance(m, scaling, &total);
         let reaction: Vec<f64> = total.iter().zip(&unbalanced).map(|(t, u)| t - u).collect();
         let force_scale = [&elastic, &external, &reaction]
             .into_iter()
@@ -117,11 +109,9 @@ impl Point {
     }
 
     /// The scaled tangent stiffness.
-    pub(crate) fn tangent(&self, stage: &Stage<'_>, scaling: &Scaling) -> Matrix {
+    pub(crate) fn tangent(&self, stage: &Stage<'_>, scaling: &Scaling) -> Tangent {
         let lambda = self.multipliers(stage.m, scaling);
-        let mut k = stage_tangent(stage, &self.q, &self.world_from_link, &lambda);
-        scaling.stiffness(&mut k);
-        k
+        Tangent::new(stage, &self.q, &self.world_from_link, &self.space, &lambda, scaling)
     }
 }
 
@@ -145,36 +135,26 @@ pub(crate) struct Work {
 }
 
 /// Unit of stiffness: the largest entry, or the largest force (an energy too) where that is larger.
-fn stiffness_size(k: &Matrix, point: &Point) -> f64 {
-    k.max_abs().max(point.force_scale).max(f64::MIN_POSITIVE)
+fn stiffness_size(k: &Tangent, point: &Point) -> f64 {
+    k.size().max(point.force_scale).max(f64::MIN_POSITIVE)
 }
 
 /// Solves the bordered system with the stiffness shifted by `shift` times its [`stiffness_size`]; `None` where
 /// it is singular.
-fn newton_step(k: &Matrix, point: &Point, shift: f64, work: &mut Work) -> Option<Vec<f64>> {
-    let (n, r) = (k.rows(), point.space.rank());
+fn newton_step(
+    stage: &Stage<'_>,
+    scaling: &Scaling,
+    k: &Tangent,
+    point: &Point,
+    shift: f64,
+    work: &mut Work,
+) -> Option<Vec<f64>> {
     let size = stiffness_size(k, point);
-    let y = &point.space.basis;
-    let system = Matrix::from_fn(n + r, n + r, |i, j| match (i < n, j < n) {
-        (true, true) => k[(i, j)] / size + if i == j { shift } else { 0.0 },
-        (true, false) => y[(j - n, i)],
-        (false, true) => y[(i - n, j)],
-        (false, false) => 0.0,
-    });
-    let closing = point.space.closing_step(&point.gaps);
-    let rhs =
-        Matrix::from_fn(
-            n + r,
-            1,
-            |i, _| {
-                if i < n { point.unbalanced[i] / size } else { closing[i - n] }
-            },
-        );
+    let force: Vec<f64> = point.unbalanced.iter().map(|f| f / size).collect();
     work.factorisations += 1;
-    let solution = dense::lu_solve(&system, &rhs);
-    let x: Vec<f64> = solution.as_slice()[..n].to_vec();
+    let x = k.step(stage.m, scaling, &point.space, (size, shift), &force, &point.gaps)?;
     let largest = x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    let sound = solution.is_finite() && largest < SINGULAR_STEP;
+    let sound = x.iter().all(|x| x.is_finite()) && largest < SINGULAR_STEP;
     sound.then_some(x)
 }
 
@@ -198,7 +178,7 @@ pub(crate) fn closed(stage: &Stage<'_>, scaling: &Scaling, mut point: Point) -> 
         if gap == 0.0 {
             break;
         }
-        let x = point.space.closing_motion(&point.gaps);
+        let x = point.space.closing_motion(stage.m, scaling, &point.gaps);
         let next = displaced(stage, scaling, &point, &x, 1.0)?;
         if norm(&next.gaps) >= 0.5 * gap {
             break;
@@ -240,12 +220,12 @@ pub(crate) fn newton(
         if !k.is_finite() {
             return NewtonRun { point, end: NewtonEnd::NotFinite, prediction };
         }
-        if point.converged(tolerance, k.max_abs()) {
+        if point.converged(tolerance, k.size()) {
             let point = polished(stage, scaling, point, polish, work);
             return NewtonRun { point, end: NewtonEnd::Converged, prediction };
         }
         work.iterations += 1;
-        let Some(x) = newton_step(&k, &point, 0.0, work) else {
+        let Some(x) = newton_step(stage, scaling, &k, &point, 0.0, work) else {
             return NewtonRun { point, end: NewtonEnd::Singular, prediction };
         };
         let next = match options.path {
@@ -259,7 +239,7 @@ pub(crate) fn newton(
             Some(next) => point = next,
             None => {
                 // At the rounding limit no step helps any more.
-                let rounding = point.converged(100.0 * tolerance, 100.0 * k.max_abs());
+                let rounding = point.converged(100.0 * tolerance, 100.0 * k.size());
                 let end = if rounding { NewtonEnd::Converged } else { NewtonEnd::Stalled };
                 return NewtonRun { point, end, prediction };
             }
@@ -297,7 +277,7 @@ fn polished(
 ) -> Point {
     for _ in 0..steps {
         let k = point.tangent(stage, scaling);
-        let Some(x) = newton_step(&k, &point, 0.0, work) else { break };
+        let Some(x) = newton_step(stage, scaling, &k, &point, 0.0, work) else { break };
         let Some(next) = displaced(stage, scaling, &point, &x, 1.0) else { break };
         work.iterations += 1;
         let scale = point.force_scale.max(next.force_scale).max(f64::MIN_POSITIVE);
@@ -328,12 +308,12 @@ pub(crate) fn relax(
     let mut radius = options.max_step;
     for _ in 0..options.max_relaxation_steps {
         let k = point.tangent(stage, scaling);
-        if !k.is_finite() || point.converged(tolerance, k.max_abs()) {
+        if !k.is_finite() || point.converged(tolerance, k.size()) {
             break;
         }
         work.iterations += 1;
-        shift = definite_shift(&k, &point, shift).max(least_shift);
-        let Some(x) = newton_step(&k, &point, shift, work) else {
+        shift = definite_shift(stage, scaling, &k, &point, shift).max(least_shift);
+        let Some(x) = newton_step(stage, scaling, &k, &point, shift, work) else {
             least_shift = (4.0 * shift).max(1e-6);
             if least_shift > 1e6 {
                 break;
@@ -361,13 +341,15 @@ pub(crate) fn relax(
 }
 
 /// A shift, not much larger than needed, with which the tangent is positive definite on the admissible motions.
-fn definite_shift(k: &Matrix, point: &Point, last: f64) -> f64 {
+fn definite_shift(
+    stage: &Stage<'_>,
+    scaling: &Scaling,
+    k: &Tangent,
+    point: &Point,
+    last: f64,
+) -> f64 {
     let size = stiffness_size(k, point);
-    let definite = |shift: f64| {
-        let mut shifted = k.clone();
-        (0..k.rows()).for_each(|i| shifted[(i, i)] += shift * size);
-        is_positive_definite(&shifted, &point.space)
-    };
+    let definite = |shift: f64| k.is_positive_definite(stage.m, scaling, &point.space, size, shift);
     if definite(-SAFELY_DEFINITE) {
         return 0.0;
     }

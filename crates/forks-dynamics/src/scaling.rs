@@ -1,6 +1,10 @@
 //! Units of coordinates and equations: everything is made dimensionless or an energy before it is compared.
 
+use std::sync::Arc;
+
 use forks_mechanism::{JointId, Mechanism, lie::Matrix};
+
+use crate::{equilibrium::Algebra, frontal::Plan};
 
 /// Lengths are divided by the mechanism's size r; coordinates that only translate are multiplied by it.
 #[derive(Clone, Debug)]
@@ -9,7 +13,14 @@ pub(crate) struct Scaling {
     pub(crate) coordinates: Vec<f64>,
     /// One factor per loop equation: (dimensionless g) = factor · g.
     pub(crate) rows: Vec<f64>,
+    /// r.
+    pub(crate) radius: f64,
+    /// How systems are eliminated; `None` for dense ones.
+    pub(crate) plan: Option<Arc<Plan>>,
 }
+
+/// Coordinates from which on systems are eliminated front by front.
+const MANY: usize = 128;
 
 impl Scaling {
     pub(crate) fn new(m: &Mechanism, q: &[f64]) -> Self {
@@ -39,7 +50,26 @@ impl Scaling {
                 .fold(0.0, f64::max);
             rows.push(if size > 0.0 { 1.0 / size } else { 1.0 });
         }
-        Self { coordinates, rows }
+        Self { coordinates, rows, radius, plan: None }
+    }
+
+    /// With the linear algebra asked for.
+    pub(crate) fn with_algebra(mut self, m: &Mechanism, algebra: Algebra) -> Self {
+        let frontal = match algebra {
+            Algebra::Automatic => m.velocity_count() >= MANY,
+            Algebra::Dense => false,
+            Algebra::Frontal => true,
+        };
+        self.plan = frontal.then(|| Arc::new(Plan::new(m)));
+        self
+    }
+
+    /// The order of elimination.
+    ///
+    /// # Panics
+    /// If systems are dense.
+    pub(crate) fn plan(&self) -> &Plan {
+        self.plan.as_ref().expect("spaces and tangents are made with the scaling's own algebra")
     }
 
     /// Generalised forces as energies.

@@ -10,7 +10,7 @@ use crate::{
     newton::{NewtonEnd, Point, Work, newton, relax},
     phases::Phases,
     scaling::Scaling,
-    stability::{Stability, is_positive_definite, stability},
+    stability::Stability,
     stage::Stage,
 };
 
@@ -51,7 +51,7 @@ impl<'a> Search<'a> {
         Self {
             m,
             options,
-            scaling: Scaling::new(m, start),
+            scaling: Scaling::new(m, start).with_algebra(m, options.algebra),
             start: start.to_vec(),
             work: Work::default(),
             load_steps: 0,
@@ -112,7 +112,14 @@ impl<'a> Search<'a> {
     }
 
     pub(crate) fn is_stable(&self, stage: &Stage<'_>, point: &Point) -> bool {
-        is_positive_definite(&point.tangent(stage, &self.scaling), &point.space)
+        let k = point.tangent(stage, &self.scaling);
+        k.is_positive_definite(
+            self.m,
+            &self.scaling,
+            &point.space,
+            k.size().max(f64::MIN_POSITIVE),
+            0.0,
+        )
     }
 
     pub(crate) fn ran_away(&self, point: &Point) -> bool {
@@ -180,16 +187,15 @@ impl<'a> Search<'a> {
                 (false, true) => self.descend(&stage, &point, tolerance, polish).ok(),
                 (false, false) => None,
             };
+            let far = !resists && solved.as_ref().is_some_and(|p| self.is_far(&point, p));
             let solved = solved.and_then(|p| {
                 let p_stable = self.is_stable(&stage, &p);
                 let sound = self.continues(&point, &p) && (p_stable || !stable);
                 (sound || shortest).then_some((p, p_stable))
             });
-            if let Some((p, _)) = solved.as_ref().filter(|_| !resists) {
-                if self.is_far(&point, p) {
-                    self.relaxations += 1;
-                    self.record(next / phases.end(), PathEventKind::SnapThrough, &point, p);
-                }
+            if let Some((p, _)) = solved.as_ref().filter(|_| far) {
+                self.relaxations += 1;
+                self.record(next / phases.end(), PathEventKind::SnapThrough, &point, p);
             }
             let (mut reached, mut reached_stable) = match solved {
                 Some(solved) => {
@@ -304,9 +310,28 @@ impl<'a> Search<'a> {
         mass
     }
 
-    pub(crate) fn finished(&self, stage: &Stage<'_>, point: Point) -> Equilibrium {
+    /// Whether an equilibrium is stable, and which joints move freely.
+    pub(crate) fn judge(&self, stage: &Stage<'_>, point: &Point) -> Stability {
         let k = point.tangent(stage, &self.scaling);
-        let (status, free) = match stability(self.m, &k, &point.space, || self.mass(&point)) {
+        let mass = || self.mass(point);
+        let found = k.stability(self.m, &self.scaling, &point.space, mass);
+        found.unwrap_or_else(|| self.judge_dense(stage, point))
+    }
+
+    /// The same with the whole matrix: loads without a potential on a large mechanism whose tangent's symmetric part
+    /// is not positive definite.
+    fn judge_dense(&self, stage: &Stage<'_>, point: &Point) -> Stability {
+        let scaling = Scaling { plan: None, ..self.scaling.clone() };
+        let Some(point) = Point::new(stage, &scaling, point.q.clone()) else {
+            return Stability::Unstable;
+        };
+        let k = point.tangent(stage, &scaling);
+        let found = k.stability(self.m, &scaling, &point.space, || self.mass(&point));
+        found.unwrap_or(Stability::Unstable)
+    }
+
+    pub(crate) fn finished(&self, stage: &Stage<'_>, point: Point) -> Equilibrium {
+        let (status, free) = match self.judge(stage, &point) {
             Stability::Stable => (EquilibriumStatus::Converged, vec![]),
             Stability::Unstable => (EquilibriumStatus::Unstable, vec![]),
             Stability::Free(joints) => (EquilibriumStatus::Singular, joints),
@@ -315,11 +340,10 @@ impl<'a> Search<'a> {
     }
 
     pub(crate) fn failed(&self, stage: &Stage<'_>, point: Point, scale: f64) -> Equilibrium {
-        let k = point.tangent(stage, &self.scaling);
         let (status, free) = if self.ran_away(&point) {
             (EquilibriumStatus::Diverged, vec![])
         } else {
-            match stability(self.m, &k, &point.space, || self.mass(&point)) {
+            match self.judge(stage, &point) {
                 Stability::Free(joints) => (EquilibriumStatus::Singular, joints),
                 _ if self.last_end == NewtonEnd::NotFinite => (EquilibriumStatus::Diverged, vec![]),
                 _ => (EquilibriumStatus::Stalled, vec![]),

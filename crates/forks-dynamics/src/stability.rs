@@ -2,7 +2,11 @@
 
 use forks_mechanism::{JointId, Mechanism, dense, lie::Matrix};
 
-use crate::{constraint_space::ConstraintSpace, modes::moving_joints};
+use crate::{
+    constraint_space::ConstraintSpace,
+    frontal::{FrontalSpace, FrontalTangent, Plan},
+    modes::moving_joints,
+};
 
 /// Stiffness of an admissible motion below this part of the largest one counts as none.
 const FREE_MOTION: f64 = 1e-13;
@@ -10,6 +14,8 @@ const FREE_MOTION: f64 = 1e-13;
 const NOT_SYMMETRIC: f64 = 1e-9;
 /// Eigenvalues that differ by this part of the lowest are equal to it.
 const SAME: f64 = 1e-6;
+/// Diagonal entries of a projector that differ by less are equal.
+const EQUAL: f64 = 1e-6;
 /// Imaginary parts below this part of the real one are rounding.
 const REAL: f64 = 1e-9;
 /// A joint takes part in a free motion if it moves by more than this part of the joint that moves most.
@@ -54,7 +60,7 @@ pub(crate) fn stability(
     let Some((values, vectors)) = dense::symmetric_eigen(&symmetric) else {
         return Stability::Unstable;
     };
-    let threshold = FREE_MOTION * size * (values.len() as f64).sqrt();
+    let threshold = threshold(values.len()) * size;
     if on_motions.sub(&symmetric).max_abs() <= NOT_SYMMETRIC * size {
         let free: Vec<usize> =
             (0..values.len()).filter(|&i| values[i].abs() <= threshold).collect();
@@ -79,7 +85,7 @@ pub(crate) fn stability(
 
 /// The eigenvectors, by columns, of the symmetric part's lowest eigenvalue on the admissible motions and of those that
 /// are equal to it; `None` if it is not negative.
-pub(crate) fn unstable_eigenspace(k: &Matrix, space: &ConstraintSpace) -> Option<Matrix> {
+fn unstable_eigenspace(k: &Matrix, space: &ConstraintSpace) -> Option<Matrix> {
     let size = k.max_abs();
     let (values, vectors) = dense::symmetric_eigen(&space.admissible(k, size).symmetric_part())?;
     let lowest = *values.first()?;
@@ -88,6 +94,51 @@ pub(crate) fn unstable_eigenspace(k: &Matrix, space: &ConstraintSpace) -> Option
     }
     let count = values.iter().take_while(|&&x| x <= lowest + SAME * lowest.abs()).count();
     Some(Matrix::from_fn(vectors.rows(), count, |i, j| vectors[(i, j)]))
+}
+
+/// The part of the stiffness' size below which that of a motion of a mechanism with `n` coordinates counts as none.
+pub(crate) fn threshold(n: usize) -> f64 {
+    FREE_MOTION * (n as f64).sqrt()
+}
+
+/// [`stability`] from the number of eigenvalues beside the threshold; `None` where loads have no potential and the
+/// symmetric part does not suffice.
+pub(crate) fn frontal_stability(
+    m: &Mechanism,
+    plan: &Plan,
+    k: &FrontalTangent,
+    space: &FrontalSpace,
+) -> Option<Stability> {
+    if m.velocity_count() == space.rank() {
+        return Some(Stability::Stable);
+    }
+    let size = k.size().max(f64::MIN_POSITIVE);
+    let threshold = threshold(m.velocity_count());
+    let unstable = k.below(m, plan, space, size, threshold).count;
+    let not_stable = k.below(m, plan, space, size, -threshold).count;
+    if not_stable == 0 {
+        Some(Stability::Stable)
+    } else if !k.is_symmetric() {
+        None
+    } else if not_stable > unstable {
+        Some(Stability::Free(k.free_joints(m, plan, space, size, TAKES_PART)))
+    } else {
+        Some(Stability::Unstable)
+    }
+}
+
+/// The direction in which an unstable equilibrium is left, as [`crate::PathEventKind::Branching`] says.
+pub(crate) fn unstable_direction(k: &Matrix, space: &ConstraintSpace) -> Option<Vec<f64>> {
+    let vectors = unstable_eigenspace(k, space)?;
+    let weight = |i: usize| -> f64 { vectors.row(i).iter().map(|x| x * x).sum() };
+    let mut first = 0;
+    for i in 1..vectors.rows() {
+        if weight(i) > weight(first) + EQUAL {
+            first = i;
+        }
+    }
+    // V Vᵀ e: its entry at `first` is the weight, which is positive.
+    Some(vectors.mul_vec(vectors.row(first)))
 }
 
 /// True if M⁻¹K has a negative real eigenvalue; K's own eigenvalues count where some motion has no mass.

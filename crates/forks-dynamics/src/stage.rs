@@ -2,12 +2,12 @@
 
 use forks_mechanism::{
     JointId, JointMatrix, LimitTerm, Mechanism,
-    lie::{Mat6, Pose, Twist, Wrench},
+    lie::{Mat6, Pose, Twist, Wrench, glam::DVec3},
     loops,
 };
 
 use crate::{
-    loads::{LinkLoad, Loads, weight},
+    loads::{LinkLoad, Loads, WrenchFrame, weight},
     logarithm::{RelativeTerm, linear_gradient, quadratic_term},
     springs::{StartRest, bushing_displacement, spring_gradient, spring_hessian},
 };
@@ -154,6 +154,14 @@ impl<'a> Stage<'a> {
             .into_iter()
             .flatten()
             .map(move |(rest, weight)| ((rest.inverse() * now).log(), weight))
+    }
+
+    /// True if all loads have a potential: no dead torque, no follower.
+    pub(crate) fn has_potential(&self) -> bool {
+        self.loads.wrenches.iter().all(|w| match w.frame {
+            WrenchFrame::World => w.wrench.torque == DVec3::ZERO,
+            WrenchFrame::Body => w.wrench == Wrench::ZERO,
+        })
     }
 
     /// External loads link by link; links without load are not visited.

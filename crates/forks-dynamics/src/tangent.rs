@@ -98,15 +98,19 @@ pub(crate) fn stage_tangent(
 }
 
 /// A function of the motion of link `b` against link `a`, both with frames of their own.
-struct Relation {
-    a: usize,
-    b: usize,
-    b_from_frame: Pose,
-    a_from_b: Pose,
-    term: RelativeTerm,
+pub(crate) struct Relation {
+    pub(crate) a: usize,
+    pub(crate) b: usize,
+    pub(crate) b_from_frame: Pose,
+    pub(crate) a_from_b: Pose,
+    pub(crate) term: RelativeTerm,
 }
 
-fn relations(stage: &Stage<'_>, branches: &Branches, multipliers: &[f64]) -> Vec<Relation> {
+pub(crate) fn relations(
+    stage: &Stage<'_>,
+    branches: &Branches,
+    multipliers: &[f64],
+) -> Vec<Relation> {
     let m = stage.m;
     let poses = &branches.world_from_link;
     let mut out = Vec::with_capacity(m.bushings().len() + m.forest().closures().len());
