@@ -6,8 +6,8 @@ use forks_dynamics::Energy;
 use forks_mechanism::lie::Pose;
 use forks_rom::{
     Blend, BlendedModel, BlendedState, BlendedStepper, ConstraintError, EffectorLoad, Elasticity,
-    LinkBlend, ModelData, ModelError, PoseBuffer, Reconstruction, ReducedModel, Scheme, State,
-    StepStatus, Stepper,
+    LinkBlend, ModelData, ModelError, Openings, PoseBuffer, Reconstruction, ReducedModel, Scheme,
+    State, StepStatus, Stepper,
 };
 
 use crate::{
@@ -34,6 +34,10 @@ pub(crate) trait Instance {
     fn poses(&mut self) -> Vec<Pose>;
     fn effector_pose(&self, e: usize) -> Pose;
     fn constraint_error(&mut self) -> ConstraintError;
+    /// What opens now, and where the model rests for its servo targets.
+    fn openings(&self) -> Option<[Openings; 2]> {
+        None
+    }
     fn coordinates(&self) -> &[f64];
     fn velocity(&self) -> &[f64];
     fn servo_targets(&self) -> &[f64];
@@ -129,6 +133,11 @@ impl Instance for Single {
 
     fn constraint_error(&mut self) -> ConstraintError {
         self.model.constraint_error(&self.state, Reconstruction::Twist)
+    }
+
+    fn openings(&self) -> Option<[Openings; 2]> {
+        let targets = self.model.target_openings(self.state.servo_targets());
+        Some([self.model.openings(&self.state), targets.unwrap_or_default()])
     }
 
     fn coordinates(&self) -> &[f64] {

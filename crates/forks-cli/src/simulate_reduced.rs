@@ -6,7 +6,7 @@ use forks_dynamics::Energy;
 use forks_io::{Scalars, Trajectory};
 use forks_mechanism::lie::Wrench;
 use forks_rom::{
-    BlendedModel, EffectorLoad, FileError, LoadFrame, ModelData, ReducedModel, StepStatus,
+    BlendedModel, EffectorLoad, FileError, LoadFrame, ModelData, Openings, ReducedModel, StepStatus,
 };
 use serde::Serialize;
 
@@ -51,7 +51,7 @@ fn run_instance(
     let report = Report::new(run, finite, args);
     report.warnings.iter().for_each(|w| output::warn(w));
     let code = output::print(&report, args.json, Report::text)?;
-    Ok(if finite { code } else { ExitCode::FAILURE })
+    Ok(if report.status == "completed" { code } else { ExitCode::FAILURE })
 }
 
 /// Why the file is refused, and what may have been meant.
@@ -277,11 +277,29 @@ impl Report {
                 short(range), run.out_of_range, run.steps, short(*time)
             ));
         }
+        let [now, targets] = run.instance.openings().unwrap_or_default();
+        let far = targets.exceed(&Openings::OF_TARGETS);
+        let percent = |o: Openings| short(100.0 * o.loops.max(o.effectors));
+        if far {
+            warnings.push(format!(
+                "the servo targets are out of the range of the model: loops or effectors would be off by {} % of the size; \
+                 reduce at a pose nearer to them (--state)",
+                percent(targets)
+            ));
+        }
+        let open = finite && now.exceed(&Openings::OF_MOTION);
+        if open {
+            warnings.push(format!(
+                "loops opened, or effectors left their joints, by {} % of the size at the end: the motion is too large for the model",
+                percent(now)
+            ));
+        }
         Self {
-            status: match (finite, run.out_of_range) {
+            status: match (finite, run.out_of_range > 0 || far) {
                 (false, _) => "not-finite",
-                (true, 0) => "completed",
-                (true, _) => "out-of-range",
+                (true, true) => "out-of-range",
+                (true, false) if open => "loops-open",
+                (true, false) => "completed",
             },
             scheme: instance.scheme(),
             elasticity: instance.elasticity(),

@@ -123,7 +123,7 @@ fn at_rest_nothing_moves_and_no_energy_comes_from_nowhere() {
 #[test]
 fn a_push_out_of_range_is_said() {
     let out = forks(&simulate(&BLEND, &["--wrench", "0,0,-1e5,0,0,0", "--json"]));
-    assert_eq!(out.status.code(), Some(0));
+    assert_eq!(out.status.code(), Some(1));
     let answer: Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!(answer["status"], "out-of-range");
     assert_eq!(answer["first_out_of_range"]["effector"], "link7");

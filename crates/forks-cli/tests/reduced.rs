@@ -94,7 +94,7 @@ fn without_work_energy_never_grows() {
 #[test]
 fn a_push_out_of_range_is_said() {
     let out = forks(&simulate(&REDUCED, &["--wrench", "0,0,-1e6,0,0,0", "--json"]));
-    assert_eq!(out.status.code(), Some(0));
+    assert_eq!(out.status.code(), Some(1));
     let answer: Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!(answer["status"], "out-of-range");
     assert_eq!(answer["first_out_of_range"]["effector"], "link9");

@@ -287,3 +287,105 @@ fn help_explains_scenes() {
         assert!(shown.contains(words), "{words}");
     }
 }
+
+/// A scene of the repository's model of a gripper, whose servo goes to a target within a second.
+fn gripper(name: &str, target: f64) -> PathBuf {
+    let model = support::repository("fixtures/models/robotiq_2f85/2f85.nomesh.xml");
+    let scene = format!(
+        r#"title = "A gripper closes"
+[world]
+duration = 1.2
+step = 0.002
+[[mechanism]]
+name = "g"
+file = {model:?}
+effectors = ["left_pad", "right_pad"]
+[[action]]
+mechanism = "g"
+servos = ["fingers_actuator"]
+times = [0, 1]
+values = [0, {target}]
+"#
+    );
+    file(name, &scene)
+}
+
+/// A run whose end is not as it should be: exit code 1, a sentence on both sides, the recording all the same.
+fn ends_badly(scene: &std::path::Path, status: &str, words: &[&str]) -> Value {
+    let out = scene.with_extension("csv");
+    let run = forks(&["simulate", text(scene), "--json", "-o", text(&out)]);
+    let said = String::from_utf8(run.stderr).unwrap();
+    assert_eq!(run.status.code(), Some(1), "{said}");
+    let v: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!(v["status"], status, "{said}");
+    let message = v["message"].as_str().unwrap();
+    for word in words {
+        assert!(message.contains(word) && said.contains(word), "{word} in {message}, {said}");
+    }
+    assert!(fs::read_to_string(out).unwrap().lines().count() > 10);
+    v
+}
+
+#[test]
+fn servo_targets_beyond_what_a_linearisation_is_good_for_are_said() {
+    let near = json(&["simulate", text(&gripper("near.toml", 0.2))]);
+    assert_eq!((&near["status"], &near["message"]), (&"completed".into(), &Value::Null));
+    // The loops of the linearised gripper open by 1.4 mm of 70 at a target of 0.5 rad; its pads are off by 3.7 mm.
+    let far = gripper("far.toml", 0.5);
+    let v = ends_badly(&far, "out-of-range", &["servo targets of g", "--full"]);
+    let time = v["first_targets_out_of_range"]["time"].as_f64().unwrap();
+    assert!((0.3..1.0).contains(&time), "{time}");
+    assert!((v["max_loop_gap"].as_f64().unwrap() - 0.0194).abs() < 1e-3, "{v}");
+    // The full solver has no range.
+    let full = json(&["simulate", text(&far), "--full", "--time", "0.1"]);
+    assert_eq!(full["status"], "completed");
+}
+
+#[test]
+fn effectors_out_of_range_and_open_loops_are_no_completed_run() {
+    let helix = r#"title = "A pull"
+[world]
+duration = 0.2
+[[mechanism]]
+name = "helix"
+parametric = "helix20"
+effectors = ["link19"]
+[[action]]
+mechanism = "helix"
+effector = "link19"
+direction = [0, 0, -1]
+times = [0]
+values = [1e6]
+"#;
+    let v = ends_badly(&file("pull.toml", helix), "out-of-range", &["helix/link19", "steps"]);
+    assert!(v["statuses"]["out_of_range"].as_u64().unwrap() > 0);
+    let driver = support::repository("fixtures/ends/limits_driver.toml");
+    let copy = fs::read_to_string(driver)
+        .unwrap()
+        .replace("../models/", &format!("{}/", support::repository("fixtures/models").display()));
+    ends_badly(&file("driver.toml", &copy), "loops-open", &["loops of g", "%"]);
+}
+
+#[test]
+fn contacts_that_contradict_each_other_are_no_completed_run() {
+    // Two walls that come closer than the ball is wide push it from both sides.
+    let walls = r#"title = "A ball between two walls"
+[world]
+duration = 0.1
+step = 0.002
+frames = 500
+gravity = [0, 0, 0]
+[[body]]
+name = "ball"
+mass = 1.0
+shape = [{ form = { sphere = { radius = 0.1 } } }]
+[[ground]]
+form = { plane = {} }
+position = [0, 0, -0.09]
+[[ground]]
+form = { plane = {} }
+position = [0, 0, 0.09]
+rpy_deg = [180, 0, 0]
+"#;
+    ends_badly(&file("walls.toml", walls), "contact-unsolved", &["ball", "half of the speed"]);
+}

@@ -37,6 +37,10 @@ impl System {
         for i in 0..self.count {
             let own = self.coupling(l, i, i);
             self.blocks[i].set_own(&own);
+            if !self.responds(l, problem, i, own[0][0]) {
+                self.blocks[i].rho = 0.0;
+                self.lambda[i] = Quad::default();
+            }
         }
         self.measure();
         self.set_rebound(1.0);
@@ -176,6 +180,31 @@ impl System {
         }
     }
 
+    /// False if all that the normal row of a constraint between two sides of one body moves is what rounding leaves of their
+    /// difference: an impulse that moves nothing would be found by dividing by it.
+    #[inline(always)]
+    fn responds<L: Arithmetic>(
+        &mut self,
+        l: L,
+        problem: &Problem,
+        i: usize,
+        together: f64,
+    ) -> bool {
+        let [one, two] = &self.sides[self.blocks[i].sides.clone()] else { return true };
+        if one.port.body != two.port.body {
+            return true;
+        }
+        let mut alone = 0.0;
+        for side in [one, two] {
+            let jacobian = &self.jacobians[side.jacobian..][..side.port.width];
+            self.probe.resize(side.port.width, Quad::default());
+            let body = &problem.bodies()[side.port.body];
+            body.respond(l, (jacobian, &side.port), &side.port, &mut self.probe);
+            alone += jacobian.iter().zip(&self.probe).map(|(j, r)| j[0] * r[0]).sum::<f64>();
+        }
+        together + self.blocks[i].regularisation[0] > ROUNDING * alone
+    }
+
     /// Which constraints are hit, and the speed that residuals are compared with.
     #[inline(always)]
     fn measure(&mut self) {
@@ -273,6 +302,10 @@ fn add_free_rates<L: Arithmetic>(
     let own = product(l, jacobian, &free[side.velocity..][..side.port.width]);
     *u = l.store(l.add(l.load(u), own));
 }
+
+/// Part of what two sides of a body answer alone that rounding may leave where they cancel: sums of some hundred products, each of
+/// which is off by a rounding, and as much in A⁻¹.
+const ROUNDING: f64 = 4096.0 * f64::EPSILON;
 
 /// Arguments of [`System::prepare`].
 struct Prepare<'a> {

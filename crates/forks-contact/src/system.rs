@@ -85,6 +85,8 @@ pub(crate) struct System {
     pub(crate) jacobians: Vec<Quad>,
     /// A⁻¹Jᵀ of all sides: what unit impulses of the rows add to the rates in use of the body. Scratch where W is there.
     pub(crate) responses: Vec<Quad>,
+    /// Room for the response of one side.
+    pub(crate) probe: Vec<Quad>,
     pub(crate) ports: Ports,
     /// Number of constraints.
     pub(crate) count: usize,

@@ -170,3 +170,45 @@ fn bodies_and_ports_without_coordinates_take_part_and_do_not_move() {
         assert!(solver.velocity(body).unwrap().iter().all(|v| v.abs() < 1e-12));
     }
 }
+
+#[test]
+fn a_contact_whose_two_sides_move_as_one_pushes_nothing() {
+    // Both ports see the same motion to rounding: nothing that acts between them moves anything.
+    let mut rng = Rng::new(77);
+    for count in [1, 6] {
+        let mut p = Problem::new(STEP).unwrap();
+        let a = inverse(&system(&mut rng, N));
+        let body = p.add_body(&a, &vec![0.3; N]).unwrap();
+        let other = p.add_body(&inverse(&system(&mut rng, 6)), &[0.2; 6]).unwrap();
+        let map = matrix(&mut rng, 6, N);
+        let off =
+            Matrix::from_fn(6, N, |i, j| map[(i, j)] * (1.0 + 1e-16 * (i + 2 * j) as f64) + 1e-17);
+        let ports = [p.add_port(body, &map).unwrap(), p.add_port(body, &off).unwrap()];
+        for _ in 0..count {
+            let j = matrix(&mut rng, 3, 6);
+            let minus: Vec<f64> = j.as_slice().iter().map(|x| -x).collect();
+            let gap = Contact {
+                gap: -1e-3,
+                warm: [1.0, 0.0, 0.0],
+                ..Contact::new(Friction::Cone { mu: 0.5 })
+            };
+            let sides = [Side::through(ports[0], &minus), Side::through(ports[1], j.as_slice())];
+            p.add_contact(&gap, &sides).unwrap();
+        }
+        // It closes.
+        let j = matrix(&mut rng, 3, 6);
+        let sign = if j.row(0).iter().sum::<f64>() > 0.0 { -1.0 } else { 1.0 };
+        let j = Matrix::from_fn(3, 6, |i, k| sign * j[(i, k)]);
+        let real = Contact { gap: -1e-4, ..Contact::new(Friction::Cone { mu: 0.5 }) };
+        let last = p.add_contact(&real, &[Side::of(other, j.as_slice())]).unwrap();
+        for method in [Method::Fallback, Method::GaussSeidel, Method::Robust] {
+            let mut solver = Solver::new();
+            let report = solver.solve(&p, &Settings { method, ..Settings::default() });
+            for id in p.constraint_ids().filter(|id| *id != last) {
+                assert_eq!(solver.impulse(id).unwrap(), [0.0; 3], "{method:?} {report:?}");
+            }
+            assert!(solver.impulse(last).unwrap()[0] > 0.0, "{method:?}");
+            assert!(solver.velocity(body).unwrap().iter().all(|v| (v - 0.3).abs() < 1e-12));
+        }
+    }
+}

@@ -157,7 +157,7 @@ pub const FEATURES: &[Feature] = &[
         "geom",
         "friction contype conaffinity",
         Exact,
-        "sliding friction of the shape; both masks 0: no shape",
+        "sliding friction of the shape and which others of the model it touches; both masks 0: no shape",
     ),
     row(
         "geom",
@@ -283,7 +283,9 @@ pub const FEATURES: &[Feature] = &[
     row("key", "name qpos", Exact, "start states"),
     row("key", "act ctrl mpos mquat qvel", Noted, "start states hold positions only"),
     row("key", "plastic time", NoEffect, ""),
-    row("contact", "", Noted, "pairs and exclusions are left out"),
+    row("exclude", "body1 body2", Exact, "shapes of the two bodies do not touch"),
+    row("exclude", "name", NoEffect, ""),
+    row("contact/pair", "", Noted, "pairs with parameters of their own are left out"),
     row("sensor", "", Noted, "left out"),
     row(
         "mesh",

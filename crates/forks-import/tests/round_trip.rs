@@ -173,6 +173,7 @@ fn random_mechanism(seed: u64) -> Mechanism {
             link_from_shape: r.pose(),
             geometry: Geometry::Capsule { radius: 0.1, half_length: 0.25 },
             friction: 0.5,
+            mask: forks_mechanism::ContactMask::default(),
         });
     }
     let scalars: Vec<Coordinate> = b
@@ -460,4 +461,30 @@ fn files_are_replaced_whole() {
     let missing = directory.join("no/such/place.xml");
     assert!(matches!(save_mjcf(&m, &missing), Err(WriteError::Io { .. })));
     std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn excluded_bodies_and_masks_are_read_and_written() {
+    let text = "<mujoco><default><geom contype='2'/></default><worldbody>\
+        <body name='a'><joint name='a'/><geom name='p' size='.1' conaffinity='-1'/></body>\
+        <body name='b' pos='1 0 0'><joint name='b'/><geom name='q' size='.1' contype='1'/></body>\
+        <body name='c' pos='2 0 0'><joint name='c'/><geom name='r' size='.1' contype='0' conaffinity='0'/></body>\
+        </worldbody><contact><pair geom1='p' geom2='q'/><exclude name='x' body1='b' body2='world'/>\
+        <exclude body1='a' body2='c'/></contact></mujoco>";
+    let first = parse_mjcf(text, &ImportOptions::default()).unwrap();
+    assert!(first.notes.iter().any(|n| n.element == "contact/pair"), "{:?}", first.notes);
+    let second = again(&first.mechanism, false).0;
+    for m in [&first.mechanism, &second] {
+        let link = |name: &str| m.find_link(name).unwrap();
+        let expected = [[link("b"), LinkId::WORLD], [link("a"), link("c")]];
+        assert_eq!(m.exclusions(), expected);
+        let masks: Vec<_> = m.shapes().iter().map(|s| (s.mask.own, s.mask.touches)).collect();
+        assert_eq!(masks, [(2, u32::MAX), (1, 1)]);
+        assert!(
+            !m.links_may_touch(link("c"), link("a")) && m.links_may_touch(link("c"), link("b"))
+        );
+    }
+    let unknown = text.replace("body2='c'", "body2='d'");
+    let error = parse_mjcf(&unknown, &ImportOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("\"d\""), "{error}");
 }

@@ -33,6 +33,7 @@ fn mechanism() -> Mechanism {
         link_from_shape: Pose::IDENTITY,
         geometry: Geometry::Sphere { radius: 0.1 },
         friction: 1.0,
+        mask: forks_mechanism::ContactMask::default(),
     });
     let m = b.build().unwrap().with_servos(&[("hinge", 10.0, 1.0)]).unwrap();
     let positions = m.start_positions();

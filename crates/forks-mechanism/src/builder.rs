@@ -22,6 +22,7 @@ pub struct MechanismBuilder {
     joints: Vec<Joint>,
     frames: Vec<Frame>,
     shapes: Vec<Shape>,
+    exclusions: Vec<[LinkId; 2]>,
     couplings: Vec<Coupling>,
     combination_springs: Vec<CombinationSpring>,
     bushings: Vec<Bushing>,
@@ -39,6 +40,7 @@ impl MechanismBuilder {
             joints: vec![],
             frames: vec![],
             shapes: vec![],
+            exclusions: vec![],
             couplings: vec![],
             combination_springs: vec![],
             bushings: vec![],
@@ -56,6 +58,7 @@ impl MechanismBuilder {
             joints: m.joints.clone(),
             frames: m.frames.clone(),
             shapes: m.shapes.clone(),
+            exclusions: m.exclusions.clone(),
             couplings: m.couplings.clone(),
             combination_springs: m.combination_springs.clone(),
             bushings: m.bushings.clone(),
@@ -92,6 +95,12 @@ impl MechanismBuilder {
     pub fn add_shape(&mut self, shape: Shape) -> ShapeId {
         self.shapes.push(shape);
         ShapeId::new(self.shapes.len() - 1)
+    }
+
+    /// Lets the shapes of two links pass through each other.
+    pub fn exclude_contact(&mut self, a: LinkId, b: LinkId) -> &mut Self {
+        self.exclusions.push([a, b]);
+        self
     }
 
     /// Adds a coupling.
@@ -229,6 +238,7 @@ impl MechanismBuilder {
             joints: self.joints,
             frames: self.frames,
             shapes: self.shapes,
+            exclusions: self.exclusions,
             couplings: self.couplings,
             combination_springs: self.combination_springs,
             bushings: self.bushings,
@@ -377,6 +387,11 @@ impl MechanismBuilder {
             self.check_link_reference(&element, self.frames[i].link)?;
             self.frames[i].link_from_frame =
                 normalized_pose(&element, &self.frames[i].link_from_frame)?;
+        }
+        for (i, [a, b]) in self.exclusions.iter().enumerate() {
+            let element = label("exclusion", "", i);
+            self.check_link_reference(&element, *a)?;
+            self.check_link_reference(&element, *b)?;
         }
         for i in 0..self.shapes.len() {
             let element = label("shape", &self.shapes[i].name, i);

@@ -14,6 +14,7 @@ pub mod parametric;
 mod balance;
 mod builder;
 mod checks;
+mod contact_filter;
 mod error;
 mod graph;
 mod grasp;
@@ -34,6 +35,7 @@ mod spring;
 
 pub use balance::BalancedInertia;
 pub use builder::MechanismBuilder;
+pub use contact_filter::ContactMask;
 pub use error::BuildError;
 pub use forks_lie as lie;
 pub use graph::{AssemblyKind, AssemblyNode, AssemblyTree, SpanningForest, TreeEdge};

@@ -2,7 +2,7 @@
 
 use forks_lie::{Pose, SpatialInertia, glam::DVec3};
 
-use crate::LinkId;
+use crate::{ContactMask, LinkId};
 
 /// A rigid body.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,4 +103,6 @@ pub struct Shape {
     pub geometry: Geometry,
     /// Coefficient of sliding friction.
     pub friction: f64,
+    /// Which shapes it may touch.
+    pub mask: ContactMask,
 }

@@ -31,6 +31,7 @@ pub struct Mechanism {
     pub(crate) joints: Vec<Joint>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) shapes: Vec<Shape>,
+    pub(crate) exclusions: Vec<[LinkId; 2]>,
     pub(crate) couplings: Vec<Coupling>,
     pub(crate) combination_springs: Vec<CombinationSpring>,
     pub(crate) bushings: Vec<Bushing>,
@@ -110,6 +111,11 @@ impl Mechanism {
     /// The frame of that name.
     pub fn find_frame(&self, name: &str) -> Option<FrameId> {
         self.frames.iter().position(|f| f.name == name).map(FrameId::new)
+    }
+
+    /// Pairs of links whose shapes do not touch each other.
+    pub fn exclusions(&self) -> &[[LinkId; 2]] {
+        &self.exclusions
     }
 
     /// Collision shapes.

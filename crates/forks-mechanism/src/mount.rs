@@ -104,6 +104,9 @@ impl Mechanism {
             s.link = shift.free(s.link);
             b.add_shape(s);
         }
+        for [one, two] in self.exclusions() {
+            b.exclude_contact(shift.free(*one), shift.free(*two));
+        }
     }
 
     fn copy_forces(&self, b: &mut MechanismBuilder, shift: &Shift) {

@@ -147,6 +147,7 @@ fn negative_numbers() {
             link_from_shape: Pose::IDENTITY,
             geometry: Geometry::Sphere { radius },
             friction,
+            mask: forks_mechanism::ContactMask::default(),
         });
         says(&error(b), &["shape 'pad'", word, "-1"]);
     }

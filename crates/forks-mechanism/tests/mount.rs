@@ -91,6 +91,7 @@ fn furnished() -> Mechanism {
             link_from_shape: Pose::IDENTITY,
             geometry: Geometry::Sphere { radius: 0.1 },
             friction: 1.0,
+            mask: forks_mechanism::ContactMask::default(),
         });
     }
     b.add_combination_spring(CombinationSpring {

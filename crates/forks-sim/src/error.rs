@@ -87,6 +87,17 @@ pub enum SimError {
         /// Joints that the model carries: 0 if it was reduced without them.
         count: usize,
     },
+    /// A limit on a joint that nothing which the mechanism's model knows can move.
+    #[error(
+        "mechanism {mechanism:?}: a limit of joint {joint:?} cannot act, for no motion of the model moves the joint; \
+         make the links at the joint effectors too"
+    )]
+    LimitOutOfReach {
+        /// The mechanism's name.
+        mechanism: String,
+        /// The joint's name.
+        joint: String,
+    },
     /// Numbers that make no contact problem.
     #[error("{element}: {source}")]
     Contact {

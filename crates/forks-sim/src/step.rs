@@ -74,6 +74,8 @@ pub struct StepReport {
     pub inexact: usize,
     /// Largest residual of the contact law, m/s.
     pub residual: f64,
+    /// The largest of inexact substeps over the fastest speed that contact had to stop or give there.
+    pub relative_residual: f64,
     /// Energy that contact put in, J: negative for friction and impacts, above 0 by parting penetrations only.
     pub contact_energy: f64,
 }
@@ -202,7 +204,10 @@ impl World {
         report.sweeps += solved.sweeps;
         report.iterations +=
             solved.newton_iterations + solved.interior_iterations + solved.admm_iterations;
-        report.inexact += usize::from(solved.status != Status::Converged);
+        if solved.status != Status::Converged {
+            report.inexact += 1;
+            report.relative_residual = report.relative_residual.max(solved.relative_residual);
+        }
         report.residual = report.residual.max(solved.residual);
         report.contact_energy += solved.energy_gain;
     }

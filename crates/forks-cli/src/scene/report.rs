@@ -20,7 +20,14 @@ pub(super) struct Report {
     /// Simulated time, s.
     duration: f64,
     statuses: Statuses,
+    /// One sentence where the run did not end as it should.
+    pub(super) message: Option<String>,
     first_out_of_range: Option<Event>,
+    first_targets_out_of_range: Option<Event>,
+    first_loops_open: Option<Event>,
+    first_unsolved: Option<Event>,
+    /// Steps whose contacts and limits left most of the speed that they had to stop.
+    unsolved_steps: u64,
     not_finite: Option<Event>,
     /// Most points close enough to touch in a step, and most that pushed.
     max_contacts: usize,
@@ -39,6 +46,9 @@ pub(super) struct Report {
     seconds_per_step: f64,
     /// Simulated time over time taken.
     real_time_factor: f64,
+    /// Largest opening of a loop, and distance of an effector from where the joints put it, over the mechanism's size.
+    max_loop_gap: f64,
+    max_effector_gap: f64,
     /// Frames recorded.
     samples: usize,
     bodies: Vec<LinkPose>,
@@ -53,6 +63,7 @@ impl Report {
         fidelity: &'static str,
         samples: usize,
     ) -> Self {
+        let ending = ending(&tally);
         let per_step = |x: f64| x / tally.steps.max(1) as f64;
         let (duration, elapsed) = (scene.world.time(), tally.elapsed.as_secs_f64());
         let body = |name: &String| {
@@ -61,11 +72,8 @@ impl Report {
         };
         Self {
             scene: scene.spec.title.clone(),
-            status: match (&tally.not_finite, &tally.out_of_range) {
-                (Some(_), _) => "not-finite",
-                (None, Some(_)) => "out-of-range",
-                (None, None) => "completed",
-            },
+            status: ending.as_ref().map_or(COMPLETED, |(status, _)| status),
+            message: ending.map(|(_, message)| message),
             fidelity,
             steps: tally.steps,
             step: scene.spec.world.step,
@@ -82,29 +90,23 @@ impl Report {
             energy: energy(scene),
             seconds_per_step: per_step(elapsed),
             real_time_factor: if elapsed > 0.0 { duration / elapsed } else { 0.0 },
+            max_loop_gap: tally.openings.loops,
+            max_effector_gap: tally.openings.effectors,
             samples,
             bodies: scene.spec.bodies.iter().filter_map(|b| body(&b.name)).collect(),
             first_out_of_range: tally.out_of_range,
+            first_targets_out_of_range: tally.far_targets,
+            first_loops_open: tally.opened,
+            first_unsolved: tally.lost,
+            unsolved_steps: tally.lost_steps,
             not_finite: tally.not_finite,
             notes: scene.notes.clone(),
         }
     }
 
-    /// What a person should not miss.
-    pub(super) fn warnings(&self) -> Vec<String> {
-        let mut out = Vec::new();
-        if let Some(Event { what, time }) = &self.not_finite {
-            out.push(format!("numbers overflowed at {what} after {} s", short(*time)));
-        }
-        if let Some(Event { what, time }) = &self.first_out_of_range {
-            let count = self.statuses.out_of_range;
-            let time = short(*time);
-            out.push(format!(
-                "{what} left the range of its model in {count} of {} steps, first at {time} s",
-                self.steps
-            ));
-        }
-        out
+    /// True if the run ended as it should.
+    pub(super) fn is_completed(&self) -> bool {
+        self.status == COMPLETED
     }
 
     /// For people.
@@ -115,6 +117,9 @@ impl Report {
         };
         line("scene", self.scene.clone());
         line("status", self.status.into());
+        if let Some(message) = &self.message {
+            line("", message.clone());
+        }
         let step = short(self.step);
         line("steps", format!("{} of {step} s, mechanisms {}", self.steps, self.fidelity));
         line("time (s)", short(self.duration));
@@ -143,6 +148,57 @@ impl Report {
         out
     }
 }
+
+/// A run that ended as it should.
+const COMPLETED: &str = "completed";
+
+/// How a run ended that did not end as it should: status, and what happened, when, and what to do.
+fn ending(tally: &Tally) -> Option<(&'static str, String)> {
+    let steps = tally.steps;
+    if let Some(Event { what, time }) = &tally.not_finite {
+        let time = short(*time);
+        let message = format!(
+            "numbers overflowed at {what} after {time} s: the recording ends there; a smaller step may help"
+        );
+        return Some(("not-finite", message));
+    }
+    if let Some(Event { what, time }) = &tally.out_of_range {
+        let (count, time) = (tally.statuses.out_of_range, short(*time));
+        let message = format!(
+            "{what} left the range of its model in {count} of {steps} steps, first at {time} s: what the mechanism does \
+             there is another thing; {ELSEWHERE}"
+        );
+        return Some(("out-of-range", message));
+    }
+    if let Some(Event { what, time }) = &tally.far_targets {
+        let message = format!(
+            "the servo targets of {what} left the range of its model, first at {} s: its loops or effectors would be off by \
+             some % of its size; {ELSEWHERE}",
+            short(*time)
+        );
+        return Some(("out-of-range", message));
+    }
+    if let Some(Event { what, time }) = &tally.lost {
+        let (count, time) = (tally.lost_steps, short(*time));
+        let message = format!(
+            "{what} could not be solved in {count} of {steps} steps, first at {time} s: more than half of the speed to stop \
+             was left; look for limits and contacts that contradict each other, or use a smaller step"
+        );
+        return Some(("contact-unsolved", message));
+    }
+    let Event { what, time } = tally.opened.as_ref()?;
+    let message = format!(
+        "the loops of {what} opened, or its effectors left their joints, by up to {} % of its size, more than 5 % first at \
+         {} s: the motion is too large for its model; {ELSEWHERE}",
+        short(100.0 * tally.openings.loops.max(tally.openings.effectors)),
+        short(*time)
+    );
+    Some(("loops-open", message))
+}
+
+/// What helps where a linearisation ends.
+const ELSEWHERE: &str =
+    "linearise nearer to where it works (`pose`), use a blend, or compare with --full";
 
 /// Energy of a scene's world now.
 pub(super) fn energy(scene: &Scene) -> EnergyEntry {

@@ -35,12 +35,11 @@ pub(crate) fn run(args: &SimulateArgs, path: &Path) -> Result<ExitCode, CliError
     if let Some(recording) = &recording {
         save(recording, &outputs)?;
     }
-    let finite = tally.not_finite.is_none();
     let samples = recording.map_or(0, |r| r.animation.frames.len());
     let report = Report::new(&scene, tally, start, name, samples);
-    report.warnings().iter().for_each(|w| output::warn(w));
+    report.message.iter().for_each(|m| output::warn(m));
     let code = output::print(&report, args.json, Report::text)?;
-    Ok(if finite { code } else { ExitCode::FAILURE })
+    Ok(if report.is_completed() { code } else { ExitCode::FAILURE })
 }
 
 /// Files to write, each in a form that its name tells.
@@ -60,11 +59,16 @@ fn all_steps(scene: &mut Scene, recording: &mut Option<Recording>) -> Tally {
     let steps = scene.step_count();
     let mut progress = Progress::new(scene.spec.world.duration);
     let mut tally = Tally::default();
+    let frame = 1.0 / (scene.spec.world.frames * scene.spec.world.step);
+    let every = if frame >= 1.0 { frame as u64 } else { 1 };
     for k in 0..steps {
         let begin = Instant::now();
         let report = scene.step();
         if !tally.count(scene, &report, begin.elapsed()) {
             break;
+        }
+        if (k + 1) % every == 0 || k + 1 == steps {
+            tally.look_at_openings(scene);
         }
         if let Some(recording) = recording {
             recording.after(scene, &report, k + 1 == steps);

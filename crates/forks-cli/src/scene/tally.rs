@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forks_sim::{Owner, Part, StepReport, WorldStatus, scene::Scene};
+use forks_sim::{Owner, Part, StepReport, WorldStatus, rom::Openings, scene::Scene};
 use serde::Serialize;
 
 /// How many steps ended how; field names are part of the program's interface.
@@ -36,6 +36,16 @@ pub(super) struct Tally {
     pub(super) penetration: f64,
     pub(super) force: f64,
     pub(super) out_of_range: Option<Event>,
+    /// The first step whose contacts or limits kept more than [`LOST`] of the speed that they had to stop.
+    pub(super) lost: Option<Event>,
+    /// Number of such steps.
+    pub(super) lost_steps: u64,
+    /// Servo targets first beyond what a linearisation is good for.
+    pub(super) far_targets: Option<Event>,
+    /// Loops first open, or effectors away from where the joints put them.
+    pub(super) opened: Option<Event>,
+    /// Most of both, over the mechanism's size.
+    pub(super) openings: Openings,
     pub(super) not_finite: Option<Event>,
     /// Time that the steps took.
     pub(super) elapsed: Duration,
@@ -66,6 +76,10 @@ impl Tally {
         self.inexact += report.inexact as u64;
         self.sweeps += report.sweeps as u64;
         self.residual = self.residual.max(report.residual);
+        if report.relative_residual > LOST {
+            self.lost_steps += 1;
+            self.lost.get_or_insert_with(|| event(worst_name(scene)));
+        }
         let settings = scene.world.settings();
         let rate = settings.substeps as f64 / settings.step;
         for c in scene.world.contacts().iter().filter(|c| c.is_touching()) {
@@ -73,6 +87,37 @@ impl Tally {
             self.force = self.force.max(c.impulse.length() * rate);
         }
         true
+    }
+}
+
+impl Tally {
+    /// Looks at how far linearisations are from what their mechanisms allow.
+    pub(super) fn look_at_openings(&mut self, scene: &Scene) {
+        let time = scene.world.time();
+        for m in &scene.spec.mechanisms {
+            let Some(handle) = scene.mechanism(&m.name) else { continue };
+            let Ok(Some([now, targets])) = scene.world.openings(handle) else { continue };
+            let event = || Event { what: m.name.clone(), time };
+            if targets.exceed(&Openings::OF_TARGETS) {
+                self.far_targets.get_or_insert_with(event);
+            }
+            if now.exceed(&Openings::OF_MOTION) {
+                self.opened.get_or_insert_with(event);
+            }
+            self.openings = self.openings.max(now);
+        }
+    }
+}
+
+/// Part of the fastest speed in a step: where more of it is left, contacts and limits were not solved at all.
+const LOST: f64 = 0.5;
+
+/// The contact with the largest residual; the limits of joints where no contact has one.
+fn worst_name(scene: &Scene) -> String {
+    let worst = scene.world.contacts().iter().max_by(|a, b| a.residual.total_cmp(&b.residual));
+    match worst.filter(|c| c.residual > 0.0) {
+        Some(c) => part_name(scene, Part::Contact(c.shapes)),
+        None => "the limits of joints".into(),
     }
 }
 

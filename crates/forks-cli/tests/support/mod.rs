@@ -16,6 +16,11 @@ pub fn path_in(folder: &str, name: &str) -> PathBuf {
     directory.join(name)
 }
 
+/// A file of the repository.
+pub fn repository(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
+}
+
 pub fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }

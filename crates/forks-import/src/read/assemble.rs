@@ -160,6 +160,7 @@ impl Reader<'_> {
                 link_from_shape: s.body_from_shape,
                 geometry: s.geometry,
                 friction: s.friction,
+                mask: s.mask,
             });
         }
         Ok(model)

@@ -2,7 +2,7 @@
 //! folded into what they hold. An explicit stack, because files nest thousands of bodies.
 
 use forks_mechanism::{
-    Geometry,
+    ContactMask, Geometry,
     lie::{Pose, SpatialInertia, glam::DVec3},
 };
 
@@ -56,6 +56,7 @@ pub(crate) struct RawShape {
     pub(crate) body_from_shape: Pose,
     pub(crate) geometry: Geometry,
     pub(crate) friction: f64,
+    pub(crate) mask: ContactMask,
 }
 
 /// The tree as it is written; body 0 is the world.
@@ -277,13 +278,14 @@ impl<'a> Reader<'a> {
         tree.geom_names.insert(&a, ())?;
         let mut geom = self.read_geom(&a)?;
         geom.mass.body_from_geom = place.body_from_frame * geom.mass.body_from_geom;
-        if let Some((geometry, friction)) = geom.shape {
+        if let Some((geometry, friction, mask)) = geom.shape {
             tree.shapes.push(RawShape {
                 name: a.name().unwrap_or("").to_owned(),
                 body: place.body,
                 body_from_shape: geom.mass.body_from_geom,
                 geometry,
                 friction,
+                mask,
             });
         }
         if place.body != 0 && geom.gives_inertia {

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use forks_mechanism::{
-    Geometry,
+    ContactMask, Geometry,
     lie::{Pose, glam::DVec3},
 };
 
@@ -40,8 +40,8 @@ pub(crate) struct RawGeom {
     pub(crate) mass: GeomMass,
     /// Its group is one of those that give inertia.
     pub(crate) gives_inertia: bool,
-    /// Form and sliding friction, where it takes part in contacts.
-    pub(crate) shape: Option<(Geometry, f64)>,
+    /// Form, sliding friction and masks, where it takes part in contacts.
+    pub(crate) shape: Option<(Geometry, f64, ContactMask)>,
 }
 
 const TYPES: [&str; 9] =
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         if mass > 0.0 && kind != "plane" {
             out.mass.source = MassSource::Known(mass, moments * mass);
         }
-        out.shape = friction.map(|f| (geometry, f));
+        out.shape = friction.map(|(f, mask)| (geometry, f, mask));
         Ok(out)
     }
 
@@ -152,16 +152,18 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Sliding friction of a geom that takes part in contacts.
-fn friction(a: &Attributes<'_>) -> Result<Option<f64>, ImportError> {
-    let collides = |name| Ok::<_, ImportError>(a.number(name)?.unwrap_or(1.0) != 0.0);
-    if !(collides("contype")? | collides("conaffinity")?) {
+/// Sliding friction and masks of a geom that takes part in contacts.
+fn friction(a: &Attributes<'_>) -> Result<Option<(f64, ContactMask)>, ImportError> {
+    // MuJoCo's masks are signed: -1 is all bits.
+    let bits = |name| Ok::<_, ImportError>(a.number(name)?.unwrap_or(1.0) as i64 as u32);
+    let mask = ContactMask { own: bits("contype")?, touches: bits("conaffinity")? };
+    if mask.own == 0 && mask.touches == 0 {
         return Ok(None);
     }
     match a.numbers("friction", 1, 3)? {
         Some(f) if f[0] < 0.0 => Err(a.invalid("friction", "is negative")),
-        Some(f) => Ok(Some(f[0])),
-        None => Ok(Some(1.0)),
+        Some(f) => Ok(Some((f[0], mask))),
+        None => Ok(Some((1.0, mask))),
     }
 }
 

@@ -6,6 +6,7 @@ mod asset;
 mod attributes;
 mod body;
 mod compiler;
+mod contact;
 mod defaults;
 mod equality;
 mod geom;
@@ -87,6 +88,9 @@ impl<'a> Reader<'a> {
         for e in self.sections(root, "equality") {
             self.read_equalities(e, &mut model)?;
         }
+        for e in self.sections(root, "contact") {
+            self.read_exclusions(e, &mut model)?;
+        }
         for e in self.sections(root, "actuator") {
             self.read_actuators(e, &mut model)?;
         }
@@ -104,8 +108,9 @@ impl<'a> Reader<'a> {
 
     /// Knows every section; notes or refuses those that are treated as a whole.
     fn check_sections(&mut self, root: &'a Element) -> Result<(), ImportError> {
-        const READ: [&str; 9] = [
+        const READ: [&str; 10] = [
             "asset",
+            "contact",
             "compiler",
             "option",
             "default",
@@ -119,16 +124,8 @@ impl<'a> Reader<'a> {
             if READ.contains(&e.tag.as_str()) {
                 continue;
             }
-            const WHOLE: [&str; 8] = [
-                "contact",
-                "sensor",
-                "custom",
-                "extension",
-                "size",
-                "statistic",
-                "visual",
-                "deformable",
-            ];
+            const WHOLE: [&str; 7] =
+                ["sensor", "custom", "extension", "size", "statistic", "visual", "deformable"];
             if !WHOLE.contains(&e.tag.as_str()) {
                 self.unknown_element(e, "mujoco")?;
                 continue;

@@ -170,6 +170,7 @@ fn add_shapes(robot: &Robot<'_>, link: usize, assembly: &mut Assembly) {
             link_from_shape: s.link_from_shape,
             geometry: s.geometry.clone(),
             friction: 1.0,
+            mask: forks_mechanism::ContactMask::default(),
         });
     }
 }

@@ -1,7 +1,7 @@
 //! `<worldbody>`: bodies with inertia, joints, shapes and sites.
 
 use forks_mechanism::{
-    Geometry, Joint, LinkId, Shape, dense,
+    ContactMask, Geometry, Joint, LinkId, Shape, dense,
     lie::{
         Matrix, Pose, SpatialInertia,
         glam::{DMat3, DQuat, DVec3},
@@ -304,6 +304,11 @@ fn shape_attributes(name: &str, s: &Shape) -> Vec<(&'static str, String)> {
     out.extend(pose_attributes(&s.link_from_shape));
     if s.friction != 1.0 {
         out.push(("friction", number(s.friction)));
+    }
+    if s.mask != ContactMask::default() {
+        // Signed, as MuJoCo reads them.
+        out.push(("contype", (s.mask.own as i32).to_string()));
+        out.push(("conaffinity", (s.mask.touches as i32).to_string()));
     }
     out
 }

@@ -218,7 +218,8 @@ impl Writer<'_> {
     /// `<contact>`: pairs of bodies that pass through each other.
     pub(crate) fn exclusions(&self) -> Xml {
         let mut x = Xml::new(2);
-        for pair in self.scene.iter().flat_map(|s| &s.excluded) {
+        let of_scene = self.scene.iter().flat_map(|s| &s.excluded);
+        for pair in self.m.exclusions().iter().chain(of_scene) {
             let [a, b] = pair.map(|l| self.m.link(l).name.clone());
             x.empty("exclude", &[("body1", a), ("body2", b)]);
         }

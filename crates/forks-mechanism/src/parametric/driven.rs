@@ -7,8 +7,8 @@ use forks_lie::{
 
 use super::sketch::{Compliance, Sketch};
 use crate::{
-    Combination, Geometry, Joint, JointId, JointKind, Link, LinkId, Mechanism, Servo, Shape,
-    Transmission,
+    Combination, ContactMask, Geometry, Joint, JointId, JointKind, Link, LinkId, Mechanism, Servo,
+    Shape, Transmission,
 };
 
 /// What resists a coordinate.
@@ -95,7 +95,9 @@ impl Sketch {
     /// A shape of friction 1 that has the name of its link.
     pub(super) fn shape(&mut self, link: LinkId, link_from_shape: Pose, geometry: Geometry) {
         let name = self.builder().links()[link.index()].name.clone();
-        self.builder().add_shape(Shape { name, link, link_from_shape, geometry, friction: 1.0 });
+        let mask = ContactMask::default();
+        let shape = Shape { name, link, link_from_shape, geometry, friction: 1.0, mask };
+        self.builder().add_shape(shape);
     }
 
     /// Finishes a mechanism with the weight of its links, 9.81 m/s² along −z, that cancels the share `held` of it.

@@ -3,11 +3,13 @@
 mod chain;
 pub(crate) mod coordinate;
 mod motion;
+mod openings;
 
 use alloc::{vec, vec::Vec};
 
 use forks_lie::{Pose, Wrench, log_rotation};
 
+pub use self::openings::Openings;
 use self::{
     chain::{Chain, Connection, connections},
     motion::{Motion, parent_from_child},

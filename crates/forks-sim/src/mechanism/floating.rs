@@ -10,10 +10,10 @@ use forks_lie::{
 };
 use forks_rom::{
     EffectorLoad, FloatingContact, FloatingModel, FloatingState, FloatingStatus, FloatingStepper,
-    ModelError, PoseBuffer, ServoTerms, StepStatus,
+    ModelError, Openings, PoseBuffer, ServoTerms, StepStatus,
 };
 
-use super::{EffectorState, Motion};
+use super::{EffectorState, Motion, openings};
 use crate::energy::about_targets;
 
 /// A floating model and its state; v = (body twist of the base link, η̇).
@@ -303,6 +303,10 @@ impl Motion for Floating {
         row[..6].fill(0.0);
         row[6..].copy_from_slice(model.joint_row(joint, coordinate));
         model.joint_coordinate(joint, coordinate, self.state.shape())
+    }
+
+    fn openings(&self) -> Option<[Openings; 2]> {
+        openings(self.model().reduced(), self.state.shape())
     }
 
     fn link_count(&self) -> usize {

@@ -23,7 +23,10 @@ use forks_lie::{
     glam::{DMat3, DVec3},
     simd::Arithmetic,
 };
-use forks_rom::{EffectorLoad, EffectorMotions, LoadFrame, ModelError, ServoTerms, StepStatus};
+use forks_rom::{
+    EffectorLoad, EffectorMotions, LoadFrame, ModelError, Openings, ReducedModel, ServoTerms,
+    State, StepStatus,
+};
 
 use crate::{SimError, error::check_finite};
 
@@ -144,6 +147,12 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
     fn joint_coordinate(&self, _joint: usize, _coordinate: usize, row: &mut [f64]) -> f64 {
         row.fill(0.0);
         0.0
+    }
+
+    /// What opens at the present state, and where the model rests for the present servo targets; `None` where nothing is left out
+    /// or the model does not know.
+    fn openings(&self) -> Option<[Openings; 2]> {
+        None
     }
 
     /// Links whose poses the model knows.
@@ -390,6 +399,12 @@ impl Instance {
         let gravity = self.turned_back(gravity);
         [m.kinetic_energy(), m.elastic_energy(), m.gravitational_energy(gravity)]
     }
+}
+
+/// [`Motion::openings`] of a reduced model. Targets that a state took are finite and as many as there are servos.
+fn openings(model: &ReducedModel, state: &State) -> Option<[Openings; 2]> {
+    let targets = model.target_openings(state.servo_targets());
+    Some([model.openings(state), targets.unwrap_or_default()])
 }
 
 impl Kept {

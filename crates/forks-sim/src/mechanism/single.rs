@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use forks_lie::{Matrix, Pose, glam::DVec3};
 use forks_rom::{
-    EffectorLoad, EffectorMotions, ModelError, PoseBuffer, ReducedModel, ServoTerms, State,
-    StepStatus, Stepper,
+    EffectorLoad, EffectorMotions, ModelError, Openings, PoseBuffer, ReducedModel, ServoTerms,
+    State, StepStatus, Stepper,
 };
 
-use super::Motion;
+use super::{Motion, openings};
 use crate::energy::about_targets;
 
 /// A reduced model and its state; v = η̇.
@@ -119,6 +119,10 @@ impl Motion for Single {
     fn joint_coordinate(&self, joint: usize, coordinate: usize, row: &mut [f64]) -> f64 {
         row.copy_from_slice(self.model().joint_row(joint, coordinate));
         self.model().joint_coordinate(joint, coordinate, &self.state)
+    }
+
+    fn openings(&self) -> Option<[Openings; 2]> {
+        openings(self.model(), &self.state)
     }
 
     fn link_count(&self) -> usize {

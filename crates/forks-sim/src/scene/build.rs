@@ -7,7 +7,7 @@ use forks_lie::{
     Pose, SpatialInertia, Twist,
     glam::{DMat3, DVec3},
 };
-use forks_mechanism::Geometry;
+use forks_mechanism::{ContactMask, Geometry};
 use forks_reduce::Problem;
 use forks_rom::{BaseCoupling, BlendedModel, FloatingModel, FloatingState, ReducedModel};
 
@@ -63,7 +63,10 @@ impl Scene {
         fidelity: Fidelity,
     ) -> Result<(), SceneError> {
         let gravity = DVec3::from_array(self.spec.world.gravity);
-        let m = SceneMechanism::new(spec, folder, gravity)?;
+        let mut m = SceneMechanism::new(spec, folder, gravity)?;
+        if spec.limits && spec.blend.is_none() && fidelity == Fidelity::Reduced {
+            m.reach_limits()?;
+        }
         self.notes.extend(m.notes.iter().cloned());
         let problem = m.problem()?;
         self.notes.extend(kept_still(&m, &problem));
@@ -76,9 +79,18 @@ impl Scene {
             self.add_limits(&m, handle)?;
         }
         self.script.add_mechanism(m.mechanism.servos().len());
-        for (k, shape) in effector_shapes(spec, &m)? {
-            let owner = Owner::Effector { mechanism: handle, effector: k };
-            self.add_shape(owner, shape)?;
+        let frames = m.effector_frames()?;
+        let first = self.shapes.len();
+        let shapes = effector_shapes(spec, &m)?;
+        for (b, (k, shape, mask)) in shapes.iter().enumerate() {
+            let owner = Owner::Effector { mechanism: handle, effector: *k };
+            self.add_shape(owner, shape.clone())?;
+            for (a, (other, _, of_other)) in shapes[..b].iter().enumerate() {
+                let may = m.mechanism.links_may_touch(frames[*other].link, frames[*k].link);
+                if other != k && !(may && mask.meets(*of_other)) {
+                    self.world.exclude(ShapeHandle(first + a), ShapeHandle(first + b))?;
+                }
+            }
         }
         self.mechanisms.push(m);
         Ok(())
@@ -251,7 +263,7 @@ fn kept_still(m: &SceneMechanism, problem: &Problem) -> Vec<String> {
 }
 
 /// The model of a mechanism that does not float: about its equilibrium under gravity, or its rest pose.
-fn reduced(m: &SceneMechanism, problem: &Problem) -> Result<ReducedModel, SceneError> {
+pub(super) fn reduced(m: &SceneMechanism, problem: &Problem) -> Result<ReducedModel, SceneError> {
     if !m.gravity {
         return Ok(problem.reduce().map_err(|e| m.reduce_error(e))?.model);
     }
@@ -296,12 +308,12 @@ fn check_names(spec: &SceneSpec) -> Result<(), SceneError> {
     Ok(())
 }
 
-/// Shapes of effectors with the effectors' numbers: the model's own, then the scene's.
+/// Shapes of effectors with the effectors' numbers and what they touch within the mechanism: the model's own, then the scene's.
 fn effector_shapes(
     spec: &MechanismSpec,
     m: &SceneMechanism,
-) -> Result<Vec<(usize, Shape)>, SceneError> {
-    let frames = m.effector_frames()?;
+) -> Result<Vec<(usize, Shape, ContactMask)>, SceneError> {
+    let frames = &m.effector_frames()?[..m.touching];
     let mut out = Vec::new();
     for (e, frame) in frames.iter().enumerate().filter(|_| spec.own_shapes) {
         for (k, s) in m.mechanism.shapes().iter().enumerate() {
@@ -315,6 +327,7 @@ fn effector_shapes(
             out.push((
                 e,
                 Shape::new(name, Form::Geometry(s.geometry.clone())).at(pose).of(material),
+                s.mask,
             ));
         }
     }
@@ -329,7 +342,7 @@ fn effector_shapes(
             compliance: None,
             relaxation: None,
         };
-        out.push((0, shape.shape(&held.name, 0)?));
+        out.push((0, shape.shape(&held.name, 0)?, ContactMask::default()));
     }
     for (k, s) in spec.shapes.iter().enumerate() {
         let on: Vec<usize> = match &s.on {
@@ -344,7 +357,7 @@ fn effector_shapes(
             },
         };
         for e in on {
-            out.push((e, s.shape(&m.effectors[e], k)?));
+            out.push((e, s.shape(&m.effectors[e], k)?, ContactMask::default()));
         }
     }
     Ok(out)

@@ -2,9 +2,9 @@
 
 use forks_lie::Pose;
 use forks_mechanism::{
-    Bushing, Combination, CombinationSpring, Coordinate, Coupling, Frame, Geometry, Joint, JointId,
-    JointKind, Keyframe, Link, LinkId, Mechanism, MechanismBuilder, Preparation, Servo,
-    Shape as PlainShape,
+    Bushing, Combination, CombinationSpring, ContactMask, Coordinate, Coupling, Frame, Geometry,
+    Joint, JointId, JointKind, Keyframe, Link, LinkId, Mechanism, MechanismBuilder, Preparation,
+    Servo, Shape as PlainShape,
 };
 
 use super::{Scene, SceneMechanism, error::SceneError, export::numbered};
@@ -76,6 +76,7 @@ impl Scene {
                         link_from_shape: link_from_owner * shape.owner_from_shape,
                         geometry: Geometry::clone(geometry),
                         friction: shape.material.friction,
+                        mask: ContactMask::default(),
                     });
                 }
                 _ => others.push(k),

@@ -32,6 +32,8 @@ pub struct SceneMechanism {
     pub mechanism: Mechanism,
     /// Names of the effectors, as [`Problem::new`] takes them.
     pub effectors: Vec<String>,
+    /// How many of them, from the first on, the scene asks for: only these touch anything. The others are there for limits of joints.
+    pub touching: usize,
     /// True if the free joint at its root moves.
     pub floating: bool,
     /// World from the frame that the model calls world.
@@ -81,6 +83,7 @@ impl SceneMechanism {
         Ok(Self {
             name: spec.name.clone(),
             mechanism: m,
+            touching: effectors.len(),
             effectors,
             floating: spec.floating,
             placement,

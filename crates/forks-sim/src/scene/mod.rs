@@ -27,6 +27,7 @@ mod form;
 #[cfg(feature = "twin")]
 mod full;
 mod mechanism;
+mod reach;
 mod script;
 pub mod spec;
 

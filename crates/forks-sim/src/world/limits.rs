@@ -6,14 +6,17 @@ use crate::{SimError, limit::Limit};
 /// Time in which joints that are beyond a limit come back, s.
 const RELAXATION: f64 = 0.01;
 
+/// Motion of a joint per unit of a coordinate, rad or m, below which it is the rounding of none.
+const NOTHING: f64 = 1e-12;
+
 impl World {
     /// Keeps a coordinate of a joint between two limits, rad or m, infinite for none. Impacts on limits do not rebound.
     ///
     /// Coordinates are those of [`World::joint_coordinate`]. A coordinate beyond its limits comes back within about 10 ms.
     ///
     /// # Errors
-    /// A mechanism that is not there, a joint or coordinate that its model does not know, limits that are not numbers or the
-    /// wrong way round.
+    /// A mechanism that is not there, a joint or coordinate that its model does not know or cannot move, limits that are not
+    /// numbers or the wrong way round.
     pub fn add_limit(
         &mut self,
         mechanism: MechanismHandle,
@@ -33,6 +36,13 @@ impl World {
             let (quantity, range) =
                 ("the upper limit", "at least the lower one, and one of them finite");
             return Err(SimError::OutOfRange { element, quantity, value: upper, range });
+        }
+        let motion = &self.mechanisms[mechanism.0].motion;
+        let mut row = vec![0.0; motion.dof()];
+        motion.joint_coordinate(index, coordinate, &mut row);
+        if row.iter().all(|z| z.abs() <= NOTHING) {
+            let mechanism = self.mechanisms[mechanism.0].name.clone();
+            return Err(SimError::LimitOutOfReach { mechanism, joint: joint.into() });
         }
         let range = [lower, upper];
         self.limits.push(Limit {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use forks_lie::{Pose, Twist, Wrench, glam::DVec3};
-use forks_rom::{BlendedModel, FloatingModel, LoadFrame, ModelError, ReducedModel, ServoTerms};
+use forks_rom::{
+    BlendedModel, FloatingModel, LoadFrame, ModelError, Openings, ReducedModel, ServoTerms,
+};
 
 use super::{MechanismHandle, World};
 use crate::{
@@ -115,6 +117,16 @@ impl World {
     /// A mechanism that is not there.
     pub fn failure(&self, mechanism: MechanismHandle) -> Result<Option<&str>, SimError> {
         Ok(self.instance(mechanism)?.motion.failure())
+    }
+
+    /// How far a mechanism's linearisation is from what its loops and joints allow: at the present state, and where it rests for
+    /// the present servo targets. Compare with [`Openings::OF_MOTION`] and [`Openings::OF_TARGETS`]. `None` for blends and full
+    /// mechanisms.
+    ///
+    /// # Errors
+    /// A mechanism that is not there.
+    pub fn openings(&self, m: MechanismHandle) -> Result<Option<[Openings; 2]>, SimError> {
+        Ok(self.instance(m)?.motion.openings())
     }
 
     /// Linear momentum (N·s) and angular momentum about the world's origin (N·m·s) of a mechanism that nothing holds, world

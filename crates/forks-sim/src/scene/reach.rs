@@ -1,0 +1,120 @@
+//! Limits of joints that a scene's effectors cannot hold.
+//!
+//! A reduced model has the motions that forces on its effectors cause. A joint may move otherwise: one that hangs on an effector, one
+//! between links whose motions the effectors do not see. A limit there would act on a shadow of the joint. So the links at such joints
+//! become effectors, too, until a limit's force moves its joint as far as in the whole mechanism.
+
+use forks_mechanism::{JointId, LinkId, Mechanism, dense};
+use forks_reduce::Problem;
+use forks_rom::ReducedModel;
+
+use super::{
+    SceneMechanism,
+    build::reduced,
+    error::{SceneError, invalid},
+};
+
+/// Part of a joint's compliance that a model has to show.
+const SHOWN: f64 = 0.99;
+
+impl SceneMechanism {
+    /// Adds effectors until the limits of all joints of one axis can act.
+    pub(super) fn reach_limits(&mut self) -> Result<(), SceneError> {
+        let limited = limited_joints(&self.mechanism);
+        if limited.is_empty() {
+            return Ok(());
+        }
+        let own = self.model()?;
+        let mut whole = self.clone();
+        let ends: Vec<[Option<LinkId>; 2]> = {
+            let problem = self.problem()?;
+            limited.iter().map(|j| moving_ends(problem.mechanism(), *j)).collect()
+        };
+        ends.iter().flatten().flatten().for_each(|l| whole.add_effector(*l));
+        let whole = whole.model()?;
+        let mut model = own;
+        let mut added = Vec::new();
+        loop {
+            let shares = limited.iter().map(|j| {
+                let name = &self.mechanism.joint(*j).name;
+                share(&model, &whole, name)
+            });
+            let worst = shares.enumerate().filter(|(_, s)| *s < SHOWN);
+            let Some((k, _)) = worst.min_by(|a, b| a.1.total_cmp(&b.1)) else { break };
+            let name = |l: LinkId| self.mechanism.link(l).name.clone();
+            let next = ends[k].iter().flatten().find(|l| !self.effectors.contains(&name(**l)));
+            let Some(next) = next.copied() else {
+                let joint = &self.mechanism.joint(limited[k]).name;
+                let problem =
+                    format!("has a limit on joint {joint:?}, which its model cannot move");
+                return Err(invalid(format!("mechanism {:?}", self.name), problem));
+            };
+            added.push(name(next));
+            self.add_effector(next);
+            model = self.model()?;
+        }
+        if !added.is_empty() {
+            let note = format!(
+                "mechanism {:?}: {} became effectors without shapes, so that limits of joints can act",
+                self.name,
+                added.join(", ")
+            );
+            self.notes.push(note);
+        }
+        Ok(())
+    }
+
+    fn add_effector(&mut self, link: LinkId) {
+        let name = &self.mechanism.link(link).name;
+        if !self.effectors.contains(name) {
+            self.effectors.push(name.clone());
+        }
+    }
+
+    /// The model with the present effectors.
+    fn model(&self) -> Result<ReducedModel, SceneError> {
+        let problem: Problem = self.problem()?;
+        if self.floating {
+            let found = problem.reduce_floating().map_err(|e| self.reduce_error(e))?;
+            return Ok(found.model);
+        }
+        reduced(self, &problem)
+    }
+}
+
+fn limited_joints(m: &Mechanism) -> Vec<JointId> {
+    let limited =
+        |j: &forks_mechanism::Joint| j.dof() == 1 && matches!(j.limits.first(), Some(Some(_)));
+    (0..m.joints().len()).map(JointId::new).filter(|j| limited(m.joint(*j))).collect()
+}
+
+/// The links at a joint's ends that are bodies and can move; massless ones between the joints of a body stand for it.
+fn moving_ends(m: &Mechanism, joint: JointId) -> [Option<LinkId>; 2] {
+    let j = m.joint(joint);
+    let mut child = j.child;
+    while m.link(child).auxiliary {
+        let carried = m.forest().edges().iter().find(|e| e.inner == child);
+        let Some(e) = carried else { break };
+        child = e.outer;
+    }
+    let mut parent = j.parent;
+    while m.link(parent).auxiliary {
+        let Some(e) = m.forest().carrying_edge(parent) else { break };
+        parent = e.inner;
+    }
+    [child, parent].map(|l| (m.welded_body(l) != LinkId::WORLD).then_some(l))
+}
+
+/// Part of a joint's compliance in one model that another shows; 1 where it has none.
+fn share(model: &ReducedModel, whole: &ReducedModel, joint: &str) -> f64 {
+    let of = |model: &ReducedModel| {
+        let row = model.joint_row(model.find_joint(joint)?, 0);
+        let column = forks_lie::Matrix::from_fn(row.len(), 1, |i, _| row[i]);
+        let moved = dense::cholesky_solve(&model.data().hessian, &column)?;
+        Some(row.iter().enumerate().map(|(i, z)| z * moved[(i, 0)]).sum::<f64>())
+    };
+    match (of(model), of(whole)) {
+        (Some(shown), Some(all)) if all > 0.0 => shown / all,
+        _ => 1.0,
+    }
+}
