@@ -15,13 +15,81 @@ const SAME: f64 = 1.0 - 1e-6;
 /// By how much, relatively, a later point has to be farther away than an earlier one.
 const BETTER: f64 = 1e-6;
 
-/// Leaves at most four points of each direction among those from `first` on, which belong to one pair of shapes. Order stays.
-/// A later point has to be deeper than an earlier one by `deeper`, m.
-pub(crate) fn reduce(found: &mut Vec<Found>, first: usize, deeper: f64, keep: &mut Vec<bool>) {
-    let points = &found[first..];
-    if points.len() <= MOST {
-        return;
+/// Lengths, m, below which points are not told apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tolerance {
+    /// By which a later point has to be deeper than an earlier one.
+    pub(crate) depth: f64,
+    /// By which points lie beside each other, or beside a line.
+    pub(crate) place: f64,
+}
+
+/// Leaves at most four points of each direction among those from `first` on, which belong to one pair of shapes; none of them
+/// where another one is or between two others. Order stays.
+#[inline(always)]
+pub(crate) fn reduce(
+    found: &mut Vec<Found>,
+    first: usize,
+    tolerance: Tolerance,
+    keep: &mut Vec<bool>,
+) {
+    if found.len() - first > 1 {
+        drop_repeated(found, first, tolerance);
     }
+    if found.len() - first > MOST {
+        reduce_many(found, first, tolerance, keep);
+    }
+}
+
+/// Drops points that carry nothing that others do not: how a force is shared with them would be left to roundings, by which
+/// clipped faces and lines have them in one step and not in the next.
+fn drop_repeated(found: &mut Vec<Found>, first: usize, tolerance: Tolerance) {
+    let mut k = found.len();
+    while k > first {
+        k -= 1;
+        if is_repeated(&found[first..], k - first, tolerance) {
+            found.remove(k);
+        }
+    }
+}
+
+/// True if a point is where an earlier one is, or on the line between two others, and not deeper.
+fn is_repeated(points: &[Found], k: usize, Tolerance { depth, place }: Tolerance) -> bool {
+    let p = &points[k];
+    let flat = |q: &Found| {
+        let d = q.point - p.point;
+        d - p.normal * d.dot(p.normal)
+    };
+    let same = |q: &Found| q.normal.dot(p.normal) > SAME;
+    for (i, q) in points.iter().enumerate().filter(|(i, q)| *i != k && same(q)) {
+        let one = flat(q);
+        if one.length_squared() <= place * place {
+            if i < k && q.gap <= p.gap + depth {
+                return true;
+            }
+            continue;
+        }
+        let later = points.iter().enumerate().skip(i + 1);
+        for (_, r) in later.filter(|(j, r)| *j != k && same(r)) {
+            let other = flat(r);
+            let (along, apart) = (one.dot(other), (other - one).length());
+            if along >= 0.0 || one.cross(other).length() > place * apart {
+                continue;
+            }
+            // The depth of the line there.
+            let share = one.length() / apart;
+            let line = q.gap + (r.gap - q.gap) * share;
+            if other.length_squared() > place * place && line <= p.gap + depth {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// [`reduce`] for more than four points.
+fn reduce_many(found: &mut Vec<Found>, first: usize, tolerance: Tolerance, keep: &mut Vec<bool>) {
+    let points = &found[first..];
     keep.clear();
     keep.resize(2 * points.len(), false);
     let (keep, grouped) = keep.split_at_mut(points.len());
@@ -40,7 +108,7 @@ pub(crate) fn reduce(found: &mut Vec<Found>, first: usize, deeper: f64, keep: &m
         if count <= MOST {
             (0..points.len()).for_each(|k| keep[k] |= member(k, grouped));
         } else {
-            choose(points, normal, deeper, |k| member(k, grouped), keep);
+            choose(points, normal, tolerance, |k| member(k, grouped), keep);
         }
         for k in 0..points.len() {
             grouped[k] |= same(&points[k]);
@@ -57,7 +125,7 @@ pub(crate) fn reduce(found: &mut Vec<Found>, first: usize, deeper: f64, keep: &m
 fn choose(
     points: &[Found],
     normal: DVec3,
-    deeper: f64,
+    Tolerance { depth, place }: Tolerance,
     member: impl Fn(usize) -> bool,
     keep: &mut [bool],
 ) {
@@ -72,7 +140,7 @@ fn choose(
         }
         best
     };
-    let Some((a, _)) = best(deeper, &|p| -p.gap) else { return };
+    let Some((a, _)) = best(depth, &|p| -p.gap) else { return };
     let from = points[a].point;
     let Some((b, _)) = best(0.0, &|p| flat(p.point - from).length_squared()) else { return };
     let across = normal.cross(points[b].point - from);
@@ -80,7 +148,7 @@ fn choose(
     keep[b] = true;
     for sign in [1.0, -1.0] {
         if let Some((c, far)) = best(0.0, &|p| sign * across.dot(p.point - from)) {
-            keep[c] |= far > 0.0;
+            keep[c] |= far > place * across.length();
         }
     }
 }
@@ -88,6 +156,8 @@ fn choose(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const NEAR: Tolerance = Tolerance { depth: 1e-6, place: 1e-6 };
 
     fn point(x: f64, y: f64, gap: f64, normal: DVec3) -> Found {
         Found { key: [0; 6], point: DVec3::new(x, y, 0.0), normal, gap }
@@ -104,12 +174,50 @@ mod tests {
                 Found { key: [i as u32 / 4; 6], ..p }
             })
             .collect();
-        reduce(&mut found, 0, 1e-6, &mut Vec::new());
+        reduce(&mut found, 0, NEAR, &mut Vec::new());
         let mut places: Vec<_> = found.iter().map(|f| (f.point.x, f.point.y)).collect();
         places.sort_by(|a, b| a.partial_cmp(b).unwrap());
         assert_eq!(places, [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)]);
         // The earlier of every two, whatever the rounding.
         assert!(found.iter().all(|f| f.key[0] == 0));
+    }
+
+    fn places(points: &[Found]) -> Vec<(f64, f64)> {
+        points.iter().map(|p| (p.point.x, p.point.y)).collect()
+    }
+
+    #[test]
+    fn points_that_others_speak_for_are_dropped_and_deeper_ones_stay() {
+        // What clipping makes of a line on a face: ends that are named twice, a point between them.
+        let noise = 1e-15;
+        let line = |middle: f64| {
+            vec![
+                point(-1.0, 0.0, 0.0, DVec3::Z),
+                point(1.0, noise, noise, DVec3::Z),
+                point(1.0, -noise, -noise, DVec3::Z),
+                point(0.1, noise, middle, DVec3::Z),
+            ]
+        };
+        let mut found = line(-noise);
+        reduce(&mut found, 0, NEAR, &mut Vec::new());
+        assert_eq!(places(&found), [(-1.0, 0.0), (1.0, noise)]);
+        // A point between that is deeper than the ends is another contact.
+        let mut found = line(-1e-3);
+        reduce(&mut found, 0, NEAR, &mut Vec::new());
+        assert_eq!(places(&found), [(-1.0, 0.0), (1.0, noise), (0.1, noise)]);
+        // Any order, and all of them at one place.
+        let mut found = line(-noise);
+        found.reverse();
+        reduce(&mut found, 0, NEAR, &mut Vec::new());
+        assert_eq!(places(&found), [(1.0, -noise), (-1.0, 0.0)]);
+        let mut found = vec![point(2.0, 1.0, 0.0, DVec3::Z); 4];
+        reduce(&mut found, 0, NEAR, &mut Vec::new());
+        assert_eq!(found.len(), 1);
+        // A narrow strip has four corners.
+        let strip = [(0.0, 0.0), (1.0, 0.0), (1.0, 1e-4), (0.0, 1e-4)];
+        let mut found = strip.map(|(x, y)| point(x, y, 0.0, DVec3::Z)).to_vec();
+        reduce(&mut found, 0, NEAR, &mut Vec::new());
+        assert_eq!(places(&found), strip);
     }
 
     #[test]
@@ -120,7 +228,7 @@ mod tests {
             point(angle.cos(), angle.sin(), if i == 7 { -0.1 } else { 0.0 }, DVec3::Z)
         }));
         let deepest = found[3 + 7];
-        reduce(&mut found, 3, 1e-6, &mut Vec::new());
+        reduce(&mut found, 3, NEAR, &mut Vec::new());
         assert_eq!(found.len(), 3 + 4);
         assert!(found.contains(&deepest));
         // The four surround the middle.
@@ -135,7 +243,7 @@ mod tests {
     fn every_direction_has_its_own_points_and_points_in_a_row_are_two() {
         let row = |normal: DVec3| (0..6).map(move |i| point(f64::from(i), 0.0, 0.0, normal));
         let mut found: Vec<Found> = row(DVec3::Z).chain(row(DVec3::Y)).collect();
-        reduce(&mut found, 0, 1e-6, &mut Vec::new());
+        reduce(&mut found, 0, NEAR, &mut Vec::new());
         let of = |n: DVec3| found.iter().filter(|f| f.normal == n).count();
         assert_eq!((of(DVec3::Z), of(DVec3::Y)), (2, 2));
     }

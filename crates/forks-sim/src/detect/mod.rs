@@ -26,7 +26,7 @@ use parry3d_f64::shape::SharedShape;
 use self::{broad::Broad, library::Library, solid::Solid};
 use crate::{
     convert::from_vector,
-    manifold::{MOST, reduce},
+    manifold::{Tolerance, reduce},
 };
 
 /// A shape where it is, and how fast any of its points moves at most.
@@ -181,12 +181,12 @@ impl Detector {
                 continue;
             }
             let tie = NEAR_TIE * margin;
-            if !self.own(pair, [a, b], prediction, tie + ROUNDING * a.radius.min(b.radius)) {
+            let size = a.radius.min(b.radius);
+            if !self.own(pair, [a, b], prediction, tie + ROUNDING * size) {
                 self.library.narrow(&mut self.found, pair, [a, b], prediction);
             }
-            if self.found.len() - before > MOST {
-                reduce(&mut self.found, before, tie, &mut self.keep);
-            }
+            let tolerance = Tolerance { depth: tie, place: PLACE * size };
+            reduce(&mut self.found, before, tolerance, &mut self.keep);
         }
     }
 
@@ -225,7 +225,10 @@ impl Detector {
 
 /// Part of the margin below which gaps count as equally deep.
 const NEAR_TIE: f64 = 1e-2;
-/// The same for what roundings do, of the smaller shape's radius.
+/// Distance below which points are the same, of the smaller shape's radius: far above what clipping loses by cancellation, and a
+/// lever on which nothing depends.
+const PLACE: f64 = 1e-6;
+/// Depths that roundings make differ, of the smaller shape's radius.
 const ROUNDING: f64 = 1e-12;
 
 /// Largest distance of a shape's points from a point of its own frame.
