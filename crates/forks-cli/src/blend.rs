@@ -8,7 +8,7 @@ use std::{
 };
 
 use forks_blend::{BlendError, LoadRegion, Placed, Placement, PlacementStatus, Progress, place};
-use forks_io::write_atomically;
+use forks_io::{json, write_atomically};
 use forks_mechanism::lie::glam::DVec3;
 use forks_reduce::Problem;
 use forks_rom::Weights;
@@ -70,7 +70,10 @@ pub(crate) fn run(args: &BlendArgs) -> Result<ExitCode, CliError> {
         },
         e => fail(e),
     })?;
-    if let Some(path) = &args.output {
+    let report = Report::new(args, &problem, &placed);
+    // A model that is of no use, or whose report cannot be printed, is not written.
+    json::check(&report)?;
+    if let Some(path) = args.output.as_ref().filter(|_| report.message.is_none()) {
         let is_json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
         let bytes = match is_json {
             true => (placed.model.to_json() + "\n").into_bytes(),
@@ -78,7 +81,6 @@ pub(crate) fn run(args: &BlendArgs) -> Result<ExitCode, CliError> {
         };
         write_atomically(path, &bytes)?;
     }
-    let report = Report::new(args, &problem, &placed);
     if placed.status != PlacementStatus::Reached {
         output::warn("the tolerances do not hold at all training loads");
     }

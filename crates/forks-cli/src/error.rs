@@ -159,6 +159,14 @@ pub(crate) enum CliError {
         /// Status and what it means.
         problem: String,
     },
+    /// A run did not come to its end, or not within what can be vouched for; what was reached is printed all the same.
+    #[error("{}: {problem}", path.display())]
+    Stopped {
+        /// The model.
+        path: PathBuf,
+        /// What happened, when, and what to do about it.
+        problem: String,
+    },
     /// No end effector to work with; an error of usage.
     #[error("no end effector: {problem}; use --effector LINK, or name it in a side file")]
     NoEffector {

@@ -52,6 +52,7 @@ fn names(data: &ModelData, poses: &PoseBuffer) -> Vec<String> {
 }
 
 /// One reduced model.
+#[derive(Clone)]
 pub(crate) struct Single {
     model: Arc<ReducedModel>,
     state: State,
@@ -172,6 +173,7 @@ impl Instance for Single {
 }
 
 /// A blend.
+#[derive(Clone)]
 pub(crate) struct Blended {
     model: Arc<BlendedModel>,
     state: BlendedState,

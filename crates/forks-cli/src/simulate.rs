@@ -8,7 +8,7 @@ use std::{
 };
 
 use forks_dynamics::{
-    Energy, Integrator, Simulation, SimulationOptions, SimulationStatistics, StepStatus,
+    Energy, Integrator, Simulation, SimulationOptions, SimulationStatistics, State, StepStatus,
 };
 use forks_io::{Align, Scalars, TextTable, Trajectory};
 use forks_mechanism::{
@@ -52,7 +52,49 @@ fn run_full(args: &SimulateArgs, options: &ModelOptions) -> Result<ExitCode, Cli
     let report = Report::new(&m, run, status, args);
     report.warnings.iter().for_each(|w| output::warn(w));
     let code = output::print(&report, args.json, Report::text)?;
-    Ok(if status == StepStatus::Completed { code } else { ExitCode::FAILURE })
+    match report.problem {
+        None => Ok(code),
+        Some(problem) => Err(CliError::Stopped { path: options.path.clone(), problem }),
+    }
+}
+
+/// Why a run stopped at `time`, and what to do about it; `None` if it came to its end.
+fn problem(m: &Mechanism, status: StepStatus, time: f64, args: &SimulateArgs) -> Option<String> {
+    let why = match status {
+        StepStatus::Completed => return None,
+        StepStatus::NotFinite => {
+            let advice = match args.integrator {
+                IntegratorChoice::Implicit => "a shorter --step may help",
+                _ => "a shorter --step or --integrator implicit may help",
+            };
+            format!("the numbers overflow; {advice}")
+        }
+        StepStatus::Massless(joint) => format!(
+            "no mass resists joint {}; give the links that it moves an inertia or the joint an armature, or remove it \
+             if other joints of the body already allow its motion",
+            m.joint_label(joint)
+        ),
+        StepStatus::LoopsOpen => {
+            "the loops cannot be closed any more: they are at the end of their reach, or the step is too long; a \
+             shorter --step may help"
+                .into()
+        }
+        StepStatus::StepTooSmall => {
+            "the error control asks for steps that rounding does not allow; a larger --tolerance or --integrator \
+             implicit may help"
+                .into()
+        }
+        StepStatus::Singular => {
+            "the equations of the step are singular; springs or dampers of negative stiffness, or a link without \
+             inertia, do that"
+                .into()
+        }
+        StepStatus::MotionsChanged { from, to } => format!(
+            "the loops admit {to} motions instead of {from}: the mechanism is at a singular pose"
+        ),
+        other => other.name().into(),
+    };
+    Some(format!("stopped after {} s: {why}", short(time)))
 }
 
 /// A simulation with what is watched on the way.
@@ -61,6 +103,8 @@ struct Run<'m> {
     trajectory: Trajectory,
     links: Vec<usize>,
     start: Energy,
+    /// The last state with finite energy and poses, and its time.
+    sound: (State, f64),
     last: Energy,
     largest_growth: f64,
     largest_gap: f64,
@@ -89,6 +133,7 @@ impl<'m> Run<'m> {
         let start = simulation.energy();
         Self {
             largest_gap: simulation.loop_gap(),
+            sound: (simulation.state().clone(), 0.0),
             trajectory: Trajectory::new(names),
             simulation,
             links,
@@ -110,6 +155,12 @@ impl<'m> Run<'m> {
                 return Ok(status);
             }
             let energy = self.simulation.energy();
+            // Explicit schemes overflow in the energy first, then in the poses, then in the state.
+            if !energy.total().is_finite() || !self.poses().iter().all(Pose::is_finite) {
+                return Ok(StepStatus::NotFinite);
+            }
+            self.sound.0.clone_from(self.simulation.state());
+            self.sound.1 = self.simulation.time();
             self.largest_growth = self.largest_growth.max(energy.total() - self.last.total());
             self.last = energy;
             let gap = self.simulation.loop_gap();
@@ -135,6 +186,14 @@ impl<'m> Run<'m> {
 
     fn poses(&self) -> Vec<Pose> {
         let all = self.simulation.link_poses();
+        self.links.iter().map(|&i| all[i]).collect()
+    }
+
+    /// Poses of the last sound state.
+    fn sound_poses(&self, m: &Mechanism) -> Vec<Pose> {
+        let mut q = m.start_positions();
+        q[..self.sound.0.q.len()].copy_from_slice(&self.sound.0.q);
+        let all = m.link_poses(&q);
         self.links.iter().map(|&i| all[i]).collect()
     }
 }
@@ -176,6 +235,8 @@ impl Drop for Progress {
 #[derive(Debug, Serialize)]
 struct Report {
     status: &'static str,
+    /// Why the run stopped, and what to do about it.
+    problem: Option<String>,
     integrator: &'static str,
     time: f64,
     step: f64,
@@ -228,7 +289,7 @@ impl LinkPose {
 
 impl Report {
     fn new(m: &Mechanism, run: Run<'_>, status: StepStatus, args: &SimulateArgs) -> Self {
-        let state = run.simulation.state();
+        let (state, time) = &run.sound;
         let mut qvel = state.v.clone();
         FreeJoints::new(m, &state.q).to_world(&mut qvel);
         let SimulationStatistics { steps, rejected, evaluations, damped, .. } =
@@ -242,8 +303,9 @@ impl Report {
         let link = |(name, p): (&String, Pose)| LinkPose::new(name, &p);
         Self {
             status: status.name(),
+            problem: problem(m, status, *time, args),
             integrator: args.integrator.name(),
-            time: run.simulation.time(),
+            time: *time,
             step: args.pace().1,
             internal_steps: steps,
             rejected_steps: rejected,
@@ -256,7 +318,7 @@ impl Report {
             largest_energy_growth: run.largest_growth,
             largest_loop_gap: run.largest_gap,
             samples: run.trajectory.samples().len(),
-            links: run.trajectory.links().iter().zip(run.poses()).map(link).collect(),
+            links: run.trajectory.links().iter().zip(run.sound_poses(m)).map(link).collect(),
             warnings,
         }
     }

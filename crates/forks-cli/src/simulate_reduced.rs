@@ -4,7 +4,7 @@ use std::{fmt::Write as _, path::Path, process::ExitCode};
 
 use forks_dynamics::Energy;
 use forks_io::{Scalars, Trajectory};
-use forks_mechanism::lie::Wrench;
+use forks_mechanism::lie::{Pose, Wrench};
 use forks_rom::{
     BlendedModel, EffectorLoad, FileError, LoadFrame, ModelData, Openings, ReducedModel, StepStatus,
 };
@@ -42,16 +42,18 @@ const BLEND: [u8; 8] = *b"\x89FORKB\r\n";
 fn run_instance(
     args: &SimulateArgs,
     file: &Path,
-    instance: impl Instance,
+    instance: impl Instance + Clone,
 ) -> Result<ExitCode, CliError> {
     let load = load(args, file, instance.data())?;
     let mut run = Run::new(instance, load);
     let finite = run.all_steps(args, file)?;
     args.output.iter().try_for_each(|path| run.trajectory.save(path))?;
     let report = Report::new(run, finite, args);
-    report.warnings.iter().for_each(|w| output::warn(w));
     let code = output::print(&report, args.json, Report::text)?;
-    Ok(if report.status == "completed" { code } else { ExitCode::FAILURE })
+    match report.problem {
+        None => Ok(code),
+        Some(problem) => Err(CliError::Stopped { path: file.into(), problem }),
+    }
 }
 
 /// Why the file is refused, and what may have been meant.
@@ -127,6 +129,8 @@ fn servo_targets(args: &SimulateArgs, file: &Path, data: &ModelData) -> Result<V
 /// A run with what is watched on the way.
 struct Run<I> {
     instance: I,
+    /// The instance as it was last recorded, with finite energy and poses, and that time.
+    sound: (I, f64),
     loads: Vec<EffectorLoad>,
     trajectory: Trajectory,
     start: Energy,
@@ -145,7 +149,7 @@ struct OutOfRange {
     time: f64,
 }
 
-impl<I: Instance> Run<I> {
+impl<I: Instance + Clone> Run<I> {
     fn new(mut instance: I, load: Option<EffectorLoad>) -> Self {
         instance.poses();
         let start = instance.energy();
@@ -157,6 +161,7 @@ impl<I: Instance> Run<I> {
             largest_growth: 0.0,
             time: 0.0,
             steps: 0,
+            sound: (instance.clone(), 0.0),
             out_of_range: 0,
             first_out_of_range: None,
             instance,
@@ -180,12 +185,16 @@ impl<I: Instance> Run<I> {
         for i in 0..steps {
             let is_last = i + 1 == steps;
             let stepper = if is_last && is_shorter { &last } else { &regular };
-            if !self.step(stepper) {
+            let end = if is_last { time } else { (i + 1) as f64 * step };
+            if !self.step(stepper) || !self.is_finite() {
+                (self.instance, self.time) = self.sound.clone();
+                self.last = self.instance.energy();
                 return Ok(false);
             }
-            self.time = if is_last { time } else { (i + 1) as f64 * step };
+            self.time = end;
             if (i + 1) % args.every == 0 || is_last {
                 self.record(args)?;
+                self.sound = (self.instance.clone(), end);
             }
             progress.show(self.time);
         }
@@ -211,6 +220,11 @@ impl<I: Instance> Run<I> {
         true
     }
 
+    /// Far beyond its range a model overflows in the energy first, then in the poses, then in the state.
+    fn is_finite(&mut self) -> bool {
+        self.last.total().is_finite() && self.instance.poses().iter().all(Pose::is_finite)
+    }
+
     fn record(&mut self, args: &SimulateArgs) -> Result<(), CliError> {
         if args.output.is_empty() {
             return Ok(());
@@ -230,6 +244,8 @@ impl<I: Instance> Run<I> {
 #[derive(Debug, Serialize)]
 struct Report {
     status: &'static str,
+    /// What cannot be vouched for, and what to do about it.
+    problem: Option<String>,
     scheme: &'static str,
     elasticity: &'static str,
     time: f64,
@@ -262,7 +278,7 @@ struct ConstraintError {
 }
 
 impl Report {
-    fn new(mut run: Run<impl Instance>, finite: bool, args: &SimulateArgs) -> Self {
+    fn new(mut run: Run<impl Instance + Clone>, finite: bool, args: &SimulateArgs) -> Self {
         let poses = run.instance.poses();
         let error = run.instance.constraint_error();
         let (instance, range) = (&run.instance, run.instance.range());
@@ -294,6 +310,23 @@ impl Report {
                 percent(now)
             ));
         }
+        let problem = match (warnings.is_empty(), finite) {
+            (true, true) => None,
+            (false, true) => Some(format!(
+                "{}; a model linearised nearer to where it goes, a blend (forks blend) or the full model (forks \
+                 simulate MODEL) covers more",
+                warnings.join("; ")
+            )),
+            (true, false) => Some(format!(
+                "stopped after {} s: the numbers overflow; a shorter --step may help",
+                short(run.time)
+            )),
+            (false, false) => Some(format!(
+                "stopped after {} s: the numbers overflow; {}",
+                short(run.time),
+                warnings.join("; ")
+            )),
+        };
         Self {
             status: match (finite, run.out_of_range > 0 || far) {
                 (false, _) => "not-finite",
@@ -301,6 +334,7 @@ impl Report {
                 (true, false) if open => "loops-open",
                 (true, false) => "completed",
             },
+            problem,
             scheme: instance.scheme(),
             elasticity: instance.elasticity(),
             time: run.time,

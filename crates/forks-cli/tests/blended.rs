@@ -128,7 +128,10 @@ fn a_push_out_of_range_is_said() {
     assert_eq!(answer["status"], "out-of-range");
     assert_eq!(answer["first_out_of_range"]["effector"], "link7");
     assert!(answer["out_of_range_steps"].as_u64().unwrap() > 0);
-    assert!(String::from_utf8(out.stderr).unwrap().starts_with("warning: effector 'link7'"));
+    let message = String::from_utf8(out.stderr).unwrap();
+    assert!(message.starts_with("error: ") && message.lines().count() == 1, "{message}");
+    assert!(message.contains("effector 'link7' left the range"), "{message}");
+    assert!(message.contains(answer["problem"].as_str().unwrap()), "{message}");
 }
 
 #[test]
@@ -192,4 +195,34 @@ fn what_a_blend_cannot_do_is_refused_by_name() {
     let mut bytes = sound.clone();
     bytes[sound.len() / 2] ^= 1;
     altered("damaged.forkb", &bytes, &["damaged", "checksum"]);
+}
+
+/// A region without an equilibrium, or along which nothing moves, is an error in one sentence, and nothing is written.
+#[test]
+fn regions_that_cannot_be_learnt_from_are_said_in_a_sentence() {
+    let arm = path("arm.xml");
+    let text_of = |stiffness: &str| {
+        format!(
+            r#"<mujoco><option gravity="0 0 0"/><worldbody><body name="a"><joint axis="0 1 0" {stiffness}/>
+            <geom type="capsule" fromto="0 0 0 .3 0 0" size=".02" mass="1"/>
+            <body name="b" pos=".3 0 0"><joint axis="0 1 0" {stiffness}/>
+            <geom type="capsule" fromto="0 0 0 .3 0 0" size=".02" mass="1"/></body></body></worldbody></mujoco>"#
+        )
+    };
+    fs::write(&arm, text_of(r#"stiffness="3""#)).unwrap();
+    let written = path("none.forkb");
+    // Along the straight arm nothing gives way; across its plane nothing ever does.
+    for cone in ["1,0,0", "0,1,0"] {
+        let options = ["--effector", "b", "--cone", cone, "-o", text(&written), "--json"];
+        refuses(
+            &[&["blend", text(&arm)], &options[..]].concat(),
+            &["effector 'b'", "does not move"],
+        );
+        assert!(!written.exists());
+    }
+    let loose = path("loose.xml");
+    fs::write(&loose, text_of("")).unwrap();
+    let options = ["--effector", "b", "--cone", "0,0,1", "-o", text(&written)];
+    refuses(&[&["blend", text(&loose)], &options[..]].concat(), &[]);
+    assert!(!written.exists());
 }

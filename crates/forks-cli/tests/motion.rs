@@ -14,7 +14,7 @@ use forks_mechanism::{
 };
 use serde_json::Value;
 
-use support::{forks, numbers, path_in};
+use support::{forks, numbers, path_in, text};
 
 fn path(name: &str) -> PathBuf {
     path_in("motion", name)
@@ -245,4 +245,51 @@ fn failures_are_said() {
     assert_eq!(out.status.code(), Some(1));
     let answer: Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!(answer["status"], "not-finite");
+    assert!(answer["problem"].as_str().unwrap().contains("--integrator implicit"));
+    let message = String::from_utf8(out.stderr).unwrap();
+    assert!(message.starts_with("error: ") && message.contains("stopped after"), "{message}");
+}
+
+#[test]
+fn a_run_that_overflows_writes_what_there_is_up_to_there() {
+    let stiff = file(
+        "overflows.xml",
+        r#"<mujoco><worldbody><body name="a"><joint axis="0 1 0" stiffness="1e6" ref="0.1"/>
+        <inertial mass="1" pos="0.1 0 0" diaginertia="1e-3 1e-3 1e-3"/></body></worldbody></mujoco>"#,
+    );
+    for integrator in ["rk4", "semi-implicit-euler"] {
+        let written = path_in("motion", &format!("{integrator}.csv"));
+        let _ = fs::remove_file(&written);
+        let options = ["--time", "100", "--step", "0.1", "--integrator", integrator];
+        let out =
+            forks(&[&["simulate", &stiff, "-o", text(&written), "--json"], &options[..]].concat());
+        assert_eq!(out.status.code(), Some(1));
+        let answer: Value = serde_json::from_slice(&out.stdout).unwrap();
+        assert_eq!(answer["status"], "not-finite");
+        let lines = fs::read_to_string(&written).unwrap();
+        let rows = lines.lines().count() - 1;
+        // One row per step and the start; the last row is the state that is printed.
+        assert_eq!(answer["samples"].as_u64().unwrap() as usize, rows);
+        let last: f64 = lines.lines().last().unwrap().split(',').next().unwrap().parse().unwrap();
+        assert!(rows > 3 && last == answer["time"].as_f64().unwrap(), "{rows} rows, {last}");
+    }
+}
+
+#[test]
+fn a_joint_too_many_is_named() {
+    // The fourth slide moves the body as the first two together do.
+    let slides = file(
+        "four_slides.xml",
+        r#"<mujoco><worldbody><body name="box"><joint name="x" type="slide" axis="1 0 0"/>
+        <joint name="y" type="slide" axis="0 1 0"/><joint name="z" type="slide" axis="0 0 1"/>
+        <joint name="xy" type="slide" axis="1 1 0"/><geom size=".05" mass="1"/></body></worldbody></mujoco>"#,
+    );
+    let out = forks(&["simulate", &slides, "--time", "1", "--step", "0.01", "--json"]);
+    assert_eq!(out.status.code(), Some(1));
+    let answer: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let message = String::from_utf8(out.stderr).unwrap();
+    assert_eq!(message.lines().count(), 1, "{message}");
+    for sentence in [answer["problem"].as_str().unwrap(), &message] {
+        assert!(sentence.contains("no mass resists joint"), "{sentence}");
+    }
 }

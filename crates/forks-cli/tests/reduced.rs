@@ -99,7 +99,10 @@ fn a_push_out_of_range_is_said() {
     assert_eq!(answer["status"], "out-of-range");
     assert_eq!(answer["first_out_of_range"]["effector"], "link9");
     assert!(answer["out_of_range_steps"].as_u64().unwrap() > 0);
-    assert!(String::from_utf8(out.stderr).unwrap().starts_with("warning: effector 'link9'"));
+    let message = String::from_utf8(out.stderr).unwrap();
+    assert!(message.starts_with("error: ") && message.lines().count() == 1, "{message}");
+    assert!(message.contains("effector 'link9' left the range"), "{message}");
+    assert!(message.contains(answer["problem"].as_str().unwrap()), "{message}");
 }
 
 #[test]

@@ -368,7 +368,7 @@ fn a_long_helix_that_is_pulled_hard_has_no_more_energy_than_the_force_gave_it() 
 #[test]
 fn a_chain_far_beyond_its_buckling_load_stays_finite_at_any_step() {
     let mut rejected = 0;
-    for seed in 0..12 {
+    for seed in 0..4 {
         let mut rng = Rng::new(seed);
         let (links, length) = (20, 0.1);
         let mut b = MechanismBuilder::new("column");

@@ -97,7 +97,15 @@ impl Implicit {
         let matrix = &mut self.matrix;
         match matrix.factorize(motion, &self.links, inertia, own, &blocks, &work.carried, h) {
             Factorised::Sound => Ok(()),
-            Factorised::TooSoft | Factorised::Singular => Err(StepStatus::Singular),
+            // Neither mass nor damper nor spring.
+            Factorised::TooSoft(k) | Factorised::Singular(k)
+                if stiffness == LoadStiffness::LeftOut =>
+            {
+                let finite = work.motion.twists.iter().all(|t| t.is_finite());
+                let joint = m.forest().edges()[k].joint;
+                Err(if finite { StepStatus::Massless(joint) } else { StepStatus::NotFinite })
+            }
+            Factorised::TooSoft(_) | Factorised::Singular(_) => Err(StepStatus::Singular),
         }
     }
 
@@ -261,7 +269,7 @@ mod tests {
                 &work.carried,
                 h,
             );
-            assert_ne!(how, Factorised::Singular);
+            assert!(!matches!(how, Factorised::Singular(_)));
             blocks
         }
     }

@@ -21,14 +21,17 @@ pub(crate) type Block = [[f64; 6]; 6];
 pub(crate) enum Factorised {
     /// Every pivot keeps at least half of what it has without loads.
     Sound,
-    /// Loads take too much of a pivot away: a shorter step, or one without their stiffness, is called for.
-    TooSoft,
-    /// A pivot is zero or not finite.
-    Singular,
+    /// Loads take too much of a pivot away, at this place in the forest: a shorter step, or one without their
+    /// stiffness, is called for.
+    TooSoft(usize),
+    /// The pivot at this place is zero or not finite.
+    Singular(usize),
 }
 
 #[derive(Clone, Debug)]
 struct JointPart {
+    /// D.
+    pivot: Block,
     /// D⁻¹.
     inverse: Block,
     /// Rows of V = Jᵀ A.
@@ -71,6 +74,7 @@ impl Linearised {
         self.wrenches.resize(links.len(), Wrench::ZERO);
         self.twists.resize(links.len(), Twist::ZERO);
         let empty = JointPart {
+            pivot: [[0.0; 6]; 6],
             inverse: [[0.0; 6]; 6],
             rows: [Wrench::ZERO; 6],
             columns: [Wrench::ZERO; 6],
@@ -80,9 +84,11 @@ impl Linearised {
             let a = self.matrices[j.outer];
             let part = &mut self.parts[k];
             let least = least_pivot(j, &inertia[j.outer], &own[k]);
-            match part.fill(j, &a, &blocks[k], carried[j.outer], h, &least) {
-                Factorised::Sound => {}
-                other => return other,
+            if !part.fill(j, &a, &blocks[k], carried[j.outer], h) {
+                return Factorised::Singular(k);
+            }
+            if !part.exceeds_half(&least, j.velocities.len()) {
+                return Factorised::TooSoft(k);
             }
             if j.inner != 0 {
                 let reduced = part.without_joint(&a, j.velocities.len());
@@ -130,15 +136,8 @@ impl Linearised {
 }
 
 impl JointPart {
-    fn fill(
-        &mut self,
-        j: &MovingJoint,
-        a: &Mat6,
-        block: &Block,
-        f: Wrench,
-        h: f64,
-        least: &Block,
-    ) -> Factorised {
+    /// False where the pivot is singular.
+    fn fill(&mut self, j: &MovingJoint, a: &Mat6, block: &Block, f: Wrench, h: f64) -> bool {
         let columns = j.columns.as_slice();
         let d = columns.len();
         for (k, c) in columns.iter().enumerate() {
@@ -153,12 +152,39 @@ impl JointPart {
                 joint[i][k] += columns[k].dot(self.rows[i]);
             }
         }
-        let Some(x) = inverse(&joint, d) else { return Factorised::Singular };
-        self.inverse = x;
-        match exceeds_half(&joint, least, d) {
-            true => Factorised::Sound,
-            false => Factorised::TooSoft,
+        self.pivot = joint;
+        match inverse(&joint, d) {
+            Some(x) => {
+                self.inverse = x;
+                true
+            }
+            None => false,
         }
+    }
+
+    /// True if sym(D − ½ least) is positive semidefinite up to rounding: Cholesky's pivots say so.
+    fn exceeds_half(&self, least: &Block, d: usize) -> bool {
+        let joint = &self.pivot;
+        let at = |i: usize, k: usize| {
+            0.5 * (joint[i][k] + joint[k][i]) - 0.25 * (least[i][k] + least[k][i])
+        };
+        if d == 1 {
+            return at(0, 0) >= 0.0;
+        }
+        let mut l = [[0.0f64; 6]; 6];
+        for k in 0..d {
+            let pivot = at(k, k) - (0..k).map(|c| l[k][c] * l[k][c]).sum::<f64>();
+            if pivot < -1e-9 * joint[k][k].abs() {
+                return false;
+            }
+            // Massless directions without terms of their own: nothing that loads could take away.
+            l[k][k] = pivot.max(0.0).sqrt();
+            for i in k + 1..d {
+                let rest = at(i, k) - (0..k).map(|c| l[i][c] * l[k][c]).sum::<f64>();
+                l[i][k] = if l[k][k] > 0.0 { rest / l[k][k] } else { 0.0 };
+            }
+        }
+        true
     }
 
     /// A − (U − h² N) D⁻¹ V.
@@ -192,29 +218,6 @@ fn least_pivot(j: &MovingJoint, inertia: &SymMat6, own: &Block) -> Block {
         (0..columns.len()).for_each(|i| out[i][k] += columns[i].dot(felt));
     }
     out
-}
-
-/// True if sym(D − ½ least) is positive semidefinite up to rounding: Cholesky's pivots say so.
-fn exceeds_half(joint: &Block, least: &Block, d: usize) -> bool {
-    let at =
-        |i: usize, k: usize| 0.5 * (joint[i][k] + joint[k][i]) - 0.25 * (least[i][k] + least[k][i]);
-    if d == 1 {
-        return at(0, 0) >= 0.0;
-    }
-    let mut l = [[0.0f64; 6]; 6];
-    for k in 0..d {
-        let pivot = at(k, k) - (0..k).map(|c| l[k][c] * l[k][c]).sum::<f64>();
-        if pivot < -1e-9 * joint[k][k].abs() {
-            return false;
-        }
-        // Massless directions without terms of their own: nothing that loads could take away.
-        l[k][k] = pivot.max(0.0).sqrt();
-        for i in k + 1..d {
-            let rest = at(i, k) - (0..k).map(|c| l[i][c] * l[k][c]).sum::<f64>();
-            l[i][k] = if l[k][k] > 0.0 { rest / l[k][k] } else { 0.0 };
-        }
-    }
-    true
 }
 
 /// Inverse by Gauss–Jordan elimination with row pivots; `None` where a pivot is zero or not finite.
