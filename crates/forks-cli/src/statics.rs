@@ -78,12 +78,11 @@ fn message(args: &StaticsArgs, problem: &Problem, full: &Equilibrium) -> Option<
 fn equilibrium(path: PathChoice, problem: &Problem, loads: &Loads) -> (Equilibrium, bool) {
     let plain = (path == PathChoice::EqualSteps)
         .then(|| problem.equilibrium(loads, &EquilibriumOptions::equal_steps()));
-    if let Some(found) = &plain {
-        if found.status == EquilibriumStatus::Unstable
-            || (found.status.is_equilibrium() && found.on_path)
-        {
-            return (found.clone(), false);
-        }
+    if let Some(found) = &plain
+        && (found.status == EquilibriumStatus::Unstable
+            || (found.status.is_equilibrium() && found.on_path))
+    {
+        return (found.clone(), false);
     }
     let continuous = problem.equilibrium(loads, &EquilibriumOptions::default());
     match plain.filter(|p| p.status.is_equilibrium()) {

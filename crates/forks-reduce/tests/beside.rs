@@ -29,7 +29,7 @@ fn equilibria_and_reductions_are_those_without_the_bodies() {
         // Two free bodies, one with a limp door, tied to each other by a ball.
         let mut b = MechanismBuilder::from_mechanism(&alone);
         let inertia = SpatialInertia::new(2.0, DVec3::X * 0.1, DMat3::from_diagonal(DVec3::ONE));
-        let mut link = |b: &mut MechanismBuilder, name: &str| {
+        let link = |b: &mut MechanismBuilder, name: &str| {
             b.add_link(Link::new(name).with_inertia(inertia))
         };
         let [cube, door, other] = ["cube", "door", "other"].map(|n| link(&mut b, n));

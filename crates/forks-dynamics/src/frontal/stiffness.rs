@@ -9,6 +9,9 @@ use forks_mechanism::{
 use super::geometry::{Geometry, scaled_form, scaled_map, scaled_wrench};
 use crate::{branches::Branches, scaling::Scaling, stage::Stage, tangent::relations};
 
+/// A coefficient, and a combination of coordinates: indices and factors.
+pub(crate) type Combined = (f64, Vec<(usize, f64)>);
+
 /// Energies, in the units of [`Geometry`].
 #[derive(Clone, Debug)]
 pub(crate) struct Stiffness {
@@ -23,9 +26,9 @@ pub(crate) struct Stiffness {
     /// Bushings: form in the twists of both links.
     pub(crate) bushings: Vec<Vec<f64>>,
     /// Combination springs and couplings: k, and a by coordinate.
-    pub(crate) springs: Vec<(f64, Vec<(usize, f64)>)>,
+    pub(crate) springs: Vec<Combined>,
     /// Couplings: curvature of each term and its combination.
-    pub(crate) couplings: Vec<Vec<(f64, Vec<(usize, f64)>)>>,
+    pub(crate) couplings: Vec<Vec<Combined>>,
     /// Unit of stiffness: the largest stiffness of a coordinate and of an element.
     pub(crate) size: f64,
     pub(crate) symmetric: bool,
@@ -167,7 +170,7 @@ fn relation_form(columns: &[(Twist, Twist)], p: Wrench, hessian: &Mat6) -> Vec<f
     out
 }
 
-type Combinations = (Vec<(f64, Vec<(usize, f64)>)>, Vec<Vec<(f64, Vec<(usize, f64)>)>>);
+type Combinations = (Vec<Combined>, Vec<Vec<Combined>>);
 
 fn combinations(m: &Mechanism, q: &[f64], multipliers: &[f64], scaling: &Scaling) -> Combinations {
     let scaled = |c: &forks_mechanism::Combination| -> Vec<(usize, f64)> {

@@ -128,11 +128,11 @@ impl System<'_> {
 
     fn assemble(&self, step: &FrontPlan, out: &mut Assembly<'_>) {
         let layout = self.plan.layout;
-        if let (Some(k), Some(twist)) = (self.stiffness, layout.twist(step.link)) {
-            if let Some(load) = &k.links[step.link] {
-                let at: [Option<usize>; 6] = core::array::from_fn(|i| Some(twist + i));
-                out.add_form(&at, load.rows.as_flattened(), self.per_size);
-            }
+        if let (Some(k), Some(twist)) = (self.stiffness, layout.twist(step.link))
+            && let Some(load) = &k.links[step.link]
+        {
+            let at: [Option<usize>; 6] = core::array::from_fn(|i| Some(twist + i));
+            out.add_form(&at, load.rows.as_flattened(), self.per_size);
         }
         step.elements.iter().for_each(|e| self.element(*e, out));
         if let Some(e) = step.carrier {

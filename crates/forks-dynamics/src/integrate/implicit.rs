@@ -13,7 +13,7 @@ use forks_mechanism::{
 use super::{
     columns::add_column_stiffness,
     coordinates::advance,
-    linearised::{Block, Factorised, Linearised},
+    linearised::{Block, Factorised, Linearised, least_pivots},
     state::{State, StepStatus, System},
     stiff_rows::{StiffRows, joint_blocks},
 };
@@ -93,9 +93,10 @@ impl Implicit {
         let (m, work) = (system.mechanism(), &system.work);
         link_matrices(&system.dynamics, work, h, stiffness, &mut self.links);
         let blocks = loaded_blocks(m, own, work, h);
-        let (motion, inertia) = (&work.motion, &system.dynamics.inertia);
+        let motion = &work.motion;
+        let least = least_pivots(motion, &system.dynamics.inertia, own);
         let matrix = &mut self.matrix;
-        match matrix.factorize(motion, &self.links, inertia, own, &blocks, &work.carried, h) {
+        match matrix.factorize(motion, &self.links, &least, &blocks, &work.carried, h) {
             Factorised::Sound => Ok(()),
             // Neither mass nor damper nor spring.
             Factorised::TooSoft(k) | Factorised::Singular(k)
@@ -260,15 +261,7 @@ mod tests {
             link_matrices(&system.dynamics, work, h, LoadStiffness::Linearised, &mut self.links);
             let least = vec![[[f64::NEG_INFINITY; 6]; 6]; own.len()];
             let (motion, links) = (&work.motion, &self.links);
-            let how = self.matrix.factorize(
-                motion,
-                links,
-                &system.dynamics.inertia,
-                &least,
-                &blocks,
-                &work.carried,
-                h,
-            );
+            let how = self.matrix.factorize(motion, links, &least, &blocks, &work.carried, h);
             assert!(!matches!(how, Factorised::Singular(_)));
             blocks
         }

@@ -52,9 +52,9 @@ pub(crate) struct Linearised {
 impl Linearised {
     /// Factorises Ã.
     ///
-    /// `links` are the links' own 6×6 matrices I − h² ∂w/∂ξ (ground first), `inertia` their I, `own` the joint terms
-    /// in forest order, `blocks` the same with the stiffness of loads within the joint, `carried` the wrench
-    /// through the joint of every link.
+    /// `links` are the links' own 6×6 matrices I − h² ∂w/∂ξ (ground first), `least` the [`least_pivots`], `blocks` the
+    /// joint terms with the stiffness of loads within the joint, both in forest order, `carried` the wrench through
+    /// the joint of every link.
     ///
     /// Without loads a joint's pivot D is at least what its own link and terms give, Jᵀ I J + own: outward links
     /// only add to it. Loads that take more than half of that away make the mechanism so soft that the step
@@ -63,8 +63,7 @@ impl Linearised {
         &mut self,
         motion: &TreeMotion,
         links: &[Mat6],
-        inertia: &[SymMat6],
-        own: &[Block],
+        least: &[Block],
         blocks: &[Block],
         carried: &[Wrench],
         h: f64,
@@ -83,11 +82,10 @@ impl Linearised {
         for (k, j) in motion.joints.iter().enumerate().rev() {
             let a = self.matrices[j.outer];
             let part = &mut self.parts[k];
-            let least = least_pivot(j, &inertia[j.outer], &own[k]);
             if !part.fill(j, &a, &blocks[k], carried[j.outer], h) {
                 return Factorised::Singular(k);
             }
-            if !part.exceeds_half(&least, j.velocities.len()) {
+            if !part.exceeds_half(&least[k], j.velocities.len()) {
                 return Factorised::TooSoft(k);
             }
             if j.inner != 0 {
@@ -207,6 +205,11 @@ impl JointPart {
 
 fn multiply(m: &Block, x: &[f64; 6], d: usize) -> [f64; 6] {
     core::array::from_fn(|i| if i < d { (0..d).map(|k| m[i][k] * x[k]).sum() } else { 0.0 })
+}
+
+/// What every pivot is at least without loads, in forest order.
+pub(crate) fn least_pivots(motion: &TreeMotion, inertia: &[SymMat6], own: &[Block]) -> Vec<Block> {
+    motion.joints.iter().zip(own).map(|(j, own)| least_pivot(j, &inertia[j.outer], own)).collect()
 }
 
 /// Jᵀ I J + the joint's own terms.
