@@ -178,7 +178,7 @@ fn a_contact_whose_two_sides_move_as_one_pushes_nothing() {
     for count in [1, 6] {
         let mut p = Problem::new(STEP).unwrap();
         let a = inverse(&system(&mut rng, N));
-        let body = p.add_body(&a, &vec![0.3; N]).unwrap();
+        let body = p.add_body(&a, &[0.3; N]).unwrap();
         let other = p.add_body(&inverse(&system(&mut rng, 6)), &[0.2; 6]).unwrap();
         let map = matrix(&mut rng, 6, N);
         let off =
