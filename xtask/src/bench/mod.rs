@@ -174,19 +174,6 @@ fn measured(case: impl FnOnce() -> Result<Vec<Case>, String>) -> Result<Vec<Case
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn failures_of_a_case_are_its_own() {
-        assert_eq!(measured(|| Err("no".into())).err().as_deref(), Some("no"));
-        let panicked = measured(|| panic!("index {} of {}", 3, 2)).err();
-        assert_eq!(panicked.as_deref(), Some("panicked: index 3 of 2"));
-        assert!(measured(|| Ok(vec![])).is_ok_and(|c| c.is_empty()));
-    }
-}
-
 /// One row per rival, losses too.
 fn summary(cases: &[Case]) -> String {
     let mut table = TextTable::new()
@@ -210,4 +197,17 @@ fn summary(cases: &[Case]) -> String {
         }
     }
     table.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_of_a_case_are_its_own() {
+        assert_eq!(measured(|| Err("no".into())).err().as_deref(), Some("no"));
+        let panicked = measured(|| panic!("index {} of {}", 3, 2)).err();
+        assert_eq!(panicked.as_deref(), Some("panicked: index 3 of 2"));
+        assert!(measured(|| Ok(vec![])).is_ok_and(|c| c.is_empty()));
+    }
 }

@@ -216,10 +216,10 @@ impl Comparison {
 }
 
 fn moving_mass(ours: &Facts, theirs: &Facts, out: &mut Vec<String>) {
-    if let (Some(ours), Some(theirs)) = (ours.moving_mass, theirs.moving_mass) {
-        if !near(ours, theirs, EXACT, 0.0) {
-            out.push(format!("moving mass {ours}, theirs {theirs}"));
-        }
+    if let (Some(ours), Some(theirs)) = (ours.moving_mass, theirs.moving_mass)
+        && !near(ours, theirs, EXACT, 0.0)
+    {
+        out.push(format!("moving mass {ours}, theirs {theirs}"));
     }
 }
 

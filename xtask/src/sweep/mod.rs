@@ -15,6 +15,8 @@ mod ours;
 mod packages;
 mod record;
 mod rivals;
+// A number that is not one is within no bound.
+#[allow(clippy::neg_cmp_op_on_partial_ord)]
 mod states;
 #[cfg(test)]
 mod tests;
