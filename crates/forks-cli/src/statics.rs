@@ -118,9 +118,10 @@ fn reduced_poses(
     let start = Model::pose_name(&args.model);
     let (at, reduction) = if own.any() || is_open(problem) {
         let at = format!("the equilibrium under {} from {start}", own.name());
-        let e = match args.wrench.iter().all(|w| *w == 0.0) {
-            true => full.clone(),
-            false => equilibrium(args.load_path, problem, &bias).0,
+        let e = match &full.own_loads {
+            _ if args.wrench.iter().all(|w| *w == 0.0) => full.clone(),
+            Some(own) => (**own).clone(),
+            None => equilibrium(args.load_path, problem, &bias).0,
         };
         if let Some(why) = e.explanation(problem.mechanism()) {
             return Err(format!("{at}: {}: {}", e.status.name(), at_rest::with_option(&why)));

@@ -7,6 +7,7 @@ use forks_mechanism::{
 };
 
 use crate::{
+    branches::Branches,
     constraint_space::ConstraintSpace,
     frontal::{FrontalSpace, FrontalTangent},
     scaling::Scaling,
@@ -30,10 +31,16 @@ pub(crate) enum Tangent {
 }
 
 impl Space {
-    /// `None` where numbers overflow.
-    pub(crate) fn new(m: &Mechanism, q: &[f64], poses: &[Pose], scaling: &Scaling) -> Option<Self> {
-        if let Some(plan) = &scaling.plan {
-            let space = FrontalSpace::new(m, plan, q, poses, scaling)?;
+    /// Front by front where there are branches; `None` where numbers overflow.
+    pub(crate) fn new(
+        m: &Mechanism,
+        q: &[f64],
+        poses: &[Pose],
+        branches: Option<Branches>,
+        scaling: &Scaling,
+    ) -> Option<Self> {
+        if let (Some(plan), Some(branches)) = (&scaling.plan, branches) {
+            let space = FrontalSpace::new(m, plan, q, branches, scaling)?;
             return Some(Self::Frontal(Box::new(space)));
         }
         let mut g = loops::constraint_jacobian(m, q, poses);

@@ -36,11 +36,29 @@ pub(crate) struct Branches {
 
 impl Branches {
     pub(crate) fn new(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) -> Self {
+        Self::with_poses(m, q, Some(world_from_link))
+    }
+
+    /// The same with the poses of [`Mechanism::link_poses`].
+    pub(crate) fn at(m: &Mechanism, q: &[f64]) -> Self {
+        Self::with_poses(m, q, None)
+    }
+
+    fn with_poses(m: &Mechanism, q: &[f64], given: Option<&[Pose]>) -> Self {
         let links = m.links().len();
         let closures = m.forest().closures();
         let mut list = Vec::with_capacity(m.joints().len());
+        let mut poses = Vec::with_capacity(links + closures.len());
+        match given {
+            Some(given) => poses.extend_from_slice(given),
+            None => poses.resize(links, Pose::IDENTITY),
+        }
         for e in m.forest().edges() {
             let motion = tree_joint_motion(m, e, q);
+            if given.is_none() {
+                poses[e.outer.index()] =
+                    (poses[e.inner.index()] * motion.inner_from_outer).normalized();
+            }
             list.push(Branch {
                 joint: e.joint,
                 inner: e.inner.index(),
@@ -51,7 +69,6 @@ impl Branches {
                 columns: motion.columns,
             });
         }
-        let mut poses = world_from_link.to_vec();
         for (k, &id) in closures.iter().enumerate() {
             let j = m.joint(id);
             let qj = &q[m.position_range(id)];
@@ -65,13 +82,29 @@ impl Branches {
                 inner_from_outer: parent_from_child,
                 columns: j.columns(qj),
             });
-            poses.push(world_from_link[j.parent.index()] * parent_from_child);
+            poses.push(poses[j.parent.index()] * parent_from_child);
         }
         let mut carrier = vec![None; links + closures.len()];
         for (i, b) in list.iter().enumerate() {
             carrier[b.outer] = Some(i);
         }
         Self { list, world_from_link: poses, carrier }
+    }
+
+    /// Generalised forces of wrenches on the links.
+    pub(crate) fn pull_back(&self, edges: usize, coordinates: usize, w: &[Wrench]) -> Vec<f64> {
+        let (mut carried, mut out) = (w.to_vec(), vec![0.0; coordinates]);
+        for b in self.list[..edges].iter().rev() {
+            let w = carried[b.outer];
+            if w == Wrench::ZERO {
+                continue;
+            }
+            for (c, k) in b.columns.as_slice().iter().zip(b.velocities.clone()) {
+                out[k] = c.dot(w);
+            }
+            carried[b.inner] += b.inner_from_outer.adjoint().apply_to_wrench(w);
+        }
+        out
     }
 
     /// The joints from a link down to the ground.

@@ -77,19 +77,34 @@ pub(crate) struct ForceParts {
 }
 
 pub(crate) fn force_parts(stage: &Stage<'_>, q: &[f64], world_from_link: &[Pose]) -> ForceParts {
+    force_parts_by(stage, q, world_from_link, |w| pull_back_wrenches(stage.m, q, w))
+}
+
+/// The same with another way to pull wrenches on the links back to the joints.
+pub(crate) fn force_parts_by(
+    stage: &Stage<'_>,
+    q: &[f64],
+    world_from_link: &[Pose],
+    pull_back: impl Fn(&[Wrench]) -> Vec<f64>,
+) -> ForceParts {
     let m = stage.m;
     let mut wrenches = vec![Wrench::ZERO; m.links().len()];
     stage.for_each_load(world_from_link, |link, load| wrenches[link] += load.wrench);
-    let external = pull_back_wrenches(m, q, &wrenches);
-    ForceParts { elastic: elastic_forces(stage, q, world_from_link), external }
+    let external = pull_back(&wrenches);
+    ForceParts { elastic: elastic_forces(stage, q, world_from_link, pull_back), external }
 }
 
-fn elastic_forces(stage: &Stage<'_>, q: &[f64], world_from_link: &[Pose]) -> Vec<f64> {
+fn elastic_forces(
+    stage: &Stage<'_>,
+    q: &[f64],
+    world_from_link: &[Pose],
+    pull_back: impl Fn(&[Wrench]) -> Vec<f64>,
+) -> Vec<f64> {
     let m = stage.m;
     let mut out = if m.bushings().is_empty() {
         vec![0.0; m.velocity_count()]
     } else {
-        pull_back_wrenches(m, q, &bushing_wrenches(stage, world_from_link))
+        pull_back(&bushing_wrenches(stage, world_from_link))
     };
     for i in 0..m.joints().len() {
         let id = JointId::new(i);

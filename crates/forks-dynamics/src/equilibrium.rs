@@ -146,6 +146,9 @@ pub struct Equilibrium {
     pub free_motion: Vec<JointId>,
     /// Where the continuous path did not simply go on, in order.
     pub events: Vec<PathEvent>,
+    /// The equilibrium under gravity and preloads alone, on the same path; `None` where the wrenches are not brought up
+    /// after them.
+    pub own_loads: Option<Box<Equilibrium>>,
     /// True if every load step ended where the tangent at its beginning pointed and no stable path turned unstable:
     /// then the equilibrium lies on the continuous path from the start pose, whatever the steps were.
     pub on_path: bool,

@@ -12,8 +12,9 @@ use forks_mechanism::{Mechanism, lie::Pose, loops};
 use crate::{
     EquilibriumOptions, LoadPath,
     algebra::{Space, Tangent},
+    branches::Branches,
     constraint_space::{dot, norm},
-    energy::force_parts,
+    energy::{force_parts, force_parts_by},
     scaling::Scaling,
     stage::Stage,
 };
@@ -48,8 +49,21 @@ pub(crate) struct Point {
 impl Point {
     pub(crate) fn new(stage: &Stage<'_>, scaling: &Scaling, q: Vec<f64>) -> Option<Self> {
         let m = stage.m;
-        let world_from_link = m.link_poses(&q);
-        let parts = force_parts(stage, &q, &world_from_link);
+        // Large mechanisms are walked through once only.
+        let branches = scaling.plan.as_ref().map(|_| Branches::at(m, &q));
+        let (edges, nv) = (m.forest().edges().len(), m.velocity_count());
+        let (world_from_link, parts) = match &branches {
+            Some(b) => {
+                let poses = b.world_from_link[..m.links().len()].to_vec();
+                let parts = force_parts_by(stage, &q, &poses, |w| b.pull_back(edges, nv, w));
+                (poses, parts)
+            }
+            None => {
+                let poses = m.link_poses(&q);
+                let parts = force_parts(stage, &q, &poses);
+                (poses, parts)
+            }
+        };
         let elastic = scaling.forces(&parts.elastic);
         let external = scaling.forces(&parts.external);
         let total: Vec<f64> = elastic.iter().zip(&external).map(|(a, b)| a + b).collect();
@@ -58,7 +72,7 @@ impl Point {
         if !(norm(&total) + norm(&gaps) + places).is_finite() {
             return None;
         }
-        let space = Space::new(m, &q, &world_from_link, scaling)?;
+        let space = Space::new(m, &q, &world_from_link, branches, scaling)?;
         let (unbalanced, scaled_multipliers) = space.balance(m, scaling, &total);
         let reaction: Vec<f64> = total.iter().zip(&unbalanced).map(|(t, u)| t - u).collect();
         let force_scale = [&elastic, &external, &reaction]

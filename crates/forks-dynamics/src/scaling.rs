@@ -15,12 +15,25 @@ pub(crate) struct Scaling {
     pub(crate) rows: Vec<f64>,
     /// r.
     pub(crate) radius: f64,
+    /// Length of a usual link: unit of twists and of loop equations while they are eliminated, so that what a loop of
+    /// a few links does is not small beside the whole mechanism.
+    pub(crate) link_length: f64,
     /// How systems are eliminated; `None` for dense ones.
     pub(crate) plan: Option<Arc<Plan>>,
 }
 
 /// Coordinates from which on systems are eliminated front by front.
 const MANY: usize = 128;
+
+/// The median distance that joints lie from their links' origins, of those that do; `None` if none does.
+fn usual_length(m: &Mechanism) -> Option<f64> {
+    let frames = m.joints().iter().map(|j| {
+        j.parent_from_joint.translation.length() + j.child_from_joint.translation.length()
+    });
+    let mut lengths: Vec<f64> = frames.filter(|x| *x > 0.0).collect();
+    lengths.sort_by(f64::total_cmp);
+    lengths.get(lengths.len() / 2).copied()
+}
 
 impl Scaling {
     pub(crate) fn new(m: &Mechanism, q: &[f64]) -> Self {
@@ -50,7 +63,7 @@ impl Scaling {
                 .fold(0.0, f64::max);
             rows.push(if size > 0.0 { 1.0 / size } else { 1.0 });
         }
-        Self { coordinates, rows, radius, plan: None }
+        Self { coordinates, rows, radius, link_length: radius, plan: None }
     }
 
     /// With the linear algebra asked for.
@@ -60,7 +73,10 @@ impl Scaling {
             Algebra::Dense => false,
             Algebra::Frontal => true,
         };
-        self.plan = frontal.then(|| Arc::new(Plan::new(m)));
+        if frontal {
+            self.plan = Some(Arc::new(Plan::new(m)));
+            self.link_length = usual_length(m).unwrap_or(self.radius);
+        }
         self
     }
 

@@ -44,6 +44,7 @@ pub(crate) struct Search<'a> {
     prediction: Option<Vec<f64>>,
     pub(crate) events: Vec<PathEvent>,
     on_path: bool,
+    own_loads: Option<Box<Equilibrium>>,
 }
 
 impl<'a> Search<'a> {
@@ -60,6 +61,7 @@ impl<'a> Search<'a> {
             prediction: None,
             events: vec![],
             on_path: true,
+            own_loads: None,
         }
     }
 
@@ -136,11 +138,16 @@ impl<'a> Search<'a> {
         for i in 1..=steps {
             let at = i as f64 / per_phase as f64;
             let stage = phases.stage(at);
-            match self.solve(&stage, &point, self.options.tolerance, POLISHING_STEPS) {
+            let end = i % per_phase == 0;
+            let polish = if end { POLISHING_STEPS } else { 0 };
+            match self.solve(&stage, &point, self.options.tolerance, polish) {
                 Some(solved) => {
                     let solved_stable = self.is_stable(&stage, &solved);
                     self.on_path &= self.continues(&point, &solved) && (solved_stable || !stable);
                     (point, stable) = (solved, solved_stable);
+                    if end && i < steps {
+                        self.own_loads = Some(Box::new(self.finished(&stage, point.clone())));
+                    }
                 }
                 None => {
                     let at = (i - 1) as f64 / per_phase as f64;
@@ -170,9 +177,9 @@ impl<'a> Search<'a> {
         loop {
             let end = phases.end_of_phase(at);
             let next: f64 = if at + step > end - 1e-9 { end } else { at + step };
-            let last = next == phases.end();
+            let (last, end_of_phase) = (next == phases.end(), next == end);
             let stage = phases.stage(next);
-            let (tolerance, polish) = if last {
+            let (tolerance, polish) = if end_of_phase {
                 (options.tolerance, POLISHING_STEPS)
             } else {
                 (INTERMEDIATE_TOLERANCE, 0)
@@ -240,8 +247,9 @@ impl<'a> Search<'a> {
             if last {
                 return self.finished(&stage, point);
             }
-            if at == end {
+            if end_of_phase {
                 step = first;
+                self.own_loads = Some(Box::new(self.finished(&stage, point.clone())));
             }
         }
     }
@@ -372,6 +380,7 @@ impl<'a> Search<'a> {
             relaxations: self.relaxations,
             free_motion,
             events: self.events.clone(),
+            own_loads: self.own_loads.clone(),
             on_path: self.on_path,
         }
     }
@@ -391,6 +400,7 @@ impl<'a> Search<'a> {
             relaxations: 0,
             free_motion: vec![],
             events: vec![],
+            own_loads: None,
             on_path: false,
         }
     }

@@ -4,6 +4,9 @@ use forks_mechanism::{Combination, LinkId, Mechanism};
 
 use crate::motion::JointCompliance;
 
+/// A sweep that keeps no more links than this needs no better order.
+const FEW_LIVE: usize = 64;
+
 /// Where a sweep goes.
 pub(crate) struct Plan {
     /// Tree edges (positions in the forest's list) in sweep order: depth first, smallest branch first,
@@ -67,5 +70,110 @@ pub(crate) fn plan(
         order.push(k);
         stack.extend(&children[edges[k].outer.index()]);
     }
+    let mut ties = m.link_ties();
+    ties.retain(|(a, b)| a != b);
+    let live = Live { m, ties: &ties, effectors };
+    // Loops between branches that are long and side by side: depth first would keep all of one branch.
+    if !ties.is_empty() && live.most(&order) > FEW_LIVE {
+        let abreast = live.abreast(&order);
+        if 2 * live.most(&abreast) <= live.most(&order) {
+            order = abreast;
+        }
+    }
     Plan { edges: order, left_out }
+}
+
+/// Which links have to be kept, by their number of joints and ties to links that are not entered yet.
+struct Live<'a> {
+    m: &'a Mechanism,
+    ties: &'a [(LinkId, LinkId)],
+    effectors: &'a [LinkId],
+}
+
+/// What a sweep so far leaves to be done.
+struct Left {
+    entered: Vec<bool>,
+    joints_and_ties: Vec<usize>,
+    tied: Vec<Vec<usize>>,
+}
+
+impl Live<'_> {
+    fn start(&self, order: &[usize]) -> Left {
+        let n = self.m.links().len();
+        let mut left =
+            Left { entered: vec![false; n], joints_and_ties: vec![0; n], tied: vec![vec![]; n] };
+        left.entered[0] = true;
+        for &k in order {
+            left.joints_and_ties[self.m.forest().edges()[k].inner.index()] += 1;
+        }
+        for (a, b) in self.ties {
+            for (a, b) in [(a.index(), b.index()), (b.index(), a.index())] {
+                left.tied[a].push(b);
+                left.joints_and_ties[a] += 1;
+            }
+        }
+        // Effectors stay to the end.
+        self.effectors.iter().for_each(|l| left.joints_and_ties[l.index()] += 1);
+        left
+    }
+
+    /// Links that an edge adds to those that are kept, less those that it lets go.
+    fn change(&self, left: &Left, edge: usize) -> isize {
+        let e = &self.m.forest().edges()[edge];
+        let (inner, outer) = (e.inner.index(), e.outer.index());
+        let mut gone = isize::from(inner > 0 && left.joints_and_ties[inner] == 1);
+        let mut open = left.joints_and_ties[outer];
+        for &other in left.tied[outer].iter().filter(|&&l| left.entered[l]) {
+            open -= 1;
+            let last = if other == inner { 2 } else { 1 };
+            gone += isize::from(other > 0 && left.joints_and_ties[other] == last);
+        }
+        isize::from(open > 0) - gone
+    }
+
+    fn enter(&self, left: &mut Left, edge: usize) {
+        let e = &self.m.forest().edges()[edge];
+        let outer = e.outer.index();
+        left.joints_and_ties[e.inner.index()] -= 1;
+        left.entered[outer] = true;
+        for k in 0..left.tied[outer].len() {
+            let other = left.tied[outer][k];
+            if left.entered[other] {
+                left.joints_and_ties[other] -= 1;
+                left.joints_and_ties[outer] -= 1;
+            }
+        }
+    }
+
+    /// Most links that are kept at a time.
+    fn most(&self, order: &[usize]) -> usize {
+        let mut left = self.start(order);
+        let (mut live, mut most) = (0isize, 0);
+        for &k in order {
+            live += self.change(&left, k);
+            self.enter(&mut left, k);
+            most = most.max(live);
+        }
+        most.max(0) as usize
+    }
+
+    /// The same edges, always that which keeps the fewest links, of equal ones the one that has waited longest.
+    fn abreast(&self, order: &[usize]) -> Vec<usize> {
+        let edges = self.m.forest().edges();
+        let mut left = self.start(order);
+        let mut next: Vec<Vec<usize>> = vec![Vec::new(); self.m.links().len()];
+        order.iter().for_each(|&k| next[edges[k].inner.index()].push(k));
+        let mut waiting = std::mem::take(&mut next[0]);
+        let mut out = Vec::with_capacity(order.len());
+        while !waiting.is_empty() {
+            let best = (0..waiting.len())
+                .min_by_key(|&i| (self.change(&left, waiting[i]), i))
+                .expect("some edge waits");
+            let k = waiting.remove(best);
+            self.enter(&mut left, k);
+            waiting.append(&mut next[edges[k].outer.index()]);
+            out.push(k);
+        }
+        out
+    }
 }

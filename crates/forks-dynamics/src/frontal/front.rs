@@ -27,16 +27,30 @@ pub(crate) struct Front {
     pub(crate) a: Vec<f64>,
 }
 
-/// What of a front is kept: L and U of the pivots, in the order of `variables`.
+/// What of all fronts is kept: L and U of their pivots.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Eliminated {
-    pub(crate) variables: Vec<usize>,
+pub(crate) struct Store {
+    spans: Vec<Span>,
+    /// Unknowns of each front in the order of its rows, pivots first.
+    variables: Vec<usize>,
     /// 1: a pivot; 2, 2: a pair of them; 0: an unknown that nothing depends on.
-    pub(crate) pivots: Vec<u8>,
-    pub(crate) upper: Vec<f64>,
-    pub(crate) lower: Vec<f64>,
+    pivots: Vec<u8>,
+    /// Rows of U of each front, then columns of L.
+    values: Vec<f64>,
     /// Negative eigenvalues of the pivots, for a symmetric matrix.
     pub(crate) negative: usize,
+    /// Unknowns that nothing depends on.
+    pub(crate) idle: Vec<usize>,
+}
+
+/// Where a front stands in a [`Store`].
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    variables: usize,
+    count: usize,
+    pivots: usize,
+    eliminated: usize,
+    values: usize,
 }
 
 impl Front {
@@ -86,20 +100,20 @@ impl Front {
     }
 
     /// Eliminates; the rest, with the unknowns that have to wait first, becomes the front. With `all` nothing waits.
-    pub(crate) fn eliminate(&mut self, nothing: &Nothing, all: bool) -> Eliminated {
+    pub(crate) fn eliminate(&mut self, nothing: &Nothing, all: bool, out: &mut Store) {
         let n = self.n();
         let size = self.a.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        let mut out = Eliminated::default();
+        let first = out.pivots.len();
         let mut k = 0;
         while k < self.summed {
             if let Some(p) = self.single(k, size, nothing) {
                 self.swap(k, p);
-                self.take_single(k, &mut out);
+                self.take_single(k, out);
                 k += 1;
             } else if let Some((p, q)) = self.pair(k, size, nothing) {
                 self.swap(k, p);
                 self.swap(k + 1, if q == k { p } else { q });
-                self.take_pair(k, &mut out);
+                self.take_pair(k, out);
                 k += 2;
             } else if let Some(p) = self.idle(k, nothing, all) {
                 self.swap(k, p);
@@ -107,22 +121,22 @@ impl Front {
                     (self.a[k * n + j], self.a[j * n + k]) = (0.0, 0.0);
                 }
                 out.pivots.push(0);
+                out.idle.push(self.variables[k]);
                 k += 1;
             } else {
                 break;
             }
         }
         if nothing.dependent && self.summed > k + 1 {
-            k = self.drop_dependent(k, nothing, &mut out);
+            k = self.drop_dependent(k, nothing, out);
         }
-        self.keep(k, &mut out);
-        out
+        self.keep(k, first, out);
     }
 
     /// Of the rows that wait, those that the others span; the rest stays.
     ///
     /// Without it the equations of a long ladder that only its far end shows to be redundant would all wait till there.
-    fn drop_dependent(&mut self, mut k: usize, nothing: &Nothing, out: &mut Eliminated) -> usize {
+    fn drop_dependent(&mut self, mut k: usize, nothing: &Nothing, out: &mut Store) -> usize {
         let n = self.n();
         let row = |p: usize| self.a[p * n + k..(p + 1) * n].to_vec();
         let mut rest: Vec<(usize, Vec<f64>)> = (k..self.summed).map(|p| (p, row(p))).collect();
@@ -156,6 +170,7 @@ impl Front {
                 (self.a[k * n + j], self.a[j * n + k]) = (0.0, 0.0);
             }
             out.pivots.push(0);
+            out.idle.push(self.variables[k]);
             k += 1;
         }
         k
@@ -209,7 +224,7 @@ impl Front {
         })
     }
 
-    fn take_single(&mut self, k: usize, out: &mut Eliminated) {
+    fn take_single(&mut self, k: usize, out: &mut Store) {
         let n = self.n();
         let pivot = self.a[k * n + k];
         out.negative += usize::from(pivot < 0.0);
@@ -228,7 +243,7 @@ impl Front {
         }
     }
 
-    fn take_pair(&mut self, k: usize, out: &mut Eliminated) {
+    fn take_pair(&mut self, k: usize, out: &mut Store) {
         let n = self.n();
         let at = |i: usize, j: usize| self.a[i * n + j];
         let [a, b, c, d] = [at(k, k), at(k, k + 1), at(k + 1, k), at(k + 1, k + 1)];
@@ -247,23 +262,21 @@ impl Front {
         }
     }
 
-    /// Takes off the first `k` unknowns.
-    fn keep(&mut self, k: usize, out: &mut Eliminated) {
+    /// Takes off the first `k` unknowns, whose pivots stand from `first` on.
+    fn keep(&mut self, k: usize, first: usize, out: &mut Store) {
         let n = self.n();
-        out.variables.clone_from(&self.variables);
-        out.upper = self.a[..k * n].to_vec();
-        out.lower = vec![0.0; k * n];
+        let (variables, values) = (out.variables.len(), out.values.len());
+        out.spans.push(Span { variables, count: n, pivots: first, eliminated: k, values });
+        out.variables.extend(&self.variables);
+        out.values.extend(&self.a[..k * n]);
         for p in 0..k {
-            let first = p + if out.pivots[p] == 2 && pair_start(&out.pivots, p) { 2 } else { 1 };
-            for i in first..n {
-                out.lower[p * n + i] = self.a[i * n + p];
-            }
+            let below = p + if pair_start(&out.pivots[first..], p) { 2 } else { 1 };
+            out.values.resize(out.values.len() + below, 0.0);
+            out.values.extend((below..n).map(|i| self.a[i * n + p]));
         }
         let rest = n - k;
         for i in 0..rest {
-            for j in 0..rest {
-                self.a[i * rest + j] = self.a[(i + k) * n + j + k];
-            }
+            self.a.copy_within((i + k) * n + k..(i + k + 1) * n, i * rest);
         }
         self.a.truncate(rest * rest);
         self.variables.drain(..k);
@@ -281,49 +294,59 @@ fn take_off(a: &mut [f64], unit: &[f64]) {
     a.iter_mut().zip(unit).for_each(|(a, u)| *a -= c * u);
 }
 
-/// True if the pair of pivots that `p` belongs to begins there.
+/// True if a pair of pivots begins at `p`.
 fn pair_start(pivots: &[u8], p: usize) -> bool {
-    pivots[..p].iter().rev().take_while(|x| **x == 2).count() % 2 == 0
+    pivots[p] == 2 && pivots[..p].iter().rev().take_while(|x| **x == 2).count() % 2 == 0
 }
 
-impl Eliminated {
-    /// b ← L⁻¹ b on the front's unknowns.
-    pub(crate) fn forward(&self, b: &mut [f64]) {
-        let n = self.variables.len();
-        for p in 0..self.pivots.len() {
-            let x = b[self.variables[p]];
-            if x == 0.0 || self.pivots[p] == 0 {
+impl Store {
+    pub(crate) fn fronts(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// b ← L⁻¹ b on a front's unknowns.
+    pub(crate) fn forward(&self, front: usize, b: &mut [f64]) {
+        let s = self.spans[front];
+        let (n, k) = (s.count, s.eliminated);
+        let variables = &self.variables[s.variables..s.variables + n];
+        let lower = &self.values[s.values + k * n..];
+        for p in 0..k {
+            let x = b[variables[p]];
+            if x == 0.0 || self.pivots[s.pivots + p] == 0 {
                 continue;
             }
-            let row = &self.lower[p * n..(p + 1) * n];
-            for (l, v) in row.iter().zip(&self.variables).skip(p + 1) {
+            let row = &lower[p * n..(p + 1) * n];
+            for (l, v) in row.iter().zip(variables).skip(p + 1) {
                 b[*v] -= l * x;
             }
         }
     }
 
-    /// b ← U⁻¹ b on the front's unknowns; those that are not pivots are known.
-    pub(crate) fn backward(&self, b: &mut [f64]) {
-        let n = self.variables.len();
+    /// b ← U⁻¹ b on a front's unknowns; those that are not its pivots are known.
+    pub(crate) fn backward(&self, front: usize, b: &mut [f64]) {
+        let s = self.spans[front];
+        let n = s.count;
+        let variables = &self.variables[s.variables..s.variables + n];
+        let (upper, pivots) = (&self.values[s.values..], &self.pivots[s.pivots..]);
         let right = |b: &[f64], p: usize, from: usize| -> f64 {
-            let row = &self.upper[p * n..(p + 1) * n];
-            let known = row.iter().zip(&self.variables).skip(from);
-            b[self.variables[p]] - known.map(|(u, v)| u * b[*v]).sum::<f64>()
+            let row = &upper[p * n..(p + 1) * n];
+            let known = row.iter().zip(variables).skip(from);
+            b[variables[p]] - known.map(|(u, v)| u * b[*v]).sum::<f64>()
         };
-        let mut p = self.pivots.len();
+        let mut p = s.eliminated;
         while p > 0 {
             p -= 1;
-            match self.pivots[p] {
-                0 => b[self.variables[p]] = 0.0,
-                1 => b[self.variables[p]] = right(b, p, p + 1) / self.upper[p * n + p],
+            match pivots[p] {
+                0 => b[variables[p]] = 0.0,
+                1 => b[variables[p]] = right(b, p, p + 1) / upper[p * n + p],
                 _ => {
                     p -= 1;
                     let (r, s) = (right(b, p, p + 2), right(b, p + 1, p + 2));
-                    let at = |i: usize, j: usize| self.upper[(p + i) * n + p + j];
+                    let at = |i: usize, j: usize| upper[(p + i) * n + p + j];
                     let [a, c, d, e] = [at(0, 0), at(0, 1), at(1, 0), at(1, 1)];
                     let det = a * e - c * d;
-                    b[self.variables[p]] = (r * e - s * c) / det;
-                    b[self.variables[p + 1]] = (s * a - r * d) / det;
+                    b[variables[p]] = (r * e - s * c) / det;
+                    b[variables[p + 1]] = (s * a - r * d) / det;
                 }
             }
         }

@@ -1,4 +1,5 @@
-//! Joints linearised at a pose: how twists and loop equations follow from coordinates, dimensionless.
+//! Joints linearised at a pose: how twists and loop equations follow from coordinates, dimensionless: lengths over that of a usual
+//! link, in twists as in loop equations.
 
 use forks_mechanism::{
     Mechanism,
@@ -8,7 +9,8 @@ use forks_mechanism::{
 
 use crate::{branches::Branches, scaling::Scaling};
 
-/// ξ_outer = A ξ_inner + C x of all branches; twists have lengths over r, coordinates their units.
+/// ξ_outer = A ξ_inner + C x of all branches; twists have lengths over that of a usual link, coordinates
+/// their units.
 #[derive(Clone, Debug)]
 pub(crate) struct Geometry {
     /// A, branch by branch (tree joints, then closing joints, whose outer link is where the joint puts its child).
@@ -19,6 +21,8 @@ pub(crate) struct Geometry {
     pub(crate) child_from_outer: Vec<Mat6>,
     /// Closing joints: loop equations by the relative twist, rows scaled.
     pub(crate) slopes: Vec<Mat6>,
+    /// What a loop equation has to be multiplied by: its own units are those of [`Scaling::rows`].
+    pub(crate) units: Vec<f64>,
     /// Couplings: slope of each coordinate, scaled.
     pub(crate) couplings: Vec<Vec<(usize, f64)>>,
     /// Largest entry of a loop equation's row.
@@ -27,7 +31,7 @@ pub(crate) struct Geometry {
 
 impl Geometry {
     pub(crate) fn new(m: &Mechanism, q: &[f64], branches: &Branches, scaling: &Scaling) -> Self {
-        let r = scaling.radius;
+        let r = scaling.link_length;
         let mut columns = vec![[0.0; 6]; m.velocity_count()];
         let mut carry = Vec::with_capacity(branches.list.len());
         for b in &branches.list {
@@ -37,6 +41,10 @@ impl Geometry {
             }
         }
         let poses = &branches.world_from_link;
+        let mut units = vec![1.0; scaling.rows.len()];
+        for unit in units.chunks_mut(6).take(m.forest().closures().len()) {
+            unit[..3].fill(scaling.radius / r);
+        }
         let (mut child_from_outer, mut slopes, mut largest_row) = (vec![], vec![], 0.0f64);
         for (k, &id) in m.forest().closures().iter().enumerate() {
             let child = &poses[m.joint(id).child.index()];
@@ -52,7 +60,7 @@ impl Geometry {
             }
             for i in 0..6 {
                 for j in 0..6 {
-                    slope.rows[i][j] *= scaling.rows[6 * k + i] * length(j, r);
+                    slope.rows[i][j] *= units[6 * k + i] * scaling.rows[6 * k + i] * length(j, r);
                 }
             }
             largest_row = largest_row.max(slope.max_abs());
@@ -77,7 +85,7 @@ impl Geometry {
             .collect();
         let coupled = couplings.iter().flatten().fold(0.0f64, |m, c| m.max(c.1.abs()));
         let largest_row = largest_row.max(coupled);
-        Self { carry, columns, child_from_outer, slopes, couplings, largest_row }
+        Self { carry, columns, child_from_outer, slopes, units, couplings, largest_row }
     }
 
     /// The relative twist of a closing joint's child by the parent's twist (6), the joint's coordinates and the

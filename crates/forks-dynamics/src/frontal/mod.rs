@@ -14,10 +14,7 @@ mod plan;
 mod stiffness;
 mod system;
 
-use forks_mechanism::{
-    JointId, Mechanism,
-    lie::{Matrix, Pose},
-};
+use forks_mechanism::{JointId, Mechanism, lie::Matrix};
 
 pub(crate) use plan::Plan;
 
@@ -67,10 +64,9 @@ impl FrontalSpace {
         m: &Mechanism,
         plan: &Plan,
         q: &[f64],
-        world_from_link: &[Pose],
+        branches: Branches,
         scaling: &Scaling,
     ) -> Option<Self> {
-        let branches = Branches::new(m, q, world_from_link);
         let geometry = Geometry::new(m, q, &branches, scaling);
         let (count, first) = (plan.layout.rows, plan.layout.row(0));
         if !geometry.largest_row.is_finite() {
@@ -86,7 +82,7 @@ impl FrontalSpace {
         };
         if count > 0 {
             let factors = out.metric_system(m, plan, &out.rows).factorize();
-            let dropped = factors.idle.iter().filter(|v| **v >= first);
+            let dropped = factors.store.idle.iter().filter(|v| **v >= first);
             out.rank = count - dropped.clone().count();
             dropped.for_each(|v| out.rows[v - first] = false);
             out.metric = Some(factors);
@@ -131,9 +127,13 @@ impl FrontalSpace {
         let first = plan.layout.row(0);
         let mut b = vec![0.0; plan.layout.count()];
         b[..f.len()].copy_from_slice(f);
-        b[first..first + g.len()].copy_from_slice(g);
+        let units = &self.geometry.units;
+        for (b, (g, unit)) in b[first..].iter_mut().zip(g.iter().zip(units)) {
+            *b = g * unit;
+        }
         system.solve(factors, &mut b);
-        (b[..f.len()].to_vec(), b[first..first + g.len()].to_vec())
+        let y = b[first..].iter().zip(units).map(|(y, unit)| y * unit).collect();
+        (b[..f.len()].to_vec(), y)
     }
 
     /// The part of forces that the loops do not carry, and λ that minimises |f + Gᵀλ|.
@@ -216,14 +216,14 @@ impl FrontalTangent {
     ) -> Option<Vec<f64>> {
         let system = self.system(m, plan, space, size, shift);
         let factors = system.factorize();
-        if !factors.idle.is_empty() {
+        if !factors.store.idle.is_empty() {
             return None;
         }
         let first = plan.layout.row(0);
         let mut b = vec![0.0; plan.layout.count()];
         b[..f.len()].copy_from_slice(f);
         for (i, (g, on)) in g.iter().zip(&space.rows).enumerate() {
-            b[first + i] = if *on { -g } else { 0.0 };
+            b[first + i] = if *on { -g * space.geometry.units[i] } else { 0.0 };
         }
         system.solve(&factors, &mut b);
         b.truncate(f.len());
@@ -240,8 +240,8 @@ impl FrontalTangent {
         shift: f64,
     ) -> Below {
         let factors = self.symmetric(m, plan, space, size, shift).factorize();
-        let count = factors.negative.saturating_sub(factors.multipliers);
-        Below { count, singular: !factors.idle.is_empty() }
+        let count = factors.store.negative.saturating_sub(factors.multipliers);
+        Below { count, singular: !factors.store.idle.is_empty() }
     }
 
     fn symmetric<'a>(

@@ -43,7 +43,7 @@ impl Stiffness {
         multipliers: &[f64],
         scaling: &Scaling,
     ) -> Self {
-        let (m, r, poses) = (stage.m, scaling.radius, &branches.world_from_link);
+        let (m, r, poses) = (stage.m, scaling.link_length, &branches.world_from_link);
         let relations = relations(stage, branches, multipliers);
         let mut wrench = vec![Wrench::ZERO; poses.len()];
         let mut slope = vec![Mat6::ZERO; poses.len()];

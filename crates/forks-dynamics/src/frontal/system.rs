@@ -3,7 +3,7 @@
 use forks_mechanism::{Mechanism, lie::Mat6};
 
 use super::{
-    front::{Eliminated, Front, Nothing},
+    front::{Front, Nothing, Store},
     geometry::Geometry,
     plan::{Element, FrontPlan, Plan},
     stiffness::Stiffness,
@@ -31,13 +31,9 @@ pub(crate) struct System<'a> {
 /// L U of a system.
 #[derive(Clone, Debug)]
 pub(crate) struct Factors {
-    fronts: Vec<Eliminated>,
-    /// Negative eigenvalues of the system, where it is symmetric.
-    pub(crate) negative: usize,
+    pub(crate) store: Store,
     /// Multipliers of constraints in the system.
     pub(crate) multipliers: usize,
-    /// Unknowns that nothing depends on.
-    pub(crate) idle: Vec<usize>,
 }
 
 /// The front that is put together, and where each unknown stands in it.
@@ -78,15 +74,13 @@ impl System<'_> {
         let plan = self.plan;
         let mut place = vec![0u32; plan.layout.count()];
         let mut rests: Vec<Option<Front>> = vec![None; plan.fronts.len()];
-        let mut out = Factors { fronts: Vec::new(), negative: 0, multipliers: 0, idle: vec![] };
-        out.fronts.reserve(plan.fronts.len());
+        let mut unused: Vec<Front> = Vec::new();
+        let mut out = Factors { store: Store::default(), multipliers: 0 };
         let first_row = plan.layout.row(0);
-        let mut front = Front::default();
         for (i, step) in plan.fronts.iter().enumerate() {
-            let children: Vec<Front> =
-                step.children.iter().filter_map(|&c| rests[c].take()).collect();
+            let mut front = unused.pop().unwrap_or_default();
             front.variables.clear();
-            for child in &children {
+            for child in step.children.iter().filter_map(|&c| rests[c].as_ref()) {
                 front.variables.extend(&child.variables[..child.summed]);
             }
             for &v in &step.own {
@@ -106,21 +100,23 @@ impl System<'_> {
                 place[v] = k as u32;
             }
             front.clear(front.variables.len());
-            let mut assembly = Assembly { front: std::mem::take(&mut front), place: &mut place };
-            children.iter().for_each(|c| add_child(&mut assembly, c));
+            let mut assembly = Assembly { front, place: &mut place };
+            for &c in &step.children {
+                if let Some(child) = rests[c].take() {
+                    add_child(&mut assembly, &child);
+                    unused.push(child);
+                }
+            }
             self.assemble(step, &mut assembly);
             front = assembly.front;
             if self.symmetric {
                 front.symmetrise();
             }
             let last = i + 1 == plan.fronts.len();
-            let eliminated = front.eliminate(&self.nothing, last);
-            out.negative += eliminated.negative;
-            let idle = eliminated.pivots.iter().zip(&eliminated.variables);
-            out.idle.extend(idle.filter(|p| *p.0 == 0).map(|p| *p.1));
-            out.fronts.push(eliminated);
-            if !front.variables.is_empty() {
-                rests[i] = Some(std::mem::take(&mut front));
+            front.eliminate(&self.nothing, last, &mut out.store);
+            match front.variables.is_empty() {
+                true => unused.push(front),
+                false => rests[i] = Some(front),
             }
         }
         out
@@ -294,7 +290,8 @@ impl System<'_> {
             Some((e, layout.twist(step.link)?, self.inner(e)))
         };
         let six = |b: &[f64], at: usize| -> [f64; 6] { core::array::from_fn(|i| b[at + i]) };
-        for (step, front) in self.plan.fronts.iter().zip(&factors.fronts) {
+        debug_assert_eq!(factors.store.fronts(), self.plan.fronts.len());
+        for (i, step) in self.plan.fronts.iter().enumerate() {
             if let Some((e, twist, inner)) = place(step) {
                 let force = six(b, twist);
                 if force != [0.0; 6] {
@@ -307,10 +304,10 @@ impl System<'_> {
                     }
                 }
             }
-            front.forward(b);
+            factors.store.forward(i, b);
         }
-        for (step, front) in self.plan.fronts.iter().zip(&factors.fronts).rev() {
-            front.backward(b);
+        for (i, step) in self.plan.fronts.iter().enumerate().rev() {
+            factors.store.backward(i, b);
             if let Some((e, twist, inner)) = place(step) {
                 let carry: &Mat6 = &self.geometry.carry[e];
                 let mut t = inner.map_or([0.0; 6], |i| carry.mul_vec(&six(b, i)));
@@ -338,9 +335,12 @@ fn add_combination(term: &(f64, Vec<(usize, f64)>), factor: f64, out: &mut Assem
 }
 
 fn add_child(out: &mut Assembly<'_>, child: &Front) {
-    for (i, row) in child.variables.iter().zip(child.a.chunks_exact(child.variables.len())) {
-        for (j, x) in child.variables.iter().zip(row) {
-            out.add(*i, *j, *x);
+    let n = out.front.variables.len();
+    for (i, from) in child.variables.iter().zip(child.a.chunks_exact(child.variables.len())) {
+        let at = out.place[*i] as usize;
+        let row = &mut out.front.a[at * n..(at + 1) * n];
+        for (j, x) in child.variables.iter().zip(from) {
+            row[out.place[*j] as usize] += x;
         }
     }
 }

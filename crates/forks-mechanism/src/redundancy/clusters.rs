@@ -68,6 +68,23 @@ pub(super) fn clusters(m: &Mechanism, q: &[f64]) -> Vec<Cluster> {
         .collect()
 }
 
+/// The size of one loop, as [`Cluster::size`]; `None` if all of it is at one place.
+pub(super) fn loop_size(m: &Mechanism, poses: &[forks_lie::Pose], closing: JointId) -> Option<f64> {
+    let j = m.joint(closing);
+    let path: Vec<JointId> =
+        m.forest().path_between(j.parent, j.child).map(|(e, _)| e.joint).collect();
+    let mut links: Vec<LinkId> = path
+        .iter()
+        .chain([&closing])
+        .flat_map(|id| [m.joint(*id).parent, m.joint(*id).child])
+        .filter(|l| *l != LinkId::WORLD)
+        .collect();
+    links.sort();
+    links.dedup();
+    let size = extent(m, poses, &links, &[closing], &path);
+    (size > 1e-6 * m.bounding_radius(poses)).then_some(size)
+}
+
 fn paths_of(c: &Cluster, closures: &[JointId], paths: &[Vec<JointId>]) -> Vec<JointId> {
     let own = closures.iter().zip(paths).filter(|(id, _)| c.closures.contains(id));
     own.flat_map(|(_, p)| p.iter().copied()).collect()

@@ -24,7 +24,7 @@ mod system;
 use forks_lie::Twist;
 
 use self::{
-    clusters::{Cluster, clusters},
+    clusters::{Cluster, clusters, loop_size},
     system::System,
 };
 use crate::{
@@ -43,6 +43,8 @@ const LARGEST_GAP: f64 = 5e-3;
 const CLOSED: f64 = 1e-10;
 /// Clusters with more equations are looked at loop by loop only.
 const MOST_ROWS: usize = 150;
+/// Loops of more joints are taken at their word: long slender ones have small singular values of their own.
+const MOST_JOINTS: usize = 150;
 
 /// Loop equations that were found to repeat others, of loops that share joints.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,6 +87,7 @@ pub fn release_redundant(m: &Mechanism, q: &[f64]) -> Result<Option<Release>, Bu
     let mut released = vec![Vec::<Twist>::new(); m.joints().len()];
     let mut sizes = vec![1.0; m.joints().len()];
     let mut found = Vec::new();
+    let poses = m.link_poses(q);
     for cluster in clusters(m, q) {
         let mut left_out: Option<(f64, f64)> = None;
         let mut note = |ratios: (f64, f64)| {
@@ -93,9 +96,16 @@ pub fn release_redundant(m: &Mechanism, q: &[f64]) -> Result<Option<Release>, Bu
         };
         for &id in &cluster.closures {
             sizes[id.index()] = cluster.size;
-            if m.joint(id).released.is_empty() {
-                let alone = Cluster { closures: vec![id], couplings: vec![], size: cluster.size };
+            let (a, b) = (m.joint(id).parent, m.joint(id).child);
+            let short = m.forest().path_between(a, b).count() <= MOST_JOINTS;
+            if short && m.joint(id).released.is_empty() {
+                // In its own size: a short loop of a long mechanism is no worse conditioned than by itself.
+                let size = loop_size(m, &poses, id).unwrap_or(cluster.size);
+                let alone = Cluster { closures: vec![id], couplings: vec![], size };
                 add(m, q, &alone, &mut released, &mut note);
+                for t in &mut released[id.index()] {
+                    *t = t.scale_linear(size / cluster.size);
+                }
             }
         }
         let given = cluster.closures.iter().any(|id| !m.joint(*id).released.is_empty());
