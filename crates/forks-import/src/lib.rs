@@ -32,6 +32,7 @@
 struct Readme;
 
 mod error;
+mod inertia;
 mod mesh;
 mod note;
 mod plausible;
@@ -66,7 +67,7 @@ pub struct ImportOptions {
     /// tendons, flexible bodies, plugins, replicas, unknown elements and attributes, moving bodies without mass.
     /// Default: `false`.
     pub lenient: bool,
-    /// Replace principal moments of a link that violate A + B ≥ C by their mean (noted in URDF), as MJCF's
+    /// Replace principal moments of a link that violate A + B ≥ C, or are negative, by their mean with a note, as MJCF's
     /// `balanceinertia` does, instead of refusing the file. Default: `false`.
     pub balance_inertia: bool,
     /// The side file with springs and loops that the model file cannot express; see [`SideFile`]. Text that comes from

@@ -119,11 +119,13 @@ fn b22_tool_frames_with_zero_inertials() {
 /// B23: diag(1, 1, 3) is refused; balanced it is 5/3 three times (1.667 in MuJoCo).
 #[test]
 fn b23_moments_that_no_body_has() {
-    let body = format!("<link name=\"a\">{}</link>", inertial(1.0, [1.0, 1.0, 3.0], ""));
-    refused(&body, &["line 2", "link 'a'", "1, 1, 3", "A + B >= C"]);
+    let body = link("base")
+        + &format!("<link name=\"a\">{}</link>", inertial(1.0, [1.0, 1.0, 3.0], ""))
+        + &joint("j", "continuous", "base", "a", "");
+    refused(&body, &["line 3", "link 'a'", "1, 1, 3", "A + B >= C"]);
     let options = ImportOptions { balance_inertia: true, ..Default::default() };
     let i = parse_urdf(&format!("<robot name=\"r\">{body}</robot>"), &options).unwrap();
-    let t = i.mechanism.links()[1].inertia.inertia;
+    let t = i.mechanism.links()[2].inertia.inertia;
     assert_eq!(t, DMat3::from_diagonal(DVec3::splat(5.0 / 3.0)));
 }
 

@@ -368,13 +368,13 @@ fn b23_flat_plates_load_in_any_frame() {
             }
         }
     }
-    let bad = "<robot name=\"r\">\n<link name=\"a\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"2.00001\"/></inertial></link></robot>";
+    let bad = "<robot name=\"r\">\n<link name=\"a\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"2.00001\"/></inertial></link><link name=\"base\"/><joint name=\"j\" type=\"continuous\"><parent link=\"base\"/><child link=\"a\"/></joint></robot>";
     refused(urdf(bad), &["line 2", "link 'a'", "2.00001", "A + B >= C"]);
     let balanced = ImportOptions { balance_inertia: true, ..Default::default() };
     let i = parse_urdf(bad, &balanced).unwrap();
     let mean = (2.0 + 2.00001) / 3.0;
     assert!(
-        i.mechanism.links()[1]
+        i.mechanism.links()[2]
             .inertia
             .inertia
             .abs_diff_eq(DMat3::from_diagonal(DVec3::splat(mean)), 1e-15)

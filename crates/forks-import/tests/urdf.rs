@@ -173,7 +173,10 @@ fn mimics_that_cannot_be() {
     let fixed = links("a b c")
         + &joint("j", "continuous", "a", "b", "<mimic joint=\"k\"/>")
         + &joint("k", "fixed", "b", "c", "");
-    refused(&fixed, &["'k'", "no single coordinate"]);
+    // A fixed joint stands at 0: its follower is held.
+    assert_eq!(read(&fixed).mechanism.couplings().len(), 1);
+    let floating = fixed.replace("type=\"fixed\"", "type=\"floating\"");
+    refused(&floating, &["'k'", "no single coordinate"]);
 }
 
 /// B29: a diamond, a loop of one, a cycle of two, a cycle beside a good tree.
@@ -334,15 +337,20 @@ fn odd_xml() {
 
 #[test]
 fn inertia_that_no_body_has() {
-    let body = format!("<link name=\"a\">{}</link>", UNIT.replace("izz=\"1\"", "izz=\"3\""));
+    let moving = |izz: &str| {
+        let unit = UNIT.replace("izz=\"1\"", &format!("izz=\"{izz}\""));
+        links("base")
+            + &format!("<link name=\"a\">{unit}</link>")
+            + &joint("j", "continuous", "base", "a", "")
+    };
+    let body = moving("3");
     refused(&body, &["link 'a'", "1, 1, 3", "A + B >= C", "balance_inertia"]);
     let options = ImportOptions { balance_inertia: true, ..Default::default() };
     let i = parse_urdf(&robot(&body), &options).unwrap();
     let mean = DMat3::from_diagonal(DVec3::splat(5.0 / 3.0));
-    assert_eq!(i.mechanism.links()[1].inertia.inertia, mean);
+    assert_eq!(i.mechanism.links()[2].inertia.inertia, mean);
     assert_eq!(i.notes[0].effect, Effect::Approximated);
-    let negative = format!("<link name=\"a\">{}</link>", UNIT.replace("izz=\"1\"", "izz=\"-3\""));
-    refused(&negative, &["link 'a'", "not positive semi-definite"]);
+    refused(&moving("-3"), &["link 'a'", "negative principal moment -3"]);
     refused("<link name=\"a\"><inertial/></link>", &["link 'a'", "'mass'"]);
     // The same option for MJCF.
     let text = r#"<mujoco><worldbody><body name="b"><joint/>

@@ -2,7 +2,7 @@
 
 use glam::{DMat3, DVec3};
 
-use crate::{Mat6, Pose, SymMat6, Twist, Wrench, so3::skew};
+use crate::{Digits, DigitsOf, Mat6, Pose, SymMat6, Twist, Wrench, so3::skew};
 
 /// Mass, centre of mass and rotational inertia of a rigid body.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,6 +16,9 @@ pub struct SpatialInertia {
     pub inertia: DMat3,
 }
 
+/// What double precision leaves where numbers of the size m r² cancel.
+const ROUNDING: f64 = 1e-12;
+
 /// What is wrong with an inertia.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -24,13 +27,13 @@ pub enum InertiaError {
     #[error("mass, centre of mass or inertia tensor is not finite")]
     NotFinite,
     /// The mass is negative.
-    #[error("mass {0} kg is negative")]
+    #[error("mass {} kg is negative", Digits(*.0))]
     NegativeMass(f64),
     /// The tensor is not positive semi-definite; the smallest principal moment is given.
-    #[error("inertia tensor is not positive semi-definite: principal moment {0} kg m²")]
+    #[error("inertia tensor is not positive semi-definite: principal moment {} kg m²", Digits(*.0))]
     NotPositive(f64),
     /// The principal moments (ascending) violate A + B ≥ C.
-    #[error("principal moments {0:?} kg m² violate the triangle inequality")]
+    #[error("principal moments {} kg m² violate the triangle inequality", DigitsOf(.0))]
     TriangleInequality([f64; 3]),
 }
 
@@ -121,9 +124,26 @@ impl SpatialInertia {
         symmetric_eigenvalues(self.inertia)
     }
 
-    /// Checks that the numbers can belong to a body; `tolerance` is relative to the largest moment and
-    /// covers the rounding of a tensor written to a file.
+    /// Checks that the numbers can belong to a body whose size is the distance of its centre of mass from its frame; see
+    /// [`SpatialInertia::validate_at_size`].
     pub fn validate(&self, tolerance: f64) -> Result<(), InertiaError> {
+        let size = self.center_of_mass.length();
+        self.validate_at_size(tolerance, size, size)
+    }
+
+    /// Checks that the numbers can belong to a body. `size` is how far the body reaches from its frame (m), `reach` that
+    /// of the whole mechanism.
+    ///
+    /// `tolerance` covers the rounding of a tensor written to a file, relative to the sum of its entries: the noise of
+    /// one entry is that of the others. A + B ≥ C may be violated by `tolerance` m size² too, since single precision about
+    /// another point leaves that much, and where A is not negative the mass matrix stays positive. A negative moment
+    /// may be as large as what double precision leaves of m reach², 10⁻¹² of it.
+    pub fn validate_at_size(
+        &self,
+        tolerance: f64,
+        size: f64,
+        reach: f64,
+    ) -> Result<(), InertiaError> {
         let finite = self.mass.is_finite()
             && self.center_of_mass.is_finite()
             && self.inertia.to_cols_array().iter().all(|x| x.is_finite());
@@ -134,11 +154,13 @@ impl SpatialInertia {
             return Err(InertiaError::NegativeMass(self.mass));
         }
         let p = self.principal_moments();
-        let slack = tolerance * p[2].abs();
+        let entries: f64 =
+            self.inertia.to_cols_array().iter().map(|x| if *x < 0.0 { -x } else { *x }).sum();
+        let slack = tolerance * entries + ROUNDING * self.mass * reach * reach;
         if p[0] < -slack {
             return Err(InertiaError::NotPositive(p[0]));
         }
-        if p[0] + p[1] < p[2] - slack {
+        if p[0] + p[1] < p[2] - slack - tolerance * self.mass * size * size {
             return Err(InertiaError::TriangleInequality(p));
         }
         Ok(())

@@ -24,6 +24,7 @@ pub use glam;
 mod adjoint;
 mod coefficients;
 mod dense;
+mod digits;
 mod equivariant;
 mod inertia;
 mod mat6;
@@ -39,6 +40,7 @@ mod vectors;
 
 pub use adjoint::Adjoint;
 pub use dense::Matrix;
+pub use digits::{Digits, DigitsOf};
 pub use inertia::{InertiaError, SpatialInertia};
 pub use mat6::{Mat6, Vec6};
 pub use pose::{Pose, PoseError};

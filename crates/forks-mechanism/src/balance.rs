@@ -2,10 +2,11 @@
 //!
 //! With principal moments A ≤ B ≤ C a body needs A + B ≥ C. Of the tensors with A + B = C the one nearest to a tensor that
 //! violates this (least Frobenius norm of the difference) has the same axes and the moments A + d, B + d, C − d with
-//! d = (C − A − B)/3.
+//! d = (C − A − B)/3. Where A + d is still negative the nearest one is that of a thin rod, 0 twice (B + C)/2, and where that is
+//! negative too a point's.
 
 use forks_lie::{
-    SpatialInertia,
+    DigitsOf, SpatialInertia,
     glam::{DMat3, DVec3},
 };
 
@@ -27,18 +28,19 @@ pub struct BalancedInertia {
 
 impl core::fmt::Display for BalancedInertia {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let ([a, b, c], [x, y, z]) = (self.before, self.after);
         write!(
             f,
-            "link '{}': principal moments of inertia {a}, {b}, {c} violate A + B >= C and are replaced by {x}, {y}, {z}",
-            self.link
+            "link '{}': principal moments of inertia {} violate A + B >= C and are replaced by {}",
+            self.link,
+            DigitsOf(&self.before),
+            DigitsOf(&self.after)
         )
     }
 }
 
 impl MechanismBuilder {
     /// Makes the moments of all links possible by the smallest change, and says which were not. Tensors that are not
-    /// finite or have a negative moment are left to the check of the mechanism.
+    /// finite are left to the check of the mechanism.
     pub fn balance_inertia(&mut self) -> Vec<BalancedInertia> {
         let mut changes = Vec::new();
         for l in self.links_mut() {
@@ -75,15 +77,23 @@ fn balanced(i: &SpatialInertia) -> Option<(SpatialInertia, [f64; 3], [f64; 3])> 
     let before = [values[0], values[1], values[2]];
     let missing = before[2] - before[0] - before[1];
     // Axes that cannot be told from rounding stay as they are.
-    if before[0] < 0.0 || missing <= 4.0 * f64::EPSILON * before[2] {
+    let largest = before[2].abs().max(before[0].abs());
+    let rounding = 4.0 * f64::EPSILON * largest;
+    if before[0] >= -rounding && missing <= rounding {
         return None;
     }
     let d = missing / 3.0;
-    let after = [before[0] + d, before[1] + d, before[2] - d];
+    let rod = (0.5 * (before[1] + before[2])).max(0.0);
+    let after = if missing > 0.0 && before[0] + d >= 0.0 {
+        [before[0] + d, before[1] + d, before[2] - d]
+    } else {
+        [0.0, rod, rod]
+    };
     let column = |k| DVec3::new(vectors[(0, k)], vectors[(1, k)], vectors[(2, k)]);
     let r = DMat3::from_cols(column(0), column(1), column(2));
     // The change alone is turned: what is not changed keeps its digits.
-    let change = r * DMat3::from_diagonal(DVec3::new(d, d, -d)) * r.transpose();
+    let by = DVec3::from_array(after) - DVec3::from_array(before);
+    let change = r * DMat3::from_diagonal(by) * r.transpose();
     let change = (change + change.transpose()) * 0.5;
     Some((SpatialInertia { inertia: i.inertia + change, ..*i }, before, after))
 }

@@ -4,8 +4,8 @@ use forks_lie::{SymMat6, glam::DVec3};
 
 use crate::{
     BuildError, Bushing, BushingId, Combination, CombinationSpring, CombinationSpringId, Coupling,
-    CouplingId, Frame, FrameId, Joint, JointId, JointKind, Keyframe, Link, LinkId, Mechanism,
-    Servo, ServoId, Shape, ShapeId, SpanningForest,
+    CouplingId, Frame, FrameId, InertiaVerdict, Joint, JointId, JointKind, Keyframe, Link, LinkId,
+    Mechanism, Servo, ServoId, Shape, ShapeId, SpanningForest,
     checks::{
         check_inertia, check_joint_numbers, finite, finite_vector, label, length,
         normalize_quaternion, normalized_kind, normalized_pose, not_negative,
@@ -189,6 +189,7 @@ impl MechanismBuilder {
         finite_vector("mechanism", "gravity", self.gravity)?;
         self.check_links()?;
         self.check_joints()?;
+        self.check_bodies()?;
         self.check_couplings()?;
         self.check_springs_and_servos()?;
         self.check_bushings()?;
@@ -304,6 +305,18 @@ impl MechanismBuilder {
             }
         }
         Ok(())
+    }
+
+    /// Bodies that move have an inertia that can be.
+    fn check_bodies(&self) -> Result<(), BuildError> {
+        let mut found = self.impossible_inertias().into_iter();
+        match found.find(|i| i.verdict == InertiaVerdict::Moving) {
+            None => Ok(()),
+            Some(i) => Err(BuildError::BadInertia {
+                element: format!("link '{}'", self.links[i.link.index()].name),
+                problem: format!("{}; no body has such an inertia", i.problem),
+            }),
+        }
     }
 
     fn check_combination(&self, element: &str, c: &Combination) -> Result<(), BuildError> {

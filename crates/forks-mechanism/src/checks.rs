@@ -1,12 +1,9 @@
 //! Checks of single numbers, axes, matrices and inertias while a mechanism is built.
 
-use forks_lie::{InertiaError, Pose, glam::DVec3};
+use forks_lie::{Digits, Pose, glam::DVec3};
 
 use crate::{BuildError, Geometry, Joint, JointKind, Link, dense};
 
-/// Relative slack of the inertia checks: covers tensors rounded to the digits of a file and turned
-/// into other axes.
-const INERTIA_TOLERANCE: f64 = 1e-6;
 /// Relative slack of symmetry and definiteness checks of stiffness and damping matrices.
 const MATRIX_TOLERANCE: f64 = 1e-10;
 
@@ -78,6 +75,8 @@ pub(crate) fn unique_names<'a>(
     Ok(())
 }
 
+/// The numbers of an inertia one by one; whether a body can have them depends on what it is welded to
+/// ([`crate::possible`]).
 pub(crate) fn check_inertia(element: &str, link: &Link) -> Result<(), BuildError> {
     let i = &link.inertia;
     finite(element, "mass", i.mass)?;
@@ -85,24 +84,7 @@ pub(crate) fn check_inertia(element: &str, link: &Link) -> Result<(), BuildError
     for x in i.inertia.to_cols_array() {
         finite(element, "inertia", x)?;
     }
-    let problem = match i.validate(INERTIA_TOLERANCE) {
-        Ok(()) => return Ok(()),
-        Err(InertiaError::NegativeMass(m)) => {
-            return Err(BuildError::Negative {
-                element: element.into(),
-                quantity: "mass",
-                value: m,
-            });
-        }
-        Err(InertiaError::NotPositive(p)) => {
-            format!("inertia tensor has the negative principal moment {p}")
-        }
-        Err(InertiaError::TriangleInequality([a, b, c])) => format!(
-            "principal moments of inertia {a}, {b}, {c} violate A + B >= C; no body has such an inertia"
-        ),
-        Err(e) => format!("inertia is not valid: {e:?}"),
-    };
-    Err(BuildError::BadInertia { element: element.into(), problem })
+    not_negative(element, "mass", i.mass)
 }
 
 pub(crate) fn check_joint_numbers(element: &str, j: &Joint) -> Result<(), BuildError> {
@@ -254,7 +236,7 @@ pub(crate) fn normalized_pose(element: &str, pose: &Pose) -> Result<Pose, BuildE
         return Err(BuildError::DegenerateAxis {
             element: element.into(),
             quantity: "quaternion",
-            value: format!("of length {n}"),
+            value: format!("of length {}", Digits(n)),
         });
     }
     // Already of unit length to rounding: keep the user's digits.
@@ -277,7 +259,7 @@ pub(crate) fn normalize_quaternion(
         return Err(BuildError::DegenerateAxis {
             element: element.into(),
             quantity,
-            value: format!("a quaternion of length {n}"),
+            value: format!("a quaternion of length {}", Digits(n)),
         });
     }
     if (n - 1.0).abs() > 4.0 * f64::EPSILON {

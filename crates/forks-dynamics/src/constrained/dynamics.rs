@@ -1,7 +1,8 @@
 //! Forward dynamics with loops and couplings: Gauss's principle over mass-weighted rows.
 //!
 //! With M⁻¹ = WᵀW ([`super::articulated`]) and z = W M v̇, the loops ask for (G Wᵀ) z = −γ, and of all such z
-//! the motion takes the one nearest to that of the open tree. The rows G Wᵀ = C Y are reduced to an
+//! the motion takes the one nearest to that of the open tree. Where M is singular but not on the motions that the loops
+//! admit, M + GᵀΣG takes its place ([`super::mass_factor`]). The rows G Wᵀ = C Y are reduced to an
 //! orthonormal basis Y by pivoted Gram–Schmidt, so redundant rows do no harm and nothing is squared.
 
 use forks_mechanism::{
@@ -10,8 +11,8 @@ use forks_mechanism::{
 };
 
 use super::{
-    articulated::Articulated,
     inverse::{carry_loads, inverse_dynamics, weight},
+    mass_factor::MassFactor,
     motion::TreeMotion,
     rows::LoopRows,
 };
@@ -79,7 +80,7 @@ pub struct ConstrainedWorkspace {
     pub(crate) q: Vec<f64>,
     pub(crate) v: Vec<f64>,
     pub(crate) motion: TreeMotion,
-    pub(crate) factor: Articulated,
+    pub(crate) factor: MassFactor,
     /// What acts on every link, as the last [`ConstrainedDynamics::load`] left it.
     wrenches: Vec<Wrench>,
     /// The wrench through the joint of every link: scratch, or what [`ConstrainedDynamics::carry`] left.
@@ -173,7 +174,7 @@ impl<'m> ConstrainedDynamics<'m> {
             q: self.m.start_positions(),
             v: vec![0.0; self.m.velocity_count()],
             motion: TreeMotion::default(),
-            factor: Articulated::default(),
+            factor: MassFactor::default(),
             wrenches: Vec::new(),
             carried: Vec::new(),
             passive: PassiveWorkspace::new(self.m),
@@ -275,11 +276,21 @@ impl<'m> ConstrainedDynamics<'m> {
         if !force.iter().chain(&rows.bias).all(|x| x.is_finite()) {
             return self.failed(&rows, DynamicsStatus::NotFinite);
         }
-        if let Err(at) = work.factor.factorize(&work.motion, &self.inertia, &self.armature) {
+        if let Err(at) = self.factorize(&rows, work) {
             let joint = self.m.forest().edges()[at].joint;
             return self.failed(&rows, DynamicsStatus::Massless(joint));
         }
         self.solve(&rows, &force, &passive, work)
+    }
+
+    /// Factorises the mass matrix for which `work` was prepared; the position in the forest of a joint that moves without
+    /// mass, loops and couplings kept.
+    pub(crate) fn factorize(
+        &self,
+        rows: &LoopRows,
+        work: &mut ConstrainedWorkspace,
+    ) -> Result<(), usize> {
+        work.factor.factorize(&work.motion, &self.inertia, &self.armature, &rows.jacobian)
     }
 
     /// Forces on closing coordinates with rotors act on the rotor, not on the tree.
@@ -335,7 +346,10 @@ impl<'m> ConstrainedDynamics<'m> {
             return self.failed(rows, DynamicsStatus::NotFinite);
         }
         let multipliers = if self.multipliers {
-            let change: Vec<f64> = z.iter().zip(&free).map(|(z, f)| z - f).collect();
+            let mut change: Vec<f64> = z.iter().zip(&free).map(|(z, f)| z - f).collect();
+            if let Some(sigma) = work.factor.loop_mass() {
+                weighted.leave_out(sigma, &rows.jacobian.mul_vec(&acceleration), &mut change);
+            }
             self.multipliers(rows, &weighted, &change, passive)
         } else {
             Vec::new()
@@ -439,6 +453,13 @@ impl WeightedRows {
         let mut z = self.space.project(free);
         z.iter_mut().zip(carried).for_each(|(z, c)| *z += c);
         z
+    }
+
+    /// W (M v̇ − f) from W (M + GᵀΣG) v̇ − W f, `moved` = G v̇.
+    fn leave_out(&self, sigma: &[f64], moved: &[f64], change: &mut [f64]) {
+        for (i, (s, x)) in sigma.iter().zip(moved).enumerate() {
+            change.iter_mut().zip(self.rows.row(i)).for_each(|(c, r)| *c -= s * x * r);
+        }
     }
 
     /// |row| |z| for every row.

@@ -6,6 +6,7 @@ mod closing;
 mod dynamics;
 mod energy;
 mod inverse;
+mod mass_factor;
 mod motion;
 mod projection;
 mod rows;

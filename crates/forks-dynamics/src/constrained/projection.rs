@@ -45,7 +45,7 @@ impl ConstrainedDynamics<'_> {
         let mut iterations = 0;
         let end = |status, iterations, gap| Projection { status, iterations, gap };
         while gap > tolerance && iterations < MAX_ITERATIONS {
-            if work.factor.factorize(&work.motion, &self.inertia, &self.armature).is_err() {
+            if self.factorize(&rows, work).is_err() {
                 return end(ProjectionStatus::Failed, iterations, gap);
             }
             let weighted = WeightedRows::without_rotors(self, &rows, work);
@@ -92,7 +92,7 @@ impl ConstrainedDynamics<'_> {
             return Some(0.0);
         }
         let violation = rows.jacobian.mul_vec(v);
-        work.factor.factorize(&work.motion, &self.inertia, &self.armature).ok()?;
+        self.factorize(&rows, work).ok()?;
         let weighted = WeightedRows::without_rotors(self, &rows, work);
         let z = weighted.constrain(&vec![0.0; v.len()], &violation);
         let mut step = vec![0.0; v.len()];

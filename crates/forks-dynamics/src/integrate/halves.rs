@@ -33,7 +33,7 @@ pub(super) fn motions(
     if rows.jacobian.rows() == 0 {
         return Ok(Admissible { basis: None, own: rows.own });
     }
-    if let Err(at) = work.factor.factorize(&work.motion, &d.inertia, &d.armature) {
+    if let Err(at) = d.factorize(&rows, work) {
         return Err(StepStatus::Massless(d.mechanism().forest().edges()[at].joint));
     }
     let weighted = WeightedRows::without_rotors(d, &rows, work);

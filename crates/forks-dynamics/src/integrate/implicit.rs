@@ -16,6 +16,7 @@ use super::{
     linearised::{Block, Factorised, Linearised, least_pivots},
     state::{State, StepStatus, System},
     stiff_rows::{StiffRows, joint_blocks},
+    symmetric::symmetric_system,
 };
 use crate::{
     constrained::{ConstrainedDynamics, ConstrainedWorkspace, LoopRows, TreeMotion, WeightedRows},
@@ -70,43 +71,64 @@ impl Implicit {
         let elastic = system.dynamics.elastic(&mut system.work);
         let (own, stiff) = joint_terms(m, &rows, &system.work, h);
         stiffness.carry(&mut system.work);
-        self.factorize(system, &own, h, stiffness)?;
+        let dense = self.factorize(system, &rows, &own, h, stiffness)?;
         let (d, work) = (&system.dynamics, &system.work);
         let mut rhs = rows.fold(&rotor_forces(d, work, &rows, &elastic, h));
         let momentum = momentum(d, work);
         for k in 0..n {
             rhs[k] = momentum[k] + h * (rhs[k] + system.tau[k] - bias[k]);
         }
-        let v = self.solve(system, &rows, &stiff, &rhs)?;
+        let v = match dense {
+            None => self.solve(system, &rows, &stiff, &rhs)?,
+            Some(matrix) => {
+                let independent = independent_rows(system, &rows)?;
+                finite(saddle_point(matrix, &independent, &stiff, &rhs))?
+            }
+        };
         let mut next = State { q: state.q.clone(), v };
         advance(m, &mut next.q, &next.v, h);
         Ok(next)
     }
 
+    /// Factorises Ã. Where it is singular, since links without mass follow others by loops or couplings, sym(Ã) is given
+    /// back: on the motions that these admit it is regular, or a joint is named.
     fn factorize(
         &mut self,
-        system: &System<'_>,
+        system: &mut System<'_>,
+        rows: &LoopRows,
         own: &[Block],
         h: f64,
         stiffness: LoadStiffness,
-    ) -> Result<(), StepStatus> {
+    ) -> Result<Option<Matrix>, StepStatus> {
         let (m, work) = (system.mechanism(), &system.work);
         link_matrices(&system.dynamics, work, h, stiffness, &mut self.links);
         let blocks = loaded_blocks(m, own, work, h);
         let motion = &work.motion;
         let least = least_pivots(motion, &system.dynamics.inertia, own);
         let matrix = &mut self.matrix;
-        match matrix.factorize(motion, &self.links, &least, &blocks, &work.carried, h) {
-            Factorised::Sound => Ok(()),
-            // Neither mass nor damper nor spring.
-            Factorised::TooSoft(k) | Factorised::Singular(k)
-                if stiffness == LoadStiffness::LeftOut =>
-            {
-                let finite = work.motion.twists.iter().all(|t| t.is_finite());
-                let joint = m.forest().edges()[k].joint;
-                Err(if finite { StepStatus::Massless(joint) } else { StepStatus::NotFinite })
-            }
-            Factorised::TooSoft(_) | Factorised::Singular(_) => Err(StepStatus::Singular),
+        let (k, singular) =
+            match matrix.factorize(motion, &self.links, &least, &blocks, &work.carried, h) {
+                Factorised::Sound => return Ok(None),
+                Factorised::TooSoft(k) => (k, false),
+                Factorised::Singular(k) => (k, true),
+            };
+        // Loads that soften the mechanism are a matter of the step's length.
+        if !singular && stiffness == LoadStiffness::Linearised {
+            return Err(StepStatus::Singular);
+        }
+        if !work.motion.twists.iter().all(|t| t.is_finite()) {
+            return Err(StepStatus::NotFinite);
+        }
+        // Neither mass nor damper nor spring.
+        let massless = |k: usize| StepStatus::Massless(m.forest().edges()[k].joint);
+        if rows.jacobian.rows() == 0 {
+            let linearised = stiffness == LoadStiffness::Linearised;
+            return Err(if linearised { StepStatus::Singular } else { massless(k) });
+        }
+        let dense = symmetric_system(motion, &self.links, &blocks, &work.carried, h);
+        match system.dynamics.factorize(rows, &mut system.work) {
+            Ok(()) => Ok(Some(dense)),
+            Err(at) => Err(massless(at)),
         }
     }
 
@@ -121,15 +143,7 @@ impl Implicit {
         let n = rhs.len();
         let mut v = vec![0.0; n];
         self.matrix.solve(&system.work.motion, rhs, &mut v);
-        let mut all: Vec<&[f64]> = Vec::new();
-        if rows.jacobian.rows() > 0 {
-            let (d, work) = (&system.dynamics, &mut system.work);
-            if let Err(at) = work.factor.factorize(&work.motion, &d.inertia, &d.armature) {
-                return Err(StepStatus::Massless(system.mechanism().forest().edges()[at].joint));
-            }
-            let independent = WeightedRows::without_rotors(d, rows, work);
-            all.extend(independent.space.independent_rows().iter().map(|&i| rows.jacobian.row(i)));
-        }
+        let mut all = independent_rows(system, rows)?;
         let exact = all.len();
         all.extend(stiff.rows.iter().map(Vec::as_slice));
         if all.is_empty() {
@@ -156,6 +170,45 @@ impl Implicit {
         }
         finite(v)
     }
+}
+
+/// Loop equations that do not repeat others.
+fn independent_rows<'r>(
+    system: &mut System<'_>,
+    rows: &'r LoopRows,
+) -> Result<Vec<&'r [f64]>, StepStatus> {
+    if rows.jacobian.rows() == 0 {
+        return Ok(Vec::new());
+    }
+    let (d, work) = (&system.dynamics, &mut system.work);
+    if let Err(at) = d.factorize(rows, work) {
+        return Err(StepStatus::Massless(d.mechanism().forest().edges()[at].joint));
+    }
+    let weighted = WeightedRows::without_rotors(d, rows, work);
+    Ok(weighted.space.independent_rows().iter().map(|&i| rows.jacobian.row(i)).collect())
+}
+
+/// v⁺ of (Ã, Gᵀ; G, 0), stiff rows as part of Ã; not finite where that is singular.
+fn saddle_point(mut a: Matrix, loops: &[&[f64]], stiff: &StiffRows, rhs: &[f64]) -> Vec<f64> {
+    for (row, strength) in stiff.rows.iter().zip(&stiff.strengths) {
+        for (i, x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+            a.row_mut(i).iter_mut().zip(row).for_each(|(a, y)| *a += strength * x * y);
+        }
+    }
+    let (n, size) = (rhs.len(), rhs.len() + loops.len());
+    // Rows of the size of the matrix, so that pivots can be compared.
+    let scale =
+        |row: &[f64]| a.max_abs() / row.iter().fold(f64::MIN_POSITIVE, |m, x| m.max(x.abs()));
+    let scales: Vec<f64> = loops.iter().map(|row| scale(row)).collect();
+    let entry = |i: usize, k: usize| match (i < n, k < n) {
+        (true, true) => a[(i, k)],
+        (false, true) => scales[i - n] * loops[i - n][k],
+        (true, false) => scales[k - n] * loops[k - n][i],
+        (false, false) => 0.0,
+    };
+    let all = Matrix::from_fn(size, size, entry);
+    let right = Matrix::from_fn(size, 1, |i, _| rhs.get(i).copied().unwrap_or(0.0));
+    dense::lu_solve(&all, &right).as_slice()[..n].to_vec()
 }
 
 /// Joint terms (armature + h D + h² K_θ) and stiff rows of Ã.
@@ -250,7 +303,7 @@ mod tests {
     use forks_mechanism::lie::Matrix;
     use forks_testkit::{JointChoice, RandomMechanismOptions, Rng, random_mechanism};
 
-    use super::{super::symmetric::symmetric_system, *};
+    use super::*;
     use crate::{Loads, body_axes_derivative, generalized_forces, mass_matrix, tangent_stiffness};
 
     impl Implicit {

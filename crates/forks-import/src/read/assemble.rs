@@ -141,6 +141,7 @@ impl Reader<'_> {
             model.first_joint.push(model.joints.len());
             self.add_body(&mut model, body, link, &mut names);
         }
+        self.judge_inertias(&tree.bodies, &model.link_of_body, &mut model.builder)?;
         // Frames and shapes body by body, as MuJoCo numbers them.
         let mut sites: Vec<&RawSite> = model.sites.iter().collect();
         sites.sort_by_key(|s| s.body.0);

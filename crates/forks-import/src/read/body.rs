@@ -9,6 +9,7 @@ use forks_mechanism::{
 use super::{
     Attributes, Reader,
     geom::GeomMass,
+    inertia::InertialFault,
     joint::RawJoint,
     names::{BodyId, Names, SiteId, TreeJointId},
     orientation::{from_to, pose},
@@ -33,6 +34,8 @@ pub(crate) struct RawBody {
     pub(crate) gravity_compensation: f64,
     pub(crate) joints: Vec<RawJoint>,
     pub(crate) inertial: Option<SpatialInertia>,
+    /// What no body has in the inertial element; it matters where the body moves.
+    pub(crate) inertial_fault: Option<InertialFault>,
     pub(crate) geoms: Vec<GeomMass>,
     /// The body or one that carries it has joints.
     pub(crate) moves: bool,
@@ -95,6 +98,7 @@ impl<'a> Reader<'a> {
                 gravity_compensation: 0.0,
                 joints: vec![],
                 inertial: None,
+                inertial_fault: None,
                 geoms: vec![],
                 moves: false,
                 mocap: false,
@@ -189,6 +193,7 @@ impl<'a> Reader<'a> {
             gravity_compensation: a.number("gravcomp")?.unwrap_or(0.0),
             joints: vec![],
             inertial: None,
+            inertial_fault: None,
             geoms: vec![],
             moves: false,
             mocap,
@@ -258,10 +263,11 @@ impl<'a> Reader<'a> {
         if tree.bodies[place.body].inertial.is_some() {
             return Err(a.error("the body has a second inertial element"));
         }
-        let inertia = super::inertia::read(&a, &self.compiler)?;
+        let (inertia, fault) = super::inertia::read(&a, &self.compiler)?;
         let inertia =
             if place.in_frame { inertia.transformed(&place.body_from_frame) } else { inertia };
         tree.bodies[place.body].inertial = Some(inertia);
+        tree.bodies[place.body].inertial_fault = fault;
         Ok(())
     }
 

@@ -27,6 +27,8 @@ pub(crate) struct Compiler {
     pub(crate) least_inertia: f64,
     /// Replace impossible principal moments by their mean.
     pub(crate) balance_inertia: bool,
+    /// The file asks for it.
+    pub(crate) asks_for_balance: bool,
     /// Directory of assets, beside the main file.
     asset_directory: String,
     /// Directories of meshes and textures where they differ from that.
@@ -60,6 +62,7 @@ impl Default for Compiler {
             least_mass: 0.0,
             least_inertia: 0.0,
             balance_inertia: false,
+            asks_for_balance: false,
             asset_directory: String::new(),
             own_mesh_directory: None,
             own_texture_directory: None,
@@ -126,6 +129,7 @@ impl<'a> Reader<'a> {
         }
         if let Some(b) = a.boolean("balanceinertia")? {
             c.balance_inertia = b;
+            c.asks_for_balance = b;
         }
         if let Some(d) = a.text("assetdir") {
             c.asset_directory = d.to_owned();

@@ -1,9 +1,9 @@
 //! Inertia of bodies: `<inertial>`, or the sum of the geoms; bounds, balance and total mass.
 
 use forks_mechanism::{
-    dense,
+    LinkId, MechanismBuilder, dense,
     lie::{
-        Matrix, Pose, SpatialInertia,
+        Digits, DigitsOf, Matrix, Pose, SpatialInertia,
         glam::{DMat3, DQuat, DVec3},
     },
 };
@@ -14,13 +14,51 @@ use super::{
     geom::{GeomMass, MassSource},
     orientation::rotation,
 };
-use crate::{ImportError, note::Effect};
+use crate::{ImportError, Location, inertia, note::Effect};
 
 /// Masses and moments below this do not count in a moving body, as in MuJoCo.
 const LEAST: f64 = 1e-15;
 
-/// Reads an inertial element.
-pub(crate) fn read(a: &Attributes<'_>, c: &Compiler) -> Result<SpatialInertia, ImportError> {
+/// A negative moment of this part of the largest one is the rounding of a file's digits.
+const NOISE: f64 = 1e-6;
+
+/// Moments that MuJoCo refuses.
+#[derive(Clone, Debug)]
+pub(crate) struct InertialFault {
+    at: Location,
+    element: String,
+    attribute: &'static str,
+    value: String,
+    problem: String,
+}
+
+impl InertialFault {
+    fn new(a: &Attributes<'_>, attribute: &'static str, problem: impl Into<String>) -> Self {
+        Self {
+            at: a.at.clone(),
+            element: a.label(),
+            attribute,
+            value: a.text(attribute).unwrap_or("").into(),
+            problem: problem.into(),
+        }
+    }
+
+    fn error(&self) -> ImportError {
+        ImportError::Value {
+            at: Box::new(self.at.clone()),
+            element: self.element.clone(),
+            attribute: self.attribute.into(),
+            value: self.value.clone(),
+            problem: self.problem.clone(),
+        }
+    }
+}
+
+/// Reads an inertial element, and what is wrong with its moments.
+pub(crate) fn read(
+    a: &Attributes<'_>,
+    c: &Compiler,
+) -> Result<(SpatialInertia, Option<InertialFault>), ImportError> {
     a.required("pos")?;
     a.required("mass")?;
     let center = a.vector("pos")?.expect("required");
@@ -28,10 +66,9 @@ pub(crate) fn read(a: &Attributes<'_>, c: &Compiler) -> Result<SpatialInertia, I
     let turned = ["quat", "axisangle", "euler", "xyaxes", "zaxis"].into_iter().any(|n| a.has(n));
     let Some([xx, yy, zz, xy, xz, yz]) = a.array::<6>("fullinertia")? else {
         let moments = a.vector("diaginertia")?.unwrap_or(DVec3::ZERO);
-        if moments.min_element() < 0.0 {
-            return Err(a.invalid("diaginertia", "has a negative number"));
-        }
-        return Ok(principal(mass, Pose::new(rotation(a, c)?, center), moments));
+        let negative = moments.min_element() < 0.0;
+        let fault = negative.then(|| InertialFault::new(a, "diaginertia", "has a negative number"));
+        return Ok((principal(mass, Pose::new(rotation(a, c)?, center), moments), fault));
     };
     if turned || a.has("diaginertia") {
         return Err(a.error("'fullinertia' excludes an orientation and 'diaginertia'"));
@@ -40,13 +77,13 @@ pub(crate) fn read(a: &Attributes<'_>, c: &Compiler) -> Result<SpatialInertia, I
         DMat3::from_cols(DVec3::new(xx, xy, xz), DVec3::new(xy, yy, yz), DVec3::new(xz, yz, zz));
     let inertia = SpatialInertia::new(mass, center, tensor);
     let moments = inertia.principal_moments();
-    if moments[0] <= 0.0 && c.least_inertia <= 0.0 {
-        return Err(a.invalid(
-            "fullinertia",
-            format!("is not positive definite: its smallest principal moment is {}", moments[0]),
-        ));
-    }
-    Ok(inertia)
+    let fault = (moments[0] <= 0.0 && c.least_inertia <= 0.0).then(|| {
+        let smallest = Digits(moments[0]);
+        let problem =
+            format!("is not positive definite: its smallest principal moment is {smallest}");
+        InertialFault::new(a, "fullinertia", problem)
+    });
+    Ok((inertia, fault))
 }
 
 /// A body given by its principal frame.
@@ -73,7 +110,7 @@ impl Reader<'_> {
                 // MuJoCo's place for what the bounds give to a body without inertia.
                 inertia.center_of_mass = body.position;
             }
-            let inertia = self.bounded(inertia);
+            let inertia = self.bounded(body, inertia);
             out.push(if inertia.is_zero() { SpatialInertia::ZERO } else { inertia });
         }
         if let Some(total) = self.compiler.total_mass {
@@ -145,25 +182,63 @@ impl Reader<'_> {
     }
 
     /// `boundmass`, `boundinertia`, then `balanceinertia`, on principal moments.
-    fn bounded(&self, i: SpatialInertia) -> SpatialInertia {
+    fn bounded(&mut self, body: &RawBody, i: SpatialInertia) -> SpatialInertia {
         let c = &self.compiler;
         let p = i.principal_moments();
         let violates = p[0] + p[1] < p[2];
         let balance = c.balance_inertia && violates;
-        if i.mass >= c.least_mass && p[0] >= c.least_inertia && !balance {
+        // Negative moments are refused, or balanced; nothing else hides them.
+        let negative = body.inertial_fault.is_some() && p[0] < -NOISE * p[2].abs();
+        let bounded = i.mass >= c.least_mass && p[0] >= c.least_inertia;
+        if !balance && (bounded || (negative && !c.balance_inertia && c.least_inertia <= 0.0)) {
             return i;
         }
         let mass = i.mass.max(c.least_mass);
         let m = Matrix::from_fn(3, 3, |r, k| i.inertia.col(k)[r]);
         let Some((values, vectors)) = dense::symmetric_eigen(&m) else { return i };
         let mut moments = DVec3::from_slice(&values).max(DVec3::splat(c.least_inertia));
-        if c.balance_inertia && moments.x + moments.y < moments.z {
+        if c.balance_inertia && (moments.x + moments.y < moments.z || negative) {
             moments = DVec3::splat((moments.x + moments.y + moments.z) / 3.0);
+            // What the file asks for itself is exact, but for moments that MuJoCo refuses.
+            if !c.asks_for_balance || body.inertial_fault.is_some() {
+                let what = if negative { "are not positive" } else { "violate A + B >= C" };
+                let reason = format!(
+                    "principal moments of inertia {} {what}; replaced by their mean, {}",
+                    DigitsOf(&p),
+                    Digits(moments.x)
+                );
+                self.notes.add(&body.label, "inertia", Effect::Approximated, reason, &body.at);
+            }
         }
         let column = |k| DVec3::new(vectors[(0, k)], vectors[(1, k)], vectors[(2, k)]);
         let r = DMat3::from_cols(column(0), column(1), column(2));
         let t = r * DMat3::from_diagonal(moments) * r.transpose();
         SpatialInertia::new(mass, i.center_of_mass, (t + t.transpose()) * 0.5)
+    }
+
+    /// Inertia that no body has is refused where it moves one.
+    pub(crate) fn judge_inertias(
+        &mut self,
+        bodies: &[RawBody],
+        link_of_body: &[LinkId],
+        builder: &mut MechanismBuilder,
+    ) -> Result<(), ImportError> {
+        for found in builder.impossible_inertias() {
+            let Some(i) = link_of_body.iter().position(|l| *l == found.link) else { continue };
+            let body = &bodies[i];
+            let refused = |problem| match &body.inertial_fault {
+                Some(fault) => fault.error(),
+                None => ImportError::Element {
+                    at: Box::new(body.at.clone()),
+                    element: format!("link '{}'", body.name),
+                    problem,
+                },
+            };
+            let (effect, reason) =
+                inertia::judge(&found, builder, self.compiler.balance_inertia).map_err(refused)?;
+            self.notes.add(&body.label, "inertia", effect, reason, &body.at);
+        }
+        Ok(())
     }
 
     /// A body with joints needs mass, its own or that of bodies welded to it.
@@ -172,8 +247,10 @@ impl Reader<'_> {
         tree: &RawTree,
         inertias: &[SpatialInertia],
     ) -> Result<(), ImportError> {
+        // Negative moments are judged with everything that is welded to the body.
+        let counts = |p: f64| p >= LEAST || p <= -LEAST;
         let mut heavy: Vec<bool> =
-            inertias.iter().map(|i| i.mass >= LEAST && i.principal_moments()[0] >= LEAST).collect();
+            inertias.iter().map(|i| i.mass >= LEAST && counts(i.principal_moments()[0])).collect();
         for i in (1..tree.bodies.len()).rev() {
             let b = &tree.bodies[i];
             if heavy[i] && b.joints.is_empty() {

@@ -9,9 +9,8 @@ use super::{
     Reader, Robot,
     graph::Order,
     joint::{JointType, RawJoint},
-    mimic,
 };
-use crate::{ImportError, note::Effect, read::orientation::z_axis};
+use crate::{ImportError, inertia, note::Effect, read::orientation::z_axis};
 
 /// Name of the ground.
 const WORLD: &str = "world";
@@ -42,9 +41,10 @@ impl Reader<'_> {
         for &i in &order.joints {
             ids[i] = add_joint(robot, &robot.joints[i], &mut assembly)?;
         }
-        for coupling in mimic::couplings(robot, &order.joints, &ids)? {
+        for coupling in self.couplings(robot, &order.joints, &ids)? {
             assembly.builder.add_coupling(coupling);
         }
+        self.judge_inertias(robot, &mut assembly)?;
         let links =
             std::iter::once(order.root).chain(order.joints.iter().map(|&i| robot.joints[i].child));
         for l in links {
@@ -54,6 +54,23 @@ impl Reader<'_> {
         let file = robot.links[order.root].attributes.at.file.clone();
         let file = file.unwrap_or_else(|| "text".into());
         assembly.builder.build().map_err(|source| ImportError::Mechanism { file, source })
+    }
+
+    /// Inertia that no body has is refused where it moves one, or balanced where that was asked for.
+    fn judge_inertias(
+        &mut self,
+        robot: &Robot<'_>,
+        assembly: &mut Assembly,
+    ) -> Result<(), ImportError> {
+        for found in assembly.builder.impossible_inertias() {
+            let Some(l) = assembly.link_of.iter().position(|l| *l == found.link) else { continue };
+            let a = &robot.links[l].attributes;
+            let (effect, reason) =
+                inertia::judge(&found, &mut assembly.builder, self.options.balance_inertia)
+                    .map_err(|problem| a.error(problem))?;
+            self.notes.add(a.label(), "inertia", effect, reason, &a.at);
+        }
+        Ok(())
     }
 
     /// The root link is welded to the ground; one that is called `world` is the ground.
@@ -98,11 +115,13 @@ impl Reader<'_> {
         }
         for &i in &order.joints {
             let j = &robot.joints[i];
-            if j.kind == JointType::Fixed || heavy[j.child] || carries_joint[j.child] {
+            // A joint that follows another one moves with the mass of that one.
+            let follows = j.mimic.is_some();
+            if j.kind == JointType::Fixed || heavy[j.child] || carries_joint[j.child] || follows {
                 continue;
             }
             let a = &robot.links[j.child].attributes;
-            let reason = "the moving end of a chain has no mass; dynamics cannot accelerate it";
+            let reason = "the moving end of a chain has no mass; dynamics cannot accelerate it, unless a loop determines its motion";
             self.notes.add(a.label(), "inertial", Effect::Approximated, reason, &a.at);
         }
     }

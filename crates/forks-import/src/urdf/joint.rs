@@ -2,7 +2,7 @@
 
 use forks_mechanism::{
     Limit,
-    lie::{Pose, glam::DVec3},
+    lie::{Digits, Pose, glam::DVec3},
 };
 
 use super::Reader;
@@ -114,7 +114,7 @@ impl<'a> Reader<'a> {
             axis: self.axis(&a, e, kind)?,
             limit: self.limit(&a, e, kind)?,
             damping: self.damping(e)?,
-            mimic: self.mimic(&a, e, kind)?,
+            mimic: self.mimic(e)?,
             attributes: a,
         };
         const READ: [&str; 7] = ["parent", "child", "origin", "axis", "limit", "dynamics", "mimic"];
@@ -182,7 +182,11 @@ impl<'a> Reader<'a> {
         let (lower, upper) = (lower.unwrap_or(0.0), upper.unwrap_or(0.0));
         if lower > upper {
             // Some programs mean by this that there is no limit.
-            let reason = format!("the range from {lower} to {upper} is empty; taken as unlimited");
+            let reason = format!(
+                "the range from {} to {} is empty; taken as unlimited",
+                Digits(lower),
+                Digits(upper)
+            );
             self.notes.add(joint.label(), "limit", Effect::Approximated, reason, &joint.at);
             return Ok(None);
         }
@@ -196,19 +200,11 @@ impl<'a> Reader<'a> {
         Ok(a.not_negative("damping")?.unwrap_or(0.0))
     }
 
-    fn mimic(
-        &mut self,
-        joint: &Attributes<'a>,
-        e: &'a Element,
-        kind: JointType,
-    ) -> Result<Option<Mimic<'a>>, ImportError> {
+    /// Which joints can follow which is decided when all are known.
+    fn mimic(&mut self, e: &'a Element) -> Result<Option<Mimic<'a>>, ImportError> {
         let Some(m) = self.only(e, "mimic")? else { return Ok(None) };
         let a = self.attributes("mimic", m);
         a.required("joint")?;
-        if !kind.is_scalar() {
-            let reason = "only revolute, continuous and prismatic joints can mimic others";
-            return Err(joint.error(reason));
-        }
         let multiplier = a.number("multiplier")?.unwrap_or(1.0);
         let offset = a.number("offset")?.unwrap_or(0.0);
         Ok(Some(Mimic { attributes: a, multiplier, offset }))

@@ -3,16 +3,13 @@
 use forks_mechanism::{
     Geometry,
     lie::{
-        InertiaError, Pose, SpatialInertia,
+        Pose, SpatialInertia,
         glam::{DMat3, DVec3},
     },
 };
 
 use super::Reader;
 use crate::{ImportError, note::Effect, read::Attributes, xml::Element};
-
-/// Relative slack of A + B ≥ C: the digits that tensors are written with.
-const TRIANGLE_SLACK: f64 = 1e-6;
 
 /// A link as it is written.
 pub(crate) struct RawLink<'a> {
@@ -81,7 +78,7 @@ impl<'a> Reader<'a> {
             DVec3::new(xy, yy, yz),
             DVec3::new(xz, yz, zz),
         );
-        let inertia = self.possible(link, SpatialInertia::new(mass, DVec3::ZERO, tensor))?;
+        let inertia = SpatialInertia::new(mass, DVec3::ZERO, tensor);
         if inertia.is_zero() {
             return Ok(SpatialInertia::ZERO);
         }
@@ -91,29 +88,6 @@ impl<'a> Reader<'a> {
         } else {
             inertia.transformed(&pose)
         })
-    }
-
-    /// The inertia if a body can have it, balanced where that was asked for.
-    fn possible(
-        &mut self,
-        link: &Attributes<'a>,
-        inertia: SpatialInertia,
-    ) -> Result<SpatialInertia, ImportError> {
-        let [a, b, c] = match inertia.validate(TRIANGLE_SLACK) {
-            Ok(()) => return Ok(inertia),
-            Err(InertiaError::TriangleInequality(moments)) => moments,
-            Err(e) => return Err(link.error(format!("its inertia is not possible: {e}"))),
-        };
-        let what = format!("principal moments of inertia {a}, {b}, {c} violate A + B >= C");
-        if !self.options.balance_inertia {
-            return Err(link.error(format!(
-                "{what}; no body has such an inertia (the option balance_inertia replaces them by their mean)"
-            )));
-        }
-        let reason = format!("{what} and are replaced by their mean");
-        self.notes.add(link.label(), "inertia", Effect::Approximated, reason, &link.at);
-        let mean = DVec3::splat((a + b + c) / 3.0);
-        Ok(SpatialInertia { inertia: DMat3::from_diagonal(mean), ..inertia })
     }
 
     fn read_collision(

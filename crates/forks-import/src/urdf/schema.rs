@@ -21,7 +21,7 @@ pub const URDF_FEATURES: &[Feature] = &[
         "inertia",
         "ixx iyy izz ixy ixz iyz",
         Exact,
-        "about the centre of mass; A + B >= C; missing: a point mass, noted",
+        "about the centre of mass; A + B >= C where it moves a body; missing: a point mass, noted",
     ),
     row(
         "origin",
@@ -66,7 +66,7 @@ pub const URDF_FEATURES: &[Feature] = &[
         "mimic",
         "joint multiplier offset",
         Exact,
-        "coupling y = multiplier x + offset; chains too",
+        "coupling y = multiplier x + offset; chains too; of a fixed joint: noted, behind a fixed one: held at the offset",
     ),
     row("calibration", "", NoEffect, ""),
     row("safety_controller", "", Noted, "soft limits are left out"),
