@@ -1,5 +1,6 @@
 //! Errors of building blends.
 
+use forks_mechanism::lie::Digits;
 use forks_reduce::ReduceError;
 use forks_rom::ModelError;
 use thiserror::Error;
@@ -20,7 +21,7 @@ pub enum BlendError {
         count: usize,
     },
     /// A setting is out of its range.
-    #[error("{quantity} is {value}; it must be {expected}")]
+    #[error("{quantity} is {value}; it must be {expected}", value = Digits(*.value))]
     Setting {
         /// Which.
         quantity: &'static str,
@@ -52,7 +53,10 @@ pub enum BlendError {
         expected: usize,
     },
     /// The full mechanism has its servos where the samples have them.
-    #[error("servo '{servo}' has the target {value}; a state is handed over with targets of 0")]
+    #[error(
+        "servo '{servo}' has the target {value}; a state is handed over with targets of 0",
+        value = Digits(*.value)
+    )]
     Driven {
         /// Name of the servo.
         servo: String,

@@ -28,7 +28,7 @@ pub(crate) enum Command {
     Reduce(ReduceArgs),
     /// Solve the static equilibrium under a wrench on a link, and compare the reduced model with it
     Statics(StaticsArgs),
-    /// Accelerations in a state, with mass matrix, bias forces and energy, in MuJoCo's coordinates
+    /// Accelerations in a state, with mass matrix, bias forces and energy, in MuJoCo's coordinates (URDF: in the order of --order)
     Dynamics(DynamicsArgs),
     /// Let a model move under gravity, springs and dampers, or run a scene with contact; record it
     Simulate(SimulateArgs),
@@ -184,7 +184,7 @@ pub(crate) struct ModelOptions {
     pub(crate) path: PathBuf,
 
     /// Start state instead of the model's own: a JSON file {"qpos": [...], "qvel": [...]} with MuJoCo's
-    /// coordinates (qvel optional), or key:NAME for a keyframe of the model
+    /// coordinates, those of URDF in the order of --order (qvel optional), or key:NAME for a keyframe of the model
     #[arg(long, value_name = "FILE.json|key:NAME")]
     pub(crate) state: Option<StateSource>,
 

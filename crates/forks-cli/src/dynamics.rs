@@ -29,6 +29,10 @@ pub(crate) fn run(args: &DynamicsArgs) -> Result<ExitCode, CliError> {
 /// The answer; field names are part of the program's interface.
 #[derive(Debug, Serialize)]
 struct Report {
+    /// `mujoco`, or `name`: depth first, the joints of a link by name.
+    coordinate_order: &'static str,
+    /// The joint of every velocity.
+    velocity_joints: Vec<String>,
     qpos: Vec<f64>,
     qvel: Vec<f64>,
     mass_matrix: Vec<Vec<f64>>,
@@ -94,7 +98,13 @@ impl Report {
         }
         let mass = mass_matrix(m, &model.positions).block(0, 0, n, n);
         let bias = dynamics.bias(q, &v, &mut work);
+        let owners = m.forest().edges().iter().flat_map(|e| vec![e.joint; m.joint(e.joint).dof()]);
+        let mut owners: Vec<(usize, String)> =
+            owners.map(|j| (m.velocity_range(j).start, m.joint_label(j))).collect();
+        owners.sort_by_key(|(first, _)| *first);
         Ok(Self {
+            coordinate_order: model.order.name(),
+            velocity_joints: owners.into_iter().map(|(_, name)| name).collect(),
             qpos: q.to_vec(),
             qvel: model.velocities.clone(),
             mass_matrix: free.mass(&mass).to_rows(),
@@ -118,12 +128,13 @@ impl Report {
         line("gravitational energy (J)", short(self.energy.gravitational));
         line("elastic energy (J)", short(self.energy.elastic));
         line("constraints", format!("{} of rank {}", self.constraint_rows, self.constraint_rank));
-        let mut table = TextTable::new();
+        let mut table = TextTable::new().column("joint", Align::Left);
         for name in ["coordinate", "velocity", "inertia", "bias", "acceleration"] {
             table = table.column(name, Align::Right);
         }
         for i in 0..self.qvel.len() {
             table.push([
+                self.velocity_joints[i].clone(),
                 i.to_string(),
                 short(self.qvel[i]),
                 short(self.mass_matrix[i][i]),
@@ -131,7 +142,13 @@ impl Report {
                 short(self.acceleration[i]),
             ]);
         }
-        write!(out, "\nMuJoCo's coordinates\n{table}").expect("writing to a string");
+        let order = match self.coordinate_order {
+            "mujoco" => "MuJoCo's coordinates",
+            _ => {
+                "coordinates, depth first, the joints of a link by name (--order mujoco: as in the file)"
+            }
+        };
+        write!(out, "\n{order}\n{table}").expect("writing to a string");
         out
     }
 }

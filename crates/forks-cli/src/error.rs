@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use forks_import::ImportError;
 use forks_io::IoError;
 use forks_mechanism::BuildError;
+use forks_mechanism::lie::Digits;
 use forks_reduce::ReduceError;
 use forks_rom::{FileError, ModelError};
 use forks_sim::scene::SceneError;
@@ -227,7 +228,7 @@ pub(crate) enum CliError {
         expected: usize,
     },
     /// A number of the state is impossible.
-    #[error("the state's {field}[{index}] is {value}, {problem}")]
+    #[error("the state's {field}[{index}] is {value}, {problem}", value = Digits(*.value))]
     StateValue {
         /// `qpos` or `qvel`.
         field: &'static str,

@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use forks_import::Note;
+use forks_import::{Note, group_notes};
 use forks_mechanism::{
     Connection, Coupling, Joint, JointId, LinkId, Mechanism, Mobility, RANK_TOLERANCE, connections,
-    loops, mobility,
+    lie::Pose, loops, mobility,
 };
 use serde::Serialize;
 
@@ -23,19 +23,27 @@ pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode, CliError> {
         return scene::inspect(&args.model.path, args.model.json);
     }
     let model = Model::load(&args.model)?;
-    output::print(&Report::new(&model), args.model.json, Report::text)
+    output::print(
+        &Report::new(&model, args.model.path.display().to_string()),
+        args.model.json,
+        Report::text,
+    )
 }
 
 /// The answer; field names are part of the program's interface.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     pub(crate) name: String,
+    /// Of the tree coordinates: `mujoco`, or `name`: depth first, the joints of a link by name.
+    pub(crate) coordinate_order: &'static str,
     pub(crate) links: Vec<LinkEntry>,
     pub(crate) joints: Vec<JointEntry>,
     pub(crate) loop_closures: Vec<ClosureEntry>,
     /// How far the two sides of each closure are apart, m and rad.
     closure_gaps: Vec<[f64; 2]>,
     pub(crate) couplings: Vec<CouplingEntry>,
+    /// How far each coupling is from being met, in its own unit.
+    coupling_gaps: Vec<f64>,
     pub(crate) springs: Vec<SpringEntry>,
     /// Those that the side file names.
     pub(crate) effectors: Vec<String>,
@@ -49,6 +57,9 @@ pub(crate) struct Report {
     pub(crate) moving_mass: f64,
     pub(crate) bounding_radius: f64,
     pub(crate) notes: Vec<NoteEntry>,
+    /// The model's own file.
+    #[serde(skip)]
+    pub(crate) file: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -88,6 +99,9 @@ pub(crate) struct CouplingEntry {
     pub(crate) joints: Vec<String>,
     pub(crate) rows: usize,
     pub(crate) rank: usize,
+    /// How far it is from being met, in its own unit.
+    #[serde(skip)]
+    pub(crate) gap: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -98,22 +112,29 @@ pub(crate) struct NoteEntry {
     pub(crate) line: Option<u32>,
     pub(crate) file: Option<String>,
     pub(crate) reason: String,
+    /// How many elements of this kind it is about; place and reason are those of the first.
+    pub(crate) count: usize,
+    /// Names of the first ones where there are several.
+    pub(crate) names: Vec<String>,
 }
 
 impl Report {
-    fn new(model: &Model) -> Self {
+    fn new(model: &Model, file: String) -> Self {
         let m = &model.mechanism;
         let poses = m.link_poses(&model.positions);
         let counts = mobility(m, &model.positions, &poses, RANK_TOLERANCE);
         let gaps = loops::closure_gaps(m, &model.positions, &poses);
         let names = JointNames::new(m);
+        let couplings = coupling_entries(m, &counts, &names, &model.positions, &poses);
         let ends = joint_ends(m);
         Self {
             name: m.name().to_owned(),
+            coordinate_order: model.order.name(),
             links: link_entries(m),
             joints: joint_entries(m, &names, &ends),
             loop_closures: closure_entries(m, &counts, &names, &ends, &gaps),
-            couplings: coupling_entries(m, &counts, &names),
+            coupling_gaps: couplings.iter().map(|c| c.gap).collect(),
+            couplings,
             closure_gaps: gaps.iter().map(|g| [g.position, g.angle]).collect(),
             springs: spring_entries(m, &names),
             effectors: model.effectors.clone(),
@@ -125,7 +146,8 @@ impl Report {
             total_mass: m.total_mass(),
             moving_mass: m.moving_mass(),
             bounding_radius: m.bounding_radius(&poses),
-            notes: model.notes.iter().map(NoteEntry::new).collect(),
+            file,
+            notes: group_notes(&model.notes).iter().map(NoteEntry::new).collect(),
         }
     }
 }
@@ -139,6 +161,8 @@ impl NoteEntry {
             line: n.line,
             file: n.file.clone(),
             reason: n.reason.clone(),
+            count: n.count,
+            names: n.names.clone(),
         }
     }
 }
@@ -240,8 +264,17 @@ fn closure_entries(
     counts.closures.iter().zip(gaps).map(entry).collect()
 }
 
-fn coupling_entries(m: &Mechanism, counts: &Mobility, names: &JointNames) -> Vec<CouplingEntry> {
-    let entry = |(c, n): (&Coupling, &forks_mechanism::CouplingMobility)| {
+fn coupling_entries(
+    m: &Mechanism,
+    counts: &Mobility,
+    names: &JointNames,
+    q: &[f64],
+    poses: &[Pose],
+) -> Vec<CouplingEntry> {
+    let residuals = loops::constraint_residual(m, q, poses);
+    // Those of couplings come last.
+    let first = residuals.len() - m.couplings().len();
+    let entry = |((c, n), gap): ((&Coupling, &forks_mechanism::CouplingMobility), &f64)| {
         let terms = c.terms.iter().flat_map(|t| &t.combination.terms);
         let mut joints: Vec<JointId> = terms.map(|(c, _)| c.joint).collect();
         joints.sort_unstable();
@@ -253,7 +286,9 @@ fn coupling_entries(m: &Mechanism, counts: &Mobility, names: &JointNames) -> Vec
             joints: joints.into_iter().map(|j| names.of(j)).collect(),
             rows: n.rows,
             rank: n.rank,
+            gap: gap.abs(),
         }
     };
-    m.couplings().iter().zip(&counts.couplings).map(entry).collect()
+    let couplings = m.couplings().iter().zip(&counts.couplings);
+    couplings.zip(&residuals[first..]).map(entry).collect()
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use forks_io::{Align, TextTable};
 
 use crate::{
-    inspect::{LinkEntry, Report},
+    inspect::{LinkEntry, NoteEntry, Report},
     output::short,
 };
 
@@ -22,6 +22,9 @@ impl Report {
         };
         line("model", title.to_owned());
         line("dof", self.dof.to_string());
+        if self.coordinate_order == "name" && self.dof > 1 {
+            line("order", "depth first, the joints of a link by name".into());
+        }
         let (rows, rank) = (self.constraint_rows, self.constraint_rank);
         line("loop equations", format!("{rows}, {rank} of them independent"));
         if self.redundant_rows > 0 {
@@ -74,10 +77,14 @@ impl Report {
             let [m, rad] = c.gap.map(rounded);
             closures.push([&c.name, c.kind, &rows, &rank, &c.link_a, &c.link_b, &m, &rad]);
         }
-        let mut couplings =
-            TextTable::new().column("name", Left).column("rank", Right).column("joints", Left);
+        let mut couplings = TextTable::new()
+            .column("name", Left)
+            .column("rank", Right)
+            .column("gap", Right)
+            .column("joints", Left);
         for c in &self.couplings {
-            couplings.push([c.name.clone(), c.rank.to_string(), c.joints.join(", ")]);
+            let joints = c.joints.join(", ");
+            couplings.push([c.name.clone(), c.rank.to_string(), rounded(c.gap), joints]);
         }
         let mut springs = TextTable::new()
             .column("name", Left)
@@ -90,15 +97,21 @@ impl Report {
             let (k, d) = (s.shown(&s.stiffness), s.shown(&s.damping));
             springs.push([&s.name, s.kind, &k, &d, &list(&s.rest)]);
         }
+        // The file, where a note is about another one than the model's own.
+        let several = self.notes.iter().any(|n| n.file.as_ref().is_some_and(|f| *f != self.file));
+        let place = if several { ("place", Left) } else { ("line", Right) };
         let mut notes = TextTable::new()
-            .column("line", Right)
+            .column(place.0, place.1)
             .column("element", Left)
             .column("attribute", Left)
             .column("effect", Left)
             .column("reason", Left);
         for n in &self.notes {
-            let line = n.line.map_or_else(String::new, |l| l.to_string());
-            notes.push([&line, &n.element, &n.attribute, n.effect, &n.reason]);
+            let mut place = n.line.map_or_else(String::new, |l| l.to_string());
+            if let Some(file) = n.file.as_deref().filter(|_| several) {
+                place = if place.is_empty() { file.into() } else { format!("{file}:{place}") };
+            }
+            notes.push([&place, &n.elements(), &n.attribute, n.effect, &n.reason]);
         }
         [
             ("links", links),
@@ -108,6 +121,21 @@ impl Report {
             ("springs", springs),
             ("notes", notes),
         ]
+    }
+}
+
+impl NoteEntry {
+    /// What it is about: one element, or how many of which kind, with the first names.
+    fn elements(&self) -> String {
+        let tag = self.element.split(' ').next().unwrap_or("");
+        match &self.names[..] {
+            _ if self.count < 2 => self.element.clone(),
+            [] => format!("{} {tag}", self.count),
+            names => {
+                let rest = if self.count > names.len() { ", …" } else { "" };
+                format!("{} {tag}: '{}'{rest}", self.count, names.join("', '"))
+            }
+        }
     }
 }
 

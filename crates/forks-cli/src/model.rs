@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use forks_import::{Import, Note};
+use forks_import::{CoordinateOrder, Import, Note};
 use forks_mechanism::{JointId, JointKind, Mechanism, Preparation};
 use forks_reduce::{Problem, ProblemOptions, ReduceError};
 use serde::Deserialize;
@@ -22,6 +22,8 @@ pub(crate) struct Model {
     pub(crate) notes: Vec<Note>,
     /// End effectors that the side file names.
     pub(crate) effectors: Vec<String>,
+    /// The order of the tree coordinates.
+    pub(crate) order: CoordinateOrder,
     /// All position coordinates: those of the state, loop-closing joints fitted to them.
     pub(crate) positions: Vec<f64>,
     /// MuJoCo's velocities of the tree joints; zero where the state gives none.
@@ -31,7 +33,7 @@ pub(crate) struct Model {
 impl Model {
     /// Reads the model and puts it in the state that the arguments name.
     pub(crate) fn load(options: &ModelOptions) -> Result<Self, CliError> {
-        let Import { mechanism, notes, effectors } = options.read.load(options)?;
+        let Import { mechanism, notes, effectors, order } = options.read.load(options)?;
         let mut positions = mechanism.start_positions();
         let mut velocities = vec![0.0; mechanism.tree_velocity_count()];
         if let Some(source) = &options.state {
@@ -45,7 +47,7 @@ impl Model {
             let link = mechanism.links()[i].name.clone();
             return Err(CliError::FarAway { path: options.path.clone(), link });
         }
-        Ok(Self { mechanism, notes, effectors, positions, velocities })
+        Ok(Self { mechanism, notes, effectors, order, positions, velocities })
     }
 }
 

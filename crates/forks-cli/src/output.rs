@@ -6,6 +6,7 @@ use std::{
 };
 
 use forks_io::json;
+use forks_mechanism::lie::Digits;
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -52,12 +53,7 @@ pub(crate) fn fail(e: &CliError) -> ExitCode {
 
 /// A number for people: six significant digits, an exponent only for very small and very large ones.
 pub(crate) fn short(x: f64) -> String {
-    let rounded: f64 = format!("{x:.5e}").parse().unwrap_or(x);
-    if rounded == 0.0 || (1e-4..1e7).contains(&rounded.abs()) {
-        format!("{rounded}")
-    } else {
-        format!("{rounded:e}")
-    }
+    Digits(x).to_string()
 }
 
 #[cfg(test)]

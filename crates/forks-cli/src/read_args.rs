@@ -2,8 +2,10 @@
 
 use std::{path::PathBuf, str::FromStr};
 
-use clap::Args;
-use forks_import::{Import, ImportError, ImportOptions, SideFile, SideSource, load_model};
+use clap::{Args, ValueEnum};
+use forks_import::{
+    Import, ImportError, ImportOptions, SideFile, SideSource, UrdfOrder, load_model,
+};
 
 use crate::args::{ModelOptions, coefficient};
 
@@ -32,6 +34,11 @@ pub(crate) struct ReadOptions {
     #[arg(long, value_name = "KIND:A,B")]
     pub(crate) close: Vec<Closure>,
 
+    /// Order of a URDF file's joints, and so of its coordinates, which go depth first: `name` sorts the joints of a link
+    /// by name (default), `mujoco` leaves them as in the file, as MuJoCo does. MJCF is always in MuJoCo's order
+    #[arg(long, value_name = "ORDER")]
+    pub(crate) order: Option<OrderChoice>,
+
     /// Leave out what cannot be represented and note it, instead of refusing the file
     #[arg(long)]
     pub(crate) lenient: bool,
@@ -39,6 +46,15 @@ pub(crate) struct ReadOptions {
     /// Replace principal moments of inertia that no body has by their mean, instead of refusing the file
     #[arg(long)]
     pub(crate) balance_inertia: bool,
+}
+
+/// Order of the joints of one link of a URDF file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OrderChoice {
+    /// By name
+    Name,
+    /// As in the file
+    Mujoco,
 }
 
 /// A closure given on the command line.
@@ -75,8 +91,16 @@ impl ReadOptions {
             None if self.no_side => SideSource::None,
             None => SideSource::Beside,
         };
-        let import_options =
-            ImportOptions { lenient: self.lenient, balance_inertia: self.balance_inertia, side };
+        let urdf_order = self.order.map(|o| match o {
+            OrderChoice::Name => UrdfOrder::Name,
+            OrderChoice::Mujoco => UrdfOrder::Mujoco,
+        });
+        let import_options = ImportOptions {
+            lenient: self.lenient,
+            balance_inertia: self.balance_inertia,
+            side,
+            urdf_order,
+        };
         let import = load_model(&options.path, &import_options)?;
         if self.stiffness.is_empty() && self.damping.is_empty() && self.close.is_empty() {
             return Ok(import);

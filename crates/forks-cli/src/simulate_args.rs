@@ -22,7 +22,7 @@ pub(crate) struct SimulateArgs {
     pub(crate) reduced: Option<PathBuf>,
 
     /// Start state instead of the model's own: a JSON file {"qpos": [...], "qvel": [...]} with MuJoCo's
-    /// coordinates (qvel optional), or key:NAME for a keyframe of the model
+    /// coordinates, those of URDF in the order of --order (qvel optional), or key:NAME for a keyframe of the model
     #[arg(long, value_name = "FILE.json|key:NAME")]
     pub(crate) state: Option<StateSource>,
 

@@ -1,5 +1,6 @@
 //! What is wrong with a problem's numbers.
 
+use forks_lie::Digits;
 use thiserror::Error;
 
 /// Why numbers do not make a contact problem. Bodies and constraints are counted from 0 in the order they were added.
@@ -7,7 +8,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum ContactError {
     /// The step is not a positive finite number.
-    #[error("the step is {step} s; it must be finite and above 0")]
+    #[error("the step is {step} s; it must be finite and above 0", step = Digits(*.step))]
     Step {
         /// The step, s.
         step: f64,
@@ -25,7 +26,7 @@ pub enum ContactError {
         expected: usize,
     },
     /// A body's number is NaN or infinite.
-    #[error("body {body}: {quantity} contains {value}")]
+    #[error("body {body}: {quantity} contains {value}", value = Digits(*.value))]
     BodyNotFinite {
         /// The body.
         body: usize,
@@ -36,7 +37,8 @@ pub enum ContactError {
     },
     /// An inverse system matrix is not symmetric.
     #[error(
-        "body {body}: the inverse system matrix is not symmetric: entries differ by {difference}"
+        "body {body}: the inverse system matrix is not symmetric: entries differ by {difference}",
+        difference = Digits(*.difference)
     )]
     NotSymmetric {
         /// The body.
@@ -46,7 +48,8 @@ pub enum ContactError {
     },
     /// An inverse system matrix, or an inertia, is not positive definite.
     #[error(
-        "body {body}: the inverse system matrix is not positive definite: pivot {row} is {pivot}"
+        "body {body}: the inverse system matrix is not positive definite: pivot {row} is {pivot}",
+        pivot = Digits(*.pivot)
     )]
     NotPositiveDefinite {
         /// The body.
@@ -95,7 +98,7 @@ pub enum ContactError {
         expected: usize,
     },
     /// A constraint's number is NaN or infinite.
-    #[error("constraint {constraint}: {quantity} is {value}")]
+    #[error("constraint {constraint}: {quantity} is {value}", value = Digits(*.value))]
     NotFinite {
         /// The constraint.
         constraint: usize,
@@ -105,7 +108,10 @@ pub enum ContactError {
         value: f64,
     },
     /// A constraint's number is outside its range.
-    #[error("constraint {constraint}: {quantity} is {value}; {range} is allowed")]
+    #[error(
+        "constraint {constraint}: {quantity} is {value}; {range} is allowed",
+        value = Digits(*.value)
+    )]
     OutOfRange {
         /// The constraint.
         constraint: usize,

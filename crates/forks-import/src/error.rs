@@ -95,6 +95,18 @@ pub enum ImportError {
         /// What is wrong.
         problem: &'static str,
     },
+    /// The outermost element is that of another format.
+    #[error("{at}: the outermost element is '{found}'{guess}; {read}")]
+    WrongRoot {
+        /// Where.
+        at: Box<Location>,
+        /// The element.
+        found: String,
+        /// Which format that is, after a comma; empty where unknown.
+        guess: &'static str,
+        /// What can be read, with the outermost elements.
+        read: &'static str,
+    },
     /// An attribute whose value cannot be right.
     #[error("{at}: {element}: {attribute}=\"{value}\" {problem}")]
     Value {

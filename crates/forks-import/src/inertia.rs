@@ -27,7 +27,7 @@ pub(crate) fn judge(
         )),
         InertiaVerdict::Carried => Ok((
             Effect::Approximated,
-            format!("{what}; used as it is, since the body that the link is fixed to can have it"),
+            format!("{what}; used as it is, a small part of the body that the link is fixed to"),
         )),
         InertiaVerdict::Moving => Err(format!(
             "{what}; no body has such an inertia (the option balance_inertia, --balance-inertia of the program, replaces the moments by their mean)"

@@ -13,7 +13,7 @@
 //! - `connect` and `weld` are loop-closing joints (spherical, fixed) after all tree joints; `joint` and `tendon`
 //!   equalities are couplings.
 //! - URDF: one coordinate per revolute, continuous or prismatic joint, depth first, the joints of a link sorted by
-//!   name; `floating` and `spherical` as MuJoCo's free joint and ball, `planar` as (x, y, angle); `mimic` is a
+//!   name, or as in the file ([`UrdfOrder`]); `floating` and `spherical` as MuJoCo's free joint and ball, `planar` as (x, y, angle); `mimic` is a
 //!   coupling. The root link is fixed to the world; one that is called `world` is the world. Links behind fixed
 //!   joints stay links.
 //!
@@ -51,7 +51,7 @@ use forks_mechanism::Mechanism;
 
 pub use error::{ImportError, Location};
 pub use forks_mechanism as mechanism;
-pub use note::{Effect, Note};
+pub use note::{Effect, NAMES, Note, group_notes};
 pub use schema::{FEATURES, Feature, Treatment, feature_matrix};
 pub use side::{SideFile, SideSource};
 pub use urdf::{URDF_FEATURES, urdf_feature_matrix};
@@ -73,6 +73,39 @@ pub struct ImportOptions {
     /// The side file with springs and loops that the model file cannot express; see [`SideFile`]. Text that comes from
     /// no file has none beside it. Default: the one beside the model, if there is one.
     pub side: SideSource,
+    /// In which order the joints of one link come in URDF. Default: [`UrdfOrder::Name`]. MJCF is always in MuJoCo's order;
+    /// asking for another one is noted.
+    pub urdf_order: Option<UrdfOrder>,
+}
+
+/// The order of the joints of one link of a URDF file, and so that of the coordinates, which go depth first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UrdfOrder {
+    /// By name, as Pinocchio has them.
+    #[default]
+    Name,
+    /// As they stand in the file, as MuJoCo has them.
+    Mujoco,
+}
+
+/// The order of a mechanism's tree coordinates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CoordinateOrder {
+    /// That of MuJoCo's `qpos` and `qvel`.
+    Mujoco,
+    /// Depth first, the joints of a link by name.
+    Name,
+}
+
+impl CoordinateOrder {
+    /// Lower-case name, as in machine-readable output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mujoco => "mujoco",
+            Self::Name => "name",
+        }
+    }
 }
 
 /// What a file became.
@@ -84,6 +117,8 @@ pub struct Import {
     pub notes: Vec<Note>,
     /// End effectors that a side file names: links, or `site:NAME`.
     pub effectors: Vec<String>,
+    /// The order of the tree coordinates.
+    pub order: CoordinateOrder,
 }
 
 /// Reads an MJCF or URDF file; the root element decides which (`mujoco` or `robot`), never the file's name.
@@ -92,8 +127,13 @@ pub struct Import {
 /// As [`load_mjcf`] and [`load_urdf`].
 pub fn load_model(path: &Path, options: &ImportOptions) -> Result<Import, ImportError> {
     let tree = xml::load(path)?;
-    if tree.elements[tree.root].tag == urdf::ROOT {
+    let root = &tree.elements[tree.root];
+    if root.tag == urdf::ROOT {
         return finish(urdf::read, tree, Some(path), options);
+    }
+    if root.tag != read::ROOT {
+        let read = "MJCF files are read (outermost element 'mujoco') and URDF files ('robot')";
+        return Err(xml::wrong_root(&tree, read));
     }
     finish(read::read, xml::with_includes(tree, Some(path))?, Some(path), options)
 }

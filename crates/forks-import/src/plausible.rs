@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use forks_mechanism::{
     Geometry, Joint, JointId, LinkId, Mechanism,
-    lie::{Pose, glam::DVec3},
+    lie::{Digits, Pose, glam::DVec3},
 };
 
 use crate::{
@@ -52,15 +52,19 @@ pub(crate) fn check(tree: &Tree, import: &mut Import) {
         let (tag, attribute) = if urdf { ("link", "inertia") } else { ("body", "inertial") };
         if gyration > LARGEST_GYRATION * reach {
             let reason = format!(
-                "its radius of gyration is {gyration:.3e} m, more than {LARGEST_GYRATION} times its reach of {reach:.3e} m; are mass and inertia in kg and kg·m²?"
+                "its radius of gyration is {} m, more than {LARGEST_GYRATION} times its reach of {} m; are mass and inertia in kg and kg·m²?",
+                Digits(gyration),
+                Digits(reach)
             );
             found.push((tag, l.name.clone(), attribute, reason));
         }
         if too_dense(l.inertia.mass, gyration) {
             let (radius, density) = sphere(l.inertia.mass, gyration);
             let reason = format!(
-                "{:.6e} kg in a sphere of radius {radius:.3e} m, which has its largest moment of inertia, are {density:.1e} kg/m³, more than any matter; are masses in kg and lengths in m?",
-                l.inertia.mass
+                "{} kg in a sphere of radius {} m, which has its largest moment of inertia, are {} kg/m³, more than any matter; are masses in kg and lengths in m?",
+                Digits(l.inertia.mass),
+                Digits(radius),
+                Digits(density)
             );
             found.push((tag, l.name.clone(), "mass", reason));
         }
@@ -81,14 +85,8 @@ pub(crate) fn check(tree: &Tree, import: &mut Import) {
             Some(e) => tree.location(e),
             None => Location { file: tree.files.first().cloned(), line: 0 },
         };
-        Note {
-            element: crate::read::label(tag, Some(&name)),
-            attribute: attribute.into(),
-            effect: Effect::Approximated,
-            reason,
-            file: at.file,
-            line: (at.line > 0).then_some(at.line),
-        }
+        let element = crate::read::label(tag, Some(&name));
+        Note::new(element, attribute, Effect::Approximated, reason).at(at)
     }));
 }
 
@@ -114,8 +112,10 @@ fn outside(j: &Joint) -> Option<String> {
             return None;
         }
         Some(format!(
-            "the start position {x} is outside the range from {} to {}; limits hold nothing in statics and reduction",
-            l.lower, l.upper
+            "the start position {} is outside the range from {} to {}; limits hold nothing in statics and reduction",
+            Digits(x),
+            Digits(l.lower),
+            Digits(l.upper)
         ))
     })
 }

@@ -57,14 +57,10 @@ pub(crate) fn notes(release: &Release, m: &Mechanism, file: Option<&str>) -> Vec
             "{} equation{s} {how}: left out{open}; mobility {}{all}",
             f.released, release.mobility
         );
-        Note {
-            element: format!("loops {shown}{more}"),
-            attribute: String::new(),
-            effect: Effect::Approximated,
-            reason,
-            file: file.map(str::to_string),
-            line: None,
-        }
+        let element = format!("loops {shown}{more}");
+        let mut note = Note::new(element, "", Effect::Approximated, reason);
+        note.file = file.map(str::to_string);
+        note
     };
     release.found.iter().map(note).collect()
 }

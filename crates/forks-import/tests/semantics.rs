@@ -392,7 +392,7 @@ fn nonlinear_and_dry_forces_are_noted() {
         &format!(
             r#"<body>{UNIT}<joint name="j" stiffness="1 2 3" damping="4 0 5" frictionloss=".1" springyield="1"/></body>"#
         ),
-        r#"<contact><exclude body1="world" body2="world"/></contact><sensor/><option density="1.2"/>"#,
+        r#"<sensor/><option density="1.2"/>"#,
     );
     let kinds: Vec<_> =
         i.notes.iter().map(|n| (n.element.as_str(), n.attribute.as_str(), n.effect)).collect();
@@ -401,7 +401,6 @@ fn nonlinear_and_dry_forces_are_noted() {
         ("joint 'j'", "damping", Effect::Approximated),
         ("joint 'j'", "frictionloss", Effect::Ignored),
         ("joint 'j'", "springyield", Effect::Approximated),
-        ("contact", "", Effect::Ignored),
         ("sensor", "", Effect::Ignored),
         ("option", "density", Effect::Ignored),
     ] {

@@ -2,6 +2,7 @@
 
 use std::{io, path::PathBuf};
 
+use forks_lie::{Digits, DigitsOf};
 use thiserror::Error;
 
 /// Why a result cannot be written.
@@ -9,7 +10,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum IoError {
     /// A number is NaN or infinite.
-    #[error("{place} is {value}, not a finite number")]
+    #[error("{place} is {value}, not a finite number", value = Digits(*.value))]
     NotFinite {
         /// Where the number stands: column and row, series and point, field.
         place: String,
@@ -17,7 +18,10 @@ pub enum IoError {
         value: f64,
     },
     /// A logarithmic axis cannot show this number.
-    #[error("{place} is {value}, but a logarithmic axis shows positive numbers only")]
+    #[error(
+        "{place} is {value}, but a logarithmic axis shows positive numbers only",
+        value = Digits(*.value)
+    )]
     NotPositive {
         /// Series and point.
         place: String,
@@ -25,7 +29,11 @@ pub enum IoError {
         value: f64,
     },
     /// The numbers of an axis are further apart than `f64` can express.
-    #[error("axis '{axis}' would have to reach from {lower} to {upper}")]
+    #[error(
+        "axis '{axis}' would have to reach from {lower} to {upper}",
+        lower = Digits(*.lower),
+        upper = Digits(*.upper)
+    )]
     RangeTooWide {
         /// Label of the axis.
         axis: String,
@@ -51,7 +59,11 @@ pub enum IoError {
         title: String,
     },
     /// The two directions of a view do not span a plane.
-    #[error("the directions of the view {right:?} and {up:?} do not span a plane")]
+    #[error(
+        "the directions of the view {right} and {up} do not span a plane",
+        right = DigitsOf(.right),
+        up = DigitsOf(.up)
+    )]
     DegenerateView {
         /// Direction that points right in the picture.
         right: [f64; 3],
@@ -59,7 +71,7 @@ pub enum IoError {
         up: [f64; 3],
     },
     /// A number is finite but too large for the single precision that pictures in space are stored in.
-    #[error("{place} is {value:e}, more than single precision can hold")]
+    #[error("{place} is {value}, more than single precision can hold", value = Digits(*.value))]
     TooLarge {
         /// Where the number stands.
         place: String,
@@ -79,7 +91,11 @@ pub enum IoError {
         expected: usize,
     },
     /// Times of an animation do not grow.
-    #[error("frame {frame} is at {time} s, not after the {before} s of the frame before")]
+    #[error(
+        "frame {frame} is at {time} s, not after the {before} s of the frame before",
+        time = Digits(*.time),
+        before = Digits(*.before)
+    )]
     TimeOrder {
         /// Number of the frame, from 0.
         frame: usize,

@@ -1,5 +1,6 @@
 //! Rigid poses: the group SE(3).
 
+use crate::{Digits, DigitsOf};
 use core::ops::Mul;
 
 use glam::{DMat3, DQuat, DVec3};
@@ -42,7 +43,7 @@ mod wxyz {
 #[non_exhaustive]
 pub enum PoseError {
     /// A number is NaN or infinite.
-    #[error("entry ({row}, {column}) of the transformation is {value}")]
+    #[error("entry ({row}, {column}) of the transformation is {value}", value = Digits(*.value))]
     NotFinite {
         /// Row of the entry.
         row: usize,
@@ -52,10 +53,14 @@ pub enum PoseError {
         value: f64,
     },
     /// The last row is not (0, 0, 0, 1).
-    #[error("the last row of the transformation is {0:?}, not (0, 0, 0, 1)")]
+    #[error("the last row of the transformation is ({}), not (0, 0, 0, 1)", DigitsOf(.0))]
     LastRow([f64; 4]),
     /// The 3×3 part is not a rotation: the largest entry of `RᵀR − 1` and the determinant.
-    #[error("not a rotation: RᵀR differs from 1 by {deviation}, determinant {determinant}")]
+    #[error(
+        "not a rotation: RᵀR differs from 1 by {deviation}, determinant {determinant}",
+        deviation = Digits(*.deviation),
+        determinant = Digits(*.determinant)
+    )]
     NotARotation {
         /// Largest absolute entry of `RᵀR − 1`.
         deviation: f64,

@@ -178,7 +178,12 @@ pub(crate) fn unit_axis(
     Err(BuildError::DegenerateAxis {
         element: element.into(),
         quantity,
-        value: format!("({} {} {}), which has no direction", axis.x, axis.y, axis.z),
+        value: format!(
+            "({} {} {}), which has no direction",
+            Digits(axis.x),
+            Digits(axis.y),
+            Digits(axis.z)
+        ),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Errors of building a mechanism.
 
+use forks_lie::Digits;
 use thiserror::Error;
 
 /// Why a description is not a mechanism. Elements are named as the user named them, `#index` otherwise.
@@ -35,7 +36,7 @@ pub enum BuildError {
         name: String,
     },
     /// A number is NaN or infinite.
-    #[error("{element}: {quantity} is {value}, not a finite number")]
+    #[error("{element}: {quantity} is {value}, not a finite number", value = Digits(*.value))]
     NotFinite {
         /// The element.
         element: String,
@@ -45,7 +46,7 @@ pub enum BuildError {
         value: f64,
     },
     /// A number that must not be negative is.
-    #[error("{element}: {quantity} is {value}, must not be negative")]
+    #[error("{element}: {quantity} is {value}, must not be negative", value = Digits(*.value))]
     Negative {
         /// The element.
         element: String,
@@ -86,7 +87,8 @@ pub enum BuildError {
     },
     /// A matrix is not symmetric or has a negative eigenvalue.
     #[error(
-        "{element}: {quantity} must be symmetric and must not have negative eigenvalues (smallest {value})"
+        "{element}: {quantity} must be symmetric and must not have negative eigenvalues (smallest {value})",
+        value = Digits(*.value)
     )]
     NotPositiveSemiDefinite {
         /// The element.
@@ -115,7 +117,11 @@ pub enum BuildError {
         index: usize,
     },
     /// A range whose lower end is above its upper end.
-    #[error("{element}: range [{lower}, {upper}] is empty")]
+    #[error(
+        "{element}: range [{lower}, {upper}] is empty",
+        lower = Digits(*.lower),
+        upper = Digits(*.upper)
+    )]
     EmptyRange {
         /// The joint.
         element: String,

@@ -1,6 +1,7 @@
 //! Errors of a reduction.
 
 use forks_mechanism::BuildError;
+use forks_mechanism::lie::Digits;
 use thiserror::Error;
 
 /// Why a mechanism cannot be reduced.
@@ -58,7 +59,7 @@ pub enum ReduceError {
         status: &'static str,
     },
     /// A damping coefficient that is negative or not finite.
-    #[error("{quantity} is {value}; it must be finite and not negative")]
+    #[error("{quantity} is {value}; it must be finite and not negative", value = Digits(*.value))]
     Damping {
         /// Which coefficient.
         quantity: &'static str,

@@ -1,5 +1,6 @@
 //! Errors of a reduced model.
 
+use forks_lie::Digits;
 use thiserror::Error;
 
 /// Why numbers do not make a reduced model, or a call does not fit one.
@@ -59,7 +60,7 @@ pub enum ModelError {
     #[error("servos have no targets in a chart of joint displacements")]
     DrivenChart,
     /// A step size is not a positive finite number.
-    #[error("the step is {step} s; it must be finite and above 0")]
+    #[error("the step is {step} s; it must be finite and above 0", step = Digits(*.step))]
     StepSize {
         /// The step, s.
         step: f64,

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use forks_contact::ContactError;
+use forks_lie::Digits;
 use forks_lie::InertiaError;
 use forks_rom::ModelError;
 use thiserror::Error;
@@ -12,7 +13,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum SimError {
     /// A number out of its range.
-    #[error("{element}: {quantity} is {value}; it must be {range}")]
+    #[error("{element}: {quantity} is {value}; it must be {range}", value = Digits(*.value))]
     OutOfRange {
         /// What the number belongs to.
         element: String,

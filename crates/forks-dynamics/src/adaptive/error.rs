@@ -1,5 +1,6 @@
 //! What cannot be planned or set.
 
+use forks_mechanism::lie::Digits;
 use thiserror::Error;
 
 use crate::dca::DcaError;
@@ -21,7 +22,7 @@ pub enum AdaptiveError {
         element: String,
     },
     /// A setting outside its range.
-    #[error("{setting} is {value}; {expected} expected")]
+    #[error("{setting} is {value}; {expected} expected", value = Digits(*.value))]
     Setting {
         /// Name of the setting.
         setting: &'static str,
@@ -41,7 +42,7 @@ pub enum AdaptiveError {
         expected: usize,
     },
     /// A number that is not finite.
-    #[error("{quantity}: entry {index} is {value}")]
+    #[error("{quantity}: entry {index} is {value}", value = Digits(*.value))]
     NotFinite {
         /// Which quantity.
         quantity: &'static str,

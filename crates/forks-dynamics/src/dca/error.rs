@@ -1,5 +1,6 @@
 //! What cannot be solved, and how a solution went.
 
+use forks_mechanism::lie::Digits;
 use thiserror::Error;
 
 /// Why a mechanism or a call is not for the divide-and-conquer solver.
@@ -31,9 +32,8 @@ pub enum DcaError {
     },
     /// Links whose masses differ so much that the inverse-inertia form loses the digits.
     #[error(
-        "links '{light}' and '{heavy}' are joined, with inertias in the ratio {ratio:.1e}: above \
-         {largest:.1e} the inverse-inertia form loses too many digits"
-    )]
+        "links '{light}' and '{heavy}' are joined, with inertias in the ratio {ratio}: above \
+         {largest} the inverse-inertia form loses too many digits", ratio = Digits(*.ratio), largest = Digits(*.largest))]
     MassRatio {
         /// The lighter link.
         light: String,

@@ -1,5 +1,7 @@
 //! Errors of forward and hybrid dynamics.
 
+use forks_mechanism::lie::Digits;
+
 /// Why accelerations do not exist.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -8,8 +10,7 @@ pub enum DynamicsError {
     /// a joint at a singular position.
     #[error(
         "joint {joint}: what coordinate {coordinate} moves (link {link} and beyond) has no inertia along it \
-         ({inertia:e} is zero to rounding), so that a torque has no finite acceleration"
-    )]
+         ({inertia} is zero to rounding), so that a torque has no finite acceleration", inertia = Digits(*.inertia))]
     NoInertia {
         /// The joint as messages call it.
         joint: String,
@@ -22,7 +23,8 @@ pub enum DynamicsError {
     },
     /// A position, velocity, force or inertia is not finite.
     #[error(
-        "joint {joint}: the apparent inertia of coordinate {coordinate} is {inertia}; an input is not finite"
+        "joint {joint}: the apparent inertia of coordinate {coordinate} is {inertia}; an input is not finite",
+        inertia = Digits(*.inertia)
     )]
     NotFinite {
         /// The joint as messages call it.

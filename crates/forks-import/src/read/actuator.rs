@@ -1,7 +1,7 @@
 //! `<actuator>`: servos are actuators with an affine bias b₀ + b₁ l + b₂ l̇ on one hinge or slide or on a fixed
 //! tendon; with gear g they act as stiffness −b₁ g² and damping −b₂ g². All others exert forces only when driven.
 
-use forks_mechanism::{Combination, Servo, Transmission};
+use forks_mechanism::{Combination, Servo, Transmission, lie::Digits};
 
 use super::{
     Attributes, Reader,
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
         let stiffness = -law.bias[1] * gear * gear;
         for (what, value) in [("stiffness", stiffness), ("damping", damping)] {
             if value < 0.0 {
-                let reason = format!("its feedback is the negative {what} {value}");
+                let reason = format!("its feedback is the negative {what} {}", Digits(value));
                 return self.refuse(a.label(), "", &reason, &a.at);
             }
         }

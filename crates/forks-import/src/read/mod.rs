@@ -19,10 +19,10 @@ pub(crate) mod orientation;
 mod tendon;
 
 use crate::{
-    Import, ImportError, ImportOptions, Location,
+    CoordinateOrder, Import, ImportError, ImportOptions, Location, UrdfOrder,
     note::{Effect, Notes},
     schema::{self, Treatment},
-    xml::{Element, Tree},
+    xml::{Element, Tree, wrong_root},
 };
 pub(crate) use attributes::{Attributes, label};
 use compiler::Compiler;
@@ -39,15 +39,17 @@ struct Reader<'a> {
     notes: Notes,
 }
 
+/// Tag of an MJCF file's outermost element.
+pub(crate) const ROOT: &str = "mujoco";
+
 /// Reads a tree of elements.
 pub(crate) fn read(tree: &Tree, options: &ImportOptions) -> Result<Import, ImportError> {
     let root = &tree.elements[tree.root];
-    if root.tag != "mujoco" {
-        return Err(ImportError::UnknownElement {
-            at: Box::new(tree.location(root)),
-            element: root.tag.clone(),
-            parent: "an MJCF file, whose outermost element must be 'mujoco'".into(),
-        });
+    if root.tag != ROOT {
+        return Err(wrong_root(
+            tree,
+            "MJCF files are read here, whose outermost element must be 'mujoco'",
+        ));
     }
     let mut reader = Reader {
         tree,
@@ -58,7 +60,13 @@ pub(crate) fn read(tree: &Tree, options: &ImportOptions) -> Result<Import, Impor
         notes: Notes::default(),
     };
     let mechanism = reader.model(root)?;
-    Ok(Import { mechanism, notes: reader.notes.list, effectors: Vec::new() })
+    if options.urdf_order == Some(UrdfOrder::Name) {
+        let reason = "the coordinates of MJCF are always in MuJoCo's order";
+        let at = tree.location(root);
+        reader.notes.add("option", "urdf_order", Effect::Ignored, reason, &at);
+    }
+    let order = CoordinateOrder::Mujoco;
+    Ok(Import { mechanism, notes: reader.notes.list, effectors: Vec::new(), order })
 }
 
 impl<'a> Reader<'a> {

@@ -2,7 +2,7 @@
 
 use forks_mechanism::{
     Joint, JointId, JointKind, JointMatrix, JointSpring, Mechanism, MechanismBuilder,
-    SpanningForest,
+    SpanningForest, lie::Digits,
 };
 
 use super::{JointEntry, Numbers, SideFile, close};
@@ -16,7 +16,7 @@ impl SideFile {
     /// # Errors
     /// Joints and links that the model does not have, lists of a wrong length, loops that cannot be closed.
     pub fn apply(&self, import: Import) -> Result<Import, ImportError> {
-        let Import { mechanism, mut notes, mut effectors } = import;
+        let Import { mechanism, mut notes, mut effectors, order } = import;
         let mut b = MechanismBuilder::from_mechanism(&mechanism);
         let joints = self.find_joints(&mechanism)?;
         for (entry, &id) in self.joints.iter().zip(&joints) {
@@ -50,7 +50,7 @@ impl SideFile {
         }
         notes.extend(released.into_iter().flatten());
         effectors.extend(self.effectors.iter().map(|(_, name)| name.clone()));
-        Ok(Import { mechanism: b.build().map_err(failed)?, notes, effectors })
+        Ok(Import { mechanism: b.build().map_err(failed)?, notes, effectors, order })
     }
 
     /// The tree joints that the entries are about.
@@ -109,16 +109,15 @@ impl SideFile {
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         let adds = if parts.is_empty() { "nothing".into() } else { parts.join(", ") };
         let start = moved.map_or(String::new(), |x| {
-            format!("; the start pose is the assembled one, joints moved by up to {x:.3e} rad or m")
+            format!(
+                "; the start pose is the assembled one, joints moved by up to {} rad or m",
+                Digits(x)
+            )
         });
-        Note {
-            element: "side file".into(),
-            attribute: String::new(),
-            effect: Effect::Approximated,
-            reason: format!("adds to the model: {adds}{start}"),
-            file: self.file.clone(),
-            line: None,
-        }
+        let reason = format!("adds to the model: {adds}{start}");
+        let mut note = Note::new("side file", "", Effect::Approximated, reason);
+        note.file.clone_from(&self.file);
+        note
     }
 }
 
@@ -200,7 +199,7 @@ impl Numbers {
         if square > 0.0 && square.is_finite() {
             return Ok(self.list.clone());
         }
-        Err(self.invalid(element, format!("has a quaternion of length {}", square.sqrt())))
+        Err(self.invalid(element, format!("has a quaternion of length {}", Digits(square.sqrt()))))
     }
 
     /// One number for all coordinates, or one for each.

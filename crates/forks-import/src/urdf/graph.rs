@@ -1,16 +1,20 @@
 //! The tree that the joints form: one root, one parent per link, no cycles; and its order.
 
 use super::Robot;
-use crate::{ImportError, Location};
+use crate::{ImportError, Location, UrdfOrder};
 
-/// The root link, and all joints depth first, those of one link sorted by name.
+/// The root link, and all joints depth first, those of one link by name or as in the file.
 pub(crate) struct Order {
     pub(crate) root: usize,
     pub(crate) joints: Vec<usize>,
 }
 
 /// Checks the tree and lists its joints.
-pub(crate) fn depth_first(robot: &Robot<'_>, at: Location) -> Result<Order, ImportError> {
+pub(crate) fn depth_first(
+    robot: &Robot<'_>,
+    sorted: UrdfOrder,
+    at: Location,
+) -> Result<Order, ImportError> {
     let carrying = carrying_joints(robot)?;
     let root = only_root(robot, &carrying, at)?;
     let mut children: Vec<Vec<usize>> = vec![vec![]; robot.links.len()];
@@ -19,7 +23,12 @@ pub(crate) fn depth_first(robot: &Robot<'_>, at: Location) -> Result<Order, Impo
     }
     // The last of a stack comes first: sorted backwards.
     for list in &mut children {
-        list.sort_by(|a, b| robot.joints[*b].name().cmp(robot.joints[*a].name()));
+        match sorted {
+            UrdfOrder::Name => {
+                list.sort_by(|a, b| robot.joints[*b].name().cmp(robot.joints[*a].name()));
+            }
+            UrdfOrder::Mujoco => list.reverse(),
+        }
     }
     let mut order = Order { root, joints: Vec::with_capacity(robot.joints.len()) };
     let mut stack = children[root].clone();

@@ -6,6 +6,7 @@ mod joint;
 mod link;
 mod mimic;
 mod schema;
+mod springs;
 
 use std::collections::HashSet;
 
@@ -15,11 +16,11 @@ use forks_mechanism::lie::{
 };
 
 use crate::{
-    Import, ImportError, ImportOptions,
+    CoordinateOrder, Import, ImportError, ImportOptions, UrdfOrder,
     note::{Effect, Notes},
     read::{Attributes, Names, label, orientation::unit_quaternion},
     schema::Treatment,
-    xml::{Element, Tree, XACRO},
+    xml::{Element, Tree, XACRO, wrong_root},
 };
 use joint::RawJoint;
 use link::RawLink;
@@ -34,6 +35,8 @@ struct Reader<'a> {
     tree: &'a Tree,
     options: &'a ImportOptions,
     notes: Notes,
+    /// Springs that URDF does not have.
+    springs: Vec<springs::Spring>,
 }
 
 /// Everything as it is written, in document order.
@@ -49,17 +52,21 @@ struct Robot<'a> {
 pub(crate) fn read(tree: &Tree, options: &ImportOptions) -> Result<Import, ImportError> {
     let root = &tree.elements[tree.root];
     if root.tag != ROOT {
-        return Err(ImportError::UnknownElement {
-            at: Box::new(tree.location(root)),
-            element: root.tag.clone(),
-            parent: format!("a URDF file, whose outermost element must be '{ROOT}'"),
-        });
+        return Err(wrong_root(
+            tree,
+            "URDF files are read here, whose outermost element must be 'robot'",
+        ));
     }
-    let mut reader = Reader { tree, options, notes: Notes::default() };
+    let mut reader = Reader { tree, options, notes: Notes::default(), springs: Vec::new() };
     let robot = reader.robot(root)?;
-    let order = graph::depth_first(&robot, tree.location(root))?;
+    let urdf_order = options.urdf_order.unwrap_or_default();
+    let order = graph::depth_first(&robot, urdf_order, tree.location(root))?;
     let mechanism = reader.assemble(&robot, &order)?;
-    Ok(Import { mechanism, notes: reader.notes.list, effectors: Vec::new() })
+    let order = match urdf_order {
+        UrdfOrder::Name => CoordinateOrder::Name,
+        UrdfOrder::Mujoco => CoordinateOrder::Mujoco,
+    };
+    Ok(Import { mechanism, notes: reader.notes.list, effectors: Vec::new(), order })
 }
 
 impl<'a> Reader<'a> {
@@ -74,12 +81,15 @@ impl<'a> Reader<'a> {
         }
         let mut joints = Vec::new();
         let mut joint_names = Names::new("joint");
+        let springs = springs::of_gazebo(self.tree, root);
         for e in self.tree.children(root).filter(|e| e.tag == "joint") {
             let a = self.named("joint", e)?;
             joint_names.insert(&a, joints.len())?;
+            self.springs.extend(springs::of_joint(self.tree, e, &springs));
             joints.push(self.read_joint(a, e, &link_names)?);
         }
         self.skip_others(root, &["link", "joint"])?;
+        self.note_springs();
         Ok(Robot { name: root.attribute("name").unwrap_or(""), links, joints, joint_names })
     }
 
@@ -96,6 +106,9 @@ impl<'a> Reader<'a> {
     fn attributes(&mut self, kind: &'static str, e: &'a Element) -> Attributes<'a> {
         let a = Attributes::new(kind, self.tree, e, &[]);
         for (name, value) in a.iter() {
+            if kind == "dynamics" && springs::ATTRIBUTES.contains(&name) {
+                continue;
+            }
             let reason = match schema::attribute(kind, name) {
                 None => "not an attribute of URDF here",
                 Some(f) if f.treatment == Treatment::Noted && value.trim() != "0" => f.remark,

@@ -63,6 +63,12 @@ pub const URDF_FEATURES: &[Feature] = &[
     row("dynamics", "damping", Exact, "of every coordinate of the joint"),
     row("dynamics", "friction", Noted, "no dry friction in joints"),
     row(
+        "dynamics",
+        "spring_stiffness stiffness spring_constant spring_reference spring_rest spring_equilibrium",
+        Noted,
+        "not of URDF; the note says how to give the spring, as for springStiffness in gazebo",
+    ),
+    row(
         "mimic",
         "joint multiplier offset",
         Exact,

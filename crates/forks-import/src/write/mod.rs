@@ -251,14 +251,7 @@ impl<'a> Writer<'a> {
     }
 
     fn note(&mut self, element: impl Into<String>, attribute: &str, effect: Effect, reason: &str) {
-        self.notes.push(Note {
-            element: element.into(),
-            attribute: attribute.into(),
-            effect,
-            reason: reason.into(),
-            file: None,
-            line: None,
-        });
+        self.notes.push(Note::new(element, attribute, effect, reason));
     }
 
     /// What a joint is called in messages.

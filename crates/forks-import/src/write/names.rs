@@ -52,14 +52,9 @@ impl Names {
 fn unique(used: &mut HashSet<String>, wanted: &str, kind: &str, notes: &mut Vec<Note>) -> String {
     let name = free_name(used, wanted);
     if name != wanted {
-        notes.push(Note {
-            element: format!("{kind} '{wanted}'"),
-            attribute: "name".into(),
-            effect: Effect::Approximated,
-            reason: format!("the name is taken, written as '{name}'"),
-            file: None,
-            line: None,
-        });
+        let (element, reason) =
+            (format!("{kind} '{wanted}'"), format!("the name is taken, written as '{name}'"));
+        notes.push(Note::new(element, "name", Effect::Approximated, reason));
     }
     name
 }

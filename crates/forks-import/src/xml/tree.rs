@@ -8,6 +8,8 @@ pub(crate) struct Element {
     pub(crate) tag: String,
     pub(crate) attributes: Vec<(String, String)>,
     pub(crate) children: Vec<usize>,
+    /// What stands in an element without children, if it is short: a number of another program's settings.
+    pub(crate) text: Option<Box<str>>,
     pub(crate) file: Option<usize>,
     pub(crate) line: u32,
 }
@@ -63,6 +65,7 @@ impl Tree {
                     .map(|a| (qualified(node, a.namespace(), home, a.name()), a.value().into()))
                     .collect(),
                 children: Vec::new(),
+                text: short_text(node),
                 file,
                 line: lines.line(node.range().start),
             });
@@ -75,6 +78,14 @@ impl Tree {
         }
         Ok(root)
     }
+}
+
+/// Longest text of an element that is kept.
+const LONGEST_TEXT: usize = 64;
+
+fn short_text(node: roxmltree::Node<'_, '_>) -> Option<Box<str>> {
+    let text = node.text()?.trim();
+    (!text.is_empty() && text.len() <= LONGEST_TEXT).then(|| text.into())
 }
 
 /// Elements and pieces of text that a file may have; more take gigabytes of memory. Ten thousand bodies have 50,000.

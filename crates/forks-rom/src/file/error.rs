@@ -1,5 +1,6 @@
 //! Why bytes are no reduced model.
 
+use forks_lie::Digits;
 use thiserror::Error;
 
 use crate::ModelError;
@@ -91,7 +92,7 @@ pub enum FileError {
         value: u64,
     },
     /// A number is NaN or infinite.
-    #[error("section {section}: {field} has the number {value}")]
+    #[error("section {section}: {field} has the number {value}", value = Digits(*.value))]
     NotFinite {
         /// The section.
         section: &'static str,
