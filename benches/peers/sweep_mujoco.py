@@ -1,8 +1,12 @@
 """The facts of a model as MuJoCo has it, for `sweep.py`.
 
 links       [{name, parent, mass}] without the world, in MuJoCo's order; unnamed ones are `#i`, i MuJoCo's number
-joints      [{name, type, link, positions, velocities, stiffness, damping, armature, rest}]; `positions` and `velocities`
-            are where the joint's numbers begin; unnamed ones are `#i`
+joints      [{name, type, link, positions, velocities, stiffness, damping, armature, rest, range}]; `positions` and
+            `velocities` are where the joint's numbers begin; unnamed ones are `#i`; `range` is null without limits,
+            `keeps_range` is false where positions are not one number
+frames      [{name, link, position, rotation}]: the named sites, poses in their links, rotations as matrices by rows
+shapes      [{name, link, kind, size, position, rotation, friction}]: primitives that take part in contacts
+has_meshes  whether there are meshes, whose vertices are single precision
 servos      [{name, joints, stiffness, damping}]: affine bias on a hinge, a slide or a fixed tendon; `joints` are pairs of
             joint and coefficient
 tendons     the same and `rest`, of the fixed tendons with a spring or damper; where the rest length is a range, the spring rests at
@@ -29,6 +33,7 @@ import sweep_xml
 FREE, BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 TENDON = int(mujoco.mjtTrn.mjTRN_TENDON)
 TYPES = {0: "free", 1: "ball", 2: "slide", 3: "hinge"}
+SHAPES = {0: ("plane", 0), 2: ("sphere", 1), 3: ("capsule", 2), 4: ("ellipsoid", 3), 5: ("cylinder", 2), 6: ("box", 3)}
 VELOCITIES = {0: 6, 1: 3, 2: 1, 3: 1}
 # Relative size of singular values below which rows count as repetitions.
 RANK_TOLERANCE = 1e-8
@@ -105,6 +110,12 @@ def load_urdf(path):
     return spec.compile()
 
 
+def pose(position, quaternion):
+    rotation = np.zeros(9)
+    mujoco.mju_quat2Mat(rotation, quaternion)
+    return {"position": position.tolist(), "rotation": rotation.tolist()}
+
+
 def pinv(a, tolerance=1e-9):
     if a.size == 0:
         return a.T.copy()
@@ -162,6 +173,15 @@ class Facts:
                 for i in range(1, m.nbody)
             ],
             "joints": [self.joint_facts(i) for i in range(m.njnt)],
+            "frames": [
+                {"name": self.label(mujoco.mjtObj.mjOBJ_SITE, i), "link": self.body(m.site_bodyid[i])}
+                | pose(m.site_pos[i], m.site_quat[i])
+                for i in range(m.nsite)
+                if self.label(mujoco.mjtObj.mjOBJ_SITE, i)
+            ],
+            # Where geometry was left out nothing can be said about it.
+            "shapes": None if adapted == ["geometry"] else [s for i in range(m.ngeom) for s in self.shape(i)],
+            "has_meshes": bool(m.nmesh),
             "servos": [s for i in range(m.nu) for s in self.servo(i)],
             "tendons": [t for i in range(m.ntendon) for t in self.tendon(i)]
             + [t for i in range(m.nu) for t in self.actuator_damping(i)],
@@ -176,22 +196,40 @@ class Facts:
             "adapted": adapted,
         }
 
+    def shape(self, i):
+        m = self.m
+        kind = SHAPES.get(int(m.geom_type[i]))
+        if kind is None or not (m.geom_contype[i] or m.geom_conaffinity[i]):
+            return []
+        name, count = kind
+        out = {"name": self.label(mujoco.mjtObj.mjOBJ_GEOM, i), "link": self.body(m.geom_bodyid[i]), "kind": name}
+        out |= {"size": m.geom_size[i, :count].tolist(), "friction": float(m.geom_friction[i, 0])}
+        return [out | pose(m.geom_pos[i], m.geom_quat[i])]
+
+    def is_off(self, flag):
+        return bool(self.m.opt.disableflags & int(flag))
+
     def joint_facts(self, i):
         m = self.m
+        springs = not self.is_off(mujoco.mjtDisableBit.mjDSBL_SPRING)
+        dampers = not self.is_off(mujoco.mjtDisableBit.mjDSBL_DAMPER)
         kind, q, v = int(m.jnt_type[i]), int(m.jnt_qposadr[i]), int(m.jnt_dofadr[i])
-        damping = float(m.dof_damping[v])
+        damping, armature = float(m.dof_damping[v]), float(m.dof_armature[v])
         for a in range(m.nu):
             if self.drives_joint(a) and m.actuator_trnid[a, 0] == i:
                 damping += float(m.actuator_damping[a]) * m.actuator_gear[a, 0] ** 2
+                armature += float(m.actuator_armature[a]) * m.actuator_gear[a, 0] ** 2
         return {
             "name": self.joint(i),
             "type": TYPES[kind],
             "link": self.body(m.jnt_bodyid[i]),
             "positions": q,
             "velocities": v,
-            "stiffness": float(m.jnt_stiffness[i]),
-            "damping": damping,
-            "armature": float(m.dof_armature[v]),
+            "stiffness": float(m.jnt_stiffness[i]) if springs else 0.0,
+            "damping": damping if dampers else 0.0,
+            "armature": armature,
+            "range": m.jnt_range[i].tolist() if m.jnt_limited[i] and kind not in (FREE, BALL) else None,
+            "keeps_range": kind not in (FREE, BALL),
             "rest": float(m.qpos_spring[q]) if kind not in (FREE, BALL) else None,
         }
 
@@ -230,6 +268,10 @@ class Facts:
     def tendon(self, t):
         m = self.m
         joints, stiffness, damping = self.terms(t), float(m.tendon_stiffness[t]), float(m.tendon_damping[t])
+        if self.is_off(mujoco.mjtDisableBit.mjDSBL_SPRING):
+            stiffness = 0.0
+        if self.is_off(mujoco.mjtDisableBit.mjDSBL_DAMPER):
+            damping = 0.0
         if joints is None or stiffness == damping == 0.0:
             return []
         name = self.label(mujoco.mjtObj.mjOBJ_TENDON, t)
@@ -239,6 +281,8 @@ class Facts:
     def actuator_damping(self, a):
         m = self.m
         if int(m.actuator_trntype[a]) != TENDON or not m.actuator_damping[a]:
+            return []
+        if self.is_off(mujoco.mjtDisableBit.mjDSBL_DAMPER):
             return []
         joints = self.terms(m.actuator_trnid[a, 0])
         if joints is None:

@@ -108,7 +108,10 @@ fn numbers() {
     );
     refused(&world(r#"<body pos="1 2 3 4"/>"#), &["4 numbers"]);
     refused(&world(r#"<body pos="1, 2, 3"/>"#), &["1,"]);
-    refused(&world(r#"<body pos=""/>"#), &["0 numbers"]);
+    // Attributes without numbers say nothing, but not where numbers must stand.
+    parse(&world(r#"<body pos="" quat=" " gravcomp=""/>"#)).unwrap();
+    let empty = r#"<body><inertial pos="0 0 0" mass=" "/></body>"#;
+    refused(&world(empty), &["inertial", "'mass' is missing"]);
     let i = parse(&world("<site name=\"s\" pos=\" 1  2\t+.3e1 \"/>")).unwrap();
     assert_eq!(i.mechanism.frames()[0].link_from_frame.translation.to_array(), [1.0, 2.0, 3.0]);
     refused(&world(r#"<body mocap="1"/>"#), &["mocap", "false, true"]);

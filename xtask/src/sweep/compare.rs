@@ -15,7 +15,11 @@
 //! Where inertia misses these, [`Rounding::COARSE`] is tried, and the verdict says so: MuJoCo keeps vertices of meshes
 //! in single precision (1e-6), and turns inertia to principal axes until products are below 1e-12 kg m².
 
-use super::facts::{DriveFact, EqualityFact, Facts, JointFact, KeyframeFact, LinkFact};
+use super::{
+    drives::{drives, keyframes, springs},
+    facts::{EqualityFact, Facts, JointFact, LinkFact},
+    places,
+};
 
 /// What takes part in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,13 +143,20 @@ impl Comparison {
         if self.depth == Depth::Inertia {
             return out;
         }
+        let meshes = theirs.has_meshes;
+        if let (Some(ours), Some(theirs)) = (&ours.frames, &theirs.frames) {
+            places::frames(meshes, ours, theirs, &mut out);
+        }
+        if let (Some(ours), Some(theirs)) = (&ours.shapes, &theirs.shapes) {
+            places::shapes(meshes, ours, theirs, &mut out);
+        }
         for their in &theirs.joints {
             if let Some(our) = ours.joints.iter().find(|o| o.name == their.name) {
-                springs(our, their, &mut out);
+                springs(self.inertia.relative, our, their, &mut out);
             }
         }
-        drives("servo", &ours.servos, &theirs.servos, &mut out);
-        drives("tendon spring", &ours.tendons, &theirs.tendons, &mut out);
+        drives("servo", self.inertia.relative, &ours.servos, &theirs.servos, &mut out);
+        drives("tendon spring", self.inertia.relative, &ours.tendons, &theirs.tendons, &mut out);
         if let (Some(ours), Some(theirs)) = (&ours.equalities, &theirs.equalities) {
             self.equalities(ours, theirs, &mut out);
         }
@@ -220,72 +231,5 @@ fn moving_mass(ours: &Facts, theirs: &Facts, out: &mut Vec<String>) {
         && !near(ours, theirs, EXACT, 0.0)
     {
         out.push(format!("moving mass {ours}, theirs {theirs}"));
-    }
-}
-
-fn springs(our: &JointFact, their: &JointFact, out: &mut Vec<String>) {
-    let mut check = |what: &str, ours: f64, theirs: f64, floor: f64| {
-        if !near(ours, theirs, EXACT, floor) {
-            out.push(format!("{what} of joint '{}' {ours}, theirs {theirs}", our.name));
-        }
-    };
-    check("stiffness", our.stiffness, their.stiffness, 0.0);
-    check("damping", our.damping, their.damping, 0.0);
-    check("armature", our.armature, their.armature, 0.0);
-    if let (Some(ours), Some(theirs), true) = (our.rest, their.rest, their.stiffness != 0.0) {
-        check("spring's rest", ours, theirs, 1e-6);
-    }
-}
-
-fn drives(what: &str, ours: &[DriveFact], theirs: &[DriveFact], out: &mut Vec<String>) {
-    if ours.len() != theirs.len() {
-        out.push(format!("{} {what}s, theirs {}", ours.len(), theirs.len()));
-        return;
-    }
-    for (our, their) in ours.iter().zip(theirs) {
-        let name = &our.name;
-        let on = |d: &DriveFact| {
-            let joints = d.joints.iter().map(|(j, _)| format!("'{j}'"));
-            joints.collect::<Vec<_>>().join(", ")
-        };
-        let coefficients = our.joints.iter().zip(&their.joints);
-        if name != &their.name {
-            out.push(format!("{what} '{name}', theirs '{}'", their.name));
-        } else if on(our) != on(their) {
-            out.push(format!("{what} '{name}' acts on {}, theirs on {}", on(our), on(their)));
-        } else if !coefficients.clone().all(|(a, b)| near(a.1, b.1, EXACT, 0.0)) {
-            out.push(format!(
-                "{what} '{name}': coefficients {:?}, theirs {:?}",
-                our.joints, their.joints
-            ));
-        }
-        let mut check = |quantity: &str, ours: f64, theirs: f64, floor: f64| {
-            if !near(ours, theirs, EXACT, floor) {
-                out.push(format!("{quantity} of {what} '{name}' {ours}, theirs {theirs}"));
-            }
-        };
-        check("stiffness", our.stiffness, their.stiffness, 0.0);
-        check("damping", our.damping, their.damping, 0.0);
-        if their.stiffness != 0.0 {
-            check("rest length", our.rest, their.rest, 1e-6);
-        }
-    }
-}
-
-fn keyframes(ours: &[KeyframeFact], theirs: &[KeyframeFact], out: &mut Vec<String>) {
-    if ours.len() != theirs.len() {
-        out.push(format!("{} keyframes, theirs {}", ours.len(), theirs.len()));
-        return;
-    }
-    for (i, (our, their)) in ours.iter().zip(theirs).enumerate() {
-        if our.name != their.name {
-            out.push(format!("keyframe {i} is '{}', theirs '{}'", our.name, their.name));
-        }
-        let pairs = our.positions.iter().zip(&their.positions);
-        let same = our.positions.len() == their.positions.len();
-        if !(same && pairs.clone().all(|(a, b)| near(*a, *b, EXACT, 1e-3))) {
-            let worst = pairs.enumerate().find(|(_, (a, b))| !near(**a, **b, EXACT, 1e-3));
-            out.push(format!("keyframe '{}' (number {i}): qpos {worst:?}", our.name));
-        }
     }
 }

@@ -25,6 +25,15 @@ pub(super) struct Facts {
     /// `None` where the program does not keep links apart.
     pub(super) links: Option<Vec<LinkFact>>,
     pub(super) joints: Vec<JointFact>,
+    /// `None` where the program does not keep them.
+    #[serde(default)]
+    pub(super) frames: Option<Vec<FrameFact>>,
+    /// Shapes that take part in contacts; `None` where the program does not keep them.
+    #[serde(default)]
+    pub(super) shapes: Option<Vec<ShapeFact>>,
+    /// There are meshes, whose vertices are single precision.
+    #[serde(default)]
+    pub(super) has_meshes: bool,
     /// For programs without links.
     #[serde(default)]
     pub(super) moving_mass: Option<f64>,
@@ -60,6 +69,12 @@ pub(super) struct JointFact {
     pub(super) armature: f64,
     /// Where the spring rests; `None` for joints whose positions are not one number.
     pub(super) rest: Option<f64>,
+    /// Limits of a hinge or a slide.
+    #[serde(default)]
+    pub(super) range: Option<[f64; 2]>,
+    /// The program keeps limits.
+    #[serde(default)]
+    pub(super) keeps_range: bool,
 }
 
 impl JointFact {
@@ -72,6 +87,26 @@ impl JointFact {
             _ => (1, 1),
         }
     }
+}
+
+/// A named frame on a link.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct FrameFact {
+    pub(super) name: String,
+    pub(super) link: String,
+    pub(super) position: [f64; 3],
+    /// By rows.
+    pub(super) rotation: [f64; 9],
+}
+
+/// A primitive on a link.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct ShapeFact {
+    #[serde(flatten)]
+    pub(super) frame: FrameFact,
+    pub(super) kind: String,
+    pub(super) size: Vec<f64>,
+    pub(super) friction: f64,
 }
 
 /// A servo, or a spring along a tendon.

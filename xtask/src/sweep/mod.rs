@@ -8,11 +8,14 @@ mod compare;
 #[path = "../../../crates/forks-cli/src/mujoco.rs"]
 #[allow(dead_code, reason = "the program's own module, of which one part is used here")]
 mod coordinates;
+mod drives;
 mod facts;
 mod find;
+mod generate;
 mod judge;
 mod ours;
 mod packages;
+mod places;
 mod record;
 mod rivals;
 // A number that is not one is within no bound.
@@ -39,14 +42,18 @@ use rivals::{Rivals, Task};
 #[derive(Args)]
 pub(crate) struct SweepArgs {
     /// Folders with models, or model files
-    #[arg(value_name = "DIR", required_unless_present = "packages")]
+    #[arg(value_name = "DIR", required_unless_present_any = ["packages", "generate"])]
     places: Vec<PathBuf>,
 
     /// Sweep Python packages with models: a file with lines NAME==VERSION; they are installed below target/sweep
     #[arg(long, value_name = "FILE")]
     packages: Option<PathBuf>,
 
-    /// Seed of the random poses and velocities
+    /// Compare this many generated MJCF files with one or two features each, instead of files below folders
+    #[arg(long, value_name = "N", conflicts_with_all = ["places", "packages"])]
+    generate: Option<usize>,
+
+    /// Seed of the random poses and velocities, and of generated files
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
@@ -72,6 +79,9 @@ pub(crate) fn run(root: &Path, args: &SweepArgs) -> ExitCode {
 }
 
 fn sweep(root: &Path, args: &SweepArgs) -> Result<bool, String> {
+    if let Some(count) = args.generate {
+        return sweep_generated(root, args, count);
+    }
     let mut found = Vec::new();
     for place in &args.places {
         found.extend(find::models(place, None)?);
@@ -81,14 +91,61 @@ fn sweep(root: &Path, args: &SweepArgs) -> Result<bool, String> {
             found.extend(find::models(&folder, Some(&package))?);
         }
     }
-    let record = compare_files(root, &found, args.seed)?;
+    let mut record = Record::default();
+    compare_files(root, &found, args.seed, |_, entry| {
+        let line = entry.line();
+        record.push(entry);
+        Some(line)
+    })?;
     record.save(args.json.as_deref(), args.csv.as_deref())?;
     println!("\n{}", record.summary());
     Ok(record.count(Verdict::Differs) == 0)
 }
 
-/// Compares the files one by one, prints a line for each, and returns all lines.
-fn compare_files(root: &Path, found: &[Found], seed: u64) -> Result<Record, String> {
+/// As [`sweep`], on generated files.
+fn sweep_generated(root: &Path, args: &SweepArgs, count: usize) -> Result<bool, String> {
+    let generated = generate::generate(root, count, args.seed)?;
+    let (mut record, mut verdicts) = (Record::default(), Vec::new());
+    compare_files(root, &generated.found, args.seed, |number, entry| {
+        let entry = generated.expect(number, entry);
+        verdicts.push(entry.verdict);
+        // What agrees is in the counts.
+        let told = matches!(entry.verdict, Verdict::Differs | Verdict::Refused);
+        let line = told.then(|| entry.line());
+        if told {
+            record.push(entry);
+        }
+        line
+    })?;
+    let coverage = generated.coverage(&verdicts);
+    let count = |v: Verdict| verdicts.iter().filter(|x| **x == v).count();
+    let run = record::GeneratedRun {
+        seed: args.seed,
+        files: verdicts.len(),
+        agrees: count(Verdict::Agrees),
+        noted: count(Verdict::Noted),
+        refused: count(Verdict::Refused),
+        differs: count(Verdict::Differs),
+        coverage: &coverage,
+        record: &record,
+    };
+    if let Some(path) = &args.json {
+        forks_io::json::save(path, &run).map_err(|e| e.to_string())?;
+    }
+    if let Some(path) = &args.csv {
+        coverage.pairs()?.save(path).map_err(|e| e.to_string())?;
+    }
+    println!("\n{}\n{}", coverage.summary(), run.summary());
+    Ok(run.differs == 0)
+}
+
+/// Compares the files one by one; `finish` takes the number and the verdict of each and gives the line to print.
+fn compare_files(
+    root: &Path,
+    found: &[Found],
+    seed: u64,
+    mut finish: impl FnMut(usize, Entry) -> Option<String>,
+) -> Result<(), String> {
     let tasks = found.iter().filter_map(|f| match f.kind {
         FoundKind::Model(format) => Some(Task { path: f.path.clone(), format, seed }),
         FoundKind::Fragment(_) => None,
@@ -96,11 +153,10 @@ fn compare_files(root: &Path, found: &[Found], seed: u64) -> Result<Record, Stri
     let mut rivals = Rivals::new(root, tasks)?;
     let included = find::included(found);
     let bar = progress_bar(found.len());
-    let mut record = Record::default();
     // A panic is a verdict; its text goes there.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
-    for f in found {
+    for (number, f) in found.iter().enumerate() {
         bar.set_message(record::short(&f.path));
         let entry = match &f.kind {
             FoundKind::Fragment(reason) => Entry::new(f, Verdict::Skipped, reason.clone()),
@@ -108,13 +164,14 @@ fn compare_files(root: &Path, found: &[Found], seed: u64) -> Result<Record, Stri
                 judge::judge(f, *format, included.contains(&f.path), rivals.next())
             }
         };
-        bar.suspend(|| println!("{}", entry.line()));
-        record.push(entry);
+        if let Some(line) = finish(number, entry) {
+            bar.suspend(|| println!("{line}"));
+        }
         bar.inc(1);
     }
     std::panic::set_hook(hook);
     bar.finish_and_clear();
-    Ok(record)
+    Ok(())
 }
 
 /// A progress bar on a terminal, nothing elsewhere.

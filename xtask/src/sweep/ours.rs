@@ -3,11 +3,18 @@
 use forks_dynamics::{
     ConstrainedDynamics, DynamicsStatus, PassiveWorkspace, mass_matrix, passive_forces,
 };
-use forks_mechanism::{Combination, Connection, JointId, JointKind, Mechanism, connections, loops};
+use forks_mechanism::{
+    Combination, Connection, Geometry, JointId, JointKind, LinkId, Mechanism, connections,
+    lie::{Pose, glam::DMat3},
+    loops,
+};
 
 use super::{
     coordinates::FreeJoints,
-    facts::{DriveFact, EqualityFact, Facts, JointFact, KeyframeFact, LinkFact, StateFact},
+    facts::{
+        DriveFact, EqualityFact, Facts, FrameFact, JointFact, KeyframeFact, LinkFact, ShapeFact,
+        StateFact,
+    },
 };
 
 /// The tree joints that a user counts, in order: not the welds of bodies without joints.
@@ -42,6 +49,9 @@ pub(super) fn facts(m: &Mechanism) -> Facts {
     Facts {
         links: Some(links(m)),
         joints: joints(m, &labels),
+        frames: Some(frames(m)),
+        shapes: Some(shapes(m)),
+        has_meshes: false,
         moving_mass: Some(m.moving_mass()),
         servos: m
             .servos()
@@ -92,6 +102,40 @@ fn links(m: &Mechanism) -> Vec<LinkFact> {
         .collect()
 }
 
+/// Position and matrix of a pose.
+fn placed(m: &Mechanism, name: &str, link: LinkId, pose: &Pose) -> FrameFact {
+    let r = DMat3::from_quat(pose.rotation);
+    let entry = |k: usize| r.col(k % 3)[k / 3];
+    FrameFact {
+        name: name.into(),
+        link: m.link(link).name.clone(),
+        position: pose.translation.to_array(),
+        rotation: std::array::from_fn(entry),
+    }
+}
+
+fn frames(m: &Mechanism) -> Vec<FrameFact> {
+    let fact = |f: &forks_mechanism::Frame| placed(m, &f.name, f.link, &f.link_from_frame);
+    m.frames().iter().map(fact).collect()
+}
+
+fn shapes(m: &Mechanism) -> Vec<ShapeFact> {
+    let fact = |s: &forks_mechanism::Shape| {
+        let (kind, size) = match &s.geometry {
+            Geometry::Plane => ("plane", vec![]),
+            Geometry::Sphere { radius } => ("sphere", vec![*radius]),
+            Geometry::Capsule { radius, half_length } => ("capsule", vec![*radius, *half_length]),
+            Geometry::Cylinder { radius, half_length } => ("cylinder", vec![*radius, *half_length]),
+            Geometry::Ellipsoid { radii } => ("ellipsoid", radii.to_array().to_vec()),
+            Geometry::Box { half_extents } => ("box", half_extents.to_array().to_vec()),
+            _ => ("other", vec![]),
+        };
+        let frame = placed(m, &s.name, s.link, &s.link_from_shape);
+        ShapeFact { frame, kind: kind.into(), size, friction: s.friction }
+    };
+    m.shapes().iter().map(fact).collect()
+}
+
 fn joints(m: &Mechanism, labels: &Labels) -> Vec<JointFact> {
     let mut carries: Vec<_> = m.joints().iter().map(|j| j.child).collect();
     for Connection { to, joints, .. } in connections(m) {
@@ -117,6 +161,14 @@ fn joints(m: &Mechanism, labels: &Labels) -> Vec<JointFact> {
             stiffness: j.spring.as_ref().map_or(0.0, |s| s.stiffness.get(0, 0)),
             damping: j.damping.get(0, 0),
             armature: j.armature[0],
+            range: j
+                .limits
+                .first()
+                .copied()
+                .flatten()
+                .filter(|_| scalar)
+                .map(|l| [l.lower, l.upper]),
+            keeps_range: true,
             rest: scalar.then(|| j.spring.as_ref().map_or(0.0, |s| s.rest[0])),
         }
     };

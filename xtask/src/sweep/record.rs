@@ -77,6 +77,30 @@ pub(super) fn short(path: &Path) -> String {
     below.unwrap_or(path).display().to_string()
 }
 
+/// A run over generated files; field names are part of the program's interface.
+#[derive(Debug, Serialize)]
+pub(super) struct GeneratedRun<'a> {
+    pub(super) seed: u64,
+    pub(super) files: usize,
+    pub(super) agrees: usize,
+    pub(super) noted: usize,
+    pub(super) refused: usize,
+    pub(super) differs: usize,
+    pub(super) coverage: &'a super::generate::Coverage,
+    /// Those that are refused or differ.
+    pub(super) record: &'a Record,
+}
+
+impl GeneratedRun<'_> {
+    /// For people.
+    pub(super) fn summary(&self) -> String {
+        let Self { seed, files, agrees, noted, refused, differs, .. } = self;
+        format!(
+            "seed {seed}: {files} files, {agrees} agree, {noted} noted, {refused} refused, {differs} differ"
+        )
+    }
+}
+
 /// All files.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Record {

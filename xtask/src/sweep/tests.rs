@@ -10,15 +10,15 @@ use super::{
 };
 
 /// Two arms with everything that is compared: springs, servos, a tendon, both kinds of equalities, a keyframe.
-const MODEL: &str = r#"<mujoco><worldbody>
+const MODEL: &str = r#"<mujoco><compiler angle="radian"/><worldbody>
     <body name="base"><freejoint name="root"/><geom size=".1"/>
-      <body name="a" pos=".3 0 0"><joint name="ja" axis="0 1 0" stiffness="3" springref="10" damping=".1" armature=".01"/>
+      <body name="a" pos=".3 0 0"><joint name="ja" axis="0 1 0" stiffness="3" springref="0.17453292519943295" damping=".1" armature=".01"/>
         <geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/>
-        <body name="b" pos=".25 0 .15"><joint name="jb" axis="0 1 0"/>
+        <body name="b" pos=".25 0 .15"><joint name="jb" axis="0 1 0" range="-1 2"/>
           <geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/></body></body>
       <body name="c" pos=".3 .2 0"><joint name="jc" axis="0 1 0"/>
         <geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/>
-        <body name="d" pos=".3 0 0"><joint name="jd" axis="0 1 0"/>
+        <body name="d" pos=".3 0 0"><site name="tip" pos=".3 0 0"/><joint name="jd" axis="0 1 0"/>
           <geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/></body></body></body>
   </worldbody>
   <tendon><fixed name="t" stiffness="5"><joint joint="ja" coef="1"/><joint joint="jc" coef="-2"/></fixed></tendon>
@@ -66,13 +66,21 @@ fn equal_facts_do_not_differ() {
 fn every_fact_counts() {
     let (_, ours) = model();
     type Change = fn(&mut Facts);
-    let changes: [(&str, Change); 21] = [
+    let changes: [(&str, Change); 27] = [
         ("4 links, theirs 5", |f| f.links.as_mut().unwrap().truncate(4)),
         ("link 1 is", |f| f.links.as_mut().unwrap()[1].name.push('x')),
         ("'d' hangs on", |f| f.links.as_mut().unwrap()[4].parent = "a".into()),
         ("mass of 'c'", |f| f.links.as_mut().unwrap()[3].mass *= 1.0 + 1e-8),
         ("stiffness of joint 'ja'", |f| f.joints[1].stiffness += 1e-8),
         ("spring's rest of joint 'ja'", |f| f.joints[1].rest = Some(10.0)),
+        ("limits of joint 'ja': none", |f| f.joints[1].range = Some([0.0, 1.0])),
+        ("upper limit of joint 'jb'", |f| f.joints[2].range = Some([-1.0, 2.1])),
+        ("frame 'tip' at", |f| f.frames.as_mut().unwrap()[0].position[0] += 1e-6),
+        ("frame 'tip' on 'd', theirs 'tip' on 'c'", |f| {
+            f.frames.as_mut().unwrap()[0].link = "c".into();
+        }),
+        ("friction of shape", |f| f.shapes.as_mut().unwrap()[0].friction = 0.9),
+        ("is a sphere of size", |f| f.shapes.as_mut().unwrap()[0].size[0] += 1e-6),
         ("damping of joint 'jb'", |f| f.joints[2].damping = 1e-12),
         ("armature of joint 'ja'", |f| f.joints[1].armature = 0.02),
         ("2 servos, theirs 1", |f| f.servos.truncate(1)),

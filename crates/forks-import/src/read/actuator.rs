@@ -173,30 +173,39 @@ impl<'a> Reader<'a> {
         self.notes.once(a.tag(), "", Effect::Ignored, reason, &a.at);
     }
 
-    /// What a scalar actuator drives; `None` for other transmissions.
+    /// What a scalar actuator drives; `None` for other transmissions. Of several that are given MuJoCo takes the last of
+    /// its own list.
     fn transmission(
-        &self,
+        &mut self,
         a: &Attributes<'a>,
         model: &Model,
     ) -> Result<Option<(Transmission, Combination)>, ImportError> {
-        for name in ["joint", "jointinparent"] {
-            if let Some(id) = model.joint_names.reference(a, name)? {
-                let j = model.joint(id);
-                let scalar = j.raw.kind.is_scalar();
-                return Ok(scalar.then(|| (Transmission::Joint, Combination::of(j.id))));
+        const WAYS: [&str; 7] =
+            ["joint", "jointinparent", "tendon", "slidersite", "cranksite", "site", "body"];
+        let given: Vec<&str> = WAYS.into_iter().filter(|n| a.has(n)).collect();
+        let Some((&way, before)) = given.split_last() else {
+            if a.tag() == "plugin" {
+                return Ok(None);
             }
-        }
-        if let Some(id) = model.tendon_names.reference(a, "tendon")? {
-            let combination = model.tendon(id).combination.clone();
-            return Ok(combination.map(|c| (Transmission::Tendon, c)));
-        }
-        let other = ["site", "body", "cranksite", "slidersite"];
-        if !other.iter().any(|n| a.has(n)) && a.tag() != "plugin" {
             return Err(a.error("it drives nothing: 'joint', 'jointinparent', 'tendon', 'site' or 'body' is missing"));
+        };
+        if let Some(other) = before.iter().find(|n| **n != "slidersite") {
+            let reason = format!("'{way}' is given as well and counts");
+            self.notes.add(a.label(), other, Effect::Ignored, &reason, &a.at);
         }
-        model.site_names.reference(a, "site")?;
-        model.body_names.reference(a, "body")?;
-        Ok(None)
+        match way {
+            "joint" | "jointinparent" => {
+                let j = model.joint(model.joint_names.required(a, way)?);
+                let scalar = j.raw.kind.is_scalar();
+                Ok(scalar.then(|| (Transmission::Joint, Combination::of(j.id))))
+            }
+            "tendon" => {
+                let combination = &model.tendon(model.tendon_names.required(a, way)?).combination;
+                Ok(combination.clone().map(|c| (Transmission::Tendon, c)))
+            }
+            "body" => model.body_names.required(a, way).map(|_| None),
+            _ => model.site_names.required(a, way).map(|_| None),
+        }
     }
 
     /// Rotor inertia and viscous damping that the actuator adds to what it drives, times gear².

@@ -42,9 +42,13 @@ pub(crate) fn own(e: &Element) -> Values<'_> {
     e.attributes.iter().map(|(n, v)| (n.as_str(), Cow::Borrowed(v.as_str()))).collect()
 }
 
-/// `own` over `inherited`.
+/// `own` over `inherited`. An attribute without text says nothing where the class says something, as in MuJoCo.
 pub(crate) fn merge<'a>(inherited: &[(&'a str, Cow<'a, str>)], own: Values<'a>) -> Values<'a> {
-    let turns = own.iter().any(|(n, _)| ORIENTATIONS.contains(n));
+    let says = |(n, v): &(&str, Cow<'_, str>)| {
+        !v.trim().is_empty() || !inherited.iter().any(|(i, _)| i == n)
+    };
+    let own: Values<'a> = own.into_iter().filter(says).collect();
+    let turns = own.iter().any(|(n, v)| ORIENTATIONS.contains(n) && !v.trim().is_empty());
     let own: Values<'a> = own.into_iter().map(|(n, v)| (n, completed(n, v, inherited))).collect();
     let mut out = inherited.to_vec();
     out.retain(|(n, _)| {
@@ -98,9 +102,9 @@ impl<'a> Attributes<'a> {
         self.values.iter().find(|(n, _)| *n == name).map(|(_, v)| v.as_ref())
     }
 
-    /// True if the attribute is given.
+    /// True if the attribute says something.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.text(name).is_some()
+        self.text(name).is_some_and(|t| !t.trim().is_empty())
     }
 
     /// The element's name; `None` where it is empty.
@@ -151,7 +155,8 @@ impl<'a> Attributes<'a> {
 
     /// The text of an attribute that must be given.
     pub(crate) fn required(&self, name: &str) -> Result<&str, ImportError> {
-        self.text(name).ok_or_else(|| self.error(format!("attribute '{name}' is missing")))
+        let given = self.text(name).filter(|t| !t.trim().is_empty());
+        given.ok_or_else(|| self.error(format!("attribute '{name}' is missing")))
     }
 
     /// Between `least` and `most` finite numbers.
@@ -161,7 +166,8 @@ impl<'a> Attributes<'a> {
         least: usize,
         most: usize,
     ) -> Result<Option<Vec<f64>>, ImportError> {
-        let Some(text) = self.text(name) else { return Ok(None) };
+        // A list without numbers says nothing, as in MuJoCo.
+        let Some(text) = self.text(name).filter(|t| !t.trim().is_empty()) else { return Ok(None) };
         let mut out = Vec::new();
         for word in text.split_whitespace() {
             let number = word.parse::<f64>().ok().filter(|x| x.is_finite());

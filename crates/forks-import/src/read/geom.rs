@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn read_geom(&mut self, a: &Attributes<'a>) -> Result<RawGeom, ImportError> {
         let kind = match a.keyword("type", &TYPES)? {
             Some(k) => k,
-            None if a.has("mesh") => "mesh",
+            // One that names a mesh is no mesh yet: it is a sphere fitted to it.
             None => "sphere",
         };
         let stretched = from_to(a)?;

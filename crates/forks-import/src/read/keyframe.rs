@@ -3,7 +3,7 @@
 use forks_mechanism::Keyframe;
 
 use super::{Reader, assemble::Model, joint::JointType, orientation::unit_quaternion};
-use crate::{ImportError, xml::Element};
+use crate::{ImportError, note::Effect, xml::Element};
 use forks_mechanism::lie::wxyz_from_quaternion;
 
 impl<'a> Reader<'a> {
@@ -19,16 +19,18 @@ impl<'a> Reader<'a> {
             }
             let a = self.attributes("key", e)?;
             let mut positions = model.start.clone();
-            if let Some(q) = a.numbers("qpos", 0, usize::MAX)? {
-                if q.len() != positions.len() {
-                    let n = positions.len();
-                    return Err(a.error(format!(
-                        "qpos has {} numbers, but the model has {n} positions",
-                        q.len()
-                    )));
-                }
-                positions = q;
+            let given = a.numbers("qpos", 0, usize::MAX)?.unwrap_or_default();
+            let (n, count) = (positions.len(), given.len());
+            if count > n {
+                let problem = format!("qpos has {count} numbers, but the model has {n} positions");
+                return Err(a.error(problem));
             }
+            if (1..n).contains(&count) {
+                let reason =
+                    format!("it has {count} of {n} numbers; the others are those of the start");
+                self.notes.add(a.label(), "qpos", Effect::Approximated, &reason, &a.at);
+            }
+            positions[..count].copy_from_slice(&given);
             let mut at = 0;
             for j in &model.joints {
                 let (first, count) = match j.raw.kind {

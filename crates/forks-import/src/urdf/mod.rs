@@ -30,6 +30,9 @@ pub use schema::{URDF_FEATURES, urdf_feature_matrix};
 /// Tag of a URDF file's outermost element.
 pub(crate) const ROOT: &str = "robot";
 
+/// Attributes of numbers that have a value where they are not given.
+const NUMBERS: [&str; 7] = ["xyz", "rpy", "quat_xyzw", "lower", "upper", "multiplier", "offset"];
+
 /// What all parts of the reader need.
 struct Reader<'a> {
     tree: &'a Tree,
@@ -107,6 +110,11 @@ impl<'a> Reader<'a> {
         let a = Attributes::new(kind, self.tree, e, &[]);
         for (name, value) in a.iter() {
             if kind == "dynamics" && springs::ATTRIBUTES.contains(&name) {
+                continue;
+            }
+            if value.trim().is_empty() && NUMBERS.contains(&name) {
+                let reason = "it is empty and counts as not given";
+                self.notes.once(kind, name, Effect::Ignored, reason, &a.at);
                 continue;
             }
             let reason = match schema::attribute(kind, name) {
