@@ -67,7 +67,7 @@ fn a_short_keyframe_leaves_the_rest_at_the_start() {
         r#"<keyframe><key name="k" qpos="1"/><key qpos="1 2 .5 .5"/></keyframe>"#,
     );
     let keys = i.mechanism.keyframes();
-    about(keys[0].positions[1], 1.04719755, 1e-8);
+    about(keys[0].positions[1], std::f64::consts::FRAC_PI_3, 1e-15);
     assert_eq!(keys[0].positions[2..], [1.0, 0.0, 0.0, 0.0]);
     let h = 0.5f64.sqrt();
     keys[1].positions[2..].iter().zip([h, h, 0.0, 0.0]).for_each(|(x, e)| about(*x, e, 1e-15));

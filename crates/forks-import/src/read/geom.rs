@@ -49,11 +49,8 @@ const TYPES: [&str; 9] =
 
 impl<'a> Reader<'a> {
     pub(crate) fn read_geom(&mut self, a: &Attributes<'a>) -> Result<RawGeom, ImportError> {
-        let kind = match a.keyword("type", &TYPES)? {
-            Some(k) => k,
-            // One that names a mesh is no mesh yet: it is a sphere fitted to it.
-            None => "sphere",
-        };
+        // One that names a mesh is no mesh yet: it is a sphere fitted to it.
+        let kind = a.keyword("type", &TYPES)?.unwrap_or("sphere");
         let stretched = from_to(a)?;
         if stretched.is_some() && !["capsule", "cylinder", "ellipsoid", "box"].contains(&kind) {
             return Err(a.error(format!("'fromto' does not fit type {kind}")));
