@@ -392,7 +392,7 @@ fn nonlinear_and_dry_forces_are_noted() {
         &format!(
             r#"<body>{UNIT}<joint name="j" stiffness="1 2 3" damping="4 0 5" frictionloss=".1" springyield="1"/></body>"#
         ),
-        r#"<sensor/><option density="1.2"/>"#,
+        r#"<contact><pair geom1="g" geom2="h"/></contact><sensor/><option density="1.2"/>"#,
     );
     let kinds: Vec<_> =
         i.notes.iter().map(|n| (n.element.as_str(), n.attribute.as_str(), n.effect)).collect();
@@ -401,6 +401,7 @@ fn nonlinear_and_dry_forces_are_noted() {
         ("joint 'j'", "damping", Effect::Approximated),
         ("joint 'j'", "frictionloss", Effect::Ignored),
         ("joint 'j'", "springyield", Effect::Approximated),
+        ("contact/pair", "", Effect::Ignored),
         ("sensor", "", Effect::Ignored),
         ("option", "density", Effect::Ignored),
     ] {
