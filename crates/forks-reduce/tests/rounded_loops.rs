@@ -91,14 +91,14 @@ fn linkage(seed: u64, tilt: f64) -> (Mechanism, usize, String) {
     let first = l.link(0, a, knee, 5.0);
     let second = l.link(first, knee, tip, 1.5);
     let mut motions = 1;
-    let last = if seed % 2 == 0 {
+    let last = if seed.is_multiple_of(2) {
         let x = l.link(0, c, other, 4.0);
         motions += 1;
         l.link(x, other, tip, 0.0)
     } else {
         l.link(0, c, tip, 4.0)
     };
-    l.close(second, last, tip, seed % 3 == 0);
+    l.close(second, last, tip, seed.is_multiple_of(3));
     if seed % 4 > 1 {
         // A second loop, from the coupler to the ground.
         let x = l.link(0, e, f, 3.0);
