@@ -224,10 +224,13 @@ fn b36_number_lists() {
         let m: Mechanism = read(&at(good)).mechanism;
         assert_eq!(pose_of(&m, &[], "b").translation, DVec3::new(0.0, 0.0, 0.1), "{good:?}");
     }
-    for bad in ["0,1 0 0", "-1.57. 0 0", "nan 0 0", "0 0", "", "0 0 0 0", "0 0 zero"] {
+    for bad in ["0,1 0 0", "-1.57. 0 0", "nan 0 0", "0 0", "0 0 0 0", "0 0 zero"] {
         refused(&at(bad), &["line 4", "origin", &format!("xyz=\"{bad}\"")]);
     }
-    // No origin at all is the identity.
+    // An empty list says nothing, which is noted; no origin at all is the identity.
+    let empty = read(&at(""));
+    assert_eq!(pose_of(&empty.mechanism, &[], "b"), Pose::IDENTITY);
+    assert!(empty.notes.iter().any(|n| (&*n.element, &*n.attribute) == ("origin", "xyz")));
     let m = read(&(link("a") + &link("b") + &joint("j", "fixed", "a", "b", ""))).mechanism;
     assert_eq!(pose_of(&m, &[], "b"), Pose::IDENTITY);
 }

@@ -88,12 +88,14 @@ fn gaps_are_those_that_the_mechanism_measures() {
         let away: Vec<f64> = (0..m.velocity_count()).map(|_| far * rng.symmetric()).collect();
         m.integrate(&mut q, &away);
         let model = model(&m, &q, &tip(&m));
-        let state = state(&mut rng, &model, 0.3);
+        // Near enough for every row of joints to have one closest configuration: at twice the displacement the fit of
+        // some rows goes to and fro between several, here and in the mechanism.
+        let state = state(&mut rng, &model, 0.1);
         for mode in MODES {
             let error = difference(&m, &model, &state, mode);
             worst = worst.max(error);
             // Gauss–Newton ends where its steps are at rounding, times the condition of the random joints.
-            assert!(error < 1e-10, "seed {seed}, {mode:?}: {error:e}");
+            assert!(error < 1e-12, "seed {seed}, {mode:?}: {error:e}");
         }
     }
     println!("worst {worst:e}");
