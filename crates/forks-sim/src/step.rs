@@ -164,6 +164,10 @@ impl World {
             placed.pose =
                 if collider.is_at_owner { pose } else { pose * collider.owner_from_placed };
             placed.speed = speed + spin * placed.reach;
+            if let Owner::Body(b) = collider.owner {
+                let s = &self.states[b.0];
+                placed.turn_on(s.rotation * s.omega * self.h, s.position);
+            }
         }
     }
 

@@ -20,7 +20,7 @@ mod sphere;
 #[cfg(test)]
 mod tests;
 
-use forks_lie::{Pose, glam::DVec3};
+use forks_lie::{Pose, exp_rotation, glam::DVec3};
 use parry3d_f64::shape::SharedShape;
 
 use self::{broad::Broad, library::Library, solid::Solid};
@@ -46,6 +46,8 @@ pub(crate) struct Placed {
     pub(crate) reach: f64,
     /// m/s.
     pub(crate) speed: f64,
+    /// What the pose is turned by beyond the present one.
+    turn: Turn,
     /// Shapes of the same owner do not touch.
     owner: usize,
 }
@@ -58,7 +60,34 @@ impl Placed {
         let (center, radius) =
             solid.bounds().unwrap_or((from_vector(bounds.center), bounds.radius));
         let (corners, center) = (corners(&shape), (center != DVec3::ZERO).then_some(center));
-        Self { shape, solid, center, radius, corners, pose, reach, speed: 0.0, owner }
+        Self {
+            shape,
+            solid,
+            center,
+            radius,
+            corners,
+            pose,
+            reach,
+            speed: 0.0,
+            turn: Turn::NONE,
+            owner,
+        }
+    }
+
+    /// Turns a form on which the lowest point wanders on by what its owner turns within the step, `angle` about `center`
+    /// (world); `pose` is its present one.
+    #[inline(always)]
+    pub(crate) fn turn_on(&mut self, angle: DVec3, center: DVec3) {
+        if matches!(self.solid, Solid::Cylinder(_) | Solid::Other)
+            && angle.length_squared() > STEADY
+        {
+            let turn = exp_rotation(angle);
+            self.pose.translation = center + turn * (self.pose.translation - center);
+            self.pose.rotation = (turn * self.pose.rotation).normalize();
+            self.turn = Turn { angle, center };
+        } else {
+            self.turn = Turn::NONE;
+        }
     }
 
     /// Middle of the bounding sphere, world.
@@ -111,6 +140,55 @@ impl Found {
     #[inline(always)]
     pub(crate) fn shapes(&self) -> [usize; 2] {
         [self.key[0] as usize, self.key[1] as usize]
+    }
+}
+
+/// A rotation within a step, about a point that moves on steadily.
+///
+/// A rim or a curved side touches in other points when the step ends than where it begins. Held by those of its start alone a
+/// body sinks in by the square of the angle, and what takes the overlap away gives it energy. Such forms are looked at as they
+/// will be turned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Turn {
+    /// Rotation vector h ω, world.
+    pub(crate) angle: DVec3,
+    /// What it turns about, world.
+    pub(crate) center: DVec3,
+}
+
+impl Turn {
+    pub(crate) const NONE: Self = Self { angle: DVec3::ZERO, center: DVec3::ZERO };
+
+    #[inline(always)]
+    fn is_none(&self) -> bool {
+        self.angle == DVec3::ZERO
+    }
+
+    /// A point of the turned body where it is now.
+    #[inline(always)]
+    fn back(&self, point: DVec3) -> DVec3 {
+        self.center + exp_rotation(-self.angle) * (point - self.center)
+    }
+
+    /// What the present velocity moves a point by.
+    #[inline(always)]
+    fn first_order(&self, point: DVec3) -> DVec3 {
+        self.angle.cross(point - self.center)
+    }
+}
+
+/// Takes points that were found with turned bodies back to where these are now. A point's gap becomes what its present
+/// velocity leads to the gap at the end of the step from: rows of contacts know no more than velocities.
+fn turn_back(found: &mut [Found], [a, b]: [&Turn; 2]) {
+    for f in found {
+        let point = match (a.is_none(), b.is_none()) {
+            (true, true) => return,
+            (false, true) => a.back(f.point),
+            (true, false) => b.back(f.point),
+            (false, false) => (a.back(f.point) + b.back(f.point)) * 0.5,
+        };
+        f.gap -= f.normal.dot(b.first_order(point) - a.first_order(point));
+        f.point = point;
     }
 }
 
@@ -185,6 +263,7 @@ impl Detector {
             if !self.own(pair, [a, b], prediction, tie + ROUNDING * size) {
                 self.library.narrow(&mut self.found, pair, [a, b], prediction);
             }
+            turn_back(&mut self.found[before..], [&a.turn, &b.turn]);
             let tolerance = Tolerance { depth: tie, place: PLACE * size };
             reduce(&mut self.found, before, tolerance, &mut self.keep);
         }
@@ -223,6 +302,9 @@ impl Detector {
     }
 }
 
+/// Square of the angle per step, rad², below which nothing has to be looked ahead: half of it, relative to a radius, is what a
+/// body would sink in.
+const STEADY: f64 = 1e-12;
 /// Part of the margin below which gaps count as equally deep.
 const NEAR_TIE: f64 = 1e-2;
 /// Distance below which points are the same, of the smaller shape's radius: far above what clipping loses by cancellation, and a
