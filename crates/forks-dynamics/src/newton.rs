@@ -21,6 +21,8 @@ use crate::{
 
 /// Steps longer than this (radians, or lengths over r) mean that the tangent is singular.
 const SINGULAR_STEP: f64 = 1e4;
+/// Iterations without a new smallest residual after which there is no use in going on.
+const FRUITLESS: usize = 20;
 /// The residual must fall by this part of what the linear model promises.
 const SUFFICIENT_DECREASE: f64 = 1e-3;
 const SMALLEST_STEP: f64 = 1.0 / 128.0;
@@ -229,7 +231,14 @@ pub(crate) fn newton(
 ) -> NewtonRun {
     let mut point = start;
     let mut prediction = None;
+    let (mut smallest, mut since) = (f64::INFINITY, 0);
     for _ in 0..options.max_iterations {
+        // Without a line search a residual may rise for a while, but not for long on its way to a solution.
+        since = if point.residual() < smallest { 0 } else { since + 1 };
+        smallest = smallest.min(point.residual());
+        if since > FRUITLESS {
+            return NewtonRun { point, end: NewtonEnd::Stalled, prediction };
+        }
         let k = point.tangent(stage, scaling);
         if !k.is_finite() {
             return NewtonRun { point, end: NewtonEnd::NotFinite, prediction };
