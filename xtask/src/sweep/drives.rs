@@ -23,7 +23,12 @@ pub(super) fn springs(exact: f64, our: &JointFact, their: &JointFact, out: &mut 
     if let (Some(ours), Some(theirs), true) = (our.rest, their.rest, their.stiffness != 0.0) {
         check("spring's rest", ours, theirs, 1e-6);
     }
-    let limited = |range: Option<[f64; 2]>| if range.is_some() { "limits" } else { "none" };
+    // URDF's limits are 0 and 0 where a file says nothing, and so they are here and in Pinocchio; MuJoCo takes a range
+    // without extent for none.
+    let limited = |range: Option<[f64; 2]>| match range {
+        Some([low, high]) if low != high => "limits",
+        _ => "none",
+    };
     let (ours, theirs) = (limited(our.range), limited(their.range));
     if their.keeps_range && ours != theirs {
         out.push(format!("limits of joint '{}': {ours}, theirs {theirs}", our.name));

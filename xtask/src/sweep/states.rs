@@ -57,6 +57,7 @@ impl Comparison {
                 && rank(ours.rank, theirs, notes, &mut out)
                 && !free.contains(&true)
                 && !is_singular(theirs, notes)
+                && !is_massless(theirs, notes)
             {
                 let scale = STANDARD_GRAVITY * mass.sqrt();
                 self.acceleration(places, ours, theirs, scale, &mut out);
@@ -153,6 +154,33 @@ impl Comparison {
             ));
         }
     }
+}
+
+/// True where a coordinate moves no more mass than roundings of the others' make up: its acceleration is a rounding of the
+/// forces over one of the masses.
+fn is_massless(theirs: &StateFact, notes: &mut Vec<String>) -> bool {
+    let n = theirs.mass_matrix.len().isqrt();
+    let floor = 1e-13 * largest(&theirs.mass_matrix);
+    // Cholesky's pivots: what mass is left once the other coordinates have moved freely.
+    let mut m = theirs.mass_matrix.clone();
+    for k in 0..n {
+        let pivot = m[k * n + k];
+        // Massless coordinates with equalities have accelerations through these alone.
+        if !(pivot > floor) {
+            let label = &theirs.label;
+            notes.push(format!(
+                "{label} pose: velocity {k} moves a mass of {pivot:.1e}, accelerations not compared"
+            ));
+            return true;
+        }
+        for i in k + 1..n {
+            let factor = m[i * n + k] / pivot;
+            for j in k + 1..n {
+                m[i * n + j] -= factor * m[k * n + j];
+            }
+        }
+    }
+    false
 }
 
 /// The joint that owns a velocity.
