@@ -44,6 +44,9 @@ pub(crate) fn reduce(
 /// Drops points that carry nothing that others do not: how a force is shared with them would be left to roundings, by which
 /// clipped faces and lines have them in one step and not in the next.
 fn drop_repeated(found: &mut Vec<Found>, first: usize, tolerance: Tolerance) {
+    if is_spread(&found[first..], tolerance.place) {
+        return;
+    }
     let mut k = found.len();
     while k > first {
         k -= 1;
@@ -51,6 +54,42 @@ fn drop_repeated(found: &mut Vec<Found>, first: usize, tolerance: Tolerance) {
             found.remove(k);
         }
     }
+}
+
+/// True if there are few points of one direction, no two at one place and no three on one line: what most pairs have.
+#[inline(always)]
+fn is_spread(points: &[Found], place: f64) -> bool {
+    let count = points.len();
+    let normal = points[0].normal;
+    if count > MOST || points.iter().any(|p| p.normal.dot(normal) <= SAME) {
+        return false;
+    }
+    let (u, v) = normal.any_orthonormal_pair();
+    let mut flat = [[0.0; 2]; MOST];
+    for (f, p) in flat.iter_mut().zip(points) {
+        let d = p.point - points[0].point;
+        *f = [u.dot(d), v.dot(d)];
+    }
+    let place = place * place;
+    for i in 0..count {
+        for j in i + 1..count {
+            let one = [flat[j][0] - flat[i][0], flat[j][1] - flat[i][1]];
+            let side = one[0] * one[0] + one[1] * one[1];
+            if side <= place {
+                return false;
+            }
+            for k in j + 1..count {
+                let other = [flat[k][0] - flat[i][0], flat[k][1] - flat[i][1]];
+                let area = one[0] * other[1] - one[1] * other[0];
+                // Twice the sum of two sides is more than the square of the third.
+                let longest = 2.0 * (side + other[0] * other[0] + other[1] * other[1]);
+                if area * area <= place * longest {
+                    return false;
+                }
+            }
+        }
+    }
+    true
 }
 
 /// True if a point is where an earlier one is, or on the line between two others, and not deeper.
