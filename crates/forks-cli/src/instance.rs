@@ -35,9 +35,7 @@ pub(crate) trait Instance {
     fn effector_pose(&self, e: usize) -> Pose;
     fn constraint_error(&mut self) -> ConstraintError;
     /// What opens now, and where the model rests for its servo targets.
-    fn openings(&self) -> Option<[Openings; 2]> {
-        None
-    }
+    fn openings(&self) -> [Openings; 2];
     fn coordinates(&self) -> &[f64];
     fn velocity(&self) -> &[f64];
     fn servo_targets(&self) -> &[f64];
@@ -136,9 +134,9 @@ impl Instance for Single {
         self.model.constraint_error(&self.state, Reconstruction::Twist)
     }
 
-    fn openings(&self) -> Option<[Openings; 2]> {
+    fn openings(&self) -> [Openings; 2] {
         let targets = self.model.target_openings(self.state.servo_targets());
-        Some([self.model.openings(&self.state), targets.unwrap_or_default()])
+        [self.model.openings(&self.state), targets.unwrap_or_default()]
     }
 
     fn coordinates(&self) -> &[f64] {
@@ -246,6 +244,11 @@ impl Instance for Blended {
     fn constraint_error(&mut self) -> ConstraintError {
         let (mode, blend) = (Reconstruction::Twist, LinkBlend::default());
         self.model.constraint_error(&mut self.state, mode, blend)
+    }
+
+    fn openings(&self) -> [Openings; 2] {
+        // Where a blend rests for its targets takes a search; what they open shows in the motion.
+        [self.model.openings(&mut self.state.clone()), Openings::default()]
     }
 
     fn coordinates(&self) -> &[f64] {

@@ -293,7 +293,7 @@ impl Report {
                 short(range), run.out_of_range, run.steps, short(*time)
             ));
         }
-        let [now, targets] = run.instance.openings().unwrap_or_default();
+        let [now, targets] = run.instance.openings();
         let far = targets.exceed(&Openings::OF_TARGETS);
         let percent = |o: Openings| short(100.0 * o.loops.max(o.effectors));
         if far {

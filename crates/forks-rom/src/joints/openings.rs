@@ -6,7 +6,10 @@
 
 use alloc::vec;
 
-use crate::{ModelError, Reconstruction, ReducedModel, State};
+use super::ConstraintError;
+use crate::{
+    BlendedModel, BlendedState, LinkBlend, ModelError, Reconstruction, ReducedModel, State,
+};
 
 /// Largest gaps over the mechanism's size r, of joints that close loops and of effectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,6 +25,15 @@ impl Openings {
     pub const OF_TARGETS: Self = Self { loops: 0.01, effectors: 0.05 };
     /// What a motion may open: 5 % of r.
     pub const OF_MOTION: Self = Self { loops: 0.05, effectors: 0.05 };
+
+    /// The largest gaps of those at joints in tree coordinates, and at effectors; `radius` is r.
+    fn of(error: &ConstraintError, radius: f64) -> Self {
+        let largest = |gaps: &mut dyn Iterator<Item = f64>| gaps.fold(0.0, f64::max) / radius;
+        Self {
+            loops: largest(&mut error.joints.iter().map(|g| g.gap.position)),
+            effectors: largest(&mut error.effectors.iter().map(|g| g.position)),
+        }
+    }
 
     /// True if one of the gaps is larger than that of another.
     pub fn exceed(&self, most: &Self) -> bool {
@@ -45,12 +57,7 @@ impl ReducedModel {
             return Openings::default();
         }
         let error = self.constraint_error(state, Reconstruction::JointSpace);
-        let of =
-            |gaps: &mut dyn Iterator<Item = f64>| gaps.fold(0.0, f64::max) / self.data().radius;
-        Openings {
-            loops: of(&mut error.joints.iter().map(|g| g.gap.position)),
-            effectors: of(&mut error.effectors.iter().map(|g| g.position)),
-        }
+        Openings::of(&error, self.data().radius)
     }
 
     /// What opens where the model rests for servo targets, without loads.
@@ -65,5 +72,20 @@ impl ReducedModel {
         state.set_servo_targets(self, targets)?;
         state.set(&self.rest_coordinates(targets), &vec![0.0; self.dof()])?;
         Ok(self.openings(&state))
+    }
+}
+
+impl BlendedModel {
+    /// What opens in a state; zero for models without joints.
+    ///
+    /// # Panics
+    /// If the state belongs to a model of another size.
+    pub fn openings(&self, state: &mut BlendedState) -> Openings {
+        let first = self.data().samples[0].model.data();
+        if first.joints.is_empty() {
+            return Openings::default();
+        }
+        let (mode, blend) = (Reconstruction::JointSpace, LinkBlend::default());
+        Openings::of(&self.constraint_error(state, mode, blend), first.radius)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forks_lie::{Matrix, Pose, glam::DVec3};
 use forks_rom::{
     BlendedContact, BlendedModel, BlendedState, BlendedStepper, EffectorLoad, LinkBlend,
-    ModelError, PoseBuffer, StepStatus,
+    ModelError, Openings, PoseBuffer, StepStatus,
 };
 
 use super::{EffectorState, Motion};
@@ -42,6 +42,10 @@ impl Blended {
 impl Motion for Blended {
     fn boxed(&self) -> Box<dyn Motion> {
         Box::new(self.clone())
+    }
+
+    fn openings(&self) -> Option<[Openings; 2]> {
+        Some([self.model().openings(&mut self.state.clone()), Openings::default()])
     }
 
     fn dof(&self) -> usize {
