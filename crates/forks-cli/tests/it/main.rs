@@ -1,0 +1,20 @@
+//! Integration tests of forks-cli, one binary: a file per subject.
+
+mod at_rest;
+mod blended;
+mod cli;
+mod dynamics_golden;
+mod free_bodies;
+mod golden;
+mod inspect_scene;
+mod limits;
+mod motion;
+mod paths;
+mod pinocchio_golden;
+mod reduced;
+mod rounded_loops;
+mod scene;
+mod side;
+mod solve;
+mod support;
+mod urdf;

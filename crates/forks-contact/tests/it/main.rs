@@ -1,0 +1,10 @@
+//! Integration tests of forks-contact, one binary: a file per subject.
+
+mod enumeration;
+mod errors;
+mod grasp;
+mod ports;
+mod random;
+mod single_contacts;
+mod solver;
+mod support;

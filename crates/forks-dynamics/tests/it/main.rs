@@ -1,0 +1,34 @@
+//! Integration tests of forks-dynamics, one binary: a file per subject.
+
+mod accuracy;
+mod adaptive_agreement;
+mod adaptive_certificate;
+mod adaptive_inputs;
+mod adaptive_stepping;
+mod adaptive_support;
+mod agreement;
+mod closed_forms;
+mod common;
+mod constrained;
+mod dca_agreement;
+mod dca_equations;
+mod dca_large;
+mod dca_support;
+mod equilibrium;
+mod explanation;
+mod frontal;
+mod impulses;
+mod limits;
+mod loaded;
+mod loops_support;
+mod massless;
+mod modes;
+mod simulation;
+mod tangent;
+mod tree_closed_forms;
+mod tree_derivatives;
+mod tree_limits;
+mod tree_motion;
+mod tree_passive;
+mod tree_rivals;
+mod tree_support;

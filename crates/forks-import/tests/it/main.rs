@@ -1,0 +1,33 @@
+//! Integration tests of forks-import, one binary: a file per subject.
+
+mod cases_loops;
+mod cases_mjcf;
+mod cases_motion;
+mod cases_urdf;
+mod element_order;
+mod fuzz_corpus;
+mod hostile;
+mod inertia;
+mod mesh_files;
+mod meshes;
+mod mimics;
+mod mujoco_forms;
+mod mujoco_models;
+mod notes;
+mod original_models;
+mod plausible;
+mod readme;
+mod real_inertias;
+mod refusals;
+mod round_trip;
+mod scene_mechanisms;
+mod semantics;
+mod servos;
+mod side;
+mod support;
+mod tolerated;
+mod urdf;
+mod urdf_models;
+mod urdf_oracle;
+mod written_forces;
+mod written_scenes;

@@ -1,0 +1,9 @@
+//! Integration tests of forks-io, one binary: a file per subject.
+
+mod animation;
+mod browser;
+mod gltf;
+mod html;
+mod svg;
+mod text;
+mod trajectory;

@@ -1,0 +1,260 @@
+//! What contact needs of steps: responses against loads, momentum against impulses, energy against work.
+
+use crate::blend_support;
+
+use std::sync::Arc;
+
+use blend_support::{Sizes, bent::bend, blend, numbers, twist};
+use forks_reduce::{Damping, Linearisation, MassModel, Problem, ProblemOptions};
+use forks_rom::{
+    BaseCoupling, BlendedContact, BlendedModel, BlendedState, BlendedStepper, EffectorLoad,
+    FloatingContact, FloatingModel, FloatingState, FloatingStatus, FloatingStepper, LoadFrame,
+    StepStatus, Weights,
+    lie::{Matrix, Pose, Twist, Wrench, glam::DVec3},
+};
+use forks_testkit::{Rng, floating::floating_hub};
+
+const WEIGHTS: [Weights; 3] = [
+    Weights::Shepard { exponent: 4 },
+    Weights::Neighbours { exponent: 6, count: 2 },
+    Weights::Metric { exponent: 6, energy: 3.0 },
+];
+
+fn random_blend(rng: &mut Rng, weights: Weights) -> Arc<BlendedModel> {
+    let mut data = blend(rng, Sizes { effectors: 2, samples: 4, links: 1, spread: 0.3 });
+    data.weights = weights;
+    bend(rng, &mut data, 2, 0.8);
+    Arc::new(BlendedModel::new(data).unwrap())
+}
+
+fn load(rng: &mut Rng, effector: usize, size: f64) -> EffectorLoad {
+    let wrench = Wrench::from_array(twist(rng, size).to_array());
+    EffectorLoad { effector, wrench, frame: LoadFrame::Body }
+}
+
+fn size(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |m, x| m.max(x.abs()))
+}
+
+fn assert_near(found: &[f64], expected: &[f64], bound: f64) {
+    let off = found.iter().zip(expected).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
+    assert!(off <= bound * size(expected), "{off:e}: {found:?} {expected:?}");
+}
+
+fn assert_positive(a: &Matrix, rng: &mut Rng) {
+    assert_eq!(*a, a.transpose());
+    for _ in 0..20 {
+        let x = numbers(rng, a.rows(), 1.0);
+        assert!(x.iter().zip(a.mul_vec(&x)).map(|(x, y)| x * y).sum::<f64>() > 0.0);
+    }
+}
+
+#[test]
+fn a_blend_answers_to_impulses_as_to_loads() {
+    let mut rng = Rng::new(3);
+    for weights in WEIGHTS {
+        let model = random_blend(&mut rng, weights);
+        let (n, h) = (model.dof(), 1e-2);
+        let stepper = BlendedStepper::new(model.clone(), h).unwrap();
+        let mut state = BlendedState::new(&model, &numbers(&mut rng, n, 0.2)).unwrap();
+        let rate = numbers(&mut rng, n, 0.5);
+        let x = state.x().to_vec();
+        state.set(&model, &x, &rate).unwrap();
+        let (first, further) = (load(&mut rng, 0, 3.0), load(&mut rng, 1, 5.0));
+        let [mut with, mut without] = [BlendedContact::new(&model), BlendedContact::new(&model)];
+        assert!(stepper.linear_response(&mut state, &[first], &mut without));
+        assert!(stepper.linear_response(&mut state, &[first, further], &mut with));
+        assert_eq!(with.inverse_system(), without.inverse_system());
+        assert_positive(with.inverse_system(), &mut rng);
+        let mut jacobian = Matrix::zeros(6, n);
+        model.effector_jacobian(1, &x, &mut jacobian);
+        let impulse = further.wrench.to_array().map(|w| h * w);
+        let answer = with.inverse_system().mul_vec(&jacobian.transpose_mul_vec(&impulse));
+        let pairs = with.free_velocity().iter().zip(without.free_velocity());
+        let found: Vec<f64> = pairs.map(|(a, b)| a - b).collect();
+        // Condition numbers below 1e4.
+        assert_near(&found, &answer, 1e-11);
+        // The Jacobian against a difference of poses.
+        for (k, row) in (0..n).map(|k| (k, jacobian.column(k))) {
+            let side = |d: f64| {
+                let mut y = x.clone();
+                y[k] += d;
+                model.effector_pose(1, &y)
+            };
+            let moved = side(-1e-5).twist_to(&side(1e-5)) * 0.5e5;
+            let off =
+                moved.to_array().iter().zip(&row).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
+            assert!(off < 1e-9, "{off:e}");
+        }
+    }
+}
+
+#[test]
+fn impulses_on_a_blend_create_no_energy_and_none_changes_no_bit() {
+    let mut rng = Rng::new(4);
+    for weights in WEIGHTS {
+        let model = random_blend(&mut rng, weights);
+        let n = model.dof();
+        for h in [1e-3, 1e-2, 0.1] {
+            let stepper = BlendedStepper::new(model.clone(), h).unwrap();
+            let mut response = BlendedContact::new(&model);
+            for kick in [0.0, 1e-3, 0.1, 1.0] {
+                let mut state = BlendedState::new(&model, &numbers(&mut rng, n, 0.2)).unwrap();
+                let x = state.x().to_vec();
+                state.set(&model, &x, &numbers(&mut rng, n, 1.0)).unwrap();
+                let before = state.potential_energy() + state.kinetic_energy(&model);
+                assert!(stepper.linear_response(&mut state, &[], &mut response));
+                assert_ne!(stepper.step(&mut state, &[]), StepStatus::NotFinite);
+                let free = (state.x().to_vec(), state.velocity().to_vec());
+                let impulse = numbers(&mut rng, n, kick);
+                let change = response.inverse_system().mul_vec(&impulse);
+                stepper.change_velocity(&mut state, &mut response, &change).unwrap();
+                if kick == 0.0 {
+                    assert_eq!((state.x(), state.velocity()), (&free.0[..], &free.1[..]));
+                    continue;
+                }
+                let moved = state.x().iter().zip(&x).map(|(a, b)| (a - b) / h);
+                let work: f64 = impulse.iter().zip(moved).map(|(j, v)| j * v).sum();
+                let after = state.potential_energy() + state.kinetic_energy(&model);
+                let rounding = 1e-12 * (before.abs() + work.abs() + after.abs());
+                assert!(after <= before + work + rounding, "{h} {kick}: {after} {before} {work}");
+            }
+        }
+    }
+}
+
+fn floating(form: BaseCoupling) -> Arc<FloatingModel> {
+    let effectors = &["a5", "b5", "c5"];
+    let p = Problem::new(&floating_hub(), effectors, &ProblemOptions::default()).unwrap();
+    let at = Linearisation::Rest { q: &p.start };
+    let reduced = p.reduce().unwrap();
+    let model = p.floating_model(at, &reduced, MassModel::Condensed, &Damping::default()).unwrap();
+    Arc::new(FloatingModel::new(Arc::new(model), form).unwrap().with_gravity(DVec3::ZERO))
+}
+
+const FORMS: [BaseCoupling; 4] = [
+    BaseCoupling::Full,
+    BaseCoupling::Inertial,
+    BaseCoupling::External,
+    BaseCoupling::ExternalCorrected,
+];
+
+fn random_state(model: &FloatingModel, rng: &mut Rng, speed: f64) -> FloatingState {
+    let mut out = FloatingState::new(model);
+    let n = out.eta().len();
+    let (eta, rate) = (numbers(rng, n, 0.03), numbers(rng, n, speed));
+    let (pose, velocity) = (Pose::exp(twist(rng, 1.0)), twist(rng, 2.0 * speed));
+    out.set(model, &eta, &rate, pose, velocity).unwrap();
+    out
+}
+
+/// φ_e per (v, ω, η̇) by the model's own velocities.
+fn jacobian(model: &FloatingModel, e: usize, state: &FloatingState) -> Matrix {
+    let n = state.eta().len();
+    let mut out = Matrix::zeros(6, 6 + n);
+    for j in 0..6 + n {
+        let unit = |i: usize| f64::from(i == j);
+        let rate: Vec<f64> = (0..n).map(|k| unit(6 + k)).collect();
+        let base = Twist::from_array(core::array::from_fn(unit));
+        let mut s = state.clone();
+        s.set(model, state.eta(), &rate, state.world_from_base(), base).unwrap();
+        for (i, x) in model.effector_velocity(e, &s).to_array().into_iter().enumerate() {
+            out[(i, j)] = x;
+        }
+    }
+    out
+}
+
+#[test]
+fn a_floating_model_answers_to_impulses_as_to_loads() {
+    let mut rng = Rng::new(5);
+    for form in FORMS {
+        let (model, h) = (floating(form), 1e-2);
+        let stepper = FloatingStepper::new(model.clone(), h).unwrap();
+        // At rest, where a step is linear in its loads.
+        let state = random_state(&model, &mut rng, 0.0);
+        let (first, further) = (load(&mut rng, 0, 3.0), load(&mut rng, 1, 5.0));
+        let respond = |loads: &[EffectorLoad]| {
+            let mut out = FloatingContact::new(&model);
+            let mut s = state.clone();
+            let (status, responds) = stepper.respond(&mut s, loads, DVec3::ZERO, &mut out);
+            assert!(responds && status != FloatingStatus::NotFinite);
+            out
+        };
+        let (without, with) = (respond(&[first]), respond(&[first, further]));
+        assert_positive(with.inverse_system(), &mut rng);
+        let impulse = further.wrench.to_array().map(|w| h * w);
+        let generalised = jacobian(&model, 1, &state).transpose_mul_vec(&impulse);
+        let answer = with.inverse_system().mul_vec(&generalised);
+        let pairs = with.free_velocity().iter().zip(without.free_velocity());
+        let found: Vec<f64> = pairs.map(|(a, b)| a - b).collect();
+        assert_near(&found, &answer, 1e-10);
+    }
+}
+
+#[test]
+fn momentum_changes_by_the_impulses_and_none_changes_no_bit() {
+    let mut rng = Rng::new(6);
+    for form in FORMS {
+        let model = floating(form);
+        for h in [1e-3, 1e-2] {
+            let stepper = FloatingStepper::new(model.clone(), h).unwrap();
+            let mut response = FloatingContact::new(&model);
+            for kick in [0.0, 0.01, 0.3] {
+                let mut state = random_state(&model, &mut rng, 0.5);
+                let base = state.world_from_base();
+                let (before, energy) = (model.momentum(&state), model.energy(&state));
+                let mut free = state.clone();
+                assert_eq!(
+                    stepper.step_under(&mut free, &[], DVec3::ZERO),
+                    FloatingStatus::Completed
+                );
+                let (_, responds) = stepper.respond(&mut state, &[], DVec3::ZERO, &mut response);
+                assert!(responds);
+                let impulse = numbers(&mut rng, 6 + state.eta().len(), kick);
+                let change = response.inverse_system().mul_vec(&impulse);
+                let status = stepper.change_velocity(&mut state, &mut response, &change).unwrap();
+                assert_eq!(status, FloatingStatus::Completed);
+                if kick == 0.0 {
+                    assert_eq!(state, free);
+                    continue;
+                }
+                // A wrench on the base link is what is conjugate to its twist.
+                let part = |i: usize| DVec3::new(impulse[i], impulse[i + 1], impulse[i + 2]);
+                let [push, turn] = [part(0), part(3)].map(|v| base.rotation * v);
+                let after = model.momentum(&state);
+                let linear = before.linear + push - after.linear;
+                let angular = before.angular + turn + base.translation.cross(push) - after.angular;
+                assert!(linear.length() < 1e-12 && angular.length() < 1e-12, "{linear} {angular}");
+                // The energy grows by no more than the work: impulses times velocities at the end of the step, those of
+                // the linear response up to the second order.
+                let work: f64 = impulse
+                    .iter()
+                    .zip(response.free_velocity().iter().zip(&change))
+                    .map(|(j, (v, d))| j * (v + d))
+                    .sum();
+                let gained = model.energy(&state) - energy;
+                assert!(gained <= work + 10.0 * h * kick, "{form:?} {h} {kick}: {gained} {work}");
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_give_a_state_back_bit_by_bit() {
+    let mut rng = Rng::new(7);
+    let model = floating(BaseCoupling::Full);
+    let stepper = FloatingStepper::new(model.clone(), 1e-3).unwrap();
+    let mut state = random_state(&model, &mut rng, 1.0);
+    for _ in 0..50 {
+        let _ = stepper.step(&mut state, &[]);
+    }
+    let mut kept = Vec::new();
+    state.numbers(&mut kept);
+    let mut other = FloatingState::new(&model);
+    other.set_numbers(&kept).unwrap();
+    assert_eq!(other, state);
+    kept.pop();
+    assert!(other.set_numbers(&kept).is_err());
+    assert_eq!(other, state);
+}

@@ -1,0 +1,28 @@
+//! Integration tests of forks-rom, one binary: a file per subject.
+
+mod all_kinds;
+mod batch;
+mod bits;
+mod blend;
+mod blend_bent;
+mod blend_chart;
+mod blend_files;
+mod blend_links;
+mod blend_policies;
+mod blend_support;
+mod contact;
+mod crossfade;
+mod energy;
+mod exponential;
+mod file_damage;
+mod file_support;
+mod files;
+mod floating_base;
+mod fuzz_corpus;
+mod joints;
+mod kernel;
+mod random_model;
+mod reconstruction;
+mod statics;
+mod stepping;
+mod support;

@@ -1,0 +1,97 @@
+//! Bodies and worlds that several tests use.
+
+use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, WrenchFrame};
+use forks_reduce::Problem;
+use forks_sim::{
+    BodyHandle, Geometry, Material, MechanismHandle, Owner, RigidBody, Shape, World, WorldSettings,
+    WorldStatus,
+    lie::{
+        Pose, SpatialInertia, Wrench,
+        glam::{DMat3, DQuat, DVec3},
+    },
+};
+
+pub(crate) const G: f64 = 9.81;
+
+pub(crate) fn at(x: f64, y: f64, z: f64) -> Pose {
+    Pose::from_translation(DVec3::new(x, y, z))
+}
+
+/// A homogeneous box.
+pub(crate) fn box_inertia(mass: f64, half: DVec3) -> SpatialInertia {
+    let [x, y, z] = (half * half).to_array();
+    let moments = DVec3::new(y + z, x + z, x + y) * (mass / 3.0);
+    SpatialInertia::new(mass, DVec3::ZERO, DMat3::from_diagonal(moments))
+}
+
+/// A homogeneous ball.
+pub(crate) fn ball_inertia(mass: f64, radius: f64) -> SpatialInertia {
+    let moment = 0.4 * mass * radius * radius;
+    SpatialInertia::new(mass, DVec3::ZERO, DMat3::from_diagonal(DVec3::splat(moment)))
+}
+
+pub(crate) fn add_box(world: &mut World, half: DVec3, pose: Pose, m: Material) -> BodyHandle {
+    let body = RigidBody::at_rest("box", box_inertia(1.0, half), pose);
+    let body = world.add_body(&body).unwrap();
+    let shape = Shape::new("box", Geometry::Box { half_extents: half }).of(m);
+    world.add_shape(Owner::Body(body), &shape).unwrap();
+    body
+}
+
+pub(crate) fn add_ball(world: &mut World, radius: f64, pose: Pose, m: Material) -> BodyHandle {
+    let body = RigidBody::at_rest("ball", ball_inertia(1.0, radius), pose);
+    let body = world.add_body(&body).unwrap();
+    let shape = Shape::new("ball", Geometry::Sphere { radius }).of(m);
+    world.add_shape(Owner::Body(body), &shape).unwrap();
+    body
+}
+
+/// A world with a ground that is tilted by an angle about y: downhill is +x.
+pub(crate) fn tilted(settings: WorldSettings, angle: f64, material: Material) -> World {
+    let mut world = World::new(settings).unwrap();
+    let pose = Pose::from_rotation(DQuat::from_rotation_y(angle));
+    let ground = Shape::new("ground", Geometry::Plane).at(pose).of(material);
+    world.add_shape(Owner::World, &ground).unwrap();
+    world
+}
+
+pub(crate) fn smooth() -> Material {
+    Material::with_friction(0.0)
+}
+
+/// Steps for a time, each as exactly as asked.
+pub(crate) fn run(world: &mut World, time: f64) {
+    let steps = (time / world.settings().step).round() as usize;
+    let mut sweeps = 0;
+    for i in 0..steps {
+        let report = world.step();
+        assert_eq!(report.status, WorldStatus::Completed, "step {i}: {report:?}");
+        sweeps += report.sweeps;
+    }
+    println!("{} sweeps per step", sweeps / steps.max(1));
+}
+
+/// Steps until the mechanism rests.
+pub(crate) fn settle(world: &mut World, m: MechanismHandle, limit: f64) {
+    let steps = (limit / world.settings().step) as usize;
+    for _ in 0..steps {
+        let report = world.step();
+        assert!(matches!(report.status, WorldStatus::Completed | WorldStatus::ContactInexact));
+        let velocity = world.velocities(m).unwrap();
+        if world.step_count() > 1000 && velocity.iter().all(|v| v.abs() < 1e-8) {
+            println!("rests at {} s", world.time());
+            return;
+        }
+    }
+    let velocity = world.velocities(m).unwrap();
+    panic!("it does not come to rest: {velocity:?}, {:?}", world.contacts());
+}
+
+/// The equilibrium of a problem under a dead force at its first effector, and the loads there.
+pub(crate) fn pulled(problem: &Problem, force: DVec3) -> (Equilibrium, Loads) {
+    let e = &problem.effectors[0];
+    let loads = Loads::none().with(e.applied(Wrench::new(force, DVec3::ZERO), WrenchFrame::World));
+    let at = problem.equilibrium(&loads, &EquilibriumOptions::default());
+    assert!(at.status.is_equilibrium());
+    (at, loads)
+}
