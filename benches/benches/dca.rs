@@ -1,6 +1,7 @@
 //! Time of a divide-and-conquer solution per joint: chains and a helix, one and two threads.
 //!
-//! Beside criterion's groups it prints a summary: median of seven runs after two warm-ups, ns per joint.
+//! Beside criterion's groups it prints a summary: median of seven runs after two warm-ups, ns per
+//! joint.
 
 use std::time::Duration;
 

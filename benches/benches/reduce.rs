@@ -1,7 +1,8 @@
-//! Time of `forks_reduce::reduce` against the number of links: chains and bushy trees, two effectors.
+//! Time of `forks_reduce::reduce` against the number of links: chains and bushy trees, two
+//! effectors.
 //!
-//! Beside criterion's groups it prints a summary: median of seven runs after two warm-ups, time per link,
-//! and the exponent of growth over the four sizes.
+//! Beside criterion's groups it prints a summary: median of seven runs after two warm-ups, time per
+//! link, and the exponent of growth over the four sizes.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use forks_benches::{Reducible, growth_exponent, median_of_seven};

@@ -1,7 +1,9 @@
-//! Time of the tree algorithms per one-dof joint: forward, inverse and hybrid dynamics, derivatives.
+//! Time of the tree algorithms per one-dof joint: forward, inverse and hybrid dynamics,
+//! derivatives.
 //!
-//! Median of seven runs after two warm-ups, each of enough calls to last about 20 ms; (max − min)/median
-//! beside it. The state moves from call to call, so that no call repeats the one before.
+//! Median of seven runs after two warm-ups, each of enough calls to last about 20 ms; (max −
+//! min)/median beside it. The state moves from call to call, so that no call repeats the one
+//! before.
 
 use std::{hint::black_box, time::Instant};
 

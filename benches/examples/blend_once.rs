@@ -1,9 +1,9 @@
-//! Steps and poses of blends, for instruction and allocation counts: `blend_once
-//! single|average|logarithm|step|all MECHANISM LINKS SAMPLES CALLS`, where `single` is the poses of the first sample alone.
-//! A mechanism `….blend` is a file of a blend, as `forks blend -o` writes it.
-//! `blend_once ratios MECHANISM LINKS` prints the costs of the links relative to one model, one line per number of samples,
-//! and what a step costs; a fourth argument `bent` or `metric` makes the samples bend, or lets them weigh in their metrics
-//! as well.
+//! Steps and poses of blends, for instruction and allocation counts:
+//! `blend_once single|average|logarithm|step|all MECHANISM LINKS SAMPLES CALLS`, where `single` is
+//! the poses of the first sample alone. A mechanism `….blend` is a file of a blend, as
+//! `forks blend -o` writes it. `blend_once ratios MECHANISM LINKS` prints the costs of the links
+//! relative to one model, one line per number of samples, and what a step costs; a fourth argument
+//! `bent` or `metric` makes the samples bend, or lets them weigh in their metrics as well.
 //! `valgrind` prints the same number of allocations for 10 and 1000 calls, as no call allocates.
 
 use std::{

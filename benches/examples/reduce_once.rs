@@ -1,5 +1,6 @@
-//! Reductions of a chain or a bushy tree, for instruction counts: `reduce_once chain|bushy LINKS CALLS`.
-//! The difference of two call counts is free of the mechanism's construction.
+//! Reductions of a chain or a bushy tree, for instruction counts:
+//! `reduce_once chain|bushy LINKS CALLS`. The difference of two call counts is free of the
+//! mechanism's construction.
 
 use forks_benches::Reducible;
 use forks_mechanism::parametric;

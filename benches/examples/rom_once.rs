@@ -1,7 +1,8 @@
 //! Steps and poses of a reduced helix, for instruction and allocation counts:
-//! `rom_once single|portable|step|poses|batch|step-batch LINKS CALLS [INSTANCES]`. The difference of two call counts is
-//! free of the model's construction; `valgrind` prints the same number of allocations for 10 and 1000 calls, as no
-//! call allocates. Prints the thread's time per call and instance.
+//! `rom_once single|portable|step|poses|batch|step-batch LINKS CALLS [INSTANCES]`. The difference
+//! of two call counts is free of the model's construction; `valgrind` prints the same number of
+//! allocations for 10 and 1000 calls, as no call allocates. Prints the thread's time per call and
+//! instance.
 
 use std::{hint::black_box, sync::Arc, time::Instant};
 

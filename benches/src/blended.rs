@@ -13,8 +13,9 @@ use forks_rom::{BlendedModel, Weights};
 const LARGEST: f64 = 150.0;
 /// Part of it at the first sample: a rest pose may be singular.
 const SMALLEST: f64 = 0.01;
-/// Part of the mechanism's size by which a sample's force may move an effector where the mechanism itself hardly gives way,
-/// as placement limits it: a tenth of the tolerance 0.02 times the displacement 0.1, some tenths of a millimetre.
+/// Part of the mechanism's size by which a sample's force may move an effector where the mechanism
+/// itself hardly gives way, as placement limits it: a tenth of the tolerance 0.02 times the
+/// displacement 0.1, some tenths of a millimetre.
 const YIELDS: f64 = 2e-4;
 /// Part of the largest force that counts at samples under less.
 const COUNTS: f64 = 0.03;
@@ -32,7 +33,8 @@ fn force(k: usize, count: usize) -> DVec3 {
 /// A blend of `count` samples of a mechanism, the forces on its first effector.
 ///
 /// # Errors
-/// An equilibrium that is not found, a pose that cannot be reduced; neither happens for the named mechanisms.
+/// An equilibrium that is not found, a pose that cannot be reduced; neither happens for the named
+/// mechanisms.
 pub fn blended(p: &Parametric, count: usize) -> Result<BlendedModel, String> {
     blended_of(p, count, false, Weights::default())
 }

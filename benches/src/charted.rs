@@ -1,5 +1,5 @@
-//! Blends in charts of joint displacements for measurements: placed quickly, as what they cost does not depend on where their
-//! samples are.
+//! Blends in charts of joint displacements for measurements: placed quickly, as what they cost does
+//! not depend on where their samples are.
 
 use std::ops::ControlFlow;
 
@@ -12,7 +12,8 @@ const LOADS: usize = 2;
 /// Tolerances that no sample meets.
 const NEVER: f64 = 1e-9;
 
-/// A blend of `samples` samples for loads from some regions, one at a time, with the forces of its last sample.
+/// A blend of `samples` samples for loads from some regions, one at a time, with the forces of its
+/// last sample.
 ///
 /// # Errors
 /// No equilibrium at rest, fewer samples than wanted.

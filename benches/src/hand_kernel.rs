@@ -1,13 +1,13 @@
-//! A hand-written AVX2 kernel for the poses of a reduced model with six coordinates: what the library is measured
-//! against. x86-64 only; the one file of the repository with `unsafe` code.
+//! A hand-written AVX2 kernel for the poses of a reduced model with six coordinates: what the
+//! library is measured against. x86-64 only; the one file of the repository with `unsafe` code.
 //!
-//! Per link: twist (v, ω) = R X η, rotation exp(ω) q₀, position p₀ + V(ω) v, all in world axes; the map is stored
-//! turned, R X. With y = |ω|²/4, cos(|ω|/2) = 1 − y P(y) and sin(|ω|/2)/(|ω|/2) = 1 − y Q(y): no division, no root.
-//! Rotations up to π.
+//! Per link: twist (v, ω) = R X η, rotation exp(ω) q₀, position p₀ + V(ω) v, all in world axes; the
+//! map is stored turned, R X. With y = |ω|²/4, cos(|ω|/2) = 1 − y P(y) and sin(|ω|/2)/(|ω|/2) = 1 −
+//! y Q(y): no division, no root. Rotations up to π.
 //!
-//! Four links share a block, one per lane. Sums are split so that no chain of dependent operations is long: the
-//! processor then works on the next block while one is finished. (Horner's scheme, undivided sums, and passes over
-//! several blocks at a time were slower by 5 to 20 %.)
+//! Four links share a block, one per lane. Sums are split so that no chain of dependent operations
+//! is long: the processor then works on the next block while one is finished. (Horner's scheme,
+//! undivided sums, and passes over several blocks at a time were slower by 5 to 20 %.)
 
 #![allow(unsafe_code)]
 
@@ -56,8 +56,8 @@ pub struct HandKernel {
 }
 
 impl HandKernel {
-    /// From rest poses and 6×6 maps to body twists (link frames); `None` if the processor lacks AVX2 or FMA, or a
-    /// map has another shape.
+    /// From rest poses and 6×6 maps to body twists (link frames); `None` if the processor lacks
+    /// AVX2 or FMA, or a map has another shape.
     pub fn new<'a>(links: impl IntoIterator<Item = (Pose, &'a Matrix)>) -> Option<Self> {
         if !(is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")) {
             return None;
@@ -120,8 +120,8 @@ fn entries(p: &Pose) -> [f64; POSE] {
     [t.x, t.y, t.z, q.x, q.y, q.z, q.w]
 }
 
-/// P and Q on [0, (π/2)²]: interpolation in eight Chebyshev points, computed with 80 digits; errors below 1e-17
-/// before rounding.
+/// P and Q on [0, (π/2)²]: interpolation in eight Chebyshev points, computed with 80 digits; errors
+/// below 1e-17 before rounding.
 const P: [f64; 8] = [
     0.5,
     -0.041_666_666_666_666_34,

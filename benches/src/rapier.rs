@@ -1,8 +1,10 @@
-//! A mechanism in Rapier, the rival that runs in process: one rigid body per link without colliders, hinges and
-//! balls as Rapier's joints, springs and dampers as its joint springs (multibodies) or motors (impulse joints).
+//! A mechanism in Rapier, the rival that runs in process: one rigid body per link without
+//! colliders, hinges and balls as Rapier's joints, springs and dampers as its joint springs
+//! (multibodies) or motors (impulse joints).
 //!
-//! Loops: joints that close them are impulse joints in both variants. Only with feature `rapier`, which CI does not
-//! build: `cargo test -p forks-benches --features rapier` checks that it is the same mechanism.
+//! Loops: joints that close them are impulse joints in both variants. Only with feature `rapier`,
+//! which CI does not build: `cargo test -p forks-benches --features rapier` checks that it is the
+//! same mechanism.
 
 use forks_mechanism::{
     Joint, JointKind, LinkId, Mechanism,
@@ -22,8 +24,9 @@ use rapier3d_f64::{
 /// How Rapier holds the tree joints together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RapierJoints {
-    /// Reduced coordinates; a spring is Rapier's own of a joint coordinate, integrated implicitly. (Joint motors as
-    /// springs were tried: no faster, and at steps of 1/60 s the helices do not stay finite.)
+    /// Reduced coordinates; a spring is Rapier's own of a joint coordinate, integrated implicitly.
+    /// (Joint motors as springs were tried: no faster, and at steps of 1/60 s the helices do not
+    /// stay finite.)
     Multibody,
     /// One constraint of maximal coordinates per locked direction; a spring is a joint motor.
     Impulse,
@@ -39,11 +42,12 @@ pub struct RapierWorld {
 impl RapierWorld {
     /// Puts a mechanism into its start pose at rest.
     ///
-    /// `iterations` are Rapier's solver iterations, each of which is a substep; `None` for its default.
+    /// `iterations` are Rapier's solver iterations, each of which is a substep; `None` for its
+    /// default.
     ///
     /// # Errors
-    /// What this file does not translate: joints other than hinges and balls, springs of balls and springs that
-    /// are stressed at the start, couplings, bushings, servos, massless links.
+    /// What this file does not translate: joints other than hinges and balls, springs of balls and
+    /// springs that are stressed at the start, couplings, bushings, servos, massless links.
     pub fn new(
         m: &Mechanism,
         joints: RapierJoints,
@@ -85,8 +89,8 @@ impl RapierWorld {
         Ok(this)
     }
 
-    /// A force with fixed world components on a link from now on. It acts at the frame's origin; its moment about
-    /// the centre of mass stays what it is now.
+    /// A force with fixed world components on a link from now on. It acts at the frame's origin;
+    /// its moment about the centre of mass stays what it is now.
     pub fn push(&mut self, m: &Mechanism, link: LinkId, force: DVec3) {
         let body = &mut self.world.bodies[self.bodies[link.index()]];
         // Rapier's own centre of mass is not up to date before the first step.
@@ -264,7 +268,8 @@ mod tests {
                 let mut w = RapierWorld::new(m, joints, H, None).unwrap();
                 w.step();
                 assert!((w.moving_mass() - m.moving_mass()).abs() < 1e-12 * m.moving_mass());
-                // Nothing moves what is at rest: Rapier's frames accumulate rounding along the chain.
+                // Nothing moves what is at rest: Rapier's frames accumulate rounding along the
+                // chain.
                 let expected = m.link_poses(&m.start_positions());
                 for (a, b) in w.poses().iter().zip(expected) {
                     let d = a.twist_to(&b);
@@ -274,8 +279,8 @@ mod tests {
         }
     }
 
-    /// Rapier's multibody with one iteration is of first order like our implicit scheme: the two differ by less than
-    /// ours changes when the step is refined.
+    /// Rapier's multibody with one iteration is of first order like our implicit scheme: the two
+    /// differ by less than ours changes when the step is refined.
     #[test]
     fn a_multibody_moves_like_the_full_solver() {
         for p in cases() {

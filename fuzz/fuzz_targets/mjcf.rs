@@ -1,5 +1,5 @@
-//! The MJCF reader: any text becomes a mechanism or an error of one line, and what is written of a mechanism can be
-//! read again.
+//! The MJCF reader: any text becomes a mechanism or an error of one line, and what is written of a
+//! mechanism can be read again.
 #![no_main]
 
 use forks_import::{ImportOptions, parse_mjcf, write_mjcf};

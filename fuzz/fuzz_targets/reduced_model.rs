@@ -1,5 +1,5 @@
-//! Files of reduced models and of blends: as they are, and with the length and checksum put right, so that altered
-//! bytes get past them to the checks behind.
+//! Files of reduced models and of blends: as they are, and with the length and checksum put right,
+//! so that altered bytes get past them to the checks behind.
 #![no_main]
 
 use forks_rom::{BlendedModel, ReducedModel};

@@ -1,4 +1,5 @@
-//! The linkages of [R06] (DESIGN §5) under constant forces, moved by the adaptive solver and by the full one.
+//! The linkages of [R06] (DESIGN §5) under constant forces, moved by the adaptive solver and by the
+//! full one.
 
 use forks_dynamics::{
     AdaptiveError, AdaptivePlan, AdaptiveState, DcaError, DcaPlan, DcaStatus, DcaWorkspace,

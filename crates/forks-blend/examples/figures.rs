@@ -1,4 +1,5 @@
-//! Places blends for the benchmark mechanisms and measures them at loads that the placement did not see.
+//! Places blends for the benchmark mechanisms and measures them at loads that the placement did not
+//! see.
 
 use std::{ops::ControlFlow, time::Instant};
 

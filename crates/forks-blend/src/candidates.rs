@@ -59,8 +59,8 @@ impl Candidates {
     }
 }
 
-/// Candidates in a chart of joint displacements, the start first where the chart holds there, with their numbers in
-/// `training`; what was left out.
+/// Candidates in a chart of joint displacements, the start first where the chart holds there, with
+/// their numbers in `training`; what was left out.
 pub(crate) fn in_joints(
     problem: &Problem,
     placement: &Placement,

@@ -1,9 +1,10 @@
 //! Samples in a chart of joint displacements ([`ChartSample`]).
 //!
-//! x = VᵀD(θ − θ₀), θ₀ the joints' positions without loads, D lengths over r. Where effectors are loaded equilibria have as
-//! many tangents as effectors have independent motions; the columns of V span those directions that are nearest to the
-//! tangents at all training loads. Derivatives at a sample are those of equilibria next to it, displaced by ±h along each
-//! coordinate and each two of them, held by wrenches on the effectors: there energy and poses have exact first derivatives.
+//! x = VᵀD(θ − θ₀), θ₀ the joints' positions without loads, D lengths over r. Where effectors are
+//! loaded equilibria have as many tangents as effectors have independent motions; the columns of V
+//! span those directions that are nearest to the tangents at all training loads. Derivatives at a
+//! sample are those of equilibria next to it, displaced by ±h along each coordinate and each two of
+//! them, held by wrenches on the effectors: there energy and poses have exact first derivatives.
 
 use forks_dynamics::{
     Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, continue_equilibrium,
@@ -101,8 +102,8 @@ impl JointMap {
         lu_solve(&along, &Matrix::identity(d.basis.columns()))
     }
 
-    /// The chart's numbers at a sample; `None` where it has fewer independent motions than the chart has coordinates, or
-    /// an equilibrium next to it is not found.
+    /// The chart's numbers at a sample; `None` where it has fewer independent motions than the
+    /// chart has coordinates, or an equilibrium next to it is not found.
     pub(crate) fn sample(
         &self,
         problem: &Problem,
@@ -170,8 +171,8 @@ impl JointMap {
 /// What an equilibrium knows of first derivatives by x.
 struct Neighbour {
     poses: Vec<Pose>,
-    /// ∂U/∂x; then, column after column, of each frame's exponential coordinates from a rest pose, effectors before
-    /// links; then of the joints' displacements.
+    /// ∂U/∂x; then, column after column, of each frame's exponential coordinates from a rest pose,
+    /// effectors before links; then of the joints' displacements.
     values: Vec<f64>,
 }
 
@@ -212,7 +213,8 @@ impl Neighbour {
     }
 }
 
-/// Second and third order of quantities whose first derivatives are known at the sample and next to it.
+/// Second and third order of quantities whose first derivatives are known at the sample and next to
+/// it.
 struct Jets {
     n: usize,
     step: f64,

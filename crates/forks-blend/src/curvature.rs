@@ -1,12 +1,14 @@
 //! Third derivatives of the energy at a sample, and the bending that has them.
 //!
-//! The energy's second derivative 𝓗 is known at any equilibrium. At equilibria next to the sample, two displaced along
-//! each of its directions, its change is the third derivative T. Of the quadratic maps q with ηᵀK q(η) = −T(η, η, η)/3 the
-//! smallest is taken: in the eigenvectors of K, q_{k,ij} = −T_ijk κ_k / (κ_i² + κ_j² + κ_k²), so that stiff directions bend
-//! for soft ones. K = 𝓗 + b_η·q″ depends on q: the two are found in turn.
+//! The energy's second derivative 𝓗 is known at any equilibrium. At equilibria next to the sample,
+//! two displaced along each of its directions, its change is the third derivative T. Of the
+//! quadratic maps q with ηᵀK q(η) = −T(η, η, η)/3 the smallest is taken: in the eigenvectors of K,
+//! q_{k,ij} = −T_ijk κ_k / (κ_i² + κ_j² + κ_k²), so that stiff directions bend for soft ones. K = 𝓗
+//! + b_η·q″ depends on q: the two are found in turn.
 //!
-//! Effectors that cannot move in every way follow ξ = Bη + ½ c(η, η) with BᵀS²c = 0. The model's energy has bᵀξ, and with it
-//! bᵀc: T is the third derivative of what is left, and c comes from the directions of motion at the same equilibria.
+//! Effectors that cannot move in every way follow ξ = Bη + ½ c(η, η) with BᵀS²c = 0. The model's
+//! energy has bᵀξ, and with it bᵀc: T is the third derivative of what is left, and c comes from the
+//! directions of motion at the same equilibria.
 
 use forks_dynamics::{
     Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, continue_equilibrium,
@@ -22,9 +24,9 @@ use crate::{lift::scaled, live::dead_at_rest, sample::Sample, truth::effector_po
 
 /// Displacement along the softest direction; stiffer ones are displaced by equal energies.
 const DISPLACEMENT: f64 = 1e-4;
-/// Directions that are so many times as stiff as the softest get no third derivatives of their own. Forces that do work
-/// along them buckle the soft ones before anything has moved: what the derivatives say holds no farther than that, and a
-/// soft motion goes farther.
+/// Directions that are so many times as stiff as the softest get no third derivatives of their own.
+/// Forces that do work along them buckle the soft ones before anything has moved: what the
+/// derivatives say holds no farther than that, and a soft motion goes farther.
 const STIFF: f64 = 1e4;
 /// Corrections of the loads that displace the effectors.
 const CORRECTIONS: usize = 6;
@@ -33,9 +35,9 @@ const NEAR: f64 = 1e-4;
 /// Turns of q and K.
 const TURNS: usize = 40;
 
-/// Coefficients c of q, N × N(N+1)/2 (see [`forks_rom::SampleData::curvature`]); `None` where an equilibrium next to the
-/// sample is not found, the sample's pose is singular, so that more motions are possible next to it, or q and K do not
-/// settle.
+/// Coefficients c of q, N × N(N+1)/2 (see [`forks_rom::SampleData::curvature`]); `None` where an
+/// equilibrium next to the sample is not found, the sample's pose is singular, so that more motions
+/// are possible next to it, or q and K do not settle.
 pub(crate) fn curvature(
     problem: &Problem,
     at: &Equilibrium,
@@ -51,7 +53,8 @@ pub(crate) fn curvature(
     let energy = Matrix::from_fn(n, n, |i, j| {
         (0..n).map(|k| vectors[(i, k)] * size[k] * vectors[(j, k)]).sum()
     });
-    // From both sides: where a stiff direction bends for a soft one fourth derivatives are as large as its stiffness.
+    // From both sides: where a stiff direction bends for a soft one fourth derivatives are as large
+    // as its stiffness.
     let mut pairs: Vec<Option<Pair>> = Vec::with_capacity(n);
     for k in 0..n {
         if size[k] > STIFF * softest {
@@ -167,7 +170,8 @@ struct Pair {
     eta: [Vec<f64>; 2],
 }
 
-/// Where effectors that cannot move in every way go: ξ = Bη + ½ c(η, η), c in the directions that are closed to them.
+/// Where effectors that cannot move in every way go: ξ = Bη + ½ c(η, η), c in the directions that
+/// are closed to them.
 struct Paths {
     /// c of an eigenvector of 𝓗 with all of them, 6E × N; none where every motion is possible.
     second: Vec<Matrix>,
@@ -218,7 +222,8 @@ impl Paths {
     }
 }
 
-/// ∂ξ/∂η at a sample next to this one, from the directions in which it moves; `None` if these are more or fewer.
+/// ∂ξ/∂η at a sample next to this one, from the directions in which it moves; `None` if these are
+/// more or fewer.
 fn tangents(here: &ModelData, there: &ModelData) -> Option<Matrix> {
     let n = here.basis.columns();
     if there.basis.columns() != n {
@@ -237,8 +242,8 @@ fn tangents(here: &ModelData, there: &ModelData) -> Option<Matrix> {
     Some(lu_solve(&own.transpose(), &moved.transpose()).transpose())
 }
 
-/// ∂²(U′ − b·c/2)/∂η² of the energy of a sample `there`, at the coordinates η of `here` that lead to it, b the wrench
-/// here: what is left to the quadratic and cubic terms in η.
+/// ∂²(U′ − b·c/2)/∂η² of the energy of a sample `there`, at the coordinates η of `here` that lead
+/// to it, b the wrench here: what is left to the quadratic and cubic terms in η.
 fn second_derivative(here: &ModelData, paths: &Paths, there: &ModelData, eta: &[f64]) -> Matrix {
     const STEP: f64 = 1e-5;
     let (rows, n) = (here.basis.rows(), eta.len());
@@ -280,11 +285,12 @@ fn second_derivative(here: &ModelData, paths: &Paths, there: &ModelData, eta: &[
     out.sub(&paths.work(&static_wrenches(here))).symmetric_part()
 }
 
-/// Limits the stiffness K of a sample: a direction that gives way next to nothing need not give way as little as that, and
-/// energies of directions that are some 10¹⁰ times as stiff as others drown them.
-/// Next to a singular pose mass, damping and the maps to links and joints are as large as the stiffness. Mass and damping follow
-/// it, so that such a direction keeps its frequency. The maps do, so that loads move links and joints as before: these would
-/// dash about where an effector is led a hair's breadth off what the mechanism can do.
+/// Limits the stiffness K of a sample: a direction that gives way next to nothing need not give way
+/// as little as that, and energies of directions that are some 10¹⁰ times as stiff as others drown
+/// them. Next to a singular pose mass, damping and the maps to links and joints are as large as the
+/// stiffness. Mass and damping follow it, so that such a direction keeps its frequency. The maps
+/// do, so that loads move links and joints as before: these would dash about where an effector is
+/// led a hair's breadth off what the mechanism can do.
 pub(crate) fn limited(sample: &mut Sample, most: f64) {
     let d = &sample.data;
     let n = d.basis.columns();
@@ -307,7 +313,8 @@ pub(crate) fn limited(sample: &mut Sample, most: f64) {
     let congruent = |m: &Matrix| root.mul(&m.mul(&root)).symmetric_part();
     let d = &mut sample.data;
     (d.mass, d.damping) = (congruent(&d.mass), congruent(&d.damping));
-    // Y changes so that servos move links and joints as before, too: X η + Y s at the rest coordinates η = R s.
+    // Y changes so that servos move links and joints as before, too: X η + Y s at the rest
+    // coordinates η = R s.
     let less = whole.sub(&Matrix::identity(n)).mul(&d.servo_rest);
     let links = d.links.iter_mut().map(|l| (&mut l.map, &mut l.servo_map));
     let joints = d.joints.iter_mut().map(|j| (&mut j.map, &mut j.servo_map));
@@ -440,7 +447,8 @@ mod tests {
             let off = own(&softer).sub(&expected).max_abs();
             assert!(off < 1e-12 * largest, "{off:e}");
             assert_eq!(softer.curvature, sample.curvature);
-            // That is the second derivative of the energy in bent coordinates, and 𝓗 still that of the energy.
+            // That is the second derivative of the energy in bent coordinates, and 𝓗 still that of
+            // the energy.
             let m = alone(&softer);
             let h = 1e-4;
             for j in 0..n {
@@ -460,8 +468,8 @@ mod tests {
         }
     }
 
-    /// T(η, η, η) of the energy that the sample has is what q was made of: in the eigenvectors of K, −Σ over the three
-    /// places of k of q_{k,ij} κ_k gives T_ijk back.
+    /// T(η, η, η) of the energy that the sample has is what q was made of: in the eigenvectors of
+    /// K, −Σ over the three places of k of q_{k,ij} κ_k gives T_ijk back.
     #[test]
     fn q_and_k_settle() {
         let n = 4;

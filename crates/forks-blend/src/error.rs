@@ -69,7 +69,8 @@ pub enum BlendError {
     /// The thread that did the work ended without a result.
     #[error("the thread that builds the blend ended without a result")]
     WorkerLost,
-    /// A force along a region's axis does not move its effector, so that the size of its loads is not known.
+    /// A force along a region's axis does not move its effector, so that the size of its loads is
+    /// not known.
     #[error(
         "a force along the axis of its region does not move end effector '{effector}'; choose another direction"
     )]

@@ -1,7 +1,8 @@
 //! From a blend to the full solver and back with continuous effectors.
 //!
-//! What a blend does not know, the motion inside the mechanism, begins as the blend assumes it: the full equilibrium
-//! with the effectors where they are, and the velocities of the static shapes, θ̇ = Z η̇.
+//! What a blend does not know, the motion inside the mechanism, begins as the blend assumes it: the
+//! full equilibrium with the effectors where they are, and the velocities of the static shapes, θ̇
+//! = Z η̇.
 
 use forks_mechanism::{
     Mechanism,
@@ -70,8 +71,8 @@ pub fn hand_over(
     Ok(FullState { distance, velocity_distance: off.fold(0.0, f64::max), q, v })
 }
 
-/// The state of a blend with the effectors of a full one, and what the blend's chart does not span of it (lengths over
-/// r).
+/// The state of a blend with the effectors of a full one, and what the blend's chart does not span
+/// of it (lengths over r).
 ///
 /// # Errors
 /// Numbers that are not finite, a blend of another problem.

@@ -1,5 +1,5 @@
-//! Automatic placement of linearisation points: from a mechanism, its effectors and a region of loads to a blended
-//! reduced model that keeps to tolerances.
+//! Automatic placement of linearisation points: from a mechanism, its effectors and a region of
+//! loads to a blended reduced model that keeps to tolerances.
 //!
 //! # Conventions
 //! - SI units, radians, `f64`; right-handed frames; `Pose` maps body to world coordinates.

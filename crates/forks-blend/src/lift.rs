@@ -1,9 +1,9 @@
-//! One chart for all samples, and the same number of coordinates in each of them (\[A16\] §7.5 leaves samples of
-//! different rank open).
+//! One chart for all samples, and the same number of coordinates in each of them (\[A16\] §7.5
+//! leaves samples of different rank open).
 //!
-//! The chart spans what the effectors can do at any sample, carried to the reference pose, and the samples' poses
-//! themselves. A sample that admits fewer directions than the chart gets the others with stiffness, mass, damping
-//! and maps of the nearest sample that has them.
+//! The chart spans what the effectors can do at any sample, carried to the reference pose, and the
+//! samples' poses themselves. A sample that admits fewer directions than the chart gets the others
+//! with stiffness, mass, damping and maps of the nearest sample that has them.
 
 use std::sync::Arc;
 
@@ -31,16 +31,16 @@ pub fn blend_data(
     continued_data(reference, None, samples, weights)
 }
 
-/// The same, where a chart may be given: its columns stay as they are, further ones are added where a sample needs
-/// them.
+/// The same, where a chart may be given: its columns stay as they are, further ones are added where
+/// a sample needs them.
 pub(crate) fn continued_data(
     reference: &[Pose],
     start: Option<&Matrix>,
     samples: &[Sample],
     weights: Weights,
 ) -> Result<BlendData, BlendError> {
-    // The mechanism's size depends on its pose; a blend has one: that of the chart, or of the sample nearest to the
-    // reference, whatever the samples' order.
+    // The mechanism's size depends on its pose; a blend has one: that of the chart, or of the
+    // sample nearest to the reference, whatever the samples' order.
     let far = |s: &&Sample| {
         let pairs = reference.iter().zip(&s.data.effectors);
         pairs.map(|(r, e)| relative_displacement(r, &e.rest, s.data.radius)).fold(0.0, f64::max)
@@ -255,7 +255,8 @@ fn beside(parts: &[&Matrix]) -> Matrix {
     Matrix::from_fn(rows, columns.len(), |i, j| columns[j][i])
 }
 
-/// The chart's basis: an S-orthonormal basis of all samples' directions and places, its first columns those of `start`.
+/// The chart's basis: an S-orthonormal basis of all samples' directions and places, its first
+/// columns those of `start`.
 fn chart(
     start: Option<&Matrix>,
     samples: &[&Sized],

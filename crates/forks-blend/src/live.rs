@@ -1,15 +1,20 @@
-//! A further sample where a running blend is: the full equilibrium there, and the blend with it, on a thread of its own.
+//! A further sample where a running blend is: the full equilibrium there, and the blend with it, on
+//! a thread of its own.
 //!
-//! The equilibrium is the one with the effectors where the blend has them. They are held by six-dimensional springs to
-//! those poses; loads take over the springs' wrenches, by Newton's method with the reduced model there, until the springs
-//! carry nothing that more corrections would take from them. Where that path has no end, the loads begin as the wrenches
-//! that the blend says hold the effectors (not at first: in directions in which the mechanism hardly gives these may be far
-//! off). Poses held in this way may be unstable under the wrenches alone; samples of blends may be.
+//! The equilibrium is the one with the effectors where the blend has them. They are held by
+//! six-dimensional springs to those poses; loads take over the springs' wrenches, by Newton's
+//! method with the reduced model there, until the springs carry nothing that more corrections would
+//! take from them. Where that path has no end, the loads begin as the wrenches that the blend says
+//! hold the effectors (not at first: in directions in which the mechanism hardly gives these may be
+//! far off). Poses held in this way may be unstable under the wrenches alone; samples of blends may
+//! be.
 //!
-//! Where other samples of the blend bend the new one does, and it is at most ten times as stiff as the stiffest of them.
+//! Where other samples of the blend bend the new one does, and it is at most ten times as stiff as
+//! the stiffest of them.
 //!
-//! The chart stays as it is, but for further columns where the new sample moves in a direction that no other one does:
-//! coordinates of a state carry over bit by bit ([`forks_rom::Crossfade`] does the rest).
+//! The chart stays as it is, but for further columns where the new sample moves in a direction that
+//! no other one does: coordinates of a state carry over bit by bit ([`forks_rom::Crossfade`] does
+//! the rest).
 
 use std::{
     sync::{
@@ -59,20 +64,21 @@ pub struct Extended {
     pub equilibrium: Equilibrium,
 }
 
-/// The springs hold this many times as stiffly as the mechanism resists where it is softest: what resists more stiffly
-/// needs no help.
+/// The springs hold this many times as stiffly as the mechanism resists where it is softest: what
+/// resists more stiffly needs no help.
 const HOLD: f64 = 1000.0;
 /// Stiffness below this part of the largest is none.
 const SOFTEST: f64 = 1e-9;
 /// Corrections of the loads.
 const MAX_CORRECTIONS: usize = 40;
-/// Smallest part of a correction that is tried: if that does not help it is one against what the mechanism cannot do.
+/// Smallest part of a correction that is tried: if that does not help it is one against what the
+/// mechanism cannot do.
 const SHORTEST: f64 = 1.0 / 32.0;
 /// Effectors this near to the state's (lengths over r, radians) need no correction.
 const NEAR: f64 = 1e-9;
 
-/// A new sample is at most so many times as stiff as the stiffest of the others: where placement has limited these, it
-/// must not drown them.
+/// A new sample is at most so many times as stiff as the stiffest of the others: where placement
+/// has limited these, it must not drown them.
 const AS_STIFF: f64 = 10.0;
 
 /// The largest eigenvalue of 𝓗 among the samples.
@@ -87,10 +93,12 @@ fn stiffest(model: &BlendedModel) -> f64 {
 
 /// The blend with one more sample, at the full equilibrium with the effectors at `poses`.
 ///
-/// `proceed` is asked between the parts of the work, the longest of which is the search for the equilibrium.
+/// `proceed` is asked between the parts of the work, the longest of which is the search for the
+/// equilibrium.
 ///
 /// # Errors
-/// [`BlendError::NoEquilibriumThere`], [`BlendError::Cancelled`], [`BlendError::FixedChart`], a pose that cannot be reduced.
+/// [`BlendError::NoEquilibriumThere`], [`BlendError::Cancelled`], [`BlendError::FixedChart`], a
+/// pose that cannot be reduced.
 pub fn extended(
     problem: &Problem,
     model: &BlendedModel,
@@ -136,8 +144,9 @@ pub(crate) fn held_at(
     Ok((equilibrium, sample))
 }
 
-/// The sample at an equilibrium. Where its effectors cannot move in some directions, wrenches along these say nothing
-/// about the mechanism: they are left out. `bent`: exact to third order where that can be found.
+/// The sample at an equilibrium. Where its effectors cannot move in some directions, wrenches along
+/// these say nothing about the mechanism: they are left out. `bent`: exact to third order where
+/// that can be found.
 fn sample_of(
     problem: &Problem,
     e: &Equilibrium,
@@ -179,7 +188,8 @@ fn sample_of(
     }
 }
 
-/// Wrenches at the effectors of a linearisation pose, six numbers each, as loads with constant world components.
+/// Wrenches at the effectors of a linearisation pose, six numbers each, as loads with constant
+/// world components.
 pub(crate) fn dead_at_rest(
     problem: &Problem,
     d: &ModelData,
@@ -315,8 +325,8 @@ impl<'a> Held<'a> {
         Ok((e, self.loads(&at)))
     }
 
-    /// Sets the loads this part of the way to those that hold the effectors where they should be, to first order:
-    /// S²B (Bᵀb + 𝓗 η) with the reduced model here. Where there is none they stay.
+    /// Sets the loads this part of the way to those that hold the effectors where they should be,
+    /// to first order: S²B (Bᵀb + 𝓗 η) with the reduced model here. Where there is none they stay.
     fn predict(&mut self, e: &Equilibrium, at: &[Pose], part: f64) {
         let Ok(sample) = Sample::new(self.problem, e, &self.loads(at)) else { return };
         let d = &sample.data;
@@ -342,7 +352,8 @@ impl<'a> Held<'a> {
         Loads { gravity: self.options.gravity, wrenches }
     }
 
-    /// Adds the springs' wrenches to the loads, which were those for the poses `before`; how far the effectors are off.
+    /// Adds the springs' wrenches to the loads, which were those for the poses `before`; how far
+    /// the effectors are off.
     fn take_over(&mut self, e: &Equilibrium, before: &[Pose]) -> f64 {
         let at = effector_poses(self.problem, &e.world_from_link);
         let mut off: f64 = 0.0;
@@ -367,7 +378,8 @@ pub struct PendingSample {
     cancelled: Arc<AtomicBool>,
 }
 
-/// Begins to add a sample where a state of a running blend is, on another thread. The state may move on meanwhile.
+/// Begins to add a sample where a state of a running blend is, on another thread. The state may
+/// move on meanwhile.
 pub fn add_sample_here(
     problem: &Arc<Problem>,
     model: &Arc<BlendedModel>,
@@ -389,7 +401,8 @@ pub fn add_sample_here(
 }
 
 impl PendingSample {
-    /// The result, once it is there; once only, [`BlendError::WorkerLost`] afterwards. Does not wait.
+    /// The result, once it is there; once only, [`BlendError::WorkerLost`] afterwards. Does not
+    /// wait.
     pub fn poll(&mut self) -> Option<Result<Extended, BlendError>> {
         match self.receiver.try_recv() {
             Ok(result) => Some(result),

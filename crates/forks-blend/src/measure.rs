@@ -24,8 +24,8 @@ pub struct Errors {
     pub angle: f64,
     /// The same with link poses from blended joint displacements, over r.
     pub joint_space: f64,
-    /// Largest |p − p_full| / max(|p_full − p_rest|, 0.1 r) of an effector; infinite where the blend finds no
-    /// equilibrium.
+    /// Largest |p − p_full| / max(|p_full − p_rest|, 0.1 r) of an effector; infinite where the
+    /// blend finds no equilibrium.
     pub statics: f64,
 }
 
@@ -141,9 +141,10 @@ impl<'a> Gauge<'a> {
         Errors { constraint, angle, joint_space, statics }
     }
 
-    /// The same at the full equilibrium's effector poses, the static error from the next step of Newton's method there:
-    /// much cheaper than [`Gauge::errors`], and smooth where the blend has several equilibria.
-    /// Angles are not measured, and joint space only where asked for: both are 0 otherwise.
+    /// The same at the full equilibrium's effector poses, the static error from the next step of
+    /// Newton's method there: much cheaper than [`Gauge::errors`], and smooth where the blend has
+    /// several equilibria. Angles are not measured, and joint space only where asked for: both are
+    /// 0 otherwise.
     pub fn errors_nearby(&self, blend: &BlendedModel, truth: &Truth, joint_space: bool) -> Errors {
         let full = effector_poses(self.problem, &truth.equilibrium.world_from_link);
         let still = vec![Twist::ZERO; full.len()];
@@ -213,7 +214,8 @@ impl<'a> Gauge<'a> {
         moved.max(SMALL_DISPLACEMENT * self.radius)
     }
 
-    /// Sums of all gaps at joints and effectors: position over r, and angle, for link poses shown at `x`.
+    /// Sums of all gaps at joints and effectors: position over r, and angle, for link poses shown
+    /// at `x`.
     fn gaps(&self, blend: &BlendedModel, x: &[f64], mode: Reconstruction) -> (f64, f64) {
         let Some(poses) = link_poses(blend, x, mode) else { return (f64::INFINITY, f64::INFINITY) };
         let joints = constraint_error(self.problem.mechanism(), &self.connections, &poses);

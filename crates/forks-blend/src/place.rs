@@ -43,8 +43,8 @@ const SOFTENED: f64 = 0.1;
 /// Loads below this part of the largest one do not lower the limit of stiffness.
 const SMALL_FORCE: f64 = 0.03;
 
-/// A force that moves its effector by less than this part of what one along another axis does is taken to move it by
-/// rounding.
+/// A force that moves its effector by less than this part of what one along another axis does is
+/// taken to move it by rounding.
 const UNMOVED: f64 = 1e-14;
 
 fn force(forces: &Forces) -> f64 {
@@ -117,7 +117,8 @@ impl<'a> Placer<'a> {
         let mut rounds: Vec<Round> = Vec::new();
         let mut best: Option<(BlendedModel, Vec<Forces>, f64)> = None;
         let status = loop {
-            // The search looks at one place per load; the weights that count are those with which loads lead there.
+            // The search looks at one place per load; the weights that count are those with which
+            // loads lead there.
             let Some((model, round)) = self.solved(&search, &choice.set, &policies, &training)
             else {
                 return Err(BlendError::NoSample);
@@ -205,7 +206,8 @@ impl<'a> Placer<'a> {
         Ok((None, Candidates::Poses(candidates), forces))
     }
 
-    /// The largest stiffness that a sample needs: its own load moves it by a small part of what may be wrong there.
+    /// The largest stiffness that a sample needs: its own load moves it by a small part of what may
+    /// be wrong there.
     fn stiffest(&self, force: f64, displacement: f64, largest_force: f64) -> f64 {
         let force = force.max(SMALL_FORCE * largest_force);
         let allowed = self.placement.static_tolerance * displacement.max(SMALL_DISPLACEMENT);
@@ -360,7 +362,8 @@ fn softness_along(a: &[f64; 3], axis: DVec3) -> f64 {
     a[0] * axis.x.abs() + a[1] * axis.y.abs() + a[2] * axis.z.abs()
 }
 
-/// Displacement of each effector per unit force along the world's axes, relative to the mechanism's size.
+/// Displacement of each effector per unit force along the world's axes, relative to the mechanism's
+/// size.
 fn softness(s: &Sample) -> Vec<[f64; 3]> {
     let d = &s.data;
     let inverse = forks_mechanism::dense::lu_solve(
@@ -383,7 +386,8 @@ fn softness(s: &Sample) -> Vec<[f64; 3]> {
     d.effectors.iter().enumerate().map(of).collect()
 }
 
-/// Loads that a placement did not see, with their equilibria; those without a stable one are left out.
+/// Loads that a placement did not see, with their equilibria; those without a stable one are left
+/// out.
 ///
 /// # Errors
 /// As [`place`].

@@ -5,7 +5,8 @@ use forks_mechanism::{lie::glam::DVec3, parametric::SplitMix64};
 
 use crate::truth::{Forces, Solver, Truth, is_stable};
 
-/// Forces on one effector: directions in a cone, as large as moves an effector up to a displacement.
+/// Forces on one effector: directions in a cone, as large as moves an effector up to a
+/// displacement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LoadRegion {
     /// Index of the effector.
@@ -26,7 +27,8 @@ impl LoadRegion {
         Self { effector, axis, half_angle, normal: None, displacement: 1.0 }
     }
 
-    /// Unit vector in the cone; `outward` in [0, 1] from the axis to the rim, uniform on the sphere's cap.
+    /// Unit vector in the cone; `outward` in [0, 1] from the axis to the rim, uniform on the
+    /// sphere's cap.
     fn direction(&self, outward: f64, around: f64) -> DVec3 {
         let axis = self.axis.normalize();
         if let Some(normal) = self.normal {
@@ -47,8 +49,8 @@ const GROWTH: f64 = 1.35;
 const NEARLY: f64 = 0.98;
 /// Equilibria on one path at most.
 const MOST_STEPS: usize = 80;
-/// A mechanism that gives way to more force less than this part of what it did at most has locked, like an arm that
-/// is pulled straight: larger forces only stretch it.
+/// A mechanism that gives way to more force less than this part of what it did at most has locked,
+/// like an arm that is pulled straight: larger forces only stretch it.
 const STIFF: f64 = 0.1;
 /// Displacement at which the search begins.
 const FIRST_DISPLACEMENT: f64 = 0.02;
@@ -82,8 +84,9 @@ impl<'a> Drawing<'a> {
         out
     }
 
-    /// Load number `k` with its equilibrium, and the first load of the same kind that has none, if the region ends there.
-    /// With `edges`, a part of the loads lies on the region's edges, where a blend is worst.
+    /// Load number `k` with its equilibrium, and the first load of the same kind that has none, if
+    /// the region ends there. With `edges`, a part of the loads lies on the region's edges, where a
+    /// blend is worst.
     pub(crate) fn draw(
         &self,
         rng: &mut SplitMix64,
@@ -114,8 +117,9 @@ impl<'a> Drawing<'a> {
         (self.solver.next_to(before.map_or(self.start, |b| &b.1), forces), broken)
     }
 
-    /// Equilibria under growing multiples of forces, until an effector's relative displacement is nearly `most` or the
-    /// path ends; if it does because there is no stable equilibrium, what the solver says there.
+    /// Equilibria under growing multiples of forces, until an effector's relative displacement is
+    /// nearly `most` or the path ends; if it does because there is no stable equilibrium, what the
+    /// solver says there.
     fn path(&self, forces: &Forces, most: f64) -> (Vec<(f64, Equilibrium)>, Option<Truth>) {
         let at = |scale: f64, from: &Equilibrium| {
             let scaled = forces.iter().map(|&(e, f)| (e, f * scale)).collect();

@@ -13,14 +13,16 @@ use crate::{
 /// A linearisation point before it is made to fit the others of a blend: its rank is its own.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// The reduced model's numbers there. 𝓗 is the exact second derivative of the energy and need not be
-    /// positive definite: the pose may be held only by the loads on the effectors.
+    /// The reduced model's numbers there. 𝓗 is the exact second derivative of the energy and need
+    /// not be positive definite: the pose may be held only by the loads on the effectors.
     pub data: ModelData,
-    /// Elastic energy, and gravity's where it acts, without the potential of the loads on the effectors, J.
+    /// Elastic energy, and gravity's where it acts, without the potential of the loads on the
+    /// effectors, J.
     pub potential: f64,
     /// How it depends on the servos' targets.
     pub servos: ServoTerms,
-    /// How soft directions bend, in the sample's own coordinates; see [`forks_rom::SampleData::curvature`].
+    /// How soft directions bend, in the sample's own coordinates; see
+    /// [`forks_rom::SampleData::curvature`].
     pub curvature: Matrix,
 }
 
@@ -41,8 +43,8 @@ impl Sample {
         Ok(Self { data, potential, servos, curvature: Matrix::zeros(0, 0) })
     }
 
-    /// The sample at an equilibrium under `loads`, exact to third order in the energy. Where the third derivatives
-    /// cannot be found it is exact to second order, as [`Sample::new`]'s.
+    /// The sample at an equilibrium under `loads`, exact to third order in the energy. Where the
+    /// third derivatives cannot be found it is exact to second order, as [`Sample::new`]'s.
     ///
     /// # Errors
     /// As [`Sample::new`].
@@ -74,10 +76,11 @@ impl Sample {
         self.data.effectors.iter().map(|e| e.rest).collect()
     }
 
-    /// Limits the stiffness to `most`, N·m (lengths are over the radius). Next to a singular pose a mechanism gives way
-    /// in some directions 10¹⁰ times less than in others: it takes its loads as well if these are softer, and a blend
-    /// then keeps the digits of the others. Mass and damping follow, so that frequencies stay; maps to links and joints do, so
-    /// that loads move these as before.
+    /// Limits the stiffness to `most`, N·m (lengths are over the radius). Next to a singular pose a
+    /// mechanism gives way in some directions 10¹⁰ times less than in others: it takes its loads as
+    /// well if these are softer, and a blend then keeps the digits of the others. Mass and damping
+    /// follow, so that frequencies stay; maps to links and joints do, so that loads move these as
+    /// before.
     ///
     /// ```text
     /// most = f r / δ    loads of size f move the effectors by the part δ of r along such a direction

@@ -8,8 +8,9 @@ use rayon::prelude::*;
 
 use crate::{candidates::Candidates, measure::Gauge, truth::Truth};
 
-/// The worst loads count most, the others a little: what holds at all of them is likelier to hold elsewhere. With a
-/// higher power, or a higher limit of what one load counts, a few hopeless loads hide all others.
+/// The worst loads count most, the others a little: what holds at all of them is likelier to hold
+/// elsewhere. With a higher power, or a higher limit of what one load counts, a few hopeless loads
+/// hide all others.
 const NORM: i32 = 4;
 /// Errors beyond this multiple of the tolerance count as this.
 const WORST: f64 = 12.0;

@@ -16,9 +16,10 @@ pub enum Chart {
     /// Logarithms of the effectors' poses.
     #[default]
     Poses,
-    /// Joint displacements ([`forks_rom::ChartSample`]): for mechanisms that lock, as arms do that are pulled straight, and
-    /// those whose start is singular. Joints must turn about axes or slide; weights are plain ones; servos stay where they
-    /// are, and samples cannot be added later.
+    /// Joint displacements ([`forks_rom::ChartSample`]): for mechanisms that lock, as arms do that
+    /// are pulled straight, and those whose start is singular. Joints must turn about axes or
+    /// slide; weights are plain ones; servos stay where they are, and samples cannot be added
+    /// later.
     Joints,
 }
 
@@ -29,7 +30,8 @@ pub struct Placement {
     pub regions: Vec<LoadRegion>,
     /// All regions are loaded at once, in all proportions; otherwise one at a time.
     pub together: bool,
-    /// Largest constraint error allowed (gaps at joints and effectors over r), poses blended link by link.
+    /// Largest constraint error allowed (gaps at joints and effectors over r), poses blended link
+    /// by link.
     pub constraint_tolerance: f64,
     /// Largest static error of an effector allowed, relative to its displacement.
     pub static_tolerance: f64,
@@ -39,8 +41,8 @@ pub struct Placement {
     pub max_samples: usize,
     /// Exponents of the weights to choose from.
     pub exponents: Vec<u32>,
-    /// Weights in the samples' own metrics to choose from besides plain ones: their energies ε over the largest energy
-    /// that a training load stores.
+    /// Weights in the samples' own metrics to choose from besides plain ones: their energies ε over
+    /// the largest energy that a training load stores.
     pub energies: Vec<f64>,
     /// Seed of the training loads.
     pub seed: u64,
@@ -159,8 +161,8 @@ pub struct Placed {
     pub status: PlacementStatus,
     /// The forces of each sample; empty at rest.
     pub loads: Vec<Forces>,
-    /// Errors of each blend on the way, and in the end those with sharper weights where these are needed so that no load is
-    /// worse off than with the nearest sample alone.
+    /// Errors of each blend on the way, and in the end those with sharper weights where these are
+    /// needed so that no load is worse off than with the nearest sample alone.
     pub rounds: Vec<Round>,
     /// Training loads that could not be used.
     pub skipped: Vec<Skipped>,

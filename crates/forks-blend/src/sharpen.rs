@@ -1,8 +1,8 @@
 //! Weights between samples that leave nothing worse than the nearest sample alone.
 //!
-//! Where one sample is much nearer than all others, these can only disturb: of weights with growing exponents the first is
-//! taken with which no training load says so. Training loads lie closer to samples, which are some of them, than others do,
-//! so next to nothing is allowed there.
+//! Where one sample is much nearer than all others, these can only disturb: of weights with growing
+//! exponents the first is taken with which no training load says so. Training loads lie closer to
+//! samples, which are some of them, than others do, so next to nothing is allowed there.
 
 use forks_mechanism::lie::Pose;
 use forks_reduce::Problem;
@@ -22,7 +22,8 @@ const NO_WORSE: f64 = 1.01;
 /// So much may the largest error over its tolerance grow where it is above 1 anyway.
 const PRICE: f64 = 1.1;
 
-/// The blend with weights of the smallest exponent that is large enough; the blend itself where none is.
+/// The blend with weights of the smallest exponent that is large enough; the blend itself where
+/// none is.
 pub(crate) fn sharpened(
     problem: &Problem,
     gauge: &Gauge<'_>,

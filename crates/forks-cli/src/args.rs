@@ -21,14 +21,15 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Build a blend of reduced models that keeps to tolerances for forces in a cone
     Blend(BlendArgs),
-    /// Show links, joints, loops and mobility of a model, or what a scene is made of, and what of the file is not
-    /// represented exactly
+    /// Show links, joints, loops and mobility of a model, or what a scene is made of, and what of
+    /// the file is not represented exactly
     Inspect(InspectArgs),
     /// Reduce a model to its end effectors: rank, compliance, mass, frequencies, maps to every link
     Reduce(ReduceArgs),
     /// Solve the static equilibrium under a wrench on a link, and compare the reduced model with it
     Statics(StaticsArgs),
-    /// Accelerations in a state, with mass matrix, bias forces and energy, in MuJoCo's coordinates (URDF: in the order of --order)
+    /// Accelerations in a state, with mass matrix, bias forces and energy, in MuJoCo's coordinates
+    /// (URDF: in the order of --order)
     Dynamics(DynamicsArgs),
     /// Let a model move under gravity, springs and dampers, or run a scene with contact; record it
     Simulate(SimulateArgs),
@@ -54,17 +55,19 @@ pub(crate) struct ReduceArgs {
     #[command(flatten)]
     pub(crate) springs: SpringOptions,
 
-    /// End effectors: link names, or site:NAME for the frame of a site; the model comes before them. Default: those
-    /// of the side file
+    /// End effectors: link names, or site:NAME for the frame of a site; the model comes before
+    /// them. Default: those of the side file
     #[arg(long, num_args = 1.., value_name = "LINK")]
     pub(crate) effector: Vec<String>,
 
-    /// Linearise at the static equilibrium under gravity and spring preloads instead of the start state
+    /// Linearise at the static equilibrium under gravity and spring preloads instead of the start
+    /// state
     #[arg(long)]
     pub(crate) equilibrium: bool,
 
-    /// How the reduced mass is made: condensed (mass of the static shapes), accelerability (mass felt at
-    /// infinite frequency), or craig-bampton:N (static shapes and the N lowest modes with the effectors held)
+    /// How the reduced mass is made: condensed (mass of the static shapes), accelerability (mass
+    /// felt at infinite frequency), or craig-bampton:N (static shapes and the N lowest modes with
+    /// the effectors held)
     #[arg(
         long,
         value_name = "condensed|accelerability|craig-bampton:N",
@@ -80,12 +83,13 @@ pub(crate) struct ReduceArgs {
     #[arg(long, value_name = "ZETA", value_parser = coefficient)]
     pub(crate) modal_damping: Option<f64>,
 
-    /// Largest relative displacement of an effector for which the model is meant; beyond it steps say so
+    /// Largest relative displacement of an effector for which the model is meant; beyond it steps
+    /// say so
     #[arg(long, value_name = "R", value_parser = duration)]
     pub(crate) range: Option<f64>,
 
-    /// Write the model for `forks simulate --reduced`; if the name ends in .json, its numbers as JSON
-    /// for other programs
+    /// Write the model for `forks simulate --reduced`; if the name ends in .json, its numbers as
+    /// JSON for other programs
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -127,7 +131,8 @@ pub(crate) struct StaticsArgs {
     #[command(flatten)]
     pub(crate) springs: SpringOptions,
 
-    /// The loaded link, or site:NAME for the frame of a site. Default: the only end effector of the side file
+    /// The loaded link, or site:NAME for the frame of a site. Default: the only end effector of the
+    /// side file
     #[arg(long, value_name = "LINK")]
     pub(crate) effector: Option<String>,
 
@@ -183,8 +188,9 @@ pub(crate) struct ModelOptions {
     #[arg(value_name = "MODEL")]
     pub(crate) path: PathBuf,
 
-    /// Start state instead of the model's own: a JSON file {"qpos": [...], "qvel": [...]} with MuJoCo's
-    /// coordinates, those of URDF in the order of --order (qvel optional), or key:NAME for a keyframe of the model
+    /// Start state instead of the model's own: a JSON file {"qpos": [...], "qvel": [...]} with
+    /// MuJoCo's coordinates, those of URDF in the order of --order (qvel optional), or key:NAME for
+    /// a keyframe of the model
     #[arg(long, value_name = "FILE.json|key:NAME")]
     pub(crate) state: Option<StateSource>,
 
@@ -199,8 +205,8 @@ pub(crate) struct ModelOptions {
 /// What resists motion besides the model's own springs.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SpringOptions {
-    /// Give this stiffness to every coordinate of a non-free joint that has neither spring nor servo
-    /// (N/m or N·m/rad; tendons do not count as springs)
+    /// Give this stiffness to every coordinate of a non-free joint that has neither spring nor
+    /// servo (N/m or N·m/rad; tendons do not count as springs)
     #[arg(long, value_name = "K", value_parser = stiffness, allow_hyphen_values = true)]
     pub(crate) default_stiffness: Option<f64>,
 
@@ -208,8 +214,8 @@ pub(crate) struct SpringOptions {
     #[arg(long)]
     pub(crate) no_servos: bool,
 
-    /// Put progressive springs beyond joints' limits, of this stiffness where a limit is passed by a twentieth of its
-    /// range (N/m or N·m/rad); otherwise limits have no effect
+    /// Put progressive springs beyond joints' limits, of this stiffness where a limit is passed by
+    /// a twentieth of its range (N/m or N·m/rad); otherwise limits have no effect
     #[arg(long, value_name = "K", value_parser = stiffness, allow_hyphen_values = true)]
     pub(crate) limits: Option<f64>,
 }

@@ -1,4 +1,5 @@
-//! What a model at the start pose leaves out: gravity, preload, and where these would move the mechanism.
+//! What a model at the start pose leaves out: gravity, preload, and where these would move the
+//! mechanism.
 
 use forks_dynamics::{
     Equilibrium, EquilibriumOptions, Loads, lowest_frequencies, tangent_stiffness,
@@ -13,7 +14,8 @@ use crate::output::short;
 const STILL: f64 = 1e-9;
 /// Frequencies that differ by less than this part are the same.
 const SAME_FREQUENCY: f64 = 1e-6;
-/// Above this many coordinates the equilibrium is not searched only to warn: it may take longer than the reduction.
+/// Above this many coordinates the equilibrium is not searched only to warn: it may take longer
+/// than the reduction.
 const LARGEST: usize = 300;
 
 /// What acts on a mechanism without loads on its effectors.
@@ -92,8 +94,9 @@ pub(crate) struct AtEquilibrium {
     pub(crate) lowest_frequency_rad_s: Option<f64>,
 }
 
-/// A warning that the start pose is not the equilibrium, and what is there; nothing where the own loads change
-/// nothing. `start` is what the start pose is called, `printed` the lowest frequency there without loads.
+/// A warning that the start pose is not the equilibrium, and what is there; nothing where the own
+/// loads change nothing. `start` is what the start pose is called, `printed` the lowest frequency
+/// there without loads.
 pub(crate) fn compared(
     problem: &Problem,
     start: &str,

@@ -15,8 +15,8 @@ pub(crate) struct BlendArgs {
     #[command(flatten)]
     pub(crate) springs: SpringOptions,
 
-    /// End effectors: link names, or site:NAME for the frame of a site; each is loaded in the cone. Default: those of
-    /// the side file
+    /// End effectors: link names, or site:NAME for the frame of a site; each is loaded in the cone.
+    /// Default: those of the side file
     #[arg(long, num_args = 1.., value_name = "LINK")]
     pub(crate) effector: Vec<String>,
 
@@ -44,7 +44,8 @@ pub(crate) struct BlendArgs {
     #[arg(long, value_name = "E", value_parser = duration, default_value = "0.01")]
     pub(crate) tolerance: f64,
 
-    /// Largest constraint error of links that are shown by blended joint displacements; default: not looked at
+    /// Largest constraint error of links that are shown by blended joint displacements; default:
+    /// not looked at
     #[arg(long, value_name = "E", value_parser = duration)]
     pub(crate) joint_space_tolerance: Option<f64>,
 
@@ -56,8 +57,9 @@ pub(crate) struct BlendArgs {
     #[arg(long, value_name = "N", value_parser = count, default_value = "8")]
     pub(crate) samples: usize,
 
-    /// Coordinates in which samples are blended: poses of the effectors, or displacements of the joints, for mechanisms
-    /// that lock, as arms do that are pulled straight, and those whose start is singular
+    /// Coordinates in which samples are blended: poses of the effectors, or displacements of the
+    /// joints, for mechanisms that lock, as arms do that are pulled straight, and those whose start
+    /// is singular
     #[arg(long, value_enum, default_value_t = ChartArg::Poses)]
     pub(crate) chart: ChartArg,
 
@@ -73,7 +75,8 @@ pub(crate) struct BlendArgs {
     #[arg(long)]
     pub(crate) gravity: bool,
 
-    /// Write the blend for `forks simulate --reduced`; if the name ends in .json, its numbers as JSON for other programs
+    /// Write the blend for `forks simulate --reduced`; if the name ends in .json, its numbers as
+    /// JSON for other programs
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -160,7 +160,8 @@ pub(crate) enum CliError {
         /// Status and what it means.
         problem: String,
     },
-    /// A run did not come to its end, or not within what can be vouched for; what was reached is printed all the same.
+    /// A run did not come to its end, or not within what can be vouched for; what was reached is
+    /// printed all the same.
     #[error("{}: {problem}", path.display())]
     Stopped {
         /// The model.

@@ -195,8 +195,8 @@ impl JointNames {
     }
 }
 
-/// The two real links that every joint stands between; massless frames between the joints of one body
-/// are no links in the user's sense.
+/// The two real links that every joint stands between; massless frames between the joints of one
+/// body are no links in the user's sense.
 fn joint_ends(m: &Mechanism) -> Vec<(LinkId, LinkId)> {
     let mut ends: Vec<_> = m.joints().iter().map(|j| (j.parent, j.child)).collect();
     for Connection { from, to, joints } in connections(m) {

@@ -17,12 +17,14 @@ pub(crate) struct SpringEntry {
     /// Rows of the matrix over the joint's coordinates, 1×1 along a tendon, 6×6 of a bushing.
     pub(crate) stiffness: Vec<Vec<f64>>,
     pub(crate) damping: Vec<Vec<f64>>,
-    /// Position coordinates, or the value along the tendon, at which it is unstressed; empty where that moves.
+    /// Position coordinates, or the value along the tendon, at which it is unstressed; empty where
+    /// that moves.
     pub(crate) rest: Vec<f64>,
 }
 
 impl SpringEntry {
-    /// A matrix for people: one number where all coordinates have the same, the diagonal where it is one.
+    /// A matrix for people: one number where all coordinates have the same, the diagonal where it
+    /// is one.
     pub(crate) fn shown(&self, rows: &[Vec<f64>]) -> String {
         let diagonal: Vec<f64> = rows.iter().enumerate().map(|(i, r)| r[i]).collect();
         let is_diagonal = rows

@@ -144,8 +144,8 @@ fn rounded(x: f64) -> String {
     if x < 1e-14 { "0".into() } else { format!("{x:.1e}") }
 }
 
-/// Every link with the lines of the tree in front of it, depth first. A link without a mark hangs on the one above it;
-/// where a link carries several, each of them begins a branch.
+/// Every link with the lines of the tree in front of it, depth first. A link without a mark hangs
+/// on the one above it; where a link carries several, each of them begins a branch.
 fn tree(links: &[LinkEntry]) -> Vec<(String, &LinkEntry)> {
     let mut children: std::collections::HashMap<&str, Vec<usize>> = Default::default();
     for (i, l) in links.iter().enumerate() {

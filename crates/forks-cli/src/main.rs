@@ -1,7 +1,7 @@
 //! The `forks` program: inspects, reduces and solves compliant mechanisms from model files.
 //!
-//! Results go to stdout, as text for people or as one line of JSON; an error is one sentence on stderr
-//! with exit code 1. Exit code 2 means that the arguments were wrong.
+//! Results go to stdout, as text for people or as one line of JSON; an error is one sentence on
+//! stderr with exit code 1. Exit code 2 means that the arguments were wrong.
 
 mod args;
 mod at_rest;

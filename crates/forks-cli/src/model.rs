@@ -149,7 +149,8 @@ impl CliError {
         Self::Reduce { path: path.into(), source: Box::new(source) }
     }
 
-    /// A reduction of `problem` that failed: names what moves without resistance, or what holds the effectors.
+    /// A reduction of `problem` that failed: names what moves without resistance, or what holds the
+    /// effectors.
     pub(crate) fn reduction(path: &Path, problem: &Problem, source: ReduceError) -> Self {
         let m = problem.mechanism();
         match source {
@@ -247,7 +248,8 @@ fn normalize_quaternions(m: &Mechanism, q: &mut [f64]) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What a joint is called in results: its name, or `#i` with its number among the joints listed with it.
+/// What a joint is called in results: its name, or `#i` with its number among the joints listed
+/// with it.
 pub(crate) fn joint_name(m: &Mechanism, id: JointId, number: usize) -> String {
     let name = &m.joint(id).name;
     if name.is_empty() { format!("#{number}") } else { name.clone() }

@@ -1,8 +1,8 @@
-//! Tree coordinates as MuJoCo has them: velocities of free joints have a linear part in world axes, those of
-//! planar joints are the rates of (x, y, angle).
+//! Tree coordinates as MuJoCo has them: velocities of free joints have a linear part in world axes,
+//! those of planar joints are the rates of (x, y, angle).
 //!
-//! With v the mechanism's velocities (body twists) and u MuJoCo's, v = T u, T = diag(Rᵀ, 1) on every such
-//! joint; v̇ = T u̇ − (ω × v_lin; 0).
+//! With v the mechanism's velocities (body twists) and u MuJoCo's, v = T u, T = diag(Rᵀ, 1) on
+//! every such joint; v̇ = T u̇ − (ω × v_lin; 0).
 
 use forks_mechanism::{
     JointKind, Mechanism,

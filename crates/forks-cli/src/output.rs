@@ -51,7 +51,8 @@ pub(crate) fn fail(e: &CliError) -> ExitCode {
     if usage { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
-/// A number for people: six significant digits, an exponent only for very small and very large ones.
+/// A number for people: six significant digits, an exponent only for very small and very large
+/// ones.
 pub(crate) fn short(x: f64) -> String {
     Digits(x).to_string()
 }

@@ -13,7 +13,8 @@ use crate::args::{ModelOptions, coefficient};
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Reading the model")]
 pub(crate) struct ReadOptions {
-    /// Side file with springs, closed loops and end effectors, instead of MODEL.forks.toml beside the model
+    /// Side file with springs, closed loops and end effectors, instead of MODEL.forks.toml beside
+    /// the model
     #[arg(long, value_name = "FILE", conflicts_with = "no_side")]
     pub(crate) side: Option<PathBuf>,
 
@@ -29,13 +30,14 @@ pub(crate) struct ReadOptions {
     #[arg(long, value_name = "JOINT=D", value_parser = per_joint)]
     pub(crate) damping: Vec<(String, f64)>,
 
-    /// Close a loop between the frames of two links (or site:NAME); KIND is weld, hinge, ball, slide, cylindrical
-    /// or planar, hinges turn about the frames' z axes; repeatable
+    /// Close a loop between the frames of two links (or site:NAME); KIND is weld, hinge, ball,
+    /// slide, cylindrical or planar, hinges turn about the frames' z axes; repeatable
     #[arg(long, value_name = "KIND:A,B")]
     pub(crate) close: Vec<Closure>,
 
-    /// Order of a URDF file's joints, and so of its coordinates, which go depth first: `name` sorts the joints of a link
-    /// by name (default), `mujoco` leaves them as in the file, as MuJoCo does. MJCF is always in MuJoCo's order
+    /// Order of a URDF file's joints, and so of its coordinates, which go depth first: `name` sorts
+    /// the joints of a link by name (default), `mujoco` leaves them as in the file, as MuJoCo does.
+    /// MJCF is always in MuJoCo's order
     #[arg(long, value_name = "ORDER")]
     pub(crate) order: Option<OrderChoice>,
 
@@ -43,7 +45,8 @@ pub(crate) struct ReadOptions {
     #[arg(long)]
     pub(crate) lenient: bool,
 
-    /// Replace principal moments of inertia that no body has by their mean, instead of refusing the file
+    /// Replace principal moments of inertia that no body has by their mean, instead of refusing the
+    /// file
     #[arg(long)]
     pub(crate) balance_inertia: bool,
 }

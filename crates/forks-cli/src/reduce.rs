@@ -139,7 +139,8 @@ struct Report {
     held: Vec<String>,
     /// Links of free bodies without an effector.
     left_out: Vec<String>,
-    /// The equilibrium under gravity and spring preload where the model leaves these out and they matter.
+    /// The equilibrium under gravity and spring preload where the model leaves these out and they
+    /// matter.
     at_equilibrium: Option<AtEquilibrium>,
     warnings: Vec<String>,
 }
@@ -148,8 +149,8 @@ struct Report {
 struct Pose {
     /// Where it is: the start pose, a keyframe, the state of a file.
     start: String,
-    /// True at the equilibrium under gravity and spring preload that is reached from there; otherwise the model has
-    /// neither, its springs are at rest.
+    /// True at the equilibrium under gravity and spring preload that is reached from there;
+    /// otherwise the model has neither, its springs are at rest.
     equilibrium: bool,
     /// Gravity acts on the mechanism.
     has_gravity: bool,

@@ -17,12 +17,14 @@ pub(crate) struct SimulateArgs {
     #[arg(value_name = "MODEL|SCENE.toml", required_unless_present = "reduced")]
     pub(crate) path: Option<PathBuf>,
 
-    /// Step a reduced model or a blend instead, a file that `forks reduce -o` or `forks blend -o` wrote
+    /// Step a reduced model or a blend instead, a file that `forks reduce -o` or `forks blend -o`
+    /// wrote
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "state", "servos", "integrator", "tolerance", "ReadOptions"])]
     pub(crate) reduced: Option<PathBuf>,
 
-    /// Start state instead of the model's own: a JSON file {"qpos": [...], "qvel": [...]} with MuJoCo's
-    /// coordinates, those of URDF in the order of --order (qvel optional), or key:NAME for a keyframe of the model
+    /// Start state instead of the model's own: a JSON file {"qpos": [...], "qvel": [...]} with
+    /// MuJoCo's coordinates, those of URDF in the order of --order (qvel optional), or key:NAME for
+    /// a keyframe of the model
     #[arg(long, value_name = "FILE.json|key:NAME")]
     pub(crate) state: Option<StateSource>,
 
@@ -40,7 +42,8 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "T", value_parser = duration, required_unless_present = "path")]
     pub(crate) time: Option<f64>,
 
-    /// Length of a step, s; the adaptive integrator chooses its own steps within it. Needed but for scenes
+    /// Length of a step, s; the adaptive integrator chooses its own steps within it. Needed but for
+    /// scenes
     #[arg(long, value_name = "H", value_parser = duration, required_unless_present = "path")]
     pub(crate) step: Option<f64>,
 
@@ -56,14 +59,14 @@ pub(crate) struct SimulateArgs {
     #[arg(long)]
     pub(crate) servos: bool,
 
-    /// Put progressive springs beyond joints' limits, of this stiffness where a limit is passed by a twentieth of its
-    /// range (N/m or N·m/rad); otherwise limits have no effect
+    /// Put progressive springs beyond joints' limits, of this stiffness where a limit is passed by
+    /// a twentieth of its range (N/m or N·m/rad); otherwise limits have no effect
     #[arg(long, value_name = "K", value_parser = stiffness, allow_hyphen_values = true, conflicts_with = "reduced")]
     pub(crate) limits: Option<f64>,
 
-    /// Write poses of all links, energies and loop gap: JSON if the name ends in .json, CSV otherwise. Of a scene: a 3D
-    /// page (.html), glTF (.glb), JSON or CSV, by the name's ending, as many frames per second as the scene says;
-    /// repeatable
+    /// Write poses of all links, energies and loop gap: JSON if the name ends in .json, CSV
+    /// otherwise. Of a scene: a 3D page (.html), glTF (.glb), JSON or CSV, by the name's ending, as
+    /// many frames per second as the scene says; repeatable
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
 
@@ -79,12 +82,13 @@ pub(crate) struct SimulateArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of a scene")]
 pub(crate) struct SceneOptions {
-    /// Step mechanisms with all their joints by the full solver instead of reduced models, with the same contacts
+    /// Step mechanisms with all their joints by the full solver instead of reduced models, with the
+    /// same contacts
     #[arg(long, conflicts_with = "reduced")]
     pub(crate) full: bool,
 
-    /// Write the scene as MJCF for other simulators, and beside it FILE.controls.csv with the controls of its actuators,
-    /// 100 rows per second; what is not as in the scene goes to stderr
+    /// Write the scene as MJCF for other simulators, and beside it FILE.controls.csv with the
+    /// controls of its actuators, 100 rows per second; what is not as in the scene goes to stderr
     #[arg(long, value_name = "FILE", conflicts_with = "reduced")]
     pub(crate) mjcf: Option<PathBuf>,
 }

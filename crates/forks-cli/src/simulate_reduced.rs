@@ -220,7 +220,8 @@ impl<I: Instance + Clone> Run<I> {
         true
     }
 
-    /// Far beyond its range a model overflows in the energy first, then in the poses, then in the state.
+    /// Far beyond its range a model overflows in the energy first, then in the poses, then in the
+    /// state.
     fn is_finite(&mut self) -> bool {
         self.last.total().is_finite() && self.instance.poses().iter().all(Pose::is_finite)
     }

@@ -23,7 +23,8 @@ use crate::{
     released::released_note,
 };
 
-/// Loops that are open by more than this part of the mechanism's size are closed before it is reduced.
+/// Loops that are open by more than this part of the mechanism's size are closed before it is
+/// reduced.
 const OPEN: f64 = 1e-9;
 /// Poses that differ by less than this part of the mechanism's size are the same.
 const SAME_POSE: f64 = 1e-6;
@@ -71,10 +72,11 @@ fn message(args: &StaticsArgs, problem: &Problem, full: &Equilibrium) -> Option<
     Some(why + more)
 }
 
-/// The equilibrium along the chosen path, and true if equal steps found another one than the continuous path.
+/// The equilibrium along the chosen path, and true if equal steps found another one than the
+/// continuous path.
 ///
-/// Equal steps that end at a saddle keep it. A stable end counts only if it lies on the continuous path, on which
-/// `reduce` and `blend` look for theirs.
+/// Equal steps that end at a saddle keep it. A stable end counts only if it lies on the continuous
+/// path, on which `reduce` and `blend` look for theirs.
 fn equilibrium(path: PathChoice, problem: &Problem, loads: &Loads) -> (Equilibrium, bool) {
     let plain = (path == PathChoice::EqualSteps)
         .then(|| problem.equilibrium(loads, &EquilibriumOptions::equal_steps()));
@@ -106,7 +108,8 @@ struct ReducedPoses {
     constraint_error: f64,
 }
 
-/// What the model about the equilibrium without the wrench makes of the wrench, or why there is none.
+/// What the model about the equilibrium without the wrench makes of the wrench, or why there is
+/// none.
 fn reduced_poses(
     args: &StaticsArgs,
     problem: &Problem,

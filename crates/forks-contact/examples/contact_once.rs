@@ -1,4 +1,5 @@
-//! Solves one problem again and again, for heap counters: allocations must not depend on the number of calls.
+//! Solves one problem again and again, for heap counters: allocations must not depend on the number
+//! of calls.
 //!
 //! `valgrind target/release/examples/contact_once robust 10`, then with 1000; also `sweeps`.
 

@@ -1,4 +1,5 @@
-//! ADMM on the cone-constrained quadratic problem of the impulses, with De Saxcé's term carried along.
+//! ADMM on the cone-constrained quadratic problem of the impulses, with De Saxcé's term carried
+//! along.
 //!
 //! In scaled impulses ([`Delassus`]): y = z ∈ K, with the multiplier w of y = z, a velocity in K*:
 //!
@@ -7,9 +8,10 @@
 //! ŷ = α y⁺ + (1 − α) z,   z⁺ = P_K(ŷ − w/ρ),   w⁺ = w − ρ (ŷ − z⁺)                                    (2)
 //! ```
 //!
-//! At rest y = z, w = M y + p + μ‖u_t‖ n with w_t = u_t, and z ⊥ w: Coulomb's law. ρ follows the ratio of the primal residual
-//! y − z and the dual one ρ (z⁺ − z), each relative to its own quantities, so that impulses that are large beside
-//! velocities (heavy bodies on light ones) are reached soon.
+//! At rest y = z, w = M y + p + μ‖u_t‖ n with w_t = u_t, and z ⊥ w: Coulomb's law. ρ follows the
+//! ratio of the primal residual y − z and the dual one ρ (z⁺ − z), each relative to its own
+//! quantities, so that impulses that are large beside velocities (heavy bodies on light ones) are
+//! reached soon.
 
 use alloc::vec::Vec;
 

@@ -84,7 +84,8 @@ impl LocalSystem {
     /// λ_t(β) = −(S + β)⁻¹ q̄,   ‖λ_t(β)‖ = μ λ_n(β)
     /// ```
     ///
-    /// β = 0 is sticking (outside the cone here), β → ∞ is λ_t = 0 with λ_n > 0: there is always a root between.
+    /// β = 0 is sticking (outside the cone here), β → ∞ is λ_t = 0 with λ_n > 0: there is always a
+    /// root between.
     fn slide(&mut self, mu: f64, q: Quad) -> Quad {
         let alone = -q[0] / self.w[0][0];
         if mu == 0.0 {

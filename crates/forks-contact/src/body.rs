@@ -1,4 +1,5 @@
-//! A body's inverse system matrix, between its coordinates and all its ports, in the order in which a solve reads it.
+//! A body's inverse system matrix, between its coordinates and all its ports, in the order in which
+//! a solve reads it.
 
 use alloc::{vec, vec::Vec};
 
@@ -120,7 +121,8 @@ impl Body {
         out.extend_from_slice(&[a, b, c, d, e, f]);
     }
 
-    /// What the rows of a constraint, acting through one port, do to the rates of another: one quad per rate.
+    /// What the rows of a constraint, acting through one port, do to the rates of another: one quad
+    /// per rate.
     #[inline(always)]
     pub(crate) fn respond<L: Arithmetic>(
         &self,
@@ -130,7 +132,8 @@ impl Body {
         out: &mut [Quad],
     ) {
         let rows = self.inverse[to.first * self.stride..].chunks_exact(self.stride.max(1));
-        // Not by an iterator that is told what to do: such a call is not always compiled for the wide registers.
+        // Not by an iterator that is told what to do: such a call is not always compiled for the
+        // wide registers.
         for (row, out) in rows.zip(&mut out[..to.width]) {
             *out = l.store(product(l, jacobian, &row[from.first..][..from.width]));
         }

@@ -4,7 +4,8 @@ use forks_lie::Lanes;
 
 use crate::{BodyId, ContactError, PortId};
 
-/// How a contact's tangential impulse is bounded. λ_n is the normal impulse, λ_1, λ_2 the tangential ones.
+/// How a contact's tangential impulse is bounded. λ_n is the normal impulse, λ_1, λ_2 the
+/// tangential ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Friction {
@@ -23,7 +24,8 @@ pub enum Friction {
         /// Coefficients along the two tangents, ≥ 0.
         mu: [f64; 2],
     },
-    /// A box that the normal impulse does not change: |λ_i| ≤ limit_i (\[A16\] §6 after Erleben 2007).
+    /// A box that the normal impulse does not change: |λ_i| ≤ limit_i (\[A16\] §6 after Erleben
+    /// 2007).
     Box {
         /// Largest impulses along the two tangents, N·s, ≥ 0.
         limit: [f64; 2],
@@ -35,17 +37,20 @@ impl Friction {
     pub const NONE: Self = Self::Cone { mu: 0.0 };
 }
 
-/// A point contact of three rows: normal (pointing so that separation is positive), two tangents orthogonal to it.
+/// A point contact of three rows: normal (pointing so that separation is positive), two tangents
+/// orthogonal to it.
 ///
-/// With the step h, compliance c and relaxation time τ, the normal law is complementarity of λ_n ≥ 0 and
+/// With the step h, compliance c and relaxation time τ, the normal law is complementarity of λ_n ≥
+/// 0 and
 ///
 /// ```text
 /// u_n + c/(h(h+τ)) λ_n + b ≥ 0,   b = gap/h where the gap is open, gap/(h+τ) where it is not
 /// ```
 ///
-/// that is a spring 1/c with a damper τ/c in parallel, integrated implicitly. With c = 0 a penetration is
-/// removed at the speed −gap/(h+τ). A contact that closes within the step and hits faster than
-/// [`Settings::restitution_threshold`](crate::Settings::restitution_threshold) leaves at −e u_n⁻ or faster.
+/// that is a spring 1/c with a damper τ/c in parallel, integrated implicitly. With c = 0 a
+/// penetration is removed at the speed −gap/(h+τ). A contact that closes within the step and hits
+/// faster than [`Settings::restitution_threshold`](crate::Settings::restitution_threshold) leaves
+/// at −e u_n⁻ or faster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
     /// Bounds of the tangential impulse.
@@ -60,7 +65,8 @@ pub struct Contact {
     pub compliance: f64,
     /// τ, s: the time in which a penetration decays, and damping over stiffness.
     pub relaxation: f64,
-    /// Tangential velocity per friction force, m/(N·s): makes redundant friction unique; 0 for exact sticking.
+    /// Tangential velocity per friction force, m/(N·s): makes redundant friction unique; 0 for
+    /// exact sticking.
     pub creep: f64,
     /// Impulses (normal, two tangents) to start from, N·s: those of the last step, or zero.
     pub warm: [f64; 3],
@@ -123,9 +129,10 @@ impl Contact {
 
 /// A scalar row: a joint limit, a bilateral constraint, dry friction in a joint.
 ///
-/// The impulse stays in [lower, upper]; where it is inside, the velocity along the row is what the gap asks for, as
-/// in [`Contact`]. A row with `upper` = ∞ and `lower` = 0 is unilateral: a gap above 0 may close within the step. In all others
-/// the gap is an error that is removed from either side.
+/// The impulse stays in [lower, upper]; where it is inside, the velocity along the row is what the
+/// gap asks for, as in [`Contact`]. A row with `upper` = ∞ and `lower` = 0 is unilateral: a gap
+/// above 0 may close within the step. In all others the gap is an error that is removed from either
+/// side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
     /// Smallest impulse, N·s or N·m·s; −∞ for none.
@@ -147,7 +154,8 @@ pub struct Row {
 }
 
 impl Row {
-    /// A rigid one-sided row at a distance `gap` (m or rad) from its limit; the impulse pushes towards larger gaps.
+    /// A rigid one-sided row at a distance `gap` (m or rad) from its limit; the impulse pushes
+    /// towards larger gaps.
     pub const fn unilateral(gap: f64) -> Self {
         Self {
             lower: 0.0,
@@ -199,7 +207,8 @@ impl Row {
     }
 }
 
-/// The part of a constraint that acts on one body: a Jacobian, u = Σ over sides J w. Fixed bodies have none.
+/// The part of a constraint that acts on one body: a Jacobian, u = Σ over sides J w. Fixed bodies
+/// have none.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
     pub(crate) at: At,
@@ -221,8 +230,8 @@ pub(crate) enum Jacobian<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// A Jacobian with one column per coordinate of the body: w = v. Row after row; the rows of a contact are normal, first
-    /// tangent, second tangent.
+    /// A Jacobian with one column per coordinate of the body: w = v. Row after row; the rows of a
+    /// contact are normal, first tangent, second tangent.
     pub const fn of(body: BodyId, rows: &'a [f64]) -> Self {
         Self { at: At::Body(body), jacobian: Jacobian::Rows(rows) }
     }

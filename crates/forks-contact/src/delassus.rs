@@ -10,8 +10,8 @@ use crate::{
     system::{System, read},
 };
 
-/// M = D W D and p = D (J v_free + bias), D = √ρ per block: every diagonal block has mean 1. A positive factor per block keeps
-/// cones what they are, whatever the masses.
+/// M = D W D and p = D (J v_free + bias), D = √ρ per block: every diagonal block has mean 1. A
+/// positive factor per block keeps cones what they are, whatever the masses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Delassus {
     pub(crate) n: usize,

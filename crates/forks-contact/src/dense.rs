@@ -73,7 +73,8 @@ pub(crate) fn asymmetry(n: usize, a: &[f64]) -> f64 {
     worst
 }
 
-/// Cholesky factor into the lower triangle; else the first row whose pivot is not positive, and the pivot.
+/// Cholesky factor into the lower triangle; else the first row whose pivot is not positive, and the
+/// pivot.
 pub(crate) fn cholesky_pivot(n: usize, a: &mut [f64]) -> Result<(), (usize, f64)> {
     for j in 0..n {
         let (above, below) = a.split_at_mut((j + 1) * n);
@@ -107,7 +108,8 @@ pub(crate) fn cholesky_solve(n: usize, l: &[f64], b: &mut [f64]) {
     }
 }
 
-/// Gaussian elimination with partial pivoting: solves A x = b, both overwritten. False if a pivot is zero or not finite.
+/// Gaussian elimination with partial pivoting: solves A x = b, both overwritten. False if a pivot
+/// is zero or not finite.
 pub(crate) fn eliminate(n: usize, a: &mut [f64], b: &mut [f64]) -> bool {
     for k in 0..n {
         let mut best = (k, a[k * n + k].abs());

@@ -3,7 +3,8 @@
 use forks_lie::Digits;
 use thiserror::Error;
 
-/// Why numbers do not make a contact problem. Bodies and constraints are counted from 0 in the order they were added.
+/// Why numbers do not make a contact problem. Bodies and constraints are counted from 0 in the
+/// order they were added.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum ContactError {

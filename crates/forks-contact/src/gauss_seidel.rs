@@ -1,7 +1,8 @@
-//! Projected Gauss–Seidel over constraints, each solved exactly with the others fixed (\[A16\] §6, Erleben 2007).
+//! Projected Gauss–Seidel over constraints, each solved exactly with the others fixed (\[A16\] §6,
+//! Erleben 2007).
 //!
-//! The iteration needs no matrix W: impulses go straight to the bodies' velocities through A⁻¹Jᵀ. A sweep costs one
-//! product with J and one with A⁻¹Jᵀ.
+//! The iteration needs no matrix W: impulses go straight to the bodies' velocities through A⁻¹Jᵀ. A
+//! sweep costs one product with J and one with A⁻¹Jᵀ.
 
 use core::ops::Range;
 
@@ -14,8 +15,8 @@ use crate::{
     system::{Block, System},
 };
 
-/// Sweeps until the residual is within tolerance, at least `counts.start` (unless nothing is left to do) and at most
-/// `counts.end`. True if it is.
+/// Sweeps until the residual is within tolerance, at least `counts.start` (unless nothing is left
+/// to do) and at most `counts.end`. True if it is.
 pub(crate) fn sweeps(
     system: &mut System,
     counts: Range<usize>,
@@ -55,8 +56,8 @@ impl Kernel for Sweeps<'_> {
     }
 }
 
-/// One sweep in the order of addition. Returns the largest change on the way, as a velocity (m/s): how far an impulse was
-/// from solving its own constraint, times the mean of the block's diagonal.
+/// One sweep in the order of addition. Returns the largest change on the way, as a velocity (m/s):
+/// how far an impulse was from solving its own constraint, times the mean of the block's diagonal.
 #[inline(always)]
 fn sweep<L: Arithmetic>(l: L, system: &mut System) -> f64 {
     let worst = if system.is_coupled { over_blocks(l, system) } else { over_bodies(l, system) };
@@ -98,7 +99,8 @@ fn over_bodies<L: Arithmetic>(l: L, system: &mut System) -> f64 {
     worst
 }
 
-/// Solves one constraint exactly. Returns the change of its impulse, if there is one, and notes how large it is.
+/// Solves one constraint exactly. Returns the change of its impulse, if there is one, and notes how
+/// large it is.
 #[inline(always)]
 fn solve<L: Arithmetic>(
     l: L,

@@ -1,7 +1,8 @@
 //! A primal-dual interior point method with Nesterov–Todd scaling, De Saxcé's term carried along.
 //!
-//! A Coulomb cone becomes the Lorentz cone of x = (μ y_n, y_t) and s = (w_n/μ, w_t); every other row is scalar. With
-//! M̂ and p̂ in these coordinates and δ = ‖s_t‖ in normal rows (De Saxcé's term):
+//! A Coulomb cone becomes the Lorentz cone of x = (μ y_n, y_t) and s = (w_n/μ, w_t); every other
+//! row is scalar. With M̂ and p̂ in these coordinates and δ = ‖s_t‖ in normal rows (De Saxcé's
+//! term):
 //!
 //! ```text
 //! s = M̂ x + p̂ + δ,   x ∘ s = σ,   σ → 0                                                                (1)
@@ -9,8 +10,9 @@
 //! H = √(det s/det x) (2 w wᵀ − J),   w = (s̄ + J x̄)/(2γ),   2γ² = 1 + x̄·s̄,   J = diag(1, −1, −1)            (3)
 //! ```
 //!
-//! x̄, s̄ have determinant 1. With θ = 0 the term δ lags by one iteration and (2) is positive definite; with θ = 1 it is
-//! Newton's direction for (1). Redundant contacts end at the analytic centre of their impulses.
+//! x̄, s̄ have determinant 1. With θ = 0 the term δ lags by one iteration and (2) is positive
+//! definite; with θ = 1 it is Newton's direction for (1). Redundant contacts end at the analytic
+//! centre of their impulses.
 
 use alloc::vec::Vec;
 
@@ -74,8 +76,8 @@ pub(crate) struct Interior {
 }
 
 impl Interior {
-    /// Iterates until σ and the residual of (1) are below `target` in units of p; leaves scaled impulses in `y` and
-    /// returns the iterations, one factorisation each.
+    /// Iterates until σ and the residual of (1) are below `target` in units of p; leaves scaled
+    /// impulses in `y` and returns the iterations, one factorisation each.
     pub(crate) fn solve(
         &mut self,
         dense: &Delassus,
@@ -190,7 +192,8 @@ impl Interior {
         if count > 0.0 { sum / count } else { 0.0 }
     }
 
-    /// M̂ x + p̂ + δ into `gradient`, that minus s into `ds`; returns the largest entry of the latter.
+    /// M̂ x + p̂ + δ into `gradient`, that minus s into `ds`; returns the largest entry of the
+    /// latter.
     fn residuals(&mut self, dense: &Delassus) -> f64 {
         let n = dense.n;
         for i in 0..n {

@@ -1,12 +1,14 @@
 //! The laws between impulse λ and velocity u of one constraint: sets, projections, residuals.
 //!
-//! Rows are (normal, tangent 1, tangent 2), or one row with two unused places. Coulomb's law with De Saxcé's term reads
+//! Rows are (normal, tangent 1, tangent 2), or one row with two unused places. Coulomb's law with
+//! De Saxcé's term reads
 //!
 //! ```text
 //! K = {λ : ‖λ_t‖ ≤ μ λ_n},   K ∋ λ ⊥ u + μ‖u_t‖ n ∈ K*                                                (1)
 //! ```
 //!
-//! Without the term μ‖u_t‖ n the law would be associated: sliding surfaces would lift off with the speed μ‖u_t‖.
+//! Without the term μ‖u_t‖ n the law would be associated: sliding surfaces would lift off with the
+//! speed μ‖u_t‖.
 
 use crate::{
     Contact, Friction, Row,
@@ -80,7 +82,8 @@ impl Law {
         }
     }
 
-    /// The impulse of the set that is nearest to `x`, for cones; for the others the one with the normal clamped first.
+    /// The impulse of the set that is nearest to `x`, for cones; for the others the one with the
+    /// normal clamped first.
     pub(crate) fn project(&self, x: [f64; 3]) -> [f64; 3] {
         match *self {
             Self::Interval { lower, upper } => [x[0].clamp(lower, upper), 0.0, 0.0],
@@ -107,10 +110,12 @@ impl Law {
         }
     }
 
-    /// Natural map residual of (λ, u), in units of velocity; ρ > 0 converts velocity to impulse, 1/ρ back:
+    /// Natural map residual of (λ, u), in units of velocity; ρ > 0 converts velocity to impulse,
+    /// 1/ρ back:
     ///
     /// - cones: ‖λ − P_K(λ − ρ (u + μ‖u_t‖ n))‖ / ρ,  zero exactly where (1) holds;
-    /// - others: the same with the box of the present λ_n for the tangents and without De Saxcé's term.
+    /// - others: the same with the box of the present λ_n for the tangents and without De Saxcé's
+    ///   term.
     #[inline(always)]
     pub(crate) fn residual(&self, lambda: [f64; 3], u: [f64; 3], rho: f64, per_rho: f64) -> f64 {
         let mut z = [lambda[0] - rho * u[0], lambda[1] - rho * u[1], lambda[2] - rho * u[2]];
@@ -175,8 +180,8 @@ pub(crate) fn project_disc(radius: f64, x: [f64; 2]) -> [f64; 2] {
     [x[0] * (radius / t), x[1] * (radius / t)]
 }
 
-/// Factors of the tangents that make an elliptic cone circular, with the larger coefficient as its μ: λ_i = s_i λ̂_i,
-/// û_i = s_i u_i, so that power and impulse on the bodies stay what they are.
+/// Factors of the tangents that make an elliptic cone circular, with the larger coefficient as its
+/// μ: λ_i = s_i λ̂_i, û_i = s_i u_i, so that power and impulse on the bodies stay what they are.
 pub(crate) fn tangent_scale(mu: [f64; 2]) -> [f64; 2] {
     let larger = mu[0].max(mu[1]);
     if larger > 0.0 { [mu[0] / larger, mu[1] / larger] } else { [1.0; 2] }

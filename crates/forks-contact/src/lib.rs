@@ -1,10 +1,12 @@
-//! Impulses of frictional contact: inverse system matrices, Jacobians and cones in, impulses and a certificate out.
+//! Impulses of frictional contact: inverse system matrices, Jacobians and cones in, impulses and a
+//! certificate out.
 //!
 //! # Conventions
-//! - SI units, radians, `f64`. A body is its n coordinates' velocity v and its inverse system matrix A⁻¹ (n × n), which maps
-//!   generalised impulses to velocities. What the coordinates mean is the user's business.
-//! - A contact has three rows (normal, first tangent, second tangent); a positive normal velocity separates. Jacobians are stored
-//!   row after row.
+//! - SI units, radians, `f64`. A body is its n coordinates' velocity v and its inverse system
+//!   matrix A⁻¹ (n × n), which maps generalised impulses to velocities. What the coordinates mean
+//!   is the user's business.
+//! - A contact has three rows (normal, first tangent, second tangent); a positive normal velocity
+//!   separates. Jacobians are stored row after row.
 //! - λ are impulses (N·s), forces times the step; u = J v + R λ + bias are velocities (m/s).
 //! - A twist of a rigid body has its linear part first, in the frame of its inertia.
 //!
@@ -15,9 +17,10 @@
 //! u = W λ + q,   K = {λ : ‖λ_t‖ ≤ μ λ_n},   K ∋ λ ⊥ u + μ‖u_t‖ n ∈ K*
 //! ```
 //!
-//! This is Coulomb's law with the largest dissipation, in De Saxcé's form. It is not associated: sliding surfaces do not lift off, as
-//! they would without the term μ‖u_t‖ n (that would be a convex problem, and another law). It can have no, one or several
-//! solutions; W positive definite (a compliance and a creep everywhere) gives at least one.
+//! This is Coulomb's law with the largest dissipation, in De Saxcé's form. It is not associated:
+//! sliding surfaces do not lift off, as they would without the term μ‖u_t‖ n (that would be a
+//! convex problem, and another law). It can have no, one or several solutions; W positive definite
+//! (a compliance and a creep everywhere) gives at least one.
 //!
 //! # Features
 //! - `std` (default): links the standard library. Without it the crate is `no_std` with `alloc`.

@@ -7,8 +7,9 @@
 //! F_t = y_t − P(a_t),   P onto the disc of radius μ max(0, a_n), the box, or the interval             (2)
 //! ```
 //!
-//! F = 0 exactly where Coulomb's law holds. A generalised Jacobian is P + Q M with P, Q block diagonal; redundant sticking
-//! contacts make it singular, so M + εI stands there in place of M (F itself stays exact).
+//! F = 0 exactly where Coulomb's law holds. A generalised Jacobian is P + Q M with P, Q block
+//! diagonal; redundant sticking contacts make it singular, so M + εI stands there in place of M (F
+//! itself stays exact).
 
 use alloc::vec::Vec;
 
@@ -201,7 +202,8 @@ fn disc(out: &mut LinearBlock, y: [f64; 3], u: [f64; 3], a: [f64; 3], radius: f6
     }
 }
 
-/// Halves the step until ½‖F‖² falls; takes the best length tried if it never falls enough (false). None: not finite.
+/// Halves the step until ½‖F‖² falls; takes the best length tried if it never falls enough (false).
+/// None: not finite.
 fn line_search(
     system: &System,
     dense: &Delassus,

@@ -1,7 +1,8 @@
-//! The ports that the constraints of a problem act through, and what impulses in one do to the rates of others.
+//! The ports that the constraints of a problem act through, and what impulses in one do to the
+//! rates of others.
 //!
-//! Iterations see no more of a body than the rates of its ports in use: a contact on one of many effectors of a mechanism
-//! costs as much as one on a rigid body.
+//! Iterations see no more of a body than the rates of its ports in use: a contact on one of many
+//! effectors of a mechanism costs as much as one on a rigid body.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -26,7 +27,8 @@ pub(crate) struct Span {
     pub(crate) velocity: usize,
     /// Number of its rates.
     pub(crate) len: usize,
-    /// The first of its rates in use among all those of the body, if they follow each other there too.
+    /// The first of its rates in use among all those of the body, if they follow each other there
+    /// too.
     gapless_from: Option<usize>,
     /// The last of its sides that was listed, or [`NO_SIDE`].
     pub(crate) last_side: usize,
@@ -98,7 +100,8 @@ impl Ports {
         &self.slots[self.spans[body].slots.clone()]
     }
 
-    /// Velocities of all bodies: v = v_free + A⁻¹ Σ Pᵀ p, p the impulses in the rates of the ports in use.
+    /// Velocities of all bodies: v = v_free + A⁻¹ Σ Pᵀ p, p the impulses in the rates of the ports
+    /// in use.
     #[inline(always)]
     pub(crate) fn velocities<L: Arithmetic>(
         &self,

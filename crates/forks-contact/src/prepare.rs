@@ -47,7 +47,8 @@ impl System {
         self.recompute_velocity(l);
     }
 
-    /// All sides; and goes over to W if a sweep over its blocks costs less than one over J and A⁻¹Jᵀ.
+    /// All sides; and goes over to W if a sweep over its blocks costs less than one over J and
+    /// A⁻¹Jᵀ.
     #[inline(always)]
     fn list_sides(&mut self, problem: &Problem) {
         self.count = problem.constraints().len();
@@ -71,7 +72,8 @@ impl System {
                 at += 1;
             }
         }
-        // A block of W has three quads, read at once; an entry of J or A⁻¹Jᵀ is one, read one after the other.
+        // A block of W has three quads, read at once; an entry of J or A⁻¹Jᵀ is one, read one after
+        // the other.
         self.is_coupled = 3 * self.count * self.count <= 2 * touched;
     }
 
@@ -180,8 +182,9 @@ impl System {
         }
     }
 
-    /// False if all that the normal row of a constraint between two sides of one body moves is what rounding leaves of their
-    /// difference: an impulse that moves nothing would be found by dividing by it.
+    /// False if all that the normal row of a constraint between two sides of one body moves is what
+    /// rounding leaves of their difference: an impulse that moves nothing would be found by
+    /// dividing by it.
     #[inline(always)]
     fn responds<L: Arithmetic>(
         &mut self,
@@ -271,8 +274,8 @@ impl Block {
 }
 
 impl ReadySide {
-    /// Adds J Rᵀ, R the response of this port to a later side q, to W; the other way round too if these are two sides of one
-    /// constraint.
+    /// Adds J Rᵀ, R the response of this port to a later side q, to W; the other way round too if
+    /// these are two sides of one constraint.
     #[inline(always)]
     fn add_coupling<L: Arithmetic>(
         &self,
@@ -303,8 +306,8 @@ fn add_free_rates<L: Arithmetic>(
     *u = l.store(l.add(l.load(u), own));
 }
 
-/// Part of what two sides of a body answer alone that rounding may leave where they cancel: sums of some hundred products, each of
-/// which is off by a rounding, and as much in A⁻¹.
+/// Part of what two sides of a body answer alone that rounding may leave where they cancel: sums of
+/// some hundred products, each of which is off by a rounding, and as much in A⁻¹.
 const ROUNDING: f64 = 4096.0 * f64::EPSILON;
 
 /// Arguments of [`System::prepare`].

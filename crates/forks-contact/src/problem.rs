@@ -68,8 +68,8 @@ pub(crate) struct SideRecord {
 
 /// Bodies as inverse system matrices with free velocities, and the constraints between them.
 ///
-/// A problem is meant to be kept: [`Problem::clear_constraints`] and [`Problem::set_free_velocity`] prepare it for the
-/// next step without giving back its memory.
+/// A problem is meant to be kept: [`Problem::clear_constraints`] and [`Problem::set_free_velocity`]
+/// prepare it for the next step without giving back its memory.
 #[derive(Clone, Debug)]
 pub struct Problem {
     step: f64,
@@ -127,13 +127,16 @@ impl Problem {
         (0..self.constraints.len()).map(ConstraintId)
     }
 
-    /// Adds a body of n coordinates: its inverse system matrix A⁻¹ (n × n, symmetric positive definite) and the velocity v
-    /// (n numbers) that it has at the end of the step if nothing touches it.
+    /// Adds a body of n coordinates: its inverse system matrix A⁻¹ (n × n, symmetric positive
+    /// definite) and the velocity v (n numbers) that it has at the end of the step if nothing
+    /// touches it.
     ///
-    /// For a reduced model A = M + hD + h²𝓗; for any body A⁻¹ maps generalised impulses to velocities.
+    /// For a reduced model A = M + hD + h²𝓗; for any body A⁻¹ maps generalised impulses to
+    /// velocities.
     ///
     /// # Errors
-    /// Sizes that do not fit, numbers that are not finite, a matrix that is not symmetric positive definite.
+    /// Sizes that do not fit, numbers that are not finite, a matrix that is not symmetric positive
+    /// definite.
     pub fn add_body(
         &mut self,
         inverse_system: &Matrix,
@@ -150,9 +153,10 @@ impl Problem {
         Ok(BodyId(body))
     }
 
-    /// Adds a port to a body: m rates w = P v with a constant P (m × n), in which constraints may be written instead of all n
-    /// coordinates. What impulses in one port do to the rates of another is computed here once, so that a contact on one of
-    /// many effectors costs as much as one on a rigid body.
+    /// Adds a port to a body: m rates w = P v with a constant P (m × n), in which constraints may
+    /// be written instead of all n coordinates. What impulses in one port do to the rates of
+    /// another is computed here once, so that a contact on one of many effectors costs as much as
+    /// one on a rigid body.
     ///
     /// # Errors
     /// A body that does not exist, a map of another number of columns, numbers that are not finite.
@@ -172,7 +176,8 @@ impl Problem {
         Ok(PortId(self.ports.len() - 1))
     }
 
-    /// Adds a rigid body; velocities are its twist (v; ω) at the frame of the inertia, in that frame's axes.
+    /// Adds a rigid body; velocities are its twist (v; ω) at the frame of the inertia, in that
+    /// frame's axes.
     ///
     /// # Errors
     /// Numbers that are not finite, an inertia that is not positive definite.
@@ -236,7 +241,8 @@ impl Problem {
     /// Adds a contact; a side per moving body that takes part, with a 3 × n Jacobian each.
     ///
     /// # Errors
-    /// Sizes that do not fit, numbers that are not finite or out of range, a body that does not exist.
+    /// Sizes that do not fit, numbers that are not finite or out of range, a body that does not
+    /// exist.
     pub fn add_contact(
         &mut self,
         contact: &Contact,
@@ -327,11 +333,13 @@ impl Problem {
             }
         }
         check_finite(body, "the inverse system matrix", inverse.as_slice())?;
-        // Inverting a matrix of condition κ leaves an asymmetry of n κ ε; κ up to 1e8 is let through.
+        // Inverting a matrix of condition κ leaves an asymmetry of n κ ε; κ up to 1e8 is let
+        // through.
         const ASYMMETRY: f64 = 1e-8;
         let Checked { difference, factor } =
             self.isa.run(Check { dof, inverse: inverse.as_slice(), scratch: &mut self.scratch });
-        // The quick measure is no less than the largest difference, and a diagonal no more than the largest entry.
+        // The quick measure is no less than the largest difference, and a diagonal no more than the
+        // largest entry.
         let largest = (0..dof).map(|i| inverse[(i, i)].abs()).fold(0.0, f64::max);
         if difference > ASYMMETRY * largest {
             let difference = asymmetry(dof, inverse.as_slice());

@@ -1,4 +1,5 @@
-//! A constraint's rows as lanes: one row, or a normal and two tangents; the lanes that are left are 0.
+//! A constraint's rows as lanes: one row, or a normal and two tangents; the lanes that are left are
+//! 0.
 //!
 //! A Jacobian is one quad per rate, a vector of constraints one quad per constraint.
 
@@ -10,7 +11,8 @@ pub(crate) use forks_lie::Lanes as Quad;
 /// What impulses in the rows of one constraint do to the rows of another, or the other way round.
 pub(crate) type Coupling = [Quad; 3];
 
-/// Rates of a rigid body or an effector: the common case, in which the compiler knows all about the loops.
+/// Rates of a rigid body or an effector: the common case, in which the compiler knows all about the
+/// loops.
 pub(crate) const SIX: usize = 6;
 
 /// Sum of products.

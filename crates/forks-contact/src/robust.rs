@@ -1,11 +1,13 @@
-//! The robust solver: several ways to come near a solution, one to finish it, and the best impulses of all.
+//! The robust solver: several ways to come near a solution, one to finish it, and the best impulses
+//! of all.
 //!
 //! 1. Gauss–Seidel sweeps, then Newton's method: small and well-conditioned problems need no more.
 //! 2. The interior point method from six starts, each finished by Newton's method.
 //! 3. ADMM in rounds of growing length, each finished by Newton's method.
 //! 4. Newton's method once more from the best impulses of all.
 //!
-//! Coulomb's law is not a convex problem: none of them finds a solution every time (README, "Which solver, by measurement").
+//! Coulomb's law is not a convex problem: none of them finds a solution every time (README, "Which
+//! solver, by measurement").
 
 use alloc::vec::Vec;
 
@@ -68,7 +70,8 @@ impl Robust {
         self.assembled = false;
     }
 
-    /// Solves from the system's impulses; leaves the best ones found. True if they are within tolerance.
+    /// Solves from the system's impulses; leaves the best ones found. True if they are within
+    /// tolerance.
     pub(crate) fn solve(
         &mut self,
         system: &mut System,
@@ -156,8 +159,9 @@ impl Robust {
         false
     }
 
-    /// Newton's method from `start`, with velocities weighted in three ways: by 1, by the ratio of impulses to velocities, which
-    /// is large where heavy bodies rest on light ones, and between the two. True if one is within tolerance.
+    /// Newton's method from `start`, with velocities weighted in three ways: by 1, by the ratio of
+    /// impulses to velocities, which is large where heavy bodies rest on light ones, and between
+    /// the two. True if one is within tolerance.
     fn finish(&mut self, system: &mut System, goal: &Goal, counters: &mut Counters) -> bool {
         self.trial.clear();
         self.trial.extend_from_slice(&self.start);
@@ -185,7 +189,8 @@ impl Robust {
         false
     }
 
-    /// Takes the scaled impulses of `trial` and keeps them if they are the best so far. Returns their residual.
+    /// Takes the scaled impulses of `trial` and keeps them if they are the best so far. Returns
+    /// their residual.
     fn judge(&mut self, system: &mut System) -> f64 {
         self.dense.unscale(&mut self.trial);
         system.set_impulses(&self.trial);

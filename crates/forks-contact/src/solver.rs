@@ -13,14 +13,16 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// Projected Gauss–Seidel with exact cones: sweeps without matrices, good for a few digits. It is slow where heavy
-    /// bodies rest on light ones and where many contacts share a load.
+    /// Projected Gauss–Seidel with exact cones: sweeps without matrices, good for a few digits. It
+    /// is slow where heavy bodies rest on light ones and where many contacts share a load.
     GaussSeidel,
-    /// Gauss–Seidel, and where its sweeps run out the robust method from the impulses that they found. For running simulations:
-    /// most steps cost sweeps only, the first steps of a new contact and hard sets are solved all the same.
+    /// Gauss–Seidel, and where its sweeps run out the robust method from the impulses that they
+    /// found. For running simulations: most steps cost sweeps only, the first steps of a new
+    /// contact and hard sets are solved all the same.
     Fallback,
-    /// A few sweeps, then interior points and ADMM, each finished by nonsmooth Newton: all digits, also for redundant and
-    /// ill-conditioned sets. Matrices of all rows are factorised, n³ per iteration.
+    /// A few sweeps, then interior points and ADMM, each finished by nonsmooth Newton: all digits,
+    /// also for redundant and ill-conditioned sets. Matrices of all rows are factorised, n³ per
+    /// iteration.
     #[default]
     Robust,
 }
@@ -30,20 +32,23 @@ pub enum Method {
 pub struct Settings {
     /// The method.
     pub method: Method,
-    /// Largest residual over [`Report::speed`], dimensionless; 1e-10. Sensible: 1e-4 (sweeps in a running
-    /// simulation) to 1e-12 (a few roundings).
+    /// Largest residual over [`Report::speed`], dimensionless; 1e-10. Sensible: 1e-4 (sweeps in a
+    /// running simulation) to 1e-12 (a few roundings).
     pub tolerance: f64,
     /// Residual that always suffices, m/s; 1e-14, so that bodies at rest are solved.
     pub absolute_tolerance: f64,
-    /// Sweeps of Gauss–Seidel at least, also over impulses to start from that are within tolerance already; 0. In a running
-    /// simulation a few make what the tolerance lets through die out over the steps.
+    /// Sweeps of Gauss–Seidel at least, also over impulses to start from that are within tolerance
+    /// already; 0. In a running simulation a few make what the tolerance lets through die out over
+    /// the steps.
     pub min_sweeps: usize,
-    /// Sweeps of [`Method::GaussSeidel`] at most; 1000. A running simulation with warm starts needs 10 to 50.
+    /// Sweeps of [`Method::GaussSeidel`] at most; 1000. A running simulation with warm starts needs
+    /// 10 to 50.
     pub max_sweeps: usize,
-    /// Iterations of ADMM in [`Method::Robust`] at most; 1000. Twenty times as many solve no further random problem.
+    /// Iterations of ADMM in [`Method::Robust`] at most; 1000. Twenty times as many solve no
+    /// further random problem.
     pub max_iterations: usize,
-    /// Speed of approach below which restitution is 0, m/s; 1e-3. Above g h bodies come to rest instead of
-    /// trembling.
+    /// Speed of approach below which restitution is 0, m/s; 1e-3. Above g h bodies come to rest
+    /// instead of trembling.
     pub restitution_threshold: f64,
 }
 
@@ -84,7 +89,8 @@ pub struct Report {
     pub residual: f64,
     /// The same over [`Report::speed`], dimensionless.
     pub relative_residual: f64,
-    /// Largest speed at the constraints if they did not act, rebounds and corrections included, m/s.
+    /// Largest speed at the constraints if they did not act, rebounds and corrections included,
+    /// m/s.
     pub speed: f64,
     /// Sweeps of Gauss–Seidel.
     pub sweeps: usize,
@@ -96,14 +102,15 @@ pub struct Report {
     pub newton_iterations: usize,
     /// Matrices factorised.
     pub factorisations: usize,
-    /// Share of the restitution that was kept: 1; less where all of it would have created energy (Kane's paradox); 0 where
-    /// rebounds contradicted each other in jammed bodies.
+    /// Share of the restitution that was kept: 1; less where all of it would have created energy
+    /// (Kane's paradox); 0 where rebounds contradicted each other in jammed bodies.
     pub restitution_share: f64,
     /// T(v) − T(v_free), J: energy that the impulses put in. Above 0 only by corrections of gaps.
     pub energy_gain: f64,
 }
 
-/// A solver with its memory: after problems of the same size nothing is allocated. The default one does without wider registers.
+/// A solver with its memory: after problems of the same size nothing is allocated. The default one
+/// does without wider registers.
 #[derive(Clone, Debug, Default)]
 pub struct Solver {
     system: System,
@@ -159,16 +166,19 @@ impl Solver {
         let mut counters = Counters::default();
         let (share, met) = self.with_restitution(&goal, &mut counters);
         if !met && self.creates_energy() {
-            // Only what did not converge comes here. Less of the same impulses is admissible and takes energy away.
+            // Only what did not converge comes here. Less of the same impulses is admissible and
+            // takes energy away.
             self.system.shorten_impulses();
         }
         self.report(problem, &goal, (share, met), counters)
     }
 
-    /// Solves with as much of the restitution as creates no energy and leaves a solution. Returns the share.
+    /// Solves with as much of the restitution as creates no energy and leaves a solution. Returns
+    /// the share.
     ///
-    /// Newton's law prescribes velocities. With friction these may ask for more energy than there was (Kane's paradox), and
-    /// in a jammed body they may contradict each other. Without restitution neither is possible.
+    /// Newton's law prescribes velocities. With friction these may ask for more energy than there
+    /// was (Kane's paradox), and in a jammed body they may contradict each other. Without
+    /// restitution neither is possible.
     fn with_restitution(&mut self, goal: &Goal, counters: &mut Counters) -> (f64, bool) {
         let met = self.iterate(goal, counters);
         if !self.system.has_rebound() {
@@ -209,7 +219,8 @@ impl Solver {
         self.iterate(goal, counters)
     }
 
-    /// True if the impulses put in more energy than corrections of gaps and the residuals account for.
+    /// True if the impulses put in more energy than corrections of gaps and the residuals account
+    /// for.
     fn creates_energy(&self) -> bool {
         let excess = self.system.energy_gain(Portable) - self.system.correction_work();
         excess > self.system.energy_rounding()
@@ -232,8 +243,8 @@ impl Solver {
         }
     }
 
-    /// The robust method, to more digits than asked: a few more iterations spare the next steps, which start from its impulses,
-    /// from falling back again.
+    /// The robust method, to more digits than asked: a few more iterations spare the next steps,
+    /// which start from its impulses, from falling back again.
     fn fall_back(&mut self, goal: &Goal, counters: &mut Counters) -> bool {
         let finer = Goal { tolerance: FALLBACK_SHARE * goal.tolerance, ..*goal };
         self.robust.solve(&mut self.system, &finer, counters)
@@ -330,12 +341,14 @@ impl Solver {
         }
     }
 
-    /// The certificate: natural map residual of every constraint in the order of addition, m/s (rad/s).
+    /// The certificate: natural map residual of every constraint in the order of addition, m/s
+    /// (rad/s).
     pub fn residuals(&self) -> &[f64] {
         &self.system.residuals
     }
 
-    /// How far the impulses of any constraint are outside their set, relative to their size; 0 if none is.
+    /// How far the impulses of any constraint are outside their set, relative to their size; 0 if
+    /// none is.
     pub fn cone_violation(&self) -> f64 {
         let of = |b| self.system.impulse(b);
         self.system.blocks.iter().fold(0.0, |m, b| b.law.violation(of(b)).max(m))

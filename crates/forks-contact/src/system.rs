@@ -1,4 +1,5 @@
-//! A problem ready for solving: A⁻¹Jᵀ per side, diagonal blocks of W = J A⁻¹ Jᵀ + R, impulses and velocities.
+//! A problem ready for solving: A⁻¹Jᵀ per side, diagonal blocks of W = J A⁻¹ Jᵀ + R, impulses and
+//! velocities.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -18,8 +19,9 @@ use crate::{
     quad::{Coupling, Quad, add_product, add_rows, add_transposed, product},
 };
 
-/// Share of a block's mean diagonal that ties its impulse to the last one: ½η‖λ − λ_old‖². It has no influence on where
-/// Gauss–Seidel rests, but a contact on a body with fewer than three freedoms has a singular block.
+/// Share of a block's mean diagonal that ties its impulse to the last one: ½η‖λ − λ_old‖². It has
+/// no influence on where Gauss–Seidel rests, but a contact on a body with fewer than three freedoms
+/// has a singular block.
 pub(crate) const PROXIMAL: f64 = 1e-9;
 
 /// A constraint, ready.
@@ -36,7 +38,8 @@ pub(crate) struct Block {
     pub(crate) local: LocalSystem,
     /// Diagonal of R.
     pub(crate) regularisation: Quad,
-    /// ρ: impulse per velocity, one over the mean of the block's diagonal; 0 where nothing can move.
+    /// ρ: impulse per velocity, one over the mean of the block's diagonal; 0 where nothing can
+    /// move.
     pub(crate) rho: f64,
     /// 1/ρ.
     pub(crate) per_rho: f64,
@@ -83,7 +86,8 @@ pub(crate) struct System {
     pub(crate) sides: Vec<ReadySide>,
     /// J of all sides.
     pub(crate) jacobians: Vec<Quad>,
-    /// A⁻¹Jᵀ of all sides: what unit impulses of the rows add to the rates in use of the body. Scratch where W is there.
+    /// A⁻¹Jᵀ of all sides: what unit impulses of the rows add to the rates in use of the body.
+    /// Scratch where W is there.
     pub(crate) responses: Vec<Quad>,
     /// Room for the response of one side.
     pub(crate) probe: Vec<Quad>,
@@ -104,8 +108,8 @@ pub(crate) struct System {
     pub(crate) speed: f64,
     /// J v_free of every constraint.
     pub(crate) free_rates: Vec<Quad>,
-    /// True if the iterations go over constraints instead of bodies: fewer rows than rates that they touch. Then `rates` is kept
-    /// up to date, and `velocity` is not.
+    /// True if the iterations go over constraints instead of bodies: fewer rows than rates that
+    /// they touch. Then `rates` is kept up to date, and `velocity` is not.
     pub(crate) is_coupled: bool,
     /// W = J A⁻¹ Jᵀ, without R: one row of couplings per constraint.
     pub(crate) w: Vec<Coupling>,
@@ -228,7 +232,8 @@ impl System {
         }
     }
 
-    /// Velocities of all bodies and the energy that the impulses put in. True if velocities and impulses are finite.
+    /// Velocities of all bodies and the energy that the impulses put in. True if velocities and
+    /// impulses are finite.
     pub(crate) fn finish(&mut self, problem: &Problem) -> bool {
         self.isa.run(Finish { system: self, problem })
     }
@@ -272,7 +277,8 @@ impl System {
         self.recompute_velocity(Portable);
     }
 
-    /// Natural map residual of a constraint, m/s. Where nothing can move: the velocity that is missing.
+    /// Natural map residual of a constraint, m/s. Where nothing can move: the velocity that is
+    /// missing.
     #[inline(always)]
     pub(crate) fn residual<L: Arithmetic>(&self, l: L, block: &Block) -> f64 {
         let u = rows_of(self.law_velocity(l, block));
@@ -341,7 +347,8 @@ impl System {
         })
     }
 
-    /// Scales all impulses to where T is smallest along them: T(αλ) = T_free + α λᵀJv_free + ½α² λᵀJA⁻¹Jᵀλ.
+    /// Scales all impulses to where T is smallest along them: T(αλ) = T_free + α λᵀJv_free + ½α²
+    /// λᵀJA⁻¹Jᵀλ.
     #[inline(always)]
     pub(crate) fn shorten_impulses(&mut self) {
         let (slope, curvature) = (

@@ -1,8 +1,9 @@
-//! Relative displacement error of adaptive steps (\[R06\] §6.4, Figure 9): max |d(ε) − d| / max |d| over the centres
-//! of mass of all links.
+//! Relative displacement error of adaptive steps (\[R06\] §6.4, Figure 9): max |d(ε) − d| / max |d|
+//! over the centres of mass of all links.
 //!
-//! `adaptive_displacement MECHANISM LINKS FORCES STEPS TIME_STEP CATCH_UP RATIO_EXPONENT [dca]`: the exact displacements d are those at
-//! 2^-50, or with `dca` those of the full solver, at every step.
+//! `adaptive_displacement MECHANISM LINKS FORCES STEPS TIME_STEP CATCH_UP RATIO_EXPONENT [dca]`:
+//! the exact displacements d are those at 2^-50, or with `dca` those of the full solver, at every
+//! step.
 
 use forks_dynamics::{
     AdaptiveOptions, AdaptivePlan, AdaptiveState, DcaPlan, DcaWorkspace, ErrorMeasure, Target,

@@ -1,9 +1,10 @@
 //! Adaptive quasi-statics against the full solver: joints computed, time per step and per joint.
 //!
-//! `adaptive_once MECHANISM LINKS FORCES EXPONENT STEPS [scattered] [nodca] [springs]`, the error being 2^-EXPONENT in the
-//! relative joint measure: `adaptive_once chain 50000 1 19 200`. With `springs` every hinge has one of 100 N·m/rad, the
-//! error is absolute, as a part of the first norm, and joints below it rest. Times are those of the thread where Linux
-//! tells them, else of the wall.
+//! `adaptive_once MECHANISM LINKS FORCES EXPONENT STEPS [scattered] [nodca] [springs]`, the error
+//! being 2^-EXPONENT in the relative joint measure: `adaptive_once chain 50000 1 19 200`. With
+//! `springs` every hinge has one of 100 N·m/rad, the error is absolute, as a part of the first
+//! norm, and joints below it rest. Times are those of the thread where Linux tells them, else of
+//! the wall.
 
 use std::time::Instant;
 

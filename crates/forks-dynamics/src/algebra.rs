@@ -1,4 +1,5 @@
-//! The linear algebra of an equilibrium: dense for small mechanisms, front by front for large ones, which decide alike.
+//! The linear algebra of an equilibrium: dense for small mechanisms, front by front for large ones,
+//! which decide alike.
 
 use forks_mechanism::{
     Mechanism, dense,
@@ -133,7 +134,8 @@ impl Tangent {
         }
     }
 
-    /// True if the symmetric part, plus `shift` · `size`, is positive definite on the admissible motions.
+    /// True if the symmetric part, plus `shift` · `size`, is positive definite on the admissible
+    /// motions.
     pub(crate) fn is_positive_definite(
         &self,
         m: &Mechanism,
@@ -174,7 +176,8 @@ impl Tangent {
         }
     }
 
-    /// The direction in which an unstable equilibrium is left, as [`crate::PathEventKind::Branching`] says.
+    /// The direction in which an unstable equilibrium is left, as
+    /// [`crate::PathEventKind::Branching`] says.
     pub(crate) fn unstable_direction(
         &self,
         m: &Mechanism,

@@ -1,7 +1,7 @@
 //! The spanning forest with every loop-closing joint hung on as one more branch.
 //!
-//! A closing joint carries a virtual link: the place where the joint puts its child. The closure then is a
-//! relation between two links like a bushing, and every sweep treats all joints alike.
+//! A closing joint carries a virtual link: the place where the joint puts its child. The closure
+//! then is a relation between two links like a bushing, and every sweep treats all joints alike.
 
 use std::ops::Range;
 
@@ -117,8 +117,9 @@ impl Branches {
         })
     }
 
-    /// The wrench that a joint's parent-side child link feels, in the child's frame, for a wrench on the
-    /// outer link in the outer frame; a reversed joint turns its displacement round: ξ_outer = −Ad ξ_child.
+    /// The wrench that a joint's parent-side child link feels, in the child's frame, for a wrench
+    /// on the outer link in the outer frame; a reversed joint turns its displacement round: ξ_outer
+    /// = −Ad ξ_child.
     pub(crate) fn wrench_on_child(branch: &Branch, on_outer: Wrench) -> Wrench {
         if branch.reversed {
             -branch.inner_from_outer.adjoint().apply_to_wrench(on_outer)

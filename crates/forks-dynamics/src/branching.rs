@@ -1,8 +1,8 @@
 //! Leaving an unstable equilibrium along its most unstable motion.
 //!
-//! Under symmetric loads the symmetric pose stays an equilibrium after it has lost its stability (a column over its
-//! critical load, a pendulum upside down). A nudge along the unstable motion and a descent end on the branch that a
-//! real mechanism takes.
+//! Under symmetric loads the symmetric pose stays an equilibrium after it has lost its stability (a
+//! column over its critical load, a pendulum upside down). A nudge along the unstable motion and a
+//! descent end on the branch that a real mechanism takes.
 
 use crate::{
     PathEventKind,

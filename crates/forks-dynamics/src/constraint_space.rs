@@ -1,12 +1,13 @@
 //! Independent rows of the loop equations: pivoted Gram–Schmidt with reorthogonalisation.
 //!
-//! Planar loops always have redundant rows, so the rank of G is found anew at every pose. With the chosen
-//! rows G_s = L Y, Y orthonormal, L lower triangular:
-//! the least-squares multipliers are λ = −L⁻ᵀ Y f, and Y x = −L⁻¹ g is the step that closes the loops.
+//! Planar loops always have redundant rows, so the rank of G is found anew at every pose. With the
+//! chosen rows G_s = L Y, Y orthonormal, L lower triangular: the least-squares multipliers are λ =
+//! −L⁻ᵀ Y f, and Y x = −L⁻¹ g is the step that closes the loops.
 
 use forks_mechanism::lie::Matrix;
 
-/// Rows whose part outward of the chosen ones is below this, relative to the largest row, are redundant.
+/// Rows whose part outward of the chosen ones is below this, relative to the largest row, are
+/// redundant.
 pub(crate) const RANK_TOLERANCE: f64 = 1e-9;
 
 #[derive(Clone, Debug)]

@@ -58,8 +58,9 @@ pub fn potential_energy(m: &Mechanism, q: &[f64], world_from_link: &[Pose], load
     elastic_energy(m, q, world_from_link) + gravity + forces
 }
 
-/// Generalised forces f(q) of springs, bushings, gravity and applied wrenches (length `velocity_count`):
-/// their power is f · v. At equilibrium f + Gᵀλ = 0 with G the Jacobian of the loop equations.
+/// Generalised forces f(q) of springs, bushings, gravity and applied wrenches (length
+/// `velocity_count`): their power is f · v. At equilibrium f + Gᵀλ = 0 with G the Jacobian of the
+/// loop equations.
 pub fn generalized_forces(
     m: &Mechanism,
     q: &[f64],
@@ -121,7 +122,8 @@ fn elastic_forces(
     out
 }
 
-/// Wrenches of all bushings on the links: −p on the second link, p on the first, at the second frame.
+/// Wrenches of all bushings on the links: −p on the second link, p on the first, at the second
+/// frame.
 fn bushing_wrenches(stage: &Stage<'_>, world_from_link: &[Pose]) -> Vec<Wrench> {
     let m = stage.m;
     let mut wrenches = vec![Wrench::ZERO; m.links().len()];

@@ -1,5 +1,5 @@
-//! Static equilibrium: the one reached from a start pose by scaling gravity and spring preloads from 0 to 1, then
-//! the wrenches.
+//! Static equilibrium: the one reached from a start pose by scaling gravity and spring preloads
+//! from 0 to 1, then the wrenches.
 
 use forks_mechanism::{JointId, Mechanism, lie::Pose};
 
@@ -17,8 +17,8 @@ use crate::{
 pub enum EquilibriumStatus {
     /// A stable equilibrium.
     Converged,
-    /// An equilibrium at which the tangent stiffness has a negative eigenvalue on the admissible motions (with
-    /// dead torques or follower loads: at which M⁻¹K_t has a negative real one).
+    /// An equilibrium at which the tangent stiffness has a negative eigenvalue on the admissible
+    /// motions (with dead torques or follower loads: at which M⁻¹K_t has a negative real one).
     Unstable,
     /// The loads could not be brought to full size; the pose is the last equilibrium on the way.
     Stalled,
@@ -49,17 +49,19 @@ impl EquilibriumStatus {
 /// How the loads are brought up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoadPath {
-    /// The continuous path from the start pose: adaptive steps, refused where they leave the branch that the
-    /// tangent points along. Where that branch turns unstable, a stable one that leaves it is followed instead
-    /// (see [`PathEventKind::Branching`]).
+    /// The continuous path from the start pose: adaptive steps, refused where they leave the branch
+    /// that the tangent points along. Where that branch turns unstable, a stable one that leaves it
+    /// is followed instead (see [`PathEventKind::Branching`]).
     #[default]
     Continuous,
-    /// `load_steps` equal steps, each solved by plain Newton steps of limited length, nothing else controlled.
-    /// May jump to another branch, often a saddle; for comparison with programs that work like this.
+    /// `load_steps` equal steps, each solved by plain Newton steps of limited length, nothing else
+    /// controlled. May jump to another branch, often a saddle; for comparison with programs that
+    /// work like this.
     EqualSteps,
 }
 
-/// How linear systems are solved. All ways find the same equilibria, to rounding, and judge them alike.
+/// How linear systems are solved. All ways find the same equilibria, to rounding, and judge them
+/// alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Algebra {
     /// Dense for small mechanisms, front by front for large ones.
@@ -74,20 +76,21 @@ pub enum Algebra {
 /// Settings of the search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EquilibriumOptions {
-    /// Largest unbalanced force over the largest force, and largest loop gap over the mechanism's size.
-    /// Default 1e-12; further digits are polished off as far as rounding allows.
+    /// Largest unbalanced force over the largest force, and largest loop gap over the mechanism's
+    /// size. Default 1e-12; further digits are polished off as far as rounding allows.
     pub tolerance: f64,
     /// How the loads are brought up; default [`LoadPath::Continuous`].
     pub path: LoadPath,
-    /// Load steps tried first, default 10, for gravity and preloads and as many for the wrenches. On the continuous
-    /// path they grow where Newton's method converges quickly.
+    /// Load steps tried first, default 10, for gravity and preloads and as many for the wrenches.
+    /// On the continuous path they grow where Newton's method converges quickly.
     pub load_steps: usize,
-    /// Smallest load step, as part of the whole load, before the path counts as broken; default 1/640.
+    /// Smallest load step, as part of the whole load, before the path counts as broken; default
+    /// 1/640.
     pub min_load_step: f64,
     /// Newton iterations in one load step; default 30.
     pub max_iterations: usize,
-    /// Largest change of a coordinate in one iteration: radians, or lengths over the mechanism's size;
-    /// default 0.5.
+    /// Largest change of a coordinate in one iteration: radians, or lengths over the mechanism's
+    /// size; default 0.5.
     pub max_step: f64,
     /// How linear systems are solved.
     pub algebra: Algebra,
@@ -96,8 +99,8 @@ pub struct EquilibriumOptions {
 }
 
 impl EquilibriumOptions {
-    /// Ten equal load steps of up to 80 plain Newton iterations each ([`LoadPath::EqualSteps`]), as the
-    /// golden equilibria were made.
+    /// Ten equal load steps of up to 80 plain Newton iterations each ([`LoadPath::EqualSteps`]), as
+    /// the golden equilibria were made.
     pub fn equal_steps() -> Self {
         Self { path: LoadPath::EqualSteps, max_iterations: 80, ..Self::default() }
     }
@@ -129,10 +132,11 @@ pub struct Equilibrium {
     pub world_from_link: Vec<Pose>,
     /// λ with f + Gᵀλ = 0, rows as in [`forks_mechanism::loops`]; redundant rows carry nothing.
     pub multipliers: Vec<f64>,
-    /// Largest unbalanced generalised force over the largest one, or loop gap over the mechanism's size.
+    /// Largest unbalanced generalised force over the largest one, or loop gap over the mechanism's
+    /// size.
     pub residual: f64,
-    /// Part of the path to the full loads that was balanced, 1 at an equilibrium: gravity and preloads are its first
-    /// half and the wrenches its second where there are both.
+    /// Part of the path to the full loads that was balanced, 1 at an equilibrium: gravity and
+    /// preloads are its first half and the wrenches its second where there are both.
     pub load_scale: f64,
     /// Newton iterations, all load steps together.
     pub iterations: usize,
@@ -146,18 +150,20 @@ pub struct Equilibrium {
     pub free_motion: Vec<JointId>,
     /// Where the continuous path did not simply go on, in order.
     pub events: Vec<PathEvent>,
-    /// The equilibrium under gravity and preloads alone, on the same path; `None` where the wrenches are not brought up
-    /// after them.
+    /// The equilibrium under gravity and preloads alone, on the same path; `None` where the
+    /// wrenches are not brought up after them.
     pub own_loads: Option<Box<Equilibrium>>,
-    /// True if every load step ended where the tangent at its beginning pointed and no stable path turned unstable:
-    /// then the equilibrium lies on the continuous path from the start pose, whatever the steps were.
+    /// True if every load step ended where the tangent at its beginning pointed and no stable path
+    /// turned unstable: then the equilibrium lies on the continuous path from the start pose,
+    /// whatever the steps were.
     pub on_path: bool,
 }
 
 /// Where a path did not simply go on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathEvent {
-    /// The part of the path ([`Equilibrium::load_scale`]) where it happened, to the length of a load step.
+    /// The part of the path ([`Equilibrium::load_scale`]) where it happened, to the length of a
+    /// load step.
     pub load_scale: f64,
     /// What happened.
     pub kind: PathEventKind,
@@ -170,25 +176,27 @@ pub struct PathEvent {
 pub enum PathEventKind {
     /// The equilibrium turned unstable, and the stable branch that leaves it there was followed.
     ///
-    /// Branches leave a symmetric pose in pairs. The one taken is that along the eigenvector v of the tangent's lowest
-    /// eigenvalue whose largest entry (the first of equal ones) is positive; where several eigenvalues are lowest,
-    /// v is the eigenvectors' combination nearest to the coordinate that they move most.
+    /// Branches leave a symmetric pose in pairs. The one taken is that along the eigenvector v of
+    /// the tangent's lowest eigenvalue whose largest entry (the first of equal ones) is positive;
+    /// where several eigenvalues are lowest, v is the eigenvectors' combination nearest to the
+    /// coordinate that they move most.
     Branching,
-    /// No stable equilibrium was near: the mechanism went downhill to another one (limit point, snap-through), or it is
-    /// so soft that the shortest load step moves it as far.
+    /// No stable equilibrium was near: the mechanism went downhill to another one (limit point,
+    /// snap-through), or it is so soft that the shortest load step moves it as far.
     SnapThrough,
 }
 
-/// The equilibrium under `loads` reached from the pose `start` by scaling gravity and spring preloads together
-/// from 0 to 1, then the wrenches. Where the mechanism has no equilibrium under gravity and preloads alone, all loads
-/// are scaled together.
+/// The equilibrium under `loads` reached from the pose `start` by scaling gravity and spring
+/// preloads together from 0 to 1, then the wrenches. Where the mechanism has no equilibrium under
+/// gravity and preloads alone, all loads are scaled together.
 ///
-/// At scale s every spring is s parts of itself and 1 − s parts of the same spring at rest in the start
-/// pose. Servos are ignored ([`forks_mechanism::Preparation`] turns them into springs). Loops that are
-/// open at the start are closed first.
+/// At scale s every spring is s parts of itself and 1 − s parts of the same spring at rest in the
+/// start pose. Servos are ignored ([`forks_mechanism::Preparation`] turns them into springs). Loops
+/// that are open at the start are closed first.
 ///
 /// # Panics
-/// If `start` does not have `position_count` entries or a wrench acts on a link that does not exist.
+/// If `start` does not have `position_count` entries or a wrench acts on a link that does not
+/// exist.
 pub fn solve_equilibrium(
     m: &Mechanism,
     start: &[f64],
@@ -206,8 +214,8 @@ pub fn solve_equilibrium(
     if together.status.is_equilibrium() { together } else { found }
 }
 
-/// The equilibrium under `loads` reached from another equilibrium under slightly different loads, without
-/// load steps: for changes of a wrench at full load.
+/// The equilibrium under `loads` reached from another equilibrium under slightly different loads,
+/// without load steps: for changes of a wrench at full load.
 ///
 /// Falls back to relaxation where Newton's method fails.
 ///

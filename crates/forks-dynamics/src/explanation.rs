@@ -5,7 +5,8 @@ use forks_mechanism::Mechanism;
 use crate::equilibrium::{Equilibrium, EquilibriumStatus};
 
 impl Equilibrium {
-    /// What happened and what helps, in one sentence without a full stop; `None` for a stable equilibrium.
+    /// What happened and what helps, in one sentence without a full stop; `None` for a stable
+    /// equilibrium.
     pub fn explanation(&self, m: &Mechanism) -> Option<String> {
         let part = || {
             // Never 100 %: a part that is left is said to be left.

@@ -1,9 +1,11 @@
 //! Statics and linearised dynamics of articulated mechanisms with loops: the full reference solver.
 //!
 //! # Conventions
-//! - SI units, radians, `f64`; twists and wrenches have their linear part first, in the body's own frame.
-//! - Positions `q`, velocities `v` and loop equations are laid out as in [`forks_mechanism`]: tree joints
-//!   first, then loop-closing joints; six rows per closing joint in its child's frame, then couplings.
+//! - SI units, radians, `f64`; twists and wrenches have their linear part first, in the body's own
+//!   frame.
+//! - Positions `q`, velocities `v` and loop equations are laid out as in [`forks_mechanism`]: tree
+//!   joints first, then loop-closing joints; six rows per closing joint in its child's frame, then
+//!   couplings.
 //! - Generalised forces f do the work f · v. Multipliers have the sign f + Gᵀλ = 0.
 //! - Functions that need link poses take `world_from_link` from `Mechanism::link_poses(q)`.
 //! - Servos are ignored; [`forks_mechanism::Preparation`] turns them into springs.

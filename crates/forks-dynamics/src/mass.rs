@@ -6,8 +6,8 @@ use crate::tree::{CrbaWorkspace, Tree, crba};
 
 /// The mass matrix M(q) (nv×nv) with armature: kinetic energy ½ vᵀ M v.
 ///
-/// The coordinates of loop-closing joints carry no mass but their armature; loops are not in M. Callers
-/// that need it often keep a [`Tree`] and call [`crba`].
+/// The coordinates of loop-closing joints carry no mass but their armature; loops are not in M.
+/// Callers that need it often keep a [`Tree`] and call [`crba`].
 ///
 /// # Panics
 /// If `q` is shorter than the tree's positions.

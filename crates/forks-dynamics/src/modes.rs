@@ -11,14 +11,15 @@ use crate::{
     tangent::tangent_stiffness,
 };
 
-/// Motions whose compliance-weighted mass is below this part of the largest have no finite frequency.
+/// Motions whose compliance-weighted mass is below this part of the largest have no finite
+/// frequency.
 const MASSLESS: f64 = 1e-13;
 
 /// Natural modes of a linearised mechanism.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Modes {
-    /// ω² (rad²/s²), ascending; negative for a motion away from an unstable equilibrium. Motions without
-    /// mass have no entry.
+    /// ω² (rad²/s²), ascending; negative for a motion away from an unstable equilibrium. Motions
+    /// without mass have no entry.
     pub eigenvalues: Vec<f64>,
     /// One column per mode (velocity coordinates of all joints), scaled so that xᵀMx = 1.
     pub shapes: Matrix,
@@ -44,8 +45,8 @@ pub fn admissible_motions(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) ->
     Matrix::from_fn(n.rows(), n.columns(), |i, j| scaling.coordinates[i] * n[(i, j)])
 }
 
-/// Modes of K x = ω² M x on the admissible motions, for the symmetric part of the tangent stiffness `k`
-/// (nv×nv, [`tangent_stiffness`]).
+/// Modes of K x = ω² M x on the admissible motions, for the symmetric part of the tangent stiffness
+/// `k` (nv×nv, [`tangent_stiffness`]).
 ///
 /// `None` where neither the mass nor the stiffness is positive definite on the admissible motions.
 pub fn modes(m: &Mechanism, q: &[f64], world_from_link: &[Pose], k: &Matrix) -> Option<Modes> {
@@ -64,8 +65,9 @@ pub fn unloaded_modes(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) -> Opt
     modes(m, q, world_from_link, &k)
 }
 
-/// The lowest natural frequencies, rad/s, ascending, accurate also where the highest are larger by many
-/// orders: from M x = ω⁻² K x, whose largest eigenvalues keep their digits. Arguments as for [`modes`].
+/// The lowest natural frequencies, rad/s, ascending, accurate also where the highest are larger by
+/// many orders: from M x = ω⁻² K x, whose largest eigenvalues keep their digits. Arguments as for
+/// [`modes`].
 pub fn lowest_frequencies(
     m: &Mechanism,
     q: &[f64],
@@ -109,7 +111,8 @@ fn massless_modes(stiffness: &Matrix, mass: &Matrix) -> Option<(Vec<f64>, Matrix
     Some((values, vectors))
 }
 
-/// Inverse mass J N (NᵀMN)⁻¹ Nᵀ Jᵀ felt through a Jacobian `j` (rows × nv), loops included (\[A16\] Eq. 7).
+/// Inverse mass J N (NᵀMN)⁻¹ Nᵀ Jᵀ felt through a Jacobian `j` (rows × nv), loops included (\[A16\]
+/// Eq. 7).
 ///
 /// `None` where an admissible motion has no mass.
 pub fn effective_inverse_mass(

@@ -1,5 +1,5 @@
-//! Newton's method on one stage of loading: the pose is the only unknown, multipliers are least-squares
-//! estimates at every pose.
+//! Newton's method on one stage of loading: the pose is the only unknown, multipliers are
+//! least-squares estimates at every pose.
 //!
 //! Each iteration solves, in dimensionless coordinates x (see [`Scaling`]),
 //!
@@ -155,8 +155,8 @@ fn stiffness_size(k: &Tangent, point: &Point) -> f64 {
     k.size().max(point.force_scale).max(f64::MIN_POSITIVE)
 }
 
-/// Solves the bordered system with the stiffness shifted by `shift` times its [`stiffness_size`]; `None` where
-/// it is singular.
+/// Solves the bordered system with the stiffness shifted by `shift` times its [`stiffness_size`];
+/// `None` where it is singular.
 fn newton_step(
     stage: &Stage<'_>,
     scaling: &Scaling,
@@ -219,7 +219,8 @@ pub(crate) struct NewtonRun {
     pub(crate) prediction: Option<Vec<f64>>,
 }
 
-/// Newton's method with step limit and line search on the residual; after convergence to `tolerance` up to `polish` further steps are taken while they help.
+/// Newton's method with step limit and line search on the residual; after convergence to
+/// `tolerance` up to `polish` further steps are taken while they help.
 pub(crate) fn newton(
     stage: &Stage<'_>,
     scaling: &Scaling,
@@ -233,7 +234,8 @@ pub(crate) fn newton(
     let mut prediction = None;
     let (mut smallest, mut since) = (f64::INFINITY, 0);
     for _ in 0..options.max_iterations {
-        // Without a line search a residual may rise for a while, but not for long on its way to a solution.
+        // Without a line search a residual may rise for a while, but not for long on its way to a
+        // solution.
         since = if point.residual() < smallest { 0 } else { since + 1 };
         smallest = smallest.min(point.residual());
         if since > FRUITLESS {
@@ -312,12 +314,12 @@ fn polished(
     point
 }
 
-/// Descends to a stable equilibrium where Newton's path has a gap: a limit point, a pendulum that nothing
-/// holds at the start.
+/// Descends to a stable equilibrium where Newton's path has a gap: a limit point, a pendulum that
+/// nothing holds at the start.
 ///
-/// Newton steps with the tangent shifted until it is positive definite on the admissible motions go downhill.
-/// Loads need not have a potential, so overshooting is seen from the force along the step: it must not
-/// turn round by more than half of what it was.
+/// Newton steps with the tangent shifted until it is positive definite on the admissible motions go
+/// downhill. Loads need not have a potential, so overshooting is seen from the force along the
+/// step: it must not turn round by more than half of what it was.
 pub(crate) fn relax(
     stage: &Stage<'_>,
     scaling: &Scaling,
@@ -363,7 +365,8 @@ pub(crate) fn relax(
     point
 }
 
-/// A shift, not much larger than needed, with which the tangent is positive definite on the admissible motions.
+/// A shift, not much larger than needed, with which the tangent is positive definite on the
+/// admissible motions.
 fn definite_shift(
     stage: &Stage<'_>,
     scaling: &Scaling,

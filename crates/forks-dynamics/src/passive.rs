@@ -1,7 +1,7 @@
 //! Forces of springs and dampers on all coordinates, without allocation.
 //!
-//! A spring pulls with minus the gradient of its energy, a damper with −D θ̇; a bushing's damper with −D ζ̇,
-//! ζ̇ the twist of its second frame relative to its first, in the second frame.
+//! A spring pulls with minus the gradient of its energy, a damper with −D θ̇; a bushing's damper
+//! with −D ζ̇, ζ̇ the twist of its second frame relative to its first, in the second frame.
 
 use forks_mechanism::{
     JointId, JointKind, JointSpring, Mechanism, forward_kinematics,
@@ -34,12 +34,12 @@ impl PassiveWorkspace {
     }
 }
 
-/// Forces of all springs and dampers of joints, combinations of coordinates and bushings: their power is
-/// `force · v`.
+/// Forces of all springs and dampers of joints, combinations of coordinates and bushings: their
+/// power is `force · v`.
 ///
-/// `q`, `v` and `force` hold all coordinates, those of loop-closing joints (which have springs and dampers
-/// too) after the tree's; of a mechanism without loops that is the tree alone. Linear in the size of the
-/// mechanism, bushings' frames included.
+/// `q`, `v` and `force` hold all coordinates, those of loop-closing joints (which have springs and
+/// dampers too) after the tree's; of a mechanism without loops that is the tree alone. Linear in
+/// the size of the mechanism, bushings' frames included.
 ///
 /// # Panics
 /// If a length does not fit the mechanism.

@@ -30,7 +30,8 @@ impl<'a> Phases<'a> {
         let acting = loads.wrenches.iter().any(|w| w.wrench != Wrench::ZERO);
         let order = match !acting {
             true => Order::Together,
-            // Without weight and preload there is nothing to bring up first, unless they begin to act later.
+            // Without weight and preload there is nothing to bring up first, unless they begin to
+            // act later.
             false if idle && !loads.gravity => Order::WrenchesOnly,
             false => Order::InTurn,
         };

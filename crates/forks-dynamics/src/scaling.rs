@@ -1,4 +1,5 @@
-//! Units of coordinates and equations: everything is made dimensionless or an energy before it is compared.
+//! Units of coordinates and equations: everything is made dimensionless or an energy before it is
+//! compared.
 
 use std::sync::Arc;
 
@@ -6,7 +7,8 @@ use forks_mechanism::{JointId, Mechanism, lie::Matrix};
 
 use crate::{equilibrium::Algebra, frontal::Plan};
 
-/// Lengths are divided by the mechanism's size r; coordinates that only translate are multiplied by it.
+/// Lengths are divided by the mechanism's size r; coordinates that only translate are multiplied by
+/// it.
 #[derive(Clone, Debug)]
 pub(crate) struct Scaling {
     /// One factor per velocity coordinate: v = factor · (dimensionless v).
@@ -15,8 +17,8 @@ pub(crate) struct Scaling {
     pub(crate) rows: Vec<f64>,
     /// r.
     pub(crate) radius: f64,
-    /// Length of a usual link: unit of twists and of loop equations while they are eliminated, so that what a loop of
-    /// a few links does is not small beside the whole mechanism.
+    /// Length of a usual link: unit of twists and of loop equations while they are eliminated, so
+    /// that what a loop of a few links does is not small beside the whole mechanism.
     pub(crate) link_length: f64,
     /// How systems are eliminated; `None` for dense ones.
     pub(crate) plan: Option<Arc<Plan>>,
@@ -25,7 +27,8 @@ pub(crate) struct Scaling {
 /// Coordinates from which on systems are eliminated front by front.
 const MANY: usize = 128;
 
-/// The median distance that joints lie from their links' origins, of those that do; `None` if none does.
+/// The median distance that joints lie from their links' origins, of those that do; `None` if none
+/// does.
 fn usual_length(m: &Mechanism) -> Option<f64> {
     let frames = m.joints().iter().map(|j| {
         j.parent_from_joint.translation.length() + j.child_from_joint.translation.length()

@@ -18,8 +18,8 @@ use crate::{
 pub(crate) const INTERMEDIATE_TOLERANCE: f64 = 1e-6;
 /// Newton steps after convergence, as long as each halves the residual.
 pub(crate) const POLISHING_STEPS: usize = 3;
-/// A load step is too long if it ends further than this part of its length from where the tangent at its
-/// beginning points: the solution may lie on another branch.
+/// A load step is too long if it ends further than this part of its length from where the tangent
+/// at its beginning points: the solution may lie on another branch.
 const LARGEST_DEVIATION: f64 = 0.5;
 /// Steps shorter than this (radians, lengths over r) are not examined.
 const SHORT_STEP: f64 = 0.05;
@@ -27,7 +27,8 @@ const SHORT_STEP: f64 = 0.05;
 const QUICK: usize = 6;
 /// Breaks of the path after which the search is given up.
 const MAX_JUMPS: usize = 3;
-/// Branches that begin further away (radians, lengths over r) than the shortest step reaches are other ones.
+/// Branches that begin further away (radians, lengths over r) than the shortest step reaches are
+/// other ones.
 const NEAR: f64 = 0.25;
 /// Coordinates (radians, lengths over r) beyond this mean that the mechanism runs away.
 const DIVERGED: f64 = 1e5;
@@ -75,7 +76,8 @@ impl<'a> Search<'a> {
         if self.options.path == LoadPath::EqualSteps {
             return self.equal_steps(point, phases);
         }
-        // Close the loops under unstressed springs; a motion without springs may still be held by the loads.
+        // Close the loops under unstressed springs; a motion without springs may still be held by
+        // the loads.
         if let Some(closed) = self.solve(&unloaded, &point, INTERMEDIATE_TOLERANCE, 0) {
             point = closed;
         }
@@ -163,16 +165,17 @@ impl<'a> Search<'a> {
 
     /// Raises the loads with adaptive steps.
     ///
-    /// A step is halved where Newton's method fails, where the solution is not where the tangent pointed, and
-    /// where a stable path would turn unstable: only what the shortest step still shows is believed. An unstable
-    /// equilibrium is left for the stable branch that leaves it.
+    /// A step is halved where Newton's method fails, where the solution is not where the tangent
+    /// pointed, and where a stable path would turn unstable: only what the shortest step still
+    /// shows is believed. An unstable equilibrium is left for the stable branch that leaves it.
     fn follow(&mut self, start: Point, phases: &Phases<'_>) -> Equilibrium {
         let options = self.options;
         let (mut point, mut at) = (start, 0.0);
         let mut stable = self.is_stable(&phases.stage(0.0), &point);
         let first = 1.0 / options.load_steps.max(1) as f64;
         let mut step = first;
-        // No branch was found where the path turned unstable: it is looked for once more at the end.
+        // No branch was found where the path turned unstable: it is looked for once more at the
+        // end.
         let mut lost = false;
         loop {
             let end = phases.end_of_phase(at);
@@ -186,8 +189,9 @@ impl<'a> Search<'a> {
             };
             let before = self.work.iterations;
             let shortest = step <= options.min_load_step;
-            // On a stable path the pose resists the new loads as it resisted the old ones, or the step is too long:
-            // Newton's method would head for a saddle, or for the other of two branches.
+            // On a stable path the pose resists the new loads as it resisted the old ones, or the
+            // step is too long: Newton's method would head for a saddle, or for the other of two
+            // branches.
             let resists = !stable || self.resists(&stage, &point);
             let solved = match (resists, shortest) {
                 (true, _) => self.solve(&stage, &point, tolerance, polish),
@@ -279,8 +283,8 @@ impl<'a> Search<'a> {
         v.iter().zip(&self.scaling.coordinates).map(|(v, d)| v / d).collect()
     }
 
-    /// The path ends here: looks for another equilibrium on the same stage by relaxation. An error is where
-    /// that got to.
+    /// The path ends here: looks for another equilibrium on the same stage by relaxation. An error
+    /// is where that got to.
     pub(crate) fn jump(
         &mut self,
         stage: &Stage<'_>,
@@ -326,8 +330,8 @@ impl<'a> Search<'a> {
         found.unwrap_or_else(|| self.judge_dense(stage, point))
     }
 
-    /// The same with the whole matrix: loads without a potential on a large mechanism whose tangent's symmetric part
-    /// is not positive definite.
+    /// The same with the whole matrix: loads without a potential on a large mechanism whose
+    /// tangent's symmetric part is not positive definite.
     fn judge_dense(&self, stage: &Stage<'_>, point: &Point) -> Stability {
         let scaling = Scaling { plan: None, ..self.scaling.clone() };
         let Some(point) = Point::new(stage, &scaling, point.q.clone()) else {

@@ -1,5 +1,5 @@
-//! Springs of joints, combinations of coordinates and bushings: energy, gradient and Hessian, each in the
-//! spring's own local coordinates.
+//! Springs of joints, combinations of coordinates and bushings: energy, gradient and Hessian, each
+//! in the spring's own local coordinates.
 
 use forks_mechanism::{
     Bushing, JointId, JointKind, JointMatrix, Mechanism,
@@ -9,7 +9,8 @@ use forks_mechanism::{
 
 use crate::logarithm::{linear_gradient, quadratic_term};
 
-/// Energy ½ Δᵀ K Δ of a joint's spring, and that of the springs beyond its limits where they are on, J.
+/// Energy ½ Δᵀ K Δ of a joint's spring, and that of the springs beyond its limits where they are
+/// on, J.
 pub fn joint_energy(m: &Mechanism, joint: JointId, q: &[f64]) -> f64 {
     let j = m.joint(joint);
     let q = &q[m.position_range(joint)];
@@ -26,8 +27,9 @@ pub fn joint_energy(m: &Mechanism, joint: JointId, q: &[f64]) -> f64 {
     }
 }
 
-/// Gradient of a joint's spring energy in the local coordinates δ of q ⊞ δ: what the joint must be loaded
-/// with to stay where it is; the spring exerts the negative. Length d, zero without a spring.
+/// Gradient of a joint's spring energy in the local coordinates δ of q ⊞ δ: what the joint must be
+/// loaded with to stay where it is; the spring exerts the negative. Length d, zero without a
+/// spring.
 pub fn joint_gradient(m: &Mechanism, joint: JointId, q: &[f64]) -> Vec<f64> {
     let j = m.joint(joint);
     let q = &q[m.position_range(joint)];
@@ -145,9 +147,9 @@ pub fn bushing_energy(b: &Bushing, world_from_link: &[Pose]) -> f64 {
     0.5 * dot(&delta, &force)
 }
 
-/// Gradient p and Hessian of a bushing's energy in the local relative twist ζ: the second frame moves
-/// by exp(ζ) against the first, ζ in the second frame. The bushing acts on the second link with −p and on
-/// the first with p, both taken at the second frame.
+/// Gradient p and Hessian of a bushing's energy in the local relative twist ζ: the second frame
+/// moves by exp(ζ) against the first, ζ in the second frame. The bushing acts on the second link
+/// with −p and on the first with p, both taken at the second frame.
 pub fn bushing_gradient_and_hessian(b: &Bushing, world_from_link: &[Pose]) -> (Wrench, SymMat6) {
     let delta = bushing_displacement(b, world_from_link).log();
     let term = quadratic_term(delta, &b.stiffness.to_mat6());

@@ -18,7 +18,8 @@ const SAME: f64 = 1e-6;
 const EQUAL: f64 = 1e-6;
 /// Imaginary parts below this part of the real one are rounding.
 const REAL: f64 = 1e-9;
-/// A joint takes part in a free motion if it moves by more than this part of the joint that moves most.
+/// A joint takes part in a free motion if it moves by more than this part of the joint that moves
+/// most.
 const TAKES_PART: f64 = 1e-3;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -39,9 +40,9 @@ pub(crate) fn is_positive_definite(k: &Matrix, space: &ConstraintSpace) -> bool 
 
 /// Judges the scaled tangent stiffness on the admissible motions.
 ///
-/// With loads that have a potential the signs of the eigenvalues of K_t decide. Otherwise they depend on the
-/// coordinates, and those of M⁻¹K_t are taken, with `mass` scaled alike: a negative real one is a motion that grows
-/// (divergence). Complex pairs (flutter) are no matter of statics.
+/// With loads that have a potential the signs of the eigenvalues of K_t decide. Otherwise they
+/// depend on the coordinates, and those of M⁻¹K_t are taken, with `mass` scaled alike: a negative
+/// real one is a motion that grows (divergence). Complex pairs (flutter) are no matter of statics.
 pub(crate) fn stability(
     m: &Mechanism,
     k: &Matrix,
@@ -83,8 +84,8 @@ pub(crate) fn stability(
     if diverges(&on_motions, space, &mass()) { Stability::Unstable } else { Stability::Stable }
 }
 
-/// The eigenvectors, by columns, of the symmetric part's lowest eigenvalue on the admissible motions and of those that
-/// are equal to it; `None` if it is not negative.
+/// The eigenvectors, by columns, of the symmetric part's lowest eigenvalue on the admissible
+/// motions and of those that are equal to it; `None` if it is not negative.
 fn unstable_eigenspace(k: &Matrix, space: &ConstraintSpace) -> Option<Matrix> {
     let size = k.max_abs();
     let (values, vectors) = dense::symmetric_eigen(&space.admissible(k, size).symmetric_part())?;
@@ -96,13 +97,14 @@ fn unstable_eigenspace(k: &Matrix, space: &ConstraintSpace) -> Option<Matrix> {
     Some(Matrix::from_fn(vectors.rows(), count, |i, j| vectors[(i, j)]))
 }
 
-/// The part of the stiffness' size below which that of a motion of a mechanism with `n` coordinates counts as none.
+/// The part of the stiffness' size below which that of a motion of a mechanism with `n` coordinates
+/// counts as none.
 pub(crate) fn threshold(n: usize) -> f64 {
     FREE_MOTION * (n as f64).sqrt()
 }
 
-/// [`stability`] from the number of eigenvalues beside the threshold; `None` where loads have no potential and the
-/// symmetric part does not suffice.
+/// [`stability`] from the number of eigenvalues beside the threshold; `None` where loads have no
+/// potential and the symmetric part does not suffice.
 pub(crate) fn frontal_stability(
     m: &Mechanism,
     plan: &Plan,
@@ -127,7 +129,8 @@ pub(crate) fn frontal_stability(
     }
 }
 
-/// The direction in which an unstable equilibrium is left, as [`crate::PathEventKind::Branching`] says.
+/// The direction in which an unstable equilibrium is left, as [`crate::PathEventKind::Branching`]
+/// says.
 pub(crate) fn unstable_direction(k: &Matrix, space: &ConstraintSpace) -> Option<Vec<f64>> {
     let vectors = unstable_eigenspace(k, space)?;
     let weight = |i: usize| -> f64 { vectors.row(i).iter().map(|x| x * x).sum() };
@@ -141,7 +144,8 @@ pub(crate) fn unstable_direction(k: &Matrix, space: &ConstraintSpace) -> Option<
     Some(vectors.mul_vec(vectors.row(first)))
 }
 
-/// True if M⁻¹K has a negative real eigenvalue; K's own eigenvalues count where some motion has no mass.
+/// True if M⁻¹K has a negative real eigenvalue; K's own eigenvalues count where some motion has no
+/// mass.
 fn diverges(on_motions: &Matrix, space: &ConstraintSpace, mass: &Matrix) -> bool {
     let mass = space.admissible(mass, mass.max_abs());
     let accelerations = dense::cholesky_solve(&mass, on_motions)

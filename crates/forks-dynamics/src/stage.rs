@@ -1,4 +1,5 @@
-//! A stage of loading: gravity and spring preloads scaled together, wrenches by a factor of their own.
+//! A stage of loading: gravity and spring preloads scaled together, wrenches by a factor of their
+//! own.
 
 use forks_mechanism::{
     JointId, JointMatrix, LimitTerm, Mechanism,
@@ -12,8 +13,8 @@ use crate::{
     springs::{StartRest, bushing_displacement, spring_gradient, spring_hessian},
 };
 
-/// Gravity at scale s; every spring is a mixture of s parts of itself and 1 − s parts of the same spring
-/// at rest in the start pose.
+/// Gravity at scale s; every spring is a mixture of s parts of itself and 1 − s parts of the same
+/// spring at rest in the start pose.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stage<'a> {
     pub(crate) m: &'a Mechanism,
@@ -45,8 +46,8 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Derivatives of the energy of coordinate `i`'s springs beyond its limits; ranges are those that are between the
-    /// ones widened to the start pose and their own.
+    /// Derivatives of the energy of coordinate `i`'s springs beyond its limits; ranges are those
+    /// that are between the ones widened to the start pose and their own.
     fn limit_term(&self, id: JointId, i: usize, q: &[f64]) -> LimitTerm {
         let at = self.m.position_range(id).start + i;
         let start = self.rest.filter(|_| self.scale < 1.0).map(|r| (r.q[at], self.scale));

@@ -1,28 +1,32 @@
 //! The exact tangent stiffness of a loaded mechanism with loops.
 //!
 //! # The chart
-//! Let q ⊞ δ move every joint along the velocity coordinates δ for unit time, and let F(δ) be the force
-//! covector in the fixed coordinates δ: its virtual work on dδ is the work that springs, loads and the
-//! constraint forces Gᵀλ (λ constant) do in the motion d(q ⊞ δ). The tangent stiffness is
+//! Let q ⊞ δ move every joint along the velocity coordinates δ for unit time, and let F(δ) be the
+//! force covector in the fixed coordinates δ: its virtual work on dδ is the work that springs,
+//! loads and the constraint forces Gᵀλ (λ constant) do in the motion d(q ⊞ δ). The tangent
+//! stiffness is
 //!
 //! K_t = −∂F/∂δ at δ = 0.
 //!
-//! Where the loads have a potential V, K_t is the Hessian of V(q ⊞ δ) − λ·g(q ⊞ δ): symmetric at every q,
-//! and the second variation at an equilibrium. Plain coordinates commute, there F is f + Gᵀλ. Velocities of
-//! spherical, planar and free joints do not: with f the components in the body axes *at* q ⊞ δ, F = J_rᵀ f
-//! and −∂fᵢ/∂δⱼ = K_tᵢⱼ + ½ f·[eᵢ, eⱼ] within such a joint ([`body_axes_derivative`]). The two agree
-//! where f + Gᵀλ = 0, so Newton's method converges quadratically with either.
+//! Where the loads have a potential V, K_t is the Hessian of V(q ⊞ δ) − λ·g(q ⊞ δ): symmetric at
+//! every q, and the second variation at an equilibrium. Plain coordinates commute, there F is f +
+//! Gᵀλ. Velocities of spherical, planar and free joints do not: with f the components in the body
+//! axes *at* q ⊞ δ, F = J_rᵀ f and −∂fᵢ/∂δⱼ = K_tᵢⱼ + ½ f·[eᵢ, eⱼ] within such a joint
+//! ([`body_axes_derivative`]). The two agree where f + Gᵀλ = 0, so Newton's method converges
+//! quadratically with either.
 //!
 //! # How it is built
 //! A link's displacement is ξ(δ) = Σ Aᵢδᵢ + ½ Σ ([Aᵢ, Aⱼ] for i inward of j) δᵢδⱼ + the joints' own
 //! curvature. For a wrench w on the link with slope W = ∂w/∂ξ, and with the right Jacobian's −½ad:
 //!
-//! ∂ⱼFᵢ = w·[Aᵢ, Aⱼ] + Aᵢᵀ W Aⱼ for i inward of j, ∂ᵢFⱼ = Aⱼᵀ W Aᵢ, w·(½[Aᵢ, Aⱼ] + Bᵢⱼ) + Aᵢᵀ W Aⱼ within a joint,
+//! ∂ⱼFᵢ = w·[Aᵢ, Aⱼ] + Aᵢᵀ W Aⱼ for i inward of j, ∂ᵢFⱼ = Aⱼᵀ W Aᵢ, w·(½[Aᵢ, Aⱼ] + Bᵢⱼ) + Aᵢᵀ W Aⱼ
+//! within a joint,
 //!
-//! so only the sums of w and W outward of each joint are needed. Bushings and closures are functions of a
-//! relative twist ζ of link b against link a, with gradient p and Hessian H (closures: −λ·log, which
-//! has H = 0 on the closed loop). With x = ζ to first order and a the first link's twist, both in b's frame,
-//! they add x_iᵀ H x_j − ½ p·[x_i, x_j] − p·[a_i, x_j] to K_t, beside the wrenches ∓p on both links.
+//! so only the sums of w and W outward of each joint are needed. Bushings and closures are
+//! functions of a relative twist ζ of link b against link a, with gradient p and Hessian H
+//! (closures: −λ·log, which has H = 0 on the closed loop). With x = ζ to first order and a the
+//! first link's twist, both in b's frame, they add x_iᵀ H x_j − ½ p·[x_i, x_j] − p·[a_i, x_j] to
+//! K_t, beside the wrenches ∓p on both links.
 
 use forks_mechanism::{
     Coordinate, JointColumns, JointId, Mechanism,
@@ -38,11 +42,11 @@ use crate::{
     stage::Stage,
 };
 
-/// K_t (nv×nv) at `q` for all springs, bushings, loads and the constraint forces Gᵀλ; see the module's
-/// text for the chart. Not symmetric with dead torques or follower loads.
+/// K_t (nv×nv) at `q` for all springs, bushings, loads and the constraint forces Gᵀλ; see the
+/// module's text for the chart. Not symmetric with dead torques or follower loads.
 ///
-/// `multipliers` has the rows of [`loops::constraint_residual`]: six per loop-closing joint in its child's
-/// frame, then one per coupling.
+/// `multipliers` has the rows of [`loops::constraint_residual`]: six per loop-closing joint in its
+/// child's frame, then one per coupling.
 ///
 /// # Panics
 /// If `multipliers` has another length.
@@ -57,8 +61,8 @@ pub fn tangent_stiffness(
     stage_tangent(&Stage::full(m, loads), q, world_from_link, multipliers)
 }
 
-/// −∂f/∂δ from K_t, for the components f of the total generalised force in the body axes at q ⊞ δ: adds
-/// ½ f·[eᵢ, eⱼ] on the coordinates of spherical, planar and free joints.
+/// −∂f/∂δ from K_t, for the components f of the total generalised force in the body axes at q ⊞ δ:
+/// adds ½ f·[eᵢ, eⱼ] on the coordinates of spherical, planar and free joints.
 pub fn body_axes_derivative(m: &Mechanism, tangent: &Matrix, total_force: &[f64]) -> Matrix {
     let mut out = tangent.clone();
     for (i, j) in m.joints().iter().enumerate() {
@@ -184,8 +188,8 @@ fn add_within_joint(m: &Mechanism, q: &[f64], b: &Branch, w: Wrench, slope: &Mat
     }
 }
 
-/// ∂ⱼFᵢ = Aᵢ·(W Jⱼ − ad_{Jⱼ}ᵀ w) and ∂ᵢFⱼ = Aᵢ·(Wᵀ Jⱼ) for the joints i inward of j: both brackets are
-/// wrenches, carried inward.
+/// ∂ⱼFᵢ = Aᵢ·(W Jⱼ − ad_{Jⱼ}ᵀ w) and ∂ᵢFⱼ = Aᵢ·(Wᵀ Jⱼ) for the joints i inward of j: both brackets
+/// are wrenches, carried inward.
 fn add_with_inner_joints(branches: &Branches, b: &Branch, w: Wrench, slope: &Mat6, k: &mut Matrix) {
     let columns = b.columns.as_slice();
     if columns.is_empty() || (w == Wrench::ZERO && *slope == Mat6::ZERO) {
@@ -209,8 +213,8 @@ fn add_with_inner_joints(branches: &Branches, b: &Branch, w: Wrench, slope: &Mat
     }
 }
 
-/// A velocity coordinate that moves a relation: its index, the twist a of the first frame and the relative
-/// twist x, both in the second frame.
+/// A velocity coordinate that moves a relation: its index, the twist a of the first frame and the
+/// relative twist x, both in the second frame.
 struct Mover {
     index: usize,
     first: Twist,

@@ -1,5 +1,6 @@
-//! Times of reading, in milliseconds, the median of seven: Cassie, a chain of 10,000 bodies, and 5,000 nested bodies from a
-//! file on a stack of 2 MB. `cargo run --release -p forks-import --example speed`
+//! Times of reading, in milliseconds, the median of seven: Cassie, a chain of 10,000 bodies, and
+//! 5,000 nested bodies from a file on a stack of 2 MB.
+//! `cargo run --release -p forks-import --example speed`
 
 use std::{path::Path, time::Instant};
 

@@ -23,7 +23,8 @@ impl std::fmt::Display for Location {
     }
 }
 
-/// Why a file cannot be read; each message is one sentence with file, line, element, attribute and value.
+/// Why a file cannot be read; each message is one sentence with file, line, element, attribute and
+/// value.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ImportError {

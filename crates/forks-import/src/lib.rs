@@ -1,31 +1,35 @@
 //! MJCF and URDF files to [`forks_mechanism::Mechanism`], and mechanisms to MJCF.
 //!
-//! The MJCF reader follows MuJoCo 4.0.0 in what a file means: default classes, includes, frames, inertia from
-//! geometry and mesh files, reference and spring positions, equalities, fixed tendons and servos. Whatever a mechanism cannot
-//! hold is refused, or returned as a [`Note`] where it changes neither kinematics nor inertia nor springs;
-//! [`FEATURES`] lists the treatment of every element and attribute, [`URDF_FEATURES`] that of URDF.
+//! The MJCF reader follows MuJoCo 4.0.0 in what a file means: default classes, includes, frames,
+//! inertia from geometry and mesh files, reference and spring positions, equalities, fixed tendons
+//! and servos. Whatever a mechanism cannot hold is refused, or returned as a [`Note`] where it
+//! changes neither kinematics nor inertia nor springs; [`FEATURES`] lists the treatment of every
+//! element and attribute, [`URDF_FEATURES`] that of URDF.
 //!
 //! # Conventions
-//! - SI units, radians; links in MuJoCo's body order, tree joints in MuJoCo's joint order, so that the tree
-//!   positions of the mechanism are MuJoCo's `qpos`. Unnamed bodies are `#i` with MuJoCo's body index i.
-//! - Several joints on one body are a chain through massless links named `body/joint` that are marked
-//!   [`forks_mechanism::Link::auxiliary`]. A body without joints hangs on an implicit fixed joint.
-//! - `connect` and `weld` are loop-closing joints (spherical, fixed) after all tree joints; `joint` and `tendon`
-//!   equalities are couplings.
-//! - URDF: one coordinate per revolute, continuous or prismatic joint, depth first, the joints of a link sorted by
-//!   name, or as in the file ([`UrdfOrder`]); `floating` and `spherical` as MuJoCo's free joint and ball, `planar` as (x, y, angle); `mimic` is a
-//!   coupling. The root link is fixed to the world; one that is called `world` is the world. Links behind fixed
-//!   joints stay links.
+//! - SI units, radians; links in MuJoCo's body order, tree joints in MuJoCo's joint order, so that
+//!   the tree positions of the mechanism are MuJoCo's `qpos`. Unnamed bodies are `#i` with MuJoCo's
+//!   body index i.
+//! - Several joints on one body are a chain through massless links named `body/joint` that are
+//!   marked [`forks_mechanism::Link::auxiliary`]. A body without joints hangs on an implicit fixed
+//!   joint.
+//! - `connect` and `weld` are loop-closing joints (spherical, fixed) after all tree joints; `joint`
+//!   and `tendon` equalities are couplings.
+//! - URDF: one coordinate per revolute, continuous or prismatic joint, depth first, the joints of a
+//!   link sorted by name, or as in the file ([`UrdfOrder`]); `floating` and `spherical` as MuJoCo's
+//!   free joint and ball, `planar` as (x, y, angle); `mimic` is a coupling. The root link is fixed
+//!   to the world; one that is called `world` is the world. Links behind fixed joints stay links.
 //!
 //! # Side files
-//! `MODEL.forks.toml` beside a model ([`SideFile`]) adds what URDF cannot say: stiffness, damping, rest and start
-//! positions of joints, loops closed between frames of two links, end effectors.
+//! `MODEL.forks.toml` beside a model ([`SideFile`]) adds what URDF cannot say: stiffness, damping,
+//! rest and start positions of joints, loops closed between frames of two links, end effectors.
 //!
 //! # Why readers of their own
-//! Both formats are read from the XML tree (`roxmltree`). The reader crates that exist were tried first: `mjcf-rs`
-//! loses joints inside `<frame>`, included files, equalities between sites and polynomial stiffness, each without a
-//! word; `urdf-rs` 0.9 takes `nan`, unknown links, cycles and several roots, drops unknown elements without a word,
-//! does not tell a missing limit from one of zero, and refuses files with `--` in a comment or the same axis twice.
+//! Both formats are read from the XML tree (`roxmltree`). The reader crates that exist were tried
+//! first: `mjcf-rs` loses joints inside `<frame>`, included files, equalities between sites and
+//! polynomial stiffness, each without a word; `urdf-rs` 0.9 takes `nan`, unknown links, cycles and
+//! several roots, drops unknown elements without a word, does not tell a missing limit from one of
+//! zero, and refuses files with `--` in a comment or the same axis twice.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -63,22 +67,25 @@ pub use write::{
 /// How to read a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportOptions {
-    /// Leave out what cannot be represented and note it, instead of refusing the file: springs in spatial
-    /// tendons, flexible bodies, plugins, replicas, unknown elements and attributes, moving bodies without mass.
-    /// Default: `false`.
+    /// Leave out what cannot be represented and note it, instead of refusing the file: springs in
+    /// spatial tendons, flexible bodies, plugins, replicas, unknown elements and attributes, moving
+    /// bodies without mass. Default: `false`.
     pub lenient: bool,
-    /// Replace principal moments of a link that violate A + B ≥ C, or are negative, by their mean with a note, as MJCF's
-    /// `balanceinertia` does, instead of refusing the file. Default: `false`.
+    /// Replace principal moments of a link that violate A + B ≥ C, or are negative, by their mean
+    /// with a note, as MJCF's `balanceinertia` does, instead of refusing the file. Default:
+    /// `false`.
     pub balance_inertia: bool,
-    /// The side file with springs and loops that the model file cannot express; see [`SideFile`]. Text that comes from
-    /// no file has none beside it. Default: the one beside the model, if there is one.
+    /// The side file with springs and loops that the model file cannot express; see [`SideFile`].
+    /// Text that comes from no file has none beside it. Default: the one beside the model, if there
+    /// is one.
     pub side: SideSource,
-    /// In which order the joints of one link come in URDF. Default: [`UrdfOrder::Name`]. MJCF is always in MuJoCo's order;
-    /// asking for another one is noted.
+    /// In which order the joints of one link come in URDF. Default: [`UrdfOrder::Name`]. MJCF is
+    /// always in MuJoCo's order; asking for another one is noted.
     pub urdf_order: Option<UrdfOrder>,
 }
 
-/// The order of the joints of one link of a URDF file, and so that of the coordinates, which go depth first.
+/// The order of the joints of one link of a URDF file, and so that of the coordinates, which go
+/// depth first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UrdfOrder {
     /// By name, as Pinocchio has them.
@@ -121,7 +128,8 @@ pub struct Import {
     pub order: CoordinateOrder,
 }
 
-/// Reads an MJCF or URDF file; the root element decides which (`mujoco` or `robot`), never the file's name.
+/// Reads an MJCF or URDF file; the root element decides which (`mujoco` or `robot`), never the
+/// file's name.
 ///
 /// # Errors
 /// As [`load_mjcf`] and [`load_urdf`].
@@ -163,7 +171,8 @@ fn finish(
 /// Reads an MJCF file; `<include>` files are found relative to its directory.
 ///
 /// # Errors
-/// The first thing that is wrong or cannot be represented, with file, line, element, attribute and value.
+/// The first thing that is wrong or cannot be represented, with file, line, element, attribute and
+/// value.
 pub fn load_mjcf(path: &Path, options: &ImportOptions) -> Result<Import, ImportError> {
     finish(read::read, xml::with_includes(xml::load(path)?, Some(path))?, Some(path), options)
 }
@@ -179,7 +188,8 @@ pub fn parse_mjcf(text: &str, options: &ImportOptions) -> Result<Import, ImportE
 /// Reads a URDF file; mesh files are not opened.
 ///
 /// # Errors
-/// The first thing that is wrong or cannot be represented, with file, line, element, attribute and value.
+/// The first thing that is wrong or cannot be represented, with file, line, element, attribute and
+/// value.
 pub fn load_urdf(path: &Path, options: &ImportOptions) -> Result<Import, ImportError> {
     finish(urdf::read, xml::load(path)?, Some(path), options)
 }

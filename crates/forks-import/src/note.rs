@@ -23,8 +23,8 @@ impl Effect {
     }
 }
 
-/// Something in a file that the mechanism does not hold exactly (reading), or something in a mechanism that
-/// the file does not (writing).
+/// Something in a file that the mechanism does not hold exactly (reading), or something in a
+/// mechanism that the file does not (writing).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// The element, with its name where it has one: `joint 'knee'`.
@@ -41,8 +41,8 @@ pub struct Note {
     pub line: Option<u32>,
     /// How many elements of the file it is about, this one included.
     pub count: usize,
-    /// Names of the first of them, at most [`NAMES`]; empty where they have none or there is only the one that `element`
-    /// names.
+    /// Names of the first of them, at most [`NAMES`]; empty where they have none or there is only
+    /// the one that `element` names.
     pub names: Vec<String>,
 }
 
@@ -76,8 +76,9 @@ impl Note {
         self
     }
 
-    /// What notes of one kind have in common: the kind of element, the attribute, the effect, and the reason without
-    /// names and numbers. One that is about several elements already is a kind of its own.
+    /// What notes of one kind have in common: the kind of element, the attribute, the effect, and
+    /// the reason without names and numbers. One that is about several elements already is a kind
+    /// of its own.
     fn kind(&self) -> (&str, &str, Effect, String) {
         let several = self.element.matches('\'').count() > 2;
         let tag = match several {
@@ -87,7 +88,8 @@ impl Note {
         (tag, &self.attribute, self.effect, without_names_and_numbers(&self.reason))
     }
 
-    /// The name that tells it from others of its kind: that of the element, or else the first one in the reason.
+    /// The name that tells it from others of its kind: that of the element, or else the first one
+    /// in the reason.
     fn own_name(&self) -> Option<&str> {
         let quoted = |s: &'_ str| {
             let start = s.find('\'')? + 1;
@@ -101,8 +103,8 @@ impl Note {
     }
 }
 
-/// One note per kind, in the order of their first ones: with how many there are and the first names. Place and reason are
-/// those of the first.
+/// One note per kind, in the order of their first ones: with how many there are and the first
+/// names. Place and reason are those of the first.
 pub fn group_notes(notes: &[Note]) -> Vec<Note> {
     let mut out: Vec<Note> = Vec::new();
     let mut place: std::collections::HashMap<_, usize> = std::collections::HashMap::new();

@@ -1,4 +1,5 @@
-//! Numbers that are possible and hardly meant: units that slipped by thousands, joints that start outside their range.
+//! Numbers that are possible and hardly meant: units that slipped by thousands, joints that start
+//! outside their range.
 
 use std::collections::HashMap;
 
@@ -14,8 +15,9 @@ use crate::{
 
 /// Largest radius of gyration over the reach of a link that is not worth a note.
 const LARGEST_GYRATION: f64 = 3.0;
-/// Reach of a link, as a part of the size of the whole model, below which the distance to its neighbours is taken: joint
-/// axes that meet in one point say nothing about how large the link between them is.
+/// Reach of a link, as a part of the size of the whole model, below which the distance to its
+/// neighbours is taken: joint axes that meet in one point say nothing about how large the link
+/// between them is.
 const LEAST_REACH: f64 = 0.05;
 /// Links inwards among which a neighbour at another place is looked for.
 const MOST_STEPS: usize = 8;
@@ -90,14 +92,15 @@ pub(crate) fn check(tree: &Tree, import: &mut Import) {
     }));
 }
 
-/// Radius and density of the solid sphere with this radius of gyration, which a body that has it in one direction
-/// at most fills.
+/// Radius and density of the solid sphere with this radius of gyration, which a body that has it in
+/// one direction at most fills.
 fn sphere(mass: f64, gyration: f64) -> (f64, f64) {
     let radius = 2.5f64.sqrt() * gyration;
     (radius, mass / (4.0 / 3.0 * std::f64::consts::PI * radius.powi(3)))
 }
 
-/// True if a body is denser than any matter; bodies without inertia are points, which have no density.
+/// True if a body is denser than any matter; bodies without inertia are points, which have no
+/// density.
 fn too_dense(mass: f64, gyration: f64) -> bool {
     gyration > 0.0 && sphere(mass, gyration).1 > DENSEST
 }
@@ -120,7 +123,8 @@ fn outside(j: &Joint) -> Option<String> {
     })
 }
 
-/// The first element of each tag and name; joints of other sections (equality, fixed tendons) come after the bodies'.
+/// The first element of each tag and name; joints of other sections (equality, fixed tendons) come
+/// after the bodies'.
 fn elements(tree: &Tree) -> HashMap<(&str, &str), &Element> {
     let mut out = HashMap::new();
     for e in &tree.elements {
@@ -139,8 +143,8 @@ struct Reach {
     shown: bool,
 }
 
-/// How far the frame of a link is from the nearest one inwards that is not at the same place: as large as its
-/// neighbours is a link that shows no size of its own.
+/// How far the frame of a link is from the nearest one inwards that is not at the same place: as
+/// large as its neighbours is a link that shows no size of its own.
 fn step_before(m: &Mechanism, poses: &[Pose], link: LinkId, least: f64) -> Option<f64> {
     let at = poses[link.index()].translation;
     let inwards = m.forest().path_to_ground(link).filter(|e| e.inner != LinkId::WORLD);

@@ -1,10 +1,12 @@
-//! Loop equations that repeat others up to the rounding of the file's numbers: released, with both readings noted.
+//! Loop equations that repeat others up to the rounding of the file's numbers: released, with both
+//! readings noted.
 
 use forks_mechanism::{Mechanism, Release, release_redundant};
 
 use crate::{Effect, Import, ImportError, Note};
 
-/// Decides about the loops of a model at its start pose, unless that was done when a side file closed them.
+/// Decides about the loops of a model at its start pose, unless that was done when a side file
+/// closed them.
 pub(crate) fn release(import: &mut Import, file: Option<&str>) -> Result<(), ImportError> {
     let m = &import.mechanism;
     if m.joints().iter().any(|j| !j.released.is_empty()) {

@@ -1,5 +1,5 @@
-//! What the reader does with every element and attribute of MJCF. The table is what the reader checks files
-//! against, and the feature matrix in the README is printed from it.
+//! What the reader does with every element and attribute of MJCF. The table is what the reader
+//! checks files against, and the feature matrix in the README is printed from it.
 
 /// How an attribute (or a whole element) is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

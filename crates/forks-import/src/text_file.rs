@@ -4,8 +4,8 @@ use std::{fs::File, io::Read as _, path::Path};
 
 use crate::ImportError;
 
-/// Files above this are refused: the largest models in use have a few megabytes, and a tree of elements takes some
-/// ten times the memory of its text.
+/// Files above this are refused: the largest models in use have a few megabytes, and a tree of
+/// elements takes some ten times the memory of its text.
 pub(crate) const LARGEST: u64 = 64 << 20;
 
 /// The text of a file.

@@ -1,8 +1,8 @@
-//! Writes a page with a 3D view: a box thrown through the air, a ball that bounces, a rolling capsule, and
-//! a chain of twenty links along a helix that swings.
+//! Writes a page with a 3D view: a box thrown through the air, a ball that bounces, a rolling
+//! capsule, and a chain of twenty links along a helix that swings.
 //!
-//! `cargo run -p forks-io --example page [FILE.html]`, then open the file in a browser. Beside it the same as
-//! binary glTF, for other programs.
+//! `cargo run -p forks-io --example page [FILE.html]`, then open the file in a browser. Beside it
+//! the same as binary glTF, for other programs.
 
 use std::{error::Error, f64::consts::TAU, path::PathBuf};
 
@@ -19,7 +19,8 @@ const GRAVITY: f64 = 9.81;
 const LINKS: usize = 20;
 const BALL: f64 = 0.12;
 
-/// Height and force of a ball that bounces on a spring: free flight, then half a period of an oscillator.
+/// Height and force of a ball that bounces on a spring: free flight, then half a period of an
+/// oscillator.
 fn ball(time: f64) -> (f64, f64) {
     let (speed, stiffness, mass) = (2.4, 4000.0_f64, 0.5);
     let (flight, touch) = (2.0 * speed / GRAVITY, TAU / 2.0 / (stiffness / mass).sqrt());

@@ -68,7 +68,8 @@ impl CsvTable {
     /// Adds a row.
     ///
     /// # Errors
-    /// [`IoError::WrongLength`]; [`IoError::NotFinite`] with column and row. The table is then as before.
+    /// [`IoError::WrongLength`]; [`IoError::NotFinite`] with column and row. The table is then as
+    /// before.
     pub fn push<C: Into<Cell>>(
         &mut self,
         cells: impl IntoIterator<Item = C>,
@@ -98,7 +99,8 @@ impl CsvTable {
         match cell {
             Cell::Number(x) => {
                 let x = finite(*x, || format!("column '{column}', row {}", self.rows))?;
-                // `Debug` is the shortest form that round-trips, with an exponent where it is shorter.
+                // `Debug` is the shortest form that round-trips, with an exponent where it is
+                // shorter.
                 write!(line, "{x:?}").expect("writing to a string");
             }
             Cell::Integer(n) => write!(line, "{n}").expect("writing to a string"),

@@ -70,7 +70,8 @@ pub enum IoError {
         /// Direction that points up in the picture.
         up: [f64; 3],
     },
-    /// A number is finite but too large for the single precision that pictures in space are stored in.
+    /// A number is finite but too large for the single precision that pictures in space are stored
+    /// in.
     #[error("{place} is {value}, more than single precision can hold", value = Digits(*.value))]
     TooLarge {
         /// Where the number stands.

@@ -12,8 +12,8 @@ use crate::IoError;
 
 /// Writes a file under a temporary name in the same directory and renames it.
 ///
-/// Directories on the way are created. A file of that name is replaced; if anything fails it stays as
-/// it was.
+/// Directories on the way are created. A file of that name is replaced; if anything fails it stays
+/// as it was.
 ///
 /// # Errors
 /// [`IoError::Write`] with the system's message.

@@ -1,7 +1,7 @@
 //! JSON in which every number is a number.
 //!
-//! `serde_json` writes NaN and infinities as `null`, which a reader cannot tell from "no value". Here
-//! the value is walked first and such a number is an error that names the field.
+//! `serde_json` writes NaN and infinities as `null`, which a reader cannot tell from "no value".
+//! Here the value is walked first and such a number is an error that names the field.
 
 use std::path::Path;
 
@@ -20,8 +20,8 @@ pub fn check<T: Serialize + ?Sized>(value: &T) -> Result<(), IoError> {
 /// The value on one line, without a line end.
 ///
 /// # Errors
-/// [`IoError::NotFinite`] with the field (`compliance[0][3]`); [`IoError::Json`] for values that JSON
-/// cannot express.
+/// [`IoError::NotFinite`] with the field (`compliance[0][3]`); [`IoError::Json`] for values that
+/// JSON cannot express.
 pub fn to_string<T: Serialize + ?Sized>(value: &T) -> Result<String, IoError> {
     check_finite(value)?;
     serde_json::to_string(value).map_err(unwritable)

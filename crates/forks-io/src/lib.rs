@@ -1,4 +1,5 @@
-//! Writes results for people and programs: CSV, checked JSON, text tables, SVG plots, 3D pages, glTF.
+//! Writes results for people and programs: CSV, checked JSON, text tables, SVG plots, 3D pages,
+//! glTF.
 //!
 //! # Conventions
 //! - Numbers are written with the fewest digits that read back as the same `f64`; pictures round
@@ -7,7 +8,8 @@
 //!   where they stood.
 //! - Output depends on the input alone: no dates, no hash order, no locale.
 //! - Files are written under a temporary name and renamed, so a reader never sees half a file.
-//! - Axis labels carry their unit; lengths are in metres, angles in radians unless the label differs.
+//! - Axis labels carry their unit; lengths are in metres, angles in radians unless the label
+//!   differs.
 //!
 #![doc = include_str!("../README.md")]
 

@@ -13,8 +13,8 @@ pub enum Align {
 
 /// A table with aligned columns; widths are counted in characters.
 ///
-/// Shown through [`fmt::Display`]: header, a rule, one line per row, no blanks at line ends. Control
-/// characters in cells (a line end in a name read from a file) are shown escaped.
+/// Shown through [`fmt::Display`]: header, a rule, one line per row, no blanks at line ends.
+/// Control characters in cells (a line end in a name read from a file) are shown escaped.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextTable {
     columns: Vec<(String, Align)>,

@@ -4,7 +4,8 @@ use glam::{DMat3, DVec3};
 
 use crate::{Mat6, Pose, SymMat6, Twist, Wrench, so3::skew};
 
-/// The adjoint of the pose `a_from_b`: maps a twist in `b`'s frame to the same motion in `a`'s frame.
+/// The adjoint of the pose `a_from_b`: maps a twist in `b`'s frame to the same motion in `a`'s
+/// frame.
 ///
 /// As a matrix `[[R, p× R], [0, R]]`, linear part first.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,13 +1,13 @@
 //! The scalar functions of `x = θ²` behind the Jacobians of the exponential map.
 //!
-//! All are entire in `x`, or analytic up to `θ = 2π`, so nothing special happens at `θ = 0`: below a
-//! switch point they are summed as series in which no digits cancel, above it taken from closed forms.
-//! A function returns `[f, f′, f″]`, derivatives with respect to `x`, as far as `N` asks.
+//! All are entire in `x`, or analytic up to `θ = 2π`, so nothing special happens at `θ = 0`: below
+//! a switch point they are summed as series in which no digits cancel, above it taken from closed
+//! forms. A function returns `[f, f′, f″]`, derivatives with respect to `x`, as far as `N` asks.
 
 use crate::scalar::{sin_cos, sqrt};
 
-/// Up to this `θ²` (θ = 2) the series of [`jacobian_coefficients`] is used. There the terms' absolute
-/// sum is at most three times the value; the closed forms lose less than that above.
+/// Up to this `θ²` (θ = 2) the series of [`jacobian_coefficients`] is used. There the terms'
+/// absolute sum is at most three times the value; the closed forms lose less than that above.
 const JACOBIAN_SWITCH: f64 = 4.0;
 
 /// Up to this `θ²` (just over π²) the partial fractions of [`inverse_coefficient`] are used: every
@@ -122,8 +122,9 @@ pub(crate) fn jacobian_coefficients<const N: usize>(x: f64) -> ([f64; N], [f64; 
 pub(crate) fn inverse_coefficient<const N: usize>(x: f64) -> [f64; N] {
     let mut f = [0.0; N];
     if x <= INVERSE_SWITCH {
-        // Partial fractions of the cotangent: c = Σ_{m ≥ 1} 2/(4π²m² − x). The pole m = 1 is taken as
-        // it stands; the rest converges like (x/16π²)ⁿ, and all terms of all derivatives are positive.
+        // Partial fractions of the cotangent: c = Σ_{m ≥ 1} 2/(4π²m² − x). The pole m = 1 is taken
+        // as it stands; the rest converges like (x/16π²)ⁿ, and all terms of all derivatives are
+        // positive.
         let pole = 1.0 / (FOUR_PI_SQUARED - x);
         let mut term = 2.0 * pole;
         for n in 0..N {

@@ -2,8 +2,8 @@
 
 use core::fmt::{self, Write};
 
-/// A number of a message: six significant digits, an exponent only for very small and very large ones, no zeros at the
-/// end. For messages alone; what is computed with is written in full.
+/// A number of a message: six significant digits, an exponent only for very small and very large
+/// ones, no zeros at the end. For messages alone; what is computed with is written in full.
 ///
 /// ```
 /// use forks_lie::Digits;

@@ -1,9 +1,10 @@
 //! Matrix functions `F(ω) = 1 + α(θ²) ω× + β(θ²) ω×²` of a rotation vector, and their derivatives.
 //!
-//! The Jacobians of SO(3) have this form. Those of SE(3) follow from them: `ad_ξ` is the cross-product
-//! matrix of the dual vector `ω + ε v`, so any power series in it is `F(ω) + ε DF(ω)[v]`, that is
-//! `[[F, DF(ω)[v]], [0, F]]` (the principle of transference). Directional derivatives of these need
-//! `D²F`. Only additions of terms that are linear in `v`: the size of `v` never costs `F` a digit.
+//! The Jacobians of SO(3) have this form. Those of SE(3) follow from them: `ad_ξ` is the
+//! cross-product matrix of the dual vector `ω + ε v`, so any power series in it is
+//! `F(ω) + ε DF(ω)[v]`, that is `[[F, DF(ω)[v]], [0, F]]` (the principle of transference).
+//! Directional derivatives of these need `D²F`. Only additions of terms that are linear in `v`: the
+//! size of `v` never costs `F` a digit.
 
 use glam::{DMat3, DVec3};
 

@@ -46,7 +46,8 @@ impl SpatialInertia {
         Self { mass, center_of_mass, inertia }
     }
 
-    /// From (mass, centre of mass x y z, tensor xx yy zz xy xz yz), the order of MJCF's `fullinertia`.
+    /// From (mass, centre of mass x y z, tensor xx yy zz xy xz yz), the order of MJCF's
+    /// `fullinertia`.
     pub fn from_array(a: [f64; 10]) -> Self {
         let [mass, x, y, z, ixx, iyy, izz, ixy, ixz, iyz] = a;
         let inertia = DMat3::from_cols(
@@ -124,20 +125,21 @@ impl SpatialInertia {
         symmetric_eigenvalues(self.inertia)
     }
 
-    /// Checks that the numbers can belong to a body whose size is the distance of its centre of mass from its frame; see
-    /// [`SpatialInertia::validate_at_size`].
+    /// Checks that the numbers can belong to a body whose size is the distance of its centre of
+    /// mass from its frame; see [`SpatialInertia::validate_at_size`].
     pub fn validate(&self, tolerance: f64) -> Result<(), InertiaError> {
         let size = self.center_of_mass.length();
         self.validate_at_size(tolerance, size, size)
     }
 
-    /// Checks that the numbers can belong to a body. `size` is how far the body reaches from its frame (m), `reach` that
-    /// of the whole mechanism.
+    /// Checks that the numbers can belong to a body. `size` is how far the body reaches from its
+    /// frame (m), `reach` that of the whole mechanism.
     ///
-    /// `tolerance` covers the rounding of a tensor written to a file, relative to the sum of its entries: the noise of
-    /// one entry is that of the others. A + B ≥ C may be violated by `tolerance` m size² too, since single precision about
-    /// another point leaves that much, and where A is not negative the mass matrix stays positive. A negative moment
-    /// may be as large as what double precision leaves of m reach², 10⁻¹² of it.
+    /// `tolerance` covers the rounding of a tensor written to a file, relative to the sum of its
+    /// entries: the noise of one entry is that of the others. A + B ≥ C may be violated by
+    /// `tolerance` m size² too, since single precision about another point leaves that much, and
+    /// where A is not negative the mass matrix stays positive. A negative moment may be as large as
+    /// what double precision leaves of m reach², 10⁻¹² of it.
     pub fn validate_at_size(
         &self,
         tolerance: f64,

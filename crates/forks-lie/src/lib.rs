@@ -1,11 +1,12 @@
-//! Rigid motions for mechanism dynamics: rotations, poses, twists, wrenches, adjoints and spatial inertia.
+//! Rigid motions for mechanism dynamics: rotations, poses, twists, wrenches, adjoints and spatial
+//! inertia.
 //!
 //! # Conventions
 //! - SI units, radians, `f64`; right-handed frames.
 //! - A [`Pose`] maps body coordinates to world coordinates (`world_from_body`).
-//! - A [`Twist`] is (linear `v`; angular `ω`), a [`Wrench`] is (force `f`; torque `τ`): **linear part
-//!   first**, in the body's own frame at its origin unless a name says otherwise. Only flattened arrays
-//!   ([`Vec6`], [`Mat6`]) depend on that order.
+//! - A [`Twist`] is (linear `v`; angular `ω`), a [`Wrench`] is (force `f`; torque `τ`): **linear
+//!   part first**, in the body's own frame at its origin unless a name says otherwise. Only
+//!   flattened arrays ([`Vec6`], [`Mat6`]) depend on that order.
 //! - The [`Adjoint`] of a pose maps twists; its inverse transpose maps wrenches.
 //! - `H_ξ = H exp(ξ)`; the right Jacobian `J_r(ξ)` maps `ξ̇` to the body twist: `φ = J_r(ξ) ξ̇`.
 //! - Quaternion constructors name their order (`from_wxyz`).
@@ -13,7 +14,8 @@
 //! # Features
 //! - `std` (default): links the standard library and uses its square root. Without it the crate is
 //!   `no_std` with `alloc`.
-//! - `simd`: [`simd::Isa::detect`] finds AVX2 with fused multiply-adds where the processor has them.
+//! - `simd`: [`simd::Isa::detect`] finds AVX2 with fused multiply-adds where the processor has
+//!   them.
 //! - `serde`: serialises every data type; a pose as `position` and `quaternion_wxyz`.
 #![cfg_attr(not(feature = "std"), no_std)]
 

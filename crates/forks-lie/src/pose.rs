@@ -112,7 +112,8 @@ impl Pose {
     /// From the rows of the homogeneous matrix `[[R, p], [0, 1]]`.
     ///
     /// # Errors
-    /// Where a number is not finite, `R` is not a rotation to 1e-5 or the last row is not (0, 0, 0, 1).
+    /// Where a number is not finite, `R` is not a rotation to 1e-5 or the last row is not (0, 0, 0,
+    /// 1).
     pub fn from_rows(rows: [[f64; 4]; 4]) -> Result<Self, PoseError> {
         for (row, numbers) in rows.iter().enumerate() {
             if let Some(column) = numbers.iter().position(|x| !x.is_finite()) {

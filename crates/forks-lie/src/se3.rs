@@ -1,9 +1,9 @@
 //! Jacobians of the exponential map of SE(3), and their directional derivatives.
 //!
 //! `J_l(ξ) = Σ adⁿ/(n+1)!` and `J_r(ξ) = J_l(−ξ)`. Both and their inverses are power series in
-//! `ad_ξ = [[ω×, v×], [0, ω×]]`, hence of the form `[[F, DF(ω)[v]], [0, F]]` with the SO(3) function
-//! `F`: `1 + a ω× + b ω×²` for `J_l`, `1 − ½ ω× + c ω×²` for its inverse. Their derivatives along
-//! `(v̇; ω̇)` are `[[DF[ω̇], D²F[v, ω̇] + DF[v̇]], [0, DF[ω̇]]]`.
+//! `ad_ξ = [[ω×, v×], [0, ω×]]`, hence of the form `[[F, DF(ω)[v]], [0, F]]` with the SO(3)
+//! function `F`: `1 + a ω× + b ω×²` for `J_l`, `1 − ½ ω× + c ω×²` for its inverse. Their
+//! derivatives along `(v̇; ω̇)` are `[[DF[ω̇], D²F[v, ω̇] + DF[v̇]], [0, DF[ω̇]]]`.
 
 use glam::{DMat3, DVec3};
 

@@ -7,7 +7,8 @@ use crate::{
     scalar::{atan2, sin_cos, sqrt},
 };
 
-/// Below this `θ²` the exponential is summed as a series; its truncation error is under 1e-17 there.
+/// Below this `θ²` the exponential is summed as a series; its truncation error is under 1e-17
+/// there.
 const SERIES_ANGLE_SQUARED: f64 = 1e-2;
 
 /// The cross-product matrix: `skew(a) b = a × b`.

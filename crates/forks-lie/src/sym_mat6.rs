@@ -115,7 +115,8 @@ impl SymMat6 {
         }
     }
 
-    /// The factorisation `L D Lᵀ` of a positive definite matrix; `None` where a pivot is not positive.
+    /// The factorisation `L D Lᵀ` of a positive definite matrix; `None` where a pivot is not
+    /// positive.
     pub fn ldl(&self) -> Option<Ldl6> {
         let mut l = [[0.0; 6]; 6];
         let mut d = [0.0; 6];
@@ -158,7 +159,8 @@ impl SymMat6 {
     }
 }
 
-/// `L D Lᵀ` of a positive definite [`SymMat6`]: `L` unit lower triangular, `D` diagonal and positive.
+/// `L D Lᵀ` of a positive definite [`SymMat6`]: `L` unit lower triangular, `D` diagonal and
+/// positive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ldl6 {
     l: [[f64; 6]; 6],

@@ -6,7 +6,8 @@ use glam::DVec3;
 
 use crate::{Mat6, Vec6, so3::skew};
 
-/// A velocity or small displacement of a rigid body: (linear; angular), m/s and rad/s (or m and rad).
+/// A velocity or small displacement of a rigid body: (linear; angular), m/s and rad/s (or m and
+/// rad).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Twist {

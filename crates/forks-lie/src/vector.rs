@@ -15,7 +15,8 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
-/// y += a x. A call of its own: only there is it known that the two are apart, and the loop takes two numbers at a time.
+/// y += a x. A call of its own: only there is it known that the two are apart, and the loop takes
+/// two numbers at a time.
 #[inline(never)]
 pub fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
     for (y, x) in y.iter_mut().zip(x) {

@@ -4,7 +4,8 @@ use core::ops::{Deref, DerefMut};
 
 use glam::{DMat3, DVec3};
 
-/// Four numbers, aligned for one load: where it crosses the lines of a cache a step with contact takes half as long again.
+/// Four numbers, aligned for one load: where it crosses the lines of a cache a step with contact
+/// takes half as long again.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(32))]
 pub struct Lanes(pub [f64; 4]);

@@ -1,9 +1,10 @@
 //! Inertia tensors that no body has, replaced by the nearest that one can have.
 //!
-//! With principal moments A ≤ B ≤ C a body needs A + B ≥ C. Of the tensors with A + B = C the one nearest to a tensor that
-//! violates this (least Frobenius norm of the difference) has the same axes and the moments A + d, B + d, C − d with
-//! d = (C − A − B)/3. Where A + d is still negative the nearest one is that of a thin rod, 0 twice (B + C)/2, and where that is
-//! negative too a point's.
+//! With principal moments A ≤ B ≤ C a body needs A + B ≥ C. Of the tensors with A + B = C the one
+//! nearest to a tensor that violates this (least Frobenius norm of the difference) has the same
+//! axes and the moments A + d, B + d, C − d with d = (C − A − B)/3. Where A + d is still negative
+//! the nearest one is that of a thin rod, 0 twice (B + C)/2, and where that is negative too a
+//! point's.
 
 use forks_lie::{
     DigitsOf, SpatialInertia,
@@ -39,8 +40,8 @@ impl core::fmt::Display for BalancedInertia {
 }
 
 impl MechanismBuilder {
-    /// Makes the moments of all links possible by the smallest change, and says which were not. Tensors that are not
-    /// finite are left to the check of the mechanism.
+    /// Makes the moments of all links possible by the smallest change, and says which were not.
+    /// Tensors that are not finite are left to the check of the mechanism.
     pub fn balance_inertia(&mut self) -> Vec<BalancedInertia> {
         let mut changes = Vec::new();
         for l in self.links_mut() {
@@ -54,9 +55,10 @@ impl MechanismBuilder {
 }
 
 impl Mechanism {
-    /// The same mechanism with principal moments A + B ≥ C to the last digit, as other programs ask for them, and the
-    /// links that were changed. What [`MechanismBuilder::build`] accepts violates this by rounding at most; tensors that
-    /// violate it by more are balanced before they are built, by [`MechanismBuilder::balance_inertia`].
+    /// The same mechanism with principal moments A + B ≥ C to the last digit, as other programs ask
+    /// for them, and the links that were changed. What [`MechanismBuilder::build`] accepts violates
+    /// this by rounding at most; tensors that violate it by more are balanced before they are
+    /// built, by [`MechanismBuilder::balance_inertia`].
     ///
     /// # Errors
     /// None that a mechanism could have; those of building it.

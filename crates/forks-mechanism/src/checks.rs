@@ -75,8 +75,8 @@ pub(crate) fn unique_names<'a>(
     Ok(())
 }
 
-/// The numbers of an inertia one by one; whether a body can have them depends on what it is welded to
-/// ([`crate::possible`]).
+/// The numbers of an inertia one by one; whether a body can have them depends on what it is welded
+/// to ([`crate::possible`]).
 pub(crate) fn check_inertia(element: &str, link: &Link) -> Result<(), BuildError> {
     let i = &link.inertia;
     finite(element, "mass", i.mass)?;

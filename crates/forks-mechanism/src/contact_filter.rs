@@ -2,7 +2,8 @@
 
 use crate::{JointKind, LinkId, Mechanism, Shape};
 
-/// Bits that tell kinds of shapes apart: two shapes may touch if the bits of one meet those that the other touches.
+/// Bits that tell kinds of shapes apart: two shapes may touch if the bits of one meet those that
+/// the other touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContactMask {
     /// What the shape is (MuJoCo's `contype`).
@@ -32,9 +33,11 @@ impl Mechanism {
 
     /// True if shapes of two links may touch each other.
     ///
-    /// Links that are welded together count as one body. Shapes of one body do not touch, nor do those of a body and of the one that
-    /// carries it, which meet in their joint; but what the ground carries may touch the ground. Nor do those of links that are
-    /// [excluded](crate::MechanismBuilder::exclude_contact). Joints that close loops and couplings change nothing.
+    /// Links that are welded together count as one body. Shapes of one body do not touch, nor do
+    /// those of a body and of the one that carries it, which meet in their joint; but what the
+    /// ground carries may touch the ground. Nor do those of links that are
+    /// [excluded](crate::MechanismBuilder::exclude_contact). Joints that close loops and couplings
+    /// change nothing.
     pub fn links_may_touch(&self, a: LinkId, b: LinkId) -> bool {
         if self.exclusions().iter().any(|p| *p == [a, b] || *p == [b, a]) {
             return false;
@@ -45,15 +48,16 @@ impl Mechanism {
         one != two && (grounded || !(carries(one, two) || carries(two, one)))
     }
 
-    /// The link nearest to the ground among those that are welded to a link; the ground if it is welded to that.
+    /// The link nearest to the ground among those that are welded to a link; the ground if it is
+    /// welded to that.
     pub fn welded_body(&self, link: LinkId) -> LinkId {
         let welds = |joint| matches!(self.joint(joint).kind, JointKind::Fixed);
         let path = self.forest().path_to_ground(link).take_while(|e| welds(e.joint));
         path.last().map_or(link, |e| e.inner)
     }
 
-    /// The [body](Mechanism::welded_body) that carries another; `None` for the ground. Massless links between the joints of one
-    /// body are none.
+    /// The [body](Mechanism::welded_body) that carries another; `None` for the ground. Massless
+    /// links between the joints of one body are none.
     pub fn carrying_body(&self, body: LinkId) -> Option<LinkId> {
         let mut path = self.forest().path_to_ground(body).map(|e| e.inner);
         path.find(|l| !self.link(*l).auxiliary).map(|l| self.welded_body(l))

@@ -83,7 +83,8 @@ pub fn min_norm_solve(m: &Matrix, b: &[f64], tolerance: f64) -> Vec<f64> {
     x
 }
 
-/// Eigenvalues (ascending) and eigenvectors (columns) of a symmetric matrix; its lower triangle is read.
+/// Eigenvalues (ascending) and eigenvectors (columns) of a symmetric matrix; its lower triangle is
+/// read.
 pub fn symmetric_eigen(m: &Matrix) -> Option<(Vec<f64>, Matrix)> {
     if m.rows() == 0 {
         return Some((vec![], Matrix::zeros(0, 0)));
@@ -96,7 +97,8 @@ pub fn symmetric_eigen(m: &Matrix) -> Option<(Vec<f64>, Matrix)> {
     Some(((0..s.nrows()).map(|i| s[i]).collect(), from_faer(d.U())))
 }
 
-/// All eigenvalues of a square matrix as (real part, imaginary part); `None` if they do not converge.
+/// All eigenvalues of a square matrix as (real part, imaginary part); `None` if they do not
+/// converge.
 pub fn eigenvalues(m: &Matrix) -> Option<Vec<(f64, f64)>> {
     if m.rows() == 0 {
         return Some(vec![]);
@@ -108,8 +110,8 @@ pub fn eigenvalues(m: &Matrix) -> Option<Vec<(f64, f64)>> {
     Some(values.iter().map(|z| (z.re, z.im)).collect())
 }
 
-/// Solves the square system `m x = b` (columns of `b`) by LU with partial pivoting; the result is not
-/// finite where `m` is singular.
+/// Solves the square system `m x = b` (columns of `b`) by LU with partial pivoting; the result is
+/// not finite where `m` is singular.
 pub fn lu_solve(m: &Matrix, b: &Matrix) -> Matrix {
     if m.rows() == 0 {
         return Matrix::zeros(0, b.columns());
@@ -126,8 +128,8 @@ pub fn cholesky_solve(m: &Matrix, b: &Matrix) -> Option<Matrix> {
     Some(from_faer(d.solve(to_faer(b)).as_ref()))
 }
 
-/// Eigenvalues (ascending) of `k x = λ m x` for symmetric `k` and symmetric positive definite `m`, and
-/// the eigenvectors as columns with `xᵀ m x = 1`; `None` where `m` is not positive definite.
+/// Eigenvalues (ascending) of `k x = λ m x` for symmetric `k` and symmetric positive definite `m`,
+/// and the eigenvectors as columns with `xᵀ m x = 1`; `None` where `m` is not positive definite.
 pub fn generalized_symmetric_eigen(k: &Matrix, m: &Matrix) -> Option<(Vec<f64>, Matrix)> {
     let n = m.rows();
     if n == 0 {

@@ -3,7 +3,8 @@
 use forks_lie::Digits;
 use thiserror::Error;
 
-/// Why a description is not a mechanism. Elements are named as the user named them, `#index` otherwise.
+/// Why a description is not a mechanism. Elements are named as the user named them, `#index`
+/// otherwise.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum BuildError {

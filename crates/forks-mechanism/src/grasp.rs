@@ -1,5 +1,6 @@
-//! An object in a grasp as a link of the mechanism that holds it: the other end of the fidelity dial of \[A16\] §1, where the
-//! grasped body itself is the effector and its fingers are joined to it.
+//! An object in a grasp as a link of the mechanism that holds it: the other end of the fidelity
+//! dial of \[A16\] §1, where the grasped body itself is the effector and its fingers are joined to
+//! it.
 
 use forks_lie::{Pose, SpatialInertia, glam::DVec3};
 
@@ -14,8 +15,8 @@ pub struct Grasp {
     pub inertia: SpatialInertia,
     /// Its pose in the start pose.
     pub world_from_object: Pose,
-    /// Links and the points, in their frames, that hold the object. A point on a link holds three directions, so three that are not
-    /// on one line hold it wholly.
+    /// Links and the points, in their frames, that hold the object. A point on a link holds three
+    /// directions, so three that are not on one line hold it wholly.
     pub contacts: Vec<(LinkId, DVec3)>,
     /// What carries the object in the spanning forest.
     pub carrier: GraspCarrier,
@@ -27,21 +28,22 @@ pub enum GraspCarrier {
     /// The link of the first contact, by a ball; all other contacts close loops.
     #[default]
     FirstContact,
-    /// The ground, by a springless free joint; all contacts close loops. The object's coordinates are its pose, and other
-    /// programs can let go of it by dropping the loops.
+    /// The ground, by a springless free joint; all contacts close loops. The object's coordinates
+    /// are its pose, and other programs can let go of it by dropping the loops.
     Ground,
 }
 
 impl Mechanism {
-    /// The mechanism with the object as a further link, the last one, tied to the links that hold it by springless balls
-    /// at the points where they are in the start pose.
+    /// The mechanism with the object as a further link, the last one, tied to the links that hold
+    /// it by springless balls at the points where they are in the start pose.
     ///
-    /// Joints are called `OBJECT.grasp0`, `OBJECT.grasp1`… by the contacts' order, the free joint `OBJECT`. The object turns
-    /// freely where its contacts let it: about the line through two of them, about one. What no spring resists is refused by
-    /// the reduction.
+    /// Joints are called `OBJECT.grasp0`, `OBJECT.grasp1`… by the contacts' order, the free joint
+    /// `OBJECT`. The object turns freely where its contacts let it: about the line through two of
+    /// them, about one. What no spring resists is refused by the reduction.
     ///
     /// # Errors
-    /// A link that is not there, numbers and names that cannot be right, as [`MechanismBuilder::build`].
+    /// A link that is not there, numbers and names that cannot be right, as
+    /// [`MechanismBuilder::build`].
     pub fn grasping(&self, grasp: &Grasp) -> Result<Self, BuildError> {
         let mut b = MechanismBuilder::from_mechanism(self);
         let object = b.add_link(Link::new(grasp.name.clone()).with_inertia(grasp.inertia));

@@ -30,7 +30,8 @@ pub struct Joint {
     pub parent_from_joint: Pose,
     /// Joint frame in the child; the two coincide at the zero pose.
     pub child_from_joint: Pose,
-    /// Value of scalar coordinates at the zero pose (MJCF `ref`); motion = kind.motion(q − reference).
+    /// Value of scalar coordinates at the zero pose (MJCF `ref`); motion = kind.motion(q −
+    /// reference).
     pub reference: Vec<f64>,
     /// Positions of the start pose.
     pub start: Vec<f64>,
@@ -42,19 +43,20 @@ pub struct Joint {
     pub armature: Vec<f64>,
     /// Range of each coordinate, where limited.
     pub limits: Vec<Option<Limit>>,
-    /// Nominal stiffness of the progressive springs beyond the limits ([`Mechanism::with_limit_springs`]); 0: limits are
-    /// data only. Adaptive quasi-statics do not know them.
+    /// Nominal stiffness of the progressive springs beyond the limits
+    /// ([`Mechanism::with_limit_springs`]); 0: limits are data only. Adaptive quasi-statics do not
+    /// know them.
     ///
     /// [`Mechanism::with_limit_springs`]: crate::Mechanism::with_limit_springs
     pub limit_stiffness: f64,
-    /// True for what was added while building and is no joint in the user's sense: the weld of a body
-    /// without joints, the free joint of a link that nothing holds.
+    /// True for what was added while building and is no joint in the user's sense: the weld of a
+    /// body without joints, the free joint of a link that nothing holds.
     pub implicit: bool,
-    /// True for a joint that would move and is only held for the time being ([`crate::Preparation`]): what it carries
-    /// still counts in the mechanism's size.
+    /// True for a joint that would move and is only held for the time being
+    /// ([`crate::Preparation`]): what it carries still counts in the mechanism's size.
     pub held: bool,
-    /// Directions in which the joint does not hold where it closes a loop, because its equations repeat others
-    /// there; see [`crate::release_redundant`].
+    /// Directions in which the joint does not hold where it closes a loop, because its equations
+    /// repeat others there; see [`crate::release_redundant`].
     pub released: ReleasedDirections,
 }
 
@@ -94,8 +96,8 @@ impl Joint {
         self
     }
 
-    /// With scalar coordinates that have the given values at the zero pose; the start pose is the zero
-    /// pose.
+    /// With scalar coordinates that have the given values at the zero pose; the start pose is the
+    /// zero pose.
     pub fn with_reference(mut self, reference: Vec<f64>) -> Self {
         self.start.clone_from(&reference);
         self.reference = reference;
@@ -153,7 +155,8 @@ impl Joint {
         self.kind.curvature(&self.relative(q)[..q.len()], w)
     }
 
-    /// Positions whose pose is closest to `parent_from_child`; see [`JointKind::closest_positions`].
+    /// Positions whose pose is closest to `parent_from_child`; see
+    /// [`JointKind::closest_positions`].
     pub fn closest_positions(&self, parent_from_child: &Pose) -> Vec<f64> {
         let motion = self.parent_from_joint.inverse() * *parent_from_child * self.child_from_joint;
         let mut q = self.kind.closest_positions(&motion);

@@ -173,8 +173,8 @@ impl JointKind {
         }
     }
 
-    /// Columns that map θ̇ to the twist of the child-side frame relative to the parent-side one, in the
-    /// child-side frame.
+    /// Columns that map θ̇ to the twist of the child-side frame relative to the parent-side one, in
+    /// the child-side frame.
     pub fn columns(&self, q: &[f64]) -> JointColumns {
         let rotation = |a: DVec3| Twist::new(DVec3::ZERO, a);
         let translation = |a: DVec3| Twist::new(a, DVec3::ZERO);
@@ -211,8 +211,9 @@ impl JointKind {
         }
     }
 
-    /// Second derivatives of ξ(δ) = log(motion(q)⁻¹ motion(q ⊞ δ)) at δ = 0 contracted with a wrench in
-    /// the child-side frame: Bᵢⱼ = w · ∂²ξ/∂δᵢ∂δⱼ. `None` where it is zero for every wrench.
+    /// Second derivatives of ξ(δ) = log(motion(q)⁻¹ motion(q ⊞ δ)) at δ = 0 contracted with a
+    /// wrench in the child-side frame: Bᵢⱼ = w · ∂²ξ/∂δᵢ∂δⱼ. `None` where it is zero for every
+    /// wrench.
     pub fn curvature(&self, q: &[f64], w: forks_lie::Wrench) -> Option<JointMatrix> {
         match self {
             Self::Universal { .. } => {
@@ -284,9 +285,9 @@ impl JointKind {
 
     /// The coordinates whose motion is closest to `motion`; angles in (−π, π].
     ///
-    /// Exact where the joint allows the motion (general joints: with a rotation angle below π); otherwise
-    /// rotations and translations are projected on the joint's directions, for universal and general
-    /// joints such that the twist that is left is smallest.
+    /// Exact where the joint allows the motion (general joints: with a rotation angle below π);
+    /// otherwise rotations and translations are projected on the joint's directions, for universal
+    /// and general joints such that the twist that is left is smallest.
     pub fn closest_positions(&self, motion: &Pose) -> Vec<f64> {
         let angle_about = |q: DQuat, axis: DVec3| {
             let s = DVec3::new(q.x, q.y, q.z).dot(axis);

@@ -3,8 +3,9 @@
 //! # Conventions
 //! - SI units, radians, `f64`; right-handed frames; `Pose` maps body to world coordinates.
 //! - Twists and wrenches have their linear part first, in the body's own frame at its origin.
-//! - A joint joins a parent link to a child link; its columns J map θ̇ to the child's body twist relative
-//!   to the parent, in the child's frame. Velocities of spherical, planar and free joints are body twists.
+//! - A joint joins a parent link to a child link; its columns J map θ̇ to the child's body twist
+//!   relative to the parent, in the child's frame. Velocities of spherical, planar and free joints
+//!   are body twists.
 //! - A spring is the gradient of an energy ½ΔᵀKΔ with Δ the displacement from its rest pose.
 //! - Link 0 is the ground (`LinkId::WORLD`).
 

@@ -1,8 +1,8 @@
 //! Progressive springs beyond the limits of joints, off unless asked for.
 //!
-//! Beyond a limit by δ the energy is K δ³ / (6 w), the force K δ² / (2 w), the stiffness K δ / w: zero inside the
-//! range, twice continuously differentiable, and as stiff as K where the limit is passed by the width w, a
-//! twentieth of the range.
+//! Beyond a limit by δ the energy is K δ³ / (6 w), the force K δ² / (2 w), the stiffness K δ / w:
+//! zero inside the range, twice continuously differentiable, and as stiff as K where the limit is
+//! passed by the width w, a twentieth of the range.
 
 use crate::{
     BuildError, JointMatrix, JointSpring, Limit, Mechanism, MechanismBuilder, joint::Joint,
@@ -51,9 +51,10 @@ impl Limit {
 }
 
 impl Joint {
-    /// Springs of coordinate `i` beyond its limits, if they are on and it has any, at a value; none for joints whose
-    /// coordinates are not plain numbers. `start` widens the range to itself at `scale` 0, not at all at 1: a joint that
-    /// starts beyond its limits is unstressed at the beginning of a load path.
+    /// Springs of coordinate `i` beyond its limits, if they are on and it has any, at a value; none
+    /// for joints whose coordinates are not plain numbers. `start` widens the range to itself at
+    /// `scale` 0, not at all at 1: a joint that starts beyond its limits is unstressed at the
+    /// beginning of a load path.
     pub fn limit_term(&self, i: usize, value: f64, start: Option<(f64, f64)>) -> LimitTerm {
         let on = self.limit_stiffness > 0.0 && self.kind.has_scalar_coordinates();
         let Some(Some(limit)) = self.limits.get(i).filter(|_| on) else {
@@ -85,8 +86,9 @@ impl Joint {
 }
 
 impl Mechanism {
-    /// The same mechanism with progressive springs beyond all limits of joints whose coordinates are plain numbers: of
-    /// stiffness `k` (N·m/rad, N/m by coordinate) where a limit is passed by its [width](Limit::width); 0 takes them off.
+    /// The same mechanism with progressive springs beyond all limits of joints whose coordinates
+    /// are plain numbers: of stiffness `k` (N·m/rad, N/m by coordinate) where a limit is passed by
+    /// its [width](Limit::width); 0 takes them off.
     ///
     /// # Errors
     /// A stiffness that is negative or not finite.
@@ -98,8 +100,9 @@ impl Mechanism {
         b.build()
     }
 
-    /// The mechanism as it is linearised at positions `q`: limits' springs replaced by linear ones of their second
-    /// derivative there. `None` where no limit is passed, or where `q` is not of length `position_count`.
+    /// The mechanism as it is linearised at positions `q`: limits' springs replaced by linear ones
+    /// of their second derivative there. `None` where no limit is passed, or where `q` is not of
+    /// length `position_count`.
     pub fn with_tangent_limits(&self, q: &[f64]) -> Option<Self> {
         if q.len() != self.position_count() {
             return None;

@@ -20,9 +20,9 @@ pub struct Keyframe {
 
 /// A mechanism; made by [`crate::MechanismBuilder`].
 ///
-/// Coordinates: positions `q` and velocities `v` hold the tree joints in joint order first, then the
-/// loop-closing joints in joint order. A loop-closing joint thus has coordinates of its own, and its
-/// closure is six equations (see [`crate::loops`]).
+/// Coordinates: positions `q` and velocities `v` hold the tree joints in joint order first, then
+/// the loop-closing joints in joint order. A loop-closing joint thus has coordinates of its own,
+/// and its closure is six equations (see [`crate::loops`]).
 #[derive(Clone, Debug)]
 pub struct Mechanism {
     pub(crate) name: String,
@@ -209,8 +209,8 @@ impl Mechanism {
         Coordinate { joint, index: index - self.velocity_offsets[joint.index()] }
     }
 
-    /// The start pose: every tree joint's start positions; loop-closing joints as close to the links'
-    /// poses as their kind allows.
+    /// The start pose: every tree joint's start positions; loop-closing joints as close to the
+    /// links' poses as their kind allows.
     pub fn start_positions(&self) -> Vec<f64> {
         let mut q = vec![0.0; self.positions];
         for (i, j) in self.joints.iter().enumerate() {
@@ -277,9 +277,9 @@ impl Mechanism {
     }
 
     /// Size r of the mechanism in the given link poses: the largest distance of link frames, joint
-    /// anchors and centres of mass from the mean of the link frames; 1 if that is 0. Links that are one with the
-    /// ground ([`Mechanism::grounded_links`]) count only where no link moves: how far a pillar stands away says
-    /// nothing of the mechanism.
+    /// anchors and centres of mass from the mean of the link frames; 1 if that is 0. Links that are
+    /// one with the ground ([`Mechanism::grounded_links`]) count only where no link moves: how far
+    /// a pillar stands away says nothing of the mechanism.
     pub fn bounding_radius(&self, world_from_link: &[Pose]) -> f64 {
         let grounded = self.grounded_links();
         let all = (1..self.links.len()).all(|i| grounded[i] || self.links[i].auxiliary);

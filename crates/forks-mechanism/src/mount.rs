@@ -1,4 +1,5 @@
-//! A mechanism on a carriage: driven slides between the ground and everything that was joined to it.
+//! A mechanism on a carriage: driven slides between the ground and everything that was joined to
+//! it.
 
 use forks_lie::{
     SpatialInertia,
@@ -55,13 +56,15 @@ impl Mount {
 }
 
 impl Mechanism {
-    /// The mechanism on a carriage: what was joined to the ground is joined to a new link whose frame is the world's,
-    /// which hangs on the ground by a chain of slides, each with a servo of its own name.
+    /// The mechanism on a carriage: what was joined to the ground is joined to a new link whose
+    /// frame is the world's, which hangs on the ground by a chain of slides, each with a servo of
+    /// its own name.
     ///
-    /// The carriage and its slides come first: identifiers of links grow by the number of slides (by one without
-    /// slides, which weld the carriage), those of joints too, and `q` begins with the slides' displacements. Links between
-    /// slides are massless and called `MOUNT/SLIDE`. Shapes and frames of the ground stay there, and so do free bodies:
-    /// links on springless free joints.
+    /// The carriage and its slides come first: identifiers of links grow by the number of slides
+    /// (by one without slides, which weld the carriage), those of joints too, and `q` begins with
+    /// the slides' displacements. Links between slides are massless and called `MOUNT/SLIDE`.
+    /// Shapes and frames of the ground stay there, and so do free bodies: links on springless free
+    /// joints.
     ///
     /// # Errors
     /// Numbers and names that cannot be right, as [`MechanismBuilder::build`].

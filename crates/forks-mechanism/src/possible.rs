@@ -1,19 +1,21 @@
 //! Which links have an inertia that no body can have, and where that matters.
 //!
-//! A link that fixed joints weld to the ground never moves: its inertia counts nowhere. Links that fixed joints
-//! weld to each other move as one body, so that body is what can be wrong: files give sensors and frames the
-//! tensor of a template. Where the fault is a large part of the body's moments the link is refused all the
-//! same: a fingertip that is welded to a wrong link does not mend it.
+//! A link that fixed joints weld to the ground never moves: its inertia counts nowhere. Links that
+//! fixed joints weld to each other move as one body, so that body is what can be wrong: files give
+//! sensors and frames the tensor of a template. Where the fault is a large part of the body's
+//! moments the link is refused all the same: a fingertip that is welded to a wrong link does not
+//! mend it.
 
 use forks_lie::{Digits, DigitsOf, InertiaError, Pose, SpatialInertia};
 
 use crate::{Joint, Link, LinkId, MechanismBuilder};
 
-/// Relative slack of the inertia checks: covers tensors rounded to the digits of a file and turned into other axes.
+/// Relative slack of the inertia checks: covers tensors rounded to the digits of a file and turned
+/// into other axes.
 const TOLERANCE: f64 = 1e-6;
 
-/// A fault below this part of the largest moment of the body that the link is a part of is a matter of a sensor
-/// or a frame; above it the numbers of the body itself are in doubt.
+/// A fault below this part of the largest moment of the body that the link is a part of is a matter
+/// of a sensor or a frame; above it the numbers of the body itself are in doubt.
 const SMALL: f64 = 0.01;
 
 /// What an impossible inertia does to the mechanism.
@@ -21,8 +23,8 @@ const SMALL: f64 = 0.01;
 pub enum InertiaVerdict {
     /// Nothing: the link is welded to the ground.
     Still,
-    /// Hardly anything: with the links that it is welded to it makes a body that can be, of which the fault is a
-    /// small part.
+    /// Hardly anything: with the links that it is welded to it makes a body that can be, of which
+    /// the fault is a small part.
     Carried,
     /// It moves a body that cannot be.
     Moving,
@@ -40,16 +42,16 @@ pub struct ImpossibleInertia {
 }
 
 impl MechanismBuilder {
-    /// The links whose inertia no body has, beyond the rounding of files ([`SpatialInertia::validate_at_size`]
-    /// with the distances of the link's joints and centre of mass as its size). [`MechanismBuilder::build`]
-    /// refuses those that matter. Links with numbers that are not finite, or a negative mass, are left to that
-    /// check.
+    /// The links whose inertia no body has, beyond the rounding of files
+    /// ([`SpatialInertia::validate_at_size`] with the distances of the link's joints and centre of
+    /// mass as its size). [`MechanismBuilder::build`] refuses those that matter. Links with numbers
+    /// that are not finite, or a negative mass, are left to that check.
     pub fn impossible_inertias(&self) -> Vec<ImpossibleInertia> {
         impossible(self.links(), self.joints())
     }
 
-    /// Gives a link that cannot be the nearest inertia with equal moments: their mean, negative ones counted as
-    /// zero. The moments before, ascending.
+    /// Gives a link that cannot be the nearest inertia with equal moments: their mean, negative
+    /// ones counted as zero. The moments before, ascending.
     pub fn make_isotropic(&mut self, link: LinkId) -> [f64; 3] {
         let inertia = &mut self.links_mut()[link.index()].inertia;
         let before = inertia.principal_moments();

@@ -1,8 +1,8 @@
 //! From a mechanism as the user described it to the one that statics and reduction work on.
 //!
-//! A free root joint is held where nothing else holds its tree, free bodies beside the mechanism stand still,
-//! springless coordinates may get a default spring, servos become springs that rest at the start pose. Links, joints
-//! and their order stay the same.
+//! A free root joint is held where nothing else holds its tree, free bodies beside the mechanism
+//! stand still, springless coordinates may get a default spring, servos become springs that rest at
+//! the start pose. Links, joints and their order stay the same.
 
 use crate::{
     Combination, CombinationSpring, CombinationSpringId, Joint, JointId, JointKind, JointMatrix,
@@ -13,18 +13,18 @@ use crate::{
 /// What to change before statics or reduction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Preparation {
-    /// Hold the free joint at the root of the tree that carries this link, where nothing else holds the tree
-    /// ([`Mechanism::unheld_root`]).
+    /// Hold the free joint at the root of the tree that carries this link, where nothing else holds
+    /// the tree ([`Mechanism::unheld_root`]).
     pub hold_root_of: Option<LinkId>,
-    /// Links that matter: free bodies beside them ([`Mechanism::loose_links`]) stand still at the start pose, with all
-    /// their joints, as nothing balances their weight. If empty, none does.
+    /// Links that matter: free bodies beside them ([`Mechanism::loose_links`]) stand still at the
+    /// start pose, with all their joints, as nothing balances their weight. If empty, none does.
     pub wanted: Vec<LinkId>,
     /// Stiffness for every coordinate of a non-free joint whose own and servo stiffness are zero.
     pub default_stiffness: Option<f64>,
     /// Turn servos into springs that rest at the start pose; otherwise they are left out.
     pub servos: bool,
-    /// Start pose (positions of the original mechanism's tree joints, further ones are not looked at);
-    /// its own start pose if `None`.
+    /// Start pose (positions of the original mechanism's tree joints, further ones are not looked
+    /// at); its own start pose if `None`.
     pub start: Option<Vec<f64>>,
 }
 
@@ -37,7 +37,8 @@ pub struct PreparedMechanism {
     pub held: Option<JointId>,
     /// Links of free bodies beside the mechanism that stand still.
     pub left_out: Vec<LinkId>,
-    /// The springs that stand for servos, all of them; those of links that stand still move nothing.
+    /// The springs that stand for servos, all of them; those of links that stand still move
+    /// nothing.
     pub servo_springs: Vec<(ServoId, CombinationSpringId)>,
     /// Joints that stand still at the start pose.
     still: Vec<bool>,
@@ -174,8 +175,8 @@ fn fix(j: &mut Joint) {
     j.spring = None;
 }
 
-/// Fixes all joints among `links`, which nothing ties to other links, where they are at the start. Links on a free joint
-/// are fixed to the ground, so that they load nothing.
+/// Fixes all joints among `links`, which nothing ties to other links, where they are at the start.
+/// Links on a free joint are fixed to the ground, so that they load nothing.
 fn stand_still(
     original: &Mechanism,
     b: &mut MechanismBuilder,
@@ -205,7 +206,8 @@ fn stand_still(
     b.remove_combinations_of(still);
 }
 
-/// Tendons, sprung or driven, do not count as stiffness of a coordinate; servos only where they are used.
+/// Tendons, sprung or driven, do not count as stiffness of a coordinate; servos only where they are
+/// used.
 fn add_default_springs(original: &Mechanism, b: &mut MechanismBuilder, k: f64, servos: bool) {
     let mut driven: Vec<Vec<bool>> =
         original.joints().iter().map(|j| vec![false; j.dof()]).collect();

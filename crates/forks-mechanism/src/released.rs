@@ -1,14 +1,16 @@
 //! Directions in which a loop-closing joint is not held, because its equations repeat others there.
 //!
-//! In planar loops, and in other overconstrained ones, some equations follow from the rest. Numbers that were
-//! rounded (axes out of parallel by 1e-6) make them independent on paper, and the mechanism rigid or wrong.
-//! [`crate::release_redundant`] finds such directions; from then on they are no equations any more.
+//! In planar loops, and in other overconstrained ones, some equations follow from the rest. Numbers
+//! that were rounded (axes out of parallel by 1e-6) make them independent on paper, and the
+//! mechanism rigid or wrong. [`crate::release_redundant`] finds such directions; from then on they
+//! are no equations any more.
 
 use forks_lie::{Twist, Wrench};
 
 use crate::Joint;
 
-/// Directions of a loop-closing joint, fixed in its frame on the child, along which the child may also move.
+/// Directions of a loop-closing joint, fixed in its frame on the child, along which the child may
+/// also move.
 ///
 /// A tree joint never looks at them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,8 +22,8 @@ pub struct ReleasedDirections {
 }
 
 impl ReleasedDirections {
-    /// From twists in the joint's frame on the child, their linear parts in units of `size` (m). Directions that
-    /// follow from those before them are dropped.
+    /// From twists in the joint's frame on the child, their linear parts in units of `size` (m).
+    /// Directions that follow from those before them are dropped.
     pub fn new(size: f64, directions: &[Twist]) -> Self {
         let mut kept: Vec<[f64; 6]> = Vec::new();
         for t in directions {
@@ -39,7 +41,8 @@ impl ReleasedDirections {
         self.size
     }
 
-    /// The directions, orthonormal, linear parts in units of the size, in the joint's frame on the child.
+    /// The directions, orthonormal, linear parts in units of the size, in the joint's frame on the
+    /// child.
     pub fn directions(&self) -> impl Iterator<Item = Twist> + '_ {
         self.directions.iter().map(|d| Twist::from_array(*d))
     }
@@ -54,7 +57,8 @@ impl ReleasedDirections {
         self.directions.is_empty()
     }
 
-    /// An orthonormal basis of what is left, in the units of the directions; all six where there are none.
+    /// An orthonormal basis of what is left, in the units of the directions; all six where there
+    /// are none.
     pub(crate) fn complement(&self) -> Vec<[f64; 6]> {
         let mut all = self.directions.clone();
         while all.len() < 6 {
@@ -88,7 +92,8 @@ impl Joint {
         self.released.directions().map(move |d| ad.apply(d.scale_linear(self.released.size)))
     }
 
-    /// A twist of the child against the parent (child's frame) without its part along released directions.
+    /// A twist of the child against the parent (child's frame) without its part along released
+    /// directions.
     pub fn held_twist(&self, t: Twist) -> Twist {
         if self.released.is_empty() {
             return t;
@@ -98,8 +103,8 @@ impl Joint {
         ad.apply(Twist::from_array(x).scale_linear(size))
     }
 
-    /// The transpose of [`Joint::held_twist`]: a wrench on the child (its frame) without its part that would
-    /// do work along released directions.
+    /// The transpose of [`Joint::held_twist`]: a wrench on the child (its frame) without its part
+    /// that would do work along released directions.
     pub fn held_wrench(&self, w: Wrench) -> Wrench {
         if self.released.is_empty() {
             return w;
@@ -160,8 +165,8 @@ mod tests {
         j
     }
 
-    /// Held wrenches and held twists are those without work along what is released, and one is the transpose
-    /// of the other.
+    /// Held wrenches and held twists are those without work along what is released, and one is the
+    /// transpose of the other.
     #[test]
     fn released_directions_do_no_work() {
         let j = joint();

@@ -5,14 +5,15 @@ use crate::{
 };
 
 impl Mechanism {
-    /// The same mechanism with a servo on each named joint, of a position gain (N·m/rad or N/m) and a velocity gain
-    /// (N·m·s/rad or N·s/m).
+    /// The same mechanism with a servo on each named joint, of a position gain (N·m/rad or N/m) and
+    /// a velocity gain (N·m·s/rad or N·s/m).
     ///
-    /// Servos come after those that are there, whose forces they add to. They have their joint's name; those of joints
-    /// with several coordinates are called `JOINT.0`, `JOINT.1`…
+    /// Servos come after those that are there, whose forces they add to. They have their joint's
+    /// name; those of joints with several coordinates are called `JOINT.0`, `JOINT.1`…
     ///
     /// # Errors
-    /// A joint that is not there or whose coordinates are not plain numbers; gains that are negative or not finite.
+    /// A joint that is not there or whose coordinates are not plain numbers; gains that are
+    /// negative or not finite.
     pub fn with_servos(&self, servos: &[(&str, f64, f64)]) -> Result<Self, BuildError> {
         let mut b = MechanismBuilder::from_mechanism(self);
         for &(name, stiffness, damping) in servos {
@@ -32,8 +33,8 @@ impl Mechanism {
         b.build()
     }
 
-    /// The coordinates of a joint with names for their servos; the first one, which the check of the mechanism refuses,
-    /// where they are not plain numbers or where there is none.
+    /// The coordinates of a joint with names for their servos; the first one, which the check of
+    /// the mechanism refuses, where they are not plain numbers or where there is none.
     fn coordinates(&self, joint: JointId) -> Vec<(String, Coordinate)> {
         let j = self.joint(joint);
         if !j.kind.has_scalar_coordinates() || j.dof() < 2 {

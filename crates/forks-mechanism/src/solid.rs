@@ -10,8 +10,8 @@ use forks_lie::{
 use crate::Geometry;
 
 impl Geometry {
-    /// Volume (m³) and principal moments per unit mass (m²) about the form's own frame, filled evenly; `None` for what has no
-    /// end.
+    /// Volume (m³) and principal moments per unit mass (m²) about the form's own frame, filled
+    /// evenly; `None` for what has no end.
     pub fn solid(&self) -> Option<(f64, DVec3)> {
         let turned = |across: f64, along: f64| DVec3::new(across, across, along);
         Some(match *self {
@@ -22,7 +22,8 @@ impl Geometry {
                 let h = 2.0 * half_length;
                 let (ends, side) = (4.0 / 3.0 * PI * r.powi(3), PI * r * r * h);
                 let sphere = 0.4 * r * r;
-                // Both halves moved by h/2 away from the centre of their sphere: + (h/2)² + 2 (h/2) · 3r/8.
+                // Both halves moved by h/2 away from the centre of their sphere: + (h/2)² + 2 (h/2)
+                // · 3r/8.
                 let ends_across = sphere + 0.25 * h * h + h * (0.375 * r);
                 let side_across = r * r / 4.0 + h * h / 12.0;
                 let total = ends + side;

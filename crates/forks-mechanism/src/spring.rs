@@ -81,8 +81,9 @@ impl JointMatrix {
 
 /// A spring in a joint: energy ½ Δᵀ K Δ.
 ///
-/// Δ is the displacement from the rest coordinates: the plain difference for joints whose coordinates
-/// are numbers, the logarithm of the relative motion for spherical, planar and free joints.
+/// Δ is the displacement from the rest coordinates: the plain difference for joints whose
+/// coordinates are numbers, the logarithm of the relative motion for spherical, planar and free
+/// joints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointSpring {
     /// K, symmetric, positive semi-definite; N/m, N or N·m/rad by coordinate.
@@ -226,7 +227,8 @@ pub struct Servo {
     pub damping: f64,
 }
 
-/// A six-dimensional spring between two links: energy ½ Δᵀ K Δ, Δ = log(a_from_bushing⁻¹ b_from_bushing).
+/// A six-dimensional spring between two links: energy ½ Δᵀ K Δ, Δ = log(a_from_bushing⁻¹
+/// b_from_bushing).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bushing {
     /// Name, may be empty.

@@ -1,7 +1,8 @@
 //! Inertia of a mechanism whose base floats, seen from the base link (\[A16\] §6.1).
 //!
-//! Link `l` is at R_l exp(X_l η) in the base link, R_l its pose there at the linearisation pose, x_k the columns of X_l.
-//! With body inertia M_l and all adjoints those of R_l, at η = 0 and to first order:
+//! Link `l` is at R_l exp(X_l η) in the base link, R_l its pose there at the linearisation pose,
+//! x_k the columns of X_l. With body inertia M_l and all adjoints those of R_l, at η = 0 and to
+//! first order:
 //!
 //! - I = Σ_l Ad⁻ᵀ M_l Ad⁻¹,  ∂I/∂η_k = −Σ_l Ad⁻ᵀ (ad_{x_k}ᵀ M_l + M_l ad_{x_k}) Ad⁻¹,
 //! - S = Σ_l Ad⁻ᵀ M_l X_l,  ∂S_j/∂η_k = −Σ_l Ad⁻ᵀ (ad_{x_k}ᵀ M_l x_j + ½ M_l ad_{x_k} x_j).
@@ -37,10 +38,11 @@ impl Problem {
     }
 
     /// The run-time model of a reduction of this problem with mass and damping as asked for, as
-    /// [`dynamic_model`] gives it, and a base that floats. `at` must be what the reduction was made with.
+    /// [`dynamic_model`] gives it, and a base that floats. `at` must be what the reduction was made
+    /// with.
     ///
-    /// With [`MassModel::Accelerability`] the base's momentum is that of the motions that belong to it,
-    /// M⁻¹Jᵀ(JM⁻¹Jᵀ)⁻¹B; otherwise that of the links' maps.
+    /// With [`MassModel::Accelerability`] the base's momentum is that of the motions that belong to
+    /// it, M⁻¹Jᵀ(JM⁻¹Jᵀ)⁻¹B; otherwise that of the links' maps.
     ///
     /// # Errors
     /// As [`dynamic_model`]; [`ReduceError::NotFloating`] where the base is not free.
@@ -70,8 +72,8 @@ impl Problem {
         self.prepared.held.ok_or_else(|| ReduceError::NotFloating { element: name() })
     }
 
-    /// Joint rates per η̇ of the least kinetic energy for given effector velocities: N M_N⁻¹ A ᵀ(A M_N⁻¹ Aᵀ)⁻¹ with N the
-    /// admissible motions, M_N their mass and A = B⁺ J N.
+    /// Joint rates per η̇ of the least kinetic energy for given effector velocities: N M_N⁻¹ A ᵀ(A
+    /// M_N⁻¹ Aᵀ)⁻¹ with N the admissible motions, M_N their mass and A = B⁺ J N.
     fn accelerated_motions(&self, at: Linearisation<'_>, reduction: &Reduction) -> Option<Matrix> {
         let (m, q) = (self.mechanism(), at.positions());
         let poses = &reduction.response.world_from_link;
@@ -111,9 +113,9 @@ fn link_maps(m: &Mechanism, q: &[f64], motions: &Matrix) -> Vec<Matrix> {
     out
 }
 
-/// The inertia seen from the link that the joint `held` ties to the ground; `maps` are the body twists of all links per
-/// reduced coordinate that belong to the model's mass. Rotor inertia counts for the joints only, gravity compensation not
-/// at all.
+/// The inertia seen from the link that the joint `held` ties to the ground; `maps` are the body
+/// twists of all links per reduced coordinate that belong to the model's mass. Rotor inertia counts
+/// for the joints only, gravity compensation not at all.
 ///
 /// # Errors
 /// [`ReduceError::NotFloating`] if something else ties the mechanism to the ground.

@@ -1,8 +1,9 @@
 //! Rank and basis of the effectors' motion without tuning (\[A16\] §3.2 tunes a tolerance by hand).
 //!
-//! C = FᵀF with the factor F = (square root of all stiffness) × (displacements per effector wrench). With
-//! S = diag(1/r, 1/r, 1/r, 1, 1, 1) per effector, the singular values of F S are the square roots of the
-//! eigenvalues of S C S, accurate to rounding of the largest one instead of its root.
+//! C = FᵀF with the factor F = (square root of all stiffness) × (displacements per effector
+//! wrench). With S = diag(1/r, 1/r, 1/r, 1, 1, 1) per effector, the singular values of F S are the
+//! square roots of the eigenvalues of S C S, accurate to rounding of the largest one instead of its
+//! root.
 
 use forks_mechanism::{
     Mechanism,
@@ -12,8 +13,8 @@ use forks_mechanism::{
 
 use crate::{error::ReduceError, response::Response, small::jacobi_eigen};
 
-/// Singular values below this fraction of the largest count as zero. True ratios seen in mechanisms stay
-/// above 1e-4, rounding below 1e-12; the reported gap says how clear the decision was.
+/// Singular values below this fraction of the largest count as zero. True ratios seen in mechanisms
+/// stay above 1e-4, rounding below 1e-12; the reported gap says how clear the decision was.
 const RANK_TOLERANCE: f64 = 1e-9;
 
 /// Rank and basis of the effectors' motion.
@@ -31,8 +32,8 @@ pub struct Basis {
     pub dual: Matrix,
 }
 
-/// Finds rank and basis. At loaded poses the joint displacements themselves are added to the factor, so
-/// that motions which only the loads resist count as well.
+/// Finds rank and basis. At loaded poses the joint displacements themselves are added to the
+/// factor, so that motions which only the loads resist count as well.
 pub(crate) fn basis(
     m: &Mechanism,
     response: &Response,

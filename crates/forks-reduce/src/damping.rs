@@ -14,8 +14,8 @@ pub enum JointDamping {
     /// XᵀDX: what the joints dissipate when the mechanism moves along its shapes.
     #[default]
     Shapes,
-    /// (J D⁻¹ Jᵀ)⁻¹ with the loops in D⁻¹: \[A16\]'s projection, only where every joint is damped. The
-    /// fixed-effector modes keep their own XᵀDX and are not coupled to it.
+    /// (J D⁻¹ Jᵀ)⁻¹ with the loops in D⁻¹: \[A16\]'s projection, only where every joint is damped.
+    /// The fixed-effector modes keep their own XᵀDX and are not coupled to it.
     Inverse,
     /// Left out.
     Ignored,
@@ -30,8 +30,9 @@ pub struct Damping {
     pub rayleigh_mass: f64,
     /// Rayleigh's b in b·𝓗, s.
     pub rayleigh_stiffness: f64,
-    /// Ratio ζ to critical damping that every mode of the reduced model gets *in addition* to the other
-    /// terms (0.02 = 2 %); alone with [`JointDamping::Ignored`] it is the ratio of every mode.
+    /// Ratio ζ to critical damping that every mode of the reduced model gets *in addition* to the
+    /// other terms (0.02 = 2 %); alone with [`JointDamping::Ignored`] it is the ratio of every
+    /// mode.
     pub modal_ratio: Option<f64>,
 }
 
@@ -75,7 +76,8 @@ impl Damping {
     }
 }
 
-/// Σ 2ζ √ν (𝓗x)(𝓗x)ᵀ over the modes M x = ν 𝓗 x, xᵀ𝓗x = 1, ν = ω⁻²: nothing for a motion without mass.
+/// Σ 2ζ √ν (𝓗x)(𝓗x)ᵀ over the modes M x = ν 𝓗 x, xᵀ𝓗x = 1, ν = ω⁻²: nothing for a motion without
+/// mass.
 fn add_modal(out: &mut Matrix, ratio: f64, mass: &Matrix, h: &Matrix) -> Result<(), ReduceError> {
     let modes = dense::generalized_symmetric_eigen(mass, h);
     let (nu, x) = modes.ok_or(forks_rom::ModelError::NotPositiveDefinite)?;

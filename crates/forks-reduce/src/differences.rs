@@ -14,17 +14,19 @@ use crate::response::Effector;
 /// Linear response by differences; see [`response_by_differences`].
 #[derive(Clone, Debug)]
 pub struct Differences {
-    /// Effector twists per world-fixed wrench, components in the effector's axes at the pose, 6E × 6E.
+    /// Effector twists per world-fixed wrench, components in the effector's axes at the pose, 6E ×
+    /// 6E.
     pub compliance: Matrix,
     /// Twist of each link (the ground first) per such wrench, 6 × 6E.
     pub twists: Vec<Matrix>,
 }
 
-/// Differentiates the full equilibrium with respect to wrenches on the effectors that keep their world
-/// axes, by central differences with one Richardson step.
+/// Differentiates the full equilibrium with respect to wrenches on the effectors that keep their
+/// world axes, by central differences with one Richardson step.
 ///
-/// `at` is an equilibrium under `loads`; `compliance` (6E × 6E) only sets the size of the steps, so that
-/// the effectors move by about `displacement` (dimensionless, lengths over `r`; 2e-4 balances truncation and rounding).
+/// `at` is an equilibrium under `loads`; `compliance` (6E × 6E) only sets the size of the steps, so
+/// that the effectors move by about `displacement` (dimensionless, lengths over `r`; 2e-4 balances
+/// truncation and rounding).
 ///
 /// `None` where a displaced equilibrium is not found.
 pub fn response_by_differences(

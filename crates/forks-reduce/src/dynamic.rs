@@ -17,14 +17,15 @@ use crate::{
 
 /// The run-time model of a reduction with mass and damping as asked for.
 ///
-/// `at` must be what the reduction was made with. With [`MassModel::CraigBampton`] the model has further
-/// coordinates after those of the basis, [`modes_of`] of them: as many as were asked for, or as there are.
-/// A base that floats is not carried over: its momentum depends on the mass model.
+/// `at` must be what the reduction was made with. With [`MassModel::CraigBampton`] the model has
+/// further coordinates after those of the basis, [`modes_of`] of them: as many as were asked for,
+/// or as there are. A base that floats is not carried over: its momentum depends on the mass model.
 ///
 /// # Errors
-/// Damping coefficients that are negative or not finite, undamped joints with [`JointDamping::Inverse`],
-/// motions without mass with [`MassModel::Accelerability`], poses that are not stable with the effectors
-/// held and mechanisms above [`crate::DENSE_LIMIT`] where dense algebra is needed.
+/// Damping coefficients that are negative or not finite, undamped joints with
+/// [`JointDamping::Inverse`], motions without mass with [`MassModel::Accelerability`], poses that
+/// are not stable with the effectors held and mechanisms above [`crate::DENSE_LIMIT`] where dense
+/// algebra is needed.
 pub fn dynamic_model(
     m: &Mechanism,
     effectors: &[Effector],
@@ -107,8 +108,9 @@ fn append_modes(
     loads: &[Matrix],
 ) {
     let (rank, count) = (data.basis.columns(), modes.stiffness.len());
-    // A drive with the forces f moves a mode to ζ = φᵀf / φᵀKφ, and φᵀf = φᵀK Y: its static shapes do
-    // no work on it. What the modes take over is no longer part of the motion at fixed coordinates.
+    // A drive with the forces f moves a mode to ζ = φᵀf / φᵀKφ, and φᵀf = φᵀK Y: its static shapes
+    // do no work on it. What the modes take over is no longer part of the motion at fixed
+    // coordinates.
     let outputs = joint_rows(m, data, data.servos.len(), |j| &j.servo_map);
     let mut rest = modes.shapes.joints.transpose_mul(&k.mul(&outputs));
     for (i, s) in modes.stiffness.iter().enumerate() {

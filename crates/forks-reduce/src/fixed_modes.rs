@@ -1,5 +1,5 @@
-//! Fixed-effector modes (Craig & Bampton 1968): K φ = ω² M φ on the motions that the loops admit with all
-//! effectors held. Static shapes do no work on them, so both are orthogonal in K.
+//! Fixed-effector modes (Craig & Bampton 1968): K φ = ω² M φ on the motions that the loops admit
+//! with all effectors held. Static shapes do no work on them, so both are orthogonal in K.
 
 use forks_dynamics::{Loads, admissible_motions, mass_matrix, tangent_stiffness};
 use forks_mechanism::{
@@ -16,7 +16,8 @@ use crate::{
     shapes::{Shapes, above},
 };
 
-/// Motions whose compliance-weighted mass is below this part of the largest have no finite frequency.
+/// Motions whose compliance-weighted mass is below this part of the largest have no finite
+/// frequency.
 const MASSLESS: f64 = 1e-13;
 /// Rank of the effectors' Jacobian on the admissible motions, lengths over r.
 const RANK_TOLERANCE: f64 = 1e-9;
@@ -112,7 +113,8 @@ fn held_motions(
     Ok(n.mul(&free))
 }
 
-/// Scales modes with φᵀKφ = 1 so that the largest dimensionless link twist is 1; their stiffness then.
+/// Scales modes with φᵀKφ = 1 so that the largest dimensionless link twist is 1; their stiffness
+/// then.
 fn scale_to_links(shapes: &mut Shapes, r: f64) -> Vec<f64> {
     let mut stiffness = Vec::new();
     for k in 0..shapes.joints.columns() {

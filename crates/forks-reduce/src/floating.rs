@@ -51,7 +51,8 @@ impl Default for FloatingCase {
 /// How far a floating reduced model is from the full solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FloatingDeviation {
-    /// Largest distance of the base from the full solver's over the largest displacement of the latter.
+    /// Largest distance of the base from the full solver's over the largest displacement of the
+    /// latter.
     pub position: f64,
     /// The same for the angle of rotation.
     pub rotation: f64,
@@ -63,17 +64,19 @@ pub struct FloatingDeviation {
     pub effector: f64,
     /// Largest relative displacement of an effector (\[A16\] §8.2).
     pub shape: f64,
-    /// Largest difference of the momentum from start and impulses over the largest momentum or impulse: linear, angular.
+    /// Largest difference of the momentum from start and impulses over the largest momentum or
+    /// impulse: linear, angular.
     pub momentum: [f64; 2],
     /// Steps that did not end as completed.
     pub exceptions: usize,
 }
 
-/// Follows a motion of the original mechanism `m` by the full solver (order 4) and by the reduced model.
+/// Follows a motion of the original mechanism `m` by the full solver (order 4) and by the reduced
+/// model.
 ///
 /// # Errors
-/// A reduction whose base is fixed, a mass that does not fit the base's; [`ReduceError::FullSolver`] where the full solver
-/// gives up.
+/// A reduction whose base is fixed, a mass that does not fit the base's;
+/// [`ReduceError::FullSolver`] where the full solver gives up.
 pub fn floating_deviation(
     m: &Mechanism,
     problem: &Problem,
@@ -222,8 +225,8 @@ impl Impulse {
         Self { expected: [p.linear, p.angular], largest: [p.linear.length(), p.angular.length()] }
     }
 
-    /// Loads act at the effectors of the start of the step, gravity at the centre of mass, both carried along by the
-    /// centre's mean motion.
+    /// Loads act at the effectors of the start of the step, gravity at the centre of mass, both
+    /// carried along by the centre's mean motion.
     fn add(
         &mut self,
         model: &FloatingModel,

@@ -1,5 +1,5 @@
-//! Constraint error of a reduced state (\[A16\] §8.2): gaps that independent link poses leave at joints and
-//! effectors.
+//! Constraint error of a reduced state (\[A16\] §8.2): gaps that independent link poses leave at
+//! joints and effectors.
 
 use forks_mechanism::{
     Connection, Mechanism, constraint_error,
@@ -40,8 +40,8 @@ pub fn relative_constraint_error(
     RelativeConstraintError { position: position / model.data().radius, angle }
 }
 
-/// Relative displacement of an effector (\[A16\] §8.2): Euclidean norm of the twist log(H_rest⁻¹ H), linear
-/// part over r, angular part over π.
+/// Relative displacement of an effector (\[A16\] §8.2): Euclidean norm of the twist log(H_rest⁻¹
+/// H), linear part over r, angular part over π.
 pub fn relative_displacement(rest: &Pose, pose: &Pose, r: f64) -> f64 {
     let t = rest.twist_to(pose);
     let angular = t.angular / core::f64::consts::PI;

@@ -1,7 +1,7 @@
 //! Mass and damping of a reduced model, beside those of the full mechanism.
 //!
-//! The condensed mass is XᵀMX with X the static shape per reduced coordinate (Guyan 1965); damping is
-//! XᵀDX. The accelerability (\[A16\] Eq. 7) is J M⁻¹ Jᵀ with the loops' couplings in M⁻¹.
+//! The condensed mass is XᵀMX with X the static shape per reduced coordinate (Guyan 1965); damping
+//! is XᵀDX. The accelerability (\[A16\] Eq. 7) is J M⁻¹ Jᵀ with the loops' couplings in M⁻¹.
 
 use forks_dynamics::{Loads, effective_inverse_mass, lowest_frequencies, tangent_stiffness};
 use forks_mechanism::{
@@ -27,8 +27,8 @@ pub enum MassModel {
     Condensed,
     /// The mass felt at infinite frequency, (J M⁻¹ Jᵀ)⁻¹: frequencies far too high (\[A16\]).
     Accelerability,
-    /// Static shapes and the lowest modes with all effectors held (Craig & Bampton 1968), which become
-    /// further coordinates of the model.
+    /// Static shapes and the lowest modes with all effectors held (Craig & Bampton 1968), which
+    /// become further coordinates of the model.
     CraigBampton {
         /// How many; fewer where there are not so many.
         modes: usize,
@@ -52,13 +52,15 @@ pub struct ReducedInertia {
 
 /// Above this many coordinates the dense solves of the full mechanism's modes are left out.
 pub const DENSE_LIMIT: usize = 1500;
-/// Motions whose compliance-weighted mass is below this part of the largest have no finite frequency.
+/// Motions whose compliance-weighted mass is below this part of the largest have no finite
+/// frequency.
 const MASSLESS: f64 = 1e-13;
 /// How many of the full mechanism's frequencies are reported.
 const REPORTED_FREQUENCIES: usize = 24;
 
-/// Mass and damping of a reduction with its joints' damping, and the full mechanism's frequencies at the
-/// same pose: [`inertia_report`] of [`dynamic_model`]. The mass is `None` where that model does not exist.
+/// Mass and damping of a reduction with its joints' damping, and the full mechanism's frequencies
+/// at the same pose: [`inertia_report`] of [`dynamic_model`]. The mass is `None` where that model
+/// does not exist.
 pub fn reduced_inertia(
     m: &Mechanism,
     effectors: &[Effector],

@@ -1,9 +1,10 @@
-//! Loads that joints carry: the wrench that a joint's outer link passes on to it, outer link's frame.
+//! Loads that joints carry: the wrench that a joint's outer link passes on to it, outer link's
+//! frame.
 //!
-//! On every link the applied wrenches and the loads of the joints outward of it, minus those of the joints
-//! inward of it, sum to zero. At loaded poses the response is in exponential coordinates, p = J_r(ξ)ᵀ μ for
-//! the load μ in the displaced link's frame: δμ = δp + ½ ad_ξᵀ μ; a closing joint's rows are turned by its
-//! own displacement a = J δθ only: δμ = δp + ½ ad_aᵀ μ.
+//! On every link the applied wrenches and the loads of the joints outward of it, minus those of the
+//! joints inward of it, sum to zero. At loaded poses the response is in exponential coordinates, p
+//! = J_r(ξ)ᵀ μ for the load μ in the displaced link's frame: δμ = δp + ½ ad_ξᵀ μ; a closing joint's
+//! rows are turned by its own displacement a = J δθ only: δμ = δp + ½ ad_aᵀ μ.
 
 use forks_mechanism::{
     LinkId, Mechanism, TreeEdge,
@@ -19,7 +20,8 @@ use crate::{
     response::{Effector, Linearisation},
 };
 
-/// Loads that all joints carry at the linearisation pose: of the tree, then closing ones; zero at rest.
+/// Loads that all joints carry at the linearisation pose: of the tree, then closing ones; zero at
+/// rest.
 pub(crate) fn static_loads(
     m: &Mechanism,
     effectors: &[Effector],

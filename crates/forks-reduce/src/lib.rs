@@ -4,7 +4,8 @@
 //! - SI units, radians, `f64`; right-handed frames; `Pose` maps body to world coordinates.
 //! - Twists and wrenches have their linear part first, in the body's own frame at its origin.
 //! - Matrices over effectors are flattened effector by effector: 6E numbers.
-//! - Compliance maps wrenches to small twists; at loaded poses in exponential coordinates of the effectors.
+//! - Compliance maps wrenches to small twists; at loaded poses in exponential coordinates of the
+//!   effectors.
 #![doc = include_str!("../README.md")]
 
 mod base;

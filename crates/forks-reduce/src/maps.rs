@@ -96,8 +96,8 @@ fn backward(sweep: &Sweep<'_>, w: &mut Table, loads: usize) -> Displacements {
     Displacements { joints, carried, reactions }
 }
 
-/// w ← (update)ᵀ w; `found` gets the values that were asked for. Returns the multipliers y of an update
-/// that took Uᵀ y off the adjoints.
+/// w ← (update)ᵀ w; `found` gets the values that were asked for. Returns the multipliers y of an
+/// update that took Uᵀ y off the adjoints.
 fn undo(record: &Record, w: &mut Table, found: impl FnOnce(Variable, &[f64])) -> Option<Matrix> {
     match record {
         Record::Consume { live, rows, gain } => {
@@ -144,7 +144,8 @@ pub(crate) fn append_back(
     }
 }
 
-/// Loads that closing joints carry, from the multipliers y of their rows U: the child passes Uᵀy on.
+/// Loads that closing joints carry, from the multipliers y of their rows U: the child passes Uᵀy
+/// on.
 fn closing_loads(sweep: &Sweep<'_>, reactions: &[Option<Matrix>], loads: usize) -> Vec<Matrix> {
     let closures = sweep.m.forest().closures();
     let mut out = vec![Matrix::default(); closures.len()];

@@ -1,9 +1,10 @@
 //! Loads that joints carry in fixed-effector modes.
 //!
-//! A mode φ is no equilibrium: the forces that hold it still are Kφ = ω² M φ + J_Eᵀ w + Gᵀ λ, the inertia
-//! ω² I_l ξ_l on every link, armatures' on the coordinates, and the reactions w of the effectors and λ of the
-//! loops, with the least norm where they are not unique. Loads add up inwards; where a joint is loaded
-//! already, what it carries turns with its displacement: δ(Adᵀ μ) = Adᵀ (δμ − ad_aᵀ μ), a = J δθ.
+//! A mode φ is no equilibrium: the forces that hold it still are Kφ = ω² M φ + J_Eᵀ w + Gᵀ λ, the
+//! inertia ω² I_l ξ_l on every link, armatures' on the coordinates, and the reactions w of the
+//! effectors and λ of the loops, with the least norm where they are not unique. Loads add up
+//! inwards; where a joint is loaded already, what it carries turns with its displacement: δ(Adᵀ μ)
+//! = Adᵀ (δμ − ad_aᵀ μ), a = J δθ.
 
 use forks_dynamics::{bushing_gradient_and_hessian, mass_matrix};
 use forks_mechanism::{

@@ -1,4 +1,5 @@
-//! Relative motions of tree joints in dimensionless form: lengths divided by the mechanism's size r.
+//! Relative motions of tree joints in dimensionless form: lengths divided by the mechanism's size
+//! r.
 //!
 //! Twists are (v/r; ω), wrenches (r f; τ), so that energies keep their unit and all entries of a
 //! compliance are comparable.
@@ -42,7 +43,8 @@ pub(crate) fn scale_wrench(w: Wrench, r: f64) -> Wrench {
     Wrench::new(w.force * r, w.torque)
 }
 
-/// The motions of all tree joints in SI units, and the world poses of the links; joints are visited once.
+/// The motions of all tree joints in SI units, and the world poses of the links; joints are visited
+/// once.
 pub(crate) fn tree_motions(m: &Mechanism, q: &[f64]) -> (Vec<ScaledMotion>, Vec<Pose>) {
     let mut world_from_link = vec![Pose::IDENTITY; m.links().len()];
     let edges = m.forest().edges().iter();

@@ -9,8 +9,8 @@ const FEW_LIVE: usize = 64;
 
 /// Where a sweep goes.
 pub(crate) struct Plan {
-    /// Tree edges (positions in the forest's list) in sweep order: depth first, smallest branch first,
-    /// so that few links stay live.
+    /// Tree edges (positions in the forest's list) in sweep order: depth first, smallest branch
+    /// first, so that few links stay live.
     pub(crate) edges: Vec<usize>,
     /// Links of parts that hang on a free joint and hold no effector: left out of the sweep.
     pub(crate) left_out: Vec<LinkId>,
@@ -73,7 +73,8 @@ pub(crate) fn plan(
     let mut ties = m.link_ties();
     ties.retain(|(a, b)| a != b);
     let live = Live { m, ties: &ties, effectors };
-    // Loops between branches that are long and side by side: depth first would keep all of one branch.
+    // Loops between branches that are long and side by side: depth first would keep all of one
+    // branch.
     if !ties.is_empty() && live.most(&order) > FEW_LIVE {
         let abreast = live.abreast(&order);
         if 2 * live.most(&abreast) <= live.most(&order) {
@@ -83,7 +84,8 @@ pub(crate) fn plan(
     Plan { edges: order, left_out }
 }
 
-/// Which links have to be kept, by their number of joints and ties to links that are not entered yet.
+/// Which links have to be kept, by their number of joints and ties to links that are not entered
+/// yet.
 struct Live<'a> {
     m: &'a Mechanism,
     ties: &'a [(LinkId, LinkId)],
@@ -157,7 +159,8 @@ impl Live<'_> {
         most.max(0) as usize
     }
 
-    /// The same edges, always that which keeps the fewest links, of equal ones the one that has waited longest.
+    /// The same edges, always that which keeps the fewest links, of equal ones the one that has
+    /// waited longest.
     fn abreast(&self, order: &[usize]) -> Vec<usize> {
         let edges = self.m.forest().edges();
         let mut left = self.start(order);

@@ -1,9 +1,11 @@
-//! What a loaded pose adds to the stiffness: geometric terms of loads, joint forces and multipliers.
+//! What a loaded pose adds to the stiffness: geometric terms of loads, joint forces and
+//! multipliers.
 //!
-//! All quantities are dimensionless in length (see [`crate::motion`]). With μ the load that a joint has
-//! to carry (loads outward of it plus closure forces, in the outer link's frame), a tree joint adds the
-//! energy θᵀ Γ ξ_inner, Γ with one row ½ μᵀ ad_{J_i} Ad per column; a closure with the wrench λ on its
-//! child adds ½ λᵀ ad_{Ad ξ_p} ξ_c; gravity and world-fixed forces add ½ ξᵀ Λ ξ on their link.
+//! All quantities are dimensionless in length (see [`crate::motion`]). With μ the load that a joint
+//! has to carry (loads outward of it plus closure forces, in the outer link's frame), a tree joint
+//! adds the energy θᵀ Γ ξ_inner, Γ with one row ½ μᵀ ad_{J_i} Ad per column; a closure with the
+//! wrench λ on its child adds ½ λᵀ ad_{Ad ξ_p} ξ_c; gravity and world-fixed forces add ½ ξᵀ Λ ξ on
+//! their link.
 
 use forks_dynamics::{AppliedWrench, Loads, WrenchFrame};
 use forks_mechanism::{

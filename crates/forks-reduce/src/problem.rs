@@ -12,7 +12,8 @@ use crate::{
 /// What to do with a mechanism before it is reduced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProblemOptions {
-    /// Stiffness for every coordinate of a non-free joint that neither a spring nor a servo resists.
+    /// Stiffness for every coordinate of a non-free joint that neither a spring nor a servo
+    /// resists.
     pub default_stiffness: Option<f64>,
     /// Servos count as springs that rest at the start pose. Default `true`.
     pub servos: bool,
@@ -28,8 +29,8 @@ impl Default for ProblemOptions {
 
 /// A mechanism prepared for reduction or statics, with its effectors.
 ///
-/// The free joint at the root of the tree that carries the first effector is held where nothing else holds that tree;
-/// free bodies beside the effectors stand still ([`Preparation`]).
+/// The free joint at the root of the tree that carries the first effector is held where nothing
+/// else holds that tree; free bodies beside the effectors stand still ([`Preparation`]).
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// The prepared mechanism; same links and joints as the original.
@@ -78,7 +79,8 @@ impl Problem {
         &self.prepared.mechanism
     }
 
-    /// The reduced model about the start pose: springs unstressed, no gravity, loops taken as they are.
+    /// The reduced model about the start pose: springs unstressed, no gravity, loops taken as they
+    /// are.
     ///
     /// # Errors
     /// See [`ReduceError`].
@@ -87,9 +89,9 @@ impl Problem {
         reduce(self.mechanism(), &self.effectors, at, &self.servos)
     }
 
-    /// The reduced model about the start pose with one more drive: gravity and spring preloads, as the
-    /// generalised forces that they exert there. Its value 1 moves the model as far as they would move a
-    /// linear mechanism.
+    /// The reduced model about the start pose with one more drive: gravity and spring preloads, as
+    /// the generalised forces that they exert there. Its value 1 moves the model as far as they
+    /// would move a linear mechanism.
     ///
     /// # Errors
     /// See [`ReduceError`].
@@ -116,7 +118,8 @@ impl Problem {
         reduce(self.mechanism(), &self.effectors, at, &self.servos)
     }
 
-    /// The reduced model about an equilibrium that may be held only by the loads on the effectors, for blends.
+    /// The reduced model about an equilibrium that may be held only by the loads on the effectors,
+    /// for blends.
     ///
     /// # Errors
     /// See [`ReduceError`].

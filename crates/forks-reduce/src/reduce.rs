@@ -21,8 +21,8 @@ use crate::{
     shapes::Shapes,
 };
 
-/// Something that moves the mechanism besides wrenches on effectors: a servo's target, or generalised
-/// forces such as gravity's.
+/// Something that moves the mechanism besides wrenches on effectors: a servo's target, or
+/// generalised forces such as gravity's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drive {
     /// Name.
@@ -65,7 +65,8 @@ pub struct Reduction {
     /// Compliance C, 6E × 6E, for loads that keep their world axes (components in the axes of the
     /// linearisation pose); equal to the response's where no static wrench acts.
     pub compliance: Matrix,
-    /// Largest residual of the loop equations at the linearisation pose, released directions included.
+    /// Largest residual of the loop equations at the linearisation pose, released directions
+    /// included.
     pub closure_residual: f64,
 }
 
@@ -76,8 +77,8 @@ pub struct Linearised {
     pub response: Response,
     /// Rank and basis of the effectors' motion.
     pub basis: Basis,
-    /// 𝓗, n_η × n_η. Positive definite at rest; at poses that are held only by the loads on the effectors
-    /// it need not be.
+    /// 𝓗, n_η × n_η. Positive definite at rest; at poses that are held only by the loads on the
+    /// effectors it need not be.
     pub hessian: Matrix,
     /// Compliance C, 6E × 6E, for loads that keep their world axes.
     pub compliance: Matrix,
@@ -126,8 +127,8 @@ pub fn reduce(
     reduced(m, effectors, at, drives, ReducedModel::new)
 }
 
-/// Reduces a mechanism about a pose that may be held only by the loads on its effectors, as a linearisation
-/// point of a blend: 𝓗 need not be positive definite.
+/// Reduces a mechanism about a pose that may be held only by the loads on its effectors, as a
+/// linearisation point of a blend: 𝓗 need not be positive definite.
 ///
 /// # Errors
 /// See [`ReduceError`].
@@ -188,8 +189,8 @@ fn in_effector(w: &AppliedWrench, e: &Effector, world_from_link: &[Pose]) -> Wre
     e.link_from_effector.adjoint().transpose_apply(in_link)
 }
 
-/// Compliance under loads that keep their world axes, from the compliance C_s in exponential coordinates
-/// and the static wrench on each effector (effector frames).
+/// Compliance under loads that keep their world axes, from the compliance C_s in exponential
+/// coordinates and the static wrench on each effector (effector frames).
 ///
 /// C = C_s (1 − Q C_s)⁻¹ with `Q = blockdiag [[0, ½[f]×], [−½[f]×, ½[τ]×]]`; symmetric only without
 /// torques.

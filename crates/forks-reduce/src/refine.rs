@@ -1,10 +1,11 @@
 //! Iterative refinement of the maps: what rounding in the frontier's updates left of open loops and
 //! unbalanced forces is solved for with the same tape.
 //!
-//! Conditioning a compliant direction on a stiff loop cancels: with a ratio ρ of compliances the maps are
-//! off by about ε ρ². The residual of the mechanism's equations, in contrast, can be evaluated to ε:
-//! forces r = w − K θ on the coordinates, with all wrenches carried inwards, and gaps −U x of the exact
-//! constraints. Forces enter a sweep as means of its variables, gaps as values that it is conditioned on.
+//! Conditioning a compliant direction on a stiff loop cancels: with a ratio ρ of compliances the
+//! maps are off by about ε ρ². The residual of the mechanism's equations, in contrast, can be
+//! evaluated to ε: forces r = w − K θ on the coordinates, with all wrenches carried inwards, and
+//! gaps −U x of the exact constraints. Forces enter a sweep as means of its variables, gaps as
+//! values that it is conditioned on.
 
 use forks_mechanism::{JointId, LinkId, dense::Matrix};
 
@@ -20,8 +21,8 @@ const MAX_CORRECTIONS: usize = 4;
 /// A correction of this size, relative to the displacements, is rounding.
 const ENOUGH: f64 = 1e-14;
 
-/// Refines displacements and multipliers for the given loads (`loaded`: wrenches on links, forces on
-/// outputs); returns the size of the last correction, 0 where there is nothing to correct.
+/// Refines displacements and multipliers for the given loads (`loaded`: wrenches on links, forces
+/// on outputs); returns the size of the last correction, 0 where there is nothing to correct.
 pub(crate) fn refine(
     sweep: &Sweep<'_>,
     loaded: &Table,
@@ -144,8 +145,8 @@ fn carry_outwards(sweep: &Sweep<'_>, k: usize, x: &mut Table) {
     }
 }
 
-/// Carries the wrenches inwards; what is left on the coordinates after their springs, and the loads that
-/// the tree joints carry.
+/// Carries the wrenches inwards; what is left on the coordinates after their springs, and the loads
+/// that the tree joints carry.
 fn unbalanced(
     sweep: &Sweep<'_>,
     w: &mut Table,

@@ -75,8 +75,8 @@ pub enum Linearisation<'a> {
 }
 
 impl<'a> Linearisation<'a> {
-    /// At a loaded pose the springs beyond joints' limits act with their stiffness there; at rest springs are
-    /// unstressed, and those are as well. `None` where the mechanism serves as it is.
+    /// At a loaded pose the springs beyond joints' limits act with their stiffness there; at rest
+    /// springs are unstressed, and those are as well. `None` where the mechanism serves as it is.
     pub(crate) fn tangent_limits(&self, m: &Mechanism) -> Option<Mechanism> {
         match self {
             Self::Loaded { q, .. } => m.with_tangent_limits(q),
@@ -92,21 +92,22 @@ impl<'a> Linearisation<'a> {
     }
 }
 
-/// Linear maps from wrenches on E effectors (each in its own frame, 6E numbers) and from forces along
-/// further outputs, both small and about the linearisation pose.
+/// Linear maps from wrenches on E effectors (each in its own frame, 6E numbers) and from forces
+/// along further outputs, both small and about the linearisation pose.
 #[derive(Clone, Debug)]
 pub struct Response {
-    /// Compliance, 6E × 6E, m and rad per N and N·m: twists of the effectors in exponential coordinates.
+    /// Compliance, 6E × 6E, m and rad per N and N·m: twists of the effectors in exponential
+    /// coordinates.
     pub compliance: Matrix,
     /// Joint displacements per effector wrench, nv × 6E.
     pub joints: Matrix,
     /// Twist of each link (the ground first) in its own frame per effector wrench, 6 × 6E.
     pub twists: Vec<Matrix>,
-    /// Load on each tree joint (forest order) in its outer link's frame per effector wrench, 6 × 6E;
-    /// empty for joints in branches that carry no load. \[A16\]'s wrench map.
+    /// Load on each tree joint (forest order) in its outer link's frame per effector wrench, 6 ×
+    /// 6E; empty for joints in branches that carry no load. \[A16\]'s wrench map.
     pub joint_loads: Vec<Matrix>,
-    /// Load on each closing joint (its child passes it on) in its child's frame per effector wrench,
-    /// 6 × 6E; empty where the sweep did not go. One of many where loops are redundant.
+    /// Load on each closing joint (its child passes it on) in its child's frame per effector
+    /// wrench, 6 × 6E; empty where the sweep did not go. One of many where loops are redundant.
     pub closing_loads: Vec<Matrix>,
     /// Effector twists per unit force along each output, 6E × outputs.
     pub output_effectors: Matrix,
@@ -122,12 +123,12 @@ pub struct Response {
     pub left_out: Vec<LinkId>,
     /// Largest number of live variables in the sweep.
     pub frontier_peak: usize,
-    /// Square root of the largest dimensionless compliance that a loop was closed against: what is left
-    /// of a motion is known to rounding of this only.
+    /// Square root of the largest dimensionless compliance that a loop was closed against: what is
+    /// left of a motion is known to rounding of this only.
     pub uncancelled: f64,
-    /// A measure of the rounding error: the difference of the two ways to the effectors' compliance over
-    /// its largest entry (lengths over r), and the last correction of the joint displacements where loops
-    /// or energies made corrections necessary.
+    /// A measure of the rounding error: the difference of the two ways to the effectors' compliance
+    /// over its largest entry (lengths over r), and the last correction of the joint displacements
+    /// where loops or energies made corrections necessary.
     pub consistency: f64,
 }
 

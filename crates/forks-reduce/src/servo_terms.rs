@@ -6,9 +6,10 @@ use forks_rom::{ModelData, ServoTerms};
 use crate::Problem;
 
 impl Problem {
-    /// Derivatives of Σ ½ k_j (ℓ_j(θ) − rest_j − s_j)² + … by the targets s at fixed poses of the effectors, for a reduced model of
-    /// this problem linearised at positions `q`. The other coordinates follow a minimum, so that the first is the explicit
-    /// one, p_j = −k_j (ℓ_j − rest_j), and E_jk = ∂p_j/∂s_k = k_j (δ_jk − a_jᵀ ∂θ/∂s_k).
+    /// Derivatives of Σ ½ k_j (ℓ_j(θ) − rest_j − s_j)² + … by the targets s at fixed poses of the
+    /// effectors, for a reduced model of this problem linearised at positions `q`. The other
+    /// coordinates follow a minimum, so that the first is the explicit one, p_j = −k_j (ℓ_j −
+    /// rest_j), and E_jk = ∂p_j/∂s_k = k_j (δ_jk − a_jᵀ ∂θ/∂s_k).
     pub fn servo_terms(&self, q: &[f64], model: &ModelData) -> ServoTerms {
         let m = self.mechanism();
         let springs: Vec<&CombinationSpring> = self

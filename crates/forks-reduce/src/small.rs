@@ -65,8 +65,8 @@ pub(crate) struct PseudoInverse {
 
 /// The pseudo-inverse of a symmetric matrix whose rows carry rounding errors of size ε·`scale[i]`.
 ///
-/// The matrix is made dimensionless by the scales before eigenvalues are compared with `tolerance`; a
-/// direction whose variance is below `noise` counts as zero as well.
+/// The matrix is made dimensionless by the scales before eigenvalues are compared with `tolerance`;
+/// a direction whose variance is below `noise` counts as zero as well.
 pub(crate) fn pseudo_inverse(
     s: &Matrix,
     scale: &[f64],

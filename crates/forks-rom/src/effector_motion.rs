@@ -1,7 +1,9 @@
-//! Where the effectors of a single model are and how fast, for contact: poses, and columns of Jacobians on effector rates.
+//! Where the effectors of a single model are and how fast, for contact: poses, and columns of
+//! Jacobians on effector rates.
 //!
-//! All in world axes: with ξ' = (v; ω) = B' η an effector has moved by V(ω) v and turned by exp(ω̂), as in
-//! [`effectors`](crate::effectors). The velocity of its origin and its angular velocity are, with Q = ∂(V v)/∂ω,
+//! All in world axes: with ξ' = (v; ω) = B' η an effector has moved by V(ω) v and turned by
+//! exp(ω̂), as in [`effectors`](crate::effectors). The velocity of its origin and its angular
+//! velocity are, with Q = ∂(V v)/∂ω,
 //!
 //! ```text
 //! ṗ = V v̇ + Q ω̇,  Ω = V ω̇
@@ -9,7 +11,8 @@
 //! Q = −(b v + c ω×v)^ + c (v·ω) + k ωᵀ,  k = 2 b' ω×v + 2 c' ω×(ω×v) − c v
 //! ```
 //!
-//! where b = (1 − cos θ)/θ², c = (θ − sin θ)/θ³, b' and c' are their derivatives by θ², and ^ makes cross products.
+//! where b = (1 − cos θ)/θ², c = (θ − sin θ)/θ³, b' and c' are their derivatives by θ², and ^ makes
+//! cross products.
 
 use alloc::{vec, vec::Vec};
 
@@ -28,7 +31,8 @@ use crate::{
     scalar::sqrt,
 };
 
-/// Poses and motions of all effectors of a model that stands somewhere in a world, four of them side by side.
+/// Poses and motions of all effectors of a model that stands somewhere in a world, four of them
+/// side by side.
 #[derive(Clone, Debug)]
 pub struct EffectorMotions {
     isa: Isa,
@@ -58,7 +62,8 @@ struct Four {
 }
 
 impl EffectorMotions {
-    /// Effectors of a model, in the linearisation pose and at rest until they are [updated](EffectorMotions::update).
+    /// Effectors of a model, in the linearisation pose and at rest until they are
+    /// [updated](EffectorMotions::update).
     pub fn new(model: &ReducedModel, world_from_model: &Pose) -> Self {
         let rests: Vec<Pose> =
             model.data().effectors.iter().map(|e| *world_from_model * e.rest).collect();
@@ -85,7 +90,8 @@ impl EffectorMotions {
         self.count
     }
 
-    /// B' of an effector, 6 × n_η: what η̇ moves it by in the linearisation pose, world axes, linear part first. Constant.
+    /// B' of an effector, 6 × n_η: what η̇ moves it by in the linearisation pose, world axes,
+    /// linear part first. Constant.
     pub fn map(&self, e: usize) -> Matrix {
         assert!(e < self.count, "effector {e} of {}", self.count);
         Matrix::from_fn(6, self.dof, |i, j| self.maps.entry(e, i, j))
@@ -147,8 +153,9 @@ impl EffectorMotions {
         Twist::new(back * linear, back * angular)
     }
 
-    /// Velocities of a point of an effector along up to four axes, world axes: their columns, one per rate of B' η̇, and the first
-    /// of them now. For work that runs on an instruction set `l` already; nothing is fused if the model's is the portable one.
+    /// Velocities of a point of an effector along up to four axes, world axes: their columns, one
+    /// per rate of B' η̇, and the first of them now. For work that runs on an instruction set `l`
+    /// already; nothing is fused if the model's is the portable one.
     ///
     /// # Panics
     /// If there is no such effector.
@@ -179,7 +186,8 @@ impl Default for Four {
 }
 
 impl Four {
-    /// The power of the force n and the torque (p − origin) × n: (Vᵀ n; Qᵀ n + Vᵀ ((p − origin) × n)).
+    /// The power of the force n and the torque (p − origin) × n: (Vᵀ n; Qᵀ n + Vᵀ ((p − origin) ×
+    /// n)).
     #[inline(always)]
     fn columns<L: kernel::Lanes>(
         &self,
@@ -411,7 +419,8 @@ mod tests {
     /// A dozen products of numbers of size 10, a few times.
     const BOUND: f64 = 640.0 * f64::EPSILON;
 
-    /// Effectors at body twists, with rates of them: those of the first and the second of two coordinates.
+    /// Effectors at body twists, with rates of them: those of the first and the second of two
+    /// coordinates.
     fn motions(rests: &[Pose], twists: &[[Twist; 2]], isa: Isa) -> EffectorMotions {
         let entry = |i: usize, j: usize| twists[i / 6][j].to_array()[i % 6];
         let basis = Matrix::from_fn(6 * rests.len(), 2, entry);

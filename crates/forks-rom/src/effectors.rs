@@ -1,8 +1,8 @@
 //! Effectors at run time: twists from reduced coordinates and generalised forces from wrenches.
 //!
-//! Everything is in world axes: with ω' = R ω, v' = R v an effector is at (exp(ω̂') R, p + V(ω') v'), so that a
-//! wrench (f, τ) at its origin in world axes has the generalised force B'_vᵀ V ᵀf + B'_ωᵀ ((∂Vv/∂ω)ᵀ f + V ᵀτ),
-//! which is Bᵀ J_r(ξ)ᵀ w of the body wrench.
+//! Everything is in world axes: with ω' = R ω, v' = R v an effector is at (exp(ω̂') R, p + V(ω')
+//! v'), so that a wrench (f, τ) at its origin in world axes has the generalised force B'_vᵀ V ᵀf +
+//! B'_ωᵀ ((∂Vv/∂ω)ᵀ f + V ᵀτ), which is Bᵀ J_r(ξ)ᵀ w of the body wrench.
 
 use alloc::{vec, vec::Vec};
 
@@ -32,7 +32,8 @@ pub(crate) struct EffectorBlocks {
     width: usize,
     inverse_radius: f64,
     range_squared: f64,
-    /// The same, but less by what rounding may add, and so that an effector turns by less than π too.
+    /// The same, but less by what rounding may add, and so that an effector turns by less than π
+    /// too.
     sure_squared: f64,
     /// ‖η‖² up to which every effector is in range, whatever the direction of η.
     near_squared: f64,
@@ -166,7 +167,8 @@ impl EffectorBlocks {
         WorldTwist { linear: DVec3::new(vx, vy, vz), angular: DVec3::new(wx, wy, wz) }
     }
 
-    /// out = B'ᵀ g for a generalised force on the effector's twist, in world axes, or out += that; `out` is padded.
+    /// out = B'ᵀ g for a generalised force on the effector's twist, in world axes, or out += that;
+    /// `out` is padded.
     #[inline(always)]
     pub(crate) fn add_force<L: Lanes>(
         &self,
@@ -254,8 +256,9 @@ impl FourMaps {
     }
 }
 
-/// A bound for [`EffectorBlocks::all_in_range`]. With lengths over r and angles over π an effector's displacement is S B_e η, no longer
-/// than σ‖η‖, σ² the largest eigenvalue of G = S B_e B_eᵀ S.
+/// A bound for [`EffectorBlocks::all_in_range`]. With lengths over r and angles over π an
+/// effector's displacement is S B_e η, no longer than σ‖η‖, σ² the largest eigenvalue of G = S B_e
+/// B_eᵀ S.
 fn near_squared(basis: &Matrix, radius: f64, sure_squared: f64) -> f64 {
     let n = basis.columns();
     let scale = |i: usize| if i < 3 { 1.0 / radius } else { core::f64::consts::FRAC_1_PI };
@@ -269,8 +272,8 @@ fn near_squared(basis: &Matrix, radius: f64, sure_squared: f64) -> f64 {
     sure_squared / largest
 }
 
-/// An upper bound of the eigenvalues of a symmetric matrix that has none below 0, less than 3 % above the largest of a 6 × 6 one:
-/// the 32nd root of a norm of its 32nd power.
+/// An upper bound of the eigenvalues of a symmetric matrix that has none below 0, less than 3 %
+/// above the largest of a 6 × 6 one: the 32nd root of a norm of its 32nd power.
 fn largest_eigenvalue(mut g: Matrix) -> f64 {
     let scale = g.norm();
     if !scale.is_finite() {
@@ -311,8 +314,8 @@ impl WorldTwist {
         v + once * b + o.cross(once) * c
     }
 
-    /// What a wrench in world axes at the displaced origin does on this twist's coordinates: J_r(ξ)ᵀ w, in the
-    /// axes of the twist.
+    /// What a wrench in world axes at the displaced origin does on this twist's coordinates:
+    /// J_r(ξ)ᵀ w, in the axes of the twist.
     #[inline(always)]
     pub(crate) fn pull_back<L: Lanes>(&self, l: L, w: &WorldWrench) -> WorldWrench {
         let (v, o, f) = (self.linear, self.angular, w.force);

@@ -65,7 +65,8 @@ pub enum ModelError {
         /// The step, s.
         step: f64,
     },
-    /// The matrix of a step cannot be factored: mass, damping and stiffness together leave a motion free.
+    /// The matrix of a step cannot be factored: mass, damping and stiffness together leave a motion
+    /// free.
     #[error("the matrix of the step is singular")]
     SingularStep,
     /// The exponential step needs a mass in every direction.

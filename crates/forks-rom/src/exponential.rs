@@ -1,9 +1,10 @@
 //! The exact step for loads that are constant over it.
 //!
-//! With x = η − η_s and constant u = g − b_η the motion M ẍ + D ẋ + K x = u is linear. Where K is symmetric and
-//! positive definite it is solved in the modes of M and K, x = V y with VᵀMV = 1 and VᵀKV = Ω²: each mode in closed
-//! form if VᵀDV is diagonal (no damping, Rayleigh, modal), else by the exponential of one matrix in the coordinates
-//! (ẏ, Ω y), whose squared length is twice the energy, so that no power of it is larger than 1.
+//! With x = η − η_s and constant u = g − b_η the motion M ẍ + D ẋ + K x = u is linear. Where K is
+//! symmetric and positive definite it is solved in the modes of M and K, x = V y with VᵀMV = 1 and
+//! VᵀKV = Ω²: each mode in closed form if VᵀDV is diagonal (no damping, Rayleigh, modal), else by
+//! the exponential of one matrix in the coordinates (ẏ, Ω y), whose squared length is twice the
+//! energy, so that no power of it is larger than 1.
 
 use alloc::vec::Vec;
 
@@ -133,8 +134,9 @@ fn coupled(unit: &[f64], stiffness: &Matrix, damping: &Matrix, h: f64) -> Blocks
     }
 }
 
-/// Scaling and squaring of Taylor's series: at norm ½ its 18th term is below 2⁻¹⁸/18! = 6e-22. The identity is left
-/// out until the end, so that slow motions beside fast ones keep their digits: (1 + X)² = 1 + (2X + X²).
+/// Scaling and squaring of Taylor's series: at norm ½ its 18th term is below 2⁻¹⁸/18! = 6e-22. The
+/// identity is left out until the end, so that slow motions beside fast ones keep their digits: (1
+/// + X)² = 1 + (2X + X²).
 fn matrix_exponential(a: &Matrix) -> Matrix {
     const TERMS: usize = 18;
     let n = a.rows();

@@ -1,10 +1,11 @@
-//! Run time of reduced compliant mechanisms: the static response of a small dense model of the bodies
-//! that touch the world, and the poses of every other link.
+//! Run time of reduced compliant mechanisms: the static response of a small dense model of the
+//! bodies that touch the world, and the poses of every other link.
 //!
 //! # Conventions
 //! - SI units, radians, `f64`; right-handed frames; `Pose` maps body to world coordinates.
 //! - Twists and wrenches have their linear part first, in the body's own frame at its origin.
-//! - State η; effector `e` is at H_e exp(B_e η); link `l` at H_l exp(X_l η + Y_l s), s the servo targets.
+//! - State η; effector `e` is at H_e exp(B_e η); link `l` at H_l exp(X_l η + Y_l s), s the servo
+//!   targets.
 //! - Elastic energy U(η) = b_ηᵀη + ½(η−η_s)ᵀ𝓗(η−η_s); the generalised force of a wrench w on an
 //!   effector is B_eᵀ J_r(ξ_e)ᵀ w, w in the displaced frame.
 #![doc = include_str!("../README.md")]

@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 
 use forks_lie::Matrix;
 
-/// A⁻¹ b; `None` if A is singular. As [`solve_matrix`], for one column and without a check of the result.
+/// A⁻¹ b; `None` if A is singular. As [`solve_matrix`], for one column and without a check of the
+/// result.
 pub(crate) fn solve(a: Matrix, b: &[f64]) -> Option<Vec<f64>> {
     let column = Matrix::from_fn(b.len(), 1, |i, _| b[i]);
     Some(eliminate(a, column)?.column(0))
@@ -89,7 +90,8 @@ pub(crate) fn invert_factored(l: &[f64], out: &mut Matrix) {
             out[(i, j)] = (unit - rest) / l[i * n + i];
         }
     }
-    // Row by row: entry (i, j) needs rows from i on only, of which row i is not yet overwritten beyond j.
+    // Row by row: entry (i, j) needs rows from i on only, of which row i is not yet overwritten
+    // beyond j.
     for i in 0..n {
         for j in 0..=i {
             out[(i, j)] = (i..n).map(|k| out[(k, i)] * out[(k, j)]).sum();

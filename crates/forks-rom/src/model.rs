@@ -74,9 +74,10 @@ pub enum JointPath {
 
 /// A joint, for reconstruction in joint space, its displacement and its load.
 ///
-/// A load is the wrench that the outer link passes on to its joint, in the outer link's frame at its origin. On
-/// every link the applied wrenches and the loads of the joints outward of it, minus the loads of the joints inward
-/// of it, sum to zero (each in that link's frame): in a chain pulled at its tip every joint carries the pull.
+/// A load is the wrench that the outer link passes on to its joint, in the outer link's frame at
+/// its origin. On every link the applied wrenches and the loads of the joints outward of it, minus
+/// the loads of the joints inward of it, sum to zero (each in that link's frame): in a chain pulled
+/// at its tip every joint carries the pull.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointRest {
     /// Name.
@@ -107,10 +108,11 @@ pub struct JointRest {
     pub load_map: Matrix,
 }
 
-/// A base that floats: the whole mechanism's inertia seen from the link that it is built on (\[A16\] §6.1).
+/// A base that floats: the whole mechanism's inertia seen from the link that it is built on
+/// (\[A16\] §6.1).
 ///
-/// With φ₀ the base link's body twist the momentum in its frame is I(η) φ₀ + S(η) η̇. Everything is in the
-/// base link's frame, linear part first.
+/// With φ₀ the base link's body twist the momentum in its frame is I(η) φ₀ + S(η) η̇. Everything is
+/// in the base link's frame, linear part first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BaseRest {
     /// The base link, an index into [`ModelData::links`].
@@ -152,13 +154,15 @@ pub struct ModelData {
     pub servos: Vec<String>,
     /// Links, the ground first.
     pub links: Vec<LinkRest>,
-    /// Joints: those of the tree first, every inner link before its outer links; then those that close loops.
+    /// Joints: those of the tree first, every inner link before its outer links; then those that
+    /// close loops.
     pub joints: Vec<JointRest>,
     /// The base, if it floats.
     pub base: Option<BaseRest>,
 }
 
-/// The range of a model where nothing else is said: relative displacement 1, the largest that \[A16\] shows.
+/// The range of a model where nothing else is said: relative displacement 1, the largest that
+/// \[A16\] shows.
 pub const DEFAULT_RANGE: f64 = 1.0;
 
 /// A first order reduced compliant system about one linearisation pose.
@@ -198,9 +202,11 @@ impl ReducedModel {
         Ok(Self::prepared(data))
     }
 
-    /// A model about a pose that may be held only by the loads on its effectors: 𝓗 need not be positive definite.
+    /// A model about a pose that may be held only by the loads on its effectors: 𝓗 need not be
+    /// positive definite.
     ///
-    /// It is meant as a sample of a blend; alone it may run away, and steps may find a singular matrix.
+    /// It is meant as a sample of a blend; alone it may run away, and steps may find a singular
+    /// matrix.
     ///
     /// # Errors
     /// As [`ReducedModel::new`], but for 𝓗.

@@ -6,8 +6,8 @@ use forks_lie::Matrix;
 
 use crate::scalar::sqrt;
 
-/// V A with V orthogonal such that the rows are orthogonal: their lengths are the singular values of A, small ones
-/// to high relative accuracy.
+/// V A with V orthogonal such that the rows are orthogonal: their lengths are the singular values
+/// of A, small ones to high relative accuracy.
 #[derive(Clone, Debug)]
 pub(crate) struct OrthogonalRows {
     rows: Matrix,
@@ -51,7 +51,8 @@ impl OrthogonalRows {
         sqrt(self.squares.iter().fold(0.0, |m, s| f64::max(m, *s)))
     }
 
-    /// The shortest x of those that make |A x − b| smallest, singular values up to `least` taken as zero.
+    /// The shortest x of those that make |A x − b| smallest, singular values up to `least` taken as
+    /// zero.
     pub(crate) fn solve(&self, b: &[f64], least: f64) -> Vec<f64> {
         let b = self.turn.mul_vec(b);
         let mut x = alloc::vec![0.0; self.rows.columns()];

@@ -1,6 +1,7 @@
 //! Work on several threads, where there are some and they pay.
 
-/// Calls `f` with every item and its place: on the threads of the current pool if `pays`, else one after the other.
+/// Calls `f` with every item and its place: on the threads of the current pool if `pays`, else one
+/// after the other.
 pub(crate) fn for_each<T: Send>(items: &mut [T], pays: bool, f: impl Fn(usize, &mut T) + Sync) {
     #[cfg(feature = "rayon")]
     if pays && items.len() > 1 && rayon::current_num_threads() > 1 {

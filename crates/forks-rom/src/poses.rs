@@ -10,13 +10,15 @@ use crate::{
     parallel,
 };
 
-/// Links from which several threads are used for one instance: an estimate from 6 ns a link and 10 µs to wake threads.
+/// Links from which several threads are used for one instance: an estimate from 6 ns a link and 10
+/// µs to wake threads.
 const PARALLEL_LINKS: usize = 16_384;
 
 /// Link blocks that one thread takes at a time then.
 const PARALLEL_BLOCKS: usize = 512;
 
-/// Some links of a model, laid out on their own: their poses cost no more than those of a model of so many links.
+/// Some links of a model, laid out on their own: their poses cost no more than those of a model of
+/// so many links.
 #[derive(Clone, Debug)]
 pub struct LinkSelection {
     blocks: LinkBlocks,
@@ -24,8 +26,8 @@ pub struct LinkSelection {
 }
 
 impl LinkSelection {
-    /// Links by index into [`ModelData::links`](crate::ModelData::links), in the order given; any link, also the
-    /// ground and massless frames inside joints.
+    /// Links by index into [`ModelData::links`](crate::ModelData::links), in the order given; any
+    /// link, also the ground and massless frames inside joints.
     ///
     /// # Errors
     /// A link that the model does not have.

@@ -10,7 +10,8 @@ use crate::{
     transition::Packed,
 };
 
-/// Reduced coordinates, their rates and servo targets of one instance, with the memory that a step needs.
+/// Reduced coordinates, their rates and servo targets of one instance, with the memory that a step
+/// needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     pub(crate) dof: usize,

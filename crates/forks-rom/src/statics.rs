@@ -1,7 +1,8 @@
 //! Static response of the energy-consistent model.
 //!
-//! The elastic force balances the loads' generalised force: b_η + 𝓗(η − η_s) = Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e,
-//! w_e in the displaced effector frame. Newton's method with the exact derivative of the right side.
+//! The elastic force balances the loads' generalised force: b_η + 𝓗(η − η_s) = Σ_e B_eᵀ J_r(ξ_e)ᵀ
+//! w_e, w_e in the displaced effector frame. Newton's method with the exact derivative of the right
+//! side.
 
 use alloc::{vec, vec::Vec};
 
@@ -71,7 +72,8 @@ impl ReducedModel {
         let mut eta = vec![0.0; self.dof()];
         let mut iterations = 0;
         let mut status = StaticStatus::Converged;
-        // The load grows from what holds the linearisation pose; steps are halved where Newton fails.
+        // The load grows from what holds the linearisation pose; steps are halved where Newton
+        // fails.
         let (mut reached, mut step) = (0.0, 1.0);
         let mut residual = 0.0;
         while reached < 1.0 {

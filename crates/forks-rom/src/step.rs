@@ -31,7 +31,8 @@ pub enum Elasticity {
     /// Gradient of the energy b_ηᵀη + ½ ηᵀ𝓗η: conservative.
     #[default]
     Energy,
-    /// \[A16\]: w = b + K ξ in displaced body axes; agrees to first order, not the gradient of any energy.
+    /// \[A16\]: w = b + K ξ in displaced body axes; agrees to first order, not the gradient of any
+    /// energy.
     Linear,
 }
 
@@ -41,7 +42,8 @@ pub enum Elasticity {
 pub enum StepStatus {
     /// As it should.
     Completed,
-    /// The step was made; then or before, an effector was outside the model's range or had turned by π or more.
+    /// The step was made; then or before, an effector was outside the model's range or had turned
+    /// by π or more.
     OutOfRange {
         /// The first such effector.
         effector: usize,
@@ -118,8 +120,9 @@ impl Stepper {
         &self.transition
     }
 
-    /// A⁻¹ = (M + hD + h²𝓗)⁻¹, n_η × n_η: what an impulse in η adds to η̇⁺, for contact. `None` for other schemes than
-    /// implicit Euler, whose velocity answers to impulses in another way, and for elastic forces without an energy.
+    /// A⁻¹ = (M + hD + h²𝓗)⁻¹, n_η × n_η: what an impulse in η adds to η̇⁺, for contact. `None` for
+    /// other schemes than implicit Euler, whose velocity answers to impulses in another way, and
+    /// for elastic forces without an energy.
     pub fn inverse_system(&self) -> Option<Matrix> {
         if self.scheme != Scheme::ImplicitEuler || self.elasticity != Elasticity::Energy {
             return None;
@@ -130,10 +133,11 @@ impl Stepper {
         Some(scaled.symmetric_part())
     }
 
-    /// Ends a step with another velocity than the free one: η̇⁺ += Δ, η⁺ += hΔ. Of implicit Euler only; allocates nothing.
+    /// Ends a step with another velocity than the free one: η̇⁺ += Δ, η⁺ += hΔ. Of implicit Euler
+    /// only; allocates nothing.
     ///
-    /// With Δ = A⁻¹ j, A⁻¹ from [`Stepper::inverse_system`], after [`Stepper::step`], the state is that of a step on which
-    /// the generalised impulse j (N·s per unit η̇) acted too.
+    /// With Δ = A⁻¹ j, A⁻¹ from [`Stepper::inverse_system`], after [`Stepper::step`], the state is
+    /// that of a step on which the generalised impulse j (N·s per unit η̇) acted too.
     ///
     /// # Errors
     /// A change of the wrong size or one that is not finite; the state is then unchanged.
@@ -150,7 +154,8 @@ impl Stepper {
         Ok(())
     }
 
-    /// As [`Stepper::change_velocity`], with the velocity that the step shall end with: η⁺ += h (v − η̇⁺), η̇⁺ = v.
+    /// As [`Stepper::change_velocity`], with the velocity that the step shall end with: η⁺ += h (v
+    /// − η̇⁺), η̇⁺ = v.
     ///
     /// # Errors
     /// A velocity of the wrong size or one that is not finite; the state is then unchanged.
@@ -172,7 +177,8 @@ impl Stepper {
     /// Moves a state by one step under loads on effectors. Allocates nothing.
     ///
     /// # Panics
-    /// If the state belongs to a model of another size, or a load to an effector that does not exist.
+    /// If the state belongs to a model of another size, or a load to an effector that does not
+    /// exist.
     pub fn step(&self, state: &mut State, loads: &[EffectorLoad]) -> StepStatus {
         assert_eq!(state.dof, self.model.dof(), "coordinates of the state");
         crate::statics::assert_effectors(loads, self.model.effector_count());

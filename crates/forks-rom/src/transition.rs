@@ -115,8 +115,8 @@ impl Packed {
         self.sums(l, x, out, |_, _| l.splat(0.0), |_, sum| sum);
     }
 
-    /// Puts `put(out, start(i, out) + group i of rows times x)` for each group of rows into `out`. Several groups share what is
-    /// read of x, as many as there are registers for.
+    /// Puts `put(out, start(i, out) + group i of rows times x)` for each group of rows into `out`.
+    /// Several groups share what is read of x, as many as there are registers for.
     #[inline(always)]
     fn sums<L: Lanes>(
         &self,
@@ -145,7 +145,8 @@ impl Packed {
         }
     }
 
-    /// [`Packed::sums`] of N groups from one on; even and odd columns are summed apart, and the sum of the odd ones is added last.
+    /// [`Packed::sums`] of N groups from one on; even and odd columns are summed apart, and the sum
+    /// of the odd ones is added last.
     #[inline(always)]
     fn sums_of<L: Lanes, const N: usize>(
         &self,
@@ -158,7 +159,8 @@ impl Packed {
     ) {
         let out = &mut out[..N];
         let (pairs, last) = x.as_chunks::<2>();
-        // Loops over N are loops: closures given to arrays are compiled without the instruction set.
+        // Loops over N are loops: closures given to arrays are compiled without the instruction
+        // set.
         let mut rows: [&[Lane4]; N] = [&[]; N];
         let mut rest = &self.data[first * x.len()..];
         for row in &mut rows {
@@ -188,8 +190,8 @@ impl Packed {
     }
 }
 
-/// Implicit Euler: (M + hD + h²𝓗) η̇⁺ = M η̇ + h(g − b_η − 𝓗(η − η_s)); dissipative at any h. `stiffness` is 𝓗, or
-/// \[A16\]'s K.
+/// Implicit Euler: (M + hD + h²𝓗) η̇⁺ = M η̇ + h(g − b_η − 𝓗(η − η_s)); dissipative at any h.
+/// `stiffness` is 𝓗, or \[A16\]'s K.
 pub(crate) fn implicit_euler(
     data: &ModelData,
     static_force: &[f64],

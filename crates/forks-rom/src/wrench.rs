@@ -1,8 +1,9 @@
 //! The wrenches that hold a model where it is.
 //!
-//! With ŵ the wrench on the exponential coordinates ξ_e of the effectors, the generalised force is Bᵀŵ. The smallest
-//! ŵ (torques over forces times r) for the elastic force is b + B⁺ᵀ 𝓗 (η − η_s), B⁺ᵀ = S²B for an orthonormal SB;
-//! the body wrench is J_r(ξ_e)⁻ᵀ ŵ_e. Fixed-effector modes have no row in B, so nothing of theirs is in it.
+//! With ŵ the wrench on the exponential coordinates ξ_e of the effectors, the generalised force is
+//! Bᵀŵ. The smallest ŵ (torques over forces times r) for the elastic force is b + B⁺ᵀ 𝓗 (η − η_s),
+//! B⁺ᵀ = S²B for an orthonormal SB; the body wrench is J_r(ξ_e)⁻ᵀ ŵ_e. Fixed-effector modes have no
+//! row in B, so nothing of theirs is in it.
 
 use forks_lie::{Matrix, Wrench, right_jacobian_inverse, skew};
 
@@ -42,8 +43,9 @@ fn dual_basis(data: &ModelData) -> Matrix {
     out
 }
 
-/// \[A16\]'s stiffness in displaced body axes, `K = 𝓗 + BᵀQB with Q = blockdiag [[0, ½[f]×], [½[f]×, ½[τ]×]]` of the
-/// static wrenches: J_r(ξ)⁻ᵀ (b + 𝓗ξ) = b + 𝓗ξ + ½ ad_ξᵀ b to first order.
+/// \[A16\]'s stiffness in displaced body axes,
+/// `K = 𝓗 + BᵀQB with Q = blockdiag [[0, ½[f]×], [½[f]×, ½[τ]×]]` of the static wrenches: J_r(ξ)⁻ᵀ
+/// (b + 𝓗ξ) = b + 𝓗ξ + ½ ad_ξᵀ b to first order.
 pub(crate) fn linear_stiffness(data: &ModelData) -> Matrix {
     let n = data.basis.columns();
     let mut out = data.hessian.clone();
@@ -63,12 +65,12 @@ pub(crate) fn linear_stiffness(data: &ModelData) -> Matrix {
 }
 
 impl ReducedModel {
-    /// The wrench on an effector that holds the model at η, at the effector's displaced origin, in the axes of
-    /// `frame`; allocates nothing.
+    /// The wrench on an effector that holds the model at η, at the effector's displaced origin, in
+    /// the axes of `frame`; allocates nothing.
     ///
-    /// At the linearisation pose it is the static wrench. For [`Elasticity::Energy`] it is J_r(ξ)⁻ᵀ (b + B⁺ᵀ 𝓗 (η − η_s)):
-    /// around closed paths of η these wrenches do no work together. [`Elasticity::Linear`] is \[A16\]'s b + K ξ, without
-    /// that property.
+    /// At the linearisation pose it is the static wrench. For [`Elasticity::Energy`] it is J_r(ξ)⁻ᵀ
+    /// (b + B⁺ᵀ 𝓗 (η − η_s)): around closed paths of η these wrenches do no work together.
+    /// [`Elasticity::Linear`] is \[A16\]'s b + K ξ, without that property.
     ///
     /// # Panics
     /// If there is no such effector, or the state belongs to a model of another size.

@@ -1,7 +1,8 @@
-//! Steps of a scene, for profiles, instruction and allocation counts: `scene_once FILE BEFORE STEPS`, `BEFORE` in seconds.
-//! The difference of two numbers of steps is free of what loading costs; `valgrind` prints the same number of allocations for
-//! both, as no warm step allocates. `scene_once FILE BEFORE STEPS RUNS` prints the shortest and the median time of a step over
-//! so many runs from the same state.
+//! Steps of a scene, for profiles, instruction and allocation counts:
+//! `scene_once FILE BEFORE STEPS`, `BEFORE` in seconds. The difference of two numbers of steps is
+//! free of what loading costs; `valgrind` prints the same number of allocations for both, as no
+//! warm step allocates. `scene_once FILE BEFORE STEPS RUNS` prints the shortest and the median time
+//! of a step over so many runs from the same state.
 
 use std::{env::args, error::Error, path::Path, time::Instant};
 

@@ -1,4 +1,5 @@
-//! Times of a step of full mechanisms on the machine at hand: `cargo run --release --features twin --example twin_speed`.
+//! Times of a step of full mechanisms on the machine at hand:
+//! `cargo run --release --features twin --example twin_speed`.
 
 use std::time::Instant;
 

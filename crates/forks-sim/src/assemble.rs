@@ -37,7 +37,8 @@ struct Movers<'a, L> {
 }
 
 impl<L: Arithmetic> Movers<'_, L> {
-    /// Velocities of an owner's point along three axes as a side of a contact, if it moves. Returns the first of them now.
+    /// Velocities of an owner's point along three axes as a side of a contact, if it moves. Returns
+    /// the first of them now.
     #[inline(always)]
     fn add_side(
         &self,

@@ -20,7 +20,8 @@ pub struct ContactPoint {
     pub normal: DVec3,
     /// Distance at the start of the substep, m; negative where the shapes penetrate.
     pub gap: f64,
-    /// Impulse on the second shape's owner within the substep, world axes, N·s; the first has its opposite.
+    /// Impulse on the second shape's owner within the substep, world axes, N·s; the first has its
+    /// opposite.
     pub impulse: DVec3,
     /// Natural map residual of the contact law, m/s.
     pub residual: f64,
@@ -47,7 +48,8 @@ impl ContactPoint {
 /// Impulses of the last substep by the names and places of their contacts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cache {
-    /// In the order in which they were found: pair after pair of shapes in order, but not the contacts of a pair.
+    /// In the order in which they were found: pair after pair of shapes in order, but not the
+    /// contacts of a pair.
     entries: Vec<Entry>,
     /// Impulses at the lower and upper side of every joint limit, N·m·s or N·s.
     pub(crate) limits: Vec<[f64; 2]>,
@@ -61,7 +63,8 @@ pub(crate) struct Entry {
     pub(crate) point: DVec3,
     /// World axes, N·s.
     pub(crate) impulse: DVec3,
-    /// What it was the substep before, or the same where nothing is known or the two have little in common.
+    /// What it was the substep before, or the same where nothing is known or the two have little in
+    /// common.
     before: DVec3,
 }
 
@@ -75,17 +78,19 @@ pub(crate) struct Matches {
     next: Vec<Entry>,
 }
 
-/// Change from one substep to the next, of the impulse, from which on the one before says nothing about the next.
+/// Change from one substep to the next, of the impulse, from which on the one before says nothing
+/// about the next.
 const SUDDEN: f64 = 0.5;
 /// The same, below which it may be what the tolerance of the solver lets through.
 const NOISE: f64 = 1e-4;
-/// Share of a change that is expected again. Less than all of it: where several contacts share a load the solver does not mind
-/// how, and nothing else would stop the shares from drifting.
+/// Share of a change that is expected again. Less than all of it: where several contacts share a
+/// load the solver does not mind how, and nothing else would stop the shares from drifting.
 const GOING_ON: f64 = 0.95;
 
 impl Cache {
-    /// Finds an entry for each contact: the one of its name, or else the nearest of its two shapes within `near` that no name
-    /// claims. Where faces meet, the geometry library names a corner now by one face's feature and now by the other's.
+    /// Finds an entry for each contact: the one of its name, or else the nearest of its two shapes
+    /// within `near` that no name claims. Where faces meet, the geometry library names a corner now
+    /// by one face's feature and now by the other's.
     #[inline(always)]
     pub(crate) fn find(&self, found: &[Found], near: f64, matches: &mut Matches) {
         matches.of.clear();
@@ -148,15 +153,16 @@ impl Cache {
         (first..).zip(rest)
     }
 
-    /// Where the impulse of the `k`-th contact is expected to be, from the last two substeps: it goes on much as it did. Zero for
-    /// a new contact.
+    /// Where the impulse of the `k`-th contact is expected to be, from the last two substeps: it
+    /// goes on much as it did. Zero for a new contact.
     #[inline(always)]
     pub(crate) fn expected(&self, k: usize, matches: &Matches) -> DVec3 {
         let entry = matches.of[k].map(|at| &self.entries[at]);
         entry.map_or(DVec3::ZERO, |e| e.impulse + (e.impulse - e.before) * GOING_ON)
     }
 
-    /// Replaces all entries by the contacts that pushed, each with its impulse: as many as were matched, in the same order.
+    /// Replaces all entries by the contacts that pushed, each with its impulse: as many as were
+    /// matched, in the same order.
     #[inline(always)]
     pub(crate) fn replace<'a>(
         &mut self,

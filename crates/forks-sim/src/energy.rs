@@ -7,11 +7,12 @@ use forks_rom::{ReducedModel, ServoTerms};
 pub struct Energy {
     /// Of rigid bodies and reduced mechanisms.
     pub kinetic: f64,
-    /// Of rigid bodies, floating and full mechanisms, zero with their centres of mass at the world's origin.
+    /// Of rigid bodies, floating and full mechanisms, zero with their centres of mass at the
+    /// world's origin.
     pub gravitational: f64,
-    /// Of mechanisms' springs about their present targets: changes of targets do work, which shows as jumps. Of reduced
-    /// mechanisms over their linearisation poses, the static loads' potential included; see
-    /// [`World::set_servo_terms`](crate::World::set_servo_terms).
+    /// Of mechanisms' springs about their present targets: changes of targets do work, which shows
+    /// as jumps. Of reduced mechanisms over their linearisation poses, the static loads' potential
+    /// included; see [`World::set_servo_terms`](crate::World::set_servo_terms).
     pub elastic: f64,
 }
 
@@ -22,8 +23,8 @@ impl Energy {
     }
 }
 
-/// What turns the elastic energy about the targets' rest, ½ (η − R s)ᵀ𝓗(η − R s), into that of the springs about their targets s:
-/// pᵀs + ½ sᵀE s − ½ (R s)ᵀ𝓗 R s.
+/// What turns the elastic energy about the targets' rest, ½ (η − R s)ᵀ𝓗(η − R s), into that of the
+/// springs about their targets s: pᵀs + ½ sᵀE s − ½ (R s)ᵀ𝓗 R s.
 pub(crate) fn about_targets(model: &ReducedModel, terms: &ServoTerms, targets: &[f64]) -> f64 {
     if terms.force.is_empty() || targets.iter().all(|s| *s == 0.0) {
         return 0.0;

@@ -59,7 +59,8 @@ pub enum SimError {
         shape: String,
         /// What is wrong.
         reason: &'static str,
-        /// The first point, triangle or height it is wrong with; the number of them where all are concerned.
+        /// The first point, triangle or height it is wrong with; the number of them where all are
+        /// concerned.
         index: usize,
     },
     /// A reduced model that cannot be stepped.
@@ -133,7 +134,8 @@ pub(crate) fn check_range(
     Err(SimError::OutOfRange { element: element.into(), quantity, value, range })
 }
 
-/// All finite, or the error that names the first that is not. The element's name is put together only then.
+/// All finite, or the error that names the first that is not. The element's name is put together
+/// only then.
 pub(crate) fn check_finite(
     element: impl Display,
     quantity: &'static str,

@@ -1,10 +1,12 @@
-//! Worlds of reduced compliant mechanisms, free rigid bodies and static geometry in frictional contact.
+//! Worlds of reduced compliant mechanisms, free rigid bodies and static geometry in frictional
+//! contact.
 //!
 //! # Conventions
 //! - SI units, radians, `f64`; right-handed frames; a pose maps body to world coordinates.
-//! - Twists and wrenches have their linear part first, in the body's own frame at its origin unless a name says otherwise.
-//! - A contact's normal points from its first shape to its second; a positive gap separates them; impulses (N·s) act on
-//!   the second.
+//! - Twists and wrenches have their linear part first, in the body's own frame at its origin unless
+//!   a name says otherwise.
+//! - A contact's normal points from its first shape to its second; a positive gap separates them;
+//!   impulses (N·s) act on the second.
 //! - The geometry library (`parry3d-f64`) appears in no public signature.
 #![doc = include_str!("../README.md")]
 

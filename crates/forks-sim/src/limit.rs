@@ -1,14 +1,16 @@
 //! Limits of joints: unilateral rows in the contact problem.
 //!
-//! gap = θ − lower, row ∂θ/∂v, impulse ≥ 0. A joint's coordinate is linear in a reduced model's coordinates, θ = θ₀ + Z η, so that
-//! a step stops at a limit to rounding. Between the samples of a blend it is not, and the step of a floating base is not linear: they
-//! stop up to the second order of the step.
+//! gap = θ − lower, row ∂θ/∂v, impulse ≥ 0. A joint's coordinate is linear in a reduced model's
+//! coordinates, θ = θ₀ + Z η, so that a step stops at a limit to rounding. Between the samples of a
+//! blend it is not, and the step of a floating base is not linear: they stop up to the second order
+//! of the step.
 
 use forks_contact::{BodyId, ContactError, Row, Side};
 
 use crate::{MechanismHandle, mechanism::Instance};
 
-/// A limit in rad or m within which it is part of every problem, beside what the joint moves in some steps.
+/// A limit in rad or m within which it is part of every problem, beside what the joint moves in
+/// some steps.
 const REACH: f64 = 0.02;
 /// Steps that the joint's speed looks ahead.
 const AHEAD: f64 = 4.0;

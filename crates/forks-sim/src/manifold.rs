@@ -1,8 +1,9 @@
 //! At most four points for every direction in which two shapes touch.
 //!
-//! Two faces meet in up to eight points, those of a mesh in many more; four far apart carry the same forces and moments. Points
-//! are chosen by order and distance alone, so that the same poses give the same points; near ties go to the earlier one, so that
-//! rounding does not make the choice change from step to step.
+//! Two faces meet in up to eight points, those of a mesh in many more; four far apart carry the
+//! same forces and moments. Points are chosen by order and distance alone, so that the same poses
+//! give the same points; near ties go to the earlier one, so that rounding does not make the choice
+//! change from step to step.
 
 use forks_lie::glam::DVec3;
 
@@ -24,8 +25,8 @@ pub(crate) struct Tolerance {
     pub(crate) place: f64,
 }
 
-/// Leaves at most four points of each direction among those from `first` on, which belong to one pair of shapes; none of them
-/// where another one is or between two others. Order stays.
+/// Leaves at most four points of each direction among those from `first` on, which belong to one
+/// pair of shapes; none of them where another one is or between two others. Order stays.
 #[inline(always)]
 pub(crate) fn reduce(
     found: &mut Vec<Found>,
@@ -41,8 +42,8 @@ pub(crate) fn reduce(
     }
 }
 
-/// Drops points that carry nothing that others do not: how a force is shared with them would be left to roundings, by which
-/// clipped faces and lines have them in one step and not in the next.
+/// Drops points that carry nothing that others do not: how a force is shared with them would be
+/// left to roundings, by which clipped faces and lines have them in one step and not in the next.
 fn drop_repeated(found: &mut Vec<Found>, first: usize, tolerance: Tolerance) {
     if is_spread(&found[first..], tolerance.place) {
         return;
@@ -56,7 +57,8 @@ fn drop_repeated(found: &mut Vec<Found>, first: usize, tolerance: Tolerance) {
     }
 }
 
-/// True if there are few points of one direction, no two at one place and no three on one line: what most pairs have.
+/// True if there are few points of one direction, no two at one place and no three on one line:
+/// what most pairs have.
 #[inline(always)]
 fn is_spread(points: &[Found], place: f64) -> bool {
     let count = points.len();
@@ -160,7 +162,8 @@ fn reduce_many(found: &mut Vec<Found>, first: usize, tolerance: Tolerance, keep:
     });
 }
 
-/// The deepest point; the one farthest from it; then the farthest on either side of the line between them.
+/// The deepest point; the one farthest from it; then the farthest on either side of the line
+/// between them.
 fn choose(
     points: &[Found],
     normal: DVec3,

@@ -11,8 +11,8 @@ pub struct Material {
     pub restitution: f64,
     /// c, m/N: indentation per force and contact point; 0 for a rigid surface.
     pub compliance: f64,
-    /// τ, s: time in which penetrations decay; damping over stiffness of a soft surface. 0.01 s: longer than a step,
-    /// so that bodies placed inside each other part gently.
+    /// τ, s: time in which penetrations decay; damping over stiffness of a soft surface. 0.01 s:
+    /// longer than a step, so that bodies placed inside each other part gently.
     pub relaxation: f64,
 }
 
@@ -29,8 +29,9 @@ impl Material {
         Self { friction, ..Self::default() }
     }
 
-    /// Two surfaces in contact. Compliances add, as springs in series do; of friction, restitution and relaxation the larger
-    /// counts (the rule of MuJoCo's friction, so that exported scenes agree).
+    /// Two surfaces in contact. Compliances add, as springs in series do; of friction, restitution
+    /// and relaxation the larger counts (the rule of MuJoCo's friction, so that exported scenes
+    /// agree).
     pub(crate) fn paired(&self, other: &Self) -> Self {
         Self {
             friction: self.friction.max(other.friction),

@@ -1,7 +1,8 @@
 //! Free rigid bodies.
 //!
-//! A body is stepped about its centre of mass: position and velocity in world axes, angular velocity in its own. Its
-//! velocity in the contact problem is the twist there, in its own axes, in which the inverse system matrix is constant.
+//! A body is stepped about its centre of mass: position and velocity in world axes, angular
+//! velocity in its own. Its velocity in the contact problem is the twist there, in its own axes, in
+//! which the inverse system matrix is constant.
 
 use forks_contact::BodyId;
 use forks_lie::{
@@ -180,10 +181,10 @@ impl Rigid {
         Twist::new(back * velocity, s.omega + self.inverse_inertia * torque * h)
     }
 
-    /// Euler's equations without torque over h: I ω⁺ = exp(−h ω_m) I ω, ω_m = (ω + ω⁺)/2. With the rotation
-    /// R⁺ = R exp(h ω_m) that keeps R I ω, and the energy too, as ω_mᵀ (exp(−h ω_m) − 1) = 0. By Newton's method from the
-    /// explicit midpoint rule, whose error is of order (h‖ω‖)³, with the derivative of exp taken to first order: errors shrink by
-    /// h‖ω‖ at least.
+    /// Euler's equations without torque over h: I ω⁺ = exp(−h ω_m) I ω, ω_m = (ω + ω⁺)/2. With the
+    /// rotation R⁺ = R exp(h ω_m) that keeps R I ω, and the energy too, as ω_mᵀ (exp(−h ω_m) − 1) =
+    /// 0. By Newton's method from the explicit midpoint rule, whose error is of order (h‖ω‖)³, with
+    /// the derivative of exp taken to first order: errors shrink by h‖ω‖ at least.
     #[inline(always)]
     fn gyroscopic(&self, omega: DVec3, h: f64) -> DVec3 {
         if self.is_isotropic {
@@ -216,7 +217,8 @@ impl Rigid {
         next
     }
 
-    /// The state after a step with the twist (body axes, centre of mass) that forces and contact left.
+    /// The state after a step with the twist (body axes, centre of mass) that forces and contact
+    /// left.
     #[inline(always)]
     pub(crate) fn advance(
         &self,
@@ -255,7 +257,8 @@ impl Rigid {
 
 /// Relative tolerance on the triangle inequality of principal moments.
 const INERTIA_TOLERANCE: f64 = 1e-6;
-/// Newton steps at most; three suffice where a step turns the body by less than a tenth of a radian.
+/// Newton steps at most; three suffice where a step turns the body by less than a tenth of a
+/// radian.
 const GYROSCOPIC_ITERATIONS: usize = 12;
 /// Error at which Newton's method ends, of |ω|.
 const GYROSCOPIC_TOLERANCE: f64 = 4.0 * f64::EPSILON;

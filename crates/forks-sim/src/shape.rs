@@ -20,8 +20,8 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Form {
-    /// One of the mechanism's geometries. An ellipsoid becomes the hull of [`ELLIPSOID_POINTS`] points on it (less than 1 % of
-    /// its radii inside).
+    /// One of the mechanism's geometries. An ellipsoid becomes the hull of [`ELLIPSOID_POINTS`]
+    /// points on it (less than 1 % of its radii inside).
     Geometry(Geometry),
     /// The convex hull of points.
     Hull {
@@ -35,13 +35,15 @@ pub enum Form {
         /// Three corners each.
         triangles: Vec<[u32; 3]>,
     },
-    /// Heights over a rectangle in the plane z = 0, centred at the origin; below is solid. Only of the world.
+    /// Heights over a rectangle in the plane z = 0, centred at the origin; below is solid. Only of
+    /// the world.
     HeightField {
         /// Sides along x and y.
         size: DVec2,
         /// Points along x.
         columns: usize,
-        /// Heights, row after row: x from −size.x/2 to size.x/2 in each row, rows from y = −size.y/2 on.
+        /// Heights, row after row: x from −size.x/2 to size.x/2 in each row, rows from y =
+        /// −size.y/2 on.
         heights: Vec<f64>,
     },
 }

@@ -2,7 +2,8 @@
 
 use crate::{SimError, World, contact::Cache, mechanism::Kept, rigid::RigidState};
 
-/// The state of a world at one time. Loads, settings and what the world is made of are not part of it.
+/// The state of a world at one time. Loads, settings and what the world is made of are not part of
+/// it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
     steps: u64,
@@ -22,11 +23,12 @@ impl World {
         }
     }
 
-    /// Sets the world back to a snapshot of itself or of a world with the same bodies and mechanisms.
+    /// Sets the world back to a snapshot of itself or of a world with the same bodies and
+    /// mechanisms.
     ///
     /// # Errors
-    /// Numbers of bodies, mechanisms or their coordinates that differ, a state in which a mechanism of this world cannot be;
-    /// the world is then unchanged.
+    /// Numbers of bodies, mechanisms or their coordinates that differ, a state in which a mechanism
+    /// of this world cannot be; the world is then unchanged.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), SimError> {
         let same = |kind, found, expected| {
             if found == expected {

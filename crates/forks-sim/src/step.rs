@@ -74,9 +74,11 @@ pub struct StepReport {
     pub inexact: usize,
     /// Largest residual of the contact law, m/s.
     pub residual: f64,
-    /// The largest of inexact substeps over the fastest speed that contact had to stop or give there.
+    /// The largest of inexact substeps over the fastest speed that contact had to stop or give
+    /// there.
     pub relative_residual: f64,
-    /// Energy that contact put in, J: negative for friction and impacts, above 0 by parting penetrations only.
+    /// Energy that contact put in, J: negative for friction and impacts, above 0 by parting
+    /// penetrations only.
     pub contact_energy: f64,
 }
 
@@ -216,7 +218,8 @@ impl World {
         report.contact_energy += solved.energy_gain;
     }
 
-    /// Poses and velocities after the substep: of mechanisms at once, of bodies for [`World::accept`].
+    /// Poses and velocities after the substep: of mechanisms at once, of bodies for
+    /// [`World::accept`].
     #[inline(always)]
     fn advance(&mut self) -> Result<(), Part> {
         self.next.clear();
@@ -238,7 +241,8 @@ impl World {
         Ok(())
     }
 
-    /// What a substep changes where all numbers are finite: the bodies' states; impulses in the contacts and in the cache.
+    /// What a substep changes where all numbers are finite: the bodies' states; impulses in the
+    /// contacts and in the cache.
     #[inline(always)]
     fn accept(&mut self) {
         std::mem::swap(&mut self.states, &mut self.next);
@@ -267,7 +271,8 @@ impl World {
         self.cache.replace(pairs.map(|(f, c)| (f, c.impulse)), &mut self.matches);
     }
 
-    /// The last of several substeps may be one that fails: nothing else needs a copy of what is replaced as a whole.
+    /// The last of several substeps may be one that fails: nothing else needs a copy of what is
+    /// replaced as a whole.
     fn has_substeps(&self) -> bool {
         self.settings.substeps > 1
     }

@@ -47,9 +47,9 @@ fn twist(v: DVec3, w: DVec3) -> [f64; 6] {
     [v.x, v.y, v.z, w.x, w.y, w.z]
 }
 
-/// A parallelogram in the x–y plane: ground hinges (axis z) at (∓a, 0, 0), coupler hinges at (∓a, −h, 0),
-/// hinge compliances `c` (left ground, right ground, left coupler, right coupler), coupler frame at
-/// (0, −h, 0).
+/// A parallelogram in the x–y plane: ground hinges (axis z) at (∓a, 0, 0), coupler hinges at (∓a,
+/// −h, 0), hinge compliances `c` (left ground, right ground, left coupler, right coupler), coupler
+/// frame at (0, −h, 0).
 ///
 /// Every hinge turns by ±φ while the coupler moves h φ along x: C_xx = h² / Σ 1/cᵢ, all else is 0.
 pub fn parallelogram(a: f64, h: f64, c: [f64; 4]) -> ClosedForm {
@@ -99,7 +99,8 @@ pub fn serial_chain(
     ClosedForm { mechanism: built(b), effectors: vec![at], compliance: outer_sum(&columns) }
 }
 
-/// A cantilever along x: `n` links of length `l`, hinges about z of stiffness `k`, frame at the tip.
+/// A cantilever along x: `n` links of length `l`, hinges about z of stiffness `k`, frame at the
+/// tip.
 ///
 /// C_yy = l² n(n+1)(2n+1)/(6k), C_yφ = l n(n+1)/(2k), C_φφ = n/k.
 pub fn cantilever(n: usize, l: f64, k: f64) -> ClosedForm {
@@ -133,7 +134,8 @@ pub fn springs_in_series(stiffnesses: &[f64]) -> ClosedForm {
     ClosedForm { mechanism: built(b), effectors: vec![at], compliance }
 }
 
-/// Sliders along x between the ground and the same link: C_xx = 1 / Σ kᵢ; a zero is a passive slider.
+/// Sliders along x between the ground and the same link: C_xx = 1 / Σ kᵢ; a zero is a passive
+/// slider.
 pub fn springs_in_parallel(stiffnesses: &[f64]) -> ClosedForm {
     let mut b = MechanismBuilder::new("parallel");
     let link = b.add_link(Link::new("link"));
@@ -146,9 +148,10 @@ pub fn springs_in_parallel(stiffnesses: &[f64]) -> ClosedForm {
     ClosedForm { mechanism: built(b), effectors: vec![link], compliance }
 }
 
-/// A slider-crank in the x–y plane: crank of length `a` at angle `phi` from x, rod of length `b` > a to a
-/// slider on the x axis; stiffnesses `k` of the crank hinge, the crank-rod hinge, the rod-slider hinge
-/// and the slider. Effectors: the slider, then the crank (frame at its ground hinge).
+/// A slider-crank in the x–y plane: crank of length `a` at angle `phi` from x, rod of length `b` >
+/// a to a slider on the x axis; stiffnesses `k` of the crank hinge, the crank-rod hinge, the
+/// rod-slider hinge and the slider. Effectors: the slider, then the crank (frame at its ground
+/// hinge).
 ///
 /// b sin ψ = −a sin φ, ψ′ = −a cos φ / (b cos ψ), x′ = −a sin φ − b sin ψ ψ′;
 /// φ has stiffness k₁ + k₂(ψ′ − 1)² + k₃ψ′² + k₄x′².
@@ -176,8 +179,8 @@ pub fn slider_crank(a: f64, rod_length: f64, phi: f64, k: [f64; 4]) -> ClosedFor
     ClosedForm { mechanism: built(b), effectors: vec![block, crank], compliance }
 }
 
-/// Two links on ground hinges about z at their frames, stiffnesses k₁ and k₂, geared φ₂ = ρ φ₁ by a linear
-/// coupling: with s = 1/(k₁ + ρ²k₂), C_φφ = s (1, ρ; ρ, ρ²).
+/// Two links on ground hinges about z at their frames, stiffnesses k₁ and k₂, geared φ₂ = ρ φ₁ by a
+/// linear coupling: with s = 1/(k₁ + ρ²k₂), C_φφ = s (1, ρ; ρ, ρ²).
 pub fn gear_pair(k: [f64; 2], ratio: f64) -> ClosedForm {
     let (mut b, links) = two_hinges("gear pair", k);
     let c = |i: usize| Coordinate::of(JointId::new(i));
@@ -187,8 +190,8 @@ pub fn gear_pair(k: [f64; 2], ratio: f64) -> ClosedForm {
     ClosedForm { mechanism: built(b), effectors: links, compliance }
 }
 
-/// The same two links with a tendon spring of stiffness `tendon` on a₁φ₁ + a₂φ₂ instead: the inverse of
-/// diag(k) + tendon a aᵀ.
+/// The same two links with a tendon spring of stiffness `tendon` on a₁φ₁ + a₂φ₂ instead: the
+/// inverse of diag(k) + tendon a aᵀ.
 pub fn tendon_pair(k: [f64; 2], a: [f64; 2], tendon: f64) -> ClosedForm {
     let (mut b, links) = two_hinges("tendon pair", k);
     let c = |i: usize| Coordinate::of(JointId::new(i));
@@ -228,10 +231,10 @@ fn turns(c: [[f64; 2]; 2]) -> Matrix {
     out
 }
 
-/// A pendulum about z in gravity `g` along −y: a point mass `mass` at distance `l` from the hinge, which
-/// has stiffness `k`; it stands still at angle `phi` from hanging straight down, its spring stressed to
-/// balance the weight. Frame at the mass, its y axis pointing to the hinge. The compliance is 𝓗⁻¹ at
-/// that pose.
+/// A pendulum about z in gravity `g` along −y: a point mass `mass` at distance `l` from the hinge,
+/// which has stiffness `k`; it stands still at angle `phi` from hanging straight down, its spring
+/// stressed to balance the weight. Frame at the mass, its y axis pointing to the hinge. The
+/// compliance is 𝓗⁻¹ at that pose.
 ///
 /// The tangent stiffness of φ is k + m g l cos φ; the mass moves l φ along the frame's x axis.
 pub fn loaded_pendulum(k: f64, mass: f64, l: f64, g: f64, phi: f64) -> ClosedForm {

@@ -28,8 +28,8 @@ pub struct Equilibrium {
     pub steps: usize,
 }
 
-/// The equilibrium reached from `start` as loads and spring preloads grow together from 0 to 1; `None`
-/// where the path cannot be followed.
+/// The equilibrium reached from `start` as loads and spring preloads grow together from 0 to 1;
+/// `None` where the path cannot be followed.
 pub fn equilibrium(m: &Mechanism, start: &[f64], loads: &Loads) -> Option<Equilibrium> {
     let mut at = Equilibrium { positions: start.to_vec(), imbalance: 0.0, gap: 0.0, steps: 0 };
     let (mut done, mut increment) = (0.0, 0.5);

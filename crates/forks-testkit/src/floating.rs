@@ -68,8 +68,8 @@ fn spoke(angle: f64, tilt: f64) -> Pose {
     turn * Pose::from_translation(DVec3::new(HUB_RADIUS, 0.0, 0.0)) * down
 }
 
-/// A hub of 5 kg that floats, with three arms of six links of 0.1 m and 0.1 kg, hinges of 50 N·m/rad and
-/// 0.1 N·m·s/rad about y and z in turn. Effectors: the last links, `a5`, `b5`, `c5`.
+/// A hub of 5 kg that floats, with three arms of six links of 0.1 m and 0.1 kg, hinges of 50
+/// N·m/rad and 0.1 N·m·s/rad about y and z in turn. Effectors: the last links, `a5`, `b5`, `c5`.
 pub fn floating_hub() -> Mechanism {
     let mut h = Hub::new("floating hub");
     for (label, angle, tilt) in [("a", 0.0, 0.2), ("b", 2.2, 0.4), ("c", -2.0, 0.3)] {
@@ -78,8 +78,8 @@ pub fn floating_hub() -> Mechanism {
     h.builder.build().expect("the numbers above are valid")
 }
 
-/// The same hub with two parallel arms whose ends are joined by a bar (a sprung hinge at one end, a ball without spring
-/// at the other), and a third arm. Effectors: `bar` and `c5`.
+/// The same hub with two parallel arms whose ends are joined by a bar (a sprung hinge at one end, a
+/// ball without spring at the other), and a third arm. Effectors: `bar` and `c5`.
 pub fn floating_loop() -> Mechanism {
     let mut h = Hub::new("floating loop");
     let width = 0.2;

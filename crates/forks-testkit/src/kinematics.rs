@@ -226,7 +226,8 @@ pub(crate) fn body_twist(p: &Rigid<Dual>) -> [f64; 6] {
 }
 
 /// Size r of the mechanism: largest distance of link frames, joint anchors and centres of mass from
-/// the mean of the link frames; 1 if that is 0. Only links that are not one with the ground, if there are any.
+/// the mean of the link frames; 1 if that is 0. Only links that are not one with the ground, if
+/// there are any.
 pub fn size(m: &Mechanism, poses: &[Rigid<f64>]) -> f64 {
     let mut still = vec![false; poses.len()];
     still[0] = true;

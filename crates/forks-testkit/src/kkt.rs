@@ -20,13 +20,14 @@ const ROW_TOLERANCE: f64 = 1e-9;
 const STIFFNESS_TOLERANCE: f64 = 1e-11;
 /// The same for NᵀMN.
 const MASS_TOLERANCE: f64 = 1e-13;
-/// Singular values of the scaled effector motion on the loop nullspace below this part of the largest
-/// without loops count as zero.
+/// Singular values of the scaled effector motion on the loop nullspace below this part of the
+/// largest without loops count as zero.
 const RANK_TOLERANCE: f64 = 1e-9;
 
 /// The matrices of a mechanism at a configuration, springs counted as unstressed.
 ///
-/// Coordinates are the mechanism's velocity coordinates (nv of them, SI units) unless said otherwise.
+/// Coordinates are the mechanism's velocity coordinates (nv of them, SI units) unless said
+/// otherwise.
 #[derive(Clone, Debug)]
 pub struct System {
     /// Poses and Jacobians.
@@ -66,8 +67,8 @@ pub struct Unresisted {
     pub eigenvalues: Vec<f64>,
 }
 
-/// The reduced quantities of a resisted mechanism; wrenches and twists in effector frames, effector by
-/// effector, linear part first.
+/// The reduced quantities of a resisted mechanism; wrenches and twists in effector frames, effector
+/// by effector, linear part first.
 #[derive(Clone, Debug)]
 pub struct Reduction {
     /// 6E×6E: effector twists for effector wrenches.
@@ -313,8 +314,8 @@ impl System {
         Unresisted { motions: self.unscaled(&scaled), joints, links, eigenvalues: relative }
     }
 
-    /// The solution Z of K Z + Gᵀλ = F, G Z = 0 for a stiffness matrix and generalised forces (columns),
-    /// both in SI coordinates: one dense solve with independent rows of G, refined once.
+    /// The solution Z of K Z + Gᵀλ = F, G Z = 0 for a stiffness matrix and generalised forces
+    /// (columns), both in SI coordinates: one dense solve with independent rows of G, refined once.
     pub fn solve_kkt(&self, stiffness: &Matrix, forces: &Matrix) -> Matrix {
         let (nv, c) = (self.scale.len(), self.rows.len());
         let k = self.scaled(stiffness);
@@ -348,8 +349,8 @@ impl System {
         Some(product(&jn, &solve(&m, &jn.transpose())))
     }
 
-    /// Smallest over largest eigenvalue of the scaled mass matrix of the first `n` coordinates; 1 if
-    /// there is none.
+    /// Smallest over largest eigenvalue of the scaled mass matrix of the first `n` coordinates; 1
+    /// if there is none.
     pub fn mass_conditioning(&self, n: usize) -> f64 {
         let scaled = self.scaled(&self.mass);
         let (e, _) = symmetric_eigen(&Matrix::from_fn(n, n, |i, j| scaled[(i, j)]));

@@ -1,19 +1,20 @@
 //! Random mechanisms, closed forms and dense oracles for the tests of forks.
 //!
 //! The oracles share no kernel with the crates they check: they read the plain data of a
-//! [`forks_mechanism::Mechanism`] (links, joints, springs, coordinate layout, forest order) and do the
-//! rest themselves: rigid motions are matrices, the exponential is a scaled Taylor series, the
-//! logarithm a series after square roots, and every derivative is taken by hyper-dual numbers, exact to
-//! rounding, so that no Jacobian formula is written down here.
+//! [`forks_mechanism::Mechanism`] (links, joints, springs, coordinate layout, forest order) and do
+//! the rest themselves: rigid motions are matrices, the exponential is a scaled Taylor series, the
+//! logarithm a series after square roots, and every derivative is taken by hyper-dual numbers,
+//! exact to rounding, so that no Jacobian formula is written down here.
 //!
-//! [`dynamics`] is the oracle of motion: forward dynamics in maximal coordinates, in numbers of twice the
-//! precision.
+//! [`dynamics`] is the oracle of motion: forward dynamics in maximal coordinates, in numbers of
+//! twice the precision.
 //!
 //! # Conventions
 //! - SI units; twists and wrenches have their linear part first, in the body's frame at its origin.
-//! - `q` are positions, `v` velocity coordinates in the mechanism's layout, loop-closing joints last.
-//! - `delta` are local coordinates about `q`: added to plain coordinates, and twists of the child-side
-//!   frame (`motion(q) exp(δ)`) for spherical, planar and free joints.
+//! - `q` are positions, `v` velocity coordinates in the mechanism's layout, loop-closing joints
+//!   last.
+//! - `delta` are local coordinates about `q`: added to plain coordinates, and twists of the
+//!   child-side frame (`motion(q) exp(δ)`) for spherical, planar and free joints.
 //! - Effectors are links, their frame is the link frame.
 
 pub mod closed_forms;

@@ -87,11 +87,11 @@ pub fn least_squares(m: &Matrix, b: &[f64], tolerance: f64) -> Vec<f64> {
     x
 }
 
-/// Rows of `m` that span all its rows, found cluster by cluster: rows that share no column, directly or
-/// through others, are separate problems of a few rows each.
+/// Rows of `m` that span all its rows, found cluster by cluster: rows that share no column,
+/// directly or through others, are separate problems of a few rows each.
 ///
-/// Within a cluster rows are taken by falling distance from the span of those taken before (a QR of the
-/// transpose with pivoting) until it drops below `tolerance` times the longest row.
+/// Within a cluster rows are taken by falling distance from the span of those taken before (a QR of
+/// the transpose with pivoting) until it drops below `tolerance` times the longest row.
 pub fn independent_rows(m: &Matrix, tolerance: f64) -> Vec<usize> {
     let mut out: Vec<usize> =
         clusters(m).iter().flat_map(|rows| pivot_rows(m, rows, tolerance)).collect();

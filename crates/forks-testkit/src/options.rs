@@ -51,7 +51,8 @@ pub struct RandomMechanismOptions {
     pub links: usize,
     /// Joints beyond a spanning tree, between any two links or a link and the ground.
     pub extra_loops: usize,
-    /// Couplings between scalar coordinates, linear or polynomial (degree ≤ 3), satisfied at the start.
+    /// Couplings between scalar coordinates, linear or polynomial (degree ≤ 3), satisfied at the
+    /// start.
     pub couplings: usize,
     /// Springs on linear combinations of coordinates.
     pub combination_springs: usize,
@@ -59,13 +60,15 @@ pub struct RandomMechanismOptions {
     pub bushings: usize,
     /// Part of the joints without any spring, 0…1.
     pub springless_fraction: f64,
-    /// Part of the sprung multi-dof joints whose stiffness matrix is singular (not along a coordinate).
+    /// Part of the sprung multi-dof joints whose stiffness matrix is singular (not along a
+    /// coordinate).
     pub singular_spring_fraction: f64,
     /// Kinds to draw from.
     pub joint_kinds: Vec<JointChoice>,
     /// Probability that a joint's child is the link nearer to the ground.
     pub reversed_edges: f64,
-    /// Probability that a link hangs on the one before it rather than on any earlier link or the ground.
+    /// Probability that a link hangs on the one before it rather than on any earlier link or the
+    /// ground.
     pub chain_fraction: f64,
     /// Shuffle the joints, so that which ones close loops is random too.
     pub shuffle_joints: bool,
@@ -77,8 +80,8 @@ pub struct RandomMechanismOptions {
     pub preload: f64,
     /// The first link hangs on the ground by a springless free joint, all others on it.
     pub floating_base: bool,
-    /// Probability that a link which carries another one in the drawn tree has no mass; redrawn until the
-    /// mass matrix of the open tree is positive definite.
+    /// Probability that a link which carries another one in the drawn tree has no mass; redrawn
+    /// until the mass matrix of the open tree is positive definite.
     pub massless_fraction: f64,
     /// Links have mass.
     pub masses: bool,
@@ -94,11 +97,12 @@ pub struct RandomMechanismOptions {
     pub stiffness: f64,
     /// Decades over which stiffnesses spread, between joints and within a joint.
     pub stiffness_decades: f64,
-    /// Draw until the springs resist every motion (`Some(true)`), until they do not (`Some(false)`), or
-    /// take what comes (`None`).
+    /// Draw until the springs resist every motion (`Some(true)`), until they do not
+    /// (`Some(false)`), or take what comes (`None`).
     pub resisted: Option<bool>,
-    /// Redraw mechanisms whose loop equations or stiffness on the loop nullspace are nearly singular:
-    /// smallest over largest non-zero singular value (scaled by size) below this. 0 takes all.
+    /// Redraw mechanisms whose loop equations or stiffness on the loop nullspace are nearly
+    /// singular: smallest over largest non-zero singular value (scaled by size) below this. 0 takes
+    /// all.
     pub conditioning: f64,
 }
 
@@ -135,8 +139,8 @@ impl Default for RandomMechanismOptions {
 }
 
 impl RandomMechanismOptions {
-    /// The graphs of the published check: at most 12 links, at most three extra loops anywhere, every
-    /// joint sprung; sizes vary with the seed.
+    /// The graphs of the published check: at most 12 links, at most three extra loops anywhere,
+    /// every joint sprung; sizes vary with the seed.
     pub fn sprung(seed: u64) -> Self {
         let mut rng = Rng::new(seed ^ 0x5eed_0001);
         Self { links: 1 + rng.index(12), extra_loops: rng.index(4), ..Self::default() }

@@ -1,9 +1,9 @@
-//! The rival of the reducer at loaded poses: total potential, its exact Hessian by hyper-dual numbers,
-//! and the dense solve with it.
+//! The rival of the reducer at loaded poses: total potential, its exact Hessian by hyper-dual
+//! numbers, and the dense solve with it.
 //!
-//! Effector wrenches are constant in the effector's exponential coordinates: they do the work w·ξ with
-//! ξ = log(H₀⁻¹ H). The compliance is then 𝓗⁻¹, the inverse Hessian of the elastic energy that the
-//! effectors see.
+//! Effector wrenches are constant in the effector's exponential coordinates: they do the work w·ξ
+//! with ξ = log(H₀⁻¹ H). The compliance is then 𝓗⁻¹, the inverse Hessian of the elastic energy that
+//! the effectors see.
 
 use forks_mechanism::{Joint, JointId, LinkId, Mechanism};
 
@@ -39,8 +39,8 @@ pub struct EffectorLoad {
     pub link: LinkId,
     /// The wrench, force first, link frame at the reference pose.
     pub wrench: [f64; 6],
-    /// The pose H₀ that displacements are taken from; the pose at which the load is evaluated if `None`
-    /// (a follower wrench as far as equilibrium goes).
+    /// The pose H₀ that displacements are taken from; the pose at which the load is evaluated if
+    /// `None` (a follower wrench as far as equilibrium goes).
     pub reference: Option<Rigid<f64>>,
 }
 
@@ -82,8 +82,8 @@ impl<'a> Potential<'a> {
         }
     }
 
-    /// The potential with `s` times the loads and with springs that are stressed at `q` by `s` times
-    /// their displacement: at s = 0 `q` is unstressed, at s = 1 this is [`Potential::new`].
+    /// The potential with `s` times the loads and with springs that are stressed at `q` by `s`
+    /// times their displacement: at s = 0 `q` is unstressed, at s = 1 this is [`Potential::new`].
     pub fn eased(mechanism: &'a Mechanism, loads: &'a Loads, q: &[f64], s: f64) -> Self {
         let mut out = Self::new(mechanism, loads);
         out.factor = s;
@@ -237,11 +237,11 @@ pub fn multipliers(system: &System, gradient: &[f64]) -> (Vec<f64>, Vec<f64>) {
 /// The reduction of a loaded mechanism.
 #[derive(Clone, Debug)]
 pub struct LoadedReduction {
-    /// Compliance 𝓗⁻¹, displacements and twist maps under small further wrenches that are constant in
-    /// the effectors' exponential coordinates.
+    /// Compliance 𝓗⁻¹, displacements and twist maps under small further wrenches that are constant
+    /// in the effectors' exponential coordinates.
     pub reduction: Reduction,
-    /// Multipliers of the loop equations: six per closing joint (wrench on the gap, child frame), then
-    /// one per coupling. Where rows are redundant, those of smallest scaled norm.
+    /// Multipliers of the loop equations: six per closing joint (wrench on the gap, child frame),
+    /// then one per coupling. Where rows are redundant, those of smallest scaled norm.
     pub multipliers: Vec<f64>,
     /// nv×nv Hessian of the Lagrangian.
     pub tangent: Matrix,

@@ -134,7 +134,8 @@ impl<'a> Draw<'a> {
         let mass = self.rng.range(0.1, 1.0);
         let p = self.rng.positive_definite(3, 0.02 * l * l, 0.1 * l * l);
         let trace = p[0] + p[4] + p[8];
-        // Second moments P > 0 of a mass distribution: I = m (tr P − P) is one that bodies can have.
+        // Second moments P > 0 of a mass distribution: I = m (tr P − P) is one that bodies can
+        // have.
         let i = |a: usize, b: usize| mass * (if a == b { trace } else { 0.0 } - p[3 * a + b]);
         let columns = std::array::from_fn(|b| std::array::from_fn(|a| i(a, b)));
         let center = self.rng.vector().map(|x| 0.4 * l * x);
@@ -200,8 +201,8 @@ impl<'a> Draw<'a> {
         }
     }
 
-    /// Independent columns: rotations about different axes through different points, some of them pure
-    /// translations.
+    /// Independent columns: rotations about different axes through different points, some of them
+    /// pure translations.
     fn columns(&mut self, n: usize) -> Vec<Twist> {
         let mut axes: Vec<DVec3> = vec![];
         while axes.len() < n {

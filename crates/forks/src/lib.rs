@@ -2,12 +2,13 @@
 //!
 //! # Conventions
 //! - SI units, radians, `f64`; right-handed frames; a pose maps body to world coordinates.
-//! - Twists and wrenches have their linear part first, in the body's own frame at its origin unless a
-//!   name says otherwise; matrices over effectors are flattened effector by effector.
+//! - Twists and wrenches have their linear part first, in the body's own frame at its origin unless
+//!   a name says otherwise; matrices over effectors are flattened effector by effector.
 //! - Quaternions are named by their order, `wxyz`.
 //! - A spring is the gradient of an energy ½ΔᵀKΔ.
 //!
-//! Each module is a crate of its own (`forks::rom` is `forks-rom`) and can be used without the others.
+//! Each module is a crate of its own (`forks::rom` is `forks-rom`) and can be used without the
+//! others.
 #![cfg_attr(all(feature = "import", feature = "io", feature = "reduce"), doc = "")]
 #![cfg_attr(
     all(feature = "import", feature = "io", feature = "reduce"),

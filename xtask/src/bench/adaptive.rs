@@ -1,5 +1,5 @@
-//! `adaptive/…`: steps of error-bounded quasi-statics ([R06] Figures 6 and 8, Table 1), against our own divide and
-//! conquer on the same mechanism under the same forces.
+//! `adaptive/…`: steps of error-bounded quasi-statics ([R06] Figures 6 and 8, Table 1), against our
+//! own divide and conquer on the same mechanism under the same forces.
 
 use std::time::Instant;
 
@@ -23,8 +23,8 @@ const FORCES: [usize; 4] = [1, 10, 100, 1000];
 const QUICK_FORCES: [usize; 2] = [1, 1000];
 /// Length of a step, s.
 const DT: f64 = 1e-2;
-/// Work is counted in this many steps from the start pose, fewer where they compute more joints than
-/// [`COUNTED_JOINTS`].
+/// Work is counted in this many steps from the start pose, fewer where they compute more joints
+/// than [`COUNTED_JOINTS`].
 const COUNTED_STEPS: usize = 100;
 const COUNTED_JOINTS: usize = 200_000;
 /// Displacements are compared after so many steps,
@@ -314,7 +314,8 @@ fn displaced(
     Ok(centers(loaded.m, state.positions()))
 }
 
-/// One force on a linkage with springs in all hinges: relative and absolute thresholds, and until it rests.
+/// One force on a linkage with springs in all hinges: relative and absolute thresholds, and until
+/// it rests.
 fn sprung(name: &str, context: &Context<'_>, m: Mechanism) -> Result<Vec<Case>, String> {
     let name = format!("{name}/f1/springs");
     if !context.wants(&name) && !format!("{name}/").starts_with(context.prefix) {

@@ -1,5 +1,5 @@
-//! `blended/…`: a step of a blend with the poses of all links, against full simulations of the mechanism, and what the links
-//! of a blend cost beside those of one model.
+//! `blended/…`: a step of a blend with the poses of all links, against full simulations of the
+//! mechanism, and what the links of a blend cost beside those of one model.
 
 use std::{hint::black_box, sync::Arc};
 
@@ -69,7 +69,8 @@ pub(super) fn y_joints<const N: usize>(
     joints(name, context, &p.mechanism, &names, regions, N)
 }
 
-/// `blended/finger-joints-x4`: the forefinger of the Shadow hand in joint displacements, servos as springs.
+/// `blended/finger-joints-x4`: the forefinger of the Shadow hand in joint displacements, servos as
+/// springs.
 pub(super) fn finger_joints<const N: usize>(
     name: &str,
     context: &Context<'_>,
@@ -80,7 +81,8 @@ pub(super) fn finger_joints<const N: usize>(
     joints(name, context, &import.mechanism, &["rh_ffdistal"], regions, N)
 }
 
-/// A step and the links of a blend in joint displacements, moving under half the forces of its last sample.
+/// A step and the links of a blend in joint displacements, moving under half the forces of its last
+/// sample.
 fn joints(
     name: &str,
     context: &Context<'_>,

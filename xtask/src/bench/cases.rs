@@ -19,7 +19,8 @@ pub(super) struct Context<'a> {
     pub(super) batch: f64,
     /// True for runs that only show that everything works.
     pub(super) quick: bool,
-    /// What the names of wanted cases begin with; longer than an entry's name where it selects within it.
+    /// What the names of wanted cases begin with; longer than an entry's name where it selects
+    /// within it.
     pub(super) prefix: &'a str,
     /// The rivals in Python, or why they cannot run; `None` if they were not asked for.
     pub(super) peers: Option<Result<Peers, String>>,
@@ -88,7 +89,8 @@ pub(super) struct Case {
     pub(super) rivals: BTreeMap<String, f64>,
     /// Rival's time over ours: above 1 we are faster.
     pub(super) ratio: BTreeMap<String, f64>,
-    /// Computing time per call without what other programs took, by name (`ours`); single-threaded ones only.
+    /// Computing time per call without what other programs took, by name (`ours`); single-threaded
+    /// ones only.
     pub(super) cpu_ns: BTreeMap<String, f64>,
     /// The same ratio of computing times: the one to look at on a loaded machine.
     pub(super) cpu_ratio: BTreeMap<String, f64>,

@@ -1,4 +1,5 @@
-//! `contact/…`: steps of the scenes of `fixtures/scenes` while things touch, against MuJoCo on the exported scenes.
+//! `contact/…`: steps of the scenes of `fixtures/scenes` while things touch, against MuJoCo on the
+//! exported scenes.
 
 use std::{path::Path, time::Instant};
 

@@ -1,4 +1,5 @@
-//! `aba/…`: forward dynamics of trees, against Pinocchio's articulated-body algorithm on identical bodies.
+//! `aba/…`: forward dynamics of trees, against Pinocchio's articulated-body algorithm on identical
+//! bodies.
 
 use std::path::Path;
 
@@ -18,7 +19,8 @@ use super::{
     peers::Peers,
 };
 
-/// Accelerations agree to this part of the largest: far above rounding, far below any difference of models.
+/// Accelerations agree to this part of the largest: far above rounding, far below any difference of
+/// models.
 const TOLERANCE: f64 = 1e-8;
 const SETTINGS: &str = "gravity, random state, two poses in turn, release build";
 

@@ -1,4 +1,5 @@
-//! `kernel/poses-6` (-12, -18): poses of links by the library, against the hand-written kernel for six coordinates.
+//! `kernel/poses-6` (-12, -18): poses of links by the library, against the hand-written kernel for
+//! six coordinates.
 
 use std::hint::black_box;
 
@@ -67,7 +68,8 @@ fn add_hand(case: &mut Case, hand: Timing, difference: Option<f64>, coordinates:
     }
 }
 
-/// A helix of `n` links, three hinges per joint, reduced to effectors at equal distances, the tip among them.
+/// A helix of `n` links, three hinges per joint, reduced to effectors at equal distances, the tip
+/// among them.
 pub(super) fn helix(n: usize, effectors: usize) -> Result<ReducedModel, String> {
     let m = parametric::helix(n, HelixJoints::Hinge3).mechanism;
     let links: Vec<LinkId> = real_links(&m);
@@ -94,8 +96,8 @@ fn coordinates_of_turn(model: &ReducedModel, turn: f64) -> Vec<f64> {
     eta.iter().map(|x| x * turn / largest).collect()
 }
 
-/// Time of the hand-written kernel on as many links: the model's own if it has six coordinates, and then the largest
-/// difference of poses, else the first six columns of its maps.
+/// Time of the hand-written kernel on as many links: the model's own if it has six coordinates, and
+/// then the largest difference of poses, else the first six columns of its maps.
 #[cfg(target_arch = "x86_64")]
 fn hand(
     model: &ReducedModel,

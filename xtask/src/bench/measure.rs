@@ -17,8 +17,8 @@ pub(super) struct Timing {
     pub(super) ns: f64,
     /// (max − min)/median of the seven.
     pub(super) spread: f64,
-    /// Mean time over the seven runs that the calling thread spent computing, ns; other programs on the machine
-    /// do not count. `None` where the system does not tell.
+    /// Mean time over the seven runs that the calling thread spent computing, ns; other programs on
+    /// the machine do not count. `None` where the system does not tell.
     pub(super) cpu_ns: Option<f64>,
 }
 
@@ -44,7 +44,8 @@ pub(super) fn time<T>(batch: f64, mut call: impl FnMut() -> T) -> Timing {
     Timing { ns: runs[3], spread: (runs[6] - runs[0]) / runs[3], cpu_ns }
 }
 
-/// The same of runs that take their own time: `run` makes `steps` steps and says how long they took.
+/// The same of runs that take their own time: `run` makes `steps` steps and says how long they
+/// took.
 pub(super) fn time_runs(
     steps: usize,
     mut run: impl FnMut() -> Result<Duration, String>,

@@ -1,6 +1,8 @@
-//! `cargo xtask bench`: times of this repository's algorithms, next to those of other programs with `--peers`.
+//! `cargo xtask bench`: times of this repository's algorithms, next to those of other programs with
+//! `--peers`.
 //!
-//! The measurements need the release profile; called in another one, the command runs itself again in that.
+//! The measurements need the release profile; called in another one, the command runs itself again
+//! in that.
 
 mod adaptive;
 mod blended;
@@ -37,7 +39,8 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     quick: bool,
 
-    /// Measure other programs too: builds Rapier in, and makes target/peers with those that run in Python
+    /// Measure other programs too: builds Rapier in, and makes target/peers with those that run in
+    /// Python
     #[arg(long)]
     peers: bool,
 
@@ -71,7 +74,8 @@ struct Failure {
     reason: String,
 }
 
-/// Measures the cases; those that fail are named, the others are measured all the same. Exit code 1 if one fails.
+/// Measures the cases; those that fail are named, the others are measured all the same. Exit code 1
+/// if one fails.
 pub(crate) fn run(root: &Path, args: &BenchArgs) -> ExitCode {
     if cfg!(debug_assertions) {
         return in_release(root, args);
@@ -86,13 +90,14 @@ pub(crate) fn run(root: &Path, args: &BenchArgs) -> ExitCode {
     }
 }
 
-/// glibc hands freed memory back to the system and faults it in again in the next of many equal runs; above
-/// some size that would be most of what a run of the reduction costs. Said in the cases' settings.
+/// glibc hands freed memory back to the system and faults it in again in the next of many equal
+/// runs; above some size that would be most of what a run of the reduction costs. Said in the
+/// cases' settings.
 const KEEP_FREED_MEMORY: [(&str, &str); 2] =
     [("MALLOC_TRIM_THRESHOLD_", "1000000000"), ("MALLOC_MMAP_THRESHOLD_", "1000000000")];
 
-/// The same command with the same arguments, compiled as users compile; with Rapier if other programs are asked for
-/// and it can be built.
+/// The same command with the same arguments, compiled as users compile; with Rapier if other
+/// programs are asked for and it can be built.
 fn in_release(root: &Path, args: &BenchArgs) -> ExitCode {
     let cargo = |command: &str, rapier: bool| {
         let mut c = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

@@ -1,4 +1,5 @@
-//! The rivals of `reduced/…` that are other programs: MuJoCo and Pinocchio through Python, Rapier in process.
+//! The rivals of `reduced/…` that are other programs: MuJoCo and Pinocchio through Python, Rapier
+//! in process.
 
 use forks_import::save_mjcf;
 #[cfg(feature = "rapier")]
@@ -108,8 +109,8 @@ fn rapier(_: &Pushed<'_>, _: f64) -> Vec<Named> {
     vec![("rapier-multibody", why()), ("rapier-impulse", why())]
 }
 
-/// Both of Rapier's joint types. The multibody needs one solver iteration, which is one substep; the impulse joints'
-/// default of four is kept, with fewer they do not hold the mechanism together.
+/// Both of Rapier's joint types. The multibody needs one solver iteration, which is one substep;
+/// the impulse joints' default of four is kept, with fewer they do not hold the mechanism together.
 #[cfg(feature = "rapier")]
 fn rapier(pushed: &Pushed<'_>, dt: f64) -> Vec<Named> {
     use forks_benches::rapier::RapierJoints::{Impulse, Multibody};

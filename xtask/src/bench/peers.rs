@@ -1,4 +1,5 @@
-//! Rivals that run in Python: a virtual environment of their own under `target/peers`, made when it is asked for.
+//! Rivals that run in Python: a virtual environment of their own under `target/peers`, made when it
+//! is asked for.
 
 use std::{
     fs::File,

@@ -1,8 +1,9 @@
-//! `contact/pgs`: sweeps and time of projected Gauss–Seidel against the number of contacts, from nothing and from nearly the
-//! solution.
+//! `contact/pgs`: sweeps and time of projected Gauss–Seidel against the number of contacts, from
+//! nothing and from nearly the solution.
 //!
-//! Unit boxes lie side by side on a plane under gravity with four contacts each, in rows of eight that touch each other, and are
-//! pushed along the row: friction and normal forces couple the whole row.
+//! Unit boxes lie side by side on a plane under gravity with four contacts each, in rows of eight
+//! that touch each other, and are pushed along the row: friction and normal forces couple the whole
+//! row.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! `reduced/…`: a step of the reduced model with the poses of all links, against full simulations of the mechanism.
+//! `reduced/…`: a step of the reduced model with the poses of all links, against full simulations
+//! of the mechanism.
 
 use std::{hint::black_box, sync::Arc};
 
@@ -128,7 +129,8 @@ impl Reduced {
         Ok(Self { model: Arc::new(reduction.map_err(|e| e.to_string())?.model) })
     }
 
-    /// Step and poses of all links under the force; the effector that is outside the model's range, if any.
+    /// Step and poses of all links under the force; the effector that is outside the model's range,
+    /// if any.
     fn measure(&self, pushed: &Pushed<'_>, dt: f64) -> Result<(Measured, Option<usize>), String> {
         let model = &self.model;
         let stepper = Stepper::new(Arc::clone(model), dt).map_err(|e| e.to_string())?;

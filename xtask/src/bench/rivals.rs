@@ -52,7 +52,8 @@ impl<'a> Pushed<'a> {
         Ok(Measured { timing, displacement, settings })
     }
 
-    /// Springs, dampers and the articulated-body algorithm, no step; of a mechanism with loops its spanning tree.
+    /// Springs, dampers and the articulated-body algorithm, no step; of a mechanism with loops its
+    /// spanning tree.
     pub(super) fn aba(&self, dt: f64) -> Result<Measured, String> {
         let m = self.mechanism();
         let [first, second] = self.states(dt)?;
@@ -80,7 +81,8 @@ impl<'a> Pushed<'a> {
         Ok(Measured { timing, displacement: None, settings })
     }
 
-    /// The tree in the states after [`STEPS_BEFORE`] and one more step, with the springs' and dampers' torques.
+    /// The tree in the states after [`STEPS_BEFORE`] and one more step, with the springs' and
+    /// dampers' torques.
     pub(super) fn setup(&self, dt: f64) -> Result<Setup<'a>, String> {
         let m = self.mechanism();
         let [first, second] = self.states(dt)?;

@@ -1,4 +1,5 @@
-//! `reduced/scaling`: cost of a step with the poses of all links, against links, effectors and threads.
+//! `reduced/scaling`: cost of a step with the poses of all links, against links, effectors and
+//! threads.
 
 use std::{hint::black_box, sync::Arc};
 
@@ -20,7 +21,8 @@ const INSTANCES: usize = 64;
 /// Time step, s.
 const DT: f64 = 1e-3;
 
-/// One case per number of links and effectors on one thread, then one per number of links and threads.
+/// One case per number of links and effectors on one thread, then one per number of links and
+/// threads.
 pub(super) fn scaling(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for effectors in EFFECTORS {

@@ -1,19 +1,23 @@
 //! Where the facts of two programs about one model differ.
 //!
 //! # Tolerances
-//! Both sides compute in f64 from the same decimal numbers, along different ways; what they may differ by is rounding
-//! times the condition of what is computed.
-//! - An entry of M: 1e-9 of √(M_ii M_jj), the largest that an entry of a positive matrix can be, and 1e-13 of
-//!   the largest entry: a small inertia far from its axis's origin is the difference of large numbers.
-//! - Generalised forces: 1e-9 of the largest, or of g √(m M_ii), which no weight of m exceeds: of an arm in
-//!   balance only the rounding of its weights is left.
-//! - Accelerations, in the norm √(aᵀ M a): 1e-7 of the largest of this norm of a, the forces' norm √(fᵀ M⁻¹ f) and
-//!   g √m, the bound of the weights' norm, for it is the forces whose rounding the solution magnifies; 1e-6 under equalities.
-//! - Gains, stiffness, masses, positions of keyframes: 1e-9 of the number (dampratio and springdamper go through M).
+//! Both sides compute in f64 from the same decimal numbers, along different ways; what they may
+//! differ by is rounding times the condition of what is computed.
+//! - An entry of M: 1e-9 of √(M_ii M_jj), the largest that an entry of a positive matrix can be,
+//!   and 1e-13 of the largest entry: a small inertia far from its axis's origin is the difference
+//!   of large numbers.
+//! - Generalised forces: 1e-9 of the largest, or of g √(m M_ii), which no weight of m exceeds: of
+//!   an arm in balance only the rounding of its weights is left.
+//! - Accelerations, in the norm √(aᵀ M a): 1e-7 of the largest of this norm of a, the forces' norm
+//!   √(fᵀ M⁻¹ f) and g √m, the bound of the weights' norm, for it is the forces whose rounding the
+//!   solution magnifies; 1e-6 under equalities.
+//! - Gains, stiffness, masses, positions of keyframes: 1e-9 of the number (dampratio and
+//!   springdamper go through M).
 //! - Gaps of equalities: 1e-9 of the gap and of the largest position, at least 1e-9.
 //!
-//! Where inertia misses these, [`Rounding::COARSE`] is tried, and the verdict says so: MuJoCo keeps vertices of meshes
-//! in single precision (1e-6), and turns inertia to principal axes until products are below 1e-12 kg m².
+//! Where inertia misses these, [`Rounding::COARSE`] is tried, and the verdict says so: MuJoCo keeps
+//! vertices of meshes in single precision (1e-6), and turns inertia to principal axes until
+//! products are below 1e-12 kg m².
 
 use super::{
     drives::{drives, keyframes, springs},
@@ -215,7 +219,8 @@ impl Comparison {
         }
     }
 
-    /// Loops before couplings, and by joints where order means nothing; with their places in the list.
+    /// Loops before couplings, and by joints where order means nothing; with their places in the
+    /// list.
     pub(super) fn order<'e>(&self, list: &'e [EqualityFact]) -> Vec<(usize, &'e EqualityFact)> {
         let mut out: Vec<_> = list.iter().enumerate().collect();
         out.sort_by_key(|(_, e)| {

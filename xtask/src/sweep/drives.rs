@@ -1,5 +1,5 @@
-//! Where springs, drives and keyframes of two programs differ; `exact` is the relative tolerance of what goes through
-//! the mass matrix.
+//! Where springs, drives and keyframes of two programs differ; `exact` is the relative tolerance of
+//! what goes through the mass matrix.
 
 use super::{
     compare::{EXACT, near},
@@ -23,8 +23,8 @@ pub(super) fn springs(exact: f64, our: &JointFact, their: &JointFact, out: &mut 
     if let (Some(ours), Some(theirs), true) = (our.rest, their.rest, their.stiffness != 0.0) {
         check("spring's rest", ours, theirs, 1e-6);
     }
-    // URDF's limits are 0 and 0 where a file says nothing, and so they are here and in Pinocchio; MuJoCo takes a range
-    // without extent for none.
+    // URDF's limits are 0 and 0 where a file says nothing, and so they are here and in Pinocchio;
+    // MuJoCo takes a range without extent for none.
     let limited = |range: Option<[f64; 2]>| match range {
         Some([low, high]) if low != high => "limits",
         _ => "none",

@@ -1,5 +1,5 @@
-//! What is compared of a model: the same facts from us and from the rivals (`benches/peers/sweep_mujoco.py` says
-//! what each is).
+//! What is compared of a model: the same facts from us and from the rivals
+//! (`benches/peers/sweep_mujoco.py` says what each is).
 
 use std::collections::BTreeMap;
 

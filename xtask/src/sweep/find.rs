@@ -72,7 +72,8 @@ pub(super) fn models(place: &Path, package: Option<&str>) -> Result<Vec<Found>, 
     Ok(found)
 }
 
-/// The files that others below the folders include. They may be models as well: who reads them decides.
+/// The files that others below the folders include. They may be models as well: who reads them
+/// decides.
 pub(super) fn included(found: &[Found]) -> BTreeSet<PathBuf> {
     let of = |f: &Found| {
         let folder = f.path.parent().unwrap_or(Path::new(".")).to_owned();
@@ -105,7 +106,8 @@ fn scan(path: &Path) -> Option<Text> {
     Some(scan_text(&String::from_utf8_lossy(&bytes)))
 }
 
-/// Tags outside comments: enough to tell models from other XML, whether or not the text is well-formed.
+/// Tags outside comments: enough to tell models from other XML, whether or not the text is
+/// well-formed.
 fn scan_text(text: &str) -> Text {
     let mut out = Text { root: String::new(), has_world: false, has_link: false, includes: vec![] };
     let mut rest = text;

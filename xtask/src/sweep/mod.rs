@@ -1,8 +1,9 @@
-//! `cargo xtask sweep`: every MJCF and URDF file below some folders, read by us and by MuJoCo and Pinocchio.
+//! `cargo xtask sweep`: every MJCF and URDF file below some folders, read by us and by MuJoCo and
+//! Pinocchio.
 //!
-//! A file's verdict: `agrees`; `noted`, everything that is compared agrees and the reader has notes on what it does not hold
-//! exactly; `alone`, nobody else reads it, so that nothing is compared; `refused`, we do not read it; `differs`; `skipped`, it is no
-//! model by itself.
+//! A file's verdict: `agrees`; `noted`, everything that is compared agrees and the reader has notes
+//! on what it does not hold exactly; `alone`, nobody else reads it, so that nothing is compared;
+//! `refused`, we do not read it; `differs`; `skipped`, it is no model by itself.
 
 mod compare;
 #[path = "../../../crates/forks-cli/src/mujoco.rs"]
@@ -45,11 +46,13 @@ pub(crate) struct SweepArgs {
     #[arg(value_name = "DIR", required_unless_present_any = ["packages", "generate"])]
     places: Vec<PathBuf>,
 
-    /// Sweep Python packages with models: a file with lines NAME==VERSION; they are installed below target/sweep
+    /// Sweep Python packages with models: a file with lines NAME==VERSION; they are installed below
+    /// target/sweep
     #[arg(long, value_name = "FILE")]
     packages: Option<PathBuf>,
 
-    /// Compare this many generated MJCF files with one or two features each, instead of files below folders
+    /// Compare this many generated MJCF files with one or two features each, instead of files below
+    /// folders
     #[arg(long, value_name = "N", conflicts_with_all = ["places", "packages"])]
     generate: Option<usize>,
 
@@ -139,7 +142,8 @@ fn sweep_generated(root: &Path, args: &SweepArgs, count: usize) -> Result<bool, 
     Ok(run.differs == 0)
 }
 
-/// Compares the files one by one; `finish` takes the number and the verdict of each and gives the line to print.
+/// Compares the files one by one; `finish` takes the number and the verdict of each and gives the
+/// line to print.
 fn compare_files(
     root: &Path,
     found: &[Found],

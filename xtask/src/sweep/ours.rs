@@ -201,7 +201,8 @@ fn equalities(m: &Mechanism, labels: &Labels) -> Vec<EqualityFact> {
     m.forest().closures().iter().map(closure).chain(couplings).collect()
 }
 
-/// Everything at tree positions and velocities in MuJoCo's meaning; `acceleration` is `None` where there is none.
+/// Everything at tree positions and velocities in MuJoCo's meaning; `acceleration` is `None` where
+/// there is none.
 pub(super) fn state(m: &Mechanism, label: &str, q: &[f64], u: &[f64]) -> StateFact {
     let free = FreeJoints::new(m, q);
     let mut v = u.to_vec();

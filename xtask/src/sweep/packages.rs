@@ -1,4 +1,5 @@
-//! Python packages that hold models, each installed without what it depends on into a folder of its own.
+//! Python packages that hold models, each installed without what it depends on into a folder of its
+//! own.
 
 use std::{
     fs,

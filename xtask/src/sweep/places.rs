@@ -1,8 +1,8 @@
 //! Where named frames and shapes of two programs differ.
 //!
-//! Positions: 1e-9 of the number or of a metre; matrices: 1e-9; with meshes, whose vertices are single precision in
-//! MuJoCo, 1e-5. The axes of a primitive fitted to a mesh are principal axes, whose signs are free: with meshes the
-//! rotations of shapes are not compared.
+//! Positions: 1e-9 of the number or of a metre; matrices: 1e-9; with meshes, whose vertices are
+//! single precision in MuJoCo, 1e-5. The axes of a primitive fitted to a mesh are principal axes,
+//! whose signs are free: with meshes the rotations of shapes are not compared.
 
 use super::{
     compare::{EXACT, near},

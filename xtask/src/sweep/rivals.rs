@@ -94,7 +94,8 @@ impl Rivals {
             .map(forks_io::json::to_string)
             .collect::<Result<_, _>>()
             .map_err(|e| e.to_string())?;
-        // Both ends get a thread: a full pipe on one side must not stop the other. A process that dies closes them.
+        // Both ends get a thread: a full pipe on one side must not stop the other. A process that
+        // dies closes them.
         thread::spawn(move || lines.iter().all(|l| writeln!(input, "{l}").is_ok()));
         let (send, answers) = channel();
         thread::spawn(move || output.lines().map_while(Result::ok).all(|l| send.send(l).is_ok()));

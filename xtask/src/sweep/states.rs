@@ -1,11 +1,13 @@
-//! What two programs compute at one pose with one set of velocities; tolerances are those of [`super::compare`].
+//! What two programs compute at one pose with one set of velocities; tolerances are those of
+//! [`super::compare`].
 
 use super::{
     compare::{Comparison, Depth, EXACT, Matching, Rounding, largest, near},
     facts::{Facts, JointFact, StateFact},
 };
 
-/// Relative size of singular values below which accelerations magnify rounding a hundred thousand times.
+/// Relative size of singular values below which accelerations magnify rounding a hundred thousand
+/// times.
 const SINGULAR: f64 = 1e-5;
 /// m/s²
 const STANDARD_GRAVITY: f64 = 9.80665;
@@ -156,8 +158,8 @@ impl Comparison {
     }
 }
 
-/// True where a coordinate moves no more mass than roundings of the others' make up: its acceleration is a rounding of the
-/// forces over one of the masses.
+/// True where a coordinate moves no more mass than roundings of the others' make up: its
+/// acceleration is a rounding of the forces over one of the masses.
 fn is_massless(theirs: &StateFact, notes: &mut Vec<String>) -> bool {
     let n = theirs.mass_matrix.len().isqrt();
     let floor = 1e-13 * largest(&theirs.mass_matrix);
@@ -200,8 +202,8 @@ fn rank(ours: usize, theirs: &StateFact, notes: &mut Vec<String>, out: &mut Vec<
     let between = between.unwrap_or_default();
     let values: Vec<f64> = between.iter().map(|x| x / largest).collect();
     let listed = values.iter().map(|x| format!("{x:.1e}")).collect::<Vec<_>>().join(", ");
-    // Both tolerances are relative to sizes that differ by the scaling of rows: a value that lies near is for
-    // neither of them to decide.
+    // Both tolerances are relative to sizes that differ by the scaling of rows: a value that lies
+    // near is for neither of them to decide.
     if values.iter().all(|x| (1e-11..1e-5).contains(x)) && !values.is_empty() {
         notes.push(format!(
             "{} pose: rank {ours}, theirs {}: singular values {listed} of the largest",
@@ -213,8 +215,8 @@ fn rank(ours: usize, theirs: &StateFact, notes: &mut Vec<String>, out: &mut Vec<
     false
 }
 
-/// True where accelerations mean nothing: equalities that repeat each other up to rounding of the file's
-/// numbers, or that contradict each other in their second derivatives.
+/// True where accelerations mean nothing: equalities that repeat each other up to rounding of the
+/// file's numbers, or that contradict each other in their second derivatives.
 fn is_singular(theirs: &StateFact, notes: &mut Vec<String>) -> bool {
     let values = &theirs.singular_values;
     let (Some(largest), Some(last)) = (values.first(), values.get(theirs.rank.wrapping_sub(1)))

@@ -1,5 +1,5 @@
-//! A difference in any one fact is found and named, and rounding is not: without the other programs, our own facts
-//! of a model stand for theirs.
+//! A difference in any one fact is found and named, and rounding is not: without the other
+//! programs, our own facts of a model stand for theirs.
 
 use forks_import::{Import, ImportOptions, parse_mjcf, parse_urdf};
 
@@ -9,7 +9,8 @@ use super::{
     ours,
 };
 
-/// Two arms with everything that is compared: springs, servos, a tendon, both kinds of equalities, a keyframe.
+/// Two arms with everything that is compared: springs, servos, a tendon, both kinds of equalities,
+/// a keyframe.
 const MODEL: &str = r#"<mujoco><compiler angle="radian"/><worldbody>
     <body name="base"><freejoint name="root"/><geom size=".1"/>
       <body name="a" pos=".3 0 0"><joint name="ja" axis="0 1 0" stiffness="3" springref="0.17453292519943295" damping=".1" armature=".01"/>

@@ -6,8 +6,8 @@ use super::{Finding, metadata::Metadata};
 
 /// Crate → crates it may use directly; what those may use is allowed too.
 ///
-/// Dev-dependencies are free. A crate that is not in the table breaks the rule, so a new crate cannot
-/// come without a place.
+/// Dev-dependencies are free. A crate that is not in the table breaks the rule, so a new crate
+/// cannot come without a place.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("forks-lie", &[]),
     ("forks-mechanism", &["forks-lie"]),

@@ -1,7 +1,8 @@
-//! Manifests: every crate is under the repository's lints (no `unsafe`, documented items) and licence.
+//! Manifests: every crate is under the repository's lints (no `unsafe`, documented items) and
+//! licence.
 //!
-//! The benches repeat the lints with `unsafe` denied instead of forbidden, so that one module may lift the ban: the
-//! hand-written kernel. No library depends on them.
+//! The benches repeat the lints with `unsafe` denied instead of forbidden, so that one module may
+//! lift the ban: the hand-written kernel. No library depends on them.
 
 use std::fs;
 

@@ -47,8 +47,8 @@ pub(super) struct Target {
 }
 
 impl Metadata {
-    /// Asks cargo. The lock file is taken as it is; dependencies that only other platforms build are
-    /// left out, since their packages need not be on this machine.
+    /// Asks cargo. The lock file is taken as it is; dependencies that only other platforms build
+    /// are left out, since their packages need not be on this machine.
     pub(super) fn of(root: &Path) -> Result<Self, String> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let arguments = ["metadata", "--locked", "--format-version", "1", "--filter-platform"];

@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: rules of this repository that no compiler knows.
 //!
-//! Every rule is a function from what it looks at to a list of findings, tested on made-up input; the
-//! test at the end runs all of them on the repository itself.
+//! Every rule is a function from what it looks at to a list of findings, tested on made-up input;
+//! the test at the end runs all of them on the repository itself.
 
 mod docs;
 mod layers;

@@ -30,7 +30,8 @@ impl Source {
     }
 }
 
-/// All files below a directory, sorted; none if there is no such directory. Build output is left out.
+/// All files below a directory, sorted; none if there is no such directory. Build output is left
+/// out.
 pub(super) fn files(directory: &Path) -> Result<Vec<PathBuf>, String> {
     let (mut out, mut open) = (Vec::new(), vec![directory.to_owned()]);
     while let Some(d) = open.pop() {

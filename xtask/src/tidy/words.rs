@@ -2,7 +2,8 @@
 
 use super::{Finding, sources::Source};
 
-/// Macros of unfinished code, anywhere. Written in two parts so that this file does not contain them.
+/// Macros of unfinished code, anywhere. Written in two parts so that this file does not contain
+/// them.
 const UNFINISHED: [&str; 3] =
     [concat!("dbg", "!"), concat!("todo", "!"), concat!("unimplemented", "!")];
 /// Macros that print; a library returns what it has to say.

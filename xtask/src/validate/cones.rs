@@ -1,4 +1,5 @@
-//! Static tip error under forces in cones: the energy form beside two readings of [A16]'s w = b + Kξ.
+//! Static tip error under forces in cones: the energy form beside two readings of [A16]'s w = b +
+//! Kξ.
 
 use std::sync::Arc;
 
@@ -141,8 +142,8 @@ fn tip_error(case: &Case, form: Form, force: DVec3, full: &Equilibrium) -> f64 {
     })
 }
 
-/// 𝓗η = Bᵀw at a rest pose without static wrench, w the force in body axes, by Newton's method under growing
-/// force.
+/// 𝓗η = Bᵀw at a rest pose without static wrench, w the force in body axes, by Newton's method
+/// under growing force.
 fn linear_equilibrium(
     model: &ReducedModel,
     force: DVec3,

@@ -1,5 +1,5 @@
-//! Work of the elastic wrench around closed cycles: ∮ w·φ dt of public wrenches and velocities, and of public
-//! wrenches and poses alone.
+//! Work of the elastic wrench around closed cycles: ∮ w·φ dt of public wrenches and velocities, and
+//! of public wrenches and poses alone.
 
 use core::f64::consts::TAU;
 
@@ -132,8 +132,8 @@ fn work(model: &ReducedModel, cycle: &Cycle, form: Elasticity) -> f64 {
     sum / size
 }
 
-/// The same from poses: ½(w_k + w_{k+1}) · log(H_k⁻¹ H_{k+1}), whose error is even in the step; one Richardson
-/// step.
+/// The same from poses: ½(w_k + w_{k+1}) · log(H_k⁻¹ H_{k+1}), whose error is even in the step; one
+/// Richardson step.
 fn along_poses(model: &ReducedModel, cycle: &Cycle) -> f64 {
     let mut state = State::new(model);
     let still = vec![0.0; model.dof()];

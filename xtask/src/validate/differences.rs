@@ -30,8 +30,8 @@ pub(crate) fn check_rest(case: &Case, out: &mut Recorder) {
     }
 }
 
-/// The same under a force that moves the first effector by half of r, or by 90 % of what it can move, in
-/// its softest direction.
+/// The same under a force that moves the first effector by half of r, or by 90 % of what it can
+/// move, in its softest direction.
 pub(crate) fn check_loaded(case: &Case, out: &mut Recorder) {
     let name = "compliance = differences, loaded";
     let Some((loads, e, moved)) = softest_load(case) else {
@@ -67,8 +67,8 @@ fn compare(
         return;
     };
     out.at_most(&check, relative_difference(c, &d.compliance, r), BOUND);
-    // Maps are per wrench in exponential coordinates; per dead wrench on the admissible motions they are
-    // T (SU) 𝓗 (SU)ᵀ C.
+    // Maps are per wrench in exponential coordinates; per dead wrench on the admissible motions
+    // they are T (SU) 𝓗 (SU)ᵀ C.
     let dual = &linear.basis.dual;
     let per_wrench = dual.mul(&linear.hessian).mul(&dual.transpose_mul(c));
     let maps = linear.response.twists.iter().map(|t| t.mul(&per_wrench));
@@ -134,7 +134,8 @@ fn softest_load(case: &Case) -> Option<(Loads, Equilibrium, f64)> {
     Some(best)
 }
 
-/// A world wrench along the first effector's softest direction that moves it by r in the linear model.
+/// A world wrench along the first effector's softest direction that moves it by r in the linear
+/// model.
 fn softest_wrench(case: &Case) -> Option<Wrench> {
     let c = &case.reduction.compliance;
     let r = case.r();
@@ -155,8 +156,8 @@ fn softest_wrench(case: &Case) -> Option<Wrench> {
     }
 }
 
-/// Between equilibria under w₀ ± δw: (w⁺ − w⁻) pulled back by J_rᵀ equals Bᵀ𝓗B(η⁺ − η⁻) to second order.
-/// Halving δw must quarter the relative error; the extrapolated error must vanish.
+/// Between equilibria under w₀ ± δw: (w⁺ − w⁻) pulled back by J_rᵀ equals Bᵀ𝓗B(η⁺ − η⁻) to second
+/// order. Halving δw must quarter the relative error; the extrapolated error must vanish.
 fn check_pulled_back_wrench(
     case: &Case,
     linear: &Linearised,
@@ -220,8 +221,8 @@ fn pulled_back_error(
     energy_norm(&linear.hessian, &eta, &error)
 }
 
-/// The force error in the principal directions of 𝓗, each over the root of its stiffness, relative to the
-/// elastic energy norm of η: soft and stiff directions count alike. 𝓗 may have either sign.
+/// The force error in the principal directions of 𝓗, each over the root of its stiffness, relative
+/// to the elastic energy norm of η: soft and stiff directions count alike. 𝓗 may have either sign.
 fn energy_norm(hessian: &Matrix, eta: &[f64], error: &[f64]) -> Option<Vec<f64>> {
     let (values, vectors) = symmetric_eigen(hessian)?;
     let along = |x: &[f64]| vectors.transpose_mul_vec(x);

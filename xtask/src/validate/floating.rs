@@ -1,4 +1,5 @@
-//! A base that floats: the reduced model beside the full simulation, and its momentum beside the impulses.
+//! A base that floats: the reduced model beside the full simulation, and its momentum beside the
+//! impulses.
 
 use std::sync::Arc;
 
@@ -63,8 +64,8 @@ pub(crate) fn check(f: &Floating, case: &Case, out: &mut Recorder) -> Result<(),
     Ok(())
 }
 
-/// Largest distance over the full base's largest displacement, and largest angle over the angle it turned in all; 0 where
-/// it does neither.
+/// Largest distance over the full base's largest displacement, and largest angle over the angle it
+/// turned in all; 0 where it does neither.
 fn deviation(full: &Path, reduced: &Path) -> [f64; 2] {
     let angle = |a: &Pose, b: &Pose| (a.inverse() * *b).log().angular.length();
     let pairs = || full.iter().zip(reduced);
@@ -132,7 +133,8 @@ fn base_twist(motion: &FloatingMotion) -> Twist {
 struct Run {
     path: Path,
     exceptions: usize,
-    /// Largest difference of momentum and impulses, over the largest of them: linear, angular about the origin.
+    /// Largest difference of momentum and impulses, over the largest of them: linear, angular about
+    /// the origin.
     momentum: [f64; 2],
 }
 

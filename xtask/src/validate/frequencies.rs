@@ -1,4 +1,5 @@
-//! The lowest frequencies of the full mechanism and of reduced masses, to the digits known beforehand.
+//! The lowest frequencies of the full mechanism and of reduced masses, to the digits known
+//! beforehand.
 
 use forks_io::{Cell, CsvTable};
 use forks_reduce::{Linearisation, MassModel, ReducedInertia, reduced_inertia};

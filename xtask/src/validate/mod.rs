@@ -50,8 +50,8 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
 
-    /// Ten times as many steps in long runs, linkages of 50,000 links, ten minutes of scenes, and all blends:
-    /// tens of minutes
+    /// Ten times as many steps in long runs, linkages of 50,000 links, ten minutes of scenes, and
+    /// all blends: tens of minutes
     #[arg(long)]
     long: bool,
 }

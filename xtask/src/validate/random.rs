@@ -94,8 +94,8 @@ fn against_kkt(seed: u64, m: &Mechanism) -> Result<f64, String> {
         .max(relative(&r.joints, &dense.displacements)))
 }
 
-/// Loaded by wrenches on two effectors and gravity; `None` where there is no stable equilibrium or the
-/// effectors are rigid.
+/// Loaded by wrenches on two effectors and gravity; `None` where there is no stable equilibrium or
+/// the effectors are rigid.
 fn against_differences(seed: u64) -> Result<Option<f64>, String> {
     let options = RandomMechanismOptions {
         links: 7,

@@ -1,4 +1,5 @@
-//! Released from a displaced equilibrium: the reduced model beside the full implicit simulation of the same step.
+//! Released from a displaced equilibrium: the reduced model beside the full implicit simulation of
+//! the same step.
 
 use std::sync::Arc;
 
@@ -76,7 +77,8 @@ fn models(r: &Release, case: &Case) -> Result<Vec<(&'static str, ReducedModel, f
     ])
 }
 
-/// The force along the given direction at which the full equilibrium has the relative displacement asked for.
+/// The force along the given direction at which the full equilibrium has the relative displacement
+/// asked for.
 fn displaced(r: &Release, case: &Case) -> Option<(DVec3, Equilibrium)> {
     let direction = DVec3::from_array(r.direction).normalize();
     let effector = &case.problem.effectors[0];

@@ -266,7 +266,8 @@ pub(crate) struct Stable {
     pub(crate) steps: u64,
     /// Step sizes, s.
     pub(crate) step_sizes: Vec<f64>,
-    /// Largest force and torque: what moves the softest direction by this part of r, or turns it by this angle.
+    /// Largest force and torque: what moves the softest direction by this part of r, or turns it by
+    /// this angle.
     pub(crate) reach: f64,
 }
 

@@ -1,4 +1,5 @@
-//! Scenes with contact over a long time: finite, above the ground, held things held, no energy from nothing.
+//! Scenes with contact over a long time: finite, above the ground, held things held, no energy from
+//! nothing.
 
 use std::path::Path;
 
@@ -29,7 +30,8 @@ pub(crate) struct Scenes {
     duration: f64,
     /// The same with `--long`.
     long: f64,
-    /// How far a shape may be in a plane or height field after the first second, and in any other where there is neither, m.
+    /// How far a shape may be in a plane or height field after the first second, and in any other
+    /// where there is neither, m.
     below_ground: f64,
     /// Seconds after the end of a scene's script from which what stands or lies is at rest.
     settled: f64,
@@ -87,7 +89,8 @@ struct Seen {
     inexact: usize,
     /// Deepest contact, m.
     penetration: f64,
-    /// Deepest point below a plane or height field after the first second, m; none where there is neither.
+    /// Deepest point below a plane or height field after the first second, m; none where there is
+    /// neither.
     below: Option<f64>,
     /// Deepest contact after the first second, m.
     later: f64,
@@ -304,7 +307,8 @@ fn outline(form: &Form) -> (Vec<DVec3>, f64) {
     }
 }
 
-/// Distance of a point from a surface; on a height field from the plane that touches it below the point.
+/// Distance of a point from a surface; on a height field from the plane that touches it below the
+/// point.
 fn above(surface: &Shape, point: DVec3) -> f64 {
     let pose: Pose = surface.owner_from_shape;
     let p = pose.inverse().transform_point(point);

@@ -1,5 +1,5 @@
-//! Long runs under random bounded wrenches: states stay finite, energy never grows by more than the work done,
-//! and leaving the range is told.
+//! Long runs under random bounded wrenches: states stay finite, energy never grows by more than the
+//! work done, and leaving the range is told.
 
 use std::sync::Arc;
 
@@ -106,8 +106,8 @@ fn energies(model: &ReducedModel, state: &State) -> Energies {
     Energies { total: kinetic + elastic, size: kinetic + elastic.abs() }
 }
 
-/// Largest force and torque of each effector: those that move it by `reach` · r and turn it by `reach` rad if
-/// they act alone and along its softest direction.
+/// Largest force and torque of each effector: those that move it by `reach` · r and turn it by
+/// `reach` rad if they act alone and along its softest direction.
 fn limits(case: &Case, reach: f64) -> Vec<[f64; 2]> {
     let c = &case.reduction.compliance;
     let softest = |first: usize| {

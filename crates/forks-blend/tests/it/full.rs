@@ -94,7 +94,8 @@ fn blend_to_full_solver_and_back_with_continuous_effectors() {
             let effector = &problem.effectors[e];
             simulation.link_poses()[effector.link.index()] * effector.link_from_effector
         };
-        // The potential is the blend's up to its error, and the kinetic energy is that of the static shapes.
+        // The potential is the blend's up to its error, and the kinetic energy is that of the
+        // static shapes.
         let energy = simulation.energy();
         let (potential, kinetic) = (state.potential_energy(), state.kinetic_energy(&model));
         println!("{name}: {} {potential}; {} {kinetic}", energy.elastic, energy.kinetic);

@@ -117,7 +117,8 @@ fn a_mechanism_with_loops_gets_samples_too() {
     let problem = problem(&parametric::irregular_ladder(6));
     let forces = [DVec3::new(10.0, 0.0, 0.0), DVec3::new(50.0, 0.0, -20.0)];
     let blend = blend(&problem, &forces);
-    // Where some load has the effector: between two poses there is no other one, the ladder hardly gives along itself.
+    // Where some load has the effector: between two poses there is no other one, the ladder hardly
+    // gives along itself.
     let there = sample(&problem, DVec3::new(30.0, 0.0, -8.0)).effector_poses();
     let (x, _, lost) = blend.coordinates_of(&there, &[Default::default()]).unwrap();
     assert!(lost < 1e-9);

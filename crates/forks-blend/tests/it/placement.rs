@@ -1,5 +1,5 @@
-//! Automatic placement: deterministic, cancellable at every stage, honest about what it left out; and blends whose
-//! samples' order does not matter.
+//! Automatic placement: deterministic, cancellable at every stage, honest about what it left out;
+//! and blends whose samples' order does not matter.
 
 use std::ops::ControlFlow;
 

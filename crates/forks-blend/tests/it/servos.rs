@@ -93,7 +93,8 @@ fn one_sample_is_the_single_model() {
             let single = blend.data().samples[0].model.clone();
             let targets = [0.15, -0.1];
             let further = force * 1.1 + DVec3::new(0.0, 0.0, 3.0);
-            // The ladder's chart has fewer than six directions: about another pose that is another set.
+            // The ladder's chart has fewer than six directions: about another pose that is another
+            // set.
             let x = match single.dof() {
                 6 => {
                     let loads = effector_load(further);
@@ -114,7 +115,8 @@ fn one_sample_is_the_single_model() {
             assert_eq!(left.servo_targets(), targets);
             let back = blend.enter(&single, &left).unwrap();
             assert_eq!(back.servo_targets(), targets);
-            // Links: equal maps and targets; coordinates from logarithms to a few roundings, times the maps.
+            // Links: equal maps and targets; coordinates from logarithms to a few roundings, times
+            // the maps.
             let maps = single.data().links.iter().map(|l| l.map.max_abs());
             let tolerance = 64.0 * f64::EPSILON * maps.fold(1.0, f64::max);
             let mut poses = vec![Pose::IDENTITY; single.data().links.len()];
@@ -307,8 +309,8 @@ fn near_samples_targets_move_the_effector_as_full_equilibria_do() {
         };
         let errors = [error(1.0), error(0.5), error(0.25)];
         println!("{errors:?}");
-        // Exact to first order at samples: at a quarter of the way an error of first order would be a quarter,
-        // one of second order a sixteenth.
+        // Exact to first order at samples: at a quarter of the way an error of first order would be
+        // a quarter, one of second order a sixteenth.
         assert!(errors[2] < 0.125 * errors[0], "{errors:?}");
     }
     // Between samples the terms that are constants of one model matter.

@@ -1,4 +1,5 @@
-//! Bent samples are exact to third order: against full equilibria with the effectors held along rays from the sample.
+//! Bent samples are exact to third order: against full equilibria with the effectors held along
+//! rays from the sample.
 
 use forks_blend::{LiveOptions, Sample, blend_data, extended};
 use forks_dynamics::{
@@ -60,7 +61,8 @@ fn orders(all: &[f64]) -> Vec<f64> {
     all.windows(2).map(|w| (w[1] / w[0]).log2()).collect()
 }
 
-/// Straight samples are exact to second order in the energy, bent ones to third, forces to one order less.
+/// Straight samples are exact to second order in the energy, bent ones to third, forces to one
+/// order less.
 fn check(name: &str, offs: &[Off]) {
     let of = |f: &dyn Fn(&Off) -> f64| orders(&offs.iter().map(f).collect::<Vec<_>>());
     let energy = [0, 1].map(|k| of(&|o| o.energy[k]));
@@ -124,8 +126,8 @@ fn helices() {
     }
 }
 
-/// The energy of a sample by its definition, where its effectors are at `poses`: they need not be where the directions in
-/// which the sample moves lead to.
+/// The energy of a sample by its definition, where its effectors are at `poses`: they need not be
+/// where the directions in which the sample moves lead to.
 fn energy(s: &Sample, poses: &[Pose]) -> f64 {
     let d = &s.data;
     let pairs = d.effectors.iter().zip(poses);
@@ -155,8 +157,8 @@ fn quadratic(c: &Matrix, eta: &[f64]) -> Vec<f64> {
     c.mul_vec(&pairs.collect::<Vec<_>>())
 }
 
-/// Equilibria under growing loads: also of mechanisms whose effectors can move in some ways only. Distances from the
-/// sample and errors; of forces where every motion is possible, 1 elsewhere.
+/// Equilibria under growing loads: also of mechanisms whose effectors can move in some ways only.
+/// Distances from the sample and errors; of forces where every motion is possible, 1 elsewhere.
 fn along_load(
     problem: &Problem,
     forces: &[DVec3],
@@ -213,7 +215,8 @@ fn two_effectors_at_a_loaded_pose() {
     assert!(offs.iter().all(|o| o.1.energy[1] < 0.1 * o.1.energy[0]));
 }
 
-/// Between rungs nearly parallel, one direction is a million times as stiff as the other and bends for it.
+/// Between rungs nearly parallel, one direction is a million times as stiff as the other and bends
+/// for it.
 #[test]
 fn ladders() {
     let (here, more) = (DVec3::new(30.0, 0.0, -8.0), DVec3::new(-10.0, 0.0, 15.0));

@@ -105,7 +105,8 @@ impl Drawn {
         Ok(handle)
     }
 
-    /// The model's own shapes but those that touch, which come with the world's; returns the links that have some.
+    /// The model's own shapes but those that touch, which come with the world's; returns the links
+    /// that have some.
     fn add_own_shapes(
         &mut self,
         scene: &Scene,

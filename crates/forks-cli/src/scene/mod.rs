@@ -1,4 +1,5 @@
-//! `forks simulate SCENE.toml`: a world with contact, recorded. `forks inspect SCENE.toml`: what it is made of.
+//! `forks simulate SCENE.toml`: a world with contact, recorded. `forks inspect SCENE.toml`: what it
+//! is made of.
 //!
 //! ```text
 //! inspect   what a scene is made of

@@ -1,4 +1,5 @@
-//! The recording of a scene: poses, numbers and contacts, as many times per second as the scene says.
+//! The recording of a scene: poses, numbers and contacts, as many times per second as the scene
+//! says.
 
 use forks_io::animation::{Animation, Contact, Frame, Series};
 use forks_mechanism::lie::{Pose, glam::DVec3};

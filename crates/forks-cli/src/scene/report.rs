@@ -46,7 +46,8 @@ pub(super) struct Report {
     seconds_per_step: f64,
     /// Simulated time over time taken.
     real_time_factor: f64,
-    /// Largest opening of a loop, and distance of an effector from where the joints put it, over the mechanism's size.
+    /// Largest opening of a loop, and distance of an effector from where the joints put it, over
+    /// the mechanism's size.
     max_loop_gap: f64,
     max_effector_gap: f64,
     /// Frames recorded.

@@ -36,7 +36,8 @@ pub(super) struct Tally {
     pub(super) penetration: f64,
     pub(super) force: f64,
     pub(super) out_of_range: Option<Event>,
-    /// The first step whose contacts or limits kept more than [`LOST`] of the speed that they had to stop.
+    /// The first step whose contacts or limits kept more than [`LOST`] of the speed that they had
+    /// to stop.
     pub(super) lost: Option<Event>,
     /// Number of such steps.
     pub(super) lost_steps: u64,
@@ -109,7 +110,8 @@ impl Tally {
     }
 }
 
-/// Part of the fastest speed in a step: where more of it is left, contacts and limits were not solved at all.
+/// Part of the fastest speed in a step: where more of it is left, contacts and limits were not
+/// solved at all.
 const LOST: f64 = 0.5;
 
 /// The contact with the largest residual; the limits of joints where no contact has one.

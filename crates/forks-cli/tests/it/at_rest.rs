@@ -1,5 +1,6 @@
-//! Gravity, preload and size mean the same in all commands: `reduce` says where it linearised and what is otherwise at the
-//! equilibrium, `statics` compares with the model there, links that cannot move do not count in the size.
+//! Gravity, preload and size mean the same in all commands: `reduce` says where it linearised and
+//! what is otherwise at the equilibrium, `statics` compares with the model there, links that cannot
+//! move do not count in the size.
 
 use serde_json::{Value, json};
 use support::{forks, json, path_in, refuses, text};
@@ -87,7 +88,8 @@ fn reduce_warns_where_gravity_or_preload_matter_and_only_there() {
     assert!(warning.contains("gravity and spring preload, which is no equilibrium"), "{warning}");
 }
 
-/// A sagging arm of two links: the model about the start pose is far off, the one about the sagged pose is not.
+/// A sagging arm of two links: the model about the start pose is far off, the one about the sagged
+/// pose is not.
 #[test]
 fn statics_compares_with_the_model_at_the_equilibrium() {
     let link = |name: &str, more: &str| {
@@ -180,7 +182,8 @@ fn what_has_no_frequencies_says_so() {
     assert!(!shown.lines().any(|l| l.trim_end().ends_with("  rad/s")), "{shown}");
 }
 
-/// Equal steps may end at a saddle: the status stays, the sentence says what it means and what helps.
+/// Equal steps may end at a saddle: the status stays, the sentence says what it means and what
+/// helps.
 #[test]
 fn every_status_that_is_not_converged_is_explained() {
     let model = file("limp.xml", &pendulum("0 0 1", "", "0.25 0 0"));
@@ -205,7 +208,8 @@ fn every_status_that_is_not_converged_is_explained() {
     );
 }
 
-/// Once: a number that is not finite under `skipped`, or a blend of the rest pose alone that was called reached.
+/// Once: a number that is not finite under `skipped`, or a blend of the rest pose alone that was
+/// called reached.
 #[test]
 fn blends_without_equilibria_are_refused_in_a_sentence() {
     let blend = |model: &str, cone: &str, more: &[&str], words: &[&str]| {

@@ -1,4 +1,5 @@
-//! `forks blend -o` and `forks simulate --reduced` of a blend as a user calls them, beside the library in process.
+//! `forks blend -o` and `forks simulate --reduced` of a blend as a user calls them, beside the
+//! library in process.
 
 use crate::support;
 
@@ -167,8 +168,8 @@ fn servos_move_links_of_a_blend() {
     let run = ["simulate", "--reduced", text(&file), "--time", "5", "--step", "0.01"];
     let answer = json(&[&run[..], &["--servo", "motor=0.05"]].concat());
     assert_eq!(numbers(&answer["servo_targets"]), [0.05]);
-    // Nothing turns the shoulder; the arm turns by the target about z, up to the blend's error of second order: there
-    // is no sample with another target.
+    // Nothing turns the shoulder; the arm turns by the target about z, up to the blend's error of
+    // second order: there is no sample with another target.
     for (link, angle) in [(0, 0.0), (1, 0.05)] {
         assert_eq!(answer["links"][link]["name"], ["upper", "arm"][link]);
         let q = numbers(&answer["links"][link]["quaternion_wxyz"]);
@@ -197,7 +198,8 @@ fn what_a_blend_cannot_do_is_refused_by_name() {
     altered("damaged.forkb", &bytes, &["damaged", "checksum"]);
 }
 
-/// A region without an equilibrium, or along which nothing moves, is an error in one sentence, and nothing is written.
+/// A region without an equilibrium, or along which nothing moves, is an error in one sentence, and
+/// nothing is written.
 #[test]
 fn regions_that_cannot_be_learnt_from_are_said_in_a_sentence() {
     let arm = path("arm.xml");

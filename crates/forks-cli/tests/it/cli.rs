@@ -117,8 +117,8 @@ fn help_and_version_go_to_stdout() {
     assert!(stdout(&forks(&["inspect", "--help"])).contains("--state <FILE.json|key:NAME>"));
 }
 
-/// A four-bar linkage 1.0/0.4/0.9/0.7 with the crank at 60°, beside welded scenery and a cart with a
-/// ball on two joints.
+/// A four-bar linkage 1.0/0.4/0.9/0.7 with the crank at 60°, beside welded scenery and a cart with
+/// a ball on two joints.
 static LINKAGE: LazyLock<PathBuf> = LazyLock::new(|| {
     let text = r#"
 <mujoco model="linkage">

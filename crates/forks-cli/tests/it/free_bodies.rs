@@ -1,5 +1,6 @@
-//! Free joints in statics and reduction: held only where nothing else holds their tree, bodies beside the mechanism left out.
-//! Once the root of the first effector's tree was always held, without a word, and every other free body had to be balanced.
+//! Free joints in statics and reduction: held only where nothing else holds their tree, bodies
+//! beside the mechanism left out. Once the root of the first effector's tree was always held,
+//! without a word, and every other free body had to be balanced.
 
 use std::path::Path;
 
@@ -111,8 +112,8 @@ fn springs_servos_and_welds_hold_a_free_root() {
     refuses(&["reduce", &fast, "--effector", "plate"], &["'plate' cannot move"]);
 }
 
-/// Three legs on slides, their tops at 0.3 m from the middle pinned to the plate: it rises and tilts. Hinges along the radius let
-/// the legs follow.
+/// Three legs on slides, their tops at 0.3 m from the middle pinned to the plate: it rises and
+/// tilts. Hinges along the radius let the legs follow.
 #[test]
 fn a_parallel_robot_is_as_stiff_as_its_legs() {
     let (mut bodies, mut pins) = (PLATE.to_owned(), String::new());
@@ -202,7 +203,8 @@ fn a_free_object_beside_a_finger_is_left_out() {
     near(compliance(&v, 4, 4), 1.0 / stiffness, 1e-12);
 }
 
-/// A box with two lids, a spring, a coupling, a loop and a servo of its own, and two cubes that are welded to each other.
+/// A box with two lids, a spring, a coupling, a loop and a servo of its own, and two cubes that are
+/// welded to each other.
 #[test]
 fn objects_with_joints_of_their_own_are_left_out_whole() {
     let lid = |name: &str, x: &str| {

@@ -1,4 +1,5 @@
-//! `forks reduce` and `forks statics` as a user calls them, against golden values (`fixtures/golden`).
+//! `forks reduce` and `forks statics` as a user calls them, against golden values
+//! (`fixtures/golden`).
 
 use std::{
     path::{Path, PathBuf},

@@ -76,7 +76,8 @@ fn the_json_holds_all_of_a_scene() {
 
     let m = &v["mechanisms"][0];
     assert_eq!((&m["kind"], &m["source"]), (&"single".into(), &"helix20".into()));
-    // Twenty links of three hinges each on a carriage of 1 kg; one effector that moves in all directions.
+    // Twenty links of three hinges each on a carriage of 1 kg; one effector that moves in all
+    // directions.
     assert_eq!((&m["links"], &m["dof"], &m["reduced_dof"]), (&21.into(), &61.into(), &6.into()));
     assert!((m["mass"].as_f64().unwrap() - 3.0).abs() < 1e-12);
     assert_eq!((&m["gravity"], &m["servos"]), (&true.into(), &value!(["lift"])));

@@ -1,4 +1,5 @@
-//! `forks dynamics` and `forks simulate` as a user calls them, where the motion is known beforehand.
+//! `forks dynamics` and `forks simulate` as a user calls them, where the motion is known
+//! beforehand.
 
 use crate::support;
 

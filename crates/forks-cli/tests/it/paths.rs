@@ -1,5 +1,5 @@
-//! `forks statics`, `forks reduce --equilibrium` and `forks blend` end on the same branch, and say where it left the
-//! one that it began on.
+//! `forks statics`, `forks reduce --equilibrium` and `forks blend` end on the same branch, and say
+//! where it left the one that it began on.
 
 use std::process::{Command, Output};
 
@@ -62,7 +62,8 @@ fn reduce_linearises_on_the_branch_of_statics() {
 
 #[test]
 fn a_wrench_that_comes_later_does_not_choose_the_branch() {
-    // Gravity alone falls to +θ; the torque of −0.3 N·m leaves it there, and is too late to choose −θ.
+    // Gravity alone falls to +θ; the torque of −0.3 N·m leaves it there, and is too late to choose
+    // −θ.
     let more = ["--path", "continuous"];
     let (code, v) = statics("upright.xml", "arm", "0,0,0,0,-0.3,0", &more);
     assert_eq!((code, v["status"].as_str()), (0, Some("converged")), "{v}");
@@ -74,9 +75,10 @@ fn a_wrench_that_comes_later_does_not_choose_the_branch() {
 fn a_scissor_lift_says_where_it_snaps_through() {
     let (code, v) = statics("scissor4.xml", "platform", "0,0,0,0,0,0", &["--path", "continuous"]);
     assert_eq!((code, v["status"].as_str()), (0, Some("converged")), "{v}");
-    // One freedom x, the foot's place: at scale s of weights W and preload the spring's force k x, x = 0 at the start,
-    // meets s W n (cot θ₀ − cot θ), with cos θ = cos θ₀ + x. Its slope at 0, s W n / sin³ θ₀, reaches k before s = 1: the weight
-    // of the bars (1e-6 kg each) makes it a limit point, behind which the lift folds up.
+    // One freedom x, the foot's place: at scale s of weights W and preload the spring's force k x,
+    // x = 0 at the start, meets s W n (cot θ₀ − cot θ), with cos θ = cos θ₀ + x. Its slope at 0, s
+    // W n / sin³ θ₀, reaches k before s = 1: the weight of the bars (1e-6 kg each) makes it a limit
+    // point, behind which the lift folds up.
     let (k, weight, n, start) = (2000.0, 100.0, 4.0, 35.0f64.to_radians());
     let critical = k * start.sin().powi(3) / (weight * n);
     let notes = notes(&v);

@@ -1,5 +1,6 @@
 //! The chain from a URDF file to forces and accelerations against Pinocchio 4.1.0, whose numbers
-//! `fixtures/golden/pinocchio/make.py` writes: mimics left out, massless links inside the chains of the human.
+//! `fixtures/golden/pinocchio/make.py` writes: mimics left out, massless links inside the chains of
+//! the human.
 
 use std::{
     path::{Path, PathBuf},

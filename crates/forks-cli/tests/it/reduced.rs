@@ -1,4 +1,5 @@
-//! `forks reduce -o` and `forks simulate --reduced` as a user calls them, beside the library in process.
+//! `forks reduce -o` and `forks simulate --reduced` as a user calls them, beside the library in
+//! process.
 
 use crate::support;
 

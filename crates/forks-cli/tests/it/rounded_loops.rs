@@ -1,4 +1,5 @@
-//! Planar loops in files with rounded numbers: one decision about what their equations are, in all commands.
+//! Planar loops in files with rounded numbers: one decision about what their equations are, in all
+//! commands.
 
 use std::{path::PathBuf, process::Command};
 
@@ -109,7 +110,8 @@ fn a_tilted_axis_takes_no_motion_away() {
     assert!(words.contains("mobility 2, or 1 with all equations"), "{words}");
 }
 
-/// Right angles of 4, 6 and 16 decimals give the same robot, and its joints start where the file says.
+/// Right angles of 4, 6 and 16 decimals give the same robot, and its joints start where the file
+/// says.
 #[test]
 fn rounded_right_angles_of_a_urdf_are_right_angles() {
     let exact = answers(&model("fb16.urdf"));

@@ -49,7 +49,8 @@ fn the_report_says_what_happened() {
     assert_eq!(v["notes"], serde_json::json!([]));
     let number = |field: &str| v[field].as_f64().unwrap();
     assert!((number("duration") - 1.0).abs() < 1e-12);
-    // It starts at rest at 0.15 m and ends at rest at its radius, which the surface may be inside by what a step moves.
+    // It starts at rest at 0.15 m and ends at rest at its radius, which the surface may be inside
+    // by what a step moves.
     let height = numbers(&v["bodies"][0]["position"])[2];
     assert!((v["start_energy"]["gravitational"].as_f64().unwrap() - WEIGHT * 0.15).abs() < 1e-12);
     assert!((v["energy"]["gravitational"].as_f64().unwrap() - WEIGHT * height).abs() < 1e-12);
@@ -101,7 +102,8 @@ fn recordings_come_in_four_forms() {
     let last = &samples[50];
     assert!((last["time"].as_f64().unwrap() - 1.0).abs() < 1e-12);
     assert_eq!(last["contacts"], 1.0);
-    // At rest the ground carries the weight; the solver leaves 1e-5 of the speed that gravity adds in a step.
+    // At rest the ground carries the weight; the solver leaves 1e-5 of the speed that gravity adds
+    // in a step.
     let force = numbers(&last["contact_points"][0]["force"]);
     assert!((force[2] - WEIGHT).abs() < 1e-4 * WEIGHT, "{force:?}");
     assert!(numbers(&last["contact_points"][0]["position"])[2].abs() < 1e-3);
@@ -177,8 +179,9 @@ fn the_full_solver_runs_the_same_scene() {
         v["samples"].as_array().unwrap().last().unwrap().clone()
     };
     let (reduced, full) = (last(&[], "reduced"), last(&["--full"], "full"));
-    // The tip is held by the ground; how hard it presses is what the pull leaves of the springs' force, of which a helix of
-    // stiff hinges needs little for 0.01 m: 5 % of the pull is far above what linearisation changes.
+    // The tip is held by the ground; how hard it presses is what the pull leaves of the springs'
+    // force, of which a helix of stiff hinges needs little for 0.01 m: 5 % of the pull is far above
+    // what linearisation changes.
     let force = |v: &Value| numbers(&v["contact_points"][0]["force"])[2];
     assert!((force(&reduced) - force(&full)).abs() < 0.05 * 40.0, "{reduced} {full}");
     let tip = |v: &Value| numbers(&v["positions"][19])[2];
@@ -310,7 +313,8 @@ values = [0, {target}]
     file(name, &scene)
 }
 
-/// A run whose end is not as it should be: exit code 1, a sentence on both sides, the recording all the same.
+/// A run whose end is not as it should be: exit code 1, a sentence on both sides, the recording all
+/// the same.
 fn ends_badly(scene: &std::path::Path, status: &str, words: &[&str]) -> Value {
     let out = scene.with_extension("csv");
     let run = forks(&["simulate", text(scene), "--json", "-o", text(&out)]);
@@ -330,7 +334,8 @@ fn ends_badly(scene: &std::path::Path, status: &str, words: &[&str]) -> Value {
 fn servo_targets_beyond_what_a_linearisation_is_good_for_are_said() {
     let near = json(&["simulate", text(&gripper("near.toml", 0.2))]);
     assert_eq!((&near["status"], &near["message"]), (&"completed".into(), &Value::Null));
-    // The loops of the linearised gripper open by 1.4 mm of 70 at a target of 0.5 rad; its pads are off by 3.7 mm.
+    // The loops of the linearised gripper open by 1.4 mm of 70 at a target of 0.5 rad; its pads are
+    // off by 3.7 mm.
     let far = gripper("far.toml", 0.5);
     let v = ends_badly(&far, "out-of-range", &["servo targets of g", "--full"]);
     let time = v["first_targets_out_of_range"]["time"].as_f64().unwrap();

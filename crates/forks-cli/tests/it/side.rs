@@ -1,4 +1,5 @@
-//! Side files and the arguments that replace them, and what `inspect` shows of loops, springs and trees.
+//! Side files and the arguments that replace them, and what `inspect` shows of loops, springs and
+//! trees.
 
 use std::{
     path::PathBuf,
@@ -147,8 +148,9 @@ fn end_effectors_come_from_the_side_file_unless_given() {
     assert_eq!(forks(&["reduce", &robot]).status.code(), Some(2));
 }
 
-/// B16: a five-bar closed by the side file, stiff motors and free passive joints: the compliance of the point between
-/// the two arms is that of the closed form JᵀKJ with the Jacobian of the linkage by finite differences.
+/// B16: a five-bar closed by the side file, stiff motors and free passive joints: the compliance of
+/// the point between the two arms is that of the closed form JᵀKJ with the Jacobian of the linkage
+/// by finite differences.
 #[test]
 fn b16_a_five_bar_with_two_driven_joints() {
     let link = |n: &str| {
@@ -181,7 +183,8 @@ fn b16_a_five_bar_with_two_driven_joints() {
                 .unwrap()
         })
         .collect();
-    // x of the point between the arms: intersection of the circles of radius 0.6 about the elbows, upper one.
+    // x of the point between the arms: intersection of the circles of radius 0.6 about the elbows,
+    // upper one.
     let point = |a: f64, b: f64| {
         let (x1, z1) = (0.5 * a.cos(), -0.5 * a.sin());
         let (x2, z2) = (0.6 + 0.5 * b.cos(), -0.5 * b.sin());
@@ -258,8 +261,8 @@ fn the_tree_loops_and_springs_are_shown() {
     assert!(t.lines().all(|l| l.trim_end() == l));
 }
 
-/// B26: links of 654 t beside one of 1e-9 kg in a closed five-bar: the accelerations keep the loop closed, and along
-/// every motion that the loop allows the forces balance.
+/// B26: links of 654 t beside one of 1e-9 kg in a closed five-bar: the accelerations keep the loop
+/// closed, and along every motion that the loop allows the forces balance.
 #[test]
 fn b26_forces_balance_beside_extreme_masses() {
     use forks_import::{ImportOptions, load_urdf};

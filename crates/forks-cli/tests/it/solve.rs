@@ -158,7 +158,8 @@ fn wrong_arguments_exit_with_two() {
     }
 }
 
-/// Springs, tendon and servo of the shoulder add up on the shoulder, though it stands behind the body that it carries.
+/// Springs, tendon and servo of the shoulder add up on the shoulder, though it stands behind the
+/// body that it carries.
 #[test]
 fn a_joint_behind_a_nested_body_keeps_its_springs() {
     for name in ["before.xml", "after.xml"] {

@@ -10,7 +10,8 @@ use crate::{
     quad::Quad,
 };
 
-/// A contact whose sides are being added: see [`Problem::start_contact`]. If it is not finished nothing is left of it.
+/// A contact whose sides are being added: see [`Problem::start_contact`]. If it is not finished
+/// nothing is left of it.
 #[derive(Debug)]
 #[must_use]
 pub struct NewContact<'a> {

@@ -1,4 +1,5 @@
-//! Small problems whose solutions are enumerated: every combination of open, sticking and sliding is tried.
+//! Small problems whose solutions are enumerated: every combination of open, sticking and sliding
+//! is tried.
 
 use crate::support;
 
@@ -148,7 +149,8 @@ fn bounds(friction: &Friction) -> [(f64, f64); 2] {
     }
 }
 
-/// All solutions of one or two pyramid or box contacts: per contact open or closed, per tangent sticking or at a bound.
+/// All solutions of one or two pyramid or box contacts: per contact open or closed, per tangent
+/// sticking or at a bound.
 fn enumerate(small: &Small, kinds: &[Friction]) -> Vec<Vec<f64>> {
     let rows = 3 * kinds.len();
     let mut found = vec![];
@@ -232,7 +234,8 @@ fn pyramids_and_boxes_are_among_the_enumerated_solutions() {
     assert!(compared > 350, "{compared}");
 }
 
-/// All solutions of one contact with the exact cone: open, sticking, or sliding into a direction found by a scan of the circle.
+/// All solutions of one contact with the exact cone: open, sticking, or sliding into a direction
+/// found by a scan of the circle.
 fn enumerate_cone(small: &Small, mu: f64) -> Vec<Vec<f64>> {
     let (w, q) = (&small.w, &small.q);
     let mut found = vec![];

@@ -1,4 +1,5 @@
-//! Three compliant fingers squeeze a body: it is held exactly above the friction that its weight needs.
+//! Three compliant fingers squeeze a body: it is held exactly above the friction that its weight
+//! needs.
 
 use std::f64::consts::TAU;
 
@@ -78,7 +79,8 @@ impl Grasp {
         }
     }
 
-    /// Friction that comes on slowly: the object is carried while it settles, then μ drops to its value.
+    /// Friction that comes on slowly: the object is carried while it settles, then μ drops to its
+    /// value.
     fn holds(mu: f64, method: Method) -> bool {
         let mut grasp = Self::new(method);
         (0..2000).for_each(|_| grasp.step(2.0));

@@ -40,7 +40,8 @@ fn times(j: &Matrix, p: &Matrix) -> Matrix {
 }
 
 impl Twice {
-    /// A mechanism of N coordinates and a body of six, in `count` contacts and a row on a coordinate of the mechanism.
+    /// A mechanism of N coordinates and a body of six, in `count` contacts and a row on a
+    /// coordinate of the mechanism.
     fn new(rng: &mut Rng, count: usize) -> Self {
         let a = [inverse(&system(rng, N)), inverse(&system(rng, 6))];
         let free = [matrix(rng, 1, N), matrix(rng, 1, 6)];

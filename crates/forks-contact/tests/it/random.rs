@@ -1,4 +1,5 @@
-//! A thousand seeded random contact problems, judged by an oracle that recomputes velocities, energy and residuals.
+//! A thousand seeded random contact problems, judged by an oracle that recomputes velocities,
+//! energy and residuals.
 //!
 //! `cargo test -p forks-contact --test it random -- --nocapture` prints the figures.
 
@@ -89,7 +90,8 @@ fn judge(seed: u64, random: &Random, solver: &Solver, report: &Report) -> Judgem
     Judgement { impulses, velocity }
 }
 
-/// T(v) − T(v_free) is at most what corrections of penetrations put in; restitution never adds energy.
+/// T(v) − T(v_free) is at most what corrections of penetrations put in; restitution never adds
+/// energy.
 ///
 /// Roundings are relative to the energies that the impulses move back and forth.
 fn judge_energy(seed: u64, random: &Random, judged: &Judgement, report: &Report) {
@@ -160,7 +162,8 @@ fn gauss_seidel_is_safe_on_random_problems() {
     assert!(solved > 100, "{solved}");
 }
 
-/// Few sweeps, and where they do not do the robust method; sweeps over what is solved already keep it solved.
+/// Few sweeps, and where they do not do the robust method; sweeps over what is solved already keep
+/// it solved.
 #[test]
 fn falling_back_solves_what_sweeps_do_not() {
     let mut solver = Solver::new();

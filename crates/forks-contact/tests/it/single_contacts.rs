@@ -12,7 +12,8 @@ use forks_contact::{
 const ONE_PERCENT: f64 = 0.01;
 const G: f64 = 9.81;
 
-/// A free rigid body over the plane z = 0, by semi-implicit Euler with the contact impulses of every step.
+/// A free rigid body over the plane z = 0, by semi-implicit Euler with the contact impulses of
+/// every step.
 struct Body {
     problem: Problem,
     solver: Solver,
@@ -119,7 +120,8 @@ fn a_block_on_an_incline_sticks_below_the_angle_of_friction() {
         for mu in [0.2_f64, 0.5, 1.0] {
             let mut block = Body::block(1e-3, coulomb(mu));
             block.settings.method = method;
-            // Four contacts share the load: the first step, from nothing, needs thousands of sweeps.
+            // Four contacts share the load: the first step, from nothing, needs thousands of
+            // sweeps.
             block.settings.max_sweeps = 20_000;
             block.gravity = tilted(0.999 * mu.atan());
             block.run(1.0);
@@ -210,7 +212,8 @@ fn a_sliding_sphere_starts_to_roll_at_five_sevenths_of_its_speed() {
     close(ball.velocity.linear.x, before, 1e-9);
 }
 
-/// Spin about a horizontal axis becomes speed: v = 2/7 ω r. Spin about the normal stays: a point has no torque.
+/// Spin about a horizontal axis becomes speed: v = 2/7 ω r. Spin about the normal stays: a point
+/// has no torque.
 #[test]
 fn a_spinning_sphere_takes_off_along_the_plane() {
     let spin = 30.0;

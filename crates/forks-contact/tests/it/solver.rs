@@ -13,7 +13,8 @@ use support::random_problem;
 
 const METHODS: [Method; 2] = [Method::GaussSeidel, Method::Robust];
 
-/// An oblique rod that hits the ground sliding: Newton's restitution alone would create energy (Kane's paradox).
+/// An oblique rod that hits the ground sliding: Newton's restitution alone would create energy
+/// (Kane's paradox).
 #[test]
 fn restitution_never_creates_energy() {
     let inertia = SpatialInertia::new(1.0, DVec3::ZERO, DMat3::from_diagonal(DVec3::splat(0.02)));

@@ -10,13 +10,14 @@ impl AdaptiveState<'_> {
         self.plan
     }
 
-    /// Positions of all joints in the mechanism's layout; those of loop-closing joints are the start pose's.
+    /// Positions of all joints in the mechanism's layout; those of loop-closing joints are the
+    /// start pose's.
     pub fn positions(&self) -> &[f64] {
         &self.q
     }
 
-    /// The approximate accelerations of all coordinates after a solution, zero for what was not computed;
-    /// those of loop-closing joints last.
+    /// The approximate accelerations of all coordinates after a solution, zero for what was not
+    /// computed; those of loop-closing joints last.
     pub fn accelerations(&self) -> &[f64] {
         &self.acceleration
     }
@@ -55,8 +56,9 @@ impl AdaptiveState<'_> {
         Ok((world_from_body * in_body).normalized())
     }
 
-    /// Number of redundant directions of all closed loops, and the weakest direction kept, relative to the
-    /// inverse inertias that it is a difference of (1 without loops): errors grow with its inverse. O(n).
+    /// Number of redundant directions of all closed loops, and the weakest direction kept, relative
+    /// to the inverse inertias that it is a difference of (1 without loops): errors grow with its
+    /// inverse. O(n).
     pub fn loop_ranks(&self) -> (usize, f64) {
         let fold = |(n, w): (usize, f64), r: &(u8, f64)| (n + usize::from(r.0), w.min(r.1));
         self.ranks.iter().fold((0, 1.0), fold)

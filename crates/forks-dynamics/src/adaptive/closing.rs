@@ -1,7 +1,9 @@
-//! The general closing step for one node (EQUATIONS 1.4): tree joints, compound joints and redundant loops.
+//! The general closing step for one node (EQUATIONS 1.4): tree joints, compound joints and
+//! redundant loops.
 //!
-//! All quantities are rows over φ = [f; 1; 0], so that Φ and b, Y and z, q̈ and R are one matrix each. With
-//! y = P_B [Φ b]_j − P_A [Φ b]_i − c in the joint's coordinates and H = P Φ Pᵀ summed over the sides:
+//! All quantities are rows over φ = [f; 1; 0], so that Φ and b, Y and z, q̈ and R are one matrix
+//! each. With y = P_B [Φ b]_j − P_A [Φ b]_i − c in the joint's coordinates and H = P Φ Pᵀ summed
+//! over the sides:
 //! ```text
 //! first k steps of a Cholesky factorisation of H turn y into [Y; N]        k = 6 − d constraint directions
 //! q̈  = (1 + D0 K)⁻¹ (N + D0 Q)        G = Q − K q̈                        (Eq. 4)
@@ -241,7 +243,8 @@ fn factorise(
         return (None, (0, 1.0));
     }
     *h = original;
-    // Rounding errors are in proportion to what the difference is taken of, and to the two bodies' own Φ.
+    // Rounding errors are in proportion to what the difference is taken of, and to the two bodies'
+    // own Φ.
     let mut uncancelled = 0.0;
     for (child, handle) in (0..2).filter_map(|side| side_of(v.n, side)) {
         let phi = block(v, children, child, handle, handle);

@@ -1,9 +1,10 @@
 //! Connections between bodies, compiled: handle frames that make the common joints cheap.
 //!
-//! Each side of a connection has a handle frame, fixed in its body, at the joint. For a hinge both have the
-//! axis as z and the hinge turns the outer side about it, so that S = (0; z) in either frame, the basis
-//! [T | Ta] of EQUATIONS 1.4 is the identity, and carrying rows from one side to the other is a plane
-//! rotation. Other connections have a 6×6 matrix per side; their common frame is that of side B.
+//! Each side of a connection has a handle frame, fixed in its body, at the joint. For a hinge both
+//! have the axis as z and the hinge turns the outer side about it, so that S = (0; z) in either
+//! frame, the basis [T | Ta] of EQUATIONS 1.4 is the identity, and carrying rows from one side to
+//! the other is a plane rotation. Other connections have a 6×6 matrix per side; their common frame
+//! is that of side B.
 
 use forks_mechanism::{
     JointId, JointKind, JointSpring, Mechanism,
@@ -90,8 +91,8 @@ pub(super) struct GeneralPart {
     pub(super) dof: usize,
     /// First coordinate within the connection.
     pub(super) column: usize,
-    /// Released directions of a closing joint, child-side joint frame, and their first place among the
-    /// connection's columns, behind all coordinates.
+    /// Released directions of a closing joint, child-side joint frame, and their first place among
+    /// the connection's columns, behind all coordinates.
     pub(super) released: Vec<Twist>,
     pub(super) released_column: usize,
     pub(super) reference: [f64; 7],

@@ -1,6 +1,7 @@
-//! Hierarchical frames ([R06] §5.1, Eq. 10 and 11): every node has a frame, that of its first handle or, if it
-//! stands on the ground, the world's. It keeps the poses of its handles there, and its own pose in its
-//! parent's frame. A joint that moves changes them at its node and at the node's ancestors only.
+//! Hierarchical frames ([R06] §5.1, Eq. 10 and 11): every node has a frame, that of its first
+//! handle or, if it stands on the ground, the world's. It keeps the poses of its handles there, and
+//! its own pose in its parent's frame. A joint that moves changes them at its node and at the
+//! node's ancestors only.
 
 use forks_mechanism::lie::Pose;
 
@@ -138,8 +139,8 @@ impl Frames {
         }
     }
 
-    /// As [`Frames::world_from_node`], but nodes that several paths share are computed once until they are
-    /// forgotten.
+    /// As [`Frames::world_from_node`], but nodes that several paths share are computed once until
+    /// they are forgotten.
     pub(super) fn shared_world_from_node(&mut self, layout: &Layout, node: usize) -> Pose {
         self.path.clear();
         let mut at = node as u32;

@@ -1,5 +1,5 @@
-//! State of general connections: any joint, several in a row with massless links between them (S = [S₁ S₂],
-//! EQUATIONS 1.7), and closing joints, whose positions follow from the two sides.
+//! State of general connections: any joint, several in a row with massless links between them (S =
+//! [S₁ S₂], EQUATIONS 1.7), and closing joints, whose positions follow from the two sides.
 
 use forks_mechanism::{
     JointKind,
@@ -188,14 +188,14 @@ impl GeneralPart {
         if self.forward { *p } else { p.inverse() }
     }
 
-    /// A twist of the child against the parent, child-side frame, as that of side B against side A in the
-    /// frame on side B.
+    /// A twist of the child against the parent, child-side frame, as that of side B against side A
+    /// in the frame on side B.
     fn outwards(&self, motion: &Pose, t: Twist) -> Twist {
         if self.forward { t } else { -motion.adjoint().apply(t) }
     }
 
-    /// The motion of a closing joint with the rotation that its sides have and the translation that it
-    /// allows; what takes the gap back, as an acceleration of the child side.
+    /// The motion of a closing joint with the rotation that its sides have and the translation that
+    /// it allows; what takes the gap back, as an acceleration of the child side.
     fn closing_motion(&self, actual: &Pose, k: &Constants, fitted: &mut [f64; 7]) -> (Pose, Twist) {
         self.fit(actual, fitted);
         let allowed = self.kind.motion(&self.relative_fitted(fitted)[..self.q_len]);
@@ -206,8 +206,8 @@ impl GeneralPart {
         (motion, allowed.twist_to(actual) * -k.correction)
     }
 
-    /// Positions closest to a motion; without allocation except for universal and general joints. Angles
-    /// stay on the turn that they were on.
+    /// Positions closest to a motion; without allocation except for universal and general joints.
+    /// Angles stay on the turn that they were on.
     fn fit(&self, motion: &Pose, fitted: &mut [f64; 7]) {
         let (r, p) = (motion.rotation, motion.translation);
         let about = |axis: DVec3, last: f64| {

@@ -1,7 +1,8 @@
 //! The nodes of the assembly tree and where their data are.
 //!
-//! A node with m handles has rows of `stride(m)` = 6m + 2 numbers: six per handle, the constant's, and one of
-//! padding that stays zero. With φ = [f; 1; 0], f the forces at the handles, its arrays are
+//! A node with m handles has rows of `stride(m)` = 6m + 2 numbers: six per handle, the constant's,
+//! and one of padding that stays zero. With φ = [f; 1; 0], f the forces at the handles, its arrays
+//! are
 //! ```text
 //! matrix    6m rows   a = [Φ b] φ                   accelerations of the handles      ([R06] Eq. 1)
 //! total      r rows   A = |F φ|²                    total acceleration                (EQUATIONS 1.5)
@@ -67,7 +68,8 @@ pub(super) struct Node {
     pub(super) forces: usize,
     /// First of the handles' poses.
     pub(super) poses: usize,
-    /// True if the node stands on the ground: its frame is the world's. Else it is that of handle 0.
+    /// True if the node stands on the ground: its frame is the world's. Else it is that of handle
+    /// 0.
     pub(super) anchored: bool,
 }
 

@@ -1,5 +1,5 @@
-//! A body by itself: Φ_ij = L_i I⁻¹ L_jᵀ is constant in the handles' own frames, and only b = L_i I⁻¹ w
-//! follows the forces on the body ([R06] Eq. 3, EQUATIONS 1.2).
+//! A body by itself: Φ_ij = L_i I⁻¹ L_jᵀ is constant in the handles' own frames, and only b = L_i
+//! I⁻¹ w follows the forces on the body ([R06] Eq. 3, EQUATIONS 1.2).
 
 use forks_mechanism::{
     Mechanism,
@@ -102,7 +102,8 @@ impl Body {
         self.compensated != 0.0 || self.compensated_moment != DVec3::ZERO
     }
 
-    /// What compensation adds to a frame that falls freely: wrench about the centre of mass, body axes.
+    /// What compensation adds to a frame that falls freely: wrench about the centre of mass, body
+    /// axes.
     pub(super) fn compensation(&self, gravity: DVec3) -> Wrench {
         Wrench::new(-gravity * self.compensated, -self.compensated_moment.cross(gravity))
     }

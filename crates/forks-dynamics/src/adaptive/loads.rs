@@ -1,5 +1,5 @@
-//! Forces on links: those that turn with a body are constant in its frame, those fixed in the world are
-//! turned into it whenever the body may have moved ([R06] §5.2).
+//! Forces on links: those that turn with a body are constant in its frame, those fixed in the world
+//! are turned into it whenever the body may have moved ([R06] §5.2).
 
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
 
@@ -134,8 +134,8 @@ impl BodyLoads {
         !self.pending.is_empty()
     }
 
-    /// Brings the wrenches on bodies up to date; calls `changed` with every body whose wrench is another
-    /// one, and with every general connection whose carried force may be.
+    /// Brings the wrenches on bodies up to date; calls `changed` with every body whose wrench is
+    /// another one, and with every general connection whose carried force may be.
     pub(super) fn refresh(
         &mut self,
         mut poses: Poses<'_>,
@@ -229,8 +229,8 @@ pub(super) enum Change {
     General(usize),
 }
 
-/// A force on a massless link acts on the joints between it and side A: Q₁ + S₁ᵀf (EQUATIONS 1.7). `w`: body
-/// axes, at the origin of `pose`, which is in the body.
+/// A force on a massless link acts on the joints between it and side A: Q₁ + S₁ᵀf (EQUATIONS 1.7).
+/// `w`: body axes, at the origin of `pose`, which is in the body.
 fn carry(p: &mut Poses<'_>, general: usize, part: usize, w: Wrench, pose: &Pose) {
     let g = &p.plan.generals[general];
     let handle = p.plan.connections[g.connection].handles[0];

@@ -10,8 +10,8 @@ pub enum Springs {
     /// They do not: the conditions of \[R06\].
     #[default]
     None,
-    /// Springs act with their force at the present positions. Steps must be short against the stiffest
-    /// spring; dampers do nothing, because velocities are zero.
+    /// Springs act with their force at the present positions. Steps must be short against the
+    /// stiffest spring; dampers do nothing, because velocities are zero.
     Explicit,
     /// Springs and dampers act with their force at the end of the step: the joint's force is
     /// Q − (h²K + hD) q̈ (EQUATIONS 1.6). Stable for long steps.
@@ -27,29 +27,30 @@ pub struct AdaptiveOptions {
     pub gravity: bool,
     /// Whether springs and dampers of joints act. Default none.
     pub springs: Springs,
-    /// Per velocity coordinate (all of them, loop-closing joints last), what its acceleration is multiplied
-    /// by in every norm and error measure: 1/length for metres beside radians, 0 for what is not to count.
-    /// Empty (default): all 1.
+    /// Per velocity coordinate (all of them, loop-closing joints last), what its acceleration is
+    /// multiplied by in every norm and error measure: 1/length for metres beside radians, 0 for
+    /// what is not to count. Empty (default): all 1.
     pub weights: Vec<f64>,
-    /// Part of a loop's gap that a step takes back, 0…1. Default 0.1. The accelerations differ from those of
-    /// the closed loop by gap · part / h², so use 0 to compare them with another solver's.
+    /// Part of a loop's gap that a step takes back, 0…1. Default 0.1. The accelerations differ from
+    /// those of the closed loop by gap · part / h², so use 0 to compare them with another solver's.
     pub loop_correction: f64,
-    /// Norm of a joint's weighted acceleration up to which a step leaves it where it is although it was
-    /// computed. Default 0: every computed joint moves, as in \[R06\]. With springs a positive value, at most
-    /// the threshold of an absolute joint measure, keeps joints near equilibrium from being moved for ever.
+    /// Norm of a joint's weighted acceleration up to which a step leaves it where it is although it
+    /// was computed. Default 0: every computed joint moves, as in \[R06\]. With springs a positive
+    /// value, at most the threshold of an absolute joint measure, keeps joints near equilibrium
+    /// from being moved for ever.
     pub rest_below: f64,
     /// A joint at rest moves again above this many times `rest_below`. Default 2; at least 1.
     pub resume_ratio: f64,
-    /// Every so many steps the threshold is [`AdaptiveOptions::catch_up_error`] times the target's, and joints
-    /// that were left out since are moved for all of these steps at once. Default 0: never, as in \[R06\].
-    /// What a joint near the threshold does not move turns all that hangs on it, so that far links of long
-    /// chains are displaced by the threshold times their lever arm; 4 to 16 takes most of that away for
-    /// a few joints more.
+    /// Every so many steps the threshold is [`AdaptiveOptions::catch_up_error`] times the target's,
+    /// and joints that were left out since are moved for all of these steps at once. Default 0:
+    /// never, as in \[R06\]. What a joint near the threshold does not move turns all that hangs on
+    /// it, so that far links of long chains are displaced by the threshold times their lever arm; 4
+    /// to 16 takes most of that away for a few joints more.
     pub catch_up: usize,
     /// Factor of the threshold in steps that catch up, above 0 and at most 1. Default 2⁻¹⁶.
     pub catch_up_error: f64,
-    /// Largest ratio of the inverse inertias of two bodies that a joint connects (EQUATIONS 1.7). Default
-    /// 1e6.
+    /// Largest ratio of the inverse inertias of two bodies that a joint connects (EQUATIONS 1.7).
+    /// Default 1e6.
     pub largest_mass_ratio: f64,
 }
 
@@ -95,8 +96,8 @@ impl AdaptiveOptions {
     }
 }
 
-/// How the error of an approximate acceleration is measured (\[R06\] Definition 2). E is the set of computed
-/// joints, Z the rest, whose accelerations are taken as zero.
+/// How the error of an approximate acceleration is measured (\[R06\] Definition 2). E is the set of
+/// computed joints, Z the rest, whose accelerations are taken as zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorMeasure {
     /// √(Σ_Z |q̈_j|²).

@@ -1,7 +1,8 @@
 //! Appending rows to an upper triangular factor by Householder reflections.
 
-/// Updates T (`n` upper triangular rows of `s` numbers, n ≤ s) so that TᵀT grows by DᵀD, D the `rows` rows
-/// of `s` numbers in `d`, which are spent. Rows of T may be zero. T's diagonal may get any sign.
+/// Updates T (`n` upper triangular rows of `s` numbers, n ≤ s) so that TᵀT grows by DᵀD, D the
+/// `rows` rows of `s` numbers in `d`, which are spent. Rows of T may be zero. T's diagonal may get
+/// any sign.
 pub(super) fn append_rows(s: usize, n: usize, t: &mut [f64], d: &mut [f64], rows: usize) {
     match (s, n) {
         (14, 13) => {
@@ -82,8 +83,8 @@ fn reflect_any(s: usize, j: usize, t: &mut [f64], d: &mut [f64], rows: usize) {
     t[j * s + j] -= v * tau * (sigma + v * t[j * s + j]);
 }
 
-/// v and 2/|(v, x)|² of the reflection that takes a column (pivot, x), |x|² = sigma, to its first entry;
-/// `None` where there is nothing to do. NaN goes on.
+/// v and 2/|(v, x)|² of the reflection that takes a column (pivot, x), |x|² = sigma, to its first
+/// entry; `None` where there is nothing to do. NaN goes on.
 #[inline(always)]
 fn reflector(pivot: f64, sigma: f64) -> Option<(f64, f64)> {
     if sigma == 0.0 {
@@ -133,7 +134,8 @@ mod tests {
                         for j in 0..n {
                             let expected = gram(&t0, i, j) + gram(&d0, i, j);
                             let error = (gram(&t, i, j) - expected).abs();
-                            // Sums of up to 52 products of numbers below 1, each entry touched n times.
+                            // Sums of up to 52 products of numbers below 1, each entry touched n
+                            // times.
                             assert!(error < 1e2 * 52.0 * f64::EPSILON, "{s} {rows}: {error:e}");
                             assert!(j >= i || t[i * s + j] == 0.0, "{s}: below the diagonal");
                         }

@@ -61,10 +61,10 @@ impl AdaptivePlan {
     /// Compiles a mechanism. O(n log n) in the number of links.
     ///
     /// # Errors
-    /// [`AdaptiveError::Mechanism`] for massless links that cannot be folded, mass ratios beyond the
-    /// setting, and couplings; [`AdaptiveError::SpringAcross`] for bushings and springs on combinations of
-    /// coordinates where springs are to act; [`AdaptiveError::Setting`] and [`AdaptiveError::WrongLength`]
-    /// for options out of range.
+    /// [`AdaptiveError::Mechanism`] for massless links that cannot be folded, mass ratios beyond
+    /// the setting, and couplings; [`AdaptiveError::SpringAcross`] for bushings and springs on
+    /// combinations of coordinates where springs are to act; [`AdaptiveError::Setting`] and
+    /// [`AdaptiveError::WrongLength`] for options out of range.
     pub fn new(m: &Mechanism, options: &AdaptiveOptions) -> Result<Self, AdaptiveError> {
         options.check(m.velocity_count())?;
         refuse(m, options)?;

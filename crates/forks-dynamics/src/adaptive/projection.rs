@@ -1,5 +1,5 @@
-//! From a handle's own frame to the coordinates of its joint: P = Bᵀ X, with X the motion transform to the
-//! joint's common frame and B = [T | Ta] (EQUATIONS 1.2, 1.4).
+//! From a handle's own frame to the coordinates of its joint: P = Bᵀ X, with X the motion transform
+//! to the joint's common frame and B = [T | Ta] (EQUATIONS 1.2, 1.4).
 
 use crate::dca::kernel::{Block, Vec6, ZERO_BLOCK, add_scaled, transposed};
 

@@ -32,8 +32,9 @@ impl Ord for Entry {
 
 /// Priority queue with the sum of (√A / scale)².
 ///
-/// Subtracting what leaves the queue loses the bound (EQUATIONS 1.3), so the running sum has twice the usual
-/// precision and only terms that are in the queue are ever reported: [`Queue::residual`] adds them afresh.
+/// Subtracting what leaves the queue loses the bound (EQUATIONS 1.3), so the running sum has twice
+/// the usual precision and only terms that are in the queue are ever reported: [`Queue::residual`]
+/// adds them afresh.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
     heap: BinaryHeap<Entry>,

@@ -8,11 +8,11 @@ pub enum AdaptiveStatus {
     Converged,
     /// The budget of joints or time was spent first; the error is certified all the same.
     BudgetSpent,
-    /// A number was not finite: an input too large to compute with, or a singular mechanism. The certified
-    /// error is infinite.
-    NotFinite,
-    /// The joints of a row with massless links between them have dependent directions in this pose. The
+    /// A number was not finite: an input too large to compute with, or a singular mechanism. The
     /// certified error is infinite.
+    NotFinite,
+    /// The joints of a row with massless links between them have dependent directions in this pose.
+    /// The certified error is infinite.
     DependentDirections,
 }
 
@@ -23,8 +23,8 @@ pub struct AdaptiveCounters {
     pub nodes_visited: usize,
     /// Nodes whose coefficients were brought up to date before this solution, leaves included.
     pub nodes_updated: usize,
-    /// Joints whose acceleration was computed (welds between the pieces of a link and joints without
-    /// coordinates aside).
+    /// Joints whose acceleration was computed (welds between the pieces of a link and joints
+    /// without coordinates aside).
     pub joints_computed: usize,
 }
 
@@ -33,8 +33,8 @@ pub struct AdaptiveCounters {
 pub struct AdaptiveResult {
     /// How it ended.
     pub status: AdaptiveStatus,
-    /// Bound of the error in the measure asked for. In the two linkage measures it is the error itself, in
-    /// the joint measures the norm of all that is not computed below the worst node.
+    /// Bound of the error in the measure asked for. In the two linkage measures it is the error
+    /// itself, in the joint measures the norm of all that is not computed below the worst node.
     pub certified_error: f64,
     /// √(Σ_Z |q̈_j|²), weighted: the norm of what was not computed. Exact to rounding.
     pub linkage_error: f64,
@@ -53,7 +53,8 @@ pub struct AdaptiveStep {
     pub result: AdaptiveResult,
     /// Number of joints that moved.
     pub joints_moved: usize,
-    /// Bound of the error of the accelerations that the step used, in the measure asked for: with joints
-    /// left at rest ([`super::AdaptiveOptions::rest_below`]) it may be larger than the solution's.
+    /// Bound of the error of the accelerations that the step used, in the measure asked for: with
+    /// joints left at rest ([`super::AdaptiveOptions::rest_below`]) it may be larger than the
+    /// solution's.
     pub certified_error: f64,
 }

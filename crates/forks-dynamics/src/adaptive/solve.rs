@@ -24,14 +24,15 @@ struct Progress {
 }
 
 impl AdaptiveState<'_> {
-    /// Computes the joint accelerations that matter until the error is at most `target.error` or the budget
-    /// is spent; all others count as zero. Coefficients are brought up to date first.
+    /// Computes the joint accelerations that matter until the error is at most `target.error` or
+    /// the budget is spent; all others count as zero. Coefficients are brought up to date first.
     ///
     /// The certificate: in exact arithmetic the true error is at most
-    /// [`AdaptiveResult::certified_error`]. Rounding adds what a full solution has as well: about 1e-14 of
-    /// the largest acceleration in trees with bounded mass ratios, and up to 1e-9 with many loops
-    /// (EQUATIONS 1.4, 1.5). A deadline is looked at before every joint; bringing coefficients up to date is not
-    /// interrupted. With `target.error` 0 the result is that of [`crate::dca()`] to rounding.
+    /// [`AdaptiveResult::certified_error`]. Rounding adds what a full solution has as well: about
+    /// 1e-14 of the largest acceleration in trees with bounded mass ratios, and up to 1e-9 with
+    /// many loops (EQUATIONS 1.4, 1.5). A deadline is looked at before every joint; bringing
+    /// coefficients up to date is not interrupted. With `target.error` 0 the result is that of
+    /// [`crate::dca()`] to rounding.
     pub fn solve(&mut self, target: &Target) -> AdaptiveResult {
         self.refresh();
         self.forget_accelerations();
@@ -101,7 +102,8 @@ impl AdaptiveState<'_> {
         }
     }
 
-    /// True if the error is small enough by the bounds of EQUATIONS 1.3. Written so that NaN is not.
+    /// True if the error is small enough by the bounds of EQUATIONS 1.3. Written so that NaN is
+    /// not.
     fn is_reached(&self, target: &Target, p: &Progress) -> bool {
         let error = if target.error > 0.0 { target.error } else { 0.0 };
         let top = self.queue.top();
@@ -249,8 +251,8 @@ impl AdaptiveState<'_> {
     }
 }
 
-/// √A above which a node has to be opened in any case: alone it is more than the error. With a budget the
-/// largest go first, and nothing is certain.
+/// √A above which a node has to be opened in any case: alone it is more than the error. With a
+/// budget the largest go first, and nothing is certain.
 fn certain(target: &Target, norm: f64) -> f64 {
     if target.max_joints.is_some() || target.deadline.is_some() {
         return f64::INFINITY;

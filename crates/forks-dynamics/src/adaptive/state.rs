@@ -19,8 +19,9 @@ use forks_mechanism::{JointId, LinkId};
 
 /// A mechanism at rest with forces on it, and the coefficients of all nodes of its assembly tree.
 ///
-/// Making it costs as much as a solution by [`crate::dca()`]; after that a step costs in proportion to the
-/// joints that matter and the logarithm of the rest. See [`AdaptiveState::solve`], [`AdaptiveState::step`].
+/// Making it costs as much as a solution by [`crate::dca()`]; after that a step costs in proportion
+/// to the joints that matter and the logarithm of the rest. See [`AdaptiveState::solve`],
+/// [`AdaptiveState::step`].
 #[derive(Clone, Debug)]
 pub struct AdaptiveState<'p> {
     pub(super) plan: &'p AdaptivePlan,
@@ -142,12 +143,12 @@ impl<'p> AdaptiveState<'p> {
         self.refresh();
     }
 
-    /// Sets the positions of all joints; those of closing joints follow from the others and are ignored.
-    /// O(n).
+    /// Sets the positions of all joints; those of closing joints follow from the others and are
+    /// ignored. O(n).
     ///
     /// # Errors
-    /// [`AdaptiveError::WrongLength`] unless `q` holds the positions of the tree joints or of all joints;
-    /// [`AdaptiveError::NotFinite`].
+    /// [`AdaptiveError::WrongLength`] unless `q` holds the positions of the tree joints or of all
+    /// joints; [`AdaptiveError::NotFinite`].
     pub fn set_positions(&mut self, q: &[f64]) -> Result<(), AdaptiveError> {
         let tree = self.tree_positions();
         if q.len() != self.q.len() {
@@ -192,11 +193,12 @@ impl<'p> AdaptiveState<'p> {
     }
 
     /// Sets the force on a link: force (N) and torque (N·m) at the origin of the link's frame, with
-    /// components in world axes or in the link's. It replaces the force that was set before. O(1); the next
-    /// solution updates the nodes above the link, each once however many forces were set.
+    /// components in world axes or in the link's. It replaces the force that was set before. O(1);
+    /// the next solution updates the nodes above the link, each once however many forces were set.
     ///
     /// # Errors
-    /// [`AdaptiveError::NoLink`] for the ground or a link that does not exist, [`AdaptiveError::NotFinite`].
+    /// [`AdaptiveError::NoLink`] for the ground or a link that does not exist,
+    /// [`AdaptiveError::NotFinite`].
     pub fn set_force(
         &mut self,
         link: LinkId,
@@ -212,11 +214,13 @@ impl<'p> AdaptiveState<'p> {
         Ok(())
     }
 
-    /// Sets the force on a link by a wrench at a point frame in it; as [`AdaptiveState::set_force`].
+    /// Sets the force on a link by a wrench at a point frame in it; as
+    /// [`AdaptiveState::set_force`].
     ///
     /// # Errors
-    /// As [`AdaptiveState::set_force`]; a dead load must act at the link's origin or be a pure torque,
-    /// because its moment about the origin would turn: [`AdaptiveError::DeadLoadOffOrigin`].
+    /// As [`AdaptiveState::set_force`]; a dead load must act at the link's origin or be a pure
+    /// torque, because its moment about the origin would turn:
+    /// [`AdaptiveError::DeadLoadOffOrigin`].
     pub fn set_applied(&mut self, w: &AppliedWrench) -> Result<(), AdaptiveError> {
         let p = &w.link_from_point;
         match w.frame {

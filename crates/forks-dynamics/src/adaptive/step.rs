@@ -20,12 +20,13 @@ struct Lag {
 }
 
 impl AdaptiveState<'_> {
-    /// Solves at the present state, moves every computed joint by q ← q ⊞ h² q̈ with the plan's time step,
-    /// and brings the coefficients up to date.
+    /// Solves at the present state, moves every computed joint by q ← q ⊞ h² q̈ with the plan's
+    /// time step, and brings the coefficients up to date.
     ///
-    /// Joints that [`super::AdaptiveOptions::rest_below`] keeps where they are count into the step's error.
-    /// When all of them do, the mechanism is at rest: further steps to the same target cost nothing until a
-    /// force or a position is set. After a solution that is not finite nothing moves.
+    /// Joints that [`super::AdaptiveOptions::rest_below`] keeps where they are count into the
+    /// step's error. When all of them do, the mechanism is at rest: further steps to the same
+    /// target cost nothing until a force or a position is set. After a solution that is not finite
+    /// nothing moves.
     pub fn step(&mut self, target: &Target) -> AdaptiveStep {
         if let Some((at, mut step)) = self.rest
             && at == *target
@@ -112,8 +113,8 @@ impl AdaptiveState<'_> {
         Lag { steps, known: last >= self.caught_up }
     }
 
-    /// Sum of an acceleration over the steps that it was left out of, on a straight line from when it was
-    /// last computed; from zero if it was too small when the others last caught up.
+    /// Sum of an acceleration over the steps that it was left out of, on a straight line from when
+    /// it was last computed; from zero if it was too small when the others last caught up.
     fn summed(&mut self, v: usize, lag: Lag) -> f64 {
         let now = self.acceleration[v];
         if lag.steps == 1.0 && self.plan.options.catch_up == 0 {

@@ -1,6 +1,6 @@
-//! Total acceleration in square-root form: A = |F φ|² with the sum of the weighted squares of all joint
-//! accelerations below a node (EQUATIONS 1.5, the root of [R06] Eq. 8 and 9). Never negative, and √A is
-//! accurate to rounding.
+//! Total acceleration in square-root form: A = |F φ|² with the sum of the weighted squares of all
+//! joint accelerations below a node (EQUATIONS 1.5, the root of [R06] Eq. 8 and 9). Never negative,
+//! and √A is accurate to rounding.
 
 use super::{
     layout::{Layout, NONE, Node, View, Work},
@@ -52,7 +52,8 @@ fn norm_of(s: usize, rows: usize, total: &[f64], phi: &[f64]) -> f64 {
 #[derive(Clone, Copy)]
 pub(super) struct Closed<'a> {
     pub(super) sides: &'a [Projection<'a>; 2],
-    /// Six rows: the force on the joint's side B as a function of the node's φ, in the joint's coordinates.
+    /// Six rows: the force on the joint's side B as a function of the node's φ, in the joint's
+    /// coordinates.
     pub(super) x: &'a [f64],
     /// The joint's weighted acceleration rows.
     pub(super) own: &'a [f64],

@@ -1,6 +1,6 @@
-//! Lazy update ([R06] §5.2): frames and coefficients of the nodes whose joint moved or whose forces changed,
-//! and of their ancestors. Children have smaller numbers than their parents, so that in ascending order every
-//! node is brought up to date once, after all below it.
+//! Lazy update ([R06] §5.2): frames and coefficients of the nodes whose joint moved or whose forces
+//! changed, and of their ancestors. Children have smaller numbers than their parents, so that in
+//! ascending order every node is brought up to date once, after all below it.
 
 use forks_mechanism::lie::{Twist, glam::DQuat};
 
@@ -198,8 +198,8 @@ impl AdaptiveState<'_> {
         self.ranks[connection] = close(&plan.layout, n, &joint, data, &mut self.scratch);
     }
 
-    /// Acceleration of the ground in a frame that falls freely, in the axes of a frame on the ground: gravity
-    /// without forces (EQUATIONS 1.2).
+    /// Acceleration of the ground in a frame that falls freely, in the axes of a frame on the
+    /// ground: gravity without forces (EQUATIONS 1.2).
     fn falling(&self, world_from_frame: DQuat) -> [f64; 6] {
         let g = world_from_frame.conjugate() * self.plan.gravity;
         Twist::new(-g, forks_mechanism::lie::glam::DVec3::ZERO).to_array()

@@ -1,8 +1,8 @@
-//! The mass matrix as M = Λ D Λᵀ by articulated inertias ([K08] Table 3, forward dynamics): linear in the
-//! number of joints.
+//! The mass matrix as M = Λ D Λᵀ by articulated inertias ([K08] Table 3, forward dynamics): linear
+//! in the number of joints.
 //!
-//! With D = L Lᵀ joint by joint, W = L⁻¹Λ⁻¹ has M⁻¹ = WᵀW: W is one inward pass, Wᵀ one outward pass.
-//! Lengths of W f are mass-weighted, so ranks and projections are taken on rows of G Wᵀ.
+//! With D = L Lᵀ joint by joint, W = L⁻¹Λ⁻¹ has M⁻¹ = WᵀW: W is one inward pass, Wᵀ one outward
+//! pass. Lengths of W f are mass-weighted, so ranks and projections are taken on rows of G Wᵀ.
 
 use forks_mechanism::lie::{Mat6, SymMat6, Twist, Vec6, Wrench};
 
@@ -32,10 +32,11 @@ pub(crate) struct Articulated {
 }
 
 impl Articulated {
-    /// Factorises M + diag(armature); the position in the forest of a joint that nothing with mass resists
-    /// if there is one.
+    /// Factorises M + diag(armature); the position in the forest of a joint that nothing with mass
+    /// resists if there is one.
     ///
-    /// `inertia` holds the links' 6×6 inertias, the ground's first; `armature` one number per velocity.
+    /// `inertia` holds the links' 6×6 inertias, the ground's first; `armature` one number per
+    /// velocity.
     pub(crate) fn factorize(
         &mut self,
         motion: &TreeMotion,

@@ -1,9 +1,10 @@
 //! A loop-closing joint seen from the tree: what it forbids and what it lets move.
 //!
-//! With ρ = φ_c − Ad φ_p the twist of the child relative to the parent (child's frame), a closed loop moves
-//! with ρ = J θ̇. The rows wᵀρ = 0, w spanning the wrenches that do no work on J, are the constraints, and
-//! the dual wrenches j* (j*ᵀJ = 1) give the joint's own velocities θ̇ = j*ᵀρ: these are eliminated.
-//! At the acceleration level ρ̇ = φ̇_c − Ad φ̇_p + ad_ρ Ad φ_p and wᵀ(ρ̇ − J̇θ̇) = 0, θ̈ = j*ᵀ(ρ̇ − J̇θ̇).
+//! With ρ = φ_c − Ad φ_p the twist of the child relative to the parent (child's frame), a closed
+//! loop moves with ρ = J θ̇. The rows wᵀρ = 0, w spanning the wrenches that do no work on J, are
+//! the constraints, and the dual wrenches j* (j*ᵀJ = 1) give the joint's own velocities θ̇ = j*ᵀρ:
+//! these are eliminated. At the acceleration level ρ̇ = φ̇_c − Ad φ̇_p + ad_ρ Ad φ_p and wᵀ(ρ̇ −
+//! J̇θ̇) = 0, θ̈ = j*ᵀ(ρ̇ − J̇θ̇).
 
 use forks_mechanism::{
     Joint, JointId, Mechanism,
@@ -99,15 +100,16 @@ fn scaled_wrench(w: Wrench, size: f64) -> f64 {
     (w.force.length_squared() * size * size + w.torque.length_squared()).sqrt()
 }
 
-/// (dual wrenches of the joint's columns, basis of the wrenches that do no work on them and on released
-/// directions), on the child in its frame. Lengths are measured in `size` at the joint's frame, where the columns are plain axes.
+/// (dual wrenches of the joint's columns, basis of the wrenches that do no work on them and on
+/// released directions), on the child in its frame. Lengths are measured in `size` at the joint's
+/// frame, where the columns are plain axes.
 fn wrench_bases(j: &Joint, q: &[f64], size: f64) -> (Vec<Wrench>, Vec<Wrench>) {
     let to_joint = j.child_from_joint.adjoint();
     let columns = j.columns(q).map(|c| to_joint.apply_inverse(c).scale_linear(1.0 / size));
     let columns: Vec<[f64; 6]> = columns.as_slice().iter().map(|c| c.to_array()).collect();
     let d = columns.len();
-    // Orthonormal directions: those of the columns first, then released ones, then unit directions, the
-    // freest one first.
+    // Orthonormal directions: those of the columns first, then released ones, then unit directions,
+    // the freest one first.
     let mut directions: Vec<[f64; 6]> = Vec::with_capacity(6);
     for c in &columns {
         directions.push(normalized(&without(&without(c, &directions), &directions)).0);
@@ -166,7 +168,8 @@ fn normalized(x: &[f64; 6]) -> ([f64; 6], f64) {
     (x.map(|x| x / length), length)
 }
 
-/// Tree velocities that move the child against the parent; joints that carry both are not among them.
+/// Tree velocities that move the child against the parent; joints that carry both are not among
+/// them.
 fn movers(m: &Mechanism, joint: JointId, motion: &TreeMotion) -> Vec<(usize, Twist)> {
     let j = m.joint(joint);
     let poses = &motion.world_from_link;

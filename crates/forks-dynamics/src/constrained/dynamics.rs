@@ -1,9 +1,10 @@
 //! Forward dynamics with loops and couplings: Gauss's principle over mass-weighted rows.
 //!
-//! With M⁻¹ = WᵀW ([`super::articulated`]) and z = W M v̇, the loops ask for (G Wᵀ) z = −γ, and of all such z
-//! the motion takes the one nearest to that of the open tree. Where M is singular but not on the motions that the loops
-//! admit, M + GᵀΣG takes its place ([`super::mass_factor`]). The rows G Wᵀ = C Y are reduced to an
-//! orthonormal basis Y by pivoted Gram–Schmidt, so redundant rows do no harm and nothing is squared.
+//! With M⁻¹ = WᵀW ([`super::articulated`]) and z = W M v̇, the loops ask for (G Wᵀ) z = −γ, and of
+//! all such z the motion takes the one nearest to that of the open tree. Where M is singular but
+//! not on the motions that the loops admit, M + GᵀΣG takes its place ([`super::mass_factor`]). The
+//! rows G Wᵀ = C Y are reduced to an orthonormal basis Y by pivoted Gram–Schmidt, so redundant rows
+//! do no harm and nothing is squared.
 
 use forks_mechanism::{
     Mechanism, dense,
@@ -21,8 +22,8 @@ use crate::{
     passive::{PassiveWorkspace, passive_forces},
 };
 
-/// Left-over acceleration of the loop equations, relative to their terms, above which velocities and loops
-/// contradict each other.
+/// Left-over acceleration of the loop equations, relative to their terms, above which velocities
+/// and loops contradict each other.
 const CONSISTENT: f64 = 1e-8;
 
 /// How an evaluation of the dynamics ended.
@@ -31,8 +32,8 @@ const CONSISTENT: f64 = 1e-8;
 pub enum DynamicsStatus {
     /// Accelerations that satisfy every equation.
     Solved,
-    /// The velocities violate redundant loop equations, so that no accelerations satisfy them all: the
-    /// independent ones hold.
+    /// The velocities violate redundant loop equations, so that no accelerations satisfy them all:
+    /// the independent ones hold.
     Inconsistent,
     /// No mass resists this joint: there are no accelerations.
     Massless(forks_mechanism::JointId),
@@ -45,9 +46,9 @@ pub enum DynamicsStatus {
 pub struct Solution {
     /// v̇ of the tree coordinates; zero where the status is neither solved nor inconsistent.
     pub acceleration: Vec<f64>,
-    /// Multipliers λ of [`forks_mechanism::loops::constraint_residual`]'s rows: for every closing joint the
-    /// wrench on its child in the child's frame, then one per coupling. Of smallest norm where rows are
-    /// redundant. Empty if [`ConstrainedDynamics::with_multipliers`] is off.
+    /// Multipliers λ of [`forks_mechanism::loops::constraint_residual`]'s rows: for every closing
+    /// joint the wrench on its child in the child's frame, then one per coupling. Of smallest norm
+    /// where rows are redundant. Empty if [`ConstrainedDynamics::with_multipliers`] is off.
     pub multipliers: Vec<f64>,
     /// Independent loop equations at this configuration.
     pub rank: usize,
@@ -73,8 +74,8 @@ pub struct ConstrainedDynamics<'m> {
     rotors: Vec<usize>,
 }
 
-/// Space for evaluations; holds no state that a later call depends on, except that angles of closing joints
-/// stay within half a turn of where the last call found them.
+/// Space for evaluations; holds no state that a later call depends on, except that angles of
+/// closing joints stay within half a turn of where the last call found them.
 #[derive(Clone, Debug, Default)]
 pub struct ConstrainedWorkspace {
     pub(crate) q: Vec<f64>,
@@ -83,7 +84,8 @@ pub struct ConstrainedWorkspace {
     pub(crate) factor: MassFactor,
     /// What acts on every link, as the last [`ConstrainedDynamics::load`] left it.
     wrenches: Vec<Wrench>,
-    /// The wrench through the joint of every link: scratch, or what [`ConstrainedDynamics::carry`] left.
+    /// The wrench through the joint of every link: scratch, or what [`ConstrainedDynamics::carry`]
+    /// left.
     pub(crate) carried: Vec<Wrench>,
     passive: PassiveWorkspace,
 }
@@ -124,7 +126,8 @@ impl<'m> ConstrainedDynamics<'m> {
         DynamicsParts { gravity, multipliers, size, inertia, armature, rotors }
     }
 
-    /// The dynamics of a mechanism under its gravity, springs and dampers. Servos are not looked at.
+    /// The dynamics of a mechanism under its gravity, springs and dampers. Servos are not looked
+    /// at.
     pub fn new(m: &'m Mechanism) -> Self {
         let armature: Vec<f64> = {
             let mut all = vec![0.0; m.velocity_count()];
@@ -214,8 +217,8 @@ impl<'m> ConstrainedDynamics<'m> {
         f
     }
 
-    /// Coriolis forces, weights and external wrenches as forces on the tree coordinates, with sign reversed:
-    /// what inverse dynamics asks for at v̇ = 0.
+    /// Coriolis forces, weights and external wrenches as forces on the tree coordinates, with sign
+    /// reversed: what inverse dynamics asks for at v̇ = 0.
     pub(crate) fn load(&self, external: &[Wrench], work: &mut ConstrainedWorkspace) -> Vec<f64> {
         let m = self.m;
         assert!(
@@ -246,13 +249,14 @@ impl<'m> ConstrainedDynamics<'m> {
         f
     }
 
-    /// What the loads of the last [`load`](Self::load) pass through the joints, into `work.carried`.
+    /// What the loads of the last [`load`](Self::load) pass through the joints, into
+    /// `work.carried`.
     pub(crate) fn carry(work: &mut ConstrainedWorkspace) {
         carry_loads(&work.motion, &work.wrenches, &mut work.carried);
     }
 
-    /// Accelerations at `q`, `v` under torques `tau` (tree coordinates) and wrenches on the links (body frames,
-    /// ground first; may be empty), beside gravity, springs and dampers.
+    /// Accelerations at `q`, `v` under torques `tau` (tree coordinates) and wrenches on the links
+    /// (body frames, ground first; may be empty), beside gravity, springs and dampers.
     ///
     /// # Panics
     /// If a length is wrong.
@@ -283,8 +287,8 @@ impl<'m> ConstrainedDynamics<'m> {
         self.solve(&rows, &force, &passive, work)
     }
 
-    /// Factorises the mass matrix for which `work` was prepared; the position in the forest of a joint that moves without
-    /// mass, loops and couplings kept.
+    /// Factorises the mass matrix for which `work` was prepared; the position in the forest of a
+    /// joint that moves without mass, loops and couplings kept.
     pub(crate) fn factorize(
         &self,
         rows: &LoopRows,
@@ -397,7 +401,8 @@ pub(crate) struct WeightedRows {
 }
 
 impl WeightedRows {
-    /// `work` holds the factorised mass matrix; rotors of closing joints are further rows and coordinates.
+    /// `work` holds the factorised mass matrix; rotors of closing joints are further rows and
+    /// coordinates.
     pub(crate) fn new(
         d: &ConstrainedDynamics<'_>,
         loops: &LoopRows,
@@ -480,8 +485,9 @@ impl WeightedRows {
     }
 }
 
-/// Largest entry of G v̇ + γ relative to the sizes of what is added, and whether it is rounding. `reach` is
-/// what the open tree would violate each row by at most: in a locked mechanism all else is rounding.
+/// Largest entry of G v̇ + γ relative to the sizes of what is added, and whether it is rounding.
+/// `reach` is what the open tree would violate each row by at most: in a locked mechanism all else
+/// is rounding.
 fn residual(rows: &LoopRows, acceleration: &[f64], reach: &[f64]) -> (f64, bool) {
     let (mut worst, mut scale) = (0.0f64, 0.0f64);
     for (i, gamma) in rows.bias.iter().enumerate() {

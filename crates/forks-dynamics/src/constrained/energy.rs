@@ -60,8 +60,8 @@ impl ConstrainedDynamics<'_> {
         }
     }
 
-    /// Coriolis and centrifugal forces and the full weight, gravity compensation not taken off: what M v̇
-    /// needs at v̇ = 0 beside springs, dampers and loops.
+    /// Coriolis and centrifugal forces and the full weight, gravity compensation not taken off:
+    /// what M v̇ needs at v̇ = 0 beside springs, dampers and loops.
     ///
     /// # Panics
     /// If a length is wrong.

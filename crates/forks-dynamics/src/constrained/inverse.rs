@@ -1,5 +1,5 @@
-//! Inverse dynamics from the links' motion: the joint forces that produce given accelerations ([K08]
-//! Table 3, all coordinates prescribed).
+//! Inverse dynamics from the links' motion: the joint forces that produce given accelerations
+//! ([K08] Table 3, all coordinates prescribed).
 
 use forks_mechanism::{
     Mechanism,
@@ -23,8 +23,9 @@ pub(crate) fn weight(
 
 /// Generalised forces M v̇ + bias − Jᵀ(wrenches) on the tree coordinates.
 ///
-/// `accelerations` are link accelerations φ̇ (gravity left out) and `wrenches` what acts on every link, both
-/// in link frames; afterwards `carried` holds the wrench that passes through the joint of every link.
+/// `accelerations` are link accelerations φ̇ (gravity left out) and `wrenches` what acts on every
+/// link, both in link frames; afterwards `carried` holds the wrench that passes through the joint
+/// of every link.
 pub(crate) fn inverse_dynamics(
     m: &Mechanism,
     motion: &TreeMotion,
@@ -50,11 +51,12 @@ pub(crate) fn inverse_dynamics(
     }
 }
 
-/// The wrench that passes through the joint of every link, in its frame, where nothing moves: `wrenches` and what
-/// acts farther out, with sign reversed.
+/// The wrench that passes through the joint of every link, in its frame, where nothing moves:
+/// `wrenches` and what acts farther out, with sign reversed.
 ///
-/// Inertial forces are left out on purpose. Those of inverse dynamics at v̇ = 0 are not what passes through the
-/// joints: in a long chain the accelerations that loads and springs give cancel most of them.
+/// Inertial forces are left out on purpose. Those of inverse dynamics at v̇ = 0 are not what passes
+/// through the joints: in a long chain the accelerations that loads and springs give cancel most of
+/// them.
 pub(crate) fn carry_loads(motion: &TreeMotion, wrenches: &[Wrench], carried: &mut Vec<Wrench>) {
     carried.clear();
     carried.extend(wrenches.iter().map(|w| -*w));

@@ -1,8 +1,10 @@
-//! M⁻¹ = WᵀW, by articulated bodies; where M is singular but loops determine what moves without mass, of M + GᵀΣG.
+//! M⁻¹ = WᵀW, by articulated bodies; where M is singular but loops determine what moves without
+//! mass, of M + GᵀΣG.
 //!
-//! On motions with G v̇ = −γ the added term is a force of the loops, −GᵀΣγ: accelerations stay what they are. M + GᵀΣG is
-//! positive definite exactly where no motion that the loops admit is without mass. It is dense, so this is for mechanisms
-//! that need it: empty links that follow others by a coupling or a loop.
+//! On motions with G v̇ = −γ the added term is a force of the loops, −GᵀΣγ: accelerations stay what
+//! they are. M + GᵀΣG is positive definite exactly where no motion that the loops admit is without
+//! mass. It is dense, so this is for mechanisms that need it: empty links that follow others by a
+//! coupling or a loop.
 
 use forks_mechanism::lie::{Matrix, SymMat6, Wrench};
 
@@ -25,10 +27,11 @@ pub(crate) struct MassFactor {
 }
 
 impl MassFactor {
-    /// Factorises M + diag(armature), or that with the loop equations `g` (rows × tree velocities); the position in the
-    /// forest of a joint that nothing with mass resists if there is one.
+    /// Factorises M + diag(armature), or that with the loop equations `g` (rows × tree velocities);
+    /// the position in the forest of a joint that nothing with mass resists if there is one.
     ///
-    /// `inertia` holds the links' 6×6 inertias, the ground's first; `armature` one number per velocity.
+    /// `inertia` holds the links' 6×6 inertias, the ground's first; `armature` one number per
+    /// velocity.
     pub(crate) fn factorize(
         &mut self,
         motion: &TreeMotion,
@@ -71,7 +74,8 @@ impl MassFactor {
     }
 }
 
-/// M + GᵀΣG = U Uᵀ, U upper triangular: outward coordinates are eliminated first, as by articulated bodies.
+/// M + GᵀΣG = U Uᵀ, U upper triangular: outward coordinates are eliminated first, as by articulated
+/// bodies.
 #[derive(Clone, Debug)]
 struct Augmented {
     upper: Matrix,

@@ -1,5 +1,5 @@
-//! Loop-constrained forward dynamics by a route of its own: articulated bodies for the open tree, the loop
-//! equations as mass-weighted rows over it.
+//! Loop-constrained forward dynamics by a route of its own: articulated bodies for the open tree,
+//! the loop equations as mass-weighted rows over it.
 
 mod articulated;
 mod closing;

@@ -64,8 +64,8 @@ impl TreeMotion {
     }
 }
 
-/// J̇θ̇ in the child's frame: the second derivative of the joint's motion along a straight line in its
-/// coordinates. Zero for joints whose columns are constant in the child.
+/// J̇θ̇ in the child's frame: the second derivative of the joint's motion along a straight line in
+/// its coordinates. Zero for joints whose columns are constant in the child.
 pub(crate) fn column_bias(joint: &Joint, q: &[f64], rates: &[f64]) -> Twist {
     let varies = match &joint.kind {
         JointKind::Universal { .. } => true,

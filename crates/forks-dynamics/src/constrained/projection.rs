@@ -1,5 +1,5 @@
-//! Projection on the loops: positions by Newton's method, velocities by one linear step; both move as little
-//! as possible in the metric of the mass matrix.
+//! Projection on the loops: positions by Newton's method, velocities by one linear step; both move
+//! as little as possible in the metric of the mass matrix.
 
 use super::dynamics::{ConstrainedDynamics, ConstrainedWorkspace, WeightedRows};
 use crate::integrate::advance;
@@ -76,8 +76,8 @@ impl ConstrainedDynamics<'_> {
         end(status, iterations, gap)
     }
 
-    /// Takes off the part of `v` that violates the loops at `q`; the largest violation found, in rad/s (lengths
-    /// over r). `None` where the mass matrix cannot be factorised.
+    /// Takes off the part of `v` that violates the loops at `q`; the largest violation found, in
+    /// rad/s (lengths over r). `None` where the mass matrix cannot be factorised.
     ///
     /// # Panics
     /// If `q` or `v` has not the length of the tree coordinates.
@@ -101,7 +101,8 @@ impl ConstrainedDynamics<'_> {
         Some(largest(&violation))
     }
 
-    /// Largest violation of the loops by positions: lengths over r, angles in rad, couplings in their own unit.
+    /// Largest violation of the loops by positions: lengths over r, angles in rad, couplings in
+    /// their own unit.
     pub fn loop_gap(&self, q: &[f64], work: &mut ConstrainedWorkspace) -> f64 {
         let zero = vec![0.0; self.m.tree_velocity_count()];
         largest(&self.prepare(q, &zero, work).gaps)

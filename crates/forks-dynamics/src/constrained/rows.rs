@@ -1,8 +1,8 @@
 //! All loop equations over the tree coordinates: G v = 0 and G v̇ + γ = 0.
 //!
-//! Rows: for every closing joint the 6 − d directions it forbids, then one row per coupling. A closing
-//! joint's own coordinates are replaced by θ̇ = R v, θ̈ = R v̇ + θ̈₀ wherever a coupling, spring, damper or
-//! rotor acts on them.
+//! Rows: for every closing joint the 6 − d directions it forbids, then one row per coupling. A
+//! closing joint's own coordinates are replaced by θ̇ = R v, θ̈ = R v̇ + θ̈₀ wherever a coupling,
+//! spring, damper or rotor acts on them.
 
 use forks_mechanism::{
     Combination, Mechanism,
@@ -146,8 +146,8 @@ impl LoopRows {
         out
     }
 
-    /// Multipliers of [`loops::constraint_residual`]'s rows from those of these rows and the forces `own`
-    /// that pass along the closing joints' coordinates (whole mechanism's tail).
+    /// Multipliers of [`loops::constraint_residual`]'s rows from those of these rows and the forces
+    /// `own` that pass along the closing joints' coordinates (whole mechanism's tail).
     pub(crate) fn full_multipliers(&self, lambda: &[f64], own: &[f64]) -> Vec<f64> {
         let mut out = Vec::with_capacity(6 * self.closings.len() + lambda.len());
         let (mut row, mut k) = (0, 0);

@@ -1,5 +1,5 @@
-//! From bodies and connections to the program: the assembly tree with trees joined that loops connect, a node
-//! per closing joint, and the places of all data.
+//! From bodies and connections to the program: the assembly tree with trees joined that loops
+//! connect, a node per closing joint, and the places of all data.
 
 use forks_mechanism::{AssemblyKind, AssemblyTree, JointId, LinkId, TreeEdge};
 
@@ -309,8 +309,8 @@ impl Numbering {
         self.program
     }
 
-    /// Adds the next node. `parent`: the joint that its parent closes, whose handle goes first, and the
-    /// parent's number of nodes.
+    /// Adds the next node. `parent`: the joint that its parent closes, whose handle goes first, and
+    /// the parent's number of nodes.
     fn add(
         &mut self,
         operation: Operation,

@@ -127,8 +127,8 @@ impl Basis<'_> {
     }
 }
 
-/// B of any columns S (`s[..d]`), orthonormal in lengths of `unit`; `None` if they are not independent to
-/// 1e-10.
+/// B of any columns S (`s[..d]`), orthonormal in lengths of `unit`; `None` if they are not
+/// independent to 1e-10.
 ///
 /// With D = diag(unit, unit, unit, 1, 1, 1) and D⁻¹S = Q₁R: T = D⁻¹Q₂, Ta = D⁻¹Q₁R⁻ᵀ.
 pub(crate) fn full_basis(s: &Block, d: usize, unit: f64) -> Option<Block> {
@@ -213,8 +213,8 @@ mod tests {
         assert!(full_basis(&s, 3, 1.0).is_none());
     }
 
-    /// B of a hinge and of a slide is orthogonal: projecting and expanding gives the vector back, and the
-    /// last coordinate is the one along the axis.
+    /// B of a hinge and of a slide is orthogonal: projecting and expanding gives the vector back,
+    /// and the last coordinate is the one along the axis.
     #[test]
     fn short_forms_are_consistent() {
         let t = triad(DVec3::new(0.6, -0.64, -0.48));

@@ -1,8 +1,10 @@
-//! The mechanism as the divide-and-conquer solver sees it: bodies with mass, and connections between them.
+//! The mechanism as the divide-and-conquer solver sees it: bodies with mass, and connections
+//! between them.
 //!
-//! Links without usable inertia are folded (EQUATIONS 1.7): one welded to another link becomes part of it,
-//! one between two joints disappears in a compound connection S = [S₁ S₂]. What cannot be folded, and mass
-//! ratios that the inverse-inertia form does not carry, are errors that name the links.
+//! Links without usable inertia are folded (EQUATIONS 1.7): one welded to another link becomes part
+//! of it, one between two joints disappears in a compound connection S = [S₁ S₂]. What cannot be
+//! folded, and mass ratios that the inverse-inertia form does not carry, are errors that name the
+//! links.
 
 use forks_mechanism::{
     JointId, JointKind, LinkId, Mechanism,
@@ -49,7 +51,8 @@ pub(crate) struct Part {
 /// One or more joints in a row between two bodies, massless links between them.
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
-    /// Bodies on sides A and B; 0 is the ground. The inner one is A where the connection is of the tree.
+    /// Bodies on sides A and B; 0 is the ground. The inner one is A where the connection is of the
+    /// tree.
     pub(crate) bodies: [usize; 2],
     pub(crate) parts: Vec<Part>,
     /// Coordinates of the parts, then released directions of closing ones.
@@ -119,8 +122,8 @@ impl Bodies {
 
     /// Inverse inertias of neighbours differ at most by `largest`.
     ///
-    /// A neighbourhood is a body with all its connections: the digits are lost where Φ of a light and of a
-    /// heavy body are stored in one sum, whatever is between them.
+    /// A neighbourhood is a body with all its connections: the digits are lost where Φ of a light
+    /// and of a heavy body are stored in one sum, whatever is between them.
     fn check_ratios(&self, m: &Mechanism, largest: f64) -> Result<(), DcaError> {
         for c in &self.connections {
             let [a, b] = c.bodies;
@@ -145,7 +148,8 @@ impl Bodies {
     }
 }
 
-/// Links welded together: per link the first of its cluster and its pose there; per first link the inertia.
+/// Links welded together: per link the first of its cluster and its pose there; per first link the
+/// inertia.
 fn clusters(m: &Mechanism) -> (Vec<(usize, Pose)>, Vec<SpatialInertia>) {
     let mut cluster: Vec<_> = (0..m.links().len()).map(|l| (l, Pose::IDENTITY)).collect();
     let mut inertia: Vec<_> = m.links().iter().map(|l| l.inertia).collect();

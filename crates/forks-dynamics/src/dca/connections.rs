@@ -1,8 +1,9 @@
-//! Where the joints are and how they move: handle positions, directions and velocity terms, world axes.
+//! Where the joints are and how they move: handle positions, directions and velocity terms, world
+//! axes.
 //!
-//! With S q̇ = (s_v; s_ω) the motion of side B against side A at the joint's point, the accelerations of the
-//! two material points there differ by S q̈ + c, c = ((ω_A + ω_B) × s_v; ω_A × s_ω) + J̇ q̇ (EQUATIONS 1.6,
-//! written for material points: linear velocities drop out).
+//! With S q̇ = (s_v; s_ω) the motion of side B against side A at the joint's point, the
+//! accelerations of the two material points there differ by S q̈ + c, c = ((ω_A + ω_B) × s_v; ω_A ×
+//! s_ω) + J̇ q̇ (EQUATIONS 1.6, written for material points: linear velocities drop out).
 
 use forks_mechanism::{
     JointKind, Mechanism,
@@ -29,7 +30,8 @@ pub(super) struct ConnectionData {
     pub(super) bodies: [usize; 2],
     pub(super) dof: usize,
     pub(super) closing: bool,
-    /// Uncancelled size of Φ_A + Φ_B of the two bodies alone: linear and angular, 1/kg and 1/(kg m²).
+    /// Uncancelled size of Φ_A + Φ_B of the two bodies alone: linear and angular, 1/kg and 1/(kg
+    /// m²).
     pub(super) scale: [f64; 2],
     /// A length of the two bodies, m.
     pub(super) unit: f64,
@@ -188,7 +190,8 @@ fn single(m: &Mechanism, bodies: &Bodies, c: &Connection, k: &[usize]) -> Option
     });
     let mut travel = [0.0; 2];
     if !hinge {
-        // The axis below is turned with the side, so the parent's point moves along it with this sign.
+        // The axis below is turned with the side, so the parent's point moves along it with this
+        // sign.
         travel[1 - child] = sign;
     }
     Some(Single {
@@ -228,7 +231,8 @@ impl Single {
         ConnectionState { points, c: Twist::new(linear, angular).to_array(), triad: triad(axis) }
     }
 
-    /// Rate of the joint: that of a tree joint is given, that of a closing hinge follows from its links.
+    /// Rate of the joint: that of a tree joint is given, that of a closing hinge follows from its
+    /// links.
     pub(super) fn rate(&self, c: &ConnectionData, links: &Links, v: &[f64]) -> f64 {
         if c.closing {
             let relative = links.omega[c.links[1]] - links.omega[c.links[0]];

@@ -1,14 +1,15 @@
 //! Closing a joint: partial elimination in the coordinates B = [T | Ta] (EQUATIONS 1.4).
 //!
-//! With H = BᵀΦ_r B the first k steps of a Cholesky factorisation leave D0 = TaᵀΦ_r Z in the lower corner;
-//! the same steps turn BᵀΦ_{r,a} into Y_a (k rows) and N_a = Zᵀ Φ_{r,a} (d rows), and Bᵀβ into z and Zᵀβ:
+//! With H = BᵀΦ_r B the first k steps of a Cholesky factorisation leave D0 = TaᵀΦ_r Z in the lower
+//! corner; the same steps turn BᵀΦ_{r,a} into Y_a (k rows) and N_a = Zᵀ Φ_{r,a} (d rows), and Bᵀβ
+//! into z and Zᵀβ:
 //! ```text
 //! W0 = T (TᵀΦ_r T)⁺ Tᵀ:  x·W0·y = (C⁻¹Tᵀx)·(C⁻¹Tᵀy)
 //! Φ′_ab = Φ_ab − Y_aᵀY_b − N_aᵀ K (1 + D0 K)⁻¹ N_b        b′_a = b_a + Y_aᵀ z + N_aᵀ (Q − K R)
 //! R = (1 + D0 K)⁻¹ (D0 Q − Zᵀβ)                           q̈ = R + (1 + D0 K)⁻¹ Σ N_a f_a
 //! ```
-//! Nothing singular is inverted: where TᵀΦ_r T loses rank (loops) its eigenvectors take the place of the
-//! Cholesky factor and the directions below the tolerance are dropped.
+//! Nothing singular is inverted: where TᵀΦ_r T loses rank (loops) its eigenvectors take the place
+//! of the Cholesky factor and the directions below the tolerance are dropped.
 
 use super::{
     basis::Basis,
@@ -18,12 +19,14 @@ use super::{
 /// A closed joint, as the passes need it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Factor {
-    /// Lower triangle: C (its diagonal inverted, 0 for dropped directions) in the first k rows and columns,
-    /// Zᵀ-multipliers in the rows below, (1 + D0 K)⁻¹ in the lower corner (d×d, not symmetric).
+    /// Lower triangle: C (its diagonal inverted, 0 for dropped directions) in the first k rows and
+    /// columns, Zᵀ-multipliers in the rows below, (1 + D0 K)⁻¹ in the lower corner (d×d, not
+    /// symmetric).
     pub(crate) c: Block,
     /// z (k numbers) and R (d numbers).
     pub(crate) offset: Vec6,
-    /// In the last d entries Q, then Q − K R: what the joint's springs and motors pass on at zero f.
+    /// In the last d entries Q, then Q − K R: what the joint's springs and motors pass on at zero
+    /// f.
     pub(crate) load: Vec6,
     /// K (1 + D0 K)⁻¹ in the lower corner.
     pub(crate) stiff: Block,
@@ -31,7 +34,8 @@ pub(crate) struct Factor {
     pub(crate) is_stiff: bool,
     /// Directions dropped as redundant.
     pub(crate) dropped: u8,
-    /// Smallest eigenvalue of TᵀΦ_r T that was kept, over the uncancelled scale; 1 where none was computed.
+    /// Smallest eigenvalue of TᵀΦ_r T that was kept, over the uncancelled scale; 1 where none was
+    /// computed.
     pub(crate) weakest: f64,
     /// True if eigenvectors rotate the first k coordinates; they are kept beside.
     pub(crate) rotated: bool,
@@ -66,8 +70,8 @@ pub(crate) fn in_coordinates(basis: &Basis<'_>, phi: &Block) -> Block {
     basis.project(&transposed(&basis.project(phi)))
 }
 
-/// The first k steps of a Cholesky factorisation of `h` in place (lower triangle, inverted diagonal).
-/// False if a pivot is small against its diagonal entry or below `floor`.
+/// The first k steps of a Cholesky factorisation of `h` in place (lower triangle, inverted
+/// diagonal). False if a pivot is small against its diagonal entry or below `floor`.
 #[inline]
 pub(crate) fn factor(h: &mut Block, k: usize, floor: &Vec6) -> bool {
     match k {
@@ -198,9 +202,9 @@ fn rotate(a: &mut Block, v: &mut Block, p: usize, q: usize, k: usize) {
     }
 }
 
-/// Rank-revealing form of [`factor`]: rotates the first k coordinates to the eigenvectors of their part of
-/// `h` (rows of the result) and drops what is below [`RANK_TOLERANCE`] times `scale`. Gives the rotation,
-/// the number of dropped directions and the smallest kept eigenvalue over `scale`.
+/// Rank-revealing form of [`factor`]: rotates the first k coordinates to the eigenvectors of their
+/// part of `h` (rows of the result) and drops what is below [`RANK_TOLERANCE`] times `scale`. Gives
+/// the rotation, the number of dropped directions and the smallest kept eigenvalue over `scale`.
 pub(crate) fn factor_rank_revealing(h: &mut Block, k: usize, scale: f64) -> (Block, u8, f64) {
     super::kernel::mirror(h);
     let (values, rotation) = symmetric_eigen(h, k);
@@ -256,11 +260,11 @@ pub(crate) fn rotate_vector_back(rotation: &Block, k: usize, x: &mut Vec6) {
     }
 }
 
-/// (1 + D0 K)⁻¹ into the lower corner of `f.c`, K (1 + D0 K)⁻¹ into `f.stiff`, R into `f.offset`, Q − K R
-/// into `f.load`.
+/// (1 + D0 K)⁻¹ into the lower corner of `f.c`, K (1 + D0 K)⁻¹ into `f.stiff`, R into `f.offset`, Q
+/// − K R into `f.load`.
 ///
-/// `stiffness` is K by rows (d×d). The eigenvalues of 1 + D0 K are at least 1, so that elimination without
-/// a rank decision is safe.
+/// `stiffness` is K by rows (d×d). The eigenvalues of 1 + D0 K are at least 1, so that elimination
+/// without a rank decision is safe.
 pub(crate) fn set_coordinates(f: &mut Factor, k: usize, stiffness: &[f64]) {
     let d = 6 - k;
     f.is_stiff = stiffness.iter().any(|&x| x != 0.0);
@@ -480,7 +484,8 @@ mod tests {
                     let phi_w: Vec6 = product(&phi, &w[a]);
                     let back = product(&w, &phi_w);
                     for b in 0..6 {
-                        // Two products; smallest kept eigenvalue 1e-8 of the scale at worst, 1e-5 here.
+                        // Two products; smallest kept eigenvalue 1e-8 of the scale at worst, 1e-5
+                        // here.
                         let bound = 1e6 * f64::EPSILON * (size + size * size);
                         assert!(rank == 0 || (back[b] - w[a][b]).abs() <= bound);
                     }

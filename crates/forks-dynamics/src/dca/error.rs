@@ -44,7 +44,8 @@ pub enum DcaError {
         /// The largest ratio allowed.
         largest: f64,
     },
-    /// Joints in a row between massless links have more than six coordinates: they are not independent.
+    /// Joints in a row between massless links have more than six coordinates: they are not
+    /// independent.
     #[error(
         "joints {joints} join massless links and have {dof} coordinates together, more than six"
     )]
@@ -82,13 +83,13 @@ pub enum DcaError {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum DcaStatus {
-    /// Solved. Directions in which closing joints were redundant, summed over all joints: the forces in
-    /// them are one choice of many, the accelerations are unique.
+    /// Solved. Directions in which closing joints were redundant, summed over all joints: the
+    /// forces in them are one choice of many, the accelerations are unique.
     Solved {
         /// Number of redundant directions.
         redundant: usize,
-        /// Smallest eigenvalue of any closing joint's TᵀΦT that was kept, relative to the inverse inertias
-        /// that it is a difference of; 1 without loops. Errors grow with its inverse.
+        /// Smallest eigenvalue of any closing joint's TᵀΦT that was kept, relative to the inverse
+        /// inertias that it is a difference of; 1 without loops. Errors grow with its inverse.
         weakest: f64,
     },
     /// The joints of a row with massless links between them have dependent directions in this pose.
@@ -96,6 +97,7 @@ pub enum DcaStatus {
         /// The last joint of the row.
         joint: forks_mechanism::JointId,
     },
-    /// The result has a number that is not finite: the input has one, or is too large to compute with.
+    /// The result has a number that is not finite: the input has one, or is too large to compute
+    /// with.
     NotFinite,
 }

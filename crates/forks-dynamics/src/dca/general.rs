@@ -1,5 +1,6 @@
-//! General connections: joints with any number of coordinates, closing joints whose positions follow from
-//! the links, and rows of joints with massless links between them (S = [S₁ S₂], EQUATIONS 1.7).
+//! General connections: joints with any number of coordinates, closing joints whose positions
+//! follow from the links, and rows of joints with massless links between them (S = [S₁ S₂],
+//! EQUATIONS 1.7).
 
 use forks_mechanism::{
     JointId, JointKind, Mechanism,
@@ -55,8 +56,8 @@ pub(super) struct GeneralPart {
     origins: [DVec3; 2],
     /// First coordinate within the connection.
     pub(super) column: usize,
-    /// Released directions of a closing joint, child-side joint frame, and their first place among the
-    /// connection's columns, behind all coordinates.
+    /// Released directions of a closing joint, child-side joint frame, and their first place among
+    /// the connection's columns, behind all coordinates.
     released: Vec<Twist>,
     released_column: usize,
     /// Where its implicit stiffness and armature are.

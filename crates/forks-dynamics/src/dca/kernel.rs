@@ -1,4 +1,5 @@
-//! Kernels on 6×6 blocks and 6-vectors, by rows so that they vectorise, and packed symmetric arrays of blocks.
+//! Kernels on 6×6 blocks and 6-vectors, by rows so that they vectorise, and packed symmetric arrays
+//! of blocks.
 
 /// A 6×6 matrix by rows, linear part first.
 pub(crate) type Block = [[f64; 6]; 6];

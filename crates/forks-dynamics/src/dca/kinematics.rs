@@ -1,7 +1,7 @@
 //! Rotations and angular velocities of all links, world axes.
 //!
-//! What costs most, the joints' own motions and the matrices, is independent from link to link; only a
-//! quaternion product and a sum per joint have to go from the ground outwards.
+//! What costs most, the joints' own motions and the matrices, is independent from link to link;
+//! only a quaternion product and a sum per joint have to go from the ground outwards.
 
 use forks_mechanism::{
     Joint, JointKind, Mechanism, TreeEdge,

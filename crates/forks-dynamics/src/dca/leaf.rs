@@ -1,4 +1,5 @@
-//! A body by itself: Φ_ij = X_i I⁻¹ X_jᵀ and b_i at its handles ([R06] Eq. 3, EQUATIONS 1.2 and 1.6).
+//! A body by itself: Φ_ij = X_i I⁻¹ X_jᵀ and b_i at its handles ([R06] Eq. 3, EQUATIONS 1.2 and
+//! 1.6).
 
 use forks_mechanism::lie::{
     Wrench,
@@ -31,8 +32,8 @@ impl BodyState {
         omega: DVec3::ZERO,
     };
 
-    /// `external`: body wrenches of all links, or none; `carried`: force and torque about the centre of
-    /// mass, world axes, from massless links folded into the body's connections.
+    /// `external`: body wrenches of all links, or none; `carried`: force and torque about the
+    /// centre of mass, world axes, from massless links folded into the body's connections.
     pub(super) fn new(
         body: &Body,
         links: &Links,
@@ -74,8 +75,8 @@ impl BodyState {
         [a.x, a.y, a.z, self.angular.x, self.angular.y, self.angular.z]
     }
 
-    /// Φ and b of one of several equal pieces of the body (`pieces` of them) at points from the centre of
-    /// mass.
+    /// Φ and b of one of several equal pieces of the body (`pieces` of them) at points from the
+    /// centre of mass.
     pub(super) fn leaf(
         &self,
         pieces: f64,

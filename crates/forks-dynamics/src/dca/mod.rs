@@ -1,16 +1,18 @@
-//! Divide-and-conquer forward dynamics (Featherstone 1999; \[R06\] §3.1 with the corrections of EQUATIONS 1).
+//! Divide-and-conquer forward dynamics (Featherstone 1999; \[R06\] §3.1 with the corrections of
+//! EQUATIONS 1).
 //!
-//! A binary tree joins bodies into ever larger articulated bodies. Every node knows the accelerations of its
-//! handles (the places where it meets the rest) as a function of the forces there, a_i = Φ_ij f_j + b_i
-//! (\[R06\] Eq. 1). The upward pass closes a joint per node and computes Φ and b; the downward pass turns
-//! the forces at a node's handles into its joint's force and acceleration. Both passes work on subtrees in
-//! parallel, and the tree is O(log n) deep whatever the mechanism looks like.
+//! A binary tree joins bodies into ever larger articulated bodies. Every node knows the
+//! accelerations of its handles (the places where it meets the rest) as a function of the forces
+//! there, a_i = Φ_ij f_j + b_i (\[R06\] Eq. 1). The upward pass closes a joint per node and
+//! computes Φ and b; the downward pass turns the forces at a node's handles into its joint's force
+//! and acceleration. Both passes work on subtrees in parallel, and the tree is O(log n) deep
+//! whatever the mechanism looks like.
 //!
-//! - **Frames.** Everything is expressed in world axes at the joints' own points: the two sides of a joint
-//!   share a frame, no matrix is ever carried along the mechanism, and no digits are lost far from the
-//!   world's origin (EQUATIONS 1.7).
-//! - **Accelerations** are those of material points, not spatial ones: no term grows with the speed of the
-//!   mechanism as a whole.
+//! - **Frames.** Everything is expressed in world axes at the joints' own points: the two sides of
+//!   a joint share a frame, no matrix is ever carried along the mechanism, and no digits are lost
+//!   far from the world's origin (EQUATIONS 1.7).
+//! - **Accelerations** are those of material points, not spatial ones: no term grows with the speed
+//!   of the mechanism as a whole.
 //! - **Loops** are closed inside a node by the same elimination as tree joints, redundant or not.
 
 pub(crate) mod assembly;

@@ -1,5 +1,5 @@
-//! The program of the two passes: nodes in an order in which every subtree is a contiguous range, and where
-//! each node's data are.
+//! The program of the two passes: nodes in an order in which every subtree is a contiguous range,
+//! and where each node's data are.
 
 /// What a node does.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -8,8 +8,8 @@ pub(crate) enum Operation {
     Leaf { body: usize, pieces: f64 },
     /// A tree joint between the inner child (side A) and the outer child (side B).
     Join { connection: usize },
-    /// A joint between two handles of the one child, or between a handle and the ground: which handles of
-    /// the child are sides A and B.
+    /// A joint between two handles of the one child, or between a handle and the ground: which
+    /// handles of the child are sides A and B.
     Close { connection: usize, sides: [Option<usize>; 2] },
     /// Two children put side by side.
     Beside,
@@ -63,8 +63,8 @@ pub(crate) struct Program {
     pub(crate) nodes: Vec<Node>,
     /// Handles of all nodes.
     pub(crate) handles: Vec<Handle>,
-    /// Beside each handle: which of the children's handles it is, those of the inner child first, without
-    /// the ones that the node consumes.
+    /// Beside each handle: which of the children's handles it is, those of the inner child first,
+    /// without the ones that the node consumes.
     pub(crate) sources: Vec<usize>,
     /// Sizes of the arrays.
     pub(crate) total: Ends,

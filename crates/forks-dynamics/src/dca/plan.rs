@@ -27,8 +27,8 @@ pub enum ClosingOrder {
 /// How a plan is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DcaSettings {
-    /// Largest ratio of the inverse inertias of two bodies that a joint connects. The relative error of
-    /// accelerations is 1 to 1e5 times this times 1e-16 (EQUATIONS 1.7). Default 1e6.
+    /// Largest ratio of the inverse inertias of two bodies that a joint connects. The relative
+    /// error of accelerations is 1 to 1e5 times this times 1e-16 (EQUATIONS 1.7). Default 1e6.
     pub largest_mass_ratio: f64,
     /// When loops are closed. Default early.
     pub closing_order: ClosingOrder,
@@ -93,8 +93,9 @@ impl DcaPlan {
         Self::with_handles(m, &[], &DcaSettings::default())
     }
 
-    /// Compiles a mechanism with handles on chosen links, whose inverse inertias every solution then holds
-    /// ([`super::DcaWorkspace::handle_inverse_inertia`]). The cost grows with the square of their number.
+    /// Compiles a mechanism with handles on chosen links, whose inverse inertias every solution
+    /// then holds ([`super::DcaWorkspace::handle_inverse_inertia`]). The cost grows with the square
+    /// of their number.
     ///
     /// # Errors
     /// As [`DcaPlan::new`]; [`DcaError::NoHandle`] for a link that does not exist or was folded.
@@ -145,8 +146,8 @@ impl DcaPlan {
         })
     }
 
-    /// Where a joint's d×d block (by rows) is in [`super::DcaInput::implicit`]: joint after joint, the
-    /// loop-closing ones too.
+    /// Where a joint's d×d block (by rows) is in [`super::DcaInput::implicit`]: joint after joint,
+    /// the loop-closing ones too.
     pub fn implicit_range(&self, joint: JointId) -> Range<usize> {
         let i = joint.index();
         let start = self.stiffness_offsets[i];

@@ -20,24 +20,26 @@ pub struct DcaInput<'a> {
     pub q: &'a [f64],
     /// Velocities of the tree joints.
     pub v: &'a [f64],
-    /// Generalised forces of the tree joints: motors, and springs and dampers where they are to act.
+    /// Generalised forces of the tree joints: motors, and springs and dampers where they are to
+    /// act.
     pub tau: &'a [f64],
     /// Body wrenches in the link frames, the ground's first; empty for none.
     pub external: &'a [Wrench],
     /// Generalised forces of the loop-closing joints' own coordinates; empty for none.
     pub closing_tau: &'a [f64],
-    /// Implicit stiffness K̃ (h²K + hD of an implicit step) per joint: the joint's force is τ − K̃ q̈. Laid
-    /// out by [`DcaPlan::implicit_range`], symmetric positive semi-definite blocks; empty for none. The
-    /// armature is added to it.
+    /// Implicit stiffness K̃ (h²K + hD of an implicit step) per joint: the joint's force is τ − K̃
+    /// q̈. Laid out by [`DcaPlan::implicit_range`], symmetric positive semi-definite blocks; empty
+    /// for none. The armature is added to it.
     pub implicit: &'a [f64],
     /// Leaves gravity out.
     pub no_gravity: bool,
 }
 
-/// Forward dynamics: accelerations of the tree coordinates for forces `tau` and body wrenches `external` on
-/// all links (or none). The result is [`DcaWorkspace::acceleration`].
+/// Forward dynamics: accelerations of the tree coordinates for forces `tau` and body wrenches
+/// `external` on all links (or none). The result is [`DcaWorkspace::acceleration`].
 ///
-/// `tau` is everything that acts along the coordinates: add [`crate::passive_forces`] for springs and dampers.
+/// `tau` is everything that acts along the coordinates: add [`crate::passive_forces`] for springs
+/// and dampers.
 ///
 /// ```
 /// use forks_dynamics::{DcaPlan, DcaWorkspace, dca, mechanism::parametric};
@@ -137,8 +139,8 @@ fn set_stiffness(plan: &DcaPlan, w: &mut DcaWorkspace, input: &DcaInput<'_>) {
     }
 }
 
-/// Q of the general connections, with the wrenches on massless links between their joints, which are carried
-/// to side A (EQUATIONS 1.7).
+/// Q of the general connections, with the wrenches on massless links between their joints, which
+/// are carried to side A (EQUATIONS 1.7).
 fn set_loads(plan: &DcaPlan, w: &mut DcaWorkspace, input: &DcaInput<'_>) {
     let value = |v: usize| {
         let tree = plan.tree_velocities;

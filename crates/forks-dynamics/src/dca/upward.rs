@@ -1,5 +1,5 @@
-//! The upward pass: Φ and b of every node, and what each closed joint needs later ([R06] Eq. 2, 3, 5 in the
-//! form of EQUATIONS 1.4).
+//! The upward pass: Φ and b of every node, and what each closed joint needs later ([R06] Eq. 2, 3,
+//! 5 in the form of EQUATIONS 1.4).
 
 use forks_mechanism::lie::glam::DVec3;
 
@@ -137,8 +137,8 @@ impl State<'_> {
     }
 }
 
-/// Factors Φ_r and sets everything of a closed joint but the rows of other handles. `phi_r` = Φ_r, `beta` =
-/// c − Eᵀb. Gives the number k of constraint directions.
+/// Factors Φ_r and sets everything of a closed joint but the rows of other handles. `phi_r` = Φ_r,
+/// `beta` = c − Eᵀb. Gives the number k of constraint directions.
 fn close_joint(
     s: State<'_>,
     connection: usize,
@@ -212,7 +212,8 @@ fn set_single(f: &mut Factor, s: State<'_>, connection: usize) {
     f.c[5][5] = inverse;
 }
 
-/// Pivots below this may be what loops have left of the two bodies' own Φ: they need the rank decision.
+/// Pivots below this may be what loops have left of the two bodies' own Φ: they need the rank
+/// decision.
 fn pivot_floor(scale: [f64; 2], unit: f64, basis: &super::basis::Basis<'_>) -> Vec6 {
     let size = match basis {
         super::basis::Basis::Hinge(_) => [scale[0], scale[0], scale[0], scale[1], scale[1], 0.0],

@@ -12,8 +12,8 @@ use super::{
     plan::DcaPlan,
 };
 
-/// Storage of one solver: made for a plan, used for any number of calls without allocation (closing joints of
-/// general kind with two coordinates or more aside: their positions are fitted anew).
+/// Storage of one solver: made for a plan, used for any number of calls without allocation (closing
+/// joints of general kind with two coordinates or more aside: their positions are fitted anew).
 #[derive(Clone, Debug)]
 pub struct DcaWorkspace {
     pub(super) links: Links,
@@ -58,8 +58,9 @@ impl DcaWorkspace {
         }
     }
 
-    /// Lets calls share their work among the threads of the rayon pool they are made in. Results are the
-    /// same, bit by bit, for any number of threads. Without the feature `rayon` it has no effect.
+    /// Lets calls share their work among the threads of the rayon pool they are made in. Results
+    /// are the same, bit by bit, for any number of threads. Without the feature `rayon` it has no
+    /// effect.
     #[must_use]
     pub fn parallel(mut self, on: bool) -> Self {
         self.parallel = on;
@@ -226,8 +227,8 @@ impl<'a> Slices<'a> {
         }
     }
 
-    /// A closed joint with its rows and the forces at its node's handles, and the forces at the children's
-    /// handles.
+    /// A closed joint with its rows and the forces at its node's handles, and the forces at the
+    /// children's handles.
     pub(super) fn downward<const N: usize>(
         &mut self,
         n: &Node,

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-/// Pivots below this part of their row or column wait, unless they let nothing grow by more than its inverse.
+/// Pivots below this part of their row or column wait, unless they let nothing grow by more than
+/// its inverse.
 const SOUND: f64 = 0.05;
 
 /// What counts as nothing.
@@ -12,14 +13,15 @@ pub(crate) struct Nothing {
     pub(crate) pivot: f64,
     /// …in a row and column below this.
     pub(crate) row: f64,
-    /// True if rows that follow from others that wait are nothing too: equations, of which a consistent one more adds
-    /// nothing.
+    /// True if rows that follow from others that wait are nothing too: equations, of which a
+    /// consistent one more adds nothing.
     pub(crate) dependent: bool,
     /// Unknowns that are taken after all others, so that they are what is found to be nothing.
     pub(crate) last: Range<usize>,
 }
 
-/// Matrix of a front, by rows, with the unknowns of its rows: the first `summed` occur nowhere else any more.
+/// Matrix of a front, by rows, with the unknowns of its rows: the first `summed` occur nowhere else
+/// any more.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Front {
     pub(crate) variables: Vec<usize>,
@@ -87,7 +89,8 @@ impl Front {
         }
     }
 
-    /// Largest entry of row and column `p` from `from` on, without the diagonal and without `aside`.
+    /// Largest entry of row and column `p` from `from` on, without the diagonal and without
+    /// `aside`.
     fn reach(&self, p: usize, from: usize, aside: usize) -> f64 {
         let n = self.n();
         let mut out = 0.0f64;
@@ -99,7 +102,8 @@ impl Front {
         out
     }
 
-    /// Eliminates; the rest, with the unknowns that have to wait first, becomes the front. With `all` nothing waits.
+    /// Eliminates; the rest, with the unknowns that have to wait first, becomes the front. With
+    /// `all` nothing waits.
     pub(crate) fn eliminate(&mut self, nothing: &Nothing, all: bool, out: &mut Store) {
         let n = self.n();
         let size = self.a.iter().fold(0.0f64, |m, x| m.max(x.abs()));
@@ -135,7 +139,8 @@ impl Front {
 
     /// Of the rows that wait, those that the others span; the rest stays.
     ///
-    /// Without it the equations of a long ladder that only its far end shows to be redundant would all wait till there.
+    /// Without it the equations of a long ladder that only its far end shows to be redundant would
+    /// all wait till there.
     fn drop_dependent(&mut self, mut k: usize, nothing: &Nothing, out: &mut Store) -> usize {
         let n = self.n();
         let row = |p: usize| self.a[p * n + k..(p + 1) * n].to_vec();

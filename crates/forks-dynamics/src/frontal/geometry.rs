@@ -1,5 +1,5 @@
-//! Joints linearised at a pose: how twists and loop equations follow from coordinates, dimensionless: lengths over that of a usual
-//! link, in twists as in loop equations.
+//! Joints linearised at a pose: how twists and loop equations follow from coordinates,
+//! dimensionless: lengths over that of a usual link, in twists as in loop equations.
 
 use forks_mechanism::{
     Mechanism,
@@ -9,11 +9,12 @@ use forks_mechanism::{
 
 use crate::{branches::Branches, scaling::Scaling};
 
-/// ξ_outer = A ξ_inner + C x of all branches; twists have lengths over that of a usual link, coordinates
-/// their units.
+/// ξ_outer = A ξ_inner + C x of all branches; twists have lengths over that of a usual link,
+/// coordinates their units.
 #[derive(Clone, Debug)]
 pub(crate) struct Geometry {
-    /// A, branch by branch (tree joints, then closing joints, whose outer link is where the joint puts its child).
+    /// A, branch by branch (tree joints, then closing joints, whose outer link is where the joint
+    /// puts its child).
     pub(crate) carry: Vec<Mat6>,
     /// Columns of C by coordinate.
     pub(crate) columns: Vec<Vec6>,
@@ -88,8 +89,9 @@ impl Geometry {
         Self { carry, columns, child_from_outer, slopes, units, couplings, largest_row }
     }
 
-    /// The relative twist of a closing joint's child by the parent's twist (6), the joint's coordinates and the
-    /// child's twist (6), and the part that the outer frame moves by, column by column.
+    /// The relative twist of a closing joint's child by the parent's twist (6), the joint's
+    /// coordinates and the child's twist (6), and the part that the outer frame moves by, column by
+    /// column.
     pub(crate) fn closure_columns(
         &self,
         branch: usize,

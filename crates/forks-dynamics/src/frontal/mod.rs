@@ -1,12 +1,14 @@
-//! The linear algebra of equilibria in time linear in the number of links: \[K, Gᵀ; G, 0\] is never formed, but put
-//! together and eliminated link by link, from the outermost ones inwards.
+//! The linear algebra of equilibria in time linear in the number of links: \[K, Gᵀ; G, 0\] is never
+//! formed, but put together and eliminated link by link, from the outermost ones inwards.
 //!
-//! K of a chain is full in joint coordinates, since a load far out acts on every joint. With the links' twists as unknowns
-//! it is a sum of forms in neighbours only, and ξ_outer = A ξ_inner + C x takes a link away without a pivot: what is left is
-//! a joint's coordinates to be eliminated from a front of twelve or so. Loops close inside a front as soon as all their
-//! links are behind it. Pivots that are not sound (a compressed chain at its buckling load, a hinge without a spring, a
-//! multiplier) wait for the next front, where they find a partner; nothing is regularised. By Sylvester's law the pivots'
-//! signs count the negative eigenvalues of K on the motions that the loops admit.
+//! K of a chain is full in joint coordinates, since a load far out acts on every joint. With the
+//! links' twists as unknowns it is a sum of forms in neighbours only, and ξ_outer = A ξ_inner + C x
+//! takes a link away without a pivot: what is left is a joint's coordinates to be eliminated from a
+//! front of twelve or so. Loops close inside a front as soon as all their links are behind it.
+//! Pivots that are not sound (a compressed chain at its buckling load, a hinge without a spring, a
+//! multiplier) wait for the next front, where they find a partner; nothing is regularised. By
+//! Sylvester's law the pivots' signs count the negative eigenvalues of K on the motions that the
+//! loops admit.
 
 mod front;
 mod geometry;
@@ -24,8 +26,8 @@ use geometry::Geometry;
 use stiffness::Stiffness;
 use system::{Factors, System};
 
-/// Loop equations whose part outward of the others is below this, relative to the largest row, are redundant. Its square
-/// is told from rounding.
+/// Loop equations whose part outward of the others is below this, relative to the largest row, are
+/// redundant. Its square is told from rounding.
 const REDUNDANT: f64 = 1e-6;
 /// Free motions are found by shifts of this part of the stiffness.
 const FREE_SHIFT: f64 = 1e-9;
@@ -255,9 +257,9 @@ impl FrontalTangent {
         System { symmetric: true, ..self.system(m, plan, space, size, shift) }
     }
 
-    /// The lowest eigenvector of K's symmetric part on the admissible motions, given that the lowest eigenvalue lies
-    /// below −`from` · size. Its largest entry is positive, and it is the nearest to that coordinate where several
-    /// eigenvalues are lowest.
+    /// The lowest eigenvector of K's symmetric part on the admissible motions, given that the
+    /// lowest eigenvalue lies below −`from` · size. Its largest entry is positive, and it is the
+    /// nearest to that coordinate where several eigenvalues are lowest.
     pub(crate) fn lowest(
         &self,
         m: &Mechanism,

@@ -1,9 +1,11 @@
-//! In which order the links are eliminated, and what is put together before each: made once per mechanism.
+//! In which order the links are eliminated, and what is put together before each: made once per
+//! mechanism.
 //!
-//! The unknowns are the joints' coordinates x, the links' twists ξ, one multiplier per loop equation and, for some tree
-//! joints, six for ξ_outer = A ξ_inner + C x. Every joint, bushing and coupling is an element that ties a few links and
-//! coupled joints together. Of these nodes always the one with the smallest neighbourhood is eliminated next: leaves of
-//! the forest first, a ladder rung by rung, whatever its spanning tree is.
+//! The unknowns are the joints' coordinates x, the links' twists ξ, one multiplier per loop
+//! equation and, for some tree joints, six for ξ_outer = A ξ_inner + C x. Every joint, bushing and
+//! coupling is an element that ties a few links and coupled joints together. Of these nodes always
+//! the one with the smallest neighbourhood is eliminated next: leaves of the forest first, a ladder
+//! rung by rung, whatever its spanning tree is.
 
 use std::{
     cmp::Reverse,

@@ -1,4 +1,5 @@
-//! The tangent stiffness as a sum of small forms in twists and coordinates; see [`crate::tangent`] for the terms.
+//! The tangent stiffness as a sum of small forms in twists and coordinates; see [`crate::tangent`]
+//! for the terms.
 
 use forks_mechanism::{
     Mechanism,
@@ -17,7 +18,8 @@ pub(crate) type Combined = (f64, Vec<(usize, f64)>);
 pub(crate) struct Stiffness {
     /// Blocks of the joints' own coordinates, by rows, branch by branch.
     pub(crate) joints: Vec<Vec<f64>>,
-    /// What a coordinate's motion adds to the generalised force of the inner link's twist, by coordinate.
+    /// What a coordinate's motion adds to the generalised force of the inner link's twist, by
+    /// coordinate.
     pub(crate) turned: Vec<Vec6>,
     /// −∂w/∂ξ of the loads on each link; `None` where it is zero.
     pub(crate) links: Vec<Option<Mat6>>,
@@ -156,7 +158,8 @@ impl Stiffness {
     }
 }
 
-/// K_ij = x_j·(H x_i − ½ ad(x_i)ᵀ p − ad(a_i)ᵀ p), by rows, for relative twists x and first twists a, scaled.
+/// K_ij = x_j·(H x_i − ½ ad(x_i)ᵀ p − ad(a_i)ᵀ p), by rows, for relative twists x and first twists
+/// a, scaled.
 fn relation_form(columns: &[(Twist, Twist)], p: Wrench, hessian: &Mat6) -> Vec<f64> {
     let n = columns.len();
     let mut out = vec![0.0; n * n];

@@ -1,5 +1,5 @@
-//! Geometric stiffness within a joint: columns that turn with the joint's own coordinates under the wrench
-//! that passes through it, F·∂_b J_a.
+//! Geometric stiffness within a joint: columns that turn with the joint's own coordinates under the
+//! wrench that passes through it, F·∂_b J_a.
 
 use forks_mechanism::{
     Joint, Mechanism, TreeEdge,
@@ -9,7 +9,8 @@ use forks_mechanism::{
 use super::linearised::Block;
 use crate::constrained::MovingJoint;
 
-/// Adds h² F·∂_b J_a to a joint's block; `f` is the wrench through the joint in the outer link's frame.
+/// Adds h² F·∂_b J_a to a joint's block; `f` is the wrench through the joint in the outer link's
+/// frame.
 pub(crate) fn add_column_stiffness(
     m: &Mechanism,
     e: &TreeEdge,
@@ -25,7 +26,8 @@ pub(crate) fn add_column_stiffness(
     if d < 2 || f == Wrench::ZERO {
         return;
     }
-    // A reversed joint has −Ad(parent_from_child) J: seen from the child's frame, J with a turning frame.
+    // A reversed joint has −Ad(parent_from_child) J: seen from the child's frame, J with a turning
+    // frame.
     let (child, at_child) = if e.reversed {
         let parent_from_child = j.parent_from_child(q).adjoint();
         (true, -parent_from_child.transpose_apply(f))
@@ -43,8 +45,8 @@ pub(crate) fn add_column_stiffness(
     }
 }
 
-/// w·∂_b J_a in the child's frame: J_a = J_r(ξ) ∂_aξ gives w·∂_a∂_bξ − ½ w·[J_b, J_a]; zero for columns that
-/// are constant there.
+/// w·∂_b J_a in the child's frame: J_a = J_r(ξ) ∂_aξ gives w·∂_a∂_bξ − ½ w·[J_b, J_a]; zero for
+/// columns that are constant there.
 fn curvature(j: &Joint, q: &[f64], columns: &[Twist], w: Wrench) -> Block {
     let mut out = [[0.0; 6]; 6];
     if let Some(second) = j.curvature(q, w) {

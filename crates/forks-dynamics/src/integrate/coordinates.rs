@@ -19,8 +19,8 @@ pub(crate) fn advance(m: &Mechanism, q: &mut [f64], v: &[f64], h: f64) {
     }
 }
 
-/// q̇ for velocities v: positions of free and planar joints move in the parent's axes, quaternions with
-/// ½ q ω.
+/// q̇ for velocities v: positions of free and planar joints move in the parent's axes, quaternions
+/// with ½ q ω.
 pub(crate) fn position_rates(m: &Mechanism, q: &[f64], v: &[f64], out: &mut [f64]) {
     for e in m.forest().edges() {
         let (p, w) = (m.position_range(e.joint), m.velocity_range(e.joint));

@@ -1,4 +1,5 @@
-//! What a step in two halves ([`super::impulses`]) asks of the mechanism: admissible motions, system matrix and forces.
+//! What a step in two halves ([`super::impulses`]) asks of the mechanism: admissible motions,
+//! system matrix and forces.
 
 use forks_mechanism::lie::{Mat6, Matrix, Wrench};
 

@@ -2,8 +2,8 @@
 //!
 //! (M + h D + h² K) v⁺ = M v + h f(q, v; without dampers) + h Gᵀ λ,  G v⁺ = 0,  q⁺ = q ⊞ h v⁺,
 //!
-//! K the tangent stiffness of springs and loads. A state at rest moves exactly where the forces do not
-//! balance, so the scheme ends on the static equilibrium whatever h is.
+//! K the tangent stiffness of springs and loads. A state at rest moves exactly where the forces do
+//! not balance, so the scheme ends on the static equilibrium whatever h is.
 
 use forks_mechanism::{
     Mechanism, dense,
@@ -26,10 +26,11 @@ use crate::{
 /// What the linear system knows of loads (weights, wrenches on links) that change as links turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoadStiffness {
-    /// Their derivative. Where it takes more from a joint than a step of this length can follow, as it does
-    /// before a mechanism buckles, the step is refused.
+    /// Their derivative. Where it takes more from a joint than a step of this length can follow, as
+    /// it does before a mechanism buckles, the step is refused.
     Linearised,
-    /// Nothing: loads are those of the step's start, and the matrix is positive definite at any step.
+    /// Nothing: loads are those of the step's start, and the matrix is positive definite at any
+    /// step.
     LeftOut,
 }
 
@@ -90,8 +91,9 @@ impl Implicit {
         Ok(next)
     }
 
-    /// Factorises Ã. Where it is singular, since links without mass follow others by loops or couplings, sym(Ã) is given
-    /// back: on the motions that these admit it is regular, or a joint is named.
+    /// Factorises Ã. Where it is singular, since links without mass follow others by loops or
+    /// couplings, sym(Ã) is given back: on the motions that these admit it is regular, or a joint
+    /// is named.
     fn factorize(
         &mut self,
         system: &mut System<'_>,
@@ -132,7 +134,8 @@ impl Implicit {
         }
     }
 
-    /// v⁺ with the loops' and the stiff rows' forces: μ = −(S Ã⁻¹ Sᵀ + κ⁻¹)⁻¹ S Ã⁻¹ rhs, κ⁻¹ = 0 for loops.
+    /// v⁺ with the loops' and the stiff rows' forces: μ = −(S Ã⁻¹ Sᵀ + κ⁻¹)⁻¹ S Ã⁻¹ rhs, κ⁻¹ = 0
+    /// for loops.
     fn solve(
         &mut self,
         system: &mut System<'_>,
@@ -365,8 +368,8 @@ mod tests {
         worst / (matrix.max_abs() * size * n as f64 * f64::EPSILON)
     }
 
-    /// Largest difference of the composite bodies' matrix from the symmetric part of the recursion's, the inverse of
-    /// its solutions, over the matrix and its condition.
+    /// Largest difference of the composite bodies' matrix from the symmetric part of the
+    /// recursion's, the inverse of its solutions, over the matrix and its condition.
     fn asymmetry_aside(m: &Mechanism, h: f64, rng: &mut Rng) -> f64 {
         let n = m.tree_velocity_count();
         let mut system = System::new(m, true);
@@ -420,7 +423,8 @@ mod tests {
     fn the_recursion_solves_the_matrix_with_the_analytic_tangent() {
         let mut rng = Rng::new(5);
         for seed in 0..100 {
-            // Springs of group joints are taken by their symmetric Hessian; loads are exact for all kinds.
+            // Springs of group joints are taken by their symmetric Hessian; loads are exact for all
+            // kinds.
             let mut kinds = JointChoice::USUAL.to_vec();
             let springless = seed % 2 == 0;
             if !springless {

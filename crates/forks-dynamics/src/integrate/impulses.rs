@@ -1,6 +1,7 @@
 //! Linearly implicit Euler in two halves, for impulses that are found in between: contact.
 //!
-//! With N an orthonormal basis of the velocities v = N u that loops and couplings admit (N = 1 without any),
+//! With N an orthonormal basis of the velocities v = N u that loops and couplings admit (N = 1
+//! without any),
 //!
 //! ```text
 //! A = Nᵀ sym(M + h D + h² K) N,  A u_free = Nᵀ (M v + h f)       free motion
@@ -8,8 +9,8 @@
 //! q⁺ = q ⊞ h N u⁺, then q⁺ and N u⁺ onto the loops                motion
 //! ```
 //!
-//! The scheme is that of [`super::implicit`] but for K's symmetric part ([`super::symmetric`]): both have the same states
-//! of rest, and steps that differ by h² times the part that is left out.
+//! The scheme is that of [`super::implicit`] but for K's symmetric part ([`super::symmetric`]):
+//! both have the same states of rest, and steps that differ by h² times the part that is left out.
 
 use std::sync::Arc;
 
@@ -32,8 +33,9 @@ use crate::{
 
 /// A mechanism in motion whose steps wait for impulses.
 ///
-/// Velocities u are as many as the mechanism has independent motions; without loops and couplings they are the tree
-/// velocities, with them they are combinations of these that change from pose to pose.
+/// Velocities u are as many as the mechanism has independent motions; without loops and couplings
+/// they are the tree velocities, with them they are combinations of these that change from pose to
+/// pose.
 #[derive(Clone, Debug)]
 pub struct ImpulseStepper {
     mechanism: Arc<Mechanism>,
@@ -50,8 +52,8 @@ pub struct ImpulseStepper {
 }
 
 impl ImpulseStepper {
-    /// At tree coordinates `q`, `v` with steps of `h` (s). Open loops are closed and velocities that violate them taken
-    /// off.
+    /// At tree coordinates `q`, `v` with steps of `h` (s). Open loops are closed and velocities
+    /// that violate them taken off.
     ///
     /// # Errors
     /// Numbers that are not finite, loops that cannot be closed, a joint that no mass resists.
@@ -100,7 +102,8 @@ impl ImpulseStepper {
         &self.mechanism
     }
 
-    /// Exchanges the mechanism for one that differs in its gravity or in the rest positions of its springs.
+    /// Exchanges the mechanism for one that differs in its gravity or in the rest positions of its
+    /// springs.
     pub fn set_mechanism(&mut self, mechanism: Arc<Mechanism>) {
         self.mechanism = mechanism;
     }
@@ -130,7 +133,8 @@ impl ImpulseStepper {
         &self.work.motion.world_from_link
     }
 
-    /// Sets positions of all joints and velocities u. Loops that are open are closed by the next step.
+    /// Sets positions of all joints and velocities u. Loops that are open are closed by the next
+    /// step.
     ///
     /// # Errors
     /// Numbers that are not finite, another number of motions; the state stays.
@@ -163,8 +167,8 @@ impl ImpulseStepper {
         }
     }
 
-    /// First half: u without impulses, and A⁻¹, under forces on all velocity coordinates (may be empty) and wrenches on
-    /// links, beside springs, dampers and gravity.
+    /// First half: u without impulses, and A⁻¹, under forces on all velocity coordinates (may be
+    /// empty) and wrenches on links, beside springs, dampers and gravity.
     ///
     /// # Errors
     /// Numbers that overflow, a matrix A that is not positive definite; the state stays.
@@ -210,7 +214,8 @@ impl ImpulseStepper {
     /// Second half: moves on with velocities `u`, in the coordinates of the state before the step.
     ///
     /// # Errors
-    /// Numbers that overflow, loops that cannot be closed, another number of motions; the positions stay.
+    /// Numbers that overflow, loops that cannot be closed, another number of motions; the positions
+    /// stay.
     ///
     /// # Panics
     /// If the number of velocities is wrong.

@@ -1,10 +1,11 @@
 //! The matrix Ã = M + h D + h² K of one implicit step, factorised in one inward pass.
 //!
-//! Displacing every joint by x turns each link by ξ = Ad⁻¹ξ_inner + J x. The wrench F that passes through a
-//! joint then changes by δF, and what arrives at the inner link by Ad⁻ᵀ(δF − ad_{Jx}ᵀ F): the second part
-//! is the geometric stiffness of the load, and it keeps the recursion of articulated bodies intact, with
-//! matrices that are no longer symmetric. Per link δF = (I − h² ∂w/∂ξ) ξ + what comes from outward, w its
-//! weight; per joint Jᵀ δF + (armature + h D + h² K_θ) x = the right-hand side.
+//! Displacing every joint by x turns each link by ξ = Ad⁻¹ξ_inner + J x. The wrench F that passes
+//! through a joint then changes by δF, and what arrives at the inner link by Ad⁻ᵀ(δF − ad_{Jx}ᵀ F):
+//! the second part is the geometric stiffness of the load, and it keeps the recursion of
+//! articulated bodies intact, with matrices that are no longer symmetric. Per link δF = (I − h²
+//! ∂w/∂ξ) ξ + what comes from outward, w its weight; per joint Jᵀ δF + (armature + h D + h² K_θ) x
+//! = the right-hand side.
 //!
 //! With A the articulated matrix, U = A J, V = Jᵀ A, N = \[ad_{Jₖ}ᵀ F\]: D = V J + joint terms,
 //! x = D⁻¹ (u − V ξ′), A_inner += Ad⁻ᵀ (A − (U − h² N) D⁻¹ V) Ad⁻¹.
@@ -21,8 +22,8 @@ pub(crate) type Block = [[f64; 6]; 6];
 pub(crate) enum Factorised {
     /// Every pivot keeps at least half of what it has without loads.
     Sound,
-    /// Loads take too much of a pivot away, at this place in the forest: a shorter step, or one without their
-    /// stiffness, is called for.
+    /// Loads take too much of a pivot away, at this place in the forest: a shorter step, or one
+    /// without their stiffness, is called for.
     TooSoft(usize),
     /// The pivot at this place is zero or not finite.
     Singular(usize),
@@ -52,13 +53,13 @@ pub(crate) struct Linearised {
 impl Linearised {
     /// Factorises Ã.
     ///
-    /// `links` are the links' own 6×6 matrices I − h² ∂w/∂ξ (ground first), `least` the [`least_pivots`], `blocks` the
-    /// joint terms with the stiffness of loads within the joint, both in forest order, `carried` the wrench through
-    /// the joint of every link.
+    /// `links` are the links' own 6×6 matrices I − h² ∂w/∂ξ (ground first), `least` the
+    /// [`least_pivots`], `blocks` the joint terms with the stiffness of loads within the joint,
+    /// both in forest order, `carried` the wrench through the joint of every link.
     ///
-    /// Without loads a joint's pivot D is at least what its own link and terms give, Jᵀ I J + own: outward links
-    /// only add to it. Loads that take more than half of that away make the mechanism so soft that the step
-    /// would jump over, or land on, a pole of Ã⁻¹.
+    /// Without loads a joint's pivot D is at least what its own link and terms give, Jᵀ I J + own:
+    /// outward links only add to it. Loads that take more than half of that away make the mechanism
+    /// so soft that the step would jump over, or land on, a pole of Ã⁻¹.
     pub(crate) fn factorize(
         &mut self,
         motion: &TreeMotion,

@@ -1,5 +1,5 @@
-//! Velocities that loops and couplings admit: an orthonormal basis N of the nullspace of their independent rows, by
-//! Householder reflections of Gᵀ.
+//! Velocities that loops and couplings admit: an orthonormal basis N of the nullspace of their
+//! independent rows, by Householder reflections of Gᵀ.
 
 use forks_mechanism::lie::{Matrix, dot};
 

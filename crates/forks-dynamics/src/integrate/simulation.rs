@@ -38,11 +38,11 @@ pub struct SimulationOptions {
     pub integrator: Integrator,
     /// True if the mechanism's gravity acts. Default true.
     pub gravity: bool,
-    /// Error per step of the adaptive scheme, relative to 1 + |coordinate|. Default 1e-9; sensible 1e-4 to
-    /// 1e-12.
+    /// Error per step of the adaptive scheme, relative to 1 + |coordinate|. Default 1e-9; sensible
+    /// 1e-4 to 1e-12.
     pub tolerance: f64,
-    /// The implicit scheme halves steps in which the energy would grow by more than loads gave up to this many
-    /// times, then takes off kinetic energy. Default 3.
+    /// The implicit scheme halves steps in which the energy would grow by more than loads gave up
+    /// to this many times, then takes off kinetic energy. Default 3.
     pub energy_halvings: usize,
 }
 
@@ -87,8 +87,9 @@ pub struct Simulation<'m> {
 }
 
 impl<'m> Simulation<'m> {
-    /// Starts at tree coordinates `q`, `v`. Open loops are closed first ([`Simulation::start_gap`] says how far
-    /// they were open) and velocities that violate them taken off; where that fails the first step says so.
+    /// Starts at tree coordinates `q`, `v`. Open loops are closed first ([`Simulation::start_gap`]
+    /// says how far they were open) and velocities that violate them taken off; where that fails
+    /// the first step says so.
     ///
     /// # Panics
     /// If a length is wrong.
@@ -116,8 +117,8 @@ impl<'m> Simulation<'m> {
         }
     }
 
-    /// Torques on the tree coordinates and wrenches on the links (body frames, ground first; may be empty)
-    /// from now on.
+    /// Torques on the tree coordinates and wrenches on the links (body frames, ground first; may be
+    /// empty) from now on.
     ///
     /// # Panics
     /// If a length is wrong.
@@ -134,7 +135,8 @@ impl<'m> Simulation<'m> {
         &self.state
     }
 
-    /// Largest gap of the loops in the state that the simulation was given: lengths over r, angles in rad.
+    /// Largest gap of the loops in the state that the simulation was given: lengths over r, angles
+    /// in rad.
     pub fn start_gap(&self) -> f64 {
         self.start_gap
     }
@@ -310,8 +312,8 @@ impl<'m> Simulation<'m> {
     }
 }
 
-/// Takes off kinetic energy until there is no more than `most` in all; where even the potential energy is higher,
-/// the mechanism stays where it was, at rest.
+/// Takes off kinetic energy until there is no more than `most` in all; where even the potential
+/// energy is higher, the mechanism stays where it was, at rest.
 fn damp(most: f64, after: &Energy, state: &State, next: &mut State) {
     let available = most - (after.gravitational + after.elastic);
     if available >= 0.0 && after.kinetic > 0.0 {

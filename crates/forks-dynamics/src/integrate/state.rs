@@ -104,8 +104,8 @@ impl<'m> System<'m> {
         self.dynamics.energy(&state.q, &state.v, &mut self.work)
     }
 
-    /// Closes the loops of a start state, however far they are open; the gap that was there. Where it
-    /// fails the state stays.
+    /// Closes the loops of a start state, however far they are open; the gap that was there. Where
+    /// it fails the state stays.
     pub(crate) fn close_loops(&mut self, state: &mut State) -> f64 {
         let m = self.mechanism();
         let gap = self.dynamics.loop_gap(&state.q, &mut self.work);

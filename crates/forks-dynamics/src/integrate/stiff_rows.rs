@@ -1,5 +1,5 @@
-//! Springs, dampers and rotors that are no part of a single tree joint, as rows: each adds κ s sᵀ to the
-//! implicit matrix.
+//! Springs, dampers and rotors that are no part of a single tree joint, as rows: each adds κ s sᵀ
+//! to the implicit matrix.
 
 use forks_mechanism::{
     JointId, Mechanism, dense,
@@ -127,8 +127,8 @@ impl StiffRows {
         }
     }
 
-    /// Rows of a d×d matrix: its eigenvectors with their eigenvalues. `add` adds a multiple (second) of
-    /// the local coordinate (first) to a row.
+    /// Rows of a d×d matrix: its eigenvectors with their eigenvalues. `add` adds a multiple
+    /// (second) of the local coordinate (first) to a row.
     fn push_matrix(&mut self, k: &Matrix, add: impl Fn((usize, f64), &mut [f64]), n: usize) {
         if k.max_abs() == 0.0 {
             return;

@@ -1,12 +1,14 @@
-//! The symmetric part of Ã = M + h D + h² K of one implicit step as a dense matrix, by composite bodies.
+//! The symmetric part of Ã = M + h D + h² K of one implicit step as a dense matrix, by composite
+//! bodies.
 //!
-//! Linearised loads make Ã unsymmetric where coordinates are body axes (balls, planar and free joints): there K is a
-//! Hessian only where the forces balance. So do wrenches that turn with their link. Impulses that are found by a
-//! complementarity problem need a symmetric response.
+//! Linearised loads make Ã unsymmetric where coordinates are body axes (balls, planar and free
+//! joints): there K is a Hessian only where the forces balance. So do wrenches that turn with their
+//! link. Impulses that are found by a complementarity problem need a symmetric response.
 //!
-//! A column c of a joint moves everything outward of it as one body of matrix C = Σ Ad⁻ᵀ (I − h² ∂w/∂ξ) Ad⁻¹; inward
-//! joints feel C c, less what the wrench F through the joint turns by, h² ad_cᵀ F ([`super::linearised`]). Rows and
-//! columns share C's symmetric part and half of the turning each.
+//! A column c of a joint moves everything outward of it as one body of matrix C = Σ Ad⁻ᵀ (I − h²
+//! ∂w/∂ξ) Ad⁻¹; inward joints feel C c, less what the wrench F through the joint turns by, h² ad_cᵀ
+//! F ([`super::linearised`]). Rows and columns share C's symmetric part and half of the turning
+//! each.
 
 use forks_mechanism::lie::{Mat6, Matrix, SymMat6, Wrench};
 

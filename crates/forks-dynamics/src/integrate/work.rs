@@ -1,16 +1,19 @@
-//! The work that torques and wrenches did since a simulation began, and the energy that it leaves room for.
+//! The work that torques and wrenches did since a simulation began, and the energy that it leaves
+//! room for.
 //!
-//! Coriolis and centrifugal forces enter implicit steps as they were at the step's start. Where links turn by a large
-//! angle per step they pump energy into the motion without end. A mechanism cannot have more energy than it had plus
-//! what its loads gave it: dampers, and the scheme itself, only take.
+//! Coriolis and centrifugal forces enter implicit steps as they were at the step's start. Where
+//! links turn by a large angle per step they pump energy into the motion without end. A mechanism
+//! cannot have more energy than it had plus what its loads gave it: dampers, and the scheme itself,
+//! only take.
 
 use forks_mechanism::lie::{Pose, Wrench};
 
 use super::state::System;
 use crate::constrained::Energy;
 
-/// Energy may exceed what loads gave by this part of the work they did in either direction: the error of a scheme of
-/// first order at steps that resolve the motion is smaller (0.0003 for the helix of 400 links under 100 N at 4 ms).
+/// Energy may exceed what loads gave by this part of the work they did in either direction: the
+/// error of a scheme of first order at steps that resolve the motion is smaller (0.0003 for the
+/// helix of 400 links under 100 N at 4 ms).
 const SHARE: f64 = 0.01;
 
 /// What loads have done so far, J.
@@ -21,7 +24,8 @@ pub(super) struct Supply {
 }
 
 impl Supply {
-    /// With the work of one step, which ended with velocities `v` and whose links moved from `before`.
+    /// With the work of one step, which ended with velocities `v` and whose links moved from
+    /// `before`.
     pub(super) fn after(
         self,
         system: &System<'_>,

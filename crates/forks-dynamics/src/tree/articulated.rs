@@ -1,12 +1,13 @@
 //! The sweeps of forward and hybrid dynamics: articulated-body inertias ([K08] Table 3;
 //! Featherstone 1983 where nothing is prescribed).
 //!
-//! Inward, for every slot with articulated inertia Ĵ and bias wrench p̂, over its free columns S and with
-//! c′ = c + S_p θ̈_p the velocity product and the prescribed part:
+//! Inward, for every slot with articulated inertia Ĵ and bias wrench p̂, over its free columns S
+//! and with c′ = c + S_p θ̈_p the velocity product and the prescribed part:
 //!
 //! U = Ĵ S, D = Sᵀ U + armature, u = τ − Sᵀ p̂, Π = Ĵ − U D⁻¹ Uᵀ, β = p̂ + Π c′ + U D⁻¹ u,
 //!
-//! Ĵ_λ += Ad⁻ᵀ Π Ad⁻¹, p̂_λ += Ad⁻ᵀ β. Outward: a = Ad⁻¹ V̇_λ + c′, θ̈ = D⁻¹(u − Uᵀ a), V̇ = a + S θ̈.
+//! Ĵ_λ += Ad⁻ᵀ Π Ad⁻¹, p̂_λ += Ad⁻ᵀ β. Outward: a = Ad⁻¹ V̇_λ + c′, θ̈ = D⁻¹(u − Uᵀ a), V̇ = a + S
+//! θ̈.
 
 use forks_mechanism::lie::{Twist, Wrench};
 
@@ -82,11 +83,12 @@ impl AbaWorkspace {
         }
     }
 
-    /// Accelerations of all links in the last [`super::aba`] or [`super::hybrid`] call of this workspace:
-    /// time derivatives of the components of the links' body twists. One entry per link, the ground first.
+    /// Accelerations of all links in the last [`super::aba`] or [`super::hybrid`] call of this
+    /// workspace: time derivatives of the components of the links' body twists. One entry per link,
+    /// the ground first.
     ///
-    /// The acceleration of a link frame's origin in its axes is `linear + ω × v` (\[K08\] Eq. 21 as corrected:
-    /// gravity is in it).
+    /// The acceleration of a link frame's origin in its axes is `linear + ω × v` (\[K08\] Eq. 21 as
+    /// corrected: gravity is in it).
     ///
     /// # Panics
     /// If `out` has another length.

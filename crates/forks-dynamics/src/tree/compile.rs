@@ -1,10 +1,10 @@
 //! A mechanism's spanning forest laid out for speed.
 //!
-//! Slot 0 is the ground, slot i + 1 the outer link of edge i of the forest, so that inner slots come
-//! first. Every slot has a frame of its own, fixed in its link: the carrying joint's frame on the outer
-//! side, turned for one-dof joints so that the axis is +z. A hinge then is x ↦ K Rot_z(θ) x with a
-//! constant K, its column the unit vector e_ωz, and a joint whose child is the inner link is turned round
-//! by the choice of the frame alone.
+//! Slot 0 is the ground, slot i + 1 the outer link of edge i of the forest, so that inner slots
+//! come first. Every slot has a frame of its own, fixed in its link: the carrying joint's frame on
+//! the outer side, turned for one-dof joints so that the axis is +z. A hinge then is x ↦ K Rot_z(θ)
+//! x with a constant K, its column the unit vector e_ωz, and a joint whose child is the inner link
+//! is turned round by the choice of the frame alone.
 
 use forks_mechanism::{
     JointId, JointKind, LinkId, Mechanism,
@@ -57,8 +57,8 @@ pub(crate) struct MultiJoint {
 
 /// A mechanism's spanning forest compiled for the O(n) algorithms: flat arrays, constants folded.
 ///
-/// It keeps the tree joints alone: loop-closing joints, couplings, springs, dampers and servos are not
-/// part of it. Build it once; it does not follow later changes of the mechanism.
+/// It keeps the tree joints alone: loop-closing joints, couplings, springs, dampers and servos are
+/// not part of it. Build it once; it does not follow later changes of the mechanism.
 ///
 /// ```
 /// use forks_dynamics::{AbaWorkspace, LinkLoads, PassiveWorkspace, Tree, aba, passive_forces};

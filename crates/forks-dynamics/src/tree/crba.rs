@@ -27,12 +27,14 @@ impl CrbaWorkspace {
     }
 }
 
-/// The mass matrix M(q) of the tree coordinates with armature on its diagonal, symmetric to the last bit.
+/// The mass matrix M(q) of the tree coordinates with armature on its diagonal, symmetric to the
+/// last bit.
 ///
 /// Work grows with the number of joints times their depth: as many entries are not zero.
 ///
 /// # Panics
-/// If `q` or `mass` (nv×nv at least; further rows and columns are left alone) does not fit the tree.
+/// If `q` or `mass` (nv×nv at least; further rows and columns are left alone) does not fit the
+/// tree.
 pub fn crba(tree: &Tree, ws: &mut CrbaWorkspace, q: &[f64], mass: &mut Matrix) {
     let n = tree.velocity_count();
     assert!(mass.rows() >= n && mass.columns() >= n, "mass matrix smaller than {n}×{n}");

@@ -1,15 +1,17 @@
 //! Derivatives of accelerations with respect to the force or the prescribed acceleration of every
 //! coordinate ([K08] Table 6 with its four misprints corrected), as operators and as columns.
 //!
-//! At fixed q the accelerations are affine in what is given, so the derivative is the same recursion
-//! without its velocity terms. With dτ of free and dθ̈ of prescribed coordinates (S and S_p) and wrenches
-//! dw on links:
+//! At fixed q the accelerations are affine in what is given, so the derivative is the same
+//! recursion without its velocity terms. With dτ of free and dθ̈ of prescribed coordinates (S and
+//! S_p) and wrenches dw on links:
 //!
 //! dB_i = Σ_k Ad⁻ᵀ dβ_k − dw_i, dβ_i = dB_i + Π_i S_p dθ̈_p + U_i D⁻¹ (dτ_i − Sᵀ dB_i),
 //!
-//! dV̇_i = Ad⁻¹ dV̇_λ + S_p dθ̈_p + S dθ̈_i, dθ̈_i = D⁻¹ (dτ_i − Sᵀ dB_i − Uᵀ(Ad⁻¹ dV̇_λ + S_p dθ̈_p)),
+//! dV̇_i = Ad⁻¹ dV̇_λ + S_p dθ̈_p + S dθ̈_i, dθ̈_i = D⁻¹ (dτ_i − Sᵀ dB_i − Uᵀ(Ad⁻¹ dV̇_λ + S_p
+//! dθ̈_p)),
 //!
-//! dF_i = Ĵ_i dV̇_i + dB_i, dτ_p = S_pᵀ dF_i. Free joints have Π = Ĵ − U D⁻¹ Uᵀ, prescribed ones Π = Ĵ.
+//! dF_i = Ĵ_i dV̇_i + dB_i, dτ_p = S_pᵀ dF_i. Free joints have Π = Ĵ − U D⁻¹ Uᵀ, prescribed ones Π
+//! = Ĵ.
 
 use forks_mechanism::lie::{Matrix, Twist, Wrench};
 
@@ -50,8 +52,8 @@ impl DerivativeWorkspace {
     }
 }
 
-/// The linear map from dτ of free and dθ̈ of prescribed coordinates to accelerations and forces at one
-/// configuration, in O(n) per application.
+/// The linear map from dτ of free and dθ̈ of prescribed coordinates to accelerations and forces at
+/// one configuration, in O(n) per application.
 #[derive(Debug)]
 pub struct AccelerationDerivatives<'a> {
     tree: &'a Tree,
@@ -80,8 +82,9 @@ pub fn acceleration_derivatives<'a>(
 }
 
 impl AccelerationDerivatives<'_> {
-    /// The response to a change of all given values at once (dτ where free, dθ̈ where prescribed) and to
-    /// body wrenches on the links (the ground first; empty for none): dθ̈ and dτ of every coordinate.
+    /// The response to a change of all given values at once (dτ where free, dθ̈ where prescribed)
+    /// and to body wrenches on the links (the ground first; empty for none): dθ̈ and dτ of every
+    /// coordinate.
     ///
     /// # Panics
     /// If a length does not fit the tree.
@@ -101,8 +104,8 @@ impl AccelerationDerivatives<'_> {
         self.forces(acceleration, tau);
     }
 
-    /// The response to a unit change of the given value of one coordinate; the inward sweep follows its
-    /// path to the ground alone.
+    /// The response to a unit change of the given value of one coordinate; the inward sweep follows
+    /// its path to the ground alone.
     ///
     /// # Panics
     /// If a length or the index does not fit the tree.
@@ -119,7 +122,8 @@ impl AccelerationDerivatives<'_> {
         self.forces(acceleration, tau);
     }
 
-    /// Changes of all link accelerations (derivatives of body-twist components) in the last application.
+    /// Changes of all link accelerations (derivatives of body-twist components) in the last
+    /// application.
     ///
     /// # Panics
     /// If `out` does not have one entry per link, the ground first.
@@ -132,8 +136,8 @@ impl AccelerationDerivatives<'_> {
 
     /// The transposed map of link accelerations: out_z = Σ_l weights_l · dV̇_l/d(given value of z).
     ///
-    /// By symmetry it is the response to the weights as wrenches: θ̈ of free coordinates, −τ of prescribed
-    /// ones. `weights` are in link frames, the ground first.
+    /// By symmetry it is the response to the weights as wrenches: θ̈ of free coordinates, −τ of
+    /// prescribed ones. `weights` are in link frames, the ground first.
     ///
     /// # Panics
     /// If a length does not fit the tree.
@@ -156,8 +160,8 @@ impl AccelerationDerivatives<'_> {
         }
     }
 
-    /// Dense columns: row 6 l + i, column z is the derivative of component i of link l's acceleration with
-    /// respect to the given value of coordinate z.
+    /// Dense columns: row 6 l + i, column z is the derivative of component i of link l's
+    /// acceleration with respect to the given value of coordinate z.
     ///
     /// # Panics
     /// If `out` is not (6 · links)×nv.

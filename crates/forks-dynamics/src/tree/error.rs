@@ -6,8 +6,8 @@ use forks_mechanism::lie::Digits;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DynamicsError {
-    /// What a free coordinate moves has no inertia along it: a massless leaf, a point mass on the axis, or
-    /// a joint at a singular position.
+    /// What a free coordinate moves has no inertia along it: a massless leaf, a point mass on the
+    /// axis, or a joint at a singular position.
     #[error(
         "joint {joint}: what coordinate {coordinate} moves (link {link} and beyond) has no inertia along it \
          ({inertia} is zero to rounding), so that a torque has no finite acceleration", inertia = Digits(*.inertia))]

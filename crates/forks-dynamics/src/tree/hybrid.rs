@@ -1,5 +1,6 @@
-//! Recursive hybrid dynamics ([K08] Table 3): any mix of given forces and prescribed accelerations, also
-//! within one joint. Nothing prescribed is forward dynamics, everything prescribed inverse dynamics.
+//! Recursive hybrid dynamics ([K08] Table 3): any mix of given forces and prescribed accelerations,
+//! also within one joint. Nothing prescribed is forward dynamics, everything prescribed inverse
+//! dynamics.
 
 use super::{
     articulated::{AbaWorkspace, Given, inward, joint_forces, outward},
@@ -11,8 +12,8 @@ use super::{
 
 /// Accelerations of the free coordinates and forces of the prescribed ones, in O(n).
 ///
-/// `given` holds the acceleration of every coordinate with `prescribed` true, the generalised force of
-/// every other. On return `acceleration` and `tau` are complete: they satisfy M θ̈ + bias = τ.
+/// `given` holds the acceleration of every coordinate with `prescribed` true, the generalised force
+/// of every other. On return `acceleration` and `tau` are complete: they satisfy M θ̈ + bias = τ.
 ///
 /// # Errors
 /// Where a free coordinate moves no inertia (a prescribed one may), or an input is not finite.

@@ -148,7 +148,8 @@ impl Kinematics {
     }
 }
 
-/// Acceleration of the ground: falling frames are at rest, so gravity is a ground that accelerates up.
+/// Acceleration of the ground: falling frames are at rest, so gravity is a ground that accelerates
+/// up.
 pub(crate) fn ground_acceleration(tree: &Tree, loads: &LinkLoads<'_>) -> Twist {
     let linear = if loads.gravity { -tree.gravity } else { DVec3::ZERO };
     Twist { linear, angular: DVec3::ZERO }

@@ -7,7 +7,8 @@ use forks_mechanism::lie::Wrench;
 pub struct LinkLoads<'a> {
     /// True if the mechanism's gravity acts (less what a link's gravity compensation cancels).
     pub gravity: bool,
-    /// Body wrench on every link (axes and origin of the link's frame), the ground first; empty for none.
+    /// Body wrench on every link (axes and origin of the link's frame), the ground first; empty for
+    /// none.
     pub wrenches: &'a [Wrench],
 }
 

@@ -1,8 +1,8 @@
 //! Dynamics of the spanning tree in O(n): forward, inverse and hybrid, mass matrix, derivatives.
 //!
-//! A [`Tree`] is a mechanism's forest compiled to flat arrays; every function takes it with a workspace
-//! that the caller owns and reuses. No call allocates, recurses, or depends on an earlier call. Equal
-//! inputs give equal bits.
+//! A [`Tree`] is a mechanism's forest compiled to flat arrays; every function takes it with a
+//! workspace that the caller owns and reuses. No call allocates, recurses, or depends on an earlier
+//! call. Equal inputs give equal bits.
 
 mod aba;
 mod articulated;

@@ -22,8 +22,8 @@ impl MultiMotion {
 impl MultiJoint {
     /// Pose of the outer joint frame in the inner one, and the columns.
     ///
-    /// For a joint whose child is the inner link the twist is φ' = −Ad(M) φ; since ad_φ φ = 0 the rate is
-    /// turned round like the columns: Ṡ' θ̇ = −Ad(M) Ṡ θ̇.
+    /// For a joint whose child is the inner link the twist is φ' = −Ad(M) φ; since ad_φ φ = 0 the
+    /// rate is turned round like the columns: Ṡ' θ̇ = −Ad(M) Ṡ θ̇.
     pub(crate) fn motion(&self, q: &[f64], v: &[f64]) -> (Pose, MultiMotion) {
         let mut at = [0.0; 7];
         for (i, at) in at[..self.positions as usize].iter_mut().enumerate() {
@@ -42,8 +42,8 @@ impl MultiJoint {
     }
 }
 
-/// Ṡ θ̇ in the child-side joint frame. The first column of a universal joint is carried by the second
-/// rotation; a general joint's are J_r(Sθ) S.
+/// Ṡ θ̇ in the child-side joint frame. The first column of a universal joint is carried by the
+/// second rotation; a general joint's are J_r(Sθ) S.
 fn column_rate(kind: &JointKind, q: &[f64], v: &[f64], columns: &JointColumns) -> Twist {
     match kind {
         JointKind::Universal { .. } => {

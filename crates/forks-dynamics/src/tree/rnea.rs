@@ -1,5 +1,5 @@
-//! Inverse dynamics: the recursive Newton–Euler algorithm (Luh, Walker and Paul 1980), [K08] Table 3 with
-//! all coordinates prescribed.
+//! Inverse dynamics: the recursive Newton–Euler algorithm (Luh, Walker and Paul 1980), [K08] Table
+//! 3 with all coordinates prescribed.
 
 use forks_mechanism::lie::{Twist, Wrench};
 
@@ -31,9 +31,9 @@ impl RneaWorkspace {
 
 /// Generalised forces τ = M θ̈ + bias that accelerate the tree joints with `acceleration`.
 ///
-/// `q`, `v`, `acceleration` and `tau` belong to the tree coordinates; velocities of spherical, planar and
-/// free joints are body twists, their accelerations the component derivatives. Springs and dampers are not
-/// looked at; their forces are part of τ.
+/// `q`, `v`, `acceleration` and `tau` belong to the tree coordinates; velocities of spherical,
+/// planar and free joints are body twists, their accelerations the component derivatives. Springs
+/// and dampers are not looked at; their forces are part of τ.
 ///
 /// # Panics
 /// If a length does not fit the tree.

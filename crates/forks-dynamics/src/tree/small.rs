@@ -11,8 +11,8 @@ pub(crate) struct Ldl {
 impl Ldl {
     pub(crate) const EMPTY: Self = Self { lower: [[0.0; 6]; 6], inverse: [0.0; 6], rows: 0 };
 
-    /// Factors the leading `rows` rows of `m` (lower triangle). The row of the first pivot that is not
-    /// above `least[row]` is returned with the pivot as the error.
+    /// Factors the leading `rows` rows of `m` (lower triangle). The row of the first pivot that is
+    /// not above `least[row]` is returned with the pivot as the error.
     pub(crate) fn new(
         m: &[[f64; 6]; 6],
         rows: usize,

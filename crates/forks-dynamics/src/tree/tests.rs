@@ -1,7 +1,7 @@
 //! No buffer of a workspace moves or grows in a call.
 //!
-//! Results go to slices of the caller, so that the workspaces' buffers are all that could be allocated
-//! again. (A counting allocator needs unsafe code, which the workspace forbids.)
+//! Results go to slices of the caller, so that the workspaces' buffers are all that could be
+//! allocated again. (A counting allocator needs unsafe code, which the workspace forbids.)
 
 use forks_mechanism::{
     lie::{Matrix, Wrench},

@@ -1,4 +1,5 @@
-//! Error growth of forward dynamics on the coil and the dill, against the solution of doubled precision.
+//! Error growth of forward dynamics on the coil and the dill, against the solution of doubled
+//! precision.
 //!
 //! `cargo test -p forks-dynamics --test it accuracy -- --nocapture` prints the table.
 
@@ -22,8 +23,8 @@ const C: f64 = 16.0;
 /// The same where 6×6 blocks are eliminated: dozens of products per entry.
 const C_BLOCKS: f64 = 64.0;
 
-/// Errors relative to the largest acceleration, and condition number of the mass matrix after scaling its
-/// diagonal to one.
+/// Errors relative to the largest acceleration, and condition number of the mass matrix after
+/// scaling its diagonal to one.
 struct Row {
     name: String,
     condition: f64,
@@ -39,8 +40,8 @@ struct Row {
     moving: [f64; 3],
 }
 
-/// Random torques, and rates if it moves, at the start pose; torques in proportion to what they move, so that all
-/// accelerations are of order one, however light the link.
+/// Random torques, and rates if it moves, at the start pose; torques in proportion to what they
+/// move, so that all accelerations are of order one, however light the link.
 fn state(p: &Parametric, mass: &Matrix, seed: u64, moves: bool) -> State {
     let mut rng = Rng::new(seed);
     let mut s = State::rest(&p.mechanism);
@@ -114,7 +115,8 @@ fn error(found: &[f64], exact: &[f64]) -> f64 {
     found.iter().zip(exact).fold(0.0, |m: f64, (x, y)| m.max((x - y).abs())) / largest
 }
 
-/// Largest distance of link frames from the root over the smallest distance of a rod's middle from its end.
+/// Largest distance of link frames from the root over the smallest distance of a rod's middle from
+/// its end.
 fn span(p: &Parametric) -> f64 {
     let poses = p.mechanism.link_poses(&p.mechanism.start_positions());
     let far = poses.iter().map(|p| p.translation.length()).fold(0.0, f64::max);
@@ -122,8 +124,8 @@ fn span(p: &Parametric) -> f64 {
     far / p.mechanism.moving_links().map(|(_, l)| arm(l)).fold(f64::INFINITY, f64::min)
 }
 
-/// Largest over smallest inverse inertia of two links that a joint joins, rotations in units of the larger
-/// radius of gyration: what is added up in one block of Φ (EQUATIONS 1.7).
+/// Largest over smallest inverse inertia of two links that a joint joins, rotations in units of the
+/// larger radius of gyration: what is added up in one block of Φ (EQUATIONS 1.7).
 fn inertia_ratio(p: &Parametric) -> f64 {
     let m = &p.mechanism;
     let ratio = |e: &TreeEdge| {
@@ -178,8 +180,8 @@ fn errors_grow_with_the_condition_of_the_mass_matrix() {
     assert_accurate(&rows);
 }
 
-/// Long chains and light links between heavy ones: an articulated-inertia recursion keeps its digits
-/// (EQUATIONS 1.7).
+/// Long chains and light links between heavy ones: an articulated-inertia recursion keeps its
+/// digits (EQUATIONS 1.7).
 #[test]
 fn light_links_cost_articulated_bodies_no_digits() {
     let long = chain(500, 3);
@@ -221,7 +223,8 @@ fn assert_accurate(rows: &[Row]) {
         // At rest: c κ ε.
         let [still, moving] = [r.still, r.moving].map(|x| x[0].max(x[1]));
         assert!(still < C * r.condition * f64::EPSILON, "{}: {still:e}", r.name);
-        // In motion: rates of points anywhere, rounded to ε, turn a rod by their difference over its length.
+        // In motion: rates of points anywhere, rounded to ε, turn a rod by their difference over
+        // its length.
         let rates = r.condition + r.span;
         assert!(moving < C * rates * f64::EPSILON, "{}: {moving:e}", r.name);
         // Divide and conquer: not κ, but the ratio of inertias counts.

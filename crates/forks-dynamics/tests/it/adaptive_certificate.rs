@@ -1,9 +1,9 @@
-//! The certificate of adaptive quasi-statics against the full solver: for every measure and threshold the true
-//! error is at most the certified one, and that is at most the threshold.
+//! The certificate of adaptive quasi-statics against the full solver: for every measure and
+//! threshold the true error is at most the certified one, and that is at most the threshold.
 //!
-//! Rounding allowance: the two solutions' own rounding, C sensitivities·ε over the weakest closing direction kept
-//! (as in the agreement with the oracle), in the norm of the measure. For relative measures it is divided by
-//! what the error is divided by.
+//! Rounding allowance: the two solutions' own rounding, C sensitivities·ε over the weakest closing
+//! direction kept (as in the agreement with the oracle), in the norm of the measure. For relative
+//! measures it is divided by what the error is divided by.
 
 use crate::adaptive_support;
 
@@ -28,7 +28,8 @@ const MEASURES: [ErrorMeasure; 4] = [
     ErrorMeasure::RelativeJoint,
 ];
 
-/// True errors of approximate accelerations: linkage and joint, and the norms that they are relative to.
+/// True errors of approximate accelerations: linkage and joint, and the norms that they are
+/// relative to.
 struct Truth {
     linkage: f64,
     joint: f64,
@@ -60,8 +61,8 @@ impl Truth {
     }
 }
 
-/// Checks one solution; `rounding`: allowance for absolute errors. Gives the error of the reported linkage
-/// error over the norm.
+/// Checks one solution; `rounding`: allowance for absolute errors. Gives the error of the reported
+/// linkage error over the norm.
 fn check(
     target: &Target,
     result: &AdaptiveResult,
@@ -109,7 +110,8 @@ fn it_holds_on_random_linkages() {
         let weakest = weakest.min(state.loop_ranks().1);
         let sensitivity = case.sensitivity.iter().map(|x| x * x).sum::<f64>().sqrt();
         let rounding = C * f64::EPSILON * sensitivity / weakest;
-        // The full solver decides the rank of a few nearly singular loops otherwise than the dense solve.
+        // The full solver decides the rank of a few nearly singular loops otherwise than the dense
+        // solve.
         let agrees = case.error(&exact) * weakest < C;
         let exact = if agrees { exact } else { case.exact.joints.clone() };
         misjudged += usize::from(!agrees);
@@ -129,7 +131,8 @@ fn it_holds_on_random_linkages() {
     assert!(skipped > 1000, "{skipped} solutions leave joints out");
 }
 
-/// Trees of a hundred and more links, where pruning matters, with forces on a few links in random poses.
+/// Trees of a hundred and more links, where pruning matters, with forces on a few links in random
+/// poses.
 #[test]
 fn it_holds_on_large_trees() {
     let (mut worst, mut own_rounding) = (0.0f64, 0.0f64);
@@ -155,8 +158,9 @@ fn it_holds_on_large_trees() {
         }
         let full = full_solution(&m, &q, &external);
         let all = Truth::new(&m, &vec![0.0; full.len()], &full);
-        // The full solver's own rounding, in numbers of twice the precision, and a few roundings more: the
-        // adaptive solver adds and multiplies the same inverse inertias in other frames and another order.
+        // The full solver's own rounding, in numbers of twice the precision, and a few roundings
+        // more: the adaptive solver adds and multiplies the same inverse inertias in other frames
+        // and another order.
         let own = Truth::new(&m, &full, &exact(&m, &q, &external)).linkage;
         let rounding = 8.0 * own + C * f64::EPSILON * all.linkage_norm;
         own_rounding = own_rounding.max(own / all.linkage_norm);

@@ -1,4 +1,5 @@
-//! Forces, gravity, springs, weights and massless links of adaptive quasi-statics against the full solver.
+//! Forces, gravity, springs, weights and massless links of adaptive quasi-statics against the full
+//! solver.
 
 use crate::adaptive_support;
 
@@ -63,7 +64,8 @@ fn massless_links_carry_forces() {
     assert!(folded > 20, "{folded}");
 }
 
-/// A force fixed in the world is the same as its components in the link's frame, on folded links too.
+/// A force fixed in the world is the same as its components in the link's frame, on folded links
+/// too.
 #[test]
 fn world_forces_are_turned_into_the_links() {
     for seed in 0..60 {
@@ -179,7 +181,8 @@ fn weights_scale_coordinates() {
     }
 }
 
-/// A pendulum of two links whose gravity is cancelled in part: the closed form of the first link alone.
+/// A pendulum of two links whose gravity is cancelled in part: the closed form of the first link
+/// alone.
 #[test]
 fn gravity_compensation_is_a_force_on_the_link() {
     for seed in 0..40 {
@@ -276,8 +279,8 @@ fn forces_are_replaced_and_cleared() {
     }
 }
 
-/// Numbers that are not finite are refused; numbers too large to compute with end with a status, an infinite
-/// certificate and no motion, in every measure: the loop never stops silently.
+/// Numbers that are not finite are refused; numbers too large to compute with end with a status, an
+/// infinite certificate and no motion, in every measure: the loop never stops silently.
 #[test]
 fn not_finite_is_never_converged() {
     let m = parametric::polymer(100, 1).mechanism;

@@ -1,4 +1,5 @@
-//! Steps of adaptive quasi-statics: the lazy update is a full one, poses, counters, budgets, loops, accuracy.
+//! Steps of adaptive quasi-statics: the lazy update is a full one, poses, counters, budgets, loops,
+//! accuracy.
 
 use crate::adaptive_support;
 
@@ -27,8 +28,8 @@ fn bits(x: &[f64]) -> Vec<u64> {
     x.iter().map(|x| x.to_bits()).collect()
 }
 
-/// After steps that update a part of the nodes, a solution is bit for bit that of a state made anew at the
-/// same positions, and all links are where the forward kinematics puts them.
+/// After steps that update a part of the nodes, a solution is bit for bit that of a state made anew
+/// at the same positions, and all links are where the forward kinematics puts them.
 #[test]
 fn the_lazy_update_is_a_full_update() {
     for seed in 0..80 {
@@ -118,8 +119,8 @@ fn external(m: &Mechanism, q: &[f64], links: &[LinkId], force: DVec3) -> Vec<Wre
     out
 }
 
-/// 10,000 steps of a millipede of 13,000 links at 2⁻¹⁰: at every 100th the certificate holds at the present
-/// state.
+/// 10,000 steps of a millipede of 13,000 links at 2⁻¹⁰: at every 100th the certificate holds at the
+/// present state.
 #[test]
 fn the_certificate_holds_along_a_millipedes_way() {
     let m = parametric::millipede(1000, 1).mechanism;
@@ -155,8 +156,9 @@ fn the_certificate_holds_along_a_millipedes_way() {
     assert!(moved.length() > 0.05, "{moved}");
 }
 
-/// Displacements after many steps against steps with all accelerations by the full solver, relative to the
-/// largest displacement (EQUATIONS 1.2): they fall with the threshold, and catching up takes most of the rest.
+/// Displacements after many steps against steps with all accelerations by the full solver, relative
+/// to the largest displacement (EQUATIONS 1.2): they fall with the threshold, and catching up takes
+/// most of the rest.
 #[test]
 fn displacements_follow_the_threshold() {
     let m = parametric::chain(600, 1).mechanism;
@@ -316,7 +318,8 @@ fn budgets_end_with_a_true_certificate() {
     assert_eq!(result.status, AdaptiveStatus::Converged);
 }
 
-/// A bicycle chain pulled at its far link keeps its loop closed by the correction, at every threshold.
+/// A bicycle chain pulled at its far link keeps its loop closed by the correction, at every
+/// threshold.
 #[test]
 fn loops_stay_closed() {
     let chain = parametric::bicycle_chain(30);
@@ -347,7 +350,8 @@ fn loops_stay_closed() {
     }
 }
 
-/// Steps with springs until nothing moves, or `most`. Gives the number of steps and of joints moved last.
+/// Steps with springs until nothing moves, or `most`. Gives the number of steps and of joints moved
+/// last.
 fn settle(state: &mut AdaptiveState<'_>, target: &Target, most: usize) -> (usize, usize, usize) {
     let (mut moved, mut total) = (0, 0);
     for step in 0..most {
@@ -362,8 +366,9 @@ fn settle(state: &mut AdaptiveState<'_>, target: &Target, most: usize) -> (usize
     (most, moved, total)
 }
 
-/// With springs and an absolute threshold joints near equilibrium hunt for ever (EQUATIONS 1.6); with a resting
-/// threshold the mechanism comes to rest, and the rest is an equilibrium to that threshold.
+/// With springs and an absolute threshold joints near equilibrium hunt for ever (EQUATIONS 1.6);
+/// with a resting threshold the mechanism comes to rest, and the rest is an equilibrium to that
+/// threshold.
 #[test]
 fn springs_come_to_rest() {
     let m = sprung_chain(64, 100.0);

@@ -1,9 +1,10 @@
-//! Every route to accelerations against the naive maximal-coordinate solve, on 200 random mechanisms.
+//! Every route to accelerations against the naive maximal-coordinate solve, on 200 random
+//! mechanisms.
 //!
-//! The naive solve is exact for the given numbers. It also says by how much each acceleration may change
-//! if every number in its equations changes by one part: the sensitivity |A⁻¹|(|A||x| + |b|), which plays
-//! the role of κ. An algorithm that is stable may err by c·sensitivity·ε.
-//! Divide and conquer inverts squared loop equations and may err by their condition number more.
+//! The naive solve is exact for the given numbers. It also says by how much each acceleration may
+//! change if every number in its equations changes by one part: the sensitivity |A⁻¹|(|A||x| +
+//! |b|), which plays the role of κ. An algorithm that is stable may err by c·sensitivity·ε. Divide
+//! and conquer inverts squared loop equations and may err by their condition number more.
 
 use forks_dynamics::{
     AbaWorkspace, ConstrainedDynamics, CrbaWorkspace, DcaError, DcaInput, DcaPlan, DcaSettings,
@@ -23,14 +24,14 @@ use forks_testkit::{
     random_effectors, random_mechanism,
 };
 
-/// Roundings of an algorithm per part of the equations: poses and velocities are products and sums along
-/// chains of up to a dozen joints, each entry of which takes about ten operations.
+/// Roundings of an algorithm per part of the equations: poses and velocities are products and sums
+/// along chains of up to a dozen joints, each entry of which takes about ten operations.
 const C: f64 = 128.0;
 
 const SEEDS: u64 = 200;
 
-/// Trees, floating trees, loops with couplings, planar loops (redundant rows): a quarter each. Rotors in
-/// half, massless inner links in a third of them.
+/// Trees, floating trees, loops with couplings, planar loops (redundant rows): a quarter each.
+/// Rotors in half, massless inner links in a third of them.
 fn options(seed: u64) -> RandomMechanismOptions {
     let mut joint_kinds = JointChoice::USUAL.to_vec();
     joint_kinds.extend([JointChoice::Free, JointChoice::Fixed]);
@@ -107,9 +108,9 @@ impl Case {
         LinkLoads { gravity: true, wrenches: &self.wrenches }
     }
 
-    /// Bound of the condition number of the loop equations in the metric of the inverse mass matrix,
-    /// redundant rows aside: κ(G) κ(M)^½. Divide and conquer inverts TᵀΦT = TᵀG M⁻¹ GᵀT, whose condition is
-    /// the square of it; one power is in the sensitivity already.
+    /// Bound of the condition number of the loop equations in the metric of the inverse mass
+    /// matrix, redundant rows aside: κ(G) κ(M)^½. Divide and conquer inverts TᵀΦT = TᵀG M⁻¹ GᵀT,
+    /// whose condition is the square of it; one power is in the sensitivity already.
     fn loop_condition(&self) -> f64 {
         let system = System::new(&self.mechanism, &self.state.q);
         let mass = system.mass_conditioning(self.mechanism.tree_velocity_count());
@@ -121,9 +122,9 @@ impl Case {
         x.sensitivity.iter().zip(&self.scale).map(|(x, s)| x / s).fold(0.0, f64::max)
     }
 
-    /// Largest error over sensitivity·ε, of the tree's coordinates or of all. Loops hold what the open tree
-    /// would do: where they lock a coordinate, its exact rate and sensitivity are zero, and rounding is that
-    /// of the accelerations that cancel.
+    /// Largest error over sensitivity·ε, of the tree's coordinates or of all. Loops hold what the
+    /// open tree would do: where they lock a coordinate, its exact rate and sensitivity are zero,
+    /// and rounding is that of the accelerations that cancel.
     fn error(&self, found: &[f64]) -> f64 {
         let open = if self.is_tree() { 0.0 } else { self.sensitivity(&self.open) };
         self.error_from(found, &self.exact, self.sensitivity(&self.exact) + open)
@@ -298,7 +299,8 @@ fn by_division(case: &Case, refused: &mut Refused) -> Option<Vec<f64>> {
     }
 }
 
-/// Wrenches of closing joints and forces of couplings, where loop equations are independent; false where not.
+/// Wrenches of closing joints and forces of couplings, where loop equations are independent; false
+/// where not.
 fn compare_reactions(case: &Case, multipliers: &[f64]) -> bool {
     let exact = &case.exact;
     if exact.rank.0 < exact.rank.1 {
@@ -377,8 +379,8 @@ fn handles_have_the_inverse_inertia_of_the_nullspace() {
                 }
             }
         }
-        // κ(M) of the nullspace route, loops squared by divide and conquer, and what both add up and
-        // cancel: the inverse inertias of free links.
+        // κ(M) of the nullspace route, loops squared by divide and conquer, and what both add up
+        // and cancel: the inverse inertias of free links.
         let bound = free * (loops * loops) * free_inverse_inertia(&m, system.size) * f64::EPSILON;
         assert!(error < C * bound, "seed {seed}: {error:e}, bound {bound:e}");
         worst = worst.max(error / bound);

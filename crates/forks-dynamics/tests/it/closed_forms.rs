@@ -162,8 +162,8 @@ fn polynomial_coupling_carries_the_load() {
 
 #[test]
 fn redundant_loops_carry_the_load_once() {
-    // Four parallel cranks under one coupler: three planar loops, each with redundant rows, and two cranks
-    // more than the coupler needs.
+    // Four parallel cranks under one coupler: three planar loops, each with redundant rows, and two
+    // cranks more than the coupler needs.
     let mut b = MechanismBuilder::new("cranks");
     let coupler = b.add_link(Link::new("coupler"));
     for i in 0..4 {
@@ -203,8 +203,8 @@ fn equal_steps_reach_the_same_pose_where_the_path_is_simple() {
 
 #[test]
 fn the_continuous_path_stays_on_its_branch() {
-    // A bar standing along x on k, pushed with P = 3 k/l and a little aside: it bends over. Near the straight
-    // pose there is a saddle, which a single load step finds.
+    // A bar standing along x on k, pushed with P = 3 k/l and a little aside: it bends over. Near
+    // the straight pose there is a saddle, which a single load step finds.
     let (m, links) = chain(1, 10.0);
     let push = Wrench::new(DVec3::new(-30.0, 0.3, 0.0), DVec3::ZERO);
     let loads = at_tip(links[1], DVec3::X, push, WrenchFrame::World);
@@ -222,9 +222,10 @@ fn the_continuous_path_stays_on_its_branch() {
 #[test]
 fn a_follower_does_not_buckle_where_a_dead_load_does() {
     // Ziegler's column, P = p k/l along the last bar: det K_t = k² for every p. In absolute angles
-    // K_t/k = [[2 − p, p − 1], [−1, 1]] and M = [[0.635, 0.25], [0.25, 0.135]], so that M⁻¹K_t has real positive
-    // eigenvalues for p < 2.86, a complex pair (flutter, no matter of statics) up to 4.44, then negative ones.
-    // A dead load buckles the column at p = (3 − √5)/2: beyond, it is stable on one side.
+    // K_t/k = [[2 − p, p − 1], [−1, 1]] and M = [[0.635, 0.25], [0.25, 0.135]], so that M⁻¹K_t has
+    // real positive eigenvalues for p < 2.86, a complex pair (flutter, no matter of statics) up to
+    // 4.44, then negative ones. A dead load buckles the column at p = (3 − √5)/2: beyond, it is
+    // stable on one side.
     let (m, links) = chain(2, 10.0);
     let end = |p: f64, frame| {
         let push = Wrench::new(-DVec3::X * (10.0 * p), DVec3::ZERO);
@@ -250,8 +251,8 @@ fn a_follower_does_not_buckle_where_a_dead_load_does() {
 
 #[test]
 fn a_truss_snaps_through() {
-    // A strut of stiffness k from the ground to a slider one metre aside, 0.3 m up; pushed down by more
-    // than the 5 N that it bears: k (ℓ − ℓ₀) y/ℓ + F = 0 on the other side.
+    // A strut of stiffness k from the ground to a slider one metre aside, 0.3 m up; pushed down by
+    // more than the 5 N that it bears: k (ℓ − ℓ₀) y/ℓ + F = 0 on the other side.
     let mut b = MechanismBuilder::new("truss");
     let [lower, upper, slider] = ["lower", "upper", "slider"].map(|n| b.add_link(Link::new(n)));
     let rest = 1.09f64.sqrt();

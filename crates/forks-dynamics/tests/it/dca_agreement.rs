@@ -1,8 +1,8 @@
 //! Divide and conquer against the naive maximal-coordinate solve on random mechanisms.
 //!
-//! Errors are counted in sensitivities·ε (what rounding of the equations' own numbers may cause) over the
-//! weakest closing direction that was kept: a loop is closed by the difference of two inverse inertias, of
-//! which that part is left.
+//! Errors are counted in sensitivities·ε (what rounding of the equations' own numbers may cause)
+//! over the weakest closing direction that was kept: a loop is closed by the difference of two
+//! inverse inertias, of which that part is left.
 
 use crate::dca_support;
 
@@ -58,7 +58,8 @@ fn all_accelerations_agree_with_the_naive_solve() {
     assert!(redundant_mechanisms > 40, "{redundant_mechanisms} mechanisms with redundant loops");
 }
 
-/// What is dropped as redundant is what the dense solve finds dependent: the rank decisions are the same.
+/// What is dropped as redundant is what the dense solve finds dependent: the rank decisions are the
+/// same.
 #[test]
 fn redundant_directions_are_counted_as_by_the_dense_solve() {
     for seed in (0..SEEDS).filter(|s| s % 4 > 1) {
@@ -87,7 +88,8 @@ fn massless_links_between_joints_are_folded() {
             Ok(_) => {
                 let (_, status) = case.solve(&DcaSettings::default()).unwrap();
                 if matches!(status, DcaStatus::DependentDirections { .. }) {
-                    // Two balls with a massless rod between them: only armature makes that solvable.
+                    // Two balls with a massless rod between them: only armature makes that
+                    // solvable.
                     assert!(o.armature && massless > 0, "seed {seed}: {status:?}");
                     continue;
                 }

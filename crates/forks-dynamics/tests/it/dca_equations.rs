@@ -1,4 +1,5 @@
-//! The lines of EQUATIONS that the solver uses, one by one: springs, gravity, loops in motion, conditioning.
+//! The lines of EQUATIONS that the solver uses, one by one: springs, gravity, loops in motion,
+//! conditioning.
 
 use crate::dca_support;
 
@@ -77,7 +78,8 @@ fn implicit_stiffness_adds_to_the_mass_matrix() {
     }
 }
 
-/// Armature and K̃ are the same thing, on loop-closing joints too (the oracle has checked the armature).
+/// Armature and K̃ are the same thing, on loop-closing joints too (the oracle has checked the
+/// armature).
 #[test]
 fn implicit_stiffness_of_closing_joints_is_armature() {
     for seed in (2..80).filter(|s| s % 4 > 1) {
@@ -100,8 +102,8 @@ fn implicit_stiffness_of_closing_joints_is_armature() {
     }
 }
 
-/// Gravity: a floating mechanism falls with g and its joints do not notice; compensated links do not
-/// fall (EQUATIONS 1.2, the sentence after Eq. 7).
+/// Gravity: a floating mechanism falls with g and its joints do not notice; compensated links do
+/// not fall (EQUATIONS 1.2, the sentence after Eq. 7).
 #[test]
 fn gravity_is_the_acceleration_of_free_fall() {
     for seed in 0..20 {
@@ -163,8 +165,8 @@ fn a_pendulum_falls_as_in_the_book() {
     }
 }
 
-/// EQUATIONS 1.6 (a): velocity terms of loops. With the right q̈ the gap after a step q + h q̇ + ½h² q̈ is of
-/// order h³.
+/// EQUATIONS 1.6 (a): velocity terms of loops. With the right q̈ the gap after a step q + h q̇ +
+/// ½h² q̈ is of order h³.
 #[test]
 fn loops_in_motion_stay_closed_to_third_order() {
     let m = parametric::four_bar().mechanism;
@@ -188,8 +190,8 @@ fn loops_in_motion_stay_closed_to_third_order() {
     assert!((order - 2.0).abs() < 0.05, "order {order} without q̈");
 }
 
-/// A linkage that is locked completely does not move (EQUATIONS 1.4: the rank decision must not turn
-/// rounding into motion).
+/// A linkage that is locked completely does not move (EQUATIONS 1.4: the rank decision must not
+/// turn rounding into motion).
 #[test]
 fn locked_linkages_stay() {
     let mut locked = 0;
@@ -225,8 +227,8 @@ fn row(masses: &[f64]) -> Mechanism {
     b.build().unwrap()
 }
 
-/// EQUATIONS 1.7: errors grow with the mass ratio and stay below 1e5 ratio ε up to the limit; beyond, the
-/// plan names the links.
+/// EQUATIONS 1.7: errors grow with the mass ratio and stay below 1e5 ratio ε up to the limit;
+/// beyond, the plan names the links.
 #[test]
 fn mass_ratios_beyond_the_limit_are_refused() {
     for ratio in [1e-2, 1e-4, 1e-5] {
@@ -282,7 +284,8 @@ fn what_cannot_be_solved_is_named() {
     assert_eq!(chosen.unwrap_err(), DcaError::NoHandle { link: 9 });
 }
 
-/// A massless link welded to another is part of it: the same accelerations as without, its wrench included.
+/// A massless link welded to another is part of it: the same accelerations as without, its wrench
+/// included.
 #[test]
 fn welded_massless_links_are_part_of_their_neighbour() {
     let plain = row(&[1.0, 1.0]);

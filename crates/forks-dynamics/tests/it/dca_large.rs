@@ -38,9 +38,10 @@ fn error(found: &[f64], exact: &[f64]) -> f64 {
     largest(&gap) / largest(exact)
 }
 
-/// The largest error of thousands of joints, relative to the largest acceleration. Errors are those of a
-/// dozen levels of 6×6 eliminations: they do not grow with the number of joints (EQUATIONS 1.7: 5e-15 for
-/// 3000 equal links at rest). In motion the fastest links' centripetal terms round like the rest.
+/// The largest error of thousands of joints, relative to the largest acceleration. Errors are those
+/// of a dozen levels of 6×6 eliminations: they do not grow with the number of joints (EQUATIONS
+/// 1.7: 5e-15 for 3000 equal links at rest). In motion the fastest links' centripetal terms round
+/// like the rest.
 #[test]
 fn long_chains_are_accurate() {
     type Family = (&'static str, fn(usize, u64) -> Parametric);

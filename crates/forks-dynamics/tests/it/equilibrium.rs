@@ -241,8 +241,9 @@ fn a_frame_with_loops_sways_to_one_side() {
 
 #[test]
 fn gravity_comes_first_and_then_the_wrench() {
-    // A bar on a spring rests to one side or the other of a dead centre; gravity alone takes it to one side, and the
-    // wrench that comes later is too small to bring it back over. Together they would hold it upright on the other.
+    // A bar on a spring rests to one side or the other of a dead centre; gravity alone takes it to
+    // one side, and the wrench that comes later is too small to bring it back over. Together they
+    // would hold it upright on the other.
     let m = upright(
         Joint::new("h", JointKind::Revolute { axis: DVec3::Y }, LinkId::WORLD, LinkId::new(1))
             .with_stiffness(3.0),

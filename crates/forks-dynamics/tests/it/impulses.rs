@@ -87,8 +87,9 @@ fn a_loop_of_one_motion_has_no_asymmetry() {
     assert!(error < 1e-11);
 }
 
-/// Velocities after a step with an impulse on a link, from rest and unstressed: in halves, and as a whole step under
-/// the force impulse / h. The force's own stiffness, in whole steps only, is of second order in it.
+/// Velocities after a step with an impulse on a link, from rest and unstressed: in halves, and as a
+/// whole step under the force impulse / h. The force's own stiffness, in whole steps only, is of
+/// second order in it.
 fn response(m: &Mechanism, link: LinkId, impulse: Wrench, h: f64) -> [Vec<f64>; 2] {
     let q = &m.start_positions()[..m.tree_position_count()];
     let v = vec![0.0; m.tree_velocity_count()];

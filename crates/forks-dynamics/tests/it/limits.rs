@@ -1,5 +1,5 @@
-//! Progressive springs beyond joints' limits: energy, forces, tangent, equilibria and motion, and that nothing
-//! changes where they are off or inside the ranges.
+//! Progressive springs beyond joints' limits: energy, forces, tangent, equilibria and motion, and
+//! that nothing changes where they are off or inside the ranges.
 
 use forks_dynamics::{
     EquilibriumOptions, EquilibriumStatus, Integrator, Loads, PassiveWorkspace, Simulation,

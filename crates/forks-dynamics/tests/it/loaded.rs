@@ -1,5 +1,5 @@
-//! Loaded poses: the tangent's compliance against differences of full equilibria, and the numbers that the
-//! geometric terms are known to make.
+//! Loaded poses: the tangent's compliance against differences of full equilibria, and the numbers
+//! that the geometric terms are known to make.
 
 use crate::common;
 
@@ -32,7 +32,8 @@ fn tangent_compliance(m: &Mechanism, e: &Equilibrium, loads: &Loads, link: LinkI
     compliance(m, e, &k, link)
 }
 
-/// The same by differences of full equilibria: body twist per world-fixed wrench, in the axes of the pose.
+/// The same by differences of full equilibria: body twist per world-fixed wrench, in the axes of
+/// the pose.
 fn difference_compliance(
     m: &Mechanism,
     e: &Equilibrium,

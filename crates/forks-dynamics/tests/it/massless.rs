@@ -1,5 +1,6 @@
-//! Links without mass whose motion couplings or loops determine: M is singular, on the motions that the loops admit it is
-//! not. Rivals: closed forms, the dense solution on a basis of those motions, and the limit of light links.
+//! Links without mass whose motion couplings or loops determine: M is singular, on the motions that
+//! the loops admit it is not. Rivals: closed forms, the dense solution on a basis of those motions,
+//! and the limit of light links.
 
 use forks_dynamics::{
     ConstrainedDynamics, DynamicsStatus, Integrator, Simulation, SimulationOptions, Solution,
@@ -17,7 +18,8 @@ use forks_testkit::{RandomMechanismOptions, Rng, random_mechanism};
 
 const HINGE: JointKind = JointKind::Revolute { axis: DVec3::Y };
 
-/// An arm of 1 kg, M = 0.02, and an empty link on it whose hinge turns twice as far, or is tied to nothing.
+/// An arm of 1 kg, M = 0.02, and an empty link on it whose hinge turns twice as far, or is tied to
+/// nothing.
 fn follower(coupled: bool) -> Mechanism {
     let mut b = MechanismBuilder::new("follower");
     let inertia = SpatialInertia::new(1.0, DVec3::X * 0.1, DMat3::IDENTITY * 0.01);
@@ -129,7 +131,8 @@ fn all_schemes_move_followers() {
     }
 }
 
-/// Loops that determine empty links: energy is kept, and the first step is that of the dense solution.
+/// Loops that determine empty links: energy is kept, and the first step is that of the dense
+/// solution.
 #[test]
 fn empty_bars_of_a_loop_follow_the_crank() {
     let m = four_bar();
@@ -153,9 +156,9 @@ fn empty_bars_of_a_loop_follow_the_crank() {
     assert!(s.loop_gap() < 1e-9);
 }
 
-/// Mechanisms with loops and couplings of which some links are emptied. Where the admitted motions still have mass, the
-/// accelerations at rest are those on a basis N of them, N (NᵀMN)⁻¹Nᵀ f, and moving ones those of light links; where not, a
-/// joint is named.
+/// Mechanisms with loops and couplings of which some links are emptied. Where the admitted motions
+/// still have mass, the accelerations at rest are those on a basis N of them, N (NᵀMN)⁻¹Nᵀ f, and
+/// moving ones those of light links; where not, a joint is named.
 #[test]
 fn emptied_links_of_random_mechanisms() {
     let mut rng = Rng::new(49);

@@ -191,7 +191,8 @@ fn six_four_bars_stay_closed_for_a_minute() {
     assert!(gap_of_six_four_bars(60) < 1e-8);
 }
 
-/// Distance of all links from the static equilibrium after `seconds` of steps of 1/60 s; energy never grows.
+/// Distance of all links from the static equilibrium after `seconds` of steps of 1/60 s; energy
+/// never grows.
 fn settles(m: &Mechanism, seconds: usize) -> f64 {
     let q = m.start_positions();
     let goal = solve_equilibrium(m, &q, &Loads::gravity(), &EquilibriumOptions::default());
@@ -326,8 +327,8 @@ fn a_start_with_open_loops_is_closed_first() {
     }
 }
 
-/// Runs with a world-fixed force at a link's origin, as a wrench of every step's start; the largest of energy over
-/// the force's work, which dampers and the scheme only take from.
+/// Runs with a world-fixed force at a link's origin, as a wrench of every step's start; the largest
+/// of energy over the force's work, which dampers and the scheme only take from.
 fn energy_over_work(m: &Mechanism, link: usize, force: DVec3, h: f64, steps: usize) -> f64 {
     let mut s = still(m, Integrator::Implicit);
     let torques = vec![0.0; m.tree_velocity_count()];
@@ -348,8 +349,9 @@ fn energy_over_work(m: &Mechanism, link: usize, force: DVec3, h: f64, steps: usi
     worst
 }
 
-/// Inertial forces at v̇ = 0 are not what passes through the joints of a long chain in motion: taken as the load whose
-/// stiffness counts they once made the implicit matrix indefinite, and the motion blew up within a few steps.
+/// Inertial forces at v̇ = 0 are not what passes through the joints of a long chain in motion:
+/// taken as the load whose stiffness counts they once made the implicit matrix indefinite, and the
+/// motion blew up within a few steps.
 #[test]
 fn a_long_helix_that_is_pulled_hard_has_no_more_energy_than_the_force_gave_it() {
     let p = helix(400, HelixJoints::Alternating);
@@ -363,8 +365,9 @@ fn a_long_helix_that_is_pulled_hard_has_no_more_energy_than_the_force_gave_it() 
     }
 }
 
-/// Where a load softens the mechanism by more than a step can follow, the step is shortened, then made without the
-/// load's stiffness: a chain that is pushed along itself far beyond its buckling load folds up and stays finite.
+/// Where a load softens the mechanism by more than a step can follow, the step is shortened, then
+/// made without the load's stiffness: a chain that is pushed along itself far beyond its buckling
+/// load folds up and stays finite.
 #[test]
 fn a_chain_far_beyond_its_buckling_load_stays_finite_at_any_step() {
     let mut rejected = 0;

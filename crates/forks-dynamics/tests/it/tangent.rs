@@ -1,5 +1,5 @@
-//! Forces and tangent stiffness against finite differences, on random mechanisms of all joint kinds with
-//! open and closed loops, reversed joints, couplings and bushings.
+//! Forces and tangent stiffness against finite differences, on random mechanisms of all joint kinds
+//! with open and closed loops, reversed joints, couplings and bushings.
 
 use crate::common;
 

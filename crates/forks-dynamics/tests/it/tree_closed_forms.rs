@@ -63,8 +63,9 @@ fn pendulum() {
     }
 }
 
-/// Two point masses on massless rods; the second angle is relative to the first rod. The textbook form in
-/// absolute angles α, β: M [α̈; β̈] = rhs with M = [[(m₁+m₂)l₁², m₂l₁l₂c], [m₂l₁l₂c, m₂l₂²]].
+/// Two point masses on massless rods; the second angle is relative to the first rod. The textbook
+/// form in absolute angles α, β: M [α̈; β̈] = rhs with M = [[(m₁+m₂)l₁², m₂l₁l₂c], [m₂l₁l₂c,
+/// m₂l₂²]].
 #[test]
 fn double_pendulum() {
     let (l1, l2, m1, m2) = (0.8, 0.5, 1.3, 0.4);
@@ -119,9 +120,9 @@ fn free_body() {
     }
 }
 
-/// A gyroscope with horizontal axis on a ball joint at distance l precesses steadily at Ω = m g l / (I s)
-/// with spin s and axial moment I: its angular velocity keeps its shape, so ω̇ in body axes is the rate of
-/// the vertical as the body sees it, Ω up × ω. Faster or slower precession nutates.
+/// A gyroscope with horizontal axis on a ball joint at distance l precesses steadily at Ω = m g l /
+/// (I s) with spin s and axial moment I: its angular velocity keeps its shape, so ω̇ in body axes
+/// is the rate of the vertical as the body sees it, Ω up × ω. Faster or slower precession nutates.
 #[test]
 fn gyroscope() {
     let (mass, l, axial, spin) = (1.5, 0.2, 0.01, 150.0);

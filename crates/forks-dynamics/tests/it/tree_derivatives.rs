@@ -1,5 +1,6 @@
-//! Derivatives of accelerations: central differences with step 1 (the map is affine, so they are exact),
-//! transposes, and [K08] Table 6 as corrected in EQUATIONS 2.3 with each printed fault on its own.
+//! Derivatives of accelerations: central differences with step 1 (the map is affine, so they are
+//! exact), transposes, and [K08] Table 6 as corrected in EQUATIONS 2.3 with each printed fault on
+//! its own.
 
 use crate::tree_support;
 
@@ -131,8 +132,8 @@ fn wrenches_act_as_in_hybrid_dynamics() {
     }
 }
 
-/// The corrected recursion is the derivative; with any one of the four printed faults it is wrong by more
-/// than a tenth of the largest entry on some mechanism, and by something on most.
+/// The corrected recursion is the derivative; with any one of the four printed faults it is wrong
+/// by more than a tenth of the largest entry on some mechanism, and by something on most.
 #[test]
 fn table_6_needs_all_four_corrections() {
     let faults = [
@@ -172,9 +173,9 @@ fn table_6_needs_all_four_corrections() {
     }
 }
 
-/// EQUATIONS 2.3: dB is nonzero on the path from the coordinate to the root alone, so a unit change on one
-/// branch leaves the forces that carry another branch to its acceleration; the operator agrees with the
-/// sweep over all slots.
+/// EQUATIONS 2.3: dB is nonzero on the path from the coordinate to the root alone, so a unit change
+/// on one branch leaves the forces that carry another branch to its acceleration; the operator
+/// agrees with the sweep over all slots.
 #[test]
 fn a_unit_change_needs_the_path_alone() {
     for case in cases(30) {

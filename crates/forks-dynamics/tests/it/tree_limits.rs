@@ -109,7 +109,8 @@ fn a_massless_leaf_is_refused_by_name() {
     }
 }
 
-/// A point mass on a ball joint at its own position, two hinges in line on a massless link: what is left of the inertia is rounding or zero.
+/// A point mass on a ball joint at its own position, two hinges in line on a massless link: what is
+/// left of the inertia is rounding or zero.
 #[test]
 fn singular_joints_are_refused() {
     let mut b = MechanismBuilder::new("point");
@@ -138,8 +139,9 @@ fn singular_joints_are_refused() {
     }
 }
 
-/// EQUATIONS 2.4: three hinges on massless links are a ball in Euler angles. At a distance δ from the pose
-/// with two axes in line the mass matrix has κ ~ δ⁻²; forward dynamics loses just that, and refuses δ = 0.
+/// EQUATIONS 2.4: three hinges on massless links are a ball in Euler angles. At a distance δ from
+/// the pose with two axes in line the mass matrix has κ ~ δ⁻²; forward dynamics loses just that,
+/// and refuses δ = 0.
 #[test]
 fn a_wrist_loses_its_digits_near_the_singular_pose() {
     let axes = [hinge(DVec3::Z), hinge(DVec3::Y), hinge(DVec3::X)];
@@ -194,8 +196,8 @@ fn long_chains_need_no_stack() {
         aba(&tree, &mut ws, &q, &v, &given, &loads, &mut a).unwrap();
         let mut inverse = RneaWorkspace::new(&tree);
         rnea(&tree, &mut inverse, &q, &v, &a, &loads, &mut back);
-        // Inertia forces of a link reach over up to 10,000 levers: the residual is one rounding of M θ̈,
-        // here taken from the same forces without cancellation, |M| |θ̈| ≤ n m L² n |θ̈|.
+        // Inertia forces of a link reach over up to 10,000 levers: the residual is one rounding of
+        // M θ̈, here taken from the same forces without cancellation, |M| |θ̈| ≤ n m L² n |θ̈|.
         let size = largest(&a) * (n * n) as f64;
         let error = (0..n).map(|i| (back[i] - given[i]).abs()).fold(0.0, f64::max);
         assert!(error < 64.0 * f64::EPSILON * size, "{error:e} of {size:e}");

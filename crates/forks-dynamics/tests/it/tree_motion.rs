@@ -19,7 +19,8 @@ use tree_support::{Case, cases, condition, largest, reference_mass};
 const H: f64 = 1e-3;
 const TRUNCATION: f64 = 1e3 * H * H * H * H;
 
-/// Positions and velocities of all joints a time `t` along a curve through the state with acceleration `a`.
+/// Positions and velocities of all joints a time `t` along a curve through the state with
+/// acceleration `a`.
 fn along(case: &Case, a: &[f64], t: f64) -> (Vec<f64>, Vec<f64>) {
     let n = case.mechanism.velocity_count();
     let at = |x: &[f64], i: usize| x.get(i).copied().unwrap_or(0.0);
@@ -47,9 +48,9 @@ fn link_accelerations(case: &Case, a: &[f64]) -> Vec<Twist> {
     links
 }
 
-/// Ṡθ̇ of universal and general joints, reversed or not, and ad_v Sθ̇ in one check: the link accelerations are
-/// the rates of the twists' components along the motion. It fails if gravity stays in them (EQUATIONS 2.2,
-/// Eq. 21).
+/// Ṡθ̇ of universal and general joints, reversed or not, and ad_v Sθ̇ in one check: the link
+/// accelerations are the rates of the twists' components along the motion. It fails if gravity
+/// stays in them (EQUATIONS 2.2, Eq. 21).
 #[test]
 fn link_accelerations_are_rates_of_twists() {
     for case in cases(80) {
@@ -68,8 +69,8 @@ fn link_accelerations_are_rates_of_twists() {
     }
 }
 
-/// τ = Σ J_lᵀ (I V̇ − ad_vᵀ I v − m g − w) + armature θ̈ with V̇ from differences: the whole of inverse
-/// dynamics without its recursion.
+/// τ = Σ J_lᵀ (I V̇ − ad_vᵀ I v − m g − w) + armature θ̈ with V̇ from differences: the whole of
+/// inverse dynamics without its recursion.
 #[test]
 fn inverse_dynamics_is_newton_euler_on_every_link() {
     for case in cases(60) {
@@ -122,8 +123,8 @@ fn forward(case: &Case, tau: &[f64], loads: &LinkLoads<'_>) -> (Vec<f64>, Vec<Tw
     (a, links)
 }
 
-/// Kinetic energy of links and rotors, Σ V · I V̇ + Σ armature v θ̈ per second, changes by the power of
-/// torques, wrenches and weights: to the rounding of ABA, c n κ ε.
+/// Kinetic energy of links and rotors, Σ V · I V̇ + Σ armature v θ̈ per second, changes by the
+/// power of torques, wrenches and weights: to the rounding of ABA, c n κ ε.
 #[test]
 fn power_balances() {
     for case in cases(60) {
@@ -155,7 +156,8 @@ fn power_balances() {
     }
 }
 
-/// A floating mechanism without loads keeps its momentum about the world's origin, whatever its joints do.
+/// A floating mechanism without loads keeps its momentum about the world's origin, whatever its
+/// joints do.
 #[test]
 fn momentum_is_kept() {
     let mut seen = 0;

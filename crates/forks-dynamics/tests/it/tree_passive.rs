@@ -55,9 +55,9 @@ fn springs_pull_as_the_equilibrium_solver_says() {
     }
 }
 
-/// Along the motion q ⊞ t v the elastic energy falls by the springs' power. Richardson differences with
-/// steps h and h/2 leave c h⁴ with the fifth derivative in c (1000 here: random quintics of large rotations),
-/// beside ε U / h.
+/// Along the motion q ⊞ t v the elastic energy falls by the springs' power. Richardson differences
+/// with steps h and h/2 leave c h⁴ with the fifth derivative in c (1000 here: random quintics of
+/// large rotations), beside ε U / h.
 #[test]
 fn springs_do_the_work_that_the_energy_loses() {
     for seed in 0..40 {

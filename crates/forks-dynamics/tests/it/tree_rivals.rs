@@ -1,7 +1,7 @@
 //! The O(n) algorithms of the tree against each other and against dense algebra.
 //!
-//! Tolerances are c·κ·ε: κ is the condition number of the mass matrix where it is solved with, c = 64 per
-//! coordinate covers the rounding of the sweeps on both sides.
+//! Tolerances are c·κ·ε: κ is the condition number of the mass matrix where it is solved with, c =
+//! 64 per coordinate covers the rounding of the sweeps on both sides.
 
 use crate::tree_support;
 

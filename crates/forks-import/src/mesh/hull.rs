@@ -1,5 +1,6 @@
-//! Convex hull of points (Barber, Dobkin & Huhdanpaa 1996): from a tetrahedron outwards. Every face keeps the points that it
-//! sees; the farthest of them replaces the faces that see it by a cone over their outline.
+//! Convex hull of points (Barber, Dobkin & Huhdanpaa 1996): from a tetrahedron outwards. Every face
+//! keeps the points that it sees; the farthest of them replaces the faces that see it by a cone
+//! over their outline.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +9,8 @@ use forks_mechanism::lie::glam::DVec3;
 /// Points closer to a face than this times the size of all points lie in it.
 const FLAT: f64 = 1e-12;
 
-/// A face with its outward unit normal, its distance from the origin, and the points outside that are left to it.
+/// A face with its outward unit normal, its distance from the origin, and the points outside that
+/// are left to it.
 struct Face {
     corners: [usize; 3],
     normal: DVec3,
@@ -28,7 +30,8 @@ impl Face {
     }
 }
 
-/// Triangles of the hull, seen from outside counter-clockwise; `None` where all points lie in a plane.
+/// Triangles of the hull, seen from outside counter-clockwise; `None` where all points lie in a
+/// plane.
 pub(crate) fn convex_hull(points: &[DVec3]) -> Option<Vec<[usize; 3]>> {
     let mean = points.iter().sum::<DVec3>() / points.len().max(1) as f64;
     let size = points.iter().map(|p| p.distance(mean)).fold(0.0, f64::max);
@@ -68,7 +71,8 @@ impl Hull<'_> {
         self.faces.push(Some(face));
     }
 
-    /// Gives each point to the first of the faces from `first` on that sees it; those that none sees are inside.
+    /// Gives each point to the first of the faces from `first` on that sees it; those that none
+    /// sees are inside.
     fn share(&mut self, points: Vec<usize>, first: usize) {
         for i in points {
             let sees = |f: &&mut Face| f.height(self.points[i]) > self.flat;
@@ -106,7 +110,8 @@ impl Hull<'_> {
         let mut at = 0;
         while at < seen.len() {
             for (i, j) in self.faces[seen[at]].iter().flat_map(Face::edges) {
-                // Without a neighbour, which only rounding can cause, the edge belongs to the outline.
+                // Without a neighbour, which only rounding can cause, the edge belongs to the
+                // outline.
                 let other = self.at_edge.get(&(j, i)).copied();
                 if other.is_some_and(|o| known.contains(&o)) {
                     continue;

@@ -1,8 +1,8 @@
 //! Volume, centre of mass and inertia of what triangles enclose, or of the triangles themselves.
 //!
-//! A solid is the sum of the tetrahedra that its triangles span with one point. With a tetrahedron of volume V, corners
-//! p₁…p₄ and s = Σ pᵢ: ∫ x = V s/4 and ∫ x xᵀ = V/20 (s sᵀ + Σ pᵢ pᵢᵀ); a triangle of area A has A s/3 and
-//! A/12 (s sᵀ + Σ pᵢ pᵢᵀ).
+//! A solid is the sum of the tetrahedra that its triangles span with one point. With a tetrahedron
+//! of volume V, corners p₁…p₄ and s = Σ pᵢ: ∫ x = V s/4 and ∫ x xᵀ = V/20 (s sᵀ + Σ pᵢ pᵢᵀ); a
+//! triangle of area A has A s/3 and A/12 (s sᵀ + Σ pᵢ pᵢᵀ).
 
 use std::collections::HashMap;
 
@@ -55,7 +55,8 @@ impl Mesh {
     fn sum(&self, rule: MassRule) -> Result<MeshMass, String> {
         let first = self.surface_centroid();
         let center = first + self.moments(rule, first).center()?;
-        // As MuJoCo, cut again from there: closed surfaces give the same, others and positive tetrahedra do not.
+        // As MuJoCo, cut again from there: closed surfaces give the same, others and positive
+        // tetrahedra do not.
         let again = self.moments(rule, center);
         again.center()?;
         Ok(again.unit(center))

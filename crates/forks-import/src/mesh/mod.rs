@@ -1,7 +1,8 @@
-//! Triangle meshes: reading the files that models refer to, and the mass properties of what they enclose.
+//! Triangle meshes: reading the files that models refer to, and the mass properties of what they
+//! enclose.
 //!
-//! Nothing of a mesh ends up in a mechanism but inertia and fitted primitives, so that normals, texture coordinates,
-//! groups and materials are skipped.
+//! Nothing of a mesh ends up in a mechanism but inertia and fitted primitives, so that normals,
+//! texture coordinates, groups and materials are skipped.
 
 mod hull;
 mod integrals;

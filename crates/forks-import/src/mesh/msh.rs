@@ -1,5 +1,5 @@
-//! MSH: MuJoCo's binary form. Four counts (vertices, normals, texture coordinates, triangles), then these in turn in
-//! numbers of four bytes.
+//! MSH: MuJoCo's binary form. Four counts (vertices, normals, texture coordinates, triangles), then
+//! these in turn in numbers of four bytes.
 
 use super::{Mesh, point, word};
 

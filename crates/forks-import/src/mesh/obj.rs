@@ -28,7 +28,8 @@ fn vertex<'a>(words: impl Iterator<Item = &'a str>) -> Option<DVec3> {
     (x.len() == 3).then(|| DVec3::from_slice(&x))
 }
 
-/// Vertex numbers: from 1, or backwards from the last vertex so far; texture and normal numbers follow slashes.
+/// Vertex numbers: from 1, or backwards from the last vertex so far; texture and normal numbers
+/// follow slashes.
 fn face<'a>(words: impl Iterator<Item = &'a str>, count: usize) -> Option<Vec<usize>> {
     let index = |w: &str| {
         let i: i64 = w.split('/').next()?.parse().ok()?;

@@ -1,4 +1,5 @@
-//! STL: a list of triangles without shared vertices, binary or as text. Equal corners become one vertex.
+//! STL: a list of triangles without shared vertices, binary or as text. Equal corners become one
+//! vertex.
 
 use std::collections::HashMap;
 
@@ -10,7 +11,8 @@ use super::{Mesh, point, word};
 const HEADER: usize = 84;
 const TRIANGLE: usize = 50;
 
-/// Reads either form. Binary headers may begin with the word that starts a text, hence the length decides first.
+/// Reads either form. Binary headers may begin with the word that starts a text, hence the length
+/// decides first.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Mesh, String> {
     let count = word(bytes, 80).map(|w| u32::from_le_bytes(w) as usize);
     let binary = |n: &usize| n.checked_mul(TRIANGLE).map(|s| s + HEADER) == Some(bytes.len());

@@ -1,5 +1,6 @@
-//! `<actuator>`: servos are actuators with an affine bias b₀ + b₁ l + b₂ l̇ on one hinge or slide or on a fixed
-//! tendon; with gear g they act as stiffness −b₁ g² and damping −b₂ g². All others exert forces only when driven.
+//! `<actuator>`: servos are actuators with an affine bias b₀ + b₁ l + b₂ l̇ on one hinge or slide
+//! or on a fixed tendon; with gear g they act as stiffness −b₁ g² and damping −b₂ g². All others
+//! exert forces only when driven.
 
 use forks_mechanism::{Combination, Servo, Transmission, lie::Digits};
 
@@ -47,7 +48,8 @@ struct Law {
 pub(crate) struct ActuatorDefaults<'a> {
     kind: &'a str,
     own: Values<'a>,
-    /// What was said by another kind before: `general` starts from any kind, all kinds start from `general`.
+    /// What was said by another kind before: `general` starts from any kind, all kinds start from
+    /// `general`.
     base: Law,
 }
 
@@ -173,8 +175,8 @@ impl<'a> Reader<'a> {
         self.notes.once(a.tag(), "", Effect::Ignored, reason, &a.at);
     }
 
-    /// What a scalar actuator drives; `None` for other transmissions. Of several that are given MuJoCo takes the last of
-    /// its own list.
+    /// What a scalar actuator drives; `None` for other transmissions. Of several that are given
+    /// MuJoCo takes the last of its own list.
     fn transmission(
         &mut self,
         a: &Attributes<'a>,

@@ -54,7 +54,8 @@ pub(crate) struct Model {
     /// Poses of all bodies in the start pose.
     world_from_body: Vec<Pose>,
     pub(crate) body_names: Names<BodyId>,
-    /// All joints in MuJoCo's order: depth first, those of a body before those of the bodies that it carries.
+    /// All joints in MuJoCo's order: depth first, those of a body before those of the bodies that
+    /// it carries.
     pub(crate) joints: Vec<ModelJoint>,
     /// Number in that list of the first joint of each body.
     first_joint: Vec<usize>,

@@ -1,5 +1,5 @@
-//! `<asset>`: meshes, which are opened only where a geom takes inertia or a fitted primitive from them. Files that are
-//! not there are notes.
+//! `<asset>`: meshes, which are opened only where a geom takes inertia or a fitted primitive from
+//! them. Files that are not there are notes.
 
 use std::path::{Path, PathBuf};
 
@@ -93,8 +93,8 @@ impl Assets {
         self.meshes[mesh.0].loaded.as_ref().expect("set above").as_ref().map_err(String::clone)
     }
 
-    /// A primitive of a kind that stands for a mesh, as MuJoCo fits it, and its pose in the mesh's frame: one with the
-    /// same moments as the mesh, or around its vertices.
+    /// A primitive of a kind that stands for a mesh, as MuJoCo fits it, and its pose in the mesh's
+    /// frame: one with the same moments as the mesh, or around its vertices.
     pub(crate) fn fitted(
         &mut self,
         mesh: MeshId,
@@ -226,7 +226,8 @@ impl<'a> Reader<'a> {
         name_asset(&a, &mut self.assets.mesh_names, id)
     }
 
-    /// Where a file of a model is: beside the main file, in the directory that the compiler element names.
+    /// Where a file of a model is: beside the main file, in the directory that the compiler element
+    /// names.
     fn asset_path(&self, name: &str, directory: &str) -> Option<PathBuf> {
         let main = Path::new(self.tree.files.first()?);
         let name = Path::new(name);

@@ -42,7 +42,8 @@ pub(crate) fn own(e: &Element) -> Values<'_> {
     e.attributes.iter().map(|(n, v)| (n.as_str(), Cow::Borrowed(v.as_str()))).collect()
 }
 
-/// `own` over `inherited`. An attribute without text says nothing where the class says something, as in MuJoCo.
+/// `own` over `inherited`. An attribute without text says nothing where the class says something,
+/// as in MuJoCo.
 pub(crate) fn merge<'a>(inherited: &[(&'a str, Cow<'a, str>)], own: Values<'a>) -> Values<'a> {
     let says = |(n, v): &(&str, Cow<'_, str>)| {
         !v.trim().is_empty() || !inherited.iter().any(|(i, _)| i == n)
@@ -238,8 +239,8 @@ impl<'a> Attributes<'a> {
         Ok(self.keyword(name, &["false", "true"])?.map(|w| w == "true"))
     }
 
-    /// A polynomial of at most three coefficients whose linear part must not be negative: the linear part, and
-    /// whether there is more.
+    /// A polynomial of at most three coefficients whose linear part must not be negative: the
+    /// linear part, and whether there is more.
     pub(crate) fn polynomial(&self, name: &str) -> Result<(f64, bool), ImportError> {
         let Some(p) = self.numbers(name, 1, 3)? else { return Ok((0.0, false)) };
         Ok((p[0], p[1..].iter().any(|&x| x != 0.0)))

@@ -1,5 +1,6 @@
-//! The kinematic tree as it is written: bodies in document order with their joints, geoms and sites. Frames are
-//! folded into what they hold. An explicit stack, because files nest thousands of bodies.
+//! The kinematic tree as it is written: bodies in document order with their joints, geoms and
+//! sites. Frames are folded into what they hold. An explicit stack, because files nest thousands of
+//! bodies.
 
 use forks_mechanism::{
     ContactMask, Geometry,
@@ -120,7 +121,8 @@ impl<'a> Reader<'a> {
             }
             self.walk(w, world, &mut tree)?;
         }
-        // Only now all joints are known: those of a body may stand behind the bodies that it carries.
+        // Only now all joints are known: those of a body may stand behind the bodies that it
+        // carries.
         for i in 1..tree.bodies.len() {
             let b = &tree.bodies[i];
             tree.bodies[i].moves = !b.joints.is_empty() || tree.bodies[b.parent].moves;

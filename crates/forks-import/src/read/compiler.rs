@@ -1,5 +1,5 @@
-//! `<compiler>` and `<option>`: settings that change what other numbers mean. Several elements of each merge; the
-//! last value wins.
+//! `<compiler>` and `<option>`: settings that change what other numbers mean. Several elements of
+//! each merge; the last value wins.
 
 use forks_mechanism::lie::glam::DVec3;
 

@@ -1,5 +1,5 @@
-//! Default classes. A class starts as a copy of its parent, so that its values are complete; nested classes are
-//! read after the values of the class around them.
+//! Default classes. A class starts as a copy of its parent, so that its values are complete; nested
+//! classes are read after the values of the class around them.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,8 @@ const KINDS: [(&str, &[&str]); 6] = [
 /// Kinds whose defaults have no effect.
 const WITHOUT_EFFECT: [&str; 5] = ["texture", "material", "camera", "light", "pair"];
 
-/// One class with all values, inherited ones included; what it says about gain and bias of actuators stands alone.
+/// One class with all values, inherited ones included; what it says about gain and bias of
+/// actuators stands alone.
 #[derive(Clone, Debug, Default)]
 struct Class<'a> {
     parent: Option<usize>,

@@ -227,8 +227,8 @@ fn capsule_shell(r: f64, h: f64) -> (f64, DVec3) {
     (total, DVec3::new(across, across, along))
 }
 
-/// MuJoCo's ellipsoidal shell: the area by Thomsen's formula, the moments those of what lies between the ellipsoid and
-/// one with semi-axes that are longer by a micrometre.
+/// MuJoCo's ellipsoidal shell: the area by Thomsen's formula, the moments those of what lies
+/// between the ellipsoid and one with semi-axes that are longer by a micrometre.
 fn ellipsoid_shell(r: DVec3) -> (f64, DVec3) {
     const P: f64 = 1.6075;
     const THICKNESS: f64 = 1e-6;

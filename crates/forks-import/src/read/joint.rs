@@ -153,7 +153,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Springs and rotor inertia of free joints act along world axes in MuJoCo, along body axes here.
+    /// Springs and rotor inertia of free joints act along world axes in MuJoCo, along body axes
+    /// here.
     fn note_free_joint(&mut self, a: &Attributes<'_>, j: &RawJoint) {
         if j.stiffness > 0.0 || j.spring_damper.is_some() {
             let reason = "the spring acts on the logarithm of the displacement";

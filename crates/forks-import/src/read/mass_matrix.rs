@@ -1,4 +1,5 @@
-//! Rules that need the mass matrix in the start pose: `springdamper` of joints, `dampratio` of servos.
+//! Rules that need the mass matrix in the start pose: `springdamper` of joints, `dampratio` of
+//! servos.
 
 use forks_mechanism::{
     Combination, JointId, Mechanism, dense,
@@ -11,8 +12,9 @@ use super::{
 };
 use crate::{ImportError, Location};
 
-/// The mass matrix of the tree in the start pose, by composite bodies: all twists and inertias in world axes about the
-/// middle of the links, M_ij = S_iᵀ I_c(j) S_j with I_c(j) what joint j carries, for i on the way to j.
+/// The mass matrix of the tree in the start pose, by composite bodies: all twists and inertias in
+/// world axes about the middle of the links, M_ij = S_iᵀ I_c(j) S_j with I_c(j) what joint j
+/// carries, for i on the way to j.
 pub(crate) fn mass_matrix(m: &Mechanism) -> Matrix {
     let n = m.tree_velocity_count();
     let q = m.start_positions();
@@ -49,7 +51,8 @@ pub(crate) fn mass_matrix(m: &Mechanism) -> Matrix {
     out
 }
 
-/// Per velocity coordinate of the tree: the twist of its joint's outer link against the inner one, in world axes.
+/// Per velocity coordinate of the tree: the twist of its joint's outer link against the inner one,
+/// in world axes.
 fn twists(m: &Mechanism, q: &[f64], poses: &[Pose]) -> Vec<[f64; 6]> {
     let mut out = vec![[0.0; 6]; m.tree_velocity_count()];
     for e in m.forest().edges() {
@@ -145,7 +148,8 @@ fn set_damping_ratios(model: &mut Model, m: &Mechanism, mass: &Matrix) -> Result
     };
     for (s, inverse) in servos.iter_mut().zip(inverse) {
         let Some(ratio) = s.damping_ratio else { continue };
-        // With gain kp = k/g² along l and m = m_q/g² the damping along the coordinate is 2 ζ √(k m_q).
+        // With gain kp = k/g² along l and m = m_q/g² the damping along the coordinate is 2 ζ √(k
+        // m_q).
         if s.gear != 0.0 && inverse > 0.0 {
             s.servo.damping = 2.0 * ratio * (s.servo.stiffness / inverse).sqrt();
         }

@@ -177,8 +177,8 @@ impl<'a> Reader<'a> {
         Err(ImportError::Unsupported { at: Box::new(at.clone()), element, reason: reason.into() })
     }
 
-    /// The linear part of a spring or damper, and whether there is more. A negative one would drive what it
-    /// acts on: refused, or left out where that was asked for.
+    /// The linear part of a spring or damper, and whether there is more. A negative one would drive
+    /// what it acts on: refused, or left out where that was asked for.
     fn passive(&mut self, a: &Attributes<'a>, name: &str) -> Result<(f64, bool), ImportError> {
         let (linear, more) = a.polynomial(name)?;
         if linear < 0.0 {
@@ -259,8 +259,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Checks attributes against the table: unknown ones are refused, those that are noted or refused as soon
-    /// as their value is not neutral are treated so.
+    /// Checks attributes against the table: unknown ones are refused, those that are noted or
+    /// refused as soon as their value is not neutral are treated so.
     fn check(&mut self, a: &Attributes<'_>) -> Result<(), ImportError> {
         for (name, value) in a.iter() {
             let Some(feature) = schema::attribute(a.kind, name) else {

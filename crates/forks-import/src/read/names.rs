@@ -1,5 +1,5 @@
-//! Names of one kind of element and what they stand for. Each kind has ids of its own type: a number in the order of the
-//! text cannot be used in a list that has another order.
+//! Names of one kind of element and what they stand for. Each kind has ids of its own type: a
+//! number in the order of the text cannot be used in a list that has another order.
 
 use std::collections::HashMap;
 
@@ -9,8 +9,9 @@ use crate::{ImportError, read::Attributes};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BodyId(pub(crate) usize);
 
-/// A joint: its body and its place among that body's joints. The text may give a body its joints behind the bodies that
-/// it carries; in the tree they come before the joints of those, so that the place in the text says nothing.
+/// A joint: its body and its place among that body's joints. The text may give a body its joints
+/// behind the bodies that it carries; in the tree they come before the joints of those, so that the
+/// place in the text says nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TreeJointId {
     pub(crate) body: BodyId,

@@ -49,7 +49,8 @@ fn quaternion(a: &Attributes<'_>) -> Result<DQuat, ImportError> {
     unit_quaternion([w, x, y, z]).ok_or_else(|| a.invalid("quat", "is the zero quaternion"))
 }
 
-/// A quaternion (w, x, y, z) scaled to unit length; one that is of unit length to rounding keeps its digits.
+/// A quaternion (w, x, y, z) scaled to unit length; one that is of unit length to rounding keeps
+/// its digits.
 pub(crate) fn unit_quaternion([w, x, y, z]: [f64; 4]) -> Option<DQuat> {
     let q = DQuat::from_xyzw(x, y, z, w);
     let n = q.length();
@@ -68,8 +69,8 @@ fn axis_angle(a: &Attributes<'_>, c: &Compiler) -> Result<DQuat, ImportError> {
     Ok(exp_rotation(axis.normalize() * c.angle(angle)))
 }
 
-/// Rotations about three axes in turn; lower case letters are axes of the turned frame, upper case ones of the
-/// frame around it.
+/// Rotations about three axes in turn; lower case letters are axes of the turned frame, upper case
+/// ones of the frame around it.
 fn euler(angles: [f64; 3], sequence: [u8; 3]) -> DQuat {
     let mut q = DQuat::IDENTITY;
     for (angle, letter) in angles.into_iter().zip(sequence) {
@@ -101,8 +102,8 @@ fn xy_axes(a: &Attributes<'_>) -> Result<DQuat, ImportError> {
     Ok(from_axes([x, y, x.cross(y)]))
 }
 
-/// The quaternion of a frame given by its axes; the component that is computed first is positive, which fixes
-/// the sign as in MuJoCo.
+/// The quaternion of a frame given by its axes; the component that is computed first is positive,
+/// which fixes the sign as in MuJoCo.
 fn from_axes(c: [DVec3; 3]) -> DQuat {
     let trace = c[0].x + c[1].y + c[2].z;
     if trace > 0.0 {
@@ -138,8 +139,8 @@ pub(crate) fn z_axis(z: DVec3) -> Option<DQuat> {
     Some(exp_rotation(axis * s.atan2(z.z)))
 }
 
-/// The pose and half length of something stretched between two points: origin in their middle, z axis from the
-/// second point to the first.
+/// The pose and half length of something stretched between two points: origin in their middle, z
+/// axis from the second point to the first.
 pub(crate) fn from_to(a: &Attributes<'_>) -> Result<Option<(Pose, f64)>, ImportError> {
     let Some(v) = a.array::<6>("fromto")? else { return Ok(None) };
     // A position of zero counts as none, as in MuJoCo.

@@ -1,4 +1,5 @@
-//! `<tendon>`: fixed tendons are combinations of joint coordinates, with a spring where they have one.
+//! `<tendon>`: fixed tendons are combinations of joint coordinates, with a spring where they have
+//! one.
 
 use forks_mechanism::{Combination, CombinationSpring};
 

@@ -9,12 +9,15 @@ use super::{JointEntry, Numbers, SideFile, close};
 use crate::{Effect, Import, ImportError, Note, read::label, redundant};
 
 impl SideFile {
-    /// Adds what the file says to a model; loops are assembled from the start pose, which becomes the assembled one.
+    /// Adds what the file says to a model; loops are assembled from the start pose, which becomes
+    /// the assembled one.
     ///
-    /// Springs without `rest` rest at the (assembled) start pose, unless the joint has a spring in the model already.
+    /// Springs without `rest` rest at the (assembled) start pose, unless the joint has a spring in
+    /// the model already.
     ///
     /// # Errors
-    /// Joints and links that the model does not have, lists of a wrong length, loops that cannot be closed.
+    /// Joints and links that the model does not have, lists of a wrong length, loops that cannot be
+    /// closed.
     pub fn apply(&self, import: Import) -> Result<Import, ImportError> {
         let Import { mechanism, mut notes, mut effectors, order } = import;
         let mut b = MechanismBuilder::from_mechanism(&mechanism);
@@ -94,7 +97,8 @@ impl SideFile {
         Ok(())
     }
 
-    /// What the file changed; `moved` is the largest motion of a coordinate while its loops were closed.
+    /// What the file changed; `moved` is the largest motion of a coordinate while its loops were
+    /// closed.
     fn note(&self, moved: Option<f64>) -> Note {
         let count = |n: usize, what: &str| match n {
             0 => None,

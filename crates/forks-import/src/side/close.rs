@@ -71,13 +71,14 @@ fn find(
     })
 }
 
-/// Tries from other positions near the start, where the start itself is a dead end (links in one line, say).
+/// Tries from other positions near the start, where the start itself is a dead end (links in one
+/// line, say).
 const TRIES: usize = 8;
 /// How far these are away, rad or sizes of the mechanism.
 const SPREAD: f64 = 0.3;
 
-/// The mechanism with the assembled pose as its start, the largest motion of a tree coordinate on the way, and
-/// the equations that were released because they repeat others up to rounding.
+/// The mechanism with the assembled pose as its start, the largest motion of a tree coordinate on
+/// the way, and the equations that were released because they repeat others up to rounding.
 pub(super) fn assembled(
     m: &Mechanism,
     loops: &[LoopEntry],
@@ -104,8 +105,8 @@ pub(super) fn assembled(
     Ok((b.build().map_err(failed)?, largest, release))
 }
 
-/// The first assembly that succeeds, from the start pose, then from poses around it; the one with the smallest gaps
-/// if none does.
+/// The first assembly that succeeds, from the start pose, then from poses around it; the one with
+/// the smallest gaps if none does.
 fn closest(m: &Mechanism, start: &[f64]) -> Assembly {
     let settings = AssemblySettings::default();
     let mut best = assemble(m, start, &settings);
@@ -122,7 +123,8 @@ fn closest(m: &Mechanism, start: &[f64]) -> Assembly {
     best
 }
 
-/// The start with every tree coordinate moved by a part of [`SPREAD`] that no two coordinates share.
+/// The start with every tree coordinate moved by a part of [`SPREAD`] that no two coordinates
+/// share.
 fn displaced(m: &Mechanism, start: &[f64], attempt: usize, r: f64) -> Vec<f64> {
     // Fractional parts of multiples of the golden ratio fill the interval evenly.
     let part = |i: usize| {

@@ -1,5 +1,5 @@
-//! Side files `MODEL.forks.toml`: what a model file cannot say. Springs, damping, rest and start positions of joints,
-//! closures of loops between frames of two links, end effectors.
+//! Side files `MODEL.forks.toml`: what a model file cannot say. Springs, damping, rest and start
+//! positions of joints, closures of loops between frames of two links, end effectors.
 
 mod apply;
 mod close;
@@ -18,7 +18,8 @@ const ENDING: &str = "forks.toml";
 /// Where the side file of a model comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SideSource {
-    /// `MODEL.forks.toml` beside the model, with or without the ending of the model's name, if there is one.
+    /// `MODEL.forks.toml` beside the model, with or without the ending of the model's name, if
+    /// there is one.
     #[default]
     Beside,
     /// This file.
@@ -111,8 +112,8 @@ impl SideFile {
     /// ```
     ///
     /// # Errors
-    /// Text that is no TOML; unknown keys, values of a wrong kind, numbers that are not finite, stiffness and
-    /// damping that are negative: with line, key and value.
+    /// Text that is no TOML; unknown keys, values of a wrong kind, numbers that are not finite,
+    /// stiffness and damping that are negative: with line, key and value.
     pub fn parse(text: &str) -> Result<Self, ImportError> {
         read::parse(text, None)
     }
@@ -145,7 +146,8 @@ impl SideFile {
         self.effectors.iter().map(|(_, name)| name.as_str())
     }
 
-    /// Gives every coordinate of a joint this stiffness; `origin` is what messages call the source of the number.
+    /// Gives every coordinate of a joint this stiffness; `origin` is what messages call the source
+    /// of the number.
     pub fn set_stiffness(&mut self, joint: &str, stiffness: f64, origin: &str) {
         let value = numbers("stiffness", stiffness, origin);
         self.entry(joint, origin).stiffness = Some(value);
@@ -157,8 +159,8 @@ impl SideFile {
         self.entry(joint, origin).damping = Some(value);
     }
 
-    /// Adds a closure between the frames of two links (or `site:NAME`); kinds that need an axis turn about or slide
-    /// along the frames' z axes.
+    /// Adds a closure between the frames of two links (or `site:NAME`); kinds that need an axis
+    /// turn about or slide along the frames' z axes.
     ///
     /// # Errors
     /// A kind that is not one of those of [`SideFile::parse`].

@@ -56,7 +56,8 @@ impl Reader<'_> {
         assembly.builder.build().map_err(|source| ImportError::Mechanism { file, source })
     }
 
-    /// Inertia that no body has is refused where it moves one, or balanced where that was asked for.
+    /// Inertia that no body has is refused where it moves one, or balanced where that was asked
+    /// for.
     fn judge_inertias(
         &mut self,
         robot: &Robot<'_>,
@@ -160,8 +161,8 @@ fn joint(raw: &RawJoint<'_>, parent: LinkId, child: LinkId, base: Option<Pose>) 
     let mut joint = Joint::new(raw.name(), kind, parent, child);
     match raw.kind {
         JointType::Floating => {
-            // As MuJoCo's free joint: the coordinates are the pose in the world (in the parent, where that
-            // moves), and the start pose is the one that the file gives.
+            // As MuJoCo's free joint: the coordinates are the pose in the world (in the parent,
+            // where that moves), and the start pose is the one that the file gives.
             let start = base.unwrap_or(Pose::IDENTITY) * origin;
             joint = joint.at(base.unwrap_or(Pose::IDENTITY).inverse());
             joint.start = start.translation.to_array().to_vec();

@@ -1,7 +1,7 @@
 //! `<mimic>`: joints that follow others stay coordinates, tied by a coupling.
 //!
-//! A fixed joint has no coordinate: it follows nothing, and one that follows it is held at its offset, since the position of a
-//! fixed joint is 0.
+//! A fixed joint has no coordinate: it follows nothing, and one that follows it is held at its
+//! offset, since the position of a fixed joint is 0.
 
 use forks_mechanism::{Coordinate, Coupling, JointId};
 
@@ -50,7 +50,8 @@ impl Reader<'_> {
         Ok(out)
     }
 
-    /// What a joint follows; `None` if nothing. What cannot be is refused; a lenient reader leaves it out with a note.
+    /// What a joint follows; `None` if nothing. What cannot be is refused; a lenient reader leaves
+    /// it out with a note.
     fn leader(
         &mut self,
         robot: &Robot<'_>,

@@ -1,4 +1,5 @@
-//! The URDF reader: links and joints as they are written, the tree that they form, then the mechanism.
+//! The URDF reader: links and joints as they are written, the tree that they form, then the
+//! mechanism.
 
 mod assemble;
 mod graph;
@@ -105,7 +106,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The attributes of an element; those that are not in the table, or are there to be noted, are noted once.
+    /// The attributes of an element; those that are not in the table, or are there to be noted, are
+    /// noted once.
     fn attributes(&mut self, kind: &'static str, e: &'a Element) -> Attributes<'a> {
         let a = Attributes::new(kind, self.tree, e, &[]);
         for (name, value) in a.iter() {

@@ -1,5 +1,5 @@
-//! What the reader does with every element and attribute of URDF. URDF is extended at will, so what the table does
-//! not hold is left out with one note per kind, not refused.
+//! What the reader does with every element and attribute of URDF. URDF is extended at will, so what
+//! the table does not hold is left out with one note per kind, not refused.
 
 use crate::schema::{
     Feature,

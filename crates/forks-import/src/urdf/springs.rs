@@ -1,5 +1,5 @@
-//! Springs that files have in attributes of `<dynamics>` or in `<gazebo>`. URDF has none, so they are left out; the note says how
-//! to give them back.
+//! Springs that files have in attributes of `<dynamics>` or in `<gazebo>`. URDF has none, so they
+//! are left out; the note says how to give them back.
 
 use std::collections::HashMap;
 

@@ -72,7 +72,8 @@ impl Writer<'_> {
         Ok(x)
     }
 
-    /// The name of a body that holds all others, where that was asked for and they are several that can be held.
+    /// The name of a body that holds all others, where that was asked for and they are several that
+    /// can be held.
     fn one_root(&mut self) -> Option<String> {
         let roots = self.chains.iter().filter(|c| c.carrier == LinkId::WORLD);
         let free = |c: &Chain| c.joints.iter().any(|j| j.motions.contains(&Motion::Free));

@@ -1,8 +1,9 @@
 //! Which links become bodies, and which joints move each body relative to the one that carries it.
 //!
-//! MuJoCo's joints of one body act one after the other about axes and anchors given in the body's frame in the
-//! start pose. A chain of tree joints through massless links marked auxiliary is such a list, whatever its frames
-//! are: with A the joint's frame in the last body in the start pose, anchor = A.translation, axis = A.rotation · axis.
+//! MuJoCo's joints of one body act one after the other about axes and anchors given in the body's
+//! frame in the start pose. A chain of tree joints through massless links marked auxiliary is such
+//! a list, whatever its frames are: with A the joint's frame in the last body in the start pose,
+//! anchor = A.translation, axis = A.rotation · axis.
 
 use forks_mechanism::{
     JointId, JointKind, LinkId, Mechanism, TreeEdge,
@@ -102,7 +103,8 @@ impl Writer<'_> {
 
     fn chain(&mut self, edges: &[TreeEdge]) -> Result<Chain, WriteError> {
         let mut joints = Vec::new();
-        // From the body inwards: body_from_frame is the frame of the link outside the joint, in the start pose.
+        // From the body inwards: body_from_frame is the frame of the link outside the joint, in the
+        // start pose.
         let mut body_from_outer = Pose::IDENTITY;
         for e in edges.iter().rev() {
             let j = self.m.joint(e.joint);

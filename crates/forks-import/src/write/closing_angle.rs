@@ -1,5 +1,6 @@
-//! Coordinates of loop-closing hinges. MJCF's closures have none, but around a loop whose axes are all parallel the angles
-//! add up, so that the angle of the hinge that closes it is a sum of the others'.
+//! Coordinates of loop-closing hinges. MJCF's closures have none, but around a loop whose axes are
+//! all parallel the angles add up, so that the angle of the hinge that closes it is a sum of the
+//! others'.
 
 use forks_mechanism::{Combination, CombinationSpring, Coordinate, JointId, JointKind};
 
@@ -10,7 +11,8 @@ use crate::note::Effect;
 const PARALLEL: f64 = 1e-12;
 
 impl Writer<'_> {
-    /// The angle of a loop-closing hinge from tree coordinates; `None` where its loop turns about other axes.
+    /// The angle of a loop-closing hinge from tree coordinates; `None` where its loop turns about
+    /// other axes.
     pub(crate) fn closing_angle(&self, id: JointId) -> Option<Combination> {
         let j = self.m.joint(id);
         let JointKind::Revolute { axis } = j.kind else { return None };
@@ -30,7 +32,8 @@ impl Writer<'_> {
             if other.cross(along).length() > PARALLEL {
                 return None;
             }
-            // What turns the child's side adds to the angle, what turns the parent's side takes from it.
+            // What turns the child's side adds to the angle, what turns the parent's side takes
+            // from it.
             let sign = other.dot(along).signum() * if outward == e.reversed { -1.0 } else { 1.0 };
             let coordinate = Coordinate { joint: e.joint, index };
             out.offset -= sign * self.start[self.m.position_index(coordinate)];
@@ -39,7 +42,8 @@ impl Writer<'_> {
         (!out.terms.is_empty()).then_some(out)
     }
 
-    /// The combination with coordinates of the tree only; `None` where one of a closure cannot be replaced.
+    /// The combination with coordinates of the tree only; `None` where one of a closure cannot be
+    /// replaced.
     pub(crate) fn on_tree(&self, c: &Combination) -> Option<Combination> {
         let mut out = Combination { terms: vec![], offset: c.offset };
         for &(coordinate, a) in &c.terms {

@@ -8,8 +8,8 @@ use super::{
 };
 
 impl Writer<'_> {
-    /// Writes a fixed tendon of tree coordinates; its length is the combination without its offset. `false` where it could
-    /// not be written.
+    /// Writes a fixed tendon of tree coordinates; its length is the combination without its offset.
+    /// `false` where it could not be written.
     pub(crate) fn tendon(
         &mut self,
         owner: &str,

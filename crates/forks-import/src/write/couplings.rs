@@ -1,5 +1,5 @@
-//! Couplings: Σ pₖ(ℓₖ) = 0 as y − y₀ = p(x − x₀) with a polynomial of degree four or less, between joints where
-//! both sides are single coordinates, between fixed tendons otherwise.
+//! Couplings: Σ pₖ(ℓₖ) = 0 as y − y₀ = p(x − x₀) with a polynomial of degree four or less, between
+//! joints where both sides are single coordinates, between fixed tendons otherwise.
 
 use forks_mechanism::{Combination, CouplingTerm};
 

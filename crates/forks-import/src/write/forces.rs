@@ -1,5 +1,6 @@
-//! Springs, damping and rotor inertia of tree joints: what MuJoCo's joints hold of them, and fixed tendons for matrices
-//! that couple the axes of a joint: K = Σ d l lᵀ gives a spring of stiffness d along Σ lᵢ qᵢ for every l.
+//! Springs, damping and rotor inertia of tree joints: what MuJoCo's joints hold of them, and fixed
+//! tendons for matrices that couple the axes of a joint: K = Σ d l lᵀ gives a spring of stiffness d
+//! along Σ lᵢ qᵢ for every l.
 
 use forks_mechanism::{Combination, CombinationSpring, Coordinate, Joint, JointKind, JointMatrix};
 
@@ -33,7 +34,8 @@ impl Writer<'_> {
             armature: j.armature.clone(),
         };
         let planar = j.kind == JointKind::Planar;
-        // Body axes and parent axes turn against each other in the plane: only equal damping is the same in both.
+        // Body axes and parent axes turn against each other in the plane: only equal damping is the
+        // same in both.
         let fits = |d: &[f64]| if planar { d[0] == d[1] } else { uniform(d) };
         if !(is_diagonal(&j.damping) && fits(&out.damping)) {
             self.refuse(&label, "damping", "its damping differs between axes or couples them")?;

@@ -18,7 +18,8 @@ use super::{
 };
 use crate::note::Effect;
 
-/// Loops that are open by more than this times the mechanism's size in the start pose keep both anchors.
+/// Loops that are open by more than this times the mechanism's size in the start pose keep both
+/// anchors.
 const CLOSED: f64 = 1e-14;
 
 impl Writer<'_> {

@@ -59,24 +59,25 @@ pub enum WriteError {
 /// How to write a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteOptions {
-    /// Leave out forces and couplings that MJCF cannot express and note them, instead of refusing the mechanism.
-    /// Default: `false`.
+    /// Leave out forces and couplings that MJCF cannot express and note them, instead of refusing
+    /// the mechanism. Default: `false`.
     pub lenient: bool,
-    /// Hang all bodies on one that does not move. MuJoCo needs no such body, but Pinocchio 4.1 drops the joints of all bodies
-    /// in the world but one. Default: `false`.
+    /// Hang all bodies on one that does not move. MuJoCo needs no such body, but Pinocchio 4.1
+    /// drops the joints of all bodies in the world but one. Default: `false`.
     pub one_root: bool,
 }
 
 /// Writes a mechanism as MJCF text.
 ///
-/// Numbers are printed so that they read back to the same bits. The notes name what reads back differently:
-/// coordinates that MJCF orders or counts in another way, joints that become chains of hinges and slides, springs that
-/// become tendons, names.
+/// Numbers are printed so that they read back to the same bits. The notes name what reads back
+/// differently: coordinates that MJCF orders or counts in another way, joints that become chains of
+/// hinges and slides, springs that become tendons, names.
 ///
 /// # Errors
-/// What MJCF cannot express: general joints other than slides and one hinge, bushings, springs of balls that differ between
-/// axes, springs in loop-closing joints whose loop has axes that are not parallel, loop-closing joints other than fixed,
-/// spherical and revolute, couplings that are not y = p(x) with p of degree four or less, moving links without mass.
+/// What MJCF cannot express: general joints other than slides and one hinge, bushings, springs of
+/// balls that differ between axes, springs in loop-closing joints whose loop has axes that are not
+/// parallel, loop-closing joints other than fixed, spherical and revolute, couplings that are not y
+/// = p(x) with p of degree four or less, moving links without mass.
 pub fn write_mjcf(m: &Mechanism) -> Result<(String, Vec<Note>), WriteError> {
     write_mjcf_with(m, &WriteOptions::default())
 }

@@ -68,7 +68,8 @@ fn free_name(used: &mut HashSet<String>, wanted: &str) -> String {
 }
 
 impl Writer<'_> {
-    /// The name of the MJCF joint of a coordinate; given now if it has none. `None` for loop-closing joints.
+    /// The name of the MJCF joint of a coordinate; given now if it has none. `None` for
+    /// loop-closing joints.
     pub(crate) fn coordinate_name(&mut self, c: Coordinate) -> Option<String> {
         let names = self.names.joints.get_mut(&c.joint)?;
         let name = names.get_mut(c.index)?;

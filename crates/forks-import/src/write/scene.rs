@@ -1,5 +1,5 @@
-//! What simulators with contact need beside a mechanism: options, forms that are assets, pairs of bodies that pass through
-//! each other, and how the start states move.
+//! What simulators with contact need beside a mechanism: options, forms that are assets, pairs of
+//! bodies that pass through each other, and how the start states move.
 
 use forks_mechanism::{
     JointKind, LinkId, Mechanism,
@@ -30,9 +30,11 @@ const LEAST_HEIGHT: f64 = 1e-9;
 pub struct MjcfScene {
     /// `timestep`, s.
     pub step: Option<f64>,
-    /// Elliptic friction cones, with friction so many times as stiff as the normal direction (`impratio`).
+    /// Elliptic friction cones, with friction so many times as stiff as the normal direction
+    /// (`impratio`).
     pub friction_stiffness: Option<f64>,
-    /// Time constant of loops and couplings at critical damping, s (`solref`); MuJoCo takes no less than two steps.
+    /// Time constant of loops and couplings at critical damping, s (`solref`); MuJoCo takes no less
+    /// than two steps.
     pub equality_time: Option<f64>,
     /// Shapes that are no primitives.
     pub forms: Vec<ShapeOfForm>,
@@ -68,13 +70,15 @@ pub enum ShapeForm {
         /// At least four that are not in one plane.
         points: Vec<DVec3>,
     },
-    /// Heights over a rectangle in the plane z = 0, centred at the origin; below is solid. Of links that do not move.
+    /// Heights over a rectangle in the plane z = 0, centred at the origin; below is solid. Of links
+    /// that do not move.
     HeightField {
         /// Sides along x and y.
         size: DVec2,
         /// Points along x.
         columns: usize,
-        /// Heights, row after row: x from −size.x/2 to size.x/2 in each row, rows from y = −size.y/2 on.
+        /// Heights, row after row: x from −size.x/2 to size.x/2 in each row, rows from y =
+        /// −size.y/2 on.
         heights: Vec<f64>,
     },
 }
@@ -271,7 +275,8 @@ fn lowest(heights: &[f64]) -> f64 {
     heights.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// MJCF lists rows from the far side on, and scales heights to the range between lowest and highest.
+/// MJCF lists rows from the far side on, and scales heights to the range between lowest and
+/// highest.
 fn field_attributes(size: DVec2, columns: usize, heights: &[f64]) -> [(&'static str, String); 4] {
     let highest = heights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let rise = (highest - lowest(heights)).max(LEAST_HEIGHT);

@@ -1,6 +1,6 @@
-//! `<include>`: the children of the included file's root take the element's place. Paths are relative to the
-//! directory of the main file or else of the file with the include, each file is used at most once, and nested includes
-//! are followed.
+//! `<include>`: the children of the included file's root take the element's place. Paths are
+//! relative to the directory of the main file or else of the file with the include, each file is
+//! used at most once, and nested includes are followed.
 
 use std::{
     collections::HashSet,
@@ -25,7 +25,8 @@ pub(crate) fn parse(source: &str) -> Result<Tree, ImportError> {
     Ok(tree)
 }
 
-/// Replaces the includes of a tree that was read from `path`; text that came from no file cannot have any.
+/// Replaces the includes of a tree that was read from `path`; text that came from no file cannot
+/// have any.
 pub(crate) fn with_includes(mut tree: Tree, path: Option<&Path>) -> Result<Tree, ImportError> {
     let directory = path.map(|p| p.parent().unwrap_or(Path::new("")).to_owned());
     let mut seen: HashSet<PathBuf> = path.map(identity).into_iter().collect();

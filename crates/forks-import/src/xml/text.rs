@@ -1,7 +1,7 @@
-//! Forgiveness for XML that real files contain and MuJoCo's parser accepts: `--` inside comments, an XML
-//! declaration of any version or after blank lines, NUL characters after the root, attributes without a blank
-//! between them, prefixes that are not declared. Line breaks stay where they are, so that line numbers are those of
-//! the file.
+//! Forgiveness for XML that real files contain and MuJoCo's parser accepts: `--` inside comments,
+//! an XML declaration of any version or after blank lines, NUL characters after the root,
+//! attributes without a blank between them, prefixes that are not declared. Line breaks stay where
+//! they are, so that line numbers are those of the file.
 
 use std::borrow::Cow;
 
@@ -39,8 +39,8 @@ pub(crate) fn tolerant(text: &str) -> String {
     out
 }
 
-/// The text with a namespace prefix declared at the root, for files that use prefixes of other programs
-/// without declaring them. `None` where there is no root.
+/// The text with a namespace prefix declared at the root, for files that use prefixes of other
+/// programs without declaring them. `None` where there is no root.
 pub(crate) fn with_prefix(text: &str, prefix: &str) -> Option<String> {
     let starts_name = |rest: &str| rest.starts_with(|c: char| c.is_alphabetic() || c == '_');
     let open = text.match_indices('<').map(|(i, _)| i + 1).find(|&i| starts_name(&text[i..]))?;

@@ -8,7 +8,8 @@ pub(crate) struct Element {
     pub(crate) tag: String,
     pub(crate) attributes: Vec<(String, String)>,
     pub(crate) children: Vec<usize>,
-    /// What stands in an element without children, if it is short: a number of another program's settings.
+    /// What stands in an element without children, if it is short: a number of another program's
+    /// settings.
     pub(crate) text: Option<Box<str>>,
     pub(crate) file: Option<usize>,
     pub(crate) line: u32,
@@ -88,7 +89,8 @@ fn short_text(node: roxmltree::Node<'_, '_>) -> Option<Box<str>> {
     (!text.is_empty() && text.len() <= LONGEST_TEXT).then(|| text.into())
 }
 
-/// Elements and pieces of text that a file may have; more take gigabytes of memory. Ten thousand bodies have 50,000.
+/// Elements and pieces of text that a file may have; more take gigabytes of memory. Ten thousand
+/// bodies have 50,000.
 const MOST_NODES: u32 = 4_000_000;
 
 fn parse(source: &str) -> Result<roxmltree::Document<'_>, roxmltree::Error> {
@@ -99,7 +101,8 @@ fn parse(source: &str) -> Result<roxmltree::Document<'_>, roxmltree::Error> {
 /// Prefixes that a file may use without declaring them; real ones have one or two.
 const MOST_PREFIXES: usize = 16;
 
-/// Declares the prefixes of other programs (`drake:`) that a file uses as if namespaces did not exist.
+/// Declares the prefixes of other programs (`drake:`) that a file uses as if namespaces did not
+/// exist.
 fn with_declared_prefixes(mut source: String) -> String {
     for _ in 0..MOST_PREFIXES {
         let Err(roxmltree::Error::UnknownNamespace(prefix, _)) = parse(&source) else { break };
@@ -111,7 +114,8 @@ fn with_declared_prefixes(mut source: String) -> String {
     source
 }
 
-/// The element's name: with its prefix where its namespace is not the root's, for it is then not of this format.
+/// The element's name: with its prefix where its namespace is not the root's, for it is then not of
+/// this format.
 fn tag(node: roxmltree::Node<'_, '_>, home: Option<&str>) -> String {
     let name = node.tag_name();
     if name.namespace().is_some_and(|uri| uri.ends_with("xacro")) {

@@ -1,4 +1,5 @@
-//! Loops that URDF cannot express, closed by side files: parallel robots as their authors publish them.
+//! Loops that URDF cannot express, closed by side files: parallel robots as their authors publish
+//! them.
 
 use crate::support;
 
@@ -43,8 +44,9 @@ fn largest_gap(m: &Mechanism, q: &[f64]) -> f64 {
     loops::constraint_residual(m, q, &m.link_poses(q)).iter().fold(0.0, |a, x| a.max(x.abs()))
 }
 
-/// B09, B16, B25: closures of six rows on planar and spatial loops, links of 654 t and of 6.5 mg, massless links:
-/// closed from q = 0, with the published rank and mobility there and at the published configuration.
+/// B09, B16, B25: closures of six rows on planar and spatial loops, links of 654 t and of 6.5 mg,
+/// massless links: closed from q = 0, with the published rank and mobility there and at the
+/// published configuration.
 #[test]
 fn b09_parallel_robots_are_assembled_with_the_published_mobility() {
     for name in ["epr_5bar_linkage", "epr_robot_delta", "epr_cassie_like"] {
@@ -59,7 +61,8 @@ fn b09_parallel_robots_are_assembled_with_the_published_mobility() {
         let residual = v["residual"].as_f64().unwrap().max(1e-14);
         assert!(largest_gap(&m, &q) < 10.0 * residual, "{name}: {}", largest_gap(&m, &q));
         assert_eq!(counts(&m, &q), expected(&v), "{name} as published");
-        // A closed configuration stays as it is, up to its residual, which is up to 2e-12 of the robot's size, over the smallest singular value.
+        // A closed configuration stays as it is, up to its residual, which is up to 2e-12 of the
+        // robot's size, over the smallest singular value.
         let again = assemble(&m, &q, &AssemblySettings::default());
         assert_eq!(again.status, AssemblyStatus::Assembled, "{name}");
         let moved = m.difference(&q, &again.positions).iter().fold(0.0f64, |a, x| a.max(x.abs()));

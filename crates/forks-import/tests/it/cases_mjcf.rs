@@ -1,7 +1,8 @@
-//! Failures of importers that users reported in public, as small cases of our own; the number stands in the test's name.
-//! More of them are beside what they belong to: b02, b04, b05, b06, b09, b15, b37, b38, b40 in `semantics.rs`, b22 in `inertia.rs`,
-//! b42, b43 in `refusals.rs`, b44 in `original_models.rs`, those that need forces or motion in `cases_motion.rs`, those of URDF
-//! in its tests.
+//! Failures of importers that users reported in public, as small cases of our own; the number
+//! stands in the test's name. More of them are beside what they belong to: b02, b04, b05, b06, b09,
+//! b15, b37, b38, b40 in `semantics.rs`, b22 in `inertia.rs`, b42, b43 in `refusals.rs`, b44 in
+//! `original_models.rs`, those that need forces or motion in `cases_motion.rs`, those of URDF in
+//! its tests.
 
 use crate::support;
 
@@ -32,8 +33,8 @@ fn b08_negative_and_infinite_parameters_are_refused() {
     }
 }
 
-/// A soft closure takes its own compliance for that of the mechanism (0.37 mm to less than 0.1 µm in MuJoCo, by solref and
-/// solimp); here closures are exact, whatever those say.
+/// A soft closure takes its own compliance for that of the mechanism (0.37 mm to less than 0.1 µm
+/// in MuJoCo, by solref and solimp); here closures are exact, whatever those say.
 #[test]
 fn b12_closures_do_not_give_way() {
     let body = r#"<body name="b"><joint type="slide"/><geom type="box" size=".5 .5 .5" mass="800"/></body>"#;
@@ -49,8 +50,9 @@ fn b12_closures_do_not_give_way() {
     }
 }
 
-/// Inside a universal joint a link needs no mass of its own, at a moving end it does. MuJoCo refuses both; here both are
-/// refused unless leaving out is asked for, and then the mass matrix tells them apart.
+/// Inside a universal joint a link needs no mass of its own, at a moving end it does. MuJoCo
+/// refuses both; here both are refused unless leaving out is asked for, and then the mass matrix
+/// tells them apart.
 #[test]
 fn b20_massless_crosses_and_massless_leaves() {
     let solid = r#"<geom size=".1" pos="0 0 -.5"/>"#;

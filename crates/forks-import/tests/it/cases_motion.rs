@@ -1,5 +1,6 @@
-//! Failures that users reported in public and that show only in forces and motion: small models as files, read here, solved
-//! and reduced by the crates above. The case's number stands in the test's name.
+//! Failures that users reported in public and that show only in forces and motion: small models as
+//! files, read here, solved and reduced by the crates above. The case's number stands in the test's
+//! name.
 
 use crate::support;
 
@@ -33,8 +34,8 @@ fn reduced(
     (r, i)
 }
 
-/// A stiff spring on almost no inertia: explicit steps of 2 ms blow up (MuJoCo resets). The reduction names the
-/// frequency, and its steps stay where they are.
+/// A stiff spring on almost no inertia: explicit steps of 2 ms blow up (MuJoCo resets). The
+/// reduction names the frequency, and its steps stay where they are.
 #[test]
 fn b07_stiff_modes_are_reported_and_stepped() {
     let body = |joint: &str| {
@@ -127,7 +128,8 @@ fn b12_a_heavy_load_on_a_closure() {
     assert_eq!(e.status, EquilibriumStatus::Converged);
     let gap = loops::constraint_residual(&m, &e.q, &m.link_poses(&e.q));
     assert!(gap.iter().all(|g| g.abs() < 1e-14), "{gap:?}");
-    // k θ = m g cos θ, the bar's own milligram on half the arm; J: 2e4 N·m/rad, rounding of 8e3 N·m.
+    // k θ = m g cos θ, the bar's own milligram on half the arm; J: 2e4 N·m/rad, rounding of 8e3
+    // N·m.
     let t = e.q[0];
     about(20000.0 * t, (800.0 + 0.5e-6) * 9.81 * t.cos(), 1e-8);
 }
@@ -192,7 +194,8 @@ fn inverse_mass(m: &Mechanism, name: &str) -> Matrix {
     effective_inverse_mass(m, &q, &poses, &world).unwrap()
 }
 
-/// Variants of Cassie leave out the rods of 0.157 kg beside its heel springs: the foot gets 64 g lighter.
+/// Variants of Cassie leave out the rods of 0.157 kg beside its heel springs: the foot gets 64 g
+/// lighter.
 #[test]
 fn b17_what_cassies_rods_weigh_at_the_foot() {
     let m = load("agility_cassie/cassie.nomesh.xml").mechanism;

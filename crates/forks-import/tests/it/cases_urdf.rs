@@ -1,5 +1,5 @@
-//! Public failures of URDF importers as small cases, by their number in the project's list; what is not here is in
-//! `urdf.rs`, `urdf_oracle.rs`, `hostile.rs` and `cases_loops.rs`.
+//! Public failures of URDF importers as small cases, by their number in the project's list; what is
+//! not here is in `urdf.rs`, `urdf_oracle.rs`, `hostile.rs` and `cases_loops.rs`.
 
 use crate::support;
 
@@ -44,8 +44,9 @@ fn joint(name: &str, kind: &str, parent: &str, child: &str, more: &str) -> Strin
     )
 }
 
-/// B18: a rod of 0.7 kg fixed at rpy 0.4 0.5 0.6 to a link that turns: the moment about the hinge is the closed form
-/// axisᵀ(R I Rᵀ)axis + m d², and the merged tensor that of a solid rod computed from its two ends.
+/// B18: a rod of 0.7 kg fixed at rpy 0.4 0.5 0.6 to a link that turns: the moment about the hinge
+/// is the closed form axisᵀ(R I Rᵀ)axis + m d², and the merged tensor that of a solid rod computed
+/// from its two ends.
 #[test]
 fn b18_a_rod_fixed_at_an_angle() {
     let moments = [0.7 * 0.3 * 0.3 / 12.0, 0.7 * 0.3 * 0.3 / 12.0, 1e-5];
@@ -76,8 +77,8 @@ fn b18_a_rod_fixed_at_an_angle() {
     assert!(sum.center_of_mass.abs_diff_eq(center * (0.7 / 0.9), 1e-15));
 }
 
-/// B20: a universal joint with a massless cross is fine, its mass matrix is definite; a massless leaf is not, and says
-/// so; a missing inertial is no mass at all, not one kilogram.
+/// B20: a universal joint with a massless cross is fine, its mass matrix is definite; a massless
+/// leaf is not, and says so; a missing inertial is no mass at all, not one kilogram.
 #[test]
 fn b20_massless_crosses_and_leaves() {
     let chain = |end: &str| {
@@ -129,7 +130,8 @@ fn b23_moments_that_no_body_has() {
     assert_eq!(t, DMat3::from_diagonal(DVec3::splat(5.0 / 3.0)));
 }
 
-/// B29: self loops, cycles and diamonds end at once and name what they are; the diamond is a loop for the side file.
+/// B29: self loops, cycles and diamonds end at once and name what they are; the diamond is a loop
+/// for the side file.
 #[test]
 fn b29_graphs_that_are_no_trees() {
     refused(
@@ -155,7 +157,8 @@ fn b29_graphs_that_are_no_trees() {
         &(open.clone() + &hinge("cd", "c", "d", 1.0)),
         &["joint 'cd'", "'d'", "joint 'bd'", "forks.toml"],
     );
-    // The same loop, said in a side file: a parallelogram that is closed at zero (all in line: singular, rank 1).
+    // The same loop, said in a side file: a parallelogram that is closed at zero (all in line:
+    // singular, rank 1).
     let side = "[joints.ab]\nstart = -1\n[joints.ac]\nstart = -1\n[joints.bd]\nstart = 1\n[[loops]]\ntype = \"hinge\"\naxis = [0, 1, 0]\na = { link = \"c\", xyz = [1, 0, 0] }\nb = { link = \"d\", xyz = [0.5, 0, 0] }\n";
     let i = SideFile::parse(side).unwrap().apply(read(&open)).unwrap();
     let m = &i.mechanism;
@@ -212,7 +215,8 @@ fn b35_floating_joints() {
     );
 }
 
-/// B36: lists of numbers with blanks and tabs around and between them are read, all else is refused with its text.
+/// B36: lists of numbers with blanks and tabs around and between them are read, all else is refused
+/// with its text.
 #[test]
 fn b36_number_lists() {
     let at = |text: &str| {
@@ -235,7 +239,8 @@ fn b36_number_lists() {
     assert_eq!(pose_of(&m, &[], "b"), Pose::IDENTITY);
 }
 
-/// B48: a branch without end effector keeps its mass and springs; what is welded to the ground is not moving mass.
+/// B48: a branch without end effector keeps its mass and springs; what is welded to the ground is
+/// not moving mass.
 #[test]
 fn b48_branches_and_scenery() {
     let table = format!("<link name=\"table\">{}</link>", inertial(2000.0, [100.0; 3], ""));
@@ -262,8 +267,9 @@ fn b48_branches_and_scenery() {
     assert_eq!(mass_matrix(m, &[0.0, 0.0])[(0, 0)], 2.0);
 }
 
-/// Springs of the list that do not depend on MJCF: B05 on a spherical URDF joint with a spring from the side file. A
-/// ball turned by 40° pulls with 0.8 · 0.6981 = 0.5585 N·m; turned by 200° the short way, 2.234 N·m with the other sign.
+/// Springs of the list that do not depend on MJCF: B05 on a spherical URDF joint with a spring from
+/// the side file. A ball turned by 40° pulls with 0.8 · 0.6981 = 0.5585 N·m; turned by 200° the
+/// short way, 2.234 N·m with the other sign.
 #[test]
 fn b05_ball_springs_pull_the_short_way() {
     let body = link("a") + &link("b") + &joint("j", "spherical", "a", "b", "");

@@ -1,7 +1,7 @@
-//! The order of elements in a body means nothing but among joints, among geoms and among bodies. The cause of the fault
-//! that these tests keep away: joints were numbered as the text has them, and these numbers were used in the list of the
-//! tree's joints, so that springs, servos and couplings sat on the wrong joints where a body's joint stands behind a body
-//! that it carries.
+//! The order of elements in a body means nothing but among joints, among geoms and among bodies.
+//! The cause of the fault that these tests keep away: joints were numbered as the text has them,
+//! and these numbers were used in the list of the tree's joints, so that springs, servos and
+//! couplings sat on the wrong joints where a body's joint stands behind a body that it carries.
 
 use crate::support;
 
@@ -41,7 +41,8 @@ struct Body {
 }
 
 impl Body {
-    /// A body with joints, geoms, sites, a frame and others that it carries; `names` are those of its joints.
+    /// A body with joints, geoms, sites, a frame and others that it carries; `names` are those of
+    /// its joints.
     fn new(rng: &mut Rng, depth: usize, names: &mut Vec<String>) -> Self {
         let number = names.len();
         let x = |rng: &mut Rng| format!("{:.3}", rng.range(0.1, 2.0));
@@ -160,7 +161,8 @@ fn any_order_of_elements_and_sections_is_the_same_mechanism() {
     assert!(moved > 50);
 }
 
-/// A body moves with the joint of the body around it, wherever that stands: what it weighs must be known.
+/// A body moves with the joint of the body around it, wherever that stands: what it weighs must be
+/// known.
 #[test]
 fn a_moving_body_needs_its_mesh_though_the_joint_stands_behind_it() {
     let mesh = r#"<body name="inner"><geom type="mesh" mesh="m"/></body>"#;

@@ -1,5 +1,5 @@
-//! The inputs that fuzzing starts from, and those that it once failed on: each is read or refused by an error of one
-//! sentence, and what is written of a mechanism can be read again.
+//! The inputs that fuzzing starts from, and those that it once failed on: each is read or refused
+//! by an error of one sentence, and what is written of a mechanism can be read again.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! Broken and hostile files in both formats: the right model, or one sentence with file, line, element, attribute and
-//! value; never a crash, a hang or a file read that nobody asked for.
+//! Broken and hostile files in both formats: the right model, or one sentence with file, line,
+//! element, attribute and value; never a crash, a hang or a file read that nobody asked for.
 
 use crate::support;
 
@@ -152,7 +152,8 @@ fn deep_elements_on_a_small_stack() {
     });
 }
 
-/// A file of 100 MB is refused by its size, unread; a stream that does not end is refused when it has gone too far.
+/// A file of 100 MB is refused by its size, unread; a stream that does not end is refused when it
+/// has gone too far.
 #[test]
 fn files_of_a_hundred_megabytes() {
     let path = file("large.urdf", b"");
@@ -172,7 +173,8 @@ fn files_of_a_hundred_megabytes() {
     }
 }
 
-/// A file of legal size with more elements than any model has: some gigabytes of them if it were read.
+/// A file of legal size with more elements than any model has: some gigabytes of them if it were
+/// read.
 #[test]
 fn files_of_millions_of_elements() {
     let text = format!("<mujoco><worldbody>{}</worldbody></mujoco>", "<a/>".repeat(5_000_000));
@@ -201,7 +203,8 @@ fn bytes_that_are_no_text() {
     refused(load_model(directory, &options), &["cannot read"]);
 }
 
-/// B08, B36: numbers that are none, or cannot be; each named with line, element, attribute and value.
+/// B08, B36: numbers that are none, or cannot be; each named with line, element, attribute and
+/// value.
 #[test]
 fn b08_numbers_in_every_place() {
     const BAD: [&str; 6] = ["nan", "inf", "-inf", "1e400", "1,5", "-1.57."];
@@ -310,7 +313,8 @@ fn names_given_twice() {
     );
 }
 
-/// Massless moving ends: MJCF refuses as MuJoCo does; URDF files are full of them, so they are noted.
+/// Massless moving ends: MJCF refuses as MuJoCo does; URDF files are full of them, so they are
+/// noted.
 #[test]
 fn b20_massless_leaves() {
     refused(
@@ -341,8 +345,9 @@ fn rotations() -> impl Iterator<Item = DQuat> {
     })
 }
 
-/// B23: flat plates, where A + B = C up to rounding, in 200 random frames, thin and square, with all their digits and
-/// with nine; a tensor that misses by more is refused, and balanced when that is asked for.
+/// B23: flat plates, where A + B = C up to rounding, in 200 random frames, thin and square, with
+/// all their digits and with nine; a tensor that misses by more is refused, and balanced when that
+/// is asked for.
 #[test]
 fn b23_flat_plates_load_in_any_frame() {
     for (n, q) in rotations().take(200).enumerate() {

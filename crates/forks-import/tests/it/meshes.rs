@@ -1,5 +1,5 @@
-//! Inertia from meshes, and primitives fitted to them. Expected values were measured with MuJoCo 4.0.0, which holds
-//! vertices in single precision.
+//! Inertia from meshes, and primitives fitted to them. Expected values were measured with MuJoCo
+//! 4.0.0, which holds vertices in single precision.
 
 use crate::support;
 
@@ -166,7 +166,8 @@ fn vertices_in_the_model() {
     let corners = r#"vertex="0 0 0 1 0 0 0 2 0 0 0 3""#;
     let solid = [1000.0, 0.25, 0.5, 0.75, 487.5, 375.0, 187.5, 25.0, 37.5, 75.0];
     let of = |mesh: &str| files.inertia(mesh, r#"type="mesh""#, "");
-    // Without faces the convex hull stands for them; no file is needed, but MuJoCo's digits end earlier.
+    // Without faces the convex hull stands for them; no file is needed, but MuJoCo's digits end
+    // earlier.
     let near = |what: &str, x: [f64; 10], e: [f64; 10]| {
         x.into_iter().zip(e).for_each(|(x, e)| {
             assert!((x - e).abs() < 1e-6 * 9000.0, "{what}: {x} instead of {e}")

@@ -1,4 +1,5 @@
-//! Mimics of joints without a coordinate of their own: gripper files fix joints and leave `<mimic>` in.
+//! Mimics of joints without a coordinate of their own: gripper files fix joints and leave `<mimic>`
+//! in.
 
 use std::path::PathBuf;
 
@@ -79,7 +80,8 @@ fn circles_end_at_fixed_joints() {
     assert!(e.contains("mimics itself"), "{e}");
 }
 
-/// Joints of several coordinates neither follow nor lead; a lenient reader leaves the mimic out with a note.
+/// Joints of several coordinates neither follow nor lead; a lenient reader leaves the mimic out
+/// with a note.
 #[test]
 fn joints_of_several_coordinates_need_leniency() {
     let lenient = ImportOptions { lenient: true, ..Default::default() };

@@ -1,5 +1,5 @@
-//! Forms that comparison with generated files brought to light (`cargo xtask sweep --generate`). Expected values are
-//! MuJoCo 4.0.0's.
+//! Forms that comparison with generated files brought to light (`cargo xtask sweep --generate`).
+//! Expected values are MuJoCo 4.0.0's.
 
 use crate::support;
 

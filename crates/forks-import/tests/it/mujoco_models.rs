@@ -1,5 +1,5 @@
-//! Real model files against what MuJoCo 4.0.0 makes of them. Its numbers are rounded to nine or ten digits, hence
-//! the relative tolerance.
+//! Real model files against what MuJoCo 4.0.0 makes of them. Its numbers are rounded to nine or ten
+//! digits, hence the relative tolerance.
 
 use crate::support;
 
@@ -221,8 +221,8 @@ fn passive_forces_at_the_start() {
         let (m, e) = (load(name).mechanism, expected(name));
         let q = m.start_positions();
         let theirs = numbers(&e["qfrc_passive_qpos0"]);
-        // Joints with `actuatorgravcomp` get their gravity compensation as an actuator force in MuJoCo: all of
-        // `refsite`, the last one of `pendula`.
+        // Joints with `actuatorgravcomp` get their gravity compensation as an actuator force in
+        // MuJoCo: all of `refsite`, the last one of `pendula`.
         let springs_only = passive_forces(&m, &q, false);
         let mut ours = passive_forces(&m, &q, !name.ends_with("refsite.xml"));
         if name.ends_with("pendula.xml") {

@@ -1,5 +1,5 @@
-//! What messages say: one note per kind, springs that URDF does not have, files of other formats, the order of
-//! coordinates.
+//! What messages say: one note per kind, springs that URDF does not have, files of other formats,
+//! the order of coordinates.
 
 use std::path::PathBuf;
 
@@ -78,7 +78,8 @@ fn springs_that_urdf_does_not_have() {
     assert!(parse_urdf(&plain, &ImportOptions::default()).unwrap().notes.is_empty());
 }
 
-/// "element 'sdf' is not known inside 'an MJCF file, whose outermost element must be 'mujoco''", it was.
+/// "element 'sdf' is not known inside 'an MJCF file, whose outermost element must be 'mujoco''", it
+/// was.
 #[test]
 fn files_of_other_formats_are_named() {
     let options = ImportOptions::default();

@@ -1,7 +1,7 @@
-//! Model files as their authors publish them, without the mesh, height-field and image files that they refer to: they
-//! mean the same as the copies from which those references were taken out, and say in a note what is missing. Together with
-//! `mujoco_models.rs` these are all MJCF models of the collection; what is refused is refused here, for the reason that
-//! stands in the test.
+//! Model files as their authors publish them, without the mesh, height-field and image files that
+//! they refer to: they mean the same as the copies from which those references were taken out, and
+//! say in a note what is missing. Together with `mujoco_models.rs` these are all MJCF models of the
+//! collection; what is refused is refused here, for the reason that stands in the test.
 
 use crate::support;
 

@@ -1,5 +1,5 @@
-//! What is possible and hardly meant is noted: units that slipped, joints that start outside their range; and sound
-//! models have no such note.
+//! What is possible and hardly meant is noted: units that slipped, joints that start outside their
+//! range; and sound models have no such note.
 
 use crate::support;
 
@@ -20,7 +20,8 @@ fn arm(mass: &str, moments: &str) -> Import {
     urdf(&format!("<robot name=\"r\"><link name=\"base\"/>\n<link name=\"arm\"><inertial><origin xyz=\"0.1 0 0\"/><mass value=\"{mass}\"/><inertia ixx=\"{x}\" iyy=\"{y}\" izz=\"{z}\"/></inertial></link>\n<link name=\"hand\">{}</link>\n<joint name=\"j\" type=\"continuous\"><parent link=\"base\"/><child link=\"arm\"/><axis xyz=\"0 0 1\"/></joint><joint name=\"k\" type=\"continuous\"><parent link=\"arm\"/><child link=\"hand\"/><origin xyz=\"0.25 0 0\"/></joint></robot>", r#"<inertial><mass value="0.2"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4"/></inertial>"#)).unwrap()
 }
 
-/// B25: a tensor a thousand times too big, and one in kg·mm², are warned about; the right one is not.
+/// B25: a tensor a thousand times too big, and one in kg·mm², are warned about; the right one is
+/// not.
 #[test]
 fn b25_unit_slips_are_noted() {
     // A rod of 1.6 kg and 0.25 m: 1.6 · 0.25² / 12 = 8.3e-3.
@@ -59,8 +60,8 @@ fn b25_unit_slips_are_noted() {
     assert_eq!(heavy, ["link 'sphere'", "link 'sphere_2'"]);
 }
 
-/// The last link of a long arm shows no size of its own: that of its neighbours counts, not the arm's. Its published
-/// tensor is a thousand times too big, a radius of gyration of 1 m for 1.6 kg.
+/// The last link of a long arm shows no size of its own: that of its neighbours counts, not the
+/// arm's. Its published tensor is a thousand times too big, a radius of gyration of 1 m for 1.6 kg.
 #[test]
 fn b25_a_last_link_without_shapes() {
     let robot = |moment: &str| {

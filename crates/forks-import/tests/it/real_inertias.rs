@@ -1,5 +1,5 @@
-//! Tensors as files of real robots have them: noise is no fault, what does not move is not judged, what is
-//! impossible is refused with the way out, and balanced where that is asked for.
+//! Tensors as files of real robots have them: noise is no fault, what does not move is not judged,
+//! what is impossible is refused with the way out, and balanced where that is asked for.
 
 use std::path::PathBuf;
 
@@ -80,7 +80,8 @@ fn urdf(links: &[(&str, &str, &str)], joints: &[(&str, &str, &str, &str)]) -> St
     text + "</robot>"
 }
 
-/// A sensor with a template's tensor moves with the link that it is fixed to: the two together are judged.
+/// A sensor with a template's tensor moves with the link that it is fixed to: the two together are
+/// judged.
 #[test]
 fn links_that_are_fixed_to_a_moving_one_are_judged_with_it() {
     let arm = ("arm", "1", "0.01 0.01 0.01 0");
@@ -98,7 +99,8 @@ fn links_that_are_fixed_to_a_moving_one_are_judged_with_it() {
         let e = parse_urdf(&text, &ImportOptions::default()).unwrap_err().to_string();
         assert!(e.contains("line 3: link 'sensor'"), "{e}");
     }
-    // A fault of a tenth of the body's moments is the body's own, even where a tip that is welded to it covers it.
+    // A fault of a tenth of the body's moments is the body's own, even where a tip that is welded
+    // to it covers it.
     let wrong = [("arm", "0.1", "0.001 0.001 0.003 0"), ("tip", "0.1", "0.004 0.004 0.004 0")];
     let text = urdf(&wrong, &[hinge, ("fixed", "arm", "tip", "0")]);
     let e = parse_urdf(&text, &ImportOptions::default()).unwrap_err().to_string();
@@ -110,8 +112,8 @@ fn links_that_are_fixed_to_a_moving_one_are_judged_with_it() {
     assert!(e.contains("link 'sensor'") && e.contains("negative principal moment -1"), "{e}");
 }
 
-/// Generated tensors of possible bodies with noise of relative size 1e-13 of m r² pass; violations of a
-/// thousandth of the moments do not, wherever the joints are.
+/// Generated tensors of possible bodies with noise of relative size 1e-13 of m r² pass; violations
+/// of a thousandth of the moments do not, wherever the joints are.
 #[test]
 fn generated_noise_passes_and_generated_faults_do_not() {
     let mut rng = forks_testkit::Rng::new(16);
@@ -147,7 +149,8 @@ fn generated_noise_passes_and_generated_faults_do_not() {
     }
 }
 
-/// The same rules for MJCF: welded bodies are not judged, negative moments are balanced with a note.
+/// The same rules for MJCF: welded bodies are not judged, negative moments are balanced with a
+/// note.
 #[test]
 fn mjcf_judges_what_moves() {
     let model = |inertial: &str, joint: &str, inner: &str| {
@@ -176,9 +179,9 @@ fn mjcf_judges_what_moves() {
     }
 }
 
-/// Every URDF of example-robot-data 6.0.0 was read: 23 of 69 were refused. Those that fixed bases, noise or
-/// sensors were the reason for are the shapes above; hands whose moving links violate A + B ≥ C by percents
-/// still need the option.
+/// Every URDF of example-robot-data 6.0.0 was read: 23 of 69 were refused. Those that fixed bases,
+/// noise or sensors were the reason for are the shapes above; hands whose moving links violate A +
+/// B ≥ C by percents still need the option.
 #[test]
 fn measured_hands_need_the_option() {
     let links = [("arm", "0.0168", "0.0000023 0.0000034853 0.0000072659 0")];

@@ -150,7 +150,8 @@ fn same_residual(name: &str, m: &Mechanism, b: &Mechanism) {
     }
 }
 
-/// A random tree of links with all joint kinds that MJCF can express, loops, couplings, tendons, servos.
+/// A random tree of links with all joint kinds that MJCF can express, loops, couplings, tendons,
+/// servos.
 fn random_mechanism(seed: u64) -> Mechanism {
     let mut r = Random(seed.wrapping_mul(0x9E3779B97F4A7C15) + 1);
     let mut b = MechanismBuilder::new(format!("random & \"{seed}\" <m>"));
@@ -317,7 +318,8 @@ fn random_mechanisms_move_the_same() {
         }
         let (na, nb) = (m.tree_velocity_count(), b.tree_velocity_count());
         assert_eq!(na, nb, "{what}");
-        // Velocity coordinates may be other axes of the same joint: compare what does not depend on them.
+        // Velocity coordinates may be other axes of the same joint: compare what does not depend on
+        // them.
         let trace = |m: &Mechanism, q: &[f64]| {
             let x = mass_matrix(m, q);
             let (values, _) = dense::symmetric_eigen(&x).unwrap();

@@ -133,7 +133,8 @@ fn a_peg_arm_on_a_carriage() {
     reads_back(&m);
 }
 
-/// An object that the ground carries keeps the order of coordinates; one that a finger carries is written too.
+/// An object that the ground carries keeps the order of coordinates; one that a finger carries is
+/// written too.
 #[test]
 fn grasped_objects() {
     let arm = parametric::arm20();

@@ -123,7 +123,8 @@ fn rotors_and_dampers_of_actuators_count() {
     );
     let j = &i.mechanism.joints()[0];
     assert_eq!((j.armature[0], j.damping.get(0, 0)), (9.1, 18.5));
-    // Where a time constant sets the joint's damping, the actuator's comes on top; its rotor counts before.
+    // Where a time constant sets the joint's damping, the actuator's comes on top; its rotor counts
+    // before.
     let i = model(
         &format!(r#"<body>{UNIT}<joint name="j" springdamper=".5 1" damping="3"/></body>"#),
         r#"<actuator><motor joint="j" armature="1" damping="2"/></actuator>"#,

@@ -9,8 +9,8 @@ use forks_import::{
     Import, ImportError, ImportOptions, SideFile, SideSource, load_model, load_urdf, parse_urdf,
 };
 
-/// A four-bar linkage 1.0/0.4/0.9/0.7 as two branches that end in coupler and rocker, hinges about y; crank and
-/// rocker stand along x at zero, so that the loop is open there.
+/// A four-bar linkage 1.0/0.4/0.9/0.7 as two branches that end in coupler and rocker, hinges about
+/// y; crank and rocker stand along x at zero, so that the loop is open there.
 const FOUR_BAR: &str = r#"<robot name="four-bar">
   <link name="base"/>
   <link name="crank"><inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial></link>
@@ -62,8 +62,9 @@ fn counts(m: &Mechanism) -> (usize, usize, usize) {
     (c.rows, c.rank, c.mobility)
 }
 
-/// B09: the same planar loop closed by a ball (3 rows) or a hinge (5 rows) keeps one motion, closed by a weld of two
-/// links that a hinge would join it would keep none; here the weld takes the angle of the last hinge away.
+/// B09: the same planar loop closed by a ball (3 rows) or a hinge (5 rows) keeps one motion, closed
+/// by a weld of two links that a hinge would join it would keep none; here the weld takes the angle
+/// of the last hinge away.
 #[test]
 fn b09_a_planar_loop_by_ball_hinge_and_weld() {
     for (kind, rows, rank, left) in [("ball", 3, 2, 1), ("hinge", 5, 2, 1), ("connect", 3, 2, 1)] {
@@ -72,7 +73,8 @@ fn b09_a_planar_loop_by_ball_hinge_and_weld() {
         assert_eq!(counts(&i.mechanism), (rows, rank, left), "{kind}");
         assert!(gap(&i.mechanism) < 1e-11, "{kind}: {}", gap(&i.mechanism));
     }
-    // The angle between coupler and rocker where the crank stands at 60°: cos γ = (0.9² + 0.7² − 0.76) / (2 · 0.9 · 0.7).
+    // The angle between coupler and rocker where the crank stands at 60°: cos γ = (0.9² + 0.7² −
+    // 0.76) / (2 · 0.9 · 0.7).
     let turned =
         closing("weld").replace("[0.7, 0, 0]", "[0.7, 0, 0], rpy = [0, 1.1278852827212578, 0]");
     let i = with(&(turned + NEAR)).unwrap();
@@ -105,7 +107,8 @@ fn a_loop_is_assembled_from_a_straight_start() {
 fn a_loop_that_is_too_short_says_how_far_it_stays_open() {
     // The frames are 5 m out on both sides of hinges 1 m apart: reach 0.4 + 0.9 against 1 + 5.
     let side = closing("ball").replace("0.7", "5.7");
-    // Nearest: coupler end at distance 1.3 from one hinge, the other frame at least 5.7 − 1 away from it.
+    // Nearest: coupler end at distance 1.3 from one hinge, the other frame at least 5.7 − 1 away
+    // from it.
     refused(&side, &["line 1", "loop 'c'", "'coupler'", "'rocker'", "3.4000e0 m", "rad apart"]);
 }
 
@@ -173,7 +176,8 @@ fn frames_turn_as_in_urdf_or_by_quaternion() {
         [joints.d]
         start = 0
     "#;
-    // Cannot be closed: the message has the distance, √((1 − 1)² + 2² + 3²), as the rocker's hinge does not slide.
+    // Cannot be closed: the message has the distance, √((1 − 1)² + 2² + 3²), as the rocker's hinge
+    // does not slide.
     let message = with(side).unwrap_err().to_string();
     assert!(message.contains("3.6056e0 m"), "{message}");
 }
@@ -325,7 +329,8 @@ fn positions_of_ball_joints() {
     }
 }
 
-/// Side files go with MJCF as well: frames at sites, springs that replace those of the file and keep their rest.
+/// Side files go with MJCF as well: frames at sites, springs that replace those of the file and
+/// keep their rest.
 #[test]
 fn side_files_of_mjcf() {
     let import = support::model(

@@ -1,6 +1,6 @@
-//! What other programs write and read, and what was refused here because the reader asked for more than the meaning
-//! needs: prefixes that nobody declared, `pos="0 0 0"` beside `fromto`, assets without names, forms without extent,
-//! inertials without a tensor, dampers that would drive.
+//! What other programs write and read, and what was refused here because the reader asked for more
+//! than the meaning needs: prefixes that nobody declared, `pos="0 0 0"` beside `fromto`, assets
+//! without names, forms without extent, inertials without a tensor, dampers that would drive.
 
 use forks_dynamics::mass_matrix;
 use forks_import::{Effect, ImportError, ImportOptions, parse_mjcf, parse_urdf};

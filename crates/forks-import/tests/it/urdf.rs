@@ -1,4 +1,5 @@
-//! What URDF means, and what is refused: structure, mimics, axes, floating joints, number lists, odd XML.
+//! What URDF means, and what is refused: structure, mimics, axes, floating joints, number lists,
+//! odd XML.
 
 use crate::support;
 
@@ -125,7 +126,8 @@ fn the_root_of_a_robot_stands_still() {
     assert!(i.notes.is_empty());
 }
 
-/// B27: couplings of all mimics, chained ones and continuous ones too; limits and axes of their own.
+/// B27: couplings of all mimics, chained ones and continuous ones too; limits and axes of their
+/// own.
 #[test]
 fn mimics_are_couplings() {
     let body = links("a b c d")
@@ -232,7 +234,8 @@ fn axes() {
     refused(&twice("0 0 1"), &["joint 'j'", "second element 'axis'"]);
 }
 
-/// B35: floating joints keep their origin, with MuJoCo's coordinates under a base that stands still.
+/// B35: floating joints keep their origin, with MuJoCo's coordinates under a base that stands
+/// still.
 #[test]
 fn floating_joints() {
     let i = read(&pair("floating", "<origin xyz=\"0 0 1\" rpy=\"0 0 1\"/>"));
@@ -359,7 +362,8 @@ fn inertia_that_no_body_has() {
     assert_eq!(parse_mjcf(text, &options).unwrap().mechanism.links()[1].inertia.inertia, mean);
 }
 
-/// B20, B22: massless links inside a chain and tool frames are fine; a massless moving end is noted.
+/// B20, B22: massless links inside a chain and tool frames are fine; a massless moving end is
+/// noted.
 #[test]
 fn massless_links() {
     let chain = links("a c")

@@ -43,7 +43,8 @@ fn model_files() {
     }
 }
 
-/// What MJCF makes of the same mechanism: massless ends aside, poses and couplings survive the other format.
+/// What MJCF makes of the same mechanism: massless ends aside, poses and couplings survive the
+/// other format.
 #[test]
 fn urdf_goes_on_as_mjcf() {
     for name in ["solo12/solo12.nomesh.urdf", "kinova_robotiq_mimic/kinova_robotiq.nomesh.urdf"] {
@@ -67,8 +68,8 @@ fn urdf_goes_on_as_mjcf() {
     }
 }
 
-/// Files of a physics engine that bends the format: the same axis twice; a NUL after the root, capsules and ball
-/// joints; ranges from 1 to −1 and a body without inertia.
+/// Files of a physics engine that bends the format: the same axis twice; a NUL after the root,
+/// capsules and ball joints; ranges from 1 to −1 and a body without inertia.
 #[test]
 fn malformed_model_files() {
     let i = load("bullet_urdf/spirit40newer.urdf");

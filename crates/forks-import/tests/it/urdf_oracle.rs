@@ -1,5 +1,6 @@
-//! Every URDF model file against what MuJoCo 4.0.0 and Pinocchio 4.1.0 make of it: joints, masses, centres of mass,
-//! inertias, poses, mass matrix, gravity forces, couplings; or the reason why it is refused.
+//! Every URDF model file against what MuJoCo 4.0.0 and Pinocchio 4.1.0 make of it: joints, masses,
+//! centres of mass, inertias, poses, mass matrix, gravity forces, couplings; or the reason why it
+//! is refused.
 //!
 //! Both programs fuse links behind fixed joints, so moving bodies are compared with these merged.
 
@@ -116,7 +117,8 @@ fn gravity_forces(m: &Mechanism, q: &[f64]) -> Vec<f64> {
     out
 }
 
-/// The largest gravity force; where all cancel, the rounding of their parts of m g r counts (a part of [`BOUND`]).
+/// The largest gravity force; where all cancel, the rounding of their parts of m g r counts (a part
+/// of [`BOUND`]).
 fn largest_moment(m: &Mechanism, q: &[f64], weight: &[f64]) -> f64 {
     let parts = m.moving_mass() * 9.81 * m.bounding_radius(&m.link_poses(q));
     let rounding = 64.0 * f64::EPSILON * parts / BOUND;
@@ -162,7 +164,8 @@ fn joints_and_bodies_are_mujocos() {
     }
 }
 
-/// B18: fused children with their inertia turned and moved (solo12, kinova); B22: tool frames are no bodies.
+/// B18: fused children with their inertia turned and moved (solo12, kinova); B22: tool frames are
+/// no bodies.
 #[test]
 fn b18_fused_inertias_and_poses_are_mujocos() {
     for (file, ..) in FILES.iter().filter(|f| f.2) {
@@ -282,8 +285,8 @@ fn b27_couplings_are_mujocos() {
     assert_eq!((c.rows, c.rank, c.mobility), (5, 5, 8));
 }
 
-/// B23: tensors that no body has, as the vendor ships them. MuJoCo refuses the file for the same reason; balanced,
-/// masses are those that Pinocchio reads.
+/// B23: tensors that no body has, as the vendor ships them. MuJoCo refuses the file for the same
+/// reason; balanced, masses are those that Pinocchio reads.
 #[test]
 fn b23_allegro_hand_is_refused_unless_balanced() {
     let file = "allegro_right_hand/allegro_right_hand.nomesh.urdf";

@@ -1,4 +1,5 @@
-//! Forces that MJCF holds in another form than a mechanism: written, read again, and still the same.
+//! Forces that MJCF holds in another form than a mechanism: written, read again, and still the
+//! same.
 
 use crate::support;
 
@@ -92,7 +93,8 @@ fn matrices_that_couple_axes_become_tendons() {
     }
 }
 
-/// A four-bar with springs in all its hinges, its last joint turned or not, with a slide in the loop.
+/// A four-bar with springs in all its hinges, its last joint turned or not, with a slide in the
+/// loop.
 fn four_bar(turned: bool, tilt: f64) -> Mechanism {
     let mut b = MechanismBuilder::new("four-bar");
     let names = ["crank", "coupler", "rocker"];
@@ -152,7 +154,8 @@ fn springs_of_closing_hinges_act_on_the_other_angles() {
         assert_eq!(read.combination_springs()[0].damping, 0.25);
         // Wherever the loop is, closed or not, the angles add up.
         for q in [[0.0, 0.0, 0.0], [0.7, -0.4, 0.1], [-0.5, 1.1, -0.2]] {
-            // The slide hangs between rocker and world the other way round: its coordinate is the same.
+            // The slide hangs between rocker and world the other way round: its coordinate is the
+            // same.
             close("energy", &[energy(&m, &q)], &[energy(&read, &q)], 30.0);
         }
     }

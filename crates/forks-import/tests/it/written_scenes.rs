@@ -81,7 +81,8 @@ fn names_are_unique_and_the_mechanism_reads_back() {
         assert_eq!((names.len(), count), (3, 3), "{tag}");
     }
     let read = parse_mjcf(&text, &ImportOptions::default()).unwrap().mechanism;
-    // Bodies come in their order, and their shapes with them: the free one's is the last to be named.
+    // Bodies come in their order, and their shapes with them: the free one's is the last to be
+    // named.
     let renamed = Shape { name: "form'".into(), ..m.shapes()[0].clone() };
     assert_eq!((read.links(), read.shapes()), (m.links(), &[renamed][..]));
 }

@@ -56,7 +56,8 @@ pub enum Form {
         size: DVec2,
         /// Points along x.
         columns: usize,
-        /// Heights, row after row: x from −size.x/2 to size.x/2 in each row, rows from y = −size.y/2 on.
+        /// Heights, row after row: x from −size.x/2 to size.x/2 in each row, rows from y =
+        /// −size.y/2 on.
         heights: Vec<f64>,
     },
     /// The axes of a frame: x red, y green, z blue.

@@ -1,10 +1,10 @@
 //! Moving pictures as plain data: bodies with shapes, their poses over time, numbers and contacts.
 //!
-//! An [`Animation`] knows poses, names and numbers, no mechanism. Write it with [`crate::html`] (a page
-//! with a 3D viewer that opens from disk) or [`crate::gltf`] (for other programs).
+//! An [`Animation`] knows poses, names and numbers, no mechanism. Write it with [`crate::html`] (a
+//! page with a 3D viewer that opens from disk) or [`crate::gltf`] (for other programs).
 //!
-//! z is up, lengths are in metres, times in seconds, forces in newtons. Frames may be unevenly spaced;
-//! viewers interpolate between them (positions linearly, rotations along the shorter arc).
+//! z is up, lengths are in metres, times in seconds, forces in newtons. Frames may be unevenly
+//! spaced; viewers interpolate between them (positions linearly, rotations along the shorter arc).
 
 mod check;
 mod colour;
@@ -71,7 +71,8 @@ impl Body {
         Self { name: name.into(), shapes: shapes.into_iter().map(Into::into).collect() }
     }
 
-    /// The colour that stands for the body: that of its first coloured shape, else the `i`-th of the palette.
+    /// The colour that stands for the body: that of its first coloured shape, else the `i`-th of
+    /// the palette.
     pub(crate) fn colour(&self, i: usize) -> Colour {
         self.shapes.iter().find_map(|s| s.colour).unwrap_or(Colour::palette(i))
     }
@@ -103,10 +104,12 @@ impl End {
     }
 }
 
-/// A bar between two points: the skeleton of a mechanism whose links have no shapes, a tendon, a spring.
+/// A bar between two points: the skeleton of a mechanism whose links have no shapes, a tendon, a
+/// spring.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Segment {
-    /// Its ends. The bar is hidden and selected together with the body of the first end that has one.
+    /// Its ends. The bar is hidden and selected together with the body of the first end that has
+    /// one.
     pub ends: [End; 2],
     /// Radius, m; without one a thin bar that suits the size of the scene.
     pub radius: Option<f64>,
@@ -159,7 +162,8 @@ impl Series {
 pub struct Contact {
     /// Where, world, m.
     pub position: DVec3,
-    /// Force that is drawn as an arrow from there, world, N (an impulse divided by the length of its step).
+    /// Force that is drawn as an arrow from there, world, N (an impulse divided by the length of
+    /// its step).
     pub force: DVec3,
 }
 
@@ -249,9 +253,9 @@ impl Animation {
     /// Drops frames until at most `rate` per second are left; the first and the last stay.
     ///
     /// The kept frames are those nearest behind the ticks of a clock of that rate, so nothing is
-    /// interpolated here. Numbers and contacts of dropped frames are lost: record peaks as a series of
-    /// their own if they matter. A rate of 0 or less, or NaN, leaves the first and the last frame; an
-    /// infinite one leaves all.
+    /// interpolated here. Numbers and contacts of dropped frames are lost: record peaks as a series
+    /// of their own if they matter. A rate of 0 or less, or NaN, leaves the first and the last
+    /// frame; an infinite one leaves all.
     pub fn thin(&mut self, rate: f64) {
         let Some(start) = self.frames.first().map(|f| f.time) else {
             return;
@@ -276,8 +280,8 @@ impl Animation {
     /// Checks everything that a writer relies on, without writing.
     ///
     /// # Errors
-    /// [`IoError::NotFinite`], [`IoError::WrongFrame`], [`IoError::TimeOrder`], [`IoError::NotShowable`]
-    /// and [`IoError::Empty`], each with its place.
+    /// [`IoError::NotFinite`], [`IoError::WrongFrame`], [`IoError::TimeOrder`],
+    /// [`IoError::NotShowable`] and [`IoError::Empty`], each with its place.
     pub fn check(&self) -> Result<(), IoError> {
         check::check(self)
     }

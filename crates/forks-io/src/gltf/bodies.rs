@@ -126,7 +126,8 @@ impl Motion {
     fn push(&mut self, pose: &Pose, place: impl FnOnce() -> String) -> Result<(), IoError> {
         self.translations.push(singles(&pose.translation.to_array(), place)?);
         let q = xyzw(pose.rotation.normalize()).map(|x| x as f32);
-        // q and −q are one rotation; programs that do not take the shorter arc need neighbours alike.
+        // q and −q are one rotation; programs that do not take the shorter arc need neighbours
+        // alike.
         let dot = |p: &[f32; 4]| p.iter().zip(&q).map(|(a, b)| a * b).sum::<f32>();
         let flip = self.rotations.last().is_some_and(|p| dot(p) < 0.0);
         self.rotations.push(if flip { q.map(|x| -x) } else { q });

@@ -1,8 +1,9 @@
-//! An [`Animation`] as a binary glTF 2.0 file (`.glb`), for other programs that show, render or edit.
+//! An [`Animation`] as a binary glTF 2.0 file (`.glb`), for other programs that show, render or
+//! edit.
 //!
 //! Bodies are nodes with their names, moved by one animation; z is turned to glTF's y at the root.
-//! Equal surfaces are stored once. glTF has no place for planes without end, numbers over time, contacts
-//! and notes: they are left out. Times count from the first frame.
+//! Equal surfaces are stored once. glTF has no place for planes without end, numbers over time,
+//! contacts and notes: they are left out. Times count from the first frame.
 
 mod binary;
 mod bodies;
@@ -194,8 +195,8 @@ fn linear(value: u8) -> f64 {
     if v <= 0.04045 {
         return v / 12.92;
     }
-    // x^2.4 = x² x^0.4, and y = x^0.4 solves y⁵ = x²: Newton's method, whose arithmetic is the same on
-    // every machine where a library's power function is not.
+    // x^2.4 = x² x^0.4, and y = x^0.4 solves y⁵ = x²: Newton's method, whose arithmetic is the same
+    // on every machine where a library's power function is not.
     let x = (v + 0.055) / 1.055;
     let mut y = 1.0;
     for _ in 0..12 {

@@ -12,7 +12,8 @@ use crate::{
     mesh::{Part, Parts, Pattern, Surface},
 };
 
-/// What stands in the page. Sizes are in m, times in s, forces in N; the names are read by `recording.js`.
+/// What stands in the page. Sizes are in m, times in s, forces in N; the names are read by
+/// `recording.js`.
 #[derive(Serialize)]
 struct Data<'a> {
     format: &'static str,

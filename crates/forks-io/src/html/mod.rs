@@ -2,15 +2,16 @@
 //!
 //! The page holds everything: the viewer (our own WebGL 2 renderer, no library), its style, and the
 //! recording as base 64 of little-endian numbers. It loads nothing, and its content security policy
-//! forbids it to. The viewer's source is in `src/html/viewer/`, one file per concern, put into the page
-//! as it is.
+//! forbids it to. The viewer's source is in `src/html/viewer/`, one file per concern, put into the
+//! page as it is.
 //!
 //! Size: 28 bytes per pose, a third more as text: 40 bodies in 10,000 frames make 15 MB. Thin the
-//! recording to what a screen can show first ([`Animation::thin`], 60 frames per second are plenty).
+//! recording to what a screen can show first ([`Animation::thin`], 60 frames per second are
+//! plenty).
 //!
-//! A page opens at a moment and stays there if its address ends in `#t=1.25` (seconds); `#play=0` only
-//! stops it, `#view=front`, `side`, `top` choose the direction, `#select=3` a body by its number.
-//! Several are joined by `&`.
+//! A page opens at a moment and stays there if its address ends in `#t=1.25` (seconds); `#play=0`
+//! only stops it, `#view=front`, `side`, `top` choose the direction, `#select=3` a body by its
+//! number. Several are joined by `&`.
 
 mod data;
 

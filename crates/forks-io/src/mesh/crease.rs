@@ -75,7 +75,8 @@ mod tests {
     fn blunt_edges_are_smooth_and_sharp_ones_are_not() {
         let blunt = fold(0.6);
         assert_eq!(blunt.positions.len(), 6, "corners on the edge are shared");
-        // Each square weighs with its triangles at the corner, so the normal lies between the faces'.
+        // Each square weighs with its triangles at the corner, so the normal lies between the
+        // faces'.
         let n = blunt.normals[blunt.positions.iter().position(|p| p[0] == 0.0).unwrap()];
         let tilt = f64::from(-n[0]).atan2(f64::from(n[2]));
         assert!(tilt > 0.1 && tilt < 0.5, "{tilt}");

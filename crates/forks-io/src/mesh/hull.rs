@@ -7,8 +7,8 @@ use forks_lie::glam::DVec3;
 /// Distance over size within which a point belongs to a face's plane.
 const FLATNESS: f64 = 1e-9;
 
-/// Triangles of the hull over the points, counter-clockwise from outside; `None` if the points have no
-/// volume.
+/// Triangles of the hull over the points, counter-clockwise from outside; `None` if the points have
+/// no volume.
 pub(crate) fn hull(points: &[DVec3]) -> Option<Vec<[u32; 3]>> {
     let (first, size) = tetrahedron(points)?;
     let mut faces: Vec<[u32; 3]> = first.to_vec();

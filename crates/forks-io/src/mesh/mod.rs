@@ -1,7 +1,7 @@
 //! Surfaces of forms: triangles with normals, in single precision as graphics hardware has them.
 //!
-//! Round forms and boxes are a few unit surfaces that are scaled, so that a thousand links of different
-//! lengths cost no more triangles in a file than one.
+//! Round forms and boxes are a few unit surfaces that are scaled, so that a thousand links of
+//! different lengths cost no more triangles in a file than one.
 
 mod crease;
 mod height_field;

@@ -40,7 +40,8 @@ const AXIS_RADIUS: f64 = 0.02;
 const AXIS_HEAD: f64 = 0.2;
 
 impl<'a> Parts<'a> {
-    /// The parts of a shape; none for a plane, which has no end. The shape must have passed the check.
+    /// The parts of a shape; none for a plane, which has no end. The shape must have passed the
+    /// check.
     pub(crate) fn of(&mut self, shape: &'a Shape, default: Colour) -> Vec<Part> {
         let colour = shape.colour.unwrap_or(default);
         let mut parts = self.of_form(&shape.form, colour);

@@ -133,8 +133,8 @@ impl Range {
             .collect()
     }
 
-    /// Numbers at powers of ten, every n-th of them if there are many; short ticks at 2…9 in between
-    /// if there are few.
+    /// Numbers at powers of ten, every n-th of them if there are many; short ticks at 2…9 in
+    /// between if there are few.
     fn decade_ticks(&self, wanted: usize) -> Vec<Tick> {
         let (first, last) = (self.lower as i32, self.upper as i32);
         let stride = ((last - first) as usize).div_ceil(wanted.max(1)).max(1) as i32;

@@ -28,7 +28,8 @@ impl View {
     /// y to the right, z up: seen against −x.
     pub const YZ: Self = Self { right: DVec3::Y, up: DVec3::Z, labels: ["y", "z"] };
 
-    /// Seen along any direction: `right` and `up` are made orthonormal, `right` keeps its direction.
+    /// Seen along any direction: `right` and `up` are made orthonormal, `right` keeps its
+    /// direction.
     ///
     /// # Errors
     /// [`IoError::DegenerateView`] if the two are parallel, zero or not finite.

@@ -20,8 +20,8 @@ pub struct Series {
 }
 
 impl Series {
-    /// A solid line through points (x, y) in their order. The name stands in the legend; an empty one
-    /// leaves no trace there.
+    /// A solid line through points (x, y) in their order. The name stands in the legend; an empty
+    /// one leaves no trace there.
     pub fn new(name: impl Into<String>, points: impl IntoIterator<Item = [f64; 2]>) -> Self {
         Self {
             name: name.into(),
@@ -68,8 +68,8 @@ impl LinePlot {
     /// The plot as SVG text.
     ///
     /// # Errors
-    /// [`IoError::NotFinite`] and [`IoError::NotPositive`] with series and point; [`IoError::Empty`];
-    /// [`IoError::RangeTooWide`].
+    /// [`IoError::NotFinite`] and [`IoError::NotPositive`] with series and point;
+    /// [`IoError::Empty`]; [`IoError::RangeTooWide`].
     pub fn render(&self) -> Result<String, IoError> {
         for s in &self.series {
             for (i, p) in s.points.iter().enumerate() {

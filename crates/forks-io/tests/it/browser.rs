@@ -1,8 +1,8 @@
 //! Pages in a real browser: drawn without an error, and at the right place between frames.
 //!
-//! Ignored unless asked for, since it needs Chromium (any version with WebGL 2, in software if need be):
-//! `cargo test -p forks-io --test it browser -- --ignored`; the environment variable `FORKS_CHROMIUM` names another
-//! program than `chromium`.
+//! Ignored unless asked for, since it needs Chromium (any version with WebGL 2, in software if need
+//! be): `cargo test -p forks-io --test it browser -- --ignored`; the environment variable
+//! `FORKS_CHROMIUM` names another program than `chromium`.
 
 use std::{env, fs, path::PathBuf, process::Command};
 
@@ -12,7 +12,8 @@ use forks_io::{
     lie::{Pose, exp_rotation, glam::DVec3},
 };
 
-/// What the page looks like to a program after it was shown: its elements as text, and its complaints.
+/// What the page looks like to a program after it was shown: its elements as text, and its
+/// complaints.
 fn shown(name: &str, animation: &Animation, address: &str) -> (String, String) {
     let directory = env::temp_dir().join(format!("forks-io-browser-{}", std::process::id()));
     let file: PathBuf = directory.join(format!("{name}.html"));
@@ -47,8 +48,8 @@ fn details(page: &str, label: &str) -> Vec<f64> {
     cells.filter(|c| !c.is_empty()).map(|c| c.parse().unwrap()).collect()
 }
 
-/// A body that moves along a line and turns about an axis by 3 rad from one frame to the next: a page that
-/// averaged the quaternions' numbers would be off by degrees at a quarter of the way.
+/// A body that moves along a line and turns about an axis by 3 rad from one frame to the next: a
+/// page that averaged the quaternions' numbers would be off by degrees at a quarter of the way.
 fn turning() -> Animation {
     let mut a = Animation::new("turning </script>");
     let axis = DVec3::new(2.0, -1.0, 2.0) / 3.0;

@@ -1,5 +1,5 @@
-//! Binary glTF: the container, the accessors and the animation are as the specification of version 2.0
-//! wants them, and the numbers are those that went in.
+//! Binary glTF: the container, the accessors and the animation are as the specification of version
+//! 2.0 wants them, and the numbers are those that went in.
 
 use forks_io::{
     IoError,

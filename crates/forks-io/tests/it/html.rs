@@ -1,5 +1,5 @@
-//! Pages: the numbers in them are those that went in, nothing in a name can break out, and the page fits
-//! its script.
+//! Pages: the numbers in them are those that went in, nothing in a name can break out, and the page
+//! fits its script.
 
 use std::collections::BTreeSet;
 

@@ -16,8 +16,8 @@ const RIGHT: [Lanes; LANES] = [
     Lanes([0.0, 0.0, 0.0, 1.0]),
 ];
 
-/// U of A = Uᵀ U in place of A, whose upper triangle counts; else the first row whose pivot is not positive, and the pivot.
-/// What is left of the diagonal means nothing afterwards.
+/// U of A = Uᵀ U in place of A, whose upper triangle counts; else the first row whose pivot is not
+/// positive, and the pivot. What is left of the diagonal means nothing afterwards.
 ///
 /// # Errors
 /// A matrix that is not positive definite.
@@ -90,7 +90,8 @@ fn zero(x: &mut [Lanes]) {
     }
 }
 
-/// Copies the lower triangle to the upper one, block of four by block of four as far as there are whole ones.
+/// Copies the lower triangle to the upper one, block of four by block of four as far as there are
+/// whole ones.
 #[inline(always)]
 fn mirror<L: Arithmetic>(l: L, n: usize, a: &mut Rows) {
     let whole = n / LANES;
@@ -115,7 +116,8 @@ fn mirror<L: Arithmetic>(l: L, n: usize, a: &mut Rows) {
     }
 }
 
-/// L and U of A = L U, L with units in the diagonal, without exchange of rows: for matrices whose symmetric part is positive definite.
+/// L and U of A = L U, L with units in the diagonal, without exchange of rows: for matrices whose
+/// symmetric part is positive definite.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Factors {
     /// U; to be filled with A before [`Factors::factor`].
@@ -130,8 +132,8 @@ impl Factors {
         Self { upper: Rows::zeros(n, n), lower: Rows::zeros(n, n) }
     }
 
-    /// Factors the matrix in place. False if a pivot is not positive, or all but lost to rounding: then
-    /// rows would have to be exchanged, or nothing resists.
+    /// Factors the matrix in place. False if a pivot is not positive, or all but lost to rounding:
+    /// then rows would have to be exchanged, or nothing resists.
     #[inline(always)]
     #[must_use]
     pub fn factor<L: Arithmetic>(&mut self, l: L, n: usize) -> bool {

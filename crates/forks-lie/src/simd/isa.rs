@@ -21,7 +21,8 @@ pub enum Isa {
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2(pulp::x86::V3);
 
-/// Work that is compiled once per instruction set. Everything that it calls and that takes time has to be inlined.
+/// Work that is compiled once per instruction set. Everything that it calls and that takes time has
+/// to be inlined.
 pub trait Kernel {
     /// Result.
     type Output;

@@ -1,4 +1,5 @@
-//! Matrices of a few dozen rows, every row whole lane groups: no loop over them has an end of its own.
+//! Matrices of a few dozen rows, every row whole lane groups: no loop over them has an end of its
+//! own.
 
 use alloc::vec::Vec;
 
@@ -137,7 +138,8 @@ fn add_groups<L: Arithmetic, const N: usize>(
     }
 }
 
-/// y −= Σ a_kj x_k over the rows k of `a`, with those of `x`: all of `stride` groups. y begins at group `first` of x.
+/// y −= Σ a_kj x_k over the rows k of `a`, with those of `x`: all of `stride` groups. y begins at
+/// group `first` of x.
 #[inline(always)]
 pub(super) fn subtract_by_column<L: Arithmetic>(
     l: L,

@@ -1,7 +1,8 @@
 //! exp, log and their Jacobians against power series summed in double-double arithmetic, from
 //! `θ = 1e-300` to beyond `π`. Errors are in units of ε = 2⁻⁵² of the block's scale.
 //!
-//! `cargo test -p forks-lie --test it accuracy -- --nocapture` prints the largest error of every function.
+//! `cargo test -p forks-lie --test it accuracy -- --nocapture` prints the largest error of every
+//! function.
 
 use crate::oracle;
 
@@ -19,8 +20,8 @@ use oracle::{
     Dd, Square, ad, cross, hat, quaternion_exp, quaternion_log, series, series_derivative, vector,
 };
 
-/// Every error stays below this many ε. The kernels are some ten rounded operations deep and lose no
-/// digits to cancellation; the largest error measured is 1.9 ε.
+/// Every error stays below this many ε. The kernels are some ten rounded operations deep and lose
+/// no digits to cancellation; the largest error measured is 1.9 ε.
 const BOUND: f64 = 2.5;
 
 /// Rotation angles: the whole range, both sides of every switch point, and the neighbourhood of π.
@@ -83,8 +84,8 @@ fn block_error<const N: usize>(
     worst
 }
 
-/// Errors of the four blocks of a 6×6 matrix, the diagonal ones relative to `scale`, the upper one to
-/// `upper`; the lower one must be zero.
+/// Errors of the four blocks of a 6×6 matrix, the diagonal ones relative to `scale`, the upper one
+/// to `upper`; the lower one must be zero.
 fn matrix_error(found: Mat6, exact: &Square<6>, scale: f64, upper: f64) -> f64 {
     assert_eq!(found.block(3, 0), DMat3::ZERO);
     assert_eq!(found.block(0, 0), found.block(3, 3));

@@ -1,12 +1,12 @@
 //! Binary assembly trees over the spanning forest: the order in which the divide-and-conquer solver
 //! joins links into ever larger articulated bodies.
 //!
-//! Heavy paths with weighted medians. From the root of every subtree a path follows the child with the
-//! most links. Each link of the path first takes in its light subtrees, the smallest first; the resulting
-//! beads are then joined along the path by halving it at the weighted median. A part of a path has two
-//! open joints, a bead at most its link's degree less one, so that no internal node has more than
-//! max(2, degree − 1) handles, and light subtrees halve in size, so that the depth is O(log n) for
-//! bounded degree.
+//! Heavy paths with weighted medians. From the root of every subtree a path follows the child with
+//! the most links. Each link of the path first takes in its light subtrees, the smallest first; the
+//! resulting beads are then joined along the path by halving it at the weighted median. A part of a
+//! path has two open joints, a bead at most its link's degree less one, so that no internal node
+//! has more than max(2, degree − 1) handles, and light subtrees halve in size, so that the depth is
+//! O(log n) for bounded degree.
 
 use super::pieces::{Branch, BranchKind, Pieces, WORLD, children_of, subtree_sizes};
 use crate::{JointId, LinkId, SpanningForest, TreeEdge};
@@ -48,17 +48,17 @@ pub struct AssemblyNode {
     pub parent: Option<usize>,
     /// Number of edges to the root.
     pub depth: usize,
-    /// Number of tree joints (and welds between pieces) that lead out of the node: the handles at which
-    /// it meets the rest.
+    /// Number of tree joints (and welds between pieces) that lead out of the node: the handles at
+    /// which it meets the rest.
     pub handles: usize,
 }
 
 /// A binary tree per tree of the spanning forest, as plain data.
 ///
-/// Children come before their parents in [`AssemblyTree::nodes`]: an upward pass walks the list forwards,
-/// a downward pass backwards. The ground does not move, so every tree that stands on it gets a copy of
-/// its own and the trees are independent of each other but for loop-closing joints. Built in
-/// O(n log n) without recursion.
+/// Children come before their parents in [`AssemblyTree::nodes`]: an upward pass walks the list
+/// forwards, a downward pass backwards. The ground does not move, so every tree that stands on it
+/// gets a copy of its own and the trees are independent of each other but for loop-closing joints.
+/// Built in O(n log n) without recursion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AssemblyTree {
     nodes: Vec<AssemblyNode>,
@@ -76,14 +76,14 @@ impl AssemblyTree {
         Self::build(&Pieces::whole(forest.link_count(), forest.edges()))
     }
 
-    /// The assembly tree of any forest over `link_count` links, inner links before outer ones, in which
-    /// links of high degree are split so that no leaf has more than three handles and no internal node more
-    /// than two.
+    /// The assembly tree of any forest over `link_count` links, inner links before outer ones, in
+    /// which links of high degree are split so that no leaf has more than three handles and no
+    /// internal node more than two.
     ///
-    /// A link of degree d > 3 becomes a row of d − 2 pieces, welded to each other, each with a leaf of its
-    /// own. `further_handles` says how many handles beside its tree joints each link has (closing joints,
-    /// chosen handles); they count in its degree, but not in [`AssemblyNode::handles`]. The ground is not
-    /// split.
+    /// A link of degree d > 3 becomes a row of d − 2 pieces, welded to each other, each with a leaf
+    /// of its own. `further_handles` says how many handles beside its tree joints each link has
+    /// (closing joints, chosen handles); they count in its degree, but not in
+    /// [`AssemblyNode::handles`]. The ground is not split.
     ///
     /// # Panics
     /// If `further_handles` does not hold a number per link.
@@ -103,7 +103,8 @@ impl AssemblyTree {
             leaf_of_handle: Vec::new(),
         };
         let mut found = Found { subtree: vec![usize::MAX; parts], leaf: vec![usize::MAX; parts] };
-        // Inner edges come first: backwards, all light subtrees of a path are finished before its head.
+        // Inner edges come first: backwards, all light subtrees of a path are finished before its
+        // head.
         for e in pieces.edges.iter().rev() {
             if !paths.is_head(e) {
                 continue;
@@ -165,9 +166,9 @@ impl AssemblyTree {
         joined.map(|n| n.handles).max().unwrap_or(0)
     }
 
-    /// The smallest node that contains both links: the earliest at which a loop-closing joint between
-    /// them can be closed. The ground counts as being in every leaf. `None` if the links stand in
-    /// different trees.
+    /// The smallest node that contains both links: the earliest at which a loop-closing joint
+    /// between them can be closed. The ground counts as being in every leaf. `None` if the links
+    /// stand in different trees.
     pub fn closing_node(&self, a: LinkId, b: LinkId) -> Option<usize> {
         let (mut a, mut b) = match (self.leaf_of_link(a), self.leaf_of_link(b)) {
             (Some(a), Some(b)) => (a, b),

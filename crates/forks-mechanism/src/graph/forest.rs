@@ -18,7 +18,8 @@ pub struct TreeEdge {
 /// A spanning forest rooted at the ground.
 ///
 /// A joint closes a loop if joints of smaller index already connect its two links; all others are
-/// tree joints. Edges are listed in depth-first order: every inner link comes before its outer links.
+/// tree joints. Edges are listed in depth-first order: every inner link comes before its outer
+/// links.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SpanningForest {
     edges: Vec<TreeEdge>,
@@ -42,7 +43,8 @@ impl SpanningForest {
         &self.closures
     }
 
-    /// The position in [`SpanningForest::edges`] of the joint that carries a link; `None` for the ground.
+    /// The position in [`SpanningForest::edges`] of the joint that carries a link; `None` for the
+    /// ground.
     pub fn edge_of_link(&self, link: LinkId) -> Option<usize> {
         self.edge_of_link[link.index()]
     }
@@ -62,8 +64,9 @@ impl SpanningForest {
         })
     }
 
-    /// The tree joints on the path between two links, the outermost first: each with true if it lies on
-    /// the way to `to`, false if on the way to `from`. Joints that carry both are not on it.
+    /// The tree joints on the path between two links, the outermost first: each with true if it
+    /// lies on the way to `to`, false if on the way to `from`. Joints that carry both are not on
+    /// it.
     pub fn path_between(
         &self,
         from: LinkId,
@@ -82,8 +85,8 @@ impl SpanningForest {
         })
     }
 
-    /// Builds the forest; links that no joint ties to the ground are returned as roots that still need
-    /// a joint (the first link of each such part).
+    /// Builds the forest; links that no joint ties to the ground are returned as roots that still
+    /// need a joint (the first link of each such part).
     pub(crate) fn loose_roots(link_count: usize, joints: &[Joint]) -> Vec<LinkId> {
         let mut sets = DisjointSets::new(link_count);
         for j in joints {

@@ -4,7 +4,8 @@ use super::forest::{DisjointSets, TreeEdge};
 use crate::{Joint, JointId, JointKind, LinkId, Mechanism};
 
 impl Joint {
-    /// True for a free joint that no spring resists: its two sides have nothing to do with each other.
+    /// True for a free joint that no spring resists: its two sides have nothing to do with each
+    /// other.
     pub(crate) fn lets_go(&self) -> bool {
         matches!(self.kind, JointKind::Free)
             && self.spring.as_ref().is_none_or(|s| s.stiffness.is_zero())
@@ -12,9 +13,9 @@ impl Joint {
 }
 
 impl Mechanism {
-    /// By link: true for the ground and all links that joints without freedom, tree joints or loops, make one
-    /// with it. A coupling of a single coordinate takes its freedom from a joint; joints that are only held for the
-    /// time being ([`Joint::held`]) do not count.
+    /// By link: true for the ground and all links that joints without freedom, tree joints or
+    /// loops, make one with it. A coupling of a single coordinate takes its freedom from a joint;
+    /// joints that are only held for the time being ([`Joint::held`]) do not count.
     pub fn grounded_links(&self) -> Vec<bool> {
         let mut sets = DisjointSets::new(self.links().len());
         let stiff = self.joints().iter().filter(|j| j.dof() == 0 && !j.held);
@@ -30,8 +31,8 @@ impl Mechanism {
         (0..self.links().len()).map(|l| sets.find(l) == 0).collect()
     }
 
-    /// Pairs of links that something beside tree joints ties together: loops, bushings, couplings and springs on
-    /// combinations of coordinates.
+    /// Pairs of links that something beside tree joints ties together: loops, bushings, couplings
+    /// and springs on combinations of coordinates.
     pub fn link_ties(&self) -> Vec<(LinkId, LinkId)> {
         let mut ties: Vec<(LinkId, LinkId)> = self.loops_and_bushings().collect();
         let mut tie_coordinates = |joints: &mut dyn Iterator<Item = JointId>| {
@@ -55,9 +56,9 @@ impl Mechanism {
         closures.chain(self.bushings().iter().map(|b| (b.link_a, b.link_b)))
     }
 
-    /// Links of free bodies beside what is wanted: parts behind a free joint without spring that hold none of the
-    /// links `wanted` and that no loop, bushing, coupling or spring ties, directly or through other such parts,
-    /// to one that does, or to what is joined to the ground.
+    /// Links of free bodies beside what is wanted: parts behind a free joint without spring that
+    /// hold none of the links `wanted` and that no loop, bushing, coupling or spring ties, directly
+    /// or through other such parts, to one that does, or to what is joined to the ground.
     pub fn loose_links(&self, wanted: &[LinkId]) -> Vec<LinkId> {
         let part = self.parts();
         let mut sets = DisjointSets::new(part.len());
@@ -77,8 +78,9 @@ impl Mechanism {
         (1..part.len()).filter(|&l| !kept[sets.find(part[l])]).map(LinkId::new).collect()
     }
 
-    /// The springless free joint that ties the part of `link` to the ground, and whether loops or bushings tie the
-    /// part, directly or through other such parts, to what is joined to the ground otherwise.
+    /// The springless free joint that ties the part of `link` to the ground, and whether loops or
+    /// bushings tie the part, directly or through other such parts, to what is joined to the ground
+    /// otherwise.
     pub(crate) fn free_root(&self, link: LinkId) -> Option<(JointId, bool)> {
         let part = self.parts();
         let root = part[link.index()];
@@ -103,7 +105,8 @@ impl Mechanism {
         Some((edge.joint, sets.find(root) == sets.find(0)))
     }
 
-    /// By link: the first link of its part, 0 for what is joined to the ground. Springless free joints separate parts.
+    /// By link: the first link of its part, 0 for what is joined to the ground. Springless free
+    /// joints separate parts.
     fn parts(&self) -> Vec<usize> {
         let mut part = vec![0; self.links().len()];
         for e in self.forest().edges() {

@@ -48,8 +48,8 @@ impl Pieces {
         }
     }
 
-    /// A row of d − 2 pieces per link of degree d > 3. Further handles sit on the inner pieces, then
-    /// the tree joints outwards, the one with the largest subtree at the end of the row.
+    /// A row of d − 2 pieces per link of degree d > 3. Further handles sit on the inner pieces,
+    /// then the tree joints outwards, the one with the largest subtree at the end of the row.
     pub(super) fn split(links: usize, edges: &[TreeEdge], further: &[usize]) -> Self {
         let ends = edges.iter().map(|e| (e.inner.index(), e.outer.index()));
         let size = subtree_sizes(links, ends);

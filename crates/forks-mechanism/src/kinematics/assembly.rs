@@ -12,13 +12,13 @@ use crate::{
 /// How an assembly is carried out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AssemblySettings {
-    /// Largest remaining residual: lengths over the mechanism's size, angles in rad. Default 1e-12; values
-    /// below the rounding of the longest loop are raised to it.
+    /// Largest remaining residual: lengths over the mechanism's size, angles in rad. Default 1e-12;
+    /// values below the rounding of the longest loop are raised to it.
     pub tolerance: f64,
     /// Most iterations; default 100. Ten are enough near a solution.
     pub max_iterations: usize,
-    /// Largest motion of a coordinate per iteration: rad, or the mechanism's size for lengths. Default 0.5:
-    /// rotations are linearised, larger steps lead to far-away solutions.
+    /// Largest motion of a coordinate per iteration: rad, or the mechanism's size for lengths.
+    /// Default 0.5: rotations are linearised, larger steps lead to far-away solutions.
     pub max_step: f64,
     /// Singular values below this times the largest count as redundant equations; default 1e-8.
     pub rank_tolerance: f64,
@@ -77,8 +77,9 @@ pub struct Assembly {
 
 /// Closes the loops from positions `q` of all joints by damped Gauss–Newton steps of smallest norm.
 ///
-/// Every joint coordinate, those of loop-closing joints included, may move; motions are measured in rad
-/// and in units of the mechanism's size. Redundant equations do no harm. Limits are not looked at.
+/// Every joint coordinate, those of loop-closing joints included, may move; motions are measured in
+/// rad and in units of the mechanism's size. Redundant equations do no harm. Limits are not looked
+/// at.
 pub fn assemble(m: &Mechanism, q: &[f64], settings: &AssemblySettings) -> Assembly {
     let mut q = q.to_vec();
     let r = m.bounding_radius(&m.link_poses(&q));

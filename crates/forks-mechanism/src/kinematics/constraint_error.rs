@@ -1,8 +1,8 @@
 //! Constraint error: how far given link poses are from what the joints allow.
 //!
-//! The poses need not come from forward kinematics: a reduced model gives every link a pose of its own.
-//! Joints that are chained through massless auxiliary frames have no poses between them and count as one
-//! connection between two real links.
+//! The poses need not come from forward kinematics: a reduced model gives every link a pose of its
+//! own. Joints that are chained through massless auxiliary frames have no poses between them and
+//! count as one connection between two real links.
 
 use forks_lie::{Matrix, Pose, Twist, log_rotation};
 
@@ -22,8 +22,8 @@ pub struct Connection {
 /// How far one connection is from closed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConnectionGap {
-    /// Distance between the last joint's frame where the connection can put it and where the link has it,
-    /// m.
+    /// Distance between the last joint's frame where the connection can put it and where the link
+    /// has it, m.
     pub position: f64,
     /// Angle between the two frames, rad.
     pub angle: f64,
@@ -85,12 +85,12 @@ pub fn connections(m: &Mechanism) -> Vec<Connection> {
     out
 }
 
-/// The gaps of connections (see [`connections`]) for given world poses of all links, the ground first;
-/// poses of auxiliary links inside a connection are not looked at.
+/// The gaps of connections (see [`connections`]) for given world poses of all links, the ground
+/// first; poses of auxiliary links inside a connection are not looked at.
 ///
-/// For a single joint the coordinates are the closest ones ([`crate::Joint::closest_positions`]). For
-/// several they make the position gap smallest, then the angle, by Gauss–Newton steps from the start
-/// positions.
+/// For a single joint the coordinates are the closest ones ([`crate::Joint::closest_positions`]).
+/// For several they make the position gap smallest, then the angle, by Gauss–Newton steps from the
+/// start positions.
 pub fn constraint_error(
     m: &Mechanism,
     connections: &[Connection],
@@ -217,8 +217,8 @@ impl<'a> Chain<'a> {
         best.2
     }
 
-    /// The step that removes the position gap as far as it goes and uses what freedom is left for the
-    /// angle.
+    /// The step that removes the position gap as far as it goes and uses what freedom is left for
+    /// the angle.
     fn step(&self, columns: &[Twist], gap: &Pose) -> Vec<f64> {
         let n = columns.len();
         let rows = |f: fn(&Twist) -> [f64; 3], scale: f64| {
@@ -243,7 +243,8 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// Least-squares solution of smallest norm; singular values below a fixed fraction of `scale` are zero.
+/// Least-squares solution of smallest norm; singular values below a fixed fraction of `scale` are
+/// zero.
 fn min_norm(a: &Matrix, b: &[f64], scale: f64) -> Vec<f64> {
     let largest = a.max_abs();
     if largest <= Chain::RANK_TOLERANCE * scale {

@@ -5,23 +5,24 @@ use forks_lie::{Matrix, Pose};
 use super::{link_jacobian, scaling::ScaledJacobian};
 use crate::{JointId, JointKind, LinkId, Mechanism, dense};
 
-/// Above this many coordinates what is tied to the ground counts as held by it: the rank of its motions takes the cube of
-/// their number.
+/// Above this many coordinates what is tied to the ground counts as held by it: the rank of its
+/// motions takes the cube of their number.
 const DENSE_LIMIT: usize = 400;
 /// Relative singular values below this count as none.
 const RANK_TOLERANCE: f64 = 1e-8;
-/// A unit motion that nothing resists moves the free joint by at least this part of its length, if it moves it at all.
+/// A unit motion that nothing resists moves the free joint by at least this part of its length, if
+/// it moves it at all.
 const TAKES_PART: f64 = 1e-6;
 /// How many joints of a motion are named.
 const NAMED: usize = 5;
 
 impl Mechanism {
-    /// The free joint at the root of the tree that carries `link`, if nothing holds the tree: all six motions of the
-    /// joint meet no resistance of springs, loops, bushings or couplings. Joints between it and the ground, if any,
-    /// must have no freedom.
+    /// The free joint at the root of the tree that carries `link`, if nothing holds the tree: all
+    /// six motions of the joint meet no resistance of springs, loops, bushings or couplings. Joints
+    /// between it and the ground, if any, must have no freedom.
     ///
-    /// A tree that is held in part, such as by one point, is not held by this: what is left of its motion is the
-    /// mechanism's own. Servos are not looked at. `q` are positions of all joints.
+    /// A tree that is held in part, such as by one point, is not held by this: what is left of its
+    /// motion is the mechanism's own. Servos are not looked at. `q` are positions of all joints.
     pub fn unheld_root(&self, link: LinkId, q: &[f64]) -> Option<JointId> {
         let (joint, tied) = self.free_root(link)?;
         let floats = !tied
@@ -29,7 +30,8 @@ impl Mechanism {
         floats.then_some(joint)
     }
 
-    /// A sentence without a full stop that names the joints and links of a motion that nothing resists, and what helps.
+    /// A sentence without a full stop that names the joints and links of a motion that nothing
+    /// resists, and what helps.
     pub fn describe_unresisted(&self, joints: &[JointId]) -> String {
         let is_free = |j: JointId| self.joint(j).kind == JointKind::Free;
         let name = |&id: &JointId| {
@@ -93,8 +95,8 @@ impl Mechanism {
         Some(moved.s.iter().filter(|&&s| s > TAKES_PART).count())
     }
 
-    /// Matrices that are zero on the motions that no spring resists: of joint springs, springs on combinations,
-    /// bushings.
+    /// Matrices that are zero on the motions that no spring resists: of joint springs, springs on
+    /// combinations, bushings.
     fn stiffnesses(&self, q: &[f64], poses: &[Pose]) -> Vec<Matrix> {
         let n = self.velocity_count();
         let mut out = Vec::new();

@@ -4,8 +4,8 @@ use forks_lie::{Matrix, Pose, Twist, Wrench};
 
 use crate::{LinkId, Mechanism, tree_joint_motion};
 
-/// The 6×nv Jacobian of a link: velocities of all joints (loop-closing ones have zero columns) to the
-/// link's body twist, linear part first.
+/// The 6×nv Jacobian of a link: velocities of all joints (loop-closing ones have zero columns) to
+/// the link's body twist, linear part first.
 pub fn link_jacobian(m: &Mechanism, q: &[f64], world_from_link: &[Pose], link: LinkId) -> Matrix {
     let mut out = Matrix::zeros(6, m.velocity_count());
     let link_from_world = world_from_link[link.index()].inverse();
@@ -22,7 +22,8 @@ pub fn link_jacobian(m: &Mechanism, q: &[f64], world_from_link: &[Pose], link: L
     out
 }
 
-/// Body twists of all links for joint velocities `v`, the ground first. One pass over the tree joints.
+/// Body twists of all links for joint velocities `v`, the ground first. One pass over the tree
+/// joints.
 pub fn link_twists(m: &Mechanism, q: &[f64], v: &[f64]) -> Vec<Twist> {
     let mut twists = vec![Twist::ZERO; m.links().len()];
     for e in m.forest().edges() {
@@ -33,7 +34,8 @@ pub fn link_twists(m: &Mechanism, q: &[f64], v: &[f64]) -> Vec<Twist> {
     twists
 }
 
-/// Generalised forces Σ J_lᵀ w_l of body wrenches on all links (the ground first). One pass inwards.
+/// Generalised forces Σ J_lᵀ w_l of body wrenches on all links (the ground first). One pass
+/// inwards.
 pub fn pull_back_wrenches(m: &Mechanism, q: &[f64], wrenches: &[Wrench]) -> Vec<f64> {
     let mut carried = wrenches.to_vec();
     let mut out = vec![0.0; m.velocity_count()];

@@ -1,11 +1,11 @@
 //! Loop closures and couplings as equations: residuals and Jacobians.
 //!
-//! Rows: six per loop-closing joint (in joint order), then one per coupling. A closure's residual is
-//! g = log(E), E = (where the joint puts the child)⁻¹ (where the child is): the gap in the child's
-//! frame, linear part first. The closing joint's own coordinates are unknowns like any other, so a
-//! closure with d free directions takes away 6 − d. Directions that a closing joint has released
-//! ([`crate::Joint::released`]) are taken out of its rows: what is left of g there is no residual, and the gap
-//! itself ([`closure_gap`]) may stay open along them.
+//! Rows: six per loop-closing joint (in joint order), then one per coupling. A closure's residual
+//! is g = log(E), E = (where the joint puts the child)⁻¹ (where the child is): the gap in the
+//! child's frame, linear part first. The closing joint's own coordinates are unknowns like any
+//! other, so a closure with d free directions takes away 6 − d. Directions that a closing joint has
+//! released ([`crate::Joint::released`]) are taken out of its rows: what is left of g there is no
+//! residual, and the gap itself ([`closure_gap`]) may stay open along them.
 
 use forks_lie::{Matrix, Pose, Twist, Wrench, log_rotation, right_jacobian_inverse};
 
@@ -49,8 +49,8 @@ pub fn constraint_residual(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) -
     out
 }
 
-/// Jacobian of [`constraint_residual`] with respect to the velocities of all joints: exact also where
-/// the loops are open.
+/// Jacobian of [`constraint_residual`] with respect to the velocities of all joints: exact also
+/// where the loops are open.
 pub fn constraint_jacobian(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) -> Matrix {
     let mut out = Matrix::zeros(constraint_rows(m), m.velocity_count());
     for (i, &id) in m.forest().closures().iter().enumerate() {
@@ -73,8 +73,8 @@ pub fn constraint_jacobian(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) -
     out
 }
 
-/// Multipliers of [`constraint_residual`]'s rows as loads: for every closing joint the wrench that it passes to
-/// its child, without parts along released directions.
+/// Multipliers of [`constraint_residual`]'s rows as loads: for every closing joint the wrench that
+/// it passes to its child, without parts along released directions.
 pub fn carry_multipliers(m: &Mechanism, multipliers: &mut [f64]) {
     for (w, &id) in multipliers.chunks_exact_mut(6).zip(m.forest().closures()) {
         let j = m.joint(id);
@@ -85,12 +85,12 @@ pub fn carry_multipliers(m: &Mechanism, multipliers: &mut [f64]) {
     }
 }
 
-/// The columns of a closure's six rows (released directions included) that are not zero, with their velocity index: those of the tree
-/// joints on the loop, then those of the closing joint.
+/// The columns of a closure's six rows (released directions included) that are not zero, with their
+/// velocity index: those of the tree joints on the loop, then those of the closing joint.
 ///
-/// ġ = J_r⁻¹(g) (φ_c − Ad(E⁻¹)(Ad(child_from_parent) φ_p + J θ̇)), child_from_parent as the joint puts it.
-/// E⁻¹ child_from_parent is where the parent is seen from the child, open loop or not, so a tree joint
-/// below both links moves both alike and has no part in the gap.
+/// ġ = J_r⁻¹(g) (φ_c − Ad(E⁻¹)(Ad(child_from_parent) φ_p + J θ̇)), child_from_parent as the joint
+/// puts it. E⁻¹ child_from_parent is where the parent is seen from the child, open loop or not, so
+/// a tree joint below both links moves both alike and has no part in the gap.
 pub fn closure_columns(
     m: &Mechanism,
     q: &[f64],

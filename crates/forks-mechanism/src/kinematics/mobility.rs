@@ -1,15 +1,18 @@
-//! Mobility: how many motions loops and couplings leave, and which of their equations repeat others.
+//! Mobility: how many motions loops and couplings leave, and which of their equations repeat
+//! others.
 
 use forks_lie::{Matrix, Pose};
 
 use super::scaling::ScaledJacobian;
 use crate::{CouplingId, JointId, Mechanism, dense};
 
-/// Rank tolerance of [`mobility`]: singular values below this times the largest column count as zero.
+/// Rank tolerance of [`mobility`]: singular values below this times the largest column count as
+/// zero.
 ///
-/// Lengths are in units of the mechanism's size, so that columns are of order one. Exact planar loops
-/// leave values of rounding size, poor but true rows go down to about 1e-3; data written with six digits
-/// can make redundant rows look independent at 1e-6 and is then told apart by its closure gap.
+/// Lengths are in units of the mechanism's size, so that columns are of order one. Exact planar
+/// loops leave values of rounding size, poor but true rows go down to about 1e-3; data written with
+/// six digits can make redundant rows look independent at 1e-6 and is then told apart by its
+/// closure gap.
 pub const RANK_TOLERANCE: f64 = 1e-8;
 
 /// The equations of one loop-closing joint.
@@ -58,8 +61,8 @@ pub struct Mobility {
 
 /// The mobility at positions `q` with rank tolerance `tolerance` (usually [`RANK_TOLERANCE`]).
 ///
-/// The counts are those of the linearised equations: in a singular pose they show more motions than the
-/// mechanism has nearby. All ranks are 0 where positions are not finite.
+/// The counts are those of the linearised equations: in a singular pose they show more motions than
+/// the mechanism has nearby. All ranks are 0 where positions are not finite.
 pub fn mobility(m: &Mechanism, q: &[f64], world_from_link: &[Pose], tolerance: f64) -> Mobility {
     let r = m.bounding_radius(world_from_link);
     let equations = TreeEquations::new(m, q, world_from_link, r);
@@ -109,8 +112,8 @@ struct TreeEquations {
 }
 
 impl TreeEquations {
-    /// Solves every closure for its own joint's rates, θ̇ = −S⁺ G v, and keeps Tᵀ G with T orthogonal to
-    /// the joint's directions S; puts the rates into the couplings.
+    /// Solves every closure for its own joint's rates, θ̇ = −S⁺ G v, and keeps Tᵀ G with T
+    /// orthogonal to the joint's directions S; puts the rates into the couplings.
     fn new(m: &Mechanism, q: &[f64], world_from_link: &[Pose], r: f64) -> Self {
         let g = ScaledJacobian::new(m, q, world_from_link, r).matrix;
         let (nt, nv) = (m.tree_velocity_count(), m.velocity_count());

@@ -4,8 +4,8 @@ use forks_lie::{Matrix, Pose};
 
 use crate::{JointId, Mechanism};
 
-/// Per velocity coordinate: the change that moves the joint by one radian or by the length `r`. A column
-/// of a Jacobian multiplied by it has no unit of the coordinate left.
+/// Per velocity coordinate: the change that moves the joint by one radian or by the length `r`. A
+/// column of a Jacobian multiplied by it has no unit of the coordinate left.
 pub(super) fn coordinate_scales(m: &Mechanism, q: &[f64], r: f64) -> Vec<f64> {
     let mut out = vec![1.0; m.velocity_count()];
     for (i, j) in m.joints().iter().enumerate() {
@@ -22,8 +22,8 @@ pub(super) fn coordinate_scales(m: &Mechanism, q: &[f64], r: f64) -> Vec<f64> {
     out
 }
 
-/// Per row of the loop equations: 1/r for lengths, 1 for angles, and for couplings what brings the row of
-/// the scaled Jacobian to length 1 (1 where it is zero).
+/// Per row of the loop equations: 1/r for lengths, 1 for angles, and for couplings what brings the
+/// row of the scaled Jacobian to length 1 (1 where it is zero).
 pub(super) fn row_scales(
     m: &Mechanism,
     jacobian: &Matrix,

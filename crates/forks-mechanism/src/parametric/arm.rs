@@ -13,13 +13,13 @@ use super::{
 };
 use crate::LinkId;
 
-/// An arm of eight links of 0.25 m along x (`arm0`…, 2 kg, hinges alternately y and z, K = 2000 N·m/rad,
-/// D = 20 N·m·s/rad) whose last link carries three fingers of four links of 0.04 m (`finger0.0`…, 0.05 kg,
-/// hinges y, K = 5, D = 0.02) on roots 0.04 m from the arm's axis at 120°.
+/// An arm of eight links of 0.25 m along x (`arm0`…, 2 kg, hinges alternately y and z, K = 2000
+/// N·m/rad, D = 20 N·m·s/rad) whose last link carries three fingers of four links of 0.04 m
+/// (`finger0.0`…, 0.05 kg, hinges y, K = 5, D = 0.02) on roots 0.04 m from the arm's axis at 120°.
 ///
-/// Finger frames are turned about x, so that each root lies on its finger's z axis and its hinges bend it
-/// towards or away from the arm's axis. Inertias are isotropic, m L²/12 + 1e-5 kg·m². Effectors: the last
-/// link of each finger.
+/// Finger frames are turned about x, so that each root lies on its finger's z axis and its hinges
+/// bend it towards or away from the arm's axis. Inertias are isotropic, m L²/12 + 1e-5 kg·m².
+/// Effectors: the last link of each finger.
 pub fn arm20() -> Parametric {
     let mut s = Sketch::new("arm-20");
     let mut wrist = LinkId::WORLD;

@@ -13,10 +13,11 @@ use crate::{JointKind, LinkId};
 /// Distance of neighbouring hinges, m: half an inch.
 const PITCH: f64 = 0.0127;
 
-/// A bicycle chain: a closed ring of `n` links (at least 3) in the x–z plane, at rest a regular polygon.
+/// A bicycle chain: a closed ring of `n` links (at least 3) in the x–z plane, at rest a regular
+/// polygon.
 ///
-/// Links `link0`… of 12.7 mm and 2.5 g, 2e-8 kg·m² about themselves, hinges about y with
-/// K = 0.1 N·m/rad, D = 1e-4 N·m·s/rad. Link 0 is fixed to the ground; the hinge between the last link and
+/// Links `link0`… of 12.7 mm and 2.5 g, 2e-8 kg·m² about themselves, hinges about y with K = 0.1
+/// N·m/rad, D = 1e-4 N·m·s/rad. Link 0 is fixed to the ground; the hinge between the last link and
 /// link 0 closes the ring. Frames are at the hinges. Effector: the link opposite to link 0.
 pub fn bicycle_chain(n: usize) -> Parametric {
     let n = n.max(3);

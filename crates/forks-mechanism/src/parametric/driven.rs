@@ -1,4 +1,5 @@
-//! Parts of the scenes' mechanisms: links on driven or sprung joints in one point, solid bodies, shapes.
+//! Parts of the scenes' mechanisms: links on driven or sprung joints in one point, solid bodies,
+//! shapes.
 
 use forks_lie::{
     Pose, SpatialInertia,
@@ -36,8 +37,8 @@ impl Axis {
 }
 
 impl Sketch {
-    /// A link that hangs on its parent by joints in one point, one after the other, axes in the link's own. Massless
-    /// frames between them are called `LINK/JOINT`.
+    /// A link that hangs on its parent by joints in one point, one after the other, axes in the
+    /// link's own. Massless frames between them are called `LINK/JOINT`.
     pub(super) fn link_on(
         &mut self,
         name: &str,
@@ -100,7 +101,8 @@ impl Sketch {
         self.builder().add_shape(shape);
     }
 
-    /// Finishes a mechanism with the weight of its links, 9.81 m/s² along −z, that cancels the share `held` of it.
+    /// Finishes a mechanism with the weight of its links, 9.81 m/s² along −z, that cancels the
+    /// share `held` of it.
     pub(super) fn build_heavy(mut self, held: f64) -> Mechanism {
         self.builder().set_gravity(DVec3::new(0.0, 0.0, -9.81));
         for l in self.builder().links_mut().iter_mut().filter(|l| !l.inertia.is_zero()) {

@@ -25,20 +25,24 @@ const TILT: Compliance = Compliance::new(500.0, 20.0);
 
 /// Two people face each other across a trampoline 1 m above the ground and hold it with four hands.
 ///
-/// Torsos `west` and `east` (50 kg) stand at (∓0.9, 0, 1.1) m, welded to the ground. Each has the arms `left` and
-/// `right`, called `west.left` and so on: `.upper` (0.30 m, 1.7 kg) on a shoulder of three hinges about x, y and z (joints
-/// `.shoulder.x` …, kp = 700 N·m/rad, 60 N·m·s/rad) at (∓0.80, ±0.20, 1.32); `.forearm` (0.25 m, 1.0 kg) on an elbow (450, 35)
-/// that bends the arm downwards in its vertical plane; `.hand` (0.08 m, 0.4 kg) on a wrist of two hinges across the forearm
-/// (`.wrist.bend`, `.wrist.side`; 200, 8). Servos have their joints' names; the damping stands in the joints.
+/// Torsos `west` and `east` (50 kg) stand at (∓0.9, 0, 1.1) m, welded to the ground. Each has the
+/// arms `left` and `right`, called `west.left` and so on: `.upper` (0.30 m, 1.7 kg) on a shoulder
+/// of three hinges about x, y and z (joints `.shoulder.x` …, kp = 700 N·m/rad, 60 N·m·s/rad) at
+/// (∓0.80, ±0.20, 1.32); `.forearm` (0.25 m, 1.0 kg) on an elbow (450, 35) that bends the arm
+/// downwards in its vertical plane; `.hand` (0.08 m, 0.4 kg) on a wrist of two hinges across the
+/// forearm (`.wrist.bend`, `.wrist.side`; 200, 8). Servos have their joints' names; the damping
+/// stands in the joints.
 ///
-/// The rim `rim` (6 kg, inertia of a box of 1.0 × 0.56 × 0.04 m) hangs at (0, 0, 1) on the grips at (∓0.50, ±0.28, 1.00), springless
-/// balls `.grip`: `west.left.grip` carries it, the other three close loops. In it hangs the fabric `bed` (2 kg, cylinder of radius
-/// 0.4 m and 0.04 m thick, which is its shape) on a sprung slide along z (`bed.z`, 3600 N/m, 400 N·s/m) and two hinges
+/// The rim `rim` (6 kg, inertia of a box of 1.0 × 0.56 × 0.04 m) hangs at (0, 0, 1) on the grips at
+/// (∓0.50, ±0.28, 1.00), springless balls `.grip`: `west.left.grip` carries it, the other three
+/// close loops. In it hangs the fabric `bed` (2 kg, cylinder of radius 0.4 m and 0.04 m thick,
+/// which is its shape) on a sprung slide along z (`bed.z`, 3600 N/m, 400 N·s/m) and two hinges
 /// (`bed.x`, `bed.y`; 500 N·m/rad, 20 N·m·s/rad). Mobility 21: 30 coordinates, 9 equations.
 ///
-/// Gravity acts and everybody holds up the equipment: all weight is cancelled, so that the start pose is an equilibrium.
-/// Effector: `bed`, of rank 6. It gives way by 0.033 m under 10 kg, 0.193 m under 60 kg and 0.240 m under 75 kg at rest, most of
-/// it in the fabric; by 0.60 m at most where 60 kg fall on it from 1.5 m, by 0.81 m where 75 kg fall from 2 m.
+/// Gravity acts and everybody holds up the equipment: all weight is cancelled, so that the start
+/// pose is an equilibrium. Effector: `bed`, of rank 6. It gives way by 0.033 m under 10 kg, 0.193 m
+/// under 60 kg and 0.240 m under 75 kg at rest, most of it in the fabric; by 0.60 m at most where
+/// 60 kg fall on it from 1.5 m, by 0.81 m where 75 kg fall from 2 m.
 pub fn firefighters() -> Parametric {
     let mut s = Sketch::new("firefighters");
     let mut trampoline = Vec::new();

@@ -16,7 +16,8 @@ const CRANK: f64 = 0.4;
 const COUPLER: f64 = 0.9;
 const ROCKER: f64 = 0.7;
 
-/// The three moving points at a crank angle: crank pin, rocker pin (the branch above), rocker's root.
+/// The three moving points at a crank angle: crank pin, rocker pin (the branch above), rocker's
+/// root.
 fn points(crank_angle: f64) -> [DVec3; 3] {
     let pin = DVec3::new(CRANK * crank_angle.cos(), 0.0, CRANK * crank_angle.sin());
     let root = DVec3::new(GROUND, 0.0, 0.0);
@@ -29,10 +30,10 @@ fn points(crank_angle: f64) -> [DVec3; 3] {
     [pin, pin + u * along + DVec3::new(-u.z, 0.0, u.x) * height, root]
 }
 
-/// A four-bar in the x–z plane: ground 1.0 m, crank 0.4 m at 60°, coupler 0.9 m, rocker 0.7 m; hinges
-/// about y with K = 1000 N·m/rad, D = 0.1 N·m·s/rad; slender bars of 1 kg/m, 1e-4 kg·m² about themselves.
-/// The hinge between coupler and rocker closes the loop. Frames: crank at the origin, coupler at the crank
-/// pin, rocker at its ground hinge (1, 0, 0). Effector: the coupler.
+/// A four-bar in the x–z plane: ground 1.0 m, crank 0.4 m at 60°, coupler 0.9 m, rocker 0.7 m;
+/// hinges about y with K = 1000 N·m/rad, D = 0.1 N·m·s/rad; slender bars of 1 kg/m, 1e-4 kg·m²
+/// about themselves. The hinge between coupler and rocker closes the loop. Frames: crank at the
+/// origin, coupler at the crank pin, rocker at its ground hinge (1, 0, 0). Effector: the coupler.
 pub fn four_bar() -> Parametric {
     let [pin, top, root] = points(FRAC_PI_3);
     let spring = Some(Compliance::new(1000.0, 0.1));

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::LinkId;
 
-/// Where the bars of a cell are, from its left ground hinge, m: lower ends of crank and rocker, the right
-/// ground hinge. No two sides are parallel or equal.
+/// Where the bars of a cell are, from its left ground hinge, m: lower ends of crank and rocker, the
+/// right ground hinge. No two sides are parallel or equal.
 const LEFT_LOW: DVec3 = DVec3::new(-0.05, 0.0, -0.30);
 const RIGHT_LOW: DVec3 = DVec3::new(0.42, 0.0, -0.36);
 const RIGHT: DVec3 = DVec3::new(0.40, 0.0, 0.02);
@@ -18,10 +18,11 @@ const NEXT: DVec3 = DVec3::new(0.03, 0.0, -0.06);
 /// K = 5 N·m/rad, no damping: slow enough for steps of 1 ms, and conservative.
 const SPRING: Compliance = Compliance::new(5.0, 0.0);
 
-/// `k` irregular four-bars in series in the x–z plane, hanging one below the other: the coupler of each is
-/// the ground bar of the next. Links `crank0`, `rocker0`, `coupler0`, `crank1`…; cranks of 0.30 m, rockers
-/// of 0.38 m, slender bars of 1 kg/m, couplers of 0.5 kg. Hinges about y with K = 5 N·m/rad, no damping; the
-/// hinge between coupler and rocker closes each loop. Effector: the last coupler.
+/// `k` irregular four-bars in series in the x–z plane, hanging one below the other: the coupler of
+/// each is the ground bar of the next. Links `crank0`, `rocker0`, `coupler0`, `crank1`…; cranks of
+/// 0.30 m, rockers of 0.38 m, slender bars of 1 kg/m, couplers of 0.5 kg. Hinges about y with K = 5
+/// N·m/rad, no damping; the hinge between coupler and rocker closes each loop. Effector: the last
+/// coupler.
 pub fn four_bar_chain(k: usize) -> Parametric {
     let k = k.max(1);
     let mut s = Sketch::new(format!("four-bar-chain-{k}"));

@@ -29,16 +29,18 @@ const GAINS: Compliance = Compliance::new(30.0, 1.0);
 
 /// Six legs around a floating body, standing on the plane z = 0.
 ///
-/// `body` (2 kg, a box of 0.30 × 0.24 × 0.06 m) floats on the free joint `base`. Leg `leg0` … `leg5` leaves it at the angle
-/// 30° + 60° k about z, 0.12 m from its centre: `.coxa` (0.05 m, 0.08 kg) on a servo about z, `.femur` (0.12 m, 0.15 kg, 0.5 rad
-/// above the horizontal) and `.foot` (the tibia of 0.18 m and the foot, 0.12 kg, 0.15 rad outwards from straight down), both on
-/// servos about the leg's y. Joints and servos `.coxa`, `.femur`, `.tibia`; kp = 30 N·m/rad, 1 N·m·s/rad in the joint. 4.1 kg in
-/// all.
+/// `body` (2 kg, a box of 0.30 × 0.24 × 0.06 m) floats on the free joint `base`. Leg `leg0` …
+/// `leg5` leaves it at the angle 30° + 60° k about z, 0.12 m from its centre: `.coxa` (0.05 m, 0.08
+/// kg) on a servo about z, `.femur` (0.12 m, 0.15 kg, 0.5 rad above the horizontal) and `.foot`
+/// (the tibia of 0.18 m and the foot, 0.12 kg, 0.15 rad outwards from straight down), both on
+/// servos about the leg's y. Joints and servos `.coxa`, `.femur`, `.tibia`; kp = 30 N·m/rad, 1
+/// N·m·s/rad in the joint. 4.1 kg in all.
 ///
-/// The axes of a leg's links are x outwards and z up; coxa and femur have their frames at their inner joints, a foot has its
-/// frame in the middle of its shape, a sphere of radius 0.02 m that touches the ground in the start pose. Gravity acts,
-/// servos are unstressed: the machine sags by 1.5 mm on feet that stick, by 3.1 mm on ones that slide. Effectors: the six feet, of rank 18 against a held
-/// body.
+/// The axes of a leg's links are x outwards and z up; coxa and femur have their frames at their
+/// inner joints, a foot has its frame in the middle of its shape, a sphere of radius 0.02 m that
+/// touches the ground in the start pose. Gravity acts, servos are unstressed: the machine sags by
+/// 1.5 mm on feet that stick, by 3.1 mm on ones that slide. Effectors: the six feet, of rank 18
+/// against a held body.
 pub fn hexapod() -> Parametric {
     let mut s = Sketch::new("hexapod");
     let height = FOOT + TIBIA * TIBIA_OUT.cos() - FEMUR * FEMUR_UP.sin();

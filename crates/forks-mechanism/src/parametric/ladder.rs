@@ -28,10 +28,11 @@ impl Side {
 
 /// A ladder with the given number of rungs: links `left0`…, `right0`…, `rung0`….
 ///
-/// Two chains of links of 0.3 m hang down from (0, 0, 0) and (0.4, 0, 0), hinges about y with
-/// K = 1000 N·m/rad, D = 0.1 N·m·s/rad, 0.1 kg each. At the lower end of each left link a rung of 0.4 m
-/// along x sits on a sprung hinge about y; a springless spherical joint ties its far end to the lower end
-/// of the right link of the same level. Link frames are at the upper (left) ends. Effector: the last rung.
+/// Two chains of links of 0.3 m hang down from (0, 0, 0) and (0.4, 0, 0), hinges about y with K =
+/// 1000 N·m/rad, D = 0.1 N·m·s/rad, 0.1 kg each. At the lower end of each left link a rung of 0.4 m
+/// along x sits on a sprung hinge about y; a springless spherical joint ties its far end to the
+/// lower end of the right link of the same level. Link frames are at the upper (left) ends.
+/// Effector: the last rung.
 pub fn ladder(rungs: usize) -> Parametric {
     let left = Side { top: DVec3::ZERO, length: 0.3 };
     let right = Side { top: DVec3::new(0.4, 0.0, 0.0), length: 0.3 };
@@ -43,8 +44,8 @@ pub fn ladder_of_links(links: usize) -> Parametric {
     ladder(links / 3)
 }
 
-/// A ladder without parallel sides: as [`ladder`], with the right chain from (0.5, 0, 0.05) and right
-/// links of 0.27 m; each rung spans the two lower ends.
+/// A ladder without parallel sides: as [`ladder`], with the right chain from (0.5, 0, 0.05) and
+/// right links of 0.27 m; each rung spans the two lower ends.
 pub fn irregular_ladder(rungs: usize) -> Parametric {
     let left = Side { top: DVec3::ZERO, length: 0.3 };
     let right = Side { top: DVec3::new(0.5, 0.0, 0.05), length: 0.27 };

@@ -1,9 +1,9 @@
 //! Parametric mechanisms: the benchmark family as library functions.
 //!
-//! All of them are at rest and unstressed in the start pose, without limits and, but for those of scenes with contact
-//! (firefighters, hexapod, peg arm), without gravity. Link
-//! frames are parallel to the world's axes in the start pose unless a page says otherwise. Sizes of zero
-//! count as one, so that every mechanism has an effector.
+//! All of them are at rest and unstressed in the start pose, without limits and, but for those of
+//! scenes with contact (firefighters, hexapod, peg arm), without gravity. Link frames are parallel
+//! to the world's axes in the start pose unless a page says otherwise. Sizes of zero count as one,
+//! so that every mechanism has an effector.
 
 mod accuracy;
 mod arm;

@@ -13,8 +13,8 @@ const LENGTH: f64 = 0.2;
 /// Moment of inertia of a rod about its own axis, kg·m² (a rod of 14 mm radius).
 const AXIAL: f64 = 1e-4;
 
-/// A tree of rods of 1 kg and 0.2 m under construction: each hangs by one springless hinge about a random
-/// axis from the far end of another, turned away from it by a random angle below 90°.
+/// A tree of rods of 1 kg and 0.2 m under construction: each hangs by one springless hinge about a
+/// random axis from the far end of another, turned away from it by a random angle below 90°.
 pub(super) struct Rods {
     sketch: Sketch,
     random: SplitMix64,
@@ -54,8 +54,8 @@ impl Rods {
     }
 }
 
-/// A chain of `n` rods `link0`…: 1 kg, 0.2 m, one springless hinge each about a seeded random axis, in a
-/// seeded random pose. Effector: the last rod.
+/// A chain of `n` rods `link0`…: 1 kg, 0.2 m, one springless hinge each about a seeded random axis,
+/// in a seeded random pose. Effector: the last rod.
 pub fn chain(n: usize, seed: u64) -> Parametric {
     let n = n.max(1);
     let mut rods = Rods::new(format!("chain-{n}"), seed);
@@ -63,9 +63,9 @@ pub fn chain(n: usize, seed: u64) -> Parametric {
     rods.finish(last)
 }
 
-/// A polymer of `n` rods as in [`chain`]: a backbone of n/3 rods (rounded up), each with a side chain of
-/// two rods at its far end (the last side chains are shorter where n is no multiple of 3). Effector: the
-/// last backbone rod.
+/// A polymer of `n` rods as in [`chain`]: a backbone of n/3 rods (rounded up), each with a side
+/// chain of two rods at its far end (the last side chains are shorter where n is no multiple of 3).
+/// Effector: the last backbone rod.
 pub fn polymer(n: usize, seed: u64) -> Parametric {
     let n = n.max(1);
     let mut rods = Rods::new(format!("polymer-{n}"), seed);
@@ -80,8 +80,8 @@ pub fn polymer(n: usize, seed: u64) -> Parametric {
     rods.finish(backbone)
 }
 
-/// A bushy tree of `n` rods as in [`chain`]: every rod hangs from a rod drawn uniformly among those that
-/// have fewer than four joints. Effector: the last rod.
+/// A bushy tree of `n` rods as in [`chain`]: every rod hangs from a rod drawn uniformly among those
+/// that have fewer than four joints. Effector: the last rod.
 pub fn bushy(n: usize, seed: u64) -> Parametric {
     let n = n.max(1);
     let mut rods = Rods::new(format!("bushy-{n}"), seed);

@@ -20,13 +20,13 @@ const AXIAL: Compliance = Compliance::new(1e5, 10.0);
 /// Stiffness of a strut's ball joints.
 const BALL: Compliance = Compliance::new(10.0, 0.01);
 
-/// A regular octahedron of 1 m edges standing on one face: three nodes on the ground (z = 0), three nodes
-/// above; six legs and the three edges of the upper face are struts.
+/// A regular octahedron of 1 m edges standing on one face: three nodes on the ground (z = 0), three
+/// nodes above; six legs and the three edges of the upper face are struts.
 ///
-/// A strut is two halves of 0.5 kg (`strut0.a`, `strut0.b`, …; 1e-4 kg·m² about themselves) on a sprung
-/// slider (K = 1e5 N/m, D = 10 N·s/m), tied to its nodes by sprung ball joints (K = 10 N·m/rad, D = 0.01).
-/// Upper nodes (`node0`…) have 0.1 kg. The frames of a strut's halves are at its two nodes, x along the
-/// strut. Six loops; effector: `node0`.
+/// A strut is two halves of 0.5 kg (`strut0.a`, `strut0.b`, …; 1e-4 kg·m² about themselves) on a
+/// sprung slider (K = 1e5 N/m, D = 10 N·s/m), tied to its nodes by sprung ball joints (K = 10
+/// N·m/rad, D = 0.01). Upper nodes (`node0`…) have 0.1 kg. The frames of a strut's halves are at
+/// its two nodes, x along the strut. Six loops; effector: `node0`.
 pub fn octahedral_truss() -> Parametric {
     let corner = |k: usize, turn: f64, z: f64| {
         let angle = TAU * (k as f64 / 3.0 + turn);

@@ -8,12 +8,12 @@ use super::{
 };
 use crate::LinkId;
 
-/// A parallelogram in the x–y plane: ground hinges about z at (∓0.5, 0, 0), two legs of 1 m, the coupler
-/// hinged at (∓0.5, −1, 0), all four compliances 1e-3 rad/(N·m), D = 0.1 N·m·s/rad.
+/// A parallelogram in the x–y plane: ground hinges about z at (∓0.5, 0, 0), two legs of 1 m, the
+/// coupler hinged at (∓0.5, −1, 0), all four compliances 1e-3 rad/(N·m), D = 0.1 N·m·s/rad.
 ///
-/// Slender bars of 1 kg, 1e-4 kg·m² about themselves. Leg frames are at the ground hinges; the coupler
-/// (the effector) has its frame in its middle at (0, −1, 0). Its exact compliance there is 2.5e-4 m/N
-/// along x and zero otherwise.
+/// Slender bars of 1 kg, 1e-4 kg·m² about themselves. Leg frames are at the ground hinges; the
+/// coupler (the effector) has its frame in its middle at (0, −1, 0). Its exact compliance there is
+/// 2.5e-4 m/N along x and zero otherwise.
 pub fn parallelogram() -> Parametric {
     let spring = Some(Compliance::new(1000.0, 0.1));
     let leg = slender_rod(1.0, -DVec3::Y, 1e-4);

@@ -25,17 +25,20 @@ const LENGTH: f64 = 0.080;
 const ARM_GAINS: Compliance = Compliance::new(1200.0, 40.0);
 const WRIST_GAINS: Compliance = Compliance::new(100.0, 2.0);
 
-/// An arm of six driven hinges that holds a peg straight down; the middle of the peg's lower face is at
-/// (0.40, 0, 0.18) in the start pose.
+/// An arm of six driven hinges that holds a peg straight down; the middle of the peg's lower face
+/// is at (0.40, 0, 0.18) in the start pose.
 ///
-/// Joints and servos: `turn` (about z at the origin), `shoulder` (y, at (0, 0, 0.32)), `elbow` (y, above and half-way to the
-/// wrist), 1200 N·m/rad and 40 N·m·s/rad; `roll` (along the forearm), `pitch` (y) and `spin` (z), which meet in the wrist at (0.40, 0,
-/// 0.32), 100 N·m/rad and 2 N·m·s/rad. Links: `column` (4 kg), `upper` (0.30 m, 2.5 kg), `forearm` (0.30 m, 1.5 kg), `wrist` and
-/// `gripper` (0.3 kg each), `peg` (0.4 kg with what holds it). The damping stands in the joints.
+/// Joints and servos: `turn` (about z at the origin), `shoulder` (y, at (0, 0, 0.32)), `elbow` (y,
+/// above and half-way to the wrist), 1200 N·m/rad and 40 N·m·s/rad; `roll` (along the forearm),
+/// `pitch` (y) and `spin` (z), which meet in the wrist at (0.40, 0, 0.32), 100 N·m/rad and 2
+/// N·m·s/rad. Links: `column` (4 kg), `upper` (0.30 m, 2.5 kg), `forearm` (0.30 m, 1.5 kg), `wrist`
+/// and `gripper` (0.3 kg each), `peg` (0.4 kg with what holds it). The damping stands in the
+/// joints.
 ///
-/// The peg's frame is in the middle of its lower face, z up; its shape is a cylinder of radius 10 mm from there to 80 mm above.
-/// Gravity acts and the servos hold it: all weight is cancelled, so that the start pose is an equilibrium. A force of 10 N across
-/// the peg's end moves it by 3.2 mm along x, by 2.2 mm along y. Effector: `peg`, of rank 6.
+/// The peg's frame is in the middle of its lower face, z up; its shape is a cylinder of radius 10
+/// mm from there to 80 mm above. Gravity acts and the servos hold it: all weight is cancelled, so
+/// that the start pose is an equilibrium. A force of 10 N across the peg's end moves it by 3.2 mm
+/// along x, by 2.2 mm along y. Effector: `peg`, of rank 6.
 pub fn peg_arm() -> Parametric {
     let mut s = Sketch::new("peg-arm");
     let half = 0.5 * REACH;
@@ -75,15 +78,16 @@ const MOST_STEPS: usize = 30;
 /// Remaining distance (m) and angle (rad) at which they end.
 const REACHED: f64 = 1e-13;
 
-/// Joint values, in the order of the servos, at which the unloaded peg of [`peg_arm`] is moved by `shift` (m, world axes) without
-/// being turned: targets for its servos.
+/// Joint values, in the order of the servos, at which the unloaded peg of [`peg_arm`] is moved by
+/// `shift` (m, world axes) without being turned: targets for its servos.
 ///
-/// Newton's method on the joint angles from the start pose. `None` where it does not reach the place, as for shifts by more
-/// than the arm is long.
+/// Newton's method on the joint angles from the start pose. `None` where it does not reach the
+/// place, as for shifts by more than the arm is long.
 ///
-/// A peg that is lowered by 60 mm turns shoulder and pitch by 0.15 rad. For a straight way ask for places a few millimetres
-/// apart. A model linearised in the start pose takes targets linearly: there it goes 4.5 mm aside. Where that is too much, a
-/// [carriage](crate::Mount) that slides along z lowers the arm as it is, exactly in either.
+/// A peg that is lowered by 60 mm turns shoulder and pitch by 0.15 rad. For a straight way ask for
+/// places a few millimetres apart. A model linearised in the start pose takes targets linearly:
+/// there it goes 4.5 mm aside. Where that is too much, a [carriage](crate::Mount) that slides along
+/// z lowers the arm as it is, exactly in either.
 pub fn peg_arm_targets(arm: &Parametric, shift: DVec3) -> Option<Vec<f64>> {
     let m = &arm.mechanism;
     let peg = *arm.effectors.first()?;

@@ -2,9 +2,9 @@
 
 use forks_lie::glam::DVec3;
 
-/// The SplitMix64 generator of Steele, Lea and Flood ("Fast splittable pseudorandom number generators",
-/// OOPSLA 2014): a Weyl sequence of the golden ratio through a 64-bit finaliser. Equal seeds give equal
-/// numbers on every target; not for cryptography.
+/// The SplitMix64 generator of Steele, Lea and Flood ("Fast splittable pseudorandom number
+/// generators", OOPSLA 2014): a Weyl sequence of the golden ratio through a 64-bit finaliser. Equal
+/// seeds give equal numbers on every target; not for cryptography.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SplitMix64(u64);
 
@@ -38,8 +38,8 @@ impl SplitMix64 {
         ((u128::from(self.next_u64()) * n as u128) >> 64) as usize
     }
 
-    /// A unit vector uniform on the sphere, by rejection from the cube: no trigonometry, so that it is
-    /// the same on every target.
+    /// A unit vector uniform on the sphere, by rejection from the cube: no trigonometry, so that it
+    /// is the same on every target.
     pub fn direction(&mut self) -> DVec3 {
         loop {
             let v = DVec3::new(self.range(-1.0, 1.0), self.range(-1.0, 1.0), self.range(-1.0, 1.0));
@@ -71,7 +71,8 @@ mod tests {
         }
     }
 
-    /// Mean 0 and covariance 1/3 of uniform directions, within five standard errors of 20,000 samples.
+    /// Mean 0 and covariance 1/3 of uniform directions, within five standard errors of 20,000
+    /// samples.
     #[test]
     fn directions_are_uniform_and_of_unit_length() {
         let mut r = SplitMix64::new(5);

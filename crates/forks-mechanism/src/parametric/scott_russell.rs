@@ -16,13 +16,14 @@ use crate::{JointKind, LinkId};
 /// Length of the crank and half length of the bar, m.
 const ARM: f64 = 0.5;
 
-/// A Scott-Russell linkage in the x–z plane: a crank of 0.5 m from the origin, at 60°, is hinged to the
-/// middle of a bar of 1 m, one end of which rides on a slider along the x axis; the other end then moves
-/// exactly along the z axis.
+/// A Scott-Russell linkage in the x–z plane: a crank of 0.5 m from the origin, at 60°, is hinged to
+/// the middle of a bar of 1 m, one end of which rides on a slider along the x axis; the other end
+/// then moves exactly along the z axis.
 ///
-/// Crank and bar are slender, 1 kg/m, 1e-4 kg·m² about themselves; the slider has 0.1 kg. The crank's
-/// ground hinge is sprung (K = 1000 N·m/rad, D = 0.1 N·m·s/rad), all other joints are free; the hinge
-/// between crank and bar closes the loop. Effector: the bar, whose frame is at the tracing end.
+/// Crank and bar are slender, 1 kg/m, 1e-4 kg·m² about themselves; the slider has 0.1 kg. The
+/// crank's ground hinge is sprung (K = 1000 N·m/rad, D = 0.1 N·m·s/rad), all other joints are free;
+/// the hinge between crank and bar closes the loop. Effector: the bar, whose frame is at the
+/// tracing end.
 pub fn scott_russell() -> Parametric {
     let spring = Some(Compliance::new(1000.0, 0.1));
     let middle = DVec3::new(ARM * FRAC_PI_3.cos(), 0.0, ARM * FRAC_PI_3.sin());

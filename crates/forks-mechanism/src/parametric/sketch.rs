@@ -1,4 +1,5 @@
-//! Laying out a mechanism by the start poses of its links and the places of its joints in the world.
+//! Laying out a mechanism by the start poses of its links and the places of its joints in the
+//! world.
 
 use forks_lie::{
     Pose, SpatialInertia,
@@ -145,8 +146,8 @@ impl Sketch {
     }
 }
 
-/// A body along `axis` from its frame's origin, centre of mass in the middle, with an inertia that is
-/// the same about every axis: m L²/12 + 1e-5 kg·m².
+/// A body along `axis` from its frame's origin, centre of mass in the middle, with an inertia that
+/// is the same about every axis: m L²/12 + 1e-5 kg·m².
 pub(super) fn isotropic_rod(mass: f64, axis: DVec3) -> SpatialInertia {
     let moment = mass * axis.length_squared() / 12.0 + 1e-5;
     SpatialInertia::new(mass, axis * 0.5, DMat3::from_diagonal(DVec3::splat(moment)))

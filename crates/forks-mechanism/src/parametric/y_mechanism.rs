@@ -32,9 +32,9 @@ fn limb(
     (before, at)
 }
 
-/// A stem of ten links of 0.1 m down −z (`stem0`…), then two arms of ten links of 0.1 m at ±45° in the
-/// x–z plane (`right0`… towards +x, `left0`… towards −x); three hinges x, y, z per joint; masses and
-/// springs of the helix. Effectors: the last links of the right and the left arm.
+/// A stem of ten links of 0.1 m down −z (`stem0`…), then two arms of ten links of 0.1 m at ±45° in
+/// the x–z plane (`right0`… towards +x, `left0`… towards −x); three hinges x, y, z per joint;
+/// masses and springs of the helix. Effectors: the last links of the right and the left arm.
 pub fn y_mechanism() -> Parametric {
     let mut s = Sketch::new("y");
     let (fork, at) = limb(&mut s, "stem", LinkId::WORLD, DVec3::ZERO, -DVec3::Z);

@@ -9,8 +9,8 @@ pub(super) struct Cluster {
     /// In joint order.
     pub(super) closures: Vec<JointId>,
     pub(super) couplings: Vec<CouplingId>,
-    /// Largest distance of frames, centres of mass and anchors of the loops' links from the mean of their
-    /// frames, m.
+    /// Largest distance of frames, centres of mass and anchors of the loops' links from the mean of
+    /// their frames, m.
     pub(super) size: f64,
 }
 

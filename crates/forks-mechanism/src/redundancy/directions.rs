@@ -1,4 +1,5 @@
-//! Which directions are released: as many as there are redundant wrenches, each doing work on them at every pose.
+//! Which directions are released: as many as there are redundant wrenches, each doing work on them
+//! at every pose.
 
 use forks_lie::{Matrix, Twist};
 
@@ -9,7 +10,8 @@ use super::{
 };
 use crate::{JointId, dense};
 
-/// A wrench whose square along a direction is less than this on the average cannot be released by it.
+/// A wrench whose square along a direction is less than this on the average cannot be released by
+/// it.
 const LEAST_SHARE: f64 = 0.05;
 /// Least singular value of the redundant wrenches' work on the released directions, at any pose.
 const LEAST_WORK: f64 = 0.1;
@@ -80,8 +82,9 @@ impl Chosen {
     }
 }
 
-/// Pivoted Cholesky factorisation of the mean projector on the redundant wrenches, with the pivot turned within
-/// the rows of a closing joint: the direction with the largest share, until none is left.
+/// Pivoted Cholesky factorisation of the mean projector on the redundant wrenches, with the pivot
+/// turned within the rows of a closing joint: the direction with the largest share, until none is
+/// left.
 fn choose(
     system: &System<'_>,
     samples: &[&Sample],

@@ -1,20 +1,22 @@
 //! Loop equations that repeat others only up to the rounding of a model's numbers.
 //!
-//! Planar loops, and all overconstrained ones, close with fewer equations than their joints forbid directions.
-//! Where axes are out of parallel by 1e-9 … 1e-3 because a file gives six digits, the equations that should
-//! follow from others are independent, with singular values of the size of that error. Taken at their word they
-//! take a motion away.
+//! Planar loops, and all overconstrained ones, close with fewer equations than their joints forbid
+//! directions. Where axes are out of parallel by 1e-9 … 1e-3 because a file gives six digits, the
+//! equations that should follow from others are independent, with singular values of the size of
+//! that error. Taken at their word they take a motion away.
 //!
-//! [`release_redundant`] decides this once, and all solvers then work on what is left. A small singular value
-//! alone says little: in a singular pose of an exact mechanism (links in one line, a rhombus folded flat) it is
-//! as small, but grows as soon as the mechanism moves. So the decision looks at poses along the motion that the
-//! well-conditioned equations admit ([`poses`]): what is small at all of them, and leaves gaps of that size only,
-//! is redundant. A smooth fall of singular values without a step is no rounding either, and is kept.
+//! [`release_redundant`] decides this once, and all solvers then work on what is left. A small
+//! singular value alone says little: in a singular pose of an exact mechanism (links in one line, a
+//! rhombus folded flat) it is as small, but grows as soon as the mechanism moves. So the decision
+//! looks at poses along the motion that the well-conditioned equations admit ([`poses`]): what is
+//! small at all of them, and leaves gaps of that size only, is redundant. A smooth fall of singular
+//! values without a step is no rounding either, and is kept.
 //!
-//! What is left out are directions fixed in a closing joint's frame on the child ([`directions`]), so that the
-//! remaining equations are holonomic, as smooth as before, and the same for every solver at every pose. They
-//! need not be the redundant wrenches themselves, which may turn with the motion: any directions do along which
-//! those do work. Loops are looked at one by one first, then together with what they share.
+//! What is left out are directions fixed in a closing joint's frame on the child ([`directions`]),
+//! so that the remaining equations are holonomic, as smooth as before, and the same for every
+//! solver at every pose. They need not be the redundant wrenches themselves, which may turn with
+//! the motion: any directions do along which those do work. Loops are looked at one by one first,
+//! then together with what they share.
 
 mod clusters;
 mod directions;
@@ -43,7 +45,8 @@ const LARGEST_GAP: f64 = 5e-3;
 const CLOSED: f64 = 1e-10;
 /// Clusters with more equations are looked at loop by loop only.
 const MOST_ROWS: usize = 150;
-/// Loops of more joints are taken at their word: long slender ones have small singular values of their own.
+/// Loops of more joints are taken at their word: long slender ones have small singular values of
+/// their own.
 const MOST_JOINTS: usize = 150;
 
 /// Loop equations that were found to repeat others, of loops that share joints.
@@ -76,8 +79,8 @@ pub struct Release {
     pub mobility_with_all: usize,
 }
 
-/// Finds loop equations that repeat others up to rounding, from positions `q` of all joints (the loops may be
-/// open there), and releases them; `None` where there are none.
+/// Finds loop equations that repeat others up to rounding, from positions `q` of all joints (the
+/// loops may be open there), and releases them; `None` where there are none.
 ///
 /// Joints that have released directions already are left as they are. Couplings are never released.
 ///
@@ -99,7 +102,8 @@ pub fn release_redundant(m: &Mechanism, q: &[f64]) -> Result<Option<Release>, Bu
             let (a, b) = (m.joint(id).parent, m.joint(id).child);
             let short = m.forest().path_between(a, b).count() <= MOST_JOINTS;
             if short && m.joint(id).released.is_empty() {
-                // In its own size: a short loop of a long mechanism is no worse conditioned than by itself.
+                // In its own size: a short loop of a long mechanism is no worse conditioned than by
+                // itself.
                 let size = loop_size(m, &poses, id).unwrap_or(cluster.size);
                 let alone = Cluster { closures: vec![id], couplings: vec![], size };
                 add(m, q, &alone, &mut released, &mut note);
@@ -143,7 +147,8 @@ pub fn release_redundant(m: &Mechanism, q: &[f64]) -> Result<Option<Release>, Bu
 }
 
 impl Release {
-    /// Counts motions and gaps anew at positions `q`; `original` is the mechanism before the release.
+    /// Counts motions and gaps anew at positions `q`; `original` is the mechanism before the
+    /// release.
     pub fn measure(&mut self, original: &Mechanism, q: &[f64]) {
         let poses = original.link_poses(q);
         let count = |m: &Mechanism| mobility(m, q, &poses, RANK_TOLERANCE).mobility;

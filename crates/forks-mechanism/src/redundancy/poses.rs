@@ -8,7 +8,8 @@ use crate::dense::{self, Svd};
 /// Poses that are looked at beside the first one.
 const POSES: usize = 6;
 const ATTEMPTS: usize = 24;
-/// Motions, rad or sizes of the loops: the shortest tried, by how much more at most, and what counts as one.
+/// Motions, rad or sizes of the loops: the shortest tried, by how much more at most, and what
+/// counts as one.
 const SHORT: f64 = 0.15;
 const LONGER: f64 = 0.5;
 const LEAST: f64 = 0.02;
@@ -48,11 +49,11 @@ pub(super) fn closed_start(system: &System<'_>) -> Option<Sample> {
     closed(system, system.start().to_vec(), rank)
 }
 
-/// The rank of the well-conditioned equations away from singular poses, and poses with it. Empty where the
-/// motion does not lead anywhere.
+/// The rank of the well-conditioned equations away from singular poses, and poses with it. Empty
+/// where the motion does not lead anywhere.
 ///
-/// The start may be a singular pose, with fewer equations that count and motions that are none: the rank is then
-/// raised to what is found elsewhere, and the search begins again.
+/// The start may be a singular pose, with fewer equations that count and motions that are none: the
+/// rank is then raised to what is found elsewhere, and the search begins again.
 pub(super) fn along_the_motion(system: &System<'_>, start: &Sample) -> (usize, Vec<Sample>) {
     let mut rank = start.rank();
     let mut random = Random(1);
@@ -98,7 +99,8 @@ fn admitted(svd: &Svd, random: &mut Random) -> Vec<f64> {
     x
 }
 
-/// Closes the `rank` best equations by Gauss–Newton steps of smallest norm; `None` where they stay open.
+/// Closes the `rank` best equations by Gauss–Newton steps of smallest norm; `None` where they stay
+/// open.
 fn closed(system: &System<'_>, mut q: Vec<f64>, rank: usize) -> Option<Sample> {
     let mut last = f64::INFINITY;
     for _ in 0..ITERATIONS {

@@ -9,7 +9,8 @@ use crate::{
     tree_joint_motion,
 };
 
-/// Lengths are in units of the loops' size, rows in the frames of the closing joints on their children.
+/// Lengths are in units of the loops' size, rows in the frames of the closing joints on their
+/// children.
 pub(super) struct System<'a> {
     m: &'a Mechanism,
     /// The closing joints, each with the directions (as rows of six) in which it still holds.

@@ -17,8 +17,9 @@ fn tree_of(parents: &[usize]) -> Mechanism {
     b.build().unwrap()
 }
 
-/// Structure, checked without the code that builds it: joints and links occur once, a node's joint ties
-/// a link of its inner part to one of its outer part, handles are the joints that cross its border.
+/// Structure, checked without the code that builds it: joints and links occur once, a node's joint
+/// ties a link of its inner part to one of its outer part, handles are the joints that cross its
+/// border.
 fn check_structure(m: &Mechanism, t: &AssemblyTree) {
     let mut links_of: Vec<Vec<usize>> = Vec::new();
     let mut joints = vec![0; m.joints().len()];
@@ -97,7 +98,8 @@ fn structure_with_loops_and_reversed_joints() {
 }
 
 /// Depth, mean leaf depth and handles at 50,000 joints. The chain's are exact; for the others the
-/// reference values belong to other random trees of the same kinds (27 / 21 / 17 deep), hence a margin.
+/// reference values belong to other random trees of the same kinds (27 / 21 / 17 deep), hence a
+/// margin.
 #[test]
 fn depths_of_large_trees() {
     let measure = |m: &Mechanism| {
@@ -153,8 +155,9 @@ fn nested_links_on_a_small_stack() {
     assert_eq!(depth, 14);
 }
 
-/// Splitting: pieces of a link form a row, every leaf has at most three handles (further ones counted),
-/// every internal node at most two joints or welds, every joint and weld ties the pieces it should.
+/// Splitting: pieces of a link form a row, every leaf has at most three handles (further ones
+/// counted), every internal node at most two joints or welds, every joint and weld ties the pieces
+/// it should.
 #[test]
 fn split_links_bound_the_handles() {
     let mut random = SplitMix64::new(12);

@@ -86,8 +86,8 @@ fn poses_from_forward_kinematics_have_no_gaps() {
         m.integrate(&mut q, &v);
         let e = error(&m, &m.link_poses(&q));
         for (g, c) in e.gaps.iter().zip(connections(&m)) {
-            // Rounding grows with the distance from the origin (below 5 here) and with how poorly the
-            // coordinates of general joints are determined.
+            // Rounding grows with the distance from the origin (below 5 here) and with how poorly
+            // the coordinates of general joints are determined.
             assert!(g.position < 1e-12 && g.angle < 1e-12, "{}: {g:?} {c:?}", m.name());
         }
     }

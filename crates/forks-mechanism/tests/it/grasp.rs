@@ -68,7 +68,8 @@ fn carried_by(carrier: GraspCarrier) -> usize {
 
 #[test]
 fn three_points_leave_the_fingers_motions_but_not_the_objects() {
-    // 20 hinges and the object's motions, three equations per contact; with fewer than three contacts the object turns.
+    // 20 hinges and the object's motions, three equations per contact; with fewer than three
+    // contacts the object turns.
     let cases = [
         (GraspCarrier::FirstContact, [[23, 6, 6, 17], [23, 3, 3, 20], [23, 0, 0, 23]]),
         (GraspCarrier::Ground, [[26, 9, 9, 17], [26, 6, 6, 20], [26, 3, 3, 23]]),

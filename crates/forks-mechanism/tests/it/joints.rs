@@ -55,8 +55,8 @@ fn columns_are_derivatives_of_the_pose() {
     }
 }
 
-/// Bᵢⱼ against the mixed second difference of w · log(…), step h = 1e-3: truncation h²·C with C below 30
-/// for these sizes, rounding 4ε/h² = 1e-9.
+/// Bᵢⱼ against the mixed second difference of w · log(…), step h = 1e-3: truncation h²·C with C
+/// below 30 for these sizes, rounding 4ε/h² = 1e-9.
 #[test]
 fn curvature_is_the_second_derivative_of_the_displacement() {
     let w = Wrench::from_array([0.3, -0.7, 0.2, 0.5, 0.4, -0.6]);
@@ -124,8 +124,8 @@ fn closest_positions_at_large_angles() {
     }
 }
 
-/// Where the joint does not allow the motion, no neighbouring coordinates are closer: the twist that is
-/// left is orthogonal to the columns.
+/// Where the joint does not allow the motion, no neighbouring coordinates are closer: the twist
+/// that is left is orthogonal to the columns.
 #[test]
 fn closest_positions_are_a_least_squares_fit() {
     let mut r = SplitMix64::new(5);

@@ -1,4 +1,5 @@
-//! Forest, poses, Jacobians and loop equations on random mechanisms against differences and each other.
+//! Forest, poses, Jacobians and loop equations on random mechanisms against differences and each
+//! other.
 
 use crate::common;
 

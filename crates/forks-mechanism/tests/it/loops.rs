@@ -18,8 +18,8 @@ fn start_mobility(m: &Mechanism) -> Mobility {
     mobility_at(m, &m.start_positions())
 }
 
-/// The four-bar 1.0/0.4/0.9/0.7 with its closure replaced by joints of a kind at the given distances
-/// along the hinge axis from the closing pin.
+/// The four-bar 1.0/0.4/0.9/0.7 with its closure replaced by joints of a kind at the given
+/// distances along the hinge axis from the closing pin.
 fn four_bar_closed_by(kind: &JointKind, offsets: &[f64]) -> Mechanism {
     let original = parametric::four_bar().mechanism;
     let closure = original.joint(original.find_joint("closure").unwrap()).clone();
@@ -39,8 +39,8 @@ fn four_bar_closed_by(kind: &JointKind, offsets: &[f64]) -> Mechanism {
     b.build().unwrap()
 }
 
-/// Ranks of a planar loop in space: a connect has 3 rows of rank 2, a hinge made of two connects 6 rows of
-/// rank 2, a hinge 5 rows of rank 2; a weld has rank 3 and leaves no motion.
+/// Ranks of a planar loop in space: a connect has 3 rows of rank 2, a hinge made of two connects 6
+/// rows of rank 2, a hinge 5 rows of rank 2; a weld has rank 3 and leaves no motion.
 #[test]
 fn four_bar_ranks() {
     let y = JointKind::Revolute { axis: DVec3::Y };
@@ -61,7 +61,8 @@ fn four_bar_ranks() {
     }
 }
 
-/// Two four-bars closed by connects, their cranks coupled: 7 rows of rank 5, as the gripper 2F-85 has.
+/// Two four-bars closed by connects, their cranks coupled: 7 rows of rank 5, as the gripper 2F-85
+/// has.
 #[test]
 fn two_coupled_loops() {
     let m = two_coupled_four_bars(1.0);

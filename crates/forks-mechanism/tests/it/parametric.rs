@@ -8,7 +8,8 @@ use forks_mechanism::{
     parametric::{self, HelixJoints, Parametric},
 };
 
-/// Frequencies (rad/s, ascending) at the start pose: M = Σ Jᵀ I J and K on the nullspace of the loops.
+/// Frequencies (rad/s, ascending) at the start pose: M = Σ Jᵀ I J and K on the nullspace of the
+/// loops.
 fn frequencies(m: &Mechanism) -> Vec<f64> {
     let q = m.start_positions();
     let poses = m.link_poses(&q);

@@ -8,8 +8,9 @@ use forks_mechanism::{
     parametric,
 };
 
-/// A body on a free joint with, one on the other: a plain hinge, a sprung hinge, a ball, a ball sprung
-/// about y, a universal joint sprung in its second angle, a servo-driven hinge and one under a tendon.
+/// A body on a free joint with, one on the other: a plain hinge, a sprung hinge, a ball, a ball
+/// sprung about y, a universal joint sprung in its second angle, a servo-driven hinge and one under
+/// a tendon.
 fn robot() -> Mechanism {
     let mut b = MechanismBuilder::new("robot");
     let z = || JointKind::Revolute { axis: DVec3::Z };
@@ -195,8 +196,8 @@ fn a_given_start_moves_loops_too() {
     assert!((m.joint(m.forest().closures()[0]).start[0] + a).abs() < 16.0 * f64::EPSILON);
 }
 
-/// A free body in an arm's hand, on a joint in the middle of the tree, and one on the ground with a hinge, a coupling, a loop and a
-/// servo of its own stand still without loading anything.
+/// A free body in an arm's hand, on a joint in the middle of the tree, and one on the ground with a
+/// hinge, a coupling, a loop and a servo of its own stand still without loading anything.
 #[test]
 fn free_bodies_beside_what_is_wanted_stand_still() {
     let mut b = MechanismBuilder::new("beside");

@@ -165,7 +165,8 @@ fn targets_move_the_peg_without_turning_it() {
             m.link_poses(&q)[peg].twist_to(&Pose { translation: rest.translation + shift, ..rest });
         assert!(gap.norm() < 4e-13, "{shift}: {gap:?}");
         if shift.truncate() == forks_mechanism::lie::glam::DVec2::ZERO {
-            // Two links of 0.3 m, the wrist 0.4 m away and shift.z up: half angle at the shoulder by the cosine law.
+            // Two links of 0.3 m, the wrist 0.4 m away and shift.z up: half angle at the shoulder
+            // by the cosine law.
             let d = 0.4f64.hypot(shift.z);
             let elevation = (0.5 * d / 0.3).acos() + shift.z.atan2(0.4);
             let start = (0.2f64 / 0.3).acos();

@@ -26,8 +26,8 @@ impl Frontier {
         Ok(())
     }
 
-    /// A redundant row moves nothing; a row of zero variance that does move something is a motion of
-    /// zero stiffness (possible at loaded poses only).
+    /// A redundant row moves nothing; a row of zero variance that does move something is a motion
+    /// of zero stiffness (possible at loaded poses only).
     fn check_null_directions(&self, null: &Matrix, covariance: &Matrix) -> Result<(), Singular> {
         let largest = self.largest;
         for k in 0..null.columns() {
@@ -42,7 +42,8 @@ impl Frontier {
         Ok(())
     }
 
-    /// Uses up free motions with the constraint; returns the expressions that are left to condition C.
+    /// Uses up free motions with the constraint; returns the expressions that are left to condition
+    /// C.
     ///
     /// With N_y = U N of rank ρ: gain = N N_y⁺, C ← (1 − gain U) C (1 − gain U)ᵀ, N ← N null(N_y).
     /// This is the limit of conditioning C + κ N Nᵀ for κ → ∞.

@@ -1,10 +1,10 @@
-//! The frontier: joint covariance of the live quantities of a sweep (DESIGN: compliance behaves like
-//! a covariance).
+//! The frontier: joint covariance of the live quantities of a sweep (DESIGN: compliance behaves
+//! like a covariance).
 //!
-//! Live quantities ("variables": six per live link, one per live joint coordinate, one per output) have
-//! a compliance matrix C, which transforms like a covariance, and a free part N: columns of motions
-//! that nothing has resisted so far (an infinite prior variance). Three operations exist beside adding
-//! and dropping variables:
+//! Live quantities ("variables": six per live link, one per live joint coordinate, one per output)
+//! have a compliance matrix C, which transforms like a covariance, and a free part N: columns of
+//! motions that nothing has resisted so far (an infinite prior variance). Three operations exist
+//! beside adding and dropping variables:
 //!
 //! - *consume and condition* on U x = 0 exactly: N is used up first, the rest conditions C,
 //! - *inform* with an energy ½ (Rx)ᵀ Λ (Rx), Λ symmetric, not necessarily positive.

@@ -35,8 +35,8 @@ impl Rows {
     }
 }
 
-/// A link's twist as a linear expression in at most twelve live variables: its inner link's twist and
-/// its joint's coordinates. Lives on the stack, because every tree joint makes one.
+/// A link's twist as a linear expression in at most twelve live variables: its inner link's twist
+/// and its joint's coordinates. Lives on the stack, because every tree joint makes one.
 #[derive(Default)]
 pub(crate) struct TwistExpression {
     sources: [Variable; 12],

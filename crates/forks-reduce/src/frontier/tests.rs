@@ -159,8 +159,8 @@ fn free_motions_are_used_up_as_if_their_variance_were_infinite() {
             let wide = combine(&c, kappa, &product(&free, &free.transpose()));
             combine(&conditioned(&wide, &u), -kappa, &spread)
         };
-        // The finite part has an error of order 1/κ: one Richardson step. With singular values of U N
-        // above 0.03 the next order is below (1e3/κ)², rounding κ ε 1e3.
+        // The finite part has an error of order 1/κ: one Richardson step. With singular values of U
+        // N above 0.03 the next order is below (1e3/κ)², rounding κ ε 1e3.
         let (coarse, fine) = (at(1e5), at(2e5));
         let limit = combine(&fine, 1.0, &combine(&fine, -1.0, &coarse));
         let smallest = *forks_testkit::linear::singular_values(&product(&u, &free)).last().unwrap();

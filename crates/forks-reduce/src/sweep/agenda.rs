@@ -1,4 +1,5 @@
-//! What becomes possible when: closures, bushings, couplings and springs wait for their links and joints.
+//! What becomes possible when: closures, bushings, couplings and springs wait for their links and
+//! joints.
 
 use forks_mechanism::{Coordinate, JointId, LinkId, Mechanism};
 

@@ -96,7 +96,8 @@ impl Sweep<'_> {
         j.curvature(qj, -child)
     }
 
-    /// What a stressed spring's Hessian has beyond its stiffness (spherical, planar and free joints).
+    /// What a stressed spring's Hessian has beyond its stiffness (spherical, planar and free
+    /// joints).
     pub(super) fn add_spring_curvature(&mut self, id: JointId) -> Result<(), Singular> {
         let j = self.m.joint(id);
         let Some(spring) = &j.spring else { return Ok(()) };

@@ -1,4 +1,5 @@
-//! Merge and loop closure: a joint between two live links conditions the frontier; bushings inform it.
+//! Merge and loop closure: a joint between two live links conditions the frontier; bushings inform
+//! it.
 
 use forks_mechanism::{
     Joint, LinkId,
@@ -13,7 +14,8 @@ use crate::{
     prestress::{bracket_form, bushing_adjoints},
 };
 
-/// The rows of a closure along the wrenches that its joint still passes on; lengths in units of `r`.
+/// The rows of a closure along the wrenches that its joint still passes on; lengths in units of
+/// `r`.
 fn held(j: &Joint, r: f64, rows: Rows) -> Rows {
     let wrenches: Vec<[f64; 6]> = j
         .held_wrenches()

@@ -1,5 +1,5 @@
-//! Relations between joint coordinates: couplings condition, springs on combinations inform, outputs only
-//! look.
+//! Relations between joint coordinates: couplings condition, springs on combinations inform,
+//! outputs only look.
 
 use forks_mechanism::{Coordinate, JointId, dense::Matrix, loops};
 
@@ -40,7 +40,8 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    /// Adds a joint's share to the outputs: y ← y + aᵀθ, so that no coordinate has to stay live for them.
+    /// Adds a joint's share to the outputs: y ← y + aᵀθ, so that no coordinate has to stay live for
+    /// them.
     pub(super) fn add_to_outputs(&mut self, joint: JointId) {
         for i in 0..self.output_terms[joint.index()].len() {
             let (output, coordinate, weight) = self.output_terms[joint.index()][i];

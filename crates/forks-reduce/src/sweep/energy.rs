@@ -47,8 +47,8 @@ impl Sweep<'_> {
         self.add_energy_rows(Rows::of(variables), lambda)
     }
 
-    /// Geometric energy, which may be negative and small: waits until its variables are resisted, so
-    /// that no division by a small stiffness is needed.
+    /// Geometric energy, which may be negative and small: waits until its variables are resisted,
+    /// so that no division by a small stiffness is needed.
     pub(super) fn add_energy_rows(&mut self, rows: Rows, lambda: Matrix) -> Result<(), Singular> {
         if self.frontier.is_resisted(&rows) {
             self.inform(rows, lambda)?;

@@ -1,4 +1,5 @@
-//! How long variables stay live: each counts what still needs it and is dropped as soon as nothing does.
+//! How long variables stay live: each counts what still needs it and is dropped as soon as nothing
+//! does.
 
 use forks_mechanism::{Combination, JointId, LinkId};
 
@@ -6,7 +7,8 @@ use super::{Op, Sweep, link_variables};
 use crate::frontier::Variable;
 
 impl Sweep<'_> {
-    /// Counts how often each variable is still needed, so that it can be dropped as soon as it is not.
+    /// Counts how often each variable is still needed, so that it can be dropped as soon as it is
+    /// not.
     pub(super) fn count_uses(&mut self, effectors: &[LinkId]) {
         let m = self.m;
         for i in 0..self.plan.edges.len() {
@@ -74,8 +76,9 @@ impl Sweep<'_> {
         self.drop_if_unused(variables);
     }
 
-    /// Drops variables that nothing needs any more. A coordinate that is still free stays; one that was
-    /// free leaves its row of C on the tape, because its value cannot be had from its own spring.
+    /// Drops variables that nothing needs any more. A coordinate that is still free stays; one that
+    /// was free leaves its row of C on the tape, because its value cannot be had from its own
+    /// spring.
     pub(super) fn drop_if_unused(&mut self, variables: &[Variable]) {
         for &v in variables {
             if self.uses[v as usize] > 0 || !self.frontier.is_live(v) {

@@ -1,10 +1,12 @@
-//! The frontier sweep: one pass over the joints of any graph gives the effectors' compliance; one pass
-//! back over its tape gives every joint's displacement, every link's twist and the joint loads.
+//! The frontier sweep: one pass over the joints of any graph gives the effectors' compliance; one
+//! pass back over its tape gives every joint's displacement, every link's twist and the joint
+//! loads.
 //!
 //! Cases (\[A16\] §4) and their generalisation:
-//! - chain and split (Eq. 10, 12): `C_cc = Ad C_pp Adᵀ + J C_θ Jᵀ`, `C_c* = Ad C_p*` ([`Sweep::append`]),
-//! - merge and loop closure: conditioning on ξ_c − Ad ξ_p − Jθ = 0 ([`Sweep::close`]); Eq. 14 inverts
-//!   rank-deficient compliances first and is not used,
+//! - chain and split (Eq. 10, 12): `C_cc = Ad C_pp Adᵀ + J C_θ Jᵀ`, `C_c* = Ad C_p*`
+//!   ([`Sweep::append`]),
+//! - merge and loop closure: conditioning on ξ_c − Ad ξ_p − Jθ = 0 ([`Sweep::close`]); Eq. 14
+//!   inverts rank-deficient compliances first and is not used,
 //! - couplings: conditioning on their rows; springs on combinations and bushings: information,
 //! - loaded poses: information with the geometric terms of [`crate::prestress`].
 
@@ -105,7 +107,8 @@ impl<'a> Sweep<'a> {
         JointVariables { all: core::array::from_fn(|i| first + i as Variable), dof: range.len() }
     }
 
-    /// Runs the sweep. `effectors` are distinct links, `outputs` combinations whose response is wanted.
+    /// Runs the sweep. `effectors` are distinct links, `outputs` combinations whose response is
+    /// wanted.
     pub(crate) fn run(
         m: &'a Mechanism,
         state: &State<'a>,
@@ -231,7 +234,8 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// By joint: the outputs that its coordinates take part in, without joints of links that are left out.
+/// By joint: the outputs that its coordinates take part in, without joints of links that are left
+/// out.
 fn output_terms(
     m: &Mechanism,
     outputs: &[Combination],

@@ -1,5 +1,5 @@
-//! What a sweep enters, what it leaves out and what it refuses; how large the frontier gets; effectors at
-//! frames; equal bits.
+//! What a sweep enters, what it leaves out and what it refuses; how large the frontier gets;
+//! effectors at frames; equal bits.
 
 use std::thread;
 
@@ -227,8 +227,9 @@ fn the_frontier_stays_small_on_caterpillars() {
     let m = sprung(&p.mechanism).unwrap();
     // Pure springs: legs are not entered. The link that is left and the one that is reached.
     assert_eq!(peak(&m, &p.effectors), 12);
-    // With effectors at the feet of the first k legs: the feet that are done, the spine's link (none in the
-    // last leg), and two links of the leg under way; legs are finished before the spine goes on.
+    // With effectors at the feet of the first k legs: the feet that are done, the spine's link
+    // (none in the last leg), and two links of the leg under way; legs are finished before the
+    // spine goes on.
     let ends: Vec<bool> = {
         let mut end = vec![true; m.links().len()];
         m.forest().edges().iter().for_each(|e| end[e.inner.index()] = false);
@@ -243,9 +244,9 @@ fn the_frontier_stays_small_on_caterpillars() {
 
 #[test]
 fn entered_branches_are_finished_smallest_first() {
-    // Every leg is entered because tendon springs couple its two springless joints. With the smallest
-    // branch first a leg is finished before the spine goes on; with the largest first all spine links
-    // would wait for their legs, six variables each.
+    // Every leg is entered because tendon springs couple its two springless joints. With the
+    // smallest branch first a leg is finished before the spine goes on; with the largest first all
+    // spine links would wait for their legs, six variables each.
     let caterpillar = |segments: usize| {
         let mut b = MechanismBuilder::new("caterpillar");
         let mut spine = LinkId::WORLD;

@@ -1,4 +1,5 @@
-//! Both ends of the fidelity dial of \[A16\] §1: fingertips as effectors, and the grasped object as the only one.
+//! Both ends of the fidelity dial of \[A16\] §1: fingertips as effectors, and the grasped object as
+//! the only one.
 
 use forks_mechanism::{
     Frame, Grasp, GraspCarrier, JointKind, LinkId, Mechanism, MechanismBuilder,
@@ -12,8 +13,8 @@ use forks_mechanism::{
 };
 use forks_reduce::{Problem, ProblemOptions, ReduceError, Reduction};
 
-/// An object between the three fingers of an arm whose fourth hinge rolls it: a straight arm with hinges y and z alone could
-/// not turn the object about x.
+/// An object between the three fingers of an arm whose fourth hinge rolls it: a straight arm with
+/// hinges y and z alone could not turn the object about x.
 fn grasp(carrier: GraspCarrier) -> (Mechanism, Grasp) {
     let arm = parametric::arm20();
     let mut b = MechanismBuilder::from_mechanism(&arm.mechanism);
@@ -41,8 +42,8 @@ fn inverse(m: &Matrix) -> Matrix {
     cholesky_solve(&m.symmetric_part(), &Matrix::identity(m.rows())).unwrap()
 }
 
-/// The object's stiffness Gᵀ C⁻¹ G from the compliance C of the points that hold it, 9 × 9, and the map G from the
-/// object's twist to their velocities, all in world axes.
+/// The object's stiffness Gᵀ C⁻¹ G from the compliance C of the points that hold it, 9 × 9, and the
+/// map G from the object's twist to their velocities, all in world axes.
 fn stiffness_by_points(arm: &Mechanism, grasp: &Grasp) -> Matrix {
     let poses = arm.link_poses(&arm.start_positions());
     let mut b = MechanismBuilder::from_mechanism(arm);
@@ -89,7 +90,8 @@ fn the_object_is_as_stiff_as_the_points_that_hold_it() {
     }
 }
 
-/// Two points leave the turn about the line through them: nothing resists it, and the reduction says so.
+/// Two points leave the turn about the line through them: nothing resists it, and the reduction
+/// says so.
 #[test]
 fn what_two_points_leave_free_is_refused() {
     let (arm, mut grasp) = grasp(GraspCarrier::FirstContact);

@@ -1,4 +1,5 @@
-//! Loads of joints at a loaded pose: their change per reduced coordinate against neighbouring equilibria.
+//! Loads of joints at a loaded pose: their change per reduced coordinate against neighbouring
+//! equilibria.
 
 use forks_dynamics::{EquilibriumOptions, Loads, solve_equilibrium};
 use forks_mechanism::{

@@ -1,5 +1,5 @@
-//! Poses on joints' limits, their progressive springs on: reduced compliance against finite differences of the full
-//! equilibrium.
+//! Poses on joints' limits, their progressive springs on: reduced compliance against finite
+//! differences of the full equilibrium.
 
 use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame, continue_equilibrium};
 use forks_mechanism::{

@@ -13,8 +13,8 @@ fn reduced(rungs: usize) -> f64 {
 
 #[test]
 fn the_order_of_the_sweep_does_not_change_what_it_finds() {
-    // 64 links are kept at most depth first; a ladder above that is swept abreast. Both sides of the limit lie on one
-    // smooth curve: third differences are small beside the values.
+    // 64 links are kept at most depth first; a ladder above that is swept abreast. Both sides of
+    // the limit lie on one smooth curve: third differences are small beside the values.
     let c: Vec<f64> = (60..=68).map(reduced).collect();
     for w in c.windows(4) {
         let third = w[3] - 3.0 * w[2] + 3.0 * w[1] - w[0];

@@ -20,7 +20,8 @@ fn of(p: &Parametric) -> (Vec<f64>, Vec<Effector>, Reduction) {
     (q, effectors, r)
 }
 
-/// Lowest frequencies printed beforehand: true, accelerability, condensed; and half a unit of the last digit.
+/// Lowest frequencies printed beforehand: true, accelerability, condensed; and half a unit of the
+/// last digit.
 type Row = (Parametric, Vec<(f64, f64, f64)>, f64);
 
 fn table() -> Vec<Row> {
@@ -121,7 +122,8 @@ fn unbalanced(p: &Parametric, r: &forks_rom::ReducedModel, column: usize) -> Vec
 
 #[test]
 fn joint_loads_balance_every_link_and_stretch_the_springs() {
-    // A ladder of five rungs has five motions, one of them the effector's: fewer modes than asked for.
+    // A ladder of five rungs has five motions, one of them the effector's: fewer modes than asked
+    // for.
     for (p, modes) in [(helix(8, HelixJoints::Hinge3), 6), (ladder(5), 4)] {
         let m = &p.mechanism;
         let (q, effectors, r) = of(&p);

@@ -1,5 +1,5 @@
-//! Planar loops whose numbers were rounded: axes out of parallel by 1e-9 … 1e-3. The rival of each mechanism is the
-//! exactly planar one; all solvers must agree with it to the size of the error.
+//! Planar loops whose numbers were rounded: axes out of parallel by 1e-9 … 1e-3. The rival of each
+//! mechanism is the exactly planar one; all solvers must agree with it to the size of the error.
 
 use forks_dynamics::{
     AdaptiveOptions, AdaptivePlan, AdaptiveState, ConstrainedDynamics, DcaPlan, DcaWorkspace,
@@ -21,8 +21,9 @@ use forks_testkit::Rng;
 const TILTS: [f64; 5] = [1e-9, 1e-7, 1e-6, 1e-4, 1e-3];
 const SEEDS: u64 = 12;
 
-/// A planar linkage in a plane that is turned in space, closed to rounding: one or two loops with two to four
-/// moving links each, closed by hinges and balls. Every axis and every closing frame is out by up to `tilt`.
+/// A planar linkage in a plane that is turned in space, closed to rounding: one or two loops with
+/// two to four moving links each, closed by hinges and balls. Every axis and every closing frame is
+/// out by up to `tilt`.
 struct Linkage {
     b: MechanismBuilder,
     world_from_plane: DQuat,
@@ -43,7 +44,8 @@ impl Linkage {
         p + DVec3::new(self.rng.symmetric(), self.rng.symmetric(), 0.0) * 0.04
     }
 
-    /// A link from `at` (on link `on`) to `tip` on a sprung hinge; its frame is turned in the plane by some angle.
+    /// A link from `at` (on link `on`) to `tip` on a sprung hinge; its frame is turned in the plane
+    /// by some angle.
     fn link(&mut self, on: usize, at: DVec3, tip: DVec3, stiffness: f64) -> usize {
         let i = self.b.links().len();
         let half = 0.5 * (tip - at);
@@ -173,7 +175,8 @@ fn compliance_is_that_of_the_exact_mechanism() {
     }
 }
 
-/// Accelerations by articulated bodies, by divide and conquer, and by the adaptive solver without an error to spare.
+/// Accelerations by articulated bodies, by divide and conquer, and by the adaptive solver without
+/// an error to spare.
 #[test]
 fn all_routes_to_accelerations_agree() {
     for seed in 0..SEEDS {
@@ -239,8 +242,8 @@ fn all_routes_to_accelerations_agree() {
     }
 }
 
-/// Displacement under gravity and a force, and the multipliers' balance through the tangent: Newton's method
-/// converges as it does without the tilt.
+/// Displacement under gravity and a force, and the multipliers' balance through the tangent:
+/// Newton's method converges as it does without the tilt.
 #[test]
 fn equilibria_are_those_of_the_exact_mechanism() {
     for seed in 0..SEEDS {
@@ -298,7 +301,8 @@ fn simulations_follow_the_exact_mechanism() {
     }
 }
 
-/// Loops in space whose equations are independent stay as they are: 6R loops and RSSR linkages at random.
+/// Loops in space whose equations are independent stay as they are: 6R loops and RSSR linkages at
+/// random.
 #[test]
 fn spatial_loops_keep_their_ranks() {
     for seed in 0..200 {
@@ -332,7 +336,8 @@ fn spatial_loops_keep_their_ranks() {
     }
 }
 
-/// Singular poses of mechanisms, exact or nearly so: small singular values that the motion makes large.
+/// Singular poses of mechanisms, exact or nearly so: small singular values that the motion makes
+/// large.
 #[test]
 fn singular_poses_are_no_rounding() {
     for m in [
@@ -369,8 +374,8 @@ fn singular_poses_are_no_rounding() {
     }
 }
 
-/// Three parallel cranks on one coupler, one of them longer by `rounding`: the third repeats what the other two say, by
-/// wrenches that turn with the motion.
+/// Three parallel cranks on one coupler, one of them longer by `rounding`: the third repeats what
+/// the other two say, by wrenches that turn with the motion.
 #[test]
 fn overconstrained_parallelograms_move() {
     for rounding in [1e-9, 1e-6, 1e-4] {

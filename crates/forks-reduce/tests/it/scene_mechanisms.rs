@@ -1,4 +1,5 @@
-//! The mechanisms of scenes with contact, reduced: rank, compliance, frequencies, and how far they give way.
+//! The mechanisms of scenes with contact, reduced: rank, compliance, frequencies, and how far they
+//! give way.
 
 use std::sync::Arc;
 
@@ -100,7 +101,8 @@ fn a_trampoline_gives_way_by_a_hand_s_breadth() {
     }
 }
 
-/// The lowest place of a body of the given mass that fell by `height` and stays where it hit the fabric.
+/// The lowest place of a body of the given mass that fell by `height` and stays where it hit the
+/// fabric.
 fn deepest(mass: f64, height: f64) -> f64 {
     let p = parametric::firefighters();
     let mut b = MechanismBuilder::from_mechanism(&p.mechanism);
@@ -210,7 +212,8 @@ fn a_peg_yields_sideways_by_millimetres() {
     }
 }
 
-/// On a carriage a peg goes down straight in the model too; by its own joints a linear model goes aside.
+/// On a carriage a peg goes down straight in the model too; by its own joints a linear model goes
+/// aside.
 #[test]
 fn a_carriage_lowers_a_peg_straight() {
     let p = parametric::peg_arm();

@@ -1,4 +1,5 @@
-//! The frontier sweep against closed forms and against a dense KKT solve that shares no kernel with it.
+//! The frontier sweep against closed forms and against a dense KKT solve that shares no kernel with
+//! it.
 
 use forks_mechanism::{
     JointMatrix, LinkId, Mechanism, MechanismBuilder, dense::Matrix, parametric,

@@ -1,12 +1,15 @@
-//! Contact of a model whose base floats: the linear response of a step to impulses, and the step with them.
+//! Contact of a model whose base floats: the linear response of a step to impulses, and the step
+//! with them.
 //!
-//! Contact sees the velocities (v, ω, η̇), v and ω the base link's body twist. Instead of v the centre of mass'
-//! V = v + ω×c + Gη̇ (base axes) answers alone: mΔV = P, and [[J, Σ], [Σᵀ, M̃ + hD + h²𝓗]] Δ(ω, η̇) = (changes of the spin and
-//! of η's momentum), all at the state before the step. With T: (V, ω, η̇) → (v, ω, η̇) that gives A⁻¹ = T diag(1/m, …)⁻¹ Tᵀ.
+//! Contact sees the velocities (v, ω, η̇), v and ω the base link's body twist. Instead of v the
+//! centre of mass' V = v + ω×c + Gη̇ (base axes) answers alone: mΔV = P, and [[J, Σ], [Σᵀ, M̃ + hD
+//! + h²𝓗]] Δ(ω, η̇) = (changes of the spin and of η's momentum), all at the state before the step.
+//! With T: (V, ω, η̇) → (v, ω, η̇) that gives A⁻¹ = T diag(1/m, …)⁻¹ Tᵀ.
 //!
-//! From the change of velocity follow the impulses, exactly to rounding, and with these the implicit equations are solved once
-//! more: momentum changes by the impulses, the energy by no more than their work. In a step with impulses the centre of mass
-//! moves by h times its velocity afterwards, so that what rests on the world stays there.
+//! From the change of velocity follow the impulses, exactly to rounding, and with these the
+//! implicit equations are solved once more: momentum changes by the impulses, the energy by no more
+//! than their work. In a step with impulses the centre of mass moves by h times its velocity
+//! afterwards, so that what rests on the world stays there.
 
 use alloc::{vec, vec::Vec};
 
@@ -80,13 +83,14 @@ impl FloatingContact {
         }
     }
 
-    /// A⁻¹, (6 + n)²: what generalised impulses add to the base link's body twist and η̇; symmetric, positive definite.
+    /// A⁻¹, (6 + n)²: what generalised impulses add to the base link's body twist and η̇;
+    /// symmetric, positive definite.
     pub fn inverse_system(&self) -> &Matrix {
         &self.inverse
     }
 
-    /// The base link's body twist and η̇ after the step without impulses, axes and lever arms as before the step. The step
-    /// proper differs from it by what is not linear.
+    /// The base link's body twist and η̇ after the step without impulses, axes and lever arms as
+    /// before the step. The step proper differs from it by what is not linear.
     pub fn free_velocity(&self) -> &[f64] {
         &self.free
     }
@@ -110,7 +114,8 @@ impl FloatingContact {
         self.inverse.rows() - 6 + FIRST_RATE
     }
 
-    /// A⁻¹ = T diag(1/m, N) Tᵀ, N the inverse for (ω, η̇); T has v = V + c×ω − Gη̇. False if it is not finite.
+    /// A⁻¹ = T diag(1/m, N) Tᵀ, N the inverse for (ω, η̇); T has v = V + c×ω − Gη̇. False if it is
+    /// not finite.
     #[inline(always)]
     fn assemble<L: Lanes>(&mut self, l: L, mass: f64) -> bool {
         let (size, turn) = (self.change_size(), skew(self.start.center));
@@ -179,12 +184,14 @@ fn numbers(x: &[Lane4], out: &mut [f64]) {
 }
 
 impl FloatingStepper {
-    /// The response of the next step, which is not made before [`FloatingStepper::change_velocity`], with or without impulses.
-    /// Allocates nothing. What is known of the status before a step comes first: effectors out of range, inertia held back. The
-    /// second is false, with the response undefined, if nothing resists a motion.
+    /// The response of the next step, which is not made before
+    /// [`FloatingStepper::change_velocity`], with or without impulses. Allocates nothing. What is
+    /// known of the status before a step comes first: effectors out of range, inertia held back.
+    /// The second is false, with the response undefined, if nothing resists a motion.
     ///
     /// # Panics
-    /// If state or memory belong to a model of another size, or a load to an effector that does not exist.
+    /// If state or memory belong to a model of another size, or a load to an effector that does not
+    /// exist.
     pub fn respond(
         &self,
         state: &mut FloatingState,
@@ -196,9 +203,10 @@ impl FloatingStepper {
         self.isa().run(Respond { stepper: self, state, loads, gravity, out })
     }
 
-    /// Makes the step that [`FloatingStepper::respond`] was about, with impulses that change its velocities, by A⁻¹, by `change`
-    /// (base link's body twist, η̇). Momentum changes by exactly these impulses, at their points before the step. Without change
-    /// it is [`FloatingStepper::step_under`] bit by bit. Allocates nothing.
+    /// Makes the step that [`FloatingStepper::respond`] was about, with impulses that change its
+    /// velocities, by A⁻¹, by `change` (base link's body twist, η̇). Momentum changes by exactly
+    /// these impulses, at their points before the step. Without change it is
+    /// [`FloatingStepper::step_under`] bit by bit. Allocates nothing.
     ///
     /// # Errors
     /// A change of the wrong size or one that is not finite, or a result that is not.
@@ -295,8 +303,8 @@ impl Kernel for ChangeVelocity<'_> {
 }
 
 impl FloatingContact {
-    /// The impulses behind a change of velocities, into what the step starts from; and the change of the centre's velocity, world
-    /// axes.
+    /// The impulses behind a change of velocities, into what the step starts from; and the change
+    /// of the centre's velocity, world axes.
     #[inline(always)]
     fn take_impulses<L: Lanes>(
         &mut self,

@@ -1,4 +1,5 @@
-//! Inertia of base and mechanism about their common centre of mass, in the base's axes, and its derivatives: made once per model.
+//! Inertia of base and mechanism about their common centre of mass, in the base's axes, and its
+//! derivatives: made once per model.
 
 use alloc::{vec, vec::Vec};
 
@@ -123,8 +124,8 @@ impl Derivatives {
         Ok(())
     }
 
-    /// tr(N_j N_k) with N_k = L⁻¹ 𝓜_k L⁻ᵀ, 𝓜₀ = L Lᵀ the mass matrix of (ω, η̇) and 𝓜_k its derivatives: the
-    /// Frobenius norm of Σ N_k η_k bounds every eigenvalue of the relative change.
+    /// tr(N_j N_k) with N_k = L⁻¹ 𝓜_k L⁻ᵀ, 𝓜₀ = L Lᵀ the mass matrix of (ω, η̇) and 𝓜_k its
+    /// derivatives: the Frobenius norm of Σ N_k η_k bounds every eigenvalue of the relative change.
     fn relative_change(&self) -> Result<Matrix, ModelError> {
         let n = self.n;
         let rest = self.full(&self.rotation, &self.coupling, Some(&self.shape_mass));

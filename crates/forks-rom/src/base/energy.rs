@@ -30,8 +30,8 @@ impl FloatingModel {
         0.5 * (i.mass * state.center_velocity.length_squared() + turning + shape) + coupled
     }
 
-    /// Kinetic energy, gravitational energy (zero at the world's origin), elastic energy over its value at the
-    /// linearisation pose, J.
+    /// Kinetic energy, gravitational energy (zero at the world's origin), elastic energy over its
+    /// value at the linearisation pose, J.
     pub fn energy(&self, state: &FloatingState) -> f64 {
         let weight = self.gravity * self.inertia.mass;
         let height = weight.dot(self.center_of_mass(state));

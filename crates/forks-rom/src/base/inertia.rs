@@ -1,7 +1,8 @@
 //! Inertia of base and mechanism about their common centre of mass at a state, in the base's axes.
 //!
-//! A field, a vector per coordinate, is three lane groups (its components) per four coordinates. Fields that depend on the state
-//! are sums of rows: F(η) = F₀ + Σ η_k F_k. Coordinates are padded with zeros to whole lane groups.
+//! A field, a vector per coordinate, is three lane groups (its components) per four coordinates.
+//! Fields that depend on the state are sums of rows: F(η) = F₀ + Σ η_k F_k. Coordinates are padded
+//! with zeros to whole lane groups.
 
 use forks_lie::{
     Lanes, Matrix,
@@ -12,7 +13,8 @@ use forks_lie::{
 use super::derivatives::Derivatives;
 use crate::{BaseCoupling, BaseRest, ModelError, kernel::inner, linear::sum};
 
-/// Part of the mass matrix up to which its first-order change is trusted: below 1 it stays positive definite.
+/// Part of the mass matrix up to which its first-order change is trusted: below 1 it stays positive
+/// definite.
 const TRUSTED: f64 = 0.9;
 
 /// m, c(η), J(η), Σ(η), M̃; n coordinates.

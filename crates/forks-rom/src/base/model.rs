@@ -20,10 +20,11 @@ pub enum BaseCoupling {
     /// One Lagrangian for both, with centrifugal and gyroscopic terms.
     #[default]
     Full,
-    /// The same with the inertia of the linearisation pose: no centrifugal forces, no change of inertia.
+    /// The same with the inertia of the linearisation pose: no centrifugal forces, no change of
+    /// inertia.
     Inertial,
-    /// \[A16\] §6.1: the base has the mechanism's whole inertia and is driven by gravity and the net wrench; it does
-    /// not act on η, nor η on it. Mass that moves with η is counted twice.
+    /// \[A16\] §6.1: the base has the mechanism's whole inertia and is driven by gravity and the
+    /// net wrench; it does not act on η, nor η on it. Mass that moves with η is counted twice.
     External,
     /// The same with what moves with η taken out of the base.
     ExternalCorrected,
@@ -48,8 +49,8 @@ impl FloatingModel {
     /// Prepares a model; its gravity acts.
     ///
     /// # Errors
-    /// [`ModelError::NoBase`] if the model's base does not float; a base without mass or rotational inertia, masses
-    /// that do not belong together.
+    /// [`ModelError::NoBase`] if the model's base does not float; a base without mass or rotational
+    /// inertia, masses that do not belong together.
     pub fn new(model: Arc<ReducedModel>, coupling: BaseCoupling) -> Result<Self, ModelError> {
         let base = model.data().base.as_ref().ok_or(ModelError::NoBase)?;
         let inertia = BaseInertia::new(base, &model.data().mass, coupling)?;
@@ -103,7 +104,8 @@ impl FloatingModel {
         self.world_from_rest(state) * self.model.effector_pose(e, state.eta())
     }
 
-    /// Body twist of effector `e`, effector frame: the base's velocity carried over, and the motion relative to it.
+    /// Body twist of effector `e`, effector frame: the base's velocity carried over, and the motion
+    /// relative to it.
     pub fn effector_velocity(&self, e: usize, state: &FloatingState) -> Twist {
         let base_from_effector = self.base_from_rest * self.model.effector_pose(e, state.eta());
         let carried = base_from_effector.adjoint().apply_inverse(self.base_velocity(state));

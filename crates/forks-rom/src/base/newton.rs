@@ -1,6 +1,7 @@
 //! The implicit equations of a step, for (ω, η̇) after it.
 //!
-//! Vectors of them have a zero before ω, so that η̇ begins with a lane group of its own; matrices have a 1 there in the diagonal.
+//! Vectors of them have a zero before ω, so that η̇ begins with a lane group of its own; matrices
+//! have a 1 there in the diagonal.
 
 use forks_lie::{
     Lanes, exp_rotation,
@@ -19,7 +20,8 @@ use crate::kernel::inner;
 
 /// Corrections after which Newton's method is given up.
 const MAX_CORRECTIONS: usize = 20;
-/// Relative size of the last correction by a derivative at the trial itself: the next one would be its square.
+/// Relative size of the last correction by a derivative at the trial itself: the next one would be
+/// its square.
 const LAST_CORRECTION: f64 = 1e-9;
 /// Relative size of a correction that rounding hides.
 const HIDDEN_CORRECTION: f64 = 1e-16;
@@ -51,9 +53,11 @@ pub(super) struct Trial {
     square: f64,
 }
 
-/// Solves for `work.trial`, which holds the start; false if inertia and axes of the start had to be used.
+/// Solves for `work.trial`, which holds the start; false if inertia and axes of the start had to be
+/// used.
 ///
-/// Newton's method, which keeps a factored derivative as long as it serves: the residual is always the trial's own.
+/// Newton's method, which keeps a factored derivative as long as it serves: the residual is always
+/// the trial's own.
 #[inline(always)]
 pub(super) fn solve<L: Arithmetic>(l: L, e: &Equations<'_>, work: &mut FloatingWork) -> bool {
     let size = FIRST_RATE + e.inertia.n;
@@ -105,8 +109,8 @@ pub(super) fn angular(x: &[f64]) -> DVec3 {
 impl Equations<'_> {
     /// Residual at the trial.
     ///
-    /// r_L = Jω + Ση̇ − exp(−hω)(L + hτ), r_k = Σ_kᵀω + (M̃ + hD + h²𝓗)η̇ − constant − h ω·(½J_kω + Σ_kη̇), J and Σ at
-    /// η + hη̇. Leaves h (J_kω + Σ_kη̇) for the derivative.
+    /// r_L = Jω + Ση̇ − exp(−hω)(L + hτ), r_k = Σ_kᵀω + (M̃ + hD + h²𝓗)η̇ − constant − h ω·(½J_kω +
+    /// Σ_kη̇), J and Σ at η + hη̇. Leaves h (J_kω + Σ_kη̇) for the derivative.
     #[inline(always)]
     pub(super) fn residual<L: Arithmetic>(&self, l: L, work: &mut FloatingWork) -> Trial {
         let (i, n) = (self.inertia, self.inertia.n);
@@ -145,7 +149,8 @@ impl Equations<'_> {
         Trial { omega, rotation, spin, square }
     }
 
-    /// Derivative of the residual into the factors' memory: the upper triangle, and that of the transpose.
+    /// Derivative of the residual into the factors' memory: the upper triangle, and that of the
+    /// transpose.
     #[inline(always)]
     fn derivative<L: Arithmetic>(&self, l: L, trial: &Trial, work: &mut FloatingWork) {
         let (i, h) = (self.inertia, self.h);
@@ -183,7 +188,8 @@ impl Equations<'_> {
         }
     }
 
-    /// Residual and derivative with the linearisation pose's inertia and the base's axes before the step, at zero.
+    /// Residual and derivative with the linearisation pose's inertia and the base's axes before the
+    /// step, at zero.
     #[inline(always)]
     fn linearise_at_rest<L: Arithmetic>(&self, l: L, work: &mut FloatingWork) {
         let i = self.inertia;

@@ -22,8 +22,8 @@ pub struct Momentum {
 
 /// Pose and momentum of the base beside the reduced coordinates, with the memory that a step needs.
 ///
-/// Momentum is what is kept, so that it is conserved to rounding; the base's velocity follows from it
-/// ([`FloatingModel::base_velocity`]).
+/// Momentum is what is kept, so that it is conserved to rounding; the base's velocity follows from
+/// it ([`FloatingModel::base_velocity`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct FloatingState {
     /// η, η̇, servo targets.
@@ -127,8 +127,8 @@ impl FloatingState {
         Ok(())
     }
 
-    /// The whole state but the servo targets, to the last bit, in place of what `out` held: base pose (x, y, z, qw, qx, qy, qz),
-    /// velocity of the centre of mass, spin, η, η̇.
+    /// The whole state but the servo targets, to the last bit, in place of what `out` held: base
+    /// pose (x, y, z, qw, qx, qy, qz), velocity of the centre of mass, spin, η, η̇.
     pub fn numbers(&self, out: &mut Vec<f64>) {
         out.clear();
         out.extend(self.world_from_base.to_array());

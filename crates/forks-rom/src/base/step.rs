@@ -27,16 +27,17 @@ use crate::{
 pub enum FloatingStatus {
     /// As it should.
     Completed,
-    /// The step was made; before it an effector was outside the model's range or had turned by π or more.
+    /// The step was made; before it an effector was outside the model's range or had turned by π or
+    /// more.
     OutOfRange {
         /// The first such effector.
         effector: usize,
     },
-    /// The step was made; before or after it the change of the inertia to first order would take away mass and was
-    /// held back: the energy is not controlled there.
+    /// The step was made; before or after it the change of the inertia to first order would take
+    /// away mass and was held back: the energy is not controlled there.
     InertiaHeldBack,
-    /// The step was made with the linearisation pose's inertia because Newton's method did not settle, which
-    /// happens where the base turns by a radian or more in one step: momentum is
+    /// The step was made with the linearisation pose's inertia because Newton's method did not
+    /// settle, which happens where the base turns by a radian or more in one step: momentum is
     /// exact, the energy is not controlled.
     NotSettled,
     /// Loads or result are not finite; the state is unchanged.
@@ -107,13 +108,16 @@ impl FloatingStepper {
         self.h
     }
 
-    /// Moves a state by one step under loads on effectors, world axes being those of the true world. Allocates nothing.
+    /// Moves a state by one step under loads on effectors, world axes being those of the true
+    /// world. Allocates nothing.
     ///
-    /// Loads act where the effectors are before the step and travel with the centre of mass during it: the angular
-    /// momentum about the world's origin changes by h ((r_e + ½ h V) × f_e + τ_e), V the centre's velocity before.
+    /// Loads act where the effectors are before the step and travel with the centre of mass during
+    /// it: the angular momentum about the world's origin changes by h ((r_e + ½ h V) × f_e + τ_e),
+    /// V the centre's velocity before.
     ///
     /// # Panics
-    /// If the state belongs to a model of another size, or a load to an effector that does not exist.
+    /// If the state belongs to a model of another size, or a load to an effector that does not
+    /// exist.
     pub fn step(&self, state: &mut FloatingState, loads: &[EffectorLoad]) -> FloatingStatus {
         self.step_under(state, loads, self.model.gravity)
     }
@@ -131,7 +135,8 @@ impl FloatingStepper {
         self.isa().run(Step { stepper: self, state, loads, gravity })
     }
 
-    /// Gathers the loads: what does not change during the step, into the state's scratch memory too.
+    /// Gathers the loads: what does not change during the step, into the state's scratch memory
+    /// too.
     #[inline(always)]
     pub(super) fn start<L: Lanes>(
         &self,
@@ -163,8 +168,8 @@ impl FloatingStepper {
         Start { center, acceleration, held, rotation, spin: state.spin + net.torque * h, outside }
     }
 
-    /// Solves for (ω, η̇), from the state's scratch memory, and moves on; the centre of mass by h times `drift`, and its velocity
-    /// by the acceleration and a further `change`.
+    /// Solves for (ω, η̇), from the state's scratch memory, and moves on; the centre of mass by h
+    /// times `drift`, and its velocity by the acceleration and a further `change`.
     #[inline(always)]
     pub(super) fn finish<L: Lanes>(
         &self,
@@ -237,7 +242,8 @@ impl FloatingStepper {
         })
     }
 
-    /// Net force and torque, and the generalised force on η with the centre of mass held into the scratch memory.
+    /// Net force and torque, and the generalised force on η with the centre of mass held into the
+    /// scratch memory.
     fn gather(&self, state: &mut FloatingState, loads: &[EffectorLoad], center: DVec3) -> Net {
         let model = &*self.model.model;
         let world_from_rest = self.model.world_from_rest(state);

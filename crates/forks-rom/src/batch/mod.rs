@@ -1,4 +1,5 @@
-//! Many instances of one model: states as structures of arrays, stepped four at a time and on several threads.
+//! Many instances of one model: states as structures of arrays, stepped four at a time and on
+//! several threads.
 
 mod poses;
 mod pull_back;
@@ -19,13 +20,15 @@ pub use poses::BatchPoses;
 /// Instances that one thread steps together; their numbers stay in its first-level cache.
 const CHUNK: usize = 64;
 
-/// Instances from which several threads are used: an estimate from 50 ns a step and 10 µs to wake threads.
+/// Instances from which several threads are used: an estimate from 50 ns a step and 10 µs to wake
+/// threads.
 const PARALLEL_INSTANCES: usize = 1024;
 
 /// Instances of one model with a common step.
 ///
 /// Numbers, also their last bits, are those of [`Stepper::step`] and
-/// [`ReducedModel::poses`](crate::ReducedModel::poses) for every instance, for any number of instances and threads.
+/// [`ReducedModel::poses`](crate::ReducedModel::poses) for every instance, for any number of
+/// instances and threads.
 #[derive(Clone, Debug)]
 pub struct Batch {
     stepper: Stepper,
@@ -33,8 +36,8 @@ pub struct Batch {
     chunks: Vec<Chunk>,
 }
 
-/// Some instances. Every array holds groups of four instances one after the other, a group a lane group per
-/// coordinate; lanes beyond the last instance hold an instance without loads.
+/// Some instances. Every array holds groups of four instances one after the other, a group a lane
+/// group per coordinate; lanes beyond the last instance hold an instance without loads.
 #[derive(Clone, Debug)]
 struct Chunk {
     dof: usize,
@@ -97,9 +100,11 @@ impl Batch {
         self.instances == 0
     }
 
-    /// Moves all instances by one step under loads on effectors, a list per instance. Allocates nothing.
+    /// Moves all instances by one step under loads on effectors, a list per instance. Allocates
+    /// nothing.
     ///
-    /// With the feature `rayon`, on the threads of the current pool where the batch is large enough to pay.
+    /// With the feature `rayon`, on the threads of the current pool where the batch is large enough
+    /// to pay.
     ///
     /// # Panics
     /// If there is not one list per instance, or a load on an effector that does not exist.

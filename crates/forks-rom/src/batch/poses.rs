@@ -58,7 +58,8 @@ impl BatchPoses {
         self.instances
     }
 
-    /// Links of every instance, indices into [`ModelData::links`](crate::ModelData::links), ascending.
+    /// Links of every instance, indices into [`ModelData::links`](crate::ModelData::links),
+    /// ascending.
     pub fn links(&self) -> &[usize] {
         &self.links
     }
@@ -89,7 +90,8 @@ impl BatchPoses {
 impl Batch {
     /// Poses of all links of all instances, every link on its own. Allocates nothing.
     ///
-    /// With the feature `rayon`, on the threads of the current pool where there are enough links to pay.
+    /// With the feature `rayon`, on the threads of the current pool where there are enough links to
+    /// pay.
     ///
     /// # Panics
     /// If the room is for another number of instances or a model of another size.

@@ -1,5 +1,6 @@
-//! What wrenches do on the twists of four instances: [`WorldTwist::pull_back`](crate::effectors::WorldTwist) with the
-//! same operations in the same order, none of them fused, so that the bits are those of a single instance.
+//! What wrenches do on the twists of four instances:
+//! [`WorldTwist::pull_back`](crate::effectors::WorldTwist) with the same operations in the same
+//! order, none of them fused, so that the bits are those of a single instance.
 
 use crate::kernel::{Lanes, half_angle_series_of_lanes};
 
@@ -42,7 +43,8 @@ fn transposed<L: Lanes>(
     core::array::from_fn(|i| l.add(l.sub(x[i], l.mul(once[i], b)), l.mul(twice[i], c)))
 }
 
-/// Force and torque in the axes of the twists (v, o) of wrenches (f, t) in world axes; holds for ‖o‖ ≤ π.
+/// Force and torque in the axes of the twists (v, o) of wrenches (f, t) in world axes; holds for
+/// ‖o‖ ≤ π.
 #[inline(always)]
 pub(super) fn pull_back<L: Lanes>(
     l: L,

@@ -1,4 +1,5 @@
-//! A step of four instances: the operations of a single [`Stepper`]'s step in the same order, instances in the lanes.
+//! A step of four instances: the operations of a single [`Stepper`]'s step in the same order,
+//! instances in the lanes.
 
 use forks_lie::glam::DVec3;
 
@@ -152,7 +153,8 @@ fn add_force<L: Lanes>(l: L, columns: &[Lane4], g: [Vectors<L::V>; 2], out: &mut
     }
 }
 
-/// Marks the lanes in which effector `e` is the first outside of the model's range, or has turned by π or more.
+/// Marks the lanes in which effector `e` is the first outside of the model's range, or has turned
+/// by π or more.
 #[inline(always)]
 fn first_outside<L: Lanes>(
     l: L,

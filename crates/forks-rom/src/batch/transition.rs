@@ -1,4 +1,5 @@
-//! The matrices of a step times the vectors of four instances: the operations of a single instance in the same order.
+//! The matrices of a step times the vectors of four instances: the operations of a single instance
+//! in the same order.
 
 use super::step::replace;
 use crate::{
@@ -7,7 +8,8 @@ use crate::{
 };
 
 impl Transition {
-    /// [`Transition::of_state`] for four instances: a lane group per coordinate and per result, without padding.
+    /// [`Transition::of_state`] for four instances: a lane group per coordinate and per result,
+    /// without padding.
     #[inline(always)]
     pub(super) fn of_states<L: Lanes>(
         &self,

@@ -1,10 +1,12 @@
 //! Charts of joint displacements.
 //!
-//! A chain that is pulled straight resists what the effectors' poses say, not what its joints do: in coordinates x that are
-//! linear in the joints' displacements its energy is nearly quadratic, and what saturates is where the effectors go. Here a
-//! sample at x_i knows, with y = x − x_i, the energy U₀ + b_ηᵀR y + ½ yᵀU₂ y + U₃(y) and the effectors' poses
-//! H_i exp(B R y + ξ₂(y) + ξ₃(y)), R = ∂η/∂x; the blend has U = Σ α_i U_i, and its effectors are at the averages of the
-//! samples' poses ([`crate::LinkBlend::Average`]), with α_i ∝ |y|^{−p}. Statics and steps are those of any energy U(x).
+//! A chain that is pulled straight resists what the effectors' poses say, not what its joints do:
+//! in coordinates x that are linear in the joints' displacements its energy is nearly quadratic,
+//! and what saturates is where the effectors go. Here a sample at x_i knows, with y = x − x_i, the
+//! energy U₀ + b_ηᵀR y + ½ yᵀU₂ y + U₃(y) and the effectors' poses H_i exp(B R y + ξ₂(y) + ξ₃(y)),
+//! R = ∂η/∂x; the blend has U = Σ α_i U_i, and its effectors are at the averages of the samples'
+//! poses ([`crate::LinkBlend::Average`]), with α_i ∝ |y|^{−p}. Statics and steps are those of any
+//! energy U(x).
 
 use alloc::vec::Vec;
 
@@ -15,7 +17,8 @@ use crate::{ModelError, kernel::LinkBlocks, model::ModelData};
 
 /// One sample's numbers in a chart of joint displacements; E effectors, N coordinates.
 ///
-/// Polynomials have coefficients of the products y_i y_j, i ≤ j, and y_i y_j y_k, i ≤ j ≤ k, each in lexicographic order.
+/// Polynomials have coefficients of the products y_i y_j, i ≤ j, and y_i y_j y_k, i ≤ j ≤ k, each
+/// in lexicographic order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChartSample {
     /// x_i.

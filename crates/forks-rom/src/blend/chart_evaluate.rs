@@ -29,14 +29,15 @@ pub(super) struct Places {
     /// y_i and its products of two, sample after sample.
     products: Vec<f64>,
     jets: Jets,
-    /// Effectors' twists and energy of a sample, padded; then their derivatives, coordinate after coordinate.
+    /// Effectors' twists and energy of a sample, padded; then their derivatives, coordinate after
+    /// coordinate.
     values: Vec<f64>,
     /// ∂α_i/∂x, sample after sample.
     weight_slopes: Vec<f64>,
     /// Effector after effector, per coordinate: motion of the origin and rotation, world axes.
     motions: Vec<(DVec3, DVec3)>,
-    /// ∂/∂x of Σ α_i p_i and of Σ α_i q_i, p_i places and q_i quaternions of an effector, per coordinate; effector after
-    /// effector.
+    /// ∂/∂x of Σ α_i p_i and of Σ α_i q_i, p_i places and q_i quaternions of an effector, per
+    /// coordinate; effector after effector.
     rates: Vec<[Lane4; 2]>,
     /// Σ α_i q_i.
     sums: Vec<DQuat>,
@@ -223,7 +224,8 @@ impl Evaluation {
         self.outside = (0..model.effector_count()).find(|&e| !inside(e));
     }
 
-    /// The smallest wrenches (lengths over r) that hold the effectors here: w = S⁻²J (JᵀS⁻²J)⁻¹ ∂U/∂x.
+    /// The smallest wrenches (lengths over r) that hold the effectors here: w = S⁻²J (JᵀS⁻²J)⁻¹
+    /// ∂U/∂x.
     #[inline(always)]
     fn hold(&mut self, model: &BlendedModel) {
         let (n, r) = (model.dof(), model.data().radius);
@@ -264,8 +266,8 @@ impl Evaluation {
     }
 }
 
-/// How a sample's effector moves with its twist ξ, in columns: α R V' of the place, ½ α q ⊗ ω' of the quaternion, (V', ω')
-/// those of the right Jacobian.
+/// How a sample's effector moves with its twist ξ, in columns: α R V' of the place, ½ α q ⊗ ω' of
+/// the quaternion, (V', ω') those of the right Jacobian.
 struct Moved {
     columns: [[Lane4; 2]; 6],
     /// p and q.

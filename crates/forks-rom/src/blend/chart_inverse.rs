@@ -1,4 +1,5 @@
-//! From poses of the effectors to a place in a chart of joint displacements: Gauss and Newton's method, damped.
+//! From poses of the effectors to a place in a chart of joint displacements: Gauss and Newton's
+//! method, damped.
 
 use alloc::{vec, vec::Vec};
 
@@ -36,7 +37,8 @@ impl BlendedModel {
         }
     }
 
-    /// [`BlendedModel::coordinates_of`] where poses are a function of the coordinates: they are as near as they come.
+    /// [`BlendedModel::coordinates_of`] where poses are a function of the coordinates: they are as
+    /// near as they come.
     pub(super) fn chart_coordinates_of(
         &self,
         poses: &[Pose],

@@ -1,10 +1,11 @@
 //! Polynomials of third order with their first derivatives.
 //!
-//! f(y) = Σ a_i y_i + Σ b_jk y_j y_k + Σ c_ijk y_i y_j y_k, i ≤ j ≤ k. With d_jk = b_jk + Σ_{i≤j} c_ijk y_i it is
-//! f = Σ_j y_j (a_j + Σ_{k≥j} d_jk y_k), and ∂f/∂y_m = a_m + Σ_{m≤j≤k} c_mjk y_j y_k + Σ_{k≥m} d_mk y_k + Σ_{j≤m} d_jm y_j:
-//! each coefficient is read once, and used twice.
+//! f(y) = Σ a_i y_i + Σ b_jk y_j y_k + Σ c_ijk y_i y_j y_k, i ≤ j ≤ k. With d_jk = b_jk + Σ_{i≤j}
+//! c_ijk y_i it is f = Σ_j y_j (a_j + Σ_{k≥j} d_jk y_k), and ∂f/∂y_m = a_m + Σ_{m≤j≤k} c_mjk y_j
+//! y_k + Σ_{k≥m} d_mk y_k + Σ_{j≤m} d_jm y_j: each coefficient is read once, and used twice.
 //!
-//! Sixteen polynomials at a time, then eight, then four: their sums are independent, which hides what each waits for.
+//! Sixteen polynomials at a time, then eight, then four: their sums are independent, which hides
+//! what each waits for.
 
 use alloc::{vec, vec::Vec};
 
@@ -17,7 +18,8 @@ use crate::kernel::{LANES, Lane4, Lanes};
 const WIDE: usize = 4;
 const HALF: usize = 2;
 
-/// Coefficients of some polynomials: those evaluated together lie side by side, coefficient after coefficient.
+/// Coefficients of some polynomials: those evaluated together lie side by side, coefficient after
+/// coefficient.
 #[derive(Clone, Debug)]
 pub(super) struct Polynomials {
     data: Vec<Lane4>,
@@ -35,7 +37,8 @@ pub(super) struct Jets {
 }
 
 impl Polynomials {
-    /// One polynomial per row: coefficients of y, of the products of two, then of three, in lexicographic order.
+    /// One polynomial per row: coefficients of y, of the products of two, then of three, in
+    /// lexicographic order.
     pub(super) fn new(coordinates: usize, m: &Matrix) -> Self {
         let (groups, coefficients) = (m.rows().div_ceil(LANES), m.columns());
         let mut data = vec![Lane4::default(); groups * coefficients];
@@ -71,8 +74,8 @@ impl Jets {
         Self { inner: room(pairs(n)), slopes: room(n) }
     }
 
-    /// Values of polynomials, padded to whole lane groups, then their derivatives, coordinate after coordinate; `products`
-    /// are those of two coordinates.
+    /// Values of polynomials, padded to whole lane groups, then their derivatives, coordinate after
+    /// coordinate; `products` are those of two coordinates.
     #[inline(always)]
     pub(super) fn evaluate<L: Lanes>(
         &mut self,

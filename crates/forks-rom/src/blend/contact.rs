@@ -1,9 +1,9 @@
 //! Contact of a blended model: the linear response of a step to impulses, and the step with them.
 //!
-//! Without contact a step is Newton's method followed by the first law. Impulses need a response that is linear and the same
-//! for what is free and what contact adds, or bodies that rest on the world rest at other places than statics says:
-//! A v = M̄ v₀ + h (g − ∇U) + j, all at the old place, A = M̄ + hD̄ + h²K̄, j = Σ Jᵀλ. The first law then holds with the work
-//! of contact, jᵀv.
+//! Without contact a step is Newton's method followed by the first law. Impulses need a response
+//! that is linear and the same for what is free and what contact adds, or bodies that rest on the
+//! world rest at other places than statics says: A v = M̄ v₀ + h (g − ∇U) + j, all at the old
+//! place, A = M̄ + hD̄ + h²K̄, j = Σ Jᵀλ. The first law then holds with the work of contact, jᵀv.
 
 use alloc::{vec, vec::Vec};
 
@@ -64,8 +64,8 @@ impl BlendedContact {
         }
     }
 
-    /// A⁻¹, N × N, symmetric and positive definite: where poses are held by their loads only, A has the positive pivots
-    /// that the step takes.
+    /// A⁻¹, N × N, symmetric and positive definite: where poses are held by their loads only, A has
+    /// the positive pivots that the step takes.
     pub fn inverse_system(&self) -> &Matrix {
         &self.inverse
     }
@@ -77,7 +77,8 @@ impl BlendedContact {
 }
 
 impl BlendedModel {
-    /// Body twist of effector `e` per unit rate of the chart coordinates, J_r(B_e x) B_e, 6 × N, into `out`.
+    /// Body twist of effector `e` per unit rate of the chart coordinates, J_r(B_e x) B_e, 6 × N,
+    /// into `out`.
     ///
     /// # Panics
     /// If there is no such effector, or sizes differ.
@@ -98,8 +99,8 @@ impl BlendedModel {
 }
 
 impl BlendedState {
-    /// Pose of effector `e` in the state, and its [Jacobian](BlendedModel::effector_jacobian) into `out`: from what the state
-    /// knows of its place already. Allocates nothing.
+    /// Pose of effector `e` in the state, and its [Jacobian](BlendedModel::effector_jacobian) into
+    /// `out`: from what the state knows of its place already. Allocates nothing.
     ///
     /// # Panics
     /// If there is no such effector, or sizes differ.
@@ -115,11 +116,12 @@ impl BlendedState {
 }
 
 impl BlendedStepper {
-    /// The linear response of the next step from a state under loads. Allocates nothing once it was called. False, with `out`
-    /// undefined, if nothing resists a motion or numbers are not finite.
+    /// The linear response of the next step from a state under loads. Allocates nothing once it was
+    /// called. False, with `out` undefined, if nothing resists a motion or numbers are not finite.
     ///
     /// # Panics
-    /// If state or memory belong to a model of another size, or a load to an effector that does not exist.
+    /// If state or memory belong to a model of another size, or a load to an effector that does not
+    /// exist.
     pub fn linear_response(
         &self,
         state: &mut BlendedState,
@@ -132,9 +134,10 @@ impl BlendedStepper {
         self.model().isa().run(Respond { stepper: self, state, loads, out })
     }
 
-    /// Replaces the step that was just made by one with impulses: velocity ẋ = free velocity + Δ, Δ = A⁻¹ j, both of the
-    /// response from the state before, and x = x₀ + hẋ; shorter and slower if else the energy afterwards were more than before
-    /// plus the work of loads and impulses. Allocates nothing. Without change the state keeps its bits.
+    /// Replaces the step that was just made by one with impulses: velocity ẋ = free velocity + Δ, Δ
+    /// = A⁻¹ j, both of the response from the state before, and x = x₀ + hẋ; shorter and slower if
+    /// else the energy afterwards were more than before plus the work of loads and impulses.
+    /// Allocates nothing. Without change the state keeps its bits.
     ///
     /// # Errors
     /// A change of the wrong size or one that is not finite; the state is then unchanged.

@@ -1,11 +1,12 @@
 //! From one blend to another while it runs: links without a jump.
 //!
-//! The new blend takes over at once: effector poses and velocities are continuous, equal in every bit where the new
-//! chart continues the old one. What is not continuous is said: the potential and the mass at that pose are the new
-//! blend's, so that energy jumps by [`EnergyJump`]. In a stated number of steps, with the weight t³(10 − 15t + 6t²),
-//! links go from where the old blend has them to where the new one has them, and loads fade out that make up for the
-//! difference between the wrenches of the two at the change: without them what the old blend was wrong in would be
-//! set free at once. Their work is that of any load.
+//! The new blend takes over at once: effector poses and velocities are continuous, equal in every
+//! bit where the new chart continues the old one. What is not continuous is said: the potential and
+//! the mass at that pose are the new blend's, so that energy jumps by [`EnergyJump`]. In a stated
+//! number of steps, with the weight t³(10 − 15t + 6t²), links go from where the old blend has them
+//! to where the new one has them, and loads fade out that make up for the difference between the
+//! wrenches of the two at the change: without them what the old blend was wrong in would be set
+//! free at once. Their work is that of any load.
 
 use alloc::{sync::Arc, vec, vec::Vec};
 
@@ -51,9 +52,9 @@ pub struct Crossfade {
 }
 
 impl Crossfade {
-    /// Begins the change, and the state in the new blend: the same effector poses and velocities, the same servo
-    /// targets. Step that with the new blend from now on, with [`Crossfade::loads`] added to the others. `steps` is
-    /// how many calls of [`Crossfade::advance`] the change takes.
+    /// Begins the change, and the state in the new blend: the same effector poses and velocities,
+    /// the same servo targets. Step that with the new blend from now on, with [`Crossfade::loads`]
+    /// added to the others. `steps` is how many calls of [`Crossfade::advance`] the change takes.
     ///
     /// # Errors
     /// Blends of other effectors, links or servos.
@@ -122,8 +123,8 @@ impl Crossfade {
         self.jump
     }
 
-    /// The part of the effectors' displacement or velocity that the new chart does not span, lengths over r; 0 where it
-    /// continues the old one.
+    /// The part of the effectors' displacement or velocity that the new chart does not span,
+    /// lengths over r; 0 where it continues the old one.
     pub fn lost(&self) -> f64 {
         self.lost
     }
@@ -216,7 +217,8 @@ impl Crossfade {
     }
 }
 
-/// True if the new chart is the old one, perhaps with further columns: then coordinates carry over bit by bit.
+/// True if the new chart is the old one, perhaps with further columns: then coordinates carry over
+/// bit by bit.
 fn continues(old: &BlendedModel, new: &BlendedModel) -> bool {
     let (a, b) = (old.data(), new.data());
     let columns = a.basis.columns();

@@ -1,9 +1,10 @@
 //! Second order of a sample: how the directions in which it gives way bend.
 //!
-//! A chain that is nearly straight gives way along a sphere, not along its tangent plane, and resists everything else.
-//! A quadratic energy in ξ resists the sphere too. Here the energy is U₀ + bᵀξ̂ + ½ ξ̂ᵀK̂ξ̂ in bent coordinates
-//! ξ̂ = ξ − ½ B q(η), η = BᵀS²ξ, q quadratic in η, and K̂ = S²B(𝓗 + b_η·q″)BᵀS², so that the second derivative at the
-//! sample stays 𝓗. Third derivatives come from q; K̂ may be positive definite where 𝓗 is not.
+//! A chain that is nearly straight gives way along a sphere, not along its tangent plane, and
+//! resists everything else. A quadratic energy in ξ resists the sphere too. Here the energy is U₀ +
+//! bᵀξ̂ + ½ ξ̂ᵀK̂ξ̂ in bent coordinates ξ̂ = ξ − ½ B q(η), η = BᵀS²ξ, q quadratic in η, and K̂ =
+//! S²B(𝓗 + b_η·q″)BᵀS², so that the second derivative at the sample stays 𝓗. Third derivatives come
+//! from q; K̂ may be positive definite where 𝓗 is not.
 
 use alloc::{vec, vec::Vec};
 
@@ -22,8 +23,8 @@ pub(crate) fn pairs(n: usize) -> usize {
 /// q and what is needed to apply it.
 #[derive(Clone, Debug)]
 pub(super) struct Curvature {
-    /// −½ B c: times the products η_i η_j, i ≤ j, what bending adds to ξ. q(η)_k = Σ_{i ≤ j} c_{k,ij} η_i η_j, columns
-    /// (0,0), (0,1), …, (1,1), ….
+    /// −½ B c: times the products η_i η_j, i ≤ j, what bending adds to ξ. q(η)_k = Σ_{i ≤ j}
+    /// c_{k,ij} η_i η_j, columns (0,0), (0,1), …, (1,1), ….
     bend: Packed,
     /// Its transpose.
     back: Packed,
@@ -111,8 +112,9 @@ impl Curvature {
     }
 }
 
-/// b·q″, N × N, for a sample's curvature (see [`crate::SampleData::curvature`]) and the generalised force b_η of its static
-/// wrenches: what the bending adds to 𝓗, so that K = 𝓗 + b·q″. Zero for a curvature of 0 × 0.
+/// b·q″, N × N, for a sample's curvature (see [`crate::SampleData::curvature`]) and the generalised
+/// force b_η of its static wrenches: what the bending adds to 𝓗, so that K = 𝓗 + b·q″. Zero for a
+/// curvature of 0 × 0.
 pub fn stiffness_of_bending(coefficients: &Matrix, force: &[f64]) -> Matrix {
     let n = force.len();
     let mut out = Matrix::zeros(n, n);

@@ -1,5 +1,5 @@
-//! Eigenvectors of small symmetric matrices by Jacobi's rotations, and pairs of them. Allocates nothing where slices
-//! are given.
+//! Eigenvectors of small symmetric matrices by Jacobi's rotations, and pairs of them. Allocates
+//! nothing where slices are given.
 
 use alloc::{vec, vec::Vec};
 
@@ -7,7 +7,8 @@ use crate::scalar::sqrt;
 
 const SWEEPS: usize = 40;
 
-/// Turns A (n × n) into the diagonal of its eigenvalues and V into rows of eigenvectors: A = Vᵀ diag V.
+/// Turns A (n × n) into the diagonal of its eigenvalues and V into rows of eigenvectors: A = Vᵀ
+/// diag V.
 pub(super) fn jacobi(a: &mut [f64], v: &mut [f64], n: usize) {
     v.fill(0.0);
     (0..n).for_each(|i| v[i * n + i] = 1.0);
@@ -50,7 +51,8 @@ fn rotate(a: &mut [f64], v: &mut [f64], n: usize, p: usize, q: usize, size: f64)
     true
 }
 
-/// For each row the column of a one-to-one assignment with the largest sum (the Hungarian method, n × n).
+/// For each row the column of a one-to-one assignment with the largest sum (the Hungarian method, n
+/// × n).
 pub(super) fn assignment(gain: &[f64], n: usize) -> Vec<usize> {
     // Shortest augmenting paths with potentials; index 0 is a helper.
     let (mut u, mut w) = (vec![0.0; n + 1], vec![0.0; n + 1]);

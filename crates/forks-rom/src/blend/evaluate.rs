@@ -25,8 +25,9 @@ use crate::{
 pub(super) struct Evaluation {
     /// U, J.
     pub(super) energy: f64,
-    /// Σ α_i times the sizes of what U_i is a sum of, J, and of the forces times how far from the origin they act: very stiff
-    /// samples' terms cancel, and at rest the rounding of all these is what differences of energies are.
+    /// Σ α_i times the sizes of what U_i is a sum of, J, and of the forces times how far from the
+    /// origin they act: very stiff samples' terms cancel, and at rest the rounding of all these is
+    /// what differences of energies are.
     pub(super) size_of_terms: f64,
     /// ∂U/∂x, padded to whole lane groups.
     pub(super) gradient: Vec<f64>,
@@ -51,7 +52,8 @@ pub(super) struct Evaluation {
     /// b_i + K_i ξ_i, each sample padded.
     wrenches: Vec<f64>,
     pub(super) energies: Vec<f64>,
-    /// Static wrenches b_i − K_i ξ_s for servo targets that are not 0, 6E each; empty where they are.
+    /// Static wrenches b_i − K_i ξ_s for servo targets that are not 0, 6E each; empty where they
+    /// are.
     driven_wrenches: Vec<f64>,
     /// What the targets add to the samples' energies.
     driven_energies: Vec<f64>,
@@ -310,7 +312,8 @@ impl Evaluation {
         }
     }
 
-    /// Sees all samples within the cutoff: from the nearest of the last time to ever nearer ones, then around.
+    /// Sees all samples within the cutoff: from the nearest of the last time to ever nearer ones,
+    /// then around.
     fn walk(&mut self, model: &BlendedModel, wanted: f64) {
         let edges = &model.graph.edges;
         let start = self
@@ -444,7 +447,8 @@ impl Evaluation {
         }
     }
 
-    /// Body wrenches J_r(y)⁻ᵀ (b̄ + K̄ y) for the displacement y from the blended reference poses (\[A16\] Eq. 24).
+    /// Body wrenches J_r(y)⁻ᵀ (b̄ + K̄ y) for the displacement y from the blended reference poses
+    /// (\[A16\] Eq. 24).
     fn blended_wrenches(&mut self, model: &BlendedModel) {
         let Some(matrices) = &model.matrices else { return };
         let count = model.effector_count();

@@ -1,4 +1,5 @@
-//! Between a blend and other models of the same mechanism, and how well a blend's links fit together.
+//! Between a blend and other models of the same mechanism, and how well a blend's links fit
+//! together.
 
 use alloc::{vec, vec::Vec};
 
@@ -12,10 +13,11 @@ use super::{
 use crate::{ConstraintError, ModelError, Reconstruction, ReducedModel, State};
 
 impl BlendedModel {
-    /// Chart coordinates and rates for effector poses and body twists, as a full solver or another model has them.
+    /// Chart coordinates and rates for effector poses and body twists, as a full solver or another
+    /// model has them.
     ///
-    /// What the chart's basis does not span is lost; the third number is its size, lengths over r: below rounding
-    /// the state is continuous.
+    /// What the chart's basis does not span is lost; the third number is its size, lengths over r:
+    /// below rounding the state is continuous.
     ///
     /// # Errors
     /// Lists that do not have one entry per effector, numbers that are not finite.
@@ -66,9 +68,9 @@ impl BlendedModel {
         dual(&model.data().basis, model.data().radius).transpose_mul_vec(&all)
     }
 
-    /// The state of one reduced model with the effectors of a blend's state: poses and velocities are continuous as
-    /// far as the model's basis spans them, servo targets are the same. The basis must be orthonormal with lengths over r, as
-    /// those of a blend's samples are.
+    /// The state of one reduced model with the effectors of a blend's state: poses and velocities
+    /// are continuous as far as the model's basis spans them, servo targets are the same. The basis
+    /// must be orthonormal with lengths over r, as those of a blend's samples are.
     ///
     /// # Errors
     /// Another number of effectors.
@@ -102,8 +104,8 @@ impl BlendedModel {
         Ok(out)
     }
 
-    /// Gaps at joints and effectors for the blended link poses: how far the blend is from what the mechanism allows,
-    /// without solving it. See [`ReducedModel::constraint_error`].
+    /// Gaps at joints and effectors for the blended link poses: how far the blend is from what the
+    /// mechanism allows, without solving it. See [`ReducedModel::constraint_error`].
     ///
     /// # Panics
     /// If the state belongs to a model of another size.

@@ -11,7 +11,8 @@ use crate::{
     joints::{coordinate::start, displacement},
 };
 
-/// Half of the distance of central differences, chart coordinates: rounding and third derivatives both leave about 1e-10.
+/// Half of the distance of central differences, chart coordinates: rounding and third derivatives
+/// both leave about 1e-10.
 const DIFFERENCE: f64 = 1e-5;
 
 impl BlendedModel {
@@ -20,8 +21,8 @@ impl BlendedModel {
         self.data().samples[0].model.find_joint(name)
     }
 
-    /// Coordinates of a joint that [`BlendedModel::joint_coordinate`] knows: none of joints whose motions are blended as poses, but
-    /// for those with one coordinate.
+    /// Coordinates of a joint that [`BlendedModel::joint_coordinate`] knows: none of joints whose
+    /// motions are blended as poses, but for those with one coordinate.
     ///
     /// # Panics
     /// If there is no such joint.
@@ -33,9 +34,10 @@ impl BlendedModel {
         }
     }
 
-    /// Coordinate `i` of a joint at a state, rad or m, the samples' weighted mean; and its derivative by the chart coordinates into
-    /// `row`, by central differences. It counts as [`ReducedModel::joint_coordinate`](crate::ReducedModel::joint_coordinate); of
-    /// joints with several coordinates from their place in the first sample.
+    /// Coordinate `i` of a joint at a state, rad or m, the samples' weighted mean; and its
+    /// derivative by the chart coordinates into `row`, by central differences. It counts as
+    /// [`ReducedModel::joint_coordinate`](crate::ReducedModel::joint_coordinate); of joints with
+    /// several coordinates from their place in the first sample.
     ///
     /// # Panics
     /// If there is no such joint or coordinate, or sizes differ.
@@ -87,7 +89,8 @@ impl BlendedModel {
         there.active.iter().map(|&i| there.weights[i] * (from(i) + change(i))).sum()
     }
 
-    /// Coordinates of the samples from the first one's, for joints of several that are blended by them.
+    /// Coordinates of the samples from the first one's, for joints of several that are blended by
+    /// them.
     fn starts(&self, joint: usize) -> Option<&[f64]> {
         let all = &self.data().samples[0].model.data().joints;
         if all[joint].closes_loop || all[joint].map.rows() == 1 {

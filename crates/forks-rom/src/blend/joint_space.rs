@@ -1,9 +1,10 @@
 //! Poses of all links of a blend on request, by twists or by joint displacements.
 //!
-//! In joint space the motions of every joint of the tree are blended, then a forward sweep puts the links where the
-//! joints have them: joints of the tree stay closed. Rotations about an axis or a point, translations along
-//! directions and their products that form a group are blended as poses of the joint's frames, whose means stay in the
-//! group. For other joints coordinates are blended, counted from those of the first sample.
+//! In joint space the motions of every joint of the tree are blended, then a forward sweep puts the
+//! links where the joints have them: joints of the tree stay closed. Rotations about an axis or a
+//! point, translations along directions and their products that form a group are blended as poses
+//! of the joint's frames, whose means stay in the group. For other joints coordinates are blended,
+//! counted from those of the first sample.
 
 use alloc::{vec, vec::Vec};
 
@@ -34,7 +35,8 @@ pub(super) enum JointBlend {
 /// How each joint of the tree is blended.
 ///
 /// # Errors
-/// Samples whose trees differ, or whose joints are so far from each other that coordinates are not found.
+/// Samples whose trees differ, or whose joints are so far from each other that coordinates are not
+/// found.
 pub(super) fn joint_blends(data: &BlendData) -> Result<Vec<JointBlend>, ModelError> {
     let unlike = || ModelError::UnlikeSamples { quantity: "joints" };
     let joints = |i: usize| &data.samples[i].model.data().joints;
@@ -118,8 +120,8 @@ impl BlendedModel {
 
     /// World poses of all links, the ground first; allocates nothing.
     ///
-    /// [`Reconstruction::Twist`] gives those of [`BlendedModel::poses`]; in [`Reconstruction::JointSpace`] joints of
-    /// the tree stay closed.
+    /// [`Reconstruction::Twist`] gives those of [`BlendedModel::poses`]; in
+    /// [`Reconstruction::JointSpace`] joints of the tree stay closed.
     ///
     /// # Panics
     /// If the buffer has not one place per link, or the state belongs to a model of another size.

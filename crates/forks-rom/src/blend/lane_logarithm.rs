@@ -1,7 +1,7 @@
 //! The logarithm of relative poses, four at once, without division or case distinction.
 //!
-//! A quaternion (d, cos h) with d = sin h · axis, s = ‖d‖² has ω = 2 g(s) d with g = h / sin h, and V(ω)⁻¹ t =
-//! t − g d×t + γ(s) d×(d×t) with γ = (1 − h cot h)/sin²h: both are power series of s.
+//! A quaternion (d, cos h) with d = sin h · axis, s = ‖d‖² has ω = 2 g(s) d with g = h / sin h, and
+//! V(ω)⁻¹ t = t − g d×t + γ(s) d×(d×t) with γ = (1 − h cot h)/sin²h: both are power series of s.
 
 use crate::kernel::{Lanes, POSE, cross};
 
@@ -66,8 +66,8 @@ pub(super) fn polynomial<L: Lanes, const N: usize>(l: L, coefficients: &[f64; N]
     l.mul_add(odd, s, even)
 }
 
-/// Adds α times the twist (v, ω) in world axes that leads from `base` to `pose`: pose = (exp(ω̂) R, p + V(ω) v) for base
-/// (R, p).
+/// Adds α times the twist (v, ω) in world axes that leads from `base` to `pose`: pose = (exp(ω̂) R,
+/// p + V(ω) v) for base (R, p).
 #[inline(always)]
 pub(super) fn add_twist_between<L: Lanes>(
     l: L,

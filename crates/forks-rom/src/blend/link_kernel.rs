@@ -1,8 +1,9 @@
 //! The kernel of the means of links' poses: stage after stage over a few blocks of four links.
 //!
-//! The iterations of a stage are independent and short enough for the processor to work on several at once; a loop over
-//! whole means is a third slower, as its chains of dependent operations are longer than what processors look ahead.
-//! Kernels have loops and no closures: those may stay calls, without the instruction set.
+//! The iterations of a stage are independent and short enough for the processor to work on several
+//! at once; a loop over whole means is a third slower, as its chains of dependent operations are
+//! longer than what processors look ahead. Kernels have loops and no closures: those may stay
+//! calls, without the instruction set.
 
 use alloc::{vec, vec::Vec};
 
@@ -56,8 +57,8 @@ pub(super) trait Samples {
     fn servo_targets(&self) -> &[f64];
 }
 
-/// Means of the samples' poses of the blocks from `first` on: averages, or Eq. 28. True if a sample turns a link by more
-/// than 16π: that link's pose is not right.
+/// Means of the samples' poses of the blocks from `first` on: averages, or Eq. 28. True if a sample
+/// turns a link by more than 16π: that link's pose is not right.
 pub(super) struct Means<'a, S, const LOGARITHM: bool> {
     pub(super) samples: &'a S,
     pub(super) first: usize,
@@ -113,7 +114,8 @@ impl Scratch {
         targets: &[f64],
     ) -> bool {
         let mut beyond = false;
-        // Six coordinates, one free effector, are the common case: everything about a block is known when compiling.
+        // Six coordinates, one free effector, are the common case: everything about a block is
+        // known when compiling.
         match (<&[f64; 6]>::try_from(eta), entries.as_chunks::<SIX>()) {
             (Ok(eta), (blocks, [])) if stride == SIX => {
                 let mut x = [l.splat(0.0); 6];
@@ -153,7 +155,8 @@ impl Scratch {
         beyond
     }
 
-    /// Adds the weighted poses of the `k`-th sample, quaternions with the sign that is nearer to the first sample's.
+    /// Adds the weighted poses of the `k`-th sample, quaternions with the sign that is nearer to
+    /// the first sample's.
     #[inline(always)]
     fn add_poses<L: Lanes, const HOLD: bool>(
         &mut self,
@@ -215,8 +218,8 @@ fn coefficients_of<L: Lanes>(l: L, half: [L::V; 6], beyond: &mut bool) -> [L::V;
 
 /// H exp of a twist in world axes, half of which is given, whose angle's coefficients are known.
 ///
-/// exp(ω) = (d, a) with d = b ω/2, and V(ω) v = 2 b (a v/2 + d × v/2) + 2 · 4c (ω/2 · v/2) ω/2: halves need the fewest
-/// multiplications, as additions run beside those.
+/// exp(ω) = (d, a) with d = b ω/2, and V(ω) v = 2 b (a v/2 + d × v/2) + 2 · 4c (ω/2 · v/2) ω/2:
+/// halves need the fewest multiplications, as additions run beside those.
 #[inline(always)]
 fn moved<L: Lanes>(
     l: L,
@@ -307,7 +310,8 @@ fn normalise<L: Lanes>(l: L, pose: &mut [L::V; POSE]) {
 /// 1 − ‖q‖² up to which the polynomial holds: quaternions within some 29° of their average.
 const NEAR_UNIT: f64 = 0.0625;
 
-/// (1 − x)^{−1/2} on [0, 1/16]: interpolation in Chebyshev's points, computed with 60 digits; error 5.8e-17.
+/// (1 − x)^{−1/2} on [0, 1/16]: interpolation in Chebyshev's points, computed with 60 digits; error
+/// 5.8e-17.
 const INVERSE_ROOT: [f64; 9] = [
     1.0,
     0.499_999_999_999_929_83,

@@ -1,6 +1,7 @@
-//! The blocks of all samples' links in the order in which means of poses read them: a chunk of blocks of the first sample, the
-//! same chunk of the second, and so on. Read front to back they come from the caches as fast as those of one sample; eight arrays
-//! side by side are slower by a tenth.
+//! The blocks of all samples' links in the order in which means of poses read them: a chunk of
+//! blocks of the first sample, the same chunk of the second, and so on. Read front to back they
+//! come from the caches as fast as those of one sample; eight arrays side by side are slower by a
+//! tenth.
 
 use alloc::vec::Vec;
 
@@ -39,7 +40,8 @@ impl LinkStream {
         Self { data, before: before.collect(), all: strides.iter().sum(), strides, blocks }
     }
 
-    /// The blocks of a sample from `first` on, a whole chunk or what is left, and the entries of each.
+    /// The blocks of a sample from `first` on, a whole chunk or what is left, and the entries of
+    /// each.
     #[inline(always)]
     pub(super) fn chunk(&self, sample: usize, first: usize) -> (&[Lane4], usize) {
         let (stride, count) = (self.strides[sample], CHUNK.min(self.blocks - first));

@@ -19,18 +19,19 @@ use crate::{
 /// How the samples' poses of a link become one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkBlend {
-    /// Positions averaged, quaternions averaged with aligned signs, without logarithms. Differs from
-    /// [`LinkBlend::Logarithm`] in rotation by third order in how far the samples' poses are apart, in position by
-    /// about ½ Σ α_i ω_i × t_i, ω_i and t_i the rotation and distance from the average to sample i: positions here do
-    /// not follow screws.
+    /// Positions averaged, quaternions averaged with aligned signs, without logarithms. Differs
+    /// from [`LinkBlend::Logarithm`] in rotation by third order in how far the samples' poses are
+    /// apart, in position by about ½ Σ α_i ω_i × t_i, ω_i and t_i the rotation and distance from
+    /// the average to sample i: positions here do not follow screws.
     #[default]
     Average,
-    /// \[A16\] Eq. 28, H̄ exp(Σ α_i log(H̄⁻¹ H_i)) with H̄ the average of the samples' poses, so that their order does
-    /// not matter.
+    /// \[A16\] Eq. 28, H̄ exp(Σ α_i log(H̄⁻¹ H_i)) with H̄ the average of the samples' poses, so
+    /// that their order does not matter.
     Logarithm,
 }
 
-/// Links times samples from which several threads are used: an estimate from 6 ns each and 10 µs to wake threads.
+/// Links times samples from which several threads are used: an estimate from 6 ns each and 10 µs to
+/// wake threads.
 const PARALLEL_LINKS: usize = 16_384;
 
 /// Link blocks that one thread takes at a time then: whole chunks.
@@ -44,7 +45,8 @@ impl BlendedModel {
 
     /// Poses of all links, each on its own: means of the samples' poses H_l exp(X_l η_i).
     ///
-    /// With the feature `rayon`, on the threads of the current pool from 16,384 links times samples on.
+    /// With the feature `rayon`, on the threads of the current pool from 16,384 links times samples
+    /// on.
     ///
     /// # Panics
     /// If the buffer or the state belong to a model of other sizes.

@@ -1,9 +1,11 @@
-//! Matrices between samples: \[A16\] Alg. 3 made robust, and on the manifold of positive definite matrices.
+//! Matrices between samples: \[A16\] Alg. 3 made robust, and on the manifold of positive definite
+//! matrices.
 //!
-//! Alg. 3 interpolates eigenvectors and eigenvalues: A = Σ_j λ̄_j q̄_j q̄_jᵀ with q̄_j = Σ α_i q_j⁽ⁱ⁾ scaled to length 1.
-//! Which eigenvectors belong together is found once, by the one-to-one assignment to those of the most central sample
-//! that has the largest sum of overlaps; signs are those of positive overlap, and near-equal eigenvalues are one
-//! subspace, in which the basis nearest to the paired vectors is taken.
+//! Alg. 3 interpolates eigenvectors and eigenvalues: A = Σ_j λ̄_j q̄_j q̄_jᵀ with q̄_j = Σ α_i
+//! q_j⁽ⁱ⁾ scaled to length 1. Which eigenvectors belong together is found once, by the one-to-one
+//! assignment to those of the most central sample that has the largest sum of overlaps; signs are
+//! those of positive overlap, and near-equal eigenvalues are one subspace, in which the basis
+//! nearest to the paired vectors is taken.
 
 use alloc::{vec, vec::Vec};
 
@@ -19,8 +21,8 @@ pub enum Blend {
     /// The energies are blended and the force is the gradient: conservative.
     #[default]
     Energy,
-    /// \[A16\] Alg. 3 and 5: w = b̄ + K̄ ξ̄ from a blended reference pose, matrices by their eigenvectors. Not the gradient
-    /// of any energy.
+    /// \[A16\] Alg. 3 and 5: w = b̄ + K̄ ξ̄ from a blended reference pose, matrices by their
+    /// eigenvectors. Not the gradient of any energy.
     Eigenvectors,
     /// As [`Blend::Eigenvectors`], matrices as exp Σ α_i log A_i (log-Euclidean).
     SpdManifold,
@@ -67,7 +69,8 @@ impl Spectrum {
 }
 
 impl Family {
-    /// From the matrices at the samples; `reference` is the sample that eigenvectors are paired with.
+    /// From the matrices at the samples; `reference` is the sample that eigenvectors are paired
+    /// with.
     pub(super) fn new(matrices: &[Matrix], reference: usize, blend: Blend) -> Self {
         let n = matrices[0].rows();
         let spectra: Vec<Spectrum> = matrices.iter().map(Spectrum::new).collect();
@@ -111,7 +114,8 @@ impl Family {
             let mut wanted: Vec<usize> = cluster.iter().map(|&k| track_of[k]).collect();
             wanted.sort_unstable();
             let targets: Vec<&[f64]> = wanted.iter().map(|&t| tracks[t]).collect();
-            // Within a cluster the eigenvalues are equal to rounding or nearly: each vector keeps its own share.
+            // Within a cluster the eigenvalues are equal to rounding or nearly: each vector keeps
+            // its own share.
             let turn = polar(&overlap(&own, &targets), cluster.len());
             for (c, &t) in wanted.iter().enumerate() {
                 let mut vector = vec![0.0; self.n];
@@ -164,7 +168,8 @@ impl Family {
         2 * self.count * self.count + self.count * self.n + self.n
     }
 
-    /// The matrix between samples, n × n; symmetric and positive semidefinite where the samples' are.
+    /// The matrix between samples, n × n; symmetric and positive semidefinite where the samples'
+    /// are.
     pub(super) fn blend(&self, weights: &[f64], scratch: &mut [f64], out: &mut [f64]) {
         out.fill(0.0);
         let (vectors, rest) = scratch.split_at_mut(self.count * self.n);
@@ -183,7 +188,8 @@ impl Family {
         }
     }
 
-    /// Σ_k e^{λ_k} (Σ_c v_kc w_c)(…)ᵀ for the eigenvectors v_k of the mean logarithm and the frame's vectors w_c.
+    /// Σ_k e^{λ_k} (Σ_c v_kc w_c)(…)ᵀ for the eigenvectors v_k of the mean logarithm and the
+    /// frame's vectors w_c.
     fn exponential(
         &self,
         weights: &[f64],
@@ -267,7 +273,8 @@ fn polar(a: &[f64], n: usize) -> Vec<f64> {
     (0..n * n).map(|k| columns[(k % n) * n + k / n]).collect()
 }
 
-/// Gram's and Schmidt's method on rows of length n, twice; a row that vanishes becomes a unit vector that is left.
+/// Gram's and Schmidt's method on rows of length n, twice; a row that vanishes becomes a unit
+/// vector that is left.
 fn orthonormalise(rows: &mut [f64], n: usize) {
     for i in 0..rows.len() / n {
         let (before, row) = rows.split_at_mut(i * n);

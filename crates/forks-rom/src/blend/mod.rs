@@ -1,8 +1,8 @@
 //! Blended models: several linearisation points, one energy (\[A16\] §7, made conservative).
 //!
 //! State x in one chart: effector e at H_ref,e exp(B_e x). Sample i sees the effectors displaced by
-//! ξ_i = log(H_{e,i}⁻¹ H_e) and has the energy U_i = U₀ᵢ + bᵢᵀξ_i + ½ ξ_iᵀ K_i ξ_i; the blend has U = Σ α_i U_i and the
-//! generalised force that is its gradient, the weights' gradients included.
+//! ξ_i = log(H_{e,i}⁻¹ H_e) and has the energy U_i = U₀ᵢ + bᵢᵀξ_i + ½ ξ_iᵀ K_i ξ_i; the blend has U
+//! = Σ α_i U_i and the generalised force that is its gradient, the weights' gradients included.
 
 pub(crate) mod chart;
 mod chart_evaluate;

@@ -25,23 +25,26 @@ use crate::{
 /// One linearisation point of a blend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleData {
-    /// The reduced model there; every sample of a blend has the same effectors, links and number of coordinates.
+    /// The reduced model there; every sample of a blend has the same effectors, links and number of
+    /// coordinates.
     pub model: Arc<ReducedModel>,
     /// Total potential energy U₀ of the mechanism there, J.
     pub potential: f64,
     /// How that energy depends on the servos' targets.
     pub servos: ServoTerms,
-    /// How the directions in which the sample gives way bend, N × N(N+1)/2, or 0 × 0: the energy is quadratic in
-    /// η − ½ q(η) with q(η)_k = Σ_{i ≤ j} c_{k,ij} η_i η_j, columns (0,0), (0,1), …, (1,1), …. The second derivative at
-    /// the sample is 𝓗 all the same.
+    /// How the directions in which the sample gives way bend, N × N(N+1)/2, or 0 × 0: the energy is
+    /// quadratic in η − ½ q(η) with q(η)_k = Σ_{i ≤ j} c_{k,ij} η_i η_j, columns (0,0), (0,1), …,
+    /// (1,1), …. The second derivative at the sample is 𝓗 all the same.
     pub curvature: Matrix,
 }
 
-/// Derivatives of the potential energy at a sample by the servos' targets s, the effectors held where they are.
+/// Derivatives of the potential energy at a sample by the servos' targets s, the effectors held
+/// where they are.
 ///
-/// Together with U₀, the static wrenches, 𝓗 and the targets' rest coordinates R the energy is exact to second order in
-/// displacements and targets: U = U₀ + pᵀs + ½ sᵀE s + b_ηᵀη + ½ ηᵀ𝓗η − ηᵀ𝓗R s. For a model alone p and E are constants
-/// of no effect; between samples they are part of the force.
+/// Together with U₀, the static wrenches, 𝓗 and the targets' rest coordinates R the energy is exact
+/// to second order in displacements and targets: U = U₀ + pᵀs + ½ sᵀE s + b_ηᵀη + ½ ηᵀ𝓗η − ηᵀ𝓗R s.
+/// For a model alone p and E are constants of no effect; between samples they are part of the
+/// force.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServoTerms {
     /// p = ∂U/∂s, one entry per servo.
@@ -55,18 +58,21 @@ pub struct ServoTerms {
 pub struct BlendData {
     /// Effector poses at x = 0.
     pub reference: Vec<Pose>,
-    /// B, 6E × N, of the chart: effector e is at H_ref,e exp(B_e x). Columns are orthonormal with lengths over r.
+    /// B, 6E × N, of the chart: effector e is at H_ref,e exp(B_e x). Columns are orthonormal with
+    /// lengths over r.
     pub basis: Matrix,
     /// Size r of the mechanism, m.
     pub radius: f64,
-    /// Largest relative displacement of an effector from its reference pose for which the blend is meant.
+    /// Largest relative displacement of an effector from its reference pose for which the blend is
+    /// meant.
     pub range: f64,
     /// How samples are weighted.
     pub weights: Weights,
     /// The linearisation points.
     pub samples: Vec<SampleData>,
-    /// Empty, or one entry per sample: the chart is one of joint displacements, not of poses. Poses then follow
-    /// [`ChartSample`], and reference and basis only say where x = 0 is and how many coordinates there are.
+    /// Empty, or one entry per sample: the chart is one of joint displacements, not of poses. Poses
+    /// then follow [`ChartSample`], and reference and basis only say where x = 0 is and how many
+    /// coordinates there are.
     pub chart: Vec<ChartSample>,
 }
 
@@ -132,7 +138,8 @@ pub(super) struct Prepared {
     pub(super) stretch: Vec<f64>,
     pub(super) potential: f64,
     pub(super) servos: ServoTerms,
-    /// K ξ_s per servo target, ξ_s the displacement at which the mechanism rests for it: 6E × servos.
+    /// K ξ_s per servo target, ξ_s the displacement at which the mechanism rests for it: 6E ×
+    /// servos.
     pub(super) servo_wrench: Matrix,
     /// K⁺/ε for [`Weights::Metric`].
     pub(super) metric: Option<Packed>,
@@ -143,7 +150,8 @@ pub(super) struct Prepared {
     pub(super) coordinates: Packed,
     /// Place in the chart.
     pub(super) place: Vec<f64>,
-    /// Mass, damping and second derivative of the energy at the sample in chart coordinates, N × N each.
+    /// Mass, damping and second derivative of the energy at the sample in chart coordinates, N × N
+    /// each.
     pub(super) mass: Matrix,
     pub(super) damping: Matrix,
     pub(super) hessian: Matrix,
@@ -155,9 +163,9 @@ impl BlendedModel {
     /// Checks the numbers and makes a blend.
     ///
     /// # Errors
-    /// No sample, samples with other effectors, links or numbers of coordinates, a basis that is not orthonormal,
-    /// weights with p < 4 or odd, numbers that are not finite; in a chart of joint displacements, other weights than
-    /// [`Weights::Shepard`].
+    /// No sample, samples with other effectors, links or numbers of coordinates, a basis that is
+    /// not orthonormal, weights with p < 4 or odd, numbers that are not finite; in a chart of joint
+    /// displacements, other weights than [`Weights::Shepard`].
     pub fn new(data: BlendData) -> Result<Self, ModelError> {
         check(&data)?;
         let rotations = data.reference.iter().map(|p| p.rotation).collect();
@@ -193,7 +201,8 @@ impl BlendedModel {
         self
     }
 
-    /// The same blend with another way to force and matrices; in a chart of joint displacements there is no other.
+    /// The same blend with another way to force and matrices; in a chart of joint displacements
+    /// there is no other.
     #[must_use]
     pub fn with_blend(mut self, blend: Blend) -> Self {
         if self.is_curved() {
@@ -234,7 +243,8 @@ impl BlendedModel {
         }
     }
 
-    /// Mass between samples, N × N, for weights whose sum is 1; symmetric and positive semidefinite.
+    /// Mass between samples, N × N, for weights whose sum is 1; symmetric and positive
+    /// semidefinite.
     pub fn mass(&self, weights: &[f64]) -> Matrix {
         self.blended(weights, |m| &m.mass, |s| &s.mass)
     }
@@ -305,7 +315,8 @@ impl BlendedModel {
         &self.samples[i].place
     }
 
-    /// Twist of effector `e` from its reference pose, exponential coordinates: B_e x in a chart of poses.
+    /// Twist of effector `e` from its reference pose, exponential coordinates: B_e x in a chart of
+    /// poses.
     pub fn effector_twist(&self, e: usize, x: &[f64]) -> Twist {
         if self.is_curved() {
             return self.data.reference[e].twist_to(&self.effector_pose(e, x));
@@ -358,7 +369,8 @@ impl BlendedModel {
         out
     }
 
-    /// ∂²U_i/∂x² at sample `i` by central differences of its exact gradient: it steers Newton's method only.
+    /// ∂²U_i/∂x² at sample `i` by central differences of its exact gradient: it steers Newton's
+    /// method only.
     fn second_derivative(&self, i: usize) -> Matrix {
         let n = self.dof();
         let alone = Self {
@@ -461,7 +473,8 @@ fn prepare(data: &BlendData, i: usize) -> Prepared {
     }
 }
 
-/// However stiff a direction is, it counts at most as √30 times as long: a sample is asked where its neighbours are.
+/// However stiff a direction is, it counts at most as √30 times as long: a sample is asked where
+/// its neighbours are.
 const STIFFEST: f64 = 30.0;
 
 /// K⁺/ε for weights in the samples' metrics, 6E × 6E; K⁺/ε ≪ 30 as it is, and never beyond 30.

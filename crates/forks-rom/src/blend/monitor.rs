@@ -1,25 +1,29 @@
-//! An estimate of a blend's error at run time, without the full solver: the gaps that its links leave at joints and
-//! effectors. They are 0 at samples and grow with the distance from them; where they are too large a host adds a
-//! sample or goes on with the full solver.
+//! An estimate of a blend's error at run time, without the full solver: the gaps that its links
+//! leave at joints and effectors. They are 0 at samples and grow with the distance from them; where
+//! they are too large a host adds a sample or goes on with the full solver.
 
 use super::{links::LinkBlend, model::BlendedModel, step::BlendedState};
 use crate::Reconstruction;
 
-/// When a host should act; constraint errors as in [`ConstraintError::position`](crate::ConstraintError::position).
+/// When a host should act; constraint errors as in
+/// [`ConstraintError::position`](crate::ConstraintError::position).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MonitorSettings {
     /// Constraint error from which on a sample should be added.
     pub add_sample: f64,
-    /// Constraint error from which on the full solver should go on; also where an effector is out of range.
+    /// Constraint error from which on the full solver should go on; also where an effector is out
+    /// of range.
     pub hand_over: f64,
-    /// What was advised is advised until the error is below this part of where it began: no flickering. In (0, 1].
+    /// What was advised is advised until the error is below this part of where it began: no
+    /// flickering. In (0, 1].
     pub release: f64,
     /// The error is taken in every so many calls; in between the last advice stands. At least 1.
     pub every: usize,
 }
 
 impl Default for MonitorSettings {
-    /// 0.01 and 0.05 (the tolerance that placement works to, and five times that), released at 0.8, every 10 calls.
+    /// 0.01 and 0.05 (the tolerance that placement works to, and five times that), released at 0.8,
+    /// every 10 calls.
     fn default() -> Self {
         Self { add_sample: 0.01, hand_over: 0.05, release: 0.8, every: 10 }
     }

@@ -1,9 +1,9 @@
 //! Weights of the nearest samples only, found by walking a graph of samples.
 //!
-//! α_i ∝ d_i^{−p} ψ(d_i²/R²) with ψ(t) = (1 − t⁴)³ below t = 1 and 0 beyond. R is where Σ_i ψ(d_i²/R²) is the number of
-//! neighbours wanted: a smooth count of the samples within R. So R depends smoothly on the place and on nothing but the
-//! samples within R; a sample enters and leaves with weight 0, slope 0 and curvature 0, and there are always
-//! neighbours.
+//! α_i ∝ d_i^{−p} ψ(d_i²/R²) with ψ(t) = (1 − t⁴)³ below t = 1 and 0 beyond. R is where Σ_i
+//! ψ(d_i²/R²) is the number of neighbours wanted: a smooth count of the samples within R. So R
+//! depends smoothly on the place and on nothing but the samples within R; a sample enters and
+//! leaves with weight 0, slope 0 and curvature 0, and there are always neighbours.
 
 use alloc::{vec, vec::Vec};
 
@@ -105,8 +105,9 @@ pub(super) struct Graph {
 const FEW: usize = 24;
 
 impl Graph {
-    /// Each sample with the nearest ones, four times as many as are wanted and two dozen at least, in both
-    /// directions; parts that are not connected are joined by the shortest edge between them.
+    /// Each sample with the nearest ones, four times as many as are wanted and two dozen at least,
+    /// in both directions; parts that are not connected are joined by the shortest edge between
+    /// them.
     pub(super) fn new(data: &BlendData, wanted: usize) -> Self {
         let n = data.samples.len();
         if n <= FEW {

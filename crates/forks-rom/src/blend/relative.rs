@@ -1,9 +1,10 @@
-//! The logarithm of a relative pose and the transposed inverse of its right Jacobian, without matrices.
+//! The logarithm of a relative pose and the transposed inverse of its right Jacobian, without
+//! matrices.
 
 use forks_lie::{Pose, Twist, Wrench, log_rotation};
 
-/// β(x) = (1 − (θ/2) cot(θ/2))/θ² for x = θ² in [0, π²]: interpolation in Chebyshev's points, computed with 60
-/// digits; error 6e-18, of the derivative 4e-17.
+/// β(x) = (1 − (θ/2) cot(θ/2))/θ² for x = θ² in [0, π²]: interpolation in Chebyshev's points,
+/// computed with 60 digits; error 6e-18, of the derivative 4e-17.
 const BETA: [f64; 15] = [
     0.083_333_333_333_333_33,
     0.001_388_888_888_888_856_8,
@@ -53,8 +54,8 @@ impl Logarithm {
         Self { xi: Twist::new(linear, omega), beta, slope }
     }
 
-    /// J_r(ξ)⁻ᵀ w: the force on the body twist that a force w on ξ is; J_r⁻¹ = [[F, DF\[v\]], [0, F]] with
-    /// F = 1 + ½ω× + β ω×².
+    /// J_r(ξ)⁻ᵀ w: the force on the body twist that a force w on ξ is; J_r⁻¹ = [[F, DF\[v\]], [0,
+    /// F]] with F = 1 + ½ω× + β ω×².
     pub(crate) fn pull_back(&self, w: Wrench) -> Wrench {
         let Self { xi: Twist { linear: v, angular: o }, beta, slope } = *self;
         let f = w.force;

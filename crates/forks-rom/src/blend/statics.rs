@@ -27,7 +27,8 @@ const SUFFICIENT: f64 = 1e-4;
 const SHORTEST: f64 = 1.0 / 1024.0;
 
 impl BlendedModel {
-    /// Chart coordinates at rest under loads that grow from nothing, from the chart's reference pose on.
+    /// Chart coordinates at rest under loads that grow from nothing, from the chart's reference
+    /// pose on.
     ///
     /// Newton's method with the derivative of the exact gradient by central differences.
     ///
@@ -78,8 +79,8 @@ impl BlendedModel {
         Ok(out)
     }
 
-    /// Newton's method towards a minimum of U(x) − gᵀx, g the load here: where the energy is not convex the slope is
-    /// shifted, and no step may make that potential larger.
+    /// Newton's method towards a minimum of U(x) − gᵀx, g the load here: where the energy is not
+    /// convex the slope is shifted, and no step may make that potential larger.
     fn newton(
         &self,
         x: &mut [f64],
@@ -218,7 +219,8 @@ impl BlendedModel {
     }
 }
 
-/// A symmetric matrix, shifted by a multiple of its diagonal's size until it is positive definite; whether it was.
+/// A symmetric matrix, shifted by a multiple of its diagonal's size until it is positive definite;
+/// whether it was.
 fn shifted(slope: Matrix) -> (Matrix, bool) {
     let slope = slope.symmetric_part();
     let n = slope.rows();

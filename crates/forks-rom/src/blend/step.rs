@@ -1,8 +1,9 @@
 //! One time step of a blended model, in which energy cannot grow.
 //!
-//! Velocity from (M̄ + h D̄ + h² K̄) v = M̄ v₀ + h (g − ∇U), all at the old place, the blended matrices symmetric; further
-//! Newton steps where the force at the new place says so. Then the first law is enforced: with W = gᵀ(x − x₀) the
-//! energy afterwards is at most the energy before plus W, if need be by a shorter move and a slower velocity.
+//! Velocity from (M̄ + h D̄ + h² K̄) v = M̄ v₀ + h (g − ∇U), all at the old place, the blended
+//! matrices symmetric; further Newton steps where the force at the new place says so. Then the
+//! first law is enforced: with W = gᵀ(x − x₀) the energy afterwards is at most the energy before
+//! plus W, if need be by a shorter move and a slower velocity.
 
 use alloc::{sync::Arc, vec, vec::Vec};
 
@@ -94,11 +95,12 @@ impl BlendedState {
     }
 
     /// Sets the servos' targets relative to those of the samples, in the order of
-    /// [`ModelData::servos`](crate::ModelData::servos). The potential energy changes by what the servos' drives do.
+    /// [`ModelData::servos`](crate::ModelData::servos). The potential energy changes by what the
+    /// servos' drives do.
     ///
     /// # Errors
-    /// A wrong length, numbers that are not finite, targets other than 0 in a chart of joint displacements; the state is
-    /// then unchanged.
+    /// A wrong length, numbers that are not finite, targets other than 0 in a chart of joint
+    /// displacements; the state is then unchanged.
     pub fn set_servo_targets(
         &mut self,
         model: &BlendedModel,
@@ -211,7 +213,8 @@ impl BlendedStepper {
     /// Moves a state by one step under loads on effectors. Allocates nothing.
     ///
     /// # Panics
-    /// If the state belongs to a model of another size, or a load to an effector that does not exist.
+    /// If the state belongs to a model of another size, or a load to an effector that does not
+    /// exist.
     pub fn step(&self, state: &mut BlendedState, loads: &[EffectorLoad]) -> StepStatus {
         assert_eq!(state.x.len(), self.model.dof(), "coordinates of the state");
         crate::statics::assert_effectors(loads, self.model.effector_count());
@@ -291,9 +294,9 @@ impl Work {
         self.there.at(model, &self.x);
     }
 
-    /// Newton's method towards implicit Euler's balance at the new place. A correction that makes the incremental
-    /// potential larger is taken back: samples that are very stiff make the force change over next to no distance.
-    /// True if the velocity is another one.
+    /// Newton's method towards implicit Euler's balance at the new place. A correction that makes
+    /// the incremental potential larger is taken back: samples that are very stiff make the force
+    /// change over next to no distance. True if the velocity is another one.
     #[inline(always)]
     fn correct(&mut self, h: f64, x: &[f64], old: &[f64], model: &BlendedModel) -> bool {
         self.first.copy_from_slice(&self.velocity);
@@ -319,7 +322,8 @@ impl Work {
         true
     }
 
-    /// ½ (v − v₀)ᵀM̄(v − v₀) + ½ h vᵀD̄v + U(x) − gᵀ(x − x₀): least where implicit Euler's method ends.
+    /// ½ (v − v₀)ᵀM̄(v − v₀) + ½ h vᵀD̄v + U(x) − gᵀ(x − x₀): least where implicit Euler's method
+    /// ends.
     #[inline(always)]
     fn incremental_potential(&mut self, h: f64, x: &[f64], old: &[f64]) -> f64 {
         for (c, (v, old)) in self.right.iter_mut().zip(self.velocity.iter().zip(old)) {
@@ -330,7 +334,8 @@ impl Work {
         inertia + damping + self.there.energy - self.work(&self.force, x)
     }
 
-    /// right = −residual of implicit Euler at the new place; its largest entry, and the size of what is balanced.
+    /// right = −residual of implicit Euler at the new place; its largest entry, and the size of
+    /// what is balanced.
     #[inline(always)]
     fn unbalanced(&mut self, h: f64, old: &[f64]) -> (f64, f64) {
         let n = old.len();
@@ -350,8 +355,8 @@ impl Work {
         (worst, size)
     }
 
-    /// Shortens the move and slows the velocity until the energy is at most that before plus the loads' work. False if
-    /// numbers are not finite.
+    /// Shortens the move and slows the velocity until the energy is at most that before plus the
+    /// loads' work. False if numbers are not finite.
     #[inline(always)]
     fn first_law(
         &mut self,
@@ -384,7 +389,8 @@ impl Work {
                 return true;
             }
             if core::mem::take(&mut corrected) {
-                // The first move goes downhill, or is paid for by the motion there was; its corrections need not.
+                // The first move goes downhill, or is paid for by the motion there was; its
+                // corrections need not.
                 self.velocity.copy_from_slice(&self.first);
                 self.move_by(h, x, model);
                 continue;
@@ -407,8 +413,9 @@ impl Work {
     }
 }
 
-/// Part t of a move to try next. Along it the potential less the loads' work grows by about s t + c t², which is `end` at
-/// t = 1, s the `slope`. Half the way to where that is the energy of motion: its minimum where there is none.
+/// Part t of a move to try next. Along it the potential less the loads' work grows by about s t + c
+/// t², which is `end` at t = 1, s the `slope`. Half the way to where that is the energy of motion:
+/// its minimum where there is none.
 #[inline(always)]
 fn shorter(slope: f64, end: f64, moving: f64) -> f64 {
     let c = end - slope;
@@ -441,9 +448,10 @@ pub(super) fn quadratic(a: &[f64], x: &[f64]) -> f64 {
     a.chunks_exact(x.len().max(1)).zip(x).map(|(a, x)| x * row(a)).sum()
 }
 
-/// Cholesky's L Lᵀ of M̄ + h D̄ + h² K̄ in place of K̄, lower triangle. A pivot that is not positive, as at poses that
-/// only their loads hold, is replaced by its size: the matrix steers Newton's method, which must go downhill. False
-/// if numbers are not finite or nothing resists a motion.
+/// Cholesky's L Lᵀ of M̄ + h D̄ + h² K̄ in place of K̄, lower triangle. A pivot that is not
+/// positive, as at poses that only their loads hold, is replaced by its size: the matrix steers
+/// Newton's method, which must go downhill. False if numbers are not finite or nothing resists a
+/// motion.
 #[inline(always)]
 pub(super) fn factor_system(
     mass: &[f64],

@@ -6,30 +6,34 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Weights {
-    /// α_i ∝ d_i^{−p}, d_i² = Σ_e ‖S log(H_{e,i}⁻¹ H_e)‖² with lengths over r (Shepard). The energy form needs p ≥ 4:
-    /// up to second order a sample is then reproduced.
+    /// α_i ∝ d_i^{−p}, d_i² = Σ_e ‖S log(H_{e,i}⁻¹ H_e)‖² with lengths over r (Shepard). The energy
+    /// form needs p ≥ 4: up to second order a sample is then reproduced.
     Shepard {
         /// The exponent, an even number.
         exponent: u32,
     },
-    /// As [`Weights::Shepard`], times a smooth cutoff: only some of the nearest samples have weight, and enter and
-    /// leave without a jump. For large sets: the samples are found by walking a graph of neighbours.
+    /// As [`Weights::Shepard`], times a smooth cutoff: only some of the nearest samples have
+    /// weight, and enter and leave without a jump. For large sets: the samples are found by walking
+    /// a graph of neighbours.
     Neighbours {
         /// The exponent, an even number.
         exponent: u32,
         /// Smooth count of the samples that take part; those near the border count in part.
         count: u32,
     },
-    /// As [`Weights::Shepard`], in each sample's own metric: d_i² = Σ_e ‖S ξ_e‖² + ξᵀK_i⁺ξ/ε, ξ_e = log(H_{e,i}⁻¹ H_e) (bent where
-    /// the sample is), K_i⁺ the positive part of the sample's stiffness, no direction counting more than √30 times. A sample has little say along a direction in which it is stiff, so its
-    /// quadratic energy, U_i α_i ≲ ε, cannot drown those of samples that are soft there.
+    /// As [`Weights::Shepard`], in each sample's own metric: d_i² = Σ_e ‖S ξ_e‖² + ξᵀK_i⁺ξ/ε, ξ_e =
+    /// log(H_{e,i}⁻¹ H_e) (bent where the sample is), K_i⁺ the positive part of the sample's
+    /// stiffness, no direction counting more than √30 times. A sample has little say along a
+    /// direction in which it is stiff, so its quadratic energy, U_i α_i ≲ ε, cannot drown those of
+    /// samples that are soft there.
     Metric {
         /// The exponent, an even number.
         exponent: u32,
         /// ε, J: elastic energy that counts as far as a displacement of 1.
         energy: f64,
     },
-    /// \[A16\] Eq. 25 as printed: d_i = Σ_e ‖ξ_e − ξ_e^(i)‖ with lengths over r and angles over π, p = 2.
+    /// \[A16\] Eq. 25 as printed: d_i = Σ_e ‖ξ_e − ξ_e^(i)‖ with lengths over r and angles over π,
+    /// p = 2.
     Printed,
 }
 

@@ -1,8 +1,8 @@
 //! Blended models as files.
 //!
-//! The frame is that of [reduced models](super): magic, version, scalar, length, sections, checksum. The magic is
-//! `89 46 4F 52 4B 42 0D 0A` (`.FORKB..`); all three sections are there, in this order; E, N are the numbers of effectors
-//! and chart coordinates.
+//! The frame is that of [reduced models](super): magic, version, scalar, length, sections,
+//! checksum. The magic is `89 46 4F 52 4B 42 0D 0A` (`.FORKB..`); all three sections are there, in
+//! this order; E, N are the numbers of effectors and chart coordinates.
 //!
 //! | section | content |
 //! |---|---|
@@ -10,9 +10,10 @@
 //! | `CHAR` | E poses reference, matrix basis 6E × N |
 //! | `SAMP` | per sample: number potential, count of bytes, the sample's reduced model as a whole file of its own; with s servos s numbers ∂U/∂s and matrix ∂²U/∂s² s × s; byte 1 and matrix of the curvature N × N(N+1)/2, or byte 0. Then, for weights 4, per sample: N numbers place, N(N+1)(N+2)/6 numbers third order; matrices rate N × N, stiffness N × N, higher orders of effectors 6E × (N(N+1)/2 + N(N+1)(N+2)/6), second order of each link 6 × N(N+1)/2 and of each joint (rows as its map) |
 //!
-//! Weights: 0 Shepard, 1 as printed in \[A16\], 2 neighbours, 3 in the samples' metrics (then number ε follows), 4
-//! Shepard in a chart of joint displacements. Blend: 0 energy, 1 eigenvectors, 2 log-Euclidean. Versions
-//! follow the same rule as those of reduced models; there is one so far: 1.
+//! Weights: 0 Shepard, 1 as printed in \[A16\], 2 neighbours, 3 in the samples' metrics (then
+//! number ε follows), 4 Shepard in a chart of joint displacements. Blend: 0 energy, 1 eigenvectors,
+//! 2 log-Euclidean. Versions follow the same rule as those of reduced models; there is one so far:
+//! 1.
 
 use alloc::{string::String, sync::Arc, vec::Vec};
 

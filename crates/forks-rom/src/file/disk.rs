@@ -15,8 +15,9 @@ use super::{
 use crate::{BlendedModel, ReducedModel};
 
 impl ReducedModel {
-    /// Writes the model to a file: under a temporary name in the same directory, which is then renamed, so that a
-    /// reader never sees half a file. A file of that name is replaced; if anything fails it stays as it was.
+    /// Writes the model to a file: under a temporary name in the same directory, which is then
+    /// renamed, so that a reader never sees half a file. A file of that name is replaced; if
+    /// anything fails it stays as it was.
     ///
     /// # Errors
     /// [`FileError::Write`].
@@ -24,8 +25,8 @@ impl ReducedModel {
         save(path.as_ref(), &self.to_bytes())
     }
 
-    /// Reads a model from a file; see [`ReducedModel::from_bytes`]. Of a file that is none, or of another length
-    /// than it says, only the first bytes are read.
+    /// Reads a model from a file; see [`ReducedModel::from_bytes`]. Of a file that is none, or of
+    /// another length than it says, only the first bytes are read.
     ///
     /// # Errors
     /// [`FileError`].

@@ -1,9 +1,10 @@
 //! Reduced models as files.
 //!
 //! # Layout
-//! Little endian throughout. *number*: IEEE 754 binary64, finite; *count* and *index*: unsigned, 8 bytes; *flag*: one
-//! byte, 0 or 1; *text*: a count of bytes, then UTF-8; *pose*: position x, y, z, then quaternion w, x, y, z; *twist*
-//! and *wrench*: six numbers, linear part first; *matrix*: its numbers row by row, its size follows from the counts.
+//! Little endian throughout. *number*: IEEE 754 binary64, finite; *count* and *index*: unsigned, 8
+//! bytes; *flag*: one byte, 0 or 1; *text*: a count of bytes, then UTF-8; *pose*: position x, y, z,
+//! then quaternion w, x, y, z; *twist* and *wrench*: six numbers, linear part first; *matrix*: its
+//! numbers row by row, its size follows from the counts.
 //!
 //! | offset | bytes | content |
 //! |---|---|---|
@@ -14,8 +15,8 @@
 //! | 24 | … | sections |
 //! | length − 4 | 4 | CRC-32 (polynomial 0x04C11DB7, reflected, as in PNG and zip) of all bytes before it |
 //!
-//! A section is a name of 4 bytes, a count of bytes and so many bytes. All seven are there, in this order; E, n, s
-//! are the numbers of effectors, reduced coordinates and servos.
+//! A section is a name of 4 bytes, a count of bytes and so many bytes. All seven are there, in this
+//! order; E, n, s are the numbers of effectors, reduced coordinates and servos.
 //!
 //! | section | content |
 //! |---|---|
@@ -27,18 +28,19 @@
 //! | `JOIN` | per joint: text name, flag closes_loop, indices inner, outer, pose inner_from_outer, flag reversed, poses parent_from_joint, child_from_joint, count d, path, matrices map d × n, servo_map d × s, wrench static_load, flag: has a load map, matrix load_map 6 × n if it has |
 //! | `BASE` | nothing, or: index link, matrices inertia 6 × 6, coupling 6 × n, n slopes 6 × 6, n slopes 6 × n of the coupling, own_inertia 6 × 6, three numbers gravity |
 //!
-//! A path starts with one byte: 0 exponential, then d twists; 1 product, then d times index and twist; 2 subspace, then
-//! pose before, d twists, d numbers start, pose after, flag inverted.
+//! A path starts with one byte: 0 exponential, then d twists; 1 product, then d times index and
+//! twist; 2 subspace, then pose before, d twists, d numbers start, pose after, flag inverted.
 //!
 //! # Versions
-//! A reader accepts exactly the versions it knows, and refuses any other by its number. Every change of what is
-//! stored, an added field too, is a new version; a later release reads the older versions that it lists here. There
-//! is one so far: 1.
+//! A reader accepts exactly the versions it knows, and refuses any other by its number. Every
+//! change of what is stored, an added field too, is a new version; a later release reads the older
+//! versions that it lists here. There is one so far: 1.
 //!
 //! # Damage
-//! Nothing is allocated for a declared size before that many bytes are known to be there. The checksum finds every
-//! altered byte; beyond it all numbers, sizes, indices and names are checked, and [`ReducedModel::new`] has the last
-//! word. The checksum guards against damage, not against forgery.
+//! Nothing is allocated for a declared size before that many bytes are known to be there. The
+//! checksum finds every altered byte; beyond it all numbers, sizes, indices and names are checked,
+//! and [`ReducedModel::new`] has the last word. The checksum guards against damage, not against
+//! forgery.
 
 pub mod blend;
 mod checksum;
@@ -56,7 +58,8 @@ pub use error::FileError;
 
 use crate::ReducedModel;
 
-/// First bytes of a file: not ASCII, and with a line end, so that text modes and 7-bit channels show.
+/// First bytes of a file: not ASCII, and with a line end, so that text modes and 7-bit channels
+/// show.
 const MAGIC: [u8; 8] = *b"\x89FORKS\r\n";
 /// Version of the format.
 const VERSION: u32 = 1;
@@ -99,11 +102,13 @@ impl ReducedModel {
         Ok(Self::new(read::read(bytes)?)?)
     }
 
-    /// The numbers as JSON, for other programs; see [`ModelData`](crate::ModelData) for what they are.
+    /// The numbers as JSON, for other programs; see [`ModelData`](crate::ModelData) for what they
+    /// are.
     ///
-    /// Fields are named as there; matrices are arrays of rows, twists and wrenches arrays of six numbers with the
-    /// linear part first, poses `{"position": [x, y, z], "quaternion_wxyz": [w, x, y, z]}`. Numbers have the fewest
-    /// digits that read back as the same `f64`; a range without limit is `null`.
+    /// Fields are named as there; matrices are arrays of rows, twists and wrenches arrays of six
+    /// numbers with the linear part first, poses
+    /// `{"position": [x, y, z], "quaternion_wxyz": [w, x, y, z]}`. Numbers have the fewest digits
+    /// that read back as the same `f64`; a range without limit is `null`.
     pub fn to_json(&self) -> alloc::string::String {
         json::json(self.data())
     }

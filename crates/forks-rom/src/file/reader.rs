@@ -1,4 +1,5 @@
-//! Values from bytes, every size compared with the bytes that are left before anything is allocated.
+//! Values from bytes, every size compared with the bytes that are left before anything is
+//! allocated.
 
 use alloc::{
     string::{String, ToString},

@@ -1,4 +1,5 @@
-//! A model's numbers to bytes. Every structure is taken apart by name, so that a new field cannot be forgotten.
+//! A model's numbers to bytes. Every structure is taken apart by name, so that a new field cannot
+//! be forgotten.
 
 use alloc::vec::Vec;
 

@@ -152,7 +152,8 @@ impl Chain {
         (end, columns)
     }
 
-    /// The step that removes the position gap as far as it goes and uses what freedom is left for the angle.
+    /// The step that removes the position gap as far as it goes and uses what freedom is left for
+    /// the angle.
     fn step(&self, columns: &[Twist], gap: &Pose) -> Vec<f64> {
         let n = columns.len();
         let linear = Matrix::from_fn(3, n, |i, j| columns[j].linear[i] / self.size);

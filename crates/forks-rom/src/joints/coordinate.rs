@@ -13,8 +13,9 @@ impl ReducedModel {
 
     /// Coordinate `i` of a joint, rad or m: linear in η, θ₀ + Z η, and what servo targets add.
     ///
-    /// Joints of one coordinate count from where their two frames coincide, angles from −π to π at the linearisation pose;
-    /// joints of general subspaces from their zero pose; others (ball, universal, planar joints) from the linearisation pose.
+    /// Joints of one coordinate count from where their two frames coincide, angles from −π to π at
+    /// the linearisation pose; joints of general subspaces from their zero pose; others (ball,
+    /// universal, planar joints) from the linearisation pose.
     ///
     /// # Panics
     /// If there is no such joint or coordinate, or the state belongs to a model of another size.

@@ -30,7 +30,8 @@ pub struct Gap {
 pub struct JointGap {
     /// The joints, indices into [`ModelData::joints`](crate::ModelData::joints).
     pub joints: Vec<usize>,
-    /// Between the last joint's frame where its link has it and where the joints can put it at best.
+    /// Between the last joint's frame where its link has it and where the joints can put it at
+    /// best.
     pub gap: Gap,
 }
 
@@ -48,7 +49,8 @@ pub struct ConstraintError {
 }
 
 impl ReducedModel {
-    /// Displacement of a joint's coordinates from the linearisation pose: Z η, and what servo targets add.
+    /// Displacement of a joint's coordinates from the linearisation pose: Z η, and what servo
+    /// targets add.
     ///
     /// # Panics
     /// If there is no such joint, or the state belongs to a model of another size.
@@ -61,10 +63,11 @@ impl ReducedModel {
         (0..j.map.rows()).map(|i| displacement(j, i, state.eta(), state.servo_targets()))
     }
 
-    /// The wrench that a joint passes to its outer link, outer link's frame; `None` where the model does not know it.
+    /// The wrench that a joint passes to its outer link, outer link's frame; `None` where the model
+    /// does not know it.
     ///
-    /// It is that at the linearisation pose and what the effectors' elastic wrenches add, 𝓗(η − η_s) to first order;
-    /// what servos do against each other within loops is not in it.
+    /// It is that at the linearisation pose and what the effectors' elastic wrenches add, 𝓗(η −
+    /// η_s) to first order; what servos do against each other within loops is not in it.
     ///
     /// # Panics
     /// If there is no such joint, or the state belongs to a model of another size.
@@ -83,8 +86,8 @@ impl ReducedModel {
 
     /// Gaps at joints and effectors for the link poses of a reconstruction mode.
     ///
-    /// A joint's coordinates are those that close it best; several joints in a row through massless frames count as
-    /// one, and make the position gap smallest, then the angle.
+    /// A joint's coordinates are those that close it best; several joints in a row through massless
+    /// frames count as one, and make the position gap smallest, then the angle.
     ///
     /// # Panics
     /// If the state belongs to a model of another size.

@@ -108,7 +108,8 @@ impl Motion {
         Place { q: self.start.clone(), turned: Pose::IDENTITY }
     }
 
-    /// Moves a place by small changes of the coordinates: a group's motion goes on from where it is.
+    /// Moves a place by small changes of the coordinates: a group's motion goes on from where it
+    /// is.
     pub(super) fn advance(&self, place: &mut Place, step: &[f64]) {
         if self.form == Form::Group {
             place.turned = (place.turned * self.at(step).0).normalized();
@@ -190,7 +191,8 @@ fn is_rotation(c: &Twist) -> bool {
     c.angular.length_squared() > 0.5
 }
 
-/// True for unit rotations about the origin (one or three) and orthonormal translations that they leave alone.
+/// True for unit rotations about the origin (one or three) and orthonormal translations that they
+/// leave alone.
 fn is_group(columns: &[Twist]) -> bool {
     const TOLERANCE: f64 = 1e-9;
     let (rotations, translations): (Vec<&Twist>, Vec<&Twist>) =

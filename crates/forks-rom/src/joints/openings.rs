@@ -1,8 +1,10 @@
-//! How far a linearisation is from what its mechanism allows: loops that open, effectors that leave their joints.
+//! How far a linearisation is from what its mechanism allows: loops that open, effectors that leave
+//! their joints.
 //!
-//! Joints follow a model's coordinates in straight lines, and so do its effectors. Tree joints put together give each effector
-//! a place; where the model has it elsewhere, the difference is what the linearisation leaves out, and so is what a loop opens.
-//! Both grow with the square of the displacements. Both are zero at the linearisation pose.
+//! Joints follow a model's coordinates in straight lines, and so do its effectors. Tree joints put
+//! together give each effector a place; where the model has it elsewhere, the difference is what
+//! the linearisation leaves out, and so is what a loop opens. Both grow with the square of the
+//! displacements. Both are zero at the linearisation pose.
 
 use alloc::vec;
 
@@ -21,7 +23,8 @@ pub struct Openings {
 }
 
 impl Openings {
-    /// What servo targets may open: a loop by 1 % of r (its links then are off by some times as much), an effector by 5 %.
+    /// What servo targets may open: a loop by 1 % of r (its links then are off by some times as
+    /// much), an effector by 5 %.
     pub const OF_TARGETS: Self = Self { loops: 0.01, effectors: 0.05 };
     /// What a motion may open: 5 % of r.
     pub const OF_MOTION: Self = Self { loops: 0.05, effectors: 0.05 };

@@ -15,8 +15,8 @@ use super::{
 /// Entries of a pose: position, then quaternion (x, y, z, w).
 pub(crate) const POSE: usize = 7;
 
-/// Links in blocks of four. A block is its rest poses (7 entries), then for each coordinate the twist per unit
-/// (6 entries) in world axes; an entry is the four links' numbers side by side.
+/// Links in blocks of four. A block is its rest poses (7 entries), then for each coordinate the
+/// twist per unit (6 entries) in world axes; an entry is the four links' numbers side by side.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LinkBlocks {
     data: Vec<Lane4>,
@@ -73,8 +73,8 @@ impl LinkBlocks {
         &self.data[first * self.stride()..(first + count) * self.stride()]
     }
 
-    /// Poses of the blocks from `first` on, as many as `out` takes (7 entries a block), at reduced coordinates
-    /// `eta` and servo targets `drive` (none: all are 0).
+    /// Poses of the blocks from `first` on, as many as `out` takes (7 entries a block), at reduced
+    /// coordinates `eta` and servo targets `drive` (none: all are 0).
     pub(crate) fn displace(
         &self,
         isa: Isa,
@@ -152,7 +152,8 @@ impl Kernel for Displace<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) -> bool {
-        // Six coordinates, one free effector, are the common case: everything about a block is known when compiling.
+        // Six coordinates, one free effector, are the common case: everything about a block is
+        // known when compiling.
         match (<&[f64; 6]>::try_from(self.eta), self.blocks.as_chunks::<SIX>()) {
             (Ok(eta), (blocks, [])) if self.stride == SIX => six(l, blocks, eta, self.out),
             _ => self.all(l),

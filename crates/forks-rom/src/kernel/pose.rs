@@ -1,8 +1,9 @@
 //! The exponential of twists without division or square root.
 //!
 //! With h = ‖ω‖/2 and y = h²: cos h = 1 − y P(y), sin h / h = 1 − y Q(y), P and Q polynomials. Then
-//! exp(ω) = (cos h, ½ (sin h / h) ω) and V(ω) v = v + b ω×v + c ω×(ω×v) with b = (1 − cos 2h)/4h² = ½ (sin h / h)²,
-//! c = (1 − sin 2h / 2h)/4h² = (P + Q − y P Q)/4: nothing cancels, not even at ω = 0.
+//! exp(ω) = (cos h, ½ (sin h / h) ω) and V(ω) v = v + b ω×v + c ω×(ω×v) with b = (1 − cos 2h)/4h² =
+//! ½ (sin h / h)², c = (1 − sin 2h / 2h)/4h² = (P + Q − y P Q)/4: nothing cancels, not even at ω =
+//! 0.
 
 use super::{Lane4, Lanes};
 
@@ -124,7 +125,8 @@ impl<V: Copy> Motion<V> {
         out
     }
 
-    /// exp of any twist up to 16π: lanes that turn by more than π take ½, ¼, … of it and square the result again.
+    /// exp of any twist up to 16π: lanes that turn by more than π take ½, ¼, … of it and square the
+    /// result again.
     #[inline(always)]
     fn exp_far<L: Lanes<V = V>>(l: L, mut v: [V; 3], mut w: [V; 3], y: V) -> Self {
         let one = l.splat(1.0);
@@ -151,11 +153,12 @@ impl<V: Copy> Motion<V> {
     }
 }
 
-/// A pose times the exponential of a twist given in the axes of the target frame: position, quaternion (x, y, z, w).
+/// A pose times the exponential of a twist given in the axes of the target frame: position,
+/// quaternion (x, y, z, w).
 ///
-/// `rest` is (position, quaternion) and `twist` (v, ω), both turned into world axes: (R exp(ω̂), p + R V v) =
-/// (exp(ω̂') R, p + V(ω') v') with ω' = R ω, v' = R v. Sets `beyond` where a lane turns by more than 16π: that lane is
-/// not right.
+/// `rest` is (position, quaternion) and `twist` (v, ω), both turned into world axes: (R exp(ω̂), p
+/// + R V v) = (exp(ω̂') R, p + V(ω') v') with ω' = R ω, v' = R v. Sets `beyond` where a lane turns
+/// by more than 16π: that lane is not right.
 #[inline(always)]
 pub(crate) fn displaced<L: Lanes>(
     l: L,
@@ -196,8 +199,9 @@ pub(crate) fn turned_by<L: Lanes>(
     ]
 }
 
-/// a = cos h, b = sin h / h and 4c = (1 − a b)/h² for y = h², half the angle of ω: exp(ω) = (½ b ω, a) and V(ω) v =
-/// a b v + ½ b² ω×v + c (ω·v) ω. Sets `beyond` where a lane turns by more than 16π: that lane is not right.
+/// a = cos h, b = sin h / h and 4c = (1 − a b)/h² for y = h², half the angle of ω: exp(ω) = (½ b ω,
+/// a) and V(ω) v = a b v + ½ b² ω×v + c (ω·v) ω. Sets `beyond` where a lane turns by more than 16π:
+/// that lane is not right.
 #[inline(always)]
 pub(crate) fn half_angle_coefficients<L: Lanes>(l: L, y: L::V, beyond: &mut bool) -> [L::V; 3] {
     let one = l.splat(1.0);
@@ -327,7 +331,8 @@ mod tests {
             };
             assert!(!beyond && found.map(|x| x[0]) == found.map(|x| x[3]));
             for (x, y) in found.iter().zip([cosine, sinc, pitch]) {
-                // A few roundings, doubled with the angle up to four times; h is rounded when it is squared.
+                // A few roundings, doubled with the angle up to four times; h is rounded when it is
+                // squared.
                 assert!((x[0] - y).abs() < 128.0 * f64::EPSILON, "{h}: {} {y}", x[0]);
             }
             assert!((found[2][1] - 2.0 / 3.0).abs() < 4.0 * f64::EPSILON, "{h}");

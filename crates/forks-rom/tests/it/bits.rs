@@ -1,4 +1,5 @@
-//! The portable instruction set gives the same bits on every target: a hash of a run, and its equals.
+//! The portable instruction set gives the same bits on every target: a hash of a run, and its
+//! equals.
 
 use crate::support;
 
@@ -35,7 +36,8 @@ impl Numbers {
     }
 }
 
-/// Two effectors, seven coordinates, a servo, 25 links; not from a reducer, and no rotation from a library.
+/// Two effectors, seven coordinates, a servo, 25 links; not from a reducer, and no rotation from a
+/// library.
 fn model() -> Arc<ReducedModel> {
     let (n, servos) = (7, 1);
     let x = &mut Numbers(1);

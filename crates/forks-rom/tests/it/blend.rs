@@ -200,9 +200,9 @@ fn energy_never_grows_without_work() {
     }
 }
 
-/// Next to singular poses samples are 10¹⁰ times as stiff in some directions as in others; far from them their energies are
-/// differences of large terms. A step then shortened its move to nothing where only rounding made the energy grow, and
-/// stood still before forces were balanced.
+/// Next to singular poses samples are 10¹⁰ times as stiff in some directions as in others; far from
+/// them their energies are differences of large terms. A step then shortened its move to nothing
+/// where only rounding made the energy grow, and stood still before forces were balanced.
 #[test]
 fn very_stiff_samples_come_to_rest_where_forces_balance() {
     let mut rng = Rng::new(18);
@@ -226,8 +226,8 @@ fn very_stiff_samples_come_to_rest_where_forces_balance() {
                 StepStatus::Completed | StepStatus::OutOfRange { .. }
             ));
         }
-        // Energies are known to some 10 ε of the samples', stiff d²/2 with d up to about 0.3: a minimum to δ = d √(10 ε)
-        // along the stiff direction, and forces to stiff δ.
+        // Energies are known to some 10 ε of the samples', stiff d²/2 with d up to about 0.3: a
+        // minimum to δ = d √(10 ε) along the stiff direction, and forces to stiff δ.
         let left_over = stiff * 0.3 * (10.0 * f64::EPSILON).sqrt();
         let left = state.elastic_force().iter().fold(0.0f64, |m, f| m.max(f.abs()));
         println!("{stiff:e}, {h}: {left:e}");

@@ -1,5 +1,5 @@
-//! Samples that bend and weights in the samples' metrics: energy against its definition, force against differences of
-//! the energy, second derivatives, rules that every blend keeps.
+//! Samples that bend and weights in the samples' metrics: energy against its definition, force
+//! against differences of the energy, second derivatives, rules that every blend keeps.
 
 use crate::blend_support;
 
@@ -126,7 +126,8 @@ fn the_force_is_the_gradient_of_the_energy() {
     println!("{worst:e}");
 }
 
-/// As printed, weights have no part in the force: it is the weighted sum of what the samples say alone.
+/// As printed, weights have no part in the force: it is the weighted sum of what the samples say
+/// alone.
 #[test]
 fn printed_weights_sum_the_forces_of_bent_samples() {
     let mut rng = Rng::new(53);

@@ -1,5 +1,5 @@
-//! Blends in charts of joint displacements: gradients against differences, samples reproduced, energy that cannot grow,
-//! coordinates from poses, files.
+//! Blends in charts of joint displacements: gradients against differences, samples reproduced,
+//! energy that cannot grow, coordinates from poses, files.
 
 use crate::blend_support;
 
@@ -77,8 +77,8 @@ fn assert_near(found: &[f64], expected: &[f64], bound: f64) {
     assert!(off <= bound * size, "{off:e}: {found:?} {expected:?}");
 }
 
-/// Step and error of central differences of functions of size 10: ε·10/h and h² times third derivatives of weights that
-/// change over a tenth.
+/// Step and error of central differences of functions of size 10: ε·10/h and h² times third
+/// derivatives of weights that change over a tenth.
 const STEP: f64 = 1e-5;
 const DIFFERENCE: f64 = 1e-6;
 
@@ -257,7 +257,8 @@ fn a_body_at_rest_balances_its_loads() {
     let found = m.solve_static(&loads).unwrap();
     assert_eq!(found.status, StaticStatus::Converged);
     let force = m.generalised_force(&found.eta, &loads);
-    // Where energies show no difference any more steps of 1e-7 are left, of stiffnesses of some hundred.
+    // Where energies show no difference any more steps of 1e-7 are left, of stiffnesses of some
+    // hundred.
     assert_near(&m.elastic_force(&found.eta), &force, 1e-7 * 300.0);
 }
 

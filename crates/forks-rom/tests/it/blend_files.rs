@@ -133,7 +133,8 @@ fn json_names_every_field() {
     assert!(v["range"].is_null());
 }
 
-/// A small blend with everything that may be in a file: servos, samples that bend and one that does not, a metric.
+/// A small blend with everything that may be in a file: servos, samples that bend and one that does
+/// not, a metric.
 fn bent(each: usize) -> BlendedModel {
     let mut rng = Rng::new(44);
     let mut data = blend(&mut rng, Sizes { effectors: 1, samples: 2, links: 0, spread: 0.3 });
@@ -182,7 +183,8 @@ fn every_damaged_byte_of_a_bent_blend_is_refused() {
     }
 }
 
-/// With the right checksum: wrong kinds, sizes and numbers of curvature and metric end in errors or models that say so.
+/// With the right checksum: wrong kinds, sizes and numbers of curvature and metric end in errors or
+/// models that say so.
 #[test]
 fn forged_bytes_of_a_bent_blend_do_not_panic() {
     let bytes = bent(1).to_bytes();

@@ -57,7 +57,8 @@ fn shown(m: &BlendedModel, x: &[f64], blend: LinkBlend) -> Vec<Pose> {
 #[test]
 fn the_kernels_agree_with_the_definition() {
     let mut rng = Rng::new(21);
-    // 20 samples are more than are kept; a spread of 1.5 rad needs the scalar fallback in some blocks.
+    // 20 samples are more than are kept; a spread of 1.5 rad needs the scalar fallback in some
+    // blocks.
     for (effectors, samples, spread) in
         [(1, 1, 0.3), (1, 2, 0.3), (1, 8, 0.3), (1, 20, 0.3), (2, 5, 0.3), (1, 3, 0.8)]
     {
@@ -80,7 +81,8 @@ fn the_kernels_agree_with_the_definition() {
     }
 }
 
-/// Links that turn by more than π, and samples that differ by more than the logarithm's shorter polynomials are for.
+/// Links that turn by more than π, and samples that differ by more than the logarithm's shorter
+/// polynomials are for.
 #[test]
 fn links_that_turn_far() {
     let mut rng = Rng::new(28);
@@ -152,8 +154,8 @@ fn samples_are_reproduced() {
     }
 }
 
-/// Rotations of the average deviate from those of Eq. 28 by third order in the spread of the samples' poses, positions by
-/// second order: a spread half as large makes an eighth and a quarter.
+/// Rotations of the average deviate from those of Eq. 28 by third order in the spread of the
+/// samples' poses, positions by second order: a spread half as large makes an eighth and a quarter.
 #[test]
 fn deviation_of_the_average() {
     let mut worst = [[0.0f64; 2]; 2];
@@ -176,7 +178,8 @@ fn deviation_of_the_average() {
         "positions {p:.2e} and {p2:.2e}, rotations {r:.2e} and {r2:.2e} at spreads 0.1 and 0.05"
     );
     assert!((3.5..4.5).contains(&(p / p2)) && (6.5..9.5).contains(&(r / r2)), "{worst:?}");
-    // Samples are up to 0.1 √3 √2 from their average, which the maps of the effector's coordinates nearly double.
+    // Samples are up to 0.1 √3 √2 from their average, which the maps of the effector's coordinates
+    // nearly double.
     assert!(p < 0.5 * 0.36 * 0.36 && r < 0.36 * 0.36 * 0.36 / 6.0, "{worst:?}");
 }
 

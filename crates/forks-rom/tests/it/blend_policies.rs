@@ -128,14 +128,16 @@ fn repeated_eigenvalues_are_one_subspace() {
         let w = [0.4, 0.3, 0.3];
         for a in matrices(&m, &w) {
             let (values, _) = symmetric_eigen(&a);
-            // Between equal matrices nothing may vanish: eigenvalues stay near those of the samples.
+            // Between equal matrices nothing may vanish: eigenvalues stay near those of the
+            // samples.
             let least = values.iter().fold(f64::INFINITY, |m, x| m.min(*x));
             assert!(least > 0.02, "{way:?}: {values:?}");
         }
     }
 }
 
-/// Work along a closed path of chart coordinates: trapezoids of effector wrenches over twists between poses.
+/// Work along a closed path of chart coordinates: trapezoids of effector wrenches over twists
+/// between poses.
 fn circulation(m: &BlendedModel, path: &dyn Fn(f64) -> Vec<f64>, pieces: usize) -> (f64, f64) {
     // Gauss's points and weights of two per piece.
     let (mut sum, mut size) = (0.0, 0.0);
@@ -235,8 +237,8 @@ fn long_runs_stay_bounded() {
     }
 }
 
-/// A path through a large set: weights by walking are those of a model that sees all samples, gradients are those of
-/// the energy, and nothing jumps.
+/// A path through a large set: weights by walking are those of a model that sees all samples,
+/// gradients are those of the energy, and nothing jumps.
 #[test]
 fn neighbours_enter_and_leave_without_a_jump() {
     let mut rng = Rng::new(35);

@@ -1,4 +1,5 @@
-//! What contact needs of steps: responses against loads, momentum against impulses, energy against work.
+//! What contact needs of steps: responses against loads, momentum against impulses, energy against
+//! work.
 
 use crate::blend_support;
 
@@ -226,8 +227,8 @@ fn momentum_changes_by_the_impulses_and_none_changes_no_bit() {
                 let linear = before.linear + push - after.linear;
                 let angular = before.angular + turn + base.translation.cross(push) - after.angular;
                 assert!(linear.length() < 1e-12 && angular.length() < 1e-12, "{linear} {angular}");
-                // The energy grows by no more than the work: impulses times velocities at the end of the step, those of
-                // the linear response up to the second order.
+                // The energy grows by no more than the work: impulses times velocities at the end
+                // of the step, those of the linear response up to the second order.
                 let work: f64 = impulse
                     .iter()
                     .zip(response.free_velocity().iter().zip(&change))

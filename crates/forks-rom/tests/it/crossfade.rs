@@ -44,8 +44,8 @@ fn another_chart_keeps_poses_and_velocities_to_rounding() {
         let change = old.effector_velocity(e, &state) - new.effector_velocity(e, &moved);
         assert!(change.norm() < 1e-12);
     }
-    // The samples are the same: no potential, no wrench, no link changes. (The mass does: between samples it is
-    // constant in its chart.)
+    // The samples are the same: no potential, no wrench, no link changes. (The mass does: between
+    // samples it is constant in its chart.)
     let jump = fade.energy_jump();
     assert!(jump.potential.abs() < 1e-11, "{jump:?}");
     assert!(fade.loads().iter().all(|l| l.wrench.to_array().iter().all(|w| w.abs() < 1e-10)));

@@ -1,4 +1,5 @@
-//! The wrenches that hold a model: what they balance, and the work that they do around closed paths.
+//! The wrenches that hold a model: what they balance, and the work that they do around closed
+//! paths.
 
 use crate::random_model;
 
@@ -43,8 +44,8 @@ impl Cycle {
     }
 }
 
-/// ∮ Σ_e w·φ dt and ∮ |Σ_e w·φ| dt by the trapezoidal rule, which for periodic functions converges faster than any
-/// power; only public wrenches, poses and velocities are used.
+/// ∮ Σ_e w·φ dt and ∮ |Σ_e w·φ| dt by the trapezoidal rule, which for periodic functions converges
+/// faster than any power; only public wrenches, poses and velocities are used.
 fn work_around(
     m: &ReducedModel,
     cycle: &Cycle,
@@ -200,7 +201,8 @@ fn at_the_linearisation_pose_it_is_the_static_wrench() {
     }
 }
 
-/// Both forms agree to first order: a hundredth of the displacement, a ten-thousandth of the difference.
+/// Both forms agree to first order: a hundredth of the displacement, a ten-thousandth of the
+/// difference.
 #[test]
 fn both_forms_agree_to_first_order() {
     let mut rng = Rng::new(6);

@@ -64,8 +64,8 @@ fn the_exponential_step_is_the_exact_solution() {
     println!("worst {worst:e}");
 }
 
-/// Without damping the exact step keeps the energy, but for the rounding of its matrix: 2 n ε κ(M)^½ per step at most,
-/// with κ(M) below 10.
+/// Without damping the exact step keeps the energy, but for the rounding of its matrix: 2 n ε
+/// κ(M)^½ per step at most, with κ(M) below 10.
 #[test]
 fn the_exponential_step_keeps_energy_without_damping() {
     const STEPS: usize = 100_000;
@@ -89,7 +89,8 @@ fn the_exponential_step_keeps_energy_without_damping() {
     }
 }
 
-/// Stiff, soft, overdamped, undamped, of very different scales: a step is two half steps, in units of the energy.
+/// Stiff, soft, overdamped, undamped, of very different scales: a step is two half steps, in units
+/// of the energy.
 #[test]
 fn the_exponential_of_a_step_is_the_square_of_that_of_its_half() {
     let mut worst = 0.0f64;
@@ -116,7 +117,8 @@ fn the_exponential_of_a_step_is_the_square_of_that_of_its_half() {
         );
         for loaded in [false, true] {
             let f = if loaded { 5.0 } else { 0.0 };
-            // The slope of the load is left out: the body-fixed load of both halves is taken at rest.
+            // The slope of the load is left out: the body-fixed load of both halves is taken at
+            // rest.
             let wrench = Wrench::new(vector(&mut rng) * f, DVec3::ZERO);
             let load = [EffectorLoad { effector: 0, wrench, frame: LoadFrame::Body }];
             let tiny = 1e-6;

@@ -1,4 +1,5 @@
-//! Files that are cut, altered, foreign, newer or hostile: a clear error, no panic, no memory for what is not there.
+//! Files that are cut, altered, foreign, newer or hostile: a clear error, no panic, no memory for
+//! what is not there.
 
 use crate::file_support;
 
@@ -135,8 +136,8 @@ fn peak_memory() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Any eight bytes may be a size: huge ones (a fifth of the address space and more would abort the program if asked
-/// for, four gigabytes show in the peak) are refused, wherever they stand.
+/// Any eight bytes may be a size: huge ones (a fifth of the address space and more would abort the
+/// program if asked for, four gigabytes show in the peak) are refused, wherever they stand.
 #[test]
 fn declared_sizes_allocate_nothing() {
     let sound = small().to_bytes();
@@ -164,7 +165,8 @@ fn declared_sizes_allocate_nothing() {
     }
 }
 
-/// A model without effectors and with as many coordinates as the header likes: matrices without rows or columns.
+/// A model without effectors and with as many coordinates as the header likes: matrices without
+/// rows or columns.
 #[test]
 fn empty_matrices_of_huge_width_cost_nothing() {
     let data =

@@ -42,7 +42,8 @@ fn real_models() -> Vec<(&'static str, ReducedModel)> {
     ]
 }
 
-/// A debug text has the shortest digits of every number and the sign of zeros: equal texts are equal bits.
+/// A debug text has the shortest digits of every number and the sign of zeros: equal texts are
+/// equal bits.
 fn assert_same(a: &ModelData, b: &ModelData, name: &str) {
     assert!(format!("{a:?}") == format!("{b:?}"), "{name} has changed");
 }
@@ -179,7 +180,8 @@ fn files_are_replaced_whole_and_loaded() {
     assert!(error.to_string().contains("no such directory"));
 }
 
-/// Ten gigabytes that are none of ours, and a file with something behind it: refused by their first bytes or length.
+/// Ten gigabytes that are none of ours, and a file with something behind it: refused by their first
+/// bytes or length.
 #[test]
 fn foreign_files_are_not_read_to_their_end() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("foreign");

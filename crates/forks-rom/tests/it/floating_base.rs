@@ -167,7 +167,8 @@ fn energy_never_grows_without_work() {
                             last = energy;
                         }
                         println!("{looped} {mass:?} {form:?} {h} {speed}: {settled} + {skipped}");
-                        // Turns of more than a radian per step need not settle, nor shapes far out of range.
+                        // Turns of more than a radian per step need not settle, nor shapes far out
+                        // of range.
                         let mild = speed < 4.0 && speed * h <= 1.0;
                         assert!(!mild || skipped < 30, "{mass:?} {form:?} {h} {speed}");
                     }
@@ -219,7 +220,8 @@ fn loads_that_are_not_finite_leave_the_state() {
     }
 }
 
-/// Base pose times relative pose, for every link, and the kernel's pass over blocks against single poses.
+/// Base pose times relative pose, for every link, and the kernel's pass over blocks against single
+/// poses.
 #[test]
 fn poses_are_the_base_times_the_relative_poses() {
     let problem = problem(true);

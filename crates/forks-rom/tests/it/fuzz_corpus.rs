@@ -1,5 +1,5 @@
-//! The files that fuzzing starts from, and those that it once failed on: each is read to a model that is written to
-//! the same bytes, or refused.
+//! The files that fuzzing starts from, and those that it once failed on: each is read to a model
+//! that is written to the same bytes, or refused.
 
 use std::path::Path;
 

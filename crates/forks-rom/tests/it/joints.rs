@@ -14,7 +14,8 @@ use forks_testkit::Rng;
 
 const MODES: [Reconstruction; 2] = [Reconstruction::Twist, Reconstruction::JointSpace];
 
-/// A chain with a joint of every kind, each as built or turned round; some links are massless frames.
+/// A chain with a joint of every kind, each as built or turned round; some links are massless
+/// frames.
 fn chain(rng: &mut Rng, reversed: bool, frames: bool) -> Mechanism {
     let mut b = MechanismBuilder::new("all kinds");
     let mut inner = LinkId::WORLD;
@@ -88,13 +89,15 @@ fn gaps_are_those_that_the_mechanism_measures() {
         let away: Vec<f64> = (0..m.velocity_count()).map(|_| far * rng.symmetric()).collect();
         m.integrate(&mut q, &away);
         let model = model(&m, &q, &tip(&m));
-        // Near enough for every row of joints to have one closest configuration: at twice the displacement the fit of
-        // some rows goes to and fro between several, here and in the mechanism.
+        // Near enough for every row of joints to have one closest configuration: at twice the
+        // displacement the fit of some rows goes to and fro between several, here and in the
+        // mechanism.
         let state = state(&mut rng, &model, 0.1);
         for mode in MODES {
             let error = difference(&m, &model, &state, mode);
             worst = worst.max(error);
-            // Gauss–Newton ends where its steps are at rounding, times the condition of the random joints.
+            // Gauss–Newton ends where its steps are at rounding, times the condition of the random
+            // joints.
             assert!(error < 1e-12, "seed {seed}, {mode:?}: {error:e}");
         }
     }
@@ -150,7 +153,8 @@ fn poses_go_into_a_buffer() {
     }
 }
 
-/// Displacements move the outer links as their own twists do, to first order, servo targets included.
+/// Displacements move the outer links as their own twists do, to first order, servo targets
+/// included.
 #[test]
 fn displacements_are_those_of_the_links_to_first_order() {
     let mut rng = Rng::new(21);
@@ -194,7 +198,8 @@ fn joint_loads_of_a_chain_are_the_wrench_at_its_tip() {
         let moved = tip_from_outer.adjoint().transpose_apply(w);
         let gap: Wrench = load - moved;
         let size = moved.force.length() + moved.torque.length();
-        // The state is small enough for what is of second order; stiffness has a condition of 1e4 here.
+        // The state is small enough for what is of second order; stiffness has a condition of 1e4
+        // here.
         assert!(
             gap.force.length() + gap.torque.length() < 1e-7 * size,
             "{}: {gap:?} {moved:?}",

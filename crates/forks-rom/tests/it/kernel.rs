@@ -11,7 +11,8 @@ use forks_rom::{
 use forks_testkit::Rng;
 use support::{Sizes, bits, data, twist, vector};
 
-/// One coordinate of 1 turns each link by its own angle; sizes of all kinds lie side by side in a block.
+/// One coordinate of 1 turns each link by its own angle; sizes of all kinds lie side by side in a
+/// block.
 const ANGLES: [f64; 14] = [
     0.0,
     1e-300,
@@ -34,7 +35,8 @@ fn with_angles(rng: &mut Rng, n: usize, servos: usize) -> ReducedModel {
     let mut data = data(rng, sizes);
     for (i, l) in data.links.iter_mut().enumerate().skip(1) {
         l.auxiliary = false;
-        // The last column has what the others lack of the wanted rotation vector at coordinates of 1.
+        // The last column has what the others lack of the wanted rotation vector at coordinates of
+        // 1.
         let wanted = vector(rng).normalize() * ANGLES[rng.index(ANGLES.len())];
         let others = |k: usize, m: &Matrix| m.row(k).iter().sum::<f64>();
         for k in 0..3 {
@@ -81,8 +83,9 @@ fn poses_are_those_of_the_exponential() {
                 let link = &model.data().links[l];
                 let xi = twist(link, state.eta(), state.servo_targets());
                 let rival = link.rest * Pose::exp(xi);
-                // The twist is a sum of n + servos products, turned into other axes (a dozen operations); the
-                // exponential's result moves with it by at most |ξ| of lengths and angles.
+                // The twist is a sum of n + servos products, turned into other axes (a dozen
+                // operations); the exponential's result moves with it by at most |ξ| of lengths and
+                // angles.
                 let columns = (n + servos) as f64;
                 let size = 1.0 + columns * 0.9 + xi.angular.length() + xi.linear.length();
                 let bound = (columns + 16.0) * f64::EPSILON * size;
@@ -106,7 +109,8 @@ fn instruction_sets_agree() {
         let portable = poses(&model.clone().with_isa(Isa::Portable), &state);
         for ((l, a), (_, b)) in poses(&model, &state).iter().zip(&portable) {
             let [position, rotation] = distance(a, b);
-            // Relative to the numbers that are added: position, displacement, rotation vector (up to 20 rad).
+            // Relative to the numbers that are added: position, displacement, rotation vector (up
+            // to 20 rad).
             let link = &model.data().links[*l];
             let xi = twist(link, state.eta(), state.servo_targets());
             let size = 1.0 + xi.angular.length() + xi.linear.length();

@@ -11,7 +11,8 @@ fn vector(rng: &mut Rng) -> DVec3 {
     DVec3::from_array(rng.vector())
 }
 
-/// `effectors` bodies with `n` coordinates, one servo, static wrenches, 𝓗 with eigenvalues above 20.
+/// `effectors` bodies with `n` coordinates, one servo, static wrenches, 𝓗 with eigenvalues above
+/// 20.
 fn data(rng: &mut Rng, effectors: usize, n: usize) -> ModelData {
     let random = |rng: &mut Rng, r, c| Matrix::from_fn(r, c, |_, _| rng.symmetric());
     let links: Vec<LinkRest> = (0..effectors)
@@ -225,7 +226,8 @@ fn no_load_but_the_static_wrenches_keeps_the_pose() {
     assert!(s.eta.iter().all(|x| x.abs() < 1e-13), "{:?}", s.eta);
 }
 
-/// Without loads nothing is left of the elastic force at rest; servo targets alone move the model there.
+/// Without loads nothing is left of the elastic force at rest; servo targets alone move the model
+/// there.
 #[test]
 fn servo_targets_without_loads_are_solved() {
     let mut rng = Rng::new(6);

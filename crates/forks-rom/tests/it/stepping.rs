@@ -344,7 +344,8 @@ fn loads_on_several_effectors_in_both_axes() {
 fn the_linear_form_is_the_other_to_first_order() {
     let mut rng = Rng::new(9);
     for scheme in SCHEMES {
-        // World-fixed static wrenches hold the pose, so that both forms are about the same equilibrium.
+        // World-fixed static wrenches hold the pose, so that both forms are about the same
+        // equilibrium.
         let model = model(data(&mut rng, 2, 6, 2.0));
         let (eta, more) = (numbers(&mut rng, 6, 1.0), [vector(&mut rng), vector(&mut rng)]);
         let gap = |s: f64| {
@@ -387,7 +388,8 @@ fn power(m: &ReducedModel, at: &State, moving: &State, loads: &[EffectorLoad]) -
     loads.iter().map(of).sum()
 }
 
-/// What the loads put in is the change of energy and what the dampers take, to second order in the step.
+/// What the loads put in is the change of energy and what the dampers take, to second order in the
+/// step.
 #[test]
 fn power_of_loads_is_rate_of_energy_and_dissipation() {
     let mut rng = Rng::new(10);

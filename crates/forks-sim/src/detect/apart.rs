@@ -1,12 +1,15 @@
-//! How two convex forms that touch or overlap are best taken apart: a check of the geometry library's answers.
+//! How two convex forms that touch or overlap are best taken apart: a check of the geometry
+//! library's answers.
 //!
-//! For a direction n of unit length from the first form to the second, s(n) = min over the second of n · x − max over the first of n · x
-//! is how far the forms are apart along it. No two of their points are nearer along n, and the greatest s is the distance, or, where
-//! it is negative, the least translation that ends the overlap. The library starts from the surface of the difference of both forms; where that
-//! passes through the origin, which is what touching means, the face that matters may be lost to rounding, and another,
-//! as far away as a form is long, is taken for the nearest. So its directions are compared with ours: the second form is moved until
-//! it is clear, where the nearest points are well defined, and moved less and less for as long as that helps
-//! (as in PolyDepth, Je, Tang, Lee, Lee & Kim 2012, for one pair of convex forms).
+//! For a direction n of unit length from the first form to the second, s(n) = min over the second
+//! of n · x − max over the first of n · x is how far the forms are apart along it. No two of their
+//! points are nearer along n, and the greatest s is the distance, or, where it is negative, the
+//! least translation that ends the overlap. The library starts from the surface of the difference
+//! of both forms; where that passes through the origin, which is what touching means, the face that
+//! matters may be lost to rounding, and another, as far away as a form is long, is taken for the
+//! nearest. So its directions are compared with ours: the second form is moved until it is clear,
+//! where the nearest points are well defined, and moved less and less for as long as that helps (as
+//! in PolyDepth, Je, Tang, Lee, Lee & Kim 2012, for one pair of convex forms).
 
 use parry3d_f64::{
     math::{Pose, Vector},
@@ -44,8 +47,9 @@ struct Best {
     normal: Vector,
 }
 
-/// How far forms are moved beyond where they part, of the smaller one's size: nearest points are then known to the root of the
-/// rounding error of this length, whose part in the direction's separation is of second order.
+/// How far forms are moved beyond where they part, of the smaller one's size: nearest points are
+/// then known to the root of the rounding error of this length, whose part in the direction's
+/// separation is of second order.
 const CLEAR: f64 = 1e-4;
 /// Growth of a move that does not part the forms.
 const GROWTH: f64 = 8.0;
@@ -59,8 +63,8 @@ const LOOSE: f64 = 1e-6;
 type Manifold = ContactManifold<(), ()>;
 
 impl Couple<'_> {
-    /// Puts another direction into a manifold, if the forms overlap less along it than the manifold has it, or if it has lost or
-    /// misses the nearest points.
+    /// Puts another direction into a manifold, if the forms overlap less along it than the manifold
+    /// has it, or if it has lost or misses the nearest points.
     pub(super) fn check(&self, prediction: f64, manifold: &mut Manifold) {
         let tiny = ROUNDING * self.sizes[1];
         let radii = self.cores[0].radius + self.cores[1].radius;
@@ -72,7 +76,8 @@ impl Couple<'_> {
         };
         let lost = manifold.points.is_empty();
         let is_clear = |n: Vector| self.at(n).separation > prediction + radii;
-        // Directions that separate by more than is asked for end it; the cores are apart as a rule, where the library is sound.
+        // Directions that separate by more than is asked for end it; the cores are apart as a rule,
+        // where the library is sound.
         let done = if lost {
             known.is_some_and(|k| is_clear(k.normal)) || self.towards().is_some_and(is_clear)
         } else {
@@ -91,12 +96,14 @@ impl Couple<'_> {
         if self.out.is_none_or(|out| self.at(out).separation >= best.separation - slack) {
             self.fill(self.out.unwrap_or(best.normal), points, manifold);
         } else if better {
-            // Beyond a triangle's edge its neighbours decide; what is left must not be deeper than this one is.
+            // Beyond a triangle's edge its neighbours decide; what is left must not be deeper than
+            // this one is.
             manifold.points.retain(|c| c.dist + radii >= best.separation - slack);
         }
     }
 
-    /// Length between the library's nearest points, which is that along the normal where the direction is right; 0 if there are none.
+    /// Length between the library's nearest points, which is that along the normal where the
+    /// direction is right; 0 if there are none.
     fn widest(&self, manifold: &Manifold) -> f64 {
         let Some(c) = manifold.points.last().filter(|c| c.fid1 == PackedFeatureId::UNKNOWN) else {
             return 0.0;
@@ -132,8 +139,8 @@ impl Couple<'_> {
         }
     }
 
-    /// The direction that separates best near the best of some that are likely, and points nearest to each other along it, both in the
-    /// first's frame.
+    /// The direction that separates best near the best of some that are likely, and points nearest
+    /// to each other along it, both in the first's frame.
     fn take_apart(&self, known: Option<Best>, tiny: f64) -> Option<(Best, [Vector; 2])> {
         let clear = CLEAR * self.sizes[0];
         let mut best = known;
@@ -179,7 +186,8 @@ impl Couple<'_> {
         Some((best, points?))
     }
 
-    /// The direction between points that are nearest to each other while the second form is moved; and these points, moved back.
+    /// The direction between points that are nearest to each other while the second form is moved;
+    /// and these points, moved back.
     fn moved(&self, along: Vector, by: f64) -> Option<(Vector, [Vector; 2])> {
         let [one, two] = self.cores.map(|c| c.map);
         let mut pose = self.pose;
@@ -194,7 +202,8 @@ impl Couple<'_> {
         }
     }
 
-    /// The points of a manifold along a direction: where the features that look along it lie on each other, and the nearest ones.
+    /// The points of a manifold along a direction: where the features that look along it lie on
+    /// each other, and the nearest ones.
     fn fill(&self, normal: Vector, [p, q]: [Vector; 2], manifold: &mut Manifold) {
         let back = self.pose.inverse();
         let (n, m) = (normal, back.rotation * -normal);

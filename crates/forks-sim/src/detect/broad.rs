@@ -1,7 +1,8 @@
 //! Pairs of shapes whose bounding spheres meet.
 //!
-//! Few shapes are compared each with each. Many are swept in order of where their spheres begin, along the axis on which they are
-//! spread most; those without end (planes) stay active to the last.
+//! Few shapes are compared each with each. Many are swept in order of where their spheres begin,
+//! along the axis on which they are spread most; those without end (planes) stay active to the
+//! last.
 
 use forks_lie::glam::DVec3;
 

@@ -4,7 +4,8 @@ use forks_lie::{Pose, glam::DVec3};
 
 use super::{Sink, solid::Round, sphere::direction};
 
-/// Squared sine of the angle between two axes up to which capsules that lie side by side touch in two points.
+/// Squared sine of the angle between two axes up to which capsules that lie side by side touch in
+/// two points.
 const SIDE_BY_SIDE: f64 = 1e-4;
 /// Cosine of the angle between the normal and an axis up to which capsules lie side by side.
 const ACROSS: f64 = 0.1;
@@ -41,10 +42,12 @@ pub(super) fn against(one: (&Pose, Round), two: (&Pose, Round), sink: &mut Sink<
     true
 }
 
-/// Places along two segments of half lengths a and b where they are nearest; w from the middle of the second to that of the first.
+/// Places along two segments of half lengths a and b where they are nearest; w from the middle of
+/// the second to that of the first.
 ///
-/// The squared distance |w + s u − t v|² is convex: for a given s the best t is the clamped (s u + w) · v, and the best s without the
-/// ends of the second segment is ((w · v)(u · v) − w · u)/(1 − (u · v)²), clamped.
+/// The squared distance |w + s u − t v|² is convex: for a given s the best t is the clamped (s u +
+/// w) · v, and the best s without the ends of the second segment is ((w · v)(u · v) − w · u)/(1 −
+/// (u · v)²), clamped.
 fn nearest(u: DVec3, a: f64, v: DVec3, b: f64, w: DVec3) -> (f64, f64) {
     let (uv, wu, wv) = (u.dot(v), w.dot(u), w.dot(v));
     // 1 − (u · v)² without cancellation.

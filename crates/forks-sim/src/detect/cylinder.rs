@@ -1,9 +1,10 @@
 //! Cylinders against boxes and hulls of few faces.
 //!
-//! As for flat faces ([`super::flat`]): a point of one form that lies d deep in the other, at least d away from the rest of its
-//! surface, and farthest along the normal there, shows the direction of least translation; where the forms are apart, their
-//! distance. The point may be a corner on a cap, a corner or a point of an edge at the side, or one of the cylinder's on a face.
-//! What none of these decides is the library's.
+//! As for flat faces ([`super::flat`]): a point of one form that lies d deep in the other, at least
+//! d away from the rest of its surface, and farthest along the normal there, shows the direction of
+//! least translation; where the forms are apart, their distance. The point may be a corner on a
+//! cap, a corner or a point of an edge at the side, or one of the cylinder's on a face. What none
+//! of these decides is the library's.
 
 use forks_lie::{
     Pose,
@@ -114,7 +115,8 @@ impl View<'_> {
         }
     }
 
-    /// The polytope's face on a cap: corners inside the rim; where the rim cuts it, also the points there and of the rim.
+    /// The polytope's face on a cap: corners inside the rim; where the rim cuts it, also the points
+    /// there and of the rim.
     #[inline(always)]
     fn on_cap(
         &self,
@@ -155,7 +157,8 @@ impl View<'_> {
         true
     }
 
-    /// Of a face with a normal in the polytope's frame, its corners inside the rim, and where the rim cuts it.
+    /// Of a face with a normal in the polytope's frame, its corners inside the rim, and where the
+    /// rim cuts it.
     #[inline(always)]
     fn cut_by_rim(&self, polygon: &Polygon, normal: DVec3, cap: &Cap, out: &mut Vec<Corner>) {
         let radius = self.form.radius;
@@ -206,9 +209,11 @@ impl View<'_> {
         }
     }
 
-    /// The polytope's face from whose plane the cylinder is farthest (or least deep), and by how much.
+    /// The polytope's face from whose plane the cylinder is farthest (or least deep), and by how
+    /// much.
     fn face(&self) -> (usize, f64) {
-        // Over the cylinder n · x is least at n · c − r |n × a| − l |n · a|, with its middle c and axis a in the polytope's frame.
+        // Over the cylinder n · x is least at n · c − r |n × a| − l |n · a|, with its middle c and
+        // axis a in the polytope's frame.
         let axis = self.rotation.row(1);
         let mut best = (0, f64::NEG_INFINITY);
         for (k, f) in self.polytope.faces.iter().enumerate() {
@@ -238,8 +243,8 @@ impl View<'_> {
         best
     }
 
-    /// The polytope's edge or corner at the side: the point of its surface nearest to the axis. Most often it is at the face that
-    /// separates best.
+    /// The polytope's edge or corner at the side: the point of its surface nearest to the axis.
+    /// Most often it is at the face that separates best.
     fn at_side(
         &self,
         flat: &Flat<'_>,
@@ -295,7 +300,8 @@ impl View<'_> {
         let (_, point, [i, j]) = best;
         let (distance, outward) = direction(DVec3::new(point.x, 0.0, point.z))?;
         let gap = distance - self.form.radius;
-        // Nothing of the polytope is nearer along the normal, and the caps are not nearer to the point than the side.
+        // Nothing of the polytope is nearer along the normal, and the caps are not nearer to the
+        // point than the side.
         let is_farther = |q: &DVec3| outward.dot(*q) >= distance - tie;
         let room = self.form.half_length - point.y.abs();
         if room < (-gap).max(0.0) || !points.iter().all(is_farther) {
@@ -316,14 +322,16 @@ struct Side {
     name: u32,
 }
 
-/// Parts of a segment p + s u, 0 ≤ s ≤ 1, at which it is a distance r from the y axis; NaN where it is not.
+/// Parts of a segment p + s u, 0 ≤ s ≤ 1, at which it is a distance r from the y axis; NaN where it
+/// is not.
 fn crossings(p: DVec3, u: DVec3, r: f64) -> [f64; 2] {
     let (a, b, c) = (u.x * u.x + u.z * u.z, p.x * u.x + p.z * u.z, p.x * p.x + p.z * p.z - r * r);
     let root = (b * b - a * c).sqrt();
     [(-b - root) / a, (-b + root) / a]
 }
 
-/// Names of caps, of where sides of a face meet the rim, of the rim's points, and of the cylinder's side.
+/// Names of caps, of where sides of a face meet the rim, of the rim's points, and of the cylinder's
+/// side.
 const CAPS: u32 = 1 << 8;
 const CROSSINGS: u32 = 1 << 9;
 const RIM: u32 = 1 << 10;

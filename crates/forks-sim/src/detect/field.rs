@@ -1,8 +1,10 @@
-//! Spheres on height fields: every place of the surface that is nearest to the centre among its neighbours.
+//! Spheres on height fields: every place of the surface that is nearest to the centre among its
+//! neighbours.
 //!
-//! A face has such a place where the centre is above it, an edge where the centre is beyond both of its faces, a corner where it is
-//! beyond all six of its edges. So an edge between faces in one plane, or of a valley, has none, and a ball that rolls
-//! over it meets the faces only. A centre below the surface is pushed out of the face above it: what is below is solid.
+//! A face has such a place where the centre is above it, an edge where the centre is beyond both of
+//! its faces, a corner where it is beyond all six of its edges. So an edge between faces in one
+//! plane, or of a valley, has none, and a ball that rolls over it meets the faces only. A centre
+//! below the surface is pushed out of the face above it: what is below is solid.
 
 use forks_lie::{Pose, glam::DVec3};
 use parry3d_f64::shape::HeightField;
@@ -35,8 +37,8 @@ pub(super) fn against(
     true
 }
 
-/// A height field as a sphere sees it, in the field's frame: x along columns, z along rows, y up. Each cell is halved along the
-/// diagonal between its corners of x and of z.
+/// A height field as a sphere sees it, in the field's frame: x along columns, z along rows, y up.
+/// Each cell is halved along the diagonal between its corners of x and of z.
 struct View<'a> {
     /// Column after column.
     heights: &'a [f64],
@@ -77,8 +79,8 @@ enum Part {
     Corner,
 }
 
-/// Cosine from which normals are the same, and distance of points, in radii, up to which they are: places on a border are found from
-/// both sides.
+/// Cosine from which normals are the same, and distance of points, in radii, up to which they are:
+/// places on a border are found from both sides.
 const SAME: f64 = 1.0 - 1e-12;
 const CLOSE: f64 = 1e-5;
 
@@ -99,7 +101,8 @@ impl Near<'_, '_> {
     }
 }
 
-/// A triangle of a cell: its corner at the right angle, which way its legs run, and the heights at their ends.
+/// A triangle of a cell: its corner at the right angle, which way its legs run, and the heights at
+/// their ends.
 struct Half {
     part: Part,
     corner: DVec3,
@@ -194,7 +197,8 @@ impl View<'_> {
         ]
     }
 
-    /// Places of a cell: both faces, the edges and the corner at its least x and z, and those of the field's far borders.
+    /// Places of a cell: both faces, the edges and the corner at its least x and z, and those of
+    /// the field's far borders.
     fn cell(&self, i: usize, j: usize, near: &mut Near<'_, '_>) {
         let halves = self.halves(i, j);
         let [low, high] = [halves[0].corner, halves[1].corner];
@@ -247,7 +251,8 @@ impl View<'_> {
         }
     }
 
-    /// An edge a + s `along`; `across` are the corners across it from a, in the two faces at it, none at the field's border.
+    /// An edge a + s `along`; `across` are the corners across it from a, in the two faces at it,
+    /// none at the field's border.
     fn edge(
         &self,
         part: Part,
@@ -256,7 +261,8 @@ impl View<'_> {
         across: [Option<DVec3>; 2],
         near: &mut Near<'_, '_>,
     ) {
-        // Edge and opposite corners make a parallelogram, seen from above: faces bend down at the edge if its ends are higher.
+        // Edge and opposite corners make a parallelogram, seen from above: faces bend down at the
+        // edge if its ends are higher.
         if let [Some(c), Some(d)] = across
             && along.y <= c.y + d.y
         {

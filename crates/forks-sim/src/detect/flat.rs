@@ -1,9 +1,11 @@
 //! Flat faces against corners.
 //!
-//! Let a face look along n, and another convex form reach down to depth d below it (d < 0: up to −d above). If a point v of that form
-//! lies so deep, and every other face of the first has v at least d below it, then n is a direction of least translation:
-//! the ball of radius d about v is inside the first form, so every translation that takes v out of it is d or longer, and d along n is
-//! enough. Where d < 0 and v is above the face, the distance is −d: the face's plane keeps the forms so far apart.
+//! Let a face look along n, and another convex form reach down to depth d below it (d < 0: up to −d
+//! above). If a point v of that form lies so deep, and every other face of the first has v at least
+//! d below it, then n is a direction of least translation: the ball of radius d about v is inside
+//! the first form, so every translation that takes v out of it is d or longer, and d along n is
+//! enough. Where d < 0 and v is above the face, the distance is −d: the face's plane keeps the
+//! forms so far apart.
 //!
 //! Points are the corners of the other form's face, cut to the outline of the first's.
 
@@ -65,7 +67,8 @@ impl Flat<'_> {
         face.normal.dot(p) - face.offset
     }
 
-    /// Adds the other form's deepest corner, in the polytope's frame, where it is outside the outline and nothing left is as deep.
+    /// Adds the other form's deepest corner, in the polytope's frame, where it is outside the
+    /// outline and nothing left is as deep.
     pub(super) fn add_deepest(&self, points: &[DVec3], corners: &mut Vec<Corner>, tie: f64) {
         if corners.iter().any(|c| self.height(c.point) <= self.separation + tie) {
             return;
@@ -83,9 +86,9 @@ impl Flat<'_> {
         self.push_along(corners, [normal, outward], None, sink);
     }
 
-    /// Hands over the corners with gaps along another direction (in the polytope's frame, and world) than the face's normal, away
-    /// from it: where forms touch at edges, a face and a side that almost lie on each other have more points that may touch soon.
-    /// Leaves out `known`.
+    /// Hands over the corners with gaps along another direction (in the polytope's frame, and
+    /// world) than the face's normal, away from it: where forms touch at edges, a face and a side
+    /// that almost lie on each other have more points that may touch soon. Leaves out `known`.
     pub(super) fn push_along(
         &self,
         corners: &[Corner],
@@ -106,7 +109,8 @@ impl Flat<'_> {
         }
     }
 
-    /// True if a direction is so near to the face's normal that other points than the first may matter.
+    /// True if a direction is so near to the face's normal that other points than the first may
+    /// matter.
     pub(super) fn is_aligned(&self, along: DVec3) -> bool {
         self.polytope.faces[self.face].normal.dot(along) > ALIGNED
     }

@@ -32,7 +32,8 @@ impl Library {
         let (first, second) = (a.shape.as_ref(), b.shape.as_ref());
         // Pairs without a rule (two planes) belong to the world and were not found.
         if first.is_convex() && second.is_convex() {
-            // One manifold, emptied so that nothing of an earlier pair is seen, but with its memory.
+            // One manifold, emptied so that nothing of an earlier pair is seen, but with its
+            // memory.
             self.manifolds.truncate(1);
             if self.manifolds.is_empty() {
                 self.manifolds.push(ContactManifold::new());

@@ -1,8 +1,9 @@
 //! Which shapes are near each other, and where.
 //!
-//! Every step starts from the poses alone: nothing is carried over but impulses, so that a restored snapshot finds
-//! the same contacts bit by bit. Pairs come from bounding spheres ([`broad`]); pairs of plain forms have tests of their own, one
-//! file per family, that are exact and take no memory; the geometry library does the rest ([`library`]).
+//! Every step starts from the poses alone: nothing is carried over but impulses, so that a restored
+//! snapshot finds the same contacts bit by bit. Pairs come from bounding spheres ([`broad`]); pairs
+//! of plain forms have tests of their own, one file per family, that are exact and take no memory;
+//! the geometry library does the rest ([`library`]).
 
 mod apart;
 mod broad;
@@ -74,8 +75,8 @@ impl Placed {
         }
     }
 
-    /// Turns a form on which the lowest point wanders on by what its owner turns within the step, `angle` about `center`
-    /// (world); `pose` is its present one.
+    /// Turns a form on which the lowest point wanders on by what its owner turns within the step,
+    /// `angle` about `center` (world); `pose` is its present one.
     #[inline(always)]
     pub(crate) fn turn_on(&mut self, angle: DVec3, center: DVec3) {
         if matches!(self.solid, Solid::Cylinder(_) | Solid::Other)
@@ -98,8 +99,8 @@ impl Placed {
 }
 
 impl Placed {
-    /// True if a shape that is small beside this one is farther away than `prediction`, by its bounding sphere and this one's box:
-    /// bounding spheres of floors and walls say nothing.
+    /// True if a shape that is small beside this one is farther away than `prediction`, by its
+    /// bounding sphere and this one's box: bounding spheres of floors and walls say nothing.
     #[inline(always)]
     fn is_clear_of(&self, small: &Self, prediction: f64) -> bool {
         // Spheres have tests that cost no more.
@@ -145,9 +146,9 @@ impl Found {
 
 /// A rotation within a step, about a point that moves on steadily.
 ///
-/// A rim or a curved side touches in other points when the step ends than where it begins. Held by those of its start alone a
-/// body sinks in by the square of the angle, and what takes the overlap away gives it energy. Such forms are looked at as they
-/// will be turned.
+/// A rim or a curved side touches in other points when the step ends than where it begins. Held by
+/// those of its start alone a body sinks in by the square of the angle, and what takes the overlap
+/// away gives it energy. Such forms are looked at as they will be turned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Turn {
     /// Rotation vector h ω, world.
@@ -177,8 +178,9 @@ impl Turn {
     }
 }
 
-/// Takes points that were found with turned bodies back to where these are now. A point's gap becomes what its present
-/// velocity leads to the gap at the end of the step from: rows of contacts know no more than velocities.
+/// Takes points that were found with turned bodies back to where these are now. A point's gap
+/// becomes what its present velocity leads to the gap at the end of the step from: rows of contacts
+/// know no more than velocities.
 fn turn_back(found: &mut [Found], [a, b]: [&Turn; 2]) {
     for f in found {
         let point = match (a.is_none(), b.is_none()) {
@@ -223,8 +225,9 @@ struct Sink<'a> {
 }
 
 impl Sink<'_> {
-    /// A point in the middle between the surfaces; the normal, of unit length, points from the test's first shape to its
-    /// second. The names of a part and of a feature tell it from other points of the pair.
+    /// A point in the middle between the surfaces; the normal, of unit length, points from the
+    /// test's first shape to its second. The names of a part and of a feature tell it from other
+    /// points of the pair.
     #[inline(always)]
     fn push(&mut self, [part, feature]: [u32; 2], point: DVec3, normal: DVec3, gap: f64) {
         // 0 × x is 0 unless x is NaN or infinite.
@@ -239,7 +242,8 @@ impl Sink<'_> {
 }
 
 impl Detector {
-    /// All points of shapes that may touch within a step of h, `margin` of safety included, in a fixed order.
+    /// All points of shapes that may touch within a step of h, `margin` of safety included, in a
+    /// fixed order.
     #[inline(always)]
     pub(crate) fn detect(
         &mut self,
@@ -269,7 +273,8 @@ impl Detector {
         }
     }
 
-    /// Points of one pair that are closer than `prediction`, by a test of our own; false if there is none that decides.
+    /// Points of one pair that are closer than `prediction`, by a test of our own; false if there
+    /// is none that decides.
     #[inline(always)]
     fn own(&mut self, pair: [u32; 2], [a, b]: [&Placed; 2], prediction: f64, tie: f64) -> bool {
         let swapped = a.solid.rank() > b.solid.rank();
@@ -302,13 +307,13 @@ impl Detector {
     }
 }
 
-/// Square of the angle per step, rad², below which nothing has to be looked ahead: half of it, relative to a radius, is what a
-/// body would sink in.
+/// Square of the angle per step, rad², below which nothing has to be looked ahead: half of it,
+/// relative to a radius, is what a body would sink in.
 const STEADY: f64 = 1e-12;
 /// Part of the margin below which gaps count as equally deep.
 const NEAR_TIE: f64 = 1e-2;
-/// Distance below which points are the same, of the smaller shape's radius: far above what clipping loses by cancellation, and a
-/// lever on which nothing depends.
+/// Distance below which points are the same, of the smaller shape's radius: far above what clipping
+/// loses by cancellation, and a lever on which nothing depends.
 const PLACE: f64 = 1e-6;
 /// Depths that roundings make differ, of the smaller shape's radius.
 const ROUNDING: f64 = 1e-12;

@@ -28,7 +28,8 @@ pub(super) struct Face {
     pub(super) offset: f64,
     /// Corners, counter-clockwise from outside.
     pub(super) corners: Vec<u32>,
-    /// Planes (n, offset) through the sides that begin at the corners, across the face; n points away from it.
+    /// Planes (n, offset) through the sides that begin at the corners, across the face; n points
+    /// away from it.
     pub(super) sides: Vec<(DVec3, f64)>,
 }
 
@@ -71,7 +72,8 @@ impl Polytope {
         Self::new(points, loops, normals)
     }
 
-    /// From corners, their loops around faces and the faces' normals; `None` where the faces do not close.
+    /// From corners, their loops around faces and the faces' normals; `None` where the faces do not
+    /// close.
     fn new(points: Vec<DVec3>, loops: Vec<Vec<u32>>, normals: Vec<DVec3>) -> Option<Self> {
         let mut sides = BTreeMap::new();
         for (f, corners) in loops.iter().enumerate() {
@@ -121,7 +123,8 @@ impl Polytope {
         best
     }
 
-    /// Of the faces at the corner that lies farthest along a direction, the one that looks most along it.
+    /// Of the faces at the corner that lies farthest along a direction, the one that looks most
+    /// along it.
     pub(super) fn facing(&self, direction: DVec3) -> usize {
         let mut corner = (0, f64::NEG_INFINITY);
         for (k, p) in self.points.iter().enumerate() {

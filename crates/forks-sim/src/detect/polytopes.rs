@@ -1,7 +1,9 @@
-//! Boxes and hulls of few faces against each other: separating axes (Gottschalk, Lin & Manocha 1996).
+//! Boxes and hulls of few faces against each other: separating axes (Gottschalk, Lin & Manocha
+//! 1996).
 //!
-//! Forms that overlap are taken apart least along the normal of a face or across an edge of each, of which the best is taken. Where
-//! forms are apart, that is their distance only if both nearest points are inside these features; else the library looks.
+//! Forms that overlap are taken apart least along the normal of a face or across an edge of each,
+//! of which the best is taken. Where forms are apart, that is their distance only if both nearest
+//! points are inside these features; else the library looks.
 
 use forks_lie::{
     Pose,
@@ -149,9 +151,11 @@ fn edges_near(
     }
 }
 
-/// Of all edges of the first that come as near to the second's best face, with those of the second: the pair that separates most.
+/// Of all edges of the first that come as near to the second's best face, with those of the second:
+/// the pair that separates most.
 ///
-/// The common perpendicular of two edges separates the forms only if each form has its edge, and nothing else, farthest along it.
+/// The common perpendicular of two edges separates the forms only if each form has its edge, and
+/// nothing else, farthest along it.
 fn best_crossing(
     one: &Polytope,
     second: &Flat<'_>,
@@ -198,7 +202,8 @@ fn best_crossing(
 /// Sine below which edges are parallel: faces separate as well as they.
 const PARALLEL: f64 = 1e-9;
 
-/// Points nearest to each other on two lines that the normal is perpendicular to, clamped to their ends, and if they were inside.
+/// Points nearest to each other on two lines that the normal is perpendicular to, clamped to their
+/// ends, and if they were inside.
 fn nearest(a: DVec3, b: DVec3, c: DVec3, d: DVec3, normal: DVec3) -> ([DVec3; 2], bool) {
     let (u, v, w) = (b - a, d - c, c - a);
     // a + s u and c + t v differ by a multiple of the normal.

@@ -113,12 +113,14 @@ impl Solid {
 
 /// Cosine of the angle between a cylinder's axis and a direction below which its side looks there.
 const SIDE: f64 = 0.5;
-/// Tilt, rad, below which a cylinder stands upright: its farthest rim point would jump with roundings.
+/// Tilt, rad, below which a cylinder stands upright: its farthest rim point would jump with
+/// roundings.
 const UPRIGHT: f64 = 1e-6;
 
 impl Round {
-    /// Of a cylinder, the points farthest along a direction with their names, and how many they are: either the two ends of a
-    /// line on its side, or four points of a rim with the farthest first.
+    /// Of a cylinder, the points farthest along a direction with their names, and how many they
+    /// are: either the two ends of a line on its side, or four points of a rim with the farthest
+    /// first.
     pub(super) fn lowest(&self, down: DVec3) -> ([DVec3; 4], [u32; 4], usize) {
         let (tilt, radial) = direction(DVec3::new(down.x, 0.0, down.z)).unwrap_or((0.0, DVec3::X));
         let radial = if tilt < UPRIGHT { DVec3::X } else { radial } * self.radius;

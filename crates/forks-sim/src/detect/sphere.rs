@@ -4,8 +4,8 @@ use forks_lie::{Pose, glam::DVec3};
 
 use super::{Sink, Solid, polytope::Polytope, solid::Round};
 
-/// Signed distance of a point from a form's surface (negative inside), and the direction, from the form outwards, in which it
-/// grows; of unit length also where it is not unique.
+/// Signed distance of a point from a form's surface (negative inside), and the direction, from the
+/// form outwards, in which it grows; of unit length also where it is not unique.
 type Nearest = (f64, DVec3);
 
 /// One point between a sphere and another form; false for forms that have no test.
@@ -94,7 +94,8 @@ fn cuboid(p: DVec3, half: DVec3) -> Nearest {
     (-depth.min_element(), axis * DVec3::ONE.copysign(p))
 }
 
-/// The face that the point is farthest outside of (or least inside) if the point is inside or over it; else the nearest edge.
+/// The face that the point is farthest outside of (or least inside) if the point is inside or over
+/// it; else the nearest edge.
 fn hull(p: DVec3, polytope: &Polytope) -> Nearest {
     let heights = polytope.faces.iter().map(|f| f.normal.dot(p) - f.offset);
     let first = (0, f64::NEG_INFINITY);

@@ -14,8 +14,8 @@ use forks_rom::{EffectorLoad, LoadFrame, ModelError, StepStatus};
 use super::{EffectorState, Motion, full_joints};
 use crate::twin::{FullMechanism, Gravity, with_gravity};
 
-/// The solver and its state. Coordinates are the positions of all joints; v = u, the velocities of the independent
-/// motions: those of the tree joints where there are no loops and couplings.
+/// The solver and its state. Coordinates are the positions of all joints; v = u, the velocities of
+/// the independent motions: those of the tree joints where there are no loops and couplings.
 #[derive(Clone, Debug)]
 pub(crate) struct Full {
     stepper: ImpulseStepper,
@@ -29,7 +29,8 @@ pub(crate) struct Full {
     /// Positions at the start: of the linearisation, where there is one.
     origin: Vec<f64>,
     gravity: Gravity,
-    /// From the world's origin to the mechanism's, in the mechanism's axes; zero under a gravity of its own.
+    /// From the world's origin to the mechanism's, in the mechanism's axes; zero under a gravity of
+    /// its own.
     shift: DVec3,
     /// Links that are shown.
     shown: Vec<usize>,
@@ -101,8 +102,8 @@ impl Full {
         }
     }
 
-    /// Energy that the servos' targets add to that of the springs at the start pose's targets: ½ k (ℓ − ℓ₀ − s)² less
-    /// ½ k (ℓ − ℓ₀)².
+    /// Energy that the servos' targets add to that of the springs at the start pose's targets: ½ k
+    /// (ℓ − ℓ₀ − s)² less ½ k (ℓ − ℓ₀)².
     fn target_energy(&self) -> f64 {
         let (m, q) = (self.mechanism(), self.stepper.positions());
         let of = |(drive, target): (&Drive, &f64)| {

@@ -4,8 +4,9 @@ use forks_dynamics::ImpulseStepper;
 use forks_lie::{Twist, right_jacobian_inverse};
 use forks_mechanism::{JointId, JointKind};
 
-/// A coordinate of a joint and its derivative by the independent motions, into `row`. Joints of one coordinate and of
-/// general subspaces count from where their frames coincide, all others from the positions `origin`.
+/// A coordinate of a joint and its derivative by the independent motions, into `row`. Joints of one
+/// coordinate and of general subspaces count from where their frames coincide, all others from the
+/// positions `origin`.
 pub(super) fn joint_coordinate(
     stepper: &ImpulseStepper,
     origin: &[f64],

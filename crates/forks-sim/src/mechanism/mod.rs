@@ -1,7 +1,7 @@
 //! Mechanisms in a world: what all kinds of them have in common.
 //!
-//! The free velocity of a step comes from the model's own stepper; contact adds A⁻¹ Jᵀλ with A = M + hD + h²𝓗, so that
-//! elasticity and damping are implicit in contact too (\[A16\] §6).
+//! The free velocity of a step comes from the model's own stepper; contact adds A⁻¹ Jᵀλ with A = M
+//! + hD + h²𝓗, so that elasticity and damping are implicit in contact too (\[A16\] §6).
 
 mod blended;
 mod floating;
@@ -30,8 +30,8 @@ use forks_rom::{
 
 use crate::{SimError, error::check_finite};
 
-/// What moves in a mechanism: a model and its state, in n generalised velocities v. Poses and world axes are those of the
-/// frame that the model calls world.
+/// What moves in a mechanism: a model and its state, in n generalised velocities v. Poses and world
+/// axes are those of the frame that the model calls world.
 pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
     /// A copy.
     fn boxed(&self) -> Box<dyn Motion>;
@@ -69,7 +69,8 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
 
     fn set_servo_targets(&mut self, targets: &[f64]) -> Result<(), ModelError>;
 
-    /// Its effectors in a world where it is placed so, if their Jacobians are rows over P v, P constant maps.
+    /// Its effectors in a world where it is placed so, if their Jacobians are rows over P v, P
+    /// constant maps.
     fn effector_motions(&self, _world_from_model: &Pose) -> Option<EffectorMotions> {
         None
     }
@@ -80,8 +81,8 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
     /// Poses, Jacobians and twists at the present state of effectors that have no such maps.
     fn update(&self, _effectors: &mut [EffectorState]) {}
 
-    /// A⁻¹, n × n, where there is one. Called before the first step and, where it [changes](Motion::varies), after every
-    /// free step.
+    /// A⁻¹, n × n, where there is one. Called before the first step and, where it
+    /// [changes](Motion::varies), after every free step.
     fn inverse_system(&mut self) -> Option<&Matrix>;
 
     /// True if A depends on the state.
@@ -92,8 +93,8 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
     /// Takes the free step, or prepares it where [`Motion::change_velocity`] makes it.
     fn step_freely(&mut self, loads: &[EffectorLoad], gravity: DVec3) -> StepStatus;
 
-    /// v⁺ that contact starts from, after the free step: its velocity, or the linear part of it where A is the linear
-    /// response of a step that is not.
+    /// v⁺ that contact starts from, after the free step: its velocity, or the linear part of it
+    /// where A is the linear response of a step that is not.
     fn free_velocity(&self) -> &[f64] {
         self.velocity()
     }
@@ -101,7 +102,8 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
     /// Ends the step: `change` is what contact adds to v.
     fn change_velocity(&mut self, change: &[f64]) -> Result<(), ModelError>;
 
-    /// Ends the step with a velocity instead of [`Motion::free_velocity`]; `change` is room for n numbers.
+    /// Ends the step with a velocity instead of [`Motion::free_velocity`]; `change` is room for n
+    /// numbers.
     fn end_with(&mut self, velocity: &[f64], change: &mut [f64]) -> Result<(), ModelError> {
         for (d, (v, free)) in change.iter_mut().zip(velocity.iter().zip(self.free_velocity())) {
             *d = v - free;
@@ -117,7 +119,8 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
     /// Kinetic energy, J.
     fn kinetic_energy(&self) -> f64;
 
-    /// Energy of the springs about their present targets, over the linearisation pose, the static loads' potential included, J.
+    /// Energy of the springs about their present targets, over the linearisation pose, the static
+    /// loads' potential included, J.
     fn elastic_energy(&self) -> f64;
 
     /// How that depends on the targets, for models that do not say themselves.
@@ -149,8 +152,8 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
         0.0
     }
 
-    /// What opens at the present state, and where the model rests for the present servo targets; `None` where nothing is left out
-    /// or the model does not know.
+    /// What opens at the present state, and where the model rests for the present servo targets;
+    /// `None` where nothing is left out or the model does not know.
     fn openings(&self) -> Option<[Openings; 2]> {
         None
     }
@@ -401,7 +404,8 @@ impl Instance {
     }
 }
 
-/// [`Motion::openings`] of a reduced model. Targets that a state took are finite and as many as there are servos.
+/// [`Motion::openings`] of a reduced model. Targets that a state took are finite and as many as
+/// there are servos.
 fn openings(model: &ReducedModel, state: &State) -> Option<[Openings; 2]> {
     let targets = model.target_openings(state.servo_targets());
     Some([model.openings(state), targets.unwrap_or_default()])
@@ -420,8 +424,8 @@ impl Kept {
 }
 
 impl EffectorState {
-    /// Columns of a point's velocities along axes of the world, one per velocity of the mechanism, appended to `out`; and the first
-    /// of these velocities now.
+    /// Columns of a point's velocities along axes of the world, one per velocity of the mechanism,
+    /// appended to `out`; and the first of these velocities now.
     #[inline(never)]
     fn point_columns(&self, point: DVec3, axes: &Vectors, out: &mut Vec<Lanes>) -> f64 {
         let back = DMat3::from_quat(self.pose.rotation);
@@ -452,8 +456,8 @@ impl EffectorState {
 }
 
 impl Instance {
-    /// Velocities of a point of an effector along axes of the world as a side of a contact; returns the first of them now.
-    /// `columns` is room.
+    /// Velocities of a point of an effector along axes of the world as a side of a contact; returns
+    /// the first of them now. `columns` is room.
     #[inline(always)]
     pub(crate) fn add_side<L: Arithmetic>(
         &self,

@@ -262,7 +262,8 @@ fn kept_still(m: &SceneMechanism, problem: &Problem) -> Vec<String> {
     out
 }
 
-/// The model of a mechanism that does not float: about its equilibrium under gravity, or its rest pose.
+/// The model of a mechanism that does not float: about its equilibrium under gravity, or its rest
+/// pose.
 pub(super) fn reduced(m: &SceneMechanism, problem: &Problem) -> Result<ReducedModel, SceneError> {
     if !m.gravity {
         return Ok(problem.reduce().map_err(|e| m.reduce_error(e))?.model);
@@ -308,7 +309,8 @@ fn check_names(spec: &SceneSpec) -> Result<(), SceneError> {
     Ok(())
 }
 
-/// Shapes of effectors with the effectors' numbers and what they touch within the mechanism: the model's own, then the scene's.
+/// Shapes of effectors with the effectors' numbers and what they touch within the mechanism: the
+/// model's own, then the scene's.
 fn effector_shapes(
     spec: &MechanismSpec,
     m: &SceneMechanism,

@@ -13,7 +13,8 @@ use crate::{Form, Owner, RigidBody};
 /// A scene as one mechanism.
 pub(super) struct Combined {
     pub(super) mechanism: Mechanism,
-    /// Link of each owner of shapes in the order of the scene's shapes, and the owner's frame in it.
+    /// Link of each owner of shapes in the order of the scene's shapes, and the owner's frame in
+    /// it.
     pub(super) carriers: Vec<(LinkId, Pose)>,
     /// Links of the free bodies.
     pub(super) bodies: Vec<LinkId>,
@@ -119,12 +120,14 @@ impl Scene {
     }
 }
 
-/// Positions of a mechanism, its base held, at the scene's start: its equilibrium where it was linearised about that.
+/// Positions of a mechanism, its base held, at the scene's start: its equilibrium where it was
+/// linearised about that.
 fn start_of(m: &SceneMechanism, held: &Mechanism) -> Result<Vec<f64>, SceneError> {
     if m.gravity { Ok(m.equilibrium(&m.problem()?)?.q.clone()) } else { Ok(held.start_positions()) }
 }
 
-/// The mechanism with its base held where its problem holds it and free bodies beside it still, unless it floats.
+/// The mechanism with its base held where its problem holds it and free bodies beside it still,
+/// unless it floats.
 fn held(m: &SceneMechanism) -> Result<Mechanism, SceneError> {
     if m.floating {
         return Ok(m.mechanism.clone());
@@ -140,8 +143,8 @@ fn held(m: &SceneMechanism) -> Result<Mechanism, SceneError> {
         .mechanism)
 }
 
-/// Adds a mechanism's links, joints, springs and servos under names that begin with its own; joint limits only where the scene
-/// enforces them, gravity compensated where the scene leaves it out.
+/// Adds a mechanism's links, joints, springs and servos under names that begin with its own; joint
+/// limits only where the scene enforces them, gravity compensated where the scene leaves it out.
 fn add(b: &mut MechanismBuilder, of: &SceneMechanism, m: &Mechanism, limits: bool) -> Place {
     let names = Names(&of.name);
     let named = |name: &str| names.of_named(name);

@@ -13,7 +13,8 @@ use crate::{Form, Owner, Shape};
 
 /// Friction that creeps less than by default: what is held would slip out of a hand within seconds.
 const IMPRATIO: f64 = 10.0;
-/// Time constant of loops over the step: they give way hardly more than ours, which do not; MuJoCo allows no less.
+/// Time constant of loops over the step: they give way hardly more than ours, which do not; MuJoCo
+/// allows no less.
 const LOOP_TIME: f64 = 2.0;
 /// Distance of effectors at the start from which on it is said, m.
 const NOTED: f64 = 1e-5;
@@ -52,8 +53,8 @@ pub enum ExportedOwner {
 }
 
 impl Scene {
-    /// The scene as MJCF. Servos become actuators whose controls [`Scene::controls_at`] gives; a mechanism that is linearised
-    /// without gravity has all of it compensated.
+    /// The scene as MJCF. Servos become actuators whose controls [`Scene::controls_at`] gives; a
+    /// mechanism that is linearised without gravity has all of it compensated.
     ///
     /// # Errors
     /// What MJCF cannot express, triangle meshes of the world among it.
@@ -83,7 +84,8 @@ impl Scene {
         self.values(&exported.controls, t)
     }
 
-    /// Where an exported scene has an owner of shapes: effectors are bodies, or sites where the scene calls them `site:NAME`.
+    /// Where an exported scene has an owner of shapes: effectors are bodies, or sites where the
+    /// scene calls them `site:NAME`.
     ///
     /// # Panics
     /// If the owner is of another scene.
@@ -167,7 +169,8 @@ impl Scene {
         out
     }
 
-    /// Mechanisms whose effectors the file has elsewhere at the start: blends begin at the poses that they are charted from.
+    /// Mechanisms whose effectors the file has elsewhere at the start: blends begin at the poses
+    /// that they are charted from.
     fn starts_elsewhere(&self, c: &Combined) -> Vec<String> {
         let key = c.mechanism.keyframes().iter().find(|k| k.name == START);
         let (Some(key), 0) = (key, self.world.step_count()) else { return Vec::new() };

@@ -1,4 +1,5 @@
-//! Mechanisms of scenes: from a file or the library, with servos, slides and pose as the scene says.
+//! Mechanisms of scenes: from a file or the library, with servos, slides and pose as the scene
+//! says.
 
 use std::{collections::BTreeSet, path::Path, sync::OnceLock};
 
@@ -27,12 +28,13 @@ const CARRIAGE: f64 = 1.0;
 pub struct SceneMechanism {
     /// Its name in the scene.
     pub name: String,
-    /// The mechanism with servos, slides, the scene's gravity in its axes, and the linearisation pose without gravity as its
-    /// start pose.
+    /// The mechanism with servos, slides, the scene's gravity in its axes, and the linearisation
+    /// pose without gravity as its start pose.
     pub mechanism: Mechanism,
     /// Names of the effectors, as [`Problem::new`] takes them.
     pub effectors: Vec<String>,
-    /// How many of them, from the first on, the scene asks for: only these touch anything. The others are there for limits of joints.
+    /// How many of them, from the first on, the scene asks for: only these touch anything. The
+    /// others are there for limits of joints.
     pub touching: usize,
     /// True if the free joint at its root moves.
     pub floating: bool,
@@ -112,7 +114,8 @@ impl SceneMechanism {
         self.effectors.iter().map(find).collect::<Result<_, _>>().map_err(|e| self.reduce_error(e))
     }
 
-    /// The equilibrium under gravity that the model is linearised about; `problem` is [`SceneMechanism::problem`].
+    /// The equilibrium under gravity that the model is linearised about; `problem` is
+    /// [`SceneMechanism::problem`].
     ///
     /// # Errors
     /// Where there is none.

@@ -1,8 +1,9 @@
 //! Limits of joints that a scene's effectors cannot hold.
 //!
-//! A reduced model has the motions that forces on its effectors cause. A joint may move otherwise: one that hangs on an effector, one
-//! between links whose motions the effectors do not see. A limit there would act on a shadow of the joint. So the links at such joints
-//! become effectors, too, until a limit's force moves its joint as far as in the whole mechanism.
+//! A reduced model has the motions that forces on its effectors cause. A joint may move otherwise:
+//! one that hangs on an effector, one between links whose motions the effectors do not see. A limit
+//! there would act on a shadow of the joint. So the links at such joints become effectors, too,
+//! until a limit's force moves its joint as far as in the whole mechanism.
 
 use forks_mechanism::{JointId, LinkId, Mechanism, dense};
 use forks_reduce::Problem;
@@ -88,7 +89,8 @@ fn limited_joints(m: &Mechanism) -> Vec<JointId> {
     (0..m.joints().len()).map(JointId::new).filter(|j| limited(m.joint(*j))).collect()
 }
 
-/// The links at a joint's ends that are bodies and can move; massless ones between the joints of a body stand for it.
+/// The links at a joint's ends that are bodies and can move; massless ones between the joints of a
+/// body stand for it.
 fn moving_ends(m: &Mechanism, joint: JointId) -> [Option<LinkId>; 2] {
     let j = m.joint(joint);
     let mut child = j.child;

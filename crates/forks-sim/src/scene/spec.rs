@@ -28,7 +28,8 @@ pub struct SceneSpec {
     /// What servos and forces do over time.
     #[serde(default, rename = "action")]
     pub actions: Vec<ActionSpec>,
-    /// Pairs that pass through each other: names of bodies, of shapes, of the ground (`world`), or `MECHANISM/EFFECTOR`.
+    /// Pairs that pass through each other: names of bodies, of shapes, of the ground (`world`), or
+    /// `MECHANISM/EFFECTOR`.
     #[serde(default)]
     pub ignore: Vec<[String; 2]>,
 }
@@ -90,7 +91,8 @@ pub struct MechanismSpec {
     /// World from the frame that the model calls world; a floating base starts at its place there.
     #[serde(flatten)]
     pub place: PlaceSpec,
-    /// Joint coordinates in the linearisation pose (single axis: radians or metres); others as the model has them.
+    /// Joint coordinates in the linearisation pose (single axis: radians or metres); others as the
+    /// model has them.
     #[serde(default)]
     pub pose: BTreeMap<String, f64>,
     /// Servos to add.
@@ -105,7 +107,8 @@ pub struct MechanismSpec {
     /// An object that the effectors hold as one mechanism: it becomes the only effector.
     #[serde(default)]
     pub holds: Option<HeldSpec>,
-    /// False: linearised without gravity. Default: about the equilibrium under the world's gravity; floating ones fall freely.
+    /// False: linearised without gravity. Default: about the equilibrium under the world's gravity;
+    /// floating ones fall freely.
     #[serde(default = "yes")]
     pub gravity: bool,
     /// False leaves out the model's own collision shapes. Only those on effectors count.
@@ -120,7 +123,8 @@ pub struct MechanismSpec {
     /// Enforce the limits of the model's joints.
     #[serde(default)]
     pub limits: bool,
-    /// A blended model (`forks blend … -o FILE`) of the same mechanism and effectors, from the scene file's folder.
+    /// A blended model (`forks blend … -o FILE`) of the same mechanism and effectors, from the
+    /// scene file's folder.
     #[serde(default)]
     pub blend: Option<String>,
     /// Repair inertias that no body has (A + B < C), as MuJoCo's `balanceinertia` does.
@@ -150,8 +154,8 @@ pub struct PlaceSpec {
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct ServoSpec {
-    /// Names of joints of one axis; all that no spring or servo resists if left out. `*` at the end of a name stands for
-    /// anything.
+    /// Names of joints of one axis; all that no spring or servo resists if left out. `*` at the end
+    /// of a name stands for anything.
     #[serde(default)]
     pub joints: Vec<String>,
     /// N·m/rad or N/m.
@@ -200,7 +204,8 @@ pub struct BodySpec {
     pub name: String,
     /// kg.
     pub mass: f64,
-    /// Principal moments about the centre of mass along the body's axes, kg·m²; that of the first shape if left out.
+    /// Principal moments about the centre of mass along the body's axes, kg·m²; that of the first
+    /// shape if left out.
     #[serde(default)]
     pub inertia: Option<[f64; 3]>,
     /// Start.
@@ -325,7 +330,8 @@ pub struct ActionSpec {
     /// The mechanism, for servos and effectors.
     #[serde(default)]
     pub mechanism: Option<String>,
-    /// Servos that get the value as their target, relative to the linearisation pose. `*` at the end stands for anything.
+    /// Servos that get the value as their target, relative to the linearisation pose. `*` at the
+    /// end stands for anything.
     #[serde(default)]
     pub servos: Vec<String>,
     /// What the value is multiplied with for each entry of `servos`; 1 if left out.
@@ -340,7 +346,8 @@ pub struct ActionSpec {
     /// World axes, of forces.
     #[serde(default)]
     pub direction: Option<[f64; 3]>,
-    /// Times at which `values` are reached, s, increasing; between them the value goes smoothly. Before and after it stays.
+    /// Times at which `values` are reached, s, increasing; between them the value goes smoothly.
+    /// Before and after it stays.
     #[serde(default)]
     pub times: Vec<f64>,
     /// One value per time.
@@ -351,7 +358,8 @@ pub struct ActionSpec {
     pub wave: Option<WaveSpec>,
 }
 
-/// amplitude · sin(2π frequency (t − from) + phase) from `from` until `until`, growing and fading over a quarter second.
+/// amplitude · sin(2π frequency (t − from) + phase) from `from` until `until`, growing and fading
+/// over a quarter second.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct WaveSpec {

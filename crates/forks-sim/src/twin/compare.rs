@@ -63,10 +63,12 @@ impl Comparison {
     }
 }
 
-/// Steps two worlds and compares what they have in common: after every step positions over sizes, and rotations.
+/// Steps two worlds and compares what they have in common: after every step positions over sizes,
+/// and rotations.
 ///
 /// # Errors
-/// A subject that one of the worlds does not have or that does not move, a size that is not positive.
+/// A subject that one of the worlds does not have or that does not move, a size that is not
+/// positive.
 pub fn compare(
     reduced: &mut World,
     full: &mut World,
@@ -76,8 +78,8 @@ pub fn compare(
     compare_driven(reduced, full, steps, subjects, |_, _| Ok(()))
 }
 
-/// The same with a script that is called on each world before every step, with the number of the step: servo targets,
-/// loads.
+/// The same with a script that is called on each world before every step, with the number of the
+/// step: servo targets, loads.
 ///
 /// # Errors
 /// As [`compare`], and what the script returns.
@@ -126,7 +128,8 @@ impl SideBySide {
         })
     }
 
-    /// Compares after a step of both, which ended like this (reduced, full); false where one was not made.
+    /// Compares after a step of both, which ended like this (reduced, full); false where one was
+    /// not made.
     ///
     /// # Errors
     /// Worlds without one of the subjects.

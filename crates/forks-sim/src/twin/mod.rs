@@ -31,14 +31,17 @@ pub enum Gravity {
     Off,
 }
 
-/// A mechanism that a world steps by the full solver: linearly implicit Euler over all joints, loops and couplings exact.
+/// A mechanism that a world steps by the full solver: linearly implicit Euler over all joints,
+/// loops and couplings exact.
 #[derive(Clone, Debug)]
 pub struct FullMechanism {
-    /// Springs, dampers and masses; its own servos are not looked at ([`Preparation`] makes springs of them).
+    /// Springs, dampers and masses; its own servos are not looked at ([`Preparation`] makes springs
+    /// of them).
     pub mechanism: Arc<Mechanism>,
     /// In the order of the reduced model's.
     pub effectors: Vec<Effector>,
-    /// What targets move, in the order of the reduced model's; 0 is the target of the mechanism's start pose.
+    /// What targets move, in the order of the reduced model's; 0 is the target of the mechanism's
+    /// start pose.
     pub servos: Vec<Drive>,
     /// Positions at the start, at least those of the tree joints.
     pub start: Vec<f64>,
@@ -49,7 +52,8 @@ pub struct FullMechanism {
 }
 
 impl FullMechanism {
-    /// A prepared mechanism at rest in its start pose. Effectors are link names, or `site:NAME` for a named frame.
+    /// A prepared mechanism at rest in its start pose. Effectors are link names, or `site:NAME` for
+    /// a named frame.
     ///
     /// # Errors
     /// Effectors that do not exist, a preparation that cannot be made.
@@ -122,14 +126,15 @@ impl FullMechanism {
 }
 
 impl World {
-    /// Adds a mechanism with all its joints; `world_from_mechanism` places the frame that it calls world.
+    /// Adds a mechanism with all its joints; `world_from_mechanism` places the frame that it calls
+    /// world.
     ///
-    /// Its coordinates are the positions of all joints, its velocities those of the independent motions: of the tree
-    /// joints where there are no loops and couplings.
+    /// Its coordinates are the positions of all joints, its velocities those of the independent
+    /// motions: of the tree joints where there are no loops and couplings.
     ///
     /// # Errors
-    /// Positions or velocities of a wrong length or not finite, a mechanism that cannot be stepped from there, a placement
-    /// that is not finite.
+    /// Positions or velocities of a wrong length or not finite, a mechanism that cannot be stepped
+    /// from there, a placement that is not finite.
     pub fn add_full(
         &mut self,
         name: &str,

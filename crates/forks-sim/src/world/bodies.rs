@@ -67,7 +67,8 @@ impl World {
         Ok(())
     }
 
-    /// Linear momentum of a body (N·s) and its angular momentum about the world's origin (N·m·s), world axes.
+    /// Linear momentum of a body (N·s) and its angular momentum about the world's origin (N·m·s),
+    /// world axes.
     ///
     /// # Errors
     /// A body that is not there.

@@ -10,13 +10,15 @@ const RELAXATION: f64 = 0.01;
 const NOTHING: f64 = 1e-12;
 
 impl World {
-    /// Keeps a coordinate of a joint between two limits, rad or m, infinite for none. Impacts on limits do not rebound.
+    /// Keeps a coordinate of a joint between two limits, rad or m, infinite for none. Impacts on
+    /// limits do not rebound.
     ///
-    /// Coordinates are those of [`World::joint_coordinate`]. A coordinate beyond its limits comes back within about 10 ms.
+    /// Coordinates are those of [`World::joint_coordinate`]. A coordinate beyond its limits comes
+    /// back within about 10 ms.
     ///
     /// # Errors
-    /// A mechanism that is not there, a joint or coordinate that its model does not know or cannot move, limits that are not
-    /// numbers or the wrong way round.
+    /// A mechanism that is not there, a joint or coordinate that its model does not know or cannot
+    /// move, limits that are not numbers or the wrong way round.
     pub fn add_limit(
         &mut self,
         mechanism: MechanismHandle,
@@ -58,8 +60,9 @@ impl World {
 
     /// A coordinate of a joint as its mechanism's model has it, rad or m.
     ///
-    /// Joints of one coordinate count from where their two frames coincide (MuJoCo's `ref` is not part of it); joints of
-    /// general subspaces from their zero pose; others (ball, universal, planar joints) from the linearisation pose.
+    /// Joints of one coordinate count from where their two frames coincide (MuJoCo's `ref` is not
+    /// part of it); joints of general subspaces from their zero pose; others (ball, universal,
+    /// planar joints) from the linearisation pose.
     ///
     /// # Errors
     /// A mechanism that is not there, a joint or coordinate that its model does not know.
@@ -74,8 +77,8 @@ impl World {
         Ok(motion.joint_coordinate(index, coordinate, &mut vec![0.0; motion.dof()]))
     }
 
-    /// Force or torque of a limit on its coordinate in the last substep, N·m or N: positive at the lower limit, negative at the
-    /// upper one, 0 in between.
+    /// Force or torque of a limit on its coordinate in the last substep, N·m or N: positive at the
+    /// lower limit, negative at the upper one, 0 in between.
     ///
     /// # Errors
     /// A limit that is not there.

@@ -15,8 +15,8 @@ use crate::{
 };
 
 impl World {
-    /// Adds a reduced mechanism at rest in its linearisation pose; `world_from_model` places the frame that the model calls
-    /// world.
+    /// Adds a reduced mechanism at rest in its linearisation pose; `world_from_model` places the
+    /// frame that the model calls world.
     ///
     /// # Errors
     /// A model that cannot be stepped, a placement that is not finite.
@@ -31,8 +31,9 @@ impl World {
         self.add_motion(name, Box::new(motion), world_from_model)
     }
 
-    /// Adds a blended mechanism at rest at the reference poses of its chart; `world_from_model` places the frame that the
-    /// samples call world. Gravity is that of the equilibria that the samples are at.
+    /// Adds a blended mechanism at rest at the reference poses of its chart; `world_from_model`
+    /// places the frame that the samples call world. Gravity is that of the equilibria that the
+    /// samples are at.
     ///
     /// # Errors
     /// A model that cannot be stepped, a placement that is not finite.
@@ -47,11 +48,11 @@ impl World {
         self.add_motion(name, Box::new(motion), world_from_model)
     }
 
-    /// Adds a mechanism whose base floats, at rest in its linearisation pose with the base link at `world_from_base`. The
-    /// world's gravity acts on it, not the model's.
+    /// Adds a mechanism whose base floats, at rest in its linearisation pose with the base link at
+    /// `world_from_base`. The world's gravity acts on it, not the model's.
     ///
-    /// Where a step does not settle, or takes the inertia beyond what its first order allows, the world reports the first effector
-    /// as out of range.
+    /// Where a step does not settle, or takes the inertia beyond what its first order allows, the
+    /// world reports the first effector as out of range.
     ///
     /// # Errors
     /// A model that cannot be stepped, a pose that is not finite.
@@ -93,8 +94,8 @@ impl World {
         Ok(&self.instance(mechanism)?.name)
     }
 
-    /// Generalised coordinates of a mechanism: η of a single model, chart coordinates of a blend. Where
-    /// the base floats its pose comes first: (x, y, z, qw, qx, qy, qz, η).
+    /// Generalised coordinates of a mechanism: η of a single model, chart coordinates of a blend.
+    /// Where the base floats its pose comes first: (x, y, z, qw, qx, qy, qz, η).
     ///
     /// # Errors
     /// A mechanism that is not there.
@@ -102,8 +103,8 @@ impl World {
         Ok(self.instance(mechanism)?.motion.coordinates())
     }
 
-    /// Generalised velocities of a mechanism: η̇ of a single model, rates of the chart coordinates of a blend.
-    /// Where the base floats its body twist comes first: (v, ω, η̇).
+    /// Generalised velocities of a mechanism: η̇ of a single model, rates of the chart coordinates
+    /// of a blend. Where the base floats its body twist comes first: (v, ω, η̇).
     ///
     /// # Errors
     /// A mechanism that is not there.
@@ -119,9 +120,9 @@ impl World {
         Ok(self.instance(mechanism)?.motion.failure())
     }
 
-    /// How far a mechanism's linearisation is from what its loops and joints allow: at the present state, and where it rests for
-    /// the present servo targets. Compare with [`Openings::OF_MOTION`] and [`Openings::OF_TARGETS`]. `None` for blends and full
-    /// mechanisms.
+    /// How far a mechanism's linearisation is from what its loops and joints allow: at the present
+    /// state, and where it rests for the present servo targets. Compare with
+    /// [`Openings::OF_MOTION`] and [`Openings::OF_TARGETS`]. `None` for blends and full mechanisms.
     ///
     /// # Errors
     /// A mechanism that is not there.
@@ -129,8 +130,8 @@ impl World {
         Ok(self.instance(m)?.motion.openings())
     }
 
-    /// Linear momentum (N·s) and angular momentum about the world's origin (N·m·s) of a mechanism that nothing holds, world
-    /// axes; none where its base is fixed.
+    /// Linear momentum (N·s) and angular momentum about the world's origin (N·m·s) of a mechanism
+    /// that nothing holds, world axes; none where its base is fixed.
     ///
     /// # Errors
     /// A mechanism that is not there.
@@ -228,10 +229,11 @@ impl World {
         set.map_err(|source| SimError::Model { mechanism: m.name.clone(), source })
     }
 
-    /// Says how a mechanism's energy depends on its servos' targets (`Problem::servo_terms` of `forks-reduce`). A single or floating
-    /// model knows only the rest that the targets ask for: without this its elastic energy is that over the rest, less what
-    /// the targets' springs hold there. Scenes do it; blends and full mechanisms know it themselves. Motion does not
-    /// depend on it.
+    /// Says how a mechanism's energy depends on its servos' targets (`Problem::servo_terms` of
+    /// `forks-reduce`). A single or floating model knows only the rest that the targets ask for:
+    /// without this its elastic energy is that over the rest, less what the targets' springs hold
+    /// there. Scenes do it; blends and full mechanisms know it themselves. Motion does not depend
+    /// on it.
     ///
     /// # Errors
     /// A mechanism that is not there, another number of servos, numbers that are not finite.

@@ -57,17 +57,19 @@ pub enum Owner {
 pub struct WorldSettings {
     /// Time of a step, s; 1e-3.
     pub step: f64,
-    /// Equal parts of a step, each with contacts of its own; 1. More make stiff contacts and stacks firmer.
+    /// Equal parts of a step, each with contacts of its own; 1. More make stiff contacts and stacks
+    /// firmer.
     pub substeps: usize,
-    /// Acceleration of free fall of rigid bodies and floating mechanisms, world axes, m/s²; (0, 0, −9.81). Others have that of the
-    /// pose they were linearised in: see `README.md`.
+    /// Acceleration of free fall of rigid bodies and floating mechanisms, world axes, m/s²; (0, 0,
+    /// −9.81). Others have that of the pose they were linearised in: see `README.md`.
     pub gravity: DVec3,
-    /// Distance, beyond what motion closes in a step, in which contacts are looked for, m; 1e-3. It has to exceed what
-    /// accelerations add within a step, h² times the largest; more costs contacts that do nothing.
+    /// Distance, beyond what motion closes in a step, in which contacts are looked for, m; 1e-3. It
+    /// has to exceed what accelerations add within a step, h² times the largest; more costs
+    /// contacts that do nothing.
     pub margin: f64,
-    /// The contact solver. Gauss–Seidel with warm starts to 1e-5 in 2 to 100 sweeps, then the robust method; two
-    /// sweeps over impulses that would do already let bodies come to rest. Rebounds from 0.02 m/s on, twice what
-    /// gravity adds in a step.
+    /// The contact solver. Gauss–Seidel with warm starts to 1e-5 in 2 to 100 sweeps, then the
+    /// robust method; two sweeps over impulses that would do already let bodies come to rest.
+    /// Rebounds from 0.02 m/s on, twice what gravity adds in a step.
     pub contact: ContactSettings,
 }
 
@@ -102,7 +104,8 @@ pub(crate) struct Collider {
     pub(crate) material: crate::Material,
 }
 
-/// Reduced mechanisms, free rigid bodies and static geometry, stepped together in frictional contact.
+/// Reduced mechanisms, free rigid bodies and static geometry, stepped together in frictional
+/// contact.
 #[derive(Clone, Debug)]
 pub struct World {
     pub(crate) settings: WorldSettings,
@@ -192,7 +195,8 @@ impl World {
         &self.contacts
     }
 
-    /// Force on a body, an effector or the world by all contacts in the last substep, N, world axes.
+    /// Force on a body, an effector or the world by all contacts in the last substep, N, world
+    /// axes.
     pub fn contact_force(&self, owner: Owner) -> DVec3 {
         let mut sum = DVec3::ZERO;
         for c in &self.contacts {

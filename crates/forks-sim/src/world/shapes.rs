@@ -15,8 +15,8 @@ impl World {
     /// Adds a shape. Shapes of one owner do not touch each other.
     ///
     /// # Errors
-    /// An owner that is not there, sizes that are not positive, points or triangles that make no surface, planes, meshes and
-    /// height fields on something that moves.
+    /// An owner that is not there, sizes that are not positive, points or triangles that make no
+    /// surface, planes, meshes and height fields on something that moves.
     pub fn add_shape(&mut self, owner: Owner, shape: &Shape) -> Result<ShapeHandle, SimError> {
         let element = format!("shape {:?}", shape.name);
         let (number, owner_from_frame) = self.owner_frame(owner)?;
@@ -41,7 +41,8 @@ impl World {
         Ok(ShapeHandle(self.colliders.len() - 1))
     }
 
-    /// A number of its own for an owner, and its moving frame from the frame that shapes are given in.
+    /// A number of its own for an owner, and its moving frame from the frame that shapes are given
+    /// in.
     fn owner_frame(&self, owner: Owner) -> Result<(usize, Pose), SimError> {
         match owner {
             Owner::World => Ok((0, Pose::IDENTITY)),

@@ -1,4 +1,5 @@
-//! Blended mechanisms in contact, against their statics with a unilateral constraint and against their steppers.
+//! Blended mechanisms in contact, against their statics with a unilateral constraint and against
+//! their steppers.
 
 use crate::support;
 

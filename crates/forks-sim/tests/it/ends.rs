@@ -1,4 +1,5 @@
-//! Scenes with neighbouring links as effectors, and with limits of joints that the effectors do not move.
+//! Scenes with neighbouring links as effectors, and with limits of joints that the effectors do not
+//! move.
 
 use forks_sim::{
     StepReport,
@@ -39,7 +40,8 @@ fn links_do_not_touch_the_ones_that_carry_them() {
 
 #[test]
 fn a_scene_has_the_pairs_that_the_model_has() {
-    // Three balls in a row on joints of their own, all of which overlap; the middle one is the first one's carrier.
+    // Three balls in a row on joints of their own, all of which overlap; the middle one is the
+    // first one's carrier.
     let model = |masks: [&str; 3], contact: &str| {
         let ball = |name: &str, x: f64, mask: &str, inside: &str| {
             format!(
@@ -73,7 +75,8 @@ fn a_scene_has_the_pairs_that_the_model_has() {
 
 #[test]
 fn limits_act_on_joints_that_the_effectors_do_not_move() {
-    // The equilibrium that the models are about is beyond the limits: joints come back within 10 ms.
+    // The equilibrium that the models are about is beyond the limits: joints come back within 10
+    // ms.
     let ends = |file: &str, fidelity| {
         let mut s = scene(file, fidelity);
         run(&mut s, |s, report| {

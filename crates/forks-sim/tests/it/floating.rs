@@ -31,7 +31,8 @@ fn rod() -> SpatialInertia {
     SpatialInertia::new(0.1, DVec3::new(0.5 * LENGTH, 0.0, 0.0), inertia)
 }
 
-/// A hub of 5 kg on four legs of four links of 0.1 m and 0.1 kg, hinges of 400 N·m/rad about y and z in turn.
+/// A hub of 5 kg on four legs of four links of 0.1 m and 0.1 kg, hinges of 400 N·m/rad about y and
+/// z in turn.
 fn table() -> Mechanism {
     let mut builder = MechanismBuilder::new("table");
     let moments = DMat3::from_diagonal(DVec3::new(0.03, 0.035, 0.04));

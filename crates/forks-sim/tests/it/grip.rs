@@ -1,7 +1,8 @@
 //! Things held along lines: nothing may slide or turn out of a grip that friction holds.
 //!
-//! Clipping a line to a face gives some points twice and others between them, differently from step to step. Forces jumped between
-//! such points until one end of each line carried all, and the object turned out.
+//! Clipping a line to a face gives some points twice and others between them, differently from step
+//! to step. Forces jumped between such points until one end of each line carried all, and the
+//! object turned out.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +21,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/scenes/grip")
 }
 
-/// Steps a scene to its end. Returns how far the first body moved (m) and turned (rad) from 0.1 s on.
+/// Steps a scene to its end. Returns how far the first body moved (m) and turned (rad) from 0.1 s
+/// on.
 fn held(mut scene: Scene) -> [f64; 2] {
     let steps = scene.step_count();
     let settled = (0.1 / scene.spec.world.step).ceil() as u64;

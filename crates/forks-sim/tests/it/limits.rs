@@ -23,7 +23,8 @@ const SERVO: f64 = 60.0;
 /// Angles of the linearisation pose.
 const START: [f64; 3] = [0.3, -0.5, 0.2];
 
-/// Three links of 0.3 m in a row on hinges about z, y and x, the middle one's child given first if `reversed`; driven.
+/// Three links of 0.3 m in a row on hinges about z, y and x, the middle one's child given first if
+/// `reversed`; driven.
 fn arm(floating: bool, reversed: bool) -> Mechanism {
     let mut b = MechanismBuilder::new("arm");
     let inertia = |m: f64| {
@@ -83,7 +84,8 @@ fn run(world: &mut World, m: MechanismHandle, joint: &str, time: f64) -> (f64, f
     range
 }
 
-/// Drives a joint by `target` from its start into a limit `room` away, and back. On the way it may be beyond it by `slack`.
+/// Drives a joint by `target` from its start into a limit `room` away, and back. On the way it may
+/// be beyond it by `slack`.
 fn drive(world: &mut World, m: MechanismHandle, joint: usize, target: f64, room: f64, slack: f64) {
     let name = format!("j{joint}");
     let start = world.joint_coordinate(m, &name, 0).unwrap();
@@ -137,7 +139,8 @@ fn limits_of_a_mechanism_that_floats_keep_its_momentum() {
     let mut world = empty();
     let m = world.add_floating("arm", floating(), at(0.5, -0.5, 1.0)).unwrap();
     for joint in 0..3 {
-        // The step's equations are not linear: the stop within 1 ms at some rad/s leaves h² times its acceleration.
+        // The step's equations are not linear: the stop within 1 ms at some rad/s leaves h² times
+        // its acceleration.
         drive(&mut world, m, joint, if joint == 1 { -0.6 } else { 0.6 }, 0.1, 1e-4);
     }
     let (linear, angular) = world.mechanism_momentum(m).unwrap().unwrap();

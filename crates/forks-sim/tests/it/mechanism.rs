@@ -73,7 +73,8 @@ fn a_tip_pushed_against_a_plane_is_the_static_solution_with_a_unilateral_constra
     let pull = 40.0;
     let down = Wrench::new(DVec3::new(0.0, 0.0, -pull), DVec3::ZERO);
     world.set_effector_load(m, 0, down, LoadFrame::World).unwrap();
-    // Steps of 10 ms damp the slowest mode by h ω²/2 = 0.6 per second; the springs' own damping alone would take an hour.
+    // Steps of 10 ms damp the slowest mode by h ω²/2 = 0.6 per second; the springs' own damping
+    // alone would take an hour.
     settle(&mut world, m, 100.0);
 
     let (force, eta) = held(&model, pull, ground + RADIUS);
@@ -200,7 +201,8 @@ fn a_servo_target_that_jumps_does_its_spring_s_work() {
     let moved = world.energy().total() - start;
     // The equilibrium is found to 1e-9 of the torques.
     assert!((moved - jump(target)).abs() < 1e-8 * torque, "{moved} {}", jump(target));
-    // Once it rests again the jump and the servo's work are what gravity gained: the weight's height to second order.
+    // Once it rests again the jump and the servo's work are what gravity gained: the weight's
+    // height to second order.
     settle(&mut world, m, 30.0);
     let height = mass * 9.81 * arm * ((at.q[0] + target).sin() - at.q[0].sin());
     let gained = world.energy().total() - start;

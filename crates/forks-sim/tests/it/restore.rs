@@ -16,7 +16,8 @@ use forks_sim::{
     twin::FullMechanism,
 };
 
-/// Equal bars on hinges about z that lie on each other where all coordinates are 0: there it can move in two ways.
+/// Equal bars on hinges about z that lie on each other where all coordinates are 0: there it can
+/// move in two ways.
 fn folded() -> Mechanism {
     let inertia = SpatialInertia::new(
         0.2,

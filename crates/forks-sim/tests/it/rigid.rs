@@ -73,7 +73,8 @@ fn a_ball_bounces_with_its_restitution() {
             let v = world.body_twist(body).unwrap().linear.z;
             if !hit && world.contacts().iter().any(|c| c.is_touching()) {
                 hit = true;
-                // Restitution acts on the velocity before the step of impact; without it the step closes the gap.
+                // Restitution acts on the velocity before the step of impact; without it the step
+                // closes the gap.
                 assert!(
                     e == 0.0 || (v + e * down).abs() <= 0.01 * down.abs(),
                     "e = {e}: {down} to {v}"

@@ -1,7 +1,7 @@
 //! Discs that roll, wobble and fall over on their rims.
 //!
-//! Contact points of a step's start held a rim that touches in others at its end: discs of 25 mm sank in by 2 mm, and what
-//! took the overlap away gave them energy.
+//! Contact points of a step's start held a rim that touches in others at its end: discs of 25 mm
+//! sank in by 2 mm, and what took the overlap away gave them energy.
 
 use std::f64::consts::PI;
 
@@ -31,7 +31,8 @@ impl Disc {
         self.radius * (1.0 - axis.z * axis.z).max(0.0).sqrt() + self.half * axis.z.abs()
     }
 
-    /// Largest overlap over time with the ground at z = 0, m, and how far the energy was above its start, relative to it.
+    /// Largest overlap over time with the ground at z = 0, m, and how far the energy was above its
+    /// start, relative to it.
     fn run(&self, ground: &Shape, h: f64, time: f64) -> [f64; 2] {
         let mut world = World::new(WorldSettings { step: h, ..WorldSettings::default() }).unwrap();
         let material = Material::with_friction(0.8);
@@ -66,7 +67,8 @@ impl Disc {
 #[test]
 fn a_disc_rolls_on_its_rim_without_sinking_in_or_gaining_energy() {
     let plane = Shape::new("ground", Geometry::Plane);
-    // Steps of the requirement; at 5 ms impacts, after which discs turn in other ways, let rims in by more.
+    // Steps of the requirement; at 5 ms impacts, after which discs turn in other ways, let rims in
+    // by more.
     for (tilt, spin, roll) in [
         (0.0, 0.0, 20.0),
         (0.17, 0.0, 20.0),

@@ -228,7 +228,8 @@ fn hands_just_touch_at_the_start() {
         let _ = scene.step();
         let gaps: Vec<f64> = scene.world.contacts().iter().map(|c| c.gap).collect();
         assert_eq!(gaps.len(), points, "{name}: {gaps:?}");
-        // The pose in the file has five decimals: 5e-6 rad at 0.1 m for each of four joints and the hand's own place.
+        // The pose in the file has five decimals: 5e-6 rad at 0.1 m for each of four joints and the
+        // hand's own place.
         assert!(gaps.iter().all(|g| g.abs() < 5e-6), "{name}: {gaps:?}");
     }
 }
@@ -287,7 +288,8 @@ fn a_blend_has_to_fit_its_scene() {
     };
     let mut fits = build(&scene("link19", "")).unwrap();
     assert!(matches!(fits.step().status, WorldStatus::Completed));
-    // The blend starts at rest without gravity; under gravity the exported helix starts where it sags to.
+    // The blend starts at rest without gravity; under gravity the exported helix starts where it
+    // sags to.
     let ball = "shape = [{ form = { sphere = { radius = 0.02 } } }]";
     for (gravity, apart) in [("false", false), ("true", true)] {
         let text =

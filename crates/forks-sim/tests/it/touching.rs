@@ -1,4 +1,5 @@
-//! Shapes that touch exactly: the difference of both has the origin on its surface, where rounding decides what is found.
+//! Shapes that touch exactly: the difference of both has the origin on its surface, where rounding
+//! decides what is found.
 
 use crate::support;
 
@@ -206,7 +207,8 @@ fn forms_put_at_each_other_along_a_direction_are_as_far_apart_as_they_were_put()
             - q * farthest(&two, q.conjugate() * -n);
         let found = gap((&one, Pose::new(p, at)), (&two, Pose::new(q, place)), false);
         count += 1;
-        // Places and corners are rounded. Where a cylinder's rim meets what is round the library's search ends early.
+        // Places and corners are rounded. Where a cylinder's rim meets what is round the library's
+        // search ends early.
         let rim = kinds.contains(&2) && kinds.contains(&1);
         let slack =
             if rim { 1e-3 } else { 1e-9 } * other + 16.0 * f64::EPSILON * (2.0 * far + scale);
@@ -221,7 +223,8 @@ fn forms_put_at_each_other_along_a_direction_are_as_far_apart_as_they_were_put()
     assert!(bad.is_empty(), "{} of {count}\n{}", bad.len(), bad[..shown].join("\n"));
 }
 
-/// How far beyond the nearest one a point may be that stands for it, m: a small part of the margin within which points are looked for.
+/// How far beyond the nearest one a point may be that stands for it, m: a small part of the margin
+/// within which points are looked for.
 const EARLY: f64 = 5e-5;
 
 /// A dome of triangles or of heights over a square of 2 m.

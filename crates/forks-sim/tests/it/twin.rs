@@ -122,7 +122,8 @@ fn without_contact_a_full_mechanism_moves_as_the_solver_alone() {
     for joints in [HelixJoints::Alternating, HelixJoints::Hinge3] {
         let errors = [2e-3, 1e-3, 5e-4].map(|h| against_the_solver(joints, wrench, h, 0.2));
         println!("{joints:?}: 0.2 s {errors:?}");
-        // The step's matrix is symmetric here, and the load turns with the tip: what is left out is of the order h.
+        // The step's matrix is symmetric here, and the load turns with the tip: what is left out is
+        // of the order h.
         assert!(errors[2] < 1e-3 && errors[1] < 0.6 * errors[0] && errors[2] < 0.6 * errors[1]);
     }
 }
@@ -416,7 +417,8 @@ fn what_does_not_fit_is_named() {
     assert_eq!(world.failure(right).unwrap(), None);
 }
 
-/// Two fingers of two links each that hang down on both sides of the z axis, hinges y, servos at all of them.
+/// Two fingers of two links each that hang down on both sides of the z axis, hinges y, servos at
+/// all of them.
 fn gripper() -> Mechanism {
     let mut b = MechanismBuilder::new("gripper");
     b.set_gravity(DVec3::ZERO);

@@ -1,4 +1,5 @@
-//! Scenes with reduced models beside the same scenes with all joints, under the same contacts and scripts.
+//! Scenes with reduced models beside the same scenes with all joints, under the same contacts and
+//! scripts.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,8 @@ fn scenes() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/scenes")
 }
 
-/// The deviation of one thing over some seconds, lengths over `size`. Half the angle is how far rotation moves its surface.
+/// The deviation of one thing over some seconds, lengths over `size`. Half the angle is how far
+/// rotation moves its surface.
 fn deviation(file: &str, size: f64, seconds: f64, of: impl Fn(&Scene) -> Owner) -> Deviation {
     let path = scenes().join(file);
     let [mut reduced, mut full] =
@@ -85,7 +87,8 @@ fn servos_that_lift_a_hand_do_the_same_work_as_in_its_twin() {
     let work = 1.9549 * 9.81 * 0.06;
     let apart = reduced.iter().zip(full).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     println!("{} and {} of {work} J; at most {apart} J apart", reduced[1499], full[1499]);
-    // The wrist carries all of the hand; what the fingers add is small, and theirs alone is linearised.
+    // The wrist carries all of the hand; what the fingers add is small, and theirs alone is
+    // linearised.
     assert!((full[1499] - work).abs() < 0.05 * work);
     assert!(apart < 0.02 * work, "{apart}");
 }

@@ -20,8 +20,9 @@ pub struct Acceleration {
     pub joints: Vec<f64>,
     /// Rates of the components of the links' body twists, ground first.
     pub links: Vec<[f64; 6]>,
-    /// Wrench of every joint on its child in the child's frame at its origin, armature and generalised
-    /// forces of the joint included; its parent feels the opposite. One of many where rows are redundant.
+    /// Wrench of every joint on its child in the child's frame at its origin, armature and
+    /// generalised forces of the joint included; its parent feels the opposite. One of many where
+    /// rows are redundant.
     pub wrenches: Vec<[f64; 6]>,
     /// Multipliers of the couplings: they act with Cᵀ μ.
     pub couplings: Vec<f64>,
@@ -33,8 +34,8 @@ pub struct Acceleration {
     /// rounding makes of the loops.
     pub inconsistency: f64,
     /// For every velocity coordinate: by how much its rate changes, to first order and at most, if
-    /// every number in the equations changes by its own size; |A⁻¹|(|A||x| + |b|). Times ε it is the
-    /// error that rounding of the data alone may cause.
+    /// every number in the equations changes by its own size; |A⁻¹|(|A||x| + |b|). Times ε it is
+    /// the error that rounding of the data alone may cause.
     pub sensitivity: Vec<f64>,
     /// The same for every joint's wrench; no guide where rows are redundant.
     pub wrench_sensitivity: Vec<[f64; 6]>,
@@ -45,13 +46,14 @@ pub struct Acceleration {
 /// Accelerations of `m` in a state; velocities are assumed to keep the loops closed.
 ///
 /// # Panics
-/// If the system is singular (a massless leaf that is free to move) or the refinement does not settle.
+/// If the system is singular (a massless leaf that is free to move) or the refinement does not
+/// settle.
 pub fn forward_dynamics(m: &Mechanism, s: &State) -> Acceleration {
     Dense::new(m, s, false).solve()
 }
 
-/// The same with all loops and couplings open: loop-closing joints are away, their coordinates' rates are
-/// those of free rotors (zero without armature).
+/// The same with all loops and couplings open: loop-closing joints are away, their coordinates'
+/// rates are those of free rotors (zero without armature).
 ///
 /// # Panics
 /// As [`forward_dynamics`].
@@ -336,7 +338,8 @@ mod tests {
         [f[0], f[1], f[2], at(0), at(1), at(2)]
     }
 
-    /// Newton and Euler for every link with the reported joint wrenches, action and reaction opposite.
+    /// Newton and Euler for every link with the reported joint wrenches, action and reaction
+    /// opposite.
     #[test]
     fn joint_wrenches_balance_every_link() {
         for seed in 0..40 {

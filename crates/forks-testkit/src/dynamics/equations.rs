@@ -260,7 +260,8 @@ fn generalized_forces(m: &Mechanism, s: &State) -> Vec<f64> {
     f
 }
 
-/// −Jᵀ D J v, J v the twist of the bushing's second frame relative to its first, in the second frame.
+/// −Jᵀ D J v, J v the twist of the bushing's second frame relative to its first, in the second
+/// frame.
 fn damp_bushings(m: &Mechanism, s: &State, f: &mut [f64]) {
     for b in m.bushings() {
         let frame = |l: LinkId, p: &Pose, poses: &[Rigid<Dual>]| {

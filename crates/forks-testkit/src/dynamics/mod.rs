@@ -1,8 +1,9 @@
-//! Forward dynamics the naive way: every link a free body, every joint six equations with multipliers.
+//! Forward dynamics the naive way: every link a free body, every joint six equations with
+//! multipliers.
 //!
-//! Unknown are the rates of all body twists a, of all joint velocities θ̈ (loop-closing joints too) and
-//! the multipliers of all joints and couplings. With g the gap between a joint's child and where the
-//! joint puts it, ġ = G_a φ + G_θ θ̇:
+//! Unknown are the rates of all body twists a, of all joint velocities θ̈ (loop-closing joints too)
+//! and the multipliers of all joints and couplings. With g the gap between a joint's child and
+//! where the joint puts it, ġ = G_a φ + G_θ θ̇:
 //!
 //! ```text
 //! I a      − G_aᵀ λ          = w − φ ×* I φ            every link

@@ -1,4 +1,5 @@
-//! Kinematics in any precision: a joint's gap as a function of both links' motions and its coordinates.
+//! Kinematics in any precision: a joint's gap as a function of both links' motions and its
+//! coordinates.
 
 use forks_mechanism::{Joint, JointKind, Mechanism, lie::Pose, lie::Twist};
 
@@ -122,8 +123,8 @@ pub(super) fn link_poses<T: Scalar>(m: &Mechanism, q: &[f64], delta: &[T]) -> Ve
     poses
 }
 
-/// How far the child is from where the joint puts it, `placed` in the parent, as a twist in the child's
-/// frame; exact to second order in time where gap and gap rate are zero.
+/// How far the child is from where the joint puts it, `placed` in the parent, as a twist in the
+/// child's frame; exact to second order in time where gap and gap rate are zero.
 pub(super) fn gap<T: Scalar>(placed: &Rigid<T>, parent: &Rigid<T>, child: &Rigid<T>) -> [T; 6] {
     parent.times(placed).inverse().times(child).vee()
 }

@@ -13,8 +13,8 @@ pub struct State {
     pub v: Vec<f64>,
     /// Generalised forces on the tree's velocity coordinates.
     pub tau: Vec<f64>,
-    /// External wrenches on the links, ground first, in the links' frames at their origins, force first;
-    /// empty for none.
+    /// External wrenches on the links, ground first, in the links' frames at their origins, force
+    /// first; empty for none.
     pub wrenches: Vec<[f64; 6]>,
 }
 
@@ -57,8 +57,8 @@ impl Default for StateOptions {
     }
 }
 
-/// A random state at the start pose. Velocities keep all loops closed and couplings satisfied: they are
-/// random combinations of an orthonormal basis of the motions that do.
+/// A random state at the start pose. Velocities keep all loops closed and couplings satisfied: they
+/// are random combinations of an orthonormal basis of the motions that do.
 pub fn random_state(seed: u64, m: &Mechanism, o: &StateOptions) -> State {
     let mut rng = Rng::new(seed ^ 0x57a7_e003);
     let mut s = State::rest(m);

@@ -1,5 +1,5 @@
-//! The same equations for a tree without couplings, link by link from the leaves, all in numbers of twice
-//! the precision: an accurate answer for thousands of links.
+//! The same equations for a tree without couplings, link by link from the leaves, all in numbers of
+//! twice the precision: an accurate answer for thousands of links.
 //!
 //! A link, its tree joint and the joint's multipliers are eliminated together: their dense block is
 //! solved with the inner link's acceleration as parameter.
@@ -20,8 +20,8 @@ pub struct TreeAcceleration {
     pub links: Vec<[f64; 6]>,
 }
 
-/// A link's unknowns (a, θ̈, λ) as affine functions of the inner link's a: seven columns, the constant
-/// last.
+/// A link's unknowns (a, θ̈, λ) as affine functions of the inner link's a: seven columns, the
+/// constant last.
 struct Eliminated {
     columns: Vec<Vec<Double>>,
 }

@@ -138,8 +138,8 @@ fn planar_loops_have_three_redundant_rows_each() {
 
 #[test]
 fn results_scale_with_the_size_of_the_mechanism() {
-    // The same mechanism 100 times smaller: stiffness per radian unchanged, so that turns per torque
-    // stay, displacements per torque shrink by 100, displacements per force by 100².
+    // The same mechanism 100 times smaller: stiffness per radian unchanged, so that turns per
+    // torque stay, displacements per torque shrink by 100, displacements per force by 100².
     for seed in 0..40 {
         let large = RandomMechanismOptions { length: 1.0, ..RandomMechanismOptions::mixed(seed) };
         let small = RandomMechanismOptions { length: 0.01, ..large.clone() };

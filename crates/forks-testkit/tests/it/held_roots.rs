@@ -1,4 +1,5 @@
-//! Which free roots have to be held, against the motions that no spring resists in a dense system of equations.
+//! Which free roots have to be held, against the motions that no spring resists in a dense system
+//! of equations.
 
 use forks_mechanism::{
     LinkId,

@@ -35,7 +35,8 @@ fn without_loads_the_loaded_reduction_is_the_plain_one() {
         if plain.rank == 0 {
             continue;
         }
-        // What rounding leaves of spring forces bends the tangent by ε; conditioning is at most 1e3.
+        // What rounding leaves of spring forces bends the tangent by ε; conditioning is at most
+        // 1e3.
         let error = relative(&loaded.reduction.compliance, &plain.compliance);
         assert!(error < 1e-10, "seed {seed}: {error:e}");
     }

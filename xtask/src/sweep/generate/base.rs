@@ -1,5 +1,6 @@
-//! The model that features change: seven bodies with hinges, slides, a ball and a free joint, all with springs, masses,
-//! servos and tendons of their own, so that no reference can be wrong without consequence.
+//! The model that features change: seven bodies with hinges, slides, a ball and a free joint, all
+//! with springs, masses, servos and tendons of their own, so that no reference can be wrong without
+//! consequence.
 
 use forks_testkit::Rng;
 

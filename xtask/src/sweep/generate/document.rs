@@ -1,4 +1,5 @@
-//! Model files under construction: elements that can still be changed, and the files that they go to.
+//! Model files under construction: elements that can still be changed, and the files that they go
+//! to.
 
 use std::{fmt::Display, fs, path::Path};
 
@@ -44,8 +45,8 @@ impl Element {
         tags.contains(&self.tag.as_str())
     }
 
-    /// Does something to every element of these kinds below this one, outer ones first. Generated files nest a few dozen
-    /// elements at most.
+    /// Does something to every element of these kinds below this one, outer ones first. Generated
+    /// files nest a few dozen elements at most.
     pub(super) fn each(&mut self, tags: &[&str], f: &mut dyn FnMut(&mut Element)) {
         for c in &mut self.children {
             if c.is(tags) {

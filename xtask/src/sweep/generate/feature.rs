@@ -4,7 +4,8 @@ use forks_testkit::Rng;
 
 use super::document::Document;
 
-/// When a feature does its work: content before defaults, defaults before frames, then the order, then the files.
+/// When a feature does its work: content before defaults, defaults before frames, then the order,
+/// then the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
     Content,

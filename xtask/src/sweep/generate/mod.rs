@@ -1,7 +1,9 @@
-//! Generated MJCF files of one feature and of pairs of features, for the same comparison as files of others.
+//! Generated MJCF files of one feature and of pairs of features, for the same comparison as files
+//! of others.
 //!
-//! Every file is the model of `base`, in which everything has stiffness, mass and drive of its own, changed by one or two
-//! features. First every feature stands alone, then come the pairs in an order that the seed gives, again and again.
+//! Every file is the model of `base`, in which everything has stiffness, mass and drive of its own,
+//! changed by one or two features. First every feature stands alone, then come the pairs in an
+//! order that the seed gives, again and again.
 
 mod base;
 mod coverage;
@@ -97,9 +99,9 @@ fn write(
 
 /// Keeps files clear of what cannot agree:
 /// - `pos` of default classes where an element has `fromto`: both programs refuse the two together.
-/// - Rotor inertia of a free joint where loops are closed: MuJoCo's acts against accelerations in world axes, ours in
-///   body axes, as the reader's note says. Without linear velocity of the joint the two are the same, but loops
-///   give it some.
+/// - Rotor inertia of a free joint where loops are closed: MuJoCo's acts against accelerations in
+///   world axes, ours in body axes, as the reader's note says. Without linear velocity of the joint
+///   the two are the same, but loops give it some.
 fn leave_out(d: &mut Document) {
     let loops = ["connect", "weld"];
     if d.section("equality").children.iter().any(|e| e.is(&loops)) {
@@ -137,7 +139,8 @@ fn plan(features: &[Feature], count: usize, seed: u64) -> Vec<Vec<usize>> {
 }
 
 impl Generated {
-    /// The verdict on file `number` in the light of what it is made of: what we should read must not be refused.
+    /// The verdict on file `number` in the light of what it is made of: what we should read must
+    /// not be refused.
     pub(super) fn expect(&self, number: usize, mut entry: Entry) -> Entry {
         let refused = self.plan[number].iter().any(|&f| self.features[f].refused);
         let by_all = entry.rivals.is_empty() && entry.verdict == Verdict::Refused;

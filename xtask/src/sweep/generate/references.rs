@@ -1,4 +1,5 @@
-//! Features of what refers to joints, bodies, sites and tendons: actuators, tendons, equalities, keyframes.
+//! Features of what refers to joints, bodies, sites and tendons: actuators, tendons, equalities,
+//! keyframes.
 
 use forks_testkit::Rng;
 

@@ -1,9 +1,11 @@
-//! The certificate along a run: at states on the way the true error against the full solver is the certified one.
+//! The certificate along a run: at states on the way the true error against the full solver is the
+//! certified one.
 
 use super::{Adaptive, Certificate, forces, missed, plan, start, step, target};
 use crate::{linkages::Full, validate::record::Recorder};
 
-/// Rounding of the two solvers over the largest acceleration: some 1e-14 on large trees (EQUATIONS 1.7).
+/// Rounding of the two solvers over the largest acceleration: some 1e-14 on large trees (EQUATIONS
+/// 1.7).
 const ROUNDING: f64 = 1e-12;
 /// Relative difference of the reported and the true linkage error.
 const REPORTED: f64 = 1e-6;

@@ -1,5 +1,5 @@
-//! Error-bounded quasi-statics against the full solver: the figures and the table of [R06], the certificate along a
-//! run, displacements.
+//! Error-bounded quasi-statics against the full solver: the figures and the table of [R06], the
+//! certificate along a run, displacements.
 
 mod certificate;
 mod displacement;

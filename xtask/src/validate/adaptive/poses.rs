@@ -16,7 +16,8 @@ use crate::{
     validate::record::Recorder,
 };
 
-/// Rounding of the two solvers over the largest acceleration: a ring of 30 is worse off than a tree (EQUATIONS 1.4).
+/// Rounding of the two solvers over the largest acceleration: a ring of 30 is worse off than a tree
+/// (EQUATIONS 1.4).
 const ROUNDING: f64 = 1e-8;
 
 pub(super) fn check(p: &Poses, a: &Adaptive, out: &mut Recorder) -> Result<(), String> {
@@ -87,8 +88,8 @@ fn run(
     Ok(End { poses: m.link_poses(&q), q, joints })
 }
 
-/// Difference from the full solver's accelerations of the tree's joints at the end, without the correction of loops,
-/// which the full solver does not know.
+/// Difference from the full solver's accelerations of the tree's joints at the end, without the
+/// correction of loops, which the full solver does not know.
 fn agreement(a: &Adaptive, m: &Mechanism, forces: &Forces, end: &End) -> Result<f64, String> {
     let options = AdaptiveOptions {
         time_step: a.time_step,

@@ -15,8 +15,8 @@ use crate::{
     validate::record::Recorder,
 };
 
-/// Joint steps of the full solver up to which its displacements are the exact ones; above they are those of a very
-/// small threshold, which the check of displacements compares with the full solver.
+/// Joint steps of the full solver up to which its displacements are the exact ones; above they are
+/// those of a very small threshold, which the check of displacements compares with the full solver.
 const FULL_WORK: usize = 1_000_000;
 /// Shorter times are lost between two looks of the scheduler, s.
 const SCHEDULER: f64 = 0.05;
@@ -113,7 +113,8 @@ fn line(
     Ok(Line { forces: count, full_time, points })
 }
 
-/// Measures the time of this thread where the system tells and the time is long enough for it, else the wall's.
+/// Measures the time of this thread where the system tells and the time is long enough for it, else
+/// the wall's.
 struct Watch {
     begin: Instant,
     computing: Option<f64>,

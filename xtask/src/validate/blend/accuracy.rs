@@ -12,11 +12,11 @@ use super::{
 };
 use crate::validate::record::Recorder;
 
-/// Gaps at a sample over r: those of some hundred joints, each a sum of some rounding errors, and of loops that the full
-/// solver has closed to 1e-10.
+/// Gaps at a sample over r: those of some hundred joints, each a sum of some rounding errors, and
+/// of loops that the full solver has closed to 1e-10.
 const GAP_AT_SAMPLE: f64 = 1e-9;
-/// Static error at a sample: what is left where both solvers stop, forces balanced to 1e-11 of their size, in
-/// directions that may be 1e3 times as soft as those which set the size.
+/// Static error at a sample: what is left where both solvers stop, forces balanced to 1e-11 of
+/// their size, in directions that may be 1e3 times as soft as those which set the size.
 const STATIC_AT_SAMPLE: f64 = 1e-7;
 
 /// What a blend reproduces: the samples.
@@ -146,12 +146,13 @@ fn rows(
     Ok(())
 }
 
-/// The blend beside the sample whose effectors are nearest to the full equilibrium's, that sample alone; distances are those
-/// of plain weights, lengths over r.
+/// The blend beside the sample whose effectors are nearest to the full equilibrium's, that sample
+/// alone; distances are those of plain weights, lengths over r.
 ///
-/// An error below the placement's tolerance is as good as none: the ratio is that of the blend's error to the larger of
-/// the sample's error and the tolerance, bounded for the static error and for the link poses that the placement was
-/// about. Without that floor it is reported, with how large the errors are where it is above 1.1.
+/// An error below the placement's tolerance is as good as none: the ratio is that of the blend's
+/// error to the larger of the sample's error and the tolerance, bounded for the static error and
+/// for the link poses that the placement was about. Without that floor it is reported, with how
+/// large the errors are where it is above 1.1.
 pub(super) fn beside_nearest(study: &Study<'_>, out: &mut Recorder) {
     let Some(pairs) = pairs(study) else {
         out.fail("error over the nearest sample's", 1.1, "a sample alone makes no model");

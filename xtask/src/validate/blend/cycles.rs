@@ -1,9 +1,10 @@
 //! ∮ w·φ around random closed cycles of effector poses, from public wrenches and poses alone.
 //!
-//! A cycle runs smoothly through some of the unseen loads' equilibria. The sum of ½(w_k + w_{k+1})·log(H_k⁻¹H_{k+1}) is off
-//! by second order in the step, so that a form with an energy shows a quarter of it with half the step; a form
-//! without one shows what its work is. In charts of joint displacements, where wrenches grow without bound next to poses
-//! that lock, the sum is that of ½(f_k + f_{k+1})·(x_{k+1} − x_k), f the generalised forces.
+//! A cycle runs smoothly through some of the unseen loads' equilibria. The sum of ½(w_k +
+//! w_{k+1})·log(H_k⁻¹H_{k+1}) is off by second order in the step, so that a form with an energy
+//! shows a quarter of it with half the step; a form without one shows what its work is. In charts
+//! of joint displacements, where wrenches grow without bound next to poses that lock, the sum is
+//! that of ½(f_k + f_{k+1})·(x_{k+1} − x_k), f the generalised forces.
 
 use core::f64::consts::TAU;
 
@@ -25,11 +26,11 @@ const SEED: u64 = 5;
 const POSES: usize = 5;
 /// Points on the finest polygon; the others have half and a quarter of them.
 const POINTS: usize = 1024;
-/// The order is 2 up to the next term, of fourth order: with 256 points of a cycle with features of a tenth of its
-/// length that is below some percent of the first one, an order of 1.9.
+/// The order is 2 up to the next term, of fourth order: with 256 points of a cycle with features of
+/// a tenth of its length that is below some percent of the first one, an order of 1.9.
 const ORDER: f64 = 0.1;
-/// What the fourth-order term leaves after one Richardson step, of ∮|w·φ|: (2π k h)⁴/720 with h = 1/512 and features as
-/// short as the harmonic k = 5.
+/// What the fourth-order term leaves after one Richardson step, of ∮|w·φ|: (2π k h)⁴/720 with h =
+/// 1/512 and features as short as the harmonic k = 5.
 const REMAINDER: f64 = 2e-8;
 
 /// Work of one cycle over ∮|w·φ| with a quarter of the points, half of them, and all.
@@ -107,7 +108,8 @@ fn rows(name: &str, all: &[Work], table: &mut CsvTable) -> Result<(), String> {
     Ok(())
 }
 
-/// The trigonometric polynomial of lowest degree through points at equal distances, at `t` of a period of 1.
+/// The trigonometric polynomial of lowest degree through points at equal distances, at `t` of a
+/// period of 1.
 fn through(points: &[&[f64]], t: f64) -> Vec<f64> {
     let n = points.len() as f64;
     let mut out = vec![0.0; points[0].len()];

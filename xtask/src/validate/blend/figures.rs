@@ -1,8 +1,9 @@
 //! [A16] Figures 6 and 7 with a blend that was placed automatically.
 //!
-//! Fig. 7: constraint error against displacement under growing forces along the region's axis and along the loads of some
-//! samples, whose curves touch zero there. Fig. 6: the mechanism under the farthest unseen load, the full solver's
-//! pose beside the single model's and beside the blend's; every link is drawn on its own, so that gaps show.
+//! Fig. 7: constraint error against displacement under growing forces along the region's axis and
+//! along the loads of some samples, whose curves touch zero there. Fig. 6: the mechanism under the
+//! farthest unseen load, the full solver's pose beside the single model's and beside the blend's;
+//! every link is drawn on its own, so that gaps show.
 
 use forks_blend::Forces;
 use forks_io::{
@@ -207,7 +208,8 @@ fn figure_7(study: &Study<'_>, single: &BlendedModel, out: &Recorder) -> Result<
     Ok(())
 }
 
-/// Colours of series repeat after so many: with empty ones between them a direction's lines have one colour.
+/// Colours of series repeat after so many: with empty ones between them a direction's lines have
+/// one colour.
 const COLOURS: usize = 8;
 
 fn plot(
@@ -269,7 +271,8 @@ fn figure_6(study: &Study<'_>, single: &BlendedModel, out: &Recorder) -> Result<
     Ok(())
 }
 
-/// Each link on its own: lines between its joints' anchors, or to its centre of mass where it has but one.
+/// Each link on its own: lines between its joints' anchors, or to its centre of mass where it has
+/// but one.
 fn bars(study: &Study<'_>, poses: &[Pose]) -> Vec<Vec<DVec3>> {
     let m = study.case.problem.mechanism();
     let mut anchors: Vec<Vec<DVec3>> = vec![Vec::new(); m.links().len()];

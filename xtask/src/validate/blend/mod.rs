@@ -91,8 +91,8 @@ pub(crate) struct Bounds {
     pub(crate) better_mode: Option<f64>,
     /// Static error of an effector.
     pub(crate) statics: Option<f64>,
-    /// Error over that of the nearest sample alone; where it is missing, cycles, paths and the samples themselves are
-    /// reported too.
+    /// Error over that of the nearest sample alone; where it is missing, cycles, paths and the
+    /// samples themselves are reported too.
     pub(crate) nearest: Option<f64>,
     /// Links do not jump: bounded where `nearest` is missing, too.
     #[serde(default)]

@@ -1,5 +1,5 @@
-//! No jump: poses of all links while the effectors move through the samples and between them, on straight lines of the
-//! chart, which may leave what the mechanism can do, and where loads lead.
+//! No jump: poses of all links while the effectors move through the samples and between them, on
+//! straight lines of the chart, which may leave what the mechanism can do, and where loads lead.
 
 use forks_blend::Truth;
 use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame};
@@ -97,7 +97,8 @@ fn led_by_loads(study: &Study<'_>) -> Vec<Curve> {
     all.into_iter().filter(|c| c.len() > 1).collect()
 }
 
-/// A place on a curve, t from 0 to 1: Hermite's cubics with slopes from the neighbours; a straight line through two.
+/// A place on a curve, t from 0 to 1: Hermite's cubics with slopes from the neighbours; a straight
+/// line through two.
 fn at(curve: &[Vec<f64>], t: f64) -> Vec<f64> {
     let last = curve.len() - 1;
     let k = ((t * last as f64) as usize).min(last - 1);

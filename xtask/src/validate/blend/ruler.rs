@@ -1,5 +1,5 @@
-//! Errors of any form of blend against full equilibria, by code of its own: static solutions also of forms without an
-//! energy, gaps from poses.
+//! Errors of any form of blend against full equilibria, by code of its own: static solutions also
+//! of forms without an energy, gaps from poses.
 
 use forks_blend::{Forces, Truth};
 use forks_mechanism::{
@@ -145,8 +145,8 @@ impl<'a> Ruler<'a> {
         (position / self.r, angle)
     }
 
-    /// Where a form rests under loads. Forms without an energy begin at the full equilibrium where they find no way from
-    /// the reference pose.
+    /// Where a form rests under loads. Forms without an energy begin at the full equilibrium where
+    /// they find no way from the reference pose.
     pub(super) fn equilibrium(&self, model: &BlendedModel, truth: &Truth) -> Option<Vec<f64>> {
         if model.blend() == Blend::Energy {
             return rest_under(model, &truth.forces);

@@ -57,7 +57,8 @@ impl Rng {
     }
 }
 
-/// A body of a random problem: its system matrix A, and its velocities before the step and free at its end.
+/// A body of a random problem: its system matrix A, and its velocities before the step and free at
+/// its end.
 pub(crate) struct RandomBody {
     pub(crate) id: BodyId,
     pub(crate) system: Matrix,
@@ -135,8 +136,8 @@ impl Random {
     }
 }
 
-/// Two tangents of a contact. Not those of the library: with others these would be other problems than the ones that the README's
-/// figures are about.
+/// Two tangents of a contact. Not those of the library: with others these would be other problems
+/// than the ones that the README's figures are about.
 fn tangents(normal: DVec3) -> [DVec3; 2] {
     let a = normal.abs();
     let axis = if a.x <= a.y && a.x <= a.z {
@@ -246,7 +247,8 @@ fn stack(rng: &mut Rng) -> Random {
     out
 }
 
-/// Random points and normals between rigid bodies, reduced bodies and the world; joint limits, bilateral rows.
+/// Random points and normals between rigid bodies, reduced bodies and the world; joint limits,
+/// bilateral rows.
 fn cloud(rng: &mut Rng, convex: bool) -> Random {
     let mut out = Random::new();
     let count = 1 + rng.below(8);

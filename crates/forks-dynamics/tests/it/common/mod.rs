@@ -1,4 +1,5 @@
-//! Seeded random mechanisms of all joint kinds, with loops, reversed joints, couplings and bushings.
+//! Seeded random mechanisms of all joint kinds, with loops, reversed joints, couplings and
+//! bushings.
 #![allow(dead_code, unreachable_pub)]
 
 use forks_dynamics::{

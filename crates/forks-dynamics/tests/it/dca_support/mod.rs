@@ -1,4 +1,5 @@
-//! Random mechanisms in motion with their exact accelerations, for the tests of the divide-and-conquer solver.
+//! Random mechanisms in motion with their exact accelerations, for the tests of the
+//! divide-and-conquer solver.
 #![allow(dead_code, unreachable_pub)]
 
 use forks_dynamics::{
@@ -14,7 +15,8 @@ use forks_testkit::{
     random_mechanism,
 };
 
-/// Trees, floating trees, loops anywhere, planar loops (redundant rows): a quarter each. Rotors in half.
+/// Trees, floating trees, loops anywhere, planar loops (redundant rows): a quarter each. Rotors in
+/// half.
 pub fn options(seed: u64) -> RandomMechanismOptions {
     let mut joint_kinds = JointChoice::USUAL.to_vec();
     joint_kinds.extend([JointChoice::Free, JointChoice::Fixed]);
@@ -94,8 +96,8 @@ impl Case {
     }
 }
 
-/// The largest sensitivity in units of the mechanism's size, for every coordinate; with loops also that of the
-/// open tree, whose accelerations cancel where loops lock a coordinate.
+/// The largest sensitivity in units of the mechanism's size, for every coordinate; with loops also
+/// that of the open tree, whose accelerations cancel where loops lock a coordinate.
 fn sensitivity(m: &Mechanism, s: &State, exact: &Acceleration) -> Vec<f64> {
     let scale = System::new(m, &s.q).scale;
     let largest =

@@ -45,9 +45,9 @@ fn bar(name: String, end: DVec3) -> Link {
     Link::new(name).with_inertia(SpatialInertia::new(length, end * 0.5, inertia))
 }
 
-/// Crank-rockers in the x–z plane, each mounted on the coupler of the one before; the first one on the
-/// ground. Hinges about y without springs, gravity along −z. Lengths 0.3, 0.12, 0.27, 0.21 m: the crank
-/// turns freely and no position is singular.
+/// Crank-rockers in the x–z plane, each mounted on the coupler of the one before; the first one on
+/// the ground. Hinges about y without springs, gravity along −z. Lengths 0.3, 0.12, 0.27, 0.21 m:
+/// the crank turns freely and no position is singular.
 pub fn four_bars(count: usize) -> Mechanism {
     const SCALE: f64 = 0.3;
     let pin = DVec3::new(0.4 * 0.5, 0.0, 0.4 * 0.75f64.sqrt()) * SCALE;

@@ -79,8 +79,8 @@ impl Case {
     }
 }
 
-/// Random trees of all joint kinds with free and reversed joints, loops (not looked at), armature and, on
-/// some links, gravity compensation.
+/// Random trees of all joint kinds with free and reversed joints, loops (not looked at), armature
+/// and, on some links, gravity compensation.
 pub(crate) fn cases(count: u64) -> Vec<Case> {
     (0..count).map(|seed| Case::new(seed, mechanism(seed))).collect()
 }

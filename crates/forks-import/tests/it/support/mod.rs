@@ -1,4 +1,5 @@
-//! What the tests share: model files, and quantities of a mechanism computed from its public kinematics.
+//! What the tests share: model files, and quantities of a mechanism computed from its public
+//! kinematics.
 
 pub(crate) mod mesh;
 
@@ -82,8 +83,8 @@ pub(crate) fn mass_matrix(m: &Mechanism, q: &[f64]) -> Matrix {
     out
 }
 
-/// The matrix T that takes this crate's tree velocities to MuJoCo's: body linear velocities of free joints to
-/// world ones.
+/// The matrix T that takes this crate's tree velocities to MuJoCo's: body linear velocities of free
+/// joints to world ones.
 pub(crate) fn mujoco_velocities(m: &Mechanism, q: &[f64]) -> Matrix {
     let mut t = Matrix::identity(m.tree_velocity_count());
     for e in m.forest().edges() {
@@ -102,7 +103,8 @@ pub(crate) fn mujoco_velocities(m: &Mechanism, q: &[f64]) -> Matrix {
     t
 }
 
-/// Forces of all springs and, if `compensated`, of gravity compensation on the tree coordinates at `q`, in this crate's velocities.
+/// Forces of all springs and, if `compensated`, of gravity compensation on the tree coordinates at
+/// `q`, in this crate's velocities.
 pub(crate) fn passive_forces(m: &Mechanism, q: &[f64], compensated: bool) -> Vec<f64> {
     let n = m.tree_velocity_count();
     let mut f = vec![0.0; n];

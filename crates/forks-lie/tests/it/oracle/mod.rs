@@ -1,5 +1,5 @@
-//! Power series of small matrices in double-double arithmetic: about 31 digits, no trigonometry, and
-//! no code in common with the crate.
+//! Power series of small matrices in double-double arithmetic: about 31 digits, no trigonometry,
+//! and no code in common with the crate.
 #![allow(dead_code, unreachable_pub)]
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -243,7 +243,8 @@ pub fn hat(xi: Twist) -> Square<4> {
     m
 }
 
-/// Quaternion (w, x, y, z) of `exp(ω)`: the series of the matrix that multiplies by `ω/2` on the left.
+/// Quaternion (w, x, y, z) of `exp(ω)`: the series of the matrix that multiplies by `ω/2` on the
+/// left.
 pub fn quaternion_exp(omega: DVec3) -> [Dd; 4] {
     let [x, y, z] = vector(omega * 0.5);
     let o = Dd::ZERO;
@@ -252,7 +253,8 @@ pub fn quaternion_exp(omega: DVec3) -> [Dd; 4] {
     std::array::from_fn(|i| e.0[i][0])
 }
 
-/// Rotation vector of a quaternion with w ≥ 0: one Newton step on half the angle doubles its digits.
+/// Rotation vector of a quaternion with w ≥ 0: one Newton step on half the angle doubles its
+/// digits.
 pub fn quaternion_log([w, x, y, z]: [f64; 4]) -> [Dd; 3] {
     // In units of the largest component, so that squares do not underflow.
     let unit = Dd::from(x.abs().max(y.abs()).max(z.abs()));

@@ -48,8 +48,9 @@ pub(crate) fn positions(r: &mut SplitMix64, kind: &JointKind, size: f64) -> Vec<
     q
 }
 
-/// `links` links on random joints of all kinds, some of them turned round, with `loops` further joints
-/// that are closed at the start positions, and two couplings if there are scalar coordinates.
+/// `links` links on random joints of all kinds, some of them turned round, with `loops` further
+/// joints that are closed at the start positions, and two couplings if there are scalar
+/// coordinates.
 pub(crate) fn random_mechanism(r: &mut SplitMix64, links: usize, loops: usize) -> Mechanism {
     let mut b = MechanismBuilder::new("random");
     let mut world = vec![Pose::IDENTITY];
@@ -107,8 +108,8 @@ fn random_coupling(r: &mut SplitMix64, joints: &[Joint], i: usize) -> Option<Cou
 
 /// Step of [`derivative`].
 pub(crate) const STEP: f64 = 1e-3;
-/// Error of [`derivative`] for functions whose values and fifth derivatives are below a few hundred:
-/// h⁴/30 · 300 + 1.5 · 300 ε/h.
+/// Error of [`derivative`] for functions whose values and fifth derivatives are below a few
+/// hundred: h⁴/30 · 300 + 1.5 · 300 ε/h.
 pub(crate) const DERIVATIVE_ERROR: f64 = 1.1e-10;
 
 /// Derivative at 0 by the five-point stencil.

@@ -1,5 +1,5 @@
-//! What makes random blends less plain: samples that bend, fewer coordinates, servos; and their energy from its
-//! definition.
+//! What makes random blends less plain: samples that bend, fewer coordinates, servos; and their
+//! energy from its definition.
 
 use std::sync::Arc;
 
@@ -112,7 +112,8 @@ impl Rival {
                         e[j] += s;
                         e
                     };
-                    // (|eᵢ + eⱼ|² − |eᵢ − eⱼ|²) / 4 is the bilinear form of q, twice that q″, and half of it counts.
+                    // (|eᵢ + eⱼ|² − |eᵢ − eⱼ|²) / 4 is the bilinear form of q, twice that q″, and
+                    // half of it counts.
                     hessian[(i, j)] += 0.25 * (along(&unit(1.0)) - along(&unit(-1.0)));
                 }
             }

@@ -26,7 +26,8 @@ pub(crate) fn positive(rng: &mut Rng, n: usize, least: f64, scale: f64) -> Matri
     Matrix::from_fn(n, n, |i, j| scale * (product[(i, j)] + if i == j { least } else { 0.0 }))
 }
 
-/// `effectors` bodies with `n` coordinates and one servo: 𝓗 with eigenvalues above 20, M above 0.1, D above 0.
+/// `effectors` bodies with `n` coordinates and one servo: 𝓗 with eigenvalues above 20, M above 0.1,
+/// D above 0.
 pub(crate) fn data(rng: &mut Rng, effectors: usize, n: usize, static_wrench: f64) -> ModelData {
     let rest = |rng: &mut Rng| Pose::new(exp_rotation(vector(rng)), vector(rng));
     let effector = |rng: &mut Rng, i: usize| EffectorRest {

@@ -1,5 +1,6 @@
-//! Boxes, hulls and cylinders against each other. The rival is the definition: the signed distance of convex forms is the most by which
-//! a direction separates them, so that the normal must separate by the gap, and no other direction by more.
+//! Boxes, hulls and cylinders against each other. The rival is the definition: the signed distance
+//! of convex forms is the most by which a direction separates them, so that the normal must
+//! separate by the gap, and no other direction by more.
 
 use forks_lie::{
     Pose,
@@ -97,7 +98,8 @@ fn forms_with_faces_are_separated_most_along_the_normal() {
 /// To what the library tells distances of small gaps, m.
 const LIBRARY: f64 = 1e-5;
 
-/// Two forms on each other: the second's lower side, turned about the vertical, lies on the first's upper side.
+/// Two forms on each other: the second's lower side, turned about the vertical, lies on the first's
+/// upper side.
 fn stacked(random: &mut Random, kinds: [usize; 2], tilt: f64, gap: f64) -> [Placed; 2] {
     let mut form = |kind| -> (Form, f64) {
         let half = random.extents();
@@ -140,7 +142,8 @@ fn faces_on_faces_are_decided_and_have_points_around_what_they_share() {
             check(&a, &b, &found, &mut random, &label);
             let best = deepest(&found).unwrap();
             assert!((best.gap - theirs.gap).abs() < LIBRARY, "{label}: {best:?} {theirs:?}");
-            // No point of the library's is outside ours, seen along any direction across the normal; rims are polygons.
+            // No point of the library's is outside ours, seen along any direction across the
+            // normal; rims are polygons.
             if !kinds.contains(&3) && tilt == 0.0 {
                 let across = best.normal.any_orthonormal_vector();
                 let far = |points: &[Found]| {

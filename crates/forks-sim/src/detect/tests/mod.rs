@@ -92,7 +92,8 @@ fn pair(random: &mut Random, kinds: [usize; 2]) -> [Placed; 2] {
     [a, b]
 }
 
-/// Lengths are below 2 m; the library normalises by reciprocals and goes through the second shape's frame and back.
+/// Lengths are below 2 m; the library normalises by reciprocals and goes through the second shape's
+/// frame and back.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
 /// Depths that count as equal, m.
@@ -141,7 +142,8 @@ fn plain_pairs_are_where_the_library_has_them() {
             let Some(slope) = slope(&a, &b, &one) else { continue };
             let slack = ROUNDING * (1.0 + slope + 1.0 / subtracted(&a, &b, one.gap));
             assert!((one.normal - two.normal).length() <= slack, "{label}");
-            // Every point of the library's is one of ours, except where capsules lie side by side and two stand for one.
+            // Every point of the library's is one of ours, except where capsules lie side by side
+            // and two stand for one.
             for theirs in rival.iter().filter(|_| kinds != [2, 2] || own.len() == 1) {
                 let apart = |f: &Found| (f.point - theirs.point).length();
                 let nearest = own.iter().map(apart).fold(f64::INFINITY, f64::min);
@@ -152,8 +154,8 @@ fn plain_pairs_are_where_the_library_has_them() {
     }
 }
 
-/// Length of the difference of points whose direction is the normal: between axes, or from a sphere's centre to its projection on
-/// a surface, which is how the library has it.
+/// Length of the difference of points whose direction is the normal: between axes, or from a
+/// sphere's centre to its projection on a surface, which is how the library has it.
 fn subtracted(a: &Placed, b: &Placed, gap: f64) -> f64 {
     match (&a.solid, &b.solid) {
         (Solid::Capsule(a), Solid::Capsule(b)) => gap + a.radius + b.radius,
@@ -172,8 +174,8 @@ fn lowest_corner(plane: &Placed, hull: &Placed) -> Option<Found> {
     (gap <= NEAR).then_some(Found { key: [0; 6], point: p - normal * (0.5 * gap), normal, gap })
 }
 
-/// How fast the normal turns as the second shape moves, rad/m; `None` where several directions are about as good, as for centres
-/// near an axis or equally far from two faces.
+/// How fast the normal turns as the second shape moves, rad/m; `None` where several directions are
+/// about as good, as for centres near an axis or equally far from two faces.
 fn slope(a: &Placed, b: &Placed, found: &Found) -> Option<f64> {
     const STEP: f64 = 1e-7;
     let mut slope = 0f64;
