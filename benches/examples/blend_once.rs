@@ -13,10 +13,10 @@ use std::{
 };
 
 use forks_benches::blended::{blended, blended_of};
+use forks_blend::{BlendedModel, BlendedState, BlendedStepper, LinkBlend, Weights};
 use forks_mechanism::parametric::{self, HelixJoints, Parametric};
 use forks_rom::{
-    BlendedModel, BlendedState, BlendedStepper, EffectorLoad, LinkBlend, LoadFrame, PoseBuffer,
-    State, Weights,
+    EffectorLoad, LoadFrame, PoseBuffer, State,
     lie::{Wrench, glam::DVec3},
 };
 

@@ -1,13 +1,15 @@
 //! Blended models for measurements: samples at equilibria under the force of the speed cases.
 
-use forks_blend::{BlendError, Sample, blend_data};
+use forks_blend::{
+    BlendedModel, Weights,
+    place::{BlendError, Sample, blend_data},
+};
 use forks_dynamics::{AppliedWrench, EquilibriumOptions, EquilibriumStatus, Loads, WrenchFrame};
 use forks_mechanism::{
     lie::{Pose, Wrench, glam::DVec3},
     parametric::Parametric,
 };
 use forks_reduce::{Problem, ProblemOptions};
-use forks_rom::{BlendedModel, Weights};
 
 /// Largest force of a sample, N: half as large again as that of the speed cases.
 const LARGEST: f64 = 150.0;

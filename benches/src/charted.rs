@@ -3,9 +3,11 @@
 
 use std::ops::ControlFlow;
 
-use forks_blend::{Chart, Forces, LoadRegion, Placement, place};
+use forks_blend::{
+    BlendedModel,
+    place::{Chart, Forces, LoadRegion, Placement, place},
+};
 use forks_reduce::Problem;
-use forks_rom::BlendedModel;
 
 /// Training loads per sample.
 const LOADS: usize = 2;

@@ -2,7 +2,8 @@
 //! so that altered bytes get past them to the checks behind.
 #![no_main]
 
-use forks_rom::{BlendedModel, ReducedModel};
+use forks_blend::BlendedModel;
+use forks_rom::ReducedModel;
 use libfuzzer_sys::fuzz_target;
 
 /// CRC-32 as in PNG and zip, bit by bit.

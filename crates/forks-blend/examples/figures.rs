@@ -3,7 +3,7 @@
 
 use std::{ops::ControlFlow, time::Instant};
 
-use forks_blend::{Chart, Gauge, LoadRegion, Placement, place, unseen_loads};
+use forks_blend::place::{Chart, Gauge, LoadRegion, Placement, place, unseen_loads};
 use forks_import::{ImportOptions, load_mjcf};
 use forks_mechanism::{
     lie::glam::DVec3,
@@ -115,7 +115,7 @@ fn main() {
         }
     }
     let far = unseen.iter().map(|t| t.displacement).fold(0.0, f64::max);
-    let show = |label: &str, f: fn(&forks_blend::Errors) -> f64| {
+    let show = |label: &str, f: fn(&forks_blend::place::Errors) -> f64| {
         let max = errors.iter().map(f).fold(0.0, f64::max);
         let mean = errors.iter().map(f).sum::<f64>() / errors.len() as f64;
         println!("  unseen {label}: max {max:.4} mean {mean:.4}");

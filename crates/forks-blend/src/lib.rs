@@ -1,38 +1,60 @@
-//! Automatic placement of linearisation points: from a mechanism, its effectors and a region of
-//! loads to a blended reduced model that keeps to tolerances.
+//! Blended models: several linearisation points of one mechanism as one energy (\[A16\] §7, made
+//! conservative), and the automatic placement of those points.
+//!
+//! State x in one chart: effector e at H_ref,e exp(B_e x). Sample i sees the effectors displaced by
+//! ξ_i = log(H_{e,i}⁻¹ H_e) and has the energy U_i = U₀ᵢ + bᵢᵀξ_i + ½ ξ_iᵀ K_i ξ_i; the blend has U
+//! = Σ α_i U_i and the generalised force that is its gradient, the weights' gradients included.
 //!
 //! # Conventions
 //! - SI units, radians, `f64`; right-handed frames; `Pose` maps body to world coordinates.
-//! - Forces on effectors act at the effectors' origins and are fixed in the world.
-//! - Constraint error: gaps at all joints and effectors over the mechanism's size r (\[A16\] §8.2).
-//! - Relative displacement: norm of the effector's twist from rest, lengths over r, angles over π.
-#![doc = include_str!("../README.md")]
+//! - Twists and wrenches have their linear part first, in the body's own frame at its origin.
+#![cfg_attr(feature = "place", doc = "")]
+#![cfg_attr(feature = "place", doc = include_str!("../README.md"))]
+#![cfg_attr(not(feature = "std"), no_std)]
 
-mod candidates;
+extern crate alloc;
+
 mod chart;
+mod chart_evaluate;
+mod chart_inverse;
+mod chart_polynomials;
+mod check;
+mod contact;
+mod crossfade;
 mod curvature;
-mod error;
-mod full;
-mod lift;
-mod live;
-mod measure;
-mod place;
-mod region;
-mod sample;
-mod search;
-mod settings;
-mod sharpen;
-#[cfg(test)]
-mod testing;
-mod truth;
+#[cfg(feature = "std")]
+mod disk;
+mod eigen;
+mod evaluate;
+pub mod file;
+mod handover;
+mod joint_coordinate;
+mod joint_space;
+mod json;
+mod lane_logarithm;
+mod link_kernel;
+mod link_stream;
+mod links;
+mod matrices;
+mod mean;
+mod model;
+mod monitor;
+mod neighbours;
+mod openings;
+#[cfg(feature = "place")]
+pub mod place;
+mod relative;
+mod statics;
+mod step;
+mod weights;
 
-pub use error::BlendError;
-pub use full::{FullState, hand_over, take_back};
-pub use lift::blend_data;
-pub use live::{Extended, LiveOptions, PendingSample, add_sample_here, extended};
-pub use measure::{Errors, Gauge};
-pub use place::{place, unseen_loads};
-pub use region::LoadRegion;
-pub use sample::Sample;
-pub use settings::{Chart, Placed, Placement, PlacementStatus, Progress, Round, Skipped};
-pub use truth::{Forces, Truth};
+pub use chart::ChartSample;
+pub use contact::BlendedContact;
+pub use crossfade::{Crossfade, EnergyJump};
+pub use curvature::stiffness_of_bending;
+pub use links::LinkBlend;
+pub use matrices::Blend;
+pub use model::{BlendData, BlendedModel, SampleData};
+pub use monitor::{Advice, Monitor, MonitorSettings};
+pub use step::{BlendedState, BlendedStepper};
+pub use weights::Weights;

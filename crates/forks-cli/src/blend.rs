@@ -7,11 +7,13 @@ use std::{
     process::ExitCode,
 };
 
-use forks_blend::{BlendError, LoadRegion, Placed, Placement, PlacementStatus, Progress, place};
+use forks_blend::{
+    Weights,
+    place::{BlendError, LoadRegion, Placed, Placement, PlacementStatus, Progress, place},
+};
 use forks_io::{json, write_atomically};
 use forks_mechanism::lie::glam::DVec3;
 use forks_reduce::Problem;
-use forks_rom::Weights;
 use serde::Serialize;
 
 use crate::{

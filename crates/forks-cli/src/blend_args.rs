@@ -81,14 +81,14 @@ pub(crate) struct BlendArgs {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// See [`forks_blend::Chart`].
+/// See [`forks_blend::place::Chart`].
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum ChartArg {
     Poses,
     Joints,
 }
 
-impl From<ChartArg> for forks_blend::Chart {
+impl From<ChartArg> for forks_blend::place::Chart {
     fn from(chart: ChartArg) -> Self {
         match chart {
             ChartArg::Poses => Self::Poses,

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use forks_import::ImportError;
 use forks_io::IoError;
-use forks_mechanism::BuildError;
-use forks_mechanism::lie::Digits;
+use forks_mechanism::{BuildError, lie::Digits};
 use forks_reduce::ReduceError;
 use forks_rom::{FileError, ModelError};
 use forks_sim::scene::SceneError;
@@ -51,7 +50,7 @@ pub(crate) enum CliError {
         /// The model.
         path: PathBuf,
         /// Why.
-        source: Box<forks_blend::BlendError>,
+        source: Box<forks_blend::place::BlendError>,
     },
     /// The system cannot read the file of a reduced model.
     #[error(transparent)]

@@ -2,12 +2,12 @@
 
 use std::{path::Path, sync::Arc};
 
+use forks_blend::{Blend, BlendedModel, BlendedState, BlendedStepper, LinkBlend};
 use forks_dynamics::Energy;
 use forks_mechanism::lie::Pose;
 use forks_rom::{
-    Blend, BlendedModel, BlendedState, BlendedStepper, ConstraintError, EffectorLoad, Elasticity,
-    LinkBlend, ModelData, ModelError, Openings, PoseBuffer, Reconstruction, ReducedModel, Scheme,
-    State, StepStatus, Stepper,
+    ConstraintError, EffectorLoad, Elasticity, ModelData, ModelError, Openings, PoseBuffer,
+    Reconstruction, ReducedModel, Scheme, State, StepStatus, Stepper,
 };
 
 use crate::{

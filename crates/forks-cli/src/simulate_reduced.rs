@@ -2,11 +2,12 @@
 
 use std::{fmt::Write as _, path::Path, process::ExitCode};
 
+use forks_blend::BlendedModel;
 use forks_dynamics::Energy;
 use forks_io::{Scalars, Trajectory};
 use forks_mechanism::lie::{Pose, Wrench};
 use forks_rom::{
-    BlendedModel, EffectorLoad, FileError, LoadFrame, ModelData, Openings, ReducedModel, StepStatus,
+    EffectorLoad, FileError, LoadFrame, ModelData, Openings, ReducedModel, StepStatus,
 };
 use serde::Serialize;
 

@@ -20,7 +20,7 @@ use crate::{
 
 /// Basis and rest orientations, laid out for the step.
 #[derive(Clone, Debug)]
-pub(crate) struct EffectorBlocks {
+pub struct EffectorBlocks {
     /// Per effector and coordinate: linear part, angular part of B' (each padded to four).
     columns: Vec<Lane4>,
     /// Per effector and lane group of coordinates: the six rows of B'.
@@ -41,31 +41,31 @@ pub(crate) struct EffectorBlocks {
 
 /// A twist in world axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct WorldTwist {
-    pub(crate) linear: DVec3,
-    pub(crate) angular: DVec3,
+pub struct WorldTwist {
+    /// v'.
+    pub linear: DVec3,
+    /// ω'.
+    pub angular: DVec3,
 }
 
 /// A wrench in world axes at an effector's displaced origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct WorldWrench {
-    pub(crate) force: DVec3,
-    pub(crate) torque: DVec3,
+pub struct WorldWrench {
+    /// f.
+    pub force: DVec3,
+    /// τ.
+    pub torque: DVec3,
 }
 
 impl EffectorBlocks {
-    pub(crate) fn new(data: &ModelData) -> Self {
+    /// Of a reduced model.
+    pub fn new(data: &ModelData) -> Self {
         let rotations = data.effectors.iter().map(|e| e.rest.rotation).collect();
         Self::from_parts(rotations, &data.basis, data.radius, data.range)
     }
 
     /// From the rest orientations, B (6E × n), the size r and the largest relative displacement.
-    pub(crate) fn from_parts(
-        rotations: Vec<DQuat>,
-        basis: &Matrix,
-        radius: f64,
-        range: f64,
-    ) -> Self {
+    pub fn from_parts(rotations: Vec<DQuat>, basis: &Matrix, radius: f64, range: f64) -> Self {
         let (dof, width) = (basis.columns(), basis.columns().div_ceil(LANES));
         let count = rotations.len();
         let mut columns = vec![Lane4::default(); 2 * dof * count];
@@ -102,32 +102,34 @@ impl EffectorBlocks {
         }
     }
 
-    pub(crate) fn count(&self) -> usize {
+    /// Number of effectors.
+    pub fn count(&self) -> usize {
         self.rotations.len()
     }
 
     /// Lane groups of a padded vector of reduced coordinates.
-    pub(crate) fn width(&self) -> usize {
+    pub fn width(&self) -> usize {
         self.width
     }
 
-    pub(crate) fn rest_rotation(&self, e: usize) -> DQuat {
+    /// Orientation at the linearisation pose.
+    pub fn rest_rotation(&self, e: usize) -> DQuat {
         self.rotations[e]
     }
 
     /// B' of an effector: per coordinate the linear part and the angular part.
-    pub(crate) fn columns(&self, e: usize) -> &[Lane4] {
+    pub fn columns(&self, e: usize) -> &[Lane4] {
         &self.columns[2 * e * self.dof..2 * (e + 1) * self.dof]
     }
 
     /// Largest relative displacement, squared, and the inverse of the length that it refers to.
-    pub(crate) fn range(&self) -> (f64, f64) {
+    pub fn range(&self) -> (f64, f64) {
         (self.range_squared, self.inverse_radius)
     }
 
     /// True if every effector is in range; false says nothing. Of a padded η.
     #[inline(always)]
-    pub(crate) fn all_in_range<L: Lanes>(&self, l: L, eta: &[f64]) -> bool {
+    pub fn all_in_range<L: Lanes>(&self, l: L, eta: &[f64]) -> bool {
         let mut sum = l.splat(0.0);
         for x in eta.as_chunks::<LANES>().0 {
             let x = l.read(x);
@@ -155,7 +157,7 @@ impl EffectorBlocks {
 
     /// ξ' = B' η.
     #[inline(always)]
-    pub(crate) fn twist<L: Lanes>(&self, l: L, e: usize, eta: &[f64]) -> WorldTwist {
+    pub fn twist<L: Lanes>(&self, l: L, e: usize, eta: &[f64]) -> WorldTwist {
         let (mut v, mut w) = (l.splat(0.0), l.splat(0.0));
         let columns = &self.columns[2 * e * self.dof..2 * (e + 1) * self.dof];
         for (x, c) in eta.iter().zip(columns.chunks_exact(2)) {
@@ -170,14 +172,7 @@ impl EffectorBlocks {
     /// out = B'ᵀ g for a generalised force on the effector's twist, in world axes, or out += that;
     /// `out` is padded.
     #[inline(always)]
-    pub(crate) fn add_force<L: Lanes>(
-        &self,
-        l: L,
-        e: usize,
-        g: &WorldWrench,
-        add: bool,
-        out: &mut [f64],
-    ) {
+    pub fn add_force<L: Lanes>(&self, l: L, e: usize, g: &WorldWrench, add: bool, out: &mut [f64]) {
         let rows = &self.rows[6 * e * self.width..6 * (e + 1) * self.width];
         let [f, t] = [g.force, g.torque];
         let g = [f.x, f.y, f.z, t.x, t.y, t.z].map(|x| l.splat(x));
@@ -193,7 +188,7 @@ impl EffectorBlocks {
 
     /// True if an effector is within the stated range and has turned by less than π.
     #[inline(always)]
-    pub(crate) fn in_range(&self, t: &WorldTwist) -> bool {
+    pub fn in_range(&self, t: &WorldTwist) -> bool {
         let turned = t.angular.length_squared();
         let moved = (t.linear * self.inverse_radius).length_squared();
         let relative =
@@ -290,7 +285,7 @@ fn largest_eigenvalue(mut g: Matrix) -> f64 {
 impl WorldTwist {
     /// The rotation exp(ω̂').
     #[inline(always)]
-    pub(crate) fn rotation<L: Lanes>(&self, l: L) -> DQuat {
+    pub fn rotation<L: Lanes>(&self, l: L) -> DQuat {
         let y = 0.25 * self.angular.length_squared();
         if y > MAX_QUARTER_ANGLE_SQUARED {
             return forks_lie::exp_rotation(self.angular);
@@ -302,13 +297,13 @@ impl WorldTwist {
 
     /// V(ω') v', how far the origin moves.
     #[inline(always)]
-    pub(crate) fn displacement<L: Lanes>(&self, l: L) -> DVec3 {
+    pub fn displacement<L: Lanes>(&self, l: L) -> DVec3 {
         self.displacement_by(&Coefficients::at(l, self.angular.length_squared()))
     }
 
     /// The same with the angle's coefficients.
     #[inline(always)]
-    pub(crate) fn displacement_by(&self, of: &Coefficients) -> DVec3 {
+    pub fn displacement_by(&self, of: &Coefficients) -> DVec3 {
         let (v, o, Coefficients { b, c, .. }) = (self.linear, self.angular, *of);
         let once = o.cross(v);
         v + once * b + o.cross(once) * c
@@ -317,7 +312,7 @@ impl WorldTwist {
     /// What a wrench in world axes at the displaced origin does on this twist's coordinates:
     /// J_r(ξ)ᵀ w, in the axes of the twist.
     #[inline(always)]
-    pub(crate) fn pull_back<L: Lanes>(&self, l: L, w: &WorldWrench) -> WorldWrench {
+    pub fn pull_back<L: Lanes>(&self, l: L, w: &WorldWrench) -> WorldWrench {
         let (v, o, f) = (self.linear, self.angular, w.force);
         let Coefficients { b, c, db, dc } = Coefficients::at(l, o.length_squared());
         let u = o.cross(v);
@@ -337,7 +332,7 @@ impl WorldTwist {
 
 /// A load in world axes, on an effector displaced by `twist` from a rest orientation.
 #[inline(always)]
-pub(crate) fn load_in_world<L: Lanes>(
+pub fn load_in_world<L: Lanes>(
     l: L,
     load: &EffectorLoad,
     rest: DQuat,
@@ -355,16 +350,16 @@ pub(crate) fn load_in_world<L: Lanes>(
 
 /// b(t) = (1 − cos θ)/θ², c(t) = (θ − sin θ)/θ³ and their derivatives by t = θ².
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Coefficients {
-    pub(crate) b: f64,
-    pub(crate) c: f64,
-    pub(crate) db: f64,
-    pub(crate) dc: f64,
+pub struct Coefficients {
+    pub b: f64,
+    pub c: f64,
+    pub db: f64,
+    pub dc: f64,
 }
 
 impl Coefficients {
     #[inline(always)]
-    pub(crate) fn at<L: Lanes>(l: L, t: f64) -> Self {
+    pub fn at<L: Lanes>(l: L, t: f64) -> Self {
         let y = 0.25 * t;
         if y > MAX_QUARTER_ANGLE_SQUARED {
             return Self::far(t);

@@ -15,13 +15,14 @@ extern crate alloc;
 
 mod base;
 mod batch;
-mod blend;
 mod check;
 mod effector_motion;
 mod effectors;
 mod error;
 mod exponential;
 pub mod file;
+#[doc(hidden)]
+pub mod internal;
 mod joints;
 mod kernel;
 mod linear;
@@ -32,6 +33,7 @@ mod parallel;
 mod poses;
 mod reconstruction;
 mod scalar;
+mod servo_terms;
 mod state;
 mod statics;
 mod step;
@@ -43,11 +45,6 @@ pub use base::{
     Momentum,
 };
 pub use batch::{Batch, BatchPoses, BatchStatus};
-pub use blend::{
-    Advice, Blend, BlendData, BlendedContact, BlendedModel, BlendedState, BlendedStepper,
-    ChartSample, Crossfade, EnergyJump, LinkBlend, Monitor, MonitorSettings, SampleData,
-    ServoTerms, Weights, stiffness_of_bending,
-};
 pub use effector_motion::EffectorMotions;
 pub use error::ModelError;
 pub use file::FileError;
@@ -61,6 +58,7 @@ pub use model::{
 };
 pub use poses::{LinkSelection, PoseBuffer};
 pub use reconstruction::Reconstruction;
+pub use servo_terms::ServoTerms;
 pub use state::State;
 pub use statics::{EffectorLoad, LoadFrame, StaticSolution, StaticStatus};
 pub use step::{Elasticity, Scheme, StepStatus, Stepper};

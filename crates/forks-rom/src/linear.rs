@@ -6,7 +6,7 @@ use forks_lie::Matrix;
 
 /// A⁻¹ b; `None` if A is singular. As [`solve_matrix`], for one column and without a check of the
 /// result.
-pub(crate) fn solve(a: Matrix, b: &[f64]) -> Option<Vec<f64>> {
+pub fn solve(a: Matrix, b: &[f64]) -> Option<Vec<f64>> {
     let column = Matrix::from_fn(b.len(), 1, |i, _| b[i]);
     Some(eliminate(a, column)?.column(0))
 }
@@ -56,12 +56,12 @@ fn swap_rows(m: &mut Matrix, i: usize, j: usize) {
 }
 
 /// a + s b.
-pub(crate) fn sum(a: &Matrix, s: f64, b: &Matrix) -> Matrix {
+pub fn sum(a: &Matrix, s: f64, b: &Matrix) -> Matrix {
     Matrix::from_fn(a.rows(), a.columns(), |i, j| a[(i, j)] + s * b[(i, j)])
 }
 
 /// Cholesky's algorithm as a test, in the form L D Lᵀ.
-pub(crate) fn is_positive_definite(m: &Matrix) -> bool {
+pub fn is_positive_definite(m: &Matrix) -> bool {
     let n = m.rows();
     let mut l = m.clone();
     for j in 0..n {
@@ -80,7 +80,7 @@ pub(crate) fn is_positive_definite(m: &Matrix) -> bool {
 }
 
 /// (L Lᵀ)⁻¹ = L⁻ᵀ L⁻¹, exactly symmetric; L is the lower triangle of `l`.
-pub(crate) fn invert_factored(l: &[f64], out: &mut Matrix) {
+pub fn invert_factored(l: &[f64], out: &mut Matrix) {
     let n = out.rows();
     // L⁻¹ into the lower triangle.
     for j in 0..n {

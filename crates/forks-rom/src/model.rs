@@ -253,7 +253,8 @@ impl ReducedModel {
         self.isa
     }
 
-    pub(crate) fn blocks(&self) -> &LinkBlocks {
+    #[doc(hidden)]
+    pub fn blocks(&self) -> &LinkBlocks {
         &self.blocks
     }
 

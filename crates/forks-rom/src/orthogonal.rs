@@ -9,7 +9,7 @@ use crate::scalar::sqrt;
 /// V A with V orthogonal such that the rows are orthogonal: their lengths are the singular values
 /// of A, small ones to high relative accuracy.
 #[derive(Clone, Debug)]
-pub(crate) struct OrthogonalRows {
+pub struct OrthogonalRows {
     rows: Matrix,
     turn: Matrix,
     squares: Vec<f64>,
@@ -18,7 +18,8 @@ pub(crate) struct OrthogonalRows {
 impl OrthogonalRows {
     const SWEEPS: usize = 40;
 
-    pub(crate) fn new(a: &Matrix) -> Self {
+    /// By Jacobi rotations of pairs of rows.
+    pub fn new(a: &Matrix) -> Self {
         let m = a.rows();
         let mut out = Self { rows: a.clone(), turn: Matrix::identity(m), squares: Vec::new() };
         for _ in 0..Self::SWEEPS {
@@ -37,23 +38,23 @@ impl OrthogonalRows {
     }
 
     /// V.
-    pub(crate) fn turn(&self) -> &Matrix {
+    pub fn turn(&self) -> &Matrix {
         &self.turn
     }
 
     /// Singular values, in the order of the rows of V.
-    pub(crate) fn singular_values(&self) -> impl Iterator<Item = f64> + '_ {
+    pub fn singular_values(&self) -> impl Iterator<Item = f64> + '_ {
         self.squares.iter().map(|s| sqrt(*s))
     }
 
     /// Largest singular value.
-    pub(crate) fn largest(&self) -> f64 {
+    pub fn largest(&self) -> f64 {
         sqrt(self.squares.iter().fold(0.0, |m, s| f64::max(m, *s)))
     }
 
     /// The shortest x of those that make |A x − b| smallest, singular values up to `least` taken as
     /// zero.
-    pub(crate) fn solve(&self, b: &[f64], least: f64) -> Vec<f64> {
+    pub fn solve(&self, b: &[f64], least: f64) -> Vec<f64> {
         let b = self.turn.mul_vec(b);
         let mut x = alloc::vec![0.0; self.rows.columns()];
         for i in self.kept(least) {
@@ -64,7 +65,7 @@ impl OrthogonalRows {
     }
 
     /// Takes from `v` its part in the span of the rows.
-    pub(crate) fn remove_span(&self, v: &mut [f64], least: f64) {
+    pub fn remove_span(&self, v: &mut [f64], least: f64) {
         for i in self.kept(least) {
             let s = dot(v, self.rows.row(i)) / self.squares[i];
             v.iter_mut().zip(self.rows.row(i)).for_each(|(v, r)| *v -= s * r);

@@ -2,7 +2,7 @@
 
 /// Calls `f` with every item and its place: on the threads of the current pool if `pays`, else one
 /// after the other.
-pub(crate) fn for_each<T: Send>(items: &mut [T], pays: bool, f: impl Fn(usize, &mut T) + Sync) {
+pub fn for_each<T: Send>(items: &mut [T], pays: bool, f: impl Fn(usize, &mut T) + Sync) {
     #[cfg(feature = "rayon")]
     if pays && items.len() > 1 && rayon::current_num_threads() > 1 {
         use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
@@ -14,7 +14,7 @@ pub(crate) fn for_each<T: Send>(items: &mut [T], pays: bool, f: impl Fn(usize, &
 }
 
 /// [`for_each`] over chunks of numbers; in one piece where several threads do not pay.
-pub(crate) fn for_each_chunk<T: Send>(
+pub fn for_each_chunk<T: Send>(
     items: &mut [T],
     size: usize,
     pays: bool,

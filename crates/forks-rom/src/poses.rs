@@ -55,7 +55,8 @@ impl LinkSelection {
 /// World poses of a model's links: room that is filled again at every step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoseBuffer {
-    pub(crate) blocks: Vec<Lane4>,
+    #[doc(hidden)]
+    pub blocks: Vec<Lane4>,
     links: Vec<usize>,
 }
 

@@ -77,7 +77,7 @@ fn column_sum(m: &Matrix, x: &[f64]) -> Twist {
 }
 
 /// inner_from_outer with the joint's coordinates changed by δ.
-pub(crate) fn displaced_joint(j: &JointRest, delta: impl Fn(usize) -> f64) -> Pose {
+pub fn displaced_joint(j: &JointRest, delta: impl Fn(usize) -> f64) -> Pose {
     let sum = |columns: &[Twist], x: &dyn Fn(usize) -> f64| {
         columns.iter().enumerate().fold(Twist::ZERO, |sum, (i, c)| sum + *c * x(i))
     };

@@ -2,7 +2,7 @@
 
 /// Square root.
 #[inline]
-pub(crate) fn sqrt(x: f64) -> f64 {
+pub fn sqrt(x: f64) -> f64 {
     #[cfg(feature = "std")]
     return x.sqrt();
     #[cfg(not(feature = "std"))]

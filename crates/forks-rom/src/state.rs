@@ -124,7 +124,8 @@ impl State {
     }
 
     /// Servo targets, empty where all are 0.
-    pub(crate) fn drive(&self) -> &[f64] {
+    #[doc(hidden)]
+    pub fn drive(&self) -> &[f64] {
         if self.driven { &self.servo_targets } else { &[] }
     }
 }
@@ -149,7 +150,8 @@ impl Kernel for Product<'_> {
     }
 }
 
-pub(crate) fn check(quantity: &'static str, x: &[f64], expected: usize) -> Result<(), ModelError> {
+/// The right count of finite numbers.
+pub fn check(quantity: &'static str, x: &[f64], expected: usize) -> Result<(), ModelError> {
     if x.len() != expected {
         return Err(ModelError::WrongSize { quantity, found: x.len(), expected });
     }

@@ -221,14 +221,14 @@ impl ReducedModel {
 
 /// # Panics
 /// If a load acts on an effector that does not exist.
-pub(crate) fn assert_effectors(loads: &[EffectorLoad], count: usize) {
+pub fn assert_effectors(loads: &[EffectorLoad], count: usize) {
     for l in loads {
         assert!(l.effector < count, "load on effector {} of {count}", l.effector);
     }
 }
 
 /// Effectors exist and wrenches are finite.
-pub(crate) fn check_loads(loads: &[EffectorLoad], effectors: usize) -> Result<(), ModelError> {
+pub fn check_loads(loads: &[EffectorLoad], effectors: usize) -> Result<(), ModelError> {
     for l in loads {
         if l.effector >= effectors {
             let quantity = "effector index";

@@ -15,15 +15,15 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Transition {
     /// What the static wrenches give, −force · b_η.
-    pub(crate) constant: Vec<Lane4>,
-    pub(crate) velocity: Packed,
-    pub(crate) stretch: Packed,
-    pub(crate) force: Packed,
+    pub constant: Vec<Lane4>,
+    pub velocity: Packed,
+    pub stretch: Packed,
+    pub force: Packed,
 }
 
 /// A matrix in lane groups of rows: group after group, columns within.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Packed {
+pub struct Packed {
     data: Vec<Lane4>,
     columns: usize,
 }
@@ -81,7 +81,7 @@ impl Transition {
 
 impl Packed {
     /// Packs a matrix.
-    pub(crate) fn new(m: &Matrix) -> Self {
+    pub fn new(m: &Matrix) -> Self {
         let columns = m.columns();
         let mut data = vec![Lane4::default(); m.rows().div_ceil(LANES) * columns];
         for i in 0..m.rows() {
@@ -92,25 +92,26 @@ impl Packed {
         Self { data, columns }
     }
 
-    pub(crate) fn columns(&self) -> usize {
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
         self.columns
     }
 
     /// The first rows as a matrix.
-    pub(crate) fn unpacked(&self, rows: usize) -> Matrix {
+    pub fn unpacked(&self, rows: usize) -> Matrix {
         let entry = |i: usize, j: usize| self.data[i / LANES * self.columns + j].0[i % LANES];
         Matrix::from_fn(rows, self.columns, entry)
     }
 
     /// Four rows, column after column.
     #[inline(always)]
-    pub(crate) fn group(&self, group: usize) -> &[Lane4] {
+    pub fn group(&self, group: usize) -> &[Lane4] {
         &self.data[group * self.columns..(group + 1) * self.columns]
     }
 
     /// Matrix times vector; `out` is padded to whole lane groups.
     #[inline(always)]
-    pub(crate) fn product<L: Lanes>(&self, l: L, x: &[f64], out: &mut [f64]) {
+    pub fn product<L: Lanes>(&self, l: L, x: &[f64], out: &mut [f64]) {
         let (out, _) = out.as_chunks_mut::<LANES>();
         self.sums(l, x, out, |_, _| l.splat(0.0), |_, sum| sum);
     }

@@ -10,6 +10,7 @@
 //! - The geometry library (`parry3d-f64`) appears in no public signature.
 #![doc = include_str!("../README.md")]
 
+pub use forks_blend as blend;
 pub use forks_contact as contact_solver;
 pub use forks_lie as lie;
 pub use forks_mechanism::Geometry;

@@ -4,7 +4,7 @@
 use std::{hint::black_box, sync::Arc};
 
 use forks_benches::{blended::blended, charted::charted};
-use forks_blend::LoadRegion;
+use forks_blend::{BlendedModel, BlendedState, BlendedStepper, LinkBlend, place::LoadRegion};
 use forks_import::{ImportOptions, load_mjcf};
 use forks_mechanism::{
     Mechanism,
@@ -12,10 +12,7 @@ use forks_mechanism::{
     parametric::{self, HelixJoints, Parametric},
 };
 use forks_reduce::{Problem, ProblemOptions};
-use forks_rom::{
-    BlendedModel, BlendedState, BlendedStepper, EffectorLoad, LinkBlend, LoadFrame, PoseBuffer,
-    State, StepStatus,
-};
+use forks_rom::{EffectorLoad, LoadFrame, PoseBuffer, State, StepStatus};
 
 use super::{
     cases::{Case, Context},

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use forks_blend::{LiveOptions, Sample, add_sample_here, blend_data, extended};
+use forks_blend::{
+    BlendedModel, BlendedState, Weights,
+    place::{LiveOptions, Sample, add_sample_here, blend_data, extended},
+};
 use forks_dynamics::{
     EquilibriumOptions, Loads, WrenchFrame, continue_equilibrium, solve_equilibrium,
 };
@@ -11,7 +14,6 @@ use forks_mechanism::{
     parametric::{self, HelixJoints, Parametric},
 };
 use forks_reduce::{Problem, ProblemOptions};
-use forks_rom::{BlendedModel, BlendedState, Weights};
 
 fn problem(p: &Parametric) -> Arc<Problem> {
     let tip = p.mechanism.link(p.effectors[0]).name.clone();

@@ -1,6 +1,9 @@
 //! Errors of a blend seen at run time, and the way to the full solver and back.
 
-use forks_blend::{BlendError, LiveOptions, Sample, blend_data, extended, hand_over, take_back};
+use forks_blend::{
+    Advice, BlendedModel, BlendedState, BlendedStepper, Monitor, MonitorSettings, Weights,
+    place::{BlendError, LiveOptions, Sample, blend_data, extended, hand_over, take_back},
+};
 use forks_dynamics::{
     EquilibriumOptions, Loads, Simulation, SimulationOptions, StepStatus, WrenchFrame,
     solve_equilibrium,
@@ -10,10 +13,7 @@ use forks_mechanism::{
     parametric::{self, HelixJoints, Parametric},
 };
 use forks_reduce::{Problem, ProblemOptions};
-use forks_rom::{
-    Advice, BlendedModel, BlendedState, BlendedStepper, EffectorLoad, LoadFrame, Monitor,
-    MonitorSettings, StaticStatus, Weights,
-};
+use forks_rom::{EffectorLoad, LoadFrame, StaticStatus};
 
 fn problem(p: &Parametric) -> Problem {
     let names: Vec<String> =

@@ -3,8 +3,11 @@
 use std::ops::ControlFlow;
 
 use forks_blend::{
-    BlendError, Chart, Gauge, LiveOptions, LoadRegion, Placed, Placement, extended, hand_over,
-    place, take_back, unseen_loads,
+    BlendedModel, BlendedState, Weights,
+    place::{
+        BlendError, Chart, Gauge, LiveOptions, LoadRegion, Placed, Placement, extended, hand_over,
+        place, take_back, unseen_loads,
+    },
 };
 use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame};
 use forks_mechanism::{
@@ -12,7 +15,7 @@ use forks_mechanism::{
     parametric::{HelixJoints, Parametric, helix},
 };
 use forks_reduce::{Problem, ProblemOptions};
-use forks_rom::{BlendedModel, BlendedState, EffectorLoad, LoadFrame, StaticStatus, Weights};
+use forks_rom::{EffectorLoad, LoadFrame, StaticStatus};
 
 fn problem(p: &Parametric) -> Problem {
     let tip = &p.mechanism.link(p.effectors[0]).name;

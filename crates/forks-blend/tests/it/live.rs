@@ -5,7 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use forks_blend::{BlendError, LiveOptions, Sample, add_sample_here, blend_data, extended};
+use forks_blend::{
+    BlendedModel, BlendedState, BlendedStepper, Crossfade, LinkBlend, Weights,
+    place::{BlendError, LiveOptions, Sample, add_sample_here, blend_data, extended},
+};
 use forks_dynamics::{
     EquilibriumOptions, Loads, WrenchFrame, generalized_forces, solve_equilibrium,
 };
@@ -15,10 +18,7 @@ use forks_mechanism::{
     parametric::{self, HelixJoints, Parametric},
 };
 use forks_reduce::{Problem, ProblemOptions};
-use forks_rom::{
-    BlendedModel, BlendedState, BlendedStepper, Crossfade, EffectorLoad, LinkBlend, LoadFrame,
-    PoseBuffer, Reconstruction, StaticStatus, StepStatus, Weights,
-};
+use forks_rom::{EffectorLoad, LoadFrame, PoseBuffer, Reconstruction, StaticStatus, StepStatus};
 
 fn problem(p: &Parametric) -> Arc<Problem> {
     let tip = p.mechanism.link(p.effectors[0]).name.clone();

@@ -4,8 +4,11 @@
 use std::ops::ControlFlow;
 
 use forks_blend::{
-    BlendError, LoadRegion, Placed, Placement, PlacementStatus, Progress, Round, Sample,
-    blend_data, place,
+    BlendedModel, BlendedState, LinkBlend, Weights,
+    place::{
+        BlendError, LoadRegion, Placed, Placement, PlacementStatus, Progress, Round, Sample,
+        blend_data, place,
+    },
 };
 use forks_dynamics::{
     EquilibriumOptions, EquilibriumStatus, Loads, WrenchFrame, solve_equilibrium,
@@ -15,7 +18,6 @@ use forks_mechanism::{
     parametric::{self, HelixJoints, Parametric},
 };
 use forks_reduce::{Problem, ProblemOptions};
-use forks_rom::{BlendedModel, BlendedState, LinkBlend, Weights};
 
 fn problem(p: &Parametric) -> Problem {
     let tip = p.mechanism.link(p.effectors[0]).name.clone();

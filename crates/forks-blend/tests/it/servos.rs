@@ -1,6 +1,9 @@
 //! Servo targets of blends, against the single model, finite differences and full equilibria.
 
-use forks_blend::{Sample, blend_data};
+use forks_blend::{
+    Blend, BlendedModel, BlendedState, BlendedStepper, LinkBlend, Weights,
+    place::{Sample, blend_data},
+};
 use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, WrenchFrame, solve_equilibrium};
 use forks_mechanism::{
     Combination, Coordinate, JointId, Mechanism, MechanismBuilder, Servo, Transmission,
@@ -10,8 +13,7 @@ use forks_mechanism::{
 };
 use forks_reduce::{Problem, ProblemOptions};
 use forks_rom::{
-    Blend, BlendedModel, BlendedState, BlendedStepper, EffectorLoad, LinkBlend, LoadFrame,
-    Reconstruction, ServoTerms, State, StaticStatus, StepStatus, Stepper, Weights,
+    EffectorLoad, LoadFrame, Reconstruction, ServoTerms, State, StaticStatus, StepStatus, Stepper,
 };
 
 /// The mechanism with a servo on a joint and another along a combination of joints.

@@ -2,13 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use forks_blend::{Errors, Gauge, LoadRegion, Placement, Truth, place};
+use forks_blend::{
+    BlendData, BlendedModel, Weights,
+    place::{Errors, Gauge, LoadRegion, Placement, Truth, place},
+};
 use forks_mechanism::{
     lie::glam::DVec3,
     parametric::{self, HelixJoints},
 };
 use forks_reduce::{Problem, ProblemOptions};
-use forks_rom::{BlendData, BlendedModel, Weights};
 
 /// Loads at which a sample alone is nearly right are the ones where others disturb.
 #[test]

@@ -1,7 +1,10 @@
 //! Bent samples are exact to third order: against full equilibria with the effectors held along
 //! rays from the sample.
 
-use forks_blend::{LiveOptions, Sample, blend_data, extended};
+use forks_blend::{
+    BlendedModel, Weights,
+    place::{LiveOptions, Sample, blend_data, extended},
+};
 use forks_dynamics::{
     Equilibrium, EquilibriumOptions, Loads, WrenchFrame, continue_equilibrium, potential_energy,
     solve_equilibrium,
@@ -12,7 +15,6 @@ use forks_mechanism::{
     parametric::{self, HelixJoints, Parametric},
 };
 use forks_reduce::{Problem, ProblemOptions};
-use forks_rom::{BlendedModel, Weights};
 use forks_testkit::{RandomMechanismOptions, random_effectors, random_mechanism};
 
 fn problem(p: &Parametric) -> Problem {

@@ -1,22 +1,22 @@
 //! `forks blend -o` and `forks simulate --reduced` of a blend as a user calls them, beside the
 //! library in process.
 
-use crate::support;
-
 use std::{
     fs,
     path::{Path, PathBuf},
     sync::{Arc, LazyLock},
 };
 
-use forks_mechanism::lie::{Wrench, glam::DVec3};
-use forks_mechanism::parametric::{HelixJoints, helix};
-use forks_rom::{
-    BlendedModel, BlendedState, BlendedStepper, EffectorLoad, LinkBlend, LoadFrame, Reconstruction,
+use forks_blend::{BlendedModel, BlendedState, BlendedStepper, LinkBlend};
+use forks_mechanism::{
+    lie::{Wrench, glam::DVec3},
+    parametric::{HelixJoints, helix},
 };
+use forks_rom::{EffectorLoad, LoadFrame, Reconstruction};
 use serde_json::Value;
-
 use support::{forks, json, numbers, path_in, refuses, text};
+
+use crate::support;
 
 fn path(name: &str) -> PathBuf {
     path_in("blended", name)

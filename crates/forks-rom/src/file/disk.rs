@@ -8,11 +8,8 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use super::{
-    FileError, HEADER, blend,
-    read::{check_header, header},
-};
-use crate::{BlendedModel, ReducedModel};
+use super::{FileError, HEADER, read::check_header};
+use crate::ReducedModel;
 
 impl ReducedModel {
     /// Writes the model to a file: under a temporary name in the same directory, which is then
@@ -35,26 +32,8 @@ impl ReducedModel {
     }
 }
 
-impl BlendedModel {
-    /// Writes the blend to a file as [`ReducedModel::save`] does.
-    ///
-    /// # Errors
-    /// [`FileError::Write`].
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), FileError> {
-        save(path.as_ref(), &self.to_bytes())
-    }
-
-    /// Reads a blend from a file; see [`BlendedModel::from_bytes`] and [`ReducedModel::load`].
-    ///
-    /// # Errors
-    /// [`FileError`].
-    pub fn load(path: impl AsRef<Path>) -> Result<Self, FileError> {
-        let check = |bytes: &[u8]| header(bytes, blend::MAGIC, blend::VERSION);
-        Self::from_bytes(&load(path.as_ref(), check)?)
-    }
-}
-
-fn save(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+/// Writes the bytes of a file as [`ReducedModel::save`] does.
+pub fn save(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let temporary = temporary_name(path);
     let written = write(&temporary, bytes);
     written.and_then(|()| fs::rename(&temporary, path)).map_err(|source| {
@@ -65,7 +44,7 @@ fn save(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 }
 
 /// A file's bytes, the header checked before the rest is read.
-fn load(
+pub fn load(
     path: &Path,
     check: impl Fn(&[u8]) -> Result<u64, FileError>,
 ) -> Result<Vec<u8>, FileError> {

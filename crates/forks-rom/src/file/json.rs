@@ -5,13 +5,10 @@ use core::fmt::{self, Write as _};
 
 use forks_lie::{Matrix, Pose};
 
-use crate::{
-    BaseRest, Blend, BlendData, BlendedModel, ChartSample, EffectorRest, JointPath, JointRest,
-    LinkRest, ModelData, SampleData, Weights,
-};
+use crate::{BaseRest, EffectorRest, JointPath, JointRest, LinkRest, ModelData};
 
 /// The model on one line.
-pub(super) fn json(data: &ModelData) -> String {
+pub fn json(data: &ModelData) -> String {
     let ModelData {
         radius,
         range,
@@ -39,62 +36,6 @@ pub(super) fn json(data: &ModelData) -> String {
         .field("links", list(links.iter().map(link)))
         .field("joints", list(joints.iter().map(joint)))
         .field("base", base.as_ref().map_or("null".into(), self::base))
-        .end()
-}
-
-/// A blend on one line.
-pub(super) fn blend(model: &BlendedModel) -> String {
-    let BlendData { reference, basis, radius, range, weights, samples, chart } = model.data();
-    let weights = match weights {
-        Weights::Shepard { exponent } => {
-            Object::default().field("kind", text("shepard")).field("exponent", show(exponent))
-        }
-        Weights::Metric { exponent, energy } => Object::default()
-            .field("kind", text("metric"))
-            .field("exponent", show(exponent))
-            .field("energy", number(*energy)),
-        Weights::Printed => Object::default().field("kind", text("printed")),
-        Weights::Neighbours { exponent, count } => Object::default()
-            .field("kind", text("neighbours"))
-            .field("exponent", show(exponent))
-            .field("count", show(count)),
-    };
-    let way = match model.blend() {
-        Blend::Energy => "energy",
-        Blend::Eigenvectors => "eigenvectors",
-        Blend::SpdManifold => "spd_manifold",
-    };
-    let sample = |s: &SampleData| {
-        Object::default()
-            .field("potential", number(s.potential))
-            .field("servo_forces", numbers(s.servos.force.iter().copied()))
-            .field("servo_stiffness", matrix(&s.servos.stiffness))
-            .field("curvature", matrix(&s.curvature))
-            .field("model", json(s.model.data()))
-            .end()
-    };
-    Object::default()
-        .field("radius", number(*radius))
-        .field("range", if range.is_finite() { number(*range) } else { "null".into() })
-        .field("reference", list(reference.iter().map(pose)))
-        .field("basis", matrix(basis))
-        .field("weights", weights.end())
-        .field("blend", text(way))
-        .field("samples", list(samples.iter().map(sample)))
-        .field("chart", list(chart.iter().map(chart_sample)))
-        .end()
-}
-
-fn chart_sample(c: &ChartSample) -> String {
-    let ChartSample { place, rate, stiffness, cubic, twists, links, joints } = c;
-    Object::default()
-        .field("place", numbers(place.iter().copied()))
-        .field("rate", matrix(rate))
-        .field("stiffness", matrix(stiffness))
-        .field("cubic", numbers(cubic.iter().copied()))
-        .field("twists", matrix(twists))
-        .field("links", list(links.iter().map(matrix)))
-        .field("joints", list(joints.iter().map(matrix)))
         .end()
 }
 
@@ -192,7 +133,8 @@ fn base(b: &BaseRest) -> String {
         .end()
 }
 
-fn pose(p: &Pose) -> String {
+/// Position and quaternion of a pose.
+pub fn pose(p: &Pose) -> String {
     let [x, y, z, w] = p.rotation.to_array();
     Object::default()
         .field("position", numbers(p.translation.to_array()))
@@ -200,25 +142,29 @@ fn pose(p: &Pose) -> String {
         .end()
 }
 
-fn matrix(m: &Matrix) -> String {
+/// A list of rows.
+pub fn matrix(m: &Matrix) -> String {
     list((0..m.rows()).map(|i| numbers(m.row(i).iter().copied())))
 }
 
-fn numbers(x: impl IntoIterator<Item = f64>) -> String {
+/// A list of numbers.
+pub fn numbers(x: impl IntoIterator<Item = f64>) -> String {
     list(x.into_iter().map(number))
 }
 
 /// The fewest digits that read back as the same number: `{:?}` of a finite number is JSON.
-fn number(x: f64) -> String {
+pub fn number(x: f64) -> String {
     debug_assert!(x.is_finite(), "numbers of a model are checked");
     alloc::format!("{x:?}")
 }
 
-fn show(x: &dyn fmt::Display) -> String {
+/// What shows itself as JSON does.
+pub fn show(x: &dyn fmt::Display) -> String {
     alloc::format!("{x}")
 }
 
-fn list(items: impl Iterator<Item = String>) -> String {
+/// Items between brackets.
+pub fn list(items: impl Iterator<Item = String>) -> String {
     let mut out = String::from("[");
     for (i, item) in items.enumerate() {
         out.push_str(if i > 0 { "," } else { "" });
@@ -228,7 +174,8 @@ fn list(items: impl Iterator<Item = String>) -> String {
     out
 }
 
-fn text(s: &str) -> String {
+/// A string between quotes.
+pub fn text(s: &str) -> String {
     let mut out = String::from("\"");
     for c in s.chars() {
         match c {
@@ -245,10 +192,11 @@ fn text(s: &str) -> String {
 
 /// Fields of an object so far.
 #[derive(Default)]
-struct Object(String);
+pub struct Object(String);
 
 impl Object {
-    fn field(mut self, name: &str, value: String) -> Self {
+    /// With one more field.
+    pub fn field(mut self, name: &str, value: String) -> Self {
         self.0.push(if self.0.is_empty() { '{' } else { ',' });
         self.0.push_str(&text(name));
         self.0.push(':');
@@ -256,7 +204,8 @@ impl Object {
         self
     }
 
-    fn end(mut self) -> String {
+    /// The object between braces.
+    pub fn end(mut self) -> String {
         self.0.push('}');
         self.0
     }

@@ -42,15 +42,14 @@
 //! and [`ReducedModel::new`] has the last word. The checksum guards against damage, not against
 //! forgery.
 
-pub mod blend;
 mod checksum;
 #[cfg(feature = "std")]
-mod disk;
+pub(crate) mod disk;
 mod error;
-mod json;
-mod read;
-mod reader;
-mod write;
+pub(crate) mod json;
+pub(crate) mod read;
+pub(crate) mod reader;
+pub(crate) mod write;
 
 use alloc::vec::Vec;
 
@@ -64,7 +63,7 @@ const MAGIC: [u8; 8] = *b"\x89FORKS\r\n";
 /// Version of the format.
 const VERSION: u32 = 1;
 /// Bits of a number.
-const SCALAR: u32 = 64;
+pub const SCALAR: u32 = 64;
 /// Bytes before the first section.
 const HEADER: usize = 24;
 /// Bytes of the checksum.

@@ -28,7 +28,7 @@ struct Sizes {
 }
 
 /// Reads a whole file.
-pub(super) fn read(bytes: &[u8]) -> Result<ModelData, FileError> {
+pub fn read(bytes: &[u8]) -> Result<ModelData, FileError> {
     let declared = check_header(bytes)?;
     let mut file = Reader::new(content(bytes, declared)?, "after the last");
     let data = sections(&mut file)?;
@@ -37,7 +37,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<ModelData, FileError> {
 }
 
 /// The sections of a file of the declared length, its checksum compared.
-pub(super) fn content(bytes: &[u8], declared: u64) -> Result<&[u8], FileError> {
+pub fn content(bytes: &[u8], declared: u64) -> Result<&[u8], FileError> {
     if bytes.len() as u64 != declared || bytes.len() < HEADER + CHECKSUM {
         return Err(FileError::Length { found: bytes.len() as u64, declared });
     }
@@ -50,12 +50,12 @@ pub(super) fn content(bytes: &[u8], declared: u64) -> Result<&[u8], FileError> {
 }
 
 /// Magic, version and scalar of a reduced model; returns the declared length.
-pub(super) fn check_header(bytes: &[u8]) -> Result<u64, FileError> {
+pub(crate) fn check_header(bytes: &[u8]) -> Result<u64, FileError> {
     header(bytes, MAGIC, VERSION)
 }
 
 /// Magic, version and scalar; returns the declared length.
-pub(super) fn header(bytes: &[u8], magic: [u8; 8], supported: u32) -> Result<u64, FileError> {
+pub fn header(bytes: &[u8], magic: [u8; 8], supported: u32) -> Result<u64, FileError> {
     let start = &bytes[..bytes.len().min(magic.len())];
     if start.is_empty() || start != &magic[..start.len()] {
         let found = start.into();

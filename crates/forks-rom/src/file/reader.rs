@@ -17,19 +17,20 @@ use super::FileError;
 const WORD: usize = 8;
 
 /// Reads values from the front of some bytes.
-pub(super) struct Reader<'a> {
+pub struct Reader<'a> {
     bytes: &'a [u8],
     /// Where the bytes stand, for messages.
     section: &'static str,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(bytes: &'a [u8], section: &'static str) -> Self {
+    /// Of bytes whose place messages name.
+    pub fn new(bytes: &'a [u8], section: &'static str) -> Self {
         Self { bytes, section }
     }
 
     /// The section of this name, which comes next; the reader goes on behind it.
-    pub(super) fn section(&mut self, name: &'static str) -> Result<Reader<'a>, FileError> {
+    pub fn section(&mut self, name: &'static str) -> Result<Reader<'a>, FileError> {
         let outer = core::mem::replace(&mut self.section, name);
         let found = self.take(name.len(), "name")?;
         if found != name.as_bytes() {
@@ -43,7 +44,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Nothing may be left.
-    pub(super) fn end(self) -> Result<(), FileError> {
+    pub fn end(self) -> Result<(), FileError> {
         if self.bytes.is_empty() {
             return Ok(());
         }
@@ -71,33 +72,35 @@ impl<'a> Reader<'a> {
     }
 
     /// An index or a count; a count says nothing yet about what is there.
-    pub(super) fn index(&mut self, field: &'static str) -> Result<usize, FileError> {
+    pub fn index(&mut self, field: &'static str) -> Result<usize, FileError> {
         let value = self.word(field)?;
         usize::try_from(value).map_err(|_| self.wrong(field, value))
     }
 
     /// The error of an impossible value.
-    pub(super) fn wrong(&self, field: &'static str, value: u64) -> FileError {
+    pub fn wrong(&self, field: &'static str, value: u64) -> FileError {
         FileError::Value { section: self.section, field, value }
     }
 
-    pub(super) fn byte(&mut self, field: &'static str) -> Result<u8, FileError> {
+    /// One byte.
+    pub fn byte(&mut self, field: &'static str) -> Result<u8, FileError> {
         Ok(self.take(1, field)?[0])
     }
 
     /// A count that is a small number.
-    pub(super) fn small(&mut self, field: &'static str) -> Result<u32, FileError> {
+    pub fn small(&mut self, field: &'static str) -> Result<u32, FileError> {
         let value = self.word(field)?;
         u32::try_from(value).map_err(|_| self.wrong(field, value))
     }
 
     /// A count of bytes, then the bytes.
-    pub(super) fn block(&mut self, field: &'static str) -> Result<&'a [u8], FileError> {
+    pub fn block(&mut self, field: &'static str) -> Result<&'a [u8], FileError> {
         let size = self.index(field)?;
         self.take(size, field)
     }
 
-    pub(super) fn flag(&mut self, field: &'static str) -> Result<bool, FileError> {
+    /// A byte that is 0 or 1.
+    pub fn flag(&mut self, field: &'static str) -> Result<bool, FileError> {
         match self.byte(field)? {
             0 => Ok(false),
             1 => Ok(true),
@@ -106,11 +109,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Any number, infinite ones and NaN too.
-    pub(super) fn raw_number(&mut self, field: &'static str) -> Result<f64, FileError> {
+    pub fn raw_number(&mut self, field: &'static str) -> Result<f64, FileError> {
         Ok(f64::from_bits(self.word(field)?))
     }
 
-    pub(super) fn number(&mut self, field: &'static str) -> Result<f64, FileError> {
+    /// A finite number.
+    pub fn number(&mut self, field: &'static str) -> Result<f64, FileError> {
         let value = self.raw_number(field)?;
         if value.is_finite() {
             return Ok(value);
@@ -126,32 +130,37 @@ impl<'a> Reader<'a> {
         Ok(out)
     }
 
-    pub(super) fn text(&mut self, field: &'static str) -> Result<String, FileError> {
+    /// A count of bytes, then UTF-8.
+    pub fn text(&mut self, field: &'static str) -> Result<String, FileError> {
         let size = self.index(field)?;
         let bytes = self.take(size, field)?;
         let text = core::str::from_utf8(bytes);
         text.map(String::from).map_err(|_| FileError::Text { section: self.section, field })
     }
 
-    pub(super) fn pose(&mut self, field: &'static str) -> Result<Pose, FileError> {
+    /// Position, then quaternion w, x, y, z.
+    pub fn pose(&mut self, field: &'static str) -> Result<Pose, FileError> {
         let [px, py, pz, w, x, y, z] = self.array(field)?;
         Ok(Pose { rotation: DQuat::from_xyzw(x, y, z, w), translation: DVec3::new(px, py, pz) })
     }
 
-    pub(super) fn vector(&mut self, field: &'static str) -> Result<DVec3, FileError> {
+    /// Three numbers.
+    pub fn vector(&mut self, field: &'static str) -> Result<DVec3, FileError> {
         self.array(field).map(DVec3::from_array)
     }
 
-    pub(super) fn twist(&mut self, field: &'static str) -> Result<Twist, FileError> {
+    /// Six numbers.
+    pub fn twist(&mut self, field: &'static str) -> Result<Twist, FileError> {
         self.array(field).map(Twist::from_array)
     }
 
-    pub(super) fn wrench(&mut self, field: &'static str) -> Result<Wrench, FileError> {
+    /// Six numbers.
+    pub fn wrench(&mut self, field: &'static str) -> Result<Wrench, FileError> {
         self.array(field).map(Wrench::from_array)
     }
 
     /// `count` things of at least `least` bytes each.
-    pub(super) fn list<T>(
+    pub fn list<T>(
         &mut self,
         field: &'static str,
         count: usize,
@@ -166,7 +175,8 @@ impl<'a> Reader<'a> {
         Ok(out)
     }
 
-    pub(super) fn matrix(
+    /// Numbers row by row.
+    pub fn matrix(
         &mut self,
         field: &'static str,
         rows: usize,

@@ -44,13 +44,13 @@ pub(super) fn write(data: &ModelData) -> Vec<u8> {
 }
 
 /// A file as it grows.
-pub(super) struct Writer {
+pub struct Writer {
     bytes: Vec<u8>,
 }
 
 impl Writer {
     /// The header.
-    pub(super) fn new(magic: [u8; 8], version: u32, scalar: u32) -> Self {
+    pub fn new(magic: [u8; 8], version: u32, scalar: u32) -> Self {
         let mut out = Self { bytes: magic.into() };
         out.bytes.extend(version.to_le_bytes());
         out.bytes.extend(scalar.to_le_bytes());
@@ -58,18 +58,19 @@ impl Writer {
         out
     }
 
-    pub(super) fn byte(&mut self, byte: u8) {
+    /// One byte.
+    pub fn byte(&mut self, byte: u8) {
         self.bytes.push(byte);
     }
 
     /// A count of bytes, then the bytes.
-    pub(super) fn block(&mut self, bytes: &[u8]) {
+    pub fn block(&mut self, bytes: &[u8]) {
         self.count(bytes.len());
         self.bytes.extend(bytes);
     }
 
     /// Length and checksum.
-    pub(super) fn finish(mut self) -> Vec<u8> {
+    pub fn finish(mut self) -> Vec<u8> {
         let length = (self.bytes.len() + CHECKSUM) as u64;
         self.bytes[HEADER - 8..HEADER].copy_from_slice(&length.to_le_bytes());
         let sum = crc32(&self.bytes);
@@ -77,7 +78,8 @@ impl Writer {
         self.bytes
     }
 
-    pub(super) fn section(&mut self, name: &str, content: impl FnOnce(&mut Self)) {
+    /// A name, a count of bytes and the content.
+    pub fn section(&mut self, name: &str, content: impl FnOnce(&mut Self)) {
         self.bytes.extend(name.as_bytes());
         self.count(0);
         let start = self.bytes.len();
@@ -86,7 +88,8 @@ impl Writer {
         self.bytes[start - 8..start].copy_from_slice(&size.to_le_bytes());
     }
 
-    pub(super) fn count(&mut self, n: usize) {
+    /// A count or an index.
+    pub fn count(&mut self, n: usize) {
         self.bytes.extend((n as u64).to_le_bytes());
     }
 
@@ -94,7 +97,8 @@ impl Writer {
         self.bytes.push(u8::from(flag));
     }
 
-    pub(super) fn numbers(&mut self, numbers: impl IntoIterator<Item = f64>) {
+    /// Numbers, one after the other.
+    pub fn numbers(&mut self, numbers: impl IntoIterator<Item = f64>) {
         self.bytes.extend(numbers.into_iter().flat_map(f64::to_le_bytes));
     }
 
@@ -103,12 +107,14 @@ impl Writer {
         self.bytes.extend(text.as_bytes());
     }
 
-    pub(super) fn pose(&mut self, pose: &Pose) {
+    /// Position, then quaternion w, x, y, z.
+    pub fn pose(&mut self, pose: &Pose) {
         let (p, q) = (pose.translation, pose.rotation);
         self.numbers([p.x, p.y, p.z, q.w, q.x, q.y, q.z]);
     }
 
-    pub(super) fn matrix(&mut self, m: &Matrix) {
+    /// Row by row.
+    pub fn matrix(&mut self, m: &Matrix) {
         self.numbers(m.as_slice().iter().copied());
     }
 

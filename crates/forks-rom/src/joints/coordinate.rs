@@ -35,7 +35,7 @@ impl ReducedModel {
 }
 
 /// θ₀, the coordinate at the linearisation pose.
-pub(crate) fn start(j: &JointRest, i: usize) -> f64 {
+pub fn start(j: &JointRest, i: usize) -> f64 {
     let column = match &j.path {
         JointPath::Subspace { start, .. } => return start[i],
         JointPath::Exponential { columns } if columns.len() == 1 => columns[0],

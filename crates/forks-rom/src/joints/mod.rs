@@ -98,7 +98,8 @@ impl ReducedModel {
     }
 
     /// Gaps for the poses of all links and the effectors' own poses.
-    pub(crate) fn gaps_of(
+    #[doc(hidden)]
+    pub fn gaps_of(
         &self,
         poses: &[Pose],
         effector_pose: impl Fn(usize) -> Pose,
@@ -135,7 +136,7 @@ impl ReducedModel {
 }
 
 /// True if a joint's motions form a group of rotations and translations about its frame.
-pub(crate) fn is_group(j: &JointRest) -> bool {
+pub fn is_group(j: &JointRest) -> bool {
     Motion::new(j).is_group()
 }
 
@@ -144,7 +145,7 @@ fn size_of(gap: &Pose) -> Gap {
 }
 
 /// Change of coordinate `i` of a joint.
-pub(crate) fn displacement(j: &JointRest, i: usize, eta: &[f64], servo_targets: &[f64]) -> f64 {
+pub fn displacement(j: &JointRest, i: usize, eta: &[f64], servo_targets: &[f64]) -> f64 {
     let sum = |row: &[f64], x: &[f64]| row.iter().zip(x).map(|(a, b)| a * b).sum::<f64>();
     sum(j.map.row(i), eta) + sum(j.servo_map.row(i), servo_targets)
 }

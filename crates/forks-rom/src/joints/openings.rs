@@ -9,9 +9,7 @@
 use alloc::vec;
 
 use super::ConstraintError;
-use crate::{
-    BlendedModel, BlendedState, LinkBlend, ModelError, Reconstruction, ReducedModel, State,
-};
+use crate::{ModelError, Reconstruction, ReducedModel, State};
 
 /// Largest gaps over the mechanism's size r, of joints that close loops and of effectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -30,7 +28,7 @@ impl Openings {
     pub const OF_MOTION: Self = Self { loops: 0.05, effectors: 0.05 };
 
     /// The largest gaps of those at joints in tree coordinates, and at effectors; `radius` is r.
-    fn of(error: &ConstraintError, radius: f64) -> Self {
+    pub fn of(error: &ConstraintError, radius: f64) -> Self {
         let largest = |gaps: &mut dyn Iterator<Item = f64>| gaps.fold(0.0, f64::max) / radius;
         Self {
             loops: largest(&mut error.joints.iter().map(|g| g.gap.position)),
@@ -75,20 +73,5 @@ impl ReducedModel {
         state.set_servo_targets(self, targets)?;
         state.set(&self.rest_coordinates(targets), &vec![0.0; self.dof()])?;
         Ok(self.openings(&state))
-    }
-}
-
-impl BlendedModel {
-    /// What opens in a state; zero for models without joints.
-    ///
-    /// # Panics
-    /// If the state belongs to a model of another size.
-    pub fn openings(&self, state: &mut BlendedState) -> Openings {
-        let first = self.data().samples[0].model.data();
-        if first.joints.is_empty() {
-            return Openings::default();
-        }
-        let (mode, blend) = (Reconstruction::JointSpace, LinkBlend::default());
-        Openings::of(&self.constraint_error(state, mode, blend), first.radius)
     }
 }

@@ -13,12 +13,12 @@ use super::{
 };
 
 /// Entries of a pose: position, then quaternion (x, y, z, w).
-pub(crate) const POSE: usize = 7;
+pub const POSE: usize = 7;
 
 /// Links in blocks of four. A block is its rest poses (7 entries), then for each coordinate the
 /// twist per unit (6 entries) in world axes; an entry is the four links' numbers side by side.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LinkBlocks {
+pub struct LinkBlocks {
     data: Vec<Lane4>,
     columns: usize,
     links: usize,
@@ -26,7 +26,7 @@ pub(crate) struct LinkBlocks {
 
 impl LinkBlocks {
     /// From rest poses and body twists per coordinate (6 × columns, in the links' frames).
-    pub(crate) fn new<'a>(
+    pub fn new<'a>(
         columns: usize,
         links: impl ExactSizeIterator<Item = (Pose, &'a Matrix, &'a Matrix)>,
     ) -> Self {
@@ -54,35 +54,28 @@ impl LinkBlocks {
     }
 
     /// Number of blocks.
-    pub(crate) fn blocks(&self) -> usize {
+    pub fn blocks(&self) -> usize {
         self.links.div_ceil(LANES)
     }
 
     /// Reduced coordinates and servos.
-    pub(crate) fn columns(&self) -> usize {
+    pub fn columns(&self) -> usize {
         self.columns
     }
 
     /// Entries of a block.
-    pub(crate) fn stride(&self) -> usize {
+    pub fn stride(&self) -> usize {
         POSE + 6 * self.columns
     }
 
     /// Entries of some blocks.
-    pub(crate) fn range(&self, first: usize, count: usize) -> &[Lane4] {
+    pub fn range(&self, first: usize, count: usize) -> &[Lane4] {
         &self.data[first * self.stride()..(first + count) * self.stride()]
     }
 
     /// Poses of the blocks from `first` on, as many as `out` takes (7 entries a block), at reduced
     /// coordinates `eta` and servo targets `drive` (none: all are 0).
-    pub(crate) fn displace(
-        &self,
-        isa: Isa,
-        first: usize,
-        eta: &[f64],
-        drive: &[f64],
-        out: &mut [Lane4],
-    ) {
+    pub fn displace(&self, isa: Isa, first: usize, eta: &[f64], drive: &[f64], out: &mut [Lane4]) {
         let stride = self.stride();
         let count = out.len() / POSE;
         let blocks = &self.data[first * stride..(first + count) * stride];
@@ -128,13 +121,13 @@ fn load_rest<L: Lanes>(l: L, entries: &[Lane4]) -> [L::V; POSE] {
 }
 
 /// Entries of a pose as blocks hold them.
-pub(crate) fn pose_entries(p: &Pose) -> [f64; POSE] {
+pub fn pose_entries(p: &Pose) -> [f64; POSE] {
     let (t, q) = (p.translation, p.rotation);
     [t.x, t.y, t.z, q.x, q.y, q.z, q.w]
 }
 
 /// The pose of seven entries.
-pub(crate) fn pose_of([px, py, pz, x, y, z, w]: [f64; POSE]) -> Pose {
+pub fn pose_of([px, py, pz, x, y, z, w]: [f64; POSE]) -> Pose {
     Pose::new(DQuat::from_xyzw(x, y, z, w), DVec3::new(px, py, pz))
 }
 

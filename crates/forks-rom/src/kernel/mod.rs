@@ -6,12 +6,13 @@ mod pose;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 pub use forks_lie::simd::Avx2;
 pub use forks_lie::simd::Isa;
-pub(crate) use forks_lie::{
+pub use forks_lie::{
     Lanes as Lane4,
     simd::{Arithmetic as Lanes, Kernel, LANES, Portable},
 };
-pub(crate) use link_blocks::{LinkBlocks, POSE, pose_entries, pose_of};
+pub use link_blocks::{LinkBlocks, POSE, pose_entries, pose_of};
 pub(crate) use pose::{
-    MAX_QUARTER_ANGLE_SQUARED, cosine_and_sinc, cross, displaced, half_angle_coefficients,
-    half_angle_series, half_angle_series_of_lanes, inner, turned_by,
+    MAX_QUARTER_ANGLE_SQUARED, cosine_and_sinc, half_angle_series, half_angle_series_of_lanes,
+    inner, turned_by,
 };
+pub use pose::{cross, displaced, half_angle_coefficients};

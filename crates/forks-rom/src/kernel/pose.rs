@@ -160,7 +160,7 @@ impl<V: Copy> Motion<V> {
 /// + R V v) = (exp(ω̂') R, p + V(ω') v') with ω' = R ω, v' = R v. Sets `beyond` where a lane turns
 /// by more than 16π: that lane is not right.
 #[inline(always)]
-pub(crate) fn displaced<L: Lanes>(
+pub fn displaced<L: Lanes>(
     l: L,
     rest: [L::V; 7],
     twist: [L::V; 6],
@@ -203,7 +203,7 @@ pub(crate) fn turned_by<L: Lanes>(
 /// a) and V(ω) v = a b v + ½ b² ω×v + c (ω·v) ω. Sets `beyond` where a lane turns by more than 16π:
 /// that lane is not right.
 #[inline(always)]
-pub(crate) fn half_angle_coefficients<L: Lanes>(l: L, y: L::V, beyond: &mut bool) -> [L::V; 3] {
+pub fn half_angle_coefficients<L: Lanes>(l: L, y: L::V, beyond: &mut bool) -> [L::V; 3] {
     let one = l.splat(1.0);
     if l.any_above(y, MAX_QUARTER_ANGLE_SQUARED) {
         *beyond |= l.any_above(y, FAR_LIMIT);
@@ -259,7 +259,7 @@ pub(crate) fn inner<L: Lanes>(l: L, a: [L::V; 3], b: [L::V; 3]) -> L::V {
 
 /// a × b.
 #[inline(always)]
-pub(crate) fn cross<L: Lanes>(l: L, a: [L::V; 3], b: [L::V; 3]) -> [L::V; 3] {
+pub fn cross<L: Lanes>(l: L, a: [L::V; 3], b: [L::V; 3]) -> [L::V; 3] {
     [
         l.neg_mul_add(a[2], b[1], l.mul(a[1], b[2])),
         l.neg_mul_add(a[0], b[2], l.mul(a[2], b[0])),

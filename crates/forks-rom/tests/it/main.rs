@@ -3,15 +3,7 @@
 mod all_kinds;
 mod batch;
 mod bits;
-mod blend;
-mod blend_bent;
-mod blend_chart;
-mod blend_files;
-mod blend_links;
-mod blend_policies;
-mod blend_support;
 mod contact;
-mod crossfade;
 mod energy;
 mod exponential;
 mod file_damage;

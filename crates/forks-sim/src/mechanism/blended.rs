@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
+use forks_blend::{BlendedContact, BlendedModel, BlendedState, BlendedStepper, LinkBlend};
 use forks_lie::{Matrix, Pose, glam::DVec3};
-use forks_rom::{
-    BlendedContact, BlendedModel, BlendedState, BlendedStepper, EffectorLoad, LinkBlend,
-    ModelError, Openings, PoseBuffer, StepStatus,
-};
+use forks_rom::{EffectorLoad, ModelError, Openings, PoseBuffer, StepStatus};
 
 use super::{EffectorState, Motion};
 

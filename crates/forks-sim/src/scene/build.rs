@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
+use forks_blend::BlendedModel;
 use forks_dynamics::Loads;
 use forks_lie::{
     Pose, SpatialInertia, Twist,
@@ -9,7 +10,7 @@ use forks_lie::{
 };
 use forks_mechanism::{ContactMask, Geometry};
 use forks_reduce::Problem;
-use forks_rom::{BaseCoupling, BlendedModel, FloatingModel, FloatingState, ReducedModel};
+use forks_rom::{BaseCoupling, FloatingModel, FloatingState, ReducedModel};
 
 use super::{
     Fidelity, Scene, SceneMechanism, Script,

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use forks_blend::BlendedModel;
 use forks_lie::{Pose, Twist, Wrench, glam::DVec3};
-use forks_rom::{
-    BlendedModel, FloatingModel, LoadFrame, ModelError, Openings, ReducedModel, ServoTerms,
-};
+use forks_rom::{FloatingModel, LoadFrame, ModelError, Openings, ReducedModel, ServoTerms};
 
 use super::{MechanismHandle, World};
 use crate::{

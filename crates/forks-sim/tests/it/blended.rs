@@ -1,26 +1,24 @@
 //! Blended mechanisms in contact, against their statics with a unilateral constraint and against
 //! their steppers.
 
-use crate::support;
-
 use std::sync::Arc;
 
-use forks_blend::{Sample, blend_data};
+use forks_blend::place::{Sample, blend_data};
 use forks_dynamics::EquilibriumOptions;
 use forks_mechanism::parametric::{HelixJoints, helix};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_sim::{
     Geometry, MechanismHandle, Owner, Shape, World, WorldSettings, WorldStatus,
+    blend::{BlendedModel, BlendedState, BlendedStepper, LinkBlend, Weights},
     lie::{
         Pose, Twist, Wrench,
         glam::{DQuat, DVec3},
     },
-    rom::{
-        BlendedModel, BlendedState, BlendedStepper, EffectorLoad, LinkBlend, LoadFrame,
-        StaticStatus, Weights,
-    },
+    rom::{EffectorLoad, LoadFrame, StaticStatus},
 };
 use support::{add_box, at, pulled, run, settle, smooth};
+
+use crate::support;
 
 const RADIUS: f64 = 0.03;
 

@@ -1,22 +1,23 @@
 //! Joint limits: servos that drive joints into them, forces there, release, momentum.
 
-use crate::support;
-
 use std::sync::Arc;
 
-use forks_blend::{Sample, blend_data};
+use forks_blend::place::{Sample, blend_data};
 use forks_dynamics::EquilibriumOptions;
 use forks_mechanism::{Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder};
 use forks_reduce::{Damping, Linearisation, MassModel, Problem, ProblemOptions};
 use forks_sim::{
     LimitHandle, MechanismHandle, SimError, World, WorldSettings, WorldStatus,
+    blend::{BlendedModel, BlendedState, Weights},
     lie::{
         Pose, SpatialInertia,
         glam::{DMat3, DVec3},
     },
-    rom::{BaseCoupling, BlendedModel, BlendedState, FloatingModel, ReducedModel, Weights},
+    rom::{BaseCoupling, FloatingModel, ReducedModel},
 };
 use support::{at, pulled};
+
+use crate::support;
 
 const SPRING: f64 = 20.0;
 const SERVO: f64 = 60.0;

@@ -261,7 +261,7 @@ fn joint_limits_hold_where_they_are_asked_for() {
 
 /// A blend of one pose of a helix, in a file of its own.
 fn helix_blend(name: &str) -> PathBuf {
-    use forks_blend::{Sample, blend_data};
+    use forks_blend::place::{Sample, blend_data};
     use forks_mechanism::parametric::{HelixJoints, helix};
     use forks_reduce::{Problem, ProblemOptions};
     let helix = helix(20, HelixJoints::Hinge3);
@@ -269,10 +269,10 @@ fn helix_blend(name: &str) -> PathBuf {
     let loads = forks_dynamics::Loads::none();
     let at = problem.equilibrium(&loads, &Default::default());
     let samples = [Sample::new(&problem, &at, &loads).unwrap()];
-    let weights = forks_sim::rom::Weights::Shepard { exponent: 4 };
+    let weights = forks_sim::blend::Weights::Shepard { exponent: 4 };
     let data = blend_data(&samples[0].effector_poses(), &samples, weights).unwrap();
     let path = std::env::temp_dir().join(format!("{}-{name}.forks", std::process::id()));
-    forks_sim::rom::BlendedModel::new(data).unwrap().save(&path).unwrap();
+    forks_sim::blend::BlendedModel::new(data).unwrap().save(&path).unwrap();
     path
 }
 

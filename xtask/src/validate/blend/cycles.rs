@@ -8,9 +8,9 @@
 
 use core::f64::consts::TAU;
 
+use forks_blend::{Blend, BlendedModel, BlendedState};
 use forks_io::{Cell, CsvTable};
 use forks_mechanism::lie::{Pose, Wrench};
-use forks_rom::{Blend, BlendedModel, BlendedState};
 use forks_testkit::Rng;
 use rayon::prelude::*;
 

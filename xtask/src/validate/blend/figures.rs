@@ -5,14 +5,14 @@
 //! farthest unseen load, the full solver's pose beside the single model's and beside the blend's;
 //! every link is drawn on its own, so that gaps show.
 
-use forks_blend::Forces;
+use forks_blend::{BlendedModel, LinkBlend, place::Forces};
 use forks_io::{
     Cell, CsvTable,
     svg::{Axis, Drawing, Layer, LinePlot, Series, Stroke, View},
 };
 use forks_mechanism::lie::{Pose, glam::DVec3};
 use forks_reduce::relative_displacement;
-use forks_rom::{BlendedModel, LinkBlend, Reconstruction};
+use forks_rom::Reconstruction;
 use rayon::prelude::*;
 
 use super::{

@@ -9,7 +9,7 @@ mod ruler;
 
 use std::ops::ControlFlow;
 
-use forks_blend::{Chart, LoadRegion, Placed, Placement, Truth, place, unseen_loads};
+use forks_blend::place::{Chart, LoadRegion, Placed, Placement, Truth, place, unseen_loads};
 use forks_mechanism::lie::glam::DVec3;
 use serde::Deserialize;
 
@@ -112,7 +112,7 @@ struct Study<'a> {
 }
 
 pub(crate) fn check(b: &Blend, case: &Case, out: &mut Recorder) -> Result<(), String> {
-    let said = |e: forks_blend::BlendError| e.to_string();
+    let said = |e: forks_blend::place::BlendError| e.to_string();
     let placement = placement(b);
     let placed = place(&case.problem, &placement, &mut |_| ControlFlow::Continue(()));
     let placed = placed.map_err(said)?;

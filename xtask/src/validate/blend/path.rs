@@ -1,11 +1,11 @@
 //! No jump: poses of all links while the effectors move through the samples and between them, on
 //! straight lines of the chart, which may leave what the mechanism can do, and where loads lead.
 
-use forks_blend::Truth;
+use forks_blend::{BlendedModel, BlendedState, LinkBlend, place::Truth};
 use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame};
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
 use forks_reduce::relative_displacement;
-use forks_rom::{BlendedModel, BlendedState, LinkBlend, PoseBuffer, Reconstruction};
+use forks_rom::{PoseBuffer, Reconstruction};
 use rayon::prelude::*;
 
 use super::{Study, bounded_or_reported};

@@ -1,9 +1,11 @@
 //! Other forms beside the blend that was placed.
 
-use forks_blend::{Sample, blend_data};
+use forks_blend::{
+    Blend, BlendData, BlendedModel, LinkBlend, Weights,
+    place::{Sample, blend_data},
+};
 use forks_dynamics::{EquilibriumOptions, Loads};
 use forks_mechanism::dense::Matrix;
-use forks_rom::{Blend, BlendData, BlendedModel, LinkBlend, Weights};
 
 use super::Study;
 

@@ -1,17 +1,17 @@
 //! Errors of any form of blend against full equilibria, by code of its own: static solutions also
 //! of forms without an energy, gaps from poses.
 
-use forks_blend::{Forces, Truth};
+use forks_blend::{
+    Blend, BlendedModel, BlendedState, LinkBlend,
+    place::{Forces, Truth},
+};
 use forks_mechanism::{
     Connection, connections, constraint_error,
     dense::{self, Matrix},
     lie::{Pose, Wrench, glam::DVec3, log_rotation, right_jacobian},
 };
 use forks_reduce::{Problem, relative_displacement};
-use forks_rom::{
-    Blend, BlendedModel, BlendedState, EffectorLoad, LinkBlend, LoadFrame, Reconstruction,
-    StaticStatus,
-};
+use forks_rom::{EffectorLoad, LoadFrame, Reconstruction, StaticStatus};
 
 /// Errors at one load; infinite where the form has no solution.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,318 @@
+//! Energy, force and effectors of a blend in a chart of joint displacements; see [`super::chart`].
+
+use alloc::{vec, vec::Vec};
+
+use forks_lie::{
+    Pose, Twist, Wrench,
+    glam::{DMat3, DQuat, DVec3},
+    right_jacobian,
+};
+use forks_rom::{
+    EffectorLoad, LoadFrame,
+    internal::{Lane4, Lanes},
+};
+
+use crate::{
+    chart::{Curved, fill_products},
+    chart_polynomials::Jets,
+    curvature::pairs,
+    evaluate::{Evaluation, padded},
+    model::BlendedModel,
+    relative::Logarithm,
+    step::{factor_system, solve_factored},
+    weights::{Weights, shepard},
+};
+
+/// Memory for a place in a chart of joint displacements.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places {
+    /// y_i and its products of two, sample after sample.
+    products: Vec<f64>,
+    jets: Jets,
+    /// Effectors' twists and energy of a sample, padded; then their derivatives, coordinate after
+    /// coordinate.
+    values: Vec<f64>,
+    /// ∂α_i/∂x, sample after sample.
+    weight_slopes: Vec<f64>,
+    /// Effector after effector, per coordinate: motion of the origin and rotation, world axes.
+    motions: Vec<(DVec3, DVec3)>,
+    /// ∂/∂x of Σ α_i p_i and of Σ α_i q_i, p_i places and q_i quaternions of an effector, per
+    /// coordinate; effector after effector.
+    rates: Vec<[Lane4; 2]>,
+    /// Σ α_i q_i.
+    sums: Vec<DQuat>,
+    gram: Vec<f64>,
+    factor: Vec<f64>,
+    right: Vec<f64>,
+}
+
+impl Places {
+    pub(crate) fn new(model: &BlendedModel) -> Self {
+        if !model.is_curved() {
+            return Self::default();
+        }
+        let (n, samples, effectors) = (model.dof(), model.samples.len(), model.effector_count());
+        Self {
+            products: vec![0.0; samples * (n + pairs(n))],
+            jets: Jets::new(n),
+            values: vec![0.0; (n + 1) * padded(6 * effectors + 1)],
+            weight_slopes: vec![0.0; samples * n],
+            motions: vec![Default::default(); effectors * n],
+            rates: vec![Default::default(); effectors * n],
+            sums: vec![NOTHING; effectors],
+            gram: vec![0.0; n * n],
+            factor: vec![0.0; n * n],
+            right: vec![0.0; n],
+        }
+    }
+
+    /// Products of one and two coordinates of a sample, for its links and joints.
+    #[inline(always)]
+    pub(crate) fn reduced(&self, n: usize, sample: usize) -> &[f64] {
+        &self.products[sample * (n + pairs(n))..][..n + pairs(n)]
+    }
+
+    /// Motion of an effector per coordinate: of its origin and rotation, world axes.
+    #[inline(always)]
+    pub(crate) fn motions(&self, n: usize, e: usize) -> &[(DVec3, DVec3)] {
+        &self.motions[e * n..(e + 1) * n]
+    }
+}
+
+const NOTHING: DQuat = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
+
+impl Evaluation {
+    /// Everything at `x`.
+    #[inline(always)]
+    pub(crate) fn at_chart<L: Lanes>(&mut self, l: L, model: &BlendedModel, x: &[f64]) {
+        self.chart_weights(model, x);
+        (self.energy, self.size_of_terms) = (0.0, 0.0);
+        self.gradient.fill(0.0);
+        self.places.rates.fill(Default::default());
+        self.places.sums.fill(NOTHING);
+        self.poses.iter_mut().for_each(|p| p.translation = DVec3::ZERO);
+        for k in 0..self.active.len() {
+            let i = self.active[k];
+            if let Some(c) = &model.samples[i].curved {
+                self.add_sample(l, model.samples[i].potential, c, i);
+            }
+        }
+        // Σ ∂α_i = 0: energies count from the mean.
+        let n = x.len();
+        for &i in &self.active {
+            let excess = self.energies[i] - self.energy;
+            let slopes = &self.places.weight_slopes[i * n..(i + 1) * n];
+            self.gradient.iter_mut().zip(slopes).for_each(|(g, s)| *g += excess * s);
+        }
+        self.turn_effectors(n);
+        self.chart_outside(model);
+        self.hold(model);
+    }
+
+    #[inline(always)]
+    fn chart_weights(&mut self, model: &BlendedModel, x: &[f64]) {
+        let (n, all) = (x.len(), x.len() + pairs(x.len()));
+        let curved = model.samples.iter().filter_map(|s| s.curved.as_ref());
+        for (i, c) in curved.enumerate() {
+            let y = &mut self.places.right[..n];
+            y.iter_mut().zip(x.iter().zip(&c.place)).for_each(|(y, (a, b))| *y = a - b);
+            self.distances[i] = y.iter().map(|y| y * y).sum();
+            fill_products(y, &mut self.places.products[i * all..(i + 1) * all]);
+        }
+        let exponent = exponent(model);
+        shepard(&self.distances, exponent, &mut self.weights);
+        let weights = &self.weights;
+        self.active.clear();
+        self.active.extend((0..weights.len()).filter(|&i| weights[i] != 0.0));
+        // ∂ log α_i/∂x = −p y/d² but for what all have in common; none at a sample.
+        let p = f64::from(exponent);
+        let common = &mut self.places.right;
+        common.fill(0.0);
+        for &i in &self.active {
+            let (alpha, d) = (self.weights[i], self.distances[i]);
+            let rate = if d > 0.0 { -p * alpha / d } else { 0.0 };
+            let y = &self.places.products[i * all..i * all + n];
+            let out = &mut self.places.weight_slopes[i * n..(i + 1) * n];
+            for ((o, y), c) in out.iter_mut().zip(y).zip(common.iter_mut()) {
+                *o = rate * y;
+                *c += *o;
+            }
+        }
+        for &i in &self.active {
+            let out = &mut self.places.weight_slopes[i * n..(i + 1) * n];
+            out.iter_mut().zip(common.iter()).for_each(|(o, c)| *o -= self.weights[i] * c);
+        }
+    }
+
+    /// Adds a sample's share of energy, force, and the effectors' poses and motions.
+    #[inline(always)]
+    fn add_sample<L: Lanes>(&mut self, l: L, potential: f64, c: &Curved, i: usize) {
+        let (n, count) = (c.place.len(), c.rests.len());
+        let (all, stride) = (n + pairs(n), padded(6 * count + 1));
+        let alpha = self.weights[i];
+        let places = &mut self.places;
+        let (y, products) = places.products[i * all..(i + 1) * all].split_at(n);
+        places.jets.evaluate(l, &c.polynomials, y, products, &mut places.values);
+        let change = places.values[6 * count];
+        self.energies[i] = potential + change;
+        self.energy += alpha * self.energies[i];
+        self.size_of_terms += alpha * (potential.abs() + change.abs());
+        for (k, g) in self.gradient.iter_mut().take(n).enumerate() {
+            *g += alpha * places.values[(k + 1) * stride + 6 * count];
+        }
+        for (e, rest) in c.rests.iter().enumerate() {
+            let xi: [f64; 6] = core::array::from_fn(|j| places.values[6 * e + j]);
+            self.twists[6 * (i * count + e)..][..6].copy_from_slice(&xi);
+            let xi = Twist::from_array(xi);
+            let pose = rest.displaced(xi);
+            let opposite = places.sums[e].dot(pose.rotation) < 0.0;
+            let q = if opposite { -pose.rotation } else { pose.rotation };
+            places.sums[e] += q * alpha;
+            self.poses[e].translation += pose.translation * alpha;
+            let moved = Moved::new(&Pose::new(q, pose.translation), xi, alpha);
+            let slopes = &places.weight_slopes[i * n..(i + 1) * n];
+            let twists = places.values[stride..].chunks_exact(stride);
+            let rates = &mut places.rates[e * n..(e + 1) * n];
+            for ((rate, slope), twist) in rates.iter_mut().zip(slopes).zip(twists) {
+                moved.add(l, *slope, &twist[6 * e..6 * e + 6], rate);
+            }
+        }
+    }
+
+    /// Σ_e J_eᵀ w_e of loads at the last place.
+    #[inline(always)]
+    pub(crate) fn pull_chart_loads(&self, loads: &[EffectorLoad], out: &mut [f64], n: usize) {
+        for load in loads {
+            let Wrench { mut force, mut torque } = load.wrench;
+            if load.frame == LoadFrame::Body {
+                let rotation = self.poses[load.effector].rotation;
+                (force, torque) = (rotation * force, rotation * torque);
+            }
+            for (o, m) in out.iter_mut().zip(self.places.motions(n, load.effector)) {
+                *o += m.0.dot(force) + m.1.dot(torque);
+            }
+        }
+    }
+
+    /// Rotations of the effectors, those of Σ α_i q_i, and how they move: ω = 2 vec(q̇ q*).
+    #[inline(always)]
+    fn turn_effectors(&mut self, n: usize) {
+        let places = &mut self.places;
+        for (e, sum) in places.sums.iter().enumerate() {
+            let length = sum.length();
+            let rotation = *sum * (1.0 / length);
+            self.poses[e].rotation = rotation;
+            for k in e * n..(e + 1) * n {
+                let [Lane4([x, y, z, _]), Lane4(turn)] = places.rates[k];
+                let q = DQuat::from_array(turn) * rotation.conjugate();
+                let spin = DVec3::new(q.x, q.y, q.z) * (2.0 / length);
+                places.motions[k] = (DVec3::new(x, y, z), spin);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn chart_outside(&mut self, model: &BlendedModel) {
+        let data = model.data();
+        let relative = |e: usize| {
+            let xi = Logarithm::of(&(data.reference[e].inverse() * self.poses[e])).xi;
+            let (v, w) = (xi.linear / data.radius, xi.angular / core::f64::consts::PI);
+            v.length_squared() + w.length_squared()
+        };
+        // Written so that NaN is outside.
+        let inside = |e: usize| relative(e) <= data.range * data.range;
+        self.outside = (0..model.effector_count()).find(|&e| !inside(e));
+    }
+
+    /// The smallest wrenches (lengths over r) that hold the effectors here: w = S⁻²J (JᵀS⁻²J)⁻¹
+    /// ∂U/∂x.
+    #[inline(always)]
+    fn hold(&mut self, model: &BlendedModel) {
+        let (n, r) = (model.dof(), model.data().radius);
+        let count = model.effector_count();
+        let Self { places, gradient, held, poses, size_of_terms, .. } = self;
+        let Places { motions, gram, factor, right, .. } = places;
+        let per_area = 1.0 / (r * r);
+        gram.fill(0.0);
+        for motions in motions.chunks_exact(n) {
+            for i in 0..n {
+                for j in 0..=i {
+                    let (a, b) = (&motions[i], &motions[j]);
+                    gram[i * n + j] += per_area * a.0.dot(b.0) + a.1.dot(b.1);
+                }
+            }
+        }
+        for i in 0..n {
+            for j in 0..i {
+                gram[j * n + i] = gram[i * n + j];
+            }
+        }
+        factor.fill(0.0);
+        right.copy_from_slice(&gradient[..n]);
+        if !factor_system(gram, gram, factor, 0.0, n) {
+            return held.fill(Wrench::ZERO);
+        }
+        solve_factored(factor, right);
+        for e in 0..count {
+            let (mut force, mut torque) = (DVec3::ZERO, DVec3::ZERO);
+            for (m, x) in motions[e * n..(e + 1) * n].iter().zip(right.iter()) {
+                force += m.0 * (per_area * x);
+                torque += m.1 * *x;
+            }
+            *size_of_terms += force.length() * poses[e].translation.length() + torque.length();
+            let back = poses[e].rotation.conjugate();
+            held[e] = Wrench::new(back * force, back * torque);
+        }
+    }
+}
+
+/// How a sample's effector moves with its twist ξ, in columns: α R V' of the place, ½ α q ⊗ ω' of
+/// the quaternion, (V', ω') those of the right Jacobian.
+struct Moved {
+    columns: [[Lane4; 2]; 6],
+    /// p and q.
+    pose: [Lane4; 2],
+}
+
+impl Moved {
+    #[inline(always)]
+    fn new(pose: &Pose, xi: Twist, alpha: f64) -> Self {
+        let jacobian = right_jacobian(xi);
+        let (own, beside) = (jacobian.block(0, 0), jacobian.block(0, 3));
+        let (linear, turned) =
+            (DMat3::from_quat(pose.rotation) * alpha, pose.rotation * (0.5 * alpha));
+        let place = |v: DVec3| Lane4([v.x, v.y, v.z, 0.0]);
+        let mut columns = [[Lane4::default(); 2]; 6];
+        for j in 0..3 {
+            let w = own.col(j);
+            columns[j][0] = place(linear * w);
+            columns[3 + j][0] = place(linear * beside.col(j));
+            columns[3 + j][1] = Lane4((turned * DQuat::from_xyzw(w.x, w.y, w.z, 0.0)).to_array());
+        }
+        Self { columns, pose: [place(pose.translation), Lane4(pose.rotation.to_array())] }
+    }
+
+    /// Adds the rates of one coordinate, by which the weight changes by `slope`.
+    #[inline(always)]
+    fn add<L: Lanes>(&self, l: L, slope: f64, twist: &[f64], rate: &mut [Lane4; 2]) {
+        let slope = l.splat(slope);
+        let mut place = l.mul_add(l.load(&self.pose[0]), slope, l.load(&rate[0]));
+        let mut turn = l.mul_add(l.load(&self.pose[1]), slope, l.load(&rate[1]));
+        for (column, x) in self.columns[..3].iter().zip(twist) {
+            place = l.mul_add(l.load(&column[0]), l.splat(*x), place);
+        }
+        for (column, x) in self.columns[3..].iter().zip(&twist[3..]) {
+            let x = l.splat(*x);
+            place = l.mul_add(l.load(&column[0]), x, place);
+            turn = l.mul_add(l.load(&column[1]), x, turn);
+        }
+        *rate = [l.store(place), l.store(turn)];
+    }
+}
+
+fn exponent(model: &BlendedModel) -> u32 {
+    match model.data().weights {
+        Weights::Shepard { exponent } => exponent,
+        _ => 6,
+    }
+}

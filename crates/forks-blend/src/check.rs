@@ -1,0 +1,83 @@
+//! What numbers must be to make a blend.
+
+use forks_lie::{Matrix, Pose};
+use forks_rom::{ModelError, internal::sum};
+
+use crate::{
+    chart,
+    curvature::pairs,
+    model::{BlendData, dual},
+    weights::Weights,
+};
+
+/// What [`super::BlendedModel::new`] asks of its numbers.
+pub(crate) fn check(d: &BlendData) -> Result<(), ModelError> {
+    let size = |quantity, found, expected| match found == expected {
+        true => Ok(()),
+        false => Err(ModelError::WrongSize { quantity, found, expected }),
+    };
+    let finite = |quantity, ok| if ok { Ok(()) } else { Err(ModelError::NotFinite { quantity }) };
+    let first = d.samples.first().ok_or(ModelError::NoSample)?.model.data();
+    finite("radius", d.radius.is_finite() && d.radius > 0.0)?;
+    finite("range", d.range > 0.0)?;
+    finite("basis", d.basis.is_finite())?;
+    finite("reference pose", d.reference.iter().all(Pose::is_finite))?;
+    size("basis rows", d.basis.rows(), 6 * d.reference.len())?;
+    let exponent = match d.weights {
+        Weights::Shepard { exponent }
+        | Weights::Neighbours { exponent, .. }
+        | Weights::Metric { exponent, .. } => Some(exponent),
+        Weights::Printed => None,
+    };
+    if let Weights::Metric { energy, .. } = d.weights {
+        finite("energy of the weights' metric", energy.is_finite() && energy > 0.0)?;
+    }
+    if let Weights::Neighbours { count: 0, .. } = d.weights {
+        return Err(ModelError::NoSample);
+    }
+    if let Some(exponent) = exponent.filter(|p| !(4..=64).contains(p) || p % 2 == 1) {
+        return Err(ModelError::WeightExponent { exponent });
+    }
+    orthonormal("basis", &d.basis, d.radius)?;
+    for s in &d.samples {
+        let m = s.model.data();
+        finite("potential", s.potential.is_finite())?;
+        size("effectors of a sample", m.effectors.len(), d.reference.len())?;
+        let n = d.basis.columns();
+        if s.curvature.rows() > 0 || s.curvature.columns() > 0 {
+            size("curvature rows", s.curvature.rows(), n)?;
+            size("curvature columns", s.curvature.columns(), pairs(n))?;
+        }
+        finite("curvature", s.curvature.is_finite())?;
+        size("coordinates of a sample", m.basis.columns(), d.basis.columns())?;
+        size("links of a sample", m.links.len(), first.links.len())?;
+        let servos = m.servos.len();
+        size("servos of a sample", servos, first.servos.len())?;
+        size("servo forces of a sample", s.servos.force.len(), servos)?;
+        size("servo stiffness rows", s.servos.stiffness.rows(), servos)?;
+        size("servo stiffness columns", s.servos.stiffness.columns(), servos)?;
+        let forces = s.servos.force.iter().all(|f| f.is_finite());
+        finite("servo terms", forces && s.servos.stiffness.is_finite())?;
+        orthonormal("basis of a sample", &m.basis, m.radius)?;
+    }
+    if d.chart.is_empty() {
+        return Ok(());
+    }
+    size("samples of the chart", d.chart.len(), d.samples.len())?;
+    if !matches!(d.weights, Weights::Shepard { .. }) {
+        return Err(ModelError::WeightsOfChart);
+    }
+    for (c, s) in d.chart.iter().zip(&d.samples) {
+        chart::check(c, s.model.data())?;
+    }
+    Ok(())
+}
+
+/// BᵀS²B = 1 to rounding.
+fn orthonormal(quantity: &'static str, b: &Matrix, radius: f64) -> Result<(), ModelError> {
+    let gram = dual(b, radius).transpose_mul(b);
+    if sum(&gram, -1.0, &Matrix::identity(b.columns())).max_abs() < 1e-9 {
+        return Ok(());
+    }
+    Err(ModelError::NotOrthonormal { quantity })
+}

@@ -1,0 +1,180 @@
+//! Blended models as files.
+//!
+//! The frame is that of [reduced models](forks_rom::file): magic, version, scalar, length, sections,
+//! checksum. The magic is `89 46 4F 52 4B 42 0D 0A` (`.FORKB..`); all three sections are there, in
+//! this order; E, N are the numbers of effectors and chart coordinates.
+//!
+//! | section | content |
+//! |---|---|
+//! | `SIZE` | counts N, E, samples; numbers radius, range (alone may be infinite); bytes kind of weights, kind of blend; counts exponent, neighbours (0 where the weights have none) |
+//! | `CHAR` | E poses reference, matrix basis 6E × N |
+//! | `SAMP` | per sample: number potential, count of bytes, the sample's reduced model as a whole file of its own; with s servos s numbers ∂U/∂s and matrix ∂²U/∂s² s × s; byte 1 and matrix of the curvature N × N(N+1)/2, or byte 0. Then, for weights 4, per sample: N numbers place, N(N+1)(N+2)/6 numbers third order; matrices rate N × N, stiffness N × N, higher orders of effectors 6E × (N(N+1)/2 + N(N+1)(N+2)/6), second order of each link 6 × N(N+1)/2 and of each joint (rows as its map) |
+//!
+//! Weights: 0 Shepard, 1 as printed in \[A16\], 2 neighbours, 3 in the samples' metrics (then
+//! number ε follows), 4 Shepard in a chart of joint displacements. Blend: 0 energy, 1 eigenvectors,
+//! 2 log-Euclidean. Versions follow the same rule as those of reduced models; there is one so far:
+//! 1.
+
+use alloc::{string::String, sync::Arc, vec::Vec};
+
+use forks_lie::Matrix;
+use forks_rom::{
+    FileError, ModelData, ReducedModel, ServoTerms,
+    internal::files::{Reader, SCALAR, Writer, content, header, read},
+};
+
+use crate::{
+    Blend, BlendData, BlendedModel, ChartSample, SampleData, Weights, chart::triples,
+    curvature::pairs,
+};
+
+/// First bytes of a file.
+pub(crate) const MAGIC: [u8; 8] = *b"\x89FORKB\r\n";
+/// Version of the format.
+pub(crate) const VERSION: u32 = 1;
+
+const SIZE: &str = "SIZE";
+const CHAR: &str = "CHAR";
+const SAMP: &str = "SAMP";
+
+impl BlendedModel {
+    /// The blend as the bytes of a file; see the [format](crate::file).
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let BlendData { reference, basis, radius, range, weights, samples, chart } = self.data();
+        let (kind, exponent, count) = match *weights {
+            Weights::Shepard { exponent } if chart.is_empty() => (0, exponent, 0),
+            Weights::Shepard { exponent } => (4, exponent, 0),
+            Weights::Printed => (1, 0, 0),
+            Weights::Neighbours { exponent, count } => (2, exponent, count),
+            Weights::Metric { exponent, .. } => (3, exponent, 0),
+        };
+        let blend = match self.blend() {
+            Blend::Energy => 0,
+            Blend::Eigenvectors => 1,
+            Blend::SpdManifold => 2,
+        };
+        let mut out = Writer::new(MAGIC, VERSION, SCALAR);
+        out.section(SIZE, |out| {
+            [basis.columns(), reference.len(), samples.len()]
+                .into_iter()
+                .for_each(|n| out.count(n));
+            out.numbers([*radius, *range]);
+            out.byte(kind);
+            out.byte(blend);
+            out.count(exponent as usize);
+            out.count(count as usize);
+            if let Weights::Metric { energy, .. } = *weights {
+                out.numbers([energy]);
+            }
+        });
+        out.section(CHAR, |out| {
+            reference.iter().for_each(|p| out.pose(p));
+            out.matrix(basis);
+        });
+        out.section(SAMP, |out| {
+            for SampleData { model, potential, servos, curvature } in samples {
+                out.numbers([*potential]);
+                out.block(&model.to_bytes());
+                out.numbers(servos.force.iter().copied());
+                out.matrix(&servos.stiffness);
+                out.byte(u8::from(curvature.rows() > 0));
+                out.matrix(curvature);
+            }
+            for ChartSample { place, rate, stiffness, cubic, twists, links, joints } in chart {
+                out.numbers(place.iter().chain(cubic).copied());
+                [rate, stiffness, twists].into_iter().chain(links).chain(joints).for_each(|m| {
+                    out.matrix(m);
+                });
+            }
+        });
+        out.finish()
+    }
+
+    /// The blend of a file's bytes: equal in every bit to the one that was written.
+    ///
+    /// # Errors
+    /// [`FileError`] where the bytes are no such file, are damaged, or of another version.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, FileError> {
+        let declared = header(bytes, MAGIC, VERSION)?;
+        let mut file = Reader::new(content(bytes, declared)?, "after the last");
+        let mut r = file.section(SIZE)?;
+        let n = r.index("number of coordinates")?;
+        let effectors = r.index("number of effectors")?;
+        let samples = r.index("number of samples")?;
+        let radius = r.number("radius")?;
+        let range = r.raw_number("range")?;
+        let (kind, way) = (r.byte("kind of weights")?, r.byte("kind of blend")?);
+        let (exponent, count) = (r.small("exponent")?, r.small("number of neighbours")?);
+        let weights = match kind {
+            0 | 4 => Weights::Shepard { exponent },
+            1 => Weights::Printed,
+            2 => Weights::Neighbours { exponent, count },
+            3 => Weights::Metric { exponent, energy: r.number("energy of the weights' metric")? },
+            other => return Err(r.wrong("kind of weights", other.into())),
+        };
+        let blend = match way {
+            0 => Blend::Energy,
+            1 => Blend::Eigenvectors,
+            2 => Blend::SpdManifold,
+            other => return Err(r.wrong("kind of blend", other.into())),
+        };
+        r.end()?;
+        let mut r = file.section(CHAR)?;
+        let reference = r.list("reference", effectors, 7 * 8, |r| r.pose("reference"))?;
+        let basis = r.matrix("basis", effectors.saturating_mul(6), n)?;
+        r.end()?;
+        let mut r = file.section(SAMP)?;
+        let samples = r.list("samples", samples, 16, |r| {
+            let potential = r.number("potential")?;
+            let model = ReducedModel::held_by_loads(read(r.block("model")?)?)?;
+            let count = model.data().servos.len();
+            let force = r.list("servo forces", count, 8, |r| r.number("servo forces"))?;
+            let stiffness = r.matrix("servo stiffness", count, count)?;
+            let servos = ServoTerms { force, stiffness };
+            let curvature = match r.byte("curvature")? {
+                0 => Matrix::zeros(0, 0),
+                1 => r.matrix("curvature", n, pairs(n))?,
+                other => return Err(r.wrong("curvature", other.into())),
+            };
+            Ok(SampleData { model: Arc::new(model), potential, servos, curvature })
+        })?;
+        let of = |s: &SampleData, r: &mut Reader<'_>| chart_sample(r, s.model.data());
+        let chart: Vec<ChartSample> = match kind {
+            4 => samples.iter().map(|s| of(s, &mut r)).collect::<Result<_, _>>()?,
+            _ => Vec::new(),
+        };
+        r.end()?;
+        file.end()?;
+        let data = BlendData { reference, basis, radius, range, weights, samples, chart };
+        Ok(Self::new(data)?.with_blend(blend))
+    }
+
+    /// The numbers as JSON, for other programs; see [`BlendData`] and [`ReducedModel::to_json`].
+    pub fn to_json(&self) -> String {
+        crate::json::blend(self)
+    }
+}
+
+fn chart_sample(r: &mut Reader<'_>, m: &ModelData) -> Result<ChartSample, FileError> {
+    let n = m.basis.columns();
+    let (two, three) = (pairs(n), triples(n));
+    let place = r.list("place", n, 8, |r| r.number("place"))?;
+    let cubic = r.list("third order of the energy", three, 8, |r| r.number("third order"))?;
+    Ok(ChartSample {
+        place,
+        cubic,
+        rate: r.matrix("rate", n, n)?,
+        stiffness: r.matrix("stiffness", n, n)?,
+        twists: r.matrix("higher orders of effectors", m.basis.rows(), two + three)?,
+        links: m
+            .links
+            .iter()
+            .map(|_| r.matrix("second order of a link", 6, two))
+            .collect::<Result<_, _>>()?,
+        joints: m
+            .joints
+            .iter()
+            .map(|j| r.matrix("second order of a joint", j.map.rows(), two))
+            .collect::<Result<_, _>>()?,
+    })
+}

@@ -1,0 +1,111 @@
+//! Samples that a blend may have, in one of the charts.
+
+use forks_mechanism::{dense::Matrix, lie::Pose};
+use forks_reduce::Problem;
+use forks_rom::ModelData;
+use rayon::prelude::*;
+
+use crate::{
+    BlendData, ChartSample, SampleData, Weights,
+    place::{
+        chart::JointMap,
+        error::BlendError,
+        lift::{Sized, assemble},
+        sample::Sample,
+        settings::{Placement, Skipped},
+        truth::{Truth, loads_of},
+    },
+};
+
+/// Samples to choose from.
+pub(super) enum Candidates {
+    /// Of any ranks.
+    Poses(Vec<Sized>),
+    /// All of the chart's rank.
+    Joints(Vec<(SampleData, ChartSample)>),
+}
+
+impl Candidates {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Poses(all) => all.len(),
+            Self::Joints(all) => all.len(),
+        }
+    }
+
+    /// The numbers of a blend of some of them.
+    pub(super) fn blend(
+        &self,
+        rest: &[Pose],
+        set: &[usize],
+        weights: Weights,
+    ) -> Option<BlendData> {
+        match self {
+            Self::Poses(all) => {
+                let samples: Vec<&Sized> = set.iter().map(|&i| &all[i]).collect();
+                assemble(rest, None, &samples, weights).ok()
+            }
+            Self::Joints(all) => {
+                let first = all[*set.first()?].0.model.data();
+                let range = set.iter().map(|&i| all[i].0.model.data().range).fold(0.0, f64::max);
+                Some(BlendData {
+                    reference: rest.to_vec(),
+                    basis: first.basis.clone(),
+                    radius: first.radius,
+                    range,
+                    weights,
+                    samples: set.iter().map(|&i| all[i].0.clone()).collect(),
+                    chart: set.iter().map(|&i| all[i].1.clone()).collect(),
+                })
+            }
+        }
+    }
+}
+
+/// Candidates in a chart of joint displacements, the start first where the chart holds there, with
+/// their numbers in `training`; what was left out.
+pub(super) fn in_joints(
+    problem: &Problem,
+    placement: &Placement,
+    start: &Truth,
+    radius: f64,
+    training: &[Truth],
+) -> Result<(JointMap, Candidates, Vec<usize>, Vec<Skipped>), BlendError> {
+    let all: Vec<&Truth> = core::iter::once(start).chain(training).collect();
+    let loads = |t: &Truth| loads_of(problem, placement.gravity, &t.forces);
+    let sized = |t: &&Truth| -> Result<(ModelData, SampleData), BlendError> {
+        let sample = Sample::new(problem, &t.equilibrium, &loads(t))?;
+        let sized = Sized::new(&sample, radius)?;
+        Ok((sized.data().clone(), sized.alone()))
+    };
+    let reduced: Vec<Result<(ModelData, SampleData), BlendError>> =
+        all.par_iter().map(sized).collect();
+    let pairs = all.iter().zip(&reduced);
+    let good = pairs.filter_map(|(t, s)| Some((&t.equilibrium, &s.as_ref().ok()?.0)));
+    let map = JointMap::new(problem, &start.equilibrium, radius, good)?;
+    let curved = |(t, s): (&&Truth, &Result<(ModelData, SampleData), BlendError>)| {
+        let d = &s.as_ref().ok()?.0;
+        map.sample(problem, &t.equilibrium, &loads(t), d, &placement.equilibrium)
+    };
+    let charts: Vec<Option<ChartSample>> = all.par_iter().zip(&reduced).map(curved).collect();
+    let (mut candidates, mut numbers, mut skipped) = (vec![], vec![], vec![]);
+    for (i, (sample, chart)) in reduced.into_iter().zip(charts).enumerate() {
+        let reason = match (sample, chart) {
+            (Ok((_, mut sample)), Some(chart)) => {
+                sample.curvature = Matrix::zeros(0, 0);
+                candidates.push((sample, chart));
+                numbers.push(i);
+                continue;
+            }
+            (Err(e), _) => e.to_string(),
+            (Ok(_), None) => "the chart of joint displacements does not hold there".to_owned(),
+        };
+        if i > 0 {
+            skipped.push(Skipped { forces: all[i].forces.clone(), reason });
+        }
+    }
+    match candidates.is_empty() {
+        true => Err(BlendError::NoSample),
+        false => Ok((map, Candidates::Joints(candidates), numbers, skipped)),
+    }
+}

@@ -1,0 +1,354 @@
+//! Samples in a chart of joint displacements ([`ChartSample`]).
+//!
+//! x = VᵀD(θ − θ₀), θ₀ the joints' positions without loads, D lengths over r. Where effectors are
+//! loaded equilibria have as many tangents as effectors have independent motions; the columns of V
+//! span those directions that are nearest to the tangents at all training loads. Derivatives at a
+//! sample are those of equilibria next to it, displaced by ±h along each coordinate and each two of
+//! them, held by wrenches on the effectors: there energy and poses have exact first derivatives.
+
+use forks_dynamics::{
+    Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, continue_equilibrium,
+};
+use forks_mechanism::{
+    JointKind,
+    dense::{Matrix, lu_solve, svd, symmetric_eigen},
+    lie::{Pose, Twist, right_jacobian_inverse},
+};
+use forks_reduce::Problem;
+use forks_rom::ModelData;
+
+use crate::{
+    ChartSample,
+    place::{
+        curvature::{dual, load_stiffness},
+        error::BlendError,
+        live::dead_at_rest,
+        sample::Sample,
+        truth::effector_poses,
+    },
+};
+
+/// Displacement of equilibria next to a sample, relative to the largest |x| at the training loads.
+const DISPLACEMENT: f64 = 5e-3;
+/// Corrections of the loads that displace them, at most.
+const CORRECTIONS: usize = 25;
+/// They are displaced as meant up to this part.
+const NEAR: f64 = 1e-5;
+/// Corrections lead away where this multiple of the displacement is missing.
+const AWAY: f64 = 3.0;
+
+/// x of any configuration.
+#[derive(Clone, Debug)]
+pub(super) struct JointMap {
+    start: Vec<f64>,
+    /// DV, velocities × N.
+    directions: Matrix,
+    /// h.
+    displacement: f64,
+}
+
+impl JointMap {
+    /// From the start pose, equilibria and the reduced models there.
+    ///
+    /// # Errors
+    /// Joints whose positions are no displacements, numbers that are not finite.
+    pub(super) fn new<'a>(
+        problem: &Problem,
+        start: &Equilibrium,
+        radius: f64,
+        samples: impl Iterator<Item = (&'a Equilibrium, &'a ModelData)> + Clone,
+    ) -> Result<Self, BlendError> {
+        let m = problem.mechanism();
+        let size = m.tree_velocity_count();
+        let mut scale = vec![1.0; size];
+        for edge in m.forest().edges() {
+            let joint = m.joint(edge.joint);
+            match joint.kind {
+                JointKind::Fixed | JointKind::Revolute { .. } => {}
+                JointKind::Universal { .. } | JointKind::Cylindrical { .. } => {}
+                JointKind::Prismatic { .. } => {
+                    m.velocity_range(edge.joint).for_each(|i| scale[i] = 1.0 / radius);
+                }
+                _ => return Err(BlendError::NoJointChart { joint: joint.name.clone() }),
+            }
+        }
+        let not_finite = || BlendError::NotFinite { quantity: "the samples' joint displacements" };
+        let n = samples.clone().map(|s| s.1.basis.columns()).max().unwrap_or(0);
+        let mut sum = Matrix::zeros(size, size);
+        for (_, d) in samples.clone().filter(|s| s.1.basis.columns() == n) {
+            let z = joint_rates(problem, d);
+            let z = Matrix::from_fn(size, n, |i, j| scale[i] * z[(i, j)]);
+            // Each tangent counts the same, however stiff it is.
+            let q = svd(&z).ok_or_else(not_finite)?.u;
+            sum = Matrix::from_fn(size, size, |i, j| {
+                sum[(i, j)] + (0..n).map(|k| q[(i, k)] * q[(j, k)]).sum::<f64>()
+            });
+        }
+        let (_, vectors) = symmetric_eigen(&sum).ok_or_else(not_finite)?;
+        let directions = Matrix::from_fn(size, n, |i, j| scale[i] * vectors[(i, size - 1 - j)]);
+        let mut out = Self { start: positions(problem, start), directions, displacement: 0.0 };
+        let far = samples.map(|(e, _)| norm(&out.place(problem, e))).fold(0.0, f64::max);
+        out.displacement = DISPLACEMENT * if far > 0.0 { far } else { 1.0 };
+        Ok(out)
+    }
+
+    /// x.
+    pub(super) fn place(&self, problem: &Problem, at: &Equilibrium) -> Vec<f64> {
+        let q = positions(problem, at);
+        let moved: Vec<f64> = q.iter().zip(&self.start).map(|(a, b)| a - b).collect();
+        self.directions.transpose_mul_vec(&moved)
+    }
+
+    /// R = ∂η/∂x.
+    fn rate(&self, problem: &Problem, d: &ModelData) -> Matrix {
+        let along = self.directions.transpose_mul(&joint_rates(problem, d));
+        lu_solve(&along, &Matrix::identity(d.basis.columns()))
+    }
+
+    /// The chart's numbers at a sample; `None` where it has fewer independent motions than the
+    /// chart has coordinates, or an equilibrium next to it is not found.
+    pub(super) fn sample(
+        &self,
+        problem: &Problem,
+        at: &Equilibrium,
+        loads: &Loads,
+        d: &ModelData,
+        options: &EquilibriumOptions,
+    ) -> Option<ChartSample> {
+        let n = self.directions.columns();
+        if d.basis.columns() != n {
+            return None;
+        }
+        let here = Neighbour::new(self, problem, at, d, None);
+        let next = |y: Vec<f64>| self.displaced(problem, at, loads, d, &here.poses, &y, options);
+        Jets::new(n, self.displacement, here.values.clone(), next)?.sample(self, problem, at, d)
+    }
+
+    /// The equilibrium displaced by y, held by wrenches on the effectors.
+    #[allow(clippy::too_many_arguments)]
+    fn displaced(
+        &self,
+        problem: &Problem,
+        at: &Equilibrium,
+        loads: &Loads,
+        d: &ModelData,
+        rests: &[Pose],
+        y: &[f64],
+        options: &EquilibriumOptions,
+    ) -> Option<Vec<f64>> {
+        // What world-fixed wrenches work against.
+        let own = d.basis.transpose_mul(&load_stiffness(d).mul(&d.basis));
+        let tangent = d.hessian.sub(&own).mul(&self.rate(problem, d));
+        let dual = dual(d);
+        let place = self.place(problem, at);
+        let mut wrench = vec![0.0; y.len()];
+        let (mut here, mut missing) = (at.clone(), y.to_vec());
+        for _ in 0..CORRECTIONS {
+            let more = tangent.mul_vec(&missing);
+            wrench.iter_mut().zip(more).for_each(|(w, m)| *w += m);
+            let mut all = loads.clone();
+            let flat = dual.mul_vec(&wrench);
+            all.wrenches.extend(dead_at_rest(problem, d, &flat));
+            here = continue_equilibrium(problem.mechanism(), &here, &all, options);
+            if !matches!(here.status, EquilibriumStatus::Converged | EquilibriumStatus::Unstable) {
+                return None;
+            }
+            let now = self.place(problem, &here);
+            missing = (0..y.len()).map(|i| y[i] + place[i] - now[i]).collect();
+            let left = norm(&missing);
+            if left <= NEAR * norm(y) {
+                let there = Sample::new(problem, &here, &all).ok()?;
+                let same = there.data.basis.columns() == y.len();
+                return same.then(|| {
+                    Neighbour::new(self, problem, &here, &there.data, Some(rests)).values
+                });
+            }
+            if left > AWAY * norm(y) {
+                return None;
+            }
+        }
+        None
+    }
+}
+
+/// What an equilibrium knows of first derivatives by x.
+struct Neighbour {
+    poses: Vec<Pose>,
+    /// ∂U/∂x; then, column after column, of each frame's exponential coordinates from a rest pose,
+    /// effectors before links; then of the joints' displacements.
+    values: Vec<f64>,
+}
+
+impl Neighbour {
+    fn new(
+        map: &JointMap,
+        problem: &Problem,
+        at: &Equilibrium,
+        d: &ModelData,
+        rests: Option<&[Pose]>,
+    ) -> Self {
+        let n = d.basis.columns();
+        let rate = map.rate(problem, d);
+        let mut poses = effector_poses(problem, &at.world_from_link);
+        poses.extend(&at.world_from_link);
+        let wrench: Vec<f64> =
+            d.effectors.iter().flat_map(|e| e.static_wrench.to_array()).collect();
+        let mut values = rate.transpose_mul_vec(&d.basis.transpose_mul_vec(&wrench));
+        let effector = |e: usize| d.basis.block(6 * e, 0, 6, n);
+        let effectors = (0..d.effectors.len()).map(effector);
+        let frames = effectors.chain(d.links.iter().map(|l| l.map.clone()));
+        for (i, frame) in frames.enumerate() {
+            let moved = frame.mul(&rate);
+            let xi = rests.map_or(Twist::ZERO, |r| r[i].twist_to(&poses[i]));
+            let inverse = right_jacobian_inverse(xi);
+            for k in 0..n {
+                values.extend(inverse.mul_vec(&std::array::from_fn(|j| moved[(j, k)])));
+            }
+        }
+        for joint in &d.joints {
+            for k in 0..n {
+                let column = rate.column(k);
+                let row = |i: usize| joint.map.row(i).iter().zip(&column).map(|(a, b)| a * b).sum();
+                values.extend((0..joint.map.rows()).map(|i| -> f64 { row(i) }));
+            }
+        }
+        Self { poses, values }
+    }
+}
+
+/// Second and third order of quantities whose first derivatives are known at the sample and next to
+/// it.
+struct Jets {
+    n: usize,
+    step: f64,
+    here: Vec<f64>,
+    /// Along each coordinate, forth and back.
+    single: Vec<[Vec<f64>; 2]>,
+    /// Along each two, the larger index first.
+    double: Vec<[Vec<f64>; 2]>,
+}
+
+impl Jets {
+    fn new(
+        n: usize,
+        step: f64,
+        here: Vec<f64>,
+        next: impl Fn(Vec<f64>) -> Option<Vec<f64>>,
+    ) -> Option<Self> {
+        let pair = |along: &[usize]| {
+            let mut y = vec![0.0; n];
+            along.iter().for_each(|&k| y[k] = step);
+            let back = y.iter().map(|y| -y).collect();
+            Some([next(y)?, next(back)?])
+        };
+        let single = (0..n).map(|k| pair(&[k])).collect::<Option<_>>()?;
+        let two = (0..n).flat_map(|k| (0..k).map(move |l| [k, l]));
+        let double = two.map(|along| pair(&along)).collect::<Option<_>>()?;
+        Some(Self { n, step, here, single, double })
+    }
+
+    /// ∂/∂x_k of an entry.
+    fn slope(&self, k: usize, entry: usize) -> f64 {
+        let [plus, minus] = &self.single[k];
+        (plus[entry] - minus[entry]) / (2.0 * self.step)
+    }
+
+    /// ∂²/∂x_k∂x_l of an entry.
+    fn bend(&self, k: usize, l: usize, entry: usize) -> f64 {
+        let (k, l) = (k.max(l), k.min(l));
+        let both = |pair: &[Vec<f64>; 2]| pair[0][entry] + pair[1][entry];
+        let area = self.step * self.step;
+        let twice = 2.0 * self.here[entry];
+        if k == l {
+            return (both(&self.single[k]) - twice) / area;
+        }
+        let all = both(&self.double[k * (k - 1) / 2 + l]);
+        (all + twice - both(&self.single[k]) - both(&self.single[l])) / (2.0 * area)
+    }
+
+    /// Coefficient of y_i y_j, i ≤ j, of a quantity with first derivatives at `entry(k)`.
+    fn quadratic(&self, i: usize, j: usize, entry: impl Fn(usize) -> usize) -> f64 {
+        let second = 0.5 * (self.slope(i, entry(j)) + self.slope(j, entry(i)));
+        second * if i == j { 0.5 } else { 1.0 }
+    }
+
+    /// Coefficient of y_i y_j y_k, i ≤ j ≤ k.
+    fn cubic(&self, i: usize, j: usize, k: usize, entry: impl Fn(usize) -> usize) -> f64 {
+        let third =
+            self.bend(i, j, entry(k)) + self.bend(i, k, entry(j)) + self.bend(j, k, entry(i));
+        let orders = match (i == j, j == k) {
+            (true, true) => 1.0,
+            (false, false) => 6.0,
+            _ => 3.0,
+        };
+        third / 3.0 * orders / 6.0
+    }
+
+    fn sample(
+        &self,
+        map: &JointMap,
+        problem: &Problem,
+        at: &Equilibrium,
+        d: &ModelData,
+    ) -> Option<ChartSample> {
+        let n = self.n;
+        let two: Vec<[usize; 2]> = (0..n).flat_map(|i| (i..n).map(move |j| [i, j])).collect();
+        let three: Vec<[usize; 3]> =
+            two.iter().flat_map(|&[i, j]| (j..n).map(move |k| [i, j, k])).collect();
+        let effectors = d.effectors.len();
+        let frame = |f: usize, row: usize| move |k: usize| n + (f * n + k) * 6 + row;
+        let second = |rows: usize, entry: &dyn Fn(usize, usize) -> usize| {
+            Matrix::from_fn(rows, two.len(), |row, p| {
+                self.quadratic(two[p][0], two[p][1], |k| entry(row, k))
+            })
+        };
+        let twists = Matrix::from_fn(6 * effectors, two.len() + three.len(), |row, p| {
+            let entry = frame(row / 6, row % 6);
+            match p.checked_sub(two.len()) {
+                None => self.quadratic(two[p][0], two[p][1], entry),
+                Some(p) => self.cubic(three[p][0], three[p][1], three[p][2], entry),
+            }
+        });
+        let links =
+            (0..d.links.len()).map(|l| second(6, &|row, k| frame(effectors + l, row)(k))).collect();
+        let mut at_joint = n + 6 * n * (effectors + d.links.len());
+        let mut joints = vec![];
+        for joint in &d.joints {
+            let rows = joint.map.rows();
+            joints.push(second(rows, &|row, k| at_joint + k * rows + row));
+            at_joint += n * rows;
+        }
+        let out = ChartSample {
+            place: map.place(problem, at),
+            rate: map.rate(problem, d),
+            stiffness: Matrix::from_fn(n, n, |i, k| self.slope(k, i)).symmetric_part(),
+            cubic: three.iter().map(|&[i, j, k]| self.cubic(i, j, k, |k| k)).collect(),
+            twists,
+            links,
+            joints,
+        };
+        let finite = out.cubic.iter().all(|x| x.is_finite()) && out.rate.is_finite();
+        (finite && out.stiffness.is_finite() && out.twists.is_finite()).then_some(out)
+    }
+}
+
+/// Positions of the tree's joints.
+fn positions(problem: &Problem, e: &Equilibrium) -> Vec<f64> {
+    e.q[..problem.mechanism().tree_position_count()].to_vec()
+}
+
+/// Z: velocities of the tree's joints per unit η̇.
+fn joint_rates(problem: &Problem, d: &ModelData) -> Matrix {
+    let m = problem.mechanism();
+    let mut out = Matrix::zeros(m.tree_velocity_count(), d.basis.columns());
+    for (edge, joint) in m.forest().edges().iter().zip(&d.joints) {
+        for (k, i) in m.velocity_range(edge.joint).enumerate() {
+            out.row_mut(i).copy_from_slice(joint.map.row(k));
+        }
+    }
+    out
+}
+
+fn norm(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}

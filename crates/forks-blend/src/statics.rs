@@ -1,0 +1,275 @@
+//! Static response of a blend: ∇U(x) = generalised load.
+
+use alloc::{vec, vec::Vec};
+
+use forks_lie::Matrix;
+use forks_rom::{
+    EffectorLoad, ModelError, StaticSolution, StaticStatus,
+    internal::{Kernel, LANES, Lanes, is_positive_definite, load_in_world, solve},
+};
+
+use crate::{evaluate::Evaluation, model::BlendedModel};
+
+const MAX_ITERATIONS: usize = 60;
+const TOLERANCE: f64 = 1e-11;
+/// A step of this length (over r, rad) changes nothing.
+const STILL: f64 = 1e-11;
+/// The same where the energy's rounding hides what a step changes.
+const NEARLY_STILL: f64 = 1e-7;
+/// Longest step.
+const LONGEST: f64 = 0.2;
+const MAX_HALVINGS: usize = 30;
+/// Part of the decrease that the gradient promises.
+const SUFFICIENT: f64 = 1e-4;
+/// Smallest part of the load that is added at once.
+const SHORTEST: f64 = 1.0 / 1024.0;
+
+impl BlendedModel {
+    /// Chart coordinates at rest under loads that grow from nothing, from the chart's reference
+    /// pose on.
+    ///
+    /// Newton's method with the derivative of the exact gradient by central differences.
+    ///
+    /// # Errors
+    /// A load on an effector that does not exist, numbers that are not finite.
+    pub fn solve_static(&self, loads: &[EffectorLoad]) -> Result<StaticSolution, ModelError> {
+        self.solve_static_driven(loads, &alloc::vec![0.0; self.servo_count()])
+    }
+
+    /// The same with targets of the servos, which grow with the loads.
+    ///
+    /// # Errors
+    /// As [`BlendedModel::solve_static`]; another number of targets than servos.
+    pub fn solve_static_driven(
+        &self,
+        loads: &[EffectorLoad],
+        servo_targets: &[f64],
+    ) -> Result<StaticSolution, ModelError> {
+        forks_rom::internal::check_loads(loads, self.effector_count())?;
+        forks_rom::internal::check_numbers("servo targets", servo_targets, self.servo_count())?;
+        self.check_targets(servo_targets)?;
+        let mut out = StaticSolution {
+            eta: vec![0.0; self.dof()],
+            status: StaticStatus::Converged,
+            iterations: 0,
+            residual: 0.0,
+        };
+        let mut here = Evaluation::new(self);
+        let (mut reached, mut step) = (0.0, 0.25);
+        while reached < 1.0 {
+            let next = f64::min(1.0, reached + step);
+            let mut trial = out.eta.clone();
+            let targets: Vec<f64> = servo_targets.iter().map(|s| next * s).collect();
+            here.drive(self, &targets);
+            let (status, iterations, residual) = self.newton(&mut trial, loads, next, &mut here);
+            out.iterations += iterations;
+            if status == StaticStatus::Converged {
+                (out.eta, out.residual, reached) = (trial, residual, next);
+                step *= 1.5;
+                continue;
+            }
+            step *= 0.5;
+            if step < SHORTEST {
+                (out.eta, out.residual, out.status) = (trial, residual, status);
+                break;
+            }
+        }
+        Ok(out)
+    }
+
+    /// Newton's method towards a minimum of U(x) − gᵀx, g the load here: where the energy is not
+    /// convex the slope is shifted, and no step may make that potential larger.
+    fn newton(
+        &self,
+        x: &mut [f64],
+        loads: &[EffectorLoad],
+        scale: f64,
+        here: &mut Evaluation,
+    ) -> (StaticStatus, usize, f64) {
+        let mut residual = f64::INFINITY;
+        for i in 0..MAX_ITERATIONS {
+            let (force, size) = self.unbalanced(x, loads, scale, here);
+            let energy = here.energy;
+            let load: Vec<f64> = here.gradient.iter().zip(&force).map(|(u, f)| u - f).collect();
+            residual = force.iter().fold(0.0f64, |m, f| m.max(f.abs())) / size;
+            let turned = !self.is_curved()
+                && (0..self.effector_count())
+                    .any(|e| self.effector_twist(e, x).angular.length() >= core::f64::consts::PI);
+            if turned {
+                return (StaticStatus::OutOfRange, i, residual);
+            }
+            if residual <= TOLERANCE {
+                return (StaticStatus::Converged, i, residual);
+            }
+            if !residual.is_finite() {
+                break;
+            }
+            let (slope, shifted) = shifted(self.slope(x, loads, scale, here));
+            let Some(dx) = solve(slope, &force) else { break };
+            // Lengths are over r already: the chart's columns are orthonormal.
+            let length = forks_rom::internal::sqrt(dx.iter().map(|d| d * d).sum());
+            if length <= STILL && !shifted {
+                return (StaticStatus::Converged, i, residual);
+            }
+            let damp = if length > LONGEST { LONGEST / length } else { 1.0 };
+            let descent: f64 = dx.iter().zip(&force).map(|(d, f)| d * f).sum();
+            let Some(part) = self.descent(x, &dx, damp, energy, &load, descent, here) else {
+                // Rounding: the energy shows no difference any more.
+                let status = match length <= NEARLY_STILL && !shifted {
+                    true => StaticStatus::Converged,
+                    false => StaticStatus::Stalled,
+                };
+                return (status, i, residual);
+            };
+            x.iter_mut().zip(&dx).for_each(|(x, d)| *x -= part * d);
+        }
+        (StaticStatus::Stalled, MAX_ITERATIONS, residual)
+    }
+
+    /// The largest part of a step, halved from `part` on, that makes U − gᵀx smaller.
+    #[allow(clippy::too_many_arguments)]
+    fn descent(
+        &self,
+        x: &[f64],
+        dx: &[f64],
+        mut part: f64,
+        energy: f64,
+        load: &[f64],
+        descent: f64,
+        here: &mut Evaluation,
+    ) -> Option<f64> {
+        for _ in 0..MAX_HALVINGS {
+            let trial: Vec<f64> = x.iter().zip(dx).map(|(x, d)| x - part * d).collect();
+            here.at(self, &trial);
+            let work: f64 = load.iter().zip(dx).map(|(g, d)| g * part * d).sum();
+            let change = here.energy - energy + work;
+            if change <= -SUFFICIENT * part * descent {
+                return Some(part);
+            }
+            part *= 0.5;
+        }
+        None
+    }
+
+    /// ∇U − g and the size of what is balanced.
+    fn unbalanced(
+        &self,
+        x: &[f64],
+        loads: &[EffectorLoad],
+        scale: f64,
+        here: &mut Evaluation,
+    ) -> (Vec<f64>, f64) {
+        here.at(self, x);
+        let load = self.generalised_force_of(here, x, loads);
+        let mut size = f64::MIN_POSITIVE;
+        let force = here.gradient.iter().zip(&load).map(|(u, g)| {
+            size = size.max(u.abs()).max(scale * g.abs());
+            u - scale * g
+        });
+        (force.take(self.dof()).collect(), size)
+    }
+
+    /// Derivative of [`BlendedModel::unbalanced`].
+    fn slope(
+        &self,
+        x: &[f64],
+        loads: &[EffectorLoad],
+        scale: f64,
+        here: &mut Evaluation,
+    ) -> Matrix {
+        const STEP: f64 = 1e-5;
+        let n = self.dof();
+        let mut out = Matrix::zeros(n, n);
+        let mut y = x.to_vec();
+        for j in 0..n {
+            y[j] = x[j] + STEP;
+            let (plus, _) = self.unbalanced(&y, loads, scale, here);
+            y[j] = x[j] - STEP;
+            let (minus, _) = self.unbalanced(&y, loads, scale, here);
+            y[j] = x[j];
+            for i in 0..n {
+                out[(i, j)] = (plus[i] - minus[i]) / (2.0 * STEP);
+            }
+        }
+        out
+    }
+
+    /// What loads do on the coordinates at `x`: g = Σ_e J_eᵀ w_e, J_e ẋ the effector's motion.
+    ///
+    /// # Panics
+    /// If there are not N coordinates, or there is no such effector.
+    pub fn generalised_force(&self, x: &[f64], loads: &[EffectorLoad]) -> Vec<f64> {
+        let mut out = self.generalised_force_of(&self.evaluated(x), x, loads);
+        out.truncate(self.dof());
+        out
+    }
+
+    /// The same where the blend was evaluated at `x`, padded.
+    fn generalised_force_of(
+        &self,
+        here: &Evaluation,
+        x: &[f64],
+        loads: &[EffectorLoad],
+    ) -> Vec<f64> {
+        let mut out = vec![0.0; self.dof().div_ceil(LANES) * LANES];
+        self.isa().run(Pull { model: self, here, x, loads, out: &mut out });
+        out
+    }
+}
+
+/// A symmetric matrix, shifted by a multiple of its diagonal's size until it is positive definite;
+/// whether it was.
+fn shifted(slope: Matrix) -> (Matrix, bool) {
+    let slope = slope.symmetric_part();
+    let n = slope.rows();
+    let size = (0..n).map(|i| slope[(i, i)].abs()).fold(0.0, f64::max);
+    let mut shift = 0.0;
+    let with =
+        |shift: f64| Matrix::from_fn(n, n, |i, j| slope[(i, j)] + if i == j { shift } else { 0.0 });
+    while !is_positive_definite(&with(shift)) {
+        shift = if shift == 0.0 { 1e-12 * size } else { 4.0 * shift };
+        if shift > 1e3 * size || !shift.is_finite() {
+            break;
+        }
+    }
+    (with(shift), shift > 0.0)
+}
+
+struct Pull<'a> {
+    model: &'a BlendedModel,
+    here: &'a Evaluation,
+    x: &'a [f64],
+    loads: &'a [EffectorLoad],
+    out: &'a mut [f64],
+}
+
+impl Kernel for Pull<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        pull_loads(l, self.model, self.here, self.x, self.loads, self.out);
+    }
+}
+
+/// Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e into a padded vector; `here` is the evaluation at `x`.
+#[inline(always)]
+pub(crate) fn pull_loads<L: Lanes>(
+    l: L,
+    model: &BlendedModel,
+    here: &Evaluation,
+    x: &[f64],
+    loads: &[EffectorLoad],
+    out: &mut [f64],
+) {
+    out.fill(0.0);
+    if model.is_curved() {
+        return here.pull_chart_loads(loads, out, x.len());
+    }
+    for load in loads {
+        let e = load.effector;
+        let twist = model.chart.twist(l, e, x);
+        let w = load_in_world(l, load, model.chart.rest_rotation(e), &twist);
+        model.chart.add_force(l, e, &twist.pull_back(l, &w), true, out);
+    }
+}

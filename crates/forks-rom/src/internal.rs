@@ -1,0 +1,37 @@
+//! What `forks-blend` shares with this crate: kernels, packed matrices, parts of files.
+//!
+//! It is no part of the interface and may change in any release.
+
+pub use crate::{
+    effectors::{EffectorBlocks, WorldTwist, WorldWrench, load_in_world},
+    joints::{coordinate::start, displacement, is_group},
+    kernel::{
+        Kernel, LANES, Lane4, Lanes, LinkBlocks, POSE, Portable, cross, displaced,
+        half_angle_coefficients, pose_entries, pose_of,
+    },
+    linear::{invert_factored, is_positive_definite, solve, sum},
+    orthogonal::OrthogonalRows,
+    reconstruction::displaced_joint,
+    scalar::sqrt,
+    state::check as check_numbers,
+    statics::{assert_effectors, check_loads},
+    transition::Packed,
+};
+
+/// Work on several threads.
+pub mod parallel {
+    pub use crate::parallel::{for_each, for_each_chunk};
+}
+
+/// Parts of files.
+pub mod files {
+    #[cfg(feature = "std")]
+    pub use crate::file::disk::{load, save};
+    pub use crate::file::{
+        SCALAR,
+        json::{Object, json, list, matrix, number, numbers, pose, show, text},
+        read::{content, header, read},
+        reader::Reader,
+        write::Writer,
+    };
+}
