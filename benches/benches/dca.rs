@@ -8,10 +8,8 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, Throughput};
 use forks_benches::median_of_seven;
 use forks_dynamics::{DcaPlan, DcaWorkspace, dca};
-use forks_mechanism::{
-    Mechanism,
-    parametric::{HelixJoints, SplitMix64, chain, helix},
-};
+use forks_mechanism::{Mechanism, lie::SplitMix64};
+use forks_models::{HelixJoints, chain, helix};
 
 /// A mechanism in motion.
 struct Case {

@@ -6,7 +6,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use forks_benches::{Reducible, growth_exponent, median_of_seven};
-use forks_mechanism::parametric::{Parametric, bushy, chain};
+use forks_models::{Parametric, bushy, chain};
 use forks_reduce::{Linearisation, Reduction, reduce};
 
 const SIZES: [usize; 4] = [1250, 2500, 5000, 10_000];

@@ -11,11 +11,8 @@ use forks_dynamics::{
     AbaWorkspace, CrbaWorkspace, DerivativeWorkspace, LinkLoads, RneaWorkspace, Tree, aba,
     acceleration_derivatives, crba, hybrid, rnea,
 };
-use forks_mechanism::{
-    Mechanism,
-    lie::Matrix,
-    parametric::{HelixJoints, bushy, chain, helix},
-};
+use forks_mechanism::{Mechanism, lie::Matrix};
+use forks_models::{HelixJoints, bushy, chain, helix};
 
 /// Median of seven after two warm-ups, seconds per call, and (max − min)/median.
 fn time(mut call: impl FnMut()) -> (f64, f64) {

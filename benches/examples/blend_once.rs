@@ -14,7 +14,7 @@ use std::{
 
 use forks_benches::blended::{blended, blended_of};
 use forks_blend::{BlendedModel, BlendedState, BlendedStepper, LinkBlend, Weights};
-use forks_mechanism::parametric::{self, HelixJoints, Parametric};
+use forks_models::{HelixJoints, Parametric};
 use forks_rom::{
     EffectorLoad, LoadFrame, PoseBuffer, State,
     lie::{Wrench, glam::DVec3},
@@ -22,9 +22,9 @@ use forks_rom::{
 
 fn mechanism(name: &str, links: usize) -> Parametric {
     match name {
-        "ladder" => parametric::ladder_of_links(links),
-        "arm" => parametric::arm20(),
-        _ => parametric::helix(links, HelixJoints::Alternating),
+        "ladder" => forks_models::ladder_of_links(links),
+        "arm" => forks_models::arm20(),
+        _ => forks_models::helix(links, HelixJoints::Alternating),
     }
 }
 

@@ -3,7 +3,6 @@
 //! mechanism's construction.
 
 use forks_benches::Reducible;
-use forks_mechanism::parametric;
 use forks_reduce::{Linearisation, reduce};
 
 fn main() {
@@ -11,8 +10,8 @@ fn main() {
     let number = |i: usize| arguments.get(i).and_then(|a| a.parse::<usize>().ok());
     let (n, calls) = (number(1).unwrap_or(1000), number(2).unwrap_or(1));
     let p = match arguments.first().map(String::as_str) {
-        Some("bushy") => parametric::bushy(n, 1),
-        _ => parametric::chain(n, 1),
+        Some("bushy") => forks_models::bushy(n, 1),
+        _ => forks_models::chain(n, 1),
     };
     let r = Reducible::new(&p).expect("parametric mechanisms are valid");
     let at = Linearisation::Rest { q: &r.start };

@@ -6,7 +6,7 @@
 
 use std::{hint::black_box, sync::Arc, time::Instant};
 
-use forks_mechanism::parametric::{self, HelixJoints};
+use forks_models::HelixJoints;
 use forks_reduce::{Effector, Linearisation, reduce};
 use forks_rom::{
     Batch, BatchPoses, EffectorLoad, Isa, LoadFrame, PoseBuffer, State, Stepper,
@@ -18,7 +18,7 @@ fn main() {
     let number = |i: usize, or: usize| arguments.get(i).and_then(|a| a.parse().ok()).unwrap_or(or);
     let what = arguments.first().map_or("single", String::as_str);
     let (n, calls, instances) = (number(1, 50), number(2, 1000), number(3, 64));
-    let p = parametric::helix(n, HelixJoints::Alternating);
+    let p = forks_models::helix(n, HelixJoints::Alternating);
     let q = p.mechanism.start_positions();
     let tip = [Effector::of_link(&p.mechanism, p.effectors[0])];
     let found = reduce(&p.mechanism, &tip, Linearisation::Rest { q: &q }, &[]);

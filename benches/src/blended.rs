@@ -5,10 +5,8 @@ use forks_blend::{
     place::{BlendError, Sample, blend_data},
 };
 use forks_dynamics::{AppliedWrench, EquilibriumOptions, EquilibriumStatus, Loads, WrenchFrame};
-use forks_mechanism::{
-    lie::{Pose, Wrench, glam::DVec3},
-    parametric::Parametric,
-};
+use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
+use forks_models::Parametric;
 use forks_reduce::{Problem, ProblemOptions};
 
 /// Largest force of a sample, N: half as large again as that of the speed cases.

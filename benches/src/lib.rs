@@ -9,7 +9,8 @@ pub mod rapier;
 
 use std::time::{Duration, Instant};
 
-use forks_mechanism::{BuildError, LinkId, Mechanism, Preparation, parametric::Parametric};
+use forks_mechanism::{BuildError, LinkId, Mechanism, Preparation};
+use forks_models::Parametric;
 use forks_reduce::Effector;
 
 /// A mechanism with springs in all joints, and two effectors: its own and a link in the middle.

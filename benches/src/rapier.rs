@@ -220,10 +220,8 @@ fn compliance(j: &Joint) -> Result<(f64, f64), String> {
 #[cfg(test)]
 mod tests {
     use forks_dynamics::{Simulation, SimulationOptions, StepStatus};
-    use forks_mechanism::{
-        lie::Wrench,
-        parametric::{self, HelixJoints, Parametric},
-    };
+    use forks_mechanism::lie::Wrench;
+    use forks_models::{HelixJoints, Parametric};
 
     use super::*;
 
@@ -233,9 +231,9 @@ mod tests {
 
     fn cases() -> [Parametric; 3] {
         [
-            parametric::helix(20, HelixJoints::Alternating),
-            parametric::ladder(4),
-            parametric::arm20(),
+            forks_models::helix(20, HelixJoints::Alternating),
+            forks_models::ladder(4),
+            forks_models::arm20(),
         ]
     }
 
@@ -298,7 +296,7 @@ mod tests {
 
     #[test]
     fn what_is_not_translated_is_refused() {
-        let p = parametric::octahedral_truss();
+        let p = forks_models::octahedral_truss();
         let world = RapierWorld::new(&p.mechanism, RapierJoints::Multibody, H, None);
         assert!(world.is_err());
     }

@@ -7,9 +7,9 @@ use forks_dynamics::{
 };
 use forks_mechanism::{
     LinkId, Mechanism,
-    lie::{Pose, Wrench, glam::DVec3},
-    parametric::{self, SplitMix64, neighbouring_links, scattered_links},
+    lie::{Pose, SplitMix64, Wrench, glam::DVec3},
 };
+use forks_models::{neighbouring_links, scattered_links};
 use serde::Deserialize;
 
 /// Seed of mechanisms and places.
@@ -45,11 +45,11 @@ impl Kind {
     /// The linkage of `links` links.
     pub(crate) fn mechanism(self, links: usize) -> Mechanism {
         match self {
-            Self::Chain => parametric::chain(links, SEED),
-            Self::Polymer => parametric::polymer(links, SEED),
-            Self::Bushy => parametric::bushy(links, SEED),
-            Self::Millipede => parametric::millipede(links / SEGMENT, SEED),
-            Self::BicycleChain => parametric::bicycle_chain(links),
+            Self::Chain => forks_models::chain(links, SEED),
+            Self::Polymer => forks_models::polymer(links, SEED),
+            Self::Bushy => forks_models::bushy(links, SEED),
+            Self::Millipede => forks_models::millipede(links / SEGMENT, SEED),
+            Self::BicycleChain => forks_models::bicycle_chain(links),
         }
         .mechanism
     }
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(tip.index(), 3 * SEGMENT);
         let m = Kind::BicycleChain.mechanism(30);
         let opposite = Forces::new(&m, 1, Placement::Opposite, 1.0).0[0].0;
-        assert_eq!(opposite, parametric::bicycle_chain(30).effectors[0]);
+        assert_eq!(opposite, forks_models::bicycle_chain(30).effectors[0]);
     }
 
     #[test]

@@ -5,15 +5,13 @@ use std::{ops::ControlFlow, time::Instant};
 
 use forks_blend::place::{Chart, Gauge, LoadRegion, Placement, place, unseen_loads};
 use forks_import::{ImportOptions, load_mjcf};
-use forks_mechanism::{
-    lie::glam::DVec3,
-    parametric::{
-        HelixJoints, Parametric, helix, irregular_ladder_of_links, ladder_of_links, y_mechanism,
-    },
+use forks_mechanism::lie::glam::DVec3;
+use forks_models::{
+    HelixJoints, Parametric, helix, irregular_ladder_of_links, ladder_of_links, y_mechanism,
 };
 use forks_reduce::{Problem, ProblemOptions};
 
-fn parametric(p: &Parametric) -> Problem {
+fn whole(p: &Parametric) -> Problem {
     of_effectors(p, p.effectors.len())
 }
 
@@ -36,15 +34,13 @@ fn main() {
     let cone = |e, axis| LoadRegion::cone(e, axis, 30f64.to_radians());
     let planar = |axis, normal| LoadRegion { normal: Some(normal), ..cone(0, axis) };
     let (problem, regions) = match name.as_str() {
-        "helix20" => (parametric(&helix(20, HelixJoints::Hinge3)), vec![cone(0, -DVec3::Z)]),
-        "helix50" => (parametric(&helix(50, HelixJoints::Hinge3)), vec![cone(0, -DVec3::Z)]),
-        "y" => (parametric(&y_mechanism()), vec![cone(0, -DVec3::Z), cone(1, -DVec3::Z)]),
-        "y-left" => (parametric(&y_mechanism()), vec![cone(0, -DVec3::Z)]),
+        "helix20" => (whole(&helix(20, HelixJoints::Hinge3)), vec![cone(0, -DVec3::Z)]),
+        "helix50" => (whole(&helix(50, HelixJoints::Hinge3)), vec![cone(0, -DVec3::Z)]),
+        "y" => (whole(&y_mechanism()), vec![cone(0, -DVec3::Z), cone(1, -DVec3::Z)]),
+        "y-left" => (whole(&y_mechanism()), vec![cone(0, -DVec3::Z)]),
         "y-arm" => (of_effectors(&y_mechanism(), 1), vec![cone(0, -DVec3::Z)]),
-        "ladder36" => (parametric(&ladder_of_links(36)), vec![planar(DVec3::X, DVec3::Y)]),
-        "irregular36" => {
-            (parametric(&irregular_ladder_of_links(36)), vec![planar(DVec3::X, DVec3::Y)])
-        }
+        "ladder36" => (whole(&ladder_of_links(36)), vec![planar(DVec3::X, DVec3::Y)]),
+        "irregular36" => (whole(&irregular_ladder_of_links(36)), vec![planar(DVec3::X, DVec3::Y)]),
         path => {
             let m = load_mjcf(std::path::Path::new(path), &ImportOptions::default())
                 .expect("a model")

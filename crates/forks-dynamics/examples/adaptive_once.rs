@@ -13,10 +13,10 @@ use forks_dynamics::{
     Target, WrenchFrame, dca,
     mechanism::{
         LinkId, Mechanism, MechanismBuilder,
-        lie::{Wrench, glam::DVec3},
-        parametric::{self, SplitMix64, neighbouring_links, scattered_links},
+        lie::{SplitMix64, Wrench, glam::DVec3},
     },
 };
+use forks_models::{neighbouring_links, scattered_links};
 
 /// Nanoseconds that this thread has computed.
 fn thread_ns(start: &Instant) -> f64 {
@@ -27,11 +27,11 @@ fn thread_ns(start: &Instant) -> f64 {
 
 fn mechanism(name: &str, n: usize) -> Mechanism {
     match name {
-        "chain" => parametric::chain(n, 1),
-        "polymer" => parametric::polymer(n, 1),
-        "bushy" => parametric::bushy(n, 1),
-        "millipede" => parametric::millipede(n / 13, 1),
-        _ => parametric::bicycle_chain(n),
+        "chain" => forks_models::chain(n, 1),
+        "polymer" => forks_models::polymer(n, 1),
+        "bushy" => forks_models::bushy(n, 1),
+        "millipede" => forks_models::millipede(n / 13, 1),
+        _ => forks_models::bicycle_chain(n),
     }
     .mechanism
 }

@@ -31,6 +31,7 @@ mod equivariant;
 mod inertia;
 mod mat6;
 mod pose;
+mod random;
 mod scalar;
 mod se3;
 pub mod simd;
@@ -46,6 +47,7 @@ pub use digits::{Digits, DigitsOf};
 pub use inertia::{InertiaError, SpatialInertia};
 pub use mat6::{Mat6, Vec6};
 pub use pose::{Pose, PoseError};
+pub use random::SplitMix64;
 pub use se3::{
     left_jacobian, left_jacobian_inverse, right_jacobian, right_jacobian_derivative,
     right_jacobian_inverse, right_jacobian_inverse_derivative,

@@ -10,7 +10,6 @@
 //! - Link 0 is the ground (`LinkId::WORLD`).
 
 pub mod dense;
-pub mod parametric;
 
 mod balance;
 mod builder;

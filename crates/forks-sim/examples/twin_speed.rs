@@ -3,10 +3,8 @@
 
 use std::time::Instant;
 
-use forks_mechanism::{
-    Preparation,
-    parametric::{HelixJoints, arm20, helix, irregular_ladder},
-};
+use forks_mechanism::Preparation;
+use forks_models::{HelixJoints, arm20, helix, irregular_ladder};
 use forks_sim::{
     World, WorldSettings,
     lie::{Pose, Wrench, glam::DVec3},

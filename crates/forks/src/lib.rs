@@ -9,9 +9,9 @@
 //!
 //! Each module is a crate of its own (`forks::rom` is `forks-rom`) and can be used without the
 //! others.
-#![cfg_attr(all(feature = "import", feature = "io", feature = "reduce"), doc = "")]
+#![cfg_attr(all(feature = "models", feature = "reduce"), doc = "")]
 #![cfg_attr(
-    all(feature = "import", feature = "io", feature = "reduce"),
+    all(feature = "models", feature = "reduce"),
     doc = include_str!("../README.md")
 )]
 
@@ -30,6 +30,8 @@ pub use forks_import as import;
 pub use forks_io as io;
 #[cfg(feature = "mechanism")]
 pub use forks_mechanism as mechanism;
+#[cfg(feature = "models")]
+pub use forks_models as models;
 #[cfg(feature = "reduce")]
 pub use forks_reduce as reduce;
 #[cfg(feature = "rom")]
@@ -40,6 +42,6 @@ pub use forks_sim as sim;
 pub mod prelude;
 
 /// The example of the repository's README, run as a test.
-#[cfg(all(doctest, feature = "reduce"))]
+#[cfg(all(doctest, feature = "models", feature = "reduce"))]
 #[doc = include_str!("../../../README.md")]
 struct RepositoryReadme;

@@ -9,8 +9,8 @@ use forks_import::{ImportOptions, load_mjcf};
 use forks_mechanism::{
     Mechanism,
     lie::{Wrench, glam::DVec3},
-    parametric::{self, HelixJoints, Parametric},
 };
+use forks_models::{HelixJoints, Parametric};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_rom::{EffectorLoad, LoadFrame, PoseBuffer, State, StepStatus};
 
@@ -30,7 +30,7 @@ pub(super) fn helix_200<const N: usize>(
     name: &str,
     context: &Context<'_>,
 ) -> Result<Vec<Case>, String> {
-    let p = parametric::helix(200, HelixJoints::Alternating);
+    let p = forks_models::helix(200, HelixJoints::Alternating);
     measure(name, context, &p, N)
 }
 
@@ -39,7 +39,7 @@ pub(super) fn ladder_36<const N: usize>(
     name: &str,
     context: &Context<'_>,
 ) -> Result<Vec<Case>, String> {
-    let p = parametric::ladder_of_links(36);
+    let p = forks_models::ladder_of_links(36);
     measure(name, context, &p, N)
 }
 
@@ -48,7 +48,7 @@ pub(super) fn arm_20<const N: usize>(
     name: &str,
     context: &Context<'_>,
 ) -> Result<Vec<Case>, String> {
-    let p = parametric::arm20();
+    let p = forks_models::arm20();
     measure(name, context, &p, N)
 }
 
@@ -60,7 +60,7 @@ pub(super) fn y_joints<const N: usize>(
     name: &str,
     context: &Context<'_>,
 ) -> Result<Vec<Case>, String> {
-    let p = parametric::y_mechanism();
+    let p = forks_models::y_mechanism();
     let names: Vec<&str> = p.effectors.iter().map(|&l| p.mechanism.link(l).name.as_str()).collect();
     let regions = (0..names.len()).map(|e| LoadRegion::cone(e, -DVec3::Z, CONE)).collect();
     joints(name, context, &p.mechanism, &names, regions, N)
@@ -121,13 +121,13 @@ fn joints(
 
 /// `blended/links-helix-200`.
 pub(super) fn links_200(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
-    let p = parametric::helix(200, HelixJoints::Alternating);
+    let p = forks_models::helix(200, HelixJoints::Alternating);
     MODELS.iter().map(|&n| links(&format!("{name}/x{n}"), context, &p, n)).collect()
 }
 
 /// `blended/links-helix-400`.
 pub(super) fn links_400(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
-    let p = parametric::helix(400, HelixJoints::Alternating);
+    let p = forks_models::helix(400, HelixJoints::Alternating);
     MODELS.iter().map(|&n| links(&format!("{name}/x{n}"), context, &p, n)).collect()
 }
 

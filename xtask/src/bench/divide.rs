@@ -1,7 +1,6 @@
 //! `dca/…`: divide and conquer on one and two threads, against the articulated-body algorithm.
 
 use forks_dynamics::{DcaPlan, DcaStatus, DcaWorkspace, dca};
-use forks_mechanism::parametric;
 
 use super::{
     cases::{Case, Context},
@@ -13,7 +12,7 @@ const THREADS: [usize; 2] = [1, 2];
 
 /// `dca/chain-4000`, once per number of threads.
 pub(super) fn chain(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
-    let m = parametric::chain(4000, 1).mechanism;
+    let m = forks_models::chain(4000, 1).mechanism;
     let setup = Setup::new(&m);
     let expected = setup.accelerations()?;
     let plan = DcaPlan::new(&m).map_err(|e| e.to_string())?;

@@ -5,10 +5,8 @@ use std::path::Path;
 
 use forks_dynamics::{AbaWorkspace, LinkLoads, Tree, aba};
 use forks_import::{ImportOptions, load_model};
-use forks_mechanism::{
-    Mechanism,
-    parametric::{HelixJoints, helix as make_helix},
-};
+use forks_mechanism::Mechanism;
+use forks_models::{HelixJoints, helix as make_helix};
 use forks_testkit::rng::Rng;
 use serde::{Deserialize, Serialize};
 

@@ -3,10 +3,8 @@
 
 use std::hint::black_box;
 
-use forks_mechanism::{
-    LinkId, Mechanism,
-    parametric::{self, HelixJoints},
-};
+use forks_mechanism::{LinkId, Mechanism};
+use forks_models::HelixJoints;
 use forks_reduce::{Effector, Linearisation, reduce};
 use forks_rom::{PoseBuffer, ReducedModel, State};
 
@@ -71,7 +69,7 @@ fn add_hand(case: &mut Case, hand: Timing, difference: Option<f64>, coordinates:
 /// A helix of `n` links, three hinges per joint, reduced to effectors at equal distances, the tip
 /// among them.
 pub(super) fn helix(n: usize, effectors: usize) -> Result<ReducedModel, String> {
-    let m = parametric::helix(n, HelixJoints::Hinge3).mechanism;
+    let m = forks_models::helix(n, HelixJoints::Hinge3).mechanism;
     let links: Vec<LinkId> = real_links(&m);
     let at = |k: usize| Effector::of_link(&m, links[(k + 1) * links.len() / effectors - 1]);
     let effectors: Vec<Effector> = (0..effectors).map(at).collect();

@@ -6,8 +6,8 @@ use std::{hint::black_box, sync::Arc};
 use forks_mechanism::{
     Mechanism,
     lie::{Wrench, glam::DVec3},
-    parametric::{self, HelixJoints, Parametric},
 };
+use forks_models::{HelixJoints, Parametric};
 use forks_reduce::{Effector, Linearisation, reduce};
 use forks_rom::{EffectorLoad, LoadFrame, PoseBuffer, ReducedModel, State, StepStatus, Stepper};
 
@@ -23,27 +23,27 @@ pub(super) const STEPS: [f64; 2] = [1e-3, 1.0 / 60.0];
 
 /// `reduced/helix-50`.
 pub(super) fn helix_50(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
-    measure(name, context, &parametric::helix(50, HelixJoints::Alternating))
+    measure(name, context, &forks_models::helix(50, HelixJoints::Alternating))
 }
 
 /// `reduced/helix-100`.
 pub(super) fn helix_100(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
-    measure(name, context, &parametric::helix(100, HelixJoints::Alternating))
+    measure(name, context, &forks_models::helix(100, HelixJoints::Alternating))
 }
 
 /// `reduced/helix-400`.
 pub(super) fn helix_400(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
-    measure(name, context, &parametric::helix(400, HelixJoints::Alternating))
+    measure(name, context, &forks_models::helix(400, HelixJoints::Alternating))
 }
 
 /// `reduced/ladder-48`.
 pub(super) fn ladder_48(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
-    measure(name, context, &parametric::ladder_of_links(48))
+    measure(name, context, &forks_models::ladder_of_links(48))
 }
 
 /// `reduced/arm-20`.
 pub(super) fn arm_20(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
-    measure(name, context, &parametric::arm20())
+    measure(name, context, &forks_models::arm20())
 }
 
 /// The case at both time steps.

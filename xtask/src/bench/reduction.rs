@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forks_benches::{Reducible, growth_exponent};
-use forks_mechanism::parametric::{self, Parametric};
+use forks_models::Parametric;
 use forks_reduce::{Linearisation, reduce};
 
 use super::{
@@ -16,12 +16,12 @@ const SEED: u64 = 1;
 
 /// `reduce/chain-10000`.
 pub(super) fn chain(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
-    growth(name, context, parametric::chain)
+    growth(name, context, forks_models::chain)
 }
 
 /// `reduce/bushy-10000`.
 pub(super) fn bushy(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
-    growth(name, context, parametric::bushy)
+    growth(name, context, forks_models::bushy)
 }
 
 /// The largest size, with the exponent p of time ∝ linksᵖ over all sizes.

@@ -7,8 +7,8 @@ use forks_dynamics::{
 use forks_mechanism::{
     Mechanism,
     lie::{Pose, Wrench, glam::DVec3},
-    parametric::Parametric,
 };
+use forks_models::Parametric;
 
 use super::{
     forward::Setup,

@@ -11,6 +11,7 @@ use super::{Finding, metadata::Metadata};
 const ALLOWED: &[(&str, &[&str])] = &[
     ("forks-lie", &[]),
     ("forks-mechanism", &["forks-lie"]),
+    ("forks-models", &["forks-mechanism"]),
     ("forks-dynamics", &["forks-mechanism"]),
     ("forks-rom", &["forks-lie"]),
     ("forks-reduce", &["forks-dynamics", "forks-rom"]),
@@ -29,7 +30,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
 /// Crate → crates it may also use behind a feature.
 const BEHIND_FEATURES: &[(&str, &[&str])] = &[
     ("forks-blend", &["forks-dynamics", "forks-mechanism", "forks-reduce"]),
-    ("forks-sim", &["forks-dynamics", "forks-import", "forks-reduce"]),
+    ("forks-sim", &["forks-dynamics", "forks-import", "forks-models", "forks-reduce"]),
 ];
 
 /// The libraries that users see.
@@ -41,6 +42,7 @@ const PUBLIC: &[&str] = &[
     "forks-contact",
     "forks-import",
     "forks-io",
+    "forks-models",
     "forks-sim",
 ];
 /// The same and the test oracles.

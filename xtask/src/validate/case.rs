@@ -7,8 +7,8 @@ use forks_import::{ImportOptions, load_mjcf};
 use forks_mechanism::{
     Mechanism, MechanismBuilder,
     lie::{Wrench, glam::DVec3},
-    parametric::{self, HelixJoints, Parametric},
 };
+use forks_models::{HelixJoints, Parametric};
 use forks_reduce::{Problem, ProblemOptions, Reduction, effector_load};
 use forks_testkit::floating as testkit;
 
@@ -97,20 +97,20 @@ fn floating(kind: ParametricKind) -> Option<(Mechanism, Vec<String>)> {
 
 fn build(kind: ParametricKind, size: usize) -> Result<Parametric, String> {
     Ok(match kind {
-        ParametricKind::HelixHinge3 => parametric::helix(size, HelixJoints::Hinge3),
-        ParametricKind::HelixAlternating => parametric::helix(size, HelixJoints::Alternating),
-        ParametricKind::HelixHingeZ => parametric::helix(size, HelixJoints::HingeZ),
-        ParametricKind::Ladder => parametric::ladder(size),
-        ParametricKind::IrregularLadder => parametric::irregular_ladder(size),
-        ParametricKind::Y => parametric::y_mechanism(),
-        ParametricKind::Arm20 => parametric::arm20(),
-        ParametricKind::FourBar => parametric::four_bar(),
-        ParametricKind::ScottRussell => parametric::scott_russell(),
-        ParametricKind::Parallelogram => parametric::parallelogram(),
+        ParametricKind::HelixHinge3 => forks_models::helix(size, HelixJoints::Hinge3),
+        ParametricKind::HelixAlternating => forks_models::helix(size, HelixJoints::Alternating),
+        ParametricKind::HelixHingeZ => forks_models::helix(size, HelixJoints::HingeZ),
+        ParametricKind::Ladder => forks_models::ladder(size),
+        ParametricKind::IrregularLadder => forks_models::irregular_ladder(size),
+        ParametricKind::Y => forks_models::y_mechanism(),
+        ParametricKind::Arm20 => forks_models::arm20(),
+        ParametricKind::FourBar => forks_models::four_bar(),
+        ParametricKind::ScottRussell => forks_models::scott_russell(),
+        ParametricKind::Parallelogram => forks_models::parallelogram(),
         ParametricKind::TwoJoint => {
-            parametric::two_joint_example(TWO_JOINT_BEND).map_err(|e| e.to_string())?
+            forks_models::two_joint_example(TWO_JOINT_BEND).map_err(|e| e.to_string())?
         }
-        ParametricKind::OctahedralTruss => parametric::octahedral_truss(),
+        ParametricKind::OctahedralTruss => forks_models::octahedral_truss(),
         ParametricKind::FloatingHub | ParametricKind::FloatingLoop => {
             return Err("a mechanism of the test kit".to_owned());
         }

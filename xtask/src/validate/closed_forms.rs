@@ -4,7 +4,6 @@ use forks_io::{
     CsvTable,
     svg::{Axis, LinePlot, Series},
 };
-use forks_mechanism::parametric;
 use forks_reduce::{Problem, ProblemOptions};
 
 use super::{case::Case, record::Recorder, scenario::ClosedForm};
@@ -35,7 +34,7 @@ fn stretched_arm(out: &mut Recorder) -> Result<(), String> {
     for k in 0..=40 {
         // From a right angle to stretched, finer towards the end.
         let bend = 1.5 * (1.0 - f64::from(k) / 40.0).powi(2);
-        let p = parametric::two_joint_example(bend).map_err(|e| e.to_string())?;
+        let p = forks_models::two_joint_example(bend).map_err(|e| e.to_string())?;
         let name = p.mechanism.link(p.effectors[0]).name.clone();
         let problem = Problem::new(&p.mechanism, &[&name], &ProblemOptions::default())
             .map_err(|e| e.to_string())?;

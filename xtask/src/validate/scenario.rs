@@ -56,7 +56,7 @@ pub(crate) struct Scenario {
 pub(crate) enum MechanismSource {
     /// An MJCF file under `fixtures`.
     Model { path: String },
-    /// A mechanism of `forks_mechanism::parametric`.
+    /// A mechanism of `forks_models`.
     Parametric {
         kind: ParametricKind,
         /// Number of links, or rungs for the ladders; ignored where the size is fixed.

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use forks_dynamics::{Equilibrium, EquilibriumStatus, potential_energy};
-use forks_mechanism::{lie::glam::DVec3, parametric::SplitMix64};
+use forks_mechanism::lie::{SplitMix64, glam::DVec3};
 use forks_reduce::Problem;
 use rayon::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Regions of loads, and loads drawn from them up to a displacement.
 
 use forks_dynamics::Equilibrium;
-use forks_mechanism::{lie::glam::DVec3, parametric::SplitMix64};
+use forks_mechanism::lie::{SplitMix64, glam::DVec3};
 
 use crate::place::truth::{Forces, Solver, Truth, is_stable};
 

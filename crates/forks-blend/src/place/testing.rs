@@ -6,8 +6,8 @@ use forks_dynamics::{EquilibriumOptions, Loads, WrenchFrame};
 use forks_mechanism::{
     dense::Matrix,
     lie::{Wrench, glam::DVec3},
-    parametric::{self, HelixJoints},
 };
+use forks_models::HelixJoints;
 use forks_reduce::{Problem, ProblemOptions};
 use forks_rom::ReducedModel;
 
@@ -15,7 +15,7 @@ use crate::{BlendData, BlendedModel, SampleData, Weights, place::sample::Sample}
 
 /// A chain that moves in every way and a ladder that does not.
 pub(super) fn problems() -> [Problem; 2] {
-    [parametric::helix(6, HelixJoints::Hinge3), parametric::ladder(6)].map(|p| {
+    [forks_models::helix(6, HelixJoints::Hinge3), forks_models::ladder(6)].map(|p| {
         let tip = p.mechanism.link(p.effectors[0]).name.clone();
         Problem::new(&p.mechanism, &[&tip], &ProblemOptions::default()).unwrap()
     })

@@ -9,10 +9,8 @@ use forks_blend::{
 use forks_dynamics::{
     EquilibriumOptions, Loads, WrenchFrame, continue_equilibrium, solve_equilibrium,
 };
-use forks_mechanism::{
-    lie::{Pose, Twist, Wrench, glam::DVec3},
-    parametric::{self, HelixJoints, Parametric},
-};
+use forks_mechanism::lie::{Pose, Twist, Wrench, glam::DVec3};
+use forks_models::{HelixJoints, Parametric};
 use forks_reduce::{Problem, ProblemOptions};
 
 fn problem(p: &Parametric) -> Arc<Problem> {
@@ -104,7 +102,7 @@ fn check(samples: &[Sample], weights: Weights, softest: f64) {
 
 #[test]
 fn mixed_samples_of_a_chain() {
-    let problem = problem(&parametric::helix(8, HelixJoints::Hinge3));
+    let problem = problem(&forks_models::helix(8, HelixJoints::Hinge3));
     let samples = [
         sample(&problem, DVec3::ZERO, false),
         sample(&problem, DVec3::new(20.0, 0.0, -40.0), true),
@@ -118,7 +116,7 @@ fn mixed_samples_of_a_chain() {
 /// Ranks 1, 2 or 3: bent samples of fewer coordinates than the chart.
 #[test]
 fn mixed_samples_of_a_ladder() {
-    let problem = problem(&parametric::ladder(6));
+    let problem = problem(&forks_models::ladder(6));
     for first in [DVec3::ZERO, DVec3::new(20.0, 0.0, -6.0)] {
         let samples = [
             sample(&problem, first, true),
@@ -138,7 +136,7 @@ fn mixed_samples_of_a_ladder() {
 
 #[test]
 fn live_samples_bend_where_the_others_do() {
-    let problem = problem(&parametric::helix(10, HelixJoints::Hinge3));
+    let problem = problem(&forks_models::helix(10, HelixJoints::Hinge3));
     let weights = Weights::Shepard { exponent: 6 };
     let samples =
         |bent| [DVec3::ZERO, DVec3::new(0.0, 0.0, -60.0)].map(|f| sample(&problem, f, bent));
@@ -184,7 +182,7 @@ fn live_samples_bend_where_the_others_do() {
 
 #[test]
 fn live_samples_of_ladders_bend() {
-    let problem = problem(&parametric::ladder(6));
+    let problem = problem(&forks_models::ladder(6));
     let samples = [
         sample(&problem, DVec3::new(10.0, 0.0, -3.0), true),
         sample(&problem, DVec3::new(80.0, 0.0, -20.0), true),

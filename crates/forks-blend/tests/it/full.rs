@@ -8,10 +8,8 @@ use forks_dynamics::{
     EquilibriumOptions, Loads, Simulation, SimulationOptions, StepStatus, WrenchFrame,
     solve_equilibrium,
 };
-use forks_mechanism::{
-    lie::{Pose, Twist, Wrench, glam::DVec3},
-    parametric::{self, HelixJoints, Parametric},
-};
+use forks_mechanism::lie::{Pose, Twist, Wrench, glam::DVec3};
+use forks_models::{HelixJoints, Parametric};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_rom::{EffectorLoad, LoadFrame, StaticStatus};
 
@@ -57,13 +55,13 @@ fn blend_to_full_solver_and_back_with_continuous_effectors() {
     let cases = [
         (
             "helix",
-            parametric::helix(8, HelixJoints::Hinge3),
+            forks_models::helix(8, HelixJoints::Hinge3),
             vec![DVec3::ZERO, DVec3::new(0.0, 0.0, -60.0), DVec3::new(40.0, 10.0, -20.0)],
             DVec3::new(12.0, 6.0, -20.0),
         ),
         (
             "helix with one hinge per joint",
-            parametric::helix(14, HelixJoints::Alternating),
+            forks_models::helix(14, HelixJoints::Alternating),
             vec![DVec3::ZERO, DVec3::new(0.0, 0.0, -40.0), DVec3::new(30.0, 10.0, -20.0)],
             DVec3::new(8.0, 4.0, -14.0),
         ),
@@ -161,7 +159,7 @@ fn blend_to_full_solver_and_back_with_continuous_effectors() {
 
 #[test]
 fn gaps_tell_where_a_blend_is_wrong() {
-    let problem = problem(&parametric::helix(10, HelixJoints::Hinge3));
+    let problem = problem(&forks_models::helix(10, HelixJoints::Hinge3));
     let model = blend(&problem, &[DVec3::ZERO, DVec3::new(0.0, 0.0, -60.0)]);
     let radius = model.data().radius;
     let mut seen: Vec<(f64, f64)> = vec![];
@@ -194,7 +192,7 @@ fn gaps_tell_where_a_blend_is_wrong() {
 
 #[test]
 fn advice_follows_the_gaps_without_flickering() {
-    let problem = problem(&parametric::helix(10, HelixJoints::Hinge3));
+    let problem = problem(&forks_models::helix(10, HelixJoints::Hinge3));
     let model = blend(&problem, &[DVec3::ZERO, DVec3::new(0.0, 0.0, -60.0)]);
     let direction: Vec<f64> = (0..model.dof()).map(|i| (1.0 + i as f64).sin()).collect();
     let at = |s: f64| {
@@ -246,7 +244,7 @@ fn advice_follows_the_gaps_without_flickering() {
 #[test]
 fn driven_states_are_not_handed_over() {
     use forks_mechanism::{Combination, JointId, MechanismBuilder, Servo, Transmission};
-    let p = parametric::helix(5, HelixJoints::Hinge3);
+    let p = forks_models::helix(5, HelixJoints::Hinge3);
     let mut b = MechanismBuilder::from_mechanism(&p.mechanism);
     b.add_servo(Servo {
         name: "motor".into(),

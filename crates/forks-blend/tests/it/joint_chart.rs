@@ -10,10 +10,8 @@ use forks_blend::{
     },
 };
 use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame};
-use forks_mechanism::{
-    lie::{Wrench, glam::DVec3},
-    parametric::{HelixJoints, Parametric, helix},
-};
+use forks_mechanism::lie::{Wrench, glam::DVec3};
+use forks_models::{HelixJoints, Parametric, helix};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_rom::{EffectorLoad, LoadFrame, StaticStatus};
 

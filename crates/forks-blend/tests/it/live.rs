@@ -15,8 +15,8 @@ use forks_dynamics::{
 use forks_mechanism::{
     lie::{Pose, Wrench, glam::DVec3},
     loops,
-    parametric::{self, HelixJoints, Parametric},
 };
+use forks_models::{HelixJoints, Parametric};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_rom::{EffectorLoad, LoadFrame, PoseBuffer, Reconstruction, StaticStatus, StepStatus};
 
@@ -69,7 +69,7 @@ fn distance(a: &Pose, b: &Pose, radius: f64) -> f64 {
 }
 
 fn helix() -> (Arc<Problem>, Arc<BlendedModel>) {
-    let problem = problem(&parametric::helix(10, HelixJoints::Hinge3));
+    let problem = problem(&forks_models::helix(10, HelixJoints::Hinge3));
     let blend = blend(&problem, &[DVec3::ZERO, DVec3::new(0.0, 0.0, -60.0)]);
     (problem, blend)
 }
@@ -114,7 +114,7 @@ fn the_new_sample_is_an_equilibrium_with_the_effectors_where_they_were() {
 
 #[test]
 fn a_mechanism_with_loops_gets_samples_too() {
-    let problem = problem(&parametric::irregular_ladder(6));
+    let problem = problem(&forks_models::irregular_ladder(6));
     let forces = [DVec3::new(10.0, 0.0, 0.0), DVec3::new(50.0, 0.0, -20.0)];
     let blend = blend(&problem, &forces);
     // Where some load has the effector: between two poses there is no other one, the ladder hardly
@@ -143,7 +143,7 @@ fn a_mechanism_with_loops_gets_samples_too() {
 #[test]
 fn a_sample_that_moves_in_new_directions_adds_coordinates_and_keeps_the_others() {
     // The ladder's rest pose is singular: one direction there, three off it.
-    let problem = problem(&parametric::ladder(6));
+    let problem = problem(&forks_models::ladder(6));
     let blend = blend(&problem, &[DVec3::ZERO]);
     assert_eq!(blend.dof(), 1);
     let x = [0.2];
@@ -299,7 +299,7 @@ fn work_can_be_cancelled_and_failures_leave_the_blend_alone() {
     assert_eq!(pending.wait().err(), Some(BlendError::Cancelled));
     assert!(add_sample_here(&problem, &blend, &state, &options).wait().is_ok());
     // Another problem, numbers that are none.
-    let two = parametric::y_mechanism();
+    let two = forks_models::y_mechanism();
     let names: Vec<String> =
         two.effectors.iter().map(|&l| two.mechanism.link(l).name.clone()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

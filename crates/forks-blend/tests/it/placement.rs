@@ -13,10 +13,8 @@ use forks_blend::{
 use forks_dynamics::{
     EquilibriumOptions, EquilibriumStatus, Loads, WrenchFrame, solve_equilibrium,
 };
-use forks_mechanism::{
-    lie::{Pose, Twist, Wrench, glam::DVec3},
-    parametric::{self, HelixJoints, Parametric},
-};
+use forks_mechanism::lie::{Pose, Twist, Wrench, glam::DVec3};
+use forks_models::{HelixJoints, Parametric};
 use forks_reduce::{Problem, ProblemOptions};
 
 fn problem(p: &Parametric) -> Problem {
@@ -25,7 +23,7 @@ fn problem(p: &Parametric) -> Problem {
 }
 
 fn helix() -> Problem {
-    problem(&parametric::helix(6, HelixJoints::Hinge3))
+    problem(&forks_models::helix(6, HelixJoints::Hinge3))
 }
 
 fn placement(seed: u64) -> Placement {

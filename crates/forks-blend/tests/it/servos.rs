@@ -9,8 +9,8 @@ use forks_mechanism::{
     Combination, Coordinate, JointId, Mechanism, MechanismBuilder, Servo, Transmission,
     lie::{Pose, Wrench, glam::DVec3},
     loops,
-    parametric::{self, HelixJoints, Parametric},
 };
+use forks_models::{HelixJoints, Parametric};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_rom::{
     EffectorLoad, LoadFrame, Reconstruction, ServoTerms, State, StaticStatus, StepStatus, Stepper,
@@ -41,8 +41,12 @@ fn driven(p: &Parametric) -> Problem {
 /// Helix and a ladder with loops that are not parallel.
 fn cases() -> [(&'static str, Problem, DVec3); 2] {
     [
-        ("helix", driven(&parametric::helix(8, HelixJoints::Hinge3)), DVec3::new(8.0, -6.0, -90.0)),
-        ("ladder", driven(&parametric::irregular_ladder(6)), DVec3::new(60.0, 0.0, -20.0)),
+        (
+            "helix",
+            driven(&forks_models::helix(8, HelixJoints::Hinge3)),
+            DVec3::new(8.0, -6.0, -90.0),
+        ),
+        ("ladder", driven(&forks_models::irregular_ladder(6)), DVec3::new(60.0, 0.0, -20.0)),
     ]
 }
 

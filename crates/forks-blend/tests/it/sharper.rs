@@ -6,16 +6,14 @@ use forks_blend::{
     BlendData, BlendedModel, Weights,
     place::{Errors, Gauge, LoadRegion, Placement, Truth, place},
 };
-use forks_mechanism::{
-    lie::glam::DVec3,
-    parametric::{self, HelixJoints},
-};
+use forks_mechanism::lie::glam::DVec3;
+use forks_models::HelixJoints;
 use forks_reduce::{Problem, ProblemOptions};
 
 /// Loads at which a sample alone is nearly right are the ones where others disturb.
 #[test]
 fn no_training_load_is_worse_off_than_with_the_nearest_sample() {
-    let p = parametric::helix(8, HelixJoints::Hinge3);
+    let p = forks_models::helix(8, HelixJoints::Hinge3);
     let tip = p.mechanism.link(p.effectors[0]).name.clone();
     let problem = Problem::new(&p.mechanism, &[&tip], &ProblemOptions::default()).unwrap();
     let down = LoadRegion::cone(0, -DVec3::Z, 0.5);

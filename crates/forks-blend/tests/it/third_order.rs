@@ -12,8 +12,8 @@ use forks_dynamics::{
 use forks_mechanism::{
     dense::Matrix,
     lie::{Pose, Wrench, glam::DVec3},
-    parametric::{self, HelixJoints, Parametric},
 };
+use forks_models::{HelixJoints, Parametric};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_testkit::{RandomMechanismOptions, random_effectors, random_mechanism};
 
@@ -118,7 +118,7 @@ const DISTANCES: [f64; 4] = [0.02, 0.04, 0.08, 0.16];
 fn helices() {
     let mut seed = 1.0;
     for links in [6, 8, 10] {
-        let problem = problem(&parametric::helix(links, HelixJoints::Hinge3));
+        let problem = problem(&forks_models::helix(links, HelixJoints::Hinge3));
         for force in [DVec3::ZERO, DVec3::new(20.0, -10.0, -30.0)] {
             seed += 1.0;
             let ray: Vec<f64> = (0..6).map(|i| (seed * f64::from(i + 1)).sin()).collect();
@@ -202,7 +202,7 @@ fn along_load(
 
 #[test]
 fn two_effectors_at_a_loaded_pose() {
-    let problem = problem(&parametric::y_mechanism());
+    let problem = problem(&forks_models::y_mechanism());
     let forces = [DVec3::new(8.0, -5.0, -15.0), DVec3::new(4.0, 6.0, -10.0)];
     let more = [DVec3::new(3.0, 5.0, 4.0), DVec3::new(2.0, -3.0, 3.0)];
     let offs = along_load(&problem, &forces, &more, &[0.0625, 0.125, 0.25, 0.5]);
@@ -222,7 +222,7 @@ fn two_effectors_at_a_loaded_pose() {
 #[test]
 fn ladders() {
     let (here, more) = (DVec3::new(30.0, 0.0, -8.0), DVec3::new(-10.0, 0.0, 15.0));
-    let problem = problem(&parametric::ladder(6));
+    let problem = problem(&forks_models::ladder(6));
     let offs = along_load(&problem, &[here], &[more], &[0.125, 0.25, 0.5, 1.0, 2.0]);
     for (t, Off { energy: [straight, bent], .. }) in &offs {
         println!("ladder, {t:.2e}: {straight:.2e} {bent:.2e}");

@@ -8,10 +8,8 @@ use std::{
 };
 
 use forks_blend::{BlendedModel, BlendedState, BlendedStepper, LinkBlend};
-use forks_mechanism::{
-    lie::{Wrench, glam::DVec3},
-    parametric::{HelixJoints, helix},
-};
+use forks_mechanism::lie::{Wrench, glam::DVec3};
+use forks_models::{HelixJoints, helix};
 use forks_rom::{EffectorLoad, LoadFrame, Reconstruction};
 use serde_json::Value;
 use support::{forks, json, numbers, path_in, refuses, text};

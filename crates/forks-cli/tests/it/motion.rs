@@ -8,11 +8,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use forks_mechanism::{
-    JointMatrix, MechanismBuilder,
-    lie::glam::DVec3,
-    parametric::{HelixJoints, helix},
-};
+use forks_mechanism::{JointMatrix, MechanismBuilder, lie::glam::DVec3};
+use forks_models::{HelixJoints, helix};
 use serde_json::Value;
 
 use support::{forks, numbers, path_in, text};

@@ -10,7 +10,7 @@ use std::{
 };
 
 use forks_mechanism::lie::{Wrench, glam::DVec3};
-use forks_mechanism::parametric::{HelixJoints, helix};
+use forks_models::{HelixJoints, helix};
 use forks_rom::{EffectorLoad, LoadFrame, ReducedModel, State, Stepper};
 use serde_json::Value;
 

@@ -32,13 +32,13 @@
 //! ```
 //! use forks_dynamics::{
 //!     AdaptiveOptions, AdaptivePlan, AdaptiveState, AdaptiveStatus, ErrorMeasure, Target, WrenchFrame,
-//!     mechanism::{lie::{Wrench, glam::DVec3}, parametric},
+//!     mechanism::lie::{Wrench, glam::DVec3},
 //! };
 //!
-//! let m = parametric::chain(2000, 1).mechanism;
+//! let m = forks_models::chain(2000, 1).mechanism;
 //! let plan = AdaptivePlan::new(&m, &AdaptiveOptions::default())?;
 //! let mut state = AdaptiveState::new(&plan);
-//! let middle = parametric::neighbouring_links(&m, 1)[0];
+//! let middle = forks_models::neighbouring_links(&m, 1)[0];
 //! state.set_force(middle, Wrench::new(DVec3::X, DVec3::ZERO), WrenchFrame::World)?;
 //! let target = Target::new(ErrorMeasure::RelativeJoint, 1e-3);
 //! for _ in 0..10 {

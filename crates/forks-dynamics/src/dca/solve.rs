@@ -42,9 +42,9 @@ pub struct DcaInput<'a> {
 /// and dampers.
 ///
 /// ```
-/// use forks_dynamics::{DcaPlan, DcaWorkspace, dca, mechanism::parametric};
+/// use forks_dynamics::{DcaPlan, DcaWorkspace, dca};
 ///
-/// let m = parametric::chain(100, 1).mechanism;
+/// let m = forks_models::chain(100, 1).mechanism;
 /// let plan = DcaPlan::new(&m)?;
 /// let mut work = DcaWorkspace::new(&plan);
 /// let (q, zero) = (m.start_positions(), vec![0.0; m.tree_velocity_count()]);

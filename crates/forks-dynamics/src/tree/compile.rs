@@ -62,7 +62,7 @@ pub(crate) struct MultiJoint {
 ///
 /// ```
 /// use forks_dynamics::{AbaWorkspace, LinkLoads, PassiveWorkspace, Tree, aba, passive_forces};
-/// use forks_dynamics::mechanism::parametric::{HelixJoints, helix};
+/// use forks_models::{HelixJoints, helix};
 ///
 /// let mechanism = helix(50, HelixJoints::Hinge3).mechanism;
 /// let tree = Tree::new(&mechanism);

@@ -9,9 +9,9 @@ use forks_dynamics::{
     mechanism::{
         Link, LinkId, MechanismBuilder, TreeEdge, dense,
         lie::{Matrix, SpatialInertia},
-        parametric::{Parametric, chain, coil, dill},
     },
 };
+use forks_models::{Parametric, chain, coil, dill};
 use forks_testkit::{
     Rng,
     dynamics::{State, tree_forward_dynamics},

@@ -11,7 +11,7 @@ use adaptive_support::{full, joint_norms, load, plain_options, random_wrench, re
 use forks_dynamics::{
     AdaptivePlan, AdaptiveResult, AdaptiveState, AdaptiveStatus, DcaPlan, DcaWorkspace,
     ErrorMeasure, Target, WrenchFrame, dca,
-    mechanism::{LinkId, Mechanism, lie::Wrench, parametric},
+    mechanism::{LinkId, Mechanism, lie::Wrench},
 };
 use forks_testkit::{
     Rng,
@@ -140,10 +140,10 @@ fn it_holds_on_large_trees() {
         let mut rng = Rng::new(seed);
         let n = 60 + rng.index(200);
         let m = match seed % 4 {
-            0 => parametric::chain(n, seed),
-            1 => parametric::polymer(n, seed),
-            2 => parametric::bushy(n, seed),
-            _ => parametric::millipede(n / 13 + 1, seed),
+            0 => forks_models::chain(n, seed),
+            1 => forks_models::polymer(n, seed),
+            2 => forks_models::bushy(n, seed),
+            _ => forks_models::millipede(n / 13 + 1, seed),
         }
         .mechanism;
         let q: Vec<f64> = (0..m.tree_position_count()).map(|_| rng.symmetric()).collect();

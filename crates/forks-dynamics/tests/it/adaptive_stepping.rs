@@ -10,9 +10,9 @@ use forks_dynamics::{
     mechanism::{
         JointId, LinkId, Mechanism,
         lie::{Wrench, glam::DVec3},
-        parametric::{self, neighbouring_links, scattered_links},
     },
 };
+use forks_models::{neighbouring_links, scattered_links};
 use forks_testkit::Rng;
 use std::time::{Duration, Instant};
 
@@ -123,7 +123,7 @@ fn external(m: &Mechanism, q: &[f64], links: &[LinkId], force: DVec3) -> Vec<Wre
 /// present state.
 #[test]
 fn the_certificate_holds_along_a_millipedes_way() {
-    let m = parametric::millipede(1000, 1).mechanism;
+    let m = forks_models::millipede(1000, 1).mechanism;
     let options = AdaptiveOptions { time_step: 0.02, ..AdaptiveOptions::default() };
     let plan = AdaptivePlan::new(&m, &options).unwrap();
     let mut state = AdaptiveState::new(&plan);
@@ -161,7 +161,7 @@ fn the_certificate_holds_along_a_millipedes_way() {
 /// most of the rest.
 #[test]
 fn displacements_follow_the_threshold() {
-    let m = parametric::chain(600, 1).mechanism;
+    let m = forks_models::chain(600, 1).mechanism;
     let h = 0.01;
     let links = neighbouring_links(&m, 1);
     let steps = 400;
@@ -209,7 +209,7 @@ fn displacements_follow_the_threshold() {
 /// Work on a chain with one force, pinned.
 #[test]
 fn counters_are_what_they_were() {
-    let m = parametric::chain(1000, 1).mechanism;
+    let m = forks_models::chain(1000, 1).mechanism;
     let plan = AdaptivePlan::new(&m, &plain_options()).unwrap();
     assert_eq!((plan.node_count(), plan.max_handles()), (2000, 2));
     let mut state = AdaptiveState::new(&plan);
@@ -244,9 +244,9 @@ const PINNED: [usize; 5] = [23, 39, 54, 75, 92];
 #[test]
 fn trees_need_the_joints_that_they_needed() {
     for (m, pinned) in [
-        (parametric::polymer(3000, 1).mechanism, POLYMER),
-        (parametric::bushy(3000, 1).mechanism, BUSHY),
-        (parametric::millipede(200, 1).mechanism, MILLIPEDE),
+        (forks_models::polymer(3000, 1).mechanism, POLYMER),
+        (forks_models::bushy(3000, 1).mechanism, BUSHY),
+        (forks_models::millipede(200, 1).mechanism, MILLIPEDE),
     ] {
         let plan = AdaptivePlan::new(&m, &plain_options()).unwrap();
         let mut state = AdaptiveState::new(&plan);
@@ -264,7 +264,7 @@ const MILLIPEDE: [usize; 3] = [43, 180, 311];
 /// Many changed forces update every node above them once, not once per force.
 #[test]
 fn changed_forces_update_every_node_once() {
-    let m = parametric::chain(4096, 1).mechanism;
+    let m = forks_models::chain(4096, 1).mechanism;
     let plan = AdaptivePlan::new(&m, &plain_options()).unwrap();
     let mut state = AdaptiveState::new(&plan);
     state.solve(&relative(1));
@@ -288,7 +288,7 @@ fn changed_forces_update_every_node_once() {
 /// A budget of joints or time ends the solution with a certificate that is true.
 #[test]
 fn budgets_end_with_a_true_certificate() {
-    let m = parametric::polymer(900, 2).mechanism;
+    let m = forks_models::polymer(900, 2).mechanism;
     let plan = AdaptivePlan::new(&m, &plain_options()).unwrap();
     let mut state = AdaptiveState::new(&plan);
     let links = scattered_links(&m, 20, 1);
@@ -322,7 +322,7 @@ fn budgets_end_with_a_true_certificate() {
 /// threshold.
 #[test]
 fn loops_stay_closed() {
-    let chain = parametric::bicycle_chain(30);
+    let chain = forks_models::bicycle_chain(30);
     let m = chain.mechanism;
     for exponent in [4, 10, 30] {
         let options =
@@ -411,7 +411,7 @@ fn springs_come_to_rest() {
 /// A chain of rods with springs in all hinges.
 fn sprung_chain(n: usize, stiffness: f64) -> Mechanism {
     use forks_dynamics::mechanism::MechanismBuilder;
-    let bare = parametric::chain(n, 5).mechanism;
+    let bare = forks_models::chain(n, 5).mechanism;
     let mut out = MechanismBuilder::new("sprung");
     out.set_gravity(DVec3::ZERO);
     bare.links().iter().skip(1).for_each(|l| {

@@ -9,10 +9,10 @@ use forks_dynamics::{
             glam::{DMat3, DVec3},
         },
         loops,
-        parametric::parallelogram,
     },
     passive_forces,
 };
+use forks_models::parallelogram;
 use forks_testkit::{
     RandomMechanismOptions,
     dynamics::{StateOptions, random_state},

@@ -14,7 +14,6 @@ use forks_dynamics::{
             Matrix, Pose, SpatialInertia, Wrench,
             glam::{DMat3, DVec3},
         },
-        parametric,
     },
 };
 use forks_testkit::{
@@ -169,7 +168,7 @@ fn a_pendulum_falls_as_in_the_book() {
 /// ½h² q̈ is of order h³.
 #[test]
 fn loops_in_motion_stay_closed_to_third_order() {
-    let m = parametric::four_bar().mechanism;
+    let m = forks_models::four_bar().mechanism;
     let s = random_state(3, &m, &StateOptions::default());
     let input = DcaInput { q: s.tree_q(&m), v: s.tree_v(&m), tau: &s.tau, ..Default::default() };
     let a = solve(&m, &input);

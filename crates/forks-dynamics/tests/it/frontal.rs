@@ -11,10 +11,10 @@ use forks_dynamics::{
             Pose, SpatialInertia, Twist, Wrench,
             glam::{DMat3, DVec3},
         },
-        parametric::{self, HelixJoints},
     },
     solve_equilibrium,
 };
+use forks_models::HelixJoints;
 use forks_testkit::{RandomMechanismOptions, random_mechanism};
 
 fn solve(m: &Mechanism, loads: &Loads, algebra: Algebra, path: LoadPath) -> Equilibrium {
@@ -108,13 +108,13 @@ fn chain(n: usize) -> Mechanism {
 
 #[test]
 fn chains_helices_and_ladders_end_alike() {
-    let helix = |n, joints| parametric::helix(n, joints).mechanism;
+    let helix = |n, joints| forks_models::helix(n, joints).mechanism;
     let cases = [
         ("chain", chain(60), 1e-3),
         ("helix", helix(20, HelixJoints::Hinge3), 10.0),
-        ("ladder", parametric::ladder(12).mechanism, 300.0),
-        ("irregular ladder", parametric::irregular_ladder(12).mechanism, 300.0),
-        ("four-bar chain", parametric::four_bar_chain(6).mechanism, 1.0),
+        ("ladder", forks_models::ladder(12).mechanism, 300.0),
+        ("irregular ladder", forks_models::irregular_ladder(12).mechanism, 300.0),
+        ("four-bar chain", forks_models::four_bar_chain(6).mechanism, 1.0),
     ];
     for (name, m, size) in cases {
         for path in [LoadPath::Continuous, LoadPath::EqualSteps] {
@@ -196,10 +196,10 @@ fn costs_grow_with_the_links() {
     type Case = (&'static str, Box<dyn Fn(usize) -> Mechanism>, [usize; 2], f64);
     let cases: [Case; 3] = [
         ("chain", Box::new(chain), [1000, 8000], 1e-3),
-        ("ladder", Box::new(|n| parametric::ladder(n).mechanism), [50, 200], 1.0),
+        ("ladder", Box::new(|n| forks_models::ladder(n).mechanism), [50, 200], 1.0),
         (
             "helix",
-            Box::new(|n| parametric::helix(n, HelixJoints::Hinge3).mechanism),
+            Box::new(|n| forks_models::helix(n, HelixJoints::Hinge3).mechanism),
             [100, 800],
             1e-4,
         ),

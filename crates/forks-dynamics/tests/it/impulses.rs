@@ -7,9 +7,9 @@ use forks_dynamics::{
     mechanism::{
         JointId, LinkId, Mechanism, MechanismBuilder,
         lie::{Pose, Wrench, glam::DVec3},
-        parametric::{HelixJoints, four_bar, helix, irregular_ladder, parallelogram},
     },
 };
+use forks_models::{HelixJoints, four_bar, helix, irregular_ladder, parallelogram};
 use forks_testkit::{JointChoice, RandomMechanismOptions, Rng, random_mechanism};
 
 /// With a gravity that no pose at rest resists along its chains alone.

@@ -8,10 +8,13 @@ use forks_dynamics::{
 };
 use forks_mechanism::{
     Joint, JointKind, Limit, Link, LinkId, Mechanism, MechanismBuilder,
-    lie::{SpatialInertia, Wrench, glam::DMat3, glam::DVec3},
+    lie::{
+        SpatialInertia, Wrench,
+        glam::{DMat3, DVec3},
+    },
     loops,
-    parametric::{self, HelixJoints, Parametric},
 };
+use forks_models::{HelixJoints, Parametric};
 
 const K: f64 = 800.0;
 
@@ -28,8 +31,8 @@ fn limited(p: &Parametric, half: f64) -> Mechanism {
 
 fn cases() -> [(&'static str, Mechanism); 2] {
     [
-        ("helix", limited(&parametric::helix(6, HelixJoints::Hinge3), 0.05)),
-        ("ladder", limited(&parametric::irregular_ladder(4), 0.05)),
+        ("helix", limited(&forks_models::helix(6, HelixJoints::Hinge3), 0.05)),
+        ("ladder", limited(&forks_models::irregular_ladder(4), 0.05)),
     ]
 }
 

@@ -10,11 +10,11 @@ use forks_dynamics::{
     mechanism::{
         LinkId, Mechanism, dense,
         lie::{Matrix, Twist, Wrench, glam::DVec3},
-        link_jacobian, parametric,
-        parametric::HelixJoints,
+        link_jacobian,
     },
     solve_equilibrium, tangent_stiffness,
 };
+use forks_models::HelixJoints;
 
 fn solve(m: &Mechanism, loads: &Loads) -> Equilibrium {
     solve_equilibrium(m, &m.start_positions(), loads, &EquilibriumOptions::default())
@@ -64,7 +64,7 @@ fn difference_compliance(
 
 #[test]
 fn helix_20_needs_the_geometric_terms() {
-    let p = parametric::helix(20, HelixJoints::Hinge3);
+    let p = forks_models::helix(20, HelixJoints::Hinge3);
     let (m, tip) = (&p.mechanism, p.effectors[0]);
     let push = |f: DVec3| Loads::none().with_world_wrench(tip, Wrench::new(f, DVec3::ZERO));
     let main = DVec3::new(0.0, 0.0, -100.0);
@@ -108,15 +108,15 @@ fn deviation(a: &Matrix, b: &Matrix) -> f64 {
 fn compliance_is_the_derivative_of_equilibria() {
     let wrench = Wrench::new(DVec3::new(3.0, -7.0, 11.0), DVec3::new(2.0, 1.0, -3.0));
     let mechanisms = [
-        ("helix", parametric::helix(20, HelixJoints::Hinge3), 3.0),
-        ("irregular ladder", parametric::irregular_ladder(5), 10.0),
-        ("ladder", parametric::ladder(5), 10.0),
-        ("four-bar", parametric::four_bar(), 20.0),
-        ("parallelogram", parametric::parallelogram(), 20.0),
-        ("scott-russell", parametric::scott_russell(), 20.0),
-        ("truss", parametric::octahedral_truss(), 20.0),
-        ("arm", parametric::arm20(), 0.2),
-        ("y", parametric::y_mechanism(), 2.0),
+        ("helix", forks_models::helix(20, HelixJoints::Hinge3), 3.0),
+        ("irregular ladder", forks_models::irregular_ladder(5), 10.0),
+        ("ladder", forks_models::ladder(5), 10.0),
+        ("four-bar", forks_models::four_bar(), 20.0),
+        ("parallelogram", forks_models::parallelogram(), 20.0),
+        ("scott-russell", forks_models::scott_russell(), 20.0),
+        ("truss", forks_models::octahedral_truss(), 20.0),
+        ("arm", forks_models::arm20(), 0.2),
+        ("y", forks_models::y_mechanism(), 2.0),
     ];
     for (name, p, size) in mechanisms {
         let (m, link) = (&p.mechanism, p.effectors[0]);

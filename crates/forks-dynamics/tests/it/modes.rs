@@ -5,12 +5,10 @@ use crate::common;
 use common::Random;
 use forks_dynamics::{
     effective_inverse_mass, mass_matrix,
-    mechanism::{
-        link_jacobian, link_twists,
-        parametric::{self, HelixJoints, Parametric},
-    },
+    mechanism::{link_jacobian, link_twists},
     unloaded_modes,
 };
+use forks_models::{HelixJoints, Parametric};
 
 #[test]
 fn mass_matrix_gives_the_kinetic_energy() {
@@ -47,9 +45,9 @@ fn lowest(p: &Parametric, n: usize) -> Vec<f64> {
 fn published_frequencies() {
     // Rounded to the digits printed.
     let cases = [
-        (parametric::helix(20, HelixJoints::Hinge3), vec![11.65, 11.94, 18.91], 0.005),
-        (parametric::helix(50, HelixJoints::HingeZ), vec![6.19, 8.34, 8.85], 0.005),
-        (parametric::ladder(5), vec![72.5], 0.05),
+        (forks_models::helix(20, HelixJoints::Hinge3), vec![11.65, 11.94, 18.91], 0.005),
+        (forks_models::helix(50, HelixJoints::HingeZ), vec![6.19, 8.34, 8.85], 0.005),
+        (forks_models::ladder(5), vec![72.5], 0.05),
     ];
     for (p, expected, rounding) in cases {
         let found = lowest(&p, expected.len());
@@ -61,7 +59,7 @@ fn published_frequencies() {
 
 #[test]
 fn effective_mass_of_a_tree_is_the_plain_one_and_shapes_are_normal() {
-    let p = parametric::helix(6, HelixJoints::Hinge3);
+    let p = forks_models::helix(6, HelixJoints::Hinge3);
     let m = &p.mechanism;
     let q = m.start_positions();
     let poses = m.link_poses(&q);

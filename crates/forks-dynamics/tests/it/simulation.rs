@@ -11,10 +11,10 @@ use forks_dynamics::{
             Pose, SpatialInertia, Wrench,
             glam::{DMat3, DVec3},
         },
-        parametric::{HelixJoints, four_bar, helix, ladder_of_links},
     },
     solve_equilibrium,
 };
+use forks_models::{HelixJoints, four_bar, helix, ladder_of_links};
 use forks_testkit::{RandomMechanismOptions, Rng, dynamics, random_mechanism};
 use loops_support::{four_bars, sprung, under_gravity};
 

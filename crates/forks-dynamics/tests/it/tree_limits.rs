@@ -11,10 +11,10 @@ use forks_dynamics::{
             Matrix, Pose, SpatialInertia,
             glam::{DMat3, DVec3},
         },
-        parametric::chain,
     },
     rnea,
 };
+use forks_models::chain;
 use tree_support::{condition, largest};
 
 fn hinge(axis: DVec3) -> JointKind {

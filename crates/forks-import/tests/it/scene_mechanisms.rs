@@ -8,7 +8,7 @@ use forks_import::mechanism::{
         Pose, SpatialInertia,
         glam::{DMat3, DVec3},
     },
-    loops, parametric,
+    loops,
 };
 use forks_import::{ImportOptions, Note, load_urdf, parse_mjcf, write_mjcf};
 use forks_reduce::{Problem, ProblemOptions};
@@ -121,7 +121,7 @@ fn a_hand_on_a_carriage() {
 
 #[test]
 fn parametric_mechanisms() {
-    for p in [parametric::firefighters(), parametric::hexapod(), parametric::peg_arm()] {
+    for p in [forks_models::firefighters(), forks_models::hexapod(), forks_models::peg_arm()] {
         reads_back(&p.mechanism);
     }
 }
@@ -129,7 +129,7 @@ fn parametric_mechanisms() {
 #[test]
 fn a_peg_arm_on_a_carriage() {
     let lift = Slide::new("lift", DVec3::Z, 3e4, 600.0);
-    let m = parametric::peg_arm().mechanism.mounted(&Mount::new(2.0, vec![lift])).unwrap();
+    let m = forks_models::peg_arm().mechanism.mounted(&Mount::new(2.0, vec![lift])).unwrap();
     reads_back(&m);
 }
 
@@ -137,7 +137,7 @@ fn a_peg_arm_on_a_carriage() {
 /// written too.
 #[test]
 fn grasped_objects() {
-    let arm = parametric::arm20();
+    let arm = forks_models::arm20();
     let contacts = arm.effectors.iter().map(|&l| (l, DVec3::new(0.03, 0.0, -0.01))).collect();
     let moments = DMat3::from_diagonal(DVec3::new(1e-4, 2e-4, 2.5e-4));
     let mut grasp = Grasp {

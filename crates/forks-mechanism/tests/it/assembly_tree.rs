@@ -2,8 +2,7 @@
 
 use forks_mechanism::{
     AssemblyKind, AssemblyTree, Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
-    lie::glam::DVec3,
-    parametric::{self, SplitMix64},
+    lie::{SplitMix64, glam::DVec3},
 };
 
 /// Links `1..=parents.len()`, each on a hinge on the link given (0 is the ground).
@@ -91,7 +90,8 @@ fn structure_on_random_forests() {
 
 #[test]
 fn structure_with_loops_and_reversed_joints() {
-    for p in [parametric::ladder(4), parametric::octahedral_truss(), parametric::bicycle_chain(12)]
+    for p in
+        [forks_models::ladder(4), forks_models::octahedral_truss(), forks_models::bicycle_chain(12)]
     {
         check_structure(&p.mechanism, &AssemblyTree::new(p.mechanism.forest()));
     }
@@ -106,14 +106,14 @@ fn depths_of_large_trees() {
         let t = AssemblyTree::new(m.forest());
         (t.depth(), t.mean_leaf_depth(), t.max_handles())
     };
-    let (depth, mean, handles) = measure(&parametric::chain(50_000, 1).mechanism);
+    let (depth, mean, handles) = measure(&forks_models::chain(50_000, 1).mechanism);
     assert_eq!((depth, handles), (16, 2));
     assert!((mean - 15.7).abs() < 0.05, "{mean}");
-    let (depth, mean, handles) = measure(&parametric::polymer(50_000, 1).mechanism);
+    let (depth, mean, handles) = measure(&forks_models::polymer(50_000, 1).mechanism);
     assert!(depth <= 22 && mean < 17.0 && handles == 2, "{depth} {mean} {handles}");
-    let (depth, mean, handles) = measure(&parametric::bushy(50_000, 1).mechanism);
+    let (depth, mean, handles) = measure(&forks_models::bushy(50_000, 1).mechanism);
     assert!(depth <= 29 && mean < 19.0 && handles <= 3, "{depth} {mean} {handles}");
-    let (depth, mean, handles) = measure(&parametric::millipede(1000, 1).mechanism);
+    let (depth, mean, handles) = measure(&forks_models::millipede(1000, 1).mechanism);
     assert!(depth <= 18 && mean < 15.5 && handles == 2, "{depth} {mean} {handles}");
 }
 
@@ -128,7 +128,7 @@ fn a_star_has_a_handle_per_joint_and_nothing_worse() {
 
 #[test]
 fn closing_nodes() {
-    let m = parametric::bicycle_chain(12).mechanism;
+    let m = forks_models::bicycle_chain(12).mechanism;
     let t = AssemblyTree::new(m.forest());
     let closure = m.joint(m.forest().closures()[0]);
     let node = t.closing_node(closure.parent, closure.child).unwrap();

@@ -5,10 +5,9 @@ use crate::common;
 use forks_mechanism::{
     Connection, ConstraintError, Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
     connections, constraint_error,
-    lie::{Pose, exp_rotation, glam::DVec3},
-    parametric,
-    parametric::{HelixJoints, SplitMix64},
+    lie::{Pose, SplitMix64, exp_rotation, glam::DVec3},
 };
+use forks_models::HelixJoints;
 
 fn error(m: &Mechanism, poses: &[Pose]) -> ConstraintError {
     constraint_error(m, &connections(m), poses)
@@ -36,7 +35,7 @@ fn last_at(m: &Mechanism, pose: Pose) -> Vec<Pose> {
 
 #[test]
 fn three_hinges_are_one_connection() {
-    let m = parametric::helix(5, HelixJoints::Hinge3).mechanism;
+    let m = forks_models::helix(5, HelixJoints::Hinge3).mechanism;
     let c = connections(&m);
     assert_eq!(c.len(), 5);
     for (k, c) in c.iter().enumerate() {
@@ -78,8 +77,8 @@ fn poses_from_forward_kinematics_have_no_gaps() {
     let mut r = SplitMix64::new(1);
     let mut mechanisms: Vec<Mechanism> =
         (0..15).map(|_| common::random_mechanism(&mut r, 8, 0)).collect();
-    mechanisms.push(parametric::helix(20, HelixJoints::Hinge3).mechanism);
-    mechanisms.push(parametric::y_mechanism().mechanism);
+    mechanisms.push(forks_models::helix(20, HelixJoints::Hinge3).mechanism);
+    mechanisms.push(forks_models::y_mechanism().mechanism);
     for m in mechanisms {
         let mut q = m.start_positions();
         let v: Vec<f64> = (0..m.velocity_count()).map(|_| r.range(-0.5, 0.5)).collect();
@@ -169,7 +168,7 @@ fn two_hinges_are_a_universal_joint() {
 
 #[test]
 fn sums() {
-    let m = parametric::ladder(2).mechanism;
+    let m = forks_models::ladder(2).mechanism;
     let c: Vec<Connection> = connections(&m);
     assert_eq!(c.len(), m.joints().len());
     let mut poses = m.link_poses(&m.start_positions());

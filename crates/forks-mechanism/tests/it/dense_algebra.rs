@@ -2,7 +2,7 @@
 
 use forks_mechanism::{
     dense::{self, Matrix},
-    parametric::SplitMix64,
+    lie::SplitMix64,
 };
 
 fn random(r: &mut SplitMix64, rows: usize, columns: usize) -> Matrix {

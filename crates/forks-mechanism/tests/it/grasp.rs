@@ -7,12 +7,12 @@ use forks_mechanism::{
         Pose, SpatialInertia, exp_rotation,
         glam::{DMat3, DVec3},
     },
-    loops, mobility, parametric,
+    loops, mobility,
 };
 
 /// An object between the fingers of an arm, each of which holds it at a point of its last link.
 fn grasp(contacts: usize, carrier: GraspCarrier) -> (Mechanism, Grasp) {
-    let arm = parametric::arm20();
+    let arm = forks_models::arm20();
     let moment = DMat3::from_diagonal(DVec3::new(1e-4, 2e-4, 2.5e-4));
     let grasp = Grasp {
         name: "object".into(),

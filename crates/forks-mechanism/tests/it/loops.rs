@@ -5,9 +5,8 @@ use crate::common;
 use forks_mechanism::{
     AssemblySettings, AssemblyStatus, Combination, Coupling, CouplingTerm, Joint, JointId,
     JointKind, LinkId, Mechanism, MechanismBuilder, Mobility, RANK_TOLERANCE, assemble,
-    lie::{Pose, glam::DVec3},
-    loops, mobility, parametric,
-    parametric::SplitMix64,
+    lie::{Pose, SplitMix64, glam::DVec3},
+    loops, mobility,
 };
 
 fn mobility_at(m: &Mechanism, q: &[f64]) -> Mobility {
@@ -21,7 +20,7 @@ fn start_mobility(m: &Mechanism) -> Mobility {
 /// The four-bar 1.0/0.4/0.9/0.7 with its closure replaced by joints of a kind at the given
 /// distances along the hinge axis from the closing pin.
 fn four_bar_closed_by(kind: &JointKind, offsets: &[f64]) -> Mechanism {
-    let original = parametric::four_bar().mechanism;
+    let original = forks_models::four_bar().mechanism;
     let closure = original.joint(original.find_joint("closure").unwrap()).clone();
     let mut b = MechanismBuilder::from_mechanism(&original);
     for (i, &offset) in offsets.iter().enumerate() {
@@ -106,7 +105,7 @@ fn two_coupled_four_bars(slope: f64) -> Mechanism {
 #[test]
 fn small_singular_values_count() {
     for (bend, rank) in [(0.004, 2), (0.0, 1)] {
-        let p = parametric::two_joint_example(bend).unwrap();
+        let p = forks_models::two_joint_example(bend).unwrap();
         let tip = p.mechanism.link_poses(&p.mechanism.start_positions())[p.effectors[0].index()];
         let mut b = MechanismBuilder::from_mechanism(&p.mechanism);
         b.add_joint(Joint::new("pin", JointKind::Spherical, LinkId::WORLD, p.effectors[0]).at(tip));
@@ -123,7 +122,7 @@ fn small_singular_values_count() {
 #[test]
 fn ranks_do_not_depend_on_size() {
     for scale in [1e-5, 1.0, 1e5] {
-        let original = parametric::irregular_ladder(3).mechanism;
+        let original = forks_models::irregular_ladder(3).mechanism;
         let mut b = MechanismBuilder::from_mechanism(&original);
         for j in b.joints_mut() {
             j.parent_from_joint.translation *= scale;
@@ -159,7 +158,7 @@ fn mobility_of_random_mechanisms() {
 /// A coupling on the coordinate of a closing joint acts through the loop.
 #[test]
 fn coupling_on_a_closing_joint() {
-    let original = parametric::four_bar().mechanism;
+    let original = forks_models::four_bar().mechanism;
     let closure = original.find_joint("closure").unwrap();
     let mut b = MechanismBuilder::from_mechanism(&original);
     let terms =
@@ -180,11 +179,11 @@ fn perturbed(m: &Mechanism, seed: u64, size: f64) -> Vec<f64> {
 #[test]
 fn perturbed_loops_are_assembled_again() {
     let mechanisms = [
-        parametric::four_bar().mechanism,
-        parametric::irregular_ladder(4).mechanism,
-        parametric::parallelogram().mechanism,
-        parametric::octahedral_truss().mechanism,
-        parametric::bicycle_chain(30).mechanism,
+        forks_models::four_bar().mechanism,
+        forks_models::irregular_ladder(4).mechanism,
+        forks_models::parallelogram().mechanism,
+        forks_models::octahedral_truss().mechanism,
+        forks_models::bicycle_chain(30).mechanism,
         two_coupled_four_bars(1.0),
     ];
     for m in mechanisms {
@@ -245,7 +244,7 @@ fn what_cannot_be_assembled_stalls_and_says_what_is_left() {
 
 #[test]
 fn numbers_that_are_not_finite() {
-    let m = parametric::four_bar().mechanism;
+    let m = forks_models::four_bar().mechanism;
     let mut q = m.start_positions();
     q[1] = f64::NAN;
     let a = assemble(&m, &q, &AssemblySettings::default());

@@ -11,6 +11,4 @@ mod kinematics;
 mod loops;
 mod mechanism;
 mod mount;
-mod parametric;
 mod preparation;
-mod scenes;

@@ -3,11 +3,10 @@
 use forks_mechanism::{
     Combination, CouplingTerm, Joint, JointId, JointKind, Link, LinkId, MechanismBuilder,
     lie::{
-        Pose, SpatialInertia,
+        Pose, SpatialInertia, SplitMix64,
         glam::{DMat3, DVec3},
     },
-    loops, parametric,
-    parametric::SplitMix64,
+    loops,
 };
 
 fn ball(mass: f64, center: DVec3) -> SpatialInertia {
@@ -71,7 +70,7 @@ fn coupling_polynomials() {
 
 #[test]
 fn combinations_of_coordinates() {
-    let m = parametric::four_bar().mechanism;
+    let m = forks_models::four_bar().mechanism;
     let mut q = m.start_positions();
     q[0] = 0.5;
     let mut c = Combination::of(JointId::new(0));
@@ -84,7 +83,7 @@ fn combinations_of_coordinates() {
 #[test]
 fn integration_and_difference() {
     let mut r = SplitMix64::new(1);
-    let m = parametric::octahedral_truss().mechanism;
+    let m = forks_models::octahedral_truss().mechanism;
     let from = m.start_positions();
     let v: Vec<f64> = (0..m.velocity_count()).map(|_| r.range(-0.5, 0.5)).collect();
     let mut to = from.clone();

@@ -8,11 +8,10 @@ use forks_mechanism::{
     JointKind, Keyframe, Link, LinkId, Mechanism, MechanismBuilder, Mount, Shape, Slide,
     Transmission,
     lie::{
-        Pose, SpatialInertia, exp_rotation,
+        Pose, SpatialInertia, SplitMix64, exp_rotation,
         glam::{DMat3, DVec3},
     },
     loops,
-    parametric::{self, SplitMix64},
 };
 
 fn slides() -> Vec<Slide> {
@@ -220,6 +219,6 @@ fn impossible_moments_change_as_little_as_possible() {
     assert_eq!(changes.len(), 1);
     let [a, b, c] = m.links()[2].inertia.principal_moments();
     assert!(c - a - b <= 16.0 * f64::EPSILON * c);
-    let arm = parametric::arm20().mechanism;
+    let arm = forks_models::arm20().mechanism;
     assert!(arm.with_inertia_balanced().unwrap().1.is_empty());
 }

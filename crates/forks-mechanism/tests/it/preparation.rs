@@ -5,7 +5,6 @@ use forks_mechanism::{
     JointMatrix, JointSpring, Link, LinkId, Mechanism, MechanismBuilder, Preparation, Servo,
     Transmission,
     lie::{Pose, glam::DVec3},
-    parametric,
 };
 
 /// A body on a free joint with, one on the other: a plain hinge, a sprung hinge, a ball, a ball
@@ -91,7 +90,7 @@ fn default_stiffness_goes_to_springless_coordinates() {
 #[test]
 fn loop_closing_joints_get_no_default_spring() {
     let p = Preparation { default_stiffness: Some(9.0), ..Default::default() };
-    let m = p.apply(&parametric::ladder(2).mechanism).unwrap().mechanism;
+    let m = p.apply(&forks_models::ladder(2).mechanism).unwrap().mechanism;
     assert_eq!(stiffness(&m, "ball0"), None);
     assert_eq!(stiffness(&m, "rung0"), Some(vec![1000.0]));
 }
@@ -142,7 +141,7 @@ fn the_free_root_of_an_effector_is_held() {
 
 #[test]
 fn links_on_the_ground_have_no_root_to_hold() {
-    let original = parametric::arm20().mechanism;
+    let original = forks_models::arm20().mechanism;
     let p = Preparation { hold_root_of: Some(LinkId::new(20)), ..Default::default() };
     let prepared = p.apply(&original).unwrap();
     assert_eq!(prepared.held, None);
@@ -175,7 +174,7 @@ fn servos_are_springs() {
 
 #[test]
 fn a_given_start_moves_loops_too() {
-    let original = parametric::parallelogram().mechanism;
+    let original = forks_models::parallelogram().mechanism;
     // The parallelogram swings: legs by a, coupler back by a.
     let a = 0.4;
     let tree: Vec<f64> = original

@@ -7,8 +7,8 @@ use forks_mechanism::{
     MechanismBuilder,
     dense::Matrix,
     lie::{Pose, glam::DVec3},
-    parametric::{self, Parametric},
 };
+use forks_models::Parametric;
 use forks_reduce::{Drive, Effector, Linearisation, Reduction, reduce};
 use forks_rom::Reconstruction;
 use forks_testkit::System;
@@ -41,10 +41,10 @@ fn reduced(m: &Mechanism, p: &Parametric, drives: &[Drive]) -> Reduction {
 
 fn cases() -> [(&'static str, Parametric); 4] {
     [
-        ("ladder", parametric::ladder(5)),
-        ("arm", parametric::arm20()),
-        ("irregular ladder", parametric::irregular_ladder(5)),
-        ("Y", parametric::y_mechanism()),
+        ("ladder", forks_models::ladder(5)),
+        ("arm", forks_models::arm20()),
+        ("irregular ladder", forks_models::irregular_ladder(5)),
+        ("Y", forks_models::y_mechanism()),
     ]
 }
 
@@ -169,7 +169,7 @@ fn gravity_moves_effectors_links_and_joints_as_a_dense_linear_solve() {
 
 #[test]
 fn a_force_on_every_joint_does_not_widen_the_frontier() {
-    let p = parametric::helix(50, parametric::HelixJoints::Hinge3);
+    let p = forks_models::helix(50, forks_models::HelixJoints::Hinge3);
     let m = &p.mechanism;
     let plain = reduced(m, &p, &[]).response.frontier_peak;
     let forces = vec![1.0; m.velocity_count()];

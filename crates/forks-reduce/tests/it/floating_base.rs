@@ -114,7 +114,7 @@ fn the_base_sees_the_momentum_of_its_links() {
 
 #[test]
 fn what_is_tied_to_the_ground_does_not_float() {
-    let helix = forks_mechanism::parametric::y_mechanism();
+    let helix = forks_models::y_mechanism();
     let problem = Problem::new(&helix.mechanism, &["right9"], &ProblemOptions::default()).unwrap();
     let error = problem.reduce_floating().unwrap_err();
     assert!(matches!(error, ReduceError::NotFloating { .. }), "{error}");

@@ -8,8 +8,8 @@ use forks_mechanism::{
     Mechanism, MechanismBuilder, Preparation,
     dense::Matrix,
     lie::{Pose, glam::DVec3},
-    parametric::{self, HelixJoints},
 };
+use forks_models::HelixJoints;
 use forks_reduce::{
     Effector, Linearisation, Problem, ProblemOptions, ReduceError, Response, reduce, response,
 };
@@ -168,7 +168,7 @@ fn effectors_that_cannot_move_are_named() {
 
 #[test]
 fn effectors_at_frames_are_their_links_seen_from_there() {
-    let p = parametric::helix(6, HelixJoints::Hinge3);
+    let p = forks_models::helix(6, HelixJoints::Hinge3);
     let link = p.effectors[0];
     let mut b = MechanismBuilder::from_mechanism(&p.mechanism);
     let offset = Pose::new(
@@ -223,7 +223,7 @@ fn peak(m: &Mechanism, effectors: &[LinkId]) -> usize {
 #[test]
 fn the_frontier_stays_small_on_caterpillars() {
     let segments = 100;
-    let p = parametric::millipede(segments, 3);
+    let p = forks_models::millipede(segments, 3);
     let m = sprung(&p.mechanism).unwrap();
     // Pure springs: legs are not entered. The link that is left and the one that is reached.
     assert_eq!(peak(&m, &p.effectors), 12);
@@ -287,7 +287,7 @@ fn entered_branches_are_finished_smallest_first() {
 #[test]
 fn thousands_of_nested_links_fit_on_a_small_stack() {
     let run = || {
-        let p = parametric::chain(10_000, 2);
+        let p = forks_models::chain(10_000, 2);
         let m = sprung(&p.mechanism).unwrap();
         let effectors = of_links(&m, &[LinkId::new(5000), p.effectors[0]]);
         let q = m.start_positions();
@@ -300,7 +300,7 @@ fn thousands_of_nested_links_fit_on_a_small_stack() {
 
 #[test]
 fn closing_the_loops_of_a_ladder_agrees_with_kkt() {
-    let p = parametric::ladder(20);
+    let p = forks_models::ladder(20);
     let system = System::new(&p.mechanism, &p.mechanism.start_positions());
     let dense = system.reduce(&system.stiffness, &p.effectors).unwrap();
     let r = at_rest(&p.mechanism, &of_links(&p.mechanism, &p.effectors)).unwrap();

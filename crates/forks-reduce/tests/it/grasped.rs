@@ -9,14 +9,13 @@ use forks_mechanism::{
         glam::{DMat3, DVec3},
         skew,
     },
-    parametric,
 };
 use forks_reduce::{Problem, ProblemOptions, ReduceError, Reduction};
 
 /// An object between the three fingers of an arm whose fourth hinge rolls it: a straight arm with
 /// hinges y and z alone could not turn the object about x.
 fn grasp(carrier: GraspCarrier) -> (Mechanism, Grasp) {
-    let arm = parametric::arm20();
+    let arm = forks_models::arm20();
     let mut b = MechanismBuilder::from_mechanism(&arm.mechanism);
     b.joints_mut()[3].kind = JointKind::Revolute { axis: DVec3::X };
     let moments = DMat3::from_diagonal(DVec3::new(1e-4, 2e-4, 2.5e-4));

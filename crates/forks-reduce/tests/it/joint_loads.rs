@@ -2,10 +2,8 @@
 //! equilibria.
 
 use forks_dynamics::{EquilibriumOptions, Loads, solve_equilibrium};
-use forks_mechanism::{
-    lie::{Pose, Wrench, glam::DVec3},
-    parametric::{HelixJoints, helix},
-};
+use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
+use forks_models::{HelixJoints, helix};
 use forks_reduce::{Effector, Linearisation, Reduction, reduce};
 
 #[test]

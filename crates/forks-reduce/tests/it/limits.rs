@@ -5,8 +5,8 @@ use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame, cont
 use forks_mechanism::{
     Limit, Mechanism, MechanismBuilder,
     lie::{Pose, Twist, Wrench, glam::DVec3},
-    parametric::{self, HelixJoints, Parametric},
 };
+use forks_models::{HelixJoints, Parametric};
 use forks_reduce::{Problem, ProblemOptions};
 
 fn problem(p: &Parametric, half: f64, k: f64) -> Problem {
@@ -34,8 +34,13 @@ fn effector(problem: &Problem, world_from_link: &[Pose]) -> Pose {
 #[test]
 fn compliance_on_limits_is_that_of_the_full_equilibrium() {
     let cases = [
-        ("helix", parametric::helix(8, HelixJoints::Hinge3), DVec3::new(20.0, -10.0, -60.0), 0.01),
-        ("ladder", parametric::irregular_ladder(4), DVec3::new(150.0, 0.0, -20.0), 0.02),
+        (
+            "helix",
+            forks_models::helix(8, HelixJoints::Hinge3),
+            DVec3::new(20.0, -10.0, -60.0),
+            0.01,
+        ),
+        ("ladder", forks_models::irregular_ladder(4), DVec3::new(150.0, 0.0, -20.0), 0.02),
     ];
     for (name, p, force, half) in cases {
         let problem = problem(&p, half, 4000.0);
@@ -95,7 +100,7 @@ fn compliance_on_limits_is_that_of_the_full_equilibrium() {
 
 #[test]
 fn at_rest_springs_are_unstressed_wherever_the_limits_are() {
-    let p = parametric::helix(5, HelixJoints::Hinge3);
+    let p = forks_models::helix(5, HelixJoints::Hinge3);
     let on = problem(&p, 0.1, 1e4);
     let off = problem(&p, 0.1, 0.0);
     assert!(on.reduce().unwrap().model == off.reduce().unwrap().model);

@@ -4,8 +4,8 @@ use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame, solv
 use forks_mechanism::{
     LinkId, Mechanism, MechanismBuilder,
     lie::{Pose, Wrench, glam::DVec3},
-    parametric::{self, HelixJoints, Parametric},
 };
+use forks_models::{HelixJoints, Parametric};
 use forks_reduce::{
     Effector, Linearisation, relative_difference, response, response_by_differences,
     static_wrenches, world_fixed_compliance,
@@ -69,21 +69,21 @@ fn parametric_mechanisms_under_load() {
     let cases: Vec<(&str, Parametric, Vec<Wrench>)> = vec![
         (
             "helix 20, hinge3",
-            parametric::helix(20, HelixJoints::Hinge3),
+            forks_models::helix(20, HelixJoints::Hinge3),
             vec![force(3.0, 2.0, -100.0)],
         ),
         (
             "helix 20, alternating",
-            parametric::helix(20, HelixJoints::Alternating),
+            forks_models::helix(20, HelixJoints::Alternating),
             vec![force(60.0, 0.0, 0.0)],
         ),
-        ("ladder", parametric::ladder(5), vec![force(80.0, 10.0, 20.0)]),
-        ("irregular ladder", parametric::irregular_ladder(5), vec![force(80.0, 5.0, 30.0)]),
-        ("Y", parametric::y_mechanism(), vec![force(30.0, 20.0, 0.0), force(-10.0, 0.0, 30.0)]),
-        ("arm", parametric::arm20(), vec![force(3.0, 0.0, 1.0); 3]),
+        ("ladder", forks_models::ladder(5), vec![force(80.0, 10.0, 20.0)]),
+        ("irregular ladder", forks_models::irregular_ladder(5), vec![force(80.0, 5.0, 30.0)]),
+        ("Y", forks_models::y_mechanism(), vec![force(30.0, 20.0, 0.0), force(-10.0, 0.0, 30.0)]),
+        ("arm", forks_models::arm20(), vec![force(3.0, 0.0, 1.0); 3]),
         (
             "helix with moment",
-            parametric::helix(20, HelixJoints::Hinge3),
+            forks_models::helix(20, HelixJoints::Hinge3),
             vec![Wrench::new(DVec3::new(0.0, 20.0, -30.0), DVec3::new(20.0, 10.0, -30.0))],
         ),
     ];

@@ -1,11 +1,10 @@
 //! Ladders whose chains are long: the sweep goes down both sides abreast.
 
-use forks_mechanism::parametric;
 use forks_reduce::{Problem, ProblemOptions};
 
 /// Compliance of the last rung along x.
 fn reduced(rungs: usize) -> f64 {
-    let m = parametric::ladder(rungs).mechanism;
+    let m = forks_models::ladder(rungs).mechanism;
     let last = format!("rung{}", rungs - 1);
     let problem = Problem::new(&m, &[&last], &ProblemOptions::default()).unwrap();
     problem.reduce().unwrap().compliance[(0, 0)]

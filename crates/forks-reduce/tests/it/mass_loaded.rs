@@ -1,7 +1,7 @@
 //! Fixed-effector modes at poses under gravity, and with drives.
 
 use forks_dynamics::{EquilibriumOptions, Loads, solve_equilibrium};
-use forks_mechanism::parametric::{HelixJoints, helix, irregular_ladder};
+use forks_models::{HelixJoints, helix, irregular_ladder};
 use forks_reduce::{
     Damping, Drive, Effector, Linearisation, MassModel, dynamic_model, inertia_report, reduce,
 };

@@ -4,8 +4,8 @@ use forks_dynamics::mass_matrix;
 use forks_mechanism::{
     dense::Matrix,
     lie::{Twist, Wrench},
-    parametric::{HelixJoints, Parametric, helix, ladder},
 };
+use forks_models::{HelixJoints, Parametric, helix, ladder};
 use forks_reduce::{
     Damping, Effector, JointDamping, Linearisation, MassModel, ReduceError, Reduction,
     dynamic_model, inertia_report, modes_of, reduce, reduced_inertia,

@@ -13,7 +13,7 @@ use forks_mechanism::{
         Matrix, Pose, SpatialInertia, Wrench,
         glam::{DMat3, DQuat, DVec3},
     },
-    mobility, parametric, release_redundant,
+    mobility, release_redundant,
 };
 use forks_reduce::{Problem, ProblemOptions};
 use forks_testkit::Rng;
@@ -341,17 +341,17 @@ fn spatial_loops_keep_their_ranks() {
 #[test]
 fn singular_poses_are_no_rounding() {
     for m in [
-        parametric::ladder_of_links(6).mechanism,
-        parametric::four_bar().mechanism,
-        parametric::irregular_ladder(4).mechanism,
-        parametric::octahedral_truss().mechanism,
-        parametric::scott_russell().mechanism,
+        forks_models::ladder_of_links(6).mechanism,
+        forks_models::four_bar().mechanism,
+        forks_models::irregular_ladder(4).mechanism,
+        forks_models::octahedral_truss().mechanism,
+        forks_models::scott_russell().mechanism,
     ] {
         assert!(release_redundant(&m, &m.start_positions()).unwrap().is_none(), "{}", m.name());
     }
     for bend in [0.0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2] {
         // Two links in one line, the tip pinned: rigid, and nearly movable.
-        let p = parametric::two_joint_example(bend).unwrap();
+        let p = forks_models::two_joint_example(bend).unwrap();
         let tip = p.mechanism.link_poses(&p.mechanism.start_positions())[p.effectors[0].index()];
         let mut b = MechanismBuilder::from_mechanism(&p.mechanism);
         b.add_joint(Joint::new("pin", JointKind::Spherical, LinkId::WORLD, p.effectors[0]).at(tip));

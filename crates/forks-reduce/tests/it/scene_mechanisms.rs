@@ -8,8 +8,8 @@ use forks_mechanism::{
     Joint, JointKind, LinkId, Mechanism, MechanismBuilder, Mount, Preparation, Slide,
     dense::{generalized_symmetric_eigen, symmetric_eigen},
     lie::{Pose, Wrench, glam::DVec3},
-    parametric::{self, Parametric},
 };
+use forks_models::Parametric;
 use forks_reduce::{Problem, ProblemOptions, Reduction, relative_displacement};
 use forks_rom::{EffectorLoad, LoadFrame, State, StepStatus, Stepper};
 
@@ -73,7 +73,7 @@ fn pressed(problem: &Problem, link: LinkId, force: DVec3) -> Pose {
 
 #[test]
 fn a_trampoline_gives_way_by_a_hand_s_breadth() {
-    let p = parametric::firefighters();
+    let p = forks_models::firefighters();
     let (problem, r) = reduced(&p);
     assert_eq!(r.basis.rank, 6);
     assert!(r.basis.gap > 1e9 && r.closure_residual < 1e-14);
@@ -104,7 +104,7 @@ fn a_trampoline_gives_way_by_a_hand_s_breadth() {
 /// The lowest place of a body of the given mass that fell by `height` and stays where it hit the
 /// fabric.
 fn deepest(mass: f64, height: f64) -> f64 {
-    let p = parametric::firefighters();
+    let p = forks_models::firefighters();
     let mut b = MechanismBuilder::from_mechanism(&p.mechanism);
     let bed = &mut b.links_mut()[p.effectors[0].index()].inertia;
     let share = mass / (mass + bed.mass);
@@ -139,7 +139,7 @@ fn a_body_that_falls_is_caught_above_the_ground() {
 
 #[test]
 fn a_hexapod_sags_by_millimetres() {
-    let p = parametric::hexapod();
+    let p = forks_models::hexapod();
     let (problem, r) = reduced(&p);
     assert_eq!(r.basis.rank, 18);
     let c = compliances(&r);
@@ -191,7 +191,7 @@ fn pinned_sag(p: &Parametric) -> f64 {
 
 #[test]
 fn a_peg_yields_sideways_by_millimetres() {
-    let p = parametric::peg_arm();
+    let p = forks_models::peg_arm();
     let (problem, r) = reduced(&p);
     assert_eq!(r.basis.rank, 6);
     assert!(r.basis.gap > 1e9);
@@ -216,7 +216,7 @@ fn a_peg_yields_sideways_by_millimetres() {
 /// aside.
 #[test]
 fn a_carriage_lowers_a_peg_straight() {
-    let p = parametric::peg_arm();
+    let p = forks_models::peg_arm();
     let slide = Slide::new("lift", DVec3::Z, 5e4, 1e3);
     let m = p.mechanism.mounted(&Mount::new(2.0, vec![slide])).unwrap();
     let peg = m.find_link("peg").unwrap();
@@ -230,7 +230,7 @@ fn a_carriage_lowers_a_peg_straight() {
     assert!(reached.translation.distance(below) < 1e-14, "{reached:?}");
 
     let (_, r) = reduced(&p);
-    let targets = parametric::peg_arm_targets(&p, DVec3::Z * -0.06).unwrap();
+    let targets = forks_models::peg_arm_targets(&p, DVec3::Z * -0.06).unwrap();
     let twist = r.model.effector_twist(0, &r.model.rest_coordinates(&targets));
     let aside = rest.displaced(twist).translation - below;
     println!("linear model of the arm's own joints: {aside}");

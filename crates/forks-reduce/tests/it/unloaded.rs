@@ -1,9 +1,7 @@
 //! The frontier sweep against closed forms and against a dense KKT solve that shares no kernel with
 //! it.
 
-use forks_mechanism::{
-    JointMatrix, LinkId, Mechanism, MechanismBuilder, dense::Matrix, parametric,
-};
+use forks_mechanism::{JointMatrix, LinkId, Mechanism, MechanismBuilder, dense::Matrix};
 use forks_reduce::{Effector, Linearisation, ReduceError, Response, response};
 use forks_testkit::{
     JointChoice, RandomMechanismOptions, System, random_effectors, random_mechanism,
@@ -20,7 +18,7 @@ fn relative(a: &Matrix, b: &Matrix) -> f64 {
 
 #[test]
 fn parallelogram_moves_along_x_only() {
-    let p = parametric::parallelogram();
+    let p = forks_models::parallelogram();
     let c = at_rest(&p.mechanism, &p.effectors).unwrap().compliance;
     for i in 0..6 {
         for j in 0..6 {
@@ -107,7 +105,7 @@ fn planar_loops_agree_with_kkt() {
 #[test]
 fn soft_joints_in_stiff_loops_keep_their_digits() {
     for decades in [2, 4, 6, 7] {
-        let p = parametric::four_bar();
+        let p = forks_models::four_bar();
         let mut b = MechanismBuilder::from_mechanism(&p.mechanism);
         for (i, j) in b.joints_mut().iter_mut().enumerate() {
             let k = if i == 0 { 1.0 } else { 10f64.powi(decades) };

@@ -5,7 +5,7 @@ use crate::random_model;
 
 use std::f64::consts::TAU;
 
-use forks_mechanism::parametric::{self, HelixJoints};
+use forks_models::HelixJoints;
 use forks_reduce::{Effector, Linearisation, reduce};
 use forks_rom::{
     Elasticity, LoadFrame, ModelData, ReducedModel, State, StaticStatus,
@@ -92,7 +92,7 @@ fn work_over_poses(m: &ReducedModel, cycle: &Cycle, points: usize) -> f64 {
 
 /// A helix of 20 links that hangs on a static wrench, moment included.
 fn loaded_helix() -> ModelData {
-    let p = parametric::helix(20, HelixJoints::Hinge3);
+    let p = forks_models::helix(20, HelixJoints::Hinge3);
     let m = &p.mechanism;
     let last = forks_mechanism::LinkId::new(m.links().len() - 1);
     let q = m.start_positions();

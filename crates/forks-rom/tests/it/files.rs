@@ -6,10 +6,8 @@ use std::{fs, path::Path, sync::Arc};
 
 use file_support::{one_of_everything, small};
 use forks_import::{ImportOptions, load_mjcf};
-use forks_mechanism::{
-    Mechanism,
-    parametric::{HelixJoints, Parametric, arm20, helix, ladder},
-};
+use forks_mechanism::Mechanism;
+use forks_models::{HelixJoints, Parametric, arm20, helix, ladder};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_rom::lie::{Matrix, Pose, Twist, Wrench, glam::DVec3, quaternion_from_wxyz};
 use forks_rom::{

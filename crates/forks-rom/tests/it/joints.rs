@@ -6,8 +6,8 @@ use all_kinds::{kinds, pose};
 use forks_mechanism::{
     Joint, Link, LinkId, Mechanism, MechanismBuilder, connections, constraint_error,
     lie::{Pose, Wrench},
-    parametric::{self, HelixJoints},
 };
+use forks_models::HelixJoints;
 use forks_reduce::{Drive, Effector, Linearisation, reduce, relative_constraint_error};
 use forks_rom::{Elasticity, LoadFrame, Reconstruction, ReducedModel, State};
 use forks_testkit::Rng;
@@ -106,9 +106,9 @@ fn gaps_are_those_that_the_mechanism_measures() {
 
 #[test]
 fn gaps_of_mechanisms_with_loops_and_rows_of_hinges() {
-    let helix = parametric::helix(20, HelixJoints::Hinge3).mechanism;
-    let y = parametric::y_mechanism().mechanism;
-    let ladder = parametric::ladder(5).mechanism;
+    let helix = forks_models::helix(20, HelixJoints::Hinge3).mechanism;
+    let y = forks_models::y_mechanism().mechanism;
+    let ladder = forks_models::ladder(5).mechanism;
     for (name, m) in [("helix", helix), ("y", y), ("ladder", ladder)] {
         let q = m.start_positions();
         let model = model(&m, &q, &tip(&m));
@@ -206,7 +206,7 @@ fn joint_loads_of_a_chain_are_the_wrench_at_its_tip() {
             j.name
         );
     }
-    let loops = parametric::ladder(3).mechanism;
+    let loops = forks_models::ladder(3).mechanism;
     let model = self::model(&loops, &loops.start_positions(), &tip(&loops));
     let known = |k: usize| model.joint_load(k, &State::new(&model)).is_some();
     for (k, j) in model.data().joints.iter().enumerate() {

@@ -3,10 +3,10 @@
 use std::f64::consts::TAU;
 
 use forks_lie::{
-    Pose, SpatialInertia,
+    Pose, SpatialInertia, SplitMix64,
     glam::{DQuat, DVec2, DVec3, EulerRot},
 };
-use forks_mechanism::{Geometry, parametric::SplitMix64};
+use forks_mechanism::Geometry;
 
 use super::{
     error::{SceneError, invalid},

@@ -8,7 +8,7 @@ use forks_import::{ImportOptions, load_model};
 use forks_lie::{Pose, glam::DVec3};
 use forks_mechanism::{
     BuildError, Grasp, GraspCarrier, Joint, JointKind, JointMatrix, LinkId, Mechanism,
-    MechanismBuilder, Mount, Slide, parametric,
+    MechanismBuilder, Mount, Slide,
 };
 use forks_reduce::{Effector, Problem, ProblemOptions};
 
@@ -154,12 +154,12 @@ fn source(
             Ok(import.mechanism)
         }
         (None, Some(kind)) => Ok(match kind.as_str() {
-            "firefighters" => parametric::firefighters().mechanism,
-            "hexapod" => parametric::hexapod().mechanism,
-            "peg_arm" => parametric::peg_arm().mechanism,
-            "helix20" => parametric::helix(20, parametric::HelixJoints::Hinge3).mechanism,
-            "arm20" => parametric::arm20().mechanism,
-            "y" => parametric::y_mechanism().mechanism,
+            "firefighters" => forks_models::firefighters().mechanism,
+            "hexapod" => forks_models::hexapod().mechanism,
+            "peg_arm" => forks_models::peg_arm().mechanism,
+            "helix20" => forks_models::helix(20, forks_models::HelixJoints::Hinge3).mechanism,
+            "arm20" => forks_models::arm20().mechanism,
+            "y" => forks_models::y_mechanism().mechanism,
             other => {
                 let known = PARAMETRIC.join(", ");
                 let problem = format!("is of the unknown kind {other:?}; there are {known}");

@@ -4,7 +4,7 @@ use crate::support;
 
 use std::sync::Arc;
 
-use forks_mechanism::parametric::{HelixJoints, helix};
+use forks_models::{HelixJoints, helix};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_sim::{
     BodyHandle, Form, Geometry, Material, Owner, Shape, SimError, World, WorldSettings,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use forks_blend::place::{Sample, blend_data};
 use forks_dynamics::EquilibriumOptions;
-use forks_mechanism::parametric::{HelixJoints, helix};
+use forks_models::{HelixJoints, helix};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_sim::{
     Geometry, MechanismHandle, Owner, Shape, World, WorldSettings, WorldStatus,

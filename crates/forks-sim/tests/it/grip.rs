@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use forks_mechanism::parametric::SplitMix64;
+use forks_lie::SplitMix64;
 use forks_sim::{
     WorldStatus,
     lie::Pose,

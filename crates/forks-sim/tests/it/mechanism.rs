@@ -5,10 +5,8 @@ use crate::support;
 use std::sync::Arc;
 
 use forks_dynamics::Loads;
-use forks_mechanism::{
-    Joint, JointKind, Link, LinkId, MechanismBuilder,
-    parametric::{HelixJoints, helix},
-};
+use forks_mechanism::{Joint, JointKind, Link, LinkId, MechanismBuilder};
+use forks_models::{HelixJoints, helix};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_sim::{
     Geometry, Material, MechanismHandle, Owner, RigidBody, Shape, World, WorldSettings,

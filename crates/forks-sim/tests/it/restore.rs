@@ -4,8 +4,8 @@ use std::f64::consts::FRAC_PI_3;
 
 use forks_mechanism::{
     Joint, JointKind, JointMatrix, Link, LinkId, Mechanism, MechanismBuilder, Preparation,
-    parametric::{HelixJoints, four_bar, helix},
 };
+use forks_models::{HelixJoints, four_bar, helix};
 use forks_sim::{
     Geometry, MechanismHandle, Owner, RigidBody, Shape, SimError, World, WorldSettings,
     WorldStatus,

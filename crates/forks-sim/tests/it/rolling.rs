@@ -5,7 +5,7 @@
 
 use std::f64::consts::PI;
 
-use forks_mechanism::parametric::SplitMix64;
+use forks_lie::SplitMix64;
 use forks_sim::{
     Geometry, Material, Owner, RigidBody, Shape, World, WorldSettings, WorldStatus,
     lie::{

@@ -109,7 +109,7 @@ fn two_cans_beside_each_other_stay() {
 }
 
 /// Random numbers of one seed.
-struct Random(forks_mechanism::parametric::SplitMix64);
+struct Random(forks_lie::SplitMix64);
 
 impl Random {
     fn between(&mut self, low: f64, high: f64) -> f64 {
@@ -185,7 +185,7 @@ const GAPS: [f64; 9] = [0.0, 1e-16, -1e-16, 1e-12, -1e-12, 1e-9, -1e-9, 1e-6, -1
 
 #[test]
 fn forms_put_at_each_other_along_a_direction_are_as_far_apart_as_they_were_put() {
-    let mut random = Random(forks_mechanism::parametric::SplitMix64::new(41));
+    let mut random = Random(forks_lie::SplitMix64::new(41));
     let mut bad = Vec::new();
     let mut count = 0;
     for case in 0..6000 {
@@ -254,7 +254,7 @@ fn dome(mesh: bool, bend: f64, n: usize) -> (Form, Vec<[DVec3; 3]>) {
 
 #[test]
 fn forms_put_on_triangles_are_as_far_from_them_as_they_were_put() {
-    let mut random = Random(forks_mechanism::parametric::SplitMix64::new(43));
+    let mut random = Random(forks_lie::SplitMix64::new(43));
     let mut bad = Vec::new();
     let mut count = 0;
     for case in 0..2400 {

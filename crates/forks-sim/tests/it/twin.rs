@@ -8,8 +8,8 @@ use forks_dynamics::{Integrator, Simulation, SimulationOptions};
 use forks_mechanism::{
     Frame, Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder, Preparation, Servo,
     Transmission, loops,
-    parametric::{HelixJoints, Parametric, four_bar, helix, irregular_ladder, ladder},
 };
+use forks_models::{HelixJoints, Parametric, four_bar, helix, irregular_ladder, ladder};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_sim::{
     Geometry, Material, MechanismHandle, Owner, RigidBody, Shape, World, WorldSettings,

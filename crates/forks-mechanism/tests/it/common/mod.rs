@@ -4,10 +4,9 @@ use forks_mechanism::{
     Combination, Coordinate, Coupling, CouplingTerm, Joint, JointId, JointKind, Link, LinkId,
     Mechanism, MechanismBuilder,
     lie::{
-        Pose, SpatialInertia, Twist, exp_rotation,
+        Pose, SpatialInertia, SplitMix64, Twist, exp_rotation,
         glam::{DMat3, DVec3},
     },
-    parametric::SplitMix64,
 };
 
 pub(crate) fn vector(r: &mut SplitMix64, size: f64) -> DVec3 {

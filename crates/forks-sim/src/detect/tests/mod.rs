@@ -4,10 +4,10 @@ mod faces;
 mod fields;
 
 use forks_lie::{
-    Pose,
+    Pose, SplitMix64,
     glam::{DQuat, DVec2, DVec3},
 };
-use forks_mechanism::{Geometry, parametric::SplitMix64};
+use forks_mechanism::Geometry;
 
 use super::{Broad, Detector, Found, Placed, Solid};
 use crate::{Form, shape::prepare};

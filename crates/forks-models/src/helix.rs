@@ -2,13 +2,12 @@
 
 use core::f64::consts::TAU;
 
-use forks_lie::glam::DVec3;
+use forks_mechanism::{LinkId, lie::glam::DVec3};
 
-use super::{
+use crate::{
     Parametric,
     sketch::{Compliance, Sketch, isotropic_rod},
 };
-use crate::LinkId;
 
 /// What joins neighbouring links of a helix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -9,13 +9,15 @@
 
 use core::f64::consts::TAU;
 
-use forks_lie::glam::{DQuat, DVec3};
+use forks_mechanism::{
+    LinkId,
+    lie::glam::{DQuat, DVec3},
+};
 
-use super::{
+use crate::{
     Parametric,
     sketch::{Sketch, slender_rod},
 };
-use crate::LinkId;
 
 /// Links per turn, radius (m) and pitch (m per turn) of the coil.
 const TURN: usize = 12;

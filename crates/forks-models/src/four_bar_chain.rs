@@ -1,12 +1,11 @@
 //! Four-bar linkages in series: loops far from the ground.
 
-use forks_lie::glam::DVec3;
+use forks_mechanism::{LinkId, lie::glam::DVec3};
 
-use super::{
+use crate::{
     Parametric,
     sketch::{Compliance, Sketch, slender_rod},
 };
-use crate::LinkId;
 
 /// Where the bars of a cell are, from its left ground hinge, m: lower ends of crank and rocker, the
 /// right ground hinge. No two sides are parallel or equal.

@@ -1,13 +1,15 @@
 //! Two firefighters who hold one trampoline: three loops through four arms.
 
-use forks_lie::{Pose, glam::DVec3};
+use forks_mechanism::{
+    Geometry, JointKind, LinkId,
+    lie::{Pose, glam::DVec3},
+};
 
-use super::{
+use crate::{
     Parametric,
     driven::{Axis, Resistance, solid_box, solid_cylinder, solid_rod},
     sketch::{Compliance, Sketch},
 };
-use crate::{Geometry, JointKind, LinkId};
 
 /// A shoulder and a grip, first quadrant, m.
 const SHOULDER: DVec3 = DVec3::new(0.80, 0.20, 1.32);

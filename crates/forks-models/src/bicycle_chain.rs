@@ -2,13 +2,12 @@
 
 use core::f64::consts::TAU;
 
-use forks_lie::glam::DVec3;
+use forks_mechanism::{JointKind, LinkId, lie::glam::DVec3};
 
-use super::{
+use crate::{
     Parametric,
     sketch::{Compliance, Sketch, slender_rod},
 };
-use crate::{JointKind, LinkId};
 
 /// Distance of neighbouring hinges, m: half an inch.
 const PITCH: f64 = 0.0127;

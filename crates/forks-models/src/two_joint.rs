@@ -1,15 +1,17 @@
 //! Two links and two joints near their stretched pose (\[A16\] Fig. 4).
 
-use forks_lie::{
-    Pose,
-    glam::{DQuat, DVec3},
+use forks_mechanism::{
+    BuildError, LinkId,
+    lie::{
+        Pose,
+        glam::{DQuat, DVec3},
+    },
 };
 
-use super::{
+use crate::{
     Parametric,
     sketch::{Compliance, Sketch, isotropic_rod},
 };
-use crate::{BuildError, LinkId};
 
 /// Length of each link, m.
 const LENGTH: f64 = 0.5;

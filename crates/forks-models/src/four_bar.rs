@@ -2,13 +2,12 @@
 
 use core::f64::consts::FRAC_PI_3;
 
-use forks_lie::glam::DVec3;
+use forks_mechanism::{LinkId, lie::glam::DVec3};
 
-use super::{
+use crate::{
     Parametric,
     sketch::{Compliance, Sketch, slender_rod},
 };
-use crate::LinkId;
 
 /// Distance of the ground hinges, length of crank, coupler and rocker, m.
 const GROUND: f64 = 1.0;

@@ -7,8 +7,8 @@ use forks_mechanism::{
         glam::{DQuat, DVec3},
     },
     loops, mobility,
-    parametric::{self, Parametric},
 };
+use forks_models::Parametric;
 
 /// Rounding of poses in mechanisms of a metre.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
@@ -45,7 +45,7 @@ fn servos_have_their_joints(m: &Mechanism) {
 
 #[test]
 fn firefighters_hold_a_closed_trampoline() {
-    let p = parametric::firefighters();
+    let p = forks_models::firefighters();
     let m = &p.mechanism;
     assert_eq!(names(&p), ["bed"]);
     // Four arms of six hinges, the ball that carries the rim, the fabric; three closing balls.
@@ -90,7 +90,7 @@ fn firefighters_hold_a_closed_trampoline() {
 
 #[test]
 fn a_hexapod_stands_on_six_equal_legs() {
-    let p = parametric::hexapod();
+    let p = forks_models::hexapod();
     let m = &p.mechanism;
     assert_eq!(
         names(&p),
@@ -129,7 +129,7 @@ fn a_hexapod_stands_on_six_equal_legs() {
 
 #[test]
 fn a_peg_points_down_at_the_stated_place() {
-    let p = parametric::peg_arm();
+    let p = forks_models::peg_arm();
     let m = &p.mechanism;
     assert_eq!(names(&p), ["peg"]);
     assert_eq!(counts(m), [6, 0, 0, 6]);
@@ -149,7 +149,7 @@ fn a_peg_points_down_at_the_stated_place() {
 /// Targets against forward kinematics; the closed form of the planar arm for shoulder and elbow.
 #[test]
 fn targets_move_the_peg_without_turning_it() {
-    let p = parametric::peg_arm();
+    let p = forks_models::peg_arm();
     let m = &p.mechanism;
     let peg = p.effectors[0].index();
     let rest = m.link_poses(&m.start_positions())[peg];
@@ -160,7 +160,7 @@ fn targets_move_the_peg_without_turning_it() {
         DVec3::new(0.02, -0.15, -0.05),
         DVec3::new(-0.1, 0.1, 0.1),
     ] {
-        let q = parametric::peg_arm_targets(&p, shift).unwrap();
+        let q = forks_models::peg_arm_targets(&p, shift).unwrap();
         let gap =
             m.link_poses(&q)[peg].twist_to(&Pose { translation: rest.translation + shift, ..rest });
         assert!(gap.norm() < 4e-13, "{shift}: {gap:?}");
@@ -176,7 +176,7 @@ fn targets_move_the_peg_without_turning_it() {
             assert!(q[0].abs() < 1e-14 && q[3].abs() < 1e-14 && q[5].abs() < 1e-14);
         }
     }
-    assert_eq!(parametric::peg_arm_targets(&p, DVec3::X), None);
+    assert_eq!(forks_models::peg_arm_targets(&p, DVec3::X), None);
     let order: Vec<JointId> = m.servos().iter().map(|s| s.combination.terms[0].0.joint).collect();
     assert!(order.is_sorted());
 }

@@ -1,12 +1,12 @@
 //! Parametric mechanisms against closed forms and separately computed numbers.
 
-use forks_lie::glam::DVec3;
 use forks_mechanism::{
-    Mechanism, dense,
-    dense::Matrix,
+    Mechanism,
+    dense::{self, Matrix},
+    lie::glam::DVec3,
     link_jacobian, loops,
-    parametric::{self, HelixJoints, Parametric},
 };
+use forks_models::{HelixJoints, Parametric};
 
 /// Frequencies (rad/s, ascending) at the start pose: M = Σ Jᵀ I J and K on the nullspace of the
 /// loops.
@@ -62,26 +62,26 @@ fn compliance(p: &Parametric) -> Matrix {
 
 fn all() -> Vec<Parametric> {
     vec![
-        parametric::helix(20, HelixJoints::Hinge3),
-        parametric::helix(50, HelixJoints::HingeZ),
-        parametric::helix(7, HelixJoints::Alternating),
-        parametric::ladder(5),
-        parametric::irregular_ladder(4),
-        parametric::y_mechanism(),
-        parametric::arm20(),
-        parametric::four_bar(),
-        parametric::scott_russell(),
-        parametric::two_joint_example(0.7).unwrap(),
-        parametric::parallelogram(),
-        parametric::octahedral_truss(),
-        parametric::bicycle_chain(30),
-        parametric::coil(30),
-        parametric::dill(31),
-        parametric::four_bar_chain(6),
-        parametric::chain(100, 1),
-        parametric::polymer(100, 2),
-        parametric::bushy(100, 3),
-        parametric::millipede(4, 4),
+        forks_models::helix(20, HelixJoints::Hinge3),
+        forks_models::helix(50, HelixJoints::HingeZ),
+        forks_models::helix(7, HelixJoints::Alternating),
+        forks_models::ladder(5),
+        forks_models::irregular_ladder(4),
+        forks_models::y_mechanism(),
+        forks_models::arm20(),
+        forks_models::four_bar(),
+        forks_models::scott_russell(),
+        forks_models::two_joint_example(0.7).unwrap(),
+        forks_models::parallelogram(),
+        forks_models::octahedral_truss(),
+        forks_models::bicycle_chain(30),
+        forks_models::coil(30),
+        forks_models::dill(31),
+        forks_models::four_bar_chain(6),
+        forks_models::chain(100, 1),
+        forks_models::polymer(100, 2),
+        forks_models::bushy(100, 3),
+        forks_models::millipede(4, 4),
     ]
 }
 
@@ -121,18 +121,18 @@ fn lowest_modes() {
             assert!((a - b).abs() <= 0.5 * digits, "{}: {:?} for {expected:?}", m.name(), &f[..3]);
         }
     };
-    near(&parametric::helix(20, HelixJoints::Hinge3).mechanism, &[11.65, 11.94, 18.91], 0.0101);
-    near(&parametric::helix(50, HelixJoints::HingeZ).mechanism, &[6.19, 8.34, 8.85], 0.0101);
-    near(&parametric::ladder(5).mechanism, &[72.5], 0.101);
+    near(&forks_models::helix(20, HelixJoints::Hinge3).mechanism, &[11.65, 11.94, 18.91], 0.0101);
+    near(&forks_models::helix(50, HelixJoints::HingeZ).mechanism, &[6.19, 8.34, 8.85], 0.0101);
+    near(&forks_models::ladder(5).mechanism, &[72.5], 0.101);
 }
 
 #[test]
 fn ladders_by_links_and_by_rungs() {
-    let m = parametric::ladder_of_links(48).mechanism;
+    let m = forks_models::ladder_of_links(48).mechanism;
     assert_eq!(m.links().len() - 1, 48);
     assert_eq!(m.forest().closures().len(), 16);
-    assert_eq!(parametric::ladder_of_links(36).mechanism.forest().closures().len(), 12);
-    let m = parametric::irregular_ladder_of_links(9).mechanism;
+    assert_eq!(forks_models::ladder_of_links(36).mechanism.forest().closures().len(), 12);
+    let m = forks_models::irregular_ladder_of_links(9).mechanism;
     let poses = m.link_poses(&m.start_positions());
     let rung = m.find_link("rung2").unwrap();
     // The centre of mass of a rung is halfway between the two lower ends.
@@ -145,17 +145,17 @@ fn ladders_by_links_and_by_rungs() {
 #[test]
 fn two_joint_compliance_vanishes_when_stretched() {
     for bend in [1.2, 0.6, 0.1, 0.0] {
-        let c = compliance(&parametric::two_joint_example(bend).unwrap());
+        let c = compliance(&forks_models::two_joint_example(bend).unwrap());
         let expected = (0.5 * f64::sin(bend)).powi(2) / 1000.0;
         assert!((c[(0, 0)] - expected).abs() < 64.0 * f64::EPSILON * 1e-3, "{bend}: {}", c[(0, 0)]);
         assert!(c[(2, 2)] > 2e-4);
     }
-    assert!(parametric::two_joint_example(f64::NAN).is_err());
+    assert!(forks_models::two_joint_example(f64::NAN).is_err());
 }
 
 #[test]
 fn parallelogram_compliance() {
-    let c = compliance(&parametric::parallelogram());
+    let c = compliance(&forks_models::parallelogram());
     for i in 0..6 {
         for j in 0..6 {
             let expected = if (i, j) == (0, 0) { 2.5e-4 } else { 0.0 };
@@ -168,7 +168,7 @@ fn parallelogram_compliance() {
 /// The tracing end moves along z only.
 #[test]
 fn scott_russell_traces_a_straight_line() {
-    let c = compliance(&parametric::scott_russell());
+    let c = compliance(&forks_models::scott_russell());
     // dz/dφ = 2 a cos φ = 0.5 m in body axes = world axes.
     assert!((c[(2, 2)] - 0.25e-3).abs() < 64.0 * f64::EPSILON * 1e-3, "{}", c[(2, 2)]);
     assert!(c[(0, 0)].abs() < 64.0 * f64::EPSILON * 1e-3, "{}", c[(0, 0)]);
@@ -177,32 +177,32 @@ fn scott_russell_traces_a_straight_line() {
 #[test]
 fn sizes() {
     let count = |p: Parametric| p.mechanism.moving_links().filter(|(_, l)| !l.auxiliary).count();
-    assert_eq!(count(parametric::helix(20, HelixJoints::Hinge3)), 20);
-    assert_eq!(count(parametric::y_mechanism()), 30);
-    assert_eq!(count(parametric::arm20()), 20);
-    assert_eq!(count(parametric::bicycle_chain(30)), 30);
-    assert_eq!(count(parametric::chain(50_000, 1)), 50_000);
-    assert_eq!(count(parametric::polymer(50_000, 1)), 50_000);
-    assert_eq!(count(parametric::millipede(1000, 1)), 13_000);
-    assert_eq!(count(parametric::helix(0, HelixJoints::HingeZ)), 1);
+    assert_eq!(count(forks_models::helix(20, HelixJoints::Hinge3)), 20);
+    assert_eq!(count(forks_models::y_mechanism()), 30);
+    assert_eq!(count(forks_models::arm20()), 20);
+    assert_eq!(count(forks_models::bicycle_chain(30)), 30);
+    assert_eq!(count(forks_models::chain(50_000, 1)), 50_000);
+    assert_eq!(count(forks_models::polymer(50_000, 1)), 50_000);
+    assert_eq!(count(forks_models::millipede(1000, 1)), 13_000);
+    assert_eq!(count(forks_models::helix(0, HelixJoints::HingeZ)), 1);
 }
 
 #[test]
 fn bushy_trees_have_bounded_degree_and_equal_seeds_give_equal_trees() {
-    let m = parametric::bushy(5_000, 7).mechanism;
+    let m = forks_models::bushy(5_000, 7).mechanism;
     let mut degree = vec![0; m.links().len()];
     for j in m.joints() {
         degree[j.parent.index()] += 1;
         degree[j.child.index()] += 1;
     }
     assert_eq!(degree[1..].iter().max(), Some(&4));
-    assert_eq!(m.joints(), parametric::bushy(5_000, 7).mechanism.joints());
-    assert_ne!(m.joints(), parametric::bushy(5_000, 8).mechanism.joints());
+    assert_eq!(m.joints(), forks_models::bushy(5_000, 7).mechanism.joints());
+    assert_ne!(m.joints(), forks_models::bushy(5_000, 8).mechanism.joints());
 }
 
 #[test]
 fn polymer_has_two_link_side_chains() {
-    let m = parametric::polymer(30, 1).mechanism;
+    let m = forks_models::polymer(30, 1).mechanism;
     let mut children = vec![0; m.links().len()];
     for j in m.joints() {
         children[j.parent.index()] += 1;
@@ -214,22 +214,22 @@ fn polymer_has_two_link_side_chains() {
 
 #[test]
 fn loaded_links() {
-    let m = parametric::chain(100, 1).mechanism;
-    let near = parametric::neighbouring_links(&m, 10);
+    let m = forks_models::chain(100, 1).mechanism;
+    let near = forks_models::neighbouring_links(&m, 10);
     assert_eq!(near.len(), 10);
     assert_eq!(near[0].index(), 51);
     assert_eq!(near[9].index(), 60);
-    let far = parametric::scattered_links(&m, 30, 3);
+    let far = forks_models::scattered_links(&m, 30, 3);
     assert_eq!(far.len(), 30);
     assert!(far.windows(2).all(|w| w[0] < w[1]));
-    assert_eq!(parametric::scattered_links(&m, 1000, 3).len(), 100);
+    assert_eq!(forks_models::scattered_links(&m, 1000, 3).len(), 100);
 }
 
 /// The tip of a coil stays near its root, all rods are equal, neighbouring axes are skewed.
 #[test]
 fn coil_is_rolled_up() {
     let n = 120;
-    let p = parametric::coil(n);
+    let p = forks_models::coil(n);
     let m = &p.mechanism;
     assert_eq!((m.links().len(), m.velocity_count()), (n + 1, n));
     let poses = m.link_poses(&m.start_positions());
@@ -249,7 +249,7 @@ fn coil_is_rolled_up() {
 /// Levels of a dill halve in length, and masses fall by eight: 1 + 2/8 + 4/64 + 8/512 kg.
 #[test]
 fn dill_tapers_level_by_level() {
-    let p = parametric::dill(15);
+    let p = forks_models::dill(15);
     let m = &p.mechanism;
     assert!((m.total_mass() - (1.0 + 0.25 + 0.0625 + 0.015625)).abs() < 1e-15);
     let poses = m.link_poses(&m.start_positions());
@@ -265,7 +265,7 @@ fn dill_tapers_level_by_level() {
 /// Every loop of a chain of four-bars is closed at the start and leaves one motion: k of them.
 #[test]
 fn chain_of_four_bars_has_one_motion_per_loop() {
-    let p = parametric::four_bar_chain(6);
+    let p = forks_models::four_bar_chain(6);
     let m = &p.mechanism;
     let q = m.start_positions();
     assert_eq!(m.forest().closures().len(), 6);

@@ -1,16 +1,16 @@
 //! Parts of the scenes' mechanisms: links on driven or sprung joints in one point, solid bodies,
 //! shapes.
 
-use forks_lie::{
-    Pose, SpatialInertia,
-    glam::{DMat3, DQuat, DVec3},
-};
-
-use super::sketch::{Compliance, Sketch};
-use crate::{
+use forks_mechanism::{
     Combination, ContactMask, Geometry, Joint, JointId, JointKind, Link, LinkId, Mechanism, Servo,
     Shape, Transmission,
+    lie::{
+        Pose, SpatialInertia,
+        glam::{DMat3, DQuat, DVec3},
+    },
 };
+
+use crate::sketch::{Compliance, Sketch};
 
 /// What resists a coordinate.
 #[derive(Clone, Copy)]

@@ -1,13 +1,16 @@
 //! A compliant arm that holds a peg over a hole.
 
-use forks_lie::{Pose, glam::DVec3};
+use forks_mechanism::{
+    Geometry, LinkId, dense,
+    lie::{Pose, glam::DVec3},
+    link_jacobian,
+};
 
-use super::{
+use crate::{
     Parametric,
     driven::{Axis, solid_cylinder, solid_rod},
     sketch::{Compliance, Sketch},
 };
-use crate::{Geometry, LinkId, dense, link_jacobian};
 
 /// Height of the shoulder and of the wrist, m.
 const HEIGHT: f64 = 0.32;
@@ -86,7 +89,7 @@ const REACHED: f64 = 1e-13;
 ///
 /// A peg that is lowered by 60 mm turns shoulder and pitch by 0.15 rad. For a straight way ask for
 /// places a few millimetres apart. A model linearised in the start pose takes targets linearly:
-/// there it goes 4.5 mm aside. Where that is too much, a [carriage](crate::Mount) that slides along
+/// there it goes 4.5 mm aside. Where that is too much, a [carriage](forks_mechanism::Mount) that slides along
 /// z lowers the arm as it is, exactly in either.
 pub fn peg_arm_targets(arm: &Parametric, shift: DVec3) -> Option<Vec<f64>> {
     let m = &arm.mechanism;

@@ -1,7 +1,7 @@
 //! A long spine with many legs.
 
-use super::{Parametric, molecules::Rods};
-use crate::LinkId;
+use crate::{Parametric, molecules::Rods};
+use forks_mechanism::LinkId;
 
 /// A millipede: per segment three spine rods, the last of which carries a leg of ten rods at its
 /// far end; rods as in [`super::chain`]. `millipede(1000, seed)` has a spine of 3,000 links and

@@ -1,4 +1,4 @@
-//! Parametric mechanisms: the benchmark family as library functions.
+//! Parametric mechanisms: what examples, tests, benchmarks and scenes are made of, as functions.
 //!
 //! All of them are at rest and unstressed in the start pose, without limits and, but for those of
 //! scenes with contact (firefighters, hexapod, peg arm), without gravity. Link frames are parallel
@@ -20,13 +20,14 @@ mod molecules;
 mod octahedral_truss;
 mod parallelogram;
 mod peg_arm;
-mod random;
 mod scott_russell;
 mod sketch;
 mod two_joint;
 mod y_mechanism;
 
-use crate::{LinkId, Mechanism};
+use forks_mechanism::{LinkId, Mechanism};
+
+pub use forks_mechanism as mechanism;
 
 pub use accuracy::{coil, dill};
 pub use arm::arm20;
@@ -42,7 +43,6 @@ pub use molecules::{bushy, chain, neighbouring_links, polymer, scattered_links};
 pub use octahedral_truss::octahedral_truss;
 pub use parallelogram::parallelogram;
 pub use peg_arm::{peg_arm, peg_arm_targets};
-pub use random::SplitMix64;
 pub use scott_russell::scott_russell;
 pub use two_joint::two_joint_example;
 pub use y_mechanism::y_mechanism;
@@ -55,3 +55,8 @@ pub struct Parametric {
     /// Its end effectors.
     pub effectors: Vec<LinkId>,
 }
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExample;

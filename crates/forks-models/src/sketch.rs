@@ -1,12 +1,13 @@
 //! Laying out a mechanism by the start poses of its links and the places of its joints in the
 //! world.
 
-use forks_lie::{
-    Pose, SpatialInertia,
-    glam::{DMat3, DQuat, DVec3},
+use forks_mechanism::{
+    BuildError, Joint, JointId, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
+    lie::{
+        Pose, SpatialInertia,
+        glam::{DMat3, DQuat, DVec3},
+    },
 };
-
-use crate::{BuildError, Joint, JointId, JointKind, Link, LinkId, Mechanism, MechanismBuilder};
 
 /// A mechanism under construction, all poses in the world at the start.
 pub(super) struct Sketch {

@@ -1,12 +1,14 @@
 //! Rope ladders: two hanging chains tied by rungs, one loop per rung.
 
-use forks_lie::{SpatialInertia, glam::DVec3};
+use forks_mechanism::{
+    JointKind, LinkId,
+    lie::{SpatialInertia, glam::DVec3},
+};
 
-use super::{
+use crate::{
     Parametric,
     sketch::{Compliance, Sketch, slender_rod},
 };
-use crate::{JointKind, LinkId};
 
 const SPRING: Compliance = Compliance::new(1000.0, 0.1);
 const MASS: f64 = 0.1;

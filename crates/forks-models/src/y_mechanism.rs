@@ -2,14 +2,13 @@
 
 use core::f64::consts::FRAC_1_SQRT_2;
 
-use forks_lie::glam::DVec3;
+use forks_mechanism::{LinkId, lie::glam::DVec3};
 
-use super::{
+use crate::{
     Parametric,
     helix::{MASS, SPRING},
     sketch::{Sketch, isotropic_rod},
 };
-use crate::LinkId;
 
 const LENGTH: f64 = 0.1;
 const LINKS: usize = 10;

@@ -2,16 +2,18 @@
 
 use core::f64::consts::FRAC_PI_3;
 
-use forks_lie::{
-    SpatialInertia,
-    glam::{DMat3, DVec3},
+use forks_mechanism::{
+    JointKind, LinkId,
+    lie::{
+        SpatialInertia,
+        glam::{DMat3, DVec3},
+    },
 };
 
-use super::{
+use crate::{
     Parametric,
     sketch::{Compliance, Sketch, slender_rod},
 };
-use crate::{JointKind, LinkId};
 
 /// Length of the crank and half length of the bar, m.
 const ARM: f64 = 0.5;

@@ -1,6 +1,8 @@
-//! SplitMix64: a seeded generator for reproducible mechanisms.
+//! SplitMix64: the one seeded generator of random numbers, the same on every machine.
 
-use forks_lie::glam::DVec3;
+use glam::DVec3;
+
+use crate::scalar::sqrt;
 
 /// The SplitMix64 generator of Steele, Lea and Flood ("Fast splittable pseudorandom number
 /// generators", OOPSLA 2014): a Weyl sequence of the golden ratio through a 64-bit finaliser. Equal
@@ -45,7 +47,7 @@ impl SplitMix64 {
             let v = DVec3::new(self.range(-1.0, 1.0), self.range(-1.0, 1.0), self.range(-1.0, 1.0));
             let n = v.length_squared();
             if n > 1e-4 && n <= 1.0 {
-                return v / n.sqrt();
+                return v / sqrt(n);
             }
         }
     }

@@ -2,16 +2,18 @@
 
 use core::f64::consts::TAU;
 
-use forks_lie::{
-    Pose,
-    glam::{DQuat, DVec3},
+use forks_mechanism::{
+    LinkId,
+    lie::{
+        Pose,
+        glam::{DQuat, DVec3},
+    },
 };
 
-use super::{
+use crate::{
     Parametric,
     sketch::{Compliance, Sketch, isotropic_rod},
 };
-use crate::LinkId;
 
 /// An arm of eight links of 0.25 m along x (`arm0`…, 2 kg, hinges alternately y and z, K = 2000
 /// N·m/rad, D = 20 N·m·s/rad) whose last link carries three fingers of four links of 0.04 m

@@ -1,12 +1,11 @@
 //! The parallelogram: a loop whose branches admit different motions.
 
-use forks_lie::glam::DVec3;
+use forks_mechanism::{LinkId, lie::glam::DVec3};
 
-use super::{
+use crate::{
     Parametric,
     sketch::{Compliance, Sketch, slender_rod},
 };
-use crate::LinkId;
 
 /// A parallelogram in the x–y plane: ground hinges about z at (∓0.5, 0, 0), two legs of 1 m, the
 /// coupler hinged at (∓0.5, −1, 0), all four compliances 1e-3 rad/(N·m), D = 0.1 N·m·s/rad.

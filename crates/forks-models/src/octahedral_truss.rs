@@ -2,16 +2,18 @@
 
 use core::f64::consts::TAU;
 
-use forks_lie::{
-    Pose, SpatialInertia,
-    glam::{DMat3, DQuat, DVec3},
+use forks_mechanism::{
+    JointKind, LinkId,
+    lie::{
+        Pose, SpatialInertia,
+        glam::{DMat3, DQuat, DVec3},
+    },
 };
 
-use super::{
+use crate::{
     Parametric,
     sketch::{Compliance, Sketch, slender_rod},
 };
-use crate::{JointKind, LinkId};
 
 /// Length of an edge, m.
 const EDGE: f64 = 1.0;

@@ -2,17 +2,19 @@
 
 use core::f64::consts::TAU;
 
-use forks_lie::{
-    Pose,
-    glam::{DQuat, DVec3},
+use forks_mechanism::{
+    Geometry, LinkId,
+    lie::{
+        Pose,
+        glam::{DQuat, DVec3},
+    },
 };
 
-use super::{
+use crate::{
     Parametric,
     driven::{Axis, solid_box, solid_rod},
     sketch::{Compliance, Sketch},
 };
-use crate::{Geometry, LinkId};
 
 /// Distance of the hips from the body's centre, m.
 const HIP: f64 = 0.12;

@@ -1,12 +1,14 @@
 //! Large trees of rods: chain, polymer-like, bushy; and the links that their benchmarks load.
 
-use forks_lie::glam::DVec3;
+use forks_mechanism::{
+    LinkId, Mechanism,
+    lie::{SplitMix64, glam::DVec3},
+};
 
-use super::{
-    Parametric, SplitMix64,
+use crate::{
+    Parametric,
     sketch::{Sketch, slender_rod},
 };
-use crate::{LinkId, Mechanism};
 
 /// Length of a rod, m.
 const LENGTH: f64 = 0.2;
