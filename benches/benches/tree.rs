@@ -11,7 +11,7 @@ use forks_dynamics::{
     AbaWorkspace, CrbaWorkspace, DerivativeWorkspace, LinkLoads, RneaWorkspace, Tree, aba,
     acceleration_derivatives, crba, hybrid, rnea,
 };
-use forks_mechanism::{Mechanism, lie::Matrix};
+use forks_mechanism::{Mechanism, linalg::Matrix};
 use forks_models::{HelixJoints, bushy, chain, helix};
 
 /// Median of seven after two warm-ups, seconds per call, and (max − min)/median.

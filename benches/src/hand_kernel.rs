@@ -16,9 +16,12 @@ use core::arch::x86_64::{
     _mm256_mul_pd, _mm256_set1_pd, _mm256_store_pd,
 };
 
-use forks_mechanism::lie::{
-    Matrix, Pose, Twist,
-    glam::{DQuat, DVec3},
+use forks_mechanism::{
+    lie::{
+        Pose, Twist,
+        glam::{DQuat, DVec3},
+    },
+    linalg::Matrix,
 };
 
 /// Links per block.

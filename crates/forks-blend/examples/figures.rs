@@ -91,7 +91,7 @@ fn main() {
     }
     for (i, s) in placed.model.data().samples.iter().enumerate() {
         let h = &s.model.data().hessian;
-        let values = forks_mechanism::dense::symmetric_eigen(h).map(|e| e.0);
+        let values = forks_mechanism::linalg::dense::symmetric_eigen(h).map(|e| e.0);
         println!("  place {:.3?} stiffness {:.3?}", placed.model.place(i), values);
     }
     let ranks: Vec<usize> = placed.model.data().samples.iter().map(|s| s.model.dof()).collect();

@@ -10,7 +10,8 @@
 
 use alloc::vec::Vec;
 
-use forks_lie::{Matrix, Pose};
+use forks_lie::Pose;
+use forks_linalg::Matrix;
 use forks_rom::{ModelData, ModelError, internal::LinkBlocks};
 
 use crate::{chart_polynomials::Polynomials, curvature::pairs};

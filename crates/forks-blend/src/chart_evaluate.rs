@@ -9,7 +9,7 @@ use forks_lie::{
 };
 use forks_rom::{
     EffectorLoad, LoadFrame,
-    internal::{Lane4, Lanes},
+    internal::{Arithmetic, Lanes},
 };
 
 use crate::{
@@ -38,7 +38,7 @@ pub(crate) struct Places {
     motions: Vec<(DVec3, DVec3)>,
     /// ∂/∂x of Σ α_i p_i and of Σ α_i q_i, p_i places and q_i quaternions of an effector, per
     /// coordinate; effector after effector.
-    rates: Vec<[Lane4; 2]>,
+    rates: Vec<[Lanes; 2]>,
     /// Σ α_i q_i.
     sums: Vec<DQuat>,
     gram: Vec<f64>,
@@ -84,7 +84,7 @@ const NOTHING: DQuat = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
 impl Evaluation {
     /// Everything at `x`.
     #[inline(always)]
-    pub(crate) fn at_chart<L: Lanes>(&mut self, l: L, model: &BlendedModel, x: &[f64]) {
+    pub(crate) fn at_chart<L: Arithmetic>(&mut self, l: L, model: &BlendedModel, x: &[f64]) {
         self.chart_weights(model, x);
         (self.energy, self.size_of_terms) = (0.0, 0.0);
         self.gradient.fill(0.0);
@@ -146,7 +146,7 @@ impl Evaluation {
 
     /// Adds a sample's share of energy, force, and the effectors' poses and motions.
     #[inline(always)]
-    fn add_sample<L: Lanes>(&mut self, l: L, potential: f64, c: &Curved, i: usize) {
+    fn add_sample<L: Arithmetic>(&mut self, l: L, potential: f64, c: &Curved, i: usize) {
         let (n, count) = (c.place.len(), c.rests.len());
         let (all, stride) = (n + pairs(n), padded(6 * count + 1));
         let alpha = self.weights[i];
@@ -203,7 +203,7 @@ impl Evaluation {
             let rotation = *sum * (1.0 / length);
             self.poses[e].rotation = rotation;
             for k in e * n..(e + 1) * n {
-                let [Lane4([x, y, z, _]), Lane4(turn)] = places.rates[k];
+                let [Lanes([x, y, z, _]), Lanes(turn)] = places.rates[k];
                 let q = DQuat::from_array(turn) * rotation.conjugate();
                 let spin = DVec3::new(q.x, q.y, q.z) * (2.0 / length);
                 places.motions[k] = (DVec3::new(x, y, z), spin);
@@ -269,9 +269,9 @@ impl Evaluation {
 /// How a sample's effector moves with its twist ξ, in columns: α R V' of the place, ½ α q ⊗ ω' of
 /// the quaternion, (V', ω') those of the right Jacobian.
 struct Moved {
-    columns: [[Lane4; 2]; 6],
+    columns: [[Lanes; 2]; 6],
     /// p and q.
-    pose: [Lane4; 2],
+    pose: [Lanes; 2],
 }
 
 impl Moved {
@@ -281,20 +281,20 @@ impl Moved {
         let (own, beside) = (jacobian.block(0, 0), jacobian.block(0, 3));
         let (linear, turned) =
             (DMat3::from_quat(pose.rotation) * alpha, pose.rotation * (0.5 * alpha));
-        let place = |v: DVec3| Lane4([v.x, v.y, v.z, 0.0]);
-        let mut columns = [[Lane4::default(); 2]; 6];
+        let place = |v: DVec3| Lanes([v.x, v.y, v.z, 0.0]);
+        let mut columns = [[Lanes::default(); 2]; 6];
         for j in 0..3 {
             let w = own.col(j);
             columns[j][0] = place(linear * w);
             columns[3 + j][0] = place(linear * beside.col(j));
-            columns[3 + j][1] = Lane4((turned * DQuat::from_xyzw(w.x, w.y, w.z, 0.0)).to_array());
+            columns[3 + j][1] = Lanes((turned * DQuat::from_xyzw(w.x, w.y, w.z, 0.0)).to_array());
         }
-        Self { columns, pose: [place(pose.translation), Lane4(pose.rotation.to_array())] }
+        Self { columns, pose: [place(pose.translation), Lanes(pose.rotation.to_array())] }
     }
 
     /// Adds the rates of one coordinate, by which the weight changes by `slope`.
     #[inline(always)]
-    fn add<L: Lanes>(&self, l: L, slope: f64, twist: &[f64], rate: &mut [Lane4; 2]) {
+    fn add<L: Arithmetic>(&self, l: L, slope: f64, twist: &[f64], rate: &mut [Lanes; 2]) {
         let slope = l.splat(slope);
         let mut place = l.mul_add(l.load(&self.pose[0]), slope, l.load(&rate[0]));
         let mut turn = l.mul_add(l.load(&self.pose[1]), slope, l.load(&rate[1]));

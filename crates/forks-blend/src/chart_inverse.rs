@@ -3,7 +3,8 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Matrix, Pose, Twist};
+use forks_lie::{Pose, Twist};
+use forks_linalg::Matrix;
 use forks_rom::{ModelError, internal::solve};
 
 use crate::{evaluate::Evaluation, handover::check_effectors, model::BlendedModel};

@@ -9,8 +9,8 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::Matrix;
-use forks_rom::internal::{LANES, Lane4, Lanes};
+use forks_linalg::Matrix;
+use forks_rom::internal::{Arithmetic, LANES, Lanes};
 
 use crate::curvature::pairs;
 
@@ -22,7 +22,7 @@ const HALF: usize = 2;
 /// coefficient.
 #[derive(Clone, Debug)]
 pub(crate) struct Polynomials {
-    data: Vec<Lane4>,
+    data: Vec<Lanes>,
     coordinates: usize,
     coefficients: usize,
 }
@@ -31,9 +31,9 @@ pub(crate) struct Polynomials {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Jets {
     /// d − b.
-    inner: Vec<Lane4>,
+    inner: Vec<Lanes>,
     /// Derivatives.
-    slopes: Vec<Lane4>,
+    slopes: Vec<Lanes>,
 }
 
 impl Polynomials {
@@ -41,7 +41,7 @@ impl Polynomials {
     /// lexicographic order.
     pub(crate) fn new(coordinates: usize, m: &Matrix) -> Self {
         let (groups, coefficients) = (m.rows().div_ceil(LANES), m.columns());
-        let mut data = vec![Lane4::default(); groups * coefficients];
+        let mut data = vec![Lanes::default(); groups * coefficients];
         let mut first = 0;
         while first < groups {
             let width = width(groups - first);
@@ -70,14 +70,14 @@ fn width(groups: usize) -> usize {
 impl Jets {
     /// For polynomials of n coordinates.
     pub(crate) fn new(n: usize) -> Self {
-        let room = |n: usize| vec![Lane4::default(); WIDE * n];
+        let room = |n: usize| vec![Lanes::default(); WIDE * n];
         Self { inner: room(pairs(n)), slopes: room(n) }
     }
 
     /// Values of polynomials, padded to whole lane groups, then their derivatives, coordinate after
     /// coordinate; `products` are those of two coordinates.
     #[inline(always)]
-    pub(crate) fn evaluate<L: Lanes>(
+    pub(crate) fn evaluate<L: Arithmetic>(
         &mut self,
         l: L,
         of: &Polynomials,
@@ -102,10 +102,10 @@ impl Jets {
     }
 
     #[inline(always)]
-    fn together<L: Lanes, const G: usize>(
+    fn together<L: Arithmetic, const G: usize>(
         &mut self,
         l: L,
-        data: &[Lane4],
+        data: &[Lanes],
         y: &[f64],
         products: &[f64],
         (first, groups): (usize, usize),
@@ -130,13 +130,13 @@ impl Jets {
 
 /// Σ c_ijk y_i, and Σ c_mjk y_j y_k to the derivatives: two coordinates at a time.
 #[inline(always)]
-fn add_third<L: Lanes, const G: usize>(
+fn add_third<L: Arithmetic, const G: usize>(
     l: L,
-    mut third: &[[Lane4; G]],
+    mut third: &[[Lanes; G]],
     y: &[f64],
     mut products: &[f64],
-    mut inner: &mut [[Lane4; G]],
-    slopes: &mut [[Lane4; G]],
+    mut inner: &mut [[Lanes; G]],
+    slopes: &mut [[Lanes; G]],
 ) {
     let (slopes, last) = slopes.as_chunks_mut::<2>();
     let (twos, one) = y.as_chunks::<2>();
@@ -171,14 +171,14 @@ fn add_third<L: Lanes, const G: usize>(
 
 /// Σ d_mk y_k + Σ d_jm y_j to the derivatives; gives the values.
 #[inline(always)]
-fn finish<L: Lanes, const G: usize>(
+fn finish<L: Arithmetic, const G: usize>(
     l: L,
-    linear: &[[Lane4; G]],
-    mut second: &[[Lane4; G]],
+    linear: &[[Lanes; G]],
+    mut second: &[[Lanes; G]],
     y: &[f64],
-    mut inner: &[[Lane4; G]],
-    slopes: &mut [[Lane4; G]],
-) -> [Lane4; G] {
+    mut inner: &[[Lanes; G]],
+    slopes: &mut [[Lanes; G]],
+) -> [Lanes; G] {
     let mut value = [l.splat(0.0); G];
     for (j, a) in linear.iter().enumerate() {
         let (row, rest) = inner.split_at(y.len() - j);
@@ -204,13 +204,13 @@ fn finish<L: Lanes, const G: usize>(
 
 /// Adds Σ c p to a derivative, and c y to d − b; the `FIRST` ones find nothing there.
 #[inline(always)]
-fn add_one<L: Lanes, const G: usize, const FIRST: bool>(
+fn add_one<L: Arithmetic, const G: usize, const FIRST: bool>(
     l: L,
-    third: &[[Lane4; G]],
+    third: &[[Lanes; G]],
     products: &[f64],
-    inner: &mut [[Lane4; G]],
+    inner: &mut [[Lanes; G]],
     y: f64,
-    slope: &mut [Lane4; G],
+    slope: &mut [Lanes; G],
 ) {
     let (y, mut sum) = (l.splat(y), loaded(l, slope));
     for ((c, p), d) in third.iter().zip(products).zip(inner) {
@@ -227,13 +227,13 @@ fn add_one<L: Lanes, const G: usize, const FIRST: bool>(
 
 /// The same for two coordinates at once, so that d is read and written half as often.
 #[inline(always)]
-fn add_both<L: Lanes, const G: usize, const FIRST: bool>(
+fn add_both<L: Arithmetic, const G: usize, const FIRST: bool>(
     l: L,
-    third: [&[[Lane4; G]]; 2],
+    third: [&[[Lanes; G]]; 2],
     products: &[f64],
-    inner: &mut [[Lane4; G]],
+    inner: &mut [[Lanes; G]],
     y: [f64; 2],
-    [own, next]: [&mut [Lane4; G]; 2],
+    [own, next]: [&mut [Lanes; G]; 2],
 ) {
     let (first, second) = (l.splat(y[0]), l.splat(y[1]));
     let (mut sum, mut other) = (loaded(l, own), loaded(l, next));
@@ -252,7 +252,7 @@ fn add_both<L: Lanes, const G: usize, const FIRST: bool>(
 }
 
 #[inline(always)]
-fn loaded<L: Lanes, const G: usize>(l: L, entries: &[Lane4; G]) -> [L::V; G] {
+fn loaded<L: Arithmetic, const G: usize>(l: L, entries: &[Lanes; G]) -> [L::V; G] {
     let mut out = [l.splat(0.0); G];
     for (o, x) in out.iter_mut().zip(entries) {
         *o = l.load(x);
@@ -261,8 +261,8 @@ fn loaded<L: Lanes, const G: usize>(l: L, entries: &[Lane4; G]) -> [L::V; G] {
 }
 
 #[inline(always)]
-fn stored<L: Lanes, const G: usize>(l: L, x: [L::V; G]) -> [Lane4; G] {
-    let mut out = [Lane4::default(); G];
+fn stored<L: Arithmetic, const G: usize>(l: L, x: [L::V; G]) -> [Lanes; G] {
+    let mut out = [Lanes::default(); G];
     for (o, x) in out.iter_mut().zip(x) {
         *o = l.store(x);
     }

@@ -1,6 +1,7 @@
 //! What numbers must be to make a blend.
 
-use forks_lie::{Matrix, Pose};
+use forks_lie::Pose;
+use forks_linalg::Matrix;
 use forks_rom::{ModelError, internal::sum};
 
 use crate::{

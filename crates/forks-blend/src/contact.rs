@@ -7,10 +7,11 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Matrix, Pose, right_jacobian};
+use forks_lie::{Pose, right_jacobian};
+use forks_linalg::Matrix;
 use forks_rom::{
     EffectorLoad, ModelError,
-    internal::{Kernel, Lanes, invert_factored},
+    internal::{Arithmetic, Kernel, invert_factored},
 };
 
 use crate::{
@@ -228,7 +229,7 @@ impl Kernel for Respond<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) -> bool {
+    fn run<L: Arithmetic>(self, l: L) -> bool {
         let Self { stepper, state, loads, out } = self;
         let (model, h, n) = (stepper.model(), stepper.step_size(), out.x.len());
         let BlendedState { x, velocity, here, work, .. } = state;

@@ -8,8 +8,8 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::Matrix;
-use forks_rom::internal::{LANES, Lanes, Packed};
+use forks_linalg::Matrix;
+use forks_rom::internal::{Arithmetic, LANES, Packed};
 
 /// Number of products of two of n coordinates.
 pub(crate) fn pairs(n: usize) -> usize {
@@ -57,7 +57,7 @@ impl Curvature {
 
     /// ξ̂ from ξ and η.
     #[inline(always)]
-    pub(crate) fn bend<L: Lanes>(
+    pub(crate) fn bend<L: Arithmetic>(
         &self,
         l: L,
         eta: &[f64],
@@ -80,7 +80,7 @@ impl Curvature {
 
     /// Adds −½ S²B (∂q/∂η)ᵀ Bᵀ ŵ to ŵ: the wrench on ξ that ŵ on ξ̂ is.
     #[inline(always)]
-    pub(crate) fn straighten<L: Lanes>(
+    pub(crate) fn straighten<L: Arithmetic>(
         &self,
         l: L,
         eta: &[f64],

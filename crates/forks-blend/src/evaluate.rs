@@ -3,7 +3,7 @@
 use alloc::{vec, vec::Vec};
 
 use forks_lie::{Pose, Wrench};
-use forks_rom::internal::{Kernel, LANES, Lanes, WorldWrench};
+use forks_rom::internal::{Arithmetic, Kernel, LANES, WorldWrench};
 
 use crate::{
     chart_evaluate::Places,
@@ -169,7 +169,7 @@ impl Kernel for Coordinates<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) {
+    fn run<L: Arithmetic>(self, l: L) {
         let Self { model, out: Evaluation { active, etas, twists, .. } } = self;
         let (n, width) = (padded(model.dof()), 6 * model.effector_count());
         for &i in &*active {
@@ -189,7 +189,7 @@ impl Kernel for Evaluate<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) {
+    fn run<L: Arithmetic>(self, l: L) {
         let Self { model, x, out } = self;
         if model.is_curved() {
             return out.at_chart(l, model, x);
@@ -219,7 +219,7 @@ impl Kernel for Evaluate<'_> {
 impl Evaluation {
     /// Distances, then weights.
     #[inline(always)]
-    fn weigh<L: Lanes>(&mut self, l: L, model: &BlendedModel) {
+    fn weigh<L: Arithmetic>(&mut self, l: L, model: &BlendedModel) {
         match model.data().weights {
             Weights::Neighbours { exponent, count } => {
                 self.walk(model, f64::from(count));
@@ -257,7 +257,7 @@ impl Evaluation {
 
     /// ξ̂_i of a sample.
     #[inline(always)]
-    fn bend<L: Lanes>(&mut self, l: L, model: &BlendedModel, i: usize) {
+    fn bend<L: Arithmetic>(&mut self, l: L, model: &BlendedModel, i: usize) {
         let (s, n, width) = (&model.samples[i], model.dof(), 6 * model.effector_count());
         let range = i * width..(i + 1) * width;
         let (xi, bent) = (&self.twists[range.clone()], &mut self.bent[range]);
@@ -294,7 +294,7 @@ impl Evaluation {
 
     /// d_i² = ξᵀS²ξ + ξ̂ᵀK_i⁺ξ̂/ε in the samples' own metrics.
     #[inline(always)]
-    fn measure<L: Lanes>(&mut self, l: L, model: &BlendedModel) {
+    fn measure<L: Arithmetic>(&mut self, l: L, model: &BlendedModel) {
         let width = 6 * model.effector_count();
         let stride = padded(width);
         for (i, s) in model.samples.iter().enumerate() {
@@ -363,7 +363,7 @@ impl Evaluation {
 
     /// U_i and w_i = b_i + K_i ξ_i; U = Σ α_i U_i.
     #[inline(always)]
-    fn sample_energies<L: Lanes>(&mut self, l: L, model: &BlendedModel) {
+    fn sample_energies<L: Arithmetic>(&mut self, l: L, model: &BlendedModel) {
         let width = 6 * model.effector_count();
         let stride = padded(width);
         (self.energy, self.size_of_terms) = (0.0, 0.0);
@@ -394,7 +394,7 @@ impl Evaluation {
 
     /// Body wrenches Σ_i J_r(ξ_i)⁻ᵀ (α_i w_i + ∂U/∂d_i² 2 S² ξ_i).
     #[inline(always)]
-    fn gradients<L: Lanes>(&mut self, l: L, model: &BlendedModel) {
+    fn gradients<L: Arithmetic>(&mut self, l: L, model: &BlendedModel) {
         let count = model.effector_count();
         let stride = padded(6 * count);
         let (exponent, smooth) = match model.data().weights {
@@ -479,7 +479,7 @@ impl Evaluation {
 
     /// ∂U/∂x = Bᵀ J_r(ξ_ref)ᵀ w for the body wrenches w.
     #[inline(always)]
-    fn pull_back<L: Lanes>(&mut self, l: L, model: &BlendedModel, x: &[f64]) {
+    fn pull_back<L: Arithmetic>(&mut self, l: L, model: &BlendedModel, x: &[f64]) {
         for (e, held) in self.held.iter().enumerate() {
             self.size_of_terms +=
                 held.force.length() * self.poses[e].translation.length() + held.torque.length();

@@ -17,7 +17,7 @@
 
 use alloc::{string::String, sync::Arc, vec::Vec};
 
-use forks_lie::Matrix;
+use forks_linalg::Matrix;
 use forks_rom::{
     FileError, ModelData, ReducedModel, ServoTerms,
     internal::files::{Reader, SCALAR, Writer, content, header, read},

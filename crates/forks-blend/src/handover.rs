@@ -3,7 +3,8 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Matrix, Pose, Twist, right_jacobian, right_jacobian_inverse};
+use forks_lie::{Pose, Twist, right_jacobian, right_jacobian_inverse};
+use forks_linalg::Matrix;
 use forks_rom::{ConstraintError, ModelError, Reconstruction, ReducedModel, State};
 
 use crate::{

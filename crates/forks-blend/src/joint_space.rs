@@ -8,7 +8,8 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Matrix, Pose, Twist};
+use forks_lie::{Pose, Twist};
+use forks_linalg::Matrix;
 use forks_rom::{
     JointPath, JointRest, ModelError, Reconstruction,
     internal::{OrthogonalRows, displaced_joint, displacement, is_group},

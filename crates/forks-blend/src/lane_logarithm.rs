@@ -3,7 +3,7 @@
 //! A quaternion (d, cos h) with d = sin h · axis, s = ‖d‖² has ω = 2 g(s) d with g = h / sin h, and
 //! V(ω)⁻¹ t = t − g d×t + γ(s) d×(d×t) with γ = (1 − h cot h)/sin²h: both are power series of s.
 
-use forks_rom::internal::{Lanes, POSE, cross};
+use forks_rom::internal::{Arithmetic, POSE, cross};
 
 /// s up to which the shorter polynomials hold: 29°.
 const NEAR: f64 = 0.0625;
@@ -53,7 +53,11 @@ const G: [f64; 13] = [
 
 /// A polynomial of even degree, even and odd powers apart: half of Horner's depth.
 #[inline(always)]
-pub(crate) fn polynomial<L: Lanes, const N: usize>(l: L, coefficients: &[f64; N], s: L::V) -> L::V {
+pub(crate) fn polynomial<L: Arithmetic, const N: usize>(
+    l: L,
+    coefficients: &[f64; N],
+    s: L::V,
+) -> L::V {
     let square = l.mul(s, s);
     let (mut even, mut odd) = (l.splat(coefficients[N - 1]), l.splat(coefficients[N - 2]));
     let mut k = N - 3;
@@ -69,7 +73,7 @@ pub(crate) fn polynomial<L: Lanes, const N: usize>(l: L, coefficients: &[f64; N]
 /// Adds α times the twist (v, ω) in world axes that leads from `base` to `pose`: pose = (exp(ω̂) R,
 /// p + V(ω) v) for base (R, p).
 #[inline(always)]
-pub(crate) fn add_twist_between<L: Lanes>(
+pub(crate) fn add_twist_between<L: Arithmetic>(
     l: L,
     alpha: L::V,
     base: &[L::V; POSE],
@@ -111,7 +115,7 @@ pub(crate) fn add_twist_between<L: Lanes>(
 
 /// g and γ for h up to π/2, from a quarter of h.
 #[inline(always)]
-fn far<L: Lanes>(l: L, cosine: L::V, s: L::V) -> (L::V, L::V) {
+fn far<L: Arithmetic>(l: L, cosine: L::V, s: L::V) -> (L::V, L::V) {
     let (one, half) = (l.splat(1.0), l.splat(0.5));
     // 1/cos (h/2) and 1/cos (h/4); sin h = 4 sin (h/4) cos (h/4) cos (h/2).
     let square = l.mul_add(half, cosine, half);

@@ -7,7 +7,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_rom::internal::{Kernel, Lane4, Lanes, POSE, displaced, half_angle_coefficients};
+use forks_rom::internal::{Arithmetic, Kernel, Lanes, POSE, displaced, half_angle_coefficients};
 
 use crate::lane_logarithm::{add_twist_between, polynomial};
 
@@ -24,13 +24,13 @@ const QUATERNION: usize = 4;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
     /// ½ (v, ω) of a sample; in the end the mean twists.
-    twists: [[Lane4; 6]; CHUNK],
+    twists: [[Lanes; 6]; CHUNK],
     /// See [`half_angle_coefficients`].
-    coefficients: [[Lane4; 3]; CHUNK],
+    coefficients: [[Lanes; 3]; CHUNK],
     /// Quaternions of the first sample.
-    starts: [[Lane4; QUATERNION]; CHUNK],
+    starts: [[Lanes; QUATERNION]; CHUNK],
     /// Sample after sample, for the logarithms.
-    poses: Vec<[[Lane4; POSE]; CHUNK]>,
+    poses: Vec<[[Lanes; POSE]; CHUNK]>,
 }
 
 impl Scratch {
@@ -53,7 +53,7 @@ pub(crate) trait Samples {
     /// The `k`-th.
     fn get(&self, k: usize) -> Weighted<'_>;
     /// Its blocks from `first` on, the first of a chunk, and the entries of each.
-    fn chunk(&self, k: usize, first: usize) -> (&[Lane4], usize);
+    fn chunk(&self, k: usize, first: usize) -> (&[Lanes], usize);
     /// Servo targets; empty where all are 0.
     fn servo_targets(&self) -> &[f64];
 }
@@ -63,7 +63,7 @@ pub(crate) trait Samples {
 pub(crate) struct Means<'a, S, const LOGARITHM: bool> {
     pub(crate) samples: &'a S,
     pub(crate) first: usize,
-    pub(crate) out: &'a mut [[Lane4; POSE]],
+    pub(crate) out: &'a mut [[Lanes; POSE]],
     pub(crate) scratch: &'a mut Scratch,
 }
 
@@ -71,7 +71,7 @@ impl<S: Samples, const LOGARITHM: bool> Kernel for Means<'_, S, LOGARITHM> {
     type Output = bool;
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) -> bool {
+    fn run<L: Arithmetic>(self, l: L) -> bool {
         let Self { samples, first, out, scratch } = self;
         let mut beyond = false;
         for (c, out) in out.chunks_mut(CHUNK).enumerate() {
@@ -106,10 +106,10 @@ impl<S: Samples, const LOGARITHM: bool> Kernel for Means<'_, S, LOGARITHM> {
 impl Scratch {
     /// ½ (X η + Y s) of some blocks.
     #[inline(always)]
-    fn twists<L: Lanes>(
+    fn twists<L: Arithmetic>(
         &mut self,
         l: L,
-        entries: &[Lane4],
+        entries: &[Lanes],
         stride: usize,
         eta: &[f64],
         targets: &[f64],
@@ -159,14 +159,14 @@ impl Scratch {
     /// Adds the weighted poses of the `k`-th sample, quaternions with the sign that is nearer to
     /// the first sample's.
     #[inline(always)]
-    fn add_poses<L: Lanes, const HOLD: bool>(
+    fn add_poses<L: Arithmetic, const HOLD: bool>(
         &mut self,
         l: L,
         k: usize,
         alpha: f64,
-        rests: &[Lane4],
+        rests: &[Lanes],
         stride: usize,
-        out: &mut [[Lane4; POSE]],
+        out: &mut [[Lanes; POSE]],
     ) {
         let alpha = l.splat(alpha);
         let Self { twists, coefficients, starts, poses } = self;
@@ -200,7 +200,13 @@ impl Scratch {
 
     /// Adds the weighted logarithms of the `k`-th sample's poses relative to the averages.
     #[inline(always)]
-    fn add_logarithms<L: Lanes>(&mut self, l: L, k: usize, alpha: f64, averages: &[[Lane4; POSE]]) {
+    fn add_logarithms<L: Arithmetic>(
+        &mut self,
+        l: L,
+        k: usize,
+        alpha: f64,
+        averages: &[[Lanes; POSE]],
+    ) {
         let alpha = l.splat(alpha);
         for ((base, pose), sum) in averages.iter().zip(&self.poses[k]).zip(&mut self.twists) {
             let mut twist = load(l, sum);
@@ -212,7 +218,7 @@ impl Scratch {
 
 /// What the exponentials of twists take from their angles, halves of them given.
 #[inline(always)]
-fn coefficients_of<L: Lanes>(l: L, half: [L::V; 6], beyond: &mut bool) -> [L::V; 3] {
+fn coefficients_of<L: Arithmetic>(l: L, half: [L::V; 6], beyond: &mut bool) -> [L::V; 3] {
     let [.., x, y, z] = half;
     half_angle_coefficients(l, l.mul_add(z, z, l.mul_add(y, y, l.mul(x, x))), beyond)
 }
@@ -222,11 +228,11 @@ fn coefficients_of<L: Lanes>(l: L, half: [L::V; 6], beyond: &mut bool) -> [L::V;
 /// exp(ω) = (d, a) with d = b ω/2, and V(ω) v = 2 b (a v/2 + d × v/2) + 2 · 4c (ω/2 · v/2) ω/2:
 /// halves need the fewest multiplications, as additions run beside those.
 #[inline(always)]
-fn moved<L: Lanes>(
+fn moved<L: Arithmetic>(
     l: L,
-    rest: &[Lane4; POSE],
-    half: &[Lane4; 6],
-    coefficients: &[Lane4; 3],
+    rest: &[Lanes; POSE],
+    half: &[Lanes; 6],
+    coefficients: &[Lanes; 3],
 ) -> [L::V; POSE] {
     let [cosine, sinc, pitch] = load(l, coefficients);
     let [vx, vy, vz, x, y, z] = load(l, half);
@@ -253,7 +259,7 @@ fn moved<L: Lanes>(
 
 /// Adds ½ Σ column x.
 #[inline(always)]
-fn add_columns<L: Lanes>(l: L, columns: &[[Lane4; 6]], x: &[f64], sum: &mut [L::V; 6]) {
+fn add_columns<L: Arithmetic>(l: L, columns: &[[Lanes; 6]], x: &[f64], sum: &mut [L::V; 6]) {
     for (column, x) in columns.iter().zip(x) {
         let x = l.splat(0.5 * *x);
         for (sum, entry) in sum.iter_mut().zip(column) {
@@ -264,7 +270,7 @@ fn add_columns<L: Lanes>(l: L, columns: &[[Lane4; 6]], x: &[f64], sum: &mut [L::
 
 /// Product of quaternions (x, y, z, w).
 #[inline(always)]
-fn product<L: Lanes>(l: L, a: [L::V; 4], b: [L::V; 4]) -> [L::V; 4] {
+fn product<L: Arithmetic>(l: L, a: [L::V; 4], b: [L::V; 4]) -> [L::V; 4] {
     let [ax, ay, az, aw] = a;
     let [bx, by, bz, bw] = b;
     [
@@ -276,7 +282,7 @@ fn product<L: Lanes>(l: L, a: [L::V; 4], b: [L::V; 4]) -> [L::V; 4] {
 }
 
 #[inline(always)]
-fn load<L: Lanes, const N: usize>(l: L, entries: &[Lane4; N]) -> [L::V; N] {
+fn load<L: Arithmetic, const N: usize>(l: L, entries: &[Lanes; N]) -> [L::V; N] {
     let mut out = [l.splat(0.0); N];
     for (o, x) in out.iter_mut().zip(entries) {
         *o = l.load(x);
@@ -285,7 +291,7 @@ fn load<L: Lanes, const N: usize>(l: L, entries: &[Lane4; N]) -> [L::V; N] {
 }
 
 #[inline(always)]
-fn store<L: Lanes, const N: usize>(l: L, x: &[L::V; N], out: &mut [Lane4; N]) {
+fn store<L: Arithmetic, const N: usize>(l: L, x: &[L::V; N], out: &mut [Lanes; N]) {
     for (o, x) in out.iter_mut().zip(x) {
         *o = l.store(*x);
     }
@@ -293,7 +299,7 @@ fn store<L: Lanes, const N: usize>(l: L, x: &[L::V; N], out: &mut [Lane4; N]) {
 
 /// Scales the quaternion to unit length.
 #[inline(always)]
-fn normalise<L: Lanes>(l: L, pose: &mut [L::V; POSE]) {
+fn normalise<L: Arithmetic>(l: L, pose: &mut [L::V; POSE]) {
     let mut square = l.mul(pose[3], pose[3]);
     for x in &pose[4..] {
         square = l.mul_add(*x, *x, square);

@@ -5,14 +5,14 @@
 
 use alloc::vec::Vec;
 
-use forks_rom::internal::{Lane4, LinkBlocks};
+use forks_rom::internal::{Lanes, LinkBlocks};
 
 use crate::link_kernel::CHUNK;
 
 /// A copy of the samples' blocks; empty for a single sample.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinkStream {
-    data: Vec<Lane4>,
+    data: Vec<Lanes>,
     /// Entries of a block of each sample.
     strides: Vec<usize>,
     /// Entries of a block of all samples before.
@@ -44,7 +44,7 @@ impl LinkStream {
     /// The blocks of a sample from `first` on, a whole chunk or what is left, and the entries of
     /// each.
     #[inline(always)]
-    pub(crate) fn chunk(&self, sample: usize, first: usize) -> (&[Lane4], usize) {
+    pub(crate) fn chunk(&self, sample: usize, first: usize) -> (&[Lanes], usize) {
         let (stride, count) = (self.strides[sample], CHUNK.min(self.blocks - first));
         let start = first * self.all + count * self.before[sample];
         (&self.data[start..start + count * stride], stride)
@@ -55,7 +55,8 @@ impl LinkStream {
 mod tests {
     use alloc::{vec, vec::Vec};
 
-    use forks_lie::{Matrix, Pose, glam::DVec3};
+    use forks_lie::{Pose, glam::DVec3};
+    use forks_linalg::Matrix;
 
     use super::*;
     use forks_rom::internal::LANES;

@@ -3,7 +3,7 @@
 use forks_lie::Pose;
 use forks_rom::{
     PoseBuffer,
-    internal::{LANES, Lane4, LinkBlocks, POSE, parallel, pose_entries, pose_of},
+    internal::{LANES, Lanes, LinkBlocks, POSE, parallel, pose_entries, pose_of},
 };
 
 use crate::{
@@ -93,7 +93,7 @@ struct Links<'a> {
 
 impl Links<'_> {
     /// Poses of some blocks, the first of them `first`.
-    fn blend(&self, first: usize, out: &mut [Lane4], scratch: &mut Scratch) {
+    fn blend(&self, first: usize, out: &mut [Lanes], scratch: &mut Scratch) {
         if let [only] = *self.active {
             return self.displace(only, first, out);
         }
@@ -113,18 +113,18 @@ impl Links<'_> {
     }
 
     /// Poses of a sample's links.
-    fn displace(&self, sample: usize, first: usize, out: &mut [Lane4]) {
+    fn displace(&self, sample: usize, first: usize, out: &mut [Lanes]) {
         let eta = self.here.eta(self.model, sample);
         self.model.blocks(sample).displace(self.model.isa(), first, eta, self.servo_targets, out);
     }
 
     /// Where a sample turns a link by more than 16π.
     #[cold]
-    fn far(&self, first: usize, out: &mut [[Lane4; POSE]]) {
+    fn far(&self, first: usize, out: &mut [[Lanes; POSE]]) {
         for (b, out) in out.iter_mut().enumerate() {
             for lane in 0..LANES {
                 let pose = |i: usize| {
-                    let mut block = [Lane4::default(); POSE];
+                    let mut block = [Lanes::default(); POSE];
                     self.displace(i, first + b, &mut block);
                     pose_of(block.map(|x| x.0[lane]))
                 };
@@ -152,7 +152,7 @@ impl Samples for Links<'_> {
     }
 
     #[inline(always)]
-    fn chunk(&self, k: usize, first: usize) -> (&[Lane4], usize) {
+    fn chunk(&self, k: usize, first: usize) -> (&[Lanes], usize) {
         self.model.links.chunk(self.active[k], first)
     }
 

@@ -9,7 +9,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::Matrix;
+use forks_linalg::Matrix;
 use forks_rom::internal::sqrt;
 
 use crate::eigen::{assignment, jacobi};

@@ -2,7 +2,8 @@
 
 use alloc::{sync::Arc, vec::Vec};
 
-use forks_lie::{Matrix, Pose, Twist, Wrench, right_jacobian};
+use forks_lie::{Pose, Twist, Wrench, right_jacobian};
+use forks_linalg::Matrix;
 use forks_rom::{
     Isa, ModelError, ReducedModel, ServoTerms,
     internal::{EffectorBlocks, Packed, sqrt, sum},

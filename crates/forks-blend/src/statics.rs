@@ -2,10 +2,10 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::Matrix;
+use forks_linalg::Matrix;
 use forks_rom::{
     EffectorLoad, ModelError, StaticSolution, StaticStatus,
-    internal::{Kernel, LANES, Lanes, is_positive_definite, load_in_world, solve},
+    internal::{Arithmetic, Kernel, LANES, is_positive_definite, load_in_world, solve},
 };
 
 use crate::{evaluate::Evaluation, model::BlendedModel};
@@ -247,14 +247,14 @@ impl Kernel for Pull<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) {
+    fn run<L: Arithmetic>(self, l: L) {
         pull_loads(l, self.model, self.here, self.x, self.loads, self.out);
     }
 }
 
 /// Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e into a padded vector; `here` is the evaluation at `x`.
 #[inline(always)]
-pub(crate) fn pull_loads<L: Lanes>(
+pub(crate) fn pull_loads<L: Arithmetic>(
     l: L,
     model: &BlendedModel,
     here: &Evaluation,

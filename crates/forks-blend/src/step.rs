@@ -7,10 +7,11 @@
 
 use alloc::{sync::Arc, vec, vec::Vec};
 
-use forks_lie::{Matrix, Wrench};
+use forks_lie::Wrench;
+use forks_linalg::Matrix;
 use forks_rom::{
     EffectorLoad, ModelError, StepStatus,
-    internal::{Kernel, LANES, Lanes},
+    internal::{Arithmetic, Kernel, LANES},
 };
 
 use crate::{
@@ -232,7 +233,7 @@ impl Kernel for Step<'_> {
     type Output = StepStatus;
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) -> StepStatus {
+    fn run<L: Arithmetic>(self, l: L) -> StepStatus {
         let Self { stepper: BlendedStepper { model, h }, state, loads } = self;
         let BlendedState { x, velocity, here, work, .. } = state;
         pull_loads(l, model, here, x, loads, &mut work.force);

@@ -6,12 +6,12 @@
 
 use forks_mechanism::{
     JointKind, Mechanism,
-    dense::Matrix,
     lie::{
         exp_rotation,
         glam::{DQuat, DVec3},
         quaternion_from_wxyz,
     },
+    linalg::Matrix,
 };
 
 /// A joint whose linear velocities MuJoCo has in the parent's axes.

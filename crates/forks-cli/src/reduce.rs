@@ -4,7 +4,7 @@ use std::{fmt::Write as _, path::Path, process::ExitCode};
 
 use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads};
 use forks_io::{Align, TextTable, write_atomically};
-use forks_mechanism::dense::Matrix;
+use forks_mechanism::linalg::Matrix;
 use forks_reduce::{
     Damping, Linearisation, MassModel, Problem, ReduceError, ReducedInertia, Reduction,
     dynamic_model, inertia_report, reduced_inertia,

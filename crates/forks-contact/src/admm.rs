@@ -15,11 +15,13 @@
 
 use alloc::vec::Vec;
 
+use forks_linalg::sqrt;
+
 use crate::{
     delassus::Delassus,
     dense::{cholesky_pivot, cholesky_solve, reset},
     law::Law,
-    scalar::{hypot, max_abs, sqrt},
+    scalar::{hypot, max_abs},
     system::{System, read},
 };
 

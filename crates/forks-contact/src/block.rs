@@ -1,6 +1,6 @@
 //! One contact on its own: the exact Coulomb cone for a 3 × 3 system.
 
-use forks_lie::simd::{Arithmetic, Portable};
+use forks_linalg::simd::{Arithmetic, Portable};
 
 use crate::{
     law::{Law, SMALLEST},

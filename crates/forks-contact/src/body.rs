@@ -3,7 +3,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Matrix, dot, simd::Arithmetic};
+use forks_linalg::{Matrix, dot, simd::Arithmetic};
 
 use crate::quad::{Quad, SIX, product};
 

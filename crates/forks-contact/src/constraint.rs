@@ -1,6 +1,6 @@
 //! What a user says about a contact or a scalar row.
 
-use forks_lie::Lanes;
+use forks_linalg::simd::Lanes;
 
 use crate::{BodyId, ContactError, PortId};
 

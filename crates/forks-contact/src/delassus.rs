@@ -2,11 +2,10 @@
 
 use alloc::vec::Vec;
 
-use forks_lie::{dot, simd::Portable};
+use forks_linalg::{dot, simd::Portable, sqrt};
 
 use crate::{
     dense::reset,
-    scalar::sqrt,
     system::{System, read},
 };
 

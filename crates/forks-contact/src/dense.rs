@@ -2,9 +2,9 @@
 
 use alloc::vec::Vec;
 
-use forks_lie::simd::{Arithmetic, Kernel, LANES, Rows, cholesky};
+use forks_linalg::simd::{Arithmetic, Kernel, LANES, Rows, cholesky};
 
-use crate::scalar::sqrt;
+use forks_linalg::sqrt;
 
 /// What there is to know of a matrix that should be symmetric and positive definite.
 pub(crate) struct Checked {

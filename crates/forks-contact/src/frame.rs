@@ -1,6 +1,7 @@
 //! Jacobians of points of rigid bodies.
 
-use forks_lie::{Lanes, Vectors, glam::DVec3};
+use forks_lie::glam::DVec3;
+use forks_linalg::simd::{Lanes, Vectors};
 
 /// Two unit tangents that make a right-handed frame (normal, first, second) with a unit normal: the
 /// x and y axes turned the shortest way from z to the normal, or from −z, whichever is nearer (Duff

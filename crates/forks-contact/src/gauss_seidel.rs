@@ -6,11 +6,13 @@
 
 use core::ops::Range;
 
-use forks_lie::simd::{Arithmetic, Kernel};
+use forks_linalg::{
+    simd::{Arithmetic, Kernel},
+    sqrt,
+};
 
 use crate::{
     quad::{Quad, add_rows, dot},
-    scalar::sqrt,
     solver::Counters,
     system::{Block, System},
 };

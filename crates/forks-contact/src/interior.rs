@@ -16,13 +16,13 @@
 
 use alloc::vec::Vec;
 
-use forks_lie::{axpy, dot};
+use forks_linalg::{axpy, dot, sqrt};
 
 use crate::{
     delassus::Delassus,
     dense::{eliminate, reset},
     law::Law,
-    scalar::{hypot, max_abs, sqrt},
+    scalar::{hypot, max_abs},
     system::System,
 };
 

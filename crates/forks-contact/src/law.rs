@@ -10,11 +10,9 @@
 //! Without the term μ‖u_t‖ n the law would be associated: sliding surfaces would lift off with the
 //! speed μ‖u_t‖.
 
-use crate::{
-    Contact, Friction, Row,
-    quad::Quad,
-    scalar::{hypot, sqrt},
-};
+use forks_linalg::sqrt;
+
+use crate::{Contact, Friction, Row, quad::Quad, scalar::hypot};
 
 /// Which impulses are allowed and when.
 #[derive(Clone, Copy, Debug, PartialEq)]

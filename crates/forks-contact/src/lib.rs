@@ -30,6 +30,7 @@
 extern crate alloc;
 
 pub use forks_lie as lie;
+pub use forks_linalg as linalg;
 
 mod admm;
 mod block;

@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use forks_lie::simd::Arithmetic;
+use forks_linalg::simd::Arithmetic;
 
 use crate::{Problem, body::Port};
 

@@ -1,6 +1,9 @@
 //! From a problem to a system: responses, blocks, W, where to start.
 
-use forks_lie::simd::{Arithmetic, Kernel};
+use forks_linalg::{
+    simd::{Arithmetic, Kernel},
+    sqrt,
+};
 
 use crate::{
     Problem,
@@ -10,7 +13,6 @@ use crate::{
     ports::NO_SIDE,
     problem::Kind,
     quad::{Coupling, Quad, SIX, add_product, dot, product, transposed},
-    scalar::sqrt,
     system::{Block, PROXIMAL, ReadySide, System},
 };
 

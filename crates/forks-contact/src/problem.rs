@@ -3,8 +3,9 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use forks_lie::{
-    Matrix, SpatialInertia, Twist,
+use forks_lie::{SpatialInertia, Twist};
+use forks_linalg::{
+    Matrix,
     simd::{Isa, Portable, Rows, all_finite},
 };
 

@@ -3,10 +3,10 @@
 //!
 //! A Jacobian is one quad per rate, a vector of constraints one quad per constraint.
 
-use forks_lie::simd::Arithmetic;
+use forks_linalg::simd::Arithmetic;
 
 /// Numbers of a constraint's rows.
-pub(crate) use forks_lie::Lanes as Quad;
+pub(crate) use forks_linalg::simd::Lanes as Quad;
 
 /// What impulses in the rows of one constraint do to the rows of another, or the other way round.
 pub(crate) type Coupling = [Quad; 3];
@@ -113,7 +113,7 @@ fn add_transposed_six<L: Arithmetic>(l: L, j: &[Quad; SIX], lambda: &Quad, v: &m
 mod tests {
     use alloc::vec::Vec;
 
-    use forks_lie::simd::Portable;
+    use forks_linalg::simd::Portable;
 
     use super::*;
 

@@ -11,7 +11,7 @@
 
 use alloc::vec::Vec;
 
-use forks_lie::simd::Portable;
+use forks_linalg::{simd::Portable, sqrt};
 
 use crate::{
     admm::Admm,
@@ -20,7 +20,7 @@ use crate::{
     gauss_seidel::sweeps,
     interior::{Interior, Start},
     newton::{NewtonWork, newton},
-    scalar::{max_abs, sqrt},
+    scalar::max_abs,
     solver::{Counters, Goal},
     system::System,
 };

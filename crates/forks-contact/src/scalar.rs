@@ -1,13 +1,6 @@
-//! Scalar functions with and without the standard library, and short vectors.
+//! Short vectors.
 
-/// Square root.
-#[inline]
-pub(crate) fn sqrt(x: f64) -> f64 {
-    #[cfg(feature = "std")]
-    return x.sqrt();
-    #[cfg(not(feature = "std"))]
-    return libm::sqrt(x);
-}
+use forks_linalg::sqrt;
 
 /// Length of a tangential vector.
 #[inline]

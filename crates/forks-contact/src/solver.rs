@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use forks_lie::simd::{Isa, Portable};
+use forks_linalg::simd::{Isa, Portable};
 
 use crate::{
     BodyId, ConstraintId, Contact, ContactError, Friction, Problem, gauss_seidel::sweeps,

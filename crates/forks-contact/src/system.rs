@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use forks_lie::{
+use forks_linalg::{
     dot,
     simd::{Arithmetic, Isa, Kernel, Portable, all_finite, all_lanes_finite},
 };

@@ -2,8 +2,9 @@
 //! which decide alike.
 
 use forks_mechanism::{
-    Mechanism, dense,
-    lie::{Matrix, Pose},
+    Mechanism,
+    lie::Pose,
+    linalg::{Matrix, dense},
     loops,
 };
 

@@ -4,7 +4,7 @@
 //! chosen rows G_s = L Y, Y orthonormal, L lower triangular: the least-squares multipliers are λ =
 //! −L⁻ᵀ Y f, and Y x = −L⁻¹ g is the step that closes the loops.
 
-use forks_mechanism::lie::Matrix;
+use forks_mechanism::linalg::Matrix;
 
 /// Rows whose part outward of the chosen ones is below this, relative to the largest row, are
 /// redundant.
@@ -149,7 +149,7 @@ pub(crate) fn norm(a: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forks_mechanism::dense;
+    use forks_mechanism::linalg::dense;
 
     /// Rows of rank 4 in 7 coordinates, six of them, by a fixed recurrence.
     fn redundant() -> Matrix {

@@ -1,6 +1,6 @@
 //! The mass matrix of all coordinates, those of loop-closing joints included.
 
-use forks_mechanism::{Mechanism, lie::Matrix};
+use forks_mechanism::{Mechanism, linalg::Matrix};
 
 use crate::tree::{CrbaWorkspace, Tree, crba};
 

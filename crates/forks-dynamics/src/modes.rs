@@ -1,8 +1,9 @@
 //! The mechanism linearised at a pose: admissible motions, modes, mass felt at a point.
 
 use forks_mechanism::{
-    JointId, Mechanism, dense,
-    lie::{Matrix, Pose},
+    JointId, Mechanism,
+    lie::Pose,
+    linalg::{Matrix, dense},
     loops,
 };
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use forks_mechanism::{JointId, Mechanism, lie::Matrix};
+use forks_mechanism::{JointId, Mechanism, linalg::Matrix};
 
 use crate::{equilibrium::Algebra, frontal::Plan};
 

@@ -1,6 +1,6 @@
 //! The search for an equilibrium: follows the path of the loads from the start pose.
 
-use forks_mechanism::{JointId, Mechanism, lie::Matrix};
+use forks_mechanism::{JointId, Mechanism, linalg::Matrix};
 
 use crate::{
     Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, PathEvent, PathEventKind,

@@ -1,6 +1,9 @@
 //! Is an equilibrium stable, and which joints move where nothing resists?
 
-use forks_mechanism::{JointId, Mechanism, dense, lie::Matrix};
+use forks_mechanism::{
+    JointId, Mechanism,
+    linalg::{Matrix, dense},
+};
 
 use crate::{
     constraint_space::ConstraintSpace,

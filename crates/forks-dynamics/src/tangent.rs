@@ -30,7 +30,8 @@
 
 use forks_mechanism::{
     Coordinate, JointColumns, JointId, Mechanism,
-    lie::{Mat6, Matrix, Pose, Twist, Wrench},
+    lie::{Mat6, Pose, Twist, Wrench},
+    linalg::Matrix,
     loops,
 };
 

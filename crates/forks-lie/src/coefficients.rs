@@ -4,7 +4,9 @@
 //! a switch point they are summed as series in which no digits cancel, above it taken from closed
 //! forms. A function returns `[f, f′, f″]`, derivatives with respect to `x`, as far as `N` asks.
 
-use crate::scalar::{sin_cos, sqrt};
+use forks_linalg::sqrt;
+
+use crate::scalar::sin_cos;
 
 /// Up to this `θ²` (θ = 2) the series of [`jacobian_coefficients`] is used. There the terms'
 /// absolute sum is at most three times the value; the closed forms lose less than that above.

@@ -200,8 +200,8 @@ fn symmetric_eigenvalues(m: DMat3) -> [f64; 3] {
             }
             let tau = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
             let sign = if tau < 0.0 { -1.0 } else { 1.0 };
-            let t = sign / (tau * sign + crate::scalar::sqrt(1.0 + tau * tau));
-            let c = 1.0 / crate::scalar::sqrt(1.0 + t * t);
+            let t = sign / (tau * sign + forks_linalg::sqrt(1.0 + tau * tau));
+            let c = 1.0 / forks_linalg::sqrt(1.0 + t * t);
             let s = t * c;
             for k in 0..3 {
                 let (x, y) = (a[k][p], a[k][q]);

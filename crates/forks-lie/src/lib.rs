@@ -14,18 +14,16 @@
 //! # Features
 //! - `std` (default): links the standard library and uses its square root. Without it the crate is
 //!   `no_std` with `alloc`.
-//! - `simd`: [`simd::Isa::detect`] finds AVX2 with fused multiply-adds where the processor has
-//!   them.
 //! - `serde`: serialises every data type; a pose as `position` and `quaternion_wxyz`.
 #![cfg_attr(not(feature = "std"), no_std)]
 
-extern crate alloc;
-
 pub use glam;
+
+#[cfg(test)]
+extern crate alloc;
 
 mod adjoint;
 mod coefficients;
-mod dense;
 mod digits;
 mod equivariant;
 mod inertia;
@@ -34,15 +32,11 @@ mod pose;
 mod random;
 mod scalar;
 mod se3;
-pub mod simd;
 mod so3;
 mod sym_mat6;
 mod twist;
-mod vector;
-mod vectors;
 
 pub use adjoint::Adjoint;
-pub use dense::Matrix;
 pub use digits::{Digits, DigitsOf};
 pub use inertia::{InertiaError, SpatialInertia};
 pub use mat6::{Mat6, Vec6};
@@ -59,8 +53,6 @@ pub use so3::{
 };
 pub use sym_mat6::{Ldl6, SymMat6};
 pub use twist::{Twist, Wrench};
-pub use vector::{axpy, dot};
-pub use vectors::{Lanes, Vectors};
 
 /// The example of the README is compiled and run with the documentation's.
 #[cfg(doctest)]

@@ -2,6 +2,8 @@
 
 use core::ops::{Add, AddAssign, Index, IndexMut, Mul, Neg, Sub, SubAssign};
 
+use forks_linalg::Matrix;
+
 use glam::{DMat3, DVec3};
 
 /// Flattened twist or wrench, linear part first.
@@ -219,5 +221,11 @@ impl From<[[f64; 6]; 6]> for Mat6 {
 impl From<Mat6> for [[f64; 6]; 6] {
     fn from(m: Mat6) -> Self {
         m.rows
+    }
+}
+
+impl From<Mat6> for Matrix {
+    fn from(m: Mat6) -> Self {
+        Self::from_fn(6, 6, |i, j| m[(i, j)])
     }
 }

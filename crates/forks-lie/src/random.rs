@@ -1,8 +1,7 @@
 //! SplitMix64: the one seeded generator of random numbers, the same on every machine.
 
+use forks_linalg::sqrt;
 use glam::DVec3;
-
-use crate::scalar::sqrt;
 
 /// The SplitMix64 generator of Steele, Lea and Flood ("Fast splittable pseudorandom number
 /// generators", OOPSLA 2014): a Weyl sequence of the golden ratio through a 64-bit finaliser. Equal

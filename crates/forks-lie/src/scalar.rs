@@ -1,13 +1,4 @@
-//! Scalar functions that are the same on every target and without the standard library.
-
-/// Square root (correctly rounded everywhere).
-#[inline]
-pub(crate) fn sqrt(x: f64) -> f64 {
-    #[cfg(feature = "std")]
-    return x.sqrt();
-    #[cfg(not(feature = "std"))]
-    return libm::sqrt(x);
-}
+//! Trigonometry that is the same on every target and without the standard library.
 
 /// Sine and cosine.
 #[inline]

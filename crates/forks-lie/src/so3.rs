@@ -1,10 +1,11 @@
 //! Rotations: the group SO(3), its exponential, logarithm and Jacobians.
 
+use forks_linalg::sqrt;
 use glam::{DMat3, DQuat, DVec3};
 
 use crate::{
     equivariant::{inverse_jacobian, jacobian},
-    scalar::{atan2, sin_cos, sqrt},
+    scalar::{atan2, sin_cos},
 };
 
 /// Below this `θ²` the exponential is summed as a series; its truncation error is under 1e-17

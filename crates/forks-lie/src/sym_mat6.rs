@@ -2,6 +2,8 @@
 
 use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
+use forks_linalg::Matrix;
+
 use crate::{Mat6, Vec6};
 
 /// A symmetric 6×6 matrix, stored as its lower triangle by rows (21 numbers).
@@ -261,5 +263,11 @@ impl From<SymMat6> for [f64; 21] {
 impl From<SymMat6> for Mat6 {
     fn from(s: SymMat6) -> Self {
         s.to_mat6()
+    }
+}
+
+impl From<SymMat6> for Matrix {
+    fn from(m: SymMat6) -> Self {
+        Self::from_fn(6, 6, |i, j| m.get(i, j))
     }
 }

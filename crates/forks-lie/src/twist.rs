@@ -98,7 +98,7 @@ impl Twist {
 
     /// Euclidean norm of the six numbers; it mixes m and rad, see [`Twist::scale_linear`].
     pub fn norm(self) -> f64 {
-        crate::scalar::sqrt(self.linear.length_squared() + self.angular.length_squared())
+        forks_linalg::sqrt(self.linear.length_squared() + self.angular.length_squared())
     }
 }
 

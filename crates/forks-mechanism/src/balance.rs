@@ -11,10 +11,8 @@ use forks_lie::{
     glam::{DMat3, DVec3},
 };
 
-use crate::{
-    BuildError, Mechanism, MechanismBuilder,
-    dense::{self, Matrix},
-};
+use crate::{BuildError, Mechanism, MechanismBuilder};
+use forks_linalg::{Matrix, dense};
 
 /// A link whose inertia was balanced.
 #[derive(Clone, Debug, PartialEq)]

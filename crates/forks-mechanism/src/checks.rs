@@ -2,7 +2,8 @@
 
 use forks_lie::{Digits, Pose, glam::DVec3};
 
-use crate::{BuildError, Geometry, Joint, JointKind, Link, dense};
+use crate::{BuildError, Geometry, Joint, JointKind, Link};
+use forks_linalg::dense;
 
 /// Relative slack of symmetry and definiteness checks of stiffness and damping matrices.
 const MATRIX_TOLERANCE: f64 = 1e-10;
@@ -149,7 +150,7 @@ pub(crate) fn positive_semi_definite(
     if diagonal {
         return Ok(());
     }
-    let m = dense::Matrix::from_fn(n, n, |i, j| rows[i * n + j]);
+    let m = forks_linalg::Matrix::from_fn(n, n, |i, j| rows[i * n + j]);
     let asymmetry = m.sub(&m.transpose()).max_abs();
     let smallest = dense::symmetric_eigen(&m).and_then(|(e, _)| e.first().copied()).unwrap_or(0.0);
     let slack = MATRIX_TOLERANCE * m.max_abs();
@@ -211,7 +212,8 @@ pub(crate) fn normalized_kind(element: &str, kind: &JointKind) -> Result<JointKi
             JointKind::Universal { first, second }
         }
         JointKind::General { subspace } => {
-            let m = dense::Matrix::from_fn(6, subspace.len(), |i, j| subspace[j].to_array()[i]);
+            let m =
+                forks_linalg::Matrix::from_fn(6, subspace.len(), |i, j| subspace[j].to_array()[i]);
             for &x in m.as_slice() {
                 finite(element, "subspace", x)?;
             }

@@ -1,10 +1,11 @@
 //! What motion a joint allows, and its coordinates.
 
 use forks_lie::{
-    Matrix, Pose, Twist, exp_rotation,
+    Pose, Twist, exp_rotation,
     glam::{DQuat, DVec3},
     quaternion_from_wxyz, right_jacobian, right_jacobian_derivative, wxyz_from_quaternion,
 };
+use forks_linalg::Matrix;
 
 use crate::spring::JointMatrix;
 
@@ -324,7 +325,8 @@ impl JointKind {
             }
             Self::General { subspace } => {
                 let columns = Matrix::from_fn(6, subspace.len(), |i, j| subspace[j].to_array()[i]);
-                let guess = crate::dense::min_norm_solve(&columns, &motion.log().to_array(), 1e-12);
+                let guess =
+                    forks_linalg::dense::min_norm_solve(&columns, &motion.log().to_array(), 1e-12);
                 self.gauss_newton_positions(motion, guess)
             }
         }
@@ -337,7 +339,7 @@ impl JointKind {
             let columns = self.columns(&q);
             let c = columns.as_slice();
             let j = Matrix::from_fn(6, c.len(), |i, k| c[k].to_array()[i]);
-            let step = crate::dense::min_norm_solve(&j, &gap, 1e-12);
+            let step = forks_linalg::dense::min_norm_solve(&j, &gap, 1e-12);
             let mut settled = true;
             for (q, s) in q.iter_mut().zip(&step) {
                 *q += s;

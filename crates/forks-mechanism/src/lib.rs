@@ -9,8 +9,6 @@
 //! - A spring is the gradient of an energy ½ΔᵀKΔ with Δ the displacement from its rest pose.
 //! - Link 0 is the ground (`LinkId::WORLD`).
 
-pub mod dense;
-
 mod balance;
 mod builder;
 mod checks;
@@ -39,6 +37,7 @@ pub use builder::MechanismBuilder;
 pub use contact_filter::ContactMask;
 pub use error::BuildError;
 pub use forks_lie as lie;
+pub use forks_linalg as linalg;
 pub use graph::{AssemblyKind, AssemblyNode, AssemblyTree, SpanningForest, TreeEdge};
 pub use grasp::{Grasp, GraspCarrier};
 pub use ids::{

@@ -1,8 +1,9 @@
 //! A compliant arm that holds a peg over a hole.
 
 use forks_mechanism::{
-    Geometry, LinkId, dense,
+    Geometry, LinkId,
     lie::{Pose, glam::DVec3},
+    linalg::dense,
     link_jacobian,
 };
 

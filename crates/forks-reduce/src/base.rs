@@ -9,8 +9,8 @@
 
 use forks_mechanism::{
     JointId, LinkId, Mechanism,
-    dense::{self, Matrix},
     lie::{Pose, SpatialInertia, Twist, Wrench},
+    linalg::{Matrix, dense},
     link_twists,
 };
 use forks_rom::{BaseRest, ModelData, ReducedModel};

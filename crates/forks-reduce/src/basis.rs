@@ -7,8 +7,8 @@
 
 use forks_mechanism::{
     Mechanism,
-    dense::{self, Matrix},
     lie::Pose,
+    linalg::{Matrix, dense},
 };
 
 use crate::{error::ReduceError, response::Response, small::jacobi_eigen};

@@ -1,6 +1,6 @@
 //! Mass and damping of given shapes (static ones: Guyan 1965): XᵀMX and XᵀDX.
 
-use forks_mechanism::{JointId, Mechanism, dense::Matrix, lie::Pose};
+use forks_mechanism::{JointId, Mechanism, lie::Pose, linalg::Matrix};
 
 use crate::{basis::relative_twist, shapes::Shapes};
 

@@ -3,7 +3,7 @@
 use forks_dynamics::admissible_motions;
 use forks_mechanism::{
     Mechanism,
-    dense::{self, Matrix},
+    linalg::{Matrix, dense},
 };
 
 use crate::{condensed::damping_of, error::ReduceError, shapes::Shapes};

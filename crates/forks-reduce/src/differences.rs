@@ -5,8 +5,8 @@ use forks_dynamics::{
 };
 use forks_mechanism::{
     Mechanism,
-    dense::Matrix,
     lie::{Pose, Twist, Wrench},
+    linalg::Matrix,
 };
 
 use crate::response::Effector;

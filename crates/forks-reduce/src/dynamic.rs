@@ -1,6 +1,6 @@
 //! A reduced model with the mass and the damping of one's choice.
 
-use forks_mechanism::{Mechanism, dense::Matrix};
+use forks_mechanism::{Mechanism, linalg::Matrix};
 use forks_rom::{ModelData, ReducedModel};
 
 use crate::{

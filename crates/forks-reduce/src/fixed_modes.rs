@@ -4,7 +4,7 @@
 use forks_dynamics::{Loads, admissible_motions, mass_matrix, tangent_stiffness};
 use forks_mechanism::{
     Mechanism,
-    dense::{self, Matrix},
+    linalg::{Matrix, dense},
     loops,
 };
 

@@ -6,8 +6,8 @@
 use forks_dynamics::{Loads, effective_inverse_mass, lowest_frequencies, tangent_stiffness};
 use forks_mechanism::{
     Mechanism,
-    dense::{self, Matrix},
     lie::Twist,
+    linalg::{Matrix, dense},
     link_jacobian, loops,
 };
 use forks_rom::ReducedModel;

@@ -8,8 +8,8 @@
 
 use forks_mechanism::{
     LinkId, Mechanism, TreeEdge,
-    dense::Matrix,
     lie::{Twist, Wrench},
+    linalg::Matrix,
     tree_joint_motion,
 };
 

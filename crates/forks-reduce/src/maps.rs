@@ -1,7 +1,7 @@
 //! The way back over a sweep's tape: joint displacements, link twists and joint loads per unit load
 //! (\[A16\] §5: local and global wrench maps, Eq. 15–22, for any graph at once).
 
-use forks_mechanism::{JointId, LinkId, TreeEdge, dense::Matrix, lie::Adjoint};
+use forks_mechanism::{JointId, LinkId, TreeEdge, lie::Adjoint, linalg::Matrix};
 
 use crate::{
     frontier::{Record, Rows, Variable, add_scaled},

@@ -9,8 +9,8 @@
 use forks_dynamics::{bushing_gradient_and_hessian, mass_matrix};
 use forks_mechanism::{
     LinkId, Mechanism,
-    dense::{self, Matrix},
     lie::{Pose, Twist, Wrench},
+    linalg::{Matrix, dense},
     loops, tree_joint_motion,
 };
 

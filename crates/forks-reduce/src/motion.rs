@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use forks_mechanism::{
     JointColumns, JointMatrix, Mechanism,
-    dense::Matrix,
     lie::{Adjoint, Pose, Twist, Wrench},
+    linalg::Matrix,
     tree_joint_motion,
 };
 

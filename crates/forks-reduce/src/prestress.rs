@@ -10,8 +10,12 @@
 use forks_dynamics::{AppliedWrench, Loads, WrenchFrame};
 use forks_mechanism::{
     JointId, LinkId, Mechanism,
-    dense::Matrix,
-    lie::{Mat6, Pose, SymMat6, Twist, Vec6, Wrench, glam::DMat3, glam::DVec3, skew},
+    lie::{
+        Mat6, Pose, SymMat6, Twist, Vec6, Wrench,
+        glam::{DMat3, DVec3},
+        skew,
+    },
+    linalg::Matrix,
 };
 
 use crate::{

@@ -3,8 +3,8 @@
 use forks_dynamics::{AppliedWrench, Loads, WrenchFrame};
 use forks_mechanism::{
     Combination, CombinationSpringId, Joint, JointKind, Mechanism, TreeEdge,
-    dense::{self, Matrix},
     lie::{Pose, Wrench, skew},
+    linalg::{Matrix, dense},
     loops,
 };
 use forks_rom::{

@@ -7,7 +7,7 @@
 //! gaps −U x of the exact constraints. Forces enter a sweep as means of its variables, gaps as
 //! values that it is conditioned on.
 
-use forks_mechanism::{JointId, LinkId, dense::Matrix};
+use forks_mechanism::{JointId, LinkId, linalg::Matrix};
 
 use crate::{
     frontier::{Record, add_scaled},

@@ -3,8 +3,8 @@
 use forks_dynamics::{AppliedWrench, Loads, WrenchFrame};
 use forks_mechanism::{
     Combination, LinkId, Mechanism,
-    dense::Matrix,
     lie::{Adjoint, Pose, Wrench},
+    linalg::Matrix,
 };
 
 use crate::{

@@ -1,6 +1,6 @@
 //! How the energy depends on the servos' targets at fixed poses of the effectors.
 
-use forks_mechanism::{CombinationSpring, JointId, dense::Matrix, loops};
+use forks_mechanism::{CombinationSpring, JointId, linalg::Matrix, loops};
 use forks_rom::{ModelData, ServoTerms};
 
 use crate::Problem;

@@ -1,6 +1,6 @@
 //! Motions of a whole mechanism, one column each: joint displacements and the twists of all links.
 
-use forks_mechanism::{Mechanism, dense::Matrix, link_twists};
+use forks_mechanism::{Mechanism, linalg::Matrix, link_twists};
 use forks_rom::ModelData;
 
 /// Motions, `n` columns.

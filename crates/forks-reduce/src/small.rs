@@ -1,6 +1,6 @@
 //! Small matrices of a frontier update: pseudo-inverse by Jacobi rotations, Gaussian elimination.
 
-use forks_mechanism::dense::Matrix;
+use forks_mechanism::linalg::Matrix;
 
 /// Eigenvalues and eigenvectors (columns) of a small symmetric matrix by cyclic Jacobi rotations.
 pub(crate) fn jacobi_eigen(m: &Matrix) -> (Vec<f64>, Matrix) {

@@ -1,6 +1,6 @@
 //! A table of adjoints, means or displacements: one row per variable of a sweep.
 
-use forks_mechanism::{LinkId, dense::Matrix};
+use forks_mechanism::{LinkId, linalg::Matrix};
 
 use crate::frontier::{Variable, add_scaled};
 

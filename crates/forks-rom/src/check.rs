@@ -1,6 +1,6 @@
 //! Checks of a model's numbers before it is used.
 
-use forks_lie::Matrix;
+use forks_linalg::Matrix;
 
 use crate::{
     ModelError,

@@ -17,16 +17,20 @@
 use alloc::{vec, vec::Vec};
 
 use forks_lie::{
-    Lanes, Matrix, Pose, Twist, Vectors, exp_rotation,
+    Pose, Twist, exp_rotation,
     glam::{DQuat, DVec3},
+};
+use forks_linalg::{
+    Matrix,
+    simd::{Lanes, Vectors},
 };
 
 use crate::{
     Isa, ReducedModel, State,
     effectors::{Coefficients, FourMaps},
     kernel::{
-        self, Kernel, LANES, Lane4, MAX_QUARTER_ANGLE_SQUARED, cross, half_angle_series_of_lanes,
-        inner, pose_entries, pose_of, turned_by,
+        self, Kernel, LANES, MAX_QUARTER_ANGLE_SQUARED, cross, half_angle_series_of_lanes, inner,
+        pose_entries, pose_of, turned_by,
     },
     scalar::sqrt,
 };
@@ -48,17 +52,17 @@ pub struct EffectorMotions {
 #[derive(Clone, Debug)]
 struct Four {
     /// In the linearisation pose: position, quaternion (x, y, z, w).
-    rest: [Lane4; 7],
+    rest: [Lanes; 7],
     /// Now, likewise.
-    pose: [Lane4; 7],
+    pose: [Lanes; 7],
     /// B' η̇.
-    rates: [Lane4; 6],
+    rates: [Lanes; 6],
     /// V, row after row.
-    along: [Lane4; 9],
+    along: [Lanes; 9],
     /// Q, row after row.
-    across: [Lane4; 9],
+    across: [Lanes; 9],
     /// |ṗ| and |Ω|.
-    speeds: [Lane4; 2],
+    speeds: [Lanes; 2],
 }
 
 impl EffectorMotions {
@@ -127,7 +131,7 @@ impl EffectorMotions {
 
     /// Numbers of one effector.
     #[inline(always)]
-    fn entries<const N: usize>(&self, e: usize, of: impl Fn(&Four) -> &[Lane4; N]) -> [f64; N] {
+    fn entries<const N: usize>(&self, e: usize, of: impl Fn(&Four) -> &[Lanes; N]) -> [f64; N] {
         let entries = of(&self.fours[e / LANES]);
         core::array::from_fn(|i| entries[i].0[e % LANES])
     }
@@ -135,7 +139,7 @@ impl EffectorMotions {
     /// Velocity of the effector's origin and its angular velocity, world axes.
     pub fn velocity(&self, e: usize) -> (DVec3, DVec3) {
         let (four, lane) = (&self.fours[e / LANES], e % LANES);
-        let times = |m: &[Lane4; 9], x: DVec3| {
+        let times = |m: &[Lanes; 9], x: DVec3| {
             DVec3::from_array(
                 [0, 3, 6]
                     .map(|i| m[i].0[lane] * x.x + m[i + 1].0[lane] * x.y + m[i + 2].0[lane] * x.z),
@@ -160,7 +164,7 @@ impl EffectorMotions {
     /// # Panics
     /// If there is no such effector.
     #[inline(always)]
-    pub fn point_columns<L: kernel::Lanes>(
+    pub fn point_columns<L: kernel::Arithmetic>(
         &self,
         l: L,
         e: usize,
@@ -178,8 +182,8 @@ impl EffectorMotions {
 impl Default for Four {
     fn default() -> Self {
         // Where there is no effector there is a rotation, too.
-        let mut rest = [Lane4::default(); 7];
-        rest[6] = Lane4([1.0; LANES]);
+        let mut rest = [Lanes::default(); 7];
+        rest[6] = Lanes([1.0; LANES]);
         let (pose, rates, speeds) = (rest, Default::default(), Default::default());
         Self { rest, pose, rates, along: Default::default(), across: Default::default(), speeds }
     }
@@ -189,14 +193,14 @@ impl Four {
     /// The power of the force n and the torque (p − origin) × n: (Vᵀ n; Qᵀ n + Vᵀ ((p − origin) ×
     /// n)).
     #[inline(always)]
-    fn columns<L: kernel::Lanes>(
+    fn columns<L: kernel::Arithmetic>(
         &self,
         l: L,
         lane: usize,
         point: DVec3,
         axes: &Vectors,
     ) -> ([Lanes; 6], f64) {
-        let of = |x: &Lane4| l.splat(x.0[lane % LANES]);
+        let of = |x: &Lanes| l.splat(x.0[lane % LANES]);
         let Self { pose: [x, y, z, ..], along: v, across: q, rates, .. } = self;
         let force = [l.load(&axes.x), l.load(&axes.y), l.load(&axes.z)];
         let arm = [
@@ -238,7 +242,7 @@ impl Kernel for Update<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: kernel::Lanes>(self, l: L) {
+    fn run<L: kernel::Arithmetic>(self, l: L) {
         let EffectorMotions { maps, fours, .. } = self.motions;
         for (i, four) in fours.iter_mut().enumerate() {
             let twist = maps.twists(l, i, self.eta);
@@ -250,7 +254,7 @@ impl Kernel for Update<'_> {
 impl Four {
     /// At the twists B' η and the rates B' η̇.
     #[inline(always)]
-    fn move_by<L: kernel::Lanes>(&mut self, l: L, twist: [L::V; 6], rate: [L::V; 6]) {
+    fn move_by<L: kernel::Arithmetic>(&mut self, l: L, twist: [L::V; 6], rate: [L::V; 6]) {
         let ([vx, vy, vz, ox, oy, oz], [dx, dy, dz, dp, dq, dr]) = (twist, rate);
         let (v, o) = ([vx, vy, vz], [ox, oy, oz]);
         let t = inner(l, o, o);
@@ -300,7 +304,7 @@ struct Angles<V> {
 
 impl<V: Copy> Angles<V> {
     #[inline(always)]
-    fn at<L: kernel::Lanes<V = V>>(l: L, t: V) -> Self {
+    fn at<L: kernel::Arithmetic<V = V>>(l: L, t: V) -> Self {
         let y = l.mul(t, l.splat(0.25));
         if l.any_above(y, MAX_QUARTER_ANGLE_SQUARED) {
             let [cosine, half_sinc, b, c, db, dc] = &far(l.store(t));
@@ -332,8 +336,8 @@ impl<V: Copy> Angles<V> {
 
 /// [`Angles`] one after the other, where some rotation is beyond π.
 #[cold]
-fn far(t: Lane4) -> [Lane4; 6] {
-    let mut out = [Lane4::default(); 6];
+fn far(t: Lanes) -> [Lanes; 6] {
+    let mut out = [Lanes::default(); 6];
     for (lane, t) in t.0.into_iter().enumerate() {
         let Coefficients { b, c, db, dc } = Coefficients::at(kernel::Portable, t);
         // The same for any axis.
@@ -348,7 +352,7 @@ fn far(t: Lane4) -> [Lane4; 6] {
 
 /// Stores groups of lanes.
 #[inline(always)]
-fn put<L: kernel::Lanes, const N: usize>(l: L, out: &mut [Lane4; N], x: &[L::V; N]) {
+fn put<L: kernel::Arithmetic, const N: usize>(l: L, out: &mut [Lanes; N], x: &[L::V; N]) {
     for (out, x) in out.iter_mut().zip(x) {
         *out = l.store(*x);
     }
@@ -356,31 +360,31 @@ fn put<L: kernel::Lanes, const N: usize>(l: L, out: &mut [Lane4; N], x: &[L::V; 
 
 /// s a.
 #[inline(always)]
-fn scaled<L: kernel::Lanes>(l: L, s: L::V, a: [L::V; 3]) -> [L::V; 3] {
+fn scaled<L: kernel::Arithmetic>(l: L, s: L::V, a: [L::V; 3]) -> [L::V; 3] {
     [l.mul(s, a[0]), l.mul(s, a[1]), l.mul(s, a[2])]
 }
 
 /// a + s b.
 #[inline(always)]
-fn sum<L: kernel::Lanes>(l: L, a: [L::V; 3], s: L::V, b: [L::V; 3]) -> [L::V; 3] {
+fn sum<L: kernel::Arithmetic>(l: L, a: [L::V; 3], s: L::V, b: [L::V; 3]) -> [L::V; 3] {
     [l.mul_add(s, b[0], a[0]), l.mul_add(s, b[1], a[1]), l.mul_add(s, b[2], a[2])]
 }
 
 /// a + b.
 #[inline(always)]
-fn plus<L: kernel::Lanes>(l: L, a: [L::V; 3], b: [L::V; 3]) -> [L::V; 3] {
+fn plus<L: kernel::Arithmetic>(l: L, a: [L::V; 3], b: [L::V; 3]) -> [L::V; 3] {
     [l.add(a[0], b[0]), l.add(a[1], b[1]), l.add(a[2], b[2])]
 }
 
 /// a − b.
 #[inline(always)]
-fn minus<L: kernel::Lanes>(l: L, a: [L::V; 3], b: [L::V; 3]) -> [L::V; 3] {
+fn minus<L: kernel::Arithmetic>(l: L, a: [L::V; 3], b: [L::V; 3]) -> [L::V; 3] {
     [l.sub(a[0], b[0]), l.sub(a[1], b[1]), l.sub(a[2], b[2])]
 }
 
 /// diagonal + a bᵀ, row after row.
 #[inline(always)]
-fn outer<L: kernel::Lanes>(l: L, a: [L::V; 3], b: [L::V; 3], diagonal: L::V) -> [L::V; 9] {
+fn outer<L: kernel::Arithmetic>(l: L, a: [L::V; 3], b: [L::V; 3], diagonal: L::V) -> [L::V; 9] {
     let [p, q, r] = [scaled(l, a[0], b), scaled(l, a[1], b), scaled(l, a[2], b)];
     let with = |x: L::V| l.add(x, diagonal);
     [with(p[0]), p[1], p[2], q[0], with(q[1]), q[2], r[0], r[1], with(r[2])]
@@ -388,7 +392,7 @@ fn outer<L: kernel::Lanes>(l: L, a: [L::V; 3], b: [L::V; 3], diagonal: L::V) -> 
 
 /// m + â.
 #[inline(always)]
-fn plus_cross<L: kernel::Lanes>(l: L, a: [L::V; 3], m: [L::V; 9]) -> [L::V; 9] {
+fn plus_cross<L: kernel::Arithmetic>(l: L, a: [L::V; 3], m: [L::V; 9]) -> [L::V; 9] {
     let [xx, xy, xz, yx, yy, yz, zx, zy, zz] = m;
     let [x, y, z] = a;
     [xx, l.sub(xy, z), l.add(xz, y), l.add(yx, z), yy, l.sub(yz, x), l.sub(zx, y), l.add(zy, x), zz]
@@ -396,7 +400,7 @@ fn plus_cross<L: kernel::Lanes>(l: L, a: [L::V; 3], m: [L::V; 9]) -> [L::V; 9] {
 
 /// m − â.
 #[inline(always)]
-fn minus_cross<L: kernel::Lanes>(l: L, a: [L::V; 3], m: [L::V; 9]) -> [L::V; 9] {
+fn minus_cross<L: kernel::Arithmetic>(l: L, a: [L::V; 3], m: [L::V; 9]) -> [L::V; 9] {
     let [xx, xy, xz, yx, yy, yz, zx, zy, zz] = m;
     let [xx, yx, zx, xy, yy, zy, xz, yz, zz] =
         plus_cross(l, a, [xx, yx, zx, xy, yy, zy, xz, yz, zz]);
@@ -405,7 +409,7 @@ fn minus_cross<L: kernel::Lanes>(l: L, a: [L::V; 3], m: [L::V; 9]) -> [L::V; 9] 
 
 /// m x.
 #[inline(always)]
-fn times<L: kernel::Lanes>(l: L, m: &[L::V; 9], x: [L::V; 3]) -> [L::V; 3] {
+fn times<L: kernel::Arithmetic>(l: L, m: &[L::V; 9], x: [L::V; 3]) -> [L::V; 3] {
     let [xx, xy, xz, yx, yy, yz, zx, zy, zz] = *m;
     [inner(l, [xx, xy, xz], x), inner(l, [yx, yy, yz], x), inner(l, [zx, zy, zz], x)]
 }
@@ -463,7 +467,7 @@ mod tests {
     impl Kernel for Columns<'_> {
         type Output = ([Lanes; 6], f64);
 
-        fn run<L: kernel::Lanes>(self, l: L) -> Self::Output {
+        fn run<L: kernel::Arithmetic>(self, l: L) -> Self::Output {
             self.motions.point_columns(l, self.e, self.point, &Vectors::of_three(self.axes))
         }
     }

@@ -7,13 +7,16 @@
 use alloc::{vec, vec::Vec};
 
 use forks_lie::{
-    Matrix, Wrench,
+    Wrench,
     glam::{DQuat, DVec3},
 };
+use forks_linalg::Matrix;
 
 use crate::{
     EffectorLoad, LoadFrame,
-    kernel::{LANES, Lane4, Lanes, MAX_QUARTER_ANGLE_SQUARED, cosine_and_sinc, half_angle_series},
+    kernel::{
+        Arithmetic, LANES, Lanes, MAX_QUARTER_ANGLE_SQUARED, cosine_and_sinc, half_angle_series,
+    },
     model::ModelData,
     scalar::sqrt,
 };
@@ -22,9 +25,9 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct EffectorBlocks {
     /// Per effector and coordinate: linear part, angular part of B' (each padded to four).
-    columns: Vec<Lane4>,
+    columns: Vec<Lanes>,
     /// Per effector and lane group of coordinates: the six rows of B'.
-    rows: Vec<Lane4>,
+    rows: Vec<Lanes>,
     fours: FourMaps,
     rotations: Vec<DQuat>,
     dof: usize,
@@ -68,8 +71,8 @@ impl EffectorBlocks {
     pub fn from_parts(rotations: Vec<DQuat>, basis: &Matrix, radius: f64, range: f64) -> Self {
         let (dof, width) = (basis.columns(), basis.columns().div_ceil(LANES));
         let count = rotations.len();
-        let mut columns = vec![Lane4::default(); 2 * dof * count];
-        let mut rows = vec![Lane4::default(); 6 * width * count];
+        let mut columns = vec![Lanes::default(); 2 * dof * count];
+        let mut rows = vec![Lanes::default(); 6 * width * count];
         let fours = FourMaps::new(&rotations, basis);
         // The angle over π is part of a relative displacement.
         let sure_squared = (range * range).min(1.0) * (1.0 - 1e-9);
@@ -118,7 +121,7 @@ impl EffectorBlocks {
     }
 
     /// B' of an effector: per coordinate the linear part and the angular part.
-    pub fn columns(&self, e: usize) -> &[Lane4] {
+    pub fn columns(&self, e: usize) -> &[Lanes] {
         &self.columns[2 * e * self.dof..2 * (e + 1) * self.dof]
     }
 
@@ -129,7 +132,7 @@ impl EffectorBlocks {
 
     /// True if every effector is in range; false says nothing. Of a padded η.
     #[inline(always)]
-    pub fn all_in_range<L: Lanes>(&self, l: L, eta: &[f64]) -> bool {
+    pub fn all_in_range<L: Arithmetic>(&self, l: L, eta: &[f64]) -> bool {
         let mut sum = l.splat(0.0);
         for x in eta.as_chunks::<LANES>().0 {
             let x = l.read(x);
@@ -140,7 +143,7 @@ impl EffectorBlocks {
 
     /// By the twists, four at once.
     #[inline(always)]
-    fn all_twists_in_range<L: Lanes>(&self, l: L, eta: &[f64]) -> bool {
+    fn all_twists_in_range<L: Arithmetic>(&self, l: L, eta: &[f64]) -> bool {
         let [linear, angular] = [self.inverse_radius, core::f64::consts::FRAC_1_PI];
         let (linear, angular) = (l.splat(linear * linear), l.splat(angular * angular));
         for group in 0..self.fours.groups() {
@@ -157,7 +160,7 @@ impl EffectorBlocks {
 
     /// ξ' = B' η.
     #[inline(always)]
-    pub fn twist<L: Lanes>(&self, l: L, e: usize, eta: &[f64]) -> WorldTwist {
+    pub fn twist<L: Arithmetic>(&self, l: L, e: usize, eta: &[f64]) -> WorldTwist {
         let (mut v, mut w) = (l.splat(0.0), l.splat(0.0));
         let columns = &self.columns[2 * e * self.dof..2 * (e + 1) * self.dof];
         for (x, c) in eta.iter().zip(columns.chunks_exact(2)) {
@@ -165,14 +168,21 @@ impl EffectorBlocks {
             v = l.mul_add(l.load(&c[0]), x, v);
             w = l.mul_add(l.load(&c[1]), x, w);
         }
-        let (Lane4([vx, vy, vz, _]), Lane4([wx, wy, wz, _])) = (l.store(v), l.store(w));
+        let (Lanes([vx, vy, vz, _]), Lanes([wx, wy, wz, _])) = (l.store(v), l.store(w));
         WorldTwist { linear: DVec3::new(vx, vy, vz), angular: DVec3::new(wx, wy, wz) }
     }
 
     /// out = B'ᵀ g for a generalised force on the effector's twist, in world axes, or out += that;
     /// `out` is padded.
     #[inline(always)]
-    pub fn add_force<L: Lanes>(&self, l: L, e: usize, g: &WorldWrench, add: bool, out: &mut [f64]) {
+    pub fn add_force<L: Arithmetic>(
+        &self,
+        l: L,
+        e: usize,
+        g: &WorldWrench,
+        add: bool,
+        out: &mut [f64],
+    ) {
         let rows = &self.rows[6 * e * self.width..6 * (e + 1) * self.width];
         let [f, t] = [g.force, g.torque];
         let g = [f.x, f.y, f.z, t.x, t.y, t.z].map(|x| l.splat(x));
@@ -202,7 +212,7 @@ impl EffectorBlocks {
 #[derive(Clone, Debug)]
 pub(crate) struct FourMaps {
     /// B': per four effectors and coordinate (an even number of them), row after row.
-    columns: Vec<[Lane4; 6]>,
+    columns: Vec<[Lanes; 6]>,
     /// Columns of four effectors.
     stride: usize,
 }
@@ -211,7 +221,7 @@ impl FourMaps {
     /// From the rest orientations and B (6E × n).
     pub(crate) fn new(rotations: &[DQuat], basis: &Matrix) -> Self {
         let stride = basis.columns().next_multiple_of(2);
-        let mut columns = vec![[Lane4::default(); 6]; rotations.len().div_ceil(LANES) * stride];
+        let mut columns = vec![[Lanes::default(); 6]; rotations.len().div_ceil(LANES) * stride];
         for (e, rotation) in rotations.iter().enumerate() {
             for j in 0..basis.columns() {
                 let b = |i: usize| DVec3::from_array([0, 1, 2].map(|k| basis[(6 * e + i + k, j)]));
@@ -236,7 +246,7 @@ impl FourMaps {
 
     /// B' x of four effectors, x padded.
     #[inline(always)]
-    pub(crate) fn twists<L: Lanes>(&self, l: L, group: usize, x: &[f64]) -> [L::V; 6] {
+    pub(crate) fn twists<L: Arithmetic>(&self, l: L, group: usize, x: &[f64]) -> [L::V; 6] {
         let mut sum = [l.splat(0.0); 6];
         let columns = &self.columns[group * self.stride..][..self.stride];
         for (columns, x) in columns.as_chunks::<2>().0.iter().zip(x.as_chunks::<2>().0) {
@@ -285,7 +295,7 @@ fn largest_eigenvalue(mut g: Matrix) -> f64 {
 impl WorldTwist {
     /// The rotation exp(ω̂').
     #[inline(always)]
-    pub fn rotation<L: Lanes>(&self, l: L) -> DQuat {
+    pub fn rotation<L: Arithmetic>(&self, l: L) -> DQuat {
         let y = 0.25 * self.angular.length_squared();
         if y > MAX_QUARTER_ANGLE_SQUARED {
             return forks_lie::exp_rotation(self.angular);
@@ -297,7 +307,7 @@ impl WorldTwist {
 
     /// V(ω') v', how far the origin moves.
     #[inline(always)]
-    pub fn displacement<L: Lanes>(&self, l: L) -> DVec3 {
+    pub fn displacement<L: Arithmetic>(&self, l: L) -> DVec3 {
         self.displacement_by(&Coefficients::at(l, self.angular.length_squared()))
     }
 
@@ -312,7 +322,7 @@ impl WorldTwist {
     /// What a wrench in world axes at the displaced origin does on this twist's coordinates:
     /// J_r(ξ)ᵀ w, in the axes of the twist.
     #[inline(always)]
-    pub fn pull_back<L: Lanes>(&self, l: L, w: &WorldWrench) -> WorldWrench {
+    pub fn pull_back<L: Arithmetic>(&self, l: L, w: &WorldWrench) -> WorldWrench {
         let (v, o, f) = (self.linear, self.angular, w.force);
         let Coefficients { b, c, db, dc } = Coefficients::at(l, o.length_squared());
         let u = o.cross(v);
@@ -332,7 +342,7 @@ impl WorldTwist {
 
 /// A load in world axes, on an effector displaced by `twist` from a rest orientation.
 #[inline(always)]
-pub fn load_in_world<L: Lanes>(
+pub fn load_in_world<L: Arithmetic>(
     l: L,
     load: &EffectorLoad,
     rest: DQuat,
@@ -359,7 +369,7 @@ pub struct Coefficients {
 
 impl Coefficients {
     #[inline(always)]
-    pub fn at<L: Lanes>(l: L, t: f64) -> Self {
+    pub fn at<L: Arithmetic>(l: L, t: f64) -> Self {
         let y = 0.25 * t;
         if y > MAX_QUARTER_ANGLE_SQUARED {
             return Self::far(t);

@@ -8,7 +8,7 @@
 
 use alloc::vec::Vec;
 
-use forks_lie::Matrix;
+use forks_linalg::Matrix;
 
 use crate::{
     ModelError,

@@ -6,7 +6,7 @@ pub use crate::{
     effectors::{EffectorBlocks, WorldTwist, WorldWrench, load_in_world},
     joints::{coordinate::start, displacement, is_group},
     kernel::{
-        Kernel, LANES, Lane4, Lanes, LinkBlocks, POSE, Portable, cross, displaced,
+        Arithmetic, Kernel, LANES, Lanes, LinkBlocks, POSE, Portable, cross, displaced,
         half_angle_coefficients, pose_entries, pose_of,
     },
     linear::{invert_factored, is_positive_definite, solve, sum},

@@ -49,6 +49,7 @@ pub use effector_motion::EffectorMotions;
 pub use error::ModelError;
 pub use file::FileError;
 pub use forks_lie as lie;
+pub use forks_linalg as linalg;
 pub use joints::{ConstraintError, Gap, JointGap, Openings};
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 pub use kernel::Avx2;

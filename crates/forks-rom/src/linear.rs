@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use forks_lie::Matrix;
+use forks_linalg::Matrix;
 
 /// A⁻¹ b; `None` if A is singular. As [`solve_matrix`], for one column and without a check of the
 /// result.

@@ -2,7 +2,8 @@
 
 use alloc::{string::String, vec, vec::Vec};
 
-use forks_lie::{Matrix, Pose, Twist, Wrench, glam::DVec3};
+use forks_lie::{Pose, Twist, Wrench, glam::DVec3};
+use forks_linalg::Matrix;
 
 use crate::{
     ModelError,

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use forks_lie::Matrix;
+use forks_linalg::Matrix;
 
 use crate::scalar::sqrt;
 

@@ -6,7 +6,7 @@ use forks_lie::Pose;
 
 use crate::{
     ModelError, ReducedModel, State,
-    kernel::{LANES, Lane4, LinkBlocks, POSE, pose_of},
+    kernel::{LANES, Lanes, LinkBlocks, POSE, pose_of},
     parallel,
 };
 
@@ -56,7 +56,7 @@ impl LinkSelection {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoseBuffer {
     #[doc(hidden)]
-    pub blocks: Vec<Lane4>,
+    pub blocks: Vec<Lanes>,
     links: Vec<usize>,
 }
 
@@ -64,7 +64,7 @@ impl PoseBuffer {
     /// Room for all links of a model but the ground and massless frames inside joints.
     pub fn new(model: &ReducedModel) -> Self {
         Self {
-            blocks: vec![Lane4::default(); model.blocks().blocks() * POSE],
+            blocks: vec![Lanes::default(); model.blocks().blocks() * POSE],
             links: model.shown_links().collect(),
         }
     }
@@ -72,7 +72,7 @@ impl PoseBuffer {
     /// Room for some links.
     pub fn of_selection(selection: &LinkSelection) -> Self {
         Self {
-            blocks: vec![Lane4::default(); selection.blocks.blocks() * POSE],
+            blocks: vec![Lanes::default(); selection.blocks.blocks() * POSE],
             links: selection.links.clone(),
         }
     }
@@ -134,7 +134,7 @@ impl ReducedModel {
     }
 
     /// All blocks, on several threads where that pays.
-    fn displace(&self, blocks: &LinkBlocks, state: &State, out: &mut [Lane4]) {
+    fn displace(&self, blocks: &LinkBlocks, state: &State, out: &mut [Lanes]) {
         let pays = blocks.blocks() * LANES >= PARALLEL_LINKS;
         parallel::for_each_chunk(out, PARALLEL_BLOCKS * POSE, pays, |i, out| {
             let first = i * PARALLEL_BLOCKS;
@@ -143,7 +143,7 @@ impl ReducedModel {
     }
 
     /// Poses of some blocks of links.
-    pub(crate) fn pose_blocks(&self, state: &State, first: usize, out: &mut [Lane4]) {
+    pub(crate) fn pose_blocks(&self, state: &State, first: usize, out: &mut [Lanes]) {
         assert_eq!(state.dof, self.dof(), "coordinates of the state");
         self.blocks().displace(self.isa(), first, state.eta(), state.drive(), out);
     }
@@ -156,7 +156,7 @@ impl ReducedModel {
         let Some(slot) = self.slot(link) else {
             return self.link_pose(link, state.eta(), &state.servo_targets);
         };
-        let mut block = [Lane4::default(); POSE];
+        let mut block = [Lanes::default(); POSE];
         self.pose_blocks(state, slot / LANES, &mut block);
         pose_of(core::array::from_fn(|k| block[k].0[slot % LANES]))
     }

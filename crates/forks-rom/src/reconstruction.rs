@@ -2,7 +2,8 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Matrix, Pose, Twist};
+use forks_lie::{Pose, Twist};
+use forks_linalg::Matrix;
 
 use crate::{JointPath, JointRest, ReducedModel, State, joints::displacement};
 

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use forks_lie::Matrix;
+use forks_linalg::Matrix;
 
 /// Derivatives of the potential energy at a sample by the servos' targets s, the effectors held
 /// where they are.

@@ -2,11 +2,12 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Twist, simd::all_finite};
+use forks_lie::Twist;
+use forks_linalg::simd::all_finite;
 
 use crate::{
     ModelError, ReducedModel,
-    kernel::{Kernel, LANES, Lanes},
+    kernel::{Arithmetic, Kernel, LANES},
     transition::Packed,
 };
 
@@ -141,7 +142,7 @@ impl Kernel for Product<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) -> bool {
+    fn run<L: Arithmetic>(self, l: L) -> bool {
         let finite = all_finite(l, self.x);
         if finite {
             self.map.product(l, self.x, self.out);

@@ -6,7 +6,8 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Matrix, Twist, Wrench, glam::DVec3, right_jacobian, right_jacobian_derivative};
+use forks_lie::{Twist, Wrench, glam::DVec3, right_jacobian, right_jacobian_derivative};
+use forks_linalg::Matrix;
 
 use crate::{ModelError, ReducedModel, linear::solve};
 

@@ -2,12 +2,12 @@
 
 use alloc::sync::Arc;
 
-use forks_lie::{Matrix, simd::all_finite};
+use forks_linalg::{Matrix, simd::all_finite};
 
 use crate::{
     EffectorLoad, ModelError, ReducedModel, State,
     effectors::{WorldTwist, WorldWrench, load_in_world},
-    kernel::{Kernel, LANES, Lanes},
+    kernel::{Arithmetic, Kernel, LANES},
     state::Work,
     transition::{Transition, implicit_euler},
     wrench::linear_stiffness,
@@ -197,7 +197,7 @@ impl Kernel for End<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) -> bool {
+    fn run<L: Arithmetic>(self, l: L) -> bool {
         let Self { h, state, velocity } = self;
         if !all_finite(l, velocity) {
             return false;
@@ -234,7 +234,7 @@ impl Kernel for Step<'_> {
     type Output = StepStatus;
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) -> StepStatus {
+    fn run<L: Arithmetic>(self, l: L) -> StepStatus {
         let Self { stepper, state, loads } = self;
         // What the state alone gives does not wait for the loads.
         let Work { stretch, result, .. } = &mut state.work;
@@ -258,7 +258,7 @@ impl Kernel for Step<'_> {
 
 /// a − b; all are padded.
 #[inline(always)]
-pub(crate) fn difference<L: Lanes>(l: L, a: &[f64], b: &[f64], out: &mut [f64]) {
+pub(crate) fn difference<L: Arithmetic>(l: L, a: &[f64], b: &[f64], out: &mut [f64]) {
     let (out, _) = out.as_chunks_mut::<LANES>();
     let (a, b) = (a.as_chunks::<LANES>().0, b.as_chunks::<LANES>().0);
     for (out, (a, b)) in out.iter_mut().zip(a.iter().zip(b)) {
@@ -268,7 +268,7 @@ pub(crate) fn difference<L: Lanes>(l: L, a: &[f64], b: &[f64], out: &mut [f64]) 
 
 /// Takes over the result if it is finite.
 #[inline(always)]
-fn accept<L: Lanes>(l: L, stepper: &Stepper, state: &mut State) -> bool {
+fn accept<L: Arithmetic>(l: L, stepper: &Stepper, state: &mut State) -> bool {
     let (eta, _) = state.eta.as_chunks_mut::<LANES>();
     let width = eta.len();
     let velocity = &mut state.velocity.as_chunks_mut::<LANES>().0[..width];
@@ -308,7 +308,7 @@ struct Checked {
 
 /// g = Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e into the state's scratch, where some load acts.
 #[inline(always)]
-fn generalised_force<L: Lanes>(
+fn generalised_force<L: Arithmetic>(
     l: L,
     stepper: &Stepper,
     state: &mut State,
@@ -346,7 +346,7 @@ fn generalised_force<L: Lanes>(
 
 /// What a wrench does on an effector's twist, in the axes of the twist.
 #[inline(always)]
-pub(crate) fn generalise<L: Lanes>(
+pub(crate) fn generalise<L: Arithmetic>(
     l: L,
     stepper: &Stepper,
     twist: &WorldTwist,
@@ -364,7 +364,7 @@ pub(crate) fn generalise<L: Lanes>(
 
 /// Adds a load in world axes.
 #[inline(always)]
-pub(crate) fn add_load<L: Lanes>(
+pub(crate) fn add_load<L: Arithmetic>(
     l: L,
     sum: &mut WorldWrench,
     load: &EffectorLoad,

@@ -2,11 +2,11 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::Matrix;
+use forks_linalg::Matrix;
 
 use crate::{
     ModelError,
-    kernel::{LANES, Lane4, Lanes},
+    kernel::{Arithmetic, LANES, Lanes},
     linear::{solve_matrix, sum},
     model::ModelData,
 };
@@ -15,7 +15,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Transition {
     /// What the static wrenches give, −force · b_η.
-    pub constant: Vec<Lane4>,
+    pub constant: Vec<Lanes>,
     pub velocity: Packed,
     pub stretch: Packed,
     pub force: Packed,
@@ -24,7 +24,7 @@ pub(crate) struct Transition {
 /// A matrix in lane groups of rows: group after group, columns within.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packed {
-    data: Vec<Lane4>,
+    data: Vec<Lanes>,
     columns: usize,
 }
 
@@ -36,7 +36,7 @@ impl Transition {
         force: &Matrix,
         static_force: &[f64],
     ) -> Self {
-        let mut constant = vec![Lane4::default(); force.rows().div_ceil(LANES)];
+        let mut constant = vec![Lanes::default(); force.rows().div_ceil(LANES)];
         for (i, x) in force.mul_vec(static_force).into_iter().enumerate() {
             constant[i / LANES].0[i % LANES] = -x;
         }
@@ -55,7 +55,7 @@ impl Transition {
 
     /// What the state and the static wrenches give; `out` is padded.
     #[inline(always)]
-    pub(crate) fn of_state<L: Lanes>(
+    pub(crate) fn of_state<L: Arithmetic>(
         &self,
         l: L,
         velocity: &[f64],
@@ -72,7 +72,7 @@ impl Transition {
 
     /// Adds what a force gives.
     #[inline(always)]
-    pub(crate) fn add_force<L: Lanes>(&self, l: L, force: &[f64], out: &mut [f64]) {
+    pub(crate) fn add_force<L: Arithmetic>(&self, l: L, force: &[f64], out: &mut [f64]) {
         let (out, _) = out.as_chunks_mut::<LANES>();
         let out = &mut out[..self.constant.len()];
         self.force.sums(l, force, out, |_, before| l.read(before), |_, sum| sum);
@@ -83,7 +83,7 @@ impl Packed {
     /// Packs a matrix.
     pub fn new(m: &Matrix) -> Self {
         let columns = m.columns();
-        let mut data = vec![Lane4::default(); m.rows().div_ceil(LANES) * columns];
+        let mut data = vec![Lanes::default(); m.rows().div_ceil(LANES) * columns];
         for i in 0..m.rows() {
             for (j, x) in m.row(i).iter().enumerate() {
                 data[i / LANES * columns + j].0[i % LANES] = *x;
@@ -105,13 +105,13 @@ impl Packed {
 
     /// Four rows, column after column.
     #[inline(always)]
-    pub fn group(&self, group: usize) -> &[Lane4] {
+    pub fn group(&self, group: usize) -> &[Lanes] {
         &self.data[group * self.columns..(group + 1) * self.columns]
     }
 
     /// Matrix times vector; `out` is padded to whole lane groups.
     #[inline(always)]
-    pub fn product<L: Lanes>(&self, l: L, x: &[f64], out: &mut [f64]) {
+    pub fn product<L: Arithmetic>(&self, l: L, x: &[f64], out: &mut [f64]) {
         let (out, _) = out.as_chunks_mut::<LANES>();
         self.sums(l, x, out, |_, _| l.splat(0.0), |_, sum| sum);
     }
@@ -119,7 +119,7 @@ impl Packed {
     /// Puts `put(out, start(i, out) + group i of rows times x)` for each group of rows into `out`.
     /// Several groups share what is read of x, as many as there are registers for.
     #[inline(always)]
-    fn sums<L: Lanes>(
+    fn sums<L: Arithmetic>(
         &self,
         l: L,
         x: &[f64],
@@ -149,7 +149,7 @@ impl Packed {
     /// [`Packed::sums`] of N groups from one on; even and odd columns are summed apart, and the sum
     /// of the odd ones is added last.
     #[inline(always)]
-    fn sums_of<L: Lanes, const N: usize>(
+    fn sums_of<L: Arithmetic, const N: usize>(
         &self,
         l: L,
         first: usize,
@@ -162,7 +162,7 @@ impl Packed {
         let (pairs, last) = x.as_chunks::<2>();
         // Loops over N are loops: closures given to arrays are compiled without the instruction
         // set.
-        let mut rows: [&[Lane4]; N] = [&[]; N];
+        let mut rows: [&[Lanes]; N] = [&[]; N];
         let mut rest = &self.data[first * x.len()..];
         for row in &mut rows {
             (*row, rest) = rest.split_at(x.len());

@@ -5,7 +5,8 @@
 //! B⁺ᵀ = S²B for an orthonormal SB; the body wrench is J_r(ξ_e)⁻ᵀ ŵ_e. Fixed-effector modes have no
 //! row in B, so nothing of theirs is in it.
 
-use forks_lie::{Matrix, Wrench, right_jacobian_inverse, skew};
+use forks_lie::{Wrench, right_jacobian_inverse, skew};
+use forks_linalg::Matrix;
 
 use crate::{
     Elasticity, LoadFrame, ModelData, ReducedModel, State, linear::sum, orthogonal::OrthogonalRows,

@@ -3,7 +3,8 @@
 use forks_contact::{
     Contact, ContactError, Friction, NewContact, Problem, Side, point_columns, tangents,
 };
-use forks_lie::{Lanes, Vectors, glam::DVec3, simd::Arithmetic};
+use forks_lie::glam::DVec3;
+use forks_linalg::simd::{Arithmetic, Lanes, Vectors};
 
 use crate::{
     Owner, ShapeHandle, World,

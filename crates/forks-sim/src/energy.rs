@@ -29,7 +29,7 @@ pub(crate) fn about_targets(model: &ReducedModel, terms: &ServoTerms, targets: &
     if terms.force.is_empty() || targets.iter().all(|s| *s == 0.0) {
         return 0.0;
     }
-    let half = |m: &forks_lie::Matrix, x: &[f64]| {
+    let half = |m: &forks_linalg::Matrix, x: &[f64]| {
         0.5 * m.mul_vec(x).iter().zip(x).map(|(a, b)| a * b).sum::<f64>()
     };
     let work: f64 = terms.force.iter().zip(targets).map(|(p, s)| p * s).sum();

@@ -13,6 +13,7 @@
 pub use forks_blend as blend;
 pub use forks_contact as contact_solver;
 pub use forks_lie as lie;
+pub use forks_linalg as linalg;
 pub use forks_mechanism::Geometry;
 pub use forks_rom as rom;
 

@@ -6,10 +6,11 @@
 
 use forks_contact::BodyId;
 use forks_lie::{
-    Matrix, Pose, SpatialInertia, Twist, Wrench, exp_rotation,
+    Pose, SpatialInertia, Twist, Wrench, exp_rotation,
     glam::{DMat3, DQuat, DVec3},
     skew,
 };
+use forks_linalg::Matrix;
 
 use crate::{
     SimError,

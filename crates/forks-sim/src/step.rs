@@ -8,10 +8,8 @@
 //! ```
 
 use forks_contact::Status;
-use forks_lie::{
-    Twist,
-    simd::{Arithmetic, Isa, Kernel},
-};
+use forks_lie::Twist;
+use forks_linalg::simd::{Arithmetic, Isa, Kernel};
 use forks_rom::StepStatus as ModelStatus;
 
 use crate::{

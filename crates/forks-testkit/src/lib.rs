@@ -32,7 +32,7 @@ pub mod rng;
 pub mod scalar;
 
 pub use equilibrium::{Equilibrium, equilibrium};
-pub use forks_mechanism::lie::Matrix;
+pub use forks_mechanism::linalg::Matrix;
 pub use kkt::{Reduction, System, Unresisted, is_resisted, reduce};
 pub use options::{JointChoice, RandomMechanismOptions};
 pub use potential::{EffectorLoad, LoadedReduction, Loads, PointForce, Potential, reduce_loaded};

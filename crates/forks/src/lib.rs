@@ -17,6 +17,7 @@
 
 pub use forks_lie as lie;
 pub use forks_lie::glam;
+pub use forks_linalg as linalg;
 
 #[cfg(feature = "blend")]
 pub use forks_blend as blend;

@@ -87,7 +87,7 @@ fn real_links(m: &Mechanism) -> Vec<LinkId> {
 /// Coordinates, all different, at which no link turns by more than `turn`, and one by as much.
 fn coordinates_of_turn(model: &ReducedModel, turn: f64) -> Vec<f64> {
     let eta: Vec<f64> = (0..model.dof()).map(|j| 1.0 / (j + 1) as f64).collect();
-    let angle = |map: &forks_mechanism::lie::Matrix| {
+    let angle = |map: &forks_mechanism::linalg::Matrix| {
         map.mul_vec(&eta)[3..].iter().map(|x| x * x).sum::<f64>().sqrt()
     };
     let largest = model.data().links.iter().map(|l| angle(&l.map)).fold(0.0, f64::max);

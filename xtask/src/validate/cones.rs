@@ -6,8 +6,8 @@ use std::sync::Arc;
 use forks_dynamics::Equilibrium;
 use forks_io::{Cell, CsvTable};
 use forks_mechanism::{
-    dense::{self, Matrix},
     lie::{Pose, Twist, Wrench, glam::DVec3, right_jacobian},
+    linalg::{Matrix, dense},
 };
 use forks_rom::{
     EffectorLoad, Elasticity, LoadFrame, ReducedModel, Scheme, State, StaticStatus, StepStatus,

@@ -2,8 +2,8 @@
 
 use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, continue_equilibrium};
 use forks_mechanism::{
-    dense::{Matrix, symmetric_eigen},
     lie::{Pose, Twist, Wrench, glam::DVec3, right_jacobian},
+    linalg::{Matrix, dense::symmetric_eigen},
 };
 use forks_reduce::{
     Linearisation, Linearised, linearise, relative_difference, response_by_differences,

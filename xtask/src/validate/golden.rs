@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use forks_dynamics::{EquilibriumOptions, Loads};
 use forks_mechanism::{
-    dense::Matrix,
     lie::{Wrench, glam::DVec3},
+    linalg::Matrix,
 };
 use forks_reduce::{MassModel, Problem, ProblemOptions};
 use serde::Deserialize;

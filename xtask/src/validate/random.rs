@@ -5,8 +5,8 @@ use forks_dynamics::{
 };
 use forks_mechanism::{
     LinkId, Mechanism,
-    dense::Matrix,
     lie::{Pose, Wrench, glam::DVec3},
+    linalg::Matrix,
 };
 use forks_reduce::{
     Effector, Linearisation, ReduceError, relative_difference, response, response_by_differences,

@@ -1,6 +1,6 @@
 //! The frontier sweep against the dense KKT solve, which shares no kernel with it.
 
-use forks_mechanism::{LinkId, dense::Matrix};
+use forks_mechanism::{LinkId, linalg::Matrix};
 use forks_testkit::System;
 
 use super::{case::Case, record::Recorder};

@@ -112,7 +112,8 @@ fn limits(case: &Case, reach: f64) -> Vec<[f64; 2]> {
     let c = &case.reduction.compliance;
     let softest = |first: usize| {
         let block = c.block(first, first, 3, 3).symmetric_part();
-        let values = forks_mechanism::dense::symmetric_eigen(&block).map(|(values, _)| values[2]);
+        let values =
+            forks_mechanism::linalg::dense::symmetric_eigen(&block).map(|(values, _)| values[2]);
         values.filter(|x| *x > 0.0)
     };
     let limit = |e: usize| {

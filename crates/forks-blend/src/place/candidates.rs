@@ -1,6 +1,6 @@
 //! Samples that a blend may have, in one of the charts.
 
-use forks_mechanism::{dense::Matrix, lie::Pose};
+use forks_mechanism::{lie::Pose, linalg::Matrix};
 use forks_reduce::Problem;
 use forks_rom::ModelData;
 use rayon::prelude::*;

@@ -11,8 +11,11 @@ use forks_dynamics::{
 };
 use forks_mechanism::{
     JointKind,
-    dense::{Matrix, lu_solve, svd, symmetric_eigen},
     lie::{Pose, Twist, right_jacobian_inverse},
+    linalg::{
+        Matrix,
+        dense::{lu_solve, svd, symmetric_eigen},
+    },
 };
 use forks_reduce::Problem;
 use forks_rom::ModelData;

@@ -14,8 +14,11 @@ use forks_dynamics::{
     Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, continue_equilibrium,
 };
 use forks_mechanism::{
-    dense::{Matrix, lu_solve, symmetric_eigen},
     lie::{Pose, Twist, right_jacobian, right_jacobian_inverse},
+    linalg::{
+        Matrix,
+        dense::{lu_solve, symmetric_eigen},
+    },
 };
 use forks_reduce::Problem;
 use forks_rom::ModelData;

@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use forks_mechanism::{
-    dense::{self, Matrix},
     lie::{Pose, Twist, right_jacobian, right_jacobian_inverse},
+    linalg::{Matrix, dense},
 };
 use forks_reduce::relative_displacement;
 use forks_rom::{ModelData, ReducedModel, ServoTerms};

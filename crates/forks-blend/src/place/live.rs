@@ -30,8 +30,9 @@ use forks_dynamics::{
     bushing_gradient_and_hessian, continue_equilibrium, solve_equilibrium,
 };
 use forks_mechanism::{
-    Bushing, BushingId, LinkId, Mechanism, MechanismBuilder, dense,
+    Bushing, BushingId, LinkId, Mechanism, MechanismBuilder,
     lie::{Mat6, Pose, SymMat6, Twist, Wrench},
+    linalg::dense,
 };
 use forks_reduce::{Problem, relative_displacement};
 use forks_rom::ModelData;

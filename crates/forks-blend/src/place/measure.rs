@@ -2,8 +2,11 @@
 
 use forks_mechanism::{
     Connection, JointKind, Mechanism, connections, constraint_error,
-    dense::{Matrix, cholesky_solve, lu_solve},
     lie::{Pose, Twist, Wrench, glam::DVec3, log_rotation, right_jacobian},
+    linalg::{
+        Matrix,
+        dense::{cholesky_solve, lu_solve},
+    },
 };
 use forks_reduce::Problem;
 use forks_rom::{EffectorLoad, LoadFrame, Reconstruction, StaticStatus};

@@ -368,9 +368,9 @@ fn softness_along(a: &[f64; 3], axis: DVec3) -> f64 {
 /// size.
 fn softness(s: &Sample) -> Vec<[f64; 3]> {
     let d = &s.data;
-    let inverse = forks_mechanism::dense::lu_solve(
+    let inverse = forks_mechanism::linalg::dense::lu_solve(
         &d.hessian,
-        &forks_mechanism::dense::Matrix::identity(s.rank()),
+        &forks_mechanism::linalg::Matrix::identity(s.rank()),
     );
     let compliance = d.basis.mul(&inverse).mul(&d.basis.transpose());
     let of = |(e, f): (usize, &forks_rom::EffectorRest)| {

@@ -1,7 +1,7 @@
 //! A linearisation point: the reduced model about a loaded equilibrium, with its potential.
 
 use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, potential_energy};
-use forks_mechanism::{dense::Matrix, lie::Pose};
+use forks_mechanism::{lie::Pose, linalg::Matrix};
 use forks_reduce::Problem;
 use forks_rom::{ModelData, ServoTerms};
 
@@ -100,7 +100,7 @@ impl Sample {
 
 #[cfg(test)]
 mod tests {
-    use forks_mechanism::dense::{cholesky_solve, symmetric_eigen};
+    use forks_mechanism::linalg::dense::{cholesky_solve, symmetric_eigen};
 
     use super::*;
     use crate::place::testing::{bent_sample, problems};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use forks_dynamics::{EquilibriumOptions, Loads, WrenchFrame};
 use forks_mechanism::{
-    dense::Matrix,
     lie::{Wrench, glam::DVec3},
+    linalg::Matrix,
 };
 use forks_models::HelixJoints;
 use forks_reduce::{Problem, ProblemOptions};

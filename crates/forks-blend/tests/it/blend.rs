@@ -6,7 +6,8 @@ use forks_blend::{BlendData, BlendedModel, BlendedState, BlendedStepper, SampleD
 use forks_rom::{
     DEFAULT_RANGE, EffectorLoad, EffectorRest, LinkRest, LoadFrame, ModelData, ReducedModel,
     ServoTerms, State, StepStatus, Stepper,
-    lie::{Matrix, Pose, Twist, Wrench, exp_rotation, glam::DVec3},
+    lie::{Pose, Twist, Wrench, exp_rotation, glam::DVec3},
+    linalg::Matrix,
 };
 use forks_testkit::Rng;
 

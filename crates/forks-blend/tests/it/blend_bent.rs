@@ -11,7 +11,8 @@ use blend_support::{
 use forks_blend::{Blend, BlendData, BlendedModel, BlendedState, BlendedStepper, Weights};
 use forks_rom::{
     EffectorLoad, LoadFrame,
-    lie::{Matrix, Wrench, glam::DVec3},
+    lie::{Wrench, glam::DVec3},
+    linalg::Matrix,
 };
 use forks_testkit::Rng;
 use proptest::prelude::*;

@@ -9,7 +9,8 @@ use forks_blend::{
 };
 use forks_rom::{
     EffectorLoad, LoadFrame, ModelError, Reconstruction, ReducedModel, StaticStatus, StepStatus,
-    lie::{Matrix, Twist, Wrench},
+    lie::{Twist, Wrench},
+    linalg::Matrix,
 };
 use forks_testkit::Rng;
 

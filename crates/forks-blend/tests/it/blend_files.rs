@@ -209,7 +209,7 @@ fn forged_bytes_of_a_bent_blend_do_not_panic() {
 
 #[test]
 fn curvature_of_another_size_is_refused() {
-    use forks_rom::lie::Matrix;
+    use forks_rom::linalg::Matrix;
     let whole = bent(1).data().clone();
     let refused = |c: Matrix| {
         let mut data = whole.clone();

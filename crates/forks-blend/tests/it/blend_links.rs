@@ -245,7 +245,7 @@ fn chain_blend(rng: &mut Rng, reversed: bool, spread: f64) -> BlendData {
             model: Arc::new(model),
             potential: 0.0,
             servos: forks_rom::ServoTerms::default(),
-            curvature: forks_rom::lie::Matrix::zeros(0, 0),
+            curvature: forks_rom::linalg::Matrix::zeros(0, 0),
         }
     };
     let samples: Vec<SampleData> =

@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use blend_support::{Sizes, blend, numbers};
 use forks_blend::{Blend, BlendedModel, BlendedState, BlendedStepper, LinkBlend, Weights};
-use forks_rom::{
-    State, Stepper,
-    lie::{Matrix, Pose},
-};
+use forks_rom::{State, Stepper, lie::Pose, linalg::Matrix};
 use forks_testkit::{Rng, linear::symmetric_eigen};
 use proptest::prelude::*;
 

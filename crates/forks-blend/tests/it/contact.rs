@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use blend_support::{Sizes, bent::bend, blend, numbers, twist};
 use forks_blend::{BlendedContact, BlendedModel, BlendedState, BlendedStepper, Weights};
-use forks_rom::{
-    EffectorLoad, LoadFrame, StepStatus,
-    lie::{Matrix, Wrench},
-};
+use forks_rom::{EffectorLoad, LoadFrame, StepStatus, lie::Wrench, linalg::Matrix};
 use forks_testkit::Rng;
 
 use crate::blend_support;

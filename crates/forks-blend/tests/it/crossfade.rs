@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use blend_support::{Sizes, blend};
 use forks_blend::{BlendData, BlendedModel, BlendedState, Crossfade, LinkBlend};
-use forks_rom::{
-    ModelError,
-    lie::{Matrix, Pose},
-};
+use forks_rom::{ModelError, lie::Pose, linalg::Matrix};
 use forks_testkit::Rng;
 
 use crate::blend_support;

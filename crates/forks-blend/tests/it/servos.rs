@@ -303,7 +303,7 @@ fn near_samples_targets_move_the_effector_as_full_equilibria_do() {
     let blend = blend(&problem, &samples);
     let no_terms = samples.clone().map(|s| {
         let n = s.servos.force.len();
-        let stiffness = forks_mechanism::dense::Matrix::zeros(n, n);
+        let stiffness = forks_mechanism::linalg::Matrix::zeros(n, n);
         Sample { servos: ServoTerms { force: vec![0.0; n], stiffness }, ..s }
     });
     let incomplete = self::blend(&problem, &no_terms);

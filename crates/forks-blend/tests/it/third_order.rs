@@ -10,8 +10,8 @@ use forks_dynamics::{
     solve_equilibrium,
 };
 use forks_mechanism::{
-    dense::Matrix,
     lie::{Pose, Wrench, glam::DVec3},
+    linalg::Matrix,
 };
 use forks_models::{HelixJoints, Parametric};
 use forks_reduce::{Problem, ProblemOptions};

@@ -13,7 +13,8 @@ use forks_dynamics::{
 use forks_import::{ImportOptions, load_model};
 use forks_mechanism::{
     Mechanism,
-    lie::{Matrix, Twist, glam::DVec3, quaternion_from_wxyz},
+    lie::{Twist, glam::DVec3, quaternion_from_wxyz},
+    linalg::Matrix,
     link_twists,
 };
 use serde::Deserialize;

@@ -1,6 +1,6 @@
 //! Sides of constraints, into the problem's arrays.
 
-use forks_lie::simd::{Portable, all_lanes_finite};
+use forks_linalg::simd::{Portable, all_lanes_finite};
 
 use super::{BodyId, Constraint, ConstraintId, Kind, PortId, Problem, SideRecord};
 use crate::{

@@ -3,7 +3,7 @@
 
 use crate::support;
 
-use forks_contact::lie::Matrix;
+use forks_contact::linalg::Matrix;
 use forks_contact::{
     Contact, Friction, Method, Problem, Row, Settings, Side, Solver, Status, lie::glam::DMat2,
     lie::glam::DVec2,

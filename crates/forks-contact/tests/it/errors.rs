@@ -1,8 +1,14 @@
 //! Bad input is an error that names the place and the value; extreme input never gives NaN.
 
-use forks_contact::lie::{Lanes, Matrix, SpatialInertia, Twist, glam::DMat3, glam::DVec3};
 use forks_contact::{
     BodyId, Contact, ContactError, Friction, Method, Problem, Row, Settings, Side, Solver, Status,
+};
+use forks_contact::{
+    lie::{
+        SpatialInertia, Twist,
+        glam::{DMat3, DVec3},
+    },
+    linalg::{Matrix, simd::Lanes},
 };
 
 fn one_body() -> (Problem, BodyId) {

@@ -3,12 +3,15 @@
 
 use std::f64::consts::TAU;
 
-use forks_contact::lie::{
-    Matrix, SpatialInertia, Twist,
-    glam::{DMat3, DVec3},
-};
 use forks_contact::{
     BodyId, Contact, Friction, Method, Problem, Settings, Side, Solver, Status, point_jacobian,
+};
+use forks_contact::{
+    lie::{
+        SpatialInertia, Twist,
+        glam::{DMat3, DVec3},
+    },
+    linalg::Matrix,
 };
 
 const G: f64 = 9.81;

@@ -2,7 +2,7 @@
 
 use crate::support;
 
-use forks_contact::lie::Matrix;
+use forks_contact::linalg::Matrix;
 use forks_contact::{
     BodyId, Contact, ContactError, Friction, Method, Problem, Row, Settings, Side, Solver,
 };

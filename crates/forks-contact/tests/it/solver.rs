@@ -2,12 +2,15 @@
 
 use crate::support;
 
-use forks_contact::lie::{
-    Matrix, SpatialInertia, Twist,
-    glam::{DMat3, DVec3},
-};
 use forks_contact::{
     Contact, Friction, Method, Problem, Row, Settings, Side, Solver, Status, point_jacobian,
+};
+use forks_contact::{
+    lie::{
+        SpatialInertia, Twist,
+        glam::{DMat3, DVec3},
+    },
+    linalg::Matrix,
 };
 use support::random_problem;
 

@@ -7,8 +7,9 @@
 //! do no harm and nothing is squared.
 
 use forks_mechanism::{
-    Mechanism, dense,
-    lie::{Matrix, SymMat6, Wrench},
+    Mechanism,
+    lie::{SymMat6, Wrench},
+    linalg::{Matrix, dense},
 };
 
 use super::{

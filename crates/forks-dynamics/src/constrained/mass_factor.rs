@@ -6,7 +6,10 @@
 //! mass. It is dense, so this is for mechanisms that need it: empty links that follow others by a
 //! coupling or a loop.
 
-use forks_mechanism::lie::{Matrix, SymMat6, Wrench};
+use forks_mechanism::{
+    lie::{SymMat6, Wrench},
+    linalg::Matrix,
+};
 
 use super::{
     articulated::{Articulated, inverse_matrix},

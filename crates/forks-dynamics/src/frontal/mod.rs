@@ -16,7 +16,7 @@ mod plan;
 mod stiffness;
 mod system;
 
-use forks_mechanism::{JointId, Mechanism, lie::Matrix};
+use forks_mechanism::{JointId, Mechanism, linalg::Matrix};
 
 pub(crate) use plan::Plan;
 

@@ -1,6 +1,6 @@
 //! A = L Lᵀ of a small dense matrix, with solutions and the inverse.
 
-use forks_mechanism::lie::{Matrix, dot};
+use forks_mechanism::linalg::{Matrix, dot};
 
 /// The lower factor, row by row.
 #[derive(Clone, Debug)]

@@ -1,7 +1,10 @@
 //! What a step in two halves ([`super::impulses`]) asks of the mechanism: admissible motions,
 //! system matrix and forces.
 
-use forks_mechanism::lie::{Mat6, Matrix, Wrench};
+use forks_mechanism::{
+    lie::{Mat6, Wrench},
+    linalg::Matrix,
+};
 
 use super::{
     implicit::{LoadStiffness, joint_terms, link_matrices, loaded_blocks, momentum, rotor_forces},

@@ -6,8 +6,9 @@
 //! not balance, so the scheme ends on the static equilibrium whatever h is.
 
 use forks_mechanism::{
-    Mechanism, dense,
-    lie::{Mat6, Matrix, Wrench},
+    Mechanism,
+    lie::{Mat6, Wrench},
+    linalg::{Matrix, dense},
 };
 
 use super::{
@@ -303,7 +304,7 @@ pub(super) fn momentum(d: &ConstrainedDynamics<'_>, work: &ConstrainedWorkspace)
 
 #[cfg(test)]
 mod tests {
-    use forks_mechanism::lie::Matrix;
+    use forks_mechanism::linalg::Matrix;
     use forks_testkit::{JointChoice, RandomMechanismOptions, Rng, random_mechanism};
 
     use super::*;

@@ -16,7 +16,8 @@ use std::sync::Arc;
 
 use forks_mechanism::{
     LinkId, Mechanism,
-    lie::{Matrix, Pose, Twist},
+    lie::{Pose, Twist},
+    linalg::Matrix,
 };
 
 use super::{

@@ -1,7 +1,7 @@
 //! Velocities that loops and couplings admit: an orthonormal basis N of the nullspace of their
 //! independent rows, by Householder reflections of Gᵀ.
 
-use forks_mechanism::lie::{Matrix, dot};
+use forks_mechanism::linalg::{Matrix, dot};
 
 /// N (n × (n − r)) with G N = 0 and NᵀN = 1 for r independent rows of n numbers.
 pub(super) fn admissible_basis(rows: &[&[f64]], n: usize) -> Matrix {

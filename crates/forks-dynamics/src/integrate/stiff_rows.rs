@@ -2,8 +2,9 @@
 //! to the implicit matrix.
 
 use forks_mechanism::{
-    JointId, Mechanism, dense,
-    lie::{Matrix, Twist},
+    JointId, Mechanism,
+    lie::Twist,
+    linalg::{Matrix, dense},
     link_jacobian,
 };
 

@@ -10,7 +10,10 @@
 //! F ([`super::linearised`]). Rows and columns share C's symmetric part and half of the turning
 //! each.
 
-use forks_mechanism::lie::{Mat6, Matrix, SymMat6, Wrench};
+use forks_mechanism::{
+    lie::{Mat6, SymMat6, Wrench},
+    linalg::Matrix,
+};
 
 use super::linearised::Block;
 use crate::constrained::{TreeMotion, inverse_matrix};

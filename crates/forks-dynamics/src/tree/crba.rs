@@ -1,6 +1,9 @@
 //! The mass matrix: the composite-rigid-body algorithm (Walker and Orin 1982).
 
-use forks_mechanism::lie::{Matrix, Twist, Wrench};
+use forks_mechanism::{
+    lie::{Twist, Wrench},
+    linalg::Matrix,
+};
 
 use super::{
     block::{Inertia, power},

@@ -13,7 +13,10 @@
 //! dF_i = Ĵ_i dV̇_i + dB_i, dτ_p = S_pᵀ dF_i. Free joints have Π = Ĵ − U D⁻¹ Uᵀ, prescribed ones Π
 //! = Ĵ.
 
-use forks_mechanism::lie::{Matrix, Twist, Wrench};
+use forks_mechanism::{
+    lie::{Twist, Wrench},
+    linalg::Matrix,
+};
 
 use super::{
     articulated::{AbaWorkspace, Given, inward},

@@ -3,7 +3,7 @@
 //! Results go to slices of the caller, so that the workspaces' buffers are all that could be
 //! allocated again. (A counting allocator needs unsafe code, which the workspace forbids.)
 
-use forks_mechanism::lie::{Matrix, Wrench};
+use forks_mechanism::{lie::Wrench, linalg::Matrix};
 use forks_models::{HelixJoints, arm20, helix};
 
 use super::{articulated::AbaWorkspace, kinematics::Kinematics, *};

@@ -7,8 +7,9 @@ use forks_dynamics::{
     AbaWorkspace, CrbaWorkspace, DcaError, DcaPlan, DcaSettings, DcaStatus, DcaWorkspace,
     LinkLoads, RneaWorkspace, Tree, aba, bias, crba, dca,
     mechanism::{
-        Link, LinkId, MechanismBuilder, TreeEdge, dense,
-        lie::{Matrix, SpatialInertia},
+        Link, LinkId, MechanismBuilder, TreeEdge,
+        lie::SpatialInertia,
+        linalg::{Matrix, dense},
     },
 };
 use forks_models::{Parametric, chain, coil, dill};

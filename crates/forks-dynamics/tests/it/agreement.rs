@@ -11,8 +11,9 @@ use forks_dynamics::{
     DcaStatus, DcaWorkspace, DynamicsStatus, LinkLoads, PassiveWorkspace, RneaWorkspace, Tree, aba,
     bias, crba, dca, dca_with,
     mechanism::{
-        Mechanism, dense,
-        lie::{Matrix, SpatialInertia, Wrench},
+        Mechanism,
+        lie::{SpatialInertia, Wrench},
+        linalg::{Matrix, dense},
     },
     passive_forces, rnea,
 };

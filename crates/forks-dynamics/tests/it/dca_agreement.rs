@@ -9,10 +9,7 @@ use crate::dca_support;
 use dca_support::{Case, options};
 use forks_dynamics::{
     ClosingOrder, DcaError, DcaPlan, DcaSettings, DcaStatus, DcaWorkspace, dca_with, mass_matrix,
-    mechanism::{
-        JointId, LinkId, Mechanism,
-        lie::{Matrix, Wrench},
-    },
+    mechanism::{JointId, LinkId, Mechanism, lie::Wrench, linalg::Matrix},
 };
 use forks_testkit::{
     RandomMechanismOptions, System,

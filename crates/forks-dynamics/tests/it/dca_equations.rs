@@ -9,11 +9,11 @@ use forks_dynamics::{
     RneaWorkspace, Tree, bias, crba, dca, dca_with,
     mechanism::{
         Coordinate, Coupling, Joint, JointId, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
-        dense,
         lie::{
-            Matrix, Pose, SpatialInertia, Wrench,
+            Pose, SpatialInertia, Wrench,
             glam::{DMat3, DVec3},
         },
+        linalg::{Matrix, dense},
     },
 };
 use forks_testkit::{

@@ -4,11 +4,12 @@ use forks_dynamics::{
     AppliedWrench, EquilibriumOptions, EquilibriumStatus, Loads, PathEventKind, WrenchFrame,
     continue_equilibrium,
     mechanism::{
-        Joint, JointId, JointKind, JointMatrix, Link, LinkId, Mechanism, MechanismBuilder, dense,
+        Joint, JointId, JointKind, JointMatrix, Link, LinkId, Mechanism, MechanismBuilder,
         lie::{
-            Matrix, Pose, SpatialInertia, Wrench,
+            Pose, SpatialInertia, Wrench,
             glam::{DMat3, DVec3},
         },
+        linalg::{Matrix, dense},
         link_jacobian, loops,
     },
     solve_equilibrium, tangent_stiffness,

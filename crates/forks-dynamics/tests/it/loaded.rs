@@ -8,8 +8,9 @@ use forks_dynamics::{
     Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, admissible_motions,
     continue_equilibrium,
     mechanism::{
-        LinkId, Mechanism, dense,
-        lie::{Matrix, Twist, Wrench, glam::DVec3},
+        LinkId, Mechanism,
+        lie::{Twist, Wrench, glam::DVec3},
+        linalg::{Matrix, dense},
         link_jacobian,
     },
     solve_equilibrium, tangent_stiffness,

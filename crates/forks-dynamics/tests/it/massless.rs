@@ -8,11 +8,11 @@ use forks_dynamics::{
 };
 use forks_mechanism::{
     Coordinate, Coupling, Joint, JointId, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
-    dense,
     lie::{
         Pose, SpatialInertia,
         glam::{DMat3, DVec3},
     },
+    linalg::{Matrix, dense},
 };
 use forks_testkit::{RandomMechanismOptions, Rng, random_mechanism};
 
@@ -196,7 +196,7 @@ fn emptied_links_of_random_mechanisms() {
         let on_basis =
             |m: &Mechanism| basis.transpose_mul(&mass_matrix(m, &all).mul(&basis)).symmetric_part();
         let mass = on_basis(&empty);
-        let largest = |m: &dense::Matrix| Some(*dense::symmetric_eigen(m)?.0.last()?);
+        let largest = |m: &Matrix| Some(*dense::symmetric_eigen(m)?.0.last()?);
         let (Some((values, _)), Some(full)) =
             (dense::symmetric_eigen(&mass), largest(&on_basis(&m)))
         else {
@@ -216,9 +216,9 @@ fn emptied_links_of_random_mechanisms() {
         assert_eq!(s.status, DynamicsStatus::Solved, "seed {seed}, {ratio:e}");
         let d = ConstrainedDynamics::new(&empty);
         let weight = d.bias(q, &vec![0.0; n], &mut d.workspace());
-        let tree = dense::Matrix::from_fn(n, basis.columns(), |i, j| basis[(i, j)]);
+        let tree = Matrix::from_fn(n, basis.columns(), |i, j| basis[(i, j)]);
         let force: Vec<f64> = weight.iter().map(|x| -x).collect();
-        let right = dense::Matrix::from_fn(basis.columns(), 1, |i, _| {
+        let right = Matrix::from_fn(basis.columns(), 1, |i, _| {
             (0..n).map(|k| tree[(k, i)] * force[k]).sum()
         });
         let rate = dense::cholesky_solve(&mass, &right).unwrap();

@@ -65,7 +65,7 @@ fn effective_mass_of_a_tree_is_the_plain_one_and_shapes_are_normal() {
     let poses = m.link_poses(&q);
     let j = link_jacobian(m, &q, &poses, p.effectors[0]);
     let mass = mass_matrix(m, &q);
-    let plain = j.mul(&forks_dynamics::mechanism::dense::lu_solve(&mass, &j.transpose()));
+    let plain = j.mul(&forks_dynamics::mechanism::linalg::dense::lu_solve(&mass, &j.transpose()));
     let found = effective_inverse_mass(m, &q, &poses, &j).unwrap();
     assert!(found.sub(&plain).max_abs() < 1e-10 * plain.max_abs());
     let modes = unloaded_modes(m, &q, &poses).unwrap();

@@ -6,7 +6,7 @@ use crate::common;
 use common::Random;
 use forks_dynamics::{
     Loads, body_axes_derivative, generalized_forces,
-    mechanism::{Mechanism, lie::Matrix, loops},
+    mechanism::{Mechanism, linalg::Matrix, loops},
     potential_energy, tangent_stiffness,
 };
 

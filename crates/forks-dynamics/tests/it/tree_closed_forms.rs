@@ -5,10 +5,11 @@ use forks_dynamics::{
     mechanism::{
         Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
         lie::{
-            Matrix, Pose, SpatialInertia,
+            Pose, SpatialInertia,
             glam::{DMat3, DQuat, DVec3},
             wxyz_from_quaternion,
         },
+        linalg::Matrix,
     },
 };
 

@@ -6,7 +6,10 @@ use crate::tree_support;
 
 use forks_dynamics::{
     AbaWorkspace, DerivativeWorkspace, LinkLoads, acceleration_derivatives, hybrid,
-    mechanism::lie::{Matrix, Twist, Wrench},
+    mechanism::{
+        lie::{Twist, Wrench},
+        linalg::Matrix,
+    },
 };
 use tree_support::{
     Case, cases, condition, largest, reference_mass,

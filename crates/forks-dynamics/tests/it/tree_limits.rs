@@ -6,11 +6,12 @@ use forks_dynamics::{
     AbaWorkspace, CrbaWorkspace, DerivativeWorkspace, DynamicsError, LinkLoads, RneaWorkspace,
     Tree, aba, acceleration_derivatives, bias, crba, hybrid,
     mechanism::{
-        Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder, dense,
+        Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
         lie::{
-            Matrix, Pose, SpatialInertia,
+            Pose, SpatialInertia,
             glam::{DMat3, DVec3},
         },
+        linalg::{Matrix, dense},
     },
     rnea,
 };

@@ -4,11 +4,7 @@ use crate::tree_support;
 
 use forks_dynamics::{
     Loads, PassiveWorkspace, elastic_energy, generalized_forces,
-    mechanism::{
-        JointId, Mechanism,
-        lie::{Matrix, Twist},
-        link_twists,
-    },
+    mechanism::{JointId, Mechanism, lie::Twist, linalg::Matrix, link_twists},
     passive_forces,
 };
 use forks_testkit::{JointChoice, RandomMechanismOptions, Rng, random_mechanism};

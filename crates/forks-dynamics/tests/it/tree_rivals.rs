@@ -8,7 +8,7 @@ use crate::tree_support;
 use forks_dynamics::{
     AbaWorkspace, CrbaWorkspace, LinkLoads, RneaWorkspace, Tree, aba, bias, crba, hybrid,
     mass_matrix,
-    mechanism::{dense, lie::Matrix},
+    mechanism::linalg::{Matrix, dense},
     rnea,
 };
 use tree_support::{Case, cases, condition, largest, largest_difference, reference_mass};

@@ -3,11 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
-use forks_mechanism::lie::{
-    Matrix, Pose,
-    glam::{DMat3, DQuat, DVec3},
+use forks_mechanism::{Geometry, linalg::dense};
+use forks_mechanism::{
+    lie::{
+        Pose,
+        glam::{DMat3, DQuat, DVec3},
+    },
+    linalg::Matrix,
 };
-use forks_mechanism::{Geometry, dense};
 
 use super::{Attributes, Names, Reader, names::MeshId, orientation::unit_quaternion};
 use crate::{

@@ -1,11 +1,12 @@
 //! Inertia of bodies: `<inertial>`, or the sum of the geoms; bounds, balance and total mass.
 
 use forks_mechanism::{
-    LinkId, MechanismBuilder, dense,
+    LinkId, MechanismBuilder,
     lie::{
-        Digits, DigitsOf, Matrix, Pose, SpatialInertia,
+        Digits, DigitsOf, Pose, SpatialInertia,
         glam::{DMat3, DQuat, DVec3},
     },
+    linalg::{Matrix, dense},
 };
 
 use super::{

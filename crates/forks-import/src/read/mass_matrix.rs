@@ -2,8 +2,9 @@
 //! servos.
 
 use forks_mechanism::{
-    Combination, JointId, Mechanism, dense,
-    lie::{Matrix, Pose, SymMat6, glam::DVec3},
+    Combination, JointId, Mechanism,
+    lie::{Pose, SymMat6, glam::DVec3},
+    linalg::{Matrix, dense},
 };
 
 use super::{

@@ -1,12 +1,13 @@
 //! `<worldbody>`: bodies with inertia, joints, shapes and sites.
 
 use forks_mechanism::{
-    ContactMask, Geometry, Joint, LinkId, Shape, dense,
+    ContactMask, Geometry, Joint, LinkId, Shape,
     lie::{
-        Matrix, Pose, SpatialInertia,
+        Pose, SpatialInertia,
         glam::{DMat3, DQuat, DVec3},
         wxyz_from_quaternion,
     },
+    linalg::{Matrix, dense},
 };
 
 use super::{

@@ -6,7 +6,7 @@
 
 use crate::support;
 
-use forks_import::mechanism::{dense, lie::Matrix};
+use forks_import::mechanism::linalg::{Matrix, dense};
 use forks_import::{ImportOptions, parse_mjcf};
 use support::{about, load, mass_matrix, model};
 

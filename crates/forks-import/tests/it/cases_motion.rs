@@ -13,9 +13,10 @@ use forks_dynamics::{
 use forks_import::mechanism::{
     Mechanism, MechanismBuilder,
     lie::{
-        Matrix, SpatialInertia,
+        SpatialInertia,
         glam::{DMat3, DVec3},
     },
+    linalg::Matrix,
     link_jacobian, loops,
 };
 use forks_reduce::{Linearisation, MassModel, Problem, ProblemOptions, reduced_inertia};

@@ -4,12 +4,13 @@
 use crate::support;
 
 use forks_import::mechanism::{
-    Joint, JointId, JointKind, dense,
+    Joint, JointId, JointKind,
     lie::{
-        Matrix, Pose, SpatialInertia,
+        Pose, SpatialInertia,
         glam::{DMat3, DVec3},
         quaternion_from_wxyz,
     },
+    linalg::{Matrix, dense},
     loops,
 };
 use serde_json::Value;

@@ -5,11 +5,12 @@ use crate::support;
 use forks_import::mechanism::{
     Combination, CombinationSpring, Coordinate, Coupling, CouplingTerm, Frame, Geometry, Joint,
     JointId, JointKind, JointMatrix, Keyframe, Limit, Link, LinkId, Mechanism, MechanismBuilder,
-    Servo, Shape, Transmission, dense,
+    Servo, Shape, Transmission,
     lie::{
         Pose, SpatialInertia,
         glam::{DMat3, DQuat, DVec3},
     },
+    linalg::dense,
     loops,
 };
 use forks_import::{Effect, ImportOptions, Note, WriteError, parse_mjcf, save_mjcf, write_mjcf};

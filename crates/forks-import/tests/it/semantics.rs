@@ -157,7 +157,7 @@ fn b09_four_bar_closed_by_points_and_by_a_weld() {
         let residual = loops::constraint_residual(&m, &q, &poses);
         assert!(residual.iter().all(|r| r.abs() < 1e-15), "{residual:?}");
         let g = loops::constraint_jacobian(&m, &q, &poses);
-        let (rank, _) = forks_import::mechanism::dense::nullspace(&g, 1e-9).unwrap();
+        let (rank, _) = forks_import::mechanism::linalg::dense::nullspace(&g, 1e-9).unwrap();
         assert_eq!(m.velocity_count() - rank, motions, "{loops_text}");
     }
 }

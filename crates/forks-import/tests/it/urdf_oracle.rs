@@ -9,9 +9,10 @@ use crate::support;
 use forks_import::mechanism::{
     Joint, JointId, JointKind, LinkId, Mechanism, RANK_TOLERANCE,
     lie::{
-        Matrix, SpatialInertia,
+        SpatialInertia,
         glam::{DMat3, DQuat, DVec3},
     },
+    linalg::Matrix,
     link_jacobian, mobility,
 };
 use forks_import::{Import, ImportOptions, SideSource, load_urdf};

@@ -4,10 +4,8 @@ use super::{
     loops::{self, ClosureGap},
     scaling::ScaledJacobian,
 };
-use crate::{
-    CouplingId, Mechanism,
-    dense::{self, Svd},
-};
+use crate::{CouplingId, Mechanism};
+use forks_linalg::dense::{self, Svd};
 
 /// How an assembly is carried out.
 #[derive(Clone, Copy, Debug, PartialEq)]

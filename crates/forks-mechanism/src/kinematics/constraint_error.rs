@@ -4,9 +4,11 @@
 //! own. Joints that are chained through massless auxiliary frames have no poses between them and
 //! count as one connection between two real links.
 
-use forks_lie::{Matrix, Pose, Twist, log_rotation};
+use forks_lie::{Pose, Twist, log_rotation};
+use forks_linalg::Matrix;
 
-use crate::{JointId, LinkId, Mechanism, dense};
+use crate::{JointId, LinkId, Mechanism};
+use forks_linalg::dense;
 
 /// One or more joints in a row between two links that are not auxiliary.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,11 @@
 //! Which free joint has to be held for statics: the one of a tree that nothing else holds.
 
-use forks_lie::{Matrix, Pose};
+use forks_lie::Pose;
+use forks_linalg::Matrix;
 
 use super::{link_jacobian, scaling::ScaledJacobian};
-use crate::{JointId, JointKind, LinkId, Mechanism, dense};
+use crate::{JointId, JointKind, LinkId, Mechanism};
+use forks_linalg::dense;
 
 /// Above this many coordinates what is tied to the ground counts as held by it: the rank of its
 /// motions takes the cube of their number.

@@ -1,6 +1,7 @@
 //! Jacobians of link motions.
 
-use forks_lie::{Matrix, Pose, Twist, Wrench};
+use forks_lie::{Pose, Twist, Wrench};
+use forks_linalg::Matrix;
 
 use crate::{LinkId, Mechanism, tree_joint_motion};
 

@@ -7,7 +7,8 @@
 //! released ([`crate::Joint::released`]) are taken out of its rows: what is left of g there is no
 //! residual, and the gap itself ([`closure_gap`]) may stay open along them.
 
-use forks_lie::{Matrix, Pose, Twist, Wrench, log_rotation, right_jacobian_inverse};
+use forks_lie::{Pose, Twist, Wrench, log_rotation, right_jacobian_inverse};
+use forks_linalg::Matrix;
 
 use crate::{Combination, JointId, Mechanism, tree_joint_motion};
 

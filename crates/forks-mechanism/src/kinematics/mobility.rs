@@ -1,10 +1,12 @@
 //! Mobility: how many motions loops and couplings leave, and which of their equations repeat
 //! others.
 
-use forks_lie::{Matrix, Pose};
+use forks_lie::Pose;
+use forks_linalg::Matrix;
 
 use super::scaling::ScaledJacobian;
-use crate::{CouplingId, JointId, Mechanism, dense};
+use crate::{CouplingId, JointId, Mechanism};
+use forks_linalg::dense;
 
 /// Rank tolerance of [`mobility`]: singular values below this times the largest column count as
 /// zero.

@@ -1,6 +1,7 @@
 //! Loop equations in coordinates and rows without units, so that ranks mean the same at every size.
 
-use forks_lie::{Matrix, Pose};
+use forks_lie::Pose;
+use forks_linalg::Matrix;
 
 use crate::{JointId, Mechanism};
 

@@ -1,14 +1,16 @@
 //! Which directions are released: as many as there are redundant wrenches, each doing work on them
 //! at every pose.
 
-use forks_lie::{Matrix, Twist};
+use forks_lie::Twist;
+use forks_linalg::Matrix;
 
 use super::{
     CLOSED, EXACT, LARGEST_GAP, STEP, SUSPECT,
     poses::{Sample, along_the_motion, closed_start},
     system::System,
 };
-use crate::{JointId, dense};
+use crate::JointId;
+use forks_linalg::dense;
 
 /// A wrench whose square along a direction is less than this on the average cannot be released by
 /// it.

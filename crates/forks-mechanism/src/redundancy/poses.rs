@@ -1,9 +1,9 @@
 //! Poses along the motion that the well-conditioned equations admit.
 
-use forks_lie::Matrix;
+use forks_linalg::Matrix;
 
 use super::{SUSPECT, system::System};
-use crate::dense::{self, Svd};
+use forks_linalg::dense::{self, Svd};
 
 /// Poses that are looked at beside the first one.
 const POSES: usize = 6;

@@ -1,6 +1,7 @@
 //! The equations of some loops over the coordinates that move them, without units.
 
-use forks_lie::{Matrix, Pose, Twist};
+use forks_lie::{Pose, Twist};
+use forks_linalg::Matrix;
 
 use super::clusters::Cluster;
 use crate::{

@@ -146,7 +146,7 @@ fn mobility_of_random_mechanisms() {
         let m = common::random_mechanism(&mut r, 6, loops);
         let q = m.start_positions();
         let g = loops::constraint_jacobian(&m, &q, &m.link_poses(&q));
-        let (_, basis) = forks_mechanism::dense::nullspace(&g, 1e-9).unwrap();
+        let (_, basis) = forks_mechanism::linalg::dense::nullspace(&g, 1e-9).unwrap();
         let report = mobility_at(&m, &q);
         assert_eq!(report.mobility, basis.columns());
         assert_eq!(report.rank + report.mobility, m.tree_velocity_count());

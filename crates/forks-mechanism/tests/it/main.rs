@@ -4,7 +4,6 @@ mod assembly_tree;
 mod builder;
 mod common;
 mod constraint_error;
-mod dense_algebra;
 mod grasp;
 mod joints;
 mod kinematics;

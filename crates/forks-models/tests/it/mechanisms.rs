@@ -2,8 +2,8 @@
 
 use forks_mechanism::{
     Mechanism,
-    dense::{self, Matrix},
     lie::glam::DVec3,
+    linalg::{Matrix, dense},
     link_jacobian, loops,
 };
 use forks_models::{HelixJoints, Parametric};

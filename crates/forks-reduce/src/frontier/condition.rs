@@ -1,6 +1,6 @@
 //! Exact constraints: free motions are used up first, the rest conditions C.
 
-use forks_mechanism::dense::{self, Matrix};
+use forks_mechanism::linalg::{Matrix, dense};
 
 use super::{
     FREE_TOLERANCE, Frontier, NOISE, REDUNDANT_TOLERANCE, Record, Rows, SINGULAR_TOLERANCE,

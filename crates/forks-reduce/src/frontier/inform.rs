@@ -1,6 +1,6 @@
 //! Energies: C ← (C⁻¹ + RᵀΛR)⁻¹ without an inverse of C.
 
-use forks_mechanism::dense::Matrix;
+use forks_mechanism::linalg::Matrix;
 
 use super::{Frontier, Record, Rows, Singular, Variable};
 use crate::small::{jacobi_eigen, solve_small};

@@ -17,7 +17,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-use forks_mechanism::{dense::Matrix, lie::Mat6};
+use forks_mechanism::{lie::Mat6, linalg::Matrix};
 
 pub(crate) use self::rows::{Rows, TwistExpression};
 

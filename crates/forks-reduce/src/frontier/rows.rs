@@ -1,6 +1,6 @@
 //! Linear expressions in a few live variables.
 
-use forks_mechanism::dense::Matrix;
+use forks_mechanism::linalg::Matrix;
 
 use super::Variable;
 

@@ -1,6 +1,6 @@
 //! Frontier operations against dense Gaussian conditioning, written down here once more.
 
-use forks_mechanism::dense::Matrix;
+use forks_mechanism::linalg::Matrix;
 use forks_testkit::{
     Rng,
     linear::{product, solve, transposed_product},

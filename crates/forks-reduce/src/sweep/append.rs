@@ -2,8 +2,8 @@
 
 use forks_mechanism::{
     JointId, JointMatrix, LinkId, TreeEdge,
-    dense::Matrix,
     lie::{Mat6, Wrench},
+    linalg::Matrix,
 };
 
 use super::{Op, Sweep, link_variables};

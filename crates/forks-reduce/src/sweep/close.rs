@@ -3,8 +3,8 @@
 
 use forks_mechanism::{
     Joint, LinkId,
-    dense::Matrix,
     lie::{Adjoint, Wrench},
+    linalg::Matrix,
 };
 
 use super::{Op, Sweep, columns_matrix, link_variables};

@@ -1,6 +1,6 @@
 //! Constraints and energies on live variables; geometric energies may have to wait.
 
-use forks_mechanism::{LinkId, dense::Matrix, lie::Mat6};
+use forks_mechanism::{LinkId, lie::Mat6, linalg::Matrix};
 
 use super::{Op, Sweep, link_variables};
 use crate::frontier::{Rows, Singular, Variable};

@@ -20,7 +20,7 @@ mod liveness;
 use std::ops::Range;
 
 use forks_dynamics::Loads;
-use forks_mechanism::{Combination, JointId, LinkId, Mechanism, dense::Matrix, lie::Pose};
+use forks_mechanism::{Combination, JointId, LinkId, Mechanism, lie::Pose, linalg::Matrix};
 
 use self::{
     agenda::{Agenda, Task},

@@ -5,8 +5,8 @@ use forks_dynamics::{EquilibriumOptions, Loads, generalized_forces, solve_equili
 use forks_mechanism::{
     Combination, CombinationSpring, CombinationSpringId, Coordinate, JointId, Mechanism,
     MechanismBuilder,
-    dense::Matrix,
     lie::{Pose, glam::DVec3},
+    linalg::Matrix,
 };
 use forks_models::Parametric;
 use forks_reduce::{Drive, Effector, Linearisation, Reduction, reduce};

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use forks_mechanism::{
     Mechanism,
-    lie::{Matrix, Twist, Wrench, glam::DVec3, right_jacobian},
+    lie::{Twist, Wrench, glam::DVec3, right_jacobian},
+    linalg::Matrix,
 };
 use forks_reduce::{
     Damping, FloatingCase, Linearisation, MassModel, Problem, ProblemOptions, ReduceError, compare,

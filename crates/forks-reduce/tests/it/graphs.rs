@@ -6,8 +6,8 @@ use std::thread;
 use forks_mechanism::{
     BuildError, Combination, Frame, Joint, JointId, JointKind, JointMatrix, Link, LinkId,
     Mechanism, MechanismBuilder, Preparation,
-    dense::Matrix,
     lie::{Pose, glam::DVec3},
+    linalg::Matrix,
 };
 use forks_models::HelixJoints;
 use forks_reduce::{

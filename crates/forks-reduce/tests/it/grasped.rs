@@ -3,12 +3,12 @@
 
 use forks_mechanism::{
     Frame, Grasp, GraspCarrier, JointKind, LinkId, Mechanism, MechanismBuilder,
-    dense::{Matrix, cholesky_solve},
     lie::{
         Pose, SpatialInertia, exp_rotation,
         glam::{DMat3, DVec3},
         skew,
     },
+    linalg::{Matrix, dense::cholesky_solve},
 };
 use forks_reduce::{Problem, ProblemOptions, ReduceError, Reduction};
 

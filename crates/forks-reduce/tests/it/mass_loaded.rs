@@ -44,7 +44,7 @@ fn drives_that_excite_modes_rest_where_the_static_model_does() {
         for (a, b) in plain.links.iter().zip(&with.links) {
             let twist = |l: &forks_rom::LinkRest, rest| {
                 let x = l.map.mul(rest);
-                forks_mechanism::dense::Matrix::from_fn(6, 1, |i, _| {
+                forks_mechanism::linalg::Matrix::from_fn(6, 1, |i, _| {
                     x[(i, 0)] + l.servo_map[(i, 0)]
                 })
             };

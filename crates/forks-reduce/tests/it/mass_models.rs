@@ -2,8 +2,8 @@
 
 use forks_dynamics::mass_matrix;
 use forks_mechanism::{
-    dense::Matrix,
     lie::{Twist, Wrench},
+    linalg::Matrix,
 };
 use forks_models::{HelixJoints, Parametric, helix, ladder};
 use forks_reduce::{
@@ -187,7 +187,7 @@ fn damping_terms_add_up_and_are_checked() {
     };
     let d = with(Damping::modal(0.03)).unwrap();
     let (k, mass) = (&d.data().hessian, &d.data().mass);
-    let (values, x) = forks_mechanism::dense::generalized_symmetric_eigen(k, mass).unwrap();
+    let (values, x) = forks_mechanism::linalg::dense::generalized_symmetric_eigen(k, mass).unwrap();
     let c = x.transpose_mul(&d.data().damping.mul(&x));
     for i in 0..values.len() {
         for j in 0..values.len() {

@@ -10,9 +10,10 @@ use forks_mechanism::{
     AssemblySettings, AssemblyStatus, Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
     RANK_TOLERANCE, assemble,
     lie::{
-        Matrix, Pose, SpatialInertia, Wrench,
+        Pose, SpatialInertia, Wrench,
         glam::{DMat3, DQuat, DVec3},
     },
+    linalg::Matrix,
     mobility, release_redundant,
 };
 use forks_reduce::{Problem, ProblemOptions};

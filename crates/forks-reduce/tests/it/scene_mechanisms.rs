@@ -6,8 +6,8 @@ use std::sync::Arc;
 use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame, unloaded_modes};
 use forks_mechanism::{
     Joint, JointKind, LinkId, Mechanism, MechanismBuilder, Mount, Preparation, Slide,
-    dense::{generalized_symmetric_eigen, symmetric_eigen},
     lie::{Pose, Wrench, glam::DVec3},
+    linalg::dense::{generalized_symmetric_eigen, symmetric_eigen},
 };
 use forks_models::Parametric;
 use forks_reduce::{Problem, ProblemOptions, Reduction, relative_displacement};
@@ -49,7 +49,7 @@ fn frequencies_are_bounded(problem: &Problem, r: &Reduction, lowest: f64) {
 fn compliances(r: &Reduction) -> Vec<f64> {
     let scale = |i: usize| if i % 6 < 3 { 1.0 / r.response.radius } else { 1.0 };
     let c = &r.compliance;
-    let scaled = forks_mechanism::dense::Matrix::from_fn(c.rows(), c.columns(), |i, j| {
+    let scaled = forks_mechanism::linalg::Matrix::from_fn(c.rows(), c.columns(), |i, j| {
         scale(i) * scale(j) * c[(i, j)]
     });
     symmetric_eigen(&scaled).unwrap().0

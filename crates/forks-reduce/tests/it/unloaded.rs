@@ -1,7 +1,7 @@
 //! The frontier sweep against closed forms and against a dense KKT solve that shares no kernel with
 //! it.
 
-use forks_mechanism::{JointMatrix, LinkId, Mechanism, MechanismBuilder, dense::Matrix};
+use forks_mechanism::{JointMatrix, LinkId, Mechanism, MechanismBuilder, linalg::Matrix};
 use forks_reduce::{Effector, Linearisation, ReduceError, Response, response};
 use forks_testkit::{
     JointChoice, RandomMechanismOptions, System, random_effectors, random_mechanism,

@@ -13,11 +13,10 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{
+use forks_lie::{glam::DVec3, skew};
+use forks_linalg::{
     Matrix,
-    glam::DVec3,
     simd::{Rows, all_lanes_finite, cholesky, inverse_of_cholesky},
-    skew,
 };
 
 use super::{
@@ -29,7 +28,7 @@ use super::{
 };
 use crate::{
     EffectorLoad, ModelError,
-    kernel::{Kernel, LANES, Lane4, Lanes},
+    kernel::{Arithmetic, Kernel, LANES, Lanes},
 };
 
 /// The linear response of one step from one state; memory that is used again for the next.
@@ -52,13 +51,13 @@ pub struct FloatingContact {
     /// What does not change during the step.
     start: Start,
     /// Constant part of the equations of η, padded.
-    force: Vec<Lane4>,
+    force: Vec<Lanes>,
     /// Field of G.
-    slope: Vec<Lane4>,
+    slope: Vec<Lanes>,
     /// 0, ω, η̇: changes, then trial; padded.
     change: Vec<f64>,
     /// What they are conjugate to.
-    impulse: Vec<Lane4>,
+    impulse: Vec<Lanes>,
 }
 
 impl FloatingContact {
@@ -76,10 +75,10 @@ impl FloatingContact {
             lever: Rows::zeros(3, size),
             carried: Rows::zeros(3, size),
             start: Start::default(),
-            force: vec![Lane4::default(); groups],
-            slope: vec![Lane4::default(); 3 * groups],
+            force: vec![Lanes::default(); groups],
+            slope: vec![Lanes::default(); 3 * groups],
             change: vec![0.0; LANES * (1 + groups)],
-            impulse: vec![Lane4::default(); 1 + groups],
+            impulse: vec![Lanes::default(); 1 + groups],
         }
     }
 
@@ -97,7 +96,7 @@ impl FloatingContact {
 
     /// [[J, Σ], [Σᵀ, step]] and its inverse; false if it is not positive definite.
     #[inline(always)]
-    fn respond<L: Lanes>(&mut self, l: L, coupling: &[Lane4], step: &Rows) -> bool {
+    fn respond<L: Arithmetic>(&mut self, l: L, coupling: &[Lanes], step: &Rows) -> bool {
         fill(&mut self.matrix, &self.start.rotation, coupling, step);
         let size = self.change_size();
         let [factor, work] = &mut self.factors;
@@ -117,22 +116,22 @@ impl FloatingContact {
     /// A⁻¹ = T diag(1/m, N) Tᵀ, N the inverse for (ω, η̇); T has v = V + c×ω − Gη̇. False if it is
     /// not finite.
     #[inline(always)]
-    fn assemble<L: Lanes>(&mut self, l: L, mass: f64) -> bool {
+    fn assemble<L: Arithmetic>(&mut self, l: L, mass: f64) -> bool {
         let (size, turn) = (self.change_size(), skew(self.start.center));
         for i in 0..3 {
             let lever = self.lever.row_mut(i);
-            lever[0] = Lane4([0.0, entry(&turn, i, 0), entry(&turn, i, 1), entry(&turn, i, 2)]);
+            lever[0] = Lanes([0.0, entry(&turn, i, 0), entry(&turn, i, 1), entry(&turn, i, 2)]);
             for (out, vectors) in lever[1..].iter_mut().zip(self.slope.as_chunks::<3>().0) {
                 *out = l.store(l.sub(l.splat(0.0), l.load(&vectors[i])));
             }
             let carried = self.carried.row_mut(i);
-            carried.fill(Lane4::default());
+            carried.fill(Lanes::default());
             numbers(lever, &mut self.change);
             self.response.add_to(l, &self.change[..size], carried);
         }
         for i in 0..3 {
             for j in 0..=i {
-                let x = forks_lie::simd::dot(l, self.carried.row(i), self.lever.row(j));
+                let x = forks_linalg::simd::dot(l, self.carried.row(i), self.lever.row(j));
                 let x = if i == j { x + 1.0 / mass } else { x };
                 self.inverse[(i, j)] = x;
                 self.inverse[(j, i)] = x;
@@ -153,7 +152,7 @@ impl FloatingContact {
 
     /// Velocities (v, ω, η̇) from the centre's, base axes, and what is in `change`.
     #[inline(always)]
-    fn take_free<L: Lanes>(&mut self, l: L, center: DVec3) {
+    fn take_free<L: Arithmetic>(&mut self, l: L, center: DVec3) {
         let omega = angular(&self.change);
         let moved = contract(l, &self.slope, &self.change[FIRST_RATE..]);
         let v = center - omega.cross(self.start.center) - moved;
@@ -165,7 +164,7 @@ impl FloatingContact {
 
 /// What follows the zero of a padded vector of the equations.
 #[inline(always)]
-fn behind(x: &[Lane4], out: &mut [f64]) {
+fn behind(x: &[Lanes], out: &mut [f64]) {
     let (omega, rates) = out.split_at_mut(3);
     omega.copy_from_slice(&x[0][1..]);
     let (fours, rest) = rates.as_chunks_mut::<LANES>();
@@ -179,7 +178,7 @@ fn behind(x: &[Lane4], out: &mut [f64]) {
 
 /// Lane groups as numbers.
 #[inline(always)]
-fn numbers(x: &[Lane4], out: &mut [f64]) {
+fn numbers(x: &[Lanes], out: &mut [f64]) {
     out.as_chunks_mut::<LANES>().0.iter_mut().zip(x).for_each(|(out, x)| *out = x.0);
 }
 
@@ -242,7 +241,7 @@ impl Kernel for Respond<'_> {
     type Output = (FloatingStatus, bool);
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) -> (FloatingStatus, bool) {
+    fn run<L: Arithmetic>(self, l: L) -> (FloatingStatus, bool) {
         let Self { stepper, state, loads, gravity, out } = self;
         let inertia: &BaseInertia = &stepper.model().inertia;
         let start = stepper.start(l, state, loads, gravity);
@@ -256,7 +255,7 @@ impl Kernel for Respond<'_> {
         // (ω, η̇) by one step of Newton's method with this matrix, which leaves what rests at rest.
         stepper.equations(shape, rotation, &start).residual(l, work);
         numbers(&work.residual, &mut work.correction);
-        out.impulse.fill(Lane4::default());
+        out.impulse.fill(Lanes::default());
         out.response.add_to(l, &work.correction[..FIRST_RATE + inertia.n], &mut out.impulse);
         let pairs = work.trial.as_chunks::<LANES>().0.iter().zip(&out.impulse);
         for (x, (old, d)) in out.change.as_chunks_mut::<LANES>().0.iter_mut().zip(pairs) {
@@ -285,7 +284,7 @@ impl Kernel for ChangeVelocity<'_> {
     type Output = FloatingStatus;
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) -> FloatingStatus {
+    fn run<L: Arithmetic>(self, l: L) -> FloatingStatus {
         let Self { stepper, state, response: r, change } = self;
         let h = stepper.step_size();
         let (start, kick) = if change.iter().all(|d| *d == 0.0) {
@@ -306,7 +305,7 @@ impl FloatingContact {
     /// The impulses behind a change of velocities, into what the step starts from; and the change
     /// of the centre's velocity, world axes.
     #[inline(always)]
-    fn take_impulses<L: Lanes>(
+    fn take_impulses<L: Arithmetic>(
         &mut self,
         l: L,
         state: &mut FloatingState,
@@ -320,7 +319,7 @@ impl FloatingContact {
         let moved = contract(l, &self.slope, &self.change[FIRST_RATE..]);
         let center =
             DVec3::new(linear[0], linear[1], linear[2]) + omega.cross(self.start.center) + moved;
-        self.impulse.fill(Lane4::default());
+        self.impulse.fill(Lanes::default());
         let size = self.change_size();
         self.matrix.add_to(l, &self.change[..size], &mut self.impulse);
         let [_, x, y, z] = self.impulse[0].0;

@@ -4,10 +4,10 @@
 use alloc::{vec, vec::Vec};
 
 use forks_lie::{
-    Matrix, dot,
     glam::{DMat3, DVec3},
     skew,
 };
+use forks_linalg::{Matrix, dot};
 
 use crate::{BaseCoupling, BaseRest, ModelError, linear::solve_matrix};
 

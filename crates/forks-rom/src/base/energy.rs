@@ -1,6 +1,7 @@
 //! Energy and momentum.
 
-use forks_lie::{dot, glam::DVec3};
+use forks_lie::glam::DVec3;
+use forks_linalg::dot;
 
 use super::{
     model::FloatingModel,

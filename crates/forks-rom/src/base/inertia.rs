@@ -4,10 +4,10 @@
 //! Fields that depend on the state are sums of rows: F(η) = F₀ + Σ η_k F_k. Coordinates are padded
 //! with zeros to whole lane groups.
 
-use forks_lie::{
-    Lanes, Matrix,
-    glam::{DMat3, DVec3},
-    simd::{Arithmetic, LANES, Rows},
+use forks_lie::glam::{DMat3, DVec3};
+use forks_linalg::{
+    Matrix,
+    simd::{Arithmetic, LANES, Lanes, Rows},
 };
 
 use super::derivatives::Derivatives;

@@ -2,7 +2,8 @@
 
 use alloc::sync::Arc;
 
-use forks_lie::{Pose, Twist, glam::DVec3, simd::Rows};
+use forks_lie::{Pose, Twist, glam::DVec3};
+use forks_linalg::simd::Rows;
 
 use super::{
     inertia::{BaseInertia, BaseMotion, symmetric_rows},
@@ -10,7 +11,7 @@ use super::{
 };
 use crate::{
     ModelError, ReducedModel, State,
-    kernel::{Kernel, Lanes},
+    kernel::{Arithmetic, Kernel},
 };
 
 /// How base and reduced coordinates act on each other.
@@ -144,7 +145,7 @@ impl Kernel for Motion<'_> {
     type Output = BaseMotion;
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) -> BaseMotion {
+    fn run<L: Arithmetic>(self, l: L) -> BaseMotion {
         self.inertia.motion(l, &self.shape.eta, &self.shape.velocity)
     }
 }

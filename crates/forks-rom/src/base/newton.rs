@@ -4,12 +4,11 @@
 //! have a 1 there in the diagonal.
 
 use forks_lie::{
-    Lanes, exp_rotation,
+    exp_rotation,
     glam::{DMat3, DVec3},
-    rotation_right_jacobian,
-    simd::{Arithmetic, LANES, Rows},
-    skew,
+    rotation_right_jacobian, skew,
 };
+use forks_linalg::simd::{Arithmetic, LANES, Lanes, Rows};
 
 use super::{
     inertia::{BaseInertia, contract, splat, vectors},

@@ -5,7 +5,7 @@ use forks_lie::{Pose, glam::DMat3};
 use super::{model::FloatingModel, state::FloatingState};
 use crate::{
     PoseBuffer,
-    kernel::{Kernel, LANES, Lane4, Lanes, POSE},
+    kernel::{Arithmetic, Kernel, LANES, Lanes, POSE},
 };
 
 /// Blocks that are moved while they are still in the first cache.
@@ -42,14 +42,14 @@ impl FloatingModel {
 /// Pose times pose, four links at a time.
 struct Carry<'a> {
     world_from_rest: &'a Pose,
-    blocks: &'a mut [Lane4],
+    blocks: &'a mut [Lanes],
 }
 
 impl Kernel for Carry<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) {
+    fn run<L: Arithmetic>(self, l: L) {
         let rotation = DMat3::from_quat(self.world_from_rest.rotation);
         let row = |i: usize| rotation.row(i).to_array().map(|x| l.splat(x));
         let rows = [row(0), row(1), row(2)];

@@ -2,11 +2,8 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{
-    Lanes, Pose, Twist,
-    glam::DVec3,
-    simd::{Factors, LANES},
-};
+use forks_lie::{Pose, Twist, glam::DVec3};
+use forks_linalg::simd::{Factors, LANES, Lanes};
 
 use super::{model::FloatingModel, newton::FIRST_RATE};
 use crate::{ModelError, State};

@@ -7,8 +7,8 @@ use forks_lie::{
     Wrench,
     glam::{DMat3, DQuat, DVec3},
     right_jacobian,
-    simd::{Rows, all_finite},
 };
+use forks_linalg::simd::{Rows, all_finite};
 
 use super::{
     inertia::{contract, splat, step_matrix, vectors},
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     EffectorLoad, LoadFrame, ModelError, State,
-    kernel::{Isa, Kernel, LANES, Lane4, Lanes, inner},
+    kernel::{Arithmetic, Isa, Kernel, LANES, Lanes, inner},
 };
 
 /// How a step ended.
@@ -138,7 +138,7 @@ impl FloatingStepper {
     /// Gathers the loads: what does not change during the step, into the state's scratch memory
     /// too.
     #[inline(always)]
-    pub(super) fn start<L: Lanes>(
+    pub(super) fn start<L: Arithmetic>(
         &self,
         l: L,
         state: &mut FloatingState,
@@ -161,7 +161,7 @@ impl FloatingStepper {
         let omega = rotation.inverse() * (own_spin - moving);
         work.trial[..FIRST_RATE].copy_from_slice(&*behind_zero(omega));
         work.trial[FIRST_RATE..].copy_from_slice(&shape.velocity);
-        work.force.fill(Lane4::default());
+        work.force.fill(Lanes::default());
         let net = if loads.is_empty() { Net::default() } else { self.gather(state, loads, center) };
         self.constant_part(l, state, omega);
         let acceleration = gravity + net.force / inertia.mass;
@@ -171,7 +171,7 @@ impl FloatingStepper {
     /// Solves for (ω, η̇), from the state's scratch memory, and moves on; the centre of mass by h
     /// times `drift`, and its velocity by the acceleration and a further `change`.
     #[inline(always)]
-    pub(super) fn finish<L: Lanes>(
+    pub(super) fn finish<L: Arithmetic>(
         &self,
         l: L,
         state: &mut FloatingState,
@@ -281,14 +281,14 @@ impl FloatingStepper {
 
     /// Σᵀω + M̃η̇ + h (g − b_η − 𝓗 (η − η_s)) in place of the generalised force g.
     #[inline(always)]
-    fn constant_part<L: Lanes>(&self, l: L, state: &mut FloatingState, omega: DVec3) {
+    fn constant_part<L: Arithmetic>(&self, l: L, state: &mut FloatingState, omega: DVec3) {
         let (model, FloatingState { shape, work, .. }) = (&*self.model, state);
         let n = model.inertia.n;
         crate::step::difference(l, &shape.eta, &shape.rest, &mut work.stretch);
         let elastic = &mut work.bent[..work.force.len()];
         elastic.copy_from_slice(model.static_force.row(0));
         model.stiffness.add_to(l, &work.stretch[..n], elastic);
-        work.momentum.fill(Lane4::default());
+        work.momentum.fill(Lanes::default());
         model.inertia.shape_mass_rows.add_to(l, &shape.velocity[..n], &mut work.momentum);
         let (h, w) = (l.splat(self.h), splat(l, omega));
         for (group, f) in work.force.iter_mut().enumerate() {
@@ -312,7 +312,7 @@ impl Kernel for Step<'_> {
     type Output = FloatingStatus;
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) -> FloatingStatus {
+    fn run<L: Arithmetic>(self, l: L) -> FloatingStatus {
         let Self { stepper, state, loads, gravity } = self;
         let start = stepper.start(l, state, loads, gravity);
         let drift = state.center_velocity + start.acceleration * (0.5 * stepper.h);

@@ -10,7 +10,7 @@ use alloc::{vec, vec::Vec};
 
 use crate::{
     EffectorLoad, ModelError, State, StepStatus, Stepper,
-    kernel::{Isa, Kernel, LANES, Lane4, Lanes},
+    kernel::{Arithmetic, Isa, Kernel, LANES, Lanes},
     parallel,
 };
 use step::{Group, step_group};
@@ -41,16 +41,16 @@ pub struct Batch {
 #[derive(Clone, Debug)]
 struct Chunk {
     dof: usize,
-    eta: Vec<Lane4>,
-    velocity: Vec<Lane4>,
+    eta: Vec<Lanes>,
+    velocity: Vec<Lanes>,
     /// η_s.
-    rest: Vec<Lane4>,
+    rest: Vec<Lanes>,
     /// Per instance one after the other; empty rows where all are 0 are marked in `driven`.
     servo_targets: Vec<f64>,
     driven: Vec<bool>,
     status: Vec<StepStatus>,
     /// Scratch memory of one group.
-    work: Vec<Lane4>,
+    work: Vec<Lanes>,
 }
 
 /// How many instances did not complete a step.
@@ -69,7 +69,7 @@ impl Batch {
         let (n, servos) = (stepper.model().dof(), stepper.model().data().servos.len());
         let chunk = |first: usize| {
             let padded = (instances - first).min(CHUNK).next_multiple_of(LANES);
-            let zeros = || vec![Lane4::default(); padded / LANES * n];
+            let zeros = || vec![Lanes::default(); padded / LANES * n];
             Chunk {
                 dof: n,
                 eta: zeros(),
@@ -78,7 +78,7 @@ impl Batch {
                 servo_targets: vec![0.0; padded * servos],
                 driven: vec![false; padded],
                 status: vec![StepStatus::Completed; padded],
-                work: vec![Lane4::default(); 4 * n],
+                work: vec![Lanes::default(); 4 * n],
             }
         };
         let chunks = (0..instances).step_by(CHUNK).map(chunk).collect();
@@ -221,7 +221,7 @@ impl Batch {
 
 impl Chunk {
     /// An instance's numbers out of one of the arrays.
-    fn lane<'a>(&self, of: &'a [Lane4], i: usize) -> impl ExactSizeIterator<Item = f64> + 'a {
+    fn lane<'a>(&self, of: &'a [Lanes], i: usize) -> impl ExactSizeIterator<Item = f64> + 'a {
         of[i / LANES * self.dof..][..self.dof].iter().map(move |x| x.0[i % LANES])
     }
 
@@ -240,7 +240,7 @@ impl<A: AsRef<[EffectorLoad]>> Kernel for StepChunk<'_, A> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) {
+    fn run<L: Arithmetic>(self, l: L) {
         let Chunk { dof: n, eta, velocity, rest, status, work, .. } = self.chunk;
         let n = *n;
         let (stretch, work) = work.split_at_mut(n);

@@ -7,7 +7,7 @@ use forks_lie::Pose;
 use super::{Batch, CHUNK};
 use crate::{
     ReducedModel,
-    kernel::{LANES, Lane4, POSE, pose_of},
+    kernel::{LANES, Lanes, POSE, pose_of},
     parallel,
 };
 
@@ -30,7 +30,7 @@ pub struct BatchPoses {
 struct Group {
     instances: usize,
     /// Instance after instance, blocks of four links within.
-    blocks: Vec<Lane4>,
+    blocks: Vec<Lanes>,
     /// Scratch: the instances' reduced coordinates one after the other.
     eta: Vec<f64>,
 }
@@ -42,7 +42,7 @@ impl BatchPoses {
             let count = (instances - first).min(LANES);
             Group {
                 instances: count,
-                blocks: vec![Lane4::default(); count * model.blocks().blocks() * POSE],
+                blocks: vec![Lanes::default(); count * model.blocks().blocks() * POSE],
                 eta: vec![0.0; count * model.dof()],
             }
         };

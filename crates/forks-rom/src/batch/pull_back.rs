@@ -2,37 +2,37 @@
 //! [`WorldTwist::pull_back`](crate::effectors::WorldTwist) with the same operations in the same
 //! order, none of them fused, so that the bits are those of a single instance.
 
-use crate::kernel::{Lanes, half_angle_series_of_lanes};
+use crate::kernel::{Arithmetic, half_angle_series_of_lanes};
 
 /// A vector per lane.
 pub(super) type Vectors<V> = [V; 3];
 
 /// a × b.
 #[inline(always)]
-fn cross<L: Lanes>(l: L, a: Vectors<L::V>, b: Vectors<L::V>) -> Vectors<L::V> {
+fn cross<L: Arithmetic>(l: L, a: Vectors<L::V>, b: Vectors<L::V>) -> Vectors<L::V> {
     let minor = |i: usize, j: usize| l.sub(l.mul(a[i], b[j]), l.mul(b[i], a[j]));
     [minor(1, 2), minor(2, 0), minor(0, 1)]
 }
 
 /// a · b.
 #[inline(always)]
-pub(super) fn dot<L: Lanes>(l: L, a: Vectors<L::V>, b: Vectors<L::V>) -> L::V {
+pub(super) fn dot<L: Arithmetic>(l: L, a: Vectors<L::V>, b: Vectors<L::V>) -> L::V {
     l.add(l.add(l.mul(a[0], b[0]), l.mul(a[1], b[1])), l.mul(a[2], b[2]))
 }
 
 #[inline(always)]
-fn sum<L: Lanes>(l: L, a: Vectors<L::V>, b: Vectors<L::V>) -> Vectors<L::V> {
+fn sum<L: Arithmetic>(l: L, a: Vectors<L::V>, b: Vectors<L::V>) -> Vectors<L::V> {
     core::array::from_fn(|i| l.add(a[i], b[i]))
 }
 
 #[inline(always)]
-fn scaled<L: Lanes>(l: L, a: Vectors<L::V>, s: L::V) -> Vectors<L::V> {
+fn scaled<L: Arithmetic>(l: L, a: Vectors<L::V>, s: L::V) -> Vectors<L::V> {
     core::array::from_fn(|i| l.mul(a[i], s))
 }
 
 /// V ᵀx = x − b ω×x + c ω×(ω×x).
 #[inline(always)]
-fn transposed<L: Lanes>(
+fn transposed<L: Arithmetic>(
     l: L,
     o: Vectors<L::V>,
     x: Vectors<L::V>,
@@ -46,7 +46,7 @@ fn transposed<L: Lanes>(
 /// Force and torque in the axes of the twists (v, o) of wrenches (f, t) in world axes; holds for
 /// ‖o‖ ≤ π.
 #[inline(always)]
-pub(super) fn pull_back<L: Lanes>(
+pub(super) fn pull_back<L: Arithmetic>(
     l: L,
     [v, o]: [Vectors<L::V>; 2],
     [f, t]: [Vectors<L::V>; 2],

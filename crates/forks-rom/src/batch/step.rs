@@ -7,28 +7,28 @@ use super::pull_back::{Vectors, dot, pull_back};
 use crate::{
     EffectorLoad, Elasticity, Scheme, StepStatus, Stepper,
     effectors::{WorldTwist, WorldWrench},
-    kernel::{LANES, Lane4, Lanes, MAX_QUARTER_ANGLE_SQUARED},
+    kernel::{Arithmetic, LANES, Lanes, MAX_QUARTER_ANGLE_SQUARED},
     step::{add_load, generalise},
 };
 
 /// Four instances, a lane group per coordinate, with room for a step's numbers.
 pub(super) struct Group<'a> {
-    pub(super) eta: &'a mut [Lane4],
-    pub(super) velocity: &'a mut [Lane4],
+    pub(super) eta: &'a mut [Lanes],
+    pub(super) velocity: &'a mut [Lanes],
     /// η_s.
-    pub(super) rest: &'a [Lane4],
+    pub(super) rest: &'a [Lanes],
     pub(super) status: &'a mut [StepStatus],
     /// η − η_s.
-    pub(super) stretch: &'a mut [Lane4],
+    pub(super) stretch: &'a mut [Lanes],
     /// g.
-    pub(super) force: &'a mut [Lane4],
+    pub(super) force: &'a mut [Lanes],
     /// Rates, then positions.
-    pub(super) result: &'a mut [Lane4],
+    pub(super) result: &'a mut [Lanes],
 }
 
 /// Steps the instances of a group; those beyond the end of `loads` have none.
 #[inline(always)]
-pub(super) fn step_group<L: Lanes, A: AsRef<[EffectorLoad]>>(
+pub(super) fn step_group<L: Arithmetic, A: AsRef<[EffectorLoad]>>(
     l: L,
     stepper: &Stepper,
     group: &mut Group<'_>,
@@ -57,7 +57,7 @@ pub(super) fn step_group<L: Lanes, A: AsRef<[EffectorLoad]>>(
 
 /// Takes over the results of those instances whose results are finite; says which.
 #[inline(always)]
-fn accept<L: Lanes>(l: L, stepper: &Stepper, group: &mut Group<'_>) -> [bool; LANES] {
+fn accept<L: Arithmetic>(l: L, stepper: &Stepper, group: &mut Group<'_>) -> [bool; LANES] {
     let (rates, positions) = group.result.split_at_mut(group.eta.len());
     let (h, zero) = (l.splat(stepper.step_size()), l.splat(0.0));
     // 0 × x is 0 unless x is NaN or infinite.
@@ -82,7 +82,7 @@ fn accept<L: Lanes>(l: L, stepper: &Stepper, group: &mut Group<'_>) -> [bool; LA
 
 /// Takes over the new numbers of some lanes.
 #[inline(always)]
-pub(super) fn replace(old: &mut Lane4, new: Lane4, lanes: [bool; LANES]) {
+pub(super) fn replace(old: &mut Lanes, new: Lanes, lanes: [bool; LANES]) {
     if lanes == [true; LANES] {
         *old = new;
         return;
@@ -102,14 +102,14 @@ struct Found {
 
 /// g = Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e.
 #[inline(always)]
-fn generalised_force<L: Lanes, A: AsRef<[EffectorLoad]>>(
+fn generalised_force<L: Arithmetic, A: AsRef<[EffectorLoad]>>(
     l: L,
     stepper: &Stepper,
     group: &mut Group<'_>,
     loads: &[A],
 ) -> Found {
     let mut all = Found { loaded: [false; LANES], outside: [None; LANES] };
-    group.force.fill(Lane4::default());
+    group.force.fill(Lanes::default());
     for e in 0..stepper.model().effector_count() {
         let columns = stepper.model().effector_blocks().columns(e);
         let twist = twist(l, columns, group.eta);
@@ -126,7 +126,7 @@ fn generalised_force<L: Lanes, A: AsRef<[EffectorLoad]>>(
 
 /// ξ' = B' η: linear and angular part.
 #[inline(always)]
-fn twist<L: Lanes>(l: L, columns: &[Lane4], eta: &[Lane4]) -> [Vectors<L::V>; 2] {
+fn twist<L: Arithmetic>(l: L, columns: &[Lanes], eta: &[Lanes]) -> [Vectors<L::V>; 2] {
     let mut t = [[l.splat(0.0); 3]; 2];
     for (x, c) in eta.iter().zip(columns.chunks_exact(2)) {
         let x = l.load(x);
@@ -141,7 +141,7 @@ fn twist<L: Lanes>(l: L, columns: &[Lane4], eta: &[Lane4]) -> [Vectors<L::V>; 2]
 
 /// out += B'ᵀ g.
 #[inline(always)]
-fn add_force<L: Lanes>(l: L, columns: &[Lane4], g: [Vectors<L::V>; 2], out: &mut [Lane4]) {
+fn add_force<L: Arithmetic>(l: L, columns: &[Lanes], g: [Vectors<L::V>; 2], out: &mut [Lanes]) {
     for (o, c) in out.iter_mut().zip(columns.chunks_exact(2)) {
         let mut sum = l.load(o);
         for (c, g) in c.iter().zip(g) {
@@ -156,7 +156,7 @@ fn add_force<L: Lanes>(l: L, columns: &[Lane4], g: [Vectors<L::V>; 2], out: &mut
 /// Marks the lanes in which effector `e` is the first outside of the model's range, or has turned
 /// by π or more.
 #[inline(always)]
-fn first_outside<L: Lanes>(
+fn first_outside<L: Arithmetic>(
     l: L,
     stepper: &Stepper,
     e: usize,
@@ -169,7 +169,7 @@ fn first_outside<L: Lanes>(
     let turned = dot(l, o, o);
     let v = v.map(|v| l.mul(v, inverse_radius));
     let relative = l.add(dot(l, v, v), l.mul(turned, l.splat(FRAC_1_PI * FRAC_1_PI)));
-    let (Lane4(turned), Lane4(relative)) = (l.store(turned), l.store(relative));
+    let (Lanes(turned), Lanes(relative)) = (l.store(turned), l.store(relative));
     for lane in 0..LANES {
         // Written so that NaN is outside.
         let inside = turned[lane] < PI * PI && relative[lane] <= range_squared;
@@ -181,14 +181,14 @@ fn first_outside<L: Lanes>(
 
 /// Sums of each instance's loads on effector `e`, and which instances have some.
 #[inline(always)]
-fn wrenches<L: Lanes, A: AsRef<[EffectorLoad]>>(
+fn wrenches<L: Arithmetic, A: AsRef<[EffectorLoad]>>(
     l: L,
     stepper: &Stepper,
     e: usize,
     twist: [Vectors<L::V>; 2],
     loads: &[A],
 ) -> ([Vectors<L::V>; 2], [bool; LANES]) {
-    let mut sums = [[Lane4::default(); 3]; 2];
+    let mut sums = [[Lanes::default(); 3]; 2];
     let mut found = [false; LANES];
     for (lane, list) in loads.iter().take(LANES).enumerate() {
         let mut sum = WorldWrench::default();
@@ -205,14 +205,14 @@ fn wrenches<L: Lanes, A: AsRef<[EffectorLoad]>>(
 }
 
 #[inline(always)]
-fn twist_of_lane<L: Lanes>(l: L, twist: [Vectors<L::V>; 2], lane: usize) -> WorldTwist {
+fn twist_of_lane<L: Arithmetic>(l: L, twist: [Vectors<L::V>; 2], lane: usize) -> WorldTwist {
     let [linear, angular] = twist.map(|t| DVec3::from_array(t.map(|t| l.store(t).0[lane])));
     WorldTwist { linear, angular }
 }
 
 /// Generalised forces on the twists; 0 for instances without a load.
 #[inline(always)]
-fn generalised<L: Lanes>(
+fn generalised<L: Arithmetic>(
     l: L,
     stepper: &Stepper,
     twist: [Vectors<L::V>; 2],
@@ -220,13 +220,13 @@ fn generalised<L: Lanes>(
     found: [bool; LANES],
 ) -> [Vectors<L::V>; 2] {
     let linear = stepper.elasticity() == Elasticity::Linear;
-    let Lane4(y) = l.store(l.mul(l.splat(0.25), dot(l, twist[1], twist[1])));
+    let Lanes(y) = l.store(l.mul(l.splat(0.25), dot(l, twist[1], twist[1])));
     let far = |lane: usize| linear || y[lane] > MAX_QUARTER_ANGLE_SQUARED;
     let g = pull_back(l, twist, wrench);
     if found == [true; LANES] && !(0..LANES).any(far) {
         return g;
     }
-    // Lanes that need what a single instance does, or nothing.
+    // Arithmetic that need what a single instance does, or nothing.
     let mut out = g.map(|g| g.map(|g| l.store(g)));
     for lane in 0..LANES {
         if found[lane] && !far(lane) {

@@ -3,7 +3,7 @@
 
 use super::step::replace;
 use crate::{
-    kernel::{LANES, Lane4, Lanes},
+    kernel::{Arithmetic, LANES, Lanes},
     transition::{Packed, Transition},
 };
 
@@ -11,12 +11,12 @@ impl Transition {
     /// [`Transition::of_state`] for four instances: a lane group per coordinate and per result,
     /// without padding.
     #[inline(always)]
-    pub(super) fn of_states<L: Lanes>(
+    pub(super) fn of_states<L: Arithmetic>(
         &self,
         l: L,
-        velocity: &[Lane4],
-        stretch: &[Lane4],
-        out: &mut [Lane4],
+        velocity: &[Lanes],
+        stretch: &[Lanes],
+        out: &mut [Lanes],
     ) {
         let x = [velocity, stretch];
         self.row_groups(velocity.len(), |group, first, rows| {
@@ -31,12 +31,12 @@ impl Transition {
     }
 
     #[inline(always)]
-    fn of_states_in<L: Lanes, const ROWS: usize>(
+    fn of_states_in<L: Arithmetic, const ROWS: usize>(
         &self,
         l: L,
         group: usize,
-        [velocity, stretch]: [&[Lane4]; 2],
-        out: &mut [Lane4],
+        [velocity, stretch]: [&[Lanes]; 2],
+        out: &mut [Lanes],
     ) {
         let start = core::array::from_fn(|i| l.splat(self.constant[group].0[i]));
         let a = self.velocity.rows_of_group::<L, ROWS>(l, group, velocity, start);
@@ -48,12 +48,12 @@ impl Transition {
 
     /// Adds what forces give to the instances that have some.
     #[inline(always)]
-    pub(super) fn add_forces<L: Lanes>(
+    pub(super) fn add_forces<L: Arithmetic>(
         &self,
         l: L,
-        force: &[Lane4],
+        force: &[Lanes],
         loaded: [bool; LANES],
-        out: &mut [Lane4],
+        out: &mut [Lanes],
     ) {
         self.row_groups(force.len(), |group, first, rows| {
             let out = &mut out[first..first + rows];
@@ -67,13 +67,13 @@ impl Transition {
     }
 
     #[inline(always)]
-    fn add_forces_in<L: Lanes, const ROWS: usize>(
+    fn add_forces_in<L: Arithmetic, const ROWS: usize>(
         &self,
         l: L,
         group: usize,
-        force: &[Lane4],
+        force: &[Lanes],
         loaded: [bool; LANES],
-        out: &mut [Lane4],
+        out: &mut [Lanes],
     ) {
         let start = core::array::from_fn(|i| l.load(&out[i]));
         let sums = self.force.rows_of_group::<L, ROWS>(l, group, force, start);
@@ -96,11 +96,11 @@ impl Transition {
 impl Packed {
     /// start + a group of rows times four vectors, as [`Packed::row_group`] does for one.
     #[inline(always)]
-    fn rows_of_group<L: Lanes, const ROWS: usize>(
+    fn rows_of_group<L: Arithmetic, const ROWS: usize>(
         &self,
         l: L,
         group: usize,
-        x: &[Lane4],
+        x: &[Lanes],
         start: [L::V; ROWS],
     ) -> [L::V; ROWS] {
         let (pairs, last_entry) = self.group(group).as_chunks::<2>();

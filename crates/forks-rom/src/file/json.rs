@@ -3,7 +3,8 @@
 use alloc::string::String;
 use core::fmt::{self, Write as _};
 
-use forks_lie::{Matrix, Pose};
+use forks_lie::Pose;
+use forks_linalg::Matrix;
 
 use crate::{BaseRest, EffectorRest, JointPath, JointRest, LinkRest, ModelData};
 

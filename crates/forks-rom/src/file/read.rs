@@ -227,6 +227,6 @@ fn base(r: &mut Reader<'_>, n: &Sizes) -> Result<BaseRest, FileError> {
     })
 }
 
-fn slopes(r: &mut Reader<'_>, n: &Sizes) -> Result<Vec<forks_lie::Matrix>, FileError> {
+fn slopes(r: &mut Reader<'_>, n: &Sizes) -> Result<Vec<forks_linalg::Matrix>, FileError> {
     r.list("inertia_slopes", n.dof, 6 * TWIST, |r| r.matrix("inertia_slopes", 6, 6))
 }

@@ -7,9 +7,10 @@ use alloc::{
 };
 
 use forks_lie::{
-    Matrix, Pose, Twist, Wrench,
+    Pose, Twist, Wrench,
     glam::{DQuat, DVec3},
 };
+use forks_linalg::Matrix;
 
 use super::FileError;
 

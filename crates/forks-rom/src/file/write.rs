@@ -3,7 +3,8 @@
 
 use alloc::vec::Vec;
 
-use forks_lie::{Matrix, Pose};
+use forks_lie::Pose;
+use forks_linalg::Matrix;
 
 use super::{CHECKSUM, HEADER, MAGIC, SCALAR, VERSION, checksum::crc32, path_kind, section};
 use crate::{BaseRest, EffectorRest, JointPath, JointRest, LinkRest, ModelData};

@@ -2,7 +2,8 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Matrix, Pose, Twist, log_rotation};
+use forks_lie::{Pose, Twist, log_rotation};
+use forks_linalg::Matrix;
 
 use super::motion::{Motion, Place};
 use crate::{ModelData, orthogonal::OrthogonalRows};

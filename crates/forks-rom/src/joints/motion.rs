@@ -2,7 +2,12 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Matrix, Pose, Twist, glam::DQuat, glam::DVec3, right_jacobian};
+use forks_lie::{
+    Pose, Twist,
+    glam::{DQuat, DVec3},
+    right_jacobian,
+};
+use forks_linalg::Matrix;
 
 use crate::{JointPath, JointRest, orthogonal::OrthogonalRows};
 

@@ -3,12 +3,13 @@
 use alloc::{vec, vec::Vec};
 
 use forks_lie::{
-    Matrix, Pose, Twist,
+    Pose, Twist,
     glam::{DQuat, DVec3},
 };
+use forks_linalg::Matrix;
 
 use super::{
-    Isa, Kernel, LANES, Lane4, Lanes,
+    Arithmetic, Isa, Kernel, LANES, Lanes,
     pose::{FAR_LIMIT, displaced},
 };
 
@@ -19,7 +20,7 @@ pub const POSE: usize = 7;
 /// twist per unit (6 entries) in world axes; an entry is the four links' numbers side by side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkBlocks {
-    data: Vec<Lane4>,
+    data: Vec<Lanes>,
     columns: usize,
     links: usize,
 }
@@ -32,9 +33,9 @@ impl LinkBlocks {
     ) -> Self {
         let count = links.len();
         let stride = POSE + 6 * columns;
-        let mut data = vec![Lane4::default(); count.div_ceil(LANES) * stride];
+        let mut data = vec![Lanes::default(); count.div_ceil(LANES) * stride];
         // Padding lanes hold a pose too: their numbers must not become NaN.
-        data.chunks_exact_mut(stride.max(1)).for_each(|b| b[POSE - 1] = Lane4([1.0; LANES]));
+        data.chunks_exact_mut(stride.max(1)).for_each(|b| b[POSE - 1] = Lanes([1.0; LANES]));
         for (i, (rest, map, servo_map)) in links.enumerate() {
             let block = &mut data[i / LANES * stride..][..stride];
             for (entry, x) in block.iter_mut().zip(pose_entries(&rest)) {
@@ -69,13 +70,13 @@ impl LinkBlocks {
     }
 
     /// Entries of some blocks.
-    pub fn range(&self, first: usize, count: usize) -> &[Lane4] {
+    pub fn range(&self, first: usize, count: usize) -> &[Lanes] {
         &self.data[first * self.stride()..(first + count) * self.stride()]
     }
 
     /// Poses of the blocks from `first` on, as many as `out` takes (7 entries a block), at reduced
     /// coordinates `eta` and servo targets `drive` (none: all are 0).
-    pub fn displace(&self, isa: Isa, first: usize, eta: &[f64], drive: &[f64], out: &mut [Lane4]) {
+    pub fn displace(&self, isa: Isa, first: usize, eta: &[f64], drive: &[f64], out: &mut [Lanes]) {
         let stride = self.stride();
         let count = out.len() / POSE;
         let blocks = &self.data[first * stride..(first + count) * stride];
@@ -86,7 +87,7 @@ impl LinkBlocks {
 
     /// Corrects the links that turn by more than 16π.
     #[cold]
-    fn displace_far(&self, first: usize, eta: &[f64], drive: &[f64], out: &mut [Lane4]) {
+    fn displace_far(&self, first: usize, eta: &[f64], drive: &[f64], out: &mut [Lanes]) {
         let stride = self.stride();
         for (b, out) in out.chunks_exact_mut(POSE).enumerate() {
             let block = &self.data[(first + b) * stride..][..stride];
@@ -112,7 +113,7 @@ impl LinkBlocks {
 }
 
 #[inline(always)]
-fn load_rest<L: Lanes>(l: L, entries: &[Lane4]) -> [L::V; POSE] {
+fn load_rest<L: Arithmetic>(l: L, entries: &[Lanes]) -> [L::V; POSE] {
     let mut rest = [l.splat(0.0); POSE];
     for (r, x) in rest.iter_mut().zip(entries) {
         *r = l.load(x);
@@ -133,18 +134,18 @@ pub fn pose_of([px, py, pz, x, y, z, w]: [f64; POSE]) -> Pose {
 
 /// H exp(X η) for every link (\[A16\] Eq. 6, 22); returns true if some turn by more than 16π.
 struct Displace<'a> {
-    blocks: &'a [Lane4],
+    blocks: &'a [Lanes],
     stride: usize,
     eta: &'a [f64],
     drive: &'a [f64],
-    out: &'a mut [Lane4],
+    out: &'a mut [Lanes],
 }
 
 impl Kernel for Displace<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) -> bool {
+    fn run<L: Arithmetic>(self, l: L) -> bool {
         // Six coordinates, one free effector, are the common case: everything about a block is
         // known when compiling.
         match (<&[f64; 6]>::try_from(self.eta), self.blocks.as_chunks::<SIX>()) {
@@ -159,7 +160,7 @@ const SIX: usize = POSE + 6 * 6;
 
 /// [`Displace`] for six coordinates and no servos; the sums are those of [`column_sum`].
 #[inline(always)]
-fn six<L: Lanes>(l: L, blocks: &[[Lane4; SIX]], eta: &[f64; 6], out: &mut [Lane4]) -> bool {
+fn six<L: Arithmetic>(l: L, blocks: &[[Lanes; SIX]], eta: &[f64; 6], out: &mut [Lanes]) -> bool {
     // Loops and no closures: those may stay calls, without the instruction set.
     let mut x = [l.splat(0.0); 6];
     for (v, eta) in x.iter_mut().zip(eta) {
@@ -188,7 +189,7 @@ fn six<L: Lanes>(l: L, blocks: &[[Lane4; SIX]], eta: &[f64; 6], out: &mut [Lane4
 
 impl Displace<'_> {
     #[inline(always)]
-    fn all<L: Lanes>(self, l: L) -> bool {
+    fn all<L: Arithmetic>(self, l: L) -> bool {
         let mut beyond = false;
         for (block, out) in
             self.blocks.chunks_exact(self.stride).zip(self.out.chunks_exact_mut(POSE))
@@ -213,7 +214,7 @@ impl Displace<'_> {
 
 /// Σ column x; even and odd columns are summed apart, and the sum of the odd ones is added last.
 #[inline(always)]
-fn column_sum<L: Lanes>(l: L, columns: &[Lane4], x: &[f64]) -> [L::V; 6] {
+fn column_sum<L: Arithmetic>(l: L, columns: &[Lanes], x: &[f64]) -> [L::V; 6] {
     let (columns, _) = columns.as_chunks::<6>();
     let mut even = [l.splat(0.0); 6];
     let mut odd = even;

@@ -5,7 +5,7 @@
 //! ½ (sin h / h)², c = (1 − sin 2h / 2h)/4h² = (P + Q − y P Q)/4: nothing cancels, not even at ω =
 //! 0.
 
-use super::{Lane4, Lanes};
+use super::{Arithmetic, Lanes};
 
 /// y up to which the polynomials hold: rotations up to π.
 pub(crate) const MAX_QUARTER_ANGLE_SQUARED: f64 =
@@ -42,7 +42,7 @@ const Q: [f64; 8] = [
 
 /// A polynomial of degree seven in pairs (Estrin's scheme), a third of Horner's depth.
 #[inline(always)]
-fn polynomial<L: Lanes>(l: L, c: &[f64; 8], y: L::V) -> L::V {
+fn polynomial<L: Arithmetic>(l: L, c: &[f64; 8], y: L::V) -> L::V {
     let y2 = l.mul(y, y);
     let low = l.mul_add(pair(l, c, 2, y), y2, pair(l, c, 0, y));
     let high = l.mul_add(pair(l, c, 6, y), y2, pair(l, c, 4, y));
@@ -51,7 +51,7 @@ fn polynomial<L: Lanes>(l: L, c: &[f64; 8], y: L::V) -> L::V {
 
 /// c_k + c_{k+1} y.
 #[inline(always)]
-fn pair<L: Lanes>(l: L, c: &[f64; 8], k: usize, y: L::V) -> L::V {
+fn pair<L: Arithmetic>(l: L, c: &[f64; 8], k: usize, y: L::V) -> L::V {
     l.mul_add(l.splat(c[k + 1]), y, l.splat(c[k]))
 }
 
@@ -66,7 +66,7 @@ struct Motion<V> {
 impl<V: Copy> Motion<V> {
     /// exp of the twist (v, ω) with y = ‖ω‖²/4 ≤ (π/2)².
     #[inline(always)]
-    fn exp<L: Lanes<V = V>>(l: L, v: [V; 3], w: [V; 3], y: V) -> Self {
+    fn exp<L: Arithmetic<V = V>>(l: L, v: [V; 3], w: [V; 3], y: V) -> Self {
         let (p, q) = (polynomial(l, &P, y), polynomial(l, &Q, y));
         let one = l.splat(1.0);
         let cosine = l.neg_mul_add(y, p, one);
@@ -91,7 +91,7 @@ impl<V: Copy> Motion<V> {
 
     /// The motion made twice.
     #[inline(always)]
-    fn squared<L: Lanes<V = V>>(self, l: L) -> Self {
+    fn squared<L: Arithmetic<V = V>>(self, l: L) -> Self {
         let Self { vector: d, cosine: c, displacement: t } = self;
         let square = l.mul_add(d[2], d[2], l.mul_add(d[1], d[1], l.mul(d[0], d[0])));
         let twice = l.add(c, c);
@@ -114,7 +114,7 @@ impl<V: Copy> Motion<V> {
 
     /// This motion where `x` is not above the limit, the other where it is.
     #[inline(always)]
-    fn or_above<L: Lanes<V = V>>(self, l: L, x: V, limit: f64, other: Self) -> Self {
+    fn or_above<L: Arithmetic<V = V>>(self, l: L, x: V, limit: f64, other: Self) -> Self {
         let mut out = self;
         out.cosine = l.select_above(x, limit, other.cosine, self.cosine);
         for k in 0..3 {
@@ -128,7 +128,7 @@ impl<V: Copy> Motion<V> {
     /// exp of any twist up to 16π: lanes that turn by more than π take ½, ¼, … of it and square the
     /// result again.
     #[inline(always)]
-    fn exp_far<L: Lanes<V = V>>(l: L, mut v: [V; 3], mut w: [V; 3], y: V) -> Self {
+    fn exp_far<L: Arithmetic<V = V>>(l: L, mut v: [V; 3], mut w: [V; 3], y: V) -> Self {
         let one = l.splat(1.0);
         let (mut scale, mut part, mut limit) = (one, 0.5, MAX_QUARTER_ANGLE_SQUARED);
         for _ in 0..MAX_HALVINGS {
@@ -160,7 +160,7 @@ impl<V: Copy> Motion<V> {
 /// + R V v) = (exp(ω̂') R, p + V(ω') v') with ω' = R ω, v' = R v. Sets `beyond` where a lane turns
 /// by more than 16π: that lane is not right.
 #[inline(always)]
-pub fn displaced<L: Lanes>(
+pub fn displaced<L: Arithmetic>(
     l: L,
     rest: [L::V; 7],
     twist: [L::V; 6],
@@ -183,7 +183,7 @@ pub fn displaced<L: Lanes>(
 
 /// (d, cosine) a, quaternions (x, y, z, w).
 #[inline(always)]
-pub(crate) fn turned_by<L: Lanes>(
+pub(crate) fn turned_by<L: Arithmetic>(
     l: L,
     d: [L::V; 3],
     cosine: L::V,
@@ -203,7 +203,7 @@ pub(crate) fn turned_by<L: Lanes>(
 /// a) and V(ω) v = a b v + ½ b² ω×v + c (ω·v) ω. Sets `beyond` where a lane turns by more than 16π:
 /// that lane is not right.
 #[inline(always)]
-pub fn half_angle_coefficients<L: Lanes>(l: L, y: L::V, beyond: &mut bool) -> [L::V; 3] {
+pub fn half_angle_coefficients<L: Arithmetic>(l: L, y: L::V, beyond: &mut bool) -> [L::V; 3] {
     let one = l.splat(1.0);
     if l.any_above(y, MAX_QUARTER_ANGLE_SQUARED) {
         *beyond |= l.any_above(y, FAR_LIMIT);
@@ -216,7 +216,7 @@ pub fn half_angle_coefficients<L: Lanes>(l: L, y: L::V, beyond: &mut bool) -> [L
 
 /// The same by ½, ¼, … of the angle where it is above π/2, doubled again.
 #[inline(always)]
-fn half_angle_coefficients_far<L: Lanes>(l: L, y: L::V) -> [L::V; 3] {
+fn half_angle_coefficients_far<L: Arithmetic>(l: L, y: L::V) -> [L::V; 3] {
     let one = l.splat(1.0);
     let (mut scale, mut part, mut limit) = (one, 0.25, MAX_QUARTER_ANGLE_SQUARED);
     for _ in 0..MAX_HALVINGS {
@@ -246,20 +246,20 @@ fn half_angle_coefficients_far<L: Lanes>(l: L, y: L::V) -> [L::V; 3] {
 
 /// a₀b₀ + a₁b₁ + a₂b₂ − a₃b₃.
 #[inline(always)]
-fn dot<L: Lanes>(l: L, a: [L::V; 4], b: [L::V; 4]) -> L::V {
+fn dot<L: Arithmetic>(l: L, a: [L::V; 4], b: [L::V; 4]) -> L::V {
     let left = l.mul_add(a[1], b[1], l.mul(a[0], b[0]));
     l.add(left, l.neg_mul_add(a[3], b[3], l.mul(a[2], b[2])))
 }
 
 /// a·b.
 #[inline(always)]
-pub(crate) fn inner<L: Lanes>(l: L, a: [L::V; 3], b: [L::V; 3]) -> L::V {
+pub(crate) fn inner<L: Arithmetic>(l: L, a: [L::V; 3], b: [L::V; 3]) -> L::V {
     l.mul_add(a[2], b[2], l.mul_add(a[1], b[1], l.mul(a[0], b[0])))
 }
 
 /// a × b.
 #[inline(always)]
-pub fn cross<L: Lanes>(l: L, a: [L::V; 3], b: [L::V; 3]) -> [L::V; 3] {
+pub fn cross<L: Arithmetic>(l: L, a: [L::V; 3], b: [L::V; 3]) -> [L::V; 3] {
     [
         l.neg_mul_add(a[2], b[1], l.mul(a[1], b[2])),
         l.neg_mul_add(a[0], b[2], l.mul(a[2], b[0])),
@@ -268,14 +268,14 @@ pub fn cross<L: Lanes>(l: L, a: [L::V; 3], b: [L::V; 3]) -> [L::V; 3] {
 }
 
 /// Coefficients of P, Q, P', Q' side by side.
-const SERIES: [Lane4; 8] = {
-    let mut out = [Lane4([0.0; 4]); 8];
+const SERIES: [Lanes; 8] = {
+    let mut out = [Lanes([0.0; 4]); 8];
     let mut k = 0;
     while k < 8 {
         let last = k == 7;
         let (dp, dq) = if last { (0.0, 0.0) } else { (P[k + 1], Q[k + 1]) };
         let n = (k + 1) as f64;
-        out[k] = Lane4([P[k], Q[k], n * dp, n * dq]);
+        out[k] = Lanes([P[k], Q[k], n * dp, n * dq]);
         k += 1;
     }
     out
@@ -283,7 +283,7 @@ const SERIES: [Lane4; 8] = {
 
 /// P, Q and their derivatives at y, for one twist.
 #[inline(always)]
-pub(crate) fn half_angle_series<L: Lanes>(l: L, y: f64) -> [f64; 4] {
+pub(crate) fn half_angle_series<L: Arithmetic>(l: L, y: f64) -> [f64; 4] {
     let y = l.splat(y);
     let mut sum = l.load(&SERIES[7]);
     for c in SERIES[..7].iter().rev() {
@@ -294,7 +294,7 @@ pub(crate) fn half_angle_series<L: Lanes>(l: L, y: f64) -> [f64; 4] {
 
 /// [`half_angle_series`] in every lane, to the same bits.
 #[inline(always)]
-pub(crate) fn half_angle_series_of_lanes<L: Lanes>(l: L, y: L::V) -> [L::V; 4] {
+pub(crate) fn half_angle_series_of_lanes<L: Arithmetic>(l: L, y: L::V) -> [L::V; 4] {
     let mut sums = [l.splat(0.0); 4];
     for (i, sum) in sums.iter_mut().enumerate() {
         *sum = l.splat(SERIES[7].0[i]);
@@ -307,7 +307,7 @@ pub(crate) fn half_angle_series_of_lanes<L: Lanes>(l: L, y: L::V) -> [L::V; 4] {
 
 /// (cos √y, sin √y / √y) for y ≤ (π/2)².
 #[inline(always)]
-pub(crate) fn cosine_and_sinc<L: Lanes>(l: L, y: f64) -> (f64, f64) {
+pub(crate) fn cosine_and_sinc<L: Arithmetic>(l: L, y: f64) -> (f64, f64) {
     let [p, q, ..] = half_angle_series(l, y);
     (1.0 - y * p, 1.0 - y * q)
 }

@@ -9,9 +9,10 @@ use forks_rom::{
     Batch, BatchPoses, DEFAULT_RANGE, EffectorLoad, EffectorRest, Isa, LinkRest, LoadFrame,
     ModelData, PoseBuffer, ReducedModel, State, StepStatus, Stepper,
     lie::{
-        Matrix, Pose, Wrench,
+        Pose, Wrench,
         glam::{DQuat, DVec3},
     },
+    linalg::Matrix,
 };
 use support::{Fnv, bits};
 

@@ -7,7 +7,8 @@ use forks_reduce::{Damping, Linearisation, MassModel, Problem, ProblemOptions};
 use forks_rom::{
     BaseCoupling, EffectorLoad, FloatingContact, FloatingModel, FloatingState, FloatingStatus,
     FloatingStepper, LoadFrame,
-    lie::{Matrix, Pose, Twist, Wrench, glam::DVec3},
+    lie::{Pose, Twist, Wrench, glam::DVec3},
+    linalg::Matrix,
 };
 use forks_testkit::{Rng, floating::floating_hub};
 

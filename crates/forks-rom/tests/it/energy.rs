@@ -8,8 +8,8 @@ use std::f64::consts::TAU;
 use forks_models::HelixJoints;
 use forks_reduce::{Effector, Linearisation, reduce};
 use forks_rom::{
-    Elasticity, LoadFrame, ModelData, ReducedModel, State, StaticStatus,
-    lie::{Matrix, Wrench},
+    Elasticity, LoadFrame, ModelData, ReducedModel, State, StaticStatus, lie::Wrench,
+    linalg::Matrix,
 };
 use forks_testkit::Rng;
 use random_model::{data, load, numbers};

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use forks_rom::{
     EffectorLoad, Elasticity, LoadFrame, ModelData, ReducedModel, Scheme, State, StepStatus,
     Stepper,
-    lie::{Matrix, Wrench, glam::DVec3},
+    lie::{Wrench, glam::DVec3},
+    linalg::Matrix,
 };
 use forks_testkit::Rng;
 use random_model::{data, numbers, positive, push, slider, vector};

@@ -181,7 +181,7 @@ fn empty_matrices_of_huge_width_cost_nothing() {
 }
 
 fn empty() -> ModelData {
-    let zero = || forks_rom::lie::Matrix::zeros(0, 0);
+    let zero = || forks_rom::linalg::Matrix::zeros(0, 0);
     ModelData {
         basis: zero(),
         hessian: zero(),

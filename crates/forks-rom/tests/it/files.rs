@@ -9,10 +9,13 @@ use forks_import::{ImportOptions, load_mjcf};
 use forks_mechanism::Mechanism;
 use forks_models::{HelixJoints, Parametric, arm20, helix, ladder};
 use forks_reduce::{Problem, ProblemOptions};
-use forks_rom::lie::{Matrix, Pose, Twist, Wrench, glam::DVec3, quaternion_from_wxyz};
 use forks_rom::{
     BaseRest, EffectorLoad, EffectorRest, FileError, JointPath, JointRest, LinkRest, LoadFrame,
     ModelData, PoseBuffer, ReducedModel, State, Stepper,
+};
+use forks_rom::{
+    lie::{Pose, Twist, Wrench, glam::DVec3, quaternion_from_wxyz},
+    linalg::Matrix,
 };
 use serde_json::Value;
 

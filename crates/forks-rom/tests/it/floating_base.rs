@@ -138,7 +138,7 @@ fn energy_never_grows_without_work() {
             [MassModel::Condensed, MassModel::Accelerability, MassModel::CraigBampton { modes: 6 }]
         {
             let mut data = reduced(looped, mass).data().clone();
-            data.damping = forks_rom::lie::Matrix::zeros(data.mass.rows(), data.mass.rows());
+            data.damping = forks_rom::linalg::Matrix::zeros(data.mass.rows(), data.mass.rows());
             let data = Arc::new(ReducedModel::new(data).unwrap());
             for form in [BaseCoupling::Full, BaseCoupling::Inertial, BaseCoupling::External] {
                 let model = Arc::new(FloatingModel::new(data.clone(), form).unwrap());

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use forks_rom::{
     Isa, LinkSelection, PoseBuffer, ReducedModel, State,
-    lie::{Matrix, Pose, glam::DVec3},
+    lie::{Pose, glam::DVec3},
+    linalg::Matrix,
 };
 use forks_testkit::Rng;
 use support::{Sizes, bits, data, twist, vector};

@@ -3,7 +3,8 @@
 use forks_rom::{
     DEFAULT_RANGE, EffectorLoad, EffectorRest, JointPath, JointRest, LinkRest, LoadFrame,
     ModelData, ModelError, ReducedModel, StaticStatus,
-    lie::{Matrix, Pose, Twist, Wrench, exp_rotation, glam::DVec3},
+    lie::{Pose, Twist, Wrench, exp_rotation, glam::DVec3},
+    linalg::Matrix,
 };
 use forks_testkit::Rng;
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use forks_rom::{
     EffectorLoad, Elasticity, LoadFrame, ModelData, ModelError, ReducedModel, Scheme, State,
     StaticStatus, StepStatus, Stepper,
-    lie::{Matrix, Wrench, glam::DVec3, right_jacobian},
+    lie::{Wrench, glam::DVec3, right_jacobian},
+    linalg::Matrix,
 };
 use forks_testkit::Rng;
 use random_model::{data, load, numbers, positive, push, slider, vector};
@@ -178,7 +179,7 @@ fn energy_never_grows_when_no_work_is_done() {
 fn resting(model: &ReducedModel, targets: &[f64]) -> Vec<f64> {
     let n = model.dof();
     let force = Matrix::from_fn(n, 1, |i, _| -model.static_force()[i]);
-    let moved = forks_mechanism::dense::lu_solve(&model.data().hessian, &force).column(0);
+    let moved = forks_mechanism::linalg::dense::lu_solve(&model.data().hessian, &force).column(0);
     moved.iter().zip(model.rest_coordinates(targets)).map(|(x, r)| x + r).collect()
 }
 
@@ -311,7 +312,8 @@ fn rival_step(m: &ReducedModel, state: &State, loads: &[EffectorLoad], h: f64) -
     let system = Matrix::from_fn(n, n, |i, j| {
         d.mass[(i, j)] + h * d.damping[(i, j)] + h * h * d.hessian[(i, j)]
     });
-    forks_mechanism::dense::lu_solve(&system, &Matrix::from_fn(n, 1, |i, _| right[i])).column(0)
+    forks_mechanism::linalg::dense::lu_solve(&system, &Matrix::from_fn(n, 1, |i, _| right[i]))
+        .column(0)
 }
 
 #[test]

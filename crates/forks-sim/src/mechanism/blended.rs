@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use forks_blend::{BlendedContact, BlendedModel, BlendedState, BlendedStepper, LinkBlend};
-use forks_lie::{Matrix, Pose, glam::DVec3};
+use forks_lie::{Pose, glam::DVec3};
+use forks_linalg::Matrix;
 use forks_rom::{EffectorLoad, ModelError, Openings, PoseBuffer, StepStatus};
 
 use super::{EffectorState, Motion};

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use forks_lie::{
-    Lanes, Mat6, Matrix, Pose, Twist,
-    glam::DVec3,
-    right_jacobian,
-    simd::{Arithmetic, Kernel, Rows},
+use forks_lie::{Mat6, Pose, Twist, glam::DVec3, right_jacobian};
+use forks_linalg::{
+    Matrix,
+    simd::{Arithmetic, Kernel, Lanes, Rows},
 };
 use forks_rom::{
     EffectorLoad, FloatingContact, FloatingModel, FloatingState, FloatingStatus, FloatingStepper,

@@ -6,7 +6,8 @@ use forks_dynamics::{
     AppliedWrench, ImpulseStepper, StepStatus as SolverStatus, WrenchFrame, elastic_energy,
     gravitational_energy,
 };
-use forks_lie::{Matrix, Pose, glam::DVec3};
+use forks_lie::{Pose, glam::DVec3};
+use forks_linalg::Matrix;
 use forks_mechanism::{Joint, JointKind, LinkId, Mechanism, link_twists, loops};
 use forks_reduce::{Drive, Effector};
 use forks_rom::{EffectorLoad, LoadFrame, ModelError, StepStatus};

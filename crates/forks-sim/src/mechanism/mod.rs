@@ -19,9 +19,12 @@ pub(crate) use single::Single;
 
 use forks_contact::{BodyId, ContactError, NewContact, PortId, Side, point_columns};
 use forks_lie::{
-    Lanes, Matrix, Pose, Twist, Vectors, Wrench,
+    Pose, Twist, Wrench,
     glam::{DMat3, DVec3},
-    simd::Arithmetic,
+};
+use forks_linalg::{
+    Matrix,
+    simd::{Arithmetic, Lanes, Vectors},
 };
 use forks_rom::{
     EffectorLoad, EffectorMotions, LoadFrame, ModelError, Openings, ReducedModel, ServoTerms,

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use forks_lie::{Matrix, Pose, glam::DVec3};
+use forks_lie::{Pose, glam::DVec3};
+use forks_linalg::Matrix;
 use forks_rom::{
     EffectorLoad, EffectorMotions, ModelError, Openings, PoseBuffer, ReducedModel, ServoTerms,
     State, StepStatus, Stepper,

@@ -5,7 +5,7 @@
 //! there would act on a shadow of the joint. So the links at such joints become effectors, too,
 //! until a limit's force moves its joint as far as in the whole mechanism.
 
-use forks_mechanism::{JointId, LinkId, Mechanism, dense};
+use forks_mechanism::{JointId, LinkId, Mechanism, linalg::dense};
 use forks_reduce::Problem;
 use forks_rom::ReducedModel;
 
@@ -111,7 +111,7 @@ fn moving_ends(m: &Mechanism, joint: JointId) -> [Option<LinkId>; 2] {
 fn share(model: &ReducedModel, whole: &ReducedModel, joint: &str) -> f64 {
     let of = |model: &ReducedModel| {
         let row = model.joint_row(model.find_joint(joint)?, 0);
-        let column = forks_lie::Matrix::from_fn(row.len(), 1, |i, _| row[i]);
+        let column = forks_linalg::Matrix::from_fn(row.len(), 1, |i, _| row[i]);
         let moved = dense::cholesky_solve(&model.data().hessian, &column)?;
         Some(row.iter().enumerate().map(|(i, z)| z * moved[(i, 0)]).sum::<f64>())
     };

@@ -3,7 +3,7 @@
 
 use forks_mechanism::{
     LinkId,
-    dense::{Matrix, svd},
+    linalg::{Matrix, dense::svd},
 };
 use forks_testkit::{RandomMechanismOptions, System, random_mechanism};
 

@@ -5,7 +5,7 @@ use forks_blend::{
     place::{Sample, blend_data},
 };
 use forks_dynamics::{EquilibriumOptions, Loads};
-use forks_mechanism::dense::Matrix;
+use forks_mechanism::linalg::Matrix;
 
 use super::Study;
 

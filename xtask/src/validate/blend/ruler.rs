@@ -7,8 +7,8 @@ use forks_blend::{
 };
 use forks_mechanism::{
     Connection, connections, constraint_error,
-    dense::{self, Matrix},
     lie::{Pose, Wrench, glam::DVec3, log_rotation, right_jacobian},
+    linalg::{Matrix, dense},
 };
 use forks_reduce::{Problem, relative_displacement};
 use forks_rom::{EffectorLoad, LoadFrame, Reconstruction, StaticStatus};

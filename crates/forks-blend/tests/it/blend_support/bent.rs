@@ -4,10 +4,7 @@
 use std::sync::Arc;
 
 use forks_blend::{BlendData, BlendedModel, SampleData, Weights};
-use forks_rom::{
-    ReducedModel, ServoTerms,
-    lie::{Matrix, Pose},
-};
+use forks_rom::{ReducedModel, ServoTerms, lie::Pose, linalg::Matrix};
 use forks_testkit::{Rng, linear::symmetric_eigen};
 
 use super::{RADIUS, numbers};

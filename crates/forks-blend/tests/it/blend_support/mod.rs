@@ -8,8 +8,11 @@ use std::sync::Arc;
 
 use forks_blend::{BlendData, SampleData, Weights};
 use forks_rom::ServoTerms;
-use forks_rom::lie::{Matrix, Pose, Twist, Wrench};
 use forks_rom::{DEFAULT_RANGE, EffectorRest, LinkRest, ModelData, ReducedModel};
+use forks_rom::{
+    lie::{Pose, Twist, Wrench},
+    linalg::Matrix,
+};
 use forks_testkit::Rng;
 
 pub(crate) const RADIUS: f64 = 0.7;

@@ -1,10 +1,13 @@
 //! Seeded random contact problems.
 
-use forks_contact::lie::{
-    Matrix, SpatialInertia, Twist,
-    glam::{DMat3, DVec3},
-};
 use forks_contact::{BodyId, ConstraintId, Contact, Friction, Problem, Row, Side, point_jacobian};
+use forks_contact::{
+    lie::{
+        SpatialInertia, Twist,
+        glam::{DMat3, DVec3},
+    },
+    linalg::Matrix,
+};
 
 /// A generator of numbers (splitmix64).
 pub(crate) struct Rng(u64);

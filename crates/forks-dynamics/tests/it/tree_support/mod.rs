@@ -5,8 +5,9 @@ pub(crate) mod table6;
 use forks_dynamics::{
     LinkLoads, Tree,
     mechanism::{
-        LinkId, Mechanism, MechanismBuilder, dense,
-        lie::{Matrix, Pose, Twist, Wrench},
+        LinkId, Mechanism, MechanismBuilder,
+        lie::{Pose, Twist, Wrench},
+        linalg::{Matrix, dense},
         link_jacobian,
     },
 };

@@ -1,8 +1,9 @@
 //! [K08] Table 6 in 6×6 algebra, with a switch for each of its misprints.
 
 use forks_dynamics::mechanism::{
-    TreeEdge, dense,
-    lie::{Mat6, Matrix, Twist, Vec6},
+    TreeEdge,
+    lie::{Mat6, Twist, Vec6},
+    linalg::{Matrix, dense},
     tree_joint_motion,
 };
 

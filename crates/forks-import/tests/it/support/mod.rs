@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use forks_import::mechanism::{
     JointId, JointKind, LinkId, Mechanism,
-    lie::{Matrix, Pose, glam::DMat3},
+    lie::{Pose, glam::DMat3},
+    linalg::Matrix,
     link_jacobian, loops,
 };
 use forks_import::{Import, ImportOptions, Note, load_mjcf, parse_mjcf};

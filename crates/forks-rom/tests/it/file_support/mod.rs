@@ -1,7 +1,10 @@
 //! A small model that has one of everything, and bytes whose checksum fits.
 
-use forks_rom::lie::{Matrix, Pose, Twist, Wrench, exp_rotation, glam::DVec3};
 use forks_rom::{BaseRest, EffectorRest, JointPath, JointRest, LinkRest, ModelData, ReducedModel};
+use forks_rom::{
+    lie::{Pose, Twist, Wrench, exp_rotation, glam::DVec3},
+    linalg::Matrix,
+};
 use forks_testkit::Rng;
 
 /// Bytes before the first section, as the documentation of the format says.

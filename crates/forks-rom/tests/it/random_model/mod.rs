@@ -3,7 +3,8 @@
 
 use forks_rom::{
     DEFAULT_RANGE, EffectorLoad, EffectorRest, LinkRest, LoadFrame, ModelData,
-    lie::{Matrix, Pose, Wrench, exp_rotation, glam::DVec3},
+    lie::{Pose, Wrench, exp_rotation, glam::DVec3},
+    linalg::Matrix,
 };
 use forks_testkit::Rng;
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use forks_rom::{
     EffectorLoad, EffectorRest, LinkRest, LoadFrame, ModelData, ReducedModel,
-    lie::{Matrix, Pose, Twist, Wrench, exp_rotation, glam::DVec3},
+    lie::{Pose, Twist, Wrench, exp_rotation, glam::DVec3},
+    linalg::Matrix,
 };
 use forks_testkit::Rng;
 

@@ -3,8 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Arithmetic, LANES};
-use crate::Lanes;
+use super::{Arithmetic, LANES, Lanes};
 
 /// Numbers in rows that are padded with zeros to whole lane groups.
 #[derive(Clone, Debug, Default, PartialEq)]

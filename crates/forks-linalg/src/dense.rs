@@ -1,9 +1,10 @@
-//! Dense linear algebra on small problems: thin wrappers that keep the library behind them private.
+//! Decompositions of matrices of any size: thin wrappers that keep the library behind them private.
 //!
-//! Matrices are [`Matrix`]; ranks are decided relative to the largest singular value.
+//! Ranks are decided relative to the largest singular value.
 
 use faer::{Mat, Side, linalg::solvers::Solve};
-pub use forks_lie::Matrix;
+
+use crate::Matrix;
 
 fn to_faer(m: &Matrix) -> Mat<f64> {
     Mat::from_fn(m.rows(), m.columns(), |i, j| m[(i, j)])

@@ -5,7 +5,7 @@
 //! fused multiply-adds distinguish the instruction sets.
 //!
 //! ```
-//! use forks_lie::{Lanes, simd::{Arithmetic, Isa, Kernel}};
+//! use forks_linalg::simd::{Arithmetic, Isa, Kernel, Lanes};
 //!
 //! /// Σ a b, four products at a time.
 //! struct Dot<'a>(&'a [Lanes], &'a [Lanes]);
@@ -27,11 +27,15 @@
 mod arithmetic;
 mod factor;
 mod isa;
+mod lanes;
 mod rows;
+mod vectors;
 
-pub use arithmetic::{Arithmetic, LANES, Portable};
+pub use arithmetic::{Arithmetic, Portable};
 pub use factor::{Factors, cholesky, inverse_of_cholesky};
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 pub use isa::Avx2;
 pub use isa::{Isa, Kernel};
+pub use lanes::{LANES, Lanes};
 pub use rows::{Rows, add_rows, all_finite, all_lanes_finite, axpy, dot};
+pub use vectors::Vectors;

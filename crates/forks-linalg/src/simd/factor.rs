@@ -2,8 +2,8 @@
 //!
 //! Row i of a factor is row i of the matrix less a sum of the rows above, which stays in registers.
 
-use super::{Arithmetic, LANES, Rows, axpy, dot, rows::subtract_by_column};
-use crate::{Lanes, scalar::sqrt};
+use super::{Arithmetic, LANES, Lanes, Rows, axpy, dot, rows::subtract_by_column};
+use crate::sqrt;
 
 /// Part of a diagonal entry of which rounding leaves nothing.
 const LOST: f64 = 1e-13;

@@ -1,9 +1,7 @@
-//! A plain dense matrix for crate boundaries.
+//! A plain dense matrix of any size.
 
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
-
-use crate::{Mat6, SymMat6};
 
 /// A dense matrix of `f64`, stored by rows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -172,7 +170,7 @@ impl Matrix {
 
     /// Frobenius norm.
     pub fn norm(&self) -> f64 {
-        crate::scalar::sqrt(self.data.iter().map(|x| x * x).sum())
+        crate::sqrt(self.data.iter().map(|x| x * x).sum())
     }
 
     /// Largest absolute entry.
@@ -222,17 +220,5 @@ impl IndexMut<(usize, usize)> for Matrix {
     #[inline]
     fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut f64 {
         &mut self.data[i * self.columns + j]
-    }
-}
-
-impl From<Mat6> for Matrix {
-    fn from(m: Mat6) -> Self {
-        Self::from_fn(6, 6, |i, j| m[(i, j)])
-    }
-}
-
-impl From<SymMat6> for Matrix {
-    fn from(m: SymMat6) -> Self {
-        Self::from_fn(6, 6, |i, j| m.get(i, j))
     }
 }

@@ -1,9 +1,7 @@
 //! Dense helpers against their defining equations, on random matrices.
 
-use forks_mechanism::{
-    dense::{self, Matrix},
-    lie::SplitMix64,
-};
+use forks_lie::SplitMix64;
+use forks_linalg::{Matrix, dense};
 
 fn random(r: &mut SplitMix64, rows: usize, columns: usize) -> Matrix {
     Matrix::from_fn(rows, columns, |_, _| r.range(-1.0, 1.0))

@@ -1,9 +1,6 @@
 //! Four numbers at once: the operations that kernels are written in.
 
-use crate::Lanes;
-
-/// Numbers per lane group.
-pub const LANES: usize = 4;
+use super::{LANES, Lanes};
 
 /// Operations on four numbers at once, in the registers of an instruction set.
 pub trait Arithmetic: Copy {
@@ -116,11 +113,11 @@ impl Arithmetic for Portable {
     }
     #[inline(always)]
     fn inverse_root(self, a: Self::V) -> Self::V {
-        a.map(|x| 1.0 / crate::scalar::sqrt(x))
+        a.map(|x| 1.0 / crate::sqrt(x))
     }
     #[inline(always)]
     fn root(self, a: Self::V) -> Self::V {
-        a.map(crate::scalar::sqrt)
+        a.map(crate::sqrt)
     }
     #[inline(always)]
     fn all_ordered(self, x: Self::V) -> bool {
