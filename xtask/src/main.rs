@@ -21,7 +21,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Check the rules that no compiler knows: layers, licences, docs, sizes, provenance
-    Tidy,
+    Tidy(tidy::TidyArgs),
     /// Check everything reduced against everything full, on the scenarios in fixtures/scenarios
     Validate(validate::ValidateArgs),
     /// Measure times, next to those of other programs with --peers; runs itself in release mode
@@ -34,7 +34,7 @@ enum Command {
 
 fn main() -> ExitCode {
     match Cli::parse().command {
-        Command::Tidy => tidy::run(root()),
+        Command::Tidy(args) => tidy::run(root(), &args),
         Command::Validate(args) => validate::run(root(), &args),
         Command::Bench(args) => bench::run(root(), &args),
         Command::Sweep(args) => sweep::run(root(), &args),

@@ -3,6 +3,7 @@
 //! Every rule is a function from what it looks at to a list of findings, tested on made-up input;
 //! the test at the end runs all of them on the repository itself.
 
+mod circles;
 mod docs;
 mod layers;
 mod licences;
@@ -42,9 +43,22 @@ impl fmt::Display for Finding {
     }
 }
 
+/// `cargo xtask tidy`.
+#[derive(clap::Args)]
+pub(crate) struct TidyArgs {
+    /// Look for circles of files only
+    #[arg(long)]
+    circles: bool,
+}
+
 /// Runs all rules and prints what they find.
-pub(crate) fn run(root: &Path) -> ExitCode {
-    match findings(root) {
+pub(crate) fn run(root: &Path, args: &TidyArgs) -> ExitCode {
+    let found = if args.circles {
+        Source::all(root).map(|sources| circles::check(&sources))
+    } else {
+        findings(root)
+    };
+    match found {
         Ok(found) if found.is_empty() => {
             println!("tidy: nothing to complain about");
             ExitCode::SUCCESS
