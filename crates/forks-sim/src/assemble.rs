@@ -8,8 +8,8 @@ use forks_linalg::simd::{Arithmetic, Lanes, Vectors};
 
 use crate::{
     Owner, ShapeHandle, World,
-    detect::Found,
     limit::Active,
+    manifold::Found,
     mechanism::{Instance, first_rate},
     rigid::{Frame, Rigid},
     step::Part,

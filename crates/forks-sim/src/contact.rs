@@ -4,7 +4,7 @@ use forks_lie::glam::DVec3;
 
 use crate::{
     Owner, ShapeHandle,
-    detect::{Found, Key},
+    manifold::{Found, Key},
 };
 
 /// A point where two shapes touch or may touch within a step.

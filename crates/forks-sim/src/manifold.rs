@@ -1,4 +1,4 @@
-//! At most four points for every direction in which two shapes touch.
+//! Contact points, and reduction of a manifold to at most four of them per normal.
 //!
 //! Two faces meet in up to eight points, those of a mesh in many more; four far apart carry the
 //! same forces and moments. Points are chosen by order and distance alone, so that the same poses
@@ -7,7 +7,28 @@
 
 use forks_lie::glam::DVec3;
 
-use crate::detect::Found;
+/// Names a contact from one step to the next: shapes, their parts, their features.
+pub(crate) type Key = [u32; 6];
+
+/// A point where two shapes are close.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) key: Key,
+    /// Middle between the surfaces, world.
+    pub(crate) point: DVec3,
+    /// From the first shape to the second, world, unit length.
+    pub(crate) normal: DVec3,
+    /// m, negative where they penetrate.
+    pub(crate) gap: f64,
+}
+
+impl Found {
+    /// Numbers of the two shapes, the smaller first.
+    #[inline(always)]
+    pub(crate) fn shapes(&self) -> [usize; 2] {
+        [self.key[0] as usize, self.key[1] as usize]
+    }
+}
 
 /// Points kept.
 pub(crate) const MOST: usize = 4;
@@ -42,8 +63,8 @@ pub(crate) fn reduce(
     }
 }
 
-/// Drops points that carry nothing that others do not: how a force is shared with them would be
-/// left to roundings, by which clipped faces and lines have them in one step and not in the next.
+/// Drops redundant points. Rounding alone decides whether clipping reports them, so the share of the
+/// force that they carry would jump from step to step.
 fn drop_repeated(found: &mut Vec<Found>, first: usize, tolerance: Tolerance) {
     if is_spread(&found[first..], tolerance.place) {
         return;

@@ -13,7 +13,7 @@ const ACROSS: f64 = 0.1;
 const SHARED: f64 = 1e-3;
 
 /// The nearest point of two capsules; where they lie side by side, both ends of what they share.
-pub(super) fn against(one: (&Pose, Round), two: (&Pose, Round), sink: &mut Sink<'_>) -> bool {
+pub(super) fn collide(one: (&Pose, Round), two: (&Pose, Round), sink: &mut Sink<'_>) -> bool {
     let [u, v] = [one, two].map(|(pose, _)| pose.rotation * DVec3::Z);
     let ((origin, a), (other, b)) = ((one.0.translation, one.1), (two.0.translation, two.1));
     let w = origin - other;

@@ -1,4 +1,5 @@
-//! Polygons and segments cut by planes (Sutherland & Hodgman 1974), with names for what comes out.
+//! Clipping of polygons and segments by planes (Sutherland & Hodgman 1974). Corners of the result
+//! have names that stay the same from step to step.
 
 use forks_lie::glam::DVec3;
 
@@ -14,15 +15,15 @@ pub(super) struct Corner {
 
 /// Names of sides are below this.
 const SIDES: u32 = 128;
-/// Names of sides that planes make.
+/// Names of sides that lie in a clipping plane begin here.
 const CUT: u32 = 64;
 
-/// Name of the corner where a side and a plane meet; above those of all corners that were there.
+/// Name of the new corner where a side meets a plane; original corners have smaller names.
 fn meeting(side: u32, plane: u32) -> u32 {
     SIDES + side * SIDES + plane
 }
 
-/// A polygon that planes cut; keeps its memory.
+/// A polygon to clip; its buffers are kept for the next pair.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Polygon {
     pub(super) corners: Vec<Corner>,
@@ -39,8 +40,9 @@ impl Polygon {
         }
     }
 
-    /// Keeps the part where n · x ≤ offset; the plane is known by a number.
-    pub(super) fn cut(&mut self, normal: DVec3, offset: f64, plane: u32) {
+    /// Keeps the part where n · x ≤ offset. The number of the plane goes into the names of new
+    /// corners.
+    pub(super) fn clip(&mut self, normal: DVec3, offset: f64, plane: u32) {
         let height = |c: &Corner| normal.dot(c.point) - offset;
         if self.corners.iter().all(|c| height(c) <= 0.0) {
             return;

@@ -1,10 +1,10 @@
 //! Cylinders against boxes and hulls of few faces.
 //!
-//! As for flat faces ([`super::flat`]): a point of one form that lies d deep in the other, at least
-//! d away from the rest of its surface, and farthest along the normal there, shows the direction of
-//! least translation; where the forms are apart, their distance. The point may be a corner on a
-//! cap, a corner or a point of an edge at the side, or one of the cylinder's on a face. What none
-//! of these decides is the library's.
+//! As for reference faces ([`super::reference_face`]): a point of one shape that lies d deep in the
+//! other, at least d away from the rest of its surface, and that is extreme along the normal there,
+//! gives the minimum translation; where the shapes are apart, their distance. The point may be a
+//! corner over a cap, a corner or a point of an edge beside the curved side, or a point of the
+//! cylinder on a face. Pairs that none of these decides go to the geometry library.
 
 use forks_lie::{
     Pose,
@@ -14,8 +14,8 @@ use forks_lie::{
 use super::{
     Sink,
     clip::{Corner, Polygon},
-    flat::Flat,
     polytope::{FEW, Polytope},
+    reference_face::ReferenceFace,
     solid::Round,
     sphere::direction,
 };
@@ -32,7 +32,7 @@ pub(super) struct Scratch {
 
 /// Points between a cylinder and a polytope; false where the library has to look.
 #[inline(always)]
-pub(super) fn against(
+pub(super) fn collide(
     cylinder: (&Pose, Round),
     two: (&Pose, &Polytope),
     scratch: &mut Scratch,
@@ -55,13 +55,13 @@ pub(super) fn against(
     if separation > sink.prediction {
         return true;
     }
-    let flat = Flat { polytope: two.1, face, separation, pose: two.0, second: true };
-    if view.on_face(&flat, polygon, sink) {
+    let reference = ReferenceFace { polytope: two.1, face, separation, pose: two.0, second: true };
+    if view.on_face(&reference, polygon, sink) {
         return true;
     }
     moved.clear();
     moved.extend(two.1.points.iter().map(|p| view.moved(*p)));
-    view.at_side(&flat, moved, polygon, sink)
+    view.at_side(&reference, moved, polygon, sink)
 }
 
 /// A polytope as a cylinder sees it.
@@ -229,16 +229,21 @@ impl View<'_> {
     }
 
     /// The cylinder's side or cap on a face.
-    fn on_face(&self, flat: &Flat<'_>, polygon: &mut Polygon, sink: &mut Sink<'_>) -> bool {
-        let normal = self.polytope.faces[flat.face].normal;
+    fn on_face(
+        &self,
+        reference: &ReferenceFace<'_>,
+        polygon: &mut Polygon,
+        sink: &mut Sink<'_>,
+    ) -> bool {
+        let normal = self.polytope.faces[reference.face].normal;
         let (points, names, count) = self.form.lowest(self.rotation * -normal);
         let back = self.rotation.transpose();
         let moved = points[..count].iter().map(|p| back * *p + self.middle);
         polygon.start(names.into_iter().zip(moved));
-        flat.cut(polygon);
-        let best = flat.is_best(&polygon.corners, sink.tie);
+        reference.clip(polygon);
+        let best = reference.is_minimum_translation(&polygon.corners, sink.tie);
         if best {
-            flat.push(&polygon.corners, sink);
+            reference.push(&polygon.corners, sink);
         }
         best
     }
@@ -247,12 +252,12 @@ impl View<'_> {
     /// Most often it is at the face that separates best.
     fn at_side(
         &self,
-        flat: &Flat<'_>,
+        reference: &ReferenceFace<'_>,
         points: &[DVec3],
         polygon: &mut Polygon,
         sink: &mut Sink<'_>,
     ) -> bool {
-        let corners = &self.polytope.faces[flat.face].corners;
+        let corners = &self.polytope.faces[reference.face].corners;
         let next = |k: usize| corners[(k + 1) % corners.len()];
         let around = corners.iter().enumerate().map(|(k, i)| [*i, next(k)]);
         let all = self.polytope.edges.iter().map(|e| e.ends);
@@ -267,13 +272,13 @@ impl View<'_> {
         // The rest of the line on the side that lies on the face.
         let back = self.rotation.transpose();
         let along = back * -outward;
-        if flat.is_aligned(along) {
+        if reference.is_aligned(along) {
             let ends = [-self.form.half_length, self.form.half_length];
             let ends = ends.map(|y| outward * self.form.radius + DVec3::Y * y);
             polygon.start([1, 2].into_iter().zip(ends.map(|p| back * p + self.middle)));
-            flat.cut_along(along, polygon);
+            reference.clip_along(along, polygon);
             let known = Some(back * p + self.middle);
-            flat.push_along(&polygon.corners, [along, -normal], known, sink);
+            reference.push_along(&polygon.corners, [along, -normal], known, sink);
         }
         true
     }

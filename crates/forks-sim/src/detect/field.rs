@@ -12,7 +12,7 @@ use parry3d_f64::shape::HeightField;
 use super::Sink;
 
 /// Points between a sphere and a height field.
-pub(super) fn against(
+pub(super) fn collide(
     center: DVec3,
     radius: f64,
     pose: &Pose,

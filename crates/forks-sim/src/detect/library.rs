@@ -8,10 +8,13 @@ use parry3d_f64::{
 };
 
 use super::{
-    Found, Placed,
-    apart::{Core, Couple},
+    Placed,
+    penetration::{Core, Couple},
 };
-use crate::convert::{self, from_vector, vector};
+use crate::{
+    convert::{self, from_vector, vector},
+    manifold::Found,
+};
 
 /// Memory for the library's results.
 #[derive(Clone, Default)]

@@ -1,21 +1,21 @@
-//! Which shapes are near each other, and where.
+//! Collision detection: pairs of shapes that are near each other, and contact points between them.
 //!
-//! Every step starts from the poses alone: nothing is carried over but impulses, so that a restored
-//! snapshot finds the same contacts bit by bit. Pairs come from bounding spheres ([`broad`]); pairs
-//! of plain forms have tests of their own, one file per family, that are exact and take no memory;
-//! the geometry library does the rest ([`library`]).
+//! Every step starts from the poses alone, so that a restored snapshot finds the same contacts bit
+//! by bit. The broad phase compares bounding spheres ([`broad`]). In the narrow phase, pairs of
+//! primitive shapes have exact tests of their own, one file per family, that allocate nothing; the
+//! geometry library does the rest ([`library`]).
 
-mod apart;
 mod broad;
 mod capsule;
 mod clip;
 mod cylinder;
 mod field;
-mod flat;
 mod library;
+mod penetration;
 mod plane;
 mod polytope;
 mod polytopes;
+mod reference_face;
 mod solid;
 mod sphere;
 #[cfg(test)]
@@ -27,10 +27,10 @@ use parry3d_f64::shape::SharedShape;
 use self::{broad::Broad, library::Library, solid::Solid};
 use crate::{
     convert::from_vector,
-    manifold::{Tolerance, reduce},
+    manifold::{Found, Tolerance, reduce},
 };
 
-/// A shape where it is, and how fast any of its points moves at most.
+/// A shape at its pose, with a bound on the speed of its points.
 #[derive(Clone, Debug)]
 pub(crate) struct Placed {
     shape: SharedShape,
@@ -47,7 +47,7 @@ pub(crate) struct Placed {
     pub(crate) reach: f64,
     /// m/s.
     pub(crate) speed: f64,
-    /// What the pose is turned by beyond the present one.
+    /// Rotation of `pose` beyond the present pose.
     turn: Turn,
     /// Shapes of the same owner do not touch.
     owner: usize,
@@ -75,8 +75,8 @@ impl Placed {
         }
     }
 
-    /// Turns a form on which the lowest point wanders on by what its owner turns within the step,
-    /// `angle` about `center` (world); `pose` is its present one.
+    /// Rotates a curved shape, whose contact point moves over its surface, by the rotation of its
+    /// owner within the step: `angle` about `center` (world). `pose` is the present pose.
     #[inline(always)]
     pub(crate) fn turn_on(&mut self, angle: DVec3, center: DVec3) {
         if matches!(self.solid, Solid::Cylinder(_) | Solid::Other)
@@ -121,39 +121,17 @@ impl Placed {
 /// How many times a bounding sphere is larger than another where boxes are looked at, too.
 const LARGE: f64 = 4.0;
 
-/// Names a contact from one step to the next: shapes, their parts, their features.
-pub(crate) type Key = [u32; 6];
-
-/// A point where two shapes are close.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Found {
-    pub(crate) key: Key,
-    /// Middle between the surfaces, world.
-    pub(crate) point: DVec3,
-    /// From the first shape to the second, world, unit length.
-    pub(crate) normal: DVec3,
-    /// m, negative where they penetrate.
-    pub(crate) gap: f64,
-}
-
-impl Found {
-    /// Numbers of the two shapes, the smaller first.
-    #[inline(always)]
-    pub(crate) fn shapes(&self) -> [usize; 2] {
-        [self.key[0] as usize, self.key[1] as usize]
-    }
-}
-
-/// A rotation within a step, about a point that moves on steadily.
+/// The rotation of a body within a step, about a point that moves at constant velocity.
 ///
-/// A rim or a curved side touches in other points when the step ends than where it begins. Held by
-/// those of its start alone a body sinks in by the square of the angle, and what takes the overlap
-/// away gives it energy. Such forms are looked at as they will be turned.
+/// A rim or a curved side touches in other points at the end of a step than at its start. Contacts
+/// at the points of the start alone let a body sink in by a length proportional to the square of
+/// the angle, and the correction of that penetration adds energy. So contacts of such shapes are
+/// found in the orientation at the end of the step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Turn {
     /// Rotation vector h ω, world.
     pub(crate) angle: DVec3,
-    /// What it turns about, world.
+    /// Centre of the rotation, world.
     pub(crate) center: DVec3,
 }
 
@@ -165,22 +143,22 @@ impl Turn {
         self.angle == DVec3::ZERO
     }
 
-    /// A point of the turned body where it is now.
+    /// The present position of a point of the rotated body.
     #[inline(always)]
     fn back(&self, point: DVec3) -> DVec3 {
         self.center + exp_rotation(-self.angle) * (point - self.center)
     }
 
-    /// What the present velocity moves a point by.
+    /// Displacement of a point by the rotation, to first order.
     #[inline(always)]
     fn first_order(&self, point: DVec3) -> DVec3 {
         self.angle.cross(point - self.center)
     }
 }
 
-/// Takes points that were found with turned bodies back to where these are now. A point's gap
-/// becomes what its present velocity leads to the gap at the end of the step from: rows of contacts
-/// know no more than velocities.
+/// Moves points that were found on rotated bodies back to the present poses. The gap becomes the
+/// one from which the present velocity leads to the gap found at the end of the step, because rows
+/// of contacts are linear in the velocities.
 fn turn_back(found: &mut [Found], [a, b]: [&Turn; 2]) {
     for f in found {
         let point = match (a.is_none(), b.is_none()) {
@@ -194,7 +172,7 @@ fn turn_back(found: &mut [Found], [a, b]: [&Turn; 2]) {
     }
 }
 
-/// Finds contacts; keeps memory between calls, but no results.
+/// Finds contacts. Keeps buffers between calls, but no results.
 #[derive(Clone, Default)]
 pub(crate) struct Detector {
     broad: Broad,
@@ -212,13 +190,13 @@ impl std::fmt::Debug for Detector {
     }
 }
 
-/// Takes the points of one pair.
+/// Receives the contact points of one pair.
 struct Sink<'a> {
     found: &'a mut Vec<Found>,
     pair: [u32; 2],
-    /// A test speaks of the pair's second shape as its first.
+    /// The test's first shape is the second of the pair.
     swapped: bool,
-    /// Points farther apart are none, m.
+    /// Largest gap of a contact point, m.
     prediction: f64,
     /// Depths that differ by less are equal, m.
     tie: f64,
@@ -273,8 +251,8 @@ impl Detector {
         }
     }
 
-    /// Points of one pair that are closer than `prediction`, by a test of our own; false if there
-    /// is none that decides.
+    /// Contact points of one pair with gaps up to `prediction`, by a test of our own; false if none
+    /// of them decides.
     #[inline(always)]
     fn own(&mut self, pair: [u32; 2], [a, b]: [&Placed; 2], prediction: f64, tie: f64) -> bool {
         let swapped = a.solid.rank() > b.solid.rank();
@@ -284,38 +262,38 @@ impl Detector {
         match (first.1, second.1) {
             (Solid::Sphere { radius }, Solid::Field) => {
                 two.shape.as_heightfield().is_some_and(|field| {
-                    field::against(one.pose.translation, *radius, &two.pose, field, sink)
+                    field::collide(one.pose.translation, *radius, &two.pose, field, sink)
                 })
             }
             (Solid::Sphere { radius }, solid) => {
-                sphere::against(one.pose.translation, *radius, &two.pose, solid, sink)
+                sphere::collide(one.pose.translation, *radius, &two.pose, solid, sink)
             }
-            (Solid::Plane, _) => plane::against(&one.pose, two, sink),
+            (Solid::Plane, _) => plane::collide(&one.pose, two, sink),
             (Solid::Capsule(a), Solid::Capsule(b)) => {
-                capsule::against((first.0, *a), (second.0, *b), sink)
+                capsule::collide((first.0, *a), (second.0, *b), sink)
             }
             (Solid::Cylinder(form), solid) => match solid.polytope() {
                 Some(p) => {
-                    cylinder::against((first.0, *form), (second.0, p), &mut self.cylinder, sink)
+                    cylinder::collide((first.0, *form), (second.0, p), &mut self.cylinder, sink)
                 }
                 None => false,
             },
             (a, b) => a.polytope().zip(b.polytope()).is_some_and(|(p, q)| {
-                polytopes::against((first.0, p), (second.0, q), &mut self.polytopes, sink)
+                polytopes::collide((first.0, p), (second.0, q), &mut self.polytopes, sink)
             }),
         }
     }
 }
 
-/// Square of the angle per step, rad², below which nothing has to be looked ahead: half of it,
-/// relative to a radius, is what a body would sink in.
+/// Square of the angle per step, rad², up to which the rotation is left out: half of it, relative
+/// to a radius, is how deep a body would sink in.
 const STEADY: f64 = 1e-12;
-/// Part of the margin below which gaps count as equally deep.
+/// Difference of gaps, relative to the margin, up to which they count as equally deep.
 const NEAR_TIE: f64 = 1e-2;
-/// Distance below which points are the same, of the smaller shape's radius: far above what clipping
-/// loses by cancellation, and a lever on which nothing depends.
+/// Distance, relative to the smaller shape's radius, below which points are the same: far above the
+/// cancellation error of clipping, and too short a lever arm to matter.
 const PLACE: f64 = 1e-6;
-/// Depths that roundings make differ, of the smaller shape's radius.
+/// Rounding error of depths, relative to the smaller shape's radius.
 const ROUNDING: f64 = 1e-12;
 
 /// Largest distance of a shape's points from a point of its own frame.

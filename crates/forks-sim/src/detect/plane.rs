@@ -6,7 +6,7 @@ use super::{Placed, Sink, Solid, solid::Round};
 
 /// Points between a plane and another form; false for forms that have no test.
 #[inline(always)]
-pub(super) fn against(plane: &Pose, other: &Placed, sink: &mut Sink<'_>) -> bool {
+pub(super) fn collide(plane: &Pose, other: &Placed, sink: &mut Sink<'_>) -> bool {
     let normal = plane.rotation * DVec3::Z;
     if normal.dot(other.middle() - plane.translation) - other.radius > sink.prediction {
         return true;

@@ -1,18 +1,19 @@
-//! Boxes and hulls of few faces against each other: separating axes (Gottschalk, Lin & Manocha
-//! 1996).
+//! Boxes and hulls of few faces: the separating axis test (Gottschalk, Lin & Manocha 1996), then
+//! clipping of the incident face.
 //!
-//! Forms that overlap are taken apart least along the normal of a face or across an edge of each,
-//! of which the best is taken. Where forms are apart, that is their distance only if both nearest
-//! points are inside these features; else the library looks.
+//! The axis of the minimum translation of two overlapping polytopes is the normal of a face of one,
+//! or the cross product of an edge of each. All are tried. Where the polytopes are apart, the
+//! greatest separation along an axis is their distance only if the nearest points are inside these
+//! features; else the geometry library decides.
 
 use forks_lie::{
     Pose,
     glam::{DMat3, DVec3},
 };
 
-use super::{Sink, clip::Polygon, flat::Flat, polytope::Polytope};
+use super::{Sink, clip::Polygon, polytope::Polytope, reference_face::ReferenceFace};
 
-/// Memory of one pair.
+/// Buffers of one pair.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     /// Each form's corners in the other's frame.
@@ -30,21 +31,21 @@ struct MovedEdge {
     number: usize,
 }
 
-/// The two edges across which forms are taken apart.
+/// A separating axis across an edge of each shape.
 struct Crossing {
     separation: f64,
     /// From the first to the second, in the first's frame.
     normal: DVec3,
     /// Edges of the first and the second.
     edges: [usize; 2],
-    /// Points nearest to each other on both lines, in the first's frame.
+    /// The nearest points of both edges, in the first's frame.
     points: [DVec3; 2],
-    /// Both are on the edges.
+    /// Both points are between the ends of their edges.
     inside: bool,
 }
 
-/// Points between two polytopes; false where the library has to look.
-pub(super) fn against(
+/// Contact points of two polytopes; false where the geometry library has to decide.
+pub(super) fn collide(
     one: (&Pose, &Polytope),
     two: (&Pose, &Polytope),
     scratch: &mut Scratch,
@@ -59,46 +60,46 @@ pub(super) fn against(
     if separation > sink.prediction {
         return true;
     }
-    let first = Flat { polytope: one.1, face, separation, pose: one.0, second: false };
+    let first = ReferenceFace { polytope: one.1, face, separation, pose: one.0, second: false };
     let (face, separation) = two.1.separation(first_moved);
     if separation > sink.prediction {
         return true;
     }
-    let second = Flat { polytope: two.1, face, separation, pose: two.0, second: true };
-    let flats = [
+    let second = ReferenceFace { polytope: two.1, face, separation, pose: two.0, second: true };
+    let candidates = [
         (&first, two.1, &one_from_two, &*second_moved),
         (&second, one.1, &two_from_one, &*first_moved),
     ];
-    for (flat, other, pose, points) in flats {
-        lay(flat, other, pose, points, polygon);
-        if flat.is_best(&polygon.corners, sink.tie) {
-            flat.push(&polygon.corners, sink);
+    for (reference, other, pose, points) in candidates {
+        clip_incident_face(reference, other, pose, points, polygon);
+        if reference.is_minimum_translation(&polygon.corners, sink.tie) {
+            reference.push(&polygon.corners, sink);
             return true;
         }
     }
     let best = first.separation.max(second.separation);
-    // No point where the forms would touch, taken apart, is farther than this from either.
+    // Once moved apart, the shapes touch in points that are no farther than this from either face.
     let reach = sink.prediction.max(-best);
     edges.clear();
     edges_near(&first, two.1, &one_from_two, second_moved, reach, edges);
     let crossing = best_crossing(one.1, &second, first_moved, edges, reach);
-    // Edges of faces that lie on each other separate like these.
+    // Where faces lie on each other their edges separate as much as they do: faces win ties.
     if let Some(c) = crossing.filter(|c| c.separation > best + sink.tie) {
         if c.separation > sink.prediction {
             return true;
         }
         if c.separation <= 0.0 || c.inside {
             c.push(one.0, sink);
-            // The rest of faces that almost lie on each other.
+            // More points of two faces that are almost parallel.
             let face = one.1.facing(c.normal);
-            let flat = Flat { face, separation: c.separation, ..first };
-            if flat.is_aligned(c.normal) {
+            let reference = ReferenceFace { face, separation: c.separation, ..first };
+            if reference.is_aligned(c.normal) {
                 let other = two.1.facing(one_from_two.rotation.conjugate() * -c.normal);
                 let corners = two.1.faces[other].corners.iter();
                 polygon.start(corners.map(|i| (*i, second_moved[*i as usize])));
-                flat.cut_along(c.normal, polygon);
+                reference.clip_along(c.normal, polygon);
                 let directions = [c.normal, one.0.rotation * c.normal];
-                flat.push_along(&polygon.corners, directions, Some(c.points[1]), sink);
+                reference.push_along(&polygon.corners, directions, Some(c.points[1]), sink);
             }
             return true;
         }
@@ -107,12 +108,12 @@ pub(super) fn against(
     if best > 0.0 {
         return false;
     }
-    // They overlap least along this face's normal.
+    // The normal of this face is the axis of the minimum translation.
     let k = usize::from(second.separation > first.separation);
-    let (flat, other, pose, points) = flats[k];
-    lay(flat, other, pose, points, polygon);
-    flat.add_deepest(points, &mut polygon.corners, sink.tie);
-    flat.push(&polygon.corners, sink);
+    let (reference, other, pose, points) = candidates[k];
+    clip_incident_face(reference, other, pose, points, polygon);
+    reference.add_deepest(points, &mut polygon.corners, sink.tie);
+    reference.push(&polygon.corners, sink);
     true
 }
 
@@ -122,18 +123,24 @@ fn move_all(pose: &Pose, points: &[DVec3], out: &mut Vec<DVec3>) {
     out.extend(points.iter().map(|p| rotation * *p + pose.translation));
 }
 
-/// The face of the other form that lies on this one, cut to its outline.
-fn lay(flat: &Flat<'_>, other: &Polytope, pose: &Pose, points: &[DVec3], polygon: &mut Polygon) {
-    let normal = flat.polytope.faces[flat.face].normal;
+/// The incident face of the other shape, clipped by the sides of the reference face.
+fn clip_incident_face(
+    reference: &ReferenceFace<'_>,
+    other: &Polytope,
+    pose: &Pose,
+    points: &[DVec3],
+    polygon: &mut Polygon,
+) {
+    let normal = reference.polytope.faces[reference.face].normal;
     let down = pose.rotation.conjugate() * -normal;
     let face = &other.faces[other.facing(down)];
     polygon.start(face.corners.iter().map(|i| (*i, points[*i as usize])));
-    flat.cut(polygon);
+    reference.clip(polygon);
 }
 
-/// Edges of the second that come as near to the plane of the first's best face.
+/// Edges of the second shape within `reach` of the plane of the first's best face.
 fn edges_near(
-    first: &Flat<'_>,
+    first: &ReferenceFace<'_>,
     second: &Polytope,
     one_from_two: &Pose,
     points: &[DVec3],
@@ -151,14 +158,14 @@ fn edges_near(
     }
 }
 
-/// Of all edges of the first that come as near to the second's best face, with those of the second:
-/// the pair that separates most.
+/// The pair of edges with the greatest separation, among edges of the first shape within `reach` of
+/// the second's best face and the given edges of the second.
 ///
-/// The common perpendicular of two edges separates the forms only if each form has its edge, and
-/// nothing else, farthest along it.
+/// The cross product of two edges is a separating axis only if each edge is the extreme feature of
+/// its shape along it (Gauss map test).
 fn best_crossing(
     one: &Polytope,
-    second: &Flat<'_>,
+    second: &ReferenceFace<'_>,
     first_in_second: &[DVec3],
     edges: &[MovedEdge],
     reach: f64,
@@ -199,11 +206,11 @@ fn best_crossing(
     Some(Crossing { separation, normal, edges: [number, other.number], points, inside })
 }
 
-/// Sine below which edges are parallel: faces separate as well as they.
+/// Sine of the angle below which edges are parallel: then a face normal separates as well.
 const PARALLEL: f64 = 1e-9;
 
-/// Points nearest to each other on two lines that the normal is perpendicular to, clamped to their
-/// ends, and if they were inside.
+/// The nearest points of two segments whose common perpendicular is the normal, clamped to their
+/// ends, and whether both were between the ends.
 fn nearest(a: DVec3, b: DVec3, c: DVec3, d: DVec3, normal: DVec3) -> ([DVec3; 2], bool) {
     let (u, v, w) = (b - a, d - c, c - a);
     // a + s u and c + t v differ by a multiple of the normal.
@@ -223,5 +230,5 @@ impl Crossing {
     }
 }
 
-/// Names of edges of the first form begin here.
+/// Names of edges of the first shape begin here.
 const EDGES: u32 = 1 << 16;

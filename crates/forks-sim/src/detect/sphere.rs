@@ -10,7 +10,7 @@ type Nearest = (f64, DVec3);
 
 /// One point between a sphere and another form; false for forms that have no test.
 #[inline(always)]
-pub(super) fn against(
+pub(super) fn collide(
     center: DVec3,
     radius: f64,
     pose: &Pose,

@@ -10,7 +10,8 @@ use forks_lie::{
 use super::{NEAR, ROUNDING, Random, TIE, deepest, ours, pair, placed, rivals};
 use crate::{
     Form,
-    detect::{Found, Placed, Solid},
+    detect::{Placed, Solid},
+    manifold::Found,
 };
 use forks_mechanism::Geometry;
 

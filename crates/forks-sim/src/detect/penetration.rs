@@ -1,15 +1,15 @@
-//! How two convex forms that touch or overlap are best taken apart: a check of the geometry
-//! library's answers.
+//! Separating axis and minimum translation of two convex shapes that touch or overlap: a check of
+//! the geometry library's contact normals.
 //!
-//! For a direction n of unit length from the first form to the second, s(n) = min over the second
-//! of n · x − max over the first of n · x is how far the forms are apart along it. No two of their
-//! points are nearer along n, and the greatest s is the distance, or, where it is negative, the
-//! least translation that ends the overlap. The library starts from the surface of the difference
-//! of both forms; where that passes through the origin, which is what touching means, the face that
-//! matters may be lost to rounding, and another, as far away as a form is long, is taken for the
-//! nearest. So its directions are compared with ours: the second form is moved until it is clear,
-//! where the nearest points are well defined, and moved less and less for as long as that helps (as
-//! in PolyDepth, Je, Tang, Lee, Lee & Kim 2012, for one pair of convex forms).
+//! For a unit vector n from the first shape to the second, the separation along n is
+//! s(n) = min over the second of n · x − max over the first of n · x. The greatest s is the
+//! distance of the shapes; where it is negative, −s n is the minimum translation vector (MTV). The
+//! library expands a polytope (EPA) from the surface of the Minkowski difference. Where the shapes
+//! just touch, that surface passes through the origin, the nearest face may be lost to rounding,
+//! and a face on the far side is taken in its place. So its axis is compared with one of our own:
+//! the second shape is moved until the shapes are apart, where nearest points are well defined, and
+//! then moved less and less for as long as the separation grows (as in PolyDepth, Je, Tang, Lee,
+//! Lee & Kim 2012, for one pair of convex shapes).
 
 use parry3d_f64::{
     math::{Pose, Vector},
@@ -20,7 +20,7 @@ use parry3d_f64::{
     shape::{PackedFeatureId, PolygonalFeature, PolygonalFeatureMap},
 };
 
-/// A convex form without the radius that rounds it.
+/// A convex shape without its rounding radius.
 #[derive(Clone, Copy)]
 pub(super) struct Core<'a> {
     pub(super) map: &'a dyn PolygonalFeatureMap,
@@ -29,48 +29,48 @@ pub(super) struct Core<'a> {
     pub(super) middle: Vector,
 }
 
-/// Two of them.
+/// A pair of them.
 pub(super) struct Couple<'a> {
     pub(super) cores: [Core<'a>; 2],
     /// First from second.
     pub(super) pose: Pose,
     /// Size of the smaller one, and of both with what lies between, m.
     pub(super) sizes: [f64; 2],
-    /// Directions on the other side of this one are none: out of what is solid behind a triangle.
+    /// Outward normal of a triangle of a solid surface: axes that point against it are not allowed.
     pub(super) out: Option<Vector>,
 }
 
-/// A direction and how far it separates the cores.
+/// A separating axis: a unit vector and the separation of the cores along it, m.
 #[derive(Clone, Copy)]
-struct Best {
+struct Axis {
     separation: f64,
     normal: Vector,
 }
 
-/// How far forms are moved beyond where they part, of the smaller one's size: nearest points are
-/// then known to the root of the rounding error of this length, whose part in the direction's
-/// separation is of second order.
+/// Distance to which the shapes are moved apart, relative to the size of the smaller one. Nearest
+/// points are then known to the root of the rounding error of this length, which enters the
+/// separation in second order.
 const CLEAR: f64 = 1e-4;
-/// Growth of a move that does not part the forms.
+/// Growth of a translation that does not yet separate the shapes.
 const GROWTH: f64 = 8.0;
-/// Rounds of moving at most. As a rule the second finds nothing better.
+/// Refinements of the axis at most. As a rule the second finds nothing better.
 const ROUNDS: usize = 16;
-/// Rounding errors of a separation, of the size of both.
+/// Rounding error of a separation, relative to the size of both shapes.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
-/// Relative depth that the library leaves where all is well.
+/// Relative error of the depth that the library is allowed.
 const LOOSE: f64 = 1e-6;
 
 type Manifold = ContactManifold<(), ()>;
 
 impl Couple<'_> {
-    /// Puts another direction into a manifold, if the forms overlap less along it than the manifold
-    /// has it, or if it has lost or misses the nearest points.
+    /// Replaces the axis of a manifold if another one has a greater separation, or if the manifold
+    /// has lost the nearest points.
     pub(super) fn check(&self, prediction: f64, manifold: &mut Manifold) {
         let tiny = ROUNDING * self.sizes[1];
         let radii = self.cores[0].radius + self.cores[1].radius;
         let known = manifold.local_n1.try_normalize().map(|n| self.at(n));
         let nearest = manifold.points.iter().fold(f64::INFINITY, |d, c| d.min(c.dist)) + radii;
-        let sound = |k: Best| {
+        let sound = |k: Axis| {
             let most = k.separation + tiny + LOOSE * k.separation;
             k.separation >= -tiny && nearest <= most && self.widest(manifold) <= most
         };
@@ -86,7 +86,7 @@ impl Couple<'_> {
         if done {
             return;
         }
-        let Some((best, points)) = self.take_apart(known, tiny) else { return };
+        let Some((best, points)) = self.minimum_translation(known, tiny) else { return };
         let slack = 4.0 * tiny + LOOSE * best.separation.abs();
         let better = known.is_none_or(|k| best.separation > k.separation + slack);
         let misses = nearest > best.separation + slack;
@@ -114,34 +114,34 @@ impl Couple<'_> {
         (q - p).length()
     }
 
-    /// From middle to middle; out of a triangle.
+    /// From centre to centre; for a triangle its outward normal.
     fn towards(&self) -> Option<Vector> {
         let offset = self.pose * self.cores[1].middle - self.cores[0].middle;
         self.out.or_else(|| offset.try_normalize())
     }
 
-    fn at(&self, normal: Vector) -> Best {
+    fn at(&self, normal: Vector) -> Axis {
         let [one, two] = &self.cores;
         let p = one.map.local_support_point_toward(normal);
         let q = two.map.support_point_toward(&self.pose, -normal);
-        Best { separation: (q - p).dot(normal), normal }
+        Axis { separation: (q - p).dot(normal), normal }
     }
 
     fn allows(&self, normal: Vector) -> bool {
         self.out.is_none_or(|out| out.dot(normal) >= 0.0)
     }
 
-    /// Takes a direction that separates more than the best so far.
-    fn consider(&self, normal: Vector, best: &mut Option<Best>) {
+    /// Keeps an axis whose separation is greater than the best so far.
+    fn consider(&self, normal: Vector, best: &mut Option<Axis>) {
         let new = self.at(normal);
         if self.allows(normal) && best.is_none_or(|b| new.separation > b.separation) {
             *best = Some(new);
         }
     }
 
-    /// The direction that separates best near the best of some that are likely, and points nearest
-    /// to each other along it, both in the first's frame.
-    fn take_apart(&self, known: Option<Best>, tiny: f64) -> Option<(Best, [Vector; 2])> {
+    /// The axis of greatest separation, found from the best of some likely axes, and the nearest
+    /// points along it, both in the first's frame.
+    fn minimum_translation(&self, known: Option<Axis>, tiny: f64) -> Option<(Axis, [Vector; 2])> {
         let clear = CLEAR * self.sizes[0];
         let mut best = known;
         let offset = self.pose * self.cores[1].middle - self.cores[0].middle;
@@ -186,8 +186,8 @@ impl Couple<'_> {
         Some((best, points?))
     }
 
-    /// The direction between points that are nearest to each other while the second form is moved;
-    /// and these points, moved back.
+    /// The axis between the nearest points after a translation of the second shape, and these
+    /// points, moved back.
     fn moved(&self, along: Vector, by: f64) -> Option<(Vector, [Vector; 2])> {
         let [one, two] = self.cores.map(|c| c.map);
         let mut pose = self.pose;
@@ -202,8 +202,8 @@ impl Couple<'_> {
         }
     }
 
-    /// The points of a manifold along a direction: where the features that look along it lie on
-    /// each other, and the nearest ones.
+    /// Fills a manifold along an axis: the clipped overlap of the two features that are extreme
+    /// along it, and the nearest points.
     fn fill(&self, normal: Vector, [p, q]: [Vector; 2], manifold: &mut Manifold) {
         let back = self.pose.inverse();
         let (n, m) = (normal, back.rotation * -normal);

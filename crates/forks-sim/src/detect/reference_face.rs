@@ -1,13 +1,14 @@
-//! Flat faces against corners.
+//! The reference face of a pair of convex shapes, and contact points on it.
 //!
-//! Let a face look along n, and another convex form reach down to depth d below it (d < 0: up to −d
-//! above). If a point v of that form lies so deep, and every other face of the first has v at least
-//! d below it, then n is a direction of least translation: the ball of radius d about v is inside
-//! the first form, so every translation that takes v out of it is d or longer, and d along n is
-//! enough. Where d < 0 and v is above the face, the distance is −d: the face's plane keeps the
-//! forms so far apart.
+//! Let the reference face have the outward normal n, and let the other shape reach to depth d below
+//! its plane (d < 0: it stays −d above). If a point v of the other shape lies at that depth, and is
+//! at least d below the planes of all other faces, then d n is a minimum translation vector: the
+//! ball of radius d about v lies inside the first shape, so every translation that takes v out has
+//! at least the length d, and d along n is enough. Where d < 0 and v is above the face itself, the
+//! distance of the shapes is −d, because the face's plane separates them by that.
 //!
-//! Points are the corners of the other form's face, cut to the outline of the first's.
+//! Contact points are the corners of the incident face (the face of the other shape that looks most
+//! against n), clipped by the sides of the reference face.
 
 use forks_lie::{Pose, glam::DVec3};
 
@@ -17,11 +18,11 @@ use super::{
     polytope::Polytope,
 };
 
-/// A face of a polytope that another form may lie on.
-pub(super) struct Flat<'a> {
+/// A face of a polytope whose normal is a candidate for the separating axis.
+pub(super) struct ReferenceFace<'a> {
     pub(super) polytope: &'a Polytope,
     pub(super) face: usize,
-    /// How far the other form is from the face's plane; negative below it.
+    /// Signed distance of the other shape from the face's plane, m; negative below it.
     pub(super) separation: f64,
     /// World from the polytope.
     pub(super) pose: &'a Pose,
@@ -29,26 +30,27 @@ pub(super) struct Flat<'a> {
     pub(super) second: bool,
 }
 
-impl Flat<'_> {
-    /// Cuts a face or side of the other form, in the polytope's frame, to the outline of this face.
-    pub(super) fn cut(&self, polygon: &mut Polygon) {
+impl ReferenceFace<'_> {
+    /// Clips an incident face or edge, in the polytope's frame, by the sides of this face.
+    pub(super) fn clip(&self, polygon: &mut Polygon) {
         let sides = self.polytope.faces[self.face].sides.iter();
-        sides.enumerate().for_each(|(k, (out, offset))| polygon.cut(*out, *offset, k as u32));
+        sides.enumerate().for_each(|(k, (out, offset))| polygon.clip(*out, *offset, k as u32));
     }
 
-    /// Cuts it to what lies over this face along another direction than its normal.
-    pub(super) fn cut_along(&self, along: DVec3, polygon: &mut Polygon) {
+    /// Clips to what lies over this face, seen along another direction than its normal.
+    pub(super) fn clip_along(&self, along: DVec3, polygon: &mut Polygon) {
         let corners = &self.polytope.faces[self.face].corners;
         for (k, i) in corners.iter().enumerate() {
             let from = self.polytope.points[*i as usize];
             let to = self.polytope.points[corners[(k + 1) % corners.len()] as usize];
             let out = (to - from).cross(along);
-            polygon.cut(out, out.dot(from), k as u32);
+            polygon.clip(out, out.dot(from), k as u32);
         }
     }
 
-    /// True if one of the corners left shows that the normal is a direction of least translation.
-    pub(super) fn is_best(&self, corners: &[Corner], tie: f64) -> bool {
+    /// True if one of the clipped corners proves that the normal is the direction of the minimum
+    /// translation (module documentation).
+    pub(super) fn is_minimum_translation(&self, corners: &[Corner], tie: f64) -> bool {
         corners.iter().any(|c| {
             let height = self.height(c.point);
             height <= self.separation + tie
@@ -56,7 +58,7 @@ impl Flat<'_> {
         })
     }
 
-    /// True if a point is below all other faces by what it is below this one.
+    /// True if a point is as deep below all other faces as below this one.
     fn is_inside(&self, p: DVec3, height: f64) -> bool {
         let others = self.polytope.faces.iter().enumerate().filter(|(k, _)| *k != self.face);
         others.into_iter().all(|(_, f)| f.normal.dot(p) - f.offset <= height)
@@ -67,8 +69,8 @@ impl Flat<'_> {
         face.normal.dot(p) - face.offset
     }
 
-    /// Adds the other form's deepest corner, in the polytope's frame, where it is outside the
-    /// outline and nothing left is as deep.
+    /// Adds the deepest corner of the other shape, in the polytope's frame, if clipping has removed
+    /// it and no remaining corner is as deep.
     pub(super) fn add_deepest(&self, points: &[DVec3], corners: &mut Vec<Corner>, tie: f64) {
         if corners.iter().any(|c| self.height(c.point) <= self.separation + tie) {
             return;
@@ -79,16 +81,16 @@ impl Flat<'_> {
         }
     }
 
-    /// Hands over the corners.
+    /// Reports the corners as contact points.
     pub(super) fn push(&self, corners: &[Corner], sink: &mut Sink<'_>) {
         let normal = self.polytope.faces[self.face].normal;
         let outward = self.pose.rotation * normal;
         self.push_along(corners, [normal, outward], None, sink);
     }
 
-    /// Hands over the corners with gaps along another direction (in the polytope's frame, and
-    /// world) than the face's normal, away from it: where forms touch at edges, a face and a side
-    /// that almost lie on each other have more points that may touch soon. Leaves out `known`.
+    /// Reports the corners with gaps along another outward direction (in the polytope's frame, and
+    /// in the world) than the face's normal. Where shapes touch at edges, two faces that are almost
+    /// parallel have more points that may touch soon. Leaves out the point `known`.
     pub(super) fn push_along(
         &self,
         corners: &[Corner],
@@ -109,8 +111,8 @@ impl Flat<'_> {
         }
     }
 
-    /// True if a direction is so near to the face's normal that other points than the first may
-    /// matter.
+    /// True if a direction is within 60° of the face's normal, so that more points than the first
+    /// may matter.
     pub(super) fn is_aligned(&self, along: DVec3) -> bool {
         self.polytope.faces[self.face].normal.dot(along) > ALIGNED
     }
