@@ -51,8 +51,8 @@ fn rotate(a: &mut [f64], v: &mut [f64], n: usize, p: usize, q: usize, size: f64)
     true
 }
 
-/// For each row the column of a one-to-one assignment with the largest sum (the Hungarian method, n
-/// × n).
+/// For each row the column of a one-to-one assignment with the largest sum (the Hungarian method
+/// \[K55\], n × n).
 pub(crate) fn assignment(gain: &[f64], n: usize) -> Vec<usize> {
     // Shortest augmenting paths with potentials; index 0 is a helper.
     let (mut u, mut w) = (vec![0.0; n + 1], vec![0.0; n + 1]);

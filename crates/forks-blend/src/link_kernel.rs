@@ -58,8 +58,8 @@ pub(crate) trait Samples {
     fn servo_targets(&self) -> &[f64];
 }
 
-/// Means of the samples' poses of the blocks from `first` on: averages, or Eq. 28. True if a sample
-/// turns a link by more than 16π: that link's pose is not right.
+/// Means of the samples' poses of the blocks from `first` on: averages, or \[A16\] Eq. 28. True if
+/// a sample turns a link by more than 16π: that link's pose is not right.
 pub(crate) struct Means<'a, S, const LOGARITHM: bool> {
     pub(crate) samples: &'a S,
     pub(crate) first: usize,

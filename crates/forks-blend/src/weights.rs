@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Weights {
-    /// α_i ∝ d_i^{−p}, d_i² = Σ_e ‖S log(H_{e,i}⁻¹ H_e)‖² with lengths over r (Shepard). The energy
-    /// form needs p ≥ 4: up to second order a sample is then reproduced.
+    /// α_i ∝ d_i^{−p}, d_i² = Σ_e ‖S log(H_{e,i}⁻¹ H_e)‖² with lengths over r \[Shepard68\]. The
+    /// energy form needs p ≥ 4: up to second order a sample is then reproduced.
     Shepard {
         /// The exponent, an even number.
         exponent: u32,

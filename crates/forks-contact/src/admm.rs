@@ -1,5 +1,5 @@
-//! ADMM on the cone-constrained quadratic problem of the impulses, with De Saxcé's term carried
-//! along.
+//! ADMM \[B11\] on the cone-constrained quadratic problem of the impulses, with De Saxcé's term
+//! carried along.
 //!
 //! In scaled impulses ([`Delassus`]): y = z ∈ K, with the multiplier w of y = z, a velocity in K*:
 //!

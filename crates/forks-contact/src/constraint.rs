@@ -24,8 +24,8 @@ pub enum Friction {
         /// Coefficients along the two tangents, ≥ 0.
         mu: [f64; 2],
     },
-    /// A box that the normal impulse does not change: |λ_i| ≤ limit_i (\[A16\] §6 after Erleben
-    /// 2007).
+    /// A box that the normal impulse does not change: |λ_i| ≤ limit_i (\[A16\] §6 after
+    /// \[E07\]).
     Box {
         /// Largest impulses along the two tangents, N·s, ≥ 0.
         limit: [f64; 2],

@@ -4,8 +4,8 @@ use forks_lie::glam::DVec3;
 use forks_linalg::simd::{Lanes, Vectors};
 
 /// Two unit tangents that make a right-handed frame (normal, first, second) with a unit normal: the
-/// x and y axes turned the shortest way from z to the normal, or from −z, whichever is nearer (Duff
-/// et al., "Building an orthonormal basis, revisited", 2017).
+/// x and y axes turned the shortest way from z to the normal, or from −z, whichever is nearer
+/// \[D17\].
 #[inline]
 pub fn tangents(normal: DVec3) -> [DVec3; 2] {
     let DVec3 { x, y, z } = normal;

@@ -1,5 +1,5 @@
 //! Projected Gauss–Seidel over constraints, each solved exactly with the others fixed (\[A16\] §6,
-//! Erleben 2007).
+//! \[E07\]).
 //!
 //! The iteration needs no matrix W: impulses go straight to the bodies' velocities through A⁻¹Jᵀ. A
 //! sweep costs one product with J and one with A⁻¹Jᵀ.

@@ -1,4 +1,5 @@
-//! A primal-dual interior point method with Nesterov–Todd scaling, De Saxcé's term carried along.
+//! A primal-dual interior point method with Nesterov–Todd scaling \[NT97\], De
+//! Saxcé's term \[DSF98\] carried along.
 //!
 //! A Coulomb cone becomes the Lorentz cone of x = (μ y_n, y_t) and s = (w_n/μ, w_t); every other
 //! row is scalar. With M̂ and p̂ in these coordinates and δ = ‖s_t‖ in normal rows (De Saxcé's

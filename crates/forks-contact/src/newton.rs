@@ -1,4 +1,4 @@
-//! Nonsmooth Newton on the map of Alart and Curnier, with a line search on its norm.
+//! Nonsmooth Newton on the map of Alart and Curnier \[AC91\], with a line search on its norm.
 //!
 //! In scaled impulses y and velocities u = M y + p ([`Delassus`]), with a = y − u:
 //!

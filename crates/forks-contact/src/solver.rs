@@ -103,7 +103,7 @@ pub struct Report {
     /// Matrices factorised.
     pub factorisations: usize,
     /// Share of the restitution that was kept: 1; less where all of it would have created energy
-    /// (Kane's paradox); 0 where rebounds contradicted each other in jammed bodies.
+    /// (Kane's paradox, \[KL85\]); 0 where rebounds contradicted each other in jammed bodies.
     pub restitution_share: f64,
     /// T(v) − T(v_free), J: energy that the impulses put in. Above 0 only by corrections of gaps.
     pub energy_gain: f64,

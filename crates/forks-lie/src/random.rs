@@ -3,9 +3,8 @@
 use forks_linalg::sqrt;
 use glam::DVec3;
 
-/// The SplitMix64 generator of Steele, Lea and Flood ("Fast splittable pseudorandom number
-/// generators", OOPSLA 2014): a Weyl sequence of the golden ratio through a 64-bit finaliser. Equal
-/// seeds give equal numbers on every target; not for cryptography.
+/// The SplitMix64 generator \[SLF14\]: a Weyl sequence of the golden ratio through a 64-bit
+/// finaliser. Equal seeds give equal numbers on every target; not for cryptography.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SplitMix64(u64);
 

@@ -1,4 +1,4 @@
-//! Mass and damping of given shapes (static ones: Guyan 1965): XᵀMX and XᵀDX.
+//! Mass and damping of given shapes (static ones: Guyan \[Guyan65\]): XᵀMX and XᵀDX.
 
 use forks_mechanism::{JointId, Mechanism, lie::Pose, linalg::Matrix};
 

@@ -1,4 +1,4 @@
-//! Fixed-effector modes (Craig & Bampton 1968): K φ = ω² M φ on the motions that the loops admit
+//! Fixed-effector modes \[CB68\]: K φ = ω² M φ on the motions that the loops admit
 //! with all effectors held. Static shapes do no work on them, so both are orthogonal in K.
 
 use forks_dynamics::{Loads, admissible_motions, mass_matrix, tangent_stiffness};

@@ -4,6 +4,7 @@
 //! the test at the end runs all of them on the repository itself.
 
 mod circles;
+mod citations;
 mod docs;
 mod layers;
 mod licences;
@@ -13,6 +14,7 @@ mod msrv;
 mod provenance;
 mod size;
 mod sources;
+mod width;
 mod words;
 
 use std::{fmt, path::Path, process::ExitCode};
@@ -49,12 +51,18 @@ pub(crate) struct TidyArgs {
     /// Look for circles of files only
     #[arg(long)]
     circles: bool,
+
+    /// Look for wide lines only
+    #[arg(long)]
+    width: bool,
 }
 
 /// Runs all rules and prints what they find.
 pub(crate) fn run(root: &Path, args: &TidyArgs) -> ExitCode {
     let found = if args.circles {
         Source::all(root).map(|sources| circles::check(&sources))
+    } else if args.width {
+        width::check(root)
     } else {
         findings(root)
     };
@@ -87,6 +95,7 @@ fn findings(root: &Path) -> Result<Vec<Finding>, String> {
     found.extend(docs::check_headers(&sources));
     found.extend(size::check(&sources));
     found.extend(words::check(&sources));
+    found.extend(citations::check(root, &sources)?);
     found.extend(provenance::check(&root.join("fixtures"))?);
     Ok(found)
 }

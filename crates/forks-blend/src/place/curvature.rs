@@ -136,7 +136,7 @@ fn displaced(
     None
 }
 
-/// Q = blockdiag \[\[0, ½\[f\]×\], \[−½\[f\]×, ½\[τ\]×\]\] of the static wrenches (DESIGN §3.6).
+/// Q = blockdiag \[\[0, ½\[f\]×\], \[−½\[f\]×, ½\[τ\]×\]\] of the static wrenches (REDUCTION 6).
 pub(super) fn load_stiffness(d: &ModelData) -> Matrix {
     let mut out = Matrix::zeros(d.basis.rows(), d.basis.rows());
     for (e, f) in d.effectors.iter().enumerate() {

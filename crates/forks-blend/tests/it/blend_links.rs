@@ -153,7 +153,7 @@ fn samples_are_reproduced() {
     }
 }
 
-/// Rotations of the average deviate from those of Eq. 28 by third order in the spread of the
+/// Rotations of the average deviate from those of [A16] Eq. 28 by third order in the spread of the
 /// samples' poses, positions by second order: a spread half as large makes an eighth and a quarter.
 #[test]
 fn deviation_of_the_average() {

@@ -1,4 +1,4 @@
-//! Divide-and-conquer forward dynamics (Featherstone 1999; \[R06\] §3.1 with the corrections of
+//! Divide-and-conquer forward dynamics (\[F99\]; \[R06\] §3.1 with the corrections of
 //! EQUATIONS 1).
 //!
 //! A binary tree joins bodies into ever larger articulated bodies. Every node knows the

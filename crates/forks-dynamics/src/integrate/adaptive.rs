@@ -1,5 +1,5 @@
 //! Variable steps with error control: the embedded pair of orders 5 and 4 by Dormand and Prince
-//! (1980).
+//! \[DP80\].
 
 use super::{
     explicit::{Rates, combined, rates},

@@ -1,4 +1,4 @@
-//! Forward dynamics: the articulated-body algorithm (Featherstone 1983).
+//! Forward dynamics: the articulated-body algorithm \[F83\].
 
 use super::{
     articulated::{AbaWorkspace, Given, inward, outward},

@@ -1,5 +1,5 @@
 //! The sweeps of forward and hybrid dynamics: articulated-body inertias ([K08] Table 3;
-//! Featherstone 1983 where nothing is prescribed).
+//! \[F83\] where nothing is prescribed).
 //!
 //! Inward, for every slot with articulated inertia Ĵ and bias wrench p̂, over its free columns S
 //! and with c′ = c + S_p θ̈_p the velocity product and the prescribed part:

@@ -1,4 +1,4 @@
-//! The mass matrix: the composite-rigid-body algorithm (Walker and Orin 1982).
+//! The mass matrix: the composite-rigid-body algorithm \[WO82\].
 
 use forks_mechanism::{
     lie::{Twist, Wrench},

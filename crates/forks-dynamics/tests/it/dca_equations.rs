@@ -1,4 +1,4 @@
-//! The lines of EQUATIONS that the solver uses, one by one: springs, gravity, loops in motion,
+//! The lines of EQUATIONS 1 that the solver uses, one by one: springs, gravity, loops in motion,
 //! conditioning.
 
 use crate::dca_support;

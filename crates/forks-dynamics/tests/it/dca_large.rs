@@ -64,7 +64,7 @@ fn long_chains_are_accurate() {
     }
 }
 
-/// The accuracy mechanisms of Featherstone 1999: error growth with the number of links.
+/// The accuracy mechanisms of [F99]: error growth with the number of links.
 #[test]
 fn coil_and_dill() {
     for n in [16, 64, 256, 1024] {

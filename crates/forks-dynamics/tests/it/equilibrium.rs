@@ -77,7 +77,7 @@ fn free_hinge_is_singular_and_named() {
     assert_eq!(e.status, EquilibriumStatus::Singular);
 }
 
-/// [A16] Fig. of the parallelogram: DESIGN 3.1.
+/// The parallelogram of REDUCTION 1.
 fn parallelogram() -> (Mechanism, LinkId) {
     let mut b = MechanismBuilder::new("parallelogram");
     let left = b.add_link(Link::new("left"));

@@ -1,4 +1,4 @@
-//! Convex hull of points (Barber, Dobkin & Huhdanpaa 1996): from a tetrahedron outwards. Every face
+//! Convex hull of points \[BDH96\]: from a tetrahedron outwards. Every face
 //! keeps the points that it sees; the farthest of them replaces the faces that see it by a cone
 //! over their outline.
 

@@ -1,5 +1,4 @@
-//! The frontier: joint covariance of the live quantities of a sweep (DESIGN: compliance behaves
-//! like a covariance).
+//! The frontier: joint covariance of the live quantities of a sweep (REDUCTION 1).
 //!
 //! Live quantities ("variables": six per live link, one per live joint coordinate, one per output)
 //! have a compliance matrix C, which transforms like a covariance, and a free part N: columns of

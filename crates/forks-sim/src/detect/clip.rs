@@ -1,4 +1,4 @@
-//! Clipping of polygons and segments by planes (Sutherland & Hodgman 1974). Corners of the result
+//! Clipping of polygons and segments by planes \[SH74\]. Corners of the result
 //! have names that stay the same from step to step.
 
 use forks_lie::glam::DVec3;

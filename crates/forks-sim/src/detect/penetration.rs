@@ -8,8 +8,8 @@
 //! just touch, that surface passes through the origin, the nearest face may be lost to rounding,
 //! and a face on the far side is taken in its place. So its axis is compared with one of our own:
 //! the second shape is moved until the shapes are apart, where nearest points are well defined, and
-//! then moved less and less for as long as the separation grows (as in PolyDepth, Je, Tang, Lee,
-//! Lee & Kim 2012, for one pair of convex shapes).
+//! then moved less and less for as long as the separation grows (as in PolyDepth
+//! \[J12\] for one pair of convex shapes).
 
 use parry3d_f64::{
     math::{Pose, Vector},

@@ -1,4 +1,4 @@
-//! Boxes and hulls of few faces: the separating axis test (Gottschalk, Lin & Manocha 1996), then
+//! Boxes and hulls of few faces: the separating axis test \[GLM96\], then
 //! clipping of the incident face.
 //!
 //! The axis of the minimum translation of two overlapping polytopes is the normal of a face of one,

@@ -42,7 +42,7 @@ pub(super) fn check(study: &Study<'_>, out: &mut Recorder) {
 fn along(way: &str, curves: &[Curve], study: &Study<'_>, out: &mut Recorder) {
     let modes = [
         ("twists", Reconstruction::Twist, LinkBlend::Average),
-        ("twists, Eq. 28", Reconstruction::Twist, LinkBlend::Logarithm),
+        ("twists, [A16] Eq. 28", Reconstruction::Twist, LinkBlend::Logarithm),
         ("joint space", Reconstruction::JointSpace, LinkBlend::Average),
     ];
     for (name, mode, blend) in modes {
