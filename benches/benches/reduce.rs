@@ -1,13 +1,13 @@
-//! Time of `forks_reduce::reduce` against the number of links: chains and bushy trees, two
+//! Time of `forks_reduce::Problem::reduce` against the number of links: chains and bushy trees, two
 //! effectors.
 //!
 //! Beside criterion's groups it prints a summary: median of seven runs after two warm-ups, time per
 //! link, and the exponent of growth over the four sizes.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use forks_benches::{Reducible, growth_exponent, median_of_seven};
+use forks_benches::{growth_exponent, median_of_seven, reducible};
 use forks_models::{Parametric, bushy, chain};
-use forks_reduce::{Linearisation, Reduction, reduce};
+use forks_reduce::{Problem, ReduceOptions, Reduction};
 
 const SIZES: [usize; 4] = [1250, 2500, 5000, 10_000];
 const SEED: u64 = 1;
@@ -15,13 +15,12 @@ const SEED: u64 = 1;
 type Family = (&'static str, fn(usize, u64) -> Parametric);
 const FAMILIES: [Family; 2] = [("chain", chain), ("bushy", bushy)];
 
-fn run(r: &Reducible) -> Reduction {
-    let at = Linearisation::Rest { q: &r.start };
-    reduce(&r.mechanism, &r.effectors, at, &[]).expect("every joint has a spring")
+fn run(r: &Problem) -> Reduction<'_> {
+    r.reduce(r.at_rest(), &ReduceOptions::default()).expect("every joint has a spring")
 }
 
-fn cases((_, make): Family) -> Vec<Reducible> {
-    SIZES.iter().map(|&n| Reducible::new(&make(n, SEED)).expect("a valid stiffness")).collect()
+fn cases((_, make): Family) -> Vec<Problem> {
+    SIZES.iter().map(|&n| reducible(&make(n, SEED)).expect("a valid stiffness")).collect()
 }
 
 fn summary(family: Family) {

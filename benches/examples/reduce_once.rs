@@ -2,8 +2,8 @@
 //! `reduce_once chain|bushy LINKS CALLS`. The difference of two call counts is free of the
 //! mechanism's construction.
 
-use forks_benches::Reducible;
-use forks_reduce::{Linearisation, reduce};
+use forks_benches::reducible;
+use forks_reduce::ReduceOptions;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -13,10 +13,9 @@ fn main() {
         Some("bushy") => forks_models::bushy(n, 1),
         _ => forks_models::chain(n, 1),
     };
-    let r = Reducible::new(&p).expect("parametric mechanisms are valid");
-    let at = Linearisation::Rest { q: &r.start };
+    let r = reducible(&p).expect("parametric mechanisms are valid");
     for _ in 0..calls {
-        let found = reduce(&r.mechanism, &r.effectors, at, &[]).expect("every joint is sprung");
+        let found = r.reduce(r.at_rest(), &ReduceOptions::default()).expect("all joints sprung");
         std::hint::black_box(found);
     }
 }

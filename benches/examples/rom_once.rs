@@ -7,7 +7,7 @@
 use std::{hint::black_box, sync::Arc, time::Instant};
 
 use forks_models::HelixJoints;
-use forks_reduce::{Effector, Linearisation, reduce};
+use forks_reduce::{Effector, Problem, ReduceOptions};
 use forks_rom::{
     Batch, BatchPoses, EffectorLoad, Isa, LoadFrame, PoseBuffer, State, Stepper,
     lie::{Wrench, glam::DVec3},
@@ -19,9 +19,9 @@ fn main() {
     let what = arguments.first().map_or("single", String::as_str);
     let (n, calls, instances) = (number(1, 50), number(2, 1000), number(3, 64));
     let p = forks_models::helix(n, HelixJoints::Alternating);
-    let q = p.mechanism.start_positions();
-    let tip = [Effector::of_link(&p.mechanism, p.effectors[0])];
-    let found = reduce(&p.mechanism, &tip, Linearisation::Rest { q: &q }, &[]);
+    let tip = Effector::of_link(&p.mechanism, p.effectors[0]);
+    let problem = Problem::unprepared(p.mechanism, vec![tip]);
+    let found = problem.reduce(problem.at_rest(), &ReduceOptions::default());
     let mut model = found.expect("every joint is sprung").model;
     if what == "portable" {
         model = model.with_isa(Isa::Portable);

@@ -9,33 +9,21 @@ pub mod rapier;
 
 use std::time::{Duration, Instant};
 
-use forks_mechanism::{BuildError, LinkId, Mechanism, Preparation};
+use forks_mechanism::{BuildError, LinkId, Preparation};
 use forks_models::Parametric;
-use forks_reduce::Effector;
+use forks_reduce::{Effector, Problem};
 
-/// A mechanism with springs in all joints, and two effectors: its own and a link in the middle.
-pub struct Reducible {
-    /// The mechanism.
-    pub mechanism: Mechanism,
-    /// The effectors.
-    pub effectors: Vec<Effector>,
-    /// Start pose.
-    pub start: Vec<f64>,
-}
-
-impl Reducible {
-    /// Gives every springless coordinate 1000 N·m/rad.
-    ///
-    /// # Errors
-    /// Never for parametric mechanisms.
-    pub fn new(p: &Parametric) -> Result<Self, BuildError> {
-        let preparation = Preparation { default_stiffness: Some(1000.0), ..Default::default() };
-        let mechanism = preparation.apply(&p.mechanism)?.mechanism;
-        let middle = LinkId::new(mechanism.links().len() / 2);
-        let effectors = [middle, p.effectors[0]].map(|l| Effector::of_link(&mechanism, l)).to_vec();
-        let start = mechanism.start_positions();
-        Ok(Self { mechanism, effectors, start })
-    }
+/// A mechanism with 1000 N·m/rad in every springless coordinate, and two effectors: its own and a
+/// link in the middle.
+///
+/// # Errors
+/// Never for parametric mechanisms.
+pub fn reducible(p: &Parametric) -> Result<Problem, BuildError> {
+    let preparation = Preparation { default_stiffness: Some(1000.0), ..Default::default() };
+    let mechanism = preparation.apply(&p.mechanism)?.mechanism;
+    let middle = LinkId::new(mechanism.links().len() / 2);
+    let effectors = [middle, p.effectors[0]].map(|l| Effector::of_link(&mechanism, l)).to_vec();
+    Ok(Problem::unprepared(mechanism, effectors))
 }
 
 /// Median of seven runs after two that do not count.

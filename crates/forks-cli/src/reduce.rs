@@ -6,10 +6,9 @@ use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads};
 use forks_io::{Align, TextTable, write_atomically};
 use forks_mechanism::linalg::Matrix;
 use forks_reduce::{
-    Damping, Linearisation, MassModel, Problem, ReduceError, ReducedInertia, Reduction,
-    dynamic_model, inertia_report, reduced_inertia,
+    Damping, Linearisation, Linearised, MassModel, Problem, ReduceError, ReduceOptions, Reduction,
 };
-use forks_rom::{ModelData, ReducedModel};
+use forks_rom::ReducedModel;
 use serde::Serialize;
 
 use crate::{
@@ -30,73 +29,67 @@ pub(crate) fn run(args: &ReduceArgs) -> Result<ExitCode, CliError> {
     let model = Model::load(&args.model)?;
     let args = &ReduceArgs { effector: model.effectors(&args.effector)?, ..args.clone() };
     let problem = model.problem(&args.model, &args.springs, &args.effector)?;
-    let fail = |e: ReduceError| CliError::reduction(&args.model.path, &problem, e);
     let loads = Loads::gravity();
-    if args.equilibrium {
-        let e = equilibrium(args, &problem, &loads)?;
-        let reduction = problem.reduce_at(&e, &loads).map_err(fail)?;
-        let at = Linearisation::Loaded { q: &e.q, loads: &loads, multipliers: &e.multipliers };
-        finish(args, &problem, &reduction, at, path_notes(problem.mechanism(), &e))
-    } else {
-        if args.springs.limits.is_some() {
-            output::warn(
-                "--limits has no effect at rest, where springs are unstressed: use --equilibrium",
-            );
-        }
-        let reduction = problem.reduce().map_err(fail)?;
-        finish(args, &problem, &reduction, Linearisation::Rest { q: &problem.start }, vec![])
+    let equilibrium = match args.equilibrium {
+        true => Some(equilibrium(args, &problem, &loads)?),
+        false => None,
+    };
+    let at = match &equilibrium {
+        Some(e) => Linearisation::equilibrium(e, &loads),
+        None => problem.at_rest(),
+    };
+    if args.springs.limits.is_some() && !args.equilibrium {
+        output::warn(
+            "--limits has no effect at rest, where springs are unstressed: use --equilibrium",
+        );
     }
-}
-
-/// Mass, damping, file and report.
-fn finish(
-    args: &ReduceArgs,
-    problem: &Problem,
-    reduction: &Reduction,
-    at: Linearisation<'_>,
-    notes: Vec<String>,
-) -> Result<ExitCode, CliError> {
-    let fail = |e: ReduceError| CliError::reduce(&args.model.path, e);
-    let (m, effectors) = (problem.mechanism(), &problem.effectors);
-    let mass = match args.mass {
-        MassChoice::Condensed => MassModel::Condensed,
-        MassChoice::Accelerability => MassModel::Accelerability,
-        MassChoice::CraigBampton(modes) => MassModel::CraigBampton { modes },
-    };
-    let (rayleigh_mass, rayleigh_stiffness) = args.rayleigh.unwrap_or_default();
-    let damping = Damping {
-        rayleigh_mass,
-        rayleigh_stiffness,
-        modal_ratio: args.modal_damping,
-        ..Damping::default()
-    };
-    let mut report = match dynamic_model(m, effectors, at, reduction, mass, &damping) {
-        Ok(model) => {
+    let mut report = match problem.reduce(at, &options(args)) {
+        Ok(reduction) => {
             if let Some(path) = &args.output {
-                save(args, &model, path)?;
+                save(&reduction.model, path)?;
             }
-            let inertia = inertia_report(m, effectors, at, reduction, &model);
-            Report::new(args, problem, reduction, &model, inertia)
+            let reduced = reduction.frequencies();
+            Report::new(args, &problem, &reduction, Some(&reduction.model.data().mass), reduced)
         }
         // Without a file a mass that does not exist is an answer: null.
-        Err(_) if mass == MassModel::Accelerability && args.output.is_none() => {
-            let inertia = reduced_inertia(m, effectors, at, reduction, mass);
-            Report::new(args, problem, reduction, &reduction.model, inertia)
+        Err(ReduceError::Massless | ReduceError::TooLarge { .. })
+            if args.mass == MassChoice::Accelerability && args.output.is_none() =>
+        {
+            let mass = MassModel::Condensed;
+            let reduction = problem.reduce(at, &ReduceOptions { mass, ..options(args) });
+            let fail = |e| CliError::reduction(&args.model.path, &problem, e);
+            Report::new(args, &problem, &reduction.map_err(fail)?, None, vec![])
         }
-        Err(e) => return Err(fail(e)),
+        Err(e) => return Err(CliError::reduction(&args.model.path, &problem, e)),
     };
-    report.warnings.extend(released_note(m));
-    report.warnings.extend(notes);
+    report.warnings.extend(released_note(problem.mechanism()));
+    report.warnings.extend(equilibrium.map_or(vec![], |e| path_notes(problem.mechanism(), &e)));
     report.warnings.iter().for_each(|w| output::warn(w));
     output::print(&report, args.model.json, |r| r.text(args.links))
 }
 
+fn options(args: &ReduceArgs) -> ReduceOptions {
+    let (rayleigh_mass, rayleigh_stiffness) = args.rayleigh.unwrap_or_default();
+    let default = ReduceOptions::default();
+    ReduceOptions {
+        mass: match args.mass {
+            MassChoice::Condensed => MassModel::Condensed,
+            MassChoice::Accelerability => MassModel::Accelerability,
+            MassChoice::CraigBampton(modes) => MassModel::CraigBampton { modes },
+        },
+        damping: Damping {
+            rayleigh_mass,
+            rayleigh_stiffness,
+            modal_ratio: args.modal_damping,
+            ..Damping::default()
+        },
+        range: args.range.unwrap_or(default.range),
+        ..default
+    }
+}
+
 /// Writes the model: JSON if the name ends in .json.
-fn save(args: &ReduceArgs, model: &ReducedModel, path: &Path) -> Result<(), CliError> {
-    let data = model.data().clone();
-    let range = args.range.unwrap_or(data.range);
-    let model = ReducedModel::new(ModelData { range, ..data })
-        .map_err(|e| CliError::reduce(&args.model.path, e.into()))?;
+fn save(model: &ReducedModel, path: &Path) -> Result<(), CliError> {
     let is_json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
     let bytes = if is_json { (model.to_json() + "\n").into_bytes() } else { model.to_bytes() };
     Ok(write_atomically(path, &bytes)?)
@@ -186,25 +179,26 @@ impl Report {
     fn new(
         args: &ReduceArgs,
         problem: &Problem,
-        reduction: &Reduction,
-        model: &ReducedModel,
-        inertia: ReducedInertia,
+        reduction: &Reduction<'_>,
+        mass: Option<&Matrix>,
+        reduced: Vec<f64>,
     ) -> Self {
-        let m = problem.mechanism();
+        let (m, linear, data) = (problem.mechanism(), &reduction.linear, reduction.model.data());
+        let full = linear.full_frequencies();
         let links = m
             .moving_links()
             .filter(|(_, l)| !l.auxiliary)
             .map(|(id, l)| LinkMap {
                 name: l.name.clone(),
-                twist_map: reduction.response.twists[id.index()].to_rows(),
+                twist_map: linear.response.twists[id.index()].to_rows(),
             })
             .collect();
-        let mut warnings = warnings(args, problem, reduction);
+        let mut warnings = warnings(args, problem, linear);
         let loads = OwnLoads::of(problem);
         let start = Model::pose_name(&args.model);
         let mut at_equilibrium = None;
         if !args.equilibrium {
-            let printed = inertia.full_frequencies.first().copied();
+            let printed = full.first().copied();
             if let Some((text, there)) = compared(problem, &start, loads, printed) {
                 warnings.push(text);
                 at_equilibrium = there;
@@ -212,20 +206,17 @@ impl Report {
         }
         Self {
             effectors: args.effector.clone(),
-            rank: reduction.basis.rank,
-            singular_values: reduction.basis.singular_values.clone(),
-            rank_gap: Some(reduction.basis.gap).filter(|g| g.is_finite()),
-            bounding_radius: reduction.response.radius,
-            basis: model.data().basis.to_rows(),
-            compliance: reduction.compliance.to_rows(),
-            inverse_mass: inertia.inverse_mass.as_ref().map(Matrix::to_rows),
-            mass: inertia.mass.as_ref().map(Matrix::to_rows),
-            damping: inertia.damping.to_rows(),
-            frequencies_rad_s: Frequencies {
-                reduced: inertia.reduced_frequencies,
-                full: inertia.full_frequencies,
-            },
-            closure_residual: reduction.closure_residual,
+            rank: linear.basis.rank,
+            singular_values: linear.basis.singular_values.clone(),
+            rank_gap: Some(linear.basis.gap).filter(|g| g.is_finite()),
+            bounding_radius: linear.response.radius,
+            basis: data.basis.to_rows(),
+            compliance: linear.compliance.to_rows(),
+            inverse_mass: linear.inverse_mass().as_ref().map(Matrix::to_rows),
+            mass: mass.map(Matrix::to_rows),
+            damping: data.damping.to_rows(),
+            frequencies_rad_s: Frequencies { reduced, full },
+            closure_residual: linear.closure_residual(),
             links,
             linearisation: Pose {
                 start,
@@ -303,18 +294,19 @@ impl Report {
     }
 }
 
-fn warnings(args: &ReduceArgs, problem: &Problem, reduction: &Reduction) -> Vec<String> {
+fn warnings(args: &ReduceArgs, problem: &Problem, linear: &Linearised<'_>) -> Vec<String> {
     let mut out = Vec::new();
     for (i, name) in args.effector.iter().enumerate() {
         if args.effector[..i].contains(name) {
             out.push(format!("end effector '{name}' is given twice"));
         }
     }
-    let limit = GAP_WARNING * reduction.response.radius;
-    if reduction.closure_residual > limit {
+    let limit = GAP_WARNING * linear.response.radius;
+    let residual = linear.closure_residual();
+    if residual > limit {
         out.push(format!(
             "loops are open by {} at the linearisation pose; the model is linearised as it stands",
-            short(reduction.closure_residual)
+            short(residual)
         ));
     }
     out.extend(at_rest::held_note(problem));

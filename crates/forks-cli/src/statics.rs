@@ -9,7 +9,7 @@ use forks_mechanism::{
     lie::{Pose, Wrench, wxyz_from_quaternion},
     loops,
 };
-use forks_reduce::{Problem, effector_load, relative_constraint_error};
+use forks_reduce::{Linearisation, Problem, ReduceOptions, relative_constraint_error};
 use forks_rom::{EffectorLoad, LoadFrame, Reconstruction, StaticStatus};
 use serde::Serialize;
 
@@ -39,7 +39,8 @@ pub(crate) fn run(args: &StaticsArgs) -> Result<ExitCode, CliError> {
         FrameChoice::Body => WrenchFrame::Body,
     };
     let wrench = Wrench::from_array(args.wrench);
-    let loads = effector_load(&problem.effectors[0], wrench, frame, !args.no_gravity);
+    let wrenches = vec![problem.effectors[0].applied(wrench, frame)];
+    let loads = Loads { gravity: !args.no_gravity, wrenches };
     let (full, other_branch) = equilibrium(args.load_path, &problem, &loads);
     let reduced = reduced_poses(args, &problem, &full);
     let mut report = Report::new(&model, args, &problem, &full, reduced);
@@ -119,26 +120,30 @@ fn reduced_poses(
     let own = OwnLoads::of(problem);
     let own = OwnLoads { gravity: own.gravity && bias.gravity, ..own };
     let start = Model::pose_name(&args.model);
-    let (at, reduction) = if own.any() || is_open(problem) {
-        let at = format!("the equilibrium under {} from {start}", own.name());
+    let (name, e) = if own.any() || is_open(problem) {
+        let name = format!("the equilibrium under {} from {start}", own.name());
         let e = match &full.own_loads {
             _ if args.wrench.iter().all(|w| *w == 0.0) => full.clone(),
             Some(own) => (**own).clone(),
             None => equilibrium(args.load_path, problem, &bias).0,
         };
         if let Some(why) = e.explanation(problem.mechanism()) {
-            return Err(format!("{at}: {}: {}", e.status.name(), at_rest::with_option(&why)));
+            return Err(format!("{name}: {}: {}", e.status.name(), at_rest::with_option(&why)));
         }
-        (at, problem.reduce_at(&e, &bias))
+        (name, Some(e))
     } else {
-        (start, problem.reduce())
+        (start, None)
+    };
+    let at = match &e {
+        Some(e) => Linearisation::equilibrium(e, &bias),
+        None => problem.at_rest(),
     };
     let failed = |e| match CliError::reduction(&args.model.path, problem, e) {
         CliError::Unresisted { problem, .. } | CliError::Immobile { problem, .. } => problem,
         CliError::Reduce { source, .. } => source.to_string(),
         e => e.to_string(),
     };
-    let reduction = reduction.map_err(failed)?;
+    let reduction = problem.reduce(at, &ReduceOptions::default()).map_err(failed)?;
     let load = EffectorLoad {
         effector: 0,
         wrench: Wrench::from_array(args.wrench),
@@ -161,7 +166,7 @@ fn reduced_poses(
     let m = problem.mechanism();
     let error =
         relative_constraint_error(m, &connections(m), model, eta, &drives, Reconstruction::Twist);
-    Ok(ReducedPoses { at, links: poses, constraint_error: error.position })
+    Ok(ReducedPoses { at: name, links: poses, constraint_error: error.position })
 }
 
 /// True if loops or couplings are open at the start pose.

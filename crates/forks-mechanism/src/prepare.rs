@@ -118,6 +118,13 @@ impl Preparation {
 }
 
 impl PreparedMechanism {
+    /// A mechanism as it is.
+    pub fn unchanged(mechanism: Mechanism) -> Self {
+        let (still, start) = (vec![false; mechanism.joints().len()], mechanism.start_positions());
+        let (held, left_out, servo_springs) = (None, vec![], vec![]);
+        Self { mechanism, held, left_out, servo_springs, still, start }
+    }
+
     /// Positions of the original mechanism's tree joints for positions of the prepared one.
     pub fn original_positions(&self, original: &Mechanism, q: &[f64]) -> Vec<f64> {
         let mut out = self.start[..original.tree_position_count()].to_vec();

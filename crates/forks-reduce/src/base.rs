@@ -11,115 +11,52 @@ use forks_mechanism::{
     JointId, LinkId, Mechanism,
     lie::{Pose, SpatialInertia, Twist, Wrench},
     linalg::{Matrix, dense},
-    link_twists,
 };
-use forks_rom::{BaseRest, ModelData, ReducedModel};
+use forks_rom::{BaseRest, ModelData};
 
-use crate::{
-    damping::Damping,
-    dynamic::dynamic_model,
-    error::ReduceError,
-    inertia::{MassModel, effector_jacobian},
-    problem::Problem,
-    reduce::Reduction,
-    response::Linearisation,
-};
+use crate::{error::ReduceError, linearised::Linearised, mass::MassModel, shapes::Shapes};
 
-impl Problem {
-    /// The reduced model about the start pose with a base that floats, condensed mass.
-    ///
-    /// # Errors
-    /// As [`Problem::reduce`]; [`ReduceError::NotFloating`] where the base is not free.
-    pub fn reduce_floating(&self) -> Result<Reduction, ReduceError> {
-        let held = self.held_joint()?;
-        let reduction = self.reduce()?;
-        let model = on_own_maps(self.mechanism(), held, reduction.model.data().clone())?;
-        Ok(Reduction { model, ..reduction })
-    }
-
-    /// The run-time model of a reduction of this problem with mass and damping as asked for, as
-    /// [`dynamic_model`] gives it, and a base that floats. `at` must be what the reduction was made
-    /// with.
-    ///
-    /// With [`MassModel::Accelerability`] the base's momentum is that of the motions that belong to
-    /// it, M⁻¹Jᵀ(JM⁻¹Jᵀ)⁻¹B; otherwise that of the links' maps.
-    ///
-    /// # Errors
-    /// As [`dynamic_model`]; [`ReduceError::NotFloating`] where the base is not free.
-    pub fn floating_model(
-        &self,
-        at: Linearisation<'_>,
-        reduction: &Reduction,
-        mass: MassModel,
-        damping: &Damping,
-    ) -> Result<ReducedModel, ReduceError> {
-        let held = self.held_joint()?;
-        let m = self.mechanism();
-        let model = dynamic_model(m, &self.effectors, at, reduction, mass, damping)?;
-        let mut data = model.data().clone();
-        if mass != MassModel::Accelerability {
-            return on_own_maps(m, held, data);
-        }
-        let motions = self.accelerated_motions(at, reduction).ok_or(ReduceError::Massless)?;
-        let twists = link_maps(m, at.positions(), &motions);
-        let maps: Vec<&Matrix> = twists.iter().collect();
-        data.base = Some(floating_base(m, held, &data, &maps)?);
-        Ok(ReducedModel::new(data)?)
-    }
-
-    fn held_joint(&self) -> Result<JointId, ReduceError> {
-        let name = || self.effectors[0].name.clone();
-        self.prepared.held.ok_or_else(|| ReduceError::NotFloating { element: name() })
-    }
-
-    /// Joint rates per η̇ of the least kinetic energy for given effector velocities: N M_N⁻¹ A ᵀ(A
-    /// M_N⁻¹ Aᵀ)⁻¹ with N the admissible motions, M_N their mass and A = B⁺ J N.
-    fn accelerated_motions(&self, at: Linearisation<'_>, reduction: &Reduction) -> Option<Matrix> {
-        let (m, q) = (self.mechanism(), at.positions());
-        let poses = &reduction.response.world_from_link;
-        let jacobian = effector_jacobian(m, q, reduction, &self.effectors);
-        let free = forks_dynamics::admissible_motions(m, q, poses);
-        let full = forks_dynamics::mass_matrix(m, q);
-        let mass = free.transpose_mul(&full.mul(&free)).symmetric_part();
-        let reduced = reduction.basis.dual.transpose_mul(&jacobian).mul(&free);
-        let pushed = dense::cholesky_solve(&mass, &reduced.transpose())?;
-        let inverse = reduced.mul(&pushed).symmetric_part();
-        let per_rate = dense::cholesky_solve(&inverse, &Matrix::identity(inverse.rows()))?;
-        let motions = free.mul(&pushed).mul(&per_rate);
-        motions.is_finite().then_some(motions)
-    }
-}
-
-/// A base whose momentum is that of the model's own maps.
-fn on_own_maps(
-    m: &Mechanism,
-    held: JointId,
-    mut data: ModelData,
-) -> Result<ReducedModel, ReduceError> {
-    let maps: Vec<&Matrix> = data.links.iter().map(|l| &l.map).collect();
-    let base = floating_base(m, held, &data, &maps)?;
-    data.base = Some(base);
-    Ok(ReducedModel::new(data)?)
-}
-
-/// Body twists of all links per column of joint rates.
-fn link_maps(m: &Mechanism, q: &[f64], motions: &Matrix) -> Vec<Matrix> {
-    let mut out = vec![Matrix::zeros(6, motions.columns()); m.links().len()];
-    for j in 0..motions.columns() {
-        for (map, twist) in out.iter_mut().zip(link_twists(m, q, &motions.column(j))) {
-            twist.to_array().into_iter().enumerate().for_each(|(i, x)| map[(i, j)] = x);
-        }
-    }
-    out
-}
-
-/// The inertia seen from the link that the joint `held` ties to the ground; `maps` are the body
-/// twists of all links per reduced coordinate that belong to the model's mass. Rotor inertia counts
-/// for the joints only, gravity compensation not at all.
+/// The inertia of a model's base, the link that the problem holds. Rotor inertia counts for the
+/// joints only, gravity compensation not at all.
 ///
 /// # Errors
 /// [`ReduceError::NotFloating`] if something else ties the mechanism to the ground.
-pub fn floating_base(
+pub(crate) fn base_rest(
+    linear: &Linearised<'_>,
+    mass: MassModel,
+    data: &ModelData,
+) -> Result<BaseRest, ReduceError> {
+    let name = || linear.effectors()[0].name.clone();
+    let held = linear.problem.prepared.held;
+    let held = held.ok_or_else(|| ReduceError::NotFloating { element: name() })?;
+    let m = linear.mechanism();
+    if mass != MassModel::Accelerability {
+        let maps: Vec<&Matrix> = data.links.iter().map(|l| &l.map).collect();
+        return with_maps(m, held, data, &maps);
+    }
+    let motions = accelerated_motions(linear).ok_or(ReduceError::Massless)?;
+    let shapes = Shapes::of_motions(m, linear.q(), motions);
+    let maps: Vec<&Matrix> = shapes.links.iter().collect();
+    with_maps(m, held, data, &maps)
+}
+
+/// Joint rates per η̇ of the least kinetic energy for given effector velocities: N M_N⁻¹ A ᵀ(A
+/// M_N⁻¹ Aᵀ)⁻¹ with N the admissible motions, M_N their mass and A = B⁺ J N.
+fn accelerated_motions(linear: &Linearised<'_>) -> Option<Matrix> {
+    let (m, q) = (linear.mechanism(), linear.q());
+    let free = forks_dynamics::admissible_motions(m, q, linear.poses());
+    let full = forks_dynamics::mass_matrix(m, q);
+    let mass = free.transpose_mul(&full.mul(&free)).symmetric_part();
+    let reduced = linear.basis.dual.transpose_mul(linear.effector_jacobian()).mul(&free);
+    let pushed = dense::cholesky_solve(&mass, &reduced.transpose())?;
+    let inverse = reduced.mul(&pushed).symmetric_part();
+    let per_rate = dense::cholesky_solve(&inverse, &Matrix::identity(inverse.rows()))?;
+    let motions = free.mul(&pushed).mul(&per_rate);
+    motions.is_finite().then_some(motions)
+}
+
+/// `maps` are the body twists of all links per reduced coordinate that belong to the model's mass.
+fn with_maps(
     m: &Mechanism,
     held: JointId,
     data: &ModelData,

@@ -1,12 +1,9 @@
 //! Damping of a reduced model: what the joints dissipate, Rayleigh's two terms, and modal ratios.
 
 use forks_dynamics::admissible_motions;
-use forks_mechanism::{
-    Mechanism,
-    linalg::{Matrix, dense},
-};
+use forks_mechanism::linalg::{Matrix, dense};
 
-use crate::{condensed::damping_of, error::ReduceError, shapes::Shapes};
+use crate::{condensed::damping_of, error::ReduceError, linearised::Linearised, shapes::Shapes};
 
 /// How the joints' own damping enters a reduced model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,13 +55,15 @@ impl Damping {
         Ok(())
     }
 
-    /// Adds Rayleigh's and the modal terms to the joints' part.
-    pub(crate) fn added(
+    /// The damping of a model with these shapes, mass and stiffness.
+    pub(crate) fn matrix(
         &self,
-        joints: Matrix,
+        linear: &Linearised<'_>,
+        shapes: &Shapes,
         mass: &Matrix,
         hessian: &Matrix,
     ) -> Result<Matrix, ReduceError> {
+        let joints = of_joints(linear, self.joints, shapes)?;
         let (a, b) = (self.rayleigh_mass, self.rayleigh_stiffness);
         let n = joints.rows();
         let mut out =
@@ -93,14 +92,33 @@ fn add_modal(out: &mut Matrix, ratio: f64, mass: &Matrix, h: &Matrix) -> Result<
     Ok(())
 }
 
-/// (B⁺ J N (NᵀDN)⁻¹ Nᵀ Jᵀ B⁺ᵀ)⁻¹ for an effector Jacobian `j` (6E × nv), n_η × n_η.
-pub(crate) fn inverse_projection(
-    m: &Mechanism,
-    q: &[f64],
-    poses: &[forks_mechanism::lie::Pose],
-    j: &Matrix,
-    dual: &Matrix,
+/// The joints' part of the damping on static shapes and modes.
+fn of_joints(
+    linear: &Linearised<'_>,
+    joints: JointDamping,
+    shapes: &Shapes,
 ) -> Result<Matrix, ReduceError> {
+    let n = shapes.joints.columns();
+    let of_shapes = || damping_of(linear.mechanism(), linear.poses(), shapes);
+    match joints {
+        JointDamping::Ignored => Ok(Matrix::zeros(n, n)),
+        JointDamping::Shapes => Ok(of_shapes()),
+        JointDamping::Inverse => {
+            linear.check_dense("the inverse projection of the damping")?;
+            let effector = inverse_projection(linear)?;
+            let (rank, of_shapes) = (effector.rows(), of_shapes());
+            Ok(Matrix::from_fn(n, n, |i, j| match (i < rank, j < rank) {
+                (true, true) => effector[(i, j)],
+                (false, false) => of_shapes[(i, j)],
+                _ => 0.0,
+            }))
+        }
+    }
+}
+
+/// (B⁺ J N (NᵀDN)⁻¹ Nᵀ Jᵀ B⁺ᵀ)⁻¹, n_η × n_η.
+fn inverse_projection(linear: &Linearised<'_>) -> Result<Matrix, ReduceError> {
+    let (m, q, poses) = (linear.mechanism(), linear.q(), linear.poses());
     for (i, joint) in m.joints().iter().enumerate() {
         let d = Matrix::from_fn(joint.dof(), joint.dof(), |a, b| joint.damping.get(a, b));
         if dense::cholesky_solve(&d, &Matrix::identity(d.rows())).is_none() {
@@ -109,7 +127,7 @@ pub(crate) fn inverse_projection(
         }
     }
     let n = admissible_motions(m, q, poses);
-    let reduced = dual.transpose_mul(j).mul(&n);
+    let reduced = linear.basis.dual.transpose_mul(linear.effector_jacobian()).mul(&n);
     let d = damping_of(m, poses, &Shapes::of_motions(m, q, n));
     let invert = |a: &Matrix, b: &Matrix| {
         dense::cholesky_solve(a, b)

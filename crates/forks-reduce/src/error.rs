@@ -52,12 +52,6 @@ pub enum ReduceError {
         /// What holds it.
         element: String,
     },
-    /// The full solver gave up.
-    #[error("the full solver ended as {status}")]
-    FullSolver {
-        /// How it ended.
-        status: &'static str,
-    },
     /// A damping coefficient that is negative or not finite.
     #[error("{quantity} is {value}; it must be finite and not negative", value = Digits(*.value))]
     Damping {

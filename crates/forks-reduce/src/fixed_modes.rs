@@ -1,18 +1,12 @@
 //! Fixed-effector modes \[CB68\]: K φ = ω² M φ on the motions that the loops admit
 //! with all effectors held. Static shapes do no work on them, so both are orthogonal in K.
 
-use forks_dynamics::{Loads, admissible_motions, mass_matrix, tangent_stiffness};
-use forks_mechanism::{
-    Mechanism,
-    linalg::{Matrix, dense},
-    loops,
-};
+use forks_dynamics::{admissible_motions, mass_matrix};
+use forks_mechanism::linalg::{Matrix, dense};
 
 use crate::{
     error::ReduceError,
-    inertia::{DENSE_LIMIT, effector_jacobian},
-    reduce::Reduction,
-    response::{Effector, Linearisation},
+    linearised::Linearised,
     shapes::{Shapes, above},
 };
 
@@ -34,15 +28,12 @@ pub(crate) struct FixedModes {
 
 /// The `count` lowest modes, or as many as there are.
 pub(crate) fn fixed_modes(
-    m: &Mechanism,
-    effectors: &[Effector],
-    at: Linearisation<'_>,
-    reduction: &Reduction,
+    linear: &Linearised<'_>,
     stiffness: &Matrix,
     count: usize,
 ) -> Result<FixedModes, ReduceError> {
-    let q = at.positions();
-    let n = held_motions(m, effectors, q, reduction)?;
+    let (m, q) = (linear.mechanism(), linear.q());
+    let n = held_motions(linear)?;
     let k = n.transpose_mul(&stiffness.mul(&n)).symmetric_part();
     let mass = n.transpose_mul(&mass_matrix(m, q).mul(&n)).symmetric_part();
     // M x = ν K x, ν = ω⁻²: the lowest frequencies keep their digits beside much higher ones.
@@ -53,7 +44,7 @@ pub(crate) fn fixed_modes(
         (0..nu.len()).rev().filter(|&i| nu[i] > MASSLESS * largest).take(count).collect();
     let raw = n.mul(&Matrix::from_fn(x.rows(), kept.len(), |i, j| x[(i, kept[j])]));
     let mut shapes = Shapes::of_motions(m, q, raw);
-    let stiffness = scale_to_links(&mut shapes, reduction.response.radius);
+    let stiffness = scale_to_links(&mut shapes, linear.response.radius);
     Ok(FixedModes {
         frequencies: kept.iter().map(|&i| (1.0 / nu[i]).sqrt()).collect(),
         stiffness,
@@ -61,49 +52,15 @@ pub(crate) fn fixed_modes(
     })
 }
 
-/// The tangent stiffness at the linearisation pose, nv × nv; of unstressed springs at rest.
-pub(crate) fn stiffness(
-    m: &Mechanism,
-    at: Linearisation<'_>,
-    reduction: &Reduction,
-) -> Result<Matrix, ReduceError> {
-    let poses = &reduction.response.world_from_link;
-    Ok(match at {
-        Linearisation::Rest { q } => {
-            let m = m.unstressed_at(q)?;
-            let lambda = vec![0.0; loops::constraint_rows(&m)];
-            tangent_stiffness(&m, q, poses, &Loads::none(), &lambda)
-        }
-        Linearisation::Loaded { q, loads, multipliers } => {
-            tangent_stiffness(m, q, poses, loads, multipliers)
-        }
-    }
-    .symmetric_part())
-}
-
-/// # Errors
-/// [`ReduceError::TooLarge`].
-pub(crate) fn check_dense(m: &Mechanism, quantity: &'static str) -> Result<(), ReduceError> {
-    let coordinates = m.velocity_count();
-    if coordinates <= DENSE_LIMIT {
-        return Ok(());
-    }
-    Err(ReduceError::TooLarge { quantity, coordinates, limit: DENSE_LIMIT })
-}
-
 /// A basis of the admissible motions that move no effector and no free body beside the mechanism.
-fn held_motions(
-    m: &Mechanism,
-    effectors: &[Effector],
-    q: &[f64],
-    reduction: &Reduction,
-) -> Result<Matrix, ReduceError> {
-    let n = admissible_motions(m, q, &reduction.response.world_from_link);
-    let r = reduction.response.radius;
-    let j = effector_jacobian(m, q, reduction, effectors);
+fn held_motions(linear: &Linearised<'_>) -> Result<Matrix, ReduceError> {
+    let m = linear.mechanism();
+    let n = admissible_motions(m, linear.q(), linear.poses());
+    let r = linear.response.radius;
+    let j = linear.effector_jacobian();
     let scaled =
         Matrix::from_fn(j.rows(), j.columns(), |i, k| j[(i, k)] / if i % 6 < 3 { r } else { 1.0 });
-    let left_out = &reduction.response.left_out;
+    let left_out = &linear.response.left_out;
     let edges = m.forest().edges().iter().filter(|e| left_out.contains(&e.outer));
     let loose: Vec<usize> = edges.flat_map(|e| m.velocity_range(e.joint)).collect();
     let loose = Matrix::from_fn(loose.len(), n.columns(), |i, k| n[(loose[i], k)]);

@@ -15,24 +15,22 @@ use forks_mechanism::{
 
 use crate::{
     error::ReduceError,
+    linearisation::Linearisation,
+    linearised::Linearised,
     motion::tree_motions,
     prestress::{Prestress, prestress},
-    response::{Effector, Linearisation},
 };
 
 /// Loads that all joints carry at the linearisation pose: of the tree, then closing ones; zero at
 /// rest.
-pub(crate) fn static_loads(
-    m: &Mechanism,
-    effectors: &[Effector],
-    at: &Linearisation<'_>,
-) -> Result<Vec<Wrench>, ReduceError> {
+pub(crate) fn static_loads(linear: &Linearised<'_>) -> Result<Vec<Wrench>, ReduceError> {
+    let m = linear.mechanism();
     let count = m.forest().edges().len() + m.forest().closures().len();
-    let Linearisation::Loaded { q, loads, multipliers } = at else {
+    let Linearisation::Loaded { q, loads, multipliers } = linear.at else {
         return Ok(vec![Wrench::ZERO; count]);
     };
     let (motions, world_from_link) = tree_motions(m, q);
-    let links: Vec<LinkId> = effectors.iter().map(|e| e.link).collect();
+    let links: Vec<LinkId> = linear.effectors().iter().map(|e| e.link).collect();
     let Prestress { carried, closure_wrench, .. } =
         prestress(m, &motions, &world_from_link, 1.0, loads, &links, multipliers)?;
     // A multiplier is the wrench on the child, which the child passes back.

@@ -12,44 +12,44 @@ mod base;
 mod basis;
 mod condensed;
 mod damping;
-mod differences;
-mod dynamic;
+mod displacements;
+mod drive;
+mod effector;
 mod error;
 mod fixed_modes;
-mod floating;
 mod frontier;
 mod gaps;
-mod inertia;
 mod joint_loads;
+mod linearisation;
+mod linearised;
+mod load_stiffness;
 mod maps;
+mod mass;
 mod modal_loads;
 mod motion;
 mod plan;
 mod prestress;
 mod problem;
-mod reduce;
+mod reduction;
 mod refine;
 mod response;
 mod servo_terms;
 mod shapes;
 mod small;
+mod static_model;
 mod sweep;
 mod table;
 
-pub use base::floating_base;
 pub use basis::Basis;
 pub use damping::{Damping, JointDamping};
-pub use differences::{Differences, relative_difference, response_by_differences};
-pub use dynamic::{dynamic_model, modes_of};
+pub use drive::Drive;
+pub use effector::Effector;
 pub use error::ReduceError;
-pub use floating::{
-    FloatingCase, FloatingDeviation, FullTrack, compare, floating_deviation, full_track,
-};
 pub use gaps::{RelativeConstraintError, relative_constraint_error, relative_displacement};
-pub use inertia::{DENSE_LIMIT, MassModel, ReducedInertia, inertia_report, reduced_inertia};
+pub use linearisation::Linearisation;
+pub use linearised::{DENSE_LIMIT, Linearised};
+pub use load_stiffness::load_stiffness;
+pub use mass::MassModel;
 pub use problem::{Problem, ProblemOptions};
-pub use reduce::{
-    Drive, Linearised, Reduction, effector_load, linearise, reduce, reduce_held, static_wrenches,
-    world_fixed_compliance,
-};
-pub use response::{Effector, Linearisation, Response, response};
+pub use reduction::{ReduceOptions, Reduction};
+pub use response::Response;

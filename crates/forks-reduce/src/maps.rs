@@ -1,11 +1,12 @@
 //! The way back over a sweep's tape: joint displacements, link twists and joint loads per unit load
 //! (\[A16\] §5: local and global wrench maps, Eq. 15–22, for any graph at once).
 
-use forks_mechanism::{JointId, LinkId, TreeEdge, lie::Adjoint, linalg::Matrix};
+use forks_mechanism::{JointId, LinkId, lie::Adjoint, linalg::Matrix};
 
 use crate::{
+    displacements::{Displacements, append_back, scaled_rows},
     frontier::{Record, Rows, Variable, add_scaled},
-    motion::{ScaledMotion, scale_pose},
+    motion::scale_pose,
     refine::{negated, refine},
     sweep::{Op, Sweep, link_variables},
     table::Table,
@@ -27,16 +28,6 @@ pub(crate) struct Maps {
     pub(crate) closing: Vec<Matrix>,
     /// Size of the last correction of the joint displacements, relative to the largest of them.
     pub(crate) correction: f64,
-}
-
-/// What the way back finds.
-pub(crate) struct Displacements {
-    /// nv × (loads, outputs).
-    pub(crate) joints: Matrix,
-    /// As [`Maps::carried`].
-    pub(crate) carried: Vec<Matrix>,
-    /// Multipliers of the exact updates, by their place on the tape.
-    pub(crate) reactions: Vec<Option<Matrix>>,
 }
 
 /// Runs the tape backwards, then one sweep forwards for the twists.
@@ -114,32 +105,6 @@ fn undo(record: &Record, w: &mut Table, found: impl FnOnce(Variable, &[f64])) ->
             let row = Matrix::from_fn(1, covariance.len(), |_, j| covariance[j]);
             found(*variable, w.product(&row, live).row(0));
             None
-        }
-    }
-}
-
-/// w_p += Adᵀ w_c, w_θ += Jᵀ w_c; `outer` is w_c.
-pub(crate) fn append_back(
-    sweep: &Sweep<'_>,
-    e: &TreeEdge,
-    motion: &ScaledMotion,
-    w: &mut Table,
-    outer: &[f64],
-) {
-    let width = w.width;
-    for (column, v) in motion.columns.as_slice().iter().zip(motion.velocities.clone()) {
-        let variable = sweep.coordinate_variable(v);
-        for (s, wc) in column.to_array().into_iter().zip(outer.chunks_exact(width)) {
-            w.add(variable, s, wc);
-        }
-    }
-    if e.inner != LinkId::WORLD {
-        let ad = motion.ad.matrix();
-        let inner = link_variables(e.inner);
-        for (row, wc) in ad.rows.iter().zip(outer.chunks_exact(width)) {
-            for (&v, &s) in inner.iter().zip(row) {
-                w.add(v, s, wc);
-            }
         }
     }
 }
@@ -238,23 +203,6 @@ fn forward(sweep: &Sweep<'_>, joints: &Matrix, from: usize, columns: usize) -> V
         twists[e.outer.index()] = out;
     }
     twists
-}
-
-/// Columns of a 6-row block, its first three rows (lengths) times `scale`.
-pub(crate) fn scaled_rows(
-    block: &[f64],
-    width: usize,
-    from: usize,
-    columns: usize,
-    scale: f64,
-) -> Matrix {
-    let mut out = Matrix::zeros(6, columns);
-    for i in 0..6 {
-        let s = if i < 3 { scale } else { 1.0 };
-        let row = &block[i * width + from..i * width + from + columns];
-        out.row_mut(i).iter_mut().zip(row).for_each(|(o, x)| *o = s * x);
-    }
-    out
 }
 
 #[cfg(test)]

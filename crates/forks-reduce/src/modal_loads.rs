@@ -15,12 +15,8 @@ use forks_mechanism::{
 };
 
 use crate::{
-    basis::relative_twist,
-    error::ReduceError,
-    fixed_modes::FixedModes,
-    joint_loads::static_loads,
-    prestress::bushing_adjoints,
-    response::{Effector, Linearisation},
+    basis::relative_twist, error::ReduceError, fixed_modes::FixedModes, joint_loads::static_loads,
+    linearisation::Linearisation, linearised::Linearised, prestress::bushing_adjoints,
     shapes::above,
 };
 
@@ -29,23 +25,20 @@ const RANK_TOLERANCE: f64 = 1e-9;
 
 /// Load of each joint (tree first, then closing ones) per mode, 6 × modes, outer link's frame.
 pub(crate) fn modal_loads(
-    m: &Mechanism,
-    effectors: &[Effector],
-    at: Linearisation<'_>,
-    world_from_link: &[Pose],
-    jacobian: &Matrix,
+    linear: &Linearised<'_>,
     modes: &FixedModes,
     k: &Matrix,
 ) -> Result<Vec<Matrix>, ReduceError> {
-    let q = at.positions();
-    let carried = static_loads(m, effectors, &at)?;
-    let reactions = reactions(m, q, world_from_link, jacobian, modes, k)?;
+    let (m, q, world_from_link) = (linear.mechanism(), linear.q(), linear.poses());
+    let effectors = linear.effectors();
+    let carried = static_loads(linear)?;
+    let reactions = reactions(linear, modes, k)?;
     let count = modes.stiffness.len();
     let mut out = vec![Matrix::zeros(6, count); carried.len()];
     for mode in 0..count {
         let mode = Mode { modes, mode, reactions: &reactions };
         let mut wrench = mode.inertia_loads(m);
-        add_turned_loads(m, &at, world_from_link, effectors, &mode, &mut wrench);
+        add_turned_loads(linear, &mode, &mut wrench);
         for (e, effector) in effectors.iter().enumerate() {
             let w = mode.reaction(6 * e);
             let ad = effector.link_from_effector.adjoint();
@@ -62,13 +55,11 @@ pub(crate) fn modal_loads(
 
 /// w and λ of all modes, (6E + loop equations) × modes.
 fn reactions(
-    m: &Mechanism,
-    q: &[f64],
-    world_from_link: &[Pose],
-    jacobian: &Matrix,
+    linear: &Linearised<'_>,
     modes: &FixedModes,
     k: &Matrix,
 ) -> Result<Matrix, ReduceError> {
+    let (m, q) = (linear.mechanism(), linear.q());
     let shapes = &modes.shapes.joints;
     let mut inertia = mass_matrix(m, q).mul(shapes);
     for i in 0..inertia.rows() {
@@ -76,7 +67,7 @@ fn reactions(
         inertia.row_mut(i).iter_mut().zip(w).for_each(|(x, w)| *x *= w * w);
     }
     let left = k.mul(shapes).sub(&inertia);
-    let rows = above(jacobian, &loops::constraint_jacobian(m, q, world_from_link));
+    let rows = above(linear.effector_jacobian(), &loops::constraint_jacobian(m, q, linear.poses()));
     // A = U Σ Vᵀ (rows × nv), Aᵀ y = left: y = U Σ⁻¹ Vᵀ left.
     let d = dense::svd(&rows).ok_or(ReduceError::NotFinite { quantity: "the loop equations" })?;
     let rank = dense::numerical_rank(&d.s, RANK_TOLERANCE);
@@ -88,15 +79,9 @@ fn reactions(
 }
 
 /// Gravity and forces fixed in the world turn against links that turn: δf = f × ω.
-fn add_turned_loads(
-    m: &Mechanism,
-    at: &Linearisation<'_>,
-    world_from_link: &[Pose],
-    effectors: &[Effector],
-    mode: &Mode<'_>,
-    wrench: &mut [Wrench],
-) {
-    let Linearisation::Loaded { loads, .. } = at else { return };
+fn add_turned_loads(linear: &Linearised<'_>, mode: &Mode<'_>, wrench: &mut [Wrench]) {
+    let Linearisation::Loaded { loads, .. } = linear.at else { return };
+    let (m, world_from_link, effectors) = (linear.mechanism(), linear.poses(), linear.effectors());
     if loads.gravity {
         for (id, link) in m.moving_links() {
             let weight = m.gravity() * (link.inertia.mass * (1.0 - link.gravity_compensation));

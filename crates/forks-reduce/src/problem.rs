@@ -1,13 +1,9 @@
-//! One call from a mechanism as the user described it to a reduced model.
+//! A mechanism as the user described it, ready for reduction or statics.
 
 use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, solve_equilibrium};
 use forks_mechanism::{Mechanism, Preparation, PreparedMechanism};
 
-use crate::{
-    error::ReduceError,
-    reduce::{Drive, Reduction, reduce, reduce_held},
-    response::{Effector, Linearisation},
-};
+use crate::{drive::Drive, effector::Effector, error::ReduceError, linearisation::Linearisation};
 
 /// What to do with a mechanism before it is reduced.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,57 +70,35 @@ impl Problem {
         Ok(Self { prepared, effectors, servos, start })
     }
 
+    /// A mechanism as it is: nothing is held, servos are ignored.
+    pub fn unprepared(m: Mechanism, effectors: Vec<Effector>) -> Self {
+        let start = m.start_positions();
+        Self { prepared: PreparedMechanism::unchanged(m), effectors, servos: vec![], start }
+    }
+
     /// The prepared mechanism.
     pub fn mechanism(&self) -> &Mechanism {
         &self.prepared.mechanism
     }
 
-    /// The reduced model about the start pose: springs unstressed, no gravity, loops taken as they
-    /// are.
-    ///
-    /// # Errors
-    /// See [`ReduceError`].
-    pub fn reduce(&self) -> Result<Reduction, ReduceError> {
-        let at = Linearisation::Rest { q: &self.start };
-        reduce(self.mechanism(), &self.effectors, at, &self.servos)
+    /// The start pose as a state to linearise about: springs unstressed, no gravity, loops taken as
+    /// they are.
+    pub fn at_rest(&self) -> Linearisation<'_> {
+        Linearisation::Rest { q: &self.start }
     }
 
-    /// The reduced model about the start pose with one more drive: gravity and spring preloads, as
-    /// the generalised forces that they exert there. Its value 1 moves the model as far as they
-    /// would move a linear mechanism.
-    ///
-    /// # Errors
-    /// See [`ReduceError`].
-    pub fn reduce_with_loads(&self, loads: &Loads) -> Result<Reduction, ReduceError> {
+    /// Gravity and spring preloads as a drive: the generalised forces that they exert at the start
+    /// pose. Its value 1 moves a model about the start as far as they would move a linear
+    /// mechanism.
+    pub fn drive_of_loads(&self, loads: &Loads) -> Drive {
         let m = self.mechanism();
         let poses = m.link_poses(&self.start);
         let forces = forks_dynamics::generalized_forces(m, &self.start, &poses, loads);
-        let mut drives = self.servos.clone();
-        drives.push(Drive::forces(m, "gravity and preload", &forces));
-        reduce(m, &self.effectors, Linearisation::Rest { q: &self.start }, &drives)
+        Drive::forces(m, "gravity and preload", &forces)
     }
 
     /// The static equilibrium under loads, reached from the start pose.
     pub fn equilibrium(&self, loads: &Loads, options: &EquilibriumOptions) -> Equilibrium {
         solve_equilibrium(self.mechanism(), &self.start, loads, options)
-    }
-
-    /// The reduced model about an equilibrium.
-    ///
-    /// # Errors
-    /// See [`ReduceError`].
-    pub fn reduce_at(&self, e: &Equilibrium, loads: &Loads) -> Result<Reduction, ReduceError> {
-        let at = Linearisation::Loaded { q: &e.q, loads, multipliers: &e.multipliers };
-        reduce(self.mechanism(), &self.effectors, at, &self.servos)
-    }
-
-    /// The reduced model about an equilibrium that may be held only by the loads on the effectors,
-    /// for blends.
-    ///
-    /// # Errors
-    /// See [`ReduceError`].
-    pub fn reduce_held_at(&self, e: &Equilibrium, loads: &Loads) -> Result<Reduction, ReduceError> {
-        let at = Linearisation::Loaded { q: &e.q, loads, multipliers: &e.multipliers };
-        reduce_held(self.mechanism(), &self.effectors, at, &self.servos)
     }
 }

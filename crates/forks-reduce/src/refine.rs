@@ -10,8 +10,8 @@
 use forks_mechanism::{JointId, LinkId, linalg::Matrix};
 
 use crate::{
+    displacements::{Displacements, append_back, scaled_rows},
     frontier::{Record, add_scaled},
-    maps::{Displacements, append_back, scaled_rows},
     sweep::{Op, Sweep, link_variables},
     table::Table,
 };

@@ -1,96 +1,20 @@
 //! The linear response of a mechanism to loads on its effectors, in SI units.
 
-use forks_dynamics::{AppliedWrench, Loads, WrenchFrame};
 use forks_mechanism::{
-    Combination, LinkId, Mechanism,
+    LinkId, Mechanism,
     lie::{Adjoint, Pose, Wrench},
     linalg::Matrix,
 };
 
 use crate::{
+    drive::Drive,
+    effector::Effector,
     error::ReduceError,
+    linearisation::Linearisation,
+    load_stiffness::world_fixed_compliance,
     maps::maps,
     sweep::{State, Sweep, link_variables},
 };
-
-/// A body that touches the world: a link, or a frame fixed in one.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Effector {
-    /// Name.
-    pub name: String,
-    /// The link.
-    pub link: LinkId,
-    /// The effector's frame in the link.
-    pub link_from_effector: Pose,
-}
-
-impl Effector {
-    /// A wrench at the effector's origin, components in the world's axes or the effector's.
-    pub fn applied(&self, wrench: Wrench, frame: WrenchFrame) -> AppliedWrench {
-        let (link, link_from_point) = (self.link, self.link_from_effector);
-        AppliedWrench { link, link_from_point, wrench, frame }
-    }
-
-    /// A link at its own frame.
-    pub fn of_link(m: &Mechanism, link: LinkId) -> Self {
-        Self { name: m.link(link).name.clone(), link, link_from_effector: Pose::IDENTITY }
-    }
-
-    /// The link of that name, or the frame if `name` starts with `site:`.
-    ///
-    /// # Errors
-    /// [`ReduceError::UnknownEffector`].
-    pub fn find(m: &Mechanism, name: &str) -> Result<Self, ReduceError> {
-        let unknown = || ReduceError::UnknownEffector { name: name.into() };
-        if let Some(site) = name.strip_prefix("site:") {
-            let f = &m.frames()[m.find_frame(site).ok_or_else(unknown)?.index()];
-            return Ok(Self {
-                name: name.into(),
-                link: f.link,
-                link_from_effector: f.link_from_frame,
-            });
-        }
-        let link = m.find_link(name).filter(|&l| l != LinkId::WORLD).ok_or_else(unknown)?;
-        Ok(Self::of_link(m, link))
-    }
-}
-
-/// The state about which a mechanism is linearised.
-#[derive(Clone, Copy, Debug)]
-pub enum Linearisation<'a> {
-    /// Rest: springs unstressed at these positions, no loads.
-    Rest {
-        /// Positions of the mechanism.
-        q: &'a [f64],
-    },
-    /// An equilibrium under loads, with the multipliers of its loops and couplings.
-    Loaded {
-        /// Positions of the mechanism.
-        q: &'a [f64],
-        /// Loads that act there; those on effectors are carried by the reduced model.
-        loads: &'a Loads,
-        /// Multipliers, rows as in `forks_mechanism::loops`: forces + Gᵀ multipliers = 0.
-        multipliers: &'a [f64],
-    },
-}
-
-impl<'a> Linearisation<'a> {
-    /// At a loaded pose the springs beyond joints' limits act with their stiffness there; at rest
-    /// springs are unstressed, and those are as well. `None` where the mechanism serves as it is.
-    pub(crate) fn tangent_limits(&self, m: &Mechanism) -> Option<Mechanism> {
-        match self {
-            Self::Loaded { q, .. } => m.with_tangent_limits(q),
-            Self::Rest { .. } => None,
-        }
-    }
-
-    /// The positions.
-    pub fn positions(&self) -> &'a [f64] {
-        match self {
-            Self::Rest { q } | Self::Loaded { q, .. } => q,
-        }
-    }
-}
 
 /// Linear maps from wrenches on E effectors (each in its own frame, 6E numbers) and from forces
 /// along further outputs, both small and about the linearisation pose.
@@ -115,6 +39,8 @@ pub struct Response {
     pub output_joints: Matrix,
     /// Link twists per unit force along each output, 6 × outputs.
     pub output_twists: Vec<Matrix>,
+    /// Static wrench on each effector at the linearisation pose, effector frame.
+    pub static_wrenches: Vec<Wrench>,
     /// Size r of the mechanism, m.
     pub radius: f64,
     /// World poses of the links, the ground first.
@@ -132,21 +58,27 @@ pub struct Response {
     pub consistency: f64,
 }
 
+impl Response {
+    /// Compliance C, 6E × 6E, for loads that keep their world axes (components in the axes of the
+    /// linearisation pose); equal to [`Self::compliance`] where no static wrench acts.
+    ///
+    /// # Errors
+    /// [`ReduceError::NotFinite`] at a pose of zero stiffness.
+    pub fn world_fixed_compliance(&self) -> Result<Matrix, ReduceError> {
+        world_fixed_compliance(&self.compliance, &self.static_wrenches)
+    }
+}
+
 /// The response of a mechanism, by the frontier sweep and its tape; linear in the number of links.
-///
-/// `outputs` are combinations of joint coordinates along which forces act as well (servo targets).
-///
-/// # Errors
-/// See [`ReduceError`].
-pub fn response(
+/// Forces act along `drives` as well.
+pub(crate) fn response(
     m: &Mechanism,
     effectors: &[Effector],
     at: Linearisation<'_>,
-    outputs: &[Combination],
+    drives: &[Drive],
 ) -> Result<Response, ReduceError> {
     check_sizes(m, effectors, &at)?;
-    let tangent = at.tangent_limits(m);
-    let m = tangent.as_ref().unwrap_or(m);
+    let outputs: Vec<_> = drives.iter().map(|d| d.combination.clone()).collect();
     let mut links: Vec<LinkId> = effectors.iter().map(|e| e.link).collect();
     links.sort();
     links.dedup();
@@ -156,14 +88,15 @@ pub fn response(
             State { q, loaded: Some((loads, multipliers)) }
         }
     };
-    let sweep = Sweep::run(m, &state, &links, outputs)?;
+    let sweep = Sweep::run(m, &state, &links, &outputs)?;
     tracing::debug!(
         links = m.links().len(),
         entered = sweep.plan.edges.len(),
         peak = sweep.frontier.peak(),
         "frontier sweep"
     );
-    let out = assemble(&sweep, effectors, &links);
+    let mut out = assemble(&sweep, effectors, &links);
+    out.static_wrenches = at.static_wrenches(effectors, &out.world_from_link);
     if out.compliance.is_finite() && out.joints.is_finite() {
         return Ok(out);
     }
@@ -229,6 +162,7 @@ fn assemble(sweep: &Sweep<'_>, effectors: &[Effector], links: &[LinkId]) -> Resp
         output_effectors: effector_rows(effectors, &maps.output_twists),
         output_joints,
         output_twists: maps.output_twists,
+        static_wrenches: vec![],
         radius: sweep.r,
         world_from_link: sweep.world_from_link.clone(),
         left_out: sweep.plan.left_out.clone(),

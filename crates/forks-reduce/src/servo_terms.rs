@@ -3,7 +3,7 @@
 use forks_mechanism::{CombinationSpring, JointId, linalg::Matrix, loops};
 use forks_rom::{ModelData, ServoTerms};
 
-use crate::Problem;
+use crate::problem::Problem;
 
 impl Problem {
     /// Derivatives of Σ ½ k_j (ℓ_j(θ) − rest_j − s_j)² + … by the targets s at fixed poses of the

@@ -23,12 +23,6 @@ impl Shapes {
         Self { joints, links }
     }
 
-    /// A model's shapes, per reduced coordinate.
-    pub(crate) fn of_model(m: &Mechanism, data: &ModelData) -> Self {
-        let joints = joint_rows(m, data, data.basis.columns(), |j| &j.map);
-        Self { joints, links: data.links.iter().map(|l| l.map.clone()).collect() }
-    }
-
     /// These columns, then those of `other`.
     pub(crate) fn beside(&self, other: &Self) -> Self {
         Self {

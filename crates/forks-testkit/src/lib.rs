@@ -18,6 +18,7 @@
 //! - Effectors are links, their frame is the link frame.
 
 pub mod closed_forms;
+pub mod differences;
 pub mod dynamics;
 pub mod equilibrium;
 pub mod floating;

@@ -12,7 +12,7 @@ pub use crate::import::{ImportOptions, load_mjcf};
 pub use crate::dynamics::{EquilibriumOptions, Loads};
 
 #[cfg(feature = "reduce")]
-pub use crate::reduce::{Effector, Problem, ProblemOptions};
+pub use crate::reduce::{Effector, Problem, ProblemOptions, ReduceOptions};
 
 #[cfg(feature = "rom")]
 pub use crate::rom::ReducedModel;

@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use forks_mechanism::{LinkId, Mechanism};
 use forks_models::HelixJoints;
-use forks_reduce::{Effector, Linearisation, reduce};
+use forks_reduce::{Effector, Problem, ReduceOptions};
 use forks_rom::{PoseBuffer, ReducedModel, State};
 
 use super::{
@@ -72,9 +72,9 @@ pub(super) fn helix(n: usize, effectors: usize) -> Result<ReducedModel, String> 
     let m = forks_models::helix(n, HelixJoints::Hinge3).mechanism;
     let links: Vec<LinkId> = real_links(&m);
     let at = |k: usize| Effector::of_link(&m, links[(k + 1) * links.len() / effectors - 1]);
-    let effectors: Vec<Effector> = (0..effectors).map(at).collect();
-    let q = m.start_positions();
-    let reduction = reduce(&m, &effectors, Linearisation::Rest { q: &q }, &[]);
+    let effectors = (0..effectors).map(at).collect();
+    let problem = Problem::unprepared(m, effectors);
+    let reduction = problem.reduce(problem.at_rest(), &ReduceOptions::default());
     Ok(reduction.map_err(|e| e.to_string())?.model)
 }
 

@@ -8,7 +8,7 @@ use forks_mechanism::{
     lie::{Wrench, glam::DVec3},
 };
 use forks_models::{HelixJoints, Parametric};
-use forks_reduce::{Effector, Linearisation, reduce};
+use forks_reduce::{Effector, Problem, ReduceOptions};
 use forks_rom::{EffectorLoad, LoadFrame, PoseBuffer, ReducedModel, State, StepStatus, Stepper};
 
 use super::{
@@ -122,10 +122,9 @@ pub(super) struct Reduced {
 impl Reduced {
     /// Reduces to the effectors of a parametric mechanism.
     pub(super) fn new(m: &Mechanism, p: &Parametric) -> Result<Self, String> {
-        let effectors: Vec<Effector> =
-            p.effectors.iter().map(|&l| Effector::of_link(m, l)).collect();
-        let q = m.start_positions();
-        let reduction = reduce(m, &effectors, Linearisation::Rest { q: &q }, &[]);
+        let effectors = p.effectors.iter().map(|&l| Effector::of_link(m, l)).collect();
+        let problem = Problem::unprepared(m.clone(), effectors);
+        let reduction = problem.reduce(problem.at_rest(), &ReduceOptions::default());
         Ok(Self { model: Arc::new(reduction.map_err(|e| e.to_string())?.model) })
     }
 

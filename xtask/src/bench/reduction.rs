@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use forks_benches::{Reducible, growth_exponent};
+use forks_benches::{growth_exponent, reducible};
 use forks_models::Parametric;
-use forks_reduce::{Linearisation, reduce};
+use forks_reduce::ReduceOptions;
 
 use super::{
     cases::{Case, Context},
@@ -32,8 +32,8 @@ fn growth(
 ) -> Result<Vec<Case>, String> {
     let mut timings = Vec::new();
     for n in SIZES {
-        let r = Reducible::new(&make(n, SEED)).map_err(|e| e.to_string())?;
-        let run = || reduce(&r.mechanism, &r.effectors, Linearisation::Rest { q: &r.start }, &[]);
+        let r = reducible(&make(n, SEED)).map_err(|e| e.to_string())?;
+        let run = || r.reduce(r.at_rest(), &ReduceOptions::default());
         run().map_err(|e| format!("{n} links: {e}"))?;
         timings.push(time(context.batch, run));
     }

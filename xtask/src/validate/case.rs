@@ -7,9 +7,11 @@ use forks_import::{ImportOptions, load_mjcf};
 use forks_mechanism::{
     Mechanism, MechanismBuilder,
     lie::{Wrench, glam::DVec3},
+    linalg::Matrix,
 };
 use forks_models::{HelixJoints, Parametric};
-use forks_reduce::{Problem, ProblemOptions, Reduction, effector_load};
+use forks_reduce::{Basis, Problem, ProblemOptions, ReduceOptions, Response};
+use forks_rom::ReducedModel;
 use forks_testkit::floating as testkit;
 
 use super::scenario::{MechanismSource, ParametricKind, Scenario};
@@ -22,8 +24,17 @@ pub(crate) struct Case {
     pub(crate) original: Mechanism,
     pub(crate) problem: Problem,
     /// The prepared mechanism with all springs at rest in the start pose, and no gravity.
-    pub(crate) unstressed: Mechanism,
-    pub(crate) reduction: Reduction,
+    pub(crate) unstressed: Problem,
+    pub(crate) reduction: AtRest,
+}
+
+/// What the reduction at rest found.
+pub(crate) struct AtRest {
+    pub(crate) model: ReducedModel,
+    pub(crate) basis: Basis,
+    pub(crate) response: Response,
+    /// C, 6E × 6E.
+    pub(crate) compliance: Matrix,
 }
 
 impl Case {
@@ -36,11 +47,16 @@ impl Case {
             ProblemOptions { default_stiffness: s.default_stiffness, ..ProblemOptions::default() };
         let said = |e: &dyn std::fmt::Display| format!("{}: {e}", s.name);
         let problem = Problem::new(&original, &names, &options).map_err(|e| said(&e))?;
-        let reduction = problem.reduce().map_err(|e| said(&e))?;
+        let found = problem.reduce(problem.at_rest(), &ReduceOptions::default());
+        let found = found.map_err(|e| said(&e))?;
+        let (model, linear) = (found.model, found.linear);
+        let (basis, response, compliance) = (linear.basis, linear.response, linear.compliance);
+        let reduction = AtRest { model, basis, response, compliance };
         let unstressed = problem.mechanism().unstressed_at(&problem.start).map_err(|e| said(&e))?;
         let mut weightless = MechanismBuilder::from_mechanism(&unstressed);
         weightless.set_gravity(DVec3::ZERO);
         let unstressed = weightless.build().map_err(|e| said(&e))?;
+        let unstressed = Problem::unprepared(unstressed, problem.effectors.clone());
         Ok(Self { original, problem, unstressed, reduction })
     }
 
@@ -51,13 +67,13 @@ impl Case {
 
     /// A dead wrench on the first effector, world axes.
     pub(crate) fn load_on_first(&self, wrench: Wrench) -> Loads {
-        effector_load(&self.problem.effectors[0], wrench, WrenchFrame::World, false)
+        Loads::none().with(self.problem.effectors[0].applied(wrench, WrenchFrame::World))
     }
 
     /// The equilibrium of the unstressed mechanism under loads.
     pub(crate) fn equilibrium(&self, loads: &Loads) -> Equilibrium {
         solve_equilibrium(
-            &self.unstressed,
+            self.unstressed.mechanism(),
             &self.problem.start,
             loads,
             &EquilibriumOptions::default(),

@@ -38,12 +38,12 @@ fn stretched_arm(out: &mut Recorder) -> Result<(), String> {
         let name = p.mechanism.link(p.effectors[0]).name.clone();
         let problem = Problem::new(&p.mechanism, &[&name], &ProblemOptions::default())
             .map_err(|e| e.to_string())?;
-        let reduction = problem.reduce().map_err(|e| e.to_string())?;
-        let poses = &reduction.response.world_from_link;
+        let linear = problem.linearise(problem.at_rest()).map_err(|e| e.to_string())?;
+        let poses = &linear.response.world_from_link;
         let tip = poses[p.effectors[0].index()];
         let root = p.mechanism.joints()[0].parent_from_joint.translation;
         let along = tip.rotation.conjugate() * (tip.translation - root).normalize();
-        let c = reduction.compliance.block(0, 0, 3, 3);
+        let c = linear.compliance.block(0, 0, 3, 3);
         let value: f64 = (0..3)
             .flat_map(|i| (0..3).map(move |j| (i, j)))
             .map(|(i, j)| along[i] * c[(i, j)] * along[j])
@@ -51,7 +51,7 @@ fn stretched_arm(out: &mut Recorder) -> Result<(), String> {
         // The tip lies on the x axis: only the elbow moves it along, by L sin(bend/2) per radian.
         let lever = 0.5 * (0.5 * bend).sin();
         worst = worst.max((value - lever * lever / 1000.0).abs() / (0.25 / 1000.0));
-        last_rank = reduction.basis.rank;
+        last_rank = linear.basis.rank;
         points.push([bend, value]);
         let row: [forks_io::Cell; 3] = [bend.into(), value.into(), (last_rank as f64).into()];
         table.push(row).map_err(|e| e.to_string())?;

@@ -6,7 +6,7 @@ use core::f64::consts::TAU;
 use forks_dynamics::{EquilibriumStatus, Loads};
 use forks_io::{Cell, CsvTable};
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
-use forks_reduce::{Linearisation, reduce};
+use forks_reduce::{Linearisation, ReduceOptions};
 use forks_rom::{Elasticity, LoadFrame, ReducedModel, State};
 use forks_testkit::Rng;
 
@@ -28,21 +28,22 @@ pub(crate) fn check(c: &Cycles, case: &Case, out: &mut Recorder) -> Result<(), S
     around("at rest", c, &case.reduction.model, &mut table, out)?;
     let load = Wrench::new(DVec3::from_array(c.static_force), DVec3::from_array(c.static_torque));
     let loads = case.load_on_first(load);
-    let loaded = loaded_reduction(case, &loads)?;
-    around("loaded", c, &loaded.model, &mut table, out)?;
+    let loaded = loaded_model(case, &loads)?;
+    around("loaded", c, &loaded, &mut table, out)?;
     match out.report_path("cycles.csv") {
         Some(path) => table.save(path).map_err(|e| e.to_string()),
         None => Ok(()),
     }
 }
 
-fn loaded_reduction(case: &Case, loads: &Loads) -> Result<forks_reduce::Reduction, String> {
+fn loaded_model(case: &Case, loads: &Loads) -> Result<ReducedModel, String> {
     let e = case.equilibrium(loads);
     if e.status != EquilibriumStatus::Converged {
         return Err(format!("cycles: no equilibrium under the static load: {}", e.status.name()));
     }
-    let at = Linearisation::Loaded { q: &e.q, loads, multipliers: &e.multipliers };
-    reduce(&case.unstressed, &case.problem.effectors, at, &[]).map_err(|e| e.to_string())
+    let at = Linearisation::equilibrium(&e, loads);
+    let found = case.unstressed.reduce(at, &ReduceOptions::default());
+    found.map(|r| r.model).map_err(|e| e.to_string())
 }
 
 fn around(

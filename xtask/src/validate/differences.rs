@@ -1,13 +1,12 @@
 //! Reduced quantities against finite differences of the full equilibrium, at rest and under load.
 
-use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, continue_equilibrium};
+use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, WrenchFrame, continue_equilibrium};
 use forks_mechanism::{
     lie::{Pose, Twist, Wrench, glam::DVec3, right_jacobian},
     linalg::{Matrix, dense::symmetric_eigen},
 };
-use forks_reduce::{
-    Linearisation, Linearised, linearise, relative_difference, response_by_differences,
-};
+use forks_reduce::{Linearisation, Linearised};
+use forks_testkit::differences::{relative_difference, response_by_differences};
 
 use super::{case::Case, record::Recorder};
 
@@ -23,8 +22,7 @@ pub(crate) fn check_rest(case: &Case, out: &mut Recorder) {
         out.fail("compliance = differences, unloaded", BOUND, e.status.name());
         return;
     }
-    let at = Linearisation::Rest { q: &case.problem.start };
-    match linearise(&case.unstressed, &case.problem.effectors, at, &[]) {
+    match case.unstressed.linearise(case.problem.at_rest()) {
         Ok(linear) => compare(case, &linear, &e, &loads, "unloaded", out),
         Err(problem) => out.fail("compliance = differences, unloaded", BOUND, problem.to_string()),
     }
@@ -38,8 +36,7 @@ pub(crate) fn check_loaded(case: &Case, out: &mut Recorder) {
         out.fail(name, BOUND, "no equilibrium under load");
         return;
     };
-    let at = Linearisation::Loaded { q: &e.q, loads: &loads, multipliers: &e.multipliers };
-    match linearise(&case.unstressed, &case.problem.effectors, at, &[]) {
+    match case.unstressed.linearise(Linearisation::equilibrium(&e, &loads)) {
         Ok(linear) => {
             let label = format!("loaded, moved {moved:.2} r");
             compare(case, &linear, &e, &loads, &label, out);
@@ -51,7 +48,7 @@ pub(crate) fn check_loaded(case: &Case, out: &mut Recorder) {
 
 fn compare(
     case: &Case,
-    linear: &Linearised,
+    linear: &Linearised<'_>,
     e: &Equilibrium,
     loads: &Loads,
     label: &str,
@@ -60,7 +57,14 @@ fn compare(
     let r = case.r();
     let c = &linear.compliance;
     let effectors = &case.problem.effectors;
-    let found = response_by_differences(&case.unstressed, effectors, e, loads, c, r, DISPLACEMENT);
+    let further = |k: usize, wrench| {
+        let all = loads.clone().with(effectors[k].applied(wrench, WrenchFrame::World));
+        let m = case.unstressed.mechanism();
+        let there = continue_equilibrium(m, e, &all, &EquilibriumOptions::default());
+        there.status.is_equilibrium().then_some(there.world_from_link)
+    };
+    let frames: Vec<_> = effectors.iter().map(|e| (e.link, e.link_from_effector)).collect();
+    let found = response_by_differences(&frames, &e.world_from_link, c, r, DISPLACEMENT, further);
     let check = format!("compliance = differences, {label}");
     let Some(d) = found else {
         out.fail(&check, BOUND, "a displaced equilibrium was not found");
@@ -160,7 +164,7 @@ fn softest_wrench(case: &Case) -> Option<Wrench> {
 /// order. Halving δw must quarter the relative error; the extrapolated error must vanish.
 fn check_pulled_back_wrench(
     case: &Case,
-    linear: &Linearised,
+    linear: &Linearised<'_>,
     e: &Equilibrium,
     loads: &Loads,
     out: &mut Recorder,
@@ -186,7 +190,7 @@ fn check_pulled_back_wrench(
 /// Relative error vector for a wrench change along one axis that displaces the effector by `size`.
 fn pulled_back_error(
     case: &Case,
-    linear: &Linearised,
+    linear: &Linearised<'_>,
     e: &Equilibrium,
     loads: &Loads,
     axis: usize,
@@ -209,8 +213,8 @@ fn pulled_back_error(
         let extra = case.load_on_first(delta * sign).wrenches;
         let mut changed = loads.clone();
         changed.wrenches.extend(extra);
-        let found =
-            continue_equilibrium(&case.unstressed, e, &changed, &EquilibriumOptions::default());
+        let m = case.unstressed.mechanism();
+        let found = continue_equilibrium(m, e, &changed, &EquilibriumOptions::default());
         found.status.is_equilibrium().then(|| generalized(case, linear, &found, &changed))
     };
     let (plus, minus) = (state(1.0)?, state(-1.0)?);
@@ -236,7 +240,12 @@ struct Generalized {
 }
 
 /// η = B⁺ξ and the generalised force Σ B_eᵀ J_r(ξ_e)ᵀ w_e of an equilibrium.
-fn generalized(case: &Case, linear: &Linearised, e: &Equilibrium, loads: &Loads) -> Generalized {
+fn generalized(
+    case: &Case,
+    linear: &Linearised<'_>,
+    e: &Equilibrium,
+    loads: &Loads,
+) -> Generalized {
     let mut xi = Vec::new();
     let mut pulled = Vec::new();
     for (i, effector) in case.problem.effectors.iter().enumerate() {

@@ -12,6 +12,7 @@ use forks_mechanism::{
     MechanismBuilder,
     lie::{Pose, Twist, Wrench, glam::DVec3},
 };
+use forks_reduce::ReduceOptions;
 use forks_rom::{
     BaseCoupling, EffectorLoad, FloatingModel, FloatingState, FloatingStatus, FloatingStepper,
     LoadFrame, ReducedModel,
@@ -30,7 +31,9 @@ const MOMENTUM_BOUND: f64 = 1e-9;
 type Path = Vec<Pose>;
 
 pub(crate) fn check(f: &Floating, case: &Case, out: &mut Recorder) -> Result<(), String> {
-    let reduction = case.problem.reduce_floating().map_err(|e| e.to_string())?;
+    let options = ReduceOptions { floating: true, ..ReduceOptions::default() };
+    let reduction = case.problem.reduce(case.problem.at_rest(), &options);
+    let reduction = reduction.map_err(|e| e.to_string())?;
     let model = Arc::new(reduction.model);
     let base = model.data().base.as_ref().ok_or("the base does not float")?.link;
     for motion in &f.motions {

@@ -2,7 +2,7 @@
 //! beforehand.
 
 use forks_io::{Cell, CsvTable};
-use forks_reduce::{Linearisation, MassModel, ReducedInertia, reduced_inertia};
+use forks_reduce::{MassModel, ReduceOptions};
 
 use super::{case::Case, record::Recorder, scenario::Frequencies};
 
@@ -11,14 +11,14 @@ const LOWEST: usize = 3;
 const MODES_BOUND: f64 = 1e-3;
 
 pub(crate) fn check(f: &Frequencies, case: &Case, out: &mut Recorder) -> Result<(), String> {
-    let of = |mass| inertia(case, mass);
-    let accelerability = of(MassModel::Accelerability);
-    let condensed = of(MassModel::Condensed);
-    let full = &condensed.full_frequencies;
+    let accelerability = frequencies(case, MassModel::Accelerability);
+    let condensed = frequencies(case, MassModel::Condensed);
+    let full = &case.problem.linearise(case.problem.at_rest()).map_err(|e| e.to_string())?;
+    let full = &full.full_frequencies();
     let rows = [
         ("full", full, &f.full),
-        ("accelerability", &accelerability.reduced_frequencies, &f.accelerability),
-        ("condensed", &condensed.reduced_frequencies, &f.condensed),
+        ("accelerability", &accelerability, &f.accelerability),
+        ("condensed", &condensed, &f.condensed),
     ];
     let mut table = CsvTable::new(["row", "index", "frequency_rad_s", "expected_rad_s"]);
     for (name, found, expected) in rows {
@@ -48,7 +48,7 @@ pub(crate) fn check(f: &Frequencies, case: &Case, out: &mut Recorder) -> Result<
 fn check_modes(f: &Frequencies, case: &Case, full: &[f64], out: &mut Recorder) {
     let modes = f.modes;
     let check = format!("frequencies of {LOWEST} modes, Craig–Bampton {modes}");
-    let found = inertia(case, MassModel::CraigBampton { modes }).reduced_frequencies;
+    let found = frequencies(case, MassModel::CraigBampton { modes });
     let count = LOWEST.min(full.len());
     if found.len() < count {
         out.fail(&check, MODES_BOUND, format!("only {} frequencies", found.len()));
@@ -58,11 +58,11 @@ fn check_modes(f: &Frequencies, case: &Case, full: &[f64], out: &mut Recorder) {
     out.at_most(&check, pairs.map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max), MODES_BOUND);
 }
 
-/// Mass, damping and frequencies of the unstressed start pose.
-pub(crate) fn inertia(case: &Case, mass: MassModel) -> ReducedInertia {
-    let at = Linearisation::Rest { q: &case.problem.start };
-    let m = case.problem.mechanism();
-    reduced_inertia(m, &case.problem.effectors, at, &case.reduction, mass)
+/// Frequencies of a model about the unstressed start pose; none where its mass does not exist.
+fn frequencies(case: &Case, mass: MassModel) -> Vec<f64> {
+    let options = ReduceOptions { mass, ..ReduceOptions::default() };
+    let found = case.problem.reduce(case.problem.at_rest(), &options);
+    found.map_or(vec![], |r| r.frequencies())
 }
 
 /// A printed number and half a unit of its last digit.

@@ -1,18 +1,20 @@
 //! Seeded random graphs: loops anywhere, couplings, springless joints, loads and gravity.
 
 use forks_dynamics::{
-    AppliedWrench, EquilibriumOptions, EquilibriumStatus, Loads, WrenchFrame, solve_equilibrium,
+    AppliedWrench, EquilibriumOptions, EquilibriumStatus, Loads, WrenchFrame, continue_equilibrium,
+    solve_equilibrium,
 };
 use forks_mechanism::{
     LinkId, Mechanism,
     lie::{Pose, Wrench, glam::DVec3},
     linalg::Matrix,
 };
-use forks_reduce::{
-    Effector, Linearisation, ReduceError, relative_difference, response, response_by_differences,
-    static_wrenches, world_fixed_compliance,
+use forks_reduce::{Effector, Linearisation, Problem, ReduceError};
+use forks_testkit::{
+    RandomMechanismOptions, Rng, System,
+    differences::{relative_difference, response_by_differences},
+    random_effectors, random_mechanism,
 };
-use forks_testkit::{RandomMechanismOptions, Rng, System, random_effectors, random_mechanism};
 
 use super::{record::Recorder, scenario::RandomGraphs};
 
@@ -64,16 +66,17 @@ fn record(out: &mut Recorder, check: &str, value: Result<f64, String>, bound: f6
     }
 }
 
-fn named(m: &Mechanism, links: &[LinkId]) -> Vec<Effector> {
-    links.iter().map(|&l| Effector::of_link(m, l)).collect()
+fn problem(m: &Mechanism, links: &[LinkId]) -> Problem {
+    let effectors = links.iter().map(|&l| Effector::of_link(m, l)).collect();
+    Problem::unprepared(m.clone(), effectors)
 }
 
 /// Largest relative difference of compliance, joint and twist maps.
 fn against_kkt(seed: u64, m: &Mechanism) -> Result<f64, String> {
     let links = random_effectors(seed, m, 2);
     let q = m.start_positions();
-    let r = response(m, &named(m, &links), Linearisation::Rest { q: &q }, &[])
-        .map_err(|e| format!("seed {seed}: {e}"))?;
+    let problem = problem(m, &links);
+    let r = problem.response(problem.at_rest()).map_err(|e| format!("seed {seed}: {e}"))?;
     let system = System::new(m, &q);
     let dense = system
         .reduce(&system.stiffness, &links)
@@ -125,16 +128,20 @@ fn against_differences(seed: u64) -> Result<Option<f64>, String> {
     if e.status != EquilibriumStatus::Converged {
         return Ok(None);
     }
-    let effectors = named(&m, &links);
-    let at = Linearisation::Loaded { q: &e.q, loads: &loads, multipliers: &e.multipliers };
+    let problem = problem(&m, &links);
     let said = |e: ReduceError| format!("seed {seed}: {e}");
-    let r = response(&m, &effectors, at, &[]).map_err(said)?;
+    let r = problem.response(Linearisation::equilibrium(&e, &loads)).map_err(said)?;
     if r.compliance.max_abs() < NO_COMPLIANCE {
         return Ok(None);
     }
-    let held = static_wrenches(&effectors, &r.world_from_link, &at);
-    let c = world_fixed_compliance(&r.compliance, &held).map_err(said)?;
-    let d = response_by_differences(&m, &effectors, &e, &loads, &c, r.radius, 2e-4);
+    let c = r.world_fixed_compliance().map_err(said)?;
+    let further = |k: usize, wrench| {
+        let all = loads.clone().with(problem.effectors[k].applied(wrench, WrenchFrame::World));
+        let there = continue_equilibrium(&m, &e, &all, &EquilibriumOptions::default());
+        there.status.is_equilibrium().then_some(there.world_from_link)
+    };
+    let frames: Vec<_> = links.iter().map(|&l| (l, Pose::IDENTITY)).collect();
+    let d = response_by_differences(&frames, &e.world_from_link, &c, r.radius, 2e-4, further);
     Ok(d.map(|d| relative_difference(&c, &d.compliance, r.radius)))
 }
 
@@ -147,7 +154,8 @@ fn finds_free_motion(seed: u64) -> bool {
     let free = System::new(&m, &q).unresisted();
     let names: Vec<String> = free.joints.iter().map(|&j| m.joint_label(j)).collect();
     let links = random_effectors(seed, &m, 2);
-    match response(&m, &named(&m, &links), Linearisation::Rest { q: &q }, &[]) {
+    let problem = problem(&m, &links);
+    match problem.response(problem.at_rest()) {
         Err(ReduceError::Unresisted { joints }) => {
             !joints.is_empty() && joints.iter().all(|j| names.contains(j))
         }

@@ -11,7 +11,7 @@ use forks_io::{
     svg::{Axis, LinePlot, Series},
 };
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
-use forks_reduce::{Damping, Linearisation, MassModel, dynamic_model, relative_displacement};
+use forks_reduce::{MassModel, ReduceOptions, relative_displacement};
 use forks_rom::{EffectorLoad, LoadFrame, ReducedModel, State, StaticStatus, StepStatus, Stepper};
 
 use super::{case::Case, record::Recorder, scenario::Release};
@@ -64,11 +64,10 @@ pub(crate) fn check(r: &Release, case: &Case, out: &mut Recorder) -> Result<(), 
 
 /// The reduced models to compare, and their bounds.
 fn models(r: &Release, case: &Case) -> Result<Vec<(&'static str, ReducedModel, f64)>, String> {
-    let at = Linearisation::Rest { q: &case.problem.start };
-    let (m, effectors) = (case.problem.mechanism(), &case.problem.effectors);
     let with = |mass| {
-        dynamic_model(m, effectors, at, &case.reduction, mass, &Damping::default())
-            .map_err(|e| e.to_string())
+        let options = ReduceOptions { mass, ..ReduceOptions::default() };
+        let found = case.problem.reduce(case.problem.at_rest(), &options);
+        found.map(|r| r.model).map_err(|e| e.to_string())
     };
     Ok(vec![
         ("Craig–Bampton", with(MassModel::CraigBampton { modes: r.modes })?, r.craig_bampton),
@@ -103,7 +102,7 @@ fn displaced(r: &Release, case: &Case) -> Option<(DVec3, Equilibrium)> {
 
 /// The full simulation's path, and how often it took off energy.
 fn full_path(r: &Release, case: &Case, start: &Equilibrium) -> Result<(Path, usize), FullStatus> {
-    let m = &case.unstressed;
+    let m = case.unstressed.mechanism();
     let q = &start.q[..m.tree_position_count()];
     let options =
         SimulationOptions { gravity: false, energy_halvings: 0, ..SimulationOptions::default() };

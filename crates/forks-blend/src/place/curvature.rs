@@ -136,22 +136,10 @@ fn displaced(
     None
 }
 
-/// Q = blockdiag \[\[0, ½\[f\]×\], \[−½\[f\]×, ½\[τ\]×\]\] of the static wrenches (REDUCTION 6).
+/// Q of the static wrenches.
 pub(super) fn load_stiffness(d: &ModelData) -> Matrix {
-    let mut out = Matrix::zeros(d.basis.rows(), d.basis.rows());
-    for (e, f) in d.effectors.iter().enumerate() {
-        for j in 0..3 {
-            let axis = forks_mechanism::lie::glam::DVec3::AXES[j];
-            let force = (f.static_wrench.force.cross(axis) * 0.5).to_array();
-            let torque = (f.static_wrench.torque.cross(axis) * 0.5).to_array();
-            for i in 0..3 {
-                out[(6 * e + i, 6 * e + 3 + j)] = force[i];
-                out[(6 * e + 3 + i, 6 * e + j)] = -force[i];
-                out[(6 * e + 3 + i, 6 * e + 3 + j)] = torque[i];
-            }
-        }
-    }
-    out
+    let wrenches: Vec<_> = d.effectors.iter().map(|e| e.static_wrench).collect();
+    forks_reduce::load_stiffness(&wrenches)
 }
 
 /// S²B.

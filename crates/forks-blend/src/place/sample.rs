@@ -2,7 +2,7 @@
 
 use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, potential_energy};
 use forks_mechanism::{lie::Pose, linalg::Matrix};
-use forks_reduce::Problem;
+use forks_reduce::{Linearisation, Problem, ReduceOptions};
 use forks_rom::{ModelData, ServoTerms};
 
 use crate::{
@@ -35,7 +35,8 @@ impl Sample {
     /// # Errors
     /// The pose cannot be reduced: see [`forks_reduce::ReduceError`].
     pub fn new(problem: &Problem, at: &Equilibrium, loads: &Loads) -> Result<Self, BlendError> {
-        let reduction = problem.reduce_held_at(at, loads)?;
+        let options = ReduceOptions { held_by_loads: true, ..ReduceOptions::default() };
+        let reduction = problem.reduce(Linearisation::equilibrium(at, loads), &options)?;
         let own = Loads { gravity: loads.gravity, wrenches: vec![] };
         let potential = potential_energy(problem.mechanism(), &at.q, &at.world_from_link, &own);
         if !potential.is_finite() {

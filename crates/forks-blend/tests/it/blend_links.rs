@@ -8,7 +8,7 @@ use forks_mechanism::{
     Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
     lie::{Pose, Twist, exp_rotation, glam::DVec3},
 };
-use forks_reduce::{Effector, Linearisation, reduce};
+use forks_reduce::{Effector, Linearisation, Problem, ReduceOptions};
 use forks_rom::{Isa, Reconstruction};
 use forks_testkit::{Rng, kinematics::displace};
 
@@ -235,12 +235,14 @@ fn chain(rng: &mut Rng, reversed: bool) -> Mechanism {
 /// A blend of the chain at its start and at positions around it.
 fn chain_blend(rng: &mut Rng, reversed: bool, spread: f64) -> BlendData {
     let m = chain(rng, reversed);
-    let tip = vec![Effector::of_link(&m, LinkId::new(m.links().len() - 1))];
+    let tip = Effector::of_link(&m, LinkId::new(m.links().len() - 1));
+    let problem = Problem::unprepared(m.clone(), vec![tip]);
     let start = m.start_positions();
     let sample = |rng: &mut Rng, size: f64| {
         let delta = numbers(rng, m.velocity_count(), size);
         let q = displace(&m, &start, &delta);
-        let model = reduce(&m, &tip, Linearisation::Rest { q: &q }, &[]).unwrap().model;
+        let at = Linearisation::Rest { q: &q };
+        let model = problem.reduce(at, &ReduceOptions::default()).unwrap().model;
         SampleData {
             model: Arc::new(model),
             potential: 0.0,

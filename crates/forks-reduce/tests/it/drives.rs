@@ -9,8 +9,8 @@ use forks_mechanism::{
     linalg::Matrix,
 };
 use forks_models::Parametric;
-use forks_reduce::{Drive, Effector, Linearisation, Reduction, reduce};
-use forks_rom::Reconstruction;
+use forks_reduce::{Drive, Effector, Problem, ReduceOptions, Response};
+use forks_rom::{Reconstruction, ReducedModel};
 use forks_testkit::System;
 
 /// The mechanism with a servo's spring along a combination of its first joints, and a second one.
@@ -34,9 +34,12 @@ fn with_servos(p: &Parametric) -> (Mechanism, [CombinationSpringId; 2]) {
     (b.build().unwrap(), ids)
 }
 
-fn reduced(m: &Mechanism, p: &Parametric, drives: &[Drive]) -> Reduction {
-    let effectors: Vec<Effector> = p.effectors.iter().map(|&l| Effector::of_link(m, l)).collect();
-    reduce(m, &effectors, Linearisation::Rest { q: &m.start_positions() }, drives).unwrap()
+fn reduced(m: &Mechanism, p: &Parametric, drives: &[Drive]) -> (ReducedModel, Response) {
+    let effectors = p.effectors.iter().map(|&l| Effector::of_link(m, l)).collect();
+    let problem = Problem::unprepared(m.clone(), effectors);
+    let options = ReduceOptions { drives: drives.to_vec(), ..ReduceOptions::default() };
+    let r = problem.reduce(problem.at_rest(), &options).unwrap();
+    (r.model, r.linear.response)
 }
 
 fn cases() -> [(&'static str, Parametric); 4] {
@@ -65,8 +68,8 @@ fn servo_targets_move_effectors_and_links_as_full_equilibria_do() {
     for (name, p) in cases() {
         let (m, ids) = with_servos(&p);
         let drives = ids.map(|id| Drive::servo(&m, "servo", id));
-        let r = reduced(&m, &p, &drives);
-        let (radius, h) = (r.response.radius, 1e-3);
+        let (model, response) = reduced(&m, &p, &drives);
+        let (radius, h) = (response.radius, 1e-3);
         for (s, &id) in ids.iter().enumerate() {
             // Central differences with one Richardson step: an error of order h⁴ and rounding ε/h.
             let [far, near] = [h, 0.5 * h].map(|h| [full_poses(&m, id, h), full_poses(&m, id, -h)]);
@@ -78,16 +81,16 @@ fn servo_targets_move_effectors_and_links_as_full_equilibria_do() {
             };
             let mut target = [0.0; 2];
             target[s] = 1e-4;
-            let eta = r.model.rest_coordinates(&target);
+            let eta = model.rest_coordinates(&target);
             for (e, &l) in p.effectors.iter().enumerate() {
-                let expected = slope(&r.response.world_from_link[l.index()], l.index());
-                let found = r.model.effector_twist(e, &eta) * 1e4;
+                let expected = slope(&response.world_from_link[l.index()], l.index());
+                let found = model.effector_twist(e, &eta) * 1e4;
                 let error = (found - expected).scale_linear(1.0 / radius).norm();
                 worst = worst.max(error);
                 assert!(error < 1e-8, "{name}, servo {s}, effector {e}: {error:e}");
             }
-            for (l, rest) in r.response.world_from_link.iter().enumerate() {
-                let data = &r.model.data().links[l];
+            for (l, rest) in response.world_from_link.iter().enumerate() {
+                let data = &model.data().links[l];
                 let eta: Vec<f64> = eta.iter().map(|x| x * 1e4).collect();
                 let twist = Matrix::from_fn(6, 1, |i, _| {
                     let own: f64 = data.map.row(i).iter().zip(&eta).map(|(a, x)| a * x).sum();
@@ -101,7 +104,7 @@ fn servo_targets_move_effectors_and_links_as_full_equilibria_do() {
                 worst = worst.max(error);
                 assert!(error < 1e-8, "{name}, servo {s}, link {l}: {error:e}");
             }
-            let poses = r.model.link_poses(&eta, &target, Reconstruction::Twist);
+            let poses = model.link_poses(&eta, &target, Reconstruction::Twist);
             assert_eq!(poses.len(), m.links().len());
         }
     }
@@ -133,21 +136,21 @@ fn gravity_moves_effectors_links_and_joints_as_a_dense_linear_solve() {
         let q = m.start_positions();
         let poses = m.link_poses(&q);
         let forces = generalized_forces(&m, &q, &poses, &Loads::gravity());
-        let r = reduced(&m, &p, &[Drive::forces(&m, "gravity", &forces)]);
+        let (model, response) = reduced(&m, &p, &[Drive::forces(&m, "gravity", &forces)]);
         let v = dense_displacements(&m, &forces);
         let twists = forks_mechanism::link_twists(&m, &q, &v);
-        let radius = r.response.radius;
+        let radius = response.radius;
         let largest =
             twists.iter().map(|t| t.scale_linear(1.0 / radius).norm()).fold(0.0, f64::max);
-        let eta = r.model.rest_coordinates(&[1.0]);
+        let eta = model.rest_coordinates(&[1.0]);
         for (e, &l) in p.effectors.iter().enumerate() {
-            let difference = r.model.effector_twist(e, &eta) - twists[l.index()];
+            let difference = model.effector_twist(e, &eta) - twists[l.index()];
             let error = difference.scale_linear(1.0 / radius).norm() / largest;
             worst = worst.max(error);
             assert!(error < 1e-9, "{name}, effector {e}: {error:e}");
         }
         for (l, t) in twists.iter().enumerate() {
-            let data = &r.model.data().links[l];
+            let data = &model.data().links[l];
             let own = data.map.mul_vec(&eta);
             let found: [f64; 6] = core::array::from_fn(|i| own[i] + data.servo_map[(i, 0)]);
             let difference = forks_mechanism::lie::Twist::from_array(found) - *t;
@@ -155,7 +158,7 @@ fn gravity_moves_effectors_links_and_joints_as_a_dense_linear_solve() {
             worst = worst.max(error);
             assert!(error < 1e-9, "{name}, link {l}: {error:e}");
         }
-        for (e, joint) in m.forest().edges().iter().zip(&r.model.data().joints) {
+        for (e, joint) in m.forest().edges().iter().zip(&model.data().joints) {
             for (k, i) in m.velocity_range(e.joint).enumerate() {
                 let own: f64 = joint.map.row(k).iter().zip(&eta).map(|(a, x)| a * x).sum();
                 let error = (own + joint.servo_map[(k, 0)] - v[i]).abs() / largest;
@@ -171,9 +174,9 @@ fn gravity_moves_effectors_links_and_joints_as_a_dense_linear_solve() {
 fn a_force_on_every_joint_does_not_widen_the_frontier() {
     let p = forks_models::helix(50, forks_models::HelixJoints::Hinge3);
     let m = &p.mechanism;
-    let plain = reduced(m, &p, &[]).response.frontier_peak;
+    let plain = reduced(m, &p, &[]).1.frontier_peak;
     let forces = vec![1.0; m.velocity_count()];
-    let driven = reduced(m, &p, &[Drive::forces(m, "all", &forces)]).response;
+    let driven = reduced(m, &p, &[Drive::forces(m, "all", &forces)]).1;
     // The output itself and one coordinate at a time.
     assert_eq!(driven.frontier_peak, plain + 2);
 }

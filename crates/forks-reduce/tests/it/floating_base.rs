@@ -7,12 +7,11 @@ use forks_mechanism::{
     lie::{Twist, Wrench, glam::DVec3, right_jacobian},
     linalg::Matrix,
 };
-use forks_reduce::{
-    Damping, FloatingCase, Linearisation, MassModel, Problem, ProblemOptions, ReduceError, compare,
-    full_track,
-};
+use forks_reduce::{MassModel, Problem, ProblemOptions, ReduceError, ReduceOptions};
 use forks_rom::{BaseCoupling, ReducedModel};
 use forks_testkit::floating::{floating_hub, floating_loop};
+
+use crate::floating_support::{FloatingCase, compare, full_track};
 
 fn cases() -> [(&'static str, FloatingCase); 4] {
     let fall = DVec3::new(0.0, 0.0, -9.81);
@@ -32,19 +31,19 @@ fn mechanisms() -> [(&'static str, Mechanism, &'static [&'static str]); 2] {
     [("hub", floating_hub(), &["a5", "b5", "c5"]), ("loop", floating_loop(), &["bar", "c5"])]
 }
 
+fn floating(problem: &Problem, mass: MassModel) -> Result<ReducedModel, ReduceError> {
+    let options = ReduceOptions { mass, floating: true, ..ReduceOptions::default() };
+    problem.reduce(problem.at_rest(), &options).map(|r| r.model)
+}
+
 /// Reduced models of one problem: masses by name.
 fn models(problem: &Problem) -> Vec<(&'static str, Arc<ReducedModel>)> {
-    let reduction = problem.reduce().unwrap();
-    let at = Linearisation::Rest { q: &problem.start };
     [
         ("condensed", MassModel::Condensed),
         ("accelerability", MassModel::Accelerability),
         ("6 modes", MassModel::CraigBampton { modes: 6 }),
     ]
-    .map(|(name, mass)| {
-        let model = problem.floating_model(at, &reduction, mass, &Damping::default()).unwrap();
-        (name, Arc::new(model))
-    })
+    .map(|(name, mass)| (name, Arc::new(floating(problem, mass).unwrap())))
     .to_vec()
 }
 
@@ -53,7 +52,7 @@ fn models(problem: &Problem) -> Vec<(&'static str, Arc<ReducedModel>)> {
 fn the_base_sees_the_momentum_of_its_links() {
     for (name, m, effectors) in mechanisms() {
         let problem = Problem::new(&m, effectors, &ProblemOptions::default()).unwrap();
-        let model = problem.reduce_floating().unwrap().model;
+        let model = floating(&problem, MassModel::Condensed).unwrap();
         let data = model.data();
         let base = data.base.as_ref().unwrap();
         let n = model.dof();
@@ -117,7 +116,7 @@ fn the_base_sees_the_momentum_of_its_links() {
 fn what_is_tied_to_the_ground_does_not_float() {
     let helix = forks_models::y_mechanism();
     let problem = Problem::new(&helix.mechanism, &["right9"], &ProblemOptions::default()).unwrap();
-    let error = problem.reduce_floating().unwrap_err();
+    let error = floating(&problem, MassModel::Condensed).unwrap_err();
     assert!(matches!(error, ReduceError::NotFloating { .. }), "{error}");
 }
 
@@ -128,7 +127,7 @@ fn the_base_follows_the_full_solver() {
         let problem = Problem::new(&m, effectors, &ProblemOptions::default()).unwrap();
         let models = models(&problem);
         for (case_name, case) in cases() {
-            let track = full_track(&m, &problem, &case).unwrap();
+            let track = full_track(&m, &problem, &case);
             for (mass, model) in &models {
                 for coupling in [
                     BaseCoupling::Full,
@@ -136,7 +135,7 @@ fn the_base_follows_the_full_solver() {
                     BaseCoupling::External,
                     BaseCoupling::ExternalCorrected,
                 ] {
-                    let d = compare(&track, model, coupling, &case).unwrap();
+                    let d = compare(&track, model, coupling, &case);
                     println!(
                         "{name} {case_name} {mass} {coupling:?}: position {:.2e} of {:.3} m, rotation {:.2e} of {:.3} rad, \
                          effectors {:.2e} m, displaced by {:.3}, momentum {:.1e} {:.1e}",

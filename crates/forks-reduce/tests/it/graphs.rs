@@ -11,7 +11,7 @@ use forks_mechanism::{
 };
 use forks_models::HelixJoints;
 use forks_reduce::{
-    Effector, Linearisation, Problem, ProblemOptions, ReduceError, Response, reduce, response,
+    Drive, Effector, Linearisation, Problem, ProblemOptions, ReduceError, ReduceOptions, Response,
 };
 use forks_testkit::{RandomMechanismOptions, System, random_effectors, random_mechanism};
 
@@ -20,7 +20,8 @@ fn of_links(m: &Mechanism, links: &[LinkId]) -> Vec<Effector> {
 }
 
 fn at_rest(m: &Mechanism, effectors: &[Effector]) -> Result<Response, ReduceError> {
-    response(m, effectors, Linearisation::Rest { q: &m.start_positions() }, &[])
+    let problem = Problem::unprepared(m.clone(), effectors.to_vec());
+    problem.response(problem.at_rest())
 }
 
 /// 1000 N·m/rad for every springless coordinate.
@@ -70,11 +71,13 @@ fn limp_branches_are_errors_that_name_their_joints() {
         Err(ReduceError::Unresisted { joints }) => assert_eq!(joints, ["limp a", "limp b"]),
         other => panic!("{other:?}"),
     }
-    let names = Problem::new(&m, &["l0"], &ProblemOptions::default()).unwrap().reduce();
+    let problem = Problem::new(&m, &["l0"], &ProblemOptions::default()).unwrap();
+    let names = problem.reduce(problem.at_rest(), &ReduceOptions::default());
     let message = names.unwrap_err().to_string();
     assert!(message.contains("limp a, limp b"), "{message}");
     let options = ProblemOptions { default_stiffness: Some(5.0), ..Default::default() };
-    assert_eq!(Problem::new(&m, &["l0"], &options).unwrap().reduce().unwrap().model.dof(), 1);
+    let problem = Problem::new(&m, &["l0"], &options).unwrap();
+    assert_eq!(problem.linearise(problem.at_rest()).unwrap().basis.rank, 1);
 }
 
 #[test]
@@ -124,10 +127,11 @@ fn free_bodies_beside_the_mechanism_are_left_out_and_listed() {
     assert_eq!(r.left_out, [ball, tail]);
     assert_eq!(r.twists[tail.index()].max_abs(), 0.0);
     // Forces along its coordinates, as gravity's, are not an obstacle.
-    let outputs: Vec<Combination> =
-        [0, 2].into_iter().map(|j| Combination::of(JointId::new(j))).collect();
-    let at = m.start_positions();
-    let r = response(&m, &of_links(&m, &[arm]), Linearisation::Rest { q: &at }, &outputs).unwrap();
+    let mut problem = Problem::unprepared(m.clone(), of_links(&m, &[arm]));
+    let push = |j| Combination::of(JointId::new(j));
+    let drive = |j| Drive { name: format!("push {j}"), combination: push(j), gain: 1.0 };
+    problem.servos = [0, 2].map(drive).to_vec();
+    let r = problem.response(problem.at_rest()).unwrap();
     assert!((r.output_joints[(0, 0)] - 0.1).abs() < 1e-16);
     assert_eq!(r.output_joints.column(1), vec![0.0; m.velocity_count()]);
 }
@@ -140,10 +144,10 @@ fn effectors_that_cannot_move_are_named() {
     let arm = b.add_link(Link::new("arm"));
     b.add_joint(hinge("hinge", base, arm, DVec3::Z).with_stiffness(10.0));
     let m = b.build().unwrap();
-    let q = m.start_positions();
-    let at = Linearisation::Rest { q: &q };
+    let of = |links: &[LinkId]| Problem::unprepared(m.clone(), of_links(&m, links));
     for link in [base, LinkId::WORLD] {
-        match reduce(&m, &of_links(&m, &[link]), at, &[]) {
+        let problem = of(&[link]);
+        match problem.linearise(problem.at_rest()) {
             Err(ReduceError::Immobile { names }) => {
                 assert_eq!(names, format!("'{}'", m.link(link).name));
             }
@@ -151,18 +155,21 @@ fn effectors_that_cannot_move_are_named() {
         }
     }
     // Beside one that can, they just stay where they are.
-    let r = reduce(&m, &of_links(&m, &[base, arm]), at, &[]).unwrap();
+    let problem = of(&[base, arm]);
+    let r = problem.reduce(problem.at_rest(), &ReduceOptions::default()).unwrap();
     assert_eq!(r.model.dof(), 1);
-    assert_eq!(r.basis.matrix.block(0, 0, 6, 1).max_abs(), 0.0);
-    assert!(matches!(reduce(&m, &[], at, &[]), Err(ReduceError::NoEffector)));
+    assert_eq!(r.linear.basis.matrix.block(0, 0, 6, 1).max_abs(), 0.0);
+    let problem = of(&[]);
+    assert!(matches!(problem.linearise(problem.at_rest()), Err(ReduceError::NoEffector)));
     for name in ["nothing", "world", "site:arm"] {
         let unknown = ReduceError::UnknownEffector { name: name.into() };
         assert_eq!(Effector::find(&m, name), Err(unknown));
     }
-    let short = reduce(&m, &of_links(&m, &[arm]), Linearisation::Rest { q: &[] }, &[]);
+    let problem = of(&[arm]);
+    let short = problem.linearise(Linearisation::Rest { q: &[] });
     let expected = ReduceError::WrongLength { quantity: "positions", found: 0, expected: 1 };
     assert_eq!(short.unwrap_err(), expected);
-    let nan = reduce(&m, &of_links(&m, &[arm]), Linearisation::Rest { q: &[f64::NAN] }, &[]);
+    let nan = problem.linearise(Linearisation::Rest { q: &[f64::NAN] });
     assert_eq!(nan.unwrap_err(), ReduceError::NotFinite { quantity: "a position" });
 }
 
@@ -190,10 +197,10 @@ fn effectors_at_frames_are_their_links_seen_from_there() {
         // Rounding of two 6×6 products.
         assert!(block.sub(expected).max_abs() < 1e-14 * c.max_abs(), "block {k}");
     }
-    let q = m.start_positions();
-    let effectors = [Effector::of_link(&m, link), Effector::find(&m, "site:tool").unwrap()];
-    let r = reduce(&m, &effectors, Linearisation::Rest { q: &q }, &[]).unwrap();
-    assert_eq!(r.basis.rank, 6);
+    let effectors = vec![Effector::of_link(&m, link), Effector::find(&m, "site:tool").unwrap()];
+    let problem = Problem::unprepared(m, effectors);
+    let r = problem.reduce(problem.at_rest(), &ReduceOptions::default()).unwrap();
+    assert_eq!(r.linear.basis.rank, 6);
     // They stay rigidly connected at any state of the model, to first order in its size.
     let eta = vec![1e-6; 6];
     let relative = r.model.effector_pose(0, &eta).inverse() * r.model.effector_pose(1, &eta);
@@ -290,9 +297,9 @@ fn thousands_of_nested_links_fit_on_a_small_stack() {
         let p = forks_models::chain(10_000, 2);
         let m = sprung(&p.mechanism).unwrap();
         let effectors = of_links(&m, &[LinkId::new(5000), p.effectors[0]]);
-        let q = m.start_positions();
-        let r = reduce(&m, &effectors, Linearisation::Rest { q: &q }, &[]).unwrap();
-        (r.basis.rank, r.response.frontier_peak)
+        let problem = Problem::unprepared(m, effectors);
+        let r = problem.reduce(problem.at_rest(), &ReduceOptions::default()).unwrap();
+        (r.linear.basis.rank, r.linear.response.frontier_peak)
     };
     let thread = thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap();
     assert_eq!(thread.join().unwrap(), (12, 18));

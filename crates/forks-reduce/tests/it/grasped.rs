@@ -10,7 +10,7 @@ use forks_mechanism::{
     },
     linalg::{Matrix, dense::cholesky_solve},
 };
-use forks_reduce::{Problem, ProblemOptions, ReduceError, Reduction};
+use forks_reduce::{Problem, ProblemOptions, ReduceError};
 
 /// An object between the three fingers of an arm whose fourth hinge rolls it: a straight arm with
 /// hinges y and z alone could not turn the object about x.
@@ -33,8 +33,9 @@ fn grasp(carrier: GraspCarrier) -> (Mechanism, Grasp) {
     (b.build().unwrap(), grasp)
 }
 
-fn reduce(m: &Mechanism, effectors: &[&str]) -> Result<Reduction, ReduceError> {
-    Problem::new(m, effectors, &ProblemOptions::default())?.reduce()
+fn compliance(m: &Mechanism, effectors: &[&str]) -> Result<Matrix, ReduceError> {
+    let problem = Problem::new(m, effectors, &ProblemOptions::default())?;
+    Ok(problem.linearise(problem.at_rest())?.compliance)
 }
 
 fn inverse(m: &Matrix) -> Matrix {
@@ -64,9 +65,9 @@ fn stiffness_by_points(arm: &Mechanism, grasp: &Grasp) -> Matrix {
             }
         }
     }
-    let tips = reduce(&b.build().unwrap(), &["site:p0", "site:p1", "site:p2"]).unwrap();
+    let tips = compliance(&b.build().unwrap(), &["site:p0", "site:p1", "site:p2"]).unwrap();
     let rows: Vec<usize> = (0..18).filter(|i| i % 6 < 3).collect();
-    let points = Matrix::from_fn(9, 9, |i, j| tips.compliance[(rows[i], rows[j])]);
+    let points = Matrix::from_fn(9, 9, |i, j| tips[(rows[i], rows[j])]);
     map.transpose_mul(&inverse(&points).mul(&map))
 }
 
@@ -78,7 +79,7 @@ fn the_object_is_as_stiff_as_the_points_that_hold_it() {
         // The fingers hold the object, whatever carries it.
         let problem = Problem::new(&m, &["object"], &ProblemOptions::default()).unwrap();
         assert_eq!((problem.prepared.held, &problem.prepared.left_out[..]), (None, &[][..]));
-        let held = problem.reduce().unwrap();
+        let held = problem.linearise(problem.at_rest()).unwrap();
         assert_eq!(held.basis.rank, 6, "{carrier:?}");
         let found = held.compliance;
         let expected = inverse(&stiffness_by_points(&arm, &grasp));
@@ -95,6 +96,6 @@ fn the_object_is_as_stiff_as_the_points_that_hold_it() {
 fn what_two_points_leave_free_is_refused() {
     let (arm, mut grasp) = grasp(GraspCarrier::FirstContact);
     grasp.contacts.truncate(2);
-    let error = reduce(&arm.grasping(&grasp).unwrap(), &["object"]).unwrap_err().to_string();
+    let error = compliance(&arm.grasping(&grasp).unwrap(), &["object"]).unwrap_err().to_string();
     assert!(error.contains("object.grasp"), "{error}");
 }

@@ -4,35 +4,36 @@
 use forks_dynamics::{EquilibriumOptions, Loads, solve_equilibrium};
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
 use forks_models::{HelixJoints, helix};
-use forks_reduce::{Effector, Linearisation, Reduction, reduce};
+use forks_reduce::{Basis, Effector, Linearisation, Problem, ReduceOptions};
+use forks_rom::ModelData;
 
 #[test]
 fn loads_change_as_neighbouring_equilibria_say() {
     let p = helix(12, HelixJoints::Hinge3);
     let m = &p.mechanism;
-    let effectors = [Effector::of_link(m, p.effectors[0])];
+    let problem = Problem::unprepared(m.clone(), vec![Effector::of_link(m, p.effectors[0])]);
     let options = EquilibriumOptions { tolerance: 1e-13, ..EquilibriumOptions::default() };
-    let at = |further: DVec3| -> Reduction {
+    let at = |further: DVec3| -> (ModelData, Basis) {
         let force = DVec3::new(20.0, 5.0, -40.0) + further;
         let loads =
-            Loads::gravity().with_world_wrench(effectors[0].link, Wrench::new(force, DVec3::ZERO));
+            Loads::gravity().with_world_wrench(p.effectors[0], Wrench::new(force, DVec3::ZERO));
         let e = solve_equilibrium(m, &m.start_positions(), &loads, &options);
         assert!(e.status.is_equilibrium());
-        let at = Linearisation::Loaded { q: &e.q, loads: &loads, multipliers: &e.multipliers };
-        reduce(m, &effectors, at, &[]).unwrap()
+        let at = Linearisation::equilibrium(&e, &loads);
+        let r = problem.reduce(at, &ReduceOptions::default()).unwrap();
+        (r.model.data().clone(), r.linear.basis)
     };
-    let rest = at(DVec3::ZERO);
+    let (rest, basis) = at(DVec3::ZERO);
     let h = 1e-2;
     for axis in [DVec3::X, DVec3::Y, DVec3::Z] {
-        let (plus, minus) = (at(axis * h), at(axis * -h));
-        let pose = |r: &Reduction| -> Pose { r.model.data().effectors[0].rest };
-        let twist = |r: &Reduction| pose(&rest).twist_to(&pose(r)).to_array();
+        let ((plus, _), (minus, _)) = (at(axis * h), at(axis * -h));
+        let pose = |d: &ModelData| -> Pose { d.effectors[0].rest };
+        let twist = |d: &ModelData| pose(&rest).twist_to(&pose(d)).to_array();
         let (a, b) = (twist(&plus), twist(&minus));
         let slope: Vec<f64> = (0..6).map(|i| (a[i] - b[i]) / (2.0 * h)).collect();
-        let eta = rest.basis.dual.transpose_mul_vec(&slope);
+        let eta = basis.dual.transpose_mul_vec(&slope);
         let (mut off, mut size): (f64, f64) = (0.0, 0.0);
-        let joints = |r: &Reduction| r.model.data().joints.clone();
-        for ((j, a), b) in joints(&rest).iter().zip(joints(&plus)).zip(joints(&minus)) {
+        for ((j, a), b) in rest.joints.iter().zip(&plus.joints).zip(&minus.joints) {
             let expected = (a.static_load - b.static_load) * (0.5 / h);
             for (found, expected) in j.load_map.mul_vec(&eta).iter().zip(expected.to_array()) {
                 off = off.max((found - expected).abs());

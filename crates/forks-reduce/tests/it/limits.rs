@@ -7,7 +7,7 @@ use forks_mechanism::{
     lie::{Pose, Twist, Wrench, glam::DVec3},
 };
 use forks_models::{HelixJoints, Parametric};
-use forks_reduce::{Problem, ProblemOptions};
+use forks_reduce::{Linearisation, Problem, ProblemOptions, ReduceOptions};
 
 fn problem(p: &Parametric, half: f64, k: f64) -> Problem {
     let mut b = MechanismBuilder::from_mechanism(&p.mechanism);
@@ -55,7 +55,9 @@ fn compliance_on_limits_is_that_of_the_full_equilibrium() {
             j.dof() == 1 && j.limit_term(0, e.q[m.position_range(id).start], None).hessian > 100.0
         });
         assert!(passed.count() >= 2, "{name}: no joint is far enough beyond its limits");
-        let reduced = problem.reduce_held_at(&e, &loads).unwrap();
+        let at = Linearisation::equilibrium(&e, &loads);
+        let held = ReduceOptions { held_by_loads: true, ..ReduceOptions::default() };
+        let reduced = problem.reduce(at, &held).unwrap().linear;
         let rest = effector(&problem, &e.world_from_link);
         let radius = reduced.response.radius;
         let scale = |i: usize| if i < 3 { 1.0 / radius } else { 1.0 };
@@ -85,16 +87,12 @@ fn compliance_on_limits_is_that_of_the_full_equilibrium() {
         assert!(worst < 1e-5, "{name}: {worst:e}");
         // Without the springs the same pose is much softer.
         let soft = m.with_limit_springs(0.0).unwrap();
-        let at = forks_reduce::Linearisation::Loaded {
-            q: &e.q,
-            loads: &loads,
-            multipliers: &e.multipliers,
-        };
-        let loose = forks_reduce::linearise(&soft, &problem.effectors, at, &[]).unwrap();
+        let soft = Problem::unprepared(soft, problem.effectors.clone());
+        let loose = soft.linearise(at).unwrap();
         let change = reduced.compliance.sub(&loose.compliance).max_abs();
         assert!(change > 1e-2 * loose.compliance.max_abs(), "{name}: {change}");
         // Modes of the loaded pose know the springs as well.
-        assert!(problem.reduce_at(&e, &loads).is_ok(), "{name}");
+        assert!(problem.reduce(at, &ReduceOptions::default()).is_ok(), "{name}");
     }
 }
 
@@ -103,5 +101,6 @@ fn at_rest_springs_are_unstressed_wherever_the_limits_are() {
     let p = forks_models::helix(5, HelixJoints::Hinge3);
     let on = problem(&p, 0.1, 1e4);
     let off = problem(&p, 0.1, 0.0);
-    assert!(on.reduce().unwrap().model == off.reduce().unwrap().model);
+    let [on, off] = [&on, &off].map(|p| p.reduce(p.at_rest(), &ReduceOptions::default()).unwrap());
+    assert!(on.model == off.model);
 }

@@ -1,16 +1,19 @@
 //! Reduced compliance at loaded poses against finite differences of the full equilibrium.
 
-use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame, solve_equilibrium};
+use forks_dynamics::{
+    AppliedWrench, EquilibriumOptions, Loads, WrenchFrame, continue_equilibrium, solve_equilibrium,
+};
 use forks_mechanism::{
     LinkId, Mechanism, MechanismBuilder,
     lie::{Pose, Wrench, glam::DVec3},
 };
 use forks_models::{HelixJoints, Parametric};
-use forks_reduce::{
-    Effector, Linearisation, relative_difference, response, response_by_differences,
-    static_wrenches, world_fixed_compliance,
+use forks_reduce::{Effector, Linearisation, Problem};
+use forks_testkit::{
+    RandomMechanismOptions, Rng,
+    differences::{relative_difference, response_by_differences},
+    random_effectors, random_mechanism,
 };
-use forks_testkit::{RandomMechanismOptions, Rng, random_effectors, random_mechanism};
 
 /// Dead wrenches on effectors, components in the axes of given poses.
 fn loads(gravity: bool, effectors: &[LinkId], poses: &[Pose], wrenches: &[Wrench]) -> Loads {
@@ -42,16 +45,23 @@ fn check(
     let first = loads(gravity, effectors, &rest, wrenches);
     let e = solve_equilibrium(m, &q, &first, &EquilibriumOptions::default());
     assert!(e.status.is_equilibrium(), "{name}: {:?}", e.status);
-    let named: Vec<Effector> = effectors.iter().map(|&l| Effector::of_link(m, l)).collect();
-    let at = Linearisation::Loaded { q: &e.q, loads: &first, multipliers: &e.multipliers };
-    let r = response(m, &named, at, &[]).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let named = effectors.iter().map(|&l| Effector::of_link(m, l)).collect();
+    let problem = Problem::unprepared(m.clone(), named);
+    let at = Linearisation::equilibrium(&e, &first);
+    let r = problem.response(at).unwrap_or_else(|e| panic!("{name}: {e}"));
     if r.compliance.max_abs() < 1e-9 {
         return None;
     }
-    let statics = static_wrenches(&named, &r.world_from_link, &at);
-    let compliance = world_fixed_compliance(&r.compliance, &statics).unwrap();
+    let compliance = r.world_fixed_compliance().unwrap();
     let radius = r.radius;
-    let fd = response_by_differences(m, &named, &e, &first, &compliance, radius, 2e-4)
+    let further = |k: usize, wrench| {
+        let all = first.clone().with(problem.effectors[k].applied(wrench, WrenchFrame::World));
+        let there = continue_equilibrium(m, &e, &all, &EquilibriumOptions::default());
+        there.status.is_equilibrium().then_some(there.world_from_link)
+    };
+    let frames: Vec<_> = effectors.iter().map(|&l| (l, Pose::IDENTITY)).collect();
+    let poses = &e.world_from_link;
+    let fd = response_by_differences(&frames, poses, &compliance, radius, 2e-4, further)
         .expect("displaced equilibria")
         .compliance;
     let error = relative_difference(&compliance, &fd, radius);

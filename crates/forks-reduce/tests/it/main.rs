@@ -3,6 +3,7 @@
 mod beside;
 mod drives;
 mod floating_base;
+mod floating_support;
 mod graphs;
 mod grasped;
 mod joint_loads;

@@ -2,27 +2,24 @@
 
 use forks_dynamics::{EquilibriumOptions, Loads, solve_equilibrium};
 use forks_models::{HelixJoints, helix, irregular_ladder};
-use forks_reduce::{
-    Damping, Drive, Effector, Linearisation, MassModel, dynamic_model, inertia_report, reduce,
-};
+use forks_reduce::{Drive, Effector, Linearisation, MassModel, Problem, ReduceOptions};
 
 #[test]
 fn all_modes_give_back_the_full_mechanism_under_gravity() {
     for p in [helix(6, HelixJoints::Hinge3), irregular_ladder(6)] {
         let m = &p.mechanism;
-        let effectors = [Effector::of_link(m, p.effectors[0])];
+        let problem = Problem::unprepared(m.clone(), vec![Effector::of_link(m, p.effectors[0])]);
         let loads = Loads::gravity();
         let e = solve_equilibrium(m, &m.start_positions(), &loads, &EquilibriumOptions::default());
         assert!(e.status.is_equilibrium());
-        let at = Linearisation::Loaded { q: &e.q, loads: &loads, multipliers: &e.multipliers };
-        let r = reduce(m, &effectors, at, &[]).unwrap();
         let mass = MassModel::CraigBampton { modes: 100 };
-        let model = dynamic_model(m, &effectors, at, &r, mass, &Damping::default()).unwrap();
-        let report = inertia_report(m, &effectors, at, &r, &model);
-        let pairs = report.reduced_frequencies.iter().zip(&report.full_frequencies);
+        let options = ReduceOptions { mass, ..ReduceOptions::default() };
+        let r = problem.reduce(Linearisation::equilibrium(&e, &loads), &options).unwrap();
+        let (reduced, full) = (r.frequencies(), r.linear.full_frequencies());
+        let pairs = reduced.iter().zip(&full);
         let worst = pairs.map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
-        println!("{}: {} modes, {worst:.1e}", m.name(), report.full_frequencies.len());
-        assert!(report.full_frequencies.len() > 1 && worst < 1e-8);
+        println!("{}: {} modes, {worst:.1e}", m.name(), full.len());
+        assert!(full.len() > 1 && worst < 1e-8);
     }
 }
 
@@ -30,16 +27,17 @@ fn all_modes_give_back_the_full_mechanism_under_gravity() {
 fn drives_that_excite_modes_rest_where_the_static_model_does() {
     let p = helix(6, HelixJoints::Hinge3);
     let m = &p.mechanism;
-    let effectors = [Effector::of_link(m, p.effectors[0])];
-    let q = m.start_positions();
+    let problem = Problem::unprepared(m.clone(), vec![Effector::of_link(m, p.effectors[0])]);
     let forces: Vec<f64> = (0..m.velocity_count()).map(|i| (1.3 * i as f64).sin()).collect();
-    let drives = [Drive::forces(m, "forces", &forces)];
-    let at = Linearisation::Rest { q: &q };
-    let r = reduce(m, &effectors, at, &drives).unwrap();
+    let drives = vec![Drive::forces(m, "forces", &forces)];
+    let with = |mass| {
+        let options = ReduceOptions { mass, drives: drives.clone(), ..ReduceOptions::default() };
+        problem.reduce(problem.at_rest(), &options).unwrap().model
+    };
+    let plain = with(MassModel::Condensed);
     for modes in [3, 100] {
-        let mass = MassModel::CraigBampton { modes };
-        let model = dynamic_model(m, &effectors, at, &r, mass, &Damping::default()).unwrap();
-        let (plain, with) = (r.model.data(), model.data());
+        let model = with(MassModel::CraigBampton { modes });
+        let (plain, with) = (plain.data(), model.data());
         let mut left: f64 = 0.0;
         for (a, b) in plain.links.iter().zip(&with.links) {
             let twist = |l: &forks_rom::LinkRest, rest| {

@@ -7,17 +7,17 @@ use forks_mechanism::{
 };
 use forks_models::{HelixJoints, Parametric, helix, ladder};
 use forks_reduce::{
-    Damping, Effector, JointDamping, Linearisation, MassModel, ReduceError, Reduction,
-    dynamic_model, inertia_report, modes_of, reduce, reduced_inertia,
+    Damping, Effector, JointDamping, MassModel, Problem, ReduceError, ReduceOptions, Reduction,
 };
 use forks_testkit::{RandomMechanismOptions, random_effectors, random_mechanism};
 
-fn of(p: &Parametric) -> (Vec<f64>, Vec<Effector>, Reduction) {
-    let q = p.mechanism.start_positions();
-    let effectors: Vec<_> =
-        p.effectors.iter().map(|&l| Effector::of_link(&p.mechanism, l)).collect();
-    let r = reduce(&p.mechanism, &effectors, Linearisation::Rest { q: &q }, &[]).unwrap();
-    (q, effectors, r)
+fn of(p: &Parametric) -> Problem {
+    let effectors = p.effectors.iter().map(|&l| Effector::of_link(&p.mechanism, l)).collect();
+    Problem::unprepared(p.mechanism.clone(), effectors)
+}
+
+fn reduced(problem: &Problem, mass: MassModel) -> Result<Reduction<'_>, ReduceError> {
+    problem.reduce(problem.at_rest(), &ReduceOptions { mass, ..ReduceOptions::default() })
 }
 
 /// Lowest frequencies printed beforehand: true, accelerability, condensed; and half a unit of the
@@ -43,21 +43,21 @@ fn table() -> Vec<Row> {
 #[test]
 fn frequencies_to_the_digits_printed() {
     for (p, rows, half) in table() {
-        let (q, effectors, r) = of(&p);
-        let at = Linearisation::Rest { q: &q };
-        let of = |mass| reduced_inertia(&p.mechanism, &effectors, at, &r, mass);
+        let problem = of(&p);
+        let full = reduced(&problem, MassModel::Condensed).unwrap().linear.full_frequencies();
+        let of = |mass| reduced(&problem, mass).unwrap().frequencies();
         let (a, c) = (of(MassModel::Accelerability), of(MassModel::Condensed));
         let modes = of(MassModel::CraigBampton { modes: 12 });
-        for (i, &(full, accelerability, condensed)) in rows.iter().enumerate() {
+        for (i, &(printed, accelerability, condensed)) in rows.iter().enumerate() {
             let near = |x: f64, y: f64| {
                 // 401.4 is printed with one digit less.
                 let half = if y > 100.0 { 0.05 } else { half };
                 assert!((x - y).abs() <= 1.0001 * half, "{x} {y}");
             };
-            near(c.full_frequencies[i], full);
-            near(a.reduced_frequencies[i], accelerability);
-            near(c.reduced_frequencies[i], condensed);
-            let off = modes.reduced_frequencies[i] / modes.full_frequencies[i] - 1.0;
+            near(full[i], printed);
+            near(a[i], accelerability);
+            near(c[i], condensed);
+            let off = modes[i] / full[i] - 1.0;
             println!("{} mode {i}: Craig-Bampton off by {off:.2e}", p.mechanism.name());
             assert!((-1e-9..1e-3).contains(&off));
         }
@@ -70,22 +70,19 @@ fn all_modes_give_back_the_full_mechanism() {
     for seed in 0..60 {
         let m = random_mechanism(seed, &RandomMechanismOptions::sprung(seed));
         let q = m.start_positions();
-        let effectors: Vec<Effector> =
+        let effectors =
             random_effectors(seed, &m, 1).into_iter().map(|l| Effector::of_link(&m, l)).collect();
-        let at = Linearisation::Rest { q: &q };
-        let Ok(r) = reduce(&m, &effectors, at, &[]) else { continue };
-        let mass = MassModel::CraigBampton { modes: 1000 };
-        let Ok(model) = dynamic_model(&m, &effectors, at, &r, mass, &Damping::default()) else {
-            continue;
-        };
-        let d = model.data();
+        let problem = Problem::unprepared(m.clone(), effectors);
+        let Ok(r) = reduced(&problem, MassModel::CraigBampton { modes: 1000 }) else { continue };
+        let d = r.model.data();
         assert!(d.mass.sub(&d.mass.transpose()).max_abs() <= 1e-14 * d.mass.max_abs());
-        let report = inertia_report(&m, &effectors, at, &r, &model);
-        let n = report.full_frequencies.len().min(report.reduced_frequencies.len());
-        assert!(report.reduced_frequencies.len() >= n && n > 0, "seed {seed}");
+        let (own, full) = (r.frequencies(), r.linear.full_frequencies());
+        let n = full.len().min(own.len());
+        assert!(own.len() >= n && n > 0, "seed {seed}");
         // XᵀMX with the dense mass matrix of all coordinates.
-        let condensed = r.model.data();
-        let mut x = Matrix::zeros(m.velocity_count(), r.basis.rank);
+        let condensed = reduced(&problem, MassModel::Condensed).unwrap();
+        let condensed = condensed.model.data();
+        let mut x = Matrix::zeros(m.velocity_count(), r.linear.basis.rank);
         let ids = m.forest().edges().iter().map(|e| e.joint);
         for (j, id) in condensed.joints.iter().zip(ids.chain(m.forest().closures().iter().copied()))
         {
@@ -96,7 +93,7 @@ fn all_modes_give_back_the_full_mechanism() {
         let dense = x.transpose_mul(&mass_matrix(&m, &q).mul(&x));
         let scale = dense.max_abs();
         assert!(dense.sub(&condensed.mass).max_abs() < 1e-11 * scale, "seed {seed}");
-        for (a, b) in report.reduced_frequencies.iter().zip(&report.full_frequencies) {
+        for (a, b) in own.iter().zip(&full) {
             worst = worst.max((a / b - 1.0).abs());
         }
         with_loops += usize::from(!m.forest().closures().is_empty());
@@ -126,16 +123,15 @@ fn joint_loads_balance_every_link_and_stretch_the_springs() {
     // for.
     for (p, modes) in [(helix(8, HelixJoints::Hinge3), 6), (ladder(5), 4)] {
         let m = &p.mechanism;
-        let (q, effectors, r) = of(&p);
-        let at = Linearisation::Rest { q: &q };
-        let mass = MassModel::CraigBampton { modes: 6 };
-        let model = dynamic_model(m, &effectors, at, &r, mass, &Damping::default()).unwrap();
-        let (d, rank) = (model.data(), r.basis.rank);
-        assert_eq!(modes_of(&r, &model), modes);
-        let held = r.basis.dual.mul(&r.model.data().hessian);
-        let effector = effectors[0].link.index();
+        let (problem, q) = (of(&p), m.start_positions());
+        let r = reduced(&problem, MassModel::CraigBampton { modes: 6 }).unwrap();
+        let (model, rank) = (&r.model, r.linear.basis.rank);
+        let d = model.data();
+        assert_eq!(r.modes(), modes);
+        let held = r.linear.basis.dual.mul(&r.linear.hessian);
+        let effector = problem.effectors[0].link.index();
         for k in 0..model.dof() {
-            let mut sum = unbalanced(&p, &model, k);
+            let mut sum = unbalanced(&p, model, k);
             let scale = d
                 .joints
                 .iter()
@@ -180,11 +176,12 @@ fn joint_loads_balance_every_link_and_stretch_the_springs() {
 #[test]
 fn damping_terms_add_up_and_are_checked() {
     let p = helix(5, HelixJoints::Hinge3);
-    let (q, effectors, r) = of(&p);
-    let at = Linearisation::Rest { q: &q };
-    let with = |damping: Damping| {
-        dynamic_model(&p.mechanism, &effectors, at, &r, MassModel::Condensed, &damping)
+    let problem = of(&p);
+    let damped = |problem: &Problem, damping: Damping| {
+        let options = ReduceOptions { damping, ..ReduceOptions::default() };
+        problem.reduce(problem.at_rest(), &options).map(|r| r.model)
     };
+    let with = |damping: Damping| damped(&problem, damping);
     let d = with(Damping::modal(0.03)).unwrap();
     let (k, mass) = (&d.data().hessian, &d.data().mass);
     let (values, x) = forks_mechanism::linalg::dense::generalized_symmetric_eigen(k, mass).unwrap();
@@ -195,7 +192,8 @@ fn damping_terms_add_up_and_are_checked() {
             assert!((c[(i, j)] - expected).abs() < 1e-9 * values[values.len() - 1].sqrt());
         }
     }
-    let plain = r.model.data();
+    let plain = with(Damping::default()).unwrap();
+    let plain = plain.data();
     let rayleigh = Damping { rayleigh_mass: 0.5, rayleigh_stiffness: 0.01, ..Damping::default() };
     let d = with(rayleigh).unwrap();
     let expected = Matrix::from_fn(6, 6, |i, j| {
@@ -216,9 +214,6 @@ fn damping_terms_add_up_and_are_checked() {
         }
     }
     let l = ladder(3);
-    let (q, effectors, r) = of(&l);
     let damping = Damping { joints: JointDamping::Inverse, ..Damping::default() };
-    let at = Linearisation::Rest { q: &q };
-    let model = dynamic_model(&l.mechanism, &effectors, at, &r, MassModel::Condensed, &damping);
-    assert!(matches!(model, Err(ReduceError::Undamped { .. })));
+    assert!(matches!(damped(&of(&l), damping), Err(ReduceError::Undamped { .. })));
 }

@@ -2,14 +2,15 @@
 //! it.
 
 use forks_mechanism::{JointMatrix, LinkId, Mechanism, MechanismBuilder, linalg::Matrix};
-use forks_reduce::{Effector, Linearisation, ReduceError, Response, response};
+use forks_reduce::{Effector, Problem, ReduceError, Response};
 use forks_testkit::{
     JointChoice, RandomMechanismOptions, System, random_effectors, random_mechanism,
 };
 
 fn at_rest(m: &Mechanism, effectors: &[LinkId]) -> Result<Response, ReduceError> {
-    let effectors: Vec<Effector> = effectors.iter().map(|&l| Effector::of_link(m, l)).collect();
-    response(m, &effectors, Linearisation::Rest { q: &m.start_positions() }, &[])
+    let effectors = effectors.iter().map(|&l| Effector::of_link(m, l)).collect();
+    let problem = Problem::unprepared(m.clone(), effectors);
+    problem.response(problem.at_rest())
 }
 
 fn relative(a: &Matrix, b: &Matrix) -> f64 {

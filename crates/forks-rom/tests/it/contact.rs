@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use forks_reduce::{Damping, Linearisation, MassModel, Problem, ProblemOptions};
+use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_rom::{
     BaseCoupling, EffectorLoad, FloatingContact, FloatingModel, FloatingState, FloatingStatus,
     FloatingStepper, LoadFrame,
@@ -45,9 +45,8 @@ fn assert_positive(a: &Matrix, rng: &mut Rng) {
 fn floating(form: BaseCoupling) -> Arc<FloatingModel> {
     let effectors = &["a5", "b5", "c5"];
     let p = Problem::new(&floating_hub(), effectors, &ProblemOptions::default()).unwrap();
-    let at = Linearisation::Rest { q: &p.start };
-    let reduced = p.reduce().unwrap();
-    let model = p.floating_model(at, &reduced, MassModel::Condensed, &Damping::default()).unwrap();
+    let options = ReduceOptions { floating: true, ..ReduceOptions::default() };
+    let model = p.reduce(p.at_rest(), &options).unwrap().model;
     Arc::new(FloatingModel::new(Arc::new(model), form).unwrap().with_gravity(DVec3::ZERO))
 }
 

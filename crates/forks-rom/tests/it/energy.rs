@@ -6,7 +6,7 @@ use crate::random_model;
 use std::f64::consts::TAU;
 
 use forks_models::HelixJoints;
-use forks_reduce::{Effector, Linearisation, reduce};
+use forks_reduce::{Effector, Problem, ReduceOptions};
 use forks_rom::{
     Elasticity, LoadFrame, ModelData, ReducedModel, State, StaticStatus, lie::Wrench,
     linalg::Matrix,
@@ -95,9 +95,9 @@ fn loaded_helix() -> ModelData {
     let p = forks_models::helix(20, HelixJoints::Hinge3);
     let m = &p.mechanism;
     let last = forks_mechanism::LinkId::new(m.links().len() - 1);
-    let q = m.start_positions();
-    let model = reduce(m, &[Effector::of_link(m, last)], Linearisation::Rest { q: &q }, &[]);
-    let mut data = model.unwrap().model.data().clone();
+    let problem = Problem::unprepared(m.clone(), vec![Effector::of_link(m, last)]);
+    let found = problem.reduce(problem.at_rest(), &ReduceOptions::default());
+    let mut data = found.unwrap().model.data().clone();
     let mut rng = Rng::new(3);
     data.effectors[0].static_wrench = load(&mut rng, 0, 20.0, LoadFrame::Body).wrench;
     data

@@ -8,7 +8,7 @@ use file_support::{one_of_everything, small};
 use forks_import::{ImportOptions, load_mjcf};
 use forks_mechanism::Mechanism;
 use forks_models::{HelixJoints, Parametric, arm20, helix, ladder};
-use forks_reduce::{Problem, ProblemOptions};
+use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_rom::{
     BaseRest, EffectorLoad, EffectorRest, FileError, JointPath, JointRest, LinkRest, LoadFrame,
     ModelData, PoseBuffer, ReducedModel, State, Stepper,
@@ -20,7 +20,8 @@ use forks_rom::{
 use serde_json::Value;
 
 fn reduced(m: &Mechanism, effectors: &[&str]) -> ReducedModel {
-    Problem::new(m, effectors, &ProblemOptions::default()).unwrap().reduce().unwrap().model
+    let problem = Problem::new(m, effectors, &ProblemOptions::default()).unwrap();
+    problem.reduce(problem.at_rest(), &ReduceOptions::default()).unwrap().model
 }
 
 fn of(p: &Parametric) -> ReducedModel {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forks_reduce::{Damping, Linearisation, MassModel, Problem, ProblemOptions};
+use forks_reduce::{MassModel, Problem, ProblemOptions, ReduceOptions};
 use forks_rom::{
     BaseCoupling, EffectorLoad, FloatingModel, FloatingState, FloatingStatus, FloatingStepper, Isa,
     LoadFrame, ModelError, PoseBuffer, ReducedModel,
@@ -31,9 +31,8 @@ fn problem(looped: bool) -> Problem {
 
 fn reduced(looped: bool, mass: MassModel) -> Arc<ReducedModel> {
     let p = problem(looped);
-    let at = Linearisation::Rest { q: &p.start };
-    let model = p.floating_model(at, &p.reduce().unwrap(), mass, &Damping::default()).unwrap();
-    Arc::new(model)
+    let options = ReduceOptions { mass, floating: true, ..ReduceOptions::default() };
+    Arc::new(p.reduce(p.at_rest(), &options).unwrap().model)
 }
 
 fn floating(looped: bool, form: BaseCoupling) -> Arc<FloatingModel> {
@@ -271,6 +270,8 @@ fn effector_velocities_are_rates_of_poses() {
 
 #[test]
 fn a_fixed_base_is_an_error() {
-    let model = Arc::new(problem(false).reduce().unwrap().model);
+    let p = problem(false);
+    let model = p.reduce(p.at_rest(), &ReduceOptions::default()).unwrap().model;
+    let model = Arc::new(model);
     assert_eq!(FloatingModel::new(model, BaseCoupling::Full).unwrap_err(), ModelError::NoBase);
 }

@@ -8,7 +8,9 @@ use forks_mechanism::{
     lie::{Pose, Wrench},
 };
 use forks_models::HelixJoints;
-use forks_reduce::{Drive, Effector, Linearisation, reduce, relative_constraint_error};
+use forks_reduce::{
+    Drive, Effector, Linearisation, Problem, ReduceOptions, relative_constraint_error,
+};
 use forks_rom::{Elasticity, LoadFrame, Reconstruction, ReducedModel, State};
 use forks_testkit::Rng;
 
@@ -39,8 +41,10 @@ fn model(m: &Mechanism, q: &[f64], effectors: &[Effector]) -> ReducedModel {
     // One drive: a push on the first coordinate.
     let mut push = vec![0.0; m.velocity_count()];
     push[0] = 1.0;
-    let drives = [Drive::forces(m, "push", &push)];
-    reduce(m, effectors, Linearisation::Rest { q }, &drives).unwrap().model
+    let drives = vec![Drive::forces(m, "push", &push)];
+    let options = ReduceOptions { drives, ..ReduceOptions::default() };
+    let problem = Problem::unprepared(m.clone(), effectors.to_vec());
+    problem.reduce(Linearisation::Rest { q }, &options).unwrap().model
 }
 
 fn state(rng: &mut Rng, model: &ReducedModel, size: f64) -> State {

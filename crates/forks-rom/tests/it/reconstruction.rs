@@ -4,7 +4,7 @@ use crate::all_kinds;
 
 use all_kinds::{kinds, pose};
 use forks_mechanism::{Joint, Link, LinkId, Mechanism, MechanismBuilder, lie::Pose};
-use forks_reduce::{Effector, Linearisation, reduce};
+use forks_reduce::{Effector, Linearisation, Problem, ReduceOptions};
 use forks_rom::{Reconstruction, ReducedModel};
 use forks_testkit::Rng;
 
@@ -34,7 +34,8 @@ fn largest_gap(a: &[Pose], b: &[Pose]) -> f64 {
 
 fn model(m: &Mechanism, q: &[f64]) -> ReducedModel {
     let effector = Effector::of_link(m, LinkId::new(m.links().len() - 1));
-    reduce(m, &[effector], Linearisation::Rest { q }, &[]).unwrap().model
+    let problem = Problem::unprepared(m.clone(), vec![effector]);
+    problem.reduce(Linearisation::Rest { q }, &ReduceOptions::default()).unwrap().model
 }
 
 #[test]

@@ -9,7 +9,7 @@ use forks_lie::{
     glam::{DMat3, DVec3},
 };
 use forks_mechanism::{ContactMask, Geometry};
-use forks_reduce::Problem;
+use forks_reduce::{Linearisation, Problem, ReduceOptions};
 use forks_rom::{BaseCoupling, FloatingModel, FloatingState, ReducedModel};
 
 use super::{
@@ -111,7 +111,9 @@ impl Scene {
             return self.add_blend(m, blend);
         }
         if m.floating {
-            let reduction = problem.reduce_floating().map_err(|e| m.reduce_error(e))?;
+            let options = ReduceOptions { floating: true, ..ReduceOptions::default() };
+            let reduction = problem.reduce(problem.at_rest(), &options);
+            let reduction = reduction.map_err(|e| m.reduce_error(e))?;
             let model = FloatingModel::new(Arc::new(reduction.model), BaseCoupling::default())
                 .map_err(|source| crate::SimError::Model { mechanism: m.name.clone(), source })?;
             let start = FloatingState::new(&model).world_from_base();
@@ -266,12 +268,13 @@ fn kept_still(m: &SceneMechanism, problem: &Problem) -> Vec<String> {
 /// The model of a mechanism that does not float: about its equilibrium under gravity, or its rest
 /// pose.
 pub(super) fn reduced(m: &SceneMechanism, problem: &Problem) -> Result<ReducedModel, SceneError> {
-    if !m.gravity {
-        return Ok(problem.reduce().map_err(|e| m.reduce_error(e))?.model);
-    }
     let loads = Loads::gravity();
-    let e = m.equilibrium(problem)?;
-    Ok(problem.reduce_at(e, &loads).map_err(|e| m.reduce_error(e))?.model)
+    let at = match m.gravity {
+        true => Linearisation::equilibrium(m.equilibrium(problem)?, &loads),
+        false => problem.at_rest(),
+    };
+    let reduction = problem.reduce(at, &ReduceOptions::default());
+    Ok(reduction.map_err(|e| m.reduce_error(e))?.model)
 }
 
 fn settings(spec: &WorldSpec) -> Result<WorldSettings, SceneError> {

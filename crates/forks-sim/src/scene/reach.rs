@@ -6,7 +6,7 @@
 //! until a limit's force moves its joint as far as in the whole mechanism.
 
 use forks_mechanism::{JointId, LinkId, Mechanism, linalg::dense};
-use forks_reduce::Problem;
+use forks_reduce::{Problem, ReduceOptions};
 use forks_rom::ReducedModel;
 
 use super::{
@@ -76,8 +76,9 @@ impl SceneMechanism {
     fn model(&self) -> Result<ReducedModel, SceneError> {
         let problem: Problem = self.problem()?;
         if self.floating {
-            let found = problem.reduce_floating().map_err(|e| self.reduce_error(e))?;
-            return Ok(found.model);
+            let options = ReduceOptions { floating: true, ..ReduceOptions::default() };
+            let found = problem.reduce(problem.at_rest(), &options);
+            return Ok(found.map_err(|e| self.reduce_error(e))?.model);
         }
         reduced(self, &problem)
     }

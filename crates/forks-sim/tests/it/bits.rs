@@ -5,7 +5,7 @@ use crate::support;
 use std::sync::Arc;
 
 use forks_models::{HelixJoints, helix};
-use forks_reduce::{Problem, ProblemOptions};
+use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_sim::{
     BodyHandle, Form, Geometry, Material, Owner, Shape, SimError, World, WorldSettings,
     WorldStatus,
@@ -42,7 +42,8 @@ fn busy(method: Method) -> (World, Vec<BodyHandle>) {
     let helix = helix(6, HelixJoints::Hinge3);
     let tip = helix.mechanism.link(helix.effectors[0]).name.clone();
     let problem = Problem::new(&helix.mechanism, &[&tip], &ProblemOptions::default()).unwrap();
-    let model = Arc::new(problem.reduce().unwrap().model);
+    let model =
+        Arc::new(problem.reduce(problem.at_rest(), &ReduceOptions::default()).unwrap().model);
     let at_tip = model.data().effectors[0].rest.translation;
     let placement = Pose::from_translation(DVec3::new(0.0, 0.0, 0.2) - at_tip);
     let m = world.add_mechanism("helix", model, placement).unwrap();

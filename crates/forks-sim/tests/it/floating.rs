@@ -5,7 +5,7 @@ use crate::support;
 use std::sync::Arc;
 
 use forks_mechanism::{Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder};
-use forks_reduce::{Damping, Linearisation, MassModel, Problem, ProblemOptions};
+use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_sim::{
     BodyHandle, Geometry, Material, MechanismHandle, Owner, RigidBody, Shape, World, WorldSettings,
     WorldStatus,
@@ -62,9 +62,8 @@ fn model(form: BaseCoupling) -> Arc<FloatingModel> {
     let feet: Vec<String> = (0..LEGS).map(|leg| format!("leg{leg}.{}", LINKS - 1)).collect();
     let names: Vec<&str> = feet.iter().map(String::as_str).collect();
     let p = Problem::new(&table(), &names, &ProblemOptions::default()).unwrap();
-    let at = Linearisation::Rest { q: &p.start };
-    let reduced = p.reduce().unwrap();
-    let model = p.floating_model(at, &reduced, MassModel::Condensed, &Damping::default()).unwrap();
+    let options = ReduceOptions { floating: true, ..ReduceOptions::default() };
+    let model = p.reduce(p.at_rest(), &options).unwrap().model;
     Arc::new(FloatingModel::new(Arc::new(model), form).unwrap())
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forks_blend::place::{Sample, blend_data};
 use forks_dynamics::EquilibriumOptions;
 use forks_mechanism::{Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder};
-use forks_reduce::{Damping, Linearisation, MassModel, Problem, ProblemOptions};
+use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_sim::{
     LimitHandle, MechanismHandle, SimError, World, WorldSettings, WorldStatus,
     blend::{BlendedModel, BlendedState, Weights},
@@ -56,14 +56,13 @@ fn arm(floating: bool, reversed: bool) -> Mechanism {
 fn single(reversed: bool) -> Arc<ReducedModel> {
     let m = arm(false, reversed);
     let problem = Problem::new(&m, &["l2"], &ProblemOptions::default()).unwrap();
-    Arc::new(problem.reduce().unwrap().model)
+    Arc::new(problem.reduce(problem.at_rest(), &ReduceOptions::default()).unwrap().model)
 }
 
 fn floating() -> Arc<FloatingModel> {
     let p = Problem::new(&arm(true, false), &["l2"], &ProblemOptions::default()).unwrap();
-    let at = Linearisation::Rest { q: &p.start };
-    let reduced = p.reduce().unwrap();
-    let model = p.floating_model(at, &reduced, MassModel::Condensed, &Damping::default()).unwrap();
+    let options = ReduceOptions { floating: true, ..ReduceOptions::default() };
+    let model = p.reduce(p.at_rest(), &options).unwrap().model;
     Arc::new(FloatingModel::new(Arc::new(model), BaseCoupling::Full).unwrap())
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use forks_dynamics::Loads;
 use forks_mechanism::{Joint, JointKind, Link, LinkId, MechanismBuilder};
 use forks_models::{HelixJoints, helix};
-use forks_reduce::{Problem, ProblemOptions};
+use forks_reduce::{Linearisation, Problem, ProblemOptions, ReduceOptions};
 use forks_sim::{
     Geometry, Material, MechanismHandle, Owner, RigidBody, Shape, World, WorldSettings,
     WorldStatus,
@@ -25,7 +25,7 @@ fn helix_model() -> Arc<ReducedModel> {
     let helix = helix(20, HelixJoints::Hinge3);
     let tip = helix.mechanism.link(helix.effectors[0]).name.clone();
     let problem = Problem::new(&helix.mechanism, &[&tip], &ProblemOptions::default()).unwrap();
-    Arc::new(problem.reduce().unwrap().model)
+    Arc::new(problem.reduce(problem.at_rest(), &ReduceOptions::default()).unwrap().model)
 }
 
 /// A helix with a ball at its tip, placed somewhere, without gravity.
@@ -187,7 +187,12 @@ fn a_servo_target_that_jumps_does_its_spring_s_work() {
     let problem = Problem::new(&m, &["rod"], &ProblemOptions::default()).unwrap();
     let loads = Loads::gravity();
     let at = problem.equilibrium(&loads, &Default::default());
-    let model = Arc::new(problem.reduce_at(&at, &loads).unwrap().model);
+    let model = Arc::new(
+        problem
+            .reduce(Linearisation::equilibrium(&at, &loads), &ReduceOptions::default())
+            .unwrap()
+            .model,
+    );
     let mut world = World::new(WorldSettings::default()).unwrap();
     let m = world.add_mechanism("rod", model.clone(), Pose::IDENTITY).unwrap();
     let mut terms = problem.servo_terms(&at.q, model.data());

@@ -10,7 +10,7 @@ use forks_mechanism::{
     Transmission, loops,
 };
 use forks_models::{HelixJoints, Parametric, four_bar, helix, irregular_ladder, ladder};
-use forks_reduce::{Problem, ProblemOptions};
+use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_sim::{
     Geometry, Material, MechanismHandle, Owner, RigidBody, Shape, World, WorldSettings,
     WorldStatus,
@@ -134,7 +134,8 @@ fn a_helix_pressed_gently_carries_what_its_reduced_model_does() {
     let m = &helix.mechanism;
     let name = m.link(helix.effectors[0]).name.clone();
     let problem = Problem::new(m, &[&name], &ProblemOptions::default()).unwrap();
-    let model = Arc::new(problem.reduce().unwrap().model);
+    let model =
+        Arc::new(problem.reduce(problem.at_rest(), &ReduceOptions::default()).unwrap().model);
     let rest = model.data().effectors[0].rest.translation.z;
     let placement = Pose::new(DQuat::from_rotation_z(0.7), DVec3::new(1.0, -2.0, 0.5));
     let built = |is_full: bool| {
@@ -237,7 +238,8 @@ fn joints_of_loops_count_as_in_the_reduced_model() {
     let p = four_bar();
     let name = p.mechanism.link(p.effectors[0]).name.clone();
     let problem = Problem::new(&p.mechanism, &[&name], &ProblemOptions::default()).unwrap();
-    let model = Arc::new(problem.reduce().unwrap().model);
+    let model =
+        Arc::new(problem.reduce(problem.at_rest(), &ReduceOptions::default()).unwrap().model);
     let mut world = world(1e-3, DVec3::ZERO);
     let reduced = world.add_mechanism("reduced", model, Pose::IDENTITY).unwrap();
     let full = FullMechanism::of(&problem).under(Gravity::Off);
@@ -453,7 +455,8 @@ fn a_gripped_ball_stays_where_the_reduced_gripper_holds_it() {
     let gripper = gripper();
     let options = ProblemOptions::default();
     let problem = Problem::new(&gripper, &["site:left", "site:right"], &options).unwrap();
-    let model = Arc::new(problem.reduce().unwrap().model);
+    let model =
+        Arc::new(problem.reduce(problem.at_rest(), &ReduceOptions::default()).unwrap().model);
     assert_eq!(model.data().servos, ["left0", "left1", "right0", "right1"]);
     let (tip_radius, radius) = (0.01, 0.05);
     let built = |is_full: bool| {

@@ -12,25 +12,25 @@ use forks_rom::{
     LoadFrame, ReducedModel,
 };
 
-use crate::{error::ReduceError, gaps::relative_displacement, problem::Problem};
+use forks_reduce::{Effector, Problem, relative_displacement};
 
 /// A motion from the start pose with straight springs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FloatingCase {
+pub(crate) struct FloatingCase {
     /// Body twist of the base link, and of everything with it, at the start.
-    pub base_velocity: Twist,
+    pub(crate) base_velocity: Twist,
     /// Acceleration of free fall, m/s².
-    pub gravity: DVec3,
+    pub(crate) gravity: DVec3,
     /// Force on the first effector at its origin, world axes, N.
-    pub force: DVec3,
+    pub(crate) force: DVec3,
     /// How long the force acts, s.
-    pub force_until: f64,
+    pub(crate) force_until: f64,
     /// How long the motion is followed, s.
-    pub time: f64,
+    pub(crate) time: f64,
     /// Steps of the reduced model.
-    pub steps: usize,
+    pub(crate) steps: usize,
     /// Steps of the full solver per step of the reduced model.
-    pub full_steps: usize,
+    pub(crate) full_steps: usize,
 }
 
 impl Default for FloatingCase {
@@ -50,68 +50,42 @@ impl Default for FloatingCase {
 
 /// How far a floating reduced model is from the full solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct FloatingDeviation {
+pub(crate) struct FloatingDeviation {
     /// Largest distance of the base from the full solver's over the largest displacement of the
     /// latter.
-    pub position: f64,
+    pub(crate) position: f64,
     /// The same for the angle of rotation.
-    pub rotation: f64,
+    pub(crate) rotation: f64,
     /// Largest displacement of the full solver's base, m.
-    pub displacement: f64,
+    pub(crate) displacement: f64,
     /// Largest rotation of the full solver's base, rad.
-    pub turn: f64,
+    pub(crate) turn: f64,
     /// Largest distance of an effector from the full solver's, m.
-    pub effector: f64,
+    pub(crate) effector: f64,
     /// Largest relative displacement of an effector (\[A16\] §8.2).
-    pub shape: f64,
+    pub(crate) shape: f64,
     /// Largest difference of the momentum from start and impulses over the largest momentum or
     /// impulse: linear, angular.
-    pub momentum: [f64; 2],
+    pub(crate) momentum: [f64; 2],
     /// Steps that did not end as completed.
-    pub exceptions: usize,
-}
-
-/// Follows a motion of the original mechanism `m` by the full solver (order 4) and by the reduced
-/// model.
-///
-/// # Errors
-/// A reduction whose base is fixed, a mass that does not fit the base's;
-/// [`ReduceError::FullSolver`] where the full solver gives up.
-pub fn floating_deviation(
-    m: &Mechanism,
-    problem: &Problem,
-    model: &Arc<ReducedModel>,
-    coupling: BaseCoupling,
-    case: &FloatingCase,
-) -> Result<FloatingDeviation, ReduceError> {
-    let track = full_track(m, problem, case)?;
-    compare(&track, model, coupling, case)
+    pub(crate) exceptions: usize,
 }
 
 /// Poses of base and effectors at every step of the reduced model, the start first.
 #[derive(Clone, Debug)]
-pub struct FullTrack {
+pub(crate) struct FullTrack {
     base: Vec<Pose>,
     effectors: Vec<Vec<Pose>>,
 }
 
-/// The full solver's motion, for several comparisons.
-///
-/// # Errors
-/// As [`floating_deviation`].
-pub fn full_track(
-    m: &Mechanism,
-    problem: &Problem,
-    case: &FloatingCase,
-) -> Result<FullTrack, ReduceError> {
-    let held = problem.prepared.held;
-    let not_floating = || ReduceError::NotFloating { element: m.name().into() };
-    let held = held.ok_or_else(not_floating)?;
+/// The full solver's motion (order 4) of the original mechanism, for several comparisons.
+pub(crate) fn full_track(m: &Mechanism, problem: &Problem, case: &FloatingCase) -> FullTrack {
+    let held = problem.prepared.held.expect("a base that floats");
     let edge = m.forest().edges().iter().find(|e| e.joint == held);
-    let base = edge.ok_or_else(not_floating)?.outer.index();
+    let base = edge.expect("a tree joint").outer.index();
     let mut builder = forks_mechanism::MechanismBuilder::from_mechanism(m);
     builder.set_gravity(case.gravity);
-    let m = &builder.build()?;
+    let m = &builder.build().unwrap();
     let q = problem.prepared.original_positions(m, &problem.start);
     let mut v = vec![0.0; m.tree_velocity_count()];
     // The free joint's rates are the body twist in the joint's frame in the child.
@@ -127,7 +101,7 @@ pub fn full_track(
     for i in 0..=case.steps {
         let poses = full.link_poses();
         track.base.push(poses[base]);
-        let effector = |e: &crate::Effector| poses[e.link.index()] * e.link_from_effector;
+        let effector = |e: &Effector| poses[e.link.index()] * e.link_from_effector;
         track.effectors.push(problem.effectors.iter().map(effector).collect());
         if i == case.steps {
             break;
@@ -141,13 +115,10 @@ pub fn full_track(
                 external[e.link.index()] = e.link_from_effector.adjoint().apply_to_wrench(body);
             }
             full.set_loads(&tau, &external);
-            let status = full.step(h / case.full_steps as f64);
-            if status != StepStatus::Completed {
-                return Err(ReduceError::FullSolver { status: status.name() });
-            }
+            assert_eq!(full.step(h / case.full_steps as f64), StepStatus::Completed);
         }
     }
-    Ok(track)
+    track
 }
 
 fn pushes(case: &FloatingCase, step: usize, h: f64) -> bool {
@@ -155,22 +126,19 @@ fn pushes(case: &FloatingCase, step: usize, h: f64) -> bool {
 }
 
 /// Follows the same motion by the reduced model.
-///
-/// # Errors
-/// As [`floating_deviation`].
-pub fn compare(
+pub(crate) fn compare(
     track: &FullTrack,
     model: &Arc<ReducedModel>,
     coupling: BaseCoupling,
     case: &FloatingCase,
-) -> Result<FloatingDeviation, ReduceError> {
-    let floating = FloatingModel::new(model.clone(), coupling)?.with_gravity(case.gravity);
+) -> FloatingDeviation {
+    let floating = FloatingModel::new(model.clone(), coupling).unwrap().with_gravity(case.gravity);
     let floating = Arc::new(floating);
     let h = case.time / case.steps as f64;
-    let stepper = FloatingStepper::new(floating.clone(), h)?;
+    let stepper = FloatingStepper::new(floating.clone(), h).unwrap();
     let mut state = FloatingState::new(&floating);
     let still = vec![0.0; model.dof()];
-    state.set(&floating, &still, &still, track.base[0], case.base_velocity)?;
+    state.set(&floating, &still, &still, track.base[0], case.base_velocity).unwrap();
     let push = [EffectorLoad {
         effector: 0,
         wrench: Wrench::new(case.force, DVec3::ZERO),
@@ -210,7 +178,7 @@ pub fn compare(
     }
     out.position /= out.displacement.max(f64::MIN_POSITIVE);
     out.rotation /= out.turn.max(f64::MIN_POSITIVE);
-    Ok(out)
+    out
 }
 
 /// Momentum that there should be: that of the start and all impulses.

@@ -1,15 +1,10 @@
-//! The linear response by finite differences of full equilibria: the slow rival of the sweep.
+//! The linear response by finite differences of equilibria: the slow rival of a reduction.
 
-use forks_dynamics::{
-    AppliedWrench, Equilibrium, EquilibriumOptions, Loads, WrenchFrame, continue_equilibrium,
-};
 use forks_mechanism::{
-    Mechanism,
+    LinkId,
     lie::{Pose, Twist, Wrench},
     linalg::Matrix,
 };
-
-use crate::response::Effector;
 
 /// Linear response by differences; see [`response_by_differences`].
 #[derive(Clone, Debug)]
@@ -21,51 +16,50 @@ pub struct Differences {
     pub twists: Vec<Matrix>,
 }
 
-/// Differentiates the full equilibrium with respect to wrenches on the effectors that keep their
-/// world axes, by central differences with one Richardson step.
+/// Differentiates an equilibrium with respect to wrenches on effectors (a link, and the effector's
+/// frame in it) that keep their world axes, by central differences with one Richardson step.
 ///
-/// `at` is an equilibrium under `loads`; `compliance` (6E × 6E) only sets the size of the steps, so
+/// `rest` are the links' world poses there; `solve` finds those with a further wrench, in world
+/// axes, at the origin of an effector. `compliance` (6E × 6E) only sets the size of the steps, so
 /// that the effectors move by about `displacement` (dimensionless, lengths over `r`; 2e-4 balances
 /// truncation and rounding).
 ///
 /// `None` where a displaced equilibrium is not found.
 pub fn response_by_differences(
-    m: &Mechanism,
-    effectors: &[Effector],
-    at: &Equilibrium,
-    loads: &Loads,
+    effectors: &[(LinkId, Pose)],
+    rest: &[Pose],
     compliance: &Matrix,
     r: f64,
     displacement: f64,
+    solve: impl Fn(usize, Wrench) -> Option<Vec<Pose>>,
 ) -> Option<Differences> {
     let n = 6 * effectors.len();
     let mut out = Differences {
         compliance: Matrix::zeros(n, n),
-        twists: vec![Matrix::zeros(6, n); m.links().len()],
+        twists: vec![Matrix::zeros(6, n); rest.len()],
     };
+    let pose = |poses: &[Pose], e: usize| poses[effectors[e].0.index()] * effectors[e].1;
     for k in 0..n {
         let step = step_size(compliance, k, r) * displacement;
-        let solve = |h: f64| {
-            let changed = loads.clone().with(increment(&effectors[k / 6], at, k % 6, h));
-            let e = continue_equilibrium(m, at, &changed, &EquilibriumOptions::default());
-            e.status.is_equilibrium().then_some(e.world_from_link)
-        };
-        let coarse = (solve(step)?, solve(-step)?);
-        let fine = (solve(0.5 * step)?, solve(-0.5 * step)?);
-        let slope = |rest: &Pose, f: &dyn Fn(&[Pose]) -> Pose| {
+        let axes = pose(rest, k / 6).rotation;
+        let unit = Wrench::unit(k % 6);
+        let unit = Wrench::new(axes * unit.force, axes * unit.torque);
+        let at = |h: f64| solve(k / 6, unit * h);
+        let coarse = (at(step)?, at(-step)?);
+        let fine = (at(0.5 * step)?, at(-0.5 * step)?);
+        let slope = |f: &dyn Fn(&[Pose]) -> Pose| {
+            let rest = f(rest);
             let central = |(plus, minus): &(Vec<Pose>, Vec<Pose>), h: f64| {
                 (rest.twist_to(&f(plus)) - rest.twist_to(&f(minus))) * (0.5 / h)
             };
             let (a, b) = (central(&coarse, step), central(&fine, 0.5 * step));
             (b * 4.0 - a) * (1.0 / 3.0)
         };
-        for (l, rest) in at.world_from_link.iter().enumerate() {
-            set_column(&mut out.twists[l], 0, k, slope(rest, &|poses| poses[l]));
+        for (l, twists) in out.twists.iter_mut().enumerate() {
+            set_column(twists, 0, k, slope(&|poses| poses[l]));
         }
-        for (e, effector) in effectors.iter().enumerate() {
-            let pose = |poses: &[Pose]| poses[effector.link.index()] * effector.link_from_effector;
-            let twist = slope(&pose(&at.world_from_link), &pose);
-            set_column(&mut out.compliance, 6 * e, k, twist);
+        for e in 0..effectors.len() {
+            set_column(&mut out.compliance, 6 * e, k, slope(&|poses| pose(poses, e)));
         }
     }
     Some(out)
@@ -91,14 +85,6 @@ fn step_size(compliance: &Matrix, k: usize, r: f64) -> f64 {
     } else {
         scale(k) / softest.max(f64::MIN_POSITIVE)
     }
-}
-
-/// A wrench of `h` along one axis of the effector's frame at the pose, fixed in the world.
-fn increment(effector: &Effector, at: &Equilibrium, axis: usize, h: f64) -> AppliedWrench {
-    let pose = at.world_from_link[effector.link.index()] * effector.link_from_effector;
-    let w = Wrench::unit(axis) * h;
-    effector
-        .applied(Wrench::new(pose.rotation * w.force, pose.rotation * w.torque), WrenchFrame::World)
 }
 
 /// Relative difference of two matrices over effectors, lengths over `r` (Frobenius norm).
