@@ -1,5 +1,7 @@
 //! Energy, force and effectors of a blend in a chart of joint displacements; see [`super::chart`].
 
+use forks_linalg::simd::{Arithmetic, Lanes};
+
 use alloc::{vec, vec::Vec};
 
 use forks_lie::{
@@ -7,10 +9,7 @@ use forks_lie::{
     glam::{DMat3, DQuat, DVec3},
     right_jacobian,
 };
-use forks_rom::{
-    EffectorLoad, LoadFrame,
-    internal::{Arithmetic, Lanes},
-};
+use forks_rom::{EffectorLoad, LoadFrame};
 
 use crate::{
     chart::{Curved, fill_products},
@@ -296,17 +295,17 @@ impl Moved {
     #[inline(always)]
     fn add<L: Arithmetic>(&self, l: L, slope: f64, twist: &[f64], rate: &mut [Lanes; 2]) {
         let slope = l.splat(slope);
-        let mut place = l.mul_add(l.load(&self.pose[0]), slope, l.load(&rate[0]));
-        let mut turn = l.mul_add(l.load(&self.pose[1]), slope, l.load(&rate[1]));
+        let mut place = l.load(&self.pose[0]) * slope + l.load(&rate[0]);
+        let mut turn = l.load(&self.pose[1]) * slope + l.load(&rate[1]);
         for (column, x) in self.columns[..3].iter().zip(twist) {
-            place = l.mul_add(l.load(&column[0]), l.splat(*x), place);
+            place += l.load(&column[0]) * l.splat(*x);
         }
         for (column, x) in self.columns[3..].iter().zip(&twist[3..]) {
             let x = l.splat(*x);
-            place = l.mul_add(l.load(&column[0]), x, place);
-            turn = l.mul_add(l.load(&column[1]), x, turn);
+            place += l.load(&column[0]) * x;
+            turn += l.load(&column[1]) * x;
         }
-        *rate = [l.store(place), l.store(turn)];
+        *rate = [place.store(), turn.store()];
     }
 }
 

@@ -9,8 +9,10 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_linalg::Matrix;
-use forks_rom::internal::{Arithmetic, LANES, Lanes};
+use forks_linalg::{
+    Matrix,
+    simd::{Arithmetic, LANES, Lanes, Wide},
+};
 
 use crate::curvature::pairs;
 
@@ -189,17 +191,17 @@ fn finish<L: Arithmetic, const G: usize>(
         for (((d, b), y), slope) in row.zip(&y[j..]).zip(&mut slopes[j..]) {
             let y = l.splat(*y);
             for g in 0..G {
-                let d = l.add(l.load(&b[g]), l.load(&d[g]));
-                sum[g] = l.mul_add(d, y, sum[g]);
-                slope[g] = l.store(l.mul_add(d, own, l.load(&slope[g])));
+                let d = l.load(&b[g]) + l.load(&d[g]);
+                sum[g] += d * y;
+                slope[g] = (d * own + l.load(&slope[g])).store();
             }
         }
         for g in 0..G {
-            slopes[j][g] = l.store(l.add(l.load(&slopes[j][g]), sum[g]));
-            value[g] = l.mul_add(own, l.add(l.load(&a[g]), sum[g]), value[g]);
+            slopes[j][g] = (l.load(&slopes[j][g]) + sum[g]).store();
+            value[g] = own * (l.load(&a[g]) + sum[g]) + value[g];
         }
     }
-    stored(l, value)
+    stored(value)
 }
 
 /// Adds Σ c p to a derivative, and c y to d − b; the `FIRST` ones find nothing there.
@@ -217,12 +219,12 @@ fn add_one<L: Arithmetic, const G: usize, const FIRST: bool>(
         let p = l.splat(*p);
         for g in 0..G {
             let c = l.load(&c[g]);
-            sum[g] = l.mul_add(c, p, sum[g]);
-            let more = if FIRST { l.mul(c, y) } else { l.mul_add(c, y, l.load(&d[g])) };
-            d[g] = l.store(more);
+            sum[g] += c * p;
+            let more = if FIRST { (c * y).rounded() } else { c * y + l.load(&d[g]) };
+            d[g] = more.store();
         }
     }
-    *slope = stored(l, sum);
+    *slope = stored(sum);
 }
 
 /// The same for two coordinates at once, so that d is read and written half as often.
@@ -242,17 +244,17 @@ fn add_both<L: Arithmetic, const G: usize, const FIRST: bool>(
         let p = l.splat(*p);
         for g in 0..G {
             let (c, e) = (l.load(&c[g]), l.load(&e[g]));
-            sum[g] = l.mul_add(c, p, sum[g]);
-            other[g] = l.mul_add(e, p, other[g]);
-            let more = if FIRST { l.mul(c, first) } else { l.mul_add(c, first, l.load(&d[g])) };
-            d[g] = l.store(l.mul_add(e, second, more));
+            sum[g] += c * p;
+            other[g] += e * p;
+            let more = if FIRST { (c * first).rounded() } else { c * first + l.load(&d[g]) };
+            d[g] = (e * second + more).store();
         }
     }
-    (*own, *next) = (stored(l, sum), stored(l, other));
+    (*own, *next) = (stored(sum), stored(other));
 }
 
 #[inline(always)]
-fn loaded<L: Arithmetic, const G: usize>(l: L, entries: &[Lanes; G]) -> [L::V; G] {
+fn loaded<L: Arithmetic, const G: usize>(l: L, entries: &[Lanes; G]) -> [Wide<L>; G] {
     let mut out = [l.splat(0.0); G];
     for (o, x) in out.iter_mut().zip(entries) {
         *o = l.load(x);
@@ -261,10 +263,10 @@ fn loaded<L: Arithmetic, const G: usize>(l: L, entries: &[Lanes; G]) -> [L::V; G
 }
 
 #[inline(always)]
-fn stored<L: Arithmetic, const G: usize>(l: L, x: [L::V; G]) -> [Lanes; G] {
+fn stored<L: Arithmetic, const G: usize>(x: [Wide<L>; G]) -> [Lanes; G] {
     let mut out = [Lanes::default(); G];
     for (o, x) in out.iter_mut().zip(x) {
-        *o = l.store(x);
+        *o = x.store();
     }
     out
 }
@@ -272,7 +274,7 @@ fn stored<L: Arithmetic, const G: usize>(l: L, x: [L::V; G]) -> [Lanes; G] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forks_rom::internal::Portable;
+    use forks_linalg::simd::Portable;
 
     /// All products of one, two and three coordinates.
     fn all_products(y: &[f64]) -> Vec<f64> {

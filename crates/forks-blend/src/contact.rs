@@ -8,11 +8,11 @@
 use alloc::{vec, vec::Vec};
 
 use forks_lie::{Pose, right_jacobian};
-use forks_linalg::Matrix;
-use forks_rom::{
-    EffectorLoad, ModelError,
-    internal::{Arithmetic, Kernel, invert_factored},
+use forks_linalg::{
+    Matrix,
+    simd::{Arithmetic, Kernel},
 };
+use forks_rom::{EffectorLoad, ModelError, internal::invert_factored};
 
 use crate::{
     matrices::Blend,

@@ -8,12 +8,14 @@
 //! wrenches of the two at the change: without them what the old blend was wrong in would be set
 //! free at once. Their work is that of any load.
 
+use forks_linalg::simd::LANES;
+
 use alloc::{sync::Arc, vec, vec::Vec};
 
 use forks_lie::{Pose, Twist, Wrench};
 use forks_rom::{
     EffectorLoad, LoadFrame, ModelError, PoseBuffer,
-    internal::{LANES, POSE, pose_entries, pose_of},
+    internal::{POSE, pose_entries, pose_of},
 };
 
 use crate::{

@@ -8,8 +8,11 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_linalg::Matrix;
-use forks_rom::internal::{Arithmetic, LANES, Packed};
+use forks_linalg::{
+    Matrix,
+    simd::{Arithmetic, LANES},
+};
+use forks_rom::internal::Packed;
 
 /// Number of products of two of n coordinates.
 pub(crate) fn pairs(n: usize) -> usize {

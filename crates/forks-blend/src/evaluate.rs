@@ -1,9 +1,11 @@
 //! Energy and force of a blend at one place, with everything that follows from the same logarithms.
 
+use forks_linalg::simd::{Arithmetic, Kernel, LANES};
+
 use alloc::{vec, vec::Vec};
 
 use forks_lie::{Pose, Wrench};
-use forks_rom::internal::{Arithmetic, Kernel, LANES, WorldWrench};
+use forks_rom::internal::WorldWrench;
 
 use crate::{
     chart_evaluate::Places,

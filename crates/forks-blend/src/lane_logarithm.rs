@@ -3,7 +3,9 @@
 //! A quaternion (d, cos h) with d = sin h · axis, s = ‖d‖² has ω = 2 g(s) d with g = h / sin h, and
 //! V(ω)⁻¹ t = t − g d×t + γ(s) d×(d×t) with γ = (1 − h cot h)/sin²h: both are power series of s.
 
-use forks_rom::internal::{Arithmetic, POSE, cross};
+use forks_linalg::simd::{Arithmetic, Wide, WideVectors};
+
+use forks_rom::internal::POSE;
 
 /// s up to which the shorter polynomials hold: 29°.
 const NEAR: f64 = 0.0625;
@@ -56,18 +58,18 @@ const G: [f64; 13] = [
 pub(crate) fn polynomial<L: Arithmetic, const N: usize>(
     l: L,
     coefficients: &[f64; N],
-    s: L::V,
-) -> L::V {
-    let square = l.mul(s, s);
+    s: Wide<L>,
+) -> Wide<L> {
+    let square = (s * s).rounded();
     let (mut even, mut odd) = (l.splat(coefficients[N - 1]), l.splat(coefficients[N - 2]));
     let mut k = N - 3;
     while k > 1 {
-        even = l.mul_add(even, square, l.splat(coefficients[k]));
-        odd = l.mul_add(odd, square, l.splat(coefficients[k - 1]));
+        even = even * square + coefficients[k];
+        odd = odd * square + l.splat(coefficients[k - 1]);
         k -= 2;
     }
-    even = l.mul_add(even, square, l.splat(coefficients[0]));
-    l.mul_add(odd, s, even)
+    even = even * square + coefficients[0];
+    odd * s + even
 }
 
 /// Adds α times the twist (v, ω) in world axes that leads from `base` to `pose`: pose = (exp(ω̂) R,
@@ -75,57 +77,56 @@ pub(crate) fn polynomial<L: Arithmetic, const N: usize>(
 #[inline(always)]
 pub(crate) fn add_twist_between<L: Arithmetic>(
     l: L,
-    alpha: L::V,
-    base: &[L::V; POSE],
-    pose: &[L::V; POSE],
-    sum: &mut [L::V; 6],
+    alpha: Wide<L>,
+    base: &[Wide<L>; POSE],
+    pose: &[Wide<L>; POSE],
+    sum: &mut [Wide<L>; 6],
 ) {
-    let t = [l.sub(pose[0], base[0]), l.sub(pose[1], base[1]), l.sub(pose[2], base[2])];
+    let t = WideVectors([pose[0] - base[0], pose[1] - base[1], pose[2] - base[2]]);
     let [.., bx, by, bz, bw] = *base;
     let [.., qx, qy, qz, qw] = *pose;
     // q times the conjugate of b.
-    let w = l.add(l.mul_add(qx, bx, l.mul(qw, bw)), l.mul_add(qz, bz, l.mul(qy, by)));
-    let d = [
-        l.add(l.neg_mul_add(bx, qw, l.mul(bw, qx)), l.neg_mul_add(bz, qy, l.mul(by, qz))),
-        l.add(l.neg_mul_add(by, qw, l.mul(bw, qy)), l.neg_mul_add(bx, qz, l.mul(bz, qx))),
-        l.add(l.neg_mul_add(bz, qw, l.mul(bw, qz)), l.neg_mul_add(by, qx, l.mul(bx, qy))),
-    ];
-    let s = l.mul_add(d[2], d[2], l.mul_add(d[1], d[1], l.mul(d[0], d[0])));
+    let w = qw * bw + qx * bx + (qy * by + qz * bz);
+    let d = WideVectors([
+        bw * qx - bx * qw + (by * qz - bz * qy),
+        bw * qy - by * qw + (bz * qx - bx * qz),
+        bw * qz - bz * qw + (bx * qy - by * qx),
+    ]);
+    let s = d.dot(d);
     // The sign that makes the angle at most π is that of w.
-    let cosine = l.turn_sign(w, w);
+    let cosine = w.turn_sign(w);
     let (mut g, mut gamma) = (polynomial(l, &NEAR_G, s), polynomial(l, &NEAR_GAMMA, s));
-    if l.any_above(s, NEAR) {
+    if s.any_above(NEAR) {
         let (far_g, far_gamma) = far(l, cosine, s);
         g = l.select_above(s, NEAR, far_g, g);
         gamma = l.select_above(s, NEAR, far_gamma, gamma);
     }
     // V⁻¹ t = g cos h t − g d×t + γ (d·t) d
-    let u = cross(l, d, t);
-    let along = l.mul_add(d[2], t[2], l.mul_add(d[1], t[1], l.mul(d[0], t[0])));
-    let g = l.mul(alpha, g);
-    let (g_cosine, g) = (l.mul(g, cosine), l.turn_sign(g, w));
-    let two_g = l.add(g, g);
-    let along = l.mul(l.mul(alpha, gamma), along);
+    let u = d.cross(t);
+    let g = (alpha * g).rounded();
+    let (g_cosine, g) = ((g * cosine).rounded(), g.turn_sign(w));
+    let two_g = g + g;
+    let along = (alpha * gamma * d.dot(t)).rounded();
     for k in 0..3 {
-        let turned = l.neg_mul_add(g, u[k], l.mul_add(along, d[k], sum[k]));
-        sum[k] = l.mul_add(g_cosine, t[k], turned);
-        sum[3 + k] = l.mul_add(two_g, d[k], sum[3 + k]);
+        let turned = along * d[k] + sum[k] - g * u[k];
+        sum[k] = g_cosine * t[k] + turned;
+        sum[3 + k] += two_g * d[k];
     }
 }
 
 /// g and γ for h up to π/2, from a quarter of h.
 #[inline(always)]
-fn far<L: Arithmetic>(l: L, cosine: L::V, s: L::V) -> (L::V, L::V) {
-    let (one, half) = (l.splat(1.0), l.splat(0.5));
+fn far<L: Arithmetic>(l: L, cosine: Wide<L>, s: Wide<L>) -> (Wide<L>, Wide<L>) {
+    let half = l.splat(0.5);
     // 1/cos (h/2) and 1/cos (h/4); sin h = 4 sin (h/4) cos (h/4) cos (h/2).
-    let square = l.mul_add(half, cosine, half);
-    let first = l.inverse_root(square);
-    let second = l.inverse_root(l.mul_add(half, l.mul(square, first), half));
-    let scale = l.mul(first, second);
-    let quarter = l.mul(l.mul(s, l.splat(0.0625)), l.mul(scale, scale));
-    let g = l.mul(polynomial(l, &G, quarter), scale);
-    let root = l.inverse_root(s);
-    (g, l.mul(l.neg_mul_add(g, cosine, one), l.mul(root, root)))
+    let square = half * cosine + half;
+    let first = square.inverse_root();
+    let second = (half * (square * first) + half).inverse_root();
+    let scale = (first * second).rounded();
+    let quarter = (s * 0.0625 * (scale * scale)).rounded();
+    let g = (polynomial(l, &G, quarter) * scale).rounded();
+    let root = s.inverse_root();
+    (g, ((1.0 - g * cosine) * (root * root)).rounded())
 }
 
 #[cfg(test)]
@@ -133,7 +134,8 @@ mod tests {
     use forks_lie::{Pose, Twist, glam::DVec3};
 
     use super::*;
-    use forks_rom::internal::{Portable, pose_entries};
+    use forks_linalg::simd::Portable;
+    use forks_rom::internal::pose_entries;
 
     #[test]
     fn twists_agree_with_the_library_of_rigid_motions() {
@@ -147,12 +149,12 @@ mod tests {
                 let mut pose =
                     Pose::new(turn.rotation * base.rotation, base.translation + turn.translation);
                 pose.rotation *= sign;
-                let lanes = |p: &Pose| pose_entries(p).map(|x| [x; 4]);
-                let mut twist = [[1.0; 4]; 6];
-                let half = [0.5; 4];
+                let lanes = |p: &Pose| pose_entries(p).map(|x| Portable.splat(x));
+                let mut twist = [Portable.splat(1.0); 6];
+                let half = Portable.splat(0.5);
                 add_twist_between(Portable, half, &lanes(&base), &lanes(&pose), &mut twist);
                 let rival = turn.log().to_array();
-                for (x, y) in twist.map(|x| 2.0 * (x[0] - 1.0)).iter().zip(rival) {
+                for (x, y) in twist.map(|x| 2.0 * (x.store()[0] - 1.0)).iter().zip(rival) {
                     // Positions and quaternions of size 1, each rounded a few times.
                     assert!((x - y).abs() < 16.0 * f64::EPSILON, "{angle}: {x} {y}");
                 }

@@ -5,9 +5,11 @@
 //! longer than what processors look ahead. Kernels have loops and no closures: those may stay
 //! calls, without the instruction set.
 
+use forks_linalg::simd::{Arithmetic, Kernel, Lanes, Wide};
+
 use alloc::{vec, vec::Vec};
 
-use forks_rom::internal::{Arithmetic, Kernel, Lanes, POSE, displaced, half_angle_coefficients};
+use forks_rom::internal::{POSE, displaced, half_angle_coefficients};
 
 use crate::lane_logarithm::{add_twist_between, polynomial};
 
@@ -85,7 +87,7 @@ impl<S: Samples, const LOGARITHM: bool> Kernel for Means<'_, S, LOGARITHM> {
             for pose in out.iter_mut() {
                 let mut sum = load(l, pose);
                 normalise(l, &mut sum);
-                store(l, &sum, pose);
+                store(&sum, pose);
             }
             if LOGARITHM {
                 scratch.twists = Default::default();
@@ -95,7 +97,7 @@ impl<S: Samples, const LOGARITHM: bool> Kernel for Means<'_, S, LOGARITHM> {
                 // Twists of means are no longer than the longest twist, π.
                 for (twist, pose) in scratch.twists.iter().zip(out) {
                     let moved = displaced(l, load(l, pose), load(l, twist), &mut beyond);
-                    store(l, &moved, pose);
+                    store(&moved, pose);
                 }
             }
         }
@@ -128,16 +130,16 @@ impl Scratch {
                 {
                     let mut sum = [l.splat(0.0); 6];
                     for (k, t) in sum.iter_mut().enumerate() {
-                        let mut even = l.mul(l.load(&block[POSE + k]), x[0]);
-                        even = l.mul_add(l.load(&block[POSE + 12 + k]), x[2], even);
-                        even = l.mul_add(l.load(&block[POSE + 24 + k]), x[4], even);
-                        let mut odd = l.mul(l.load(&block[POSE + 6 + k]), x[1]);
-                        odd = l.mul_add(l.load(&block[POSE + 18 + k]), x[3], odd);
-                        odd = l.mul_add(l.load(&block[POSE + 30 + k]), x[5], odd);
-                        *t = l.add(even, odd);
+                        let mut even = (l.load(&block[POSE + k]) * x[0]).rounded();
+                        even = l.load(&block[POSE + 12 + k]) * x[2] + even;
+                        even = l.load(&block[POSE + 24 + k]) * x[4] + even;
+                        let mut odd = (l.load(&block[POSE + 6 + k]) * x[1]).rounded();
+                        odd = l.load(&block[POSE + 18 + k]) * x[3] + odd;
+                        odd = l.load(&block[POSE + 30 + k]) * x[5] + odd;
+                        *t = even + odd;
                     }
-                    store(l, &sum, twist);
-                    store(l, &coefficients_of(l, sum, &mut beyond), coefficients);
+                    store(&sum, twist);
+                    store(&coefficients_of(l, sum, &mut beyond), coefficients);
                 }
             }
             _ => {
@@ -148,8 +150,8 @@ impl Scratch {
                     let mut sum = [l.splat(0.0); 6];
                     add_columns(l, columns, eta, &mut sum);
                     add_columns(l, &columns[eta.len()..], targets, &mut sum);
-                    store(l, &sum, twist);
-                    store(l, &coefficients_of(l, sum, &mut beyond), coefficients);
+                    store(&sum, twist);
+                    store(&coefficients_of(l, sum, &mut beyond), coefficients);
                 }
             }
         }
@@ -176,24 +178,24 @@ impl Scratch {
             let (rest, _) = rest.as_chunks::<POSE>();
             let pose = moved(l, &rest[0], twist, coefficients);
             if HOLD {
-                store(l, &pose, &mut poses[k][b % CHUNK]);
+                store(&pose, &mut poses[k][b % CHUNK]);
             }
             if k == 0 {
                 for (start, x) in start.iter_mut().zip(&pose[3..]) {
-                    *start = l.store(*x);
+                    *start = x.store();
                 }
                 for (out, x) in out.iter_mut().zip(pose) {
-                    *out = l.store(l.mul(alpha, x));
+                    *out = (alpha * x).store();
                 }
                 continue;
             }
             let start = load(l, start);
-            let even = l.mul_add(start[0], pose[3], l.mul(start[1], pose[4]));
-            let odd = l.mul_add(start[2], pose[5], l.mul(start[3], pose[6]));
-            let signed = l.turn_sign(alpha, l.add(even, odd));
+            let even = start[1] * pose[4] + start[0] * pose[3];
+            let odd = start[3] * pose[6] + start[2] * pose[5];
+            let signed = alpha.turn_sign(even + odd);
             for (n, (out, x)) in out.iter_mut().zip(pose).enumerate() {
                 let weight = if n < 3 { alpha } else { signed };
-                *out = l.store(l.mul_add(weight, x, l.load(out)));
+                *out = (weight * x + l.load(out)).store();
             }
         }
     }
@@ -211,16 +213,16 @@ impl Scratch {
         for ((base, pose), sum) in averages.iter().zip(&self.poses[k]).zip(&mut self.twists) {
             let mut twist = load(l, sum);
             add_twist_between(l, alpha, &load(l, base), &load(l, pose), &mut twist);
-            store(l, &twist, sum);
+            store(&twist, sum);
         }
     }
 }
 
 /// What the exponentials of twists take from their angles, halves of them given.
 #[inline(always)]
-fn coefficients_of<L: Arithmetic>(l: L, half: [L::V; 6], beyond: &mut bool) -> [L::V; 3] {
+fn coefficients_of<L: Arithmetic>(l: L, half: [Wide<L>; 6], beyond: &mut bool) -> [Wide<L>; 3] {
     let [.., x, y, z] = half;
-    half_angle_coefficients(l, l.mul_add(z, z, l.mul_add(y, y, l.mul(x, x))), beyond)
+    half_angle_coefficients(l, x * x + y * y + z * z, beyond)
 }
 
 /// H exp of a twist in world axes, half of which is given, whose angle's coefficients are known.
@@ -233,23 +235,23 @@ fn moved<L: Arithmetic>(
     rest: &[Lanes; POSE],
     half: &[Lanes; 6],
     coefficients: &[Lanes; 3],
-) -> [L::V; POSE] {
+) -> [Wide<L>; POSE] {
     let [cosine, sinc, pitch] = load(l, coefficients);
     let [vx, vy, vz, x, y, z] = load(l, half);
     let [px, py, pz, ax, ay, az, aw] = load(l, rest);
-    let d = [l.mul(sinc, x), l.mul(sinc, y), l.mul(sinc, z)];
-    let [qx, qy, qz, qw] = product(l, [d[0], d[1], d[2], cosine], [ax, ay, az, aw]);
+    let d = [(sinc * x).rounded(), (sinc * y).rounded(), (sinc * z).rounded()];
+    let [qx, qy, qz, qw] = product([d[0], d[1], d[2], cosine], [ax, ay, az, aw]);
     let t = [
-        l.neg_mul_add(d[2], vy, l.mul_add(d[1], vz, l.mul(cosine, vx))),
-        l.neg_mul_add(d[0], vz, l.mul_add(d[2], vx, l.mul(cosine, vy))),
-        l.neg_mul_add(d[1], vx, l.mul_add(d[0], vy, l.mul(cosine, vz))),
+        cosine * vx + d[1] * vz - d[2] * vy,
+        cosine * vy + d[2] * vx - d[0] * vz,
+        cosine * vz + d[0] * vy - d[1] * vx,
     ];
-    let (sinc, pitch) = (l.add(sinc, sinc), l.add(pitch, pitch));
-    let along = l.mul(pitch, l.mul_add(z, vz, l.mul_add(y, vy, l.mul(x, vx))));
+    let (sinc, pitch) = (sinc + sinc, pitch + pitch);
+    let along = (pitch * (x * vx + y * vy + z * vz)).rounded();
     [
-        l.mul_add(along, x, l.mul_add(sinc, t[0], px)),
-        l.mul_add(along, y, l.mul_add(sinc, t[1], py)),
-        l.mul_add(along, z, l.mul_add(sinc, t[2], pz)),
+        sinc * t[0] + px + along * x,
+        sinc * t[1] + py + along * y,
+        sinc * t[2] + pz + along * z,
         qx,
         qy,
         qz,
@@ -259,30 +261,30 @@ fn moved<L: Arithmetic>(
 
 /// Adds ½ Σ column x.
 #[inline(always)]
-fn add_columns<L: Arithmetic>(l: L, columns: &[[Lanes; 6]], x: &[f64], sum: &mut [L::V; 6]) {
+fn add_columns<L: Arithmetic>(l: L, columns: &[[Lanes; 6]], x: &[f64], sum: &mut [Wide<L>; 6]) {
     for (column, x) in columns.iter().zip(x) {
         let x = l.splat(0.5 * *x);
         for (sum, entry) in sum.iter_mut().zip(column) {
-            *sum = l.mul_add(l.load(entry), x, *sum);
+            *sum += l.load(entry) * x;
         }
     }
 }
 
 /// Product of quaternions (x, y, z, w).
 #[inline(always)]
-fn product<L: Arithmetic>(l: L, a: [L::V; 4], b: [L::V; 4]) -> [L::V; 4] {
+fn product<L: Arithmetic>(a: [Wide<L>; 4], b: [Wide<L>; 4]) -> [Wide<L>; 4] {
     let [ax, ay, az, aw] = a;
     let [bx, by, bz, bw] = b;
     [
-        l.add(l.mul_add(ax, bw, l.mul(aw, bx)), l.neg_mul_add(az, by, l.mul(ay, bz))),
-        l.add(l.mul_add(ay, bw, l.mul(aw, by)), l.neg_mul_add(ax, bz, l.mul(az, bx))),
-        l.add(l.mul_add(az, bw, l.mul(aw, bz)), l.neg_mul_add(ay, bx, l.mul(ax, by))),
-        l.sub(l.neg_mul_add(ax, bx, l.mul(aw, bw)), l.mul_add(az, bz, l.mul(ay, by))),
+        aw * bx + ax * bw + (ay * bz - az * by),
+        aw * by + ay * bw + (az * bx - ax * bz),
+        aw * bz + az * bw + (ax * by - ay * bx),
+        aw * bw - ax * bx - (ay * by + az * bz),
     ]
 }
 
 #[inline(always)]
-fn load<L: Arithmetic, const N: usize>(l: L, entries: &[Lanes; N]) -> [L::V; N] {
+fn load<L: Arithmetic, const N: usize>(l: L, entries: &[Lanes; N]) -> [Wide<L>; N] {
     let mut out = [l.splat(0.0); N];
     for (o, x) in out.iter_mut().zip(entries) {
         *o = l.load(x);
@@ -291,26 +293,26 @@ fn load<L: Arithmetic, const N: usize>(l: L, entries: &[Lanes; N]) -> [L::V; N] 
 }
 
 #[inline(always)]
-fn store<L: Arithmetic, const N: usize>(l: L, x: &[L::V; N], out: &mut [Lanes; N]) {
+fn store<L: Arithmetic, const N: usize>(x: &[Wide<L>; N], out: &mut [Lanes; N]) {
     for (o, x) in out.iter_mut().zip(x) {
-        *o = l.store(*x);
+        *o = x.store();
     }
 }
 
 /// Scales the quaternion to unit length.
 #[inline(always)]
-fn normalise<L: Arithmetic>(l: L, pose: &mut [L::V; POSE]) {
-    let mut square = l.mul(pose[3], pose[3]);
+fn normalise<L: Arithmetic>(l: L, pose: &mut [Wide<L>; POSE]) {
+    let mut square = (pose[3] * pose[3]).rounded();
     for x in &pose[4..] {
-        square = l.mul_add(*x, *x, square);
+        square += *x * *x;
     }
-    let missing = l.sub(l.splat(1.0), square);
-    let scale = match l.any_above(missing, NEAR_UNIT) {
-        true => l.inverse_root(square),
+    let missing = 1.0 - square;
+    let scale = match missing.any_above(NEAR_UNIT) {
+        true => square.inverse_root(),
         false => polynomial(l, &INVERSE_ROOT, missing),
     };
     for x in &mut pose[3..] {
-        *x = l.mul(*x, scale);
+        *x = (*x * scale).rounded();
     }
 }
 

@@ -3,9 +3,11 @@
 //! come from the caches as fast as those of one sample; eight arrays side by side are slower by a
 //! tenth.
 
+use forks_linalg::simd::Lanes;
+
 use alloc::vec::Vec;
 
-use forks_rom::internal::{Lanes, LinkBlocks};
+use forks_rom::internal::LinkBlocks;
 
 use crate::link_kernel::CHUNK;
 
@@ -59,7 +61,7 @@ mod tests {
     use forks_linalg::Matrix;
 
     use super::*;
-    use forks_rom::internal::LANES;
+    use forks_linalg::simd::LANES;
 
     #[test]
     fn every_block_of_every_sample_is_where_it_is_looked_for() {

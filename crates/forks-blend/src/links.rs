@@ -1,9 +1,11 @@
 //! Poses of the links of a blend, four links at once: a mean of the samples' poses.
 
+use forks_linalg::simd::{LANES, Lanes};
+
 use forks_lie::Pose;
 use forks_rom::{
     PoseBuffer,
-    internal::{LANES, Lanes, LinkBlocks, POSE, parallel, pose_entries, pose_of},
+    internal::{LinkBlocks, POSE, parallel, pose_entries, pose_of},
 };
 
 use crate::{

@@ -2,10 +2,13 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_linalg::Matrix;
+use forks_linalg::{
+    Matrix,
+    simd::{Arithmetic, Kernel, LANES},
+};
 use forks_rom::{
     EffectorLoad, ModelError, StaticSolution, StaticStatus,
-    internal::{Arithmetic, Kernel, LANES, is_positive_definite, load_in_world, solve},
+    internal::{is_positive_definite, load_in_world, solve},
 };
 
 use crate::{evaluate::Evaluation, model::BlendedModel};

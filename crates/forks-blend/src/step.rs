@@ -8,11 +8,11 @@
 use alloc::{sync::Arc, vec, vec::Vec};
 
 use forks_lie::Wrench;
-use forks_linalg::Matrix;
-use forks_rom::{
-    EffectorLoad, ModelError, StepStatus,
-    internal::{Arithmetic, Kernel, LANES},
+use forks_linalg::{
+    Matrix,
+    simd::{Arithmetic, Kernel, LANES},
 };
+use forks_rom::{EffectorLoad, ModelError, StepStatus};
 
 use crate::{
     evaluate::Evaluation, links::Scratch, matrices::Blend, model::BlendedModel, statics::pull_loads,

@@ -57,7 +57,7 @@ impl LocalSystem {
     #[inline(always)]
     fn offset(&self, u: &Quad, lambda: &Quad) -> Quad {
         let l = Portable;
-        u.minus(l.store(add_rows(l, l.splat(0.0), lambda, &self.w)))
+        u.minus(add_rows(l, l.splat(0.0), lambda, &self.w).store())
     }
 
     /// Coulomb's law in three cases: open, sticking (λ − W⁻¹ u), sliding.
@@ -67,7 +67,7 @@ impl LocalSystem {
             return Quad::default();
         }
         let step = add_rows(l, l.splat(0.0), u, &self.inverse);
-        let stuck = l.store(l.sub(l.load(lambda), step));
+        let stuck = (l.load(lambda) - step).store();
         let bound = mu * stuck[0];
         if stuck[0] > SMALLEST && stuck[1] * stuck[1] + stuck[2] * stuck[2] <= bound * bound {
             return stuck;

@@ -3,7 +3,10 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_linalg::{Matrix, dot, simd::Arithmetic};
+use forks_linalg::{
+    Matrix, dot,
+    simd::{Arithmetic, Wide},
+};
 
 use crate::quad::{Quad, SIX, product};
 
@@ -104,9 +107,9 @@ impl Body {
         // Sums of even and odd coordinates side by side: one alone waits for every addition.
         let zero = [l.splat(0.0); 2];
         let (mut even, mut odd) = (zero, zero);
-        let add = |[a, b]: [L::V; 2], x: f64, column: &[Quad; 2]| {
+        let add = |[a, b]: [Wide<L>; 2], x: f64, column: &[Quad; 2]| {
             let x = l.splat(x);
-            [l.mul_add(l.load(&column[0]), x, a), l.mul_add(l.load(&column[1]), x, b)]
+            [l.load(&column[0]) * x + a, l.load(&column[1]) * x + b]
         };
         let ((x, x_end), (columns, end)) = (v.as_chunks::<2>(), columns.as_chunks::<2>());
         for (x, columns) in x.iter().zip(columns) {
@@ -116,8 +119,8 @@ impl Body {
         if let ([x], [column]) = (x_end, end) {
             even = add(even, *x, column);
         }
-        let Quad([a, b, c, d]) = l.store(l.add(even[0], odd[0]));
-        let Quad([e, f, ..]) = l.store(l.add(even[1], odd[1]));
+        let Quad([a, b, c, d]) = (even[0] + odd[0]).store();
+        let Quad([e, f, ..]) = (even[1] + odd[1]).store();
         out.extend_from_slice(&[a, b, c, d, e, f]);
     }
 
@@ -135,7 +138,7 @@ impl Body {
         // Not by an iterator that is told what to do: such a call is not always compiled for the
         // wide registers.
         for (row, out) in rows.zip(&mut out[..to.width]) {
-            *out = l.store(product(l, jacobian, &row[from.first..][..from.width]));
+            *out = product(l, jacobian, &row[from.first..][..from.width]).store();
         }
     }
 
@@ -150,7 +153,7 @@ impl Body {
     ) {
         let rows = &self.responses[to.six * self.sixes.len() + from.six];
         for (out, row) in out.iter_mut().zip(rows) {
-            *out = l.store(product(l, jacobian, row));
+            *out = product(l, jacobian, row).store();
         }
     }
 
@@ -161,11 +164,11 @@ impl Body {
         let mut at = first;
         for four in fours {
             let change = product(l, &self.reach[at..][..p.len()], p);
-            *four = l.store(l.add(l.read(four), change)).0;
+            *four = (l.read(four) + change).store().0;
             at += self.stride;
         }
         if !rest.is_empty() {
-            let change = l.store(product(l, &self.reach[at..][..p.len()], p));
+            let change = product(l, &self.reach[at..][..p.len()], p).store();
             rest.iter_mut().zip(change.0).for_each(|(v, x)| *v += x);
         }
     }

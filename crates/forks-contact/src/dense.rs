@@ -54,12 +54,12 @@ fn squared_differences<L: Arithmetic>(l: L, a: &Rows) -> f64 {
                 core::array::from_fn::<_, LANES, _>(|k| l.load(&a.row(LANES * i + k)[j]))
             };
             for (x, y) in block(i, j).into_iter().zip(l.transposed(block(j, i))) {
-                let difference = l.sub(x, y);
-                sum = l.mul_add(difference, difference, sum);
+                let difference = x - y;
+                sum += difference * difference;
             }
         }
     }
-    l.total(sum)
+    sum.total()
 }
 
 /// Largest difference of mirrored entries of an n × n matrix.

@@ -76,11 +76,11 @@ fn over_blocks<L: Arithmetic>(l: L, system: &mut System) -> f64 {
     let (lambda, bias) = (&mut lambda[..count], &bias[..count]);
     for i in 0..count {
         let block = &mut blocks[i];
-        let own = l.mul_add(l.load(&block.regularisation), l.load(&lambda[i]), l.load(&bias[i]));
-        let u = l.store(l.add(l.load(&rates[i]), own));
+        let own = l.load(&block.regularisation) * l.load(&lambda[i]) + l.load(&bias[i]);
+        let u = (l.load(&rates[i]) + own).store();
         if let Some(change) = solve(l, block, &u, &mut lambda[i], &mut worst) {
             for (u, w) in rates.iter_mut().zip(&w[i * count..][..count]) {
-                *u = l.store(add_rows(l, l.load(u), &change, w));
+                *u = add_rows(l, l.load(u), &change, w).store();
             }
         }
     }
@@ -116,7 +116,7 @@ fn solve<L: Arithmetic>(
     }
     let next = block.local.solve(l, &block.law, u, lambda);
     // The impulse itself is taken to the last bit: it stays admissible.
-    let change = l.store(l.sub(l.load(&next), l.load(lambda)));
+    let change = (l.load(&next) - l.load(lambda)).store();
     *lambda = next;
     let square = dot(change, change) * (block.per_rho * block.per_rho);
     if square.is_nan() || square > *worst {

@@ -305,7 +305,7 @@ fn add_free_rates<L: Arithmetic>(
 ) {
     let u = &mut out[side.constraint];
     let own = product(l, jacobian, &free[side.velocity..][..side.port.width]);
-    *u = l.store(l.add(l.load(u), own));
+    *u = (l.load(u) + own).store();
 }
 
 /// Part of what two sides of a body answer alone that rounding may leave where they cancel: sums of

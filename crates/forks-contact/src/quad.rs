@@ -3,7 +3,7 @@
 //!
 //! A Jacobian is one quad per rate, a vector of constraints one quad per constraint.
 
-use forks_linalg::simd::Arithmetic;
+use forks_linalg::simd::{Arithmetic, Wide};
 
 /// Numbers of a constraint's rows.
 pub(crate) use forks_linalg::simd::Lanes as Quad;
@@ -23,31 +23,31 @@ pub(crate) fn dot(a: Quad, b: Quad) -> f64 {
 
 /// Σ j x over the rates: J x. Two sums side by side: one alone waits for every addition.
 #[inline(always)]
-pub(crate) fn product<L: Arithmetic>(l: L, j: &[Quad], x: &[f64]) -> L::V {
+pub(crate) fn product<L: Arithmetic>(l: L, j: &[Quad], x: &[f64]) -> Wide<L> {
     if let (Ok(j), Ok(x)) = (<&[Quad; SIX]>::try_from(j), <&[f64; SIX]>::try_from(x)) {
         return product_of_six(l, j, x);
     }
     let (mut even, mut odd) = (l.splat(0.0), l.splat(0.0));
     let ((j, j_end), (x, x_end)) = (j.as_chunks::<4>(), x.as_chunks::<4>());
     for (j, x) in j.iter().zip(x) {
-        even = l.mul_add(l.load(&j[0]), l.splat(x[0]), even);
-        odd = l.mul_add(l.load(&j[1]), l.splat(x[1]), odd);
-        even = l.mul_add(l.load(&j[2]), l.splat(x[2]), even);
-        odd = l.mul_add(l.load(&j[3]), l.splat(x[3]), odd);
+        even += l.load(&j[0]) * x[0];
+        odd += l.load(&j[1]) * x[1];
+        even += l.load(&j[2]) * x[2];
+        odd += l.load(&j[3]) * x[3];
     }
     for (j, x) in j_end.iter().zip(x_end) {
-        even = l.mul_add(l.load(j), l.splat(*x), even);
+        even += l.load(j) * l.splat(*x);
     }
-    l.add(even, odd)
+    even + odd
 }
 
 /// [`product`] of six rates.
 #[inline(always)]
-fn product_of_six<L: Arithmetic>(l: L, j: &[Quad; SIX], x: &[f64; SIX]) -> L::V {
-    let term = |k: usize, sum: L::V| l.mul_add(l.load(&j[k]), l.splat(x[k]), sum);
-    let even = l.mul(l.load(&j[0]), l.splat(x[0]));
-    let odd = l.mul(l.load(&j[1]), l.splat(x[1]));
-    l.add(term(4, term(2, even)), term(5, term(3, odd)))
+fn product_of_six<L: Arithmetic>(l: L, j: &[Quad; SIX], x: &[f64; SIX]) -> Wide<L> {
+    let term = |k: usize, sum: Wide<L>| l.load(&j[k]) * x[k] + sum;
+    let even = (l.load(&j[0]) * x[0]).rounded();
+    let odd = (l.load(&j[1]) * x[1]).rounded();
+    term(4, term(2, even)) + term(5, term(3, odd))
 }
 
 /// J Rᵀ, both one quad per rate, added to `out`.
@@ -56,19 +56,19 @@ pub(crate) fn add_product<L: Arithmetic>(l: L, j: &[Quad], r: &[Quad], out: &mut
     let mut sum = [l.load(&out[0]), l.load(&out[1]), l.load(&out[2])];
     for (j, r) in j.iter().zip(r) {
         let r = l.load(r);
-        sum[0] = l.mul_add(l.splat(j[0]), r, sum[0]);
-        sum[1] = l.mul_add(l.splat(j[1]), r, sum[1]);
-        sum[2] = l.mul_add(l.splat(j[2]), r, sum[2]);
+        sum[0] += j[0] * r;
+        sum[1] += j[1] * r;
+        sum[2] += j[2] * r;
     }
-    *out = [l.store(sum[0]), l.store(sum[1]), l.store(sum[2])];
+    *out = [sum[0].store(), sum[1].store(), sum[2].store()];
 }
 
 /// y + Σ a x over the rows of a coupling.
 #[inline(always)]
-pub(crate) fn add_rows<L: Arithmetic>(l: L, y: L::V, a: &Quad, x: &Coupling) -> L::V {
-    let y = l.mul_add(l.splat(a[0]), l.load(&x[0]), y);
-    let y = l.mul_add(l.splat(a[1]), l.load(&x[1]), y);
-    l.mul_add(l.splat(a[2]), l.load(&x[2]), y)
+pub(crate) fn add_rows<L: Arithmetic>(l: L, y: Wide<L>, a: &Quad, x: &Coupling) -> Wide<L> {
+    let y = a[0] * l.load(&x[0]) + y;
+    let y = a[1] * l.load(&x[1]) + y;
+    a[2] * l.load(&x[2]) + y
 }
 
 /// The coupling seen from the other constraint.
@@ -76,7 +76,7 @@ pub(crate) fn add_rows<L: Arithmetic>(l: L, y: L::V, a: &Quad, x: &Coupling) -> 
 pub(crate) fn transposed<L: Arithmetic>(l: L, w: &Coupling) -> Coupling {
     let rows = [l.load(&w[0]), l.load(&w[1]), l.load(&w[2]), l.splat(0.0)];
     let [a, b, c, _] = l.transposed(rows);
-    [l.store(a), l.store(b), l.store(c)]
+    [a.store(), b.store(), c.store()]
 }
 
 /// v += J'ᵀ λ, J' one quad per entry of v.
@@ -87,14 +87,14 @@ pub(crate) fn add_transposed<L: Arithmetic>(l: L, j: &[Quad], lambda: &Quad, v: 
     }
     let ((j, j_end), (v, v_end)) = (j.as_chunks::<4>(), v.as_chunks_mut::<4>());
     let lambda = l.load(lambda);
-    let term = |j: &Quad| l.mul(l.load(j), lambda);
+    let term = |j: &Quad| (l.load(j) * lambda).rounded();
     for (v, j) in v.iter_mut().zip(j) {
         let sums = l.sums([term(&j[0]), term(&j[1]), term(&j[2]), term(&j[3])]);
-        *v = l.store(l.add(l.read(v), sums)).0;
+        *v = (l.read(v) + sums).store().0;
     }
     for (v, j) in v_end.iter_mut().zip(j_end) {
         let zero = l.splat(0.0);
-        *v += l.store(l.sums([term(j), zero, zero, zero]))[0];
+        *v += l.sums([term(j), zero, zero, zero]).store()[0];
     }
 }
 
@@ -102,9 +102,9 @@ pub(crate) fn add_transposed<L: Arithmetic>(l: L, j: &[Quad], lambda: &Quad, v: 
 #[inline(always)]
 fn add_transposed_six<L: Arithmetic>(l: L, j: &[Quad; SIX], lambda: &Quad, v: &mut [f64; SIX]) {
     let (lambda, zero) = (l.load(lambda), l.splat(0.0));
-    let term = |k: usize| l.mul(l.load(&j[k]), lambda);
-    let first = l.store(l.sums([term(0), term(1), term(2), term(3)]));
-    let last = l.store(l.sums([term(4), term(5), zero, zero]));
+    let term = |k: usize| (l.load(&j[k]) * lambda).rounded();
+    let first = l.sums([term(0), term(1), term(2), term(3)]).store();
+    let last = l.sums([term(4), term(5), zero, zero]).store();
     let [a, b, c, d] = first.0;
     v.iter_mut().zip([a, b, c, d, last[0], last[1]]).for_each(|(v, x)| *v += x);
 }
@@ -129,7 +129,7 @@ mod tests {
         for n in 0..10 {
             let (j, r) = (quads(n, 1), quads(n, 4));
             let x: Vec<f64> = (0..n).map(|k| k as f64 - 3.0).collect();
-            let u = l.store(product(l, &j, &x));
+            let u = product(l, &j, &x).store();
             let mut w = Coupling::default();
             add_product(l, &j, &r, &mut w);
             let mut twice = w;
@@ -147,7 +147,7 @@ mod tests {
             for k in 0..n {
                 assert_eq!(v[k], x[k] + j[k][0] - 2.0 * j[k][1] + 3.0 * j[k][2]);
             }
-            let moved = l.store(add_rows(l, l.load(&u), &lambda, &w));
+            let moved = add_rows(l, l.load(&u), &lambda, &w).store();
             assert_eq!(moved[0], u[0] + w[0][0] - 2.0 * w[1][0] + 3.0 * w[2][0]);
         }
     }

@@ -6,7 +6,7 @@ use core::ops::Range;
 
 use forks_linalg::{
     dot,
-    simd::{Arithmetic, Isa, Kernel, Portable, all_finite, all_lanes_finite},
+    simd::{Arithmetic, Isa, Kernel, Portable, Wide, all_finite, all_lanes_finite},
 };
 
 use crate::{
@@ -151,11 +151,11 @@ impl System {
         l: L,
         block: &Block,
         velocity: &[f64],
-    ) -> L::V {
+    ) -> Wide<L> {
         let mut u = l.splat(0.0);
         for side in &self.sides[block.sides.clone()] {
             let j = &self.jacobians[side.jacobian..][..side.port.width];
-            u = l.add(u, product(l, j, &velocity[side.velocity..][..side.port.width]));
+            u += product(l, j, &velocity[side.velocity..][..side.port.width]);
         }
         u
     }
@@ -183,7 +183,7 @@ impl System {
 
     /// J v of a constraint.
     #[inline(always)]
-    fn rates<L: Arithmetic>(&self, l: L, block: &Block) -> L::V {
+    fn rates<L: Arithmetic>(&self, l: L, block: &Block) -> Wide<L> {
         match self.is_coupled {
             true => l.load(&self.rates[block.index]),
             false => self.constraint_velocity(l, block, &self.velocity),
@@ -194,8 +194,8 @@ impl System {
     #[inline(always)]
     pub(crate) fn law_velocity<L: Arithmetic>(&self, l: L, block: &Block) -> Quad {
         let (lambda, bias) = (&self.lambda[block.index], &self.bias[block.index]);
-        let own = l.mul_add(l.load(&block.regularisation), l.load(lambda), l.load(bias));
-        l.store(l.add(self.rates(l, block), own))
+        let own = l.load(&block.regularisation) * l.load(lambda) + l.load(bias);
+        (self.rates(l, block) + own).store()
     }
 
     /// Adds what a change of a constraint's impulse does to the rates of its bodies.
@@ -217,7 +217,7 @@ impl System {
             rates.copy_from_slice(&self.free_rates[..count]);
             for (i, lambda) in self.lambda[..count].iter().enumerate() {
                 for (u, w) in rates.iter_mut().zip(&self.w[i * count..][..count]) {
-                    *u = l.store(add_rows(l, l.load(u), lambda, w));
+                    *u = add_rows(l, l.load(u), lambda, w).store();
                 }
             }
             return;
@@ -314,9 +314,9 @@ impl System {
         for (block, (lambda, free)) in
             self.blocks.iter().zip(self.lambda.iter().zip(&self.free_rates))
         {
-            sum = l.mul_add(l.load(lambda), l.add(self.rates(l, block), l.load(free)), sum);
+            sum = l.load(lambda) * (self.rates(l, block) + l.load(free)) + sum;
         }
-        let Quad([n, s, t, _]) = l.store(sum);
+        let Quad([n, s, t, _]) = sum.store();
         0.5 * (n + s + t)
     }
 
@@ -331,9 +331,8 @@ impl System {
 
     fn sum_over_rows(&self, f: impl Fn(&Block, [f64; 3], [f64; 3], [f64; 3]) -> f64) -> f64 {
         let free = |b: &Block| rows_of(self.free_rates[b.index]);
-        let of = |b: &Block| {
-            f(b, rows_of(Portable.store(self.rates(Portable, b))), free(b), self.impulse(b))
-        };
+        let of =
+            |b: &Block| f(b, rows_of(self.rates(Portable, b).store()), free(b), self.impulse(b));
         self.blocks.iter().map(of).sum()
     }
 

@@ -22,15 +22,14 @@ use forks_lie::{
 };
 use forks_linalg::{
     Matrix,
-    simd::{Lanes, Vectors},
+    simd::{Arithmetic, Kernel, LANES, Lanes, Portable, Vectors, Wide, WideVectors},
 };
 
 use crate::{
     Isa, ReducedModel, State,
     effectors::{Coefficients, FourMaps},
     kernel::{
-        self, Kernel, LANES, MAX_QUARTER_ANGLE_SQUARED, cross, half_angle_series_of_lanes, inner,
-        pose_entries, pose_of, turned_by,
+        MAX_QUARTER_ANGLE_SQUARED, half_angle_series_of_lanes, pose_entries, pose_of, turned_by,
     },
     scalar::sqrt,
 };
@@ -164,7 +163,7 @@ impl EffectorMotions {
     /// # Panics
     /// If there is no such effector.
     #[inline(always)]
-    pub fn point_columns<L: kernel::Arithmetic>(
+    pub fn point_columns<L: Arithmetic>(
         &self,
         l: L,
         e: usize,
@@ -193,7 +192,7 @@ impl Four {
     /// The power of the force n and the torque (p − origin) × n: (Vᵀ n; Qᵀ n + Vᵀ ((p − origin) ×
     /// n)).
     #[inline(always)]
-    fn columns<L: kernel::Arithmetic>(
+    fn columns<L: Arithmetic>(
         &self,
         l: L,
         lane: usize,
@@ -202,31 +201,26 @@ impl Four {
     ) -> ([Lanes; 6], f64) {
         let of = |x: &Lanes| l.splat(x.0[lane % LANES]);
         let Self { pose: [x, y, z, ..], along: v, across: q, rates, .. } = self;
-        let force = [l.load(&axes.x), l.load(&axes.y), l.load(&axes.z)];
-        let arm = [
-            l.sub(l.splat(point.x), of(x)),
-            l.sub(l.splat(point.y), of(y)),
-            l.sub(l.splat(point.z), of(z)),
-        ];
-        let torque = cross(l, arm, force);
+        let force = WideVectors([l.load(&axes.x), l.load(&axes.y), l.load(&axes.z)]);
+        let arm = WideVectors([point.x - of(x), point.y - of(y), point.z - of(z)]);
+        let torque = arm.cross(force);
         let mut columns = [l.splat(0.0); 6];
         let mut rate = l.splat(0.0);
         for i in 0..3 {
-            let v = [of(&v[i]), of(&v[3 + i]), of(&v[6 + i])];
-            let q = [of(&q[i]), of(&q[3 + i]), of(&q[6 + i])];
-            let (slid, swung) =
-                (inner(l, v, force), l.add(inner(l, q, force), inner(l, v, torque)));
+            let v = WideVectors([of(&v[i]), of(&v[3 + i]), of(&v[6 + i])]);
+            let q = WideVectors([of(&q[i]), of(&q[3 + i]), of(&q[6 + i])]);
+            let (slid, swung) = (v.dot(force), q.dot(force) + v.dot(torque));
             columns[i] = slid;
             columns[3 + i] = swung;
-            rate = l.mul_add(slid, of(&rates[i]), l.mul_add(swung, of(&rates[3 + i]), rate));
+            rate = swung * of(&rates[3 + i]) + rate + slid * of(&rates[i]);
         }
-        (columns.map(|x| l.store(x)), l.store(rate).0[0])
+        (columns.map(|x| x.store()), rate.store().0[0])
     }
 
     /// The same without fused multiply-adds.
     #[inline(never)]
     fn columns_apart(&self, lane: usize, point: DVec3, axes: &Vectors) -> ([Lanes; 6], f64) {
-        self.columns(kernel::Portable, lane, point, axes)
+        self.columns(Portable, lane, point, axes)
     }
 }
 
@@ -242,7 +236,7 @@ impl Kernel for Update<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: kernel::Arithmetic>(self, l: L) {
+    fn run<L: Arithmetic>(self, l: L) {
         let EffectorMotions { maps, fours, .. } = self.motions;
         for (i, four) in fours.iter_mut().enumerate() {
             let twist = maps.twists(l, i, self.eta);
@@ -254,60 +248,56 @@ impl Kernel for Update<'_> {
 impl Four {
     /// At the twists B' η and the rates B' η̇.
     #[inline(always)]
-    fn move_by<L: kernel::Arithmetic>(&mut self, l: L, twist: [L::V; 6], rate: [L::V; 6]) {
+    fn move_by<L: Arithmetic>(&mut self, l: L, twist: [Wide<L>; 6], rate: [Wide<L>; 6]) {
         let ([vx, vy, vz, ox, oy, oz], [dx, dy, dz, dp, dq, dr]) = (twist, rate);
-        let (v, o) = ([vx, vy, vz], [ox, oy, oz]);
-        let t = inner(l, o, o);
+        let (v, o) = (WideVectors([vx, vy, vz]), WideVectors([ox, oy, oz]));
+        let t = o.dot(o);
         let Angles { cosine, half_sinc, b, c, db, dc } = Angles::at(l, t);
-        let once = cross(l, o, v);
-        let twice = cross(l, o, once);
+        let once = o.cross(v);
+        let twice = o.cross(once);
         // V
-        let one = l.neg_mul_add(c, t, l.splat(1.0));
-        let along = plus_cross(l, scaled(l, b, o), outer(l, scaled(l, c, o), o, one));
+        let along = plus_cross(o.scaled(b), outer(o.scaled(c), o, 1.0 - c * t));
         // Q, with k = 2 b' ω×v + 2 c' ω×(ω×v) − c v
-        let (db, dc, cv) = (l.add(db, db), l.add(dc, dc), scaled(l, c, v));
-        let k = minus(l, sum(l, scaled(l, db, once), dc, twice), cv);
-        let across =
-            minus_cross(l, sum(l, scaled(l, b, v), c, once), outer(l, k, o, inner(l, cv, o)));
-        let [x, y, z] = times(l, &along, v);
+        let (db, dc, cv) = (db + db, dc + dc, v.scaled(c));
+        let k = once.scaled(db).plus_scaled(twice, dc) - cv;
+        let across = minus_cross(v.scaled(b).plus_scaled(once, c), outer(k, o, cv.dot(o)));
         let mut rest = [l.splat(0.0); 7];
         for (rest, x) in rest.iter_mut().zip(&self.rest) {
             *rest = l.load(x);
         }
-        let (position, [p, q, r, s]) =
-            ([rest[0], rest[1], rest[2]], [rest[3], rest[4], rest[5], rest[6]]);
-        let [x, y, z] = plus(l, position, [x, y, z]);
-        let [p, q, r, s] = turned_by(l, scaled(l, half_sinc, o), cosine, [p, q, r, s]);
-        put(l, &mut self.pose, &[x, y, z, p, q, r, s]);
-        let (linear, angular) = ([dx, dy, dz], [dp, dq, dr]);
-        let velocity = plus(l, times(l, &along, linear), times(l, &across, angular));
-        let turning = times(l, &along, angular);
-        let speeds = [l.root(inner(l, velocity, velocity)), l.root(inner(l, turning, turning))];
-        put(l, &mut self.rates, &rate);
-        put(l, &mut self.along, &along);
-        put(l, &mut self.across, &across);
-        put(l, &mut self.speeds, &speeds);
+        let [x, y, z, p, q, r, s] = rest;
+        let WideVectors([x, y, z]) = WideVectors([x, y, z]) + times(&along, v);
+        let [p, q, r, s] = turned_by(o.scaled(half_sinc), cosine, [p, q, r, s]);
+        put(&mut self.pose, &[x, y, z, p, q, r, s]);
+        let (linear, angular) = (WideVectors([dx, dy, dz]), WideVectors([dp, dq, dr]));
+        let velocity = times(&along, linear) + times(&across, angular);
+        let turning = times(&along, angular);
+        let speeds = [velocity.dot(velocity).sqrt(), turning.dot(turning).sqrt()];
+        put(&mut self.rates, &rate);
+        put(&mut self.along, &along);
+        put(&mut self.across, &across);
+        put(&mut self.speeds, &speeds);
     }
 }
 
 /// What the angles of four rotations with ω² = t give.
-struct Angles<V> {
+struct Angles<L: Arithmetic> {
     /// cos ½θ.
-    cosine: V,
+    cosine: Wide<L>,
     /// ½ sin ½θ / ½θ.
-    half_sinc: V,
-    b: V,
-    c: V,
-    db: V,
-    dc: V,
+    half_sinc: Wide<L>,
+    b: Wide<L>,
+    c: Wide<L>,
+    db: Wide<L>,
+    dc: Wide<L>,
 }
 
-impl<V: Copy> Angles<V> {
+impl<L: Arithmetic> Angles<L> {
     #[inline(always)]
-    fn at<L: kernel::Arithmetic<V = V>>(l: L, t: V) -> Self {
-        let y = l.mul(t, l.splat(0.25));
-        if l.any_above(y, MAX_QUARTER_ANGLE_SQUARED) {
-            let [cosine, half_sinc, b, c, db, dc] = &far(l.store(t));
+    fn at(l: L, t: Wide<L>) -> Self {
+        let y = (t * 0.25).rounded();
+        if y.any_above(MAX_QUARTER_ANGLE_SQUARED) {
+            let [cosine, half_sinc, b, c, db, dc] = &far(t.store());
             return Self {
                 cosine: l.load(cosine),
                 half_sinc: l.load(half_sinc),
@@ -318,18 +308,18 @@ impl<V: Copy> Angles<V> {
             };
         }
         let [p, q, dp, dq] = half_angle_series_of_lanes(l, y);
-        let cosine = l.neg_mul_add(y, p, l.splat(1.0));
-        let half_sinc = l.mul(l.splat(0.5), l.neg_mul_add(y, q, l.splat(1.0)));
-        let double = l.add(half_sinc, half_sinc);
+        let cosine = 1.0 - y * p;
+        let half_sinc = (0.5 * (1.0 - y * q)).rounded();
+        let double = half_sinc + half_sinc;
         // p' + q' cos ½θ − q (p + y p')
-        let bend = l.neg_mul_add(q, l.mul_add(y, dp, p), l.mul_add(dq, cosine, dp));
+        let bend = dq * cosine + dp - q * (y * dp + p);
         Self {
             cosine,
             half_sinc,
-            b: l.mul(half_sinc, double),
-            c: l.mul(l.splat(0.25), l.mul_add(q, cosine, p)),
-            db: l.mul(l.mul(l.splat(-0.5), half_sinc), l.mul_add(y, dq, q)),
-            dc: l.mul(l.splat(0.0625), bend),
+            b: (half_sinc * double).rounded(),
+            c: (0.25 * (q * cosine + p)).rounded(),
+            db: (-0.5 * half_sinc * (y * dq + q)).rounded(),
+            dc: (0.0625 * bend).rounded(),
         }
     }
 }
@@ -339,7 +329,7 @@ impl<V: Copy> Angles<V> {
 fn far(t: Lanes) -> [Lanes; 6] {
     let mut out = [Lanes::default(); 6];
     for (lane, t) in t.0.into_iter().enumerate() {
-        let Coefficients { b, c, db, dc } = Coefficients::at(kernel::Portable, t);
+        let Coefficients { b, c, db, dc } = Coefficients::at(Portable, t);
         // The same for any axis.
         let half = exp_rotation(DVec3::X * sqrt(t));
         let half_sinc = if t > 0.0 { half.x / sqrt(t) } else { 0.5 };
@@ -352,66 +342,42 @@ fn far(t: Lanes) -> [Lanes; 6] {
 
 /// Stores groups of lanes.
 #[inline(always)]
-fn put<L: kernel::Arithmetic, const N: usize>(l: L, out: &mut [Lanes; N], x: &[L::V; N]) {
+fn put<L: Arithmetic, const N: usize>(out: &mut [Lanes; N], x: &[Wide<L>; N]) {
     for (out, x) in out.iter_mut().zip(x) {
-        *out = l.store(*x);
+        *out = x.store();
     }
-}
-
-/// s a.
-#[inline(always)]
-fn scaled<L: kernel::Arithmetic>(l: L, s: L::V, a: [L::V; 3]) -> [L::V; 3] {
-    [l.mul(s, a[0]), l.mul(s, a[1]), l.mul(s, a[2])]
-}
-
-/// a + s b.
-#[inline(always)]
-fn sum<L: kernel::Arithmetic>(l: L, a: [L::V; 3], s: L::V, b: [L::V; 3]) -> [L::V; 3] {
-    [l.mul_add(s, b[0], a[0]), l.mul_add(s, b[1], a[1]), l.mul_add(s, b[2], a[2])]
-}
-
-/// a + b.
-#[inline(always)]
-fn plus<L: kernel::Arithmetic>(l: L, a: [L::V; 3], b: [L::V; 3]) -> [L::V; 3] {
-    [l.add(a[0], b[0]), l.add(a[1], b[1]), l.add(a[2], b[2])]
-}
-
-/// a − b.
-#[inline(always)]
-fn minus<L: kernel::Arithmetic>(l: L, a: [L::V; 3], b: [L::V; 3]) -> [L::V; 3] {
-    [l.sub(a[0], b[0]), l.sub(a[1], b[1]), l.sub(a[2], b[2])]
 }
 
 /// diagonal + a bᵀ, row after row.
 #[inline(always)]
-fn outer<L: kernel::Arithmetic>(l: L, a: [L::V; 3], b: [L::V; 3], diagonal: L::V) -> [L::V; 9] {
-    let [p, q, r] = [scaled(l, a[0], b), scaled(l, a[1], b), scaled(l, a[2], b)];
-    let with = |x: L::V| l.add(x, diagonal);
-    [with(p[0]), p[1], p[2], q[0], with(q[1]), q[2], r[0], r[1], with(r[2])]
+fn outer<L: Arithmetic>(a: WideVectors<L>, b: WideVectors<L>, diagonal: Wide<L>) -> [Wide<L>; 9] {
+    let WideVectors([x, y, z]) = a;
+    let ([xx, xy, xz], [yx, yy, yz], [zx, zy, zz]) = (b.scaled(x).0, b.scaled(y).0, b.scaled(z).0);
+    [xx + diagonal, xy, xz, yx, yy + diagonal, yz, zx, zy, zz + diagonal]
 }
 
 /// m + â.
 #[inline(always)]
-fn plus_cross<L: kernel::Arithmetic>(l: L, a: [L::V; 3], m: [L::V; 9]) -> [L::V; 9] {
+fn plus_cross<L: Arithmetic>(a: WideVectors<L>, m: [Wide<L>; 9]) -> [Wide<L>; 9] {
     let [xx, xy, xz, yx, yy, yz, zx, zy, zz] = m;
-    let [x, y, z] = a;
-    [xx, l.sub(xy, z), l.add(xz, y), l.add(yx, z), yy, l.sub(yz, x), l.sub(zx, y), l.add(zy, x), zz]
+    let WideVectors([x, y, z]) = a;
+    [xx, xy - z, xz + y, yx + z, yy, yz - x, zx - y, zy + x, zz]
 }
 
 /// m − â.
 #[inline(always)]
-fn minus_cross<L: kernel::Arithmetic>(l: L, a: [L::V; 3], m: [L::V; 9]) -> [L::V; 9] {
+fn minus_cross<L: Arithmetic>(a: WideVectors<L>, m: [Wide<L>; 9]) -> [Wide<L>; 9] {
     let [xx, xy, xz, yx, yy, yz, zx, zy, zz] = m;
-    let [xx, yx, zx, xy, yy, zy, xz, yz, zz] =
-        plus_cross(l, a, [xx, yx, zx, xy, yy, zy, xz, yz, zz]);
-    [xx, xy, xz, yx, yy, yz, zx, zy, zz]
+    let WideVectors([x, y, z]) = a;
+    [xx, xy + z, xz - y, yx - z, yy, yz + x, zx + y, zy - x, zz]
 }
 
 /// m x.
 #[inline(always)]
-fn times<L: kernel::Arithmetic>(l: L, m: &[L::V; 9], x: [L::V; 3]) -> [L::V; 3] {
+fn times<L: Arithmetic>(m: &[Wide<L>; 9], x: WideVectors<L>) -> WideVectors<L> {
     let [xx, xy, xz, yx, yy, yz, zx, zy, zz] = *m;
-    [inner(l, [xx, xy, xz], x), inner(l, [yx, yy, yz], x), inner(l, [zx, zy, zz], x)]
+    let row = |a, b, c| WideVectors([a, b, c]).dot(x);
+    WideVectors([row(xx, xy, xz), row(yx, yy, yz), row(zx, zy, zz)])
 }
 
 #[cfg(test)]
@@ -467,7 +433,7 @@ mod tests {
     impl Kernel for Columns<'_> {
         type Output = ([Lanes; 6], f64);
 
-        fn run<L: kernel::Arithmetic>(self, l: L) -> Self::Output {
+        fn run<L: Arithmetic>(self, l: L) -> Self::Output {
             self.motions.point_columns(l, self.e, self.point, &Vectors::of_three(self.axes))
         }
     }

@@ -10,13 +10,14 @@ use forks_lie::{
     Wrench,
     glam::{DQuat, DVec3},
 };
-use forks_linalg::Matrix;
+use forks_linalg::{
+    Matrix,
+    simd::{Arithmetic, LANES, Lanes, Wide},
+};
 
 use crate::{
     EffectorLoad, LoadFrame,
-    kernel::{
-        Arithmetic, LANES, Lanes, MAX_QUARTER_ANGLE_SQUARED, cosine_and_sinc, half_angle_series,
-    },
+    kernel::{MAX_QUARTER_ANGLE_SQUARED, cosine_and_sinc, half_angle_series},
     model::ModelData,
     scalar::sqrt,
 };
@@ -136,9 +137,9 @@ impl EffectorBlocks {
         let mut sum = l.splat(0.0);
         for x in eta.as_chunks::<LANES>().0 {
             let x = l.read(x);
-            sum = l.mul_add(x, x, sum);
+            sum += x * x;
         }
-        l.total(sum) <= self.near_squared || self.all_twists_in_range(l, eta)
+        sum.total() <= self.near_squared || self.all_twists_in_range(l, eta)
     }
 
     /// By the twists, four at once.
@@ -148,10 +149,10 @@ impl EffectorBlocks {
         let (linear, angular) = (l.splat(linear * linear), l.splat(angular * angular));
         for group in 0..self.fours.groups() {
             let [x, y, z, p, q, r] = self.fours.twists(l, group, eta);
-            let moved = l.mul_add(z, z, l.mul_add(y, y, l.mul(x, x)));
-            let turned = l.mul_add(r, r, l.mul_add(q, q, l.mul(p, p)));
-            let relative = l.mul_add(angular, turned, l.mul(linear, moved));
-            if l.any_above(relative, self.sure_squared) || !l.all_ordered(relative) {
+            let moved = x * x + y * y + z * z;
+            let turned = p * p + q * q + r * r;
+            let relative = linear * moved + angular * turned;
+            if relative.any_above(self.sure_squared) || !relative.all_ordered() {
                 return false;
             }
         }
@@ -165,10 +166,10 @@ impl EffectorBlocks {
         let columns = &self.columns[2 * e * self.dof..2 * (e + 1) * self.dof];
         for (x, c) in eta.iter().zip(columns.chunks_exact(2)) {
             let x = l.splat(*x);
-            v = l.mul_add(l.load(&c[0]), x, v);
-            w = l.mul_add(l.load(&c[1]), x, w);
+            v += l.load(&c[0]) * x;
+            w += l.load(&c[1]) * x;
         }
-        let (Lanes([vx, vy, vz, _]), Lanes([wx, wy, wz, _])) = (l.store(v), l.store(w));
+        let (Lanes([vx, vy, vz, _]), Lanes([wx, wy, wz, _])) = (v.store(), w.store());
         WorldTwist { linear: DVec3::new(vx, vy, vz), angular: DVec3::new(wx, wy, wz) }
     }
 
@@ -190,9 +191,9 @@ impl EffectorBlocks {
         for (o, rows) in out.iter_mut().zip(rows.chunks_exact(6)) {
             let mut sum = if add { l.read(o) } else { l.splat(0.0) };
             for (row, g) in rows.iter().zip(g) {
-                sum = l.mul_add(l.load(row), g, sum);
+                sum += l.load(row) * g;
             }
-            *o = l.store(sum).0;
+            *o = sum.store().0;
         }
     }
 
@@ -246,14 +247,14 @@ impl FourMaps {
 
     /// B' x of four effectors, x padded.
     #[inline(always)]
-    pub(crate) fn twists<L: Arithmetic>(&self, l: L, group: usize, x: &[f64]) -> [L::V; 6] {
+    pub(crate) fn twists<L: Arithmetic>(&self, l: L, group: usize, x: &[f64]) -> [Wide<L>; 6] {
         let mut sum = [l.splat(0.0); 6];
         let columns = &self.columns[group * self.stride..][..self.stride];
         for (columns, x) in columns.as_chunks::<2>().0.iter().zip(x.as_chunks::<2>().0) {
             for (column, x) in columns.iter().zip(x) {
                 let x = l.splat(*x);
                 for (sum, entry) in sum.iter_mut().zip(column) {
-                    *sum = l.mul_add(l.load(entry), x, *sum);
+                    *sum += l.load(entry) * x;
                 }
             }
         }
@@ -408,7 +409,7 @@ mod tests {
     use forks_lie::{Pose, Twist, Wrench, right_jacobian};
 
     use super::*;
-    use crate::kernel::Portable;
+    use forks_linalg::simd::Portable;
 
     /// J_r(ξ)ᵀ w of the body wrench, by the library of rigid motions.
     fn rival(t: &WorldTwist, w: &WorldWrench) -> [f64; 6] {

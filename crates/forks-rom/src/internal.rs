@@ -5,10 +5,7 @@
 pub use crate::{
     effectors::{EffectorBlocks, WorldTwist, WorldWrench, load_in_world},
     joints::{coordinate::start, displacement, is_group},
-    kernel::{
-        Arithmetic, Kernel, LANES, Lanes, LinkBlocks, POSE, Portable, cross, displaced,
-        half_angle_coefficients, pose_entries, pose_of,
-    },
+    kernel::{LinkBlocks, POSE, displaced, half_angle_coefficients, pose_entries, pose_of},
     linear::{invert_factored, is_positive_definite, solve, sum},
     orthogonal::OrthogonalRows,
     reconstruction::displaced_joint,

@@ -1,12 +1,14 @@
 //! Poses of the links of an instance, four links at once.
 
+use forks_linalg::simd::{LANES, Lanes};
+
 use alloc::{vec, vec::Vec};
 
 use forks_lie::Pose;
 
 use crate::{
     ModelError, ReducedModel, State,
-    kernel::{LANES, Lanes, LinkBlocks, POSE, pose_of},
+    kernel::{LinkBlocks, POSE, pose_of},
     parallel,
 };
 

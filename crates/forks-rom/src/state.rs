@@ -3,13 +3,9 @@
 use alloc::{vec, vec::Vec};
 
 use forks_lie::Twist;
-use forks_linalg::simd::all_finite;
+use forks_linalg::simd::{Arithmetic, Kernel, LANES, all_finite};
 
-use crate::{
-    ModelError, ReducedModel,
-    kernel::{Arithmetic, Kernel, LANES},
-    transition::Packed,
-};
+use crate::{ModelError, ReducedModel, transition::Packed};
 
 /// Reduced coordinates, their rates and servo targets of one instance, with the memory that a step
 /// needs.

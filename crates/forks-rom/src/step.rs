@@ -2,12 +2,14 @@
 
 use alloc::sync::Arc;
 
-use forks_linalg::{Matrix, simd::all_finite};
+use forks_linalg::{
+    Matrix,
+    simd::{Arithmetic, Kernel, LANES, all_finite},
+};
 
 use crate::{
     EffectorLoad, ModelError, ReducedModel, State,
     effectors::{WorldTwist, WorldWrench, load_in_world},
-    kernel::{Arithmetic, Kernel, LANES},
     state::Work,
     transition::{Transition, implicit_euler},
     wrench::linear_stiffness,
@@ -204,9 +206,9 @@ impl Kernel for End<'_> {
         }
         let end = |eta: &mut [f64; LANES], velocity: &mut [f64; LANES], next: &[f64; LANES]| {
             let next = l.read(next);
-            let change = l.sub(next, l.read(velocity));
-            *eta = l.store(l.mul_add(l.splat(h), change, l.read(eta))).0;
-            *velocity = l.store(next).0;
+            let change = next - l.read(velocity);
+            *eta = (h * change + l.read(eta)).store().0;
+            *velocity = next.store().0;
         };
         let (groups, last) = velocity.as_chunks::<LANES>();
         let mut eta = state.eta.as_chunks_mut::<LANES>().0.iter_mut();
@@ -262,7 +264,7 @@ pub(crate) fn difference<L: Arithmetic>(l: L, a: &[f64], b: &[f64], out: &mut [f
     let (out, _) = out.as_chunks_mut::<LANES>();
     let (a, b) = (a.as_chunks::<LANES>().0, b.as_chunks::<LANES>().0);
     for (out, (a, b)) in out.iter_mut().zip(a.iter().zip(b)) {
-        *out = l.store(l.sub(l.read(a), l.read(b))).0;
+        *out = (l.read(a) - l.read(b)).store().0;
     }
 }
 
@@ -282,13 +284,13 @@ fn accept<L: Arithmetic>(l: L, stepper: &Stepper, state: &mut State) -> bool {
     for i in 0..width {
         let rate = l.read(&rates[i]);
         let position = match stepper.scheme {
-            Scheme::ImplicitEuler => l.mul_add(h, rate, l.read(&eta[i])),
-            Scheme::Exponential => l.add(l.read(&rest[i]), l.read(&positions[i])),
+            Scheme::ImplicitEuler => h * rate + l.read(&eta[i]),
+            Scheme::Exponential => l.read(&rest[i]) + l.read(&positions[i]),
         };
-        check = l.mul_add(rate, zero, l.mul_add(position, zero, check));
-        positions[i] = l.store(position).0;
+        check = position * zero + check + rate * zero;
+        positions[i] = position.store().0;
     }
-    if !l.all_ordered(check) {
+    if !check.all_ordered() {
         return false;
     }
     let next = positions.iter().zip(&*rates);

@@ -2,11 +2,13 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_linalg::Matrix;
+use forks_linalg::{
+    Matrix,
+    simd::{Arithmetic, LANES, Lanes, Wide},
+};
 
 use crate::{
     ModelError,
-    kernel::{Arithmetic, LANES, Lanes},
     linear::{solve_matrix, sum},
     model::ModelData,
 };
@@ -67,7 +69,7 @@ impl Transition {
         let constant = |i: usize, _: &[f64; LANES]| l.load(&self.constant[i]);
         self.velocity.sums(l, velocity, out, constant, |_, sum| sum);
         let nothing = |_, _: &[f64; LANES]| l.splat(0.0);
-        self.stretch.sums(l, stretch, out, nothing, |before, sum| l.add(l.read(before), sum));
+        self.stretch.sums(l, stretch, out, nothing, |before, sum| l.read(before) + sum);
     }
 
     /// Adds what a force gives.
@@ -124,8 +126,8 @@ impl Packed {
         l: L,
         x: &[f64],
         out: &mut [[f64; LANES]],
-        start: impl Fn(usize, &[f64; LANES]) -> L::V + Copy,
-        put: impl Fn(&[f64; LANES], L::V) -> L::V + Copy,
+        start: impl Fn(usize, &[f64; LANES]) -> Wide<L> + Copy,
+        put: impl Fn(&[f64; LANES], Wide<L>) -> Wide<L> + Copy,
     ) {
         let x = &x[..self.columns];
         let mut i = 0;
@@ -155,8 +157,8 @@ impl Packed {
         first: usize,
         x: &[f64],
         out: &mut [[f64; LANES]],
-        start: impl Fn(usize, &[f64; LANES]) -> L::V,
-        put: impl Fn(&[f64; LANES], L::V) -> L::V,
+        start: impl Fn(usize, &[f64; LANES]) -> Wide<L>,
+        put: impl Fn(&[f64; LANES], Wide<L>) -> Wide<L>,
     ) {
         let out = &mut out[..N];
         let (pairs, last) = x.as_chunks::<2>();
@@ -175,18 +177,18 @@ impl Packed {
         for (j, x) in pairs.iter().enumerate() {
             let x = [l.splat(x[0]), l.splat(x[1])];
             for k in 0..N {
-                even[k] = l.mul_add(l.load(&rows[k][2 * j]), x[0], even[k]);
-                odd[k] = l.mul_add(l.load(&rows[k][2 * j + 1]), x[1], odd[k]);
+                even[k] += l.load(&rows[k][2 * j]) * x[0];
+                odd[k] = l.load(&rows[k][2 * j + 1]) * x[1] + odd[k];
             }
         }
         if let [x] = last {
             let x = l.splat(*x);
             for k in 0..N {
-                even[k] = l.mul_add(l.load(&rows[k][2 * pairs.len()]), x, even[k]);
+                even[k] += l.load(&rows[k][2 * pairs.len()]) * x;
             }
         }
         for k in 0..N {
-            out[k] = l.store(put(&out[k], l.add(even[k], odd[k]))).0;
+            out[k] = put(&out[k], even[k] + odd[k]).store().0;
         }
     }
 }

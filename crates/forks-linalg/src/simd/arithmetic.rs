@@ -1,22 +1,17 @@
 //! Four numbers at once: the operations that kernels are written in.
 
-use super::{LANES, Lanes};
+use super::{LANES, Lanes, Wide};
 
-/// Operations on four numbers at once, in the registers of an instruction set.
-pub trait Arithmetic: Copy {
+/// What an instruction set does with four numbers in a register. Algorithms use [`Wide`].
+pub trait Registers: Copy {
     /// Four numbers in a register.
     type V: Copy;
     /// Four equal numbers.
-    fn splat(self, x: f64) -> Self::V;
-    /// Reads four numbers.
-    #[inline(always)]
-    fn load(self, x: &Lanes) -> Self::V {
-        self.read(&x.0)
-    }
-    /// Reads four numbers from anywhere.
-    fn read(self, x: &[f64; LANES]) -> Self::V;
-    /// Writes four numbers.
-    fn store(self, x: Self::V) -> Lanes;
+    fn equal(self, x: f64) -> Self::V;
+    /// Four numbers from memory.
+    fn get(self, x: &[f64; LANES]) -> Self::V;
+    /// Four numbers to memory.
+    fn put(self, x: Self::V) -> Lanes;
     /// a + b.
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
     /// a − b.
@@ -25,49 +20,80 @@ pub trait Arithmetic: Copy {
     fn mul(self, a: Self::V, b: Self::V) -> Self::V;
     /// a b + c, rounded once or twice according to the instruction set.
     fn mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
-    /// c − a b, as [`Arithmetic::mul_add`].
+    /// c − a b, as [`Registers::mul_add`].
     fn neg_mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// a with its sign turned where b is negative.
     fn turn_sign(self, a: Self::V, b: Self::V) -> Self::V;
+    /// √a.
+    fn root(self, a: Self::V) -> Self::V;
     /// 1/√a.
     fn inverse_root(self, a: Self::V) -> Self::V;
     /// The sums of the lanes of four registers.
-    fn sums(self, a: [Self::V; LANES]) -> Self::V;
+    fn sums_of(self, a: [Self::V; LANES]) -> Self::V;
     /// The columns of four rows.
-    fn transposed(self, a: [Self::V; LANES]) -> [Self::V; LANES];
-    /// The sum of the lanes.
+    fn columns_of(self, a: [Self::V; LANES]) -> [Self::V; LANES];
+    /// a where x is above a limit, else b.
+    fn choose(self, x: Self::V, limit: f64, a: Self::V, b: Self::V) -> Self::V;
+    /// True if some x is above a limit.
+    fn exceeds(self, x: Self::V, limit: f64) -> bool;
+    /// True if no x is NaN.
+    fn ordered(self, x: Self::V) -> bool;
+}
+
+/// Four numbers at once, in the registers of an instruction set.
+pub trait Arithmetic: Registers {
+    /// Four equal numbers.
     #[inline(always)]
-    fn total(self, a: Self::V) -> f64 {
-        let [a, b, c, d] = self.store(a).0;
-        (a + b) + (c + d)
+    fn splat(self, x: f64) -> Wide<Self> {
+        Wide { l: self, v: self.equal(x) }
+    }
+    /// Reads four numbers.
+    #[inline(always)]
+    fn load(self, x: &Lanes) -> Wide<Self> {
+        self.read(&x.0)
+    }
+    /// Reads four numbers from anywhere.
+    #[inline(always)]
+    fn read(self, x: &[f64; LANES]) -> Wide<Self> {
+        Wide { l: self, v: self.get(x) }
+    }
+    /// The sums of the lanes of four registers.
+    #[inline(always)]
+    fn sums(self, [a, b, c, d]: [Wide<Self>; LANES]) -> Wide<Self> {
+        a.with(self.sums_of([a.v, b.v, c.v, d.v]))
+    }
+    /// The columns of four rows.
+    #[inline(always)]
+    fn transposed(self, [a, b, c, d]: [Wide<Self>; LANES]) -> [Wide<Self>; LANES] {
+        let [p, q, r, s] = self.columns_of([a.v, b.v, c.v, d.v]);
+        [a.with(p), a.with(q), a.with(r), a.with(s)]
     }
     /// a where x is above a limit, else b.
-    fn select_above(self, x: Self::V, limit: f64, a: Self::V, b: Self::V) -> Self::V;
-    /// True if some x is above a limit.
-    fn any_above(self, x: Self::V, limit: f64) -> bool;
-    /// √a.
-    fn root(self, a: Self::V) -> Self::V;
-    /// True if no x is NaN.
-    fn all_ordered(self, x: Self::V) -> bool;
+    #[inline(always)]
+    fn select_above(self, x: Wide<Self>, limit: f64, a: Wide<Self>, b: Wide<Self>) -> Wide<Self> {
+        a.with(self.choose(x.v, limit, a.v, b.v))
+    }
 }
+
+impl<L: Registers> Arithmetic for L {}
 
 /// Plain Rust without fused multiply-adds: the same bits on every target.
 #[derive(Clone, Copy, Debug)]
 pub struct Portable;
 
-impl Arithmetic for Portable {
+impl Registers for Portable {
     type V = [f64; LANES];
 
     #[inline(always)]
-    fn splat(self, x: f64) -> Self::V {
+    fn equal(self, x: f64) -> Self::V {
         [x; LANES]
     }
     #[inline(always)]
-    fn read(self, x: &[f64; LANES]) -> Self::V {
+    fn get(self, x: &[f64; LANES]) -> Self::V {
         *x
     }
     #[inline(always)]
-    fn store(self, x: Self::V) -> Lanes {
+    fn put(self, x: Self::V) -> Lanes {
         Lanes(x)
     }
     #[inline(always)]
@@ -96,19 +122,19 @@ impl Arithmetic for Portable {
         core::array::from_fn(|i| f64::from_bits(a[i].to_bits() ^ (b[i].to_bits() & SIGN)))
     }
     #[inline(always)]
-    fn select_above(self, x: Self::V, limit: f64, a: Self::V, b: Self::V) -> Self::V {
+    fn choose(self, x: Self::V, limit: f64, a: Self::V, b: Self::V) -> Self::V {
         core::array::from_fn(|i| if x[i] > limit { a[i] } else { b[i] })
     }
     #[inline(always)]
-    fn any_above(self, x: Self::V, limit: f64) -> bool {
+    fn exceeds(self, x: Self::V, limit: f64) -> bool {
         (x[0] > limit) | (x[1] > limit) | (x[2] > limit) | (x[3] > limit)
     }
     #[inline(always)]
-    fn sums(self, a: [Self::V; LANES]) -> Self::V {
+    fn sums_of(self, a: [Self::V; LANES]) -> Self::V {
         core::array::from_fn(|i| (a[i][0] + a[i][1]) + (a[i][2] + a[i][3]))
     }
     #[inline(always)]
-    fn transposed(self, a: [Self::V; LANES]) -> [Self::V; LANES] {
+    fn columns_of(self, a: [Self::V; LANES]) -> [Self::V; LANES] {
         core::array::from_fn(|i| core::array::from_fn(|j| a[j][i]))
     }
     #[inline(always)]
@@ -120,7 +146,7 @@ impl Arithmetic for Portable {
         a.map(crate::sqrt)
     }
     #[inline(always)]
-    fn all_ordered(self, x: Self::V) -> bool {
+    fn ordered(self, x: Self::V) -> bool {
         !(x[0].is_nan() | x[1].is_nan() | x[2].is_nan() | x[3].is_nan())
     }
 }
@@ -134,25 +160,25 @@ mod x86 {
 
     use pulp::x86::V3;
 
-    use super::{Arithmetic, LANES, Lanes};
+    use super::{LANES, Lanes, Registers};
 
     /// AVX2 with fused multiply-adds.
     #[derive(Clone, Copy)]
     pub(in crate::simd) struct Avx2Lanes(pub(in crate::simd) V3);
 
-    impl Arithmetic for Avx2Lanes {
+    impl Registers for Avx2Lanes {
         type V = __m256d;
 
         #[inline(always)]
-        fn splat(self, x: f64) -> Self::V {
+        fn equal(self, x: f64) -> Self::V {
             self.0.avx._mm256_set1_pd(x)
         }
         #[inline(always)]
-        fn read(self, x: &[f64; LANES]) -> Self::V {
+        fn get(self, x: &[f64; LANES]) -> Self::V {
             pulp::cast(*x)
         }
         #[inline(always)]
-        fn store(self, x: Self::V) -> Lanes {
+        fn put(self, x: Self::V) -> Lanes {
             Lanes(pulp::cast(x))
         }
         #[inline(always)]
@@ -177,21 +203,21 @@ mod x86 {
         }
         #[inline(always)]
         fn turn_sign(self, a: Self::V, b: Self::V) -> Self::V {
-            let sign = self.0.avx._mm256_and_pd(b, self.splat(-0.0));
+            let sign = self.0.avx._mm256_and_pd(b, self.equal(-0.0));
             self.0.avx._mm256_xor_pd(a, sign)
         }
         #[inline(always)]
-        fn select_above(self, x: Self::V, limit: f64, a: Self::V, b: Self::V) -> Self::V {
-            let mask = self.0.avx._mm256_cmp_pd::<_CMP_GT_OQ>(x, self.splat(limit));
+        fn choose(self, x: Self::V, limit: f64, a: Self::V, b: Self::V) -> Self::V {
+            let mask = self.0.avx._mm256_cmp_pd::<_CMP_GT_OQ>(x, self.equal(limit));
             self.0.avx._mm256_blendv_pd(b, a, mask)
         }
         #[inline(always)]
-        fn any_above(self, x: Self::V, limit: f64) -> bool {
-            let mask = self.0.avx._mm256_cmp_pd::<_CMP_GT_OQ>(x, self.splat(limit));
+        fn exceeds(self, x: Self::V, limit: f64) -> bool {
+            let mask = self.0.avx._mm256_cmp_pd::<_CMP_GT_OQ>(x, self.equal(limit));
             self.0.avx._mm256_movemask_pd(mask) != 0
         }
         #[inline(always)]
-        fn sums(self, [a, b, c, d]: [Self::V; LANES]) -> Self::V {
+        fn sums_of(self, [a, b, c, d]: [Self::V; LANES]) -> Self::V {
             let avx = self.0.avx;
             // The sums of the halves of a, b, a, b; then of c, d, c, d.
             let (ab, cd) = (avx._mm256_hadd_pd(a, b), avx._mm256_hadd_pd(c, d));
@@ -199,7 +225,7 @@ mod x86 {
             avx._mm256_add_pd(avx._mm256_blend_pd::<0b1100>(ab, cd), crossed)
         }
         #[inline(always)]
-        fn transposed(self, [a, b, c, d]: [Self::V; LANES]) -> [Self::V; LANES] {
+        fn columns_of(self, [a, b, c, d]: [Self::V; LANES]) -> [Self::V; LANES] {
             let avx = self.0.avx;
             let (low, high) = (avx._mm256_unpacklo_pd(a, b), avx._mm256_unpackhi_pd(a, b));
             let (low_2, high_2) = (avx._mm256_unpacklo_pd(c, d), avx._mm256_unpackhi_pd(c, d));
@@ -212,14 +238,14 @@ mod x86 {
         }
         #[inline(always)]
         fn inverse_root(self, a: Self::V) -> Self::V {
-            self.0.avx._mm256_div_pd(self.splat(1.0), self.0.avx._mm256_sqrt_pd(a))
+            self.0.avx._mm256_div_pd(self.equal(1.0), self.0.avx._mm256_sqrt_pd(a))
         }
         #[inline(always)]
         fn root(self, a: Self::V) -> Self::V {
             self.0.avx._mm256_sqrt_pd(a)
         }
         #[inline(always)]
-        fn all_ordered(self, x: Self::V) -> bool {
+        fn ordered(self, x: Self::V) -> bool {
             let mask = self.0.avx._mm256_cmp_pd::<_CMP_UNORD_Q>(x, x);
             self.0.avx._mm256_movemask_pd(mask) == 0
         }
@@ -239,7 +265,7 @@ mod tests {
         #[inline(always)]
         fn run<L: Arithmetic>(self, l: L) -> Self::Output {
             let rows = self.0.each_ref().map(|row| l.load(row));
-            (l.store(l.sums(rows)), l.transposed(rows).map(|column| l.store(column)))
+            (l.sums(rows).store(), l.transposed(rows).map(|column| column.store()))
         }
     }
 

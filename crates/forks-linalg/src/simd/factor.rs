@@ -47,7 +47,7 @@ fn subtract_above<L: Arithmetic>(l: L, i: usize, a: &mut Rows) -> f64 {
 fn scale<L: Arithmetic>(l: L, s: f64, x: &mut [Lanes]) {
     let s = l.splat(s);
     for x in x {
-        *x = l.store(l.mul(l.load(x), s));
+        *x = (l.load(x) * s).store();
     }
 }
 
@@ -99,7 +99,7 @@ fn mirror<L: Arithmetic>(l: L, n: usize, a: &mut Rows) {
         for j in 0..i {
             let block = core::array::from_fn(|k| l.load(&a.row(LANES * i + k)[j]));
             for (k, column) in l.transposed(block).into_iter().enumerate() {
-                a.row_mut(LANES * j + k)[i] = l.store(column);
+                a.row_mut(LANES * j + k)[i] = column.store();
             }
         }
         // Above the diagonal of the block.
@@ -154,8 +154,8 @@ impl Factors {
             }
             scale(l, 1.0 / pivot, &mut column[first..]);
             let right = l.load(&RIGHT[lane]);
-            row[first] = l.store(l.mul(l.load(&row[first]), right));
-            column[first] = l.store(l.mul(l.load(&column[first]), right));
+            row[first] = (l.load(&row[first]) * right).store();
+            column[first] = (l.load(&column[first]) * right).store();
         }
         true
     }

@@ -1,6 +1,6 @@
 //! Work on four numbers at once, with the instruction set chosen at run time.
 //!
-//! A [`Kernel`] is written once over [`Arithmetic`]. Every lane does the same operations in the
+//! A [`Kernel`] is written once over [`Arithmetic`], with operators on [`Wide`]. Every lane does the same operations in the
 //! same order wherever it lies, so that results do not depend on blocks, batches or threads; only
 //! fused multiply-adds distinguish the instruction sets.
 //!
@@ -15,8 +15,7 @@
 //!     #[inline(always)]
 //!     fn run<L: Arithmetic>(self, l: L) -> f64 {
 //!         let pairs = self.0.iter().zip(self.1);
-//!         let sum = pairs.fold(l.splat(0.0), |sum, (a, b)| l.mul_add(l.load(a), l.load(b), sum));
-//!         l.store(sum).iter().sum()
+//!         pairs.fold(l.splat(0.0), |sum, (a, b)| sum + l.load(a) * l.load(b)).total()
 //!     }
 //! }
 //!
@@ -29,13 +28,19 @@ mod factor;
 mod isa;
 mod lanes;
 mod rows;
+mod unfused;
 mod vectors;
+mod wide;
+mod wide_vectors;
 
-pub use arithmetic::{Arithmetic, Portable};
+pub use arithmetic::{Arithmetic, Portable, Registers};
 pub use factor::{Factors, cholesky, inverse_of_cholesky};
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 pub use isa::Avx2;
 pub use isa::{Isa, Kernel};
 pub use lanes::{LANES, Lanes};
 pub use rows::{Rows, add_rows, all_finite, all_lanes_finite, axpy, dot};
+pub use unfused::Unfused;
 pub use vectors::Vectors;
+pub use wide::{Product, Wide};
+pub use wide_vectors::WideVectors;

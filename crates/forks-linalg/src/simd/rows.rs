@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Arithmetic, LANES, Lanes};
+use super::{Arithmetic, LANES, Lanes, Wide};
 
 /// Numbers in rows that are padded with zeros to whole lane groups.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -122,18 +122,18 @@ fn add_groups<L: Arithmetic, const N: usize>(
     at: usize,
     y: &mut [Lanes; N],
 ) {
-    let mut sum: [L::V; N] = core::array::from_fn(|g| l.load(&y[g]));
+    let mut sum: [Wide<L>; N] = core::array::from_fn(|g| l.load(&y[g]));
     // No iterator over chunks: it divides lengths.
     let (mut c, mut rest) = (c.iter(), x);
     while let (Some(c), Some((row, below))) = (c.next(), rest.split_at_checked(stride)) {
         let (c, row) = (l.splat(*c), &row[at..][..N]);
         rest = below;
         for g in 0..N {
-            sum[g] = l.mul_add(c, l.load(&row[g]), sum[g]);
+            sum[g] += c * l.load(&row[g]);
         }
     }
     for g in 0..N {
-        y[g] = l.store(sum[g]);
+        y[g] = sum[g].store();
     }
 }
 
@@ -174,7 +174,7 @@ fn subtract_groups<L: Arithmetic, const N: usize>(
     at: usize,
     y: &mut [Lanes; N],
 ) {
-    let mut sum: [L::V; N] = core::array::from_fn(|g| l.load(&y[g]));
+    let mut sum: [Wide<L>; N] = core::array::from_fn(|g| l.load(&y[g]));
     let (group, lane) = (j / LANES, j % LANES);
     let (mut a, mut x) = (a, x);
     while let (Some((own, a_below)), Some((row, x_below))) =
@@ -183,11 +183,11 @@ fn subtract_groups<L: Arithmetic, const N: usize>(
         let (own, row) = (l.splat(own[group][lane]), &row[at..][..N]);
         (a, x) = (a_below, x_below);
         for g in 0..N {
-            sum[g] = l.neg_mul_add(own, l.load(&row[g]), sum[g]);
+            sum[g] -= own * l.load(&row[g]);
         }
     }
     for g in 0..N {
-        y[g] = l.store(sum[g]);
+        y[g] = sum[g].store();
     }
 }
 
@@ -195,8 +195,8 @@ fn subtract_groups<L: Arithmetic, const N: usize>(
 #[inline(always)]
 pub fn dot<L: Arithmetic>(l: L, a: &[Lanes], b: &[Lanes]) -> f64 {
     let products = a.iter().zip(b);
-    let sum = products.fold(l.splat(0.0), |sum, (a, b)| l.mul_add(l.load(a), l.load(b), sum));
-    l.total(sum)
+    let sum = products.fold(l.splat(0.0), |sum, (a, b)| l.load(a) * l.load(b) + sum);
+    sum.total()
 }
 
 /// True if all numbers are finite.
@@ -205,15 +205,15 @@ pub fn all_finite<L: Arithmetic>(l: L, x: &[f64]) -> bool {
     let (groups, last) = x.as_chunks::<LANES>();
     // 0 × x is NaN where x is NaN or infinite.
     let zero = l.splat(0.0);
-    let sum = groups.iter().fold(zero, |sum, x| l.mul_add(l.read(x), zero, sum));
-    l.all_ordered(sum) && last.iter().all(|x| x.is_finite())
+    let sum = groups.iter().fold(zero, |sum, x| l.read(x) * zero + sum);
+    sum.all_ordered() && last.iter().all(|x| x.is_finite())
 }
 
 /// The same of lane groups.
 #[inline(always)]
 pub fn all_lanes_finite<L: Arithmetic>(l: L, x: &[Lanes]) -> bool {
     let zero = l.splat(0.0);
-    l.all_ordered(x.iter().fold(zero, |sum, x| l.mul_add(l.load(x), zero, sum)))
+    x.iter().fold(zero, |sum, x| l.load(x) * zero + sum).all_ordered()
 }
 
 /// y += a x.
@@ -221,7 +221,7 @@ pub fn all_lanes_finite<L: Arithmetic>(l: L, x: &[Lanes]) -> bool {
 pub fn axpy<L: Arithmetic>(l: L, a: f64, x: &[Lanes], y: &mut [Lanes]) {
     let a = l.splat(a);
     for (y, x) in y.iter_mut().zip(x) {
-        *y = l.store(l.mul_add(a, l.load(x), l.load(y)));
+        *y = (a * l.load(x) + l.load(y)).store();
     }
 }
 

@@ -16,7 +16,9 @@ use alloc::{vec, vec::Vec};
 use forks_lie::{glam::DVec3, skew};
 use forks_linalg::{
     Matrix,
-    simd::{Rows, all_lanes_finite, cholesky, inverse_of_cholesky},
+    simd::{
+        Arithmetic, Kernel, LANES, Lanes, Rows, all_lanes_finite, cholesky, inverse_of_cholesky,
+    },
 };
 
 use super::{
@@ -26,10 +28,7 @@ use super::{
     state::FloatingState,
     step::{FloatingStatus, FloatingStepper, Start, entry},
 };
-use crate::{
-    EffectorLoad, ModelError,
-    kernel::{Arithmetic, Kernel, LANES, Lanes},
-};
+use crate::{EffectorLoad, ModelError};
 
 /// The linear response of one step from one state; memory that is used again for the next.
 #[derive(Clone, Debug)]
@@ -122,7 +121,7 @@ impl FloatingContact {
             let lever = self.lever.row_mut(i);
             lever[0] = Lanes([0.0, entry(&turn, i, 0), entry(&turn, i, 1), entry(&turn, i, 2)]);
             for (out, vectors) in lever[1..].iter_mut().zip(self.slope.as_chunks::<3>().0) {
-                *out = l.store(l.sub(l.splat(0.0), l.load(&vectors[i])));
+                *out = (0.0 - l.load(&vectors[i])).store();
             }
             let carried = self.carried.row_mut(i);
             carried.fill(Lanes::default());
@@ -259,7 +258,7 @@ impl Kernel for Respond<'_> {
         out.response.add_to(l, &work.correction[..FIRST_RATE + inertia.n], &mut out.impulse);
         let pairs = work.trial.as_chunks::<LANES>().0.iter().zip(&out.impulse);
         for (x, (old, d)) in out.change.as_chunks_mut::<LANES>().0.iter_mut().zip(pairs) {
-            *x = l.store(l.sub(l.read(old), l.load(d))).0;
+            *x = (l.read(old) - l.load(d)).store().0;
         }
         let center = *center_velocity + start.acceleration * stepper.step_size();
         out.take_free(l, rotation.conjugate() * center);
@@ -327,7 +326,7 @@ impl FloatingContact {
         let spin = self.start.spin + rotation * DVec3::new(x, y, z);
         let pairs = self.force.iter().zip(&self.impulse[1..]);
         for (force, (old, p)) in state.work.force.iter_mut().zip(pairs) {
-            *force = l.store(l.add(l.load(old), l.load(p)));
+            *force = (l.load(old) + l.load(p)).store();
         }
         let free = self.free[3..].iter().zip(rest);
         for (x, (free, d)) in state.work.trial[1..].iter_mut().zip(free) {

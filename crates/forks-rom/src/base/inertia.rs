@@ -7,11 +7,11 @@
 use forks_lie::glam::{DMat3, DVec3};
 use forks_linalg::{
     Matrix,
-    simd::{Arithmetic, LANES, Lanes, Rows},
+    simd::{Arithmetic, LANES, Lanes, Rows, Wide, WideVectors},
 };
 
 use super::derivatives::Derivatives;
-use crate::{BaseCoupling, BaseRest, ModelError, kernel::inner, linear::sum};
+use crate::{BaseCoupling, BaseRest, ModelError, linear::sum};
 
 /// Part of the mass matrix up to which its first-order change is trusted: below 1 it stays positive
 /// definite.
@@ -95,11 +95,11 @@ impl BaseInertia {
         for (group, x) in eta.as_chunks::<LANES>().0.iter().enumerate() {
             let mut sum = l.splat(0.0);
             for (k, y) in eta[..self.n].iter().enumerate() {
-                sum = l.mul_add(l.splat(*y), l.load(&self.change.row(k)[group]), sum);
+                sum += l.splat(*y) * l.load(&self.change.row(k)[group]);
             }
-            square = l.mul_add(l.read(x), sum, square);
+            square += l.read(x) * sum;
         }
-        let (square, limit) = (l.total(square), TRUSTED * TRUSTED);
+        let (square, limit) = (square.total(), TRUSTED * TRUSTED);
         if square <= limit { 1.0 } else { crate::scalar::sqrt(limit / square) }
     }
 
@@ -129,25 +129,31 @@ impl BaseInertia {
         for (group, x) in held_eta.as_chunks::<LANES>().0.iter().enumerate() {
             let x = l.read(x);
             for (sum, j) in sums.iter_mut().zip(self.rotation_slopes_of(l, group)) {
-                *sum = l.mul_add(j, x, *sum);
+                *sum += j * x;
             }
         }
         let [xx, xy, xz, yy, yz, zz] = sums;
-        let [xx, xy, xz, yy] = l.store(l.sums([xx, xy, xz, yy])).0;
-        let [yz, zz, ..] = l.store(l.sums([yz, zz, yz, zz])).0;
+        let [xx, xy, xz, yy] = l.sums([xx, xy, xz, yy]).store().0;
+        let [yz, zz, ..] = l.sums([yz, zz, yz, zz]).store().0;
         self.rotation + DMat3::from_cols_array(&[xx, xy, xz, xy, yy, yz, xz, yz, zz])
     }
 
     #[inline(always)]
-    fn rotation_slopes_of<L: Arithmetic>(&self, l: L, group: usize) -> [L::V; 6] {
+    fn rotation_slopes_of<L: Arithmetic>(&self, l: L, group: usize) -> [Wide<L>; 6] {
         core::array::from_fn(|i| l.load(&self.rotation_slopes.row(i)[group]))
     }
 
     /// J_k ω of four coordinates.
     #[inline(always)]
-    pub(super) fn turned<L: Arithmetic>(&self, l: L, group: usize, w: [L::V; 3]) -> [L::V; 3] {
+    pub(super) fn turned<L: Arithmetic>(
+        &self,
+        l: L,
+        group: usize,
+        w: WideVectors<L>,
+    ) -> WideVectors<L> {
         let [xx, xy, xz, yy, yz, zz] = self.rotation_slopes_of(l, group);
-        [inner(l, [xx, xy, xz], w), inner(l, [xy, yy, yz], w), inner(l, [xz, yz, zz], w)]
+        let row = |a, b, c| WideVectors([a, b, c]).dot(w);
+        WideVectors([row(xx, xy, xz), row(xy, yy, yz), row(xz, yz, zz)])
     }
 
     /// Σ for η times what holds its change back.
@@ -171,9 +177,9 @@ impl BaseInertia {
 
     /// (Σ_j)_k − (Σ_k)_j for four j.
     #[inline(always)]
-    pub(super) fn curl<L: Arithmetic>(&self, l: L, k: usize, group: usize) -> [L::V; 3] {
+    pub(super) fn curl<L: Arithmetic>(&self, l: L, k: usize, group: usize) -> WideVectors<L> {
         let (other, own) = (self.coupling_by_rate.row(k), self.coupling_slopes.row(k));
-        core::array::from_fn(|i| l.sub(l.load(&other[3 * group + i]), l.load(&own[3 * group + i])))
+        vectors(l, other, group) - vectors(l, own, group)
     }
 
     /// All that the motion of base and centre of mass depends on.
@@ -194,16 +200,16 @@ impl BaseInertia {
             let coupling =
                 self.sum_of(l, coupling, &self.coupling_slopes, &eta[..self.n], held, group);
             for i in 0..3 {
-                let mean = l.mul(half, l.add(start[i], slope[i]));
-                moved[i] = l.mul_add(mean, x, moved[i]);
-                center_rate[i] = l.mul_add(slope[i], y, center_rate[i]);
-                coupled[i] = l.mul_add(coupling[i], y, coupled[i]);
+                let mean = (half * (start[i] + slope[i])).rounded();
+                moved[i] += mean * x;
+                center_rate[i] += slope[i] * y;
+                coupled[i] += coupling[i] * y;
             }
             for (sum, j) in held_changes.iter_mut().zip(self.rotation_slopes_of(l, group)) {
-                *sum = l.mul_add(j, x, *sum);
+                *sum += j * x;
             }
         }
-        let [xx, xy, xz, yy, yz, zz] = held_changes.map(|x| held * l.total(x));
+        let [xx, xy, xz, yy, yz, zz] = held_changes.map(|x| held * x.total());
         BaseMotion {
             center: self.center + three_totals(l, moved),
             center_rate: three_totals(l, center_rate),
@@ -217,20 +223,20 @@ impl BaseInertia {
     fn sum_of<L: Arithmetic>(
         &self,
         l: L,
-        start: [L::V; 3],
+        start: WideVectors<L>,
         fields: &Rows,
         x: &[f64],
         s: f64,
         group: usize,
-    ) -> [L::V; 3] {
-        let mut out = start;
+    ) -> WideVectors<L> {
+        let WideVectors(mut out) = start;
         for (x, row) in x.iter().zip(fields.as_slice().chunks_exact(fields.width().max(1))) {
             let (x, row) = (l.splat(s * x), &row[3 * group..][..3]);
             for (out, f) in out.iter_mut().zip(row) {
-                *out = l.mul_add(l.load(f), x, *out);
+                *out += l.load(f) * x;
             }
         }
-        out
+        WideVectors(out)
     }
 }
 
@@ -259,15 +265,8 @@ pub(super) fn step_matrix(mass: &Matrix, damping: &Matrix, stiffness: &Matrix, h
 
 /// Four vectors of a field.
 #[inline(always)]
-pub(super) fn vectors<L: Arithmetic>(l: L, field: &[Lanes], group: usize) -> [L::V; 3] {
-    let four = &field[3 * group..][..3];
-    [l.load(&four[0]), l.load(&four[1]), l.load(&four[2])]
-}
-
-/// The same vector four times.
-#[inline(always)]
-pub(super) fn splat<L: Arithmetic>(l: L, a: DVec3) -> [L::V; 3] {
-    [l.splat(a.x), l.splat(a.y), l.splat(a.z)]
+pub(super) fn vectors<L: Arithmetic>(l: L, field: &[Lanes], group: usize) -> WideVectors<L> {
+    WideVectors::load(l, &field.as_chunks().0[group])
 }
 
 /// Σ f_j x_j.
@@ -277,14 +276,14 @@ pub(super) fn contract<L: Arithmetic>(l: L, field: &[Lanes], x: &[f64]) -> DVec3
     for (f, x) in field.as_chunks::<3>().0.iter().zip(x.as_chunks::<LANES>().0) {
         let x = l.read(x);
         for (sum, f) in sum.iter_mut().zip(f) {
-            *sum = l.mul_add(l.load(f), x, *sum);
+            *sum += l.load(f) * x;
         }
     }
     three_totals(l, sum)
 }
 
 #[inline(always)]
-fn three_totals<L: Arithmetic>(l: L, [x, y, z]: [L::V; 3]) -> DVec3 {
-    let [x, y, z, _] = l.store(l.sums([x, y, z, z])).0;
+fn three_totals<L: Arithmetic>(l: L, [x, y, z]: [Wide<L>; 3]) -> DVec3 {
+    let [x, y, z, _] = l.sums([x, y, z, z]).store().0;
     DVec3::new(x, y, z)
 }

@@ -3,16 +3,13 @@
 use alloc::sync::Arc;
 
 use forks_lie::{Pose, Twist, glam::DVec3};
-use forks_linalg::simd::Rows;
+use forks_linalg::simd::{Arithmetic, Kernel, Rows};
 
 use super::{
     inertia::{BaseInertia, BaseMotion, symmetric_rows},
     state::FloatingState,
 };
-use crate::{
-    ModelError, ReducedModel, State,
-    kernel::{Arithmetic, Kernel},
-};
+use crate::{ModelError, ReducedModel, State};
 
 /// How base and reduced coordinates act on each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

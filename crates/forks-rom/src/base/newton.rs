@@ -8,14 +8,13 @@ use forks_lie::{
     glam::{DMat3, DVec3},
     rotation_right_jacobian, skew,
 };
-use forks_linalg::simd::{Arithmetic, LANES, Lanes, Rows};
+use forks_linalg::simd::{Arithmetic, LANES, Lanes, Rows, WideVectors};
 
 use super::{
-    inertia::{BaseInertia, contract, splat, vectors},
+    inertia::{BaseInertia, contract, vectors},
     state::FloatingWork,
     step::entry,
 };
-use crate::kernel::inner;
 
 /// Corrections after which Newton's method is given up.
 const MAX_CORRECTIONS: usize = 20;
@@ -120,7 +119,7 @@ impl Equations<'_> {
         let starts = self.eta.as_chunks::<LANES>().0;
         let etas = work.held_eta.as_chunks_mut::<LANES>().0;
         for (out, (x, y)) in etas.iter_mut().zip(starts.iter().zip(rates)) {
-            *out = l.store(l.mul(held, l.mul_add(h, l.read(y), l.read(x)))).0;
+            *out = (held * (h * l.read(y) + l.read(x))).store().0;
         }
         let rotation = i.rotation_at(l, &work.held_eta);
         i.coupling_at(l, &work.held_eta, &mut work.coupling);
@@ -128,23 +127,23 @@ impl Equations<'_> {
         let (turning, shape) = work.residual.split_at_mut(1);
         shape.fill(Lanes::default());
         self.matrix.add_to(l, &rate[..n], shape);
-        let w = splat(l, omega);
-        let (mut square, h) = (l.splat(0.0), l.mul(h, held));
+        let w = WideVectors::splat(l, omega);
+        let (mut square, h) = (l.splat(0.0), (h * held).rounded());
         for (group, (r, y)) in shape.iter_mut().zip(rates).enumerate() {
-            square = l.mul_add(l.load(r), l.read(y), square);
+            square += l.load(r) * l.read(y);
             let (turned, coupled) = (i.turned(l, group, w), vectors(l, &work.bent, group));
-            let halfway = core::array::from_fn(|k| l.mul_add(half, turned[k], coupled[k]));
-            let force = l.mul_add(h, inner(l, halfway, w), l.load(&work.force[group]));
-            let momentum = l.add(inner(l, vectors(l, &work.coupling, group), w), l.load(r));
-            *r = l.store(l.sub(momentum, force));
+            let halfway = coupled.plus_scaled(turned, half);
+            let force = h * halfway.dot(w) + l.load(&work.force[group]);
+            let momentum = vectors(l, &work.coupling, group).dot(w) + l.load(r);
+            *r = (momentum - force).store();
             for k in 0..3 {
-                work.bent[3 * group + k] = l.store(l.mul(h, l.add(turned[k], coupled[k])));
+                work.bent[3 * group + k] = (h * (turned[k] + coupled[k])).store();
             }
         }
         let spin = exp_rotation(omega * -self.h) * self.spin;
         let residual = rotation * omega + contract(l, &work.coupling, rate) - spin;
         turning[0] = behind_zero(residual);
-        let square = l.total(square) + omega.dot(i.rotation * omega);
+        let square = square.total() + omega.dot(i.rotation * omega);
         Trial { omega, rotation, spin, square }
     }
 
@@ -168,21 +167,21 @@ impl Equations<'_> {
             for (group, (r, c)) in row[1..].iter_mut().zip(&mut column[1..]).enumerate() {
                 let coupling = l.load(&work.coupling[3 * group + a]);
                 let bent = l.load(&work.bent[3 * group + a]);
-                *r = l.store(l.add(coupling, bent));
-                *c = l.store(l.sub(coupling, bent));
+                *r = (coupling + bent).store();
+                *c = (coupling - bent).store();
             }
         }
-        let w = splat(l, trial.omega * (h * self.held));
+        let w = WideVectors::splat(l, trial.omega * (h * self.held));
         for k in 0..i.n {
             let row = &mut upper.row_mut(FIRST_RATE + k)[1..];
             let column = &mut lower.row_mut(FIRST_RATE + k)[1..];
             let own = self.matrix.row(k);
             for group in k / LANES..own.len() {
                 // Only the curl of Σ is left: a gyroscopic force, without power.
-                let gyroscopic = inner(l, i.curl(l, k, group), w);
+                let gyroscopic = i.curl(l, k, group).dot(w);
                 let own = l.load(&own[group]);
-                row[group] = l.store(l.add(own, gyroscopic));
-                column[group] = l.store(l.sub(own, gyroscopic));
+                row[group] = (own + gyroscopic).store();
+                column[group] = (own - gyroscopic).store();
             }
         }
     }
@@ -195,7 +194,7 @@ impl Equations<'_> {
         work.trial.fill(0.0);
         work.residual[0] = behind_zero(-self.spin);
         for (r, force) in work.residual[1..].iter_mut().zip(&work.force) {
-            *r = l.store(l.sub(l.splat(0.0), l.load(force)));
+            *r = (0.0 - l.load(force)).store();
         }
         for m in [&mut work.factors.upper, &mut work.factors.lower] {
             fill(m, &i.rotation, i.coupling_at_rest(), self.matrix);
@@ -210,16 +209,16 @@ impl Equations<'_> {
         let trial = work.trial.as_chunks_mut::<LANES>().0;
         let corrections = work.correction.as_chunks_mut::<LANES>().0;
         for (r, (x, out)) in work.residual.iter().zip(trial.iter_mut().zip(corrections)) {
-            *x = l.store(l.sub(l.read(x), l.load(r))).0;
+            *x = (l.read(x) - l.load(r)).store().0;
             *out = r.0;
         }
         let rate = &work.correction[FIRST_RATE..];
         work.momentum.fill(Lanes::default());
         self.matrix.add_to(l, &rate[..n], &mut work.momentum);
         let pairs = work.momentum.iter().zip(&work.residual[1..]);
-        let shape = pairs.fold(l.splat(0.0), |sum, (a, b)| l.mul_add(l.load(a), l.load(b), sum));
+        let shape = pairs.fold(l.splat(0.0), |sum, (a, b)| l.load(a) * l.load(b) + sum);
         let omega = angular(&work.correction);
-        crate::scalar::sqrt(omega.dot(self.inertia.rotation * omega) + l.total(shape))
+        crate::scalar::sqrt(omega.dot(self.inertia.rotation * omega) + shape.total())
     }
 }
 

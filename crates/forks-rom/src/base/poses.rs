@@ -1,12 +1,11 @@
 //! World poses of the links: the base's pose times the poses relative to it.
 
+use forks_linalg::simd::{Arithmetic, Kernel, LANES, Lanes, Wide};
+
 use forks_lie::{Pose, glam::DMat3};
 
 use super::{model::FloatingModel, state::FloatingState};
-use crate::{
-    PoseBuffer,
-    kernel::{Arithmetic, Kernel, LANES, Lanes, POSE},
-};
+use crate::{PoseBuffer, kernel::POSE};
 
 /// Blocks that are moved while they are still in the first cache.
 const CHUNK: usize = 32;
@@ -56,24 +55,24 @@ impl Kernel for Carry<'_> {
         let shift = self.world_from_rest.translation.to_array().map(|x| l.splat(x));
         let [x, y, z, w] = self.world_from_rest.rotation.to_array().map(|x| l.splat(x));
         for block in self.blocks.chunks_exact_mut(POSE) {
-            let [px, py, pz, bx, by, bz, bw]: [L::V; POSE] =
+            let [px, py, pz, bx, by, bz, bw]: [Wide<L>; POSE] =
                 core::array::from_fn(|k| l.load(&block[k]));
             for i in 0..3 {
                 let [a, b, c] = rows[i];
-                let turned = l.mul_add(a, px, l.mul_add(b, py, l.mul_add(c, pz, shift[i])));
-                block[i] = l.store(turned);
+                let turned = c * pz + shift[i] + b * py + a * px;
+                block[i] = turned.store();
             }
             // (w, xyz) (bw, bxyz)
-            let part = |s: [L::V; 4], t: [L::V; 4]| {
-                let first = l.mul(s[0], t[0]);
-                let second = l.mul_add(s[1], t[1], first);
-                l.neg_mul_add(s[3], t[3], l.mul_add(s[2], t[2], second))
+            let part = |s: [Wide<L>; 4], t: [Wide<L>; 4]| {
+                let first = (s[0] * t[0]).rounded();
+                let second = s[1] * t[1] + first;
+                s[2] * t[2] + second - s[3] * t[3]
             };
-            block[3] = l.store(part([w, x, y, z], [bx, bw, bz, by]));
-            block[4] = l.store(part([w, y, z, x], [by, bw, bx, bz]));
-            block[5] = l.store(part([w, z, x, y], [bz, bw, by, bx]));
-            let vector = l.mul_add(z, bz, l.mul_add(y, by, l.mul(x, bx)));
-            block[6] = l.store(l.neg_mul_add(l.splat(1.0), vector, l.mul(w, bw)));
+            block[3] = part([w, x, y, z], [bx, bw, bz, by]).store();
+            block[4] = part([w, y, z, x], [by, bw, bx, bz]).store();
+            block[5] = part([w, z, x, y], [bz, bw, by, bx]).store();
+            let vector = x * bx + y * by + z * bz;
+            block[6] = (w * bw - 1.0 * vector).store();
         }
     }
 }

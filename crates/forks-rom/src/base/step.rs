@@ -8,18 +8,15 @@ use forks_lie::{
     glam::{DMat3, DQuat, DVec3},
     right_jacobian,
 };
-use forks_linalg::simd::{Rows, all_finite};
+use forks_linalg::simd::{Arithmetic, Kernel, LANES, Lanes, Rows, WideVectors, all_finite};
 
 use super::{
-    inertia::{contract, splat, step_matrix, vectors},
+    inertia::{contract, step_matrix, vectors},
     model::FloatingModel,
     newton::{Equations, FIRST_RATE, angular, behind_zero, solve},
     state::FloatingState,
 };
-use crate::{
-    EffectorLoad, LoadFrame, ModelError, State,
-    kernel::{Arithmetic, Isa, Kernel, LANES, Lanes, inner},
-};
+use crate::{EffectorLoad, LoadFrame, ModelError, State, kernel::Isa};
 
 /// How a step ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,7 +189,7 @@ impl FloatingStepper {
         let etas = shape.eta.as_chunks_mut::<LANES>().0;
         let rates = work.trial[FIRST_RATE..].as_chunks::<LANES>().0;
         for (eta, y) in etas.iter_mut().zip(rates) {
-            *eta = l.store(l.mul_add(step, l.read(y), l.read(eta))).0;
+            *eta = (step * l.read(y) + l.read(eta)).store().0;
         }
         shape.velocity.copy_from_slice(&work.trial[FIRST_RATE..]);
         let turn = forks_lie::exp_rotation(angular(&work.trial) * h);
@@ -290,12 +287,12 @@ impl FloatingStepper {
         model.stiffness.add_to(l, &work.stretch[..n], elastic);
         work.momentum.fill(Lanes::default());
         model.inertia.shape_mass_rows.add_to(l, &shape.velocity[..n], &mut work.momentum);
-        let (h, w) = (l.splat(self.h), splat(l, omega));
+        let (h, w) = (l.splat(self.h), WideVectors::splat(l, omega));
         for (group, f) in work.force.iter_mut().enumerate() {
-            let coupled = inner(l, vectors(l, &work.coupling, group), w);
-            let momentum = l.add(coupled, l.load(&work.momentum[group]));
-            let force = l.sub(l.load(f), l.load(&work.bent[group]));
-            *f = l.store(l.mul_add(h, force, momentum));
+            let coupled = vectors(l, &work.coupling, group).dot(w);
+            let momentum = coupled + l.load(&work.momentum[group]);
+            let force = l.load(f) - l.load(&work.bent[group]);
+            *f = (h * force + momentum).store();
         }
     }
 }

@@ -6,13 +6,11 @@ mod pull_back;
 mod step;
 mod transition;
 
+use forks_linalg::simd::{Arithmetic, Kernel, LANES, Lanes};
+
 use alloc::{vec, vec::Vec};
 
-use crate::{
-    EffectorLoad, ModelError, State, StepStatus, Stepper,
-    kernel::{Arithmetic, Isa, Kernel, LANES, Lanes},
-    parallel,
-};
+use crate::{EffectorLoad, ModelError, State, StepStatus, Stepper, kernel::Isa, parallel};
 use step::{Group, step_group};
 
 pub use poses::BatchPoses;

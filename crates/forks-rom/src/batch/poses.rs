@@ -1,5 +1,7 @@
 //! Poses of all links of many instances.
 
+use forks_linalg::simd::{LANES, Lanes};
+
 use alloc::{vec, vec::Vec};
 
 use forks_lie::Pose;
@@ -7,7 +9,7 @@ use forks_lie::Pose;
 use super::{Batch, CHUNK};
 use crate::{
     ReducedModel,
-    kernel::{LANES, Lanes, POSE, pose_of},
+    kernel::{POSE, pose_of},
     parallel,
 };
 

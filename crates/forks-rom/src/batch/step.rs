@@ -1,13 +1,15 @@
 //! A step of four instances: the operations of a single [`Stepper`]'s step in the same order,
 //! instances in the lanes.
 
+use forks_linalg::simd::{Arithmetic, LANES, Lanes, Wide, WideVectors};
+
 use forks_lie::glam::DVec3;
 
-use super::pull_back::{Vectors, dot, pull_back};
+use super::pull_back::{dot, pull_back};
 use crate::{
     EffectorLoad, Elasticity, Scheme, StepStatus, Stepper,
     effectors::{WorldTwist, WorldWrench},
-    kernel::{Arithmetic, LANES, Lanes, MAX_QUARTER_ANGLE_SQUARED},
+    kernel::MAX_QUARTER_ANGLE_SQUARED,
     step::{add_load, generalise},
 };
 
@@ -35,7 +37,7 @@ pub(super) fn step_group<L: Arithmetic, A: AsRef<[EffectorLoad]>>(
     loads: &[A],
 ) {
     for (s, (x, r)) in group.stretch.iter_mut().zip(group.eta.iter().zip(group.rest)) {
-        *s = l.store(l.sub(l.load(x), l.load(r)));
+        *s = (l.load(x) - l.load(r)).store();
     }
     let transition = stepper.transition();
     transition.of_states(l, group.velocity, group.stretch, group.result);
@@ -65,14 +67,14 @@ fn accept<L: Arithmetic>(l: L, stepper: &Stepper, group: &mut Group<'_>) -> [boo
     for (i, (eta, rest)) in group.eta.iter().zip(group.rest).enumerate() {
         let rate = l.load(&rates[i]);
         let position = match stepper.scheme() {
-            Scheme::ImplicitEuler => l.mul_add(h, rate, l.load(eta)),
-            Scheme::Exponential => l.add(l.load(rest), l.load(&positions[i])),
+            Scheme::ImplicitEuler => h * rate + l.load(eta),
+            Scheme::Exponential => l.load(rest) + l.load(&positions[i]),
         };
-        check = l.mul_add(position, zero, check);
-        check = l.mul_add(rate, zero, check);
-        positions[i] = l.store(position);
+        check += position * zero;
+        check += rate * zero;
+        positions[i] = position.store();
     }
-    let finite = l.store(check).0.map(|x| x == 0.0);
+    let finite = check.store().0.map(|x| x == 0.0);
     for (i, (eta, velocity)) in group.eta.iter_mut().zip(group.velocity.iter_mut()).enumerate() {
         replace(eta, positions[i], finite);
         replace(velocity, rates[i], finite);
@@ -126,30 +128,30 @@ fn generalised_force<L: Arithmetic, A: AsRef<[EffectorLoad]>>(
 
 /// ξ' = B' η: linear and angular part.
 #[inline(always)]
-fn twist<L: Arithmetic>(l: L, columns: &[Lanes], eta: &[Lanes]) -> [Vectors<L::V>; 2] {
+fn twist<L: Arithmetic>(l: L, columns: &[Lanes], eta: &[Lanes]) -> [WideVectors<L>; 2] {
     let mut t = [[l.splat(0.0); 3]; 2];
     for (x, c) in eta.iter().zip(columns.chunks_exact(2)) {
         let x = l.load(x);
         for (t, c) in t.iter_mut().zip(c) {
             for (t, c) in t.iter_mut().zip(c.0) {
-                *t = l.mul_add(l.splat(c), x, *t);
+                *t += c * x;
             }
         }
     }
-    t
+    t.map(WideVectors)
 }
 
 /// out += B'ᵀ g.
 #[inline(always)]
-fn add_force<L: Arithmetic>(l: L, columns: &[Lanes], g: [Vectors<L::V>; 2], out: &mut [Lanes]) {
+fn add_force<L: Arithmetic>(l: L, columns: &[Lanes], g: [WideVectors<L>; 2], out: &mut [Lanes]) {
     for (o, c) in out.iter_mut().zip(columns.chunks_exact(2)) {
         let mut sum = l.load(o);
         for (c, g) in c.iter().zip(g) {
-            for (c, g) in c.0.into_iter().zip(g) {
-                sum = l.mul_add(l.splat(c), g, sum);
+            for (c, g) in c.0.into_iter().zip(g.0) {
+                sum += c * g;
             }
         }
-        *o = l.store(sum);
+        *o = sum.store();
     }
 }
 
@@ -160,16 +162,16 @@ fn first_outside<L: Arithmetic>(
     l: L,
     stepper: &Stepper,
     e: usize,
-    [v, o]: [Vectors<L::V>; 2],
+    [v, o]: [WideVectors<L>; 2],
     outside: &mut [Option<usize>; LANES],
 ) {
     use core::f64::consts::{FRAC_1_PI, PI};
     let (range_squared, inverse_radius) = stepper.model().effector_blocks().range();
     let inverse_radius = l.splat(inverse_radius);
-    let turned = dot(l, o, o);
-    let v = v.map(|v| l.mul(v, inverse_radius));
-    let relative = l.add(dot(l, v, v), l.mul(turned, l.splat(FRAC_1_PI * FRAC_1_PI)));
-    let (Lanes(turned), Lanes(relative)) = (l.store(turned), l.store(relative));
+    let turned = dot(o, o);
+    let v = v.scaled(inverse_radius);
+    let relative = dot(v, v) + (turned * (FRAC_1_PI * FRAC_1_PI)).rounded();
+    let (Lanes(turned), Lanes(relative)) = (turned.store(), relative.store());
     for lane in 0..LANES {
         // Written so that NaN is outside.
         let inside = turned[lane] < PI * PI && relative[lane] <= range_squared;
@@ -185,28 +187,28 @@ fn wrenches<L: Arithmetic, A: AsRef<[EffectorLoad]>>(
     l: L,
     stepper: &Stepper,
     e: usize,
-    twist: [Vectors<L::V>; 2],
+    twist: [WideVectors<L>; 2],
     loads: &[A],
-) -> ([Vectors<L::V>; 2], [bool; LANES]) {
+) -> ([WideVectors<L>; 2], [bool; LANES]) {
     let mut sums = [[Lanes::default(); 3]; 2];
     let mut found = [false; LANES];
     for (lane, list) in loads.iter().take(LANES).enumerate() {
         let mut sum = WorldWrench::default();
         for load in list.as_ref().iter().filter(|load| load.effector == e) {
             found[lane] = true;
-            add_load(l, &mut sum, load, stepper, &twist_of_lane(l, twist, lane));
+            add_load(l, &mut sum, load, stepper, &twist_of_lane(twist, lane));
         }
         for i in 0..3 {
             sums[0][i].0[lane] = sum.force[i];
             sums[1][i].0[lane] = sum.torque[i];
         }
     }
-    (sums.map(|s| s.map(|s| l.load(&s))), found)
+    (sums.map(|s| WideVectors(s.map(|s| l.load(&s)))), found)
 }
 
 #[inline(always)]
-fn twist_of_lane<L: Arithmetic>(l: L, twist: [Vectors<L::V>; 2], lane: usize) -> WorldTwist {
-    let [linear, angular] = twist.map(|t| DVec3::from_array(t.map(|t| l.store(t).0[lane])));
+fn twist_of_lane<L: Arithmetic>(twist: [WideVectors<L>; 2], lane: usize) -> WorldTwist {
+    let [linear, angular] = twist.map(|t| DVec3::from_array(t.0.map(|t| t.store().0[lane])));
     WorldTwist { linear, angular }
 }
 
@@ -215,33 +217,33 @@ fn twist_of_lane<L: Arithmetic>(l: L, twist: [Vectors<L::V>; 2], lane: usize) ->
 fn generalised<L: Arithmetic>(
     l: L,
     stepper: &Stepper,
-    twist: [Vectors<L::V>; 2],
-    wrench: [Vectors<L::V>; 2],
+    twist: [WideVectors<L>; 2],
+    wrench: [WideVectors<L>; 2],
     found: [bool; LANES],
-) -> [Vectors<L::V>; 2] {
+) -> [WideVectors<L>; 2] {
     let linear = stepper.elasticity() == Elasticity::Linear;
-    let Lanes(y) = l.store(l.mul(l.splat(0.25), dot(l, twist[1], twist[1])));
+    let Lanes(y) = (0.25 * dot(twist[1], twist[1])).store();
     let far = |lane: usize| linear || y[lane] > MAX_QUARTER_ANGLE_SQUARED;
     let g = pull_back(l, twist, wrench);
     if found == [true; LANES] && !(0..LANES).any(far) {
         return g;
     }
-    // Arithmetic that need what a single instance does, or nothing.
-    let mut out = g.map(|g| g.map(|g| l.store(g)));
+    // Lanes that need what a single instance does, or nothing.
+    let mut out = g.map(|g| g.0.map(Wide::store));
     for lane in 0..LANES {
         if found[lane] && !far(lane) {
             continue;
         }
         let mut one = WorldWrench::default();
         if found[lane] {
-            let [force, torque] = wrench.map(|w| DVec3::from_array(w.map(|w| l.store(w).0[lane])));
+            let [force, torque] = wrench.map(|w| DVec3::from_array(w.0.map(|w| w.store().0[lane])));
             let w = WorldWrench { force, torque };
-            one = generalise(l, stepper, &twist_of_lane(l, twist, lane), &w);
+            one = generalise(l, stepper, &twist_of_lane(twist, lane), &w);
         }
         for i in 0..3 {
             out[0][i].0[lane] = one.force[i];
             out[1][i].0[lane] = one.torque[i];
         }
     }
-    out.map(|o| o.map(|o| l.load(&o)))
+    out.map(|o| WideVectors(o.map(|o| l.load(&o))))
 }

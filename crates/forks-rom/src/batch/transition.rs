@@ -1,11 +1,10 @@
 //! The matrices of a step times the vectors of four instances: the operations of a single instance
 //! in the same order.
 
+use forks_linalg::simd::{Arithmetic, LANES, Lanes, Wide};
+
 use super::step::replace;
-use crate::{
-    kernel::{Arithmetic, LANES, Lanes},
-    transition::{Packed, Transition},
-};
+use crate::transition::{Packed, Transition};
 
 impl Transition {
     /// [`Transition::of_state`] for four instances: a lane group per coordinate and per result,
@@ -42,7 +41,7 @@ impl Transition {
         let a = self.velocity.rows_of_group::<L, ROWS>(l, group, velocity, start);
         let b = self.stretch.rows_of_group(l, group, stretch, [l.splat(0.0); ROWS]);
         for (out, (a, b)) in out.iter_mut().zip(a.into_iter().zip(b)) {
-            *out = l.store(l.add(a, b));
+            *out = (a + b).store();
         }
     }
 
@@ -78,7 +77,7 @@ impl Transition {
         let start = core::array::from_fn(|i| l.load(&out[i]));
         let sums = self.force.rows_of_group::<L, ROWS>(l, group, force, start);
         for (out, sum) in out.iter_mut().zip(sums) {
-            replace(out, l.store(sum), loaded);
+            replace(out, sum.store(), loaded);
         }
     }
 
@@ -101,24 +100,24 @@ impl Packed {
         l: L,
         group: usize,
         x: &[Lanes],
-        start: [L::V; ROWS],
-    ) -> [L::V; ROWS] {
+        start: [Wide<L>; ROWS],
+    ) -> [Wide<L>; ROWS] {
         let (pairs, last_entry) = self.group(group).as_chunks::<2>();
         let (x, last) = x[..self.columns()].as_chunks::<2>();
         let (mut even, mut odd) = (start, [l.splat(0.0); ROWS]);
         for (a, x) in pairs.iter().zip(x) {
             let x = [l.load(&x[0]), l.load(&x[1])];
             for row in 0..ROWS {
-                even[row] = l.mul_add(l.splat(a[0].0[row]), x[0], even[row]);
-                odd[row] = l.mul_add(l.splat(a[1].0[row]), x[1], odd[row]);
+                even[row] += l.splat(a[0].0[row]) * x[0];
+                odd[row] += l.splat(a[1].0[row]) * x[1];
             }
         }
         if let ([a], [x]) = (last_entry, last) {
             let x = l.load(x);
             for row in 0..ROWS {
-                even[row] = l.mul_add(l.splat(a.0[row]), x, even[row]);
+                even[row] += a.0[row] * x;
             }
         }
-        core::array::from_fn(|row| l.add(even[row], odd[row]))
+        core::array::from_fn(|row| even[row] + odd[row])
     }
 }

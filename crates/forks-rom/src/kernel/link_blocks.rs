@@ -6,10 +6,13 @@ use forks_lie::{
     Pose, Twist,
     glam::{DQuat, DVec3},
 };
-use forks_linalg::Matrix;
+use forks_linalg::{
+    Matrix,
+    simd::{Arithmetic, Kernel, LANES, Lanes, Wide},
+};
 
 use super::{
-    Arithmetic, Isa, Kernel, LANES, Lanes,
+    Isa,
     pose::{FAR_LIMIT, displaced},
 };
 
@@ -113,7 +116,7 @@ impl LinkBlocks {
 }
 
 #[inline(always)]
-fn load_rest<L: Arithmetic>(l: L, entries: &[Lanes]) -> [L::V; POSE] {
+fn load_rest<L: Arithmetic>(l: L, entries: &[Lanes]) -> [Wide<L>; POSE] {
     let mut rest = [l.splat(0.0); POSE];
     for (r, x) in rest.iter_mut().zip(entries) {
         *r = l.load(x);
@@ -171,17 +174,17 @@ fn six<L: Arithmetic>(l: L, blocks: &[[Lanes; SIX]], eta: &[f64; 6], out: &mut [
     for (block, out) in blocks.iter().zip(out) {
         let mut twist = [l.splat(0.0); 6];
         for (k, t) in twist.iter_mut().enumerate() {
-            let mut even = l.mul_add(l.load(&block[POSE + k]), x[0], l.splat(0.0));
-            even = l.mul_add(l.load(&block[POSE + 12 + k]), x[2], even);
-            even = l.mul_add(l.load(&block[POSE + 24 + k]), x[4], even);
-            let mut odd = l.mul_add(l.load(&block[POSE + 6 + k]), x[1], l.splat(0.0));
-            odd = l.mul_add(l.load(&block[POSE + 18 + k]), x[3], odd);
-            odd = l.mul_add(l.load(&block[POSE + 30 + k]), x[5], odd);
-            *t = l.add(even, odd);
+            let mut even = l.load(&block[POSE + k]) * x[0] + 0.0;
+            even = l.load(&block[POSE + 12 + k]) * x[2] + even;
+            even = l.load(&block[POSE + 24 + k]) * x[4] + even;
+            let mut odd = l.load(&block[POSE + 6 + k]) * x[1] + 0.0;
+            odd = l.load(&block[POSE + 18 + k]) * x[3] + odd;
+            odd = l.load(&block[POSE + 30 + k]) * x[5] + odd;
+            *t = even + odd;
         }
         let pose = displaced(l, load_rest(l, &block[..POSE]), twist, &mut beyond);
         for (o, p) in out.iter_mut().zip(pose) {
-            *o = l.store(p);
+            *o = p.store();
         }
     }
     beyond
@@ -200,12 +203,12 @@ impl Displace<'_> {
             if !self.drive.is_empty() {
                 let more = column_sum(l, driven, self.drive);
                 for k in 0..6 {
-                    twist[k] = l.add(twist[k], more[k]);
+                    twist[k] += more[k];
                 }
             }
             let pose = displaced(l, load_rest(l, rest), twist, &mut beyond);
             for (o, p) in out.iter_mut().zip(pose) {
-                *o = l.store(p);
+                *o = p.store();
             }
         }
         beyond
@@ -214,7 +217,7 @@ impl Displace<'_> {
 
 /// Σ column x; even and odd columns are summed apart, and the sum of the odd ones is added last.
 #[inline(always)]
-fn column_sum<L: Arithmetic>(l: L, columns: &[Lanes], x: &[f64]) -> [L::V; 6] {
+fn column_sum<L: Arithmetic>(l: L, columns: &[Lanes], x: &[f64]) -> [Wide<L>; 6] {
     let (columns, _) = columns.as_chunks::<6>();
     let mut even = [l.splat(0.0); 6];
     let mut odd = even;
@@ -223,20 +226,20 @@ fn column_sum<L: Arithmetic>(l: L, columns: &[Lanes], x: &[f64]) -> [L::V; 6] {
     for (x, column) in pairs.iter().zip(column_pairs) {
         let (x0, x1) = (l.splat(x[0]), l.splat(x[1]));
         for k in 0..6 {
-            even[k] = l.mul_add(l.load(&column[0][k]), x0, even[k]);
+            even[k] += l.load(&column[0][k]) * x0;
         }
         for k in 0..6 {
-            odd[k] = l.mul_add(l.load(&column[1][k]), x1, odd[k]);
+            odd[k] += l.load(&column[1][k]) * x1;
         }
     }
     if let [x] = last {
         let x = l.splat(*x);
         for k in 0..6 {
-            even[k] = l.mul_add(l.load(&columns[2 * pairs.len()][k]), x, even[k]);
+            even[k] += l.load(&columns[2 * pairs.len()][k]) * x;
         }
     }
     for k in 0..6 {
-        even[k] = l.add(even[k], odd[k]);
+        even[k] += odd[k];
     }
     even
 }

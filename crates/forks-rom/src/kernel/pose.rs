@@ -5,7 +5,7 @@
 //! ½ (sin h / h)², c = (1 − sin 2h / 2h)/4h² = (P + Q − y P Q)/4: nothing cancels, not even at ω =
 //! 0.
 
-use super::{Arithmetic, Lanes};
+use forks_linalg::simd::{Arithmetic, Lanes, Wide, WideVectors};
 
 /// y up to which the polynomials hold: rotations up to π.
 pub(crate) const MAX_QUARTER_ANGLE_SQUARED: f64 =
@@ -42,84 +42,63 @@ const Q: [f64; 8] = [
 
 /// A polynomial of degree seven in pairs (Estrin's scheme), a third of Horner's depth.
 #[inline(always)]
-fn polynomial<L: Arithmetic>(l: L, c: &[f64; 8], y: L::V) -> L::V {
-    let y2 = l.mul(y, y);
-    let low = l.mul_add(pair(l, c, 2, y), y2, pair(l, c, 0, y));
-    let high = l.mul_add(pair(l, c, 6, y), y2, pair(l, c, 4, y));
-    l.mul_add(high, l.mul(y2, y2), low)
+fn polynomial<L: Arithmetic>(c: &[f64; 8], y: Wide<L>) -> Wide<L> {
+    let y2 = (y * y).rounded();
+    let low = pair(c, 2, y) * y2 + pair(c, 0, y);
+    let high = pair(c, 6, y) * y2 + pair(c, 4, y);
+    high * (y2 * y2) + low
 }
 
 /// c_k + c_{k+1} y.
 #[inline(always)]
-fn pair<L: Arithmetic>(l: L, c: &[f64; 8], k: usize, y: L::V) -> L::V {
-    l.mul_add(l.splat(c[k + 1]), y, l.splat(c[k]))
+fn pair<L: Arithmetic>(c: &[f64; 8], k: usize, y: Wide<L>) -> Wide<L> {
+    c[k + 1] * y + c[k]
 }
 
 /// The exponential of a twist: quaternion (d, cosine) and displacement V v.
 #[derive(Clone, Copy)]
-struct Motion<V> {
-    vector: [V; 3],
-    cosine: V,
-    displacement: [V; 3],
+struct Motion<L: Arithmetic> {
+    vector: WideVectors<L>,
+    cosine: Wide<L>,
+    displacement: WideVectors<L>,
 }
 
-impl<V: Copy> Motion<V> {
+impl<L: Arithmetic> Motion<L> {
     /// exp of the twist (v, ω) with y = ‖ω‖²/4 ≤ (π/2)².
     #[inline(always)]
-    fn exp<L: Arithmetic<V = V>>(l: L, v: [V; 3], w: [V; 3], y: V) -> Self {
-        let (p, q) = (polynomial(l, &P, y), polynomial(l, &Q, y));
-        let one = l.splat(1.0);
-        let cosine = l.neg_mul_add(y, p, one);
-        let sinc = l.neg_mul_add(y, q, one);
-        let half_sinc = l.mul(l.splat(0.5), sinc);
-        let b = l.mul(half_sinc, sinc);
-        let c = l.mul(l.splat(0.25), l.mul_add(cosine, q, p));
+    fn exp(v: WideVectors<L>, w: WideVectors<L>, y: Wide<L>) -> Self {
+        let (p, q) = (polynomial(&P, y), polynomial(&Q, y));
+        let cosine = 1.0 - y * p;
+        let sinc = 1.0 - y * q;
+        let half_sinc = (0.5 * sinc).rounded();
+        let b = (half_sinc * sinc).rounded();
+        let c = (0.25 * (cosine * q + p)).rounded();
         // v + ω × (b v + c ω × v)
-        let u = cross(l, w, v);
-        let inner = [
-            l.mul_add(c, u[0], l.mul(b, v[0])),
-            l.mul_add(c, u[1], l.mul(b, v[1])),
-            l.mul_add(c, u[2], l.mul(b, v[2])),
-        ];
-        let turn = cross(l, w, inner);
-        Self {
-            vector: [l.mul(half_sinc, w[0]), l.mul(half_sinc, w[1]), l.mul(half_sinc, w[2])],
-            cosine,
-            displacement: [l.add(v[0], turn[0]), l.add(v[1], turn[1]), l.add(v[2], turn[2])],
-        }
+        let inner = v.scaled(b).plus_scaled(w.cross(v), c);
+        Self { vector: w.scaled(half_sinc), cosine, displacement: v + w.cross(inner) }
     }
 
     /// The motion made twice.
     #[inline(always)]
-    fn squared<L: Arithmetic<V = V>>(self, l: L) -> Self {
+    fn squared(self, l: L) -> Self {
         let Self { vector: d, cosine: c, displacement: t } = self;
-        let square = l.mul_add(d[2], d[2], l.mul_add(d[1], d[1], l.mul(d[0], d[0])));
-        let twice = l.add(c, c);
         // t + R t = 2 (t + d × (d × t + c t))
-        let once = cross(l, d, t);
-        let inner =
-            [l.mul_add(c, t[0], once[0]), l.mul_add(c, t[1], once[1]), l.mul_add(c, t[2], once[2])];
-        let turn = cross(l, d, inner);
-        let two = l.splat(2.0);
+        let inner = d.cross(t).plus_scaled(t, c);
         Self {
-            vector: [l.mul(twice, d[0]), l.mul(twice, d[1]), l.mul(twice, d[2])],
-            cosine: l.sub(l.mul(c, c), square),
-            displacement: [
-                l.mul(two, l.add(t[0], turn[0])),
-                l.mul(two, l.add(t[1], turn[1])),
-                l.mul(two, l.add(t[2], turn[2])),
-            ],
+            vector: d.scaled(c + c),
+            cosine: (c * c).rounded() - d.dot(d),
+            displacement: (t + d.cross(inner)).scaled(l.splat(2.0)),
         }
     }
 
     /// This motion where `x` is not above the limit, the other where it is.
     #[inline(always)]
-    fn or_above<L: Arithmetic<V = V>>(self, l: L, x: V, limit: f64, other: Self) -> Self {
+    fn or_above(self, l: L, x: Wide<L>, limit: f64, other: Self) -> Self {
         let mut out = self;
         out.cosine = l.select_above(x, limit, other.cosine, self.cosine);
         for k in 0..3 {
-            out.vector[k] = l.select_above(x, limit, other.vector[k], self.vector[k]);
-            out.displacement[k] =
+            out.vector.0[k] = l.select_above(x, limit, other.vector[k], self.vector[k]);
+            out.displacement.0[k] =
                 l.select_above(x, limit, other.displacement[k], self.displacement[k]);
         }
         out
@@ -128,22 +107,18 @@ impl<V: Copy> Motion<V> {
     /// exp of any twist up to 16π: lanes that turn by more than π take ½, ¼, … of it and square the
     /// result again.
     #[inline(always)]
-    fn exp_far<L: Arithmetic<V = V>>(l: L, mut v: [V; 3], mut w: [V; 3], y: V) -> Self {
-        let one = l.splat(1.0);
-        let (mut scale, mut part, mut limit) = (one, 0.5, MAX_QUARTER_ANGLE_SQUARED);
+    fn exp_far(l: L, v: WideVectors<L>, w: WideVectors<L>, y: Wide<L>) -> Self {
+        let (mut scale, mut part, mut limit) = (l.splat(1.0), 0.5, MAX_QUARTER_ANGLE_SQUARED);
         for _ in 0..MAX_HALVINGS {
             scale = l.select_above(y, limit, l.splat(part), scale);
             part *= 0.5;
             limit *= 4.0;
         }
-        for k in 0..3 {
-            v[k] = l.mul(scale, v[k]);
-            w[k] = l.mul(scale, w[k]);
-        }
-        let mut out = Self::exp(l, v, w, l.mul(l.mul(scale, scale), y));
+        let reduced = (scale * scale * y).rounded();
+        let mut out = Self::exp(v.scaled(scale), w.scaled(scale), reduced);
         limit = MAX_QUARTER_ANGLE_SQUARED;
         for _ in 0..MAX_HALVINGS {
-            if !l.any_above(y, limit) {
+            if !y.any_above(limit) {
                 break;
             }
             out = out.or_above(l, y, limit, out.squared(l));
@@ -162,40 +137,39 @@ impl<V: Copy> Motion<V> {
 #[inline(always)]
 pub fn displaced<L: Arithmetic>(
     l: L,
-    rest: [L::V; 7],
-    twist: [L::V; 6],
+    rest: [Wide<L>; 7],
+    twist: [Wide<L>; 6],
     beyond: &mut bool,
-) -> [L::V; 7] {
+) -> [Wide<L>; 7] {
     let [px, py, pz, ax, ay, az, aw] = rest;
-    let [v, w] = [[twist[0], twist[1], twist[2]], [twist[3], twist[4], twist[5]]];
-    let square = l.mul_add(w[2], w[2], l.mul_add(w[1], w[1], l.mul(w[0], w[0])));
-    let y = l.mul(square, l.splat(0.25));
-    let motion = if l.any_above(y, MAX_QUARTER_ANGLE_SQUARED) {
-        *beyond |= l.any_above(y, FAR_LIMIT);
+    let [vx, vy, vz, wx, wy, wz] = twist;
+    let (v, w) = (WideVectors([vx, vy, vz]), WideVectors([wx, wy, wz]));
+    let y = (w.dot(w) * 0.25).rounded();
+    let motion = if y.any_above(MAX_QUARTER_ANGLE_SQUARED) {
+        *beyond |= y.any_above(FAR_LIMIT);
         Motion::exp_far(l, v, w, y)
     } else {
-        Motion::exp(l, v, w, y)
+        Motion::exp(v, w, y)
     };
     let Motion { vector, cosine, displacement: t } = motion;
-    let [x, y, z, w] = turned_by(l, vector, cosine, [ax, ay, az, aw]);
-    [l.add(px, t[0]), l.add(py, t[1]), l.add(pz, t[2]), x, y, z, w]
+    let [x, y, z, w] = turned_by(vector, cosine, [ax, ay, az, aw]);
+    [px + t[0], py + t[1], pz + t[2], x, y, z, w]
 }
 
 /// (d, cosine) a, quaternions (x, y, z, w).
 #[inline(always)]
 pub(crate) fn turned_by<L: Arithmetic>(
-    l: L,
-    d: [L::V; 3],
-    cosine: L::V,
-    [ax, ay, az, aw]: [L::V; 4],
-) -> [L::V; 4] {
-    let left = l.neg_mul_add(d[0], ax, l.mul(cosine, aw));
-    let right = l.mul_add(d[2], az, l.mul(d[1], ay));
+    d: WideVectors<L>,
+    cosine: Wide<L>,
+    [ax, ay, az, aw]: [Wide<L>; 4],
+) -> [Wide<L>; 4] {
+    let left = cosine * aw - d[0] * ax;
+    let right = d[1] * ay + d[2] * az;
     [
-        dot(l, [cosine, d[0], d[1], d[2]], [ax, aw, az, ay]),
-        dot(l, [cosine, d[1], d[2], d[0]], [ay, aw, ax, az]),
-        dot(l, [cosine, d[2], d[0], d[1]], [az, aw, ay, ax]),
-        l.sub(left, right),
+        dot([cosine, d[0], d[1], d[2]], [ax, aw, az, ay]),
+        dot([cosine, d[1], d[2], d[0]], [ay, aw, ax, az]),
+        dot([cosine, d[2], d[0], d[1]], [az, aw, ay, ax]),
+        left - right,
     ]
 }
 
@@ -203,68 +177,50 @@ pub(crate) fn turned_by<L: Arithmetic>(
 /// a) and V(ω) v = a b v + ½ b² ω×v + c (ω·v) ω. Sets `beyond` where a lane turns by more than 16π:
 /// that lane is not right.
 #[inline(always)]
-pub fn half_angle_coefficients<L: Arithmetic>(l: L, y: L::V, beyond: &mut bool) -> [L::V; 3] {
-    let one = l.splat(1.0);
-    if l.any_above(y, MAX_QUARTER_ANGLE_SQUARED) {
-        *beyond |= l.any_above(y, FAR_LIMIT);
+pub fn half_angle_coefficients<L: Arithmetic>(l: L, y: Wide<L>, beyond: &mut bool) -> [Wide<L>; 3] {
+    if y.any_above(MAX_QUARTER_ANGLE_SQUARED) {
+        *beyond |= y.any_above(FAR_LIMIT);
         return half_angle_coefficients_far(l, y);
     }
-    let (p, q) = (polynomial(l, &P, y), polynomial(l, &Q, y));
-    let (cosine, sinc) = (l.neg_mul_add(y, p, one), l.neg_mul_add(y, q, one));
-    [cosine, sinc, l.mul_add(cosine, q, p)]
+    let (p, q) = (polynomial(&P, y), polynomial(&Q, y));
+    let (cosine, sinc) = (1.0 - y * p, 1.0 - y * q);
+    [cosine, sinc, cosine * q + p]
 }
 
 /// The same by ½, ¼, … of the angle where it is above π/2, doubled again.
 #[inline(always)]
-fn half_angle_coefficients_far<L: Arithmetic>(l: L, y: L::V) -> [L::V; 3] {
-    let one = l.splat(1.0);
-    let (mut scale, mut part, mut limit) = (one, 0.25, MAX_QUARTER_ANGLE_SQUARED);
+fn half_angle_coefficients_far<L: Arithmetic>(l: L, y: Wide<L>) -> [Wide<L>; 3] {
+    let (mut scale, mut part, mut limit) = (l.splat(1.0), 0.25, MAX_QUARTER_ANGLE_SQUARED);
     for _ in 0..MAX_HALVINGS {
         scale = l.select_above(y, limit, l.splat(part), scale);
         part *= 0.25;
         limit *= 4.0;
     }
-    let mut part = l.mul(scale, y);
-    let (p, q) = (polynomial(l, &P, part), polynomial(l, &Q, part));
-    let (mut cosine, mut sinc) = (l.neg_mul_add(part, p, one), l.neg_mul_add(part, q, one));
+    let mut part = (scale * y).rounded();
+    let (p, q) = (polynomial(&P, part), polynomial(&Q, part));
+    let (mut cosine, mut sinc) = (1.0 - part * p, 1.0 - part * q);
     limit = MAX_QUARTER_ANGLE_SQUARED;
     for _ in 0..MAX_HALVINGS {
         // cos 2h = cos² h − sin² h, sin 2h / 2h = cos h sin h / h
-        let sine_squared = l.mul(l.mul(part, sinc), sinc);
-        let twice = l.sub(l.mul(cosine, cosine), sine_squared);
-        sinc = l.select_above(y, limit, l.mul(cosine, sinc), sinc);
+        let sine_squared = (part * sinc * sinc).rounded();
+        let twice = (cosine * cosine).rounded() - sine_squared;
+        sinc = l.select_above(y, limit, (cosine * sinc).rounded(), sinc);
         cosine = l.select_above(y, limit, twice, cosine);
-        part = l.select_above(y, limit, l.mul(part, l.splat(4.0)), part);
+        part = l.select_above(y, limit, (part * 4.0).rounded(), part);
         limit *= 4.0;
     }
-    let root = l.inverse_root(y);
-    let far = l.mul(l.neg_mul_add(cosine, sinc, one), l.mul(root, root));
-    let near = l.mul_add(cosine, q, p);
+    let root = y.inverse_root();
+    let far = ((1.0 - cosine * sinc) * (root * root)).rounded();
+    let near = cosine * q + p;
     let pitch = l.select_above(y, MAX_QUARTER_ANGLE_SQUARED, far, near);
     [cosine, sinc, pitch]
 }
 
 /// a₀b₀ + a₁b₁ + a₂b₂ − a₃b₃.
 #[inline(always)]
-fn dot<L: Arithmetic>(l: L, a: [L::V; 4], b: [L::V; 4]) -> L::V {
-    let left = l.mul_add(a[1], b[1], l.mul(a[0], b[0]));
-    l.add(left, l.neg_mul_add(a[3], b[3], l.mul(a[2], b[2])))
-}
-
-/// a·b.
-#[inline(always)]
-pub(crate) fn inner<L: Arithmetic>(l: L, a: [L::V; 3], b: [L::V; 3]) -> L::V {
-    l.mul_add(a[2], b[2], l.mul_add(a[1], b[1], l.mul(a[0], b[0])))
-}
-
-/// a × b.
-#[inline(always)]
-pub fn cross<L: Arithmetic>(l: L, a: [L::V; 3], b: [L::V; 3]) -> [L::V; 3] {
-    [
-        l.neg_mul_add(a[2], b[1], l.mul(a[1], b[2])),
-        l.neg_mul_add(a[0], b[2], l.mul(a[2], b[0])),
-        l.neg_mul_add(a[1], b[0], l.mul(a[0], b[1])),
-    ]
+fn dot<L: Arithmetic>(a: [Wide<L>; 4], b: [Wide<L>; 4]) -> Wide<L> {
+    let left = a[0] * b[0] + a[1] * b[1];
+    left + (a[2] * b[2] - a[3] * b[3])
 }
 
 /// Coefficients of P, Q, P', Q' side by side.
@@ -287,19 +243,19 @@ pub(crate) fn half_angle_series<L: Arithmetic>(l: L, y: f64) -> [f64; 4] {
     let y = l.splat(y);
     let mut sum = l.load(&SERIES[7]);
     for c in SERIES[..7].iter().rev() {
-        sum = l.mul_add(sum, y, l.load(c));
+        sum = sum * y + l.load(c);
     }
-    l.store(sum).0
+    sum.store().0
 }
 
 /// [`half_angle_series`] in every lane, to the same bits.
 #[inline(always)]
-pub(crate) fn half_angle_series_of_lanes<L: Arithmetic>(l: L, y: L::V) -> [L::V; 4] {
+pub(crate) fn half_angle_series_of_lanes<L: Arithmetic>(l: L, y: Wide<L>) -> [Wide<L>; 4] {
     let mut sums = [l.splat(0.0); 4];
     for (i, sum) in sums.iter_mut().enumerate() {
         *sum = l.splat(SERIES[7].0[i]);
         for c in SERIES[..7].iter().rev() {
-            *sum = l.mul_add(*sum, y, l.splat(c.0[i]));
+            *sum = *sum * y + c.0[i];
         }
     }
     sums
@@ -315,7 +271,7 @@ pub(crate) fn cosine_and_sinc<L: Arithmetic>(l: L, y: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Portable;
+    use forks_linalg::simd::Portable;
 
     #[test]
     fn coefficients_of_half_angles_are_the_closed_forms() {
@@ -323,7 +279,8 @@ mod tests {
             let mut beyond = false;
             // A lane beside it that is near.
             let y = [h * h, 0.0, 0.25, h * h];
-            let found = half_angle_coefficients(Portable, y, &mut beyond);
+            let found = half_angle_coefficients(Portable, Portable.read(&y), &mut beyond);
+            let found = found.map(Wide::store);
             let (cosine, sinc) = (f64::cos(h), f64::sin(h) / h);
             let pitch = match h < 0.1 {
                 true => 2.0 / 3.0 - h * h * (2.0 / 15.0),
@@ -339,7 +296,7 @@ mod tests {
             assert!((found[0][2] - f64::cos(0.5)).abs() < 4.0 * f64::EPSILON, "{h}");
         }
         let mut beyond = false;
-        let _ = half_angle_coefficients(Portable, [700.0; 4], &mut beyond);
+        let _ = half_angle_coefficients(Portable, Portable.splat(700.0), &mut beyond);
         assert!(beyond);
     }
 }

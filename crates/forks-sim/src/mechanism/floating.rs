@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forks_lie::{Mat6, Pose, Twist, glam::DVec3, right_jacobian};
 use forks_linalg::{
     Matrix,
-    simd::{Arithmetic, Kernel, Lanes, Rows},
+    simd::{Arithmetic, Kernel, Lanes, Rows, Wide},
 };
 use forks_rom::{
     EffectorLoad, FloatingContact, FloatingModel, FloatingState, FloatingStatus, FloatingStepper,
@@ -135,12 +135,12 @@ fn times<L: Arithmetic>(l: L, rows: &[Lanes], x: &[Lanes]) -> [f64; 6] {
     let mut sums = [l.splat(0.0); 6];
     for (sum, row) in sums.iter_mut().zip(rows.chunks_exact(x.len().max(1))) {
         for (row, x) in row.iter().zip(x) {
-            *sum = l.mul_add(l.load(row), l.load(x), *sum);
+            *sum += l.load(row) * l.load(x);
         }
     }
     let [a, b, c, d, e, f] = sums;
     let ([a, b, c, d], [e, f, ..]) =
-        (l.store(l.sums([a, b, c, d])).0, l.store(l.sums([e, f, e, f])).0);
+        (l.sums([a, b, c, d]).store().0, l.sums([e, f, e, f]).store().0);
     [a, b, c, d, e, f]
 }
 
@@ -149,15 +149,15 @@ fn times<L: Arithmetic>(l: L, rows: &[Lanes], x: &[Lanes]) -> [f64; 6] {
 fn turn<L: Arithmetic>(l: L, right: &Mat6, map: &[Lanes], out: &mut Matrix) {
     let width = map.len() / 6;
     for group in 0..width {
-        let rows: [L::V; 6] = core::array::from_fn(|k| l.load(&map[k * width + group]));
+        let rows: [Wide<L>; 6] = core::array::from_fn(|k| l.load(&map[k * width + group]));
         for (i, coefficients) in right.rows.iter().enumerate() {
             // The angular rows have no linear part.
             let from = if i < 3 { 0 } else { 3 };
-            let mut sum = l.mul(l.splat(coefficients[from]), rows[from]);
+            let mut sum = (coefficients[from] * rows[from]).rounded();
             for k in from + 1..6 {
-                sum = l.mul_add(l.splat(coefficients[k]), rows[k], sum);
+                sum += coefficients[k] * rows[k];
             }
-            let four = l.store(sum).0;
+            let four = sum.store().0;
             let out = &mut out.row_mut(i)[6 + 4 * group..];
             match out.first_chunk_mut::<4>() {
                 Some(out) => *out = four,
