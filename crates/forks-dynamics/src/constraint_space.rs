@@ -149,15 +149,12 @@ pub(crate) fn norm(a: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forks_mechanism::linalg::dense;
+    use forks_mechanism::{lie::SplitMix64, linalg::dense};
 
-    /// Rows of rank 4 in 7 coordinates, six of them, by a fixed recurrence.
+    /// Rows of rank 4 in 7 coordinates, six of them.
     fn redundant() -> Matrix {
-        let mut x: u64 = 12345;
-        let mut number = || {
-            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (x >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-        };
+        let mut random = SplitMix64::new(12345);
+        let mut number = || random.range(-1.0, 1.0);
         let (a, b) =
             (Matrix::from_fn(6, 4, |_, _| number()), Matrix::from_fn(4, 7, |_, _| number()));
         a.mul(&b)

@@ -16,7 +16,7 @@ mod plan;
 mod stiffness;
 mod system;
 
-use forks_mechanism::{JointId, Mechanism, linalg::Matrix};
+use forks_mechanism::{JointId, Mechanism, lie::SplitMix64, linalg::Matrix};
 
 pub(crate) use plan::Plan;
 
@@ -334,12 +334,6 @@ impl FrontalTangent {
 
 /// Numbers without a pattern.
 fn probe(n: usize, seed: usize) -> Vec<f64> {
-    let mut x = 0x9e37_79b9_7f4a_7c15u64.wrapping_mul(seed as u64 + 1);
-    let mut next = || {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        (x >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    };
-    (0..n).map(|_| next()).collect()
+    let mut random = SplitMix64::new(seed as u64);
+    (0..n).map(|_| random.range(-1.0, 1.0)).collect()
 }

@@ -144,7 +144,7 @@ fn random_mechanisms_have_the_compliance_of_their_tangent() {
     let mut checked = 0;
     let mut ends = std::collections::BTreeMap::<&str, usize>::new();
     for seed in 0..60 {
-        let mut r = Random(77 + seed);
+        let mut r = Random::new(77 + seed);
         let (links, closing) = (2 + r.below(7), r.below(3));
         let m = r.closed_mechanism(links, closing);
         let mut loads = r.loads(&m, true);

@@ -13,7 +13,7 @@ use forks_models::{HelixJoints, Parametric};
 #[test]
 fn mass_matrix_gives_the_kinetic_energy() {
     for seed in 0..100 {
-        let mut r = Random(300 + seed);
+        let mut r = Random::new(300 + seed);
         let (links, loops) = (1 + r.below(8), r.below(3));
         let m = r.mechanism(links, loops);
         let q = r.positions(&m);

@@ -23,7 +23,7 @@ struct Case {
 }
 
 fn case(seed: u64, torques: bool) -> Case {
-    let mut r = Random(seed);
+    let mut r = Random::new(seed);
     loop {
         let c = any_case(&mut r, torques);
         if c.largest_angle() < 2.9 {
@@ -146,7 +146,7 @@ fn tangent_of_a_potential_is_its_symmetric_hessian() {
         // Sums of n products of entries of that size.
         let rounding = 1e-13 * size;
         assert!(k.sub(&k.transpose()).max_abs() < rounding, "seed {seed}");
-        let mut r = Random(seed);
+        let mut r = Random::new(seed);
         for _ in 0..4.min(k.rows()) {
             let (i, j) = (r.below(k.rows()), r.below(k.rows()));
             // Second difference along one chart: δ = a eᵢ + b eⱼ in a single displacement.

@@ -149,14 +149,12 @@ fn tetrahedron(points: &[DVec3], flat: f64) -> Option<[usize; 4]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use forks_mechanism::lie::SplitMix64;
 
     #[test]
     fn hulls_contain_their_points_and_close() {
-        let mut state = 5u64;
-        let mut next = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-        };
+        let mut random = SplitMix64::new(5);
+        let mut next = || random.range(-0.5, 0.5);
         for n in [4, 5, 20, 400, 2000] {
             let mut p: Vec<DVec3> =
                 (0..n).map(|_| DVec3::new(next(), 2.0 * next(), 3.0 * next())).collect();

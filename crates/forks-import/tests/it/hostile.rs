@@ -10,7 +10,10 @@ use std::{
 
 use forks_import::mechanism::{
     Mechanism,
-    lie::glam::{DMat3, DQuat, DVec3},
+    lie::{
+        SplitMix64,
+        glam::{DMat3, DQuat, DVec3},
+    },
 };
 use forks_import::{
     Import, ImportError, ImportOptions, load_model, parse_mjcf, parse_urdf, write_mjcf,
@@ -328,13 +331,8 @@ fn b20_massless_leaves() {
 
 /// Quaternions evenly over all rotations, by a fixed generator.
 fn rotations() -> impl Iterator<Item = DQuat> {
-    let mut s = 0x9e37_79b9_7f4a_7c15u64;
-    let mut next = move || {
-        s ^= s << 13;
-        s ^= s >> 7;
-        s ^= s << 17;
-        (s >> 11) as f64 / (1u64 << 53) as f64 * 2.0 - 1.0
-    };
+    let mut random = SplitMix64::new(0);
+    let mut next = move || random.range(-1.0, 1.0);
     std::iter::from_fn(move || {
         loop {
             let q = DQuat::from_xyzw(next(), next(), next(), next());

@@ -2,6 +2,7 @@
 
 use crate::support;
 
+use forks_import::mechanism::lie::SplitMix64;
 use forks_import::{Effect, ImportOptions, load_mjcf, parse_mjcf};
 use support::mesh::{Files, LEGACY, faces, msh, obj, stl};
 use support::{about, noted};
@@ -93,11 +94,8 @@ fn broken_files_are_named() {
 #[test]
 fn damaged_files_never_panic() {
     let files = Files::new("damaged");
-    let mut state = 1u64;
-    let mut next = |n: usize| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as usize % n
-    };
+    let mut random = SplitMix64::new(1);
+    let mut next = |n: usize| random.below(n);
     let (mut read, mut refused) = (0, 0);
     for (name, bytes) in [("d.stl", stl()), ("d.obj", obj(&faces())), ("d.msh", msh())] {
         for _ in 0..60 {

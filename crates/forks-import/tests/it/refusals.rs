@@ -2,6 +2,7 @@
 
 use crate::support;
 
+use forks_import::mechanism::lie::SplitMix64;
 use forks_import::{Import, ImportError, ImportOptions, load_mjcf, parse_mjcf};
 use support::models;
 
@@ -411,11 +412,10 @@ fn damaged_text_never_panics() {
     for n in (0..text.len()).step_by(7) {
         let _ = parse(&text[..n]);
     }
-    let mut state = 1u64;
+    let mut random = SplitMix64::new(1);
     for _ in 0..3000 {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let at = (state >> 33) as usize % text.len();
-        let c = b"<>\"'/=- 019aeyz&;#"[(state >> 20) as usize % 18];
+        let at = random.below(text.len());
+        let c = b"<>\"'/=- 019aeyz&;#"[random.below(18)];
         let mut bytes = text.clone().into_bytes();
         bytes[at] = c;
         let _ = parse(std::str::from_utf8(&bytes).unwrap());

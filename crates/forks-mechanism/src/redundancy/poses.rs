@@ -1,5 +1,6 @@
 //! Poses along the motion that the well-conditioned equations admit.
 
+use forks_lie::SplitMix64;
 use forks_linalg::Matrix;
 
 use super::{SUSPECT, system::System};
@@ -56,7 +57,7 @@ pub(super) fn closed_start(system: &System<'_>) -> Option<Sample> {
 /// rank is then raised to what is found elsewhere, and the search begins again.
 pub(super) fn along_the_motion(system: &System<'_>, start: &Sample) -> (usize, Vec<Sample>) {
     let mut rank = start.rank();
-    let mut random = Random(1);
+    let mut random = SplitMix64::new(1);
     'again: while rank < system.column_count() {
         let mut out = Vec::with_capacity(POSES);
         for _ in 0..ATTEMPTS {
@@ -83,16 +84,16 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// A motion that the kept equations admit at the start.
-fn admitted(svd: &Svd, random: &mut Random) -> Vec<f64> {
+fn admitted(svd: &Svd, random: &mut SplitMix64) -> Vec<f64> {
     let rank = dense::numerical_rank(&svd.s, SUSPECT);
     let n = svd.v.rows();
     let mut x = vec![0.0; n];
     for k in rank..svd.v.columns() {
-        let c = 2.0 * random.next() - 1.0;
+        let c = random.range(-1.0, 1.0);
         (0..n).for_each(|i| x[i] += c * svd.v[(i, k)]);
     }
     let largest = x.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-    let amplitude = SHORT + LONGER * random.next();
+    let amplitude = SHORT + LONGER * random.uniform();
     if largest > 0.0 {
         x.iter_mut().for_each(|x| *x *= amplitude / largest);
     }
@@ -139,15 +140,4 @@ fn kept_residual(svd: &Svd, residual: &[f64], rank: usize) -> Vec<f64> {
     (0..rank.min(svd.s.len()))
         .map(|k| residual.iter().enumerate().map(|(i, g)| u[(i, k)] * g).sum())
         .collect()
-}
-
-/// Numbers in [0, 1), the same at every call.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
 }

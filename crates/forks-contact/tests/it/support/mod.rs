@@ -3,34 +3,30 @@
 use forks_contact::{BodyId, ConstraintId, Contact, Friction, Problem, Row, Side, point_jacobian};
 use forks_contact::{
     lie::{
-        SpatialInertia, Twist,
+        SpatialInertia, SplitMix64, Twist,
         glam::{DMat3, DVec3},
     },
     linalg::Matrix,
 };
 
-/// A generator of numbers (splitmix64).
-pub(crate) struct Rng(u64);
+/// Random numbers and vectors.
+pub(crate) struct Rng(SplitMix64);
 
 impl Rng {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bd1_e995_7f4a_7c15)
+        Self(SplitMix64::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bd1_e995_7f4a_7c15))
     }
 
     pub(crate) fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.next_u64()
     }
 
     pub(crate) fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+        self.0.uniform()
     }
 
     pub(crate) fn range(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.unit()
+        self.0.range(low, high)
     }
 
     /// 10^x with x uniform.

@@ -8,31 +8,27 @@ use forks_dynamics::{
         Bushing, Combination, CombinationSpring, Coordinate, Coupling, CouplingTerm, Joint,
         JointId, JointKind, JointMatrix, Link, LinkId, Mechanism, MechanismBuilder,
         lie::{
-            Mat6, Pose, SpatialInertia, SymMat6, Twist, Wrench,
+            Mat6, Pose, SpatialInertia, SplitMix64, SymMat6, Twist, Wrench,
             glam::{DMat3, DVec3},
         },
     },
 };
 
-/// SplitMix64.
-pub struct Random(pub u64);
+/// Random numbers, vectors and matrices.
+pub struct Random(SplitMix64);
 
 impl Random {
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+    pub fn new(seed: u64) -> Self {
+        Self(SplitMix64::new(seed))
     }
 
     /// Uniform in [−1, 1).
     pub fn number(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        self.0.range(-1.0, 1.0)
     }
 
     pub fn below(&mut self, n: usize) -> usize {
-        (self.bits() % n as u64) as usize
+        (self.0.next_u64() % n as u64) as usize
     }
 
     pub fn vector(&mut self) -> DVec3 {
