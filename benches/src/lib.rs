@@ -1,4 +1,4 @@
-//! Shared by the benches: mechanisms that can be reduced, times, and how times grow with size.
+//! Shared by the benches: mechanisms that can be reduced, files of fixtures, how times grow.
 
 pub mod blended;
 pub mod charted;
@@ -7,11 +7,15 @@ pub mod hand_kernel;
 #[cfg(feature = "rapier")]
 pub mod rapier;
 
-use std::time::{Duration, Instant};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use forks_mechanism::{BuildError, LinkId, Preparation};
-use forks_models::Parametric;
-use forks_reduce::{Effector, Problem};
+use forks_models::{HelixJoints, Parametric, helix};
+use forks_reduce::{Effector, Problem, ReduceOptions};
+use forks_rom::ReducedModel;
 
 /// A mechanism with 1000 N·m/rad in every springless coordinate, and two effectors: its own and a
 /// link in the middle.
@@ -26,20 +30,18 @@ pub fn reducible(p: &Parametric) -> Result<Problem, BuildError> {
     Ok(Problem::unprepared(mechanism, effectors))
 }
 
-/// Median of seven runs after two that do not count.
-pub fn median_of_seven<T>(mut run: impl FnMut() -> T) -> Duration {
-    let mut time = || {
-        let start = Instant::now();
-        let result = run();
-        let elapsed = start.elapsed();
-        drop(std::hint::black_box(result));
-        elapsed
-    };
-    time();
-    time();
-    let mut times: [Duration; 7] = core::array::from_fn(|_| time());
-    times.sort_unstable();
-    times[3]
+/// A helix of so many links, reduced at rest to its tip.
+pub fn helix_at_its_tip(links: usize) -> ReducedModel {
+    let p = helix(links, HelixJoints::Alternating);
+    let tip = Effector::of_link(&p.mechanism, p.effectors[0]);
+    let problem = Problem::unprepared(p.mechanism, vec![tip]);
+    let found = problem.reduce(problem.at_rest(), &ReduceOptions::default());
+    found.expect("every joint is sprung").model
+}
+
+/// A file below `fixtures`.
+pub fn fixture(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures").join(path)
 }
 
 /// The exponent p of the power law t = c nᵖ that fits times best (least squares of logarithms).

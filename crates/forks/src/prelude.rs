@@ -1,18 +1,18 @@
 //! The names that most programs need: `use forks::prelude::*`.
 
-pub use crate::lie::{Pose, SpatialInertia, Twist, Wrench};
+pub use crate::lie::{Pose, Twist, Wrench};
 
 #[cfg(feature = "mechanism")]
-pub use crate::mechanism::{Joint, JointId, JointKind, Link, LinkId, Mechanism, MechanismBuilder};
+pub use crate::mechanism::{Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder};
 
 #[cfg(feature = "import")]
-pub use crate::import::{ImportOptions, load_mjcf};
+pub use crate::import::{ImportOptions, load_model};
 
 #[cfg(feature = "dynamics")]
 pub use crate::dynamics::{EquilibriumOptions, Loads};
 
 #[cfg(feature = "reduce")]
-pub use crate::reduce::{Effector, Problem, ProblemOptions, ReduceOptions};
+pub use crate::reduce::{Problem, ProblemOptions, ReduceOptions};
 
 #[cfg(feature = "rom")]
-pub use crate::rom::ReducedModel;
+pub use crate::rom::{EffectorLoad, LoadFrame, ReducedModel, Stepper};
