@@ -6,7 +6,11 @@ use forks_io::{
 };
 use forks_reduce::{Problem, ProblemOptions};
 
-use super::{case::Case, record::Recorder, scenario::ClosedForm};
+use super::{
+    case::Case,
+    record::{Recorder, larger},
+    scenario::ClosedForm,
+};
 
 pub(crate) fn check(form: ClosedForm, case: &Case, out: &mut Recorder) -> Result<(), String> {
     match form {
@@ -50,7 +54,7 @@ fn stretched_arm(out: &mut Recorder) -> Result<(), String> {
             .sum();
         // The tip lies on the x axis: only the elbow moves it along, by L sin(bend/2) per radian.
         let lever = 0.5 * (0.5 * bend).sin();
-        worst = worst.max((value - lever * lever / 1000.0).abs() / (0.25 / 1000.0));
+        worst = larger(worst, (value - lever * lever / 1000.0).abs() / (0.25 / 1000.0));
         last_rank = linear.basis.rank;
         points.push([bend, value]);
         let row: [forks_io::Cell; 3] = [bend.into(), value.into(), (last_rank as f64).into()];

@@ -17,7 +17,7 @@ use forks_testkit::Rng;
 
 use super::{
     case::Case,
-    record::Recorder,
+    record::{Recorder, larger},
     scenario::{Cone, Cones},
 };
 
@@ -53,7 +53,11 @@ pub(crate) fn check(c: &Cones, case: &Case, out: &mut Recorder) -> Result<(), St
             let full = case.equilibrium(&case.load_on_first(Wrench::new(force, DVec3::ZERO)));
             if !full.status.is_equilibrium() {
                 let problem = format!("full solver under {force} N: {}", full.status.name());
-                out.fail(&format!("tip error, cone {}", cone.name), cone.energy[0], problem);
+                out.fail(
+                    &format!("tip error, cone {}", cone.name),
+                    cone.energy.map(|b| b[0]),
+                    problem,
+                );
                 return Ok(());
             }
             for ((_, form), errors) in FORMS.iter().zip(&mut errors) {
@@ -71,11 +75,12 @@ pub(crate) fn check(c: &Cones, case: &Case, out: &mut Recorder) -> Result<(), St
             table.push(row).map_err(|e| e.to_string())?;
         }
         let bounds = [cone.energy, cone.body_axes, cone.rest_axes];
-        for (((name, _), errors), [max, mean]) in FORMS.iter().zip(&errors).zip(bounds) {
+        for (((name, _), errors), bound) in FORMS.iter().zip(&errors).zip(bounds) {
             let label = |what: &str| format!("tip error {what}, cone {}, {name}", cone.name);
-            out.at_most(&label("max"), errors.iter().fold(0.0, |m, x| x.max(m)), max);
-            let average = errors.iter().sum::<f64>() / errors.len() as f64;
-            out.at_most(&label("mean"), average, mean);
+            let max = errors.iter().copied().fold(0.0, larger);
+            let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+            out.judge(&label("max"), max, bound.map(|b| b[0]));
+            out.judge(&label("mean"), mean, bound.map(|b| b[1]));
         }
     }
     match out.report_path("cones.csv") {
@@ -105,7 +110,7 @@ fn check_linear_stepper(case: &Case, force: DVec3, out: &mut Recorder) -> Result
         out.fail(check, bound, "the step did not complete");
         return Ok(());
     }
-    let moved = state.eta().iter().zip(&eta).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let moved = state.eta().iter().zip(&eta).map(|(a, b)| (a - b).abs()).fold(0.0, larger);
     out.at_most(check, moved, bound);
     Ok(())
 }

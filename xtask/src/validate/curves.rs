@@ -12,7 +12,11 @@ use forks_mechanism::{
 use forks_reduce::{relative_constraint_error, relative_displacement};
 use forks_rom::{EffectorLoad, LoadFrame, Reconstruction, ReducedModel, StaticStatus};
 
-use super::{case::Case, record::Recorder, scenario::Curves};
+use super::{
+    case::Case,
+    record::{Recorder, larger},
+    scenario::Curves,
+};
 
 /// Points on a curve.
 const POINTS: usize = 40;
@@ -45,7 +49,7 @@ pub(crate) fn check(c: &Curves, case: &Case, out: &mut Recorder) -> Result<(), S
         return Ok(());
     }
     let start = curves.iter().map(|(_, p)| p[0].twist_error.max(p[0].joint_space_error));
-    out.at_most("Fig. 7: constraint error at rest", start.fold(0.0, f64::max), 1e-12);
+    out.at_most("Fig. 7: constraint error at rest", start.fold(0.0, larger), 1e-12);
     type Mode = (&'static str, fn(&Point) -> f64, fn(&Point) -> f64);
     let modes: [Mode; 2] = [
         ("twists", |p| p.twist_error, |p| p.twist_angle),
@@ -53,15 +57,15 @@ pub(crate) fn check(c: &Curves, case: &Case, out: &mut Recorder) -> Result<(), S
     ];
     for (mode, value, angle) in modes {
         let at_tenth =
-            curves.iter().filter_map(|(_, p)| interpolated(p, 0.1, value)).fold(0.0, f64::max);
+            curves.iter().filter_map(|(_, p)| interpolated(p, 0.1, value)).fold(0.0, larger);
         let check = format!("Fig. 7: error at displacement 0.1, {mode}");
         out.at_most(&check, at_tenth, c.bound_at_tenth);
         let at_tenth =
-            curves.iter().filter_map(|(_, p)| interpolated(p, 0.1, angle)).fold(0.0, f64::max);
+            curves.iter().filter_map(|(_, p)| interpolated(p, 0.1, angle)).fold(0.0, larger);
         let check = format!("Fig. 7: angles at displacement 0.1, {mode} (rad)");
         out.at_most(&check, at_tenth, c.angle_bound_at_tenth);
         let orders = curves.iter().filter_map(|(d, _)| tracer.order(*d, value));
-        let worst = orders.map(|o| (o - 2.0).abs()).fold(0.0, f64::max);
+        let worst = orders.map(|o| (o - 2.0).abs()).fold(0.0, larger);
         out.at_most(&format!("Fig. 7: error is of second order, {mode}"), worst, 0.1);
     }
     report_curves(&curves, out)?;

@@ -8,7 +8,10 @@ use forks_mechanism::{
 use forks_reduce::{Linearisation, Linearised};
 use forks_testkit::differences::{relative_difference, response_by_differences};
 
-use super::{case::Case, record::Recorder};
+use super::{
+    case::Case,
+    record::{Recorder, larger},
+};
 
 const BOUND: f64 = 1e-5;
 /// Dimensionless displacement of difference quotients: truncation and rounding are balanced there.
@@ -83,7 +86,7 @@ fn compare(
     let worst = maps
         .zip(&d.twists)
         .map(|(a, b)| scaled(&a).sub(&scaled(b)).norm() / largest)
-        .fold(0.0, f64::max);
+        .fold(0.0, larger);
     out.at_most(&format!("twist maps = differences, {label}"), worst, BOUND);
 }
 
@@ -182,7 +185,7 @@ fn check_pulled_back_wrench(
         };
         // Richardson: the h² part cancels, what is left must be of fourth order.
         let extrapolated = errors[0].iter().zip(&errors[1]).map(|(a, b)| (4.0 * b - a) / 3.0);
-        worst = worst.max(extrapolated.map(|x| x * x).sum::<f64>().sqrt());
+        worst = larger(worst, extrapolated.map(|x| x * x).sum::<f64>().sqrt());
     }
     out.at_most(check, worst, BOUND);
 }

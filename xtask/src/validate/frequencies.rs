@@ -4,7 +4,11 @@
 use forks_io::{Cell, CsvTable};
 use forks_reduce::{MassModel, ReduceOptions};
 
-use super::{case::Case, record::Recorder, scenario::Frequencies};
+use super::{
+    case::Case,
+    record::{Recorder, larger},
+    scenario::Frequencies,
+};
 
 /// How many frequencies the modes must get right, and how well.
 const LOWEST: usize = 3;
@@ -30,7 +34,7 @@ pub(crate) fn check(f: &Frequencies, case: &Case, out: &mut Recorder) -> Result<
         let mut worst: f64 = 0.0;
         for (i, (found, digits)) in found.iter().zip(expected).enumerate() {
             let (value, half) = number(digits)?;
-            worst = worst.max((found - value).abs() / half);
+            worst = larger(worst, (found - value).abs() / half);
             let row: [Cell; 4] = [name.into(), (i as f64).into(), (*found).into(), value.into()];
             table.push(row).map_err(|e| e.to_string())?;
         }
@@ -55,7 +59,7 @@ fn check_modes(f: &Frequencies, case: &Case, full: &[f64], out: &mut Recorder) {
         return;
     }
     let pairs = found.iter().zip(full).take(count);
-    out.at_most(&check, pairs.map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max), MODES_BOUND);
+    out.at_most(&check, pairs.map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, larger), MODES_BOUND);
 }
 
 /// Frequencies of a model about the unstressed start pose; none where its mass does not exist.

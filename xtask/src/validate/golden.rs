@@ -10,7 +10,11 @@ use forks_mechanism::{
 use forks_reduce::{Problem, ProblemOptions};
 use serde::Deserialize;
 
-use super::{case::Case, record::Recorder, scenario::Scenario};
+use super::{
+    case::Case,
+    record::{Recorder, larger},
+    scenario::Scenario,
+};
 
 const COMPLIANCE_BOUND: f64 = 1e-8;
 const MASS_BOUND: f64 = 1e-8;
@@ -91,7 +95,7 @@ fn check_reduction(case: &Case, golden: &ReduceGolden, out: &mut Recorder) -> Re
         let id = m.find_link(name).ok_or(format!("golden link '{name}' does not exist"))?;
         let expected = matrix(&link.cross_compliance);
         largest = largest.max(expected.norm());
-        worst = worst.max(reduction.response.twists[id.index()].sub(&expected).norm());
+        worst = larger(worst, reduction.response.twists[id.index()].sub(&expected).norm());
     }
     let check = format!("golden cross compliance of {} links", golden.links.len());
     out.at_most(&check, worst / largest, COMPLIANCE_BOUND);
@@ -112,7 +116,7 @@ fn check_inertia(case: &Case, golden: &ReduceGolden, out: &mut Recorder) -> Resu
     let expected = &golden.frequencies_full_rad_s;
     out.equal("golden frequencies: number", full.len(), expected.len());
     let pairs = full.iter().zip(expected);
-    let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, larger);
     let largest = expected.iter().fold(f64::MIN_POSITIVE, |m, x| m.max(*x));
     out.at_most("golden frequencies", worst / largest, MASS_BOUND);
     Ok(())
@@ -140,7 +144,7 @@ fn check_statics(case: &Case, golden: &StaticsGolden, out: &mut Recorder) -> Res
     for (name, link) in &golden.links {
         let id = m.find_link(name).ok_or(format!("golden link '{name}' does not exist"))?;
         let expected = DVec3::from_array(link.position);
-        worst = worst.max(e.world_from_link[id.index()].translation.distance(expected));
+        worst = larger(worst, e.world_from_link[id.index()].translation.distance(expected));
     }
     out.at_most(&check, worst, POSITION_BOUND);
     Ok(())

@@ -16,7 +16,10 @@ use forks_testkit::{
     random_effectors, random_mechanism,
 };
 
-use super::{record::Recorder, scenario::RandomGraphs};
+use super::{
+    record::{Recorder, larger},
+    scenario::RandomGraphs,
+};
 
 const KKT_BOUND: f64 = 1e-8;
 const DIFFERENCE_BOUND: f64 = 1e-5;
@@ -89,7 +92,7 @@ fn against_kkt(seed: u64, m: &Mechanism) -> Result<f64, String> {
         };
     }
     let relative = |a: &Matrix, b: &Matrix| a.sub(b).norm() / b.norm().max(f64::MIN_POSITIVE);
-    let largest = dense.twist_maps.iter().map(Matrix::norm).fold(0.0, f64::max);
+    let largest = dense.twist_maps.iter().map(Matrix::norm).fold(0.0, larger);
     let twists = r.twists.iter().zip(&dense.twist_maps);
     Ok(twists
         .map(|(a, b)| a.sub(b).norm() / largest)

@@ -5,15 +5,32 @@ use std::path::PathBuf;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-/// One check of one scenario: passes where `value` ≤ `bound`.
+/// What a check says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) enum Verdict {
+    /// The value is within its bound.
+    #[serde(rename = "ok")]
+    Ok,
+    /// It is not, or there is no finite value.
+    #[serde(rename = "MISS")]
+    Miss,
+    /// A number that no bound is known for, or none is asked for.
+    #[serde(rename = "info")]
+    Info,
+}
+
+/// One check of one scenario.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Check {
     pub(crate) scenario: String,
     pub(crate) check: String,
     /// `null` where there is no number because something failed before.
     pub(crate) value: Option<f64>,
-    pub(crate) bound: f64,
+    /// The largest value allowed; `null` for information.
+    pub(crate) bound: Option<f64>,
+    /// False for a miss.
     pub(crate) pass: bool,
+    pub(crate) verdict: Verdict,
     /// Why there is no value.
     pub(crate) problem: Option<String>,
 }
@@ -24,6 +41,11 @@ pub(crate) struct Recorder {
     report: Option<PathBuf>,
     scenario: String,
     checks: Vec<Check>,
+}
+
+/// The larger of two numbers; not a number if one is none, so that no fold loses it.
+pub(crate) fn larger(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
 }
 
 impl Recorder {
@@ -44,40 +66,66 @@ impl Recorder {
         self.report.as_ref().map(|d| d.join(format!("{}-{file}", self.scenario)))
     }
 
-    /// Records that `value` must not exceed `bound`; a value that is not finite fails.
+    /// Records that `value` must not exceed `bound`; a value that is not finite misses.
     pub(crate) fn at_most(&mut self, check: &str, value: f64, bound: f64) {
-        if value.is_finite() {
-            self.push(check, Some(value), bound, value <= bound, None);
-        } else {
-            self.fail(check, bound, format!("the value is {value}"));
+        self.judge(check, value, Some(bound));
+    }
+
+    /// Records a number without a bound; one that is not finite misses all the same.
+    pub(crate) fn info(&mut self, check: &str, value: f64) {
+        self.judge(check, value, None);
+    }
+
+    /// Records a number with a bound, if there is one.
+    pub(crate) fn judge(&mut self, check: &str, value: f64, bound: Option<f64>) {
+        if !value.is_finite() {
+            let problem = Some(format!("the value is {value}"));
+            return self.push(check, None, bound, Verdict::Miss, problem);
         }
+        let verdict = match bound {
+            Some(bound) if value <= bound => Verdict::Ok,
+            Some(_) => Verdict::Miss,
+            None => Verdict::Info,
+        };
+        self.push(check, Some(value), bound, verdict, None);
     }
 
     /// Records a check that could not be carried out.
-    pub(crate) fn fail(&mut self, check: &str, bound: f64, problem: impl Into<String>) {
-        self.push(check, None, bound, false, Some(problem.into()));
+    pub(crate) fn fail(
+        &mut self,
+        check: &str,
+        bound: impl Into<Option<f64>>,
+        problem: impl Into<String>,
+    ) {
+        self.push(check, None, bound.into(), Verdict::Miss, Some(problem.into()));
     }
 
     /// Records that two whole numbers must be equal.
     pub(crate) fn equal(&mut self, check: &str, found: usize, expected: usize) {
         let difference = found.abs_diff(expected) as f64;
         let problem = (found != expected).then(|| format!("{found} instead of {expected}"));
-        self.push(check, Some(difference), 0.0, found == expected, problem);
+        let verdict = if found == expected { Verdict::Ok } else { Verdict::Miss };
+        self.push(check, Some(difference), Some(0.0), verdict, problem);
     }
 
     fn push(
         &mut self,
         check: &str,
         value: Option<f64>,
-        bound: f64,
-        pass: bool,
+        bound: Option<f64>,
+        verdict: Verdict,
         problem: Option<String>,
     ) {
-        let verdict = if pass { "ok" } else { "FAILED" };
+        let word = match verdict {
+            Verdict::Ok => "ok",
+            Verdict::Miss => "MISS",
+            Verdict::Info => "info",
+        };
         let value_text = value.map_or_else(|| "–".to_owned(), |v| format!("{v:.2e}"));
+        let bound_text = bound.map_or_else(|| "–".to_owned(), |b| format!("{b:.1e}"));
         let reason = problem.as_ref().map_or_else(String::new, |p| format!("  {p}"));
         let line = format!(
-            "{:<22} {:<52} {value_text:>9} {bound:>9.1e}  {verdict}{reason}",
+            "{:<22} {:<52} {value_text:>9} {bound_text:>9}  {word}{reason}",
             self.scenario, check
         );
         self.bar.suspend(|| println!("{line}"));
@@ -86,8 +134,63 @@ impl Recorder {
             check: check.to_owned(),
             value,
             bound,
-            pass,
+            pass: verdict != Verdict::Miss,
+            verdict,
             problem,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdicts(record: impl Fn(&mut Recorder)) -> Vec<Verdict> {
+        let mut out = Recorder::new(ProgressBar::hidden(), None);
+        record(&mut out);
+        out.checks().iter().map(|c| c.verdict).collect()
+    }
+
+    #[test]
+    fn values_are_within_their_bounds_or_miss() {
+        let found = verdicts(|out| {
+            out.at_most("at the bound", 1.0, 1.0);
+            out.at_most("above", 1.1, 1.0);
+            out.info("no bound", 1e300);
+            out.equal("equal", 3, 3);
+            out.equal("not equal", 3, 2);
+            out.fail("nothing", None, "no value");
+        });
+        use Verdict::{Info, Miss, Ok};
+        assert_eq!(found, [Ok, Miss, Info, Ok, Miss, Miss]);
+    }
+
+    #[test]
+    fn what_is_not_finite_always_misses() {
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let found = verdicts(|out| {
+                out.at_most("bound", value, f64::MAX);
+                out.info("none", value);
+            });
+            assert_eq!(found, [Verdict::Miss; 2], "{value}");
+        }
+        assert!([1.0, f64::NAN, 2.0].into_iter().fold(0.0, larger).is_nan());
+        assert_eq!([1.0, 3.0, 2.0].into_iter().fold(0.0, larger), 3.0);
+    }
+
+    #[test]
+    fn the_report_has_words_for_verdicts_and_null_for_no_bound() {
+        let mut out = Recorder::new(ProgressBar::hidden(), None);
+        out.begin("s");
+        out.info("c", 0.5);
+        out.at_most("d", 2.0, 1.0);
+        let json = serde_json::to_value(out.checks()).unwrap();
+        let expected = serde_json::json!([
+            {"scenario": "s", "check": "c", "value": 0.5, "bound": null, "pass": true,
+             "verdict": "info", "problem": null},
+            {"scenario": "s", "check": "d", "value": 2.0, "bound": 1.0, "pass": false,
+             "verdict": "MISS", "problem": null},
+        ]);
+        assert_eq!(json, expected);
     }
 }

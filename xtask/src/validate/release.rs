@@ -14,7 +14,11 @@ use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
 use forks_reduce::{MassModel, ReduceOptions, relative_displacement};
 use forks_rom::{EffectorLoad, LoadFrame, ReducedModel, State, StaticStatus, StepStatus, Stepper};
 
-use super::{case::Case, record::Recorder, scenario::Release};
+use super::{
+    case::Case,
+    record::{Recorder, larger},
+    scenario::Release,
+};
 
 /// Poses of the first effector, one per step, the start first.
 type Path = Vec<Pose>;
@@ -52,9 +56,9 @@ pub(crate) fn check(r: &Release, case: &Case, out: &mut Recorder) -> Result<(), 
         ];
         for (what, measure) in measures {
             let of = |a: &Pose, b: &Pose| measure(a, b, case.r());
-            let peak = full.iter().map(|p| of(rest, p)).fold(0.0, f64::max);
-            let worst = path.iter().zip(&full).map(|(a, b)| of(a, b)).fold(0.0, f64::max);
-            out.at_most(&name(&format!("{what}, {label}")), worst / peak, bound);
+            let peak = full.iter().map(|p| of(rest, p)).fold(0.0, larger);
+            let worst = path.iter().zip(&full).map(|(a, b)| of(a, b)).fold(0.0, larger);
+            out.judge(&name(&format!("{what}, {label}")), worst / peak, bound);
         }
         paths.push((label, path));
     }
@@ -63,7 +67,10 @@ pub(crate) fn check(r: &Release, case: &Case, out: &mut Recorder) -> Result<(), 
 }
 
 /// The reduced models to compare, and their bounds.
-fn models(r: &Release, case: &Case) -> Result<Vec<(&'static str, ReducedModel, f64)>, String> {
+fn models(
+    r: &Release,
+    case: &Case,
+) -> Result<Vec<(&'static str, ReducedModel, Option<f64>)>, String> {
     let with = |mass| {
         let options = ReduceOptions { mass, ..ReduceOptions::default() };
         let found = case.problem.reduce(case.problem.at_rest(), &options);

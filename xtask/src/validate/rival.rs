@@ -3,7 +3,10 @@
 use forks_mechanism::{LinkId, linalg::Matrix};
 use forks_testkit::System;
 
-use super::{case::Case, record::Recorder};
+use super::{
+    case::Case,
+    record::{Recorder, larger},
+};
 
 /// Relative difference that both routes must keep.
 const KKT_BOUND: f64 = 1e-8;
@@ -42,9 +45,9 @@ pub(crate) fn check(case: &Case, out: &mut Recorder) {
         relative(&response.joints, &dense.displacements),
         KKT_BOUND,
     );
-    let largest = dense.twist_maps.iter().map(Matrix::norm).fold(0.0, f64::max);
+    let largest = dense.twist_maps.iter().map(Matrix::norm).fold(0.0, larger);
     let twists = response.twists.iter().zip(&dense.twist_maps);
-    let worst = twists.map(|(a, b)| a.sub(b).norm() / largest).fold(0.0, f64::max);
+    let worst = twists.map(|(a, b)| a.sub(b).norm() / largest).fold(0.0, larger);
     out.at_most("sweep = KKT: twist maps of all links", worst, KKT_BOUND);
     out.equal(
         "rank = rank of the Jacobian on the loop nullspace",

@@ -139,12 +139,12 @@ pub(crate) struct Cone {
     pub(crate) name: String,
     /// The axis, world axes.
     pub(crate) axis: [f64; 3],
-    /// The energy form.
-    pub(crate) energy: [f64; 2],
+    /// The energy form; information without bounds.
+    pub(crate) energy: Option<[f64; 2]>,
     /// [A16]'s form, wrench in displaced body axes.
-    pub(crate) body_axes: [f64; 2],
+    pub(crate) body_axes: Option<[f64; 2]>,
     /// [A16]'s form, wrench in the axes of the rest pose.
-    pub(crate) rest_axes: [f64; 2],
+    pub(crate) rest_axes: Option<[f64; 2]>,
 }
 
 /// Work of the elastic wrench around random closed cycles, about the rest pose and a loaded pose.
@@ -193,12 +193,12 @@ pub(crate) struct Release {
     pub(crate) duration: f64,
     /// Fixed-effector modes.
     pub(crate) modes: usize,
-    /// Bound of the path's error over the peak: fixed-effector modes.
-    pub(crate) craig_bampton: f64,
+    /// Bound of the path's error over the peak with fixed-effector modes; information without it.
+    pub(crate) craig_bampton: Option<f64>,
     /// The same with the condensed mass.
-    pub(crate) condensed: f64,
+    pub(crate) condensed: Option<f64>,
     /// The same with the accelerability.
-    pub(crate) accelerability: f64,
+    pub(crate) accelerability: Option<f64>,
 }
 
 impl Release {
@@ -220,8 +220,6 @@ pub(crate) struct Floating {
     pub(crate) duration: f64,
     /// Bound of the base's deviation over its displacement, and of its angle over the angle turned.
     pub(crate) base: f64,
-    /// The same for simpler ways to couple base and mechanism.
-    pub(crate) others: f64,
     /// The motions.
     pub(crate) motions: Vec<FloatingMotion>,
 }

@@ -18,7 +18,7 @@ use forks_sim::{
 use serde::Deserialize;
 
 use super::{
-    record::Recorder,
+    record::{Recorder, larger},
     upright::{Base, Upright},
 };
 
@@ -140,7 +140,7 @@ fn run(s: &Scenes, case: &SceneCase, scene: &mut Scene) -> Result<Seen, String> 
             _ => {}
         }
         seen.inexact += usize::from(report.inexact > 0);
-        let deepest = scene.world.contacts().iter().map(|c| -c.gap).fold(0.0, f64::max);
+        let deepest = scene.world.contacts().iter().map(|c| -c.gap).fold(0.0, larger);
         seen.penetration = seen.penetration.max(deepest);
         if k >= second {
             seen.later = seen.later.max(deepest);

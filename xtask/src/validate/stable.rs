@@ -9,7 +9,11 @@ use forks_rom::{
 };
 use forks_testkit::Rng;
 
-use super::{case::Case, record::Recorder, scenario::Stable};
+use super::{
+    case::Case,
+    record::{Recorder, larger},
+    scenario::Stable,
+};
 
 /// Steps under one wrench, then as many without.
 const BLOCK: u64 = 64;
@@ -88,7 +92,7 @@ fn run(
         let size = before.size + after.size + works.iter().map(|w| w.abs()).sum::<f64>();
         let excess = after.total - before.total - works.iter().sum::<f64>();
         let worst = if loads.is_empty() { &mut found.growth } else { &mut found.excess };
-        *worst = worst.max(excess / size.max(f64::MIN_POSITIVE));
+        *worst = larger(*worst, excess / size.max(f64::MIN_POSITIVE));
         before = after;
     }
     Ok(found)

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     bench::measure::cpu_ns,
     linkages::{Forces, Full, centers, largest_distance},
-    validate::record::Recorder,
+    validate::record::{Recorder, larger},
 };
 
 /// Joint steps of the full solver up to which its displacements are the exact ones; above they are
@@ -70,9 +70,9 @@ pub(super) fn check(s: &Sweep, a: &Adaptive, out: &mut Recorder) -> Result<(), S
     for (i, line) in lines.iter().enumerate() {
         let name = |what: &str| format!("{} forces: {what}", line.forces);
         let runs = || line.points.iter().flat_map(|p| [p.plain, p.catching]);
-        let certified = runs().map(|r| r.certified).fold(0.0, f64::max);
+        let certified = runs().map(|r| r.certified).fold(0.0, larger);
         out.at_most(&name("certified error over ε"), certified, 1.0);
-        let true_error = runs().map(|r| r.true_error).fold(0.0, f64::max);
+        let true_error = runs().map(|r| r.true_error).fold(0.0, larger);
         out.at_most(&name("true error over ε at the end"), true_error, 1.0);
         let (Some(first), Some(last)) = (line.points.first(), line.points.last()) else {
             continue;

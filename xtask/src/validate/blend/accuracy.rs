@@ -6,11 +6,11 @@ use forks_rom::Reconstruction;
 use rayon::prelude::*;
 
 use super::{
-    Mode, Study, bounded_or_reported, reported,
+    Mode, Study,
     rivals::Rival,
     ruler::{Errors, rest_under},
 };
-use crate::validate::record::Recorder;
+use crate::validate::record::{Recorder, larger};
 
 /// Gaps at a sample over r: those of some hundred joints, each a sum of some rounding errors, and
 /// of loops that the full solver has closed to 1e-10.
@@ -27,9 +27,9 @@ pub(super) fn at_samples(study: &Study<'_>, out: &mut Recorder) {
         [(Reconstruction::Twist, "twists"), (Reconstruction::JointSpace, "joint space")]
     {
         let gap = |i| study.ruler.gaps(model, model.place(i), mode, LinkBlend::Average).0;
-        let gap = samples.clone().map(gap).fold(0.0, f64::max);
+        let gap = samples.clone().map(gap).fold(0.0, larger);
         let bound = study.settings.bound(GAP_AT_SAMPLE);
-        bounded_or_reported(&format!("constraint error at samples, {name}"), gap, bound, out);
+        out.judge(&format!("constraint error at samples, {name}"), gap, bound);
     }
     let off = |i: usize| {
         let Some(x) = rest_under(model, &study.placed.loads[i]) else { return f64::INFINITY };
@@ -39,11 +39,11 @@ pub(super) fn at_samples(study: &Study<'_>, out: &mut Recorder) {
             let off = model.effector_pose(e, &x).translation.distance(f.rest.translation);
             off / moved.max(0.1 * study.ruler.r)
         });
-        each.fold(0.0, f64::max)
+        each.fold(0.0, larger)
     };
-    let off = samples.into_par_iter().map(off).reduce(|| 0.0, f64::max);
+    let off = samples.into_par_iter().map(off).reduce(|| 0.0, larger);
     let bound = study.settings.bound(STATIC_AT_SAMPLE);
-    bounded_or_reported("static error under the samples' loads", off, bound, out);
+    out.judge("static error under the samples' loads", off, bound);
 }
 
 type Quantity = (&'static str, fn(&Errors) -> f64);
@@ -56,11 +56,11 @@ pub(super) fn at_unseen_loads(
 ) -> Result<(), String> {
     let bounds = study.settings.bounds;
     let own = measured(study, &study.placed.model, LinkBlend::Average);
-    let far = study.unseen.iter().map(|t| t.displacement).fold(0.0, f64::max);
-    reported("largest displacement of the unseen loads", far, out);
+    let far = study.unseen.iter().map(|t| t.displacement).fold(0.0, larger);
+    out.info("largest displacement of the unseen loads", far);
     let missing = own.iter().filter(|e| !e.found()).count() as f64;
     let all = study.settings.bound(0.0);
-    bounded_or_reported("unseen loads without a rest of the blend", missing, all, out);
+    out.judge("unseen loads without a rest of the blend", missing, all);
     // Where there is a bound, a load without a rest exceeds it.
     let counts = |e: &Errors| e.found() || bounds.is_some();
     let counted: Vec<Errors> = own.iter().copied().filter(counts).collect();
@@ -73,8 +73,8 @@ pub(super) fn at_unseen_loads(
         (("static error", |e| e.statics), bounds.and_then(|b| b.statics)),
     ];
     for ((name, of), bound) in quantities {
-        bounded_or_reported(&format!("{name}, max"), largest(&counted, of), bound, out);
-        reported(&format!("{name}, mean"), mean(&counted, of), out);
+        out.judge(&format!("{name}, max"), largest(&counted, of), bound);
+        out.info(&format!("{name}, mean"), mean(&counted, of));
     }
     if let Some(bound) = bounds.and_then(|b| b.better_mode) {
         out.at_most("constraint error, better mode, max", better, bound);
@@ -94,12 +94,12 @@ pub(super) fn at_unseen_loads(
         let errors = measured(study, &rival.model, rival.links);
         let missing = errors.iter().filter(|e| !e.found()).count() as f64;
         let label = |what: &str| format!("{what}, {}", rival.name);
-        reported(&label("loads without a rest"), missing, out);
+        out.info(&label("loads without a rest"), missing);
         let found: Vec<Errors> = errors.iter().copied().filter(Errors::found).collect();
         // Angles are in the table.
         for (name, of) in quantities.map(|q| q.0).into_iter().filter(|q| q.0.contains("error")) {
-            reported(&label(&format!("{name}, max")), largest(&found, of), out);
-            reported(&label(&format!("{name}, mean")), mean(&found, of), out);
+            out.info(&label(&format!("{name}, max")), largest(&found, of));
+            out.info(&label(&format!("{name}, mean")), mean(&found, of));
         }
         rows(rival.name, &errors, study, &mut table)?;
     }
@@ -114,7 +114,7 @@ fn measured(study: &Study<'_>, model: &BlendedModel, links: LinkBlend) -> Vec<Er
 }
 
 fn largest(errors: &[Errors], of: fn(&Errors) -> f64) -> f64 {
-    errors.iter().map(of).fold(0.0, f64::max)
+    errors.iter().map(of).fold(0.0, larger)
 }
 
 fn mean(errors: &[Errors], of: fn(&Errors) -> f64) -> f64 {
@@ -151,8 +151,9 @@ fn rows(
 ///
 /// An error below the placement's tolerance is as good as none: the ratio is that of the blend's
 /// error to the larger of the sample's error and the tolerance, bounded for the static error and
-/// for the link poses that the placement was about. Without that floor it is reported, with how
-/// large the errors are where it is above 1.1.
+/// for the link poses that the placement was about. Where the error's own bound keeps the ratio below
+/// 1.1 already it is information, as are the ratio without that floor, how large the errors are where
+/// it is above 1.1, and the sum of all errors over that of the nearest samples'.
 pub(super) fn beside_nearest(study: &Study<'_>, out: &mut Recorder) {
     let Some(pairs) = pairs(study) else {
         out.fail("error over the nearest sample's", 1.1, "a sample alone makes no model");
@@ -161,28 +162,47 @@ pub(super) fn beside_nearest(study: &Study<'_>, out: &mut Recorder) {
     let s = study.settings;
     let joint_space = s.joint_space_tolerance.unwrap_or(s.constraint_tolerance);
     let by_twists = matches!(s.mode, Mode::Twists);
-    let bound = |meant: bool| s.bounds.and_then(|b| b.nearest).filter(|_| meant);
-    let quantities: [(Quantity, f64, f64, bool); 3] = [
-        (("twists", |e| e.twists), s.constraint_tolerance, GAP_AT_SAMPLE, by_twists),
-        (("joint space", |e| e.joint_space), joint_space, GAP_AT_SAMPLE, !by_twists),
-        (("static", |e| e.statics), s.static_tolerance, STATIC_AT_SAMPLE, true),
+    let bounds = s.bounds;
+    let (twists, statics) = (bounds.map(|b| b.twists), bounds.and_then(|b| b.statics));
+    let better = bounds.and_then(|b| b.better_mode);
+    let quantities: [(Quantity, f64, f64, Option<f64>); 3] = [
+        (
+            ("twists", |e| e.twists),
+            s.constraint_tolerance,
+            GAP_AT_SAMPLE,
+            twists.filter(|_| by_twists),
+        ),
+        (
+            ("joint space", |e| e.joint_space),
+            joint_space,
+            GAP_AT_SAMPLE,
+            better.filter(|_| !by_twists),
+        ),
+        (("static", |e| e.statics), s.static_tolerance, STATIC_AT_SAMPLE, statics),
     ];
-    for ((name, of), tolerance, rounding, meant) in quantities {
+    for ((name, of), tolerance, rounding, own) in quantities {
+        let nearest = bounds.and_then(|b| b.nearest);
+        let bound = nearest.filter(|n| own.is_some_and(|own| own > n * tolerance));
+        // A load at which the blend finds no rest misses, whatever the sample does.
         let ratio = |(blend, single): &(Errors, Errors), floor: f64| match of(single).is_finite() {
             true => of(blend) / of(single).max(floor),
-            // No worse than nothing.
             false if of(blend).is_finite() => 0.0,
-            false => 1.0,
+            false => f64::INFINITY,
         };
-        let worst = |floor: f64| pairs.iter().map(|p| ratio(p, floor)).fold(0.0, f64::max);
+        let worst = |floor: f64| pairs.iter().map(|p| ratio(p, floor)).fold(0.0, larger);
         let label = |what: &str| format!("{name} error over the nearest sample's, {what}");
         let value = worst(tolerance);
-        bounded_or_reported(&label("above tolerance"), value, bound(meant), out);
-        reported(&label("all"), worst(rounding), out);
+        out.judge(&label("above tolerance"), value, bound);
+        let sum = |which: fn(&(Errors, Errors)) -> &Errors| -> f64 {
+            pairs.iter().filter(|p| of(&p.1).is_finite()).map(|p| of(which(p))).sum()
+        };
+        let sums = sum(|p| &p.0) / sum(|p| &p.1).max(rounding);
+        out.info(&label("sums of all"), sums);
+        out.info(&label("all"), worst(rounding));
         let worse = || pairs.iter().filter(|p| ratio(p, rounding) > 1.1);
-        reported(&label("loads above 1.1"), worse().count() as f64, out);
-        let there = worse().map(|p| of(&p.0)).fold(0.0, f64::max);
-        reported(&format!("largest {name} error at those loads"), there, out);
+        out.info(&label("loads above 1.1"), worse().count() as f64);
+        let there = worse().map(|p| of(&p.0)).fold(0.0, larger);
+        out.info(&format!("largest {name} error at those loads"), there);
     }
 }
 

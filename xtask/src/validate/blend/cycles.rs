@@ -15,10 +15,10 @@ use forks_testkit::Rng;
 use rayon::prelude::*;
 
 use super::{
-    Study, bounded_or_reported, reported,
+    Study,
     rivals::{PAPER, Rival},
 };
-use crate::validate::record::Recorder;
+use crate::validate::record::{Recorder, larger};
 
 const CYCLES: usize = 100;
 const SEED: u64 = 5;
@@ -61,22 +61,17 @@ pub(super) fn check(study: &Study<'_>, rivals: &[Rival], out: &mut Recorder) -> 
         return Ok(());
     };
     let bound = |b| study.settings.bound(b);
-    let largest = |all: &[Work], of: &dyn Fn(&Work) -> f64| all.iter().map(of).fold(0.0, f64::max);
+    let largest = |all: &[Work], of: &dyn Fn(&Work) -> f64| all.iter().map(of).fold(0.0, larger);
     let errors: [f64; 3] = core::array::from_fn(|k| largest(&energy, &|w| w[k].abs()));
-    reported("∮w·φ over ∮|w·φ|, energy, 256 points", errors[0], out);
-    reported("∮w·φ over ∮|w·φ|, energy, 512 points", errors[1], out);
-    reported("∮w·φ over ∮|w·φ|, energy, 1024 points", errors[2], out);
+    out.info("∮w·φ over ∮|w·φ|, energy, 256 points", errors[0]);
+    out.info("∮w·φ over ∮|w·φ|, energy, 512 points", errors[1]);
+    out.info("∮w·φ over ∮|w·φ|, energy, 1024 points", errors[2]);
     for (k, steps) in ["256 to 512", "512 to 1024"].iter().enumerate() {
         let order = (errors[k] / errors[k + 1]).log2();
-        bounded_or_reported(
-            &format!("∮w·φ, energy: order below 2, {steps}"),
-            2.0 - order,
-            bound(ORDER),
-            out,
-        );
+        out.judge(&format!("∮w·φ, energy: order below 2, {steps}"), 2.0 - order, bound(ORDER));
     }
     let name = format!("∮w·φ over ∮|w·φ|, energy, {CYCLES} cycles, extrapolated");
-    bounded_or_reported(&name, largest(&energy, &extrapolated), bound(REMAINDER), out);
+    out.judge(&name, largest(&energy, &extrapolated), bound(REMAINDER));
     let mut table = CsvTable::new(["form", "cycle", "256 points", "512 points", "1024 points"]);
     rows("energy", &energy, &mut table)?;
     let paper = rivals.iter().find(|r| r.name == PAPER).map(|r| r.model.clone());
@@ -89,8 +84,8 @@ pub(super) fn check(study: &Study<'_>, rivals: &[Rival], out: &mut Recorder) -> 
         let Some(form) = form else { continue };
         let Some(found) = work(&form) else { continue };
         let mean = found.iter().map(extrapolated).sum::<f64>() / found.len() as f64;
-        reported(&format!("∮w·φ over ∮|w·φ|, {name}, max"), largest(&found, &extrapolated), out);
-        reported(&format!("∮w·φ over ∮|w·φ|, {name}, mean"), mean, out);
+        out.info(&format!("∮w·φ over ∮|w·φ|, {name}, max"), largest(&found, &extrapolated));
+        out.info(&format!("∮w·φ over ∮|w·φ|, {name}, mean"), mean);
         rows(name, &found, &mut table)?;
     }
     match out.report_path("cycles.csv") {

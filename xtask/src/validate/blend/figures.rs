@@ -20,7 +20,7 @@ use super::{
     rivals::{Rival, SINGLE},
     ruler::rest_under,
 };
-use crate::validate::record::Recorder;
+use crate::validate::record::{Recorder, larger};
 
 /// Points on a curve.
 const POINTS: usize = 60;
@@ -90,7 +90,7 @@ fn pulls(study: &Study<'_>) -> Vec<Pull> {
         let Some(next) = next else { break };
         left.retain(|&i| i != next);
         let forces = &study.placed.loads[next];
-        let size = forces.iter().map(|f| f.1.length()).fold(0.0, f64::max);
+        let size = forces.iter().map(|f| f.1.length()).fold(0.0, larger);
         let forces: Forces = forces.iter().map(|&(e, f)| (e, f / size)).collect();
         let d = direction(&forces).unwrap_or(axis);
         out.push(Pull {
@@ -137,8 +137,8 @@ fn point(
 /// Points from rest up to the region's displacement, or as far as the model goes.
 fn curve(study: &Study<'_>, model: &BlendedModel, pull: &Pull) -> Vec<Point> {
     let until = study.settings.regions[0].until;
-    let largest = |f: &Forces| f.iter().map(|f| f.1.length()).fold(0.0, f64::max);
-    let known = study.unseen.iter().map(|t| largest(&t.forces)).fold(0.0, f64::max);
+    let largest = |f: &Forces| f.iter().map(|f| f.1.length()).fold(0.0, larger);
+    let known = study.unseen.iter().map(|t| largest(&t.forces)).fold(0.0, larger);
     let mut end = 1e-2 * known;
     for _ in 0..STEPS {
         let Some(p) = point(study, model, pull, end * GROWTH, false) else { break };

@@ -44,7 +44,7 @@ pub(crate) struct Blend {
     pub(crate) chart: ChartName,
     /// The link poses that the placement's constraint error is about.
     pub(crate) mode: Mode,
-    /// Bounds; without them everything is only reported.
+    /// Bounds; without them everything is information.
     pub(crate) bounds: Option<Bounds>,
     /// The plane of the drawings: world directions to the right and up.
     pub(crate) view: [[f64; 3]; 2],
@@ -92,15 +92,12 @@ pub(crate) struct Bounds {
     /// Static error of an effector.
     pub(crate) statics: Option<f64>,
     /// Error over that of the nearest sample alone; where it is missing, cycles, paths and the
-    /// samples themselves are reported too.
+    /// samples themselves are information too.
     pub(crate) nearest: Option<f64>,
     /// Links do not jump: bounded where `nearest` is missing, too.
     #[serde(default)]
     pub(crate) paths: bool,
 }
-
-/// Bound of what is only reported.
-const REPORTED: f64 = 1e3;
 
 /// A placed blend with what it is measured against.
 struct Study<'a> {
@@ -121,7 +118,7 @@ pub(crate) fn check(b: &Blend, case: &Case, out: &mut Recorder) -> Result<(), St
     let data = placed.model.data();
     let ruler = Ruler::new(&case.problem, data.reference.clone(), data.radius);
     let study = Study { settings: b, case, unseen, ruler, placed };
-    out.at_most("samples placed", study.placed.loads.len() as f64, b.samples as f64);
+    out.info("samples placed", study.placed.loads.len() as f64);
     out.equal("unseen loads with an equilibrium", study.unseen.len(), b.unseen_loads);
     let rivals = rivals::all(&study)?;
     accuracy::at_samples(&study, out);
@@ -160,17 +157,4 @@ impl Blend {
     fn bound(&self, bound: f64) -> Option<f64> {
         self.bounds.and_then(|b| b.nearest).map(|_| bound)
     }
-}
-
-/// A check with a bound, or a number that is only reported.
-fn bounded_or_reported(check: &str, value: f64, bound: Option<f64>, out: &mut Recorder) {
-    match bound {
-        Some(bound) => out.at_most(check, value, bound),
-        None => reported(check, value, out),
-    }
-}
-
-/// A number that no bound is known for, or none is asked for.
-fn reported(check: &str, value: f64, out: &mut Recorder) {
-    out.at_most(&format!("{check} (reported)"), value.min(REPORTED), REPORTED);
 }

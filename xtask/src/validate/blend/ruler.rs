@@ -13,6 +13,8 @@ use forks_mechanism::{
 use forks_reduce::{Problem, relative_displacement};
 use forks_rom::{EffectorLoad, LoadFrame, Reconstruction, StaticStatus};
 
+use crate::validate::record::larger;
+
 /// Errors at one load; infinite where the form has no solution.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Errors {
@@ -72,7 +74,7 @@ impl<'a> Ruler<'a> {
     /// Largest relative displacement between effectors.
     pub(super) fn distance(&self, a: &[Pose], b: &[Pose]) -> f64 {
         let pairs = a.iter().zip(b);
-        pairs.map(|(a, b)| relative_displacement(a, b, self.r)).fold(0.0, f64::max)
+        pairs.map(|(a, b)| relative_displacement(a, b, self.r)).fold(0.0, larger)
     }
 
     /// Chart coordinates of the full equilibrium's effectors.
@@ -103,7 +105,7 @@ impl<'a> Ruler<'a> {
             let off = model.effector_pose(e, x).translation.distance(full[e].translation);
             off / moved.max(SMALL * self.r)
         };
-        let statics = (0..full.len()).map(of).fold(0.0, f64::max);
+        let statics = (0..full.len()).map(of).fold(0.0, larger);
         let (twists, twist_angles) = self.gaps(model, x, Reconstruction::Twist, blend);
         let (joint_space, joint_space_angles) =
             self.gaps(model, x, Reconstruction::JointSpace, blend);
