@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use forks_benches::{blended::blended, charted::charted, fixture};
-use forks_blend::{BlendedModel, BlendedState, BlendedStepper, LinkBlend, place::LoadRegion};
+use forks_blend::{
+    BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, LinkBlend, place::LoadRegion,
+};
 use forks_import::{ImportOptions, load_mjcf};
 use forks_models::{HelixJoints, helix, y_mechanism};
 use forks_reduce::{Problem, ProblemOptions};
@@ -21,14 +23,14 @@ fn measure(c: &mut Criterion, name: &str, model: BlendedModel, force: DVec3) {
     let model = Arc::new(model);
     let stepper = BlendedStepper::new(model.clone(), 1e-3).expect("a step above 0");
     let mut state = BlendedState::new(&model, model.place(0)).expect("finite numbers");
-    let mut poses = model.pose_buffer();
+    let (mut work, mut poses) = (BlendedWorkspace::new(&model), model.pose_buffer());
     let wrench = Wrench::new(force, DVec3::ZERO);
     let load = EffectorLoad { effector: 0, wrench, frame: LoadFrame::World };
     let mut group = c.benchmark_group(format!("blend/{name}"));
-    group.bench_function("step", |b| b.iter(|| stepper.step(&mut state, &[load])));
+    group.bench_function("step", |b| b.iter(|| stepper.step(&mut state, &mut work, &[load])));
     for (what, rule) in [("average", LinkBlend::Average), ("logarithm", LinkBlend::Logarithm)] {
         group.bench_function(format!("poses by {what}"), |b| {
-            b.iter(|| model.poses(&mut state, rule, &mut poses));
+            b.iter(|| model.poses(&state, &mut work, rule, &mut poses));
         });
     }
     group.finish();

@@ -5,7 +5,7 @@ use std::{hint::black_box, sync::Arc};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use forks_benches::helix_at_its_tip;
 use forks_rom::{
-    Batch, BatchPoses, EffectorLoad, LoadFrame, PoseBuffer, State, Stepper,
+    Batch, BatchPoses, EffectorLoad, LoadFrame, PoseBuffer, State, Stepper, Workspace,
     lie::{Wrench, glam::DVec3},
 };
 
@@ -22,16 +22,17 @@ fn one(c: &mut Criterion) {
         let model = Arc::new(helix_at_its_tip(links));
         let stepper = Stepper::new(model.clone(), 1e-3).expect("a step above 0");
         let (mut state, mut poses) = (State::new(&model), PoseBuffer::new(&model));
+        let mut work = Workspace::new(&model);
         group.throughput(Throughput::Elements(links as u64));
         group.bench_function(BenchmarkId::new("step", links), |b| {
-            b.iter(|| stepper.step(&mut state, &[pull()]));
+            b.iter(|| stepper.step(&mut state, &mut work, &[pull()]));
         });
         group.bench_function(BenchmarkId::new("poses", links), |b| {
             b.iter(|| model.poses(black_box(&state), &mut poses));
         });
         group.bench_function(BenchmarkId::new("step and poses", links), |b| {
             b.iter(|| {
-                let status = stepper.step(&mut state, &[pull()]);
+                let status = stepper.step(&mut state, &mut work, &[pull()]);
                 model.poses(&state, &mut poses);
                 status
             });

@@ -13,7 +13,9 @@ use std::{
 };
 
 use forks_benches::blended::{blended, blended_of};
-use forks_blend::{BlendedModel, BlendedState, BlendedStepper, LinkBlend, Weights};
+use forks_blend::{
+    BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, LinkBlend, Weights,
+};
 use forks_models::{HelixJoints, Parametric};
 use forks_rom::{
     EffectorLoad, LoadFrame, PoseBuffer, State,
@@ -32,6 +34,7 @@ fn mechanism(name: &str, links: usize) -> Parametric {
 struct Run {
     stepper: BlendedStepper,
     state: BlendedState,
+    work: BlendedWorkspace,
     poses: PoseBuffer,
     single: State,
     /// N.
@@ -48,6 +51,7 @@ impl Run {
         single.set(&eta, &vec![0.0; eta.len()]).expect("finite numbers");
         Self {
             state: BlendedState::new(&model, &x).expect("finite numbers"),
+            work: BlendedWorkspace::new(&model),
             poses: model.pose_buffer(),
             stepper: BlendedStepper::new(model.clone(), 1e-3).expect("a step above 0"),
             single,
@@ -68,16 +72,29 @@ impl Run {
                     .model
                     .poses(black_box(&self.single), black_box(&mut self.poses));
             }
-            "average" => {
-                model.poses(&mut self.state, LinkBlend::Average, black_box(&mut self.poses))
-            }
+            "average" => model.poses(
+                &self.state,
+                &mut self.work,
+                LinkBlend::Average,
+                black_box(&mut self.poses),
+            ),
             "logarithm" => {
-                model.poses(&mut self.state, LinkBlend::Logarithm, black_box(&mut self.poses));
+                model.poses(
+                    &self.state,
+                    &mut self.work,
+                    LinkBlend::Logarithm,
+                    black_box(&mut self.poses),
+                );
             }
             _ => {
-                let _ = black_box(self.stepper.step(&mut self.state, &[load]));
+                let _ = black_box(self.stepper.step(&mut self.state, &mut self.work, &[load]));
                 if what == "all" {
-                    model.poses(&mut self.state, LinkBlend::Average, black_box(&mut self.poses));
+                    model.poses(
+                        &self.state,
+                        &mut self.work,
+                        LinkBlend::Average,
+                        black_box(&mut self.poses),
+                    );
                 }
             }
         }

@@ -9,7 +9,7 @@ use std::{hint::black_box, sync::Arc, time::Instant};
 use forks_models::HelixJoints;
 use forks_reduce::{Effector, Problem, ReduceOptions};
 use forks_rom::{
-    Batch, BatchPoses, EffectorLoad, Isa, LoadFrame, PoseBuffer, State, Stepper,
+    Batch, BatchPoses, EffectorLoad, Isa, LoadFrame, PoseBuffer, State, Stepper, Workspace,
     lie::{Wrench, glam::DVec3},
 };
 
@@ -34,6 +34,7 @@ fn main() {
         frame: LoadFrame::World,
     };
     let (mut state, mut buffer) = (State::new(&model), PoseBuffer::new(&model));
+    let mut work = Workspace::new(&model);
     let start = Instant::now();
     let per_call = match what {
         "batch" | "step-batch" => {
@@ -56,13 +57,13 @@ fn main() {
         }
         "step" => {
             for _ in 0..calls {
-                let _ = black_box(stepper.step(black_box(&mut state), &[load]));
+                let _ = black_box(stepper.step(black_box(&mut state), &mut work, &[load]));
             }
             1
         }
         _ => {
             for _ in 0..calls {
-                let _ = black_box(stepper.step(black_box(&mut state), &[load]));
+                let _ = black_box(stepper.step(black_box(&mut state), &mut work, &[load]));
                 model.poses(black_box(&state), black_box(&mut buffer));
             }
             1

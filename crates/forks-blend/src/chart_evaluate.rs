@@ -1,84 +1,24 @@
 //! Energy, force and effectors of a blend in a chart of joint displacements; see [`super::chart`].
 
-use forks_linalg::simd::{Arithmetic, Lanes};
-
-use alloc::{vec, vec::Vec};
-
 use forks_lie::{
     Pose, Twist, Wrench,
     glam::{DMat3, DQuat, DVec3},
     right_jacobian,
 };
+use forks_linalg::simd::{Arithmetic, Lanes};
 use forks_rom::{EffectorLoad, LoadFrame};
 
 use crate::{
     chart::{Curved, fill_products},
-    chart_polynomials::Jets,
     curvature::pairs,
-    evaluate::{Evaluation, padded},
+    dense::{factor_system, solve_factored},
+    evaluation::Evaluation,
+    lanes::padded,
     model::BlendedModel,
+    places::{NOTHING, Places},
     relative::Logarithm,
-    step::{factor_system, solve_factored},
     weights::{Weights, shepard},
 };
-
-/// Memory for a place in a chart of joint displacements.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Places {
-    /// y_i and its products of two, sample after sample.
-    products: Vec<f64>,
-    jets: Jets,
-    /// Effectors' twists and energy of a sample, padded; then their derivatives, coordinate after
-    /// coordinate.
-    values: Vec<f64>,
-    /// ∂α_i/∂x, sample after sample.
-    weight_slopes: Vec<f64>,
-    /// Effector after effector, per coordinate: motion of the origin and rotation, world axes.
-    motions: Vec<(DVec3, DVec3)>,
-    /// ∂/∂x of Σ α_i p_i and of Σ α_i q_i, p_i places and q_i quaternions of an effector, per
-    /// coordinate; effector after effector.
-    rates: Vec<[Lanes; 2]>,
-    /// Σ α_i q_i.
-    sums: Vec<DQuat>,
-    gram: Vec<f64>,
-    factor: Vec<f64>,
-    right: Vec<f64>,
-}
-
-impl Places {
-    pub(crate) fn new(model: &BlendedModel) -> Self {
-        if !model.is_curved() {
-            return Self::default();
-        }
-        let (n, samples, effectors) = (model.dof(), model.samples.len(), model.effector_count());
-        Self {
-            products: vec![0.0; samples * (n + pairs(n))],
-            jets: Jets::new(n),
-            values: vec![0.0; (n + 1) * padded(6 * effectors + 1)],
-            weight_slopes: vec![0.0; samples * n],
-            motions: vec![Default::default(); effectors * n],
-            rates: vec![Default::default(); effectors * n],
-            sums: vec![NOTHING; effectors],
-            gram: vec![0.0; n * n],
-            factor: vec![0.0; n * n],
-            right: vec![0.0; n],
-        }
-    }
-
-    /// Products of one and two coordinates of a sample, for its links and joints.
-    #[inline(always)]
-    pub(crate) fn reduced(&self, n: usize, sample: usize) -> &[f64] {
-        &self.products[sample * (n + pairs(n))..][..n + pairs(n)]
-    }
-
-    /// Motion of an effector per coordinate: of its origin and rotation, world axes.
-    #[inline(always)]
-    pub(crate) fn motions(&self, n: usize, e: usize) -> &[(DVec3, DVec3)] {
-        &self.motions[e * n..(e + 1) * n]
-    }
-}
-
-const NOTHING: DQuat = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
 
 impl Evaluation {
     /// Everything at `x`.

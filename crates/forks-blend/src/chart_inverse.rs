@@ -7,7 +7,7 @@ use forks_lie::{Pose, Twist};
 use forks_linalg::Matrix;
 use forks_rom::{ModelError, internal::solve};
 
-use crate::{evaluate::Evaluation, handover::check_effectors, model::BlendedModel};
+use crate::{evaluation::Evaluation, handover::check_effectors, model::BlendedModel};
 
 const ITERATIONS: usize = 60;
 /// A gap (lengths over r) below this is none.
@@ -21,14 +21,6 @@ const STARTS: usize = 3;
 const THERE: f64 = 1e-9;
 
 impl BlendedModel {
-    /// Fails where targets of servos would move a chart of joint displacements.
-    pub(crate) fn check_targets(&self, targets: &[f64]) -> Result<(), ModelError> {
-        match self.is_curved() && targets.iter().any(|s| *s != 0.0) {
-            true => Err(ModelError::DrivenChart),
-            false => Ok(()),
-        }
-    }
-
     /// Body twist of effector `e` per coordinate, at the last place of an evaluation.
     pub(crate) fn chart_jacobian(&self, here: &Evaluation, e: usize, out: &mut Matrix) {
         let back = here.poses[e].rotation.conjugate();

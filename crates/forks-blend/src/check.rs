@@ -7,7 +7,7 @@ use forks_rom::{ModelError, internal::sum};
 use crate::{
     chart,
     curvature::pairs,
-    model::{BlendData, dual},
+    data::{BlendData, dual},
     weights::Weights,
 };
 

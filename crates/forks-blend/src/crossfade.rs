@@ -19,10 +19,11 @@ use forks_rom::{
 };
 
 use crate::{
-    links::LinkBlend,
-    mean::mean,
-    model::{BlendedModel, dual},
-    step::BlendedState,
+    data::dual,
+    mean::{LinkBlend, mean},
+    model::BlendedModel,
+    state::BlendedState,
+    workspace::BlendedWorkspace,
 };
 
 /// Energy of the new blend over that of the old one, at the pose and velocity of the change, J.
@@ -39,6 +40,7 @@ pub struct EnergyJump {
 pub struct Crossfade {
     old: Arc<BlendedModel>,
     old_state: BlendedState,
+    old_work: BlendedWorkspace,
     old_poses: PoseBuffer,
     /// S²B of the old chart, 6E × N by rows.
     dual: Vec<f64>,
@@ -78,25 +80,32 @@ impl Crossfade {
         if new.pose_buffer().links() != old_poses.links() {
             return Err(ModelError::UnlikeSamples { quantity: "links" });
         }
-        size("chart coordinates", state.x().len(), old.dof())?;
+        size("chart coordinates", state.coordinates().len(), old.dof())?;
         let (x, rate, lost) = match continues(&old, new) {
-            true => (extended(state.x(), new.dof()), extended(state.velocity(), new.dof()), 0.0),
+            true => (
+                extended(state.coordinates(), new.dof()),
+                extended(state.velocity(), new.dof()),
+                0.0,
+            ),
             false => {
                 let all = 0..old.effector_count();
                 let poses: Vec<Pose> =
-                    all.clone().map(|e| old.effector_pose(e, state.x())).collect();
+                    all.clone().map(|e| old.effector_pose(e, state.coordinates())).collect();
                 let twists: Vec<Twist> = all.map(|e| old.effector_velocity(e, state)).collect();
                 new.coordinates_of(&poses, &twists)?
             }
         };
         let mut new_state = BlendedState::new(new, &x)?;
-        new_state.set(new, &x, &rate)?;
+        new_state.set(&x, &rate)?;
         new_state.set_servo_targets(new, state.servo_targets())?;
+        let (mut there, mut here) = (BlendedWorkspace::new(new), BlendedWorkspace::new(&old));
+        there.update(new, &new_state);
+        here.update(&old, state);
         let jump = EnergyJump {
-            potential: new_state.potential_energy() - state.potential_energy(),
-            kinetic: new_state.kinetic_energy(new) - state.kinetic_energy(&old),
+            potential: there.here.energy - here.here.energy,
+            kinetic: new.kinetic_energy(&new_state) - old.kinetic_energy(state),
         };
-        let wrenches = new_state.effector_wrenches().iter().zip(state.effector_wrenches());
+        let wrenches = there.here.held.iter().zip(&here.here.held);
         let excess: Vec<Wrench> = wrenches.map(|(n, o)| *n - *o).collect();
         let load = |(effector, &wrench): (usize, &Wrench)| EffectorLoad {
             effector,
@@ -107,6 +116,7 @@ impl Crossfade {
             loads: excess.iter().enumerate().map(load).collect(),
             excess,
             old_state: state.clone(),
+            old_work: here,
             old_poses,
             dual: dual(&old.data().basis, old.data().radius).as_slice().to_vec(),
             x: vec![0.0; old.dof()],
@@ -162,17 +172,18 @@ impl Crossfade {
     pub fn poses(
         &mut self,
         new: &BlendedModel,
-        state: &mut BlendedState,
+        state: &BlendedState,
+        work: &mut BlendedWorkspace,
         blend: LinkBlend,
         out: &mut PoseBuffer,
     ) {
-        new.poses(state, blend, out);
+        new.poses(state, work, blend, out);
         let weight = self.weight();
         if weight >= 1.0 {
             return;
         }
         self.follow(new, state);
-        self.old.poses(&mut self.old_state, blend, &mut self.old_poses);
+        self.old.poses(&self.old_state, &mut self.old_work, blend, &mut self.old_poses);
         if weight == 0.0 {
             out.blocks.copy_from_slice(&self.old_poses.blocks);
             return;
@@ -199,23 +210,23 @@ impl Crossfade {
         }
         if self.old.is_curved() {
             let all = 0..new.effector_count();
-            let poses: Vec<Pose> = all.map(|e| new.effector_pose(e, state.x())).collect();
+            let poses: Vec<Pose> = all.map(|e| new.effector_pose(e, state.coordinates())).collect();
             let twists = vec![Twist::ZERO; poses.len()];
             if let Ok((x, _, _)) = self.old.coordinates_of(&poses, &twists) {
-                let _ = self.old_state.set(&self.old, &x, &self.still);
+                let _ = self.old_state.set(&x, &self.still);
             }
             return;
         }
         self.x.fill(0.0);
         for (e, rest) in self.old.data().reference.iter().enumerate() {
-            let twist = rest.twist_to(&new.effector_pose(e, state.x())).to_array();
+            let twist = rest.twist_to(&new.effector_pose(e, state.coordinates())).to_array();
             for (i, t) in twist.iter().enumerate() {
                 let row = &self.dual[(6 * e + i) * n..][..n];
                 self.x.iter_mut().zip(row).for_each(|(x, d)| *x += d * t);
             }
         }
         // Numbers that are not finite keep the last place.
-        let _ = self.old_state.set(&self.old, &self.x, &self.still);
+        let _ = self.old_state.set(&self.x, &self.still);
     }
 }
 

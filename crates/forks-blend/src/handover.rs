@@ -5,12 +5,11 @@ use alloc::{vec, vec::Vec};
 
 use forks_lie::{Pose, Twist, right_jacobian, right_jacobian_inverse};
 use forks_linalg::Matrix;
-use forks_rom::{ConstraintError, ModelError, Reconstruction, ReducedModel, State};
+use forks_rom::{ConstraintError, ModelError, Reconstruction, ReducedModel, State, internal::sqrt};
 
 use crate::{
-    links::LinkBlend,
-    model::{BlendedModel, dual},
-    step::BlendedState,
+    data::dual, mean::LinkBlend, model::BlendedModel, state::BlendedState,
+    workspace::BlendedWorkspace,
 };
 
 impl BlendedModel {
@@ -41,7 +40,7 @@ impl BlendedModel {
     pub fn state_of(&self, poses: &[Pose], twists: &[Twist]) -> Result<BlendedState, ModelError> {
         let (x, rate, _) = self.coordinates_of(poses, twists)?;
         let mut out = BlendedState::new(self, &x)?;
-        out.set(self, &x, &rate)?;
+        out.set(&x, &rate)?;
         Ok(out)
     }
 
@@ -49,7 +48,7 @@ impl BlendedModel {
     pub fn effector_velocity(&self, e: usize, state: &BlendedState) -> Twist {
         if self.is_curved() {
             let mut jacobian = Matrix::zeros(6, self.dof());
-            self.chart_jacobian(&state.here, e, &mut jacobian);
+            self.effector_jacobian(e, &state.x, &mut jacobian);
             let twist = jacobian.mul_vec(&state.velocity);
             return Twist::from_array(core::array::from_fn(|i| twist[i]));
         }
@@ -96,7 +95,8 @@ impl BlendedModel {
     /// Another number of effectors.
     pub fn enter(&self, model: &ReducedModel, state: &State) -> Result<BlendedState, ModelError> {
         let count = model.effector_count();
-        let poses: Vec<Pose> = (0..count).map(|e| model.effector_pose(e, state.eta())).collect();
+        let poses: Vec<Pose> =
+            (0..count).map(|e| model.effector_pose(e, state.coordinates())).collect();
         let twists: Vec<Twist> = (0..count).map(|e| model.effector_velocity(e, state)).collect();
         let mut out = self.state_of(&poses, &twists)?;
         if !state.drive().is_empty() {
@@ -112,13 +112,14 @@ impl BlendedModel {
     /// If the state belongs to a model of another size.
     pub fn constraint_error(
         &self,
-        state: &mut BlendedState,
+        state: &BlendedState,
+        work: &mut BlendedWorkspace,
         mode: Reconstruction,
         blend: LinkBlend,
     ) -> ConstraintError {
         let first = &self.data().samples[0].model;
         let mut poses = vec![Pose::IDENTITY; first.data().links.len()];
-        self.link_poses_into(state, mode, blend, &mut poses);
+        self.link_poses_into(state, work, mode, blend, &mut poses);
         first.gaps_of(&poses, |e| self.effector_pose(e, &state.x))
     }
 }
@@ -162,7 +163,7 @@ fn of_effectors(
             let d = if i % 6 < 3 { (a - b) / radius } else { a - b };
             d * d
         });
-        forks_rom::internal::sqrt(part.sum())
+        sqrt(part.sum())
     };
     let lost = left(&xi, &x).max(left(&xi_rate, &rate));
     Ok((x, rate, lost))

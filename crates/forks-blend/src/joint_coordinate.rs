@@ -6,10 +6,8 @@ use forks_rom::{
 };
 
 use crate::{
-    evaluate::Evaluation,
-    joint_space::{JointBlend, sum},
-    model::BlendedModel,
-    step::BlendedState,
+    evaluation::Evaluation, joint_blend::JointBlend, joint_space::sum, model::BlendedModel,
+    state::BlendedState,
 };
 
 /// Half of the distance of central differences, chart coordinates: rounding and third derivatives

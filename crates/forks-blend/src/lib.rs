@@ -14,24 +14,31 @@
 
 extern crate alloc;
 
+mod build;
 mod chart;
 mod chart_evaluate;
 mod chart_inverse;
 mod chart_polynomials;
 mod check;
-mod contact;
 mod crossfade;
 mod curvature;
+mod data;
+mod dense;
 #[cfg(feature = "std")]
 mod disk;
 mod eigen;
+mod energy;
 mod evaluate;
+mod evaluation;
 pub mod file;
 mod handover;
+mod jacobian;
+mod joint_blend;
 mod joint_coordinate;
 mod joint_space;
 mod json;
 mod lane_logarithm;
+mod lanes;
 mod link_kernel;
 mod link_stream;
 mod links;
@@ -43,18 +50,27 @@ mod neighbours;
 mod openings;
 #[cfg(feature = "place")]
 pub mod place;
+mod places;
 mod relative;
+mod state;
 mod statics;
 mod step;
+mod system;
 mod weights;
+mod workspace;
 
 pub use chart::ChartSample;
-pub use contact::BlendedContact;
 pub use crossfade::{Crossfade, EnergyJump};
 pub use curvature::stiffness_of_bending;
-pub use links::LinkBlend;
+pub use data::{BlendData, SampleData};
+#[cfg(feature = "std")]
+pub use disk::Model;
+pub use evaluation::Evaluation;
 pub use matrices::Blend;
-pub use model::{BlendData, BlendedModel, SampleData};
+pub use mean::LinkBlend;
+pub use model::BlendedModel;
 pub use monitor::{Advice, Monitor, MonitorSettings};
-pub use step::{BlendedState, BlendedStepper};
+pub use state::BlendedState;
+pub use step::BlendedStepper;
 pub use weights::Weights;
+pub use workspace::BlendedWorkspace;

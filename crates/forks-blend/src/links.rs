@@ -9,28 +9,13 @@ use forks_rom::{
 };
 
 use crate::{
-    evaluate::Evaluation,
-    link_kernel::{Means, Samples, Weighted},
-    mean::mean,
+    evaluation::Evaluation,
+    link_kernel::{Means, Samples, Scratch, Weighted},
+    mean::{LinkBlend, mean},
     model::BlendedModel,
-    step::BlendedState,
+    state::BlendedState,
+    workspace::BlendedWorkspace,
 };
-
-pub(crate) use super::link_kernel::Scratch;
-
-/// How the samples' poses of a link become one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LinkBlend {
-    /// Positions averaged, quaternions averaged with aligned signs, without logarithms. Differs
-    /// from [`LinkBlend::Logarithm`] in rotation by third order in how far the samples' poses are
-    /// apart, in position by about ½ Σ α_i ω_i × t_i, ω_i and t_i the rotation and distance from
-    /// the average to sample i: positions here do not follow screws.
-    #[default]
-    Average,
-    /// \[A16\] Eq. 28, H̄ exp(Σ α_i log(H̄⁻¹ H_i)) with H̄ the average of the samples' poses, so
-    /// that their order does not matter.
-    Logarithm,
-}
 
 /// Links times samples from which several threads are used: an estimate from 6 ns each and 10 µs to
 /// wake threads.
@@ -52,17 +37,23 @@ impl BlendedModel {
     ///
     /// # Panics
     /// If the buffer or the state belong to a model of other sizes.
-    pub fn poses(&self, state: &mut BlendedState, blend: LinkBlend, out: &mut PoseBuffer) {
+    pub fn poses(
+        &self,
+        state: &BlendedState,
+        work: &mut BlendedWorkspace,
+        blend: LinkBlend,
+        out: &mut PoseBuffer,
+    ) {
         assert_eq!(state.x.len(), self.dof(), "coordinates of the state");
         assert_eq!(out.blocks.len(), self.blocks(0).blocks() * POSE, "size of the pose buffer");
-        state.here.reduced_coordinates(self);
-        let driven = !state.driven_targets().is_empty();
-        let BlendedState { here, scratch, servo_targets, .. } = state;
+        work.update(self, state);
+        work.here.reduced_coordinates(self);
+        let BlendedWorkspace { here, scratch, .. } = work;
         let links = Links {
             model: self,
             here,
             active: &here.active,
-            servo_targets: if driven { servo_targets } else { &[] },
+            servo_targets: state.driven_targets(),
             blend,
         };
         if LANES * self.blocks(0).blocks() * here.active.len() < PARALLEL_LINKS {

@@ -2,7 +2,19 @@
 
 use forks_lie::{Pose, Twist};
 
-use crate::links::LinkBlend;
+/// How the samples' poses of a link become one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LinkBlend {
+    /// Positions averaged, quaternions averaged with aligned signs, without logarithms. Differs
+    /// from [`LinkBlend::Logarithm`] in rotation by third order in how far the samples' poses are
+    /// apart, in position by about ½ Σ α_i ω_i × t_i, ω_i and t_i the rotation and distance from
+    /// the average to sample i: positions here do not follow screws.
+    #[default]
+    Average,
+    /// \[A16\] Eq. 28, H̄ exp(Σ α_i log(H̄⁻¹ H_i)) with H̄ the average of the samples' poses, so
+    /// that their order does not matter.
+    Logarithm,
+}
 
 /// The mean of poses with weights whose sum is 1, in any order.
 pub(crate) fn mean(blend: LinkBlend, poses: impl Iterator<Item = (f64, Pose)> + Clone) -> Pose {

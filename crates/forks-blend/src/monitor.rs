@@ -4,7 +4,9 @@
 
 use forks_rom::Reconstruction;
 
-use crate::{links::LinkBlend, model::BlendedModel, step::BlendedState};
+use crate::{
+    mean::LinkBlend, model::BlendedModel, state::BlendedState, workspace::BlendedWorkspace,
+};
 
 /// When a host should act; constraint errors as in
 /// [`ConstraintError::position`](forks_rom::ConstraintError::position).
@@ -62,15 +64,20 @@ impl Monitor {
     ///
     /// # Panics
     /// If the state belongs to a model of another size.
-    pub fn see(&mut self, model: &BlendedModel, state: &mut BlendedState) -> Advice {
+    pub fn see(
+        &mut self,
+        model: &BlendedModel,
+        state: &BlendedState,
+        work: &mut BlendedWorkspace,
+    ) -> Advice {
         let due = self.calls.is_multiple_of(self.settings.every.max(1));
         self.calls = self.calls.wrapping_add(1);
         if due {
             let (mode, blend) = (Reconstruction::Twist, LinkBlend::default());
-            let error = model.constraint_error(state, mode, blend);
+            let error = model.constraint_error(state, work, mode, blend);
             (self.position, self.angle) = (error.position, error.angle);
         }
-        self.advice = match state.is_out_of_range() {
+        self.advice = match model.evaluation(state, work).is_out_of_range() {
             true => Advice::HandOver,
             false => self.of_error(),
         };

@@ -7,7 +7,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use crate::{model::BlendData, relative::Logarithm};
+use crate::{data::BlendData, relative::Logarithm};
 
 /// What the weights' slopes need.
 #[derive(Clone, Copy, Debug, Default)]

@@ -8,10 +8,13 @@ use forks_linalg::{
 };
 use forks_rom::{
     EffectorLoad, ModelError, StaticSolution, StaticStatus,
-    internal::{is_positive_definite, load_in_world, solve},
+    internal::{
+        LoadSteps, NewtonEnd, check_loads, check_numbers, is_positive_definite, load_in_world,
+        solve, sqrt,
+    },
 };
 
-use crate::{evaluate::Evaluation, model::BlendedModel};
+use crate::{evaluation::Evaluation, model::BlendedModel};
 
 const MAX_ITERATIONS: usize = 60;
 const TOLERANCE: f64 = 1e-11;
@@ -28,56 +31,31 @@ const SUFFICIENT: f64 = 1e-4;
 const SHORTEST: f64 = 1.0 / 1024.0;
 
 impl BlendedModel {
-    /// Chart coordinates at rest under loads that grow from nothing, from the chart's reference
-    /// pose on.
+    /// Chart coordinates at rest under loads and servo targets that grow from nothing, from the
+    /// chart's reference pose on (no targets: at rest).
     ///
     /// Newton's method with the derivative of the exact gradient by central differences.
     ///
     /// # Errors
-    /// A load on an effector that does not exist, numbers that are not finite.
-    pub fn solve_static(&self, loads: &[EffectorLoad]) -> Result<StaticSolution, ModelError> {
-        self.solve_static_driven(loads, &alloc::vec![0.0; self.servo_count()])
-    }
-
-    /// The same with targets of the servos, which grow with the loads.
-    ///
-    /// # Errors
-    /// As [`BlendedModel::solve_static`]; another number of targets than servos.
-    pub fn solve_static_driven(
+    /// A load on an effector that does not exist, numbers that are not finite, another number of
+    /// targets than servos.
+    pub fn solve_static(
         &self,
         loads: &[EffectorLoad],
         servo_targets: &[f64],
     ) -> Result<StaticSolution, ModelError> {
-        forks_rom::internal::check_loads(loads, self.effector_count())?;
-        forks_rom::internal::check_numbers("servo targets", servo_targets, self.servo_count())?;
+        check_loads(loads, self.effector_count())?;
+        let still = vec![0.0; self.servo_count()];
+        let servo_targets = if servo_targets.is_empty() { &still } else { servo_targets };
+        check_numbers("servo targets", servo_targets, self.servo_count())?;
         self.check_targets(servo_targets)?;
-        let mut out = StaticSolution {
-            eta: vec![0.0; self.dof()],
-            status: StaticStatus::Converged,
-            iterations: 0,
-            residual: 0.0,
-        };
         let mut here = Evaluation::new(self);
-        let (mut reached, mut step) = (0.0, 0.25);
-        while reached < 1.0 {
-            let next = f64::min(1.0, reached + step);
-            let mut trial = out.eta.clone();
-            let targets: Vec<f64> = servo_targets.iter().map(|s| next * s).collect();
+        let first = LoadSteps { first: 0.25, growth: 1.5, shortest: SHORTEST };
+        Ok(first.follow(self.dof(), |x, part| {
+            let targets: Vec<f64> = servo_targets.iter().map(|s| part * s).collect();
             here.drive(self, &targets);
-            let (status, iterations, residual) = self.newton(&mut trial, loads, next, &mut here);
-            out.iterations += iterations;
-            if status == StaticStatus::Converged {
-                (out.eta, out.residual, reached) = (trial, residual, next);
-                step *= 1.5;
-                continue;
-            }
-            step *= 0.5;
-            if step < SHORTEST {
-                (out.eta, out.residual, out.status) = (trial, residual, status);
-                break;
-            }
-        }
-        Ok(out)
+            self.newton(x, loads, part, &mut here)
+        }))
     }
 
     /// Newton's method towards a minimum of U(x) − gᵀx, g the load here: where the energy is not
@@ -88,7 +66,8 @@ impl BlendedModel {
         loads: &[EffectorLoad],
         scale: f64,
         here: &mut Evaluation,
-    ) -> (StaticStatus, usize, f64) {
+    ) -> NewtonEnd {
+        let end = |status, iterations, residual| NewtonEnd { status, iterations, residual };
         let mut residual = f64::INFINITY;
         for i in 0..MAX_ITERATIONS {
             let (force, size) = self.unbalanced(x, loads, scale, here);
@@ -99,10 +78,10 @@ impl BlendedModel {
                 && (0..self.effector_count())
                     .any(|e| self.effector_twist(e, x).angular.length() >= core::f64::consts::PI);
             if turned {
-                return (StaticStatus::OutOfRange, i, residual);
+                return end(StaticStatus::OutOfRange, i, residual);
             }
             if residual <= TOLERANCE {
-                return (StaticStatus::Converged, i, residual);
+                return end(StaticStatus::Converged, i, residual);
             }
             if !residual.is_finite() {
                 break;
@@ -110,9 +89,9 @@ impl BlendedModel {
             let (slope, shifted) = shifted(self.slope(x, loads, scale, here));
             let Some(dx) = solve(slope, &force) else { break };
             // Lengths are over r already: the chart's columns are orthonormal.
-            let length = forks_rom::internal::sqrt(dx.iter().map(|d| d * d).sum());
+            let length = sqrt(dx.iter().map(|d| d * d).sum());
             if length <= STILL && !shifted {
-                return (StaticStatus::Converged, i, residual);
+                return end(StaticStatus::Converged, i, residual);
             }
             let damp = if length > LONGEST { LONGEST / length } else { 1.0 };
             let descent: f64 = dx.iter().zip(&force).map(|(d, f)| d * f).sum();
@@ -122,11 +101,11 @@ impl BlendedModel {
                     true => StaticStatus::Converged,
                     false => StaticStatus::Stalled,
                 };
-                return (status, i, residual);
+                return end(status, i, residual);
             };
             x.iter_mut().zip(&dx).for_each(|(x, d)| *x -= part * d);
         }
-        (StaticStatus::Stalled, MAX_ITERATIONS, residual)
+        end(StaticStatus::Stalled, MAX_ITERATIONS, residual)
     }
 
     /// The largest part of a step, halved from `part` on, that makes U − gᵀx smaller.

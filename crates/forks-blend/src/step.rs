@@ -4,171 +4,29 @@
 //! matrices symmetric; further Newton steps where the force at the new place says so. Then the
 //! first law is enforced: with W = gᵀ(x − x₀) the energy afterwards is at most the energy before
 //! plus W, if need be by a shorter move and a slower velocity.
+//!
+//! Impulses j = Σ Jᵀλ of contact need a response that is linear and the same for what is free and
+//! what contact adds, or bodies that rest on the world rest at other places than statics says: a
+//! step with impulses is A v = M̄ v₀ + h (g − ∇U) + j without corrections. Its first law has the
+//! work of contact too, jᵀv.
 
-use alloc::{sync::Arc, vec, vec::Vec};
+use alloc::sync::Arc;
 
-use forks_lie::Wrench;
-use forks_linalg::{
-    Matrix,
-    simd::{Arithmetic, Kernel, LANES},
+use forks_linalg::simd::{Arithmetic, Kernel};
+use forks_rom::{
+    EffectorLoad, ModelError, StepStatus,
+    internal::{assert_effectors, check_numbers, invert_factored, sqrt},
 };
-use forks_rom::{EffectorLoad, ModelError, StepStatus};
 
 use crate::{
-    evaluate::Evaluation, links::Scratch, matrices::Blend, model::BlendedModel, statics::pull_loads,
+    dense::{blend, factor_system, quadratic, solve_factored},
+    evaluation::Evaluation,
+    matrices::Blend,
+    model::BlendedModel,
+    state::BlendedState,
+    statics::pull_loads,
+    workspace::{BlendedWorkspace, Work},
 };
-
-/// The state of one instance of a blended model.
-#[derive(Clone, Debug)]
-pub struct BlendedState {
-    pub(crate) x: Vec<f64>,
-    pub(crate) velocity: Vec<f64>,
-    pub(crate) servo_targets: Vec<f64>,
-    /// True if some servo target is not 0.
-    driven: bool,
-    /// At `x`.
-    pub(crate) here: Evaluation,
-    pub(crate) work: Work,
-    /// For the links.
-    pub(crate) scratch: Scratch,
-}
-
-/// Scratch memory of a step.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Work {
-    there: Evaluation,
-    x: Vec<f64>,
-    velocity: Vec<f64>,
-    /// The velocity before a correction.
-    last: Vec<f64>,
-    /// The velocity before all corrections.
-    first: Vec<f64>,
-    /// Generalised force of the loads, padded.
-    pub(crate) force: Vec<f64>,
-    pub(crate) right: Vec<f64>,
-    pub(crate) mass: Vec<f64>,
-    pub(crate) damping: Vec<f64>,
-    pub(crate) system: Vec<f64>,
-}
-
-impl BlendedState {
-    /// At rest at chart coordinates `x`.
-    ///
-    /// # Errors
-    /// A wrong length, numbers that are not finite.
-    pub fn new(model: &BlendedModel, x: &[f64]) -> Result<Self, ModelError> {
-        let n = model.dof();
-        let mut out = Self {
-            x: vec![0.0; n],
-            velocity: vec![0.0; n],
-            servo_targets: vec![0.0; model.servo_count()],
-            driven: false,
-            here: Evaluation::new(model),
-            work: Work {
-                there: Evaluation::new(model),
-                x: vec![0.0; n],
-                velocity: vec![0.0; n],
-                last: vec![0.0; n],
-                first: vec![0.0; n],
-                force: vec![0.0; n.div_ceil(LANES) * LANES],
-                right: vec![0.0; n],
-                mass: vec![0.0; n * n],
-                damping: vec![0.0; n * n],
-                system: vec![0.0; n * n],
-            },
-            scratch: Scratch::new(model.samples.len()),
-        };
-        out.set(model, x, &vec![0.0; n])?;
-        Ok(out)
-    }
-
-    /// Sets chart coordinates and their rates.
-    ///
-    /// # Errors
-    /// Wrong lengths, numbers that are not finite; the state is then unchanged.
-    pub fn set(&mut self, model: &BlendedModel, x: &[f64], rate: &[f64]) -> Result<(), ModelError> {
-        forks_rom::internal::check_numbers("chart coordinates", x, model.dof())?;
-        forks_rom::internal::check_numbers("chart velocity", rate, model.dof())?;
-        self.x.copy_from_slice(x);
-        self.velocity.copy_from_slice(rate);
-        self.here.at(model, x);
-        Ok(())
-    }
-
-    /// Sets the servos' targets relative to those of the samples, in the order of
-    /// [`ModelData::servos`](forks_rom::ModelData::servos). The potential energy changes by what the
-    /// servos' drives do.
-    ///
-    /// # Errors
-    /// A wrong length, numbers that are not finite, targets other than 0 in a chart of joint
-    /// displacements; the state is then unchanged.
-    pub fn set_servo_targets(
-        &mut self,
-        model: &BlendedModel,
-        targets: &[f64],
-    ) -> Result<(), ModelError> {
-        forks_rom::internal::check_numbers("servo targets", targets, model.servo_count())?;
-        forks_rom::internal::check_numbers("chart coordinates", &self.x, model.dof())?;
-        model.check_targets(targets)?;
-        self.servo_targets.clear();
-        self.servo_targets.extend_from_slice(targets);
-        self.driven = targets.iter().any(|s| *s != 0.0);
-        self.here.drive(model, targets);
-        self.work.there.drive(model, targets);
-        self.here.at(model, &self.x);
-        Ok(())
-    }
-
-    /// Servo targets relative to those of the samples.
-    pub fn servo_targets(&self) -> &[f64] {
-        &self.servo_targets
-    }
-
-    /// Servo targets, empty where all are 0.
-    pub(crate) fn driven_targets(&self) -> &[f64] {
-        if self.driven { &self.servo_targets } else { &[] }
-    }
-
-    /// Chart coordinates.
-    pub fn x(&self) -> &[f64] {
-        &self.x
-    }
-
-    /// Their rates.
-    pub fn velocity(&self) -> &[f64] {
-        &self.velocity
-    }
-
-    /// ∂U/∂x, the generalised force that holds the effectors here.
-    pub fn elastic_force(&self) -> &[f64] {
-        &self.here.gradient[..self.x.len()]
-    }
-
-    /// Wrenches that hold the effectors here, each in its effector's displaced frame.
-    pub fn effector_wrenches(&self) -> &[Wrench] {
-        &self.here.held
-    }
-
-    /// Weights of the samples.
-    pub fn weights(&self) -> &[f64] {
-        &self.here.weights
-    }
-
-    /// True if an effector is out of the blend's range.
-    pub fn is_out_of_range(&self) -> bool {
-        self.here.outside.is_some()
-    }
-
-    /// Potential energy, J.
-    pub fn potential_energy(&self) -> f64 {
-        self.here.energy
-    }
-
-    /// Kinetic energy with the blended mass, J.
-    pub fn kinetic_energy(&self, model: &BlendedModel) -> f64 {
-        0.5 * quadratic(model.mass(&self.here.weights).as_slice(), &self.velocity)
-    }
-}
 
 /// A blended model with a step size.
 #[derive(Clone, Debug)]
@@ -182,9 +40,9 @@ const MAX_CORRECTIONS: usize = 3;
 /// A residual below this part of the forces that are balanced needs no correction.
 const RESIDUAL: f64 = 1e-3;
 /// Rounding of energies relative to their sizes: at rest their differences are nothing else.
-pub(crate) const ROUNDING: f64 = 64.0 * f64::EPSILON;
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// The same relative to the sizes of the terms that an energy is a sum of: some roundings each.
-pub(crate) const ROUNDING_OF_TERMS: f64 = 4.0 * f64::EPSILON;
+const ROUNDING_OF_TERMS: f64 = 4.0 * f64::EPSILON;
 /// How often a move is shortened before it is given up, and by how much at once.
 const MAX_SHORTENINGS: usize = 20;
 const SHORTER: (f64, f64) = (1e-3, 0.5);
@@ -214,55 +72,167 @@ impl BlendedStepper {
     /// Moves a state by one step under loads on effectors. Allocates nothing.
     ///
     /// # Panics
-    /// If the state belongs to a model of another size, or a load to an effector that does not
+    /// If state or memory belong to a model of another size, or a load to an effector that does not
     /// exist.
-    pub fn step(&self, state: &mut BlendedState, loads: &[EffectorLoad]) -> StepStatus {
-        assert_eq!(state.x.len(), self.model.dof(), "coordinates of the state");
-        forks_rom::internal::assert_effectors(loads, self.model.effector_count());
-        self.model.isa().run(Step { stepper: self, state, loads })
+    pub fn step(
+        &self,
+        state: &mut BlendedState,
+        work: &mut BlendedWorkspace,
+        loads: &[EffectorLoad],
+    ) -> StepStatus {
+        if !self.begin(state, work, loads, false) {
+            return StepStatus::NotFinite;
+        }
+        self.model.isa().run(Finish { stepper: self, state, work, impulse: false })
+    }
+
+    /// Begins a step: its linear response into the workspace. [`BlendedStepper::change_velocity`]
+    /// makes the step, with or without impulses. Allocates nothing. False, with the response
+    /// undefined, if nothing resists a motion or numbers are not finite.
+    ///
+    /// # Panics
+    /// As [`BlendedStepper::step`].
+    pub fn respond(
+        &self,
+        state: &BlendedState,
+        work: &mut BlendedWorkspace,
+        loads: &[EffectorLoad],
+    ) -> bool {
+        self.begin(state, work, loads, true)
+    }
+
+    fn begin(
+        &self,
+        state: &BlendedState,
+        work: &mut BlendedWorkspace,
+        loads: &[EffectorLoad],
+        invert: bool,
+    ) -> bool {
+        let n = self.model.dof();
+        assert_eq!([state.x.len(), work.free.len()], [n; 2], "coordinates of the state");
+        assert_effectors(loads, self.model.effector_count());
+        work.update(&self.model, state);
+        work.responds = self.model.isa().run(Begin { stepper: self, state, work, loads });
+        if invert && work.responds {
+            work.free.copy_from_slice(&work.step.velocity);
+            invert_factored(&work.step.system, &mut work.inverse);
+            let finite = work.free.iter().all(|v| v.is_finite());
+            work.responds = finite && work.inverse.is_finite();
+        }
+        work.responds
+    }
+
+    /// Makes the step that [`BlendedStepper::respond`] began, with impulses that change its free
+    /// velocity by Δ = A⁻¹ j: ẋ = free velocity + Δ, x = x₀ + hẋ; shorter and slower if else the
+    /// energy afterwards were more than before plus the work of loads and impulses. Without change
+    /// it is [`BlendedStepper::step`] bit by bit. Allocates nothing.
+    ///
+    /// # Errors
+    /// A change of the wrong size or one that is not finite, or a result that is not; the state is
+    /// then unchanged.
+    ///
+    /// # Panics
+    /// If state or memory belong to a model of another size.
+    pub fn change_velocity(
+        &self,
+        state: &mut BlendedState,
+        work: &mut BlendedWorkspace,
+        change: &[f64],
+    ) -> Result<StepStatus, ModelError> {
+        let n = self.model.dof();
+        assert_eq!([state.x.len(), work.free.len()], [n; 2], "coordinates of the state");
+        check_numbers("change of velocity", change, n)?;
+        let impulse = change.iter().any(|d| *d != 0.0);
+        if impulse {
+            work.step.take_impulse(self.h, change);
+        }
+        match self.model.isa().run(Finish { stepper: self, state, work, impulse }) {
+            StepStatus::NotFinite => Err(ModelError::NotFinite { quantity: "step" }),
+            status => Ok(status),
+        }
     }
 }
 
-struct Step<'a> {
+/// v = A⁻¹(M̄ v₀ + h (g − ∇U)) at the old place; false if A is not one.
+struct Begin<'a> {
     stepper: &'a BlendedStepper,
-    state: &'a mut BlendedState,
+    state: &'a BlendedState,
+    work: &'a mut BlendedWorkspace,
     loads: &'a [EffectorLoad],
 }
 
-impl Kernel for Step<'_> {
+impl Kernel for Begin<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, l: L) -> bool {
+        let Self { stepper: BlendedStepper { model, h }, state, work, loads } = self;
+        let BlendedWorkspace { here, step: work, .. } = work;
+        pull_loads(l, model, here, &state.x, loads, &mut work.force);
+        work.matrices(model, here);
+        if !factor_system(&work.mass, &work.damping, &mut work.system, *h, state.x.len()) {
+            return false;
+        }
+        work.momentum_balance(*h, &state.velocity, &here.gradient);
+        solve_factored(&work.system, &mut work.right);
+        work.velocity.copy_from_slice(&work.right);
+        true
+    }
+}
+
+/// The move by `work.velocity`: corrected if there are no impulses, linear in them if there are, so
+/// that what rests on the world rests where statics has it.
+struct Finish<'a> {
+    stepper: &'a BlendedStepper,
+    state: &'a mut BlendedState,
+    work: &'a mut BlendedWorkspace,
+    impulse: bool,
+}
+
+impl Kernel for Finish<'_> {
     type Output = StepStatus;
 
     #[inline(always)]
-    fn run<L: Arithmetic>(self, l: L) -> StepStatus {
-        let Self { stepper: BlendedStepper { model, h }, state, loads } = self;
-        let BlendedState { x, velocity, here, work, .. } = state;
-        pull_loads(l, model, here, x, loads, &mut work.force);
-        work.matrices(model, here);
-        if !factor_system(&work.mass, &work.damping, &mut work.system, *h, x.len()) {
-            return StepStatus::NotFinite;
-        }
-        work.momentum_balance(*h, velocity, &here.gradient);
-        solve_factored(&work.system, &mut work.right);
-        work.velocity.copy_from_slice(&work.right);
-        work.move_by(*h, x, model);
-        let corrected = work.correct(*h, x, velocity, model);
+    fn run<L: Arithmetic>(self, _: L) -> StepStatus {
+        let Self { stepper: BlendedStepper { model, h }, state, work, impulse } = self;
+        let BlendedState { x, velocity, .. } = state;
+        let BlendedWorkspace { here, step, .. } = work;
+        step.move_by(*h, x, model);
+        let corrected = !impulse && step.correct(*h, x, velocity, model);
         if model.blend() == Blend::Energy
-            && !work.first_law(*h, here, x, velocity, corrected, model)
-            || !(work.velocity.iter().chain(&work.x).all(|x| x.is_finite()))
+            && !step.first_law(*h, here, x, velocity, corrected, model)
+            || !(step.velocity.iter().chain(&step.x).all(|x| x.is_finite()))
         {
             return StepStatus::NotFinite;
         }
-        x.copy_from_slice(&work.x);
-        velocity.copy_from_slice(&work.velocity);
-        core::mem::swap(here, &mut work.there);
-        here.outside.map_or(StepStatus::Completed, |effector| StepStatus::OutOfRange { effector })
+        x.copy_from_slice(&step.x);
+        velocity.copy_from_slice(&step.velocity);
+        core::mem::swap(here, &mut step.there);
+        let outside = here.outside;
+        work.arrive(state);
+        outside.map_or(StepStatus::Completed, |effector| StepStatus::OutOfRange { effector })
     }
 }
 
 impl Work {
+    /// Changes the velocity by Δ, and the force by j/h with j = L Lᵀ Δ: impulses do the work of
+    /// forces.
+    fn take_impulse(&mut self, h: f64, change: &[f64]) {
+        let n = change.len();
+        let (l, j) = (&self.system, &mut self.last);
+        for i in 0..n {
+            j[i] = (i..n).map(|k| l[k * n + i] * change[k]).sum();
+        }
+        for i in (0..n).rev() {
+            j[i] = (0..=i).map(|k| l[i * n + k] * j[k]).sum();
+        }
+        self.velocity.iter_mut().zip(change).for_each(|(v, d)| *v += d);
+        self.force.iter_mut().zip(j.iter()).for_each(|(f, j)| *f += *j / h);
+    }
+
     /// M̄, D̄, K̄ for the weights of an evaluation.
     #[inline(always)]
-    pub(crate) fn matrices(&mut self, model: &BlendedModel, here: &mut Evaluation) {
+    fn matrices(&mut self, model: &BlendedModel, here: &mut Evaluation) {
         let (weights, samples) = (&here.weights, &model.samples);
         if let Some(m) = &model.matrices {
             m.mass.blend(weights, &mut here.scratch, &mut self.mass);
@@ -277,7 +247,7 @@ impl Work {
 
     /// right = M̄ v₀ + h (g − ∇U).
     #[inline(always)]
-    pub(crate) fn momentum_balance(&mut self, h: f64, velocity: &[f64], gradient: &[f64]) {
+    fn momentum_balance(&mut self, h: f64, velocity: &[f64], gradient: &[f64]) {
         let n = velocity.len();
         for i in 0..n {
             let momentum: f64 =
@@ -385,7 +355,7 @@ impl Work {
                 return true;
             }
             if available >= -rounding {
-                let slower = forks_rom::internal::sqrt(available.max(0.0) / kinetic);
+                let slower = sqrt(available.max(0.0) / kinetic);
                 self.velocity.iter_mut().for_each(|v| *v *= slower);
                 return true;
             }
@@ -420,87 +390,9 @@ impl Work {
 #[inline(always)]
 fn shorter(slope: f64, end: f64, moving: f64) -> f64 {
     let c = end - slope;
-    let root = forks_rom::internal::sqrt(slope * slope + 4.0 * c * moving.max(0.0));
+    let root = sqrt(slope * slope + 4.0 * c * moving.max(0.0));
     let part = (root - slope) / (4.0 * c);
     let (least, most) = SHORTER;
     // Not a number where the growth is not convex.
     if part < most { part.max(least) } else { most }
-}
-
-/// Σ α_i A_i.
-#[inline(always)]
-pub(crate) fn blend<'a>(
-    out: &mut [f64],
-    weights: &[f64],
-    matrices: impl Iterator<Item = &'a Matrix>,
-) {
-    out.fill(0.0);
-    for (alpha, m) in weights.iter().zip(matrices) {
-        if *alpha != 0.0 {
-            out.iter_mut().zip(m.as_slice()).for_each(|(o, x)| *o += alpha * x);
-        }
-    }
-}
-
-/// xᵀ A x.
-#[inline(always)]
-pub(crate) fn quadratic(a: &[f64], x: &[f64]) -> f64 {
-    let row = |a: &[f64]| -> f64 { a.iter().zip(x).map(|(a, x)| a * x).sum() };
-    a.chunks_exact(x.len().max(1)).zip(x).map(|(a, x)| x * row(a)).sum()
-}
-
-/// Cholesky's L Lᵀ of M̄ + h D̄ + h² K̄ in place of K̄, lower triangle. A pivot that is not
-/// positive, as at poses that only their loads hold, is replaced by its size: the matrix steers
-/// Newton's method, which must go downhill. False if numbers are not finite or nothing resists a
-/// motion.
-#[inline(always)]
-pub(crate) fn factor_system(
-    mass: &[f64],
-    damping: &[f64],
-    a: &mut [f64],
-    h: f64,
-    n: usize,
-) -> bool {
-    for (s, (m, d)) in a.iter_mut().zip(mass.iter().zip(damping)) {
-        *s = m + h * d + h * h * *s;
-    }
-    for j in 0..n {
-        let mut pivot = a[j * n + j];
-        let size = pivot.abs();
-        for k in 0..j {
-            pivot -= a[j * n + k] * a[j * n + k];
-        }
-        let pivot = if pivot > 1e-13 * size { pivot } else { pivot.abs().max(1e-6 * size) };
-        if !(pivot.is_finite() && pivot > 0.0) {
-            return false;
-        }
-        let root = forks_rom::internal::sqrt(pivot);
-        a[j * n + j] = root;
-        for i in j + 1..n {
-            let mut x = a[i * n + j];
-            for k in 0..j {
-                x -= a[i * n + k] * a[j * n + k];
-            }
-            a[i * n + j] = x / root;
-        }
-    }
-    true
-}
-
-/// x = (L Lᵀ)⁻¹ x.
-#[inline(always)]
-pub(crate) fn solve_factored(l: &[f64], x: &mut [f64]) {
-    let n = x.len();
-    for i in 0..n {
-        for k in 0..i {
-            x[i] -= l[i * n + k] * x[k];
-        }
-        x[i] /= l[i * n + i];
-    }
-    for i in (0..n).rev() {
-        for k in i + 1..n {
-            x[i] -= l[k * n + i] * x[k];
-        }
-        x[i] /= l[i * n + i];
-    }
 }

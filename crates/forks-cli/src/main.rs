@@ -12,7 +12,6 @@ mod error;
 mod inspect;
 mod inspect_springs;
 mod inspect_text;
-mod instance;
 mod model;
 mod mujoco;
 mod output;

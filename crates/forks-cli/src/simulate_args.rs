@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, Error, ValueEnum, error::ErrorKind, parser::ValueSource};
+use forks_rom::{Elasticity, Scheme};
 
 use crate::{
     args::{FrameChoice, ModelOptions, StateSource, count, duration, stiffness, wrench},
@@ -207,6 +208,44 @@ pub(crate) enum ElasticityChoice {
     Energy,
     /// Linear in displaced body axes, as first published; no energy belongs to it
     Linear,
+}
+
+impl SchemeChoice {
+    /// As the command line has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Implicit => "implicit",
+            Self::Exponential => "exponential",
+        }
+    }
+}
+
+impl From<SchemeChoice> for Scheme {
+    fn from(choice: SchemeChoice) -> Self {
+        match choice {
+            SchemeChoice::Implicit => Self::ImplicitEuler,
+            SchemeChoice::Exponential => Self::Exponential,
+        }
+    }
+}
+
+impl ElasticityChoice {
+    /// As the command line has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Energy => "energy",
+            Self::Linear => "linear",
+        }
+    }
+}
+
+impl From<ElasticityChoice> for Elasticity {
+    fn from(choice: ElasticityChoice) -> Self {
+        match choice {
+            ElasticityChoice::Energy => Self::Energy,
+            ElasticityChoice::Linear => Self::Linear,
+        }
+    }
 }
 
 /// Schemes of integration.

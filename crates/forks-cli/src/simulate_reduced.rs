@@ -1,13 +1,14 @@
 //! `forks simulate --reduced`: a reduced or blended model in motion.
 
-use std::{fmt::Write as _, path::Path, process::ExitCode};
+use std::{fmt::Write as _, path::Path, process::ExitCode, sync::Arc};
 
-use forks_blend::BlendedModel;
+use forks_blend::{Blend, BlendedStepper, Model};
 use forks_dynamics::Energy;
 use forks_io::{Scalars, Trajectory};
 use forks_mechanism::lie::{Pose, Wrench};
 use forks_rom::{
-    EffectorLoad, FileError, LoadFrame, ModelData, Openings, ReducedModel, StepStatus,
+    EffectorLoad, FileError, LoadFrame, ModelData, ModelError, Openings, PoseBuffer,
+    Reconstruction, StepStatus, Stepper, System,
 };
 use serde::Serialize;
 
@@ -15,41 +16,67 @@ use crate::{
     args::FrameChoice,
     dynamics::EnergyEntry,
     error::CliError,
-    instance::{Blended, Instance, Single},
     output::{self, short},
     simulate::{LinkPose, Progress},
-    simulate_args::SimulateArgs,
+    simulate_args::{ElasticityChoice, SchemeChoice, SimulateArgs},
 };
 
 /// Runs the command.
 pub(crate) fn run(args: &SimulateArgs, file: &Path) -> Result<ExitCode, CliError> {
-    match ReducedModel::load(file) {
-        Ok(model) => {
-            let servos = servo_targets(args, file, model.data())?;
-            run_instance(args, file, Single::new(args, file, model, &servos)?)
+    match Model::load(file).map_err(|e| refused(file, e))? {
+        Model::Reduced(model) => {
+            let model = Arc::new(model);
+            let (scheme, elasticity) = (args.run_time.scheme, args.run_time.elasticity);
+            let names = [scheme.name(), elasticity.name()];
+            run_system(args, file, names, |h| {
+                Stepper::with(Arc::clone(&model), h, scheme.into(), elasticity.into())
+            })
         }
-        Err(FileError::NotAReducedModel { found }) if found == BLEND => {
-            let model = BlendedModel::load(file).map_err(|e| refused(file, e))?;
-            let servos = servo_targets(args, file, model.data().samples[0].model.data())?;
-            run_instance(args, file, Blended::new(args, file, model, &servos)?)
+        Model::Blended(model) => {
+            refuse_options(args, file)?;
+            let model = Arc::new(model);
+            let elasticity = match model.blend() {
+                Blend::Energy => "energy",
+                Blend::Eigenvectors => "eigenvectors",
+                _ => "spd-manifold",
+            };
+            run_system(args, file, ["implicit", elasticity], |h| {
+                BlendedStepper::new(Arc::clone(&model), h)
+            })
         }
-        Err(e) => Err(refused(file, e)),
     }
 }
 
-/// First bytes of the file of a blend.
-const BLEND: [u8; 8] = *b"\x89FORKB\r\n";
+/// What a blend has no choice of.
+fn refuse_options(args: &SimulateArgs, file: &Path) -> Result<(), CliError> {
+    let refused =
+        |option, instead| Err(CliError::NotForBlends { path: file.into(), option, instead });
+    if args.run_time.scheme == SchemeChoice::Exponential {
+        return refused("--scheme exponential", "there is --scheme implicit");
+    }
+    if args.run_time.elasticity == ElasticityChoice::Linear {
+        return refused("--elasticity linear", "there is --elasticity energy");
+    }
+    Ok(())
+}
 
-fn run_instance(
+/// `names`: of the scheme and of the elastic force.
+fn run_system<S: System>(
     args: &SimulateArgs,
     file: &Path,
-    instance: impl Instance + Clone,
+    names: [&'static str; 2],
+    stepper: impl Fn(f64) -> Result<S, ModelError>,
 ) -> Result<ExitCode, CliError> {
-    let load = load(args, file, instance.data())?;
-    let mut run = Run::new(instance, load);
-    let finite = run.all_steps(args, file)?;
+    let stepper = |h| stepper(h).map_err(|source| CliError::Step { path: file.into(), source });
+    let (time, step) = args.pace();
+    let system = stepper(step)?;
+    let targets = servo_targets(args, file, system.data())?;
+    let load = load(args, file, system.data())?;
+    let mut run = Run::new(system, &targets, load)
+        .map_err(|source| CliError::Step { path: file.into(), source })?;
+    let finite = run.all_steps(args, time, step, stepper)?;
     args.output.iter().try_for_each(|path| run.trajectory.save(path))?;
-    let report = Report::new(run, finite, args);
+    let report = Report::new(run, finite, args, names);
     let code = output::print(&report, args.json, Report::text)?;
     match report.problem {
         None => Ok(code),
@@ -128,10 +155,14 @@ fn servo_targets(args: &SimulateArgs, file: &Path, data: &ModelData) -> Result<V
 }
 
 /// A run with what is watched on the way.
-struct Run<I> {
-    instance: I,
-    /// The instance as it was last recorded, with finite energy and poses, and that time.
-    sound: (I, f64),
+struct Run<S: System> {
+    system: S,
+    state: S::State,
+    work: S::Workspace,
+    /// Room for the links that are recorded.
+    poses: PoseBuffer,
+    /// The state as it was last recorded, with finite energy and poses, and that time.
+    sound: (S::State, f64),
     loads: Vec<EffectorLoad>,
     trajectory: Trajectory,
     start: Energy,
@@ -150,72 +181,105 @@ struct OutOfRange {
     time: f64,
 }
 
-impl<I: Instance + Clone> Run<I> {
-    fn new(mut instance: I, load: Option<EffectorLoad>) -> Self {
-        instance.poses();
-        let start = instance.energy();
-        Self {
+impl<S: System> Run<S> {
+    /// The linearisation pose at rest, with the servos' targets.
+    fn new(system: S, targets: &[f64], load: Option<EffectorLoad>) -> Result<Self, ModelError> {
+        let (mut state, work, poses) = (system.state(), system.workspace(), system.pose_buffer());
+        system.set_servo_targets(&mut state, targets)?;
+        let name = |&l: &usize| system.data().links[l].name.clone();
+        let names: Vec<String> = poses.links().iter().map(name).collect();
+        let mut out = Self {
             loads: load.into_iter().collect(),
-            trajectory: Trajectory::new(instance.shown_links()),
-            start,
-            last: start,
+            trajectory: Trajectory::new(names),
+            start: Energy::default(),
+            last: Energy::default(),
             largest_growth: 0.0,
             time: 0.0,
             steps: 0,
-            sound: (instance.clone(), 0.0),
+            sound: (state.clone(), 0.0),
             out_of_range: 0,
             first_out_of_range: None,
-            instance,
+            poses,
+            system,
+            state,
+            work,
+        };
+        out.start = out.energy();
+        out.last = out.start;
+        Ok(out)
+    }
+
+    /// Gravity is part of the linearisation poses; its energy is not told apart.
+    fn energy(&self) -> Energy {
+        Energy {
+            kinetic: self.system.kinetic_energy(&self.state, &self.work),
+            gravitational: 0.0,
+            elastic: self.system.elastic_energy(&self.state, &self.work),
         }
     }
 
-    /// All steps, the last one shorter if the time is no multiple; false if one was not finite.
-    fn all_steps(&mut self, args: &SimulateArgs, file: &Path) -> Result<bool, CliError> {
-        let stepper = |h| {
-            let made = self.instance.stepper(h);
-            made.map_err(|source| CliError::Step { path: file.into(), source })
-        };
-        let (time, step) = args.pace();
+    /// Poses of the links that are recorded.
+    fn link_poses(&mut self) -> Vec<Pose> {
+        self.system.poses(&self.state, &mut self.work, &mut self.poses);
+        self.poses.iter().map(|(_, p)| p).collect()
+    }
+
+    fn constraint_error(&mut self) -> forks_rom::ConstraintError {
+        self.system.constraint_error(&self.state, &mut self.work, Reconstruction::Twist)
+    }
+
+    /// All steps, the last one shorter if the time is no multiple of a step; false if one was not
+    /// finite.
+    fn all_steps(
+        &mut self,
+        args: &SimulateArgs,
+        time: f64,
+        step: f64,
+        stepper: impl Fn(f64) -> Result<S, CliError>,
+    ) -> Result<bool, CliError> {
         let steps = (time / step - 1e-9).ceil().max(0.0) as usize;
         let left = time - steps.saturating_sub(1) as f64 * step;
-        // Multiples that are none by rounding are no shorter step.
+        // What rounding leaves of a whole step is no shorter one.
         let is_shorter = left < step * (1.0 - 1e-9);
-        let (regular, last) = (stepper(step)?, stepper(left)?);
+        let last = stepper(left)?;
         let mut progress = Progress::new(time);
         self.record(args)?;
         for i in 0..steps {
             let is_last = i + 1 == steps;
-            let stepper = if is_last && is_shorter { &last } else { &regular };
+            if is_last && is_shorter {
+                self.system = last.clone();
+            }
             let end = if is_last { time } else { (i + 1) as f64 * step };
-            if !self.step(stepper) || !self.is_finite() {
-                (self.instance, self.time) = self.sound.clone();
-                self.last = self.instance.energy();
+            if !self.step() || !self.is_finite() {
+                (self.state, self.time) = self.sound.clone();
+                self.last = self.energy();
                 return Ok(false);
             }
             self.time = end;
             if (i + 1) % args.every == 0 || is_last {
                 self.record(args)?;
-                self.sound = (self.instance.clone(), end);
+                self.sound = (self.state.clone(), end);
             }
             progress.show(self.time);
         }
         Ok(true)
     }
 
-    fn step(&mut self, stepper: &I::Stepper) -> bool {
-        match self.instance.step(stepper, &self.loads) {
-            StepStatus::Completed => {}
+    fn step(&mut self) -> bool {
+        match self.system.step(&mut self.state, &mut self.work, &self.loads) {
             StepStatus::OutOfRange { effector } => {
                 self.out_of_range += 1;
-                let name = || self.instance.data().effectors[effector].name.clone();
+                let name = || self.system.data().effectors[effector].name.clone();
                 let time = self.time;
                 self.first_out_of_range
                     .get_or_insert_with(|| OutOfRange { effector: name(), time });
             }
             StepStatus::NotFinite => return false,
+            // The base of these models is held.
+            StepStatus::Completed | StepStatus::InertiaHeldBack | StepStatus::NotSettled => {}
         }
         self.steps += 1;
-        let energy = self.instance.energy();
+        let energy = self.energy();
         self.largest_growth = self.largest_growth.max(energy.total() - self.last.total());
         self.last = energy;
         true
@@ -224,19 +288,19 @@ impl<I: Instance + Clone> Run<I> {
     /// Far beyond its range a model overflows in the energy first, then in the poses, then in the
     /// state.
     fn is_finite(&mut self) -> bool {
-        self.last.total().is_finite() && self.instance.poses().iter().all(Pose::is_finite)
+        self.last.total().is_finite() && self.link_poses().iter().all(Pose::is_finite)
     }
 
     fn record(&mut self, args: &SimulateArgs) -> Result<(), CliError> {
         if args.output.is_empty() {
             return Ok(());
         }
-        let error = self.instance.constraint_error();
+        let error = self.constraint_error();
         let gap = error.joints.iter().fold(0.0, |m: f64, j| m.max(j.gap.position));
         let Energy { kinetic, gravitational, elastic } = self.last;
-        let loop_gap = gap / self.instance.data().radius;
+        let loop_gap = gap / self.system.data().radius;
         let scalars = Scalars { kinetic, gravitational, elastic, loop_gap };
-        let poses = self.instance.poses();
+        let poses = self.link_poses();
         self.trajectory.push(self.time, scalars, &poses)?;
         Ok(())
     }
@@ -280,13 +344,24 @@ struct ConstraintError {
 }
 
 impl Report {
-    fn new(mut run: Run<impl Instance + Clone>, finite: bool, args: &SimulateArgs) -> Self {
-        let poses = run.instance.poses();
-        let error = run.instance.constraint_error();
-        let (instance, range) = (&run.instance, run.instance.range());
+    fn new(
+        mut run: Run<impl System>,
+        finite: bool,
+        args: &SimulateArgs,
+        [scheme, elasticity]: [&'static str; 2],
+    ) -> Self {
+        let (poses, error) = (run.link_poses(), run.constraint_error());
+        let [now, targets] = run.system.openings(&run.state, &mut run.work);
+        let (system, state, range) = (&run.system, &run.state, run.system.range());
         let effector = |(e, rest): (usize, &forks_rom::EffectorRest)| {
-            LinkPose::new(&rest.name, &instance.effector_pose(e))
+            LinkPose::new(&rest.name, &system.effector_pose(e, state))
         };
+        let mut numbers = [vec![0.0; system.coordinate_count()], vec![0.0; system.dof()]];
+        system.coordinates(state, &mut numbers[0]);
+        system.velocity(state, &mut numbers[1]);
+        let [eta, velocity] = numbers;
+        let mut weights = Vec::new();
+        system.weights(state, &run.work, &mut weights);
         let mut warnings = Vec::new();
         if let Some(OutOfRange { effector, time }) = &run.first_out_of_range {
             warnings.push(format!(
@@ -295,7 +370,6 @@ impl Report {
                 short(range), run.out_of_range, run.steps, short(*time)
             ));
         }
-        let [now, targets] = run.instance.openings();
         let far = targets.exceed(&Openings::OF_TARGETS);
         let percent = |o: Openings| short(100.0 * o.loops.max(o.effectors));
         if far {
@@ -337,22 +411,22 @@ impl Report {
                 (true, false) => "completed",
             },
             problem,
-            scheme: instance.scheme(),
-            elasticity: instance.elasticity(),
+            scheme,
+            elasticity,
             time: run.time,
             step: args.pace().1,
             steps: run.steps,
             out_of_range_steps: run.out_of_range,
-            eta: instance.coordinates().to_vec(),
-            velocity: instance.velocity().to_vec(),
-            servo_targets: instance.servo_targets().to_vec(),
-            weights: instance.weights().map(<[f64]>::to_vec),
+            eta,
+            velocity,
+            servo_targets: system.servo_targets(state).to_vec(),
+            weights: (!weights.is_empty()).then_some(weights),
             energy: run.last.into(),
             start_energy: run.start.into(),
             largest_energy_growth: run.largest_growth,
             constraint_error: ConstraintError { position: error.position, angle: error.angle },
             samples: run.trajectory.samples().len(),
-            effectors: instance.data().effectors.iter().enumerate().map(effector).collect(),
+            effectors: system.data().effectors.iter().enumerate().map(effector).collect(),
             links: run
                 .trajectory
                 .links()

@@ -161,7 +161,7 @@ fn reduced_poses(
         StaticStatus::Stalled => return Err("the reduced model found no equilibrium".into()),
         StaticStatus::OutOfRange => return Err("the reduced model left its range".into()),
     }
-    let eta = &solution.eta;
+    let eta = &solution.coordinates;
     let poses = model.link_poses(eta, &drives, Reconstruction::Twist);
     let m = problem.mechanism();
     let error =

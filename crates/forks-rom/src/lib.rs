@@ -26,6 +26,8 @@ pub mod internal;
 mod joints;
 mod kernel;
 mod linear;
+mod load;
+mod load_steps;
 mod model;
 mod orthogonal;
 mod oscillator;
@@ -34,15 +36,16 @@ mod poses;
 mod reconstruction;
 mod scalar;
 mod servo_terms;
+mod single;
 mod state;
 mod statics;
 mod step;
+mod system;
 mod transition;
 mod wrench;
 
 pub use base::{
-    BaseCoupling, FloatingContact, FloatingModel, FloatingState, FloatingStatus, FloatingStepper,
-    Momentum,
+    BaseCoupling, FloatingModel, FloatingState, FloatingStepper, FloatingWorkspace, Momentum,
 };
 pub use batch::{Batch, BatchPoses, BatchStatus};
 pub use effector_motion::EffectorMotions;
@@ -54,12 +57,15 @@ pub use joints::{ConstraintError, Gap, JointGap, Openings};
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 pub use kernel::Avx2;
 pub use kernel::Isa;
+pub use load::{EffectorLoad, LoadFrame};
+pub use load_steps::{StaticSolution, StaticStatus};
 pub use model::{
     BaseRest, DEFAULT_RANGE, EffectorRest, JointPath, JointRest, LinkRest, ModelData, ReducedModel,
 };
 pub use poses::{LinkSelection, PoseBuffer};
 pub use reconstruction::Reconstruction;
 pub use servo_terms::ServoTerms;
-pub use state::State;
-pub use statics::{EffectorLoad, LoadFrame, StaticSolution, StaticStatus};
+pub use state::{State, Workspace};
+
 pub use step::{Elasticity, Scheme, StepStatus, Stepper};
+pub use system::{EffectorState, System};

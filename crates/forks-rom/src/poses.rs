@@ -119,7 +119,7 @@ impl ReducedModel {
     /// If the buffer or the state belong to a model of other sizes.
     pub fn poses(&self, state: &State, out: &mut PoseBuffer) {
         assert_eq!(out.blocks.len(), self.blocks().blocks() * POSE, "size of the pose buffer");
-        assert_eq!(state.eta().len(), self.dof(), "coordinates of the state");
+        assert_eq!(state.coordinates().len(), self.dof(), "coordinates of the state");
         self.displace(self.blocks(), state, &mut out.blocks);
     }
 
@@ -131,7 +131,7 @@ impl ReducedModel {
         let columns = self.dof() + self.data().servos.len();
         assert_eq!(selection.blocks.columns(), columns, "columns of the selection");
         assert_eq!(out.blocks.len(), selection.blocks.blocks() * POSE, "size of the pose buffer");
-        assert_eq!(state.eta().len(), self.dof(), "coordinates of the state");
+        assert_eq!(state.coordinates().len(), self.dof(), "coordinates of the state");
         self.displace(&selection.blocks, state, &mut out.blocks);
     }
 
@@ -140,14 +140,14 @@ impl ReducedModel {
         let pays = blocks.blocks() * LANES >= PARALLEL_LINKS;
         parallel::for_each_chunk(out, PARALLEL_BLOCKS * POSE, pays, |i, out| {
             let first = i * PARALLEL_BLOCKS;
-            blocks.displace(self.isa(), first, state.eta(), state.drive(), out);
+            blocks.displace(self.isa(), first, state.coordinates(), state.drive(), out);
         });
     }
 
     /// Poses of some blocks of links.
     pub(crate) fn pose_blocks(&self, state: &State, first: usize, out: &mut [Lanes]) {
         assert_eq!(state.dof, self.dof(), "coordinates of the state");
-        self.blocks().displace(self.isa(), first, state.eta(), state.drive(), out);
+        self.blocks().displace(self.isa(), first, state.coordinates(), state.drive(), out);
     }
 
     /// Pose of one link, equal to the last bit to that of [`ReducedModel::poses`].
@@ -156,7 +156,7 @@ impl ReducedModel {
     /// If there is no such link.
     pub fn pose_of_link(&self, link: usize, state: &State) -> Pose {
         let Some(slot) = self.slot(link) else {
-            return self.link_pose(link, state.eta(), &state.servo_targets);
+            return self.link_pose(link, state.coordinates(), &state.servo_targets);
         };
         let mut block = [Lanes::default(); POSE];
         self.pose_blocks(state, slot / LANES, &mut block);

@@ -45,8 +45,8 @@ impl ReducedModel {
     /// If the buffer has not one place per link, or the state belongs to a model of another size.
     pub fn link_poses_into(&self, state: &State, mode: Reconstruction, out: &mut [Pose]) {
         assert_eq!(out.len(), self.data().links.len(), "size of the pose buffer");
-        assert_eq!(state.eta().len(), self.dof(), "coordinates of the state");
-        self.fill_poses(state.eta(), state.servo_targets(), mode, out);
+        assert_eq!(state.coordinates().len(), self.dof(), "coordinates of the state");
+        self.fill_poses(state.coordinates(), state.servo_targets(), mode, out);
     }
 
     fn fill_poses(

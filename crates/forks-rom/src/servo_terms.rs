@@ -4,6 +4,8 @@ use alloc::vec::Vec;
 
 use forks_linalg::Matrix;
 
+use crate::ReducedModel;
+
 /// Derivatives of the potential energy at a sample by the servos' targets s, the effectors held
 /// where they are.
 ///
@@ -17,4 +19,20 @@ pub struct ServoTerms {
     pub force: Vec<f64>,
     /// E = ∂²U/∂s², servos × servos.
     pub stiffness: Matrix,
+}
+
+impl ServoTerms {
+    /// What turns the elastic energy about the targets' rest, ½ (η − R s)ᵀ𝓗(η − R s), into that of
+    /// the springs about their targets s: pᵀs + ½ sᵀE s − ½ (R s)ᵀ𝓗 R s.
+    pub(crate) fn energy_beyond_rest(&self, model: &ReducedModel, targets: &[f64]) -> f64 {
+        if self.force.is_empty() || targets.iter().all(|s| *s == 0.0) {
+            return 0.0;
+        }
+        let half = |m: &Matrix, x: &[f64]| {
+            0.5 * m.mul_vec(x).iter().zip(x).map(|(a, b)| a * b).sum::<f64>()
+        };
+        let work: f64 = self.force.iter().zip(targets).map(|(p, s)| p * s).sum();
+        let rest = model.rest_coordinates(targets);
+        work + half(&self.stiffness, targets) - half(&model.data().hessian, &rest)
+    }
 }

@@ -2,13 +2,15 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::Twist;
-use forks_linalg::simd::{Arithmetic, Kernel, LANES, all_finite};
+use forks_lie::{Twist, right_jacobian};
+use forks_linalg::{
+    Matrix,
+    simd::{Arithmetic, Kernel, LANES, all_finite},
+};
 
 use crate::{ModelError, ReducedModel, transition::Packed};
 
-/// Reduced coordinates, their rates and servo targets of one instance, with the memory that a step
-/// needs.
+/// Reduced coordinates, their rates and servo targets of one instance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     pub(crate) dof: usize,
@@ -21,12 +23,11 @@ pub struct State {
     pub(crate) driven: bool,
     /// η_s, the coordinates at which the mechanism rests for the servo targets, padded.
     pub(crate) rest: Vec<f64>,
-    pub(crate) work: Work,
 }
 
-/// Scratch memory of a step; holds nothing between steps.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Work {
+/// Memory of a step; holds nothing between steps.
+#[derive(Clone, Debug)]
+pub struct Workspace {
     /// η − η_s, padded.
     pub(crate) stretch: Vec<f64>,
     /// g, padded.
@@ -35,9 +36,11 @@ pub(crate) struct Work {
     pub(crate) result: Vec<f64>,
 }
 
-impl PartialEq for Work {
-    fn eq(&self, _: &Self) -> bool {
-        true
+impl Workspace {
+    /// For steps of a model.
+    pub fn new(model: &ReducedModel) -> Self {
+        let padded = LANES * model.effector_blocks().width();
+        Self { stretch: vec![0.0; padded], force: vec![0.0; padded], result: vec![0.0; 2 * padded] }
     }
 }
 
@@ -52,16 +55,11 @@ impl State {
             servo_targets: vec![0.0; model.data().servos.len()],
             driven: false,
             rest: vec![0.0; padded],
-            work: Work {
-                stretch: vec![0.0; padded],
-                force: vec![0.0; padded],
-                result: vec![0.0; 2 * padded],
-            },
         }
     }
 
     /// η, metres and radians in the directions of the basis.
-    pub fn eta(&self) -> &[f64] {
+    pub fn coordinates(&self) -> &[f64] {
         &self.eta[..self.dof]
     }
 
@@ -162,8 +160,24 @@ impl ReducedModel {
     /// Body twist of effector `e` relative to the base: φ_e = J_r(ξ_e) B_e η̇, effector frame.
     pub fn effector_velocity(&self, e: usize, state: &State) -> Twist {
         let rate = self.effector_twist(e, state.velocity());
-        let jacobian = forks_lie::right_jacobian(self.effector_twist(e, state.eta()));
+        let jacobian = right_jacobian(self.effector_twist(e, state.coordinates()));
         Twist::from_array(jacobian.mul_vec(&rate.to_array()))
+    }
+
+    /// Body twist of effector `e` per unit rate of η, J_r(B_e η) B_e, 6 × n_η, into `out`.
+    ///
+    /// # Panics
+    /// If there is no such effector, or sizes differ.
+    pub fn effector_jacobian(&self, e: usize, eta: &[f64], out: &mut Matrix) {
+        let n = self.dof();
+        assert_eq!([eta.len(), out.rows(), out.columns()], [n, 6, n], "sizes");
+        let (right, basis) = (right_jacobian(self.effector_twist(e, eta)), &self.data().basis);
+        for j in 0..n {
+            let column = core::array::from_fn(|i| basis[(6 * e + i, j)]);
+            for (i, y) in right.mul_vec(&column).into_iter().enumerate() {
+                out[(i, j)] = y;
+            }
+        }
     }
 
     /// Kinetic energy ½ η̇ᵀ M η̇, J.
@@ -174,6 +188,7 @@ impl ReducedModel {
 
     /// Kinetic energy and elastic energy over its value at the linearisation pose, J.
     pub fn energy(&self, state: &State) -> f64 {
-        self.kinetic_energy(state.velocity()) + self.elastic_energy(state.eta(), state.drive())
+        self.kinetic_energy(state.velocity())
+            + self.elastic_energy(state.coordinates(), state.drive())
     }
 }

@@ -4,57 +4,18 @@
 //! w_e, w_e in the displaced effector frame. Newton's method with the exact derivative of the right
 //! side.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
 use forks_lie::{Twist, Wrench, glam::DVec3, right_jacobian, right_jacobian_derivative};
 use forks_linalg::Matrix;
 
-use crate::{ModelError, ReducedModel, linear::solve};
-
-/// In which axes a load keeps its components while the effector moves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LoadFrame {
-    /// World axes, at the effector's origin.
-    #[default]
-    World,
-    /// The effector's own axes.
-    Body,
-}
-
-/// A load on an effector, at its origin.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EffectorLoad {
-    /// The effector's index.
-    pub effector: usize,
-    /// Force and torque.
-    pub wrench: Wrench,
-    /// Axes of the components.
-    pub frame: LoadFrame,
-}
-
-/// How a static solution ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StaticStatus {
-    /// The residual is at rounding level.
-    Converged,
-    /// No further progress was possible.
-    Stalled,
-    /// An effector turned by π or more: outside the model's range.
-    OutOfRange,
-}
-
-/// A static solution.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StaticSolution {
-    /// Reduced coordinates.
-    pub eta: Vec<f64>,
-    /// How it ended.
-    pub status: StaticStatus,
-    /// Newton steps taken.
-    pub iterations: usize,
-    /// Largest residual force over the largest force that was balanced.
-    pub residual: f64,
-}
+use crate::{
+    error::ModelError,
+    linear::solve,
+    load::{EffectorLoad, LoadFrame, check_loads},
+    load_steps::{LoadSteps, NewtonEnd, StaticSolution, StaticStatus},
+    model::ReducedModel,
+};
 
 const MAX_ITERATIONS: usize = 200;
 const TOLERANCE: f64 = 1e-12;
@@ -70,29 +31,9 @@ impl ReducedModel {
         servo_targets: &[f64],
     ) -> Result<StaticSolution, ModelError> {
         self.check_input(loads, servo_targets)?;
-        let mut eta = vec![0.0; self.dof()];
-        let mut iterations = 0;
-        let mut status = StaticStatus::Converged;
-        // The load grows from what holds the linearisation pose; steps are halved where Newton
-        // fails.
-        let (mut reached, mut step) = (0.0, 1.0);
-        let mut residual = 0.0;
-        while reached < 1.0 {
-            let next: f64 = f64::min(1.0, reached + step);
-            let mut trial = eta.clone();
-            let end = self.newton(&mut trial, loads, servo_targets, next);
-            iterations += end.iterations;
-            if end.status == StaticStatus::Converged {
-                (eta, reached, residual) = (trial, next, end.residual);
-                continue;
-            }
-            step *= 0.5;
-            if step < 1e-3 {
-                (eta, residual, status) = (trial, end.residual, end.status);
-                break;
-            }
-        }
-        Ok(StaticSolution { eta, status, iterations, residual })
+        // The load grows from what holds the linearisation pose.
+        let steps = LoadSteps { first: 1.0, growth: 1.0, shortest: 1e-3 };
+        Ok(steps.follow(self.dof(), |eta, part| self.newton(eta, loads, servo_targets, part)))
     }
 
     fn check_input(&self, loads: &[EffectorLoad], targets: &[f64]) -> Result<(), ModelError> {
@@ -218,34 +159,6 @@ impl ReducedModel {
         }
         LoadTerm { force, slope }
     }
-}
-
-/// # Panics
-/// If a load acts on an effector that does not exist.
-pub fn assert_effectors(loads: &[EffectorLoad], count: usize) {
-    for l in loads {
-        assert!(l.effector < count, "load on effector {} of {count}", l.effector);
-    }
-}
-
-/// Effectors exist and wrenches are finite.
-pub fn check_loads(loads: &[EffectorLoad], effectors: usize) -> Result<(), ModelError> {
-    for l in loads {
-        if l.effector >= effectors {
-            let quantity = "effector index";
-            return Err(ModelError::WrongSize { quantity, found: l.effector, expected: effectors });
-        }
-        if !l.wrench.is_finite() {
-            return Err(ModelError::NotFinite { quantity: "load" });
-        }
-    }
-    Ok(())
-}
-
-struct NewtonEnd {
-    status: StaticStatus,
-    iterations: usize,
-    residual: f64,
 }
 
 struct LoadTerm {

@@ -10,7 +10,7 @@ use forks_linalg::{
 use crate::{
     EffectorLoad, ModelError, ReducedModel, State,
     effectors::{WorldTwist, WorldWrench, load_in_world},
-    state::Work,
+    state::Workspace,
     transition::{Transition, implicit_euler},
     wrench::linear_stiffness,
 };
@@ -52,6 +52,13 @@ pub enum StepStatus {
     },
     /// Loads or result are not finite; the state is unchanged.
     NotFinite,
+    /// Of floating bases: the step was made; before or after it the change of the inertia to first
+    /// order would take away mass and was held back: the energy is not controlled there.
+    InertiaHeldBack,
+    /// Of floating bases: the step was made with the linearisation pose's inertia because Newton's
+    /// method did not settle, which happens where the base turns by a radian or more in one step:
+    /// momentum is exact, the energy is not controlled.
+    NotSettled,
 }
 
 /// A model with a step size: everything that a step needs is computed once.
@@ -62,6 +69,7 @@ pub struct Stepper {
     scheme: Scheme,
     elasticity: Elasticity,
     transition: Transition,
+    inverse: Option<Matrix>,
 }
 
 impl Stepper {
@@ -95,7 +103,13 @@ impl Stepper {
             Scheme::ImplicitEuler => implicit_euler(data, b, &stiffness, h)?,
             Scheme::Exponential => crate::exponential::exponential(data, b, &stiffness, h)?,
         };
-        Ok(Self { model, h, scheme, elasticity, transition })
+        let energetic = scheme == Scheme::ImplicitEuler && elasticity == Elasticity::Energy;
+        let inverse = energetic.then(|| {
+            let (n, inverse) = (model.dof(), 1.0 / h);
+            let response = transition.force.unpacked(n);
+            Matrix::from_fn(n, n, |i, j| response[(i, j)] * inverse).symmetric_part()
+        });
+        Ok(Self { model, h, scheme, elasticity, transition, inverse })
     }
 
     /// The model.
@@ -125,14 +139,8 @@ impl Stepper {
     /// A⁻¹ = (M + hD + h²𝓗)⁻¹, n_η × n_η: what an impulse in η adds to η̇⁺, for contact. `None` for
     /// other schemes than implicit Euler, whose velocity answers to impulses in another way, and
     /// for elastic forces without an energy.
-    pub fn inverse_system(&self) -> Option<Matrix> {
-        if self.scheme != Scheme::ImplicitEuler || self.elasticity != Elasticity::Energy {
-            return None;
-        }
-        let (n, inverse) = (self.model.dof(), 1.0 / self.h);
-        let response = self.transition.force.unpacked(n);
-        let scaled = Matrix::from_fn(n, n, |i, j| response[(i, j)] * inverse);
-        Some(scaled.symmetric_part())
+    pub fn inverse_system(&self) -> Option<&Matrix> {
+        self.inverse.as_ref()
     }
 
     /// Ends a step with another velocity than the free one: η̇⁺ += Δ, η⁺ += hΔ. Of implicit Euler
@@ -179,12 +187,18 @@ impl Stepper {
     /// Moves a state by one step under loads on effectors. Allocates nothing.
     ///
     /// # Panics
-    /// If the state belongs to a model of another size, or a load to an effector that does not
+    /// If state or memory belong to a model of another size, or a load to an effector that does not
     /// exist.
-    pub fn step(&self, state: &mut State, loads: &[EffectorLoad]) -> StepStatus {
+    pub fn step(
+        &self,
+        state: &mut State,
+        work: &mut Workspace,
+        loads: &[EffectorLoad],
+    ) -> StepStatus {
         assert_eq!(state.dof, self.model.dof(), "coordinates of the state");
-        crate::statics::assert_effectors(loads, self.model.effector_count());
-        self.model.isa().run(Step { stepper: self, state, loads })
+        crate::load::assert_effectors(loads, self.model.effector_count());
+        assert_eq!(work.force.len(), state.eta.len(), "coordinates of the workspace");
+        self.model.isa().run(Step { stepper: self, state, work, loads })
     }
 }
 
@@ -229,6 +243,7 @@ impl Kernel for End<'_> {
 struct Step<'a> {
     stepper: &'a Stepper,
     state: &'a mut State,
+    work: &'a mut Workspace,
     loads: &'a [EffectorLoad],
 }
 
@@ -237,9 +252,9 @@ impl Kernel for Step<'_> {
 
     #[inline(always)]
     fn run<L: Arithmetic>(self, l: L) -> StepStatus {
-        let Self { stepper, state, loads } = self;
+        let Self { stepper, state, work, loads } = self;
         // What the state alone gives does not wait for the loads.
-        let Work { stretch, result, .. } = &mut state.work;
+        let Workspace { stretch, force, result } = work;
         let stretch: &[f64] = if state.driven {
             difference(l, &state.eta, &state.rest, stretch);
             stretch
@@ -247,11 +262,11 @@ impl Kernel for Step<'_> {
             &state.eta
         };
         stepper.transition.of_state(l, &state.velocity, stretch, result);
-        let Checked { loaded, outside } = generalised_force(l, stepper, state, loads);
+        let Checked { loaded, outside } = generalised_force(l, stepper, state, force, loads);
         if loaded {
-            stepper.transition.add_force(l, &state.work.force, &mut state.work.result);
+            stepper.transition.add_force(l, force, result);
         }
-        if !accept(l, stepper, state) {
+        if !accept(l, stepper, state, result) {
             return StepStatus::NotFinite;
         }
         outside.map_or(StepStatus::Completed, |effector| StepStatus::OutOfRange { effector })
@@ -270,12 +285,12 @@ pub(crate) fn difference<L: Arithmetic>(l: L, a: &[f64], b: &[f64], out: &mut [f
 
 /// Takes over the result if it is finite.
 #[inline(always)]
-fn accept<L: Arithmetic>(l: L, stepper: &Stepper, state: &mut State) -> bool {
+fn accept<L: Arithmetic>(l: L, stepper: &Stepper, state: &mut State, result: &mut [f64]) -> bool {
     let (eta, _) = state.eta.as_chunks_mut::<LANES>();
     let width = eta.len();
     let velocity = &mut state.velocity.as_chunks_mut::<LANES>().0[..width];
     let rest = &state.rest.as_chunks::<LANES>().0[..width];
-    let (result, _) = state.work.result.as_chunks_mut::<LANES>();
+    let (result, _) = result.as_chunks_mut::<LANES>();
     let (rates, positions) = result.split_at_mut(width);
     let positions = &mut positions[..width];
     let (h, zero) = (l.splat(stepper.h), l.splat(0.0));
@@ -308,12 +323,13 @@ struct Checked {
     outside: Option<usize>,
 }
 
-/// g = Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e into the state's scratch, where some load acts.
+/// g = Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e into `force`, where some load acts.
 #[inline(always)]
 fn generalised_force<L: Arithmetic>(
     l: L,
     stepper: &Stepper,
-    state: &mut State,
+    state: &State,
+    force: &mut [f64],
     loads: &[EffectorLoad],
 ) -> Checked {
     let blocks = stepper.model.effector_blocks();
@@ -340,7 +356,7 @@ fn generalised_force<L: Arithmetic>(
             add_load(l, &mut sum, load, stepper, &twist);
         }
         let g = generalise(l, stepper, &twist, &sum);
-        blocks.add_force(l, e, &g, checked.loaded, &mut state.work.force);
+        blocks.add_force(l, e, &g, checked.loaded, force);
         checked.loaded = true;
     }
     checked

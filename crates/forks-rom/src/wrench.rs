@@ -82,20 +82,20 @@ impl ReducedModel {
         elasticity: Elasticity,
         frame: LoadFrame,
     ) -> Wrench {
-        assert_eq!(state.eta().len(), self.dof(), "coordinates of the state");
+        assert_eq!(state.coordinates().len(), self.dof(), "coordinates of the state");
         let map = match elasticity {
             Elasticity::Energy => &self.wrench_maps().energy,
             Elasticity::Linear => &self.wrench_maps().linear,
         };
         let held = self.data().effectors[e].static_wrench.to_array();
         let hat: [f64; 6] = core::array::from_fn(|i| {
-            let stretch = state.eta().iter().zip(&state.rest);
+            let stretch = state.coordinates().iter().zip(&state.rest);
             let row = map.row(6 * e + i).iter().zip(stretch);
             held[i] + row.map(|(m, (x, r))| m * (x - r)).sum::<f64>()
         });
         let body = match elasticity {
             Elasticity::Energy => {
-                let back = right_jacobian_inverse(self.effector_twist(e, state.eta()));
+                let back = right_jacobian_inverse(self.effector_twist(e, state.coordinates()));
                 Wrench::from_array(back.transpose_mul_vec(&hat))
             }
             Elasticity::Linear => Wrench::from_array(hat),
@@ -103,7 +103,7 @@ impl ReducedModel {
         match frame {
             LoadFrame::Body => body,
             LoadFrame::World => {
-                let rotation = self.effector_pose(e, state.eta()).rotation;
+                let rotation = self.effector_pose(e, state.coordinates()).rotation;
                 Wrench::new(rotation * body.force, rotation * body.torque)
             }
         }

@@ -1,6 +1,4 @@
-//! Energy of a world and its record; what servo targets add to that of a reduced model.
-
-use forks_rom::{ReducedModel, ServoTerms};
+//! Energy of a world and its record.
 
 /// Energy of a world, J.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -21,20 +19,6 @@ impl Energy {
     pub fn total(&self) -> f64 {
         self.kinetic + self.gravitational + self.elastic
     }
-}
-
-/// What turns the elastic energy about the targets' rest, ½ (η − R s)ᵀ𝓗(η − R s), into that of the
-/// springs about their targets s: pᵀs + ½ sᵀE s − ½ (R s)ᵀ𝓗 R s.
-pub(crate) fn about_targets(model: &ReducedModel, terms: &ServoTerms, targets: &[f64]) -> f64 {
-    if terms.force.is_empty() || targets.iter().all(|s| *s == 0.0) {
-        return 0.0;
-    }
-    let half = |m: &forks_linalg::Matrix, x: &[f64]| {
-        0.5 * m.mul_vec(x).iter().zip(x).map(|(a, b)| a * b).sum::<f64>()
-    };
-    let work: f64 = terms.force.iter().zip(targets).map(|(p, s)| p * s).sum();
-    let rest = model.rest_coordinates(targets);
-    work + half(&terms.stiffness, targets) - half(&model.data().hessian, &rest)
 }
 
 /// Energy after every step.

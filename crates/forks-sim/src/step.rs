@@ -102,6 +102,23 @@ impl Kernel for Substep<'_> {
     }
 }
 
+impl StepReport {
+    /// How the step of a mechanism went.
+    fn take(&mut self, mechanism: MechanismHandle, status: ModelStatus) -> Result<(), Part> {
+        let effector = match status {
+            ModelStatus::Completed => return Ok(()),
+            ModelStatus::NotFinite => return Err(Part::Mechanism(mechanism)),
+            ModelStatus::OutOfRange { effector } => effector,
+            // Nowhere that the model is meant for.
+            ModelStatus::InertiaHeldBack | ModelStatus::NotSettled => 0,
+        };
+        if self.status == WorldStatus::Completed {
+            self.status = WorldStatus::OutOfRange { mechanism, effector };
+        }
+        Ok(())
+    }
+}
+
 impl World {
     /// Moves everything on by one step.
     pub fn step(&mut self) -> StepReport {
@@ -135,7 +152,7 @@ impl World {
         self.assemble(l)?;
         self.move_freely(report)?;
         self.solve(report);
-        self.advance()?;
+        self.advance(report)?;
         self.accept();
         Ok(())
     }
@@ -181,15 +198,7 @@ impl World {
         }
         for (i, m) in self.mechanisms.iter_mut().enumerate() {
             let mechanism = MechanismHandle(i);
-            match m.step_freely(self.settings.gravity) {
-                ModelStatus::Completed => {}
-                ModelStatus::OutOfRange { effector } => {
-                    if report.status == WorldStatus::Completed {
-                        report.status = WorldStatus::OutOfRange { mechanism, effector };
-                    }
-                }
-                ModelStatus::NotFinite => return Err(Part::Mechanism(mechanism)),
-            }
+            report.take(mechanism, m.step_freely(self.settings.gravity))?;
             let (part, body) = (Part::Mechanism(mechanism), m.body);
             let set = self.problem.set_free_velocity(body, m.free());
             set.map_err(|_| part)?;
@@ -219,7 +228,7 @@ impl World {
     /// Poses and velocities after the substep: of mechanisms at once, of bodies for
     /// [`World::accept`].
     #[inline(always)]
-    fn advance(&mut self) -> Result<(), Part> {
+    fn advance(&mut self, report: &mut StepReport) -> Result<(), Part> {
         self.next.clear();
         for (i, body) in self.bodies.iter().enumerate() {
             let part = Part::Body(BodyHandle(i));
@@ -234,7 +243,7 @@ impl World {
         for (i, m) in self.mechanisms.iter_mut().enumerate() {
             let part = Part::Mechanism(MechanismHandle(i));
             let velocity = self.solver.velocity(m.body).map_err(|_| part)?;
-            m.finish(velocity).map_err(|_| part)?;
+            report.take(MechanismHandle(i), m.finish(velocity).map_err(|_| part)?)?;
         }
         Ok(())
     }

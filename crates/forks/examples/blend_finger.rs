@@ -44,8 +44,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let tip = problem.effectors[0].link;
     let push = Wrench::new(DVec3::new(0.0, -2.0, 0.0), DVec3::ZERO);
     let load = EffectorLoad { effector: 0, wrench: push, frame: LoadFrame::World };
-    let found = model.solve_static(&[load])?;
-    let ours = model.effector_pose(0, &found.eta).translation;
+    let found = model.solve_static(&[load], &[])?;
+    let ours = model.effector_pose(0, &found.coordinates).translation;
     let loads = Loads::none().with_world_wrench(tip, push);
     let full = problem.equilibrium(&loads, &EquilibriumOptions::default());
     let theirs = full.world_from_link[tip.index()].translation;

@@ -8,7 +8,7 @@ use forks::{
     glam::DVec3,
     models::{HelixJoints, helix},
     prelude::*,
-    rom::{PoseBuffer, State, StepStatus},
+    rom::{PoseBuffer, State, StepStatus, Workspace},
 };
 
 /// A device reads its position and sets its force once a millisecond, s.
@@ -27,10 +27,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // All memory is taken here; the loop takes none.
     let stepper = Stepper::new(model.clone(), PERIOD)?;
-    let mut state = State::new(&model);
+    let (mut state, mut work) = (State::new(&model), Workspace::new(&model));
     let mut poses = PoseBuffer::new(&model);
     let mut times = Vec::with_capacity(2000);
-    let rest = model.effector_pose(0, state.eta()).translation;
+    let rest = model.effector_pose(0, state.coordinates()).translation;
     let (mut felt, mut largest) = (DVec3::ZERO, 0.0f64);
 
     for step in 0..2000 {
@@ -39,11 +39,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let hand = rest + 0.05 * DVec3::new(angle.sin(), 1.0 - angle.cos(), 0.0);
 
         let begin = Instant::now();
-        let at = model.effector_pose(0, state.eta()).translation;
+        let at = model.effector_pose(0, state.coordinates()).translation;
         felt = COUPLING * (at - hand);
         let wrench = Wrench::new(-felt, DVec3::ZERO);
         let load = EffectorLoad { effector: 0, wrench, frame: LoadFrame::World };
-        assert_eq!(stepper.step(&mut state, &[load]), StepStatus::Completed);
+        assert_eq!(stepper.step(&mut state, &mut work, &[load]), StepStatus::Completed);
         // Every link for the picture; a slower computer would ask for fewer: `LinkSelection`.
         model.poses(&state, &mut poses);
         times.push(1e6 * begin.elapsed().as_secs_f64());

@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Online: 5 N press the pads apart, along the line between them.
     let at_rest = model.solve_static(&[], &[])?;
     let pad = |e: usize, eta: &[f64]| model.effector_pose(e, eta).translation;
-    let gap = pad(1, &at_rest.eta) - pad(0, &at_rest.eta);
+    let gap = pad(1, &at_rest.coordinates) - pad(0, &at_rest.coordinates);
     let push = |effector: usize, force: DVec3| EffectorLoad {
         effector,
         wrench: Wrench::new(force, DVec3::ZERO),
@@ -38,13 +38,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let outward = 5.0 * gap.normalize();
     let held = model.solve_static(&[push(0, -outward), push(1, outward)], &[])?;
     assert_eq!(held.status, StaticStatus::Converged);
-    let opened = (pad(1, &held.eta) - pad(0, &held.eta)).length() - gap.length();
+    let opened = (pad(1, &held.coordinates) - pad(0, &held.coordinates)).length() - gap.length();
     println!("the pads are {:.1} mm apart at rest", 1e3 * gap.length());
     println!("5 N open them by {:.2} mm: {:.0} N/m", 1e3 * opened, 5.0 / opened);
 
     // The pose of every other link follows from the pads'.
-    let rest = model.link_poses(&at_rest.eta, &[], Reconstruction::JointSpace);
-    let poses = model.link_poses(&held.eta, &[], Reconstruction::JointSpace);
+    let rest = model.link_poses(&at_rest.coordinates, &[], Reconstruction::JointSpace);
+    let poses = model.link_poses(&held.coordinates, &[], Reconstruction::JointSpace);
     let moved = |l: usize| 1e3 * poses[l].translation.distance(rest[l].translation);
     let most = (0..poses.len()).max_by(|a, b| moved(*a).total_cmp(&moved(*b))).unwrap_or(0);
     println!("'{}' moves most: {:.2} mm", model.data().links[most].name, moved(most));

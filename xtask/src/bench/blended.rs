@@ -4,7 +4,9 @@
 use std::{hint::black_box, sync::Arc};
 
 use forks_benches::{blended::blended, charted::charted};
-use forks_blend::{BlendedModel, BlendedState, BlendedStepper, LinkBlend, place::LoadRegion};
+use forks_blend::{
+    BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, LinkBlend, place::LoadRegion,
+};
 use forks_import::{ImportOptions, load_mjcf};
 use forks_mechanism::{
     Mechanism,
@@ -135,6 +137,7 @@ pub(super) fn links_400(name: &str, context: &Context<'_>) -> Result<Vec<Case>, 
 struct Run {
     stepper: BlendedStepper,
     state: BlendedState,
+    work: BlendedWorkspace,
     poses: PoseBuffer,
     load: EffectorLoad,
     /// The first effector that was outside the model's range.
@@ -153,6 +156,7 @@ impl Run {
         Ok(Self {
             state: BlendedState::new(&model, &start).map_err(|e| e.to_string())?,
             poses: model.pose_buffer(),
+            work: BlendedWorkspace::new(&model),
             stepper: BlendedStepper::new(model, dt).map_err(|e| e.to_string())?,
             load: EffectorLoad { effector, wrench, frame: LoadFrame::World },
             outside: None,
@@ -160,7 +164,7 @@ impl Run {
     }
 
     fn step(&mut self) -> StepStatus {
-        self.stepper.step(&mut self.state, &[self.load])
+        self.stepper.step(&mut self.state, &mut self.work, &[self.load])
     }
 
     fn warm_up(&mut self) -> Result<(), String> {
@@ -168,14 +172,15 @@ impl Run {
             match self.step() {
                 StepStatus::Completed => {}
                 StepStatus::OutOfRange { effector } => self.outside = Some(effector),
-                StepStatus::NotFinite => return Err("a step is not finite".into()),
+                other => return Err(format!("a step ended with {other:?}")),
             }
         }
         Ok(())
     }
 
     fn links(&mut self, blend: LinkBlend) {
-        self.stepper.model().poses(&mut self.state, blend, black_box(&mut self.poses));
+        let model = self.stepper.model();
+        model.poses(&self.state, &mut self.work, blend, black_box(&mut self.poses));
     }
 
     fn is_finite(&self) -> bool {
@@ -183,7 +188,7 @@ impl Run {
     }
 
     fn position(&self) -> DVec3 {
-        self.stepper.model().effector_pose(0, self.state.x()).translation
+        self.stepper.model().effector_pose(0, self.state.coordinates()).translation
     }
 }
 
@@ -237,7 +242,7 @@ fn links(name: &str, context: &Context<'_>, p: &Parametric, models: usize) -> Re
     run.warm_up()?;
     let first = &model.data().samples[0].model;
     let mut single = State::new(first);
-    let eta = model.to_sample(run.state.x(), first);
+    let eta = model.to_sample(run.state.coordinates(), first);
     single.set(&eta, &vec![0.0; eta.len()]).map_err(|e| e.to_string())?;
     let one = time(context.batch, || first.poses(&single, black_box(&mut run.poses)));
     let average = time(context.batch, || run.links(LinkBlend::Average));

@@ -9,7 +9,9 @@ use forks_mechanism::{
 };
 use forks_models::{HelixJoints, Parametric};
 use forks_reduce::{Effector, Problem, ReduceOptions};
-use forks_rom::{EffectorLoad, LoadFrame, PoseBuffer, ReducedModel, State, StepStatus, Stepper};
+use forks_rom::{
+    EffectorLoad, LoadFrame, PoseBuffer, ReducedModel, State, StepStatus, Stepper, System,
+};
 
 use super::{
     cases::{Case, Context},
@@ -139,15 +141,16 @@ impl Reduced {
             frame: LoadFrame::World,
         }];
         let mut state = State::new(model);
+        let mut work = stepper.workspace();
         let mut outside = None;
         for _ in 0..rivals::STEPS_BEFORE {
-            match stepper.step(&mut state, &loads) {
+            match stepper.step(&mut state, &mut work, &loads) {
                 StepStatus::Completed => {}
                 StepStatus::OutOfRange { effector } => outside = Some(effector),
-                StepStatus::NotFinite => return Err("a step is not finite".into()),
+                other => return Err(format!("a step ended with {other:?}")),
             }
         }
-        let moved = model.effector_pose(0, state.eta()).translation;
+        let moved = model.effector_pose(0, state.coordinates()).translation;
         let displacement = moved - model.effector_pose(0, &vec![0.0; model.dof()]).translation;
         let timing = step_and_poses(&stepper, &mut state, &loads, pushed.batch)?;
         let settings = format!(
@@ -167,8 +170,9 @@ pub(super) fn step_and_poses(
 ) -> Result<Timing, String> {
     let model = Arc::clone(stepper.model());
     let mut poses = PoseBuffer::new(&model);
+    let mut work = stepper.workspace();
     let timing = time(batch, || {
-        let status = stepper.step(state, loads);
+        let status = stepper.step(state, &mut work, loads);
         model.poses(state, black_box(&mut poses));
         status
     });

@@ -11,7 +11,7 @@ use forks_mechanism::{
 };
 use forks_rom::{
     EffectorLoad, Elasticity, LoadFrame, ReducedModel, Scheme, State, StaticStatus, StepStatus,
-    Stepper,
+    Stepper, System,
 };
 use forks_testkit::Rng;
 
@@ -103,14 +103,16 @@ fn check_linear_stepper(case: &Case, force: DVec3, out: &mut Recorder) -> Result
     let stepper = Stepper::with(model.clone(), 100.0, Scheme::ImplicitEuler, Elasticity::Linear)
         .map_err(|e| e.to_string())?;
     let mut state = State::new(&model);
+    let mut work = stepper.workspace();
     state.set(&eta, &vec![0.0; eta.len()]).map_err(|e| e.to_string())?;
     let wrench = Wrench::new(force, DVec3::ZERO);
     let load = EffectorLoad { effector: 0, wrench, frame: LoadFrame::World };
-    if stepper.step(&mut state, &[load]) != StepStatus::Completed {
+    if stepper.step(&mut state, &mut work, &[load]) != StepStatus::Completed {
         out.fail(check, bound, "the step did not complete");
         return Ok(());
     }
-    let moved = state.eta().iter().zip(&eta).map(|(a, b)| (a - b).abs()).fold(0.0, larger);
+    let moved =
+        state.coordinates().iter().zip(&eta).map(|(a, b)| (a - b).abs()).fold(0.0, larger);
     out.at_most(check, moved, bound);
     Ok(())
 }
@@ -133,7 +135,7 @@ fn tip_error(case: &Case, form: Form, force: DVec3, full: &Equilibrium) -> f64 {
             let wrench = Wrench::new(force, DVec3::ZERO);
             let load = EffectorLoad { effector: 0, wrench, frame: LoadFrame::World };
             let found = model.solve_static(&[load], &[]).ok();
-            found.filter(|s| s.status == StaticStatus::Converged).map(|s| s.eta)
+            found.filter(|s| s.status == StaticStatus::Converged).map(|s| s.coordinates)
         }
         Form::DisplacedAxes => linear_equilibrium(model, force, true),
         Form::RestAxes => linear_equilibrium(model, force, false),

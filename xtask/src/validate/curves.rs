@@ -92,8 +92,9 @@ impl<'a> Tracer<'a> {
             return None;
         }
         let m = self.case.problem.mechanism();
-        let error =
-            |mode| relative_constraint_error(m, &self.connections, self.model, &s.eta, &[], mode);
+        let error = |mode| {
+            relative_constraint_error(m, &self.connections, self.model, &s.coordinates, &[], mode)
+        };
         let twist = error(Reconstruction::Twist);
         let joint_space = error(Reconstruction::JointSpace);
         let rest = &self.model.data().effectors[0].rest;
@@ -101,7 +102,7 @@ impl<'a> Tracer<'a> {
             force,
             displacement: relative_displacement(
                 rest,
-                &self.model.effector_pose(0, &s.eta),
+                &self.model.effector_pose(0, &s.coordinates),
                 self.case.r(),
             ),
             twist_error: twist.position,
@@ -241,13 +242,13 @@ fn overlay(
     let effector = &case.problem.effectors[0];
     let at = full.world_from_link[effector.link.index()] * effector.link_from_effector;
     let rest = &model.data().effectors[0].rest;
-    let reduced = model.effector_pose(0, &solution.eta);
+    let reduced = model.effector_pose(0, &solution.coordinates);
     let moved = at.translation.distance(rest.translation);
     let error = reduced.translation.distance(at.translation) / moved.max(0.1 * case.r());
     out.at_most(name, error, c.overlay_bound);
     let Some(path) = out.report_path("fig5.svg") else { return Ok(()) };
     let rest_poses = case.problem.mechanism().link_poses(&case.problem.start);
-    let reduced_poses = model.link_poses(&solution.eta, &[], Reconstruction::Twist);
+    let reduced_poses = model.link_poses(&solution.coordinates, &[], Reconstruction::Twist);
     let lines = |poses: &[Pose]| skeleton(case, connections, poses);
     let [right, up] = c.view.map(DVec3::from_array);
     let view = View::new(right, up).map_err(|e| e.to_string())?;

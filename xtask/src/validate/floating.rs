@@ -14,8 +14,8 @@ use forks_mechanism::{
 };
 use forks_reduce::ReduceOptions;
 use forks_rom::{
-    BaseCoupling, EffectorLoad, FloatingModel, FloatingState, FloatingStatus, FloatingStepper,
-    LoadFrame, ReducedModel,
+    BaseCoupling, EffectorLoad, FloatingModel, FloatingState, FloatingStepper, LoadFrame,
+    ReducedModel, StepStatus as ReducedStatus, System,
 };
 
 use super::{
@@ -153,6 +153,7 @@ fn reduced_path(
     let floating = Arc::new(floating);
     let stepper = FloatingStepper::new(floating.clone(), f.step_size).map_err(said)?;
     let mut state = FloatingState::new(&floating);
+    let mut work = stepper.workspace();
     let (still, start) = (vec![0.0; model.dof()], state.world_from_base());
     state.set(&floating, &still, &still, start, base_twist(motion)).map_err(said)?;
     let force = DVec3::from_array(motion.force);
@@ -169,7 +170,7 @@ fn reduced_path(
         let pushed = loads.iter().map(|_| (force, floating.effector_pose(0, &state).translation));
         let forces: Vec<(DVec3, DVec3)> = [weight].into_iter().chain(pushed).collect();
         let before = floating.momentum(&state).linear / floating.mass();
-        if stepper.step(&mut state, loads) != FloatingStatus::Completed {
+        if stepper.step(&mut state, &mut work, loads) != ReducedStatus::Completed {
             run.exceptions += 1;
         }
         let drift = before * (0.5 * f.step_size);

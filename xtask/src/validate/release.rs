@@ -12,7 +12,9 @@ use forks_io::{
 };
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
 use forks_reduce::{MassModel, ReduceOptions, relative_displacement};
-use forks_rom::{EffectorLoad, LoadFrame, ReducedModel, State, StaticStatus, StepStatus, Stepper};
+use forks_rom::{
+    EffectorLoad, LoadFrame, ReducedModel, State, StaticStatus, StepStatus, Stepper, System,
+};
 
 use super::{
     case::Case,
@@ -138,13 +140,14 @@ fn reduced_path(r: &Release, model: ReducedModel, force: DVec3) -> Result<Option
     let model = Arc::new(model);
     let stepper = Stepper::new(model.clone(), r.step_size).map_err(|e| e.to_string())?;
     let mut state = State::new(&model);
-    state.set(&start.eta, &vec![0.0; model.dof()]).map_err(|e| e.to_string())?;
-    let mut path = vec![model.effector_pose(0, state.eta())];
+    let mut work = stepper.workspace();
+    state.set(&start.coordinates, &vec![0.0; model.dof()]).map_err(|e| e.to_string())?;
+    let mut path = vec![model.effector_pose(0, state.coordinates())];
     for _ in 0..r.steps() {
-        if stepper.step(&mut state, &[]) != StepStatus::Completed {
+        if stepper.step(&mut state, &mut work, &[]) != StepStatus::Completed {
             return Ok(None);
         }
-        path.push(model.effector_pose(0, state.eta()));
+        path.push(model.effector_pose(0, state.coordinates()));
     }
     Ok(Some(path))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3, right_jacobian};
 use forks_rom::{
-    EffectorLoad, Elasticity, LoadFrame, ReducedModel, Scheme, State, StepStatus, Stepper,
+    EffectorLoad, Elasticity, LoadFrame, ReducedModel, Scheme, State, StepStatus, Stepper, System,
 };
 use forks_testkit::Rng;
 
@@ -63,6 +63,7 @@ fn run(
     let limits = limits(case, s.reach);
     let mut rng = Rng::new(s.seed);
     let mut state = State::new(model);
+    let mut work = stepper.workspace();
     let mut found = Run::default();
     let mut loads = Vec::new();
     let mut before = energies(model, &state);
@@ -74,9 +75,9 @@ fn run(
             }
         }
         let forces = generalised_force(model, &state, &loads);
-        let eta = state.eta().to_vec();
+        let eta = state.coordinates().to_vec();
         let outside = leaves_range(model, &eta);
-        let status = stepper.step(&mut state, &loads);
+        let status = stepper.step(&mut state, &mut work, &loads);
         found.outside += u64::from(outside.is_some());
         let told = match status {
             StepStatus::OutOfRange { effector } => Some(effector),
@@ -87,7 +88,7 @@ fn run(
         if status == StepStatus::NotFinite || !after.total.is_finite() {
             found.not_finite += 1;
         }
-        let moved = state.eta().iter().zip(&eta).map(|(a, b)| a - b);
+        let moved = state.coordinates().iter().zip(&eta).map(|(a, b)| a - b);
         let works: Vec<f64> = forces.iter().zip(moved).map(|(f, d)| f * d).collect();
         let size = before.size + after.size + works.iter().map(|w| w.abs()).sum::<f64>();
         let excess = after.total - before.total - works.iter().sum::<f64>();
@@ -106,7 +107,7 @@ struct Energies {
 
 fn energies(model: &ReducedModel, state: &State) -> Energies {
     let kinetic = model.kinetic_energy(state.velocity());
-    let elastic = model.elastic_energy(state.eta(), &[]);
+    let elastic = model.elastic_energy(state.coordinates(), &[]);
     Energies { total: kinetic + elastic, size: kinetic + elastic.abs() }
 }
 
@@ -139,8 +140,8 @@ fn generalised_force(model: &ReducedModel, state: &State, loads: &[EffectorLoad]
     let n = model.dof();
     let mut out = vec![0.0; n];
     for l in loads {
-        let xi = model.effector_twist(l.effector, state.eta());
-        let pose: Pose = model.effector_pose(l.effector, state.eta());
+        let xi = model.effector_twist(l.effector, state.coordinates());
+        let pose: Pose = model.effector_pose(l.effector, state.coordinates());
         let back = pose.rotation.conjugate();
         let w = match l.frame {
             LoadFrame::Body => l.wrench,

@@ -48,7 +48,8 @@ pub fn hand_over(
         return Err(BlendError::Driven { servo: servo.clone(), value });
     }
     let all = 0..model.effector_count();
-    let poses: Vec<Pose> = all.clone().map(|e| model.effector_pose(e, state.x())).collect();
+    let poses: Vec<Pose> =
+        all.clone().map(|e| model.effector_pose(e, state.coordinates())).collect();
     let twists: Vec<Twist> = all.map(|e| model.effector_velocity(e, state)).collect();
     let (equilibrium, sample) = held_at(problem, model, &poses, options, &|| Ok(()))?;
     let m = problem.mechanism();
@@ -90,7 +91,7 @@ pub fn take_back(
     let (poses, twists) = effectors_of(problem, q, v);
     let (x, rate, lost) = model.coordinates_of(&poses, &twists)?;
     let mut state = BlendedState::new(model, &x)?;
-    state.set(model, &x, &rate)?;
+    state.set(&x, &rate)?;
     Ok((state, lost))
 }
 

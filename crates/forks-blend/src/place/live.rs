@@ -391,7 +391,7 @@ pub fn add_sample_here(
     options: &LiveOptions,
 ) -> PendingSample {
     let poses: Vec<Pose> =
-        (0..model.effector_count()).map(|e| model.effector_pose(e, state.x())).collect();
+        (0..model.effector_count()).map(|e| model.effector_pose(e, state.coordinates())).collect();
     let (sender, receiver) = channel();
     let cancelled = Arc::new(AtomicBool::new(false));
     let (problem, model, options) = (problem.clone(), model.clone(), options.clone());

@@ -12,7 +12,7 @@ use forks_reduce::Problem;
 use forks_rom::{EffectorLoad, LoadFrame, Reconstruction, StaticStatus};
 
 use crate::{
-    BlendedModel, BlendedState, LinkBlend,
+    BlendedModel, BlendedState, BlendedWorkspace, LinkBlend,
     place::{
         chart::JointMap,
         truth::{Truth, effector_poses},
@@ -129,11 +129,11 @@ impl<'a> Gauge<'a> {
 
     /// Errors of a blend under the loads of a full equilibrium, at the blend's own equilibrium.
     pub fn errors(&self, blend: &BlendedModel, truth: &Truth) -> Errors {
-        let Ok(found) = blend.solve_static(&loads_of(truth)) else { return Errors::NONE };
+        let Ok(found) = blend.solve_static(&loads_of(truth), &[]) else { return Errors::NONE };
         if found.status != StaticStatus::Converged {
             return Errors::NONE;
         }
-        let x = &found.eta;
+        let x = &found.coordinates;
         let full = effector_poses(self.problem, &truth.equilibrium.world_from_link);
         let statics = (0..full.len()).map(|e| {
             blend.effector_pose(e, x).translation.distance(full[e].translation)
@@ -251,15 +251,16 @@ impl<'a> Gauge<'a> {
 fn link_poses(blend: &BlendedModel, x: &[f64], mode: Reconstruction) -> Option<Vec<Pose>> {
     let links = blend.data().samples[0].model.data().links.len();
     let mut poses = vec![Pose::IDENTITY; links];
-    let mut state = BlendedState::new(blend, x).ok()?;
+    let state = BlendedState::new(blend, x).ok()?;
+    let mut work = BlendedWorkspace::new(blend);
     match mode {
         Reconstruction::Twist => {
             let mut buffer = blend.pose_buffer();
-            blend.poses(&mut state, LinkBlend::Average, &mut buffer);
+            blend.poses(&state, &mut work, LinkBlend::Average, &mut buffer);
             buffer.iter().for_each(|(l, p)| poses[l] = p);
         }
         Reconstruction::JointSpace => {
-            blend.link_poses_into(&mut state, mode, LinkBlend::Average, &mut poses);
+            blend.link_poses_into(&state, &mut work, mode, LinkBlend::Average, &mut poses);
         }
     }
     Some(poses)

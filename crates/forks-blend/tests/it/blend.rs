@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forks_blend::{BlendData, BlendedModel, BlendedState, BlendedStepper, SampleData, Weights};
 use forks_rom::{
     DEFAULT_RANGE, EffectorLoad, EffectorRest, LinkRest, LoadFrame, ModelData, ReducedModel,
-    ServoTerms, State, StepStatus, Stepper,
+    ServoTerms, State, StepStatus, Stepper, System,
     lie::{Pose, Twist, Wrench, exp_rotation, glam::DVec3},
     linalg::Matrix,
 };
@@ -165,18 +165,20 @@ fn a_blend_of_one_model_at_its_own_pose_is_that_model() {
     let stepper = Stepper::new(single.clone(), h).unwrap();
     let blended = BlendedStepper::new(blend.clone(), h).unwrap();
     let mut a = State::new(&single);
+    let mut a_work = stepper.workspace();
     a.set(&x, &vec![0.0; x.len()]).unwrap();
     let mut b = BlendedState::new(&blend, &x).unwrap();
+    let mut b_work = blended.workspace();
     let load = EffectorLoad {
         effector: 1,
         wrench: Wrench::new(DVec3::new(1.0, 2.0, -1.0), DVec3::new(0.1, -0.3, 0.2)),
         frame: LoadFrame::Body,
     };
     for _ in 0..200 {
-        assert_eq!(stepper.step(&mut a, &[load]), StepStatus::Completed);
-        assert_eq!(blended.step(&mut b, &[load]), StepStatus::Completed);
+        assert_eq!(stepper.step(&mut a, &mut a_work, &[load]), StepStatus::Completed);
+        assert_eq!(blended.step(&mut b, &mut b_work, &[load]), StepStatus::Completed);
     }
-    for (a, b) in a.eta().iter().zip(b.x()) {
+    for (a, b) in a.coordinates().iter().zip(b.coordinates()) {
         assert!((a - b).abs() < 1e-9, "{a} {b}");
     }
 }
@@ -190,10 +192,11 @@ fn energy_never_grows_without_work() {
             let stepper = BlendedStepper::new(m.clone(), h).unwrap();
             let x = random(&mut rng, m.dof(), 0.4);
             let mut state = BlendedState::new(&m, &x).unwrap();
-            let mut last = state.potential_energy() + state.kinetic_energy(&m);
+            let mut work = stepper.workspace();
+            let mut last = m.evaluated_at(&state).potential_energy() + m.kinetic_energy(&state);
             for _ in 0..500 {
-                let _ = stepper.step(&mut state, &[]);
-                let now = state.potential_energy() + state.kinetic_energy(&m);
+                let _ = stepper.step(&mut state, &mut work, &[]);
+                let now = m.evaluated_at(&state).potential_energy() + m.kinetic_energy(&state);
                 assert!(now <= last + 1e-12 * (1.0 + last.abs()), "{h}: {last} to {now}");
                 last = now;
             }
@@ -221,16 +224,18 @@ fn very_stiff_samples_come_to_rest_where_forces_balance() {
         let m = Arc::new(BlendedModel::new(d).unwrap());
         let stepper = BlendedStepper::new(m.clone(), h).unwrap();
         let mut state = BlendedState::new(&m, &random(&mut rng, 6, 0.2)).unwrap();
+        let mut work = stepper.workspace();
         for _ in 0..4000 {
             assert!(matches!(
-                stepper.step(&mut state, &[]),
+                stepper.step(&mut state, &mut work, &[]),
                 StepStatus::Completed | StepStatus::OutOfRange { .. }
             ));
         }
         // Energies are known to some 10 ε of the samples', stiff d²/2 with d up to about 0.3: a
         // minimum to δ = d √(10 ε) along the stiff direction, and forces to stiff δ.
         let left_over = stiff * 0.3 * (10.0 * f64::EPSILON).sqrt();
-        let left = state.elastic_force().iter().fold(0.0f64, |m, f| m.max(f.abs()));
+        let left =
+            m.evaluated_at(&state).elastic_force().iter().fold(0.0f64, |m, f| m.max(f.abs()));
         println!("{stiff:e}, {h}: {left:e}");
         assert!(left < left_over, "{stiff:e}, {h}: {left:e}");
     }

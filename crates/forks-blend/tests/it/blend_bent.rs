@@ -10,7 +10,7 @@ use blend_support::{
 };
 use forks_blend::{Blend, BlendData, BlendedModel, BlendedState, BlendedStepper, Weights};
 use forks_rom::{
-    EffectorLoad, LoadFrame,
+    EffectorLoad, LoadFrame, System,
     lie::{Wrench, glam::DVec3},
     linalg::Matrix,
 };
@@ -59,7 +59,7 @@ fn targets(rng: &mut Rng, m: &BlendedModel) -> Vec<f64> {
 fn at(m: &BlendedModel, x: &[f64], targets: &[f64]) -> (f64, Vec<f64>) {
     let mut state = BlendedState::new(m, x).unwrap();
     state.set_servo_targets(m, targets).unwrap();
-    (state.potential_energy(), state.elastic_force().to_vec())
+    (m.evaluated_at(&state).potential_energy(), m.evaluated_at(&state).elastic_force().to_vec())
 }
 
 fn largest(x: &[f64]) -> f64 {
@@ -285,8 +285,9 @@ fn nothing_jumps_along_a_path() {
         for k in 0..=20_000 {
             let t = k as f64 * 1e-4;
             let x: Vec<f64> = from.iter().zip(through).map(|(a, b)| a + t * (b - a)).collect();
-            state.set(&m, &x, &zero).unwrap();
-            let now = (state.potential_energy(), state.elastic_force(), state.weights());
+            state.set(&x, &zero).unwrap();
+            let here = m.evaluated_at(&state);
+            let now = (here.potential_energy(), here.elastic_force(), here.weights());
             if let Some((u, f, w)) = &last {
                 let far = |a: &[f64], b: &[f64]| {
                     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
@@ -314,6 +315,7 @@ fn energy_never_grows_without_work() {
             let m = Arc::new(BlendedModel::new(random(&mut rng, kind, 4)).unwrap());
             let stepper = BlendedStepper::new(m.clone(), h).unwrap();
             let mut state = BlendedState::new(&m, &numbers(&mut rng, m.dof(), 0.3)).unwrap();
+            let mut work = stepper.workspace();
             let s = targets(&mut rng, &m);
             state.set_servo_targets(&m, &s).unwrap();
             let push = EffectorLoad {
@@ -322,12 +324,12 @@ fn energy_never_grows_without_work() {
                 frame: LoadFrame::World,
             };
             for _ in 0..20 {
-                let _ = stepper.step(&mut state, &[push]);
+                let _ = stepper.step(&mut state, &mut work, &[push]);
             }
-            let mut last = state.potential_energy() + state.kinetic_energy(&m);
+            let mut last = m.evaluated_at(&state).potential_energy() + m.kinetic_energy(&state);
             for _ in 0..300 {
-                let _ = stepper.step(&mut state, &[]);
-                let now = state.potential_energy() + state.kinetic_energy(&m);
+                let _ = stepper.step(&mut state, &mut work, &[]);
+                let now = m.evaluated_at(&state).potential_energy() + m.kinetic_energy(&state);
                 assert!(now <= last + 1e-12 * (1.0 + last.abs()), "{kind}, {h}: {last} to {now}");
                 last = now;
             }

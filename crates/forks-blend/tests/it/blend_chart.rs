@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use blend_support::{Sizes, blend, numbers, spd, twist};
 use forks_blend::{
-    Blend, BlendData, BlendedModel, BlendedState, BlendedStepper, ChartSample, LinkBlend, Weights,
+    Blend, BlendData, BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, ChartSample,
+    LinkBlend, Weights,
 };
 use forks_rom::{
     EffectorLoad, LoadFrame, ModelError, Reconstruction, ReducedModel, StaticStatus, StepStatus,
+    System,
     lie::{Twist, Wrench},
     linalg::Matrix,
 };
@@ -105,7 +107,7 @@ fn loads_work_along_the_effectors_motions() {
         let x = numbers(&mut rng, m.dof(), 0.25);
         let rate = numbers(&mut rng, m.dof(), 0.5);
         let mut state = BlendedState::new(&m, &x).unwrap();
-        state.set(&m, &x, &rate).unwrap();
+        state.set(&x, &rate).unwrap();
         for e in 0..2 {
             // Body twists from differences of poses.
             let at = |t: f64| {
@@ -162,10 +164,11 @@ fn a_sample_is_reproduced() {
             // Weights are of order (h/0.3)⁴ there, cubic terms cancel.
             assert_near(expected, c.stiffness.row(row), 1e-5);
         }
-        let mut state = BlendedState::new(&m, &x).unwrap();
+        let state = BlendedState::new(&m, &x).unwrap();
+        let mut work = BlendedWorkspace::new(&m);
         let mut poses = vec![Default::default(); model.links.len()];
         for mode in [Reconstruction::Twist, Reconstruction::JointSpace] {
-            m.link_poses_into(&mut state, mode, LinkBlend::Average, &mut poses);
+            m.link_poses_into(&state, &mut work, mode, LinkBlend::Average, &mut poses);
             for (p, l) in poses.iter().zip(&model.links) {
                 assert!(p.twist_to(&l.rest).norm() < 1e-14);
             }
@@ -180,9 +183,10 @@ fn links_are_the_same_in_both_ways_and_follow_second_orders() {
     data.chart[0].place = vec![0.0; 6];
     let m = BlendedModel::new(data.clone()).unwrap();
     let x = numbers(&mut rng, 6, 0.2);
-    let mut state = BlendedState::new(&m, &x).unwrap();
+    let state = BlendedState::new(&m, &x).unwrap();
+    let mut work = BlendedWorkspace::new(&m);
     let mut buffer = m.pose_buffer();
-    m.poses(&mut state, LinkBlend::Average, &mut buffer);
+    m.poses(&state, &mut work, LinkBlend::Average, &mut buffer);
     let model = data.samples[0].model.data();
     let pairs: Vec<f64> =
         (0..6).flat_map(|i| (i..6).map(move |j| (i, j))).map(|(i, j)| x[i] * x[j]).collect();
@@ -195,7 +199,7 @@ fn links_are_the_same_in_both_ways_and_follow_second_orders() {
         assert!(pose.twist_to(&expected).norm() < 1e-13);
     }
     let mut poses = vec![Default::default(); model.links.len()];
-    m.link_poses_into(&mut state, Reconstruction::Twist, LinkBlend::Average, &mut poses);
+    m.link_poses_into(&state, &mut work, Reconstruction::Twist, LinkBlend::Average, &mut poses);
     for (l, pose) in buffer.iter() {
         assert!(pose.twist_to(&poses[l]).norm() < 1e-13);
     }
@@ -210,7 +214,7 @@ fn coordinates_follow_from_poses() {
             let x = numbers(&mut rng, m.dof(), 0.15);
             let rate = numbers(&mut rng, m.dof(), 0.5);
             let mut state = BlendedState::new(&m, &x).unwrap();
-            state.set(&m, &x, &rate).unwrap();
+            state.set(&x, &rate).unwrap();
             let all = 0..effectors;
             let poses: Vec<_> = all.clone().map(|e| m.effector_pose(e, &x)).collect();
             let twists: Vec<_> = all.map(|e| m.effector_velocity(e, &state)).collect();
@@ -231,13 +235,15 @@ fn energy_does_not_grow() {
         for h in [1e-3, 1e-2] {
             let stepper = BlendedStepper::new(m.clone(), h).unwrap();
             let mut state = BlendedState::new(&m, &numbers(&mut rng, 6, 0.1)).unwrap();
-            let x = state.x().to_vec();
-            state.set(&m, &x, &numbers(&mut rng, 6, 1.0)).unwrap();
-            let energy = |s: &BlendedState| s.potential_energy() + s.kinetic_energy(&m);
+            let mut work = stepper.workspace();
+            let x = state.coordinates().to_vec();
+            state.set(&x, &numbers(&mut rng, 6, 1.0)).unwrap();
+            let energy =
+                |s: &BlendedState| m.evaluated_at(s).potential_energy() + m.kinetic_energy(s);
             let start = energy(&state);
             let mut last = start;
             for _ in 0..300 {
-                let status = stepper.step(&mut state, &[]);
+                let status = stepper.step(&mut state, &mut work, &[]);
                 assert!(!matches!(status, StepStatus::NotFinite));
                 let now = energy(&state);
                 assert!(now <= last + 1e-12 * (start.abs() + last.abs() + 10.0), "{last} {now}");
@@ -252,16 +258,16 @@ fn energy_does_not_grow() {
 fn a_body_at_rest_balances_its_loads() {
     let mut rng = Rng::new(7);
     let m = BlendedModel::new(data(&mut rng, 2, 4, 6)).unwrap();
-    let rest = m.solve_static(&[]).unwrap();
+    let rest = m.solve_static(&[], &[]).unwrap();
     assert_eq!(rest.status, StaticStatus::Converged);
     let loads =
         [random_load(&mut rng, 0, LoadFrame::World), random_load(&mut rng, 1, LoadFrame::Body)];
-    let found = m.solve_static(&loads).unwrap();
+    let found = m.solve_static(&loads, &[]).unwrap();
     assert_eq!(found.status, StaticStatus::Converged);
-    let force = m.generalised_force(&found.eta, &loads);
+    let force = m.generalised_force(&found.coordinates, &loads);
     // Where energies show no difference any more steps of 1e-7 are left, of stiffnesses of some
     // hundred.
-    assert_near(&m.elastic_force(&found.eta), &force, 1e-7 * 300.0);
+    assert_near(&m.elastic_force(&found.coordinates), &force, 1e-7 * 300.0);
 }
 
 #[test]

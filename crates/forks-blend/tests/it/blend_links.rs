@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use blend_support::{Sizes, blend, numbers};
-use forks_blend::{BlendData, BlendedModel, BlendedState, LinkBlend, SampleData, Weights};
+use forks_blend::{
+    BlendData, BlendedModel, BlendedState, BlendedWorkspace, LinkBlend, SampleData, Weights,
+};
 use forks_mechanism::{
     Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
     lie::{Pose, Twist, exp_rotation, glam::DVec3},
@@ -47,9 +49,10 @@ fn rival(m: &BlendedModel, x: &[f64], blend: LinkBlend) -> Vec<Pose> {
 }
 
 fn shown(m: &BlendedModel, x: &[f64], blend: LinkBlend) -> Vec<Pose> {
-    let mut state = BlendedState::new(m, x).unwrap();
+    let state = BlendedState::new(m, x).unwrap();
+    let mut work = BlendedWorkspace::new(&m);
     let mut out = m.pose_buffer();
-    m.poses(&mut state, blend, &mut out);
+    m.poses(&state, &mut work, blend, &mut out);
     std::iter::once(Pose::IDENTITY).chain(out.iter().map(|(_, p)| p)).collect()
 }
 
@@ -116,9 +119,10 @@ fn one_kernel_for_links_alone_and_on_request() {
     let m = BlendedModel::new(blend(&mut rng, sizes)).unwrap();
     let x = numbers(&mut rng, 6, 0.3);
     for blend in BLENDS {
-        let mut state = BlendedState::new(&m, &x).unwrap();
+        let state = BlendedState::new(&m, &x).unwrap();
+        let mut work = BlendedWorkspace::new(&m);
         let mut all = vec![Pose::IDENTITY; 23];
-        m.link_poses_into(&mut state, Reconstruction::Twist, blend, &mut all);
+        m.link_poses_into(&state, &mut work, Reconstruction::Twist, blend, &mut all);
         assert!(difference(&all, &shown(&m, &x, blend)) < 200.0 * f64::EPSILON);
     }
 }
@@ -271,19 +275,21 @@ fn joints_of_the_tree_stay_closed_in_joint_space() {
         let m = BlendedModel::new(chain_blend(&mut rng, reversed, 0.3)).unwrap();
         for blend in BLENDS {
             let x = numbers(&mut rng, m.dof(), 0.2);
-            let mut state = BlendedState::new(&m, &x).unwrap();
-            let gaps = |mode, state: &mut BlendedState| m.constraint_error(state, mode, blend);
-            let closed = gaps(Reconstruction::JointSpace, &mut state);
+            let state = BlendedState::new(&m, &x).unwrap();
+            let mut work = BlendedWorkspace::new(&m);
+            let mut gaps = |mode| m.constraint_error(&state, &mut work, mode, blend);
+            let closed = gaps(Reconstruction::JointSpace);
             for g in &closed.joints {
                 // Poses of size 1 through eight joints.
                 assert!(g.gap.position < 1e-13 && g.gap.angle < 1e-13, "{blend:?}: {g:?}");
             }
-            let open = gaps(Reconstruction::Twist, &mut state);
+            let open = gaps(Reconstruction::Twist);
             assert!(open.joints.iter().any(|g| g.gap.position > 1e-4), "{open:?}");
             for (i, s) in m.data().samples.iter().enumerate() {
-                let mut state = BlendedState::new(&m, m.place(i)).unwrap();
+                let state = BlendedState::new(&m, m.place(i)).unwrap();
+                let mut work = BlendedWorkspace::new(&m);
                 let mut out = vec![Pose::IDENTITY; s.model.data().links.len()];
-                m.link_poses_into(&mut state, Reconstruction::JointSpace, blend, &mut out);
+                m.link_poses_into(&state, &mut work, Reconstruction::JointSpace, blend, &mut out);
                 let rests: Vec<Pose> = s.model.data().links.iter().map(|l| l.rest).collect();
                 assert!(difference(&out, &rests) < 1e-9, "{}", difference(&out, &rests));
             }

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use blend_support::{Sizes, blend, numbers};
-use forks_blend::{Blend, BlendedModel, BlendedState, BlendedStepper, LinkBlend, Weights};
-use forks_rom::{State, Stepper, lie::Pose, linalg::Matrix};
+use forks_blend::{
+    Blend, BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, LinkBlend, Weights,
+};
+use forks_rom::{State, Stepper, System, lie::Pose, linalg::Matrix};
 use forks_testkit::{Rng, linear::symmetric_eigen};
 use proptest::prelude::*;
 
@@ -201,12 +203,15 @@ fn a_blend_of_one_sample_is_that_model() {
         let stepper = Stepper::new(single.clone(), 1e-3).unwrap();
         let blended = BlendedStepper::new(m.clone(), 1e-3).unwrap();
         let mut a = State::new(&single);
+        let mut a_work = stepper.workspace();
         a.set(&x, &[0.0; 12]).unwrap();
         let mut b = BlendedState::new(&m, &x).unwrap();
+        let mut b_work = blended.workspace();
         for _ in 0..200 {
-            let _ = (stepper.step(&mut a, &[]), blended.step(&mut b, &[]));
+            let _ =
+                (stepper.step(&mut a, &mut a_work, &[]), blended.step(&mut b, &mut b_work, &[]));
         }
-        for (a, b) in a.eta().iter().zip(b.x()) {
+        for (a, b) in a.coordinates().iter().zip(b.coordinates()) {
             assert!((a - b).abs() < 1e-9, "{way:?}: {a} {b}");
         }
     }
@@ -220,16 +225,17 @@ fn long_runs_stay_bounded() {
             let m = Arc::new(model(&mut rng, sizes(1, 4), way));
             let stepper = BlendedStepper::new(m.clone(), h).unwrap();
             let mut state = BlendedState::new(&m, &numbers(&mut rng, 6, 0.3)).unwrap();
+            let mut work = stepper.workspace();
             let mut last = f64::INFINITY;
             for _ in 0..100_000 {
-                let _ = stepper.step(&mut state, &[]);
+                let _ = stepper.step(&mut state, &mut work, &[]);
                 if way == Blend::Energy {
-                    let now = state.potential_energy() + state.kinetic_energy(&m);
+                    let now = m.evaluated_at(&state).potential_energy() + m.kinetic_energy(&state);
                     assert!(now <= last + 1e-12 * (1.0 + last.abs()), "{h}: {last} to {now}");
                     last = now;
                 }
             }
-            let reach = state.x().iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            let reach = state.coordinates().iter().fold(0.0f64, |m, x| m.max(x.abs()));
             assert!(reach < 2.0, "{way:?}, {h}: {reach}");
         }
     }
@@ -246,19 +252,20 @@ fn neighbours_enter_and_leave_without_a_jump() {
     let (from, to) = (numbers(&mut rng, 6, 0.5), numbers(&mut rng, 6, 0.5));
     let at = |t: f64| -> Vec<f64> { from.iter().zip(&to).map(|(a, b)| a + t * (b - a)).collect() };
     let mut state = BlendedState::new(&m, &at(0.0)).unwrap();
+    let mut work = BlendedWorkspace::new(&m);
     let mut buffer = m.pose_buffer();
     let (mut changes, mut last): (Vec<f64>, Vec<Pose>) = (vec![], vec![]);
     let mut fewest = usize::MAX;
     let zero = vec![0.0; 6];
     for k in 0..=10_000 {
         let x = at(k as f64 * 1e-4);
-        state.set(&m, &x, &zero).unwrap();
-        let active = state.weights().iter().filter(|w| **w > 0.0).count();
+        state.set(&x, &zero).unwrap();
+        let active = m.evaluated_at(&state).weights().iter().filter(|w| **w > 0.0).count();
         fewest = fewest.min(active);
         if k % 500 == 0 {
             // A fresh evaluation walks from the first sample.
             let fresh = m.weights(&x);
-            for (a, b) in state.weights().iter().zip(&fresh) {
+            for (a, b) in m.evaluated_at(&state).weights().iter().zip(&fresh) {
                 assert!((a - b).abs() < 1e-12, "{a} {b}");
             }
             let force = m.elastic_force(&x);
@@ -274,7 +281,7 @@ fn neighbours_enter_and_leave_without_a_jump() {
                 assert!((force[j] - derivative).abs() < 1e-6 * size, "{} {derivative}", force[j]);
             }
         }
-        m.poses(&mut state, LinkBlend::Average, &mut buffer);
+        m.poses(&state, &mut work, LinkBlend::Average, &mut buffer);
         let now: Vec<Pose> = buffer.iter().map(|(_, p)| p).collect();
         let change = last.iter().zip(&now).map(|(a, b)| a.twist_to(b).norm()).fold(0.0, f64::max);
         changes.push(change);
@@ -298,14 +305,15 @@ fn nothing_jumps_along_a_path() {
         let from = numbers(&mut rng, 6, 0.4);
         for link_blend in [LinkBlend::Average, LinkBlend::Logarithm] {
             let mut state = BlendedState::new(&m, &from).unwrap();
+            let mut work = BlendedWorkspace::new(&m);
             let mut buffer = m.pose_buffer();
             let (mut changes, mut last): (Vec<f64>, Vec<Pose>) = (vec![], vec![]);
             for k in 0..=20_000 {
                 // Through a sample and beyond.
                 let t = k as f64 * 1e-4;
                 let x: Vec<f64> = from.iter().zip(&through).map(|(a, b)| a + t * (b - a)).collect();
-                state.set(&m, &x, &[0.0; 6]).unwrap();
-                m.poses(&mut state, link_blend, &mut buffer);
+                state.set(&x, &[0.0; 6]).unwrap();
+                m.poses(&state, &mut work, link_blend, &mut buffer);
                 let now: Vec<Pose> = buffer.iter().map(|(_, p)| p).collect();
                 let moved = last.iter().zip(&now).map(|(a, b)| a.twist_to(b).norm());
                 changes.push(moved.fold(0.0, f64::max));
@@ -324,19 +332,20 @@ fn states_of_other_models() {
     let mut rng = Rng::new(37);
     let m = model(&mut rng, sizes(2, 3), Blend::Energy);
     let mut state = BlendedState::new(&m, &numbers(&mut rng, 12, 0.3)).unwrap();
-    let (x, rate) = (state.x().to_vec(), numbers(&mut rng, 12, 0.5));
-    state.set(&m, &x, &rate).unwrap();
+    let (x, rate) = (state.coordinates().to_vec(), numbers(&mut rng, 12, 0.5));
+    state.set(&x, &rate).unwrap();
     for s in &m.data().samples {
         let single = m.leave(&state, &s.model).unwrap();
         for e in 0..2 {
-            let gap = m.effector_pose(e, &x).twist_to(&s.model.effector_pose(e, single.eta()));
+            let gap =
+                m.effector_pose(e, &x).twist_to(&s.model.effector_pose(e, single.coordinates()));
             let slip = m.effector_velocity(e, &state) - s.model.effector_velocity(e, &single);
             // Poses of size 1 and rates of size 1, some Jacobians of condition below 10.
             assert!(gap.norm() < 1e-13 && slip.norm() < 1e-12, "{} {}", gap.norm(), slip.norm());
         }
         let back = m.enter(&s.model, &single).unwrap();
         let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12);
-        assert!(close(back.x(), &x) && close(back.velocity(), &rate));
+        assert!(close(back.coordinates(), &x) && close(back.velocity(), &rate));
     }
     let poses: Vec<Pose> = (0..2).map(|e| m.effector_pose(e, &x)).collect();
     let twists: Vec<_> = (0..2).map(|e| m.effector_velocity(e, &state)).collect();

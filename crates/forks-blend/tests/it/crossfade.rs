@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use blend_support::{Sizes, blend};
-use forks_blend::{BlendData, BlendedModel, BlendedState, Crossfade, LinkBlend};
+use forks_blend::{BlendData, BlendedModel, BlendedState, BlendedWorkspace, Crossfade, LinkBlend};
 use forks_rom::{ModelError, lie::Pose, linalg::Matrix};
 use forks_testkit::Rng;
 
@@ -33,12 +33,14 @@ fn another_chart_keeps_poses_and_velocities_to_rounding() {
     let x: Vec<f64> = (0..n).map(|_| 0.2 * rng.symmetric()).collect();
     let v: Vec<f64> = (0..n).map(|_| 0.5 * rng.symmetric()).collect();
     let mut state = BlendedState::new(&old, &x).unwrap();
-    state.set(&old, &x, &v).unwrap();
-    let (mut fade, mut moved) = Crossfade::new(old.clone(), &state, &new, 4).unwrap();
+    let mut work = BlendedWorkspace::new(&old);
+    state.set(&x, &v).unwrap();
+    let (mut fade, moved) = Crossfade::new(old.clone(), &state, &new, 4).unwrap();
+    let mut moved_work = BlendedWorkspace::new(&new);
     // Six directions per effector are all there are.
     assert!(fade.lost() < 1e-12, "{}", fade.lost());
     for e in 0..2 {
-        assert!(far(&old.effector_pose(e, &x), &new.effector_pose(e, moved.x())) < 1e-13);
+        assert!(far(&old.effector_pose(e, &x), &new.effector_pose(e, moved.coordinates())) < 1e-13);
         let change = old.effector_velocity(e, &state) - new.effector_velocity(e, &moved);
         assert!(change.norm() < 1e-12);
     }
@@ -48,9 +50,9 @@ fn another_chart_keeps_poses_and_velocities_to_rounding() {
     assert!(jump.potential.abs() < 1e-11, "{jump:?}");
     assert!(fade.loads().iter().all(|l| l.wrench.to_array().iter().all(|w| w.abs() < 1e-10)));
     let (mut a, mut b) = (old.pose_buffer(), new.pose_buffer());
-    old.poses(&mut state, LinkBlend::Logarithm, &mut a);
+    old.poses(&state, &mut work, LinkBlend::Logarithm, &mut a);
     for _ in 0..5 {
-        fade.poses(&new, &mut moved, LinkBlend::Logarithm, &mut b);
+        fade.poses(&new, &moved, &mut moved_work, LinkBlend::Logarithm, &mut b);
         assert!(a.iter().zip(b.iter()).all(|((_, a), (_, b))| far(&a, &b) < 1e-12));
         fade.advance();
     }
@@ -65,17 +67,18 @@ fn links_go_over_by_the_stated_weight() {
     let new = BlendedModel::new(data).unwrap();
     let x = vec![0.1; old.dof()];
     let state = BlendedState::new(&old, &x).unwrap();
-    let (mut fade, mut moved) = Crossfade::new(old.clone(), &state, &new, 10).unwrap();
-    assert_eq!(moved.x(), x);
+    let (mut fade, moved) = Crossfade::new(old.clone(), &state, &new, 10).unwrap();
+    let mut moved_work = BlendedWorkspace::new(&new);
+    assert_eq!(moved.coordinates(), x);
     let (mut start, mut end, mut now) = (old.pose_buffer(), old.pose_buffer(), old.pose_buffer());
-    old.poses(&mut state.clone(), LinkBlend::Logarithm, &mut start);
-    new.poses(&mut moved, LinkBlend::Logarithm, &mut end);
+    old.poses(&state, &mut BlendedWorkspace::new(&old), LinkBlend::Logarithm, &mut start);
+    new.poses(&moved, &mut moved_work, LinkBlend::Logarithm, &mut end);
     let wrench = |m: &BlendedModel| m.effector_wrenches(&x)[0].to_array();
     for k in 0..=10 {
         let t = f64::from(k) / 10.0;
         let weight = 6.0 * t.powi(5) - 15.0 * t.powi(4) + 10.0 * t.powi(3);
         assert!((fade.weight() - weight).abs() < 1e-14);
-        fade.poses(&new, &mut moved, LinkBlend::Logarithm, &mut now);
+        fade.poses(&new, &moved, &mut moved_work, LinkBlend::Logarithm, &mut now);
         for (((_, a), (_, b)), (_, p)) in start.iter().zip(end.iter()).zip(now.iter()) {
             // On the screw from one to the other up to third order in how far they are apart.
             let expected = a.displaced(a.twist_to(&b) * weight);

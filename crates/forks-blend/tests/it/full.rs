@@ -1,7 +1,8 @@
 //! Errors of a blend seen at run time, and the way to the full solver and back.
 
 use forks_blend::{
-    Advice, BlendedModel, BlendedState, BlendedStepper, Monitor, MonitorSettings, Weights,
+    Advice, BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, Monitor, MonitorSettings,
+    Weights,
     place::{BlendError, LiveOptions, Sample, blend_data, extended, hand_over, take_back},
 };
 use forks_dynamics::{
@@ -11,7 +12,7 @@ use forks_dynamics::{
 use forks_mechanism::lie::{Pose, Twist, Wrench, glam::DVec3};
 use forks_models::{HelixJoints, Parametric};
 use forks_reduce::{Problem, ProblemOptions};
-use forks_rom::{EffectorLoad, LoadFrame, StaticStatus};
+use forks_rom::{EffectorLoad, LoadFrame, StaticStatus, System};
 
 fn problem(p: &Parametric) -> Problem {
     let names: Vec<String> =
@@ -75,8 +76,12 @@ fn blend_to_full_solver_and_back_with_continuous_effectors() {
         let pull = effector_loads(count, pull);
         let stepper = BlendedStepper::new(model.clone(), h).unwrap();
         let mut state = BlendedState::new(&model, &vec![0.0; model.dof()]).unwrap();
+        let mut work = stepper.workspace();
         for _ in 0..150 {
-            assert_eq!(stepper.step(&mut state, &pull), forks_rom::StepStatus::Completed);
+            assert_eq!(
+                stepper.step(&mut state, &mut work, &pull),
+                forks_rom::StepStatus::Completed
+            );
         }
         let speed: f64 = (0..count).map(|e| model.effector_velocity(e, &state).norm()).sum();
         assert!(speed > 1e-2, "{name}: {speed}");
@@ -95,7 +100,8 @@ fn blend_to_full_solver_and_back_with_continuous_effectors() {
         // The potential is the blend's up to its error, and the kinetic energy is that of the
         // static shapes.
         let energy = simulation.energy();
-        let (potential, kinetic) = (state.potential_energy(), state.kinetic_energy(&model));
+        let (potential, kinetic) =
+            (model.evaluated_at(&state).potential_energy(), model.kinetic_energy(&state));
         println!("{name}: {} {potential}; {} {kinetic}", energy.elastic, energy.kinetic);
         let bound = if name == "helix" { 0.01 } else { 0.2 };
         assert!((energy.elastic - potential).abs() < bound * potential, "{name}");
@@ -115,7 +121,10 @@ fn blend_to_full_solver_and_back_with_continuous_effectors() {
             }
             simulation.set_loads(&vec![0.0; full.v.len()], &external);
             assert_eq!(simulation.step(h), StepStatus::Completed);
-            assert_eq!(stepper.step(&mut state, &pull), forks_rom::StepStatus::Completed);
+            assert_eq!(
+                stepper.step(&mut state, &mut work, &pull),
+                forks_rom::StepStatus::Completed
+            );
             for (e, last) in last.iter_mut().enumerate() {
                 let now = shown(&simulation, e);
                 let moved = last.twist_to(&now).scale_linear(1.0 / radius).norm();
@@ -124,7 +133,7 @@ fn blend_to_full_solver_and_back_with_continuous_effectors() {
             }
         }
         let apart = |e: usize| {
-            let blended = model.effector_pose(e, state.x());
+            let blended = model.effector_pose(e, state.coordinates());
             blended.twist_to(&shown(&simulation, e)).scale_linear(1.0 / radius).norm()
         };
         let apart = (0..count).map(apart).fold(0.0, f64::max);
@@ -136,7 +145,7 @@ fn blend_to_full_solver_and_back_with_continuous_effectors() {
         assert!(lost < 1e-9, "{name}: {lost:e}");
         let (mut again, mut speed) = (Simulation::new(m, &end.q, &end.v, options), 0.0f64);
         for e in 0..count {
-            let gap = model.effector_pose(e, back.x()).twist_to(&shown(&simulation, e));
+            let gap = model.effector_pose(e, back.coordinates()).twist_to(&shown(&simulation, e));
             assert!(gap.norm() < 1e-12, "{name}: {:e}", gap.norm());
             // Velocity by central differences of the full solver's free motion over a tiny time.
             let before = shown(&again, e);
@@ -167,15 +176,16 @@ fn gaps_tell_where_a_blend_is_wrong() {
         let angle = 0.4 * f64::from(k);
         let size = 10.0 + 3.5 * f64::from(k % 7) + f64::from(k);
         let force = size * DVec3::new(angle.cos(), angle.sin(), -1.2);
-        let found = model.solve_static(&effector_loads(1, force)).unwrap();
+        let found = model.solve_static(&effector_loads(1, force), &[]).unwrap();
         assert_eq!(found.status, StaticStatus::Converged);
-        let mut state = BlendedState::new(&model, &found.eta).unwrap();
+        let state = BlendedState::new(&model, &found.coordinates).unwrap();
         let mut monitor = Monitor::new(MonitorSettings::default());
-        monitor.see(&model, &mut state);
+        monitor.see(&model, &state, &mut BlendedWorkspace::new(&model));
         let e = equilibrium(&problem, force);
         let effector = &problem.effectors[0];
         let full = e.world_from_link[effector.link.index()] * effector.link_from_effector;
-        let error = model.effector_pose(0, &found.eta).translation.distance(full.translation);
+        let error =
+            model.effector_pose(0, &found.coordinates).translation.distance(full.translation);
         seen.push((monitor.error().0, error / radius));
     }
     // Ranks go together (Spearman).
@@ -201,7 +211,7 @@ fn advice_follows_the_gaps_without_flickering() {
     };
     let gap = |s: f64| {
         let mut monitor = Monitor::new(MonitorSettings::default());
-        monitor.see(&model, &mut at(s));
+        monitor.see(&model, &at(s), &mut BlendedWorkspace::new(&model));
         monitor.error().0
     };
     assert!(gap(0.0) < 1e-12);
@@ -209,7 +219,7 @@ fn advice_follows_the_gaps_without_flickering() {
         MonitorSettings { add_sample: gap(0.1), hand_over: gap(0.2), release: 0.9, every: 1 };
     assert!(settings.add_sample < settings.hand_over);
     let mut monitor = Monitor::new(settings);
-    let mut see = |s: f64| monitor.see(&model, &mut at(s));
+    let mut see = |s: f64| monitor.see(&model, &at(s), &mut BlendedWorkspace::new(&model));
     assert_eq!(see(0.05), Advice::GoOn);
     assert_eq!(see(0.12), Advice::AddSample);
     // A little below is not enough to say otherwise, half is.
@@ -225,20 +235,26 @@ fn advice_follows_the_gaps_without_flickering() {
     let short = BlendedModel::new(short).unwrap();
     let mut generous =
         Monitor::new(MonitorSettings { add_sample: 1e3, hand_over: 1e3, ..settings });
-    let mut there = BlendedState::new(&short, at(0.1).x()).unwrap();
-    assert_eq!(generous.see(&short, &mut there), Advice::HandOver);
+    let there = BlendedState::new(&short, at(0.1).coordinates()).unwrap();
+    assert_eq!(generous.see(&short, &there, &mut BlendedWorkspace::new(&short)), Advice::HandOver);
     // Between looks the last advice stands.
     let mut seldom = Monitor::new(MonitorSettings { every: 3, ..settings });
-    assert_eq!(seldom.see(&model, &mut at(0.12)), Advice::AddSample);
-    assert_eq!(seldom.see(&model, &mut at(0.0)), Advice::AddSample);
-    assert_eq!(seldom.see(&model, &mut at(0.0)), Advice::AddSample);
-    assert_eq!(seldom.see(&model, &mut at(0.0)), Advice::GoOn);
+    assert_eq!(
+        seldom.see(&model, &at(0.12), &mut BlendedWorkspace::new(&model)),
+        Advice::AddSample
+    );
+    assert_eq!(seldom.see(&model, &at(0.0), &mut BlendedWorkspace::new(&model)), Advice::AddSample);
+    assert_eq!(seldom.see(&model, &at(0.0), &mut BlendedWorkspace::new(&model)), Advice::AddSample);
+    assert_eq!(seldom.see(&model, &at(0.0), &mut BlendedWorkspace::new(&model)), Advice::GoOn);
     // A sample there is what helps.
-    let pose = model.effector_pose(0, at(0.12).x());
+    let pose = model.effector_pose(0, at(0.12).coordinates());
     let found = extended(&problem, &model, &[pose], &LiveOptions::default(), &|| true).unwrap();
     let mut monitor = Monitor::new(settings);
-    let mut there = BlendedState::new(&found.model, at(0.12).x()).unwrap();
-    assert_eq!(monitor.see(&found.model, &mut there), Advice::GoOn);
+    let there = BlendedState::new(&found.model, at(0.12).coordinates()).unwrap();
+    assert_eq!(
+        monitor.see(&found.model, &there, &mut BlendedWorkspace::new(&found.model)),
+        Advice::GoOn
+    );
 }
 
 #[test]

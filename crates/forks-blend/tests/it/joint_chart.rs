@@ -63,10 +63,10 @@ fn a_sample_s_static_response_is_exact_to_second_order() {
             });
             let full = problem.equilibrium(&loads, &EquilibriumOptions::default());
             assert!(full.status.is_equilibrium());
-            let found = alone.solve_static(&[load(force)]).unwrap();
+            let found = alone.solve_static(&[load(force)], &[]).unwrap();
             assert_eq!(found.status, StaticStatus::Converged);
             let pose = full.world_from_link[link.link.index()] * link.link_from_effector;
-            alone.effector_pose(0, &found.eta).twist_to(&pose).norm()
+            alone.effector_pose(0, &found.coordinates).twist_to(&pose).norm()
         };
         let errors = [15.0, 30.0, 60.0].map(off);
         let orders: Vec<f64> = errors.windows(2).map(|w| (w[1] / w[0]).log2()).collect();
@@ -84,10 +84,10 @@ fn samples_stand_where_their_loads_hold_them_and_unseen_loads_are_met() {
     assert_eq!(placed.loads.len(), 3);
     for (i, forces) in placed.loads.iter().enumerate() {
         let loads: Vec<EffectorLoad> = forces.iter().map(|f| load(f.1)).collect();
-        let found = model.solve_static(&loads).unwrap();
+        let found = model.solve_static(&loads, &[]).unwrap();
         assert_eq!(found.status, StaticStatus::Converged);
         let there = model.data().samples[i].model.data().effectors[0].rest;
-        let gap = model.effector_pose(0, &found.eta).twist_to(&there).norm();
+        let gap = model.effector_pose(0, &found.coordinates).twist_to(&there).norm();
         // Steps of 1e-7 are left where energies show no difference.
         assert!(gap < 1e-6, "{gap:e}");
     }
@@ -105,17 +105,18 @@ fn states_are_handed_over_and_taken_back() {
     let problem = problem(&helix(6, HelixJoints::Hinge3));
     let placed = placed(&problem);
     let model = &placed.model;
-    let x = placed.model.solve_static(&[load(DVec3::new(2.0, 1.0, -20.0))]).unwrap().eta;
+    let x =
+        placed.model.solve_static(&[load(DVec3::new(2.0, 1.0, -20.0))], &[]).unwrap().coordinates;
     let mut state = BlendedState::new(model, &x).unwrap();
     let rate: Vec<f64> = x.iter().map(|x| 0.3 * x).collect();
-    state.set(model, &x, &rate).unwrap();
+    state.set(&x, &rate).unwrap();
     let full = hand_over(&problem, model, &state, &LiveOptions::default()).unwrap();
     // The full equilibrium is held where the blend has the effector.
     assert!(full.distance < 1e-6 && full.velocity_distance < 1e-5, "{full:?}");
     let (back, lost) = take_back(&problem, model, &full.q, &full.v).unwrap();
     assert!(lost < 1e-5, "{lost:e}");
     let off = |a: &[f64], b: &[f64]| a.iter().zip(b).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
-    assert!(off(back.x(), &x) < 1e-4 && off(back.velocity(), &rate) < 1e-3);
+    assert!(off(back.coordinates(), &x) < 1e-4 && off(back.velocity(), &rate) < 1e-3);
     let poses = [model.effector_pose(0, &x)];
     let more = extended(&problem, model, &poses, &LiveOptions::default(), &|| true);
     assert_eq!(more.unwrap_err(), BlendError::FixedChart);

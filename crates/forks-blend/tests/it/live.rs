@@ -6,7 +6,7 @@ use std::{
 };
 
 use forks_blend::{
-    BlendedModel, BlendedState, BlendedStepper, Crossfade, LinkBlend, Weights,
+    BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, Crossfade, LinkBlend, Weights,
     place::{BlendError, LiveOptions, Sample, add_sample_here, blend_data, extended},
 };
 use forks_dynamics::{
@@ -53,9 +53,9 @@ fn load(force: DVec3) -> [EffectorLoad; 1] {
 }
 
 fn at_rest_under(blend: &BlendedModel, force: DVec3) -> BlendedState {
-    let found = blend.solve_static(&load(force)).unwrap();
+    let found = blend.solve_static(&load(force), &[]).unwrap();
     assert_eq!(found.status, StaticStatus::Converged);
-    BlendedState::new(blend, &found.eta).unwrap()
+    BlendedState::new(blend, &found.coordinates).unwrap()
 }
 
 fn bits(p: &Pose) -> [u64; 7] {
@@ -78,12 +78,14 @@ fn helix() -> (Arc<Problem>, Arc<BlendedModel>) {
 fn the_new_sample_is_an_equilibrium_with_the_effectors_where_they_were() {
     let (problem, blend) = helix();
     for force in [DVec3::new(50.0, 20.0, -40.0), DVec3::new(-30.0, 50.0, 10.0)] {
-        let mut state = at_rest_under(&blend, force);
-        let pose = blend.effector_pose(0, state.x());
-        let error = |model: &BlendedModel, state: &mut BlendedState| {
-            model.constraint_error(state, Reconstruction::Twist, LinkBlend::default()).position
+        let state = at_rest_under(&blend, force);
+        let pose = blend.effector_pose(0, state.coordinates());
+        let error = |model: &BlendedModel, state: &BlendedState| {
+            let (mode, blend) = (Reconstruction::Twist, LinkBlend::default());
+            let mut work = BlendedWorkspace::new(model);
+            model.constraint_error(state, &mut work, mode, blend).position
         };
-        let before = error(&blend, &mut state);
+        let before = error(&blend, &state);
         let options = LiveOptions::default();
         let found = extended(&problem, &blend, &[pose], &options, &|| true).unwrap();
         assert!(found.distance < 1e-8, "{:e}", found.distance);
@@ -104,9 +106,9 @@ fn the_new_sample_is_an_equilibrium_with_the_effectors_where_they_were() {
         assert!((new.potential - expected).abs() < 1e-12 * expected);
         // There the new blend is the sample.
         let (x, _, _) = found.model.coordinates_of(&[pose], &[Default::default()]).unwrap();
-        let mut there = BlendedState::new(&found.model, &x).unwrap();
-        assert!(there.weights()[2] > 1.0 - 1e-9);
-        let after = error(&found.model, &mut there);
+        let there = BlendedState::new(&found.model, &x).unwrap();
+        assert!(found.model.evaluated_at(&there).weights()[2] > 1.0 - 1e-9);
+        let after = error(&found.model, &there);
         println!("constraint error {before:.2e}, then {after:.2e}");
         assert!(before > 1e-4 && after < 1e-7, "{before:e} {after:e}");
     }
@@ -123,7 +125,7 @@ fn a_mechanism_with_loops_gets_samples_too() {
     let (x, _, lost) = blend.coordinates_of(&there, &[Default::default()]).unwrap();
     assert!(lost < 1e-9);
     let state = BlendedState::new(&blend, &x).unwrap();
-    let pose = blend.effector_pose(0, state.x());
+    let pose = blend.effector_pose(0, state.coordinates());
     let options = LiveOptions::default();
     let found = extended(&problem, &blend, &[pose], &options, &|| true).unwrap();
     let m = problem.mechanism();
@@ -135,7 +137,7 @@ fn a_mechanism_with_loops_gets_samples_too() {
     // The chart goes on where it was.
     let (fade, new_state) = Crossfade::new(blend.clone(), &state, &found.model, 10).unwrap();
     assert_eq!(fade.lost(), 0.0);
-    let shown = found.model.effector_pose(0, new_state.x());
+    let shown = found.model.effector_pose(0, new_state.coordinates());
     assert_eq!(bits(&shown), bits(&pose));
     assert!(found.model.dof() >= blend.dof());
 }
@@ -154,7 +156,7 @@ fn a_sample_that_moves_in_new_directions_adds_coordinates_and_keeps_the_others()
     println!("distance {:e}, coordinates {}", found.distance, found.model.dof());
     assert!(found.model.dof() > 1);
     let (_, new_state) = Crossfade::new(blend.clone(), &state, &found.model, 10).unwrap();
-    assert_eq!(bits(&found.model.effector_pose(0, new_state.x())), bits(&pose));
+    assert_eq!(bits(&found.model.effector_pose(0, new_state.coordinates())), bits(&pose));
 }
 
 /// Largest moves of the links in a step.
@@ -196,20 +198,22 @@ fn swapped_in_while_it_runs_nothing_jumps() {
     for mode in [LinkBlend::Average, LinkBlend::Logarithm] {
         let old_stepper = BlendedStepper::new(blend.clone(), h).unwrap();
         let mut state = BlendedState::new(&blend, &vec![0.0; blend.dof()]).unwrap();
+        let mut work = BlendedWorkspace::new(&blend);
         let mut moves = Moves { last: None, each: vec![], radius: blend.data().radius };
         let mut buffer = blend.pose_buffer();
         let mut step = 0;
         let run = |state: &mut BlendedState,
+                   work: &mut BlendedWorkspace,
                    stepper: &BlendedStepper,
                    more: &[EffectorLoad],
                    step: &mut usize| {
             let loads = [&pull(*step), more].concat();
-            assert_eq!(stepper.step(state, &loads), StepStatus::Completed);
+            assert_eq!(stepper.step(state, work, &loads), StepStatus::Completed);
             *step += 1;
         };
         while step < 2500 {
-            run(&mut state, &old_stepper, &[], &mut step);
-            blend.poses(&mut state, mode, &mut buffer);
+            run(&mut state, &mut work, &old_stepper, &[], &mut step);
+            blend.poses(&state, &mut work, mode, &mut buffer);
             moves.see(&buffer);
         }
         let mut pending = add_sample_here(&problem, &blend, &state, &LiveOptions::default());
@@ -224,28 +228,33 @@ fn swapped_in_while_it_runs_nothing_jumps() {
         };
         assert!(matches!(pending.poll(), Some(Err(BlendError::WorkerLost))));
         for _ in 0..20 {
-            run(&mut state, &old_stepper, &[], &mut step);
-            blend.poses(&mut state, mode, &mut buffer);
+            run(&mut state, &mut work, &old_stepper, &[], &mut step);
+            blend.poses(&state, &mut work, mode, &mut buffer);
             moves.see(&buffer);
         }
-        let before = blend.effector_pose(0, state.x());
+        let before = blend.effector_pose(0, state.coordinates());
         let velocity = blend.effector_velocity(0, &state);
-        let energies = (state.potential_energy(), state.kinetic_energy(&blend));
+        let energies =
+            (blend.evaluated_at(&state).potential_energy(), blend.kinetic_energy(&state));
         let last = moves.last.clone().unwrap();
         let new = found.model;
         let (mut fade, mut state) = Crossfade::new(blend.clone(), &state, &new, FADE).unwrap();
+        let mut work = BlendedWorkspace::new(&new);
         // Effectors: equal in every bit; their velocity too, and what energy does is said.
-        assert_eq!(bits(&new.effector_pose(0, state.x())), bits(&before));
+        assert_eq!(bits(&new.effector_pose(0, state.coordinates())), bits(&before));
         assert_eq!(new.effector_velocity(0, &state), velocity);
-        assert_eq!(state.potential_energy() - energies.0, fade.energy_jump().potential);
-        assert_eq!(state.kinetic_energy(&new) - energies.1, fade.energy_jump().kinetic);
-        fade.poses(&new, &mut state, mode, &mut buffer);
+        assert_eq!(
+            new.evaluated_at(&state).potential_energy() - energies.0,
+            fade.energy_jump().potential
+        );
+        assert_eq!(new.kinetic_energy(&state) - energies.1, fade.energy_jump().kinetic);
+        fade.poses(&new, &state, &mut work, mode, &mut buffer);
         for ((_, p), before) in buffer.iter().zip(&last) {
             assert_eq!(bits(&p), bits(before));
         }
         // Without the fade the links would jump.
         let mut at_once = new.pose_buffer();
-        new.poses(&mut state, mode, &mut at_once);
+        new.poses(&state, &mut work, mode, &mut at_once);
         let pairs = at_once.iter().zip(&last);
         let jump = pairs.map(|((_, p), q)| distance(&p, q, new.data().radius)).fold(0.0, f64::max);
         assert!(jump > 10.0 * moves.mean(), "{jump:e} {:e}", moves.mean());
@@ -253,14 +262,14 @@ fn swapped_in_while_it_runs_nothing_jumps() {
         let stepper = BlendedStepper::new(new.clone(), h).unwrap();
         let mut mixed = true;
         for k in 0..600 {
-            run(&mut state, &stepper, fade.loads(), &mut step);
+            run(&mut state, &mut work, &stepper, fade.loads(), &mut step);
             mixed = fade.advance();
             assert_eq!(mixed, k + 1 < FADE);
-            fade.poses(&new, &mut state, mode, &mut buffer);
+            fade.poses(&new, &state, &mut work, mode, &mut buffer);
             moves.see(&buffer);
         }
         assert!(!mixed && fade.weight() == 1.0);
-        new.poses(&mut state, mode, &mut at_once);
+        new.poses(&state, &mut work, mode, &mut at_once);
         assert_eq!(at_once, buffer);
         println!(
             "{mode:?}: largest move {:.2e}, mean {:.2e}, jump without fade {jump:.2e}, energy {:?}",
@@ -276,7 +285,7 @@ fn swapped_in_while_it_runs_nothing_jumps() {
 fn work_can_be_cancelled_and_failures_leave_the_blend_alone() {
     let (problem, blend) = helix();
     let state = at_rest_under(&blend, DVec3::new(50.0, 20.0, -40.0));
-    let pose = blend.effector_pose(0, state.x());
+    let pose = blend.effector_pose(0, state.coordinates());
     let options = LiveOptions::default();
     // At every question in turn.
     let asked = std::cell::Cell::new(0);

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use forks_blend::{
-    BlendedModel, BlendedState, LinkBlend, Weights,
+    BlendedModel, BlendedState, BlendedWorkspace, LinkBlend, Weights,
     place::{
         BlendError, LoadRegion, Placed, Placement, PlacementStatus, Progress, Round, Sample,
         blend_data, place,
@@ -229,9 +229,10 @@ fn the_order_of_samples_does_not_matter() {
                 assert!(order.iter().zip(w).all(|(&i, w)| (v[i] - w).abs() < 1e-12));
                 for mode in [LinkBlend::Average, LinkBlend::Logarithm] {
                     let shown = |m: &BlendedModel, x: &[f64]| {
-                        let mut state = BlendedState::new(m, x).unwrap();
+                        let state = BlendedState::new(m, x).unwrap();
+                        let mut work = BlendedWorkspace::new(&m);
                         let mut buffer = m.pose_buffer();
-                        m.poses(&mut state, mode, &mut buffer);
+                        m.poses(&state, &mut work, mode, &mut buffer);
                         buffer.iter().map(|(_, p)| p).collect::<Vec<Pose>>()
                     };
                     for (a, b) in shown(&first, &x).iter().zip(shown(&other, &y)) {

@@ -1,7 +1,7 @@
 //! Servo targets of blends, against the single model, finite differences and full equilibria.
 
 use forks_blend::{
-    Blend, BlendedModel, BlendedState, BlendedStepper, LinkBlend, Weights,
+    Blend, BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, LinkBlend, Weights,
     place::{Sample, blend_data},
 };
 use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, WrenchFrame, solve_equilibrium};
@@ -14,6 +14,7 @@ use forks_models::{HelixJoints, Parametric};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_rom::{
     EffectorLoad, LoadFrame, Reconstruction, ServoTerms, State, StaticStatus, StepStatus, Stepper,
+    System,
 };
 
 /// The mechanism with a servo on a joint and another along a combination of joints.
@@ -104,18 +105,20 @@ fn one_sample_is_the_single_model() {
             let x = match single.dof() {
                 6 => {
                     let loads = effector_load(further);
-                    let found = blend.solve_static_driven(&loads, &targets).unwrap();
+                    let found = blend.solve_static(&loads, &targets).unwrap();
                     let alone = single.solve_static(&loads, &targets).unwrap();
                     assert_eq!(found.status, StaticStatus::Converged, "{name}");
                     assert_eq!(alone.status, StaticStatus::Converged, "{name}");
-                    let expected = single.effector_pose(0, &alone.eta);
-                    let gap = (blend.effector_pose(0, &found.eta).inverse() * expected).log();
+                    let expected = single.effector_pose(0, &alone.coordinates);
+                    let gap =
+                        (blend.effector_pose(0, &found.coordinates).inverse() * expected).log();
                     assert!(gap.norm() < 1e-9, "{name}: {}", gap.norm());
-                    found.eta
+                    found.coordinates
                 }
                 _ => blend.place(0).iter().map(|x| x + 0.03).collect(),
             };
             let mut state = BlendedState::new(&blend, &x).unwrap();
+            let mut work = BlendedWorkspace::new(&blend);
             state.set_servo_targets(&blend, &targets).unwrap();
             let left = blend.leave(&state, &single).unwrap();
             assert_eq!(left.servo_targets(), targets);
@@ -127,9 +130,9 @@ fn one_sample_is_the_single_model() {
             let tolerance = 64.0 * f64::EPSILON * maps.fold(1.0, f64::max);
             let mut poses = vec![Pose::IDENTITY; single.data().links.len()];
             for mode in [Reconstruction::Twist, Reconstruction::JointSpace] {
-                blend.link_poses_into(&mut state, mode, LinkBlend::default(), &mut poses);
-                let expected = single.link_poses(left.eta(), &targets, mode);
-                let still = single.link_poses(left.eta(), &[], mode);
+                blend.link_poses_into(&state, &mut work, mode, LinkBlend::default(), &mut poses);
+                let expected = single.link_poses(left.coordinates(), &targets, mode);
+                let still = single.link_poses(left.coordinates(), &[], mode);
                 let mut moved: f64 = 0.0;
                 for ((p, e), s) in poses.iter().zip(&expected).zip(&still) {
                     let gap = (p.inverse() * *e).log().norm();
@@ -139,8 +142,8 @@ fn one_sample_is_the_single_model() {
                 assert!(moved > 1e-3, "{name} {mode:?}: the targets move no link");
             }
             let mut buffer = blend.pose_buffer();
-            blend.poses(&mut state, LinkBlend::default(), &mut buffer);
-            let expected = single.link_poses(left.eta(), &targets, Reconstruction::Twist);
+            blend.poses(&state, &mut work, LinkBlend::default(), &mut buffer);
+            let expected = single.link_poses(left.coordinates(), &targets, Reconstruction::Twist);
             for (l, p) in buffer.iter() {
                 assert!((p.inverse() * expected[l]).log().norm() < tolerance, "{name}");
             }
@@ -161,15 +164,18 @@ fn one_sample_steps_as_the_single_model() {
     let steppers =
         (BlendedStepper::new(blend.clone(), 1e-3).unwrap(), Stepper::new(single.clone(), 1e-3));
     let one = steppers.1.unwrap();
+    let mut work = steppers.0.workspace();
+    let mut alone_work = one.workspace();
     let mut largest: f64 = 0.0;
     for _ in 0..300 {
-        assert_eq!(steppers.0.step(&mut state, &[]), StepStatus::Completed);
-        assert_eq!(one.step(&mut alone, &[]), StepStatus::Completed);
-        let pose = single.effector_pose(0, alone.eta());
-        let gap = blend.effector_pose(0, state.x()).inverse() * pose;
+        assert_eq!(steppers.0.step(&mut state, &mut work, &[]), StepStatus::Completed);
+        assert_eq!(one.step(&mut alone, &mut alone_work, &[]), StepStatus::Completed);
+        let pose = single.effector_pose(0, alone.coordinates());
+        let gap = blend.effector_pose(0, state.coordinates()).inverse() * pose;
         largest = largest.max(gap.log().norm());
     }
-    let moved = single.data().effectors[0].rest.twist_to(&single.effector_pose(0, alone.eta()));
+    let moved =
+        single.data().effectors[0].rest.twist_to(&single.effector_pose(0, alone.coordinates()));
     // Both are implicit Euler; the blend stops its corrections at 1e-3 of the forces.
     assert!(largest < 1e-3 * moved.norm(), "{largest:e} of {:e}", moved.norm());
 }
@@ -220,7 +226,7 @@ fn samples_know_the_energys_derivatives_by_targets() {
                     let loads = effector_load(force);
                     let s = model.solve_static(&loads, &target(h)).unwrap();
                     assert_eq!(s.status, StaticStatus::Converged, "{name}");
-                    s.eta
+                    s.coordinates
                 });
                 let pulled = sample.data.hessian.mul_vec(&eta);
                 for j in 0..2 {
@@ -255,30 +261,37 @@ fn the_force_between_samples_is_the_gradient_of_the_energy() {
             s
         };
         let here = at(&x);
-        let size = here.elastic_force().iter().fold(0.0f64, |m, f| m.max(f.abs()));
+        let size =
+            blend.evaluated_at(&here).elastic_force().iter().fold(0.0f64, |m, f| m.max(f.abs()));
         for k in 0..n {
             let energy = |h: f64| {
                 let mut x = x.clone();
                 x[k] += h;
-                at(&x).potential_energy()
+                blend.evaluated_at(&at(&x)).potential_energy()
             };
             let h = 1e-4;
             let central = |h: f64| (energy(h) - energy(-h)) / (2.0 * h);
             let slope = (4.0 * central(0.5 * h) - central(h)) / 3.0;
-            let error = (slope - here.elastic_force()[k]).abs() / size;
+            let error = (slope - blend.evaluated_at(&here).elastic_force()[k]).abs() / size;
             assert!(error < 1e-7, "{name} {k}: {error:e}");
         }
         // The other blends know the targets too, and without any nothing has changed.
         let plain = BlendedState::new(&blend, &x).unwrap();
         let mut back = at(&x);
         back.set_servo_targets(&blend, &[0.0; 2]).unwrap();
-        assert_eq!(plain.elastic_force(), back.elastic_force());
-        assert_ne!(plain.elastic_force(), here.elastic_force());
+        assert_eq!(
+            blend.evaluated_at(&plain).elastic_force(),
+            blend.evaluated_at(&back).elastic_force()
+        );
+        assert_ne!(
+            blend.evaluated_at(&plain).elastic_force(),
+            blend.evaluated_at(&here).elastic_force()
+        );
         let eigen = blend.clone().with_blend(Blend::Eigenvectors);
         let mut state = BlendedState::new(&eigen, &x).unwrap();
-        let before = state.elastic_force().to_vec();
+        let before = blend.evaluated_at(&state).elastic_force().to_vec();
         state.set_servo_targets(&eigen, &targets).unwrap();
-        assert_ne!(before, state.elastic_force());
+        assert_ne!(before, blend.evaluated_at(&state).elastic_force());
         assert!(state.set_servo_targets(&eigen, &[0.0; 3]).is_err());
         assert!(state.set_servo_targets(&eigen, &[f64::NAN, 0.0]).is_err());
     }
@@ -286,12 +299,12 @@ fn the_force_between_samples_is_the_gradient_of_the_energy() {
 
 /// Distance of the blend's static effector from the full one, over r.
 fn static_error(problem: &Problem, blend: &BlendedModel, force: DVec3, targets: &[f64]) -> f64 {
-    let found = blend.solve_static_driven(&effector_load(force), targets).unwrap();
+    let found = blend.solve_static(&effector_load(force), targets).unwrap();
     assert_eq!(found.status, StaticStatus::Converged);
     let e = full(problem, force, targets);
     let effector = &problem.effectors[0];
     let pose = e.world_from_link[effector.link.index()] * effector.link_from_effector;
-    let shown = blend.effector_pose(0, &found.eta);
+    let shown = blend.effector_pose(0, &found.coordinates);
     shown.translation.distance(pose.translation) / blend.data().radius
 }
 

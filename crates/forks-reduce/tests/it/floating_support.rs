@@ -8,7 +8,7 @@ use forks_mechanism::{
     lie::{Pose, Twist, Wrench, glam::DVec3},
 };
 use forks_rom::{
-    BaseCoupling, EffectorLoad, FloatingModel, FloatingState, FloatingStatus, FloatingStepper,
+    BaseCoupling, EffectorLoad, FloatingModel, FloatingState, FloatingStepper, FloatingWorkspace,
     LoadFrame, ReducedModel,
 };
 
@@ -137,6 +137,7 @@ pub(crate) fn compare(
     let h = case.time / case.steps as f64;
     let stepper = FloatingStepper::new(floating.clone(), h).unwrap();
     let mut state = FloatingState::new(&floating);
+    let mut work = FloatingWorkspace::new(&floating);
     let still = vec![0.0; model.dof()];
     state.set(&floating, &still, &still, track.base[0], case.base_velocity).unwrap();
     let push = [EffectorLoad {
@@ -160,7 +161,7 @@ pub(crate) fn compare(
         for (e, full) in track.effectors[i].iter().enumerate() {
             let pose = floating.effector_pose(e, &state);
             out.effector = out.effector.max(full.translation.distance(pose.translation));
-            let twist = model.effector_twist(e, state.eta());
+            let twist = model.effector_twist(e, state.shape().coordinates());
             let rest = Pose::IDENTITY;
             out.shape =
                 out.shape.max(relative_displacement(&rest, &Pose::exp(twist), model.data().radius));
@@ -170,7 +171,7 @@ pub(crate) fn compare(
         }
         let loads = if pushes(case, i, h) { &push[..] } else { &[] };
         impulse.add(&floating, &state, loads, h);
-        if stepper.step(&mut state, loads) != FloatingStatus::Completed {
+        if stepper.step(&mut state, &mut work, loads) != forks_rom::StepStatus::Completed {
             out.exceptions += 1;
         }
         let [linear, angular] = impulse.error(&floating, &state);

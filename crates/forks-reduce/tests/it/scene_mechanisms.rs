@@ -11,7 +11,7 @@ use forks_mechanism::{
 };
 use forks_models::Parametric;
 use forks_reduce::{Problem, ProblemOptions, ReduceOptions, Reduction, relative_displacement};
-use forks_rom::{EffectorLoad, LoadFrame, State, StepStatus, Stepper};
+use forks_rom::{EffectorLoad, LoadFrame, State, StepStatus, Stepper, System};
 
 const GRAVITY: f64 = 9.81;
 
@@ -117,6 +117,7 @@ fn deepest(mass: f64, height: f64) -> [f64; 2] {
     let model = Arc::new(r.model);
     let stepper = Stepper::new(model.clone(), 1e-3).unwrap();
     let mut state = State::new(&model);
+    let mut work = stepper.workspace();
     // Straight down through the middle: B⁺ of a twist.
     let speed = share * (2.0 * GRAVITY * height).sqrt();
     let velocity: Vec<f64> = (0..6).map(|k| -speed * r.linear.basis.dual[(2, k)]).collect();
@@ -125,8 +126,8 @@ fn deepest(mass: f64, height: f64) -> [f64; 2] {
     let load = EffectorLoad { effector: 0, wrench, frame: LoadFrame::World };
     let mut lowest: f64 = 0.0;
     for _ in 0..600 {
-        assert_eq!(stepper.step(&mut state, &[load]), StepStatus::Completed);
-        lowest = lowest.min(model.effector_twist(0, state.eta()).linear.z);
+        assert_eq!(stepper.step(&mut state, &mut work, &[load]), StepStatus::Completed);
+        lowest = lowest.min(model.effector_twist(0, state.coordinates()).linear.z);
     }
     [-lowest, spring]
 }

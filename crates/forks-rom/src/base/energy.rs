@@ -22,7 +22,7 @@ impl FloatingModel {
 
     /// Kinetic energy of base and mechanism, J.
     pub fn kinetic_energy(&self, state: &FloatingState) -> f64 {
-        let (i, rate) = (&self.inertia, state.velocity());
+        let (i, rate) = (&self.inertia, state.shape.velocity());
         let m = self.motion(state);
         let omega = m.base_rate(state);
         let (turning, coupled) = (omega.dot(m.rotation * omega), omega.dot(m.coupled));
@@ -41,6 +41,6 @@ impl FloatingModel {
 
     /// Elastic energy over its value at the linearisation pose, J.
     pub fn elastic_energy(&self, state: &FloatingState) -> f64 {
-        self.model.elastic_energy(state.eta(), state.shape.drive())
+        self.model.elastic_energy(state.shape.coordinates(), state.shape.drive())
     }
 }

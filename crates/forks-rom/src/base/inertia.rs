@@ -287,3 +287,8 @@ fn three_totals<L: Arithmetic>(l: L, [x, y, z]: [Wide<L>; 3]) -> DVec3 {
     let [x, y, z, _] = l.sums([x, y, z, z]).store().0;
     DVec3::new(x, y, z)
 }
+
+/// Entry (i, j) of a matrix stored by columns.
+pub(super) fn entry(m: &DMat3, i: usize, j: usize) -> f64 {
+    m.col(j)[i]
+}

@@ -41,15 +41,20 @@
 
 mod contact;
 mod derivatives;
+mod effectors;
 mod energy;
 mod inertia;
 mod model;
 mod newton;
 mod poses;
+mod response;
+mod start;
 mod state;
 mod step;
+mod system;
+mod workspace;
 
-pub use contact::FloatingContact;
 pub use model::{BaseCoupling, FloatingModel};
 pub use state::{FloatingState, Momentum};
-pub use step::{FloatingStatus, FloatingStepper};
+pub use step::FloatingStepper;
+pub use workspace::FloatingWorkspace;

@@ -36,6 +36,8 @@ pub struct FloatingModel {
     coupling: BaseCoupling,
     /// 𝓗.
     pub(super) stiffness: Rows,
+    /// B, 6E × n.
+    pub(super) basis: Rows,
     /// b_η, padded.
     pub(super) static_force: Rows,
     pub(super) gravity: DVec3,
@@ -53,9 +55,10 @@ impl FloatingModel {
         let base = model.data().base.as_ref().ok_or(ModelError::NoBase)?;
         let inertia = BaseInertia::new(base, &model.data().mass, coupling)?;
         let base_from_rest = model.data().links[base.link].rest.inverse();
-        let b = model.static_force();
+        let (b, basis) = (model.static_force(), &model.data().basis);
         Ok(Self {
             stiffness: symmetric_rows(&model.data().hessian),
+            basis: Rows::from_fn(basis.rows(), basis.columns(), |i, j| basis[(i, j)]),
             static_force: Rows::from_fn(1, b.len(), |_, j| b[j]),
             gravity: base.gravity,
             inertia,
@@ -99,13 +102,14 @@ impl FloatingModel {
 
     /// World pose of effector `e`.
     pub fn effector_pose(&self, e: usize, state: &FloatingState) -> Pose {
-        self.world_from_rest(state) * self.model.effector_pose(e, state.eta())
+        self.world_from_rest(state) * self.model.effector_pose(e, state.shape.coordinates())
     }
 
     /// Body twist of effector `e`, effector frame: the base's velocity carried over, and the motion
     /// relative to it.
     pub fn effector_velocity(&self, e: usize, state: &FloatingState) -> Twist {
-        let base_from_effector = self.base_from_rest * self.model.effector_pose(e, state.eta());
+        let base_from_effector =
+            self.base_from_rest * self.model.effector_pose(e, state.shape.coordinates());
         let carried = base_from_effector.adjoint().apply_inverse(self.base_velocity(state));
         carried + self.model.effector_velocity(e, &state.shape)
     }

@@ -3,18 +3,16 @@
 //! Vectors of them have a zero before ω, so that η̇ begins with a lane group of its own; matrices
 //! have a 1 there in the diagonal.
 
+use alloc::{vec, vec::Vec};
+
 use forks_lie::{
     exp_rotation,
     glam::{DMat3, DVec3},
     rotation_right_jacobian, skew,
 };
-use forks_linalg::simd::{Arithmetic, LANES, Lanes, Rows, WideVectors};
+use forks_linalg::simd::{Arithmetic, Factors, LANES, Lanes, Rows, WideVectors};
 
-use super::{
-    inertia::{BaseInertia, contract, vectors},
-    state::FloatingWork,
-    step::entry,
-};
+use super::inertia::{BaseInertia, contract, entry, vectors};
 
 /// Corrections after which Newton's method is given up.
 const MAX_CORRECTIONS: usize = 20;
@@ -25,6 +23,53 @@ const LAST_CORRECTION: f64 = 1e-9;
 const HIDDEN_CORRECTION: f64 = 1e-16;
 /// Ratio of corrections up to which the derivative at an earlier trial is kept.
 const CONTRACTION: f64 = 1e-2;
+
+/// Scratch memory of a step; holds nothing between steps.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FloatingWork {
+    /// Generalised force, then the constant part of the equations of η, padded.
+    pub(super) force: Vec<Lanes>,
+    /// η times what holds the changes of the inertia back, padded.
+    pub(super) held_eta: Vec<f64>,
+    /// η − η_s, padded.
+    pub(super) stretch: Vec<f64>,
+    /// 0, ω, η̇: trial, padded.
+    pub(super) trial: Vec<f64>,
+    /// Residual, then correction, in the same order.
+    pub(super) residual: Vec<Lanes>,
+    /// The correction as numbers.
+    pub(super) correction: Vec<f64>,
+    /// M̃η̇ and the like, padded.
+    pub(super) momentum: Vec<Lanes>,
+    /// (4 + n)²: derivative of Newton's method.
+    pub(super) factors: Factors,
+    /// Field of n: Σ.
+    pub(super) coupling: Vec<Lanes>,
+    /// Field of n: how Σ and J bend.
+    pub(super) bent: Vec<Lanes>,
+    /// Field of n: G.
+    pub(super) slope: Vec<Lanes>,
+}
+
+impl FloatingWork {
+    pub(super) fn new(n: usize) -> Self {
+        let (groups, all) = (n.div_ceil(LANES), FIRST_RATE + n.next_multiple_of(LANES));
+        let lanes = |groups: usize| vec![Lanes::default(); groups];
+        Self {
+            force: lanes(groups),
+            held_eta: vec![0.0; LANES * groups],
+            stretch: vec![0.0; LANES * groups],
+            trial: vec![0.0; all],
+            residual: lanes(1 + groups),
+            correction: vec![0.0; all],
+            momentum: lanes(groups),
+            factors: Factors::zeros(FIRST_RATE + n),
+            coupling: lanes(3 * groups),
+            bent: lanes(3 * groups),
+            slope: lanes(3 * groups),
+        }
+    }
+}
 
 /// What does not change during a step.
 pub(super) struct Equations<'a> {

@@ -1,11 +1,10 @@
 //! The state of a reduced model whose base floats.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
 use forks_lie::{Pose, Twist, glam::DVec3};
-use forks_linalg::simd::{Factors, LANES, Lanes};
 
-use super::{model::FloatingModel, newton::FIRST_RATE};
+use super::model::FloatingModel;
 use crate::{ModelError, State};
 
 /// Momentum of the whole mechanism, world axes.
@@ -17,7 +16,7 @@ pub struct Momentum {
     pub angular: DVec3,
 }
 
-/// Pose and momentum of the base beside the reduced coordinates, with the memory that a step needs.
+/// Pose and momentum of the base beside the reduced coordinates.
 ///
 /// Momentum is what is kept, so that it is conserved to rounding; the base's velocity follows from
 /// it ([`FloatingModel::base_velocity`]).
@@ -30,72 +29,16 @@ pub struct FloatingState {
     pub(super) center_velocity: DVec3,
     /// Angular momentum about the centre of mass, world axes.
     pub(super) spin: DVec3,
-    pub(super) work: FloatingWork,
-}
-
-/// Scratch memory of a step; holds nothing between steps.
-#[derive(Clone, Debug, Default)]
-pub(super) struct FloatingWork {
-    /// Generalised force, then the constant part of the equations of η, padded.
-    pub(super) force: Vec<Lanes>,
-    /// η times what holds the changes of the inertia back, padded.
-    pub(super) held_eta: Vec<f64>,
-    /// η − η_s, padded.
-    pub(super) stretch: Vec<f64>,
-    /// 0, ω, η̇: trial, padded.
-    pub(super) trial: Vec<f64>,
-    /// Residual, then correction, in the same order.
-    pub(super) residual: Vec<Lanes>,
-    /// The correction as numbers.
-    pub(super) correction: Vec<f64>,
-    /// M̃η̇ and the like, padded.
-    pub(super) momentum: Vec<Lanes>,
-    /// (4 + n)²: derivative of Newton's method.
-    pub(super) factors: Factors,
-    /// Field of n: Σ.
-    pub(super) coupling: Vec<Lanes>,
-    /// Field of n: how Σ and J bend.
-    pub(super) bent: Vec<Lanes>,
-    /// Field of n: G.
-    pub(super) slope: Vec<Lanes>,
-}
-
-impl PartialEq for FloatingWork {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl FloatingWork {
-    fn new(n: usize) -> Self {
-        let (groups, all) = (n.div_ceil(LANES), FIRST_RATE + n.next_multiple_of(LANES));
-        let lanes = |groups: usize| vec![Lanes::default(); groups];
-        Self {
-            force: lanes(groups),
-            held_eta: vec![0.0; LANES * groups],
-            stretch: vec![0.0; LANES * groups],
-            trial: vec![0.0; all],
-            residual: lanes(1 + groups),
-            correction: vec![0.0; all],
-            momentum: lanes(groups),
-            factors: Factors::zeros(FIRST_RATE + n),
-            coupling: lanes(3 * groups),
-            bent: lanes(3 * groups),
-            slope: lanes(3 * groups),
-        }
-    }
 }
 
 impl FloatingState {
     /// The linearisation pose at rest.
     pub fn new(model: &FloatingModel) -> Self {
-        let n = model.model.dof();
         Self {
             shape: State::new(&model.model),
             world_from_base: model.base_from_rest.inverse(),
             center_velocity: DVec3::ZERO,
             spin: DVec3::ZERO,
-            work: FloatingWork::new(n),
         }
     }
 
@@ -131,8 +74,8 @@ impl FloatingState {
         out.extend(self.world_from_base.to_array());
         out.extend(self.center_velocity.to_array());
         out.extend(self.spin.to_array());
-        out.extend_from_slice(self.eta());
-        out.extend_from_slice(self.velocity());
+        out.extend_from_slice(self.shape.coordinates());
+        out.extend_from_slice(self.shape.velocity());
     }
 
     /// Sets the state to what [`FloatingState::numbers`] gave, bit by bit.
@@ -140,7 +83,7 @@ impl FloatingState {
     /// # Errors
     /// A wrong length, numbers that are not finite; the state is then unchanged.
     pub fn set_numbers(&mut self, numbers: &[f64]) -> Result<(), ModelError> {
-        let n = self.eta().len();
+        let n = self.shape.coordinates().len();
         crate::state::check("numbers of a floating state", numbers, 13 + 2 * n)?;
         let (base, shape) = numbers.split_at(13);
         let pose = core::array::from_fn(|i| base[i]);
@@ -166,16 +109,6 @@ impl FloatingState {
     /// Reduced coordinates, their rates and servo targets, relative to the base.
     pub fn shape(&self) -> &State {
         &self.shape
-    }
-
-    /// η.
-    pub fn eta(&self) -> &[f64] {
-        self.shape.eta()
-    }
-
-    /// η̇.
-    pub fn velocity(&self) -> &[f64] {
-        self.shape.velocity()
     }
 
     /// World pose of the base link.

@@ -5,7 +5,7 @@ use core::f64::consts::PI;
 
 use forks_lie::{
     Wrench,
-    glam::{DMat3, DQuat, DVec3},
+    glam::{DQuat, DVec3},
     right_jacobian,
 };
 use forks_linalg::simd::{Arithmetic, Kernel, LANES, Lanes, Rows, WideVectors, all_finite};
@@ -13,33 +13,12 @@ use forks_linalg::simd::{Arithmetic, Kernel, LANES, Lanes, Rows, WideVectors, al
 use super::{
     inertia::{contract, step_matrix, vectors},
     model::FloatingModel,
-    newton::{Equations, FIRST_RATE, angular, behind_zero, solve},
+    newton::{Equations, FIRST_RATE, FloatingWork, angular, behind_zero, solve},
+    start::Start,
     state::FloatingState,
+    workspace::FloatingWorkspace,
 };
-use crate::{EffectorLoad, LoadFrame, ModelError, State, kernel::Isa};
-
-/// How a step ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub enum FloatingStatus {
-    /// As it should.
-    Completed,
-    /// The step was made; before it an effector was outside the model's range or had turned by π or
-    /// more.
-    OutOfRange {
-        /// The first such effector.
-        effector: usize,
-    },
-    /// The step was made; before or after it the change of the inertia to first order would take
-    /// away mass and was held back: the energy is not controlled there.
-    InertiaHeldBack,
-    /// The step was made with the linearisation pose's inertia because Newton's method did not
-    /// settle, which happens where the base turns by a radian or more in one step: momentum is
-    /// exact, the energy is not controlled.
-    NotSettled,
-    /// Loads or result are not finite; the state is unchanged.
-    NotFinite,
-}
+use crate::{EffectorLoad, LoadFrame, ModelError, State, StepStatus, kernel::Isa};
 
 /// A floating model with a step size.
 #[derive(Clone, Debug)]
@@ -57,23 +36,6 @@ struct Net {
     force: DVec3,
     /// About the centre of mass, world axes.
     torque: DVec3,
-}
-
-/// What a step starts from, with its loads.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Start {
-    /// Centre of mass, base axes.
-    pub(super) center: DVec3,
-    /// Its acceleration, world axes.
-    pub(super) acceleration: DVec3,
-    /// Factor on the changes of the inertia.
-    pub(super) held: f64,
-    /// J, base axes.
-    pub(super) rotation: DMat3,
-    /// L + hτ, world axes.
-    pub(super) spin: DVec3,
-    /// The first effector out of range.
-    pub(super) outside: Option<usize>,
 }
 
 impl FloatingStepper {
@@ -115,8 +77,13 @@ impl FloatingStepper {
     /// # Panics
     /// If the state belongs to a model of another size, or a load to an effector that does not
     /// exist.
-    pub fn step(&self, state: &mut FloatingState, loads: &[EffectorLoad]) -> FloatingStatus {
-        self.step_under(state, loads, self.model.gravity)
+    pub fn step(
+        &self,
+        state: &mut FloatingState,
+        work: &mut FloatingWorkspace,
+        loads: &[EffectorLoad],
+    ) -> StepStatus {
+        self.step_under(state, work, loads, self.model.gravity)
     }
 
     /// The same under another acceleration of free fall than the model's, world axes, m/s².
@@ -126,27 +93,29 @@ impl FloatingStepper {
     pub fn step_under(
         &self,
         state: &mut FloatingState,
+        work: &mut FloatingWorkspace,
         loads: &[EffectorLoad],
         gravity: DVec3,
-    ) -> FloatingStatus {
-        self.isa().run(Step { stepper: self, state, loads, gravity })
+    ) -> StepStatus {
+        let work = &mut work.step;
+        self.isa().run(Step { stepper: self, state, work, loads, gravity })
     }
 
-    /// Gathers the loads: what does not change during the step, into the state's scratch memory
-    /// too.
+    /// Gathers the loads: what does not change during the step, into the scratch memory too.
     #[inline(always)]
     pub(super) fn start<L: Arithmetic>(
         &self,
         l: L,
-        state: &mut FloatingState,
+        state: &FloatingState,
+        work: &mut FloatingWork,
         loads: &[EffectorLoad],
         gravity: DVec3,
     ) -> Start {
         let (inertia, h) = (&self.model.inertia, self.h);
-        assert_eq!(state.eta().len(), inertia.n, "coordinates of the state");
+        assert_eq!(state.shape.coordinates().len(), inertia.n, "coordinates of the state");
         let near = self.model.model.effector_blocks().all_in_range(l, &state.shape.eta);
         let outside = if near { None } else { self.first_outside(state) };
-        let FloatingState { shape, work, world_from_base, spin, .. } = state;
+        let FloatingState { shape, world_from_base, spin, .. } = state;
         let held = inertia.hold_back(l, &shape.eta);
         work.held_eta.iter_mut().zip(&shape.eta).for_each(|(out, x)| *out = held * x);
         let center = inertia.center_and_slope(l, &shape.eta, &mut work.slope);
@@ -159,30 +128,34 @@ impl FloatingStepper {
         work.trial[..FIRST_RATE].copy_from_slice(&*behind_zero(omega));
         work.trial[FIRST_RATE..].copy_from_slice(&shape.velocity);
         work.force.fill(Lanes::default());
-        let net = if loads.is_empty() { Net::default() } else { self.gather(state, loads, center) };
-        self.constant_part(l, state, omega);
+        let net = match loads.is_empty() {
+            true => Net::default(),
+            false => self.gather(state, work, loads, center),
+        };
+        self.constant_part(l, shape, work, omega);
         let acceleration = gravity + net.force / inertia.mass;
         Start { center, acceleration, held, rotation, spin: state.spin + net.torque * h, outside }
     }
 
-    /// Solves for (ω, η̇), from the state's scratch memory, and moves on; the centre of mass by h
+    /// Solves for (ω, η̇), from the scratch memory, and moves on; the centre of mass by h
     /// times `drift`, and its velocity by the acceleration and a further `change`.
     #[inline(always)]
     pub(super) fn finish<L: Arithmetic>(
         &self,
         l: L,
         state: &mut FloatingState,
+        work: &mut FloatingWork,
         start: &Start,
         drift: DVec3,
         change: DVec3,
-    ) -> FloatingStatus {
+    ) -> StepStatus {
         let (inertia, h) = (&self.model.inertia, self.h);
         let rotation = state.world_from_base.rotation;
-        let FloatingState { shape, work, .. } = state;
+        let shape = &mut state.shape;
         let settled = solve(l, &self.equations(shape, rotation, start), work);
         let result = drift + start.acceleration + change + start.spin;
         if !all_finite(l, &work.trial) || !result.is_finite() {
-            return FloatingStatus::NotFinite;
+            return StepStatus::NotFinite;
         }
         let world_center = state.world_from_base.transform_point(start.center) + drift * h;
         let step = l.splat(h);
@@ -200,12 +173,12 @@ impl FloatingStepper {
         state.center_velocity += start.acceleration * h + change;
         state.spin = start.spin;
         match start.outside {
-            _ if !settled => FloatingStatus::NotSettled,
-            Some(effector) => FloatingStatus::OutOfRange { effector },
+            _ if !settled => StepStatus::NotSettled,
+            Some(effector) => StepStatus::OutOfRange { effector },
             None if start.held.min(inertia.hold_back(l, &shape.eta)) < 1.0 => {
-                FloatingStatus::InertiaHeldBack
+                StepStatus::InertiaHeldBack
             }
-            None => FloatingStatus::Completed,
+            None => StepStatus::Completed,
         }
     }
 
@@ -230,7 +203,7 @@ impl FloatingStepper {
     fn first_outside(&self, state: &FloatingState) -> Option<usize> {
         let (model, data) = (&*self.model.model, self.model.model.data());
         (0..model.effector_count()).find(|&e| {
-            let t = model.effector_twist(e, state.eta());
+            let t = model.effector_twist(e, state.shape.coordinates());
             let turned = t.angular.length() / PI;
             let moved = t.linear.length() / data.radius;
             // Written so that NaN is outside.
@@ -241,16 +214,22 @@ impl FloatingStepper {
 
     /// Net force and torque, and the generalised force on η with the centre of mass held into the
     /// scratch memory.
-    fn gather(&self, state: &mut FloatingState, loads: &[EffectorLoad], center: DVec3) -> Net {
+    fn gather(
+        &self,
+        state: &FloatingState,
+        work: &mut FloatingWork,
+        loads: &[EffectorLoad],
+        center: DVec3,
+    ) -> Net {
         let model = &*self.model.model;
         let world_from_rest = self.model.world_from_rest(state);
         let world_center = state.world_from_base.transform_point(center);
         let mut net = Net::default();
-        let mut out = core::mem::take(&mut state.work.force);
+        let out = &mut work.force;
         for load in loads {
             let e = load.effector;
             assert!(e < model.effector_count(), "load on effector {e}");
-            let pose = world_from_rest * model.effector_pose(e, state.eta());
+            let pose = world_from_rest * model.effector_pose(e, state.shape.coordinates());
             let turned = |v: DVec3| match load.frame {
                 LoadFrame::World => v,
                 LoadFrame::Body => pose.rotation * v,
@@ -261,7 +240,7 @@ impl FloatingStepper {
             let back = pose.rotation.conjugate();
             let body = Wrench::new(back * force, back * torque);
             // B_eᵀ J_r(ξ_e)ᵀ w
-            let jacobian = right_jacobian(model.effector_twist(e, state.eta()));
+            let jacobian = right_jacobian(model.effector_twist(e, state.shape.coordinates()));
             for (i, x) in jacobian.transpose_mul_vec(&body.to_array()).into_iter().enumerate() {
                 let row = model.data().basis.row(6 * e + i);
                 let entries = out.iter_mut().flat_map(|four| four.iter_mut());
@@ -269,17 +248,22 @@ impl FloatingStepper {
             }
         }
         let force = state.world_from_base.rotation.conjugate() * net.force;
-        for (o, [x, y, z]) in out.iter_mut().zip(state.work.slope.as_chunks::<3>().0) {
+        for (o, [x, y, z]) in out.iter_mut().zip(work.slope.as_chunks::<3>().0) {
             *o = o.minus(x.scaled(force.x)).minus(y.scaled(force.y)).minus(z.scaled(force.z));
         }
-        state.work.force = out;
         net
     }
 
     /// Σᵀω + M̃η̇ + h (g − b_η − 𝓗 (η − η_s)) in place of the generalised force g.
     #[inline(always)]
-    fn constant_part<L: Arithmetic>(&self, l: L, state: &mut FloatingState, omega: DVec3) {
-        let (model, FloatingState { shape, work, .. }) = (&*self.model, state);
+    fn constant_part<L: Arithmetic>(
+        &self,
+        l: L,
+        shape: &State,
+        work: &mut FloatingWork,
+        omega: DVec3,
+    ) {
+        let model = &*self.model;
         let n = model.inertia.n;
         crate::step::difference(l, &shape.eta, &shape.rest, &mut work.stretch);
         let elastic = &mut work.bent[..work.force.len()];
@@ -301,23 +285,19 @@ impl FloatingStepper {
 struct Step<'a> {
     stepper: &'a FloatingStepper,
     state: &'a mut FloatingState,
+    work: &'a mut FloatingWork,
     loads: &'a [EffectorLoad],
     gravity: DVec3,
 }
 
 impl Kernel for Step<'_> {
-    type Output = FloatingStatus;
+    type Output = StepStatus;
 
     #[inline(always)]
-    fn run<L: Arithmetic>(self, l: L) -> FloatingStatus {
-        let Self { stepper, state, loads, gravity } = self;
-        let start = stepper.start(l, state, loads, gravity);
+    fn run<L: Arithmetic>(self, l: L) -> StepStatus {
+        let Self { stepper, state, work, loads, gravity } = self;
+        let start = stepper.start(l, state, work, loads, gravity);
         let drift = state.center_velocity + start.acceleration * (0.5 * stepper.h);
-        stepper.finish(l, state, &start, drift, DVec3::ZERO)
+        stepper.finish(l, state, work, &start, drift, DVec3::ZERO)
     }
-}
-
-/// Entry (i, j) of a matrix stored by columns.
-pub(super) fn entry(m: &DMat3, i: usize, j: usize) -> f64 {
-    m.col(j)[i]
 }

@@ -109,7 +109,7 @@ impl Batch {
     pub fn step<A: AsRef<[EffectorLoad]> + Sync>(&mut self, loads: &[A]) -> BatchStatus {
         assert_eq!(loads.len(), self.instances, "lists of loads");
         let count = self.stepper.model().effector_count();
-        loads.iter().for_each(|l| crate::statics::assert_effectors(l.as_ref(), count));
+        loads.iter().for_each(|l| crate::load::assert_effectors(l.as_ref(), count));
         let (stepper, isa) = (&self.stepper, self.stepper.model().isa());
         let pays = self.instances >= PARALLEL_INSTANCES;
         parallel::for_each(&mut self.chunks, pays, |i, chunk| {
@@ -120,8 +120,9 @@ impl Batch {
         for status in self.statuses() {
             match status {
                 StepStatus::Completed => {}
-                StepStatus::OutOfRange { .. } => all.out_of_range += 1,
                 StepStatus::NotFinite => all.not_finite += 1,
+                // A batch has no floating bases: an effector was out of range.
+                _ => all.out_of_range += 1,
             }
         }
         all
@@ -136,7 +137,7 @@ impl Batch {
     ///
     /// # Panics
     /// If there is no such instance.
-    pub fn eta(&self, instance: usize) -> impl ExactSizeIterator<Item = f64> + '_ {
+    pub fn coordinates(&self, instance: usize) -> impl ExactSizeIterator<Item = f64> + '_ {
         let (chunk, i) = self.place(instance);
         chunk.lane(&chunk.eta, i)
     }
@@ -167,7 +168,7 @@ impl Batch {
     pub fn state(&self, instance: usize) -> State {
         let mut state = State::new(self.stepper.model());
         let (chunk, i) = self.place(instance);
-        state.eta.iter_mut().zip(self.eta(instance)).for_each(|(a, b)| *a = b);
+        state.eta.iter_mut().zip(self.coordinates(instance)).for_each(|(a, b)| *a = b);
         state.velocity.iter_mut().zip(self.velocity(instance)).for_each(|(a, b)| *a = b);
         state.rest.iter_mut().zip(chunk.lane(&chunk.rest, i)).for_each(|(a, b)| *a = b);
         state.servo_targets.copy_from_slice(self.servo_targets(instance));
@@ -185,7 +186,7 @@ impl Batch {
     pub fn set_state(&mut self, instance: usize, state: &State) -> Result<(), ModelError> {
         let servos = self.stepper.model().data().servos.len();
         let sizes = [
-            ("eta", state.eta().len(), self.stepper.model().dof()),
+            ("eta", state.coordinates().len(), self.stepper.model().dof()),
             ("servo targets", state.servo_targets.len(), servos),
         ];
         for (quantity, found, expected) in sizes {

@@ -117,7 +117,7 @@ impl Batch {
         let instances = out.instances;
         for i in 0..instances {
             let eta = &mut out.eta[i * n..][..n];
-            eta.iter_mut().zip(self.eta(first + i)).for_each(|(a, b)| *a = b);
+            eta.iter_mut().zip(self.coordinates(first + i)).for_each(|(a, b)| *a = b);
         }
         for tile in (0..size).step_by(TILE * POSE) {
             let end = size.min(tile + TILE * POSE);

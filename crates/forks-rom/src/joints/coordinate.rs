@@ -21,8 +21,8 @@ impl ReducedModel {
     /// If there is no such joint or coordinate, or the state belongs to a model of another size.
     pub fn joint_coordinate(&self, joint: usize, i: usize, state: &State) -> f64 {
         let j = &self.data().joints[joint];
-        assert_eq!(state.eta().len(), self.dof(), "coordinates of the state");
-        start(j, i) + displacement(j, i, state.eta(), state.servo_targets())
+        assert_eq!(state.coordinates().len(), self.dof(), "coordinates of the state");
+        start(j, i) + displacement(j, i, state.coordinates(), state.servo_targets())
     }
 
     /// ∂θ/∂η of a joint's coordinate, n_η numbers.

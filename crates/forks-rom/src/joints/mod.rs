@@ -60,7 +60,7 @@ impl ReducedModel {
         state: &'a State,
     ) -> impl ExactSizeIterator<Item = f64> + 'a {
         let j = &self.data().joints[joint];
-        (0..j.map.rows()).map(|i| displacement(j, i, state.eta(), state.servo_targets()))
+        (0..j.map.rows()).map(|i| displacement(j, i, state.coordinates(), state.servo_targets()))
     }
 
     /// The wrench that a joint passes to its outer link, outer link's frame; `None` where the model
@@ -73,12 +73,12 @@ impl ReducedModel {
     /// If there is no such joint, or the state belongs to a model of another size.
     pub fn joint_load(&self, joint: usize, state: &State) -> Option<Wrench> {
         let j = &self.data().joints[joint];
-        assert_eq!(state.eta().len(), self.dof(), "coordinates of the state");
+        assert_eq!(state.coordinates().len(), self.dof(), "coordinates of the state");
         if j.load_map.rows() == 0 {
             return None;
         }
         let added = core::array::from_fn(|i| {
-            let stretch = state.eta().iter().zip(&state.rest);
+            let stretch = state.coordinates().iter().zip(&state.rest);
             j.load_map.row(i).iter().zip(stretch).map(|(m, (x, r))| m * (x - r)).sum()
         });
         Some(j.static_load + Wrench::from_array(added))
@@ -94,7 +94,7 @@ impl ReducedModel {
     pub fn constraint_error(&self, state: &State, mode: Reconstruction) -> ConstraintError {
         let mut poses = vec![Pose::IDENTITY; self.data().links.len()];
         self.link_poses_into(state, mode, &mut poses);
-        self.gaps_of(&poses, |e| self.effector_pose(e, state.eta()))
+        self.gaps_of(&poses, |e| self.effector_pose(e, state.coordinates()))
     }
 
     /// Gaps for the poses of all links and the effectors' own poses.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use forks_rom::{
     Batch, BatchPoses, DEFAULT_RANGE, EffectorLoad, EffectorRest, Isa, LinkRest, LoadFrame,
-    ModelData, PoseBuffer, ReducedModel, State, StepStatus, Stepper,
+    ModelData, PoseBuffer, ReducedModel, State, StepStatus, Stepper, System,
     lie::{
         Pose, Wrench,
         glam::{DQuat, DVec3},
@@ -117,14 +117,15 @@ fn run_single() -> u64 {
     let model = model();
     let stepper = Stepper::new(model.clone(), 1e-3).unwrap();
     let (mut state, mut buffer) = (start(&model), PoseBuffer::new(&model));
+    let mut work = stepper.workspace();
     let mut hash = Fnv::default();
     let mut largest = 0.0_f64;
     for step in 0..STEPS {
-        assert_eq!(stepper.step(&mut state, &loads(step)), StepStatus::Completed);
+        assert_eq!(stepper.step(&mut state, &mut work, &loads(step)), StepStatus::Completed);
         model.poses(&state, &mut buffer);
-        state.eta().iter().for_each(|x| hash.add(x.to_bits()));
+        state.coordinates().iter().for_each(|x| hash.add(x.to_bits()));
         add_poses(&mut hash, buffer.iter());
-        largest = state.eta().iter().fold(largest, |l, x| l.max(x.abs()));
+        largest = state.coordinates().iter().fold(largest, |l, x| l.max(x.abs()));
     }
     assert!(largest > 0.1, "the run must move: {largest}");
     hash.0
@@ -141,7 +142,7 @@ fn run_batch(instances: usize, which: usize) -> u64 {
         let found = batch.step(&vec![loads(step); instances]);
         assert_eq!(found.out_of_range + found.not_finite, 0);
         batch.poses(&mut poses);
-        batch.eta(which).for_each(|x| hash.add(x.to_bits()));
+        batch.coordinates(which).for_each(|x| hash.add(x.to_bits()));
         add_poses(&mut hash, poses.iter(which));
     }
     hash.0

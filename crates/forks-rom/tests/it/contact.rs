@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_rom::{
-    BaseCoupling, EffectorLoad, FloatingContact, FloatingModel, FloatingState, FloatingStatus,
-    FloatingStepper, LoadFrame,
+    BaseCoupling, EffectorLoad, FloatingModel, FloatingState, FloatingStepper, FloatingWorkspace,
+    LoadFrame, StepStatus, System,
     lie::{Pose, Twist, Wrench, glam::DVec3},
     linalg::Matrix,
 };
@@ -59,7 +59,7 @@ const FORMS: [BaseCoupling; 4] = [
 
 fn random_state(model: &FloatingModel, rng: &mut Rng, speed: f64) -> FloatingState {
     let mut out = FloatingState::new(model);
-    let n = out.eta().len();
+    let n = out.shape().coordinates().len();
     let (eta, rate) = (numbers(rng, n, 0.03), numbers(rng, n, speed));
     let (pose, velocity) = (Pose::exp(twist(rng, 1.0)), twist(rng, 2.0 * speed));
     out.set(model, &eta, &rate, pose, velocity).unwrap();
@@ -68,14 +68,14 @@ fn random_state(model: &FloatingModel, rng: &mut Rng, speed: f64) -> FloatingSta
 
 /// φ_e per (v, ω, η̇) by the model's own velocities.
 fn jacobian(model: &FloatingModel, e: usize, state: &FloatingState) -> Matrix {
-    let n = state.eta().len();
+    let n = state.shape().coordinates().len();
     let mut out = Matrix::zeros(6, 6 + n);
     for j in 0..6 + n {
         let unit = |i: usize| f64::from(i == j);
         let rate: Vec<f64> = (0..n).map(|k| unit(6 + k)).collect();
         let base = Twist::from_array(core::array::from_fn(unit));
         let mut s = state.clone();
-        s.set(model, state.eta(), &rate, state.world_from_base(), base).unwrap();
+        s.set(model, state.shape().coordinates(), &rate, state.world_from_base(), base).unwrap();
         for (i, x) in model.effector_velocity(e, &s).to_array().into_iter().enumerate() {
             out[(i, j)] = x;
         }
@@ -93,17 +93,16 @@ fn a_floating_model_answers_to_impulses_as_to_loads() {
         let state = random_state(&model, &mut rng, 0.0);
         let (first, further) = (load(&mut rng, 0, 3.0), load(&mut rng, 1, 5.0));
         let respond = |loads: &[EffectorLoad]| {
-            let mut out = FloatingContact::new(&model);
-            let mut s = state.clone();
-            let (status, responds) = stepper.respond(&mut s, loads, DVec3::ZERO, &mut out);
-            assert!(responds && status != FloatingStatus::NotFinite);
+            let mut out = FloatingWorkspace::new(&model);
+            let status = stepper.respond(&state, &mut out, loads, DVec3::ZERO);
+            assert_ne!(status, StepStatus::NotFinite);
             out
         };
         let (without, with) = (respond(&[first]), respond(&[first, further]));
-        assert_positive(with.inverse_system(), &mut rng);
+        assert_positive(with.inverse_system().unwrap(), &mut rng);
         let impulse = further.wrench.to_array().map(|w| h * w);
         let generalised = jacobian(&model, 1, &state).transpose_mul_vec(&impulse);
-        let answer = with.inverse_system().mul_vec(&generalised);
+        let answer = with.inverse_system().unwrap().mul_vec(&generalised);
         let pairs = with.free_velocity().iter().zip(without.free_velocity());
         let found: Vec<f64> = pairs.map(|(a, b)| a - b).collect();
         assert_near(&found, &answer, 1e-10);
@@ -117,22 +116,24 @@ fn momentum_changes_by_the_impulses_and_none_changes_no_bit() {
         let model = floating(form);
         for h in [1e-3, 1e-2] {
             let stepper = FloatingStepper::new(model.clone(), h).unwrap();
-            let mut response = FloatingContact::new(&model);
+            let mut work = FloatingWorkspace::new(&model);
             for kick in [0.0, 0.01, 0.3] {
                 let mut state = random_state(&model, &mut rng, 0.5);
                 let base = state.world_from_base();
                 let (before, energy) = (model.momentum(&state), model.energy(&state));
                 let mut free = state.clone();
                 assert_eq!(
-                    stepper.step_under(&mut free, &[], DVec3::ZERO),
-                    FloatingStatus::Completed
+                    stepper.step_under(&mut free, &mut work, &[], DVec3::ZERO),
+                    StepStatus::Completed
                 );
-                let (_, responds) = stepper.respond(&mut state, &[], DVec3::ZERO, &mut response);
-                assert!(responds);
-                let impulse = numbers(&mut rng, 6 + state.eta().len(), kick);
-                let change = response.inverse_system().mul_vec(&impulse);
-                let status = stepper.change_velocity(&mut state, &mut response, &change).unwrap();
-                assert_eq!(status, FloatingStatus::Completed);
+                assert_ne!(
+                    stepper.respond(&state, &mut work, &[], DVec3::ZERO),
+                    StepStatus::NotFinite
+                );
+                let impulse = numbers(&mut rng, 6 + state.shape().coordinates().len(), kick);
+                let change = work.inverse_system().unwrap().mul_vec(&impulse);
+                let status = stepper.change_velocity(&mut state, &mut work, &change).unwrap();
+                assert_eq!(status, StepStatus::Completed);
                 if kick == 0.0 {
                     assert_eq!(state, free);
                     continue;
@@ -148,7 +149,7 @@ fn momentum_changes_by_the_impulses_and_none_changes_no_bit() {
                 // of the step, those of the linear response up to the second order.
                 let work: f64 = impulse
                     .iter()
-                    .zip(response.free_velocity().iter().zip(&change))
+                    .zip(work.free_velocity().iter().zip(&change))
                     .map(|(j, (v, d))| j * (v + d))
                     .sum();
                 let gained = model.energy(&state) - energy;
@@ -164,8 +165,9 @@ fn numbers_give_a_state_back_bit_by_bit() {
     let model = floating(BaseCoupling::Full);
     let stepper = FloatingStepper::new(model.clone(), 1e-3).unwrap();
     let mut state = random_state(&model, &mut rng, 1.0);
+    let mut work = stepper.workspace();
     for _ in 0..50 {
-        let _ = stepper.step(&mut state, &[]);
+        let _ = stepper.step(&mut state, &mut work, &[]);
     }
     let mut kept = Vec::new();
     state.numbers(&mut kept);

@@ -197,7 +197,7 @@ fn at_the_linearisation_pose_it_is_the_static_wrench() {
             .collect();
         let s = m.solve_static(&loads, &[]).unwrap();
         assert_eq!(s.status, StaticStatus::Converged);
-        assert!(s.eta.iter().all(|x| x.abs() < 1e-12));
+        assert!(s.coordinates.iter().all(|x| x.abs() < 1e-12));
     }
 }
 

@@ -11,7 +11,7 @@ use forks_models::{HelixJoints, Parametric, arm20, helix, ladder};
 use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_rom::{
     BaseRest, EffectorLoad, EffectorRest, FileError, JointPath, JointRest, LinkRest, LoadFrame,
-    ModelData, PoseBuffer, ReducedModel, State, Stepper,
+    ModelData, PoseBuffer, ReducedModel, State, Stepper, System,
 };
 use forks_rom::{
     lie::{Pose, Twist, Wrench, glam::DVec3, quaternion_from_wxyz},
@@ -55,6 +55,7 @@ fn run(model: ReducedModel) -> Vec<u64> {
     let model = Arc::new(model);
     let stepper = Stepper::new(model.clone(), 1e-3).unwrap();
     let mut state = State::new(&model);
+    let mut work = stepper.workspace();
     let targets = vec![0.1; model.data().servos.len()];
     state.set_servo_targets(&model, &targets).unwrap();
     let wrench = Wrench::new(DVec3::new(0.3, -0.2, 0.1), DVec3::new(0.01, 0.0, 0.02));
@@ -62,9 +63,9 @@ fn run(model: ReducedModel) -> Vec<u64> {
     let mut buffer = PoseBuffer::new(&model);
     let mut out = Vec::new();
     for _ in 0..100 {
-        let _ = stepper.step(&mut state, &[load]);
+        let _ = stepper.step(&mut state, &mut work, &[load]);
         model.poses(&state, &mut buffer);
-        out.extend(state.eta().iter().chain(state.velocity()).map(|x| x.to_bits()));
+        out.extend(state.coordinates().iter().chain(state.velocity()).map(|x| x.to_bits()));
         let numbers = buffer.iter().flat_map(|(_, p)| {
             p.translation.to_array().into_iter().chain(p.rotation.to_array()).map(f64::to_bits)
         });

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use forks_reduce::{MassModel, Problem, ProblemOptions, ReduceOptions};
 use forks_rom::{
-    BaseCoupling, EffectorLoad, FloatingModel, FloatingState, FloatingStatus, FloatingStepper, Isa,
-    LoadFrame, ModelError, PoseBuffer, ReducedModel,
+    BaseCoupling, EffectorLoad, FloatingModel, FloatingState, FloatingStepper, Isa, LoadFrame,
+    ModelError, PoseBuffer, ReducedModel, StepStatus, System,
     lie::{Pose, Twist, Wrench, glam::DVec3},
 };
 use forks_testkit::{
@@ -46,7 +46,7 @@ fn vector(rng: &mut Rng, size: f64) -> DVec3 {
 /// A state bent so that the effectors move by about `bend`, base and links in motion.
 fn random_state(model: &FloatingModel, rng: &mut Rng, bend: f64, speed: f64) -> FloatingState {
     let mut out = FloatingState::new(model);
-    let n = out.eta().len();
+    let n = out.shape().coordinates().len();
     let eta: Vec<f64> = (0..n).map(|_| rng.range(-bend, bend)).collect();
     let rate: Vec<f64> = (0..n).map(|_| rng.range(-speed, speed)).collect();
     let pose = Pose::exp(Twist::new(vector(rng, 2.0), vector(rng, 2.0)));
@@ -75,7 +75,7 @@ fn a_state_gives_back_what_it_was_set_to() {
     for form in FORMS {
         let model = floating(true, form);
         let mut s = FloatingState::new(&model);
-        let n = s.eta().len();
+        let n = s.shape().coordinates().len();
         for _ in 0..10 {
             let eta: Vec<f64> = (0..n).map(|_| rng.range(-0.1, 0.1)).collect();
             let rate: Vec<f64> = (0..n).map(|_| rng.range(-1.0, 1.0)).collect();
@@ -99,6 +99,7 @@ fn momentum_changes_by_the_external_impulse() {
             for h in [1e-3, 1.0 / 60.0, 0.1] {
                 let stepper = FloatingStepper::new(model.clone(), h).unwrap();
                 let mut s = random_state(&model, &mut rng, 0.05, 2.0);
+                let mut work = stepper.workspace();
                 let (mut worst, mut turned) = (0.0f64, 0.0f64);
                 for _ in 0..200 {
                     let loads = random_loads(&model, &mut rng, 5.0);
@@ -117,7 +118,7 @@ fn momentum_changes_by_the_external_impulse() {
                         linear += force;
                         angular += (pose.translation + drift).cross(force) + world(l.wrench.torque);
                     }
-                    assert_ne!(stepper.step(&mut s, &loads), FloatingStatus::NotFinite);
+                    assert_ne!(stepper.step(&mut s, &mut work, &loads), StepStatus::NotFinite);
                     let after = model.momentum(&s);
                     let error = |a: DVec3, b: DVec3| (a - b).length() / (1.0 + a.length());
                     worst = worst.max(error(after.linear, before.linear + linear * h));
@@ -146,14 +147,15 @@ fn energy_never_grows_without_work() {
                     let mut rng = Rng::new(3);
                     for speed in [0.5, 3.0, 20.0] {
                         let mut s = random_state(&model, &mut rng, 0.02, speed);
+                        let mut work = stepper.workspace();
                         let mut last = model.energy(&s);
                         let (mut settled, mut skipped) = (0, 0);
                         for i in 0..300 {
-                            let status = stepper.step(&mut s, &[]);
+                            let status = stepper.step(&mut s, &mut work, &[]);
                             let energy = model.energy(&s);
                             let size = model.kinetic_energy(&s) + energy.abs() + last.abs();
                             let fall = 9.81 * model.mass() * model.center_of_mass(&s).length();
-                            if status == FloatingStatus::Completed {
+                            if status == StepStatus::Completed {
                                 settled += 1;
                                 let gain = (energy - last) / (size + fall);
                                 assert!(
@@ -185,15 +187,16 @@ fn random_wrenches_leave_it_finite() {
             let stepper = FloatingStepper::new(model.clone(), h).unwrap();
             let mut rng = Rng::new(11);
             let mut s = FloatingState::new(&model);
+            let mut work = stepper.workspace();
             let mut counts = [0usize; 4];
             for _ in 0..10_000 {
                 let loads = random_loads(&model, &mut rng, 20.0);
-                let i = match stepper.step(&mut s, &loads) {
-                    FloatingStatus::Completed => 0,
-                    FloatingStatus::OutOfRange { .. } => 1,
-                    FloatingStatus::InertiaHeldBack => 2,
-                    FloatingStatus::NotSettled => 3,
-                    FloatingStatus::NotFinite => panic!("{form:?} {h}"),
+                let i = match stepper.step(&mut s, &mut work, &loads) {
+                    StepStatus::Completed => 0,
+                    StepStatus::OutOfRange { .. } => 1,
+                    StepStatus::InertiaHeldBack => 2,
+                    StepStatus::NotSettled => 3,
+                    StepStatus::NotFinite => panic!("{form:?} {h}"),
                 };
                 counts[i] += 1;
             }
@@ -210,11 +213,12 @@ fn loads_that_are_not_finite_leave_the_state() {
     let model = floating(false, BaseCoupling::Full);
     let stepper = FloatingStepper::new(model.clone(), 1e-3).unwrap();
     let mut s = random_state(&model, &mut Rng::new(5), 0.05, 1.0);
+    let mut work = stepper.workspace();
     let before = s.clone();
     for x in [f64::NAN, f64::INFINITY] {
         let wrench = Wrench::new(DVec3::new(0.0, x, 0.0), DVec3::ZERO);
         let load = EffectorLoad { effector: 1, wrench, frame: LoadFrame::World };
-        assert_eq!(stepper.step(&mut s, &[load]), FloatingStatus::NotFinite);
+        assert_eq!(stepper.step(&mut s, &mut work, &[load]), StepStatus::NotFinite);
         assert_eq!(s, before);
     }
 }
@@ -234,7 +238,7 @@ fn poses_are_the_base_times_the_relative_poses() {
         floating.poses(&s, &mut buffer);
         let carried = floating.world_from_rest(&s);
         for (link, pose) in buffer.iter() {
-            let expected = carried * model.link_pose(link, s.eta(), &[]);
+            let expected = carried * model.link_pose(link, s.shape().coordinates(), &[]);
             assert!(expected.twist_to(&pose).norm() < 1e-13, "{}", names[link].name);
             let single = floating.pose_of_link(link, &s);
             assert!(expected.twist_to(&single).norm() < 1e-13);
@@ -253,9 +257,15 @@ fn effector_velocities_are_rates_of_poses() {
     let velocity = model.base_velocity(&s);
     let moved = |e: usize, t: f64| {
         let mut other = s.clone();
-        let eta: Vec<f64> = s.eta().iter().zip(s.velocity()).map(|(x, y)| x + t * y).collect();
+        let eta: Vec<f64> = s
+            .shape()
+            .coordinates()
+            .iter()
+            .zip(s.shape().velocity())
+            .map(|(x, y)| x + t * y)
+            .collect();
         let pose = s.world_from_base().displaced(velocity * t);
-        other.set(&model, &eta, s.velocity(), pose, velocity).unwrap();
+        other.set(&model, &eta, s.shape().velocity(), pose, velocity).unwrap();
         model.effector_pose(e, &other)
     };
     for e in 0..3 {

@@ -60,7 +60,7 @@ fn state(rng: &mut Rng, model: &ReducedModel, size: f64) -> State {
 fn difference(m: &Mechanism, model: &ReducedModel, state: &State, mode: Reconstruction) -> f64 {
     let found = model.constraint_error(state, mode);
     let c = connections(m);
-    let (eta, targets) = (state.eta(), state.servo_targets());
+    let (eta, targets) = (state.coordinates(), state.servo_targets());
     let sums = relative_constraint_error(m, &c, model, eta, targets, mode);
     let rival = constraint_error(m, &c, &model.link_poses(eta, targets, mode));
     let mut worst = (found.position - sums.position).abs().max((found.angle - sums.angle).abs());
@@ -153,7 +153,7 @@ fn poses_go_into_a_buffer() {
     let mut poses = vec![Pose::IDENTITY; model.data().links.len()];
     for mode in MODES {
         model.link_poses_into(&state, mode, &mut poses);
-        assert_eq!(poses, model.link_poses(state.eta(), state.servo_targets(), mode));
+        assert_eq!(poses, model.link_poses(state.coordinates(), state.servo_targets(), mode));
     }
 }
 
@@ -169,7 +169,7 @@ fn displacements_are_those_of_the_links_to_first_order() {
     let gap = |h: f64| {
         let scaled = |x: &[f64]| x.iter().map(|x| h * x).collect::<Vec<_>>();
         let mut state = State::new(&model);
-        state.set(&scaled(unit.eta()), unit.velocity()).unwrap();
+        state.set(&scaled(unit.coordinates()), unit.velocity()).unwrap();
         state.set_servo_targets(&model, &scaled(unit.servo_targets())).unwrap();
         let mut v = vec![0.0; m.velocity_count()];
         for (k, e) in m.forest().edges().iter().enumerate() {
@@ -178,7 +178,8 @@ fn displacements_are_those_of_the_links_to_first_order() {
         }
         let mut moved = q.clone();
         m.integrate(&mut moved, &v);
-        let shown = model.link_poses(state.eta(), state.servo_targets(), Reconstruction::Twist);
+        let shown =
+            model.link_poses(state.coordinates(), state.servo_targets(), Reconstruction::Twist);
         let gaps = m.link_poses(&moved).into_iter().zip(shown).map(|(a, b)| a.twist_to(&b).norm());
         gaps.fold(0.0, f64::max)
     };

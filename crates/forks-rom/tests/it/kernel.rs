@@ -82,7 +82,7 @@ fn poses_are_those_of_the_exponential() {
         for model in [detected.clone().with_isa(Isa::Portable), detected] {
             for (l, pose) in poses(&model, &state) {
                 let link = &model.data().links[l];
-                let xi = twist(link, state.eta(), state.servo_targets());
+                let xi = twist(link, state.coordinates(), state.servo_targets());
                 let rival = link.rest * Pose::exp(xi);
                 // The twist is a sum of n + servos products, turned into other axes (a dozen
                 // operations); the exponential's result moves with it by at most |ξ| of lengths and
@@ -113,7 +113,7 @@ fn instruction_sets_agree() {
             // Relative to the numbers that are added: position, displacement, rotation vector (up
             // to 20 rad).
             let link = &model.data().links[*l];
-            let xi = twist(link, state.eta(), state.servo_targets());
+            let xi = twist(link, state.coordinates(), state.servo_targets());
             let size = 1.0 + xi.angular.length() + xi.linear.length();
             assert!(
                 position < 1e-14 * size * b.translation.length().max(1.0),
@@ -169,7 +169,7 @@ fn numbers_that_overflow_stay_in_their_own_link() {
     for model in [detected.clone().with_isa(Isa::Portable), detected] {
         for (l, pose) in poses(&model, &state) {
             let link = &model.data().links[l];
-            let expected = link.rest * Pose::exp(twist(link, state.eta(), &[]));
+            let expected = link.rest * Pose::exp(twist(link, state.coordinates(), &[]));
             if l == 2 {
                 assert!(!pose.is_finite(), "an overflow must not look like a pose: {pose:?}");
             } else {

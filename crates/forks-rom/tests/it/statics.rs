@@ -130,7 +130,7 @@ fn a_hinge_under_a_dead_force_balances_its_torque() {
         for target in [0.0, 0.3] {
             let s = solve(f, 0.0, LoadFrame::World, target);
             assert_eq!(s.status, StaticStatus::Converged);
-            let t = s.eta[0];
+            let t = s.coordinates[0];
             let gap = k * (t - target) - l * (f.y * t.cos() - f.x * t.sin());
             // Stated tolerance of the balance: 1e-12 of the forces.
             assert!(gap.abs() < 2e-12 * l * f.length(), "{gap:e}");
@@ -138,7 +138,7 @@ fn a_hinge_under_a_dead_force_balances_its_torque() {
         }
         // A follower keeps its arm: K θ = l F_y.
         let s = solve(f * 0.5, 0.0, LoadFrame::Body, 0.0);
-        assert!((s.eta[0] - 0.5 * l * f.y / k).abs() < 1e-12);
+        assert!((s.coordinates[0] - 0.5 * l * f.y / k).abs() < 1e-12);
     }
     // Quadratic convergence: one load step, few iterations.
     assert!(solve(DVec3::Y * 10.0, 0.0, LoadFrame::World, 0.0).iterations <= 5);
@@ -197,7 +197,8 @@ fn static_solutions_minimise_the_potential() {
         let found = m.solve_static(&loads, &target).unwrap();
         assert_eq!(found.status, StaticStatus::Converged, "seed {seed}");
         let best = minimise(&|eta| potential(&m, &forces, eta, &target), 4).expect("a minimum");
-        let error = found.eta.iter().zip(&best).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let error =
+            found.coordinates.iter().zip(&best).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         // Gradients by differences are good to ε V / h ≈ 1e-12, stiffness is above 20.
         assert!(error < 1e-9, "seed {seed}: {error:e}");
         compared += 1;
@@ -224,7 +225,7 @@ fn no_load_but_the_static_wrenches_keeps_the_pose() {
         .collect();
     let s = ReducedModel::new(d).unwrap().solve_static(&loads, &[]).unwrap();
     assert_eq!(s.status, StaticStatus::Converged);
-    assert!(s.eta.iter().all(|x| x.abs() < 1e-13), "{:?}", s.eta);
+    assert!(s.coordinates.iter().all(|x| x.abs() < 1e-13), "{:?}", s.coordinates);
 }
 
 /// Without loads nothing is left of the elastic force at rest; servo targets alone move the model
@@ -238,7 +239,7 @@ fn servo_targets_without_loads_are_solved() {
     let s = m.solve_static(&[], &[0.2]).unwrap();
     assert_eq!(s.status, StaticStatus::Converged);
     let expected = m.rest_coordinates(&[0.2]);
-    let error = s.eta.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let error = s.coordinates.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     // The stated tolerance, 1e-12 of forces below 20, over a stiffness above 20.
     assert!(error < 1e-12, "{error:e}");
 }
@@ -262,7 +263,7 @@ fn solutions_that_are_not_found_say_so() {
             StaticStatus::Converged => assert!(s.residual <= 1e-12),
             StaticStatus::Stalled | StaticStatus::OutOfRange => assert!(s.residual > 1e-12),
         }
-        assert!(s.eta.iter().all(|x| x.is_finite()));
+        assert!(s.coordinates.iter().all(|x| x.is_finite()));
     }
     println!("converged, stalled, out of range: {counts:?}");
     assert!(counts.iter().all(|&c| c > 0), "{counts:?}");

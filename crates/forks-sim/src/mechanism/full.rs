@@ -10,9 +10,9 @@ use forks_lie::{Pose, glam::DVec3};
 use forks_linalg::Matrix;
 use forks_mechanism::{Joint, JointKind, LinkId, Mechanism, link_twists, loops};
 use forks_reduce::{Drive, Effector};
-use forks_rom::{EffectorLoad, LoadFrame, ModelError, StepStatus};
+use forks_rom::{EffectorLoad, EffectorState, LoadFrame, ModelError, StepStatus};
 
-use super::{EffectorState, Motion, full_joints};
+use super::{Motion, full_joints};
 use crate::twin::{FullMechanism, Gravity, with_gravity};
 
 /// The solver and its state. Coordinates are the positions of all joints; v = u, the velocities of
@@ -66,11 +66,7 @@ impl Full {
         // The first A⁻¹.
         stepper.free(&[], &[])?;
         let shown = m.links().iter().enumerate().skip(1).filter(|(_, l)| !l.auxiliary);
-        let empty = EffectorState {
-            pose: Pose::IDENTITY,
-            twist: forks_lie::Twist::ZERO,
-            jacobian: Matrix::zeros(6, velocity.len()),
-        };
+        let empty = EffectorState::new(velocity.len());
         let mut out = Self {
             shown: shown.map(|(i, _)| i).collect(),
             effectors: f.effectors.clone(),
@@ -212,7 +208,7 @@ impl Motion for Full {
     fn update(&self, effectors: &mut [EffectorState]) {
         for (out, own) in effectors.iter_mut().zip(&self.states) {
             out.clone_from(own);
-            out.twist_of(&self.velocity);
+            out.move_by(&self.velocity);
         }
     }
 
@@ -253,15 +249,22 @@ impl Motion for Full {
         }
     }
 
-    fn change_velocity(&mut self, change: &[f64]) -> Result<(), ModelError> {
-        check("the change of velocity", change, self.dof())?;
-        let u: Vec<f64> = self.velocity.iter().zip(change).map(|(v, d)| v + d).collect();
-        if let Err(status) = self.stepper.finish(&u) {
+    fn free_velocity(&self) -> &[f64] {
+        &self.velocity
+    }
+
+    fn end_with(
+        &mut self,
+        velocity: &[f64],
+        _change: &mut [f64],
+    ) -> Result<StepStatus, ModelError> {
+        check("the velocity", velocity, self.dof())?;
+        if let Err(status) = self.stepper.finish(velocity) {
             return Err(self.failed(status));
         }
         self.velocity.copy_from_slice(self.stepper.velocities());
         self.refresh();
-        Ok(())
+        Ok(StepStatus::Completed)
     }
 
     fn failure(&self) -> Option<&'static str> {

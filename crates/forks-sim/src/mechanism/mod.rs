@@ -3,19 +3,15 @@
 //! The free velocity of a step comes from the model's own stepper; contact adds A⁻¹ Jᵀλ with A = M
 //! + hD + h²𝓗, so that elasticity and damping are implicit in contact too (\[A16\] §6).
 
-mod blended;
-mod floating;
 #[cfg(feature = "twin")]
 mod full;
 #[cfg(feature = "twin")]
 mod full_joints;
-mod single;
+mod reduced;
 
-pub(crate) use blended::Blended;
-pub(crate) use floating::Floating;
 #[cfg(feature = "twin")]
 pub(crate) use full::Full;
-pub(crate) use single::Single;
+pub(crate) use reduced::Reduced;
 
 use forks_contact::{BodyId, ContactError, NewContact, PortId, Side, point_columns};
 use forks_lie::{
@@ -27,8 +23,8 @@ use forks_linalg::{
     simd::{Arithmetic, Lanes, Vectors},
 };
 use forks_rom::{
-    EffectorLoad, EffectorMotions, LoadFrame, ModelError, Openings, ReducedModel, ServoTerms,
-    State, StepStatus,
+    EffectorLoad, EffectorMotions, EffectorState, LoadFrame, ModelError, Openings, ServoTerms,
+    StepStatus,
 };
 
 use crate::{SimError, error::check_finite};
@@ -93,26 +89,16 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Takes the free step, or prepares it where [`Motion::change_velocity`] makes it.
+    /// Takes the free step, or prepares it where [`Motion::end_with`] makes it.
     fn step_freely(&mut self, loads: &[EffectorLoad], gravity: DVec3) -> StepStatus;
 
     /// v⁺ that contact starts from, after the free step: its velocity, or the linear part of it
     /// where A is the linear response of a step that is not.
-    fn free_velocity(&self) -> &[f64] {
-        self.velocity()
-    }
+    fn free_velocity(&self) -> &[f64];
 
-    /// Ends the step: `change` is what contact adds to v.
-    fn change_velocity(&mut self, change: &[f64]) -> Result<(), ModelError>;
-
-    /// Ends the step with a velocity instead of [`Motion::free_velocity`]; `change` is room for n
-    /// numbers.
-    fn end_with(&mut self, velocity: &[f64], change: &mut [f64]) -> Result<(), ModelError> {
-        for (d, (v, free)) in change.iter_mut().zip(velocity.iter().zip(self.free_velocity())) {
-            *d = v - free;
-        }
-        self.change_velocity(change)
-    }
+    /// Ends the step with the velocity that contact left; `change` is room for n numbers. What is
+    /// known of the step at its end only is returned.
+    fn end_with(&mut self, velocity: &[f64], change: &mut [f64]) -> Result<StepStatus, ModelError>;
 
     /// Why the last step that failed did, where the model knows.
     fn failure(&self) -> Option<&'static str> {
@@ -205,17 +191,6 @@ pub(crate) struct Kept {
     pub(crate) servo_targets: Vec<f64>,
 }
 
-/// What contact needs to know about an effector.
-#[derive(Clone, Debug)]
-pub(crate) struct EffectorState {
-    /// World from effector.
-    pub(crate) pose: Pose,
-    /// Effector frame.
-    pub(crate) twist: Twist,
-    /// 6 × n: body twist per v.
-    pub(crate) jacobian: Matrix,
-}
-
 impl Clone for Instance {
     fn clone(&self) -> Self {
         Self {
@@ -248,11 +223,6 @@ impl Instance {
         let inverse =
             inverse.map_err(|source| SimError::Model { mechanism: name.into(), source })?;
         let (body, ports) = add(inverse, &maps)?;
-        let state = EffectorState {
-            pose: Pose::IDENTITY,
-            twist: Twist::ZERO,
-            jacobian: Matrix::zeros(6, n),
-        };
         let mut out = Self {
             name: name.into(),
             body,
@@ -260,7 +230,7 @@ impl Instance {
             loads: Vec::new(),
             effectors: match motions {
                 Some(motions) => Effectors::Ported { motions, ports },
-                None => Effectors::Direct(vec![state; motion.effector_count()]),
+                None => Effectors::Direct(vec![EffectorState::new(n); motion.effector_count()]),
             },
             change: vec![0.0; n],
             kept: Kept::default(),
@@ -297,7 +267,10 @@ impl Instance {
     pub(crate) fn effector_speeds(&self, e: usize) -> [f64; 2] {
         match &self.effectors {
             Effectors::Ported { motions, .. } => motions.speeds(e),
-            Effectors::Direct(states) => states[e].speeds(),
+            Effectors::Direct(states) => {
+                let twist = &states[e].twist;
+                [twist.linear.length(), twist.angular.length()]
+            }
         }
     }
 
@@ -356,10 +329,10 @@ impl Instance {
     }
 
     /// Ends the step with the velocity that contact left.
-    pub(crate) fn finish(&mut self, velocity: &[f64]) -> Result<(), ModelError> {
-        self.motion.end_with(velocity, &mut self.change)?;
+    pub(crate) fn finish(&mut self, velocity: &[f64]) -> Result<StepStatus, ModelError> {
+        let end = self.motion.end_with(velocity, &mut self.change)?;
         self.update_effectors();
-        Ok(())
+        Ok(end)
     }
 
     /// The state.
@@ -407,13 +380,6 @@ impl Instance {
     }
 }
 
-/// [`Motion::openings`] of a reduced model. Targets that a state took are finite and as many as
-/// there are servos.
-fn openings(model: &ReducedModel, state: &State) -> Option<[Openings; 2]> {
-    let targets = model.target_openings(state.servo_targets());
-    Some([model.openings(state), targets.unwrap_or_default()])
-}
-
 impl Kept {
     fn take(&mut self, coordinates: &[f64], velocity: &[f64], memory: &[f64]) {
         let parts = [&mut self.coordinates, &mut self.velocity, &mut self.memory];
@@ -426,36 +392,22 @@ impl Kept {
     }
 }
 
-impl EffectorState {
-    /// Columns of a point's velocities along axes of the world, one per velocity of the mechanism,
-    /// appended to `out`; and the first of these velocities now.
-    #[inline(never)]
-    fn point_columns(&self, point: DVec3, axes: &Vectors, out: &mut Vec<Lanes>) -> f64 {
-        let back = DMat3::from_quat(self.pose.rotation);
-        let arm = back.transpose() * (point - self.pose.translation);
-        let columns = point_columns(arm, &axes.turned_back(&back));
-        for j in 0..self.jacobian.columns() {
-            let mut sum = Lanes::default();
-            for (i, column) in columns.iter().enumerate() {
-                let x = self.jacobian[(i, j)];
-                sum.iter_mut().zip(column.0).for_each(|(sum, c)| *sum += x * c);
-            }
-            out.push(sum);
+/// Columns of a point's velocities along axes of the world, one per velocity of the mechanism,
+/// appended to `out`; and the first of these velocities now.
+#[inline(never)]
+fn point_columns_of(e: &EffectorState, point: DVec3, axes: &Vectors, out: &mut Vec<Lanes>) -> f64 {
+    let back = DMat3::from_quat(e.pose.rotation);
+    let arm = back.transpose() * (point - e.pose.translation);
+    let columns = point_columns(arm, &axes.turned_back(&back));
+    for j in 0..e.jacobian.columns() {
+        let mut sum = Lanes::default();
+        for (i, column) in columns.iter().enumerate() {
+            let x = e.jacobian[(i, j)];
+            sum.iter_mut().zip(column.0).for_each(|(sum, c)| *sum += x * c);
         }
-        first_rate(&columns, &self.twist.to_array())
+        out.push(sum);
     }
-
-    fn speeds(&self) -> [f64; 2] {
-        [self.twist.linear.length(), self.twist.angular.length()]
-    }
-
-    /// The twist that a velocity gives through the Jacobian.
-    pub(crate) fn twist_of(&mut self, velocity: &[f64]) {
-        let row = |i: usize| -> f64 {
-            self.jacobian.row(i).iter().zip(velocity).map(|(j, v)| j * v).sum()
-        };
-        self.twist = Twist::from_array(core::array::from_fn(row));
-    }
+    first_rate(&columns, &e.twist.to_array())
 }
 
 impl Instance {
@@ -478,7 +430,7 @@ impl Instance {
             }
             Effectors::Direct(states) => {
                 columns.clear();
-                let rate = states[e].point_columns(point, axes, columns);
+                let rate = point_columns_of(&states[e], point, axes, columns);
                 contact.add_side(&Side::of(self.body, &[]).by_columns(columns))?;
                 Ok(rate)
             }

@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
-use forks_blend::BlendedModel;
+use forks_blend::{BlendedModel, BlendedStepper};
 use forks_lie::{Pose, Twist, Wrench, glam::DVec3};
-use forks_rom::{FloatingModel, LoadFrame, ModelError, Openings, ReducedModel, ServoTerms};
+use forks_rom::{
+    FloatingModel, FloatingStepper, LoadFrame, ModelError, Openings, ReducedModel, ServoTerms,
+    Stepper, System,
+};
 
 use super::{MechanismHandle, World};
 use crate::{
     SimError,
     error::check_finite,
-    mechanism::{Blended, Floating, Instance, Motion, Single},
+    mechanism::{Instance, Motion, Reduced},
 };
 
 impl World {
@@ -25,9 +28,8 @@ impl World {
         model: Arc<ReducedModel>,
         world_from_model: Pose,
     ) -> Result<MechanismHandle, SimError> {
-        let motion = Single::new(model, self.h)
-            .map_err(|source| SimError::Model { mechanism: name.into(), source })?;
-        self.add_motion(name, Box::new(motion), world_from_model)
+        let system = Stepper::new(model, self.h);
+        self.add_system(name, system, world_from_model)
     }
 
     /// Adds a blended mechanism at rest at the reference poses of its chart; `world_from_model`
@@ -42,9 +44,8 @@ impl World {
         model: Arc<BlendedModel>,
         world_from_model: Pose,
     ) -> Result<MechanismHandle, SimError> {
-        let motion = Blended::new(model, self.h)
-            .map_err(|source| SimError::Model { mechanism: name.into(), source })?;
-        self.add_motion(name, Box::new(motion), world_from_model)
+        let system = BlendedStepper::new(model, self.h);
+        self.add_system(name, system, world_from_model)
     }
 
     /// Adds a mechanism whose base floats, at rest in its linearisation pose with the base link at
@@ -62,9 +63,25 @@ impl World {
         world_from_base: Pose,
     ) -> Result<MechanismHandle, SimError> {
         check_finite(format_args!("mechanism {name:?}"), "the pose", &world_from_base.to_array())?;
-        let motion = Floating::new(model, self.h, world_from_base)
-            .map_err(|source| SimError::Model { mechanism: name.into(), source })?;
-        self.add_motion(name, Box::new(motion), Pose::IDENTITY)
+        let refused = |source| SimError::Model { mechanism: name.into(), source };
+        let system = FloatingStepper::new(model, self.h).map_err(refused)?;
+        let mut state = System::state(&system);
+        let (mut at, still) = (vec![0.0; system.coordinate_count()], vec![0.0; system.dof()]);
+        at[..7].copy_from_slice(&world_from_base.to_array());
+        system.set(&mut state, &at, &still).map_err(refused)?;
+        self.add_motion(name, Box::new(Reduced::new(system, state)), Pose::IDENTITY)
+    }
+
+    /// Adds a system at its start.
+    fn add_system<S: System + 'static>(
+        &mut self,
+        name: &str,
+        system: Result<S, ModelError>,
+        world_from_model: Pose,
+    ) -> Result<MechanismHandle, SimError> {
+        let system = system.map_err(|source| SimError::Model { mechanism: name.into(), source })?;
+        let state = system.state();
+        self.add_motion(name, Box::new(Reduced::new(system, state)), world_from_model)
     }
 
     pub(crate) fn add_motion(

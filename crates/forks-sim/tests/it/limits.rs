@@ -185,7 +185,7 @@ fn a_blend_rests_at_its_limit_with_the_torque_that_holds_it() {
     assert_eq!(found, theta);
     // ∇U = τ ∂θ/∂x
     let size = row.iter().fold(0.0f64, |s, z| s.max((torque * z).abs()));
-    for (g, z) in state.elastic_force().iter().zip(&row) {
+    for (g, z) in model.evaluated_at(&state).elastic_force().iter().zip(&row) {
         assert!((g - torque * z).abs() < 1e-6 * size, "{g} {}", torque * z);
     }
     assert!(torque < -10.0, "{torque}");

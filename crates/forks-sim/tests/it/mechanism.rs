@@ -1,6 +1,7 @@
 //! Reduced mechanisms in contact, against their statics with a unilateral constraint.
 
 use crate::support;
+use forks_rom::System;
 
 use std::sync::Arc;
 
@@ -47,7 +48,7 @@ fn held(model: &ReducedModel, pull: f64, height: f64) -> (f64, Vec<f64>) {
         let load = EffectorLoad { effector: 0, wrench, frame: LoadFrame::World };
         let found = model.solve_static(&[load], &[]).unwrap();
         assert_eq!(found.status, StaticStatus::Converged);
-        found.eta
+        found.coordinates
     };
     let (mut low, mut high) = (0.0, pull);
     for _ in 0..60 {
@@ -99,11 +100,12 @@ fn without_contact_a_world_steps_as_the_model_alone() {
     let h = world.settings().step;
     let stepper = forks_sim::rom::Stepper::new(model.clone(), h).unwrap();
     let mut state = forks_sim::rom::State::new(&model);
+    let mut work = stepper.workspace();
     let load = EffectorLoad { effector: 0, wrench, frame: LoadFrame::Body };
     for _ in 0..500 {
-        let _ = stepper.step(&mut state, &[load]);
+        let _ = stepper.step(&mut state, &mut work, &[load]);
     }
-    assert_eq!(world.coordinates(m).unwrap(), state.eta());
+    assert_eq!(world.coordinates(m).unwrap(), state.coordinates());
     assert_eq!(world.velocities(m).unwrap(), state.velocity());
 }
 

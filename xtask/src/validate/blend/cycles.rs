@@ -146,9 +146,9 @@ fn around(model: &BlendedModel, cycle: &[&[f64]]) -> Option<Work> {
     let mut points: Vec<(Vec<Wrench>, Vec<Pose>)> = Vec::with_capacity(POINTS);
     for k in 0..POINTS {
         let x = through(cycle, k as f64 / POINTS as f64);
-        state.set(model, &x, &still).ok()?;
+        state.set(&x, &still).ok()?;
         let poses = (0..effectors).map(|e| model.effector_pose(e, &x)).collect();
-        points.push((state.effector_wrenches().to_vec(), poses));
+        points.push((model.evaluated_at(&state).effector_wrenches().to_vec(), poses));
     }
     let work = |stride: usize| {
         let (mut sum, mut size) = (0.0, 0.0f64);

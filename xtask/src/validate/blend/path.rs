@@ -1,7 +1,7 @@
 //! No jump: poses of all links while the effectors move through the samples and between them, on
 //! straight lines of the chart, which may leave what the mechanism can do, and where loads lead.
 
-use forks_blend::{BlendedModel, BlendedState, LinkBlend, place::Truth};
+use forks_blend::{BlendedModel, BlendedState, BlendedWorkspace, LinkBlend, place::Truth};
 use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame};
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
 use forks_reduce::relative_displacement;
@@ -153,14 +153,14 @@ fn changes(
     let mut state = BlendedState::new(model, from).ok()?;
     let mut show = Show::new(study, mode, blend);
     let mut poses = Vec::new();
-    show.poses(&mut state, &mut poses);
+    show.poses(&state, &mut poses);
     let mut last = (effectors(from), poses.clone());
     let mut out = Changes::default();
     for k in 1..=steps {
         let t = k as f64 / steps as f64;
         let x = at(curve, t);
-        state.set(model, &x, &still).ok()?;
-        show.poses(&mut state, &mut poses);
+        state.set(&x, &still).ok()?;
+        show.poses(&state, &mut poses);
         let here = effectors(&x);
         let moved = study.ruler.distance(&last.0, &here);
         let pairs = last.1.iter().zip(&poses);
@@ -182,25 +182,26 @@ struct Show<'a> {
     mode: Reconstruction,
     blend: LinkBlend,
     buffer: PoseBuffer,
+    work: BlendedWorkspace,
 }
 
 impl<'a> Show<'a> {
     fn new(study: &'a Study<'_>, mode: Reconstruction, blend: LinkBlend) -> Self {
         let model = &study.placed.model;
-        Self { model, mode, blend, buffer: model.pose_buffer() }
+        Self { model, mode, blend, buffer: model.pose_buffer(), work: BlendedWorkspace::new(model) }
     }
 
-    fn poses(&mut self, state: &mut BlendedState, out: &mut Vec<Pose>) {
+    fn poses(&mut self, state: &BlendedState, out: &mut Vec<Pose>) {
         match self.mode {
             Reconstruction::Twist => {
-                self.model.poses(state, self.blend, &mut self.buffer);
+                self.model.poses(state, &mut self.work, self.blend, &mut self.buffer);
                 out.clear();
                 out.extend(self.buffer.iter().map(|(_, pose)| pose));
             }
             Reconstruction::JointSpace => {
                 let links = self.model.data().samples[0].model.data().links.len();
                 out.resize(links, Pose::IDENTITY);
-                self.model.link_poses_into(state, self.mode, self.blend, out);
+                self.model.link_poses_into(state, &mut self.work, self.mode, self.blend, out);
             }
         }
     }

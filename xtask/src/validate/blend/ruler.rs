@@ -2,7 +2,7 @@
 //! of forms without an energy, gaps from poses.
 
 use forks_blend::{
-    Blend, BlendedModel, BlendedState, LinkBlend,
+    Blend, BlendedModel, BlendedState, BlendedWorkspace, LinkBlend,
     place::{Forces, Truth},
 };
 use forks_mechanism::{
@@ -120,9 +120,10 @@ impl<'a> Ruler<'a> {
         mode: Reconstruction,
         blend: LinkBlend,
     ) -> Option<Vec<Pose>> {
-        let mut state = BlendedState::new(model, x).ok()?;
+        let state = BlendedState::new(model, x).ok()?;
+        let mut work = BlendedWorkspace::new(&model);
         let mut poses = vec![Pose::IDENTITY; self.problem.mechanism().links().len()];
-        model.link_poses_into(&mut state, mode, blend, &mut poses);
+        model.link_poses_into(&state, &mut work, mode, blend, &mut poses);
         Some(poses)
     }
 
@@ -166,8 +167,8 @@ pub(super) fn rest_under(model: &BlendedModel, forces: &Forces) -> Option<Vec<f6
         frame: LoadFrame::World,
     };
     let loads: Vec<EffectorLoad> = forces.iter().map(load).collect();
-    let found = model.solve_static(&loads).ok()?;
-    (found.status == StaticStatus::Converged).then_some(found.eta)
+    let found = model.solve_static(&loads, &[]).ok()?;
+    (found.status == StaticStatus::Converged).then_some(found.coordinates)
 }
 
 /// Newton's method on the balance of forces, the load growing in equal steps.
