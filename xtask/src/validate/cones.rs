@@ -111,8 +111,7 @@ fn check_linear_stepper(case: &Case, force: DVec3, out: &mut Recorder) -> Result
         out.fail(check, bound, "the step did not complete");
         return Ok(());
     }
-    let moved =
-        state.coordinates().iter().zip(&eta).map(|(a, b)| (a - b).abs()).fold(0.0, larger);
+    let moved = state.coordinates().iter().zip(&eta).map(|(a, b)| (a - b).abs()).fold(0.0, larger);
     out.at_most(check, moved, bound);
     Ok(())
 }
