@@ -2,6 +2,7 @@
 
 mod bench;
 mod ci;
+mod features;
 mod linkages;
 mod sweep;
 mod tidy;
@@ -28,6 +29,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Compare every MJCF and URDF file below some folders with MuJoCo and Pinocchio (needs Python)
     Sweep(sweep::SweepArgs),
+    /// Check every published crate alone, with and without each of its features
+    Features,
     /// Run everything that CI runs, in the same order (.ci/run)
     Ci,
 }
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
         Command::Validate(args) => validate::run(root(), &args),
         Command::Bench(args) => bench::run(root(), &args),
         Command::Sweep(args) => sweep::run(root(), &args),
+        Command::Features => features::run(root()),
         Command::Ci => ci::run(root()),
     }
 }

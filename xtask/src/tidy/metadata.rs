@@ -1,6 +1,7 @@
 //! What `cargo metadata` says about packages and their dependencies.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -9,22 +10,25 @@ use serde::Deserialize;
 
 /// The packages of the dependency graph, for the platform that runs this.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Metadata {
-    pub(super) packages: Vec<Package>,
+pub(crate) struct Metadata {
+    pub(crate) packages: Vec<Package>,
     workspace_members: Vec<String>,
 }
 
 /// A package.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Package {
+pub(crate) struct Package {
     id: String,
-    pub(super) name: String,
+    pub(crate) name: String,
     pub(super) version: String,
     pub(super) license: Option<String>,
     pub(super) rust_version: Option<String>,
     pub(super) manifest_path: PathBuf,
     pub(super) dependencies: Vec<Dependency>,
     pub(super) targets: Vec<Target>,
+    /// Feature → what it turns on.
+    #[serde(default)]
+    pub(crate) features: BTreeMap<String, Vec<String>>,
     /// `Some([])` means `publish = false`.
     pub(super) publish: Option<Vec<String>>,
 }
@@ -49,7 +53,7 @@ pub(super) struct Target {
 impl Metadata {
     /// Asks cargo. The lock file is taken as it is; dependencies that only other platforms build
     /// are left out, since their packages need not be on this machine.
-    pub(super) fn of(root: &Path) -> Result<Self, String> {
+    pub(crate) fn of(root: &Path) -> Result<Self, String> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let arguments = ["metadata", "--locked", "--format-version", "1", "--filter-platform"];
         let output = Command::new(cargo)
@@ -65,7 +69,7 @@ impl Metadata {
     }
 
     /// The packages of this repository.
-    pub(super) fn members(&self) -> impl Iterator<Item = &Package> {
+    pub(crate) fn members(&self) -> impl Iterator<Item = &Package> {
         self.packages.iter().filter(|p| self.workspace_members.contains(&p.id))
     }
 
@@ -82,12 +86,12 @@ impl Package {
     }
 
     /// False for `publish = false`.
-    pub(super) fn is_published(&self) -> bool {
+    pub(crate) fn is_published(&self) -> bool {
         self.publish.as_ref().is_none_or(|registries| !registries.is_empty())
     }
 
     /// The directory of the package.
-    pub(super) fn directory(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
         self.manifest_path.parent().expect("a manifest lies in a directory")
     }
 }
@@ -106,7 +110,7 @@ fn host() -> Result<String, String> {
 
 /// Made-up packages for the tests of the rules.
 #[cfg(test)]
-pub(super) fn sample(members: &[(&str, &[&str])], foreign: &[(&str, &str, &str)]) -> Metadata {
+pub(crate) fn sample(members: &[(&str, &[&str])], foreign: &[(&str, &str, &str)]) -> Metadata {
     let package = |name: &str| Package {
         id: name.into(),
         name: name.into(),
@@ -116,6 +120,7 @@ pub(super) fn sample(members: &[(&str, &[&str])], foreign: &[(&str, &str, &str)]
         manifest_path: "/nowhere/Cargo.toml".into(),
         dependencies: vec![],
         targets: vec![Target { kind: vec!["lib".into()] }],
+        features: BTreeMap::new(),
         publish: None,
     };
     let mut packages = Vec::new();

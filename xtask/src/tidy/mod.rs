@@ -9,7 +9,7 @@ mod docs;
 mod layers;
 mod licences;
 mod manifests;
-mod metadata;
+pub(crate) mod metadata;
 mod msrv;
 mod provenance;
 mod size;
