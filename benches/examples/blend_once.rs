@@ -162,7 +162,8 @@ fn ratios(runs: [(usize, Run); 4]) {
         });
         let [single, average, logarithm, step] = best;
         println!(
-            "{n} samples: one model {single:.0} ns, average {:.2} ({:.2}), logarithm {:.2} ({:.2}), step {step:.0} ns",
+            "{n} samples: one model {single:.0} ns, average {:.2} ({:.2}), logarithm {:.2} \
+            ({:.2}), step {step:.0} ns",
             average / single,
             medians[1] / medians[0],
             logarithm / single,

@@ -1,14 +1,17 @@
-"""Time of a MuJoCo step with the `discrete` integrator: `python mujoco_discrete.py TASK.json`, prints JSON.
+"""Time of a MuJoCo step with the `discrete` integrator: `python mujoco_discrete.py TASK.json`,
+prints JSON.
 
-The task holds an MJCF file, time steps, a body with the force that acts at its frame's origin (world components), the
-number of steps before anything is timed, and the seconds that a run should last. A step is `mj_step`, which computes
-the poses of all bodies on its way; many of them are one call, so that Python's part does not count.
+The task holds an MJCF file, time steps, a body with the force that acts at its frame's origin
+(world components), the number of steps before anything is timed, and the seconds that a run should
+last. A step is `mj_step`, which computes the poses of all bodies on its way; many of them are one
+call, so that Python's part does not count.
 
-`discrete` solves constraints and the velocity update together in the metric M + hD + h²K. Gravity and contacts are
-off, everything else is MuJoCo's default, except that of a mechanism with equality constraints the fastest of the
-solvers that reach the default tolerance counts, with and without the search for islands. The force's moment about the centre of mass is
-computed once: the body may turn. Automatic resets are off, so that a simulation that fails ends in numbers that are not finite.
-Two warm-ups, median of seven runs, (max - min)/median; `cpu_ns` is the thread's computing time.
+`discrete` solves constraints and the velocity update together in the metric M + hD + h²K. Gravity
+and contacts are off, everything else is MuJoCo's default, except that of a mechanism with equality
+constraints the fastest of the solvers that reach the default tolerance counts, with and without the
+search for islands. The force's moment about the centre of mass is computed once: the body may turn.
+Automatic resets are off, so that a simulation that fails ends in numbers that are not finite. Two
+warm-ups, median of seven runs, (max - min)/median; `cpu_ns` is the thread's computing time.
 """
 
 import json
@@ -49,7 +52,9 @@ class Simulation:
         bad = mujoco.mjtWarning
         warned = [bad.mjWARN_BADQPOS, bad.mjWARN_BADQVEL, bad.mjWARN_BADQACC]
         state = np.concatenate([self.data.qpos, self.data.qvel, self.data.xpos.ravel()])
-        return bool(np.isfinite(state).all()) and not any(self.data.warning[int(w)].number for w in warned)
+        return bool(np.isfinite(state).all()) and not any(
+            self.data.warning[int(w)].number for w in warned
+        )
 
     def timing(self, batch):
         def run(steps):
@@ -70,7 +75,11 @@ def measure(task, dt):
     variants = [(solvers.mjSOL_NEWTON, True)]
     model = mujoco.MjModel.from_xml_path(task["model"])
     if model.neq > 0:
-        variants += [(solvers.mjSOL_NEWTON, False), (solvers.mjSOL_CG, True), (solvers.mjSOL_CG, False)]
+        variants += [
+            (solvers.mjSOL_NEWTON, False),
+            (solvers.mjSOL_CG, True),
+            (solvers.mjSOL_CG, False),
+        ]
     best = None
     for solver, islands in variants:
         simulation = Simulation(task, dt, solver, islands)
@@ -86,7 +95,8 @@ def measure(task, dt):
     return {
         "timing": timing,
         "displacement": simulation.displacement.tolist(),
-        "settings": f"MuJoCo {mujoco.__version__}, integrator discrete, gravity and contacts off, {choice}, mj_step(nstep)",
+        "settings": f"MuJoCo {mujoco.__version__}, integrator discrete, gravity and contacts off, "
+        f"{choice}, mj_step(nstep)",
     }
 
 

@@ -1,12 +1,14 @@
 """Time of a MuJoCo step of a scene with contacts: `python mujoco_scene.py TASK.json`, prints JSON.
 
-The task holds an MJCF file with a keyframe `start`, a row of controls per step, the number of steps before anything is timed, and
-whose positions at the end are wanted: pairs of `body` or `site` and a name. A run is one call of `rollout` in this thread, which
-takes the controls of every step, so that Python's part hardly counts.
+The task holds an MJCF file with a keyframe `start`, a row of controls per step, the number of steps
+before anything is timed, and whose positions at the end are wanted: pairs of `body` or `site` and a
+name. A run is one call of `rollout` in this thread, which takes the controls of every step, so that
+Python's part hardly counts.
 
-Integrator `discrete`, contacts and gravity on, everything else as the file says or MuJoCo's default, except that the fastest of the
-solvers that end in finite numbers counts, with and without the search for islands. Every run starts from the same state. Two warm-ups,
-median of seven runs, (max - min)/median; `cpu_ns` is the thread's computing time.
+Integrator `discrete`, contacts and gravity on, everything else as the file says or MuJoCo's
+default, except that the fastest of the solvers that end in finite numbers counts, with and without
+the search for islands. Every run starts from the same state. Two warm-ups, median of seven runs,
+(max - min)/median; `cpu_ns` is the thread's computing time.
 """
 
 import json
@@ -91,7 +93,9 @@ class Simulation:
         bad = mujoco.mjtWarning
         warned = [bad.mjWARN_BADQPOS, bad.mjWARN_BADQVEL, bad.mjWARN_BADQACC]
         state = np.concatenate([self.data.qpos, self.data.qvel, self.data.xpos.ravel()])
-        return bool(np.isfinite(state).all()) and not any(self.data.warning[int(w)].number for w in warned)
+        return bool(np.isfinite(state).all()) and not any(
+            self.data.warning[int(w)].number for w in warned
+        )
 
 
 def measure(task):
@@ -115,7 +119,8 @@ def measure(task):
         "timing": timing,
         "contacts": contacts,
         "positions": [simulation.position(kind, name) for kind, name in task["watched"]],
-        "settings": f"MuJoCo {mujoco.__version__}, integrator discrete, elliptic cones, contacts on, {choice}, "
+        "settings": f"MuJoCo {mujoco.__version__}, integrator discrete, elliptic cones, contacts on, "
+        f"{choice}, "
         "controls every step, rollout in one thread; poses of all bodies are part of it",
     }
 

@@ -1,12 +1,14 @@
 """Time of Pinocchio's articulated-body algorithm: `python pinocchio_aba.py TASK.json`, prints JSON.
 
-The task holds the bodies (one frame per joint, depth first), two states to alternate between, torques, the accelerations
-that forks finds in them, and the seconds that a run should last. The model is built through Pinocchio's API with these very
-numbers, with its fastest joint type for each axis; both of its conventions are tried and the faster one counts.
-Accelerations must agree before anything is timed. Two warm-ups, median of seven runs, (max - min)/median; `cpu_ns` is the thread's computing time, without other programs'.
+The task holds the bodies (one frame per joint, depth first), two states to alternate between,
+torques, the accelerations that forks finds in them, and the seconds that a run should last. The
+model is built through Pinocchio's API with these very numbers, with its fastest joint type for each
+axis; both of its conventions are tried and the faster one counts. Accelerations must agree before
+anything is timed. Two warm-ups, median of seven runs, (max - min)/median; `cpu_ns` is the thread's
+computing time, without other programs'.
 
-Python's part of a call is measured on a model of one joint. That joint's own time is not taken off, so `overhead` is too
-large rather than too small.
+Python's part of a call is measured on a model of one joint. That joint's own time is not taken off,
+so `overhead` is too large rather than too small.
 """
 
 import json
@@ -121,7 +123,8 @@ def main():
         "timing": timing,
         "overhead": overhead,
         "difference": difference,
-        "settings": f"Pinocchio {pin.__version__} through Python, Convention.{convention}, model built by its API",
+        "settings": f"Pinocchio {pin.__version__} through Python, Convention.{convention}, "
+        "model built by its API",
     }
     print(json.dumps(answer))
 

@@ -1,8 +1,10 @@
-"""What MuJoCo and Pinocchio make of many model files: `python sweep.py`, one process for all of them.
+"""What MuJoCo and Pinocchio make of many model files: `python sweep.py`, one process for all of
+them.
 
-Each line of the input is JSON, {"path", "format": "mjcf" or "urdf", "seed"}; each line of the output answers one, in order:
-{"rivals": {"mujoco": ANSWER, "pinocchio": ANSWER}}, an ANSWER being {"error": text} or the facts that
-`sweep_mujoco.py` and `sweep_pinocchio.py` describe. A rival that cannot read a format is not in the answer.
+Each line of the input is JSON, {"path", "format": "mjcf" or "urdf", "seed"}; each line of the
+output answers one, in order: {"rivals": {"mujoco": ANSWER, "pinocchio": ANSWER}}, an ANSWER being
+{"error": text} or the facts that `sweep_mujoco.py` and `sweep_pinocchio.py` describe. A rival that
+cannot read a format is not in the answer.
 """
 
 import json

@@ -1,24 +1,31 @@
 """The facts of a model as MuJoCo has it, for `sweep.py`.
 
-links       [{name, parent, mass}] without the world, in MuJoCo's order; unnamed ones are `#i`, i MuJoCo's number
-joints      [{name, type, link, positions, velocities, stiffness, damping, armature, rest, range}]; `positions` and
-            `velocities` are where the joint's numbers begin; unnamed ones are `#i`; `range` is null without limits,
-            `keeps_range` is false where positions are not one number
-frames      [{name, link, position, rotation}]: the named sites, poses in their links, rotations as matrices by rows
-shapes      [{name, link, kind, size, position, rotation, friction}]: primitives that take part in contacts
+links       [{name, parent, mass}] without the world, in MuJoCo's order; unnamed ones are `#i`, i
+            MuJoCo's number
+joints      [{name, type, link, positions, velocities, stiffness, damping, armature, rest, range}];
+            `positions` and `velocities` are where the joint's numbers begin; unnamed ones are `#i`;
+            `range` is null without limits, `keeps_range` is false where positions are not one
+            number
+frames      [{name, link, position, rotation}]: the named sites, poses in their links, rotations as
+            matrices by rows
+shapes      [{name, link, kind, size, position, rotation, friction}]: primitives that take part in
+            contacts
 has_meshes  whether there are meshes, whose vertices are single precision
-servos      [{name, joints, stiffness, damping}]: affine bias on a hinge, a slide or a fixed tendon; `joints` are pairs of
-            joint and coefficient
-tendons     the same and `rest`, of the fixed tendons with a spring or damper; where the rest length is a range, the spring rests at
-            the end that is nearest to the length at the start pose
-equalities  [{name, type, links, joints}] that are switched on: connect, weld: two links; coupling: the joints
+servos      [{name, joints, stiffness, damping}]: affine bias on a hinge, a slide or a fixed tendon;
+            `joints` are pairs of joint and coefficient
+tendons     the same and `rest`, of the fixed tendons with a spring or damper; where the rest length
+            is a range, the spring rests at the end that is nearest to the length at the start pose
+equalities  [{name, type, links, joints}] that are switched on: connect, weld: two links; coupling:
+            the joints
 keyframes   [{name, positions}]
-states      [{label, positions, velocities, mass_matrix, bias, spring, damper, gaps, rank, singular_values, acceleration}] at the
-            start, at a random pose, and (with equalities) at a pose that closes them; world's velocities of free joints as MuJoCo's.
-            `gaps`: what each equality is open by (connect, weld: the distance; couplings: the residual). `acceleration` keeps
-            the equalities exactly, and is null where they are open; `force_size` is the size of the forces in the
-            metric of the inverse mass matrix, to which its rounding is relative; `contradiction` is what the equalities'
-            second derivatives leave
+states      [{label, positions, velocities, mass_matrix, bias, spring, damper, gaps, rank,
+            singular_values, acceleration}] at the start, at a random pose, and (with equalities) at
+            a pose that closes them; world's velocities of free joints as MuJoCo's. `gaps`: what
+            each equality is open by (connect, weld: the distance; couplings: the residual).
+            `acceleration` keeps the equalities exactly, and is null where they are open;
+            `force_size` is the size of the forces in the metric of the inverse mass matrix, to
+            which its rounding is relative; `contradiction` is what the equalities' second
+            derivatives leave
 adapted     what was left out before MuJoCo would compile the file
 """
 
@@ -33,7 +40,14 @@ import sweep_xml
 FREE, BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 TENDON = int(mujoco.mjtTrn.mjTRN_TENDON)
 TYPES = {0: "free", 1: "ball", 2: "slide", 3: "hinge"}
-SHAPES = {0: ("plane", 0), 2: ("sphere", 1), 3: ("capsule", 2), 4: ("ellipsoid", 3), 5: ("cylinder", 2), 6: ("box", 3)}
+SHAPES = {
+    0: ("plane", 0),
+    2: ("sphere", 1),
+    3: ("capsule", 2),
+    4: ("ellipsoid", 3),
+    5: ("cylinder", 2),
+    6: ("box", 3),
+}
 VELOCITIES = {0: 6, 1: 3, 2: 1, 3: 1}
 # Relative size of singular values below which rows count as repetitions.
 RANK_TOLERANCE = 1e-8
@@ -48,15 +62,21 @@ def facts(task):
 
 
 def load_mjcf(path):
-    """The model, and what had to be left out before it would compile: it decides nothing of what is compared."""
+    """The model, and what had to be left out before it would compile.
+
+    It decides nothing of what is compared."""
     try:
         return mujoco.MjModel.from_xml_path(path), []
     except ValueError as problem:
         text = str(problem)
         spec = mujoco.MjSpec.from_file(path)
         adapted = []
-        if any(word in text for word in ("opening file", "could not open", "resource", "not found")):
-            adapted += without_missing_files(spec, pathlib.Path(path).parent) + without_missing_materials(spec)
+        if any(
+            word in text for word in ("opening file", "could not open", "resource", "not found")
+        ):
+            adapted += without_missing_files(
+                spec, pathlib.Path(path).parent
+            ) + without_missing_materials(spec)
         if "Lengthrange" in text:
             spec.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE
             adapted.append("length ranges")
@@ -97,7 +117,9 @@ def without_missing_materials(spec):
 
 
 def load_urdf(path):
-    """The links, joints and inertias: shapes are left out, so that no mesh is opened and no mass comes from a shape."""
+    """The links, joints and inertias: shapes are left out.
+
+    So no mesh is opened, and no mass comes from a shape."""
     root = sweep_xml.root(path)
     for link in root.iter("link"):
         for tag in ("visual", "collision"):
@@ -169,28 +191,43 @@ class Facts:
         m = self.m
         return {
             "links": [
-                {"name": self.body(i), "parent": self.body(m.body_parentid[i]), "mass": float(m.body_mass[i])}
+                {
+                    "name": self.body(i),
+                    "parent": self.body(m.body_parentid[i]),
+                    "mass": float(m.body_mass[i]),
+                }
                 for i in range(1, m.nbody)
             ],
             "joints": [self.joint_facts(i) for i in range(m.njnt)],
             "frames": [
-                {"name": self.label(mujoco.mjtObj.mjOBJ_SITE, i), "link": self.body(m.site_bodyid[i])}
+                {
+                    "name": self.label(mujoco.mjtObj.mjOBJ_SITE, i),
+                    "link": self.body(m.site_bodyid[i]),
+                }
                 | pose(m.site_pos[i], m.site_quat[i])
                 for i in range(m.nsite)
                 if self.label(mujoco.mjtObj.mjOBJ_SITE, i)
             ],
             # Where geometry was left out nothing can be said about it.
-            "shapes": None if adapted == ["geometry"] else [s for i in range(m.ngeom) for s in self.shape(i)],
+            "shapes": (
+                None
+                if adapted == ["geometry"]
+                else [s for i in range(m.ngeom) for s in self.shape(i)]
+            ),
             "has_meshes": bool(m.nmesh),
             "servos": [s for i in range(m.nu) for s in self.servo(i)],
             "tendons": [t for i in range(m.ntendon) for t in self.tendon(i)]
             + [t for i in range(m.nu) for t in self.actuator_damping(i)],
             "equalities": [e for i in range(m.neq) for e in self.equality(i)],
             "keyframes": [
-                {"name": self.label(mujoco.mjtObj.mjOBJ_KEY, i), "positions": m.key_qpos[i].tolist()}
+                {
+                    "name": self.label(mujoco.mjtObj.mjOBJ_KEY, i),
+                    "positions": m.key_qpos[i].tolist(),
+                }
                 for i in range(m.nkey)
                 # `size nkey` fills up with these.
-                if self.label(mujoco.mjtObj.mjOBJ_KEY, i) or not np.array_equal(m.key_qpos[i], m.qpos0)
+                if self.label(mujoco.mjtObj.mjOBJ_KEY, i)
+                or not np.array_equal(m.key_qpos[i], m.qpos0)
             ],
             "states": self.states(rng),
             "adapted": adapted,
@@ -202,7 +239,11 @@ class Facts:
         if kind is None or not (m.geom_contype[i] or m.geom_conaffinity[i]):
             return []
         name, count = kind
-        out = {"name": self.label(mujoco.mjtObj.mjOBJ_GEOM, i), "link": self.body(m.geom_bodyid[i]), "kind": name}
+        out = {
+            "name": self.label(mujoco.mjtObj.mjOBJ_GEOM, i),
+            "link": self.body(m.geom_bodyid[i]),
+            "kind": name,
+        }
         out |= {"size": m.geom_size[i, :count].tolist(), "friction": float(m.geom_friction[i, 0])}
         return [out | pose(m.geom_pos[i], m.geom_quat[i])]
 
@@ -228,7 +269,9 @@ class Facts:
             "stiffness": float(m.jnt_stiffness[i]) if springs else 0.0,
             "damping": damping if dampers else 0.0,
             "armature": armature,
-            "range": m.jnt_range[i].tolist() if m.jnt_limited[i] and kind not in (FREE, BALL) else None,
+            "range": (
+                m.jnt_range[i].tolist() if m.jnt_limited[i] and kind not in (FREE, BALL) else None
+            ),
             "keeps_range": kind not in (FREE, BALL),
             "rest": float(m.qpos_spring[q]) if kind not in (FREE, BALL) else None,
         }
@@ -244,7 +287,9 @@ class Facts:
     def drives_joint(self, a):
         m = self.m
         kinds = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
-        return int(m.actuator_trntype[a]) in kinds and int(m.jnt_type[m.actuator_trnid[a, 0]]) not in (FREE, BALL)
+        return int(m.actuator_trntype[a]) in kinds and int(
+            m.jnt_type[m.actuator_trnid[a, 0]]
+        ) not in (FREE, BALL)
 
     def driven(self, a):
         """What an actuator drives, as pairs of joint and coefficient."""
@@ -267,7 +312,11 @@ class Facts:
 
     def tendon(self, t):
         m = self.m
-        joints, stiffness, damping = self.terms(t), float(m.tendon_stiffness[t]), float(m.tendon_damping[t])
+        joints, stiffness, damping = (
+            self.terms(t),
+            float(m.tendon_stiffness[t]),
+            float(m.tendon_damping[t]),
+        )
         if self.is_off(mujoco.mjtDisableBit.mjDSBL_SPRING):
             stiffness = 0.0
         if self.is_off(mujoco.mjtDisableBit.mjDSBL_DAMPER):
@@ -276,7 +325,15 @@ class Facts:
             return []
         name = self.label(mujoco.mjtObj.mjOBJ_TENDON, t)
         rest = float(m.tendon_lengthspring[t, 0])
-        return [{"name": name, "joints": joints, "stiffness": stiffness, "damping": damping, "rest": rest}]
+        return [
+            {
+                "name": name,
+                "joints": joints,
+                "stiffness": stiffness,
+                "damping": damping,
+                "rest": rest,
+            }
+        ]
 
     def actuator_damping(self, a):
         m = self.m
@@ -307,7 +364,10 @@ class Facts:
             out |= {"type": "coupling", "joints": [self.joint(j) for j in ends if j >= 0]}
         elif kind == int(eq.mjEQ_TENDON):
             terms = [self.terms(t) for t in ends if t >= 0]
-            out |= {"type": "coupling", "joints": [j for some in terms for j, _ in some or [["spatial", 1.0]]]}
+            out |= {
+                "type": "coupling",
+                "joints": [j for some in terms for j, _ in some or [["spatial", 1.0]]],
+            }
         else:
             out |= {"type": "flex"}
         return [out]
@@ -316,7 +376,11 @@ class Facts:
         """Rows of the equalities, what they are open by, and whose they are."""
         m, d = self.m, self.d
         mujoco.mj_fwdPosition(m, d)
-        rows = [i for i in range(d.nefc) if int(d.efc_type[i]) == int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)]
+        rows = [
+            i
+            for i in range(d.nefc)
+            if int(d.efc_type[i]) == int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
+        ]
         if not rows:
             return np.zeros((0, m.nv)), np.zeros(0), []
         if mujoco.mj_isSparse(m):
@@ -326,7 +390,11 @@ class Facts:
                 jacobian[i, d.efc_J_colind[a : a + n]] = d.efc_J[a : a + n]
         else:
             jacobian = np.array(d.efc_J).reshape(-1, m.nv)[: d.nefc]
-        return jacobian[rows].copy(), np.array(d.efc_pos)[rows].copy(), [int(d.efc_id[i]) for i in rows]
+        return (
+            jacobian[rows].copy(),
+            np.array(d.efc_pos)[rows].copy(),
+            [int(d.efc_id[i]) for i in rows],
+        )
 
     def moved(self, start, step):
         q = np.array(start)
@@ -337,7 +405,11 @@ class Facts:
         m = self.m
         start = np.array(m.qpos0)
         states = [self.state("start", start, rng.uniform(-1, 1, m.nv))]
-        states.append(self.state("random", self.moved(start, rng.uniform(-1, 1, m.nv)), rng.uniform(-1, 1, m.nv)))
+        states.append(
+            self.state(
+                "random", self.moved(start, rng.uniform(-1, 1, m.nv)), rng.uniform(-1, 1, m.nv)
+            )
+        )
         if states[0]["gaps"]:
             closed = self.closed(self.moved(start, rng.uniform(-0.1, 0.1, m.nv)))
             if closed is not None:
@@ -358,7 +430,8 @@ class Facts:
 
     def state(self, label, q, v):
         m, d = self.m, self.d
-        # The armature of a free joint has no momentum with us, which is noted; it has none of MuJoCo's without this.
+        # The armature of a free joint has no momentum with us, which is noted; it has none of
+        # MuJoCo's without this.
         for j in range(m.njnt):
             if int(m.jnt_type[j]) == FREE and m.dof_armature[m.jnt_dofadr[j]] > 0.0:
                 v[m.jnt_dofadr[j] : m.jnt_dofadr[j] + 3] = 0.0
@@ -371,7 +444,11 @@ class Facts:
         mujoco.mj_forward(m, d)
         mass = np.zeros((m.nv, m.nv))
         mujoco.mj_fullM(m, d, mass)
-        bias, spring, damper = np.array(d.qfrc_bias), np.array(d.qfrc_spring), np.array(d.qfrc_damper)
+        bias, spring, damper = (
+            np.array(d.qfrc_bias),
+            np.array(d.qfrc_spring),
+            np.array(d.qfrc_damper),
+        )
         # Compensated gravity acts whether or not it counts as an actuator's force.
         force = spring + damper + np.array(d.qfrc_gravcomp) - bias
         values = np.linalg.svd(rows, compute_uv=False) if len(gaps) else np.zeros(0)
@@ -401,10 +478,14 @@ class Facts:
             out.setdefault(e, []).append(gap)
         points = (int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD))
         # The first three rows of a weld are a distance, the rest is angles.
-        return [float(np.linalg.norm(g[:3] if int(m.eq_type[e]) in points else g)) for e, g in sorted(out.items())]
+        return [
+            float(np.linalg.norm(g[:3] if int(m.eq_type[e]) in points else g))
+            for e, g in sorted(out.items())
+        ]
 
     def acceleration(self, mass, force, rows, q, v):
-        """Accelerations under forces, the equalities kept exactly (None where the mass matrix is singular), and
+        """Accelerations under forces, the equalities kept exactly (None where the mass matrix is
+        singular), and
         by how much they miss the equalities' second derivatives, relative to these."""
         try:
             factor = np.linalg.cholesky(mass)

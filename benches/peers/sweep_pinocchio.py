@@ -1,7 +1,9 @@
-"""The facts of a URDF as Pinocchio has it, for `sweep.py`; the same as `sweep_mujoco.py` says, in Pinocchio's order.
+"""The facts of a URDF as Pinocchio has it, for `sweep.py`; the same as `sweep_mujoco.py` says, in
+Pinocchio's order.
 
-Links behind fixed joints are part of the body that carries them, so that there is one mass for all links, `total_mass`, those welded
-to the ground included. Mimicking joints are coordinates of their own, tied by couplings.
+Links behind fixed joints are part of the body that carries them, so that there is one mass for all
+links, `total_mass`, those welded to the ground included. Mimicking joints are coordinates of their
+own, tied by couplings.
 """
 
 import xml.etree.ElementTree as xml
@@ -11,8 +13,13 @@ import pinocchio as pin
 
 import sweep_xml
 
-
-KINDS = {"continuous": "hinge", "revolute": "hinge", "prismatic": "slide", "floating": "free", "planar": "planar"}
+KINDS = {
+    "continuous": "hinge",
+    "revolute": "hinge",
+    "prismatic": "slide",
+    "floating": "free",
+    "planar": "planar",
+}
 
 
 def facts(task):
@@ -77,7 +84,11 @@ def states(model, joints, couplings, rng):
     constant = np.array([offset for *_, offset in couplings])
     inverse = np.linalg.pinv(rows)
     out = []
-    for label, angles in (("start", np.zeros(n)), ("random", rng.uniform(-1, 1, n)), ("closed", rng.uniform(-1, 1, n))):
+    for label, angles in (
+        ("start", np.zeros(n)),
+        ("random", rng.uniform(-1, 1, n)),
+        ("closed", rng.uniform(-1, 1, n)),
+    ):
         if label == "closed":
             if not couplings:
                 continue
@@ -121,7 +132,11 @@ def state(model, joints, label, angles, velocities, rows, gaps, is_closed):
         "rank": int((values > 1e-8 * values[0]).sum()) if len(values) else 0,
         "singular_values": values.tolist(),
         "acceleration": None if acceleration is None else acceleration.tolist(),
-        "force_size": float(np.sqrt(max(0.0, acceleration @ mass @ acceleration))) if acceleration is not None else 0.0,
+        "force_size": (
+            float(np.sqrt(max(0.0, acceleration @ mass @ acceleration)))
+            if acceleration is not None
+            else 0.0
+        ),
     }
 
 

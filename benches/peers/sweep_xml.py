@@ -1,4 +1,4 @@
-"""Reading XML that is not quite well-formed, for `sweep.py`: the rivals' own readers and ours take it."""
+"""Reading XML that is not quite well-formed, for `sweep.py`: all readers take it."""
 
 import pathlib
 import re
@@ -6,7 +6,8 @@ import xml.etree.ElementTree as xml
 
 
 def root(path):
-    """The outermost element: blank lines before the declaration, NUL characters at the end and prefixes that
+    """The outermost element: blank lines before the declaration, NUL characters at the end and
+    prefixes that
     nobody declared are no reason not to read a file."""
     text = pathlib.Path(path).read_bytes().decode("utf-8", "replace").strip("\ufeff\0 \r\n\t")
     text = re.sub(r"^<\?xml[^>]*\?>", "", text)

@@ -9,12 +9,14 @@ use libfuzzer_sys::fuzz_target;
 static ROBOT: LazyLock<Import> = LazyLock::new(|| {
     let link = |n: &str| {
         format!(
-            "<link name=\"{n}\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\"/></inertial></link>"
+            "<link name=\"{n}\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" \
+            izz=\"1\"/></inertial></link>"
         )
     };
     let joint = |n: &str, kind: &str, p: &str, c: &str, x: f64| {
         format!(
-            "<joint name=\"{n}\" type=\"{kind}\"><parent link=\"{p}\"/><child link=\"{c}\"/><axis xyz=\"0 1 0\"/><origin xyz=\"{x} 0 0\"/></joint>"
+            "<joint name=\"{n}\" type=\"{kind}\"><parent link=\"{p}\"/><child link=\"{c}\"/><axis \
+            xyz=\"0 1 0\"/><origin xyz=\"{x} 0 0\"/></joint>"
         )
     };
     let text = ["a", "b", "c", "d"].map(|n| link(n)).concat()

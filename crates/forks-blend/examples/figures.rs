@@ -27,7 +27,8 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let Some(name) = args.first() else {
         eprintln!(
-            "usage: figures helix20|helix50|y|y-left|y-arm|ladder36|irregular36|MODEL.xml [samples] [training]"
+            "usage: figures helix20|helix50|y|y-left|y-arm|ladder36|irregular36|MODEL.xml \
+            [samples] [training]"
         );
         return;
     };

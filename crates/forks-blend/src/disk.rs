@@ -18,7 +18,8 @@ impl BlendedModel {
         save(path.as_ref(), &self.to_bytes())
     }
 
-    /// Reads a blend from a file; see [`BlendedModel::from_bytes`] and [`ReducedModel::load`](ReducedModel::load).
+    /// Reads a blend from a file; see [`BlendedModel::from_bytes`] and
+    /// [`ReducedModel::load`](ReducedModel::load).
     ///
     /// # Errors
     /// [`FileError`].

@@ -1,8 +1,8 @@
 //! Blended models as files.
 //!
-//! The frame is that of [reduced models](forks_rom::file): magic, version, scalar, length, sections,
-//! checksum. The magic is `89 46 4F 52 4B 42 0D 0A` (`.FORKB..`); all three sections are there, in
-//! this order; E, N are the numbers of effectors and chart coordinates.
+//! The frame is that of [reduced models](forks_rom::file): magic, version, scalar, length,
+//! sections, checksum. The magic is `89 46 4F 52 4B 42 0D 0A` (`.FORKB..`); all three sections are
+//! there, in this order; E, N are the numbers of effectors and chart coordinates.
 //!
 //! | section | content |
 //! |---|---|

@@ -35,8 +35,8 @@ impl BlendedModel {
 
     /// Coordinate `i` of a joint at a state, rad or m, the samples' weighted mean; and its
     /// derivative by the chart coordinates into `row`, by central differences. It counts as
-    /// [`ReducedModel::joint_coordinate`](forks_rom::ReducedModel::joint_coordinate); of joints with
-    /// several coordinates from their place in the first sample.
+    /// [`ReducedModel::joint_coordinate`](forks_rom::ReducedModel::joint_coordinate); of joints
+    /// with several coordinates from their place in the first sample.
     ///
     /// # Panics
     /// If there is no such joint or coordinate, or sizes differ.

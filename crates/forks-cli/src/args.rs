@@ -137,7 +137,10 @@ pub(crate) struct StaticsArgs {
     pub(crate) effector: Option<String>,
 
     /// Force (N) and torque (N·m) at the effector's origin
-    #[arg(long, value_name = "fx,fy,fz,tx,ty,tz", allow_hyphen_values = true, value_parser = wrench)]
+    #[arg(
+        long, value_name = "fx,fy,fz,tx,ty,tz", allow_hyphen_values = true,
+        value_parser = wrench,
+    )]
     pub(crate) wrench: [f64; 6],
 
     /// Axes in which the wrench keeps its components while the link moves

@@ -131,7 +131,8 @@ pub(crate) fn compared(
     let pose = if moved { ", which is no equilibrium under it" } else { "" };
     let beside = match (found, printed) {
         (Some(found), Some(printed)) => format!(
-            "at the equilibrium the lowest frequency is {} rad/s, here it is {} rad/s; use --equilibrium to \
+            "at the equilibrium the lowest frequency is {} rad/s, here it is {} rad/s; use \
+             --equilibrium to \
              linearise there",
             short(found),
             short(printed)

@@ -100,14 +100,16 @@ fn unusable(placed: &Placed) -> Option<String> {
     let many = placed.skipped.len() > placed.training.len();
     if !best && placed.status != PlacementStatus::Cancelled {
         return Some(
-            "the blend has no equilibrium at some of the loads that it is for; allow more --samples, or ask for \
+            "the blend has no equilibrium at some of the loads that it is for; allow more \
+             --samples, or ask for \
              less: a smaller --until or --angle"
                 .into(),
         );
     }
     many.then(|| {
         format!(
-            "the mechanism has no stable equilibrium at {} of {} loads of its region, so the blend stands for a small \
+            "the mechanism has no stable equilibrium at {} of {} loads of its region, so the blend \
+             stands for a small \
              part of it; ask for less: a smaller --until or --angle",
             placed.skipped.len(),
             placed.skipped.len() + placed.training.len()

@@ -145,7 +145,8 @@ impl Report {
         let order = match self.coordinate_order {
             "mujoco" => "MuJoCo's coordinates",
             _ => {
-                "coordinates, depth first, the joints of a link by name (--order mujoco: as in the file)"
+                "coordinates, depth first, the joints of a link by name (--order mujoco: as in the \
+                file)"
             }
         };
         write!(out, "\n{order}\n{table}").expect("writing to a string");

@@ -31,7 +31,8 @@ pub(crate) enum CliError {
         source: Box<SceneError>,
     },
     /// A name that does not tell what to write; an error of usage.
-    #[error("{}: the name does not tell what to write; it has to end in .csv, .json, .html or .glb", path.display())]
+    #[error("{}: the name does not tell what to write; it has to end in .csv, .json, .html or \
+        .glb", path.display())]
     OutputName {
         /// The file.
         path: PathBuf,
@@ -128,7 +129,8 @@ pub(crate) enum CliError {
         problem: String,
     },
     /// There is no equilibrium to linearise at.
-    #[error("{}: no equilibrium under gravity and spring preloads to linearise at: {problem}", path.display())]
+    #[error("{}: no equilibrium under gravity and spring preloads to linearise at: \
+        {problem}", path.display())]
     NoEquilibrium {
         /// The model.
         path: PathBuf,

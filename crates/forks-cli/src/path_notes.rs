@@ -14,11 +14,13 @@ pub(crate) fn path_notes(m: &Mechanism, e: &Equilibrium) -> Vec<String> {
             let (at, joint) = (short(event.load_scale), m.joint_label(event.joint));
             match event.kind {
                 PathEventKind::Branching => format!(
-                    "at {at} of the loads the equilibrium turned unstable; the stable branch that leaves it \
+                    "at {at} of the loads the equilibrium turned unstable; the stable branch that \
+                     leaves it \
                      through joint {joint} was followed, of which there may be a mirror image"
                 ),
                 PathEventKind::SnapThrough => format!(
-                    "at {at} of the loads no stable equilibrium was near: snapped through to another one, \
+                    "at {at} of the loads no stable equilibrium was near: snapped through to \
+                     another one, \
                      most at joint {joint} (a very soft mechanism looks the same)"
                 ),
             }

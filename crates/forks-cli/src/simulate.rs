@@ -70,22 +70,26 @@ fn problem(m: &Mechanism, status: StepStatus, time: f64, args: &SimulateArgs) ->
             format!("the numbers overflow; {advice}")
         }
         StepStatus::Massless(joint) => format!(
-            "no mass resists joint {}; give the links that it moves an inertia or the joint an armature, or remove it \
+            "no mass resists joint {}; give the links that it moves an inertia or the joint an \
+             armature, or remove it \
              if other joints of the body already allow its motion",
             m.joint_label(joint)
         ),
         StepStatus::LoopsOpen => {
-            "the loops cannot be closed any more: they are at the end of their reach, or the step is too long; a \
+            "the loops cannot be closed any more: they are at the end of their reach, or the step \
+             is too long; a \
              shorter --step may help"
                 .into()
         }
         StepStatus::StepTooSmall => {
-            "the error control asks for steps that rounding does not allow; a larger --tolerance or --integrator \
+            "the error control asks for steps that rounding does not allow; a larger --tolerance \
+             or --integrator \
              implicit may help"
                 .into()
         }
         StepStatus::Singular => {
-            "the equations of the step are singular; springs or dampers of negative stiffness, or a link without \
+            "the equations of the step are singular; springs or dampers of negative stiffness, or \
+             a link without \
              inertia, do that"
                 .into()
         }

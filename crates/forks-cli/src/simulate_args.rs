@@ -20,7 +20,11 @@ pub(crate) struct SimulateArgs {
 
     /// Step a reduced model or a blend instead, a file that `forks reduce -o` or `forks blend -o`
     /// wrote
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "state", "servos", "integrator", "tolerance", "ReadOptions"])]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["path", "state", "servos", "integrator", "tolerance", "ReadOptions"],
+    )]
     pub(crate) reduced: Option<PathBuf>,
 
     /// Start state instead of the model's own: a JSON file {"qpos": [...], "qvel": [...]} with
@@ -62,7 +66,13 @@ pub(crate) struct SimulateArgs {
 
     /// Put progressive springs beyond joints' limits, of this stiffness where a limit is passed by
     /// a twentieth of its range (N/m or N·m/rad); otherwise limits have no effect
-    #[arg(long, value_name = "K", value_parser = stiffness, allow_hyphen_values = true, conflicts_with = "reduced")]
+    #[arg(
+        long,
+        value_name = "K",
+        value_parser = stiffness,
+        allow_hyphen_values = true,
+        conflicts_with = "reduced",
+    )]
     pub(crate) limits: Option<f64>,
 
     /// Write poses of all links, energies and loop gap: JSON if the name ends in .json, CSV
@@ -172,7 +182,13 @@ pub(crate) struct RunTimeOptions {
     pub(crate) effector: Option<String>,
 
     /// Force (N) and torque (N·m) at the effector's origin, constant in time
-    #[arg(long, value_name = "fx,fy,fz,tx,ty,tz", allow_hyphen_values = true, value_parser = wrench, conflicts_with = "path")]
+    #[arg(
+        long,
+        value_name = "fx,fy,fz,tx,ty,tz",
+        allow_hyphen_values = true,
+        value_parser = wrench,
+        conflicts_with = "path",
+    )]
     pub(crate) wrench: Option<[f64; 6]>,
 
     /// Axes in which the wrench keeps its components while the effector moves
@@ -180,7 +196,13 @@ pub(crate) struct RunTimeOptions {
     pub(crate) frame: FrameChoice,
 
     /// Move a servo's target by this much from where it was at the linearisation pose; repeatable
-    #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true, value_parser = servo_target, conflicts_with = "path")]
+    #[arg(
+        long,
+        value_name = "NAME=VALUE",
+        allow_hyphen_values = true,
+        value_parser = servo_target,
+        conflicts_with = "path",
+    )]
     pub(crate) servo: Vec<(String, f64)>,
 
     /// How a step is made

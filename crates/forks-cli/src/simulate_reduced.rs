@@ -365,16 +365,21 @@ impl Report {
         let mut warnings = Vec::new();
         if let Some(OutOfRange { effector, time }) = &run.first_out_of_range {
             warnings.push(format!(
-                "effector '{effector}' left the range of the model (relative displacement {}) in {} of {} steps, \
+                "effector '{effector}' left the range of the model (relative displacement {}) in \
+                 {} of {} steps, \
                  first at {} s",
-                short(range), run.out_of_range, run.steps, short(*time)
+                short(range),
+                run.out_of_range,
+                run.steps,
+                short(*time)
             ));
         }
         let far = targets.exceed(&Openings::OF_TARGETS);
         let percent = |o: Openings| short(100.0 * o.loops.max(o.effectors));
         if far {
             warnings.push(format!(
-                "the servo targets are out of the range of the model: loops or effectors would be off by {} % of the size; \
+                "the servo targets are out of the range of the model: loops or effectors would be \
+                 off by {} % of the size; \
                  reduce at a pose nearer to them (--state)",
                 percent(targets)
             ));
@@ -382,14 +387,16 @@ impl Report {
         let open = finite && now.exceed(&Openings::OF_MOTION);
         if open {
             warnings.push(format!(
-                "loops opened, or effectors left their joints, by {} % of the size at the end: the motion is too large for the model",
+                "loops opened, or effectors left their joints, by {} % of the size at the end: the \
+                motion is too large for the model",
                 percent(now)
             ));
         }
         let problem = match (warnings.is_empty(), finite) {
             (true, true) => None,
             (false, true) => Some(format!(
-                "{}; a model linearised nearer to where it goes, a blend (forks blend) or the full model (forks \
+                "{}; a model linearised nearer to where it goes, a blend (forks blend) or the full \
+                 model (forks \
                  simulate MODEL) covers more",
                 warnings.join("; ")
             )),

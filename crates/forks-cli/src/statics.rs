@@ -47,7 +47,8 @@ pub(crate) fn run(args: &StaticsArgs) -> Result<ExitCode, CliError> {
     report.notes.extend(path_notes(problem.mechanism(), &full));
     if other_branch {
         report.notes.push(
-            "equal load steps jumped to another equilibrium; this one is where the continuous path ends".into(),
+            "equal load steps jumped to another equilibrium; this one is where the continuous path \
+            ends".into(),
         );
     }
     let code = output::print(&report, args.model.json, Report::text)?;

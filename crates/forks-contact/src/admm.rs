@@ -4,8 +4,8 @@
 //! In scaled impulses ([`Delassus`]): y = z ∈ K, with the multiplier w of y = z, a velocity in K*:
 //!
 //! ```text
-//! (M + ρ + ε) y⁺ = ρ z + w + ε y − p − μ‖w_t‖ n                                                       (1)
-//! ŷ = α y⁺ + (1 − α) z,   z⁺ = P_K(ŷ − w/ρ),   w⁺ = w − ρ (ŷ − z⁺)                                    (2)
+//! (M + ρ + ε) y⁺ = ρ z + w + ε y − p − μ‖w_t‖ n                                                (1)
+//! ŷ = α y⁺ + (1 − α) z,   z⁺ = P_K(ŷ − w/ρ),   w⁺ = w − ρ (ŷ − z⁺)                             (2)
 //! ```
 //!
 //! At rest y = z, w = M y + p + μ‖u_t‖ n with w_t = u_t, and z ⊥ w: Coulomb's law. ρ follows the

@@ -80,7 +80,8 @@ impl LocalSystem {
     /// Sliding eliminates the normal row (u_n = 0) and writes λ_t = −u_t / β with β > 0 unknown:
     ///
     /// ```text
-    /// λ_n = −q_n/W_nn − c·λ_t,   u_t = S λ_t + q̄,   c = W_nt/W_nn,   S = W_tt − W_tn c,   q̄ = q_t − c q_n
+    /// λ_n = −q_n/W_nn − c·λ_t,  u_t = S λ_t + q̄,  c = W_nt/W_nn,  S = W_tt − W_tn c,
+    /// q̄ = q_t − c q_n
     /// λ_t(β) = −(S + β)⁻¹ q̄,   ‖λ_t(β)‖ = μ λ_n(β)
     /// ```
     ///

@@ -86,7 +86,8 @@ pub enum ContactError {
     },
     /// A Jacobian block has the wrong size.
     #[error(
-        "constraint {constraint}: the Jacobian of body {body} has {found} entries, expected {expected}"
+        "constraint {constraint}: the Jacobian of body {body} has {found} entries, expected \
+        {expected}"
     )]
     JacobianSize {
         /// The constraint.

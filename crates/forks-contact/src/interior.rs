@@ -6,9 +6,9 @@
 //! term):
 //!
 //! ```text
-//! s = M̂ x + p̂ + δ,   x ∘ s = σ,   σ → 0                                                                (1)
-//! (M̂ + H + θ dδ) Δx = σ x⁻¹ − (M̂ x + p̂ + δ),   H x = s                                                (2)
-//! H = √(det s/det x) (2 w wᵀ − J),   w = (s̄ + J x̄)/(2γ),   2γ² = 1 + x̄·s̄,   J = diag(1, −1, −1)            (3)
+//! s = M̂ x + p̂ + δ,   x ∘ s = σ,   σ → 0                                                        (1)
+//! (M̂ + H + θ dδ) Δx = σ x⁻¹ − (M̂ x + p̂ + δ),   H x = s                                         (2)
+//! H = √(det s/det x) (2 w wᵀ − J),  w = (s̄ + J x̄)/(2γ),  2γ² = 1 + x̄·s̄,  J = diag(1, −1, −1)   (3)
 //! ```
 //!
 //! x̄, s̄ have determinant 1. With θ = 0 the term δ lags by one iteration and (2) is positive

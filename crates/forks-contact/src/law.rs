@@ -4,7 +4,7 @@
 //! De Saxcé's term reads
 //!
 //! ```text
-//! K = {λ : ‖λ_t‖ ≤ μ λ_n},   K ∋ λ ⊥ u + μ‖u_t‖ n ∈ K*                                                (1)
+//! K = {λ : ‖λ_t‖ ≤ μ λ_n},   K ∋ λ ⊥ u + μ‖u_t‖ n ∈ K*                                         (1)
 //! ```
 //!
 //! Without the term μ‖u_t‖ n the law would be associated: sliding surfaces would lift off with the

@@ -3,8 +3,8 @@
 //! In scaled impulses y and velocities u = M y + p ([`Delassus`]), with a = y − u:
 //!
 //! ```text
-//! F_n = y_n − max(0, a_n)                                                                             (1)
-//! F_t = y_t − P(a_t),   P onto the disc of radius μ max(0, a_n), the box, or the interval             (2)
+//! F_n = y_n − max(0, a_n)                                                                      (1)
+//! F_t = y_t − P(a_t),   P onto the disc of radius μ max(0, a_n), the box, or the interval      (2)
 //! ```
 //!
 //! F = 0 exactly where Coulomb's law holds. A generalised Jacobian is P + Q M with P, Q block

@@ -85,7 +85,8 @@ fn main() {
     let per_step = (thread_ns(&clock) - start) / steps as f64;
     let mean = sums.map(|s| s as f64 / steps as f64);
     println!(
-        "{name} {} links, {forces} forces, 2^-{exponent}: joints {:.1}, visited {:.1}, updated {:.1}; {:.1} µs per step, {:.0} ns per joint; depth {}, handles {}, {} bytes per joint",
+        "{name} {} links, {forces} forces, 2^-{exponent}: joints {:.1}, visited {:.1}, updated \
+        {:.1}; {:.1} µs per step, {:.0} ns per joint; depth {}, handles {}, {} bytes per joint",
         m.links().len() - 1,
         mean[0],
         mean[1],
@@ -121,7 +122,8 @@ fn compare(m: &Mechanism, links: &[LinkId], adaptive: f64, joints: f64) {
     times.sort_by(f64::total_cmp);
     let (full, n) = (times[3], m.joints().len() as f64);
     println!(
-        "full solver {:.1} µs, {:.0} ns per joint: {:.1} times slower; per computed joint {:.2} of the adaptive one per one of the full",
+        "full solver {:.1} µs, {:.0} ns per joint: {:.1} times slower; per computed joint {:.2} of \
+        the adaptive one per one of the full",
         full / 1e3,
         full / n,
         full / adaptive,

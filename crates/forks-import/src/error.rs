@@ -62,7 +62,8 @@ pub enum ImportError {
     },
     /// A loop of a side file cannot be closed.
     #[error(
-        "{at}: loop '{name}' cannot be closed: its frames on links '{link_a}' and '{link_b}' stay {position:.4e} m and {angle:.4e} rad apart"
+        "{at}: loop '{name}' cannot be closed: its frames on links '{link_a}' and '{link_b}' stay \
+        {position:.4e} m and {angle:.4e} rad apart"
     )]
     OpenLoop {
         /// Where the loop is written.

@@ -30,7 +30,8 @@ pub(crate) fn judge(
             format!("{what}; used as it is, a small part of the body that the link is fixed to"),
         )),
         InertiaVerdict::Moving => Err(format!(
-            "{what}; no body has such an inertia (the option balance_inertia, --balance-inertia of the program, replaces the moments by their mean)"
+            "{what}; no body has such an inertia (the option balance_inertia, --balance-inertia of \
+            the program, replaces the moments by their mean)"
         )),
     }
 }

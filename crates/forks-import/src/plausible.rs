@@ -54,7 +54,8 @@ pub(crate) fn check(tree: &Tree, import: &mut Import) {
         let (tag, attribute) = if urdf { ("link", "inertia") } else { ("body", "inertial") };
         if gyration > LARGEST_GYRATION * reach {
             let reason = format!(
-                "its radius of gyration is {} m, more than {LARGEST_GYRATION} times its reach of {} m; are mass and inertia in kg and kg·m²?",
+                "its radius of gyration is {} m, more than {LARGEST_GYRATION} times its reach of \
+                {} m; are mass and inertia in kg and kg·m²?",
                 Digits(gyration),
                 Digits(reach)
             );
@@ -63,7 +64,8 @@ pub(crate) fn check(tree: &Tree, import: &mut Import) {
         if too_dense(l.inertia.mass, gyration) {
             let (radius, density) = sphere(l.inertia.mass, gyration);
             let reason = format!(
-                "{} kg in a sphere of radius {} m, which has its largest moment of inertia, are {} kg/m³, more than any matter; are masses in kg and lengths in m?",
+                "{} kg in a sphere of radius {} m, which has its largest moment of inertia, are {} \
+                kg/m³, more than any matter; are masses in kg and lengths in m?",
                 Digits(l.inertia.mass),
                 Digits(radius),
                 Digits(density)
@@ -115,7 +117,8 @@ fn outside(j: &Joint) -> Option<String> {
             return None;
         }
         Some(format!(
-            "the start position {} is outside the range from {} to {}; limits hold nothing in statics and reduction",
+            "the start position {} is outside the range from {} to {}; limits hold nothing in \
+            statics and reduction",
             Digits(x),
             Digits(l.lower),
             Digits(l.upper)

@@ -45,7 +45,8 @@ pub(crate) fn notes(release: &Release, m: &Mechanism, file: Option<&str>) -> Vec
         // Exactly parallel axes with misplaced points: redundant, and contradicting the others.
         let how = match f.left_out > ROUNDING {
             true => format!(
-                "{verb} others up to {:.1e} of the largest, as rounded numbers leave it (the smallest other one is \
+                "{verb} others up to {:.1e} of the largest, as rounded numbers leave it (the \
+                 smallest other one is \
                  {:.1e})",
                 f.left_out, f.kept
             ),

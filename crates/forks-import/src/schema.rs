@@ -64,7 +64,8 @@ pub const FEATURES: &[Feature] = &[
     ),
     row(
         "compiler",
-        "angle eulerseq autolimits inertiafromgeom inertiagrouprange settotalmass boundmass boundinertia balanceinertia assetdir meshdir texturedir strippath fitaabb",
+        "angle eulerseq autolimits inertiafromgeom inertiagrouprange settotalmass boundmass \
+        boundinertia balanceinertia assetdir meshdir texturedir strippath fitaabb",
         Exact,
         "several compiler elements merge, the last value wins",
     ),
@@ -80,7 +81,10 @@ pub const FEATURES: &[Feature] = &[
     row("option", "density viscosity wind", Noted, "no fluid forces"),
     row(
         "option",
-        "actuatorgroupdisable apirate ccd_iterations ccd_tolerance collision cone impratio integrator iterations jacobian ls_iterations ls_tolerance magnetic mpr_iterations mpr_tolerance noslip_iterations noslip_tolerance o_friction o_margin o_solimp o_solref sdf_initpoints sdf_iterations sleep_tolerance solver timestep tolerance",
+        "actuatorgroupdisable apirate ccd_iterations ccd_tolerance collision cone impratio \
+        integrator iterations jacobian ls_iterations ls_tolerance magnetic mpr_iterations \
+        mpr_tolerance noslip_iterations noslip_tolerance o_friction o_margin o_solimp o_solref \
+        sdf_initpoints sdf_iterations sleep_tolerance solver timestep tolerance",
         NoEffect,
         "",
     ),
@@ -93,7 +97,9 @@ pub const FEATURES: &[Feature] = &[
     row("flag", "actuation limit", Noted, "servos and ranges are kept"),
     row(
         "flag",
-        "autoreset clampctrl contact diagexact energy eulerdamp filterparent frictionloss fwdinv invdiscrete ipc island midphase multiccd nativeccd override passive refsafe sensor sleep speculative warmstart",
+        "autoreset clampctrl contact diagexact energy eulerdamp filterparent frictionloss fwdinv \
+        invdiscrete ipc island midphase multiccd nativeccd override passive refsafe sensor sleep \
+        speculative warmstart",
         NoEffect,
         "",
     ),
@@ -133,13 +139,15 @@ pub const FEATURES: &[Feature] = &[
         "joint",
         "stiffness damping",
         Approximated,
-        "linear part exact; quadratic and cubic parts and springs of free joints noted; negative ones refused",
+        "linear part exact; quadratic and cubic parts and springs of free joints noted; negative \
+        ones refused",
     ),
     row("joint", "springyield", Noted, "springs stay elastic"),
     row("joint", "frictionloss", Noted, "no dry friction in joints"),
     row(
         "joint",
-        "actuatorfrclimited actuatorfrcrange actuatorgravcomp group margin solimpfriction solimplimit solreffriction solreflimit user",
+        "actuatorfrclimited actuatorfrcrange actuatorgravcomp group margin solimpfriction \
+        solimplimit solreffriction solreflimit user",
         NoEffect,
         "",
     ),
@@ -150,25 +158,29 @@ pub const FEATURES: &[Feature] = &[
         "geom",
         "name class type pos quat axisangle euler xyaxes zaxis fromto size mass density group",
         Exact,
-        "inertia of sphere, capsule, cylinder, ellipsoid, box, mesh; shapes of primitives that collide",
+        "inertia of sphere, capsule, cylinder, ellipsoid, box, mesh; shapes of primitives that \
+        collide",
     ),
     row("geom", "shellinertia fitscale", Exact, "primitives fitted to meshes are primitives"),
     row(
         "geom",
         "friction contype conaffinity",
         Exact,
-        "sliding friction of the shape and which others of the model it touches; both masks 0: no shape",
+        "sliding friction of the shape and which others of the model it touches; both masks 0: no \
+        shape",
     ),
     row(
         "geom",
         "mesh hfield",
         Noted,
-        "mass read, shape dropped; refused where a moving body takes its inertia from a mesh that cannot be read",
+        "mass read, shape dropped; refused where a moving body takes its inertia from a mesh that \
+        cannot be read",
     ),
     row("geom", "fluidshape", Noted, "no fluid forces"),
     row(
         "geom",
-        "adhesion castshadow condim fluidcoef gap margin material priority rgba solimp solmix solref surfacevel user",
+        "adhesion castshadow condim fluidcoef gap margin material priority rgba solimp solmix \
+        solref surfacevel user",
         NoEffect,
         "contact parameters other than sliding friction, appearance",
     ),
@@ -236,7 +248,8 @@ pub const FEATURES: &[Feature] = &[
     row("tendon/fixed", "frictionloss range", Noted, "no limits or dry friction along tendons"),
     row(
         "tendon/fixed",
-        "actuatorfrclimited actuatorfrcrange group limited margin material rgba solimpfriction solimplimit solreffriction solreflimit user width",
+        "actuatorfrclimited actuatorfrcrange group limited margin material rgba solimpfriction \
+        solimplimit solreffriction solreflimit user width",
         NoEffect,
         "",
     ),
@@ -250,7 +263,8 @@ pub const FEATURES: &[Feature] = &[
     ),
     row(
         "tendon/spatial",
-        "actuatorfrclimited actuatorfrcrange frictionloss group limited margin material range rgba solimpfriction solimplimit solreffriction solreflimit springyield user width",
+        "actuatorfrclimited actuatorfrcrange frictionloss group limited margin material range rgba \
+        solimpfriction solimplimit solreffriction solreflimit springyield user width",
         NoEffect,
         "",
     ),
@@ -276,7 +290,11 @@ pub const FEATURES: &[Feature] = &[
     ),
     row(
         "actuator",
-        "actdim actearly actlimited area body controller cogging cranklength cranksite ctrllimited ctrlrange diameter dynprm ffrange force forcelimited fpmax fvmax gain group imax inductance inheritrange input instance interp lengthrange lmax lmin lugre motorconst nominal nsample plugin posrange range refsite resistance saturation scale site slewmax slidersite tausmooth thermal user velrange vmax",
+        "actdim actearly actlimited area body controller cogging cranklength cranksite ctrllimited \
+        ctrlrange diameter dynprm ffrange force forcelimited fpmax fvmax gain group imax \
+        inductance inheritrange input instance interp lengthrange lmax lmin lugre motorconst \
+        nominal nsample plugin posrange range refsite resistance saturation scale site slewmax \
+        slidersite tausmooth thermal user velrange vmax",
         NoEffect,
         "",
     ),
@@ -291,7 +309,8 @@ pub const FEATURES: &[Feature] = &[
         "mesh",
         "name class file scale refpos refquat vertex face inertia",
         Exact,
-        "opened where inertia or a fitted primitive comes from it: STL, OBJ, MSH; a missing file is noted",
+        "opened where inertia or a fitted primitive comes from it: STL, OBJ, MSH; a missing file \
+        is noted",
     ),
     row(
         "mesh",

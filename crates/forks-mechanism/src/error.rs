@@ -88,7 +88,8 @@ pub enum BuildError {
     },
     /// A matrix is not symmetric or has a negative eigenvalue.
     #[error(
-        "{element}: {quantity} must be symmetric and must not have negative eigenvalues (smallest {value})",
+        "{element}: {quantity} must be symmetric and must not have negative eigenvalues (smallest \
+        {value})",
         value = Digits(*.value)
     )]
     NotPositiveSemiDefinite {

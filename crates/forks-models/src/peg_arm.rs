@@ -90,8 +90,8 @@ const REACHED: f64 = 1e-13;
 ///
 /// A peg that is lowered by 60 mm turns shoulder and pitch by 0.15 rad. For a straight way ask for
 /// places a few millimetres apart. A model linearised in the start pose takes targets linearly:
-/// there it goes 4.5 mm aside. Where that is too much, a [carriage](forks_mechanism::Mount) that slides along
-/// z lowers the arm as it is, exactly in either.
+/// there it goes 4.5 mm aside. Where that is too much, a [carriage](forks_mechanism::Mount) that
+/// slides along z lowers the arm as it is, exactly in either.
 pub fn peg_arm_targets(arm: &Parametric, shift: DVec3) -> Option<Vec<f64>> {
     let m = &arm.mechanism;
     let peg = *arm.effectors.first()?;

@@ -25,7 +25,8 @@ pub enum ReduceError {
     },
     /// Motions that nothing resists.
     #[error(
-        "motion without stiffness at joint(s) {}; give them springs or a default stiffness, which free joints do not get",
+        "motion without stiffness at joint(s) {}; give them springs or a default stiffness, which \
+        free joints do not get",
         .joints.join(", ")
     )]
     Unresisted {
@@ -40,7 +41,8 @@ pub enum ReduceError {
     },
     /// A load on a link that is no effector and has no potential.
     #[error(
-        "the load on link '{link}' has no potential: only forces fixed in the world can act on links that are no end effectors"
+        "the load on link '{link}' has no potential: only forces fixed in the world can act on \
+        links that are no end effectors"
     )]
     NonconservativeLoad {
         /// The link.
@@ -62,7 +64,8 @@ pub enum ReduceError {
     },
     /// The inverse projection of the damping needs damping along every coordinate.
     #[error(
-        "joint '{joint}' has a direction without damping; the inverse projection needs it in every one"
+        "joint '{joint}' has a direction without damping; the inverse projection needs it in every \
+        one"
     )]
     Undamped {
         /// The joint.

@@ -74,7 +74,8 @@ pub enum ModelError {
     MassNotPositiveDefinite,
     /// The stiffness in reduced coordinates is not positive definite.
     #[error(
-        "the reduced stiffness is not positive definite: the pose is unstable, or held only by the loads on the effectors"
+        "the reduced stiffness is not positive definite: the pose is unstable, or held only by the \
+        loads on the effectors"
     )]
     NotPositiveDefinite,
 }

@@ -42,8 +42,8 @@ impl EffectorState {
 ///
 /// Coordinates are η, or the chart coordinates of a blend; where the base floats its pose (x, y, z,
 /// qw, qx, qy, qz) comes first. Velocities, n of them, are their rates; where the base floats its
-/// body twist comes first. Memory belongs to the caller: a [workspace](System::Workspace) serves all
-/// states of a system, one after the other.
+/// body twist comes first. Memory belongs to the caller: a [workspace](System::Workspace) serves
+/// all states of a system, one after the other.
 ///
 /// All methods panic if state or memory belong to a model of another size, or if an index is out of
 /// range.
@@ -137,8 +137,8 @@ pub trait System: Clone + Debug + Send + Sync {
         gravity: DVec3,
     ) -> StepStatus;
 
-    /// A⁻¹, n × n, A = M + hD + h²𝓗: what impulses add to the velocities of the step that was begun.
-    /// `None` where there is none.
+    /// A⁻¹, n × n, A = M + hD + h²𝓗: what impulses add to the velocities of the step that was
+    /// begun. `None` where there is none.
     fn inverse_system<'a>(&'a self, work: &'a Self::Workspace) -> Option<&'a Matrix>;
 
     /// True if A depends on the state.

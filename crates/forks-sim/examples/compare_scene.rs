@@ -29,7 +29,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{} steps, {:?}, {:?}", result.steps, result.reduced, result.full);
     for d in &result.deviations {
         println!(
-            "{:24} {:.5} m at {:.3} s, {:.4} rad at {:.3} s; moved {:.4} m, turned {:.3} rad; at the end {:.5} m",
+            "{:24} {:.5} m at {:.3} s, {:.4} rad at {:.3} s; moved {:.4} m, turned {:.3} rad; at \
+            the end {:.5} m",
             full.owner_name(d.owner),
             d.position,
             d.position_time,

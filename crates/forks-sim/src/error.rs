@@ -91,7 +91,8 @@ pub enum SimError {
     },
     /// A limit on a joint that nothing which the mechanism's model knows can move.
     #[error(
-        "mechanism {mechanism:?}: a limit of joint {joint:?} cannot act, for no motion of the model moves the joint; \
+        "mechanism {mechanism:?}: a limit of joint {joint:?} cannot act, for no motion of the \
+         model moves the joint; \
          make the links at the joint effectors too"
     )]
     LimitOutOfReach {

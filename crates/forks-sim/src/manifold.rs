@@ -63,8 +63,8 @@ pub(crate) fn reduce(
     }
 }
 
-/// Drops redundant points. Rounding alone decides whether clipping reports them, so the share of the
-/// force that they carry would jump from step to step.
+/// Drops redundant points. Rounding alone decides whether clipping reports them, so the share of
+/// the force that they carry would jump from step to step.
 fn drop_repeated(found: &mut Vec<Found>, first: usize, tolerance: Tolerance) {
     if is_spread(&found[first..], tolerance.place) {
         return;

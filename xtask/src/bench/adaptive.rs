@@ -182,7 +182,8 @@ impl Loaded<'_> {
         );
         if ours >= full {
             case.notes.push(format!(
-                "adaptivity does not pay here: {:.0} % of the joints are computed, and a step takes {:.2} solutions of all joints",
+                "adaptivity does not pay here: {:.0} % of the joints are computed, and a step \
+                takes {:.2} solutions of all joints",
                 100.0 * counted.joints / n as f64,
                 ours / full
             ));
@@ -274,7 +275,8 @@ impl Displaced {
         let joints = count(&mut loaded.state(plan)?, &target(19))?.joints;
         if joints > DISPLACED_JOINTS {
             return Ok(Err(format!(
-                "relative displacement error left out: {DISPLACED_STEPS} steps of {joints:.0} joints at eleven thresholds take minutes"
+                "relative displacement error left out: {DISPLACED_STEPS} steps of {joints:.0} \
+                joints at eleven thresholds take minutes"
             )));
         }
         let start = centers(loaded.m, &loaded.m.start_positions());
@@ -368,7 +370,8 @@ fn until_rest(
     };
     let name = format!("{}/absolute-e{exponent}", loaded.name);
     let settings = format!(
-        "mean of all steps of one run; implicit springs, {STIFFNESS} N·m/rad in every hinge, threshold and rest below 2^-{exponent} of the largest acceleration at the start"
+        "mean of all steps of one run; implicit springs, {STIFFNESS} N·m/rad in every hinge, \
+        threshold and rest below 2^-{exponent} of the largest acceleration at the start"
     );
     let mut case = Case::new(&name, loaded.m.links().len() - 1, 1, ours, &settings);
     case.dt = Some(DT);

@@ -181,7 +181,8 @@ fn measure(name: &str, context: &Context<'_>, scene: &str) -> Result<Vec<Case>, 
         run.scene.mechanisms.iter().map(|m| m.mechanism.links().len() - 1).sum::<usize>()
             + run.scene.bodies.len();
     let settings = format!(
-        "step of the world with its script, {BEFORE} s to {} s of {scene}; collision and contact included, poses of \
+        "step of the world with its script, {BEFORE} s to {} s of {scene}; collision and contact \
+         included, poses of \
          effectors, not of all links",
         BEFORE + run.steps as f64 * run.scene.spec.world.step
     );

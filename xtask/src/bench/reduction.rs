@@ -39,7 +39,8 @@ fn growth(
     }
     let times: Vec<Duration> =
         timings.iter().map(|t| Duration::from_secs_f64(1e-9 * t.ns)).collect();
-    let settings = "reduce with all maps, two effectors, 1000 N·m/rad in every hinge, seed 1, freed memory kept";
+    let settings = "reduce with all maps, two effectors, 1000 N·m/rad in every hinge, seed 1, \
+        freed memory kept";
     let mut case = Case::new(name, SIZES[3], 1, timings[3], settings);
     for (n, t) in SIZES.iter().zip(&timings) {
         case.figure(&format!("ns at {n:>5} links"), t.ns);

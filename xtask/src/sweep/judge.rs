@@ -20,7 +20,8 @@ use super::{
 const SHOWN: usize = 4;
 
 /// Said where [`Rounding::COARSE`] was needed.
-const COARSE: &str = "inertia agrees to 1e-6 or 1e-12 kg m² only, as MuJoCo rounds that of meshes and of small bodies";
+const COARSE: &str = "inertia agrees to 1e-6 or 1e-12 kg m² only, as MuJoCo rounds that of meshes \
+    and of small bodies";
 
 /// Our reading of a file.
 enum Reading {

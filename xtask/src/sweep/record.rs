@@ -96,7 +96,8 @@ impl GeneratedRun<'_> {
     pub(super) fn summary(&self) -> String {
         let Self { seed, files, agrees, noted, refused, differs, .. } = self;
         format!(
-            "seed {seed}: {files} files, {agrees} agree, {noted} noted, {refused} refused, {differs} differ"
+            "seed {seed}: {files} files, {agrees} agree, {noted} noted, {refused} refused, \
+            {differs} differ"
         )
     }
 }

@@ -78,7 +78,8 @@ mod tests {
 
     #[test]
     fn the_benches_repeat_the_lints_and_only_deny_unsafe_code() {
-        let workspace = "[workspace.lints.rust]\na = 1\nunsafe_code = \"forbid\"\n\n[workspace.lints.clippy]\nb = 2\n";
+        let workspace = "[workspace.lints.rust]\na = 1\nunsafe_code = \
+            \"forbid\"\n\n[workspace.lints.clippy]\nb = 2\n";
         let own = "[lints.rust]\na = 1\nunsafe_code = \"deny\"\n\n[lints.clippy]\n# why\nb = 2\n";
         assert!(repeats_workspace_lints(own, workspace));
         for (from, to) in

@@ -72,7 +72,8 @@ pub enum BlendError {
     /// A force along a region's axis does not move its effector, so that the size of its loads is
     /// not known.
     #[error(
-        "a force along the axis of its region does not move end effector '{effector}'; choose another direction"
+        "a force along the axis of its region does not move end effector '{effector}'; choose \
+        another direction"
     )]
     Unmoved {
         /// Name of the effector.
@@ -80,7 +81,8 @@ pub enum BlendError {
     },
     /// None of the training loads has an equilibrium.
     #[error(
-        "none of the {count} training loads has a stable equilibrium: the region is too wide, or nothing holds the mechanism there"
+        "none of the {count} training loads has a stable equilibrium: the region is too wide, or \
+        nothing holds the mechanism there"
     )]
     NoTrainingLoad {
         /// How many were tried.

@@ -87,7 +87,7 @@ impl Sample {
     /// before.
     ///
     /// ```text
-    /// most = f r / δ    loads of size f move the effectors by the part δ of r along such a direction
+    /// most = f r / δ  loads of size f move the effectors by the part δ of r along such a direction
     /// ```
     pub fn limit_stiffness(&mut self, most: f64) {
         limited(self, most);

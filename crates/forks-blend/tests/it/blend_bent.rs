@@ -228,10 +228,18 @@ fn other_blends_are_those_of_straight_samples() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 48,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
-    fn the_order_of_samples_does_not_matter(seed in 0u64..1_000_000, kind in 0usize..60, samples in 2usize..6) {
+    fn the_order_of_samples_does_not_matter(
+        seed in 0u64..1_000_000,
+        kind in 0usize..60,
+        samples in 2usize..6,
+    ) {
         let mut rng = Rng::new(seed);
         let data = random(&mut rng, kind, samples);
         let mut turned = data.clone();
@@ -251,10 +259,12 @@ proptest! {
         let m = BlendedModel::new(random(&mut rng, kind, samples)).unwrap();
         for (i, s) in m.data().samples.iter().enumerate() {
             let x = m.place(i);
-            let alone = BlendedModel::new(BlendData { samples: vec![s.clone()], ..m.data().clone() }).unwrap();
+            let data = BlendData { samples: vec![s.clone()], ..m.data().clone() };
+            let alone = BlendedModel::new(data).unwrap();
             // Fewer coordinates than motions: the sample is not quite where the chart can be.
             if m.dof() == 6 * m.effector_count() {
-                prop_assert!((m.potential_energy(x) - s.potential).abs() < 1e-12 * (1.0 + s.potential.abs()));
+                let off = m.potential_energy(x) - s.potential;
+                prop_assert!(off.abs() < 1e-12 * (1.0 + s.potential.abs()));
                 prop_assert!(m.weights(x)[i] > 1.0 - 1e-12);
                 let (f, g) = (m.elastic_force(x), alone.elastic_force(x));
                 for (f, h) in f.iter().zip(&g) {

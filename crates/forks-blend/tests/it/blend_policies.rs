@@ -37,7 +37,11 @@ fn random_weights(rng: &mut Rng, n: usize) -> Vec<f64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 24,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn matrices_are_symmetric_and_positive(seed in 0u64..1_000_000, samples in 1usize..6) {
@@ -183,7 +187,8 @@ fn work_around_closed_cycles() {
         }
     }
     println!(
-        "∮ w·φ / ∮ |w·φ|: energy {:e}, eigenvectors {:e}, log-Euclidean {:e}, energy of neighbours {:e}",
+        "∮ w·φ / ∮ |w·φ|: energy {:e}, eigenvectors {:e}, log-Euclidean {:e}, energy of neighbours \
+        {:e}",
         worst[0], worst[1], worst[2], worst[3]
     );
     // Quadrature of a periodic function with 256 points, and differences with h² = 1e-10.

@@ -1,5 +1,5 @@
-//! The files that fuzzing starts from, and those that it once failed on: each is read to a blend, or
-//! refused with a reason.
+//! The files that fuzzing starts from, and those that it once failed on: each is read to a blend,
+//! or refused with a reason.
 
 use std::path::Path;
 

@@ -59,8 +59,9 @@ fn no_training_load_is_worse_off_than_with_the_nearest_sample() {
     println!("{before:.3} {after:.3}, weights {tried:?}");
     assert!(before > 1.5 && after <= 1.1, "{before} {after}");
     // Sharper than what was to choose from, and said so.
-    assert!(
-        matches!(data.weights, Weights::Shepard { exponent } | Weights::Metric { exponent, .. } if exponent > 6)
-    );
+    assert!(matches!(
+        data.weights,
+        Weights::Shepard { exponent } | Weights::Metric { exponent, .. } if exponent > 6
+    ));
     assert_eq!(tried.last(), Some(&data.weights));
 }

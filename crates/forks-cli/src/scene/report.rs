@@ -159,21 +159,24 @@ fn ending(tally: &Tally) -> Option<(&'static str, String)> {
     if let Some(Event { what, time }) = &tally.not_finite {
         let time = short(*time);
         let message = format!(
-            "numbers overflowed at {what} after {time} s: the recording ends there; a smaller step may help"
+            "numbers overflowed at {what} after {time} s: the recording ends there; a smaller step \
+            may help"
         );
         return Some(("not-finite", message));
     }
     if let Some(Event { what, time }) = &tally.out_of_range {
         let (count, time) = (tally.statuses.out_of_range, short(*time));
         let message = format!(
-            "{what} left the range of its model in {count} of {steps} steps, first at {time} s: what the mechanism does \
+            "{what} left the range of its model in {count} of {steps} steps, first at {time} s: \
+             what the mechanism does \
              there is another thing; {ELSEWHERE}"
         );
         return Some(("out-of-range", message));
     }
     if let Some(Event { what, time }) = &tally.far_targets {
         let message = format!(
-            "the servo targets of {what} left the range of its model, first at {} s: its loops or effectors would be off by \
+            "the servo targets of {what} left the range of its model, first at {} s: its loops or \
+             effectors would be off by \
              some % of its size; {ELSEWHERE}",
             short(*time)
         );
@@ -182,14 +185,17 @@ fn ending(tally: &Tally) -> Option<(&'static str, String)> {
     if let Some(Event { what, time }) = &tally.lost {
         let (count, time) = (tally.lost_steps, short(*time));
         let message = format!(
-            "{what} could not be solved in {count} of {steps} steps, first at {time} s: more than half of the speed to stop \
-             was left; look for limits and contacts that contradict each other, or use a smaller step"
+            "{what} could not be solved in {count} of {steps} steps, first at {time} s: more than \
+             half of the speed to stop \
+             was left; look for limits and contacts that contradict each other, or use a smaller \
+             step"
         );
         return Some(("contact-unsolved", message));
     }
     let Event { what, time } = tally.opened.as_ref()?;
     let message = format!(
-        "the loops of {what} opened, or its effectors left their joints, by up to {} % of its size, more than 5 % first at \
+        "the loops of {what} opened, or its effectors left their joints, by up to {} % of its \
+         size, more than 5 % first at \
          {} s: the motion is too large for its model; {ELSEWHERE}",
         short(100.0 * tally.openings.loops.max(tally.openings.effectors)),
         short(*time)

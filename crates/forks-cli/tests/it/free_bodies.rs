@@ -325,7 +325,8 @@ fn blends_and_scenes_know_free_bodies() {
 
     let scene = path_in("free_bodies", "scene.toml");
     let content = format!(
-        "title = \"arm\"\n[world]\nstep = 0.001\nduration = 0.01\n[[mechanism]]\nname = \"m\"\nfile = {model:?}\n\
+        "title = \"arm\"\n[world]\nstep = 0.001\nduration = 0.01\n[[mechanism]]\nname = \
+         \"m\"\nfile = {model:?}\n\
          effectors = [\"tip\"]\n"
     );
     std::fs::write(&scene, content).unwrap();

@@ -124,7 +124,8 @@ fn the_json_holds_all_of_a_scene() {
 
 #[test]
 fn what_cannot_be_exported_is_said_and_no_error() {
-    let mesh = "[[ground]]\nname = \"pit\"\nform = { mesh = { vertices = [[0,0,0],[1,0,0],[0,1,0],[0,0,1]], \
+    let mesh = "[[ground]]\nname = \"pit\"\nform = { mesh = { vertices = \
+        [[0,0,0],[1,0,0],[0,1,0],[0,0,1]], \
                 triangles = [[0,2,1],[0,1,3],[0,3,2],[1,2,3]] } }\n";
     let scene = file("mesh.toml", &format!("{SCENE}{mesh}"));
     let v = json(&["inspect", text(&scene)]);

@@ -155,12 +155,14 @@ fn end_effectors_come_from_the_side_file_unless_given() {
 fn b16_a_five_bar_with_two_driven_joints() {
     let link = |n: &str| {
         format!(
-            "<link name=\"{n}\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\"/></inertial></link>"
+            "<link name=\"{n}\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" \
+            izz=\"1\"/></inertial></link>"
         )
     };
     let joint = |n: &str, p: &str, c: &str, x: f64| {
         format!(
-            "<joint name=\"{n}\" type=\"continuous\"><parent link=\"{p}\"/><child link=\"{c}\"/><axis xyz=\"0 1 0\"/><origin xyz=\"{x} 0 0\"/></joint>"
+            "<joint name=\"{n}\" type=\"continuous\"><parent link=\"{p}\"/><child \
+            link=\"{c}\"/><axis xyz=\"0 1 0\"/><origin xyz=\"{x} 0 0\"/></joint>"
         )
     };
     let robot = ["base", "l1", "l2", "r1", "r2"].map(link).concat()
@@ -171,7 +173,9 @@ fn b16_a_five_bar_with_two_driven_joints() {
     let path = file("five-bar.urdf", &format!("<robot name=\"five-bar\">{robot}</robot>"));
     file(
         "five-bar.forks.toml",
-        "[joints]\nm1 = { start = -2.0, stiffness = 100 }\np1 = { start = 1.2 }\nm2 = { start = -1.1, stiffness = 50 }\np2 = { start = -1.2 }\n[[loops]]\ntype = \"ball\"\na = { link = \"l2\", xyz = [0.6, 0, 0] }\nb = { link = \"r2\", xyz = [0.6, 0, 0] }\n",
+        "[joints]\nm1 = { start = -2.0, stiffness = 100 }\np1 = { start = 1.2 }\nm2 = { start = \
+        -1.1, stiffness = 50 }\np2 = { start = -1.2 }\n[[loops]]\ntype = \"ball\"\na = { link = \
+        \"l2\", xyz = [0.6, 0, 0] }\nb = { link = \"r2\", xyz = [0.6, 0, 0] }\n",
     );
     let v = json(&["inspect", &path, "--json"]);
     assert_eq!((&v["mobility"], &v["constraint_rank"]), (&2.into(), &2.into()));
@@ -309,7 +313,9 @@ fn hostile_files_exit_with_one() {
     refused(&["inspect", &bomb], &["bomb.urdf:1", "document type definition"]);
     let cycle = file(
         "cycle.urdf",
-        "<robot name=\"r\"><link name=\"a\"/><link name=\"b\"/>\n<joint name=\"j\" type=\"fixed\"><parent link=\"a\"/><child link=\"b\"/></joint>\n<joint name=\"k\" type=\"fixed\"><parent link=\"b\"/><child link=\"a\"/></joint></robot>",
+        "<robot name=\"r\"><link name=\"a\"/><link name=\"b\"/>\n<joint name=\"j\" \
+        type=\"fixed\"><parent link=\"a\"/><child link=\"b\"/></joint>\n<joint name=\"k\" \
+        type=\"fixed\"><parent link=\"b\"/><child link=\"a\"/></joint></robot>",
     );
     refused(&["inspect", &cycle], &["cycle.urdf:", "'a'", "'b'", "cycle"]);
     let hand = model("allegro_right_hand/allegro_right_hand.nomesh.urdf");

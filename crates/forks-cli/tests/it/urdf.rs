@@ -93,7 +93,8 @@ fn many_notes_are_one_and_files_are_named() {
     let part = path_in("urdf", "part.xml");
     let body = |name: &str| {
         format!(
-            "<worldbody><body name=\"{name}\"><joint name=\"j{name}\" frictionloss=\"1\" range=\"1 2\"/><geom size=\"1\"/></body></worldbody>"
+            "<worldbody><body name=\"{name}\"><joint name=\"j{name}\" frictionloss=\"1\" range=\"1 \
+            2\"/><geom size=\"1\"/></body></worldbody>"
         )
     };
     std::fs::write(

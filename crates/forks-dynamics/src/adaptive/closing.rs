@@ -5,7 +5,7 @@
 //! each. With y = P_B [Φ b]_j − P_A [Φ b]_i − c in the joint's coordinates and H = P Φ Pᵀ summed
 //! over the sides:
 //! ```text
-//! first k steps of a Cholesky factorisation of H turn y into [Y; N]        k = 6 − d constraint directions
+//! first k steps of a Cholesky factorisation of H turn y into [Y; N]  k = 6 − d of constraint
 //! q̈  = (1 + D0 K)⁻¹ (N + D0 Q)        G = Q − K q̈                        (Eq. 4)
 //! X   = [−C⁻ᵀ(Y + …G); G]              force on side B                     (Eq. 5)
 //! M′  = M − Yᵀ Y + Nᵀ G                [Φ b] of the node                   (Eq. 2)

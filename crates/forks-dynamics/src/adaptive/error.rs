@@ -14,7 +14,8 @@ pub enum AdaptiveError {
     Mechanism(#[from] DcaError),
     /// Springs are to act, but the mechanism has one that ties more than the two links of a joint.
     #[error(
-        "springs are to act, but {element} ties more than the coordinates of one joint, which local \
+        "springs are to act, but {element} ties more than the coordinates of one joint, which \
+         local \
          updates cannot follow"
     )]
     SpringAcross {

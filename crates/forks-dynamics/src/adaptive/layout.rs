@@ -4,9 +4,9 @@
 //! and one of padding that stays zero. With φ = [f; 1; 0], f the forces at the handles, its arrays
 //! are
 //! ```text
-//! matrix    6m rows   a = [Φ b] φ                   accelerations of the handles      ([R06] Eq. 1)
-//! total      r rows   A = |F φ|²                    total acceleration                (EQUATIONS 1.5)
-//! response   6 rows   constraint force of the node's joint (6 − d rows), q̈ (d rows)  ([R06] Eq. 4, 5)
+//! matrix    6m rows   a = [Φ b] φ                  accelerations of the handles      ([R06] Eq. 1)
+//! total      r rows   A = |F φ|²                 total acceleration                (EQUATIONS 1.5)
+//! response  6 rows  constraint force of the node's joint (6 − d rows), q̈ (d rows)  ([R06] Eq. 4)
 //! forces     1 row    φ
 //! ```
 

@@ -31,7 +31,8 @@
 //!
 //! ```
 //! use forks_dynamics::{
-//!     AdaptiveOptions, AdaptivePlan, AdaptiveState, AdaptiveStatus, ErrorMeasure, Target, WrenchFrame,
+//!     AdaptiveOptions, AdaptivePlan, AdaptiveState, AdaptiveStatus, ErrorMeasure, Target,
+//!     WrenchFrame,
 //!     mechanism::lie::{Wrench, glam::DVec3},
 //! };
 //!

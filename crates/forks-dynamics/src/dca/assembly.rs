@@ -95,7 +95,8 @@ impl Drafts {
                 pieces[link.index()] += 1.0;
             }
         }
-        let is_ground = |n: usize| matches!(tree.nodes()[n].kind, AssemblyKind::Leaf { link } if link == LinkId::WORLD);
+        let ground = AssemblyKind::Leaf { link: LinkId::WORLD };
+        let is_ground = |n: usize| tree.nodes()[n].kind == ground;
         for (i, n) in tree.nodes().iter().enumerate() {
             let (operation, children) = match n.kind {
                 AssemblyKind::Leaf { link } => {

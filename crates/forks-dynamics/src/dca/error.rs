@@ -17,7 +17,8 @@ pub enum DcaError {
     },
     /// A link without mass between three joints or more, or in a ring of such links.
     #[error(
-        "link '{link}' has no mass and joins three joints or more, or a ring of massless links: it has no \
+        "link '{link}' has no mass and joins three joints or more, or a ring of massless links: it \
+         has no \
          inverse inertia and cannot be folded into a compound joint"
     )]
     MasslessBranch {
@@ -33,7 +34,8 @@ pub enum DcaError {
     /// Links whose masses differ so much that the inverse-inertia form loses the digits.
     #[error(
         "links '{light}' and '{heavy}' are joined, with inertias in the ratio {ratio}: above \
-         {largest} the inverse-inertia form loses too many digits", ratio = Digits(*.ratio), largest = Digits(*.largest))]
+         {largest} the inverse-inertia form loses too many \
+         digits", ratio = Digits(*.ratio), largest = Digits(*.largest))]
     MassRatio {
         /// The lighter link.
         light: String,

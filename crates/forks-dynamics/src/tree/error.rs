@@ -9,8 +9,10 @@ pub enum DynamicsError {
     /// What a free coordinate moves has no inertia along it: a massless leaf, a point mass on the
     /// axis, or a joint at a singular position.
     #[error(
-        "joint {joint}: what coordinate {coordinate} moves (link {link} and beyond) has no inertia along it \
-         ({inertia} is zero to rounding), so that a torque has no finite acceleration", inertia = Digits(*.inertia))]
+        "joint {joint}: what coordinate {coordinate} moves (link {link} and beyond) has no inertia \
+         along it \
+         ({inertia} is zero to rounding), so that a torque has no finite \
+         acceleration", inertia = Digits(*.inertia))]
     NoInertia {
         /// The joint as messages call it.
         joint: String,
@@ -23,7 +25,8 @@ pub enum DynamicsError {
     },
     /// A position, velocity, force or inertia is not finite.
     #[error(
-        "joint {joint}: the apparent inertia of coordinate {coordinate} is {inertia}; an input is not finite",
+        "joint {joint}: the apparent inertia of coordinate {coordinate} is {inertia}; an input is \
+        not finite",
         inertia = Digits(*.inertia)
     )]
     NotFinite {

@@ -395,7 +395,8 @@ fn springs_come_to_rest() {
         hunting.set_force(tip, pull, WrenchFrame::World).unwrap();
         let without = settle(&mut hunting, &target, steps + 2000);
         println!(
-            "{epsilon} {rest}: {steps} steps, {total} moves, residual {residual:.1e}; without {without:?}"
+            "{epsilon} {rest}: {steps} steps, {total} moves, residual {residual:.1e}; without \
+            {without:?}"
         );
         assert!(moved == 0, "{moved} joints still move");
         assert!(residual <= epsilon.max(options.resume_ratio * rest), "{residual:e}");

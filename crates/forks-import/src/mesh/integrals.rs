@@ -95,7 +95,8 @@ impl Mesh {
             for (i, j) in [(f[0], f[1]), (f[1], f[2]), (f[2], f[0])] {
                 if let Some(other) = edges.insert((i, j), n) {
                     return Err(format!(
-                        "faces {other} and {n} look in opposite directions at the edge of vertices {i} and {j}"
+                        "faces {other} and {n} look in opposite directions at the edge of vertices \
+                        {i} and {j}"
                     ));
                 }
             }

@@ -46,7 +46,8 @@ mod tests {
 
     #[test]
     fn numbers_from_either_end_and_polygons() {
-        let text = "# a\no x\nv 0 0 0\nv 1 0 0 1.0\nv 1 1 0\nv 0 1 0\nvn 0 0 1\nf 1//1 2//1 3//1 4//1\nf -1/2/3 -2 -4\n";
+        let text = "# a\no x\nv 0 0 0\nv 1 0 0 1.0\nv 1 1 0\nv 0 1 0\nvn 0 0 1\nf 1//1 2//1 3//1 \
+            4//1\nf -1/2/3 -2 -4\n";
         let m = parse(text.as_bytes()).unwrap();
         assert_eq!(m.vertices.len(), 4);
         assert_eq!(m.faces, [[0, 1, 2], [0, 2, 3], [3, 2, 0]]);

@@ -86,8 +86,10 @@ impl Corners {
 mod tests {
     use super::parse;
 
-    const TEXT: &str = "solid a\nfacet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 1 0 -0.0\nvertex 0 1e0 0\nendloop\nendfacet\n\
-        facet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 0 1 0\nvertex 0 0 1\nendloop\nendfacet\nendsolid\n";
+    const TEXT: &str = "solid a\nfacet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 1 0 \
+        -0.0\nvertex 0 1e0 0\nendloop\nendfacet\n\
+        facet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 0 1 0\nvertex 0 0 \
+        1\nendloop\nendfacet\nendsolid\n";
 
     #[test]
     fn text_and_binary_say_the_same() {

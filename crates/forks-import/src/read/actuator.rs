@@ -189,7 +189,10 @@ impl<'a> Reader<'a> {
             if a.tag() == "plugin" {
                 return Ok(None);
             }
-            return Err(a.error("it drives nothing: 'joint', 'jointinparent', 'tendon', 'site' or 'body' is missing"));
+            return Err(a.error(
+                "it drives nothing: 'joint', 'jointinparent', 'tendon', 'site' or \
+                'body' is missing",
+            ));
         };
         if let Some(other) = before.iter().find(|n| **n != "slidersite") {
             let reason = format!("'{way}' is given as well and counts");

@@ -173,7 +173,8 @@ impl Reader<'_> {
                 at: Box::new(g.at.clone()),
                 element: g.label.clone(),
                 problem: format!(
-                    "the moving {} takes its inertia from this geom, but {reason}; give the body an inertial element",
+                    "the moving {} takes its inertia from this geom, but {reason}; give the body \
+                    an inertial element",
                     body.label
                 ),
             });
@@ -262,7 +263,8 @@ impl Reader<'_> {
             if b.joints.is_empty() || heavy {
                 continue;
             }
-            let reason = "the body has joints but no mass or inertia, neither its own nor from bodies welded to it";
+            let reason = "the body has joints but no mass or inertia, neither its own nor from \
+                bodies welded to it";
             if !self.options.lenient {
                 return Err(ImportError::Element {
                     at: Box::new(b.at.clone()),

@@ -94,7 +94,8 @@ impl<'a> Reader<'a> {
             Some([lower, upper]) if lower == upper => *lower,
             Some([lower, upper, ..]) if lower < upper => {
                 if stiffness != 0.0 {
-                    let reason = "instead of a dead band the spring rests at the nearest end, or at its length in the start pose if that is inside";
+                    let reason = "instead of a dead band the spring rests at the nearest end, or \
+                        at its length in the start pose if that is inside";
                     self.notes.add(a.label(), "springlength", Effect::Approximated, reason, &a.at);
                 }
                 start_length.clamp(*lower, *upper)

@@ -122,7 +122,8 @@ impl Reader<'_> {
                 continue;
             }
             let a = &robot.links[j.child].attributes;
-            let reason = "the moving end of a chain has no mass; dynamics cannot accelerate it, unless a loop determines its motion";
+            let reason = "the moving end of a chain has no mass; dynamics cannot accelerate it, \
+                unless a loop determines its motion";
             self.notes.add(a.label(), "inertial", Effect::Approximated, reason, &a.at);
         }
     }

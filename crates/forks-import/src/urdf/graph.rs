@@ -56,7 +56,8 @@ fn carrying_joints(robot: &Robot<'_>) -> Result<Vec<Option<usize>>, ImportError>
         }
         if let Some(first) = carrying[j.child].replace(i) {
             return Err(j.attributes.error(format!(
-                "link '{}' is already the child of joint '{}'; URDF cannot close loops (a side file MODEL.forks.toml can, and MJCF by equality connect or weld)",
+                "link '{}' is already the child of joint '{}'; URDF cannot close loops (a side \
+                file MODEL.forks.toml can, and MJCF by equality connect or weld)",
                 link.name(),
                 robot.joints[first].name()
             )));

@@ -57,14 +57,16 @@ pub const URDF_FEATURES: &[Feature] = &[
         "limit",
         "lower upper",
         Approximated,
-        "of revolute and prismatic joints; a missing end is 0; no end, or lower > upper: unlimited with a note",
+        "of revolute and prismatic joints; a missing end is 0; no end, or lower > upper: unlimited \
+        with a note",
     ),
     row("limit", "effort velocity", NoEffect, "forces and rates are not limited"),
     row("dynamics", "damping", Exact, "of every coordinate of the joint"),
     row("dynamics", "friction", Noted, "no dry friction in joints"),
     row(
         "dynamics",
-        "spring_stiffness stiffness spring_constant spring_reference spring_rest spring_equilibrium",
+        "spring_stiffness stiffness spring_constant spring_reference spring_rest \
+        spring_equilibrium",
         Noted,
         "not of URDF; the note says how to give the spring, as for springStiffness in gazebo",
     ),
@@ -72,7 +74,8 @@ pub const URDF_FEATURES: &[Feature] = &[
         "mimic",
         "joint multiplier offset",
         Exact,
-        "coupling y = multiplier x + offset; chains too; of a fixed joint: noted, behind a fixed one: held at the offset",
+        "coupling y = multiplier x + offset; chains too; of a fixed joint: noted, behind a fixed \
+        one: held at the offset",
     ),
     row("calibration", "", NoEffect, ""),
     row("safety_controller", "", Noted, "soft limits are left out"),

@@ -70,7 +70,8 @@ impl Writer<'_> {
             return Ok(());
         }
         let Some(combination) = self.closing_angle(id) else {
-            let reason = "a loop-closing joint has no spring and damping in MJCF, unless all axes of its loop are parallel";
+            let reason = "a loop-closing joint has no spring and damping in MJCF, unless all axes \
+                of its loop are parallel";
             return self.refuse(&label, "spring", reason);
         };
         let reason = "its spring and damping act on the sum of the other angles of its loop";

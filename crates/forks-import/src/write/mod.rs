@@ -40,7 +40,8 @@ pub enum WriteError {
     },
     /// MJCF needs mass and inertia in every body with joints.
     #[error(
-        "link '{link}' cannot be written as MJCF: it moves, but neither it nor a link welded to it has mass and inertia"
+        "link '{link}' cannot be written as MJCF: it moves, but neither it nor a link welded to it \
+        has mass and inertia"
     )]
     Massless {
         /// The link.

@@ -30,7 +30,8 @@ fn refused(body: &str, words: &[&str]) {
 fn inertial(mass: f64, moments: [f64; 3], origin: &str) -> String {
     let [x, y, z] = moments;
     format!(
-        "<inertial><origin {origin}/><mass value=\"{mass}\"/><inertia ixx=\"{x}\" iyy=\"{y}\" izz=\"{z}\"/></inertial>"
+        "<inertial><origin {origin}/><mass value=\"{mass}\"/><inertia ixx=\"{x}\" iyy=\"{y}\" \
+        izz=\"{z}\"/></inertial>"
     )
 }
 
@@ -40,7 +41,8 @@ fn link(name: &str) -> String {
 
 fn joint(name: &str, kind: &str, parent: &str, child: &str, more: &str) -> String {
     format!(
-        "<joint name=\"{name}\" type=\"{kind}\"><parent link=\"{parent}\"/><child link=\"{child}\"/>{more}</joint>\n"
+        "<joint name=\"{name}\" type=\"{kind}\"><parent link=\"{parent}\"/><child \
+        link=\"{child}\"/>{more}</joint>\n"
     )
 }
 
@@ -159,7 +161,9 @@ fn b29_graphs_that_are_no_trees() {
     );
     // The same loop, said in a side file: a parallelogram that is closed at zero (all in line:
     // singular, rank 1).
-    let side = "[joints.ab]\nstart = -1\n[joints.ac]\nstart = -1\n[joints.bd]\nstart = 1\n[[loops]]\ntype = \"hinge\"\naxis = [0, 1, 0]\na = { link = \"c\", xyz = [1, 0, 0] }\nb = { link = \"d\", xyz = [0.5, 0, 0] }\n";
+    let side = "[joints.ab]\nstart = -1\n[joints.ac]\nstart = -1\n[joints.bd]\nstart = \
+        1\n[[loops]]\ntype = \"hinge\"\naxis = [0, 1, 0]\na = { link = \"c\", xyz = [1, 0, 0] }\nb \
+        = { link = \"d\", xyz = [0.5, 0, 0] }\n";
     let i = SideFile::parse(side).unwrap().apply(read(&open)).unwrap();
     let m = &i.mechanism;
     let q = m.start_positions();

@@ -58,7 +58,8 @@ fn nested_mjcf(n: usize) -> String {
     let mut text = String::from("<mujoco><worldbody>");
     for i in 0..n {
         text += &format!(
-            "<body name=\"b{i}\" pos=\"0.1 0 0\"><joint axis=\"0 1 0\"/><inertial pos=\"0.05 0 0\" mass=\"1\" diaginertia=\"1 1 1\"/>\n"
+            "<body name=\"b{i}\" pos=\"0.1 0 0\"><joint axis=\"0 1 0\"/><inertial pos=\"0.05 0 0\" \
+            mass=\"1\" diaginertia=\"1 1 1\"/>\n"
         );
     }
     text + &"</body>".repeat(n) + "</worldbody></mujoco>"
@@ -72,7 +73,8 @@ fn chain_urdf(n: usize) -> String {
     // From the outside inwards: the order of the file is not that of the tree.
     for i in (0..n).rev() {
         text += &format!(
-            "<joint name=\"j{i}\" type=\"continuous\"><parent link=\"l{i}\"/><child link=\"l{}\"/><axis xyz=\"0 1 0\"/><origin xyz=\"0.1 0 0\"/></joint>\n",
+            "<joint name=\"j{i}\" type=\"continuous\"><parent link=\"l{i}\"/><child \
+            link=\"l{}\"/><axis xyz=\"0 1 0\"/><origin xyz=\"0.1 0 0\"/></joint>\n",
             i + 1
         );
     }
@@ -93,7 +95,9 @@ fn b42_entities_are_refused() {
     assert!(bomb.len() < 1024 && external.len() < 1024);
     let robot = |e: &str| {
         format!(
-            "<robot name=\"r\"><link name=\"a\"/><link name=\"b\"/><joint name=\"j\" type=\"fixed\"><parent link=\"a\"/><child link=\"b\"/><origin xyz=\"&{e};\"/></joint></robot>"
+            "<robot name=\"r\"><link name=\"a\"/><link name=\"b\"/><joint name=\"j\" \
+            type=\"fixed\"><parent link=\"a\"/><child link=\"b\"/><origin \
+            xyz=\"&{e};\"/></joint></robot>"
         )
     };
     let model = |e: &str| format!("<mujoco><worldbody><body pos=\"&{e};\"/></worldbody></mujoco>");
@@ -211,17 +215,18 @@ fn bytes_that_are_no_text() {
 #[test]
 fn b08_numbers_in_every_place() {
     const BAD: [&str; 6] = ["nan", "inf", "-inf", "1e400", "1,5", "-1.57."];
-    let robot = |mass: &str,
-                 ixx: &str,
-                 xyz: &str,
-                 axis: &str,
-                 lower: &str,
-                 damping: &str,
-                 offset: &str| {
-        format!(
-            "<robot name=\"r\"><link name=\"a\"/>\n<link name=\"b\"><inertial><mass value=\"{mass}\"/><inertia ixx=\"{ixx}\" iyy=\"1\" izz=\"1\"/></inertial></link>\n<link name=\"c\">{UNIT}</link>\n<joint name=\"j\" type=\"revolute\"><parent link=\"a\"/><child link=\"b\"/><origin xyz=\"{xyz}\"/><axis xyz=\"{axis}\"/><limit lower=\"{lower}\" upper=\"9\"/><dynamics damping=\"{damping}\"/></joint>\n<joint name=\"k\" type=\"continuous\"><parent link=\"b\"/><child link=\"c\"/><mimic joint=\"j\" offset=\"{offset}\"/></joint></robot>"
-        )
-    };
+    let robot =
+        |mass: &str, ixx: &str, xyz: &str, axis: &str, lower: &str, damping: &str, offset: &str| {
+            format!(
+                "<robot name=\"r\"><link name=\"a\"/>\n<link name=\"b\"><inertial><mass \
+            value=\"{mass}\"/><inertia ixx=\"{ixx}\" iyy=\"1\" \
+            izz=\"1\"/></inertial></link>\n<link name=\"c\">{UNIT}</link>\n<joint name=\"j\" \
+            type=\"revolute\"><parent link=\"a\"/><child link=\"b\"/><origin xyz=\"{xyz}\"/><axis \
+            xyz=\"{axis}\"/><limit lower=\"{lower}\" upper=\"9\"/><dynamics \
+            damping=\"{damping}\"/></joint>\n<joint name=\"k\" type=\"continuous\"><parent \
+            link=\"b\"/><child link=\"c\"/><mimic joint=\"j\" offset=\"{offset}\"/></joint></robot>"
+            )
+        };
     let good = ["1", "1", "0 0 0", "0 0 1", "-1", "0", "0"];
     let with = |i: usize, text: &str| {
         let mut v = good;
@@ -250,7 +255,8 @@ fn b08_numbers_in_every_place() {
 
     let model = |joint: &str| {
         mjcf(&format!(
-            "<mujoco><worldbody>\n<body name=\"b\"><joint name=\"j\" {joint}/><inertial pos=\"0 0 0\" mass=\"1\" diaginertia=\"1 1 1\"/></body></worldbody></mujoco>"
+            "<mujoco><worldbody>\n<body name=\"b\"><joint name=\"j\" {joint}/><inertial pos=\"0 0 \
+            0\" mass=\"1\" diaginertia=\"1 1 1\"/></body></worldbody></mujoco>"
         ))
     };
     model("stiffness=\"3\"").unwrap();
@@ -275,7 +281,10 @@ fn b08_numbers_in_every_place() {
 fn numbers_that_overflow() {
     let at = |x: &str| {
         urdf(&format!(
-            "<robot name=\"r\"><link name=\"a\"/><link name=\"b\"/><link name=\"c\"/><joint name=\"j\" type=\"fixed\"><parent link=\"a\"/><child link=\"b\"/><origin xyz=\"{x} 0 0\"/></joint><joint name=\"k\" type=\"fixed\"><parent link=\"b\"/><child link=\"c\"/><origin xyz=\"{x} 0 0\" rpy=\"0 0 1e308\"/></joint></robot>"
+            "<robot name=\"r\"><link name=\"a\"/><link name=\"b\"/><link name=\"c\"/><joint \
+            name=\"j\" type=\"fixed\"><parent link=\"a\"/><child link=\"b\"/><origin xyz=\"{x} 0 \
+            0\"/></joint><joint name=\"k\" type=\"fixed\"><parent link=\"b\"/><child \
+            link=\"c\"/><origin xyz=\"{x} 0 0\" rpy=\"0 0 1e308\"/></joint></robot>"
         ))
     };
     for x in ["1e308", "1e-320", "-0"] {
@@ -286,7 +295,9 @@ fn numbers_that_overflow() {
     }
     let axis = |x: &str| {
         urdf(&format!(
-            "<robot name=\"r\"><link name=\"a\"/><link name=\"b\">{UNIT}</link><joint name=\"j\" type=\"continuous\"><parent link=\"a\"/><child link=\"b\"/><axis xyz=\"0 {x} 0\"/></joint></robot>"
+            "<robot name=\"r\"><link name=\"a\"/><link name=\"b\">{UNIT}</link><joint name=\"j\" \
+            type=\"continuous\"><parent link=\"a\"/><child link=\"b\"/><axis xyz=\"0 {x} \
+            0\"/></joint></robot>"
         ))
     };
     assert_eq!(
@@ -324,7 +335,11 @@ fn b20_massless_leaves() {
         mjcf("<mujoco><worldbody>\n<body name=\"a\"><joint/></body></worldbody></mujoco>"),
         &["line 2", "body 'a'", "no mass"],
     );
-    let i = urdf("<robot name=\"r\"><link name=\"a\"/>\n<link name=\"b\"/><joint name=\"j\" type=\"continuous\"><parent link=\"a\"/><child link=\"b\"/></joint></robot>").unwrap();
+    let i = urdf(
+        "<robot name=\"r\"><link name=\"a\"/>\n<link name=\"b\"/><joint name=\"j\" \
+        type=\"continuous\"><parent link=\"a\"/><child link=\"b\"/></joint></robot>",
+    )
+    .unwrap();
     let note = i.notes[0].to_string();
     assert!(note.contains("2: link 'b', inertial") && note.contains("no mass"), "{note}");
 }
@@ -356,11 +371,14 @@ fn b23_flat_plates_load_in_any_frame() {
         for digits in [16, 8] {
             let w = e.map(|x| format!("{x:.digits$e}"));
             let robot = format!(
-                "<robot name=\"r\"><link name=\"a\"><inertial><mass value=\"0.5\"/><inertia ixx=\"{}\" iyy=\"{}\" izz=\"{}\" ixy=\"{}\" ixz=\"{}\" iyz=\"{}\"/></inertial></link></robot>",
+                "<robot name=\"r\"><link name=\"a\"><inertial><mass value=\"0.5\"/><inertia \
+                ixx=\"{}\" iyy=\"{}\" izz=\"{}\" ixy=\"{}\" ixz=\"{}\" \
+                iyz=\"{}\"/></inertial></link></robot>",
                 w[0], w[1], w[2], w[3], w[4], w[5]
             );
             let model = format!(
-                "<mujoco><worldbody><body><joint/><inertial pos=\"0 0 0\" mass=\"0.5\" fullinertia=\"{}\"/></body></worldbody></mujoco>",
+                "<mujoco><worldbody><body><joint/><inertial pos=\"0 0 0\" mass=\"0.5\" \
+                fullinertia=\"{}\"/></body></worldbody></mujoco>",
                 w.join(" ")
             );
             for i in [urdf(&robot), mjcf(&model)] {
@@ -371,7 +389,9 @@ fn b23_flat_plates_load_in_any_frame() {
             }
         }
     }
-    let bad = "<robot name=\"r\">\n<link name=\"a\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"2.00001\"/></inertial></link><link name=\"base\"/><joint name=\"j\" type=\"continuous\"><parent link=\"base\"/><child link=\"a\"/></joint></robot>";
+    let bad = "<robot name=\"r\">\n<link name=\"a\"><inertial><mass value=\"1\"/><inertia \
+        ixx=\"1\" iyy=\"1\" izz=\"2.00001\"/></inertial></link><link name=\"base\"/><joint \
+        name=\"j\" type=\"continuous\"><parent link=\"base\"/><child link=\"a\"/></joint></robot>";
     refused(urdf(bad), &["line 2", "link 'a'", "2.00001", "A + B >= C"]);
     let balanced = ImportOptions { balance_inertia: true, ..Default::default() };
     let i = parse_urdf(bad, &balanced).unwrap();
@@ -389,11 +409,15 @@ fn b23_flat_plates_load_in_any_frame() {
 fn b26_extreme_mass_ratios() {
     let link = |n: &str, m: &str, i: &str| {
         format!(
-            "<link name=\"{n}\"><inertial><mass value=\"{m}\"/><inertia ixx=\"{i}\" iyy=\"{i}\" izz=\"{i}\"/></inertial></link>"
+            "<link name=\"{n}\"><inertial><mass value=\"{m}\"/><inertia ixx=\"{i}\" iyy=\"{i}\" \
+            izz=\"{i}\"/></inertial></link>"
         )
     };
     let text = format!(
-        "<robot name=\"r\">{}{}{}<joint name=\"j\" type=\"continuous\"><parent link=\"a\"/><child link=\"b\"/><axis xyz=\"0 1 0\"/></joint><joint name=\"k\" type=\"continuous\"><parent link=\"b\"/><child link=\"c\"/><axis xyz=\"0 1 0\"/><origin xyz=\"1 0 0\"/></joint></robot>",
+        "<robot name=\"r\">{}{}{}<joint name=\"j\" type=\"continuous\"><parent link=\"a\"/><child \
+        link=\"b\"/><axis xyz=\"0 1 0\"/></joint><joint name=\"k\" type=\"continuous\"><parent \
+        link=\"b\"/><child link=\"c\"/><axis xyz=\"0 1 0\"/><origin xyz=\"1 0 \
+        0\"/></joint></robot>",
         link("a", "1", "1"),
         link("b", "1e-6", "1e-12"),
         link("c", "654498", "1e6")

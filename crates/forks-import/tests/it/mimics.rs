@@ -37,7 +37,9 @@ fn chain(types: [&str; 2], mimics: [&str; 2]) -> String {
     let mut text = String::from("<robot name=\"r\"><link name=\"l0\"/>");
     for i in 0..2 {
         text += &format!(
-            "<link name=\"l{}\">{inertial}</link><joint name=\"j{i}\" type=\"{}\"><parent link=\"l{i}\"/><child link=\"l{}\"/><limit lower=\"-1\" upper=\"1\"/><dynamics damping=\"0.5\"/>{}</joint>",
+            "<link name=\"l{}\">{inertial}</link><joint name=\"j{i}\" type=\"{}\"><parent \
+            link=\"l{i}\"/><child link=\"l{}\"/><limit lower=\"-1\" upper=\"1\"/><dynamics \
+            damping=\"0.5\"/>{}</joint>",
             i + 1,
             types[i],
             i + 1,

@@ -20,7 +20,8 @@ fn star(count: usize, inside: impl Fn(usize) -> String) -> String {
     let mut text = String::from("<robot name=\"r\">\n<link name=\"base\"/>\n");
     for i in 0..count {
         text += &format!(
-            "<link name=\"l{i}\">{UNIT}</link><joint name=\"j{i}\" type=\"revolute\"><parent link=\"base\"/><child link=\"l{i}\"/>{}</joint>\n",
+            "<link name=\"l{i}\">{UNIT}</link><joint name=\"j{i}\" type=\"revolute\"><parent \
+            link=\"base\"/><child link=\"l{i}\"/>{}</joint>\n",
             inside(i)
         );
     }
@@ -109,7 +110,8 @@ fn coordinates_come_by_name_or_as_mujoco_has_them() {
         [("j1", "m", "q"), ("j9", "base", "m"), ("j5", "base", "a"), ("j7", "base", "z")]
     {
         text += &format!(
-            "<joint name=\"{j}\" type=\"continuous\"><parent link=\"{p}\"/><child link=\"{c}\"/></joint>"
+            "<joint name=\"{j}\" type=\"continuous\"><parent link=\"{p}\"/><child \
+            link=\"{c}\"/></joint>"
         );
     }
     text += "</robot>";

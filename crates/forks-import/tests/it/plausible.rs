@@ -17,7 +17,17 @@ fn mjcf(text: &str) -> Result<Import, ImportError> {
 
 fn arm(mass: &str, moments: &str) -> Import {
     let [x, y, z] = <[&str; 3]>::try_from(moments.split(' ').collect::<Vec<_>>()).unwrap();
-    urdf(&format!("<robot name=\"r\"><link name=\"base\"/>\n<link name=\"arm\"><inertial><origin xyz=\"0.1 0 0\"/><mass value=\"{mass}\"/><inertia ixx=\"{x}\" iyy=\"{y}\" izz=\"{z}\"/></inertial></link>\n<link name=\"hand\">{}</link>\n<joint name=\"j\" type=\"continuous\"><parent link=\"base\"/><child link=\"arm\"/><axis xyz=\"0 0 1\"/></joint><joint name=\"k\" type=\"continuous\"><parent link=\"arm\"/><child link=\"hand\"/><origin xyz=\"0.25 0 0\"/></joint></robot>", r#"<inertial><mass value="0.2"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4"/></inertial>"#)).unwrap()
+    urdf(&format!(
+        "<robot name=\"r\"><link name=\"base\"/>\n<link name=\"arm\"><inertial><origin \
+        xyz=\"0.1 0 0\"/><mass value=\"{mass}\"/><inertia ixx=\"{x}\" iyy=\"{y}\" \
+        izz=\"{z}\"/></inertial></link>\n<link name=\"hand\">{}</link>\n<joint name=\"j\" \
+        type=\"continuous\"><parent link=\"base\"/><child link=\"arm\"/><axis xyz=\"0 0 \
+        1\"/></joint><joint name=\"k\" type=\"continuous\"><parent link=\"arm\"/><child \
+        link=\"hand\"/><origin xyz=\"0.25 0 \
+        0\"/></joint></robot>",
+        r#"<inertial><mass value="0.2"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4"/></inertial>"#
+    ))
+    .unwrap()
 }
 
 /// B25: a tensor a thousand times too big, and one in kg·mm², are warned about; the right one is
@@ -69,12 +79,15 @@ fn b25_a_last_link_without_shapes() {
         for i in 0..=6 {
             let moment = if i == 6 { moment } else { "8.3e-3" };
             text += &format!(
-                "<link name=\"l{i}\"><inertial><origin xyz=\"0.02 0 0\"/><mass value=\"1.6\"/><inertia ixx=\"{moment}\" iyy=\"{moment}\" izz=\"{moment}\"/></inertial></link>\n"
+                "<link name=\"l{i}\"><inertial><origin xyz=\"0.02 0 0\"/><mass \
+                value=\"1.6\"/><inertia ixx=\"{moment}\" iyy=\"{moment}\" \
+                izz=\"{moment}\"/></inertial></link>\n"
             );
         }
         for i in 0..6 {
             text += &format!(
-                "<joint name=\"j{i}\" type=\"continuous\"><parent link=\"l{i}\"/><child link=\"l{}\"/><origin xyz=\"0.25 0 0\"/></joint>\n",
+                "<joint name=\"j{i}\" type=\"continuous\"><parent link=\"l{i}\"/><child \
+                link=\"l{}\"/><origin xyz=\"0.25 0 0\"/></joint>\n",
                 i + 1
             );
         }
@@ -111,7 +124,12 @@ fn sound_models_have_no_warning_about_units() {
 /// B45: joints whose start position is outside their range are named, with both formats' words.
 #[test]
 fn b45_start_positions_outside_their_range() {
-    let i = mjcf("<mujoco><worldbody>\n<body><joint name=\"j\" range=\"65 295\" stiffness=\"3\"/><inertial pos=\"0.1 0 0\" mass=\"1\" diaginertia=\"1e-2 1e-2 1e-2\"/></body></worldbody></mujoco>").unwrap();
+    let i = mjcf(
+        "<mujoco><worldbody>\n<body><joint name=\"j\" range=\"65 295\" \
+        stiffness=\"3\"/><inertial pos=\"0.1 0 0\" mass=\"1\" diaginertia=\"1e-2 1e-2 \
+        1e-2\"/></body></worldbody></mujoco>",
+    )
+    .unwrap();
     let note = i.notes[0].to_string();
     assert!(
         note.contains("2: joint 'j', range")
@@ -120,7 +138,9 @@ fn b45_start_positions_outside_their_range() {
     );
     let limit = |lower: &str| {
         let text = format!(
-            "<robot name=\"r\"><link name=\"a\"/><link name=\"b\">{UNIT}</link>\n<joint name=\"j\" type=\"revolute\"><parent link=\"a\"/><child link=\"b\"/><limit lower=\"{lower}\" upper=\"1\"/></joint></robot>"
+            "<robot name=\"r\"><link name=\"a\"/><link name=\"b\">{UNIT}</link>\n<joint name=\"j\" \
+            type=\"revolute\"><parent link=\"a\"/><child link=\"b\"/><limit lower=\"{lower}\" \
+            upper=\"1\"/></joint></robot>"
         );
         urdf(&text)
             .unwrap()

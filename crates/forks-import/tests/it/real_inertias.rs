@@ -69,12 +69,15 @@ fn urdf(links: &[(&str, &str, &str)], joints: &[(&str, &str, &str, &str)]) -> St
         let [xx, yy, zz, xy]: [&str; 4] =
             inertia.split(' ').collect::<Vec<_>>().try_into().unwrap();
         text += &format!(
-            "\n<link name=\"{name}\"><inertial><origin xyz=\"0.1 0 0\"/><mass value=\"{mass}\"/><inertia ixx=\"{xx}\" iyy=\"{yy}\" izz=\"{zz}\" ixy=\"{xy}\" ixz=\"0\" iyz=\"0\"/></inertial></link>"
+            "\n<link name=\"{name}\"><inertial><origin xyz=\"0.1 0 0\"/><mass \
+            value=\"{mass}\"/><inertia ixx=\"{xx}\" iyy=\"{yy}\" izz=\"{zz}\" ixy=\"{xy}\" \
+            ixz=\"0\" iyz=\"0\"/></inertial></link>"
         );
     }
     for (kind, parent, child, x) in joints {
         text += &format!(
-            "\n<joint name=\"to_{child}\" type=\"{kind}\"><parent link=\"{parent}\"/><child link=\"{child}\"/><origin xyz=\"{x} 0 0\"/><axis xyz=\"0 1 0\"/></joint>"
+            "\n<joint name=\"to_{child}\" type=\"{kind}\"><parent link=\"{parent}\"/><child \
+            link=\"{child}\"/><origin xyz=\"{x} 0 0\"/><axis xyz=\"0 1 0\"/></joint>"
         );
     }
     text + "</robot>"

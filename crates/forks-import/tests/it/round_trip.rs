@@ -470,7 +470,8 @@ fn excluded_bodies_and_masks_are_read_and_written() {
     let text = "<mujoco><default><geom contype='2'/></default><worldbody>\
         <body name='a'><joint name='a'/><geom name='p' size='.1' conaffinity='-1'/></body>\
         <body name='b' pos='1 0 0'><joint name='b'/><geom name='q' size='.1' contype='1'/></body>\
-        <body name='c' pos='2 0 0'><joint name='c'/><geom name='r' size='.1' contype='0' conaffinity='0'/></body>\
+        <body name='c' pos='2 0 0'><joint name='c'/><geom name='r' size='.1' contype='0' \
+        conaffinity='0'/></body>\
         </worldbody><contact><pair geom1='p' geom2='q'/><exclude name='x' body1='b' body2='world'/>\
         <exclude body1='a' body2='c'/></contact></mujoco>";
     let first = parse_mjcf(text, &ImportOptions::default()).unwrap();

@@ -28,7 +28,8 @@ const NEAR: &str = "[joints.a]\nstart = -1.05\n[joints.b]\nstart = 0.7\n[joints.
 
 fn closing(kind: &str) -> String {
     format!(
-        "[[loops]]\nname = \"c\"\ntype = \"{kind}\"\na = {{ link = \"coupler\", xyz = [0.9, 0, 0] }}\nb = {{ link = \"rocker\", xyz = [0.7, 0, 0] }}\n"
+        "[[loops]]\nname = \"c\"\ntype = \"{kind}\"\na = {{ link = \"coupler\", xyz = [0.9, 0, 0] \
+        }}\nb = {{ link = \"rocker\", xyz = [0.7, 0, 0] }}\n"
     )
 }
 
@@ -158,7 +159,8 @@ fn every_kind_of_closure() {
     ] {
         // The two ends of crank and coupler at the joint between them coincide already.
         let side = format!(
-            "[[loops]]\ntype = \"{kind}\"\na = {{ link = \"crank\", xyz = [0.4, 0, 0] }}\nb = \"coupler\"\n"
+            "[[loops]]\ntype = \"{kind}\"\na = {{ link = \"crank\", xyz = [0.4, 0, 0] }}\nb = \
+            \"coupler\"\n"
         );
         let i = with(&side).unwrap();
         let j = i.mechanism.joints().last().unwrap();
@@ -339,7 +341,8 @@ fn side_files_of_mjcf() {
         "",
     );
     let side = SideFile::parse(
-        "effectors = [\"site:s\"]\n[joints.j]\nstiffness = 5\n[[loops]]\ntype = \"ball\"\na = \"site:s\"\nb = { link = \"world\", xyz = [0.0, 0.0, -0.1] }",
+        "effectors = [\"site:s\"]\n[joints.j]\nstiffness = 5\n[[loops]]\ntype = \"ball\"\na = \
+        \"site:s\"\nb = { link = \"world\", xyz = [0.0, 0.0, -0.1] }",
     );
     let i = side.unwrap().apply(import).unwrap();
     let j = &i.mechanism.joints()[0];

@@ -48,7 +48,8 @@ const UNIT: &str = r#"<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1
 
 fn joint(name: &str, kind: &str, parent: &str, child: &str, more: &str) -> String {
     format!(
-        "<joint name=\"{name}\" type=\"{kind}\"><parent link=\"{parent}\"/><child link=\"{child}\"/>{more}</joint>\n"
+        "<joint name=\"{name}\" type=\"{kind}\"><parent link=\"{parent}\"/><child \
+        link=\"{child}\"/>{more}</joint>\n"
     )
 }
 
@@ -329,7 +330,8 @@ fn odd_xml() {
         ("<!DOCTYPE r [<!ENTITY x \"y\">]><robot name=\"&x;\"/>", "document type definition"),
         ("<mujoco/>", "outermost element must be 'robot'"),
         (
-            "<robot xmlns:xacro=\"http://www.ros.org/wiki/xacro\"><xacro:include filename=\"a\"/></robot>",
+            "<robot xmlns:xacro=\"http://www.ros.org/wiki/xacro\"><xacro:include \
+            filename=\"a\"/></robot>",
             "xacro",
         ),
     ] {
@@ -422,7 +424,8 @@ fn shapes_of_primitives() {
     assert!(i.notes.iter().all(|n| n.element == "mesh"), "{:?}", i.notes);
     refused("<link name=\"a\"><collision/></link>", &["collision", "link 'a'", "no geometry"]);
     refused(
-        "<link name=\"a\"><collision><geometry><sphere radius=\"-1\"/></geometry></collision></link>",
+        "<link name=\"a\"><collision><geometry><sphere \
+        radius=\"-1\"/></geometry></collision></link>",
         &["sphere", "radius", "negative"],
     );
 }

@@ -62,7 +62,8 @@ impl Binary {
         self.bytes.extend(bytes);
         self.views.push(view);
         self.accessors.push(json!({
-            "bufferView": self.views.len() - 1, "componentType": component, "type": kind, "count": count,
+            "bufferView": self.views.len() - 1, "componentType": component,
+            "type": kind, "count": count,
         }));
         self.accessors.len() - 1
     }

@@ -164,7 +164,10 @@ impl Writer {
         }
         nodes.push(node);
         let mut header = json!({
-            "asset": { "version": "2.0", "generator": concat!("forks-io ", env!("CARGO_PKG_VERSION")) },
+            "asset": {
+                "version": "2.0",
+                "generator": concat!("forks-io ", env!("CARGO_PKG_VERSION")),
+            },
             "scene": 0,
             "scenes": [{ "nodes": [root] }],
             "nodes": nodes,

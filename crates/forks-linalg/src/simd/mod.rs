@@ -1,8 +1,8 @@
 //! Work on four numbers at once, with the instruction set chosen at run time.
 //!
-//! A [`Kernel`] is written once over [`Arithmetic`], with operators on [`Wide`]. Every lane does the same operations in the
-//! same order wherever it lies, so that results do not depend on blocks, batches or threads; only
-//! fused multiply-adds distinguish the instruction sets.
+//! A [`Kernel`] is written once over [`Arithmetic`], with operators on [`Wide`]. Every lane does
+//! the same operations in the same order wherever it lies, so that results do not depend on blocks,
+//! batches or threads; only fused multiply-adds distinguish the instruction sets.
 //!
 //! ```
 //! use forks_linalg::simd::{Arithmetic, Isa, Kernel, Lanes};

@@ -63,9 +63,11 @@ impl Mechanism {
         let help = if free == 0 {
             "give these joints springs or servos, or a default stiffness"
         } else if free == joints.len() {
-            "springs, welds or loops must hold what is on a free joint, which gets no default stiffness"
+            "springs, welds or loops must hold what is on a free joint, which gets no default \
+            stiffness"
         } else {
-            "give these joints springs or servos, or a default stiffness; free joints get none: springs, welds or \
+            "give these joints springs or servos, or a default stiffness; free joints get none: \
+             springs, welds or \
              loops must hold what is on them"
         };
         format!("nothing resists {motion}; {help}")

@@ -137,7 +137,8 @@ fn the_base_follows_the_full_solver() {
                 ] {
                     let d = compare(&track, model, coupling, &case);
                     println!(
-                        "{name} {case_name} {mass} {coupling:?}: position {:.2e} of {:.3} m, rotation {:.2e} of {:.3} rad, \
+                        "{name} {case_name} {mass} {coupling:?}: position {:.2e} of {:.3} m, \
+                         rotation {:.2e} of {:.3} rad, \
                          effectors {:.2e} m, displaced by {:.3}, momentum {:.1e} {:.1e}",
                         d.position,
                         d.displacement,

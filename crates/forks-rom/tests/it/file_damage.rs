@@ -52,7 +52,11 @@ fn every_cut_is_found() {
         let as_expected = match n {
             0 => matches!(e, FileError::NotAReducedModel { .. }),
             _ => {
-                matches!(e, FileError::Length { found, declared } if found == n as u64 && declared > found)
+                matches!(
+                    e,
+                    FileError::Length { found, declared }
+                        if found == n as u64 && declared > found
+                )
             }
         };
         assert!(as_expected, "{n} bytes: {e}");
@@ -235,6 +239,7 @@ proptest! {
         bytes[end] ^= 1;
         let computed = crc32(&bytes[..end]);
         let e = error(&bytes);
-        prop_assert!(matches!(e, FileError::Checksum { computed: c, .. } if c == computed), "{}", e);
+        let is_it = matches!(e, FileError::Checksum { computed: c, .. } if c == computed);
+        prop_assert!(is_it, "{}", e);
     }
 }

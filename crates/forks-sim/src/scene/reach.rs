@@ -56,7 +56,8 @@ impl SceneMechanism {
         }
         if !added.is_empty() {
             let note = format!(
-                "mechanism {:?}: {} became effectors without shapes, so that limits of joints can act",
+                "mechanism {:?}: {} became effectors without shapes, so that limits of joints can \
+                act",
                 self.name,
                 added.join(", ")
             );

@@ -45,7 +45,8 @@ fn a_scene_has_the_pairs_that_the_model_has() {
     let model = |masks: [&str; 3], contact: &str| {
         let ball = |name: &str, x: f64, mask: &str, inside: &str| {
             format!(
-                "<body name='{name}' pos='{x} 0 0'><joint name='{name}' axis='0 1 0' stiffness='5'/>\
+                "<body name='{name}' pos='{x} 0 0'><joint name='{name}' axis='0 1 0' \
+                 stiffness='5'/>\
                  <geom name='{name}' size='.1' {mask}/>{inside}</body>"
             )
         };
@@ -63,7 +64,8 @@ fn a_scene_has_the_pairs_that_the_model_has() {
         let name = format!("pairs{k}.xml");
         std::fs::write(folder.join(&name), model(masks, contact)).unwrap();
         let text = format!(
-            "title = 'pairs'\n[[mechanism]]\nname = 'g'\nfile = '{name}'\neffectors = ['a', 'b', 'c']\n\
+            "title = 'pairs'\n[[mechanism]]\nname = 'g'\nfile = '{name}'\neffectors = ['a', 'b', \
+             'c']\n\
              gravity = false\n"
         );
         let spec = SceneSpec::parse(&text, "pairs").unwrap();

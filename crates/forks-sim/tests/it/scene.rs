@@ -73,13 +73,15 @@ fn what_makes_no_sense_is_refused_by_name() {
         (with("[[body]]\nname = \"b\"\nmass = 1\nshape = []"), "has no shape"),
         (
             with(
-                "[[body]]\nname = \"b\"\nmass = -1\nshape = [{ form = { sphere = { radius = 1 } } }]",
+                "[[body]]\nname = \"b\"\nmass = -1\nshape = [{ form = { sphere = { radius = 1 } } \
+                }]",
             ),
             "\"b\"",
         ),
         (
             with(
-                "[[body]]\nname = \"b\"\nmass = 1\nmas = 2\nshape = [{ form = { sphere = { radius = 1 } } }]",
+                "[[body]]\nname = \"b\"\nmass = 1\nmas = 2\nshape = [{ form = { sphere = { radius \
+                = 1 } } }]",
             ),
             "mas",
         ),
@@ -101,13 +103,15 @@ fn what_makes_no_sense_is_refused_by_name() {
         ),
         (
             with(
-                "[[mechanism]]\nname = \"m\"\nparametric = \"helix20\"\neffectors = [\"link19\"]\npose = { elbow = 1 }",
+                "[[mechanism]]\nname = \"m\"\nparametric = \"helix20\"\neffectors = \
+                [\"link19\"]\npose = { elbow = 1 }",
             ),
             "elbow",
         ),
         (
             with(
-                "[[mechanism]]\nname = \"m\"\nparametric = \"helix20\"\neffectors = [\"link19\"]\n[[mechanism.servo]]\njoints = [\"no*\"]\nstiffness = 1\ndamping = 1",
+                "[[mechanism]]\nname = \"m\"\nparametric = \"helix20\"\neffectors = \
+                [\"link19\"]\n[[mechanism.servo]]\njoints = [\"no*\"]\nstiffness = 1\ndamping = 1",
             ),
             "no*",
         ),
@@ -118,7 +122,8 @@ fn what_makes_no_sense_is_refused_by_name() {
         (with("[[action]]\nbody = \"ball\"\ntimes = [0]\nvalues = [1]"), "direction"),
         (
             with(
-                "[[action]]\nbody = \"ball\"\ndirection = [0, 0, 1]\ntimes = [1, 0]\nvalues = [1, 1]",
+                "[[action]]\nbody = \"ball\"\ndirection = [0, 0, 1]\ntimes = [1, 0]\nvalues = [1, \
+                1]",
             ),
             "increasing",
         ),
@@ -130,7 +135,8 @@ fn what_makes_no_sense_is_refused_by_name() {
         (with("[world]\nduration = -1"), "-1 s"),
         (
             with(
-                "[[ground]]\nform = { hills = { size = [1, 1], points = [9000000000, 9000000000], height = 1, spacing = 1, seed = 1 } }",
+                "[[ground]]\nform = { hills = { size = [1, 1], points = [9000000000, 9000000000], \
+                height = 1, spacing = 1, seed = 1 } }",
             ),
             "hills",
         ),
@@ -238,12 +244,15 @@ fn hands_just_touch_at_the_start() {
 fn joint_limits_hold_where_they_are_asked_for() {
     let limp = |limits: bool| {
         format!(
-            "title = \"finger\"\n[[mechanism]]\nname = \"hand\"\nbalance_inertia = true\njoint_damping = 0.01\n\
+            "title = \"finger\"\n[[mechanism]]\nname = \"hand\"\nbalance_inertia = \
+             true\njoint_damping = 0.01\n\
              file = \"../models/allegro_right_hand/allegro_right_hand.nomesh.urdf\"\n\
              effectors = [\"link_3.0_tip\"]\nlimits = {limits}\n\
              servo = [{{ joints = [\"joint_*\"], stiffness = 3.0, damping = 0.1 }}]\n\
-             pose = {{ \"joint_1.0\" = 0.5, \"joint_2.0\" = 0.5, \"joint_3.0\" = 0.5, \"joint_12.0\" = 0.5 }}\n\
-             [[action]]\nmechanism = \"hand\"\nservos = [\"joint_3.0\"]\ntimes = [0, 0.5]\nvalues = [0, -1.0]\n"
+             pose = {{ \"joint_1.0\" = 0.5, \"joint_2.0\" = 0.5, \"joint_3.0\" = 0.5, \
+             \"joint_12.0\" = 0.5 }}\n\
+             [[action]]\nmechanism = \"hand\"\nservos = [\"joint_3.0\"]\ntimes = [0, 0.5]\nvalues \
+             = [0, -1.0]\n"
         )
     };
     let ends = [true, false].map(|limits| {
@@ -281,7 +290,8 @@ fn a_blend_has_to_fit_its_scene() {
     let file = helix_blend("fits");
     let scene = |effector: &str, more: &str| {
         format!(
-            "title = \"blend\"\n[[mechanism]]\nname = \"helix\"\nparametric = \"helix20\"\ngravity = false\n\
+            "title = \"blend\"\n[[mechanism]]\nname = \"helix\"\nparametric = \"helix20\"\ngravity \
+             = false\n\
              effectors = [\"{effector}\"]\nblend = \"{}\"\n{more}",
             file.display()
         )

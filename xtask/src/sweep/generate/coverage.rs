@@ -74,7 +74,8 @@ impl Coverage {
         }
         let Self { pairs_possible, pairs_covered, most_files_of_a_pair, .. } = self;
         out + &format!(
-            "{} features, {pairs_covered} of {pairs_possible} pairs, at most {most_files_of_a_pair} files a pair",
+            "{} features, {pairs_covered} of {pairs_possible} pairs, at most \
+            {most_files_of_a_pair} files a pair",
             self.features.len()
         )
     }

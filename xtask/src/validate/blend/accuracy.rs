@@ -151,9 +151,9 @@ fn rows(
 ///
 /// An error below the placement's tolerance is as good as none: the ratio is that of the blend's
 /// error to the larger of the sample's error and the tolerance, bounded for the static error and
-/// for the link poses that the placement was about. Where the error's own bound keeps the ratio below
-/// 1.1 already it is information, as are the ratio without that floor, how large the errors are where
-/// it is above 1.1, and the sum of all errors over that of the nearest samples'.
+/// for the link poses that the placement was about. Where the error's own bound keeps the ratio
+/// below 1.1 already it is information, as are the ratio without that floor, how large the errors
+/// are where it is above 1.1, and the sum of all errors over that of the nearest samples'.
 pub(super) fn beside_nearest(study: &Study<'_>, out: &mut Recorder) {
     let Some(pairs) = pairs(study) else {
         out.fail("error over the nearest sample's", 1.1, "a sample alone makes no model");

@@ -16,7 +16,8 @@ const STEP: f64 = 1e-4;
 /// Places of unseen loads on the path, between samples.
 const BETWEEN: usize = 4;
 /// Largest change over the mean change. A jump from one sample's poses to the next one's would be
-/// thousands of them; where a mechanism straightens out links move three times as fast as elsewhere.
+/// thousands of them; where a mechanism straightens out links move three times as fast as
+/// elsewhere.
 const BOUND: f64 = 4.0;
 /// Full equilibria from one sample's load to the next one's.
 const EQUILIBRIA: usize = 16;
