@@ -119,8 +119,8 @@ def measure(task):
         "timing": timing,
         "contacts": contacts,
         "positions": [simulation.position(kind, name) for kind, name in task["watched"]],
-        "settings": f"MuJoCo {mujoco.__version__}, integrator discrete, elliptic cones, contacts on, "
-        f"{choice}, "
+        "settings": f"MuJoCo {mujoco.__version__}, integrator discrete, elliptic cones, "
+        f"contacts on, {choice}, "
         "controls every step, rollout in one thread; poses of all bodies are part of it",
     }
 

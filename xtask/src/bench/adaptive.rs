@@ -10,7 +10,7 @@ use forks_dynamics::{
 use forks_mechanism::{Mechanism, Preparation, lie::glam::DVec3};
 
 use super::{
-    cases::{Case, Context},
+    case::{Case, Context},
     measure::{Timing, cpu_ns, time},
 };
 use crate::linkages::{Forces, Full, Kind, Placement, centers, largest_distance};

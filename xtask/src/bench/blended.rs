@@ -17,7 +17,7 @@ use forks_reduce::{Problem, ProblemOptions};
 use forks_rom::{EffectorLoad, LoadFrame, PoseBuffer, State, StepStatus};
 
 use super::{
-    cases::{Case, Context},
+    case::{Case, Context},
     measure::time,
     others::Others,
     reduced::{STEPS, compare},

@@ -11,7 +11,7 @@ use forks_sim::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    cases::{Case, Context},
+    case::{Case, Context},
     measure::{Timing, time_runs},
     peers::Peers,
 };

@@ -3,7 +3,7 @@
 use forks_dynamics::{DcaPlan, DcaStatus, DcaWorkspace, dca};
 
 use super::{
-    cases::{Case, Context},
+    case::{Case, Context},
     forward::Setup,
     measure::{Timing, time},
 };

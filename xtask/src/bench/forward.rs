@@ -11,7 +11,7 @@ use forks_testkit::rng::Rng;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    cases::{Case, Context},
+    case::{Case, Context},
     export::Bodies,
     measure::{Timing, time},
     peers::Peers,

@@ -9,7 +9,7 @@ use forks_reduce::{Effector, Problem, ReduceOptions};
 use forks_rom::{PoseBuffer, ReducedModel, State};
 
 use super::{
-    cases::{Case, Context},
+    case::{Case, Context},
     measure::{Timing, time},
 };
 

@@ -6,6 +6,7 @@
 
 mod adaptive;
 mod blended;
+mod case;
 mod cases;
 mod contact;
 mod divide;
@@ -29,7 +30,7 @@ use std::{
 use clap::Args;
 use forks_io::{Align, TextTable};
 
-use cases::{Case, Context};
+use case::{Case, Context};
 use peers::Peers;
 
 /// Arguments of `cargo xtask bench`.

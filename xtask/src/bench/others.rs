@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "rapier")]
 use super::measure::time;
 use super::{
-    cases::{Case, Context},
+    case::{Case, Context},
     forward::{Answer, add_pinocchio},
     measure::Timing,
     peers::Peers,

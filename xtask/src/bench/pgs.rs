@@ -21,7 +21,7 @@ use forks_io::{
 };
 
 use super::{
-    cases::{Case, Context},
+    case::{Case, Context},
     measure::{Timing, time},
 };
 

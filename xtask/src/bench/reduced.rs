@@ -14,7 +14,7 @@ use forks_rom::{
 };
 
 use super::{
-    cases::{Case, Context},
+    case::{Case, Context},
     measure::{Timing, time},
     others::Others,
     rivals::{self, Measured, Pushed},

@@ -7,7 +7,7 @@ use forks_models::Parametric;
 use forks_reduce::ReduceOptions;
 
 use super::{
-    cases::{Case, Context},
+    case::{Case, Context},
     measure::time,
 };
 

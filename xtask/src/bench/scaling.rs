@@ -7,7 +7,7 @@ use forks_mechanism::lie::{Wrench, glam::DVec3};
 use forks_rom::{Batch, BatchPoses, EffectorLoad, LoadFrame, State, Stepper};
 
 use super::{
-    cases::{Case, Context},
+    case::{Case, Context},
     kernel::helix,
     measure::time,
     reduced::step_and_poses,

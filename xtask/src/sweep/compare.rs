@@ -22,6 +22,7 @@
 use super::{
     drives::{drives, keyframes, springs},
     facts::{EqualityFact, Facts, JointFact, LinkFact},
+    near::{EXACT, near},
     places,
 };
 
@@ -81,13 +82,6 @@ impl Matching {
     }
 }
 
-/// |a − b| ≤ tolerance · (larger magnitude + floor).
-pub(super) fn near(a: f64, b: f64, tolerance: f64, floor: f64) -> bool {
-    // Numbers that are not finite are near nothing.
-    (a - b).abs() <= tolerance * (a.abs().max(b.abs()) + floor)
-}
-
-pub(super) const EXACT: f64 = 1e-9;
 pub(super) fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |m, x| m.max(x.abs()))
 }

@@ -2,8 +2,8 @@
 //! what goes through the mass matrix.
 
 use super::{
-    compare::{EXACT, near},
     facts::{DriveFact, JointFact, KeyframeFact},
+    near::{EXACT, near},
 };
 
 /// What differs in what a joint has of its own.

@@ -13,7 +13,8 @@ use super::{
     facts::{Answer, Facts, RivalAnswer},
     find::{Format, Found},
     ours,
-    record::{Entry, Verdict},
+    record::Entry,
+    verdict::Verdict,
 };
 
 /// How many differences a reason names.

@@ -14,6 +14,7 @@ mod facts;
 mod find;
 mod generate;
 mod judge;
+mod near;
 mod ours;
 mod packages;
 mod places;
@@ -24,6 +25,7 @@ mod rivals;
 mod states;
 #[cfg(test)]
 mod tests;
+mod verdict;
 
 use std::{
     io::IsTerminal,
@@ -36,8 +38,9 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use find::{Found, FoundKind};
-use record::{Entry, Record, Verdict};
+use record::{Entry, Record};
 use rivals::{Rivals, Task};
+use verdict::Verdict;
 
 /// Arguments of `cargo xtask sweep`.
 #[derive(Args)]

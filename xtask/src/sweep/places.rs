@@ -5,8 +5,8 @@
 //! whose signs are free: with meshes the rotations of shapes are not compared.
 
 use super::{
-    compare::{EXACT, near},
     facts::{FrameFact, ShapeFact},
+    near::{EXACT, near},
 };
 
 const MESHES: f64 = 1e-5;

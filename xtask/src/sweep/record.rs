@@ -5,36 +5,7 @@ use std::path::Path;
 use forks_io::CsvTable;
 use serde::Serialize;
 
-use super::find::Found;
-
-/// How a file fared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Verdict {
-    Agrees,
-    Noted,
-    /// Read by us, and by no other program.
-    Alone,
-    Refused,
-    Differs,
-    Skipped,
-}
-
-impl Verdict {
-    const ALL: [Self; 6] =
-        [Self::Agrees, Self::Noted, Self::Alone, Self::Refused, Self::Differs, Self::Skipped];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Agrees => "agrees",
-            Self::Noted => "noted",
-            Self::Alone => "alone",
-            Self::Refused => "refused",
-            Self::Differs => "differs",
-            Self::Skipped => "skipped",
-        }
-    }
-}
+use super::{find::Found, verdict::Verdict};
 
 /// One file; field names are part of the program's interface.
 #[derive(Clone, Debug, Serialize)]

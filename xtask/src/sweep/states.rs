@@ -2,8 +2,9 @@
 //! [`super::compare`].
 
 use super::{
-    compare::{Comparison, Depth, EXACT, Matching, Rounding, largest, near},
+    compare::{Comparison, Depth, Matching, Rounding, largest},
     facts::{Facts, JointFact, StateFact},
+    near::{EXACT, near},
 };
 
 /// Relative size of singular values below which accelerations magnify rounding a hundred thousand

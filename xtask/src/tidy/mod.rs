@@ -95,6 +95,8 @@ fn findings(root: &Path) -> Result<Vec<Finding>, String> {
     found.extend(docs::check_headers(&sources));
     found.extend(size::check(&sources));
     found.extend(words::check(&sources));
+    found.extend(width::check(root)?);
+    found.extend(circles::check_known(&sources));
     found.extend(citations::check(root, &sources)?);
     found.extend(provenance::check(&root.join("fixtures"))?);
     Ok(found)

@@ -49,7 +49,7 @@ fn check_text(path: &str, text: &str) -> Vec<Finding> {
             raw = raw_string_after(line, raw);
         }
         let width = width(line);
-        let is_data = inside || raw.is_some() || (line.contains("r#\"") || line.contains("r##\""));
+        let is_data = inside || raw.is_some() || line.contains("r#\"") || line.contains("r##\"");
         if width > WIDEST && !(is_data || is_row(line) || is_address(line)) {
             let place = format!("{path}:{}", i + 1);
             found.push(Finding::new(

@@ -2,7 +2,7 @@
 
 use forks_lie::{Pose, glam::DVec3};
 
-use super::{Sink, solid::Round, sphere::direction};
+use super::{Sink, direction::direction, solid::Round};
 
 /// Squared sine of the angle between two axes up to which capsules that lie side by side touch in
 /// two points.

@@ -14,10 +14,10 @@ use forks_lie::{
 use super::{
     Sink,
     clip::{Corner, Polygon},
+    direction::direction,
     polytope::{FEW, Polytope},
     reference_face::ReferenceFace,
     solid::Round,
-    sphere::direction,
 };
 
 /// Memory of one pair.

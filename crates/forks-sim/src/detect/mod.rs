@@ -9,6 +9,7 @@ mod broad;
 mod capsule;
 mod clip;
 mod cylinder;
+mod direction;
 mod field;
 mod library;
 mod penetration;

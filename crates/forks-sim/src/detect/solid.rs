@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forks_lie::glam::DVec3;
 use parry3d_f64::shape::{SharedShape, TypedShape};
 
-use super::{polytope::Polytope, sphere::direction};
+use super::{direction::direction, polytope::Polytope};
 use crate::convert::from_vector;
 
 /// The form of a shape.

@@ -2,7 +2,7 @@
 
 use forks_lie::{Pose, glam::DVec3};
 
-use super::{Sink, Solid, polytope::Polytope, solid::Round};
+use super::{Sink, Solid, direction::direction, polytope::Polytope, solid::Round};
 
 /// Signed distance of a point from a form's surface (negative inside), and the direction, from the
 /// form outwards, in which it grows; of unit length also where it is not unique.
@@ -37,16 +37,6 @@ pub(super) fn collide(
     let middle = center - outward * (0.5 * (distance + radius));
     sink.push([0, 1], middle, -outward, distance - radius);
     true
-}
-
-/// Below this a length has no direction: its square would lose digits to underflow.
-const TINY: f64 = 1e-140;
-
-/// Length and direction, if there is one.
-#[inline(always)]
-pub(super) fn direction(v: DVec3) -> Option<(f64, DVec3)> {
-    let length = v.length();
-    (length > TINY).then(|| (length, v / length))
 }
 
 #[inline(always)]

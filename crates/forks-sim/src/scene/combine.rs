@@ -7,8 +7,8 @@ use forks_mechanism::{
     Servo, Shape as PlainShape,
 };
 
-use super::{Scene, SceneMechanism, error::SceneError, export::numbered};
-use crate::{Form, Owner, RigidBody};
+use super::{Scene, SceneMechanism, error::SceneError};
+use crate::{Form, Owner, RigidBody, Shape};
 
 /// A scene as one mechanism.
 pub(super) struct Combined {
@@ -216,4 +216,9 @@ fn add(b: &mut MechanismBuilder, of: &SceneMechanism, m: &Mechanism, limits: boo
         });
     }
     Place { links, joints }
+}
+
+/// What a shape is called in the file, where names are unique.
+pub(super) fn numbered(shape: &Shape, number: usize) -> String {
+    format!("{}#{number}", shape.name)
 }

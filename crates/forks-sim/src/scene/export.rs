@@ -6,7 +6,7 @@ use forks_mechanism::{LinkId, loops};
 use super::{
     Scene,
     action::Drives,
-    combine::{Combined, Names, START},
+    combine::{Combined, Names, START, numbered},
     error::{SceneError, invalid},
 };
 use crate::{Form, Owner, Shape};
@@ -206,9 +206,4 @@ impl Scene {
         .filter_map(|(lost, what)| lost.then_some(what))
         .collect()
     }
-}
-
-/// What a shape is called in the file, where names are unique.
-pub(super) fn numbered(shape: &Shape, number: usize) -> String {
-    format!("{}#{number}", shape.name)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use forks_io::CsvTable;
 use serde::Serialize;
 
-use super::{super::record::Verdict, feature::Feature};
+use super::{super::verdict::Verdict, feature::Feature};
 
 /// Files of one feature; field names are part of the program's interface.
 #[derive(Clone, Debug, Default, Serialize)]

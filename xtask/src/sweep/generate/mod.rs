@@ -25,7 +25,8 @@ use forks_testkit::Rng;
 
 use super::{
     find::{Format, Found, FoundKind},
-    record::{Entry, Verdict},
+    record::Entry,
+    verdict::Verdict,
 };
 pub(super) use coverage::Coverage;
 use document::Document;

@@ -5,16 +5,51 @@ use forks_io::{
     svg::{Axis, LinePlot, Series, Stroke},
 };
 
-use super::{
-    Adaptive, Sweep,
-    sweep::{Line, Point},
-};
+use super::{Adaptive, Sweep};
 use crate::validate::record::Recorder;
 
 /// Thresholds of Table 1.
 const TABLE: [i32; 5] = [3, 7, 11, 15, 19];
 /// Stands for zero on a logarithmic axis.
 const ZERO: f64 = 1e-17;
+
+/// What was measured for a number of forces.
+pub(super) struct Line {
+    pub(super) forces: usize,
+    /// Solution of the full solver, s.
+    pub(super) full_time: f64,
+    pub(super) points: Vec<Point>,
+}
+
+/// What was measured at a threshold.
+#[derive(Clone, Copy)]
+pub(super) struct Point {
+    pub(super) exponent: i32,
+    pub(super) plain: Run,
+    pub(super) catching: Run,
+}
+
+impl Point {
+    pub(super) fn error(&self) -> f64 {
+        0.5f64.powi(self.exponent)
+    }
+}
+
+/// Means over the steps of a run.
+#[derive(Clone, Copy)]
+pub(super) struct Run {
+    /// s.
+    pub(super) time: f64,
+    pub(super) joints: f64,
+    pub(super) visited: f64,
+    pub(super) updated: f64,
+    /// Largest certified error over ε.
+    pub(super) certified: f64,
+    /// True error over ε at the last state.
+    pub(super) true_error: f64,
+    /// Relative displacement error at the end.
+    pub(super) displacement: f64,
+}
 
 pub(super) fn save(s: &Sweep, a: &Adaptive, lines: &[Line], out: &Recorder) -> Result<(), String> {
     if out.report_path("").is_none() {

@@ -6,8 +6,11 @@ use forks_dynamics::AdaptivePlan;
 use forks_mechanism::{Mechanism, lie::glam::DVec3};
 
 use super::{
-    Adaptive, CATCH_UP, Sweep, displacement::EXACT, forces, missed, plan, report, start, step,
-    target,
+    Adaptive, CATCH_UP, Sweep,
+    displacement::EXACT,
+    forces, missed, plan,
+    report::{self, Line, Point, Run},
+    start, step, target,
 };
 use crate::{
     bench::measure::cpu_ns,
@@ -22,44 +25,6 @@ const FULL_WORK: usize = 1_000_000;
 const SCHEDULER: f64 = 0.05;
 /// Rounding of the two solvers, as in the certificate.
 const ROUNDING: f64 = 1e-12;
-
-/// What was measured for a number of forces.
-pub(super) struct Line {
-    pub(super) forces: usize,
-    /// Solution of the full solver, s.
-    pub(super) full_time: f64,
-    pub(super) points: Vec<Point>,
-}
-
-/// What was measured at a threshold.
-#[derive(Clone, Copy)]
-pub(super) struct Point {
-    pub(super) exponent: i32,
-    pub(super) plain: Run,
-    pub(super) catching: Run,
-}
-
-impl Point {
-    pub(super) fn error(&self) -> f64 {
-        0.5f64.powi(self.exponent)
-    }
-}
-
-/// Means over the steps of a run.
-#[derive(Clone, Copy)]
-pub(super) struct Run {
-    /// s.
-    pub(super) time: f64,
-    pub(super) joints: f64,
-    pub(super) visited: f64,
-    pub(super) updated: f64,
-    /// Largest certified error over ε.
-    certified: f64,
-    /// True error over ε at the last state.
-    true_error: f64,
-    /// Relative displacement error at the end.
-    pub(super) displacement: f64,
-}
 
 pub(super) fn check(s: &Sweep, a: &Adaptive, out: &mut Recorder) -> Result<(), String> {
     let m = a.linkage.mechanism(s.size.links);
