@@ -3,8 +3,9 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use forks_dynamics::{
-    AdaptiveOptions, AdaptivePlan, AdaptiveState, DcaPlan, DcaStatus, DcaWorkspace, ErrorMeasure,
-    Target, WrenchFrame, dca,
+    WrenchFrame,
+    adaptive::{AdaptiveOptions, AdaptivePlan, AdaptiveState, ErrorMeasure, Target},
+    dca::{DcaPlan, DcaStatus, DcaWorkspace, dca},
 };
 use forks_mechanism::{
     Mechanism,

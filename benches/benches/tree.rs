@@ -5,7 +5,7 @@ use criterion::{
     BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main,
     measurement::WallTime,
 };
-use forks_dynamics::{
+use forks_dynamics::tree::{
     AbaWorkspace, CrbaWorkspace, DerivativeWorkspace, LinkLoads, RneaWorkspace, Tree, aba,
     acceleration_derivatives, crba, hybrid, rnea,
 };

@@ -219,7 +219,7 @@ fn compliance(j: &Joint) -> Result<(f64, f64), String> {
 
 #[cfg(test)]
 mod tests {
-    use forks_dynamics::{Simulation, SimulationOptions, StepStatus};
+    use forks_dynamics::{Simulation, SimulationOptions, SimulationStatus};
     use forks_mechanism::lie::Wrench;
     use forks_models::{HelixJoints, Parametric};
 
@@ -253,7 +253,7 @@ mod tests {
             let torque = (arm(turn) - arm(start.rotation)).cross(force);
             wrenches[e] = Wrench::new(turn.conjugate() * force, turn.conjugate() * torque);
             s.set_loads(&still, &wrenches);
-            assert_eq!(s.step(h), StepStatus::Completed);
+            assert_eq!(s.step(h), SimulationStatus::Completed);
         }
         s.link_poses()[e].translation - start.translation
     }

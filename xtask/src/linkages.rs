@@ -2,8 +2,9 @@
 //! full one.
 
 use forks_dynamics::{
-    AdaptiveError, AdaptivePlan, AdaptiveState, DcaError, DcaPlan, DcaStatus, DcaWorkspace,
-    WrenchFrame, dca,
+    WrenchFrame,
+    adaptive::{AdaptiveError, AdaptivePlan, AdaptiveState},
+    dca::{DcaError, DcaPlan, DcaStatus, DcaWorkspace, dca},
 };
 use forks_mechanism::{
     LinkId, Mechanism,
@@ -196,7 +197,7 @@ mod tests {
 
     #[test]
     fn an_adaptive_run_that_leaves_nothing_out_is_the_full_one() {
-        use forks_dynamics::{AdaptiveOptions, ErrorMeasure, Target};
+        use forks_dynamics::adaptive::{AdaptiveOptions, ErrorMeasure, Target};
 
         let m = Kind::Polymer.mechanism(60);
         let forces = Forces::new(&m, 4, Placement::Scattered, 1.0);

@@ -4,7 +4,10 @@ use std::{convert::Infallible, path::PathBuf, str::FromStr};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::{blend_args::BlendArgs, read_args::ReadOptions, simulate_args::SimulateArgs};
+use crate::{
+    blend_args::BlendArgs, quasistatic_args::QuasistaticArgs, read_args::ReadOptions,
+    simulate_args::SimulateArgs,
+};
 
 /// Reduced models of compliant articulated mechanisms.
 ///
@@ -24,6 +27,9 @@ pub(crate) enum Command {
     /// Show links, joints, loops and mobility of a model, or what a scene is made of, and what of
     /// the file is not represented exactly
     Inspect(InspectArgs),
+    /// Follow the equilibrium while loads on links grow; only joints that matter are computed, to a
+    /// certified error. For mechanisms of very many links
+    Quasistatic(QuasistaticArgs),
     /// Reduce a model to its end effectors: rank, compliance, mass, frequencies, maps to every link
     Reduce(ReduceArgs),
     /// Solve the static equilibrium under a wrench on a link, and compare the reduced model with it

@@ -2,7 +2,11 @@
 
 use std::{fmt::Write as _, process::ExitCode};
 
-use forks_dynamics::{ConstrainedDynamics, DynamicsStatus, Energy, mass_matrix};
+use forks_dynamics::{
+    MechanismEnergy,
+    constrained::{ConstrainedDynamics, DynamicsStatus},
+    mass_matrix,
+};
 use forks_io::{Align, TextTable};
 use forks_mechanism::Mechanism;
 use serde::Serialize;
@@ -63,8 +67,8 @@ impl EnergyEntry {
     }
 }
 
-impl From<Energy> for EnergyEntry {
-    fn from(e: Energy) -> Self {
+impl From<MechanismEnergy> for EnergyEntry {
+    fn from(e: MechanismEnergy) -> Self {
         Self { kinetic: e.kinetic, gravitational: e.gravitational, elastic: e.elastic }
     }
 }

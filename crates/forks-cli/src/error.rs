@@ -128,6 +128,16 @@ pub(crate) enum CliError {
         /// What happened, and what to do.
         problem: String,
     },
+    /// The algorithm of a command does not do what the model needs.
+    #[error("{}: not for `forks {command}`: {problem}", path.display())]
+    NotSupported {
+        /// The model.
+        path: PathBuf,
+        /// The command.
+        command: &'static str,
+        /// Which joint, link or spring, and why.
+        problem: String,
+    },
     /// There is no equilibrium to linearise at.
     #[error("{}: no equilibrium under gravity and spring preloads to linearise at: \
         {problem}", path.display())]

@@ -12,10 +12,14 @@ mod error;
 mod inspect;
 mod inspect_springs;
 mod inspect_text;
+mod link_pose;
 mod model;
 mod mujoco;
 mod output;
 mod path_notes;
+mod progress;
+mod quasistatic;
+mod quasistatic_args;
 mod read_args;
 mod reduce;
 mod released;
@@ -35,6 +39,7 @@ fn main() -> ExitCode {
         Command::Blend(a) => blend::run(&a),
         Command::Dynamics(a) => dynamics::run(&a),
         Command::Inspect(a) => inspect::run(&a),
+        Command::Quasistatic(a) => quasistatic::run(&a),
         Command::Reduce(a) => reduce::run(&a),
         Command::Simulate(a) => simulate::run(&a),
         Command::Statics(a) => statics::run(&a),

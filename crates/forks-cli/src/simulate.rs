@@ -1,29 +1,24 @@
 //! `forks simulate`: a model in motion.
 
-use std::{
-    fmt::Write as _,
-    io::{self, IsTerminal as _, Write as _},
-    process::ExitCode,
-    time::{Duration, Instant},
-};
+use std::{fmt::Write as _, process::ExitCode};
 
 use forks_dynamics::{
-    Energy, Integrator, Simulation, SimulationOptions, SimulationStatistics, State, StepStatus,
+    Integrator, MechanismEnergy, Simulation, SimulationOptions, SimulationState,
+    SimulationStatistics, SimulationStatus,
 };
-use forks_io::{Align, Scalars, TextTable, Trajectory};
-use forks_mechanism::{
-    Mechanism,
-    lie::{Pose, wxyz_from_quaternion},
-};
+use forks_io::{Scalars, Trajectory};
+use forks_mechanism::{Mechanism, lie::Pose};
 use serde::Serialize;
 
 use crate::{
     args::ModelOptions,
     dynamics::EnergyEntry,
     error::CliError,
+    link_pose::LinkPose,
     model::Model,
     mujoco::FreeJoints,
     output::{self, short},
+    progress::{Progress, seconds},
     released::released_note,
     scene,
     simulate_args::{IntegratorChoice, SimulateArgs},
@@ -59,41 +54,46 @@ fn run_full(args: &SimulateArgs, options: &ModelOptions) -> Result<ExitCode, Cli
 }
 
 /// Why a run stopped at `time`, and what to do about it; `None` if it came to its end.
-fn problem(m: &Mechanism, status: StepStatus, time: f64, args: &SimulateArgs) -> Option<String> {
+fn problem(
+    m: &Mechanism,
+    status: SimulationStatus,
+    time: f64,
+    args: &SimulateArgs,
+) -> Option<String> {
     let why = match status {
-        StepStatus::Completed => return None,
-        StepStatus::NotFinite => {
+        SimulationStatus::Completed => return None,
+        SimulationStatus::NotFinite => {
             let advice = match args.integrator {
                 IntegratorChoice::Implicit => "a shorter --step may help",
                 _ => "a shorter --step or --integrator implicit may help",
             };
             format!("the numbers overflow; {advice}")
         }
-        StepStatus::Massless(joint) => format!(
+        SimulationStatus::Massless(joint) => format!(
             "no mass resists joint {}; give the links that it moves an inertia or the joint an \
              armature, or remove it \
              if other joints of the body already allow its motion",
             m.joint_label(joint)
         ),
-        StepStatus::LoopsOpen => {
+        SimulationStatus::LoopsOpen => {
             "the loops cannot be closed any more: they are at the end of their reach, or the step \
              is too long; a \
              shorter --step may help"
                 .into()
         }
-        StepStatus::StepTooSmall => {
+        SimulationStatus::StepTooSmall => {
             "the error control asks for steps that rounding does not allow; a larger --tolerance \
              or --integrator \
              implicit may help"
                 .into()
         }
-        StepStatus::Singular => {
+        SimulationStatus::Singular => {
             "the equations of the step are singular; springs or dampers of negative stiffness, or \
              a link without \
              inertia, do that"
                 .into()
         }
-        StepStatus::MotionsChanged { from, to } => format!(
+        SimulationStatus::MotionsChanged { from, to } => format!(
             "the loops admit {to} motions instead of {from}: the mechanism is at a singular pose"
         ),
         other => other.name().into(),
@@ -106,10 +106,10 @@ struct Run<'m> {
     simulation: Simulation<'m>,
     trajectory: Trajectory,
     links: Vec<usize>,
-    start: Energy,
+    start: MechanismEnergy,
     /// The last state with finite energy and poses, and its time.
-    sound: (State, f64),
-    last: Energy,
+    sound: (SimulationState, f64),
+    last: MechanismEnergy,
     largest_growth: f64,
     largest_gap: f64,
 }
@@ -147,21 +147,21 @@ impl<'m> Run<'m> {
         }
     }
 
-    fn all_steps(&mut self, args: &SimulateArgs) -> Result<StepStatus, CliError> {
+    fn all_steps(&mut self, args: &SimulateArgs) -> Result<SimulationStatus, CliError> {
         let (time, step) = args.pace();
         let steps = (time / step - 1e-9).ceil().max(0.0) as usize;
-        let mut progress = Progress::new(time);
+        let mut progress = Progress::new();
         self.record(args, self.largest_gap)?;
         for i in 0..steps {
             let left = time - i as f64 * step;
             let status = self.simulation.step(step.min(left));
-            if status != StepStatus::Completed {
+            if status != SimulationStatus::Completed {
                 return Ok(status);
             }
             let energy = self.simulation.energy();
             // Explicit schemes overflow in the energy first, then in the poses, then in the state.
             if !energy.total().is_finite() || !self.poses().iter().all(Pose::is_finite) {
-                return Ok(StepStatus::NotFinite);
+                return Ok(SimulationStatus::NotFinite);
             }
             self.sound.0.clone_from(self.simulation.state());
             self.sound.1 = self.simulation.time();
@@ -172,16 +172,16 @@ impl<'m> Run<'m> {
             if (i + 1) % args.every == 0 || i + 1 == steps {
                 self.record(args, gap)?;
             }
-            progress.show(self.simulation.time());
+            progress.show(|| seconds(self.simulation.time(), time));
         }
-        Ok(StepStatus::Completed)
+        Ok(SimulationStatus::Completed)
     }
 
     fn record(&mut self, args: &SimulateArgs, loop_gap: f64) -> Result<(), CliError> {
         if args.output.is_empty() {
             return Ok(());
         }
-        let Energy { kinetic, gravitational, elastic } = self.last;
+        let MechanismEnergy { kinetic, gravitational, elastic } = self.last;
         let scalars = Scalars { kinetic, gravitational, elastic, loop_gap };
         let poses = self.poses();
         self.trajectory.push(self.simulation.time(), scalars, &poses)?;
@@ -199,39 +199,6 @@ impl<'m> Run<'m> {
         q[..self.sound.0.q.len()].copy_from_slice(&self.sound.0.q);
         let all = m.link_poses(&q);
         self.links.iter().map(|&i| all[i]).collect()
-    }
-}
-
-/// A line on the terminal for runs that take long.
-pub(crate) struct Progress {
-    total: f64,
-    last: Instant,
-    terminal: bool,
-    shown: bool,
-}
-
-impl Progress {
-    const INTERVAL: Duration = Duration::from_millis(500);
-
-    pub(crate) fn new(total: f64) -> Self {
-        Self { total, last: Instant::now(), terminal: io::stderr().is_terminal(), shown: false }
-    }
-
-    pub(crate) fn show(&mut self, time: f64) {
-        if self.terminal && self.last.elapsed() >= Self::INTERVAL {
-            self.last = Instant::now();
-            self.shown = true;
-            // Stderr may be closed.
-            let _ = write!(io::stderr(), "\r{time:.2} s of {} s ", short(self.total));
-        }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if self.shown {
-            let _ = write!(io::stderr(), "\r{:40}\r", "");
-        }
     }
 }
 
@@ -259,40 +226,8 @@ struct Report {
     warnings: Vec<String>,
 }
 
-/// A link's pose in the world.
-#[derive(Debug, Serialize)]
-pub(crate) struct LinkPose {
-    name: String,
-    position: [f64; 3],
-    quaternion_wxyz: [f64; 4],
-}
-
-impl LinkPose {
-    pub(crate) fn new(name: &str, pose: &Pose) -> Self {
-        Self {
-            name: name.into(),
-            position: pose.translation.to_array(),
-            quaternion_wxyz: wxyz_from_quaternion(pose.rotation),
-        }
-    }
-
-    /// Positions for people.
-    pub(crate) fn table(title: &str, links: &[Self]) -> TextTable {
-        let mut table = TextTable::new().column(title, Align::Left);
-        for name in ["x (m)", "y (m)", "z (m)"] {
-            table = table.column(name, Align::Right);
-        }
-        for l in links {
-            let mut cells = vec![l.name.clone()];
-            cells.extend(l.position.iter().map(|x| short(*x)));
-            table.push(cells);
-        }
-        table
-    }
-}
-
 impl Report {
-    fn new(m: &Mechanism, run: Run<'_>, status: StepStatus, args: &SimulateArgs) -> Self {
+    fn new(m: &Mechanism, run: Run<'_>, status: SimulationStatus, args: &SimulateArgs) -> Self {
         let (state, time) = &run.sound;
         let mut qvel = state.v.clone();
         FreeJoints::new(m, &state.q).to_world(&mut qvel);

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, path::Path, process::ExitCode, sync::Arc};
 
 use forks_blend::{Blend, BlendedStepper, Model};
-use forks_dynamics::Energy;
+use forks_dynamics::MechanismEnergy;
 use forks_io::{Scalars, Trajectory};
 use forks_mechanism::lie::{Pose, Wrench};
 use forks_rom::{
@@ -16,8 +16,9 @@ use crate::{
     args::FrameChoice,
     dynamics::EnergyEntry,
     error::CliError,
+    link_pose::LinkPose,
     output::{self, short},
-    simulate::{LinkPose, Progress},
+    progress::{Progress, seconds},
     simulate_args::{ElasticityChoice, SchemeChoice, SimulateArgs},
 };
 
@@ -165,8 +166,8 @@ struct Run<S: System> {
     sound: (S::State, f64),
     loads: Vec<EffectorLoad>,
     trajectory: Trajectory,
-    start: Energy,
-    last: Energy,
+    start: MechanismEnergy,
+    last: MechanismEnergy,
     largest_growth: f64,
     time: f64,
     steps: usize,
@@ -191,8 +192,8 @@ impl<S: System> Run<S> {
         let mut out = Self {
             loads: load.into_iter().collect(),
             trajectory: Trajectory::new(names),
-            start: Energy::default(),
-            last: Energy::default(),
+            start: MechanismEnergy::default(),
+            last: MechanismEnergy::default(),
             largest_growth: 0.0,
             time: 0.0,
             steps: 0,
@@ -210,8 +211,8 @@ impl<S: System> Run<S> {
     }
 
     /// Gravity is part of the linearisation poses; its energy is not told apart.
-    fn energy(&self) -> Energy {
-        Energy {
+    fn energy(&self) -> MechanismEnergy {
+        MechanismEnergy {
             kinetic: self.system.kinetic_energy(&self.state, &self.work),
             gravitational: 0.0,
             elastic: self.system.elastic_energy(&self.state, &self.work),
@@ -242,7 +243,7 @@ impl<S: System> Run<S> {
         // What rounding leaves of a whole step is no shorter one.
         let is_shorter = left < step * (1.0 - 1e-9);
         let last = stepper(left)?;
-        let mut progress = Progress::new(time);
+        let mut progress = Progress::new();
         self.record(args)?;
         for i in 0..steps {
             let is_last = i + 1 == steps;
@@ -260,7 +261,7 @@ impl<S: System> Run<S> {
                 self.record(args)?;
                 self.sound = (self.state.clone(), end);
             }
-            progress.show(self.time);
+            progress.show(|| seconds(self.time, time));
         }
         Ok(true)
     }
@@ -297,7 +298,7 @@ impl<S: System> Run<S> {
         }
         let error = self.constraint_error();
         let gap = error.joints.iter().fold(0.0, |m: f64, j| m.max(j.gap.position));
-        let Energy { kinetic, gravitational, elastic } = self.last;
+        let MechanismEnergy { kinetic, gravitational, elastic } = self.last;
         let loop_gap = gap / self.system.data().radius;
         let scalars = Scalars { kinetic, gravitational, elastic, loop_gap };
         let poses = self.link_poses();

@@ -6,7 +6,7 @@ use forks_dynamics::{Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, 
 use forks_io::{Align, TextTable};
 use forks_mechanism::{
     Mechanism, connections,
-    lie::{Pose, Wrench, wxyz_from_quaternion},
+    lie::{Pose, Wrench},
     loops,
 };
 use forks_reduce::{Linearisation, Problem, ReduceOptions, relative_constraint_error};
@@ -17,6 +17,7 @@ use crate::{
     args::{FrameChoice, PathChoice, StaticsArgs},
     at_rest::{self, OwnLoads},
     error::CliError,
+    link_pose::LinkPose,
     model::Model,
     output::{self, short},
     path_notes::path_notes,
@@ -208,13 +209,6 @@ struct Reduced {
     links: Vec<LinkPose>,
 }
 
-#[derive(Debug, Serialize)]
-struct LinkPose {
-    name: String,
-    position: [f64; 3],
-    quaternion_wxyz: [f64; 4],
-}
-
 impl Report {
     fn new(
         model: &Model,
@@ -302,11 +296,5 @@ fn user_links(m: &Mechanism) -> impl Iterator<Item = (usize, &str)> {
 }
 
 fn link_poses(m: &Mechanism, poses: &[Pose]) -> Vec<LinkPose> {
-    user_links(m)
-        .map(|(i, name)| LinkPose {
-            name: name.to_owned(),
-            position: poses[i].translation.to_array(),
-            quaternion_wxyz: wxyz_from_quaternion(poses[i].rotation),
-        })
-        .collect()
+    user_links(m).map(|(i, name)| LinkPose::new(name, &poses[i])).collect()
 }

@@ -6,8 +6,9 @@
 //! step.
 
 use forks_dynamics::{
-    AdaptiveOptions, AdaptivePlan, AdaptiveState, DcaPlan, DcaWorkspace, ErrorMeasure, Target,
-    WrenchFrame, dca,
+    WrenchFrame,
+    adaptive::{AdaptiveOptions, AdaptivePlan, AdaptiveState, ErrorMeasure, Target},
+    dca::{DcaPlan, DcaWorkspace, dca},
     mechanism::{
         LinkId, Mechanism,
         lie::{Wrench, glam::DVec3},

@@ -9,8 +9,9 @@
 use std::time::Instant;
 
 use forks_dynamics::{
-    AdaptiveOptions, AdaptivePlan, AdaptiveState, DcaPlan, DcaWorkspace, ErrorMeasure, Springs,
-    Target, WrenchFrame, dca,
+    WrenchFrame,
+    adaptive::{AdaptiveOptions, AdaptivePlan, AdaptiveState, ErrorMeasure, Springs, Target},
+    dca::{DcaPlan, DcaWorkspace, dca},
     mechanism::{
         LinkId, Mechanism, MechanismBuilder,
         lie::{SplitMix64, Wrench, glam::DVec3},

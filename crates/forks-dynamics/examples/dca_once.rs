@@ -3,7 +3,10 @@
 
 use std::time::Instant;
 
-use forks_dynamics::{DcaPlan, DcaWorkspace, dca, mechanism::lie::SplitMix64};
+use forks_dynamics::{
+    dca::{DcaPlan, DcaWorkspace, dca},
+    mechanism::lie::SplitMix64,
+};
 
 fn main() {
     let argument = |i: usize| std::env::args().nth(i).and_then(|a| a.parse::<usize>().ok());

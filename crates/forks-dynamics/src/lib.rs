@@ -11,13 +11,13 @@
 //! - Servos are ignored; [`forks_mechanism::Preparation`] turns them into springs.
 #![doc = include_str!("../README.md")]
 
-mod adaptive;
+pub mod adaptive;
 mod algebra;
 mod branches;
 mod branching;
-mod constrained;
+pub mod constrained;
 mod constraint_space;
-mod dca;
+pub mod dca;
 mod energy;
 mod equilibrium;
 mod explanation;
@@ -28,26 +28,17 @@ mod logarithm;
 mod mass;
 mod modes;
 mod newton;
-mod passive;
+pub mod passive;
 mod phases;
 mod scaling;
 mod search;
-mod springs;
+pub mod springs;
 mod stability;
 mod stage;
 mod tangent;
-mod tree;
-pub use adaptive::{
-    AdaptiveCounters, AdaptiveError, AdaptiveOptions, AdaptivePlan, AdaptiveResult, AdaptiveState,
-    AdaptiveStatus, AdaptiveStep, ErrorMeasure, Springs, Target,
-};
-pub use constrained::{
-    ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, Energy, Projection,
-    ProjectionStatus, Solution,
-};
-pub use dca::{
-    ClosingOrder, DcaError, DcaInput, DcaPlan, DcaSettings, DcaStatus, DcaWorkspace, dca, dca_with,
-};
+pub mod tree;
+
+pub use constrained::MechanismEnergy;
 pub use energy::{elastic_energy, generalized_forces, gravitational_energy, potential_energy};
 pub use equilibrium::{
     Algebra, Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, PathEvent,
@@ -55,20 +46,12 @@ pub use equilibrium::{
 };
 pub use forks_mechanism as mechanism;
 pub use integrate::{
-    ImpulseStepper, Integrator, Simulation, SimulationOptions, SimulationStatistics, State,
-    StepStatus,
+    ImpulseStepper, Integrator, Simulation, SimulationOptions, SimulationState,
+    SimulationStatistics, SimulationStatus,
 };
 pub use loads::{AppliedWrench, Loads, WrenchFrame};
 pub use mass::mass_matrix;
 pub use modes::{
     Modes, admissible_motions, effective_inverse_mass, lowest_frequencies, modes, unloaded_modes,
 };
-pub use passive::{PassiveWorkspace, passive_forces};
-pub use springs::{
-    bushing_energy, bushing_gradient_and_hessian, joint_energy, joint_gradient, joint_hessian,
-};
 pub use tangent::{body_axes_derivative, tangent_stiffness};
-pub use tree::{
-    AbaWorkspace, AccelerationDerivatives, CrbaWorkspace, DerivativeWorkspace, DynamicsError,
-    LinkLoads, RneaWorkspace, Tree, aba, acceleration_derivatives, bias, crba, hybrid, rnea,
-};

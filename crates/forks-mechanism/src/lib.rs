@@ -38,7 +38,7 @@ pub use contact_filter::ContactMask;
 pub use error::BuildError;
 pub use forks_lie as lie;
 pub use forks_linalg as linalg;
-pub use graph::{AssemblyKind, AssemblyNode, AssemblyTree, SpanningForest, TreeEdge};
+pub use graph::{SpanningForest, TreeEdge};
 pub use grasp::{Grasp, GraspCarrier};
 pub use ids::{
     BushingId, CombinationSpringId, CouplingId, FrameId, JointId, LinkId, ServoId, ShapeId,

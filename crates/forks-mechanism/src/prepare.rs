@@ -141,6 +141,45 @@ impl PreparedMechanism {
 }
 
 impl Mechanism {
+    /// The same mechanism with the spring and damper that each servo is, at rest at positions `q`,
+    /// added to the spring and damper of its joint; and the servos for which that is not possible:
+    /// those that move several coordinates, or one of several of a joint with another spring.
+    ///
+    /// # Errors
+    /// Positions that are not valid as rest positions.
+    pub fn with_servos_in_joints(
+        &self,
+        q: &[f64],
+    ) -> Result<(Self, Vec<ServoId>), crate::BuildError> {
+        let mut b = MechanismBuilder::from_mechanism(self);
+        let mut others = vec![];
+        for (i, s) in self.servos().iter().enumerate() {
+            let [(c, a)] = s.combination.terms[..] else {
+                others.push(ServoId::new(i));
+                continue;
+            };
+            let at = &q[self.position_range(c.joint)];
+            let j = &mut b.joints_mut()[c.joint.index()];
+            let (n, k) = (j.dof(), s.stiffness * a * a);
+            let spring = j.spring.get_or_insert_with(|| JointSpring {
+                stiffness: JointMatrix::zeros(n),
+                rest: at.to_vec(),
+            });
+            let own = spring.stiffness.get(c.index, c.index);
+            if n > 1 && spring.rest != at {
+                others.push(ServoId::new(i));
+                continue;
+            }
+            if own + k > 0.0 {
+                spring.rest[c.index] = (own * spring.rest[c.index] + k * at[c.index]) / (own + k);
+            }
+            spring.stiffness.set(c.index, c.index, own + k);
+            let damping = j.damping.get(c.index, c.index);
+            j.damping.set(c.index, c.index, damping + s.damping * a * a);
+        }
+        Ok((b.build()?, others))
+    }
+
     /// The same mechanism with every spring and bushing at rest at positions `q`.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The mass of a reduced model.
 //!
-//! The condensed mass is XᵀMX with X the static shape per reduced coordinate (Guyan 1965). The
+//! The condensed mass is XᵀMX with X the static shape per reduced coordinate \[Guyan65\]. The
 //! accelerability (\[A16\] Eq. 7) is J M⁻¹ Jᵀ with the loops' couplings in M⁻¹.
 
 use forks_mechanism::{
@@ -26,7 +26,7 @@ pub enum MassModel {
     Condensed,
     /// The mass felt at infinite frequency, (J M⁻¹ Jᵀ)⁻¹: frequencies far too high (\[A16\]).
     Accelerability,
-    /// Static shapes and the lowest modes with all effectors held (Craig & Bampton 1968), which
+    /// Static shapes and the lowest modes with all effectors held \[CB68\], which
     /// become further coordinates of the model.
     CraigBampton {
         /// How many; fewer where there are not so many.

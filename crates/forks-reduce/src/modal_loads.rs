@@ -6,7 +6,7 @@
 //! inwards; where a joint is loaded already, what it carries turns with its displacement: δ(Adᵀ μ)
 //! = Adᵀ (δμ − ad_aᵀ μ), a = J δθ.
 
-use forks_dynamics::{bushing_gradient_and_hessian, mass_matrix};
+use forks_dynamics::{mass_matrix, springs::bushing_gradient_and_hessian};
 use forks_mechanism::{
     LinkId, Mechanism,
     lie::{Pose, Twist, Wrench},

@@ -73,7 +73,8 @@ pub(crate) fn prestress(
     }
     let mut bushing_gradient = Vec::new();
     for b in m.bushings() {
-        let (gradient, _) = forks_dynamics::bushing_gradient_and_hessian(b, world_from_link);
+        let (gradient, _) =
+            forks_dynamics::springs::bushing_gradient_and_hessian(b, world_from_link);
         let gradient = scale_wrench(gradient, r);
         bushing_gradient.push(gradient);
         // −gradient on the second link, +gradient on the first, both at the second frame.

@@ -5,7 +5,7 @@
 use std::{error::Error, path::Path};
 
 use forks::{
-    dynamics::{AbaWorkspace, LinkLoads, RneaWorkspace, Tree, hybrid, rnea},
+    dynamics::tree::{AbaWorkspace, LinkLoads, RneaWorkspace, Tree, hybrid, rnea},
     prelude::*,
 };
 

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use forks_dynamics::{
+use forks_dynamics::adaptive::{
     AdaptiveOptions, AdaptivePlan, AdaptiveState, AdaptiveStatus, AdaptiveStep, ErrorMeasure,
     Springs, Target,
 };

@@ -1,6 +1,6 @@
 //! `dca/…`: divide and conquer on one and two threads, against the articulated-body algorithm.
 
-use forks_dynamics::{DcaPlan, DcaStatus, DcaWorkspace, dca};
+use forks_dynamics::dca::{DcaPlan, DcaStatus, DcaWorkspace, dca};
 
 use super::{
     case::{Case, Context},

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use forks_dynamics::{AbaWorkspace, LinkLoads, Tree, aba};
+use forks_dynamics::tree::{AbaWorkspace, LinkLoads, Tree, aba};
 use forks_import::{ImportOptions, load_model};
 use forks_mechanism::Mechanism;
 use forks_models::{HelixJoints, helix as make_helix};

@@ -1,8 +1,9 @@
 //! The rivals of `reduced/…` in this repository: the full mechanism under the same force.
 
 use forks_dynamics::{
-    AbaWorkspace, LinkLoads, PassiveWorkspace, Simulation, SimulationOptions, State, StepStatus,
-    Tree, aba, passive_forces,
+    Simulation, SimulationOptions, SimulationState, SimulationStatus,
+    passive::{PassiveWorkspace, passive_forces},
+    tree::{AbaWorkspace, LinkLoads, Tree, aba},
 };
 use forks_mechanism::{
     Mechanism,
@@ -59,7 +60,7 @@ impl<'a> Pushed<'a> {
         let [first, second] = self.states(dt)?;
         let tree = Tree::new(m);
         let (mut ws, mut passive) = (AbaWorkspace::new(&tree), PassiveWorkspace::new(m));
-        let all = |s: &State| (all_positions(m, s), all_velocities(m, s));
+        let all = |s: &SimulationState| (all_positions(m, s), all_velocities(m, s));
         let states = [all(&first), all(&second)];
         let mut force = vec![0.0; m.velocity_count()];
         let (positions, velocities) = (m.tree_position_count(), m.tree_velocity_count());
@@ -93,7 +94,7 @@ impl<'a> Pushed<'a> {
         Ok(Setup::at(m, [first.q, second.q], second.v, tau))
     }
 
-    fn states(&self, dt: f64) -> Result<[State; 2], String> {
+    fn states(&self, dt: f64) -> Result<[SimulationState; 2], String> {
         let mut run = FullRun::new(self, dt);
         run.warm_up()?;
         let first = run.simulation.state().clone();
@@ -103,7 +104,7 @@ impl<'a> Pushed<'a> {
 }
 
 /// Positions of the tree's joints and, fitted, of those that close loops.
-fn all_positions(m: &Mechanism, s: &State) -> Vec<f64> {
+fn all_positions(m: &Mechanism, s: &SimulationState) -> Vec<f64> {
     let mut q = m.start_positions();
     q[..s.q.len()].copy_from_slice(&s.q);
     m.fit_closures(&mut q);
@@ -111,7 +112,7 @@ fn all_positions(m: &Mechanism, s: &State) -> Vec<f64> {
 }
 
 /// Velocities of the tree's joints; those that close loops have no dampers here and stay 0.
-fn all_velocities(m: &Mechanism, s: &State) -> Vec<f64> {
+fn all_velocities(m: &Mechanism, s: &SimulationState) -> Vec<f64> {
     let mut v = vec![0.0; m.velocity_count()];
     v[..s.v.len()].copy_from_slice(&s.v);
     v
@@ -149,7 +150,7 @@ impl<'m> FullRun<'m> {
         self.poses[self.link].translation
     }
 
-    fn step(&mut self) -> StepStatus {
+    fn step(&mut self) -> SimulationStatus {
         let turn = self.poses[self.link].rotation;
         self.wrenches[self.link].force = turn.conjugate() * FORCE;
         self.simulation.set_loads(&self.torques, &self.wrenches);
@@ -160,7 +161,7 @@ impl<'m> FullRun<'m> {
 
     fn checked_step(&mut self) -> Result<(), String> {
         match self.step() {
-            StepStatus::Completed if self.poses.iter().all(Pose::is_finite) => Ok(()),
+            SimulationStatus::Completed if self.poses.iter().all(Pose::is_finite) => Ok(()),
             status => Err(format!("a step ended with {}", status.name())),
         }
     }

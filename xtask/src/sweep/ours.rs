@@ -1,7 +1,9 @@
 //! The facts of a model as we have it.
 
 use forks_dynamics::{
-    ConstrainedDynamics, DynamicsStatus, PassiveWorkspace, mass_matrix, passive_forces,
+    constrained::{ConstrainedDynamics, DynamicsStatus},
+    mass_matrix,
+    passive::{PassiveWorkspace, passive_forces},
 };
 use forks_mechanism::{
     Combination, Connection, Geometry, JointId, JointKind, LinkId, Mechanism, connections,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use forks_dynamics::{Integrator, Simulation, SimulationOptions, StepStatus};
+use forks_dynamics::{Integrator, Simulation, SimulationOptions, SimulationStatus};
 use forks_io::{
     Cell, CsvTable,
     svg::{Axis, LinePlot, Series, Stroke},
@@ -90,7 +90,7 @@ fn full_path(
     motion: &FloatingMotion,
     case: &Case,
     base: usize,
-) -> Result<Result<Path, StepStatus>, String> {
+) -> Result<Result<Path, SimulationStatus>, String> {
     let mut builder = MechanismBuilder::from_mechanism(&case.original);
     builder.set_gravity(DVec3::from_array(motion.gravity));
     let m = builder.build().map_err(|e| e.to_string())?;
@@ -120,7 +120,7 @@ fn full_path(
             }
             simulation.set_loads(&tau, &external);
             match simulation.step(f.step_size / f.full_steps as f64) {
-                StepStatus::Completed => {}
+                SimulationStatus::Completed => {}
                 status => return Ok(Err(status)),
             }
         }

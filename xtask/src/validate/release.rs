@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use forks_dynamics::{
-    Equilibrium, EquilibriumStatus, Simulation, SimulationOptions, StepStatus as FullStatus,
+    Equilibrium, EquilibriumStatus, Simulation, SimulationOptions, SimulationStatus as FullStatus,
 };
 use forks_io::{
     Cell, CsvTable,

@@ -26,8 +26,8 @@ use std::{
 };
 
 use forks_dynamics::{
-    AppliedWrench, Equilibrium, EquilibriumOptions, Loads, WrenchFrame,
-    bushing_gradient_and_hessian, continue_equilibrium, solve_equilibrium,
+    AppliedWrench, Equilibrium, EquilibriumOptions, Loads, WrenchFrame, continue_equilibrium,
+    solve_equilibrium, springs::bushing_gradient_and_hessian,
 };
 use forks_mechanism::{
     Bushing, BushingId, LinkId, Mechanism, MechanismBuilder,

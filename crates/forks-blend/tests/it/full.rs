@@ -6,7 +6,7 @@ use forks_blend::{
     place::{BlendError, LiveOptions, Sample, blend_data, extended, hand_over, take_back},
 };
 use forks_dynamics::{
-    EquilibriumOptions, Loads, Simulation, SimulationOptions, StepStatus, WrenchFrame,
+    EquilibriumOptions, Loads, Simulation, SimulationOptions, SimulationStatus, WrenchFrame,
     solve_equilibrium,
 };
 use forks_mechanism::lie::{Pose, Twist, Wrench, glam::DVec3};
@@ -120,7 +120,7 @@ fn blend_to_full_solver_and_back_with_continuous_effectors() {
                     effector.link_from_effector.adjoint().apply_to_wrench(w);
             }
             simulation.set_loads(&vec![0.0; full.v.len()], &external);
-            assert_eq!(simulation.step(h), StepStatus::Completed);
+            assert_eq!(simulation.step(h), SimulationStatus::Completed);
             assert_eq!(
                 stepper.step(&mut state, &mut work, &pull),
                 forks_rom::StepStatus::Completed
@@ -150,7 +150,7 @@ fn blend_to_full_solver_and_back_with_continuous_effectors() {
             // Velocity by central differences of the full solver's free motion over a tiny time.
             let before = shown(&again, e);
             let tiny = 1e-7;
-            assert_eq!(again.step(tiny), StepStatus::Completed);
+            assert_eq!(again.step(tiny), SimulationStatus::Completed);
             let expected: Twist = before.twist_to(&shown(&again, e)) * (1.0 / tiny);
             let found = model.effector_velocity(e, &back);
             speed = speed.max(found.norm());

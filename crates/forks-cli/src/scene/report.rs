@@ -6,7 +6,7 @@ use forks_sim::scene::Scene;
 use serde::Serialize;
 
 use super::tally::{Event, Statuses, Tally};
-use crate::{dynamics::EnergyEntry, output::short, simulate::LinkPose};
+use crate::{dynamics::EnergyEntry, link_pose::LinkPose, output::short};
 
 /// The answer; field names are part of the program's interface.
 #[derive(Debug, Serialize)]

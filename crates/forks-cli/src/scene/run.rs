@@ -16,7 +16,12 @@ use super::{
     report::{Report, energy},
     tally::Tally,
 };
-use crate::{error::CliError, output, simulate::Progress, simulate_args::SimulateArgs};
+use crate::{
+    error::CliError,
+    output,
+    progress::{Progress, seconds},
+    simulate_args::SimulateArgs,
+};
 
 /// Runs a scene.
 pub(crate) fn run(args: &SimulateArgs, path: &Path) -> Result<ExitCode, CliError> {
@@ -57,7 +62,7 @@ fn fidelity(args: &SimulateArgs) -> (Fidelity, &'static str) {
 
 fn all_steps(scene: &mut Scene, recording: &mut Option<Recording>) -> Tally {
     let steps = scene.step_count();
-    let mut progress = Progress::new(scene.spec.world.duration);
+    let mut progress = Progress::new();
     let mut tally = Tally::default();
     let frame = 1.0 / (scene.spec.world.frames * scene.spec.world.step);
     let every = if frame >= 1.0 { frame as u64 } else { 1 };
@@ -73,7 +78,7 @@ fn all_steps(scene: &mut Scene, recording: &mut Option<Recording>) -> Tally {
         if let Some(recording) = recording {
             recording.after(scene, &report, k + 1 == steps);
         }
-        progress.show(scene.world.time());
+        progress.show(|| seconds(scene.world.time(), scene.spec.world.duration));
     }
     tally
 }

@@ -11,6 +11,7 @@ mod limits;
 mod motion;
 mod paths;
 mod pinocchio_golden;
+mod quasistatic;
 mod reduced;
 mod rounded_loops;
 mod scene;

@@ -8,7 +8,8 @@ use std::{
 };
 
 use forks_dynamics::{
-    AbaWorkspace, CrbaWorkspace, LinkLoads, RneaWorkspace, Tree, aba, bias, crba, mass_matrix, rnea,
+    mass_matrix,
+    tree::{AbaWorkspace, CrbaWorkspace, LinkLoads, RneaWorkspace, Tree, aba, bias, crba, rnea},
 };
 use forks_import::{ImportOptions, load_model};
 use forks_mechanism::{

@@ -13,11 +13,11 @@
 //!   it, and total accelerations are kept as square-root factors (EQUATIONS 1.5). What rounding
 //!   adds is what it adds to a full solution.
 //! - **Work.** A step takes time in proportion to the joints computed plus the nodes above changed
-//!   forces, N (log₂(n/N) + 1) for N of n; per joint about what [`crate::dca()`] takes while the
+//!   forces, N (log₂(n/N) + 1) for N of n; per joint about what [`crate::dca::dca()`] takes while the
 //!   nodes in use fit the cache, and two to three times that when most of a large mechanism is in
 //!   use. It pays where forces act locally: along chains accelerations fall by 1.4 per joint. It
 //!   does not where no joint is far from the forces (bushy trees at tight thresholds, forces all
-//!   over): there use [`crate::dca()`].
+//!   over): there use [`crate::dca::dca()`].
 //! - **Displacements.** A joint that is left out although it would turn a little turns all that
 //!   hangs on it by that little, so that far links are displaced by the threshold times their lever
 //!   arm. [`AdaptiveOptions::catch_up`] takes most of that back.
@@ -31,8 +31,10 @@
 //!
 //! ```
 //! use forks_dynamics::{
-//!     AdaptiveOptions, AdaptivePlan, AdaptiveState, AdaptiveStatus, ErrorMeasure, Target,
 //!     WrenchFrame,
+//!     adaptive::{
+//!         AdaptiveOptions, AdaptivePlan, AdaptiveState, AdaptiveStatus, ErrorMeasure, Target,
+//!     },
 //!     mechanism::lie::{Wrench, glam::DVec3},
 //! };
 //!
@@ -49,7 +51,7 @@
 //!     // Of 2000 joints.
 //!     assert!(step.result.counters.joints_computed < 100);
 //! }
-//! # Ok::<(), forks_dynamics::AdaptiveError>(())
+//! # Ok::<(), forks_dynamics::adaptive::AdaptiveError>(())
 //! ```
 
 mod access;

@@ -32,7 +32,7 @@ impl AdaptiveState<'_> {
     /// 1e-14 of the largest acceleration in trees with bounded mass ratios, and up to 1e-9 with
     /// many loops (EQUATIONS 1.4, 1.5). A deadline is looked at before every joint; bringing
     /// coefficients up to date is not interrupted. With `target.error` 0 the result is that of
-    /// [`crate::dca()`] to rounding.
+    /// [`crate::dca::dca()`] to rounding.
     pub fn solve(&mut self, target: &Target) -> AdaptiveResult {
         self.refresh();
         self.forget_accelerations();

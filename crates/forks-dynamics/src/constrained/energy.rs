@@ -10,7 +10,7 @@ use crate::energy::{elastic_energy, gravitational_energy};
 
 /// Energy by kind, J.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Energy {
+pub struct MechanismEnergy {
     /// Of all links and rotors.
     pub kinetic: f64,
     /// Of the weights, zero at the world's origin; 0 where gravity is switched off.
@@ -19,7 +19,7 @@ pub struct Energy {
     pub elastic: f64,
 }
 
-impl Energy {
+impl MechanismEnergy {
     /// Sum of their absolute values, to which rounding is relative.
     pub(crate) fn size(&self) -> f64 {
         self.kinetic + self.gravitational.abs() + self.elastic
@@ -36,7 +36,7 @@ impl ConstrainedDynamics<'_> {
     ///
     /// # Panics
     /// If a length is wrong.
-    pub fn energy(&self, q: &[f64], v: &[f64], work: &mut ConstrainedWorkspace) -> Energy {
+    pub fn energy(&self, q: &[f64], v: &[f64], work: &mut ConstrainedWorkspace) -> MechanismEnergy {
         let m = self.m;
         self.prepare(q, v, work);
         let links: f64 = m
@@ -48,7 +48,7 @@ impl ConstrainedDynamics<'_> {
             .sum();
         let rotors: f64 = self.armature.iter().zip(&work.v).map(|(a, v)| 0.5 * a * v * v).sum();
         let poses = &work.motion.world_from_link;
-        Energy {
+        MechanismEnergy {
             // An empty sum is −0.
             kinetic: 0.0 + links + rotors,
             gravitational: if self.has_gravity() {

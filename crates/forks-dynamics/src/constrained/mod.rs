@@ -12,7 +12,7 @@ mod projection;
 mod rows;
 
 pub use dynamics::{ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, Solution};
-pub use energy::Energy;
+pub use energy::MechanismEnergy;
 pub use projection::{Projection, ProjectionStatus};
 
 pub(crate) use articulated::inverse_matrix;

@@ -1,7 +1,8 @@
 //! From bodies and connections to the program: the assembly tree with trees joined that loops
 //! connect, a node per closing joint, and the places of all data.
 
-use forks_mechanism::{AssemblyKind, AssemblyTree, JointId, LinkId, TreeEdge};
+use super::assembly_tree::{AssemblyKind, AssemblyTree};
+use forks_mechanism::{JointId, LinkId, TreeEdge};
 
 use super::{
     bodies::Bodies,

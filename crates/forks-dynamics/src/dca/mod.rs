@@ -16,6 +16,7 @@
 //! - **Loops** are closed inside a node by the same elimination as tree joints, redundant or not.
 
 pub(crate) mod assembly;
+mod assembly_tree;
 pub(crate) mod basis;
 pub(crate) mod bodies;
 pub(crate) mod connections;
@@ -28,12 +29,14 @@ mod kinematics;
 mod leaf;
 pub(crate) mod nodes;
 mod parallel;
+mod pieces;
 mod plan;
 mod results;
 mod solve;
 mod upward;
 mod workspace;
 
+pub use assembly_tree::{AssemblyKind, AssemblyNode, AssemblyTree};
 pub use error::{DcaError, DcaStatus};
 pub use plan::{ClosingOrder, DcaPlan, DcaSettings};
 pub use solve::{DcaInput, dca, dca_with};

@@ -38,11 +38,11 @@ pub struct DcaInput<'a> {
 /// Forward dynamics: accelerations of the tree coordinates for forces `tau` and body wrenches
 /// `external` on all links (or none). The result is [`DcaWorkspace::acceleration`].
 ///
-/// `tau` is everything that acts along the coordinates: add [`crate::passive_forces`] for springs
+/// `tau` is everything that acts along the coordinates: add [`crate::passive::passive_forces`] for springs
 /// and dampers.
 ///
 /// ```
-/// use forks_dynamics::{DcaPlan, DcaWorkspace, dca};
+/// use forks_dynamics::dca::{DcaPlan, DcaWorkspace, dca};
 ///
 /// let m = forks_models::chain(100, 1).mechanism;
 /// let plan = DcaPlan::new(&m)?;
@@ -53,7 +53,7 @@ pub struct DcaInput<'a> {
 /// dca(&plan, &mut work, &q, &zero, &tau, &[])?;
 /// // The last joint is pushed forward.
 /// assert!(work.acceleration(&plan)[99] > 0.0);
-/// # Ok::<(), forks_dynamics::DcaError>(())
+/// # Ok::<(), forks_dynamics::dca::DcaError>(())
 /// ```
 ///
 /// # Errors

@@ -3,7 +3,7 @@
 
 use super::{
     explicit::{Rates, combined, rates},
-    state::{State, StepStatus, System},
+    state::{SimulationState, SimulationStatus, System},
 };
 
 /// Stage weights (rows of the Butcher tableau).
@@ -29,10 +29,10 @@ const ERROR: [f64; 7] = [
 /// A trial step: the state of order 5 and its error in units of the tolerance (≤ 1 is accepted).
 pub(crate) fn trial(
     system: &mut System<'_>,
-    state: &State,
+    state: &SimulationState,
     h: f64,
     tolerance: f64,
-) -> Result<(State, f64), StepStatus> {
+) -> Result<(SimulationState, f64), SimulationStatus> {
     let mut k: Vec<Rates> = vec![rates(system, state)?];
     let mut next = state.clone();
     for row in STAGES {
@@ -43,7 +43,7 @@ pub(crate) fn trial(
     let q = scaled_error(&k, |r| &r.q, &state.q, &next.q);
     let v = scaled_error(&k, |r| &r.v, &state.v, &next.v);
     let worst = h * q.max(v) / tolerance;
-    if worst.is_finite() { Ok((next, worst)) } else { Err(StepStatus::NotFinite) }
+    if worst.is_finite() { Ok((next, worst)) } else { Err(SimulationStatus::NotFinite) }
 }
 
 /// Largest error per unit of time, relative to 1 + |coordinate|; NaN if one is NaN.

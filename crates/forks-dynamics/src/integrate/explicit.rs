@@ -2,15 +2,15 @@
 
 use super::{
     coordinates::{advance, normalize, position_rates},
-    state::{State, StepStatus, System},
+    state::{SimulationState, SimulationStatus, System},
 };
 
 /// v⁺ = v + h a(q, v), q⁺ = q ⊞ h v⁺.
 pub(crate) fn semi_implicit_euler(
     system: &mut System<'_>,
-    state: &State,
+    state: &SimulationState,
     h: f64,
-) -> Result<State, StepStatus> {
+) -> Result<SimulationState, SimulationStatus> {
     let a = system.accelerations(&state.q, &state.v)?;
     let mut next = state.clone();
     next.v.iter_mut().zip(a).for_each(|(v, a)| *v += h * a);
@@ -26,7 +26,10 @@ pub(crate) struct Rates {
 }
 
 /// Rates at a state; quaternions change with ½ q ω, so every scheme for plain coordinates applies.
-pub(crate) fn rates(system: &mut System<'_>, state: &State) -> Result<Rates, StepStatus> {
+pub(crate) fn rates(
+    system: &mut System<'_>,
+    state: &SimulationState,
+) -> Result<Rates, SimulationStatus> {
     let mut q = vec![0.0; state.q.len()];
     position_rates(system.mechanism(), &state.q, &state.v, &mut q);
     Ok(Rates { q, v: system.accelerations(&state.q, &state.v)? })
@@ -35,10 +38,10 @@ pub(crate) fn rates(system: &mut System<'_>, state: &State) -> Result<Rates, Ste
 /// state + h Σ weight · rates, quaternions brought back to length one.
 pub(crate) fn combined(
     system: &System<'_>,
-    state: &State,
+    state: &SimulationState,
     h: f64,
     stages: &[(f64, &Rates)],
-) -> State {
+) -> SimulationState {
     let mut next = state.clone();
     for (weight, r) in stages {
         next.q.iter_mut().zip(&r.q).for_each(|(q, r)| *q += h * weight * r);
@@ -51,9 +54,9 @@ pub(crate) fn combined(
 /// The classical scheme of order 4.
 pub(crate) fn runge_kutta_4(
     system: &mut System<'_>,
-    state: &State,
+    state: &SimulationState,
     h: f64,
-) -> Result<State, StepStatus> {
+) -> Result<SimulationState, SimulationStatus> {
     let k1 = rates(system, state)?;
     let second = combined(system, state, h, &[(0.5, &k1)]);
     let k2 = rates(system, &second)?;

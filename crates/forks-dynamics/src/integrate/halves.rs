@@ -9,7 +9,7 @@ use forks_mechanism::{
 use super::{
     implicit::{LoadStiffness, joint_terms, link_matrices, loaded_blocks, momentum, rotor_forces},
     motions::admissible_basis,
-    state::{State, StepStatus},
+    state::{SimulationState, SimulationStatus},
     symmetric::symmetric_system,
 };
 use crate::{
@@ -32,13 +32,13 @@ pub(super) fn motions(
     q: &[f64],
     v: &mut [f64],
     work: &mut ConstrainedWorkspace,
-) -> Result<Admissible, StepStatus> {
+) -> Result<Admissible, SimulationStatus> {
     let rows = d.prepare(q, v, work);
     if rows.jacobian.rows() == 0 {
         return Ok(Admissible { basis: None, own: rows.own });
     }
     if let Err(at) = d.factorize(&rows, work) {
-        return Err(StepStatus::Massless(d.mechanism().forest().edges()[at].joint));
+        return Err(SimulationStatus::Massless(d.mechanism().forest().edges()[at].joint));
     }
     let weighted = WeightedRows::without_rotors(d, &rows, work);
     let violation = rows.jacobian.mul_vec(v);
@@ -55,7 +55,7 @@ pub(super) fn motions(
 pub(super) fn system(
     d: &ConstrainedDynamics<'_>,
     work: &mut ConstrainedWorkspace,
-    state: &State,
+    state: &SimulationState,
     forces: &[f64],
     loads: &[AppliedWrench],
     h: f64,

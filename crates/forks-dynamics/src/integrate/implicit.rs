@@ -15,7 +15,7 @@ use super::{
     columns::add_column_stiffness,
     coordinates::advance,
     linearised::{Block, Factorised, Linearised, least_pivots},
-    state::{State, StepStatus, System},
+    state::{SimulationState, SimulationStatus, System},
     stiff_rows::{StiffRows, joint_blocks},
     symmetric::symmetric_system,
 };
@@ -61,10 +61,10 @@ impl Implicit {
     pub(crate) fn step(
         &mut self,
         system: &mut System<'_>,
-        state: &State,
+        state: &SimulationState,
         h: f64,
         stiffness: LoadStiffness,
-    ) -> Result<State, StepStatus> {
+    ) -> Result<SimulationState, SimulationStatus> {
         let m = system.mechanism();
         let n = m.tree_velocity_count();
         system.evaluations += 1;
@@ -87,7 +87,7 @@ impl Implicit {
                 finite(saddle_point(matrix, &independent, &stiff, &rhs))?
             }
         };
-        let mut next = State { q: state.q.clone(), v };
+        let mut next = SimulationState { q: state.q.clone(), v };
         advance(m, &mut next.q, &next.v, h);
         Ok(next)
     }
@@ -102,7 +102,7 @@ impl Implicit {
         own: &[Block],
         h: f64,
         stiffness: LoadStiffness,
-    ) -> Result<Option<Matrix>, StepStatus> {
+    ) -> Result<Option<Matrix>, SimulationStatus> {
         let (m, work) = (system.mechanism(), &system.work);
         link_matrices(&system.dynamics, work, h, stiffness, &mut self.links);
         let blocks = loaded_blocks(m, own, work, h);
@@ -117,16 +117,16 @@ impl Implicit {
             };
         // Loads that soften the mechanism are a matter of the step's length.
         if !singular && stiffness == LoadStiffness::Linearised {
-            return Err(StepStatus::Singular);
+            return Err(SimulationStatus::Singular);
         }
         if !work.motion.twists.iter().all(|t| t.is_finite()) {
-            return Err(StepStatus::NotFinite);
+            return Err(SimulationStatus::NotFinite);
         }
         // Neither mass nor damper nor spring.
-        let massless = |k: usize| StepStatus::Massless(m.forest().edges()[k].joint);
+        let massless = |k: usize| SimulationStatus::Massless(m.forest().edges()[k].joint);
         if rows.jacobian.rows() == 0 {
             let linearised = stiffness == LoadStiffness::Linearised;
-            return Err(if linearised { StepStatus::Singular } else { massless(k) });
+            return Err(if linearised { SimulationStatus::Singular } else { massless(k) });
         }
         let dense = symmetric_system(motion, &self.links, &blocks, &work.carried, h);
         match system.dynamics.factorize(rows, &mut system.work) {
@@ -143,7 +143,7 @@ impl Implicit {
         rows: &LoopRows,
         stiff: &StiffRows,
         rhs: &[f64],
-    ) -> Result<Vec<f64>, StepStatus> {
+    ) -> Result<Vec<f64>, SimulationStatus> {
         let n = rhs.len();
         let mut v = vec![0.0; n];
         self.matrix.solve(&system.work.motion, rhs, &mut v);
@@ -180,13 +180,13 @@ impl Implicit {
 fn independent_rows<'r>(
     system: &mut System<'_>,
     rows: &'r LoopRows,
-) -> Result<Vec<&'r [f64]>, StepStatus> {
+) -> Result<Vec<&'r [f64]>, SimulationStatus> {
     if rows.jacobian.rows() == 0 {
         return Ok(Vec::new());
     }
     let (d, work) = (&system.dynamics, &mut system.work);
     if let Err(at) = d.factorize(rows, work) {
-        return Err(StepStatus::Massless(d.mechanism().forest().edges()[at].joint));
+        return Err(SimulationStatus::Massless(d.mechanism().forest().edges()[at].joint));
     }
     let weighted = WeightedRows::without_rotors(d, rows, work);
     Ok(weighted.space.independent_rows().iter().map(|&i| rows.jacobian.row(i)).collect())
@@ -260,8 +260,8 @@ pub(super) fn link_matrices(
     }
 }
 
-fn finite(v: Vec<f64>) -> Result<Vec<f64>, StepStatus> {
-    if v.iter().all(|x| x.is_finite()) { Ok(v) } else { Err(StepStatus::NotFinite) }
+fn finite(v: Vec<f64>) -> Result<Vec<f64>, SimulationStatus> {
+    if v.iter().all(|x| x.is_finite()) { Ok(v) } else { Err(SimulationStatus::NotFinite) }
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

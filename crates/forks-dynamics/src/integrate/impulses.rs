@@ -25,11 +25,13 @@ use super::{
     coordinates::advance,
     halves::{Admissible, motions, system},
     implicit::LoadStiffness,
-    state::{State, StepStatus, System},
+    state::{SimulationState, SimulationStatus, System},
 };
 use crate::{
-    AppliedWrench, Energy, ProjectionStatus,
-    constrained::{ConstrainedDynamics, ConstrainedWorkspace, DynamicsParts},
+    AppliedWrench,
+    constrained::{
+        ConstrainedDynamics, ConstrainedWorkspace, DynamicsParts, MechanismEnergy, ProjectionStatus,
+    },
 };
 
 /// A mechanism in motion whose steps wait for impulses.
@@ -67,14 +69,14 @@ impl ImpulseStepper {
         v: &[f64],
         gravity: bool,
         h: f64,
-    ) -> Result<Self, StepStatus> {
+    ) -> Result<Self, SimulationStatus> {
         let m = &*mechanism;
         assert_eq!(q.len(), m.tree_position_count(), "number of tree positions");
         assert_eq!(v.len(), m.tree_velocity_count(), "number of tree velocities");
         let mut system = System::new(m, gravity);
-        let mut state = State { q: q.to_vec(), v: v.to_vec() };
+        let mut state = SimulationState { q: q.to_vec(), v: v.to_vec() };
         if !q.iter().chain(v).all(|x| x.is_finite()) {
-            return Err(StepStatus::NotFinite);
+            return Err(SimulationStatus::NotFinite);
         }
         system.close_loops(&mut state);
         system.project(&mut state)?;
@@ -142,11 +144,11 @@ impl ImpulseStepper {
     ///
     /// # Panics
     /// If a length is wrong.
-    pub fn set(&mut self, q: &[f64], u: &[f64]) -> Result<(), StepStatus> {
+    pub fn set(&mut self, q: &[f64], u: &[f64]) -> Result<(), SimulationStatus> {
         assert_eq!(q.len(), self.q.len(), "number of positions");
         assert_eq!(u.len(), self.u.len(), "number of velocities");
         if !q.iter().chain(u).all(|x| x.is_finite()) {
-            return Err(StepStatus::NotFinite);
+            return Err(SimulationStatus::NotFinite);
         }
         let tree = q[..self.mechanism.tree_position_count()].to_vec();
         let mut still = vec![0.0; self.v.len()];
@@ -176,9 +178,14 @@ impl ImpulseStepper {
     ///
     /// # Panics
     /// If the number of forces is wrong.
-    pub fn free(&mut self, forces: &[f64], loads: &[AppliedWrench]) -> Result<(), StepStatus> {
+    pub fn free(
+        &mut self,
+        forces: &[f64],
+        loads: &[AppliedWrench],
+    ) -> Result<(), SimulationStatus> {
         assert!(forces.is_empty() || forces.len() == self.mechanism.velocity_count());
-        let (h, state) = (self.h, State { q: self.tree_positions().to_vec(), v: self.v.clone() });
+        let (h, state) =
+            (self.h, SimulationState { q: self.tree_positions().to_vec(), v: self.v.clone() });
         let mut matrix_and_force = |stiffness| {
             self.work.q.copy_from_slice(&self.q);
             let (a, f) = self.with(|d, work| system(d, work, &state, forces, loads, h, stiffness));
@@ -195,13 +202,13 @@ impl ImpulseStepper {
             factor = Cholesky::new(&a);
         }
         let factor = factor.ok_or(match a.is_finite() {
-            true => StepStatus::Singular,
-            false => StepStatus::NotFinite,
+            true => SimulationStatus::Singular,
+            false => SimulationStatus::NotFinite,
         })?;
         let u = factor.solve(&f);
         let inverse = factor.inverse();
         if !u.iter().all(|x| x.is_finite()) || !inverse.is_finite() {
-            return Err(StepStatus::NotFinite);
+            return Err(SimulationStatus::NotFinite);
         }
         (self.u, self.inverse) = (u, inverse);
         Ok(())
@@ -220,7 +227,7 @@ impl ImpulseStepper {
     ///
     /// # Panics
     /// If the number of velocities is wrong.
-    pub fn finish(&mut self, u: &[f64]) -> Result<(), StepStatus> {
+    pub fn finish(&mut self, u: &[f64]) -> Result<(), SimulationStatus> {
         assert_eq!(u.len(), self.u.len(), "number of velocities");
         let (h, m) = (self.h, Arc::clone(&self.mechanism));
         let mut v = self.tree_from_motions(u);
@@ -230,13 +237,13 @@ impl ImpulseStepper {
         let looped = self.admissible.basis.is_some();
         let closed = self.with(|d, work| {
             if !q.iter().chain(&v).all(|x| x.is_finite()) {
-                return Err(StepStatus::NotFinite);
+                return Err(SimulationStatus::NotFinite);
             }
             if looped {
                 match d.project_positions(&mut q, work).status {
                     ProjectionStatus::Closed => {}
-                    ProjectionStatus::Open => return Err(StepStatus::LoopsOpen),
-                    ProjectionStatus::Failed => return Err(StepStatus::NotFinite),
+                    ProjectionStatus::Open => return Err(SimulationStatus::LoopsOpen),
+                    ProjectionStatus::Failed => return Err(SimulationStatus::NotFinite),
                 }
             }
             motions(d, &q, &mut v, work)
@@ -294,7 +301,7 @@ impl ImpulseStepper {
     }
 
     /// Energy of the state before or after a whole step.
-    pub fn energy(&self) -> Energy {
+    pub fn energy(&self) -> MechanismEnergy {
         let m = &*self.mechanism;
         let twists = forks_mechanism::link_twists(m, &self.q, &self.v);
         let moving = m.links().iter().zip(&twists).skip(1);
@@ -304,7 +311,7 @@ impl ImpulseStepper {
         let rotors: f64 =
             self.parts.armature().iter().zip(rates).map(|(a, v)| 0.5 * a * v * v).sum();
         let gravity = self.parts.has_gravity();
-        Energy {
+        MechanismEnergy {
             kinetic: 0.0 + links + rotors,
             gravitational: if gravity { 0.0 + crate::gravitational_energy(m, poses) } else { 0.0 },
             elastic: 0.0 + crate::elastic_energy(m, &self.q, poses),
@@ -327,9 +334,9 @@ impl ImpulseStepper {
     }
 
     /// What is admissible if these are as many motions as before.
-    fn same(&self, a: Admissible) -> Result<Admissible, StepStatus> {
+    fn same(&self, a: Admissible) -> Result<Admissible, SimulationStatus> {
         let (from, to) = (self.u.len(), a.basis.as_ref().map_or(self.v.len(), Matrix::columns));
-        if from == to { Ok(a) } else { Err(StepStatus::MotionsChanged { from, to }) }
+        if from == to { Ok(a) } else { Err(SimulationStatus::MotionsChanged { from, to }) }
     }
 
     /// Takes over a state for which `work` was prepared. Velocities become what u can say.

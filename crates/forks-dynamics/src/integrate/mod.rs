@@ -19,4 +19,4 @@ mod work;
 pub(crate) use coordinates::advance;
 pub use impulses::ImpulseStepper;
 pub use simulation::{Integrator, Simulation, SimulationOptions, SimulationStatistics};
-pub use state::{State, StepStatus};
+pub use state::{SimulationState, SimulationStatus};

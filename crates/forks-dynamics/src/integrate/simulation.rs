@@ -9,10 +9,10 @@ use super::{
     adaptive,
     explicit::{runge_kutta_4, semi_implicit_euler},
     implicit::{Implicit, LoadStiffness},
-    state::{State, StepStatus, System},
+    state::{SimulationState, SimulationStatus, System},
     work::{LoadedPoses, Supply},
 };
-use crate::constrained::Energy;
+use crate::constrained::MechanismEnergy;
 
 /// Energy may grow by this part of its terms in one guarded step: rounding.
 const ENERGY_ROUNDING: f64 = 1e-13;
@@ -76,12 +76,12 @@ pub struct Simulation<'m> {
     system: System<'m>,
     implicit: Implicit,
     options: SimulationOptions,
-    state: State,
+    state: SimulationState,
     time: f64,
     adaptive_step: f64,
     start_gap: f64,
     /// Energy of the start, and what loads gave since.
-    start_energy: Energy,
+    start_energy: MechanismEnergy,
     supply: Supply,
     statistics: SimulationStatistics,
 }
@@ -95,7 +95,7 @@ impl<'m> Simulation<'m> {
     /// If a length is wrong.
     pub fn new(m: &'m Mechanism, q: &[f64], v: &[f64], options: SimulationOptions) -> Self {
         let mut system = System::new(m, options.gravity);
-        let mut state = State { q: q.to_vec(), v: v.to_vec() };
+        let mut state = SimulationState { q: q.to_vec(), v: v.to_vec() };
         assert_eq!(q.len(), m.tree_position_count(), "number of tree positions");
         assert_eq!(v.len(), m.tree_velocity_count(), "number of tree velocities");
         let mut start_gap = 0.0;
@@ -131,7 +131,7 @@ impl<'m> Simulation<'m> {
     }
 
     /// The state.
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &SimulationState {
         &self.state
     }
 
@@ -152,7 +152,7 @@ impl<'m> Simulation<'m> {
     }
 
     /// Energy of the state.
-    pub fn energy(&mut self) -> Energy {
+    pub fn energy(&mut self) -> MechanismEnergy {
         self.system.energy_of(&self.state)
     }
 
@@ -170,7 +170,7 @@ impl<'m> Simulation<'m> {
     }
 
     /// Moves on by `h` seconds; after a failure state and time are what they were.
-    pub fn step(&mut self, h: f64) -> StepStatus {
+    pub fn step(&mut self, h: f64) -> SimulationStatus {
         let result = match self.options.integrator {
             Integrator::Adaptive => self.adaptive(h),
             Integrator::Implicit => self.implicit(h),
@@ -181,7 +181,7 @@ impl<'m> Simulation<'m> {
             Ok(state) => {
                 self.state = state;
                 self.time += h;
-                StepStatus::Completed
+                SimulationStatus::Completed
             }
             Err(status) => status,
         }
@@ -190,8 +190,12 @@ impl<'m> Simulation<'m> {
     fn explicit(
         &mut self,
         h: f64,
-        scheme: impl Fn(&mut System<'_>, &State, f64) -> Result<State, StepStatus>,
-    ) -> Result<State, StepStatus> {
+        scheme: impl Fn(
+            &mut System<'_>,
+            &SimulationState,
+            f64,
+        ) -> Result<SimulationState, SimulationStatus>,
+    ) -> Result<SimulationState, SimulationStatus> {
         let mut next = scheme(&mut self.system, &self.state, h)?;
         self.system.project(&mut next)?;
         self.statistics.steps += 1;
@@ -199,7 +203,7 @@ impl<'m> Simulation<'m> {
     }
 
     /// Steps of the error control until `h` has passed.
-    fn adaptive(&mut self, h: f64) -> Result<State, StepStatus> {
+    fn adaptive(&mut self, h: f64) -> Result<SimulationState, SimulationStatus> {
         let mut state = self.state.clone();
         let mut passed = 0.0;
         if self.adaptive_step <= 0.0 {
@@ -210,7 +214,7 @@ impl<'m> Simulation<'m> {
             let last = self.adaptive_step >= left * (1.0 - 1e-12);
             let step = if last { left } else { self.adaptive_step };
             if step < 1e-13 * (h + self.time) {
-                return Err(StepStatus::StepTooSmall);
+                return Err(SimulationStatus::StepTooSmall);
             }
             let trial = adaptive::trial(&mut self.system, &state, step, self.options.tolerance)
                 .and_then(|(mut next, error)| {
@@ -233,7 +237,7 @@ impl<'m> Simulation<'m> {
                     self.statistics.rejected += 1;
                     self.adaptive_step = adaptive::next_step(step, error);
                 }
-                Err(StepStatus::NotFinite | StepStatus::LoopsOpen) => {
+                Err(SimulationStatus::NotFinite | SimulationStatus::LoopsOpen) => {
                     self.statistics.rejected += 1;
                     self.adaptive_step = 0.2 * step;
                 }
@@ -244,7 +248,7 @@ impl<'m> Simulation<'m> {
     }
 
     /// Implicit steps; where the energy would grow, two of half the length each.
-    fn implicit(&mut self, h: f64) -> Result<State, StepStatus> {
+    fn implicit(&mut self, h: f64) -> Result<SimulationState, SimulationStatus> {
         let driven = self.system.tau.iter().any(|&t| t != 0.0)
             || self.system.external.iter().any(|w| *w != Wrench::ZERO);
         let mut state = self.state.clone();
@@ -256,7 +260,7 @@ impl<'m> Simulation<'m> {
         while let Some((h, depth)) = pending.pop() {
             let deepest = depth == self.options.energy_halvings;
             let mut trial = self.implicit_trial(&state, h, LoadStiffness::Linearised);
-            if deepest && trial == Err(StepStatus::Singular) {
+            if deepest && trial == Err(SimulationStatus::Singular) {
                 trial = self.implicit_trial(&state, h, LoadStiffness::LeftOut);
             }
             let mut next = match trial {
@@ -296,10 +300,10 @@ impl<'m> Simulation<'m> {
 
     fn implicit_trial(
         &mut self,
-        state: &State,
+        state: &SimulationState,
         h: f64,
         stiffness: LoadStiffness,
-    ) -> Result<State, StepStatus> {
+    ) -> Result<SimulationState, SimulationStatus> {
         let mut next = self.implicit.step(&mut self.system, state, h, stiffness)?;
         self.system.project(&mut next)?;
         Ok(next)
@@ -314,7 +318,7 @@ impl<'m> Simulation<'m> {
 
 /// Takes off kinetic energy until there is no more than `most` in all; where even the potential
 /// energy is higher, the mechanism stays where it was, at rest.
-fn damp(most: f64, after: &Energy, state: &State, next: &mut State) {
+fn damp(most: f64, after: &MechanismEnergy, state: &SimulationState, next: &mut SimulationState) {
     let available = most - (after.gravitational + after.elastic);
     if available >= 0.0 && after.kinetic > 0.0 {
         let factor = (available / after.kinetic).sqrt().min(1.0);

@@ -3,7 +3,7 @@
 use forks_mechanism::{AssemblySettings, JointId, Mechanism, assemble, lie::Wrench};
 
 use crate::constrained::{
-    ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, Energy, ProjectionStatus,
+    ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, MechanismEnergy, ProjectionStatus,
 };
 
 /// Gaps above this (lengths over r, radians) are closed by damped steps first.
@@ -11,7 +11,7 @@ const OPEN: f64 = 1e-6;
 
 /// Tree coordinates at one time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct State {
+pub struct SimulationState {
     /// Positions.
     pub q: Vec<f64>,
     /// Velocities; body twists for free, spherical and planar joints.
@@ -21,7 +21,7 @@ pub struct State {
 /// How a step ended. The state moves only if it is completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum StepStatus {
+pub enum SimulationStatus {
     /// The step was made.
     Completed,
     /// Numbers overflowed: the step is too long for the scheme, or the state was not finite.
@@ -43,7 +43,7 @@ pub enum StepStatus {
     },
 }
 
-impl StepStatus {
+impl SimulationStatus {
     /// Lower-case name, words joined by hyphens.
     pub fn name(self) -> &'static str {
         match self {
@@ -88,25 +88,29 @@ impl<'m> System<'m> {
         self.dynamics.mechanism()
     }
 
-    pub(crate) fn accelerations(&mut self, q: &[f64], v: &[f64]) -> Result<Vec<f64>, StepStatus> {
+    pub(crate) fn accelerations(
+        &mut self,
+        q: &[f64],
+        v: &[f64],
+    ) -> Result<Vec<f64>, SimulationStatus> {
         self.evaluations += 1;
         let s = self.dynamics.accelerations(q, v, &self.tau, &self.external, &mut self.work);
         match s.status {
             // Stages lie off the loops by the error of the scheme: the independent rows hold.
             DynamicsStatus::Solved | DynamicsStatus::Inconsistent => Ok(s.acceleration),
-            DynamicsStatus::Massless(j) => Err(StepStatus::Massless(j)),
-            _ => Err(StepStatus::NotFinite),
+            DynamicsStatus::Massless(j) => Err(SimulationStatus::Massless(j)),
+            _ => Err(SimulationStatus::NotFinite),
         }
     }
 
     /// Energy of a state, for which `work` is prepared afterwards.
-    pub(crate) fn energy_of(&mut self, state: &State) -> Energy {
+    pub(crate) fn energy_of(&mut self, state: &SimulationState) -> MechanismEnergy {
         self.dynamics.energy(&state.q, &state.v, &mut self.work)
     }
 
     /// Closes the loops of a start state, however far they are open; the gap that was there. Where
     /// it fails the state stays.
-    pub(crate) fn close_loops(&mut self, state: &mut State) -> f64 {
+    pub(crate) fn close_loops(&mut self, state: &mut SimulationState) -> f64 {
         let m = self.mechanism();
         let gap = self.dynamics.loop_gap(&state.q, &mut self.work);
         let mut closed = state.clone();
@@ -122,9 +126,9 @@ impl<'m> System<'m> {
     }
 
     /// Closes the loops of a new state and takes off velocities that violate them.
-    pub(crate) fn project(&mut self, state: &mut State) -> Result<(), StepStatus> {
+    pub(crate) fn project(&mut self, state: &mut SimulationState) -> Result<(), SimulationStatus> {
         if !state.q.iter().chain(&state.v).all(|x| x.is_finite()) {
-            return Err(StepStatus::NotFinite);
+            return Err(SimulationStatus::NotFinite);
         }
         let m = self.mechanism();
         if m.forest().closures().is_empty() && m.couplings().is_empty() {
@@ -133,12 +137,12 @@ impl<'m> System<'m> {
         let p = self.dynamics.project_positions(&mut state.q, &mut self.work);
         match p.status {
             ProjectionStatus::Closed => {}
-            ProjectionStatus::Open => return Err(StepStatus::LoopsOpen),
-            ProjectionStatus::Failed => return Err(StepStatus::NotFinite),
+            ProjectionStatus::Open => return Err(SimulationStatus::LoopsOpen),
+            ProjectionStatus::Failed => return Err(SimulationStatus::NotFinite),
         }
         self.dynamics
             .project_velocities(&state.q, &mut state.v, &mut self.work)
             .map(|_| ())
-            .ok_or(StepStatus::NotFinite)
+            .ok_or(SimulationStatus::NotFinite)
     }
 }

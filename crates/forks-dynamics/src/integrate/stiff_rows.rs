@@ -10,10 +10,8 @@ use forks_mechanism::{
 
 use super::linearised::Block;
 use crate::{
-    bushing_gradient_and_hessian,
     constrained::{ConstrainedWorkspace, LoopRows},
-    joint_hessian,
-    springs::bushing_frames,
+    springs::{bushing_frames, bushing_gradient_and_hessian, joint_hessian},
 };
 
 /// Entries below this part of the largest eigenvalue are rounding.

@@ -9,7 +9,7 @@
 use forks_mechanism::lie::{Pose, Wrench};
 
 use super::state::System;
-use crate::constrained::Energy;
+use crate::constrained::MechanismEnergy;
 
 /// Energy may exceed what loads gave by this part of the work they did in either direction: the
 /// error of a scheme of first order at steps that resolve the motion is smaller (0.0003 for the
@@ -45,7 +45,7 @@ impl Supply {
     }
 
     /// The most energy that a mechanism can have which started with `start`.
-    pub(super) fn limit(self, start: &Energy) -> f64 {
+    pub(super) fn limit(self, start: &MechanismEnergy) -> f64 {
         start.total() + self.net + SHARE * (self.gross + start.size())
     }
 }

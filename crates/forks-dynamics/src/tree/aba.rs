@@ -11,7 +11,7 @@ use super::{
 /// Accelerations of all tree coordinates under the generalised forces `tau`, in O(n).
 ///
 /// `tau` contains everything that acts along the coordinates: drives, springs, dampers
-/// ([`crate::passive_forces`]). Velocities of spherical, planar and free joints are body twists,
+/// ([`crate::passive::passive_forces`]). Velocities of spherical, planar and free joints are body twists,
 /// their accelerations the component derivatives. Loop closures and couplings are not looked at.
 ///
 /// # Errors

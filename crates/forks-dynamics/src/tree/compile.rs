@@ -61,7 +61,10 @@ pub(crate) struct MultiJoint {
 /// not part of it. Build it once; it does not follow later changes of the mechanism.
 ///
 /// ```
-/// use forks_dynamics::{AbaWorkspace, LinkLoads, PassiveWorkspace, Tree, aba, passive_forces};
+/// use forks_dynamics::{
+///     passive::{PassiveWorkspace, passive_forces},
+///     tree::{AbaWorkspace, LinkLoads, Tree, aba},
+/// };
 /// use forks_models::{HelixJoints, helix};
 ///
 /// let mechanism = helix(50, HelixJoints::Hinge3).mechanism;
@@ -72,7 +75,7 @@ pub(crate) struct MultiJoint {
 /// let (mut tau, mut acceleration) = (vec![0.0; n], vec![0.0; n]);
 /// passive_forces(&mechanism, &mut springs, &q, &v, &mut tau);
 /// aba(&tree, &mut ws, &q, &v, &tau, &LinkLoads::GRAVITY, &mut acceleration)?;
-/// # Ok::<(), forks_dynamics::DynamicsError>(())
+/// # Ok::<(), forks_dynamics::tree::DynamicsError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Tree {

@@ -4,13 +4,13 @@
 //! `cargo test -p forks-dynamics --test it accuracy -- --nocapture` prints the table.
 
 use forks_dynamics::{
-    AbaWorkspace, CrbaWorkspace, DcaError, DcaPlan, DcaSettings, DcaStatus, DcaWorkspace,
-    LinkLoads, RneaWorkspace, Tree, aba, bias, crba, dca,
+    dca::{DcaError, DcaPlan, DcaSettings, DcaStatus, DcaWorkspace, dca},
     mechanism::{
         Link, LinkId, MechanismBuilder, TreeEdge,
         lie::SpatialInertia,
         linalg::{Matrix, dense},
     },
+    tree::{AbaWorkspace, CrbaWorkspace, LinkLoads, RneaWorkspace, Tree, aba, bias, crba},
 };
 use forks_models::{Parametric, chain, coil, dill};
 use forks_testkit::{

@@ -3,7 +3,7 @@
 use crate::adaptive_support;
 
 use adaptive_support::{load, plain_options, resting_case};
-use forks_dynamics::{AdaptivePlan, AdaptiveState, AdaptiveStatus, ErrorMeasure, Target};
+use forks_dynamics::adaptive::{AdaptivePlan, AdaptiveState, AdaptiveStatus, ErrorMeasure, Target};
 
 /// Roundings of an elimination on 6×6 blocks (6·6 products per entry) over a few levels, as for the
 /// full solver.

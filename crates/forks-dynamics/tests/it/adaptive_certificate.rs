@@ -9,8 +9,9 @@ use crate::adaptive_support;
 
 use adaptive_support::{full, joint_norms, load, plain_options, random_wrench, resting_case};
 use forks_dynamics::{
-    AdaptivePlan, AdaptiveResult, AdaptiveState, AdaptiveStatus, DcaPlan, DcaWorkspace,
-    ErrorMeasure, Target, WrenchFrame, dca,
+    WrenchFrame,
+    adaptive::{AdaptivePlan, AdaptiveResult, AdaptiveState, AdaptiveStatus, ErrorMeasure, Target},
+    dca::{DcaPlan, DcaWorkspace, dca},
     mechanism::{LinkId, Mechanism, lie::Wrench},
 };
 use forks_testkit::{

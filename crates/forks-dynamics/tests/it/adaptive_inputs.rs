@@ -8,8 +8,12 @@ use adaptive_support::{
     set_forces,
 };
 use forks_dynamics::{
-    AdaptiveError, AdaptiveOptions, AdaptivePlan, AdaptiveState, AdaptiveStatus, DcaInput, DcaPlan,
-    DcaSettings, DcaStatus, DcaWorkspace, ErrorMeasure, Springs, Target, WrenchFrame, dca_with,
+    WrenchFrame,
+    adaptive::{
+        AdaptiveError, AdaptiveOptions, AdaptivePlan, AdaptiveState, AdaptiveStatus, ErrorMeasure,
+        Springs, Target,
+    },
+    dca::{DcaInput, DcaPlan, DcaSettings, DcaStatus, DcaWorkspace, dca_with},
     mechanism::{
         Joint, JointId, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
         lie::{

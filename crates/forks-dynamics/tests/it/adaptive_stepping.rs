@@ -5,8 +5,12 @@ use crate::adaptive_support;
 
 use adaptive_support::{joint_norms, load, plain_options, random_wrench, resting_case};
 use forks_dynamics::{
-    AdaptiveCounters, AdaptiveOptions, AdaptivePlan, AdaptiveState, AdaptiveStatus, DcaPlan,
-    DcaWorkspace, ErrorMeasure, Springs, Target, WrenchFrame, dca,
+    WrenchFrame,
+    adaptive::{
+        AdaptiveCounters, AdaptiveOptions, AdaptivePlan, AdaptiveState, AdaptiveStatus,
+        ErrorMeasure, Springs, Target,
+    },
+    dca::{DcaPlan, DcaWorkspace, dca},
     mechanism::{
         JointId, LinkId, Mechanism,
         lie::{Wrench, glam::DVec3},

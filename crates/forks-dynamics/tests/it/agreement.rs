@@ -7,15 +7,15 @@
 //! and conquer inverts squared loop equations and may err by their condition number more.
 
 use forks_dynamics::{
-    AbaWorkspace, ConstrainedDynamics, CrbaWorkspace, DcaError, DcaInput, DcaPlan, DcaSettings,
-    DcaStatus, DcaWorkspace, DynamicsStatus, LinkLoads, PassiveWorkspace, RneaWorkspace, Tree, aba,
-    bias, crba, dca, dca_with,
+    constrained::{ConstrainedDynamics, DynamicsStatus},
+    dca::{DcaError, DcaInput, DcaPlan, DcaSettings, DcaStatus, DcaWorkspace, dca, dca_with},
     mechanism::{
         Mechanism,
         lie::{SpatialInertia, Wrench},
         linalg::{Matrix, dense},
     },
-    passive_forces, rnea,
+    passive::{PassiveWorkspace, passive_forces},
+    tree::{AbaWorkspace, CrbaWorkspace, LinkLoads, RneaWorkspace, Tree, aba, bias, crba, rnea},
 };
 use forks_testkit::{
     JointChoice, RandomMechanismOptions, System,

@@ -1,7 +1,8 @@
 //! Loop-constrained accelerations: multipliers, ranks that change with the configuration, failures.
 
 use forks_dynamics::{
-    ConstrainedDynamics, DynamicsStatus, PassiveWorkspace, mass_matrix,
+    constrained::{ConstrainedDynamics, DynamicsStatus},
+    mass_matrix,
     mechanism::{
         Coordinate, Coupling, Joint, JointId, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
         lie::{
@@ -10,7 +11,7 @@ use forks_dynamics::{
         },
         loops,
     },
-    passive_forces,
+    passive::{PassiveWorkspace, passive_forces},
 };
 use forks_models::parallelogram;
 use forks_testkit::{

@@ -8,7 +8,8 @@ use crate::dca_support;
 
 use dca_support::{Case, options};
 use forks_dynamics::{
-    ClosingOrder, DcaError, DcaPlan, DcaSettings, DcaStatus, DcaWorkspace, dca_with, mass_matrix,
+    dca::{ClosingOrder, DcaError, DcaPlan, DcaSettings, DcaStatus, DcaWorkspace, dca_with},
+    mass_matrix,
     mechanism::{JointId, LinkId, Mechanism, lie::Wrench, linalg::Matrix},
 };
 use forks_testkit::{
@@ -203,7 +204,7 @@ fn the_third_call_equals_the_first() {
         dca_with(&plan, &mut work, &case.input()).unwrap();
         let first = bits(work.accelerations());
         let still = vec![0.0; case.mechanism.tree_velocity_count()];
-        let between = forks_dynamics::DcaInput {
+        let between = forks_dynamics::dca::DcaInput {
             v: &still,
             external: &[],
             closing_tau: &[],

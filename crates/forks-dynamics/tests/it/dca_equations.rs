@@ -5,8 +5,7 @@ use crate::dca_support;
 
 use dca_support::{Case, options};
 use forks_dynamics::{
-    CrbaWorkspace, DcaError, DcaInput, DcaPlan, DcaSettings, DcaStatus, DcaWorkspace, LinkLoads,
-    RneaWorkspace, Tree, bias, crba, dca, dca_with,
+    dca::{DcaError, DcaInput, DcaPlan, DcaSettings, DcaStatus, DcaWorkspace, dca, dca_with},
     mechanism::{
         Coordinate, Coupling, Joint, JointId, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
         lie::{
@@ -15,6 +14,7 @@ use forks_dynamics::{
         },
         linalg::{Matrix, dense},
     },
+    tree::{CrbaWorkspace, LinkLoads, RneaWorkspace, Tree, bias, crba},
 };
 use forks_testkit::{
     RandomMechanismOptions, Rng,

@@ -1,7 +1,7 @@
 //! Divide and conquer on large mechanisms: threads, accuracy, frames, high degree, nesting.
 
 use forks_dynamics::{
-    DcaPlan, DcaStatus, DcaWorkspace, dca,
+    dca::{DcaPlan, DcaStatus, DcaWorkspace, dca},
     mechanism::{
         Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
         lie::{

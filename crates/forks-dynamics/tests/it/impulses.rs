@@ -3,7 +3,7 @@
 use std::{f64::consts::FRAC_PI_2, sync::Arc};
 
 use forks_dynamics::{
-    ImpulseStepper, Integrator, Simulation, SimulationOptions, StepStatus,
+    ImpulseStepper, Integrator, Simulation, SimulationOptions, SimulationStatus,
     mechanism::{
         JointId, LinkId, Mechanism, MechanismBuilder,
         lie::{Pose, Wrench, glam::DVec3},
@@ -35,7 +35,7 @@ fn difference(m: &Mechanism, h: f64, steps: usize) -> f64 {
         |a: &[f64], b: &[f64]| a.iter().zip(b).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
     let (mut worst, mut moved) = (0.0f64, 0.0f64);
     for _ in 0..steps {
-        assert_eq!(whole.step(h), StepStatus::Completed);
+        assert_eq!(whole.step(h), SimulationStatus::Completed);
         halves.free(&[], &[]).unwrap();
         let u = halves.velocities().to_vec();
         halves.finish(&u).unwrap();
@@ -98,7 +98,7 @@ fn response(m: &Mechanism, link: LinkId, impulse: Wrench, h: f64) -> [Vec<f64>; 
     let mut external = vec![Wrench::ZERO; m.links().len()];
     external[link.index()] = impulse * (1.0 / h);
     whole.set_loads(&v, &external);
-    assert_eq!(whole.step(h), StepStatus::Completed);
+    assert_eq!(whole.step(h), SimulationStatus::Completed);
 
     let mut halves = ImpulseStepper::new(Arc::new(m.clone()), q, &v, false, h).unwrap();
     halves.free(&[], &[]).unwrap();
@@ -163,11 +163,11 @@ fn poses_that_admit_another_number_of_motions_are_refused() {
         flat[m.position_range(JointId::new(i)).start] = turn;
     }
     let refused = stepper.set(&flat, &[0.0]);
-    assert_eq!(refused, Err(StepStatus::MotionsChanged { from: 1, to: 2 }));
+    assert_eq!(refused, Err(SimulationStatus::MotionsChanged { from: 1, to: 2 }));
     assert_eq!(stepper.positions(), &q[..]);
     stepper.free(&[], &[]).unwrap();
     stepper.finish(&[0.1]).unwrap();
-    assert_eq!(stepper.set(&q, &[f64::NAN]), Err(StepStatus::NotFinite));
+    assert_eq!(stepper.set(&q, &[f64::NAN]), Err(SimulationStatus::NotFinite));
 }
 
 #[test]

@@ -2,8 +2,9 @@
 //! that nothing changes where they are off or inside the ranges.
 
 use forks_dynamics::{
-    EquilibriumOptions, EquilibriumStatus, Integrator, Loads, PassiveWorkspace, Simulation,
-    SimulationOptions, StepStatus, elastic_energy, generalized_forces, passive_forces,
+    EquilibriumOptions, EquilibriumStatus, Integrator, Loads, Simulation, SimulationOptions,
+    SimulationStatus, elastic_energy, generalized_forces,
+    passive::{PassiveWorkspace, passive_forces},
     solve_equilibrium, tangent_stiffness,
 };
 use forks_mechanism::{
@@ -176,7 +177,7 @@ fn a_swing_against_the_stop_comes_back_without_more_energy() {
         let start = s.energy().total();
         let (mut farthest, mut turned) = (0.2f64, false);
         for _ in 0..4000 {
-            assert_eq!(s.step(1e-4), StepStatus::Completed);
+            assert_eq!(s.step(1e-4), SimulationStatus::Completed);
             farthest = farthest.max(s.state().q[0]);
             turned |= s.state().v[0] < 0.0;
             let growth = s.energy().total() - start;
@@ -198,7 +199,7 @@ fn a_swing_against_the_stop_comes_back_without_more_energy() {
     );
     let start = s.energy().total();
     for _ in 0..200 {
-        assert_eq!(s.step(0.01), StepStatus::Completed);
+        assert_eq!(s.step(0.01), SimulationStatus::Completed);
         assert!(s.energy().total() <= start * (1.0 + 1e-12));
     }
     assert!(s.state().q[0] < 0.55);

@@ -7,6 +7,7 @@ mod adaptive_inputs;
 mod adaptive_stepping;
 mod adaptive_support;
 mod agreement;
+mod assembly_tree;
 mod closed_forms;
 mod common;
 mod constrained;

@@ -3,8 +3,9 @@
 //! and the limit of light links.
 
 use forks_dynamics::{
-    ConstrainedDynamics, DynamicsStatus, Integrator, Simulation, SimulationOptions, Solution,
-    StepStatus, admissible_motions, mass_matrix,
+    Integrator, Simulation, SimulationOptions, SimulationStatus, admissible_motions,
+    constrained::{ConstrainedDynamics, DynamicsStatus, Solution},
+    mass_matrix,
 };
 use forks_mechanism::{
     Coordinate, Coupling, Joint, JointId, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
@@ -87,7 +88,7 @@ fn an_empty_link_that_is_free_is_refused_by_name() {
     {
         let options = SimulationOptions { integrator, ..SimulationOptions::default() };
         let status = Simulation::new(&m, &[0.0; 2], &[0.0; 2], options).step(1e-3);
-        assert_eq!(status, StepStatus::Massless(joint), "{integrator:?}");
+        assert_eq!(status, SimulationStatus::Massless(joint), "{integrator:?}");
     }
     // A coupling of two empty links leaves them one motion without mass.
     let mut b = MechanismBuilder::from_mechanism(&m);
@@ -120,8 +121,8 @@ fn all_schemes_move_followers() {
         let mut pair = Simulation::new(&m, &[0.0; 2], &[0.0; 2], options);
         let mut one = Simulation::new(&alone, &[0.0], &[0.0], options);
         for _ in 0..200 {
-            assert_eq!(pair.step(1e-3), StepStatus::Completed, "{integrator:?}");
-            assert_eq!(one.step(1e-3), StepStatus::Completed);
+            assert_eq!(pair.step(1e-3), SimulationStatus::Completed, "{integrator:?}");
+            assert_eq!(one.step(1e-3), SimulationStatus::Completed);
         }
         let (a, b) = (&pair.state().q, one.state().q[0]);
         assert!(b.abs() > 0.5);
@@ -143,7 +144,7 @@ fn empty_bars_of_a_loop_follow_the_crank() {
     let mut s = Simulation::new(&m, &q, &vec![0.0; n], options);
     let start = s.energy();
     for _ in 0..200 {
-        assert_eq!(s.step(1e-3), StepStatus::Completed);
+        assert_eq!(s.step(1e-3), SimulationStatus::Completed);
     }
     let end = s.energy();
     assert!(end.kinetic > 0.01, "{end:?}");
@@ -151,7 +152,7 @@ fn empty_bars_of_a_loop_follow_the_crank() {
     let options = SimulationOptions::default();
     let mut s = Simulation::new(&m, &q, &vec![0.0; n], options);
     for _ in 0..100 {
-        assert_eq!(s.step(1e-3), StepStatus::Completed);
+        assert_eq!(s.step(1e-3), SimulationStatus::Completed);
     }
     assert!(s.loop_gap() < 1e-9);
 }

@@ -3,8 +3,9 @@
 use crate::loops_support;
 
 use forks_dynamics::{
-    ConstrainedDynamics, EquilibriumOptions, EquilibriumStatus, Integrator, Loads, Simulation,
-    SimulationOptions, StepStatus,
+    EquilibriumOptions, EquilibriumStatus, Integrator, Loads, Simulation, SimulationOptions,
+    SimulationStatus,
+    constrained::ConstrainedDynamics,
     mechanism::{
         Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
         lie::{
@@ -31,7 +32,7 @@ fn still(m: &Mechanism, integrator: Integrator) -> Simulation<'_> {
 /// Runs for `time` in `steps` equal steps.
 fn run(s: &mut Simulation<'_>, time: f64, steps: usize) {
     for i in 0..steps {
-        assert_eq!(s.step(time / steps as f64), StepStatus::Completed, "step {i}");
+        assert_eq!(s.step(time / steps as f64), SimulationStatus::Completed, "step {i}");
     }
 }
 
@@ -252,16 +253,16 @@ fn failed_steps_say_so_and_leave_the_state() {
     let m = under_gravity(&helix(20, HelixJoints::Hinge3).mechanism, None);
     for scheme in [Integrator::SemiImplicitEuler, Integrator::RungeKutta4] {
         let mut s = still(&m, scheme);
-        let mut status = StepStatus::Completed;
+        let mut status = SimulationStatus::Completed;
         let mut before = s.state().clone();
         for _ in 0..10_000 {
             before = s.state().clone();
             status = s.step(1.0 / 60.0);
-            if status != StepStatus::Completed {
+            if status != SimulationStatus::Completed {
                 break;
             }
         }
-        assert_ne!(status, StepStatus::Completed, "{scheme:?} cannot be stable");
+        assert_ne!(status, SimulationStatus::Completed, "{scheme:?} cannot be stable");
         assert_eq!(*s.state(), before);
         assert!(s.state().q.iter().chain(&s.state().v).all(|x| x.is_finite()));
     }
@@ -269,8 +270,8 @@ fn failed_steps_say_so_and_leave_the_state() {
     let mut q = s.state().q.clone();
     q[0] = f64::NAN;
     let mut bad = Simulation::new(&m, &q, &s.state().v.clone(), SimulationOptions::default());
-    assert_ne!(bad.step(1e-3), StepStatus::Completed);
-    assert_eq!(s.step(1e-3), StepStatus::Completed);
+    assert_ne!(bad.step(1e-3), SimulationStatus::Completed);
+    assert_eq!(s.step(1e-3), SimulationStatus::Completed);
 }
 
 #[test]
@@ -339,7 +340,7 @@ fn energy_over_work(m: &Mechanism, link: usize, force: DVec3, h: f64, steps: usi
     for i in 0..steps {
         wrenches[link].force = pose.rotation.conjugate() * force;
         s.set_loads(&torques, &wrenches);
-        assert_eq!(s.step(h), StepStatus::Completed, "step {i}");
+        assert_eq!(s.step(h), SimulationStatus::Completed, "step {i}");
         pose = s.link_poses()[link];
         work = force.dot(pose.translation - start.translation).max(work);
         if i > 10 {
@@ -402,7 +403,7 @@ fn a_chain_far_beyond_its_buckling_load_stays_finite_at_any_step() {
                 let turn = s.link_poses()[links].rotation;
                 wrenches[links].force = turn.conjugate() * force;
                 s.set_loads(&vec![0.0; links], &wrenches);
-                assert_eq!(s.step(h), StepStatus::Completed, "seed {seed}, h {h}, step {i}");
+                assert_eq!(s.step(h), SimulationStatus::Completed, "seed {seed}, h {h}, step {i}");
             }
             rejected += s.statistics().rejected;
         }

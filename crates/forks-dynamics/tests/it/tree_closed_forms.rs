@@ -1,7 +1,6 @@
 //! Closed forms: pendulum, double pendulum, free body, gyroscope.
 
 use forks_dynamics::{
-    AbaWorkspace, CrbaWorkspace, LinkLoads, Tree, aba, crba,
     mechanism::{
         Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
         lie::{
@@ -11,6 +10,7 @@ use forks_dynamics::{
         },
         linalg::Matrix,
     },
+    tree::{AbaWorkspace, CrbaWorkspace, LinkLoads, Tree, aba, crba},
 };
 
 const G: f64 = 9.81;

@@ -5,11 +5,11 @@
 use crate::tree_support;
 
 use forks_dynamics::{
-    AbaWorkspace, DerivativeWorkspace, LinkLoads, acceleration_derivatives, hybrid,
     mechanism::{
         lie::{Twist, Wrench},
         linalg::Matrix,
     },
+    tree::{AbaWorkspace, DerivativeWorkspace, LinkLoads, acceleration_derivatives, hybrid},
 };
 use tree_support::{
     Case, cases, condition, largest, reference_mass,

@@ -3,8 +3,6 @@
 use crate::tree_support;
 
 use forks_dynamics::{
-    AbaWorkspace, CrbaWorkspace, DerivativeWorkspace, DynamicsError, LinkLoads, RneaWorkspace,
-    Tree, aba, acceleration_derivatives, bias, crba, hybrid,
     mechanism::{
         Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
         lie::{
@@ -13,7 +11,10 @@ use forks_dynamics::{
         },
         linalg::{Matrix, dense},
     },
-    rnea,
+    tree::{
+        AbaWorkspace, CrbaWorkspace, DerivativeWorkspace, DynamicsError, LinkLoads, RneaWorkspace,
+        Tree, aba, acceleration_derivatives, bias, crba, hybrid, rnea,
+    },
 };
 use forks_models::chain;
 use tree_support::{condition, largest};

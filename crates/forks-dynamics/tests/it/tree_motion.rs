@@ -6,13 +6,12 @@
 use crate::tree_support;
 
 use forks_dynamics::{
-    AbaWorkspace, LinkLoads, RneaWorkspace, aba, hybrid,
     mechanism::{
         JointKind, LinkId,
         lie::{Twist, Wrench},
         link_jacobian, link_twists,
     },
-    rnea,
+    tree::{AbaWorkspace, LinkLoads, RneaWorkspace, aba, hybrid, rnea},
 };
 use tree_support::{Case, cases, condition, largest, reference_mass};
 

@@ -3,9 +3,9 @@
 use crate::tree_support;
 
 use forks_dynamics::{
-    Loads, PassiveWorkspace, elastic_energy, generalized_forces,
+    Loads, elastic_energy, generalized_forces,
     mechanism::{JointId, Mechanism, lie::Twist, linalg::Matrix, link_twists},
-    passive_forces,
+    passive::{PassiveWorkspace, passive_forces},
 };
 use forks_testkit::{JointChoice, RandomMechanismOptions, Rng, random_mechanism};
 use tree_support::largest;

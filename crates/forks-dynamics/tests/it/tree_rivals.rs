@@ -6,10 +6,11 @@
 use crate::tree_support;
 
 use forks_dynamics::{
-    AbaWorkspace, CrbaWorkspace, LinkLoads, RneaWorkspace, Tree, aba, bias, crba, hybrid,
     mass_matrix,
     mechanism::linalg::{Matrix, dense},
-    rnea,
+    tree::{
+        AbaWorkspace, CrbaWorkspace, LinkLoads, RneaWorkspace, Tree, aba, bias, crba, hybrid, rnea,
+    },
 };
 use tree_support::{Case, cases, condition, largest, largest_difference, reference_mass};
 

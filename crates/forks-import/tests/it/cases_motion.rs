@@ -7,7 +7,7 @@ use crate::support;
 use std::sync::Arc;
 
 use forks_dynamics::{
-    EquilibriumOptions, EquilibriumStatus, Loads, Simulation, SimulationOptions, StepStatus,
+    EquilibriumOptions, EquilibriumStatus, Loads, Simulation, SimulationOptions, SimulationStatus,
     effective_inverse_mass, solve_equilibrium,
 };
 use forks_import::mechanism::{
@@ -106,7 +106,7 @@ fn b11_many_loops_stay_closed_for_a_minute() {
     assert!(s.start_gap() < 1e-14 * size, "{}", s.start_gap());
     let mut moved = 0.0f64;
     for step in 0..6000 {
-        assert_eq!(s.step(0.01), StepStatus::Completed, "step {step}");
+        assert_eq!(s.step(0.01), SimulationStatus::Completed, "step {step}");
         // Closed to rounding after every step: a few units per link.
         let gap = s.loop_gap();
         assert!(gap < 64.0 * f64::EPSILON * size, "step {step}: {gap}");

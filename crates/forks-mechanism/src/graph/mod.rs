@@ -1,9 +1,6 @@
-//! The joint graph: spanning forest, loop closures, binary assembly tree.
+//! The joint graph: spanning forest, loop closures.
 
-mod assembly_tree;
 mod forest;
 mod parts;
-mod pieces;
 
-pub use assembly_tree::{AssemblyKind, AssemblyNode, AssemblyTree};
 pub use forest::{SpanningForest, TreeEdge};

@@ -1,6 +1,5 @@
 //! Integration tests of forks-mechanism, one binary: a file per subject.
 
-mod assembly_tree;
 mod builder;
 mod common;
 mod constraint_error;

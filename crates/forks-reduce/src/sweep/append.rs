@@ -104,7 +104,7 @@ impl Sweep<'_> {
         if self.prestress.is_none() || j.kind.has_scalar_coordinates() {
             return Ok(());
         }
-        let h = forks_dynamics::joint_hessian(self.m, id, self.q);
+        let h = forks_dynamics::springs::joint_hessian(self.m, id, self.q);
         let d = j.dof();
         let extra = Matrix::from_fn(d, d, |a, b| h.get(a, b) - spring.stiffness.get(a, b));
         self.add_energy(self.joint_variables(id).as_slice().to_vec(), extra)

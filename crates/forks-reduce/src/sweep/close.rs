@@ -107,7 +107,9 @@ impl Sweep<'_> {
         }
         let k = match &self.prestress {
             None => b.stiffness,
-            Some(_) => forks_dynamics::bushing_gradient_and_hessian(b, &self.world_from_link).1,
+            Some(_) => {
+                forks_dynamics::springs::bushing_gradient_and_hessian(b, &self.world_from_link).1
+            }
         };
         // Stiffness against dimensionless relative twists.
         let r = |i: usize| if i < 3 { self.r } else { 1.0 };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forks_dynamics::{Integrator, Simulation, SimulationOptions, StepStatus};
+use forks_dynamics::{Integrator, Simulation, SimulationOptions, SimulationStatus};
 use forks_mechanism::{
     Mechanism,
     lie::{Pose, Twist, Wrench, glam::DVec3},
@@ -115,7 +115,7 @@ pub(crate) fn full_track(m: &Mechanism, problem: &Problem, case: &FloatingCase) 
                 external[e.link.index()] = e.link_from_effector.adjoint().apply_to_wrench(body);
             }
             full.set_loads(&tau, &external);
-            assert_eq!(full.step(h / case.full_steps as f64), StepStatus::Completed);
+            assert_eq!(full.step(h / case.full_steps as f64), SimulationStatus::Completed);
         }
     }
     track

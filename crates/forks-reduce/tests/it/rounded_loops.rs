@@ -2,9 +2,11 @@
 //! mechanism is the exactly planar one; all solvers must agree with it to the size of the error.
 
 use forks_dynamics::{
-    AdaptiveOptions, AdaptivePlan, AdaptiveState, ConstrainedDynamics, DcaPlan, DcaWorkspace,
-    DynamicsStatus, EquilibriumOptions, EquilibriumStatus, ErrorMeasure, Loads, Simulation,
-    SimulationOptions, StepStatus, Target, dca, mass_matrix, solve_equilibrium,
+    EquilibriumOptions, EquilibriumStatus, Loads, Simulation, SimulationOptions, SimulationStatus,
+    adaptive::{AdaptiveOptions, AdaptivePlan, AdaptiveState, ErrorMeasure, Target},
+    constrained::{ConstrainedDynamics, DynamicsStatus},
+    dca::{DcaPlan, DcaWorkspace, dca},
+    mass_matrix, solve_equilibrium,
 };
 use forks_mechanism::{
     AssemblySettings, AssemblyStatus, Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
@@ -207,9 +209,15 @@ fn all_routes_to_accelerations_agree() {
                 let mut passive = vec![0.0; m.velocity_count()];
                 let mut full = vec![0.0; m.velocity_count()];
                 full[..n].copy_from_slice(v);
-                let mut space = forks_dynamics::PassiveWorkspace::new(&m);
+                let mut space = forks_dynamics::passive::PassiveWorkspace::new(&m);
                 let start = m.start_positions();
-                forks_dynamics::passive_forces(&m, &mut space, &start, &full, &mut passive);
+                forks_dynamics::passive::passive_forces(
+                    &m,
+                    &mut space,
+                    &start,
+                    &full,
+                    &mut passive,
+                );
                 let all: Vec<f64> = tau.iter().zip(&passive).map(|(t, p)| t + p).collect();
                 let plan = DcaPlan::new(&m).unwrap();
                 let mut w = DcaWorkspace::new(&plan);
@@ -281,7 +289,7 @@ fn simulations_follow_the_exact_mechanism() {
             let start = s.energy().total();
             let mut largest = start;
             for _ in 0..200 {
-                assert_eq!(s.step(5e-3), StepStatus::Completed, "seed {seed}, {tilt}");
+                assert_eq!(s.step(5e-3), SimulationStatus::Completed, "seed {seed}, {tilt}");
                 largest = largest.max(s.energy().total());
             }
             assert!(s.loop_gap() < 1e-9, "seed {seed}, {tilt}");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forks_dynamics::{
-    AppliedWrench, ImpulseStepper, StepStatus as SolverStatus, WrenchFrame, elastic_energy,
+    AppliedWrench, ImpulseStepper, SimulationStatus as SolverStatus, WrenchFrame, elastic_energy,
     gravitational_energy,
 };
 use forks_lie::{Pose, glam::DVec3};

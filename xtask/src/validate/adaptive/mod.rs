@@ -7,7 +7,7 @@ mod poses;
 mod report;
 mod sweep;
 
-use forks_dynamics::{
+use forks_dynamics::adaptive::{
     AdaptiveOptions, AdaptivePlan, AdaptiveState, AdaptiveStatus, AdaptiveStep, ErrorMeasure,
     Target,
 };

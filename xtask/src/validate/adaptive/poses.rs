@@ -1,6 +1,6 @@
 //! What the error of accelerations does to poses ([R06] Figures 1 and 5).
 
-use forks_dynamics::{AdaptiveOptions, AdaptivePlan, ErrorMeasure, Target};
+use forks_dynamics::adaptive::{AdaptiveOptions, AdaptivePlan, ErrorMeasure, Target};
 use forks_io::{
     Cell, CsvTable,
     svg::{Drawing, Layer, Stroke, View},

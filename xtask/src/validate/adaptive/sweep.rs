@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use forks_dynamics::AdaptivePlan;
+use forks_dynamics::adaptive::AdaptivePlan;
 use forks_mechanism::{Mechanism, lie::glam::DVec3};
 
 use super::{

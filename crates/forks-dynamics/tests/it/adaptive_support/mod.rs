@@ -5,7 +5,9 @@ use crate::dca_support;
 
 pub use dca_support::{Case, options};
 use forks_dynamics::{
-    AdaptiveOptions, AdaptiveState, DcaStatus, WrenchFrame,
+    WrenchFrame,
+    adaptive::{AdaptiveOptions, AdaptiveState},
+    dca::DcaStatus,
     mechanism::{JointId, LinkId, Mechanism, lie::Wrench},
 };
 use forks_testkit::{dynamics::StateOptions, random_mechanism};

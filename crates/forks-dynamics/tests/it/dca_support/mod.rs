@@ -3,9 +3,9 @@
 #![allow(dead_code, unreachable_pub)]
 
 use forks_dynamics::{
-    DcaError, DcaInput, DcaPlan, DcaSettings, DcaStatus, DcaWorkspace, PassiveWorkspace, dca_with,
+    dca::{DcaError, DcaInput, DcaPlan, DcaSettings, DcaStatus, DcaWorkspace, dca_with},
     mechanism::{Mechanism, lie::Wrench},
-    passive_forces,
+    passive::{PassiveWorkspace, passive_forces},
 };
 use forks_testkit::{
     JointChoice, RandomMechanismOptions, System,

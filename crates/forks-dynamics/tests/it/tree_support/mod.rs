@@ -3,13 +3,13 @@
 pub(crate) mod table6;
 
 use forks_dynamics::{
-    LinkLoads, Tree,
     mechanism::{
         LinkId, Mechanism, MechanismBuilder,
         lie::{Pose, Twist, Wrench},
         linalg::{Matrix, dense},
         link_jacobian,
     },
+    tree::{LinkLoads, Tree},
 };
 use forks_testkit::{JointChoice, RandomMechanismOptions, Rng, random_mechanism};
 

@@ -1,6 +1,6 @@
 //! Links of high degree cut into welded pieces, so that no piece has more than three handles.
 
-use crate::{JointId, LinkId, TreeEdge};
+use forks_mechanism::{JointId, LinkId, TreeEdge};
 
 /// The ground's piece.
 pub(super) const WORLD: usize = 0;

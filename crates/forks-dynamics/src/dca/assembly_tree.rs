@@ -9,7 +9,7 @@
 //! O(log n) for bounded degree.
 
 use super::pieces::{Branch, BranchKind, Pieces, WORLD, children_of, subtree_sizes};
-use crate::{JointId, LinkId, SpanningForest, TreeEdge};
+use forks_mechanism::{JointId, LinkId, SpanningForest, TreeEdge};
 
 /// What a node of an assembly tree is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Assembly trees: every joint once, bounded handles, logarithmic depth.
 
+use forks_dynamics::dca::{AssemblyKind, AssemblyTree};
 use forks_mechanism::{
-    AssemblyKind, AssemblyTree, Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
+    Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
     lie::{SplitMix64, glam::DVec3},
 };
 
