@@ -1,45 +1,13 @@
-//! Command-line arguments.
+//! Arguments of commands, and those that several share.
 
 use std::{convert::Infallible, path::PathBuf, str::FromStr};
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 
 use crate::{
-    blend_args::BlendArgs, quasistatic_args::QuasistaticArgs, read_args::ReadOptions,
-    simulate_args::SimulateArgs,
+    parse::{coefficient, count, duration, rayleigh, stiffness, wrench},
+    read_args::ReadOptions,
 };
-
-/// Reduced models of compliant articulated mechanisms.
-///
-/// Quantities are in SI units and radians. Twists and wrenches have their linear part first.
-#[derive(Debug, Parser)]
-#[command(name = "forks", version, about, long_about)]
-pub(crate) struct Cli {
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
-
-/// What to do.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Build a blend of reduced models that keeps to tolerances for forces in a cone
-    Blend(BlendArgs),
-    /// Show links, joints, loops and mobility of a model, or what a scene is made of, and what of
-    /// the file is not represented exactly
-    Inspect(InspectArgs),
-    /// Follow the equilibrium while loads on links grow; only joints that matter are computed, to a
-    /// certified error. For mechanisms of very many links
-    Quasistatic(QuasistaticArgs),
-    /// Reduce a model to its end effectors: rank, compliance, mass, frequencies, maps to every link
-    Reduce(ReduceArgs),
-    /// Solve the static equilibrium under a wrench on a link, and compare the reduced model with it
-    Statics(StaticsArgs),
-    /// Accelerations in a state, with mass matrix, bias forces and energy, in MuJoCo's coordinates
-    /// (URDF: in the order of --order)
-    Dynamics(DynamicsArgs),
-    /// Let a model move under gravity, springs and dampers, or run a scene with contact; record it
-    Simulate(SimulateArgs),
-}
 
 /// Arguments of `forks dynamics`.
 #[derive(Debug, Args)]
@@ -249,92 +217,15 @@ impl FromStr for StateSource {
     }
 }
 
-pub(crate) fn wrench(s: &str) -> Result<[f64; 6], String> {
-    let parts: Vec<&str> = s.split(',').collect();
-    if parts.len() != 6 {
-        return Err(format!("a wrench is six numbers fx,fy,fz,tx,ty,tz, not {}", parts.len()));
-    }
-    let mut out = [0.0; 6];
-    for (x, part) in out.iter_mut().zip(parts) {
-        let number: f64 = part.trim().parse().map_err(|e| format!("'{part}': {e}"))?;
-        if !number.is_finite() {
-            return Err(format!("'{part}' is not a finite number"));
-        }
-        *x = number;
-    }
-    Ok(out)
-}
-
-pub(crate) fn duration(s: &str) -> Result<f64, String> {
-    match s.parse::<f64>() {
-        Ok(x) if x.is_finite() && x > 0.0 => Ok(x),
-        Ok(_) => Err("expected a finite number above 0".into()),
-        Err(e) => Err(e.to_string()),
-    }
-}
-
-pub(crate) fn coefficient(s: &str) -> Result<f64, String> {
-    match s.trim().parse::<f64>() {
-        Ok(x) if x.is_finite() && x >= 0.0 => Ok(x),
-        Ok(_) => Err("expected a finite number that is not negative".into()),
-        Err(e) => Err(e.to_string()),
-    }
-}
-
-fn rayleigh(s: &str) -> Result<(f64, f64), String> {
-    let (a, b) = s.split_once(',').ok_or("expected two numbers A,B")?;
-    Ok((coefficient(a)?, coefficient(b)?))
-}
-
-pub(crate) fn count(s: &str) -> Result<usize, String> {
-    match s.parse::<usize>() {
-        Ok(0) => Err("expected a number above 0".into()),
-        other => other.map_err(|e| e.to_string()),
-    }
-}
-
-pub(crate) fn stiffness(s: &str) -> Result<f64, String> {
-    match s.parse::<f64>() {
-        Ok(k) if k.is_finite() && k >= 0.0 => Ok(k),
-        Ok(_) => Err("a stiffness is a finite number and not negative".into()),
-        Err(e) => Err(e.to_string()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
-
-    #[test]
-    fn the_arguments_are_consistent() {
-        Cli::command().debug_assert();
-    }
 
     #[test]
     fn states_are_files_or_keyframes() {
         assert_eq!("a/b.json".parse(), Ok(StateSource::File("a/b.json".into())));
         assert_eq!("key:home".parse(), Ok(StateSource::Key("home".into())));
         assert_eq!("key:".parse(), Ok(StateSource::Key(String::new())));
-    }
-
-    #[test]
-    fn a_wrench_is_six_finite_numbers() {
-        assert_eq!(wrench("1,-2, 3,0,0,1e-3"), Ok([1.0, -2.0, 3.0, 0.0, 0.0, 1e-3]));
-        for bad in ["", "1,2,3", "1,2,3,4,5,6,7", "1,2,3,4,5,x", "nan,0,0,0,0,0", "0,0,0,0,0,inf"] {
-            assert!(wrench(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn durations_and_counts_are_positive() {
-        assert_eq!(duration("0.001"), Ok(0.001));
-        for bad in ["0", "-1", "nan", "inf", "x"] {
-            assert!(duration(bad).is_err(), "{bad}");
-        }
-        assert_eq!(count("3"), Ok(3));
-        assert!(count("0").is_err() && count("-1").is_err());
     }
 
     #[test]
@@ -349,15 +240,6 @@ mod tests {
         assert_eq!(rayleigh("0.1,1e-4"), Ok((0.1, 1e-4)));
         for bad in ["1", "1,-1", "nan,0", "1,2,3"] {
             assert!(rayleigh(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_stiffness_is_finite_and_not_negative() {
-        assert_eq!(stiffness("1e3"), Ok(1000.0));
-        assert_eq!(stiffness("0"), Ok(0.0));
-        for bad in ["-1", "nan", "inf", "", "1,5"] {
-            assert!(stiffness(bad).is_err(), "{bad}");
         }
     }
 }

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::args::{ModelOptions, SpringOptions, coefficient, count, duration};
+use crate::{
+    args::{ModelOptions, SpringOptions},
+    parse::{coefficient, count, duration},
+};
 
 /// Arguments of `forks blend`.
 #[derive(Clone, Debug, Args)]

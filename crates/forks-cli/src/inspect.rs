@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use forks_import::{Note, group_notes};
 use forks_mechanism::{
-    Connection, Coupling, Joint, JointId, LinkId, Mechanism, Mobility, RANK_TOLERANCE, connections,
+    Connection, Coupling, JointId, LinkId, Mechanism, Mobility, RANK_TOLERANCE, connections,
     lie::Pose, loops, mobility,
 };
 use serde::Serialize;
@@ -13,7 +13,8 @@ use crate::{
     args::InspectArgs,
     error::CliError,
     inspect_springs::{SpringEntry, spring_entries},
-    model::{Model, joint_name},
+    joint_names::{JointNames, is_hidden},
+    model::Model,
     output, scene,
 };
 
@@ -164,34 +165,6 @@ impl NoteEntry {
             count: n.count,
             names: n.names.clone(),
         }
-    }
-}
-
-/// True for joints that the user would not count: welds of bodies without joints.
-fn is_hidden(j: &Joint) -> bool {
-    j.implicit && j.dof() == 0
-}
-
-/// What every joint is called in the answer.
-pub(crate) struct JointNames(Vec<String>);
-
-impl JointNames {
-    /// Tree joints and loop-closing joints are numbered apart, without the hidden ones.
-    fn new(m: &Mechanism) -> Self {
-        let mut is_closure = vec![false; m.joints().len()];
-        m.forest().closures().iter().for_each(|c| is_closure[c.index()] = true);
-        let mut numbers = [0, 0];
-        let name = |(i, j): (usize, &Joint)| {
-            let number = &mut numbers[usize::from(is_closure[i])];
-            let name = joint_name(m, JointId::new(i), *number);
-            *number += usize::from(!is_hidden(j));
-            name
-        };
-        Self(m.joints().iter().enumerate().map(name).collect())
-    }
-
-    pub(crate) fn of(&self, id: JointId) -> String {
-        self.0[id.index()].clone()
     }
 }
 

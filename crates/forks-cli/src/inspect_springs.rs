@@ -3,7 +3,7 @@
 use forks_mechanism::{Combination, JointId, JointMatrix, Mechanism};
 use serde::Serialize;
 
-use crate::{inspect::JointNames, output::short};
+use crate::{joint_names::JointNames, output::short};
 
 /// A spring, a damper or both.
 #[derive(Debug, Serialize)]

@@ -7,15 +7,18 @@ mod args;
 mod at_rest;
 mod blend;
 mod blend_args;
+mod command;
 mod dynamics;
 mod error;
 mod inspect;
 mod inspect_springs;
 mod inspect_text;
+mod joint_names;
 mod link_pose;
 mod model;
 mod mujoco;
 mod output;
+mod parse;
 mod path_notes;
 mod progress;
 mod quasistatic;
@@ -31,8 +34,8 @@ mod statics;
 
 use std::process::ExitCode;
 
-use args::{Cli, Command};
 use clap::{CommandFactory as _, FromArgMatches as _};
+use command::{Cli, Command};
 
 fn main() -> ExitCode {
     let result = match arguments().command {

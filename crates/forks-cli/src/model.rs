@@ -33,7 +33,7 @@ pub(crate) struct Model {
 impl Model {
     /// Reads the model and puts it in the state that the arguments name.
     pub(crate) fn load(options: &ModelOptions) -> Result<Self, CliError> {
-        let Import { mechanism, notes, effectors, order } = options.read.load(options)?;
+        let Import { mechanism, notes, effectors, order } = options.read.load(&options.path)?;
         let mut positions = mechanism.start_positions();
         let mut velocities = vec![0.0; mechanism.tree_velocity_count()];
         if let Some(source) = &options.state {

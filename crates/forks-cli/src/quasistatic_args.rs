@@ -4,7 +4,10 @@ use std::{path::PathBuf, str::FromStr};
 
 use clap::Args;
 
-use crate::args::{FrameChoice, ModelOptions, coefficient, count, duration, stiffness, wrench};
+use crate::{
+    args::{FrameChoice, ModelOptions},
+    parse::{coefficient, count, duration, stiffness, wrench},
+};
 
 /// Arguments of `forks quasistatic`.
 #[derive(Clone, Debug, Args)]

@@ -1,13 +1,16 @@
 //! Arguments that say how a model is read: side file, springs and closures, what is let pass.
 
-use std::{path::PathBuf, str::FromStr};
+use std::{
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
 use clap::{Args, ValueEnum};
 use forks_import::{
     Import, ImportError, ImportOptions, SideFile, SideSource, UrdfOrder, load_model,
 };
 
-use crate::args::{ModelOptions, coefficient};
+use crate::parse::coefficient;
 
 /// How to read the model.
 #[derive(Clone, Debug, Default, Args)]
@@ -88,7 +91,7 @@ fn per_joint(s: &str) -> Result<(String, f64), String> {
 
 impl ReadOptions {
     /// Reads the model with its side file and what the arguments add.
-    pub(crate) fn load(&self, options: &ModelOptions) -> Result<Import, ImportError> {
+    pub(crate) fn load(&self, path: &Path) -> Result<Import, ImportError> {
         let side = match &self.side {
             Some(path) => SideSource::File(path.clone()),
             None if self.no_side => SideSource::None,
@@ -104,7 +107,7 @@ impl ReadOptions {
             side,
             urdf_order,
         };
-        let import = load_model(&options.path, &import_options)?;
+        let import = load_model(path, &import_options)?;
         if self.stiffness.is_empty() && self.damping.is_empty() && self.close.is_empty() {
             return Ok(import);
         }

@@ -6,7 +6,8 @@ use clap::{ArgMatches, Args, Command, Error, ValueEnum, error::ErrorKind, parser
 use forks_rom::{Elasticity, Scheme};
 
 use crate::{
-    args::{FrameChoice, ModelOptions, StateSource, count, duration, stiffness, wrench},
+    args::{FrameChoice, ModelOptions, StateSource},
+    parse::{count, duration, stiffness, wrench},
     read_args::ReadOptions,
     scene,
 };

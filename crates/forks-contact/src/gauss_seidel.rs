@@ -12,8 +12,8 @@ use forks_linalg::{
 };
 
 use crate::{
+    goal::Counters,
     quad::{Quad, add_rows, dot},
-    solver::Counters,
     system::{Block, System},
 };
 

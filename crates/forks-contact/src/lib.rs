@@ -41,6 +41,8 @@ mod dense;
 mod error;
 mod frame;
 mod gauss_seidel;
+mod goal;
+mod ids;
 mod interior;
 mod law;
 mod newton;
@@ -56,8 +58,10 @@ mod system;
 pub use constraint::{Contact, Friction, Row, Side};
 pub use error::ContactError;
 pub use frame::{point_columns, point_jacobian, tangents};
-pub use problem::{BodyId, ConstraintId, NewContact, PortId, Problem};
-pub use solver::{Method, Report, Settings, Solver, Status};
+pub use goal::Method;
+pub use ids::{BodyId, ConstraintId, PortId};
+pub use problem::{NewContact, Problem};
+pub use solver::{Report, Settings, Solver, Status};
 
 /// The example of the README is compiled and run with the documentation's.
 #[cfg(doctest)]

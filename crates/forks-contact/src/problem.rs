@@ -14,37 +14,11 @@ mod sides;
 pub use sides::NewContact;
 
 use crate::{
-    Contact, ContactError, Row, Side,
+    BodyId, ConstraintId, Contact, ContactError, PortId, Row, Side,
     body::{Body, Port},
     dense::{Check, Checked, asymmetry},
     quad::Quad,
 };
-
-/// A body of a problem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BodyId(pub(crate) usize);
-
-impl BodyId {
-    /// Its place in the order of addition.
-    pub fn index(self) -> usize {
-        self.0
-    }
-}
-
-/// A contact or row of a problem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ConstraintId(pub(crate) usize);
-
-impl ConstraintId {
-    /// Its place in the order of addition.
-    pub fn index(self) -> usize {
-        self.0
-    }
-}
-
-/// A port of a body of a problem: see [`Problem::add_port`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PortId(pub(crate) usize);
 
 /// A contact or row.
 #[derive(Clone, Copy, Debug)]

@@ -18,10 +18,10 @@ use crate::{
     delassus::Delassus,
     dense::reset,
     gauss_seidel::sweeps,
+    goal::{Counters, Goal},
     interior::{Interior, Start},
     newton::{NewtonWork, newton},
     scalar::max_abs,
-    solver::{Counters, Goal},
     system::System,
 };
 

@@ -14,7 +14,6 @@
 pub mod adaptive;
 mod algebra;
 mod branches;
-mod branching;
 pub mod constrained;
 mod constraint_space;
 pub mod dca;
@@ -27,6 +26,7 @@ mod loads;
 mod logarithm;
 mod mass;
 mod modes;
+mod moving_joints;
 mod newton;
 pub mod passive;
 mod phases;
@@ -35,14 +35,14 @@ mod search;
 pub mod springs;
 mod stability;
 mod stage;
+mod statics;
 mod tangent;
 pub mod tree;
 
 pub use constrained::MechanismEnergy;
 pub use energy::{elastic_energy, generalized_forces, gravitational_energy, potential_energy};
 pub use equilibrium::{
-    Algebra, Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, PathEvent,
-    PathEventKind, continue_equilibrium, solve_equilibrium,
+    Algebra, Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, PathEvent, PathEventKind,
 };
 pub use forks_mechanism as mechanism;
 pub use integrate::{
@@ -54,4 +54,5 @@ pub use mass::mass_matrix;
 pub use modes::{
     Modes, admissible_motions, effective_inverse_mass, lowest_frequencies, modes, unloaded_modes,
 };
+pub use statics::{continue_equilibrium, solve_equilibrium};
 pub use tangent::{body_axes_derivative, tangent_stiffness};

@@ -1,7 +1,7 @@
 //! The mechanism linearised at a pose: admissible motions, modes, mass felt at a point.
 
 use forks_mechanism::{
-    JointId, Mechanism,
+    Mechanism,
     lie::Pose,
     linalg::{Matrix, dense},
     loops,
@@ -127,17 +127,4 @@ pub fn effective_inverse_mass(
     let jn = j.mul(&n);
     let out = jn.mul(&dense::cholesky_solve(&mass, &jn.transpose())?);
     out.is_finite().then(|| out.symmetric_part())
-}
-
-/// Joints that move in the columns of `motions` by more than `part` of the largest entry.
-pub(crate) fn moving_joints(m: &Mechanism, motions: &Matrix, part: f64) -> Vec<JointId> {
-    (0..m.joints().len())
-        .map(JointId::new)
-        .filter(|&id| {
-            (0..motions.columns()).any(|c| {
-                let largest = (0..motions.rows()).fold(0.0f64, |s, r| s.max(motions[(r, c)].abs()));
-                m.velocity_range(id).any(|r| motions[(r, c)].abs() > part * largest)
-            })
-        })
-        .collect()
 }

@@ -2,9 +2,12 @@
 
 use forks_mechanism::{JointId, Mechanism, linalg::Matrix};
 
+mod branching;
+
+use branching::Leaving;
+
 use crate::{
     Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, PathEvent, PathEventKind,
-    branching::Leaving,
     constraint_space::norm,
     mass::mass_matrix,
     newton::{NewtonEnd, Point, Work, newton, relax},

@@ -8,7 +8,7 @@ use forks_mechanism::{
 use crate::{
     constraint_space::ConstraintSpace,
     frontal::{FrontalSpace, FrontalTangent, Plan},
-    modes::moving_joints,
+    moving_joints::moving_joints,
 };
 
 /// Stiffness of an admissible motion below this part of the largest one counts as none.

@@ -4,13 +4,14 @@ use forks_lie::{SymMat6, glam::DVec3};
 
 use crate::{
     BuildError, Bushing, BushingId, Combination, CombinationSpring, CombinationSpringId, Coupling,
-    CouplingId, Frame, FrameId, InertiaVerdict, Joint, JointId, JointKind, Keyframe, Link, LinkId,
-    Mechanism, Servo, ServoId, Shape, ShapeId, SpanningForest,
+    CouplingId, Frame, FrameId, ImpossibleInertia, InertiaVerdict, Joint, JointId, JointKind,
+    Keyframe, Link, LinkId, Mechanism, Servo, ServoId, Shape, ShapeId, SpanningForest,
     checks::{
         check_inertia, check_joint_numbers, finite, finite_vector, label, length,
         normalize_quaternion, normalized_kind, normalized_pose, not_negative,
         positive_semi_definite, sizes, unique_names,
     },
+    possible::impossible,
 };
 
 /// Collects the elements of a mechanism.
@@ -417,5 +418,26 @@ impl MechanismBuilder {
             }
         }
         Ok(())
+    }
+}
+
+impl MechanismBuilder {
+    /// The links whose inertia no body has, beyond the rounding of files
+    /// ([`SpatialInertia::validate_at_size`] with the distances of the link's joints and centre of
+    /// mass as its size). [`MechanismBuilder::build`] refuses those that matter. Links with numbers
+    /// that are not finite, or a negative mass, are left to that check.
+    pub fn impossible_inertias(&self) -> Vec<ImpossibleInertia> {
+        impossible(self.links(), self.joints())
+    }
+
+    /// Gives a link that cannot be the nearest inertia with equal moments: their mean, negative
+    /// ones counted as zero. The moments before, ascending.
+    pub fn make_isotropic(&mut self, link: LinkId) -> [f64; 3] {
+        let inertia = &mut self.links_mut()[link.index()].inertia;
+        let before = inertia.principal_moments();
+        let mean = before.iter().map(|p| p.max(0.0)).sum::<f64>() / 3.0;
+        inertia.inertia =
+            forks_lie::glam::DMat3::from_diagonal(forks_lie::glam::DVec3::splat(mean));
+        before
     }
 }

@@ -2,29 +2,6 @@
 
 use crate::{JointKind, LinkId, Mechanism, Shape};
 
-/// Bits that tell kinds of shapes apart: two shapes may touch if the bits of one meet those that
-/// the other touches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ContactMask {
-    /// What the shape is (MuJoCo's `contype`).
-    pub own: u32,
-    /// What it touches (`conaffinity`).
-    pub touches: u32,
-}
-
-impl Default for ContactMask {
-    fn default() -> Self {
-        Self { own: 1, touches: 1 }
-    }
-}
-
-impl ContactMask {
-    /// True if shapes of two masks may touch.
-    pub fn meets(self, other: Self) -> bool {
-        self.own & other.touches != 0 || other.own & self.touches != 0
-    }
-}
-
 impl Mechanism {
     /// True if two shapes may touch each other: their masks meet, and so may their links.
     pub fn shapes_may_touch(&self, a: &Shape, b: &Shape) -> bool {
@@ -67,7 +44,7 @@ impl Mechanism {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Joint, Link, MechanismBuilder, lie::glam::DVec3};
+    use crate::{ContactMask, Joint, Link, MechanismBuilder, lie::glam::DVec3};
 
     /// World, welded foot, turning `a`, on two joints `b`, welded to it `tip`, on that `c`.
     fn chain() -> Mechanism {

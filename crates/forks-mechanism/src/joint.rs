@@ -1,6 +1,6 @@
 //! Joints: an allowed motion between two links, with its spring, damping and limits.
 
-use forks_lie::Pose;
+use forks_lie::{Pose, Twist, Wrench};
 
 use crate::{
     JointColumns, JointKind, JointSpring, LinkId, ReleasedDirections, spring::JointMatrix,
@@ -150,7 +150,7 @@ impl Joint {
     }
 
     /// As [`JointKind::curvature`], for a wrench in the child's frame.
-    pub fn curvature(&self, q: &[f64], w: forks_lie::Wrench) -> Option<JointMatrix> {
+    pub fn curvature(&self, q: &[f64], w: Wrench) -> Option<JointMatrix> {
         let w = self.child_from_joint.adjoint().transpose_apply(w);
         self.kind.curvature(&self.relative(q)[..q.len()], w)
     }
@@ -162,5 +162,49 @@ impl Joint {
         let mut q = self.kind.closest_positions(&motion);
         q.iter_mut().zip(&self.reference).for_each(|(q, r)| *q += r);
         q
+    }
+}
+
+impl Joint {
+    /// The released directions as twists of the child against the parent, child's frame, SI units.
+    pub fn released_twists(&self) -> impl Iterator<Item = Twist> + '_ {
+        let ad = self.child_from_joint.adjoint();
+        self.released.directions().map(move |d| ad.apply(d.scale_linear(self.released.size())))
+    }
+
+    /// A twist of the child against the parent (child's frame) without its part along released
+    /// directions.
+    pub fn held_twist(&self, t: Twist) -> Twist {
+        if self.released.is_empty() {
+            return t;
+        }
+        let (ad, size) = (self.child_from_joint.adjoint(), self.released.size());
+        let x = self.released.without(ad.apply_inverse(t).scale_linear(1.0 / size).to_array());
+        ad.apply(Twist::from_array(x).scale_linear(size))
+    }
+
+    /// The transpose of [`Joint::held_twist`]: a wrench on the child (its frame) without its part
+    /// that would do work along released directions.
+    pub fn held_wrench(&self, w: Wrench) -> Wrench {
+        if self.released.is_empty() {
+            return w;
+        }
+        let (ad, size) = (self.child_from_joint.adjoint(), self.released.size());
+        let w = ad.transpose_apply(w);
+        let x = self.released.without(Wrench::new(w.force * size, w.torque).to_array());
+        let w = Wrench::from_array(x);
+        // Ad⁻ᵀ brings a wrench from the joint's frame to the child's.
+        ad.apply_to_wrench(Wrench::new(w.force / size, w.torque))
+    }
+
+    /// A basis of the wrenches on the child (its frame) that do no work along released directions.
+    pub fn held_wrenches(&self) -> Vec<Wrench> {
+        let ad = self.child_from_joint.adjoint();
+        let size = if self.released.is_empty() { 1.0 } else { self.released.size() };
+        let wrench = |x: [f64; 6]| {
+            let w = Wrench::from_array(x);
+            ad.apply_to_wrench(Wrench::new(w.force / size, w.torque))
+        };
+        self.released.complement().into_iter().map(wrench).collect()
     }
 }

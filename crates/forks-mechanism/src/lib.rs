@@ -13,6 +13,7 @@ mod balance;
 mod builder;
 mod checks;
 mod contact_filter;
+mod contact_mask;
 mod error;
 mod graph;
 mod grasp;
@@ -34,7 +35,7 @@ mod spring;
 
 pub use balance::BalancedInertia;
 pub use builder::MechanismBuilder;
-pub use contact_filter::ContactMask;
+pub use contact_mask::ContactMask;
 pub use error::BuildError;
 pub use forks_lie as lie;
 pub use forks_linalg as linalg;

@@ -2,7 +2,7 @@
 
 use forks_lie::{Pose, SpatialInertia, glam::DVec3};
 
-use crate::{ContactMask, LinkId};
+use crate::{LinkId, contact_mask::ContactMask};
 
 /// A rigid body.
 #[derive(Clone, Debug, PartialEq)]

@@ -254,13 +254,6 @@ impl Mechanism {
         v
     }
 
-    /// World poses of all links at `q`, the ground first; see [`crate::forward_kinematics`].
-    pub fn link_poses(&self, q: &[f64]) -> Vec<Pose> {
-        let mut poses = Vec::new();
-        crate::forward_kinematics(self, q, &mut poses);
-        poses
-    }
-
     /// Mass of all links, kg.
     pub fn total_mass(&self) -> f64 {
         self.links.iter().map(|l| l.inertia.mass).sum()

@@ -8,7 +8,7 @@
 
 use forks_lie::{Digits, DigitsOf, InertiaError, Pose, SpatialInertia};
 
-use crate::{Joint, Link, LinkId, MechanismBuilder};
+use crate::{Joint, Link, LinkId};
 
 /// Relative slack of the inertia checks: covers tensors rounded to the digits of a file and turned
 /// into other axes.
@@ -39,27 +39,6 @@ pub struct ImpossibleInertia {
     pub problem: String,
     /// Where it matters.
     pub verdict: InertiaVerdict,
-}
-
-impl MechanismBuilder {
-    /// The links whose inertia no body has, beyond the rounding of files
-    /// ([`SpatialInertia::validate_at_size`] with the distances of the link's joints and centre of
-    /// mass as its size). [`MechanismBuilder::build`] refuses those that matter. Links with numbers
-    /// that are not finite, or a negative mass, are left to that check.
-    pub fn impossible_inertias(&self) -> Vec<ImpossibleInertia> {
-        impossible(self.links(), self.joints())
-    }
-
-    /// Gives a link that cannot be the nearest inertia with equal moments: their mean, negative
-    /// ones counted as zero. The moments before, ascending.
-    pub fn make_isotropic(&mut self, link: LinkId) -> [f64; 3] {
-        let inertia = &mut self.links_mut()[link.index()].inertia;
-        let before = inertia.principal_moments();
-        let mean = before.iter().map(|p| p.max(0.0)).sum::<f64>() / 3.0;
-        inertia.inertia =
-            forks_lie::glam::DMat3::from_diagonal(forks_lie::glam::DVec3::splat(mean));
-        before
-    }
 }
 
 pub(crate) fn impossible(links: &[Link], joints: &[Joint]) -> Vec<ImpossibleInertia> {

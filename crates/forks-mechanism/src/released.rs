@@ -5,9 +5,7 @@
 //! mechanism rigid or wrong. [`crate::release_redundant`] finds such directions; from then on they
 //! are no equations any more.
 
-use forks_lie::{Twist, Wrench};
-
-use crate::Joint;
+use forks_lie::Twist;
 
 /// Directions of a loop-closing joint, fixed in its frame on the child, along which the child may
 /// also move.
@@ -76,56 +74,12 @@ impl ReleasedDirections {
         all.split_off(self.directions.len())
     }
 
-    fn without(&self, mut x: [f64; 6]) -> [f64; 6] {
+    pub(crate) fn without(&self, mut x: [f64; 6]) -> [f64; 6] {
         for d in &self.directions {
             let along = dot(d, &x);
             (0..6).for_each(|i| x[i] -= along * d[i]);
         }
         x
-    }
-}
-
-impl Joint {
-    /// The released directions as twists of the child against the parent, child's frame, SI units.
-    pub fn released_twists(&self) -> impl Iterator<Item = Twist> + '_ {
-        let ad = self.child_from_joint.adjoint();
-        self.released.directions().map(move |d| ad.apply(d.scale_linear(self.released.size)))
-    }
-
-    /// A twist of the child against the parent (child's frame) without its part along released
-    /// directions.
-    pub fn held_twist(&self, t: Twist) -> Twist {
-        if self.released.is_empty() {
-            return t;
-        }
-        let (ad, size) = (self.child_from_joint.adjoint(), self.released.size);
-        let x = self.released.without(ad.apply_inverse(t).scale_linear(1.0 / size).to_array());
-        ad.apply(Twist::from_array(x).scale_linear(size))
-    }
-
-    /// The transpose of [`Joint::held_twist`]: a wrench on the child (its frame) without its part
-    /// that would do work along released directions.
-    pub fn held_wrench(&self, w: Wrench) -> Wrench {
-        if self.released.is_empty() {
-            return w;
-        }
-        let (ad, size) = (self.child_from_joint.adjoint(), self.released.size);
-        let w = ad.transpose_apply(w);
-        let x = self.released.without(Wrench::new(w.force * size, w.torque).to_array());
-        let w = Wrench::from_array(x);
-        // Ad⁻ᵀ brings a wrench from the joint's frame to the child's.
-        ad.apply_to_wrench(Wrench::new(w.force / size, w.torque))
-    }
-
-    /// A basis of the wrenches on the child (its frame) that do no work along released directions.
-    pub fn held_wrenches(&self) -> Vec<Wrench> {
-        let ad = self.child_from_joint.adjoint();
-        let size = if self.released.is_empty() { 1.0 } else { self.released.size };
-        let wrench = |x: [f64; 6]| {
-            let w = Wrench::from_array(x);
-            ad.apply_to_wrench(Wrench::new(w.force / size, w.torque))
-        };
-        self.released.complement().into_iter().map(wrench).collect()
     }
 }
 
@@ -146,12 +100,12 @@ fn dot(a: &[f64; 6], b: &[f64; 6]) -> f64 {
 #[cfg(test)]
 mod tests {
     use forks_lie::{
-        Pose,
+        Pose, Wrench,
         glam::{DQuat, DVec3},
     };
 
     use super::*;
-    use crate::{JointKind, LinkId};
+    use crate::{Joint, JointKind, LinkId};
 
     fn joint() -> Joint {
         let (p, r) = (DVec3::new(0.3, -0.2, 0.5), DQuat::from_rotation_x(0.7));

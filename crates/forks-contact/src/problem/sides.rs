@@ -2,9 +2,9 @@
 
 use forks_linalg::simd::{Portable, all_lanes_finite};
 
-use super::{BodyId, Constraint, ConstraintId, Kind, PortId, Problem, SideRecord};
+use super::{Constraint, Kind, Problem, SideRecord};
 use crate::{
-    Contact, ContactError, Row, Side,
+    BodyId, ConstraintId, Contact, ContactError, PortId, Row, Side,
     body::Port,
     constraint::{At, Friction, Jacobian},
     quad::Quad,

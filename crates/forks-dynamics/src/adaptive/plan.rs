@@ -129,11 +129,6 @@ impl AdaptivePlan {
     pub fn max_handles(&self) -> usize {
         self.layout.most_handles
     }
-
-    /// Memory of one [`super::AdaptiveState`] that grows with the mechanism, bytes.
-    pub fn state_bytes(&self) -> usize {
-        super::state::bytes(self)
-    }
 }
 
 fn refuse(m: &Mechanism, o: &AdaptiveOptions) -> Result<(), AdaptiveError> {

@@ -269,19 +269,21 @@ impl<'p> AdaptiveState<'p> {
     }
 }
 
-/// Bytes of a state's arrays.
-pub(super) fn bytes(plan: &AdaptivePlan) -> usize {
-    let l = &plan.layout;
-    let n = l.nodes.len();
-    let numbers = l.matrix + l.total + l.response + l.forces;
-    let per_node = size_of::<(u32, f64)>() + 16 + 4 + 1;
-    let per_connection = size_of::<Turn>() + size_of::<Rank>() + 1 + 8;
-    8 * numbers
-        + Frames::bytes(l)
-        + n * per_node
-        + plan.connections.len() * per_connection
-        + plan.generals.len() * size_of::<GeneralState>()
-        + plan.bodies.len() * (size_of::<Wrench>() + 6)
-        + plan.links.len() * 4
-        + (plan.start.len() + 3 * plan.velocities) * 8
+impl AdaptivePlan {
+    /// Memory of one [`AdaptiveState`] that grows with the mechanism, bytes.
+    pub fn state_bytes(&self) -> usize {
+        let l = &self.layout;
+        let n = l.nodes.len();
+        let numbers = l.matrix + l.total + l.response + l.forces;
+        let per_node = size_of::<(u32, f64)>() + 16 + 4 + 1;
+        let per_connection = size_of::<Turn>() + size_of::<Rank>() + 1 + 8;
+        8 * numbers
+            + Frames::bytes(l)
+            + n * per_node
+            + self.connections.len() * per_connection
+            + self.generals.len() * size_of::<GeneralState>()
+            + self.bodies.len() * (size_of::<Wrench>() + 6)
+            + self.links.len() * 4
+            + (self.start.len() + 3 * self.velocities) * 8
+    }
 }

@@ -8,8 +8,17 @@ use super::{
     bodies::Bodies,
     kernel::packed_len,
     nodes::{Ends, GRAIN, Handle, Node, Operation, Program},
-    plan::ClosingOrder,
 };
+
+/// When loops are closed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClosingOrder {
+    /// At the smallest articulated body that holds both sides: fewest handles.
+    #[default]
+    Early,
+    /// All at the end. Slower; for comparison.
+    Late,
+}
 
 /// A node before numbering.
 struct Draft {

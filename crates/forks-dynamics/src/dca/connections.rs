@@ -7,17 +7,13 @@
 
 use forks_mechanism::{
     JointKind, Mechanism,
-    lie::{
-        Twist,
-        glam::{DMat3, DVec3},
-    },
+    lie::{Twist, glam::DVec3},
 };
 
 use super::{
     basis::{Basis, triad},
     bodies::{Bodies, Connection},
-    general::{General, general},
-    kernel::{Block, Vec6, ZERO_BLOCK},
+    general::{ConnectionState, General, GeneralState, general},
     kinematics::{JointData, Links},
 };
 
@@ -64,43 +60,6 @@ pub(super) struct Single {
     pub(super) v: usize,
     /// Where its implicit stiffness and armature are.
     pub(super) k: usize,
-}
-
-/// State of a connection.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ConnectionState {
-    /// The joint's point from the centres of mass on sides A and B.
-    pub(super) points: [DVec3; 2],
-    pub(super) c: Vec6,
-    pub(super) triad: DMat3,
-}
-
-impl ConnectionState {
-    pub(super) const ZERO: Self =
-        Self { points: [DVec3::ZERO; 2], c: [0.0; 6], triad: DMat3::IDENTITY };
-}
-
-/// State of a general connection.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct GeneralState {
-    pub(super) state: ConnectionState,
-    /// Columns S as rows.
-    pub(super) columns: Block,
-    pub(super) basis: Block,
-    /// The connection's point from the origin of the cluster on side B of each part.
-    pub(super) ends: [DVec3; 6],
-    /// False if the columns are dependent.
-    pub(super) independent: bool,
-}
-
-impl GeneralState {
-    pub(super) const ZERO: Self = Self {
-        state: ConnectionState::ZERO,
-        columns: ZERO_BLOCK,
-        basis: ZERO_BLOCK,
-        ends: [DVec3::ZERO; 6],
-        independent: true,
-    };
 }
 
 impl ConnectionData {

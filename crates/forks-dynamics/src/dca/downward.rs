@@ -4,7 +4,7 @@
 use super::{
     eliminate::{Factor, back_substitute, rotate_vector_back},
     kernel::{Block, Vec6, add_scaled, dot},
-    nodes::{GRAIN, Node, Operation},
+    nodes::{GRAIN, Node, Operation, stays},
     parallel,
     upward::State,
     workspace::Slices,
@@ -136,15 +136,4 @@ fn reopen(
             add_scaled(&mut c[h], sign, &force);
         }
     }
-}
-
-/// Which of a child's handles is the x-th of those that stay open when `sides` are closed.
-pub(super) fn stays(sides: [Option<usize>; 2], x: usize) -> usize {
-    let (low, high) = match sides {
-        [Some(i), Some(j)] => (i.min(j), i.max(j)),
-        [Some(h), None] | [None, Some(h)] => (h, usize::MAX),
-        [None, None] => (usize::MAX, usize::MAX),
-    };
-    let at = x + usize::from(x >= low);
-    at + usize::from(high != usize::MAX && at >= high)
 }

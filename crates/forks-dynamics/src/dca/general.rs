@@ -14,10 +14,46 @@ use forks_mechanism::{
 use super::{
     basis::full_basis,
     bodies::{Bodies, Part},
-    connections::GeneralState,
-    kernel::ZERO_BLOCK,
+    kernel::{Block, Vec6, ZERO_BLOCK},
     kinematics::{JointData, Links},
 };
+
+/// State of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ConnectionState {
+    /// The joint's point from the centres of mass on sides A and B.
+    pub(super) points: [DVec3; 2],
+    pub(super) c: Vec6,
+    pub(super) triad: DMat3,
+}
+
+impl ConnectionState {
+    pub(super) const ZERO: Self =
+        Self { points: [DVec3::ZERO; 2], c: [0.0; 6], triad: DMat3::IDENTITY };
+}
+
+/// State of a general connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GeneralState {
+    pub(super) state: ConnectionState,
+    /// Columns S as rows.
+    pub(super) columns: Block,
+    pub(super) basis: Block,
+    /// The connection's point from the origin of the cluster on side B of each part.
+    pub(super) ends: [DVec3; 6],
+    /// False if the columns are dependent.
+    pub(super) independent: bool,
+}
+
+impl GeneralState {
+    pub(super) const ZERO: Self = Self {
+        state: ConnectionState::ZERO,
+        columns: ZERO_BLOCK,
+        basis: ZERO_BLOCK,
+        ends: [DVec3::ZERO; 6],
+        independent: true,
+    };
+}
 
 /// A general connection's parts.
 #[derive(Clone, Debug)]

@@ -36,8 +36,9 @@ mod solve;
 mod upward;
 mod workspace;
 
+pub use assembly::ClosingOrder;
 pub use assembly_tree::{AssemblyKind, AssemblyNode, AssemblyTree};
 pub use error::{DcaError, DcaStatus};
-pub use plan::{ClosingOrder, DcaPlan, DcaSettings};
+pub use plan::{DcaPlan, DcaSettings};
 pub use solve::{DcaInput, dca, dca_with};
 pub use workspace::DcaWorkspace;

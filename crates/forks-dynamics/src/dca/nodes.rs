@@ -88,3 +88,14 @@ impl Program {
         &self.sources[n.list..n.list + n.handles]
     }
 }
+
+/// Which of a child's handles is the x-th of those that stay open when `sides` are closed.
+pub(super) fn stays(sides: [Option<usize>; 2], x: usize) -> usize {
+    let (low, high) = match sides {
+        [Some(i), Some(j)] => (i.min(j), i.max(j)),
+        [Some(h), None] | [None, Some(h)] => (h, usize::MAX),
+        [None, None] => (usize::MAX, usize::MAX),
+    };
+    let at = x + usize::from(x >= low);
+    at + usize::from(high != usize::MAX && at >= high)
+}

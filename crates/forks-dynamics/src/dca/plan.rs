@@ -6,23 +6,13 @@ use forks_mechanism::{JointId, LinkId, Mechanism, lie::glam::DVec3};
 
 use super::{
     DcaError,
-    assembly::assemble,
+    assembly::{ClosingOrder, assemble},
     bodies::{Bodies, Body},
     connections::{ConnectionData, Shape, compile},
     general::General,
     kinematics::Edge,
     nodes::Program,
 };
-
-/// When loops are closed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ClosingOrder {
-    /// At the smallest articulated body that holds both sides: fewest handles.
-    #[default]
-    Early,
-    /// All at the end. Slower; for comparison.
-    Late,
-}
 
 /// How a plan is made.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,8 +4,9 @@ use forks_mechanism::lie::{Twist, Wrench, glam::DVec3};
 
 use super::{
     DcaError, DcaStatus,
-    connections::{ConnectionState, Shape},
+    connections::Shape,
     downward::downward,
+    general::ConnectionState,
     leaf::BodyState,
     parallel::fill,
     plan::DcaPlan,

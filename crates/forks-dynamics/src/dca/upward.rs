@@ -4,18 +4,18 @@
 use forks_mechanism::lie::glam::DVec3;
 
 use super::{
-    connections::{ConnectionState, GeneralState, Shape},
-    downward::stays,
+    connections::Shape,
     eliminate::{
         Factor, eliminate_rows, eliminate_vector, factor, factor_rank_revealing, in_coordinates,
         rotate_rows, rotate_vector, set_coordinates,
     },
+    general::{ConnectionState, GeneralState},
     kernel::{
         Block, Vec6, ZERO_BLOCK, add_blocks, add_products, add_scaled, block_of, mirror, packed,
         subtract_block, transposed,
     },
     leaf::BodyState,
-    nodes::{Handle, Node, Operation},
+    nodes::{Handle, Node, Operation, stays},
     parallel,
     plan::DcaPlan,
     workspace::Slices,

@@ -3,8 +3,8 @@
 use forks_mechanism::lie::{Wrench, glam::DVec3};
 
 use super::{
-    connections::{ConnectionState, GeneralState},
     eliminate::Factor,
+    general::{ConnectionState, GeneralState},
     kernel::{Block, Vec6, ZERO_BLOCK, packed_len},
     kinematics::Links,
     leaf::BodyState,

@@ -20,7 +20,7 @@ use forks_mechanism::{JointId, Mechanism, lie::SplitMix64, linalg::Matrix};
 
 pub(crate) use plan::Plan;
 
-use crate::{branches::Branches, modes::moving_joints, scaling::Scaling, stage::Stage};
+use crate::{branches::Branches, moving_joints::moving_joints, scaling::Scaling, stage::Stage};
 use front::Nothing;
 use geometry::Geometry;
 use stiffness::Stiffness;

@@ -8,9 +8,9 @@ use forks_mechanism::{
 
 use super::{
     Reader,
-    body::{RawBody, RawSite, RawTree},
     joint::{JointType, RawJoint},
     names::{BodyId, Names, SiteId, TendonId, TreeJointId},
+    tree::{RawBody, RawSite, RawTree},
 };
 use crate::{ImportError, Location};
 

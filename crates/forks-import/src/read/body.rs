@@ -1,79 +1,20 @@
-//! The kinematic tree as it is written: bodies in document order with their joints, geoms and
+//! Reads the kinematic tree: bodies in document order with their joints, geoms and
 //! sites. Frames are folded into what they hold. An explicit stack, because files nest thousands of
 //! bodies.
 
-use forks_mechanism::{
-    ContactMask, Geometry,
-    lie::{Pose, SpatialInertia, glam::DVec3},
-};
+use forks_mechanism::lie::{Pose, glam::DVec3};
 
 use super::{
     Attributes, Reader,
-    geom::GeomMass,
-    inertia::InertialFault,
-    joint::RawJoint,
+    joint::{JointType, RawJoint},
     names::{BodyId, Names, SiteId, TreeJointId},
     orientation::{from_to, pose},
+    tree::{RawBody, RawShape, RawSite, RawTree},
 };
 use crate::{ImportError, Location, note::Effect, xml::Element};
 
 /// What is wrong with a body that cannot be put by hand.
 const MOCAP: &str = "a mocap body must be a child of the world without joints";
-
-/// A body as it is written.
-#[derive(Clone, Debug)]
-pub(crate) struct RawBody {
-    /// Name; `#i` for the unnamed body with index i.
-    pub(crate) name: String,
-    pub(crate) label: String,
-    pub(crate) at: Location,
-    pub(crate) parent: usize,
-    /// Position as it is written, frames around the body left out.
-    pub(crate) position: DVec3,
-    /// Pose in the parent at the start.
-    pub(crate) parent_from_body: Pose,
-    pub(crate) gravity_compensation: f64,
-    pub(crate) joints: Vec<RawJoint>,
-    pub(crate) inertial: Option<SpatialInertia>,
-    /// What no body has in the inertial element; it matters where the body moves.
-    pub(crate) inertial_fault: Option<InertialFault>,
-    pub(crate) geoms: Vec<GeomMass>,
-    /// The body or one that carries it has joints.
-    pub(crate) moves: bool,
-    /// It is put by hand where it stands.
-    pub(crate) mocap: bool,
-}
-
-/// A named site.
-#[derive(Clone, Debug)]
-pub(crate) struct RawSite {
-    pub(crate) name: String,
-    pub(crate) body: BodyId,
-    pub(crate) body_from_site: Pose,
-}
-
-/// A shape that takes part in contacts.
-#[derive(Clone, Debug)]
-pub(crate) struct RawShape {
-    pub(crate) name: String,
-    pub(crate) body: usize,
-    pub(crate) body_from_shape: Pose,
-    pub(crate) geometry: Geometry,
-    pub(crate) friction: f64,
-    pub(crate) mask: ContactMask,
-}
-
-/// The tree as it is written; body 0 is the world.
-#[derive(Clone, Debug)]
-pub(crate) struct RawTree {
-    pub(crate) bodies: Vec<RawBody>,
-    pub(crate) sites: Vec<RawSite>,
-    pub(crate) shapes: Vec<RawShape>,
-    pub(crate) body_names: Names<BodyId>,
-    pub(crate) joint_names: Names<TreeJointId>,
-    pub(crate) site_names: Names<SiteId>,
-    pub(crate) geom_names: Names<()>,
-}
 
 /// Where the walk is: inside a body or a frame of it.
 #[derive(Clone, Copy)]
@@ -83,6 +24,28 @@ struct Place {
     body_from_frame: Pose,
     childclass: Option<usize>,
     in_frame: bool,
+}
+
+impl RawBody {
+    /// Which joints can stand beside each other.
+    fn check_neighbours(&self, a: &Attributes<'_>, joint: &RawJoint) -> Result<(), ImportError> {
+        if joint.kind == JointType::Free && self.parent != 0 {
+            return Err(a.error("a free joint is allowed only in children of the world"));
+        }
+        let others = |f: &dyn Fn(JointType) -> bool| self.joints.iter().any(|j| f(j.kind));
+        if joint.kind == JointType::Free && !self.joints.is_empty()
+            || others(&|k| k == JointType::Free)
+        {
+            return Err(a.error(format!("{} has a free joint and other joints", self.label)));
+        }
+        let turns = joint.kind == JointType::Ball || joint.kind == JointType::Hinge;
+        if turns && others(&|k| k == JointType::Ball) {
+            return Err(
+                a.error(format!("{} has a ball joint and then another rotation", self.label))
+            );
+        }
+        Ok(())
+    }
 }
 
 impl<'a> Reader<'a> {
@@ -247,7 +210,7 @@ impl<'a> Reader<'a> {
         if body.mocap {
             return Err(a.error(MOCAP));
         }
-        joint.check_neighbours(&a, body)?;
+        body.check_neighbours(&a, &joint)?;
         body.joints.push(joint);
         Ok(())
     }

@@ -11,49 +11,18 @@ use forks_mechanism::{
 
 use super::{
     Attributes, Compiler, Reader,
-    body::{RawBody, RawTree},
     geom::{GeomMass, MassSource},
+    inertial_fault::InertialFault,
     orientation::rotation,
+    tree::{RawBody, RawTree},
 };
-use crate::{ImportError, Location, inertia, note::Effect};
+use crate::{ImportError, inertia, note::Effect};
 
 /// Masses and moments below this do not count in a moving body, as in MuJoCo.
 const LEAST: f64 = 1e-15;
 
 /// A negative moment of this part of the largest one is the rounding of a file's digits.
 const NOISE: f64 = 1e-6;
-
-/// Moments that MuJoCo refuses.
-#[derive(Clone, Debug)]
-pub(crate) struct InertialFault {
-    at: Location,
-    element: String,
-    attribute: &'static str,
-    value: String,
-    problem: String,
-}
-
-impl InertialFault {
-    fn new(a: &Attributes<'_>, attribute: &'static str, problem: impl Into<String>) -> Self {
-        Self {
-            at: a.at.clone(),
-            element: a.label(),
-            attribute,
-            value: a.text(attribute).unwrap_or("").into(),
-            problem: problem.into(),
-        }
-    }
-
-    fn error(&self) -> ImportError {
-        ImportError::Value {
-            at: Box::new(self.at.clone()),
-            element: self.element.clone(),
-            attribute: self.attribute.into(),
-            value: self.value.clone(),
-            problem: self.problem.clone(),
-        }
-    }
-}
 
 /// Reads an inertial element, and what is wrong with its moments.
 pub(crate) fn read(

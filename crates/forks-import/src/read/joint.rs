@@ -2,7 +2,7 @@
 
 use forks_mechanism::{Limit, lie::glam::DVec3};
 
-use super::{Attributes, Reader, body::RawBody};
+use super::{Attributes, Reader};
 use crate::{ImportError, Location, note::Effect, xml::Element};
 
 /// MuJoCo's joint types.
@@ -40,32 +40,6 @@ pub(crate) struct RawJoint {
     pub(crate) limit: Option<Limit>,
     /// Time constant and damping ratio that replace stiffness and damping.
     pub(crate) spring_damper: Option<(f64, f64)>,
-}
-
-impl RawJoint {
-    /// Which joints can stand beside each other in a body.
-    pub(crate) fn check_neighbours(
-        &self,
-        a: &Attributes<'_>,
-        body: &RawBody,
-    ) -> Result<(), ImportError> {
-        if self.kind == JointType::Free && body.parent != 0 {
-            return Err(a.error("a free joint is allowed only in children of the world"));
-        }
-        let others = |f: &dyn Fn(JointType) -> bool| body.joints.iter().any(|j| f(j.kind));
-        if self.kind == JointType::Free && !body.joints.is_empty()
-            || others(&|k| k == JointType::Free)
-        {
-            return Err(a.error(format!("{} has a free joint and other joints", body.label)));
-        }
-        let turns = self.kind == JointType::Ball || self.kind == JointType::Hinge;
-        if turns && others(&|k| k == JointType::Ball) {
-            return Err(
-                a.error(format!("{} has a ball joint and then another rotation", body.label))
-            );
-        }
-        Ok(())
-    }
 }
 
 impl<'a> Reader<'a> {

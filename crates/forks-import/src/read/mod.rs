@@ -11,12 +11,14 @@ mod defaults;
 mod equality;
 mod geom;
 mod inertia;
+mod inertial_fault;
 mod joint;
 mod keyframe;
 mod mass_matrix;
 mod names;
 pub(crate) mod orientation;
 mod tendon;
+mod tree;
 
 use crate::{
     CoordinateOrder, Import, ImportError, ImportOptions, Location, UrdfOrder,

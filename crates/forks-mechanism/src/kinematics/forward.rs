@@ -17,6 +17,15 @@ pub fn forward_kinematics(m: &Mechanism, q: &[f64], world_from_link: &mut Vec<Po
     }
 }
 
+impl Mechanism {
+    /// World poses of all links at `q`, the ground first; see [`forward_kinematics`].
+    pub fn link_poses(&self, q: &[f64]) -> Vec<Pose> {
+        let mut poses = Vec::new();
+        forward_kinematics(self, q, &mut poses);
+        poses
+    }
+}
+
 /// A tree joint seen from the ground outwards: the relative pose and the columns that map θ̇ to the
 /// outer link's body twist relative to the inner link. Reversed joints are turned round here, once.
 #[derive(Clone, Copy, Debug, PartialEq)]

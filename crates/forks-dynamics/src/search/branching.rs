@@ -4,11 +4,11 @@
 //! column over its critical load, a pendulum upside down). A nudge along the unstable motion and a
 //! descent end on the branch that a real mechanism takes.
 
+use super::Search;
 use crate::{
     PathEventKind,
     constraint_space::dot,
     newton::{Point, closed, displaced, relax},
-    search::Search,
     stability::Stability,
     stage::Stage,
 };

@@ -1,0 +1,54 @@
+//! The commands.
+
+use clap::{Parser, Subcommand};
+
+use crate::{
+    args::{DynamicsArgs, InspectArgs, ReduceArgs, StaticsArgs},
+    blend_args::BlendArgs,
+    quasistatic_args::QuasistaticArgs,
+    simulate_args::SimulateArgs,
+};
+
+/// Reduced models of compliant articulated mechanisms.
+///
+/// Quantities are in SI units and radians. Twists and wrenches have their linear part first.
+#[derive(Debug, Parser)]
+#[command(name = "forks", version, about, long_about)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Build a blend of reduced models that keeps to tolerances for forces in a cone
+    Blend(BlendArgs),
+    /// Show links, joints, loops and mobility of a model, or what a scene is made of, and what of
+    /// the file is not represented exactly
+    Inspect(InspectArgs),
+    /// Follow the equilibrium while loads on links grow; only joints that matter are computed, to a
+    /// certified error. For mechanisms of very many links
+    Quasistatic(QuasistaticArgs),
+    /// Reduce a model to its end effectors: rank, compliance, mass, frequencies, maps to every link
+    Reduce(ReduceArgs),
+    /// Solve the static equilibrium under a wrench on a link, and compare the reduced model with it
+    Statics(StaticsArgs),
+    /// Accelerations in a state, with mass matrix, bias forces and energy, in MuJoCo's coordinates
+    /// (URDF: in the order of --order)
+    Dynamics(DynamicsArgs),
+    /// Let a model move under gravity, springs and dampers, or run a scene with contact; record it
+    Simulate(SimulateArgs),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,69 @@
+//! The kinematic tree as it is written.
+
+use forks_mechanism::{
+    ContactMask, Geometry,
+    lie::{Pose, SpatialInertia, glam::DVec3},
+};
+
+use super::{
+    geom::GeomMass,
+    inertial_fault::InertialFault,
+    joint::RawJoint,
+    names::{BodyId, Names, SiteId, TreeJointId},
+};
+use crate::Location;
+
+/// A body as it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct RawBody {
+    /// Name; `#i` for the unnamed body with index i.
+    pub(crate) name: String,
+    pub(crate) label: String,
+    pub(crate) at: Location,
+    pub(crate) parent: usize,
+    /// Position as it is written, frames around the body left out.
+    pub(crate) position: DVec3,
+    /// Pose in the parent at the start.
+    pub(crate) parent_from_body: Pose,
+    pub(crate) gravity_compensation: f64,
+    pub(crate) joints: Vec<RawJoint>,
+    pub(crate) inertial: Option<SpatialInertia>,
+    /// What no body has in the inertial element; it matters where the body moves.
+    pub(crate) inertial_fault: Option<InertialFault>,
+    pub(crate) geoms: Vec<GeomMass>,
+    /// The body or one that carries it has joints.
+    pub(crate) moves: bool,
+    /// It is put by hand where it stands.
+    pub(crate) mocap: bool,
+}
+
+/// A named site.
+#[derive(Clone, Debug)]
+pub(crate) struct RawSite {
+    pub(crate) name: String,
+    pub(crate) body: BodyId,
+    pub(crate) body_from_site: Pose,
+}
+
+/// A shape that takes part in contacts.
+#[derive(Clone, Debug)]
+pub(crate) struct RawShape {
+    pub(crate) name: String,
+    pub(crate) body: usize,
+    pub(crate) body_from_shape: Pose,
+    pub(crate) geometry: Geometry,
+    pub(crate) friction: f64,
+    pub(crate) mask: ContactMask,
+}
+
+/// The tree as it is written; body 0 is the world.
+#[derive(Clone, Debug)]
+pub(crate) struct RawTree {
+    pub(crate) bodies: Vec<RawBody>,
+    pub(crate) sites: Vec<RawSite>,
+    pub(crate) shapes: Vec<RawShape>,
+    pub(crate) body_names: Names<BodyId>,
+    pub(crate) joint_names: Names<TreeJointId>,
+    pub(crate) site_names: Names<SiteId>,
+    pub(crate) geom_names: Names<()>,
+}
