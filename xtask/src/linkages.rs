@@ -1,4 +1,4 @@
-//! The linkages of [R06] under constant forces, moved by the adaptive solver and by the
+//! The linkages of \[R06\] under constant forces, moved by the adaptive solver and by the
 //! full one.
 
 use forks_dynamics::{

@@ -1,4 +1,4 @@
-//! The adjoint map of a pose ([A16] Eq. 29).
+//! The adjoint map of a pose (\[A16\] Eq. 29).
 
 use glam::{DMat3, DVec3};
 

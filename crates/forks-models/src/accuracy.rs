@@ -2,7 +2,7 @@
 //! tree.
 //!
 //! Featherstone, "A divide-and-conquer articulated-body algorithm for parallel O(log n) calculation
-//! of rigid-body dynamics, part 2" [F99], measures accuracy on two mechanisms that he names coil
+//! of rigid-body dynamics, part 2" \[F99\], measures accuracy on two mechanisms that he names coil
 //! and dill. Their exact numbers were not at hand: these are mechanisms of the same kind, a coiled
 //! chain and a branched plant, with sizes of their own. Do not compare errors with the printed ones
 //! digit by digit.

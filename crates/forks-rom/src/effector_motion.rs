@@ -117,7 +117,7 @@ impl EffectorMotions {
         pose_of(self.entries(e, |four| &four.pose))
     }
 
-    /// B' η̇: the rates that [`EffectorMotions::columns`] are for.
+    /// B' η̇: the rates that `EffectorMotions::columns` are for.
     pub fn rates(&self, e: usize) -> [f64; 6] {
         self.entries(e, |four| &four.rates)
     }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use forks_linalg::Matrix;
 
-/// A⁻¹ b; `None` if A is singular. As [`solve_matrix`], for one column and without a check of the
+/// A⁻¹ b; `None` if A is singular. As `solve_matrix`, for one column and without a check of the
 /// result.
 pub fn solve(a: Matrix, b: &[f64]) -> Option<Vec<f64>> {
     let column = Matrix::from_fn(b.len(), 1, |i, _| b[i]);

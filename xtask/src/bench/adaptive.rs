@@ -1,5 +1,5 @@
-//! `adaptive/…`: steps of error-bounded quasi-statics ([R06] Figures 6 and 8, Table 1), against our
-//! own divide and conquer on the same mechanism under the same forces.
+//! `adaptive/…`: steps of error-bounded quasi-statics (\[R06\] Figures 6 and 8, Table 1), against
+//! our own divide and conquer on the same mechanism under the same forces.
 
 use std::time::Instant;
 

@@ -28,7 +28,7 @@ pub(crate) fn check(form: ClosedForm, case: &Case, out: &mut Recorder) -> Result
     }
 }
 
-/// [A16] Fig. 4: the compliance along the line to the tip vanishes as the arm of two joints is
+/// \[A16\] Fig. 4: the compliance along the line to the tip vanishes as the arm of two joints is
 /// stretched.
 fn stretched_arm(out: &mut Recorder) -> Result<(), String> {
     let mut points = Vec::new();

@@ -1,4 +1,4 @@
-//! Static tip error under forces in cones: the energy form beside two readings of [A16]'s w = b +
+//! Static tip error under forces in cones: the energy form beside two readings of \[A16\]'s w = b +
 //! Kξ.
 
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use super::{
     scenario::{Cone, Cones},
 };
 
-/// Equal load steps of [A16]'s equilibrium, and Newton steps in each.
+/// Equal load steps of \[A16\]'s equilibrium, and Newton steps in each.
 const LOAD_STEPS: usize = 16;
 const NEWTON_STEPS: usize = 30;
 

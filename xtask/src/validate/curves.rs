@@ -1,4 +1,4 @@
-//! Constraint error against displacement ([A16] Fig. 7) and the reduced pose beside the full one
+//! Constraint error against displacement (\[A16\] Fig. 7) and the reduced pose beside the full one
 //! (Fig. 5).
 
 use forks_io::{

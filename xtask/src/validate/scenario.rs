@@ -91,11 +91,11 @@ pub(crate) enum ParametricKind {
 pub(crate) enum ClosedForm {
     /// C_xx = 2.5e-4 m/N and nothing else.
     Parallelogram,
-    /// Compliance along the arm of two joints, as it is stretched ([A16] Fig. 4).
+    /// Compliance along the arm of two joints, as it is stretched (\[A16\] Fig. 4).
     TwoJoint,
 }
 
-/// Curves of the constraint error ([A16] Fig. 7) and overlays of poses (Fig. 5).
+/// Curves of the constraint error (\[A16\] Fig. 7) and overlays of poses (Fig. 5).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Curves {
@@ -141,9 +141,9 @@ pub(crate) struct Cone {
     pub(crate) axis: [f64; 3],
     /// The energy form; information without bounds.
     pub(crate) energy: Option<[f64; 2]>,
-    /// [A16]'s form, wrench in displaced body axes.
+    /// \[A16\]'s form, wrench in displaced body axes.
     pub(crate) body_axes: Option<[f64; 2]>,
-    /// [A16]'s form, wrench in the axes of the rest pose.
+    /// \[A16\]'s form, wrench in the axes of the rest pose.
     pub(crate) rest_axes: Option<[f64; 2]>,
 }
 

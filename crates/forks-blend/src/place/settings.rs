@@ -50,7 +50,7 @@ pub struct Placement {
     pub seed: u64,
     /// Number of training loads; each is also a place where a sample may be.
     pub training_loads: usize,
-    /// Samples are exact to third order in the energy ([`Sample::bent`]).
+    /// Samples are exact to third order in the energy (`Sample::bent`).
     pub bent: bool,
     /// Coordinates in which samples are blended.
     pub chart: Chart,

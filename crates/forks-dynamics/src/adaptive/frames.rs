@@ -1,4 +1,4 @@
-//! Hierarchical frames ([R06] §5.1, Eq. 10 and 11): every node has a frame, that of its first
+//! Hierarchical frames (\[R06\] §5.1, Eq. 10 and 11): every node has a frame, that of its first
 //! handle or, if it stands on the ground, the world's. It keeps the poses of its handles there, and
 //! its own pose in its parent's frame. A joint that moves changes them at its node and at the
 //! node's ancestors only.

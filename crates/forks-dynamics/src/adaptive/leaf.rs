@@ -1,5 +1,5 @@
 //! A body by itself: Φ_ij = L_i I⁻¹ L_jᵀ is constant in the handles' own frames, and only b = L_i
-//! I⁻¹ w follows the forces on the body ([R06] Eq. 3, EQUATIONS 1.2).
+//! I⁻¹ w follows the forces on the body (\[R06\] Eq. 3, EQUATIONS 1.2).
 
 use forks_mechanism::{
     Mechanism,

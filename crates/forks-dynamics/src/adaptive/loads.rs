@@ -1,5 +1,5 @@
 //! Forces on links: those that turn with a body are constant in its frame, those fixed in the world
-//! are turned into it whenever the body may have moved ([R06] §5.2).
+//! are turned into it whenever the body may have moved (\[R06\] §5.2).
 
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
 

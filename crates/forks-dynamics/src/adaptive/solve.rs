@@ -1,4 +1,4 @@
-//! Partial back-substitution with a priority queue ([R06] §4.3, corrected by EQUATIONS 1.3).
+//! Partial back-substitution with a priority queue (\[R06\] §4.3, corrected by EQUATIONS 1.3).
 
 use std::time::Instant;
 
@@ -144,7 +144,7 @@ impl AdaptiveState<'_> {
         }
     }
 
-    /// [R06] Eq. 4 and 5. Gives the norm of the weighted acceleration.
+    /// \[R06\] Eq. 4 and 5. Gives the norm of the weighted acceleration.
     fn pass_down(&mut self, node: usize, p: &mut Progress) -> f64 {
         let plan = self.plan;
         let n = &plan.layout.nodes[node];

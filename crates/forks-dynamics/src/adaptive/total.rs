@@ -1,6 +1,6 @@
 //! Total acceleration in square-root form: A = |F φ|² with the sum of the weighted squares of all
-//! joint accelerations below a node (EQUATIONS 1.5, the root of [R06] Eq. 8 and 9). Never negative,
-//! and √A is accurate to rounding.
+//! joint accelerations below a node (EQUATIONS 1.5, the root of \[R06\] Eq. 8 and 9). Never
+//! negative, and √A is accurate to rounding.
 
 use super::{
     layout::{Layout, NONE, Node, View, Work},

@@ -1,6 +1,6 @@
-//! Lazy update ([R06] §5.2): frames and coefficients of the nodes whose joint moved or whose forces
-//! changed, and of their ancestors. Children have smaller numbers than their parents, so that in
-//! ascending order every node is brought up to date once, after all below it.
+//! Lazy update (\[R06\] §5.2): frames and coefficients of the nodes whose joint moved or whose
+//! forces changed, and of their ancestors. Children have smaller numbers than their parents, so
+//! that in ascending order every node is brought up to date once, after all below it.
 
 use forks_mechanism::lie::{Twist, glam::DQuat};
 

@@ -1,5 +1,5 @@
-//! The mass matrix as M = Λ D Λᵀ by articulated inertias ([K08] Table 3, forward dynamics): linear
-//! in the number of joints.
+//! The mass matrix as M = Λ D Λᵀ by articulated inertias (\[K08\] Table 3, forward dynamics):
+//! linear in the number of joints.
 //!
 //! With D = L Lᵀ joint by joint, W = L⁻¹Λ⁻¹ has M⁻¹ = WᵀW: W is one inward pass, Wᵀ one outward
 //! pass. Lengths of W f are mass-weighted, so ranks and projections are taken on rows of G Wᵀ.

@@ -1,5 +1,5 @@
 //! Inverse dynamics from the links' motion: the joint forces that produce given accelerations
-//! ([K08] Table 3, all coordinates prescribed).
+//! (\[K08\] Table 3, all coordinates prescribed).
 
 use forks_mechanism::{
     Mechanism,

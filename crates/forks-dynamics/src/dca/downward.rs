@@ -1,5 +1,5 @@
 //! The downward pass: from the forces at a node's handles to its joint's force and acceleration
-//! ([R06] Eq. 4, 6, 7), and to the forces at its children's handles.
+//! (\[R06\] Eq. 4, 6, 7), and to the forces at its children's handles.
 
 use super::{
     eliminate::{Factor, back_substitute, rotate_vector_back},

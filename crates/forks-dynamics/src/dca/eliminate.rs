@@ -397,8 +397,8 @@ mod tests {
         })
     }
 
-    /// [R06] Eq. 2 with V = Φ_r⁻¹: W = V − VS (SᵀVS + K)⁻¹ SᵀV and γ = Wβ + VS (SᵀVS + K)⁻¹ Q, for
-    /// 0 to 6 coordinates and K from 0 over 1e-3 to 1e3; W S = 0 where K = 0.
+    /// \[R06\] Eq. 2 with V = Φ_r⁻¹: W = V − VS (SᵀVS + K)⁻¹ SᵀV and γ = Wβ + VS (SᵀVS + K)⁻¹ Q,
+    /// for 0 to 6 coordinates and K from 0 over 1e-3 to 1e3; W S = 0 where K = 0.
     #[test]
     fn closing_agrees_with_the_v_form() {
         let mut rng = Rng::new(1);

@@ -1,4 +1,4 @@
-//! A body by itself: Φ_ij = X_i I⁻¹ X_jᵀ and b_i at its handles ([R06] Eq. 3, EQUATIONS 1.2 and
+//! A body by itself: Φ_ij = X_i I⁻¹ X_jᵀ and b_i at its handles (\[R06\] Eq. 3, EQUATIONS 1.2 and
 //! 1.6).
 
 use forks_mechanism::lie::{

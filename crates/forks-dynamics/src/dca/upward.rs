@@ -1,5 +1,5 @@
-//! The upward pass: Φ and b of every node, and what each closed joint needs later ([R06] Eq. 2, 3,
-//! 5 in the form of EQUATIONS 1.4).
+//! The upward pass: Φ and b of every node, and what each closed joint needs later (\[R06\] Eq. 2,
+//! 3, 5 in the form of EQUATIONS 1.4).
 
 use forks_mechanism::lie::glam::DVec3;
 

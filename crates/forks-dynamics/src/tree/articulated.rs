@@ -1,4 +1,4 @@
-//! The sweeps of forward and hybrid dynamics: articulated-body inertias ([K08] Table 3;
+//! The sweeps of forward and hybrid dynamics: articulated-body inertias (\[K08\] Table 3;
 //! \[F83\] where nothing is prescribed).
 //!
 //! Inward, for every slot with articulated inertia Ĵ and bias wrench p̂, over its free columns S

@@ -1,5 +1,5 @@
 //! Derivatives of accelerations with respect to the force or the prescribed acceleration of every
-//! coordinate ([K08] Table 6 with its four misprints corrected), as operators and as columns.
+//! coordinate (\[K08\] Table 6 with its four misprints corrected), as operators and as columns.
 //!
 //! At fixed q the accelerations are affine in what is given, so the derivative is the same
 //! recursion without its velocity terms. With dτ of free and dθ̈ of prescribed coordinates (S and

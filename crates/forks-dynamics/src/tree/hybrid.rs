@@ -1,6 +1,6 @@
-//! Recursive hybrid dynamics ([K08] Table 3): any mix of given forces and prescribed accelerations,
-//! also within one joint. Nothing prescribed is forward dynamics, everything prescribed inverse
-//! dynamics.
+//! Recursive hybrid dynamics (\[K08\] Table 3): any mix of given forces and prescribed
+//! accelerations, also within one joint. Nothing prescribed is forward dynamics, everything
+//! prescribed inverse dynamics.
 
 use super::{
     articulated::{AbaWorkspace, Given, inward, joint_forces, outward},

@@ -1,4 +1,4 @@
-//! Inverse dynamics: the recursive Newton–Euler algorithm \[LWP80\], [K08] Table
+//! Inverse dynamics: the recursive Newton–Euler algorithm \[LWP80\], \[K08\] Table
 //! 3 with all coordinates prescribed.
 
 use forks_mechanism::lie::{Twist, Wrench};

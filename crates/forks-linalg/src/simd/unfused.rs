@@ -2,7 +2,7 @@
 
 use super::{Arithmetic, LANES, Lanes, Registers, Wide};
 
-/// An instruction set whose sums of products are rounded twice: `a * b + c` in [`Portable`]'s bits.
+/// An instruction set whose sums of products are rounded twice: `a * b + c` in `Portable`'s bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Unfused<L>(pub L);
 

@@ -1,4 +1,4 @@
-//! Displacements after a run under one force against those of the full solver ([R06] §6.4).
+//! Displacements after a run under one force against those of the full solver (\[R06\] §6.4).
 
 use super::{Adaptive, CATCH_UP, Displacement, forces, plan, start, step, target};
 use crate::{

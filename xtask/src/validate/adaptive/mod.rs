@@ -1,4 +1,4 @@
-//! Error-bounded quasi-statics against the full solver: the figures and the table of [R06], the
+//! Error-bounded quasi-statics against the full solver: the figures and the table of \[R06\], the
 //! certificate along a run, displacements.
 
 mod certificate;

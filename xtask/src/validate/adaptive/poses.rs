@@ -1,4 +1,4 @@
-//! What the error of accelerations does to poses ([R06] Figures 1 and 5).
+//! What the error of accelerations does to poses (\[R06\] Figures 1 and 5).
 
 use forks_dynamics::adaptive::{AdaptiveOptions, AdaptivePlan, ErrorMeasure, Target};
 use forks_io::{

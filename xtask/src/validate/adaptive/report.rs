@@ -1,4 +1,4 @@
-//! Curves and tables of a sweep: [R06] Figures 6, 8 and 9, and Table 1.
+//! Curves and tables of a sweep: \[R06\] Figures 6, 8 and 9, and Table 1.
 
 use forks_io::{
     Cell, CsvTable, IoError,
@@ -114,7 +114,7 @@ fn all(s: &Sweep, lines: &[Line]) -> Result<CsvTable, IoError> {
     Ok(table)
 }
 
-/// The table as it is printed in [R06], with the displacements of steps that catch up below.
+/// The table as it is printed in \[R06\], with the displacements of steps that catch up below.
 fn table1(s: &Sweep, lines: &[Line]) -> Result<CsvTable, IoError> {
     let columns = ["quantity", "forces", "2^-3", "2^-7", "2^-11", "2^-15", "2^-19", "full solver"];
     let mut table = CsvTable::new(columns);

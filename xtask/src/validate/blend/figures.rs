@@ -1,4 +1,4 @@
-//! [A16] Figures 6 and 7 with a blend that was placed automatically.
+//! \[A16\] Figures 6 and 7 with a blend that was placed automatically.
 //!
 //! Fig. 7: constraint error against displacement under growing forces along the region's axis and
 //! along the loads of some samples, whose curves touch zero there. Fig. 6: the mechanism under the

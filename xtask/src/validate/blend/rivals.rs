@@ -24,7 +24,8 @@ pub(super) const SINGLE: &str = "single model";
 /// Name of the rival in the paper's form.
 pub(super) const PAPER: &str = "[A16]";
 
-/// The single model at rest, [A16]'s form and plain energy blending, both with the blend's samples.
+/// The single model at rest, \[A16\]'s form and plain energy blending, both with the blend's
+/// samples.
 pub(super) fn all(study: &Study<'_>) -> Result<Vec<Rival>, String> {
     let straight = straight(study.placed.model.data());
     let with = |weights| {
