@@ -5,12 +5,12 @@ use forks_linalg::simd::{Arithmetic, Kernel};
 use forks_rom::internal::WorldWrench;
 
 use crate::{
+    cutoff::Cutoff,
     evaluation::Evaluation,
     lanes::padded,
     matrices::Blend,
     mean::{LinkBlend, mean},
     model::{BlendedModel, logarithm},
-    neighbours::Cutoff,
     relative::Logarithm,
     weights::{Weights, neighbours, printed, shepard},
 };

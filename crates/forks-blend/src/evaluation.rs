@@ -5,7 +5,7 @@ use alloc::{vec, vec::Vec};
 use forks_lie::{Pose, Wrench};
 
 use crate::{
-    curvature::Bending, lanes::padded, model::BlendedModel, neighbours::Cutoff, places::Places,
+    curvature::Bending, cutoff::Cutoff, lanes::padded, model::BlendedModel, places::Places,
     relative::Logarithm,
 };
 

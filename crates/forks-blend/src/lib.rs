@@ -22,6 +22,7 @@ mod chart_polynomials;
 mod check;
 mod crossfade;
 mod curvature;
+mod cutoff;
 mod data;
 mod dense;
 #[cfg(feature = "std")]

@@ -63,7 +63,7 @@ pub(crate) fn neighbours(
     squared: &[f64],
     seen: &[usize],
     exponent: u32,
-    cutoff: &super::neighbours::Cutoff,
+    cutoff: &super::cutoff::Cutoff,
     out: &mut [f64],
 ) {
     out.fill(0.0);

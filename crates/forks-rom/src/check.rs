@@ -4,7 +4,7 @@ use forks_linalg::Matrix;
 
 use crate::{
     ModelError,
-    model::{BaseRest, JointPath, ModelData},
+    data::{BaseRest, JointPath, ModelData},
 };
 
 /// Asymmetry of a symmetric matrix that rounding explains, over its largest entry.

@@ -17,8 +17,8 @@ use forks_linalg::{
 
 use crate::{
     EffectorLoad, LoadFrame,
+    data::ModelData,
     kernel::{MAX_QUARTER_ANGLE_SQUARED, cosine_and_sinc, half_angle_series},
-    model::ModelData,
     scalar::sqrt,
 };
 

@@ -12,8 +12,8 @@ use forks_linalg::Matrix;
 
 use crate::{
     ModelError,
+    data::ModelData,
     linear::{solve_matrix, sum},
-    model::ModelData,
     orthogonal::OrthogonalRows,
     oscillator::Oscillator,
     scalar::sqrt,

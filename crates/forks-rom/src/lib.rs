@@ -16,6 +16,7 @@ extern crate alloc;
 mod base;
 mod batch;
 mod check;
+mod data;
 mod effector_motion;
 mod effectors;
 mod error;
@@ -43,11 +44,13 @@ mod step;
 mod system;
 mod transition;
 mod wrench;
+mod wrench_maps;
 
 pub use base::{
     BaseCoupling, FloatingModel, FloatingState, FloatingStepper, FloatingWorkspace, Momentum,
 };
 pub use batch::{Batch, BatchPoses, BatchStatus};
+pub use data::{BaseRest, DEFAULT_RANGE, EffectorRest, JointPath, JointRest, LinkRest, ModelData};
 pub use effector_motion::EffectorMotions;
 pub use error::ModelError;
 pub use file::FileError;
@@ -59,9 +62,7 @@ pub use kernel::Avx2;
 pub use kernel::Isa;
 pub use load::{EffectorLoad, LoadFrame};
 pub use load_steps::{StaticSolution, StaticStatus};
-pub use model::{
-    BaseRest, DEFAULT_RANGE, EffectorRest, JointPath, JointRest, LinkRest, ModelData, ReducedModel,
-};
+pub use model::ReducedModel;
 pub use poses::{LinkSelection, PoseBuffer};
 pub use reconstruction::Reconstruction;
 pub use servo_terms::ServoTerms;

@@ -5,7 +5,7 @@ use alloc::{vec, vec::Vec};
 use forks_lie::{Pose, Twist};
 use forks_linalg::Matrix;
 
-use crate::{JointPath, JointRest, ReducedModel, State, joints::displacement};
+use crate::{JointPath, JointRest, ReducedModel, State, joints::displacement::displacement};
 
 /// How link poses are recovered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::{
     effectors::{WorldTwist, WorldWrench, load_in_world},
     state::Workspace,
     transition::{Transition, implicit_euler},
-    wrench::linear_stiffness,
+    wrench_maps::linear_stiffness,
 };
 
 /// How a model is stepped.

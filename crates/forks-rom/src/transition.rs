@@ -9,8 +9,8 @@ use forks_linalg::{
 
 use crate::{
     ModelError,
+    data::ModelData,
     linear::{solve_matrix, sum},
-    model::ModelData,
 };
 
 /// A step as matrices: constant + velocity η̇ + stretch (η − η_s) + force g.

@@ -24,8 +24,8 @@ use crate::{
     ChartSample,
     place::{
         curvature::{dual, load_stiffness},
+        dead_loads::dead_at_rest,
         error::BlendError,
-        live::dead_at_rest,
         sample::Sample,
         truth::effector_poses,
     },

@@ -24,7 +24,7 @@ use forks_reduce::Problem;
 use forks_rom::ModelData;
 
 use crate::{
-    place::{lift::scaled, live::dead_at_rest, sample::Sample, truth::effector_poses},
+    place::{dead_loads::dead_at_rest, lift::scaled, sample::Sample, truth::effector_poses},
     stiffness_of_bending,
 };
 

@@ -26,8 +26,8 @@ use std::{
 };
 
 use forks_dynamics::{
-    AppliedWrench, Equilibrium, EquilibriumOptions, Loads, WrenchFrame, continue_equilibrium,
-    solve_equilibrium, springs::bushing_gradient_and_hessian,
+    Equilibrium, EquilibriumOptions, Loads, continue_equilibrium, solve_equilibrium,
+    springs::bushing_gradient_and_hessian,
 };
 use forks_mechanism::{
     Bushing, BushingId, LinkId, Mechanism, MechanismBuilder,
@@ -35,12 +35,12 @@ use forks_mechanism::{
     linalg::dense,
 };
 use forks_reduce::{Problem, relative_displacement};
-use forks_rom::ModelData;
 
 use crate::{
     BlendedModel, BlendedState, SampleData,
     place::{
         curvature::{curvature, limited},
+        dead_loads::{dead, dead_at_rest},
         error::BlendError,
         lift::continued_data,
         sample::Sample,
@@ -189,29 +189,6 @@ fn sample_of(
     match again.status.is_equilibrium() && far < 1e-6 {
         true => Ok(with_curvature(Sample::new(problem, &again, &kept)?, &again, &kept)),
         false => Ok(with_curvature(sample, e, loads)),
-    }
-}
-
-/// Wrenches at the effectors of a linearisation pose, six numbers each, as loads with constant
-/// world components.
-pub(super) fn dead_at_rest(
-    problem: &Problem,
-    d: &ModelData,
-    wrenches: &[f64],
-) -> impl Iterator<Item = AppliedWrench> {
-    d.effectors.iter().enumerate().map(|(e, f)| {
-        let w = Wrench::from_array(std::array::from_fn(|i| wrenches[6 * e + i]));
-        dead(problem, e, &f.rest, w)
-    })
-}
-
-/// A wrench in an effector's frame as a load with constant world components.
-pub(super) fn dead(problem: &Problem, e: usize, pose: &Pose, w: Wrench) -> AppliedWrench {
-    AppliedWrench {
-        link: problem.effectors[e].link,
-        link_from_point: problem.effectors[e].link_from_effector,
-        wrench: Wrench::new(pose.rotation * w.force, pose.rotation * w.torque),
-        frame: WrenchFrame::World,
     }
 }
 

@@ -6,9 +6,11 @@
 //! - Constraint error: gaps at all joints and effectors over the mechanism's size r (\[A16\] §8.2).
 //! - Relative displacement: norm of the effector's twist from rest, lengths over r, angles over π.
 
+mod bent;
 mod candidates;
 mod chart;
 mod curvature;
+mod dead_loads;
 mod error;
 mod full;
 mod lift;

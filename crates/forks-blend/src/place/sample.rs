@@ -1,17 +1,11 @@
 //! A linearisation point: the reduced model about a loaded equilibrium, with its potential.
 
-use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, potential_energy};
+use forks_dynamics::{Equilibrium, Loads, potential_energy};
 use forks_mechanism::{lie::Pose, linalg::Matrix};
 use forks_reduce::{Linearisation, Problem, ReduceOptions};
 use forks_rom::{ModelData, ServoTerms};
 
-use crate::{
-    SampleData,
-    place::{
-        curvature::{curvature, limited},
-        error::BlendError,
-    },
-};
+use crate::{SampleData, place::error::BlendError};
 
 /// A linearisation point before it is made to fit the others of a blend: its rank is its own.
 #[derive(Clone, Debug)]
@@ -47,24 +41,6 @@ impl Sample {
         Ok(Self { data, potential, servos, curvature: Matrix::zeros(0, 0) })
     }
 
-    /// The sample at an equilibrium under `loads`, exact to third order in the energy. Where the
-    /// third derivatives cannot be found it is exact to second order, as [`Sample::new`]'s.
-    ///
-    /// # Errors
-    /// As [`Sample::new`].
-    pub fn bent(
-        problem: &Problem,
-        at: &Equilibrium,
-        loads: &Loads,
-        options: &EquilibriumOptions,
-    ) -> Result<Self, BlendError> {
-        let mut out = Self::new(problem, at, loads)?;
-        if let Some(c) = curvature(problem, at, loads, &out, options) {
-            out.curvature = c;
-        }
-        Ok(out)
-    }
-
     /// A sample of a blend, with the coordinates it was given there.
     pub fn of_blend(s: &SampleData) -> Self {
         Self {
@@ -80,69 +56,8 @@ impl Sample {
         self.data.effectors.iter().map(|e| e.rest).collect()
     }
 
-    /// Limits the stiffness to `most`, N·m (lengths are over the radius). Next to a singular pose a
-    /// mechanism gives way in some directions 10¹⁰ times less than in others: it takes its loads as
-    /// well if these are softer, and a blend then keeps the digits of the others. Mass and damping
-    /// follow, so that frequencies stay; maps to links and joints do, so that loads move these as
-    /// before.
-    ///
-    /// ```text
-    /// most = f r / δ  loads of size f move the effectors by the part δ of r along such a direction
-    /// ```
-    pub fn limit_stiffness(&mut self, most: f64) {
-        limited(self, most);
-    }
-
     /// Number of independent motions of the effectors here.
     pub fn rank(&self) -> usize {
         self.data.basis.columns()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use forks_mechanism::linalg::dense::{cholesky_solve, symmetric_eigen};
-
-    use super::*;
-    use crate::place::testing::{bent_sample, problems};
-
-    /// Σ ω² and Σ ω⁴ of free vibrations.
-    fn frequencies(s: &Sample) -> [f64; 2] {
-        let a = cholesky_solve(&s.data.mass, &s.data.hessian).unwrap();
-        let trace = |m: &Matrix| (0..m.rows()).map(|i| m[(i, i)]).sum();
-        [trace(&a), trace(&a.mul(&a))]
-    }
-
-    #[test]
-    fn a_direction_of_limited_stiffness_keeps_its_frequency() {
-        for problem in problems() {
-            let mut s = bent_sample(&problem);
-            s.curvature = Matrix::zeros(0, 0);
-            let largest = |s: &Sample| {
-                let (values, _) = symmetric_eigen(&s.data.hessian).unwrap();
-                values.into_iter().fold(0.0, f64::max)
-            };
-            let (before, most) = (frequencies(&s), 0.2 * largest(&s));
-            let mass = s.data.mass.clone();
-            // What a unit of generalised force does to the links: X 𝓗⁻¹.
-            let moved = |s: &Sample| -> Vec<Matrix> {
-                let soft = cholesky_solve(&s.data.hessian, &Matrix::identity(s.rank())).unwrap();
-                s.data.links.iter().map(|l| l.map.mul(&soft)).collect()
-            };
-            let links = moved(&s);
-            s.limit_stiffness(most);
-            let size = links.iter().map(Matrix::max_abs).fold(0.0, f64::max);
-            for (a, b) in links.iter().zip(moved(&s)) {
-                assert!(a.sub(&b).max_abs() < 1e-9 * size, "{:e}", a.sub(&b).max_abs() / size);
-            }
-            assert!((largest(&s) - most).abs() < 1e-12 * most);
-            assert!(mass.sub(&s.data.mass).max_abs() > 0.01 * mass.max_abs());
-            let (values, _) = symmetric_eigen(&mass).unwrap();
-            let condition = values.iter().copied().fold(0.0, f64::max)
-                / values.iter().copied().fold(f64::INFINITY, f64::min);
-            for (a, b) in before.iter().zip(frequencies(&s)) {
-                assert!((a - b).abs() < 1e2 * condition * f64::EPSILON * a, "{a} {b}");
-            }
-        }
     }
 }

@@ -40,12 +40,14 @@
 //! for what happens faster than the mechanism's oscillations, and too light for everything slower.
 
 mod contact;
+mod coupling;
 mod derivatives;
 mod effectors;
 mod energy;
 mod inertia;
 mod model;
 mod newton;
+mod placing;
 mod poses;
 mod response;
 mod start;
@@ -54,7 +56,8 @@ mod step;
 mod system;
 mod workspace;
 
-pub use model::{BaseCoupling, FloatingModel};
+pub use coupling::BaseCoupling;
+pub use model::FloatingModel;
 pub use state::{FloatingState, Momentum};
 pub use step::FloatingStepper;
 pub use workspace::FloatingWorkspace;

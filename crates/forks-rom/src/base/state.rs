@@ -2,9 +2,8 @@
 
 use alloc::vec::Vec;
 
-use forks_lie::{Pose, Twist, glam::DVec3};
+use forks_lie::{Pose, glam::DVec3};
 
-use super::model::FloatingModel;
 use crate::{ModelError, State};
 
 /// Momentum of the whole mechanism, world axes.
@@ -19,7 +18,7 @@ pub struct Momentum {
 /// Pose and momentum of the base beside the reduced coordinates.
 ///
 /// Momentum is what is kept, so that it is conserved to rounding; the base's velocity follows from
-/// it ([`FloatingModel::base_velocity`]).
+/// it ([`FloatingModel::base_velocity`](crate::FloatingModel::base_velocity)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct FloatingState {
     /// η, η̇, servo targets.
@@ -32,41 +31,6 @@ pub struct FloatingState {
 }
 
 impl FloatingState {
-    /// The linearisation pose at rest.
-    pub fn new(model: &FloatingModel) -> Self {
-        Self {
-            shape: State::new(&model.model),
-            world_from_base: model.base_from_rest.inverse(),
-            center_velocity: DVec3::ZERO,
-            spin: DVec3::ZERO,
-        }
-    }
-
-    /// Sets everything: η, η̇, the base link's world pose and its body twist.
-    ///
-    /// # Errors
-    /// Wrong lengths, numbers that are not finite; the state is then unchanged.
-    pub fn set(
-        &mut self,
-        model: &FloatingModel,
-        eta: &[f64],
-        velocity: &[f64],
-        world_from_base: Pose,
-        base_velocity: Twist,
-    ) -> Result<(), ModelError> {
-        if !world_from_base.is_finite() || !base_velocity.is_finite() {
-            return Err(ModelError::NotFinite { quantity: "base" });
-        }
-        self.shape.set(eta, velocity)?;
-        self.world_from_base = world_from_base.normalized();
-        let (m, omega) = (model.motion(self), base_velocity.angular);
-        let rotation = self.world_from_base.rotation;
-        let relative = omega.cross(m.center) + m.center_rate;
-        self.center_velocity = rotation * (base_velocity.linear + relative);
-        self.spin = rotation * (m.rotation * omega + m.coupled);
-        Ok(())
-    }
-
     /// The whole state but the servo targets, to the last bit, in place of what `out` held: base
     /// pose (x, y, z, qw, qx, qy, qz), velocity of the centre of mass, spin, η, η̇.
     pub fn numbers(&self, out: &mut Vec<f64>) {
@@ -92,18 +56,6 @@ impl FloatingState {
         self.center_velocity = DVec3::new(base[7], base[8], base[9]);
         self.spin = DVec3::new(base[10], base[11], base[12]);
         Ok(())
-    }
-
-    /// Sets the servo targets; see [`State::set_servo_targets`]. Momentum stays.
-    ///
-    /// # Errors
-    /// A wrong length, numbers that are not finite; the state is then unchanged.
-    pub fn set_servo_targets(
-        &mut self,
-        model: &FloatingModel,
-        targets: &[f64],
-    ) -> Result<(), ModelError> {
-        self.shape.set_servo_targets(&model.model, targets)
     }
 
     /// Reduced coordinates, their rates and servo targets, relative to the base.

@@ -2,7 +2,7 @@
 
 use forks_lie::Twist;
 
-use super::{displacement, motion::parent_from_child};
+use super::{displacement::displacement, motion::parent_from_child};
 use crate::{JointPath, JointRest, ReducedModel, State};
 
 impl ReducedModel {

@@ -2,6 +2,7 @@
 
 mod chain;
 pub(crate) mod coordinate;
+pub(crate) mod displacement;
 mod motion;
 mod openings;
 
@@ -12,6 +13,7 @@ use forks_lie::{Pose, Wrench, log_rotation};
 pub use self::openings::Openings;
 use self::{
     chain::{Chain, Connection, connections},
+    displacement::displacement,
     motion::{Motion, parent_from_child},
 };
 use crate::{JointRest, Reconstruction, ReducedModel, State};
@@ -142,10 +144,4 @@ pub fn is_group(j: &JointRest) -> bool {
 
 fn size_of(gap: &Pose) -> Gap {
     Gap { position: gap.translation.length(), angle: log_rotation(gap.rotation).length() }
-}
-
-/// Change of coordinate `i` of a joint.
-pub fn displacement(j: &JointRest, i: usize, eta: &[f64], servo_targets: &[f64]) -> f64 {
-    let sum = |row: &[f64], x: &[f64]| row.iter().zip(x).map(|(a, b)| a * b).sum::<f64>();
-    sum(j.map.row(i), eta) + sum(j.servo_map.row(i), servo_targets)
 }
