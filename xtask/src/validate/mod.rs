@@ -50,10 +50,14 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
 
-    /// Ten times as many steps in long runs, linkages of 50,000 links, ten minutes of scenes, and
-    /// all blends: tens of minutes
+    /// All blends too: minutes; part of CI
     #[arg(long)]
     long: bool,
+
+    /// The same, and ten times as many steps in long runs, linkages of 50,000 links, ten minutes of
+    /// scenes: tens of minutes
+    #[arg(long)]
+    nightly: bool,
 }
 
 #[derive(Serialize)]
@@ -76,13 +80,13 @@ pub(crate) fn run(root: &Path, args: &ValidateArgs) -> ExitCode {
 fn validate(root: &Path, args: &ValidateArgs) -> Result<bool, String> {
     let fixtures = root.join("fixtures");
     let mut scenarios = scenario::load(&fixtures, &args.scenarios)?;
-    if args.long {
+    if args.nightly {
         scenarios.iter_mut().filter_map(|s| s.stable.as_mut()).for_each(|s| s.steps *= 10);
         scenarios.iter_mut().filter_map(|s| s.adaptive.as_mut()).for_each(|a| a.lengthen());
         scenarios.iter_mut().filter_map(|s| s.scenes.as_mut()).for_each(|s| s.lengthen());
     }
     let takes_long = |s: &Scenario| s.blend.as_ref().is_some_and(|b| b.long);
-    if !args.long && args.scenarios.is_empty() {
+    if !(args.long || args.nightly) && args.scenarios.is_empty() {
         scenarios.retain(|s| !takes_long(s));
     }
     if let Some(dir) = &args.report {

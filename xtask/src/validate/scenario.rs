@@ -260,7 +260,7 @@ pub(crate) struct FloatingMotion {
 pub(crate) struct Stable {
     /// Seed.
     pub(crate) seed: u64,
-    /// Steps per step size; ten times as many with `--long`.
+    /// Steps per step size; ten times as many with `--nightly`.
     pub(crate) steps: u64,
     /// Step sizes, s.
     pub(crate) step_sizes: Vec<f64>,

@@ -28,7 +28,7 @@ use super::{
 pub(crate) struct Scenes {
     /// Simulated time, s.
     duration: f64,
-    /// The same with `--long`.
+    /// The same with `--nightly`.
     long: f64,
     /// How far a shape may be in a plane or height field after the first second, and in any other
     /// where there is neither, m.
@@ -73,7 +73,7 @@ struct Held {
 }
 
 impl Scenes {
-    /// As long as with `--long`.
+    /// As long as with `--nightly`.
     pub(crate) fn lengthen(&mut self) {
         self.duration = self.long;
     }

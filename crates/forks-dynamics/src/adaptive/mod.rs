@@ -13,9 +13,9 @@
 //!   it, and total accelerations are kept as square-root factors (EQUATIONS 1.5). What rounding
 //!   adds is what it adds to a full solution.
 //! - **Work.** A step takes time in proportion to the joints computed plus the nodes above changed
-//!   forces, N (log₂(n/N) + 1) for N of n; per joint about what [`crate::dca::dca()`] takes while the
-//!   nodes in use fit the cache, and two to three times that when most of a large mechanism is in
-//!   use. It pays where forces act locally: along chains accelerations fall by 1.4 per joint. It
+//!   forces, N (log₂(n/N) + 1) for N of n; per joint about what [`crate::dca::dca()`] takes while
+//!   the nodes in use fit the cache, and two to three times that when most of a large mechanism is
+//!   in use. It pays where forces act locally: along chains accelerations fall by 1.4 per joint. It
 //!   does not where no joint is far from the forces (bushy trees at tight thresholds, forces all
 //!   over): there use [`crate::dca::dca()`].
 //! - **Displacements.** A joint that is left out although it would turn a little turns all that

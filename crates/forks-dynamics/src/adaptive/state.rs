@@ -19,9 +19,9 @@ use forks_mechanism::{JointId, LinkId};
 
 /// A mechanism at rest with forces on it, and the coefficients of all nodes of its assembly tree.
 ///
-/// Making it costs as much as a solution by [`crate::dca::dca()`]; after that a step costs in proportion
-/// to the joints that matter and the logarithm of the rest. See [`AdaptiveState::solve`],
-/// [`AdaptiveState::step`].
+/// Making it costs as much as a solution by [`crate::dca::dca()`]; after that a step costs in
+/// proportion to the joints that matter and the logarithm of the rest. See
+/// [`AdaptiveState::solve`], [`AdaptiveState::step`].
 #[derive(Clone, Debug)]
 pub struct AdaptiveState<'p> {
     pub(super) plan: &'p AdaptivePlan,

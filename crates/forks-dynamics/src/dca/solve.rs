@@ -39,8 +39,8 @@ pub struct DcaInput<'a> {
 /// Forward dynamics: accelerations of the tree coordinates for forces `tau` and body wrenches
 /// `external` on all links (or none). The result is [`DcaWorkspace::acceleration`].
 ///
-/// `tau` is everything that acts along the coordinates: add [`crate::passive::passive_forces`] for springs
-/// and dampers.
+/// `tau` is everything that acts along the coordinates: add [`crate::passive::passive_forces`] for
+/// springs and dampers.
 ///
 /// ```
 /// use forks_dynamics::dca::{DcaPlan, DcaWorkspace, dca};

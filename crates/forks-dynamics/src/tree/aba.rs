@@ -11,8 +11,9 @@ use super::{
 /// Accelerations of all tree coordinates under the generalised forces `tau`, in O(n).
 ///
 /// `tau` contains everything that acts along the coordinates: drives, springs, dampers
-/// ([`crate::passive::passive_forces`]). Velocities of spherical, planar and free joints are body twists,
-/// their accelerations the component derivatives. Loop closures and couplings are not looked at.
+/// ([`crate::passive::passive_forces`]). Velocities of spherical, planar and free joints are body
+/// twists, their accelerations the component derivatives. Loop closures and couplings are not
+/// looked at.
 ///
 /// # Errors
 /// Where a coordinate moves no inertia, or an input is not finite.

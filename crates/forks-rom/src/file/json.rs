@@ -121,13 +121,21 @@ fn path(p: &JointPath) -> String {
 }
 
 fn base(b: &BaseRest) -> String {
-    let BaseRest { link, inertia, coupling, inertia_slopes, coupling_slopes, own_inertia, gravity } =
-        b;
+    // All fields by name, so that a new one is not forgotten.
+    let BaseRest {
+        link,
+        inertia,
+        coupling,
+        inertia_slopes: slopes,
+        coupling_slopes,
+        own_inertia,
+        gravity,
+    } = b;
     Object::default()
         .field("link", show(link))
         .field("inertia", matrix(inertia))
         .field("coupling", matrix(coupling))
-        .field("inertia_slopes", list(inertia_slopes.iter().map(matrix)))
+        .field("inertia_slopes", list(slopes.iter().map(matrix)))
         .field("coupling_slopes", list(coupling_slopes.iter().map(matrix)))
         .field("own_inertia", matrix(own_inertia))
         .field("gravity", numbers(gravity.to_array()))

@@ -52,7 +52,7 @@ struct Size {
 #[serde(deny_unknown_fields)]
 struct Sweep {
     size: Size,
-    /// With `--long`.
+    /// With `--nightly`.
     long: Size,
     /// Numbers of forces.
     forces: Vec<usize>,
@@ -60,7 +60,7 @@ struct Sweep {
     exponents: Vec<i32>,
     /// Joints expected at the last threshold, in the order of the forces; 0 where nothing is known.
     expected: Vec<f64>,
-    /// The same with `--long`.
+    /// The same with `--nightly`.
     long_expected: Vec<f64>,
     /// Bound of the joints computed over those expected.
     expected_bound: f64,
@@ -71,7 +71,7 @@ struct Sweep {
 #[serde(deny_unknown_fields)]
 struct Certificate {
     size: Size,
-    /// With `--long`.
+    /// With `--nightly`.
     long: Size,
     exponent: i32,
     /// Steps from one comparison with the full solver to the next.
@@ -83,7 +83,7 @@ struct Certificate {
 #[serde(deny_unknown_fields)]
 struct Displacement {
     size: Size,
-    /// With `--long`.
+    /// With `--nightly`.
     long: Size,
     exponent: i32,
     /// Bound of the relative displacement error where every eighth step catches up.
@@ -97,7 +97,7 @@ struct Displacement {
 #[serde(deny_unknown_fields)]
 struct Poses {
     size: Size,
-    /// With `--long`.
+    /// With `--nightly`.
     long: Size,
     exponents: Vec<i32>,
     /// Bounds of the relative displacement error, in the order of the exponents.
@@ -109,7 +109,7 @@ struct Poses {
 }
 
 impl Adaptive {
-    /// Sizes for `--long`.
+    /// Sizes for `--nightly`.
     pub(crate) fn lengthen(&mut self) {
         if let Some(s) = &mut self.sweep {
             s.size = s.long;
