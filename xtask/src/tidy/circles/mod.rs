@@ -19,18 +19,8 @@ use super::{Finding, sources::Source};
 
 /// Knots that are left to cut, per crate. A crate may not get more of them, and an entry that is
 /// not needed any more goes.
-const KNOWN: &[(&str, usize)] = &[
-    ("crates/forks-blend", 2),
-    ("crates/forks-cli", 3),
-    ("crates/forks-contact", 2),
-    ("crates/forks-dynamics", 5),
-    ("crates/forks-import", 1),
-    ("crates/forks-lie", 2),
-    ("crates/forks-linalg", 1),
-    ("crates/forks-mechanism", 3),
-    ("crates/forks-rom", 3),
-    ("crates/forks-sim", 2),
-];
+const KNOWN: &[(&str, usize)] =
+    &[("crates/forks-lie", 2), ("crates/forks-linalg", 1), ("crates/forks-sim", 2)];
 
 /// All knots of crates that have more or fewer than is known of them.
 pub(super) fn check_known(sources: &[Source]) -> Vec<Finding> {
