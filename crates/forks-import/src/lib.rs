@@ -60,8 +60,7 @@ pub use schema::{FEATURES, Feature, Treatment, feature_matrix};
 pub use side::{SideFile, SideSource};
 pub use urdf::{URDF_FEATURES, urdf_feature_matrix};
 pub use write::{
-    MjcfScene, ShapeForm, ShapeOfForm, WriteError, WriteOptions, save_mjcf, write_mjcf,
-    write_mjcf_scene, write_mjcf_with,
+    MjcfScene, WriteError, WriteOptions, save_mjcf, write_mjcf, write_mjcf_scene, write_mjcf_with,
 };
 
 /// How to read a file.

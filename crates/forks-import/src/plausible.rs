@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use forks_mechanism::{
     Geometry, Joint, JointId, LinkId, Mechanism,
-    lie::{Digits, Pose, glam::DVec3},
+    lie::{Digits, Pose},
 };
 
 use crate::{
@@ -191,7 +191,8 @@ fn farthest(g: &Geometry, pose: &Pose) -> f64 {
         Geometry::Cylinder { radius, half_length } => radius.hypot(half_length),
         Geometry::Ellipsoid { radii } => radii.max_element(),
         Geometry::Box { half_extents } => half_extents.length(),
-        _ => DVec3::ZERO.length(),
+        Geometry::Hull { ref points } => points.iter().map(|p| p.length()).fold(0.0, f64::max),
+        _ => 0.0,
     };
     pose.translation.length() + own
 }

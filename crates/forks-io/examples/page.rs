@@ -7,7 +7,8 @@
 use std::{error::Error, f64::consts::TAU, path::PathBuf};
 
 use forks_io::{
-    animation::{Animation, Body, Colour, Contact, End, Form, Frame, Segment, Series, Shape},
+    Geometry,
+    animation::{Animation, Body, Colour, Contact, End, Frame, Segment, Series, Shape},
     gltf, html,
     lie::{
         Pose, exp_rotation,
@@ -54,18 +55,18 @@ fn helix(time: f64) -> Vec<Pose> {
 fn bodies() -> Vec<Body> {
     let step = DVec3::new(0.4, 0.2, 0.1);
     let mut bodies = vec![
-        Body::new("box", [Form::Box { half_extents: DVec3::new(0.18, 0.1, 0.05) }]),
-        Body::new("ball", [Form::Sphere { radius: BALL }]),
-        Body::new("capsule", [Form::Capsule { radius: 0.08, half_length: 0.2 }]),
-        Body::new("ellipsoid", [Form::Ellipsoid { radii: DVec3::new(0.16, 0.1, 0.07) }]),
+        Body::new("box", [Geometry::Box { half_extents: DVec3::new(0.18, 0.1, 0.05) }]),
+        Body::new("ball", [Geometry::Sphere { radius: BALL }]),
+        Body::new("capsule", [Geometry::Capsule { radius: 0.08, half_length: 0.2 }]),
+        Body::new("ellipsoid", [Geometry::Ellipsoid { radii: DVec3::new(0.16, 0.1, 0.07) }]),
         Body::new(
             "ghost",
-            [Shape::new(Form::Cylinder { radius: 0.09, half_length: 0.12 })
+            [Shape::new(Geometry::Cylinder { radius: 0.09, half_length: 0.12 })
                 .coloured(Colour::palette(4).with_alpha(110))],
         ),
         Body::new(
             "hull",
-            [Form::Hull {
+            [Geometry::Hull {
                 points: (0..8)
                     .map(|i| {
                         DVec3::new(f64::from(i & 1), f64::from(i >> 1 & 1), f64::from(i >> 2))
@@ -89,7 +90,7 @@ fn hills() -> Shape {
             * (1.0 + 0.4 * (9.0 * x + 5.0 * y).sin())
     };
     let heights = (0..columns * columns).map(height).collect();
-    Shape::new(Form::HeightField { size: DVec2::new(1.2, 1.2), columns, heights })
+    Shape::new(Geometry::HeightField { size: DVec2::new(1.2, 1.2), columns, heights })
         .at(Pose::from_translation(DVec3::new(-1.4, 1.0, 0.0)))
         .coloured(Colour::rgb(0x7d, 0x93, 0x6a))
 }
@@ -136,7 +137,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let file = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "forks.html".to_owned()));
     let mut animation = Animation::new("Bodies in flight & a swinging helix");
     animation.notes.push("Made up, not simulated: it shows what the viewer can show.".to_owned());
-    animation.scenery = vec![Form::Plane.into(), hills()];
+    animation.scenery = vec![Geometry::Plane.into(), hills()];
     animation.bodies = bodies();
     let first = animation.bodies.len() - LINKS;
     animation

@@ -13,6 +13,7 @@
 //!
 #![doc = include_str!("../README.md")]
 
+pub use forks_geometry::{self as geometry, Geometry};
 pub use forks_lie as lie;
 
 pub mod animation;

@@ -9,7 +9,7 @@ use crate::{
     checks::{
         check_inertia, check_joint_numbers, finite, finite_vector, label, length,
         normalize_quaternion, normalized_kind, normalized_pose, not_negative,
-        positive_semi_definite, sizes, unique_names,
+        positive_semi_definite, unique_names,
     },
     possible::impossible,
 };
@@ -413,9 +413,11 @@ impl MechanismBuilder {
             self.shapes[i].link_from_shape =
                 normalized_pose(&element, &self.shapes[i].link_from_shape)?;
             not_negative(&element, "friction", self.shapes[i].friction)?;
-            for x in sizes(&self.shapes[i].geometry) {
+            for x in self.shapes[i].geometry.sizes() {
                 not_negative(&element, "size", x)?;
             }
+            let inside = if self.shapes[i].geometry.is_finite() { 0.0 } else { f64::NAN };
+            finite(&element, "a point or height", inside)?;
         }
         Ok(())
     }

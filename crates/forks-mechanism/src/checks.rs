@@ -2,23 +2,11 @@
 
 use forks_lie::{Digits, Pose, glam::DVec3};
 
-use crate::{BuildError, Geometry, Joint, JointKind, Link};
+use crate::{BuildError, Joint, JointKind, Link};
 use forks_linalg::dense;
 
 /// Relative slack of symmetry and definiteness checks of stiffness and damping matrices.
 const MATRIX_TOLERANCE: f64 = 1e-10;
-
-pub(crate) fn sizes(geometry: &Geometry) -> Vec<f64> {
-    match *geometry {
-        Geometry::Plane => vec![],
-        Geometry::Sphere { radius } => vec![radius],
-        Geometry::Capsule { radius, half_length } | Geometry::Cylinder { radius, half_length } => {
-            vec![radius, half_length]
-        }
-        Geometry::Ellipsoid { radii } => radii.to_array().to_vec(),
-        Geometry::Box { half_extents } => half_extents.to_array().to_vec(),
-    }
-}
 
 pub(crate) fn label(kind: &str, name: &str, i: usize) -> String {
     if name.is_empty() { format!("{kind} #{i}") } else { format!("{kind} '{name}'") }

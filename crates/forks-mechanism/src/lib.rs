@@ -30,13 +30,13 @@ mod prepare;
 mod redundancy;
 mod released;
 mod servos;
-mod solid;
 mod spring;
 
 pub use balance::BalancedInertia;
 pub use builder::MechanismBuilder;
 pub use contact_mask::ContactMask;
 pub use error::BuildError;
+pub use forks_geometry::{self as geometry, Geometry};
 pub use forks_lie as lie;
 pub use forks_linalg as linalg;
 pub use graph::{SpanningForest, TreeEdge};
@@ -53,7 +53,7 @@ pub use kinematics::{
     mobility, pull_back_wrenches, tree_joint_motion,
 };
 pub use limits::LimitTerm;
-pub use link::{Frame, Geometry, Link, Shape};
+pub use link::{Frame, Link, Shape};
 pub use mechanism::{Keyframe, Mechanism};
 pub use mount::{Mount, Slide};
 pub use possible::{ImpossibleInertia, InertiaVerdict};

@@ -1,6 +1,7 @@
 //! Links, named frames and collision shapes.
 
-use forks_lie::{Pose, SpatialInertia, glam::DVec3};
+use forks_geometry::Geometry;
+use forks_lie::{Pose, SpatialInertia};
 
 use crate::{LinkId, contact_mask::ContactMask};
 
@@ -51,43 +52,6 @@ pub struct Frame {
     pub link: LinkId,
     /// Pose of the frame in the link.
     pub link_from_frame: Pose,
-}
-
-/// The form of a collision shape, about its own frame; lengths in m.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Geometry {
-    /// A half space z < 0.
-    Plane,
-    /// A sphere.
-    Sphere {
-        /// Radius.
-        radius: f64,
-    },
-    /// A cylinder along z with half spheres at its ends.
-    Capsule {
-        /// Radius.
-        radius: f64,
-        /// Half length of the cylindrical part.
-        half_length: f64,
-    },
-    /// A cylinder along z.
-    Cylinder {
-        /// Radius.
-        radius: f64,
-        /// Half length.
-        half_length: f64,
-    },
-    /// An ellipsoid.
-    Ellipsoid {
-        /// Semi-axes.
-        radii: DVec3,
-    },
-    /// A box.
-    Box {
-        /// Half extents.
-        half_extents: DVec3,
-    },
 }
 
 /// A collision shape: plain data for contact code.

@@ -12,9 +12,9 @@
 
 pub use forks_blend as blend;
 pub use forks_contact as contact_solver;
+pub use forks_geometry::Geometry;
 pub use forks_lie as lie;
 pub use forks_linalg as linalg;
-pub use forks_mechanism::Geometry;
 pub use forks_rom as rom;
 
 mod assemble;
@@ -42,7 +42,7 @@ pub use energy::Energy;
 pub use error::SimError;
 pub use material::Material;
 pub use rigid::RigidBody;
-pub use shape::{ELLIPSOID_POINTS, Form, Shape};
+pub use shape::{ELLIPSOID_POINTS, Shape};
 pub use snapshot::Snapshot;
 pub use step::{Part, StepReport, WorldStatus};
 pub use world::{

@@ -1,10 +1,10 @@
 //! Shapes that touch, and what they are to the geometry library.
 
+use forks_geometry::Geometry;
 use forks_lie::{
     Pose,
     glam::{DQuat, DVec2, DVec3},
 };
-use forks_mechanism::Geometry;
 use parry3d_f64::{
     shape::{HeightField, HeightFieldFlags, SharedShape, TriMeshFlags},
     utils::Array2,
@@ -16,44 +16,6 @@ use crate::{
     error::check_range,
 };
 
-/// The form of a shape about its own frame; lengths in m.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Form {
-    /// One of the mechanism's geometries. An ellipsoid becomes the hull of [`ELLIPSOID_POINTS`]
-    /// points on it (less than 1 % of its radii inside).
-    Geometry(Geometry),
-    /// The convex hull of points.
-    Hull {
-        /// At least four that are not in one plane.
-        points: Vec<DVec3>,
-    },
-    /// Triangles, counter-clockwise from outside; what is behind them is solid. Only of the world.
-    Mesh {
-        /// Corners.
-        vertices: Vec<DVec3>,
-        /// Three corners each.
-        triangles: Vec<[u32; 3]>,
-    },
-    /// Heights over a rectangle in the plane z = 0, centred at the origin; below is solid. Only of
-    /// the world.
-    HeightField {
-        /// Sides along x and y.
-        size: DVec2,
-        /// Points along x.
-        columns: usize,
-        /// Heights, row after row: x from −size.x/2 to size.x/2 in each row, rows from y =
-        /// −size.y/2 on.
-        heights: Vec<f64>,
-    },
-}
-
-impl From<Geometry> for Form {
-    fn from(geometry: Geometry) -> Self {
-        Self::Geometry(geometry)
-    }
-}
-
 /// A shape as it is added to a world.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
@@ -61,19 +23,21 @@ pub struct Shape {
     pub name: String,
     /// Pose in the frame of the body, effector or world that carries it.
     pub owner_from_shape: Pose,
-    /// The form.
-    pub form: Form,
+    /// The form. An ellipsoid becomes the hull of [`ELLIPSOID_POINTS`] points on it (less than 1 % of
+    /// its radii inside); what is behind the triangles of a mesh and below a height field is solid,
+    /// and both belong to the world alone, as planes do.
+    pub form: Geometry,
     /// Its surface.
     pub material: Material,
 }
 
 impl Shape {
     /// A shape at its owner's frame, of the default material.
-    pub fn new(name: impl Into<String>, form: impl Into<Form>) -> Self {
+    pub fn new(name: impl Into<String>, form: Geometry) -> Self {
         Self {
             name: name.into(),
             owner_from_shape: Pose::IDENTITY,
-            form: form.into(),
+            form,
             material: Material::default(),
         }
     }
@@ -103,54 +67,54 @@ pub(crate) struct Prepared {
 }
 
 /// Checks a form and hands it over.
-pub(crate) fn prepare(name: &str, form: &Form) -> Result<Prepared, SimError> {
+pub(crate) fn prepare(name: &str, form: &Geometry) -> Result<Prepared, SimError> {
     let mut static_only = None;
     let mut turned = Pose::IDENTITY;
     let element = format!("shape {name:?}");
     let size = |what, x| check_range(&element, what, x, (f64::MIN_POSITIVE, f64::MAX), "above 0");
     let shape = match form {
-        Form::Geometry(Geometry::Plane) => {
+        Geometry::Plane => {
             static_only = Some("plane");
             SharedShape::halfspace(vector(DVec3::Z))
         }
-        Form::Geometry(Geometry::Sphere { radius }) => {
+        Geometry::Sphere { radius } => {
             size("the radius", *radius)?;
             SharedShape::ball(*radius)
         }
-        Form::Geometry(Geometry::Capsule { radius, half_length }) => {
+        Geometry::Capsule { radius, half_length } => {
             size("the radius", *radius)?;
             size("the half length", *half_length)?;
             SharedShape::capsule_z(*half_length, *radius)
         }
-        Form::Geometry(Geometry::Cylinder { radius, half_length }) => {
+        Geometry::Cylinder { radius, half_length } => {
             size("the radius", *radius)?;
             size("the half length", *half_length)?;
             turned = up_is_z();
             SharedShape::cylinder(*half_length, *radius)
         }
-        Form::Geometry(Geometry::Box { half_extents: e }) => {
+        Geometry::Box { half_extents: e } => {
             e.to_array().into_iter().try_for_each(|x| size("a half extent", x))?;
             SharedShape::cuboid(e.x, e.y, e.z)
         }
-        Form::Geometry(Geometry::Ellipsoid { radii }) => {
+        Geometry::Ellipsoid { radii } => {
             radii.to_array().into_iter().try_for_each(|x| size("a semi-axis", x))?;
             hull(name, &ellipsoid(*radii))?
         }
-        Form::Geometry(_) => {
-            let reason = "this geometry has no contact yet";
-            return Err(SimError::Surface { shape: name.into(), reason, index: 0 });
-        }
-        Form::Hull { points } => hull(name, points)?,
-        Form::Mesh { vertices, triangles } => {
+        Geometry::Hull { points } => hull(name, points)?,
+        Geometry::Mesh { vertices, triangles } => {
             static_only = Some("mesh");
             mesh(name, vertices, triangles)?
         }
-        Form::HeightField { size: sides, columns, heights } => {
+        Geometry::HeightField { size: sides, columns, heights } => {
             static_only = Some("height field");
             turned = up_is_z();
             size("the side along x", sides.x)?;
             size("the side along y", sides.y)?;
             height_field(name, *sides, *columns, heights)?
+        }
+        _ => {
+            let reason = "this geometry has no contact yet";
+            return Err(SimError::Surface { shape: name.into(), reason, index: 0 });
         }
     };
     Ok(Prepared { shape, shape_from_prepared: turned, static_only })

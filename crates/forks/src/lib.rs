@@ -15,6 +15,7 @@
     doc = include_str!("../README.md")
 )]
 
+pub use forks_geometry as geometry;
 pub use forks_lie as lie;
 pub use forks_lie::glam;
 pub use forks_linalg as linalg;

@@ -11,7 +11,8 @@ use super::{Finding, metadata::Metadata};
 const ALLOWED: &[(&str, &[&str])] = &[
     ("forks-linalg", &[]),
     ("forks-lie", &["forks-linalg"]),
-    ("forks-mechanism", &["forks-lie"]),
+    ("forks-geometry", &["forks-lie"]),
+    ("forks-mechanism", &["forks-geometry", "forks-lie"]),
     ("forks-models", &["forks-mechanism"]),
     ("forks-dynamics", &["forks-mechanism"]),
     ("forks-rom", &["forks-lie"]),
@@ -20,7 +21,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("forks-contact", &["forks-lie"]),
     ("forks-sim", &["forks-blend", "forks-contact", "forks-mechanism"]),
     ("forks-import", &["forks-mechanism"]),
-    ("forks-io", &["forks-lie"]),
+    ("forks-io", &["forks-geometry"]),
     ("forks-testkit", &["forks-mechanism"]),
     ("forks-cli", PUBLIC),
     ("forks", PUBLIC),

@@ -12,7 +12,7 @@ use forks_mechanism::{
     lie::{Pose, glam::DVec3},
 };
 use forks_sim::{
-    Form, Owner, Shape, WorldStatus,
+    Owner, Shape, WorldStatus,
     scene::{Fidelity, Scene},
 };
 use serde::Deserialize;
@@ -245,9 +245,8 @@ struct Ground {
 
 impl Ground {
     fn of(scene: &Scene) -> Self {
-        let is_surface = |s: &Shape| {
-            matches!(s.form, Form::Geometry(Geometry::Plane) | Form::HeightField { .. })
-        };
+        let is_surface =
+            |s: &Shape| matches!(s.form, Geometry::Plane | Geometry::HeightField { .. });
         let (mut surfaces, mut movers) = (Vec::new(), Vec::new());
         for (owner, shape) in scene.shapes() {
             if owner == Owner::World {
@@ -277,7 +276,7 @@ impl Ground {
 }
 
 /// Points whose hull, grown by a radius, is the form; of round bodies a good part of them.
-fn outline(form: &Form) -> (Vec<DVec3>, f64) {
+fn outline(form: &Geometry) -> (Vec<DVec3>, f64) {
     let ring = |r: DVec3, z: f64| {
         (0..16).map(move |i| {
             let (s, c) = (std::f64::consts::TAU * f64::from(i) / 16.0).sin_cos();
@@ -285,24 +284,24 @@ fn outline(form: &Form) -> (Vec<DVec3>, f64) {
         })
     };
     match form {
-        Form::Geometry(Geometry::Sphere { radius }) => (vec![DVec3::ZERO], *radius),
-        Form::Geometry(Geometry::Capsule { radius, half_length }) => {
+        Geometry::Sphere { radius } => (vec![DVec3::ZERO], *radius),
+        Geometry::Capsule { radius, half_length } => {
             (vec![DVec3::Z * *half_length, DVec3::Z * -*half_length], *radius)
         }
-        Form::Geometry(Geometry::Box { half_extents }) => {
+        Geometry::Box { half_extents } => {
             let sign = |k: usize, i: usize| if k >> i & 1 == 0 { 1.0 } else { -1.0 };
             let corner = |k| DVec3::new(sign(k, 0), sign(k, 1), sign(k, 2)) * *half_extents;
             ((0..8).map(corner).collect(), 0.0)
         }
-        Form::Geometry(Geometry::Cylinder { radius, half_length }) => {
+        Geometry::Cylinder { radius, half_length } => {
             let r = DVec3::splat(*radius);
             (ring(r, *half_length).chain(ring(r, -half_length)).collect(), 0.0)
         }
-        Form::Geometry(Geometry::Ellipsoid { radii }) => {
+        Geometry::Ellipsoid { radii } => {
             let tops = [DVec3::Z * radii.z, DVec3::Z * -radii.z];
             (ring(*radii, 0.0).chain(tops).collect(), 0.0)
         }
-        Form::Hull { points } => (points.clone(), 0.0),
+        Geometry::Hull { points } => (points.clone(), 0.0),
         _ => (vec![DVec3::ZERO], 0.0),
     }
 }
@@ -312,7 +311,7 @@ fn outline(form: &Form) -> (Vec<DVec3>, f64) {
 fn above(surface: &Shape, point: DVec3) -> f64 {
     let pose: Pose = surface.owner_from_shape;
     let p = pose.inverse().transform_point(point);
-    let Form::HeightField { size, columns, heights } = &surface.form else { return p.z };
+    let Geometry::HeightField { size, columns, heights } = &surface.form else { return p.z };
     let rows = heights.len() / columns;
     // Cell and place in it, from 0 to 1.
     let cell = |x: f64, side: f64, n: usize| {
@@ -338,7 +337,7 @@ mod tests {
     fn distances_from_a_slope_are_those_of_its_plane() {
         // z = x over 2 m by 2 m.
         let heights = vec![-1.0, 0.0, 1.0, -1.0, 0.0, 1.0];
-        let form = Form::HeightField { size: DVec2::splat(2.0), columns: 3, heights };
+        let form = Geometry::HeightField { size: DVec2::splat(2.0), columns: 3, heights };
         let slope = Shape::new("slope", form).at(Pose::from_translation(DVec3::Z));
         let found = above(&slope, DVec3::new(0.25, 0.3, 1.25 + 2f64.sqrt()));
         assert!((found - 1.0).abs() < 4.0 * f64::EPSILON, "{found}");

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use forks_io::animation::{Animation, Body, Colour, End, Form, Segment, Shape};
+use forks_io::animation::{Animation, Body, Colour, End, Segment, Shape};
 use forks_mechanism::{
     Geometry, LinkId,
     lie::{Pose, glam::DVec3},
@@ -124,11 +124,8 @@ impl Drawn {
             if touching && frames.iter().any(|f| f.link == s.link) {
                 continue;
             }
-            if let Some(form) = form(&forks_sim::Form::Geometry(s.geometry.clone())) {
-                let shape =
-                    Shape::new(form).at(s.link_from_shape).coloured(colour.with_alpha(PALE));
-                self.animation.bodies[body].shapes.push(shape);
-            }
+            let shape = Shape::new(s.geometry.clone()).at(s.link_from_shape);
+            self.animation.bodies[body].shapes.push(shape.coloured(colour.with_alpha(PALE)));
         }
         dressed
     }
@@ -156,7 +153,7 @@ impl Drawn {
             self.animation.segments.push(bar.thick(radius).coloured(colour));
         }
         for (_, body) in known.iter().filter(|(link, _)| !dressed.contains(link)) {
-            let knob = Shape::new(Form::Sphere { radius: KNOB * radius }).coloured(colour);
+            let knob = Shape::new(Geometry::Sphere { radius: KNOB * radius }).coloured(colour);
             self.animation.bodies[*body].shapes.push(knob);
         }
     }
@@ -164,8 +161,7 @@ impl Drawn {
     /// The world's shapes, on those that carry them.
     fn add_contact_shapes(&mut self, scene: &Scene, colours: &[(MechanismHandle, Colour)]) {
         for (owner, shape) in scene.shapes() {
-            let Some(form) = form(&shape.form) else { continue };
-            let mut drawn = Shape::new(form).at(shape.owner_from_shape);
+            let mut drawn = Shape::new(shape.form.clone()).at(shape.owner_from_shape);
             if let Owner::Effector { mechanism, .. } = owner {
                 drawn.colour = colours.iter().find(|(m, _)| *m == mechanism).map(|(_, c)| *c);
             }
@@ -216,31 +212,4 @@ fn bar_radius(poses: &[Pose], bars: &[(usize, DVec3)]) -> f64 {
     let typical = lengths.get(lengths.len() / 2).copied().unwrap_or(0.1);
     let extent = if poses.len() > 1 { (high - low).length() } else { typical };
     (BAR[0] * extent.max(typical)).min(BAR[1] * typical).max(f64::from(f32::MIN_POSITIVE))
-}
-
-/// A form as the picture has it.
-fn form(form: &forks_sim::Form) -> Option<Form> {
-    Some(match form {
-        forks_sim::Form::Geometry(geometry) => match geometry {
-            Geometry::Plane => Form::Plane,
-            Geometry::Sphere { radius } => Form::Sphere { radius: *radius },
-            Geometry::Capsule { radius, half_length } => {
-                Form::Capsule { radius: *radius, half_length: *half_length }
-            }
-            Geometry::Cylinder { radius, half_length } => {
-                Form::Cylinder { radius: *radius, half_length: *half_length }
-            }
-            Geometry::Box { half_extents } => Form::Box { half_extents: *half_extents },
-            Geometry::Ellipsoid { radii } => Form::Ellipsoid { radii: *radii },
-            _ => return None,
-        },
-        forks_sim::Form::Hull { points } => Form::Hull { points: points.clone() },
-        forks_sim::Form::Mesh { vertices, triangles } => {
-            Form::Mesh { vertices: vertices.clone(), triangles: triangles.clone() }
-        }
-        forks_sim::Form::HeightField { size, columns, heights } => {
-            Form::HeightField { size: *size, columns: *columns, heights: heights.clone() }
-        }
-        _ => return None,
-    })
 }

@@ -4,7 +4,7 @@ use std::{path::Path, process::ExitCode};
 
 use forks_mechanism::Geometry;
 use forks_sim::{
-    Form, Owner, Shape,
+    Owner, Shape,
     scene::{Fidelity, Scene, SceneMechanism, spec::ActionSpec, spec::MechanismSpec},
 };
 use serde::Serialize;
@@ -232,28 +232,22 @@ impl ShapeEntry {
 }
 
 /// What a form is called, and its sizes in m.
-fn form(form: &Form) -> (&'static str, String) {
+fn form(form: &Geometry) -> (&'static str, String) {
     let sizes = |x: &[f64]| x.iter().map(|x| output::short(*x)).collect::<Vec<_>>().join(" × ");
     match form {
-        Form::Geometry(Geometry::Plane) => ("plane", String::new()),
-        Form::Geometry(Geometry::Sphere { radius }) => {
-            ("sphere", format!("r {}", sizes(&[*radius])))
-        }
-        Form::Geometry(Geometry::Capsule { radius, half_length }) => {
+        Geometry::Plane => ("plane", String::new()),
+        Geometry::Sphere { radius } => ("sphere", format!("r {}", sizes(&[*radius]))),
+        Geometry::Capsule { radius, half_length } => {
             ("capsule", format!("r {}, {} long", sizes(&[*radius]), sizes(&[2.0 * half_length])))
         }
-        Form::Geometry(Geometry::Cylinder { radius, half_length }) => {
+        Geometry::Cylinder { radius, half_length } => {
             ("cylinder", format!("r {}, {} long", sizes(&[*radius]), sizes(&[2.0 * half_length])))
         }
-        Form::Geometry(Geometry::Ellipsoid { radii }) => {
-            ("ellipsoid", format!("r {}", sizes(&radii.to_array())))
-        }
-        Form::Geometry(Geometry::Box { half_extents }) => {
-            ("box", sizes(&(*half_extents * 2.0).to_array()))
-        }
-        Form::Hull { points } => ("hull", format!("of {} points", points.len())),
-        Form::Mesh { triangles, .. } => ("mesh", format!("of {} triangles", triangles.len())),
-        Form::HeightField { size, heights, .. } => {
+        Geometry::Ellipsoid { radii } => ("ellipsoid", format!("r {}", sizes(&radii.to_array()))),
+        Geometry::Box { half_extents } => ("box", sizes(&(*half_extents * 2.0).to_array())),
+        Geometry::Hull { points } => ("hull", format!("of {} points", points.len())),
+        Geometry::Mesh { triangles, .. } => ("mesh", format!("of {} triangles", triangles.len())),
+        Geometry::HeightField { size, heights, .. } => {
             ("height field", format!("{}, {} points", sizes(&size.to_array()), heights.len()))
         }
         _ => ("form", String::new()),

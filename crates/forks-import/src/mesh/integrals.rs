@@ -11,7 +11,9 @@ use forks_mechanism::lie::{
     glam::{DMat3, DVec3},
 };
 
-use super::{Mesh, hull::convex_hull};
+use forks_mechanism::geometry::convex_hull;
+
+use super::Mesh;
 
 /// How a mesh turns into mass, as MJCF's `inertia` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

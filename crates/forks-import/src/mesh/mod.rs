@@ -4,7 +4,6 @@
 //! Nothing of a mesh ends up in a mechanism but inertia and fitted primitives, so that normals,
 //! texture coordinates, groups and materials are skipped.
 
-mod hull;
 mod integrals;
 mod msh;
 mod obj;

@@ -239,8 +239,13 @@ impl Writer<'_> {
                 );
                 continue;
             }
+            let Some((kind, size)) = primitive(&s.geometry) else {
+                let reason = "only MjcfScene has hulls and height fields";
+                self.note(format!("shape '{}'", s.name), "", Effect::Ignored, reason);
+                continue;
+            };
             let name = self.geom_name(&s.name);
-            x.empty("geom", &shape_attributes(&name, s));
+            x.empty("geom", &shape_attributes(&name, s, kind, &size));
         }
         self.forms(link, moves, x);
         for &i in &self.frames_of[link.index()] {
@@ -287,22 +292,33 @@ fn principal(t: DMat3) -> (DVec3, DQuat) {
     (DVec3::from_slice(&values).max(DVec3::ZERO), rotation.normalize())
 }
 
-fn shape_attributes(name: &str, s: &Shape) -> Vec<(&'static str, String)> {
+/// Type and size of a geom that is no asset.
+fn primitive(geometry: &Geometry) -> Option<(&'static str, Vec<f64>)> {
+    let kind = match geometry {
+        // Unbounded, with grid lines 1 m apart.
+        Geometry::Plane => return Some(("plane", vec![0.0, 0.0, 1.0])),
+        Geometry::Sphere { .. } => "sphere",
+        Geometry::Capsule { .. } => "capsule",
+        Geometry::Cylinder { .. } => "cylinder",
+        Geometry::Ellipsoid { .. } => "ellipsoid",
+        Geometry::Box { .. } => "box",
+        _ => return None,
+    };
+    Some((kind, geometry.sizes()))
+}
+
+fn shape_attributes(
+    name: &str,
+    s: &Shape,
+    kind: &str,
+    size: &[f64],
+) -> Vec<(&'static str, String)> {
     let mut out = Vec::new();
     if !name.is_empty() {
         out.push(("name", name.to_owned()));
     }
-    let (kind, size) = match s.geometry {
-        Geometry::Sphere { radius } => ("sphere", vec![radius]),
-        Geometry::Capsule { radius, half_length } => ("capsule", vec![radius, half_length]),
-        Geometry::Cylinder { radius, half_length } => ("cylinder", vec![radius, half_length]),
-        Geometry::Ellipsoid { radii } => ("ellipsoid", radii.to_array().to_vec()),
-        Geometry::Box { half_extents } => ("box", half_extents.to_array().to_vec()),
-        // An unbounded plane with grid lines 1 m apart.
-        _ => ("plane", vec![0.0, 0.0, 1.0]),
-    };
     out.push(("type", kind.into()));
-    out.push(("size", numbers(&size)));
+    out.push(("size", numbers(size)));
     out.extend(pose_attributes(&s.link_from_shape));
     if s.friction != 1.0 {
         out.push(("friction", number(s.friction)));

@@ -23,7 +23,7 @@ use thiserror::Error;
 use crate::note::{Effect, Note};
 use chain::Chain;
 use names::Names;
-pub use scene::{MjcfScene, ShapeForm, ShapeOfForm};
+pub use scene::MjcfScene;
 use xml::{Xml, numbers};
 
 /// Why a mechanism cannot be written.

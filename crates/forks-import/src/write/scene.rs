@@ -2,7 +2,7 @@
 //! bodies that pass through each other, and how the start states move.
 
 use forks_mechanism::{
-    JointKind, LinkId, Mechanism,
+    Geometry, JointKind, LinkId, Mechanism, Shape,
     lie::{
         Pose, Twist,
         glam::{DVec2, DVec3},
@@ -36,51 +36,15 @@ pub struct MjcfScene {
     /// Time constant of loops and couplings at critical damping, s (`solref`); MuJoCo takes no less
     /// than two steps.
     pub equality_time: Option<f64>,
-    /// Shapes that are no primitives.
-    pub forms: Vec<ShapeOfForm>,
+    /// Shapes that are no primitives: hulls, and height fields of links that do not move. The file
+    /// has them as assets that geoms refer to.
+    pub forms: Vec<Shape>,
     /// Pairs of links whose shapes pass through each other.
     pub excluded: Vec<[LinkId; 2]>,
     /// Body twists of links on free joints in all keyframes.
     pub velocities: Vec<(LinkId, Twist)>,
     /// Targets of all servos in all keyframes, as their combinations; none: the file has no `ctrl`.
     pub controls: Vec<f64>,
-}
-
-/// A shape that MJCF has as an asset; a geom refers to it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ShapeOfForm {
-    /// Name, may be empty.
-    pub name: String,
-    /// The link that carries it.
-    pub link: LinkId,
-    /// Pose of the form's frame in the link.
-    pub link_from_shape: Pose,
-    /// The form.
-    pub form: ShapeForm,
-    /// Coefficient of sliding friction.
-    pub friction: f64,
-}
-
-/// A form about its own frame; lengths in m.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum ShapeForm {
-    /// The convex hull of points.
-    Hull {
-        /// At least four that are not in one plane.
-        points: Vec<DVec3>,
-    },
-    /// Heights over a rectangle in the plane z = 0, centred at the origin; below is solid. Of links
-    /// that do not move.
-    HeightField {
-        /// Sides along x and y.
-        size: DVec2,
-        /// Points along x.
-        columns: usize,
-        /// Heights, row after row: x from −size.x/2 to size.x/2 in each row, rows from y =
-        /// −size.y/2 on.
-        heights: Vec<f64>,
-    },
 }
 
 impl MjcfScene {
@@ -102,7 +66,7 @@ impl MjcfScene {
                 return Err(unsupported(format!("the {name} {x}"), "it has to be above 0"));
             }
         }
-        self.forms.iter().try_for_each(ShapeOfForm::check)?;
+        self.forms.iter().try_for_each(check_form)?;
         for (l, twist) in &self.velocities {
             let free = |j: &forks_mechanism::Joint| j.kind == JointKind::Free;
             let carried = m.forest().carrying_edge(*l).map(|e| m.joint(e.joint));
@@ -123,38 +87,28 @@ impl MjcfScene {
     }
 }
 
-impl ShapeOfForm {
-    fn check(&self) -> Result<(), WriteError> {
-        let wrong = |reason: &str| Err(unsupported(format!("shape '{}'", self.name), reason));
-        if !(self.link_from_shape.is_finite() && self.friction.is_finite()) {
-            return wrong("its place or friction is not finite");
-        }
-        match &self.form {
-            ShapeForm::Hull { points } if points.len() < 4 => wrong("a hull needs four points"),
-            ShapeForm::Hull { points } if points.iter().any(|p| !p.is_finite()) => {
-                wrong("a point is not finite")
-            }
-            ShapeForm::HeightField { size, columns, heights } => {
-                let whole = *columns > 1
-                    && heights.len() >= 2 * columns
-                    && heights.len().is_multiple_of(*columns);
-                if !whole {
-                    return wrong("a height field needs two full rows and two columns");
-                }
-                let finite = heights.iter().all(|x| x.is_finite()) && size.is_finite();
-                if finite { Ok(()) } else { wrong("a size or height is not finite") }
-            }
-            ShapeForm::Hull { .. } => Ok(()),
-        }
+fn check_form(shape: &Shape) -> Result<(), WriteError> {
+    let wrong = |reason: &str| Err(unsupported(format!("shape '{}'", shape.name), reason));
+    if !(shape.link_from_shape.is_finite() && shape.friction.is_finite()) {
+        return wrong("its place or friction is not finite");
     }
+    match &shape.geometry {
+        g if !g.is_finite() => wrong("a point, size or height is not finite"),
+        Geometry::Hull { points } if points.len() < 4 => wrong("a hull needs four points"),
+        Geometry::Hull { .. } => Ok(()),
+        Geometry::HeightField { columns, heights, .. } => {
+            let whole = *columns > 1
+                && heights.len() >= 2 * columns
+                && heights.len().is_multiple_of(*columns);
+            if whole { Ok(()) } else { wrong("a height field needs two full rows and two columns") }
+        }
+        _ => wrong("it is no hull and no height field"),
+    }
+}
 
-    /// Element and attribute that name its kind.
-    fn kind(&self) -> (&'static str, &'static str) {
-        match self.form {
-            ShapeForm::Hull { .. } => ("mesh", "mesh"),
-            ShapeForm::HeightField { .. } => ("hfield", "hfield"),
-        }
-    }
+/// Element, and attribute that names its kind, of a shape that is an asset.
+fn asset_kind(geometry: &Geometry) -> &'static str {
+    if matches!(geometry, Geometry::Hull { .. }) { "mesh" } else { "hfield" }
 }
 
 impl Writer<'_> {
@@ -177,16 +131,18 @@ impl Writer<'_> {
         for shape in &scene.forms {
             let name = self.asset_name(&shape.name);
             let mut attributes = vec![("name", name.clone())];
-            match &shape.form {
-                ShapeForm::Hull { points } => {
+            match &shape.geometry {
+                Geometry::Hull { points } => {
                     let flat: Vec<f64> = points.iter().flat_map(|p| p.to_array()).collect();
                     attributes.push(("vertex", numbers(&flat)));
                 }
-                ShapeForm::HeightField { size, columns, heights } => {
+                Geometry::HeightField { size, columns, heights } => {
                     attributes.extend(field_attributes(*size, *columns, heights));
                 }
+                // The check has refused all others.
+                _ => continue,
             }
-            x.empty(shape.kind().0, &attributes);
+            x.empty(asset_kind(&shape.geometry), &attributes);
             self.assets.push(name);
         }
         x
@@ -197,7 +153,7 @@ impl Writer<'_> {
         let Some(scene) = self.scene else { return };
         for (k, shape) in scene.forms.iter().enumerate().filter(|(_, s)| s.link == link) {
             let mut place = shape.link_from_shape;
-            if let ShapeForm::HeightField { heights, .. } = &shape.form {
+            if let Geometry::HeightField { heights, .. } = &shape.geometry {
                 if moves {
                     let reason = "MJCF has height fields only on bodies that do not move";
                     self.note(format!("shape '{}'", shape.name), "", Effect::Ignored, reason);
@@ -208,9 +164,9 @@ impl Writer<'_> {
             }
             let name = self.geom_name(&shape.name);
             let mut attributes = if name.is_empty() { vec![] } else { vec![("name", name)] };
-            let (kind, reference) = shape.kind();
+            let kind = asset_kind(&shape.geometry);
             attributes.push(("type", kind.into()));
-            attributes.push((reference, self.assets[k].clone()));
+            attributes.push((kind, self.assets[k].clone()));
             attributes.extend(pose_attributes(&place));
             if shape.friction != 1.0 {
                 attributes.push(("friction", number(shape.friction)));

@@ -7,9 +7,7 @@ use forks_import::mechanism::{
         glam::{DMat3, DQuat, DVec2, DVec3},
     },
 };
-use forks_import::{
-    ImportOptions, MjcfScene, ShapeForm, ShapeOfForm, parse_mjcf, write_mjcf, write_mjcf_scene,
-};
+use forks_import::{ImportOptions, MjcfScene, parse_mjcf, write_mjcf, write_mjcf_scene};
 use roxmltree::Document;
 
 const HINGED: LinkId = LinkId::new(1);
@@ -42,15 +40,21 @@ fn mechanism() -> Mechanism {
     b.build().unwrap()
 }
 
-fn hull(name: &str, link: LinkId) -> ShapeOfForm {
+fn hull(name: &str, link: LinkId) -> Shape {
     let points = vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
-    let form = ShapeForm::Hull { points };
-    ShapeOfForm { name: name.into(), link, link_from_shape: Pose::IDENTITY, form, friction: 1.0 }
+    Shape {
+        name: name.into(),
+        link,
+        link_from_shape: Pose::IDENTITY,
+        geometry: Geometry::Hull { points },
+        friction: 1.0,
+        mask: forks_mechanism::ContactMask::default(),
+    }
 }
 
-fn field(link: LinkId, columns: usize, heights: Vec<f64>) -> ShapeOfForm {
-    let form = ShapeForm::HeightField { size: DVec2::ONE, columns, heights };
-    ShapeOfForm { form, ..hull("field", link) }
+fn field(link: LinkId, columns: usize, heights: Vec<f64>) -> Shape {
+    let geometry = Geometry::HeightField { size: DVec2::ONE, columns, heights };
+    Shape { geometry, ..hull("field", link) }
 }
 
 #[test]
@@ -119,8 +123,8 @@ fn what_does_not_fit_is_refused_by_name() {
     refuses(of(hull("lost", LinkId::new(7))), "link 7");
     refuses(of(field(LinkId::WORLD, 2, vec![0.0; 5])), "'field'");
     refuses(of(field(LinkId::WORLD, 2, vec![0.0, 0.0, f64::NAN, 0.0])), "'field'");
-    let flat = ShapeForm::Hull { points: vec![DVec3::ZERO; 3] };
-    refuses(of(ShapeOfForm { form: flat, ..hull("flat", FREE) }), "'flat'");
+    let flat = Geometry::Hull { points: vec![DVec3::ZERO; 3] };
+    refuses(of(Shape { geometry: flat, ..hull("flat", FREE) }), "'flat'");
     refuses(MjcfScene { step: Some(0.0), ..none() }, "step 0");
     refuses(MjcfScene { velocities: vec![(HINGED, Twist::ZERO)], ..none() }, "'#1'");
     refuses(MjcfScene { controls: vec![0.0; 3], ..none() }, "3 controls");

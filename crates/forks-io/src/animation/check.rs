@@ -1,7 +1,9 @@
 //! What a writer relies on: sizes, references and the order of time.
 
+use forks_geometry::{Geometry, convex_hull};
+
 use super::{Animation, Form, Frame, Segment, Shape};
-use crate::{IoError, finite::check_finite, mesh};
+use crate::{IoError, finite::check_finite};
 
 /// Quaternions may be off unit length by what single precision and long integration leave.
 const UNIT_TOLERANCE: f64 = 1e-3;
@@ -75,29 +77,26 @@ fn check_form(place: &str, form: &Form) -> Result<(), IoError> {
         // What single precision takes for 0 has no surface.
         require(sizes.iter().all(|s| *s as f32 > 0.0), "a size is not above 0")
     };
-    match form {
-        Form::Plane => Ok(()),
-        Form::Sphere { radius } => positive(&[*radius]),
-        Form::Capsule { radius, half_length } | Form::Cylinder { radius, half_length } => {
-            positive(&[*radius, *half_length])
-        }
-        Form::Box { half_extents } => positive(&half_extents.to_array()),
-        Form::Ellipsoid { radii } => positive(&radii.to_array()),
-        Form::Hull { points } => require(
-            mesh::hull(points).is_some(),
+    let geometry = match form {
+        Form::Geometry(geometry) => geometry,
+        Form::Axes { length } => return positive(&[*length]),
+    };
+    positive(&geometry.sizes())?;
+    match geometry {
+        Geometry::Hull { points } => require(
+            convex_hull(points).is_some(),
             "fewer than four points, or all of them in one plane",
         ),
-        Form::Mesh { vertices, triangles } => {
+        Geometry::Mesh { vertices, triangles } => {
             let known = |t: &[u32; 3]| t.iter().all(|v| (*v as usize) < vertices.len());
             require(triangles.iter().all(known), "a triangle has a corner that is no vertex")
         }
-        Form::HeightField { size, columns, heights } => {
-            positive(&size.to_array())?;
+        Geometry::HeightField { columns, heights, .. } => {
             let rows = heights.len() / (*columns).max(1);
             let whole = *columns >= 2 && rows >= 2 && rows * columns == heights.len();
             require(whole, "heights are not at least two whole rows of two")
         }
-        Form::Axes { length } => positive(&[*length]),
+        _ => Ok(()),
     }
 }
 

@@ -30,8 +30,8 @@ pub struct Shape {
 
 impl Shape {
     /// A form at its owner's frame in the default colour.
-    pub fn new(form: Form) -> Self {
-        Self { form, body_from_shape: Pose::IDENTITY, colour: None }
+    pub fn new(form: impl Into<Form>) -> Self {
+        Self { form: form.into(), body_from_shape: Pose::IDENTITY, colour: None }
     }
 
     /// The same elsewhere.
@@ -47,8 +47,8 @@ impl Shape {
     }
 }
 
-impl From<Form> for Shape {
-    fn from(form: Form) -> Self {
+impl<F: Into<Form>> From<F> for Shape {
+    fn from(form: F) -> Self {
         Self::new(form)
     }
 }

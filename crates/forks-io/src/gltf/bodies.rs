@@ -1,5 +1,6 @@
 //! What is in the scene: scenery, bodies and bars, and how they move.
 
+use forks_geometry::Geometry;
 use forks_lie::{
     Pose,
     glam::{DQuat, DVec3},
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Writer, binary::singles, xyzw};
 use crate::{
     IoError,
-    animation::{Animation, Colour, End, Form, Frame, Segment, Shape},
+    animation::{Animation, Colour, End, Frame, Segment, Shape},
     mesh::Parts,
 };
 
@@ -17,7 +18,7 @@ use crate::{
 const THIN: f64 = 0.006;
 
 pub(super) fn write(writer: &mut Writer, animation: &Animation) -> Result<(), IoError> {
-    let bar = Shape::new(Form::Cylinder { radius: 1.0, half_length: 1.0 });
+    let bar = Shape::new(Geometry::Cylinder { radius: 1.0, half_length: 1.0 });
     let mut parts = Parts::default();
     for shape in &animation.scenery {
         for part in parts.of(shape, Colour::SCENERY) {

@@ -2,6 +2,7 @@
 //!
 //! A pose is seven numbers everywhere: x, y, z, then the quaternion w, x, y, z.
 
+use forks_geometry::Geometry;
 use forks_lie::Pose;
 use serde::Serialize;
 
@@ -137,7 +138,7 @@ fn shapes<'a>(
 ) -> Result<Vec<PartData>, IoError> {
     let mut out = Vec::new();
     for shape in shapes {
-        if shape.form == Form::Plane {
+        if shape.form == Form::Geometry(Geometry::Plane) {
             let colour = shape.colour.unwrap_or(Colour::SCENERY).to_array();
             planes.push(PlaneData { body, pose: pose(&shape.body_from_shape), colour });
         }

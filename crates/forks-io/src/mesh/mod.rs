@@ -5,11 +5,9 @@
 
 mod crease;
 mod height_field;
-mod hull;
 mod lathe;
 mod parts;
 
-pub(crate) use hull::hull;
 pub(crate) use parts::{Part, Parts};
 
 /// Colour pattern about the surface's own axes that makes turning visible.

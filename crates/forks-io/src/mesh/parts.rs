@@ -1,11 +1,12 @@
 //! Shapes taken apart into scaled surfaces, each surface kept once.
 
+use forks_geometry::{Geometry, convex_hull};
 use forks_lie::{
     Pose,
     glam::{DQuat, DVec3},
 };
 
-use super::{Surface, crease::creased, height_field, hull, lathe::Unit};
+use super::{Surface, crease::creased, height_field, lathe::Unit};
 use crate::animation::{Colour, Form, Shape};
 
 /// A scaled surface at a place: `x_owner = pose (scale ∘ x_surface)`.
@@ -24,7 +25,7 @@ pub(crate) struct Part {
 #[derive(Debug, PartialEq)]
 enum Origin<'a> {
     Unit(Unit),
-    Form(&'a Form),
+    Form(&'a Geometry),
 }
 
 /// All surfaces of an animation.
@@ -52,6 +53,10 @@ impl<'a> Parts<'a> {
     }
 
     fn of_form(&mut self, form: &'a Form, colour: Colour) -> Vec<Part> {
+        let geometry = match form {
+            Form::Geometry(geometry) => geometry,
+            Form::Axes { length } => return self.axes(*length),
+        };
         let mut unit = |unit, pose, scale| Part {
             surface: self.number(Origin::Unit(unit)),
             pose,
@@ -59,15 +64,15 @@ impl<'a> Parts<'a> {
             colour,
         };
         let here = Pose::IDENTITY;
-        match form {
-            Form::Plane => vec![],
-            Form::Sphere { radius } => vec![unit(Unit::Sphere, here, DVec3::splat(*radius))],
-            Form::Ellipsoid { radii } => vec![unit(Unit::Sphere, here, *radii)],
-            Form::Box { half_extents } => vec![unit(Unit::Cube, here, *half_extents)],
-            Form::Cylinder { radius, half_length } => {
+        match geometry {
+            Geometry::Plane => vec![],
+            Geometry::Sphere { radius } => vec![unit(Unit::Sphere, here, DVec3::splat(*radius))],
+            Geometry::Ellipsoid { radii } => vec![unit(Unit::Sphere, here, *radii)],
+            Geometry::Box { half_extents } => vec![unit(Unit::Cube, here, *half_extents)],
+            Geometry::Cylinder { radius, half_length } => {
                 vec![unit(Unit::Cylinder, here, DVec3::new(*radius, *radius, *half_length))]
             }
-            Form::Capsule { radius, half_length } => {
+            Geometry::Capsule { radius, half_length } => {
                 let end = Pose::from_translation(DVec3::Z * *half_length);
                 let ball = DVec3::splat(*radius);
                 vec![
@@ -76,9 +81,8 @@ impl<'a> Parts<'a> {
                     unit(Unit::HalfSphere, Pose::from_rotation(upside_down()) * end, ball),
                 ]
             }
-            Form::Axes { length } => self.axes(*length),
-            Form::Hull { .. } | Form::Mesh { .. } | Form::HeightField { .. } => {
-                let surface = self.number(Origin::Form(form));
+            _ => {
+                let surface = self.number(Origin::Form(geometry));
                 vec![Part { surface, pose: here, scale: DVec3::ONE, colour }]
             }
         }
@@ -135,11 +139,15 @@ fn upside_down() -> DQuat {
     DQuat::from_xyzw(half, half, 0.0, 0.0)
 }
 
-fn triangulated(form: &Form) -> Surface {
+fn triangulated(form: &Geometry) -> Surface {
     match form {
-        Form::Mesh { vertices, triangles } => creased(vertices, triangles),
-        Form::Hull { points } => creased(points, &hull(points).unwrap_or_default()),
-        Form::HeightField { size, columns, heights } => {
+        Geometry::Mesh { vertices, triangles } => creased(vertices, triangles),
+        Geometry::Hull { points } => {
+            let faces = convex_hull(points).unwrap_or_default();
+            let faces: Vec<[u32; 3]> = faces.iter().map(|f| f.map(|i| i as u32)).collect();
+            creased(points, &faces)
+        }
+        Geometry::HeightField { size, columns, heights } => {
             let (vertices, triangles) = height_field::triangles(*size, *columns, heights);
             creased(&vertices, &triangles)
         }

@@ -1,7 +1,7 @@
 //! Animations: what is refused and where, thinning, and where trajectories end up.
 
 use forks_io::{
-    IoError, Scalars, Trajectory,
+    Geometry, IoError, Scalars, Trajectory,
     animation::{Animation, Body, Contact, End, Form, Frame, Segment, Series, Shape},
     lie::{
         Pose, exp_rotation,
@@ -13,8 +13,8 @@ use forks_io::{
 fn sample(times: &[f64]) -> Animation {
     let mut a = Animation::new("sample");
     a.bodies = vec![
-        Body::new("first", [Form::Sphere { radius: 0.1 }]),
-        Body::new("second", [Form::Box { half_extents: DVec3::ONE }]),
+        Body::new("first", [Geometry::Sphere { radius: 0.1 }]),
+        Body::new("second", [Geometry::Box { half_extents: DVec3::ONE }]),
     ];
     a.segments = vec![Segment::new(End::world(DVec3::ZERO), End::origin(1))];
     a.series = vec![Series::new("energy", "J")];
@@ -49,8 +49,8 @@ fn numbers_that_are_not_finite_are_named() {
         ("frames[0].contacts[0].force[2] is -inf, not a finite number", |a| {
             a.frames[0].contacts[0].force.z = f64::NEG_INFINITY;
         }),
-        ("bodies[0].shapes[0].form.Sphere.radius is NaN, not a finite number", |a| {
-            a.bodies[0].shapes[0].form = Form::Sphere { radius: f64::NAN };
+        ("bodies[0].shapes[0].form.sphere.radius is NaN, not a finite number", |a| {
+            a.bodies[0].shapes[0].form = Geometry::Sphere { radius: f64::NAN }.into();
         }),
         ("segments[0].ends[1].point[1] is NaN, not a finite number", |a| {
             a.segments[0].ends[1].point.y = f64::NAN;
@@ -89,34 +89,35 @@ fn forms_without_surface_are_refused() {
     let not_above = "shape 0 of body 'first': a size is not above 0";
     let square = vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::X + DVec3::Y];
     for (form, message) in [
-        (Form::Sphere { radius: 0.0 }, not_above),
-        (Form::Capsule { radius: 1.0, half_length: -1.0 }, not_above),
-        (Form::Cylinder { radius: 1.0, half_length: 0.0 }, not_above),
-        (Form::Box { half_extents: DVec3::new(1.0, 1e-60, 1.0) }, not_above),
-        (Form::Ellipsoid { radii: DVec3::new(1.0, 1.0, 0.0) }, not_above),
-        (Form::Axes { length: 0.0 }, not_above),
-        (Form::HeightField { size: DVec2::X, columns: 2, heights: vec![0.0; 4] }, not_above),
+        (Geometry::Sphere { radius: 0.0 }, not_above),
+        (Geometry::Capsule { radius: 1.0, half_length: -1.0 }, not_above),
+        (Geometry::Cylinder { radius: 1.0, half_length: 0.0 }, not_above),
+        (Geometry::Box { half_extents: DVec3::new(1.0, 1e-60, 1.0) }, not_above),
+        (Geometry::Ellipsoid { radii: DVec3::new(1.0, 1.0, 0.0) }, not_above),
+        (Geometry::HeightField { size: DVec2::X, columns: 2, heights: vec![0.0; 4] }, not_above),
         (
-            Form::HeightField { size: DVec2::ONE, columns: 2, heights: vec![0.0; 5] },
+            Geometry::HeightField { size: DVec2::ONE, columns: 2, heights: vec![0.0; 5] },
             "shape 0 of body 'first': heights are not at least two whole rows of two",
         ),
         (
-            Form::HeightField { size: DVec2::ONE, columns: 0, heights: vec![] },
+            Geometry::HeightField { size: DVec2::ONE, columns: 0, heights: vec![] },
             "shape 0 of body 'first': heights are not at least two whole rows of two",
         ),
         (
-            Form::Hull { points: square.clone() },
+            Geometry::Hull { points: square.clone() },
             "shape 0 of body 'first': fewer than four points, or all of them in one plane",
         ),
         (
-            Form::Mesh { vertices: square, triangles: vec![[0, 1, 4]] },
+            Geometry::Mesh { vertices: square, triangles: vec![[0, 1, 4]] },
             "shape 0 of body 'first': a triangle has a corner that is no vertex",
         ),
     ] {
-        assert_eq!(refused(|a| a.bodies[0].shapes[0].form = form), message);
+        assert_eq!(refused(|a| a.bodies[0].shapes[0].form = form.into()), message);
     }
+    let axes = Form::Axes { length: 0.0 };
+    assert_eq!(refused(|a| a.bodies[0].shapes[0].form = axes), not_above);
     assert_eq!(
-        refused(|a| a.scenery.push(Shape::new(Form::Sphere { radius: -1.0 }))),
+        refused(|a| a.scenery.push(Shape::new(Geometry::Sphere { radius: -1.0 }))),
         "shape 0 of the scenery: a size is not above 0"
     );
     assert_eq!(

@@ -7,7 +7,8 @@
 use std::{env, fs, path::PathBuf, process::Command};
 
 use forks_io::{
-    animation::{Animation, Body, End, Form, Frame, Segment, Series, Shape},
+    Geometry,
+    animation::{Animation, Body, End, Frame, Segment, Series, Shape},
     html,
     lie::{Pose, exp_rotation, glam::DVec3},
 };
@@ -53,9 +54,9 @@ fn details(page: &str, label: &str) -> Vec<f64> {
 fn turning() -> Animation {
     let mut a = Animation::new("turning </script>");
     let axis = DVec3::new(2.0, -1.0, 2.0) / 3.0;
-    let other = Body::new("other", [Form::Box { half_extents: DVec3::splat(1e-4) }]);
-    let capsule = Shape::new(Form::Capsule { radius: 1e-3, half_length: 2e-3 });
-    a.scenery = vec![Form::Plane.into()];
+    let other = Body::new("other", [Geometry::Box { half_extents: DVec3::splat(1e-4) }]);
+    let capsule = Shape::new(Geometry::Capsule { radius: 1e-3, half_length: 2e-3 });
+    a.scenery = vec![Geometry::Plane.into()];
     a.bodies = vec![other, Body::new("it", [capsule])];
     a.segments = vec![Segment::new(End::origin(0), End::origin(1))];
     a.series = vec![Series::new("constant", "J")];

@@ -2,8 +2,8 @@
 //! 2.0 wants them, and the numbers are those that went in.
 
 use forks_io::{
-    IoError,
-    animation::{Animation, Body, Colour, End, Form, Frame, Segment, Shape},
+    Geometry, IoError,
+    animation::{Animation, Body, Colour, End, Frame, Segment, Shape},
     gltf,
     lie::{
         Pose, exp_rotation,
@@ -20,14 +20,14 @@ fn pose(i: usize) -> Pose {
 fn sample(frames: usize) -> Animation {
     let mut a = Animation::new("a title with \"quotes\"");
     let yellow = Colour::rgb(255, 200, 0);
-    a.scenery = vec![Form::Plane.into(), Form::Box { half_extents: DVec3::ONE }.into()];
+    a.scenery = vec![Geometry::Plane.into(), Geometry::Box { half_extents: DVec3::ONE }.into()];
     a.bodies = vec![
-        Body::new("ball", [Form::Sphere { radius: 0.5 }]),
+        Body::new("ball", [Geometry::Sphere { radius: 0.5 }]),
         Body::new(
             "pair",
             [
-                Shape::new(Form::Sphere { radius: 0.1 }).coloured(yellow),
-                Shape::new(Form::Capsule { radius: 0.1, half_length: 0.3 })
+                Shape::new(Geometry::Sphere { radius: 0.1 }).coloured(yellow),
+                Shape::new(Geometry::Capsule { radius: 0.1, half_length: 0.3 })
                     .coloured(yellow.with_alpha(51)),
             ],
         ),

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use forks_io::{
-    IoError,
+    Geometry, IoError,
     animation::{Animation, Body, Colour, Contact, End, Form, Frame, Segment, Series, Shape},
     html,
     lie::{
@@ -65,8 +65,8 @@ fn pose(i: usize) -> Pose {
 fn sample() -> Animation {
     let mut a = Animation::new("sample");
     a.bodies = vec![
-        Body::new("first", [Form::Sphere { radius: 0.5 }]),
-        Body::new("second", [Form::Capsule { radius: 0.1, half_length: 0.3 }]),
+        Body::new("first", [Geometry::Sphere { radius: 0.5 }]),
+        Body::new("second", [Geometry::Capsule { radius: 0.1, half_length: 0.3 }]),
         Body { name: "third".into(), shapes: vec![] },
     ];
     a.series = vec![Series::new("energy", "J"), Series::new("gap", "m")];
@@ -177,13 +177,13 @@ fn the_same_input_gives_the_same_bytes() {
 fn forms_become_scaled_surfaces_that_are_shared() {
     let mut a = sample();
     let tetrahedron = vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
-    let hull = Form::Hull { points: tetrahedron.clone() };
-    let mesh = Form::Mesh { vertices: tetrahedron, triangles: vec![[0, 2, 1], [0, 1, 3]] };
-    let field = Form::HeightField { size: DVec2::ONE, columns: 3, heights: vec![0.0; 6] };
+    let hull = Geometry::Hull { points: tetrahedron.clone() };
+    let mesh = Geometry::Mesh { vertices: tetrahedron, triangles: vec![[0, 2, 1], [0, 1, 3]] };
+    let field = Geometry::HeightField { size: DVec2::ONE, columns: 3, heights: vec![0.0; 6] };
     a.scenery = vec![
-        Form::Plane.into(),
-        Shape::new(Form::Sphere { radius: 2.0 }).at(Pose::from_translation(DVec3::Y)),
-        Form::Ellipsoid { radii: DVec3::new(1.0, 2.0, 3.0) }.into(),
+        Geometry::Plane.into(),
+        Shape::new(Geometry::Sphere { radius: 2.0 }).at(Pose::from_translation(DVec3::Y)),
+        Geometry::Ellipsoid { radii: DVec3::new(1.0, 2.0, 3.0) }.into(),
         hull.clone().into(),
         Shape::new(hull).coloured(Colour::rgb(1, 2, 3).with_alpha(4)),
         mesh.into(),
@@ -216,12 +216,12 @@ fn forms_become_scaled_surfaces_that_are_shared() {
 fn surfaces_look_outward() {
     let mut a = sample();
     a.scenery = vec![
-        Form::Sphere { radius: 1.0 }.into(),
-        Form::Cylinder { radius: 1.0, half_length: 1.0 }.into(),
-        Form::Box { half_extents: DVec3::ONE }.into(),
-        Form::Capsule { radius: 1.0, half_length: 1.0 }.into(),
+        Geometry::Sphere { radius: 1.0 }.into(),
+        Geometry::Cylinder { radius: 1.0, half_length: 1.0 }.into(),
+        Geometry::Box { half_extents: DVec3::ONE }.into(),
+        Geometry::Capsule { radius: 1.0, half_length: 1.0 }.into(),
         Form::Axes { length: 1.0 }.into(),
-        Form::Hull {
+        Geometry::Hull {
             points: (0..9)
                 .map(|i| {
                     DVec3::new(f64::from(i & 1), f64::from(i >> 1 & 1), f64::from(i >> 2))
@@ -266,7 +266,7 @@ fn long_recordings_stay_bounded() {
     a.bodies = (0..bodies)
         .map(|b| {
             let half_length = 0.1 + 0.01 * f64::from(b);
-            Body::new(format!("link {b}"), [Form::Capsule { radius: 0.05, half_length }])
+            Body::new(format!("link {b}"), [Geometry::Capsule { radius: 0.05, half_length }])
         })
         .collect();
     a.segments =

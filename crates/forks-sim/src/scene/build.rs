@@ -19,7 +19,7 @@ use super::{
     spec::{BodySpec, MechanismSpec, SceneSpec, ShapeSpec, WorldSpec},
 };
 use crate::{
-    Form, Material, MechanismHandle, Owner, RigidBody, Shape, ShapeHandle, World, WorldSettings,
+    Material, MechanismHandle, Owner, RigidBody, Shape, ShapeHandle, World, WorldSettings,
 };
 
 impl Scene {
@@ -330,11 +330,7 @@ fn effector_shapes(
                 if s.name.is_empty() { format!("{}.own{k}", frame.name) } else { s.name.clone() };
             let pose: Pose = frame.link_from_effector.inverse() * s.link_from_shape;
             let material = Material::with_friction(spec.friction.unwrap_or(s.friction));
-            out.push((
-                e,
-                Shape::new(name, Form::Geometry(s.geometry.clone())).at(pose).of(material),
-                s.mask,
-            ));
+            out.push((e, Shape::new(name, s.geometry.clone()).at(pose).of(material), s.mask));
         }
     }
     if let Some(held) = &spec.holds {

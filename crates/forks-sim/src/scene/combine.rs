@@ -7,8 +7,11 @@ use forks_mechanism::{
     Servo, Shape as PlainShape,
 };
 
-use super::{Scene, SceneMechanism, error::SceneError};
-use crate::{Form, Owner, RigidBody, Shape};
+use super::{
+    Scene, SceneMechanism,
+    error::{SceneError, invalid},
+};
+use crate::{Owner, RigidBody, Shape};
 
 /// A scene as one mechanism.
 pub(super) struct Combined {
@@ -18,8 +21,8 @@ pub(super) struct Combined {
     pub(super) carriers: Vec<(LinkId, Pose)>,
     /// Links of the free bodies.
     pub(super) bodies: Vec<LinkId>,
-    /// Numbers of the shapes that MJCF has no primitive for.
-    pub(super) others: Vec<usize>,
+    /// The shapes that MJCF has no primitive for.
+    pub(super) others: Vec<PlainShape>,
 }
 
 /// Where a mechanism's elements are in the whole.
@@ -69,18 +72,23 @@ impl Scene {
         for (k, (owner, shape)) in self.shapes.iter().enumerate() {
             let (link, link_from_owner) = self.carrier(*owner, &places, &bodies)?;
             carriers.push((link, link_from_owner));
+            let written = PlainShape {
+                name: numbered(shape, k),
+                link,
+                link_from_shape: link_from_owner * shape.owner_from_shape,
+                geometry: shape.form.clone(),
+                friction: shape.material.friction,
+                mask: ContactMask::default(),
+            };
             match &shape.form {
-                Form::Geometry(geometry) => {
-                    b.add_shape(PlainShape {
-                        name: numbered(shape, k),
-                        link,
-                        link_from_shape: link_from_owner * shape.owner_from_shape,
-                        geometry: Geometry::clone(geometry),
-                        friction: shape.material.friction,
-                        mask: ContactMask::default(),
-                    });
+                Geometry::Mesh { .. } => return Err(no_meshes(shape)),
+                Geometry::HeightField { .. } if *owner != Owner::World => {
+                    return Err(no_meshes(shape));
                 }
-                _ => others.push(k),
+                Geometry::Hull { .. } | Geometry::HeightField { .. } => others.push(written),
+                _ => {
+                    b.add_shape(written);
+                }
             }
         }
         let mechanism = b.build().map_err(build)?;
@@ -218,7 +226,12 @@ fn add(b: &mut MechanismBuilder, of: &SceneMechanism, m: &Mechanism, limits: boo
     Place { links, joints }
 }
 
+fn no_meshes(shape: &Shape) -> SceneError {
+    let problem = "cannot be written as MJCF, which has no triangle meshes that are not convex";
+    invalid(format!("shape {:?}", shape.name), problem)
+}
+
 /// What a shape is called in the file, where names are unique.
-pub(super) fn numbered(shape: &Shape, number: usize) -> String {
+fn numbered(shape: &Shape, number: usize) -> String {
     format!("{}#{number}", shape.name)
 }

@@ -1,15 +1,15 @@
 //! Scenes as MJCF, for other simulators.
 
-use forks_import::{MjcfScene, ShapeForm, ShapeOfForm, write_mjcf_scene};
+use forks_import::{MjcfScene, write_mjcf_scene};
 use forks_mechanism::{LinkId, loops};
 
 use super::{
     Scene,
     action::Drives,
-    combine::{Combined, Names, START, numbered},
-    error::{SceneError, invalid},
+    combine::{Combined, Names, START},
+    error::SceneError,
 };
-use crate::{Form, Owner, Shape};
+use crate::{Owner, Shape};
 
 /// Friction that creeps less than by default: what is held would slip out of a hand within seconds.
 const IMPRATIO: f64 = 10.0;
@@ -67,7 +67,7 @@ impl Scene {
             step: Some(step),
             friction_stiffness: Some(IMPRATIO),
             equality_time: Some(LOOP_TIME * step),
-            forms: c.others.iter().map(|&k| self.other_form(&c, k)).collect::<Result<_, _>>()?,
+            forms: c.others.clone(),
             excluded: self.excluded_links(&c, &mut notes),
             velocities: c.bodies.iter().zip(&self.bodies).map(|(l, b)| (*l, b.twist)).collect(),
             controls: self.values(&controls, 0.0),
@@ -120,30 +120,6 @@ impl Scene {
         let mut script = self.script.clone();
         let targets = script.targets(t);
         controls.iter().map(|c| c.rest + targets[c.mechanism][c.servo]).collect()
-    }
-
-    /// A hull or height field for the file.
-    fn other_form(&self, c: &Combined, number: usize) -> Result<ShapeOfForm, SceneError> {
-        let (owner, shape) = &self.shapes[number];
-        let (link, link_from_owner) = c.carriers[number];
-        let form = match &shape.form {
-            Form::Hull { points } => ShapeForm::Hull { points: points.clone() },
-            Form::HeightField { size, columns, heights } if *owner == Owner::World => {
-                ShapeForm::HeightField { size: *size, columns: *columns, heights: heights.clone() }
-            }
-            _ => {
-                let problem =
-                    "cannot be written as MJCF, which has no triangle meshes that are not convex";
-                return Err(invalid(format!("shape {:?}", shape.name), problem));
-            }
-        };
-        Ok(ShapeOfForm {
-            name: numbered(shape, number),
-            link,
-            link_from_shape: link_from_owner * shape.owner_from_shape,
-            form,
-            friction: shape.material.friction,
-        })
     }
 
     /// Pairs of links none of whose shapes touch each other.

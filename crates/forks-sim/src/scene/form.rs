@@ -2,17 +2,17 @@
 
 use std::f64::consts::TAU;
 
+use forks_geometry::Geometry;
 use forks_lie::{
     Pose, SpatialInertia, SplitMix64,
     glam::{DQuat, DVec2, DVec3, EulerRot},
 };
-use forks_mechanism::Geometry;
 
 use super::{
     error::{SceneError, invalid},
-    spec::{FormSpec, PlaceSpec, ShapeSpec},
+    spec::{FormSpec, HeightsSpec, HillsSpec, PlaceSpec, ShapeSpec},
 };
-use crate::{Form, Material, Shape};
+use crate::{Material, Shape};
 
 impl PlaceSpec {
     /// The pose.
@@ -67,46 +67,17 @@ impl FormSpec {
     ///
     /// # Errors
     /// Rows of heights that differ in length, hills without points.
-    pub(super) fn form(&self, element: &str) -> Result<Form, SceneError> {
-        let vectors = |v: &[[f64; 3]]| v.iter().map(|x| DVec3::from_array(*x)).collect();
+    pub(super) fn form(&self, element: &str) -> Result<Geometry, SceneError> {
         Ok(match self {
-            Self::Plane {} => Geometry::Plane.into(),
-            Self::Sphere { radius } => Geometry::Sphere { radius: *radius }.into(),
-            Self::Capsule { radius, half_length } => {
-                Geometry::Capsule { radius: *radius, half_length: *half_length }.into()
-            }
-            Self::Cylinder { radius, half_length } => {
-                Geometry::Cylinder { radius: *radius, half_length: *half_length }.into()
-            }
-            Self::Box { half_extents } => {
-                Geometry::Box { half_extents: DVec3::from_array(*half_extents) }.into()
-            }
-            Self::Ellipsoid { radii } => {
-                Geometry::Ellipsoid { radii: DVec3::from_array(*radii) }.into()
-            }
-            Self::Hull { points } => Form::Hull { points: vectors(points) },
-            Self::Mesh { vertices, triangles } => {
-                Form::Mesh { vertices: vectors(vertices), triangles: triangles.clone() }
-            }
-            Self::Hills { size, points, height, spacing, seed, flat } => {
-                if points[0] < 2 || points[1] < 2 || points[0].saturating_mul(points[1]) > 4_000_000
-                {
-                    return Err(invalid(element, format!("has hills of {points:?} points")));
-                }
-                let sizes = [size[0], size[1], *height, *spacing];
-                if sizes.iter().any(|x| !(x.is_finite() && *x > 0.0)) || !flat.is_finite() {
-                    return Err(invalid(element, "has hills whose sizes are not above 0"));
-                }
-                let heights = hills(*size, *points, *height, *spacing, *seed, *flat);
-                Form::HeightField { size: DVec2::from_array(*size), columns: points[0], heights }
-            }
-            Self::Heights { size, rows } => {
+            Self::Geometry(geometry) => geometry.clone(),
+            Self::Hills(hills) => hills.height_field(element)?,
+            Self::Heights(HeightsSpec { size, rows }) => {
                 let columns = rows.first().map_or(0, Vec::len);
                 if rows.iter().any(|r| r.len() != columns) {
                     return Err(invalid(element, "has rows of heights that differ in length"));
                 }
                 let heights = rows.concat();
-                Form::HeightField { size: DVec2::from_array(*size), columns, heights }
+                Geometry::HeightField { size: DVec2::from_array(*size), columns, heights }
             }
         })
     }
@@ -116,11 +87,23 @@ impl FormSpec {
     /// # Errors
     /// Forms without an end or a simple formula.
     pub(super) fn inertia(&self, element: &str, mass: f64) -> Result<SpatialInertia, SceneError> {
-        let solid = match self.form(element)? {
-            Form::Geometry(geometry) => geometry.solid_inertia(mass),
-            _ => None,
-        };
+        let solid = self.form(element)?.solid_inertia(mass);
         solid.ok_or_else(|| invalid(element, "needs `inertia`: its first shape has no formula"))
+    }
+}
+
+impl HillsSpec {
+    fn height_field(&self, element: &str) -> Result<Geometry, SceneError> {
+        let Self { size, points, height, spacing, seed, flat } = self;
+        if points[0] < 2 || points[1] < 2 || points[0].saturating_mul(points[1]) > 4_000_000 {
+            return Err(invalid(element, format!("has hills of {points:?} points")));
+        }
+        let sizes = [size[0], size[1], *height, *spacing];
+        if sizes.iter().any(|x| !(x.is_finite() && *x > 0.0)) || !flat.is_finite() {
+            return Err(invalid(element, "has hills whose sizes are not above 0"));
+        }
+        let heights = hills(*size, *points, *height, *spacing, *seed, *flat);
+        Ok(Geometry::HeightField { size: DVec2::from_array(*size), columns: points[0], heights })
     }
 }
 

@@ -24,6 +24,7 @@ mod combine;
 mod error;
 mod export;
 mod form;
+mod form_spec;
 #[cfg(feature = "twin")]
 mod full;
 mod mechanism;

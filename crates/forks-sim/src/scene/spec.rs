@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use forks_geometry::Geometry;
 use serde::Deserialize;
 
 /// A scene as it is written: TOML tables of these names.
@@ -251,76 +252,44 @@ pub struct ShapeSpec {
     pub relaxation: Option<f64>,
 }
 
-/// The form of a shape.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
+/// The form of a shape: one of [`Geometry`]'s by its name, or heights made here.
+#[derive(Clone, Debug, PartialEq)]
 pub enum FormSpec {
-    /// The half space below z = 0.
-    Plane {},
-    /// A sphere.
-    Sphere {
-        /// m.
-        radius: f64,
-    },
-    /// A capsule along z.
-    Capsule {
-        /// m.
-        radius: f64,
-        /// Of the cylindrical part, m.
-        half_length: f64,
-    },
-    /// A cylinder along z.
-    Cylinder {
-        /// m.
-        radius: f64,
-        /// m.
-        half_length: f64,
-    },
-    /// A box.
-    Box {
-        /// m.
-        half_extents: [f64; 3],
-    },
-    /// An ellipsoid.
-    Ellipsoid {
-        /// m.
-        radii: [f64; 3],
-    },
-    /// The hull of points.
-    Hull {
-        /// m.
-        points: Vec<[f64; 3]>,
-    },
-    /// Triangles; of the world only.
-    Mesh {
-        /// m.
-        vertices: Vec<[f64; 3]>,
-        /// Counter-clockwise from outside.
-        triangles: Vec<[u32; 3]>,
-    },
-    /// Smooth random hills on a rectangle; of the world only.
-    Hills {
-        /// Sides, m.
-        size: [f64; 2],
-        /// Points along x and y.
-        points: [usize; 2],
-        /// Largest height over the lowest, m.
-        height: f64,
-        /// Typical distance between tops, m.
-        spacing: f64,
-        /// Of the random numbers.
-        seed: u64,
-        /// Radius around the origin that is flat, at half height, m.
-        #[serde(default)]
-        flat: f64,
-    },
-    /// Heights on a rectangle; of the world only.
-    Heights {
-        /// Sides, m.
-        size: [f64; 2],
-        /// Rows from −y to y of heights from −x to x, m.
-        rows: Vec<Vec<f64>>,
-    },
+    /// `{ sphere = { radius = 0.1 } }` and its like.
+    Geometry(Geometry),
+    /// `{ hills = { … } }`.
+    Hills(HillsSpec),
+    /// `{ heights = { … } }`.
+    Heights(HeightsSpec),
+}
+
+/// Smooth random hills on a rectangle; of the world only.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct HillsSpec {
+    /// Sides, m.
+    pub size: [f64; 2],
+    /// Points along x and y.
+    pub points: [usize; 2],
+    /// Largest height over the lowest, m.
+    pub height: f64,
+    /// Typical distance between tops, m.
+    pub spacing: f64,
+    /// Of the random numbers.
+    pub seed: u64,
+    /// Radius around the origin that is flat, at half height, m.
+    #[serde(default)]
+    pub flat: f64,
+}
+
+/// Heights on a rectangle; of the world only.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct HeightsSpec {
+    /// Sides, m.
+    pub size: [f64; 2],
+    /// Rows from −y to y of heights from −x to x, m.
+    pub rows: Vec<Vec<f64>>,
 }
 
 /// What servos or forces do over time.

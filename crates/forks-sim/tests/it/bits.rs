@@ -7,8 +7,7 @@ use std::sync::Arc;
 use forks_models::{HelixJoints, helix};
 use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_sim::{
-    BodyHandle, Form, Geometry, Material, Owner, Shape, SimError, World, WorldSettings,
-    WorldStatus,
+    BodyHandle, Geometry, Material, Owner, Shape, SimError, World, WorldSettings, WorldStatus,
     contact_solver::Method,
     lie::{
         Pose, Twist, Wrench,
@@ -23,7 +22,7 @@ fn busy(method: Method) -> (World, Vec<BodyHandle>) {
     settings.contact.method = method;
     let mut world = World::new(settings).unwrap();
     let heights = (0..81).map(|i| 0.05 * f64::from(i % 9 * 7 % 5) / 5.0).collect();
-    let ground = Form::HeightField { size: DVec2::splat(4.0), columns: 9, heights };
+    let ground = Geometry::HeightField { size: DVec2::splat(4.0), columns: 9, heights };
     let rough = Material { friction: 0.6, restitution: 0.2, ..Material::default() };
     world.add_shape(Owner::World, &Shape::new("ground", ground).of(rough)).unwrap();
     let mut bodies = Vec::new();

@@ -3,7 +3,7 @@
 use crate::support;
 
 use forks_sim::{
-    Form, Geometry, Material, Owner, RigidBody, Shape, SimError, World, WorldSettings,
+    Geometry, Material, Owner, RigidBody, Shape, SimError, World, WorldSettings,
     lie::{
         Pose,
         glam::{DQuat, DVec2, DVec3},
@@ -12,7 +12,7 @@ use forks_sim::{
 use support::{add_ball, at, ball_inertia, run, smooth, tilted};
 
 /// Height at which a body of some form rests on the ground.
-fn rests_at(form: Form, turn: DQuat) -> f64 {
+fn rests_at(form: Geometry, turn: DQuat) -> f64 {
     let mut world = tilted(WorldSettings::default(), 0.0, Material::with_friction(0.8));
     let body = RigidBody::at_rest("body", ball_inertia(1.0, 0.1), at(0.0, 0.0, 0.3));
     let body = world.add_body(&body).unwrap();
@@ -32,12 +32,12 @@ fn bodies_of_every_form_rest_on_the_ground() {
         (0..8).map(|i| DVec3::new(bit(i, 0), bit(i, 1), bit(i, 2))).collect()
     };
     let cases = [
-        (Geometry::Sphere { radius }.into(), upright, 0.05),
-        (Geometry::Capsule { radius, half_length }.into(), lying, 0.05),
-        (Geometry::Cylinder { radius, half_length }.into(), upright, 0.1),
-        (Geometry::Cylinder { radius, half_length }.into(), lying, 0.05),
-        (Geometry::Box { half_extents: DVec3::new(0.1, 0.05, 0.02) }.into(), upright, 0.02),
-        (Form::Hull { points: corners(0.07) }, upright, 0.07),
+        (Geometry::Sphere { radius }, upright, 0.05),
+        (Geometry::Capsule { radius, half_length }, lying, 0.05),
+        (Geometry::Cylinder { radius, half_length }, upright, 0.1),
+        (Geometry::Cylinder { radius, half_length }, lying, 0.05),
+        (Geometry::Box { half_extents: DVec3::new(0.1, 0.05, 0.02) }, upright, 0.02),
+        (Geometry::Hull { points: corners(0.07) }, upright, 0.07),
     ];
     for (form, turn, expected) in cases {
         let name = format!("{form:?}");
@@ -46,14 +46,14 @@ fn bodies_of_every_form_rest_on_the_ground() {
         assert!((z - expected).abs() < 2e-5, "{name}: {z}");
     }
     let radii = DVec3::new(0.1, 0.08, 0.05);
-    let z = rests_at(Geometry::Ellipsoid { radii }.into(), upright);
+    let z = rests_at(Geometry::Ellipsoid { radii }, upright);
     assert!((z - 0.05).abs() < 0.01 * 0.05, "ellipsoid: {z}");
 }
 
 /// A floor of two triangles, counter-clockwise from above.
-fn floor() -> Form {
+fn floor() -> Geometry {
     let vertices = [(-2.0, -2.0), (2.0, -2.0), (2.0, 2.0), (-2.0, 2.0)];
-    Form::Mesh {
+    Geometry::Mesh {
         vertices: vertices.map(|(x, y)| DVec3::new(x, y, 0.0)).to_vec(),
         triangles: vec![[0, 1, 2], [0, 2, 3]],
     }
@@ -71,7 +71,7 @@ fn meshes_and_height_fields_carry_like_planes() {
         x / 4.0 + y / 8.0
     };
     let field =
-        Form::HeightField { size, columns, heights: (0..rows * columns).map(height).collect() };
+        Geometry::HeightField { size, columns, heights: (0..rows * columns).map(height).collect() };
     for (form, slope) in [(floor(), DVec2::ZERO), (field, DVec2::new(0.25, 0.125))] {
         let mut world = World::new(WorldSettings::default()).unwrap();
         let ground = Shape::new("ground", form).of(smooth());
@@ -109,20 +109,20 @@ fn forms_that_are_none_are_refused_by_name() {
     let mut world = World::new(WorldSettings::default()).unwrap();
     let body = RigidBody::at_rest("b", ball_inertia(1.0, 0.1), Pose::IDENTITY);
     let body = world.add_body(&body).unwrap();
-    let mut refused = |owner, form: Form| {
+    let mut refused = |owner, form: Geometry| {
         world.add_shape(owner, &Shape::new("odd", form)).unwrap_err().to_string()
     };
     let x = DVec3::X;
-    let field = |columns, heights| Form::HeightField { size: DVec2::ONE, columns, heights };
-    let mesh = |triangles| Form::Mesh { vertices: vec![x, DVec3::Y, DVec3::Z], triangles };
+    let field = |columns, heights| Geometry::HeightField { size: DVec2::ONE, columns, heights };
+    let mesh = |triangles| Geometry::Mesh { vertices: vec![x, DVec3::Y, DVec3::Z], triangles };
     for (owner, form, words) in [
-        (Owner::World, Geometry::Sphere { radius: -1.0 }.into(), "the radius is -1"),
-        (Owner::World, Geometry::Sphere { radius: f64::NAN }.into(), "the radius is NaN"),
-        (Owner::Body(body), Geometry::Plane.into(), "plane can only belong to the world"),
+        (Owner::World, Geometry::Sphere { radius: -1.0 }, "the radius is -1"),
+        (Owner::World, Geometry::Sphere { radius: f64::NAN }, "the radius is NaN"),
+        (Owner::Body(body), Geometry::Plane, "plane can only belong to the world"),
         (Owner::Body(body), floor(), "mesh can only belong to the world"),
-        (Owner::World, Form::Hull { points: vec![] }, "in one plane (at 0)"),
-        (Owner::World, Form::Hull { points: vec![x; 9] }, "in one plane (at 9)"),
-        (Owner::World, Form::Hull { points: vec![x / 0.0; 9] }, "not finite (at 0)"),
+        (Owner::World, Geometry::Hull { points: vec![] }, "in one plane (at 0)"),
+        (Owner::World, Geometry::Hull { points: vec![x; 9] }, "in one plane (at 9)"),
+        (Owner::World, Geometry::Hull { points: vec![x / 0.0; 9] }, "not finite (at 0)"),
         (Owner::World, mesh(vec![[0, 1, 7]]), "no vertex (at 0)"),
         (Owner::World, mesh(vec![[0, 1, 2], [0, 1, 1]]), "no area (at 1)"),
         (Owner::World, mesh(vec![]), "no mesh"),

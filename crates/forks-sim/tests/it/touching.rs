@@ -4,7 +4,7 @@
 use crate::support;
 
 use forks_sim::{
-    Form, Geometry, Owner, RigidBody, Shape, World, WorldSettings,
+    Geometry, Owner, RigidBody, Shape, World, WorldSettings,
     lie::{
         Pose,
         glam::{DQuat, DVec2, DVec3},
@@ -20,7 +20,7 @@ fn empty() -> World {
         .unwrap()
 }
 
-fn add(world: &mut World, form: &Form, pose: Pose) -> forks_sim::BodyHandle {
+fn add(world: &mut World, form: &Geometry, pose: Pose) -> forks_sim::BodyHandle {
     let body = RigidBody::at_rest("body", ball_inertia(1.0, 0.1), pose);
     let body = world.add_body(&body).unwrap();
     world.add_shape(Owner::Body(body), &Shape::new("shape", form.clone())).unwrap();
@@ -39,14 +39,14 @@ fn all_pairs_of_forms_that_touch_stay_where_they_are() {
     let (radius, half_length) = (0.1, 0.3);
     let tall = DVec3::new(0.1, 0.1, 0.3);
     // With half heights.
-    let forms: [(&str, Form, f64); 7] = [
-        ("sphere", Geometry::Sphere { radius }.into(), 0.1),
-        ("capsule", Geometry::Capsule { radius, half_length }.into(), 0.4),
-        ("cylinder", Geometry::Cylinder { radius, half_length }.into(), 0.3),
-        ("box", Geometry::Box { half_extents: tall }.into(), 0.3),
-        ("ellipsoid", Geometry::Ellipsoid { radii: tall }.into(), 0.3),
-        ("hull8", Form::Hull { points: prism(8) }, 0.3),
-        ("hull48", Form::Hull { points: prism(48) }, 0.3),
+    let forms: [(&str, Geometry, f64); 7] = [
+        ("sphere", Geometry::Sphere { radius }, 0.1),
+        ("capsule", Geometry::Capsule { radius, half_length }, 0.4),
+        ("cylinder", Geometry::Cylinder { radius, half_length }, 0.3),
+        ("box", Geometry::Box { half_extents: tall }, 0.3),
+        ("ellipsoid", Geometry::Ellipsoid { radii: tall }, 0.3),
+        ("hull8", Geometry::Hull { points: prism(8) }, 0.3),
+        ("hull48", Geometry::Hull { points: prism(48) }, 0.3),
     ];
     let yawed = DQuat::from_rotation_z(30f64.to_radians());
     let lying = DQuat::from_rotation_x(FRAC_PI_2);
@@ -134,34 +134,34 @@ impl Random {
         }
     }
 
-    fn form(&mut self, kind: usize, scale: f64) -> Form {
+    fn form(&mut self, kind: usize, scale: f64) -> Geometry {
         let (radius, half_length) =
             (scale * self.between(0.3, 1.0), scale * self.between(0.3, 1.0));
         match kind {
-            0 => Geometry::Sphere { radius }.into(),
-            1 => Geometry::Capsule { radius, half_length }.into(),
-            2 => Geometry::Cylinder { radius, half_length }.into(),
-            3 => Geometry::Box { half_extents: DVec3::new(radius, half_length, scale) }.into(),
-            4 => Form::Hull { points: (0..12).map(|_| self.direction() * scale).collect() },
-            5 => Form::Hull { points: (0..60).map(|_| self.direction() * scale).collect() },
-            _ => Form::Hull { points: prism(48).iter().map(|p| *p * (3.0 * scale)).collect() },
+            0 => Geometry::Sphere { radius },
+            1 => Geometry::Capsule { radius, half_length },
+            2 => Geometry::Cylinder { radius, half_length },
+            3 => Geometry::Box { half_extents: DVec3::new(radius, half_length, scale) },
+            4 => Geometry::Hull { points: (0..12).map(|_| self.direction() * scale).collect() },
+            5 => Geometry::Hull { points: (0..60).map(|_| self.direction() * scale).collect() },
+            _ => Geometry::Hull { points: prism(48).iter().map(|p| *p * (3.0 * scale)).collect() },
         }
     }
 }
 
 /// The point of a form that is farthest along a direction, in its frame.
-fn farthest(form: &Form, n: DVec3) -> DVec3 {
+fn farthest(form: &Geometry, n: DVec3) -> DVec3 {
     match form {
-        Form::Geometry(Geometry::Sphere { radius }) => n * *radius,
-        Form::Geometry(Geometry::Capsule { radius, half_length }) => {
+        Geometry::Sphere { radius } => n * *radius,
+        Geometry::Capsule { radius, half_length } => {
             n * *radius + DVec3::Z * half_length.copysign(n.z)
         }
-        Form::Geometry(Geometry::Cylinder { radius, half_length }) => {
+        Geometry::Cylinder { radius, half_length } => {
             let flat = DVec3::new(n.x, n.y, 0.0).normalize_or_zero();
             flat * *radius + DVec3::Z * half_length.copysign(n.z)
         }
-        Form::Geometry(Geometry::Box { half_extents }) => half_extents.copysign(n),
-        Form::Hull { points } => {
+        Geometry::Box { half_extents } => half_extents.copysign(n),
+        Geometry::Hull { points } => {
             points.iter().copied().max_by(|a, b| a.dot(n).total_cmp(&b.dot(n))).unwrap()
         }
         _ => unreachable!(),
@@ -169,7 +169,7 @@ fn farthest(form: &Form, n: DVec3) -> DVec3 {
 }
 
 /// Deepest gap of the points of two forms, if there are any.
-fn gap(a: (&Form, Pose), b: (&Form, Pose), fixed: bool) -> Option<f64> {
+fn gap(a: (&Geometry, Pose), b: (&Geometry, Pose), fixed: bool) -> Option<f64> {
     let mut world = empty();
     if fixed {
         world.add_shape(Owner::World, &Shape::new("ground", a.0.clone()).at(a.1)).unwrap();
@@ -228,7 +228,7 @@ fn forms_put_at_each_other_along_a_direction_are_as_far_apart_as_they_were_put()
 const EARLY: f64 = 5e-5;
 
 /// A dome of triangles or of heights over a square of 2 m.
-fn dome(mesh: bool, bend: f64, n: usize) -> (Form, Vec<[DVec3; 3]>) {
+fn dome(mesh: bool, bend: f64, n: usize) -> (Geometry, Vec<[DVec3; 3]>) {
     let at = |k: usize| 2.0 * k as f64 / (n - 1) as f64 - 1.0;
     let height = |x: f64, y: f64| -bend * (x * x + y * y);
     let point = |i: usize, j: usize| DVec3::new(at(j), at(i), height(at(j), at(i)));
@@ -244,10 +244,10 @@ fn dome(mesh: bool, bend: f64, n: usize) -> (Form, Vec<[DVec3; 3]>) {
     }
     let corners = triangles.iter().map(|t| t.map(|i| vertices[i as usize])).collect::<Vec<_>>();
     let form = if mesh {
-        Form::Mesh { vertices, triangles }
+        Geometry::Mesh { vertices, triangles }
     } else {
         let heights = vertices.iter().map(|v| v.z).collect();
-        Form::HeightField { size: DVec2::splat(2.0), columns: n, heights }
+        Geometry::HeightField { size: DVec2::splat(2.0), columns: n, heights }
     };
     (form, corners)
 }

@@ -9,7 +9,6 @@ use forks_lie::{
 
 use super::{NEAR, ROUNDING, Random, TIE, deepest, ours, pair, placed, rivals};
 use crate::{
-    Form,
     detect::{Placed, Solid},
     manifold::Found,
 };
@@ -102,16 +101,16 @@ const LIBRARY: f64 = 1e-5;
 /// Two forms on each other: the second's lower side, turned about the vertical, lies on the first's
 /// upper side.
 fn stacked(random: &mut Random, kinds: [usize; 2], tilt: f64, gap: f64) -> [Placed; 2] {
-    let mut form = |kind| -> (Form, f64) {
+    let mut form = |kind| -> (Geometry, f64) {
         let half = random.extents();
         let corners = (0..8).map(|i| {
             let sign = |k: i32| if i >> k & 1 == 0 { -1.0 } else { 1.0 };
             half * DVec3::new(sign(0), sign(1), sign(2))
         });
         match kind {
-            3 => (Geometry::Cylinder { radius: half.x, half_length: half.z }.into(), half.z),
-            4 => (Geometry::Box { half_extents: half }.into(), half.z),
-            _ => (Form::Hull { points: corners.collect() }, half.z),
+            3 => (Geometry::Cylinder { radius: half.x, half_length: half.z }, half.z),
+            4 => (Geometry::Box { half_extents: half }, half.z),
+            _ => (Geometry::Hull { points: corners.collect() }, half.z),
         }
     };
     let [(a, low), (b, high)] = kinds.map(&mut form);
@@ -171,9 +170,10 @@ fn a_peg_that_leans_on_the_edge_of_its_hole_has_its_lower_end_near_the_wall_too(
         [(0.0, -0.2), (0.1, -0.2), (0.1, 0.05), (0.05, 0.05), (0.0, 0.0)]
             .map(|(x, z)| DVec3::new(x, y, z))
     });
-    let wall = placed(&Form::Hull { points: corners.as_flattened().to_vec() }, Pose::IDENTITY, 0);
+    let wall =
+        placed(&Geometry::Hull { points: corners.as_flattened().to_vec() }, Pose::IDENTITY, 0);
     let (radius, half_length) = (0.02, 0.1);
-    let peg = Form::from(Geometry::Cylinder { radius, half_length });
+    let peg = Geometry::Cylinder { radius, half_length };
     let mut random = Random::new(3);
     for lean in [-0.02, -1e-4, 0.0, 1e-4, 0.02f64] {
         for gap in [0.0, 2e-4, -2e-4f64] {
@@ -196,11 +196,11 @@ fn extreme_sizes_and_coincident_middles_give_finite_points_and_unit_normals() {
         let sign = |i: u32, k: u32| if i >> k & 1 == 0 { -scale } else { scale };
         (0..8).map(|i| DVec3::new(sign(i, 0), 1.5 * sign(i, 1), sign(i, 2))).collect()
     };
-    let form = |kind: usize, scale: f64, flat: f64| -> Form {
+    let form = |kind: usize, scale: f64, flat: f64| -> Geometry {
         match kind {
-            3 => Geometry::Cylinder { radius: scale, half_length: scale * flat }.into(),
-            4 => Geometry::Box { half_extents: DVec3::new(scale, scale * flat, scale) }.into(),
-            _ => Form::Hull { points: cube(scale) },
+            3 => Geometry::Cylinder { radius: scale, half_length: scale * flat },
+            4 => Geometry::Box { half_extents: DVec3::new(scale, scale * flat, scale) },
+            _ => Geometry::Hull { points: cube(scale) },
         }
     };
     let mut random = Random::new(77);

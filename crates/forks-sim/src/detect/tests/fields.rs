@@ -7,7 +7,7 @@ use forks_lie::{
 use forks_mechanism::Geometry;
 
 use super::{NEAR, ROUNDING, Random, deepest, ours, placed, rivals};
-use crate::{Form, detect::Placed};
+use crate::detect::Placed;
 
 const COLUMNS: usize = 9;
 const ROWS: usize = 7;
@@ -16,11 +16,11 @@ const SIZE: DVec2 = DVec2::new(1.6, 0.9);
 /// Heights in the order of the form.
 fn field(pose: Pose, heights: &[f64]) -> Placed {
     let heights = heights.to_vec();
-    placed(&Form::HeightField { size: SIZE, columns: COLUMNS, heights }, pose, 0)
+    placed(&Geometry::HeightField { size: SIZE, columns: COLUMNS, heights }, pose, 0)
 }
 
 fn ball(radius: f64, at: DVec3) -> Placed {
-    placed(&Geometry::Sphere { radius }.into(), Pose::from_translation(at), 1)
+    placed(&Geometry::Sphere { radius }, Pose::from_translation(at), 1)
 }
 
 /// Corner of a field in the form's frame: z up, rows along y.

@@ -10,7 +10,7 @@ use forks_lie::{
 use forks_mechanism::Geometry;
 
 use super::{Broad, Detector, Found, Placed, Solid};
-use crate::{Form, shape::prepare};
+use crate::shape::prepare;
 
 /// Random numbers of one seed.
 pub(super) struct Random(SplitMix64);
@@ -42,15 +42,17 @@ impl Random {
         self.between(0.02, 0.3)
     }
 
-    fn form(&mut self, kind: usize) -> Form {
+    fn form(&mut self, kind: usize) -> Geometry {
         let (radius, half_length) = (self.size(), self.size());
         match kind {
-            0 => Geometry::Sphere { radius }.into(),
-            1 => Geometry::Plane.into(),
-            2 => Geometry::Capsule { radius, half_length }.into(),
-            3 => Geometry::Cylinder { radius, half_length }.into(),
-            4 => Geometry::Box { half_extents: self.extents() }.into(),
-            _ => Form::Hull { points: (0..12).map(|_| self.direction() * self.size()).collect() },
+            0 => Geometry::Sphere { radius },
+            1 => Geometry::Plane,
+            2 => Geometry::Capsule { radius, half_length },
+            3 => Geometry::Cylinder { radius, half_length },
+            4 => Geometry::Box { half_extents: self.extents() },
+            _ => {
+                Geometry::Hull { points: (0..12).map(|_| self.direction() * self.size()).collect() }
+            }
         }
     }
 
@@ -59,7 +61,7 @@ impl Random {
     }
 }
 
-pub(super) fn placed(form: &Form, pose: Pose, owner: usize) -> Placed {
+pub(super) fn placed(form: &Geometry, pose: Pose, owner: usize) -> Placed {
     let prepared = prepare("shape", form).unwrap();
     Placed::new(prepared.shape, pose * prepared.shape_from_prepared, 0.0, owner)
 }
@@ -214,14 +216,14 @@ fn swapped_shapes_have_the_same_points_and_opposite_normals() {
 #[test]
 fn extreme_sizes_and_coincident_centres_have_unit_normals() {
     let mut random = Random::new(5);
-    let mut form = |kind: usize, scale: f64| -> Form {
+    let mut form = |kind: usize, scale: f64| -> Geometry {
         let (radius, half_length) = (scale, scale * random.between(0.1, 10.0));
         match kind {
-            0 => Geometry::Sphere { radius }.into(),
-            1 => Geometry::Plane.into(),
-            2 => Geometry::Capsule { radius, half_length }.into(),
-            3 => Geometry::Cylinder { radius, half_length }.into(),
-            _ => Geometry::Box { half_extents: DVec3::new(scale, half_length, scale) }.into(),
+            0 => Geometry::Sphere { radius },
+            1 => Geometry::Plane,
+            2 => Geometry::Capsule { radius, half_length },
+            3 => Geometry::Cylinder { radius, half_length },
+            _ => Geometry::Box { half_extents: DVec3::new(scale, half_length, scale) },
         }
     };
     for kinds in [[0, 0], [0, 1], [0, 2], [0, 3], [0, 4], [1, 2], [1, 3], [1, 4], [2, 2]] {
@@ -245,7 +247,7 @@ fn extreme_sizes_and_coincident_centres_have_unit_normals() {
 
 #[test]
 fn capsules_side_by_side_touch_at_both_ends_of_what_they_share() {
-    let capsule = |half_length| Form::from(Geometry::Capsule { radius: 0.1, half_length });
+    let capsule = |half_length| Geometry::Capsule { radius: 0.1, half_length };
     let lying = DQuat::from_rotation_y(std::f64::consts::FRAC_PI_2);
     let a = placed(&capsule(0.5), Pose::from_rotation(lying), 1);
     for tilt in [0.0, 1e-12, 1e-7, 5e-3] {
@@ -315,7 +317,7 @@ fn what_was_looked_at_before_changes_nothing() {
     let mut used = Detector::default();
     let field = |random: &mut Random| {
         let heights = (0..35).map(|_| random.between(-0.1, 0.1)).collect();
-        Form::HeightField { size: DVec2::splat(0.8), columns: 7, heights }
+        Geometry::HeightField { size: DVec2::splat(0.8), columns: 7, heights }
     };
     let mut points = 0;
     for case in 0..600 {
@@ -347,15 +349,15 @@ fn small_shapes_away_from_large_ones_are_left_out_and_none_that_are_near() {
         .map(|i| DVec3::new(f64::from(i & 1), 2.0 * f64::from(i >> 1 & 1), 3.0 * f64::from(i >> 2)))
         .collect();
     let heights: Vec<f64> = (0..20).map(|_| random.between(-0.1, 0.1)).collect();
-    let floor: Form = Geometry::Box { half_extents: DVec3::new(3.0, 0.2, 2.0) }.into();
+    let floor: Geometry = Geometry::Box { half_extents: DVec3::new(3.0, 0.2, 2.0) };
     let triangles = vec![[0, 1, 2], [0, 2, 3]];
     let vertices = [(-2.0, -2.0), (2.0, -2.0), (2.0, 2.0), (-2.0, 2.0)];
     let vertices = vertices.map(|(x, y)| DVec3::new(x, y, 0.0)).to_vec();
     let large = [
         floor,
-        Form::Hull { points: cube },
-        Form::HeightField { size: DVec2::splat(4.0), columns: 5, heights },
-        Form::Mesh { vertices, triangles },
+        Geometry::Hull { points: cube },
+        Geometry::HeightField { size: DVec2::splat(4.0), columns: 5, heights },
+        Geometry::Mesh { vertices, triangles },
     ];
     for case in 0..2000 {
         let at = Pose::new(random.rotation(), random.direction());

@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use forks_mechanism::lie::glam::DVec3;
+use forks_lie::glam::DVec3;
 
 /// Points closer to a face than this times the size of all points lie in it.
 const FLAT: f64 = 1e-12;
@@ -32,7 +32,7 @@ impl Face {
 
 /// Triangles of the hull, seen from outside counter-clockwise; `None` where all points lie in a
 /// plane.
-pub(crate) fn convex_hull(points: &[DVec3]) -> Option<Vec<[usize; 3]>> {
+pub fn convex_hull(points: &[DVec3]) -> Option<Vec<[usize; 3]>> {
     let mean = points.iter().sum::<DVec3>() / points.len().max(1) as f64;
     let size = points.iter().map(|p| p.distance(mean)).fold(0.0, f64::max);
     let flat = FLAT * size;
@@ -149,7 +149,7 @@ fn tetrahedron(points: &[DVec3], flat: f64) -> Option<[usize; 4]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forks_mechanism::lie::SplitMix64;
+    use forks_lie::SplitMix64;
 
     #[test]
     fn hulls_contain_their_points_and_close() {

@@ -11,7 +11,7 @@ use crate::Geometry;
 
 impl Geometry {
     /// Volume (m³) and principal moments per unit mass (m²) about the form's own frame, filled
-    /// evenly; `None` for what has no end.
+    /// evenly; `None` for what has no end or no formula.
     pub fn solid(&self) -> Option<(f64, DVec3)> {
         let turned = |across: f64, along: f64| DVec3::new(across, across, along);
         Some(match *self {
@@ -44,11 +44,14 @@ impl Geometry {
                 let s = b * b / 3.0;
                 (8.0 * b.x * b.y * b.z, DVec3::new(s.y + s.z, s.x + s.z, s.x + s.y))
             }
-            Self::Plane => return None,
+            Self::Plane | Self::Hull { .. } | Self::Mesh { .. } | Self::HeightField { .. } => {
+                return None;
+            }
         })
     }
 
-    /// Mass properties of a solid body about the form's own frame; `None` for what has no end.
+    /// Mass properties of a solid body about the form's own frame; `None` as for
+    /// [`Geometry::solid`].
     pub fn solid_inertia(&self, mass: f64) -> Option<SpatialInertia> {
         let (_, moments) = self.solid()?;
         Some(SpatialInertia::new(mass, DVec3::ZERO, DMat3::from_diagonal(moments * mass)))
