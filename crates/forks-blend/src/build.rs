@@ -3,10 +3,10 @@
 use alloc::vec::Vec;
 
 use forks_lie::{Pose, right_jacobian};
-use forks_linalg::Matrix;
+use forks_linalg::{Accuracy, Matrix, jacobi, sqrt};
 use forks_rom::{
     Isa, ModelError,
-    internal::{EffectorBlocks, Packed, sqrt, sum},
+    internal::{EffectorBlocks, Packed},
 };
 
 use crate::{
@@ -14,7 +14,6 @@ use crate::{
     check::check,
     curvature::{self, Curvature},
     data::{BlendData, SampleData, dual},
-    eigen::jacobi,
     joint_blend::joint_blends,
     link_stream::LinkStream,
     matrices::{Blend, Family, most_central},
@@ -161,7 +160,7 @@ fn prepare(data: &BlendData, i: usize) -> Prepared {
     let own_stiffness = match is_bent {
         true => {
             let force = model.basis.transpose_mul_vec(&static_wrench);
-            sum(&model.hessian, 1.0, &curvature::stiffness_of_bending(&s.curvature, &force))
+            model.hessian.plus_scaled(1.0, &curvature::stiffness_of_bending(&s.curvature, &force))
         }
         false => model.hessian.clone(),
     };
@@ -199,7 +198,7 @@ fn metric(data: &BlendData, stiffness: &Matrix) -> Option<Matrix> {
     // K⁺ does not depend on the unit of length: it is taken with lengths over r.
     let scaled = Matrix::from_fn(n, n, |i, j| scale(i) * stiffness[(i, j)] * scale(j));
     let (mut values, mut vectors) = (scaled.as_slice().to_vec(), alloc::vec![0.0; n * n]);
-    jacobi(&mut values, &mut vectors, n);
+    jacobi(n, &mut values, &mut vectors, Accuracy::Entries);
     Some(Matrix::from_fn(n, n, |i, j| {
         let part = |k: usize| {
             let stretch = values[k * (n + 1)].max(0.0) / energy;

@@ -4,8 +4,8 @@
 use alloc::{vec, vec::Vec};
 
 use forks_lie::{Pose, Twist};
-use forks_linalg::Matrix;
-use forks_rom::{ModelError, internal::solve};
+use forks_linalg::{Matrix, Pivots, norm};
+use forks_rom::ModelError;
 
 use crate::{evaluation::Evaluation, handover::check_effectors, model::BlendedModel};
 
@@ -59,7 +59,7 @@ impl BlendedModel {
         let rate = least_squares(&jacobian, &moving, 1e-14).unwrap_or(vec![0.0; x.len()]);
         let left = jacobian.mul_vec(&rate);
         let left = left.iter().zip(&moving).map(|(a, b)| (a - b) * (a - b)).sum();
-        Ok((x, rate, size.max(forks_rom::internal::sqrt(left))))
+        Ok((x, rate, size.max(forks_linalg::sqrt(left))))
     }
 
     /// Gauss and Newton's method from a place on.
@@ -127,10 +127,6 @@ struct Nearness {
     size: f64,
 }
 
-fn norm(x: &[f64]) -> f64 {
-    forks_rom::internal::sqrt(x.iter().map(|x| x * x).sum())
-}
-
 /// (JᵀJ + d tr(JᵀJ)) x = Jᵀ b.
 fn least_squares(j: &Matrix, b: &[f64], damping: f64) -> Option<Vec<f64>> {
     let normal = j.transpose_mul(j);
@@ -138,5 +134,5 @@ fn least_squares(j: &Matrix, b: &[f64], damping: f64) -> Option<Vec<f64>> {
     let size: f64 = (0..n).map(|i| normal[(i, i)]).sum();
     let shifted =
         Matrix::from_fn(n, n, |i, k| normal[(i, k)] + if i == k { damping * size } else { 0.0 });
-    solve(shifted, &j.transpose_mul_vec(b))
+    shifted.solve_vec(&j.transpose_mul_vec(b), Pivots::AboveZero)
 }

@@ -2,7 +2,7 @@
 
 use forks_lie::Pose;
 use forks_linalg::Matrix;
-use forks_rom::{ModelError, internal::sum};
+use forks_rom::ModelError;
 
 use crate::{
     chart,
@@ -77,7 +77,7 @@ pub(crate) fn check(d: &BlendData) -> Result<(), ModelError> {
 /// BᵀS²B = 1 to rounding.
 fn orthonormal(quantity: &'static str, b: &Matrix, radius: f64) -> Result<(), ModelError> {
     let gram = dual(b, radius).transpose_mul(b);
-    if sum(&gram, -1.0, &Matrix::identity(b.columns())).max_abs() < 1e-9 {
+    if gram.sub(&Matrix::identity(b.columns())).max_abs() < 1e-9 {
         return Ok(());
     }
     Err(ModelError::NotOrthonormal { quantity })

@@ -1,7 +1,6 @@
 //! Dense matrices of a step, by rows.
 
-use forks_linalg::Matrix;
-use forks_rom::internal::sqrt;
+use forks_linalg::{Matrix, sqrt};
 
 /// Σ α_i A_i.
 #[inline(always)]

@@ -4,8 +4,8 @@
 use alloc::{vec, vec::Vec};
 
 use forks_lie::{Pose, Twist, right_jacobian, right_jacobian_inverse};
-use forks_linalg::Matrix;
-use forks_rom::{ConstraintError, ModelError, Reconstruction, ReducedModel, State, internal::sqrt};
+use forks_linalg::{Matrix, sqrt};
+use forks_rom::{ConstraintError, ModelError, Reconstruction, ReducedModel, State};
 
 use crate::{
     data::dual, mean::LinkBlend, model::BlendedModel, state::BlendedState,

@@ -2,10 +2,10 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_linalg::Matrix;
+use forks_linalg::{Matrix, OrthogonalRows};
 use forks_rom::{
     JointPath, JointRest, ModelError,
-    internal::{OrthogonalRows, displaced_joint, is_group},
+    internal::{displaced_joint, is_group},
 };
 
 use crate::data::BlendData;

@@ -14,6 +14,7 @@
 
 extern crate alloc;
 
+mod assignment;
 mod build;
 mod chart;
 mod chart_evaluate;
@@ -27,7 +28,6 @@ mod data;
 mod dense;
 #[cfg(feature = "std")]
 mod disk;
-mod eigen;
 mod energy;
 mod evaluate;
 mod evaluation;

@@ -9,10 +9,9 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_linalg::Matrix;
-use forks_rom::internal::sqrt;
+use forks_linalg::{Accuracy, Matrix, dot, jacobi, sqrt};
 
-use crate::eigen::{assignment, jacobi};
+use crate::assignment::assignment;
 
 /// How force and matrices between samples follow from those at the samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,7 +56,7 @@ impl Spectrum {
     fn new(m: &Matrix) -> Self {
         let n = m.rows();
         let (mut a, mut v) = (m.as_slice().to_vec(), vec![0.0; n * n]);
-        jacobi(&mut a, &mut v, n);
+        jacobi(n, &mut a, &mut v, Accuracy::Entries);
         Self { vectors: v, values: (0..n).map(|i| a[i * n + i]).collect() }
     }
 
@@ -202,7 +201,7 @@ impl Family {
         let (log, rest) = scratch.split_at_mut(count * count);
         let (turn, rest) = rest.split_at_mut(count * count);
         weighted_sum(weights, &self.values, log);
-        jacobi(log, turn, count);
+        jacobi(count, log, turn, Accuracy::Entries);
         let vector = &mut rest[..n];
         for k in 0..count {
             vector.fill(0.0);
@@ -254,7 +253,7 @@ fn polar(a: &[f64], n: usize) -> Vec<f64> {
     let mut gram = vec![0.0; n * n];
     a.chunks_exact(n).for_each(|row| add_outer(1.0, row, &mut gram));
     let mut v = vec![0.0; n * n];
-    jacobi(&mut gram, &mut v, n);
+    jacobi(n, &mut gram, &mut v, Accuracy::Entries);
     let largest = (0..n).fold(0.0f64, |m, k| m.max(gram[k * n + k]));
     let mut root = vec![0.0; n * n];
     for k in 0..n {
@@ -317,8 +316,4 @@ fn add_outer(s: f64, x: &[f64], out: &mut [f64]) {
             out[i * n + j] += s * (x[i] * x[j]);
         }
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -3,15 +3,13 @@
 use alloc::{vec, vec::Vec};
 
 use forks_linalg::{
-    Matrix,
+    Matrix, Pivots,
     simd::{Arithmetic, Kernel, LANES},
+    sqrt,
 };
 use forks_rom::{
     EffectorLoad, ModelError, StaticSolution, StaticStatus,
-    internal::{
-        LoadSteps, NewtonEnd, check_loads, check_numbers, is_positive_definite, load_in_world,
-        solve, sqrt,
-    },
+    internal::{LoadSteps, NewtonEnd, check_loads, check_numbers, load_in_world},
 };
 
 use crate::{evaluation::Evaluation, model::BlendedModel};
@@ -87,7 +85,7 @@ impl BlendedModel {
                 break;
             }
             let (slope, shifted) = shifted(self.slope(x, loads, scale, here));
-            let Some(dx) = solve(slope, &force) else { break };
+            let Some(dx) = slope.solve_vec(&force, Pivots::AboveZero) else { break };
             // Lengths are over r already: the chart's columns are orthonormal.
             let length = sqrt(dx.iter().map(|d| d * d).sum());
             if length <= STILL && !shifted {
@@ -208,7 +206,7 @@ fn shifted(slope: Matrix) -> (Matrix, bool) {
     let mut shift = 0.0;
     let with =
         |shift: f64| Matrix::from_fn(n, n, |i, j| slope[(i, j)] + if i == j { shift } else { 0.0 });
-    while !is_positive_definite(&with(shift)) {
+    while !with(shift).is_positive_definite() {
         shift = if shift == 0.0 { 1e-12 * size } else { 4.0 * shift };
         if shift > 1e3 * size || !shift.is_finite() {
             break;

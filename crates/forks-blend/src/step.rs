@@ -12,10 +12,14 @@
 
 use alloc::sync::Arc;
 
-use forks_linalg::simd::{Arithmetic, Kernel};
+use forks_linalg::{
+    invert_cholesky,
+    simd::{Arithmetic, Kernel},
+    sqrt,
+};
 use forks_rom::{
     EffectorLoad, ModelError, StepStatus,
-    internal::{assert_effectors, check_numbers, invert_factored, sqrt},
+    internal::{assert_effectors, check_numbers},
 };
 
 use crate::{
@@ -115,7 +119,7 @@ impl BlendedStepper {
         work.responds = self.model.isa().run(Begin { stepper: self, state, work, loads });
         if invert && work.responds {
             work.free.copy_from_slice(&work.step.velocity);
-            invert_factored(&work.step.system, &mut work.inverse);
+            invert_cholesky(n, &work.step.system, n, work.inverse.as_mut_slice());
             let finite = work.free.iter().all(|v| v.is_finite());
             work.responds = finite && work.inverse.is_finite();
         }

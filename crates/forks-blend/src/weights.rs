@@ -93,7 +93,7 @@ pub(crate) fn printed(
     let distance = |of_sample: &[super::relative::Logarithm]| -> f64 {
         let norm = |l: &super::relative::Logarithm| {
             let (v, w) = (l.xi.linear / radius, l.xi.angular / core::f64::consts::PI);
-            forks_rom::internal::sqrt(v.length_squared() + w.length_squared())
+            forks_linalg::sqrt(v.length_squared() + w.length_squared())
         };
         let sum: f64 = of_sample.iter().map(norm).sum();
         sum * sum

@@ -15,11 +15,11 @@
 
 use alloc::vec::Vec;
 
-use forks_linalg::sqrt;
+use forks_linalg::{Pivots, cholesky, solve_cholesky, sqrt};
 
 use crate::{
     delassus::Delassus,
-    dense::{cholesky_pivot, cholesky_solve, reset},
+    dense::reset,
     law::Law,
     scalar::{hypot, max_abs},
     system::{System, read},
@@ -111,7 +111,7 @@ impl Admm {
         for (row, mu) in cones(system) {
             self.y[row] -= mu * hypot(self.w[row + 1], self.w[row + 2]);
         }
-        cholesky_solve(dense.n, &self.factor, &mut self.y);
+        solve_cholesky(&self.factor, dense.n, &mut self.y);
     }
 
     /// (2); returns the largest primal and dual residual.
@@ -156,7 +156,7 @@ impl Admm {
         for i in 0..n {
             self.factor[i * n + i] += self.penalty + PROXIMAL;
         }
-        cholesky_pivot(n, &mut self.factor).is_ok()
+        cholesky(n, &mut self.factor, n, Pivots::AboveZero).is_ok()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Factorisations of small dense matrices, stored by rows, in place.
+//! Small dense matrices, stored by rows: what there is to know before they are used.
 
 use alloc::vec::Vec;
 
@@ -71,82 +71,6 @@ pub(crate) fn asymmetry(n: usize, a: &[f64]) -> f64 {
         }
     }
     worst
-}
-
-/// Cholesky factor into the lower triangle; else the first row whose pivot is not positive, and the
-/// pivot.
-pub(crate) fn cholesky_pivot(n: usize, a: &mut [f64]) -> Result<(), (usize, f64)> {
-    for j in 0..n {
-        let (above, below) = a.split_at_mut((j + 1) * n);
-        let row = &mut above[j * n..];
-        let pivot = row[j] - row[..j].iter().map(|x| x * x).sum::<f64>();
-        if pivot <= 0.0 || pivot.is_nan() {
-            return Err((j, pivot));
-        }
-        let root = sqrt(pivot);
-        row[j] = root;
-        for i in below.chunks_exact_mut(n) {
-            let s: f64 = row[..j].iter().zip(&i[..j]).map(|(x, y)| x * y).sum();
-            i[j] = (i[j] - s) / root;
-        }
-    }
-    Ok(())
-}
-
-/// Solves L Lᵀ x = b in place, L as [`cholesky_pivot`] leaves it.
-pub(crate) fn cholesky_solve(n: usize, l: &[f64], b: &mut [f64]) {
-    for i in 0..n {
-        let s: f64 = l[i * n..i * n + i].iter().zip(&b[..i]).map(|(l, x)| l * x).sum();
-        b[i] = (b[i] - s) / l[i * n + i];
-    }
-    for i in (0..n).rev() {
-        b[i] /= l[i * n + i];
-        let x = b[i];
-        for (b, l) in b[..i].iter_mut().zip(&l[i * n..]) {
-            *b -= l * x;
-        }
-    }
-}
-
-/// Gaussian elimination with partial pivoting: solves A x = b, both overwritten. False if a pivot
-/// is zero or not finite.
-pub(crate) fn eliminate(n: usize, a: &mut [f64], b: &mut [f64]) -> bool {
-    for k in 0..n {
-        let mut best = (k, a[k * n + k].abs());
-        for i in k + 1..n {
-            let size = a[i * n + k].abs();
-            if size > best.1 {
-                best = (i, size);
-            }
-        }
-        if !(best.1 > 0.0 && best.1.is_finite()) {
-            return false;
-        }
-        if best.0 != k {
-            let (upper, lower) = a.split_at_mut(best.0 * n);
-            upper[k * n..(k + 1) * n].swap_with_slice(&mut lower[..n]);
-            b.swap(k, best.0);
-        }
-        let (upper, lower) = a.split_at_mut((k + 1) * n);
-        let row = &upper[k * n..];
-        let inverse = 1.0 / row[k];
-        let (done, rest) = b.split_at_mut(k + 1);
-        for (i, b) in lower.chunks_exact_mut(n).zip(rest) {
-            let factor = i[k] * inverse;
-            if factor != 0.0 {
-                for (x, y) in i[k + 1..].iter_mut().zip(&row[k + 1..]) {
-                    *x -= factor * y;
-                }
-                *b -= factor * done[k];
-            }
-        }
-    }
-    for i in (0..n).rev() {
-        let s: f64 =
-            a[i * n + i + 1..(i + 1) * n].iter().zip(&b[i + 1..]).map(|(a, x)| a * x).sum();
-        b[i] = (b[i] - s) / a[i * n + i];
-    }
-    true
 }
 
 /// Sets the length and fills with zeros, keeping the memory.

@@ -17,11 +17,11 @@
 
 use alloc::vec::Vec;
 
-use forks_linalg::{axpy, dot, sqrt};
+use forks_linalg::{Pivots, axpy, dot, solve_lu, sqrt};
 
 use crate::{
     delassus::Delassus,
-    dense::{eliminate, reset},
+    dense::reset,
     law::Law,
     scalar::{hypot, max_abs},
     system::System,
@@ -234,7 +234,7 @@ impl Interior {
             let (r, cone) = self.cones[k];
             self.add_cone(n, r, cone, sigma, follow);
         }
-        if !eliminate(n, &mut self.matrix, &mut self.dx) {
+        if !solve_lu(n, &mut self.matrix, &mut self.dx, 1, Pivots::AboveZero) {
             return false;
         }
         for i in 0..n {

@@ -11,11 +11,13 @@
 //! diagonal; redundant sticking contacts make it singular, so M + εI stands there in place of M (F
 //! itself stays exact).
 
+use forks_linalg::{Pivots, solve_lu};
+
 use alloc::vec::Vec;
 
 use crate::{
     delassus::Delassus,
-    dense::{eliminate, reset},
+    dense::reset,
     law::Law,
     scalar::hypot,
     system::{System, read},
@@ -79,7 +81,7 @@ pub(crate) fn newton(
             break;
         }
         done.factorisations += 1;
-        if !eliminate(n, &mut work.matrix, &mut work.direction) {
+        if !solve_lu(n, &mut work.matrix, &mut work.direction, 1, Pivots::AboveZero) {
             break;
         }
         match line_search(system, dense, work, merit, weight) {

@@ -4,7 +4,7 @@
 //! chosen rows G_s = L Y, Y orthonormal, L lower triangular: the least-squares multipliers are λ =
 //! −L⁻ᵀ Y f, and Y x = −L⁻¹ g is the step that closes the loops.
 
-use forks_mechanism::linalg::Matrix;
+use forks_mechanism::linalg::{Matrix, dot, norm};
 
 /// Rows whose part outward of the chosen ones is below this, relative to the largest row, are
 /// redundant.
@@ -136,14 +136,6 @@ impl ConstraintSpace {
         let constraints = y.transpose_mul(y);
         Matrix::from_fn(k.rows(), k.columns(), |i, j| out[(i, j)] + s * constraints[(i, j)])
     }
-}
-
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
-}
-
-pub(crate) fn norm(a: &[f64]) -> f64 {
-    dot(a, a).sqrt()
 }
 
 #[cfg(test)]

@@ -7,13 +7,17 @@
 //!
 //! Y an orthonormal basis of the rows of G (or independent rows themselves: see [`Space`]).
 
-use forks_mechanism::{Mechanism, lie::Pose, loops};
+use forks_mechanism::{
+    Mechanism,
+    lie::Pose,
+    linalg::{dot, norm},
+    loops,
+};
 
 use crate::{
     EquilibriumOptions, LoadPath,
     algebra::{Space, Tangent},
     branches::Branches,
-    constraint_space::{dot, norm},
     energy::{force_parts, force_parts_by},
     scaling::Scaling,
     stage::Stage,

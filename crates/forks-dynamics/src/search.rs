@@ -1,6 +1,9 @@
 //! The search for an equilibrium: follows the path of the loads from the start pose.
 
-use forks_mechanism::{JointId, Mechanism, linalg::Matrix};
+use forks_mechanism::{
+    JointId, Mechanism,
+    linalg::{Matrix, norm},
+};
 
 mod branching;
 
@@ -8,7 +11,6 @@ use branching::Leaving;
 
 use crate::{
     Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, PathEvent, PathEventKind,
-    constraint_space::norm,
     mass::mass_matrix,
     newton::{NewtonEnd, Point, Work, newton, relax},
     phases::Phases,

@@ -4,6 +4,7 @@
 use forks_mechanism::{
     Bushing, JointId, JointKind, JointMatrix, Mechanism,
     lie::{Mat6, Pose, SymMat6, Twist, Wrench},
+    linalg::dot,
     loops,
 };
 
@@ -120,10 +121,6 @@ fn embed(kind: &JointKind, v: &[f64]) -> Twist {
 
 pub(crate) fn multiply(k: &JointMatrix, v: &[f64]) -> Vec<f64> {
     (0..k.dof()).map(|i| (0..k.dof()).map(|j| k.get(i, j) * v[j]).sum()).collect()
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 /// World poses of a bushing's two frames.

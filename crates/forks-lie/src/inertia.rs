@@ -1,5 +1,7 @@
 //! Spatial inertia of a rigid body.
 
+use forks_linalg::{Accuracy, jacobi};
+
 use glam::{DMat3, DVec3};
 
 use crate::{Digits, DigitsOf, Mat6, Pose, SymMat6, Twist, Wrench, so3::skew};
@@ -186,36 +188,11 @@ fn symmetric(m: DMat3) -> DMat3 {
     (m + m.transpose()) * 0.5
 }
 
-/// Eigenvalues of a symmetric 3×3 matrix, ascending, by cyclic Jacobi rotations.
+/// Eigenvalues of a symmetric 3×3 matrix, ascending.
 fn symmetric_eigenvalues(m: DMat3) -> [f64; 3] {
-    let mut a = symmetric(m).to_cols_array_2d();
-    for _ in 0..30 {
-        let off = a[0][1] * a[0][1] + a[0][2] * a[0][2] + a[1][2] * a[1][2];
-        if off == 0.0 || !off.is_finite() {
-            break;
-        }
-        for (p, q) in [(0, 1), (0, 2), (1, 2)] {
-            if a[p][q] == 0.0 {
-                continue;
-            }
-            let tau = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
-            let sign = if tau < 0.0 { -1.0 } else { 1.0 };
-            let t = sign / (tau * sign + forks_linalg::sqrt(1.0 + tau * tau));
-            let c = 1.0 / forks_linalg::sqrt(1.0 + t * t);
-            let s = t * c;
-            for k in 0..3 {
-                let (x, y) = (a[k][p], a[k][q]);
-                a[k][p] = c * x - s * y;
-                a[k][q] = s * x + c * y;
-            }
-            for k in 0..3 {
-                let (x, y) = (a[p][k], a[q][k]);
-                a[p][k] = c * x - s * y;
-                a[q][k] = s * x + c * y;
-            }
-        }
-    }
-    let mut e = [a[0][0], a[1][1], a[2][2]];
+    let (mut a, mut vectors) = (symmetric(m).to_cols_array(), [0.0; 9]);
+    jacobi(3, &mut a, &mut vectors, Accuracy::Entries);
+    let mut e = [a[0], a[4], a[8]];
     e.sort_by(f64::total_cmp);
     e
 }

@@ -51,7 +51,7 @@ pub use so3::{
     rotation_left_jacobian_inverse, rotation_right_jacobian, rotation_right_jacobian_inverse, skew,
     wxyz_from_quaternion,
 };
-pub use sym_mat6::{Ldl6, SymMat6};
+pub use sym_mat6::SymMat6;
 pub use twist::{Twist, Wrench};
 
 /// The example of the README is compiled and run with the documentation's.

@@ -2,7 +2,7 @@
 
 use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
-use forks_linalg::Matrix;
+use forks_linalg::{Ldl6, Matrix, Pivots};
 
 use crate::{Mat6, Vec6};
 
@@ -120,31 +120,14 @@ impl SymMat6 {
     /// The factorisation `L D Lᵀ` of a positive definite matrix; `None` where a pivot is not
     /// positive.
     pub fn ldl(&self) -> Option<Ldl6> {
-        let mut l = [[0.0; 6]; 6];
-        let mut d = [0.0; 6];
-        for j in 0..6 {
-            let mut pivot = self.get(j, j);
-            for k in 0..j {
-                pivot -= l[j][k] * l[j][k] * d[k];
-            }
-            if pivot.is_nan() || pivot <= 0.0 {
-                return None;
-            }
-            d[j] = pivot;
-            for i in j + 1..6 {
-                let mut x = self.get(i, j);
-                for k in 0..j {
-                    x -= l[i][k] * l[j][k] * d[k];
-                }
-                l[i][j] = x / pivot;
-            }
-        }
-        Some(Ldl6 { l, d })
+        Ldl6::new(&self.to_mat6().rows, 6, Pivots::AboveZero).ok()
     }
 
     /// Solves `self x = b` by an LDLᵀ factorisation; `None` where a pivot is not positive.
     pub fn solve_positive_definite(&self, b: &Vec6) -> Option<Vec6> {
-        Some(self.ldl()?.solve(b))
+        let mut x = *b;
+        self.ldl()?.solve(&mut x);
+        Some(x)
     }
 
     /// The inverse of a positive definite matrix; `None` where a pivot is not positive.
@@ -152,47 +135,11 @@ impl SymMat6 {
         let factor = self.ldl()?;
         let mut inverse = Mat6::ZERO;
         for j in 0..6 {
-            let mut unit = [0.0; 6];
-            unit[j] = 1.0;
             // The inverse is symmetric: column j is written as row j.
-            inverse.rows[j] = factor.solve(&unit);
+            inverse.rows[j][j] = 1.0;
+            factor.solve(&mut inverse.rows[j]);
         }
         Some(Self::symmetric_part(&inverse))
-    }
-}
-
-/// `L D Lᵀ` of a positive definite [`SymMat6`]: `L` unit lower triangular, `D` diagonal and
-/// positive.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ldl6 {
-    l: [[f64; 6]; 6],
-    d: [f64; 6],
-}
-
-impl Ldl6 {
-    /// Solves `L D Lᵀ x = b`.
-    pub fn solve(&self, b: &Vec6) -> Vec6 {
-        let Self { l, d } = self;
-        let mut x = *b;
-        for i in 0..6 {
-            for k in 0..i {
-                x[i] -= l[i][k] * x[k];
-            }
-        }
-        for i in 0..6 {
-            x[i] /= d[i];
-        }
-        for i in (0..6).rev() {
-            for k in i + 1..6 {
-                x[i] -= l[k][i] * x[k];
-            }
-        }
-        x
-    }
-
-    /// The pivots `D`.
-    pub fn pivots(&self) -> Vec6 {
-        self.d
     }
 }
 

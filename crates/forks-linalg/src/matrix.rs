@@ -96,6 +96,12 @@ impl Matrix {
         &self.data
     }
 
+    /// All entries, row after row, to be written.
+    #[inline]
+    pub fn as_mut_slice(&mut self) -> &mut [f64] {
+        &mut self.data
+    }
+
     /// The transpose.
     pub fn transpose(&self) -> Self {
         Self::from_fn(self.columns, self.rows, |i, j| self[(j, i)])
@@ -190,6 +196,16 @@ impl Matrix {
     pub fn sub(&self, other: &Self) -> Self {
         assert_eq!((self.rows, self.columns), (other.rows, other.columns), "sizes of a difference");
         Self::from_fn(self.rows, self.columns, |i, j| self[(i, j)] - other[(i, j)])
+    }
+
+    /// `self + s other`.
+    ///
+    /// # Panics
+    /// If the sizes differ.
+    #[must_use]
+    pub fn plus_scaled(&self, s: f64, other: &Self) -> Self {
+        assert_eq!((self.rows, self.columns), (other.rows, other.columns), "sizes of a sum");
+        Self::from_fn(self.rows, self.columns, |i, j| self[(i, j)] + s * other[(i, j)])
     }
 
     /// The block of `rows` × `columns` entries whose first is (`row`, `column`).

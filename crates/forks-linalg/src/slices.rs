@@ -24,6 +24,12 @@ pub fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
+/// Root of the sum of squares.
+#[inline]
+pub fn norm(x: &[f64]) -> f64 {
+    crate::sqrt(dot(x, x))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,6 +6,7 @@
 //! are no equations any more.
 
 use forks_lie::Twist;
+use forks_linalg::dot;
 
 /// Directions of a loop-closing joint, fixed in its frame on the child, along which the child may
 /// also move.
@@ -91,10 +92,6 @@ fn orthogonal(x: &[f64; 6], directions: &[[f64; 6]]) -> [f64; 6] {
         (0..6).for_each(|i| x[i] -= along * d[i]);
     }
     x
-}
-
-fn dot(a: &[f64; 6], b: &[f64; 6]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 #[cfg(test)]

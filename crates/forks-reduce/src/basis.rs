@@ -8,10 +8,10 @@
 use forks_mechanism::{
     Mechanism,
     lie::Pose,
-    linalg::{Matrix, dense},
+    linalg::{Accuracy, Matrix, dense},
 };
 
-use crate::{error::ReduceError, response::Response, small::jacobi_eigen};
+use crate::{error::ReduceError, response::Response};
 
 /// Singular values below this fraction of the largest count as zero. True ratios seen in mechanisms
 /// stay above 1e-4, rounding below 1e-12; the reported gap says how clear the decision was.
@@ -102,7 +102,7 @@ fn push_root(rows: &mut Vec<Vec<f64>>, k: &Matrix, x: &Matrix) {
         rows.push(x.row(0).iter().map(|x| s * x).collect());
         return;
     }
-    let (values, vectors) = jacobi_eigen(k);
+    let (values, vectors) = k.jacobi_eigen(Accuracy::Norm);
     for (i, &value) in values.iter().enumerate() {
         let s = value.max(0.0).sqrt();
         rows.push(x.transpose_mul_vec(&vectors.column(i)).iter().map(|x| s * x).collect());

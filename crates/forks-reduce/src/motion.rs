@@ -9,7 +9,7 @@ use std::ops::Range;
 use forks_mechanism::{
     JointColumns, JointMatrix, Mechanism,
     lie::{Adjoint, Pose, Twist, Wrench},
-    linalg::Matrix,
+    linalg::{Accuracy, Matrix},
     tree_joint_motion,
 };
 
@@ -95,7 +95,7 @@ pub(crate) fn joint_compliance(dof: usize, stiffness: Option<&JointMatrix>) -> J
         };
     }
     let (values, vectors) =
-        crate::small::jacobi_eigen(&Matrix::from_fn(dof, dof, |i, j| k.get(i, j)));
+        Matrix::from_fn(dof, dof, |i, j| k.get(i, j)).jacobi_eigen(Accuracy::Norm);
     let top = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     let (kept, free): (Vec<usize>, Vec<usize>) =
         (0..dof).partition(|&i| values[i].abs() > ZERO_STIFFNESS * top);

@@ -23,6 +23,7 @@ use forks_lie::{
 use forks_linalg::{
     Matrix,
     simd::{Arithmetic, Kernel, LANES, Lanes, Portable, Vectors, Wide, WideVectors},
+    sqrt,
 };
 
 use crate::{
@@ -31,7 +32,6 @@ use crate::{
     kernel::{
         MAX_QUARTER_ANGLE_SQUARED, half_angle_series_of_lanes, pose_entries, pose_of, turned_by,
     },
-    scalar::sqrt,
 };
 
 /// Poses and motions of all effectors of a model that stands somewhere in a world, four of them

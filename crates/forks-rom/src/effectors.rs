@@ -13,13 +13,13 @@ use forks_lie::{
 use forks_linalg::{
     Matrix,
     simd::{Arithmetic, LANES, Lanes, Wide},
+    sqrt,
 };
 
 use crate::{
     EffectorLoad, LoadFrame,
     data::ModelData,
     kernel::{MAX_QUARTER_ANGLE_SQUARED, cosine_and_sinc, half_angle_series},
-    scalar::sqrt,
 };
 
 /// Basis and rest orientations, laid out for the step.

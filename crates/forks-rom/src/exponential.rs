@@ -8,17 +8,9 @@
 
 use alloc::vec::Vec;
 
-use forks_linalg::Matrix;
+use forks_linalg::{Matrix, OrthogonalRows, Pivots, sqrt};
 
-use crate::{
-    ModelError,
-    data::ModelData,
-    linear::{solve_matrix, sum},
-    orthogonal::OrthogonalRows,
-    oscillator::Oscillator,
-    scalar::sqrt,
-    transition::Transition,
-};
+use crate::{ModelError, data::ModelData, oscillator::Oscillator, transition::Transition};
 
 /// Asymmetry, and entries of VᵀDV off the diagonal, that rounding explains, over the largest entry.
 const ROUNDING: f64 = 1e-13;
@@ -46,12 +38,14 @@ pub(crate) fn exponential(
         let none = Matrix::default();
         return Ok(Transition::new(&none, &none, &none, &[]));
     }
-    let mass = cholesky(&data.mass).ok_or(ModelError::MassNotPositiveDefinite)?;
-    let inverse = solve_matrix(&mass, &Matrix::identity(mass.rows()))
+    let mass = data.mass.cholesky(Pivots::AboveZero).ok_or(ModelError::MassNotPositiveDefinite)?;
+    let inverse = mass
+        .solve(&Matrix::identity(mass.rows()), Pivots::AboveZero)
+        .filter(Matrix::is_finite)
         .ok_or(ModelError::MassNotPositiveDefinite)?;
     let is_symmetric =
         stiffness.sub(&stiffness.transpose()).max_abs() <= ROUNDING * stiffness.max_abs();
-    let root = if is_symmetric { cholesky(stiffness) } else { None };
+    let root = if is_symmetric { stiffness.cholesky(Pivots::AboveZero) } else { None };
     let (coordinates, blocks) = match root {
         Some(root) => {
             let modes = OrthogonalRows::new(&inverse.mul(&root));
@@ -151,29 +145,11 @@ fn matrix_exponential(a: &Matrix) -> Matrix {
     // X = A (1 + A/2 (1 + A/3 (…)))
     let mut series = Matrix::identity(n);
     for k in (2..=TERMS).rev() {
-        series = sum(&Matrix::identity(n), 1.0 / k as f64, &a.mul(&series));
+        series = Matrix::identity(n).plus_scaled(1.0 / k as f64, &a.mul(&series));
     }
     let mut x = a.mul(&series);
     for _ in 0..squarings {
-        x = sum(&x.mul(&x), 2.0, &x);
+        x = x.mul(&x).plus_scaled(2.0, &x);
     }
-    sum(&Matrix::identity(n), 1.0, &x)
-}
-
-/// Lower triangular L with L Lᵀ = m; `None` if m is not positive definite.
-fn cholesky(m: &Matrix) -> Option<Matrix> {
-    let n = m.rows();
-    let mut l = Matrix::zeros(n, n);
-    for j in 0..n {
-        let dot = |l: &Matrix, i: usize| -> f64 { (0..j).map(|k| l[(i, k)] * l[(j, k)]).sum() };
-        let pivot = m[(j, j)] - dot(&l, j);
-        if pivot.is_nan() || pivot <= 0.0 {
-            return None;
-        }
-        l[(j, j)] = sqrt(pivot);
-        for i in j + 1..n {
-            l[(i, j)] = (m[(i, j)] - dot(&l, i)) / l[(j, j)];
-        }
-    }
-    Some(l)
+    Matrix::identity(n).plus_scaled(1.0, &x)
 }

@@ -6,12 +6,9 @@ pub use crate::{
     effectors::{EffectorBlocks, WorldTwist, WorldWrench, load_in_world},
     joints::{coordinate::start, displacement::displacement, is_group},
     kernel::{LinkBlocks, POSE, displaced, half_angle_coefficients, pose_entries, pose_of},
-    linear::{invert_factored, is_positive_definite, solve, sum},
     load::{assert_effectors, check_loads},
     load_steps::{LoadSteps, NewtonEnd},
-    orthogonal::OrthogonalRows,
     reconstruction::displaced_joint,
-    scalar::sqrt,
     state::check as check_numbers,
     transition::Packed,
 };

@@ -10,7 +10,6 @@ use crate::{
     data::{LinkRest, ModelData},
     effectors::EffectorBlocks,
     kernel::{Isa, LinkBlocks},
-    linear::is_positive_definite,
     transition::Packed,
     wrench_maps::WrenchMaps,
 };
@@ -46,7 +45,7 @@ impl ReducedModel {
     /// Sizes that do not fit, numbers that are not finite, a 𝓗 that is not positive definite.
     pub fn new(data: ModelData) -> Result<Self, ModelError> {
         check(&data)?;
-        if data.basis.columns() > 0 && !is_positive_definite(&data.hessian) {
+        if data.basis.columns() > 0 && !data.hessian.is_positive_definite() {
             return Err(ModelError::NotPositiveDefinite);
         }
         Ok(Self::prepared(data))

@@ -1,6 +1,6 @@
 //! One damped oscillator under a constant load, in closed form.
 
-use crate::scalar::sqrt;
+use forks_linalg::sqrt;
 
 /// x⁺ = `xx` x + `xv` v + `xf` f and v⁺ = `vx` x + `vv` v + `vf` f for ẍ + 2γ ẋ + ω² x = f.
 #[derive(Clone, Copy, Debug, PartialEq)]

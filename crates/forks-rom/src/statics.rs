@@ -7,11 +7,10 @@
 use alloc::vec::Vec;
 
 use forks_lie::{Twist, Wrench, glam::DVec3, right_jacobian, right_jacobian_derivative};
-use forks_linalg::Matrix;
+use forks_linalg::{Matrix, Pivots};
 
 use crate::{
     error::ModelError,
-    linear::solve,
     load::{EffectorLoad, LoadFrame, check_loads},
     load_steps::{LoadSteps, NewtonEnd, StaticSolution, StaticStatus},
     model::ReducedModel,
@@ -72,7 +71,7 @@ impl ReducedModel {
                 return end;
             }
             best = best.min(error);
-            let Some(dx) = solve(slope, &residual) else { return end };
+            let Some(dx) = slope.solve_vec(&residual, Pivots::AboveZero) else { return end };
             let longest = self.longest_twist(&dx);
             let damp = if longest > 0.5 { 0.5 / longest } else { 1.0 };
             eta.iter_mut().zip(&dx).for_each(|(x, d)| *x -= damp * d);

@@ -3,15 +3,11 @@
 use alloc::{vec, vec::Vec};
 
 use forks_linalg::{
-    Matrix,
+    Matrix, Pivots,
     simd::{Arithmetic, LANES, Lanes, Wide},
 };
 
-use crate::{
-    ModelError,
-    data::ModelData,
-    linear::{solve_matrix, sum},
-};
+use crate::{ModelError, data::ModelData};
 
 /// A step as matrices: constant + velocity η̇ + stretch (η − η_s) + force g.
 #[derive(Clone, Debug, PartialEq)]
@@ -202,10 +198,13 @@ pub(crate) fn implicit_euler(
     h: f64,
 ) -> Result<Transition, ModelError> {
     let n = stiffness.rows();
-    let system = sum(&sum(&data.mass, h, &data.damping), h * h, stiffness);
-    let solved = |m: &Matrix| solve_matrix(&system, m).ok_or(ModelError::SingularStep);
+    let system = data.mass.plus_scaled(h, &data.damping).plus_scaled(h * h, stiffness);
+    let solved = |m: &Matrix| {
+        let x = system.solve(m, Pivots::AboveZero).filter(Matrix::is_finite);
+        x.ok_or(ModelError::SingularStep)
+    };
     let from_velocity = solved(&data.mass)?;
-    let from_position = solved(&sum(&Matrix::zeros(n, n), -h, stiffness))?;
-    let from_force = solved(&sum(&Matrix::zeros(n, n), h, &Matrix::identity(n)))?;
+    let from_position = solved(&Matrix::zeros(n, n).plus_scaled(-h, stiffness))?;
+    let from_force = solved(&Matrix::zeros(n, n).plus_scaled(h, &Matrix::identity(n)))?;
     Ok(Transition::new(&from_velocity, &from_position, &from_force, static_force))
 }

@@ -1,9 +1,9 @@
 //! Maps from reduced coordinates to the wrenches that hold a model, made once.
 
 use forks_lie::skew;
-use forks_linalg::Matrix;
+use forks_linalg::{Matrix, OrthogonalRows};
 
-use crate::{data::ModelData, linear::sum, orthogonal::OrthogonalRows};
+use crate::data::ModelData;
 
 /// Singular values of SB below this fraction of the largest are motions that no effector makes.
 const RANK_TOLERANCE: f64 = 1e-12;
@@ -55,7 +55,7 @@ pub(crate) fn linear_stiffness(data: &ModelData) -> Matrix {
             (false, true) => f.col(j)[i - 3],
             (false, false) => t.col(j - 3)[i - 3],
         });
-        out = sum(&out, 1.0, &b.transpose_mul(&q.mul(&b)));
+        out = out.plus_scaled(1.0, &b.transpose_mul(&q.mul(&b)));
     }
     out
 }

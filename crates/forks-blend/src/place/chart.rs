@@ -9,6 +9,7 @@
 use forks_dynamics::{
     Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, continue_equilibrium,
 };
+use forks_linalg::norm;
 use forks_mechanism::{
     JointKind,
     lie::{Pose, Twist, right_jacobian_inverse},
@@ -350,8 +351,4 @@ fn joint_rates(problem: &Problem, d: &ModelData) -> Matrix {
         }
     }
     out
-}
-
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }

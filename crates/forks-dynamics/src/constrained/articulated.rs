@@ -4,12 +4,12 @@
 //! With D = L Lᵀ joint by joint, W = L⁻¹Λ⁻¹ has M⁻¹ = WᵀW: W is one inward pass, Wᵀ one outward
 //! pass. Lengths of W f are mass-weighted, so ranks and projections are taken on rows of G Wᵀ.
 
-use forks_mechanism::lie::{Mat6, SymMat6, Twist, Vec6, Wrench};
+use forks_mechanism::{
+    lie::{Mat6, SymMat6, Twist, Vec6, Wrench},
+    linalg::{Pivots, cholesky, solve_lower, solve_lower_transposed},
+};
 
 use super::motion::TreeMotion;
-
-/// A pivot below this part of its diagonal entry is lost to rounding.
-const SMALLEST_PIVOT: f64 = 1e-13;
 
 /// Lower triangular factor of a joint's d×d matrix.
 type Factor = [[f64; 6]; 6];
@@ -64,7 +64,7 @@ impl Articulated {
                 }
                 f.lower[a][a] += armature[j.velocities.start + a];
             }
-            if !cholesky(&mut f.lower, d) {
+            if cholesky(d, f.lower.as_flattened_mut(), 6, Pivots::LOST).is_err() {
                 return Err(k);
             }
             if j.inner != 0 {
@@ -88,12 +88,12 @@ impl Articulated {
             for (a, c) in j.columns.as_slice().iter().enumerate() {
                 u[a] = f[j.velocities.start + a] - c.dot(p);
             }
-            forward(&factor.lower, d, &mut u);
+            solve_lower(factor.lower.as_flattened(), 6, &mut u[..d]);
             z[j.velocities.clone()].copy_from_slice(&u[..d]);
             if j.inner == 0 {
                 continue;
             }
-            backward(&factor.lower, d, &mut u);
+            solve_lower_transposed(factor.lower.as_flattened(), 6, &mut u[..d]);
             for (m, u) in factor.momenta[..d].iter().zip(u) {
                 p += *m * u;
             }
@@ -114,11 +114,11 @@ impl Articulated {
             for a in 0..d {
                 s[a] = factor.momenta[a].dot(carried);
             }
-            forward(&factor.lower, d, &mut s);
+            solve_lower(factor.lower.as_flattened(), 6, &mut s[..d]);
             for a in 0..d {
                 s[a] = z[j.velocities.start + a] - s[a];
             }
-            backward(&factor.lower, d, &mut s);
+            solve_lower_transposed(factor.lower.as_flattened(), 6, &mut s[..d]);
             x[j.velocities.clone()].copy_from_slice(&s[..d]);
             self.twists[j.outer] = carried + j.columns.combine(&s[..d]);
         }
@@ -149,36 +149,4 @@ pub(crate) fn inverse_matrix(a: &forks_mechanism::lie::Adjoint) -> Mat6 {
     let inverse =
         forks_mechanism::lie::Adjoint { rotation, translation: -(rotation * a.translation) };
     inverse.matrix()
-}
-
-fn cholesky(a: &mut Factor, d: usize) -> bool {
-    for i in 0..d {
-        for j in 0..=i {
-            let known: f64 = (0..j).map(|k| a[i][k] * a[j][k]).sum();
-            let x = a[i][j] - known;
-            if i == j {
-                if x.is_nan() || x <= SMALLEST_PIVOT * a[i][i] || x <= 0.0 {
-                    return false;
-                }
-                a[i][i] = x.sqrt();
-            } else {
-                a[i][j] = x / a[j][j];
-            }
-        }
-    }
-    true
-}
-
-fn forward(l: &Factor, d: usize, x: &mut [f64; 6]) {
-    for i in 0..d {
-        let known: f64 = (0..i).map(|k| l[i][k] * x[k]).sum();
-        x[i] = (x[i] - known) / l[i][i];
-    }
-}
-
-fn backward(l: &Factor, d: usize, x: &mut [f64; 6]) {
-    for i in (0..d).rev() {
-        let known: f64 = (i + 1..d).map(|k| l[k][i] * x[k]).sum();
-        x[i] = (x[i] - known) / l[i][i];
-    }
 }

@@ -9,6 +9,7 @@
 use forks_mechanism::{
     Joint, JointId, Mechanism,
     lie::{Twist, Wrench},
+    linalg::dot,
 };
 
 use super::motion::{TreeMotion, column_bias};
@@ -148,10 +149,6 @@ fn wrench_bases(j: &Joint, q: &[f64], size: f64) -> (Vec<Wrench>, Vec<Wrench>) {
     }
     let own = dual.into_iter().map(as_wrench).collect();
     (own, directions[free..].iter().copied().map(as_wrench).collect())
-}
-
-fn dot(a: &[f64; 6], b: &[f64; 6]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 fn without(x: &[f64; 6], directions: &[[f64; 6]]) -> [f64; 6] {

@@ -11,6 +11,8 @@
 //! Nothing singular is inverted: where TᵀΦ_r T loses rank (loops) its eigenvectors take the place
 //! of the Cholesky factor and the directions below the tolerance are dropped.
 
+use forks_mechanism::linalg::{Accuracy, jacobi};
+
 use super::{
     basis::Basis,
     kernel::{Block, Vec6, ZERO_BLOCK, add_scaled, transposed},
@@ -154,52 +156,14 @@ pub(crate) fn back_substitute(c: &Block, k: usize, x: &mut Vec6) {
     }
 }
 
-/// Cyclic Jacobi: eigenvalues of the leading k×k part of a symmetric matrix, eigenvectors as rows.
+/// Eigenvalues of the leading k × k part of a symmetric matrix, eigenvectors as rows.
 pub(crate) fn symmetric_eigen(h: &Block, k: usize) -> (Vec6, Block) {
-    let mut a = *h;
-    let mut v = super::kernel::IDENTITY_BLOCK;
-    for _ in 0..40 {
-        let mut off = 0.0;
-        let mut on = 0.0;
-        for p in 0..k {
-            on += a[p][p] * a[p][p];
-            off += (0..p).map(|q| a[p][q] * a[p][q]).sum::<f64>();
-        }
-        if off.is_nan() || off <= 1e-34 * on {
-            break;
-        }
-        for p in 0..k {
-            for q in p + 1..k {
-                rotate(&mut a, &mut v, p, q, k);
-            }
-        }
-    }
-    (std::array::from_fn(|i| a[i][i]), v)
-}
-
-fn rotate(a: &mut Block, v: &mut Block, p: usize, q: usize, k: usize) {
-    if a[q][p] == 0.0 {
-        return;
-    }
-    let tau = (a[q][q] - a[p][p]) / (2.0 * a[q][p]);
-    let t = 1.0f64.copysign(tau) / (tau.abs() + (1.0 + tau * tau).sqrt());
-    let c = 1.0 / (1.0 + t * t).sqrt();
-    let s = t * c;
-    for i in 0..k {
-        let (x, y) = (a[i][p], a[i][q]);
-        a[i][p] = c * x - s * y;
-        a[i][q] = s * x + c * y;
-    }
-    for i in 0..k {
-        let (x, y) = (a[p][i], a[q][i]);
-        a[p][i] = c * x - s * y;
-        a[q][i] = s * x + c * y;
-    }
-    for i in 0..6 {
-        let (x, y) = (v[p][i], v[q][i]);
-        v[p][i] = c * x - s * y;
-        v[q][i] = s * x + c * y;
-    }
+    let (mut a, mut v) = ([0.0; 36], [0.0; 36]);
+    (0..k).for_each(|i| a[i * k..][..k].copy_from_slice(&h[i][..k]));
+    jacobi(k, &mut a[..k * k], &mut v[..k * k], Accuracy::Norm);
+    let mut vectors = super::kernel::IDENTITY_BLOCK;
+    (0..k).for_each(|i| vectors[i][..k].copy_from_slice(&v[i * k..][..k]));
+    (std::array::from_fn(|i| if i < k { a[i * k + i] } else { h[i][i] }), vectors)
 }
 
 /// Rank-revealing form of [`factor`]: rotates the first k coordinates to the eigenvectors of their

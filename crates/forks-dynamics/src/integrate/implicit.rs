@@ -8,7 +8,7 @@
 use forks_mechanism::{
     Mechanism,
     lie::{Mat6, Wrench},
-    linalg::{Matrix, dense},
+    linalg::{Matrix, dense, dot},
 };
 
 use super::{
@@ -262,10 +262,6 @@ pub(super) fn link_matrices(
 
 fn finite(v: Vec<f64>) -> Result<Vec<f64>, SimulationStatus> {
     if v.iter().all(|x| x.is_finite()) { Ok(v) } else { Err(SimulationStatus::NotFinite) }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 /// Elastic forces with what the rotors of closing joints ask for: their momentum a θ̇ / h − a θ̈₀.

@@ -17,11 +17,10 @@ use std::sync::Arc;
 use forks_mechanism::{
     LinkId, Mechanism,
     lie::{Pose, Twist},
-    linalg::Matrix,
+    linalg::{Matrix, Pivots, invert_cholesky, solve_cholesky},
 };
 
 use super::{
-    cholesky::Cholesky,
     coordinates::advance,
     halves::{Admissible, motions, system},
     implicit::LoadStiffness,
@@ -195,18 +194,20 @@ impl ImpulseStepper {
             }
         };
         let (mut a, mut f) = matrix_and_force(LoadStiffness::Linearised);
-        let mut factor = Cholesky::new(&a);
+        let mut factor = a.cholesky(Pivots::ROUNDING);
         if factor.is_none() {
             // Loads soften the mechanism by more than a step of this length can follow.
             (a, f) = matrix_and_force(LoadStiffness::LeftOut);
-            factor = Cholesky::new(&a);
+            factor = a.cholesky(Pivots::ROUNDING);
         }
         let factor = factor.ok_or(match a.is_finite() {
             true => SimulationStatus::Singular,
             false => SimulationStatus::NotFinite,
         })?;
-        let u = factor.solve(&f);
-        let inverse = factor.inverse();
+        let n = factor.rows();
+        let (mut u, mut inverse) = (f, Matrix::zeros(n, n));
+        solve_cholesky(factor.as_slice(), n, &mut u);
+        invert_cholesky(n, factor.as_slice(), n, inverse.as_mut_slice());
         if !u.iter().all(|x| x.is_finite()) || !inverse.is_finite() {
             return Err(SimulationStatus::NotFinite);
         }

@@ -10,7 +10,10 @@
 //! With A the articulated matrix, U = A J, V = Jᵀ A, N = \[ad_{Jₖ}ᵀ F\]: D = V J + joint terms,
 //! x = D⁻¹ (u − V ξ′), A_inner += Ad⁻ᵀ (A − (U − h² N) D⁻¹ V) Ad⁻¹.
 
-use forks_mechanism::lie::{Mat6, SymMat6, Twist, Vec6, Wrench};
+use forks_mechanism::{
+    lie::{Mat6, SymMat6, Twist, Vec6, Wrench},
+    linalg::{Pivots, solve_lu},
+};
 
 use crate::constrained::{MovingJoint, TreeMotion, inverse_matrix};
 
@@ -224,30 +227,16 @@ fn least_pivot(j: &MovingJoint, inertia: &SymMat6, own: &Block) -> Block {
     out
 }
 
-/// Inverse by Gauss–Jordan elimination with row pivots; `None` where a pivot is zero or not finite.
+/// Inverse of the leading d × d part; `None` where a pivot is zero or not finite.
 fn inverse(m: &Block, d: usize) -> Option<Block> {
-    let mut a = *m;
-    let mut out = [[0.0; 6]; 6];
-    (0..6).for_each(|i| out[i][i] = 1.0);
-    for k in 0..d {
-        let pivot = (k..d).max_by(|&x, &y| a[x][k].abs().total_cmp(&a[y][k].abs()))?;
-        a.swap(k, pivot);
-        out.swap(k, pivot);
-        let scale = 1.0 / a[k][k];
-        if !scale.is_finite() {
-            return None;
-        }
-        for c in 0..d {
-            a[k][c] *= scale;
-            out[k][c] *= scale;
-        }
-        for r in (0..d).filter(|&r| r != k) {
-            let factor = a[r][k];
-            for c in 0..d {
-                a[r][c] -= factor * a[k][c];
-                out[r][c] -= factor * out[k][c];
-            }
-        }
+    let (mut a, mut b) = ([0.0; 36], [0.0; 36]);
+    for i in 0..d {
+        a[i * d..][..d].copy_from_slice(&m[i][..d]);
+        b[i * d + i] = 1.0;
     }
-    Some(out)
+    let mut out = [[0.0; 6]; 6];
+    solve_lu(d, &mut a, &mut b, d, Pivots::AboveZero).then(|| {
+        (0..d).for_each(|i| out[i][..d].copy_from_slice(&b[i * d..][..d]));
+        out
+    })
 }

@@ -1,7 +1,6 @@
 //! Time integration on the manifold of closed loops.
 
 mod adaptive;
-mod cholesky;
 mod columns;
 mod coordinates;
 mod explicit;

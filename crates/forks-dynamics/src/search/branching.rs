@@ -7,11 +7,11 @@
 use super::Search;
 use crate::{
     PathEventKind,
-    constraint_space::dot,
     newton::{Point, closed, displaced, relax},
     stability::Stability,
     stage::Stage,
 };
+use forks_mechanism::linalg::dot;
 
 /// First nudge (radians, lengths over r); halved until the forces point outwards.
 const NUDGE: f64 = 0.02;

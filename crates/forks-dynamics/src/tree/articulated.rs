@@ -9,14 +9,16 @@
 //! Ĵ_λ += Ad⁻ᵀ Π Ad⁻¹, p̂_λ += Ad⁻ᵀ β. Outward: a = Ad⁻¹ V̇_λ + c′, θ̈ = D⁻¹(u − Uᵀ a), V̇ = a + S
 //! θ̈.
 
-use forks_mechanism::lie::{Twist, Wrench};
+use forks_mechanism::{
+    lie::{Twist, Wrench},
+    linalg::{Ldl6, Pivots},
+};
 
 use super::{
     block::{Inertia, add, add_scaled, power},
     compile::{Carrier, Slot, Tree},
     error::DynamicsError,
     kinematics::Kinematics,
-    small::Ldl,
 };
 
 /// A pivot below this part of the inertia it is taken from is rounding.
@@ -48,13 +50,13 @@ pub(crate) struct MultiArticulated {
     /// U, column by column.
     pub(crate) u: [Wrench; 6],
     /// D.
-    pub(crate) pivots: Ldl,
+    pub(crate) pivots: Ldl6,
     rhs: [f64; 6],
 }
 
 impl MultiArticulated {
     const EMPTY: Self =
-        Self { free: [0; 6], count: 0, u: [Wrench::ZERO; 6], pivots: Ldl::EMPTY, rhs: [0.0; 6] };
+        Self { free: [0; 6], count: 0, u: [Wrench::ZERO; 6], pivots: Ldl6::EMPTY, rhs: [0.0; 6] };
 }
 
 /// Memory of [`super::aba`] and [`super::hybrid`].
@@ -298,8 +300,8 @@ fn eliminate_multi(
                 + a.inertia.d.trace() * c.angular.length_squared());
         m.rhs[x] = given.values[s.velocity as usize + k] - power(&a.bias, c);
     }
-    m.pivots = Ldl::new(&d, m.count, &least)
-        .map_err(|(x, pivot)| no_inertia(tree, slot, m.free[x], pivot))?;
+    m.pivots = Ldl6::new(&d, m.count, Pivots::AboveEach(&least))
+        .map_err(|bad| no_inertia(tree, slot, m.free[bad.row], bad.pivot))?;
     let (pi, mut beta) = m.projected(a, &kin.slots[slot].product);
     let mut x = m.rhs;
     m.pivots.solve(&mut x);

@@ -16,7 +16,6 @@ mod kinematics;
 mod loads;
 mod motion;
 mod rnea;
-mod small;
 
 pub use aba::aba;
 pub use articulated::AbaWorkspace;

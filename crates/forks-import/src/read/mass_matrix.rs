@@ -4,7 +4,7 @@
 use forks_mechanism::{
     Combination, JointId, Mechanism,
     lie::{Pose, SymMat6, glam::DVec3},
-    linalg::{Matrix, dense},
+    linalg::{Matrix, dense, dot},
 };
 
 use super::{
@@ -73,10 +73,6 @@ fn centred(mut poses: Vec<Pose>) -> Vec<Pose> {
     let mean = poses.iter().map(|p| p.translation).sum::<DVec3>() / poses.len() as f64;
     poses.iter_mut().for_each(|p| p.translation -= mean);
     poses
-}
-
-fn dot(a: &[f64; 6], b: &[f64; 6]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 impl Reader<'_> {

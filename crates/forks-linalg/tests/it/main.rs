@@ -2,5 +2,6 @@
 
 #[cfg(feature = "faer")]
 mod dense;
+mod factors;
 #[cfg(feature = "serde")]
 mod serde;

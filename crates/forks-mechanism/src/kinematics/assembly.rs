@@ -5,7 +5,10 @@ use super::{
     scaling::ScaledJacobian,
 };
 use crate::{CouplingId, Mechanism};
-use forks_linalg::dense::{self, Svd};
+use forks_linalg::{
+    dense::{self, Svd},
+    norm,
+};
 
 /// How an assembly is carried out.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -191,8 +194,4 @@ impl GaussNewton {
 fn scaled_residual(m: &Mechanism, q: &[f64], rows: &[f64]) -> Vec<f64> {
     let g = loops::constraint_residual(m, q, &m.link_poses(q));
     g.iter().zip(rows).map(|(x, s)| x * s).collect()
-}
-
-fn norm(v: &[f64]) -> f64 {
-    v.iter().map(|x| x * x).sum::<f64>().sqrt()
 }

@@ -1,7 +1,7 @@
 //! The equations of some loops over the coordinates that move them, without units.
 
 use forks_lie::{Pose, Twist};
-use forks_linalg::Matrix;
+use forks_linalg::{Matrix, dot};
 
 use super::clusters::Cluster;
 use crate::{
@@ -165,8 +165,4 @@ impl<'a> System<'a> {
         }
         Equations { jacobian, residual }
     }
-}
-
-fn dot(a: &[f64; 6], b: &[f64; 6]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }

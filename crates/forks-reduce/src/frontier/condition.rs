@@ -6,7 +6,7 @@ use super::{
     FREE_TOLERANCE, Frontier, NOISE, REDUNDANT_TOLERANCE, Record, Rows, SINGULAR_TOLERANCE,
     Singular,
 };
-use crate::small::pseudo_inverse;
+use crate::pseudo_inverse::pseudo_inverse;
 
 impl Frontier {
     /// Conditions on the expressions being zero, exactly: free motions are used up first.

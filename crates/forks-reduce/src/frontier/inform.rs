@@ -1,9 +1,8 @@
 //! Energies: C ← (C⁻¹ + RᵀΛR)⁻¹ without an inverse of C.
 
-use forks_mechanism::linalg::Matrix;
+use forks_mechanism::linalg::{Accuracy, Matrix, Pivots};
 
 use super::{Frontier, Record, Rows, Singular, Variable};
-use crate::small::{jacobi_eigen, solve_small};
 
 impl Frontier {
     /// Adds the energy ½ (Rx)ᵀ Λ (Rx) to expressions that no free motion moves:
@@ -22,7 +21,8 @@ impl Frontier {
         for i in 0..m {
             system[(i, i)] += 1.0;
         }
-        let core = solve_small(&system, lambda).ok_or(Singular)?.symmetric_part();
+        let core =
+            system.solve(lambda, Pivots::AboveLargest(1e-14)).ok_or(Singular)?.symmetric_part();
         self.correct(rows, core, covariance, tape);
         Ok(())
     }
@@ -35,7 +35,7 @@ impl Frontier {
         lambda: &Matrix,
         tape: &mut Vec<Record>,
     ) -> Result<(), Singular> {
-        let (values, vectors) = jacobi_eigen(lambda);
+        let (values, vectors) = lambda.jacobi_eigen(Accuracy::Norm);
         let top = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let kept: Vec<usize> =
             (0..values.len()).filter(|&k| values[k].abs() > 1e-13 * top).collect();

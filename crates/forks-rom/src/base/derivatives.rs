@@ -7,9 +7,9 @@ use forks_lie::{
     glam::{DMat3, DVec3},
     skew,
 };
-use forks_linalg::{Matrix, dot};
+use forks_linalg::{Matrix, Pivots, cholesky, solve_lower};
 
-use crate::{BaseCoupling, BaseRest, ModelError, linear::solve_matrix};
+use crate::{BaseCoupling, BaseRest, ModelError};
 
 /// m, c(η), J(η), Σ(η), M̃; n coordinates. Vectors over pairs of coordinates are stored row by row.
 #[derive(Clone, Debug)]
@@ -100,8 +100,10 @@ impl Derivatives {
         if form == BaseCoupling::ExternalCorrected {
             let lost = |columns: &[DVec3]| -> Result<DMat3, ModelError> {
                 let s = Matrix::from_fn(columns.len(), 3, |i, j| columns[i][j]);
-                let solved =
-                    solve_matrix(mass_matrix, &s).ok_or(ModelError::MassNotPositiveDefinite)?;
+                let solved = mass_matrix
+                    .solve(&s, Pivots::AboveZero)
+                    .filter(Matrix::is_finite)
+                    .ok_or(ModelError::MassNotPositiveDefinite)?;
                 Ok(block(&s.transpose_mul(&solved).symmetric_part(), 0, 0))
             };
             let linear: Vec<DVec3> = (0..self.n).map(|k| vector(&b.coupling, 0, k)).collect();
@@ -173,41 +175,29 @@ fn vector(m: &Matrix, row: usize, column: usize) -> DVec3 {
 fn inverse_cholesky(a: &Matrix) -> Option<Matrix> {
     const FLOOR: f64 = 1e-12;
     let n = a.rows();
-    let scale: Vec<f64> = (0..n).map(|i| crate::scalar::sqrt(a[(i, i)].max(0.0))).collect();
+    let scale: Vec<f64> = (0..n).map(|i| forks_linalg::sqrt(a[(i, i)].max(0.0))).collect();
     if scale.iter().take(3).any(|s| s.is_nan() || *s <= 0.0) {
         return None;
     }
-    let mut l = Matrix::zeros(n, n);
-    for i in 0..n {
-        for j in 0..=i {
-            let size = scale[i] * scale[j];
-            let unit = if i == j {
-                1.0 + FLOOR
-            } else if size > 0.0 {
-                a[(i, j)] / size
-            } else {
-                0.0
-            };
-            let rest = unit - dot(&l.row(i)[..j], &l.row(j)[..j]);
-            if i == j {
-                if rest.is_nan() || rest < -1e-9 {
-                    return None;
-                }
-                l[(i, i)] = crate::scalar::sqrt(rest.max(FLOOR));
-            } else {
-                l[(i, j)] = rest / l[(j, j)];
-            }
+    // Of the matrix with a diagonal of ones.
+    let mut l = Matrix::from_fn(n, n, |i, j| {
+        let size = scale[i] * scale[j];
+        if i == j {
+            1.0 + FLOOR
+        } else if size > 0.0 && j < i {
+            a[(i, j)] / size
+        } else {
+            0.0
         }
-    }
-    let mut inverse = vec![0.0; n];
+    });
+    cholesky(n, l.as_mut_slice(), n, Pivots::RaisedTo { refused: -1e-9, floor: FLOOR }).ok()?;
     let mut out = Matrix::zeros(n, n);
-    for c in 0..n {
-        for i in 0..n {
-            let unit = f64::from(i == c);
-            inverse[i] = (unit - dot(&l.row(i)[..i], &inverse[..i])) / l[(i, i)];
-            // A = s (L Lᵀ) s with s the scales.
-            out[(i, c)] = if scale[c] > 0.0 { inverse[i] / scale[c] } else { 0.0 };
-        }
+    for (c, scale) in scale.iter().enumerate().filter(|(_, s)| **s > 0.0) {
+        let mut column = vec![0.0; n];
+        column[c] = 1.0;
+        solve_lower(l.as_slice(), n, &mut column);
+        // A = s (L Lᵀ) s with s the scales.
+        (0..n).for_each(|i| out[(i, c)] = column[i] / scale);
     }
     Some(out)
 }

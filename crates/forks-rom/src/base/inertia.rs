@@ -11,7 +11,7 @@ use forks_linalg::{
 };
 
 use super::derivatives::Derivatives;
-use crate::{BaseCoupling, BaseRest, ModelError, linear::sum};
+use crate::{BaseCoupling, BaseRest, ModelError};
 
 /// Part of the mass matrix up to which its first-order change is trusted: below 1 it stays positive
 /// definite.
@@ -100,7 +100,7 @@ impl BaseInertia {
             square += l.read(x) * sum;
         }
         let (square, limit) = (square.total(), TRUSTED * TRUSTED);
-        if square <= limit { 1.0 } else { crate::scalar::sqrt(limit / square) }
+        if square <= limit { 1.0 } else { forks_linalg::sqrt(limit / square) }
     }
 
     /// c(η), and G(η) into `slope`.
@@ -260,7 +260,7 @@ pub(super) fn symmetric_rows(m: &Matrix) -> Rows {
 
 /// M̃ + hD + h²𝓗.
 pub(super) fn step_matrix(mass: &Matrix, damping: &Matrix, stiffness: &Matrix, h: f64) -> Rows {
-    symmetric_rows(&sum(&sum(mass, h, damping), h * h, stiffness))
+    symmetric_rows(&mass.plus_scaled(h, damping).plus_scaled(h * h, stiffness))
 }
 
 /// Four vectors of a field.

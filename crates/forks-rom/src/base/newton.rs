@@ -114,7 +114,7 @@ pub(super) fn solve<L: Arithmetic>(l: L, e: &Equations<'_>, work: &mut FloatingW
             }
         }
         let correction = e.correct(l, work);
-        let whole = crate::scalar::sqrt(trial.square);
+        let whole = forks_linalg::sqrt(trial.square);
         if !(correction + whole).is_finite() {
             break;
         }
@@ -263,7 +263,7 @@ impl Equations<'_> {
         let pairs = work.momentum.iter().zip(&work.residual[1..]);
         let shape = pairs.fold(l.splat(0.0), |sum, (a, b)| l.load(a) * l.load(b) + sum);
         let omega = angular(&work.correction);
-        crate::scalar::sqrt(omega.dot(self.inertia.rotation * omega) + shape.total())
+        forks_linalg::sqrt(omega.dot(self.inertia.rotation * omega) + shape.total())
     }
 }
 

@@ -3,10 +3,10 @@
 use alloc::{vec, vec::Vec};
 
 use forks_lie::{Pose, Twist, log_rotation};
-use forks_linalg::Matrix;
+use forks_linalg::{Matrix, OrthogonalRows};
 
 use super::motion::{Motion, Place};
-use crate::{ModelData, orthogonal::OrthogonalRows};
+use crate::ModelData;
 
 /// One or more joints in a row between two links that are not massless frames.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use forks_lie::{
     glam::{DQuat, DVec3},
     right_jacobian,
 };
-use forks_linalg::Matrix;
+use forks_linalg::{Matrix, OrthogonalRows};
 
-use crate::{JointPath, JointRest, orthogonal::OrthogonalRows};
+use crate::{JointPath, JointRest};
 
 /// parent_from_child = left · M(q) · joint_from_child, M the motion of the child-side joint frame.
 pub(super) struct Motion {

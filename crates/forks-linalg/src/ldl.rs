@@ -1,23 +1,26 @@
-//! LDLᵀ of the d×d matrices of a joint, d ≤ 6.
+//! A = L D Lᵀ of symmetric positive definite matrices of up to six rows, in registers.
 
-/// Factors of a positive definite matrix of up to six rows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ldl {
+use crate::{BadPivot, Pivots};
+
+/// Factors of a positive definite matrix of up to six rows: what rigid bodies and their joints ask
+/// for, without memory of their own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ldl6 {
     lower: [[f64; 6]; 6],
     inverse: [f64; 6],
     rows: usize,
 }
 
-impl Ldl {
-    pub(crate) const EMPTY: Self = Self { lower: [[0.0; 6]; 6], inverse: [0.0; 6], rows: 0 };
+impl Ldl6 {
+    /// Of no rows.
+    pub const EMPTY: Self = Self { lower: [[0.0; 6]; 6], inverse: [0.0; 6], rows: 0 };
 
-    /// Factors the leading `rows` rows of `m` (lower triangle). The row of the first pivot that is
-    /// not above `least[row]` is returned with the pivot as the error.
-    pub(crate) fn new(
-        m: &[[f64; 6]; 6],
-        rows: usize,
-        least: &[f64; 6],
-    ) -> Result<Self, (usize, f64)> {
+    /// Factors the leading `rows` rows of `m`, whose lower triangle counts.
+    ///
+    /// # Errors
+    /// The first pivot that is refused.
+    #[inline]
+    pub fn new(m: &[[f64; 6]; 6], rows: usize, accepted: Pivots<'_>) -> Result<Self, BadPivot> {
         let mut out = Self { rows, ..Self::EMPTY };
         let mut pivots = [0.0; 6];
         for i in 0..rows {
@@ -31,27 +34,24 @@ impl Ldl {
                 out.lower[i][j] = l;
                 pivot -= l * l * pivots[j];
             }
-            if pivot <= least[i] || pivot.is_nan() {
-                return Err((i, pivot));
-            }
-            pivots[i] = pivot;
-            out.inverse[i] = 1.0 / pivot;
+            pivots[i] = accepted.accept(i, m[i][i], pivot).ok_or(BadPivot { row: i, pivot })?;
+            out.inverse[i] = 1.0 / pivots[i];
         }
         Ok(out)
     }
 
     /// Entry (i, j) of L, i > j.
-    pub(crate) fn lower(&self, i: usize, j: usize) -> f64 {
+    pub fn lower(&self, i: usize, j: usize) -> f64 {
         self.lower[i][j]
     }
 
     /// One over pivot i.
-    pub(crate) fn inverse(&self, i: usize) -> f64 {
+    pub fn inverse(&self, i: usize) -> f64 {
         self.inverse[i]
     }
 
     /// Solves in place.
-    pub(crate) fn solve(&self, x: &mut [f64; 6]) {
+    pub fn solve(&self, x: &mut [f64; 6]) {
         for i in 0..self.rows {
             for j in 0..i {
                 x[i] -= self.lower[i][j] * x[j];
@@ -75,7 +75,7 @@ mod tests {
     fn solves_and_refuses() {
         let m: [[f64; 6]; 6] =
             core::array::from_fn(|i| core::array::from_fn(|j| 1.0 / (i + j + 1) as f64));
-        let f = Ldl::new(&m, 6, &[0.0; 6]).expect("positive definite");
+        let f = Ldl6::new(&m, 6, Pivots::AboveZero).expect("positive definite");
         let b = [1.0, -2.0, 3.0, 0.5, 0.25, -1.0];
         let mut x = b;
         f.solve(&mut x);
@@ -89,8 +89,10 @@ mod tests {
         for i in 0..6 {
             singular[i][3] = singular[i][2];
         }
-        assert_eq!(Ldl::new(&singular, 6, &[1e-14; 6]).map(|_| ()).map_err(|e| e.0), Err(3));
+        let least = Pivots::AboveEach(&[1e-14; 6]);
+        assert_eq!(Ldl6::new(&singular, 6, least).unwrap_err().row, 3);
         singular[0][0] = f64::NAN;
-        assert!(Ldl::new(&singular, 6, &[0.0; 6]).is_err_and(|e| e.0 == 0 && e.1.is_nan()));
+        let error = Ldl6::new(&singular, 6, Pivots::AboveZero).unwrap_err();
+        assert!(error.row == 0 && error.pivot.is_nan());
     }
 }

@@ -2,9 +2,7 @@
 
 use alloc::vec::Vec;
 
-use forks_linalg::Matrix;
-
-use crate::scalar::sqrt;
+use crate::{Matrix, dot, sqrt};
 
 /// V A with V orthogonal such that the rows are orthogonal: their lengths are the singular values
 /// of A, small ones to high relative accuracy.
@@ -96,10 +94,6 @@ impl OrthogonalRows {
         }
         true
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]
