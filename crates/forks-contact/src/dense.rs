@@ -2,16 +2,18 @@
 
 use alloc::vec::Vec;
 
-use forks_linalg::simd::{Arithmetic, Kernel, LANES, Rows, cholesky};
-
-use forks_linalg::sqrt;
+use forks_linalg::{
+    BadPivot,
+    simd::{Arithmetic, Kernel, LANES, Rows, cholesky_of_rows},
+    sqrt,
+};
 
 /// What there is to know of a matrix that should be symmetric and positive definite.
 pub(crate) struct Checked {
     /// Root of the sum of all squared differences of mirrored entries.
     pub(crate) difference: f64,
-    /// The first row whose pivot is not positive, and the pivot.
-    pub(crate) factor: Result<(), (usize, f64)>,
+    /// The first pivot that is not positive.
+    pub(crate) factor: Result<(), BadPivot>,
 }
 
 /// Looks at an n × n matrix stored by rows.
@@ -40,7 +42,7 @@ impl Kernel for Check<'_> {
             }
         }
         let difference = sqrt(squared_differences(l, scratch));
-        Checked { difference, factor: cholesky(l, dof, scratch) }
+        Checked { difference, factor: cholesky_of_rows(l, dof, scratch) }
     }
 }
 

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use forks_lie::{SpatialInertia, Twist};
 use forks_linalg::{
-    Matrix,
+    BadPivot, Matrix,
     simd::{Isa, Portable, Rows, all_finite},
 };
 
@@ -322,7 +322,11 @@ impl Problem {
                 return Err(ContactError::NotSymmetric { body, difference });
             }
         }
-        factor.map_err(|(row, pivot)| ContactError::NotPositiveDefinite { body, row, pivot })
+        factor.map_err(|BadPivot { row, pivot }| ContactError::NotPositiveDefinite {
+            body,
+            row,
+            pivot,
+        })
     }
 
     pub(crate) fn bodies(&self) -> &[Body] {

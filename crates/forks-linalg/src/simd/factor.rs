@@ -2,11 +2,11 @@
 //!
 //! Row i of a factor is row i of the matrix less a sum of the rows above, which stays in registers.
 
-use super::{Arithmetic, LANES, Lanes, Rows, axpy, dot, rows::subtract_by_column};
-use crate::sqrt;
-
-/// Part of a diagonal entry of which rounding leaves nothing.
-const LOST: f64 = 1e-13;
+use super::{
+    Arithmetic, LANES, Lanes, Rows,
+    rows::{add_scaled, dot_lanes, subtract_by_column},
+};
+use crate::{BadPivot, Pivots, sqrt};
 
 /// From a lane on.
 const RIGHT: [Lanes; LANES] = [
@@ -16,18 +16,17 @@ const RIGHT: [Lanes; LANES] = [
     Lanes([0.0, 0.0, 0.0, 1.0]),
 ];
 
-/// U of A = Uᵀ U in place of A, whose upper triangle counts; else the first row whose pivot is not
-/// positive, and the pivot. What is left of the diagonal means nothing afterwards.
+/// U of A = Uᵀ U in place of A, whose upper triangle counts. Pivots above zero are accepted. What is
+/// left of the diagonal means nothing afterwards.
 ///
 /// # Errors
-/// A matrix that is not positive definite.
+/// The first pivot that is refused.
 #[inline(always)]
-pub fn cholesky<L: Arithmetic>(l: L, n: usize, a: &mut Rows) -> Result<(), (usize, f64)> {
+pub fn cholesky_of_rows<L: Arithmetic>(l: L, n: usize, a: &mut Rows) -> Result<(), BadPivot> {
     for i in 0..n {
         let pivot = subtract_above(l, i, a);
-        if pivot.is_nan() || pivot <= 0.0 {
-            return Err((i, pivot));
-        }
+        let accepted = Pivots::AboveZero.accept(i, pivot, pivot);
+        let pivot = accepted.ok_or(BadPivot { row: i, pivot })?;
         scale(l, 1.0 / sqrt(pivot), &mut a.row_mut(i)[i / LANES..]);
     }
     Ok(())
@@ -51,15 +50,9 @@ fn scale<L: Arithmetic>(l: L, s: f64, x: &mut [Lanes]) {
     }
 }
 
-/// A⁻¹ = U⁻¹ U⁻ᵀ from U of [`cholesky`]; `work`, n × n, takes U⁻ᵀ.
+/// A⁻¹ = U⁻¹ U⁻ᵀ from U of [`cholesky_of_rows`]; `work`, n × n, takes U⁻ᵀ.
 #[inline(always)]
-pub fn inverse_of_cholesky<L: Arithmetic>(
-    l: L,
-    n: usize,
-    u: &Rows,
-    work: &mut Rows,
-    out: &mut Rows,
-) {
+pub fn inverse_of_rows<L: Arithmetic>(l: L, n: usize, u: &Rows, work: &mut Rows, out: &mut Rows) {
     let width = u.width();
     // U⁻ᵀ: row i is (e_i − Σ u_pi row p)/u_ii over the rows above.
     for i in 0..n {
@@ -132,7 +125,7 @@ impl Factors {
         Self { upper: Rows::zeros(n, n), lower: Rows::zeros(n, n) }
     }
 
-    /// Factors the matrix in place. False if a pivot is not positive, or all but lost to rounding:
+    /// Factors the matrix in place. False if a pivot is not above [`Pivots::LOST`]:
     /// then rows would have to be exchanged, or nothing resists.
     #[inline(always)]
     #[must_use]
@@ -140,16 +133,14 @@ impl Factors {
         let width = self.upper.width();
         for i in 0..n {
             let (first, lane) = (i / LANES, i % LANES);
-            let size = self.upper.get(i, i).abs();
+            let diagonal = self.upper.get(i, i);
             // u_i = a_i − Σ l_ip u_p, and the column of L from Aᵀ likewise.
             let (above, row) = self.upper.above(i);
             let (left, column) = self.lower.above(i);
             subtract_by_column(l, (left, i), above, width, first, &mut row[first..]);
             subtract_by_column(l, (above, i), left, width, first, &mut column[first..]);
             let pivot = row[first][lane];
-            // Written so that NaN is not enough.
-            let enough = pivot > LOST * size;
-            if !enough {
+            if Pivots::LOST.accept(i, diagonal, pivot).is_none() {
                 return false;
             }
             scale(l, 1.0 / pivot, &mut column[first..]);
@@ -166,14 +157,14 @@ impl Factors {
         for p in 0..n {
             let (first, lane) = (p / LANES, p % LANES);
             let x = b[first][lane];
-            axpy(l, -x, &self.lower.row(p)[first..], &mut b[first..]);
+            add_scaled(l, -x, &self.lower.row(p)[first..], &mut b[first..]);
             b[first][lane] = x;
         }
         for p in (0..n).rev() {
             let (first, lane) = (p / LANES, p % LANES);
             let row = &self.upper.row(p)[first..];
             let own = core::mem::take(&mut b[first][lane]);
-            b[first][lane] = (own - dot(l, row, &b[first..])) / row[0][lane];
+            b[first][lane] = (own - dot_lanes(l, row, &b[first..])) / row[0][lane];
         }
     }
 }
@@ -204,8 +195,8 @@ mod tests {
             let n = self.0;
             let mut u = Rows::from_fn(n, n, entry);
             let (mut work, mut inverse) = (Rows::zeros(n, n), Rows::zeros(n, n));
-            cholesky(l, n, &mut u).unwrap();
-            inverse_of_cholesky(l, n, &u, &mut work, &mut inverse);
+            cholesky_of_rows(l, n, &mut u).unwrap();
+            inverse_of_rows(l, n, &u, &mut work, &mut inverse);
             let product = |i: usize, j: usize| -> f64 {
                 (0..n).map(|k| entry(i, k) * inverse.get(k, j)).sum::<f64>() - f64::from(i == j)
             };
@@ -240,7 +231,8 @@ mod tests {
     #[test]
     fn matrices_that_do_not_resist_are_found() {
         let mut flat = Rows::from_fn(5, 5, |i, j| f64::from(i == j && i != 3));
-        assert_eq!(cholesky(crate::simd::Portable, 5, &mut flat), Err((3, 0.0)));
+        let refused = Err(BadPivot { row: 3, pivot: 0.0 });
+        assert_eq!(cholesky_of_rows(crate::simd::Portable, 5, &mut flat), refused);
         let turn = |i: usize, j: usize| f64::from(i + j == 3);
         let mut factors =
             Factors { upper: Rows::from_fn(4, 4, turn), lower: Rows::from_fn(4, 4, turn) };

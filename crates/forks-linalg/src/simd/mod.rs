@@ -34,12 +34,12 @@ mod wide;
 mod wide_vectors;
 
 pub use arithmetic::{Arithmetic, Portable, Registers};
-pub use factor::{Factors, cholesky, inverse_of_cholesky};
+pub use factor::{Factors, cholesky_of_rows, inverse_of_rows};
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 pub use isa::Avx2;
 pub use isa::{Isa, Kernel};
 pub use lanes::{LANES, Lanes};
-pub use rows::{Rows, add_rows, all_finite, all_lanes_finite, axpy, dot};
+pub use rows::{Rows, add_rows, all_finite, all_lanes_finite, dot_lanes};
 pub use unfused::Unfused;
 pub use vectors::Vectors;
 pub use wide::{Product, Wide};

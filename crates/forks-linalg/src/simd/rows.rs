@@ -193,7 +193,7 @@ fn subtract_groups<L: Arithmetic, const N: usize>(
 
 /// Sum of products.
 #[inline(always)]
-pub fn dot<L: Arithmetic>(l: L, a: &[Lanes], b: &[Lanes]) -> f64 {
+pub fn dot_lanes<L: Arithmetic>(l: L, a: &[Lanes], b: &[Lanes]) -> f64 {
     let products = a.iter().zip(b);
     let sum = products.fold(l.splat(0.0), |sum, (a, b)| l.load(a) * l.load(b) + sum);
     sum.total()
@@ -218,7 +218,7 @@ pub fn all_lanes_finite<L: Arithmetic>(l: L, x: &[Lanes]) -> bool {
 
 /// y += a x.
 #[inline(always)]
-pub fn axpy<L: Arithmetic>(l: L, a: f64, x: &[Lanes], y: &mut [Lanes]) {
+pub(super) fn add_scaled<L: Arithmetic>(l: L, a: f64, x: &[Lanes], y: &mut [Lanes]) {
     let a = l.splat(a);
     for (y, x) in y.iter_mut().zip(x) {
         *y = (a * l.load(x) + l.load(y)).store();

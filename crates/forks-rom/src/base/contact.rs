@@ -18,7 +18,9 @@ use super::{
     step::FloatingStepper, workspace::FloatingWorkspace,
 };
 use crate::{EffectorLoad, ModelError, StepStatus};
-use forks_linalg::simd::{Arithmetic, Kernel, LANES, Lanes};
+use forks_linalg::simd::{
+    Arithmetic, Kernel, LANES, Lanes, cholesky_of_rows, dot_lanes, inverse_of_rows,
+};
 
 impl FloatingStepper {
     /// Begins a step: its linear response into the workspace. [`FloatingStepper::change_velocity`]
