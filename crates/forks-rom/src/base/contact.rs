@@ -18,9 +18,7 @@ use super::{
     step::FloatingStepper, workspace::FloatingWorkspace,
 };
 use crate::{EffectorLoad, ModelError, StepStatus};
-use forks_linalg::simd::{
-    Arithmetic, Kernel, LANES, Lanes, cholesky_of_rows, dot_lanes, inverse_of_rows,
-};
+use forks_linalg::simd::{Arithmetic, Kernel, LANES, Lanes};
 
 impl FloatingStepper {
     /// Begins a step: its linear response into the workspace. [`FloatingStepper::change_velocity`]

@@ -8,7 +8,10 @@ use forks_lie::{
 };
 use forks_linalg::{
     Matrix,
-    simd::{Arithmetic, LANES, Lanes, Rows, all_lanes_finite, cholesky, inverse_of_cholesky},
+    simd::{
+        Arithmetic, LANES, Lanes, Rows, all_lanes_finite, cholesky_of_rows, dot_lanes,
+        inverse_of_rows,
+    },
 };
 
 use super::{
@@ -77,9 +80,9 @@ impl Response {
         let size = self.change_size();
         let [factor, work] = &mut self.factors;
         factor.as_mut_slice().copy_from_slice(self.matrix.as_slice());
-        let responds = cholesky(l, size, factor).is_ok();
+        let responds = cholesky_of_rows(l, size, factor).is_ok();
         if responds {
-            inverse_of_cholesky(l, size, factor, work, &mut self.response);
+            inverse_of_rows(l, size, factor, work, &mut self.response);
         }
         responds
     }
@@ -107,7 +110,7 @@ impl Response {
         }
         for i in 0..3 {
             for j in 0..=i {
-                let x = forks_linalg::simd::dot(l, self.carried.row(i), self.lever.row(j));
+                let x = dot_lanes(l, self.carried.row(i), self.lever.row(j));
                 let x = if i == j { x + 1.0 / mass } else { x };
                 self.inverse[(i, j)] = x;
                 self.inverse[(j, i)] = x;
