@@ -16,9 +16,8 @@ pub enum Accuracy {
     Entries,
 }
 
-/// Turns A, n × n by rows, into the diagonal of its eigenvalues and V into rows of eigenvectors: A =
-/// Vᵀ diag V.
-/// A matrix with numbers that are not finite is left half turned.
+/// Turns A, n × n by rows, into the diagonal of its eigenvalues and V into rows of eigenvectors: A
+/// = Vᵀ diag V. A matrix with numbers that are not finite is left half turned.
 pub fn jacobi(n: usize, a: &mut [f64], v: &mut [f64], accuracy: Accuracy) {
     v.fill(0.0);
     (0..n).for_each(|i| v[i * n + i] = 1.0);

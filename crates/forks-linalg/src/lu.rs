@@ -4,9 +4,9 @@ use alloc::vec::Vec;
 
 use crate::{Matrix, Pivots};
 
-/// A⁻¹ B in place of B by Gaussian elimination with partial pivoting; A, n × n, is overwritten. Both
-/// by rows, A without gaps and B with `columns` numbers per row. False if a pivot is refused: then
-/// both mean nothing.
+/// A⁻¹ B in place of B by Gaussian elimination with partial pivoting; A, n × n, is overwritten.
+/// Both by rows, A without gaps and B with `columns` numbers per row. False if a pivot is refused:
+/// then both mean nothing.
 #[inline]
 #[must_use]
 pub fn solve_lu(

@@ -2,8 +2,8 @@
 
 /// Which pivots a factorisation accepts. NaN and infinity are never accepted.
 ///
-/// In a Cholesky factorisation the *diagonal entry* of a pivot is the one of its row before the rows
-/// above were subtracted: the part of it that is left says how much of the pivot is rounding.
+/// In a Cholesky factorisation the *diagonal entry* of a pivot is the one of its row before the
+/// rows above were subtracted: the part of it that is left says how much of the pivot is rounding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pivots<'a> {
     /// Above zero; in LU, where the sign means nothing, other than zero. For matrices that are

@@ -23,9 +23,9 @@ pub struct Shape {
     pub name: String,
     /// Pose in the frame of the body, effector or world that carries it.
     pub owner_from_shape: Pose,
-    /// The form. An ellipsoid becomes the hull of [`ELLIPSOID_POINTS`] points on it (less than 1 % of
-    /// its radii inside); what is behind the triangles of a mesh and below a height field is solid,
-    /// and both belong to the world alone, as planes do.
+    /// The form. An ellipsoid becomes the hull of [`ELLIPSOID_POINTS`] points on it (less than 1 %
+    /// of its radii inside); what is behind the triangles of a mesh and below a height field is
+    /// solid, and both belong to the world alone, as planes do.
     pub form: Geometry,
     /// Its surface.
     pub material: Material,

@@ -16,8 +16,8 @@ const RIGHT: [Lanes; LANES] = [
     Lanes([0.0, 0.0, 0.0, 1.0]),
 ];
 
-/// U of A = Uᵀ U in place of A, whose upper triangle counts. Pivots above zero are accepted. What is
-/// left of the diagonal means nothing afterwards.
+/// U of A = Uᵀ U in place of A, whose upper triangle counts. Pivots above zero are accepted. What
+/// is left of the diagonal means nothing afterwards.
 ///
 /// # Errors
 /// The first pivot that is refused.
