@@ -79,27 +79,21 @@ fn is_address(line: &str) -> bool {
 
 /// Hashes of the raw string that is open at the end of the line, `before` at its start.
 fn raw_string_after(line: &str, before: Option<usize>) -> Option<usize> {
-    let mut rest = line;
-    let mut open = before;
+    let (mut rest, mut open) = (line, before);
     loop {
-        match open {
-            Some(hashes) => {
-                let end = format!("\"{}", "#".repeat(hashes));
-                rest = &rest[rest.find(&end)? + end.len()..];
-                open = None;
+        if let Some(hashes) = open {
+            let end = format!("\"{}", "#".repeat(hashes));
+            let Some(at) = rest.find(&end) else { return open };
+            rest = &rest[at + end.len()..];
+            open = None;
+        } else {
+            let at = rest.find("r#")?;
+            rest = &rest[at + 1..];
+            let hashes = rest.len() - rest.trim_start_matches('#').len();
+            rest = &rest[hashes..];
+            if let Some(inside) = rest.strip_prefix('"') {
+                (rest, open) = (inside, Some(hashes));
             }
-            None => {
-                let Some(at) = rest.find("r#") else { return None };
-                rest = &rest[at + 1..];
-                let hashes = rest.len() - rest.trim_start_matches('#').len();
-                rest = &rest[hashes..];
-                if let Some(inside) = rest.strip_prefix('"') {
-                    (rest, open) = (inside, Some(hashes));
-                }
-            }
-        }
-        if let (Some(hashes), false) = (open, rest.contains('"')) {
-            return Some(hashes);
         }
     }
 }
@@ -127,6 +121,7 @@ mod tests {
         assert_eq!(wide(&format!("// {long} https://a.b")), ["a.rs:1"]);
         assert!(wide(&format!("let a = r#\"\n{long}\n\"#;\n")).is_empty());
         assert!(wide(&format!("let a = r#\"{long}\n\"#;\n")).is_empty());
+        assert!(wide(&format!("let a = r#\"<a b=\"c\">\n{long}\n\"#;\n")).is_empty());
         assert_eq!(wide(&format!("let a = r#\"b\"#;\n{long}\n")), ["a.rs:2"]);
         assert!(wide(&format!("/// | {long} |")).is_empty());
     }
