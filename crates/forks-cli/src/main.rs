@@ -23,6 +23,7 @@ mod path_notes;
 mod progress;
 mod quasistatic;
 mod quasistatic_args;
+mod quasistatic_tally;
 mod read_args;
 mod reduce;
 mod released;

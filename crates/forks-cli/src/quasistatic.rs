@@ -6,8 +6,8 @@ use std::{fmt::Write as _, process::ExitCode};
 use forks_dynamics::{
     WrenchFrame,
     adaptive::{
-        AdaptiveError, AdaptiveOptions, AdaptivePlan, AdaptiveState, AdaptiveStatus, AdaptiveStep,
-        ErrorMeasure, Springs, Target,
+        AdaptiveError, AdaptiveOptions, AdaptivePlan, AdaptiveState, AdaptiveStatus, ErrorMeasure,
+        Springs, Target,
     },
 };
 use forks_io::{Cell, CsvTable};
@@ -27,6 +27,7 @@ use crate::{
     output::{self, short},
     progress::Progress,
     quasistatic_args::QuasistaticArgs,
+    quasistatic_tally::Tally,
     released::released_note,
 };
 
@@ -125,48 +126,6 @@ impl Status {
             Self::NotFinite => "not-finite",
             Self::DependentDirections => "dependent-directions",
         }
-    }
-}
-
-/// Work and errors, of a load step or of all of them.
-#[derive(Clone, Copy, Debug, Default)]
-struct Tally {
-    steps: usize,
-    certified_error: f64,
-    joints_computed: usize,
-    most_computed: usize,
-    joints_moved: usize,
-    nodes_visited: usize,
-    nodes_updated: usize,
-    /// By how much the last step moved all joints together, rad and m.
-    last_move: f64,
-}
-
-impl Tally {
-    fn add_step(&mut self, step: &AdaptiveStep, last_move: f64) {
-        let c = &step.result.counters;
-        let one = Self {
-            steps: 1,
-            certified_error: step.certified_error,
-            joints_computed: c.joints_computed,
-            most_computed: c.joints_computed,
-            joints_moved: step.joints_moved,
-            nodes_visited: c.nodes_visited,
-            nodes_updated: c.nodes_updated,
-            last_move,
-        };
-        self.add(&one);
-    }
-
-    fn add(&mut self, other: &Self) {
-        self.steps += other.steps;
-        self.certified_error = self.certified_error.max(other.certified_error);
-        self.joints_computed += other.joints_computed;
-        self.most_computed = self.most_computed.max(other.most_computed);
-        self.joints_moved += other.joints_moved;
-        self.nodes_visited += other.nodes_visited;
-        self.nodes_updated += other.nodes_updated;
-        self.last_move = other.last_move;
     }
 }
 

@@ -17,6 +17,7 @@ use super::{
     mass_factor::MassFactor,
     motion::TreeMotion,
     rows::LoopRows,
+    solution::{DynamicsStatus, Solution},
 };
 use crate::{
     constraint_space::ConstraintSpace,
@@ -26,40 +27,6 @@ use crate::{
 /// Left-over acceleration of the loop equations, relative to their terms, above which velocities
 /// and loops contradict each other.
 const CONSISTENT: f64 = 1e-8;
-
-/// How an evaluation of the dynamics ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum DynamicsStatus {
-    /// Accelerations that satisfy every equation.
-    Solved,
-    /// The velocities violate redundant loop equations, so that no accelerations satisfy them all:
-    /// the independent ones hold.
-    Inconsistent,
-    /// No mass resists this joint: there are no accelerations.
-    Massless(forks_mechanism::JointId),
-    /// Positions, velocities or forces are not finite, or overflow.
-    NotFinite,
-}
-
-/// Accelerations and constraint forces.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Solution {
-    /// v̇ of the tree coordinates; zero where the status is neither solved nor inconsistent.
-    pub acceleration: Vec<f64>,
-    /// Multipliers λ of [`forks_mechanism::loops::constraint_residual`]'s rows: for every closing
-    /// joint the wrench on its child in the child's frame, then one per coupling. Of smallest norm
-    /// where rows are redundant. Empty if [`ConstrainedDynamics::with_multipliers`] is off.
-    pub multipliers: Vec<f64>,
-    /// Independent loop equations at this configuration.
-    pub rank: usize,
-    /// All loop equations (6 − d per closing joint with d coordinates, one per coupling).
-    pub rows: usize,
-    /// Largest left-over of G v̇ + γ, relative to the terms it is made of.
-    pub residual: f64,
-    /// How it ended.
-    pub status: DynamicsStatus,
-}
 
 /// Loop-constrained forward dynamics of a mechanism.
 #[derive(Clone, Debug)]

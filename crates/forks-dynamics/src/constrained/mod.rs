@@ -10,10 +10,12 @@ mod mass_factor;
 mod motion;
 mod projection;
 mod rows;
+mod solution;
 
-pub use dynamics::{ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, Solution};
+pub use dynamics::{ConstrainedDynamics, ConstrainedWorkspace};
 pub use energy::MechanismEnergy;
 pub use projection::{Projection, ProjectionStatus};
+pub use solution::{DynamicsStatus, Solution};
 
 pub(crate) use articulated::inverse_matrix;
 pub(crate) use dynamics::{DynamicsParts, WeightedRows};
