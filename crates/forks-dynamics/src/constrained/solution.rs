@@ -22,7 +22,8 @@ pub struct Solution {
     pub acceleration: Vec<f64>,
     /// Multipliers λ of [`forks_mechanism::loops::constraint_residual`]'s rows: for every closing
     /// joint the wrench on its child in the child's frame, then one per coupling. Of smallest norm
-    /// where rows are redundant. Empty if [`with_multipliers`](super::ConstrainedDynamics::with_multipliers) is off.
+    /// where rows are redundant. Empty if
+    /// [`with_multipliers`](super::ConstrainedDynamics::with_multipliers) is off.
     pub multipliers: Vec<f64>,
     /// Independent loop equations at this configuration.
     pub rank: usize,
