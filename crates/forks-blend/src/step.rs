@@ -271,7 +271,7 @@ impl Work {
 
     /// Newton's method towards implicit Euler's balance at the new place. A correction that makes
     /// the incremental potential larger is taken back: samples that are very stiff make the force
-    /// change over next to no distance. True if the velocity is another one.
+    /// change over next to no distance. True if the velocity changed.
     #[inline(always)]
     fn correct(&mut self, h: f64, x: &[f64], old: &[f64], model: &BlendedModel) -> bool {
         self.first.copy_from_slice(&self.velocity);

@@ -14,7 +14,7 @@ use crate::quad::{Quad, SIX, product};
 pub(crate) type Response = [[f64; SIX]; SIX];
 
 /// Place of a port that does not have six rates.
-pub(crate) const NO_SIX: usize = usize::MAX;
+pub(crate) const OTHER_SIZE: usize = usize::MAX;
 
 /// A body's numbers.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ impl Body {
 
     /// The port of its coordinates.
     pub(crate) fn own_port(&self, body: usize) -> Port {
-        Port { body, first: 0, width: self.dof, six: if self.dof == SIX { 0 } else { NO_SIX } }
+        Port { body, first: 0, width: self.dof, six: if self.dof == SIX { 0 } else { OTHER_SIZE } }
     }
 
     /// Adds a port by its number.
@@ -72,7 +72,7 @@ impl Body {
             (0..n).flat_map(|i| &self.inverse[i * first..][..n]).copied().collect();
         self.map.extend_from_slice(map.as_slice());
         self.stride += width;
-        let mut six = NO_SIX;
+        let mut six = OTHER_SIZE;
         if width == SIX {
             six = self.sixes.len();
             self.sixes.push(first);
@@ -98,7 +98,7 @@ impl Body {
             return out.extend_from_slice(v);
         };
         let n = self.dof;
-        if port.six == NO_SIX {
+        if port.six == OTHER_SIZE {
             let rows = self.map[first * n..].chunks_exact(n.max(1));
             return out.extend(rows.take(port.width).map(|row| dot(row, v)));
         }
@@ -229,6 +229,6 @@ pub(crate) struct Port {
     pub(crate) first: usize,
     /// Number of its rates.
     pub(crate) width: usize,
-    /// Its place among the body's ports of six rates, or [`NO_SIX`].
+    /// Its place among the body's ports of six rates, or [`OTHER_SIZE`].
     pub(crate) six: usize,
 }

@@ -67,7 +67,7 @@ pub struct Contact {
     pub relaxation: f64,
     /// Tangential velocity per friction force, m/(N·s): makes redundant friction unique; 0 for
     /// exact sticking.
-    pub creep: f64,
+    pub slip_compliance: f64,
     /// Impulses (normal, two tangents) to start from, N·s: those of the last step, or zero.
     pub warm: [f64; 3],
 }
@@ -82,7 +82,7 @@ impl Contact {
             approach: 0.0,
             compliance: 0.0,
             relaxation: 0.0,
-            creep: 0.0,
+            slip_compliance: 0.0,
             warm: [0.0; 3],
         }
     }
@@ -90,7 +90,16 @@ impl Contact {
     /// Without branches: the numbers that are wrong are looked for where some are.
     #[inline(always)]
     pub(crate) fn check(&self, constraint: usize) -> Result<(), ContactError> {
-        let Self { gap, restitution: e, approach, compliance, relaxation, creep, warm, .. } = *self;
+        let Self {
+            gap,
+            restitution: e,
+            approach,
+            compliance,
+            relaxation,
+            slip_compliance,
+            warm,
+            ..
+        } = *self;
         let [one, two] = match self.friction {
             Friction::Cone { mu } => [mu; 2],
             Friction::EllipticCone { mu: two }
@@ -99,7 +108,7 @@ impl Contact {
         };
         // 0 × x is 0 unless x is NaN or infinite.
         let of_any_sign = [gap, approach, warm[0], warm[1], warm[2]];
-        let not_negative = [one, two, e, compliance, relaxation, creep];
+        let not_negative = [one, two, e, compliance, relaxation, slip_compliance];
         let zero = of_any_sign.iter().chain(&not_negative).fold(0.0, |sum, x| sum + 0.0 * x);
         let fits = not_negative.iter().fold(e <= 1.0, |all, x| all & (*x >= 0.0));
         if (zero == 0.0) & fits { Ok(()) } else { self.check_each(constraint) }
@@ -122,7 +131,7 @@ impl Contact {
         check.gap(self.gap, self.restitution, self.approach)?;
         check.not_negative("the compliance", self.compliance)?;
         check.not_negative("the relaxation time", self.relaxation)?;
-        check.not_negative("the creep", self.creep)?;
+        check.not_negative("the slip compliance", self.slip_compliance)?;
         self.warm.iter().try_for_each(|&x| check.finite("the warm-start impulse", x))
     }
 }

@@ -20,7 +20,7 @@
 //! This is Coulomb's law with the largest dissipation, in De Saxcé's form. It is not associated:
 //! sliding surfaces do not lift off, as they would without the term μ‖u_t‖ n (that would be a
 //! convex problem, and another law). It can have no, one or several solutions; W positive definite
-//! (a compliance and a creep everywhere) gives at least one.
+//! (a compliance and a slip compliance everywhere) gives at least one.
 //!
 //! # Features
 //! - `std` (default): links the standard library. Without it the crate is `no_std` with `alloc`.

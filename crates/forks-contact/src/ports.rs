@@ -1,5 +1,5 @@
-//! The ports that the constraints of a problem act through, and what impulses in one do to the
-//! rates of others.
+//! The ports through which constraints act on bodies, and the Delassus operator restricted to them:
+//! the change of one port's rates by impulses in another.
 //!
 //! Iterations see no more of a body than the rates of its ports in use: a contact on one of many
 //! effectors of a mechanism costs as much as one on a rigid body.
@@ -29,7 +29,7 @@ pub(crate) struct Span {
     pub(crate) len: usize,
     /// The first of its rates in use among all those of the body, if they follow each other there
     /// too.
-    gapless_from: Option<usize>,
+    contiguous_from: Option<usize>,
     /// The last of its sides that was listed, or [`NO_SIDE`].
     pub(crate) last_side: usize,
 }
@@ -62,7 +62,7 @@ impl Ports {
         for body in problem.bodies() {
             let (first, start) = (self.slots.len(), free.len());
             let v = &problem.free()[body.velocity..][..body.dof];
-            let (mut gapless_from, mut end) = (None, 0);
+            let (mut contiguous_from, mut end) = (None, 0);
             for &p in &body.ports {
                 if self.of_port[p] == UNUSED {
                     continue;
@@ -70,15 +70,21 @@ impl Ports {
                 self.of_port[p] = self.slots.len();
                 let port = problem.ports()[p];
                 match self.slots.len() == first {
-                    true => gapless_from = Some(port.first),
-                    false => gapless_from = gapless_from.filter(|_| end == port.first),
+                    true => contiguous_from = Some(port.first),
+                    false => contiguous_from = contiguous_from.filter(|_| end == port.first),
                 }
                 end = port.first + port.width;
                 self.slots.push(Slot { port, velocity: free.len() });
                 body.push_rates(l, &port, v, free);
             }
             let (slots, len) = (first..self.slots.len(), free.len() - start);
-            self.spans.push(Span { slots, velocity: start, len, gapless_from, last_side: NO_SIDE });
+            self.spans.push(Span {
+                slots,
+                velocity: start,
+                len,
+                contiguous_from,
+                last_side: NO_SIDE,
+            });
         }
     }
 
@@ -114,7 +120,7 @@ impl Ports {
         out.extend_from_slice(problem.free());
         for (body, span) in problem.bodies().iter().zip(&self.spans) {
             let v = &mut out[body.velocity..][..body.dof];
-            if let Some(first) = span.gapless_from {
+            if let Some(first) = span.contiguous_from {
                 body.add_impulses(l, first, &impulses[span.velocity..][..span.len], v);
                 continue;
             }

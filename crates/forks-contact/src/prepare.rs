@@ -8,7 +8,7 @@ use forks_linalg::{
 use crate::{
     Problem,
     block::LocalSystem,
-    body::NO_SIX,
+    body::OTHER_SIZE,
     law::{Law, NormalRow, inner_impulse},
     ports::NO_SIDE,
     problem::Kind,
@@ -102,7 +102,7 @@ impl System {
     fn couple<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
         self.w.clear();
         self.w.resize(self.count * self.count, Coupling::default());
-        if self.sides.iter().all(|s| s.port.six != NO_SIX) {
+        if self.sides.iter().all(|s| s.port.six != OTHER_SIZE) {
             self.couple_sixes(l, problem);
         } else {
             self.couple_any(l, problem);
@@ -233,22 +233,24 @@ impl Block {
     /// Takes over the law of a constraint. Returns the impulse that it starts from.
     #[inline(always)]
     fn set_law(&mut self, kind: &Kind, h: f64, threshold: f64) -> [f64; 3] {
-        let (creep, warm);
+        let (slip_compliance, warm);
         match kind {
             Kind::Contact(c) => {
                 self.law = Law::of_contact(c);
                 self.normal = NormalRow::of_contact(c, h, threshold);
-                creep = if c.creep == 0.0 { 0.0 } else { c.creep / h };
+                slip_compliance =
+                    if c.slip_compliance == 0.0 { 0.0 } else { c.slip_compliance / h };
                 warm = self.law.clip(inner_impulse(&c.friction, c.warm));
             }
             Kind::Row(r) => {
                 self.law = Law::of_row(r);
                 self.normal = NormalRow::of_row(r, h, threshold);
-                creep = 0.0;
+                slip_compliance = 0.0;
                 warm = [r.warm.clamp(r.lower, r.upper), 0.0, 0.0];
             }
         }
-        self.regularisation = Quad([self.normal.regularisation, creep, creep, 0.0]);
+        self.regularisation =
+            Quad([self.normal.regularisation, slip_compliance, slip_compliance, 0.0]);
         warm
     }
 

@@ -15,7 +15,7 @@ use crate::{
     system::System,
 };
 
-/// Settings of a solver. A number that is NaN lets nothing converge.
+/// Settings of a solver. With a tolerance that is NaN every solve ends as not converged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// The method.
@@ -97,8 +97,8 @@ pub struct Report {
     pub energy_gain: f64,
 }
 
-/// A solver with its memory: after problems of the same size nothing is allocated. The default one
-/// does without wider registers.
+/// A solver with its workspace: once it has solved a problem of the same size it allocates nothing.
+/// [`Solver::default`] uses the portable instruction set; [`Solver::new`] the fastest there is.
 #[derive(Clone, Debug, Default)]
 pub struct Solver {
     system: System,

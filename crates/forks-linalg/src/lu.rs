@@ -38,14 +38,27 @@ pub fn solve_lu(
         exchange(b, columns, p, best.0);
         let (upper, lower) = a.split_at_mut((p + 1) * n);
         let (done, rest) = b.split_at_mut((p + 1) * columns);
-        let (row, right) = (&upper[p * n..], &done[p * columns..]);
+        let (row, right) = (&upper[p * n..], &*done);
         for (i, below) in lower[..(n - p - 1) * n].chunks_exact_mut(n).enumerate() {
             let factor = below[p] / row[p];
             if factor != 0.0 {
                 subtract(&mut below[p + 1..], factor, &row[p + 1..]);
-                subtract(&mut rest[i * columns..][..columns], factor, right);
+                match columns {
+                    1 => rest[i] -= factor * right[p],
+                    _ => {
+                        subtract(&mut rest[i * columns..][..columns], factor, &right[p * columns..])
+                    }
+                }
             }
         }
+    }
+    if columns == 1 {
+        for i in (0..n).rev() {
+            let (row, solved) = (&a[i * n..][..n], &b[i + 1..n]);
+            let x = row[i + 1..].iter().zip(solved).fold(b[i], |x, (a, y)| x - a * y);
+            b[i] = x / row[i];
+        }
+        return true;
     }
     for i in (0..n).rev() {
         let (upper, solved) = b.split_at_mut((i + 1) * columns);

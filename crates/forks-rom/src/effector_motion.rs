@@ -56,10 +56,10 @@ struct Four {
     pose: [Lanes; 7],
     /// B' η̇.
     rates: [Lanes; 6],
-    /// V, row after row.
-    along: [Lanes; 9],
-    /// Q, row after row.
-    across: [Lanes; 9],
+    /// V, row after row: the diagonal 3 × 3 block of the right Jacobian J_r.
+    diagonal: [Lanes; 9],
+    /// Q, row after row: its upper right block, which couples velocities with rotations.
+    coupling: [Lanes; 9],
     /// |ṗ| and |Ω|.
     speeds: [Lanes; 2],
 }
@@ -146,7 +146,7 @@ impl EffectorMotions {
         };
         let [x, y, z, p, q, r] = self.rates(e);
         let (dv, d_o) = (DVec3::new(x, y, z), DVec3::new(p, q, r));
-        (times(&four.along, dv) + times(&four.across, d_o), times(&four.along, d_o))
+        (times(&four.diagonal, dv) + times(&four.coupling, d_o), times(&four.diagonal, d_o))
     }
 
     /// Twist of the effector in its own frame.
@@ -184,7 +184,14 @@ impl Default for Four {
         let mut rest = [Lanes::default(); 7];
         rest[6] = Lanes([1.0; LANES]);
         let (pose, rates, speeds) = (rest, Default::default(), Default::default());
-        Self { rest, pose, rates, along: Default::default(), across: Default::default(), speeds }
+        Self {
+            rest,
+            pose,
+            rates,
+            diagonal: Default::default(),
+            coupling: Default::default(),
+            speeds,
+        }
     }
 }
 
@@ -200,7 +207,7 @@ impl Four {
         axes: &Vectors,
     ) -> ([Lanes; 6], f64) {
         let of = |x: &Lanes| l.splat(x.0[lane % LANES]);
-        let Self { pose: [x, y, z, ..], along: v, across: q, rates, .. } = self;
+        let Self { pose: [x, y, z, ..], diagonal: v, coupling: q, rates, .. } = self;
         let force = WideVectors([l.load(&axes.x), l.load(&axes.y), l.load(&axes.z)]);
         let arm = WideVectors([point.x - of(x), point.y - of(y), point.z - of(z)]);
         let torque = arm.cross(force);
@@ -274,8 +281,8 @@ impl Four {
         let turning = times(&along, angular);
         let speeds = [velocity.dot(velocity).sqrt(), turning.dot(turning).sqrt()];
         put(&mut self.rates, &rate);
-        put(&mut self.along, &along);
-        put(&mut self.across, &across);
+        put(&mut self.diagonal, &along);
+        put(&mut self.coupling, &across);
         put(&mut self.speeds, &speeds);
     }
 }

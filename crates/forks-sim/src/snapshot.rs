@@ -43,7 +43,7 @@ impl World {
             let motion = &m.motion;
             same("coordinates", s.coordinates.len(), motion.coordinates().len())?;
             same("velocities", s.velocity.len(), motion.velocity().len())?;
-            same("numbers of a state", s.memory.len(), motion.memory().len())?;
+            same("numbers of a state", s.extra_state.len(), motion.extra_state().len())?;
             same("servo targets", s.servo_targets.len(), motion.servo_targets().len())?;
         }
         // A solver may refuse a state: all of them are asked before any is replaced.

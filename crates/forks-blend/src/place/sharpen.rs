@@ -69,7 +69,7 @@ pub(super) fn sharpened(
 fn over(p: &Placement, blend: &Errors, nearest: &Errors) -> f64 {
     let part = |blend: f64, nearest: f64, tolerance: f64| match nearest.is_finite() {
         true if tolerance.is_finite() => blend / nearest.max(tolerance),
-        // No worse than nothing.
+        // The nearest sample has no equilibrium here: any finite error of the blend is no worse.
         _ if blend.is_finite() => 0.0,
         _ => 1.0,
     };

@@ -153,7 +153,7 @@ fn same_residual(name: &str, m: &Mechanism, b: &Mechanism) {
 /// A random tree of links with all joint kinds that MJCF can express, loops, couplings, tendons,
 /// servos.
 fn random_mechanism(seed: u64) -> Mechanism {
-    let mut r = Random(SplitMix64::new(1000 + seed));
+    let mut r = Random(SplitMix64::new(seed));
     let mut b = MechanismBuilder::new(format!("random & \"{seed}\" <m>"));
     b.set_gravity(r.vector() * 9.0);
     let n = 3 + r.pick(6);

@@ -75,7 +75,7 @@ pub fn inverse_of_rows<L: Arithmetic>(l: L, n: usize, u: &Rows, work: &mut Rows,
     mirror(l, n, out);
 }
 
-/// Zeros. Not by a call for memory.
+/// Fills with zeros, by a loop that the compiler inlines instead of a call of `memset`.
 #[inline(always)]
 fn zero(x: &mut [Lanes]) {
     for x in x {

@@ -5,8 +5,7 @@ use core::ops::{Deref, DerefMut};
 /// Numbers per lane group.
 pub const LANES: usize = 4;
 
-/// Four numbers, aligned for one load: where it crosses the lines of a cache a step with contact
-/// takes half as long again.
+/// Four numbers, aligned to 32 bytes so that one vector load never crosses a cache line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(32))]
 pub struct Lanes(pub [f64; 4]);

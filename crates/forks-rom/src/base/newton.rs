@@ -137,9 +137,9 @@ pub(super) fn solve<L: Arithmetic>(l: L, e: &Equations<'_>, work: &mut FloatingW
 /// Place of the first entry of η̇.
 pub(super) const FIRST_RATE: usize = LANES;
 
-/// A vector in a lane group, behind a zero.
+/// A vector as the last three of four lanes; the first is zero.
 #[inline(always)]
-pub(super) fn behind_zero(a: DVec3) -> Lanes {
+pub(super) fn zero_padded(a: DVec3) -> Lanes {
     Lanes([0.0, a.x, a.y, a.z])
 }
 
@@ -187,7 +187,7 @@ impl Equations<'_> {
         }
         let spin = exp_rotation(omega * -self.h) * self.spin;
         let residual = rotation * omega + contract(l, &work.coupling, rate) - spin;
-        turning[0] = behind_zero(residual);
+        turning[0] = zero_padded(residual);
         let square = square.total() + omega.dot(i.rotation * omega);
         Trial { omega, rotation, spin, square }
     }
@@ -207,8 +207,8 @@ impl Equations<'_> {
         let back = turning.transpose();
         for a in 0..3 {
             let (row, column) = (upper.row_mut(1 + a), lower.row_mut(1 + a));
-            row[0] = behind_zero(back.col(a));
-            column[0] = behind_zero(turning.col(a));
+            row[0] = zero_padded(back.col(a));
+            column[0] = zero_padded(turning.col(a));
             for (group, (r, c)) in row[1..].iter_mut().zip(&mut column[1..]).enumerate() {
                 let coupling = l.load(&work.coupling[3 * group + a]);
                 let bent = l.load(&work.bent[3 * group + a]);
@@ -237,7 +237,7 @@ impl Equations<'_> {
     fn linearise_at_rest<L: Arithmetic>(&self, l: L, work: &mut FloatingWork) {
         let i = self.inertia;
         work.trial.fill(0.0);
-        work.residual[0] = behind_zero(-self.spin);
+        work.residual[0] = zero_padded(-self.spin);
         for (r, force) in work.residual[1..].iter_mut().zip(&work.force) {
             *r = (0.0 - l.load(force)).store();
         }

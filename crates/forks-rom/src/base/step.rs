@@ -13,7 +13,7 @@ use forks_linalg::simd::{Arithmetic, Kernel, LANES, Lanes, Rows, WideVectors, al
 use super::{
     inertia::{contract, step_matrix, vectors},
     model::FloatingModel,
-    newton::{Equations, FIRST_RATE, FloatingWork, angular, behind_zero, solve},
+    newton::{Equations, FIRST_RATE, FloatingWork, angular, solve, zero_padded},
     start::Start,
     state::FloatingState,
     workspace::FloatingWorkspace,
@@ -125,7 +125,7 @@ impl FloatingStepper {
         let own_spin = world_from_base.rotation.conjugate() * *spin;
         let moving = contract(l, &work.coupling, &shape.velocity);
         let omega = rotation.inverse() * (own_spin - moving);
-        work.trial[..FIRST_RATE].copy_from_slice(&*behind_zero(omega));
+        work.trial[..FIRST_RATE].copy_from_slice(&*zero_padded(omega));
         work.trial[FIRST_RATE..].copy_from_slice(&shape.velocity);
         work.force.fill(Lanes::default());
         let net = match loads.is_empty() {

@@ -46,23 +46,24 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
     /// v, n numbers.
     fn velocity(&self) -> &[f64];
 
-    /// What coordinates and velocities do not say to the last bit, for [`Motion::set_memory`].
-    fn memory(&self) -> &[f64] {
+    /// The part of the state beyond coordinates and velocities, for [`Motion::set_extra_state`]: what
+    /// a restored state needs to go on with the same bits.
+    fn extra_state(&self) -> &[f64] {
         &[]
     }
 
     fn servo_targets(&self) -> &[f64];
 
-    /// Copies coordinates, velocities and memory.
+    /// Copies coordinates, velocities and the extra state.
     fn keep(&self, kept: &mut Kept) {
-        kept.take(self.coordinates(), self.velocity(), self.memory());
+        kept.take(self.coordinates(), self.velocity(), self.extra_state());
     }
 
     /// Coordinates and velocities, checked.
     fn set(&mut self, coordinates: &[f64], velocity: &[f64]) -> Result<(), ModelError>;
 
-    /// After [`Motion::set`]: the state that [`Motion::memory`] was of.
-    fn set_memory(&mut self, _memory: &[f64]) -> Result<(), ModelError> {
+    /// Restores [`Motion::extra_state`]; call it after [`Motion::set`].
+    fn set_extra_state(&mut self, _extra: &[f64]) -> Result<(), ModelError> {
         Ok(())
     }
 
@@ -187,7 +188,7 @@ enum Effectors {
 pub(crate) struct Kept {
     pub(crate) coordinates: Vec<f64>,
     pub(crate) velocity: Vec<f64>,
-    pub(crate) memory: Vec<f64>,
+    pub(crate) extra_state: Vec<f64>,
     pub(crate) servo_targets: Vec<f64>,
 }
 
@@ -346,7 +347,7 @@ impl Instance {
     pub(crate) fn motion_at(&self, state: &Kept) -> Result<Box<dyn Motion>, ModelError> {
         let mut motion = self.motion.boxed();
         motion.set(&state.coordinates, &state.velocity)?;
-        motion.set_memory(&state.memory)?;
+        motion.set_extra_state(&state.extra_state)?;
         motion.set_servo_targets(&state.servo_targets)?;
         Ok(motion)
     }
@@ -359,7 +360,7 @@ impl Instance {
     /// Back to what was remembered.
     pub(crate) fn restore(&mut self) -> Result<(), ModelError> {
         self.motion.set(&self.kept.coordinates, &self.kept.velocity)?;
-        self.motion.set_memory(&self.kept.memory)?;
+        self.motion.set_extra_state(&self.kept.extra_state)?;
         self.update_effectors();
         Ok(())
     }
@@ -381,9 +382,9 @@ impl Instance {
 }
 
 impl Kept {
-    fn take(&mut self, coordinates: &[f64], velocity: &[f64], memory: &[f64]) {
-        let parts = [&mut self.coordinates, &mut self.velocity, &mut self.memory];
-        for (kept, now) in parts.into_iter().zip([coordinates, velocity, memory]) {
+    fn take(&mut self, coordinates: &[f64], velocity: &[f64], extra: &[f64]) {
+        let parts = [&mut self.coordinates, &mut self.velocity, &mut self.extra_state];
+        for (kept, now) in parts.into_iter().zip([coordinates, velocity, extra]) {
             if kept.len() != now.len() {
                 kept.resize(now.len(), 0.0);
             }

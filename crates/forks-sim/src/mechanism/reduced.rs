@@ -18,7 +18,7 @@ pub(crate) struct Reduced<S: System> {
     coordinates: Vec<f64>,
     velocity: Vec<f64>,
     /// See [`System::numbers`].
-    memory: Vec<f64>,
+    extra_state: Vec<f64>,
     /// Room for the poses of the links that are shown.
     shown: PoseBuffer,
     terms: ServoTerms,
@@ -31,7 +31,7 @@ impl<S: System> Reduced<S> {
             work: system.workspace(),
             coordinates: vec![0.0; system.coordinate_count()],
             velocity: vec![0.0; system.dof()],
-            memory: Vec::new(),
+            extra_state: Vec::new(),
             shown: system.pose_buffer(),
             terms: ServoTerms::default(),
             system,
@@ -49,7 +49,7 @@ impl<S: System> Reduced<S> {
     fn read(&mut self) {
         self.system.coordinates(&self.state, &mut self.coordinates);
         self.system.velocity(&self.state, &mut self.velocity);
-        self.system.numbers(&self.state, &mut self.memory);
+        self.system.numbers(&self.state, &mut self.extra_state);
     }
 }
 
@@ -74,8 +74,8 @@ impl<S: System + 'static> Motion for Reduced<S> {
         &self.velocity
     }
 
-    fn memory(&self) -> &[f64] {
-        &self.memory
+    fn extra_state(&self) -> &[f64] {
+        &self.extra_state
     }
 
     fn servo_targets(&self) -> &[f64] {
@@ -88,8 +88,8 @@ impl<S: System + 'static> Motion for Reduced<S> {
         Ok(())
     }
 
-    fn set_memory(&mut self, memory: &[f64]) -> Result<(), ModelError> {
-        self.system.set_numbers(&mut self.state, memory)?;
+    fn set_extra_state(&mut self, extra: &[f64]) -> Result<(), ModelError> {
+        self.system.set_numbers(&mut self.state, extra)?;
         self.read();
         Ok(())
     }
