@@ -62,8 +62,8 @@ pub fn coil(n: usize) -> Parametric {
     Parametric { mechanism: s.build(), effectors: vec![before] }
 }
 
-/// A binary tree of `n` rods `link0`… in breadth-first order, like an umbel: rod k carries rods 2k
-/// + 1 and 2k + 2 at its far end, which lean 0.6 rad to both sides, in planes turned by a right
+/// A binary tree of `n` rods `link0`… in breadth-first order, like an umbel: rod k carries rods
+/// 2k + 1 and 2k + 2 at its far end, which lean 0.6 rad to both sides, in planes turned by a right
 /// angle from level to level. The stem (level 0) stands on the ground, 1 m along z, 1 kg; every
 /// level has half the length of the one before, an eighth of the mass and 1/32 of the inertia.
 /// Every rod has one hinge at its lower end, about an axis across it that is turned by k rad about

@@ -129,8 +129,8 @@ fn coupled(unit: &[f64], stiffness: &Matrix, damping: &Matrix, h: f64) -> Blocks
 }
 
 /// Scaling and squaring of Taylor's series: at norm ½ its 18th term is below 2⁻¹⁸/18! = 6e-22. The
-/// identity is left out until the end, so that slow motions beside fast ones keep their digits: (1
-/// + X)² = 1 + (2X + X²).
+/// identity is left out until the end, so that slow motions beside fast ones keep their digits:
+/// (1 + X)² = 1 + (2X + X²).
 fn matrix_exponential(a: &Matrix) -> Matrix {
     const TERMS: usize = 18;
     let n = a.rows();

@@ -183,9 +183,9 @@ impl Rigid {
     }
 
     /// Euler's equations without torque over h: I ω⁺ = exp(−h ω_m) I ω, ω_m = (ω + ω⁺)/2. With the
-    /// rotation R⁺ = R exp(h ω_m) that keeps R I ω, and the energy too, as ω_mᵀ (exp(−h ω_m) − 1) =
-    /// 0. By Newton's method from the explicit midpoint rule, whose error is of order (h‖ω‖)³, with
-    /// the derivative of exp taken to first order: errors shrink by h‖ω‖ at least.
+    /// rotation R⁺ = R exp(h ω_m) that keeps R I ω, and the energy too, as ω_mᵀ (exp(−h ω_m) − 1)
+    /// = 0. By Newton's method from the explicit midpoint rule, whose error is of order (h‖ω‖)³,
+    /// with the derivative of exp taken to first order: errors shrink by h‖ω‖ at least.
     #[inline(always)]
     fn gyroscopic(&self, omega: DVec3, h: f64) -> DVec3 {
         if self.is_isotropic {

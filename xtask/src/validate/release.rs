@@ -68,11 +68,11 @@ pub(crate) fn check(r: &Release, case: &Case, out: &mut Recorder) -> Result<(), 
     report(r, &full, &paths, along, out)
 }
 
+/// A reduced model by the name of its mass model, and the bound of its error.
+type Bounded = (&'static str, ReducedModel, Option<f64>);
+
 /// The reduced models to compare, and their bounds.
-fn models(
-    r: &Release,
-    case: &Case,
-) -> Result<Vec<(&'static str, ReducedModel, Option<f64>)>, String> {
+fn models(r: &Release, case: &Case) -> Result<Vec<Bounded>, String> {
     let with = |mass| {
         let options = ReduceOptions { mass, ..ReduceOptions::default() };
         let found = case.problem.reduce(case.problem.at_rest(), &options);

@@ -3,8 +3,8 @@
 //! The energy's second derivative 𝓗 is known at any equilibrium. At equilibria next to the sample,
 //! two displaced along each of its directions, its change is the third derivative T. Of the
 //! quadratic maps q with ηᵀK q(η) = −T(η, η, η)/3 the smallest is taken: in the eigenvectors of K,
-//! q_{k,ij} = −T_ijk κ_k / (κ_i² + κ_j² + κ_k²), so that stiff directions bend for soft ones. K = 𝓗
-//! + b_η·q″ depends on q: the two are found in turn.
+//! q_{k,ij} = −T_ijk κ_k / (κ_i² + κ_j² + κ_k²), so that stiff directions bend for soft ones. K =
+//! 𝓗 + b_η·q″ depends on q: the two are found in turn.
 //!
 //! Effectors that cannot move in every way follow ξ = Bη + ½ c(η, η) with BᵀS²c = 0. The model's
 //! energy has bᵀξ, and with it bᵀc: T is the third derivative of what is left, and c comes from the

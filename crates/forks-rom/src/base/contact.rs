@@ -2,9 +2,9 @@
 //! with them.
 //!
 //! Contact sees the velocities (v, ω, η̇), v and ω the base link's body twist. Instead of v the
-//! centre of mass' V = v + ω×c + Gη̇ (base axes) answers alone: mΔV = P, and [[J, Σ], [Σᵀ, M̃ + hD
-//! + h²𝓗]] Δ(ω, η̇) = (changes of the spin and of η's momentum), all at the state before the step.
-//! With T: (V, ω, η̇) → (v, ω, η̇) that gives A⁻¹ = T diag(1/m, …)⁻¹ Tᵀ.
+//! centre of mass' V = v + ω×c + Gη̇ (base axes) answers alone: mΔV = P, and [[J, Σ], [Σᵀ, M̃ +
+//! hD + h²𝓗]] Δ(ω, η̇) = (changes of the spin and of η's momentum), all at the state before the
+//! step. With T: (V, ω, η̇) → (v, ω, η̇) that gives A⁻¹ = T diag(1/m, …)⁻¹ Tᵀ.
 //!
 //! From the change of velocity follow the impulses, exactly to rounding, and with these the
 //! implicit equations are solved once more: momentum changes by the impulses, the energy by no more

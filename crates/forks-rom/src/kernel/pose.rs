@@ -131,9 +131,9 @@ impl<L: Arithmetic> Motion<L> {
 /// A pose times the exponential of a twist given in the axes of the target frame: position,
 /// quaternion (x, y, z, w).
 ///
-/// `rest` is (position, quaternion) and `twist` (v, ω), both turned into world axes: (R exp(ω̂), p
-/// + R V v) = (exp(ω̂') R, p + V(ω') v') with ω' = R ω, v' = R v. Sets `beyond` where a lane turns
-/// by more than 16π: that lane is not right.
+/// `rest` is (position, quaternion) and `twist` (v, ω), both turned into world axes: (R exp(ω̂),
+/// p + R V v) = (exp(ω̂') R, p + V(ω') v') with ω' = R ω, v' = R v. Sets `beyond` where a lane
+/// turns by more than 16π: that lane is not right.
 #[inline(always)]
 pub fn displaced<L: Arithmetic>(
     l: L,

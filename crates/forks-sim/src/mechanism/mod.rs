@@ -1,7 +1,7 @@
 //! Mechanisms in a world: what all kinds of them have in common.
 //!
-//! The free velocity of a step comes from the model's own stepper; contact adds A⁻¹ Jᵀλ with A = M
-//! + hD + h²𝓗, so that elasticity and damping are implicit in contact too (\[A16\] §6).
+//! The free velocity of a step comes from the model's own stepper; contact adds A⁻¹ Jᵀλ with A =
+//! M + hD + h²𝓗, so that elasticity and damping are implicit in contact too (\[A16\] §6).
 
 #[cfg(feature = "twin")]
 mod full;

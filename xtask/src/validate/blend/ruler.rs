@@ -121,7 +121,7 @@ impl<'a> Ruler<'a> {
         blend: LinkBlend,
     ) -> Option<Vec<Pose>> {
         let state = BlendedState::new(model, x).ok()?;
-        let mut work = BlendedWorkspace::new(&model);
+        let mut work = BlendedWorkspace::new(model);
         let mut poses = vec![Pose::IDENTITY; self.problem.mechanism().links().len()];
         model.link_poses_into(&state, &mut work, mode, blend, &mut poses);
         Some(poses)
