@@ -50,7 +50,7 @@ fn rival(m: &BlendedModel, x: &[f64], blend: LinkBlend) -> Vec<Pose> {
 
 fn shown(m: &BlendedModel, x: &[f64], blend: LinkBlend) -> Vec<Pose> {
     let state = BlendedState::new(m, x).unwrap();
-    let mut work = BlendedWorkspace::new(&m);
+    let mut work = BlendedWorkspace::new(m);
     let mut out = m.pose_buffer();
     m.poses(&state, &mut work, blend, &mut out);
     std::iter::once(Pose::IDENTITY).chain(out.iter().map(|(_, p)| p)).collect()

@@ -230,7 +230,7 @@ fn the_order_of_samples_does_not_matter() {
                 for mode in [LinkBlend::Average, LinkBlend::Logarithm] {
                     let shown = |m: &BlendedModel, x: &[f64]| {
                         let state = BlendedState::new(m, x).unwrap();
-                        let mut work = BlendedWorkspace::new(&m);
+                        let mut work = BlendedWorkspace::new(m);
                         let mut buffer = m.pose_buffer();
                         m.poses(&state, &mut work, mode, &mut buffer);
                         buffer.iter().map(|(_, p)| p).collect::<Vec<Pose>>()

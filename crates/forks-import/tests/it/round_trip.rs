@@ -153,7 +153,7 @@ fn same_residual(name: &str, m: &Mechanism, b: &Mechanism) {
 /// A random tree of links with all joint kinds that MJCF can express, loops, couplings, tendons,
 /// servos.
 fn random_mechanism(seed: u64) -> Mechanism {
-    let mut r = Random(SplitMix64::new(seed));
+    let mut r = Random(SplitMix64::new(1000 + seed));
     let mut b = MechanismBuilder::new(format!("random & \"{seed}\" <m>"));
     b.set_gravity(r.vector() * 9.0);
     let n = 3 + r.pick(6);
@@ -359,7 +359,7 @@ fn same_loops(what: &str, m: &Mechanism, b: &Mechanism) {
 #[test]
 fn coordinates_of_scalar_joints_mean_the_same_away_from_the_start() {
     for seed in 100..130 {
-        let mut r = Random(SplitMix64::new(seed));
+        let mut r = Random(SplitMix64::new(1000 + seed));
         let mut b = MechanismBuilder::new("chain");
         let mut parent = LinkId::WORLD;
         for i in 0..5 {

@@ -45,9 +45,7 @@ pub(super) fn decide(system: &System<'_>) -> Option<Decision> {
         return None;
     }
     let samples: Vec<&Sample> = if fixed { vec![&start] } else { samples.iter().collect() };
-    // What cannot move and is closed loses nothing by equations that are nearly redundant.
-    let is_near = |s: &Sample| s.gap > CLOSED || (!fixed && s.ratio(rank) > EXACT);
-    let near = samples.iter().filter(|s| is_near(s)).count();
+    let near = samples.iter().filter(|s| s.ratio(rank) > EXACT || s.gap > CLOSED).count();
     let step = |s: &Sample| s.ratio(rank.wrapping_sub(1)) >= STEP * s.ratio(rank);
     let stepped = samples.iter().filter(|s| step(s)).count();
     if 2 * near < samples.len() || 2 * stepped < samples.len() {
