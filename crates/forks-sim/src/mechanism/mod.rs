@@ -46,8 +46,8 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
     /// v, n numbers.
     fn velocity(&self) -> &[f64];
 
-    /// The part of the state beyond coordinates and velocities, for [`Motion::set_extra_state`]: what
-    /// a restored state needs to go on with the same bits.
+    /// The part of the state beyond coordinates and velocities, for [`Motion::set_extra_state`]:
+    /// what a restored state needs to go on with the same bits.
     fn extra_state(&self) -> &[f64] {
         &[]
     }
