@@ -426,8 +426,8 @@ impl MechanismBuilder {
 impl MechanismBuilder {
     /// The links whose inertia no body has, beyond the rounding of files: see
     /// [`forks_lie::SpatialInertia::validate_at_size`], with the distances of the link's joints and
-    /// centre of mass as its size. [`MechanismBuilder::build`] refuses those that matter. Links with numbers
-    /// that are not finite, or a negative mass, are left to that check.
+    /// centre of mass as its size. [`MechanismBuilder::build`] refuses those that matter. Links
+    /// with numbers that are not finite, or a negative mass, are left to that check.
     pub fn impossible_inertias(&self) -> Vec<ImpossibleInertia> {
         impossible(self.links(), self.joints())
     }
