@@ -11,7 +11,7 @@ use forks_import::mechanism::{
         glam::{DMat3, DQuat, DVec3},
     },
     linalg::dense,
-    loops,
+    loops, release_redundant,
 };
 use forks_import::{Effect, ImportOptions, Note, WriteError, parse_mjcf, save_mjcf, write_mjcf};
 use support::{MODELS, load, mass_matrix, passive_forces};
@@ -23,12 +23,14 @@ fn again(m: &Mechanism, lenient: bool) -> (Mechanism, Vec<Note>) {
     let (text, notes) = write_mjcf(m).unwrap_or_else(|e| panic!("{e}"));
     let import = parse_mjcf(&text, &ImportOptions { lenient, ..Default::default() })
         .unwrap_or_else(|e| panic!("{e}\n{text}"));
+    // Loop equations that repeat others are left out of what is read, for the same reasons.
+    let (loops, others): (Vec<&Note>, Vec<&Note>) =
+        import.notes.iter().partition(|n| n.element.starts_with("loops "));
+    let found = release_redundant(m, &m.start_positions()).unwrap().map_or(0, |r| r.found.len());
+    assert_eq!(loops.len(), found, "{loops:?}\n{text}");
     // Joints that start outside their range and bodies that are too dense are so again.
-    let lost: Vec<&Note> = import
-        .notes
-        .iter()
-        .filter(|n| !["range", "mass"].contains(&n.attribute.as_str()))
-        .collect();
+    let is_lost = |n: &&&Note| !["range", "mass"].contains(&n.attribute.as_str());
+    let lost: Vec<&&Note> = others.iter().filter(is_lost).collect();
     assert!(lost.is_empty(), "{lost:?}\n{text}");
     (import.mechanism, notes)
 }
@@ -153,7 +155,7 @@ fn same_residual(name: &str, m: &Mechanism, b: &Mechanism) {
 /// A random tree of links with all joint kinds that MJCF can express, loops, couplings, tendons,
 /// servos.
 fn random_mechanism(seed: u64) -> Mechanism {
-    let mut r = Random(SplitMix64::new(1000 + seed));
+    let mut r = Random(SplitMix64::new(seed));
     let mut b = MechanismBuilder::new(format!("random & \"{seed}\" <m>"));
     b.set_gravity(r.vector() * 9.0);
     let n = 3 + r.pick(6);
@@ -308,6 +310,9 @@ fn random_mechanisms_move_the_same() {
     for seed in 0..60 {
         let m = random_mechanism(seed);
         let (b, _) = again(&m, false);
+        // With couplings that are drawn at random some loops contradict them, and are released.
+        let release = release_redundant(&m, &m.start_positions()).unwrap();
+        let m = release.map_or(m, |r| r.mechanism);
         let what = format!("seed {seed}");
         let (qa, qb) = (m.start_positions(), b.start_positions());
         same_poses(&what, &m, &b, &qa, &qb);
@@ -359,7 +364,7 @@ fn same_loops(what: &str, m: &Mechanism, b: &Mechanism) {
 #[test]
 fn coordinates_of_scalar_joints_mean_the_same_away_from_the_start() {
     for seed in 100..130 {
-        let mut r = Random(SplitMix64::new(1000 + seed));
+        let mut r = Random(SplitMix64::new(seed));
         let mut b = MechanismBuilder::new("chain");
         let mut parent = LinkId::WORLD;
         for i in 0..5 {
