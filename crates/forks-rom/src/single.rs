@@ -25,10 +25,6 @@ impl System for Stepper {
         self.model().data()
     }
 
-    fn range(&self) -> f64 {
-        self.data().range
-    }
-
     fn step_size(&self) -> f64 {
         self.step_size()
     }

@@ -64,7 +64,9 @@ pub trait System: Clone + Debug + Send + Sync {
     fn data(&self) -> &ModelData;
 
     /// Largest relative displacement of an effector for which the model is meant.
-    fn range(&self) -> f64;
+    fn range(&self) -> f64 {
+        self.data().range
+    }
 
     /// The step, s.
     fn step_size(&self) -> f64;
@@ -94,17 +96,21 @@ pub trait System: Clone + Debug + Send + Sync {
         velocity: &[f64],
     ) -> Result<(), ModelError>;
 
-    /// What coordinates and velocities do not say of a state to the last bit, in place of what
-    /// `out` held: nothing of most.
-    fn numbers(&self, _state: &Self::State, out: &mut Vec<f64>) {
+    /// The part of a state beyond coordinates and velocities, which it needs to go on with the same
+    /// bits, in place of what `out` held: nothing of most.
+    fn extra_state(&self, _state: &Self::State, out: &mut Vec<f64>) {
         out.clear();
     }
 
-    /// After [`System::set`]: the state that [`System::numbers`] gave these of, bit by bit.
+    /// Restores [`System::extra_state`] bit by bit; call it after [`System::set`].
     ///
     /// # Errors
     /// A wrong length, numbers that are not finite.
-    fn set_numbers(&self, _state: &mut Self::State, _numbers: &[f64]) -> Result<(), ModelError> {
+    fn set_extra_state(
+        &self,
+        _state: &mut Self::State,
+        _numbers: &[f64],
+    ) -> Result<(), ModelError> {
         Ok(())
     }
 

@@ -33,7 +33,7 @@ pub struct FloatingState {
 impl FloatingState {
     /// The whole state but the servo targets, to the last bit, in place of what `out` held: base
     /// pose (x, y, z, qw, qx, qy, qz), velocity of the centre of mass, spin, η, η̇.
-    pub fn numbers(&self, out: &mut Vec<f64>) {
+    pub fn extra_state(&self, out: &mut Vec<f64>) {
         out.clear();
         out.extend(self.world_from_base.to_array());
         out.extend(self.center_velocity.to_array());
@@ -42,11 +42,11 @@ impl FloatingState {
         out.extend_from_slice(self.shape.velocity());
     }
 
-    /// Sets the state to what [`FloatingState::numbers`] gave, bit by bit.
+    /// Sets the state to what [`FloatingState::extra_state`] gave, bit by bit.
     ///
     /// # Errors
     /// A wrong length, numbers that are not finite; the state is then unchanged.
-    pub fn set_numbers(&mut self, numbers: &[f64]) -> Result<(), ModelError> {
+    pub fn set_extra_state(&mut self, numbers: &[f64]) -> Result<(), ModelError> {
         let n = self.shape.coordinates().len();
         crate::state::check("numbers of a floating state", numbers, 13 + 2 * n)?;
         let (base, shape) = numbers.split_at(13);

@@ -40,10 +40,6 @@ impl System for FloatingStepper {
         self.shape().data()
     }
 
-    fn range(&self) -> f64 {
-        self.data().range
-    }
-
     fn step_size(&self) -> f64 {
         self.step_size()
     }
@@ -88,12 +84,16 @@ impl System for FloatingStepper {
         state.set(self.model(), &coordinates[7..], &velocity[6..], pose, twist)
     }
 
-    fn numbers(&self, state: &FloatingState, out: &mut Vec<f64>) {
-        state.numbers(out);
+    fn extra_state(&self, state: &FloatingState, out: &mut Vec<f64>) {
+        state.extra_state(out);
     }
 
-    fn set_numbers(&self, state: &mut FloatingState, numbers: &[f64]) -> Result<(), ModelError> {
-        state.set_numbers(numbers)
+    fn set_extra_state(
+        &self,
+        state: &mut FloatingState,
+        numbers: &[f64],
+    ) -> Result<(), ModelError> {
+        state.set_extra_state(numbers)
     }
 
     fn servo_targets<'a>(&self, state: &'a FloatingState) -> &'a [f64] {

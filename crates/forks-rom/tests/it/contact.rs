@@ -12,12 +12,10 @@ use forks_rom::{
 };
 use forks_testkit::{Rng, floating::floating_hub};
 
+use crate::random_model::numbers;
+
 fn twist(rng: &mut Rng, size: f64) -> Twist {
     Twist::from_array(core::array::from_fn(|_| size * rng.symmetric()))
-}
-
-fn numbers(rng: &mut Rng, n: usize, size: f64) -> Vec<f64> {
-    (0..n).map(|_| size * rng.symmetric()).collect()
 }
 
 fn load(rng: &mut Rng, effector: usize, size: f64) -> EffectorLoad {
@@ -170,11 +168,11 @@ fn numbers_give_a_state_back_bit_by_bit() {
         let _ = stepper.step(&mut state, &mut work, &[]);
     }
     let mut kept = Vec::new();
-    state.numbers(&mut kept);
+    state.extra_state(&mut kept);
     let mut other = FloatingState::new(&model);
-    other.set_numbers(&kept).unwrap();
+    other.set_extra_state(&kept).unwrap();
     assert_eq!(other, state);
     kept.pop();
-    assert!(other.set_numbers(&kept).is_err());
+    assert!(other.set_extra_state(&kept).is_err());
     assert_eq!(other, state);
 }

@@ -17,7 +17,7 @@ pub(crate) struct Reduced<S: System> {
     work: S::Workspace,
     coordinates: Vec<f64>,
     velocity: Vec<f64>,
-    /// See [`System::numbers`].
+    /// See [`System::extra_state`].
     extra_state: Vec<f64>,
     /// Room for the poses of the links that are shown.
     shown: PoseBuffer,
@@ -49,7 +49,7 @@ impl<S: System> Reduced<S> {
     fn read(&mut self) {
         self.system.coordinates(&self.state, &mut self.coordinates);
         self.system.velocity(&self.state, &mut self.velocity);
-        self.system.numbers(&self.state, &mut self.extra_state);
+        self.system.extra_state(&self.state, &mut self.extra_state);
     }
 }
 
@@ -89,7 +89,7 @@ impl<S: System + 'static> Motion for Reduced<S> {
     }
 
     fn set_extra_state(&mut self, extra: &[f64]) -> Result<(), ModelError> {
-        self.system.set_numbers(&mut self.state, extra)?;
+        self.system.set_extra_state(&mut self.state, extra)?;
         self.read();
         Ok(())
     }
