@@ -1,27 +1,10 @@
 //! `forks dynamics` as a user calls it, against golden values (`fixtures/golden`).
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{fs, path::PathBuf, process::Command};
 
 use serde_json::{Value, json};
 
-fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
-}
-
-fn numbers(v: &Value) -> Vec<f64> {
-    match v {
-        Value::Array(a) => a.iter().flat_map(numbers).collect(),
-        other => vec![other.as_f64().expect("a number")],
-    }
-}
-
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
-}
+use crate::support::{norm, numbers, repository};
 
 /// |a − b| / |b|, or |a| where b is zero.
 fn deviation(a: &Value, b: &Value) -> f64 {
@@ -40,7 +23,7 @@ fn forks_dynamics(golden: &Value, name: &str) -> Value {
     fs::write(&state, text).unwrap();
     let out = Command::new(env!("CARGO_BIN_EXE_forks"))
         .arg("dynamics")
-        .arg(fixtures().join("models").join(golden["model"].as_str().unwrap()))
+        .arg(repository("fixtures").join("models").join(golden["model"].as_str().unwrap()))
         .args(["--json", "--state"])
         .arg(&state)
         .output()
@@ -51,7 +34,7 @@ fn forks_dynamics(golden: &Value, name: &str) -> Value {
 
 #[test]
 fn dynamics_agree_with_all_golden_values() {
-    let mut files: Vec<PathBuf> = fs::read_dir(fixtures().join("golden"))
+    let mut files: Vec<PathBuf> = fs::read_dir(repository("fixtures").join("golden"))
         .unwrap()
         .map(|f| f.unwrap().path())
         .filter(|p| p.to_string_lossy().ends_with(".dynamics.json"))

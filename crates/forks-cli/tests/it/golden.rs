@@ -8,9 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
-}
+use crate::support::{norm, numbers, repository};
 
 fn read(path: &Path) -> Value {
     let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -18,7 +16,7 @@ fn read(path: &Path) -> Value {
 }
 
 fn goldens(kind: &str) -> Vec<(String, Value)> {
-    let mut found: Vec<PathBuf> = std::fs::read_dir(fixtures().join("golden"))
+    let mut found: Vec<PathBuf> = std::fs::read_dir(repository("fixtures").join("golden"))
         .unwrap()
         .map(|f| f.unwrap().path())
         .filter(|p| p.to_string_lossy().ends_with(&format!(".{kind}.json")))
@@ -29,7 +27,7 @@ fn goldens(kind: &str) -> Vec<(String, Value)> {
 
 /// Runs the program on the golden file's model.
 fn forks(command: &str, golden: &Value, arguments: &[String]) -> Value {
-    let model = fixtures().join("models").join(golden["model"].as_str().unwrap());
+    let model = repository("fixtures").join("models").join(golden["model"].as_str().unwrap());
     let mut c = Command::new(env!("CARGO_BIN_EXE_forks"));
     c.arg(command).arg(model).arg("--json").args(arguments);
     if let Some(k) = golden["default_stiffness"].as_f64() {
@@ -38,17 +36,6 @@ fn forks(command: &str, golden: &Value, arguments: &[String]) -> Value {
     let out = c.output().unwrap();
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     serde_json::from_slice(&out.stdout).unwrap()
-}
-
-fn numbers(v: &Value) -> Vec<f64> {
-    match v {
-        Value::Array(a) => a.iter().flat_map(numbers).collect(),
-        other => vec![other.as_f64().expect("a number")],
-    }
-}
-
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 fn distance(a: &[f64], b: &[f64]) -> f64 {

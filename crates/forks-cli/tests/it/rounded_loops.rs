@@ -5,6 +5,8 @@ use std::{path::PathBuf, process::Command};
 
 use serde_json::Value;
 
+use crate::support::numbers;
+
 fn model(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../../fixtures/models/rounded_five_bar")
@@ -22,10 +24,6 @@ fn json(command: &str, model: &std::path::Path, arguments: &[&str]) -> Value {
     let error = String::from_utf8_lossy(&o.stderr);
     assert_eq!(o.status.code(), Some(0), "{command} {}: {error}", model.display());
     serde_json::from_slice(&o.stdout).unwrap()
-}
-
-fn numbers(v: &Value) -> Vec<f64> {
-    v.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
 }
 
 /// The note that has both readings, if there is one.

@@ -2,30 +2,13 @@
 
 use crate::random_model;
 
-use std::sync::Arc;
-
 use forks_rom::{
-    EffectorLoad, Elasticity, LoadFrame, ModelData, ReducedModel, Scheme, State, StepStatus,
-    Stepper, System,
+    EffectorLoad, LoadFrame, Scheme, State, StepStatus, System,
     lie::{Wrench, glam::DVec3},
     linalg::Matrix,
 };
 use forks_testkit::Rng;
-use random_model::{data, numbers, positive, push, slider, vector};
-
-fn model(data: ModelData) -> Arc<ReducedModel> {
-    Arc::new(ReducedModel::new(data).unwrap())
-}
-
-fn stepper(model: &Arc<ReducedModel>, h: f64, scheme: Scheme) -> Stepper {
-    Stepper::with(model.clone(), h, scheme, Elasticity::Energy).unwrap()
-}
-
-fn started(model: &ReducedModel, eta: &[f64], velocity: &[f64]) -> State {
-    let mut state = State::new(model);
-    state.set(eta, velocity).unwrap();
-    state
-}
+use random_model::{data, model, numbers, positive, push, slider, started, stepper, vector};
 
 /// x(t) and ẋ(t) of m ẍ + d ẋ + k x = f, d below critical.
 fn oscillation(m: f64, d: f64, k: f64, f: f64, [x, v]: [f64; 2], t: f64) -> [f64; 2] {

@@ -11,23 +11,9 @@ use forks_rom::{
     linalg::Matrix,
 };
 use forks_testkit::Rng;
-use random_model::{data, load, numbers, positive, push, slider, vector};
+use random_model::{data, load, model, numbers, positive, push, slider, started, stepper, vector};
 
 const SCHEMES: [Scheme; 2] = [Scheme::ImplicitEuler, Scheme::Exponential];
-
-fn model(data: ModelData) -> Arc<ReducedModel> {
-    Arc::new(ReducedModel::new(data).unwrap())
-}
-
-fn stepper(model: &Arc<ReducedModel>, h: f64, scheme: Scheme) -> Stepper {
-    Stepper::with(model.clone(), h, scheme, Elasticity::Energy).unwrap()
-}
-
-fn started(model: &ReducedModel, eta: &[f64], velocity: &[f64]) -> State {
-    let mut state = State::new(model);
-    state.set(eta, velocity).unwrap();
-    state
-}
 
 fn largest_gap(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)

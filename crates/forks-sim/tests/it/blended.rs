@@ -11,15 +11,15 @@ use forks_dynamics::EquilibriumOptions;
 use forks_models::{HelixJoints, helix};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_sim::{
-    Geometry, MechanismHandle, Owner, Shape, World, WorldSettings, WorldStatus,
+    Geometry, MechanismHandle, Owner, Shape, World, WorldStatus,
     blend::{BlendedModel, BlendedState, BlendedStepper, LinkBlend, Weights},
     lie::{
         Pose, Twist, Wrench,
         glam::{DQuat, DVec3},
     },
-    rom::{EffectorLoad, LoadFrame, StaticStatus},
+    rom::{EffectorLoad, LoadFrame},
 };
-use support::{add_box, at, pulled, run, settle, smooth};
+use support::{add_box, at, ball_at_tip, force_that_holds, pulled, run, settle, smooth};
 
 use crate::support;
 
@@ -53,34 +53,15 @@ const WEIGHTS: [Weights; 3] = [
     Weights::Neighbours { exponent: 4, count: 2 },
 ];
 
-/// A helix with a ball at its tip, placed somewhere, without gravity.
+/// A blend with a ball at its tip, placed somewhere, without gravity.
 fn blend_world(model: &Arc<BlendedModel>, placement: Pose, step: f64) -> (World, MechanismHandle) {
-    let mut settings = WorldSettings { step, gravity: DVec3::ZERO, ..WorldSettings::default() };
-    settings.contact.tolerance = 1e-12;
-    let mut world = World::new(settings).unwrap();
-    let m = world.add_blended("helix", model.clone(), placement).unwrap();
-    let tip = Owner::Effector { mechanism: m, effector: 0 };
-    let shape = Shape::new("tip", Geometry::Sphere { radius: RADIUS }).of(smooth());
-    world.add_shape(tip, &shape).unwrap();
-    (world, m)
+    ball_at_tip(RADIUS, step, |w| w.add_blended("helix", model.clone(), placement).unwrap())
 }
 
-/// Static solution with the tip held at `height` by a force along z: the force by bisection.
+/// Static solution with the tip held at `height` by a force along z.
 fn held(model: &BlendedModel, pull: f64, height: f64) -> (f64, Vec<f64>) {
-    let solve = |up: f64| {
-        let wrench = Wrench::new(DVec3::new(0.0, 0.0, up - pull), DVec3::ZERO);
-        let load = EffectorLoad { effector: 0, wrench, frame: LoadFrame::World };
-        let found = model.solve_static(&[load], &[]).unwrap();
-        assert_eq!(found.status, StaticStatus::Converged);
-        found.coordinates
-    };
-    let (mut low, mut high) = (0.0, pull);
-    for _ in 0..50 {
-        let middle = 0.5 * (low + high);
-        let z = model.effector_pose(0, &solve(middle)).translation.z;
-        if z < height { low = middle } else { high = middle }
-    }
-    (low, solve(low))
+    let height_of = |x: &[f64]| model.effector_pose(0, x).translation.z;
+    force_that_holds(pull, height, |load| model.solve_static(&[load], &[]).unwrap(), height_of)
 }
 
 /// A blend pulled down by `pull` onto a plane that it rests on, at the model's own height.

@@ -16,9 +16,9 @@ use forks_sim::{
         Pose, SpatialInertia, Twist, Wrench,
         glam::{DMat3, DQuat, DVec3},
     },
-    rom::{EffectorLoad, LoadFrame, ReducedModel, StaticStatus},
+    rom::{EffectorLoad, LoadFrame, ReducedModel},
 };
-use support::{add_ball, at, ball_inertia, run, settle, smooth};
+use support::{add_ball, at, ball_at_tip, ball_inertia, force_that_holds, run, settle, smooth};
 
 const RADIUS: f64 = 0.03;
 
@@ -31,32 +31,13 @@ fn helix_model() -> Arc<ReducedModel> {
 
 /// A helix with a ball at its tip, placed somewhere, without gravity.
 fn helix_world(model: &Arc<ReducedModel>, placement: Pose, step: f64) -> (World, MechanismHandle) {
-    let mut settings = WorldSettings { step, gravity: DVec3::ZERO, ..WorldSettings::default() };
-    settings.contact.tolerance = 1e-12;
-    let mut world = World::new(settings).unwrap();
-    let m = world.add_mechanism("helix", model.clone(), placement).unwrap();
-    let tip = Owner::Effector { mechanism: m, effector: 0 };
-    let shape = Shape::new("tip", Geometry::Sphere { radius: RADIUS }).of(smooth());
-    world.add_shape(tip, &shape).unwrap();
-    (world, m)
+    ball_at_tip(RADIUS, step, |w| w.add_mechanism("helix", model.clone(), placement).unwrap())
 }
 
-/// Static solution with the tip held at `height` by a force along z: the force by bisection.
+/// Static solution with the tip held at `height` by a force along z.
 fn held(model: &ReducedModel, pull: f64, height: f64) -> (f64, Vec<f64>) {
-    let solve = |up: f64| {
-        let wrench = Wrench::new(DVec3::new(0.0, 0.0, up - pull), DVec3::ZERO);
-        let load = EffectorLoad { effector: 0, wrench, frame: LoadFrame::World };
-        let found = model.solve_static(&[load], &[]).unwrap();
-        assert_eq!(found.status, StaticStatus::Converged);
-        found.coordinates
-    };
-    let (mut low, mut high) = (0.0, pull);
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        let z = model.effector_pose(0, &solve(middle)).translation.z;
-        if z < height { low = middle } else { high = middle }
-    }
-    (low, solve(low))
+    let height_of = |eta: &[f64]| model.effector_pose(0, eta).translation.z;
+    force_that_holds(pull, height, |load| model.solve_static(&[load], &[]).unwrap(), height_of)
 }
 
 #[test]

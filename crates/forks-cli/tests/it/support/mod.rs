@@ -1,5 +1,4 @@
-//! The program as a user calls it, for the tests of its commands; each uses a part.
-#![allow(dead_code, unreachable_pub)]
+//! The program as a user calls it, for the tests of its commands.
 
 use std::{
     fs,
@@ -10,37 +9,45 @@ use std::{
 use serde_json::Value;
 
 /// A file of one test's folder.
-pub fn path_in(folder: &str, name: &str) -> PathBuf {
+pub(crate) fn path_in(folder: &str, name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     fs::create_dir_all(&directory).unwrap();
     directory.join(name)
 }
 
 /// A file of the repository.
-pub fn repository(name: &str) -> PathBuf {
+pub(crate) fn repository(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
 }
 
-pub fn text(path: &Path) -> &str {
+pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-pub fn forks(arguments: &[&str]) -> Output {
+pub(crate) fn forks(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_forks")).args(arguments).output().expect("the program starts")
 }
 
-pub fn json(arguments: &[&str]) -> Value {
+pub(crate) fn json(arguments: &[&str]) -> Value {
     let out = forks(&[arguments, &["--json"]].concat());
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     serde_json::from_slice(&out.stdout).unwrap()
 }
 
-pub fn numbers(v: &Value) -> Vec<f64> {
-    v.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
+/// All numbers of an array, of arrays of numbers too.
+pub(crate) fn numbers(v: &Value) -> Vec<f64> {
+    match v {
+        Value::Array(a) => a.iter().flat_map(numbers).collect(),
+        other => vec![other.as_f64().expect("a number")],
+    }
+}
+
+pub(crate) fn norm(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 /// One error sentence with every word, nothing on stdout.
-pub fn refuses(arguments: &[&str], words: &[&str]) {
+pub(crate) fn refuses(arguments: &[&str], words: &[&str]) {
     let out = forks(arguments);
     let message = String::from_utf8(out.stderr).unwrap();
     assert_eq!(out.status.code(), Some(1), "{message}");

@@ -1,6 +1,5 @@
 //! Seeded random mechanisms of all joint kinds, with loops, reversed joints, couplings and
 //! bushings.
-#![allow(dead_code, unreachable_pub)]
 
 use forks_dynamics::{
     AppliedWrench, Loads, WrenchFrame,
@@ -15,27 +14,27 @@ use forks_dynamics::{
 };
 
 /// Random numbers, vectors and matrices.
-pub struct Random(SplitMix64);
+pub(crate) struct Random(SplitMix64);
 
 impl Random {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(SplitMix64::new(seed))
     }
 
     /// Uniform in [−1, 1).
-    pub fn number(&mut self) -> f64 {
+    pub(crate) fn number(&mut self) -> f64 {
         self.0.range(-1.0, 1.0)
     }
 
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.0.next_u64() % n as u64) as usize
     }
 
-    pub fn vector(&mut self) -> DVec3 {
+    pub(crate) fn vector(&mut self) -> DVec3 {
         DVec3::new(self.number(), self.number(), self.number())
     }
 
-    pub fn axis(&mut self) -> DVec3 {
+    pub(crate) fn axis(&mut self) -> DVec3 {
         loop {
             let v = self.vector();
             if v.length() > 0.1 {
@@ -44,16 +43,16 @@ impl Random {
         }
     }
 
-    pub fn twist(&mut self, size: f64) -> Twist {
+    pub(crate) fn twist(&mut self, size: f64) -> Twist {
         Twist::new(self.vector() * size, self.vector() * size)
     }
 
-    pub fn pose(&mut self) -> Pose {
+    pub(crate) fn pose(&mut self) -> Pose {
         Pose::exp(self.twist(0.6))
     }
 
     /// A positive definite d×d matrix by rows.
-    pub fn stiffness(&mut self, d: usize) -> Vec<f64> {
+    pub(crate) fn stiffness(&mut self, d: usize) -> Vec<f64> {
         let a: Vec<f64> = (0..d * d).map(|_| self.number()).collect();
         let mut k = vec![0.0; d * d];
         for i in 0..d {
@@ -65,7 +64,7 @@ impl Random {
         k
     }
 
-    pub fn kind(&mut self) -> JointKind {
+    pub(crate) fn kind(&mut self) -> JointKind {
         let axis = self.axis();
         match self.below(9) {
             0 => JointKind::Revolute { axis },
@@ -101,7 +100,7 @@ impl Random {
     }
 
     /// `links` links, `loops` closing joints, some couplings, combination springs and bushings.
-    pub fn mechanism(&mut self, links: usize, loops: usize) -> Mechanism {
+    pub(crate) fn mechanism(&mut self, links: usize, loops: usize) -> Mechanism {
         let mut b = MechanismBuilder::new("random");
         b.set_gravity(DVec3::new(1.0, -2.0, -9.0));
         for i in 0..links {
@@ -132,7 +131,7 @@ impl Random {
     }
 
     /// The same with loops and couplings that hold in the start pose.
-    pub fn closed_mechanism(&mut self, links: usize, loops: usize) -> Mechanism {
+    pub(crate) fn closed_mechanism(&mut self, links: usize, loops: usize) -> Mechanism {
         let open = self.mechanism(links, loops);
         let q = open.start_positions();
         let poses = open.link_poses(&q);
@@ -206,7 +205,7 @@ impl Random {
     }
 
     /// Start positions displaced at random.
-    pub fn positions(&mut self, m: &Mechanism) -> Vec<f64> {
+    pub(crate) fn positions(&mut self, m: &Mechanism) -> Vec<f64> {
         let mut q = m.start_positions();
         let v: Vec<f64> = (0..m.velocity_count()).map(|_| 0.3 * self.number()).collect();
         m.integrate(&mut q, &v);
@@ -214,7 +213,7 @@ impl Random {
     }
 
     /// Gravity and dead forces; with `torques` dead torques and followers as well.
-    pub fn loads(&mut self, m: &Mechanism, torques: bool) -> Loads {
+    pub(crate) fn loads(&mut self, m: &Mechanism, torques: bool) -> Loads {
         let mut loads = Loads::gravity();
         for _ in 0..3 {
             let torque = if torques { self.vector() * 5.0 } else { DVec3::ZERO };

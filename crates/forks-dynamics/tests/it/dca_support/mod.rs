@@ -1,6 +1,5 @@
 //! Random mechanisms in motion with their exact accelerations, for the tests of the
 //! divide-and-conquer solver.
-#![allow(dead_code, unreachable_pub)]
 
 use forks_dynamics::{
     dca::{DcaError, DcaInput, DcaPlan, DcaSettings, DcaStatus, DcaWorkspace, dca_with},
@@ -17,7 +16,7 @@ use forks_testkit::{
 
 /// Trees, floating trees, loops anywhere, planar loops (redundant rows): a quarter each. Rotors in
 /// half.
-pub fn options(seed: u64) -> RandomMechanismOptions {
+pub(crate) fn options(seed: u64) -> RandomMechanismOptions {
     let mut joint_kinds = JointChoice::USUAL.to_vec();
     joint_kinds.extend([JointChoice::Free, JointChoice::Fixed]);
     let basis = RandomMechanismOptions {
@@ -37,24 +36,24 @@ pub fn options(seed: u64) -> RandomMechanismOptions {
     }
 }
 
-pub struct Case {
-    pub seed: u64,
-    pub mechanism: Mechanism,
-    pub state: State,
-    pub exact: Acceleration,
+pub(crate) struct Case {
+    pub(crate) seed: u64,
+    pub(crate) mechanism: Mechanism,
+    pub(crate) state: State,
+    pub(crate) exact: Acceleration,
     /// By how much each acceleration may change if all numbers do by one part.
-    pub sensitivity: Vec<f64>,
+    pub(crate) sensitivity: Vec<f64>,
     /// Torques, springs and dampers of all coordinates.
-    pub forces: Vec<f64>,
-    pub wrenches: Vec<Wrench>,
+    pub(crate) forces: Vec<f64>,
+    pub(crate) wrenches: Vec<Wrench>,
 }
 
 impl Case {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self::of(seed, random_mechanism(seed, &options(seed)), &StateOptions::default())
     }
 
-    pub fn of(seed: u64, mechanism: Mechanism, o: &StateOptions) -> Self {
+    pub(crate) fn of(seed: u64, mechanism: Mechanism, o: &StateOptions) -> Self {
         let state = random_state(seed, &mechanism, o);
         let exact = forward_dynamics(&mechanism, &state);
         let wrenches = state.wrenches.iter().map(|w| Wrench::from_array(*w)).collect();
@@ -66,7 +65,7 @@ impl Case {
         Self { seed, mechanism, state, exact, sensitivity, forces, wrenches }
     }
 
-    pub fn input(&self) -> DcaInput<'_> {
+    pub(crate) fn input(&self) -> DcaInput<'_> {
         let n = self.mechanism.tree_velocity_count();
         DcaInput {
             q: self.state.tree_q(&self.mechanism),
@@ -78,7 +77,10 @@ impl Case {
         }
     }
 
-    pub fn solve(&self, settings: &DcaSettings) -> Result<(DcaWorkspace, DcaStatus), DcaError> {
+    pub(crate) fn solve(
+        &self,
+        settings: &DcaSettings,
+    ) -> Result<(DcaWorkspace, DcaStatus), DcaError> {
         let plan = DcaPlan::with_handles(&self.mechanism, &[], settings)?;
         let mut work = DcaWorkspace::new(&plan);
         let status = dca_with(&plan, &mut work, &self.input())?;
@@ -86,7 +88,7 @@ impl Case {
     }
 
     /// Largest error over sensitivity·ε.
-    pub fn error(&self, found: &[f64]) -> f64 {
+    pub(crate) fn error(&self, found: &[f64]) -> f64 {
         let of = |(k, x): (usize, &f64)| {
             let error = (x - self.exact.joints[k]).abs();
             if error == 0.0 { 0.0 } else { error / (self.sensitivity[k] * f64::EPSILON) }

@@ -1,5 +1,4 @@
 //! Mechanisms of the tests of loops and time integration.
-#![allow(dead_code, unreachable_pub)]
 
 use forks_dynamics::mechanism::{
     Joint, JointKind, JointMatrix, Link, LinkId, Mechanism, MechanismBuilder,
@@ -10,7 +9,7 @@ use forks_dynamics::mechanism::{
 };
 
 /// The same mechanism with gravity along −z and, if given, other joint damping.
-pub fn under_gravity(m: &Mechanism, damping: Option<f64>) -> Mechanism {
+pub(crate) fn under_gravity(m: &Mechanism, damping: Option<f64>) -> Mechanism {
     let mut b = MechanismBuilder::from_mechanism(m);
     b.set_gravity(DVec3::new(0.0, 0.0, -9.81));
     if let Some(d) = damping {
@@ -22,7 +21,7 @@ pub fn under_gravity(m: &Mechanism, damping: Option<f64>) -> Mechanism {
 }
 
 /// Springs of every joint taken off or replaced, dampers removed.
-pub fn sprung(m: &Mechanism, stiffness: f64) -> Mechanism {
+pub(crate) fn sprung(m: &Mechanism, stiffness: f64) -> Mechanism {
     let mut b = MechanismBuilder::from_mechanism(m);
     for j in b.joints_mut() {
         let d = j.dof();
@@ -48,7 +47,7 @@ fn bar(name: String, end: DVec3) -> Link {
 /// Crank-rockers in the x–z plane, each mounted on the coupler of the one before; the first one on
 /// the ground. Hinges about y without springs, gravity along −z. Lengths 0.3, 0.12, 0.27, 0.21 m:
 /// the crank turns freely and no position is singular.
-pub fn four_bars(count: usize) -> Mechanism {
+pub(crate) fn four_bars(count: usize) -> Mechanism {
     const SCALE: f64 = 0.3;
     let pin = DVec3::new(0.4 * 0.5, 0.0, 0.4 * 0.75f64.sqrt()) * SCALE;
     let root = DVec3::X * SCALE;

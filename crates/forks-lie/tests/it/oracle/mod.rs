@@ -1,6 +1,5 @@
 //! Power series of small matrices in double-double arithmetic: about 31 digits, no trigonometry,
 //! and no code in common with the crate.
-#![allow(dead_code, unreachable_pub)]
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -8,21 +7,21 @@ use forks_lie::{Twist, glam::DVec3};
 
 /// An unevaluated sum of two `f64`, the second at most half an ulp of the first.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Dd {
+pub(crate) struct Dd {
     hi: f64,
     lo: f64,
 }
 
 impl Dd {
-    pub const ZERO: Self = Self { hi: 0.0, lo: 0.0 };
-    pub const ONE: Self = Self { hi: 1.0, lo: 0.0 };
+    pub(crate) const ZERO: Self = Self { hi: 0.0, lo: 0.0 };
+    pub(crate) const ONE: Self = Self { hi: 1.0, lo: 0.0 };
 
-    pub fn value(self) -> f64 {
+    pub(crate) fn value(self) -> f64 {
         self.hi + self.lo
     }
 
     /// `self − x` rounded once: the error of a computed number.
-    pub fn error_of(self, x: f64) -> f64 {
+    pub(crate) fn error_of(self, x: f64) -> f64 {
         (self - x.into()).value().abs()
     }
 
@@ -32,7 +31,7 @@ impl Dd {
     }
 
     /// One Newton step on the rounded root doubles its digits.
-    pub fn sqrt(self) -> Self {
+    pub(crate) fn sqrt(self) -> Self {
         if self.hi == 0.0 {
             return Self::ZERO;
         }
@@ -41,7 +40,7 @@ impl Dd {
     }
 
     /// (sin, cos) by Taylor's series; for |x| up to a few.
-    pub fn sin_cos(self) -> (Self, Self) {
+    pub(crate) fn sin_cos(self) -> (Self, Self) {
         let (mut sin, mut cos, mut term) = (Self::ZERO, Self::ONE, Self::ONE);
         for n in 1..60 {
             term = term * self / Dd::from(n as f64);
@@ -106,14 +105,14 @@ impl Div for Dd {
 
 /// A square matrix of double-doubles.
 #[derive(Clone, Copy)]
-pub struct Square<const N: usize>(pub [[Dd; N]; N]);
+pub(crate) struct Square<const N: usize>(pub [[Dd; N]; N]);
 
 impl<const N: usize> Square<N> {
-    pub fn zero() -> Self {
+    pub(crate) fn zero() -> Self {
         Self([[Dd::ZERO; N]; N])
     }
 
-    pub fn identity() -> Self {
+    pub(crate) fn identity() -> Self {
         let mut m = Self::zero();
         for i in 0..N {
             m.0[i][i] = Dd::ONE;
@@ -121,18 +120,18 @@ impl<const N: usize> Square<N> {
         m
     }
 
-    pub fn scaled(mut self, s: Dd) -> Self {
+    pub(crate) fn scaled(mut self, s: Dd) -> Self {
         self.0.iter_mut().flatten().for_each(|x| *x = *x * s);
         self
     }
 
-    pub fn times(&self, v: &[Dd; N]) -> [Dd; N] {
+    pub(crate) fn times(&self, v: &[Dd; N]) -> [Dd; N] {
         let dot = |row: &[Dd; N]| row.iter().zip(v).fold(Dd::ZERO, |s, (a, b)| s + *a * *b);
         std::array::from_fn(|i| dot(&self.0[i]))
     }
 
     /// The inverse by Gauss–Jordan elimination with row exchanges.
-    pub fn inverse(mut self) -> Self {
+    pub(crate) fn inverse(mut self) -> Self {
         let mut inverse = Self::identity();
         for k in 0..N {
             let size = |i: &usize| self.0[*i][k].value().abs();
@@ -187,12 +186,12 @@ impl<const N: usize> Add for Square<N> {
 const TERMS: usize = 64;
 
 /// `Σ Aⁿ/(n + shift)!`: the exponential for shift 0, its left Jacobian for shift 1.
-pub fn series<const N: usize>(a: Square<N>, shift: usize) -> Square<N> {
+pub(crate) fn series<const N: usize>(a: Square<N>, shift: usize) -> Square<N> {
     series_derivative(a, Square::zero(), shift).0
 }
 
 /// [`series`] and its derivative along `da`.
-pub fn series_derivative<const N: usize>(
+pub(crate) fn series_derivative<const N: usize>(
     a: Square<N>,
     da: Square<N>,
     shift: usize,
@@ -209,17 +208,17 @@ pub fn series_derivative<const N: usize>(
 }
 
 /// `w×`.
-pub fn cross(w: [Dd; 3]) -> Square<3> {
+pub(crate) fn cross(w: [Dd; 3]) -> Square<3> {
     let o = Dd::ZERO;
     Square([[o, -w[2], w[1]], [w[2], o, -w[0]], [-w[1], w[0], o]])
 }
 
-pub fn vector(v: DVec3) -> [Dd; 3] {
+pub(crate) fn vector(v: DVec3) -> [Dd; 3] {
     v.to_array().map(Dd::from)
 }
 
 /// `ad_ξ`, linear part first.
-pub fn ad(xi: Twist) -> Square<6> {
+pub(crate) fn ad(xi: Twist) -> Square<6> {
     let (w, v) = (cross(vector(xi.angular)), cross(vector(xi.linear)));
     let mut m = Square::zero();
     for i in 0..3 {
@@ -233,7 +232,7 @@ pub fn ad(xi: Twist) -> Square<6> {
 }
 
 /// The 4×4 matrix `[[ω×, v], [0, 0]]`.
-pub fn hat(xi: Twist) -> Square<4> {
+pub(crate) fn hat(xi: Twist) -> Square<4> {
     let (w, v) = (cross(vector(xi.angular)), vector(xi.linear));
     let mut m = Square::zero();
     for i in 0..3 {
@@ -245,7 +244,7 @@ pub fn hat(xi: Twist) -> Square<4> {
 
 /// Quaternion (w, x, y, z) of `exp(ω)`: the series of the matrix that multiplies by `ω/2` on the
 /// left.
-pub fn quaternion_exp(omega: DVec3) -> [Dd; 4] {
+pub(crate) fn quaternion_exp(omega: DVec3) -> [Dd; 4] {
     let [x, y, z] = vector(omega * 0.5);
     let o = Dd::ZERO;
     let left = Square([[o, -x, -y, -z], [x, o, -z, y], [y, z, o, -x], [z, -y, x, o]]);
@@ -255,7 +254,7 @@ pub fn quaternion_exp(omega: DVec3) -> [Dd; 4] {
 
 /// Rotation vector of a quaternion with w ≥ 0: one Newton step on half the angle doubles its
 /// digits.
-pub fn quaternion_log([w, x, y, z]: [f64; 4]) -> [Dd; 3] {
+pub(crate) fn quaternion_log([w, x, y, z]: [f64; 4]) -> [Dd; 3] {
     // In units of the largest component, so that squares do not underflow.
     let unit = Dd::from(x.abs().max(y.abs()).max(z.abs()));
     let v = vector(DVec3::new(x, y, z));

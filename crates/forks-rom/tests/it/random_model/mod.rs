@@ -1,8 +1,10 @@
 //! Small models of random numbers.
-#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::sync::Arc;
 
 use forks_rom::{
-    DEFAULT_RANGE, EffectorLoad, EffectorRest, LinkRest, LoadFrame, ModelData,
+    DEFAULT_RANGE, EffectorLoad, EffectorRest, Elasticity, LinkRest, LoadFrame, ModelData,
+    ReducedModel, Scheme, State, Stepper,
     lie::{Pose, Wrench, exp_rotation, glam::DVec3},
     linalg::Matrix,
 };
@@ -102,4 +104,18 @@ pub(crate) fn load(rng: &mut Rng, effector: usize, size: f64, frame: LoadFrame) 
 pub(crate) fn push(f: f64) -> EffectorLoad {
     let wrench = Wrench::new(DVec3::X * f, DVec3::ZERO);
     EffectorLoad { effector: 0, wrench, frame: LoadFrame::World }
+}
+
+pub(crate) fn model(data: ModelData) -> Arc<ReducedModel> {
+    Arc::new(ReducedModel::new(data).unwrap())
+}
+
+pub(crate) fn stepper(model: &Arc<ReducedModel>, h: f64, scheme: Scheme) -> Stepper {
+    Stepper::with(model.clone(), h, scheme, Elasticity::Energy).unwrap()
+}
+
+pub(crate) fn started(model: &ReducedModel, eta: &[f64], velocity: &[f64]) -> State {
+    let mut state = State::new(model);
+    state.set(eta, velocity).unwrap();
+    state
 }

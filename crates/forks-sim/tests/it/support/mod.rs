@@ -9,6 +9,7 @@ use forks_sim::{
         Pose, SpatialInertia, Wrench,
         glam::{DMat3, DQuat, DVec3},
     },
+    rom::{EffectorLoad, LoadFrame, StaticSolution, StaticStatus},
 };
 
 pub(crate) const G: f64 = 9.81;
@@ -94,4 +95,42 @@ pub(crate) fn pulled(problem: &Problem, force: DVec3) -> (Equilibrium, Loads) {
     let at = problem.equilibrium(&loads, &EquilibriumOptions::default());
     assert!(at.status.is_equilibrium());
     (at, loads)
+}
+
+/// A world without gravity with one mechanism, and a ball at its first effector.
+pub(crate) fn ball_at_tip(
+    radius: f64,
+    step: f64,
+    add: impl FnOnce(&mut World) -> MechanismHandle,
+) -> (World, MechanismHandle) {
+    let mut settings = WorldSettings { step, gravity: DVec3::ZERO, ..WorldSettings::default() };
+    settings.contact.tolerance = 1e-12;
+    let mut world = World::new(settings).unwrap();
+    let m = add(&mut world);
+    let tip = Owner::Effector { mechanism: m, effector: 0 };
+    let shape = Shape::new("tip", Geometry::Sphere { radius }).of(smooth());
+    world.add_shape(tip, &shape).unwrap();
+    (world, m)
+}
+
+/// The force along z that holds the first effector at `height` against a pull down, by bisection,
+/// and the coordinates there.
+pub(crate) fn force_that_holds(
+    pull: f64,
+    height: f64,
+    solve: impl Fn(EffectorLoad) -> StaticSolution,
+    height_of: impl Fn(&[f64]) -> f64,
+) -> (f64, Vec<f64>) {
+    let at_rest = |up: f64| {
+        let wrench = Wrench::new(DVec3::new(0.0, 0.0, up - pull), DVec3::ZERO);
+        let found = solve(EffectorLoad { effector: 0, wrench, frame: LoadFrame::World });
+        assert_eq!(found.status, StaticStatus::Converged);
+        found.coordinates
+    };
+    let (mut low, mut high) = (0.0, pull);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if height_of(&at_rest(middle)) < height { low = middle } else { high = middle }
+    }
+    (low, at_rest(low))
 }
