@@ -3,7 +3,8 @@
 use forks_lie::{
     Pose, Twist, exp_rotation,
     glam::{DQuat, DVec3},
-    quaternion_from_wxyz, right_jacobian, right_jacobian_derivative, wxyz_from_quaternion,
+    quaternion_from_wxyz, right_jacobian, right_jacobian_derivative, right_jacobian_inverse,
+    wxyz_from_quaternion,
 };
 use forks_linalg::Matrix;
 
@@ -248,6 +249,22 @@ impl JointKind {
         }
         let t = self.motion(from).twist_to(&self.motion(to));
         self.coordinates_of(t)
+    }
+
+    /// Derivative of [`JointKind::difference`] by the velocity at `to`, d × d: the identity for
+    /// plain coordinates, the inverse of the right Jacobian for spherical, planar and free joints.
+    pub fn difference_rate(&self, from: &[f64], to: &[f64]) -> Matrix {
+        if self.has_scalar_coordinates() {
+            return Matrix::identity(self.dof());
+        }
+        let inverse = right_jacobian_inverse(self.motion(from).twist_to(&self.motion(to)));
+        let columns = self.columns(to);
+        let rates: Vec<Vec<f64>> = columns
+            .as_slice()
+            .iter()
+            .map(|c| self.coordinates_of(Twist::from_array(inverse.mul_vec(&c.to_array()))))
+            .collect();
+        Matrix::from_fn(rates.len(), rates.len(), |i, j| rates[j][i])
     }
 
     /// The coordinates of a twist that lies in the span of a group joint's columns.

@@ -11,8 +11,7 @@ use forks_dynamics::{
 };
 use forks_linalg::norm;
 use forks_mechanism::{
-    JointKind,
-    lie::{Pose, Twist, right_jacobian_inverse},
+    lie::{Pose, glam::DVec3, right_jacobian_inverse},
     linalg::{
         Matrix,
         dense::{lu_solve, svd, symmetric_eigen},
@@ -55,32 +54,20 @@ impl JointMap {
     /// From the start pose, equilibria and the reduced models there.
     ///
     /// # Errors
-    /// Joints whose positions are no displacements, numbers that are not finite.
+    /// Numbers that are not finite.
     pub(super) fn new<'a>(
         problem: &Problem,
         start: &Equilibrium,
         radius: f64,
         samples: impl Iterator<Item = (&'a Equilibrium, &'a ModelData)> + Clone,
     ) -> Result<Self, BlendError> {
-        let m = problem.mechanism();
-        let size = m.tree_velocity_count();
-        let mut scale = vec![1.0; size];
-        for edge in m.forest().edges() {
-            let joint = m.joint(edge.joint);
-            match joint.kind {
-                JointKind::Fixed | JointKind::Revolute { .. } => {}
-                JointKind::Universal { .. } | JointKind::Cylindrical { .. } => {}
-                JointKind::Prismatic { .. } => {
-                    m.velocity_range(edge.joint).for_each(|i| scale[i] = 1.0 / radius);
-                }
-                _ => return Err(BlendError::NoJointChart { joint: joint.name.clone() }),
-            }
-        }
+        let scale = scales(problem, radius);
+        let size = scale.len();
         let not_finite = || BlendError::NotFinite { quantity: "the samples' joint displacements" };
         let n = samples.clone().map(|s| s.1.basis.columns()).max().unwrap_or(0);
         let mut sum = Matrix::zeros(size, size);
-        for (_, d) in samples.clone().filter(|s| s.1.basis.columns() == n) {
-            let z = joint_rates(problem, d);
+        for (at, d) in samples.clone().filter(|s| s.1.basis.columns() == n) {
+            let z = displacement_rates(problem, &start.q, &at.q, joint_rates(problem, d));
             let z = Matrix::from_fn(size, n, |i, j| scale[i] * z[(i, j)]);
             // Each tangent counts the same, however stiff it is.
             let q = svd(&z).ok_or_else(not_finite)?.u;
@@ -90,7 +77,7 @@ impl JointMap {
         }
         let (_, vectors) = symmetric_eigen(&sum).ok_or_else(not_finite)?;
         let directions = Matrix::from_fn(size, n, |i, j| scale[i] * vectors[(i, size - 1 - j)]);
-        let mut out = Self { start: positions(problem, start), directions, displacement: 0.0 };
+        let mut out = Self { start: start.q.clone(), directions, displacement: 0.0 };
         let far = samples.map(|(e, _)| norm(&out.place(problem, e))).fold(0.0, f64::max);
         out.displacement = DISPLACEMENT * if far > 0.0 { far } else { 1.0 };
         Ok(out)
@@ -98,14 +85,13 @@ impl JointMap {
 
     /// x.
     pub(super) fn place(&self, problem: &Problem, at: &Equilibrium) -> Vec<f64> {
-        let q = positions(problem, at);
-        let moved: Vec<f64> = q.iter().zip(&self.start).map(|(a, b)| a - b).collect();
-        self.directions.transpose_mul_vec(&moved)
+        self.directions.transpose_mul_vec(&displacements(problem, &self.start, &at.q))
     }
 
     /// R = ∂η/∂x.
-    fn rate(&self, problem: &Problem, d: &ModelData) -> Matrix {
-        let along = self.directions.transpose_mul(&joint_rates(problem, d));
+    fn rate(&self, problem: &Problem, at: &Equilibrium, d: &ModelData) -> Matrix {
+        let rates = displacement_rates(problem, &self.start, &at.q, joint_rates(problem, d));
+        let along = self.directions.transpose_mul(&rates);
         lu_solve(&along, &Matrix::identity(d.basis.columns()))
     }
 
@@ -123,9 +109,10 @@ impl JointMap {
         if d.basis.columns() != n {
             return None;
         }
-        let here = Neighbour::new(self, problem, at, d, None);
-        let next = |y: Vec<f64>| self.displaced(problem, at, loads, d, &here.poses, &y, options);
-        Jets::new(n, self.displacement, here.values.clone(), next)?.sample(self, problem, at, d)
+        let rests = Rests { poses: frames(problem, at), q: &at.q };
+        let here = neighbour(self, problem, at, d, &rests);
+        let next = |y: Vec<f64>| self.displaced(problem, at, loads, d, &rests, &y, options);
+        Jets::new(n, self.displacement, here, next)?.sample(self, problem, at, d)
     }
 
     /// The equilibrium displaced by y, held by wrenches on the effectors.
@@ -136,13 +123,13 @@ impl JointMap {
         at: &Equilibrium,
         loads: &Loads,
         d: &ModelData,
-        rests: &[Pose],
+        rests: &Rests<'_>,
         y: &[f64],
         options: &EquilibriumOptions,
     ) -> Option<Vec<f64>> {
         // What world-fixed wrenches work against.
         let own = d.basis.transpose_mul(&load_stiffness(d).mul(&d.basis));
-        let tangent = d.hessian.sub(&own).mul(&self.rate(problem, d));
+        let tangent = d.hessian.sub(&own).mul(&self.rate(problem, at, d));
         let dual = dual(d);
         let place = self.place(problem, at);
         let mut wrench = vec![0.0; y.len()];
@@ -163,9 +150,7 @@ impl JointMap {
             if left <= NEAR * norm(y) {
                 let there = Sample::new(problem, &here, &all).ok()?;
                 let same = there.data.basis.columns() == y.len();
-                return same.then(|| {
-                    Neighbour::new(self, problem, &here, &there.data, Some(rests)).values
-                });
+                return same.then(|| neighbour(self, problem, &here, &there.data, rests));
             }
             if left > AWAY * norm(y) {
                 return None;
@@ -175,49 +160,57 @@ impl JointMap {
     }
 }
 
-/// What an equilibrium knows of first derivatives by x.
-struct Neighbour {
+/// A sample's frames, effectors before links, and joint positions.
+struct Rests<'a> {
     poses: Vec<Pose>,
-    /// ∂U/∂x; then, column after column, of each frame's exponential coordinates from a rest pose,
-    /// effectors before links; then of the joints' displacements.
-    values: Vec<f64>,
+    q: &'a [f64],
 }
 
-impl Neighbour {
-    fn new(
-        map: &JointMap,
-        problem: &Problem,
-        at: &Equilibrium,
-        d: &ModelData,
-        rests: Option<&[Pose]>,
-    ) -> Self {
-        let n = d.basis.columns();
-        let rate = map.rate(problem, d);
-        let mut poses = effector_poses(problem, &at.world_from_link);
-        poses.extend(&at.world_from_link);
-        let wrench: Vec<f64> =
-            d.effectors.iter().flat_map(|e| e.static_wrench.to_array()).collect();
-        let mut values = rate.transpose_mul_vec(&d.basis.transpose_mul_vec(&wrench));
-        let effector = |e: usize| d.basis.block(6 * e, 0, 6, n);
-        let effectors = (0..d.effectors.len()).map(effector);
-        let frames = effectors.chain(d.links.iter().map(|l| l.map.clone()));
-        for (i, frame) in frames.enumerate() {
-            let moved = frame.mul(&rate);
-            let xi = rests.map_or(Twist::ZERO, |r| r[i].twist_to(&poses[i]));
-            let inverse = right_jacobian_inverse(xi);
-            for k in 0..n {
-                values.extend(inverse.mul_vec(&std::array::from_fn(|j| moved[(j, k)])));
-            }
+fn frames(problem: &Problem, at: &Equilibrium) -> Vec<Pose> {
+    let mut poses = effector_poses(problem, &at.world_from_link);
+    poses.extend(&at.world_from_link);
+    poses
+}
+
+/// What an equilibrium knows of first derivatives by x: ∂U/∂x; then, column after column, of each
+/// frame's exponential coordinates from a sample, effectors before links; then of the joints'
+/// displacements from there.
+fn neighbour(
+    map: &JointMap,
+    problem: &Problem,
+    at: &Equilibrium,
+    d: &ModelData,
+    rests: &Rests<'_>,
+) -> Vec<f64> {
+    let n = d.basis.columns();
+    let rate = map.rate(problem, at, d);
+    let wrench: Vec<f64> = d.effectors.iter().flat_map(|e| e.static_wrench.to_array()).collect();
+    let mut values = rate.transpose_mul_vec(&d.basis.transpose_mul_vec(&wrench));
+    let effectors = (0..d.effectors.len()).map(|e| d.basis.block(6 * e, 0, 6, n));
+    let maps = effectors.chain(d.links.iter().map(|l| l.map.clone()));
+    for ((own, rest), pose) in maps.zip(&rests.poses).zip(&frames(problem, at)) {
+        let moved = own.mul(&rate);
+        let inverse = right_jacobian_inverse(rest.twist_to(pose));
+        for k in 0..n {
+            values.extend(inverse.mul_vec(&std::array::from_fn(|j| moved[(j, k)])));
         }
-        for joint in &d.joints {
-            for k in 0..n {
-                let column = rate.column(k);
-                let row = |i: usize| joint.map.row(i).iter().zip(&column).map(|(a, b)| a * b).sum();
-                values.extend((0..joint.map.rows()).map(|i| -> f64 { row(i) }));
-            }
-        }
-        Self { poses, values }
     }
+    let m = problem.mechanism();
+    for (i, joint) in d.joints.iter().enumerate() {
+        let own = joint.map.mul(&rate);
+        let moved = match m.forest().edges().get(i) {
+            Some(edge) => {
+                let q = m.position_range(edge.joint);
+                let kind = &m.joint(edge.joint).kind;
+                kind.difference_rate(&rests.q[q.clone()], &at.q[q]).mul(&own)
+            }
+            None => own,
+        };
+        for k in 0..n {
+            values.extend(moved.column(k));
+        }
+    }
+    values
 }
 
 /// Second and third order of quantities whose first derivatives are known at the sample and next to
@@ -324,7 +317,7 @@ impl Jets {
         }
         let out = ChartSample {
             place: map.place(problem, at),
-            rate: map.rate(problem, d),
+            rate: map.rate(problem, at, d),
             stiffness: Matrix::from_fn(n, n, |i, k| self.slope(k, i)).symmetric_part(),
             cubic: three.iter().map(|&[i, j, k]| self.cubic(i, j, k, |k| k)).collect(),
             twists,
@@ -336,9 +329,50 @@ impl Jets {
     }
 }
 
-/// Positions of the tree's joints.
-fn positions(problem: &Problem, e: &Equilibrium) -> Vec<f64> {
-    e.q[..problem.mechanism().tree_position_count()].to_vec()
+/// 1 for coordinates that turn, 1/r for those that shift only.
+fn scales(problem: &Problem, radius: f64) -> Vec<f64> {
+    let m = problem.mechanism();
+    let mut out = vec![1.0; m.tree_velocity_count()];
+    for edge in m.forest().edges() {
+        let kind = &m.joint(edge.joint).kind;
+        let columns = kind.columns(&kind.zero_positions());
+        for (i, c) in m.velocity_range(edge.joint).zip(columns.as_slice()) {
+            if c.angular == DVec3::ZERO {
+                out[i] = 1.0 / radius;
+            }
+        }
+    }
+    out
+}
+
+/// θ − θ₀ of the tree's joints: logarithms for those whose positions are no plain numbers.
+fn displacements(problem: &Problem, from: &[f64], to: &[f64]) -> Vec<f64> {
+    let m = problem.mechanism();
+    let mut out = vec![0.0; m.tree_velocity_count()];
+    for edge in m.forest().edges() {
+        let q = m.position_range(edge.joint);
+        let moved = m.joint(edge.joint).kind.difference(&from[q.clone()], &to[q]);
+        out[m.velocity_range(edge.joint)].copy_from_slice(&moved);
+    }
+    out
+}
+
+/// Rates of θ − θ₀ from velocities, both row by row.
+fn displacement_rates(problem: &Problem, from: &[f64], to: &[f64], mut rates: Matrix) -> Matrix {
+    let m = problem.mechanism();
+    for edge in m.forest().edges() {
+        let kind = &m.joint(edge.joint).kind;
+        if kind.has_scalar_coordinates() {
+            continue;
+        }
+        let (q, v) = (m.position_range(edge.joint), m.velocity_range(edge.joint));
+        let own = rates.block(v.start, 0, v.len(), rates.columns());
+        let moved = kind.difference_rate(&from[q.clone()], &to[q]).mul(&own);
+        for (k, i) in v.enumerate() {
+            rates.row_mut(i).copy_from_slice(moved.row(k));
+        }
+    }
+    rates
 }
 
 /// Z: velocities of the tree's joints per unit η̇.

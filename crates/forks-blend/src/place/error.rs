@@ -91,14 +91,6 @@ pub enum BlendError {
     /// No samples were given.
     #[error("a blend needs at least one sample")]
     NoSample,
-    /// A joint's positions are not displacements, as a chart of joint displacements needs them.
-    #[error(
-        "no chart of joint displacements: joint '{joint}' has positions that are not displacements"
-    )]
-    NoJointChart {
-        /// Name of the joint.
-        joint: String,
-    },
     /// A chart of joint displacements gets all its samples at once.
     #[error("a blend in a chart of joint displacements takes no further samples")]
     FixedChart,
