@@ -31,8 +31,11 @@ use crate::{
     },
 };
 
-/// Displacement of equilibria next to a sample, relative to the largest |x| at the training loads.
+/// Displacement of equilibria next to a sample, relative to how far the training loads go along a
+/// coordinate.
 const DISPLACEMENT: f64 = 5e-3;
+/// Coordinates go at least this part as far as the one that goes farthest.
+const NARROWEST: f64 = 1e-3;
 /// Corrections of the loads that displace them, at most.
 const CORRECTIONS: usize = 25;
 /// They are displaced as meant up to this part.
@@ -46,8 +49,8 @@ pub(super) struct JointMap {
     start: Vec<f64>,
     /// DV, velocities × N.
     directions: Matrix,
-    /// h.
-    displacement: f64,
+    /// h of each coordinate.
+    displacements: Vec<f64>,
 }
 
 impl JointMap {
@@ -77,10 +80,33 @@ impl JointMap {
         }
         let (_, vectors) = symmetric_eigen(&sum).ok_or_else(not_finite)?;
         let directions = Matrix::from_fn(size, n, |i, j| scale[i] * vectors[(i, size - 1 - j)]);
-        let mut out = Self { start: start.q.clone(), directions, displacement: 0.0 };
-        let far = samples.map(|(e, _)| norm(&out.place(problem, e))).fold(0.0, f64::max);
-        out.displacement = DISPLACEMENT * if far > 0.0 { far } else { 1.0 };
+        let mut out = Self { start: start.q.clone(), directions, displacements: vec![] };
+        let at_start = samples.clone().find(|s| s.1.basis.columns() == n);
+        let (at, d) = at_start.ok_or(BlendError::NoSample)?;
+        let rate = out.rate(problem, at, d);
+        let stiffness = rate.transpose_mul(&out.tangent(problem, at, d)).symmetric_part();
+        let (stiff, axes) = symmetric_eigen(&stiffness).ok_or_else(not_finite)?;
+        out.directions = out.directions.mul(&axes);
+        // How far loads go along each coordinate: as far as their energy reaches.
+        let (mut far, mut energy) = (0.0f64, 0.0f64);
+        for (e, _) in samples {
+            let x = out.place(problem, e);
+            far = far.max(norm(&x));
+            energy = energy.max(x.iter().zip(&stiff).map(|(x, k)| k * x * x).sum());
+        }
+        let far = if far > 0.0 { far } else { 1.0 };
+        let reach = |k: &f64| match *k > 0.0 && energy > 0.0 {
+            true => (energy / k).sqrt().clamp(NARROWEST * far, far),
+            false => far,
+        };
+        out.displacements = stiff.iter().map(|k| DISPLACEMENT * reach(k)).collect();
         Ok(out)
+    }
+
+    /// What wrenches that stay in the world work against, per x: ∂(generalised force)/∂x.
+    fn tangent(&self, problem: &Problem, at: &Equilibrium, d: &ModelData) -> Matrix {
+        let own = d.basis.transpose_mul(&load_stiffness(d).mul(&d.basis));
+        d.hessian.sub(&own).mul(&self.rate(problem, at, d))
     }
 
     /// x.
@@ -112,7 +138,7 @@ impl JointMap {
         let rests = Rests { poses: frames(problem, at), q: &at.q };
         let here = neighbour(self, problem, at, d, &rests);
         let next = |y: Vec<f64>| self.displaced(problem, at, loads, d, &rests, &y, options);
-        Jets::new(n, self.displacement, here, next)?.sample(self, problem, at, d)
+        Jets::new(&self.displacements, here, next)?.sample(self, problem, at, d)
     }
 
     /// The equilibrium displaced by y, held by wrenches on the effectors.
@@ -127,9 +153,7 @@ impl JointMap {
         y: &[f64],
         options: &EquilibriumOptions,
     ) -> Option<Vec<f64>> {
-        // What world-fixed wrenches work against.
-        let own = d.basis.transpose_mul(&load_stiffness(d).mul(&d.basis));
-        let tangent = d.hessian.sub(&own).mul(&self.rate(problem, at, d));
+        let tangent = self.tangent(problem, at, d);
         let dual = dual(d);
         let place = self.place(problem, at);
         let mut wrench = vec![0.0; y.len()];
@@ -217,7 +241,7 @@ fn neighbour(
 /// it.
 struct Jets {
     n: usize,
-    step: f64,
+    steps: Vec<f64>,
     here: Vec<f64>,
     /// Along each coordinate, forth and back.
     single: Vec<[Vec<f64>; 2]>,
@@ -227,34 +251,34 @@ struct Jets {
 
 impl Jets {
     fn new(
-        n: usize,
-        step: f64,
+        steps: &[f64],
         here: Vec<f64>,
         next: impl Fn(Vec<f64>) -> Option<Vec<f64>>,
     ) -> Option<Self> {
+        let n = steps.len();
         let pair = |along: &[usize]| {
             let mut y = vec![0.0; n];
-            along.iter().for_each(|&k| y[k] = step);
+            along.iter().for_each(|&k| y[k] = steps[k]);
             let back = y.iter().map(|y| -y).collect();
             Some([next(y)?, next(back)?])
         };
         let single = (0..n).map(|k| pair(&[k])).collect::<Option<_>>()?;
         let two = (0..n).flat_map(|k| (0..k).map(move |l| [k, l]));
         let double = two.map(|along| pair(&along)).collect::<Option<_>>()?;
-        Some(Self { n, step, here, single, double })
+        Some(Self { n, steps: steps.to_vec(), here, single, double })
     }
 
     /// ∂/∂x_k of an entry.
     fn slope(&self, k: usize, entry: usize) -> f64 {
         let [plus, minus] = &self.single[k];
-        (plus[entry] - minus[entry]) / (2.0 * self.step)
+        (plus[entry] - minus[entry]) / (2.0 * self.steps[k])
     }
 
     /// ∂²/∂x_k∂x_l of an entry.
     fn bend(&self, k: usize, l: usize, entry: usize) -> f64 {
         let (k, l) = (k.max(l), k.min(l));
         let both = |pair: &[Vec<f64>; 2]| pair[0][entry] + pair[1][entry];
-        let area = self.step * self.step;
+        let area = self.steps[k] * self.steps[l];
         let twice = 2.0 * self.here[entry];
         if k == l {
             return (both(&self.single[k]) - twice) / area;
