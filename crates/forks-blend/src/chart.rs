@@ -36,6 +36,22 @@ pub struct ChartSample {
     pub links: Vec<Matrix>,
     /// Second order of the joints' displacements, d × products of two each.
     pub joints: Vec<Matrix>,
+    /// How ∂U/∂s changes with the place, s the servos' targets: servos × (y, then products of
+    /// two). No rows: targets other than 0 are refused.
+    pub servos: Matrix,
+}
+
+/// Where a chart of joint displacements is trusted: inside an ellipsoid about x = 0.
+///
+/// With s = |x/a| and t = s − 1, polynomials outside are taken at c = x ρ(s)/s, ρ = 1 + t/(1 + 4t),
+/// and the energy grows by ½ κ t²: it and its slope are continuous, forces stay restoring, and
+/// polynomials are never asked for more than 5/4 of what they are made for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guard {
+    /// Half axes a, N.
+    pub reach: Vec<f64>,
+    /// κ, J.
+    pub stiffness: f64,
 }
 
 /// Number of products of three of n coordinates.
@@ -72,6 +88,7 @@ pub(crate) struct Curved {
     pub(crate) blocks: LinkBlocks,
     pub(crate) links: Vec<Matrix>,
     pub(crate) joints: Vec<Matrix>,
+    pub(crate) servos: Matrix,
 }
 
 impl Curved {
@@ -113,8 +130,30 @@ impl Curved {
             blocks: LinkBlocks::new(n + pairs(n) + m.servos.len(), shown.into_iter().map(of)),
             links,
             joints,
+            servos: c.servos.clone(),
         }
     }
+}
+
+/// Value of Σ a_i y_i + Σ b_ij y_i y_j, i ≤ j; its slope times `part` goes to `slope`.
+pub(crate) fn add_quadratic(
+    coefficients: &[f64],
+    y: &[f64],
+    products: &[f64],
+    part: f64,
+    slope: &mut [f64],
+) -> f64 {
+    let (linear, second) = coefficients.split_at(y.len());
+    let mut pair = second.iter();
+    for i in 0..y.len() {
+        slope[i] += part * linear[i];
+        for (k, c) in (i..y.len()).zip(&mut pair) {
+            slope[i] += part * c * y[k];
+            slope[k] += part * c * y[i];
+        }
+    }
+    let sum = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    sum(linear, y) + sum(second, products)
 }
 
 pub(crate) fn check(c: &ChartSample, m: &ModelData) -> Result<(), ModelError> {
@@ -142,8 +181,13 @@ pub(crate) fn check(c: &ChartSample, m: &ModelData) -> Result<(), ModelError> {
         size("rows of a joint's second order", more.rows(), j.map.rows())?;
         size("columns of a joint's second order", more.columns(), two)?;
     }
+    if c.servos.rows() > 0 {
+        size("servos of a sample's chart", c.servos.rows(), m.servos.len())?;
+        size("columns of a sample's servos", c.servos.columns(), n + two)?;
+    }
     let lists = [&c.place, &c.cubic].into_iter().all(|l| l.iter().all(|x| x.is_finite()));
-    let matrices = [&c.rate, &c.stiffness, &c.twists].into_iter().chain(&c.links).chain(&c.joints);
+    let matrices =
+        [&c.rate, &c.stiffness, &c.twists, &c.servos].into_iter().chain(&c.links).chain(&c.joints);
     match lists && matrices.into_iter().all(Matrix::is_finite) {
         true => Ok(()),
         false => Err(ModelError::NotFinite { quantity: "a sample's chart" }),

@@ -5,11 +5,14 @@ use forks_lie::{
     glam::{DMat3, DQuat, DVec3},
     right_jacobian,
 };
-use forks_linalg::simd::{Arithmetic, Lanes};
+use forks_linalg::{
+    simd::{Arithmetic, Lanes},
+    sqrt,
+};
 use forks_rom::{EffectorLoad, LoadFrame};
 
 use crate::{
-    chart::{Curved, fill_products},
+    chart::{Curved, add_quadratic, fill_products},
     curvature::pairs,
     dense::{factor_system, solve_factored},
     evaluation::Evaluation,
@@ -24,7 +27,11 @@ impl Evaluation {
     /// Everything at `x`.
     #[inline(always)]
     pub(crate) fn at_chart<L: Arithmetic>(&mut self, l: L, model: &BlendedModel, x: &[f64]) {
-        self.chart_weights(model, x);
+        let n = x.len();
+        let mut edge = Edge::new(model, x, &mut self.places.clamped);
+        let inside = core::mem::take(&mut self.places.clamped);
+        self.chart_weights(model, if edge.is_some() { &inside } else { x });
+        self.places.clamped = inside;
         (self.energy, self.size_of_terms) = (0.0, 0.0);
         self.gradient.fill(0.0);
         self.places.rates.fill(Default::default());
@@ -37,7 +44,6 @@ impl Evaluation {
             }
         }
         // Σ ∂α_i = 0: energies count from the mean.
-        let n = x.len();
         for &i in &self.active {
             let excess = self.energies[i] - self.energy;
             let slopes = &self.places.weight_slopes[i * n..(i + 1) * n];
@@ -45,6 +51,9 @@ impl Evaluation {
         }
         self.turn_effectors(n);
         self.chart_outside(model);
+        if let Some(edge) = &mut edge {
+            self.continue_outside(model, edge, x);
+        }
         self.hold(model);
     }
 
@@ -94,6 +103,11 @@ impl Evaluation {
         places.jets.evaluate(l, &c.polynomials, y, products, &mut places.values);
         let change = places.values[6 * count];
         self.energies[i] = potential + change;
+        if let Some(driven) = self.driven_energies.get(i) {
+            let slopes = &self.driven_slopes[i * all..(i + 1) * all];
+            let more = add_quadratic(slopes, y, products, alpha, &mut self.gradient[..n]);
+            self.energies[i] += driven + more;
+        }
         self.energy += alpha * self.energies[i];
         self.size_of_terms += alpha * (potential.abs() + change.abs());
         for (k, g) in self.gradient.iter_mut().take(n).enumerate() {
@@ -152,15 +166,44 @@ impl Evaluation {
 
     #[inline(always)]
     fn chart_outside(&mut self, model: &BlendedModel) {
-        let data = model.data();
-        let relative = |e: usize| {
-            let xi = Logarithm::of(&(data.reference[e].inverse() * self.poses[e])).xi;
-            let (v, w) = (xi.linear / data.radius, xi.angular / core::f64::consts::PI);
-            v.length_squared() + w.length_squared()
-        };
+        let range = model.data().range;
         // Written so that NaN is outside.
-        let inside = |e: usize| relative(e) <= data.range * data.range;
+        let inside = |e: usize| relative(model, e, &self.poses[e]) <= range * range;
         self.outside = (0..model.effector_count()).find(|&e| !inside(e));
+    }
+
+    /// Energy, force and motions beyond the guard, from those on its edge.
+    #[inline(never)]
+    fn continue_outside(&mut self, model: &BlendedModel, edge: &mut Edge, x: &[f64]) {
+        let n = x.len();
+        let Some(guard) = &model.data().guard else { return };
+        let outward = |k: usize| x[k] / (guard.reach[k] * guard.reach[k] * edge.size);
+        let along: f64 = self.gradient.iter().zip(x).map(|(g, x)| g * x).sum();
+        for (k, g) in self.gradient.iter_mut().take(n).enumerate() {
+            let beyond = edge.turned * along + guard.stiffness * edge.beyond;
+            *g = edge.shrunk * *g + beyond * outward(k);
+        }
+        self.energy += 0.5 * guard.stiffness * edge.beyond * edge.beyond;
+        for motions in self.places.motions.chunks_exact_mut(n) {
+            let mut along = (DVec3::ZERO, DVec3::ZERO);
+            for (m, x) in motions.iter().zip(x) {
+                along = (along.0 + m.0 * *x, along.1 + m.1 * *x);
+            }
+            for (k, m) in motions.iter_mut().enumerate() {
+                let part = edge.turned * outward(k);
+                *m = (m.0 * edge.shrunk + along.0 * part, m.1 * edge.shrunk + along.1 * part);
+            }
+        }
+        if self.outside.is_none() {
+            self.outside = Some(self.farthest(model));
+        }
+    }
+
+    /// The effector that is farthest from its reference pose.
+    fn farthest(&self, model: &BlendedModel) -> usize {
+        let all = 0..model.effector_count();
+        let far = |e: &usize| relative(model, *e, &self.poses[*e]);
+        all.max_by(|a, b| far(a).total_cmp(&far(b))).unwrap_or(0)
     }
 
     /// The smallest wrenches (lengths over r) that hold the effectors here: w = S⁻²J (JᵀS⁻²J)⁻¹
@@ -202,6 +245,48 @@ impl Evaluation {
             let back = poses[e].rotation.conjugate();
             held[e] = Wrench::new(back * force, back * torque);
         }
+    }
+}
+
+/// Square of an effector's relative displacement from its reference pose.
+fn relative(model: &BlendedModel, e: usize, pose: &Pose) -> f64 {
+    let data = model.data();
+    let xi = Logarithm::of(&(data.reference[e].inverse() * *pose)).xi;
+    let (v, w) = (xi.linear / data.radius, xi.angular / core::f64::consts::PI);
+    v.length_squared() + w.length_squared()
+}
+
+/// A place beyond the guard; see [`crate::Guard`].
+struct Edge {
+    /// s.
+    size: f64,
+    /// t = s − 1.
+    beyond: f64,
+    /// ρ/s.
+    shrunk: f64,
+    /// (ρ′ − ρ/s)/s.
+    turned: f64,
+}
+
+/// 1/L: how fast ρ saturates.
+const SATURATION: f64 = 4.0;
+
+impl Edge {
+    /// `None` inside; else c is left in `clamped`.
+    #[inline(always)]
+    fn new(model: &BlendedModel, x: &[f64], clamped: &mut [f64]) -> Option<Self> {
+        let guard = model.data().guard.as_ref()?;
+        let square: f64 = x.iter().zip(&guard.reach).map(|(x, a)| (x / a) * (x / a)).sum();
+        if square <= 1.0 {
+            return None;
+        }
+        let size = sqrt(square);
+        let beyond = size - 1.0;
+        let soft = 1.0 + SATURATION * beyond;
+        let shrunk = (1.0 + beyond / soft) / size;
+        let slope = 1.0 / (soft * soft);
+        clamped.iter_mut().zip(x).for_each(|(c, x)| *c = shrunk * x);
+        Some(Self { size, beyond, shrunk, turned: (slope - shrunk) / size })
     }
 }
 

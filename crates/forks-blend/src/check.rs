@@ -68,6 +68,12 @@ pub(crate) fn check(d: &BlendData) -> Result<(), ModelError> {
     if !matches!(d.weights, Weights::Shepard { .. }) {
         return Err(ModelError::WeightsOfChart);
     }
+    if let Some(g) = &d.guard {
+        size("half axes of the guard", g.reach.len(), d.basis.columns())?;
+        let positive = |x: f64| x.is_finite() && x > 0.0;
+        finite("half axes of the guard", g.reach.iter().all(|a| positive(*a)))?;
+        finite("stiffness of the guard", positive(g.stiffness))?;
+    }
     for (c, s) in d.chart.iter().zip(&d.samples) {
         chart::check(c, s.model.data())?;
     }

@@ -6,7 +6,10 @@ use forks_lie::Pose;
 use forks_linalg::Matrix;
 use forks_rom::{ReducedModel, ServoTerms};
 
-use crate::{chart::ChartSample, weights::Weights};
+use crate::{
+    chart::{ChartSample, Guard},
+    weights::Weights,
+};
 
 /// One linearisation point of a blend.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +48,8 @@ pub struct BlendData {
     /// then follow [`ChartSample`], and reference and basis only say where x = 0 is and how many
     /// coordinates there are.
     pub chart: Vec<ChartSample>,
+    /// Where such a chart is trusted; without, polynomials hold everywhere.
+    pub guard: Option<Guard>,
 }
 
 impl BlendData {

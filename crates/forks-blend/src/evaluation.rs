@@ -47,6 +47,9 @@ pub struct Evaluation {
     pub(crate) driven_wrenches: Vec<f64>,
     /// What the targets add to the samples' energies.
     pub(crate) driven_energies: Vec<f64>,
+    /// In charts of joint displacements how that changes with the place, sample after sample: of y
+    /// and products of two.
+    pub(crate) driven_slopes: Vec<f64>,
     /// d_i².
     pub(crate) distances: Vec<f64>,
     /// ½ ∂d_i²/∂ξ_i for weights in the samples' metrics, each padded.
@@ -96,6 +99,7 @@ impl Evaluation {
     pub(crate) fn drive(&mut self, model: &BlendedModel, targets: &[f64]) {
         self.driven_wrenches.clear();
         self.driven_energies.clear();
+        self.driven_slopes.clear();
         if targets.iter().all(|s| *s == 0.0) {
             return;
         }
@@ -105,6 +109,9 @@ impl Evaluation {
             let change = s.servos.stiffness.mul_vec(targets);
             let terms = targets.iter().zip(s.servos.force.iter().zip(change));
             self.driven_energies.push(terms.map(|(s, (p, e))| s * (p + 0.5 * e)).sum());
+            if let Some(c) = &s.curved {
+                self.driven_slopes.extend(c.servos.transpose_mul_vec(targets));
+            }
         }
     }
 

@@ -8,10 +8,10 @@
 //! |---|---|
 //! | `SIZE` | counts N, E, samples; numbers radius, range (alone may be infinite); bytes kind of weights, kind of blend; counts exponent, neighbours (0 where the weights have none) |
 //! | `CHAR` | E poses reference, matrix basis 6E × N |
-//! | `SAMP` | per sample: number potential, count of bytes, the sample's reduced model as a whole file of its own; with s servos s numbers ∂U/∂s and matrix ∂²U/∂s² s × s; byte 1 and matrix of the curvature N × N(N+1)/2, or byte 0. Then, for weights 4, per sample: N numbers place, N(N+1)(N+2)/6 numbers third order; matrices rate N × N, stiffness N × N, higher orders of effectors 6E × (N(N+1)/2 + N(N+1)(N+2)/6), second order of each link 6 × N(N+1)/2 and of each joint (rows as its map) |
+//! | `SAMP` | per sample: number potential, count of bytes, the sample's reduced model as a whole file of its own; with s servos s numbers ∂U/∂s and matrix ∂²U/∂s² s × s; byte 1 and matrix of the curvature N × N(N+1)/2, or byte 0. Then, for weights 4 and 5, per sample: N numbers place, N(N+1)(N+2)/6 numbers third order; matrices rate N × N, stiffness N × N, higher orders of effectors 6E × (N(N+1)/2 + N(N+1)(N+2)/6), second order of each link 6 × N(N+1)/2 and of each joint (rows as its map); for weights 5 also byte 1 and matrix of the servos s × N(N+3)/2, or byte 0. For weights 5, last, byte 1, N numbers half axes and number stiffness of the guard, or byte 0 |
 //!
 //! Weights: 0 Shepard, 1 as printed in \[A16\], 2 neighbours, 3 in the samples' metrics (then
-//! number ε follows), 4 Shepard in a chart of joint displacements. Blend: 0 energy, 1 eigenvectors,
+//! number ε follows), 4 and 5 Shepard in a chart of joint displacements (4 is read only). Blend: 0 energy, 1 eigenvectors,
 //! 2 log-Euclidean. Versions follow the same rule as those of reduced models; there is one so far:
 //! 1.
 
@@ -24,7 +24,7 @@ use forks_rom::{
 };
 
 use crate::{
-    Blend, BlendData, BlendedModel, ChartSample, SampleData, Weights, chart::triples,
+    Blend, BlendData, BlendedModel, ChartSample, Guard, SampleData, Weights, chart::triples,
     curvature::pairs,
 };
 
@@ -40,10 +40,11 @@ const SAMP: &str = "SAMP";
 impl BlendedModel {
     /// The blend as the bytes of a file; see the [format](crate::file).
     pub fn to_bytes(&self) -> Vec<u8> {
-        let BlendData { reference, basis, radius, range, weights, samples, chart } = self.data();
+        let BlendData { reference, basis, radius, range, weights, samples, chart, guard } =
+            self.data();
         let (kind, exponent, count) = match *weights {
             Weights::Shepard { exponent } if chart.is_empty() => (0, exponent, 0),
-            Weights::Shepard { exponent } => (4, exponent, 0),
+            Weights::Shepard { exponent } => (5, exponent, 0),
             Weights::Printed => (1, 0, 0),
             Weights::Neighbours { exponent, count } => (2, exponent, count),
             Weights::Metric { exponent, .. } => (3, exponent, 0),
@@ -80,11 +81,21 @@ impl BlendedModel {
                 out.byte(u8::from(curvature.rows() > 0));
                 out.matrix(curvature);
             }
-            for ChartSample { place, rate, stiffness, cubic, twists, links, joints } in chart {
+            for c in chart {
+                let ChartSample { place, rate, stiffness, cubic, twists, links, joints, servos } =
+                    c;
                 out.numbers(place.iter().chain(cubic).copied());
                 [rate, stiffness, twists].into_iter().chain(links).chain(joints).for_each(|m| {
                     out.matrix(m);
                 });
+                out.byte(u8::from(servos.rows() > 0));
+                out.matrix(servos);
+            }
+            if !chart.is_empty() {
+                out.byte(u8::from(guard.is_some()));
+                if let Some(g) = guard {
+                    out.numbers(g.reach.iter().copied().chain([g.stiffness]));
+                }
             }
         });
         out.finish()
@@ -106,7 +117,7 @@ impl BlendedModel {
         let (kind, way) = (r.byte("kind of weights")?, r.byte("kind of blend")?);
         let (exponent, count) = (r.small("exponent")?, r.small("number of neighbours")?);
         let weights = match kind {
-            0 | 4 => Weights::Shepard { exponent },
+            0 | 4 | 5 => Weights::Shepard { exponent },
             1 => Weights::Printed,
             2 => Weights::Neighbours { exponent, count },
             3 => Weights::Metric { exponent, energy: r.number("energy of the weights' metric")? },
@@ -138,14 +149,24 @@ impl BlendedModel {
             };
             Ok(SampleData { model: Arc::new(model), potential, servos, curvature })
         })?;
-        let of = |s: &SampleData, r: &mut Reader<'_>| chart_sample(r, s.model.data());
+        // Those of kind 4 know nothing of servo targets and have no guard.
+        let more = kind == 5;
+        let of = |s: &SampleData, r: &mut Reader<'_>| chart_sample(r, s.model.data(), more);
         let chart: Vec<ChartSample> = match kind {
-            4 => samples.iter().map(|s| of(s, &mut r)).collect::<Result<_, _>>()?,
+            4 | 5 => samples.iter().map(|s| of(s, &mut r)).collect::<Result<_, _>>()?,
             _ => Vec::new(),
+        };
+        let guard = match if more { r.byte("guard")? } else { 0 } {
+            0 => None,
+            1 => {
+                let reach = r.list("half axes of the guard", n, 8, |r| r.number("half axis"))?;
+                Some(Guard { reach, stiffness: r.number("stiffness of the guard")? })
+            }
+            other => return Err(r.wrong("guard", other.into())),
         };
         r.end()?;
         file.end()?;
-        let data = BlendData { reference, basis, radius, range, weights, samples, chart };
+        let data = BlendData { reference, basis, radius, range, weights, samples, chart, guard };
         Ok(Self::new(data)?.with_blend(blend))
     }
 
@@ -155,7 +176,7 @@ impl BlendedModel {
     }
 }
 
-fn chart_sample(r: &mut Reader<'_>, m: &ModelData) -> Result<ChartSample, FileError> {
+fn chart_sample(r: &mut Reader<'_>, m: &ModelData, more: bool) -> Result<ChartSample, FileError> {
     let n = m.basis.columns();
     let (two, three) = (pairs(n), triples(n));
     let place = r.list("place", n, 8, |r| r.number("place"))?;
@@ -176,5 +197,10 @@ fn chart_sample(r: &mut Reader<'_>, m: &ModelData) -> Result<ChartSample, FileEr
             .iter()
             .map(|j| r.matrix("second order of a joint", j.map.rows(), two))
             .collect::<Result<_, _>>()?,
+        servos: match if more { r.byte("servos of a chart")? } else { 0 } {
+            0 => Matrix::zeros(0, 0),
+            1 => r.matrix("servos of a chart", m.servos.len(), n + two)?,
+            other => return Err(r.wrong("servos of a chart", other.into())),
+        },
     })
 }

@@ -82,7 +82,10 @@ impl BlendedModel {
             None => start(joints(i), c),
         };
         let change = |i: usize| match &self.samples[i].curved {
-            Some(curved) => sum(curved.joints[joint].row(c), there.eta(self, i)),
+            Some(curved) => {
+                sum(curved.joints[joint].row(c), there.eta(self, i))
+                    + sum(joints(i).servo_map.row(c), targets)
+            }
             None => displacement(joints(i), c, there.eta(self, i), targets),
         };
         there.active.iter().map(|&i| there.weights[i] * (from(i) + change(i))).sum()

@@ -27,7 +27,9 @@ impl BlendedModel {
         let Some(c) = &self.samples[i].curved else {
             return model.link_pose(l, eta, driven);
         };
-        let twist = core::array::from_fn(|k| sum(c.links[l].row(k), eta));
+        let servos = &model.data().links[l].servo_map;
+        let twist =
+            core::array::from_fn(|k| sum(c.links[l].row(k), eta) + sum(servos.row(k), driven));
         model.data().links[l].rest.displaced(Twist::from_array(twist))
     }
 
@@ -68,7 +70,9 @@ impl BlendedModel {
         for ((k, j), rule) in tree.zip(&self.joints) {
             let joint = |i: usize| &self.data().samples[i].model.data().joints[k];
             let change = |i: usize, c: usize| match &self.samples[i].curved {
-                Some(curved) => sum(curved.joints[k].row(c), eta(i)),
+                Some(curved) => {
+                    sum(curved.joints[k].row(c), eta(i)) + sum(joint(i).servo_map.row(c), driven)
+                }
                 None => displacement(joint(i), c, eta(i), driven),
             };
             let inner_from_outer = match rule {

@@ -8,7 +8,8 @@ use crate::{Blend, BlendData, BlendedModel, ChartSample, SampleData, Weights};
 
 /// A blend on one line.
 pub(crate) fn blend(model: &BlendedModel) -> String {
-    let BlendData { reference, basis, radius, range, weights, samples, chart } = model.data();
+    let BlendData { reference, basis, radius, range, weights, samples, chart, guard } =
+        model.data();
     let weights = match weights {
         Weights::Shepard { exponent } => {
             Object::default().field("kind", text("shepard")).field("exponent", show(exponent))
@@ -46,11 +47,20 @@ pub(crate) fn blend(model: &BlendedModel) -> String {
         .field("blend", text(way))
         .field("samples", list(samples.iter().map(sample)))
         .field("chart", list(chart.iter().map(chart_sample)))
+        .field(
+            "guard",
+            guard.as_ref().map_or("null".into(), |g| {
+                Object::default()
+                    .field("reach", numbers(g.reach.iter().copied()))
+                    .field("stiffness", number(g.stiffness))
+                    .end()
+            }),
+        )
         .end()
 }
 
 fn chart_sample(c: &ChartSample) -> String {
-    let ChartSample { place, rate, stiffness, cubic, twists, links, joints } = c;
+    let ChartSample { place, rate, stiffness, cubic, twists, links, joints, servos } = c;
     Object::default()
         .field("place", numbers(place.iter().copied()))
         .field("rate", matrix(rate))
@@ -59,5 +69,6 @@ fn chart_sample(c: &ChartSample) -> String {
         .field("twists", matrix(twists))
         .field("links", list(links.iter().map(matrix)))
         .field("joints", list(joints.iter().map(matrix)))
+        .field("servos", matrix(servos))
         .end()
 }

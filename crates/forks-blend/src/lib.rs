@@ -60,7 +60,7 @@ mod system;
 mod weights;
 mod workspace;
 
-pub use chart::ChartSample;
+pub use chart::{ChartSample, Guard};
 pub use crossfade::{Crossfade, EnergyJump};
 pub use curvature::stiffness_of_bending;
 pub use data::{BlendData, SampleData};

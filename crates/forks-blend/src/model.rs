@@ -174,9 +174,10 @@ impl BlendedModel {
         !self.data.chart.is_empty()
     }
 
-    /// Fails where targets of servos would move a chart of joint displacements.
+    /// Fails where a chart of joint displacements does not know what servo targets do.
     pub(crate) fn check_targets(&self, targets: &[f64]) -> Result<(), ModelError> {
-        match self.is_curved() && targets.iter().any(|s| *s != 0.0) {
+        let unknown = |c: &crate::ChartSample| c.servos.rows() < targets.len();
+        match targets.iter().any(|s| *s != 0.0) && self.data.chart.iter().any(unknown) {
             true => Err(ModelError::DrivenChart),
             false => Ok(()),
         }

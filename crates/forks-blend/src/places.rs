@@ -28,6 +28,8 @@ pub(crate) struct Places {
     pub(crate) gram: Vec<f64>,
     pub(crate) factor: Vec<f64>,
     pub(crate) right: Vec<f64>,
+    /// Where polynomials are taken for places beyond the guard.
+    pub(crate) clamped: Vec<f64>,
 }
 
 impl Places {
@@ -47,6 +49,7 @@ impl Places {
             gram: vec![0.0; n * n],
             factor: vec![0.0; n * n],
             right: vec![0.0; n],
+            clamped: vec![0.0; n],
         }
     }
 

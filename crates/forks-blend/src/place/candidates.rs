@@ -6,7 +6,7 @@ use forks_rom::ModelData;
 use rayon::prelude::*;
 
 use crate::{
-    BlendData, ChartSample, SampleData, Weights,
+    BlendData, ChartSample, Guard, SampleData, Weights,
     place::{
         chart::JointMap,
         error::BlendError,
@@ -21,15 +21,15 @@ use crate::{
 pub(super) enum Candidates {
     /// Of any ranks.
     Poses(Vec<Sized>),
-    /// All of the chart's rank.
-    Joints(Vec<(SampleData, ChartSample)>),
+    /// All of the chart's rank, and where the chart is trusted.
+    Joints(Vec<(SampleData, ChartSample)>, Guard),
 }
 
 impl Candidates {
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Poses(all) => all.len(),
-            Self::Joints(all) => all.len(),
+            Self::Joints(all, _) => all.len(),
         }
     }
 
@@ -45,7 +45,7 @@ impl Candidates {
                 let samples: Vec<&Sized> = set.iter().map(|&i| &all[i]).collect();
                 assemble(rest, None, &samples, weights).ok()
             }
-            Self::Joints(all) => {
+            Self::Joints(all, guard) => {
                 let first = all[*set.first()?].0.model.data();
                 let range = set.iter().map(|&i| all[i].0.model.data().range).fold(0.0, f64::max);
                 Some(BlendData {
@@ -56,6 +56,7 @@ impl Candidates {
                     weights,
                     samples: set.iter().map(|&i| all[i].0.clone()).collect(),
                     chart: set.iter().map(|&i| all[i].1.clone()).collect(),
+                    guard: Some(guard.clone()),
                 })
             }
         }
@@ -106,6 +107,9 @@ pub(super) fn in_joints(
     }
     match candidates.is_empty() {
         true => Err(BlendError::NoSample),
-        false => Ok((map, Candidates::Joints(candidates), numbers, skipped)),
+        false => {
+            let guard = map.guard.clone();
+            Ok((map, Candidates::Joints(candidates, guard), numbers, skipped))
+        }
     }
 }

@@ -21,7 +21,7 @@ use forks_reduce::Problem;
 use forks_rom::ModelData;
 
 use crate::{
-    ChartSample,
+    ChartSample, Guard,
     place::{
         curvature::{dual, load_stiffness},
         dead_loads::dead_at_rest,
@@ -34,6 +34,8 @@ use crate::{
 /// Displacement of equilibria next to a sample, relative to how far the training loads go along a
 /// coordinate.
 const DISPLACEMENT: f64 = 5e-3;
+/// The guard is so many times as far out as the training loads.
+const ROOM: f64 = 1.25;
 /// Coordinates go at least this part as far as the one that goes farthest.
 const NARROWEST: f64 = 1e-3;
 /// Corrections of the loads that displace them, at most.
@@ -46,6 +48,8 @@ const AWAY: f64 = 3.0;
 /// x of any configuration.
 #[derive(Clone, Debug)]
 pub(super) struct JointMap {
+    /// Where the training loads lead, with room around.
+    pub(super) guard: Guard,
     start: Vec<f64>,
     /// DV, velocities × N.
     directions: Matrix,
@@ -80,7 +84,12 @@ impl JointMap {
         }
         let (_, vectors) = symmetric_eigen(&sum).ok_or_else(not_finite)?;
         let directions = Matrix::from_fn(size, n, |i, j| scale[i] * vectors[(i, size - 1 - j)]);
-        let mut out = Self { start: start.q.clone(), directions, displacements: vec![] };
+        let mut out = Self {
+            start: start.q.clone(),
+            directions,
+            displacements: vec![],
+            guard: Guard { reach: vec![], stiffness: 0.0 },
+        };
         let at_start = samples.clone().find(|s| s.1.basis.columns() == n);
         let (at, d) = at_start.ok_or(BlendError::NoSample)?;
         let rate = out.rate(problem, at, d);
@@ -89,17 +98,24 @@ impl JointMap {
         out.directions = out.directions.mul(&axes);
         // How far loads go along each coordinate: as far as their energy reaches.
         let (mut far, mut energy) = (0.0f64, 0.0f64);
-        for (e, _) in samples {
-            let x = out.place(problem, e);
-            far = far.max(norm(&x));
-            energy = energy.max(x.iter().zip(&stiff).map(|(x, k)| k * x * x).sum());
+        let places: Vec<Vec<f64>> = samples.map(|(e, _)| out.place(problem, e)).collect();
+        for x in &places {
+            far = far.max(norm(x));
+            energy = energy.max(x.iter().zip(&stiff).map(|(x, k)| k * x * x).sum::<f64>());
         }
         let far = if far > 0.0 { far } else { 1.0 };
         let reach = |k: &f64| match *k > 0.0 && energy > 0.0 {
             true => (energy / k).sqrt().clamp(NARROWEST * far, far),
             false => far,
         };
-        out.displacements = stiff.iter().map(|k| DISPLACEMENT * reach(k)).collect();
+        let reach: Vec<f64> = stiff.iter().map(reach).collect();
+        out.displacements = reach.iter().map(|a| DISPLACEMENT * a).collect();
+        let out_there = places
+            .iter()
+            .map(|x| x.iter().zip(&reach).map(|(x, a)| (x / a) * (x / a)).sum::<f64>().sqrt());
+        let largest = ROOM * out_there.fold(1.0, f64::max);
+        out.guard.stiffness = largest * largest * if energy > 0.0 { energy } else { 1.0 };
+        out.guard.reach = reach.iter().map(|a| largest * a).collect();
         Ok(out)
     }
 
@@ -234,6 +250,11 @@ fn neighbour(
             values.extend(moved.column(k));
         }
     }
+    // ∂²U/∂x∂s = −Rᵀ 𝓗 η_s, η_s where the mechanism rests for a target.
+    let pull = rate.transpose_mul(&d.hessian.mul(&d.servo_rest));
+    for s in 0..d.servos.len() {
+        values.extend(pull.column(s).iter().map(|p| -p));
+    }
     values
 }
 
@@ -339,6 +360,13 @@ impl Jets {
             joints.push(second(rows, &|row, k| at_joint + k * rows + row));
             at_joint += n * rows;
         }
+        let servos = Matrix::from_fn(d.servos.len(), n + two.len(), |s, p| {
+            let entry = |k: usize| at_joint + s * n + k;
+            match p.checked_sub(n) {
+                None => self.here[entry(p)],
+                Some(p) => self.quadratic(two[p][0], two[p][1], entry),
+            }
+        });
         let out = ChartSample {
             place: map.place(problem, at),
             rate: map.rate(problem, at, d),
@@ -347,6 +375,7 @@ impl Jets {
             twists,
             links,
             joints,
+            servos,
         };
         let finite = out.cubic.iter().all(|x| x.is_finite()) && out.rate.is_finite();
         (finite && out.stiffness.is_finite() && out.twists.is_finite()).then_some(out)

@@ -123,6 +123,7 @@ pub(super) fn assemble(
         weights,
         samples: lifted,
         chart: vec![],
+        guard: None,
     })
 }
 

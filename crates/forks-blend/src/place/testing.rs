@@ -42,6 +42,7 @@ pub(super) fn alone(s: &Sample) -> BlendedModel {
         range: d.range,
         weights: Weights::Shepard { exponent: 4 },
         chart: vec![],
+        guard: None,
         samples: vec![SampleData {
             model: Arc::new(ReducedModel::held_by_loads(d.clone()).unwrap()),
             potential: s.potential,

@@ -100,6 +100,7 @@ fn data(rng: &mut Rng, effectors: usize, samples: usize) -> BlendData {
         weights: Weights::Shepard { exponent: 4 },
         samples,
         chart: vec![],
+        guard: None,
     }
 }
 

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use blend_support::{Sizes, blend, numbers, spd, twist};
+use blend_support::{Sizes, bent::drive, blend, numbers, spd, twist};
 use forks_blend::{
     Blend, BlendData, BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, ChartSample,
-    LinkBlend, Weights,
+    Guard, LinkBlend, Weights,
 };
 use forks_rom::{
     EffectorLoad, LoadFrame, ModelError, Reconstruction, ReducedModel, StaticStatus, StepStatus,
@@ -23,6 +23,7 @@ const EXPONENTS: [u32; 3] = [4, 6, 8];
 /// Samples around x = 0 with random higher orders.
 fn data(rng: &mut Rng, effectors: usize, samples: usize, exponent: u32) -> BlendData {
     let mut data = blend(rng, Sizes { effectors, samples, links: 3, spread: 0.1 });
+    drive(rng, &mut data);
     data.weights = Weights::Shepard { exponent };
     let n = data.basis.columns();
     let (two, three) = (n * (n + 1) / 2, n * (n + 1) * (n + 2) / 6);
@@ -39,8 +40,16 @@ fn data(rng: &mut Rng, effectors: usize, samples: usize, exponent: u32) -> Blend
             .map(|_| random(rng, 6, two, 0.1))
             .collect(),
         joints: vec![],
+        servos: random(rng, data.samples[0].model.data().servos.len(), n + two, 1.0),
     };
     data.chart = (0..samples).map(|i| chart(rng, i)).collect();
+    data
+}
+
+/// The same with a guard that some places are beyond.
+fn guarded(rng: &mut Rng, mut data: BlendData) -> BlendData {
+    let reach = (0..data.basis.columns()).map(|_| 0.25 + 0.1 * rng.symmetric()).collect();
+    data.guard = Some(Guard { reach, stiffness: 3.0 });
     data
 }
 
@@ -97,6 +106,82 @@ fn forces_are_the_energy_s_slopes() {
             assert_near(&m.elastic_force(&x), &expected, DIFFERENCE);
         }
     }
+}
+
+/// Servo targets, the guard and both: the force stays the energy's slope, and loads work along what
+/// effectors do.
+#[test]
+fn targets_and_the_guard_keep_forces_slopes() {
+    let mut rng = Rng::new(11);
+    let (mut beyond, mut within) = (0, 0);
+    for driven in [false, true] {
+        let plain = data(&mut rng, 2, 3, 6);
+        let m = BlendedModel::new(guarded(&mut rng, plain)).unwrap();
+        let targets = numbers(&mut rng, m.servo_count(), if driven { 0.5 } else { 0.0 });
+        assert!(!targets.is_empty());
+        let at = |x: &[f64]| {
+            let mut state = BlendedState::new(&m, x).unwrap();
+            state.set_servo_targets(&m, &targets).unwrap();
+            m.evaluated_at(&state)
+        };
+        for size in [0.05, 0.15, 0.5, 5.0] {
+            let x = numbers(&mut rng, m.dof(), size);
+            let here = at(&x);
+            match here.is_out_of_range() {
+                true => beyond += 1,
+                false => within += 1,
+            }
+            let expected = slopes(&x, STEP, |x| at(x).potential_energy());
+            assert_near(here.elastic_force(), &expected, 10.0 * DIFFERENCE);
+            let load = random_load(&mut rng, 1, LoadFrame::World);
+            let work = |x: &[f64]| m.effector_pose(1, x).translation.dot(load.wrench.force);
+            let force =
+                EffectorLoad { wrench: Wrench::new(load.wrench.force, Default::default()), ..load };
+            assert_near(&m.generalised_force(&x, &[force]), &slopes(&x, STEP, work), DIFFERENCE);
+        }
+    }
+    assert!(beyond > 2 && within > 0, "{beyond} {within}");
+}
+
+/// Forces and energy cross the guard's edge without a jump, and lead back from beyond it.
+#[test]
+fn beyond_the_guard_nothing_overflows() {
+    let mut rng = Rng::new(12);
+    let plain = data(&mut rng, 1, 3, 6);
+    let m = Arc::new(BlendedModel::new(guarded(&mut rng, plain)).unwrap());
+    let reach = m.data().guard.as_ref().unwrap().reach.clone();
+    let direction = numbers(&mut rng, 6, 1.0);
+    let s = |x: &[f64]| -> f64 {
+        x.iter().zip(&reach).map(|(x, a)| (x / a) * (x / a)).sum::<f64>().sqrt()
+    };
+    let size = s(&direction);
+    let along = |t: f64| -> Vec<f64> { direction.iter().map(|d| t * d / size).collect() };
+    let (inside, outside) = (along(1.0 - 1e-9), along(1.0 + 1e-9));
+    assert_near(&m.elastic_force(&inside), &m.elastic_force(&outside), 1e-6);
+    let jump = m.potential_energy(&inside) - m.potential_energy(&outside);
+    assert!(jump.abs() < 1e-7, "{jump:e}");
+    // Far out the force pulls back, and grows no faster than in a line.
+    for t in [1e2, 1e6] {
+        let x = along(t);
+        let back: f64 = m.elastic_force(&x).iter().zip(&x).map(|(f, x)| f * x / t).sum();
+        assert!(back > 0.5 * 3.0 * t && back < 2.0 * 3.0 * t, "{back} at {t}");
+    }
+    // From far outside, fast: numbers stay finite, the status says where it is, and it comes back.
+    let stepper = BlendedStepper::new(m.clone(), 1e-2).unwrap();
+    let mut state = BlendedState::new(&m, &along(30.0)).unwrap();
+    let x = state.coordinates().to_vec();
+    state.set(&x, &numbers(&mut rng, 6, 50.0)).unwrap();
+    let mut work = stepper.workspace();
+    let mut said = 0;
+    for _ in 0..20_000 {
+        match stepper.step(&mut state, &mut work, &[]) {
+            StepStatus::OutOfRange { .. } => said += 1,
+            StepStatus::Completed => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(said > 3, "{said}");
+    assert!(s(state.coordinates()) < 2.0, "{}", s(state.coordinates()));
 }
 
 #[test]
@@ -291,7 +376,8 @@ fn the_order_of_samples_does_not_matter() {
 #[test]
 fn files_keep_every_bit() {
     let mut rng = Rng::new(9);
-    let m = BlendedModel::new(data(&mut rng, 2, 3, 6)).unwrap();
+    let plain = data(&mut rng, 2, 3, 6);
+    let m = BlendedModel::new(guarded(&mut rng, plain)).unwrap();
     let bytes = m.to_bytes();
     let read = BlendedModel::from_bytes(&bytes).unwrap();
     assert_eq!(read.data(), m.data());
@@ -318,6 +404,16 @@ fn what_a_chart_cannot_do_is_refused() {
     let mut wrong = good.clone();
     wrong.chart[0].twists = Matrix::zeros(6, 20);
     assert!(matches!(BlendedModel::new(wrong), Err(ModelError::WrongSize { .. })));
+    let mut wrong = guarded(&mut rng, good.clone());
+    wrong.guard.as_mut().unwrap().reach[2] = 0.0;
+    assert!(matches!(BlendedModel::new(wrong), Err(ModelError::NotFinite { .. })));
+    // A chart that does not say what targets do refuses them.
+    let mut silent = good.clone();
+    silent.chart.iter_mut().for_each(|c| c.servos = Matrix::zeros(0, 0));
+    let m = BlendedModel::new(silent).unwrap();
+    let targets = vec![0.1; m.servo_count()];
+    let mut state = BlendedState::reference(&m);
+    assert_eq!(state.set_servo_targets(&m, &targets), Err(ModelError::DrivenChart));
     let m = BlendedModel::new(good).unwrap().with_blend(Blend::Eigenvectors);
     assert_eq!(m.blend(), Blend::Energy);
 }

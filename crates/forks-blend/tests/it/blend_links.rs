@@ -265,6 +265,7 @@ fn chain_blend(rng: &mut Rng, reversed: bool, spread: f64) -> BlendData {
         weights: Weights::Shepard { exponent: 4 },
         samples,
         chart: vec![],
+        guard: None,
     }
 }
 

@@ -132,5 +132,6 @@ pub(crate) fn blend(rng: &mut Rng, sizes: Sizes) -> BlendData {
         weights: Weights::Shepard { exponent: 4 },
         samples,
         chart: vec![],
+        guard: None,
     }
 }
