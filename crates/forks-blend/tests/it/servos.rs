@@ -354,3 +354,40 @@ fn files_keep_the_terms() {
     wrong.samples[1].servos = ServoTerms::default();
     assert!(BlendedModel::new(wrong).is_err());
 }
+
+/// In a chart of joint displacements targets move the blend as they move the mechanism.
+#[test]
+fn targets_move_a_chart_of_joint_displacements() {
+    use std::ops::ControlFlow;
+
+    use forks_blend::place::{Chart, LoadRegion, Placement, place};
+    for (name, problem, force) in cases() {
+        let region = LoadRegion { displacement: 0.5, ..LoadRegion::cone(0, force, 0.5) };
+        let placement = Placement {
+            regions: vec![region],
+            training_loads: 16,
+            max_samples: 4,
+            chart: Chart::Joints,
+            ..Placement::default()
+        };
+        let blend = place(&problem, &placement, &mut |_| ControlFlow::Continue(())).unwrap().model;
+        for targets in [[0.1, 0.0], [0.0, -0.1], [0.15, -0.1]] {
+            let loads = effector_load(force);
+            let truth = full(&problem, force, &targets);
+            let at = |e: &Equilibrium| {
+                let effector = &problem.effectors[0];
+                e.world_from_link[effector.link.index()] * effector.link_from_effector
+            };
+            let still = at(&full(&problem, force, &[0.0; 2]));
+            let found = blend.solve_static(&loads, &targets).unwrap();
+            assert_eq!(found.status, StaticStatus::Converged, "{name}");
+            let moved = at(&truth).translation.distance(still.translation);
+            let off = blend
+                .effector_pose(0, &found.coordinates)
+                .translation
+                .distance(at(&truth).translation);
+            // What the targets do is right to a tenth; what is left is of third order in them.
+            assert!(off < 0.1 * moved, "{name} {targets:?}: {off:e} of {moved:e}");
+        }
+    }
+}
