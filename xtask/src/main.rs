@@ -4,6 +4,7 @@ mod bench;
 mod ci;
 mod features;
 mod linkages;
+mod svg;
 mod sweep;
 mod tidy;
 mod validate;

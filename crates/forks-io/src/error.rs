@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use forks_lie::{Digits, DigitsOf};
+use forks_lie::Digits;
 use thiserror::Error;
 
 /// Why a result cannot be written.
@@ -16,31 +16,6 @@ pub enum IoError {
         place: String,
         /// The number.
         value: f64,
-    },
-    /// A logarithmic axis cannot show this number.
-    #[error(
-        "{place} is {value}, but a logarithmic axis shows positive numbers only",
-        value = Digits(*.value)
-    )]
-    NotPositive {
-        /// Series and point.
-        place: String,
-        /// The number.
-        value: f64,
-    },
-    /// The numbers of an axis are further apart than `f64` can express.
-    #[error(
-        "axis '{axis}' would have to reach from {lower} to {upper}",
-        lower = Digits(*.lower),
-        upper = Digits(*.upper)
-    )]
-    RangeTooWide {
-        /// Label of the axis.
-        axis: String,
-        /// Least number.
-        lower: f64,
-        /// Greatest number.
-        upper: f64,
     },
     /// A row has more or fewer cells than the table has columns.
     #[error("row {row} has {found} cells, the table has {expected} columns")]
@@ -57,18 +32,6 @@ pub enum IoError {
     Empty {
         /// Title of the plot.
         title: String,
-    },
-    /// The two directions of a view do not span a plane.
-    #[error(
-        "the directions of the view {right} and {up} do not span a plane",
-        right = DigitsOf(.right),
-        up = DigitsOf(.up)
-    )]
-    DegenerateView {
-        /// Direction that points right in the picture.
-        right: [f64; 3],
-        /// Direction that points up in the picture.
-        up: [f64; 3],
     },
     /// A number is finite but too large for the single precision that pictures in space are stored
     /// in.

@@ -1,15 +1,11 @@
-//! Writes results for people and programs: CSV, checked JSON, text tables, SVG plots, 3D pages,
-//! glTF.
+//! Writes results for people and programs: CSV, checked JSON, text tables, 3D pages, glTF.
 //!
 //! # Conventions
-//! - Numbers are written with the fewest digits that read back as the same `f64`; pictures round
-//!   coordinates to a hundredth of a pixel.
+//! - Numbers are written with the fewest digits that read back as the same `f64`.
 //! - NaN and infinities are never written: every writer refuses them with an [`IoError`] that says
 //!   where they stood.
 //! - Output depends on the input alone: no dates, no hash order, no locale.
 //! - Files are written under a temporary name and renamed, so a reader never sees half a file.
-//! - Axis labels carry their unit; lengths are in metres, angles in radians unless the label
-//!   differs.
 //!
 #![doc = include_str!("../README.md")]
 
@@ -26,7 +22,6 @@ pub mod gltf;
 pub mod html;
 pub mod json;
 mod mesh;
-pub mod svg;
 mod table;
 mod trajectory;
 

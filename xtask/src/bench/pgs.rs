@@ -15,15 +15,13 @@ use forks_contact::{
     },
     point_jacobian,
 };
-use forks_io::{
-    Cell, CsvTable,
-    svg::{Axis, LinePlot, Series, Stroke},
-};
+use forks_io::{Cell, CsvTable};
 
 use super::{
     case::{Case, Context},
     measure::{Timing, time},
 };
+use crate::svg::{Axis, LinePlot, PlotError, Series, Stroke};
 
 const BOXES: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 const ROW: usize = 8;
@@ -92,7 +90,7 @@ fn size(name: &str, context: &Context<'_>, boxes: usize) -> Result<(Case, Row), 
     Ok((case, Row { contacts, cold, warm, cold_us, warm_us }))
 }
 
-fn report(dir: &Path, rows: &[Row]) -> Result<(), forks_io::IoError> {
+fn report(dir: &Path, rows: &[Row]) -> Result<(), PlotError> {
     let columns = [
         "contacts",
         "sweeps_cold",

@@ -49,7 +49,7 @@ pub(super) fn markdown(root: &Path) -> Result<Vec<std::path::PathBuf>, String> {
     for entry in fs::read_dir(root).map_err(|e| e.to_string())? {
         out.push(entry.map_err(|e| e.to_string())?.path());
     }
-    for top in ["benches", "crates", "docs", "fuzz", "xtask"] {
+    for top in ["benches", "crates", "docs", "fuzz", "testkit", "xtask"] {
         out.extend(files(&root.join(top))?);
     }
     let ours = |name: &str| name == "PROVENANCE.md";

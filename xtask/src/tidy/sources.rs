@@ -17,7 +17,7 @@ impl Source {
     /// All Rust files under the directories that hold code, in order of their paths.
     pub(super) fn all(root: &Path) -> Result<Vec<Self>, String> {
         let mut out = Vec::new();
-        for top in ["benches", "crates", "xtask"] {
+        for top in ["benches", "crates", "testkit", "xtask"] {
             for path in files(&root.join(top))? {
                 if path.extension().is_some_and(|e| e == "rs") {
                     let text = fs::read_to_string(&path)

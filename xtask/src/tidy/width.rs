@@ -14,8 +14,8 @@ const WIDEST: usize = 100;
 const ENDINGS: [&str; 6] = ["md", "py", "rs", "sh", "toml", "yml"];
 
 /// Folders of files that are ours; models and recordings under `fixtures` are not.
-const FOLDERS: [&str; 7] =
-    [".ci", "benches", "crates", "docs", "fixtures/scenarios", "fuzz", "xtask"];
+const FOLDERS: [&str; 8] =
+    [".ci", "benches", "crates", "docs", "fixtures/scenarios", "fuzz", "testkit", "xtask"];
 
 /// No line of text or code is wider than allowed. What cannot be broken may be: an address, a row
 /// of a table (Markdown has one line for it), and lines of raw strings, which are data.

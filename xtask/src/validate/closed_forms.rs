@@ -1,9 +1,6 @@
 //! Closed forms.
 
-use forks_io::{
-    CsvTable,
-    svg::{Axis, LinePlot, Series},
-};
+use forks_io::CsvTable;
 use forks_reduce::{Problem, ProblemOptions};
 
 use super::{
@@ -11,6 +8,7 @@ use super::{
     record::{Recorder, larger},
     scenario::ClosedForm,
 };
+use crate::svg::{Axis, LinePlot, Series};
 
 pub(crate) fn check(form: ClosedForm, case: &Case, out: &mut Recorder) -> Result<(), String> {
     match form {

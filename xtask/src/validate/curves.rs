@@ -1,10 +1,7 @@
 //! Constraint error against displacement (\[A16\] Fig. 7) and the reduced pose beside the full one
 //! (Fig. 5).
 
-use forks_io::{
-    Cell, CsvTable,
-    svg::{Axis, Drawing, Layer, LinePlot, Series, Stroke, View},
-};
+use forks_io::{Cell, CsvTable};
 use forks_mechanism::{
     Connection, LinkId, connections,
     lie::{Pose, Wrench, glam::DVec3},
@@ -17,6 +14,7 @@ use super::{
     record::{Recorder, larger},
     scenario::Curves,
 };
+use crate::svg::{Axis, Drawing, Layer, LinePlot, Series, Stroke, View};
 
 /// Points on a curve.
 const POINTS: usize = 40;
@@ -163,7 +161,6 @@ fn interpolated(points: &[Point], at: f64, value: fn(&Point) -> f64) -> Option<f
 
 fn report_curves(curves: &[(DVec3, Vec<Point>)], out: &Recorder) -> Result<(), String> {
     let Some(path) = out.report_path("fig7.csv") else { return Ok(()) };
-    let text = |e: forks_io::IoError| e.to_string();
     let mut table = CsvTable::new([
         "direction",
         "force (N)",
@@ -192,7 +189,7 @@ fn report_curves(curves: &[(DVec3, Vec<Point>)], out: &Recorder) -> Result<(), S
                 p.twist_angle.into(),
                 p.joint_space_angle.into(),
             ];
-            table.push(row).map_err(text)?;
+            table.push(row).map_err(|e| e.to_string())?;
         }
         let line = |f: fn(&Point) -> f64| {
             let points = points.iter().map(move |p| [p.displacement, f(p)]);
@@ -204,12 +201,12 @@ fn report_curves(curves: &[(DVec3, Vec<Point>)], out: &Recorder) -> Result<(), S
         twists = twists.series(by_twist);
         joint_space = joint_space.series(by_joint);
     }
-    table.save(path).map_err(text)?;
+    table.save(path).map_err(|e| e.to_string())?;
     let files =
         [(twists, "fig7.svg"), (joint_space, "fig7-joint-space.svg"), (both, "fig7-both.svg")];
     for (plot, file) in files {
         if let Some(path) = out.report_path(file) {
-            plot.save(path).map_err(text)?;
+            plot.save(path).map_err(|e| e.to_string())?;
         }
     }
     Ok(())

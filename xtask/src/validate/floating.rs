@@ -4,10 +4,7 @@
 use std::sync::Arc;
 
 use forks_dynamics::{Integrator, Simulation, SimulationOptions, SimulationStatus};
-use forks_io::{
-    Cell, CsvTable,
-    svg::{Axis, LinePlot, Series, Stroke},
-};
+use forks_io::{Cell, CsvTable};
 use forks_mechanism::{
     MechanismBuilder,
     lie::{Pose, Twist, Wrench, glam::DVec3},
@@ -23,6 +20,7 @@ use super::{
     record::{Recorder, larger},
     scenario::{Floating, FloatingMotion},
 };
+use crate::svg::{Axis, LinePlot, Series, Stroke};
 
 /// Total momentum follows the impulses to this part of the largest momentum or impulse.
 const MOMENTUM_BOUND: f64 = 1e-9;

@@ -6,10 +6,7 @@ use std::sync::Arc;
 use forks_dynamics::{
     Equilibrium, EquilibriumStatus, Simulation, SimulationOptions, SimulationStatus as FullStatus,
 };
-use forks_io::{
-    Cell, CsvTable,
-    svg::{Axis, LinePlot, Series},
-};
+use forks_io::{Cell, CsvTable};
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
 use forks_reduce::{MassModel, ReduceOptions, relative_displacement};
 use forks_rom::{
@@ -21,6 +18,7 @@ use super::{
     record::{Recorder, larger},
     scenario::Release,
 };
+use crate::svg::{Axis, LinePlot, Series};
 
 /// Poses of the first effector, one per step, the start first.
 type Path = Vec<Pose>;

@@ -3,10 +3,7 @@
 
 use std::path::Path;
 
-use forks_io::{
-    Cell, CsvTable,
-    svg::{Axis, LinePlot, Series},
-};
+use forks_io::{Cell, CsvTable};
 use forks_mechanism::{
     Geometry,
     lie::{Pose, glam::DVec3},
@@ -21,6 +18,7 @@ use super::{
     record::{Recorder, larger},
     upright::{Base, Upright},
 };
+use crate::svg::{Axis, LinePlot, Series};
 
 /// Which scenes, for how long, and what is allowed.
 #[derive(Clone, Debug, Deserialize)]

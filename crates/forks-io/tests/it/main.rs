@@ -4,6 +4,5 @@ mod animation;
 mod browser;
 mod gltf;
 mod html;
-mod svg;
 mod text;
 mod trajectory;

@@ -1,10 +1,7 @@
 //! What the error of accelerations does to poses (\[R06\] Figures 1 and 5).
 
 use forks_dynamics::adaptive::{AdaptiveOptions, AdaptivePlan, ErrorMeasure, Target};
-use forks_io::{
-    Cell, CsvTable,
-    svg::{Drawing, Layer, Stroke, View},
-};
+use forks_io::{Cell, CsvTable};
 use forks_mechanism::{
     LinkId, Mechanism, connections,
     lie::{Pose, glam::DVec3},
@@ -13,6 +10,7 @@ use forks_mechanism::{
 use super::{Adaptive, Poses, forces, missed, plan, start, step, target};
 use crate::{
     linkages::{Forces, Full, centers, centers_at, largest_distance},
+    svg::{Drawing, Layer, Stroke, View},
     validate::record::Recorder,
 };
 

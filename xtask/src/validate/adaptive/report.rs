@@ -1,12 +1,12 @@
 //! Curves and tables of a sweep: \[R06\] Figures 6, 8 and 9, and Table 1.
 
-use forks_io::{
-    Cell, CsvTable, IoError,
-    svg::{Axis, LinePlot, Series, Stroke},
-};
+use forks_io::{Cell, CsvTable};
 
 use super::{Adaptive, Sweep};
-use crate::validate::record::Recorder;
+use crate::{
+    svg::{Axis, LinePlot, Series, Stroke},
+    validate::record::Recorder,
+};
 
 /// Thresholds of Table 1.
 const TABLE: [i32; 5] = [3, 7, 11, 15, 19];
@@ -55,23 +55,22 @@ pub(super) fn save(s: &Sweep, a: &Adaptive, lines: &[Line], out: &Recorder) -> R
     if out.report_path("").is_none() {
         return Ok(());
     }
-    let text = |e: IoError| e.to_string();
     let save_table = |table: CsvTable, file: &str| match out.report_path(file) {
-        Some(path) => table.save(path).map_err(text),
+        Some(path) => table.save(path).map_err(|e| e.to_string()),
         None => Ok(()),
     };
-    save_table(all(s, lines).map_err(text)?, "curves.csv")?;
-    save_table(table1(s, lines).map_err(text)?, "table1.csv")?;
+    save_table(all(s, lines).map_err(|e| e.to_string())?, "curves.csv")?;
+    save_table(table1(s, lines).map_err(|e| e.to_string())?, "table1.csv")?;
     for (plot, file) in plots(s, a, lines) {
         if let Some(path) = out.report_path(file) {
-            plot.save(path).map_err(text)?;
+            plot.save(path).map_err(|e| e.to_string())?;
         }
     }
     Ok(())
 }
 
 /// Everything that was measured.
-fn all(s: &Sweep, lines: &[Line]) -> Result<CsvTable, IoError> {
+fn all(s: &Sweep, lines: &[Line]) -> Result<CsvTable, forks_io::IoError> {
     let mut table = CsvTable::new([
         "links",
         "steps",
@@ -115,7 +114,7 @@ fn all(s: &Sweep, lines: &[Line]) -> Result<CsvTable, IoError> {
 }
 
 /// The table as it is printed in \[R06\], with the displacements of steps that catch up below.
-fn table1(s: &Sweep, lines: &[Line]) -> Result<CsvTable, IoError> {
+fn table1(s: &Sweep, lines: &[Line]) -> Result<CsvTable, forks_io::IoError> {
     let columns = ["quantity", "forces", "2^-3", "2^-7", "2^-11", "2^-15", "2^-19", "full solver"];
     let mut table = CsvTable::new(columns);
     type Quantity<'a> = (&'a str, fn(&Point) -> f64, fn(&Line, f64) -> f64);

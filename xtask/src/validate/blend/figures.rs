@@ -6,10 +6,7 @@
 //! every link is drawn on its own, so that gaps show.
 
 use forks_blend::{BlendedModel, LinkBlend, place::Forces};
-use forks_io::{
-    Cell, CsvTable,
-    svg::{Axis, Drawing, Layer, LinePlot, Series, Stroke, View},
-};
+use forks_io::{Cell, CsvTable};
 use forks_mechanism::lie::{Pose, glam::DVec3};
 use forks_reduce::relative_displacement;
 use forks_rom::Reconstruction;
@@ -20,7 +17,10 @@ use super::{
     rivals::{Rival, SINGLE},
     ruler::rest_under,
 };
-use crate::validate::record::{Recorder, larger};
+use crate::{
+    svg::{Axis, Drawing, Layer, LinePlot, Series, Stroke, View},
+    validate::record::{Recorder, larger},
+};
 
 /// Points on a curve.
 const POINTS: usize = 60;
@@ -158,7 +158,6 @@ fn curve(study: &Study<'_>, model: &BlendedModel, pull: &Pull) -> Vec<Point> {
 }
 
 fn figure_7(study: &Study<'_>, single: &BlendedModel, out: &Recorder) -> Result<(), String> {
-    let text = |e: forks_io::IoError| e.to_string();
     let mut table = CsvTable::new([
         "form",
         "direction",
@@ -189,12 +188,12 @@ fn figure_7(study: &Study<'_>, single: &BlendedModel, out: &Recorder) -> Result<
                     p.joint_space_angles.into(),
                     f64::from(u8::from(p.sample)).into(),
                 ];
-                table.push(row).map_err(text)?;
+                table.push(row).map_err(|e| e.to_string())?;
             }
         }
     }
     if let Some(path) = out.report_path("fig7.csv") {
-        table.save(path).map_err(text)?;
+        table.save(path).map_err(|e| e.to_string())?;
     }
     type Mode = (&'static str, &'static str, fn(&Point) -> f64);
     let modes: [Mode; 2] = [
@@ -203,7 +202,7 @@ fn figure_7(study: &Study<'_>, single: &BlendedModel, out: &Recorder) -> Result<
     ];
     for (mode, file, value) in modes {
         let Some(path) = out.report_path(file) else { continue };
-        plot(mode, value, &pulls, &curves).save(path).map_err(text)?;
+        plot(mode, value, &pulls, &curves).save(path).map_err(|e| e.to_string())?;
     }
     Ok(())
 }

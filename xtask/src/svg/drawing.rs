@@ -2,39 +2,32 @@
 
 use std::path::Path;
 
-use forks_lie::{Pose, glam::DVec3};
+use forks_io::{lie::glam::DVec3, write_atomically};
 
 use super::{
     Axis, Stroke,
     axis::Range,
     chart::{Chart, Group, equal_scales},
     colour,
+    error::{PlotError, finite},
 };
-use crate::{IoError, error::finite, write_atomically};
 
 /// A parallel projection: which directions of the world point right and up in the picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct View {
+pub(crate) struct View {
     right: DVec3,
     up: DVec3,
-    labels: [&'static str; 2],
 }
 
 impl View {
-    /// x to the right, z up: seen against +y.
-    pub const XZ: Self = Self { right: DVec3::X, up: DVec3::Z, labels: ["x", "z"] };
-    /// x to the right, y up: seen from above.
-    pub const XY: Self = Self { right: DVec3::X, up: DVec3::Y, labels: ["x", "y"] };
-    /// y to the right, z up: seen against −x.
-    pub const YZ: Self = Self { right: DVec3::Y, up: DVec3::Z, labels: ["y", "z"] };
-
     /// Seen along any direction: `right` and `up` are made orthonormal, `right` keeps its
     /// direction.
     ///
     /// # Errors
-    /// [`IoError::DegenerateView`] if the two are parallel, zero or not finite.
-    pub fn new(right: DVec3, up: DVec3) -> Result<Self, IoError> {
-        let degenerate = || IoError::DegenerateView { right: right.to_array(), up: up.to_array() };
+    /// [`PlotError::DegenerateView`] if the two are parallel, zero or not finite.
+    pub(crate) fn new(right: DVec3, up: DVec3) -> Result<Self, PlotError> {
+        let degenerate =
+            || PlotError::DegenerateView { right: right.to_array(), up: up.to_array() };
         let r = right.try_normalize().ok_or_else(degenerate)?;
         let unit_up = up.try_normalize().ok_or_else(degenerate)?;
         let rest = unit_up - r * unit_up.dot(r);
@@ -42,7 +35,7 @@ impl View {
         if rest.length() < 1e-12 {
             return Err(degenerate());
         }
-        Ok(Self { right: r, up: rest.normalize(), labels: ["right", "up"] })
+        Ok(Self { right: r, up: rest.normalize() })
     }
 
     fn project(&self, p: DVec3) -> [f64; 2] {
@@ -52,7 +45,7 @@ impl View {
 
 /// One pose of the mechanism: polylines drawn in one colour.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Layer {
+pub(crate) struct Layer {
     name: String,
     lines: Vec<Vec<DVec3>>,
     stroke: Stroke,
@@ -61,7 +54,10 @@ pub struct Layer {
 
 impl Layer {
     /// A layer of solid lines through points of the world, m; see [`polyline`].
-    pub fn new(name: impl Into<String>, lines: impl IntoIterator<Item = Vec<DVec3>>) -> Self {
+    pub(crate) fn new(
+        name: impl Into<String>,
+        lines: impl IntoIterator<Item = Vec<DVec3>>,
+    ) -> Self {
         Self {
             name: name.into(),
             lines: lines.into_iter().collect(),
@@ -71,26 +67,21 @@ impl Layer {
     }
 
     /// With another kind of line.
-    pub fn stroke(mut self, stroke: Stroke) -> Self {
+    pub(crate) fn stroke(mut self, stroke: Stroke) -> Self {
         self.stroke = stroke;
         self
     }
 
     /// With a circle at every point.
-    pub fn marks(mut self) -> Self {
+    pub(crate) fn marks(mut self) -> Self {
         self.marks = true;
         self
     }
 }
 
-/// The line through the origins of link frames (`world_from_link`), in their order.
-pub fn polyline<'a>(world_from_link: impl IntoIterator<Item = &'a Pose>) -> Vec<DVec3> {
-    world_from_link.into_iter().map(|p| p.translation).collect()
-}
-
 /// A drawing with equal scales in both directions, in metres.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Drawing {
+pub(crate) struct Drawing {
     title: String,
     view: View,
     layers: Vec<Layer>,
@@ -98,12 +89,12 @@ pub struct Drawing {
 
 impl Drawing {
     /// A drawing without layers.
-    pub fn new(title: impl Into<String>, view: View) -> Self {
+    pub(crate) fn new(title: impl Into<String>, view: View) -> Self {
         Self { title: title.into(), view, layers: Vec::new() }
     }
 
     /// With one more layer on top.
-    pub fn layer(mut self, layer: Layer) -> Self {
+    pub(crate) fn layer(mut self, layer: Layer) -> Self {
         self.layers.push(layer);
         self
     }
@@ -111,8 +102,9 @@ impl Drawing {
     /// The drawing as SVG text.
     ///
     /// # Errors
-    /// [`IoError::NotFinite`] with layer and point; [`IoError::Empty`]; [`IoError::RangeTooWide`].
-    pub fn render(&self) -> Result<String, IoError> {
+    /// [`PlotError::NotFinite`] with layer and point; [`PlotError::Empty`];
+    /// [`PlotError::RangeTooWide`].
+    pub(crate) fn render(&self) -> Result<String, PlotError> {
         let mut groups = Vec::new();
         for (i, layer) in self.layers.iter().enumerate() {
             groups.push(Group {
@@ -127,9 +119,9 @@ impl Drawing {
         let points: Vec<[f64; 2]> =
             groups.iter().flat_map(|g| g.lines.iter().flatten().copied()).collect();
         if points.is_empty() {
-            return Err(IoError::Empty { title: self.title.clone() });
+            return Err(PlotError::Empty { title: self.title.clone() });
         }
-        let [x_axis, y_axis] = self.view.labels.map(|name| Axis::linear(name, "m"));
+        let [x_axis, y_axis] = ["right", "up"].map(|name| Axis::linear(name, "m"));
         let (x, y) = equal_scales(
             Range::of(&x_axis, points.iter().map(|p| p[0]))?,
             Range::of(&y_axis, points.iter().map(|p| p[1]))?,
@@ -137,7 +129,7 @@ impl Drawing {
         Ok(Chart { title: &self.title, x: (&x_axis, x), y: (&y_axis, y), groups }.render())
     }
 
-    fn projected(&self, layer: &Layer) -> Result<Vec<Vec<[f64; 2]>>, IoError> {
+    fn projected(&self, layer: &Layer) -> Result<Vec<Vec<[f64; 2]>>, PlotError> {
         let point = |line: usize, i: usize, p: DVec3| {
             let place = || format!("point {i} of line {line} of layer '{}'", layer.name);
             let [x, y] = self.view.project(p);
@@ -152,8 +144,8 @@ impl Drawing {
     /// Writes the drawing to a file; see [`write_atomically`].
     ///
     /// # Errors
-    /// As [`Drawing::render`], and [`IoError::Write`].
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), IoError> {
-        write_atomically(path.as_ref(), self.render()?.as_bytes())
+    /// As [`Drawing::render`], and [`PlotError::Io`].
+    pub(crate) fn save(&self, path: impl AsRef<Path>) -> Result<(), PlotError> {
+        Ok(write_atomically(path.as_ref(), self.render()?.as_bytes())?)
     }
 }

@@ -1,11 +1,19 @@
 //! Pictures: well-formed, in the right place, refused where a number cannot be drawn.
 
-use forks_io::{
-    IoError,
-    lie::{Pose, glam::DVec3},
-    svg::{Axis, Drawing, Layer, LinePlot, Series, Stroke, View, polyline},
-};
+use forks_io::lie::{Pose, glam::DVec3};
 use roxmltree::{Document, Node};
+
+use super::{Axis, Drawing, Layer, LinePlot, Series, Stroke, View, error::PlotError};
+
+/// x to the right, z up: seen against +y.
+fn xz() -> View {
+    View::new(DVec3::X, DVec3::Z).unwrap()
+}
+
+/// The line through the origins of link frames.
+fn polyline(world_from_link: &[Pose]) -> Vec<DVec3> {
+    world_from_link.iter().map(|p| p.translation).collect()
+}
 
 /// The pixel points of all polylines.
 fn polylines(d: &Document<'_>) -> Vec<Vec<[f64; 2]>> {
@@ -104,13 +112,13 @@ fn what_cannot_be_drawn_is_refused_by_name() {
         bad([1.0, f64::NAN]).to_string(),
         "y of point 1 of series 's' is NaN, not a finite number"
     );
-    assert!(matches!(bad([f64::INFINITY, 1.0]), IoError::NotFinite { .. }));
-    assert!(matches!(bad([1.0, 0.0]), IoError::NotPositive { .. }));
-    assert!(matches!(bad([1e305, 1.0]), IoError::RangeTooWide { .. }));
-    assert!(matches!(plot().render().unwrap_err(), IoError::Empty { .. }));
-    let empty = Drawing::new("d", View::XZ).layer(Layer::new("none", [vec![]]));
-    assert!(matches!(empty.render().unwrap_err(), IoError::Empty { .. }));
-    let nan = Drawing::new("d", View::XZ)
+    assert!(matches!(bad([f64::INFINITY, 1.0]), PlotError::NotFinite { .. }));
+    assert!(matches!(bad([1.0, 0.0]), PlotError::NotPositive { .. }));
+    assert!(matches!(bad([1e305, 1.0]), PlotError::RangeTooWide { .. }));
+    assert!(matches!(plot().render().unwrap_err(), PlotError::Empty { .. }));
+    let empty = Drawing::new("d", xz()).layer(Layer::new("none", [vec![]]));
+    assert!(matches!(empty.render().unwrap_err(), PlotError::Empty { .. }));
+    let nan = Drawing::new("d", xz())
         .layer(Layer::new("rest", [vec![DVec3::ZERO, DVec3::new(0.0, 0.0, f64::NAN)]]));
     assert_eq!(
         nan.render().unwrap_err().to_string(),
@@ -143,7 +151,7 @@ fn drawings_have_equal_scales() {
         Pose::from_translation(DVec3::new(2.0 * a.cos(), 7.0 * k, 2.0 * a.sin()))
     };
     let square = [0.0, 1.0, 2.0, 3.0].map(corner);
-    let svg = Drawing::new("square", View::XZ)
+    let svg = Drawing::new("square", xz())
         .layer(Layer::new("rest", [polyline(&square)]).marks())
         .layer(Layer::new("moved", [polyline(&square[..2])]).stroke(Stroke::Dotted))
         .render()
@@ -156,7 +164,7 @@ fn drawings_have_equal_scales() {
         assert!((side(i, j) - side(0, 1)).abs() < 0.03);
     }
     assert_eq!(lines[1], p[..2].to_vec());
-    assert!(texts(&d).contains(&"x (m)") && texts(&d).contains(&"z (m)"));
+    assert!(texts(&d).contains(&"right (m)") && texts(&d).contains(&"up (m)"));
 }
 
 #[test]
@@ -176,6 +184,6 @@ fn any_view_is_orthonormal() {
     for (right, up) in
         [(DVec3::X, DVec3::X * -3.0), (DVec3::ZERO, DVec3::Z), (DVec3::X, DVec3::NAN)]
     {
-        assert!(matches!(View::new(right, up), Err(IoError::DegenerateView { .. })));
+        assert!(matches!(View::new(right, up), Err(PlotError::DegenerateView { .. })));
     }
 }

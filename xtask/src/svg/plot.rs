@@ -2,17 +2,19 @@
 
 use std::path::Path;
 
+use forks_io::write_atomically;
+
 use super::{
     Axis, Scale, Stroke,
     axis::Range,
     chart::{Chart, Group},
     colour,
+    error::{PlotError, finite},
 };
-use crate::{IoError, error::finite, write_atomically};
 
 /// One line of a plot.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Series {
+pub(crate) struct Series {
     name: String,
     points: Vec<[f64; 2]>,
     stroke: Stroke,
@@ -22,7 +24,7 @@ pub struct Series {
 impl Series {
     /// A solid line through points (x, y) in their order. The name stands in the legend; an empty
     /// one leaves no trace there.
-    pub fn new(name: impl Into<String>, points: impl IntoIterator<Item = [f64; 2]>) -> Self {
+    pub(crate) fn new(name: impl Into<String>, points: impl IntoIterator<Item = [f64; 2]>) -> Self {
         Self {
             name: name.into(),
             points: points.into_iter().collect(),
@@ -32,13 +34,13 @@ impl Series {
     }
 
     /// With another kind of line.
-    pub fn stroke(mut self, stroke: Stroke) -> Self {
+    pub(crate) fn stroke(mut self, stroke: Stroke) -> Self {
         self.stroke = stroke;
         self
     }
 
     /// With a circle at every point.
-    pub fn marks(mut self) -> Self {
+    pub(crate) fn marks(mut self) -> Self {
         self.marks = true;
         self
     }
@@ -46,7 +48,7 @@ impl Series {
 
 /// A plot of several lines over common axes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LinePlot {
+pub(crate) struct LinePlot {
     title: String,
     x: Axis,
     y: Axis,
@@ -55,12 +57,12 @@ pub struct LinePlot {
 
 impl LinePlot {
     /// A plot without lines.
-    pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
+    pub(crate) fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
         Self { title: title.into(), x, y, series: Vec::new() }
     }
 
     /// With one more line.
-    pub fn series(mut self, series: Series) -> Self {
+    pub(crate) fn series(mut self, series: Series) -> Self {
         self.series.push(series);
         self
     }
@@ -68,9 +70,9 @@ impl LinePlot {
     /// The plot as SVG text.
     ///
     /// # Errors
-    /// [`IoError::NotFinite`] and [`IoError::NotPositive`] with series and point;
-    /// [`IoError::Empty`]; [`IoError::RangeTooWide`].
-    pub fn render(&self) -> Result<String, IoError> {
+    /// [`PlotError::NotFinite`] and [`PlotError::NotPositive`] with series and point;
+    /// [`PlotError::Empty`]; [`PlotError::RangeTooWide`].
+    pub(crate) fn render(&self) -> Result<String, PlotError> {
         for s in &self.series {
             for (i, p) in s.points.iter().enumerate() {
                 check(&self.x, p[0], || format!("x of point {i} of series '{}'", s.name))?;
@@ -79,7 +81,7 @@ impl LinePlot {
         }
         let points = || self.series.iter().flat_map(|s| &s.points);
         if points().next().is_none() {
-            return Err(IoError::Empty { title: self.title.clone() });
+            return Err(PlotError::Empty { title: self.title.clone() });
         }
         let groups = self.series.iter().enumerate().map(|(i, s)| Group {
             name: &s.name,
@@ -101,16 +103,16 @@ impl LinePlot {
     /// Writes the plot to a file; see [`write_atomically`].
     ///
     /// # Errors
-    /// As [`LinePlot::render`], and [`IoError::Write`].
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), IoError> {
-        write_atomically(path.as_ref(), self.render()?.as_bytes())
+    /// As [`LinePlot::render`], and [`PlotError::Io`].
+    pub(crate) fn save(&self, path: impl AsRef<Path>) -> Result<(), PlotError> {
+        Ok(write_atomically(path.as_ref(), self.render()?.as_bytes())?)
     }
 }
 
-fn check(axis: &Axis, value: f64, place: impl Fn() -> String) -> Result<(), IoError> {
+fn check(axis: &Axis, value: f64, place: impl Fn() -> String) -> Result<(), PlotError> {
     finite(value, &place)?;
     if axis.scale() == Scale::Logarithmic && value <= 0.0 {
-        return Err(IoError::NotPositive { place: place(), value });
+        return Err(PlotError::NotPositive { place: place(), value });
     }
     Ok(())
 }

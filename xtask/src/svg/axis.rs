@@ -1,6 +1,6 @@
 //! Axes: ranges, scales and ticks.
 
-use crate::IoError;
+use super::error::PlotError;
 
 /// Numbers beyond this leave no room for widening a range.
 const LARGEST: f64 = 1e300;
@@ -9,7 +9,7 @@ const SMALLEST: f64 = 1e-290;
 
 /// How numbers are spread along an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scale {
+pub(crate) enum Scale {
     /// Equal steps for equal differences.
     #[default]
     Linear,
@@ -19,7 +19,7 @@ pub enum Scale {
 
 /// An axis: what it shows, in which unit, on which scale.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Axis {
+pub(crate) struct Axis {
     name: String,
     unit: String,
     scale: Scale,
@@ -27,17 +27,17 @@ pub struct Axis {
 
 impl Axis {
     /// A linear axis. The unit stands in brackets behind the name; `""` for plain numbers.
-    pub fn linear(name: impl Into<String>, unit: impl Into<String>) -> Self {
+    pub(crate) fn linear(name: impl Into<String>, unit: impl Into<String>) -> Self {
         Self { name: name.into(), unit: unit.into(), scale: Scale::Linear }
     }
 
     /// A logarithmic axis.
-    pub fn logarithmic(name: impl Into<String>, unit: impl Into<String>) -> Self {
+    pub(crate) fn logarithmic(name: impl Into<String>, unit: impl Into<String>) -> Self {
         Self { name: name.into(), unit: unit.into(), scale: Scale::Logarithmic }
     }
 
     /// Name and unit as they stand beside the axis.
-    pub fn label(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         if self.unit.is_empty() {
             self.name.clone()
         } else {
@@ -46,7 +46,7 @@ impl Axis {
     }
 
     /// How numbers are spread.
-    pub fn scale(&self) -> Scale {
+    pub(crate) fn scale(&self) -> Scale {
         self.scale
     }
 }
@@ -70,14 +70,14 @@ pub(super) struct Range {
 impl Range {
     /// The least range that shows all numbers with some room; `values` is not empty and finite, and
     /// positive for a logarithmic axis.
-    pub(super) fn of(axis: &Axis, values: impl Iterator<Item = f64>) -> Result<Self, IoError> {
+    pub(super) fn of(axis: &Axis, values: impl Iterator<Item = f64>) -> Result<Self, PlotError> {
         let (lower, upper) =
             values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)));
         match axis.scale {
             Scale::Linear if lower.abs().max(upper.abs()) < LARGEST => {
                 Ok(Self::linear(lower, upper, 0.04))
             }
-            Scale::Linear => Err(IoError::RangeTooWide { axis: axis.label(), lower, upper }),
+            Scale::Linear => Err(PlotError::RangeTooWide { axis: axis.label(), lower, upper }),
             Scale::Logarithmic => {
                 let lo = lower.log10().floor();
                 let hi = upper.log10().ceil();
@@ -237,6 +237,6 @@ mod tests {
     #[test]
     fn a_range_beyond_f64_is_an_error() {
         let e = Range::of(&Axis::linear("x", "m"), [-1.7e308, 1.7e308].into_iter()).unwrap_err();
-        assert!(matches!(e, IoError::RangeTooWide { .. }));
+        assert!(matches!(e, PlotError::RangeTooWide { .. }));
     }
 }

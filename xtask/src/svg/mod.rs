@@ -6,15 +6,19 @@
 mod axis;
 mod chart;
 mod drawing;
+mod error;
 mod plot;
+#[cfg(test)]
+mod tests;
 
-pub use axis::{Axis, Scale};
-pub use drawing::{Drawing, Layer, View, polyline};
-pub use plot::{LinePlot, Series};
+pub(crate) use axis::{Axis, Scale};
+pub(crate) use drawing::{Drawing, Layer, View};
+pub(crate) use error::PlotError;
+pub(crate) use plot::{LinePlot, Series};
 
 /// How a line is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stroke {
+pub(crate) enum Stroke {
     /// An unbroken line.
     #[default]
     Solid,
