@@ -56,6 +56,23 @@ impl BlendedModel {
         }))
     }
 
+    /// [`BlendedModel::solve_static`] without targets, by loads that grow in equal parts: the rest at
+    /// which they arrive when they grow slowly.
+    ///
+    /// # Errors
+    /// As [`BlendedModel::solve_static`].
+    pub fn follow_static(
+        &self,
+        loads: &[EffectorLoad],
+        parts: u32,
+    ) -> Result<StaticSolution, ModelError> {
+        check_loads(loads, self.effector_count())?;
+        let mut here = Evaluation::new(self);
+        let first = 1.0 / f64::from(parts.max(1));
+        let steps = LoadSteps { first, growth: 1.0, shortest: first.min(SHORTEST) };
+        Ok(steps.follow(self.dof(), |x, part| self.newton(x, loads, part, &mut here)))
+    }
+
     /// Newton's method towards a minimum of U(x) − gᵀx, g the load here: where the energy is not
     /// convex the slope is shifted, and no step may make that potential larger.
     fn newton(

@@ -5,11 +5,13 @@ use std::{
     io::{self, IsTerminal as _, Write as _},
     ops::ControlFlow,
     process::ExitCode,
+    sync::Arc,
+    time::Instant,
 };
 
 use forks_blend::{
-    Weights,
-    place::{BlendError, LoadRegion, Placed, Placement, PlacementStatus, Progress, place},
+    BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, LinkBlend, Weights,
+    place::{BlendError, Chart, LoadRegion, Placed, Placement, PlacementStatus, Progress, place},
 };
 use forks_io::{json, write_atomically};
 use forks_mechanism::lie::glam::DVec3;
@@ -29,13 +31,27 @@ pub(crate) fn run(args: &BlendArgs) -> Result<ExitCode, CliError> {
     let model = Model::load(&args.model)?;
     let args = &BlendArgs { effector: model.effectors(&args.effector)?, ..args.clone() };
     let problem = model.problem(&args.model, &args.springs, &args.effector)?;
-    let region = |effector| LoadRegion {
+    let count = problem.effectors.len();
+    if ![1, count].contains(&args.cone.len()) {
+        return Err(CliError::Unusable {
+            path: args.model.path.clone(),
+            problem: format!(
+                "{} cones for {count} effectors; give --cone once, or once for each",
+                args.cone.len()
+            ),
+        });
+    }
+    let region = |effector: usize| LoadRegion {
         normal: args.normal.map(DVec3::from_array),
         displacement: args.until,
-        ..LoadRegion::cone(effector, DVec3::from_array(args.cone), args.angle.to_radians())
+        ..LoadRegion::cone(
+            effector,
+            DVec3::from_array(args.cone[effector.min(args.cone.len() - 1)]),
+            args.angle.to_radians(),
+        )
     };
     let placement = Placement {
-        regions: (0..problem.effectors.len()).map(region).collect(),
+        regions: (0..count).map(region).collect(),
         together: !args.one_at_a_time,
         joint_space_tolerance: args.joint_space_tolerance.unwrap_or(f64::INFINITY),
         constraint_tolerance: args.tolerance,
@@ -45,6 +61,7 @@ pub(crate) fn run(args: &BlendArgs) -> Result<ExitCode, CliError> {
         training_loads: args.training,
         gravity: args.gravity,
         chart: args.chart.into(),
+        mass: args.mass.into(),
         ..Placement::default()
     };
     let fail =
@@ -83,8 +100,12 @@ pub(crate) fn run(args: &BlendArgs) -> Result<ExitCode, CliError> {
         };
         write_atomically(path, &bytes)?;
     }
-    if placed.status != PlacementStatus::Reached {
-        output::warn("the tolerances do not hold at all training loads");
+    match placed.status {
+        PlacementStatus::Reached => {}
+        PlacementStatus::Unreliable => output::warn(
+            "the tolerances hold at all training loads, but not everywhere else in the region",
+        ),
+        _ => output::warn("the tolerances do not hold at all training loads"),
     }
     report.notes.iter().for_each(|n| output::warn(n));
     let code = output::print(&report, args.model.json, Report::text)?;
@@ -96,7 +117,8 @@ pub(crate) fn run(args: &BlendArgs) -> Result<ExitCode, CliError> {
 
 /// Why a blend is of no use for the loads that it is for; `None` if it is, however inexact.
 fn unusable(placed: &Placed) -> Option<String> {
-    let best = placed.rounds.iter().any(|r| r.constraint.is_finite() && r.statics.is_finite());
+    let c = &placed.certificate;
+    let best = c.constraint.is_finite() && c.statics.is_finite();
     let many = placed.skipped.len() > placed.training.len();
     if !best && placed.status != PlacementStatus::Cancelled {
         return Some(
@@ -142,6 +164,25 @@ struct Report {
     coordinates: usize,
     bounding_radius: f64,
     training_loads: usize,
+    /// Coordinates in which samples are blended.
+    chart: &'static str,
+    /// Charts that were tried, in order.
+    attempts: Vec<AttemptReport>,
+    /// Median time of a step with the poses of all links, here; null if it cannot be stepped.
+    microseconds_per_step: Option<f64>,
+    /// Largest errors of the blend over training and unseen loads.
+    constraint_error: Option<f64>,
+    joint_space_constraint_error: Option<f64>,
+    static_error: Option<f64>,
+    /// Loads at which it was measured besides the training loads.
+    unseen_loads: usize,
+    /// Part of the loads whose direction could be followed up to the displacement asked for.
+    covered: f64,
+    /// Loads applied at once; of these, how many ended elsewhere having left the range, and how
+    /// many without a word.
+    sudden_loads: usize,
+    sudden_out_of_range: usize,
+    sudden_elsewhere: usize,
     samples: Vec<SampleReport>,
     rounds: Vec<RoundReport>,
     skipped: Vec<SkippedReport>,
@@ -152,6 +193,16 @@ struct Report {
     /// Why the blend is of no use for its region, and what to do; null if it is.
     message: Option<String>,
     notes: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct AttemptReport {
+    chart: &'static str,
+    samples: usize,
+    /// Null where the blend finds no equilibrium at some load, or there is no blend.
+    error_over_tolerance: Option<f64>,
+    /// Why there is no blend.
+    reason: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -189,6 +240,33 @@ fn weights(w: &Weights) -> (&'static str, Option<u32>) {
     }
 }
 
+fn chart(c: Chart) -> &'static str {
+    match c {
+        Chart::Joints => "joint displacements",
+        _ => "effector poses",
+    }
+}
+
+/// Median time of a step with all link poses.
+fn microseconds_per_step(model: &BlendedModel) -> Option<f64> {
+    const STEPS: u32 = 200;
+    let stepper = BlendedStepper::new(Arc::new(model.clone()), 1e-4).ok()?;
+    let (mut state, mut work) = (BlendedState::reference(model), BlendedWorkspace::new(model));
+    let mut poses = model.pose_buffer();
+    let mut times: Vec<f64> = (0..7)
+        .map(|_| {
+            let begin = Instant::now();
+            for _ in 0..STEPS {
+                let _ = stepper.step(&mut state, &mut work, &[]);
+                model.poses(&state, &mut work, LinkBlend::Average, &mut poses);
+            }
+            begin.elapsed().as_secs_f64() * 1e6 / f64::from(STEPS)
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    Some(times[times.len() / 2])
+}
+
 impl Report {
     fn new(args: &BlendArgs, problem: &Problem, p: &Placed) -> Self {
         let plain = |f: &[(usize, DVec3)]| f.iter().map(|(_, f)| f.to_array()).collect();
@@ -201,7 +279,28 @@ impl Report {
                 PlacementStatus::SampleLimit => "sample limit",
                 PlacementStatus::Exhausted => "exhausted",
                 PlacementStatus::Cancelled => "cancelled",
+                PlacementStatus::Unreliable => "unreliable",
             },
+            chart: chart(p.chart),
+            attempts: p
+                .attempts
+                .iter()
+                .map(|a| AttemptReport {
+                    chart: chart(a.chart),
+                    samples: a.samples,
+                    error_over_tolerance: a.worst.as_ref().ok().copied().and_then(finite),
+                    reason: a.worst.as_ref().err().cloned(),
+                })
+                .collect(),
+            microseconds_per_step: microseconds_per_step(&p.model),
+            constraint_error: finite(p.certificate.constraint),
+            joint_space_constraint_error: finite(p.certificate.joint_space),
+            static_error: finite(p.certificate.statics),
+            unseen_loads: p.certificate.unseen,
+            covered: p.certificate.covered,
+            sudden_loads: p.certificate.sudden,
+            sudden_out_of_range: p.certificate.sudden_out_of_range,
+            sudden_elsewhere: p.certificate.sudden_elsewhere,
             coordinates: p.model.dof(),
             bounding_radius: p.model.data().radius,
             training_loads: p.training.len(),
@@ -243,15 +342,48 @@ impl Report {
     fn text(&self) -> String {
         let shown = |x: Option<f64>| x.map_or("no equilibrium".into(), short);
         let mut out = format!(
-            "status: {}\nsamples: {}, coordinates: {}, training loads: {}, skipped: {}\n",
+            "status: {}\nsamples: {}, in {}, coordinates: {}, training loads: {}, skipped: {}\n",
             self.status,
             self.samples.len(),
+            self.chart,
             self.coordinates,
             self.training_loads,
             self.skipped.len()
         );
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            out,
+            "largest errors, {} unseen loads included: constraint {}, static {}",
+            self.unseen_loads,
+            shown(self.constraint_error),
+            shown(self.static_error)
+        );
+        if self.covered < 1.0 {
+            let _ = writeln!(
+                out,
+                "covered: {:.0} % of the loads go up to the displacement asked for; in the other \
+                 directions the mechanism locks or is not stable",
+                100.0 * self.covered
+            );
+        }
+        let same = self.sudden_loads - self.sudden_out_of_range - self.sudden_elsewhere;
+        let _ = writeln!(
+            out,
+            "loads applied at once: {same} of {} end at rest there, {} out of range, {} elsewhere",
+            self.sudden_loads, self.sudden_out_of_range, self.sudden_elsewhere
+        );
+        if let Some(t) = self.microseconds_per_step {
+            let _ = writeln!(out, "a step with all link poses: {} µs", short(t));
+        }
+        for a in &self.attempts {
+            let error = match (&a.reason, a.error_over_tolerance) {
+                (Some(reason), _) => reason.clone(),
+                (None, Some(e)) => format!("largest error over tolerance {}", short(e)),
+                (None, None) => "no equilibrium at some load".into(),
+            };
+            let _ = writeln!(out, "tried: {}, {} samples: {error}", a.chart, a.samples);
+        }
         for r in &self.rounds {
-            // Writing to a string does not fail.
             let _ = writeln!(
                 out,
                 "{} samples, weights {}{}: constraint error {}, static error {}",

@@ -23,9 +23,11 @@ pub(crate) struct BlendArgs {
     #[arg(long, num_args = 1.., value_name = "LINK")]
     pub(crate) effector: Vec<String>,
 
-    /// Axis of the cone of forces, world axes
-    #[arg(long, value_name = "ax,ay,az", allow_hyphen_values = true, value_parser = direction)]
-    pub(crate) cone: [f64; 3],
+    /// Axis of the cone of forces, world axes; given once for all effectors, or once for each in
+    /// their order
+    #[arg(long, required = true, value_name = "ax,ay,az", allow_hyphen_values = true,
+        value_parser = direction)]
+    pub(crate) cone: Vec<[f64; 3]>,
 
     /// Half angle of the cone, degrees
     #[arg(long, value_name = "DEG", value_parser = coefficient, default_value = "30")]
@@ -60,11 +62,15 @@ pub(crate) struct BlendArgs {
     #[arg(long, value_name = "N", value_parser = count, default_value = "8")]
     pub(crate) samples: usize,
 
-    /// Coordinates in which samples are blended: poses of the effectors, or displacements of the
+    /// Coordinates in which samples are blended: poses of the effectors, displacements of the
     /// joints, for mechanisms that lock, as arms do that are pulled straight, and those whose start
-    /// is singular
-    #[arg(long, value_enum, default_value_t = ChartArg::Poses)]
+    /// is singular; or the cheapest of both that keeps to the tolerances
+    #[arg(long, value_enum, default_value_t = ChartArg::Auto)]
     pub(crate) chart: ChartArg,
+
+    /// Mass of the samples: of the static shapes, or the one felt at infinite frequency
+    #[arg(long, value_enum, default_value_t = BlendMass::Condensed)]
+    pub(crate) mass: BlendMass,
 
     /// Number of training loads
     #[arg(long, value_name = "N", value_parser = count, default_value = "96")]
@@ -87,6 +93,7 @@ pub(crate) struct BlendArgs {
 /// See [`forks_blend::place::Chart`].
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum ChartArg {
+    Auto,
     Poses,
     Joints,
 }
@@ -94,8 +101,25 @@ pub(crate) enum ChartArg {
 impl From<ChartArg> for forks_blend::place::Chart {
     fn from(chart: ChartArg) -> Self {
         match chart {
+            ChartArg::Auto => Self::Auto,
             ChartArg::Poses => Self::Poses,
             ChartArg::Joints => Self::Joints,
+        }
+    }
+}
+
+/// Masses that keep a sample's coordinates.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum BlendMass {
+    Condensed,
+    Accelerability,
+}
+
+impl From<BlendMass> for forks_reduce::MassModel {
+    fn from(mass: BlendMass) -> Self {
+        match mass {
+            BlendMass::Condensed => Self::Condensed,
+            BlendMass::Accelerability => Self::Accelerability,
         }
     }
 }

@@ -21,11 +21,21 @@ impl Sample {
         loads: &Loads,
         options: &EquilibriumOptions,
     ) -> Result<Self, BlendError> {
-        let mut out = Self::new(problem, at, loads)?;
-        if let Some(c) = curvature(problem, at, loads, &out, options) {
-            out.curvature = c;
+        Self::new(problem, at, loads).map(|s| s.bending(problem, at, loads, options))
+    }
+
+    /// The same sample, exact to third order where the third derivatives are found.
+    pub(super) fn bending(
+        mut self,
+        problem: &Problem,
+        at: &Equilibrium,
+        loads: &Loads,
+        options: &EquilibriumOptions,
+    ) -> Self {
+        if let Some(c) = curvature(problem, at, loads, &self, options) {
+            self.curvature = c;
         }
-        Ok(out)
+        self
     }
 
     /// Limits the stiffness to `most`, N·m (lengths are over the radius). Next to a singular pose a

@@ -63,6 +63,28 @@ impl Candidates {
     }
 }
 
+/// Places at which samples are tried, at most: those that lie farthest from each other.
+const MOST: usize = 48;
+
+/// The first place, then again and again the one that is farthest from those chosen.
+fn spread(places: &[Vec<f64>]) -> Vec<bool> {
+    let mut chosen = vec![false; places.len()];
+    let mut nearest = vec![f64::INFINITY; places.len()];
+    let mut next = 0;
+    for _ in 0..MOST.min(places.len()) {
+        chosen[next] = true;
+        for (d, p) in nearest.iter_mut().zip(places) {
+            *d = d.min(p.iter().zip(&places[next]).map(|(a, b)| (a - b) * (a - b)).sum());
+        }
+        let far = (0..places.len()).filter(|&i| !chosen[i]);
+        match far.max_by(|&a, &b| nearest[a].total_cmp(&nearest[b])) {
+            Some(i) => next = i,
+            None => break,
+        }
+    }
+    chosen
+}
+
 /// Candidates in a chart of joint displacements, the start first where the chart holds there, with
 /// their numbers in `training`; what was left out.
 pub(super) fn in_joints(
@@ -75,7 +97,7 @@ pub(super) fn in_joints(
     let all: Vec<&Truth> = core::iter::once(start).chain(training).collect();
     let loads = |t: &Truth| loads_of(problem, placement.gravity, &t.forces);
     let sized = |t: &&Truth| -> Result<(ModelData, SampleData), BlendError> {
-        let sample = Sample::new(problem, &t.equilibrium, &loads(t))?;
+        let sample = Sample::with_mass(problem, &t.equilibrium, &loads(t), placement.mass)?;
         let sized = Sized::new(&sample, radius)?;
         Ok((sized.data().clone(), sized.alone()))
     };
@@ -84,11 +106,14 @@ pub(super) fn in_joints(
     let pairs = all.iter().zip(&reduced);
     let good = pairs.filter_map(|(t, s)| Some((&t.equilibrium, &s.as_ref().ok()?.0)));
     let map = JointMap::new(problem, &start.equilibrium, radius, good)?;
-    let curved = |(t, s): (&&Truth, &Result<(ModelData, SampleData), BlendError>)| {
-        let d = &s.as_ref().ok()?.0;
+    let chosen =
+        spread(&all.iter().map(|t| map.place(problem, &t.equilibrium)).collect::<Vec<_>>());
+    let curved = |(i, (t, s)): (usize, (&&Truth, &Result<(ModelData, SampleData), BlendError>))| {
+        let d = &s.as_ref().ok().filter(|_| chosen[i])?.0;
         map.sample(problem, &t.equilibrium, &loads(t), d, &placement.equilibrium)
     };
-    let charts: Vec<Option<ChartSample>> = all.par_iter().zip(&reduced).map(curved).collect();
+    let charts: Vec<Option<ChartSample>> =
+        all.par_iter().zip(&reduced).enumerate().map(curved).collect();
     let (mut candidates, mut numbers, mut skipped) = (vec![], vec![], vec![]);
     for (i, (sample, chart)) in reduced.into_iter().zip(charts).enumerate() {
         let reason = match (sample, chart) {
@@ -99,6 +124,7 @@ pub(super) fn in_joints(
                 continue;
             }
             (Err(e), _) => e.to_string(),
+            (Ok(_), None) if !chosen[i] => continue,
             (Ok(_), None) => "the chart of joint displacements does not hold there".to_owned(),
         };
         if i > 0 {

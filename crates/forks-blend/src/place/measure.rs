@@ -34,12 +34,23 @@ pub struct Errors {
 }
 
 impl Errors {
-    const NONE: Self = Self {
+    pub(super) const NONE: Self = Self {
         constraint: f64::INFINITY,
         angle: f64::INFINITY,
         joint_space: f64::INFINITY,
         statics: f64::INFINITY,
     };
+
+    /// What is no number counts as infinite.
+    fn numbers(self) -> Self {
+        let number = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
+        Self {
+            constraint: number(self.constraint),
+            angle: number(self.angle),
+            joint_space: number(self.joint_space),
+            statics: number(self.statics),
+        }
+    }
 }
 
 /// Measures blends of one problem.
@@ -129,7 +140,9 @@ impl<'a> Gauge<'a> {
 
     /// Errors of a blend under the loads of a full equilibrium, at the blend's own equilibrium.
     pub fn errors(&self, blend: &BlendedModel, truth: &Truth) -> Errors {
-        let Ok(found) = blend.solve_static(&loads_of(truth), &[]) else { return Errors::NONE };
+        let Ok(found) = blend.solve_static(&effector_loads(truth), &[]) else {
+            return Errors::NONE;
+        };
         if found.status != StaticStatus::Converged {
             return Errors::NONE;
         }
@@ -142,7 +155,15 @@ impl<'a> Gauge<'a> {
         let statics = statics.fold(0.0, f64::max);
         let (constraint, angle) = self.gaps(blend, x, Reconstruction::Twist);
         let (joint_space, _) = self.gaps(blend, x, Reconstruction::JointSpace);
-        Errors { constraint, angle, joint_space, statics }
+        Errors { constraint, angle, joint_space, statics }.numbers()
+    }
+
+    /// How far apart effectors are at two places of a blend, over their displacement under a load.
+    pub(super) fn apart(&self, blend: &BlendedModel, truth: &Truth, a: &[f64], b: &[f64]) -> f64 {
+        let full = effector_poses(self.problem, &truth.equilibrium.world_from_link);
+        let at = |e: usize, x: &[f64]| blend.effector_pose(e, x).translation;
+        let each = |e: usize| at(e, a).distance(at(e, b)) / self.displacement(e, &full);
+        (0..full.len()).map(each).fold(0.0, |m, x| if x > m || x.is_nan() { x } else { m })
     }
 
     /// The same at the full equilibrium's effector poses, the static error from the next step of
@@ -171,7 +192,7 @@ impl<'a> Gauge<'a> {
     fn next_step(&self, blend: &BlendedModel, truth: &Truth, full: &[Pose], x: &[f64]) -> f64 {
         const STEP: f64 = 1e-5;
         let n = blend.dof();
-        let loads = loads_of(truth);
+        let loads = effector_loads(truth);
         let unbalanced = |x: &[f64]| -> Vec<f64> {
             let held = blend.elastic_force(x);
             held.iter().zip(blend.generalised_force(x, &loads)).map(|(u, g)| u - g).collect()
@@ -267,7 +288,7 @@ fn link_poses(blend: &BlendedModel, x: &[f64], mode: Reconstruction) -> Option<V
 }
 
 /// The forces of an equilibrium, fixed in the world.
-fn loads_of(truth: &Truth) -> Vec<EffectorLoad> {
+pub(super) fn effector_loads(truth: &Truth) -> Vec<EffectorLoad> {
     let load = |&(effector, force)| EffectorLoad {
         effector,
         wrench: Wrench::new(force, Default::default()),

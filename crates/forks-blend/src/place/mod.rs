@@ -8,6 +8,7 @@
 
 mod bent;
 mod candidates;
+mod certificate;
 mod chart;
 mod curvature;
 mod dead_loads;
@@ -34,5 +35,7 @@ pub use measure::{Errors, Gauge};
 pub use placer::{place, unseen_loads};
 pub use region::LoadRegion;
 pub use sample::Sample;
-pub use settings::{Chart, Placed, Placement, PlacementStatus, Progress, Round, Skipped};
+pub use settings::{
+    Attempt, Certificate, Chart, Placed, Placement, PlacementStatus, Progress, Round, Skipped,
+};
 pub use truth::{Forces, Truth};

@@ -1,6 +1,6 @@
 //! Automatic placement: where the blend is worst a sample is added, until tolerances hold.
 
-use std::ops::ControlFlow;
+use std::{cmp::Ordering, ops::ControlFlow};
 
 use forks_dynamics::{Equilibrium, EquilibriumStatus, potential_energy};
 use forks_mechanism::lie::{SplitMix64, glam::DVec3};
@@ -11,6 +11,7 @@ use crate::{
     BlendedModel, Weights,
     place::{
         candidates::{Candidates, in_joints},
+        certificate::{Allowed, path_errors, sudden},
         chart::JointMap,
         curvature::limited,
         error::BlendError,
@@ -19,7 +20,10 @@ use crate::{
         region::Drawing,
         sample::Sample,
         search::{Search, norm},
-        settings::{Chart, Placed, Placement, PlacementStatus, Progress, Round, Skipped},
+        settings::{
+            Attempt, Certificate, Chart, Placed, Placement, PlacementStatus, Progress, Round,
+            Skipped,
+        },
         sharpen::sharpened,
         truth::{Forces, Solver, Truth, effector_poses, is_stable},
     },
@@ -51,6 +55,23 @@ const UNMOVED: f64 = 1e-14;
 
 fn force(forces: &Forces) -> f64 {
     forces.iter().map(|f| f.1.length()).sum()
+}
+
+/// How often loads at which a blend fails are trained on.
+const REPEATS: usize = 2;
+/// Seeds of loads to measure with are so far from that of the training loads.
+const UNSEEN: u64 = 0x9E37_79B9;
+
+/// Loads that a placement knows.
+#[derive(Default)]
+struct Loads {
+    training: Vec<Truth>,
+    skipped: Vec<Skipped>,
+    /// See [`Certificate::covered`].
+    covered: f64,
+    cancelled: bool,
+    /// To measure with, round after round.
+    unseen: Vec<Vec<Truth>>,
 }
 
 struct Placer<'a> {
@@ -94,41 +115,170 @@ impl<'a> Placer<'a> {
         Ok(Self { solver, placement, start, gauge, first_force })
     }
 
+    /// A blend in the chart asked for, or in the first that keeps to the tolerances.
     fn run(
         self,
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Placed, BlendError> {
-        let (training, mut skipped, cancelled) = self.train(progress);
-        if training.is_empty() && !cancelled {
+        let mut loads = self.train(progress);
+        if loads.training.is_empty() && !loads.cancelled {
             return Err(BlendError::NoTrainingLoad { count: self.placement.training_loads });
         }
-        let (map, candidates, forces) = self.candidates(&training, &mut skipped)?;
+        let most = self.placement.max_samples;
+        let charts = match self.placement.chart {
+            Chart::Auto => &[(Chart::Poses, 1), (Chart::Joints, most), (Chart::Poses, most)][..],
+            chart => &[(chart, most)],
+        };
+        let (mut attempts, mut best) = (vec![], None::<Placed>);
+        let mut failed = BlendError::NoSample;
+        for (k, &(chart, most)) in charts.iter().enumerate() {
+            // Many samples in poses are asked only where joint displacements lead nowhere.
+            let usable = |p: &Placed| self.worst(p).is_finite();
+            if k == 2 && best.as_ref().is_some_and(usable) {
+                break;
+            }
+            let found = self.certified(chart, most, &mut loads, progress);
+            attempts.push(Attempt {
+                chart,
+                status: found.as_ref().ok().map(|p| p.status),
+                samples: found.as_ref().map_or(0, |p| p.model.data().samples.len()),
+                worst: found.as_ref().map(|p| self.worst(p)).map_err(ToString::to_string),
+            });
+            match found {
+                Ok(placed) => {
+                    let done = matches!(
+                        placed.status,
+                        PlacementStatus::Reached | PlacementStatus::Cancelled
+                    );
+                    if best.as_ref().is_none_or(|b| done || self.worst(&placed) < self.worst(b)) {
+                        best = Some(placed);
+                    }
+                    if done {
+                        break;
+                    }
+                }
+                Err(e) => failed = e,
+            }
+        }
+        best.map(|b| Placed { attempts, ..b }).ok_or(failed)
+    }
+
+    /// Largest error of a placed blend over its tolerance.
+    fn worst(&self, p: &Placed) -> f64 {
+        let Certificate { constraint, joint_space, statics, .. } = p.certificate;
+        self.allowed().over(&Errors { constraint, joint_space, statics, angle: 0.0 })
+    }
+
+    fn allowed(&self) -> Allowed {
+        let p = self.placement;
+        Allowed {
+            constraint: p.constraint_tolerance,
+            joint_space: p.joint_space_tolerance,
+            statics: p.static_tolerance,
+        }
+    }
+
+    /// A blend in one chart, measured at loads that it was not made for; those at which it fails
+    /// are trained on, and it is measured at others.
+    fn certified(
+        &self,
+        chart: Chart,
+        most: usize,
+        loads: &mut Loads,
+        progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Placed, BlendError> {
+        let allowed = self.allowed();
+        for round in 0.. {
+            let mut placed = self.attempt(chart, most, loads, progress)?;
+            if placed.status == PlacementStatus::Cancelled {
+                return Ok(placed);
+            }
+            self.draw_unseen(round, loads);
+            let unseen = &loads.unseen[round];
+            let errors = path_errors(&self.gauge, &placed.model, unseen);
+            let bad = |e: &Errors| allowed.over(e) > 1.0;
+            let fails: Vec<usize> = (0..unseen.len()).filter(|&i| bad(&errors[i])).collect();
+            // More samples may help where the training loads asked for no more.
+            let reached = placed.status == PlacementStatus::Reached;
+            if reached && most > 1 && !fails.is_empty() && round < REPEATS {
+                let more: Vec<Truth> = fails.iter().map(|&i| unseen[i].clone()).collect();
+                loads.training.extend(more);
+                continue;
+            }
+            let trained = path_errors(&self.gauge, &placed.model, &loads.training);
+            let all = || errors.iter().chain(&trained);
+            let largest = |f: fn(&Errors) -> f64| all().map(f).fold(0.0, f64::max);
+            placed.certificate = Certificate {
+                unseen: unseen.len(),
+                constraint: largest(|e| e.constraint),
+                joint_space: largest(|e| e.joint_space),
+                statics: largest(|e| e.statics),
+                covered: loads.covered,
+                ..Certificate::default()
+            };
+            sudden(&self.gauge, &placed.model, unseen, &allowed, &mut placed.certificate);
+            let failed = all().any(bad) || placed.certificate.sudden_elsewhere > 0;
+            if reached && failed {
+                placed.status = PlacementStatus::Unreliable;
+            }
+            return Ok(placed);
+        }
+        Err(BlendError::NoSample)
+    }
+
+    /// Loads to measure with, others for each round.
+    fn draw_unseen(&self, round: usize, loads: &mut Loads) {
+        while loads.unseen.len() <= round {
+            let seed = self.placement.seed.wrapping_add(UNSEEN + loads.unseen.len() as u64);
+            let (drawing, mut rng) = (self.drawing(), SplitMix64::new(seed));
+            // Draws are serial, equilibria follow each load on their own.
+            let drawn = (0..self.placement.unseen_loads).map(|k| drawing.draw(&mut rng, k, true).0);
+            let good = drawn.filter(|t| is_stable(&t.equilibrium)).collect();
+            loads.unseen.push(good);
+        }
+    }
+
+    /// The best blend of a chart for the training loads.
+    fn attempt(
+        &self,
+        chart: Chart,
+        most: usize,
+        loads: &Loads,
+        progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Placed, BlendError> {
+        let Loads { training, cancelled, .. } = loads;
+        let mut skipped = loads.skipped.clone();
+        let (map, candidates, forces) = self.candidates(chart, most, training, &mut skipped)?;
         let gauge = self.gauge().in_chart(map.as_ref());
         let p = self.placement;
         let search = Search {
             gauge: &gauge,
             rest: &self.solver.rest,
-            training: &training,
+            training,
             candidates: &candidates,
             joint_space_tolerance: p.joint_space_tolerance,
             constraint_tolerance: p.constraint_tolerance,
             static_tolerance: p.static_tolerance,
         };
-        let policies = self.policies(&training);
+        let policies = self.policies(chart, training);
         let mut choice = search.weighted(&[0], &policies[..1]);
         let mut rounds: Vec<Round> = Vec::new();
-        let mut best: Option<(BlendedModel, Vec<Forces>, f64)> = None;
+        let mut best: Option<(BlendedModel, Vec<Forces>, Round)> = None;
         let status = loop {
             // The search looks at one place per load; the weights that count are those with which
             // loads lead there.
-            let Some((model, round)) = self.solved(&search, &choice.set, &policies, &training)
+            let Some((model, round)) = self.solved(&search, &choice.set, &policies, training)
             else {
                 return Err(BlendError::NoSample);
             };
             let bad = self.badness(&round);
-            if best.as_ref().is_none_or(|b| round.cost < b.2) {
+            let better = |b: &Round| match bad.total_cmp(&self.badness(b)) {
+                Ordering::Equal => round.cost < b.cost,
+                order => order.is_lt(),
+            };
+            if best.as_ref().is_none_or(|b| better(&b.2)) {
                 let loads = choice.set.iter().map(|&i| forces[i].clone()).collect();
-                best = Some((model, loads, round.cost));
+                best = Some((model, loads, round.clone()));
             }
             let seen = Progress::Measured {
                 samples: round.samples,
@@ -136,13 +286,13 @@ impl<'a> Placer<'a> {
                 statics: round.statics,
             };
             rounds.push(round);
-            if cancelled || progress(&seen).is_break() {
+            if *cancelled || progress(&seen).is_break() {
                 break PlacementStatus::Cancelled;
             }
             if bad <= 1.0 {
                 break PlacementStatus::Reached;
             }
-            if choice.set.len() >= p.max_samples {
+            if choice.set.len() >= most {
                 break PlacementStatus::SampleLimit;
             }
             let Some(grown) = search.grown(&choice) else { break PlacementStatus::Exhausted };
@@ -154,15 +304,34 @@ impl<'a> Placer<'a> {
                 ControlFlow::Break(_) => break PlacementStatus::Cancelled,
             };
         };
-        let (mut model, loads, _) = best.ok_or(BlendError::NoSample)?;
+        let (mut model, samples, round) = best.ok_or(BlendError::NoSample)?;
+        let mut last = round;
         if status != PlacementStatus::Cancelled {
-            let weights = model.data().weights;
-            model = sharpened(self.solver.problem, search.gauge, p, &training, model);
-            if model.data().weights != weights {
-                rounds.push(self.round(&model, &training));
+            let sharper = sharpened(self.solver.problem, search.gauge, p, training, model.clone());
+            if sharper.data().weights != model.data().weights {
+                last = self.round(&sharper, training);
+                rounds.push(last.clone());
+                model = sharper;
             }
         }
-        Ok(Placed { model, status, loads, rounds, skipped, training })
+        let certificate = Certificate {
+            constraint: last.constraint,
+            joint_space: last.joint_space,
+            statics: last.statics,
+            covered: loads.covered,
+            ..Certificate::default()
+        };
+        Ok(Placed {
+            model,
+            status,
+            chart,
+            certificate,
+            attempts: vec![],
+            loads: samples,
+            rounds,
+            skipped,
+            training: training.clone(),
+        })
     }
 
     fn gauge(&self) -> Gauge<'a> {
@@ -172,10 +341,12 @@ impl<'a> Placer<'a> {
     /// Samples to choose from, the one at rest or near it first, with their forces.
     fn candidates(
         &self,
+        chart: Chart,
+        most: usize,
         training: &[Truth],
         skipped: &mut Vec<Skipped>,
     ) -> Result<(Option<JointMap>, Candidates, Vec<Forces>), BlendError> {
-        if self.placement.chart == Chart::Joints {
+        if chart == Chart::Joints {
             let Solver { problem, radius, .. } = self.solver;
             let (map, candidates, numbers, lost) =
                 in_joints(problem, self.placement, &self.start, radius, training)?;
@@ -189,6 +360,8 @@ impl<'a> Placer<'a> {
         limited(&mut first, self.stiffest(0.0, 0.0, largest));
         let mut candidates = vec![Sized::new(&first, radius)?];
         let mut forces = vec![first_forces];
+        // One sample alone is the first.
+        let training = if most > 1 { training } else { &[] };
         for (truth, sample) in training.iter().zip(self.samples(training)) {
             let most = self.stiffest(force(&truth.forces), truth.displacement, largest);
             let sized = sample.and_then(|mut s| {
@@ -218,10 +391,9 @@ impl<'a> Placer<'a> {
 
     fn sample(&self, at: &Equilibrium, forces: &Forces) -> Result<Sample, BlendError> {
         let (problem, loads) = (self.solver.problem, self.solver.loads(forces));
-        match self.placement.bent {
-            true => Sample::bent(problem, at, &loads, &self.placement.equilibrium),
-            false => Sample::new(problem, at, &loads),
-        }
+        let p = self.placement;
+        let sample = Sample::with_mass(problem, at, &loads, p.mass)?;
+        Ok(if p.bent { sample.bending(problem, at, &loads, &p.equilibrium) } else { sample })
     }
 
     /// A sample at each training load.
@@ -281,32 +453,32 @@ impl<'a> Placer<'a> {
         self.badness_of(&Errors { constraint, joint_space, statics, angle: 0.0 })
     }
 
-    /// Training loads with their equilibria; those without one; whether the callback said stop.
-    fn train(
-        &self,
-        progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-    ) -> (Vec<Truth>, Vec<Skipped>, bool) {
+    /// Training loads with their equilibria, and those without one.
+    fn train(&self, progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Loads {
         let drawing = self.drawing();
         let mut rng = SplitMix64::new(self.placement.seed);
-        let (mut training, mut skipped) = (vec![], vec![]);
-        let of = self.placement.training_loads;
+        let mut out = Loads::default();
+        let (of, mut whole) = (self.placement.training_loads, 0);
         for k in 0..of {
-            let (truth, broken) = drawing.draw(&mut rng, k, true);
+            let (truth, broken, far) = drawing.draw(&mut rng, k, true);
+            whole += usize::from(far);
+            out.covered = whole as f64 / (k + 1) as f64;
             let still = truth.forces.iter().all(|f| f.1 == DVec3::ZERO);
             let (good, bad) = match is_stable(&truth.equilibrium) {
                 true => ((!still).then_some(truth), broken),
                 false => (None, Some(truth)),
             };
-            training.extend(good);
-            skipped.extend(bad.map(|t| {
+            out.training.extend(good);
+            out.skipped.extend(bad.map(|t| {
                 let reason = t.equilibrium.status.name().to_owned();
                 Skipped { forces: t.forces, reason }
             }));
             if progress(&Progress::Trained { done: k + 1, of }).is_break() {
-                return (training, skipped, true);
+                out.cancelled = true;
+                break;
             }
         }
-        (training, skipped, false)
+        out
     }
 
     fn drawing(&self) -> Drawing<'_> {
@@ -336,13 +508,13 @@ impl<'a> Placer<'a> {
     }
 
     /// Weights to choose from.
-    fn policies(&self, training: &[Truth]) -> Vec<Weights> {
+    fn policies(&self, chart: Chart, training: &[Truth]) -> Vec<Weights> {
         let stored = |t: &Truth| self.energy(&t.equilibrium) - self.energy(&self.start.equilibrium);
         let largest = training.iter().map(stored).fold(0.0, f64::max);
         let mut out = Vec::new();
         for &exponent in &self.placement.exponents {
             out.push(Weights::Shepard { exponent });
-            if self.placement.chart == Chart::Joints {
+            if chart == Chart::Joints {
                 continue;
             }
             let energies = self.placement.energies.iter().map(|part| part * largest);
@@ -405,7 +577,7 @@ pub fn unseen_loads(
     let mut rng = SplitMix64::new(seed);
     let mut out = Vec::new();
     for k in 0..2 * count {
-        let (truth, _) = drawing.draw(&mut rng, k, false);
+        let (truth, ..) = drawing.draw(&mut rng, k, false);
         if truth.equilibrium.status == EquilibriumStatus::Converged {
             out.push(truth);
         }

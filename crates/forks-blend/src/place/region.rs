@@ -84,15 +84,15 @@ impl<'a> Drawing<'a> {
         out
     }
 
-    /// Load number `k` with its equilibrium, and the first load of the same kind that has none, if
-    /// the region ends there. With `edges`, a part of the loads lies on the region's edges, where a
+    /// Load number `k` with its equilibrium, the first load of the same kind that has none, if the
+    /// region ends there, and whether it goes up to the displacement asked for. With `edges`, a part of the loads lies on the region's edges, where a
     /// blend is worst.
     pub(super) fn draw(
         &self,
         rng: &mut SplitMix64,
         k: usize,
         edges: bool,
-    ) -> (Truth, Option<Truth>) {
+    ) -> (Truth, Option<Truth>, bool) {
         let turns = if self.together { 1 } else { self.regions.len() };
         let mut forces = Forces::new();
         let alone = self.regions.len() == 1 || !self.together;
@@ -108,13 +108,18 @@ impl<'a> Drawing<'a> {
         }
         let displacement = self.regions.iter().fold(f64::INFINITY, |m, r| m.min(r.displacement));
         let (path, broken) = self.path(&forces, displacement);
+        let end = path.last().map_or(0.0, |p| self.solver.displacement(&p.1));
         let part = rng.uniform();
         let part = if edges && (k / turns) % 4 == 2 { 1.0 } else { part };
         let limit = path.last().map_or(0.0, |p| p.0);
         let scale = limit * part;
         forces.iter_mut().for_each(|(_, f)| *f *= scale);
         let before = path.iter().rev().find(|(s, _)| *s <= scale);
-        (self.solver.next_to(before.map_or(self.start, |b| &b.1), forces), broken)
+        (
+            self.solver.next_to(before.map_or(self.start, |b| &b.1), forces),
+            broken,
+            end >= NEARLY * displacement,
+        )
     }
 
     /// Equilibria under growing multiples of forces, until an effector's relative displacement is

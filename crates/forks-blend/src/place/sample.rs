@@ -2,7 +2,7 @@
 
 use forks_dynamics::{Equilibrium, Loads, potential_energy};
 use forks_mechanism::{lie::Pose, linalg::Matrix};
-use forks_reduce::{Linearisation, Problem, ReduceOptions};
+use forks_reduce::{Linearisation, MassModel, Problem, ReduceOptions};
 use forks_rom::{ModelData, ServoTerms};
 
 use crate::{SampleData, place::error::BlendError};
@@ -29,7 +29,20 @@ impl Sample {
     /// # Errors
     /// The pose cannot be reduced: see [`forks_reduce::ReduceError`].
     pub fn new(problem: &Problem, at: &Equilibrium, loads: &Loads) -> Result<Self, BlendError> {
-        let options = ReduceOptions { held_by_loads: true, ..ReduceOptions::default() };
+        Self::with_mass(problem, at, loads, MassModel::Condensed)
+    }
+
+    /// The same with another mass; not one with further coordinates.
+    ///
+    /// # Errors
+    /// As [`Sample::new`].
+    pub fn with_mass(
+        problem: &Problem,
+        at: &Equilibrium,
+        loads: &Loads,
+        mass: MassModel,
+    ) -> Result<Self, BlendError> {
+        let options = ReduceOptions { held_by_loads: true, mass, ..ReduceOptions::default() };
         let reduction = problem.reduce(Linearisation::equilibrium(at, loads), &options)?;
         let own = Loads { gravity: loads.gravity, wrenches: vec![] };
         let potential = potential_energy(problem.mechanism(), &at.q, &at.world_from_link, &own);

@@ -1,7 +1,7 @@
 //! What a placement is asked for, and what it gives back.
 
 use forks_dynamics::EquilibriumOptions;
-use forks_reduce::Problem;
+use forks_reduce::{MassModel, Problem};
 
 use crate::{
     BlendedModel, Weights,
@@ -15,13 +15,15 @@ use crate::{
 /// Coordinates in which samples are blended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Chart {
-    /// Logarithms of the effectors' poses.
+    /// The cheapest that keeps to the tolerances: one sample in effectors' poses, then as many as
+    /// needed in joint displacements; several samples in poses where there is no other.
     #[default]
+    Auto,
+    /// Logarithms of the effectors' poses.
     Poses,
     /// Joint displacements ([`crate::ChartSample`]): for mechanisms that lock, as arms do that
-    /// are pulled straight, and those whose start is singular. Joints must turn about axes or
-    /// slide; weights are plain ones; servos stay where they are, and samples cannot be added
-    /// later.
+    /// are pulled straight, and those whose start is singular. Weights are plain ones; samples
+    /// cannot be added later.
     Joints,
 }
 
@@ -50,6 +52,10 @@ pub struct Placement {
     pub seed: u64,
     /// Number of training loads; each is also a place where a sample may be.
     pub training_loads: usize,
+    /// Number of other loads at which the blend is measured in the end.
+    pub unseen_loads: usize,
+    /// The samples' mass.
+    pub mass: MassModel,
     /// Samples are exact to third order in the energy (`Sample::bent`).
     pub bent: bool,
     /// Coordinates in which samples are blended.
@@ -75,8 +81,10 @@ impl Default for Placement {
             energies: vec![0.1, 1.0, 10.0],
             seed: 1,
             training_loads: 96,
+            unseen_loads: 64,
+            mass: MassModel::Condensed,
             bent: true,
-            chart: Chart::Poses,
+            chart: Chart::Auto,
             exchanges: 3,
             gravity: false,
             equilibrium: EquilibriumOptions::default(),
@@ -124,6 +132,46 @@ pub enum PlacementStatus {
     Exhausted,
     /// The callback said stop; the blend so far is returned.
     Cancelled,
+    /// The tolerances hold at all training loads, but not at all others of the region, or loads
+    /// that act at once lead to another rest; see [`Certificate`].
+    Unreliable,
+}
+
+/// What was checked of a blend once it was placed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Certificate {
+    /// Loads of the region besides the training loads at which it was measured.
+    pub unseen: usize,
+    /// Largest constraint error over all loads, training loads included.
+    pub constraint: f64,
+    /// Largest of joint-space reconstruction.
+    pub joint_space: f64,
+    /// Largest static error, on paths on which loads grow in small parts; infinite where the blend
+    /// jumps, or rests elsewhere when they grow in other parts.
+    pub statics: f64,
+    /// Part of the loads drawn whose direction could be followed up to the displacement asked for:
+    /// in the others the mechanism has no stable equilibrium there, or gives way so little that
+    /// larger forces only stretch it.
+    pub covered: f64,
+    /// Loads that acted at once on the mechanism at rest.
+    pub sudden: usize,
+    /// How many of them ended elsewhere, the status having said that the range was left.
+    pub sudden_out_of_range: usize,
+    /// How many ended elsewhere without a word.
+    pub sudden_elsewhere: usize,
+}
+
+/// A chart that was tried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// Which.
+    pub chart: Chart,
+    /// How it ended; `None` if it could not be built.
+    pub status: Option<PlacementStatus>,
+    /// Samples of its best blend.
+    pub samples: usize,
+    /// Largest error of its best blend over the tolerance, and why there is none.
+    pub worst: Result<f64, String>,
 }
 
 /// A load whose equilibrium could not be found or reduced.
@@ -161,6 +209,12 @@ pub struct Placed {
     pub model: BlendedModel,
     /// How the placement ended.
     pub status: PlacementStatus,
+    /// Its coordinates: never [`Chart::Auto`].
+    pub chart: Chart,
+    /// What was checked of it.
+    pub certificate: Certificate,
+    /// The charts that were tried, in order.
+    pub attempts: Vec<Attempt>,
     /// The forces of each sample; empty at rest.
     pub loads: Vec<Forces>,
     /// Errors of each blend on the way, and in the end those with sharper weights where these are

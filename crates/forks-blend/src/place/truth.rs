@@ -50,7 +50,7 @@ impl Solver<'_> {
         Truth { displacement: self.displacement(&equilibrium), forces, equilibrium }
     }
 
-    fn displacement(&self, e: &Equilibrium) -> f64 {
+    pub(super) fn displacement(&self, e: &Equilibrium) -> f64 {
         let poses = effector_poses(self.problem, &e.world_from_link);
         let each = self.rest.iter().zip(&poses);
         each.map(|(a, b)| relative_displacement(a, b, self.radius)).fold(0.0, f64::max)

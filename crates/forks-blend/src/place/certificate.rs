@@ -1,0 +1,150 @@
+//! What a placed blend is worth: its errors at loads that it was not made for, on the paths by which
+//! these grow, and where it ends when they act at once.
+
+use std::sync::Arc;
+
+use forks_mechanism::linalg::dense::cholesky_solve;
+use forks_rom::{StaticStatus, StepStatus};
+use rayon::prelude::*;
+
+use crate::{
+    BlendedModel, BlendedState, BlendedStepper,
+    place::{
+        measure::{Errors, Gauge, effector_loads},
+        settings::Certificate,
+        truth::Truth,
+    },
+};
+
+/// A load grows in so many equal parts.
+const PARTS: u32 = 16;
+/// Two ways to one rest agree to this part of the allowed error.
+const SAME: f64 = 0.25;
+/// Loads that act at once, at most: those that move most.
+const SUDDEN: usize = 12;
+/// Steps per period of the slowest vibration, and periods, of their motion.
+const STEPS: f64 = 200.0;
+const PERIODS: f64 = 40.0;
+
+/// What is allowed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Allowed {
+    pub(super) constraint: f64,
+    pub(super) joint_space: f64,
+    pub(super) statics: f64,
+}
+
+impl Allowed {
+    /// Largest error over what is allowed.
+    pub(super) fn over(&self, e: &Errors) -> f64 {
+        (e.constraint / self.constraint)
+            .max(e.joint_space / self.joint_space)
+            .max(e.statics / self.statics)
+    }
+}
+
+/// Errors of a blend on the path of each load: where the blend jumps on it, or finds another rest
+/// when the load grows in other parts, the static error is infinite.
+pub(super) fn path_errors(
+    gauge: &Gauge<'_>,
+    model: &BlendedModel,
+    truths: &[Truth],
+) -> Vec<Errors> {
+    let along = |t: &Truth| {
+        let errors = gauge.errors(model, t);
+        let loads = effector_loads(t);
+        let (Ok(slow), Ok(fast)) =
+            (model.follow_static(&loads, PARTS), model.solve_static(&loads, &[]))
+        else {
+            return Errors::NONE;
+        };
+        let converged = slow.status == StaticStatus::Converged;
+        let apart = gauge.apart(model, t, &slow.coordinates, &fast.coordinates);
+        // Written so that NaN is no agreement.
+        if !(converged && apart <= SAME * gauge_tolerance(&errors)) {
+            return Errors { statics: f64::INFINITY, ..errors };
+        }
+        errors
+    };
+    truths.par_iter().map(along).collect()
+}
+
+/// Rests closer than this are the same one.
+fn gauge_tolerance(e: &Errors) -> f64 {
+    e.statics.max(0.02)
+}
+
+/// How the motion ends when a load acts at once on the mechanism at rest.
+enum End {
+    Same,
+    OutOfRange,
+    Elsewhere,
+}
+
+/// Counts how sudden loads end, of those that move the mechanism most.
+pub(super) fn sudden(
+    gauge: &Gauge<'_>,
+    model: &BlendedModel,
+    truths: &[Truth],
+    allowed: &Allowed,
+    out: &mut Certificate,
+) {
+    let Some(h) = first_period(model).map(|t| t / STEPS) else { return };
+    let mut order: Vec<&Truth> = truths.iter().collect();
+    order.sort_by(|a, b| b.displacement.total_cmp(&a.displacement));
+    order.truncate(SUDDEN);
+    let Ok(stepper) = BlendedStepper::new(Arc::new(model.clone()), h) else { return };
+    let ends: Vec<End> =
+        order.par_iter().map(|t| applied_at_once(gauge, &stepper, t, allowed)).collect();
+    out.sudden = ends.len();
+    out.sudden_out_of_range = ends.iter().filter(|e| matches!(e, End::OutOfRange)).count();
+    out.sudden_elsewhere = ends.iter().filter(|e| matches!(e, End::Elsewhere)).count();
+}
+
+fn applied_at_once(
+    gauge: &Gauge<'_>,
+    stepper: &BlendedStepper,
+    truth: &Truth,
+    allowed: &Allowed,
+) -> End {
+    let model = stepper.model();
+    let loads = effector_loads(truth);
+    let Ok(rest) = model.solve_static(&loads, &[]) else { return End::Elsewhere };
+    let mut state = BlendedState::reference(model);
+    let mut work = crate::BlendedWorkspace::new(model);
+    let (n, steps, last) = (model.dof(), (STEPS * PERIODS) as usize, (2.0 * STEPS) as usize);
+    let (mut mean, mut outside) = (vec![0.0; n], false);
+    for k in 0..steps {
+        match stepper.step(&mut state, &mut work, &loads) {
+            StepStatus::Completed => {}
+            StepStatus::OutOfRange { .. } => outside = true,
+            _ => return End::Elsewhere,
+        }
+        if k + last >= steps {
+            mean.iter_mut().zip(state.coordinates()).for_each(|(m, x)| *m += x / last as f64);
+        }
+    }
+    let apart = gauge.apart(model, truth, &mean, &rest.coordinates);
+    // What has not died out yet is no other rest.
+    if apart <= 2.0 * allowed.statics {
+        return End::Same;
+    }
+    if outside { End::OutOfRange } else { End::Elsewhere }
+}
+
+/// The period of the slowest vibration at the first sample, s.
+fn first_period(model: &BlendedModel) -> Option<f64> {
+    let d = model.data().samples[0].model.data();
+    let n = d.mass.rows();
+    // The largest eigenvalue of 𝓗⁻¹M by its power.
+    let flexible = cholesky_solve(&d.hessian, &d.mass)?;
+    let mut v = vec![1.0; n];
+    let mut size = 0.0;
+    for _ in 0..200 {
+        v = flexible.mul_vec(&v);
+        size = forks_linalg::norm(&v);
+        v.iter_mut().for_each(|x| *x /= size);
+    }
+    let period = core::f64::consts::TAU * size.sqrt();
+    (period.is_finite() && period > 0.0).then_some(period)
+}
