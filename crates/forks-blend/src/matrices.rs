@@ -14,7 +14,8 @@ use forks_linalg::{Accuracy, Matrix, dot, jacobi, sqrt};
 use crate::assignment::assignment;
 
 /// How force and matrices between samples follow from those at the samples.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Blend {
     /// The energies are blended and the force is the gradient: conservative.

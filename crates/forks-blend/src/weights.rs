@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 /// How the weights depend on the distances d_i.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Weights {
     /// α_i ∝ d_i^{−p}, d_i² = Σ_e ‖S log(H_{e,i}⁻¹ H_e)‖² with lengths over r \[Shepard68\]. The

@@ -4,9 +4,12 @@ use alloc::{string::String, vec::Vec};
 
 use forks_lie::{Pose, Twist, Wrench, glam::DVec3};
 use forks_linalg::Matrix;
+use serde::Serialize;
+
+use crate::file::json;
 
 /// A body that touches the world.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EffectorRest {
     /// Name.
     pub name: String,
@@ -17,11 +20,12 @@ pub struct EffectorRest {
     /// World pose at the linearisation pose, H.
     pub rest: Pose,
     /// Static wrench b that holds the linearisation pose, effector frame.
+    #[serde(serialize_with = "json::wrench")]
     pub static_wrench: Wrench,
 }
 
 /// A link whose pose is recovered.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkRest {
     /// Name.
     pub name: String,
@@ -30,22 +34,27 @@ pub struct LinkRest {
     /// World pose at the linearisation pose.
     pub rest: Pose,
     /// X_l, 6 × n_η: body twist per reduced coordinate.
+    #[serde(serialize_with = "json::rows")]
     pub map: Matrix,
     /// Y_l, 6 × servos: body twist per servo target at fixed η.
+    #[serde(serialize_with = "json::rows")]
     pub servo_map: Matrix,
 }
 
 /// How a joint moves its outer link when its coordinates change by δ.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum JointPath {
     /// One exponential: exp(Σ columns δ).
     Exponential {
         /// Columns in the outer link's frame.
+        #[serde(serialize_with = "json::twists")]
         columns: Vec<Twist>,
     },
     /// Exponentials one after the other, each of one coordinate: ∏ exp(column δᵢ).
     Product {
         /// Coordinate and column, in order of multiplication.
+        #[serde(serialize_with = "json::factors")]
         factors: Vec<(usize, Twist)>,
     },
     /// before · exp(S (θ₀ + δ)) · after, or its inverse.
@@ -53,6 +62,7 @@ pub enum JointPath {
         /// Pose left of the exponential.
         before: Pose,
         /// Columns S.
+        #[serde(serialize_with = "json::twists")]
         subspace: Vec<Twist>,
         /// θ₀.
         start: Vec<f64>,
@@ -69,7 +79,7 @@ pub enum JointPath {
 /// its origin. On every link the applied wrenches and the loads of the joints outward of it, minus
 /// the loads of the joints inward of it, sum to zero (each in that link's frame): in a chain pulled
 /// at its tip every joint carries the pull.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JointRest {
     /// Name.
     pub name: String,
@@ -90,12 +100,16 @@ pub struct JointRest {
     /// How it moves.
     pub path: JointPath,
     /// d × n_η: joint displacement per reduced coordinate.
+    #[serde(serialize_with = "json::rows")]
     pub map: Matrix,
     /// d × servos: joint displacement per servo target at fixed η.
+    #[serde(serialize_with = "json::rows")]
     pub servo_map: Matrix,
     /// Load at the linearisation pose; zero if that is the rest pose.
+    #[serde(serialize_with = "json::wrench")]
     pub static_load: Wrench,
     /// 6 × n_η: change of the load per reduced coordinate; no rows where it is not known.
+    #[serde(serialize_with = "json::rows")]
     pub load_map: Matrix,
 }
 
@@ -104,26 +118,31 @@ pub struct JointRest {
 ///
 /// With φ₀ the base link's body twist the momentum in its frame is I(η) φ₀ + S(η) η̇. Everything is
 /// in the base link's frame, linear part first.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BaseRest {
     /// The base link, an index into [`ModelData::links`].
     pub link: usize,
     /// I, 6 × 6: inertia of base and mechanism at the linearisation pose.
+    #[serde(serialize_with = "json::rows")]
     pub inertia: Matrix,
     /// Change of I per reduced coordinate, n_η matrices 6 × 6.
+    #[serde(serialize_with = "json::all_rows")]
     pub inertia_slopes: Vec<Matrix>,
     /// S, 6 × n_η: momentum per unit η̇, the base at rest.
+    #[serde(serialize_with = "json::rows")]
     pub coupling: Matrix,
     /// Change of S per reduced coordinate, n_η matrices 6 × n_η.
+    #[serde(serialize_with = "json::all_rows")]
     pub coupling_slopes: Vec<Matrix>,
     /// The base link's own inertia, 6 × 6.
+    #[serde(serialize_with = "json::rows")]
     pub own_inertia: Matrix,
     /// Acceleration of free fall, world axes, m/s².
     pub gravity: DVec3,
 }
 
 /// The numbers of a reduced model; n_η = number of reduced coordinates, E = number of effectors.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ModelData {
     /// Size r of the mechanism, m.
     pub radius: f64,
@@ -132,14 +151,19 @@ pub struct ModelData {
     /// Effectors.
     pub effectors: Vec<EffectorRest>,
     /// B, 6E × n_η: effector twists ξ = B η in exponential coordinates, ξ in each effector's frame.
+    #[serde(serialize_with = "json::rows")]
     pub basis: Matrix,
     /// 𝓗, n_η × n_η: second derivative of the elastic energy.
+    #[serde(serialize_with = "json::rows")]
     pub hessian: Matrix,
     /// n_η × n_η: kinetic energy ½ η̇ᵀ M η̇; symmetric, may be singular.
+    #[serde(serialize_with = "json::rows")]
     pub mass: Matrix,
     /// n_η × n_η: damping force −D η̇; symmetric.
+    #[serde(serialize_with = "json::rows")]
     pub damping: Matrix,
     /// n_η × servos: reduced coordinates at which the mechanism rests per servo target.
+    #[serde(serialize_with = "json::rows")]
     pub servo_rest: Matrix,
     /// Names of the servos.
     pub servos: Vec<String>,

@@ -24,7 +24,7 @@ pub mod files {
     pub use crate::file::disk::{load, save};
     pub use crate::file::{
         SCALAR,
-        json::{Object, json, list, matrix, number, numbers, pose, show, text},
+        json::text,
         read::{content, header, read},
         reader::Reader,
         write::Writer,

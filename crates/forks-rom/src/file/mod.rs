@@ -42,7 +42,6 @@
 //! and [`ReducedModel::new`] has the last word. The checksum guards against damage, not against
 //! forgery.
 
-mod checksum;
 #[cfg(feature = "std")]
 pub(crate) mod disk;
 mod error;
@@ -109,6 +108,6 @@ impl ReducedModel {
     /// `{"position": [x, y, z], "quaternion_wxyz": [w, x, y, z]}`. Numbers have the fewest digits
     /// that read back as the same `f64`; a range without limit is `null`.
     pub fn to_json(&self) -> alloc::string::String {
-        json::json(self.data())
+        json::text(self.data())
     }
 }

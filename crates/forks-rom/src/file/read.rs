@@ -3,8 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{
-    CHECKSUM, FileError, HEADER, MAGIC, SCALAR, VERSION, checksum::crc32, path_kind,
-    reader::Reader, section,
+    CHECKSUM, FileError, HEADER, MAGIC, SCALAR, VERSION, path_kind, reader::Reader, section,
 };
 use crate::{BaseRest, EffectorRest, JointPath, JointRest, LinkRest, ModelData};
 
@@ -42,7 +41,7 @@ pub fn content(bytes: &[u8], declared: u64) -> Result<&[u8], FileError> {
         return Err(FileError::Length { found: bytes.len() as u64, declared });
     }
     let (content, sum) = bytes.split_at(bytes.len() - CHECKSUM);
-    let (stored, computed) = (u32_at(sum, 0), crc32(content));
+    let (stored, computed) = (u32_at(sum, 0), crc32fast::hash(content));
     if stored != computed {
         return Err(FileError::Checksum { stored, computed });
     }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use forks_lie::Pose;
 use forks_linalg::Matrix;
 
-use super::{CHECKSUM, HEADER, MAGIC, SCALAR, VERSION, checksum::crc32, path_kind, section};
+use super::{CHECKSUM, HEADER, MAGIC, SCALAR, VERSION, path_kind, section};
 use crate::{BaseRest, EffectorRest, JointPath, JointRest, LinkRest, ModelData};
 
 /// The bytes of a file.
@@ -74,7 +74,7 @@ impl Writer {
     pub fn finish(mut self) -> Vec<u8> {
         let length = (self.bytes.len() + CHECKSUM) as u64;
         self.bytes[HEADER - 8..HEADER].copy_from_slice(&length.to_le_bytes());
-        let sum = crc32(&self.bytes);
+        let sum = crc32fast::hash(&self.bytes);
         self.bytes.extend(sum.to_le_bytes());
         self.bytes
     }

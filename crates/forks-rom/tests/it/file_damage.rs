@@ -197,6 +197,15 @@ fn empty() -> ModelData {
     }
 }
 
+/// The test's own checksum, which the library's is compared with.
+#[test]
+fn published_check_values_of_the_checksum() {
+    assert_eq!(crc32(b""), 0);
+    assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
+    assert_eq!(crc32(&[0; 32]), 0x190A_55AD);
+    assert_eq!(crc32(&[0xFF; 32]), 0xFF6C_AB0B);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
