@@ -10,8 +10,8 @@ use super::{
     sources::{files, relative},
 };
 
-/// Every file under `models` and `golden` of the fixtures is named in a `PROVENANCE` file (any
-/// extension) beside it or in a directory above, by its path from there or its name.
+/// Every file under `models`, `golden` and `families` of the fixtures is named in a `PROVENANCE`
+/// file (any extension) beside it or in a directory above, by its path from there or its name.
 pub(super) fn check(fixtures: &Path) -> Result<Vec<Finding>, String> {
     let mut notes = Vec::new();
     for path in files(fixtures)?.into_iter().filter(|p| is_note(p)) {
@@ -19,7 +19,7 @@ pub(super) fn check(fixtures: &Path) -> Result<Vec<Finding>, String> {
         notes.push((path.parent().expect("a file lies in a directory").to_owned(), text));
     }
     let mut found = Vec::new();
-    for kind in ["models", "golden"] {
+    for kind in ["models", "golden", "families"] {
         for file in files(&fixtures.join(kind))?.into_iter().filter(|p| !speaks_for_itself(p)) {
             if !is_named(&file, &notes) {
                 let place = format!("fixtures/{}", relative(fixtures, &file));

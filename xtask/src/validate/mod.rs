@@ -9,6 +9,7 @@ mod cones;
 mod curves;
 mod cycles;
 mod differences;
+mod families;
 mod floating;
 mod frequencies;
 mod golden;
@@ -38,7 +39,8 @@ use scenario::Scenario;
 /// Arguments of `cargo xtask validate`.
 #[derive(Args)]
 pub(crate) struct ValidateArgs {
-    /// Scenarios to run (names of files in fixtures/scenarios); all of them if none is given
+    /// Scenarios to run (names of files in fixtures/scenarios, or NAME/PART); all of them if none is
+    /// given
     #[arg(value_name = "SCENARIO")]
     scenarios: Vec<String>,
 
@@ -85,8 +87,14 @@ fn validate(root: &Path, args: &ValidateArgs) -> Result<bool, String> {
         scenarios.iter_mut().filter_map(|s| s.adaptive.as_mut()).for_each(|a| a.lengthen());
         scenarios.iter_mut().filter_map(|s| s.scenes.as_mut()).for_each(|s| s.lengthen());
     }
+    let named = !args.scenarios.is_empty();
+    for s in &mut scenarios {
+        if let Some(f) = &mut s.families {
+            f.choose(&s.parts, named, args.long, args.nightly);
+        }
+    }
     let takes_long = |s: &Scenario| s.blend.as_ref().is_some_and(|b| b.long);
-    if !(args.long || args.nightly) && args.scenarios.is_empty() {
+    if !(args.long || args.nightly || named) {
         scenarios.retain(|s| !takes_long(s));
     }
     if let Some(dir) = &args.report {
@@ -140,6 +148,9 @@ fn run_scenario(fixtures: &Path, s: &Scenario, out: &mut Recorder) -> Result<(),
     }
     if let Some(scenes) = &s.scenes {
         return scenes::check(scenes, fixtures, out);
+    }
+    if let Some(f) = &s.families {
+        return families::check(f, fixtures, out);
     }
     let case = case::Case::load(fixtures, s)?;
     if let Some(b) = &s.blend {

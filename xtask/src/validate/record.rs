@@ -31,7 +31,7 @@ pub(crate) struct Check {
     /// False for a miss.
     pub(crate) pass: bool,
     pub(crate) verdict: Verdict,
-    /// Why there is no value.
+    /// Why there is no value, or what is told instead.
     pub(crate) problem: Option<String>,
 }
 
@@ -63,7 +63,8 @@ impl Recorder {
 
     /// A path in the report directory, if a report was asked for.
     pub(crate) fn report_path(&self, file: &str) -> Option<PathBuf> {
-        self.report.as_ref().map(|d| d.join(format!("{}-{file}", self.scenario)))
+        let scenario = self.scenario.replace('/', "-");
+        self.report.as_ref().map(|d| d.join(format!("{scenario}-{file}")))
     }
 
     /// Records that `value` must not exceed `bound`; a value that is not finite misses.
@@ -88,6 +89,11 @@ impl Recorder {
             None => Verdict::Info,
         };
         self.push(check, Some(value), bound, verdict, None);
+    }
+
+    /// Records a sentence without a number, for information.
+    pub(crate) fn note(&mut self, check: &str, sentence: impl Into<String>) {
+        self.push(check, None, None, Verdict::Info, Some(sentence.into()));
     }
 
     /// Records a check that could not be carried out.
@@ -160,9 +166,10 @@ mod tests {
             out.equal("equal", 3, 3);
             out.equal("not equal", 3, 2);
             out.fail("nothing", None, "no value");
+            out.note("nothing", "for this reason");
         });
         use Verdict::{Info, Miss, Ok};
-        assert_eq!(found, [Ok, Miss, Info, Ok, Miss, Miss]);
+        assert_eq!(found, [Ok, Miss, Info, Ok, Miss, Miss, Info]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use serde::Deserialize;
 
-use super::{adaptive::Adaptive, blend::Blend, scenes::Scenes};
+use super::{adaptive::Adaptive, blend::Blend, families::Families, scenes::Scenes};
 
 /// A file `fixtures/scenarios/NAME.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -48,6 +48,11 @@ pub(crate) struct Scenario {
     pub(crate) blend: Option<Blend>,
     /// Scenes with contact instead of a mechanism.
     pub(crate) scenes: Option<Scenes>,
+    /// Blends of many mechanisms that nobody tuned on.
+    pub(crate) families: Option<Families>,
+    /// Of `families/NAME` on the command line the names.
+    #[serde(skip)]
+    pub(crate) parts: Vec<String>,
 }
 
 /// Where a mechanism comes from.
@@ -283,7 +288,8 @@ pub(crate) struct RandomGraphs {
     pub(crate) unresisted: u64,
 }
 
-/// Reads the scenarios with the given names, or all, in order of their names.
+/// Reads the scenarios with the given names, or all, in order of their names. `NAME/PART` is a part
+/// of a scenario.
 pub(crate) fn load(fixtures: &Path, names: &[String]) -> Result<Vec<Scenario>, String> {
     let dir = fixtures.join("scenarios");
     let mut found: Vec<String> = fs::read_dir(&dir)
@@ -292,11 +298,12 @@ pub(crate) fn load(fixtures: &Path, names: &[String]) -> Result<Vec<Scenario>, S
         .filter_map(|f| f.strip_suffix(".toml").map(str::to_owned))
         .collect();
     found.sort();
-    if let Some(unknown) = names.iter().find(|n| !found.contains(n)) {
+    let whole = |n: &str| n.split_once('/').map_or(n, |n| n.0).to_owned();
+    if let Some(unknown) = names.iter().find(|n| !found.contains(&whole(n))) {
         return Err(format!("no scenario '{unknown}'; there are {}", found.join(", ")));
     }
     if !names.is_empty() {
-        found.retain(|f| names.contains(f));
+        found.retain(|f| names.iter().any(|n| whole(n) == *f));
     }
     found
         .into_iter()
@@ -305,6 +312,11 @@ pub(crate) fn load(fixtures: &Path, names: &[String]) -> Result<Vec<Scenario>, S
             let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
             let mut s: Scenario =
                 toml::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+            let parts = names.iter().filter_map(|n| n.split_once('/'));
+            s.parts = parts.filter(|n| n.0 == name).map(|n| n.1.to_owned()).collect();
+            if s.families.is_none() && !s.parts.is_empty() {
+                return Err(format!("scenario '{name}' has no parts"));
+            }
             s.name = name;
             Ok(s)
         })

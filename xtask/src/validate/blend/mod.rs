@@ -5,7 +5,7 @@ mod cycles;
 mod figures;
 mod path;
 mod rivals;
-mod ruler;
+pub(super) mod ruler;
 mod settings;
 
 use std::ops::ControlFlow;

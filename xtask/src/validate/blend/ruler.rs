@@ -53,7 +53,7 @@ const STILL: f64 = 1e-10;
 const LONGEST: f64 = 0.2;
 
 /// Measures blends of one problem.
-pub(super) struct Ruler<'a> {
+pub(in crate::validate) struct Ruler<'a> {
     problem: &'a Problem,
     pub(super) connections: Vec<Connection>,
     pub(super) rest: Vec<Pose>,
@@ -61,7 +61,7 @@ pub(super) struct Ruler<'a> {
 }
 
 impl<'a> Ruler<'a> {
-    pub(super) fn new(problem: &'a Problem, rest: Vec<Pose>, r: f64) -> Self {
+    pub(in crate::validate) fn new(problem: &'a Problem, rest: Vec<Pose>, r: f64) -> Self {
         Self { connections: connections(problem.mechanism()), problem, rest, r }
     }
 
@@ -128,7 +128,7 @@ impl<'a> Ruler<'a> {
     }
 
     /// Sums of all gaps at joints and effectors: position over r, and angle.
-    pub(super) fn gaps(
+    pub(in crate::validate) fn gaps(
         &self,
         model: &BlendedModel,
         x: &[f64],
