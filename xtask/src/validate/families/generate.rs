@@ -12,10 +12,10 @@ pub(super) struct Generated {
     pub(super) gravity: bool,
 }
 
-/// The mechanism of a seed: six kinds in turn, sizes from 5 mm to 5 m.
+/// The mechanism of a seed: six kinds in turn, sizes from 10 mm to 5 m.
 pub(super) fn generate(seed: u64) -> Generated {
     let mut rng = SplitMix64::new(seed.wrapping_mul(0x5851_f42d).wrapping_add(17));
-    let size = 10f64.powf(rng.range(-2.3, 0.7));
+    let size = 10f64.powf(rng.range(-2.0, 0.7));
     let mut w = Writer { rng, size, bodies: String::new(), equalities: String::new(), count: 0 };
     let mut gravity = false;
     let planar = |w: &mut Writer| {
@@ -53,8 +53,8 @@ pub(super) fn generate(seed: u64) -> Generated {
 }
 
 /// Springs of a mechanism of 1 m, N·m/rad, and mass of its links, kg; both grow with the volume.
-const STIFFNESS: f64 = 50.0;
-const MASS: f64 = 2.0;
+const STIFFNESS: f64 = 500.0;
+const MASS: f64 = 20.0;
 
 #[derive(Clone, Copy)]
 enum Kind {

@@ -23,7 +23,7 @@ use std::{
 
 use forks_blend::{
     BlendedModel, LinkBlend,
-    place::{Forces, LoadRegion, Placed, Placement, PlacementStatus, Truth, place},
+    place::{Chart, Forces, LoadRegion, Placed, Placement, PlacementStatus, Truth, place},
 };
 use forks_mechanism::linalg::{Matrix, dense::generalized_symmetric_eigen};
 use forks_rom::{Reconstruction, StaticStatus};
@@ -141,9 +141,12 @@ impl Judge<'_> {
     }
 
     /// What the placement says of its blend; the largest static error that it reports.
-    fn certificate(&self, placed: &Placed, p: &Placement, out: &mut Recorder) -> Option<f64> {
+    fn certificate(&self, placed: &Placed, p: &Placement, out: &mut Recorder) -> f64 {
         let model = &placed.model;
-        let chart = if model.is_curved() { "joints" } else { "poses" };
+        let chart = match placed.chart {
+            Chart::Joints => "joints",
+            _ => "poses",
+        };
         out.info(&format!("coordinates, chart of {chart}"), model.dof() as f64);
         out.info("training loads without an equilibrium", placed.skipped.len() as f64);
         let samples = model.data().samples.len();
@@ -152,17 +155,17 @@ impl Judge<'_> {
             PlacementStatus::Reached => out.at_most(check, samples as f64, bound),
             status => out.fail(check, bound, format!("{status:?} with {samples} samples")),
         }
-        // The blend that is given back is one of the rounds.
-        let is_this = |r: &&forks_blend::place::Round| {
-            r.samples == samples && r.weights == model.data().weights
-        };
-        let Some(round) = placed.rounds.iter().rev().find(is_this) else {
-            out.fail("reported static error", None, "no round is about the blend");
-            return None;
-        };
-        out.info("reported static error", round.statics);
-        out.info("reported constraint error", round.constraint);
-        Some(round.statics.max(NONE * p.static_tolerance))
+        let c = &placed.certificate;
+        out.info("part of the region that is covered", c.covered);
+        // A blend that says that it has no rest somewhere is no success, but honest.
+        for (name, error) in [("static", c.statics), ("constraint", c.constraint)] {
+            let check = format!("reported {name} error");
+            match error.is_finite() {
+                true => out.info(&check, error),
+                false => out.note(&check, "there is no rest at some load"),
+            }
+        }
+        c.statics.max(NONE * p.static_tolerance)
     }
 
     /// Errors at all loads; where the blend rests under each.
@@ -204,16 +207,15 @@ impl Judge<'_> {
         found
     }
 
-    fn judge_statics(&self, loads: &[Load], reported: Option<f64>, out: &mut Recorder) {
+    fn judge_statics(&self, loads: &[Load], reported: f64, out: &mut Recorder) {
         let b = &self.f.bounds;
         let largest = loads.iter().map(|l| l.statics).fold(0.0, larger);
         out.at_most("static error, max", largest, b.largest);
         let above = loads.iter().filter(|l| l.statics.is_nan() || l.statics > b.tolerated);
         let share = above.count() as f64 / loads.len().max(1) as f64;
         out.at_most(&format!("part of the loads above {}", b.tolerated), share, b.share);
-        if let Some(reported) = reported {
-            out.at_most("static error over the reported one", largest / reported, b.over_reported);
-        }
+        let over = if reported.is_finite() { largest / reported } else { 0.0 };
+        out.at_most("static error over the reported one", over, b.over_reported);
         let constraint = loads.iter().map(|l| l.constraint).fold(0.0, larger);
         out.at_most("constraint error, twists, max", constraint, b.constraint);
     }

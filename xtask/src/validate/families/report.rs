@@ -1,12 +1,12 @@
 //! The loads of all mechanisms in one table, and their static errors in one plot.
 
-use forks_io::{
-    Cell, CsvTable,
-    svg::{Axis, LinePlot, Series, Stroke},
-};
+use forks_io::{Cell, CsvTable};
 
 use super::Judged;
-use crate::validate::record::Recorder;
+use crate::{
+    svg::{Axis, LinePlot, Series, Stroke},
+    validate::record::Recorder,
+};
 
 /// Errors are drawn from here to there.
 const DRAWN: (f64, f64) = (1e-6, 100.0);
