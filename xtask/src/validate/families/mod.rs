@@ -214,8 +214,9 @@ impl Judge<'_> {
         let above = loads.iter().filter(|l| l.statics.is_nan() || l.statics > b.tolerated);
         let share = above.count() as f64 / loads.len().max(1) as f64;
         out.at_most(&format!("part of the loads above {}", b.tolerated), share, b.share);
-        let over = if reported.is_finite() { largest / reported } else { 0.0 };
-        out.at_most("static error over the reported one", over, b.over_reported);
+        if reported.is_finite() {
+            out.at_most("static error over the reported one", largest / reported, b.over_reported);
+        }
         let constraint = loads.iter().map(|l| l.constraint).fold(0.0, larger);
         out.at_most("constraint error, twists, max", constraint, b.constraint);
     }
