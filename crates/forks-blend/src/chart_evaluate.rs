@@ -177,7 +177,11 @@ impl Evaluation {
     fn continue_outside(&mut self, model: &BlendedModel, edge: &mut Edge, x: &[f64]) {
         let n = x.len();
         let Some(guard) = &model.data().guard else { return };
-        let outward = |k: usize| x[k] / (guard.reach[k] * guard.reach[k] * edge.size);
+        // ∂s/∂x = Gx/s.
+        let outward = |k: usize| {
+            let row = guard.metric.row(k).iter().zip(x);
+            row.map(|(g, x)| g * x).sum::<f64>() / edge.size
+        };
         let along: f64 = self.gradient.iter().zip(x).map(|(g, x)| g * x).sum();
         for (k, g) in self.gradient.iter_mut().take(n).enumerate() {
             let beyond = edge.turned * along + guard.stiffness * edge.beyond;
@@ -276,7 +280,8 @@ impl Edge {
     #[inline(always)]
     fn new(model: &BlendedModel, x: &[f64], clamped: &mut [f64]) -> Option<Self> {
         let guard = model.data().guard.as_ref()?;
-        let square: f64 = x.iter().zip(&guard.reach).map(|(x, a)| (x / a) * (x / a)).sum();
+        let row = |k: usize| -> f64 { guard.metric.row(k).iter().zip(x).map(|(g, x)| g * x).sum() };
+        let square: f64 = (0..x.len()).map(|k| x[k] * row(k)).sum();
         if square <= 1.0 {
             return None;
         }

@@ -69,10 +69,13 @@ pub(crate) fn check(d: &BlendData) -> Result<(), ModelError> {
         return Err(ModelError::WeightsOfChart);
     }
     if let Some(g) = &d.guard {
-        size("half axes of the guard", g.reach.len(), d.basis.columns())?;
-        let positive = |x: f64| x.is_finite() && x > 0.0;
-        finite("half axes of the guard", g.reach.iter().all(|a| positive(*a)))?;
-        finite("stiffness of the guard", positive(g.stiffness))?;
+        let n = d.basis.columns();
+        size("rows of the guard's metric", g.metric.rows(), n)?;
+        size("columns of the guard's metric", g.metric.columns(), n)?;
+        let symmetric = g.metric.sub(&g.metric.transpose()).max_abs() == 0.0;
+        let metric = g.metric.is_finite() && symmetric && g.metric.is_positive_definite();
+        finite("metric of the guard", metric)?;
+        finite("stiffness of the guard", g.stiffness.is_finite() && g.stiffness > 0.0)?;
     }
     for (c, s) in d.chart.iter().zip(&d.samples) {
         chart::check(c, s.model.data())?;

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `SIZE` | counts N, E, samples; numbers radius, range (alone may be infinite); bytes kind of weights, kind of blend; counts exponent, neighbours (0 where the weights have none) |
 //! | `CHAR` | E poses reference, matrix basis 6E × N |
-//! | `SAMP` | per sample: number potential, count of bytes, the sample's reduced model as a whole file of its own; with s servos s numbers ∂U/∂s and matrix ∂²U/∂s² s × s; byte 1 and matrix of the curvature N × N(N+1)/2, or byte 0. Then, for weights 4 and 5, per sample: N numbers place, N(N+1)(N+2)/6 numbers third order; matrices rate N × N, stiffness N × N, higher orders of effectors 6E × (N(N+1)/2 + N(N+1)(N+2)/6), second order of each link 6 × N(N+1)/2 and of each joint (rows as its map); for weights 5 also byte 1 and matrix of the servos s × N(N+3)/2, or byte 0. For weights 5, last, byte 1, N numbers half axes and number stiffness of the guard, or byte 0 |
+//! | `SAMP` | per sample: number potential, count of bytes, the sample's reduced model as a whole file of its own; with s servos s numbers ∂U/∂s and matrix ∂²U/∂s² s × s; byte 1 and matrix of the curvature N × N(N+1)/2, or byte 0. Then, for weights 4 and 5, per sample: N numbers place, N(N+1)(N+2)/6 numbers third order; matrices rate N × N, stiffness N × N, higher orders of effectors 6E × (N(N+1)/2 + N(N+1)(N+2)/6), second order of each link 6 × N(N+1)/2 and of each joint (rows as its map); for weights 5 also byte 1 and matrix of the servos s × N(N+3)/2, or byte 0. For weights 5, last, byte 1, matrix N × N and number stiffness of the guard, or byte 0 |
 //!
 //! Weights: 0 Shepard, 1 as printed in \[A16\], 2 neighbours, 3 in the samples' metrics (then
 //! number ε follows), 4 and 5 Shepard in a chart of joint displacements (4 is read only). Blend: 0 energy, 1 eigenvectors,
@@ -94,7 +94,8 @@ impl BlendedModel {
             if !chart.is_empty() {
                 out.byte(u8::from(guard.is_some()));
                 if let Some(g) = guard {
-                    out.numbers(g.reach.iter().copied().chain([g.stiffness]));
+                    out.matrix(&g.metric);
+                    out.numbers([g.stiffness]);
                 }
             }
         });
@@ -159,8 +160,8 @@ impl BlendedModel {
         let guard = match if more { r.byte("guard")? } else { 0 } {
             0 => None,
             1 => {
-                let reach = r.list("half axes of the guard", n, 8, |r| r.number("half axis"))?;
-                Some(Guard { reach, stiffness: r.number("stiffness of the guard")? })
+                let metric = r.matrix("metric of the guard", n, n)?;
+                Some(Guard { metric, stiffness: r.number("stiffness of the guard")? })
             }
             other => return Err(r.wrong("guard", other.into())),
         };

@@ -36,6 +36,8 @@ use crate::{
 const DISPLACEMENT: f64 = 5e-3;
 /// The guard is so many times as far out as the training loads.
 const ROOM: f64 = 1.25;
+/// See [`guard`].
+const ASIDE: f64 = 0.05;
 /// Coordinates go at least this part as far as the one that goes farthest.
 const NARROWEST: f64 = 1e-3;
 /// Corrections of the loads that displace them, at most.
@@ -88,7 +90,7 @@ impl JointMap {
             start: start.q.clone(),
             directions,
             displacements: vec![],
-            guard: Guard { reach: vec![], stiffness: 0.0 },
+            guard: Guard { metric: Matrix::zeros(0, 0), stiffness: 1.0 },
         };
         let at_start = samples.clone().find(|s| s.1.basis.columns() == n);
         let (at, d) = at_start.ok_or(BlendError::NoSample)?;
@@ -110,12 +112,7 @@ impl JointMap {
         };
         let reach: Vec<f64> = stiff.iter().map(reach).collect();
         out.displacements = reach.iter().map(|a| DISPLACEMENT * a).collect();
-        let out_there = places
-            .iter()
-            .map(|x| x.iter().zip(&reach).map(|(x, a)| (x / a) * (x / a)).sum::<f64>().sqrt());
-        let largest = ROOM * out_there.fold(1.0, f64::max);
-        out.guard.stiffness = largest * largest * if energy > 0.0 { energy } else { 1.0 };
-        out.guard.reach = reach.iter().map(|a| largest * a).collect();
+        out.guard = guard(&places, &reach, energy);
         Ok(out)
     }
 
@@ -198,6 +195,23 @@ impl JointMap {
         }
         None
     }
+}
+
+/// A guard around places that loads lead to: as wide as these lie, along each coordinate at least
+/// [`ASIDE`] of how far their energy reaches.
+fn guard(places: &[Vec<f64>], reach: &[f64], energy: f64) -> Guard {
+    let (n, count) = (reach.len(), places.len().max(1) as f64);
+    let spread = Matrix::from_fn(n, n, |i, k| {
+        let mean = places.iter().map(|x| x[i] * x[k]).sum::<f64>() / count;
+        mean + if i == k { (ASIDE * reach[i]).powi(2) } else { 0.0 }
+    });
+    let narrow = lu_solve(&spread, &Matrix::identity(n)).symmetric_part();
+    let size =
+        |x: &Vec<f64>| -> f64 { narrow.mul_vec(x).iter().zip(x).map(|(g, x)| g * x).sum::<f64>() };
+    let largest = ROOM * ROOM * places.iter().map(size).fold(f64::MIN_POSITIVE, f64::max);
+    let metric = Matrix::from_fn(n, n, |i, k| narrow[(i, k)] / largest);
+    let energy = if energy > 0.0 { energy } else { 1.0 };
+    Guard { metric, stiffness: ROOM * ROOM * energy }
 }
 
 /// A sample's frames, effectors before links, and joint positions.

@@ -48,8 +48,8 @@ fn data(rng: &mut Rng, effectors: usize, samples: usize, exponent: u32) -> Blend
 
 /// The same with a guard that some places are beyond.
 fn guarded(rng: &mut Rng, mut data: BlendData) -> BlendData {
-    let reach = (0..data.basis.columns()).map(|_| 0.25 + 0.1 * rng.symmetric()).collect();
-    data.guard = Some(Guard { reach, stiffness: 3.0 });
+    let n = data.basis.columns();
+    data.guard = Some(Guard { metric: spd(rng, n, 12.0), stiffness: 3.0 });
     data
 }
 
@@ -149,10 +149,10 @@ fn beyond_the_guard_nothing_overflows() {
     let mut rng = Rng::new(12);
     let plain = data(&mut rng, 1, 3, 6);
     let m = Arc::new(BlendedModel::new(guarded(&mut rng, plain)).unwrap());
-    let reach = m.data().guard.as_ref().unwrap().reach.clone();
+    let metric = m.data().guard.as_ref().unwrap().metric.clone();
     let direction = numbers(&mut rng, 6, 1.0);
     let s = |x: &[f64]| -> f64 {
-        x.iter().zip(&reach).map(|(x, a)| (x / a) * (x / a)).sum::<f64>().sqrt()
+        metric.mul_vec(x).iter().zip(x).map(|(g, x)| g * x).sum::<f64>().sqrt()
     };
     let size = s(&direction);
     let along = |t: f64| -> Vec<f64> { direction.iter().map(|d| t * d / size).collect() };
@@ -405,7 +405,7 @@ fn what_a_chart_cannot_do_is_refused() {
     wrong.chart[0].twists = Matrix::zeros(6, 20);
     assert!(matches!(BlendedModel::new(wrong), Err(ModelError::WrongSize { .. })));
     let mut wrong = guarded(&mut rng, good.clone());
-    wrong.guard.as_mut().unwrap().reach[2] = 0.0;
+    wrong.guard.as_mut().unwrap().metric[(2, 2)] = -1.0;
     assert!(matches!(BlendedModel::new(wrong), Err(ModelError::NotFinite { .. })));
     // A chart that does not say what targets do refuses them.
     let mut silent = good.clone();
