@@ -3,7 +3,7 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use forks_contact::{
-    BodyId, Contact, ContactError, Friction, Method, Problem, Settings, Side, Solver,
+    BodyId, Contact, ContactError, ContactProblem, Friction, Method, Settings, Side, Solver,
     lie::{
         SpatialInertia, Twist,
         glam::{DMat3, DVec3},
@@ -14,7 +14,7 @@ use forks_contact::{
 const METHODS: [(&str, Method); 2] = [("sweeps", Method::GaussSeidel), ("robust", Method::Robust)];
 
 /// Four contacts below each box, which is pushed aside.
-fn touch(problem: &mut Problem, bodies: &[BodyId], push: f64) -> Result<(), ContactError> {
+fn touch(problem: &mut ContactProblem, bodies: &[BodyId], push: f64) -> Result<(), ContactError> {
     problem.clear_constraints();
     let axes = [DVec3::Z, DVec3::X, DVec3::Y];
     for (b, &body) in bodies.iter().enumerate() {
@@ -31,7 +31,7 @@ fn touch(problem: &mut Problem, bodies: &[BodyId], push: f64) -> Result<(), Cont
 }
 
 fn stack(c: &mut Criterion) {
-    let mut problem = Problem::new(1e-3).expect("a step above 0");
+    let mut problem = ContactProblem::new(1e-3).expect("a step above 0");
     let bodies: Vec<BodyId> = [1000.0, 0.1, 1.0]
         .map(|mass| {
             let moment = DMat3::from_diagonal(DVec3::splat(mass / 60.0));

@@ -11,7 +11,10 @@ use forks_mechanism::{
     Mechanism,
     lie::{SplitMix64, Wrench, glam::DVec3},
 };
-use forks_models::{HelixJoints, chain, helix, neighbouring_links};
+use forks_models::{
+    HelixJoints, helix,
+    molecules::{chain, neighbouring_links},
+};
 
 fn forward(c: &mut Criterion) {
     let chains = [1000, 4000, 16_000].map(|n| (format!("chain-{n}"), chain(n, 1).mechanism));

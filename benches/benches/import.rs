@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use forks_benches::fixture;
-use forks_import::{ImportOptions, load_mjcf, write_mjcf};
+use forks_import::{ImportOptions, load_mjcf, write::write_mjcf};
 
 /// A chain of hinges, each body inside the one before.
 fn chain(n: usize) -> String {

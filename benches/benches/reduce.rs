@@ -2,7 +2,10 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use forks_benches::reducible;
-use forks_models::{Parametric, bushy, chain};
+use forks_models::{
+    Parametric,
+    molecules::{bushy, chain},
+};
 use forks_reduce::ReduceOptions;
 
 type Family = (&'static str, fn(usize, u64) -> Parametric);

@@ -5,7 +5,8 @@ use std::{hint::black_box, sync::Arc};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use forks_benches::helix_at_its_tip;
 use forks_rom::{
-    Batch, BatchPoses, EffectorLoad, LoadFrame, PoseBuffer, State, Stepper, Workspace,
+    EffectorLoad, LoadFrame, PoseBuffer, State, Stepper, Workspace,
+    batch::{Batch, BatchPoses},
     lie::{Wrench, glam::DVec3},
 };
 

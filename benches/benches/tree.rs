@@ -10,7 +10,10 @@ use forks_dynamics::tree::{
     acceleration_derivatives, crba, hybrid, rnea,
 };
 use forks_mechanism::{Mechanism, linalg::Matrix};
-use forks_models::{HelixJoints, bushy, chain, helix};
+use forks_models::{
+    HelixJoints, helix,
+    molecules::{bushy, chain},
+};
 
 const LOADS: LinkLoads<'static> = LinkLoads::GRAVITY;
 

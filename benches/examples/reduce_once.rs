@@ -10,8 +10,8 @@ fn main() {
     let number = |i: usize| arguments.get(i).and_then(|a| a.parse::<usize>().ok());
     let (n, calls) = (number(1).unwrap_or(1000), number(2).unwrap_or(1));
     let p = match arguments.first().map(String::as_str) {
-        Some("bushy") => forks_models::bushy(n, 1),
-        _ => forks_models::chain(n, 1),
+        Some("bushy") => forks_models::molecules::bushy(n, 1),
+        _ => forks_models::molecules::chain(n, 1),
     };
     let r = reducible(&p).expect("parametric mechanisms are valid");
     for _ in 0..calls {

@@ -9,7 +9,8 @@ use std::{hint::black_box, sync::Arc, time::Instant};
 use forks_models::HelixJoints;
 use forks_reduce::{Effector, Problem, ReduceOptions};
 use forks_rom::{
-    Batch, BatchPoses, EffectorLoad, Isa, LoadFrame, PoseBuffer, State, Stepper, Workspace,
+    EffectorLoad, Isa, LoadFrame, PoseBuffer, State, Stepper, Workspace,
+    batch::{Batch, BatchPoses},
     lie::{Wrench, glam::DVec3},
 };
 

@@ -4,7 +4,10 @@ use forks_blend::{
     BlendedModel, Weights,
     place::{BlendError, Sample, blend_data},
 };
-use forks_dynamics::{AppliedWrench, EquilibriumOptions, EquilibriumStatus, Loads, WrenchFrame};
+use forks_dynamics::{
+    AppliedWrench, Loads, WrenchFrame,
+    statics::{EquilibriumOptions, EquilibriumStatus},
+};
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
 use forks_models::Parametric;
 use forks_reduce::{Problem, ProblemOptions};

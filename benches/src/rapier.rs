@@ -219,7 +219,7 @@ fn compliance(j: &Joint) -> Result<(f64, f64), String> {
 
 #[cfg(test)]
 mod tests {
-    use forks_dynamics::{Simulation, SimulationOptions, SimulationStatus};
+    use forks_dynamics::integrate::{Simulation, SimulationOptions, SimulationStatus};
     use forks_mechanism::lie::Wrench;
     use forks_models::{HelixJoints, Parametric};
 

@@ -2,7 +2,7 @@
 //! mechanism can be read again.
 #![no_main]
 
-use forks_import::{ImportOptions, parse_mjcf, write_mjcf};
+use forks_import::{ImportOptions, parse_mjcf, write::write_mjcf};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -1,7 +1,7 @@
 //! The URDF reader: any text becomes a mechanism or an error, which goes on as MJCF.
 #![no_main]
 
-use forks_import::{ImportOptions, parse_urdf, write_mjcf};
+use forks_import::{ImportOptions, parse_urdf, write::write_mjcf};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -10,7 +10,7 @@ use forks_mechanism::{
     LinkId, Mechanism,
     lie::{Pose, SplitMix64, Wrench, glam::DVec3},
 };
-use forks_models::{neighbouring_links, scattered_links};
+use forks_models::molecules::{neighbouring_links, scattered_links};
 use serde::Deserialize;
 
 /// Seed of mechanisms and places.
@@ -46,9 +46,9 @@ impl Kind {
     /// The linkage of `links` links.
     pub(crate) fn mechanism(self, links: usize) -> Mechanism {
         match self {
-            Self::Chain => forks_models::chain(links, SEED),
-            Self::Polymer => forks_models::polymer(links, SEED),
-            Self::Bushy => forks_models::bushy(links, SEED),
+            Self::Chain => forks_models::molecules::chain(links, SEED),
+            Self::Polymer => forks_models::molecules::polymer(links, SEED),
+            Self::Bushy => forks_models::molecules::bushy(links, SEED),
             Self::Millipede => forks_models::millipede(links / SEGMENT, SEED),
             Self::BicycleChain => forks_models::bicycle_chain(links),
         }

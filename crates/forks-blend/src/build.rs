@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use forks_lie::{Pose, right_jacobian};
+use forks_lie::{Pose, se3::right_jacobian};
 use forks_linalg::{Accuracy, Matrix, jacobi, sqrt};
 use forks_rom::{
     Isa, ModelError,

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 use forks_lie::Pose;
 use forks_linalg::Matrix;
-use forks_rom::{ModelData, ModelError, internal::LinkBlocks};
+use forks_rom::{ModelError, data::ModelData, internal::LinkBlocks};
 
 use crate::{chart_polynomials::Polynomials, curvature::pairs};
 

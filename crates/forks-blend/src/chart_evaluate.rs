@@ -3,7 +3,7 @@
 use forks_lie::{
     Pose, Twist, Wrench,
     glam::{DMat3, DQuat, DVec3},
-    right_jacobian,
+    se3::right_jacobian,
 };
 use forks_linalg::{
     simd::{Arithmetic, Lanes},

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use forks_rom::{
-    FileError, ReducedModel,
+    ReducedModel,
+    file::FileError,
     internal::files::{header, load, save},
 };
 

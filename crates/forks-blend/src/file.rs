@@ -19,7 +19,9 @@ use alloc::{string::String, sync::Arc, vec::Vec};
 
 use forks_linalg::Matrix;
 use forks_rom::{
-    FileError, ModelData, ReducedModel, ServoTerms,
+    ReducedModel, ServoTerms,
+    data::ModelData,
+    file::FileError,
     internal::files::{Reader, SCALAR, Writer, content, header, read},
 };
 

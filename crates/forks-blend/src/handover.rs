@@ -3,7 +3,10 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Pose, Twist, right_jacobian, right_jacobian_inverse};
+use forks_lie::{
+    Pose, Twist,
+    se3::{right_jacobian, right_jacobian_inverse},
+};
 use forks_linalg::{Matrix, sqrt};
 use forks_rom::{ConstraintError, ModelError, Reconstruction, ReducedModel, State};
 

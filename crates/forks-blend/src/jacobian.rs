@@ -1,6 +1,6 @@
 //! How effectors move with the chart coordinates.
 
-use forks_lie::{Pose, right_jacobian};
+use forks_lie::{Pose, se3::right_jacobian};
 use forks_linalg::Matrix;
 
 use crate::{

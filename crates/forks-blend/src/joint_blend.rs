@@ -4,7 +4,8 @@ use alloc::{vec, vec::Vec};
 
 use forks_linalg::{Matrix, OrthogonalRows};
 use forks_rom::{
-    JointPath, JointRest, ModelError,
+    ModelError,
+    data::{JointPath, JointRest},
     internal::{displaced_joint, is_group},
 };
 

@@ -1,7 +1,7 @@
 //! Coordinates of joints between samples, for limits.
 
 use forks_rom::{
-    JointPath, JointRest,
+    data::{JointPath, JointRest},
     internal::{displacement, start},
 };
 

@@ -8,7 +8,8 @@
 
 use forks_lie::{Pose, Twist};
 use forks_rom::{
-    JointRest, Reconstruction,
+    Reconstruction,
+    data::JointRest,
     internal::{displaced_joint, displacement},
 };
 

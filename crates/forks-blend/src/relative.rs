@@ -1,7 +1,7 @@
 //! The logarithm of a relative pose and the transposed inverse of its right Jacobian, without
 //! matrices.
 
-use forks_lie::{Pose, Twist, Wrench, log_rotation};
+use forks_lie::{Pose, Twist, Wrench, so3::log_rotation};
 
 /// β(x) = (1 − (θ/2) cot(θ/2))/θ² for x = θ² in [0, π²]: interpolation in Chebyshev's points,
 /// computed with 60 digits; error 6e-18, of the derivative 4e-17.
@@ -73,7 +73,7 @@ impl Logarithm {
 
 #[cfg(test)]
 mod tests {
-    use forks_lie::{glam::DVec3, right_jacobian_inverse};
+    use forks_lie::{glam::DVec3, se3::right_jacobian_inverse};
 
     use super::*;
 

@@ -44,8 +44,8 @@ impl BlendedState {
     }
 
     /// Sets the servos' targets relative to those of the samples, in the order of
-    /// [`ModelData::servos`](forks_rom::ModelData::servos). The potential energy changes by what
-    /// the servos' drives do.
+    /// [`ModelData::servos`](forks_rom::data::ModelData::servos). The potential energy changes by
+    /// what the servos' drives do.
     ///
     /// # Errors
     /// A wrong length, numbers that are not finite, targets other than 0 in a chart of joint

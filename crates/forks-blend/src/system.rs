@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use forks_lie::{Pose, glam::DVec3};
 use forks_linalg::Matrix;
 use forks_rom::{
-    ConstraintError, EffectorLoad, EffectorState, ModelData, ModelError, Openings, PoseBuffer,
-    Reconstruction, StaticSolution, StepStatus, System,
+    ConstraintError, EffectorLoad, EffectorState, ModelError, Openings, PoseBuffer, Reconstruction,
+    StaticSolution, StepStatus, System, data::ModelData,
 };
 
 use crate::{

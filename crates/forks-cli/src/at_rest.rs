@@ -2,9 +2,12 @@
 //! mechanism.
 
 use forks_dynamics::{
-    Equilibrium, EquilibriumOptions, Loads, lowest_frequencies, tangent_stiffness,
+    Loads,
+    modes::lowest_frequencies,
+    statics::{Equilibrium, EquilibriumOptions},
+    tangent_stiffness,
 };
-use forks_mechanism::{JointId, Mechanism, loops};
+use forks_mechanism::{JointId, Mechanism, kinematics::loops};
 use forks_reduce::Problem;
 use serde::Serialize;
 

@@ -6,7 +6,7 @@ use forks_import::ImportError;
 use forks_io::IoError;
 use forks_mechanism::{BuildError, lie::Digits};
 use forks_reduce::ReduceError;
-use forks_rom::{FileError, ModelError};
+use forks_rom::{ModelError, file::FileError};
 use forks_sim::scene::SceneError;
 use thiserror::Error;
 

@@ -4,8 +4,9 @@ use std::process::ExitCode;
 
 use forks_import::{Note, group_notes};
 use forks_mechanism::{
-    Connection, Coupling, JointId, LinkId, Mechanism, Mobility, RANK_TOLERANCE, connections,
-    lie::Pose, loops, mobility,
+    Coupling, JointId, LinkId, Mechanism,
+    kinematics::{Connection, Mobility, RANK_TOLERANCE, connections, loops, mobility},
+    lie::Pose,
 };
 use serde::Serialize;
 
@@ -222,7 +223,7 @@ fn closure_entries(
     ends: &[(LinkId, LinkId)],
     gaps: &[loops::ClosureGap],
 ) -> Vec<ClosureEntry> {
-    let entry = |(c, gap): (&forks_mechanism::ClosureMobility, &loops::ClosureGap)| {
+    let entry = |(c, gap): (&forks_mechanism::kinematics::ClosureMobility, &loops::ClosureGap)| {
         let (a, b) = ends[c.joint.index()];
         ClosureEntry {
             name: names.of(c.joint),
@@ -247,21 +248,22 @@ fn coupling_entries(
     let residuals = loops::constraint_residual(m, q, poses);
     // Those of couplings come last.
     let first = residuals.len() - m.couplings().len();
-    let entry = |((c, n), gap): ((&Coupling, &forks_mechanism::CouplingMobility), &f64)| {
-        let terms = c.terms.iter().flat_map(|t| &t.combination.terms);
-        let mut joints: Vec<JointId> = terms.map(|(c, _)| c.joint).collect();
-        joints.sort_unstable();
-        joints.dedup();
-        let name =
-            if c.name.is_empty() { format!("#{}", n.coupling.index()) } else { c.name.clone() };
-        CouplingEntry {
-            name,
-            joints: joints.into_iter().map(|j| names.of(j)).collect(),
-            rows: n.rows,
-            rank: n.rank,
-            gap: gap.abs(),
-        }
-    };
+    let entry =
+        |((c, n), gap): ((&Coupling, &forks_mechanism::kinematics::CouplingMobility), &f64)| {
+            let terms = c.terms.iter().flat_map(|t| &t.combination.terms);
+            let mut joints: Vec<JointId> = terms.map(|(c, _)| c.joint).collect();
+            joints.sort_unstable();
+            joints.dedup();
+            let name =
+                if c.name.is_empty() { format!("#{}", n.coupling.index()) } else { c.name.clone() };
+            CouplingEntry {
+                name,
+                joints: joints.into_iter().map(|j| names.of(j)).collect(),
+                rows: n.rows,
+                rank: n.rank,
+                gap: gap.abs(),
+            }
+        };
     let couplings = m.couplings().iter().zip(&counts.couplings);
     couplings.zip(&residuals[first..]).map(entry).collect()
 }

@@ -1,7 +1,7 @@
 //! Poses of links in answers.
 
 use forks_io::{Align, TextTable};
-use forks_mechanism::lie::{Pose, wxyz_from_quaternion};
+use forks_mechanism::lie::{Pose, so3::wxyz_from_quaternion};
 use serde::Serialize;
 
 use crate::output::short;

@@ -7,9 +7,8 @@
 use forks_mechanism::{
     JointKind, Mechanism,
     lie::{
-        exp_rotation,
         glam::{DQuat, DVec3},
-        quaternion_from_wxyz,
+        so3::{exp_rotation, quaternion_from_wxyz},
     },
     linalg::Matrix,
 };

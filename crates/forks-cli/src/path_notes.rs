@@ -1,6 +1,6 @@
 //! Sentences about the path on which an equilibrium was found.
 
-use forks_dynamics::{Equilibrium, EquilibriumStatus, PathEventKind};
+use forks_dynamics::statics::{Equilibrium, EquilibriumStatus, PathEventKind};
 use forks_mechanism::Mechanism;
 
 use crate::output::short;

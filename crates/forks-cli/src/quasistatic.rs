@@ -13,7 +13,7 @@ use forks_dynamics::{
 use forks_io::{Cell, CsvTable};
 use forks_mechanism::{
     LinkId, Mechanism,
-    lie::{Pose, Wrench, wxyz_from_quaternion},
+    lie::{Pose, Wrench, so3::wxyz_from_quaternion},
 };
 use forks_reduce::{Problem, ProblemOptions};
 use serde::Serialize;

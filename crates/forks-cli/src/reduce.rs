@@ -2,7 +2,10 @@
 
 use std::{fmt::Write as _, path::Path, process::ExitCode};
 
-use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads};
+use forks_dynamics::{
+    Loads,
+    statics::{Equilibrium, EquilibriumOptions},
+};
 use forks_io::{Align, TextTable, write_atomically};
 use forks_mechanism::linalg::Matrix;
 use forks_reduce::{

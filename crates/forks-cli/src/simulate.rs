@@ -3,8 +3,11 @@
 use std::{fmt::Write as _, process::ExitCode};
 
 use forks_dynamics::{
-    Integrator, MechanismEnergy, Simulation, SimulationOptions, SimulationState,
-    SimulationStatistics, SimulationStatus,
+    MechanismEnergy,
+    integrate::{
+        Integrator, Simulation, SimulationOptions, SimulationState, SimulationStatistics,
+        SimulationStatus,
+    },
 };
 use forks_io::{Scalars, Trajectory};
 use forks_mechanism::{Mechanism, lie::Pose};

@@ -7,8 +7,8 @@ use forks_dynamics::MechanismEnergy;
 use forks_io::{Scalars, Trajectory};
 use forks_mechanism::lie::{Pose, Wrench};
 use forks_rom::{
-    EffectorLoad, FileError, LoadFrame, ModelData, ModelError, Openings, PoseBuffer,
-    Reconstruction, StepStatus, Stepper, System,
+    EffectorLoad, LoadFrame, ModelError, Openings, PoseBuffer, Reconstruction, StepStatus, Stepper,
+    System, data::ModelData, file::FileError,
 };
 use serde::Serialize;
 
@@ -354,7 +354,7 @@ impl Report {
         let (poses, error) = (run.link_poses(), run.constraint_error());
         let [now, targets] = run.system.openings(&run.state, &mut run.work);
         let (system, state, range) = (&run.system, &run.state, run.system.range());
-        let effector = |(e, rest): (usize, &forks_rom::EffectorRest)| {
+        let effector = |(e, rest): (usize, &forks_rom::data::EffectorRest)| {
             LinkPose::new(&rest.name, &system.effector_pose(e, state))
         };
         let mut numbers = [vec![0.0; system.coordinate_count()], vec![0.0; system.dof()]];

@@ -2,12 +2,15 @@
 
 use std::{fmt::Write as _, process::ExitCode};
 
-use forks_dynamics::{Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, WrenchFrame};
+use forks_dynamics::{
+    Loads, WrenchFrame,
+    statics::{Equilibrium, EquilibriumOptions, EquilibriumStatus},
+};
 use forks_io::{Align, TextTable};
 use forks_mechanism::{
-    Mechanism, connections,
+    Mechanism,
+    kinematics::{connections, loops},
     lie::{Pose, Wrench},
-    loops,
 };
 use forks_reduce::{Linearisation, Problem, ReduceOptions, relative_constraint_error};
 use forks_rom::{EffectorLoad, LoadFrame, Reconstruction, StaticStatus};

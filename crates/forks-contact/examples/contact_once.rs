@@ -8,7 +8,7 @@ use forks_contact::lie::{
     glam::{DMat3, DVec3},
 };
 use forks_contact::{
-    Contact, ContactError, Friction, Method, Problem, Settings, Side, Solver, point_jacobian,
+    Contact, ContactError, ContactProblem, Friction, Method, Settings, Side, Solver, point_jacobian,
 };
 
 fn main() -> Result<(), ContactError> {
@@ -18,7 +18,7 @@ fn main() -> Result<(), ContactError> {
         _ => Method::Robust,
     };
     let calls: usize = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(10);
-    let mut problem = Problem::new(1e-3)?;
+    let mut problem = ContactProblem::new(1e-3)?;
     let mut bodies = vec![];
     for mass in [1000.0, 0.1, 1.0] {
         let moment = DMat3::from_diagonal(DVec3::splat(mass / 60.0));

@@ -22,6 +22,6 @@ impl ConstraintId {
     }
 }
 
-/// A port of a body of a problem: see [`crate::Problem::add_port`].
+/// A port of a body of a problem: see [`crate::ContactProblem::add_port`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId(pub(crate) usize);

@@ -60,7 +60,7 @@ pub use error::ContactError;
 pub use frame::{point_columns, point_jacobian, tangents};
 pub use goal::Method;
 pub use ids::{BodyId, ConstraintId, PortId};
-pub use problem::{NewContact, Problem};
+pub use problem::{ContactProblem, NewContact};
 pub use solver::{Report, Settings, Solver, Status};
 
 /// The example of the README is compiled and run with the documentation's.

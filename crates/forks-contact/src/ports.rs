@@ -9,7 +9,7 @@ use core::ops::Range;
 
 use forks_linalg::simd::Arithmetic;
 
-use crate::{Problem, body::Port};
+use crate::{ContactProblem, body::Port};
 
 /// A port in use.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,12 @@ pub(crate) const NO_SIDE: usize = usize::MAX;
 impl Ports {
     /// Finds the ports in use, and their rates at the free velocities.
     #[inline(always)]
-    pub(crate) fn find<L: Arithmetic>(&mut self, l: L, problem: &Problem, free: &mut Vec<f64>) {
+    pub(crate) fn find<L: Arithmetic>(
+        &mut self,
+        l: L,
+        problem: &ContactProblem,
+        free: &mut Vec<f64>,
+    ) {
         self.of_port.clear();
         self.of_port.resize(problem.ports().len(), UNUSED);
         problem.sides().iter().for_each(|s| self.of_port[s.port] = 0);
@@ -112,7 +117,7 @@ impl Ports {
     pub(crate) fn velocities<L: Arithmetic>(
         &self,
         l: L,
-        problem: &Problem,
+        problem: &ContactProblem,
         impulses: &[f64],
         out: &mut Vec<f64>,
     ) {

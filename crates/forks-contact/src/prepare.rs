@@ -6,7 +6,7 @@ use forks_linalg::{
 };
 
 use crate::{
-    Problem,
+    ContactProblem,
     block::LocalSystem,
     body::OTHER_SIZE,
     law::{Law, NormalRow, inner_impulse},
@@ -18,12 +18,12 @@ use crate::{
 
 impl System {
     /// Takes over a problem; impulses start warm.
-    pub(crate) fn prepare(&mut self, problem: &Problem, threshold: f64) {
+    pub(crate) fn prepare(&mut self, problem: &ContactProblem, threshold: f64) {
         self.isa.run(Prepare { system: self, problem, threshold });
     }
 
     #[inline(always)]
-    fn prepare_here<L: Arithmetic>(&mut self, l: L, problem: &Problem, threshold: f64) {
+    fn prepare_here<L: Arithmetic>(&mut self, l: L, problem: &ContactProblem, threshold: f64) {
         self.ports.find(l, problem, &mut self.free);
         self.jacobians.clear();
         self.jacobians.extend_from_slice(problem.jacobians());
@@ -52,7 +52,7 @@ impl System {
     /// All sides; and goes over to W if a sweep over its blocks costs less than one over J and
     /// A⁻¹Jᵀ.
     #[inline(always)]
-    fn list_sides(&mut self, problem: &Problem) {
+    fn list_sides(&mut self, problem: &ContactProblem) {
         self.count = problem.constraints().len();
         self.sides.resize(problem.sides().len(), ReadySide::default());
         let (mut response, mut touched, mut at) = (0, 0, 0);
@@ -81,7 +81,7 @@ impl System {
 
     /// A⁻¹Jᵀ of all sides, and J v_free.
     #[inline(always)]
-    fn respond<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
+    fn respond<L: Arithmetic>(&mut self, l: L, problem: &ContactProblem) {
         let length = self.sides.last().map_or(0, |s| s.response + s.span);
         self.responses.clear();
         self.responses.resize(length, Quad::default());
@@ -99,7 +99,7 @@ impl System {
 
     /// W from the pairs of sides on one body, and J v_free.
     #[inline(always)]
-    fn couple<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
+    fn couple<L: Arithmetic>(&mut self, l: L, problem: &ContactProblem) {
         self.w.clear();
         self.w.resize(self.count * self.count, Coupling::default());
         if self.sides.iter().all(|s| s.port.six != OTHER_SIZE) {
@@ -112,7 +112,7 @@ impl System {
 
     /// On and above the diagonal, where all sides have six rates: the compiler knows all loops.
     #[inline(always)]
-    fn couple_sixes<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
+    fn couple_sixes<L: Arithmetic>(&mut self, l: L, problem: &ContactProblem) {
         self.responses.resize(SIX, Quad::default());
         let (jacobians, _) = self.jacobians.as_chunks::<SIX>();
         let Some(response) = self.responses.first_chunk_mut::<SIX>() else { return };
@@ -135,7 +135,7 @@ impl System {
 
     /// On and above the diagonal.
     #[inline(always)]
-    fn couple_any<L: Arithmetic>(&mut self, l: L, problem: &Problem) {
+    fn couple_any<L: Arithmetic>(&mut self, l: L, problem: &ContactProblem) {
         for (at, q) in self.sides.iter().enumerate() {
             let jacobian = &self.jacobians[q.jacobian..][..q.port.width];
             add_free_rates(l, q, jacobian, &self.free, &mut self.free_rates);
@@ -167,7 +167,7 @@ impl System {
 
     /// All constraints, and the impulses that they start from.
     #[inline(always)]
-    fn list_blocks(&mut self, problem: &Problem, threshold: f64) {
+    fn list_blocks(&mut self, problem: &ContactProblem, threshold: f64) {
         self.blocks.resize(self.count, Block::default());
         self.lambda.resize(self.count, Quad::default());
         self.bias.clear();
@@ -191,7 +191,7 @@ impl System {
     fn responds<L: Arithmetic>(
         &mut self,
         l: L,
-        problem: &Problem,
+        problem: &ContactProblem,
         i: usize,
         together: f64,
     ) -> bool {
@@ -317,7 +317,7 @@ const ROUNDING: f64 = 4096.0 * f64::EPSILON;
 /// Arguments of [`System::prepare`].
 struct Prepare<'a> {
     system: &'a mut System,
-    problem: &'a Problem,
+    problem: &'a ContactProblem,
     threshold: f64,
 }
 

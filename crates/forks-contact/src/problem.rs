@@ -43,10 +43,11 @@ pub(crate) struct SideRecord {
 
 /// Bodies as inverse system matrices with free velocities, and the constraints between them.
 ///
-/// A problem is meant to be kept: [`Problem::clear_constraints`] and [`Problem::set_free_velocity`]
-/// prepare it for the next step without giving back its memory.
+/// A problem is meant to be kept: [`ContactProblem::clear_constraints`] and
+/// [`ContactProblem::set_free_velocity`] prepare it for the next step without giving back its
+/// memory.
 #[derive(Clone, Debug)]
-pub struct Problem {
+pub struct ContactProblem {
     step: f64,
     bodies: Vec<Body>,
     ports: Vec<Port>,
@@ -60,7 +61,7 @@ pub struct Problem {
     isa: Isa,
 }
 
-impl Problem {
+impl ContactProblem {
     /// A problem without bodies; `step` h in seconds.
     ///
     /// # Errors
@@ -201,7 +202,7 @@ impl Problem {
     /// Gives a body another inverse system matrix of the same size.
     ///
     /// # Errors
-    /// As [`Problem::add_body`].
+    /// As [`ContactProblem::add_body`].
     pub fn set_inverse_system(
         &mut self,
         body: BodyId,
@@ -237,7 +238,7 @@ impl Problem {
     /// Adds a scalar row; a side per moving body that takes part, with n entries each.
     ///
     /// # Errors
-    /// As [`Problem::add_contact`].
+    /// As [`ContactProblem::add_contact`].
     pub fn add_row(&mut self, row: &Row, sides: &[Side<'_>]) -> Result<ConstraintId, ContactError> {
         let mut new = NewContact::start(self, 1);
         sides.iter().try_for_each(|side| new.add_side(side))?;

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use forks_linalg::simd::{Isa, Portable};
 
 use crate::{
-    BodyId, ConstraintId, Contact, ContactError, Friction, Problem,
+    BodyId, ConstraintId, Contact, ContactError, ContactProblem, Friction,
     gauss_seidel::sweeps,
     goal::{Counters, Goal, Method},
     law::outer_impulse,
@@ -120,7 +120,7 @@ impl Solver {
     }
 
     /// Impulses of all contacts and rows, and the velocities after them.
-    pub fn solve(&mut self, problem: &Problem, settings: &Settings) -> Report {
+    pub fn solve(&mut self, problem: &ContactProblem, settings: &Settings) -> Report {
         self.system.prepare(problem, settings.restitution_threshold);
         self.robust.reset();
         let goal = Goal {
@@ -220,7 +220,7 @@ impl Solver {
 
     fn report(
         &mut self,
-        problem: &Problem,
+        problem: &ContactProblem,
         goal: &Goal,
         (share, met): (f64, bool),
         counters: Counters,
@@ -262,7 +262,7 @@ impl Solver {
     }
 
     /// Makes ready what users may ask for. Returns the largest residual; NaN if one is.
-    fn record(&mut self, problem: &Problem) -> f64 {
+    fn record(&mut self, problem: &ContactProblem) -> f64 {
         let mut worst = 0.0;
         for residual in &mut self.system.residuals {
             if residual.is_nan() || *residual > worst {

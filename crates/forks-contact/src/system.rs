@@ -10,7 +10,7 @@ use forks_linalg::{
 };
 
 use crate::{
-    Problem,
+    ContactProblem,
     block::LocalSystem,
     body::Port,
     dense::reset,
@@ -234,12 +234,12 @@ impl System {
 
     /// Velocities of all bodies and the energy that the impulses put in. True if velocities and
     /// impulses are finite.
-    pub(crate) fn finish(&mut self, problem: &Problem) -> bool {
+    pub(crate) fn finish(&mut self, problem: &ContactProblem) -> bool {
         self.isa.run(Finish { system: self, problem })
     }
 
     #[inline(always)]
-    fn finish_here<L: Arithmetic>(&mut self, l: L, problem: &Problem) -> bool {
+    fn finish_here<L: Arithmetic>(&mut self, l: L, problem: &ContactProblem) -> bool {
         reset(&mut self.impulses, self.free.len());
         for (block, lambda) in self.blocks.iter().zip(&self.lambda) {
             for side in &self.sides[block.sides.clone()] {
@@ -371,7 +371,7 @@ impl System {
 /// Arguments of [`System::finish`].
 struct Finish<'a> {
     system: &'a mut System,
-    problem: &'a Problem,
+    problem: &'a ContactProblem,
 }
 
 impl Kernel for Finish<'_> {

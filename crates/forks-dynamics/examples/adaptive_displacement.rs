@@ -14,7 +14,7 @@ use forks_dynamics::{
         lie::{Wrench, glam::DVec3},
     },
 };
-use forks_models::neighbouring_links;
+use forks_models::molecules::neighbouring_links;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -22,9 +22,9 @@ fn main() {
         |i: usize, default: f64| args.get(i).and_then(|a| a.parse().ok()).unwrap_or(default);
     let n = number(1, 50_000.0) as usize;
     let m = match args.first().map_or("chain", String::as_str) {
-        "polymer" => forks_models::polymer(n, 1),
+        "polymer" => forks_models::molecules::polymer(n, 1),
         "millipede" => forks_models::millipede(n / 13, 1),
-        _ => forks_models::chain(n, 1),
+        _ => forks_models::molecules::chain(n, 1),
     }
     .mechanism;
     let (forces, steps) = (number(2, 1.0) as usize, number(3, 4000.0) as usize);

@@ -17,7 +17,7 @@ use forks_dynamics::{
         lie::{SplitMix64, Wrench, glam::DVec3},
     },
 };
-use forks_models::{neighbouring_links, scattered_links};
+use forks_models::molecules::{neighbouring_links, scattered_links};
 
 /// Nanoseconds that this thread has computed.
 fn thread_ns(start: &Instant) -> f64 {
@@ -28,9 +28,9 @@ fn thread_ns(start: &Instant) -> f64 {
 
 fn mechanism(name: &str, n: usize) -> Mechanism {
     match name {
-        "chain" => forks_models::chain(n, 1),
-        "polymer" => forks_models::polymer(n, 1),
-        "bushy" => forks_models::bushy(n, 1),
+        "chain" => forks_models::molecules::chain(n, 1),
+        "polymer" => forks_models::molecules::polymer(n, 1),
+        "bushy" => forks_models::molecules::bushy(n, 1),
         "millipede" => forks_models::millipede(n / 13, 1),
         _ => forks_models::bicycle_chain(n),
     }

@@ -11,7 +11,7 @@ use forks_dynamics::{
 fn main() {
     let argument = |i: usize| std::env::args().nth(i).and_then(|a| a.parse::<usize>().ok());
     let (n, calls) = (argument(1).unwrap_or(4000), argument(2).unwrap_or(1));
-    let m = forks_models::chain(n, 1).mechanism;
+    let m = forks_models::molecules::chain(n, 1).mechanism;
     let mut random = SplitMix64::new(2);
     let v: Vec<f64> = (0..m.velocity_count()).map(|_| random.range(-0.5, 0.5)).collect();
     let (q, tau) = (m.start_positions(), vec![0.1; m.velocity_count()]);

@@ -3,9 +3,9 @@
 
 use forks_mechanism::{
     Mechanism,
+    kinematics::loops,
     lie::Pose,
     linalg::{Matrix, dense},
-    loops,
 };
 
 use crate::{
@@ -178,7 +178,7 @@ impl Tangent {
     }
 
     /// The direction in which an unstable equilibrium is left, as
-    /// [`crate::PathEventKind::Branching`] says.
+    /// [`crate::equilibrium::PathEventKind::Branching`] says.
     pub(crate) fn unstable_direction(
         &self,
         m: &Mechanism,

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use forks_mechanism::{
     JointColumns, JointId, Mechanism,
+    kinematics::tree_joint_motion,
     lie::{Pose, Wrench},
-    tree_joint_motion,
 };
 
 /// One joint, directed away from the ground.

@@ -2,8 +2,8 @@
 
 use forks_mechanism::{
     JointId, Mechanism,
+    kinematics::{loops, pull_back_wrenches},
     lie::{Pose, Wrench},
-    loops, pull_back_wrenches,
 };
 
 use crate::{

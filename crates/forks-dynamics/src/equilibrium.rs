@@ -120,7 +120,8 @@ pub struct Equilibrium {
     pub q: Vec<f64>,
     /// World poses of all links, the ground first.
     pub world_from_link: Vec<Pose>,
-    /// λ with f + Gᵀλ = 0, rows as in [`forks_mechanism::loops`]; redundant rows carry nothing.
+    /// λ with f + Gᵀλ = 0, rows as in [`forks_mechanism::kinematics::loops`]; redundant rows carry
+    /// nothing.
     pub multipliers: Vec<f64>,
     /// Largest unbalanced generalised force over the largest one, or loop gap over the mechanism's
     /// size.

@@ -21,11 +21,11 @@ mod energy;
 mod equilibrium;
 mod explanation;
 mod frontal;
-mod integrate;
+pub mod integrate;
 mod loads;
 mod logarithm;
 mod mass;
-mod modes;
+pub mod modes;
 mod moving_joints;
 mod newton;
 pub mod passive;
@@ -35,24 +35,13 @@ mod search;
 pub mod springs;
 mod stability;
 mod stage;
-mod statics;
+pub mod statics;
 mod tangent;
 pub mod tree;
 
 pub use constrained::MechanismEnergy;
 pub use energy::{elastic_energy, generalized_forces, gravitational_energy, potential_energy};
-pub use equilibrium::{
-    Algebra, Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, PathEvent, PathEventKind,
-};
 pub use forks_mechanism as mechanism;
-pub use integrate::{
-    ImpulseStepper, Integrator, Simulation, SimulationOptions, SimulationState,
-    SimulationStatistics, SimulationStatus,
-};
 pub use loads::{AppliedWrench, Loads, WrenchFrame};
 pub use mass::mass_matrix;
-pub use modes::{
-    Modes, admissible_motions, effective_inverse_mass, lowest_frequencies, modes, unloaded_modes,
-};
-pub use statics::{continue_equilibrium, solve_equilibrium};
 pub use tangent::{body_axes_derivative, tangent_stiffness};

@@ -7,7 +7,8 @@
 //! the antisymmetric part of the last expression is cancelled by the derivative of J_r(ζ).
 
 use forks_mechanism::lie::{
-    Mat6, Twist, Vec6, Wrench, right_jacobian_inverse, right_jacobian_inverse_derivative,
+    Mat6, Twist, Vec6, Wrench,
+    se3::{right_jacobian_inverse, right_jacobian_inverse_derivative},
 };
 
 /// Gradient and symmetric Hessian of a function of a relative pose, in local twist coordinates ζ.

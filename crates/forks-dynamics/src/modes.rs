@@ -2,9 +2,9 @@
 
 use forks_mechanism::{
     Mechanism,
+    kinematics::loops,
     lie::Pose,
     linalg::{Matrix, dense},
-    loops,
 };
 
 use crate::{
@@ -50,7 +50,12 @@ pub fn admissible_motions(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) ->
 /// `k` (nv×nv, [`tangent_stiffness`]).
 ///
 /// `None` where neither the mass nor the stiffness is positive definite on the admissible motions.
-pub fn modes(m: &Mechanism, q: &[f64], world_from_link: &[Pose], k: &Matrix) -> Option<Modes> {
+pub fn natural_modes(
+    m: &Mechanism,
+    q: &[f64],
+    world_from_link: &[Pose],
+    k: &Matrix,
+) -> Option<Modes> {
     let (n, stiffness, mass) = on_admissible_motions(m, q, world_from_link, k);
     let (eigenvalues, vectors) = match dense::generalized_symmetric_eigen(&stiffness, &mass) {
         Some(found) if found.0.iter().all(|x| x.is_finite()) => found,
@@ -63,7 +68,7 @@ pub fn modes(m: &Mechanism, q: &[f64], world_from_link: &[Pose], k: &Matrix) -> 
 pub fn unloaded_modes(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) -> Option<Modes> {
     let lambda = vec![0.0; loops::constraint_rows(m)];
     let k = tangent_stiffness(m, q, world_from_link, &Loads::none(), &lambda);
-    modes(m, q, world_from_link, &k)
+    natural_modes(m, q, world_from_link, &k)
 }
 
 /// The lowest natural frequencies, rad/s, ascending, accurate also where the highest are larger by
@@ -76,7 +81,7 @@ pub fn lowest_frequencies(
     k: &Matrix,
     count: usize,
 ) -> Option<Vec<f64>> {
-    let mut out = modes(m, q, world_from_link, k)?.frequencies();
+    let mut out = natural_modes(m, q, world_from_link, k)?.frequencies();
     let (_, stiffness, mass) = on_admissible_motions(m, q, world_from_link, k);
     // Where the stiffness is positive definite: no free or unstable motion.
     if let Some((eigenvalues, _)) = massless_modes(&stiffness, &mass) {

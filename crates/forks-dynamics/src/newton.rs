@@ -9,16 +9,16 @@
 
 use forks_mechanism::{
     Mechanism,
+    kinematics::loops,
     lie::Pose,
     linalg::{dot, norm},
-    loops,
 };
 
 use crate::{
-    EquilibriumOptions, LoadPath,
     algebra::{Space, Tangent},
     branches::Branches,
     energy::{force_parts, force_parts_by},
+    equilibrium::{EquilibriumOptions, LoadPath},
     scaling::Scaling,
     stage::Stage,
 };

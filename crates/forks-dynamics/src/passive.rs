@@ -4,9 +4,9 @@
 //! with −D ζ̇, ζ̇ the twist of its second frame relative to its first, in the second frame.
 
 use forks_mechanism::{
-    JointId, JointKind, JointSpring, Mechanism, forward_kinematics,
+    JointId, JointKind, JointSpring, Mechanism,
+    kinematics::{forward_kinematics, loops, tree_joint_motion},
     lie::{Pose, Twist, Wrench},
-    loops, tree_joint_motion,
 };
 
 use crate::{

@@ -10,7 +10,9 @@ mod branching;
 use branching::Leaving;
 
 use crate::{
-    Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, PathEvent, PathEventKind,
+    equilibrium::{
+        Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, PathEvent, PathEventKind,
+    },
     mass::mass_matrix,
     newton::{NewtonEnd, Point, Work, newton, relax},
     phases::Phases,
@@ -400,7 +402,7 @@ impl<'a> Search<'a> {
             status: EquilibriumStatus::Diverged,
             q: start.to_vec(),
             world_from_link: self.m.link_poses(start),
-            multipliers: vec![0.0; forks_mechanism::loops::constraint_rows(self.m)],
+            multipliers: vec![0.0; forks_mechanism::kinematics::loops::constraint_rows(self.m)],
             residual: f64::MAX,
             load_scale: 0.0,
             iterations: 0,

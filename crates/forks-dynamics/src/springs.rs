@@ -3,9 +3,9 @@
 
 use forks_mechanism::{
     Bushing, JointId, JointKind, JointMatrix, Mechanism,
+    kinematics::loops,
     lie::{Mat6, Pose, SymMat6, Twist, Wrench},
     linalg::dot,
-    loops,
 };
 
 use crate::logarithm::{linear_gradient, quadratic_term};

@@ -132,8 +132,8 @@ pub(crate) fn frontal_stability(
     }
 }
 
-/// The direction in which an unstable equilibrium is left, as [`crate::PathEventKind::Branching`]
-/// says.
+/// The direction in which an unstable equilibrium is left, as
+/// [`crate::equilibrium::PathEventKind::Branching`] says.
 pub(crate) fn unstable_direction(k: &Matrix, space: &ConstraintSpace) -> Option<Vec<f64>> {
     let vectors = unstable_eigenspace(k, space)?;
     let weight = |i: usize| -> f64 { vectors.row(i).iter().map(|x| x * x).sum() };

@@ -3,8 +3,8 @@
 
 use forks_mechanism::{
     JointId, JointMatrix, LimitTerm, Mechanism,
+    kinematics::loops,
     lie::{Mat6, Pose, Twist, Wrench, glam::DVec3},
-    loops,
 };
 
 use crate::{

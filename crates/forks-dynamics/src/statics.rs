@@ -3,8 +3,10 @@
 
 use forks_mechanism::Mechanism;
 
+pub use crate::equilibrium::{
+    Algebra, Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, PathEvent, PathEventKind,
+};
 use crate::{
-    equilibrium::{Equilibrium, EquilibriumOptions},
     loads::Loads,
     newton::Point,
     phases::Phases,

@@ -30,9 +30,9 @@
 
 use forks_mechanism::{
     Coordinate, JointColumns, JointId, Mechanism,
+    kinematics::loops,
     lie::{Mat6, Pose, Twist, Wrench},
     linalg::Matrix,
-    loops,
 };
 
 use crate::{

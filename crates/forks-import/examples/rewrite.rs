@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use forks_import::{ImportOptions, load_mjcf, save_mjcf};
+use forks_import::{ImportOptions, load_mjcf, write::save_mjcf};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);

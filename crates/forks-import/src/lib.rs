@@ -46,7 +46,7 @@ mod schema;
 mod side;
 mod text_file;
 mod urdf;
-mod write;
+pub mod write;
 mod xml;
 
 use std::path::Path;
@@ -56,12 +56,15 @@ use forks_mechanism::Mechanism;
 pub use error::{ImportError, Location};
 pub use forks_mechanism as mechanism;
 pub use note::{Effect, NAMES, Note, group_notes};
-pub use schema::{FEATURES, Feature, Treatment, feature_matrix};
 pub use side::{SideFile, SideSource};
-pub use urdf::{URDF_FEATURES, urdf_feature_matrix};
-pub use write::{
-    MjcfScene, WriteError, WriteOptions, save_mjcf, write_mjcf, write_mjcf_scene, write_mjcf_with,
-};
+
+/// How every element and attribute of MJCF and of URDF is treated.
+pub mod features {
+    pub use crate::{
+        schema::{FEATURES, Feature, Treatment, feature_matrix},
+        urdf::{URDF_FEATURES, urdf_feature_matrix},
+    };
+}
 
 /// How to read a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

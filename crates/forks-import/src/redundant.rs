@@ -1,7 +1,10 @@
 //! Loop equations that repeat others up to the rounding of the file's numbers: released, with both
 //! readings noted.
 
-use forks_mechanism::{Mechanism, Release, release_redundant};
+use forks_mechanism::{
+    Mechanism,
+    redundancy::{Release, release_redundant},
+};
 
 use crate::{Effect, Import, ImportError, Note};
 
@@ -25,7 +28,7 @@ const ROUNDING: f64 = 1e-12;
 
 /// One note per set of loops that share joints.
 pub(crate) fn notes(release: &Release, m: &Mechanism, file: Option<&str>) -> Vec<Note> {
-    let note = |f: &forks_mechanism::NearRedundancy| {
+    let note = |f: &forks_mechanism::redundancy::NearRedundancy| {
         let names: Vec<String> =
             f.closures.iter().map(|&id| format!("'{}'", m.joint_label(id))).collect();
         let shown = names.iter().take(3).cloned().collect::<Vec<_>>().join(", ");

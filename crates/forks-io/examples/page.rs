@@ -8,11 +8,14 @@ use std::{error::Error, f64::consts::TAU, path::PathBuf};
 
 use forks_io::{
     Geometry,
-    animation::{Animation, Body, Colour, Contact, End, Frame, Segment, Series, Shape},
+    animation::{
+        Animation, AnimationFrame, Body, Colour, ContactMarker, End, Segment, Series, VisualShape,
+    },
     gltf, html,
     lie::{
-        Pose, exp_rotation,
+        Pose,
         glam::{DQuat, DVec2, DVec3},
+        so3::exp_rotation,
     },
 };
 
@@ -61,7 +64,7 @@ fn bodies() -> Vec<Body> {
         Body::new("ellipsoid", [Geometry::Ellipsoid { radii: DVec3::new(0.16, 0.1, 0.07) }]),
         Body::new(
             "ghost",
-            [Shape::new(Geometry::Cylinder { radius: 0.09, half_length: 0.12 })
+            [VisualShape::new(Geometry::Cylinder { radius: 0.09, half_length: 0.12 })
                 .coloured(Colour::palette(4).with_alpha(110))],
         ),
         Body::new(
@@ -81,7 +84,7 @@ fn bodies() -> Vec<Body> {
     bodies
 }
 
-fn hills() -> Shape {
+fn hills() -> VisualShape {
     let columns = 40;
     let height = |i: usize| {
         let (x, y) = ((i % columns) as f64 / 39.0, (i / columns) as f64 / 39.0);
@@ -90,12 +93,12 @@ fn hills() -> Shape {
             * (1.0 + 0.4 * (9.0 * x + 5.0 * y).sin())
     };
     let heights = (0..columns * columns).map(height).collect();
-    Shape::new(Geometry::HeightField { size: DVec2::new(1.2, 1.2), columns, heights })
+    VisualShape::new(Geometry::HeightField { size: DVec2::new(1.2, 1.2), columns, heights })
         .at(Pose::from_translation(DVec3::new(-1.4, 1.0, 0.0)))
         .coloured(Colour::rgb(0x7d, 0x93, 0x6a))
 }
 
-fn frame(time: f64) -> Frame {
+fn frame(time: f64) -> AnimationFrame {
     let (height, force) = ball(time);
     let roll = -1.0 + 0.5 * time;
     let upright = exp_rotation(DVec3::X * (TAU / 4.0));
@@ -123,14 +126,16 @@ fn frame(time: f64) -> Frame {
     let mut contacts = vec![];
     for y in [-0.2, 0.2] {
         let position = DVec3::new(capsule.x, capsule.y + y, 0.0);
-        contacts.push(Contact { position, force: DVec3::new(2.0, 0.0, 20.0) });
+        contacts.push(ContactMarker { position, force: DVec3::new(2.0, 0.0, 20.0) });
     }
     if force > 0.0 {
         let position = DVec3::new(poses[1].translation.x, -0.2, 0.0);
-        contacts.push(Contact { position, force: DVec3::Z * force });
+        contacts.push(ContactMarker { position, force: DVec3::Z * force });
     }
     let tip = poses.last().map_or(0.0, |p| p.translation.z);
-    Frame::new(time, poses).values([kinetic, 0.5 * GRAVITY * height, force, tip]).contacts(contacts)
+    AnimationFrame::new(time, poses)
+        .values([kinetic, 0.5 * GRAVITY * height, force, tip])
+        .contacts(contacts)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -29,4 +29,4 @@ pub use csv::{Cell, CsvTable};
 pub use error::IoError;
 pub use file::write_atomically;
 pub use table::{Align, TextTable};
-pub use trajectory::{Sample, Scalars, Trajectory};
+pub use trajectory::{Scalars, Trajectory, TrajectorySample};

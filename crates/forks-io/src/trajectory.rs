@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use forks_lie::{Pose, wxyz_from_quaternion};
+use forks_lie::{Pose, so3::wxyz_from_quaternion};
 use serde::Serialize;
 
 use crate::{CsvTable, IoError, json};
 
 /// What is recorded at one time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Sample {
+pub struct TrajectorySample {
     /// Time, s.
     pub time: f64,
     /// Kinetic energy, J.
@@ -43,7 +43,7 @@ pub struct Scalars {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Trajectory {
     links: Vec<String>,
-    samples: Vec<Sample>,
+    samples: Vec<TrajectorySample>,
 }
 
 impl Trajectory {
@@ -58,7 +58,7 @@ impl Trajectory {
     }
 
     /// All samples so far.
-    pub fn samples(&self) -> &[Sample] {
+    pub fn samples(&self) -> &[TrajectorySample] {
         &self.samples
     }
 
@@ -74,7 +74,7 @@ impl Trajectory {
                 expected: self.links.len(),
             });
         }
-        self.samples.push(Sample {
+        self.samples.push(TrajectorySample {
             time,
             kinetic: scalars.kinetic,
             gravitational: scalars.gravitational,

@@ -2,7 +2,7 @@
 
 use glam::{DMat3, DVec3};
 
-use crate::{Mat6, Pose, SymMat6, Twist, Wrench, so3::skew};
+use crate::{Mat6, SymMat6, Twist, Wrench, skew};
 
 /// The adjoint of the pose `a_from_b`: maps a twist in `b`'s frame to the same motion in `a`'s
 /// frame.
@@ -20,11 +20,6 @@ pub struct Adjoint {
 impl Adjoint {
     /// The identity map.
     pub const IDENTITY: Self = Self { rotation: DMat3::IDENTITY, translation: DVec3::ZERO };
-
-    /// The adjoint of `pose`.
-    pub fn from_pose(pose: &Pose) -> Self {
-        Self { rotation: DMat3::from_quat(pose.rotation), translation: pose.translation }
-    }
 
     /// Maps a twist: `Ad ξ`.
     #[inline]
@@ -67,12 +62,6 @@ impl Adjoint {
             DMat3::ZERO,
             self.rotation,
         )
-    }
-}
-
-impl From<Pose> for Adjoint {
-    fn from(pose: Pose) -> Self {
-        Self::from_pose(&pose)
     }
 }
 

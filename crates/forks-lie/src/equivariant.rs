@@ -10,7 +10,7 @@ use glam::{DMat3, DVec3};
 
 use crate::{
     coefficients::{inverse_coefficient, jacobian_coefficients},
-    so3::skew,
+    skew,
 };
 
 /// `½ (a× b× + b× a×)`, which is `a×²` for `a = b`.

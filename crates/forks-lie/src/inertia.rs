@@ -4,7 +4,7 @@ use forks_linalg::{Accuracy, jacobi};
 
 use glam::{DMat3, DVec3};
 
-use crate::{Digits, DigitsOf, Mat6, Pose, SymMat6, Twist, Wrench, so3::skew};
+use crate::{Digits, DigitsOf, Mat6, Pose, SymMat6, Twist, Wrench, skew};
 
 /// Mass, centre of mass and rotational inertia of a rigid body.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -31,8 +31,9 @@ mod mat6;
 mod pose;
 mod random;
 mod scalar;
-mod se3;
-mod so3;
+pub mod se3;
+mod skew;
+pub mod so3;
 mod sym_mat6;
 mod twist;
 
@@ -42,15 +43,7 @@ pub use inertia::{InertiaError, SpatialInertia};
 pub use mat6::{Mat6, Vec6};
 pub use pose::{Pose, PoseError};
 pub use random::SplitMix64;
-pub use se3::{
-    left_jacobian, left_jacobian_inverse, right_jacobian, right_jacobian_derivative,
-    right_jacobian_inverse, right_jacobian_inverse_derivative,
-};
-pub use so3::{
-    exp_rotation, log_rotation, quaternion_from_wxyz, rotation_left_jacobian,
-    rotation_left_jacobian_inverse, rotation_right_jacobian, rotation_right_jacobian_inverse, skew,
-    wxyz_from_quaternion,
-};
+pub use skew::skew;
 pub use sym_mat6::SymMat6;
 pub use twist::{Twist, Wrench};
 

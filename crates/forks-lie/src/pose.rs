@@ -164,7 +164,7 @@ impl Pose {
     /// The adjoint map of this pose.
     #[inline]
     pub fn adjoint(&self) -> Adjoint {
-        Adjoint::from_pose(self)
+        Adjoint { rotation: DMat3::from_quat(self.rotation), translation: self.translation }
     }
 
     /// The exponential of a twist.
@@ -212,6 +212,12 @@ impl Mul for Pose {
     #[inline]
     fn mul(self, other: Pose) -> Pose {
         Pose::new(self.rotation * other.rotation, self.transform_point(other.translation))
+    }
+}
+
+impl From<Pose> for Adjoint {
+    fn from(pose: Pose) -> Self {
+        pose.adjoint()
     }
 }
 

@@ -12,15 +12,6 @@ use crate::{
 /// there.
 const SERIES_ANGLE_SQUARED: f64 = 1e-2;
 
-/// The cross-product matrix: `skew(a) b = a × b`.
-pub fn skew(a: DVec3) -> DMat3 {
-    DMat3::from_cols(
-        DVec3::new(0.0, a.z, -a.y),
-        DVec3::new(-a.z, 0.0, a.x),
-        DVec3::new(a.y, -a.x, 0.0),
-    )
-}
-
 /// A quaternion from (w, x, y, z); not normalised.
 pub fn quaternion_from_wxyz(wxyz: [f64; 4]) -> DQuat {
     DQuat::from_xyzw(wxyz[1], wxyz[2], wxyz[3], wxyz[0])

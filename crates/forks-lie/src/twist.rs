@@ -4,7 +4,7 @@ use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
 use glam::DVec3;
 
-use crate::{Mat6, Vec6, so3::skew};
+use crate::{Mat6, Vec6, skew};
 
 /// A velocity or small displacement of a rigid body: (linear; angular), m/s and rad/s (or m and
 /// rad).

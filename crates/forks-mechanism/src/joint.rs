@@ -3,7 +3,7 @@
 use forks_lie::{Pose, Twist, Wrench};
 
 use crate::{
-    JointColumns, JointKind, JointSpring, LinkId, ReleasedDirections, spring::JointMatrix,
+    JointColumns, JointKind, JointSpring, LinkId, released::ReleasedDirections, spring::JointMatrix,
 };
 
 /// Range of a coordinate.
@@ -56,7 +56,7 @@ pub struct Joint {
     /// ([`crate::Preparation`]): what it carries still counts in the mechanism's size.
     pub held: bool,
     /// Directions in which the joint does not hold where it closes a loop, because its equations
-    /// repeat others there; see [`crate::release_redundant`].
+    /// repeat others there; see [`crate::redundancy::release_redundant`].
     pub released: ReleasedDirections,
 }
 

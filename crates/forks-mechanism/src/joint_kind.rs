@@ -1,10 +1,10 @@
 //! What motion a joint allows, and its coordinates.
 
 use forks_lie::{
-    Pose, Twist, exp_rotation,
+    Pose, Twist,
     glam::{DQuat, DVec3},
-    quaternion_from_wxyz, right_jacobian, right_jacobian_derivative, right_jacobian_inverse,
-    wxyz_from_quaternion,
+    se3::{right_jacobian, right_jacobian_derivative, right_jacobian_inverse},
+    so3::{exp_rotation, quaternion_from_wxyz, wxyz_from_quaternion},
 };
 use forks_linalg::Matrix;
 

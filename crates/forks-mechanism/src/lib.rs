@@ -20,14 +20,14 @@ mod grasp;
 mod ids;
 mod joint;
 mod joint_kind;
-mod kinematics;
+pub mod kinematics;
 mod limits;
 mod link;
 mod mechanism;
 mod mount;
 mod possible;
 mod prepare;
-mod redundancy;
+pub mod redundancy;
 mod released;
 mod servos;
 mod spring;
@@ -46,20 +46,12 @@ pub use ids::{
 };
 pub use joint::{Joint, Limit};
 pub use joint_kind::{JointColumns, JointKind};
-pub use kinematics::{
-    Assembly, AssemblySettings, AssemblyStatus, ClosureMobility, Connection, ConnectionGap,
-    ConstraintError, CouplingGap, CouplingMobility, Mobility, RANK_TOLERANCE, TreeJointMotion,
-    assemble, connections, constraint_error, forward_kinematics, link_jacobian, link_twists, loops,
-    mobility, pull_back_wrenches, tree_joint_motion,
-};
 pub use limits::LimitTerm;
 pub use link::{Frame, Link, Shape};
 pub use mechanism::{Keyframe, Mechanism};
 pub use mount::{Mount, Slide};
 pub use possible::{ImpossibleInertia, InertiaVerdict};
 pub use prepare::{Preparation, PreparedMechanism};
-pub use redundancy::{NearRedundancy, Release, release_redundant};
-pub use released::ReleasedDirections;
 pub use spring::{
     Bushing, Combination, CombinationSpring, Coordinate, Coupling, CouplingTerm, JointMatrix,
     JointSpring, Servo, Transmission,

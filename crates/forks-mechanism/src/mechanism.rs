@@ -22,7 +22,7 @@ pub struct Keyframe {
 ///
 /// Coordinates: positions `q` and velocities `v` hold the tree joints in joint order first, then
 /// the loop-closing joints in joint order. A loop-closing joint thus has coordinates of its own,
-/// and its closure is six equations (see [`crate::loops`]).
+/// and its closure is six equations (see [`crate::kinematics::loops`]).
 #[derive(Clone, Debug)]
 pub struct Mechanism {
     pub(crate) name: String,

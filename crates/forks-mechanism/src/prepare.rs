@@ -6,7 +6,7 @@
 
 use crate::{
     Combination, CombinationSpring, CombinationSpringId, Joint, JointId, JointKind, JointMatrix,
-    JointSpring, LinkId, Mechanism, MechanismBuilder, ServoId, lie::Pose, loops,
+    JointSpring, LinkId, Mechanism, MechanismBuilder, ServoId, kinematics::loops, lie::Pose,
     spring::Transmission,
 };
 

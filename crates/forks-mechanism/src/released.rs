@@ -2,8 +2,8 @@
 //!
 //! In planar loops, and in other overconstrained ones, some equations follow from the rest. Numbers
 //! that were rounded (axes out of parallel by 1e-6) make them independent on paper, and the
-//! mechanism rigid or wrong. [`crate::release_redundant`] finds such directions; from then on they
-//! are no equations any more.
+//! mechanism rigid or wrong. [`crate::redundancy::release_redundant`] finds such directions; from
+//! then on they are no equations any more.
 
 use forks_lie::Twist;
 use forks_linalg::dot;

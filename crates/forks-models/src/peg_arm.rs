@@ -2,9 +2,9 @@
 
 use forks_mechanism::{
     Geometry, LinkId,
+    kinematics::link_jacobian,
     lie::{Pose, glam::DVec3},
     linalg::dense,
-    link_jacobian,
 };
 
 use crate::{

@@ -12,7 +12,7 @@ use forks_mechanism::{
     lie::{Pose, SpatialInertia, Twist, Wrench},
     linalg::{Matrix, dense},
 };
-use forks_rom::{BaseRest, ModelData};
+use forks_rom::data::{BaseRest, ModelData};
 
 use crate::{error::ReduceError, linearised::Linearised, mass::MassModel, shapes::Shapes};
 
@@ -44,7 +44,7 @@ pub(crate) fn base_rest(
 /// M_N⁻¹ Aᵀ)⁻¹ with N the admissible motions, M_N their mass and A = B⁺ J N.
 fn accelerated_motions(linear: &Linearised<'_>) -> Option<Matrix> {
     let (m, q) = (linear.mechanism(), linear.q());
-    let free = forks_dynamics::admissible_motions(m, q, linear.poses());
+    let free = forks_dynamics::modes::admissible_motions(m, q, linear.poses());
     let full = forks_dynamics::mass_matrix(m, q);
     let mass = free.transpose_mul(&full.mul(&free)).symmetric_part();
     let reduced = linear.basis.dual.transpose_mul(linear.effector_jacobian()).mul(&free);

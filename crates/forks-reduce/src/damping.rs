@@ -1,6 +1,6 @@
 //! Damping of a reduced model: what the joints dissipate, Rayleigh's two terms, and modal ratios.
 
-use forks_dynamics::admissible_motions;
+use forks_dynamics::modes::admissible_motions;
 use forks_mechanism::linalg::{Matrix, dense};
 
 use crate::{condensed::damping_of, error::ReduceError, linearised::Linearised, shapes::Shapes};

@@ -1,7 +1,7 @@
 //! Fixed-effector modes \[CB68\]: K φ = ω² M φ on the motions that the loops admit
 //! with all effectors held. Static shapes do no work on them, so both are orthogonal in K.
 
-use forks_dynamics::{admissible_motions, mass_matrix};
+use forks_dynamics::{mass_matrix, modes::admissible_motions};
 use forks_mechanism::linalg::{Matrix, dense};
 
 use crate::{

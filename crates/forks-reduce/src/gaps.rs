@@ -2,8 +2,9 @@
 //! joints and effectors.
 
 use forks_mechanism::{
-    Connection, Mechanism, constraint_error,
-    lie::{Pose, log_rotation},
+    Mechanism,
+    kinematics::{Connection, constraint_error},
+    lie::{Pose, so3::log_rotation},
 };
 use forks_rom::{Reconstruction, ReducedModel};
 
@@ -19,7 +20,7 @@ pub struct RelativeConstraintError {
 /// The constraint error of a reduced state in one reconstruction mode.
 ///
 /// The gap at an effector is between its reduced pose and the pose of its reconstructed link.
-/// `connections` come from [`forks_mechanism::connections`].
+/// `connections` come from [`forks_mechanism::kinematics::connections`].
 pub fn relative_constraint_error(
     m: &Mechanism,
     connections: &[Connection],

@@ -8,9 +8,9 @@
 
 use forks_mechanism::{
     LinkId, Mechanism, TreeEdge,
+    kinematics::tree_joint_motion,
     lie::{Twist, Wrench},
     linalg::Matrix,
-    tree_joint_motion,
 };
 
 use crate::{

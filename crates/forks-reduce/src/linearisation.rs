@@ -1,6 +1,6 @@
 //! The pose about which a mechanism is linearised.
 
-use forks_dynamics::{Equilibrium, Loads};
+use forks_dynamics::{Loads, statics::Equilibrium};
 use forks_mechanism::{
     Mechanism,
     lie::{Pose, Wrench},
@@ -22,7 +22,8 @@ pub enum Linearisation<'a> {
         q: &'a [f64],
         /// Loads that act there; those on effectors are carried by the reduced model.
         loads: &'a Loads,
-        /// Multipliers, rows as in `forks_mechanism::loops`: forces + Gᵀ multipliers = 0.
+        /// Multipliers, rows as in `forks_mechanism::kinematics::loops`: forces + Gᵀ multipliers =
+        /// 0.
         multipliers: &'a [f64],
     },
 }

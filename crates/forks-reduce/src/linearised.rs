@@ -2,12 +2,16 @@
 
 use std::sync::OnceLock;
 
-use forks_dynamics::{Loads, effective_inverse_mass, lowest_frequencies, tangent_stiffness};
+use forks_dynamics::{
+    Loads,
+    modes::{effective_inverse_mass, lowest_frequencies},
+    tangent_stiffness,
+};
 use forks_mechanism::{
     Mechanism,
+    kinematics::{link_jacobian, loops},
     lie::{Pose, Twist},
     linalg::{Matrix, dense},
-    link_jacobian, loops,
 };
 
 use crate::{

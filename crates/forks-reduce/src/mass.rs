@@ -7,7 +7,7 @@ use forks_mechanism::{
     Mechanism,
     linalg::{Matrix, dense},
 };
-use forks_rom::ModelData;
+use forks_rom::data::ModelData;
 
 use crate::{
     condensed::mass_of,

@@ -9,9 +9,9 @@
 use forks_dynamics::{mass_matrix, springs::bushing_gradient_and_hessian};
 use forks_mechanism::{
     LinkId, Mechanism,
+    kinematics::{loops, tree_joint_motion},
     lie::{Pose, Twist, Wrench},
     linalg::{Matrix, dense},
-    loops, tree_joint_motion,
 };
 
 use crate::{

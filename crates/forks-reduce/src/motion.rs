@@ -8,9 +8,9 @@ use std::ops::Range;
 
 use forks_mechanism::{
     JointColumns, JointMatrix, Mechanism,
+    kinematics::tree_joint_motion,
     lie::{Adjoint, Pose, Twist, Wrench},
     linalg::{Accuracy, Matrix},
-    tree_joint_motion,
 };
 
 /// A joint's motion: `ξ_outer = Ad ξ_inner + J θ`.

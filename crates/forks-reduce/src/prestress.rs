@@ -37,8 +37,8 @@ pub(crate) struct Prestress {
     pub(crate) bushing_gradient: Vec<Wrench>,
 }
 
-/// Collects the forces: `multipliers` in the row order of `forks_mechanism::loops`, with
-/// (generalised forces) + Gᵀ multipliers = 0.
+/// Collects the forces: `multipliers` in the row order of `forks_mechanism::kinematics::loops`,
+/// with (generalised forces) + Gᵀ multipliers = 0.
 pub(crate) fn prestress(
     m: &Mechanism,
     motions: &[ScaledMotion],

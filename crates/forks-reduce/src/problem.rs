@@ -1,6 +1,9 @@
 //! A mechanism as the user described it, ready for reduction or statics.
 
-use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, solve_equilibrium};
+use forks_dynamics::{
+    Loads,
+    statics::{Equilibrium, EquilibriumOptions, solve_equilibrium},
+};
 use forks_mechanism::{Mechanism, Preparation, PreparedMechanism};
 
 use crate::{drive::Drive, effector::Effector, error::ReduceError, linearisation::Linearisation};

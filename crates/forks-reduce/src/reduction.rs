@@ -1,7 +1,7 @@
 //! From the linear behaviour at a pose to a reduced model.
 
 use forks_mechanism::linalg::dense;
-use forks_rom::{DEFAULT_RANGE, ReducedModel};
+use forks_rom::{ReducedModel, data::DEFAULT_RANGE};
 
 use crate::{
     base::base_rest,

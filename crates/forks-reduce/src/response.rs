@@ -2,7 +2,7 @@
 
 use forks_mechanism::{
     LinkId, Mechanism,
-    lie::{Adjoint, Pose, Wrench},
+    lie::{Pose, Wrench},
     linalg::Matrix,
 };
 
@@ -123,7 +123,7 @@ fn check_sizes(
         return Err(ReduceError::NotFinite { quantity: "a position" });
     }
     if let Linearisation::Loaded { multipliers, .. } = at {
-        let rows = forks_mechanism::loops::constraint_rows(m);
+        let rows = forks_mechanism::kinematics::loops::constraint_rows(m);
         length("multipliers", multipliers.len(), rows)?;
         if !multipliers.iter().all(|x| x.is_finite()) {
             return Err(ReduceError::NotFinite { quantity: "a multiplier" });
@@ -176,7 +176,7 @@ fn effector_adjoints(effectors: &[Effector], links: &[LinkId], r: f64) -> Matrix
     let mut out = Matrix::zeros(6 * effectors.len(), 6 * links.len());
     for (i, e) in effectors.iter().enumerate() {
         let column = links.iter().position(|&l| l == e.link).unwrap_or(0);
-        let ad = Adjoint::from_pose(&e.link_from_effector.inverse()).matrix();
+        let ad = e.link_from_effector.inverse().adjoint().matrix();
         for a in 0..6 {
             for b in 0..6 {
                 out[(6 * i + a, 6 * column + b)] = ad.rows[a][b] * if b < 3 { r } else { 1.0 };

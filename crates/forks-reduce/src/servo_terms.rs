@@ -1,7 +1,7 @@
 //! How the energy depends on the servos' targets at fixed poses of the effectors.
 
-use forks_mechanism::{CombinationSpring, JointId, linalg::Matrix, loops};
-use forks_rom::{ModelData, ServoTerms};
+use forks_mechanism::{CombinationSpring, JointId, kinematics::loops, linalg::Matrix};
+use forks_rom::{ServoTerms, data::ModelData};
 
 use crate::problem::Problem;
 

@@ -1,7 +1,7 @@
 //! Motions of a whole mechanism, one column each: joint displacements and the twists of all links.
 
-use forks_mechanism::{Mechanism, linalg::Matrix, link_twists};
-use forks_rom::ModelData;
+use forks_mechanism::{Mechanism, kinematics::link_twists, linalg::Matrix};
+use forks_rom::data::ModelData;
 
 /// Motions, `n` columns.
 pub(crate) struct Shapes {
@@ -37,7 +37,7 @@ pub(crate) fn joint_rows(
     m: &Mechanism,
     data: &ModelData,
     columns: usize,
-    of: impl Fn(&forks_rom::JointRest) -> &Matrix,
+    of: impl Fn(&forks_rom::data::JointRest) -> &Matrix,
 ) -> Matrix {
     let mut out = Matrix::zeros(m.velocity_count(), columns);
     let ids =

@@ -1,10 +1,12 @@
 //! The numbers of a reduced model that do not depend on its mass.
 
 use forks_mechanism::{
-    Joint, JointKind, Mechanism, TreeEdge, TreeJointMotion, lie::Wrench, linalg::Matrix,
-    tree_joint_motion,
+    Joint, JointKind, Mechanism, TreeEdge,
+    kinematics::{TreeJointMotion, tree_joint_motion},
+    lie::Wrench,
+    linalg::Matrix,
 };
-use forks_rom::{DEFAULT_RANGE, EffectorRest, JointPath, JointRest, LinkRest, ModelData};
+use forks_rom::data::{DEFAULT_RANGE, EffectorRest, JointPath, JointRest, LinkRest, ModelData};
 
 use crate::{
     effector::Effector,

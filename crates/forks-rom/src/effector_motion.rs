@@ -17,8 +17,9 @@
 use alloc::{vec, vec::Vec};
 
 use forks_lie::{
-    Pose, Twist, exp_rotation,
+    Pose, Twist,
     glam::{DQuat, DVec3},
+    so3::exp_rotation,
 };
 use forks_linalg::{
     Matrix,
@@ -389,7 +390,7 @@ fn times<L: Arithmetic>(m: &[Wide<L>; 9], x: WideVectors<L>) -> WideVectors<L> {
 
 #[cfg(test)]
 mod tests {
-    use forks_lie::right_jacobian;
+    use forks_lie::se3::right_jacobian;
 
     use super::*;
 

@@ -299,7 +299,7 @@ impl WorldTwist {
     pub fn rotation<L: Arithmetic>(&self, l: L) -> DQuat {
         let y = 0.25 * self.angular.length_squared();
         if y > MAX_QUARTER_ANGLE_SQUARED {
-            return forks_lie::exp_rotation(self.angular);
+            return forks_lie::so3::exp_rotation(self.angular);
         }
         let (cosine, sinc) = cosine_and_sinc(l, y);
         let d = self.angular * (0.5 * sinc);
@@ -388,7 +388,7 @@ impl Coefficients {
     /// Beyond π, where nothing cancels.
     #[cold]
     fn far(t: f64) -> Self {
-        let half = forks_lie::exp_rotation(DVec3::new(sqrt(t), 0.0, 0.0));
+        let half = forks_lie::so3::exp_rotation(DVec3::new(sqrt(t), 0.0, 0.0));
         // The quaternion's half angle gives the angle's sine and cosine.
         let (s, c) = (half.x, half.w);
         let (sine, versine) = (2.0 * s * c, 2.0 * s * s);
@@ -406,7 +406,7 @@ impl Coefficients {
 
 #[cfg(test)]
 mod tests {
-    use forks_lie::{Pose, Twist, Wrench, right_jacobian};
+    use forks_lie::{Pose, Twist, Wrench, se3::right_jacobian};
 
     use super::*;
     use forks_linalg::simd::Portable;
@@ -462,7 +462,7 @@ mod tests {
         for angle in [0.0, 1e-8, 0.3, 3.1, 3.2, 5.0] {
             let angular = DVec3::new(0.36, 0.48, -0.8) * angle;
             let t = WorldTwist { linear: DVec3::ZERO, angular };
-            let difference = t.rotation(Portable) - forks_lie::exp_rotation(angular);
+            let difference = t.rotation(Portable) - forks_lie::so3::exp_rotation(angular);
             assert!(difference.length() < 4.0 * f64::EPSILON, "{angle}");
         }
     }

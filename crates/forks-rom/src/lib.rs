@@ -14,9 +14,9 @@
 extern crate alloc;
 
 mod base;
-mod batch;
+pub mod batch;
 mod check;
-mod data;
+pub mod data;
 mod effector_motion;
 mod effectors;
 mod error;
@@ -46,11 +46,8 @@ mod wrench_maps;
 pub use base::{
     BaseCoupling, FloatingModel, FloatingState, FloatingStepper, FloatingWorkspace, Momentum,
 };
-pub use batch::{Batch, BatchPoses, BatchStatus};
-pub use data::{BaseRest, DEFAULT_RANGE, EffectorRest, JointPath, JointRest, LinkRest, ModelData};
 pub use effector_motion::EffectorMotions;
 pub use error::ModelError;
-pub use file::FileError;
 pub use forks_lie as lie;
 pub use forks_linalg as linalg;
 pub use joints::{ConstraintError, Gap, JointGap, Openings};
@@ -64,6 +61,5 @@ pub use poses::{LinkSelection, PoseBuffer};
 pub use reconstruction::Reconstruction;
 pub use servo_terms::ServoTerms;
 pub use state::{State, Workspace};
-
 pub use step::{Elasticity, Scheme, StepStatus, Stepper};
 pub use system::{EffectorState, System};

@@ -28,8 +28,8 @@ pub struct LinkSelection {
 }
 
 impl LinkSelection {
-    /// Links by index into [`ModelData::links`](crate::ModelData::links), in the order given; any
-    /// link, also the ground and massless frames inside joints.
+    /// Links by index into [`ModelData::links`](crate::data::ModelData::links), in the order given;
+    /// any link, also the ground and massless frames inside joints.
     ///
     /// # Errors
     /// A link that the model does not have.
@@ -89,7 +89,8 @@ impl PoseBuffer {
         self.links.is_empty()
     }
 
-    /// Links in the buffer, indices into [`ModelData::links`](crate::ModelData::links), ascending.
+    /// Links in the buffer, indices into [`ModelData::links`](crate::data::ModelData::links),
+    /// ascending.
     pub fn links(&self) -> &[usize] {
         &self.links
     }

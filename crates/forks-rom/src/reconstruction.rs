@@ -5,7 +5,11 @@ use alloc::{vec, vec::Vec};
 use forks_lie::{Pose, Twist};
 use forks_linalg::Matrix;
 
-use crate::{JointPath, JointRest, ReducedModel, State, joints::displacement::displacement};
+use crate::{
+    ReducedModel, State,
+    data::{JointPath, JointRest},
+    joints::displacement::displacement,
+};
 
 /// How link poses are recovered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use forks_lie::{Pose, glam::DVec3};
 use forks_linalg::Matrix;
 
 use crate::{
-    ConstraintError, EffectorLoad, EffectorMotions, EffectorState, ModelData, ModelError, Openings,
+    ConstraintError, EffectorLoad, EffectorMotions, EffectorState, ModelError, Openings,
     PoseBuffer, Reconstruction, ServoTerms, State, StaticSolution, StepStatus, Stepper, System,
-    Workspace,
+    Workspace, data::ModelData,
 };
 
 impl System for Stepper {

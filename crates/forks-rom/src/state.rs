@@ -2,7 +2,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Twist, right_jacobian};
+use forks_lie::{Twist, se3::right_jacobian};
 use forks_linalg::{
     Matrix,
     simd::{Arithmetic, Kernel, LANES, all_finite},
@@ -86,7 +86,7 @@ impl State {
     }
 
     /// Sets the servo targets relative to those of the linearisation pose, in the order of
-    /// [`ModelData::servos`](crate::ModelData::servos).
+    /// [`ModelData::servos`](crate::data::ModelData::servos).
     ///
     /// # Errors
     /// A wrong length, numbers that are not finite; the state is then unchanged.

@@ -6,7 +6,11 @@
 
 use alloc::vec::Vec;
 
-use forks_lie::{Twist, Wrench, glam::DVec3, right_jacobian, right_jacobian_derivative};
+use forks_lie::{
+    Twist, Wrench,
+    glam::DVec3,
+    se3::{right_jacobian, right_jacobian_derivative},
+};
 use forks_linalg::{Matrix, Pivots};
 
 use crate::{
@@ -168,8 +172,8 @@ struct LoadTerm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EffectorRest, ModelData};
-    use forks_lie::{Pose, exp_rotation};
+    use crate::data::{EffectorRest, ModelData};
+    use forks_lie::{Pose, so3::exp_rotation};
 
     /// One effector that moves freely, six coordinates.
     fn model() -> ReducedModel {
@@ -178,7 +182,7 @@ mod tests {
             Matrix::from_fn(6, 6, |i, j| f64::from(i == j) + 0.1 * ((3 * i + 5 * j) as f64).sin());
         ReducedModel::new(ModelData {
             radius: 1.0,
-            range: crate::DEFAULT_RANGE,
+            range: crate::data::DEFAULT_RANGE,
             effectors: vec![EffectorRest {
                 name: "hand".into(),
                 link: 0,
@@ -192,7 +196,7 @@ mod tests {
             damping: Matrix::zeros(6, 6),
             servo_rest: Matrix::zeros(6, 0),
             servos: vec![],
-            links: vec![crate::LinkRest {
+            links: vec![crate::data::LinkRest {
                 name: "hand".into(),
                 auxiliary: false,
                 rest,

@@ -8,8 +8,8 @@ use forks_lie::{Pose, Twist, glam::DVec3};
 use forks_linalg::Matrix;
 
 use crate::{
-    ConstraintError, EffectorLoad, EffectorMotions, ModelData, ModelError, Momentum, Openings,
-    PoseBuffer, Reconstruction, ServoTerms, StaticSolution, StepStatus,
+    ConstraintError, EffectorLoad, EffectorMotions, ModelError, Momentum, Openings, PoseBuffer,
+    Reconstruction, ServoTerms, StaticSolution, StepStatus, data::ModelData,
 };
 
 /// An effector at a state.

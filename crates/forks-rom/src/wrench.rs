@@ -5,7 +5,7 @@
 //! B⁺ᵀ = S²B for an orthonormal SB; the body wrench is J_r(ξ_e)⁻ᵀ ŵ_e. Fixed-effector modes have no
 //! row in B, so nothing of theirs is in it.
 
-use forks_lie::{Wrench, right_jacobian_inverse};
+use forks_lie::{Wrench, se3::right_jacobian_inverse};
 
 use crate::{Elasticity, LoadFrame, ReducedModel, State};
 

@@ -1,19 +1,17 @@
-//! Contacts and limits as rows of the numeric problem.
+//! Contacts as rows of the numeric problem.
 
 use forks_contact::{
-    Contact, ContactError, Friction, NewContact, Problem, Side, point_columns, tangents,
+    Contact, ContactError, ContactProblem, Friction, NewContact, Side, point_columns,
 };
 use forks_lie::glam::DVec3;
 use forks_linalg::simd::{Arithmetic, Lanes, Vectors};
 
 use crate::{
-    Owner, ShapeHandle, World,
-    limit::Active,
+    handles::Owner,
     manifold::Found,
     mechanism::{Instance, first_rate},
     rigid::{Frame, Rigid},
-    step::Part,
-    world::Collider,
+    shape::OwnedShape,
 };
 
 /// Memory of an assembly, and what it leaves for the rest of the substep.
@@ -24,17 +22,17 @@ pub(crate) struct Assembly {
     /// Normal and two tangents of every contact.
     pub(crate) axes: Vec<Vectors>,
     /// Jacobian of an effector, column after column.
-    columns: Vec<Lanes>,
+    pub(crate) columns: Vec<Lanes>,
     /// Row of a limit.
-    row: Vec<f64>,
+    pub(crate) row: Vec<f64>,
 }
 
 /// What moves.
-struct Movers<'a, L> {
-    l: L,
-    bodies: &'a [Rigid],
-    frames: &'a [Frame],
-    mechanisms: &'a [Instance],
+pub(crate) struct Movers<'a, L> {
+    pub(crate) l: L,
+    pub(crate) bodies: &'a [Rigid],
+    pub(crate) frames: &'a [Frame],
+    pub(crate) mechanisms: &'a [Instance],
 }
 
 impl<L: Arithmetic> Movers<'_, L> {
@@ -64,62 +62,17 @@ impl<L: Arithmetic> Movers<'_, L> {
             }
         }
     }
-}
 
-impl World {
-    /// Contacts as rows of the numeric problem.
-    #[inline(always)]
-    pub(crate) fn assemble<L: Arithmetic>(&mut self, l: L) -> Result<(), Part> {
-        self.problem.clear_constraints();
-        self.assembly.axes.clear();
-        self.cache.find(&self.detector.found, self.settings.margin, &mut self.matches);
-        let Assembly { frames, axes, columns, .. } = &mut self.assembly;
-        // In a pass of their own: the next one finds four numbers at a time in memory.
-        for f in &self.detector.found {
-            let [first, second] = tangents(f.normal);
-            axes.push(Vectors::of_three([f.normal, first, second]));
-        }
-        let movers = Movers { l, bodies: &self.bodies, frames, mechanisms: &self.mechanisms };
-        for (k, (found, axes)) in self.detector.found.iter().zip(axes.iter()).enumerate() {
-            let [a, b] = found.shapes();
-            let (one, two) = (&self.colliders[a], &self.colliders[b]);
-            let warm = self.cache.expected(k, &self.matches);
-            movers
-                .add_contact(found, [one, two], axes, warm, columns, &mut self.problem)
-                .map_err(|_| Part::Contact([ShapeHandle(a), ShapeHandle(b)]))?;
-        }
-        self.add_limits()
-    }
-
-    /// Joint limits as further rows.
-    #[inline(always)]
-    fn add_limits(&mut self) -> Result<(), Part> {
-        self.active_limits.clear();
-        for (limit, l) in self.limits.iter().enumerate() {
-            let (problem, active) = (&mut self.problem, &mut self.active_limits);
-            let (m, warm) = (&self.mechanisms[l.mechanism.0], self.cache.limits[limit]);
-            l.rows(m, self.h, warm, &mut self.assembly.row, |side, row, jacobian| {
-                problem.add_row(row, &[jacobian])?;
-                active.push(Active { limit, side });
-                Ok(())
-            })
-            .map_err(|_| Part::Mechanism(l.mechanism))?;
-        }
-        Ok(())
-    }
-}
-
-impl<L: Arithmetic> Movers<'_, L> {
     /// A contact between two shapes, with the impulse that it starts from.
     #[inline(always)]
-    fn add_contact(
+    pub(crate) fn add_contact(
         &self,
         at: &Found,
-        [one, two]: [&Collider; 2],
+        [one, two]: [&OwnedShape; 2],
         away: &Vectors,
         warm: DVec3,
         columns: &mut Vec<Lanes>,
-        problem: &mut Problem,
+        problem: &mut ContactProblem,
     ) -> Result<(), ContactError> {
         let mut new = problem.start_contact();
         let towards = away.scaled(-1.0);

@@ -3,7 +3,7 @@
 use forks_lie::glam::DVec3;
 
 use crate::{
-    Owner, ShapeHandle,
+    handles::{Owner, ShapeHandle},
     manifold::{Found, Key},
 };
 

@@ -23,10 +23,12 @@ mod convert;
 mod detect;
 mod energy;
 mod error;
+mod handles;
 mod limit;
 mod manifold;
 mod material;
 mod mechanism;
+mod report;
 mod rigid;
 #[cfg(feature = "scene")]
 pub mod scene;
@@ -40,11 +42,10 @@ mod world;
 pub use contact::ContactPoint;
 pub use energy::Energy;
 pub use error::SimError;
+pub use handles::{BodyHandle, LimitHandle, MechanismHandle, Owner, ShapeHandle};
 pub use material::Material;
+pub use report::{Part, StepReport, WorldStatus};
 pub use rigid::RigidBody;
-pub use shape::{ELLIPSOID_POINTS, Shape};
+pub use shape::{CollisionShape, ELLIPSOID_POINTS};
 pub use snapshot::Snapshot;
-pub use step::{Part, StepReport, WorldStatus};
-pub use world::{
-    BodyHandle, LimitHandle, MechanismHandle, Owner, ShapeHandle, World, WorldSettings,
-};
+pub use world::{World, WorldSettings};

@@ -7,7 +7,7 @@
 
 use forks_contact::{BodyId, ContactError, Row, Side};
 
-use crate::{MechanismHandle, mechanism::Instance};
+use crate::{handles::MechanismHandle, mechanism::Instance};
 
 /// A limit in rad or m within which it is part of every problem, beside what the joint moves in
 /// some steps.

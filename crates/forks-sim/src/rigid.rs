@@ -6,9 +6,10 @@
 
 use forks_contact::BodyId;
 use forks_lie::{
-    Pose, SpatialInertia, Twist, Wrench, exp_rotation,
+    Pose, SpatialInertia, Twist, Wrench,
     glam::{DMat3, DQuat, DVec3},
     skew,
+    so3::exp_rotation,
 };
 use forks_linalg::Matrix;
 

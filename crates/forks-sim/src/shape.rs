@@ -14,11 +14,12 @@ use crate::{
     Material, SimError,
     convert::{vector, vectors},
     error::check_range,
+    handles::Owner,
 };
 
 /// A shape as it is added to a world.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shape {
+pub struct CollisionShape {
     /// Name, for messages.
     pub name: String,
     /// Pose in the frame of the body, effector or world that carries it.
@@ -31,7 +32,7 @@ pub struct Shape {
     pub material: Material,
 }
 
-impl Shape {
+impl CollisionShape {
     /// A shape at its owner's frame, of the default material.
     pub fn new(name: impl Into<String>, form: Geometry) -> Self {
         Self {
@@ -53,6 +54,18 @@ impl Shape {
     pub fn of(self, material: Material) -> Self {
         Self { material, ..self }
     }
+}
+
+/// A shape and its owner.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnedShape {
+    pub(crate) name: String,
+    pub(crate) owner: Owner,
+    /// Owner's frame (of a rigid body: the frame at its centre of mass) from the library's shape.
+    pub(crate) owner_from_placed: Pose,
+    /// True if that is no motion.
+    pub(crate) is_at_owner: bool,
+    pub(crate) material: Material,
 }
 
 /// Points on an ellipsoid whose hull stands for it.

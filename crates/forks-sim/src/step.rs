@@ -7,85 +7,19 @@
 //! x⁺ = x exp(h v⁺), gyroscopic terms                                  motion
 //! ```
 
-use forks_contact::Status;
+use forks_contact::{Status, tangents};
 use forks_lie::Twist;
-use forks_linalg::simd::{Arithmetic, Isa, Kernel};
-use forks_rom::StepStatus as ModelStatus;
+use forks_linalg::simd::{Arithmetic, Isa, Kernel, Vectors};
 
 use crate::{
-    BodyHandle, MechanismHandle, Owner, ShapeHandle, World,
-    contact::{Cache, ContactPoint},
-    rigid::{Frame, RigidState},
+    World,
+    assemble::{Assembly, Movers},
+    contact::ContactPoint,
+    handles::{BodyHandle, MechanismHandle, Owner, ShapeHandle},
+    limit::Active,
+    report::{Part, StepReport, WorldStatus},
+    rigid::Frame,
 };
-
-/// A part of a world, in reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Part {
-    /// A rigid body.
-    Body(BodyHandle),
-    /// A reduced mechanism.
-    Mechanism(MechanismHandle),
-    /// The contact between two shapes.
-    Contact([ShapeHandle; 2]),
-}
-
-/// How a step ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[must_use]
-#[non_exhaustive]
-pub enum WorldStatus {
-    /// As it should.
-    #[default]
-    Completed,
-    /// The step was made with admissible impulses that solve contact less exactly than asked.
-    ContactInexact,
-    /// The step was made; an effector was outside its model's range or had turned by π or more.
-    OutOfRange {
-        /// The mechanism.
-        mechanism: MechanismHandle,
-        /// The first such effector.
-        effector: usize,
-    },
-    /// Numbers overflowed; the world is as it was before the step.
-    NotFinite {
-        /// Where it was noticed.
-        part: Part,
-    },
-}
-
-/// What a step came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[must_use]
-pub struct StepReport {
-    /// How it ended.
-    pub status: WorldStatus,
-    /// Points of the last substep that were close enough to touch.
-    pub contacts: usize,
-    /// Of these, points that pushed.
-    pub touching: usize,
-    /// Sweeps of Gauss–Seidel, all substeps.
-    pub sweeps: usize,
-    /// Iterations of other methods, all substeps.
-    pub iterations: usize,
-    /// Substeps whose contacts were solved less exactly than asked.
-    pub inexact: usize,
-    /// Largest residual of the contact law, m/s.
-    pub residual: f64,
-    /// The largest of inexact substeps over the fastest speed that contact had to stop or give
-    /// there.
-    pub relative_residual: f64,
-    /// Energy that contact put in, J: negative for friction and impacts, above 0 by parting
-    /// penetrations only.
-    pub contact_energy: f64,
-}
-
-/// The world before a step, in case numbers overflow.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Kept {
-    states: Vec<RigidState>,
-    cache: Cache,
-}
 
 /// A substep as work: compiled once per instruction set.
 struct Substep<'a> {
@@ -99,23 +33,6 @@ impl Kernel for Substep<'_> {
     #[inline(always)]
     fn run<L: Arithmetic>(self, l: L) -> Self::Output {
         self.world.substep(l, self.report)
-    }
-}
-
-impl StepReport {
-    /// How the step of a mechanism went.
-    fn take(&mut self, mechanism: MechanismHandle, status: ModelStatus) -> Result<(), Part> {
-        let effector = match status {
-            ModelStatus::Completed => return Ok(()),
-            ModelStatus::NotFinite => return Err(Part::Mechanism(mechanism)),
-            ModelStatus::OutOfRange { effector } => effector,
-            // Nowhere that the model is meant for.
-            ModelStatus::InertiaHeldBack | ModelStatus::NotSettled => 0,
-        };
-        if self.status == WorldStatus::Completed {
-            self.status = WorldStatus::OutOfRange { mechanism, effector };
-        }
-        Ok(())
     }
 }
 
@@ -186,6 +103,47 @@ impl World {
                 placed.turn_on(s.rotation * s.omega * self.h, s.position);
             }
         }
+    }
+
+    /// Contacts as rows of the numeric problem.
+    #[inline(always)]
+    fn assemble<L: Arithmetic>(&mut self, l: L) -> Result<(), Part> {
+        self.problem.clear_constraints();
+        self.assembly.axes.clear();
+        self.cache.find(&self.detector.found, self.settings.margin, &mut self.matches);
+        let Assembly { frames, axes, columns, .. } = &mut self.assembly;
+        // In a pass of their own: the next one finds four numbers at a time in memory.
+        for f in &self.detector.found {
+            let [first, second] = tangents(f.normal);
+            axes.push(Vectors::of_three([f.normal, first, second]));
+        }
+        let movers = Movers { l, bodies: &self.bodies, frames, mechanisms: &self.mechanisms };
+        for (k, (found, axes)) in self.detector.found.iter().zip(axes.iter()).enumerate() {
+            let [a, b] = found.shapes();
+            let (one, two) = (&self.colliders[a], &self.colliders[b]);
+            let warm = self.cache.expected(k, &self.matches);
+            movers
+                .add_contact(found, [one, two], axes, warm, columns, &mut self.problem)
+                .map_err(|_| Part::Contact([ShapeHandle(a), ShapeHandle(b)]))?;
+        }
+        self.add_limits()
+    }
+
+    /// Joint limits as further rows.
+    #[inline(always)]
+    fn add_limits(&mut self) -> Result<(), Part> {
+        self.active_limits.clear();
+        for (limit, l) in self.limits.iter().enumerate() {
+            let (problem, active) = (&mut self.problem, &mut self.active_limits);
+            let (m, warm) = (&self.mechanisms[l.mechanism.0], self.cache.limits[limit]);
+            l.rows(m, self.h, warm, &mut self.assembly.row, |side, row, jacobian| {
+                problem.add_row(row, &[jacobian])?;
+                active.push(Active { limit, side });
+                Ok(())
+            })
+            .map_err(|_| Part::Mechanism(l.mechanism))?;
+        }
+        Ok(())
     }
 
     /// Velocities at the end of the substep if nothing touched.

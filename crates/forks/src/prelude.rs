@@ -9,7 +9,7 @@ pub use crate::mechanism::{Joint, JointKind, Link, LinkId, Mechanism, MechanismB
 pub use crate::import::{ImportOptions, load_model};
 
 #[cfg(feature = "dynamics")]
-pub use crate::dynamics::{EquilibriumOptions, Loads};
+pub use crate::dynamics::{Loads, statics::EquilibriumOptions};
 
 #[cfg(feature = "reduce")]
 pub use crate::reduce::{Problem, ProblemOptions, ReduceOptions};

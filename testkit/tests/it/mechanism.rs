@@ -1,8 +1,11 @@
 //! The kinematics of forks-mechanism against the matrices and dual numbers of this crate.
 
 use forks_mechanism::{
-    LinkId, link_jacobian,
-    loops::{constraint_jacobian, constraint_residual},
+    LinkId,
+    kinematics::{
+        link_jacobian,
+        loops::{constraint_jacobian, constraint_residual},
+    },
 };
 use forks_testkit::{
     JointChoice, RandomMechanismOptions, Rng,

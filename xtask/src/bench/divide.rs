@@ -12,7 +12,7 @@ const THREADS: [usize; 2] = [1, 2];
 
 /// `dca/chain-4000`, once per number of threads.
 pub(super) fn chain(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
-    let m = forks_models::chain(4000, 1).mechanism;
+    let m = forks_models::molecules::chain(4000, 1).mechanism;
     let setup = Setup::new(&m);
     let expected = setup.accelerations()?;
     let plan = DcaPlan::new(&m).map_err(|e| e.to_string())?;

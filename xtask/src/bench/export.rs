@@ -2,7 +2,7 @@
 
 use forks_mechanism::{
     JointKind, LinkId, Mechanism,
-    lie::{Pose, SpatialInertia, wxyz_from_quaternion},
+    lie::{Pose, SpatialInertia, so3::wxyz_from_quaternion},
 };
 use serde::Serialize;
 

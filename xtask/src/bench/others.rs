@@ -1,7 +1,7 @@
 //! The rivals of `reduced/…` that are other programs: MuJoCo and Pinocchio through Python, Rapier
 //! in process.
 
-use forks_import::save_mjcf;
+use forks_import::write::save_mjcf;
 #[cfg(feature = "rapier")]
 use forks_mechanism::lie::Pose;
 use serde::{Deserialize, Serialize};

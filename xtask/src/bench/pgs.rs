@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use forks_contact::{
-    Contact, ContactError, Friction, Method, Problem, Report, Settings, Side, Solver,
+    Contact, ContactError, ContactProblem, Friction, Method, Report, Settings, Side, Solver,
     lie::{
         SpatialInertia, Twist,
         glam::{DMat3, DVec3},
@@ -130,8 +130,8 @@ fn report(dir: &Path, rows: &[Row]) -> Result<(), PlotError> {
     .save(dir.join("contact-pgs-time.svg"))
 }
 
-fn scene(boxes: usize) -> Result<Problem, ContactError> {
-    let mut problem = Problem::new(H)?;
+fn scene(boxes: usize) -> Result<ContactProblem, ContactError> {
+    let mut problem = ContactProblem::new(H)?;
     let inertia =
         SpatialInertia::new(1.0, DVec3::ZERO, DMat3::from_diagonal(DVec3::splat(1.0 / 6.0)));
     let floor = Contact::new(Friction::Cone { mu: 0.5 });

@@ -16,12 +16,12 @@ const SEED: u64 = 1;
 
 /// `reduce/chain-10000`.
 pub(super) fn chain(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
-    growth(name, context, forks_models::chain)
+    growth(name, context, forks_models::molecules::chain)
 }
 
 /// `reduce/bushy-10000`.
 pub(super) fn bushy(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
-    growth(name, context, forks_models::bushy)
+    growth(name, context, forks_models::molecules::bushy)
 }
 
 /// The largest size, with the exponent p of time ∝ linksᵖ over all sizes.

@@ -1,7 +1,7 @@
 //! The rivals of `reduced/…` in this repository: the full mechanism under the same force.
 
 use forks_dynamics::{
-    Simulation, SimulationOptions, SimulationState, SimulationStatus,
+    integrate::{Simulation, SimulationOptions, SimulationState, SimulationStatus},
     passive::{PassiveWorkspace, passive_forces},
     tree::{AbaWorkspace, LinkLoads, Tree, aba},
 };

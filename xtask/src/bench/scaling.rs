@@ -4,7 +4,10 @@
 use std::{hint::black_box, sync::Arc};
 
 use forks_mechanism::lie::{Wrench, glam::DVec3};
-use forks_rom::{Batch, BatchPoses, EffectorLoad, LoadFrame, State, Stepper};
+use forks_rom::{
+    EffectorLoad, LoadFrame, State, Stepper,
+    batch::{Batch, BatchPoses},
+};
 
 use super::{
     case::{Case, Context},

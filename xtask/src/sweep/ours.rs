@@ -6,9 +6,9 @@ use forks_dynamics::{
     passive::{PassiveWorkspace, passive_forces},
 };
 use forks_mechanism::{
-    Combination, Connection, Geometry, JointId, JointKind, LinkId, Mechanism, connections,
+    Combination, Geometry, JointId, JointKind, LinkId, Mechanism,
+    kinematics::{Connection, connections, loops},
     lie::{Pose, glam::DMat3},
-    loops,
 };
 
 use super::{

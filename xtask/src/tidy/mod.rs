@@ -96,7 +96,7 @@ fn findings(root: &Path) -> Result<Vec<Finding>, String> {
     found.extend(size::check(&sources));
     found.extend(words::check(&sources));
     found.extend(width::check(root)?);
-    found.extend(circles::check_known(&sources));
+    found.extend(circles::check(&sources));
     found.extend(citations::check(root, &sources)?);
     found.extend(provenance::check(&root.join("fixtures"))?);
     Ok(found)

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, WrenchFrame, solve_equilibrium};
+use forks_dynamics::{
+    Loads, WrenchFrame,
+    statics::{Equilibrium, EquilibriumOptions, solve_equilibrium},
+};
 use forks_import::{ImportOptions, load_mjcf};
 use forks_mechanism::{
     Mechanism, MechanismBuilder,

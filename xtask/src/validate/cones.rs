@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use forks_dynamics::Equilibrium;
+use forks_dynamics::statics::Equilibrium;
 use forks_io::{Cell, CsvTable};
 use forks_mechanism::{
-    lie::{Pose, Twist, Wrench, glam::DVec3, right_jacobian},
+    lie::{Pose, Twist, Wrench, glam::DVec3, se3::right_jacobian},
     linalg::{Matrix, dense},
 };
 use forks_rom::{

@@ -3,7 +3,8 @@
 
 use forks_io::{Cell, CsvTable};
 use forks_mechanism::{
-    Connection, LinkId, connections,
+    LinkId,
+    kinematics::{Connection, connections},
     lie::{Pose, Wrench, glam::DVec3},
 };
 use forks_reduce::{relative_constraint_error, relative_displacement};

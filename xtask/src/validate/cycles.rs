@@ -3,7 +3,7 @@
 
 use core::f64::consts::TAU;
 
-use forks_dynamics::{EquilibriumStatus, Loads};
+use forks_dynamics::{Loads, statics::EquilibriumStatus};
 use forks_io::{Cell, CsvTable};
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
 use forks_reduce::{Linearisation, ReduceOptions};

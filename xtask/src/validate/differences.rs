@@ -1,8 +1,11 @@
 //! Reduced quantities against finite differences of the full equilibrium, at rest and under load.
 
-use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, WrenchFrame, continue_equilibrium};
+use forks_dynamics::{
+    Loads, WrenchFrame,
+    statics::{Equilibrium, EquilibriumOptions, continue_equilibrium},
+};
 use forks_mechanism::{
-    lie::{Pose, Twist, Wrench, glam::DVec3, right_jacobian},
+    lie::{Pose, Twist, Wrench, glam::DVec3, se3::right_jacobian},
     linalg::{Matrix, dense::symmetric_eigen},
 };
 use forks_reduce::{Linearisation, Linearised};
@@ -104,7 +107,8 @@ fn softest_load(case: &Case) -> Option<(Loads, Equilibrium, f64)> {
         let moved = (pose.translation - rest.translation).length() / r;
         // A frame that only turns: count the angle as a displacement at distance r.
         let moved = if moved < 1e-9 { t.angular.length() } else { moved };
-        (e.status == forks_dynamics::EquilibriumStatus::Converged).then_some((loads, e, moved))
+        (e.status == forks_dynamics::statics::EquilibriumStatus::Converged)
+            .then_some((loads, e, moved))
     };
     // Grow the load until half of r is reached, the path ends, or nothing more moves.
     let mut best = at(0.25)?;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use forks_dynamics::{Integrator, Simulation, SimulationOptions, SimulationStatus};
+use forks_dynamics::integrate::{Integrator, Simulation, SimulationOptions, SimulationStatus};
 use forks_io::{Cell, CsvTable};
 use forks_mechanism::{
     MechanismBuilder,

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use forks_dynamics::{EquilibriumOptions, Loads};
+use forks_dynamics::{Loads, statics::EquilibriumOptions};
 use forks_mechanism::{
     lie::{Wrench, glam::DVec3},
     linalg::Matrix,

@@ -1,8 +1,8 @@
 //! Seeded random graphs: loops anywhere, couplings, springless joints, loads and gravity.
 
 use forks_dynamics::{
-    AppliedWrench, EquilibriumOptions, EquilibriumStatus, Loads, WrenchFrame, continue_equilibrium,
-    solve_equilibrium,
+    AppliedWrench, Loads, WrenchFrame,
+    statics::{EquilibriumOptions, EquilibriumStatus, continue_equilibrium, solve_equilibrium},
 };
 use forks_mechanism::{
     LinkId, Mechanism,

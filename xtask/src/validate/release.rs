@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use forks_dynamics::{
-    Equilibrium, EquilibriumStatus, Simulation, SimulationOptions, SimulationStatus as FullStatus,
+    integrate::{Simulation, SimulationOptions, SimulationStatus as FullStatus},
+    statics::{Equilibrium, EquilibriumStatus},
 };
 use forks_io::{Cell, CsvTable};
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};

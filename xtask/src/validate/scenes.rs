@@ -9,7 +9,7 @@ use forks_mechanism::{
     lie::{Pose, glam::DVec3},
 };
 use forks_sim::{
-    Owner, Shape, WorldStatus,
+    CollisionShape, Owner, WorldStatus,
     scene::{Fidelity, Scene},
 };
 use serde::Deserialize;
@@ -236,7 +236,7 @@ impl Held {
 
 /// Planes and height fields, and the shapes that move.
 struct Ground {
-    surfaces: Vec<Shape>,
+    surfaces: Vec<CollisionShape>,
     /// Owner, points in its frame, their radius.
     movers: Vec<(Owner, Vec<DVec3>, f64)>,
 }
@@ -244,7 +244,7 @@ struct Ground {
 impl Ground {
     fn of(scene: &Scene) -> Self {
         let is_surface =
-            |s: &Shape| matches!(s.form, Geometry::Plane | Geometry::HeightField { .. });
+            |s: &CollisionShape| matches!(s.form, Geometry::Plane | Geometry::HeightField { .. });
         let (mut surfaces, mut movers) = (Vec::new(), Vec::new());
         for (owner, shape) in scene.shapes() {
             if owner == Owner::World {
@@ -306,7 +306,7 @@ fn outline(form: &Geometry) -> (Vec<DVec3>, f64) {
 
 /// Distance of a point from a surface; on a height field from the plane that touches it below the
 /// point.
-fn above(surface: &Shape, point: DVec3) -> f64 {
+fn above(surface: &CollisionShape, point: DVec3) -> f64 {
     let pose: Pose = surface.owner_from_shape;
     let p = pose.inverse().transform_point(point);
     let Geometry::HeightField { size, columns, heights } = &surface.form else { return p.z };
@@ -336,10 +336,10 @@ mod tests {
         // z = x over 2 m by 2 m.
         let heights = vec![-1.0, 0.0, 1.0, -1.0, 0.0, 1.0];
         let form = Geometry::HeightField { size: DVec2::splat(2.0), columns: 3, heights };
-        let slope = Shape::new("slope", form).at(Pose::from_translation(DVec3::Z));
+        let slope = CollisionShape::new("slope", form).at(Pose::from_translation(DVec3::Z));
         let found = above(&slope, DVec3::new(0.25, 0.3, 1.25 + 2f64.sqrt()));
         assert!((found - 1.0).abs() < 4.0 * f64::EPSILON, "{found}");
-        let plane = Shape::new("plane", Geometry::Plane);
+        let plane = CollisionShape::new("plane", Geometry::Plane);
         assert_eq!(above(&plane, DVec3::new(3.0, 4.0, -0.5)), -0.5);
     }
 }

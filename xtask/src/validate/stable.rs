@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use forks_mechanism::lie::{Pose, Wrench, glam::DVec3, right_jacobian};
+use forks_mechanism::lie::{Pose, Wrench, glam::DVec3, se3::right_jacobian};
 use forks_rom::{
     EffectorLoad, Elasticity, LoadFrame, ReducedModel, Scheme, State, StepStatus, Stepper, System,
 };

@@ -1,6 +1,9 @@
 //! Samples whose energies are exact to third order, and whose stiffness is limited.
 
-use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads};
+use forks_dynamics::{
+    Loads,
+    statics::{Equilibrium, EquilibriumOptions},
+};
 use forks_reduce::Problem;
 
 use crate::place::{

@@ -2,7 +2,7 @@
 
 use forks_mechanism::{lie::Pose, linalg::Matrix};
 use forks_reduce::Problem;
-use forks_rom::ModelData;
+use forks_rom::data::ModelData;
 use rayon::prelude::*;
 
 use crate::{

@@ -7,18 +7,19 @@
 //! them, held by wrenches on the effectors: there energy and poses have exact first derivatives.
 
 use forks_dynamics::{
-    Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, continue_equilibrium,
+    Loads,
+    statics::{Equilibrium, EquilibriumOptions, EquilibriumStatus, continue_equilibrium},
 };
 use forks_linalg::norm;
 use forks_mechanism::{
-    lie::{Pose, glam::DVec3, right_jacobian_inverse},
+    lie::{Pose, glam::DVec3, se3::right_jacobian_inverse},
     linalg::{
         Matrix,
         dense::{lu_solve, svd, symmetric_eigen},
     },
 };
 use forks_reduce::Problem;
-use forks_rom::ModelData;
+use forks_rom::data::ModelData;
 
 use crate::{
     ChartSample, Guard,

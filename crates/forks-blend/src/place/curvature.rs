@@ -11,17 +11,21 @@
 //! directions of motion at the same equilibria.
 
 use forks_dynamics::{
-    Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, continue_equilibrium,
+    Loads,
+    statics::{Equilibrium, EquilibriumOptions, EquilibriumStatus, continue_equilibrium},
 };
 use forks_mechanism::{
-    lie::{Pose, Twist, right_jacobian, right_jacobian_inverse},
+    lie::{
+        Pose, Twist,
+        se3::{right_jacobian, right_jacobian_inverse},
+    },
     linalg::{
         Matrix,
         dense::{lu_solve, symmetric_eigen},
     },
 };
 use forks_reduce::Problem;
-use forks_rom::ModelData;
+use forks_rom::data::ModelData;
 
 use crate::{
     place::{dead_loads::dead_at_rest, lift::scaled, sample::Sample, truth::effector_poses},

@@ -3,7 +3,7 @@
 use forks_dynamics::{AppliedWrench, WrenchFrame};
 use forks_mechanism::lie::{Pose, Wrench};
 use forks_reduce::Problem;
-use forks_rom::ModelData;
+use forks_rom::data::ModelData;
 
 /// Wrenches at the effectors of a linearisation pose, six numbers each, as loads with constant
 /// world components.

@@ -6,8 +6,8 @@
 
 use forks_mechanism::{
     Mechanism,
+    kinematics::link_twists,
     lie::{Pose, Twist},
-    link_twists,
 };
 use forks_reduce::{Problem, relative_displacement};
 
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// A state of the full mechanism, as [`forks_dynamics::Simulation::new`] takes it.
+/// A state of the full mechanism, as [`forks_dynamics::integrate::Simulation::new`] takes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FullState {
     /// Positions of the tree's joints.

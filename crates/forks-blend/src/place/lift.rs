@@ -8,11 +8,14 @@
 use std::sync::Arc;
 
 use forks_mechanism::{
-    lie::{Pose, Twist, right_jacobian, right_jacobian_inverse},
+    lie::{
+        Pose, Twist,
+        se3::{right_jacobian, right_jacobian_inverse},
+    },
     linalg::{Matrix, dense},
 };
 use forks_reduce::relative_displacement;
-use forks_rom::{ModelData, ReducedModel, ServoTerms};
+use forks_rom::{ReducedModel, ServoTerms, data::ModelData};
 
 use crate::{
     BlendData, SampleData, Weights,
@@ -201,7 +204,7 @@ struct Place {
 
 impl Place {
     fn new(reference: &[Pose], s: &Sized) -> Self {
-        let twist = |(r, e): (&Pose, &forks_rom::EffectorRest)| r.twist_to(&e.rest);
+        let twist = |(r, e): (&Pose, &forks_rom::data::EffectorRest)| r.twist_to(&e.rest);
         Self { twists: reference.iter().zip(&s.data().effectors).map(twist).collect() }
     }
 

@@ -26,8 +26,9 @@ use std::{
 };
 
 use forks_dynamics::{
-    Equilibrium, EquilibriumOptions, Loads, continue_equilibrium, solve_equilibrium,
+    Loads,
     springs::bushing_gradient_and_hessian,
+    statics::{Equilibrium, EquilibriumOptions, continue_equilibrium, solve_equilibrium},
 };
 use forks_mechanism::{
     Bushing, BushingId, LinkId, Mechanism, MechanismBuilder,

@@ -1,8 +1,9 @@
 //! Errors of a blend against full equilibria (\[A16\] §8.2).
 
 use forks_mechanism::{
-    Connection, JointKind, Mechanism, connections, constraint_error,
-    lie::{Pose, Twist, Wrench, glam::DVec3, log_rotation, right_jacobian},
+    JointKind, Mechanism,
+    kinematics::{Connection, connections, constraint_error},
+    lie::{Pose, Twist, Wrench, glam::DVec3, se3::right_jacobian, so3::log_rotation},
     linalg::{
         Matrix,
         dense::{cholesky_solve, lu_solve},

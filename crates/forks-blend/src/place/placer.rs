@@ -2,7 +2,10 @@
 
 use std::{cmp::Ordering, ops::ControlFlow};
 
-use forks_dynamics::{Equilibrium, EquilibriumStatus, potential_energy};
+use forks_dynamics::{
+    potential_energy,
+    statics::{Equilibrium, EquilibriumStatus},
+};
 use forks_mechanism::lie::{SplitMix64, glam::DVec3};
 use forks_reduce::Problem;
 use rayon::prelude::*;
@@ -545,7 +548,7 @@ fn softness(s: &Sample) -> Vec<[f64; 3]> {
         &forks_mechanism::linalg::Matrix::identity(s.rank()),
     );
     let compliance = d.basis.mul(&inverse).mul(&d.basis.transpose());
-    let of = |(e, f): (usize, &forks_rom::EffectorRest)| {
+    let of = |(e, f): (usize, &forks_rom::data::EffectorRest)| {
         std::array::from_fn(|k| {
             let axis = f.rest.rotation.conjugate() * DVec3::AXES[k];
             let w = axis.to_array();

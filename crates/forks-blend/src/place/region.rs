@@ -1,6 +1,6 @@
 //! Regions of loads, and loads drawn from them up to a displacement.
 
-use forks_dynamics::Equilibrium;
+use forks_dynamics::statics::Equilibrium;
 use forks_mechanism::lie::{SplitMix64, glam::DVec3};
 
 use crate::place::truth::{Forces, Solver, Truth, is_stable};

@@ -1,9 +1,9 @@
 //! A linearisation point: the reduced model about a loaded equilibrium, with its potential.
 
-use forks_dynamics::{Equilibrium, Loads, potential_energy};
+use forks_dynamics::{Loads, potential_energy, statics::Equilibrium};
 use forks_mechanism::{lie::Pose, linalg::Matrix};
 use forks_reduce::{Linearisation, MassModel, Problem, ReduceOptions};
-use forks_rom::{ModelData, ServoTerms};
+use forks_rom::{ServoTerms, data::ModelData};
 
 use crate::{SampleData, place::error::BlendError};
 

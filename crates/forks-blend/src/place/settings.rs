@@ -1,6 +1,6 @@
 //! What a placement is asked for, and what it gives back.
 
-use forks_dynamics::EquilibriumOptions;
+use forks_dynamics::statics::EquilibriumOptions;
 use forks_reduce::{MassModel, Problem};
 
 use crate::{

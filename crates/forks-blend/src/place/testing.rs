@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forks_dynamics::{EquilibriumOptions, Loads, WrenchFrame};
+use forks_dynamics::{Loads, WrenchFrame, statics::EquilibriumOptions};
 use forks_mechanism::{
     lie::{Wrench, glam::DVec3},
     linalg::Matrix,

@@ -1,8 +1,8 @@
 //! Full equilibria under loads on the effectors: what blends are measured against.
 
 use forks_dynamics::{
-    AppliedWrench, Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, WrenchFrame,
-    continue_equilibrium,
+    AppliedWrench, Loads, WrenchFrame,
+    statics::{Equilibrium, EquilibriumOptions, EquilibriumStatus, continue_equilibrium},
 };
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
 use forks_reduce::{Problem, relative_displacement};

@@ -7,7 +7,8 @@ use forks_blend::{
     place::{LiveOptions, Sample, add_sample_here, blend_data, extended},
 };
 use forks_dynamics::{
-    EquilibriumOptions, Loads, WrenchFrame, continue_equilibrium, solve_equilibrium,
+    Loads, WrenchFrame,
+    statics::{EquilibriumOptions, continue_equilibrium, solve_equilibrium},
 };
 use forks_mechanism::lie::{Pose, Twist, Wrench, glam::DVec3};
 use forks_models::{HelixJoints, Parametric};
@@ -151,7 +152,7 @@ fn live_samples_bend_where_the_others_do() {
         let mechanism = problem.mechanism();
         let here = solve_equilibrium(mechanism, &problem.start, &at, &settings);
         let e = &problem.effectors[0];
-        let pose = |q: &forks_dynamics::Equilibrium| {
+        let pose = |q: &forks_dynamics::statics::Equilibrium| {
             q.world_from_link[e.link.index()] * e.link_from_effector
         };
         let found = extended(&problem, &m, &[pose(&here)], &options, &|| true).unwrap();

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use forks_blend::{BlendData, BlendedModel, BlendedState, BlendedStepper, SampleData, Weights};
 use forks_rom::{
-    DEFAULT_RANGE, EffectorLoad, EffectorRest, LinkRest, LoadFrame, ModelData, ReducedModel,
-    ServoTerms, State, StepStatus, Stepper, System,
-    lie::{Pose, Twist, Wrench, exp_rotation, glam::DVec3},
+    EffectorLoad, LoadFrame, ReducedModel, ServoTerms, State, StepStatus, Stepper, System,
+    data::{DEFAULT_RANGE, EffectorRest, LinkRest, ModelData},
+    lie::{Pose, Twist, Wrench, glam::DVec3, so3::exp_rotation},
     linalg::Matrix,
 };
 use forks_testkit::Rng;

@@ -6,7 +6,7 @@ use blend_support::{
     blend,
 };
 use forks_blend::{Blend, BlendedModel, Weights};
-use forks_rom::FileError;
+use forks_rom::file::FileError;
 use forks_testkit::Rng;
 
 use crate::blend_support;

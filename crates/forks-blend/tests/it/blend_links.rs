@@ -8,7 +8,7 @@ use forks_blend::{
 };
 use forks_mechanism::{
     Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
-    lie::{Pose, Twist, exp_rotation, glam::DVec3},
+    lie::{Pose, Twist, glam::DVec3, so3::exp_rotation},
 };
 use forks_reduce::{Effector, Linearisation, Problem, ReduceOptions};
 use forks_rom::{Isa, Reconstruction};

@@ -6,8 +6,9 @@ use forks_blend::{
     place::{BlendError, LiveOptions, Sample, blend_data, extended, hand_over, take_back},
 };
 use forks_dynamics::{
-    EquilibriumOptions, Loads, Simulation, SimulationOptions, SimulationStatus, WrenchFrame,
-    solve_equilibrium,
+    Loads, WrenchFrame,
+    integrate::{Simulation, SimulationOptions, SimulationStatus},
+    statics::{EquilibriumOptions, solve_equilibrium},
 };
 use forks_mechanism::lie::{Pose, Twist, Wrench, glam::DVec3};
 use forks_models::{HelixJoints, Parametric};
@@ -27,7 +28,7 @@ fn loads(problem: &Problem, force: DVec3) -> Loads {
     })
 }
 
-fn equilibrium(problem: &Problem, force: DVec3) -> forks_dynamics::Equilibrium {
+fn equilibrium(problem: &Problem, force: DVec3) -> forks_dynamics::statics::Equilibrium {
     let (start, options) = (&problem.start, EquilibriumOptions::default());
     let e = solve_equilibrium(problem.mechanism(), start, &loads(problem, force), &options);
     assert!(e.status.is_equilibrium());

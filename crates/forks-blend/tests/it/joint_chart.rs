@@ -9,7 +9,7 @@ use forks_blend::{
         place, take_back, unseen_loads,
     },
 };
-use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame};
+use forks_dynamics::{AppliedWrench, Loads, WrenchFrame, statics::EquilibriumOptions};
 use forks_mechanism::lie::{Wrench, glam::DVec3};
 use forks_models::{HelixJoints, Parametric, helix};
 use forks_reduce::{Problem, ProblemOptions};

@@ -10,11 +10,12 @@ use forks_blend::{
     place::{BlendError, LiveOptions, Sample, add_sample_here, blend_data, extended},
 };
 use forks_dynamics::{
-    EquilibriumOptions, Loads, WrenchFrame, generalized_forces, solve_equilibrium,
+    Loads, WrenchFrame, generalized_forces,
+    statics::{EquilibriumOptions, solve_equilibrium},
 };
 use forks_mechanism::{
+    kinematics::loops,
     lie::{Pose, Wrench, glam::DVec3},
-    loops,
 };
 use forks_models::{HelixJoints, Parametric};
 use forks_reduce::{Problem, ProblemOptions};

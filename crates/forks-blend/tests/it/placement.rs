@@ -11,7 +11,8 @@ use forks_blend::{
     },
 };
 use forks_dynamics::{
-    EquilibriumOptions, EquilibriumStatus, Loads, WrenchFrame, solve_equilibrium,
+    Loads, WrenchFrame,
+    statics::{EquilibriumOptions, EquilibriumStatus, solve_equilibrium},
 };
 use forks_mechanism::lie::{Pose, Twist, Wrench, glam::DVec3};
 use forks_models::{HelixJoints, Parametric};

@@ -4,11 +4,14 @@ use forks_blend::{
     Blend, BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, LinkBlend, Weights,
     place::{Sample, blend_data},
 };
-use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, WrenchFrame, solve_equilibrium};
+use forks_dynamics::{
+    Loads, WrenchFrame,
+    statics::{Equilibrium, EquilibriumOptions, solve_equilibrium},
+};
 use forks_mechanism::{
     Combination, Coordinate, JointId, Mechanism, MechanismBuilder, Servo, Transmission,
+    kinematics::loops,
     lie::{Pose, Wrench, glam::DVec3},
-    loops,
 };
 use forks_models::{HelixJoints, Parametric};
 use forks_reduce::{Problem, ProblemOptions};

@@ -6,8 +6,8 @@ use forks_blend::{
     place::{LiveOptions, Sample, blend_data, extended},
 };
 use forks_dynamics::{
-    Equilibrium, EquilibriumOptions, Loads, WrenchFrame, continue_equilibrium, potential_energy,
-    solve_equilibrium,
+    Loads, WrenchFrame, potential_energy,
+    statics::{Equilibrium, EquilibriumOptions, continue_equilibrium, solve_equilibrium},
 };
 use forks_mechanism::{
     lie::{Pose, Wrench, glam::DVec3},

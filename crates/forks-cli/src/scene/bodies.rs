@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use forks_io::animation::{Animation, Body, Colour, End, Segment, Shape};
+use forks_io::animation::{Animation, Body, Colour, End, Segment, VisualShape};
 use forks_mechanism::{
     Geometry, LinkId,
     lie::{Pose, glam::DVec3},
@@ -124,7 +124,7 @@ impl Drawn {
             if touching && frames.iter().any(|f| f.link == s.link) {
                 continue;
             }
-            let shape = Shape::new(s.geometry.clone()).at(s.link_from_shape);
+            let shape = VisualShape::new(s.geometry.clone()).at(s.link_from_shape);
             self.animation.bodies[body].shapes.push(shape.coloured(colour.with_alpha(PALE)));
         }
         dressed
@@ -153,7 +153,8 @@ impl Drawn {
             self.animation.segments.push(bar.thick(radius).coloured(colour));
         }
         for (_, body) in known.iter().filter(|(link, _)| !dressed.contains(link)) {
-            let knob = Shape::new(Geometry::Sphere { radius: KNOB * radius }).coloured(colour);
+            let knob =
+                VisualShape::new(Geometry::Sphere { radius: KNOB * radius }).coloured(colour);
             self.animation.bodies[*body].shapes.push(knob);
         }
     }
@@ -161,7 +162,7 @@ impl Drawn {
     /// The world's shapes, on those that carry them.
     fn add_contact_shapes(&mut self, scene: &Scene, colours: &[(MechanismHandle, Colour)]) {
         for (owner, shape) in scene.shapes() {
-            let mut drawn = Shape::new(shape.form.clone()).at(shape.owner_from_shape);
+            let mut drawn = VisualShape::new(shape.form.clone()).at(shape.owner_from_shape);
             if let Owner::Effector { mechanism, .. } = owner {
                 drawn.colour = colours.iter().find(|(m, _)| *m == mechanism).map(|(_, c)| *c);
             }

@@ -4,7 +4,7 @@ use std::{path::Path, process::ExitCode};
 
 use forks_mechanism::Geometry;
 use forks_sim::{
-    Owner, Shape,
+    CollisionShape, Owner,
     scene::{Fidelity, Scene, SceneMechanism, spec::ActionSpec, spec::MechanismSpec},
 };
 use serde::Serialize;
@@ -224,7 +224,7 @@ fn shapes(scene: &Scene, of: Owner) -> Vec<ShapeEntry> {
 }
 
 impl ShapeEntry {
-    fn new(shape: &Shape) -> Self {
+    fn new(shape: &CollisionShape) -> Self {
         let (form, sizes) = form(&shape.form);
         let shown = if sizes.is_empty() { form.to_owned() } else { format!("{form} {sizes}") };
         Self { name: shape.name.clone(), form, shown, friction: shape.material.friction }

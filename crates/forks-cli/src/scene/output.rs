@@ -4,10 +4,10 @@ use std::path::Path;
 
 use forks_io::{
     CsvTable, IoError,
-    animation::{Animation, Contact},
+    animation::{Animation, ContactMarker},
     gltf, html, json,
 };
-use forks_mechanism::lie::wxyz_from_quaternion;
+use forks_mechanism::lie::so3::wxyz_from_quaternion;
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 
 use super::record::NUMBERS;
@@ -110,9 +110,11 @@ struct Point {
 
 impl<'a> Recorded<'a> {
     fn new(animation: &'a Animation) -> Self {
-        let point =
-            |c: &Contact| Point { position: c.position.to_array(), force: c.force.to_array() };
-        let sample = |f: &'a forks_io::animation::Frame| Sample {
+        let point = |c: &ContactMarker| Point {
+            position: c.position.to_array(),
+            force: c.force.to_array(),
+        };
+        let sample = |f: &'a forks_io::animation::AnimationFrame| Sample {
             time: f.time,
             numbers: Numbers(&f.values),
             positions: f.world_from_body.iter().map(|p| p.translation.to_array()).collect(),

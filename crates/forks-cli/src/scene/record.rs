@@ -1,7 +1,7 @@
 //! The recording of a scene: poses, numbers and contacts, as many times per second as the scene
 //! says.
 
-use forks_io::animation::{Animation, Contact, Frame, Series};
+use forks_io::animation::{Animation, AnimationFrame, ContactMarker, Series};
 use forks_mechanism::lie::{Pose, glam::DVec3};
 use forks_sim::{MechanismHandle, Owner, StepReport, scene::Scene};
 
@@ -68,7 +68,7 @@ impl Recording {
 
     fn push(&mut self, scene: &Scene) {
         let e = scene.world.energy();
-        let contacts: Vec<Contact> = forces(scene).collect();
+        let contacts: Vec<ContactMarker> = forces(scene).collect();
         let Window { steps, sweeps, force } = std::mem::take(&mut self.since);
         let values = [
             e.kinetic,
@@ -79,7 +79,7 @@ impl Recording {
             force,
             sweeps as f64 / steps.max(1) as f64,
         ];
-        let frame = Frame::new(scene.world.time(), poses(scene, &self.sources));
+        let frame = AnimationFrame::new(scene.world.time(), poses(scene, &self.sources));
         self.animation.frames.push(frame.values(values).contacts(contacts));
     }
 }
@@ -96,13 +96,13 @@ fn due(scene: &Scene) -> bool {
 }
 
 /// Forces in the last substep, each on the side that moves.
-fn forces(scene: &Scene) -> impl Iterator<Item = Contact> {
+fn forces(scene: &Scene) -> impl Iterator<Item = ContactMarker> {
     let settings = scene.world.settings();
     let rate = settings.substeps as f64 / settings.step;
     scene.world.contacts().iter().filter(|c| c.is_touching()).map(move |c| {
         let sign = if c.owners[1] == Owner::World { -1.0 } else { 1.0 };
         let force: DVec3 = c.impulse * (sign * rate);
-        Contact { position: c.position, force }
+        ContactMarker { position: c.position, force }
     })
 }
 

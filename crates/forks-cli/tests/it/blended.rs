@@ -23,7 +23,7 @@ fn path(name: &str) -> PathBuf {
 /// A helix of eight links as MJCF.
 static HELIX: LazyLock<PathBuf> = LazyLock::new(|| {
     let path = path("helix.xml");
-    forks_import::save_mjcf(&helix(8, HelixJoints::Hinge3).mechanism, &path).unwrap();
+    forks_import::write::save_mjcf(&helix(8, HelixJoints::Hinge3).mechanism, &path).unwrap();
     path
 });
 

@@ -175,7 +175,7 @@ fn a_damped_helix_settles_where_statics_finds_it() {
         j.damping = JointMatrix::isotropic(j.dof(), 30.0);
     }
     let model = path("helix.xml");
-    forks_import::save_mjcf(&b.build().unwrap(), &model).unwrap();
+    forks_import::write::save_mjcf(&b.build().unwrap(), &model).unwrap();
     let model = model.to_str().unwrap();
     let step = (1.0f64 / 60.0).to_string();
     let end = json(&["simulate", model, "--time", "60", "--step", &step, "--json"]);

@@ -14,9 +14,9 @@ use forks_dynamics::{
 use forks_import::{ImportOptions, load_model};
 use forks_mechanism::{
     Mechanism,
-    lie::{Twist, glam::DVec3, quaternion_from_wxyz},
+    kinematics::link_twists,
+    lie::{Twist, glam::DVec3, so3::quaternion_from_wxyz},
     linalg::Matrix,
-    link_twists,
 };
 use serde::Deserialize;
 

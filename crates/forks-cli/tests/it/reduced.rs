@@ -23,7 +23,7 @@ fn path(name: &str) -> PathBuf {
 /// A helix of ten links as MJCF.
 static HELIX: LazyLock<PathBuf> = LazyLock::new(|| {
     let path = path("helix.xml");
-    forks_import::save_mjcf(&helix(10, HelixJoints::Hinge3).mechanism, &path).unwrap();
+    forks_import::write::save_mjcf(&helix(10, HelixJoints::Hinge3).mechanism, &path).unwrap();
     path
 });
 

@@ -270,7 +270,7 @@ fn the_tree_loops_and_springs_are_shown() {
 #[test]
 fn b26_forces_balance_beside_extreme_masses() {
     use forks_import::{ImportOptions, load_urdf};
-    use forks_mechanism::{linalg::dense, loops};
+    use forks_mechanism::{kinematics::loops, linalg::dense};
     let path = model("epr_5bar_linkage/robot.nomesh.urdf");
     let v = json(&["dynamics", &path, "--json"]);
     let list = |x: &Value| -> Vec<f64> {

@@ -2,7 +2,7 @@
 
 use forks_linalg::simd::{Portable, all_lanes_finite};
 
-use super::{Constraint, Kind, Problem, SideRecord};
+use super::{Constraint, ContactProblem, Kind, SideRecord};
 use crate::{
     BodyId, ConstraintId, Contact, ContactError, PortId, Row, Side,
     body::Port,
@@ -10,12 +10,12 @@ use crate::{
     quad::Quad,
 };
 
-/// A contact whose sides are being added: see [`Problem::start_contact`]. If it is not finished
-/// nothing is left of it.
+/// A contact whose sides are being added: see [`ContactProblem::start_contact`]. If it is not
+/// finished nothing is left of it.
 #[derive(Debug)]
 #[must_use]
 pub struct NewContact<'a> {
-    problem: &'a mut Problem,
+    problem: &'a mut ContactProblem,
     rows: usize,
     /// Sides and columns of the problem before.
     sides: usize,
@@ -25,7 +25,7 @@ pub struct NewContact<'a> {
 impl<'a> NewContact<'a> {
     /// A constraint of so many rows.
     #[inline(always)]
-    pub(super) fn start(problem: &'a mut Problem, rows: usize) -> Self {
+    pub(super) fn start(problem: &'a mut ContactProblem, rows: usize) -> Self {
         let (sides, columns) = (problem.sides.len(), problem.jacobians.len());
         Self { problem, rows, sides, columns }
     }
@@ -77,7 +77,7 @@ impl Drop for NewContact<'_> {
     }
 }
 
-impl Problem {
+impl ContactProblem {
     #[inline(always)]
     fn add_side(&mut self, rows: usize, side: &Side<'_>) -> Result<(), ContactError> {
         let (port, jacobian) = (self.port_of(side)?, self.jacobians.len());

@@ -5,8 +5,8 @@ use crate::support;
 
 use forks_contact::linalg::Matrix;
 use forks_contact::{
-    Contact, Friction, Method, Problem, Row, Settings, Side, Solver, Status, lie::glam::DMat2,
-    lie::glam::DVec2,
+    Contact, ContactProblem, Friction, Method, Row, Settings, Side, Solver, Status,
+    lie::glam::DMat2, lie::glam::DVec2,
 };
 use support::{Rng, inverse};
 
@@ -38,7 +38,7 @@ impl Small {
 
     /// λ of both solvers. `kinds` gives the friction of contacts; none: scalar unilateral rows.
     fn solve(&self, kinds: &[Option<Friction>]) -> Vec<Vec<f64>> {
-        let mut problem = Problem::new(1e-3).unwrap();
+        let mut problem = ContactProblem::new(1e-3).unwrap();
         let body = problem.add_body(&self.inverse, &self.free).unwrap();
         let n = self.free.len();
         let (mut at, mut ids) = (0, vec![]);

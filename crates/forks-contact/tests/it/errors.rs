@@ -1,7 +1,8 @@
 //! Bad input is an error that names the place and the value; extreme input never gives NaN.
 
 use forks_contact::{
-    BodyId, Contact, ContactError, Friction, Method, Problem, Row, Settings, Side, Solver, Status,
+    BodyId, Contact, ContactError, ContactProblem, Friction, Method, Row, Settings, Side, Solver,
+    Status,
 };
 use forks_contact::{
     lie::{
@@ -11,8 +12,8 @@ use forks_contact::{
     linalg::{Matrix, simd::Lanes},
 };
 
-fn one_body() -> (Problem, BodyId) {
-    let mut problem = Problem::new(1e-3).unwrap();
+fn one_body() -> (ContactProblem, BodyId) {
+    let mut problem = ContactProblem::new(1e-3).unwrap();
     let body = problem.add_body(&Matrix::identity(3), &[0.0, 0.0, -1.0]).unwrap();
     (problem, body)
 }
@@ -22,7 +23,7 @@ const UP: [f64; 9] = [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
 #[test]
 fn steps_must_be_positive_and_finite() {
     for step in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let error = Problem::new(step).unwrap_err();
+        let error = ContactProblem::new(step).unwrap_err();
         assert!(matches!(error, ContactError::Step { .. }), "{error}");
     }
 }
@@ -107,7 +108,7 @@ fn extreme_numbers_do_not_become_nan() {
         for inverse in [1e-250, 1e-100, 1.0, 1e100, 1e250] {
             for mu in [0.0, 1e-300, 0.5, 1e12, 1e300] {
                 for method in [Method::GaussSeidel, Method::Robust] {
-                    let mut problem = Problem::new(1e-3).unwrap();
+                    let mut problem = ContactProblem::new(1e-3).unwrap();
                     let a = Matrix::from_fn(3, 3, |i, j| inverse * if i == j { 1.0 } else { 0.3 });
                     let free = [0.3 * speed, 0.2 * speed, -speed];
                     let body = problem.add_body(&a, &free).unwrap();
@@ -171,12 +172,12 @@ fn unknown_ids_are_errors() {
 #[test]
 fn columns_of_any_number_of_rates_are_looked_at_one_by_one() {
     for n in [3, 6, 7] {
-        let mut problem = Problem::new(1e-3).unwrap();
+        let mut problem = ContactProblem::new(1e-3).unwrap();
         let body = problem.add_body(&Matrix::identity(n), &vec![0.0; n]).unwrap();
         let contact = Contact::new(Friction::Cone { mu: 0.5 });
         // Zeros below the rows may have a sign.
         let good = vec![Lanes([1.0, -2.0, 1e300, -0.0]); n];
-        let add = |problem: &mut Problem, columns: &[Lanes]| {
+        let add = |problem: &mut ContactProblem, columns: &[Lanes]| {
             let side = Side::of(body, &[]).by_columns(columns);
             problem.add_contact(&contact, &[side])
         };

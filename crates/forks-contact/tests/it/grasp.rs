@@ -4,7 +4,8 @@
 use std::f64::consts::TAU;
 
 use forks_contact::{
-    BodyId, Contact, Friction, Method, Problem, Settings, Side, Solver, Status, point_jacobian,
+    BodyId, Contact, ContactProblem, Friction, Method, Settings, Side, Solver, Status,
+    point_jacobian,
 };
 use forks_contact::{
     lie::{
@@ -24,7 +25,7 @@ const SQUEEZE: f64 = 6.0;
 const FINGER: (f64, f64, f64) = (0.05, 4.0, 2000.0);
 
 struct Grasp {
-    problem: Problem,
+    problem: ContactProblem,
     solver: Solver,
     settings: Settings,
     object: BodyId,
@@ -35,7 +36,7 @@ struct Grasp {
 
 impl Grasp {
     fn new(method: Method) -> Self {
-        let mut problem = Problem::new(H).unwrap();
+        let mut problem = ContactProblem::new(H).unwrap();
         let moment = DMat3::from_diagonal(DVec3::splat(0.4 * MASS * RADIUS * RADIUS));
         let inertia = SpatialInertia::new(MASS, DVec3::ZERO, moment);
         let object = problem.add_rigid_body(&inertia, Twist::ZERO).unwrap();

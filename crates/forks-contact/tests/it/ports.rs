@@ -4,7 +4,7 @@ use crate::support;
 
 use forks_contact::linalg::Matrix;
 use forks_contact::{
-    BodyId, Contact, ContactError, Friction, Method, Problem, Row, Settings, Side, Solver,
+    BodyId, Contact, ContactError, ContactProblem, Friction, Method, Row, Settings, Side, Solver,
 };
 use support::{Rng, STEP, inverse};
 
@@ -14,8 +14,8 @@ const WIDTHS: [usize; 3] = [6, 6, 2];
 
 /// The same contacts twice: through ports, and through all coordinates.
 struct Twice {
-    ports: Problem,
-    plain: Problem,
+    ports: ContactProblem,
+    plain: ContactProblem,
     bodies: [BodyId; 2],
 }
 
@@ -46,8 +46,8 @@ impl Twice {
         let a = [inverse(&system(rng, N)), inverse(&system(rng, 6))];
         let free = [matrix(rng, 1, N), matrix(rng, 1, 6)];
         let maps = WIDTHS.map(|w| matrix(rng, w, N));
-        let [mut ports, mut plain] = [(); 2].map(|()| Problem::new(STEP).unwrap());
-        let add = |p: &mut Problem, k: usize| p.add_body(&a[k], free[k].as_slice()).unwrap();
+        let [mut ports, mut plain] = [(); 2].map(|()| ContactProblem::new(STEP).unwrap());
+        let add = |p: &mut ContactProblem, k: usize| p.add_body(&a[k], free[k].as_slice()).unwrap();
         let bodies = [add(&mut plain, 0), add(&mut plain, 1)];
         assert_eq!(bodies, [add(&mut ports, 0), add(&mut ports, 1)]);
         let ids = maps.each_ref().map(|m| ports.add_port(bodies[0], m).unwrap());
@@ -129,7 +129,7 @@ fn ports_follow_another_inverse_system() {
 
 #[test]
 fn bad_ports_are_refused_by_name() {
-    let mut problem = Problem::new(STEP).unwrap();
+    let mut problem = ContactProblem::new(STEP).unwrap();
     let body = problem.add_body(&Matrix::identity(3), &[0.0; 3]).unwrap();
     let error = problem.add_port(body, &Matrix::identity(2)).unwrap_err();
     assert!(
@@ -143,7 +143,7 @@ fn bad_ports_are_refused_by_name() {
     let port = problem.add_port(body, &Matrix::zeros(2, 3)).unwrap();
     let error = problem.add_row(&Row::unilateral(0.0), &[Side::through(port, &[1.0])]).unwrap_err();
     assert!(matches!(error, ContactError::JacobianSize { found: 1, expected: 2, .. }), "{error}");
-    let mut other = Problem::new(STEP).unwrap();
+    let mut other = ContactProblem::new(STEP).unwrap();
     let error =
         other.add_row(&Row::unilateral(0.0), &[Side::through(port, &[1.0; 2])]).unwrap_err();
     assert_eq!(error, ContactError::NoSuchPort { port: 1, count: 0 });
@@ -155,7 +155,7 @@ fn bad_ports_are_refused_by_name() {
 
 #[test]
 fn bodies_and_ports_without_coordinates_take_part_and_do_not_move() {
-    let mut problem = Problem::new(STEP).unwrap();
+    let mut problem = ContactProblem::new(STEP).unwrap();
     let nothing = problem.add_body(&Matrix::zeros(0, 0), &[]).unwrap();
     let body = problem.add_body(&Matrix::identity(3), &[0.0, 0.0, -1.0]).unwrap();
     let port = problem.add_port(body, &Matrix::zeros(0, 3)).unwrap();
@@ -177,7 +177,7 @@ fn a_contact_whose_two_sides_move_as_one_pushes_nothing() {
     // Both ports see the same motion to rounding: nothing that acts between them moves anything.
     let mut rng = Rng::new(77);
     for count in [1, 6] {
-        let mut p = Problem::new(STEP).unwrap();
+        let mut p = ContactProblem::new(STEP).unwrap();
         let a = inverse(&system(&mut rng, N));
         let body = p.add_body(&a, &[0.3; N]).unwrap();
         let other = p.add_body(&inverse(&system(&mut rng, 6)), &[0.2; 6]).unwrap();

@@ -5,7 +5,8 @@ use forks_contact::lie::{
     glam::{DMat3, DVec3},
 };
 use forks_contact::{
-    BodyId, Contact, Friction, Method, Problem, Settings, Side, Solver, Status, point_jacobian,
+    BodyId, Contact, ContactProblem, Friction, Method, Settings, Side, Solver, Status,
+    point_jacobian,
 };
 
 /// Bound of the issue for accelerations, distances and heights.
@@ -15,7 +16,7 @@ const G: f64 = 9.81;
 /// A free rigid body over the plane z = 0, by semi-implicit Euler with the contact impulses of
 /// every step.
 struct Body {
-    problem: Problem,
+    problem: ContactProblem,
     solver: Solver,
     settings: Settings,
     id: BodyId,
@@ -32,7 +33,7 @@ struct Body {
 
 impl Body {
     fn new(h: f64, mass: f64, moments: DVec3, points: Vec<DVec3>, contact: Contact) -> Self {
-        let mut problem = Problem::new(h).unwrap();
+        let mut problem = ContactProblem::new(h).unwrap();
         let inertia = SpatialInertia::new(mass, DVec3::ZERO, DMat3::from_diagonal(moments));
         let id = problem.add_rigid_body(&inertia, Twist::ZERO).unwrap();
         Self {

@@ -3,7 +3,7 @@
 use crate::support;
 
 use forks_contact::{
-    Contact, Friction, Method, Problem, Row, Settings, Side, Solver, Status, point_jacobian,
+    Contact, ContactProblem, Friction, Method, Row, Settings, Side, Solver, Status, point_jacobian,
 };
 use forks_contact::{
     lie::{
@@ -30,7 +30,7 @@ fn restitution_never_creates_energy() {
                 let point = 0.3 * DVec3::new(angle.sin(), 0.0, -angle.cos());
                 let linear = DVec3::new(0.5 * f64::from(slide), 0.0, -1.0);
                 let free = Twist { linear, angular: DVec3::ZERO };
-                let mut problem = Problem::new(1e-3).unwrap();
+                let mut problem = ContactProblem::new(1e-3).unwrap();
                 let body = problem.add_rigid_body(&inertia, free).unwrap();
                 let jacobian = point_jacobian(point, [DVec3::Z, DVec3::X, DVec3::Y], 1.0);
                 let contact = Contact {
@@ -70,7 +70,7 @@ fn restitution_never_creates_energy() {
 #[test]
 fn equal_balls_swap_their_velocities() {
     let inertia = SpatialInertia::new(0.2, DVec3::ZERO, DMat3::from_diagonal(DVec3::splat(1e-4)));
-    let mut problem = Problem::new(1e-3).unwrap();
+    let mut problem = ContactProblem::new(1e-3).unwrap();
     let at = |x: f64| Twist { linear: DVec3::new(x, 0.0, 0.0), angular: DVec3::ZERO };
     let a = problem.add_rigid_body(&inertia, at(1.0)).unwrap();
     let b = problem.add_rigid_body(&inertia, at(0.0)).unwrap();
@@ -93,7 +93,7 @@ fn equal_balls_swap_their_velocities() {
 fn rows_hold_limits_constraints_and_dry_friction() {
     let mass = 2.0;
     let solve = |row: Row, speed: f64, method: Method| {
-        let mut problem = Problem::new(1e-2).unwrap();
+        let mut problem = ContactProblem::new(1e-2).unwrap();
         let inverse = Matrix::from_fn(1, 1, |_, _| 1.0 / mass);
         let body = problem.add_body(&inverse, &[speed]).unwrap();
         let id = problem.add_row(&row, &[Side::of(body, &[1.0])]).unwrap();
@@ -168,7 +168,7 @@ fn results_are_equal_in_every_bit() {
 /// Gauss–Seidel on a stack of equal blocks: its counters are pinned.
 #[test]
 fn counters_tell_the_work() {
-    let mut problem = Problem::new(1e-3).unwrap();
+    let mut problem = ContactProblem::new(1e-3).unwrap();
     let body = problem.add_body(&Matrix::identity(3), &[0.2, 0.1, -1.0]).unwrap();
     let up = [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
     let contact = Contact::new(Friction::Cone { mu: 0.5 });

@@ -38,10 +38,10 @@
 //!     mechanism::lie::{Wrench, glam::DVec3},
 //! };
 //!
-//! let m = forks_models::chain(2000, 1).mechanism;
+//! let m = forks_models::molecules::chain(2000, 1).mechanism;
 //! let plan = AdaptivePlan::new(&m, &AdaptiveOptions::default())?;
 //! let mut state = AdaptiveState::new(&plan);
-//! let middle = forks_models::neighbouring_links(&m, 1)[0];
+//! let middle = forks_models::molecules::neighbouring_links(&m, 1)[0];
 //! state.set_force(middle, Wrench::new(DVec3::X, DVec3::ZERO), WrenchFrame::World)?;
 //! let target = Target::new(ErrorMeasure::RelativeJoint, 1e-3);
 //! for _ in 0..10 {

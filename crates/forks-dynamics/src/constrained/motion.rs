@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use forks_mechanism::{
     Joint, JointColumns, JointKind, Mechanism,
+    kinematics::tree_joint_motion,
     lie::{Adjoint, Pose, Twist, Wrench},
-    tree_joint_motion,
 };
 
 /// A tree joint at one configuration, directed away from the ground.

@@ -4,7 +4,7 @@
 //! closing joint's own coordinates are replaced by θ̇ = R v, θ̈ = R v̇ + θ̈₀ wherever a coupling,
 //! spring, damper or rotor acts on them.
 
-use forks_mechanism::{Combination, Mechanism, lie::Wrench, linalg::Matrix, loops};
+use forks_mechanism::{Combination, Mechanism, kinematics::loops, lie::Wrench, linalg::Matrix};
 
 use super::{closing::Closing, motion::TreeMotion};
 

@@ -20,9 +20,9 @@ pub enum DynamicsStatus {
 pub struct Solution {
     /// v̇ of the tree coordinates; zero where the status is neither solved nor inconsistent.
     pub acceleration: Vec<f64>,
-    /// Multipliers λ of [`forks_mechanism::loops::constraint_residual`]'s rows: for every closing
-    /// joint the wrench on its child in the child's frame, then one per coupling. Of smallest norm
-    /// where rows are redundant. Empty if
+    /// Multipliers λ of [`forks_mechanism::kinematics::loops::constraint_residual`]'s rows: for
+    /// every closing joint the wrench on its child in the child's frame, then one per coupling. Of
+    /// smallest norm where rows are redundant. Empty if
     /// [`with_multipliers`](super::ConstrainedDynamics::with_multipliers) is off.
     pub multipliers: Vec<f64>,
     /// Independent loop equations at this configuration.

@@ -7,7 +7,7 @@ use forks_mechanism::{
     lie::{
         Pose, Twist,
         glam::{DMat3, DQuat, DVec3},
-        right_jacobian_derivative,
+        se3::right_jacobian_derivative,
     },
 };
 

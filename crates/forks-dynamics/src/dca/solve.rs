@@ -45,7 +45,7 @@ pub struct DcaInput<'a> {
 /// ```
 /// use forks_dynamics::dca::{DcaPlan, DcaWorkspace, dca};
 ///
-/// let m = forks_models::chain(100, 1).mechanism;
+/// let m = forks_models::molecules::chain(100, 1).mechanism;
 /// let plan = DcaPlan::new(&m)?;
 /// let mut work = DcaWorkspace::new(&plan);
 /// let (q, zero) = (m.start_positions(), vec![0.0; m.tree_velocity_count()]);

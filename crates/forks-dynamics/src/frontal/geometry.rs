@@ -3,8 +3,8 @@
 
 use forks_mechanism::{
     Mechanism,
-    lie::{Mat6, Pose, Twist, Vec6, Wrench, right_jacobian_inverse},
-    loops,
+    kinematics::loops,
+    lie::{Mat6, Pose, Twist, Vec6, Wrench, se3::right_jacobian_inverse},
 };
 
 use crate::{branches::Branches, scaling::Scaling};

@@ -29,7 +29,7 @@ impl Layout {
         Self {
             coordinates: m.velocity_count(),
             links: m.links().len(),
-            rows: forks_mechanism::loops::constraint_rows(m),
+            rows: forks_mechanism::kinematics::loops::constraint_rows(m),
             edges: m.forest().edges().len(),
         }
     }

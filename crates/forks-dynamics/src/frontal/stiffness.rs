@@ -3,8 +3,8 @@
 
 use forks_mechanism::{
     Mechanism,
+    kinematics::loops,
     lie::{Mat6, Twist, Vec6, Wrench},
-    loops,
 };
 
 use super::geometry::{Geometry, scaled_form, scaled_map, scaled_wrench};

@@ -3,9 +3,8 @@
 use forks_mechanism::{
     JointKind, Mechanism,
     lie::{
-        exp_rotation,
         glam::{DQuat, DVec3},
-        quaternion_from_wxyz, wxyz_from_quaternion,
+        so3::{exp_rotation, quaternion_from_wxyz, wxyz_from_quaternion},
     },
 };
 

@@ -304,7 +304,7 @@ impl ImpulseStepper {
     /// Energy of the state before or after a whole step.
     pub fn energy(&self) -> MechanismEnergy {
         let m = &*self.mechanism;
-        let twists = forks_mechanism::link_twists(m, &self.q, &self.v);
+        let twists = forks_mechanism::kinematics::link_twists(m, &self.q, &self.v);
         let moving = m.links().iter().zip(&twists).skip(1);
         let links: f64 = moving.map(|(l, t): (_, &Twist)| l.inertia.kinetic_energy(*t)).sum();
         let poses = self.link_poses();

@@ -1,6 +1,10 @@
 //! What is integrated: state, system under constant torques, outcome of a step.
 
-use forks_mechanism::{AssemblySettings, JointId, Mechanism, assemble, lie::Wrench};
+use forks_mechanism::{
+    JointId, Mechanism,
+    kinematics::{AssemblySettings, assemble},
+    lie::Wrench,
+};
 
 use crate::constrained::{
     ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, MechanismEnergy, ProjectionStatus,

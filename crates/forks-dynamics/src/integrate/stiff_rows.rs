@@ -3,9 +3,9 @@
 
 use forks_mechanism::{
     JointId, Mechanism,
+    kinematics::link_jacobian,
     lie::Twist,
     linalg::{Matrix, dense},
-    link_jacobian,
 };
 
 use super::linearised::Block;

@@ -6,7 +6,7 @@
 
 use super::Search;
 use crate::{
-    PathEventKind,
+    equilibrium::PathEventKind,
     newton::{Point, closed, displaced, relax},
     stability::Stability,
     stage::Stage,

@@ -2,7 +2,7 @@
 
 use forks_mechanism::{
     JointColumns, JointKind,
-    lie::{Pose, Twist, right_jacobian_derivative},
+    lie::{Pose, Twist, se3::right_jacobian_derivative},
 };
 
 use super::compile::MultiJoint;

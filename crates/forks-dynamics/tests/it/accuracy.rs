@@ -12,7 +12,7 @@ use forks_dynamics::{
     },
     tree::{AbaWorkspace, CrbaWorkspace, LinkLoads, RneaWorkspace, Tree, aba, bias, crba},
 };
-use forks_models::{Parametric, chain, coil, dill};
+use forks_models::{Parametric, coil, dill, molecules::chain};
 use forks_testkit::{
     Rng,
     dynamics::{State, tree_forward_dynamics},

@@ -141,9 +141,9 @@ fn it_holds_on_large_trees() {
         let mut rng = Rng::new(seed);
         let n = 60 + rng.index(200);
         let m = match seed % 4 {
-            0 => forks_models::chain(n, seed),
-            1 => forks_models::polymer(n, seed),
-            2 => forks_models::bushy(n, seed),
+            0 => forks_models::molecules::chain(n, seed),
+            1 => forks_models::molecules::polymer(n, seed),
+            2 => forks_models::molecules::bushy(n, seed),
             _ => forks_models::millipede(n / 13 + 1, seed),
         }
         .mechanism;

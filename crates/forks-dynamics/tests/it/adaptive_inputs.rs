@@ -260,7 +260,7 @@ fn hubs_are_cut_into_pieces() {
 /// Cleared forces leave nothing behind; forces replace each other.
 #[test]
 fn forces_are_replaced_and_cleared() {
-    let m = forks_models::polymer(200, 3).mechanism;
+    let m = forks_models::molecules::polymer(200, 3).mechanism;
     let plan = AdaptivePlan::new(&m, &plain_options()).unwrap();
     let mut state = AdaptiveState::new(&plan);
     let mut rng = Rng::new(9);
@@ -286,7 +286,7 @@ fn forces_are_replaced_and_cleared() {
 /// infinite certificate and no motion, in every measure: the loop never stops silently.
 #[test]
 fn not_finite_is_never_converged() {
-    let m = forks_models::polymer(100, 1).mechanism;
+    let m = forks_models::molecules::polymer(100, 1).mechanism;
     let plan = AdaptivePlan::new(&m, &plain_options()).unwrap();
     let mut state = AdaptiveState::new(&plan);
     let link = LinkId::new(40);
@@ -326,7 +326,7 @@ fn not_finite_is_never_converged() {
 /// Elements and settings that are refused are named.
 #[test]
 fn refusals_name_what_they_refuse() {
-    let m: Mechanism = forks_models::chain(5, 1).mechanism;
+    let m: Mechanism = forks_models::molecules::chain(5, 1).mechanism;
     let new = |o: AdaptiveOptions| AdaptivePlan::new(&m, &o).map(|_| ()).unwrap_err();
     let error = new(AdaptiveOptions { time_step: -1.0, ..plain_options() });
     assert!(error.to_string().contains("time_step is -1"), "{error}");

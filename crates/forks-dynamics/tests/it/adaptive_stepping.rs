@@ -16,7 +16,7 @@ use forks_dynamics::{
         lie::{Wrench, glam::DVec3},
     },
 };
-use forks_models::{neighbouring_links, scattered_links};
+use forks_models::molecules::{neighbouring_links, scattered_links};
 use forks_testkit::Rng;
 use std::time::{Duration, Instant};
 
@@ -165,7 +165,7 @@ fn the_certificate_holds_along_a_millipedes_way() {
 /// most of the rest.
 #[test]
 fn displacements_follow_the_threshold() {
-    let m = forks_models::chain(600, 1).mechanism;
+    let m = forks_models::molecules::chain(600, 1).mechanism;
     let h = 0.01;
     let links = neighbouring_links(&m, 1);
     let steps = 400;
@@ -213,7 +213,7 @@ fn displacements_follow_the_threshold() {
 /// Work on a chain with one force, pinned.
 #[test]
 fn counters_are_what_they_were() {
-    let m = forks_models::chain(1000, 1).mechanism;
+    let m = forks_models::molecules::chain(1000, 1).mechanism;
     let plan = AdaptivePlan::new(&m, &plain_options()).unwrap();
     assert_eq!((plan.node_count(), plan.max_handles()), (2000, 2));
     let mut state = AdaptiveState::new(&plan);
@@ -248,8 +248,8 @@ const PINNED: [usize; 5] = [23, 39, 54, 75, 92];
 #[test]
 fn trees_need_the_joints_that_they_needed() {
     for (m, pinned) in [
-        (forks_models::polymer(3000, 1).mechanism, POLYMER),
-        (forks_models::bushy(3000, 1).mechanism, BUSHY),
+        (forks_models::molecules::polymer(3000, 1).mechanism, POLYMER),
+        (forks_models::molecules::bushy(3000, 1).mechanism, BUSHY),
         (forks_models::millipede(200, 1).mechanism, MILLIPEDE),
     ] {
         let plan = AdaptivePlan::new(&m, &plain_options()).unwrap();
@@ -268,7 +268,7 @@ const MILLIPEDE: [usize; 3] = [43, 180, 311];
 /// Many changed forces update every node above them once, not once per force.
 #[test]
 fn changed_forces_update_every_node_once() {
-    let m = forks_models::chain(4096, 1).mechanism;
+    let m = forks_models::molecules::chain(4096, 1).mechanism;
     let plan = AdaptivePlan::new(&m, &plain_options()).unwrap();
     let mut state = AdaptiveState::new(&plan);
     state.solve(&relative(1));
@@ -292,7 +292,7 @@ fn changed_forces_update_every_node_once() {
 /// A budget of joints or time ends the solution with a certificate that is true.
 #[test]
 fn budgets_end_with_a_true_certificate() {
-    let m = forks_models::polymer(900, 2).mechanism;
+    let m = forks_models::molecules::polymer(900, 2).mechanism;
     let plan = AdaptivePlan::new(&m, &plain_options()).unwrap();
     let mut state = AdaptiveState::new(&plan);
     let links = scattered_links(&m, 20, 1);
@@ -416,7 +416,7 @@ fn springs_come_to_rest() {
 /// A chain of rods with springs in all hinges.
 fn sprung_chain(n: usize, stiffness: f64) -> Mechanism {
     use forks_dynamics::mechanism::MechanismBuilder;
-    let bare = forks_models::chain(n, 5).mechanism;
+    let bare = forks_models::molecules::chain(n, 5).mechanism;
     let mut out = MechanismBuilder::new("sprung");
     out.set_gravity(DVec3::ZERO);
     bare.links().iter().skip(1).for_each(|l| {

@@ -107,12 +107,12 @@ fn depths_of_large_trees() {
         let t = AssemblyTree::new(m.forest());
         (t.depth(), t.mean_leaf_depth(), t.max_handles())
     };
-    let (depth, mean, handles) = measure(&forks_models::chain(50_000, 1).mechanism);
+    let (depth, mean, handles) = measure(&forks_models::molecules::chain(50_000, 1).mechanism);
     assert_eq!((depth, handles), (16, 2));
     assert!((mean - 15.7).abs() < 0.05, "{mean}");
-    let (depth, mean, handles) = measure(&forks_models::polymer(50_000, 1).mechanism);
+    let (depth, mean, handles) = measure(&forks_models::molecules::polymer(50_000, 1).mechanism);
     assert!(depth <= 22 && mean < 17.0 && handles == 2, "{depth} {mean} {handles}");
-    let (depth, mean, handles) = measure(&forks_models::bushy(50_000, 1).mechanism);
+    let (depth, mean, handles) = measure(&forks_models::molecules::bushy(50_000, 1).mechanism);
     assert!(depth <= 29 && mean < 19.0 && handles <= 3, "{depth} {mean} {handles}");
     let (depth, mean, handles) = measure(&forks_models::millipede(1000, 1).mechanism);
     assert!(depth <= 18 && mean < 15.5 && handles == 2, "{depth} {mean} {handles}");

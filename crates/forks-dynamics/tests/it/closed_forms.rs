@@ -1,8 +1,7 @@
 //! Follower loads, bushings, couplings, redundant loops and very long chains against closed forms.
 
 use forks_dynamics::{
-    AppliedWrench, Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, Loads,
-    WrenchFrame, generalized_forces,
+    AppliedWrench, Loads, WrenchFrame, generalized_forces,
     mechanism::{
         Bushing, Coordinate, Coupling, Joint, JointId, JointKind, JointMatrix, Link, LinkId,
         Mechanism, MechanismBuilder,
@@ -11,7 +10,7 @@ use forks_dynamics::{
             glam::{DMat3, DVec3},
         },
     },
-    solve_equilibrium,
+    statics::{Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, solve_equilibrium},
 };
 
 /// The solver's tolerance with a margin for the conditioning of these small systems.

@@ -5,11 +5,11 @@ use forks_dynamics::{
     mass_matrix,
     mechanism::{
         Coordinate, Coupling, Joint, JointId, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
+        kinematics::loops,
         lie::{
             SpatialInertia,
             glam::{DMat3, DVec3},
         },
-        loops,
     },
     passive::{PassiveWorkspace, passive_forces},
 };

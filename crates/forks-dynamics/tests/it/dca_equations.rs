@@ -179,7 +179,7 @@ fn loops_in_motion_stay_closed_to_third_order() {
         m.integrate(&mut q, &step);
         m.fit_closures(&mut q);
         let poses = m.link_poses(&q);
-        let gaps = forks_dynamics::mechanism::loops::closure_gaps(&m, &q, &poses);
+        let gaps = forks_dynamics::mechanism::kinematics::loops::closure_gaps(&m, &q, &poses);
         gaps.iter().map(|g| g.position + g.angle).fold(0.0, f64::max)
     };
     let order = (gap(1e-3, 1.0) / gap(5e-4, 1.0)).log2();

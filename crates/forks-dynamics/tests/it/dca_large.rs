@@ -46,9 +46,9 @@ fn error(found: &[f64], exact: &[f64]) -> f64 {
 fn long_chains_are_accurate() {
     type Family = (&'static str, fn(usize, u64) -> Parametric);
     let families: [Family; 3] = [
-        ("chain", forks_models::chain),
-        ("polymer", forks_models::polymer),
-        ("bushy", forks_models::bushy),
+        ("chain", forks_models::molecules::chain),
+        ("polymer", forks_models::molecules::polymer),
+        ("bushy", forks_models::molecules::bushy),
     ];
     for (name, family) in families {
         for n in [300, 3000] {
@@ -88,7 +88,7 @@ fn coil_and_dill() {
 #[test]
 fn far_from_the_origin_no_digit_is_lost() {
     let at = |offset: DVec3| {
-        let m = forks_models::chain(400, 7).mechanism;
+        let m = forks_models::molecules::chain(400, 7).mechanism;
         let mut b = MechanismBuilder::new("moved");
         b.set_gravity(m.gravity());
         for (_, l) in m.moving_links() {
@@ -143,7 +143,7 @@ fn stars_are_split() {
 #[test]
 fn depth_is_logarithmic_and_stacks_stay_small() {
     let run = || {
-        let m = forks_models::chain(20_000, 1).mechanism;
+        let m = forks_models::molecules::chain(20_000, 1).mechanism;
         let plan = DcaPlan::new(&m).unwrap();
         assert!(plan.depth() <= 17 && plan.max_handles() == 2, "{}", plan.depth());
         let s = moving(&m, 1, 0.01);
@@ -159,9 +159,9 @@ fn depth_is_logarithmic_and_stacks_stay_small() {
 #[test]
 fn threads_do_not_change_a_bit() {
     let mut cases = vec![
-        ("chain", forks_models::chain(3000, 1).mechanism),
-        ("bushy", forks_models::bushy(3000, 2).mechanism),
-        ("polymer", forks_models::polymer(3000, 3).mechanism),
+        ("chain", forks_models::molecules::chain(3000, 1).mechanism),
+        ("bushy", forks_models::molecules::bushy(3000, 2).mechanism),
+        ("polymer", forks_models::molecules::polymer(3000, 3).mechanism),
         ("helix", forks_models::helix(400, forks_models::HelixJoints::Hinge3).mechanism),
         ("ladder", forks_models::ladder(120).mechanism),
     ];

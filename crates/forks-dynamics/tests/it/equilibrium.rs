@@ -1,18 +1,21 @@
 //! Equilibria against closed forms.
 
 use forks_dynamics::{
-    AppliedWrench, EquilibriumOptions, EquilibriumStatus, Loads, PathEventKind, WrenchFrame,
-    continue_equilibrium,
+    AppliedWrench, Loads, WrenchFrame,
     mechanism::{
         Joint, JointId, JointKind, JointMatrix, Link, LinkId, Mechanism, MechanismBuilder,
+        kinematics::{link_jacobian, loops},
         lie::{
             Pose, SpatialInertia, Wrench,
             glam::{DMat3, DVec3},
         },
         linalg::{Matrix, dense},
-        link_jacobian, loops,
     },
-    solve_equilibrium, tangent_stiffness,
+    statics::{
+        EquilibriumOptions, EquilibriumStatus, PathEventKind, continue_equilibrium,
+        solve_equilibrium,
+    },
+    tangent_stiffness,
 };
 
 const TIGHT: f64 = 1e-11;
@@ -43,7 +46,7 @@ fn bar(stiffness: f64, mass: f64) -> (Mechanism, LinkId) {
     (b.build().unwrap(), link)
 }
 
-fn solve(m: &Mechanism, loads: &Loads) -> forks_dynamics::Equilibrium {
+fn solve(m: &Mechanism, loads: &Loads) -> forks_dynamics::statics::Equilibrium {
     solve_equilibrium(m, &m.start_positions(), loads, &EquilibriumOptions::default())
 }
 

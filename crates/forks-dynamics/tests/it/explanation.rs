@@ -1,6 +1,9 @@
 //! How searches for an equilibrium ended, in sentences.
 
-use forks_dynamics::{EquilibriumOptions, EquilibriumStatus, Loads, solve_equilibrium};
+use forks_dynamics::{
+    Loads,
+    statics::{EquilibriumOptions, EquilibriumStatus, solve_equilibrium},
+};
 use forks_mechanism::{
     Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder, lie::glam::DVec3,
 };

@@ -3,16 +3,19 @@
 use std::time::Instant;
 
 use forks_dynamics::{
-    Algebra, Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, Loads,
+    Loads,
     mechanism::{
         Combination, CombinationSpring, Coordinate, Coupling, Joint, JointId, JointKind, Link,
-        LinkId, Mechanism, MechanismBuilder, ReleasedDirections,
+        LinkId, Mechanism, MechanismBuilder,
         lie::{
             Pose, SpatialInertia, Twist, Wrench,
             glam::{DMat3, DVec3},
         },
+        redundancy::ReleasedDirections,
     },
-    solve_equilibrium,
+    statics::{
+        Algebra, Equilibrium, EquilibriumOptions, EquilibriumStatus, LoadPath, solve_equilibrium,
+    },
 };
 use forks_models::HelixJoints;
 use forks_testkit::{RandomMechanismOptions, random_mechanism};

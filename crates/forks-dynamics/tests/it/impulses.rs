@@ -3,7 +3,7 @@
 use std::{f64::consts::FRAC_PI_2, sync::Arc};
 
 use forks_dynamics::{
-    ImpulseStepper, Integrator, Simulation, SimulationOptions, SimulationStatus,
+    integrate::{ImpulseStepper, Integrator, Simulation, SimulationOptions, SimulationStatus},
     mechanism::{
         JointId, LinkId, Mechanism, MechanismBuilder,
         lie::{Pose, Wrench, glam::DVec3},

@@ -2,18 +2,19 @@
 //! that nothing changes where they are off or inside the ranges.
 
 use forks_dynamics::{
-    EquilibriumOptions, EquilibriumStatus, Integrator, Loads, Simulation, SimulationOptions,
-    SimulationStatus, elastic_energy, generalized_forces,
+    Loads, elastic_energy, generalized_forces,
+    integrate::{Integrator, Simulation, SimulationOptions, SimulationStatus},
     passive::{PassiveWorkspace, passive_forces},
-    solve_equilibrium, tangent_stiffness,
+    statics::{EquilibriumOptions, EquilibriumStatus, solve_equilibrium},
+    tangent_stiffness,
 };
 use forks_mechanism::{
     Joint, JointKind, Limit, Link, LinkId, Mechanism, MechanismBuilder,
+    kinematics::loops,
     lie::{
         SpatialInertia, Wrench,
         glam::{DMat3, DVec3},
     },
-    loops,
 };
 use forks_models::{HelixJoints, Parametric};
 

@@ -5,15 +5,18 @@ use crate::common;
 
 use common::Random;
 use forks_dynamics::{
-    Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, admissible_motions,
-    continue_equilibrium,
+    Loads,
     mechanism::{
         LinkId, Mechanism,
+        kinematics::link_jacobian,
         lie::{Twist, Wrench, glam::DVec3},
         linalg::{Matrix, dense},
-        link_jacobian,
     },
-    solve_equilibrium, tangent_stiffness,
+    modes::admissible_motions,
+    statics::{
+        Equilibrium, EquilibriumOptions, EquilibriumStatus, continue_equilibrium, solve_equilibrium,
+    },
+    tangent_stiffness,
 };
 use forks_models::HelixJoints;
 

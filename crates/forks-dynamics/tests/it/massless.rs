@@ -3,9 +3,10 @@
 //! and the limit of light links.
 
 use forks_dynamics::{
-    Integrator, Simulation, SimulationOptions, SimulationStatus, admissible_motions,
     constrained::{ConstrainedDynamics, DynamicsStatus, Solution},
+    integrate::{Integrator, Simulation, SimulationOptions, SimulationStatus},
     mass_matrix,
+    modes::admissible_motions,
 };
 use forks_mechanism::{
     Coordinate, Coupling, Joint, JointId, JointKind, Link, LinkId, Mechanism, MechanismBuilder,

@@ -4,9 +4,9 @@ use crate::common;
 
 use common::Random;
 use forks_dynamics::{
-    effective_inverse_mass, mass_matrix,
-    mechanism::{link_jacobian, link_twists},
-    unloaded_modes,
+    mass_matrix,
+    mechanism::kinematics::{link_jacobian, link_twists},
+    modes::{effective_inverse_mass, unloaded_modes},
 };
 use forks_models::{HelixJoints, Parametric};
 

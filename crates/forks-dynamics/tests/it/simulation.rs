@@ -3,9 +3,9 @@
 use crate::loops_support;
 
 use forks_dynamics::{
-    EquilibriumOptions, EquilibriumStatus, Integrator, Loads, Simulation, SimulationOptions,
-    SimulationStatus,
+    Loads,
     constrained::ConstrainedDynamics,
+    integrate::{Integrator, Simulation, SimulationOptions, SimulationStatus},
     mechanism::{
         Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
         lie::{
@@ -13,7 +13,7 @@ use forks_dynamics::{
             glam::{DMat3, DVec3},
         },
     },
-    solve_equilibrium,
+    statics::{EquilibriumOptions, EquilibriumStatus, solve_equilibrium},
 };
 use forks_models::{HelixJoints, four_bar, helix, ladder_of_links};
 use forks_testkit::{RandomMechanismOptions, Rng, dynamics, random_mechanism};

@@ -6,7 +6,7 @@ use crate::common;
 use common::Random;
 use forks_dynamics::{
     Loads, body_axes_derivative, generalized_forces,
-    mechanism::{Mechanism, linalg::Matrix, loops},
+    mechanism::{Mechanism, kinematics::loops, linalg::Matrix},
     potential_energy, tangent_stiffness,
 };
 

@@ -6,7 +6,7 @@ use forks_dynamics::{
         lie::{
             Pose, SpatialInertia,
             glam::{DMat3, DQuat, DVec3},
-            wxyz_from_quaternion,
+            so3::wxyz_from_quaternion,
         },
         linalg::Matrix,
     },

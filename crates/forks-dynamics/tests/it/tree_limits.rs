@@ -16,7 +16,7 @@ use forks_dynamics::{
         Tree, aba, acceleration_derivatives, bias, crba, hybrid, rnea,
     },
 };
-use forks_models::chain;
+use forks_models::molecules::chain;
 use tree_support::{condition, largest};
 
 fn hinge(axis: DVec3) -> JointKind {

@@ -8,8 +8,8 @@ use crate::tree_support;
 use forks_dynamics::{
     mechanism::{
         JointKind, LinkId,
+        kinematics::{link_jacobian, link_twists},
         lie::{Twist, Wrench},
-        link_jacobian, link_twists,
     },
     tree::{AbaWorkspace, LinkLoads, RneaWorkspace, aba, hybrid, rnea},
 };

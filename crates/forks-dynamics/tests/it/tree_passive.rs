@@ -4,7 +4,7 @@ use crate::tree_support;
 
 use forks_dynamics::{
     Loads, elastic_energy, generalized_forces,
-    mechanism::{JointId, Mechanism, lie::Twist, linalg::Matrix, link_twists},
+    mechanism::{JointId, Mechanism, kinematics::link_twists, lie::Twist, linalg::Matrix},
     passive::{PassiveWorkspace, passive_forces},
 };
 use forks_testkit::{JointChoice, RandomMechanismOptions, Rng, random_mechanism};

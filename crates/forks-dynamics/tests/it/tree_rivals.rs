@@ -212,7 +212,7 @@ fn the_third_call_equals_the_first() {
 /// Wrenches on links act as Σ Jᵀ w, gravity as the weights do.
 #[test]
 fn loads_are_what_the_jacobians_say() {
-    use forks_dynamics::mechanism::pull_back_wrenches;
+    use forks_dynamics::mechanism::kinematics::pull_back_wrenches;
     use forks_dynamics::{Loads, generalized_forces};
     for case in cases(60) {
         let (n, rest) = (case.tree.velocity_count(), vec![0.0; case.tree.velocity_count()]);

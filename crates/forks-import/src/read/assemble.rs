@@ -3,7 +3,7 @@
 use forks_mechanism::{
     Combination, Coordinate, Frame, Joint, JointId, JointKind, JointMatrix, JointSpring, Link,
     LinkId, MechanismBuilder, Servo, Shape,
-    lie::{Pose, glam::DVec3, wxyz_from_quaternion},
+    lie::{Pose, glam::DVec3, so3::wxyz_from_quaternion},
 };
 
 use super::{

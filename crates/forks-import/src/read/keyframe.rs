@@ -4,7 +4,7 @@ use forks_mechanism::Keyframe;
 
 use super::{Reader, assemble::Model, joint::JointType, orientation::unit_quaternion};
 use crate::{ImportError, note::Effect, xml::Element};
-use forks_mechanism::lie::wxyz_from_quaternion;
+use forks_mechanism::lie::so3::wxyz_from_quaternion;
 
 impl<'a> Reader<'a> {
     pub(crate) fn read_keyframes(

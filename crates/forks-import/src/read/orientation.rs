@@ -1,8 +1,9 @@
 //! Poses: `pos` with `quat`, `axisangle`, `euler`, `xyaxes` or `zaxis`, and `fromto`.
 
 use forks_mechanism::lie::{
-    Pose, exp_rotation,
+    Pose,
     glam::{DQuat, DVec3},
+    so3::exp_rotation,
 };
 
 use super::{Attributes, Compiler};

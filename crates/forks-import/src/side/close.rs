@@ -1,9 +1,10 @@
 //! Loops of a side file: joints between frames of two links, assembled.
 
 use forks_mechanism::{
-    Assembly, AssemblySettings, AssemblyStatus, Joint, JointId, JointKind, JointSpring, LinkId,
-    Mechanism, MechanismBuilder, Release, assemble, lie::Pose, loops::ClosureGap,
-    release_redundant,
+    Joint, JointId, JointKind, JointSpring, LinkId, Mechanism, MechanismBuilder,
+    kinematics::{Assembly, AssemblySettings, AssemblyStatus, assemble, loops::ClosureGap},
+    lie::Pose,
+    redundancy::{Release, release_redundant},
 };
 
 use super::{LoopEnd, LoopEntry};

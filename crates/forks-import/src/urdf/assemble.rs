@@ -2,7 +2,7 @@
 
 use forks_mechanism::{
     Joint, JointId, JointKind, JointMatrix, Link, LinkId, Mechanism, MechanismBuilder, Shape,
-    lie::{Pose, wxyz_from_quaternion},
+    lie::{Pose, so3::wxyz_from_quaternion},
 };
 
 use super::{

@@ -5,7 +5,7 @@ use forks_mechanism::{
     lie::{
         Pose, SpatialInertia,
         glam::{DMat3, DQuat, DVec3},
-        wxyz_from_quaternion,
+        so3::wxyz_from_quaternion,
     },
     linalg::{Matrix, dense},
 };

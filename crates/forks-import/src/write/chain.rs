@@ -10,7 +10,7 @@ use forks_mechanism::{
     lie::{
         Pose, Twist,
         glam::{DQuat, DVec3},
-        quaternion_from_wxyz, wxyz_from_quaternion,
+        so3::{quaternion_from_wxyz, wxyz_from_quaternion},
     },
 };
 
@@ -175,12 +175,12 @@ impl Writer<'_> {
             JointKind::Universal { first, second } => {
                 // In the start pose the first axis is seen through the second rotation.
                 let q1 = start[1] - j.reference[1];
-                let back = forks_mechanism::lie::exp_rotation(*second * -q1);
+                let back = forks_mechanism::lie::so3::exp_rotation(*second * -q1);
                 out.motions =
                     vec![Motion::Hinge(turned(back * *first)), Motion::Hinge(turned(*second))];
             }
             JointKind::Planar => {
-                let back = forks_mechanism::lie::exp_rotation(DVec3::Z * -start[2]);
+                let back = forks_mechanism::lie::so3::exp_rotation(DVec3::Z * -start[2]);
                 out.motions = vec![
                     Motion::Slide(turned(back * DVec3::X)),
                     Motion::Slide(turned(back * DVec3::Y)),

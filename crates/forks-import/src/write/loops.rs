@@ -2,12 +2,12 @@
 
 use forks_mechanism::{
     Joint, JointId, JointKind, LinkId,
+    kinematics::loops::closure_gap,
     lie::{
         Pose,
         glam::{DQuat, DVec3},
-        wxyz_from_quaternion,
+        so3::wxyz_from_quaternion,
     },
-    loops::closure_gap,
 };
 
 use super::{

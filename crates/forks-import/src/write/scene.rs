@@ -6,7 +6,7 @@ use forks_mechanism::{
     lie::{
         Pose, Twist,
         glam::{DVec2, DVec3},
-        quaternion_from_wxyz,
+        so3::quaternion_from_wxyz,
     },
 };
 

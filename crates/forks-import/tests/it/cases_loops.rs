@@ -4,8 +4,8 @@
 use crate::support;
 
 use forks_import::mechanism::{
-    AssemblySettings, AssemblyStatus, Coordinate, Coupling, Mechanism, MechanismBuilder,
-    RANK_TOLERANCE, assemble, loops, mobility,
+    Coordinate, Coupling, Mechanism, MechanismBuilder,
+    kinematics::{AssemblySettings, AssemblyStatus, RANK_TOLERANCE, assemble, loops, mobility},
 };
 use forks_import::{ImportOptions, load_urdf};
 use serde_json::Value;

@@ -7,17 +7,19 @@ use crate::support;
 use std::sync::Arc;
 
 use forks_dynamics::{
-    EquilibriumOptions, EquilibriumStatus, Loads, Simulation, SimulationOptions, SimulationStatus,
-    effective_inverse_mass, solve_equilibrium,
+    Loads,
+    integrate::{Simulation, SimulationOptions, SimulationStatus},
+    modes::effective_inverse_mass,
+    statics::{EquilibriumOptions, EquilibriumStatus, solve_equilibrium},
 };
 use forks_import::mechanism::{
     Mechanism, MechanismBuilder,
+    kinematics::{link_jacobian, loops},
     lie::{
         SpatialInertia,
         glam::{DMat3, DVec3},
     },
     linalg::Matrix,
-    link_jacobian, loops,
 };
 use forks_reduce::{Problem, ProblemOptions, ReduceOptions, Reduction};
 use forks_rom::{State, Stepper, System};

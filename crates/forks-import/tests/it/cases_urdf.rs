@@ -4,12 +4,12 @@
 use crate::support;
 
 use forks_import::mechanism::{
-    JointId, JointKind, Mechanism, RANK_TOLERANCE,
+    JointId, JointKind, Mechanism,
+    kinematics::{RANK_TOLERANCE, mobility},
     lie::{
         Pose, SpatialInertia,
         glam::{DMat3, DQuat, DVec3},
     },
-    mobility,
 };
 use forks_import::{Import, ImportOptions, SideFile, parse_urdf};
 use support::{mass_matrix, pose_of};

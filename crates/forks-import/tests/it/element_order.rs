@@ -6,7 +6,7 @@
 use crate::support;
 
 use forks_import::mechanism::{Combination, Mechanism};
-use forks_import::{ImportOptions, load_mjcf, parse_mjcf, write_mjcf};
+use forks_import::{ImportOptions, load_mjcf, parse_mjcf, write::write_mjcf};
 use forks_testkit::Rng;
 use support::{UNIT, models};
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use forks_import::{
-    Import, ImportError, ImportOptions, SideFile, parse_mjcf, parse_urdf, write_mjcf,
+    Import, ImportError, ImportOptions, SideFile, parse_mjcf, parse_urdf, write::write_mjcf,
 };
 
 fn corpus(kind: &str) -> Vec<(PathBuf, String)> {

@@ -16,7 +16,7 @@ use forks_import::mechanism::{
     },
 };
 use forks_import::{
-    Import, ImportError, ImportOptions, load_model, parse_mjcf, parse_urdf, write_mjcf,
+    Import, ImportError, ImportOptions, load_model, parse_mjcf, parse_urdf, write::write_mjcf,
 };
 
 const UNIT: &str = r#"<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>"#;

@@ -5,11 +5,14 @@ use std::path::PathBuf;
 
 use forks_dynamics::mass_matrix;
 use forks_import::{Effect, ImportOptions, load_model, parse_urdf};
-use forks_mechanism::{Mechanism, RANK_TOLERANCE, loops};
+use forks_mechanism::{
+    Mechanism,
+    kinematics::{RANK_TOLERANCE, loops},
+};
 
 fn mobility(m: &Mechanism) -> usize {
     let q = m.start_positions();
-    forks_mechanism::mobility(m, &q, &m.link_poses(&q), RANK_TOLERANCE).mobility
+    forks_mechanism::kinematics::mobility(m, &q, &m.link_poses(&q), RANK_TOLERANCE).mobility
 }
 
 fn fixture(name: &str) -> PathBuf {

@@ -5,13 +5,13 @@ use crate::support;
 
 use forks_import::mechanism::{
     Joint, JointId, JointKind,
+    kinematics::loops,
     lie::{
         Pose, SpatialInertia,
         glam::{DMat3, DVec3},
-        quaternion_from_wxyz,
+        so3::quaternion_from_wxyz,
     },
     linalg::{Matrix, dense},
-    loops,
 };
 use serde_json::Value;
 use support::{MODELS, load, mass_matrix, models, mujoco_velocities, passive_forces, real_links};

@@ -6,7 +6,7 @@
 use crate::support;
 
 use forks_import::mechanism::Mechanism;
-use forks_import::{Import, ImportOptions, load_mjcf, write_mjcf};
+use forks_import::{Import, ImportOptions, load_mjcf, write::write_mjcf};
 use support::{load, models, noted};
 
 fn original(name: &str) -> Import {

@@ -1,6 +1,6 @@
 //! The feature matrix in the README is the table that the reader checks files against.
 
-use forks_import::{FEATURES, Treatment, feature_matrix};
+use forks_import::features::{FEATURES, Treatment, feature_matrix};
 
 #[test]
 fn the_readme_shows_the_table() {

@@ -392,7 +392,7 @@ fn thousands_of_nested_bodies_on_a_small_stack() {
     let work = move || {
         let i = parse(&text).unwrap();
         assert_eq!(i.mechanism.tree_velocity_count(), n);
-        let (written, _) = forks_import::write_mjcf(&i.mechanism).unwrap();
+        let (written, _) = forks_import::write::write_mjcf(&i.mechanism).unwrap();
         let again = parse(&written).unwrap();
         assert_eq!(again.mechanism.links().len(), n + 1);
         // Unfinished nesting of any element ends in an error as well.

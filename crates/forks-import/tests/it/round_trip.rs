@@ -6,14 +6,18 @@ use forks_import::mechanism::{
     Combination, CombinationSpring, Coordinate, Coupling, CouplingTerm, Frame, Geometry, Joint,
     JointId, JointKind, JointMatrix, Keyframe, Limit, Link, LinkId, Mechanism, MechanismBuilder,
     Servo, Shape, Transmission,
+    kinematics::loops,
     lie::{
         Pose, SpatialInertia, SplitMix64,
         glam::{DMat3, DQuat, DVec3},
     },
     linalg::dense,
-    loops, release_redundant,
+    redundancy::release_redundant,
 };
-use forks_import::{Effect, ImportOptions, Note, WriteError, parse_mjcf, save_mjcf, write_mjcf};
+use forks_import::{
+    Effect, ImportOptions, Note, parse_mjcf,
+    write::{WriteError, save_mjcf, write_mjcf},
+};
 use support::{MODELS, load, mass_matrix, passive_forces};
 
 /// Poses pass through a few products: some units in the last place of the mechanism's size.

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use forks_import::mechanism::{
     Grasp, GraspCarrier, Joint, JointId, Mechanism, Mount, Slide,
+    kinematics::loops,
     lie::{
         Pose, SpatialInertia,
         glam::{DMat3, DVec3},
     },
-    loops,
 };
-use forks_import::{ImportOptions, Note, load_urdf, parse_mjcf, write_mjcf};
+use forks_import::{ImportOptions, Note, load_urdf, parse_mjcf, write::write_mjcf};
 use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 
 /// What is written is read without notes; the notes of writing.

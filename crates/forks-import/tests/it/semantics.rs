@@ -4,8 +4,8 @@ use crate::support;
 
 use forks_import::mechanism::{
     JointId, JointKind, Mechanism,
-    lie::{Pose, glam::DVec3, quaternion_from_wxyz},
-    loops,
+    kinematics::loops,
+    lie::{Pose, glam::DVec3, so3::quaternion_from_wxyz},
 };
 use forks_import::{Effect, ImportOptions, load_mjcf, parse_mjcf};
 use support::{UNIT, about, model, models, noted, passive_forces, read};

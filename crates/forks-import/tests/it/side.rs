@@ -4,7 +4,10 @@ use crate::support;
 
 use std::path::{Path, PathBuf};
 
-use forks_import::mechanism::{JointKind, Mechanism, RANK_TOLERANCE, loops, mobility};
+use forks_import::mechanism::{
+    JointKind, Mechanism,
+    kinematics::{RANK_TOLERANCE, loops, mobility},
+};
 use forks_import::{
     Import, ImportError, ImportOptions, SideFile, SideSource, load_model, load_urdf, parse_urdf,
 };

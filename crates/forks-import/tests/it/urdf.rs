@@ -7,15 +7,15 @@ use std::path::PathBuf;
 
 use forks_import::mechanism::{
     Geometry, JointKind, Mechanism,
+    kinematics::loops,
     lie::{
         Pose,
         glam::{DMat3, DVec3},
     },
-    loops,
 };
 use forks_import::{
-    Effect, Import, ImportOptions, load_model, load_urdf, parse_mjcf, parse_urdf,
-    urdf_feature_matrix,
+    Effect, Import, ImportOptions, features::urdf_feature_matrix, load_model, load_urdf,
+    parse_mjcf, parse_urdf,
 };
 use support::pose_of;
 

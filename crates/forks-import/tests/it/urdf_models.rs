@@ -2,8 +2,8 @@
 
 use crate::support;
 
-use forks_import::mechanism::{JointId, JointKind, loops};
-use forks_import::{Effect, Import, ImportOptions, load_urdf, parse_mjcf, write_mjcf};
+use forks_import::mechanism::{JointId, JointKind, kinematics::loops};
+use forks_import::{Effect, Import, ImportOptions, load_urdf, parse_mjcf, write::write_mjcf};
 use support::{mass_matrix, models, pose_of};
 
 fn load(name: &str) -> Import {

@@ -7,13 +7,13 @@
 use crate::support;
 
 use forks_import::mechanism::{
-    Joint, JointId, JointKind, LinkId, Mechanism, RANK_TOLERANCE,
+    Joint, JointId, JointKind, LinkId, Mechanism,
+    kinematics::{RANK_TOLERANCE, link_jacobian, mobility},
     lie::{
         SpatialInertia,
         glam::{DMat3, DQuat, DVec3},
     },
     linalg::Matrix,
-    link_jacobian, mobility,
 };
 use forks_import::{Import, ImportOptions, SideSource, load_urdf};
 use serde_json::Value;

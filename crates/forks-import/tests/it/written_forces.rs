@@ -6,14 +6,15 @@ use crate::support;
 use forks_import::mechanism::{
     Bushing, Combination, CombinationSpring, Coordinate, Coupling, Joint, JointId, JointKind,
     JointMatrix, Link, LinkId, Mechanism, MechanismBuilder, Servo, Transmission,
+    kinematics::loops,
     lie::{
         Pose, SpatialInertia, SymMat6, Twist,
         glam::{DMat3, DQuat, DVec3},
     },
-    loops,
 };
 use forks_import::{
-    Effect, ImportOptions, Note, WriteOptions, parse_mjcf, write_mjcf, write_mjcf_with,
+    Effect, ImportOptions, Note, parse_mjcf,
+    write::{WriteOptions, write_mjcf, write_mjcf_with},
 };
 use support::{mass_matrix, passive_forces, pose_of};
 

@@ -7,7 +7,10 @@ use forks_import::mechanism::{
         glam::{DMat3, DQuat, DVec2, DVec3},
     },
 };
-use forks_import::{ImportOptions, MjcfScene, parse_mjcf, write_mjcf, write_mjcf_scene};
+use forks_import::{
+    ImportOptions, parse_mjcf,
+    write::{MjcfScene, write_mjcf, write_mjcf_scene},
+};
 use roxmltree::Document;
 
 const HINGED: LinkId = LinkId::new(1);

@@ -2,7 +2,7 @@
 
 use forks_geometry::{Geometry, convex_hull};
 
-use super::{Animation, Form, Frame, Segment, Shape};
+use super::{Animation, AnimationFrame, Form, Segment, VisualShape};
 use crate::{IoError, finite::check_finite};
 
 /// Quaternions may be off unit length by what single precision and long integration leave.
@@ -10,7 +10,7 @@ const UNIT_TOLERANCE: f64 = 1e-3;
 
 pub(super) fn check(animation: &Animation) -> Result<(), IoError> {
     check_finite(animation)?;
-    let shape = |place: String, s: &Shape| {
+    let shape = |place: String, s: &VisualShape| {
         check_form(&place, &s.form)?;
         unit(|| place.clone(), s.body_from_shape.rotation.length())
     };
@@ -43,7 +43,7 @@ fn check_frames(animation: &Animation) -> Result<(), IoError> {
     Ok(())
 }
 
-fn check_frame(i: usize, frame: &Frame, animation: &Animation) -> Result<(), IoError> {
+fn check_frame(i: usize, frame: &AnimationFrame, animation: &Animation) -> Result<(), IoError> {
     let count = |what, found, expected| {
         if found == expected {
             Ok(())

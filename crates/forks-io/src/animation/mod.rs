@@ -11,7 +11,7 @@ mod colour;
 mod form;
 
 pub use colour::Colour;
-use forks_lie::{Pose, glam::DVec3, quaternion_from_wxyz};
+use forks_lie::{Pose, glam::DVec3, so3::quaternion_from_wxyz};
 pub use form::Form;
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use crate::{IoError, Trajectory};
 
 /// A form at a place, in a colour.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Shape {
+pub struct VisualShape {
     /// The form, about its own frame.
     pub form: Form,
     /// Pose of the form's frame in the body (or in the world, for scenery).
@@ -28,7 +28,7 @@ pub struct Shape {
     pub colour: Option<Colour>,
 }
 
-impl Shape {
+impl VisualShape {
     /// A form at its owner's frame in the default colour.
     pub fn new(form: impl Into<Form>) -> Self {
         Self { form: form.into(), body_from_shape: Pose::IDENTITY, colour: None }
@@ -47,7 +47,7 @@ impl Shape {
     }
 }
 
-impl<F: Into<Form>> From<F> for Shape {
+impl<F: Into<Form>> From<F> for VisualShape {
     fn from(form: F) -> Self {
         Self::new(form)
     }
@@ -59,12 +59,12 @@ pub struct Body {
     /// Name, shown in the list of bodies.
     pub name: String,
     /// Shapes; a body without any is still listed, can be followed, and can carry segments.
-    pub shapes: Vec<Shape>,
+    pub shapes: Vec<VisualShape>,
 }
 
 impl Body {
     /// A body of the given shapes.
-    pub fn new<S: Into<Shape>>(
+    pub fn new<S: Into<VisualShape>>(
         name: impl Into<String>,
         shapes: impl IntoIterator<Item = S>,
     ) -> Self {
@@ -159,7 +159,7 @@ impl Series {
 
 /// A point where bodies touch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Contact {
+pub struct ContactMarker {
     /// Where, world, m.
     pub position: DVec3,
     /// Force that is drawn as an arrow from there, world, N (an impulse divided by the length of
@@ -169,7 +169,7 @@ pub struct Contact {
 
 /// What there is at one time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Frame {
+pub struct AnimationFrame {
     /// Time, s.
     pub time: f64,
     /// One pose per body.
@@ -177,10 +177,10 @@ pub struct Frame {
     /// One number per series.
     pub values: Vec<f64>,
     /// Any number of contacts.
-    pub contacts: Vec<Contact>,
+    pub contacts: Vec<ContactMarker>,
 }
 
-impl Frame {
+impl AnimationFrame {
     /// A frame without numbers and contacts.
     pub fn new(time: f64, world_from_body: impl IntoIterator<Item = Pose>) -> Self {
         Self { time, world_from_body: world_from_body.into_iter().collect(), ..Self::default() }
@@ -194,7 +194,7 @@ impl Frame {
 
     /// With contacts.
     #[must_use]
-    pub fn contacts(self, contacts: impl IntoIterator<Item = Contact>) -> Self {
+    pub fn contacts(self, contacts: impl IntoIterator<Item = ContactMarker>) -> Self {
         Self { contacts: contacts.into_iter().collect(), ..self }
     }
 }
@@ -207,7 +207,7 @@ pub struct Animation {
     /// Remarks shown beside the picture, one paragraph each.
     pub notes: Vec<String>,
     /// Shapes that stand still in the world.
-    pub scenery: Vec<Shape>,
+    pub scenery: Vec<VisualShape>,
     /// What moves.
     pub bodies: Vec<Body>,
     /// Bars between bodies.
@@ -215,7 +215,7 @@ pub struct Animation {
     /// Numbers over time.
     pub series: Vec<Series>,
     /// The recording, in the order of time; at least one frame.
-    pub frames: Vec<Frame>,
+    pub frames: Vec<AnimationFrame>,
 }
 
 impl Animation {
@@ -240,7 +240,7 @@ impl Animation {
         animation.frames.extend(trajectory.samples().iter().map(|s| {
             let rotations = s.quaternions_wxyz.iter().map(|q| quaternion_from_wxyz(*q));
             let pose = |(r, p): (_, &[f64; 3])| Pose::new(r, DVec3::from_array(*p));
-            Frame::new(s.time, rotations.zip(&s.positions).map(pose)).values([
+            AnimationFrame::new(s.time, rotations.zip(&s.positions).map(pose)).values([
                 s.kinetic,
                 s.gravitational,
                 s.elastic,

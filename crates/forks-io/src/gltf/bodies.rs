@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Writer, binary::singles, xyzw};
 use crate::{
     IoError,
-    animation::{Animation, Colour, End, Frame, Segment, Shape},
+    animation::{Animation, AnimationFrame, Colour, End, Segment, VisualShape},
     mesh::Parts,
 };
 
@@ -18,7 +18,7 @@ use crate::{
 const THIN: f64 = 0.006;
 
 pub(super) fn write(writer: &mut Writer, animation: &Animation) -> Result<(), IoError> {
-    let bar = Shape::new(Geometry::Cylinder { radius: 1.0, half_length: 1.0 });
+    let bar = VisualShape::new(Geometry::Cylinder { radius: 1.0, half_length: 1.0 });
     let mut parts = Parts::default();
     for shape in &animation.scenery {
         for part in parts.of(shape, Colour::SCENERY) {
@@ -54,7 +54,7 @@ pub(super) fn write(writer: &mut Writer, animation: &Animation) -> Result<(), Io
 }
 
 /// Times from the first frame on, in an accessor.
-fn times(writer: &mut Writer, frames: &[Frame]) -> Result<usize, IoError> {
+fn times(writer: &mut Writer, frames: &[AnimationFrame]) -> Result<usize, IoError> {
     let mut times: Vec<[f32; 1]> = Vec::with_capacity(frames.len());
     for (i, frame) in frames.iter().enumerate() {
         let time = singles(&[frame.time - frames[0].time], || format!("time of frame {i}"))?;
@@ -68,7 +68,7 @@ fn times(writer: &mut Writer, frames: &[Frame]) -> Result<usize, IoError> {
 }
 
 /// Half the diagonal of the box around all positions.
-fn size(frames: &[Frame]) -> f64 {
+fn size(frames: &[AnimationFrame]) -> f64 {
     let mut positions = frames.iter().flat_map(|f| &f.world_from_body).map(|p| p.translation);
     let first = positions.next().unwrap_or_default();
     let (low, high) = positions.fold((first, first), |(l, h), p| (l.min(p), h.max(p)));
@@ -86,7 +86,7 @@ struct Motion {
 impl Motion {
     fn of_body(
         body: usize,
-        frames: &[Frame],
+        frames: &[AnimationFrame],
         place: impl Fn(usize) -> String,
     ) -> Result<Self, IoError> {
         let mut motion = Self { translations: vec![], rotations: vec![], scales: None };
@@ -100,7 +100,7 @@ impl Motion {
     fn of_segment(
         number: usize,
         segment: &Segment,
-        frames: &[Frame],
+        frames: &[AnimationFrame],
         radius: f64,
     ) -> Result<Self, IoError> {
         let place = |i: usize| format!("segment {number} in frame {i}");

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::{
     IoError,
-    animation::{Animation, Colour, End, Form, Shape},
+    animation::{Animation, Colour, End, Form, VisualShape},
     base64, json,
     mesh::{Part, Parts, Pattern, Surface},
 };
@@ -131,7 +131,7 @@ pub(super) fn json(animation: &Animation) -> Result<String, IoError> {
 }
 
 fn shapes<'a>(
-    shapes: &'a [Shape],
+    shapes: &'a [VisualShape],
     (body, colour): (Option<usize>, Colour),
     parts: &mut Parts<'a>,
     planes: &mut Vec<PlaneData>,

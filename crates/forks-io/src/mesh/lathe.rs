@@ -1,8 +1,8 @@
 //! Surfaces of revolution about z, and the cube: everything in units of 1.
 
 use forks_lie::{
-    exp_rotation,
     glam::{DVec2, DVec3},
+    so3::exp_rotation,
 };
 
 use super::{Pattern, Surface};

@@ -7,7 +7,7 @@ use forks_lie::{
 };
 
 use super::{Surface, crease::creased, height_field, lathe::Unit};
-use crate::animation::{Colour, Form, Shape};
+use crate::animation::{Colour, Form, VisualShape};
 
 /// A scaled surface at a place: `x_owner = pose (scale ∘ x_surface)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +43,7 @@ const AXIS_HEAD: f64 = 0.2;
 impl<'a> Parts<'a> {
     /// The parts of a shape; none for a plane, which has no end. The shape must have passed the
     /// check.
-    pub(crate) fn of(&mut self, shape: &'a Shape, default: Colour) -> Vec<Part> {
+    pub(crate) fn of(&mut self, shape: &'a VisualShape, default: Colour) -> Vec<Part> {
         let colour = shape.colour.unwrap_or(default);
         let mut parts = self.of_form(&shape.form, colour);
         for part in &mut parts {

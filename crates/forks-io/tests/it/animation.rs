@@ -2,10 +2,13 @@
 
 use forks_io::{
     Geometry, IoError, Scalars, Trajectory,
-    animation::{Animation, Body, Contact, End, Form, Frame, Segment, Series, Shape},
+    animation::{
+        Animation, AnimationFrame, Body, ContactMarker, End, Form, Segment, Series, VisualShape,
+    },
     lie::{
-        Pose, exp_rotation,
+        Pose,
         glam::{DQuat, DVec2, DVec3},
+        so3::exp_rotation,
     },
 };
 
@@ -18,8 +21,9 @@ fn sample(times: &[f64]) -> Animation {
     ];
     a.segments = vec![Segment::new(End::world(DVec3::ZERO), End::origin(1))];
     a.series = vec![Series::new("energy", "J")];
-    let contact = Contact { position: DVec3::X, force: DVec3::Z };
-    let frame = |t: &f64| Frame::new(*t, [Pose::IDENTITY; 2]).values([*t]).contacts([contact]);
+    let contact = ContactMarker { position: DVec3::X, force: DVec3::Z };
+    let frame =
+        |t: &f64| AnimationFrame::new(*t, [Pose::IDENTITY; 2]).values([*t]).contacts([contact]);
     a.frames = times.iter().map(frame).collect();
     a
 }
@@ -117,7 +121,7 @@ fn forms_without_surface_are_refused() {
     let axes = Form::Axes { length: 0.0 };
     assert_eq!(refused(|a| a.bodies[0].shapes[0].form = axes), not_above);
     assert_eq!(
-        refused(|a| a.scenery.push(Shape::new(Geometry::Sphere { radius: -1.0 }))),
+        refused(|a| a.scenery.push(VisualShape::new(Geometry::Sphere { radius: -1.0 }))),
         "shape 0 of the scenery: a size is not above 0"
     );
     assert_eq!(
@@ -170,6 +174,9 @@ fn trajectories_become_bodies_and_series() {
     let a = Animation::from_trajectory("run", &t);
     a.check().unwrap();
     assert_eq!(a.bodies.iter().map(|b| b.name.as_str()).collect::<Vec<_>>(), ["base", "tip"]);
-    assert_eq!(a.frames, [Frame::new(0.25, [Pose::IDENTITY, pose]).values([1.0, 2.0, 3.0, 4.0])]);
+    assert_eq!(
+        a.frames,
+        [AnimationFrame::new(0.25, [Pose::IDENTITY, pose]).values([1.0, 2.0, 3.0, 4.0])]
+    );
     assert_eq!(a.series.len(), 4);
 }

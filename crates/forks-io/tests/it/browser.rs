@@ -8,9 +8,9 @@ use std::{env, fs, path::PathBuf, process::Command};
 
 use forks_io::{
     Geometry,
-    animation::{Animation, Body, End, Frame, Segment, Series, Shape},
+    animation::{Animation, AnimationFrame, Body, End, Segment, Series, VisualShape},
     html,
-    lie::{Pose, exp_rotation, glam::DVec3},
+    lie::{Pose, glam::DVec3, so3::exp_rotation},
 };
 
 /// What the page looks like to a program after it was shown: its elements as text, and its
@@ -55,7 +55,7 @@ fn turning() -> Animation {
     let mut a = Animation::new("turning </script>");
     let axis = DVec3::new(2.0, -1.0, 2.0) / 3.0;
     let other = Body::new("other", [Geometry::Box { half_extents: DVec3::splat(1e-4) }]);
-    let capsule = Shape::new(Geometry::Capsule { radius: 1e-3, half_length: 2e-3 });
+    let capsule = VisualShape::new(Geometry::Capsule { radius: 1e-3, half_length: 2e-3 });
     a.scenery = vec![Geometry::Plane.into()];
     a.bodies = vec![other, Body::new("it", [capsule])];
     a.segments = vec![Segment::new(End::origin(0), End::origin(1))];
@@ -65,7 +65,7 @@ fn turning() -> Animation {
         // The other sign of the quaternion is the same rotation.
         let turned = if i == 1 { -turned } else { turned };
         let it = Pose::new(turned, DVec3::new(1e-3, -2e-3, 3e-3) * i as f64);
-        a.frames.push(Frame::new(time, [Pose::IDENTITY, it]).values([1.0]));
+        a.frames.push(AnimationFrame::new(time, [Pose::IDENTITY, it]).values([1.0]));
     }
     a
 }
@@ -96,7 +96,7 @@ fn bodies_are_drawn_where_they_are_between_frames() {
 #[ignore = "needs Chromium"]
 fn recordings_without_bodies_or_motion_are_shown_too() {
     let mut a = Animation::new("nothing");
-    a.frames.push(Frame::default());
+    a.frames.push(AnimationFrame::default());
     let (page, complaints) = shown("nothing", &a, "");
     assert_eq!(complaints, "");
     assert!(page.contains(r#"data-drawn="scene""#));

@@ -3,11 +3,12 @@
 
 use forks_io::{
     Geometry, IoError,
-    animation::{Animation, Body, Colour, End, Frame, Segment, Shape},
+    animation::{Animation, AnimationFrame, Body, Colour, End, Segment, VisualShape},
     gltf,
     lie::{
-        Pose, exp_rotation,
+        Pose,
         glam::{DMat4, DQuat, DVec3, DVec4},
+        so3::exp_rotation,
     },
 };
 use serde_json::Value;
@@ -26,8 +27,8 @@ fn sample(frames: usize) -> Animation {
         Body::new(
             "pair",
             [
-                Shape::new(Geometry::Sphere { radius: 0.1 }).coloured(yellow),
-                Shape::new(Geometry::Capsule { radius: 0.1, half_length: 0.3 })
+                VisualShape::new(Geometry::Sphere { radius: 0.1 }).coloured(yellow),
+                VisualShape::new(Geometry::Capsule { radius: 0.1, half_length: 0.3 })
                     .coloured(yellow.with_alpha(51)),
             ],
         ),
@@ -35,7 +36,7 @@ fn sample(frames: usize) -> Animation {
     ];
     a.segments = vec![Segment::new(End::world(DVec3::Z), End::origin(2)).thick(0.03)];
     a.frames = (0..frames)
-        .map(|i| Frame::new(2.0 + 0.25 * i as f64, (0..3).map(|b| pose(3 * i + b))))
+        .map(|i| AnimationFrame::new(2.0 + 0.25 * i as f64, (0..3).map(|b| pose(3 * i + b))))
         .collect();
     a
 }
@@ -226,7 +227,7 @@ fn one_frame_is_a_scene_that_stands_still() {
     let ball = &f.list("nodes")[f.named("ball")];
     assert_eq!(ball["translation"][1].as_f64().unwrap(), 0.5);
     let mut bare = Animation::new("nothing");
-    bare.frames.push(Frame::default());
+    bare.frames.push(AnimationFrame::default());
     assert_eq!(read(&bare).list("nodes").len(), 1, "only the root");
 }
 

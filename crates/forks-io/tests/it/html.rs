@@ -5,11 +5,15 @@ use std::collections::BTreeSet;
 
 use forks_io::{
     Geometry, IoError,
-    animation::{Animation, Body, Colour, Contact, End, Form, Frame, Segment, Series, Shape},
+    animation::{
+        Animation, AnimationFrame, Body, Colour, ContactMarker, End, Form, Segment, Series,
+        VisualShape,
+    },
     html,
     lie::{
-        Pose, exp_rotation,
+        Pose,
         glam::{DVec2, DVec3},
+        so3::exp_rotation,
     },
 };
 use serde_json::Value;
@@ -71,7 +75,7 @@ fn sample() -> Animation {
     ];
     a.series = vec![Series::new("energy", "J"), Series::new("gap", "m")];
     for i in 0..4 {
-        let force = |k: usize| Contact {
+        let force = |k: usize| ContactMarker {
             position: DVec3::new(i as f64, k as f64, 0.25),
             force: DVec3::new(0.0, -1.5, 3.0 + k as f64),
         };
@@ -79,7 +83,7 @@ fn sample() -> Animation {
         let contacts = (0..if i == 1 { 0 } else { i + 1 }).map(force);
         let poses = (0..3).map(|b| pose(10 * i + b));
         let values = [0.1 * i as f64, 1e-9 / 3.0];
-        a.frames.push(Frame::new(0.1 * i as f64, poses).values(values).contacts(contacts));
+        a.frames.push(AnimationFrame::new(0.1 * i as f64, poses).values(values).contacts(contacts));
     }
     a
 }
@@ -182,10 +186,10 @@ fn forms_become_scaled_surfaces_that_are_shared() {
     let field = Geometry::HeightField { size: DVec2::ONE, columns: 3, heights: vec![0.0; 6] };
     a.scenery = vec![
         Geometry::Plane.into(),
-        Shape::new(Geometry::Sphere { radius: 2.0 }).at(Pose::from_translation(DVec3::Y)),
+        VisualShape::new(Geometry::Sphere { radius: 2.0 }).at(Pose::from_translation(DVec3::Y)),
         Geometry::Ellipsoid { radii: DVec3::new(1.0, 2.0, 3.0) }.into(),
         hull.clone().into(),
-        Shape::new(hull).coloured(Colour::rgb(1, 2, 3).with_alpha(4)),
+        VisualShape::new(hull).coloured(Colour::rgb(1, 2, 3).with_alpha(4)),
         mesh.into(),
         field.into(),
         Form::Axes { length: 1.0 }.into(),
@@ -272,7 +276,8 @@ fn long_recordings_stay_bounded() {
     a.segments =
         (1..bodies as usize).map(|b| Segment::new(End::origin(b - 1), End::origin(b))).collect();
     let poses: Vec<Pose> = (0..bodies as usize).map(pose).collect();
-    a.frames = (0..frames).map(|i| Frame::new(1e-3 * f64::from(i), poses.clone())).collect();
+    a.frames =
+        (0..frames).map(|i| AnimationFrame::new(1e-3 * f64::from(i), poses.clone())).collect();
     let numbers = (28 * frames * bodies + 8 * frames) as usize * 4 / 3;
     let size = html::to_string(&a).unwrap().len();
     assert!(size >= numbers && size < numbers + 400_000, "{size} bytes, numbers alone {numbers}");

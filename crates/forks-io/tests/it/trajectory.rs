@@ -2,7 +2,7 @@
 
 use forks_io::{
     IoError, Scalars, Trajectory, json,
-    lie::{Pose, exp_rotation, glam::DVec3},
+    lie::{Pose, glam::DVec3, so3::exp_rotation},
 };
 
 fn recording() -> Trajectory {

@@ -9,12 +9,16 @@ use crate::oracle;
 use std::f64::consts::PI;
 
 use forks_lie::{
-    Mat6, Pose, Twist, exp_rotation,
+    Mat6, Pose, Twist,
     glam::{DMat3, DVec3},
-    left_jacobian, left_jacobian_inverse, log_rotation, right_jacobian, right_jacobian_derivative,
-    right_jacobian_inverse, right_jacobian_inverse_derivative, rotation_left_jacobian,
-    rotation_left_jacobian_inverse, rotation_right_jacobian, rotation_right_jacobian_inverse,
-    wxyz_from_quaternion,
+    se3::{
+        left_jacobian, left_jacobian_inverse, right_jacobian, right_jacobian_derivative,
+        right_jacobian_inverse, right_jacobian_inverse_derivative,
+    },
+    so3::{
+        exp_rotation, log_rotation, rotation_left_jacobian, rotation_left_jacobian_inverse,
+        rotation_right_jacobian, rotation_right_jacobian_inverse, wxyz_from_quaternion,
+    },
 };
 use oracle::{
     Dd, Square, ad, cross, hat, quaternion_exp, quaternion_log, series, series_derivative, vector,

@@ -7,8 +7,12 @@ use crate::oracle;
 use forks_lie::{
     Adjoint, Mat6, Pose, PoseError, SpatialInertia, SymMat6, Twist, Vec6, Wrench,
     glam::{DMat3, DVec3},
-    left_jacobian, left_jacobian_inverse, log_rotation, right_jacobian, right_jacobian_derivative,
-    right_jacobian_inverse, right_jacobian_inverse_derivative, skew,
+    se3::{
+        left_jacobian, left_jacobian_inverse, right_jacobian, right_jacobian_derivative,
+        right_jacobian_inverse, right_jacobian_inverse_derivative,
+    },
+    skew,
+    so3::log_rotation,
 };
 use proptest::prelude::*;
 
@@ -28,7 +32,8 @@ fn twist(angle: f64) -> impl Strategy<Value = Twist> {
 }
 
 fn pose() -> impl Strategy<Value = Pose> {
-    (vector(3.0), rotation_vector(3.13)).prop_map(|(p, w)| Pose::new(forks_lie::exp_rotation(w), p))
+    (vector(3.0), rotation_vector(3.13))
+        .prop_map(|(p, w)| Pose::new(forks_lie::so3::exp_rotation(w), p))
 }
 
 fn wrench() -> impl Strategy<Value = Wrench> {

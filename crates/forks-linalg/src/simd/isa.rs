@@ -62,7 +62,7 @@ impl Isa {
 
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 mod x86 {
-    use super::{super::arithmetic::Avx2Lanes, Kernel};
+    use super::{super::registers::Avx2Lanes, Kernel};
 
     pub(super) struct OnAvx2<K> {
         pub(super) kernel: K,

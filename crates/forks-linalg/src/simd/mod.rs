@@ -27,18 +27,20 @@ mod arithmetic;
 mod factor;
 mod isa;
 mod lanes;
+mod registers;
 mod rows;
 mod unfused;
 mod vectors;
 mod wide;
 mod wide_vectors;
 
-pub use arithmetic::{Arithmetic, Portable, Registers};
+pub use arithmetic::Arithmetic;
 pub use factor::{Factors, cholesky_of_rows, inverse_of_rows};
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 pub use isa::Avx2;
 pub use isa::{Isa, Kernel};
 pub use lanes::{LANES, Lanes};
+pub use registers::{Portable, Registers};
 pub use rows::{Rows, add_rows, all_finite, all_lanes_finite, dot_lanes};
 pub use unfused::Unfused;
 pub use vectors::Vectors;

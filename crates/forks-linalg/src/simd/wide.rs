@@ -6,23 +6,24 @@
 
 use core::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
-use super::{Arithmetic, Lanes};
+use super::{Lanes, Registers};
 
-/// Four numbers in a register of an instruction set; from [`Arithmetic::load`] and the like.
+/// Four numbers in a register of an instruction set; from
+/// [`load`](super::Arithmetic::load) and the like.
 #[derive(Clone, Copy)]
-pub struct Wide<L: Arithmetic> {
+pub struct Wide<L: Registers> {
     pub(super) l: L,
     pub(super) v: L::V,
 }
 
 /// `a * b`, not rounded yet.
 #[derive(Clone, Copy)]
-pub struct Product<L: Arithmetic> {
+pub struct Product<L: Registers> {
     a: Wide<L>,
     b: Wide<L>,
 }
 
-impl<L: Arithmetic> Wide<L> {
+impl<L: Registers> Wide<L> {
     /// The numbers, in memory.
     #[inline(always)]
     pub fn store(self) -> Lanes {
@@ -69,13 +70,19 @@ impl<L: Arithmetic> Wide<L> {
         self.l.ordered(self.v)
     }
 
+    /// Four equal numbers.
+    #[inline(always)]
+    fn equal(self, x: f64) -> Self {
+        self.with(self.l.equal(x))
+    }
+
     #[inline(always)]
     pub(super) fn with(self, v: L::V) -> Self {
         Self { l: self.l, v }
     }
 }
 
-impl<L: Arithmetic> Product<L> {
+impl<L: Registers> Product<L> {
     /// The product, rounded: what follows is not fused with it.
     #[inline(always)]
     #[must_use]
@@ -105,7 +112,7 @@ impl<L: Arithmetic> Product<L> {
 /// `impl Op<Right> for Left`, with L the instruction set.
 macro_rules! operator {
     ($op:ident $f:ident $left:ty, $right:ty => $out:ty, |$a:ident, $b:ident| $value:expr) => {
-        impl<L: Arithmetic> $op<$right> for $left {
+        impl<L: Registers> $op<$right> for $left {
             type Output = $out;
             #[inline(always)]
             fn $f(self, $b: $right) -> $out {
@@ -129,37 +136,37 @@ operator!(Mul mul Product<L>, Wide<L> => Product<L>, |a, b| a.rounded() * b);
 operator!(Mul mul Wide<L>, Product<L> => Product<L>, |a, b| a * b.rounded());
 operator!(Mul mul Product<L>, Product<L> => Product<L>, |a, b| a.rounded() * b.rounded());
 
-operator!(Mul mul Wide<L>, f64 => Product<L>, |a, b| a * a.l.splat(b));
+operator!(Mul mul Wide<L>, f64 => Product<L>, |a, b| a * a.equal(b));
 operator!(Mul mul Product<L>, f64 => Product<L>, |a, b| a.rounded() * b);
-operator!(Mul mul f64, Wide<L> => Product<L>, |a, b| b.l.splat(a) * b);
+operator!(Mul mul f64, Wide<L> => Product<L>, |a, b| b.equal(a) * b);
 operator!(Mul mul f64, Product<L> => Product<L>, |a, b| a * b.rounded());
-operator!(Add add Product<L>, f64 => Wide<L>, |a, b| a.plus(a.a.l.splat(b)));
-operator!(Add add f64, Product<L> => Wide<L>, |a, b| b.plus(b.a.l.splat(a)));
-operator!(Sub sub f64, Product<L> => Wide<L>, |a, b| b.from(b.a.l.splat(a)));
-operator!(Sub sub f64, Wide<L> => Wide<L>, |a, b| b.l.splat(a) - b);
+operator!(Add add Product<L>, f64 => Wide<L>, |a, b| a.plus(a.a.equal(b)));
+operator!(Add add f64, Product<L> => Wide<L>, |a, b| b.plus(b.a.equal(a)));
+operator!(Sub sub f64, Product<L> => Wide<L>, |a, b| b.from(b.a.equal(a)));
+operator!(Sub sub f64, Wide<L> => Wide<L>, |a, b| b.equal(a) - b);
 
-impl<L: Arithmetic> AddAssign for Wide<L> {
+impl<L: Registers> AddAssign for Wide<L> {
     #[inline(always)]
     fn add_assign(&mut self, b: Self) {
         *self = *self + b;
     }
 }
 
-impl<L: Arithmetic> AddAssign<Product<L>> for Wide<L> {
+impl<L: Registers> AddAssign<Product<L>> for Wide<L> {
     #[inline(always)]
     fn add_assign(&mut self, b: Product<L>) {
         *self = *self + b;
     }
 }
 
-impl<L: Arithmetic> SubAssign for Wide<L> {
+impl<L: Registers> SubAssign for Wide<L> {
     #[inline(always)]
     fn sub_assign(&mut self, b: Self) {
         *self = *self - b;
     }
 }
 
-impl<L: Arithmetic> SubAssign<Product<L>> for Wide<L> {
+impl<L: Registers> SubAssign<Product<L>> for Wide<L> {
     #[inline(always)]
     fn sub_assign(&mut self, b: Product<L>) {
         *self = *self - b;
@@ -169,7 +176,7 @@ impl<L: Arithmetic> SubAssign<Product<L>> for Wide<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::{Isa, Kernel, LANES, Unfused};
+    use crate::simd::{Arithmetic, Isa, Kernel, LANES, Unfused};
 
     /// 1 + ε, whose square's last bits a rounded product loses.
     const A: f64 = 1.0 + f64::EPSILON;

@@ -4,7 +4,7 @@
 //! own. Joints that are chained through massless auxiliary frames have no poses between them and
 //! count as one connection between two real links.
 
-use forks_lie::{Pose, Twist, log_rotation};
+use forks_lie::{Pose, Twist, so3::log_rotation};
 use forks_linalg::Matrix;
 
 use crate::{JointId, LinkId, Mechanism};
@@ -33,7 +33,7 @@ pub struct ConnectionGap {
 
 /// Gaps at all connections.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ConstraintError {
+pub struct ConnectionGaps {
     /// Gap of every connection, in the order given.
     pub gaps: Vec<ConnectionGap>,
     /// Sum of the position gaps, m; divide by the mechanism's size to compare mechanisms.
@@ -97,7 +97,7 @@ pub fn constraint_error(
     m: &Mechanism,
     connections: &[Connection],
     world_from_link: &[Pose],
-) -> ConstraintError {
+) -> ConnectionGaps {
     let gap_of = |c: &Connection| {
         let from_to = world_from_link[c.from.index()].inverse() * world_from_link[c.to.index()];
         let gap = match c.joints[..] {
@@ -113,7 +113,7 @@ pub fn constraint_error(
         }
     };
     let gaps: Vec<ConnectionGap> = connections.iter().map(gap_of).collect();
-    ConstraintError {
+    ConnectionGaps {
         position_sum: gaps.iter().map(|g| g.position).sum(),
         angle_sum: gaps.iter().map(|g| g.angle).sum(),
         gaps,

@@ -3,7 +3,7 @@
 use forks_lie::{Pose, Twist, Wrench};
 use forks_linalg::Matrix;
 
-use crate::{LinkId, Mechanism, tree_joint_motion};
+use crate::{LinkId, Mechanism, kinematics::tree_joint_motion};
 
 /// The 6×nv Jacobian of a link: velocities of all joints (loop-closing ones have zero columns) to
 /// the link's body twist, linear part first.

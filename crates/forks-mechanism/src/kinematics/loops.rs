@@ -7,10 +7,10 @@
 //! released ([`crate::Joint::released`]) are taken out of its rows: what is left of g there is no
 //! residual, and the gap itself ([`closure_gap`]) may stay open along them.
 
-use forks_lie::{Pose, Twist, Wrench, log_rotation, right_jacobian_inverse};
+use forks_lie::{Pose, Twist, Wrench, se3::right_jacobian_inverse, so3::log_rotation};
 use forks_linalg::Matrix;
 
-use crate::{Combination, JointId, Mechanism, tree_joint_motion};
+use crate::{Combination, JointId, Mechanism, kinematics::tree_joint_motion};
 
 /// Number of rows of the loop equations.
 pub fn constraint_rows(m: &Mechanism) -> usize {

@@ -11,7 +11,7 @@ mod scaling;
 
 pub use assembly::{Assembly, AssemblySettings, AssemblyStatus, CouplingGap, assemble};
 pub use constraint_error::{
-    Connection, ConnectionGap, ConstraintError, connections, constraint_error,
+    Connection, ConnectionGap, ConnectionGaps, connections, constraint_error,
 };
 pub use forward::{TreeJointMotion, forward_kinematics, tree_joint_motion};
 pub use jacobian::{link_jacobian, link_twists, pull_back_wrenches};

@@ -8,11 +8,11 @@
 //! [`release_redundant`] decides this once, and all solvers then work on what is left. A small
 //! singular value alone says little: in a singular pose of an exact mechanism (links in one line, a
 //! rhombus folded flat) it is as small, but grows as soon as the mechanism moves. So the decision
-//! looks at poses along the motion that the well-conditioned equations admit ([`poses`]): what is
+//! looks at poses along the motion that the well-conditioned equations admit (`poses`): what is
 //! small at all of them, and leaves gaps of that size only, is redundant. A smooth fall of singular
 //! values without a step is no rounding either, and is kept.
 //!
-//! What is left out are directions fixed in a closing joint's frame on the child ([`directions`]),
+//! What is left out are directions fixed in a closing joint's frame on the child (`directions`),
 //! so that the remaining equations are holonomic, as smooth as before, and the same for every
 //! solver at every pose. They need not be the redundant wrenches themselves, which may turn with
 //! the motion: any directions do along which those do work. Loops are looked at one by one first,
@@ -23,6 +23,8 @@ mod directions;
 mod poses;
 mod system;
 
+pub use crate::released::ReleasedDirections;
+
 use forks_lie::Twist;
 
 use self::{
@@ -30,7 +32,8 @@ use self::{
     system::System,
 };
 use crate::{
-    BuildError, JointId, Mechanism, MechanismBuilder, RANK_TOLERANCE, ReleasedDirections, mobility,
+    BuildError, JointId, Mechanism, MechanismBuilder,
+    kinematics::{RANK_TOLERANCE, mobility},
 };
 
 /// Singular values below this part of the largest may be rounding.
@@ -156,7 +159,7 @@ impl Release {
         for f in &mut self.found {
             (f.position_gap, f.angle_gap) = (0.0, 0.0);
             for &id in &f.closures {
-                let gap = crate::loops::closure_gap(original, q, &poses, id);
+                let gap = crate::kinematics::loops::closure_gap(original, q, &poses, id);
                 let j = self.mechanism.joint(id);
                 let open = j.child_from_joint.adjoint().apply_inverse(gap - j.held_twist(gap));
                 f.position_gap = f.position_gap.max(open.linear.length());

@@ -6,8 +6,10 @@ use forks_linalg::{Matrix, dot};
 use super::clusters::Cluster;
 use crate::{
     CouplingId, JointId, Mechanism,
-    loops::{closure_columns, closure_gap, combination_value},
-    tree_joint_motion,
+    kinematics::{
+        loops::{closure_columns, closure_gap, combination_value},
+        tree_joint_motion,
+    },
 };
 
 /// Lengths are in units of the loops' size, rows in the frames of the closing joints on their
@@ -77,7 +79,7 @@ impl<'a> System<'a> {
         }
         let held = |id: &JointId| {
             let given = &released[id.index()];
-            let directions = crate::ReleasedDirections::new(cluster.size, given);
+            let directions = crate::released::ReleasedDirections::new(cluster.size, given);
             (*id, directions.complement())
         };
         Self {

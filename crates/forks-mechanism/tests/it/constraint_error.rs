@@ -3,13 +3,13 @@
 use crate::common;
 
 use forks_mechanism::{
-    Connection, ConstraintError, Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
-    connections, constraint_error,
-    lie::{Pose, SplitMix64, exp_rotation, glam::DVec3},
+    Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
+    kinematics::{Connection, ConnectionGaps, connections, constraint_error},
+    lie::{Pose, SplitMix64, glam::DVec3, so3::exp_rotation},
 };
 use forks_models::HelixJoints;
 
-fn error(m: &Mechanism, poses: &[Pose]) -> ConstraintError {
+fn error(m: &Mechanism, poses: &[Pose]) -> ConnectionGaps {
     constraint_error(m, &connections(m), poses)
 }
 

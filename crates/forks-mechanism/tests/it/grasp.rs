@@ -2,12 +2,13 @@
 
 use forks_mechanism::{
     BuildError, Grasp, GraspCarrier, Joint, JointKind, Keyframe, LinkId, Mechanism,
-    MechanismBuilder, RANK_TOLERANCE,
+    MechanismBuilder,
+    kinematics::{RANK_TOLERANCE, loops, mobility},
     lie::{
-        Pose, SpatialInertia, exp_rotation,
+        Pose, SpatialInertia,
         glam::{DMat3, DVec3},
+        so3::exp_rotation,
     },
-    loops, mobility,
 };
 
 /// An object between the fingers of an arm, each of which holds it at a point of its last link.

@@ -5,7 +5,7 @@ use crate::common;
 use common::{DERIVATIVE_ERROR, derivative, kinds, pose, positions};
 use forks_mechanism::{
     Joint, JointKind, LinkId,
-    lie::{Pose, SplitMix64, Twist, Wrench, exp_rotation, glam::DVec3},
+    lie::{Pose, SplitMix64, Twist, Wrench, glam::DVec3, so3::exp_rotation},
 };
 
 /// A joint of a kind between turned and displaced frames, scalar coordinates with a reference.

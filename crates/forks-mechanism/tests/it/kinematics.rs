@@ -6,8 +6,8 @@ use crate::common;
 use common::{DERIVATIVE_ERROR, derivative, derivative_of_list, random_mechanism};
 use forks_mechanism::{
     Joint, JointId, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
+    kinematics::{link_jacobian, link_twists, loops, pull_back_wrenches},
     lie::{SplitMix64, Twist, Wrench, glam::DVec3},
-    link_jacobian, link_twists, loops, pull_back_wrenches,
 };
 
 /// Positions moved by random velocities from the start.
@@ -185,7 +185,7 @@ fn fitting_closures() {
 #[test]
 fn ten_thousand_nested_links_on_a_small_stack() {
     let run = || {
-        let m = forks_models::chain(10_000, 1).mechanism;
+        let m = forks_models::molecules::chain(10_000, 1).mechanism;
         let q = m.start_positions();
         let poses = m.link_poses(&q);
         let last = LinkId::new(10_000);

@@ -3,10 +3,12 @@
 use crate::common;
 
 use forks_mechanism::{
-    AssemblySettings, AssemblyStatus, Combination, Coupling, CouplingTerm, Joint, JointId,
-    JointKind, LinkId, Mechanism, MechanismBuilder, Mobility, RANK_TOLERANCE, assemble,
+    Combination, Coupling, CouplingTerm, Joint, JointId, JointKind, LinkId, Mechanism,
+    MechanismBuilder,
+    kinematics::{
+        AssemblySettings, AssemblyStatus, Mobility, RANK_TOLERANCE, assemble, loops, mobility,
+    },
     lie::{Pose, SplitMix64, glam::DVec3},
-    loops, mobility,
 };
 
 fn mobility_at(m: &Mechanism, q: &[f64]) -> Mobility {

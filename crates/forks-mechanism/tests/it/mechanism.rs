@@ -2,11 +2,11 @@
 
 use forks_mechanism::{
     Combination, CouplingTerm, Joint, JointId, JointKind, Link, LinkId, MechanismBuilder,
+    kinematics::loops,
     lie::{
         Pose, SpatialInertia, SplitMix64,
         glam::{DMat3, DVec3},
     },
-    loops,
 };
 
 fn ball(mass: f64, center: DVec3) -> SpatialInertia {

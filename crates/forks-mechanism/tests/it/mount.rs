@@ -7,11 +7,12 @@ use forks_mechanism::{
     BuildError, Combination, CombinationSpring, Coordinate, Frame, Geometry, Joint, JointId,
     JointKind, Keyframe, Link, LinkId, Mechanism, MechanismBuilder, Mount, Shape, Slide,
     Transmission,
+    kinematics::loops,
     lie::{
-        Pose, SpatialInertia, SplitMix64, exp_rotation,
+        Pose, SpatialInertia, SplitMix64,
         glam::{DMat3, DVec3},
+        so3::exp_rotation,
     },
-    loops,
 };
 
 fn slides() -> Vec<Slide> {

@@ -2,9 +2,9 @@
 
 use forks_mechanism::{
     Mechanism,
+    kinematics::{link_jacobian, loops},
     lie::glam::DVec3,
     linalg::{Matrix, dense},
-    link_jacobian, loops,
 };
 use forks_models::{HelixJoints, Parametric};
 
@@ -78,9 +78,9 @@ fn all() -> Vec<Parametric> {
         forks_models::coil(30),
         forks_models::dill(31),
         forks_models::four_bar_chain(6),
-        forks_models::chain(100, 1),
-        forks_models::polymer(100, 2),
-        forks_models::bushy(100, 3),
+        forks_models::molecules::chain(100, 1),
+        forks_models::molecules::polymer(100, 2),
+        forks_models::molecules::bushy(100, 3),
         forks_models::millipede(4, 4),
     ]
 }
@@ -181,28 +181,28 @@ fn sizes() {
     assert_eq!(count(forks_models::y_mechanism()), 30);
     assert_eq!(count(forks_models::arm20()), 20);
     assert_eq!(count(forks_models::bicycle_chain(30)), 30);
-    assert_eq!(count(forks_models::chain(50_000, 1)), 50_000);
-    assert_eq!(count(forks_models::polymer(50_000, 1)), 50_000);
+    assert_eq!(count(forks_models::molecules::chain(50_000, 1)), 50_000);
+    assert_eq!(count(forks_models::molecules::polymer(50_000, 1)), 50_000);
     assert_eq!(count(forks_models::millipede(1000, 1)), 13_000);
     assert_eq!(count(forks_models::helix(0, HelixJoints::HingeZ)), 1);
 }
 
 #[test]
 fn bushy_trees_have_bounded_degree_and_equal_seeds_give_equal_trees() {
-    let m = forks_models::bushy(5_000, 7).mechanism;
+    let m = forks_models::molecules::bushy(5_000, 7).mechanism;
     let mut degree = vec![0; m.links().len()];
     for j in m.joints() {
         degree[j.parent.index()] += 1;
         degree[j.child.index()] += 1;
     }
     assert_eq!(degree[1..].iter().max(), Some(&4));
-    assert_eq!(m.joints(), forks_models::bushy(5_000, 7).mechanism.joints());
-    assert_ne!(m.joints(), forks_models::bushy(5_000, 8).mechanism.joints());
+    assert_eq!(m.joints(), forks_models::molecules::bushy(5_000, 7).mechanism.joints());
+    assert_ne!(m.joints(), forks_models::molecules::bushy(5_000, 8).mechanism.joints());
 }
 
 #[test]
 fn polymer_has_two_link_side_chains() {
-    let m = forks_models::polymer(30, 1).mechanism;
+    let m = forks_models::molecules::polymer(30, 1).mechanism;
     let mut children = vec![0; m.links().len()];
     for j in m.joints() {
         children[j.parent.index()] += 1;
@@ -214,15 +214,15 @@ fn polymer_has_two_link_side_chains() {
 
 #[test]
 fn loaded_links() {
-    let m = forks_models::chain(100, 1).mechanism;
-    let near = forks_models::neighbouring_links(&m, 10);
+    let m = forks_models::molecules::chain(100, 1).mechanism;
+    let near = forks_models::molecules::neighbouring_links(&m, 10);
     assert_eq!(near.len(), 10);
     assert_eq!(near[0].index(), 51);
     assert_eq!(near[9].index(), 60);
-    let far = forks_models::scattered_links(&m, 30, 3);
+    let far = forks_models::molecules::scattered_links(&m, 30, 3);
     assert_eq!(far.len(), 30);
     assert!(far.windows(2).all(|w| w[0] < w[1]));
-    assert_eq!(forks_models::scattered_links(&m, 1000, 3).len(), 100);
+    assert_eq!(forks_models::molecules::scattered_links(&m, 1000, 3).len(), 100);
 }
 
 /// The tip of a coil stays near its root, all rods are equal, neighbouring axes are skewed.

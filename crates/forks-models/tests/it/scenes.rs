@@ -1,12 +1,12 @@
 //! The mechanisms of scenes with contact: poses, masses, motions, symmetry.
 
 use forks_mechanism::{
-    Geometry, JointId, Mechanism, RANK_TOLERANCE,
+    Geometry, JointId, Mechanism,
+    kinematics::{RANK_TOLERANCE, loops, mobility},
     lie::{
         Pose,
         glam::{DQuat, DVec3},
     },
-    loops, mobility,
 };
 use forks_models::Parametric;
 

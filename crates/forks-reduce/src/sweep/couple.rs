@@ -1,7 +1,7 @@
 //! Relations between joint coordinates: couplings condition, springs on combinations inform,
 //! outputs only look.
 
-use forks_mechanism::{Coordinate, JointId, linalg::Matrix, loops};
+use forks_mechanism::{Coordinate, JointId, kinematics::loops, linalg::Matrix};
 
 use super::{Op, Sweep};
 use crate::frontier::{Rows, Singular, Variable};

@@ -1,6 +1,9 @@
 //! Free bodies beside random mechanisms change nothing: neither equilibria nor reductions.
 
-use forks_dynamics::{EquilibriumOptions, EquilibriumStatus, Loads};
+use forks_dynamics::{
+    Loads,
+    statics::{EquilibriumOptions, EquilibriumStatus},
+};
 use forks_mechanism::{
     Joint, JointKind, Link, LinkId, MechanismBuilder,
     lie::{

@@ -1,7 +1,10 @@
 //! Servo targets and generalised forces as drives of a reduced model, against full equilibria of a
 //! mechanism whose springs rest elsewhere and against dense linear solutions.
 
-use forks_dynamics::{EquilibriumOptions, Loads, generalized_forces, solve_equilibrium};
+use forks_dynamics::{
+    Loads, generalized_forces,
+    statics::{EquilibriumOptions, solve_equilibrium},
+};
 use forks_mechanism::{
     Combination, CombinationSpring, CombinationSpringId, Coordinate, JointId, Mechanism,
     MechanismBuilder,
@@ -138,7 +141,7 @@ fn gravity_moves_effectors_links_and_joints_as_a_dense_linear_solve() {
         let forces = generalized_forces(&m, &q, &poses, &Loads::gravity());
         let (model, response) = reduced(&m, &p, &[Drive::forces(&m, "gravity", &forces)]);
         let v = dense_displacements(&m, &forces);
-        let twists = forks_mechanism::link_twists(&m, &q, &v);
+        let twists = forks_mechanism::kinematics::link_twists(&m, &q, &v);
         let radius = response.radius;
         let largest =
             twists.iter().map(|t| t.scale_linear(1.0 / radius).norm()).fold(0.0, f64::max);

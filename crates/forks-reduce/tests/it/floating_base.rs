@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use forks_mechanism::{
     Mechanism,
-    lie::{Twist, Wrench, glam::DVec3, right_jacobian},
+    lie::{Twist, Wrench, glam::DVec3, se3::right_jacobian},
     linalg::Matrix,
 };
 use forks_reduce::{MassModel, Problem, ProblemOptions, ReduceError, ReduceOptions};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forks_dynamics::{Integrator, Simulation, SimulationOptions, SimulationStatus};
+use forks_dynamics::integrate::{Integrator, Simulation, SimulationOptions, SimulationStatus};
 use forks_mechanism::{
     Mechanism,
     lie::{Pose, Twist, Wrench, glam::DVec3},

@@ -179,7 +179,7 @@ fn effectors_at_frames_are_their_links_seen_from_there() {
     let link = p.effectors[0];
     let mut b = MechanismBuilder::from_mechanism(&p.mechanism);
     let offset = Pose::new(
-        forks_mechanism::lie::exp_rotation(DVec3::new(0.3, -0.8, 0.5)),
+        forks_mechanism::lie::so3::exp_rotation(DVec3::new(0.3, -0.8, 0.5)),
         DVec3::new(0.1, 0.2, -0.3),
     );
     b.add_frame(Frame { name: "tool".into(), link, link_from_frame: offset });
@@ -294,7 +294,7 @@ fn entered_branches_are_finished_smallest_first() {
 #[test]
 fn thousands_of_nested_links_fit_on_a_small_stack() {
     let run = || {
-        let p = forks_models::chain(10_000, 2);
+        let p = forks_models::molecules::chain(10_000, 2);
         let m = sprung(&p.mechanism).unwrap();
         let effectors = of_links(&m, &[LinkId::new(5000), p.effectors[0]]);
         let problem = Problem::unprepared(m, effectors);

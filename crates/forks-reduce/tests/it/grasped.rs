@@ -4,9 +4,10 @@
 use forks_mechanism::{
     Frame, Grasp, GraspCarrier, JointKind, LinkId, Mechanism, MechanismBuilder,
     lie::{
-        Pose, SpatialInertia, exp_rotation,
+        Pose, SpatialInertia,
         glam::{DMat3, DVec3},
         skew,
+        so3::exp_rotation,
     },
     linalg::{Matrix, dense::cholesky_solve},
 };

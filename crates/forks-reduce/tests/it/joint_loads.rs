@@ -1,11 +1,14 @@
 //! Loads of joints at a loaded pose: their change per reduced coordinate against neighbouring
 //! equilibria.
 
-use forks_dynamics::{EquilibriumOptions, Loads, solve_equilibrium};
+use forks_dynamics::{
+    Loads,
+    statics::{EquilibriumOptions, solve_equilibrium},
+};
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
 use forks_models::{HelixJoints, helix};
 use forks_reduce::{Basis, Effector, Linearisation, Problem, ReduceOptions};
-use forks_rom::ModelData;
+use forks_rom::data::ModelData;
 
 #[test]
 fn loads_change_as_neighbouring_equilibria_say() {

@@ -1,7 +1,10 @@
 //! Poses on joints' limits, their progressive springs on: reduced compliance against finite
 //! differences of the full equilibrium.
 
-use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame, continue_equilibrium};
+use forks_dynamics::{
+    AppliedWrench, Loads, WrenchFrame,
+    statics::{EquilibriumOptions, continue_equilibrium},
+};
 use forks_mechanism::{
     Limit, Mechanism, MechanismBuilder,
     lie::{Pose, Twist, Wrench, glam::DVec3},

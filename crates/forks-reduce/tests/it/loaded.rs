@@ -1,7 +1,8 @@
 //! Reduced compliance at loaded poses against finite differences of the full equilibrium.
 
 use forks_dynamics::{
-    AppliedWrench, EquilibriumOptions, Loads, WrenchFrame, continue_equilibrium, solve_equilibrium,
+    AppliedWrench, Loads, WrenchFrame,
+    statics::{EquilibriumOptions, continue_equilibrium, solve_equilibrium},
 };
 use forks_mechanism::{
     LinkId, Mechanism, MechanismBuilder,
@@ -134,7 +135,7 @@ fn random_graphs_under_load_and_gravity() {
         let q = m.start_positions();
         let first = loads(true, &effectors, &m.link_poses(&q), &w);
         let e = solve_equilibrium(&m, &q, &first, &EquilibriumOptions::default());
-        if e.status != forks_dynamics::EquilibriumStatus::Converged {
+        if e.status != forks_dynamics::statics::EquilibriumStatus::Converged {
             println!("seed {seed}: {:?}", e.status);
             continue;
         }

@@ -1,6 +1,9 @@
 //! Fixed-effector modes at poses under gravity, and with drives.
 
-use forks_dynamics::{EquilibriumOptions, Loads, solve_equilibrium};
+use forks_dynamics::{
+    Loads,
+    statics::{EquilibriumOptions, solve_equilibrium},
+};
 use forks_models::{HelixJoints, helix, irregular_ladder};
 use forks_reduce::{Drive, Effector, Linearisation, MassModel, Problem, ReduceOptions};
 
@@ -40,7 +43,7 @@ fn drives_that_excite_modes_rest_where_the_static_model_does() {
         let (plain, with) = (plain.data(), model.data());
         let mut left: f64 = 0.0;
         for (a, b) in plain.links.iter().zip(&with.links) {
-            let twist = |l: &forks_rom::LinkRest, rest| {
+            let twist = |l: &forks_rom::data::LinkRest, rest| {
                 let x = l.map.mul(rest);
                 forks_mechanism::linalg::Matrix::from_fn(6, 1, |i, _| {
                     x[(i, 0)] + l.servo_map[(i, 0)]

@@ -157,7 +157,7 @@ fn joint_loads_balance_every_link_and_stretch_the_springs() {
             let closing = m.forest().closures().iter().map(|&id| (id, None));
             for ((id, edge), j) in ids.chain(closing).zip(&d.joints) {
                 let columns = match edge {
-                    Some(e) => forks_mechanism::tree_joint_motion(m, e, &q).columns,
+                    Some(e) => forks_mechanism::kinematics::tree_joint_motion(m, e, &q).columns,
                     None => m.joint(id).columns(&q[m.position_range(id)]),
                 };
                 let load = Wrench::from_array(core::array::from_fn(|i| j.load_map[(i, k)]));

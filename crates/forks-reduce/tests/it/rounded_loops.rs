@@ -2,21 +2,23 @@
 //! mechanism is the exactly planar one; all solvers must agree with it to the size of the error.
 
 use forks_dynamics::{
-    EquilibriumOptions, EquilibriumStatus, Loads, Simulation, SimulationOptions, SimulationStatus,
+    Loads,
     adaptive::{AdaptiveOptions, AdaptivePlan, AdaptiveState, ErrorMeasure, Target},
     constrained::{ConstrainedDynamics, DynamicsStatus},
     dca::{DcaPlan, DcaWorkspace, dca},
-    mass_matrix, solve_equilibrium,
+    integrate::{Simulation, SimulationOptions, SimulationStatus},
+    mass_matrix,
+    statics::{EquilibriumOptions, EquilibriumStatus, solve_equilibrium},
 };
 use forks_mechanism::{
-    AssemblySettings, AssemblyStatus, Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
-    RANK_TOLERANCE, assemble,
+    Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
+    kinematics::{AssemblySettings, AssemblyStatus, RANK_TOLERANCE, assemble, mobility},
     lie::{
         Pose, SpatialInertia, Wrench,
         glam::{DMat3, DQuat, DVec3},
     },
     linalg::Matrix,
-    mobility, release_redundant,
+    redundancy::release_redundant,
 };
 use forks_reduce::{Problem, ProblemOptions};
 use forks_testkit::Rng;
@@ -438,7 +440,7 @@ fn masses_on_the_motions_are_regular() {
     let (m, expected, _) = linkage(3, 1e-4);
     let m = released(&m);
     let q = m.start_positions();
-    let n = forks_dynamics::admissible_motions(&m, &q, &m.link_poses(&q));
+    let n = forks_dynamics::modes::admissible_motions(&m, &q, &m.link_poses(&q));
     assert_eq!(n.columns(), expected);
     let mass: Matrix = n.transpose_mul(&mass_matrix(&m, &q).mul(&n));
     assert!((0..expected).all(|i| mass[(i, i)] > 1e-3));

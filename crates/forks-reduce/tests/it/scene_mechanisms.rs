@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame, unloaded_modes};
+use forks_dynamics::{
+    AppliedWrench, Loads, WrenchFrame, modes::unloaded_modes, statics::EquilibriumOptions,
+};
 use forks_mechanism::{
     Joint, JointKind, LinkId, Mechanism, MechanismBuilder, Mount, Preparation, Slide,
     lie::{Pose, Wrench, glam::DVec3},
@@ -191,7 +193,12 @@ fn pinned_sag(p: &Parametric) -> f64 {
     let m = prepared.unwrap().mechanism;
     let start = m.start_positions();
     let loads = Loads::gravity();
-    let e = forks_dynamics::solve_equilibrium(&m, &start, &loads, &EquilibriumOptions::default());
+    let e = forks_dynamics::statics::solve_equilibrium(
+        &m,
+        &start,
+        &loads,
+        &EquilibriumOptions::default(),
+    );
     assert!(e.status.is_equilibrium(), "{:?}", e.status);
     let body = m.find_link("body").unwrap().index();
     poses[body].translation.z - e.world_from_link[body].translation.z

@@ -9,7 +9,7 @@ use forks_lie::{
 };
 use forks_linalg::{Matrix, Pivots, cholesky, solve_lower};
 
-use crate::{BaseCoupling, BaseRest, ModelError};
+use crate::{BaseCoupling, ModelError, data::BaseRest};
 
 /// m, c(η), J(η), Σ(η), M̃; n coordinates. Vectors over pairs of coordinates are stored row by row.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Effectors of a floating model: J_e = (Ad⁻¹ of the base, J_r(ξ_e) B_e).
 
-use forks_lie::{Mat6, Pose, Twist, right_jacobian};
+use forks_lie::{Mat6, Pose, Twist, se3::right_jacobian};
 use forks_linalg::{
     Matrix,
     simd::{Arithmetic, Kernel, LANES, Lanes, Wide},

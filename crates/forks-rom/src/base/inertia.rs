@@ -11,7 +11,7 @@ use forks_linalg::{
 };
 
 use super::derivatives::Derivatives;
-use crate::{BaseCoupling, BaseRest, ModelError};
+use crate::{BaseCoupling, ModelError, data::BaseRest};
 
 /// Part of the mass matrix up to which its first-order change is trusted: below 1 it stays positive
 /// definite.

@@ -6,9 +6,9 @@
 use alloc::{vec, vec::Vec};
 
 use forks_lie::{
-    exp_rotation,
     glam::{DMat3, DVec3},
-    rotation_right_jacobian, skew,
+    skew,
+    so3::{exp_rotation, rotation_right_jacobian},
 };
 use forks_linalg::simd::{Arithmetic, Factors, LANES, Lanes, Rows, WideVectors};
 

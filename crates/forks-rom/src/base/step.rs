@@ -6,7 +6,7 @@ use core::f64::consts::PI;
 use forks_lie::{
     Wrench,
     glam::{DQuat, DVec3},
-    right_jacobian,
+    se3::right_jacobian,
 };
 use forks_linalg::simd::{Arithmetic, Kernel, LANES, Lanes, Rows, WideVectors, all_finite};
 
@@ -165,7 +165,7 @@ impl FloatingStepper {
             *eta = (step * l.read(y) + l.read(eta)).store().0;
         }
         shape.velocity.copy_from_slice(&work.trial[FIRST_RATE..]);
-        let turn = forks_lie::exp_rotation(angular(&work.trial) * h);
+        let turn = forks_lie::so3::exp_rotation(angular(&work.trial) * h);
         let rotation = (rotation * turn).normalize();
         state.world_from_base.rotation = rotation;
         let center = inertia.center_and_slope(l, &shape.eta, &mut work.slope);

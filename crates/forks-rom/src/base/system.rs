@@ -10,8 +10,8 @@ use super::{
     workspace::FloatingWorkspace,
 };
 use crate::{
-    ConstraintError, EffectorLoad, EffectorState, ModelData, ModelError, Momentum, Openings,
-    PoseBuffer, Reconstruction, ReducedModel, ServoTerms, StaticSolution, StepStatus, System,
+    ConstraintError, EffectorLoad, EffectorState, ModelError, Momentum, Openings, PoseBuffer,
+    Reconstruction, ReducedModel, ServoTerms, StaticSolution, StepStatus, System, data::ModelData,
 };
 
 impl FloatingStepper {

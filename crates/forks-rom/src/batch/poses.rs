@@ -60,7 +60,7 @@ impl BatchPoses {
         self.instances
     }
 
-    /// Links of every instance, indices into [`ModelData::links`](crate::ModelData::links),
+    /// Links of every instance, indices into [`ModelData::links`](crate::data::ModelData::links),
     /// ascending.
     pub fn links(&self) -> &[usize] {
         &self.links

@@ -100,8 +100,8 @@ impl ReducedModel {
         Ok(Self::new(read::read(bytes)?)?)
     }
 
-    /// The numbers as JSON, for other programs; see [`ModelData`](crate::ModelData) for what they
-    /// are.
+    /// The numbers as JSON, for other programs; see [`ModelData`](crate::data::ModelData) for what
+    /// they are.
     ///
     /// Fields are named as there; matrices are arrays of rows, twists and wrenches arrays of six
     /// numbers with the linear part first, poses

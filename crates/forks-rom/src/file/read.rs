@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::{
     CHECKSUM, FileError, HEADER, MAGIC, SCALAR, VERSION, path_kind, reader::Reader, section,
 };
-use crate::{BaseRest, EffectorRest, JointPath, JointRest, LinkRest, ModelData};
+use crate::data::{BaseRest, EffectorRest, JointPath, JointRest, LinkRest, ModelData};
 
 /// Least bytes of a name: its length.
 const NAME: usize = 8;

@@ -7,7 +7,7 @@ use forks_lie::Pose;
 use forks_linalg::Matrix;
 
 use super::{CHECKSUM, HEADER, MAGIC, SCALAR, VERSION, path_kind, section};
-use crate::{BaseRest, EffectorRest, JointPath, JointRest, LinkRest, ModelData};
+use crate::data::{BaseRest, EffectorRest, JointPath, JointRest, LinkRest, ModelData};
 
 /// The bytes of a file.
 pub(super) fn write(data: &ModelData) -> Vec<u8> {

@@ -2,11 +2,11 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Pose, Twist, log_rotation};
+use forks_lie::{Pose, Twist, so3::log_rotation};
 use forks_linalg::{Matrix, OrthogonalRows};
 
 use super::motion::{Motion, Place};
-use crate::ModelData;
+use crate::data::ModelData;
 
 /// One or more joints in a row between two links that are not massless frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl Chain {
 
     pub(super) fn new(d: &ModelData, c: &Connection) -> Self {
         let rests = || c.joints.iter().map(|&(j, back)| (&d.joints[j], back));
-        let frame = |(j, back): (&crate::JointRest, bool)| {
+        let frame = |(j, back): (&crate::data::JointRest, bool)| {
             if back { j.parent_from_joint } else { j.child_from_joint }
         };
         let length = |p: &Pose| p.translation.length();

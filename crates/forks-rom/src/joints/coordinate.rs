@@ -3,10 +3,13 @@
 use forks_lie::Twist;
 
 use super::{displacement::displacement, motion::parent_from_child};
-use crate::{JointPath, JointRest, ReducedModel, State};
+use crate::{
+    ReducedModel, State,
+    data::{JointPath, JointRest},
+};
 
 impl ReducedModel {
-    /// The joint of a name, an index into [`ModelData::joints`](crate::ModelData::joints).
+    /// The joint of a name, an index into [`ModelData::joints`](crate::data::ModelData::joints).
     pub fn find_joint(&self, name: &str) -> Option<usize> {
         self.data().joints.iter().position(|j| j.name == name)
     }

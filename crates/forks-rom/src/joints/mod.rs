@@ -8,7 +8,7 @@ mod openings;
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Pose, Wrench, log_rotation};
+use forks_lie::{Pose, Wrench, so3::log_rotation};
 
 pub use self::openings::Openings;
 use self::{
@@ -16,7 +16,7 @@ use self::{
     displacement::displacement,
     motion::{Motion, parent_from_child},
 };
-use crate::{JointRest, Reconstruction, ReducedModel, State};
+use crate::{Reconstruction, ReducedModel, State, data::JointRest};
 
 /// Distance and angle between two frames that should coincide.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -30,7 +30,7 @@ pub struct Gap {
 /// The gap at a joint, or at several in a row with massless frames between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointGap {
-    /// The joints, indices into [`ModelData::joints`](crate::ModelData::joints).
+    /// The joints, indices into [`ModelData::joints`](crate::data::ModelData::joints).
     pub joints: Vec<usize>,
     /// Between the last joint's frame where its link has it and where the joints can put it at
     /// best.
@@ -113,7 +113,7 @@ impl ReducedModel {
                 gap: size_of(&self.connection_gap(c, poses)),
             })
             .collect();
-        let effector = |(e, rest): (usize, &crate::EffectorRest)| {
+        let effector = |(e, rest): (usize, &crate::data::EffectorRest)| {
             let shown = poses[rest.link] * rest.link_from_effector;
             size_of(&(shown.inverse() * effector_pose(e)))
         };

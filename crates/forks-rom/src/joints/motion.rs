@@ -5,11 +5,11 @@ use alloc::{vec, vec::Vec};
 use forks_lie::{
     Pose, Twist,
     glam::{DQuat, DVec3},
-    right_jacobian,
+    se3::right_jacobian,
 };
 use forks_linalg::{Matrix, OrthogonalRows};
 
-use crate::{JointPath, JointRest};
+use crate::data::{JointPath, JointRest};
 
 /// parent_from_child = left · M(q) · joint_from_child, M the motion of the child-side joint frame.
 pub(super) struct Motion {

@@ -5,8 +5,9 @@ use crate::support;
 use std::sync::Arc;
 
 use forks_rom::{
-    Batch, BatchPoses, EffectorLoad, Elasticity, Isa, PoseBuffer, ReducedModel, Scheme, State,
-    StepStatus, Stepper, System,
+    EffectorLoad, Elasticity, Isa, PoseBuffer, ReducedModel, Scheme, State, StepStatus, Stepper,
+    System,
+    batch::{Batch, BatchPoses},
 };
 use forks_testkit::Rng;
 use support::{Sizes, all_bits, bits, loads, model};
@@ -63,7 +64,7 @@ fn compare(stepper: &Stepper, instances: usize, seed: u64) {
         }
         let found = batch.step(&lists);
         batch.poses(&mut poses);
-        let mut expected = forks_rom::BatchStatus::default();
+        let mut expected = forks_rom::batch::BatchStatus::default();
         let statuses: Vec<StepStatus> = batch.statuses().collect();
         assert_eq!(statuses.len(), instances);
         for (i, state) in singles.iter_mut().enumerate() {
@@ -152,7 +153,7 @@ fn a_batch_can_be_empty_and_needs_a_list_per_instance() {
     let mut none = Batch::new(stepper.clone(), 0);
     assert!(none.is_empty());
     let nothing: [Vec<EffectorLoad>; 0] = [];
-    assert_eq!(none.step(&nothing), forks_rom::BatchStatus::default());
+    assert_eq!(none.step(&nothing), forks_rom::batch::BatchStatus::default());
     none.poses(&mut BatchPoses::new(stepper.model(), 0));
     let mut other = Batch::new(stepper, 2);
     let wrong = State::new(&model(1, SIZES[0]));

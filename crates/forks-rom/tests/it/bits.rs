@@ -6,8 +6,9 @@ use crate::support;
 use std::sync::Arc;
 
 use forks_rom::{
-    Batch, BatchPoses, DEFAULT_RANGE, EffectorLoad, EffectorRest, Isa, LinkRest, LoadFrame,
-    ModelData, PoseBuffer, ReducedModel, State, StepStatus, Stepper, System,
+    EffectorLoad, Isa, LoadFrame, PoseBuffer, ReducedModel, State, StepStatus, Stepper, System,
+    batch::{Batch, BatchPoses},
+    data::{DEFAULT_RANGE, EffectorRest, LinkRest, ModelData},
     lie::{
         Pose, Wrench,
         glam::{DQuat, DVec3},

@@ -8,7 +8,7 @@ use std::f64::consts::TAU;
 use forks_models::HelixJoints;
 use forks_reduce::{Effector, Problem, ReduceOptions};
 use forks_rom::{
-    Elasticity, LoadFrame, ModelData, ReducedModel, State, StaticStatus, lie::Wrench,
+    Elasticity, LoadFrame, ReducedModel, State, StaticStatus, data::ModelData, lie::Wrench,
     linalg::Matrix,
 };
 use forks_testkit::Rng;

@@ -4,7 +4,7 @@
 use crate::file_support;
 
 use file_support::{CHECKSUM, HEADER, crc32, one_of_everything, reseal, seal, small};
-use forks_rom::{FileError, ModelData, ModelError, ReducedModel};
+use forks_rom::{ModelError, ReducedModel, data::ModelData, file::FileError};
 use proptest::prelude::*;
 
 fn error(bytes: &[u8]) -> FileError {

@@ -10,11 +10,12 @@ use forks_mechanism::Mechanism;
 use forks_models::{HelixJoints, Parametric, arm20, helix, ladder};
 use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_rom::{
-    BaseRest, EffectorLoad, EffectorRest, FileError, JointPath, JointRest, LinkRest, LoadFrame,
-    ModelData, PoseBuffer, ReducedModel, State, Stepper, System,
+    EffectorLoad, LoadFrame, PoseBuffer, ReducedModel, State, Stepper, System,
+    data::{BaseRest, EffectorRest, JointPath, JointRest, LinkRest, ModelData},
+    file::FileError,
 };
 use forks_rom::{
-    lie::{Pose, Twist, Wrench, glam::DVec3, quaternion_from_wxyz},
+    lie::{Pose, Twist, Wrench, glam::DVec3, so3::quaternion_from_wxyz},
     linalg::Matrix,
 };
 use serde_json::Value;

@@ -4,7 +4,8 @@ use crate::all_kinds;
 
 use all_kinds::{kinds, pose};
 use forks_mechanism::{
-    Joint, Link, LinkId, Mechanism, MechanismBuilder, connections, constraint_error,
+    Joint, Link, LinkId, Mechanism, MechanismBuilder,
+    kinematics::{connections, constraint_error},
     lie::{Pose, Wrench},
 };
 use forks_models::HelixJoints;

@@ -1,9 +1,9 @@
 //! Energy, balance and statuses of small models, and numbers that make no model.
 
 use forks_rom::{
-    DEFAULT_RANGE, EffectorLoad, EffectorRest, JointPath, JointRest, LinkRest, LoadFrame,
-    ModelData, ModelError, ReducedModel, StaticStatus,
-    lie::{Pose, Twist, Wrench, exp_rotation, glam::DVec3},
+    EffectorLoad, LoadFrame, ModelError, ReducedModel, StaticStatus,
+    data::{DEFAULT_RANGE, EffectorRest, JointPath, JointRest, LinkRest, ModelData},
+    lie::{Pose, Twist, Wrench, glam::DVec3, so3::exp_rotation},
     linalg::Matrix,
 };
 use forks_testkit::Rng;

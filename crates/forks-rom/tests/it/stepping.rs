@@ -5,9 +5,10 @@ use crate::random_model;
 use std::sync::Arc;
 
 use forks_rom::{
-    EffectorLoad, Elasticity, LoadFrame, ModelData, ModelError, ReducedModel, Scheme, State,
-    StaticStatus, StepStatus, Stepper, System,
-    lie::{Wrench, glam::DVec3, right_jacobian},
+    EffectorLoad, Elasticity, LoadFrame, ModelError, ReducedModel, Scheme, State, StaticStatus,
+    StepStatus, Stepper, System,
+    data::ModelData,
+    lie::{Wrench, glam::DVec3, se3::right_jacobian},
     linalg::Matrix,
 };
 use forks_testkit::Rng;

@@ -22,7 +22,7 @@ mod sphere;
 #[cfg(test)]
 mod tests;
 
-use forks_lie::{Pose, exp_rotation, glam::DVec3};
+use forks_lie::{Pose, glam::DVec3, so3::exp_rotation};
 use parry3d_f64::shape::SharedShape;
 
 use self::{broad::Broad, library::Library, solid::Solid};

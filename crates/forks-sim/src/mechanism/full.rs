@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use forks_dynamics::{
-    AppliedWrench, ImpulseStepper, SimulationStatus as SolverStatus, WrenchFrame, elastic_energy,
-    gravitational_energy,
+    AppliedWrench, WrenchFrame, elastic_energy, gravitational_energy,
+    integrate::{ImpulseStepper, SimulationStatus as SolverStatus},
 };
 use forks_lie::{Pose, glam::DVec3};
 use forks_linalg::Matrix;
-use forks_mechanism::{Joint, JointKind, LinkId, Mechanism, link_twists, loops};
+use forks_mechanism::{
+    Joint, JointKind, LinkId, Mechanism,
+    kinematics::{link_twists, loops},
+};
 use forks_reduce::{Drive, Effector};
 use forks_rom::{EffectorLoad, EffectorState, LoadFrame, ModelError, StepStatus};
 

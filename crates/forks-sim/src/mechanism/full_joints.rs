@@ -1,7 +1,7 @@
 //! Coordinates of a full mechanism's joints as its reduced model counts them.
 
-use forks_dynamics::ImpulseStepper;
-use forks_lie::{Twist, right_jacobian_inverse};
+use forks_dynamics::integrate::ImpulseStepper;
+use forks_lie::{Twist, se3::right_jacobian_inverse};
 use forks_mechanism::{JointId, JointKind};
 
 /// A coordinate of a joint and its derivative by the independent motions, into `row`. Joints of one

@@ -19,7 +19,7 @@ use super::{
     spec::{BodySpec, MechanismSpec, SceneSpec, ShapeSpec, WorldSpec},
 };
 use crate::{
-    Material, MechanismHandle, Owner, RigidBody, Shape, ShapeHandle, World, WorldSettings,
+    CollisionShape, Material, MechanismHandle, Owner, RigidBody, ShapeHandle, World, WorldSettings,
 };
 
 impl Scene {
@@ -208,7 +208,7 @@ impl Scene {
         Ok(())
     }
 
-    fn add_shape(&mut self, owner: Owner, shape: Shape) -> Result<(), SceneError> {
+    fn add_shape(&mut self, owner: Owner, shape: CollisionShape) -> Result<(), SceneError> {
         self.world.add_shape(owner, &shape)?;
         self.shapes.push((owner, shape));
         Ok(())
@@ -229,7 +229,7 @@ impl Scene {
 
     /// Shapes by their own name, their owner's, or that of the owner's mechanism.
     fn shapes_called(&self, name: &str) -> Result<Vec<usize>, SceneError> {
-        let fits = |(owner, shape): &(Owner, Shape)| {
+        let fits = |(owner, shape): &(Owner, CollisionShape)| {
             let called = self.owner_name(*owner);
             let mechanism = called.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
             shape.name == name || called == name || mechanism
@@ -318,7 +318,7 @@ fn check_names(spec: &SceneSpec) -> Result<(), SceneError> {
 fn effector_shapes(
     spec: &MechanismSpec,
     m: &SceneMechanism,
-) -> Result<Vec<(usize, Shape, ContactMask)>, SceneError> {
+) -> Result<Vec<(usize, CollisionShape, ContactMask)>, SceneError> {
     let frames = &m.effector_frames()?[..m.touching];
     let mut out = Vec::new();
     for (e, frame) in frames.iter().enumerate().filter(|_| spec.own_shapes) {
@@ -330,7 +330,11 @@ fn effector_shapes(
                 if s.name.is_empty() { format!("{}.own{k}", frame.name) } else { s.name.clone() };
             let pose: Pose = frame.link_from_effector.inverse() * s.link_from_shape;
             let material = Material::with_friction(spec.friction.unwrap_or(s.friction));
-            out.push((e, Shape::new(name, s.geometry.clone()).at(pose).of(material), s.mask));
+            out.push((
+                e,
+                CollisionShape::new(name, s.geometry.clone()).at(pose).of(material),
+                s.mask,
+            ));
         }
     }
     if let Some(held) = &spec.holds {

@@ -4,14 +4,14 @@ use forks_lie::Pose;
 use forks_mechanism::{
     Bushing, Combination, CombinationSpring, ContactMask, Coordinate, Coupling, Frame, Geometry,
     Joint, JointId, JointKind, Keyframe, Link, LinkId, Mechanism, MechanismBuilder, Preparation,
-    Servo, Shape as PlainShape,
+    Servo, Shape,
 };
 
 use super::{
     Scene, SceneMechanism,
     error::{SceneError, invalid},
 };
-use crate::{Owner, RigidBody, Shape};
+use crate::{CollisionShape, Owner, RigidBody};
 
 /// A scene as one mechanism.
 pub(super) struct Combined {
@@ -22,7 +22,7 @@ pub(super) struct Combined {
     /// Links of the free bodies.
     pub(super) bodies: Vec<LinkId>,
     /// The shapes that MJCF has no primitive for.
-    pub(super) others: Vec<PlainShape>,
+    pub(super) others: Vec<Shape>,
 }
 
 /// Where a mechanism's elements are in the whole.
@@ -72,7 +72,7 @@ impl Scene {
         for (k, (owner, shape)) in self.shapes.iter().enumerate() {
             let (link, link_from_owner) = self.carrier(*owner, &places, &bodies)?;
             carriers.push((link, link_from_owner));
-            let written = PlainShape {
+            let written = Shape {
                 name: numbered(shape, k),
                 link,
                 link_from_shape: link_from_owner * shape.owner_from_shape,
@@ -226,12 +226,12 @@ fn add(b: &mut MechanismBuilder, of: &SceneMechanism, m: &Mechanism, limits: boo
     Place { links, joints }
 }
 
-fn no_meshes(shape: &Shape) -> SceneError {
+fn no_meshes(shape: &CollisionShape) -> SceneError {
     let problem = "cannot be written as MJCF, which has no triangle meshes that are not convex";
     invalid(format!("shape {:?}", shape.name), problem)
 }
 
 /// What a shape is called in the file, where names are unique.
-fn numbered(shape: &Shape, number: usize) -> String {
+fn numbered(shape: &CollisionShape, number: usize) -> String {
     format!("{}#{number}", shape.name)
 }

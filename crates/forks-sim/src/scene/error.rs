@@ -62,14 +62,14 @@ pub enum SceneError {
         /// The mechanism.
         mechanism: String,
         /// What is wrong.
-        source: Box<forks_rom::FileError>,
+        source: Box<forks_rom::file::FileError>,
     },
     /// Something the world refuses.
     #[error(transparent)]
     World(#[from] SimError),
     /// What MJCF cannot express.
     #[error("the scene cannot be written as MJCF: {0}")]
-    Write(#[from] forks_import::WriteError),
+    Write(#[from] forks_import::write::WriteError),
 }
 
 /// A value that makes no sense.

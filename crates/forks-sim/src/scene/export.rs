@@ -1,7 +1,7 @@
 //! Scenes as MJCF, for other simulators.
 
-use forks_import::{MjcfScene, write_mjcf_scene};
-use forks_mechanism::{LinkId, loops};
+use forks_import::write::{MjcfScene, write_mjcf_scene};
+use forks_mechanism::{LinkId, kinematics::loops};
 
 use super::{
     Scene,
@@ -9,7 +9,7 @@ use super::{
     combine::{Combined, Names, START},
     error::SceneError,
 };
-use crate::{Owner, Shape};
+use crate::{CollisionShape, Owner};
 
 /// Friction that creeps less than by default: what is held would slip out of a hand within seconds.
 const IMPRATIO: f64 = 10.0;
@@ -168,8 +168,8 @@ impl Scene {
     fn lost(&self, c: &Combined) -> Vec<&'static str> {
         let m = &c.mechanism;
         let tied = !(m.forest().closures().is_empty() && m.couplings().is_empty());
-        let soft = |(_, s): &(Owner, Shape)| s.material.compliance != 0.0;
-        let bounces = |(_, s): &(Owner, Shape)| s.material.restitution != 0.0;
+        let soft = |(_, s): &(Owner, CollisionShape)| s.material.compliance != 0.0;
+        let bounces = |(_, s): &(Owner, CollisionShape)| s.material.restitution != 0.0;
         let actions = &self.script.actions;
         let forces = actions.iter().any(|a| !matches!(a.drives, Drives::Servos { .. }));
         [

@@ -12,7 +12,7 @@ use super::{
     error::{SceneError, invalid},
     spec::{FormSpec, HeightsSpec, HillsSpec, PlaceSpec, ShapeSpec},
 };
-use crate::{Material, Shape};
+use crate::{CollisionShape, Material};
 
 impl PlaceSpec {
     /// The pose.
@@ -47,7 +47,7 @@ impl PlaceSpec {
 
 impl ShapeSpec {
     /// The shape for a world, with a name of its own or made up.
-    pub(super) fn shape(&self, owner: &str, number: usize) -> Result<Shape, SceneError> {
+    pub(super) fn shape(&self, owner: &str, number: usize) -> Result<CollisionShape, SceneError> {
         let name = self.name.clone().unwrap_or_else(|| format!("{owner}.{number}"));
         let default = Material::default();
         let material = Material {
@@ -58,7 +58,7 @@ impl ShapeSpec {
         };
         let pose = self.place.pose(&format!("shape {name:?}"))?;
         let form = self.form.form(&format!("shape {name:?}"))?;
-        Ok(Shape::new(name, form).at(pose).of(material))
+        Ok(CollisionShape::new(name, form).at(pose).of(material))
     }
 }
 

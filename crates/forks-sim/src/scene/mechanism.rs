@@ -3,7 +3,10 @@
 
 use std::{collections::BTreeSet, path::Path, sync::OnceLock};
 
-use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads};
+use forks_dynamics::{
+    Loads,
+    statics::{Equilibrium, EquilibriumOptions},
+};
 use forks_import::{ImportOptions, load_model};
 use forks_lie::{Pose, glam::DVec3};
 use forks_mechanism::{

@@ -42,7 +42,7 @@ pub use export::{Control, ExportedOwner, ExportedScene};
 pub use mechanism::{PARAMETRIC, SceneMechanism};
 pub use script::Schedule;
 
-use crate::{BodyHandle, MechanismHandle, Owner, RigidBody, Shape, StepReport, World};
+use crate::{BodyHandle, CollisionShape, MechanismHandle, Owner, RigidBody, StepReport, World};
 use spec::SceneSpec;
 
 /// Which solver steps the mechanisms.
@@ -70,7 +70,7 @@ pub struct Scene {
     /// What is not exactly as the files say.
     pub notes: Vec<String>,
     /// Every shape with its owner.
-    shapes: Vec<(Owner, Shape)>,
+    shapes: Vec<(Owner, CollisionShape)>,
     /// What happens.
     pub script: Script,
 }
@@ -131,7 +131,7 @@ impl Scene {
     }
 
     /// Every shape with its owner, as they were added to the world.
-    pub fn shapes(&self) -> impl ExactSizeIterator<Item = (Owner, &Shape)> {
+    pub fn shapes(&self) -> impl ExactSizeIterator<Item = (Owner, &CollisionShape)> {
         self.shapes.iter().map(|(o, s)| (*o, s))
     }
 

@@ -2,10 +2,11 @@
 
 use forks_lie::{Pose, Twist, Wrench, glam::DVec3};
 
-use super::{BodyHandle, World};
+use super::World;
 use crate::{
     SimError,
     error::check_finite,
+    handles::BodyHandle,
     rigid::{Rigid, RigidBody, RigidState},
 };
 

@@ -1,7 +1,11 @@
 //! Joint limits of a world's mechanisms.
 
-use super::{LimitHandle, MechanismHandle, World};
-use crate::{SimError, limit::Limit};
+use super::World;
+use crate::{
+    SimError,
+    handles::{LimitHandle, MechanismHandle},
+    limit::Limit,
+};
 
 /// Time in which joints that are beyond a limit come back, s.
 const RELAXATION: f64 = 0.01;

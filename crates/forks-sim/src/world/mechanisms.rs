@@ -9,10 +9,11 @@ use forks_rom::{
     Stepper, System,
 };
 
-use super::{MechanismHandle, World};
+use super::World;
 use crate::{
     SimError,
     error::check_finite,
+    handles::MechanismHandle,
     mechanism::{Instance, Motion, Reduced},
 };
 

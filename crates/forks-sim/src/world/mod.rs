@@ -5,8 +5,8 @@ mod limits;
 mod mechanisms;
 mod shapes;
 
-use forks_contact::{Method, Problem, Settings as ContactSettings, Solver};
-use forks_lie::{Pose, glam::DVec3};
+use forks_contact::{ContactProblem, Method, Settings as ContactSettings, Solver};
+use forks_lie::glam::DVec3;
 
 use crate::{
     SimError,
@@ -15,42 +15,12 @@ use crate::{
     detect::{Detector, Placed},
     energy::{Energy, EnergyRecord},
     error::{check_finite, check_range},
+    handles::Owner,
     limit::{Active, Limit},
     mechanism::Instance,
     rigid::{Rigid, RigidState},
+    shape::OwnedShape,
 };
-
-/// A free rigid body of a world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BodyHandle(pub(crate) usize);
-
-/// A reduced mechanism of a world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MechanismHandle(pub(crate) usize);
-
-/// A joint limit of a world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LimitHandle(pub(crate) usize);
-
-/// A shape of a world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ShapeHandle(pub(crate) usize);
-
-/// What carries a shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Owner {
-    /// Nothing that moves.
-    World,
-    /// A rigid body: the shape's pose is in the body's frame.
-    Body(BodyHandle),
-    /// An effector of a reduced mechanism: the shape's pose is in the effector's frame.
-    Effector {
-        /// The mechanism.
-        mechanism: MechanismHandle,
-        /// The effector's number in the model.
-        effector: usize,
-    },
-}
 
 /// How a world is stepped.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,16 +62,11 @@ impl Default for WorldSettings {
     }
 }
 
-/// A shape and its owner.
-#[derive(Clone, Debug)]
-pub(crate) struct Collider {
-    pub(crate) name: String,
-    pub(crate) owner: Owner,
-    /// Owner's frame (of a rigid body: the frame at its centre of mass) from the library's shape.
-    pub(crate) owner_from_placed: Pose,
-    /// True if that is no motion.
-    pub(crate) is_at_owner: bool,
-    pub(crate) material: crate::Material,
+/// The world before a step, in case numbers overflow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Kept {
+    pub(crate) states: Vec<RigidState>,
+    pub(crate) cache: Cache,
 }
 
 /// Reduced mechanisms, free rigid bodies and static geometry, stepped together in frictional
@@ -120,19 +85,19 @@ pub struct World {
     pub(crate) limits: Vec<Limit>,
     /// Rows of limits in the present problem, after the contacts.
     pub(crate) active_limits: Vec<Active>,
-    pub(crate) colliders: Vec<Collider>,
+    pub(crate) colliders: Vec<OwnedShape>,
     pub(crate) placed: Vec<Placed>,
     /// Pairs of shapes that do not touch, in order.
     pub(crate) excluded: Vec<[usize; 2]>,
     pub(crate) detector: Detector,
-    pub(crate) problem: Problem,
+    pub(crate) problem: ContactProblem,
     pub(crate) solver: Solver,
     pub(crate) contacts: Vec<ContactPoint>,
     pub(crate) cache: Cache,
     pub(crate) matches: Matches,
     pub(crate) assembly: Assembly,
     pub(crate) record: Option<EnergyRecord>,
-    pub(crate) kept: crate::step::Kept,
+    pub(crate) kept: Kept,
 }
 
 impl World {
@@ -151,7 +116,7 @@ impl World {
         let h = settings.step / substeps;
         let invalid = |source| SimError::Contact { element: element.into(), source };
         Ok(Self {
-            problem: Problem::new(h).map_err(invalid)?,
+            problem: ContactProblem::new(h).map_err(invalid)?,
             settings,
             h,
             steps: 0,
@@ -171,7 +136,7 @@ impl World {
             matches: Matches::default(),
             assembly: Assembly::default(),
             record: None,
-            kept: crate::step::Kept::default(),
+            kept: Kept::default(),
         })
     }
 

@@ -2,13 +2,14 @@
 
 use forks_lie::Pose;
 
-use super::{Collider, Owner, ShapeHandle, World};
+use super::World;
 use crate::{
-    Shape, SimError,
+    CollisionShape, SimError,
     detect::{Placed, reach},
     error::check_finite,
+    handles::{Owner, ShapeHandle},
     mechanism::Instance,
-    shape::prepare,
+    shape::{OwnedShape, prepare},
 };
 
 impl World {
@@ -17,7 +18,11 @@ impl World {
     /// # Errors
     /// An owner that is not there, sizes that are not positive, points or triangles that make no
     /// surface, planes, meshes and height fields on something that moves.
-    pub fn add_shape(&mut self, owner: Owner, shape: &Shape) -> Result<ShapeHandle, SimError> {
+    pub fn add_shape(
+        &mut self,
+        owner: Owner,
+        shape: &CollisionShape,
+    ) -> Result<ShapeHandle, SimError> {
         let element = format!("shape {:?}", shape.name);
         let (number, owner_from_frame) = self.owner_frame(owner)?;
         check_finite(&element, "the pose", &shape.owner_from_shape.to_array())?;
@@ -30,7 +35,7 @@ impl World {
             owner_from_frame * shape.owner_from_shape.normalized() * prepared.shape_from_prepared;
         let origin = owner_from_placed.inverse().translation;
         let reach = if owner == Owner::World { 0.0 } else { reach(&prepared.shape, origin) };
-        self.colliders.push(Collider {
+        self.colliders.push(OwnedShape {
             name: shape.name.clone(),
             owner,
             owner_from_placed,

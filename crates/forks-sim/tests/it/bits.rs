@@ -7,7 +7,8 @@ use std::sync::Arc;
 use forks_models::{HelixJoints, helix};
 use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_sim::{
-    BodyHandle, Geometry, Material, Owner, Shape, SimError, World, WorldSettings, WorldStatus,
+    BodyHandle, CollisionShape, Geometry, Material, Owner, SimError, World, WorldSettings,
+    WorldStatus,
     contact_solver::Method,
     lie::{
         Pose, Twist, Wrench,
@@ -24,7 +25,7 @@ fn busy(method: Method) -> (World, Vec<BodyHandle>) {
     let heights = (0..81).map(|i| 0.05 * f64::from(i % 9 * 7 % 5) / 5.0).collect();
     let ground = Geometry::HeightField { size: DVec2::splat(4.0), columns: 9, heights };
     let rough = Material { friction: 0.6, restitution: 0.2, ..Material::default() };
-    world.add_shape(Owner::World, &Shape::new("ground", ground).of(rough)).unwrap();
+    world.add_shape(Owner::World, &CollisionShape::new("ground", ground).of(rough)).unwrap();
     let mut bodies = Vec::new();
     for i in 0..4 {
         let x = 0.07 * f64::from(i);
@@ -47,7 +48,7 @@ fn busy(method: Method) -> (World, Vec<BodyHandle>) {
     let placement = Pose::from_translation(DVec3::new(0.0, 0.0, 0.2) - at_tip);
     let m = world.add_mechanism("helix", model, placement).unwrap();
     let tip = Owner::Effector { mechanism: m, effector: 0 };
-    world.add_shape(tip, &Shape::new("tip", Geometry::Sphere { radius: 0.1 })).unwrap();
+    world.add_shape(tip, &CollisionShape::new("tip", Geometry::Sphere { radius: 0.1 })).unwrap();
     (world, bodies)
 }
 

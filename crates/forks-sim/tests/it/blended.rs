@@ -7,11 +7,11 @@ use forks_blend::{
     BlendedWorkspace,
     place::{Sample, blend_data},
 };
-use forks_dynamics::EquilibriumOptions;
+use forks_dynamics::statics::EquilibriumOptions;
 use forks_models::{HelixJoints, helix};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_sim::{
-    Geometry, MechanismHandle, Owner, Shape, World, WorldStatus,
+    CollisionShape, Geometry, MechanismHandle, Owner, World, WorldStatus,
     blend::{BlendedModel, BlendedState, BlendedStepper, LinkBlend, Weights},
     lie::{
         Pose, Twist, Wrench,
@@ -71,7 +71,7 @@ fn pressed(model: &Arc<BlendedModel>, pull: f64, depth: f64) -> (World, Mechanis
     let (mut world, m) = blend_world(model, placement, 0.01);
     let height = model.effector_pose(0, &vec![0.0; model.dof()]).translation.z - depth;
     let ground = at(0.0, 0.0, height - RADIUS + 0.5);
-    let plane = Shape::new("ground", Geometry::Plane).at(ground).of(smooth());
+    let plane = CollisionShape::new("ground", Geometry::Plane).at(ground).of(smooth());
     world.add_shape(Owner::World, &plane).unwrap();
     let down = Wrench::new(DVec3::new(0.0, 0.0, -pull), DVec3::ZERO);
     world.set_effector_load(m, 0, down, LoadFrame::World).unwrap();
@@ -125,7 +125,7 @@ fn without_contact_a_world_steps_as_the_model_alone() {
     for weights in WEIGHTS {
         let model = helix_blend(weights);
         let (mut world, m) = blend_world(&model, Pose::IDENTITY, 1e-3);
-        let plane = Shape::new("far", Geometry::Plane).at(at(0.0, 0.0, -10.0));
+        let plane = CollisionShape::new("far", Geometry::Plane).at(at(0.0, 0.0, -10.0));
         world.add_shape(Owner::World, &plane).unwrap();
         let wrench = Wrench::new(DVec3::new(3.0, 15.0, -30.0), DVec3::new(0.1, 0.2, -0.3));
         world.set_effector_load(m, 0, wrench, LoadFrame::Body).unwrap();

@@ -8,7 +8,7 @@ use forks_mechanism::{LinkId, Mechanism};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_sim::{
     Owner,
-    lie::{Pose, glam::DVec3, wxyz_from_quaternion},
+    lie::{Pose, glam::DVec3, so3::wxyz_from_quaternion},
     scene::{ExportedOwner, ExportedScene, Fidelity, Scene, spec::SceneSpec},
 };
 use roxmltree::{Document, Node};

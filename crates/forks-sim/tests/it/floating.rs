@@ -8,8 +8,8 @@ use std::sync::Arc;
 use forks_mechanism::{Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder};
 use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_sim::{
-    BodyHandle, Geometry, Material, MechanismHandle, Owner, RigidBody, Shape, World, WorldSettings,
-    WorldStatus,
+    BodyHandle, CollisionShape, Geometry, Material, MechanismHandle, Owner, RigidBody, World,
+    WorldSettings, WorldStatus,
     lie::{
         Pose, SpatialInertia, Twist, Wrench,
         glam::{DMat3, DVec3},
@@ -78,7 +78,8 @@ fn table_world(
     let mut world = World::new(settings).unwrap();
     let m = world.add_floating("table", model(form), start).unwrap();
     for effector in 0..LEGS {
-        let foot = Shape::new(format!("foot {effector}"), Geometry::Sphere { radius: FOOT });
+        let foot =
+            CollisionShape::new(format!("foot {effector}"), Geometry::Sphere { radius: FOOT });
         let foot = foot.at(at(LENGTH, 0.0, 0.0)).of(material);
         world.add_shape(Owner::Effector { mechanism: m, effector }, &foot).unwrap();
     }
@@ -131,7 +132,7 @@ fn momentum_of_mechanism_and_body_is_conserved_in_a_collision() {
         let body = RigidBody::at_rest("box", box_inertia(2.0, DVec3::splat(0.1)), place);
         let body = world.add_body(&body).unwrap();
         let half_extents = DVec3::splat(0.1);
-        let shape = Shape::new("box", Geometry::Box { half_extents }).of(rough);
+        let shape = CollisionShape::new("box", Geometry::Box { half_extents }).of(rough);
         world.add_shape(Owner::Body(body), &shape).unwrap();
         let toward = Twist::new(DVec3::new(1.8, -0.1, 2.0), DVec3::new(0.5, 1.0, -0.7));
         world.set_body(body, place, toward).unwrap();
@@ -167,7 +168,7 @@ fn a_table_falls_on_its_feet_and_stands() {
         let rough = Material::with_friction(0.8);
         let settings = WorldSettings::default();
         let (mut world, m) = table_world(settings, form, at(0.0, 0.0, 0.5), rough);
-        let ground = Shape::new("ground", Geometry::Plane).of(rough);
+        let ground = CollisionShape::new("ground", Geometry::Plane).of(rough);
         world.add_shape(Owner::World, &ground).unwrap();
         let mut before = world.energy().total();
         for _ in 0..10_000 {
@@ -203,7 +204,7 @@ fn without_contact_a_world_steps_as_the_model_alone() {
     for form in FORMS {
         let settings = WorldSettings::default();
         let (mut world, m) = table_world(settings, form, at(0.1, 0.2, 5.0), smooth());
-        let ground = Shape::new("ground", Geometry::Plane);
+        let ground = CollisionShape::new("ground", Geometry::Plane);
         world.add_shape(Owner::World, &ground).unwrap();
         let mut velocity = vec![0.0; world.velocities(m).unwrap().len()];
         velocity[..6].copy_from_slice(&[0.3, -0.2, 0.1, 1.0, -2.0, 1.5]);
@@ -245,7 +246,7 @@ fn a_restored_snapshot_goes_on_with_the_same_bits() {
     let tilted = Pose::exp(Twist::new(DVec3::ZERO, DVec3::new(0.2, -0.1, 0.4))).rotation;
     let start = Pose::new(tilted, DVec3::new(0.0, 0.0, 0.45));
     let (mut world, m) = table_world(WorldSettings::default(), BaseCoupling::Full, start, rough);
-    let ground = Shape::new("ground", Geometry::Plane).of(rough);
+    let ground = CollisionShape::new("ground", Geometry::Plane).of(rough);
     world.add_shape(Owner::World, &ground).unwrap();
     steps(&mut world, 300);
     let snapshot = world.snapshot();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forks_blend::place::{Sample, blend_data};
-use forks_dynamics::EquilibriumOptions;
+use forks_dynamics::statics::EquilibriumOptions;
 use forks_mechanism::{Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder};
 use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_sim::{

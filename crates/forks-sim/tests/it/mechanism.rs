@@ -10,7 +10,7 @@ use forks_mechanism::{Joint, JointKind, Link, LinkId, MechanismBuilder};
 use forks_models::{HelixJoints, helix};
 use forks_reduce::{Linearisation, Problem, ProblemOptions, ReduceOptions};
 use forks_sim::{
-    Geometry, Material, MechanismHandle, Owner, RigidBody, Shape, World, WorldSettings,
+    CollisionShape, Geometry, Material, MechanismHandle, Owner, RigidBody, World, WorldSettings,
     WorldStatus,
     lie::{
         Pose, SpatialInertia, Twist, Wrench,
@@ -48,7 +48,8 @@ fn a_tip_pushed_against_a_plane_is_the_static_solution_with_a_unilateral_constra
     let (mut world, m) = helix_world(&model, placement, 0.01);
     let rest = model.data().effectors[0].rest.translation.z;
     let ground = rest - RADIUS - 0.01;
-    let plane = Shape::new("ground", Geometry::Plane).at(at(0.0, 0.0, ground + 0.5)).of(smooth());
+    let plane =
+        CollisionShape::new("ground", Geometry::Plane).at(at(0.0, 0.0, ground + 0.5)).of(smooth());
     world.add_shape(Owner::World, &plane).unwrap();
     let pull = 40.0;
     let down = Wrench::new(DVec3::new(0.0, 0.0, -pull), DVec3::ZERO);
@@ -72,7 +73,7 @@ fn a_tip_pushed_against_a_plane_is_the_static_solution_with_a_unilateral_constra
 fn without_contact_a_world_steps_as_the_model_alone() {
     let model = helix_model();
     let (mut world, m) = helix_world(&model, Pose::IDENTITY, 1e-3);
-    let plane = Shape::new("far", Geometry::Plane).at(at(0.0, 0.0, -10.0));
+    let plane = CollisionShape::new("far", Geometry::Plane).at(at(0.0, 0.0, -10.0));
     world.add_shape(Owner::World, &plane).unwrap();
     let wrench = Wrench::new(DVec3::new(3.0, 5.0, -20.0), DVec3::new(0.1, 0.2, -0.3));
     world.set_effector_load(m, 0, wrench, LoadFrame::Body).unwrap();
@@ -98,7 +99,7 @@ fn a_ball_dropped_on_a_tip_is_carried_by_it() {
     let tip = Owner::Effector { mechanism: m, effector: 0 };
     // A dish: a box with a ball of great friction on it.
     let half = DVec3::new(0.3, 0.3, 0.01);
-    let dish = Shape::new("dish", Geometry::Box { half_extents: half });
+    let dish = CollisionShape::new("dish", Geometry::Box { half_extents: half });
     world.add_shape(tip, &dish.of(Material::with_friction(0.9))).unwrap();
     let rest = model.data().effectors[0].rest.translation;
     let start = Pose::from_translation(rest + DVec3::new(0.0, 0.0, 0.1));
@@ -149,7 +150,7 @@ fn what_is_missing_is_named() {
     let model = helix_model();
     let (mut world, m) = helix_world(&model, Pose::IDENTITY, 1e-3);
     let wrong = Owner::Effector { mechanism: m, effector: 3 };
-    let error = world.add_shape(wrong, &Shape::new("x", Geometry::Sphere { radius: 1.0 }));
+    let error = world.add_shape(wrong, &CollisionShape::new("x", Geometry::Sphere { radius: 1.0 }));
     assert_eq!(error.unwrap_err().to_string(), "there is no effector 3; there are 1");
     let body = RigidBody::at_rest("b", ball_inertia(-1.0, 1.0), Pose::IDENTITY);
     let error = world.add_body(&body).unwrap_err().to_string();

@@ -7,7 +7,7 @@ use forks_mechanism::{
 };
 use forks_models::{HelixJoints, four_bar, helix};
 use forks_sim::{
-    Geometry, MechanismHandle, Owner, RigidBody, Shape, SimError, World, WorldSettings,
+    CollisionShape, Geometry, MechanismHandle, Owner, RigidBody, SimError, World, WorldSettings,
     WorldStatus,
     lie::{
         Pose, SpatialInertia,
@@ -56,7 +56,10 @@ fn world(second: &FullMechanism) -> (World, [MechanismHandle; 2]) {
     let ball = RigidBody::at_rest("ball", inertia, Pose::from_translation(DVec3::Z));
     let ball = world.add_body(&ball).unwrap();
     world
-        .add_shape(Owner::Body(ball), &Shape::new("ball", Geometry::Sphere { radius: 0.1 }))
+        .add_shape(
+            Owner::Body(ball),
+            &CollisionShape::new("ball", Geometry::Sphere { radius: 0.1 }),
+        )
         .unwrap();
     (world, [helix, looped])
 }

@@ -230,7 +230,7 @@ fn momentum_is_conserved_in_a_collision_of_bodies() {
 #[test]
 fn fast_bodies_do_not_pass_through_thin_ones() {
     let mut world = tilted(WorldSettings::default(), 0.0, smooth());
-    let wall = forks_sim::Shape::new(
+    let wall = forks_sim::CollisionShape::new(
         "wall",
         forks_sim::Geometry::Box { half_extents: DVec3::new(0.001, 1.0, 1.0) },
     );

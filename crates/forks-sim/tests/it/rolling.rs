@@ -7,7 +7,7 @@ use std::f64::consts::PI;
 
 use forks_lie::SplitMix64;
 use forks_sim::{
-    Geometry, Material, Owner, RigidBody, Shape, World, WorldSettings, WorldStatus,
+    CollisionShape, Geometry, Material, Owner, RigidBody, World, WorldSettings, WorldStatus,
     lie::{
         Pose, SpatialInertia, Twist,
         glam::{DMat3, DQuat, DVec3},
@@ -33,7 +33,7 @@ impl Disc {
 
     /// Largest overlap over time with the ground at z = 0, m, and how far the energy was above its
     /// start, relative to it.
-    fn run(&self, ground: &Shape, h: f64, time: f64) -> [f64; 2] {
+    fn run(&self, ground: &CollisionShape, h: f64, time: f64) -> [f64; 2] {
         let mut world = World::new(WorldSettings { step: h, ..WorldSettings::default() }).unwrap();
         let material = Material::with_friction(0.8);
         world.add_shape(Owner::World, &ground.clone().of(material)).unwrap();
@@ -50,7 +50,9 @@ impl Disc {
         let body = RigidBody { name: "disc".into(), inertia, pose, twist };
         let body = world.add_body(&body).unwrap();
         let form = Geometry::Cylinder { radius: r, half_length: l };
-        world.add_shape(Owner::Body(body), &Shape::new("disc", form).of(material)).unwrap();
+        world
+            .add_shape(Owner::Body(body), &CollisionShape::new("disc", form).of(material))
+            .unwrap();
         let first = world.energy().total();
         let (mut overlap, mut most): (f64, f64) = (0.0, first);
         for k in 0..(time / h).round() as usize {
@@ -66,7 +68,7 @@ impl Disc {
 
 #[test]
 fn a_disc_rolls_on_its_rim_without_sinking_in_or_gaining_energy() {
-    let plane = Shape::new("ground", Geometry::Plane);
+    let plane = CollisionShape::new("ground", Geometry::Plane);
     // Steps of the requirement; at 5 ms impacts, after which discs turn in other ways, let rims in
     // by more.
     for (tilt, spin, roll) in [
@@ -103,8 +105,8 @@ fn discs_of_all_sizes_stay_on_planes_and_boxes() {
         };
         let half_extents = DVec3::new(50.0, 50.0, 0.5);
         let ground = match k % 2 {
-            0 => Shape::new("ground", Geometry::Plane),
-            _ => Shape::new("ground", Geometry::Box { half_extents })
+            0 => CollisionShape::new("ground", Geometry::Plane),
+            _ => CollisionShape::new("ground", Geometry::Box { half_extents })
                 .at(Pose::from_translation(DVec3::new(0.0, 0.0, -0.5))),
         };
         let [overlap, growth] = disc.run(&ground, 2e-3, 2.0);

@@ -3,7 +3,7 @@
 use crate::support;
 
 use forks_sim::{
-    Geometry, Material, Owner, RigidBody, Shape, SimError, World, WorldSettings,
+    CollisionShape, Geometry, Material, Owner, RigidBody, SimError, World, WorldSettings,
     lie::{
         Pose,
         glam::{DQuat, DVec2, DVec3},
@@ -16,7 +16,7 @@ fn rests_at(form: Geometry, turn: DQuat) -> f64 {
     let mut world = tilted(WorldSettings::default(), 0.0, Material::with_friction(0.8));
     let body = RigidBody::at_rest("body", ball_inertia(1.0, 0.1), at(0.0, 0.0, 0.3));
     let body = world.add_body(&body).unwrap();
-    let shape = Shape::new("shape", form).at(Pose::from_rotation(turn));
+    let shape = CollisionShape::new("shape", form).at(Pose::from_rotation(turn));
     world.add_shape(Owner::Body(body), &shape).unwrap();
     run(&mut world, 2.0);
     world.body_pose(body).unwrap().translation.z
@@ -74,7 +74,7 @@ fn meshes_and_height_fields_carry_like_planes() {
         Geometry::HeightField { size, columns, heights: (0..rows * columns).map(height).collect() };
     for (form, slope) in [(floor(), DVec2::ZERO), (field, DVec2::new(0.25, 0.125))] {
         let mut world = World::new(WorldSettings::default()).unwrap();
-        let ground = Shape::new("ground", form).of(smooth());
+        let ground = CollisionShape::new("ground", form).of(smooth());
         world.add_shape(Owner::World, &ground).unwrap();
         let radius = 0.05;
         let normal = DVec3::new(-slope.x, -slope.y, 1.0).normalize();
@@ -92,7 +92,7 @@ fn meshes_and_height_fields_carry_like_planes() {
 #[test]
 fn boxes_slide_over_the_edges_of_a_mesh() {
     let mut world = World::new(WorldSettings::default()).unwrap();
-    world.add_shape(Owner::World, &Shape::new("floor", floor()).of(smooth())).unwrap();
+    world.add_shape(Owner::World, &CollisionShape::new("floor", floor()).of(smooth())).unwrap();
     let half = DVec3::new(0.1, 0.1, 0.05);
     let start = at(-1.0, -0.9, half.z);
     let body = support::add_box(&mut world, half, start, smooth());
@@ -110,7 +110,7 @@ fn forms_that_are_none_are_refused_by_name() {
     let body = RigidBody::at_rest("b", ball_inertia(1.0, 0.1), Pose::IDENTITY);
     let body = world.add_body(&body).unwrap();
     let mut refused = |owner, form: Geometry| {
-        world.add_shape(owner, &Shape::new("odd", form)).unwrap_err().to_string()
+        world.add_shape(owner, &CollisionShape::new("odd", form)).unwrap_err().to_string()
     };
     let x = DVec3::X;
     let field = |columns, heights| Geometry::HeightField { size: DVec2::ONE, columns, heights };
@@ -133,7 +133,7 @@ fn forms_that_are_none_are_refused_by_name() {
         let said = refused(owner, form);
         assert!(said.contains(words) && said.contains("\"odd\""), "{said}");
     }
-    let mut rough = Shape::new("odd", Geometry::Plane);
+    let mut rough = CollisionShape::new("odd", Geometry::Plane);
     rough.material.restitution = 1.5;
     let said = world.add_shape(Owner::World, &rough).unwrap_err();
     assert!(matches!(said, SimError::OutOfRange { value: 1.5, .. }), "{said}");

@@ -4,7 +4,7 @@
 use crate::support;
 
 use forks_sim::{
-    Geometry, Owner, RigidBody, Shape, World, WorldSettings,
+    CollisionShape, Geometry, Owner, RigidBody, World, WorldSettings,
     lie::{
         Pose,
         glam::{DQuat, DVec2, DVec3},
@@ -23,7 +23,7 @@ fn empty() -> World {
 fn add(world: &mut World, form: &Geometry, pose: Pose) -> forks_sim::BodyHandle {
     let body = RigidBody::at_rest("body", ball_inertia(1.0, 0.1), pose);
     let body = world.add_body(&body).unwrap();
-    world.add_shape(Owner::Body(body), &Shape::new("shape", form.clone())).unwrap();
+    world.add_shape(Owner::Body(body), &CollisionShape::new("shape", form.clone())).unwrap();
     body
 }
 
@@ -172,7 +172,7 @@ fn farthest(form: &Geometry, n: DVec3) -> DVec3 {
 fn gap(a: (&Geometry, Pose), b: (&Geometry, Pose), fixed: bool) -> Option<f64> {
     let mut world = empty();
     if fixed {
-        world.add_shape(Owner::World, &Shape::new("ground", a.0.clone()).at(a.1)).unwrap();
+        world.add_shape(Owner::World, &CollisionShape::new("ground", a.0.clone()).at(a.1)).unwrap();
     } else {
         add(&mut world, a.0, a.1);
     }

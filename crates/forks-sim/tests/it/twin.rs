@@ -4,15 +4,15 @@ use crate::support;
 
 use std::sync::Arc;
 
-use forks_dynamics::{Integrator, Simulation, SimulationOptions};
+use forks_dynamics::integrate::{Integrator, Simulation, SimulationOptions};
 use forks_mechanism::{
     Frame, Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder, Preparation, Servo,
-    Transmission, loops,
+    Transmission, kinematics::loops,
 };
 use forks_models::{HelixJoints, Parametric, four_bar, helix, irregular_ladder, ladder};
 use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_sim::{
-    Geometry, Material, MechanismHandle, Owner, RigidBody, Shape, World, WorldSettings,
+    CollisionShape, Geometry, Material, MechanismHandle, Owner, RigidBody, World, WorldSettings,
     WorldStatus,
     lie::{
         Pose, SpatialInertia, Twist, Wrench,
@@ -56,14 +56,14 @@ fn tip(mechanism: MechanismHandle) -> Owner {
 }
 
 fn add_tip(world: &mut World, m: MechanismHandle, material: Material) {
-    let ball = Shape::new("tip", Geometry::Sphere { radius: RADIUS }).of(material);
+    let ball = CollisionShape::new("tip", Geometry::Sphere { radius: RADIUS }).of(material);
     world.add_shape(tip(m), &ball).unwrap();
 }
 
 /// A plane through a point with a normal.
 fn add_plane(world: &mut World, point: DVec3, normal: DVec3, material: Material) {
     let pose = Pose::new(DQuat::from_rotation_arc(DVec3::Z, normal), point);
-    let plane = Shape::new("plane", Geometry::Plane).at(pose).of(material);
+    let plane = CollisionShape::new("plane", Geometry::Plane).at(pose).of(material);
     world.add_shape(Owner::World, &plane).unwrap();
 }
 
@@ -311,7 +311,7 @@ fn a_cube_dropped_on_a_helix_finds_no_energy_in_it() {
     let full = full(m, &m.link(helix.effectors[0]).name).under(Gravity::Off);
     let m = world.add_full("helix", &full, Pose::IDENTITY).unwrap();
     let dish = Geometry::Box { half_extents: DVec3::new(0.3, 0.3, 0.01) };
-    let dish = Shape::new("dish", dish).of(Material::with_friction(0.9));
+    let dish = CollisionShape::new("dish", dish).of(Material::with_friction(0.9));
     world.add_shape(tip(m), &dish).unwrap();
     let rest = world.effector_pose(m, 0).unwrap().translation;
     let start = Pose::from_translation(rest + DVec3::new(0.0, 0.0, 0.1));
@@ -472,14 +472,15 @@ fn a_gripped_ball_stays_where_the_reduced_gripper_holds_it() {
         let mechanism = m.unwrap();
         let surface = Material::with_friction(0.8);
         for effector in 0..2 {
-            let tip = Shape::new("tip", Geometry::Sphere { radius: tip_radius }).of(surface);
+            let tip =
+                CollisionShape::new("tip", Geometry::Sphere { radius: tip_radius }).of(surface);
             world.add_shape(Owner::Effector { mechanism, effector }, &tip).unwrap();
         }
         let half = DVec3::new(0.05, 0.02, 0.02);
         let inertia = support::box_inertia(0.1, half);
         let body = RigidBody::at_rest("box", inertia, at(0.0, 0.0, -0.1));
         let body = world.add_body(&body).unwrap();
-        let shape = Shape::new("box", Geometry::Box { half_extents: half }).of(surface);
+        let shape = CollisionShape::new("box", Geometry::Box { half_extents: half }).of(surface);
         world.add_shape(Owner::Body(body), &shape).unwrap();
         (world, mechanism, Owner::Body(body))
     };

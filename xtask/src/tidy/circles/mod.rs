@@ -17,28 +17,6 @@ use self::{
 };
 use super::{Finding, sources::Source};
 
-/// Knots that are left to cut, per crate. A crate may not get more of them, and an entry that is
-/// not needed any more goes.
-const KNOWN: &[(&str, usize)] =
-    &[("crates/forks-lie", 2), ("crates/forks-linalg", 1), ("crates/forks-sim", 1)];
-
-/// All knots of crates that have more or fewer than is known of them.
-pub(super) fn check_known(sources: &[Source]) -> Vec<Finding> {
-    against(check(sources), KNOWN)
-}
-
-fn against(knots: Vec<Finding>, known: &[(&str, usize)]) -> Vec<Finding> {
-    let place = |package: &str| format!("{package}/src");
-    let count = |package: &str| knots.iter().filter(|k| k.place == place(package)).count();
-    let stale = known.iter().filter(|(package, n)| count(package) < *n);
-    let message = |n: usize| format!("has fewer than {n} knots now, change the table");
-    let mut out: Vec<Finding> =
-        stale.map(|(p, n)| Finding::new("circles", place(p), message(*n))).collect();
-    let allowed = |k: &Finding| known.iter().any(|(p, n)| place(p) == k.place && count(p) <= *n);
-    out.extend(knots.iter().filter(|k| !allowed(k)).cloned());
-    out
-}
-
 /// One finding per knot of files: its members, and the lines of one shortest cycle in it.
 pub(super) fn check(sources: &[Source]) -> Vec<Finding> {
     let mut crates: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
@@ -95,19 +73,6 @@ mod tests {
         );
         let a = source("crates/x/src/a.rs", "pub struct A;");
         assert!(check(&[a, b, root]).is_empty());
-    }
-
-    #[test]
-    fn known_knots_may_stay_but_not_grow_or_outlive_the_table() {
-        let knot = |package: &str| Finding::new("circles", format!("{package}/src"), "knot");
-        let places = |knots: &[&str], known| -> Vec<String> {
-            let found = against(knots.iter().map(|k| knot(k)).collect(), known);
-            found.into_iter().map(|f| f.place).collect()
-        };
-        assert!(places(&["a"], &[("a", 1)]).is_empty());
-        assert_eq!(places(&["a", "a"], &[("a", 1)]), ["a/src", "a/src"]);
-        assert_eq!(places(&["b"], &[("a", 1)]), ["a/src", "b/src"]);
-        assert_eq!(places(&["b"], &[]), ["b/src"]);
     }
 
     #[test]

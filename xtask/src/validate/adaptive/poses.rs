@@ -3,7 +3,8 @@
 use forks_dynamics::adaptive::{AdaptiveOptions, AdaptivePlan, ErrorMeasure, Target};
 use forks_io::{Cell, CsvTable};
 use forks_mechanism::{
-    LinkId, Mechanism, connections,
+    LinkId, Mechanism,
+    kinematics::connections,
     lie::{Pose, glam::DVec3},
 };
 

@@ -2,7 +2,7 @@
 //! straight lines of the chart, which may leave what the mechanism can do, and where loads lead.
 
 use forks_blend::{BlendedModel, BlendedState, BlendedWorkspace, LinkBlend, place::Truth};
-use forks_dynamics::{AppliedWrench, EquilibriumOptions, Loads, WrenchFrame};
+use forks_dynamics::{AppliedWrench, Loads, WrenchFrame, statics::EquilibriumOptions};
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
 use forks_reduce::relative_displacement;
 use forks_rom::{PoseBuffer, Reconstruction};

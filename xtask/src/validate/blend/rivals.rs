@@ -4,7 +4,7 @@ use forks_blend::{
     Blend, BlendData, BlendedModel, LinkBlend, Weights,
     place::{Sample, blend_data},
 };
-use forks_dynamics::{EquilibriumOptions, Loads};
+use forks_dynamics::{Loads, statics::EquilibriumOptions};
 use forks_mechanism::linalg::Matrix;
 
 use super::Study;

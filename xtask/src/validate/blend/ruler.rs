@@ -6,8 +6,8 @@ use forks_blend::{
     place::{Forces, Truth},
 };
 use forks_mechanism::{
-    Connection, connections, constraint_error,
-    lie::{Pose, Wrench, glam::DVec3, log_rotation, right_jacobian},
+    kinematics::{Connection, connections, constraint_error},
+    lie::{Pose, Wrench, glam::DVec3, se3::right_jacobian, so3::log_rotation},
     linalg::{Matrix, dense},
 };
 use forks_reduce::{Problem, relative_displacement};

@@ -19,7 +19,7 @@ pub(crate) fn bend(rng: &mut Rng, data: &mut BlendData, each: usize, size: f64) 
     }
 }
 
-fn replaced(s: &SampleData, change: impl Fn(&mut forks_rom::ModelData)) -> Arc<ReducedModel> {
+fn replaced(s: &SampleData, change: impl Fn(&mut forks_rom::data::ModelData)) -> Arc<ReducedModel> {
     let mut d = s.model.data().clone();
     change(&mut d);
     Arc::new(ReducedModel::held_by_loads(d).unwrap())

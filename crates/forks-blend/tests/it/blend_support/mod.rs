@@ -8,7 +8,10 @@ use std::sync::Arc;
 
 use forks_blend::{BlendData, SampleData, Weights};
 use forks_rom::ServoTerms;
-use forks_rom::{DEFAULT_RANGE, EffectorRest, LinkRest, ModelData, ReducedModel};
+use forks_rom::{
+    ReducedModel,
+    data::{DEFAULT_RANGE, EffectorRest, LinkRest, ModelData},
+};
 use forks_rom::{
     lie::{Pose, Twist, Wrench},
     linalg::Matrix,

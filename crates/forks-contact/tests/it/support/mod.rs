@@ -1,6 +1,8 @@
 //! Seeded random contact problems.
 
-use forks_contact::{BodyId, ConstraintId, Contact, Friction, Problem, Row, Side, point_jacobian};
+use forks_contact::{
+    BodyId, ConstraintId, Contact, ContactProblem, Friction, Row, Side, point_jacobian,
+};
 use forks_contact::{
     lie::{
         SpatialInertia, SplitMix64, Twist,
@@ -67,7 +69,7 @@ pub(crate) struct RandomBody {
 
 /// A random problem with what an oracle needs to judge it.
 pub(crate) struct Random {
-    pub(crate) problem: Problem,
+    pub(crate) problem: ContactProblem,
     pub(crate) bodies: Vec<RandomBody>,
     /// Jacobian blocks (body, 3 × n or 1 × n) of every constraint.
     pub(crate) blocks: Vec<Vec<(usize, Vec<f64>)>>,
@@ -80,7 +82,7 @@ pub(crate) const STEP: f64 = 1e-3;
 impl Random {
     fn new() -> Self {
         Self {
-            problem: Problem::new(STEP).unwrap(),
+            problem: ContactProblem::new(STEP).unwrap(),
             bodies: vec![],
             blocks: vec![],
             contacts: vec![],

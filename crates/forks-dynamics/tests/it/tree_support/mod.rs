@@ -5,9 +5,9 @@ pub(crate) mod table6;
 use forks_dynamics::{
     mechanism::{
         LinkId, Mechanism, MechanismBuilder,
+        kinematics::link_jacobian,
         lie::{Pose, Twist, Wrench},
         linalg::{Matrix, dense},
-        link_jacobian,
     },
     tree::{LinkLoads, Tree},
 };

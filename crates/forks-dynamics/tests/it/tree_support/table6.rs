@@ -2,9 +2,9 @@
 
 use forks_dynamics::mechanism::{
     TreeEdge,
+    kinematics::tree_joint_motion,
     lie::{Mat6, Twist, Vec6},
     linalg::{Matrix, dense},
-    tree_joint_motion,
 };
 
 use super::Case;

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use forks_import::mechanism::{
     JointId, JointKind, LinkId, Mechanism,
+    kinematics::{link_jacobian, loops},
     lie::{Pose, glam::DMat3},
     linalg::Matrix,
-    link_jacobian, loops,
 };
 use forks_import::{Import, ImportOptions, Note, load_mjcf, parse_mjcf};
 

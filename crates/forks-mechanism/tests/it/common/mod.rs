@@ -4,8 +4,9 @@ use forks_mechanism::{
     Combination, Coordinate, Coupling, CouplingTerm, Joint, JointId, JointKind, Link, LinkId,
     Mechanism, MechanismBuilder,
     lie::{
-        Pose, SpatialInertia, SplitMix64, Twist, exp_rotation,
+        Pose, SpatialInertia, SplitMix64, Twist,
         glam::{DMat3, DVec3},
+        so3::exp_rotation,
     },
 };
 

@@ -2,7 +2,7 @@
 
 use forks_mechanism::{
     JointKind,
-    lie::{Pose, Twist, exp_rotation, glam::DVec3},
+    lie::{Pose, Twist, glam::DVec3, so3::exp_rotation},
 };
 use forks_testkit::Rng;
 

@@ -1,8 +1,11 @@
 //! A small model that has one of everything, and bytes whose checksum fits.
 
-use forks_rom::{BaseRest, EffectorRest, JointPath, JointRest, LinkRest, ModelData, ReducedModel};
 use forks_rom::{
-    lie::{Pose, Twist, Wrench, exp_rotation, glam::DVec3},
+    ReducedModel,
+    data::{BaseRest, EffectorRest, JointPath, JointRest, LinkRest, ModelData},
+};
+use forks_rom::{
+    lie::{Pose, Twist, Wrench, glam::DVec3, so3::exp_rotation},
     linalg::Matrix,
 };
 use forks_testkit::Rng;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use forks_rom::{
-    DEFAULT_RANGE, EffectorLoad, EffectorRest, Elasticity, LinkRest, LoadFrame, ModelData,
-    ReducedModel, Scheme, State, Stepper,
-    lie::{Pose, Wrench, exp_rotation, glam::DVec3},
+    EffectorLoad, Elasticity, LoadFrame, ReducedModel, Scheme, State, Stepper,
+    data::{DEFAULT_RANGE, EffectorRest, LinkRest, ModelData},
+    lie::{Pose, Wrench, glam::DVec3, so3::exp_rotation},
     linalg::Matrix,
 };
 use forks_testkit::Rng;

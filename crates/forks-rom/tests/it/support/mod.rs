@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use forks_rom::{
-    EffectorLoad, EffectorRest, LinkRest, LoadFrame, ModelData, ReducedModel,
-    lie::{Pose, Twist, Wrench, exp_rotation, glam::DVec3},
+    EffectorLoad, LoadFrame, ReducedModel,
+    data::{EffectorRest, LinkRest, ModelData},
+    lie::{Pose, Twist, Wrench, glam::DVec3, so3::exp_rotation},
     linalg::Matrix,
 };
 use forks_testkit::Rng;

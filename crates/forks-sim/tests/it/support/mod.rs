@@ -1,10 +1,13 @@
 //! Bodies and worlds that several tests use.
 
-use forks_dynamics::{Equilibrium, EquilibriumOptions, Loads, WrenchFrame};
+use forks_dynamics::{
+    Loads, WrenchFrame,
+    statics::{Equilibrium, EquilibriumOptions},
+};
 use forks_reduce::Problem;
 use forks_sim::{
-    BodyHandle, Geometry, Material, MechanismHandle, Owner, RigidBody, Shape, World, WorldSettings,
-    WorldStatus,
+    BodyHandle, CollisionShape, Geometry, Material, MechanismHandle, Owner, RigidBody, World,
+    WorldSettings, WorldStatus,
     lie::{
         Pose, SpatialInertia, Wrench,
         glam::{DMat3, DQuat, DVec3},
@@ -34,7 +37,7 @@ pub(crate) fn ball_inertia(mass: f64, radius: f64) -> SpatialInertia {
 pub(crate) fn add_box(world: &mut World, half: DVec3, pose: Pose, m: Material) -> BodyHandle {
     let body = RigidBody::at_rest("box", box_inertia(1.0, half), pose);
     let body = world.add_body(&body).unwrap();
-    let shape = Shape::new("box", Geometry::Box { half_extents: half }).of(m);
+    let shape = CollisionShape::new("box", Geometry::Box { half_extents: half }).of(m);
     world.add_shape(Owner::Body(body), &shape).unwrap();
     body
 }
@@ -42,7 +45,7 @@ pub(crate) fn add_box(world: &mut World, half: DVec3, pose: Pose, m: Material) -
 pub(crate) fn add_ball(world: &mut World, radius: f64, pose: Pose, m: Material) -> BodyHandle {
     let body = RigidBody::at_rest("ball", ball_inertia(1.0, radius), pose);
     let body = world.add_body(&body).unwrap();
-    let shape = Shape::new("ball", Geometry::Sphere { radius }).of(m);
+    let shape = CollisionShape::new("ball", Geometry::Sphere { radius }).of(m);
     world.add_shape(Owner::Body(body), &shape).unwrap();
     body
 }
@@ -51,7 +54,7 @@ pub(crate) fn add_ball(world: &mut World, radius: f64, pose: Pose, m: Material) 
 pub(crate) fn tilted(settings: WorldSettings, angle: f64, material: Material) -> World {
     let mut world = World::new(settings).unwrap();
     let pose = Pose::from_rotation(DQuat::from_rotation_y(angle));
-    let ground = Shape::new("ground", Geometry::Plane).at(pose).of(material);
+    let ground = CollisionShape::new("ground", Geometry::Plane).at(pose).of(material);
     world.add_shape(Owner::World, &ground).unwrap();
     world
 }
@@ -108,7 +111,7 @@ pub(crate) fn ball_at_tip(
     let mut world = World::new(settings).unwrap();
     let m = add(&mut world);
     let tip = Owner::Effector { mechanism: m, effector: 0 };
-    let shape = Shape::new("tip", Geometry::Sphere { radius }).of(smooth());
+    let shape = CollisionShape::new("tip", Geometry::Sphere { radius }).of(smooth());
     world.add_shape(tip, &shape).unwrap();
     (world, m)
 }
