@@ -15,10 +15,7 @@ use forks_dynamics::{
     statics::{Equilibrium, EquilibriumOptions, EquilibriumStatus, continue_equilibrium},
 };
 use forks_mechanism::{
-    lie::{
-        Pose, Twist,
-        se3::{right_jacobian, right_jacobian_inverse},
-    },
+    lie::{Pose, Twist, se3},
     linalg::{
         Matrix,
         dense::{lu_solve, symmetric_eigen},
@@ -229,7 +226,7 @@ fn tangents(here: &ModelData, there: &ModelData) -> Option<Matrix> {
     }
     let mut moved = Matrix::zeros(here.basis.rows(), n);
     for (e, (f, g)) in here.effectors.iter().zip(&there.effectors).enumerate() {
-        let inverse = right_jacobian_inverse(f.rest.twist_to(&g.rest));
+        let inverse = se3::right_jacobian_inverse(f.rest.twist_to(&g.rest));
         for j in 0..n {
             let column = std::array::from_fn(|i| there.basis[(6 * e + i, j)]);
             let rate = inverse.mul_vec(&column);
@@ -255,8 +252,8 @@ fn second_derivative(here: &ModelData, paths: &Paths, there: &ModelData, eta: &[
         for (e, (f, g)) in here.effectors.iter().zip(&there.effectors).enumerate() {
             let xi = Twist::from_array(std::array::from_fn(|i| place[6 * e + i]));
             let pose: Pose = f.rest.displaced(xi);
-            let relative = right_jacobian_inverse(g.rest.twist_to(&pose));
-            let own = right_jacobian(xi);
+            let relative = se3::right_jacobian_inverse(g.rest.twist_to(&pose));
+            let own = se3::right_jacobian(xi);
             for j in 0..n {
                 let column = std::array::from_fn(|i| all[(6 * e + i, j)]);
                 let moved = relative.mul_vec(&own.mul_vec(&column));

@@ -1,16 +1,12 @@
 //! What is written reads back to the same mechanism.
 
 use crate::support;
-
 use forks_import::mechanism::{
     Combination, CombinationSpring, Coordinate, Coupling, CouplingTerm, Frame, Geometry, Joint,
     JointId, JointKind, JointMatrix, Keyframe, Limit, Link, LinkId, Mechanism, MechanismBuilder,
     Servo, Shape, Transmission,
     kinematics::loops,
-    lie::{
-        Pose, SpatialInertia, SplitMix64,
-        glam::{DMat3, DQuat, DVec3},
-    },
+    lie::{Pose, SpatialInertia, SplitMix64, glam},
     linalg::dense,
     redundancy::release_redundant,
 };
@@ -18,6 +14,7 @@ use forks_import::{
     Effect, ImportOptions, Note, parse_mjcf,
     write::{WriteError, save_mjcf, write_mjcf},
 };
+use glam::{DMat3, DQuat, DVec3};
 use support::{MODELS, load, mass_matrix, passive_forces};
 
 /// Poses pass through a few products: some units in the last place of the mechanism's size.

@@ -1,7 +1,6 @@
 //! Full mechanisms in worlds, against the full solver alone, closed forms and reduced models.
 
 use crate::support;
-
 use std::sync::Arc;
 
 use forks_dynamics::integrate::{Integrator, Simulation, SimulationOptions};
@@ -472,8 +471,8 @@ fn a_gripped_ball_stays_where_the_reduced_gripper_holds_it() {
         let mechanism = m.unwrap();
         let surface = Material::with_friction(0.8);
         for effector in 0..2 {
-            let tip =
-                CollisionShape::new("tip", Geometry::Sphere { radius: tip_radius }).of(surface);
+            let form = Geometry::Sphere { radius: tip_radius };
+            let tip = CollisionShape::new("tip", form).of(surface);
             world.add_shape(Owner::Effector { mechanism, effector }, &tip).unwrap();
         }
         let half = DVec3::new(0.05, 0.02, 0.02);
