@@ -3,8 +3,8 @@
 
 use forks_blend::place::{Forces, Truth};
 use forks_dynamics::{
-    AppliedWrench, Equilibrium, EquilibriumOptions, EquilibriumStatus, Loads, WrenchFrame,
-    continue_equilibrium,
+    AppliedWrench, Loads, WrenchFrame,
+    statics::{Equilibrium, EquilibriumOptions, EquilibriumStatus, continue_equilibrium},
 };
 use forks_mechanism::lie::{Pose, SplitMix64, Wrench, glam::DVec3};
 use forks_reduce::{Problem, relative_displacement};

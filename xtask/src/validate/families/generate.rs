@@ -338,8 +338,11 @@ mod tests {
             assert!(Problem::new(m, &["tip"], &ProblemOptions::default()).is_ok(), "{seed}");
             let q = m.start_positions();
             let poses = m.link_poses(&q);
-            let gap =
-                forks_mechanism::constraint_error(m, &forks_mechanism::connections(m), &poses);
+            let gap = forks_mechanism::kinematics::constraint_error(
+                m,
+                &forks_mechanism::kinematics::connections(m),
+                &poses,
+            );
             let r = m.bounding_radius(&poses);
             assert!(gap.position_sum <= 1e-12 * r, "{seed}: {}", gap.position_sum / r);
             assert_eq!(made.text, generate(seed).text);

@@ -11,7 +11,7 @@ use forks_blend::{
     BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace,
     place::{Forces, Truth},
 };
-use forks_dynamics::SimulationStatus;
+use forks_dynamics::integrate::SimulationStatus;
 use forks_mechanism::lie::glam::DVec3;
 use forks_rom::StepStatus;
 

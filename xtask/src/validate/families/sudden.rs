@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use forks_blend::{BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, place::Forces};
-use forks_dynamics::{Simulation, SimulationOptions, SimulationStatus};
+use forks_dynamics::integrate::{Simulation, SimulationOptions, SimulationStatus};
 use forks_mechanism::lie::{Wrench, glam::DVec3};
 use forks_rom::StepStatus;
 use rayon::prelude::*;
