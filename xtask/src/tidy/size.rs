@@ -1,4 +1,7 @@
-//! Sizes: a file that needs scrolling for minutes should be two files.
+//! Sizes: a file that needs scrolling for minutes should be two files, a crate that nobody reads in
+//! a day two crates.
+
+use std::collections::BTreeMap;
 
 use super::{Finding, sources::Source};
 
@@ -8,9 +11,29 @@ const LONGEST: usize = 500;
 /// Files that may be longer, with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[];
 
-/// No file is longer than allowed, and no exception outlives its need.
+/// Lines that the `src` of a crate may have.
+const LARGEST: usize = 10_000;
+
+/// The crate that may be larger: the full reference solver stays in one.
+const LARGE: &str = "crates/forks-dynamics";
+
+/// No file and no crate is longer than allowed, and no exception outlives its need.
 pub(super) fn check(sources: &[Source]) -> Vec<Finding> {
-    check_against(sources, EXCEPTIONS)
+    let mut found = check_against(sources, EXCEPTIONS);
+    found.extend(check_crates(sources));
+    found
+}
+
+fn check_crates(sources: &[Source]) -> Vec<Finding> {
+    let mut lines: BTreeMap<&str, usize> = BTreeMap::new();
+    for s in sources.iter().filter(|s| s.path.starts_with("crates/")) {
+        if let Some((package, _)) = s.path.split_once("/src/") {
+            *lines.entry(package).or_default() += s.text.lines().count();
+        }
+    }
+    let large = lines.iter().filter(|(package, n)| **package != LARGE && **n > LARGEST);
+    let message = |n: usize| format!("{n} lines in src, allowed {LARGEST}");
+    large.map(|(package, n)| Finding::new("size", *package, message(*n))).collect()
 }
 
 fn check_against(sources: &[Source], exceptions: &[(&str, &str)]) -> Vec<Finding> {
@@ -47,6 +70,26 @@ mod tests {
         assert_eq!(check(&sources).len(), 1);
         assert!(check_against(&sources, &[("long.rs", "one table")]).is_empty());
         assert_eq!(check_against(&sources, &[("long.rs", " ")]).len(), 1);
+    }
+
+    #[test]
+    fn crates_have_at_most_ten_thousand_lines_but_for_the_reference_solver() {
+        let of = |package: &str, lines: usize| -> Vec<Source> {
+            let file = |i: usize| source(&format!("crates/{package}/src/{i}.rs"), 500);
+            let rest = source(&format!("crates/{package}/src/rest.rs"), lines % 500);
+            (0..lines / 500).map(file).chain([rest]).collect()
+        };
+        let mut sources = of("forks-x", 10_000);
+        sources.push(source("crates/forks-x/tests/it/main.rs", 400));
+        sources.extend(of("forks-dynamics", 20_000));
+        assert!(check(&sources).is_empty());
+        sources.push(source("crates/forks-x/src/more.rs", 1));
+        let found = check(&sources);
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            found[0].to_string(),
+            "[size] crates/forks-x: 10001 lines in src, allowed 10000"
+        );
     }
 
     #[test]
