@@ -73,7 +73,7 @@ pub fn unloaded_modes(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) -> Opt
 
 /// The lowest natural frequencies, rad/s, ascending, accurate also where the highest are larger by
 /// many orders: from M x = ω⁻² K x, whose largest eigenvalues keep their digits. Arguments as for
-/// [`modes`].
+/// [`natural_modes`].
 pub fn lowest_frequencies(
     m: &Mechanism,
     q: &[f64],

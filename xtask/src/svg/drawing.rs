@@ -53,7 +53,7 @@ pub(crate) struct Layer {
 }
 
 impl Layer {
-    /// A layer of solid lines through points of the world, m; see [`polyline`].
+    /// A layer of solid lines through points of the world, m.
     pub(crate) fn new(
         name: impl Into<String>,
         lines: impl IntoIterator<Item = Vec<DVec3>>,
