@@ -20,6 +20,10 @@ const TOLERANCE: f64 = 1e-11;
 const STILL: f64 = 1e-11;
 /// The same where the energy's rounding hides what a step changes.
 const NEARLY_STILL: f64 = 1e-7;
+/// The energy's rounding over the sizes of what it is a sum of.
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
+/// What a step that the energy does not show makes of the residual, at least.
+const LOWER: f64 = 0.5;
 /// Longest step.
 const LONGEST: f64 = 0.2;
 const MAX_HALVINGS: usize = 30;
@@ -101,6 +105,7 @@ impl BlendedModel {
             if !residual.is_finite() {
                 break;
             }
+            let terms = here.size_of_terms + work_of(&load, x);
             let (slope, shifted) = shifted(self.slope(x, loads, scale, here));
             let Some(dx) = slope.solve_vec(&force, Pivots::AboveZero) else { break };
             // Lengths are over r already: the chart's columns are orthonormal.
@@ -112,7 +117,12 @@ impl BlendedModel {
             let descent: f64 = dx.iter().zip(&force).map(|(d, f)| d * f).sum();
             let Some(part) = self.descent(x, &dx, damp, energy, &load, descent, here) else {
                 // Rounding: the energy shows no difference any more.
-                let status = match length <= NEARLY_STILL && !shifted {
+                let hidden = length <= NEARLY_STILL || descent <= ROUNDING * terms;
+                if hidden && !shifted && self.lowers(x, &dx, loads, scale, residual, here) {
+                    x.iter_mut().zip(&dx).for_each(|(x, d)| *x -= d);
+                    continue;
+                }
+                let status = match hidden && !shifted {
                     true => StaticStatus::Converged,
                     false => StaticStatus::Stalled,
                 };
@@ -121,6 +131,21 @@ impl BlendedModel {
             x.iter_mut().zip(&dx).for_each(|(x, d)| *x -= part * d);
         }
         end(StaticStatus::Stalled, MAX_ITERATIONS, residual)
+    }
+
+    /// True if a whole step makes the residual much smaller.
+    fn lowers(
+        &self,
+        x: &[f64],
+        dx: &[f64],
+        loads: &[EffectorLoad],
+        scale: f64,
+        residual: f64,
+        here: &mut Evaluation,
+    ) -> bool {
+        let trial: Vec<f64> = x.iter().zip(dx).map(|(x, d)| x - d).collect();
+        let (force, size) = self.unbalanced(&trial, loads, scale, here);
+        force.iter().all(|f| f.abs() <= LOWER * residual * size)
     }
 
     /// The largest part of a step, halved from `part` on, that makes U − gᵀx smaller.
@@ -212,6 +237,11 @@ impl BlendedModel {
         self.isa().run(Pull { model: self, here, x, loads, out: &mut out });
         out
     }
+}
+
+/// Σ |g x|.
+fn work_of(load: &[f64], x: &[f64]) -> f64 {
+    load.iter().zip(x).map(|(g, x)| (g * x).abs()).sum()
 }
 
 /// A symmetric matrix, shifted by a multiple of its diagonal's size until it is positive definite;
