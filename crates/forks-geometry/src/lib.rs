@@ -1,4 +1,4 @@
-//! Forms of bodies: primitives, hulls, meshes and height fields.
+//! Forms of bodies: primitives, hulls, meshes and height fields; mass of triangle meshes.
 //!
 //! # Conventions
 //! - SI units, right-handed frames; a form is about its own frame.
@@ -6,6 +6,7 @@
 
 mod geometry;
 mod hull;
+pub mod mesh;
 mod solid;
 
 pub use forks_lie as lie;

@@ -37,7 +37,6 @@ struct Readme;
 
 mod error;
 mod inertia;
-mod mesh;
 mod note;
 mod plausible;
 mod read;

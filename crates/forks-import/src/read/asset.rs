@@ -3,22 +3,18 @@
 
 use std::path::{Path, PathBuf};
 
-use forks_mechanism::{Geometry, linalg::dense};
 use forks_mechanism::{
+    Geometry,
+    geometry::mesh::{self, MassRule, Mesh, MeshMass},
     lie::{
         Pose,
         glam::{DMat3, DQuat, DVec3},
     },
-    linalg::Matrix,
+    linalg::{Matrix, dense},
 };
 
 use super::{Attributes, Names, Reader, names::MeshId, orientation::unit_quaternion};
-use crate::{
-    ImportError,
-    mesh::{self, MassRule, Mesh, MeshMass},
-    note::Effect,
-    xml::Element,
-};
+use crate::{ImportError, note::Effect, xml::Element};
 
 /// A mesh as it is written.
 #[derive(Clone, Debug)]
@@ -84,11 +80,13 @@ impl Assets {
             let m = &mut self.meshes[mesh.0];
             let raw = match &m.source {
                 Source::Unknown(reason) => Err((*reason).to_owned()),
-                Source::Inline(m) => m.clone().checked(),
+                Source::Inline(m) => m.clone().checked().map_err(|e| e.to_string()),
                 Source::File { path: None, .. } => {
                     Err("text that came from no file has no files beside it".into())
                 }
-                Source::File { path: Some(path), .. } => mesh::load(path),
+                Source::File { path: Some(path), .. } => {
+                    mesh::load(path).map_err(|e| e.to_string())
+                }
             };
             let placed = raw.map(|raw| placed(raw, m.reference, m.scale));
             m.loaded = Some(placed.map_err(|e| format!("mesh {label}: {e}")));

@@ -6,18 +6,17 @@
 
 use std::collections::HashMap;
 
-use forks_mechanism::lie::{
+use forks_lie::{
     SpatialInertia,
     glam::{DMat3, DVec3},
 };
 
-use forks_mechanism::geometry::convex_hull;
-
-use super::Mesh;
+use super::{Mesh, MeshError};
+use crate::convex_hull;
 
 /// How a mesh turns into mass, as MJCF's `inertia` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MassRule {
+pub enum MassRule {
     /// The solid that the triangles enclose.
     Exact,
     /// The convex hull of the vertices.
@@ -30,21 +29,25 @@ pub(crate) enum MassRule {
 
 /// What a mesh weighs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct MeshMass {
+pub struct MeshMass {
     /// Volume, or area of a shell.
-    pub(crate) amount: f64,
+    pub amount: f64,
     /// Mass properties with mass 1.
-    pub(crate) unit: SpatialInertia,
+    pub unit: SpatialInertia,
 }
 
 /// Amounts below this are none, as in MuJoCo.
 const LEAST: f64 = 1e-15;
 
 impl Mesh {
-    /// Mass properties; an error says what is wrong with the mesh.
-    pub(crate) fn mass(&self, rule: MassRule) -> Result<MeshMass, String> {
+    /// Volume or area, and mass properties.
+    ///
+    /// # Errors
+    /// [`MeshError`] where the triangles enclose nothing or contradict each other.
+    pub fn mass(&self, rule: MassRule) -> Result<MeshMass, MeshError> {
         if self.faces.is_empty() || rule == MassRule::Convex {
-            let hull = convex_hull(&self.vertices).ok_or("its vertices lie in one plane")?;
+            let hull = convex_hull(&self.vertices)
+                .ok_or_else(|| "its vertices lie in one plane".to_owned())?;
             let rule = if rule == MassRule::Shell { rule } else { MassRule::Exact };
             return Self { vertices: self.vertices.clone(), faces: hull }.sum(rule);
         }
@@ -54,7 +57,7 @@ impl Mesh {
         self.sum(rule)
     }
 
-    fn sum(&self, rule: MassRule) -> Result<MeshMass, String> {
+    fn sum(&self, rule: MassRule) -> Result<MeshMass, MeshError> {
         let first = self.surface_centroid();
         let center = first + self.moments(rule, first).center()?;
         // As MuJoCo, cut again from there: closed surfaces give the same, others and positive
@@ -190,16 +193,16 @@ mod tests {
     fn what_is_wrong_is_said() {
         let mut m = cuboid(DVec3::ONE);
         m.faces.iter_mut().for_each(|f| f.swap(1, 2));
-        assert!(m.mass(MassRule::Exact).unwrap_err().contains("inwards"));
+        assert!(m.mass(MassRule::Exact).unwrap_err().0.contains("inwards"));
         assert!(m.mass(MassRule::Legacy).is_ok());
         m.faces[3].swap(0, 1);
-        assert!(m.mass(MassRule::Exact).unwrap_err().contains("opposite"));
+        assert!(m.mass(MassRule::Exact).unwrap_err().0.contains("opposite"));
         let flat = Mesh {
             vertices: vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::X + DVec3::Y],
             faces: vec![[0, 1, 2], [1, 3, 2]],
         };
-        assert!(flat.mass(MassRule::Legacy).unwrap_err().contains("no volume"));
-        assert!(flat.mass(MassRule::Convex).unwrap_err().contains("plane"));
+        assert!(flat.mass(MassRule::Legacy).unwrap_err().0.contains("no volume"));
+        assert!(flat.mass(MassRule::Convex).unwrap_err().0.contains("plane"));
         assert_eq!(flat.mass(MassRule::Shell).unwrap().amount, 1.0);
     }
 }

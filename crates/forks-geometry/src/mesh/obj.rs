@@ -1,6 +1,6 @@
 //! OBJ: `v` and `f` lines; faces with more than three corners are split into a fan.
 
-use forks_mechanism::lie::glam::DVec3;
+use forks_lie::glam::DVec3;
 
 use super::Mesh;
 

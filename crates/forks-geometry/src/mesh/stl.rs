@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use forks_mechanism::lie::glam::DVec3;
+use forks_lie::glam::DVec3;
 
 use super::{Mesh, point, word};
 
