@@ -39,7 +39,7 @@ use scenario::Scenario;
 /// Arguments of `cargo xtask validate`.
 #[derive(Args)]
 pub(crate) struct ValidateArgs {
-    /// Scenarios to run (names of files in fixtures/scenarios, or NAME/PART); all of them if none is
+    /// Scenarios to run (files in fixtures/scenarios, NAME or NAME/PART); all of them if none is
     /// given
     #[arg(value_name = "SCENARIO")]
     scenarios: Vec<String>,

@@ -12,6 +12,7 @@ mod contact;
 mod crossfade;
 mod full;
 mod fuzz_corpus;
+mod invariance;
 mod joint_chart;
 mod live;
 mod placement;

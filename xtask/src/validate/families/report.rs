@@ -2,14 +2,15 @@
 
 use forks_io::{Cell, CsvTable};
 
-use super::Judged;
+use super::{Judged, Load};
 use crate::{
     svg::{Axis, LinePlot, Series, Stroke},
     validate::record::Recorder,
 };
 
 /// Errors are drawn from here to there.
-const DRAWN: (f64, f64) = (1e-6, 100.0);
+const DRAWN: (f64, f64) = (1e-5, 10.0);
+const INTERVALS: usize = 12;
 
 /// `loads.csv`, `static-errors.svg`, and the files of generated mechanisms.
 pub(super) fn write(all: &[Judged], out: &Recorder) -> Result<(), String> {
@@ -49,21 +50,30 @@ pub(super) fn write(all: &[Judged], out: &Recorder) -> Result<(), String> {
         let Some(path) = file(name, "xml") else { continue };
         forks_io::write_atomically(&path, text.as_bytes()).map_err(|e| e.to_string())?;
     }
-    let drawn = all.iter().filter(|j| !j.loads.is_empty());
-    let drawn = drawn.fold(None, |plot: Option<LinePlot>, j| {
-        let points = j.loads.iter().map(|l| {
-            let error = if l.statics.is_finite() { l.statics } else { DRAWN.1 };
-            [l.displacement, error.clamp(DRAWN.0, DRAWN.1)]
-        });
-        let plot = plot.unwrap_or_else(|| {
-            let x = Axis::linear("relative displacement", "");
-            let y = Axis::logarithmic("static error over the displacement", "");
-            LinePlot::new("Blends of the families at unseen loads", x, y)
-        });
-        Some(plot.series(Series::new(j.name.as_str(), points).stroke(Stroke::None).marks()))
-    });
-    match (drawn, file("static-errors", "svg")) {
-        (Some(plot), Some(path)) => plot.save(path).map_err(|e| e.to_string()),
-        _ => Ok(()),
+    let drawn: Vec<&Judged> = all.iter().filter(|j| !j.loads.is_empty()).collect();
+    let Some(path) = file("static-errors", "svg").filter(|_| !drawn.is_empty()) else {
+        return Ok(());
+    };
+    let x = Axis::linear("relative displacement", "");
+    let y = Axis::logarithmic("largest static error over the displacement", "");
+    let mut plot = LinePlot::new("Blends of the families at unseen loads", x, y);
+    for (k, j) in drawn.into_iter().enumerate() {
+        // Colours repeat after eight.
+        let stroke = [Stroke::Solid, Stroke::Dashed, Stroke::Dotted][(k / 8) % 3];
+        plot = plot.series(Series::new(j.name.as_str(), envelope(&j.loads)).stroke(stroke));
     }
+    plot.save(path).map_err(|e| e.to_string())
+}
+
+/// Largest errors over intervals of the displacement, at their middles.
+fn envelope(loads: &[Load]) -> Vec<[f64; 2]> {
+    let mut largest = [None::<f64>; INTERVALS];
+    for l in loads {
+        let k = ((l.displacement * INTERVALS as f64) as usize).min(INTERVALS - 1);
+        let error = if l.statics.is_finite() { l.statics } else { DRAWN.1 };
+        let error = error.clamp(DRAWN.0, DRAWN.1);
+        largest[k] = Some(largest[k].map_or(error, |m| m.max(error)));
+    }
+    let middle = |k: usize| (k as f64 + 0.5) / INTERVALS as f64;
+    largest.iter().enumerate().filter_map(|(k, e)| e.map(|e| [middle(k), e])).collect()
 }
