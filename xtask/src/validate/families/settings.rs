@@ -86,3 +86,31 @@ impl Families {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quick_ones_by_default_all_of_the_list_by_name_generated_ones_at_night() {
+        let text = include_str!("../../../../fixtures/scenarios/families.toml");
+        #[derive(Deserialize)]
+        struct File {
+            families: Families,
+        }
+        let mut f = toml::from_str::<File>(text).unwrap().families;
+        let mut chosen = |parts: &[&str], named, long, nightly| {
+            let parts: Vec<String> = parts.iter().map(|p| (*p).to_owned()).collect();
+            f.choose(&parts, named, long, nightly);
+            (f.choice.listed.clone(), f.choice.random)
+        };
+        let (quick, random) = chosen(&[], false, false, false);
+        assert!((3..=4).contains(&quick.unwrap().len()) && !random);
+        assert_eq!(chosen(&[], false, true, false), (None, false));
+        assert_eq!(chosen(&[], true, false, false), (None, false));
+        assert_eq!(chosen(&[], false, false, true), (None, true));
+        let one = chosen(&["stage"], true, false, false);
+        assert_eq!(one, (Some(vec!["stage".to_owned()]), false));
+        assert!(chosen(&[RANDOM], true, false, false).1);
+    }
+}
