@@ -115,14 +115,17 @@ impl BlendedModel {
             }
             let damp = if length > LONGEST { LONGEST / length } else { 1.0 };
             let descent: f64 = dx.iter().zip(&force).map(|(d, f)| d * f).sum();
+            // Where the energy cannot show what a step does, the residual decides.
+            if descent <= ROUNDING * terms && !shifted {
+                if !self.lowers(x, &dx, loads, scale, residual, here) {
+                    return end(StaticStatus::Converged, i, residual);
+                }
+                x.iter_mut().zip(&dx).for_each(|(x, d)| *x -= d);
+                continue;
+            }
             let Some(part) = self.descent(x, &dx, damp, energy, &load, descent, here) else {
                 // Rounding: the energy shows no difference any more.
-                let hidden = length <= NEARLY_STILL || descent <= ROUNDING * terms;
-                if hidden && !shifted && self.lowers(x, &dx, loads, scale, residual, here) {
-                    x.iter_mut().zip(&dx).for_each(|(x, d)| *x -= d);
-                    continue;
-                }
-                let status = match hidden && !shifted {
+                let status = match length <= NEARLY_STILL && !shifted {
                     true => StaticStatus::Converged,
                     false => StaticStatus::Stalled,
                 };
