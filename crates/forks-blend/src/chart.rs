@@ -43,8 +43,8 @@ pub struct ChartSample {
 
 /// Where a chart of joint displacements is trusted: inside an ellipsoid about x = 0.
 ///
-/// With s = √(xᵀGx) and t = s − 1, polynomials outside are taken at c = x ρ(s)/s, ρ = 1 + t/(1 + 4t),
-/// and the energy grows by ½ κ t²: it and its slope are continuous, forces stay restoring, and
+/// With s = √(xᵀGx) and t = s − 1, polynomials outside are taken at c = x ρ(s)/s, ρ = 1 + t/(1 +
+/// 4t), and the energy grows by ½ κ t²: it and its slope are continuous, forces stay restoring, and
 /// polynomials are never asked for more than 5/4 of what they are made for.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Guard {

@@ -60,8 +60,8 @@ impl BlendedModel {
         }))
     }
 
-    /// [`BlendedModel::solve_static`] without targets, by loads that grow in equal parts: the rest at
-    /// which they arrive when they grow slowly.
+    /// [`BlendedModel::solve_static`] without targets, by loads that grow in equal parts: the rest
+    /// at which they arrive when they grow slowly.
     ///
     /// # Errors
     /// As [`BlendedModel::solve_static`].

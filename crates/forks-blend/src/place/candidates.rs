@@ -85,7 +85,8 @@ fn spread(places: &[Vec<f64>]) -> Vec<bool> {
     chosen
 }
 
-/// Candidates in a chart of joint displacements, the start first where the chart holds there, with
+/// Candidates in a chart of joint displacements whose guard is around further loads too, the start
+/// first where the chart holds there, with
 /// their numbers in `training`; what was left out.
 pub(super) fn in_joints(
     problem: &Problem,
@@ -93,6 +94,7 @@ pub(super) fn in_joints(
     start: &Truth,
     radius: f64,
     training: &[Truth],
+    further: &[Truth],
 ) -> Result<(JointMap, Candidates, Vec<usize>, Vec<Skipped>), BlendError> {
     let all: Vec<&Truth> = core::iter::once(start).chain(training).collect();
     let loads = |t: &Truth| loads_of(problem, placement.gravity, &t.forces);
@@ -105,15 +107,14 @@ pub(super) fn in_joints(
         all.par_iter().map(sized).collect();
     let pairs = all.iter().zip(&reduced);
     let good = pairs.filter_map(|(t, s)| Some((&t.equilibrium, &s.as_ref().ok()?.0)));
-    let map = JointMap::new(problem, &start.equilibrium, radius, good)?;
+    let map = JointMap::new(problem, &start.equilibrium, radius, good, further)?;
     let chosen =
         spread(&all.iter().map(|t| map.place(problem, &t.equilibrium)).collect::<Vec<_>>());
-    let curved = |(i, (t, s)): (usize, (&&Truth, &Result<(ModelData, SampleData), BlendError>))| {
-        let d = &s.as_ref().ok().filter(|_| chosen[i])?.0;
+    let curved = |i: usize| {
+        let (t, d) = (all[i], &reduced[i].as_ref().ok().filter(|_| chosen[i])?.0);
         map.sample(problem, &t.equilibrium, &loads(t), d, &placement.equilibrium)
     };
-    let charts: Vec<Option<ChartSample>> =
-        all.par_iter().zip(&reduced).enumerate().map(curved).collect();
+    let charts: Vec<Option<ChartSample>> = (0..all.len()).into_par_iter().map(curved).collect();
     let (mut candidates, mut numbers, mut skipped) = (vec![], vec![], vec![]);
     for (i, (sample, chart)) in reduced.into_iter().zip(charts).enumerate() {
         let reason = match (sample, chart) {

@@ -1,5 +1,5 @@
-//! What a placed blend is worth: its errors at loads that it was not made for, on the paths by which
-//! these grow, and where it ends when they act at once.
+//! What a placed blend is worth: its errors at loads that it was not made for, on the paths by
+//! which these grow, and where it ends when they act at once.
 
 use std::sync::Arc;
 

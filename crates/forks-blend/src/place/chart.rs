@@ -28,7 +28,7 @@ use crate::{
         dead_loads::dead_at_rest,
         error::BlendError,
         sample::Sample,
-        truth::effector_poses,
+        truth::{Truth, effector_poses},
     },
 };
 
@@ -61,7 +61,8 @@ pub(super) struct JointMap {
 }
 
 impl JointMap {
-    /// From the start pose, equilibria and the reduced models there.
+    /// From the start pose, equilibria and the reduced models there; the guard is around further
+    /// equilibria too.
     ///
     /// # Errors
     /// Numbers that are not finite.
@@ -70,6 +71,7 @@ impl JointMap {
         start: &Equilibrium,
         radius: f64,
         samples: impl Iterator<Item = (&'a Equilibrium, &'a ModelData)> + Clone,
+        further: &'a [Truth],
     ) -> Result<Self, BlendError> {
         let scale = scales(problem, radius);
         let size = scale.len();
@@ -101,7 +103,8 @@ impl JointMap {
         out.directions = out.directions.mul(&axes);
         // How far loads go along each coordinate: as far as their energy reaches.
         let (mut far, mut energy) = (0.0f64, 0.0f64);
-        let places: Vec<Vec<f64>> = samples.map(|(e, _)| out.place(problem, e)).collect();
+        let all = samples.map(|s| s.0).chain(further.iter().map(|t| &t.equilibrium));
+        let places: Vec<Vec<f64>> = all.map(|e| out.place(problem, e)).collect();
         for x in &places {
             far = far.max(norm(x));
             energy = energy.max(x.iter().zip(&stiff).map(|(x, k)| k * x * x).sum::<f64>());

@@ -14,18 +14,17 @@ use crate::{
     BlendedModel, Weights,
     place::{
         candidates::{Candidates, in_joints},
-        certificate::{Allowed, path_errors, sudden},
         chart::JointMap,
         curvature::limited,
         error::BlendError,
         lift::Sized,
+        loads::Loads,
         measure::{Errors, Gauge, SMALL_DISPLACEMENT},
         region::Drawing,
         sample::Sample,
         search::{Search, norm},
         settings::{
-            Attempt, Certificate, Chart, Placed, Placement, PlacementStatus, Progress, Round,
-            Skipped,
+            Certificate, Chart, Placed, Placement, PlacementStatus, Progress, Round, Skipped,
         },
         sharpen::sharpened,
         truth::{Forces, Solver, Truth, effector_poses, is_stable},
@@ -60,28 +59,11 @@ fn force(forces: &Forces) -> f64 {
     forces.iter().map(|f| f.1.length()).sum()
 }
 
-/// How often loads at which a blend fails are trained on.
-const REPEATS: usize = 2;
-/// Seeds of loads to measure with are so far from that of the training loads.
-const UNSEEN: u64 = 0x9E37_79B9;
-
-/// Loads that a placement knows.
-#[derive(Default)]
-struct Loads {
-    training: Vec<Truth>,
-    skipped: Vec<Skipped>,
-    /// See [`Certificate::covered`].
-    covered: f64,
-    cancelled: bool,
-    /// To measure with, round after round.
-    unseen: Vec<Vec<Truth>>,
-}
-
-struct Placer<'a> {
-    solver: Solver<'a>,
-    placement: &'a Placement,
+pub(super) struct Placer<'a> {
+    pub(super) solver: Solver<'a>,
+    pub(super) placement: &'a Placement,
     start: Truth,
-    gauge: Gauge<'a>,
+    pub(super) gauge: Gauge<'a>,
     first_force: Vec<[f64; 3]>,
 }
 
@@ -118,131 +100,8 @@ impl<'a> Placer<'a> {
         Ok(Self { solver, placement, start, gauge, first_force })
     }
 
-    /// A blend in the chart asked for, or in the first that keeps to the tolerances.
-    fn run(
-        self,
-        progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<Placed, BlendError> {
-        let mut loads = self.train(progress);
-        if loads.training.is_empty() && !loads.cancelled {
-            return Err(BlendError::NoTrainingLoad { count: self.placement.training_loads });
-        }
-        let most = self.placement.max_samples;
-        let charts = match self.placement.chart {
-            Chart::Auto => &[(Chart::Poses, 1), (Chart::Joints, most), (Chart::Poses, most)][..],
-            chart => &[(chart, most)],
-        };
-        let (mut attempts, mut best) = (vec![], None::<Placed>);
-        let mut failed = BlendError::NoSample;
-        for (k, &(chart, most)) in charts.iter().enumerate() {
-            // Many samples in poses are asked only where joint displacements lead nowhere.
-            let usable = |p: &Placed| self.worst(p).is_finite();
-            if k == 2 && best.as_ref().is_some_and(usable) {
-                break;
-            }
-            let found = self.certified(chart, most, &mut loads, progress);
-            attempts.push(Attempt {
-                chart,
-                status: found.as_ref().ok().map(|p| p.status),
-                samples: found.as_ref().map_or(0, |p| p.model.data().samples.len()),
-                worst: found.as_ref().map(|p| self.worst(p)).map_err(ToString::to_string),
-            });
-            match found {
-                Ok(placed) => {
-                    let done = matches!(
-                        placed.status,
-                        PlacementStatus::Reached | PlacementStatus::Cancelled
-                    );
-                    if best.as_ref().is_none_or(|b| done || self.worst(&placed) < self.worst(b)) {
-                        best = Some(placed);
-                    }
-                    if done {
-                        break;
-                    }
-                }
-                Err(e) => failed = e,
-            }
-        }
-        best.map(|b| Placed { attempts, ..b }).ok_or(failed)
-    }
-
-    /// Largest error of a placed blend over its tolerance.
-    fn worst(&self, p: &Placed) -> f64 {
-        let Certificate { constraint, joint_space, statics, .. } = p.certificate;
-        self.allowed().over(&Errors { constraint, joint_space, statics, angle: 0.0 })
-    }
-
-    fn allowed(&self) -> Allowed {
-        let p = self.placement;
-        Allowed {
-            constraint: p.constraint_tolerance,
-            joint_space: p.joint_space_tolerance,
-            statics: p.static_tolerance,
-        }
-    }
-
-    /// A blend in one chart, measured at loads that it was not made for; those at which it fails
-    /// are trained on, and it is measured at others.
-    fn certified(
-        &self,
-        chart: Chart,
-        most: usize,
-        loads: &mut Loads,
-        progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<Placed, BlendError> {
-        let allowed = self.allowed();
-        for round in 0.. {
-            let mut placed = self.attempt(chart, most, loads, progress)?;
-            if placed.status == PlacementStatus::Cancelled {
-                return Ok(placed);
-            }
-            self.draw_unseen(round, loads);
-            let unseen = &loads.unseen[round];
-            let errors = path_errors(&self.gauge, &placed.model, unseen);
-            let bad = |e: &Errors| allowed.over(e) > 1.0;
-            let fails: Vec<usize> = (0..unseen.len()).filter(|&i| bad(&errors[i])).collect();
-            // More samples may help where the training loads asked for no more.
-            let reached = placed.status == PlacementStatus::Reached;
-            if reached && most > 1 && !fails.is_empty() && round < REPEATS {
-                let more: Vec<Truth> = fails.iter().map(|&i| unseen[i].clone()).collect();
-                loads.training.extend(more);
-                continue;
-            }
-            let trained = path_errors(&self.gauge, &placed.model, &loads.training);
-            let all = || errors.iter().chain(&trained);
-            let largest = |f: fn(&Errors) -> f64| all().map(f).fold(0.0, f64::max);
-            placed.certificate = Certificate {
-                unseen: unseen.len(),
-                constraint: largest(|e| e.constraint),
-                joint_space: largest(|e| e.joint_space),
-                statics: largest(|e| e.statics),
-                covered: loads.covered,
-                ..Certificate::default()
-            };
-            sudden(&self.gauge, &placed.model, unseen, &allowed, &mut placed.certificate);
-            let failed = all().any(bad) || placed.certificate.sudden_elsewhere > 0;
-            if reached && failed {
-                placed.status = PlacementStatus::Unreliable;
-            }
-            return Ok(placed);
-        }
-        Err(BlendError::NoSample)
-    }
-
-    /// Loads to measure with, others for each round.
-    fn draw_unseen(&self, round: usize, loads: &mut Loads) {
-        while loads.unseen.len() <= round {
-            let seed = self.placement.seed.wrapping_add(UNSEEN + loads.unseen.len() as u64);
-            let (drawing, mut rng) = (self.drawing(), SplitMix64::new(seed));
-            // Draws are serial, equilibria follow each load on their own.
-            let drawn = (0..self.placement.unseen_loads).map(|k| drawing.draw(&mut rng, k, true).0);
-            let good = drawn.filter(|t| is_stable(&t.equilibrium)).collect();
-            loads.unseen.push(good);
-        }
-    }
-
     /// The best blend of a chart for the training loads.
-    fn attempt(
+    pub(super) fn attempt(
         &self,
         chart: Chart,
         most: usize,
@@ -251,7 +110,7 @@ impl<'a> Placer<'a> {
     ) -> Result<Placed, BlendError> {
         let Loads { training, cancelled, .. } = loads;
         let mut skipped = loads.skipped.clone();
-        let (map, candidates, forces) = self.candidates(chart, most, training, &mut skipped)?;
+        let (map, candidates, forces) = self.candidates(chart, most, loads, &mut skipped)?;
         let gauge = self.gauge().in_chart(map.as_ref());
         let p = self.placement;
         let search = Search {
@@ -346,13 +205,15 @@ impl<'a> Placer<'a> {
         &self,
         chart: Chart,
         most: usize,
-        training: &[Truth],
+        loads: &Loads,
         skipped: &mut Vec<Skipped>,
     ) -> Result<(Option<JointMap>, Candidates, Vec<Forces>), BlendError> {
+        let training = &loads.training[..];
         if chart == Chart::Joints {
+            let further = loads.unseen.concat();
             let Solver { problem, radius, .. } = self.solver;
             let (map, candidates, numbers, lost) =
-                in_joints(problem, self.placement, &self.start, radius, training)?;
+                in_joints(problem, self.placement, &self.start, radius, training, &further)?;
             skipped.extend(lost);
             let of = |i: usize| i.checked_sub(1).map_or(vec![], |i| training[i].forces.clone());
             return Ok((Some(map), candidates, numbers.into_iter().map(of).collect()));
@@ -457,7 +318,7 @@ impl<'a> Placer<'a> {
     }
 
     /// Training loads with their equilibria, and those without one.
-    fn train(&self, progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Loads {
+    pub(super) fn train(&self, progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Loads {
         let drawing = self.drawing();
         let mut rng = SplitMix64::new(self.placement.seed);
         let mut out = Loads::default();
@@ -484,7 +345,7 @@ impl<'a> Placer<'a> {
         out
     }
 
-    fn drawing(&self) -> Drawing<'_> {
+    pub(super) fn drawing(&self) -> Drawing<'_> {
         let first = |e: usize, axis: DVec3| 0.02 / softness_along(&self.first_force[e], axis);
         let Placement { regions, together, .. } = self.placement;
         Drawing::new(&self.solver, regions, &self.start.equilibrium, *together, first)

@@ -85,8 +85,8 @@ impl<'a> Drawing<'a> {
     }
 
     /// Load number `k` with its equilibrium, the first load of the same kind that has none, if the
-    /// region ends there, and whether it goes up to the displacement asked for. With `edges`, a part of the loads lies on the region's edges, where a
-    /// blend is worst.
+    /// region ends there, and whether it goes up to the displacement asked for. With `edges`, a
+    /// part of the loads lies on the region's edges, where a blend is worst.
     pub(super) fn draw(
         &self,
         rng: &mut SplitMix64,

@@ -149,6 +149,8 @@ pub struct Certificate {
     /// Largest static error, on paths on which loads grow in small parts; infinite where the blend
     /// jumps, or rests elsewhere when they grow in other parts.
     pub statics: f64,
+    /// How many of these loads have an error above its tolerance.
+    pub above: usize,
     /// Part of the loads drawn whose direction could be followed up to the displacement asked for:
     /// in the others the mechanism has no stable equilibrium there, or gives way so little that
     /// larger forces only stretch it.

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use forks_blend::{
     BlendedModel, BlendedState, BlendedWorkspace, LinkBlend, Weights,
     place::{
-        BlendError, LoadRegion, Placed, Placement, PlacementStatus, Progress, Round, Sample,
+        BlendError, Chart, LoadRegion, Placed, Placement, PlacementStatus, Progress, Round, Sample,
         blend_data, place,
     },
 };
@@ -67,7 +67,7 @@ fn equal_seeds_give_equal_bits() {
 #[test]
 fn every_call_of_the_callback_can_stop_the_work() {
     let problem = helix();
-    let placement = placement(1);
+    let placement = Placement { chart: Chart::Poses, ..placement(1) };
     let stopped = |at: usize| {
         let (mut calls, mut seen) = (0, vec![]);
         let placed = place(&problem, &placement, &mut |p| {

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use forks_blend::{
     BlendData, BlendedModel, Weights,
-    place::{Errors, Gauge, LoadRegion, Placement, Truth, place},
+    place::{Chart, Errors, Gauge, LoadRegion, Placement, Truth, place},
 };
 use forks_mechanism::lie::glam::DVec3;
 use forks_models::HelixJoints;
@@ -26,6 +26,7 @@ fn no_training_load_is_worse_off_than_with_the_nearest_sample() {
         max_samples: 5,
         training_loads: 24,
         exponents: vec![4, 6],
+        chart: Chart::Poses,
         ..Placement::default()
     };
     let placed = place(&problem, &placement, &mut |_| ControlFlow::Continue(())).unwrap();

@@ -164,8 +164,9 @@ fn servos_move_links_of_a_blend() {
     .unwrap();
     let file = path("servo.forkb");
     let region = ["--effector", "arm", "--cone", "0,-1,0", "--normal", "0,0,1", "--until", "0.3"];
+    let chart = ["--chart", "poses"];
     let how = ["--tolerance", "1e-9", "--samples", "3", "--training", "4", "-o", text(&file)];
-    json(&[&["blend", text(&model)][..], &region, &how].concat());
+    json(&[&["blend", text(&model)][..], &region, &chart, &how].concat());
     let run = ["simulate", "--reduced", text(&file), "--time", "5", "--step", "0.01"];
     let answer = json(&[&run[..], &["--servo", "motor=0.05"]].concat());
     assert_eq!(numbers(&answer["servo_targets"]), [0.05]);

@@ -209,7 +209,7 @@ fn push(simulation: &mut Simulation<'_>, full: &Full<'_>, forces: &Forces) {
         let link = effector.link.index();
         let force = poses[link].rotation.conjugate() * force;
         let arm = effector.link_from_effector.translation;
-        wrenches[link] = wrenches[link] + Wrench::new(force, arm.cross(force));
+        wrenches[link] += Wrench::new(force, arm.cross(force));
     }
     simulation.set_loads(&vec![0.0; m.tree_velocity_count()], &wrenches);
 }
