@@ -90,7 +90,7 @@ fn validate(root: &Path, args: &ValidateArgs) -> Result<bool, String> {
     let named = !args.scenarios.is_empty();
     for s in &mut scenarios {
         if let Some(f) = &mut s.families {
-            f.choose(&s.parts, named, args.long, args.nightly);
+            f.choose(&s.parts, named, args.nightly);
         }
     }
     let takes_long = |s: &Scenario| s.blend.as_ref().is_some_and(|b| b.long);

@@ -57,7 +57,7 @@ impl View {
     }
 
     /// Back from there.
-    fn from_world(&self, v: DVec3) -> DVec3 {
+    fn view_of(&self, v: DVec3) -> DVec3 {
         self.vector(self.place.rotation.conjugate() * v)
     }
 }
@@ -216,7 +216,7 @@ fn seen(s: &Sketch, view: &View, in_plane: bool) -> Seen {
     };
     let placed = place(&problem, &placement, &mut |_| ControlFlow::Continue(())).unwrap();
     let forces = |f: &forks_blend::place::Forces| {
-        view.from_world(f.iter().map(|f| f.1).sum::<DVec3>()) / view.unit
+        view.view_of(f.iter().map(|f| f.1).sum::<DVec3>()) / view.unit
     };
     Seen {
         status: placed.status,
@@ -243,7 +243,7 @@ fn moved(placed: &Placed, view: &View, force: DVec3) -> Vec<DVec3> {
             let status = stepper.step(&mut state, &mut work, loads);
             assert_ne!(status, StepStatus::NotFinite);
             let tip = placed.model.effector_pose(0, state.coordinates()).translation;
-            out.push(view.from_world(tip - rest) / view.unit);
+            out.push(view.view_of(tip - rest) / view.unit);
         }
     }
     out

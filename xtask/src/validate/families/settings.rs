@@ -8,7 +8,7 @@ use serde::Deserialize;
 pub(crate) struct Families {
     /// The list of mechanisms, under `fixtures`; their files lie beside it.
     pub(super) list: String,
-    /// Those that run without `--long`.
+    /// Those that run without `--nightly`.
     quick: Vec<String>,
     /// Half the angle of the cone of forces.
     pub(super) half_angle_deg: f64,
@@ -74,10 +74,10 @@ pub(super) struct Choice {
 pub(super) const RANDOM: &str = "random";
 
 impl Families {
-    /// The quick ones, or all with `--long` or if the scenario is named, or what is named in it;
-    /// the generated ones with `--nightly` or by name.
-    pub(crate) fn choose(&mut self, parts: &[String], named: bool, long: bool, nightly: bool) {
-        let all = long || nightly || named;
+    /// The quick ones; all with `--nightly` or if the scenario is named, or what is named in it; the
+    /// generated ones with `--nightly` or by name.
+    pub(crate) fn choose(&mut self, parts: &[String], named: bool, nightly: bool) {
+        let all = nightly || named;
         self.choice = match parts {
             [] => Choice { listed: (!all).then(|| self.quick.clone()), random: nightly },
             parts => {
@@ -99,18 +99,17 @@ mod tests {
             families: Families,
         }
         let mut f = toml::from_str::<File>(text).unwrap().families;
-        let mut chosen = |parts: &[&str], named, long, nightly| {
+        let mut chosen = |parts: &[&str], named, nightly| {
             let parts: Vec<String> = parts.iter().map(|p| (*p).to_owned()).collect();
-            f.choose(&parts, named, long, nightly);
+            f.choose(&parts, named, nightly);
             (f.choice.listed.clone(), f.choice.random)
         };
-        let (quick, random) = chosen(&[], false, false, false);
+        let (quick, random) = chosen(&[], false, false);
         assert!((3..=4).contains(&quick.unwrap().len()) && !random);
-        assert_eq!(chosen(&[], false, true, false), (None, false));
-        assert_eq!(chosen(&[], true, false, false), (None, false));
-        assert_eq!(chosen(&[], false, false, true), (None, true));
-        let one = chosen(&["stage"], true, false, false);
+        assert_eq!(chosen(&[], true, false), (None, false));
+        assert_eq!(chosen(&[], false, true), (None, true));
+        let one = chosen(&["stage"], true, false);
         assert_eq!(one, (Some(vec!["stage".to_owned()]), false));
-        assert!(chosen(&[RANDOM], true, false, false).1);
+        assert!(chosen(&[RANDOM], true, false).1);
     }
 }
