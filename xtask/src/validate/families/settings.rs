@@ -74,8 +74,8 @@ pub(super) struct Choice {
 pub(super) const RANDOM: &str = "random";
 
 impl Families {
-    /// The quick ones; all with `--nightly` or if the scenario is named, or what is named in it; the
-    /// generated ones with `--nightly` or by name.
+    /// The quick ones; all with `--nightly` or if the scenario is named, or what is named in it;
+    /// the generated ones with `--nightly` or by name.
     pub(crate) fn choose(&mut self, parts: &[String], named: bool, nightly: bool) {
         let all = nightly || named;
         self.choice = match parts {
