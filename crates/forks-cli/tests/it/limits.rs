@@ -82,7 +82,7 @@ fn blends_carry_the_limits() {
         let file = path(&format!("finger{}.forkb", limits.len()));
         let region = ["--effector", "far", "--cone", "0,0,-1", "--normal", "0,1,0"];
         let how = ["--samples", "4", "--training", "6", "--until", "0.3", "--tolerance", "1e-9"];
-        let chart = ["--chart", "poses"];
+        let chart = ["--chart", "poses", "--static-tolerance", "1e-9"];
         let rest = ["-o", text(&file)];
         json(&[&["blend", text(&FINGER)][..], &region, &how, &chart, &rest, limits].concat());
         let run = ["simulate", "--reduced", text(&file), "--time", "6", "--step", "0.01"];
