@@ -81,12 +81,13 @@ fn blends_carry_the_limits() {
     let blend = |limits: &[&str]| {
         let file = path(&format!("finger{}.forkb", limits.len()));
         let region = ["--effector", "far", "--cone", "0,0,-1", "--normal", "0,1,0"];
-        let how = ["--samples", "4", "--training", "6", "--until", "0.3", "--tolerance", "1e-9"];
-        let chart = ["--chart", "poses", "--static-tolerance", "1e-9"];
+        let how = ["--samples", "4", "--training", "24"];
         let rest = ["-o", text(&file)];
-        json(&[&["blend", text(&FINGER)][..], &region, &how, &chart, &rest, limits].concat());
+        json(&[&["blend", text(&FINGER)][..], &region, &how, &rest, limits].concat());
         let run = ["simulate", "--reduced", text(&file), "--time", "6", "--step", "0.01"];
-        let answer = json(&[&run[..], &["--wrench", "0,0,-6,0,0,0"]].concat());
+        // The swing leaves the range for a while, which is said with exit code 1; the end does not.
+        let run = forks(&[&run[..], &["--wrench", "0,0,-6,0,0,0", "--json"]].concat());
+        let answer: Value = serde_json::from_slice(&run.stdout).unwrap();
         answer["effectors"][0]["position"][2].as_f64().unwrap()
     };
     let (free, held) = (blend(&[]), blend(&["--limits", "300"]));
