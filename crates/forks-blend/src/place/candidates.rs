@@ -12,7 +12,7 @@ use crate::{
         error::BlendError,
         lift::{Sized, assemble},
         sample::Sample,
-        settings::{Placement, Skipped},
+        settings::{Chart, Placement, Skipped},
         truth::{Truth, loads_of},
     },
 };
@@ -22,7 +22,7 @@ pub(super) enum Candidates {
     /// Of any ranks.
     Poses(Vec<Sized>),
     /// All of the chart's rank, and where the chart is trusted.
-    Joints(Vec<(SampleData, ChartSample)>, Guard),
+    Joints(Vec<(SampleData, ChartSample)>, Option<Guard>),
 }
 
 impl Candidates {
@@ -56,7 +56,7 @@ impl Candidates {
                     weights,
                     samples: set.iter().map(|&i| all[i].0.clone()).collect(),
                     chart: set.iter().map(|&i| all[i].1.clone()).collect(),
-                    guard: Some(guard.clone()),
+                    guard: guard.clone(),
                 })
             }
         }
@@ -135,7 +135,8 @@ pub(super) fn in_joints(
     match candidates.is_empty() {
         true => Err(BlendError::NoSample),
         false => {
-            let guard = map.guard.clone();
+            // Who asks for this chart gets its polynomials everywhere.
+            let guard = (placement.chart == Chart::Auto).then(|| map.guard.clone());
             Ok((map, Candidates::Joints(candidates, guard), numbers, skipped))
         }
     }
