@@ -19,6 +19,7 @@ mod release;
 mod rival;
 mod scenario;
 mod scenes;
+mod slope;
 mod stable;
 mod upright;
 

@@ -13,7 +13,7 @@ use forks_mechanism::{
 use forks_reduce::{Problem, relative_displacement};
 use forks_rom::{EffectorLoad, LoadFrame, Reconstruction, StaticStatus};
 
-use crate::validate::record::larger;
+use crate::validate::{record::larger, slope::slope};
 
 /// Errors at one load; infinite where the form has no solution.
 #[derive(Clone, Copy, Debug)]
@@ -204,24 +204,6 @@ fn balanced(
         }
     }
     Some(x)
-}
-
-fn slope(x: &[f64], f: &impl Fn(&[f64]) -> Vec<f64>) -> Matrix {
-    const STEP: f64 = 1e-5;
-    let n = x.len();
-    let mut out = Matrix::zeros(n, n);
-    let mut y = x.to_vec();
-    for j in 0..n {
-        y[j] = x[j] + STEP;
-        let plus = f(&y);
-        y[j] = x[j] - STEP;
-        let minus = f(&y);
-        y[j] = x[j];
-        for i in 0..n {
-            out[(i, j)] = (plus[i] - minus[i]) / (2.0 * STEP);
-        }
-    }
-    out
 }
 
 /// Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e of forces fixed in the world.

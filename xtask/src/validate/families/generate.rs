@@ -159,60 +159,55 @@ impl Writer {
         way.normalize() * length * self.rng.range(0.6, 1.4)
     }
 
-    /// Hinges, slides and balls about random axes.
-    fn serial(&mut self) {
-        let n = self.between(4, 14);
+    /// Links one after the other, `mass` in all, with the tip at the end.
+    fn chain(
+        &mut self,
+        n: usize,
+        along: DVec3,
+        mass: f64,
+        mut joint: impl FnMut(&mut Self, usize),
+    ) {
         let length = self.size / n as f64;
-        let along = self.rng.direction();
         let mut at = DVec3::ZERO;
-        for _ in 0..n {
+        for k in 0..n {
             self.open(at);
-            let axis = self.rng.direction();
-            match self.rng.below(5) {
-                0 => self.joint(Kind::Ball, 1.0),
-                1 => self.joint(Kind::Slide(axis), 4.0),
-                _ => self.joint(Kind::Hinge(axis), 1.0),
-            }
+            joint(self, k);
             at = self.wander(along, length);
-            self.rod(at, 1.0 / n as f64);
+            self.rod(at, mass / n as f64);
         }
         self.tip(at);
         (0..n).for_each(|_| self.close());
+    }
+
+    /// Hinges, slides and balls about random axes.
+    fn serial(&mut self) {
+        let (n, along) = (self.between(4, 14), self.rng.direction());
+        self.chain(n, along, 1.0, |w, _| {
+            let axis = w.rng.direction();
+            match w.rng.below(5) {
+                0 => w.joint(Kind::Ball, 1.0),
+                1 => w.joint(Kind::Slide(axis), 4.0),
+                _ => w.joint(Kind::Hinge(axis), 1.0),
+            }
+        });
     }
 
     /// Hanging balls, softer to the end.
     fn balls(&mut self) {
         let n = self.between(4, 10);
-        let length = self.size / n as f64;
-        let mut at = DVec3::ZERO;
-        for k in 0..n {
-            self.open(at);
-            self.joint(Kind::Ball, 4.0 * 0.8f64.powi(k as i32));
-            at = self.wander(-DVec3::Z, length);
-            self.rod(at, 0.2 / n as f64);
-        }
-        self.tip(at);
-        (0..n).for_each(|_| self.close());
+        self.chain(n, -DVec3::Z, 0.2, |w, k| w.joint(Kind::Ball, 4.0 * 0.8f64.powi(k as i32)));
     }
 
     /// Slides and hinges in turn.
     fn slides(&mut self) {
-        let n = self.between(3, 8);
-        let length = self.size / n as f64;
-        let along = self.rng.direction();
-        let mut at = DVec3::ZERO;
-        for k in 0..n {
-            self.open(at);
-            let axis = self.rng.direction();
+        let (n, along) = (self.between(3, 8), self.rng.direction());
+        self.chain(n, along, 1.0, |w, k| {
+            let axis = w.rng.direction();
             match k % 2 {
-                0 => self.joint(Kind::Slide(axis), 1.0),
-                _ => self.joint(Kind::Hinge(axis), 1.0),
+                0 => w.joint(Kind::Slide(axis), 1.0),
+                _ => w.joint(Kind::Hinge(axis), 1.0),
             }
-            at = self.wander(along, length);
-            self.rod(at, 1.0 / n as f64);
-        }
-        self.tip(at);
-        (0..n).for_each(|_| self.close());
+        });
     }
 
     /// Four points in a plane in general position.

@@ -8,7 +8,7 @@ use forks_mechanism::{
 };
 use forks_rom::{EffectorLoad, LoadFrame};
 
-use crate::validate::record::larger;
+use crate::validate::{record::larger, slope::slope};
 
 /// Steps in which the forces grow.
 const LOAD_STEPS: usize = 40;
@@ -132,21 +132,7 @@ impl Valley<'_> {
     }
 
     fn slope(&self, x: &[f64]) -> Matrix {
-        const STEP: f64 = 1e-5;
-        let n = x.len();
-        let mut out = Matrix::zeros(n, n);
-        let mut y = x.to_vec();
-        for j in 0..n {
-            y[j] = x[j] + STEP;
-            let (plus, _) = self.unbalanced(&y);
-            y[j] = x[j] - STEP;
-            let (minus, _) = self.unbalanced(&y);
-            y[j] = x[j];
-            for i in 0..n {
-                out[(i, j)] = (plus[i] - minus[i]) / (2.0 * STEP);
-            }
-        }
-        out.symmetric_part()
+        slope(x, &|x: &[f64]| self.unbalanced(x).0).symmetric_part()
     }
 }
 
