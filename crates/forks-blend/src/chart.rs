@@ -11,7 +11,7 @@
 use alloc::vec::Vec;
 
 use forks_lie::Pose;
-use forks_linalg::Matrix;
+use forks_linalg::{Matrix, dot};
 use forks_rom::{ModelError, data::ModelData, internal::LinkBlocks};
 
 use crate::{chart_polynomials::Polynomials, curvature::pairs};
@@ -152,8 +152,7 @@ pub(crate) fn add_quadratic(
             slope[k] += part * c * y[i];
         }
     }
-    let sum = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    sum(linear, y) + sum(second, products)
+    dot(linear, y) + dot(second, products)
 }
 
 pub(crate) fn check(c: &ChartSample, m: &ModelData) -> Result<(), ModelError> {

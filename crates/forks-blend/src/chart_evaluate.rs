@@ -6,6 +6,7 @@ use forks_lie::{
     se3::right_jacobian,
 };
 use forks_linalg::{
+    dot,
     simd::{Arithmetic, Lanes},
     sqrt,
 };
@@ -28,7 +29,7 @@ impl Evaluation {
     #[inline(always)]
     pub(crate) fn at_chart<L: Arithmetic>(&mut self, l: L, model: &BlendedModel, x: &[f64]) {
         let n = x.len();
-        let mut edge = Edge::new(model, x, &mut self.places.clamped);
+        let edge = Edge::new(model, x, &mut self.places);
         let inside = core::mem::take(&mut self.places.clamped);
         self.chart_weights(model, if edge.is_some() { &inside } else { x });
         self.places.clamped = inside;
@@ -51,8 +52,8 @@ impl Evaluation {
         }
         self.turn_effectors(n);
         self.chart_outside(model);
-        if let Some(edge) = &mut edge {
-            self.continue_outside(model, edge, x);
+        if let (Some(edge), Some(guard)) = (&edge, &model.data().guard) {
+            self.continue_outside(model, edge, guard.stiffness, x);
         }
         self.hold(model);
     }
@@ -174,27 +175,23 @@ impl Evaluation {
 
     /// Energy, force and motions beyond the guard, from those on its edge.
     #[inline(never)]
-    fn continue_outside(&mut self, model: &BlendedModel, edge: &mut Edge, x: &[f64]) {
-        let n = x.len();
-        let Some(guard) = &model.data().guard else { return };
+    fn continue_outside(&mut self, model: &BlendedModel, edge: &Edge, stiffness: f64, x: &[f64]) {
+        let Places { motions, outward, .. } = &mut self.places;
         // ∂s/∂x = Gx/s.
-        let outward = |k: usize| {
-            let row = guard.metric.row(k).iter().zip(x);
-            row.map(|(g, x)| g * x).sum::<f64>() / edge.size
-        };
+        outward.iter_mut().for_each(|g| *g /= edge.size);
         let along: f64 = self.gradient.iter().zip(x).map(|(g, x)| g * x).sum();
-        for (k, g) in self.gradient.iter_mut().take(n).enumerate() {
-            let beyond = edge.turned * along + guard.stiffness * edge.beyond;
-            *g = edge.shrunk * *g + beyond * outward(k);
+        let beyond = edge.turned * along + stiffness * edge.beyond;
+        for (g, outward) in self.gradient.iter_mut().zip(&*outward) {
+            *g = edge.shrunk * *g + beyond * outward;
         }
-        self.energy += 0.5 * guard.stiffness * edge.beyond * edge.beyond;
-        for motions in self.places.motions.chunks_exact_mut(n) {
+        self.energy += 0.5 * stiffness * edge.beyond * edge.beyond;
+        for motions in motions.chunks_exact_mut(x.len()) {
             let mut along = (DVec3::ZERO, DVec3::ZERO);
             for (m, x) in motions.iter().zip(x) {
                 along = (along.0 + m.0 * *x, along.1 + m.1 * *x);
             }
-            for (k, m) in motions.iter_mut().enumerate() {
-                let part = edge.turned * outward(k);
+            for (m, outward) in motions.iter_mut().zip(&*outward) {
+                let part = edge.turned * outward;
                 *m = (m.0 * edge.shrunk + along.0 * part, m.1 * edge.shrunk + along.1 * part);
             }
         }
@@ -276,12 +273,14 @@ struct Edge {
 const SATURATION: f64 = 4.0;
 
 impl Edge {
-    /// `None` inside; else c is left in `clamped`.
+    /// `None` inside; else c is left in `clamped`, Gx in `outward`.
     #[inline(always)]
-    fn new(model: &BlendedModel, x: &[f64], clamped: &mut [f64]) -> Option<Self> {
+    fn new(model: &BlendedModel, x: &[f64], places: &mut Places) -> Option<Self> {
         let guard = model.data().guard.as_ref()?;
-        let row = |k: usize| -> f64 { guard.metric.row(k).iter().zip(x).map(|(g, x)| g * x).sum() };
-        let square: f64 = (0..x.len()).map(|k| x[k] * row(k)).sum();
+        for (k, g) in places.outward.iter_mut().enumerate() {
+            *g = dot(guard.metric.row(k), x);
+        }
+        let square = dot(&places.outward, x);
         if square <= 1.0 {
             return None;
         }
@@ -290,7 +289,7 @@ impl Edge {
         let soft = 1.0 + SATURATION * beyond;
         let shrunk = (1.0 + beyond / soft) / size;
         let slope = 1.0 / (soft * soft);
-        clamped.iter_mut().zip(x).for_each(|(c, x)| *c = shrunk * x);
+        places.clamped.iter_mut().zip(x).for_each(|(c, x)| *c = shrunk * x);
         Some(Self { size, beyond, shrunk, turned: (slope - shrunk) / size })
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Places {
     pub(crate) right: Vec<f64>,
     /// Where polynomials are taken for places beyond the guard.
     pub(crate) clamped: Vec<f64>,
+    /// Gx of such a place, G the guard's metric.
+    pub(crate) outward: Vec<f64>,
 }
 
 impl Places {
@@ -50,6 +52,7 @@ impl Places {
             factor: vec![0.0; n * n],
             right: vec![0.0; n],
             clamped: vec![0.0; n],
+            outward: vec![0.0; n],
         }
     }
 

@@ -94,7 +94,7 @@ pub(super) fn in_joints(
     start: &Truth,
     radius: f64,
     training: &[Truth],
-    further: &[Truth],
+    further: &[Vec<Truth>],
 ) -> Result<(JointMap, Candidates, Vec<usize>, Vec<Skipped>), BlendError> {
     let all: Vec<&Truth> = core::iter::once(start).chain(training).collect();
     let loads = |t: &Truth| loads_of(problem, placement.gravity, &t.forces);

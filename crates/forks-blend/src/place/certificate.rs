@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use forks_mechanism::linalg::dense::cholesky_solve;
+use forks_mechanism::linalg::dense::generalized_symmetric_eigen;
 use forks_rom::{StaticStatus, StepStatus};
 use rayon::prelude::*;
 
@@ -11,37 +11,21 @@ use crate::{
     BlendedModel, BlendedState, BlendedStepper,
     place::{
         measure::{Errors, Gauge, effector_loads},
-        settings::Certificate,
+        settings::{Certificate, Placement},
         truth::Truth,
     },
 };
 
 /// A load grows in so many equal parts.
 const PARTS: u32 = 16;
-/// Two ways to one rest agree to this part of the allowed error.
+/// Two ways to one rest agree to this part of the static error, or of this one if that is smaller.
 const SAME: f64 = 0.25;
+const ROUGH: f64 = 0.02;
 /// Loads that act at once, at most: those that move most.
 const SUDDEN: usize = 12;
 /// Steps per period of the slowest vibration, and periods, of their motion.
 const STEPS: f64 = 200.0;
 const PERIODS: f64 = 40.0;
-
-/// What is allowed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Allowed {
-    pub(super) constraint: f64,
-    pub(super) joint_space: f64,
-    pub(super) statics: f64,
-}
-
-impl Allowed {
-    /// Largest error over what is allowed.
-    pub(super) fn over(&self, e: &Errors) -> f64 {
-        (e.constraint / self.constraint)
-            .max(e.joint_space / self.joint_space)
-            .max(e.statics / self.statics)
-    }
-}
 
 /// Errors of a blend on the path of each load: where the blend jumps on it, or finds another rest
 /// when the load grows in other parts, the static error is infinite.
@@ -51,27 +35,25 @@ pub(super) fn path_errors(
     truths: &[Truth],
 ) -> Vec<Errors> {
     let along = |t: &Truth| {
-        let errors = gauge.errors(model, t);
         let loads = effector_loads(t);
         let (Ok(slow), Ok(fast)) =
             (model.follow_static(&loads, PARTS), model.solve_static(&loads, &[]))
         else {
             return Errors::NONE;
         };
+        if fast.status != StaticStatus::Converged {
+            return Errors::NONE;
+        }
+        let errors = gauge.errors_at(model, t, &fast.coordinates);
         let converged = slow.status == StaticStatus::Converged;
         let apart = gauge.apart(model, t, &slow.coordinates, &fast.coordinates);
         // Written so that NaN is no agreement.
-        if !(converged && apart <= SAME * gauge_tolerance(&errors)) {
+        if !(converged && apart <= SAME * errors.statics.max(ROUGH)) {
             return Errors { statics: f64::INFINITY, ..errors };
         }
         errors
     };
     truths.par_iter().map(along).collect()
-}
-
-/// Rests closer than this are the same one.
-fn gauge_tolerance(e: &Errors) -> f64 {
-    e.statics.max(0.02)
 }
 
 /// How the motion ends when a load acts at once on the mechanism at rest.
@@ -86,7 +68,7 @@ pub(super) fn sudden(
     gauge: &Gauge<'_>,
     model: &BlendedModel,
     truths: &[Truth],
-    allowed: &Allowed,
+    placement: &Placement,
     out: &mut Certificate,
 ) {
     let Some(h) = first_period(model).map(|t| t / STEPS) else { return };
@@ -95,7 +77,7 @@ pub(super) fn sudden(
     order.truncate(SUDDEN);
     let Ok(stepper) = BlendedStepper::new(Arc::new(model.clone()), h) else { return };
     let ends: Vec<End> =
-        order.par_iter().map(|t| applied_at_once(gauge, &stepper, t, allowed)).collect();
+        order.par_iter().map(|t| applied_at_once(gauge, &stepper, t, placement)).collect();
     out.sudden = ends.len();
     out.sudden_out_of_range = ends.iter().filter(|e| matches!(e, End::OutOfRange)).count();
     out.sudden_elsewhere = ends.iter().filter(|e| matches!(e, End::Elsewhere)).count();
@@ -105,7 +87,7 @@ fn applied_at_once(
     gauge: &Gauge<'_>,
     stepper: &BlendedStepper,
     truth: &Truth,
-    allowed: &Allowed,
+    placement: &Placement,
 ) -> End {
     let model = stepper.model();
     let loads = effector_loads(truth);
@@ -126,7 +108,7 @@ fn applied_at_once(
     }
     let apart = gauge.apart(model, truth, &mean, &rest.coordinates);
     // What has not died out yet is no other rest.
-    if apart <= 2.0 * allowed.statics {
+    if apart <= 2.0 * placement.static_tolerance {
         return End::Same;
     }
     if outside { End::OutOfRange } else { End::Elsewhere }
@@ -135,16 +117,8 @@ fn applied_at_once(
 /// The period of the slowest vibration at the first sample, s.
 fn first_period(model: &BlendedModel) -> Option<f64> {
     let d = model.data().samples[0].model.data();
-    let n = d.mass.rows();
-    // The largest eigenvalue of 𝓗⁻¹M by its power.
-    let flexible = cholesky_solve(&d.hessian, &d.mass)?;
-    let mut v = vec![1.0; n];
-    let mut size = 0.0;
-    for _ in 0..200 {
-        v = flexible.mul_vec(&v);
-        size = forks_linalg::norm(&v);
-        v.iter_mut().for_each(|x| *x /= size);
-    }
-    let period = core::f64::consts::TAU * size.sqrt();
+    let (squares, _) = generalized_symmetric_eigen(&d.hessian, &d.mass)?;
+    let lowest = squares.into_iter().fold(f64::INFINITY, f64::min);
+    let period = core::f64::consts::TAU / lowest.sqrt();
     (period.is_finite() && period > 0.0).then_some(period)
 }

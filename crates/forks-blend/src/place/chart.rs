@@ -71,7 +71,7 @@ impl JointMap {
         start: &Equilibrium,
         radius: f64,
         samples: impl Iterator<Item = (&'a Equilibrium, &'a ModelData)> + Clone,
-        further: &'a [Truth],
+        further: &'a [Vec<Truth>],
     ) -> Result<Self, BlendError> {
         let scale = scales(problem, radius);
         let size = scale.len();
@@ -103,7 +103,7 @@ impl JointMap {
         out.directions = out.directions.mul(&axes);
         // How far loads go along each coordinate: as far as their energy reaches.
         let (mut far, mut energy) = (0.0f64, 0.0f64);
-        let all = samples.map(|s| s.0).chain(further.iter().map(|t| &t.equilibrium));
+        let all = samples.map(|s| s.0).chain(further.iter().flatten().map(|t| &t.equilibrium));
         let places: Vec<Vec<f64>> = all.map(|e| out.place(problem, e)).collect();
         for x in &places {
             far = far.max(norm(x));
@@ -128,7 +128,8 @@ impl JointMap {
 
     /// x.
     pub(super) fn place(&self, problem: &Problem, at: &Equilibrium) -> Vec<f64> {
-        self.directions.transpose_mul_vec(&displacements(problem, &self.start, &at.q))
+        let moved = problem.mechanism().difference(&self.start, &at.q);
+        self.directions.transpose_mul_vec(&moved[..self.directions.rows()])
     }
 
     /// R = ∂η/∂x.
@@ -412,18 +413,6 @@ fn scales(problem: &Problem, radius: f64) -> Vec<f64> {
                 out[i] = 1.0 / radius;
             }
         }
-    }
-    out
-}
-
-/// θ − θ₀ of the tree's joints: logarithms for those whose positions are no plain numbers.
-fn displacements(problem: &Problem, from: &[f64], to: &[f64]) -> Vec<f64> {
-    let m = problem.mechanism();
-    let mut out = vec![0.0; m.tree_velocity_count()];
-    for edge in m.forest().edges() {
-        let q = m.position_range(edge.joint);
-        let moved = m.joint(edge.joint).kind.difference(&from[q.clone()], &to[q]);
-        out[m.velocity_range(edge.joint)].copy_from_slice(&moved);
     }
     out
 }

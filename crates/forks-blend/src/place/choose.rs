@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use forks_mechanism::lie::SplitMix64;
 
 use crate::place::{
-    certificate::{Allowed, path_errors, sudden},
+    certificate::{path_errors, sudden},
     error::BlendError,
     loads::Loads,
     measure::Errors,
@@ -75,17 +75,7 @@ impl Placer<'_> {
 
     /// Largest error of a placed blend over its tolerance.
     fn worst(&self, p: &Placed) -> f64 {
-        let Certificate { constraint, joint_space, statics, .. } = p.certificate;
-        self.allowed().over(&Errors { constraint, joint_space, statics, angle: 0.0 })
-    }
-
-    fn allowed(&self) -> Allowed {
-        let p = self.placement;
-        Allowed {
-            constraint: p.constraint_tolerance,
-            joint_space: p.joint_space_tolerance,
-            statics: p.static_tolerance,
-        }
+        self.placement.over(&p.certificate.errors())
     }
 
     /// A blend in one chart, measured at loads that it was not made for; those at which it fails
@@ -97,7 +87,6 @@ impl Placer<'_> {
         loads: &mut Loads,
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Placed, BlendError> {
-        let allowed = self.allowed();
         for round in 0.. {
             if !loads.cancelled {
                 self.draw_unseen(round, loads);
@@ -108,28 +97,28 @@ impl Placer<'_> {
             }
             let unseen = &loads.unseen[round];
             let errors = path_errors(&self.gauge, &placed.model, unseen);
-            let bad = |e: &Errors| allowed.over(e) > 1.0;
-            let fails: Vec<usize> = (0..unseen.len()).filter(|&i| bad(&errors[i])).collect();
+            let bad = |e: &Errors| self.placement.over(e) > 1.0;
+            let fails = unseen.iter().zip(&errors).filter(|(_, e)| bad(e)).map(|(t, _)| t);
+            let fails: Vec<Truth> = fails.cloned().collect();
             // More samples may help where the training loads asked for no more.
             let reached = placed.status == PlacementStatus::Reached;
             if reached && most > 1 && !fails.is_empty() && round < REPEATS {
-                let more: Vec<Truth> = fails.iter().map(|&i| unseen[i].clone()).collect();
-                loads.training.extend(more);
+                loads.training.extend(fails);
                 continue;
             }
             let trained = path_errors(&self.gauge, &placed.model, &loads.training);
             let all = || errors.iter().chain(&trained);
-            let largest = |f: fn(&Errors) -> f64| all().map(f).fold(0.0, f64::max);
+            let largest = Errors::largest(all());
             placed.certificate = Certificate {
                 unseen: unseen.len(),
-                constraint: largest(|e| e.constraint),
-                joint_space: largest(|e| e.joint_space),
-                statics: largest(|e| e.statics),
+                constraint: largest.constraint,
+                joint_space: largest.joint_space,
+                statics: largest.statics,
                 above: all().filter(|e| bad(e)).count(),
                 covered: loads.covered,
                 ..Certificate::default()
             };
-            sudden(&self.gauge, &placed.model, unseen, &allowed, &mut placed.certificate);
+            sudden(&self.gauge, &placed.model, unseen, self.placement, &mut placed.certificate);
             let failed = all().any(bad) || placed.certificate.sudden_elsewhere > 0;
             if reached && failed {
                 placed.status = PlacementStatus::Unreliable;

@@ -42,6 +42,17 @@ impl Errors {
         statics: f64::INFINITY,
     };
 
+    /// The largest of each.
+    pub(super) fn largest<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
+        let none = Self { constraint: 0.0, angle: 0.0, joint_space: 0.0, statics: 0.0 };
+        all.fold(none, |m, e| Self {
+            constraint: m.constraint.max(e.constraint),
+            angle: m.angle.max(e.angle),
+            joint_space: m.joint_space.max(e.joint_space),
+            statics: m.statics.max(e.statics),
+        })
+    }
+
     /// What is no number counts as infinite.
     fn numbers(self) -> Self {
         let number = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
@@ -147,7 +158,11 @@ impl<'a> Gauge<'a> {
         if found.status != StaticStatus::Converged {
             return Errors::NONE;
         }
-        let x = &found.coordinates;
+        self.errors_at(blend, truth, &found.coordinates)
+    }
+
+    /// The same where the blend's equilibrium is known.
+    pub(super) fn errors_at(&self, blend: &BlendedModel, truth: &Truth, x: &[f64]) -> Errors {
         let full = effector_poses(self.problem, &truth.equilibrium.world_from_link);
         let statics = (0..full.len()).map(|e| {
             blend.effector_pose(e, x).translation.distance(full[e].translation)

@@ -118,9 +118,7 @@ impl<'a> Placer<'a> {
             rest: &self.solver.rest,
             training,
             candidates: &candidates,
-            joint_space_tolerance: p.joint_space_tolerance,
-            constraint_tolerance: p.constraint_tolerance,
-            static_tolerance: p.static_tolerance,
+            placement: p,
         };
         let policies = self.policies(chart, training);
         let mut choice = search.weighted(&[0], &policies[..1]);
@@ -133,8 +131,8 @@ impl<'a> Placer<'a> {
             else {
                 return Err(BlendError::NoSample);
             };
-            let bad = self.badness(&round);
-            let better = |b: &Round| match bad.total_cmp(&self.badness(b)) {
+            let bad = p.over(&round.errors());
+            let better = |b: &Round| match bad.total_cmp(&p.over(&b.errors())) {
                 Ordering::Equal => round.cost < b.cost,
                 order => order.is_lt(),
             };
@@ -166,14 +164,12 @@ impl<'a> Placer<'a> {
                 ControlFlow::Break(_) => break PlacementStatus::Cancelled,
             };
         };
-        let (mut model, samples, round) = best.ok_or(BlendError::NoSample)?;
-        let mut last = round;
+        let (mut model, samples, mut last) = best.ok_or(BlendError::NoSample)?;
         if status != PlacementStatus::Cancelled {
-            let sharper = sharpened(self.solver.problem, search.gauge, p, training, model.clone());
-            if sharper.data().weights != model.data().weights {
-                last = self.round(&sharper, training);
+            model = sharpened(self.solver.problem, search.gauge, p, training, model);
+            if model.data().weights != last.weights {
+                last = self.round(&model, training);
                 rounds.push(last.clone());
-                model = sharper;
             }
         }
         let certificate = Certificate {
@@ -210,10 +206,9 @@ impl<'a> Placer<'a> {
     ) -> Result<(Option<JointMap>, Candidates, Vec<Forces>), BlendError> {
         let training = &loads.training[..];
         if chart == Chart::Joints {
-            let further = loads.unseen.concat();
             let Solver { problem, radius, .. } = self.solver;
             let (map, candidates, numbers, lost) =
-                in_joints(problem, self.placement, &self.start, radius, training, &further)?;
+                in_joints(problem, self.placement, &self.start, radius, training, &loads.unseen)?;
             skipped.extend(lost);
             let of = |i: usize| i.checked_sub(1).map_or(vec![], |i| training[i].forces.clone());
             return Ok((Some(map), candidates, numbers.into_iter().map(of).collect()));
@@ -291,30 +286,18 @@ impl<'a> Placer<'a> {
     fn round(&self, model: &BlendedModel, training: &[Truth]) -> Round {
         let errors: Vec<Errors> =
             training.par_iter().map(|t| self.gauge.errors(model, t)).collect();
-        let largest = |f: fn(&Errors) -> f64| errors.iter().map(f).fold(0.0, f64::max);
-        let bad = |i: usize| self.badness_of(&errors[i]);
+        let largest = Errors::largest(errors.iter());
+        let bad = |i: usize| self.placement.over(&errors[i]);
         let worst = (0..errors.len()).max_by(|&a, &b| bad(a).total_cmp(&bad(b)));
         Round {
             samples: model.data().samples.len(),
             weights: model.data().weights,
-            constraint: largest(|e| e.constraint),
-            joint_space: largest(|e| e.joint_space),
-            statics: largest(|e| e.statics),
-            cost: norm(errors.iter().map(|e| self.badness_of(e))),
+            constraint: largest.constraint,
+            joint_space: largest.joint_space,
+            statics: largest.statics,
+            cost: norm(errors.iter().map(|e| self.placement.over(e))),
             worst: worst.map(|w| training[w].forces.clone()).unwrap_or_default(),
         }
-    }
-
-    fn badness_of(&self, e: &Errors) -> f64 {
-        let p = self.placement;
-        (e.constraint / p.constraint_tolerance)
-            .max(e.joint_space / p.joint_space_tolerance)
-            .max(e.statics / p.static_tolerance)
-    }
-
-    fn badness(&self, r: &Round) -> f64 {
-        let Round { constraint, joint_space, statics, .. } = *r;
-        self.badness_of(&Errors { constraint, joint_space, statics, angle: 0.0 })
     }
 
     /// Training loads with their equilibria, and those without one.

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::{
     BlendedModel, Weights,
-    place::{candidates::Candidates, measure::Gauge, truth::Truth},
+    place::{candidates::Candidates, measure::Gauge, settings::Placement, truth::Truth},
 };
 
 /// The worst loads count most, the others a little: what holds at all of them is likelier to hold
@@ -27,9 +27,7 @@ pub(super) struct Search<'a> {
     pub(super) rest: &'a [Pose],
     pub(super) training: &'a [Truth],
     pub(super) candidates: &'a Candidates,
-    pub(super) constraint_tolerance: f64,
-    pub(super) joint_space_tolerance: f64,
-    pub(super) static_tolerance: f64,
+    pub(super) placement: &'a Placement,
 }
 
 /// A set of candidates with weights.
@@ -47,10 +45,9 @@ impl Search<'_> {
 
     /// (error/tolerance)⁴ at one load.
     fn share(&self, blend: &BlendedModel, load: usize) -> f64 {
-        let joints = self.joint_space_tolerance.is_finite();
+        let joints = self.placement.joint_space_tolerance.is_finite();
         let e = self.gauge.errors_nearby(blend, &self.training[load], joints);
-        let bad = (e.constraint / self.constraint_tolerance).max(e.statics / self.static_tolerance);
-        share(bad.max(e.joint_space / self.joint_space_tolerance))
+        share(self.placement.over(&e))
     }
 
     fn norm(&self, sum: f64) -> f64 {

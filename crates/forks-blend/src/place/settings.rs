@@ -7,6 +7,7 @@ use crate::{
     BlendedModel, Weights,
     place::{
         error::BlendError,
+        measure::Errors,
         region::LoadRegion,
         truth::{Forces, Truth},
     },
@@ -228,7 +229,30 @@ pub struct Placed {
     pub training: Vec<Truth>,
 }
 
+impl Round {
+    /// Its largest errors.
+    pub(super) fn errors(&self) -> Errors {
+        let Self { constraint, joint_space, statics, .. } = *self;
+        Errors { constraint, joint_space, statics, angle: 0.0 }
+    }
+}
+
+impl Certificate {
+    /// Its largest errors.
+    pub(super) fn errors(&self) -> Errors {
+        let Self { constraint, joint_space, statics, .. } = *self;
+        Errors { constraint, joint_space, statics, angle: 0.0 }
+    }
+}
+
 impl Placement {
+    /// The largest of errors over their tolerances.
+    pub(super) fn over(&self, e: &Errors) -> f64 {
+        (e.constraint / self.constraint_tolerance)
+            .max(e.joint_space / self.joint_space_tolerance)
+            .max(e.statics / self.static_tolerance)
+    }
+
     pub(super) fn check(&self, problem: &Problem) -> Result<(), BlendError> {
         if self.regions.is_empty() {
             return Err(BlendError::NoRegion);

@@ -44,7 +44,7 @@ pub(super) fn sharpened(
         let errors: Vec<Errors> = training.par_iter().map(|t| gauge.errors(m, t)).collect();
         let ratio = |(e, n): (&Errors, &Errors)| over(placement, e, n);
         let ratio = errors.iter().zip(&nearest).map(ratio).fold(0.0, f64::max);
-        (ratio, errors.iter().map(|e| worst(placement, e)).fold(0.0, f64::max))
+        (ratio, errors.iter().map(|e| placement.over(e)).fold(0.0, f64::max))
     };
     let (ratio, bad) = measured(&model);
     let allowed = if bad <= 1.0 { 1.0 } else { PRICE * bad };
@@ -76,13 +76,6 @@ fn over(p: &Placement, blend: &Errors, nearest: &Errors) -> f64 {
     part(blend.constraint, nearest.constraint, p.constraint_tolerance)
         .max(part(blend.joint_space, nearest.joint_space, p.joint_space_tolerance))
         .max(part(blend.statics, nearest.statics, p.static_tolerance))
-}
-
-/// Largest of a load's errors over their tolerances.
-fn worst(p: &Placement, e: &Errors) -> f64 {
-    (e.constraint / p.constraint_tolerance)
-        .max(e.joint_space / p.joint_space_tolerance)
-        .max(e.statics / p.static_tolerance)
 }
 
 /// A model of each sample.
