@@ -46,7 +46,7 @@ pub struct ChartSample {
 /// With s = √(xᵀGx) and t = s − 1, polynomials outside are taken at c = x ρ(s)/s, ρ = 1 + t/(1 +
 /// 4t), and the energy grows by ½ κ t²: it and its slope are continuous, forces stay restoring, and
 /// polynomials are never asked for more than 5/4 of what they are made for.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Guard {
     /// G, N × N, symmetric and positive definite.
     pub metric: Matrix,

@@ -30,7 +30,10 @@ pub(crate) fn blend(model: &BlendedModel) -> String {
         "blend": model.blend(),
         "samples": samples.iter().map(sample).collect::<Vec<_>>(),
         "chart": chart.iter().map(chart_sample).collect::<Vec<_>>(),
-        "guard": guard,
+        "guard": guard.as_ref().map(|g| json!({
+            "metric": rows(&g.metric),
+            "stiffness": g.stiffness,
+        })),
     }))
 }
 

@@ -383,6 +383,8 @@ fn files_keep_every_bit() {
     assert_eq!(read.data(), m.data());
     assert_eq!(read.to_bytes(), bytes);
     assert!(m.to_json().contains("\"cubic\":["));
+    // As all matrices: rows.
+    assert!(m.to_json().contains("\"metric\":[["));
     for end in (0..bytes.len()).step_by(97) {
         assert!(BlendedModel::from_bytes(&bytes[..end]).is_err());
     }
