@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use forks_benches::{blended::blended, charted::charted, fixture};
-use forks_blend::{
-    BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, LinkBlend, place::LoadRegion,
-};
+use forks_blend::{BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, LinkBlend};
 use forks_import::{ImportOptions, load_mjcf};
 use forks_models::{HelixJoints, helix, y_mechanism};
+use forks_place::LoadRegion;
 use forks_reduce::{Problem, ProblemOptions};
 use forks_rom::{
     EffectorLoad, LoadFrame,

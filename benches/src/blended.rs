@@ -1,15 +1,13 @@
 //! Blended models for measurements: samples at equilibria under the force of the speed cases.
 
-use forks_blend::{
-    BlendedModel, Weights,
-    place::{BlendError, Sample, blend_data},
-};
+use forks_blend::{BlendedModel, Weights};
 use forks_dynamics::{
     AppliedWrench, Loads, WrenchFrame,
     statics::{EquilibriumOptions, EquilibriumStatus},
 };
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
 use forks_models::Parametric;
+use forks_place::{BlendError, Sample, blend_data};
 use forks_reduce::{Problem, ProblemOptions};
 
 /// Largest force of a sample, N: half as large again as that of the speed cases.

@@ -3,10 +3,8 @@
 
 use std::ops::ControlFlow;
 
-use forks_blend::{
-    BlendedModel,
-    place::{Chart, Forces, LoadRegion, Placement, place},
-};
+use forks_blend::BlendedModel;
+use forks_place::{Chart, Forces, LoadRegion, Placement, place};
 use forks_reduce::Problem;
 
 /// Training loads per sample.

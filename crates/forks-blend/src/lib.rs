@@ -1,5 +1,5 @@
 //! Blended models: several linearisation points of one mechanism as one energy (\[A16\] §7, made
-//! conservative), and the automatic placement of those points.
+//! conservative).
 //!
 //! State x in one chart: effector e at H_ref,e exp(B_e x). Sample i sees the effectors displaced by
 //! ξ_i = log(H_{e,i}⁻¹ H_e) and has the energy U_i = U₀ᵢ + bᵢᵀξ_i + ½ ξ_iᵀ K_i ξ_i; the blend has U
@@ -8,8 +8,8 @@
 //! # Conventions
 //! - SI units, radians, `f64`; right-handed frames; `Pose` maps body to world coordinates.
 //! - Twists and wrenches have their linear part first, in the body's own frame at its origin.
-#![cfg_attr(feature = "place", doc = "")]
-#![cfg_attr(feature = "place", doc = include_str!("../README.md"))]
+#![cfg_attr(feature = "std", doc = "")]
+#![cfg_attr(feature = "std", doc = include_str!("../README.md"))]
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
@@ -49,8 +49,6 @@ mod model;
 mod monitor;
 mod neighbours;
 mod openings;
-#[cfg(feature = "place")]
-pub mod place;
 mod places;
 mod relative;
 mod state;

@@ -11,10 +11,12 @@ use std::{
 
 use forks_blend::{
     BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, LinkBlend, Weights,
-    place::{BlendError, Chart, LoadRegion, Placed, Placement, PlacementStatus, Progress, place},
 };
 use forks_io::{json, write_atomically};
 use forks_mechanism::lie::glam::DVec3;
+use forks_place::{
+    BlendError, Chart, LoadRegion, Placed, Placement, PlacementStatus, Progress, place,
+};
 use forks_reduce::Problem;
 use serde::Serialize;
 

@@ -90,7 +90,7 @@ pub(crate) struct BlendArgs {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// See [`forks_blend::place::Chart`].
+/// See [`forks_place::Chart`].
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum ChartArg {
     Auto,
@@ -98,7 +98,7 @@ pub(crate) enum ChartArg {
     Joints,
 }
 
-impl From<ChartArg> for forks_blend::place::Chart {
+impl From<ChartArg> for forks_place::Chart {
     fn from(chart: ChartArg) -> Self {
         match chart {
             ChartArg::Auto => Self::Auto,

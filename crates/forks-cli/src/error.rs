@@ -51,7 +51,7 @@ pub(crate) enum CliError {
         /// The model.
         path: PathBuf,
         /// Why.
-        source: Box<forks_blend::place::BlendError>,
+        source: Box<forks_place::BlendError>,
     },
     /// The system cannot read the file of a reduced model.
     #[error(transparent)]

@@ -5,8 +5,8 @@
 use std::{error::Error, ops::ControlFlow, path::Path};
 
 use forks::{
-    blend::place::{Chart, LoadRegion, Placement, place},
     glam::DVec3,
+    place::{Chart, LoadRegion, Placement, place},
     prelude::*,
 };
 

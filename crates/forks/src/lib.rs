@@ -34,6 +34,8 @@ pub use forks_io as io;
 pub use forks_mechanism as mechanism;
 #[cfg(feature = "models")]
 pub use forks_models as models;
+#[cfg(feature = "place")]
+pub use forks_place as place;
 #[cfg(feature = "reduce")]
 pub use forks_reduce as reduce;
 #[cfg(feature = "rom")]

@@ -4,15 +4,14 @@
 use std::{hint::black_box, sync::Arc};
 
 use forks_benches::{blended::blended, charted::charted};
-use forks_blend::{
-    BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, LinkBlend, place::LoadRegion,
-};
+use forks_blend::{BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, LinkBlend};
 use forks_import::{ImportOptions, load_mjcf};
 use forks_mechanism::{
     Mechanism,
     lie::{Wrench, glam::DVec3},
 };
 use forks_models::{HelixJoints, Parametric};
+use forks_place::LoadRegion;
 use forks_reduce::{Problem, ProblemOptions};
 use forks_rom::{EffectorLoad, LoadFrame, PoseBuffer, State, StepStatus};
 

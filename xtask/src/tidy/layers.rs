@@ -18,6 +18,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("forks-rom", &["forks-lie"]),
     ("forks-reduce", &["forks-dynamics", "forks-rom"]),
     ("forks-blend", &["forks-rom"]),
+    ("forks-place", &["forks-blend", "forks-reduce"]),
     ("forks-contact", &["forks-lie"]),
     ("forks-sim", &["forks-blend", "forks-contact", "forks-mechanism"]),
     ("forks-import", &["forks-mechanism"]),
@@ -30,10 +31,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
 ];
 
 /// Crate → crates it may also use behind a feature.
-const BEHIND_FEATURES: &[(&str, &[&str])] = &[
-    ("forks-blend", &["forks-dynamics", "forks-mechanism", "forks-reduce"]),
-    ("forks-sim", &["forks-dynamics", "forks-import", "forks-models", "forks-reduce"]),
-];
+const BEHIND_FEATURES: &[(&str, &[&str])] =
+    &[("forks-sim", &["forks-dynamics", "forks-import", "forks-models", "forks-reduce"])];
 
 /// The libraries that users see.
 const PUBLIC: &[&str] = &[
@@ -41,6 +40,7 @@ const PUBLIC: &[&str] = &[
     "forks-rom",
     "forks-reduce",
     "forks-blend",
+    "forks-place",
     "forks-contact",
     "forks-import",
     "forks-io",

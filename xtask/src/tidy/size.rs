@@ -14,10 +14,8 @@ const EXCEPTIONS: &[(&str, &str)] = &[];
 /// Lines that the `src` of a crate may have.
 const LARGEST: usize = 10_000;
 
-/// Crates that may be larger, with how many lines: the full reference solver stays in one; blends
-/// wait to be two, run time and placement, and may not grow meanwhile.
-const LARGE: &[(&str, usize)] =
-    &[("crates/forks-dynamics", usize::MAX), ("crates/forks-blend", 11_000)];
+/// Crates that may be larger: the full reference solver stays in one.
+const LARGE: &[&str] = &["crates/forks-dynamics"];
 
 /// No file and no crate is longer than allowed, and no exception outlives its need.
 pub(super) fn check(sources: &[Source]) -> Vec<Finding> {
@@ -33,11 +31,9 @@ fn check_crates(sources: &[Source]) -> Vec<Finding> {
             *lines.entry(package).or_default() += s.text.lines().count();
         }
     }
-    let allowed =
-        |package: &str| LARGE.iter().find(|l| l.0 == package).map_or(LARGEST, |(_, lines)| *lines);
-    let large = lines.iter().filter(|(package, n)| **n > allowed(package));
-    let message = |p: &str, n: usize| format!("{n} lines in src, allowed {}", allowed(p));
-    large.map(|(p, n)| Finding::new("size", *p, message(p, *n))).collect()
+    let large = lines.iter().filter(|(package, n)| **n > LARGEST && !LARGE.contains(package));
+    let message = |n: usize| format!("{n} lines in src, allowed {LARGEST}");
+    large.map(|(p, n)| Finding::new("size", *p, message(*n))).collect()
 }
 
 fn check_against(sources: &[Source], exceptions: &[(&str, &str)]) -> Vec<Finding> {

@@ -3,12 +3,10 @@
 
 use std::sync::Arc;
 
-use forks_blend::{
-    BlendedWorkspace,
-    place::{Sample, blend_data},
-};
+use forks_blend::BlendedWorkspace;
 use forks_dynamics::statics::EquilibriumOptions;
 use forks_models::{HelixJoints, helix};
+use forks_place::{Sample, blend_data};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_sim::{
     CollisionShape, Geometry, MechanismHandle, Owner, World, WorldStatus,

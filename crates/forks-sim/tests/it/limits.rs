@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use forks_blend::place::{Sample, blend_data};
 use forks_dynamics::statics::EquilibriumOptions;
 use forks_mechanism::{Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder};
+use forks_place::{Sample, blend_data};
 use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_sim::{
     LimitHandle, MechanismHandle, SimError, World, WorldSettings, WorldStatus,

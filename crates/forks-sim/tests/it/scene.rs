@@ -270,8 +270,8 @@ fn joint_limits_hold_where_they_are_asked_for() {
 
 /// A blend of one pose of a helix, in a file of its own.
 fn helix_blend(name: &str) -> PathBuf {
-    use forks_blend::place::{Sample, blend_data};
     use forks_models::{HelixJoints, helix};
+    use forks_place::{Sample, blend_data};
     use forks_reduce::{Problem, ProblemOptions};
     let helix = helix(20, HelixJoints::Hinge3);
     let problem = Problem::new(&helix.mechanism, &["link19"], &ProblemOptions::default()).unwrap();

@@ -1,7 +1,8 @@
 //! Errors at the samples, at unseen loads, and beside the nearest sample alone.
 
-use forks_blend::{BlendedModel, LinkBlend, place::Truth};
+use forks_blend::{BlendedModel, LinkBlend};
 use forks_io::{Cell, CsvTable};
+use forks_place::Truth;
 use forks_rom::Reconstruction;
 use rayon::prelude::*;
 

@@ -5,9 +5,10 @@
 //! farthest unseen load, the full solver's pose beside the single model's and beside the blend's;
 //! every link is drawn on its own, so that gaps show.
 
-use forks_blend::{BlendedModel, LinkBlend, place::Forces};
+use forks_blend::{BlendedModel, LinkBlend};
 use forks_io::{Cell, CsvTable};
 use forks_mechanism::lie::{Pose, glam::DVec3};
+use forks_place::Forces;
 use forks_reduce::relative_displacement;
 use forks_rom::Reconstruction;
 use rayon::prelude::*;

@@ -10,8 +10,8 @@ mod settings;
 
 use std::ops::ControlFlow;
 
-use forks_blend::place::{Chart, LoadRegion, Placed, Placement, Truth, place, unseen_loads};
 use forks_mechanism::lie::glam::DVec3;
+use forks_place::{Chart, LoadRegion, Placed, Placement, Truth, place, unseen_loads};
 
 use super::{case::Case, record::Recorder};
 use ruler::Ruler;
@@ -28,7 +28,7 @@ struct Study<'a> {
 }
 
 pub(crate) fn check(b: &Blend, case: &Case, out: &mut Recorder) -> Result<(), String> {
-    let said = |e: forks_blend::place::BlendError| e.to_string();
+    let said = |e: forks_place::BlendError| e.to_string();
     let placement = placement(b);
     let placed = place(&case.problem, &placement, &mut |_| ControlFlow::Continue(()));
     let placed = placed.map_err(said)?;

@@ -1,9 +1,10 @@
 //! No jump: poses of all links while the effectors move through the samples and between them, on
 //! straight lines of the chart, which may leave what the mechanism can do, and where loads lead.
 
-use forks_blend::{BlendedModel, BlendedState, BlendedWorkspace, LinkBlend, place::Truth};
+use forks_blend::{BlendedModel, BlendedState, BlendedWorkspace, LinkBlend};
 use forks_dynamics::{AppliedWrench, Loads, WrenchFrame, statics::EquilibriumOptions};
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
+use forks_place::Truth;
 use forks_reduce::relative_displacement;
 use forks_rom::{PoseBuffer, Reconstruction};
 use rayon::prelude::*;

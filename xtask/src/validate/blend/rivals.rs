@@ -1,11 +1,9 @@
 //! Other forms beside the blend that was placed.
 
-use forks_blend::{
-    Blend, BlendData, BlendedModel, LinkBlend, Weights,
-    place::{Sample, blend_data},
-};
+use forks_blend::{Blend, BlendData, BlendedModel, LinkBlend, Weights};
 use forks_dynamics::{Loads, statics::EquilibriumOptions};
 use forks_mechanism::linalg::Matrix;
+use forks_place::{Sample, blend_data};
 
 use super::Study;
 

@@ -1,15 +1,13 @@
 //! Errors of any form of blend against full equilibria, by code of its own: static solutions also
 //! of forms without an energy, gaps from poses.
 
-use forks_blend::{
-    Blend, BlendedModel, BlendedState, BlendedWorkspace, LinkBlend,
-    place::{Forces, Truth},
-};
+use forks_blend::{Blend, BlendedModel, BlendedState, BlendedWorkspace, LinkBlend};
 use forks_mechanism::{
     kinematics::{Connection, connections, constraint_error},
     lie::{Pose, Wrench, glam::DVec3, se3::right_jacobian, so3::log_rotation},
     linalg::{Matrix, dense},
 };
+use forks_place::{Forces, Truth};
 use forks_reduce::{Problem, relative_displacement};
 use forks_rom::{EffectorLoad, LoadFrame, Reconstruction, StaticStatus};
 

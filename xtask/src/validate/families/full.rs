@@ -1,12 +1,12 @@
 //! The full mechanism under forces that grow from nothing: the judge's own way to its loads, which
 //! shares no code with the placement.
 
-use forks_blend::place::{Forces, Truth};
 use forks_dynamics::{
     AppliedWrench, Loads, WrenchFrame,
     statics::{Equilibrium, EquilibriumOptions, EquilibriumStatus, continue_equilibrium},
 };
 use forks_mechanism::lie::{Pose, SplitMix64, Wrench, glam::DVec3};
+use forks_place::{Forces, Truth};
 use forks_reduce::{Problem, relative_displacement};
 use rayon::prelude::*;
 

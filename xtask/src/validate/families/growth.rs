@@ -1,11 +1,12 @@
 //! A blend under forces that grow from nothing in small steps: where the valley of its energy leads
 //! that begins at rest, by a Newton's method of the judge's own.
 
-use forks_blend::{BlendedModel, place::Forces};
+use forks_blend::BlendedModel;
 use forks_mechanism::{
     lie::{Wrench, glam::DVec3},
     linalg::{Matrix, dense::cholesky_solve},
 };
+use forks_place::Forces;
 use forks_rom::{EffectorLoad, LoadFrame};
 
 use crate::validate::{record::larger, slope::slope};

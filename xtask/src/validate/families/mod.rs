@@ -21,11 +21,9 @@ use std::{
     time::Instant,
 };
 
-use forks_blend::{
-    BlendedModel, LinkBlend,
-    place::{Chart, Forces, LoadRegion, Placed, Placement, PlacementStatus, Truth, place},
-};
+use forks_blend::{BlendedModel, LinkBlend};
 use forks_mechanism::linalg::{Matrix, dense::generalized_symmetric_eigen};
+use forks_place::{Chart, Forces, LoadRegion, Placed, Placement, PlacementStatus, Truth, place};
 use forks_rom::{Reconstruction, StaticStatus};
 use rayon::prelude::*;
 

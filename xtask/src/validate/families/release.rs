@@ -7,12 +7,10 @@
 
 use std::sync::Arc;
 
-use forks_blend::{
-    BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace,
-    place::{Forces, Truth},
-};
+use forks_blend::{BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace};
 use forks_dynamics::integrate::SimulationStatus;
 use forks_mechanism::lie::glam::DVec3;
+use forks_place::{Forces, Truth};
 use forks_rom::StepStatus;
 
 use super::{

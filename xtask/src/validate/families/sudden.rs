@@ -8,9 +8,10 @@
 
 use std::sync::Arc;
 
-use forks_blend::{BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, place::Forces};
+use forks_blend::{BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace};
 use forks_dynamics::integrate::{Simulation, SimulationOptions, SimulationStatus};
 use forks_mechanism::lie::{Wrench, glam::DVec3};
+use forks_place::Forces;
 use forks_rom::StepStatus;
 use rayon::prelude::*;
 

@@ -1,0 +1,446 @@
+//! Samples in a chart of joint displacements ([`ChartSample`]).
+//!
+//! x = VᵀD(θ − θ₀), θ₀ the joints' positions without loads, D lengths over r. Where effectors are
+//! loaded equilibria have as many tangents as effectors have independent motions; the columns of V
+//! span those directions that are nearest to the tangents at all training loads. Derivatives at a
+//! sample are those of equilibria next to it, displaced by ±h along each coordinate and each two of
+//! them, held by wrenches on the effectors: there energy and poses have exact first derivatives.
+
+use forks_blend::{ChartSample, Guard};
+use forks_dynamics::{
+    Loads,
+    statics::{Equilibrium, EquilibriumOptions, EquilibriumStatus, continue_equilibrium},
+};
+use forks_mechanism::{
+    lie::{Pose, glam::DVec3, se3::right_jacobian_inverse},
+    linalg::{
+        Matrix,
+        dense::{lu_solve, svd, symmetric_eigen},
+        norm,
+    },
+};
+use forks_reduce::Problem;
+use forks_rom::data::ModelData;
+
+use crate::{
+    curvature::{dual, load_stiffness},
+    dead_loads::dead_at_rest,
+    error::BlendError,
+    sample::Sample,
+    truth::{Truth, effector_poses},
+};
+
+/// Displacement of equilibria next to a sample, relative to how far the training loads go along a
+/// coordinate.
+const DISPLACEMENT: f64 = 5e-3;
+/// The guard is so many times as far out as the training loads.
+const ROOM: f64 = 1.25;
+/// See [`guard`].
+const ASIDE: f64 = 0.05;
+/// Coordinates go at least this part as far as the one that goes farthest.
+const NARROWEST: f64 = 1e-3;
+/// Corrections of the loads that displace them, at most.
+const CORRECTIONS: usize = 25;
+/// They are displaced as meant up to this part.
+const NEAR: f64 = 1e-5;
+/// Corrections lead away where this multiple of the displacement is missing.
+const AWAY: f64 = 3.0;
+
+/// x of any configuration.
+#[derive(Clone, Debug)]
+pub(crate) struct JointMap {
+    /// Where the training loads lead, with room around.
+    pub(crate) guard: Guard,
+    start: Vec<f64>,
+    /// DV, velocities × N.
+    directions: Matrix,
+    /// h of each coordinate.
+    displacements: Vec<f64>,
+}
+
+impl JointMap {
+    /// From the start pose, equilibria and the reduced models there; the guard is around further
+    /// equilibria too.
+    ///
+    /// # Errors
+    /// Numbers that are not finite.
+    pub(crate) fn new<'a>(
+        problem: &Problem,
+        start: &Equilibrium,
+        radius: f64,
+        samples: impl Iterator<Item = (&'a Equilibrium, &'a ModelData)> + Clone,
+        further: &'a [Vec<Truth>],
+    ) -> Result<Self, BlendError> {
+        let scale = scales(problem, radius);
+        let size = scale.len();
+        let not_finite = || BlendError::NotFinite { quantity: "the samples' joint displacements" };
+        let n = samples.clone().map(|s| s.1.basis.columns()).max().unwrap_or(0);
+        let mut sum = Matrix::zeros(size, size);
+        for (at, d) in samples.clone().filter(|s| s.1.basis.columns() == n) {
+            let z = displacement_rates(problem, &start.q, &at.q, joint_rates(problem, d));
+            let z = Matrix::from_fn(size, n, |i, j| scale[i] * z[(i, j)]);
+            // Each tangent counts the same, however stiff it is.
+            let q = svd(&z).ok_or_else(not_finite)?.u;
+            sum = Matrix::from_fn(size, size, |i, j| {
+                sum[(i, j)] + (0..n).map(|k| q[(i, k)] * q[(j, k)]).sum::<f64>()
+            });
+        }
+        let (_, vectors) = symmetric_eigen(&sum).ok_or_else(not_finite)?;
+        let directions = Matrix::from_fn(size, n, |i, j| scale[i] * vectors[(i, size - 1 - j)]);
+        let mut out = Self {
+            start: start.q.clone(),
+            directions,
+            displacements: vec![],
+            guard: Guard { metric: Matrix::zeros(0, 0), stiffness: 1.0 },
+        };
+        let at_start = samples.clone().find(|s| s.1.basis.columns() == n);
+        let (at, d) = at_start.ok_or(BlendError::NoSample)?;
+        let rate = out.rate(problem, at, d);
+        let stiffness = rate.transpose_mul(&out.tangent(problem, at, d)).symmetric_part();
+        let (stiff, axes) = symmetric_eigen(&stiffness).ok_or_else(not_finite)?;
+        out.directions = out.directions.mul(&axes);
+        // How far loads go along each coordinate: as far as their energy reaches.
+        let (mut far, mut energy) = (0.0f64, 0.0f64);
+        let all = samples.map(|s| s.0).chain(further.iter().flatten().map(|t| &t.equilibrium));
+        let places: Vec<Vec<f64>> = all.map(|e| out.place(problem, e)).collect();
+        for x in &places {
+            far = far.max(norm(x));
+            energy = energy.max(x.iter().zip(&stiff).map(|(x, k)| k * x * x).sum::<f64>());
+        }
+        let far = if far > 0.0 { far } else { 1.0 };
+        let reach = |k: &f64| match *k > 0.0 && energy > 0.0 {
+            true => (energy / k).sqrt().clamp(NARROWEST * far, far),
+            false => far,
+        };
+        let reach: Vec<f64> = stiff.iter().map(reach).collect();
+        out.displacements = reach.iter().map(|a| DISPLACEMENT * a).collect();
+        out.guard = guard(&places, &reach, energy);
+        Ok(out)
+    }
+
+    /// What wrenches that stay in the world work against, per x: ∂(generalised force)/∂x.
+    fn tangent(&self, problem: &Problem, at: &Equilibrium, d: &ModelData) -> Matrix {
+        let own = d.basis.transpose_mul(&load_stiffness(d).mul(&d.basis));
+        d.hessian.sub(&own).mul(&self.rate(problem, at, d))
+    }
+
+    /// x.
+    pub(crate) fn place(&self, problem: &Problem, at: &Equilibrium) -> Vec<f64> {
+        let moved = problem.mechanism().difference(&self.start, &at.q);
+        self.directions.transpose_mul_vec(&moved[..self.directions.rows()])
+    }
+
+    /// R = ∂η/∂x.
+    fn rate(&self, problem: &Problem, at: &Equilibrium, d: &ModelData) -> Matrix {
+        let rates = displacement_rates(problem, &self.start, &at.q, joint_rates(problem, d));
+        let along = self.directions.transpose_mul(&rates);
+        lu_solve(&along, &Matrix::identity(d.basis.columns()))
+    }
+
+    /// The chart's numbers at a sample; `None` where it has fewer independent motions than the
+    /// chart has coordinates, or an equilibrium next to it is not found.
+    pub(crate) fn sample(
+        &self,
+        problem: &Problem,
+        at: &Equilibrium,
+        loads: &Loads,
+        d: &ModelData,
+        options: &EquilibriumOptions,
+    ) -> Option<ChartSample> {
+        let n = self.directions.columns();
+        if d.basis.columns() != n {
+            return None;
+        }
+        let rests = Rests { poses: frames(problem, at), q: &at.q };
+        let here = neighbour(self, problem, at, d, &rests);
+        let next = |y: Vec<f64>| self.displaced(problem, at, loads, d, &rests, &y, options);
+        Jets::new(&self.displacements, here, next)?.sample(self, problem, at, d)
+    }
+
+    /// The equilibrium displaced by y, held by wrenches on the effectors.
+    #[allow(clippy::too_many_arguments)]
+    fn displaced(
+        &self,
+        problem: &Problem,
+        at: &Equilibrium,
+        loads: &Loads,
+        d: &ModelData,
+        rests: &Rests<'_>,
+        y: &[f64],
+        options: &EquilibriumOptions,
+    ) -> Option<Vec<f64>> {
+        let tangent = self.tangent(problem, at, d);
+        let dual = dual(d);
+        let place = self.place(problem, at);
+        let mut wrench = vec![0.0; y.len()];
+        let (mut here, mut missing) = (at.clone(), y.to_vec());
+        for _ in 0..CORRECTIONS {
+            let more = tangent.mul_vec(&missing);
+            wrench.iter_mut().zip(more).for_each(|(w, m)| *w += m);
+            let mut all = loads.clone();
+            let flat = dual.mul_vec(&wrench);
+            all.wrenches.extend(dead_at_rest(problem, d, &flat));
+            here = continue_equilibrium(problem.mechanism(), &here, &all, options);
+            if !matches!(here.status, EquilibriumStatus::Converged | EquilibriumStatus::Unstable) {
+                return None;
+            }
+            let now = self.place(problem, &here);
+            missing = (0..y.len()).map(|i| y[i] + place[i] - now[i]).collect();
+            let left = norm(&missing);
+            if left <= NEAR * norm(y) {
+                let there = Sample::new(problem, &here, &all).ok()?;
+                let same = there.data.basis.columns() == y.len();
+                return same.then(|| neighbour(self, problem, &here, &there.data, rests));
+            }
+            if left > AWAY * norm(y) {
+                return None;
+            }
+        }
+        None
+    }
+}
+
+/// A guard around places that loads lead to: as wide as these lie, along each coordinate at least
+/// [`ASIDE`] of how far their energy reaches.
+fn guard(places: &[Vec<f64>], reach: &[f64], energy: f64) -> Guard {
+    let (n, count) = (reach.len(), places.len().max(1) as f64);
+    let spread = Matrix::from_fn(n, n, |i, k| {
+        let mean = places.iter().map(|x| x[i] * x[k]).sum::<f64>() / count;
+        mean + if i == k { (ASIDE * reach[i]).powi(2) } else { 0.0 }
+    });
+    let narrow = lu_solve(&spread, &Matrix::identity(n)).symmetric_part();
+    let size =
+        |x: &Vec<f64>| -> f64 { narrow.mul_vec(x).iter().zip(x).map(|(g, x)| g * x).sum::<f64>() };
+    let largest = ROOM * ROOM * places.iter().map(size).fold(f64::MIN_POSITIVE, f64::max);
+    let metric = Matrix::from_fn(n, n, |i, k| narrow[(i, k)] / largest);
+    let energy = if energy > 0.0 { energy } else { 1.0 };
+    Guard { metric, stiffness: ROOM * ROOM * energy }
+}
+
+/// A sample's frames, effectors before links, and joint positions.
+struct Rests<'a> {
+    poses: Vec<Pose>,
+    q: &'a [f64],
+}
+
+fn frames(problem: &Problem, at: &Equilibrium) -> Vec<Pose> {
+    let mut poses = effector_poses(problem, &at.world_from_link);
+    poses.extend(&at.world_from_link);
+    poses
+}
+
+/// What an equilibrium knows of first derivatives by x: ∂U/∂x; then, column after column, of each
+/// frame's exponential coordinates from a sample, effectors before links; then of the joints'
+/// displacements from there.
+fn neighbour(
+    map: &JointMap,
+    problem: &Problem,
+    at: &Equilibrium,
+    d: &ModelData,
+    rests: &Rests<'_>,
+) -> Vec<f64> {
+    let n = d.basis.columns();
+    let rate = map.rate(problem, at, d);
+    let wrench: Vec<f64> = d.effectors.iter().flat_map(|e| e.static_wrench.to_array()).collect();
+    let mut values = rate.transpose_mul_vec(&d.basis.transpose_mul_vec(&wrench));
+    let effectors = (0..d.effectors.len()).map(|e| d.basis.block(6 * e, 0, 6, n));
+    let maps = effectors.chain(d.links.iter().map(|l| l.map.clone()));
+    for ((own, rest), pose) in maps.zip(&rests.poses).zip(&frames(problem, at)) {
+        let moved = own.mul(&rate);
+        let inverse = right_jacobian_inverse(rest.twist_to(pose));
+        for k in 0..n {
+            values.extend(inverse.mul_vec(&std::array::from_fn(|j| moved[(j, k)])));
+        }
+    }
+    let m = problem.mechanism();
+    for (i, joint) in d.joints.iter().enumerate() {
+        let own = joint.map.mul(&rate);
+        let moved = match m.forest().edges().get(i) {
+            Some(edge) => {
+                let q = m.position_range(edge.joint);
+                let kind = &m.joint(edge.joint).kind;
+                kind.difference_rate(&rests.q[q.clone()], &at.q[q]).mul(&own)
+            }
+            None => own,
+        };
+        for k in 0..n {
+            values.extend(moved.column(k));
+        }
+    }
+    // ∂²U/∂x∂s = −Rᵀ 𝓗 η_s, η_s where the mechanism rests for a target.
+    let pull = rate.transpose_mul(&d.hessian.mul(&d.servo_rest));
+    for s in 0..d.servos.len() {
+        values.extend(pull.column(s).iter().map(|p| -p));
+    }
+    values
+}
+
+/// Second and third order of quantities whose first derivatives are known at the sample and next to
+/// it.
+struct Jets {
+    n: usize,
+    steps: Vec<f64>,
+    here: Vec<f64>,
+    /// Along each coordinate, forth and back.
+    single: Vec<[Vec<f64>; 2]>,
+    /// Along each two, the larger index first.
+    double: Vec<[Vec<f64>; 2]>,
+}
+
+impl Jets {
+    fn new(
+        steps: &[f64],
+        here: Vec<f64>,
+        next: impl Fn(Vec<f64>) -> Option<Vec<f64>>,
+    ) -> Option<Self> {
+        let n = steps.len();
+        let pair = |along: &[usize]| {
+            let mut y = vec![0.0; n];
+            along.iter().for_each(|&k| y[k] = steps[k]);
+            let back = y.iter().map(|y| -y).collect();
+            Some([next(y)?, next(back)?])
+        };
+        let single = (0..n).map(|k| pair(&[k])).collect::<Option<_>>()?;
+        let two = (0..n).flat_map(|k| (0..k).map(move |l| [k, l]));
+        let double = two.map(|along| pair(&along)).collect::<Option<_>>()?;
+        Some(Self { n, steps: steps.to_vec(), here, single, double })
+    }
+
+    /// ∂/∂x_k of an entry.
+    fn slope(&self, k: usize, entry: usize) -> f64 {
+        let [plus, minus] = &self.single[k];
+        (plus[entry] - minus[entry]) / (2.0 * self.steps[k])
+    }
+
+    /// ∂²/∂x_k∂x_l of an entry.
+    fn bend(&self, k: usize, l: usize, entry: usize) -> f64 {
+        let (k, l) = (k.max(l), k.min(l));
+        let both = |pair: &[Vec<f64>; 2]| pair[0][entry] + pair[1][entry];
+        let area = self.steps[k] * self.steps[l];
+        let twice = 2.0 * self.here[entry];
+        if k == l {
+            return (both(&self.single[k]) - twice) / area;
+        }
+        let all = both(&self.double[k * (k - 1) / 2 + l]);
+        (all + twice - both(&self.single[k]) - both(&self.single[l])) / (2.0 * area)
+    }
+
+    /// Coefficient of y_i y_j, i ≤ j, of a quantity with first derivatives at `entry(k)`.
+    fn quadratic(&self, i: usize, j: usize, entry: impl Fn(usize) -> usize) -> f64 {
+        let second = 0.5 * (self.slope(i, entry(j)) + self.slope(j, entry(i)));
+        second * if i == j { 0.5 } else { 1.0 }
+    }
+
+    /// Coefficient of y_i y_j y_k, i ≤ j ≤ k.
+    fn cubic(&self, i: usize, j: usize, k: usize, entry: impl Fn(usize) -> usize) -> f64 {
+        let third =
+            self.bend(i, j, entry(k)) + self.bend(i, k, entry(j)) + self.bend(j, k, entry(i));
+        let orders = match (i == j, j == k) {
+            (true, true) => 1.0,
+            (false, false) => 6.0,
+            _ => 3.0,
+        };
+        third / 3.0 * orders / 6.0
+    }
+
+    fn sample(
+        &self,
+        map: &JointMap,
+        problem: &Problem,
+        at: &Equilibrium,
+        d: &ModelData,
+    ) -> Option<ChartSample> {
+        let n = self.n;
+        let two: Vec<[usize; 2]> = (0..n).flat_map(|i| (i..n).map(move |j| [i, j])).collect();
+        let three: Vec<[usize; 3]> =
+            two.iter().flat_map(|&[i, j]| (j..n).map(move |k| [i, j, k])).collect();
+        let effectors = d.effectors.len();
+        let frame = |f: usize, row: usize| move |k: usize| n + (f * n + k) * 6 + row;
+        let second = |rows: usize, entry: &dyn Fn(usize, usize) -> usize| {
+            Matrix::from_fn(rows, two.len(), |row, p| {
+                self.quadratic(two[p][0], two[p][1], |k| entry(row, k))
+            })
+        };
+        let twists = Matrix::from_fn(6 * effectors, two.len() + three.len(), |row, p| {
+            let entry = frame(row / 6, row % 6);
+            match p.checked_sub(two.len()) {
+                None => self.quadratic(two[p][0], two[p][1], entry),
+                Some(p) => self.cubic(three[p][0], three[p][1], three[p][2], entry),
+            }
+        });
+        let links =
+            (0..d.links.len()).map(|l| second(6, &|row, k| frame(effectors + l, row)(k))).collect();
+        let mut at_joint = n + 6 * n * (effectors + d.links.len());
+        let mut joints = vec![];
+        for joint in &d.joints {
+            let rows = joint.map.rows();
+            joints.push(second(rows, &|row, k| at_joint + k * rows + row));
+            at_joint += n * rows;
+        }
+        let servos = Matrix::from_fn(d.servos.len(), n + two.len(), |s, p| {
+            let entry = |k: usize| at_joint + s * n + k;
+            match p.checked_sub(n) {
+                None => self.here[entry(p)],
+                Some(p) => self.quadratic(two[p][0], two[p][1], entry),
+            }
+        });
+        let out = ChartSample {
+            place: map.place(problem, at),
+            rate: map.rate(problem, at, d),
+            stiffness: Matrix::from_fn(n, n, |i, k| self.slope(k, i)).symmetric_part(),
+            cubic: three.iter().map(|&[i, j, k]| self.cubic(i, j, k, |k| k)).collect(),
+            twists,
+            links,
+            joints,
+            servos,
+        };
+        let finite = out.cubic.iter().all(|x| x.is_finite()) && out.rate.is_finite();
+        (finite && out.stiffness.is_finite() && out.twists.is_finite()).then_some(out)
+    }
+}
+
+/// 1 for coordinates that turn, 1/r for those that shift only.
+fn scales(problem: &Problem, radius: f64) -> Vec<f64> {
+    let m = problem.mechanism();
+    let mut out = vec![1.0; m.tree_velocity_count()];
+    for edge in m.forest().edges() {
+        let kind = &m.joint(edge.joint).kind;
+        let columns = kind.columns(&kind.zero_positions());
+        for (i, c) in m.velocity_range(edge.joint).zip(columns.as_slice()) {
+            if c.angular == DVec3::ZERO {
+                out[i] = 1.0 / radius;
+            }
+        }
+    }
+    out
+}
+
+/// Rates of θ − θ₀ from velocities, both row by row.
+fn displacement_rates(problem: &Problem, from: &[f64], to: &[f64], mut rates: Matrix) -> Matrix {
+    let m = problem.mechanism();
+    for edge in m.forest().edges() {
+        let kind = &m.joint(edge.joint).kind;
+        if kind.has_scalar_coordinates() {
+            continue;
+        }
+        let (q, v) = (m.position_range(edge.joint), m.velocity_range(edge.joint));
+        let own = rates.block(v.start, 0, v.len(), rates.columns());
+        let moved = kind.difference_rate(&from[q.clone()], &to[q]).mul(&own);
+        for (k, i) in v.enumerate() {
+            rates.row_mut(i).copy_from_slice(moved.row(k));
+        }
+    }
+    rates
+}
+
+/// Z: velocities of the tree's joints per unit η̇.
+fn joint_rates(problem: &Problem, d: &ModelData) -> Matrix {
+    let m = problem.mechanism();
+    let mut out = Matrix::zeros(m.tree_velocity_count(), d.basis.columns());
+    for (edge, joint) in m.forest().edges().iter().zip(&d.joints) {
+        for (k, i) in m.velocity_range(edge.joint).enumerate() {
+            out.row_mut(i).copy_from_slice(joint.map.row(k));
+        }
+    }
+    out
+}

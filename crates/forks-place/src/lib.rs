@@ -1,0 +1,44 @@
+//! Automatic placement of linearisation points: from a mechanism, its effectors and a region of
+//! loads to a blended model that keeps to tolerances.
+//!
+//! # Conventions
+//! - Forces on effectors act at the effectors' origins and are fixed in the world.
+//! - Constraint error: gaps at all joints and effectors over the mechanism's size r (\[A16\] §8.2).
+//! - Relative displacement: norm of the effector's twist from rest, lengths over r, angles over π.
+#![doc = include_str!("../README.md")]
+
+mod bent;
+mod candidates;
+mod certificate;
+mod chart;
+mod choose;
+mod curvature;
+mod dead_loads;
+mod error;
+mod full;
+mod lift;
+mod live;
+mod loads;
+mod measure;
+mod placer;
+mod region;
+mod sample;
+mod search;
+mod settings;
+mod sharpen;
+#[cfg(test)]
+mod testing;
+mod truth;
+
+pub use error::BlendError;
+pub use full::{FullState, hand_over, take_back};
+pub use lift::blend_data;
+pub use live::{Extended, LiveOptions, PendingSample, add_sample_here, extended};
+pub use measure::{Errors, Gauge};
+pub use placer::{place, unseen_loads};
+pub use region::LoadRegion;
+pub use sample::Sample;
+pub use settings::{
+    Attempt, Certificate, Chart, Placed, Placement, PlacementStatus, Progress, Round, Skipped,
+};
+pub use truth::{Forces, Truth};

@@ -1,0 +1,11 @@
+//! Integration tests of forks-place, one binary: a file per subject.
+
+mod bent_blends;
+mod full;
+mod invariance;
+mod joint_chart;
+mod live;
+mod placement;
+mod servos;
+mod sharper;
+mod third_order;
