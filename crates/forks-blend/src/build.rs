@@ -183,6 +183,7 @@ fn prepare(data: &BlendData, i: usize) -> Prepared {
         damping: congruence(&model.damping),
         hessian: congruence(&model.hessian),
         elastic: congruence(&model.hessian),
+        rate: own_rate,
     }
 }
 

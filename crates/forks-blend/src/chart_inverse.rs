@@ -23,10 +23,10 @@ const THERE: f64 = 1e-9;
 impl BlendedModel {
     /// Body twist of effector `e` per coordinate, at the last place of an evaluation.
     pub(crate) fn chart_jacobian(&self, here: &Evaluation, e: usize, out: &mut Matrix) {
-        let back = here.poses[e].rotation.conjugate();
+        let (back, first) = (here.poses[e].rotation.conjugate(), out.columns() - self.dof());
         for (j, m) in here.places.motions(self.dof(), e).iter().enumerate() {
             let column = Twist::new(back * m.0, back * m.1).to_array();
-            column.into_iter().enumerate().for_each(|(i, y)| out[(i, j)] = y);
+            column.into_iter().enumerate().for_each(|(i, y)| out[(i, first + j)] = y);
         }
     }
 

@@ -9,13 +9,14 @@ use crate::{
 
 impl BlendedModel {
     /// Body twist of effector `e` per unit rate of the chart coordinates, J_r(B_e x) B_e, 6 × N,
-    /// into `out`.
+    /// into the last columns of `out`.
     ///
     /// # Panics
     /// If there is no such effector, or sizes differ.
     pub fn effector_jacobian(&self, e: usize, x: &[f64], out: &mut Matrix) {
         let n = self.dof();
-        assert_eq!([x.len(), out.rows(), out.columns()], [n, 6, n], "sizes");
+        assert_eq!([x.len(), out.rows()], [n, 6], "sizes");
+        let first = out.columns() - n;
         if self.is_curved() {
             return self.chart_jacobian(&self.evaluated(x), e, out);
         }
@@ -23,7 +24,7 @@ impl BlendedModel {
         for j in 0..n {
             let column = core::array::from_fn(|i| basis[(6 * e + i, j)]);
             for (i, y) in right.mul_vec(&column).into_iter().enumerate() {
-                out[(i, j)] = y;
+                out[(i, first + j)] = y;
             }
         }
     }
@@ -41,7 +42,6 @@ impl BlendedModel {
         out: &mut Matrix,
     ) -> Pose {
         if self.is_curved() {
-            assert_eq!([out.rows(), out.columns()], [6, state.x.len()], "sizes");
             let here = self.evaluation(state, work);
             self.chart_jacobian(&here, e, out);
             return here.poses[e];

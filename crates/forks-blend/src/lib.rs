@@ -32,6 +32,7 @@ mod energy;
 mod evaluate;
 mod evaluation;
 pub mod file;
+mod floating;
 mod handover;
 mod jacobian;
 mod joint_blend;
@@ -55,6 +56,7 @@ mod state;
 mod statics;
 mod step;
 mod system;
+mod weight_slopes;
 mod weights;
 mod workspace;
 
@@ -65,6 +67,9 @@ pub use data::{BlendData, SampleData};
 #[cfg(feature = "std")]
 pub use disk::Model;
 pub use evaluation::Evaluation;
+pub use floating::{
+    FloatingBlend, FloatingBlendState, FloatingBlendStepper, FloatingBlendWorkspace,
+};
 pub use matrices::Blend;
 pub use mean::LinkBlend;
 pub use model::BlendedModel;

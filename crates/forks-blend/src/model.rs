@@ -80,6 +80,8 @@ pub(crate) struct Prepared {
     pub(crate) coordinates: Packed,
     /// Place in the chart.
     pub(crate) place: Vec<f64>,
+    /// ∂η/∂x there, N × N.
+    pub(crate) rate: Matrix,
     /// Mass, damping and second derivative of the energy at the sample in chart coordinates, N × N
     /// each.
     pub(crate) mass: Matrix,

@@ -293,6 +293,19 @@ pub(crate) fn pull_loads<L: Arithmetic>(
     out: &mut [f64],
 ) {
     out.fill(0.0);
+    add_loads(l, model, here, x, loads, out);
+}
+
+/// Adds the same.
+#[inline(always)]
+pub(crate) fn add_loads<L: Arithmetic>(
+    l: L,
+    model: &BlendedModel,
+    here: &Evaluation,
+    x: &[f64],
+    loads: &[EffectorLoad],
+    out: &mut [f64],
+) {
     if model.is_curved() {
         return here.pull_chart_loads(loads, out, x.len());
     }

@@ -32,6 +32,12 @@ pub enum ModelError {
     /// The model's base is fixed in the world.
     #[error("the base of the model does not float")]
     NoBase,
+    /// A kind of blend that has no form with a base that floats.
+    #[error("a blend with {what} cannot float")]
+    BlendCannotFloat {
+        /// What it has.
+        what: &'static str,
+    },
     /// A blend without a sample.
     #[error("a blend needs at least one sample")]
     NoSample,

@@ -3,6 +3,7 @@
 //! It is no part of the interface and may change in any release.
 
 pub use crate::{
+    base::carry,
     effectors::{EffectorBlocks, WorldTwist, WorldWrench, load_in_world},
     joints::{coordinate::start, displacement::displacement, is_group},
     kernel::{LinkBlocks, POSE, displaced, half_angle_coefficients, pose_entries, pose_of},
@@ -12,6 +13,14 @@ pub use crate::{
     state::check as check_numbers,
     transition::Packed,
 };
+
+/// Steps of a base that floats.
+pub mod floating {
+    pub use crate::base::{
+        BaseInertia, Equations, FIRST_RATE, FloatingWork, Response, Start, angular, contract,
+        solve, vectors, zero_padded,
+    };
+}
 
 /// Work on several threads.
 pub mod parallel {

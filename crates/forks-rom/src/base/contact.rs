@@ -13,12 +13,9 @@
 
 use forks_lie::glam::DVec3;
 
-use super::{
-    inertia::BaseInertia, newton::FIRST_RATE, response::numbers, state::FloatingState,
-    step::FloatingStepper, workspace::FloatingWorkspace,
-};
+use super::{state::FloatingState, step::FloatingStepper, workspace::FloatingWorkspace};
 use crate::{EffectorLoad, ModelError, StepStatus};
-use forks_linalg::simd::{Arithmetic, Kernel, LANES, Lanes};
+use forks_linalg::simd::{Arithmetic, Kernel};
 
 impl FloatingStepper {
     /// Begins a step: its linear response into the workspace. [`FloatingStepper::change_velocity`]
@@ -83,26 +80,11 @@ impl Kernel for Respond<'_> {
     fn run<L: Arithmetic>(self, l: L) -> StepStatus {
         let Self { stepper, state, work, loads, gravity } = self;
         let FloatingWorkspace { step: work, response: out } = work;
-        let inertia: &BaseInertia = &stepper.model().inertia;
         let start = stepper.start(l, state, work, loads, gravity);
         let FloatingState { shape, world_from_base, center_velocity, .. } = state;
         let rotation = world_from_base.rotation;
-        out.start = start;
-        out.force.copy_from_slice(&work.force);
-        out.slope.copy_from_slice(&work.slope);
-        let responds = out.respond(l, &work.coupling, &stepper.matrix);
-        out.responds = responds && out.assemble(l, inertia.mass);
-        // (ω, η̇) by one step of Newton's method with this matrix, which leaves what rests at rest.
-        stepper.equations(shape, rotation, &start).residual(l, work);
-        numbers(&work.residual, &mut work.correction);
-        out.impulse.fill(Lanes::default());
-        out.response.add_to(l, &work.correction[..FIRST_RATE + inertia.n], &mut out.impulse);
-        let pairs = work.trial.as_chunks::<LANES>().0.iter().zip(&out.impulse);
-        for (x, (old, d)) in out.change.as_chunks_mut::<LANES>().0.iter_mut().zip(pairs) {
-            *x = (l.read(old) - l.load(d)).store().0;
-        }
-        let center = *center_velocity + start.acceleration * stepper.step_size();
-        out.take_free(l, rotation.conjugate() * center);
+        let equations = stepper.equations(shape, rotation, &start);
+        out.begin(l, &equations, &start, (rotation, *center_velocity), work);
         match start.outside {
             Some(effector) => StepStatus::OutOfRange { effector },
             None if start.held < 1.0 => StepStatus::InertiaHeldBack,

@@ -19,32 +19,33 @@ const TRUSTED: f64 = 0.9;
 
 /// m, c(η), J(η), Σ(η), M̃; n coordinates.
 #[derive(Clone, Debug)]
-pub(super) struct BaseInertia {
-    pub(super) n: usize,
+pub struct BaseInertia {
+    /// Number of coordinates.
+    pub n: usize,
     /// Mass, kg.
-    pub(super) mass: f64,
+    pub mass: f64,
     /// c at η = 0.
-    center: DVec3,
+    pub(super) center: DVec3,
     /// G at η = 0: one field.
-    slope: Rows,
+    pub(super) slope: Rows,
     /// ∂G/∂η_k, a field per coordinate k.
-    curvature: Rows,
+    pub(super) curvature: Rows,
     /// J at η = 0.
-    pub(super) rotation: DMat3,
+    pub rotation: DMat3,
     /// J_k: xx, xy, xz, yy, yz, zz by rows, coordinates by columns.
-    rotation_slopes: Rows,
+    pub(super) rotation_slopes: Rows,
     /// Σ at η = 0: one field.
-    coupling: Rows,
+    pub(super) coupling: Rows,
     /// Σ_k, a field per coordinate k.
-    coupling_slopes: Rows,
+    pub(super) coupling_slopes: Rows,
     /// The same by the other index: field j has (Σ_k)_j as the vector of coordinate k.
-    coupling_by_rate: Rows,
+    pub(super) coupling_by_rate: Rows,
     /// M̃ = M − m GᵀG.
     pub(super) shape_mass: Matrix,
     /// The same.
-    pub(super) shape_mass_rows: Rows,
+    pub shape_mass_rows: Rows,
     /// ηᵀ(change)η bounds the square of the mass matrix' relative change.
-    change: Rows,
+    pub(super) change: Rows,
 }
 
 /// How base and centre of mass move at a state, base axes.
@@ -61,11 +62,7 @@ pub(super) struct BaseMotion {
 
 impl BaseInertia {
     /// From the inertia at the base link's origin.
-    pub(super) fn new(
-        b: &BaseRest,
-        mass_matrix: &Matrix,
-        form: BaseCoupling,
-    ) -> Result<Self, ModelError> {
+    pub fn new(b: &BaseRest, mass_matrix: &Matrix, form: BaseCoupling) -> Result<Self, ModelError> {
         let d = Derivatives::new(b, mass_matrix, form)?;
         let n = d.n;
         let [xx, xy, xz, yy, yz, zz] = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
@@ -90,7 +87,7 @@ impl BaseInertia {
 
     /// Factor on the changes of J and Σ: 1 within range, less where they would take away the mass.
     #[inline(always)]
-    pub(super) fn hold_back<L: Arithmetic>(&self, l: L, eta: &[f64]) -> f64 {
+    pub fn hold_back<L: Arithmetic>(&self, l: L, eta: &[f64]) -> f64 {
         let mut square = l.splat(0.0);
         for (group, x) in eta.as_chunks::<LANES>().0.iter().enumerate() {
             let mut sum = l.splat(0.0);
@@ -164,7 +161,7 @@ impl BaseInertia {
     }
 
     /// Σ at η = 0.
-    pub(super) fn coupling_at_rest(&self) -> &[Lanes] {
+    pub fn coupling_at_rest(&self) -> &[Lanes] {
         self.coupling.row(0)
     }
 
@@ -265,13 +262,13 @@ pub(super) fn step_matrix(mass: &Matrix, damping: &Matrix, stiffness: &Matrix, h
 
 /// Four vectors of a field.
 #[inline(always)]
-pub(super) fn vectors<L: Arithmetic>(l: L, field: &[Lanes], group: usize) -> WideVectors<L> {
+pub fn vectors<L: Arithmetic>(l: L, field: &[Lanes], group: usize) -> WideVectors<L> {
     WideVectors::load(l, &field.as_chunks().0[group])
 }
 
 /// Σ f_j x_j.
 #[inline(always)]
-pub(super) fn contract<L: Arithmetic>(l: L, field: &[Lanes], x: &[f64]) -> DVec3 {
+pub fn contract<L: Arithmetic>(l: L, field: &[Lanes], x: &[f64]) -> DVec3 {
     let mut sum = [l.splat(0.0); 3];
     for (f, x) in field.as_chunks::<3>().0.iter().zip(x.as_chunks::<LANES>().0) {
         let x = l.read(x);

@@ -40,12 +40,14 @@
 //! for what happens faster than the mechanism's oscillations, and too light for everything slower.
 
 mod contact;
+mod coordinates;
 mod coupling;
 mod derivatives;
 mod effectors;
 mod energy;
 mod inertia;
 mod model;
+mod near;
 mod newton;
 mod placing;
 mod poses;
@@ -57,7 +59,12 @@ mod system;
 mod workspace;
 
 pub use coupling::BaseCoupling;
+pub use inertia::{BaseInertia, contract, vectors};
 pub use model::FloatingModel;
+pub use newton::{Equations, FIRST_RATE, FloatingWork, angular, solve, zero_padded};
+pub use poses::carry;
+pub use response::Response;
+pub use start::Start;
 pub use state::{FloatingState, Momentum};
 pub use step::FloatingStepper;
 pub use workspace::FloatingWorkspace;

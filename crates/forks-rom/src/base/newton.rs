@@ -26,33 +26,34 @@ const CONTRACTION: f64 = 1e-2;
 
 /// Scratch memory of a step; holds nothing between steps.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FloatingWork {
+pub struct FloatingWork {
     /// Generalised force, then the constant part of the equations of η, padded.
-    pub(super) force: Vec<Lanes>,
+    pub force: Vec<Lanes>,
     /// η times what holds the changes of the inertia back, padded.
-    pub(super) held_eta: Vec<f64>,
+    pub held_eta: Vec<f64>,
     /// η − η_s, padded.
-    pub(super) stretch: Vec<f64>,
+    pub stretch: Vec<f64>,
     /// 0, ω, η̇: trial, padded.
-    pub(super) trial: Vec<f64>,
+    pub trial: Vec<f64>,
     /// Residual, then correction, in the same order.
-    pub(super) residual: Vec<Lanes>,
+    pub residual: Vec<Lanes>,
     /// The correction as numbers.
-    pub(super) correction: Vec<f64>,
+    pub correction: Vec<f64>,
     /// M̃η̇ and the like, padded.
-    pub(super) momentum: Vec<Lanes>,
+    pub momentum: Vec<Lanes>,
     /// (4 + n)²: derivative of Newton's method.
-    pub(super) factors: Factors,
+    pub factors: Factors,
     /// Field of n: Σ.
-    pub(super) coupling: Vec<Lanes>,
+    pub coupling: Vec<Lanes>,
     /// Field of n: how Σ and J bend.
-    pub(super) bent: Vec<Lanes>,
+    pub bent: Vec<Lanes>,
     /// Field of n: G.
-    pub(super) slope: Vec<Lanes>,
+    pub slope: Vec<Lanes>,
 }
 
 impl FloatingWork {
-    pub(super) fn new(n: usize) -> Self {
+    /// Of n coordinates.
+    pub fn new(n: usize) -> Self {
         let (groups, all) = (n.div_ceil(LANES), FIRST_RATE + n.next_multiple_of(LANES));
         let lanes = |groups: usize| vec![Lanes::default(); groups];
         Self {
@@ -72,21 +73,23 @@ impl FloatingWork {
 }
 
 /// What does not change during a step.
-pub(super) struct Equations<'a> {
-    pub(super) inertia: &'a BaseInertia,
+pub struct Equations<'a> {
+    /// Inertia and its slopes.
+    pub inertia: &'a BaseInertia,
     /// M̃ + hD + h²𝓗.
-    pub(super) matrix: &'a Rows,
-    pub(super) h: f64,
+    pub matrix: &'a Rows,
+    /// The step, s.
+    pub h: f64,
     /// Factor on the changes of the inertia.
-    pub(super) held: f64,
+    pub held: f64,
     /// L + hτ in the base's axes before the step.
-    pub(super) spin: DVec3,
+    pub spin: DVec3,
     /// Padded.
-    pub(super) eta: &'a [f64],
+    pub eta: &'a [f64],
 }
 
 /// What the derivative at a trial needs beside the scratch memory.
-pub(super) struct Trial {
+pub struct Trial {
     omega: DVec3,
     /// J.
     rotation: DMat3,
@@ -102,7 +105,7 @@ pub(super) struct Trial {
 /// Newton's method, which keeps a factored derivative as long as it serves: the residual is always
 /// the trial's own.
 #[inline(always)]
-pub(super) fn solve<L: Arithmetic>(l: L, e: &Equations<'_>, work: &mut FloatingWork) -> bool {
+pub fn solve<L: Arithmetic>(l: L, e: &Equations<'_>, work: &mut FloatingWork) -> bool {
     let size = FIRST_RATE + e.inertia.n;
     let (mut kept, mut last) = (false, None);
     for _ in 0..MAX_CORRECTIONS {
@@ -135,17 +138,17 @@ pub(super) fn solve<L: Arithmetic>(l: L, e: &Equations<'_>, work: &mut FloatingW
 }
 
 /// Place of the first entry of η̇.
-pub(super) const FIRST_RATE: usize = LANES;
+pub const FIRST_RATE: usize = LANES;
 
 /// A vector as the last three of four lanes; the first is zero.
 #[inline(always)]
-pub(super) fn zero_padded(a: DVec3) -> Lanes {
+pub fn zero_padded(a: DVec3) -> Lanes {
     Lanes([0.0, a.x, a.y, a.z])
 }
 
 /// ω of a vector of the equations.
 #[inline(always)]
-pub(super) fn angular(x: &[f64]) -> DVec3 {
+pub fn angular(x: &[f64]) -> DVec3 {
     DVec3::new(x[1], x[2], x[3])
 }
 
@@ -155,7 +158,7 @@ impl Equations<'_> {
     /// r_L = Jω + Ση̇ − exp(−hω)(L + hτ), r_k = Σ_kᵀω + (M̃ + hD + h²𝓗)η̇ − constant − h ω·(½J_kω +
     /// Σ_kη̇), J and Σ at η + hη̇. Leaves h (J_kω + Σ_kη̇) for the derivative.
     #[inline(always)]
-    pub(super) fn residual<L: Arithmetic>(&self, l: L, work: &mut FloatingWork) -> Trial {
+    pub fn residual<L: Arithmetic>(&self, l: L, work: &mut FloatingWork) -> Trial {
         let (i, n) = (self.inertia, self.inertia.n);
         let (h, held, half) = (l.splat(self.h), l.splat(self.held), l.splat(0.5));
         let omega = angular(&work.trial);

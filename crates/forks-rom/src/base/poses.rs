@@ -5,7 +5,10 @@ use forks_linalg::simd::{Arithmetic, Kernel, LANES, Lanes, Wide};
 use forks_lie::{Pose, glam::DMat3};
 
 use super::{model::FloatingModel, state::FloatingState};
-use crate::{PoseBuffer, kernel::POSE};
+use crate::{
+    PoseBuffer,
+    kernel::{Isa, POSE},
+};
 
 /// Blocks that are moved while they are still in the first cache.
 const CHUNK: usize = 32;
@@ -25,7 +28,7 @@ impl FloatingModel {
         );
         for (i, chunk) in out.blocks.chunks_mut(CHUNK * POSE).enumerate() {
             self.model.pose_blocks(&state.shape, i * CHUNK, chunk);
-            isa.run(Carry { world_from_rest: &world_from_rest, blocks: chunk });
+            carry(isa, &world_from_rest, chunk);
         }
     }
 
@@ -36,6 +39,11 @@ impl FloatingModel {
     pub fn pose_of_link(&self, link: usize, state: &FloatingState) -> Pose {
         self.world_from_rest(state) * self.model.pose_of_link(link, &state.shape)
     }
+}
+
+/// A pose times poses of links, in their place.
+pub fn carry(isa: Isa, world_from_rest: &Pose, blocks: &mut [Lanes]) {
+    isa.run(Carry { world_from_rest, blocks });
 }
 
 /// Pose times pose, four links at a time.

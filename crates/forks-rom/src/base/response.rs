@@ -16,23 +16,23 @@ use forks_linalg::{
 
 use super::{
     inertia::{contract, entry},
-    newton::{FIRST_RATE, FloatingWork, angular, fill},
+    newton::{Equations, FIRST_RATE, FloatingWork, angular, fill},
     start::Start,
 };
 
 /// The linear response of one step from one state.
 #[derive(Clone, Debug)]
-pub(super) struct Response {
+pub struct Response {
     /// True if there is one.
-    pub(super) responds: bool,
+    pub responds: bool,
     /// A⁻¹, (6 + n)².
-    pub(super) inverse: Matrix,
+    pub inverse: Matrix,
     /// Velocities without impulses.
-    pub(super) free: Vec<f64>,
+    pub free: Vec<f64>,
     /// [[J, Σ], [Σᵀ, M̃ + hD + h²𝓗]], with a row and a column before it: see the equations.
-    pub(super) matrix: Rows,
+    pub matrix: Rows,
     /// Its inverse.
-    pub(super) response: Rows,
+    pub response: Rows,
     /// Its Cholesky factor U, and U⁻ᵀ.
     factors: [Rows; 2],
     /// ([c]×, −G), with a zero before each row: its v = V + these times (ω, η̇).
@@ -40,20 +40,20 @@ pub(super) struct Response {
     /// The same times the inverse.
     carried: Rows,
     /// What does not change during the step.
-    pub(super) start: Start,
+    pub start: Start,
     /// Constant part of the equations of η, padded.
-    pub(super) force: Vec<Lanes>,
+    pub force: Vec<Lanes>,
     /// Field of G.
-    pub(super) slope: Vec<Lanes>,
+    pub slope: Vec<Lanes>,
     /// 0, ω, η̇: changes, then trial; padded.
-    pub(super) change: Vec<f64>,
+    pub change: Vec<f64>,
     /// What they are conjugate to.
-    pub(super) impulse: Vec<Lanes>,
+    pub impulse: Vec<Lanes>,
 }
 
 impl Response {
     /// Of n coordinates.
-    pub(super) fn new(n: usize) -> Self {
+    pub fn new(n: usize) -> Self {
         let (groups, size) = (n.div_ceil(LANES), FIRST_RATE + n);
         let square = || Rows::zeros(size, size);
         Self {
@@ -75,7 +75,7 @@ impl Response {
 
     /// [[J, Σ], [Σᵀ, step]] and its inverse; false if it is not positive definite.
     #[inline(always)]
-    pub(super) fn respond<L: Arithmetic>(&mut self, l: L, coupling: &[Lanes], step: &Rows) -> bool {
+    pub fn respond<L: Arithmetic>(&mut self, l: L, coupling: &[Lanes], step: &Rows) -> bool {
         fill(&mut self.matrix, &self.start.rotation, coupling, step);
         let size = self.change_size();
         let [factor, work] = &mut self.factors;
@@ -87,6 +87,36 @@ impl Response {
         responds
     }
 
+    /// The response of a step that starts so, and its free velocities by one step of Newton's
+    /// method, which leaves what rests at rest; from what the start left in `work`. Velocities in
+    /// world axes.
+    #[inline(always)]
+    pub fn begin<L: Arithmetic>(
+        &mut self,
+        l: L,
+        equations: &Equations<'_>,
+        start: &Start,
+        (rotation, center_velocity): (DQuat, DVec3),
+        work: &mut FloatingWork,
+    ) {
+        let inertia = equations.inertia;
+        self.start = *start;
+        self.force.copy_from_slice(&work.force);
+        self.slope.copy_from_slice(&work.slope);
+        let responds = self.respond(l, &work.coupling, equations.matrix);
+        self.responds = responds && self.assemble(l, inertia.mass);
+        equations.residual(l, work);
+        numbers(&work.residual, &mut work.correction);
+        self.impulse.fill(Lanes::default());
+        self.response.add_to(l, &work.correction[..FIRST_RATE + inertia.n], &mut self.impulse);
+        let pairs = work.trial.as_chunks::<LANES>().0.iter().zip(&self.impulse);
+        for (x, (old, d)) in self.change.as_chunks_mut::<LANES>().0.iter_mut().zip(pairs) {
+            *x = (l.read(old) - l.load(d)).store().0;
+        }
+        let center = center_velocity + start.acceleration * equations.h;
+        self.take_free(l, rotation.conjugate() * center);
+    }
+
     /// Rows of the equations.
     fn change_size(&self) -> usize {
         self.inverse.rows() - 6 + FIRST_RATE
@@ -95,7 +125,7 @@ impl Response {
     /// A⁻¹ = T diag(1/m, N) Tᵀ, N the inverse for (ω, η̇); T has v = V + c×ω − Gη̇. False if it is
     /// not finite.
     #[inline(always)]
-    pub(super) fn assemble<L: Arithmetic>(&mut self, l: L, mass: f64) -> bool {
+    pub fn assemble<L: Arithmetic>(&mut self, l: L, mass: f64) -> bool {
         let (size, turn) = (self.change_size(), skew(self.start.center));
         for i in 0..3 {
             let lever = self.lever.row_mut(i);
@@ -131,7 +161,7 @@ impl Response {
 
     /// Velocities (v, ω, η̇) from the centre's, base axes, and what is in `change`.
     #[inline(always)]
-    pub(super) fn take_free<L: Arithmetic>(&mut self, l: L, center: DVec3) {
+    pub fn take_free<L: Arithmetic>(&mut self, l: L, center: DVec3) {
         let omega = angular(&self.change);
         let moved = contract(l, &self.slope, &self.change[FIRST_RATE..]);
         let v = center - omega.cross(self.start.center) - moved;
@@ -157,7 +187,7 @@ fn behind(x: &[Lanes], out: &mut [f64]) {
 
 /// Lane groups as numbers.
 #[inline(always)]
-pub(super) fn numbers(x: &[Lanes], out: &mut [f64]) {
+fn numbers(x: &[Lanes], out: &mut [f64]) {
     out.as_chunks_mut::<LANES>().0.iter_mut().zip(x).for_each(|(out, x)| *out = x.0);
 }
 
@@ -165,7 +195,7 @@ impl Response {
     /// The impulses behind a change of velocities, into what the step starts from; and the change
     /// of the centre's velocity, world axes.
     #[inline(always)]
-    pub(super) fn take_impulses<L: Arithmetic>(
+    pub fn take_impulses<L: Arithmetic>(
         &mut self,
         l: L,
         rotation: DQuat,
