@@ -15,6 +15,7 @@ mod choose;
 mod curvature;
 mod dead_loads;
 mod error;
+mod floating;
 mod full;
 mod lift;
 mod live;
@@ -31,6 +32,7 @@ mod testing;
 mod truth;
 
 pub use error::BlendError;
+pub use floating::with_base;
 pub use full::{FullState, hand_over, take_back};
 pub use lift::blend_data;
 pub use live::{Extended, LiveOptions, PendingSample, add_sample_here, extended};

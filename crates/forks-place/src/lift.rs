@@ -162,7 +162,7 @@ fn of_size(s: &Sample, radius: f64) -> Option<(ModelData, Matrix)> {
 }
 
 /// Coefficients of η′ ↦ q(T η′), T square.
-fn in_other_coordinates(c: &Matrix, t: &Matrix) -> Matrix {
+pub(crate) fn in_other_coordinates(c: &Matrix, t: &Matrix) -> Matrix {
     let n = t.columns();
     let pair: Vec<(usize, usize)> = (0..n).flat_map(|i| (i..n).map(move |j| (i, j))).collect();
     Matrix::from_fn(c.rows(), pair.len(), |k, at| {

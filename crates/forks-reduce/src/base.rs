@@ -14,7 +14,43 @@ use forks_mechanism::{
 };
 use forks_rom::data::{BaseRest, ModelData};
 
-use crate::{error::ReduceError, linearised::Linearised, mass::MassModel, shapes::Shapes};
+use crate::{
+    condensed::mass_of,
+    error::ReduceError,
+    linearised::Linearised,
+    mass::MassModel,
+    problem::Problem,
+    shapes::{Shapes, joint_rows},
+};
+
+impl Problem {
+    /// A model of this mechanism with the root that is held as a base that floats. Its mass and the
+    /// base's momentum are those of its maps to links and joints, whatever mass it had. `bends` is
+    /// empty, or what the links' twists have of second order, 6 × n(n+1)/2 each: columns (0,0),
+    /// (0,1), …, (1,1), … belong to products of two coordinates.
+    ///
+    /// # Errors
+    /// [`ReduceError::NotFloating`] if nothing is held, or something else ties the mechanism to the
+    /// ground.
+    pub fn with_base(
+        &self,
+        mut data: ModelData,
+        bends: &[Matrix],
+    ) -> Result<ModelData, ReduceError> {
+        let m = self.mechanism();
+        let name = || data.effectors.first().map_or(String::new(), |e| e.name.clone());
+        let held =
+            self.prepared.held.ok_or_else(|| ReduceError::NotFloating { element: name() })?;
+        let n = data.basis.columns();
+        let maps: Vec<&Matrix> = data.links.iter().map(|l| &l.map).collect();
+        let base = with_maps(m, held, &data, &maps, bends)?;
+        let joints = joint_rows(m, &data, n, |j| &j.map);
+        let links = data.links.iter().map(|l| l.map.clone()).collect();
+        data.mass = mass_of(m, &Shapes { joints, links });
+        data.base = Some(base);
+        Ok(data)
+    }
+}
 
 /// The inertia of a model's base, the link that the problem holds. Rotor inertia counts for the
 /// joints only, gravity compensation not at all.
@@ -32,12 +68,12 @@ pub(crate) fn base_rest(
     let m = linear.mechanism();
     if mass != MassModel::Accelerability {
         let maps: Vec<&Matrix> = data.links.iter().map(|l| &l.map).collect();
-        return with_maps(m, held, data, &maps);
+        return with_maps(m, held, data, &maps, &[]);
     }
     let motions = accelerated_motions(linear).ok_or(ReduceError::Massless)?;
     let shapes = Shapes::of_motions(m, linear.q(), motions);
     let maps: Vec<&Matrix> = shapes.links.iter().collect();
-    with_maps(m, held, data, &maps)
+    with_maps(m, held, data, &maps, &[])
 }
 
 /// Joint rates per η̇ of the least kinetic energy for given effector velocities: N M_N⁻¹ A ᵀ(A
@@ -55,12 +91,14 @@ fn accelerated_motions(linear: &Linearised<'_>) -> Option<Matrix> {
     motions.is_finite().then_some(motions)
 }
 
-/// `maps` are the body twists of all links per reduced coordinate that belong to the model's mass.
+/// `maps` are the body twists of all links per reduced coordinate that belong to the model's mass,
+/// `bends` their second order where it is known.
 fn with_maps(
     m: &Mechanism,
     held: JointId,
     data: &ModelData,
     maps: &[&Matrix],
+    bends: &[Matrix],
 ) -> Result<BaseRest, ReduceError> {
     let base = base_link(m, held)?;
     let mut carried = vec![false; m.links().len()];
@@ -87,6 +125,9 @@ fn with_maps(
         inertia = inertia.combined(&link.inertia.transformed(&part.base_from_link));
         part.add_slopes(&mut slopes);
         part.add_coupling(&mut coupling, &mut coupling_slopes);
+        if let Some(bend) = bends.get(l) {
+            part.add_bend(bend, &mut coupling_slopes);
+        }
     }
     Ok(BaseRest {
         link: base.index(),
@@ -138,6 +179,22 @@ impl Part<'_> {
                 let t = ad.apply_inverse(Twist::unit(a));
                 let change = x.ad_transpose(self.inertia.apply(t)) + self.inertia.apply(x.ad(t));
                 add_column(out, a, -ad.apply_to_wrench(change));
+            }
+        }
+    }
+
+    /// Ad⁻ᵀ M ∂²ξ/∂η_k∂η_j.
+    fn add_bend(&self, bend: &Matrix, slopes: &mut [Matrix]) {
+        let (ad, n) = (self.base_from_link.adjoint(), slopes.len());
+        let mut column = 0;
+        for k in 0..n {
+            for j in k..n {
+                let twist = Twist::from_array(core::array::from_fn(|i| bend[(i, column)]));
+                let momentum = ad.apply_to_wrench(self.inertia.apply(twist));
+                // Of η_k² the second derivative is twice the coefficient.
+                add_column(&mut slopes[k], j, momentum);
+                add_column(&mut slopes[j], k, momentum);
+                column += 1;
             }
         }
     }

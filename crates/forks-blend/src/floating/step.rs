@@ -354,7 +354,8 @@ impl Kernel for Finish<'_> {
         let settled = work.solve(l, model, h, state, back * start.spin, !impulse);
         let result = drift + start.acceleration + kick + start.spin;
         let whole = all_finite(l, &work.step.trial) && result.is_finite();
-        if !whole || !work.first_law(model, h, state, back * (start.spin - state.spin)) {
+        let turning = back * (start.spin - state.spin);
+        if !whole || !work.first_law(model, h, state, turning, settled) {
             return StepStatus::NotFinite;
         }
         let n = state.shape.x.len();
@@ -405,7 +406,10 @@ impl FloatingBlendWorkspace {
             let equations = Equations { inertia, matrix, h, held: 1.0, spin, eta: zero };
             settled &= solve(l, &equations, step);
             self.move_by(h, x, model);
-            if !correct || round == MAX_CORRECTIONS {
+            if round == 0 {
+                self.first.copy_from_slice(&self.step.trial);
+            }
+            if !(correct && settled) || round == MAX_CORRECTIONS {
                 break;
             }
             let (left, size) = self.unbalanced(l, h, x.len());

@@ -28,8 +28,9 @@ pub struct FloatingBlendWorkspace {
     pub(super) load: Vec<f64>,
     /// Corrections of the elastic force, times h.
     pub(super) correction: Vec<f64>,
-    /// The trial before a correction.
+    /// The trial before a correction, and before all of them.
     pub(super) kept: Vec<f64>,
+    pub(super) first: Vec<f64>,
     /// Padded: coordinates count from where the step begins.
     pub(super) zero: Vec<f64>,
 }
@@ -50,6 +51,7 @@ impl FloatingBlendWorkspace {
             load: vec![0.0; padded(n)],
             correction: vec![0.0; padded(n)],
             kept: vec![0.0; step.trial.len()],
+            first: vec![0.0; step.trial.len()],
             zero: vec![0.0; padded(n)],
             step,
         }
