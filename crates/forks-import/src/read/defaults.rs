@@ -8,7 +8,7 @@ use super::{
     actuator::ActuatorDefaults,
     attributes::{Values, merge, own},
 };
-use crate::{ImportError, xml::Element};
+use crate::{ImportError, schema, xml::Element};
 
 /// Kinds with defaults that matter, and the table rows that know their attributes.
 const KINDS: [(&str, &[&str]); 6] = [
@@ -135,7 +135,8 @@ impl<'a> Reader<'a> {
             return self.unknown_element(e, "default");
         };
         for (name, value) in &e.attributes {
-            let known = rows.iter().any(|r| crate::schema::attribute(r, name).is_some());
+            let known =
+                rows.iter().any(|r| schema::attribute(schema::mjcf_features(), r, name).is_some());
             if !known || name == "class" || name == "name" {
                 let a = Attributes::new(rows[0], self.tree, e, &[]);
                 self.unknown_attribute(&a, name, value)?;

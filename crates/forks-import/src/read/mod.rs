@@ -147,7 +147,8 @@ impl<'a> Reader<'a> {
 
     /// An element that is treated as a whole: skipped, noted or refused as the table says.
     fn whole_element(&mut self, kind: &str, e: &Element) -> Result<(), ImportError> {
-        let feature = schema::element(kind).expect("whole elements are in the table");
+        let feature = schema::element(schema::mjcf_features(), kind)
+            .expect("whole elements are in the table");
         let at = self.tree.location(e);
         match feature.treatment {
             Treatment::Refused => {
@@ -265,7 +266,7 @@ impl<'a> Reader<'a> {
     /// refused as soon as their value is not neutral are treated so.
     fn check(&mut self, a: &Attributes<'_>) -> Result<(), ImportError> {
         for (name, value) in a.iter() {
-            let Some(feature) = schema::attribute(a.kind, name) else {
+            let Some(feature) = schema::attribute(schema::mjcf_features(), a.kind, name) else {
                 self.unknown_attribute(a, name, value)?;
                 continue;
             };

@@ -6,7 +6,6 @@ mod graph;
 mod joint;
 mod link;
 mod mimic;
-mod schema;
 mod springs;
 
 use std::collections::HashSet;
@@ -20,13 +19,11 @@ use crate::{
     CoordinateOrder, Import, ImportError, ImportOptions, UrdfOrder,
     note::{Effect, Notes},
     read::{Attributes, Names, label, orientation::unit_quaternion},
-    schema::Treatment,
+    schema::{self, Treatment},
     xml::{Element, Tree, XACRO, wrong_root},
 };
 use joint::RawJoint;
 use link::RawLink;
-
-pub use schema::{URDF_FEATURES, urdf_feature_matrix};
 
 /// Tag of a URDF file's outermost element.
 pub(crate) const ROOT: &str = "robot";
@@ -119,7 +116,7 @@ impl<'a> Reader<'a> {
                 self.notes.once(kind, name, Effect::Ignored, reason, &a.at);
                 continue;
             }
-            let reason = match schema::attribute(kind, name) {
+            let reason = match schema::attribute(schema::urdf_features(), kind, name) {
                 None => "not an attribute of URDF here",
                 Some(f) if f.treatment == Treatment::Noted && value.trim() != "0" => f.remark,
                 Some(_) => continue,
@@ -159,7 +156,11 @@ impl<'a> Reader<'a> {
                     reason: "macros must be expanded first, by the program xacro".into(),
                 });
             }
-            let (treatment, reason) = schema::element(&child.tag);
+            let known = schema::element(schema::urdf_features(), &child.tag);
+            let (treatment, reason) = known
+                .map_or((Treatment::Noted, "not an element of URDF here"), |f| {
+                    (f.treatment, f.remark)
+                });
             if treatment == Treatment::Noted && seen.insert(&child.tag) {
                 self.notes.once(&child.tag, "", Effect::Ignored, reason, &at);
             }

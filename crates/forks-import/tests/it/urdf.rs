@@ -13,10 +13,7 @@ use forks_import::mechanism::{
         glam::{DMat3, DVec3},
     },
 };
-use forks_import::{
-    Effect, Import, ImportOptions, features::urdf_feature_matrix, load_model, load_urdf,
-    parse_mjcf, parse_urdf,
-};
+use forks_import::{Effect, Import, ImportOptions, load_model, load_urdf, parse_mjcf, parse_urdf};
 use support::pose_of;
 
 fn read(body: &str) -> Import {
@@ -473,14 +470,4 @@ fn the_root_element_decides_the_format() {
     let message = load_urdf(&broken, &options).unwrap_err().to_string();
     assert!(message.contains("C.URDF:4"), "{message}");
     std::fs::remove_dir_all(&directory).unwrap();
-}
-
-#[test]
-fn the_readme_shows_the_urdf_table() {
-    let readme = include_str!("../../README.md");
-    assert!(
-        readme.contains(&urdf_feature_matrix()),
-        "put into README.md:\n{}",
-        urdf_feature_matrix()
-    );
 }
