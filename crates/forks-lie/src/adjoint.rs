@@ -2,7 +2,7 @@
 
 use glam::{DMat3, DVec3};
 
-use crate::{Mat6, SymMat6, Twist, Wrench, skew};
+use crate::{Mat6, Twist, Wrench, skew};
 
 /// The adjoint of the pose `a_from_b`: maps a twist in `b`'s frame to the same motion in `a`'s
 /// frame.
@@ -47,11 +47,6 @@ impl Adjoint {
     pub fn apply_to_wrench(&self, w: Wrench) -> Wrench {
         let force = self.rotation * w.force;
         Wrench::new(force, self.rotation * w.torque + self.translation.cross(force))
-    }
-
-    /// Carries a stiffness or inertia matrix along: `Adᵀ m Ad`.
-    pub fn congruence_transpose(&self, m: &SymMat6) -> SymMat6 {
-        m.congruence(&self.matrix().transpose())
     }
 
     /// The 6×6 matrix.

@@ -19,9 +19,6 @@
 
 pub use glam;
 
-#[cfg(test)]
-extern crate alloc;
-
 mod adjoint;
 mod coefficients;
 mod digits;

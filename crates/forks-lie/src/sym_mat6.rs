@@ -23,16 +23,6 @@ impl SymMat6 {
     /// The zero matrix.
     pub const ZERO: Self = Self { lower: [0.0; 21] };
 
-    /// From the lower triangle by rows.
-    pub const fn from_lower(lower: [f64; 21]) -> Self {
-        Self { lower }
-    }
-
-    /// The lower triangle by rows.
-    pub const fn to_lower(&self) -> [f64; 21] {
-        self.lower
-    }
-
     /// The symmetric part ½(m + mᵀ).
     pub fn symmetric_part(m: &Mat6) -> Self {
         let mut s = Self::ZERO;
@@ -93,11 +83,6 @@ impl SymMat6 {
         s
     }
 
-    /// The quadratic form `vᵀ self v`.
-    pub fn quadratic_form(&self, v: &Vec6) -> f64 {
-        self.mul_vec(v).iter().zip(v).map(|(a, b)| a * b).sum()
-    }
-
     /// Every entry times `s`.
     pub fn scale(&self, s: f64) -> Self {
         Self { lower: self.lower.map(|x| x * s) }
@@ -121,13 +106,6 @@ impl SymMat6 {
     /// positive.
     pub fn ldl(&self) -> Option<Ldl6> {
         Ldl6::new(&self.to_mat6().rows, 6, Pivots::AboveZero).ok()
-    }
-
-    /// Solves `self x = b` by an LDLᵀ factorisation; `None` where a pivot is not positive.
-    pub fn solve_positive_definite(&self, b: &Vec6) -> Option<Vec6> {
-        let mut x = *b;
-        self.ldl()?.solve(&mut x);
-        Some(x)
     }
 
     /// The inverse of a positive definite matrix; `None` where a pivot is not positive.

@@ -4,7 +4,7 @@ use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
 use glam::DVec3;
 
-use crate::{Mat6, Vec6, skew};
+use crate::Vec6;
 
 /// A velocity or small displacement of a rigid body: (linear; angular), m/s and rad/s (or m and
 /// rad).
@@ -55,14 +55,6 @@ impl Twist {
     pub fn to_array(self) -> Vec6 {
         let (l, a) = (self.linear, self.angular);
         [l.x, l.y, l.z, a.x, a.y, a.z]
-    }
-
-    /// The matrix of the Lie bracket: `ad_ξ η = [ξ, η]`.
-    ///
-    /// `ad = [[ω×, v×], [0, ω×]]` for linear-first twists.
-    pub fn ad_matrix(self) -> Mat6 {
-        let (w, v) = (skew(self.angular), skew(self.linear));
-        Mat6::from_blocks(w, v, glam::DMat3::ZERO, w)
     }
 
     /// The Lie bracket `[self, other] = ad_self other`.

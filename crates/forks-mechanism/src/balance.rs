@@ -11,7 +11,7 @@ use forks_lie::{
     glam::{DMat3, DVec3},
 };
 
-use crate::{BuildError, Mechanism, MechanismBuilder};
+use crate::MechanismBuilder;
 use forks_linalg::{Matrix, dense};
 
 /// A link whose inertia was balanced.
@@ -49,21 +49,6 @@ impl MechanismBuilder {
             }
         }
         changes
-    }
-}
-
-impl Mechanism {
-    /// The same mechanism with principal moments A + B ≥ C to the last digit, as other programs ask
-    /// for them, and the links that were changed. What [`MechanismBuilder::build`] accepts violates
-    /// this by rounding at most; tensors that violate it by more are balanced before they are
-    /// built, by [`MechanismBuilder::balance_inertia`].
-    ///
-    /// # Errors
-    /// None that a mechanism could have; those of building it.
-    pub fn with_inertia_balanced(&self) -> Result<(Self, Vec<BalancedInertia>), BuildError> {
-        let mut b = MechanismBuilder::from_mechanism(self);
-        let changes = b.balance_inertia();
-        Ok((b.build()?, changes))
     }
 }
 

@@ -166,12 +166,6 @@ impl Joint {
 }
 
 impl Joint {
-    /// The released directions as twists of the child against the parent, child's frame, SI units.
-    pub fn released_twists(&self) -> impl Iterator<Item = Twist> + '_ {
-        let ad = self.child_from_joint.adjoint();
-        self.released.directions().map(move |d| ad.apply(d.scale_linear(self.released.size())))
-    }
-
     /// A twist of the child against the parent (child's frame) without its part along released
     /// directions.
     pub fn held_twist(&self, t: Twist) -> Twist {

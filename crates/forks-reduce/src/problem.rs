@@ -90,16 +90,6 @@ impl Problem {
         Linearisation::Rest { q: &self.start }
     }
 
-    /// Gravity and spring preloads as a drive: the generalised forces that they exert at the start
-    /// pose. Its value 1 moves a model about the start as far as they would move a linear
-    /// mechanism.
-    pub fn drive_of_loads(&self, loads: &Loads) -> Drive {
-        let m = self.mechanism();
-        let poses = m.link_poses(&self.start);
-        let forces = forks_dynamics::generalized_forces(m, &self.start, &poses, loads);
-        Drive::forces(m, "gravity and preload", &forces)
-    }
-
     /// The static equilibrium under loads, reached from the start pose.
     pub fn equilibrium(&self, loads: &Loads, options: &EquilibriumOptions) -> Equilibrium {
         solve_equilibrium(self.mechanism(), &self.start, loads, options)

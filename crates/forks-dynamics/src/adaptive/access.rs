@@ -1,6 +1,6 @@
 //! What a state can be asked.
 
-use forks_mechanism::{JointId, LinkId, lie::Pose};
+use forks_mechanism::{LinkId, lie::Pose};
 
 use super::{AdaptiveError, plan::LinkPlace, state::AdaptiveState};
 
@@ -20,16 +20,6 @@ impl AdaptiveState<'_> {
     /// computed; those of loop-closing joints last.
     pub fn accelerations(&self) -> &[f64] {
         &self.acceleration
-    }
-
-    /// True if the last solution computed a joint's acceleration. O(number of computed joints).
-    ///
-    /// # Errors
-    /// [`AdaptiveError::NoJoint`].
-    pub fn is_computed(&self, joint: JointId) -> Result<bool, AdaptiveError> {
-        let place = self.joint_place(joint)?.place;
-        let node = place.and_then(|(c, _)| self.plan.connections[c].node);
-        Ok(node.is_some_and(|n| self.computed.iter().any(|c| c.0 as usize == n)))
     }
 
     /// World pose of a link in its present position: the product of O(log n) poses.

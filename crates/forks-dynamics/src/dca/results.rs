@@ -24,11 +24,6 @@ impl DcaWorkspace {
         &self.acceleration[..plan.tree_velocities]
     }
 
-    /// Accelerations of the loop-closing joints' own coordinates.
-    pub fn closing_acceleration(&self, plan: &DcaPlan) -> &[f64] {
-        &self.acceleration[plan.tree_velocities..]
-    }
-
     /// The wrench that a joint exerts on its child, in world axes at the joint's point; of a
     /// loop-closing joint these are the multipliers. `None` for a joint inside a body of welded
     /// links.

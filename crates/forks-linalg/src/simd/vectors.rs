@@ -61,17 +61,6 @@ impl Vectors {
         }
     }
 
-    /// v + a s: one number per vector.
-    #[inline(always)]
-    #[must_use]
-    pub fn plus_along(&self, a: DVec3, s: Lanes) -> Self {
-        Self {
-            x: self.x.plus(s.scaled(a.x)),
-            y: self.y.plus(s.scaled(a.y)),
-            z: self.z.plus(s.scaled(a.z)),
-        }
-    }
-
     /// Mᵀ v; of a rotation that goes back.
     #[inline(always)]
     #[must_use]
@@ -101,7 +90,6 @@ mod tests {
             assert_eq!(v.dot(a)[i], a.dot(w));
             assert_eq!(at(&v.crossed_by(a), i), a.cross(w));
             assert_eq!(at(&v.scaled(3.0).plus(&v), i), w * 4.0);
-            assert_eq!(at(&v.plus_along(a, v.dot(a)), i), w + a * a.dot(w));
             assert_eq!(at(&v.turned_back(&m), i), m.transpose() * w);
         }
     }

@@ -3,10 +3,13 @@
 mod builder;
 mod common;
 mod constraint_error;
+mod contact_filter;
 mod grasp;
 mod joints;
 mod kinematics;
+mod limits;
 mod loops;
 mod mechanism;
 mod mount;
 mod preparation;
+mod released;

@@ -1,0 +1,3 @@
+//! Integration tests of forks-geometry, one binary: a file per subject.
+mod hull;
+mod mesh_mass;
