@@ -12,9 +12,9 @@
 
 use forks_mechanism::{
     lie::{Mat6, SymMat6, Twist, Vec6, Wrench},
-    linalg::{Pivots, solve_lu},
 };
 
+use super::sweep::{exceeds_half, inverse, multiply};
 use crate::constrained::{MovingJoint, TreeMotion, inverse_matrix};
 
 /// A joint's small square matrix.
@@ -89,7 +89,7 @@ impl Linearised {
             if !part.fill(j, &a, &blocks[k], carried[j.outer], h) {
                 return Factorised::Singular(k);
             }
-            if !part.exceeds_half(&least[k], j.velocities.len()) {
+            if !exceeds_half(&part.pivot, &least[k], j.velocities.len()) {
                 return Factorised::TooSoft(k);
             }
             if j.inner != 0 {
@@ -164,31 +164,6 @@ impl JointPart {
         }
     }
 
-    /// True if sym(D − ½ least) is positive semidefinite up to rounding: Cholesky's pivots say so.
-    fn exceeds_half(&self, least: &Block, d: usize) -> bool {
-        let joint = &self.pivot;
-        let at = |i: usize, k: usize| {
-            0.5 * (joint[i][k] + joint[k][i]) - 0.25 * (least[i][k] + least[k][i])
-        };
-        if d == 1 {
-            return at(0, 0) >= 0.0;
-        }
-        let mut l = [[0.0f64; 6]; 6];
-        for k in 0..d {
-            let pivot = at(k, k) - (0..k).map(|c| l[k][c] * l[k][c]).sum::<f64>();
-            if pivot < -1e-9 * joint[k][k].abs() {
-                return false;
-            }
-            // Massless directions without terms of their own: nothing that loads could take away.
-            l[k][k] = pivot.max(0.0).sqrt();
-            for i in k + 1..d {
-                let rest = at(i, k) - (0..k).map(|c| l[i][c] * l[k][c]).sum::<f64>();
-                l[i][k] = if l[k][k] > 0.0 { rest / l[k][k] } else { 0.0 };
-            }
-        }
-        true
-    }
-
     /// A − (U − h² N) D⁻¹ V.
     fn without_joint(&self, a: &Mat6, d: usize) -> Mat6 {
         let mut out = *a;
@@ -207,10 +182,6 @@ impl JointPart {
     }
 }
 
-fn multiply(m: &Block, x: &[f64; 6], d: usize) -> [f64; 6] {
-    core::array::from_fn(|i| if i < d { (0..d).map(|k| m[i][k] * x[k]).sum() } else { 0.0 })
-}
-
 /// What every pivot is at least without loads, in forest order.
 pub(crate) fn least_pivots(motion: &TreeMotion, inertia: &[SymMat6], own: &[Block]) -> Vec<Block> {
     motion.joints.iter().zip(own).map(|(j, own)| least_pivot(j, &inertia[j.outer], own)).collect()
@@ -225,18 +196,4 @@ fn least_pivot(j: &MovingJoint, inertia: &SymMat6, own: &Block) -> Block {
         (0..columns.len()).for_each(|i| out[i][k] += columns[i].dot(felt));
     }
     out
-}
-
-/// Inverse of the leading d × d part; `None` where a pivot is zero or not finite.
-fn inverse(m: &Block, d: usize) -> Option<Block> {
-    let (mut a, mut b) = ([0.0; 36], [0.0; 36]);
-    for i in 0..d {
-        a[i * d..][..d].copy_from_slice(&m[i][..d]);
-        b[i * d + i] = 1.0;
-    }
-    let mut out = [[0.0; 6]; 6];
-    solve_lu(d, &mut a, &mut b, d, Pivots::AboveZero).then(|| {
-        (0..d).for_each(|i| out[i][..d].copy_from_slice(&b[i * d..][..d]));
-        out
-    })
 }

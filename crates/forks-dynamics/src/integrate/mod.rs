@@ -4,6 +4,7 @@ mod adaptive;
 mod columns;
 mod coordinates;
 mod explicit;
+mod guarded;
 mod halves;
 mod implicit;
 mod impulses;
@@ -12,6 +13,7 @@ mod motions;
 mod simulation;
 mod state;
 mod stiff_rows;
+mod sweep;
 mod symmetric;
 mod work;
 

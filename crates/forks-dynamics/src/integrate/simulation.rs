@@ -8,14 +8,10 @@ use forks_mechanism::{
 use super::{
     adaptive,
     explicit::{runge_kutta_4, semi_implicit_euler},
-    implicit::{Implicit, LoadStiffness},
+    guarded::Guarded,
     state::{SimulationState, SimulationStatus, System},
-    work::{LoadedPoses, Supply},
 };
 use crate::constrained::MechanismEnergy;
-
-/// Energy may grow by this part of its terms in one guarded step: rounding.
-const ENERGY_ROUNDING: f64 = 1e-13;
 
 /// Schemes of time integration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,15 +70,12 @@ pub struct SimulationStatistics {
 #[derive(Clone, Debug)]
 pub struct Simulation<'m> {
     system: System<'m>,
-    implicit: Implicit,
+    implicit: Option<Box<Guarded>>,
     options: SimulationOptions,
     state: SimulationState,
     time: f64,
     adaptive_step: f64,
     start_gap: f64,
-    /// Energy of the start, and what loads gave since.
-    start_energy: MechanismEnergy,
-    supply: Supply,
     statistics: SimulationStatistics,
 }
 
@@ -102,17 +95,16 @@ impl<'m> Simulation<'m> {
         if q.iter().chain(v).all(|x| x.is_finite()) {
             start_gap = system.close_loops(&mut state);
         }
-        let start_energy = system.energy_of(&state);
+        let implicit = (options.integrator == Integrator::Implicit)
+            .then(|| Box::new(Guarded::new(&mut system, &state)));
         Self {
             system,
-            implicit: Implicit::default(),
+            implicit,
             options,
             state,
             time: 0.0,
             adaptive_step: 0.0,
             start_gap,
-            start_energy,
-            supply: Supply::default(),
             statistics: SimulationStatistics::default(),
         }
     }
@@ -127,7 +119,8 @@ impl<'m> Simulation<'m> {
         assert_eq!(tau.len(), m.tree_velocity_count(), "number of torques");
         assert!(external.is_empty() || external.len() == m.links().len(), "number of wrenches");
         self.system.tau.copy_from_slice(tau);
-        self.system.external = external.to_vec();
+        self.system.external.clear();
+        self.system.external.extend_from_slice(external);
     }
 
     /// The state.
@@ -159,6 +152,11 @@ impl<'m> Simulation<'m> {
     /// World poses of all links, the ground first.
     pub fn link_poses(&self) -> Vec<Pose> {
         let m = self.system.mechanism();
+        if let Some(implicit) = &self.implicit
+            && let Some(poses) = implicit.link_poses(m)
+        {
+            return poses;
+        }
         let mut q = m.start_positions();
         q[..self.state.q.len()].copy_from_slice(&self.state.q);
         m.link_poses(&q)
@@ -171,9 +169,19 @@ impl<'m> Simulation<'m> {
 
     /// Moves on by `h` seconds; after a failure state and time are what they were.
     pub fn step(&mut self, h: f64) -> SimulationStatus {
+        if let Some(implicit) = &mut self.implicit {
+            let halvings = self.options.energy_halvings;
+            let (state, statistics) = (&mut self.state, &mut self.statistics);
+            return match implicit.step(&mut self.system, state, h, halvings, statistics) {
+                Ok(()) => {
+                    self.time += h;
+                    SimulationStatus::Completed
+                }
+                Err(status) => status,
+            };
+        }
         let result = match self.options.integrator {
-            Integrator::Adaptive => self.adaptive(h),
-            Integrator::Implicit => self.implicit(h),
+            Integrator::Adaptive | Integrator::Implicit => self.adaptive(h),
             Integrator::RungeKutta4 => self.explicit(h, runge_kutta_4),
             Integrator::SemiImplicitEuler => self.explicit(h, semi_implicit_euler),
         };
@@ -245,86 +253,5 @@ impl<'m> Simulation<'m> {
             }
         }
         Ok(state)
-    }
-
-    /// Implicit steps; where the energy would grow, two of half the length each.
-    fn implicit(&mut self, h: f64) -> Result<SimulationState, SimulationStatus> {
-        let driven = self.system.tau.iter().any(|&t| t != 0.0)
-            || self.system.external.iter().any(|w| *w != Wrench::ZERO);
-        let mut state = self.state.clone();
-        let mut supply = self.supply;
-        let mut before = self.system.energy_of(&state);
-        let mut poses = LoadedPoses::new(&self.system);
-        // Lengths still to be done, the next one last.
-        let mut pending = vec![(h, 0)];
-        while let Some((h, depth)) = pending.pop() {
-            let deepest = depth == self.options.energy_halvings;
-            let mut trial = self.implicit_trial(&state, h, LoadStiffness::Linearised);
-            if deepest && trial == Err(SimulationStatus::Singular) {
-                trial = self.implicit_trial(&state, h, LoadStiffness::LeftOut);
-            }
-            let mut next = match trial {
-                Ok(next) => next,
-                Err(_) if !deepest => {
-                    self.halve(&mut pending, h, depth);
-                    continue;
-                }
-                Err(status) => return Err(status),
-            };
-            let mut after = self.system.energy_of(&next);
-            let supplied = supply.after(&self.system, &poses, &next.v, h);
-            let limit = if driven {
-                supplied.limit(&self.start_energy)
-            } else {
-                before.total() + ENERGY_ROUNDING * (before.size() + after.size())
-            };
-            // Energies that are not numbers are within no limit.
-            let within = after.total() <= limit;
-            if !within {
-                if !deepest {
-                    self.halve(&mut pending, h, depth);
-                    continue;
-                }
-                self.statistics.damped += 1;
-                let most = if driven { limit } else { before.total() };
-                damp(most, &after, &state, &mut next);
-                after = self.system.energy_of(&next);
-            }
-            (state, before, supply) = (next, after, supplied);
-            poses = LoadedPoses::new(&self.system);
-            self.statistics.steps += 1;
-        }
-        self.supply = supply;
-        Ok(state)
-    }
-
-    fn implicit_trial(
-        &mut self,
-        state: &SimulationState,
-        h: f64,
-        stiffness: LoadStiffness,
-    ) -> Result<SimulationState, SimulationStatus> {
-        let mut next = self.implicit.step(&mut self.system, state, h, stiffness)?;
-        self.system.project(&mut next)?;
-        Ok(next)
-    }
-
-    fn halve(&mut self, pending: &mut Vec<(f64, usize)>, h: f64, depth: usize) {
-        self.statistics.rejected += 1;
-        pending.push((0.5 * h, depth + 1));
-        pending.push((0.5 * h, depth + 1));
-    }
-}
-
-/// Takes off kinetic energy until there is no more than `most` in all; where even the potential
-/// energy is higher, the mechanism stays where it was, at rest.
-fn damp(most: f64, after: &MechanismEnergy, state: &SimulationState, next: &mut SimulationState) {
-    let available = most - (after.gravitational + after.elastic);
-    if available >= 0.0 && after.kinetic > 0.0 {
-        let factor = (available / after.kinetic).sqrt().min(1.0);
-        next.v.iter_mut().for_each(|v| *v *= factor);
-    } else {
-        next.q.copy_from_slice(&state.q);
-        next.v.fill(0.0);
     }
 }

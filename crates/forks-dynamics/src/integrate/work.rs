@@ -8,7 +8,6 @@
 
 use forks_mechanism::lie::{Pose, Wrench};
 
-use super::state::System;
 use crate::constrained::MechanismEnergy;
 
 /// Energy may exceed what loads gave by this part of the work they did in either direction: the
@@ -24,21 +23,21 @@ pub(super) struct Supply {
 }
 
 impl Supply {
-    /// With the work of one step, which ended with velocities `v` and whose links moved from
-    /// `before`.
+    /// With the work of one step under torques `tau`, which ended with velocities `v` and whose
+    /// links moved from `before` to `after`.
     pub(super) fn after(
         self,
-        system: &System<'_>,
+        tau: &[f64],
         before: &LoadedPoses,
+        after: impl Fn(usize) -> Pose,
         v: &[f64],
         h: f64,
     ) -> Self {
-        let torques: f64 = system.tau.iter().zip(v).map(|(t, v)| h * t * v).sum();
-        let poses = &system.work.motion.world_from_link;
+        let torques: f64 = tau.iter().zip(v).map(|(t, v)| h * t * v).sum();
         let wrenches: f64 = before
             .0
             .iter()
-            .map(|(link, pose, w)| w.dot((pose.inverse() * poses[*link]).log()))
+            .map(|(link, pose, w)| w.dot((pose.inverse() * after(*link)).log()))
             .sum();
         let work = torques + wrenches;
         Self { net: self.net + work, gross: self.gross + work.abs() }
@@ -55,10 +54,10 @@ impl Supply {
 pub(super) struct LoadedPoses(Vec<(usize, Pose, Wrench)>);
 
 impl LoadedPoses {
-    /// Those of the state for which `system` was prepared last.
-    pub(super) fn new(system: &System<'_>) -> Self {
-        let poses = &system.work.motion.world_from_link;
-        let loaded = system.external.iter().enumerate().filter(|(_, w)| **w != Wrench::ZERO);
-        Self(loaded.map(|(link, w)| (link, poses[link], *w)).collect())
+    /// Those of links at `pose`, one wrench per link.
+    pub(super) fn update(&mut self, external: &[Wrench], pose: impl Fn(usize) -> Pose) {
+        self.0.clear();
+        let loaded = external.iter().enumerate().filter(|(_, w)| **w != Wrench::ZERO);
+        self.0.extend(loaded.map(|(link, w)| (link, pose(link), *w)));
     }
 }

@@ -6,15 +6,15 @@
 
 mod aba;
 mod articulated;
-mod block;
-mod compile;
+pub(crate) mod block;
+pub(crate) mod compile;
 mod crba;
 mod derivatives;
 mod error;
 mod hybrid;
 mod kinematics;
 mod loads;
-mod motion;
+pub(crate) mod motion;
 mod rnea;
 
 pub use aba::aba;

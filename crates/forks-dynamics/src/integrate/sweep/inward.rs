@@ -1,0 +1,365 @@
+//! The inward sweep: Ã factorised and the right-hand side taken along; and the outward one.
+//!
+//! With A the matrix of a slot and all that hangs on it, β the wrench that drives it, U = A S less
+//! what the wrench F through the joint turns by, V = Sᵀ A: D = V S + the joint's own terms,
+//! s = D⁻¹ (τ + Sᵀ β), A_inner += Ad⁻ᵀ (A − U D⁻¹ V) Ad⁻¹, β_inner += Ad⁻ᵀ (β − U s). Outward,
+//! x = s − D⁻¹ V ξ′ with ξ′ = Ad⁻¹ ξ_inner, ξ = ξ′ + S x. See [`super::super::linearised`].
+
+use forks_mechanism::{
+    Mechanism,
+    lie::{
+        Twist, Wrench,
+        glam::{DVec2, DVec3},
+    },
+    linalg::{Pivots, solve_lu},
+};
+
+use super::{
+    joint_terms::{column_stiffness, own_block, own_scalar},
+    motion::Motion,
+    plan::SweepPlan,
+    spatial::Spatial,
+};
+use crate::{
+    integrate::linearised::{Block, Factorised},
+    tree::{
+        block::{Transform, add, add_scaled, power},
+        compile::{Carrier, Slot},
+        motion::MultiMotion,
+    },
+};
+
+/// What acts in a step of length h.
+#[derive(Clone, Copy)]
+pub(crate) struct Step<'a> {
+    pub(super) h: f64,
+    /// Torques on the tree's coordinates.
+    pub(super) tau: &'a [f64],
+    /// Body wrenches on the links, the ground first; may be empty.
+    pub(super) external: &'a [Wrench],
+    /// Ã contains the derivative of loads.
+    pub(super) linearised: bool,
+    pub(super) q: &'a [f64],
+    pub(super) v: &'a [f64],
+}
+
+/// What is kept of a hinge or slide.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pivot {
+    /// U.
+    column: Wrench,
+    /// V D⁻¹.
+    row: Wrench,
+    /// s.
+    solution: f64,
+}
+
+/// What is kept of a joint of several coordinates.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MultiPivot {
+    columns: [Wrench; 6],
+    rows: [Wrench; 6],
+    inverse: Block,
+    solution: [f64; 6],
+}
+
+/// A factorised Ã of a tree, and the space to make it.
+#[derive(Clone, Debug)]
+pub(super) struct Factor<A> {
+    matrices: Vec<A>,
+    /// β.
+    drives: Vec<Wrench>,
+    /// −F: weights and wrenches from each slot outward.
+    loads: Vec<Wrench>,
+    pivots: Vec<Pivot>,
+    multi: Vec<MultiPivot>,
+    twists: Vec<Twist>,
+}
+
+impl<A: Spatial> Factor<A> {
+    pub(super) fn new(plan: &SweepPlan) -> Self {
+        let (slots, multi) = (plan.tree.slots.len(), plan.tree.multi.len());
+        let pivot =
+            Pivot { column: Wrench::ZERO, row: Wrench::ZERO, solution: 0.0 };
+        let empty = MultiPivot {
+            columns: [Wrench::ZERO; 6],
+            rows: [Wrench::ZERO; 6],
+            inverse: [[0.0; 6]; 6],
+            solution: [0.0; 6],
+        };
+        Self {
+            matrices: vec![A::ZERO; slots],
+            drives: vec![Wrench::ZERO; slots],
+            loads: vec![Wrench::ZERO; slots],
+            pivots: vec![pivot; slots],
+            multi: vec![empty; multi],
+            twists: vec![Twist::ZERO; slots],
+        }
+    }
+
+    /// Every slot's own matrix, drive M v + h f and load.
+    fn start(&mut self, plan: &SweepPlan, motion: &Motion, step: &Step<'_>) {
+        let h = step.h;
+        let loads_turn = if step.linearised { h * h } else { 0.0 };
+        for (i, s) in plan.tree.slots.iter().enumerate() {
+            let (at, j) = (&motion.places[i], &plan.joints[i]);
+            let fall = at.fall * j.weight;
+            let inertia = &s.inertia;
+            self.matrices[i] = A::of_link(inertia, fall * loads_turn);
+            let mut load =
+                Wrench { force: fall * inertia.mass, torque: inertia.moment.cross(fall) };
+            if let Some(w) = step.external.get(plan.tree.links[i].link.index())
+                && *w != Wrench::ZERO
+            {
+                add(&mut load, &plan.tree.wrench_in_slot(i, w));
+            }
+            let rate = Twist {
+                linear: at.twist.linear - at.bias.linear * h,
+                angular: at.twist.angular - at.bias.angular * h,
+            };
+            let mut drive = inertia.apply(&rate);
+            add_scaled(&mut drive, &inertia.gyroscopic(&at.twist), -h);
+            add_scaled(&mut drive, &load, h);
+            self.drives[i] = drive;
+            self.loads[i] = load;
+        }
+    }
+
+    /// Factorises Ã and takes M v + h f along.
+    pub(super) fn inward(
+        &mut self,
+        m: &Mechanism,
+        plan: &SweepPlan,
+        motion: &Motion,
+        step: &Step<'_>,
+    ) -> Factorised {
+        self.start(plan, motion, step);
+        for i in (1..plan.tree.slots.len()).rev() {
+            let s = &plan.tree.slots[i];
+            let x = &motion.places[i].from_outer;
+            let done = match s.carrier {
+                Carrier::Revolute => self.scalar::<true>(m, plan, i, s, x, step),
+                Carrier::Prismatic => self.scalar::<false>(m, plan, i, s, x, step),
+                Carrier::Fixed => {
+                    self.pass(i, s, x, self.matrices[i], self.drives[i]);
+                    Factorised::Sound
+                }
+                Carrier::Multi(k) => {
+                    let moving = &motion.multi[k as usize];
+                    self.several(m, plan, i, s, k as usize, x, moving, step)
+                }
+            };
+            if done != Factorised::Sound {
+                return done;
+            }
+        }
+        Factorised::Sound
+    }
+
+    /// Hands a slot's matrix, drive and load to the inner slot.
+    #[inline(always)]
+    fn pass(&mut self, i: usize, s: &Slot, x: &Transform, matrix: A, drive: Wrench) {
+        let inner = s.inner as usize;
+        if inner == 0 {
+            return;
+        }
+        let load = x.wrench_inward(&self.loads[i]);
+        add(&mut self.loads[inner], &load);
+        add(&mut self.drives[inner], &x.wrench_inward(&drive));
+        matrix.add_inward(x, &mut self.matrices[inner]);
+    }
+
+    #[inline(always)]
+    fn scalar<const TURNS: bool>(
+        &mut self,
+        m: &Mechanism,
+        plan: &SweepPlan,
+        i: usize,
+        s: &Slot,
+        x: &Transform,
+        step: &Step<'_>,
+    ) -> Factorised {
+        let h = step.h;
+        let j = &plan.joints[i];
+        let (own, force) = own_scalar(m, j, s, step.q, h);
+        let a = self.matrices[i];
+        let (load, drive) = (self.loads[i], self.drives[i]);
+        let squared = if step.linearised { h * h } else { 0.0 };
+        let across = |v: DVec3| DVec3::from((DVec2::new(-v.y, v.x), 0.0)) * squared;
+        let (column, row, diagonal, least, turned, driven);
+        if TURNS {
+            (column, row, diagonal) = a.about_z();
+            least = s.inertia.tensor.zz;
+            turned = Wrench { force: across(load.force), torque: across(load.torque) };
+            driven = drive.torque.z;
+        } else {
+            (column, row, diagonal) = a.along_z();
+            least = s.inertia.mass;
+            turned = Wrench { force: DVec3::ZERO, torque: across(load.force) };
+            driven = drive.force.z;
+        }
+        let d = diagonal + own;
+        if !d.is_finite() || d == 0.0 {
+            return Factorised::Singular(i - 1);
+        }
+        if d < 0.5 * (least + own) {
+            return Factorised::TooSoft(i - 1);
+        }
+        let (column, row) = A::turn(column, row, turned);
+        let k = s.velocity as usize;
+        let inverse = 1.0 / d;
+        let right = j.spring.armature * step.v[k] + h * (step.tau[k] + force) + driven;
+        let solution = right * inverse;
+        let row = Wrench { force: row.force * inverse, torque: row.torque * inverse };
+        self.pivots[i] = Pivot { column, row, solution };
+        let mut rest = drive;
+        add_scaled(&mut rest, &column, -solution);
+        self.pass(i, s, x, a.minus_outer(&column, &row), rest);
+        Factorised::Sound
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn several(
+        &mut self,
+        m: &Mechanism,
+        plan: &SweepPlan,
+        i: usize,
+        s: &Slot,
+        k: usize,
+        x: &Transform,
+        moving: &MultiMotion,
+        step: &Step<'_>,
+    ) -> Factorised {
+        let (h, d) = (step.h, s.dof as usize);
+        let (j, joint) = (&plan.joints[i], &plan.tree.multi[k]);
+        let (own, force) = own_block(m, j, joint, s, step.q, h);
+        let (a, load) = (self.matrices[i], self.loads[i]);
+        let mut drive = self.drives[i];
+        let columns = moving.columns.as_slice();
+        let mut block = own;
+        if step.linearised {
+            let q = &step.q[s.position as usize..];
+            let turning = column_stiffness(joint, moving, q, -load);
+            for (b, t) in block.iter_mut().flatten().zip(turning.iter().flatten()) {
+                *b += h * h * t;
+            }
+        }
+        let pivot = &mut self.multi[k];
+        let squared = if step.linearised { h * h } else { 0.0 };
+        let (mut least, mut right) = (own, [0.0; 6]);
+        for (y, c) in columns.iter().enumerate() {
+            let (column, row) = (a.column(c), a.row(c));
+            let felt = s.inertia.apply(c);
+            for (z, other) in columns.iter().enumerate() {
+                block[y][z] += power(&row, other);
+                least[z][y] += power(&felt, other);
+            }
+            let turned = c.ad_transpose(load) * -squared;
+            (pivot.columns[y], pivot.rows[y]) = A::turn(column, row, turned);
+            let at = s.velocity as usize + y;
+            right[y] = joint.armature[y] * step.v[at]
+                + h * (step.tau[at] + force[y])
+                + power(&drive, c);
+        }
+        if A::SYMMETRIC {
+            symmetrise(&mut block, d);
+        }
+        let Some(inverse) = inverse(&block, d) else { return Factorised::Singular(i - 1) };
+        if !exceeds_half(&block, &least, d) {
+            return Factorised::TooSoft(i - 1);
+        }
+        pivot.inverse = inverse;
+        pivot.solution = multiply(&inverse, &right, d);
+        let mut rest = a;
+        for y in 0..d {
+            let mut row = Wrench::ZERO;
+            for z in 0..d {
+                add_scaled(&mut row, &pivot.rows[z], inverse[y][z]);
+            }
+            rest = rest.minus_outer(&pivot.columns[y], &row);
+            add_scaled(&mut drive, &pivot.columns[y], -pivot.solution[y]);
+        }
+        self.pass(i, s, x, rest, drive);
+        Factorised::Sound
+    }
+
+    /// x = Ã⁻¹ (what the inward sweep took along).
+    pub(super) fn outward(&mut self, plan: &SweepPlan, motion: &Motion, x: &mut [f64]) {
+        self.twists[0] = Twist::ZERO;
+        for (i, s) in plan.tree.slots.iter().enumerate().skip(1) {
+            let from = &motion.places[i].from_outer;
+            let mut t = from.twist_outward(&self.twists[s.inner as usize]);
+            let (at, pivot) = (s.velocity as usize, &self.pivots[i]);
+            match s.carrier {
+                Carrier::Revolute => {
+                    x[at] = pivot.solution - power(&pivot.row, &t);
+                    t.angular.z += x[at];
+                }
+                Carrier::Prismatic => {
+                    x[at] = pivot.solution - power(&pivot.row, &t);
+                    t.linear.z += x[at];
+                }
+                Carrier::Fixed => {}
+                Carrier::Multi(k) => {
+                    let (d, pivot) = (s.dof as usize, &self.multi[k as usize]);
+                    let felt = core::array::from_fn(|y| power(&pivot.rows[y], &t));
+                    let less = multiply(&pivot.inverse, &felt, d);
+                    let columns = motion.multi[k as usize].columns;
+                    for (y, c) in columns.as_slice().iter().enumerate() {
+                        x[at + y] = pivot.solution[y] - less[y];
+                        t += *c * x[at + y];
+                    }
+                }
+            }
+            self.twists[i] = t;
+        }
+    }
+}
+
+fn symmetrise(m: &mut Block, d: usize) {
+    for y in 0..d {
+        for z in 0..y {
+            let mean = 0.5 * (m[y][z] + m[z][y]);
+            (m[y][z], m[z][y]) = (mean, mean);
+        }
+    }
+}
+
+pub(crate) fn multiply(m: &Block, x: &[f64; 6], d: usize) -> [f64; 6] {
+    core::array::from_fn(|i| if i < d { (0..d).map(|k| m[i][k] * x[k]).sum() } else { 0.0 })
+}
+
+/// Inverse of the leading d × d part; `None` where a pivot is zero or not finite.
+pub(crate) fn inverse(m: &Block, d: usize) -> Option<Block> {
+    let (mut a, mut b) = ([0.0; 36], [0.0; 36]);
+    for i in 0..d {
+        a[i * d..][..d].copy_from_slice(&m[i][..d]);
+        b[i * d + i] = 1.0;
+    }
+    let mut out = [[0.0; 6]; 6];
+    solve_lu(d, &mut a, &mut b, d, Pivots::AboveZero).then(|| {
+        (0..d).for_each(|i| out[i][..d].copy_from_slice(&b[i * d..][..d]));
+        out
+    })
+}
+
+/// True if sym(D − ½ least) is positive semidefinite up to rounding: Cholesky's pivots say so.
+pub(crate) fn exceeds_half(joint: &Block, least: &Block, d: usize) -> bool {
+    let at = |i: usize, k: usize| {
+        0.5 * (joint[i][k] + joint[k][i]) - 0.25 * (least[i][k] + least[k][i])
+    };
+    let mut l = [[0.0f64; 6]; 6];
+    for k in 0..d {
+        let pivot = at(k, k) - (0..k).map(|c| l[k][c] * l[k][c]).sum::<f64>();
+        if pivot < -1e-9 * joint[k][k].abs() {
+            return false;
+        }
+        // Massless directions without terms of their own: nothing that loads could take away.
+        l[k][k] = pivot.max(0.0).sqrt();
+        for i in k + 1..d {
+            let rest = at(i, k) - (0..k).map(|c| l[i][c] * l[k][c]).sum::<f64>();
+            l[i][k] = if l[k][k] > 0.0 { rest / l[k][k] } else { 0.0 };
+        }
+    }
+    true
+}

@@ -1,0 +1,223 @@
+//! The 6×6 matrices of the sweep: symmetric ones, and those of loads that turn with their links.
+//!
+//! Ã of a mechanism under weights alone is symmetric in coordinates that are plain numbers, but
+//! with forces measured in the links' own turning axes the links' matrices are not. Half of what a
+//! load turns by, given to rows and columns each, makes them symmetric as well: 21 numbers in place
+//! of 36. Wrenches that turn with their link have no potential, and coordinates that are body axes
+//! no symmetric derivative, so both need the general matrix.
+
+use forks_mechanism::lie::{
+    Twist, Wrench,
+    glam::{DMat3, DVec3},
+    skew,
+};
+
+use crate::tree::block::{Inertia, RigidInertia, Sym3, Transform, turn_back};
+
+/// What the sweep does to a link's matrix.
+pub(super) trait Spatial: Copy {
+    const ZERO: Self;
+    const SYMMETRIC: bool;
+
+    /// I − h² ∂w/∂ξ of a link whose weight is `fall` per mass, h² in it.
+    fn of_link(i: &RigidInertia, fall: DVec3) -> Self;
+
+    /// A t.
+    fn column(&self, t: &Twist) -> Wrench;
+
+    /// tᵀ A.
+    fn row(&self, t: &Twist) -> Wrench;
+
+    /// Column, row and diagonal entry of the rotation about z.
+    fn about_z(&self) -> (Wrench, Wrench, f64);
+
+    /// Column, row and diagonal entry of the translation along z.
+    fn along_z(&self) -> (Wrench, Wrench, f64);
+
+    /// Column and row with what the wrench through the joint turns by, `turned`, taken off.
+    fn turn(column: Wrench, row: Wrench, turned: Wrench) -> (Wrench, Wrench);
+
+    /// A − u vᵀ, one summand of a matrix of the same kind.
+    fn minus_outer(&self, u: &Wrench, v: &Wrench) -> Self;
+
+    /// Adds Ad⁻ᵀ A Ad⁻¹ to the matrix of the inner link.
+    fn add_inward(&self, x: &Transform, inner: &mut Self);
+}
+
+/// A 6×6 matrix in blocks: f = A v + B ω, τ = C v + D ω.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Square {
+    pub(super) a: DMat3,
+    pub(super) b: DMat3,
+    pub(super) c: DMat3,
+    pub(super) d: DMat3,
+}
+
+impl Spatial for Square {
+    const ZERO: Self = Self { a: DMat3::ZERO, b: DMat3::ZERO, c: DMat3::ZERO, d: DMat3::ZERO };
+    const SYMMETRIC: bool = false;
+
+    fn of_link(i: &RigidInertia, fall: DVec3) -> Self {
+        let own = i.blocks();
+        let turn = skew(fall);
+        Self {
+            a: full(&own.a),
+            b: own.b - turn * i.mass,
+            c: own.b.transpose(),
+            d: full(&own.d) - skew(i.moment) * turn,
+        }
+    }
+
+    #[inline(always)]
+    fn column(&self, t: &Twist) -> Wrench {
+        Wrench {
+            force: self.a * t.linear + self.b * t.angular,
+            torque: self.c * t.linear + self.d * t.angular,
+        }
+    }
+
+    #[inline(always)]
+    fn row(&self, t: &Twist) -> Wrench {
+        Wrench {
+            force: turn_back(&self.a, t.linear) + turn_back(&self.c, t.angular),
+            torque: turn_back(&self.b, t.linear) + turn_back(&self.d, t.angular),
+        }
+    }
+
+    #[inline(always)]
+    fn about_z(&self) -> (Wrench, Wrench, f64) {
+        let column = Wrench { force: self.b.z_axis, torque: self.d.z_axis };
+        let row = Wrench { force: self.c.row(2), torque: self.d.row(2) };
+        (column, row, self.d.z_axis.z)
+    }
+
+    #[inline(always)]
+    fn along_z(&self) -> (Wrench, Wrench, f64) {
+        let column = Wrench { force: self.a.z_axis, torque: self.c.z_axis };
+        let row = Wrench { force: self.a.row(2), torque: self.b.row(2) };
+        (column, row, self.a.z_axis.z)
+    }
+
+    #[inline(always)]
+    fn turn(column: Wrench, row: Wrench, turned: Wrench) -> (Wrench, Wrench) {
+        let column =
+            Wrench { force: column.force - turned.force, torque: column.torque - turned.torque };
+        (column, row)
+    }
+
+    #[inline(always)]
+    fn minus_outer(&self, u: &Wrench, v: &Wrench) -> Self {
+        Self {
+            a: minus_outer(&self.a, u.force, v.force),
+            b: minus_outer(&self.b, u.force, v.torque),
+            c: minus_outer(&self.c, u.torque, v.force),
+            d: minus_outer(&self.d, u.torque, v.torque),
+        }
+    }
+
+    /// Turned to the inner axes first, then moved by p with P = p×: B' = B − A P, C' = C + P A,
+    /// D' = D − C P + P B'.
+    #[inline(always)]
+    fn add_inward(&self, x: &Transform, inner: &mut Self) {
+        let (r, p) = (&x.rotation, x.translation);
+        let back = r.transpose();
+        let [a, b, c, d] = [&self.a, &self.b, &self.c, &self.d].map(|m| *r * *m * back);
+        let b = b - times_cross(&a, p);
+        inner.d += d - times_cross(&c, p) + cross_times(p, &b);
+        inner.c += c + cross_times(p, &a);
+        inner.b += b;
+        inner.a += a;
+    }
+}
+
+impl Spatial for Inertia {
+    const ZERO: Self = Inertia::ZERO;
+    const SYMMETRIC: bool = true;
+
+    fn of_link(i: &RigidInertia, fall: DVec3) -> Self {
+        let mut own = i.blocks();
+        own.b -= skew(fall) * (0.5 * i.mass);
+        // −sym(h× f×) = (h·f) 1 − sym(f hᵀ).
+        let (h, f) = (i.moment, fall);
+        let half = |x: f64, y: f64| -0.5 * (x + y);
+        own.d = Sym3 {
+            xx: own.d.xx + h.y * f.y + h.z * f.z,
+            yy: own.d.yy + h.x * f.x + h.z * f.z,
+            zz: own.d.zz + h.x * f.x + h.y * f.y,
+            xy: own.d.xy + half(f.x * h.y, f.y * h.x),
+            xz: own.d.xz + half(f.x * h.z, f.z * h.x),
+            yz: own.d.yz + half(f.y * h.z, f.z * h.y),
+        };
+        own
+    }
+
+    #[inline(always)]
+    fn column(&self, t: &Twist) -> Wrench {
+        self.apply(t)
+    }
+
+    #[inline(always)]
+    fn row(&self, t: &Twist) -> Wrench {
+        self.apply(t)
+    }
+
+    #[inline(always)]
+    fn about_z(&self) -> (Wrench, Wrench, f64) {
+        let u = Wrench { force: self.b.z_axis, torque: self.d.z() };
+        (u, u, self.d.zz)
+    }
+
+    #[inline(always)]
+    fn along_z(&self) -> (Wrench, Wrench, f64) {
+        let u = Wrench { force: self.a.z(), torque: self.b.row(2) };
+        (u, u, self.a.zz)
+    }
+
+    #[inline(always)]
+    fn turn(column: Wrench, _: Wrench, turned: Wrench) -> (Wrench, Wrench) {
+        let u = Wrench {
+            force: column.force - turned.force * 0.5,
+            torque: column.torque - turned.torque * 0.5,
+        };
+        (u, u)
+    }
+
+    #[inline(always)]
+    fn minus_outer(&self, u: &Wrench, v: &Wrench) -> Self {
+        self.minus_outer(u, v)
+    }
+
+    #[inline(always)]
+    fn add_inward(&self, x: &Transform, inner: &mut Self) {
+        *inner = inner.plus(&self.inward(x));
+    }
+}
+
+/// M p×.
+#[inline(always)]
+fn times_cross(m: &DMat3, p: DVec3) -> DMat3 {
+    DMat3 {
+        x_axis: m.y_axis * p.z - m.z_axis * p.y,
+        y_axis: m.z_axis * p.x - m.x_axis * p.z,
+        z_axis: m.x_axis * p.y - m.y_axis * p.x,
+    }
+}
+
+/// p× M.
+#[inline(always)]
+fn cross_times(p: DVec3, m: &DMat3) -> DMat3 {
+    DMat3 { x_axis: p.cross(m.x_axis), y_axis: p.cross(m.y_axis), z_axis: p.cross(m.z_axis) }
+}
+
+#[inline(always)]
+fn minus_outer(m: &DMat3, u: DVec3, v: DVec3) -> DMat3 {
+    DMat3 {
+        x_axis: m.x_axis - u * v.x,
+        y_axis: m.y_axis - u * v.y,
+        z_axis: m.z_axis - u * v.z,
+    }
+}
+
+fn full(s: &Sym3) -> DMat3 {
+    DMat3 { x_axis: s.x(), y_axis: s.y(), z_axis: s.z() }
+}

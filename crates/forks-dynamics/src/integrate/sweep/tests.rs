@@ -1,0 +1,137 @@
+//! The sweep's step beside the dense one.
+
+use forks_mechanism::{
+    Mechanism,
+    lie::Wrench,
+    linalg::{Matrix, dense},
+};
+use forks_testkit::{JointChoice, RandomMechanismOptions, Rng, random_mechanism};
+
+use super::Sweep;
+use crate::integrate::{
+    implicit::{Implicit, LoadStiffness},
+    state::{SimulationState, System},
+};
+
+fn random_state(m: &Mechanism, rng: &mut Rng) -> SimulationState {
+    let mut q = m.start_positions();
+    q.truncate(m.tree_position_count());
+    let v: Vec<f64> = (0..m.tree_velocity_count()).map(|_| rng.range(-1.0, 1.0)).collect();
+    crate::integrate::advance(m, &mut q, &v, 0.3);
+    SimulationState { q, v: v.iter().map(|x| 2.0 * x * rng.range(0.0, 1.0)).collect() }
+}
+
+/// Condition of Ã from unit right-hand sides: torques that differ by one each.
+fn condition(
+    system: &mut System<'_>,
+    state: &SimulationState,
+    h: f64,
+    stiffness: LoadStiffness,
+) -> f64 {
+    let n = state.v.len();
+    let mut step = |tau: &[f64]| {
+        system.tau.copy_from_slice(tau);
+        Implicit::default().step(system, state, h, stiffness).unwrap().v
+    };
+    let zero = vec![0.0; n];
+    let base = step(&zero);
+    let mut inverse = Matrix::zeros(n, n);
+    for k in 0..n {
+        let mut unit = zero.clone();
+        unit[k] = 1.0;
+        let moved = step(&unit);
+        (0..n).for_each(|i| inverse[(i, k)] = (moved[i] - base[i]) / h);
+    }
+    system.tau.fill(0.0);
+    let svd = dense::svd(&inverse).unwrap();
+    svd.s[0] / svd.s.last().unwrap()
+}
+
+fn options(seed: u64) -> RandomMechanismOptions {
+    RandomMechanismOptions {
+        links: 1 + seed as usize % 12,
+        extra_loops: 0,
+        springless_fraction: [0.0, 0.3, 1.0][seed as usize % 3],
+        floating_base: seed % 4 == 0,
+        reversed_edges: 0.3,
+        armature: seed % 2 == 0,
+        preload: 0.3,
+        gravity: if seed % 5 == 0 { 50.0 } else { 9.81 },
+        joint_kinds: if seed % 7 == 0 {
+            vec![JointChoice::Revolute, JointChoice::Prismatic]
+        } else {
+            JointChoice::USUAL.to_vec()
+        },
+        ..RandomMechanismOptions::default()
+    }
+}
+
+#[test]
+fn the_sweep_agrees_with_the_dense_step_on_random_trees() {
+    let (mut worst, mut compared, mut refused) = (0.0f64, 0, 0);
+    for seed in 0..500 {
+        let m = random_mechanism(seed, &options(seed));
+        let mut rng = Rng::new(seed);
+        let state = random_state(&m, &mut rng);
+        let (n, h) = (state.v.len(), [1e-3, 0.01, 0.1][seed as usize / 3 % 3]);
+        let mut system = System::new(&m, true);
+        let mut external = vec![Wrench::ZERO; m.links().len()];
+        if seed % 2 == 1 {
+            let last = external.len() - 1;
+            external[last] = Wrench::from_array(core::array::from_fn(|_| rng.range(-5.0, 5.0)));
+        }
+        system.external = external;
+        for stiffness in [LoadStiffness::Linearised, LoadStiffness::LeftOut] {
+            system.tau.iter_mut().for_each(|t| *t = rng.range(-1.0, 1.0));
+            let tau = system.tau.clone();
+            let dense = Implicit::default().step(&mut system, &state, h, stiffness);
+            let mut sweep = Sweep::new(&m, true).unwrap();
+            sweep.set(&m, &state);
+            let mut next = state.clone();
+            let loads = (tau.as_slice(), system.external.as_slice());
+            let made = sweep.step(&m, &state, loads, h, stiffness, &mut next);
+            let Ok(dense) = dense else {
+                refused += 1;
+                assert_eq!(made, dense.map(|_| ()), "seed {seed}");
+                continue;
+            };
+            assert_eq!(made, Ok(()), "seed {seed}");
+            let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            let difference: Vec<f64> = next.v.iter().zip(&dense.v).map(|(a, b)| a - b).collect();
+            let kappa = condition(&mut system, &state, h, stiffness);
+            // Forces and momenta cancel: what is added up is larger than what is left.
+            let size = largest(&dense.v).max(largest(&state.v));
+            let error =
+                largest(&difference) / (n as f64 * kappa * f64::EPSILON * size);
+            worst = worst.max(error);
+            compared += 1;
+            assert!(error < 64.0, "seed {seed}, {stiffness:?}: {error} n κ ε");
+        }
+    }
+    println!("{compared} compared, {refused} refused alike, worst {worst} n κ ε");
+    assert!(compared > 900);
+}
+
+#[test]
+fn energy_and_poses_are_those_of_the_mechanism() {
+    for seed in 0..100 {
+        let m = random_mechanism(seed, &options(seed));
+        let state = random_state(&m, &mut Rng::new(seed));
+        let mut system = System::new(&m, true);
+        let expected = system.energy_of(&state);
+        let mut sweep = Sweep::new(&m, true).unwrap();
+        let found = sweep.set(&m, &state);
+        let size = expected.size();
+        for (a, b) in [
+            (found.kinetic, expected.kinetic),
+            (found.gravitational, expected.gravitational),
+            (found.elastic, expected.elastic),
+        ] {
+            assert!((a - b).abs() < 1e-12 * size, "seed {seed}: {found:?} {expected:?}");
+        }
+        for (link, pose) in system.work.motion.world_from_link.iter().enumerate() {
+            let gap = sweep.pose(link).twist_to(pose).norm();
+            assert!(gap < 1e-12, "seed {seed}, link {link}: {gap}");
+        }
+    }
+}
