@@ -166,9 +166,8 @@ impl Guarded {
         self.pending.push((h, 0));
         while let Some((h, depth)) = self.pending.pop() {
             let deepest = depth == halvings;
-            let mut trial = |stiffness| {
-                self.scheme.step(system, &self.running, h, stiffness, &mut self.trial)
-            };
+            let mut trial =
+                |stiffness| self.scheme.step(system, &self.running, h, stiffness, &mut self.trial);
             let mut made = trial(LoadStiffness::Linearised);
             if deepest && made == Err(SimulationStatus::Singular) {
                 made = trial(LoadStiffness::LeftOut);

@@ -10,9 +10,7 @@
 //! With A the articulated matrix, U = A J, V = Jᵀ A, N = \[ad_{Jₖ}ᵀ F\]: D = V J + joint terms,
 //! x = D⁻¹ (u − V ξ′), A_inner += Ad⁻ᵀ (A − (U − h² N) D⁻¹ V) Ad⁻¹.
 
-use forks_mechanism::{
-    lie::{Mat6, SymMat6, Twist, Vec6, Wrench},
-};
+use forks_mechanism::lie::{Mat6, SymMat6, Twist, Vec6, Wrench};
 
 use super::sweep::{exceeds_half, inverse, multiply};
 use crate::constrained::{MovingJoint, TreeMotion, inverse_matrix};

@@ -46,8 +46,6 @@ pub(crate) struct Step<'a> {
 /// What is kept of a hinge or slide.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pivot {
-    /// U.
-    column: Wrench,
     /// V D⁻¹.
     row: Wrench,
     /// s.
@@ -79,8 +77,7 @@ pub(super) struct Factor<A> {
 impl<A: Spatial> Factor<A> {
     pub(super) fn new(plan: &SweepPlan) -> Self {
         let (slots, multi) = (plan.tree.slots.len(), plan.tree.multi.len());
-        let pivot =
-            Pivot { column: Wrench::ZERO, row: Wrench::ZERO, solution: 0.0 };
+        let pivot = Pivot { row: Wrench::ZERO, solution: 0.0 };
         let empty = MultiPivot {
             columns: [Wrench::ZERO; 6],
             rows: [Wrench::ZERO; 6],
@@ -211,7 +208,7 @@ impl<A: Spatial> Factor<A> {
         let right = j.spring.armature * step.v[k] + h * (step.tau[k] + force) + driven;
         let solution = right * inverse;
         let row = Wrench { force: row.force * inverse, torque: row.torque * inverse };
-        self.pivots[i] = Pivot { column, row, solution };
+        self.pivots[i] = Pivot { row, solution };
         let mut rest = drive;
         add_scaled(&mut rest, &column, -solution);
         self.pass(i, s, x, a.minus_outer(&column, &row), rest);
@@ -257,9 +254,8 @@ impl<A: Spatial> Factor<A> {
             let turned = c.ad_transpose(load) * -squared;
             (pivot.columns[y], pivot.rows[y]) = A::turn(column, row, turned);
             let at = s.velocity as usize + y;
-            right[y] = joint.armature[y] * step.v[at]
-                + h * (step.tau[at] + force[y])
-                + power(&drive, c);
+            right[y] =
+                joint.armature[y] * step.v[at] + h * (step.tau[at] + force[y]) + power(&drive, c);
         }
         if A::SYMMETRIC {
             symmetrise(&mut block, d);
@@ -345,9 +341,8 @@ pub(crate) fn inverse(m: &Block, d: usize) -> Option<Block> {
 
 /// True if sym(D − ½ least) is positive semidefinite up to rounding: Cholesky's pivots say so.
 pub(crate) fn exceeds_half(joint: &Block, least: &Block, d: usize) -> bool {
-    let at = |i: usize, k: usize| {
-        0.5 * (joint[i][k] + joint[k][i]) - 0.25 * (least[i][k] + least[k][i])
-    };
+    let at =
+        |i: usize, k: usize| 0.5 * (joint[i][k] + joint[k][i]) - 0.25 * (least[i][k] + least[k][i]);
     let mut l = [[0.0f64; 6]; 6];
     for k in 0..d {
         let pivot = at(k, k) - (0..k).map(|c| l[k][c] * l[k][c]).sum::<f64>();

@@ -19,13 +19,7 @@ use crate::{
 
 /// Armature + h D + h² K of a hinge or slide, and the force of its spring.
 #[inline(always)]
-pub(super) fn own_scalar(
-    m: &Mechanism,
-    j: &SlotJoint,
-    s: &Slot,
-    q: &[f64],
-    h: f64,
-) -> (f64, f64) {
+pub(super) fn own_scalar(m: &Mechanism, j: &SlotJoint, s: &Slot, q: &[f64], h: f64) -> (f64, f64) {
     let spring = &j.spring;
     let delta = q[s.position as usize] - spring.rest;
     let (mut stiffness, mut force) = (spring.stiffness, -spring.stiffness * delta);

@@ -77,8 +77,7 @@ impl Motion {
                     let (pose, motion) = j.motion(&q[at..at + j.positions as usize], v);
                     self.multi[k as usize] = motion;
                     let turn = zero * pose.rotation;
-                    let translation =
-                        s.at_zero.translation + s.at_zero.rotation * pose.translation;
+                    let translation = s.at_zero.translation + s.at_zero.rotation * pose.translation;
                     let from_outer = Transform { rotation: DMat3::from_quat(turn), translation };
                     let relative = motion.columns.combine(v);
                     moved(&inner, from_outer, turn, relative, motion.rate)
@@ -116,8 +115,8 @@ impl Motion {
             let (at, j) = (&self.places[i], &plan.joints[i]);
             let inertia = &s.inertia;
             let momentum = inertia.apply(&at.twist);
-            out.kinetic += 0.5
-                * (momentum.force.dot(at.twist.linear) + momentum.torque.dot(at.twist.angular));
+            out.kinetic +=
+                0.5 * (momentum.force.dot(at.twist.linear) + momentum.torque.dot(at.twist.angular));
             let height = gravity.dot(at.origin) * inertia.mass + at.fall.dot(inertia.moment);
             out.gravitational -= j.weight * height;
             let velocities = s.velocity as usize..(s.velocity + s.dof) as usize;
@@ -148,13 +147,7 @@ impl Motion {
 
 /// Where a joint takes a slot that moves by `relative` against the inner one.
 #[inline(always)]
-fn moved(
-    inner: &Place,
-    from_outer: Transform,
-    turn: DQuat,
-    relative: Twist,
-    rate: Twist,
-) -> Place {
+fn moved(inner: &Place, from_outer: Transform, turn: DQuat, relative: Twist, rate: Twist) -> Place {
     let twist = from_outer.twist_outward(&inner.twist) + relative;
     let bias = from_outer.twist_outward(&inner.bias) + bracket(&twist, &relative) + rate;
     place(inner, from_outer, turn, twist, bias)

@@ -58,14 +58,14 @@ impl Spatial for Square {
     const SYMMETRIC: bool = false;
 
     fn of_link(i: &RigidInertia, fall: DVec3) -> Self {
-        let own = i.blocks();
-        let turn = skew(fall);
-        Self {
-            a: full(&own.a),
-            b: own.b - turn * i.mass,
-            c: own.b.transpose(),
-            d: full(&own.d) - skew(i.moment) * turn,
-        }
+        // −h× f× = (h·f) 1 − f hᵀ.
+        let (h, m) = (i.moment, i.mass);
+        let mut d = minus_outer(&full(&i.tensor), fall, h);
+        let along = h.dot(fall);
+        d.x_axis.x += along;
+        d.y_axis.y += along;
+        d.z_axis.z += along;
+        Self { a: DMat3::from_diagonal(DVec3::splat(m)), b: -skew(h + fall * m), c: skew(h), d }
     }
 
     #[inline(always)]
@@ -121,7 +121,8 @@ impl Spatial for Square {
     fn add_inward(&self, x: &Transform, inner: &mut Self) {
         let (r, p) = (&x.rotation, x.translation);
         let back = r.transpose();
-        let [a, b, c, d] = [&self.a, &self.b, &self.c, &self.d].map(|m| *r * *m * back);
+        let (a, b) = (*r * self.a * back, *r * self.b * back);
+        let (c, d) = (*r * self.c * back, *r * self.d * back);
         let b = b - times_cross(&a, p);
         inner.d += d - times_cross(&c, p) + cross_times(p, &b);
         inner.c += c + cross_times(p, &a);
@@ -136,7 +137,7 @@ impl Spatial for Inertia {
 
     fn of_link(i: &RigidInertia, fall: DVec3) -> Self {
         let mut own = i.blocks();
-        own.b -= skew(fall) * (0.5 * i.mass);
+        own.b -= skew(fall * (0.5 * i.mass));
         // −sym(h× f×) = (h·f) 1 − sym(f hᵀ).
         let (h, f) = (i.moment, fall);
         let half = |x: f64, y: f64| -0.5 * (x + y);
@@ -211,11 +212,7 @@ fn cross_times(p: DVec3, m: &DMat3) -> DMat3 {
 
 #[inline(always)]
 fn minus_outer(m: &DMat3, u: DVec3, v: DVec3) -> DMat3 {
-    DMat3 {
-        x_axis: m.x_axis - u * v.x,
-        y_axis: m.y_axis - u * v.y,
-        z_axis: m.z_axis - u * v.z,
-    }
+    DMat3 { x_axis: m.x_axis - u * v.x, y_axis: m.y_axis - u * v.y, z_axis: m.z_axis - u * v.z }
 }
 
 fn full(s: &Sym3) -> DMat3 {

@@ -52,12 +52,12 @@ fn options(seed: u64) -> RandomMechanismOptions {
         links: 1 + seed as usize % 12,
         extra_loops: 0,
         springless_fraction: [0.0, 0.3, 1.0][seed as usize % 3],
-        floating_base: seed % 4 == 0,
+        floating_base: seed.is_multiple_of(4),
         reversed_edges: 0.3,
-        armature: seed % 2 == 0,
+        armature: seed.is_multiple_of(2),
         preload: 0.3,
-        gravity: if seed % 5 == 0 { 50.0 } else { 9.81 },
-        joint_kinds: if seed % 7 == 0 {
+        gravity: if seed.is_multiple_of(5) { 50.0 } else { 9.81 },
+        joint_kinds: if seed.is_multiple_of(7) {
             vec![JointChoice::Revolute, JointChoice::Prismatic]
         } else {
             JointChoice::USUAL.to_vec()
@@ -101,8 +101,7 @@ fn the_sweep_agrees_with_the_dense_step_on_random_trees() {
             let kappa = condition(&mut system, &state, h, stiffness);
             // Forces and momenta cancel: what is added up is larger than what is left.
             let size = largest(&dense.v).max(largest(&state.v));
-            let error =
-                largest(&difference) / (n as f64 * kappa * f64::EPSILON * size);
+            let error = largest(&difference) / (n as f64 * kappa * f64::EPSILON * size);
             worst = worst.max(error);
             compared += 1;
             assert!(error < 64.0, "seed {seed}, {stiffness:?}: {error} n κ ε");
