@@ -3,8 +3,8 @@
 //! The MJCF reader follows MuJoCo 4.0.0 in what a file means: default classes, includes, frames,
 //! inertia from geometry and mesh files, reference and spring positions, equalities, fixed tendons
 //! and servos. Whatever a mechanism cannot hold is refused, or returned as a [`Note`] where it
-//! changes neither kinematics nor inertia nor springs; [`features::mjcf_features`] lists the treatment
-//! of every element and attribute, [`features::urdf_features`] that of URDF.
+//! changes neither kinematics nor inertia nor springs; [`features::mjcf_features`] lists the
+//! treatment of every element and attribute, [`features::urdf_features`] that of URDF.
 //!
 //! # Conventions
 //! - SI units, radians; links in MuJoCo's body order, tree joints in MuJoCo's joint order, so that

@@ -1,5 +1,5 @@
-//! What the readers do with every element and attribute: the tables of the README, which the readers
-//! check files against.
+//! What the readers do with every element and attribute: the tables of the README, against which
+//! they check files.
 
 use std::sync::LazyLock;
 
