@@ -90,10 +90,15 @@ fn closest(j: &Joint, parent_from_child: &forks_mechanism::lie::Pose, near: &[f6
         _ => None,
     };
     if let Some(i) = angle {
-        let turn = 2.0 * core::f64::consts::PI;
-        q[i] += turn * ((near[i] - q[i]) / turn).round();
+        q[i] = nearest_turn(q[i], near[i]);
     }
     q
+}
+
+/// An angle with as many whole turns as bring it nearest to another.
+pub(crate) fn nearest_turn(angle: f64, near: f64) -> f64 {
+    let turn = 2.0 * core::f64::consts::PI;
+    angle + turn * ((near - angle) / turn).round()
 }
 
 /// Norm of a wrench with torques in units of force times size.
@@ -104,7 +109,7 @@ fn scaled_wrench(w: Wrench, size: f64) -> f64 {
 /// (dual wrenches of the joint's columns, basis of the wrenches that do no work on them and on
 /// released directions), on the child in its frame. Lengths are measured in `size` at the joint's
 /// frame, where the columns are plain axes.
-fn wrench_bases(j: &Joint, q: &[f64], size: f64) -> (Vec<Wrench>, Vec<Wrench>) {
+pub(crate) fn wrench_bases(j: &Joint, q: &[f64], size: f64) -> (Vec<Wrench>, Vec<Wrench>) {
     let to_joint = j.child_from_joint.adjoint();
     let columns = j.columns(q).map(|c| to_joint.apply_inverse(c).scale_linear(1.0 / size));
     let columns: Vec<[f64; 6]> = columns.as_slice().iter().map(|c| c.to_array()).collect();

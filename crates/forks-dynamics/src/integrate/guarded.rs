@@ -10,7 +10,7 @@ use super::{
     implicit::{Implicit, LoadStiffness},
     simulation::SimulationStatistics,
     state::{SimulationState, SimulationStatus, System},
-    sweep::Sweep,
+    sweep::{Failure, Sweep},
     work::{LoadedPoses, Supply},
 };
 use crate::constrained::MechanismEnergy;
@@ -20,49 +20,51 @@ const ENERGY_ROUNDING: f64 = 1e-13;
 
 /// How a single step is made.
 #[derive(Clone, Debug)]
-enum Scheme {
-    Sweep(Box<Sweep>),
-    Dense(Implicit),
+struct Scheme {
+    /// Where all that acts is known to it.
+    sweep: Option<Box<Sweep>>,
+    /// What decides where the sweep cannot.
+    dense: Implicit,
 }
 
 impl Scheme {
     /// Takes over a state; its energy.
     fn set(&mut self, system: &mut System<'_>, state: &SimulationState) -> MechanismEnergy {
-        match self {
-            Self::Sweep(sweep) => sweep.set(system.mechanism(), state),
-            Self::Dense(_) => system.energy_of(state),
+        match &mut self.sweep {
+            Some(sweep) => sweep.set(system.mechanism(), state),
+            None => system.energy_of(state),
         }
     }
 
     /// Energy of a state that may follow.
     fn set_next(&mut self, system: &mut System<'_>, next: &SimulationState) -> MechanismEnergy {
-        match self {
-            Self::Sweep(sweep) => sweep.set_next(system.mechanism(), next),
-            Self::Dense(_) => system.energy_of(next),
+        match &mut self.sweep {
+            Some(sweep) => sweep.set_next(system.mechanism(), next),
+            None => system.energy_of(next),
         }
     }
 
     fn pose(&self, system: &System<'_>, link: usize) -> Pose {
-        match self {
-            Self::Sweep(sweep) => sweep.pose(link),
-            Self::Dense(_) => system.work.motion.world_from_link[link],
+        match &self.sweep {
+            Some(sweep) => sweep.pose(link),
+            None => system.work.motion.world_from_link[link],
         }
     }
 
     fn next_pose(&self, system: &System<'_>, link: usize) -> Pose {
-        match self {
-            Self::Sweep(sweep) => sweep.next_pose(link),
-            Self::Dense(_) => system.work.motion.world_from_link[link],
+        match &self.sweep {
+            Some(sweep) => sweep.next_pose(link),
+            None => system.work.motion.world_from_link[link],
         }
     }
 
     fn accept(&mut self) {
-        if let Self::Sweep(sweep) = self {
+        if let Some(sweep) = &mut self.sweep {
             sweep.accept();
         }
     }
 
-    /// One step from `state`, for which all was set, into `next`.
+    /// One step from `state`, for which all was set, into `next`; its energy.
     fn step(
         &mut self,
         system: &mut System<'_>,
@@ -70,18 +72,20 @@ impl Scheme {
         h: f64,
         stiffness: LoadStiffness,
         next: &mut SimulationState,
-    ) -> Result<(), SimulationStatus> {
-        match self {
-            Self::Sweep(sweep) => {
-                system.evaluations += 1;
-                let loads = (system.tau.as_slice(), system.external.as_slice());
-                sweep.step(system.dynamics.mechanism(), state, loads, h, stiffness, next)
-            }
-            Self::Dense(implicit) => {
-                *next = implicit.step(system, state, h, stiffness)?;
-                system.project(next)
+    ) -> Result<MechanismEnergy, SimulationStatus> {
+        if let Some(sweep) = &mut self.sweep {
+            system.evaluations += 1;
+            let m = system.dynamics.mechanism();
+            let loads = (system.tau.as_slice(), system.external.as_slice());
+            match sweep.step(m, state, loads, h, stiffness, next) {
+                Ok(()) => return Ok(sweep.next_energy(m, next)),
+                Err(Failure::Refused(status)) => return Err(status),
+                Err(Failure::Undecided) => {}
             }
         }
+        *next = self.dense.step(system, state, h, stiffness)?;
+        system.project(next)?;
+        Ok(self.set_next(system, next))
     }
 }
 
@@ -103,9 +107,9 @@ pub(super) struct Guarded {
 
 impl Guarded {
     pub(super) fn new(system: &mut System<'_>, state: &SimulationState) -> Self {
-        let sweep = Sweep::new(system.mechanism(), system.dynamics.has_gravity());
-        let mut scheme =
-            sweep.map_or(Scheme::Dense(Implicit::default()), |s| Scheme::Sweep(Box::new(s)));
+        let d = &system.dynamics;
+        let sweep = Sweep::new(d.mechanism(), d.has_gravity(), d.size).map(Box::new);
+        let mut scheme = Scheme { sweep, dense: Implicit::default() };
         let energy = scheme.set(system, state);
         Self {
             scheme,
@@ -121,10 +125,8 @@ impl Guarded {
 
     /// World poses of all links, the ground first, where they are at hand.
     pub(super) fn link_poses(&self, m: &Mechanism) -> Option<Vec<Pose>> {
-        match &self.scheme {
-            Scheme::Sweep(sweep) => Some((0..m.links().len()).map(|i| sweep.pose(i)).collect()),
-            Scheme::Dense(_) => None,
-        }
+        let sweep = self.scheme.sweep.as_ref()?;
+        Some((0..m.links().len()).map(|i| sweep.pose(i)).collect())
     }
 
     /// Moves `state` on by `h`; after a failure it is what it was.
@@ -136,7 +138,7 @@ impl Guarded {
         halvings: usize,
         statistics: &mut SimulationStatistics,
     ) -> Result<(), SimulationStatus> {
-        if let Scheme::Dense(_) = self.scheme {
+        if self.scheme.sweep.is_none() {
             self.energy = self.scheme.set(system, state);
         }
         let supply = self.supply;
@@ -169,18 +171,17 @@ impl Guarded {
             let mut trial =
                 |stiffness| self.scheme.step(system, &self.running, h, stiffness, &mut self.trial);
             let mut made = trial(LoadStiffness::Linearised);
-            if deepest && made == Err(SimulationStatus::Singular) {
+            if deepest && matches!(made, Err(SimulationStatus::Singular)) {
                 made = trial(LoadStiffness::LeftOut);
             }
-            match made {
-                Ok(()) => {}
+            let mut after = match made {
+                Ok(energy) => energy,
                 Err(_) if !deepest => {
                     self.halve(h, depth, statistics);
                     continue;
                 }
                 Err(status) => return Err(status),
-            }
-            let mut after = self.scheme.set_next(system, &self.trial);
+            };
             let next_pose = |link| self.scheme.next_pose(system, link);
             let supplied =
                 self.supply.after(&system.tau, &self.loaded, next_pose, &self.trial.v, h);

@@ -307,6 +307,17 @@ mod tests {
     use crate::{Loads, body_axes_derivative, generalized_forces, mass_matrix, tangent_stiffness};
 
     impl Implicit {
+        /// Ã⁻¹ f of the open tree, for the last step.
+        pub(in crate::integrate) fn solve_open(
+            &mut self,
+            system: &System<'_>,
+            f: &[f64],
+        ) -> Vec<f64> {
+            let mut x = vec![0.0; f.len()];
+            self.matrix.solve(&system.work.motion, f, &mut x);
+            x
+        }
+
         /// Factorises Ã however soft the loads make it, and returns the joints' blocks.
         fn whole_matrix(&mut self, system: &System<'_>, own: &[Block], h: f64) -> Vec<Block> {
             let work = &system.work;

@@ -32,6 +32,7 @@ use crate::{
 /// What acts in a step of length h.
 #[derive(Clone, Copy)]
 pub(crate) struct Step<'a> {
+    /// 0 for the mass matrix alone, and no forces.
     pub(super) h: f64,
     /// Torques on the tree's coordinates.
     pub(super) tau: &'a [f64],
@@ -46,6 +47,9 @@ pub(crate) struct Step<'a> {
 /// What is kept of a hinge or slide.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pivot {
+    /// U.
+    column: Wrench,
+    inverse: f64,
     /// V D⁻¹.
     row: Wrench,
     /// s.
@@ -64,20 +68,20 @@ pub(super) struct MultiPivot {
 /// A factorised Ã of a tree, and the space to make it.
 #[derive(Clone, Debug)]
 pub(super) struct Factor<A> {
-    matrices: Vec<A>,
+    pub(super) matrices: Vec<A>,
     /// β.
-    drives: Vec<Wrench>,
+    pub(super) drives: Vec<Wrench>,
     /// −F: weights and wrenches from each slot outward.
-    loads: Vec<Wrench>,
+    pub(super) loads: Vec<Wrench>,
     pivots: Vec<Pivot>,
     multi: Vec<MultiPivot>,
-    twists: Vec<Twist>,
+    pub(super) twists: Vec<Twist>,
 }
 
 impl<A: Spatial> Factor<A> {
     pub(super) fn new(plan: &SweepPlan) -> Self {
         let (slots, multi) = (plan.tree.slots.len(), plan.tree.multi.len());
-        let pivot = Pivot { row: Wrench::ZERO, solution: 0.0 };
+        let pivot = Pivot { column: Wrench::ZERO, inverse: 0.0, row: Wrench::ZERO, solution: 0.0 };
         let empty = MultiPivot {
             columns: [Wrench::ZERO; 6],
             rows: [Wrench::ZERO; 6],
@@ -95,7 +99,7 @@ impl<A: Spatial> Factor<A> {
     }
 
     /// Every slot's own matrix, drive M v + h f and load.
-    fn start(&mut self, plan: &SweepPlan, motion: &Motion, step: &Step<'_>) {
+    pub(super) fn start(&mut self, plan: &SweepPlan, motion: &Motion, step: &Step<'_>) {
         let h = step.h;
         let loads_turn = if step.linearised { h * h } else { 0.0 };
         for (i, s) in plan.tree.slots.iter().enumerate() {
@@ -114,9 +118,12 @@ impl<A: Spatial> Factor<A> {
                 linear: at.twist.linear - at.bias.linear * h,
                 angular: at.twist.angular - at.bias.angular * h,
             };
-            let mut drive = inertia.apply(&rate);
-            add_scaled(&mut drive, &inertia.gyroscopic(&at.twist), -h);
-            add_scaled(&mut drive, &load, h);
+            let mut drive = Wrench::ZERO;
+            if h > 0.0 {
+                drive = inertia.apply(&rate);
+                add_scaled(&mut drive, &inertia.gyroscopic(&at.twist), -h);
+                add_scaled(&mut drive, &load, h);
+            }
             self.drives[i] = drive;
             self.loads[i] = load;
         }
@@ -132,25 +139,71 @@ impl<A: Spatial> Factor<A> {
     ) -> Factorised {
         self.start(plan, motion, step);
         for i in (1..plan.tree.slots.len()).rev() {
-            let s = &plan.tree.slots[i];
-            let x = &motion.places[i].from_outer;
-            let done = match s.carrier {
-                Carrier::Revolute => self.scalar::<true>(m, plan, i, s, x, step),
-                Carrier::Prismatic => self.scalar::<false>(m, plan, i, s, x, step),
-                Carrier::Fixed => {
-                    self.pass(i, s, x, self.matrices[i], self.drives[i]);
-                    Factorised::Sound
-                }
-                Carrier::Multi(k) => {
-                    let moving = &motion.multi[k as usize];
-                    self.several(m, plan, i, s, k as usize, x, moving, step)
-                }
-            };
+            let done = self.eliminate(m, plan, motion, step, i);
             if done != Factorised::Sound {
                 return done;
             }
         }
         Factorised::Sound
+    }
+
+    /// Eliminates a slot that nothing but its joint ties to others.
+    #[inline(always)]
+    pub(super) fn eliminate(
+        &mut self,
+        m: &Mechanism,
+        plan: &SweepPlan,
+        motion: &Motion,
+        step: &Step<'_>,
+        i: usize,
+    ) -> Factorised {
+        let s = &plan.tree.slots[i];
+        let x = &motion.places[i].from_outer;
+        match s.carrier {
+            Carrier::Revolute => self.scalar::<true>(m, plan, i, s, x, step),
+            Carrier::Prismatic => self.scalar::<false>(m, plan, i, s, x, step),
+            Carrier::Fixed => {
+                self.pass(i, s, x, self.matrices[i], self.drives[i]);
+                Factorised::Sound
+            }
+            Carrier::Multi(k) => {
+                let moving = &motion.multi[k as usize];
+                self.several(m, plan, i, s, k as usize, x, moving, step)
+            }
+        }
+    }
+
+    /// Takes a slot's share of another right-hand side along: `right` for the coordinates, the
+    /// drives for the slots.
+    #[inline(always)]
+    pub(super) fn forward(&mut self, plan: &SweepPlan, motion: &Motion, right: &[f64], i: usize) {
+        let s = &plan.tree.slots[i];
+        let mut drive = self.drives[i];
+        let (at, pivot) = (s.velocity as usize, &mut self.pivots[i]);
+        match s.carrier {
+            Carrier::Fixed => {}
+            Carrier::Revolute => {
+                pivot.solution = (right[at] + drive.torque.z) * pivot.inverse;
+                add_scaled(&mut drive, &pivot.column, -pivot.solution);
+            }
+            Carrier::Prismatic => {
+                pivot.solution = (right[at] + drive.force.z) * pivot.inverse;
+                add_scaled(&mut drive, &pivot.column, -pivot.solution);
+            }
+            Carrier::Multi(k) => {
+                let (d, pivot) = (s.dof as usize, &mut self.multi[k as usize]);
+                let mut b = [0.0; 6];
+                for (y, c) in motion.multi[k as usize].columns.as_slice().iter().enumerate() {
+                    b[y] = right[at + y] + power(&drive, c);
+                }
+                pivot.solution = multiply(&pivot.inverse, &b, d);
+                for y in 0..d {
+                    add_scaled(&mut drive, &pivot.columns[y], -pivot.solution[y]);
+                }
+            }
+        }
+        let inward = motion.places[i].from_outer.wrench_inward(&drive);
+        add(&mut self.drives[s.inner as usize], &inward);
     }
 
     /// Hands a slot's matrix, drive and load to the inner slot.
@@ -205,10 +258,10 @@ impl<A: Spatial> Factor<A> {
         let (column, row) = A::turn(column, row, turned);
         let k = s.velocity as usize;
         let inverse = 1.0 / d;
-        let right = j.spring.armature * step.v[k] + h * (step.tau[k] + force) + driven;
+        let right = own_right(j.spring.armature, force, k, step) + driven;
         let solution = right * inverse;
         let row = Wrench { force: row.force * inverse, torque: row.torque * inverse };
-        self.pivots[i] = Pivot { row, solution };
+        self.pivots[i] = Pivot { column, inverse, row, solution };
         let mut rest = drive;
         add_scaled(&mut rest, &column, -solution);
         self.pass(i, s, x, a.minus_outer(&column, &row), rest);
@@ -282,33 +335,49 @@ impl<A: Spatial> Factor<A> {
     /// x = Ã⁻¹ (what the inward sweep took along).
     pub(super) fn outward(&mut self, plan: &SweepPlan, motion: &Motion, x: &mut [f64]) {
         self.twists[0] = Twist::ZERO;
-        for (i, s) in plan.tree.slots.iter().enumerate().skip(1) {
-            let from = &motion.places[i].from_outer;
-            let mut t = from.twist_outward(&self.twists[s.inner as usize]);
-            let (at, pivot) = (s.velocity as usize, &self.pivots[i]);
-            match s.carrier {
-                Carrier::Revolute => {
-                    x[at] = pivot.solution - power(&pivot.row, &t);
-                    t.angular.z += x[at];
-                }
-                Carrier::Prismatic => {
-                    x[at] = pivot.solution - power(&pivot.row, &t);
-                    t.linear.z += x[at];
-                }
-                Carrier::Fixed => {}
-                Carrier::Multi(k) => {
-                    let (d, pivot) = (s.dof as usize, &self.multi[k as usize]);
-                    let felt = core::array::from_fn(|y| power(&pivot.rows[y], &t));
-                    let less = multiply(&pivot.inverse, &felt, d);
-                    let columns = motion.multi[k as usize].columns;
-                    for (y, c) in columns.as_slice().iter().enumerate() {
-                        x[at + y] = pivot.solution[y] - less[y];
-                        t += *c * x[at + y];
-                    }
+        for i in 1..plan.tree.slots.len() {
+            self.backward(plan, motion, x, i);
+        }
+    }
+
+    /// The coordinates and the twist of a slot whose inner one's is known.
+    #[inline(always)]
+    pub(super) fn backward(&mut self, plan: &SweepPlan, motion: &Motion, x: &mut [f64], i: usize) {
+        let s = &plan.tree.slots[i];
+        let from = &motion.places[i].from_outer;
+        let mut t = from.twist_outward(&self.twists[s.inner as usize]);
+        let (at, pivot) = (s.velocity as usize, &self.pivots[i]);
+        match s.carrier {
+            Carrier::Revolute => {
+                x[at] = pivot.solution - power(&pivot.row, &t);
+                t.angular.z += x[at];
+            }
+            Carrier::Prismatic => {
+                x[at] = pivot.solution - power(&pivot.row, &t);
+                t.linear.z += x[at];
+            }
+            Carrier::Fixed => {}
+            Carrier::Multi(k) => {
+                let (d, pivot) = (s.dof as usize, &self.multi[k as usize]);
+                let felt = core::array::from_fn(|y| power(&pivot.rows[y], &t));
+                let less = multiply(&pivot.inverse, &felt, d);
+                let columns = motion.multi[k as usize].columns;
+                for (y, c) in columns.as_slice().iter().enumerate() {
+                    x[at + y] = pivot.solution[y] - less[y];
+                    t += *c * x[at + y];
                 }
             }
-            self.twists[i] = t;
         }
+        self.twists[i] = t;
+    }
+}
+
+/// What drives a coordinate itself: its rotor's momentum, spring and torque.
+#[inline(always)]
+pub(super) fn own_right(armature: f64, force: f64, at: usize, step: &Step<'_>) -> f64 {
+    match step.h > 0.0 {
+        true => armature * step.v[at] + step.h * (step.tau[at] + force),
+        false => 0.0,
     }
 }
 

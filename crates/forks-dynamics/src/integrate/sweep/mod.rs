@@ -1,14 +1,18 @@
-//! The linearly implicit step of a tree in one sweep: outward for where all links are and how they
+//! The linearly implicit step in one sweep: outward for where all links are and how they
 //! move, inward for Ã and its right-hand side, outward for the new velocities. Nothing is allocated
 //! in a step.
 //!
 //! Slots have their joint's axis along z, so that a hinge or slide is an entry of the 6×6 matrices.
 //! The motion after a step is that before the next one: it is computed once.
 
+mod fronts;
 mod inward;
 mod joint_terms;
+mod loops;
 mod motion;
+mod order;
 mod plan;
+mod rows;
 mod spatial;
 #[cfg(test)]
 mod tests;
@@ -25,8 +29,10 @@ use super::{
     state::{SimulationState, SimulationStatus},
 };
 use crate::{constrained::MechanismEnergy, tree::block::Inertia};
+use fronts::Outcome;
 use inward::{Factor, Step};
 pub(super) use inward::{exceeds_half, inverse, multiply};
+use loops::Loops;
 use motion::Motion;
 use plan::SweepPlan;
 use spatial::Square;
@@ -40,43 +46,75 @@ pub(crate) struct Sweep {
     next: Motion,
     symmetric: Factor<Inertia>,
     general: Factor<Square>,
+    loops: Option<Box<Loops>>,
+    /// The loops' rows are those of the present state.
+    rows_are_current: bool,
+}
+
+/// Why a step was not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// For this reason.
+    Refused(SimulationStatus),
+    /// The sweep cannot tell: the dense scheme has to.
+    Undecided,
 }
 
 impl Sweep {
-    /// `None` where something beside single tree joints ties links together.
-    pub(crate) fn new(m: &Mechanism, gravity: bool) -> Option<Self> {
-        let tied = !m.forest().closures().is_empty()
-            || !m.couplings().is_empty()
+    /// `None` where springs or rotors beside those of tree joints act; `size` is the unit of length
+    /// of loop equations.
+    pub(crate) fn new(m: &Mechanism, gravity: bool, size: f64) -> Option<Self> {
+        let closing = |id: &forks_mechanism::JointId| {
+            let j = m.joint(*id);
+            j.spring.is_some()
+                || j.has_limit_springs()
+                || j.damping.as_slice().iter().chain(&j.armature).any(|x| *x != 0.0)
+        };
+        let tied = m.forest().closures().iter().any(closing)
             || !m.bushings().is_empty()
             || !m.combination_springs().is_empty();
         if tied {
             return None;
         }
         let plan = SweepPlan::new(m);
+        let looped = !m.forest().closures().is_empty() || !m.couplings().is_empty();
         Some(Self {
             gravity: if gravity { m.gravity() } else { DVec3::ZERO },
             now: Motion::new(&plan),
             next: Motion::new(&plan),
             symmetric: Factor::new(&plan),
             general: Factor::new(&plan),
+            loops: looped.then(|| Box::new(Loops::new(m, &plan, size))),
+            rows_are_current: false,
             plan,
         })
     }
 
     /// Takes over a state; its energy.
     pub(crate) fn set(&mut self, m: &Mechanism, state: &SimulationState) -> MechanismEnergy {
+        self.rows_are_current = false;
         self.now.update(&self.plan, self.gravity, &state.q, &state.v);
         self.now.energy(m, &self.plan, &state.q, &state.v)
     }
 
-    /// Takes over the state that the last [`set_next`](Self::set_next) led to.
+    /// Takes over the state that the last step led to.
     pub(crate) fn accept(&mut self) {
         std::mem::swap(&mut self.now, &mut self.next);
+        self.rows_are_current = self.loops.is_some();
     }
 
     /// Computes the motion of a state that may follow; its energy.
     pub(crate) fn set_next(&mut self, m: &Mechanism, state: &SimulationState) -> MechanismEnergy {
+        self.rows_are_current = false;
         self.next.update(&self.plan, self.gravity, &state.q, &state.v);
+        if let Some(loops) = &mut self.loops {
+            loops.rows.update(m, &self.plan, &self.next, &state.q);
+        }
+        self.next_energy(m, state)
+    }
+
+    /// Energy of the state that the last step led to.
+    pub(crate) fn next_energy(&self, m: &Mechanism, state: &SimulationState) -> MechanismEnergy {
         self.next.energy(m, &self.plan, &state.q, &state.v)
     }
 
@@ -90,19 +128,61 @@ impl Sweep {
         self.next.pose(&self.plan, link)
     }
 
-    /// One step from `state`, for which the sweep was set, into `next`.
+    /// One step from `state`, for which the sweep was set, into `next`, whose motion is computed.
     pub(crate) fn step(
+        &mut self,
+        m: &Mechanism,
+        state: &SimulationState,
+        loads: (&[f64], &[Wrench]),
+        h: f64,
+        stiffness: LoadStiffness,
+        next: &mut SimulationState,
+    ) -> Result<(), Failure> {
+        self.velocities(m, state, loads, h, stiffness, &mut next.v)?;
+        next.q.copy_from_slice(&state.q);
+        advance(m, &mut next.q, &next.v, h);
+        if !next.q.iter().chain(&next.v).all(|x| x.is_finite()) {
+            return Err(Failure::Refused(SimulationStatus::NotFinite));
+        }
+        let (plan, gravity) = (&self.plan, self.gravity);
+        match &mut self.loops {
+            None => self.next.update(plan, gravity, &next.q, &next.v),
+            Some(loops) => {
+                self.rows_are_current = false;
+                if !loops.project(m, plan, gravity, &mut self.next, next) {
+                    return Err(Failure::Undecided);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// v⁺ of a step, before loops are closed at the new positions.
+    pub(crate) fn velocities(
         &mut self,
         m: &Mechanism,
         state: &SimulationState,
         (tau, external): (&[f64], &[Wrench]),
         h: f64,
         stiffness: LoadStiffness,
-        next: &mut SimulationState,
-    ) -> Result<(), SimulationStatus> {
+        v: &mut [f64],
+    ) -> Result<(), Failure> {
         let linearised = stiffness == LoadStiffness::Linearised;
         let step = Step { h, tau, external, linearised, q: &state.q, v: &state.v };
         let (plan, now) = (&self.plan, &self.now);
+        if let Some(loops) = &mut self.loops {
+            if !self.rows_are_current {
+                loops.rows.update(m, plan, now, &state.q);
+                self.rows_are_current = true;
+            }
+            return match loops.velocities(m, plan, now, &step, v) {
+                Outcome::Tree(Factorised::Sound) => Ok(()),
+                Outcome::Tree(Factorised::TooSoft(_)) if linearised => {
+                    Err(Failure::Refused(SimulationStatus::Singular))
+                }
+                _ => Err(Failure::Undecided),
+            };
+        }
         let followers = external.iter().any(|w| *w != Wrench::ZERO);
         let symmetric = !linearised || (plan.plain && !followers);
         let how = match symmetric {
@@ -111,22 +191,21 @@ impl Sweep {
         };
         match how {
             Factorised::Sound => {}
-            Factorised::TooSoft(_) if linearised => return Err(SimulationStatus::Singular),
+            Factorised::TooSoft(_) if linearised => {
+                return Err(Failure::Refused(SimulationStatus::Singular));
+            }
             Factorised::TooSoft(k) | Factorised::Singular(k) => {
-                return Err(match () {
+                return Err(Failure::Refused(match () {
                     () if !now.is_finite() => SimulationStatus::NotFinite,
                     () if linearised => SimulationStatus::Singular,
                     () => SimulationStatus::Massless(m.forest().edges()[k].joint),
-                });
+                }));
             }
         }
         match symmetric {
-            true => self.symmetric.outward(plan, now, &mut next.v),
-            false => self.general.outward(plan, now, &mut next.v),
+            true => self.symmetric.outward(plan, now, v),
+            false => self.general.outward(plan, now, v),
         }
-        next.q.copy_from_slice(&state.q);
-        advance(m, &mut next.q, &next.v, h);
-        let finite = next.q.iter().chain(&next.v).all(|x| x.is_finite());
-        if finite { Ok(()) } else { Err(SimulationStatus::NotFinite) }
+        Ok(())
     }
 }

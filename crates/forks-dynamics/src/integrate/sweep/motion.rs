@@ -91,6 +91,11 @@ impl Motion {
         self.places.iter().all(|p| p.twist.is_finite())
     }
 
+    /// World pose of a slot.
+    pub(super) fn slot_pose(&self, slot: usize) -> Pose {
+        Pose { rotation: self.places[slot].turn, translation: self.places[slot].origin }
+    }
+
     /// World pose of a link.
     pub(super) fn pose(&self, plan: &SweepPlan, link: usize) -> Pose {
         let slot = plan.slot(link);

@@ -37,11 +37,30 @@ pub(super) trait Spatial: Copy {
     /// Column and row with what the wrench through the joint turns by, `turned`, taken off.
     fn turn(column: Wrench, row: Wrench, turned: Wrench) -> (Wrench, Wrench);
 
+    /// The parts of what a load turns by that columns and rows have.
+    fn shares() -> (f64, f64);
+
     /// A − u vᵀ, one summand of a matrix of the same kind.
     fn minus_outer(&self, u: &Wrench, v: &Wrench) -> Self;
 
     /// Adds Ad⁻ᵀ A Ad⁻¹ to the matrix of the inner link.
     fn add_inward(&self, x: &Transform, inner: &mut Self);
+
+    /// The blocks A, B, C, D.
+    fn blocks(&self) -> [DMat3; 4];
+
+    /// Adds the matrix to a larger one of `n` columns, at a row and column.
+    fn add_to(&self, out: &mut [f64], n: usize, at: usize) {
+        for (k, block) in self.blocks().iter().enumerate() {
+            let (row, column) = (at + 3 * (k / 2), at + 3 * (k % 2));
+            let columns = [block.x_axis, block.y_axis, block.z_axis];
+            for (j, c) in columns.iter().enumerate() {
+                out[row * n + column + j] += c.x;
+                out[(row + 1) * n + column + j] += c.y;
+                out[(row + 2) * n + column + j] += c.z;
+            }
+        }
+    }
 }
 
 /// A 6×6 matrix in blocks: f = A v + B ω, τ = C v + D ω.
@@ -105,6 +124,10 @@ impl Spatial for Square {
         (column, row)
     }
 
+    fn shares() -> (f64, f64) {
+        (1.0, 0.0)
+    }
+
     #[inline(always)]
     fn minus_outer(&self, u: &Wrench, v: &Wrench) -> Self {
         Self {
@@ -128,6 +151,10 @@ impl Spatial for Square {
         inner.c += c + cross_times(p, &a);
         inner.b += b;
         inner.a += a;
+    }
+
+    fn blocks(&self) -> [DMat3; 4] {
+        [self.a, self.b, self.c, self.d]
     }
 }
 
@@ -183,6 +210,10 @@ impl Spatial for Inertia {
         (u, u)
     }
 
+    fn shares() -> (f64, f64) {
+        (0.5, 0.5)
+    }
+
     #[inline(always)]
     fn minus_outer(&self, u: &Wrench, v: &Wrench) -> Self {
         self.minus_outer(u, v)
@@ -191,6 +222,10 @@ impl Spatial for Inertia {
     #[inline(always)]
     fn add_inward(&self, x: &Transform, inner: &mut Self) {
         *inner = inner.plus(&self.inward(x));
+    }
+
+    fn blocks(&self) -> [DMat3; 4] {
+        [full(&self.a), self.b, self.b.transpose(), full(&self.d)]
     }
 }
 

@@ -1,0 +1,204 @@
+//! Steps of mechanisms with loops and couplings: the same equations as in a tree, with the
+//! multipliers of the loops, then loops and velocities brought back to where they belong.
+//!
+//! The projections move as little as possible in the metric of the mass matrix, which is factorised
+//! once where the step leads to: its Newton steps for positions converge at once, since what is
+//! left there is of second order in the step's length.
+
+use forks_mechanism::Mechanism;
+
+use super::{
+    fronts::{Fronts, Outcome},
+    inward::Step,
+    motion::Motion,
+    order::{Elimination, order},
+    plan::SweepPlan,
+    rows::Rows,
+    spatial::Square,
+};
+use crate::{
+    integrate::{coordinates::advance, linearised::Factorised, state::SimulationState},
+    tree::block::Inertia,
+};
+use forks_mechanism::lie::glam::DVec3;
+
+/// Gaps below this (lengths over r, radians), times the number of links, are closed.
+const CLOSED: f64 = 4.0 * f64::EPSILON;
+/// Gaps that no step makes smaller are closed if they are below this.
+const SETTLED: f64 = 1e-9;
+/// A projection is factorised anew where a step leaves more than this part of the gap.
+const SLOW: f64 = 1e-2;
+const MAX_ITERATIONS: usize = 20;
+
+/// Loops, and the space to solve for them.
+#[derive(Clone, Debug)]
+pub(super) struct Loops {
+    pub(super) rows: Rows,
+    order: Vec<Elimination>,
+    implicit: Fronts<Square>,
+    mass: Fronts<Inertia>,
+    /// Where the mass matrix is factorised.
+    middle: Motion,
+    change: Vec<f64>,
+    q: Vec<f64>,
+    v: Vec<f64>,
+}
+
+impl Loops {
+    pub(super) fn new(m: &Mechanism, plan: &SweepPlan, size: f64) -> Self {
+        let rows = Rows::new(m, plan, size);
+        let inner: Vec<u32> = plan.tree.slots.iter().map(|s| s.inner).collect();
+        let ties: Vec<&[u32]> = rows.groups.iter().map(|g| g.slots.as_slice()).collect();
+        let (n, p) = (plan.tree.velocity_count(), plan.tree.position_count());
+        Self {
+            order: order(&inner, &ties),
+            implicit: Fronts::new(plan, &rows),
+            mass: Fronts::new(plan, &rows),
+            middle: Motion::new(plan),
+            change: vec![0.0; n],
+            q: vec![0.0; p],
+            v: vec![0.0; n],
+            rows,
+        }
+    }
+
+    /// v⁺ of a step from the state for which `motion` and the rows were computed.
+    pub(super) fn velocities(
+        &mut self,
+        m: &Mechanism,
+        plan: &SweepPlan,
+        motion: &Motion,
+        step: &Step<'_>,
+        v: &mut [f64],
+    ) -> Outcome {
+        let outcome = self.implicit.factorize(m, plan, &self.order, motion, &self.rows, step);
+        if outcome == Outcome::Tree(Factorised::Sound) {
+            self.implicit.backward(plan, motion, v);
+        }
+        outcome
+    }
+
+    fn factorize_mass(&mut self, m: &Mechanism, plan: &SweepPlan, state: &SimulationState) -> bool {
+        let step =
+            Step { h: 0.0, tau: &[], external: &[], linearised: false, q: &state.q, v: &state.v };
+        let (middle, rows) = (&self.middle, &self.rows);
+        let outcome = self.mass.factorize(m, plan, &self.order, middle, rows, &step);
+        outcome == Outcome::Tree(Factorised::Sound)
+    }
+
+    /// Closes the loops of a new state and takes off velocities that violate them; `motion` and
+    /// the rows are those of the state afterwards. False where another way has to be found.
+    pub(super) fn project(
+        &mut self,
+        m: &Mechanism,
+        plan: &SweepPlan,
+        gravity: DVec3,
+        motion: &mut Motion,
+        state: &mut SimulationState,
+    ) -> bool {
+        motion.update(plan, gravity, &state.q, &state.v);
+        self.rows.update(m, plan, motion, &state.q);
+        self.middle.clone_from(motion);
+        if !self.factorize_mass(m, plan, state) {
+            return false;
+        }
+        let closed = CLOSED * m.links().len() as f64;
+        let mut gap = self.rows.gap();
+        let mut iterations = 0;
+        while gap > closed && iterations < MAX_ITERATIONS {
+            for (r, g) in self.mass.multipliers.iter_mut().zip(&self.rows.gaps) {
+                *r = -g;
+            }
+            self.mass.solve_rows(plan, &self.middle, &mut self.change);
+            self.q.copy_from_slice(&state.q);
+            advance(m, &mut state.q, &self.change, 1.0);
+            motion.update(plan, gravity, &state.q, &state.v);
+            self.rows.update(m, plan, motion, &state.q);
+            let next = self.rows.gap();
+            iterations += 1;
+            if next.is_nan() || next >= gap {
+                // Rounding: the step before was the best there is.
+                state.q.copy_from_slice(&self.q);
+                motion.update(plan, gravity, &state.q, &state.v);
+                self.rows.update(m, plan, motion, &state.q);
+                break;
+            }
+            if next > closed && next > SLOW * gap {
+                self.middle.clone_from(motion);
+                if !self.factorize_mass(m, plan, state) {
+                    return false;
+                }
+            }
+            gap = next;
+        }
+        if gap.is_nan() || gap > closed.max(SETTLED) {
+            return false;
+        }
+        self.project_velocities(m, plan, gravity, motion, state)
+    }
+
+    fn project_velocities(
+        &mut self,
+        m: &Mechanism,
+        plan: &SweepPlan,
+        gravity: DVec3,
+        motion: &mut Motion,
+        state: &mut SimulationState,
+    ) -> bool {
+        let mut last = f64::INFINITY;
+        for _ in 0..MAX_ITERATIONS {
+            let (largest, scale) = self.violation(motion);
+            if largest <= CLOSED * scale {
+                return true;
+            }
+            if largest.is_nan() {
+                return false;
+            }
+            if largest >= 0.5 * last {
+                // Rounding, or too far from where the mass matrix was factorised.
+                if largest <= SETTLED * scale {
+                    return true;
+                }
+                self.middle.clone_from(motion);
+                if !self.factorize_mass(m, plan, state) {
+                    return false;
+                }
+                self.violation(motion);
+            }
+            last = largest;
+            self.mass.solve_rows(plan, &self.middle, &mut self.change);
+            self.v.copy_from_slice(&state.v);
+            state.v.iter_mut().zip(&self.change).for_each(|(v, c)| *v += c);
+            motion.update(plan, gravity, &state.q, &state.v);
+        }
+        false
+    }
+
+    /// Puts −G v at right-hand sides; the largest entry, and the size of what it is made of.
+    fn violation(&mut self, motion: &Motion) -> (f64, f64) {
+        let (mut largest, mut scale) = (0.0f64, f64::MIN_POSITIVE);
+        for (g, group) in self.rows.groups.iter().enumerate() {
+            for row in group.first_row..group.first_row + group.rows {
+                let mut sum = 0.0;
+                for (w, &s) in self.rows.row(g, row).iter().zip(&group.slots) {
+                    let x = motion.places[s as usize].twist.dot(*w);
+                    sum += x;
+                    scale = scale.max(x.abs());
+                }
+                self.mass.multipliers[row] = -sum;
+                if sum.is_nan() {
+                    largest = f64::NAN;
+                } else {
+                    largest = largest.max(sum.abs());
+                }
+            }
+        }
+        (largest, scale)
+    }
+
+    /// Equations that are kept.
+    #[cfg(test)]
+    pub(super) fn rank(&self) -> usize {
+        self.implicit.rank()
+    }
+}
