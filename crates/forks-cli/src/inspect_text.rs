@@ -54,24 +54,18 @@ impl Report {
             links.push([prefix + &l.name, short(l.mass), l.parent.clone()]);
         }
         let mut joints = TextTable::new()
-            .column("name", Left)
-            .column("type", Left)
+            .columns(["name", "type"], Left)
             .column("dof", Right)
-            .column("parent", Left)
-            .column("child", Left);
+            .columns(["parent", "child"], Left);
         for j in &self.joints {
             let dof = j.dof.to_string();
             joints.push([&j.name, j.kind, &dof, &j.parent, &j.child]);
         }
         let mut closures = TextTable::new()
-            .column("name", Left)
-            .column("type", Left)
-            .column("rows", Right)
-            .column("rank", Right)
-            .column("link a", Left)
-            .column("link b", Left)
-            .column("gap (m)", Right)
-            .column("gap (rad)", Right);
+            .columns(["name", "type"], Left)
+            .columns(["rows", "rank"], Right)
+            .columns(["link a", "link b"], Left)
+            .columns(["gap (m)", "gap (rad)"], Right);
         for c in &self.loop_closures {
             let [rows, rank] = [c.rows, c.rank].map(|n| n.to_string());
             let [m, rad] = c.gap.map(rounded);
@@ -79,19 +73,15 @@ impl Report {
         }
         let mut couplings = TextTable::new()
             .column("name", Left)
-            .column("rank", Right)
-            .column("gap", Right)
+            .columns(["rank", "gap"], Right)
             .column("joints", Left);
         for c in &self.couplings {
             let joints = c.joints.join(", ");
             couplings.push([c.name.clone(), c.rank.to_string(), rounded(c.gap), joints]);
         }
         let mut springs = TextTable::new()
-            .column("name", Left)
-            .column("on", Left)
-            .column("stiffness", Right)
-            .column("damping", Right)
-            .column("rest", Right);
+            .columns(["name", "on"], Left)
+            .columns(["stiffness", "damping", "rest"], Right);
         for s in &self.springs {
             let list = |x: &[f64]| x.iter().map(|x| short(*x)).collect::<Vec<_>>().join(" ");
             let (k, d) = (s.shown(&s.stiffness), s.shown(&s.damping));

@@ -90,9 +90,18 @@ impl Inside {
 }
 
 macro_rules! harmless {
-    ($($name:ident($t:ty))*) => {
-        $(fn $name(self, _: $t) -> Result<(), Finding> {
+    ($($name:ident($($t:ty),*))*) => {
+        $(fn $name(self, $(_: $t),*) -> Result<(), Finding> {
             Ok(())
+        })*
+    };
+}
+
+/// What has parts.
+macro_rules! compound {
+    ($($name:ident($($t:ty),*))*) => {
+        $(fn $name(self, $(_: $t),*) -> Result<Inside, Finding> {
+            Inside::new("")
         })*
     };
 }
@@ -114,7 +123,14 @@ impl ser::Serializer for Probe {
         serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64)
         serialize_i128(i128)
         serialize_u128(u128) serialize_char(char) serialize_str(&str) serialize_bytes(&[u8])
-        serialize_unit_struct(&'static str)
+        serialize_unit_struct(&'static str) serialize_none() serialize_unit()
+        serialize_unit_variant(&'static str, u32, &'static str)
+    }
+
+    compound! {
+        serialize_seq(Option<usize>) serialize_tuple(usize)
+        serialize_tuple_struct(&'static str, usize) serialize_map(Option<usize>)
+        serialize_struct(&'static str, usize)
     }
 
     fn serialize_f32(self, v: f32) -> Result<(), Finding> {
@@ -123,23 +139,6 @@ impl ser::Serializer for Probe {
 
     fn serialize_f64(self, v: f64) -> Result<(), Finding> {
         number(v)
-    }
-
-    fn serialize_none(self) -> Result<(), Finding> {
-        Ok(())
-    }
-
-    fn serialize_unit(self) -> Result<(), Finding> {
-        Ok(())
-    }
-
-    fn serialize_unit_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-    ) -> Result<(), Finding> {
-        Ok(())
     }
 
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Finding> {
@@ -164,18 +163,6 @@ impl ser::Serializer for Probe {
         value.serialize(self).map_err(|f| f.inside(&variant))
     }
 
-    fn serialize_seq(self, _: Option<usize>) -> Result<Inside, Finding> {
-        Inside::new("")
-    }
-
-    fn serialize_tuple(self, _: usize) -> Result<Inside, Finding> {
-        Inside::new("")
-    }
-
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Inside, Finding> {
-        Inside::new("")
-    }
-
     fn serialize_tuple_variant(
         self,
         _: &'static str,
@@ -184,14 +171,6 @@ impl ser::Serializer for Probe {
         _: usize,
     ) -> Result<Inside, Finding> {
         Inside::new(variant)
-    }
-
-    fn serialize_map(self, _: Option<usize>) -> Result<Inside, Finding> {
-        Inside::new("")
-    }
-
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Inside, Finding> {
-        Inside::new("")
     }
 
     fn serialize_struct_variant(

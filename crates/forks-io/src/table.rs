@@ -33,6 +33,11 @@ impl TextTable {
         self
     }
 
+    /// With more columns of one kind.
+    pub fn columns<const N: usize>(self, titles: [&str; N], align: Align) -> Self {
+        titles.into_iter().fold(self, |table, title| table.column(title, align))
+    }
+
     /// Adds a row; missing cells are empty, cells beyond the last column are left out.
     pub fn push<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) -> &mut Self {
         let mut row: Vec<String> = cells.into_iter().map(|c| escaped(&c.into())).collect();

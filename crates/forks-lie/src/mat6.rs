@@ -1,6 +1,6 @@
 //! Dense 6-vectors and 6×6 matrices, stored by rows, linear part first.
 
-use core::ops::{Add, AddAssign, Index, IndexMut, Mul, Neg, Sub, SubAssign};
+use core::ops::{Index, IndexMut, Mul};
 
 use forks_linalg::Matrix;
 
@@ -39,6 +39,14 @@ impl Mat6 {
     /// The rows of the matrix.
     pub const fn to_rows(&self) -> [[f64; 6]; 6] {
         self.rows
+    }
+
+    fn entries(&self) -> &[f64] {
+        self.rows.as_flattened()
+    }
+
+    fn entries_mut(&mut self) -> &mut [f64] {
+        self.rows.as_flattened_mut()
     }
 
     /// A diagonal matrix.
@@ -112,18 +120,18 @@ impl Mat6 {
     /// Every entry times `s`.
     pub fn scale(&self, s: f64) -> Self {
         let mut m = *self;
-        m.rows.iter_mut().flatten().for_each(|x| *x *= s);
+        m.entries_mut().iter_mut().for_each(|x| *x *= s);
         m
     }
 
     /// True if every entry is finite.
     pub fn is_finite(&self) -> bool {
-        self.rows.iter().flatten().all(|x| x.is_finite())
+        self.entries().iter().all(|x| x.is_finite())
     }
 
     /// Largest absolute entry.
     pub fn max_abs(&self) -> f64 {
-        self.rows.iter().flatten().fold(0.0, |m, x| m.max(x.abs()))
+        self.entries().iter().fold(0.0, |m, x| m.max(x.abs()))
     }
 }
 
@@ -156,61 +164,55 @@ impl Mul for Mat6 {
     }
 }
 
-impl AddAssign for Mat6 {
-    fn add_assign(&mut self, other: Self) {
-        for i in 0..6 {
-            for j in 0..6 {
-                self.rows[i][j] += other.rows[i][j];
+/// Operators of a matrix that is added, subtracted and scaled entry by entry.
+macro_rules! entrywise {
+    ($t:ident) => {
+        impl core::ops::AddAssign for $t {
+            fn add_assign(&mut self, other: Self) {
+                self.entries_mut().iter_mut().zip(other.entries()).for_each(|(a, b)| *a += b);
             }
         }
-    }
-}
-
-impl SubAssign for Mat6 {
-    fn sub_assign(&mut self, other: Self) {
-        for i in 0..6 {
-            for j in 0..6 {
-                self.rows[i][j] -= other.rows[i][j];
+        impl core::ops::SubAssign for $t {
+            fn sub_assign(&mut self, other: Self) {
+                self.entries_mut().iter_mut().zip(other.entries()).for_each(|(a, b)| *a -= b);
             }
         }
-    }
+        impl core::ops::Add for $t {
+            type Output = Self;
+            fn add(mut self, other: Self) -> Self {
+                self += other;
+                self
+            }
+        }
+        impl core::ops::Sub for $t {
+            type Output = Self;
+            fn sub(mut self, other: Self) -> Self {
+                self -= other;
+                self
+            }
+        }
+        impl core::ops::Neg for $t {
+            type Output = Self;
+            fn neg(self) -> Self {
+                self.scale(-1.0)
+            }
+        }
+        impl core::ops::Mul<f64> for $t {
+            type Output = Self;
+            fn mul(self, s: f64) -> Self {
+                self.scale(s)
+            }
+        }
+        impl Default for $t {
+            fn default() -> Self {
+                Self::ZERO
+            }
+        }
+    };
 }
+pub(crate) use entrywise;
 
-impl Add for Mat6 {
-    type Output = Self;
-    fn add(mut self, other: Self) -> Self {
-        self += other;
-        self
-    }
-}
-
-impl Sub for Mat6 {
-    type Output = Self;
-    fn sub(mut self, other: Self) -> Self {
-        self -= other;
-        self
-    }
-}
-
-impl Neg for Mat6 {
-    type Output = Self;
-    fn neg(self) -> Self {
-        self.scale(-1.0)
-    }
-}
-
-impl Mul<f64> for Mat6 {
-    type Output = Self;
-    fn mul(self, s: f64) -> Self {
-        self.scale(s)
-    }
-}
-
-impl Default for Mat6 {
-    fn default() -> Self {
-        Self::ZERO
-    }
-}
+entrywise!(Mat6);
 
 impl From<[[f64; 6]; 6]> for Mat6 {
     fn from(rows: [[f64; 6]; 6]) -> Self {

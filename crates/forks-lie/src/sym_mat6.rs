@@ -1,10 +1,8 @@
 //! Symmetric 6×6 matrices: inertias, stiffnesses, compliances.
 
-use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
-
 use forks_linalg::{Ldl6, Matrix, Pivots};
 
-use crate::{Mat6, Vec6};
+use crate::{Mat6, Vec6, mat6::entrywise};
 
 /// A symmetric 6×6 matrix, stored as its lower triangle by rows (21 numbers).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +20,14 @@ const fn packed(i: usize, j: usize) -> usize {
 impl SymMat6 {
     /// The zero matrix.
     pub const ZERO: Self = Self { lower: [0.0; 21] };
+
+    fn entries(&self) -> &[f64] {
+        &self.lower
+    }
+
+    fn entries_mut(&mut self) -> &mut [f64] {
+        &mut self.lower
+    }
 
     /// The symmetric part ½(m + mᵀ).
     pub fn symmetric_part(m: &Mat6) -> Self {
@@ -121,57 +127,7 @@ impl SymMat6 {
     }
 }
 
-impl AddAssign for SymMat6 {
-    fn add_assign(&mut self, other: Self) {
-        for i in 0..21 {
-            self.lower[i] += other.lower[i];
-        }
-    }
-}
-
-impl Add for SymMat6 {
-    type Output = Self;
-    fn add(mut self, other: Self) -> Self {
-        self += other;
-        self
-    }
-}
-
-impl SubAssign for SymMat6 {
-    fn sub_assign(&mut self, other: Self) {
-        for i in 0..21 {
-            self.lower[i] -= other.lower[i];
-        }
-    }
-}
-
-impl Sub for SymMat6 {
-    type Output = Self;
-    fn sub(mut self, other: Self) -> Self {
-        self -= other;
-        self
-    }
-}
-
-impl Neg for SymMat6 {
-    type Output = Self;
-    fn neg(self) -> Self {
-        self.scale(-1.0)
-    }
-}
-
-impl Mul<f64> for SymMat6 {
-    type Output = Self;
-    fn mul(self, s: f64) -> Self {
-        self.scale(s)
-    }
-}
-
-impl Default for SymMat6 {
-    fn default() -> Self {
-        Self::ZERO
-    }
-}
+entrywise!(SymMat6);
 
 impl From<[f64; 21]> for SymMat6 {
     fn from(lower: [f64; 21]) -> Self {

@@ -11,30 +11,20 @@ use crate::{
         normalize_quaternion, normalized_kind, normalized_pose, not_negative,
         positive_semi_definite, unique_names,
     },
+    mechanism::Parts,
     possible::impossible,
 };
 
 /// Collects the elements of a mechanism.
 #[derive(Clone, Debug)]
 pub struct MechanismBuilder {
-    name: String,
-    gravity: DVec3,
-    links: Vec<Link>,
-    joints: Vec<Joint>,
-    frames: Vec<Frame>,
-    shapes: Vec<Shape>,
-    exclusions: Vec<[LinkId; 2]>,
-    couplings: Vec<Coupling>,
-    combination_springs: Vec<CombinationSpring>,
-    bushings: Vec<Bushing>,
-    servos: Vec<Servo>,
-    keyframes: Vec<Keyframe>,
+    parts: Parts,
 }
 
 impl MechanismBuilder {
     /// An empty mechanism: the ground alone, gravity 9.81 m/s² along −z.
     pub fn new(name: impl Into<String>) -> Self {
-        Self {
+        let parts = Parts {
             name: name.into(),
             gravity: DVec3::new(0.0, 0.0, -9.81),
             links: vec![Link::new("world")],
@@ -47,136 +37,124 @@ impl MechanismBuilder {
             bushings: vec![],
             servos: vec![],
             keyframes: vec![],
-        }
+        };
+        Self { parts }
     }
 
     /// Starts from an existing mechanism, to change it.
     pub fn from_mechanism(m: &Mechanism) -> Self {
-        Self {
-            name: m.name.clone(),
-            gravity: m.gravity,
-            links: m.links.clone(),
-            joints: m.joints.clone(),
-            frames: m.frames.clone(),
-            shapes: m.shapes.clone(),
-            exclusions: m.exclusions.clone(),
-            couplings: m.couplings.clone(),
-            combination_springs: m.combination_springs.clone(),
-            bushings: m.bushings.clone(),
-            servos: m.servos.clone(),
-            keyframes: m.keyframes.clone(),
-        }
+        Self { parts: m.parts.clone() }
     }
 
     /// Sets the acceleration of free fall, world frame, m/s².
     pub fn set_gravity(&mut self, gravity: DVec3) -> &mut Self {
-        self.gravity = gravity;
+        self.parts.gravity = gravity;
         self
     }
 
     /// Adds a link.
     pub fn add_link(&mut self, link: Link) -> LinkId {
-        self.links.push(link);
-        LinkId::new(self.links.len() - 1)
+        self.parts.links.push(link);
+        LinkId::new(self.parts.links.len() - 1)
     }
 
     /// Adds a joint.
     pub fn add_joint(&mut self, joint: Joint) -> JointId {
-        self.joints.push(joint);
-        JointId::new(self.joints.len() - 1)
+        self.parts.joints.push(joint);
+        JointId::new(self.parts.joints.len() - 1)
     }
 
     /// Adds a named frame.
     pub fn add_frame(&mut self, frame: Frame) -> FrameId {
-        self.frames.push(frame);
-        FrameId::new(self.frames.len() - 1)
+        self.parts.frames.push(frame);
+        FrameId::new(self.parts.frames.len() - 1)
     }
 
     /// Adds a collision shape.
     pub fn add_shape(&mut self, shape: Shape) -> ShapeId {
-        self.shapes.push(shape);
-        ShapeId::new(self.shapes.len() - 1)
+        self.parts.shapes.push(shape);
+        ShapeId::new(self.parts.shapes.len() - 1)
     }
 
     /// Lets the shapes of two links pass through each other.
     pub fn exclude_contact(&mut self, a: LinkId, b: LinkId) -> &mut Self {
-        self.exclusions.push([a, b]);
+        self.parts.exclusions.push([a, b]);
         self
     }
 
     /// Adds a coupling.
     pub fn add_coupling(&mut self, coupling: Coupling) -> CouplingId {
-        self.couplings.push(coupling);
-        CouplingId::new(self.couplings.len() - 1)
+        self.parts.couplings.push(coupling);
+        CouplingId::new(self.parts.couplings.len() - 1)
     }
 
     /// Adds a spring on a combination of coordinates.
     pub fn add_combination_spring(&mut self, spring: CombinationSpring) -> CombinationSpringId {
-        self.combination_springs.push(spring);
-        CombinationSpringId::new(self.combination_springs.len() - 1)
+        self.parts.combination_springs.push(spring);
+        CombinationSpringId::new(self.parts.combination_springs.len() - 1)
     }
 
     /// Adds a bushing.
     pub fn add_bushing(&mut self, bushing: Bushing) -> BushingId {
-        self.bushings.push(bushing);
-        BushingId::new(self.bushings.len() - 1)
+        self.parts.bushings.push(bushing);
+        BushingId::new(self.parts.bushings.len() - 1)
     }
 
     /// Adds a servo.
     pub fn add_servo(&mut self, servo: Servo) -> ServoId {
-        self.servos.push(servo);
-        ServoId::new(self.servos.len() - 1)
+        self.parts.servos.push(servo);
+        ServoId::new(self.parts.servos.len() - 1)
     }
 
     /// Adds a named start state.
     pub fn add_keyframe(&mut self, keyframe: Keyframe) -> &mut Self {
-        self.keyframes.push(keyframe);
+        self.parts.keyframes.push(keyframe);
         self
     }
 
     /// Forgets the named start states.
     pub(crate) fn clear_keyframes(&mut self) {
-        self.keyframes.clear();
+        self.parts.keyframes.clear();
     }
 
     /// Drops couplings and springs on coordinates of `joints`, and takes these out of servos.
     pub(crate) fn remove_combinations_of(&mut self, joints: &[bool]) {
         let apart = |c: &Combination| c.terms.iter().all(|(c, _)| !joints[c.joint.index()]);
-        self.couplings.retain(|c| c.terms.iter().all(|t| apart(&t.combination)));
-        self.combination_springs.retain(|s| apart(&s.combination));
-        for s in &mut self.servos {
+        self.parts.couplings.retain(|c| c.terms.iter().all(|t| apart(&t.combination)));
+        self.parts.combination_springs.retain(|s| apart(&s.combination));
+        for s in &mut self.parts.servos {
             s.combination.terms.retain(|(c, _)| !joints[c.joint.index()]);
         }
     }
 
     /// The joints added so far, to be changed.
     pub fn joints_mut(&mut self) -> &mut [Joint] {
-        &mut self.joints
+        &mut self.parts.joints
     }
 
     /// The springs on combinations added so far, to be changed.
     pub fn combination_springs_mut(&mut self) -> &mut [CombinationSpring] {
-        &mut self.combination_springs
+        &mut self.parts.combination_springs
     }
 
     /// The bushings added so far, to be changed.
     pub fn bushings_mut(&mut self) -> &mut [Bushing] {
-        &mut self.bushings
+        &mut self.parts.bushings
     }
 
     /// The joints added so far.
     pub fn joints(&self) -> &[Joint] {
-        &self.joints
+        &self.parts.joints
     }
 
     /// The links added so far, the ground first, to be changed.
     pub fn links_mut(&mut self) -> &mut [Link] {
-        &mut self.links
+        &mut self.parts.links
     }
 
     /// The links added so far, the ground first.
     pub fn links(&self) -> &[Link] {
-        &self.links
+        &self.parts.links
     }
 
     /// Checks everything and derives the joint graph.
@@ -187,7 +165,7 @@ impl MechanismBuilder {
     /// # Errors
     /// The first element that cannot be right, with its name and value.
     pub fn build(mut self) -> Result<Mechanism, BuildError> {
-        finite_vector("mechanism", "gravity", self.gravity)?;
+        finite_vector("mechanism", "gravity", self.parts.gravity)?;
         self.check_links()?;
         self.check_joints()?;
         self.check_bodies()?;
@@ -195,13 +173,13 @@ impl MechanismBuilder {
         self.check_springs_and_servos()?;
         self.check_bushings()?;
         self.check_frames_and_shapes()?;
-        for root in SpanningForest::loose_roots(self.links.len(), &self.joints) {
+        for root in SpanningForest::loose_roots(self.parts.links.len(), &self.parts.joints) {
             let mut joint = Joint::new("", JointKind::Free, LinkId::WORLD, root);
             joint.implicit = true;
-            self.joints.push(joint);
+            self.parts.joints.push(joint);
         }
         let m = self.finish();
-        for (i, k) in m.keyframes.iter().enumerate() {
+        for (i, k) in m.keyframes().iter().enumerate() {
             let element = label("keyframe", &k.name, i);
             length(&element, "positions", k.positions.len(), m.tree_positions)?;
             k.positions.iter().try_for_each(|&x| finite(&element, "position", x))?;
@@ -210,18 +188,19 @@ impl MechanismBuilder {
     }
 
     fn finish(self) -> Mechanism {
-        let forest = SpanningForest::new(self.links.len(), &self.joints);
-        let mut is_closure = vec![false; self.joints.len()];
+        let forest = SpanningForest::new(self.parts.links.len(), &self.parts.joints);
+        let mut is_closure = vec![false; self.parts.joints.len()];
         for c in forest.closures() {
             is_closure[c.index()] = true;
         }
-        let mut position_offsets = vec![0; self.joints.len()];
-        let mut velocity_offsets = vec![0; self.joints.len()];
+        let mut position_offsets = vec![0; self.parts.joints.len()];
+        let mut velocity_offsets = vec![0; self.parts.joints.len()];
         let mut velocity_owners = Vec::new();
         let (mut positions, mut velocities) = (0, 0);
         let (mut tree_positions, mut tree_velocities) = (0, 0);
         for closures in [false, true] {
-            for (i, j) in self.joints.iter().enumerate().filter(|(i, _)| is_closure[*i] == closures)
+            for (i, j) in
+                self.parts.joints.iter().enumerate().filter(|(i, _)| is_closure[*i] == closures)
             {
                 position_offsets[i] = positions;
                 velocity_offsets[i] = velocities;
@@ -234,18 +213,7 @@ impl MechanismBuilder {
             }
         }
         Mechanism {
-            name: self.name,
-            gravity: self.gravity,
-            links: self.links,
-            joints: self.joints,
-            frames: self.frames,
-            shapes: self.shapes,
-            exclusions: self.exclusions,
-            couplings: self.couplings,
-            combination_springs: self.combination_springs,
-            bushings: self.bushings,
-            servos: self.servos,
-            keyframes: self.keyframes,
+            parts: self.parts,
             forest,
             position_offsets,
             velocity_offsets,
@@ -258,25 +226,25 @@ impl MechanismBuilder {
     }
 
     fn joint_label(&self, i: usize) -> String {
-        let j = &self.joints[i];
+        let j = &self.parts.joints[i];
         if j.name.is_empty() { format!("joint #{i}") } else { format!("joint '{}'", j.name) }
     }
 
     fn check_link_reference(&self, element: &str, id: LinkId) -> Result<(), BuildError> {
-        if id.index() < self.links.len() {
+        if id.index() < self.parts.links.len() {
             return Ok(());
         }
         Err(BuildError::UnknownElement {
             element: element.into(),
             kind: "link",
             index: id.index(),
-            count: self.links.len(),
+            count: self.parts.links.len(),
         })
     }
 
     fn check_links(&self) -> Result<(), BuildError> {
-        unique_names("link", self.links.iter().map(|l| l.name.as_str()))?;
-        for l in &self.links {
+        unique_names("link", self.parts.links.iter().map(|l| l.name.as_str()))?;
+        for l in &self.parts.links {
             let element = format!("link '{}'", l.name);
             check_inertia(&element, l)?;
             finite(&element, "gravity compensation", l.gravity_compensation)?;
@@ -285,19 +253,19 @@ impl MechanismBuilder {
     }
 
     fn check_joints(&mut self) -> Result<(), BuildError> {
-        for i in 0..self.joints.len() {
+        for i in 0..self.parts.joints.len() {
             let element = self.joint_label(i);
-            let j = &self.joints[i];
+            let j = &self.parts.joints[i];
             self.check_link_reference(&element, j.parent)?;
             self.check_link_reference(&element, j.child)?;
             if j.parent == j.child {
-                let link = self.links[j.parent.index()].name.clone();
+                let link = self.parts.links[j.parent.index()].name.clone();
                 return Err(BuildError::SelfLoop { element, link });
             }
             check_joint_numbers(&element, j)?;
             let kind = normalized_kind(&element, &j.kind)?;
-            self.joints[i].kind = kind;
-            let j = &mut self.joints[i];
+            self.parts.joints[i].kind = kind;
+            let j = &mut self.parts.joints[i];
             j.parent_from_joint = normalized_pose(&element, &j.parent_from_joint)?;
             j.child_from_joint = normalized_pose(&element, &j.child_from_joint)?;
             normalize_quaternion(&element, "start", &j.kind, &mut j.start)?;
@@ -314,7 +282,7 @@ impl MechanismBuilder {
         match found.find(|i| i.verdict == InertiaVerdict::Moving) {
             None => Ok(()),
             Some(i) => Err(BuildError::BadInertia {
-                element: format!("link '{}'", self.links[i.link.index()].name),
+                element: format!("link '{}'", self.parts.links[i.link.index()].name),
                 problem: format!("{}; no body has such an inertia", i.problem),
             }),
         }
@@ -325,12 +293,12 @@ impl MechanismBuilder {
         for (coordinate, a) in &c.terms {
             finite(element, "coefficient", *a)?;
             let index = coordinate.joint.index();
-            let Some(j) = self.joints.get(index) else {
+            let Some(j) = self.parts.joints.get(index) else {
                 return Err(BuildError::UnknownElement {
                     element: element.into(),
                     kind: "joint",
                     index,
-                    count: self.joints.len(),
+                    count: self.parts.joints.len(),
                 });
             };
             if !j.kind.has_scalar_coordinates() || coordinate.index >= j.dof() {
@@ -345,7 +313,7 @@ impl MechanismBuilder {
     }
 
     fn check_couplings(&self) -> Result<(), BuildError> {
-        for (i, c) in self.couplings.iter().enumerate() {
+        for (i, c) in self.parts.couplings.iter().enumerate() {
             let element = label("coupling", &c.name, i);
             for t in &c.terms {
                 self.check_combination(&element, &t.combination)?;
@@ -358,14 +326,14 @@ impl MechanismBuilder {
     }
 
     fn check_springs_and_servos(&self) -> Result<(), BuildError> {
-        for (i, s) in self.combination_springs.iter().enumerate() {
+        for (i, s) in self.parts.combination_springs.iter().enumerate() {
             let element = label("spring", &s.name, i);
             self.check_combination(&element, &s.combination)?;
             not_negative(&element, "stiffness", s.stiffness)?;
             not_negative(&element, "damping", s.damping)?;
             finite(&element, "rest", s.rest)?;
         }
-        for (i, s) in self.servos.iter().enumerate() {
+        for (i, s) in self.parts.servos.iter().enumerate() {
             let element = label("servo", &s.name, i);
             self.check_combination(&element, &s.combination)?;
             not_negative(&element, "stiffness", s.stiffness)?;
@@ -375,19 +343,19 @@ impl MechanismBuilder {
     }
 
     fn check_bushings(&mut self) -> Result<(), BuildError> {
-        for i in 0..self.bushings.len() {
-            let b = &self.bushings[i];
+        for i in 0..self.parts.bushings.len() {
+            let b = &self.parts.bushings[i];
             let element = label("bushing", &b.name, i);
             self.check_link_reference(&element, b.link_a)?;
             self.check_link_reference(&element, b.link_b)?;
             if b.link_a == b.link_b {
-                let link = self.links[b.link_a.index()].name.clone();
+                let link = self.parts.links[b.link_a.index()].name.clone();
                 return Err(BuildError::SelfLoop { element, link });
             }
             let six = |s: &SymMat6| s.to_mat6().rows.concat();
             positive_semi_definite(&element, "stiffness", 6, &six(&b.stiffness))?;
             positive_semi_definite(&element, "damping", 6, &six(&b.damping))?;
-            let b = &mut self.bushings[i];
+            let b = &mut self.parts.bushings[i];
             b.a_from_bushing = normalized_pose(&element, &b.a_from_bushing)?;
             b.b_from_bushing = normalized_pose(&element, &b.b_from_bushing)?;
         }
@@ -395,28 +363,28 @@ impl MechanismBuilder {
     }
 
     fn check_frames_and_shapes(&mut self) -> Result<(), BuildError> {
-        unique_names("frame", self.frames.iter().map(|f| f.name.as_str()))?;
-        for i in 0..self.frames.len() {
-            let element = format!("frame '{}'", self.frames[i].name);
-            self.check_link_reference(&element, self.frames[i].link)?;
-            self.frames[i].link_from_frame =
-                normalized_pose(&element, &self.frames[i].link_from_frame)?;
+        unique_names("frame", self.parts.frames.iter().map(|f| f.name.as_str()))?;
+        for i in 0..self.parts.frames.len() {
+            let element = format!("frame '{}'", self.parts.frames[i].name);
+            self.check_link_reference(&element, self.parts.frames[i].link)?;
+            self.parts.frames[i].link_from_frame =
+                normalized_pose(&element, &self.parts.frames[i].link_from_frame)?;
         }
-        for (i, [a, b]) in self.exclusions.iter().enumerate() {
+        for (i, [a, b]) in self.parts.exclusions.iter().enumerate() {
             let element = label("exclusion", "", i);
             self.check_link_reference(&element, *a)?;
             self.check_link_reference(&element, *b)?;
         }
-        for i in 0..self.shapes.len() {
-            let element = label("shape", &self.shapes[i].name, i);
-            self.check_link_reference(&element, self.shapes[i].link)?;
-            self.shapes[i].link_from_shape =
-                normalized_pose(&element, &self.shapes[i].link_from_shape)?;
-            not_negative(&element, "friction", self.shapes[i].friction)?;
-            for x in self.shapes[i].geometry.sizes() {
+        for i in 0..self.parts.shapes.len() {
+            let element = label("shape", &self.parts.shapes[i].name, i);
+            self.check_link_reference(&element, self.parts.shapes[i].link)?;
+            self.parts.shapes[i].link_from_shape =
+                normalized_pose(&element, &self.parts.shapes[i].link_from_shape)?;
+            not_negative(&element, "friction", self.parts.shapes[i].friction)?;
+            for x in self.parts.shapes[i].geometry.sizes() {
                 not_negative(&element, "size", x)?;
             }
-            let inside = if self.shapes[i].geometry.is_finite() { 0.0 } else { f64::NAN };
+            let inside = if self.parts.shapes[i].geometry.is_finite() { 0.0 } else { f64::NAN };
             finite(&element, "a point or height", inside)?;
         }
         Ok(())

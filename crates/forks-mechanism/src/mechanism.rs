@@ -18,13 +18,9 @@ pub struct Keyframe {
     pub positions: Vec<f64>,
 }
 
-/// A mechanism; made by [`crate::MechanismBuilder`].
-///
-/// Coordinates: positions `q` and velocities `v` hold the tree joints in joint order first, then
-/// the loop-closing joints in joint order. A loop-closing joint thus has coordinates of its own,
-/// and its closure is six equations (see [`crate::kinematics::loops`]).
+/// What a mechanism is made of.
 #[derive(Clone, Debug)]
-pub struct Mechanism {
+pub(crate) struct Parts {
     pub(crate) name: String,
     pub(crate) gravity: DVec3,
     pub(crate) links: Vec<Link>,
@@ -37,6 +33,16 @@ pub struct Mechanism {
     pub(crate) bushings: Vec<Bushing>,
     pub(crate) servos: Vec<Servo>,
     pub(crate) keyframes: Vec<Keyframe>,
+}
+
+/// A mechanism; made by [`crate::MechanismBuilder`].
+///
+/// Coordinates: positions `q` and velocities `v` hold the tree joints in joint order first, then
+/// the loop-closing joints in joint order. A loop-closing joint thus has coordinates of its own,
+/// and its closure is six equations (see [`crate::kinematics::loops`]).
+#[derive(Clone, Debug)]
+pub struct Mechanism {
+    pub(crate) parts: Parts,
     pub(crate) forest: SpanningForest,
     pub(crate) position_offsets: Vec<usize>,
     pub(crate) velocity_offsets: Vec<usize>,
@@ -50,47 +56,47 @@ pub struct Mechanism {
 impl Mechanism {
     /// Name of the mechanism.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.parts.name
     }
 
     /// Acceleration of free fall, world frame, m/s².
     pub fn gravity(&self) -> DVec3 {
-        self.gravity
+        self.parts.gravity
     }
 
     /// All links; index 0 is the ground.
     pub fn links(&self) -> &[Link] {
-        &self.links
+        &self.parts.links
     }
 
     /// A link.
     pub fn link(&self, id: LinkId) -> &Link {
-        &self.links[id.index()]
+        &self.links()[id.index()]
     }
 
     /// Links that move or are welded: all but the ground, with their identifiers.
     pub fn moving_links(&self) -> impl Iterator<Item = (LinkId, &Link)> {
-        self.links.iter().enumerate().skip(1).map(|(i, l)| (LinkId::new(i), l))
+        self.links().iter().enumerate().skip(1).map(|(i, l)| (LinkId::new(i), l))
     }
 
     /// The link of that name.
     pub fn find_link(&self, name: &str) -> Option<LinkId> {
-        self.links.iter().position(|l| l.name == name).map(LinkId::new)
+        self.links().iter().position(|l| l.name == name).map(LinkId::new)
     }
 
     /// All joints, tree joints and loop-closing joints.
     pub fn joints(&self) -> &[Joint] {
-        &self.joints
+        &self.parts.joints
     }
 
     /// A joint.
     pub fn joint(&self, id: JointId) -> &Joint {
-        &self.joints[id.index()]
+        &self.joints()[id.index()]
     }
 
     /// The joint of that name.
     pub fn find_joint(&self, name: &str) -> Option<JointId> {
-        self.joints.iter().position(|j| j.name == name).map(JointId::new)
+        self.joints().iter().position(|j| j.name == name).map(JointId::new)
     }
 
     /// What a joint is called in messages: its name, or `#index (parent - child)`.
@@ -105,52 +111,52 @@ impl Mechanism {
 
     /// Named frames.
     pub fn frames(&self) -> &[Frame] {
-        &self.frames
+        &self.parts.frames
     }
 
     /// The frame of that name.
     pub fn find_frame(&self, name: &str) -> Option<FrameId> {
-        self.frames.iter().position(|f| f.name == name).map(FrameId::new)
+        self.frames().iter().position(|f| f.name == name).map(FrameId::new)
     }
 
     /// Pairs of links whose shapes do not touch each other.
     pub fn exclusions(&self) -> &[[LinkId; 2]] {
-        &self.exclusions
+        &self.parts.exclusions
     }
 
     /// Collision shapes.
     pub fn shapes(&self) -> &[Shape] {
-        &self.shapes
+        &self.parts.shapes
     }
 
     /// Couplings between joint coordinates.
     pub fn couplings(&self) -> &[Coupling] {
-        &self.couplings
+        &self.parts.couplings
     }
 
     /// Springs on combinations of coordinates.
     pub fn combination_springs(&self) -> &[CombinationSpring] {
-        &self.combination_springs
+        &self.parts.combination_springs
     }
 
     /// Bushings.
     pub fn bushings(&self) -> &[Bushing] {
-        &self.bushings
+        &self.parts.bushings
     }
 
     /// A bushing.
     pub fn bushing(&self, id: BushingId) -> &Bushing {
-        &self.bushings[id.index()]
+        &self.bushings()[id.index()]
     }
 
     /// Servos.
     pub fn servos(&self) -> &[Servo] {
-        &self.servos
+        &self.parts.servos
     }
 
     /// Named start states.
     pub fn keyframes(&self) -> &[Keyframe] {
-        &self.keyframes
+        &self.parts.keyframes
     }
 
     /// The spanning forest with its loop-closing joints.
@@ -213,7 +219,7 @@ impl Mechanism {
     /// links' poses as their kind allows.
     pub fn start_positions(&self) -> Vec<f64> {
         let mut q = vec![0.0; self.positions];
-        for (i, j) in self.joints.iter().enumerate() {
+        for (i, j) in self.joints().iter().enumerate() {
             q[self.position_range(JointId::new(i))].copy_from_slice(&j.start);
         }
         self.fit_closures(&mut q);
@@ -236,7 +242,7 @@ impl Mechanism {
 
     /// q ⊞ v: moves every joint's positions along its velocities for unit time.
     pub fn integrate(&self, q: &mut [f64], v: &[f64]) {
-        for (i, j) in self.joints.iter().enumerate() {
+        for (i, j) in self.joints().iter().enumerate() {
             let id = JointId::new(i);
             j.kind.integrate(&mut q[self.position_range(id)], &v[self.velocity_range(id)]);
         }
@@ -245,7 +251,7 @@ impl Mechanism {
     /// The velocities that lead from `from` to `to` in unit time, joint by joint.
     pub fn difference(&self, from: &[f64], to: &[f64]) -> Vec<f64> {
         let mut v = vec![0.0; self.velocities];
-        for (i, j) in self.joints.iter().enumerate() {
+        for (i, j) in self.joints().iter().enumerate() {
             let id = JointId::new(i);
             let r = self.position_range(id);
             v[self.velocity_range(id)]
@@ -256,17 +262,17 @@ impl Mechanism {
 
     /// Mass of all links, kg.
     pub fn total_mass(&self) -> f64 {
-        self.links.iter().map(|l| l.inertia.mass).sum()
+        self.links().iter().map(|l| l.inertia.mass).sum()
     }
 
     /// Mass of the links that can move relative to the ground, kg.
     pub fn moving_mass(&self) -> f64 {
-        let mut welded = vec![false; self.links.len()];
+        let mut welded = vec![false; self.links().len()];
         welded[0] = true;
         for e in self.forest.edges() {
             welded[e.outer.index()] = welded[e.inner.index()] && self.joint(e.joint).dof() == 0;
         }
-        self.links.iter().zip(welded).filter(|(_, w)| !w).map(|(l, _)| l.inertia.mass).sum()
+        self.links().iter().zip(welded).filter(|(_, w)| !w).map(|(l, _)| l.inertia.mass).sum()
     }
 
     /// Size r of the mechanism in the given link poses: the largest distance of link frames, joint
@@ -275,7 +281,7 @@ impl Mechanism {
     /// a pillar stands away says nothing of the mechanism.
     pub fn bounding_radius(&self, world_from_link: &[Pose]) -> f64 {
         let grounded = self.grounded_links();
-        let all = (1..self.links.len()).all(|i| grounded[i] || self.links[i].auxiliary);
+        let all = (1..self.links().len()).all(|i| grounded[i] || self.links()[i].auxiliary);
         self.extent(world_from_link, |l| all || !grounded[l.index()])
     }
 
@@ -285,8 +291,8 @@ impl Mechanism {
     }
 
     fn extent(&self, world_from_link: &[Pose], counts: impl Fn(LinkId) -> bool) -> f64 {
-        let real: Vec<usize> = (1..self.links.len())
-            .filter(|&i| !self.links[i].auxiliary && counts(LinkId::new(i)))
+        let real: Vec<usize> = (1..self.links().len())
+            .filter(|&i| !self.links()[i].auxiliary && counts(LinkId::new(i)))
             .collect();
         if real.is_empty() {
             return 1.0;
@@ -297,11 +303,12 @@ impl Mechanism {
         for &i in &real {
             let p = &world_from_link[i];
             r = r.max(p.translation.distance(mean));
-            if self.links[i].inertia.mass > 0.0 {
-                r = r.max(p.transform_point(self.links[i].inertia.center_of_mass).distance(mean));
+            if self.links()[i].inertia.mass > 0.0 {
+                r = r.max(p.transform_point(self.links()[i].inertia.center_of_mass).distance(mean));
             }
         }
-        for j in self.joints.iter().filter(|j| !j.implicit && (counts(j.parent) || counts(j.child)))
+        for j in
+            self.joints().iter().filter(|j| !j.implicit && (counts(j.parent) || counts(j.child)))
         {
             let anchor =
                 world_from_link[j.child.index()].transform_point(j.child_from_joint.translation);

@@ -4,8 +4,8 @@
 use forks_mechanism::{JointId, LinkId, lie::Adjoint, linalg::Matrix};
 
 use crate::{
-    displacements::{Displacements, append_back, scaled_rows},
-    frontier::{Record, Rows, Variable, add_scaled},
+    displacements::{Displacements, append_back, scaled_rows, undo},
+    frontier::{Record, Rows, add_scaled},
     motion::scale_pose,
     refine::{negated, refine},
     sweep::{Op, Sweep, link_variables},
@@ -75,7 +75,7 @@ fn backward(sweep: &Sweep<'_>, w: &mut Table, loads: usize) -> Displacements {
                 w.add(*source, *weight, &x);
             }
             Op::Update { record, exact } => {
-                let reaction = undo(record, w, |v, value| {
+                let reaction = undo(record, w, None, |v, value| {
                     let index = v as usize - 6 * m.links().len();
                     joints.row_mut(index).copy_from_slice(value);
                 });
@@ -85,28 +85,6 @@ fn backward(sweep: &Sweep<'_>, w: &mut Table, loads: usize) -> Displacements {
         }
     }
     Displacements { joints, carried, reactions }
-}
-
-/// w ← (update)ᵀ w; `found` gets the values that were asked for. Returns the multipliers y of an
-/// update that took Uᵀ y off the adjoints.
-fn undo(record: &Record, w: &mut Table, found: impl FnOnce(Variable, &[f64])) -> Option<Matrix> {
-    match record {
-        Record::Consume { live, rows, gain } => {
-            let y = w.product(&gain.transpose(), live);
-            w.subtract_transposed(&rows.variables, &rows.matrix, &y);
-            Some(y)
-        }
-        Record::Correct { live, rows, core, covariance } => {
-            let y = core.mul(&w.product(covariance, live));
-            w.subtract_transposed(&rows.variables, &rows.matrix, &y);
-            Some(y)
-        }
-        Record::Value { live, variable, covariance } => {
-            let row = Matrix::from_fn(1, covariance.len(), |_, j| covariance[j]);
-            found(*variable, w.product(&row, live).row(0));
-            None
-        }
-    }
 }
 
 /// Loads that closing joints carry, from the multipliers y of their rows U: the child passes Uᵀy
@@ -203,40 +181,4 @@ fn forward(sweep: &Sweep<'_>, joints: &Matrix, from: usize, columns: usize) -> V
         twists[e.outer.index()] = out;
     }
     twists
-}
-
-#[cfg(test)]
-mod tests {
-    use forks_testkit::Rng;
-
-    use super::*;
-    use crate::frontier::Frontier;
-
-    /// C after = C before × (the tape backwards), for updates that use up no free motion.
-    #[test]
-    fn the_tape_backwards_is_the_transpose_of_the_updates() {
-        let n = 8;
-        let mut rng = Rng::new(7);
-        let mut random = |r, c| Matrix::from_fn(r, c, |_, _| rng.symmetric());
-        let (a, u, r) = (random(n, n), random(3, n), random(2, n));
-        let before = a.mul(&a.transpose());
-        let variables: Vec<Variable> = (0..n as Variable).collect();
-        let rows = |m: &Matrix| Rows::zero(m.rows()).plus(1.0, m, &variables);
-        let mut f = Frontier::new(n);
-        f.add_independent(&variables, &before, &Matrix::zeros(n, 0));
-        let mut tape = vec![];
-        f.condition(rows(&u), &mut tape).unwrap();
-        let lambda = Matrix::from_fn(2, 2, |i, j| if i == j { 0.3 } else { -0.1 });
-        f.inform(rows(&r), &lambda, &mut tape).unwrap();
-        assert_eq!(tape.len(), 2);
-        let mut w = Table::zeros(n, n);
-        variables.iter().for_each(|&v| w.row_mut(v)[v as usize] = 1.0);
-        for record in tape.iter().rev() {
-            undo(record, &mut w, |_, _| unreachable!("no variable was dropped"));
-        }
-        let back = Matrix::from_fn(n, n, |i, j| w.row(i as Variable)[j]);
-        let after = Matrix::from_fn(n, n, |i, j| f.covariance(i as Variable, j as Variable));
-        // Rounding of well conditioned 8×8 products.
-        assert!(before.mul(&back).sub(&after).max_abs() < 1e-12 * before.max_abs());
-    }
 }

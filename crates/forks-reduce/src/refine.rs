@@ -10,8 +10,8 @@
 use forks_mechanism::{JointId, LinkId, linalg::Matrix};
 
 use crate::{
-    displacements::{Displacements, append_back, scaled_rows},
-    frontier::{Record, add_scaled},
+    displacements::{Displacements, add, append_back, scaled_rows, undo},
+    frontier::{Record, Variable, add_scaled},
     sweep::{Op, Sweep, link_variables},
     table::Table,
 };
@@ -56,12 +56,6 @@ pub(crate) fn refine(
     // The loads that the joints carry in the refined state.
     found.carried = residual(sweep, loaded, loads, found).carried;
     last.clamp(f64::MIN_POSITIVE, 1.0)
-}
-
-fn add(a: &mut Matrix, b: &Matrix) {
-    for i in 0..a.rows() {
-        add_scaled(a.row_mut(i), 1.0, b.row(i));
-    }
 }
 
 /// What the displacements leave unsolved.
@@ -280,33 +274,18 @@ impl Means {
         w: &mut Table,
         joints: &mut Matrix,
     ) -> Option<Matrix> {
-        match record {
-            Record::Consume { live, rows, gain } => {
-                let y = w.product(&gain.transpose(), live);
-                w.subtract_transposed(&rows.variables, &rows.matrix, &y);
-                Some(y)
-            }
-            Record::Correct { live, rows, core, covariance } => {
-                let mut y = core.mul(&w.product(covariance, live));
-                if let Some(innovation) = &self.innovations[place] {
-                    add(&mut y, innovation);
-                }
-                w.subtract_transposed(&rows.variables, &rows.matrix, &y);
-                Some(y)
-            }
-            Record::Value { live, variable, covariance } => {
-                let index = *variable as usize - 6 * sweep.m.links().len();
-                let force = free_force(sweep, index, &residual.forces);
-                w.add(*variable, 1.0, &force);
-                let row = Matrix::from_fn(1, covariance.len(), |_, j| covariance[j]);
-                let value = w.product(&row, live);
-                joints.row_mut(index).copy_from_slice(value.row(0));
-                if let Some(mean) = &self.innovations[place] {
-                    add_scaled(joints.row_mut(index), 1.0, mean.row(0));
-                }
-                None
-            }
+        let index = |v: Variable| v as usize - 6 * sweep.m.links().len();
+        if let Record::Value { variable, .. } = record {
+            w.add(*variable, 1.0, &free_force(sweep, index(*variable), &residual.forces));
         }
+        let innovation = self.innovations[place].as_ref();
+        undo(record, w, innovation, |v, value| {
+            let row = joints.row_mut(index(v));
+            row.copy_from_slice(value);
+            if let Some(mean) = innovation {
+                add_scaled(row, 1.0, mean.row(0));
+            }
+        })
     }
 }
 

@@ -184,12 +184,9 @@ fn measured(case: impl FnOnce() -> Result<Vec<Case>, String>) -> Result<Vec<Case
 fn summary(cases: &[Case]) -> String {
     let mut table = TextTable::new()
         .column("case", Align::Left)
-        .column("threads", Align::Right)
-        .column("ours (µs)", Align::Right)
+        .columns(["threads", "ours (µs)"], Align::Right)
         .column("rival", Align::Left)
-        .column("rival (µs)", Align::Right)
-        .column("rival/ours", Align::Right)
-        .column("computing time", Align::Right);
+        .columns(["rival (µs)", "rival/ours", "computing time"], Align::Right);
     for c in cases {
         let ours = [c.case.clone(), c.threads.to_string(), format!("{:.2}", 1e-3 * c.ours_ns)];
         if c.rivals.is_empty() {

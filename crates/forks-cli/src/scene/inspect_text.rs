@@ -55,24 +55,16 @@ impl Inspection {
     fn tables(&self) -> [(&'static str, TextTable); 5] {
         use Align::{Left, Right};
         let mut mechanisms = TextTable::new()
-            .column("name", Left)
-            .column("kind", Left)
-            .column("source", Left)
-            .column("links", Right)
-            .column("dof", Right)
-            .column("reduced", Right)
-            .column("mass (kg)", Right)
+            .columns(["name", "kind", "source"], Left)
+            .columns(["links", "dof", "reduced", "mass (kg)"], Right)
             .column("servos", Left);
         for m in &self.mechanisms {
             let [links, dof, reduced] = [m.links, m.dof, m.reduced_dof].map(|n| n.to_string());
             let (mass, servos) = (short(m.mass), listed(&m.servos));
             mechanisms.push([&m.name, m.kind, &m.source, &links, &dof, &reduced, &mass, &servos]);
         }
-        let mut effectors = TextTable::new()
-            .column("name", Left)
-            .column("position (m)", Left)
-            .column("shapes", Left)
-            .column("friction", Left);
+        let mut effectors =
+            TextTable::new().columns(["name", "position (m)", "shapes", "friction"], Left);
         for m in &self.mechanisms {
             for e in &m.effectors {
                 let [forms, friction] = described(&e.shapes);
@@ -82,9 +74,7 @@ impl Inspection {
         let mut bodies = TextTable::new()
             .column("name", Left)
             .column("mass (kg)", Right)
-            .column("position (m)", Left)
-            .column("shapes", Left)
-            .column("friction", Left);
+            .columns(["position (m)", "shapes", "friction"], Left);
         for b in &self.bodies {
             let [forms, friction] = described(&b.shapes);
             bodies.push([b.name.clone(), short(b.mass), place(&b.position), forms, friction]);
@@ -97,11 +87,8 @@ impl Inspection {
             ground.push([s.name.clone(), s.shown.clone(), short(s.friction)]);
         }
         let mut actions = TextTable::new()
-            .column("what", Left)
-            .column("of", Left)
-            .column("on", Left)
-            .column("from (s)", Right)
-            .column("until (s)", Right)
+            .columns(["what", "of", "on"], Left)
+            .columns(["from (s)", "until (s)"], Right)
             .column("values", Left);
         for a in &self.actions {
             let [from, until] = [a.from, a.until].map(|t| t.map_or_else(String::new, short));
