@@ -135,8 +135,7 @@ pub(crate) fn compared(
     let beside = match (found, printed) {
         (Some(found), Some(printed)) => format!(
             "at the equilibrium the lowest frequency is {} rad/s, here it is {} rad/s; use \
-             --equilibrium to \
-             linearise there",
+             --equilibrium to linearise there",
             short(found),
             short(printed)
         ),

@@ -125,16 +125,14 @@ fn unusable(placed: &Placed) -> Option<String> {
     if !best && placed.status != PlacementStatus::Cancelled {
         return Some(
             "the blend has no equilibrium at some of the loads that it is for; allow more \
-             --samples, or ask for \
-             less: a smaller --until or --angle"
+             --samples, or ask for less: a smaller --until or --angle"
                 .into(),
         );
     }
     many.then(|| {
         format!(
             "the mechanism has no stable equilibrium at {} of {} loads of its region, so the blend \
-             stands for a small \
-             part of it; ask for less: a smaller --until or --angle",
+             stands for a small part of it; ask for less: a smaller --until or --angle",
             placed.skipped.len(),
             placed.skipped.len() + placed.training.len()
         )

@@ -20,8 +20,7 @@ pub(crate) fn path_notes(m: &Mechanism, e: &Equilibrium) -> Vec<String> {
                 ),
                 PathEventKind::SnapThrough => format!(
                     "at {at} of the loads no stable equilibrium was near: snapped through to \
-                     another one, \
-                     most at joint {joint} (a very soft mechanism looks the same)"
+                     another one, most at joint {joint} (a very soft mechanism looks the same)"
                 ),
             }
         })

@@ -18,8 +18,7 @@ pub(crate) fn released_note(m: &Mechanism) -> Option<String> {
     let (s, verb) = if count == 1 { ("", "repeats") } else { ("s", "repeat") };
     Some(format!(
         "{count} loop equation{s} of {shown}{more} {verb} others but for rounded numbers and {} \
-         left out; \
-         `forks inspect` gives both readings",
+         left out; `forks inspect` gives both readings",
         if count == 1 { "is" } else { "are" },
     ))
 }

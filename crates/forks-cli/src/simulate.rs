@@ -74,14 +74,12 @@ fn problem(
         }
         SimulationStatus::Massless(joint) => format!(
             "no mass resists joint {}; give the links that it moves an inertia or the joint an \
-             armature, or remove it \
-             if other joints of the body already allow its motion",
+             armature, or remove it if other joints of the body already allow its motion",
             m.joint_label(joint)
         ),
         SimulationStatus::LoopsOpen => {
             "the loops cannot be closed any more: they are at the end of their reach, or the step \
-             is too long; a \
-             shorter --step may help"
+             is too long; a shorter --step may help"
                 .into()
         }
         SimulationStatus::StepTooSmall => {

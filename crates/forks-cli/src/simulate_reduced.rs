@@ -380,8 +380,7 @@ impl Report {
         if far {
             warnings.push(format!(
                 "the servo targets are out of the range of the model: loops or effectors would be \
-                 off by {} % of the size; \
-                 reduce at a pose nearer to them (--state)",
+                 off by {} % of the size; reduce at a pose nearer to them (--state)",
                 percent(targets)
             ));
         }
@@ -397,8 +396,7 @@ impl Report {
             (true, true) => None,
             (false, true) => Some(format!(
                 "{}; a model linearised nearer to where it goes, a blend (forks blend) or the full \
-                 model (forks \
-                 simulate MODEL) covers more",
+                 model (forks simulate MODEL) covers more",
                 warnings.join("; ")
             )),
             (true, false) => Some(format!(

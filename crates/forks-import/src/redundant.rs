@@ -49,8 +49,7 @@ pub(crate) fn notes(release: &Release, m: &Mechanism, file: Option<&str>) -> Vec
         let how = match f.left_out > ROUNDING {
             true => format!(
                 "{verb} others up to {:.1e} of the largest, as rounded numbers leave it (the \
-                 smallest other one is \
-                 {:.1e})",
+                 smallest other one is {:.1e})",
                 f.left_out, f.kept
             ),
             false => format!("{verb} others, with which rounded numbers do not agree"),

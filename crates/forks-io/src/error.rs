@@ -27,10 +27,10 @@ pub enum IoError {
         /// Columns of the table.
         expected: usize,
     },
-    /// There is no point to draw.
-    #[error("plot '{title}' has no points")]
+    /// There is no frame to show.
+    #[error("animation '{title}' has no frames")]
     Empty {
-        /// Title of the plot.
+        /// Title of the animation.
         title: String,
     },
     /// A number is finite but too large for the single precision that pictures in space are stored

@@ -1,4 +1,4 @@
-//! Energy of a world and its record.
+//! Energy of a world.
 
 /// Energy of a world, J.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,11 +19,4 @@ impl Energy {
     pub fn total(&self) -> f64 {
         self.kinetic + self.gravitational + self.elastic
     }
-}
-
-/// Energy after every step.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct EnergyRecord {
-    /// Time (s) and energy.
-    pub(crate) samples: Vec<(f64, Energy)>,
 }

@@ -55,10 +55,6 @@ impl World {
         if report.inexact > 0 && report.status == WorldStatus::Completed {
             report.status = WorldStatus::ContactInexact;
         }
-        if self.record.is_some() {
-            let sample = (self.time(), self.energy());
-            self.record.iter_mut().for_each(|r| r.samples.push(sample));
-        }
         report
     }
 

@@ -182,8 +182,7 @@ fn measure(name: &str, context: &Context<'_>, scene: &str) -> Result<Vec<Case>, 
             + run.scene.bodies.len();
     let settings = format!(
         "step of the world with its script, {BEFORE} s to {} s of {scene}; collision and contact \
-         included, poses of \
-         effectors, not of all links",
+         included, poses of effectors, not of all links",
         BEFORE + run.steps as f64 * run.scene.spec.world.step
     );
     let mut case = Case::new(name, links, 1, timing, &settings);

@@ -168,16 +168,14 @@ fn ending(tally: &Tally) -> Option<(&'static str, String)> {
         let (count, time) = (tally.statuses.out_of_range, short(*time));
         let message = format!(
             "{what} left the range of its model in {count} of {steps} steps, first at {time} s: \
-             what the mechanism does \
-             there is another thing; {ELSEWHERE}"
+             what the mechanism does there is another thing; {ELSEWHERE}"
         );
         return Some(("out-of-range", message));
     }
     if let Some(Event { what, time }) = &tally.far_targets {
         let message = format!(
             "the servo targets of {what} left the range of its model, first at {} s: its loops or \
-             effectors would be off by \
-             some % of its size; {ELSEWHERE}",
+             effectors would be off by some % of its size; {ELSEWHERE}",
             short(*time)
         );
         return Some(("out-of-range", message));
@@ -186,9 +184,8 @@ fn ending(tally: &Tally) -> Option<(&'static str, String)> {
         let (count, time) = (tally.lost_steps, short(*time));
         let message = format!(
             "{what} could not be solved in {count} of {steps} steps, first at {time} s: more than \
-             half of the speed to stop \
-             was left; look for limits and contacts that contradict each other, or use a smaller \
-             step"
+             half of the speed to stop was left; look for limits and contacts that contradict each \
+             other, or use a smaller step"
         );
         return Some(("contact-unsolved", message));
     }

@@ -153,13 +153,6 @@ impl AssemblyTree {
         self.nodes.iter().map(|n| n.depth).max().unwrap_or(0)
     }
 
-    /// Mean depth of the leaves.
-    pub fn mean_leaf_depth(&self) -> f64 {
-        let leaves = self.nodes.iter().filter(|n| matches!(n.kind, AssemblyKind::Leaf { .. }));
-        let (sum, count) = leaves.fold((0, 0), |(s, c), n| (s + n.depth, c + 1));
-        if count == 0 { 0.0 } else { sum as f64 / count as f64 }
-    }
-
     /// Largest number of handles of an internal node.
     pub fn max_handles(&self) -> usize {
         let joined = self.nodes.iter().filter(|n| !matches!(n.kind, AssemblyKind::Leaf { .. }));

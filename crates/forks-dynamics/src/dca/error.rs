@@ -18,8 +18,7 @@ pub enum DcaError {
     /// A link without mass between three joints or more, or in a ring of such links.
     #[error(
         "link '{link}' has no mass and joins three joints or more, or a ring of massless links: it \
-         has no \
-         inverse inertia and cannot be folded into a compound joint"
+         has no inverse inertia and cannot be folded into a compound joint"
     )]
     MasslessBranch {
         /// The link.

@@ -67,8 +67,7 @@ impl Mechanism {
             stiffness"
         } else {
             "give these joints springs or servos, or a default stiffness; free joints get none: \
-             springs, welds or \
-             loops must hold what is on them"
+             springs, welds or loops must hold what is on them"
         };
         format!("nothing resists {motion}; {help}")
     }

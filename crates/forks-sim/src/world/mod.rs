@@ -13,7 +13,7 @@ use crate::{
     assemble::Assembly,
     contact::{Cache, ContactPoint, Matches},
     detect::{Detector, Placed},
-    energy::{Energy, EnergyRecord},
+    energy::Energy,
     error::{check_finite, check_range},
     handles::Owner,
     limit::{Active, Limit},
@@ -96,7 +96,6 @@ pub struct World {
     pub(crate) cache: Cache,
     pub(crate) matches: Matches,
     pub(crate) assembly: Assembly,
-    pub(crate) record: Option<EnergyRecord>,
     pub(crate) kept: Kept,
 }
 
@@ -135,7 +134,6 @@ impl World {
             cache: Cache::default(),
             matches: Matches::default(),
             assembly: Assembly::default(),
-            record: None,
             kept: Kept::default(),
         })
     }
@@ -185,15 +183,5 @@ impl World {
             e.gravitational += gravitational;
         }
         e
-    }
-
-    /// Starts a record of the energy after every step, or with `false` ends it.
-    pub fn record_energy(&mut self, on: bool) {
-        self.record = on.then(EnergyRecord::default);
-    }
-
-    /// The record, empty if none was started.
-    pub fn energy_record(&self) -> &[(f64, Energy)] {
-        self.record.as_ref().map_or(&[], |r| &r.samples)
     }
 }

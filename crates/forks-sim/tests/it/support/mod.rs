@@ -65,11 +65,17 @@ pub(crate) fn smooth() -> Material {
 
 /// Steps for a time, each as exactly as asked.
 pub(crate) fn run(world: &mut World, time: f64) {
+    run_watched(world, time, |_| {});
+}
+
+/// The same with a look at the world after every step.
+pub(crate) fn run_watched(world: &mut World, time: f64, mut watch: impl FnMut(&World)) {
     let steps = (time / world.settings().step).round() as usize;
     let mut sweeps = 0;
     for i in 0..steps {
         let report = world.step();
         assert_eq!(report.status, WorldStatus::Completed, "step {i}: {report:?}");
+        watch(world);
         sweeps += report.sweeps;
     }
     println!("{} sweeps per step", sweeps / steps.max(1));
