@@ -30,13 +30,13 @@ struct Hub {
 
 impl Hub {
     fn new(name: &str) -> Self {
+        Self::with(name, HUB_MASS, DVec3::new(0.03, 0.035, 0.04))
+    }
+
+    fn with(name: &str, mass: f64, moments: DVec3) -> Self {
         let mut builder = MechanismBuilder::new(name);
-        let moments = DVec3::new(0.03, 0.035, 0.04);
-        let inertia = SpatialInertia::new(
-            HUB_MASS,
-            DVec3::new(0.01, -0.005, 0.02),
-            DMat3::from_diagonal(moments),
-        );
+        let center = DVec3::new(0.01, -0.005, 0.02);
+        let inertia = SpatialInertia::new(mass, center, DMat3::from_diagonal(moments));
         let hub = builder.add_link(Link::new("hub").with_inertia(inertia));
         builder.add_joint(Joint::new("hub", JointKind::Free, LinkId::WORLD, hub));
         Self { builder, hub }
@@ -78,7 +78,15 @@ pub fn floating_hub() -> Mechanism {
     h.builder.build().expect("the numbers above are valid")
 }
 
-/// The same hub with two parallel arms whose ends are joined by a bar (a sprung hinge at one end, a
+/// A hub of 100 kg that turns little while its one arm, as those of [`floating_hub`], is bent far.
+/// Effector: `a5`.
+pub fn floating_boom() -> Mechanism {
+    let mut h = Hub::with("floating boom", 100.0, DVec3::new(30.0, 35.0, 40.0));
+    h.arm("a", spoke(0.0, 0.2));
+    h.builder.build().expect("the numbers above are valid")
+}
+
+/// The hub of [`floating_hub`] with two parallel arms whose ends are joined by a bar (a sprung hinge at one end, a
 /// ball without spring at the other), and a third arm. Effectors: `bar` and `c5`.
 pub fn floating_loop() -> Mechanism {
     let mut h = Hub::new("floating loop");

@@ -30,8 +30,10 @@ pub(crate) struct Places {
     pub(crate) right: Vec<f64>,
     /// Where polynomials are taken for places beyond the guard.
     pub(crate) clamped: Vec<f64>,
-    /// Gx of such a place, G the guard's metric.
+    /// Gx of such a place, G the guard's metric; in the end ∂s/∂x.
     pub(crate) outward: Vec<f64>,
+    /// ρ/s of such a place and its derivative by s.
+    pub(crate) beyond: Option<[f64; 2]>,
 }
 
 impl Places {
@@ -53,6 +55,7 @@ impl Places {
             right: vec![0.0; n],
             clamped: vec![0.0; n],
             outward: vec![0.0; n],
+            beyond: None,
         }
     }
 

@@ -57,6 +57,10 @@ pub(crate) struct ReduceArgs {
     #[arg(long, value_name = "ZETA", value_parser = coefficient)]
     pub(crate) modal_damping: Option<f64>,
 
+    /// The free joint at the root, which nothing holds, is a base that floats; otherwise it is held
+    #[arg(long, conflicts_with = "equilibrium")]
+    pub(crate) floating: bool,
+
     /// Largest relative displacement of an effector for which the model is meant; beyond it steps
     /// say so
     #[arg(long, value_name = "R", value_parser = duration)]

@@ -9,15 +9,14 @@ use std::{
     time::Instant,
 };
 
-use forks_blend::{
-    BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, LinkBlend, Weights,
-};
+use forks_blend::{BlendedModel, BlendedStepper, FloatingBlend, FloatingBlendStepper, Weights};
 use forks_io::{json, write_atomically};
 use forks_mechanism::lie::glam::DVec3;
 use forks_place::{
     BlendError, Chart, LoadRegion, Placed, Placement, PlacementStatus, Progress, place,
 };
 use forks_reduce::Problem;
+use forks_rom::System;
 use serde::Serialize;
 
 use crate::{
@@ -62,6 +61,7 @@ pub(crate) fn run(args: &BlendArgs) -> Result<ExitCode, CliError> {
         seed: args.seed,
         training_loads: args.training,
         gravity: args.gravity,
+        floating: args.floating,
         chart: args.chart.into(),
         mass: args.mass.into(),
         ..Placement::default()
@@ -188,6 +188,8 @@ struct Report {
     skipped: Vec<SkippedReport>,
     /// Free joints that are held because nothing else holds their tree.
     held: Vec<String>,
+    /// The base floats.
+    floating: bool,
     /// Links of free bodies without an effector; they stay where they are.
     left_out: Vec<String>,
     /// Why the blend is of no use for its region, and what to do; null if it is.
@@ -249,16 +251,24 @@ fn chart(c: Chart) -> &'static str {
 
 /// Median time of a step with all link poses.
 fn microseconds_per_step(model: &BlendedModel) -> Option<f64> {
+    const STEP: f64 = 1e-4;
+    let model = Arc::new(model.clone());
+    match FloatingBlend::new(model.clone()) {
+        Ok(floating) => timed(&FloatingBlendStepper::new(Arc::new(floating), STEP).ok()?),
+        Err(_) => timed(&BlendedStepper::new(model, STEP).ok()?),
+    }
+}
+
+fn timed<S: System>(system: &S) -> Option<f64> {
     const STEPS: u32 = 200;
-    let stepper = BlendedStepper::new(Arc::new(model.clone()), 1e-4).ok()?;
-    let (mut state, mut work) = (BlendedState::reference(model), BlendedWorkspace::new(model));
-    let mut poses = model.pose_buffer();
+    let (mut state, mut work) = (system.state(), system.workspace());
+    let mut poses = system.pose_buffer();
     let mut times: Vec<f64> = (0..7)
         .map(|_| {
             let begin = Instant::now();
             for _ in 0..STEPS {
-                let _ = stepper.step(&mut state, &mut work, &[]);
-                model.poses(&state, &mut work, LinkBlend::Average, &mut poses);
+                let _ = system.step(&mut state, &mut work, &[]);
+                system.poses(&state, &mut work, &mut poses);
             }
             begin.elapsed().as_secs_f64() * 1e6 / f64::from(STEPS)
         })
@@ -329,8 +339,10 @@ impl Report {
                     reason: s.reason.clone(),
                 })
                 .collect(),
-            held: at_rest::held(problem),
+            held: if args.floating { vec![] } else { at_rest::held(problem) },
+            floating: args.floating,
             notes: at_rest::held_note(problem)
+                .filter(|_| !args.floating)
                 .into_iter()
                 .chain(at_rest::left_out_note(&left_out))
                 .collect(),

@@ -84,6 +84,10 @@ pub(crate) struct BlendArgs {
     #[arg(long)]
     pub(crate) gravity: bool,
 
+    /// The free joint at the root, which nothing holds, is a base that floats; otherwise it is held
+    #[arg(long, conflicts_with = "gravity")]
+    pub(crate) floating: bool,
+
     /// Write the blend for `forks simulate --reduced`; if the name ends in .json, its numbers as
     /// JSON for other programs
     #[arg(short, long, value_name = "FILE")]

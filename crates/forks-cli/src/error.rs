@@ -74,11 +74,13 @@ pub(crate) enum CliError {
         /// Why.
         source: ModelError,
     },
-    /// Blends do not have what an option asks for.
-    #[error("{}: a blended model cannot be stepped with {option}; {instead}", path.display())]
-    NotForBlends {
+    /// A kind of model does not have what an option asks for.
+    #[error("{}: {kind} cannot be stepped with {option}; {instead}", path.display())]
+    NotForModel {
         /// The file.
         path: PathBuf,
+        /// The kind.
+        kind: &'static str,
         /// The option.
         option: &'static str,
         /// What there is.

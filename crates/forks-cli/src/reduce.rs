@@ -87,6 +87,7 @@ fn options(args: &ReduceArgs) -> ReduceOptions {
             ..Damping::default()
         },
         range: args.range.unwrap_or(default.range),
+        floating: args.floating,
         ..default
     }
 }
@@ -133,6 +134,8 @@ struct Report {
     linearisation: Pose,
     /// Free joints that are held because nothing else holds their tree.
     held: Vec<String>,
+    /// The base floats.
+    floating: bool,
     /// Links of free bodies without an effector.
     left_out: Vec<String>,
     /// The equilibrium under gravity and spring preload where the model leaves these out and they
@@ -200,7 +203,7 @@ impl Report {
         let loads = OwnLoads::of(problem);
         let start = Model::pose_name(&args.model);
         let mut at_equilibrium = None;
-        if !args.equilibrium {
+        if !args.equilibrium && !args.floating {
             let printed = full.first().copied();
             if let Some((text, there)) = compared(problem, &start, loads, printed) {
                 warnings.push(text);
@@ -227,7 +230,8 @@ impl Report {
                 has_gravity: loads.gravity,
                 has_preload: loads.preload,
             },
-            held: at_rest::held(problem),
+            held: if args.floating { vec![] } else { at_rest::held(problem) },
+            floating: args.floating,
             left_out: at_rest::left_out(problem),
             at_equilibrium,
             warnings,
@@ -242,6 +246,9 @@ impl Report {
         let list = |x: &[f64]| x.iter().map(|x| short(*x)).collect::<Vec<_>>().join(" ");
         line("effectors", self.effectors.join(", "));
         line("linearised at", self.linearisation.text());
+        if self.floating {
+            line("base", "floats".into());
+        }
         if !self.held.is_empty() {
             line("held", format!("{}, as nothing else holds this tree", self.held.join(", ")));
         }
@@ -312,7 +319,7 @@ fn warnings(args: &ReduceArgs, problem: &Problem, linear: &Linearised<'_>) -> Ve
             short(residual)
         ));
     }
-    out.extend(at_rest::held_note(problem));
+    out.extend(at_rest::held_note(problem).filter(|_| !args.floating));
     out.extend(at_rest::left_out_note(&at_rest::left_out(problem)));
     out
 }

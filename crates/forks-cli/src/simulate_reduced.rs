@@ -2,13 +2,13 @@
 
 use std::{fmt::Write as _, path::Path, process::ExitCode, sync::Arc};
 
-use forks_blend::{Blend, BlendedStepper, Model};
+use forks_blend::{Blend, BlendedStepper, FloatingBlend, FloatingBlendStepper, Model};
 use forks_dynamics::MechanismEnergy;
 use forks_io::{Scalars, Trajectory};
-use forks_mechanism::lie::{Pose, Wrench};
+use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
 use forks_rom::{
-    EffectorLoad, LoadFrame, ModelError, Openings, PoseBuffer, Reconstruction, StepStatus, Stepper,
-    System, data::ModelData, file::FileError,
+    BaseCoupling, EffectorLoad, FloatingModel, FloatingStepper, LoadFrame, ModelError, Openings,
+    PoseBuffer, Reconstruction, StepStatus, Stepper, System, data::ModelData, file::FileError,
 };
 use serde::Serialize;
 
@@ -22,9 +22,18 @@ use crate::{
     simulate_args::{ElasticityChoice, SchemeChoice, SimulateArgs},
 };
 
-/// Runs the command.
+/// Runs the command. A base that floats does, and falls under the model's gravity.
 pub(crate) fn run(args: &SimulateArgs, file: &Path) -> Result<ExitCode, CliError> {
+    let prepared = |source| CliError::Step { path: file.into(), source };
     match Model::load(file).map_err(|e| refused(file, e))? {
+        Model::Reduced(model) if model.data().base.is_some() => {
+            refuse_options(args, file, "a model whose base floats")?;
+            let model = FloatingModel::new(Arc::new(model), BaseCoupling::default());
+            let model = Arc::new(model.map_err(prepared)?);
+            run_system(args, file, ["implicit", "energy"], |h| {
+                FloatingStepper::new(Arc::clone(&model), h)
+            })
+        }
         Model::Reduced(model) => {
             let model = Arc::new(model);
             let (scheme, elasticity) = (args.run_time.scheme, args.run_time.elasticity);
@@ -34,8 +43,14 @@ pub(crate) fn run(args: &SimulateArgs, file: &Path) -> Result<ExitCode, CliError
             })
         }
         Model::Blended(model) => {
-            refuse_options(args, file)?;
+            refuse_options(args, file, "a blended model")?;
             let model = Arc::new(model);
+            if model.data().samples.iter().any(|s| s.model.data().base.is_some()) {
+                let model = Arc::new(FloatingBlend::new(model).map_err(prepared)?);
+                return run_system(args, file, ["implicit", "energy"], |h| {
+                    FloatingBlendStepper::new(Arc::clone(&model), h)
+                });
+            }
             let elasticity = match model.blend() {
                 Blend::Energy => "energy",
                 Blend::Eigenvectors => "eigenvectors",
@@ -48,10 +63,10 @@ pub(crate) fn run(args: &SimulateArgs, file: &Path) -> Result<ExitCode, CliError
     }
 }
 
-/// What a blend has no choice of.
-fn refuse_options(args: &SimulateArgs, file: &Path) -> Result<(), CliError> {
+/// What some kinds of models have no choice of.
+fn refuse_options(args: &SimulateArgs, file: &Path, kind: &'static str) -> Result<(), CliError> {
     let refused =
-        |option, instead| Err(CliError::NotForBlends { path: file.into(), option, instead });
+        |option, instead| Err(CliError::NotForModel { path: file.into(), kind, option, instead });
     if args.run_time.scheme == SchemeChoice::Exponential {
         return refused("--scheme exponential", "there is --scheme implicit");
     }
@@ -173,6 +188,8 @@ struct Run<S: System> {
     steps: usize,
     out_of_range: usize,
     first_out_of_range: Option<OutOfRange>,
+    /// Steps that turned too far, or beyond what first orders of a base's inertia allow.
+    unsettled: usize,
 }
 
 /// When an effector first left the range.
@@ -200,6 +217,7 @@ impl<S: System> Run<S> {
             sound: (state.clone(), 0.0),
             out_of_range: 0,
             first_out_of_range: None,
+            unsettled: 0,
             poses,
             system,
             state,
@@ -210,11 +228,13 @@ impl<S: System> Run<S> {
         Ok(out)
     }
 
-    /// Gravity is part of the linearisation poses; its energy is not told apart.
+    /// Where the base is held gravity is part of the linearisation poses; its energy is not told
+    /// apart.
     fn energy(&self) -> MechanismEnergy {
+        let gravity = self.system.data().base.as_ref().map_or(DVec3::ZERO, |b| b.gravity);
         MechanismEnergy {
             kinetic: self.system.kinetic_energy(&self.state, &self.work),
-            gravitational: 0.0,
+            gravitational: self.system.gravitational_energy(&self.state, gravity),
             elastic: self.system.elastic_energy(&self.state, &self.work),
         }
     }
@@ -276,8 +296,8 @@ impl<S: System> Run<S> {
                     .get_or_insert_with(|| OutOfRange { effector: name(), time });
             }
             StepStatus::NotFinite => return false,
-            // The base of these models is held.
-            StepStatus::Completed | StepStatus::InertiaHeldBack | StepStatus::NotSettled => {}
+            StepStatus::InertiaHeldBack | StepStatus::NotSettled => self.unsettled += 1,
+            StepStatus::Completed => {}
         }
         self.steps += 1;
         let energy = self.energy();
@@ -375,6 +395,13 @@ impl Report {
                 short(*time)
             ));
         }
+        if run.unsettled > 0 {
+            warnings.push(format!(
+                "in {} of {} steps the base turned too far, or its inertia changed by more than \
+                 the model allows",
+                run.unsettled, run.steps
+            ));
+        }
         let far = targets.exceed(&Openings::OF_TARGETS);
         let percent = |o: Openings| short(100.0 * o.loops.max(o.effectors));
         if far {
@@ -410,7 +437,7 @@ impl Report {
             )),
         };
         Self {
-            status: match (finite, run.out_of_range > 0 || far) {
+            status: match (finite, run.out_of_range + run.unsettled > 0 || far) {
                 (false, _) => "not-finite",
                 (true, true) => "out-of-range",
                 (true, false) if open => "loops-open",

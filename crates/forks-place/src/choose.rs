@@ -8,6 +8,7 @@ use forks_mechanism::lie::SplitMix64;
 use crate::{
     certificate::{path_errors, sudden},
     error::BlendError,
+    floating::with_base,
     loads::Loads,
     measure::Errors,
     placer::Placer,
@@ -70,7 +71,11 @@ impl Placer<'_> {
                 Err(e) => failed = e,
             }
         }
-        best.map(|b| Placed { attempts, ..b }).ok_or(failed)
+        let mut best = best.ok_or(failed)?;
+        if self.placement.floating {
+            best.model = with_base(self.solver.problem, &best.model)?;
+        }
+        Ok(Placed { attempts, ..best })
     }
 
     /// Largest error of a placed blend over its tolerance.

@@ -88,6 +88,12 @@ pub enum BlendError {
         /// How many were tried.
         count: usize,
     },
+    /// What a blend whose base floats cannot have.
+    #[error("a blend whose base floats has no {what}")]
+    CannotFloat {
+        /// What was asked for.
+        what: &'static str,
+    },
     /// No samples were given.
     #[error("a blend needs at least one sample")]
     NoSample,

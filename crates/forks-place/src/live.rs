@@ -42,6 +42,7 @@ use crate::{
     curvature::{curvature, limited},
     dead_loads::{dead, dead_at_rest},
     error::BlendError,
+    floating::with_base,
     lift::continued_data,
     sample::Sample,
     truth::effector_poses,
@@ -129,7 +130,10 @@ pub fn extended(
     samples.push(sample);
     let data = continued_data(&own.reference, Some(&own.basis), &samples, own.weights)?;
     go_on()?;
-    let new = BlendedModel::new(data)?.with_blend(model.blend()).with_isa(model.isa());
+    let mut new = BlendedModel::new(data)?.with_blend(model.blend()).with_isa(model.isa());
+    if own.samples.iter().any(|s| s.model.data().base.is_some()) {
+        new = with_base(problem, &new)?;
+    }
     Ok(Extended { model: Arc::new(new), distance, equilibrium })
 }
 

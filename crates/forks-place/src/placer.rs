@@ -80,6 +80,10 @@ impl<'a> Placer<'a> {
         }
         let loads = solver.loads(&[]);
         let rest_sample = Sample::new(problem, &start.equilibrium, &loads)?;
+        if placement.floating {
+            // Before the search begins.
+            problem.with_base(rest_sample.data.clone(), &[])?;
+        }
         solver.rest = effector_poses(problem, &start.equilibrium.world_from_link);
         solver.radius = rest_sample.data.radius;
         start.displacement = 0.0;

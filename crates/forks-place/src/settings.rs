@@ -63,6 +63,9 @@ pub struct Placement {
     pub exchanges: usize,
     /// Gravity acts.
     pub gravity: bool,
+    /// The root that the problem holds is a base that floats ([`crate::with_base`]): it falls
+    /// freely, so gravity is no part of the samples, and mass is that of the static shapes.
+    pub floating: bool,
     /// Settings of the full solver.
     pub equilibrium: EquilibriumOptions,
 }
@@ -86,6 +89,7 @@ impl Default for Placement {
             chart: Chart::Auto,
             exchanges: 3,
             gravity: false,
+            floating: false,
             equilibrium: EquilibriumOptions::default(),
         }
     }
@@ -277,6 +281,12 @@ impl Placement {
         setting("tolerance of the error in joint space", joints, joints > 0.0, "above 0")?;
         positive("number of samples", self.max_samples as f64)?;
         positive("number of training loads", self.training_loads as f64)?;
-        positive("number of exponents", self.exponents.len() as f64)
+        positive("number of exponents", self.exponents.len() as f64)?;
+        let refused = |what| Err(BlendError::CannotFloat { what });
+        match (self.floating, self.gravity, self.mass) {
+            (true, true, _) => refused("samples under gravity"),
+            (true, _, MassModel::Condensed) | (false, ..) => Ok(()),
+            _ => refused("another mass than that of the static shapes"),
+        }
     }
 }

@@ -109,6 +109,7 @@ fn floating(kind: ParametricKind) -> Option<(Mechanism, Vec<String>)> {
     let (mechanism, effectors): (_, &[&str]) = match kind {
         ParametricKind::FloatingHub => (testkit::floating_hub(), &["a5", "b5", "c5"]),
         ParametricKind::FloatingLoop => (testkit::floating_loop(), &["bar", "c5"]),
+        ParametricKind::FloatingBoom => (testkit::floating_boom(), &["a5"]),
         _ => return None,
     };
     Some((mechanism, effectors.iter().map(|&e| e.to_owned()).collect()))
@@ -130,7 +131,9 @@ fn build(kind: ParametricKind, size: usize) -> Result<Parametric, String> {
             forks_models::two_joint_example(TWO_JOINT_BEND).map_err(|e| e.to_string())?
         }
         ParametricKind::OctahedralTruss => forks_models::octahedral_truss(),
-        ParametricKind::FloatingHub | ParametricKind::FloatingLoop => {
+        ParametricKind::FloatingHub
+        | ParametricKind::FloatingLoop
+        | ParametricKind::FloatingBoom => {
             return Err("a mechanism of the test kit".to_owned());
         }
     })

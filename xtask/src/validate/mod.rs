@@ -11,6 +11,7 @@ mod cycles;
 mod differences;
 mod families;
 mod floating;
+mod floating_blend;
 mod frequencies;
 mod golden;
 mod random;
@@ -156,6 +157,9 @@ fn run_scenario(fixtures: &Path, s: &Scenario, out: &mut Recorder) -> Result<(),
     let case = case::Case::load(fixtures, s)?;
     if let Some(b) = &s.blend {
         return blend::check(b, &case, out);
+    }
+    if let Some(f) = &s.floating_blend {
+        return floating_blend::check(f, &case, out);
     }
     rival::check(&case, out);
     differences::check_rest(&case, out);

@@ -4,7 +4,10 @@ use std::{fs, path::Path};
 
 use serde::Deserialize;
 
-use super::{adaptive::Adaptive, blend::Blend, families::Families, scenes::Scenes};
+use super::{
+    adaptive::Adaptive, blend::Blend, families::Families, floating_blend::FloatingBlends,
+    scenes::Scenes,
+};
 
 /// A file `fixtures/scenarios/NAME.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -38,6 +41,8 @@ pub(crate) struct Scenario {
     pub(crate) release: Vec<Release>,
     /// A base that floats.
     pub(crate) floating: Option<Floating>,
+    /// Blends whose base floats; the standing checks are left to other scenarios.
+    pub(crate) floating_blend: Option<FloatingBlends>,
     /// Long runs under random wrenches.
     pub(crate) stable: Option<Stable>,
     /// Random graphs instead of a mechanism.
@@ -88,6 +93,7 @@ pub(crate) enum ParametricKind {
     OctahedralTruss,
     FloatingHub,
     FloatingLoop,
+    FloatingBoom,
 }
 
 /// Closed forms.

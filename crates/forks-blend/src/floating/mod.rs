@@ -1,5 +1,5 @@
 //! A blend whose base floats: chart coordinates x of what moves relative to the base, and the
-//! motion of the base (REDUCTION 9).
+//! motion of the base (REDUCTION 8).
 //!
 //! # Equations
 //! As for one linearisation the centre of mass moves on its own and the kinetic energy about it is

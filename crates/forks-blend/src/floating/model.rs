@@ -80,6 +80,11 @@ impl FloatingBlend {
         self.gravity
     }
 
+    /// Pose of the base link in the samples' world.
+    pub fn base_at_rest(&self) -> Pose {
+        self.base_from_rest.inverse()
+    }
+
     /// Mass of base and mechanism, kg.
     pub fn mass(&self) -> f64 {
         self.samples[0].mass

@@ -65,12 +65,18 @@ impl Kernel for Update<'_> {
         inertia.clear();
         *held_back = false;
         here.weight_slopes(l, model, x, slopes);
+        // Beyond a guard all of this is taken on its edge.
+        let beyond = here.places.beyond;
+        let at = if beyond.is_some() { &here.places.clamped } else { x };
         for &i in &here.active {
             let from = &model.samples[i].place;
-            y.iter_mut().zip(x.iter().zip(from)).for_each(|(y, (x, from))| *y = x - from);
+            y.iter_mut().zip(at.iter().zip(from)).for_each(|(y, (x, from))| *y = x - from);
             let (alpha, growth) = (here.weights[i], &slopes[i * stride..][..stride]);
             let held = inertia.add(l, &floating.samples[i], y, (alpha, growth), work);
             *held_back |= alpha >= LEADING && held < 1.0;
+        }
+        if let Some([shrunk, turned]) = beyond {
+            inertia.pass_on(shrunk, turned, x, &here.places.outward);
         }
     }
 }

@@ -52,7 +52,7 @@ impl FloatingBlendState {
     pub fn new(model: &FloatingBlend) -> Self {
         let mut out = Self {
             shape: BlendedState::reference(&model.model),
-            world_from_base: model.base_from_rest.inverse(),
+            world_from_base: model.base_at_rest(),
             center_velocity: DVec3::ZERO,
             spin: DVec3::ZERO,
             derived: Derived::default(),

@@ -9,4 +9,5 @@ mod blend_policies;
 mod blend_support;
 mod contact;
 mod crossfade;
+mod floating;
 mod fuzz_corpus;

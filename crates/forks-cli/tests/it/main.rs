@@ -4,6 +4,7 @@ mod at_rest;
 mod blended;
 mod cli;
 mod dynamics_golden;
+mod floating;
 mod free_bodies;
 mod golden;
 mod inspect_scene;

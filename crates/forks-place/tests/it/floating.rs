@@ -1,21 +1,26 @@
 //! Blends whose base floats, against the single model and their own laws.
 
-use std::sync::Arc;
+use std::{ops::ControlFlow, sync::Arc};
 
 use forks_blend::{BlendedModel, FloatingBlend, FloatingBlendState, FloatingBlendStepper, Weights};
 use forks_dynamics::{
     Loads, WrenchFrame,
+    integrate::{Simulation, SimulationOptions, SimulationStatus},
     statics::{EquilibriumOptions, solve_equilibrium},
 };
-use forks_place::{Sample, blend_data, with_base};
-use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
+use forks_mechanism::{Mechanism, MechanismBuilder};
+use forks_place::{Chart, LoadRegion, Placement, Sample, blend_data, place, with_base};
+use forks_reduce::{MassModel, Problem, ProblemOptions, ReduceOptions};
 use forks_rom::{
     BaseCoupling, EffectorLoad, FloatingModel, FloatingState, FloatingStepper, LoadFrame,
     ModelError, StepStatus, System,
     lie::{Pose, Twist, Wrench, glam::DVec3},
     linalg::Matrix,
 };
-use forks_testkit::{Rng, floating::floating_hub};
+use forks_testkit::{
+    Rng,
+    floating::{floating_boom, floating_hub},
+};
 
 const METRIC: Weights = Weights::Metric { exponent: 6, energy: 2.0 };
 const PLAIN: Weights = Weights::Shepard { exponent: 6 };
@@ -241,4 +246,180 @@ fn what_a_sample_is_about_decides() {
     let data = blend_data(&rest.effector_poses(), &[rest.clone()], PLAIN).unwrap();
     let held = Arc::new(BlendedModel::new(data).unwrap());
     assert_eq!(FloatingBlend::new(held).unwrap_err(), ModelError::NoBase);
+}
+
+/// Poses of the base and the effector, per step.
+type Path = Vec<[Pose; 2]>;
+
+/// A force that grows smoothly all the time.
+fn growing(force: DVec3, k: usize, steps: usize) -> DVec3 {
+    let t = (k as f64 + 0.5) / steps as f64;
+    force * (t * t * (3.0 - 2.0 * t))
+}
+
+fn reduced_path<S: System>(system: &S, force: DVec3, steps: usize) -> Path {
+    let (mut state, mut work) = (system.state(), system.workspace());
+    let mut numbers = vec![0.0; system.coordinate_count()];
+    (0..steps)
+        .map(|k| {
+            let wrench = Wrench::new(growing(force, k, steps), DVec3::ZERO);
+            let load = EffectorLoad { effector: 0, wrench, frame: LoadFrame::World };
+            assert_eq!(system.step(&mut state, &mut work, &[load]), StepStatus::Completed);
+            system.coordinates(&state, &mut numbers);
+            let base = Pose::from_array(core::array::from_fn(|i| numbers[i]));
+            [base, system.effector_pose(0, &state)]
+        })
+        .collect()
+}
+
+/// The full mechanism, its free joint moving, by the implicit scheme with steps a fifth as long.
+fn full_path(m: &Mechanism, p: &Problem, h: f64, force: DVec3, steps: usize) -> Path {
+    let q = p.prepared.original_positions(m, &p.start);
+    let still = vec![0.0; m.tree_velocity_count()];
+    let mut simulation =
+        Simulation::new(m, &q[..m.tree_position_count()], &still, SimulationOptions::default());
+    let (tip, base) = (&p.effectors[0], m.find_link("hub").unwrap().index());
+    (0..steps)
+        .map(|k| {
+            let force = growing(force, k, steps);
+            for _ in 0..5 {
+                let mut external = vec![Wrench::ZERO; m.links().len()];
+                let pose = simulation.link_poses()[tip.link.index()] * tip.link_from_effector;
+                let body = Wrench::new(pose.rotation.conjugate() * force, DVec3::ZERO);
+                external[tip.link.index()] = tip.link_from_effector.adjoint().apply_to_wrench(body);
+                simulation.set_loads(&still, &external);
+                assert_eq!(simulation.step(h / 5.0), SimulationStatus::Completed);
+            }
+            let poses = simulation.link_poses();
+            [poses[base], poses[tip.link.index()] * tip.link_from_effector]
+        })
+        .collect()
+}
+
+/// Largest gaps to the full mechanism, of the base, and of the effector as the base sees it:
+/// lengths over 0.6 m and angles.
+fn gaps(full: &Path, path: &Path) -> [f64; 2] {
+    let mut worst = [0.0f64; 2];
+    for (a, b) in full.iter().zip(path) {
+        let far = [(a[0], b[0]), (a[0].inverse() * a[1], b[0].inverse() * b[1])];
+        for (worst, (a, b)) in worst.iter_mut().zip(far) {
+            let d = a.twist_to(&b);
+            *worst = worst.max(d.linear.length() / 0.6 + d.angular.length());
+        }
+    }
+    worst
+}
+
+/// An arm bent by more than a radian on a base that turns: against the full implicit simulation.
+#[test]
+fn a_blend_is_nearer_to_the_full_mechanism_than_one_model() {
+    let mut builder = MechanismBuilder::from_mechanism(&floating_boom());
+    builder.set_gravity(DVec3::ZERO);
+    let m = builder.build().unwrap();
+    let p = Problem::new(&m, &["a5"], &ProblemOptions::default()).unwrap();
+    let (h, steps) = (2e-3, 500);
+    let force = DVec3::new(0.0, 6.0, -70.0);
+    let full = full_path(&m, &p, h, force, steps);
+    let path_of = |model: Arc<FloatingBlend>| {
+        gaps(&full, &reduced_path(&FloatingBlendStepper::new(model, h).unwrap(), force, steps))
+    };
+    let way = gaps(&full, &vec![full[0]; steps]);
+    let one = reduced_path(&FloatingStepper::new(single(&p), h).unwrap(), force, steps);
+    let one = gaps(&full, &one);
+
+    let z = -DVec3::Z;
+    let aside = DVec3::new(0.0, 20.0, -60.0);
+    let forces = [DVec3::ZERO, z * 25.0, z * 50.0, z * 75.0, aside];
+    let samples: Vec<Sample> = forces.iter().map(|f| sample(&p, [*f; 3], false)).collect();
+    let poses = path_of(blend(&p, &samples, PLAIN));
+
+    let region = LoadRegion { displacement: 0.65, ..LoadRegion::cone(0, z, 0.2) };
+    let placement = Placement {
+        regions: vec![region],
+        training_loads: 12,
+        unseen_loads: 4,
+        floating: true,
+        chart: Chart::Joints,
+        ..Placement::default()
+    };
+    let placed = place(&p, &placement, &mut |_| ControlFlow::Continue(())).unwrap();
+    let joints = path_of(Arc::new(FloatingBlend::new(Arc::new(placed.model)).unwrap()));
+    println!("way {way:.4?}, one {one:.4?}, poses {poses:.4?}, joints {joints:.4?}");
+    assert!(way[1] > 1.0 && one[1] > 0.1);
+    assert!(poses[1] < 0.4 * one[1] && poses[0] < 0.8 * one[0]);
+    assert!(joints[1] < 0.05 * one[1] && joints[0] < 0.8 * one[0]);
+}
+
+/// In a chart of joint displacements too, inside and beyond its guard: velocities are rates, momentum
+/// stays, energy does not grow.
+#[test]
+fn charts_of_joint_displacements_float_within_their_guard_and_beyond() {
+    let p = Problem::new(&floating_boom(), &["a5"], &ProblemOptions::default()).unwrap();
+    let region = LoadRegion { displacement: 0.3, ..LoadRegion::cone(0, -DVec3::Z, 0.5) };
+    let tight = Placement {
+        regions: vec![region],
+        training_loads: 6,
+        unseen_loads: 2,
+        max_samples: 3,
+        constraint_tolerance: 1e-9,
+        floating: true,
+        ..Placement::default()
+    };
+    let placed = place(&p, &tight, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(placed.chart, Chart::Joints);
+    assert!(placed.model.data().guard.is_some() && placed.model.data().samples.len() > 1);
+    let model = FloatingBlend::new(Arc::new(placed.model)).unwrap().with_gravity(DVec3::ZERO);
+    let model = Arc::new(model);
+    let stepper = FloatingBlendStepper::new(model.clone(), 1e-3).unwrap();
+    let mut rng = Rng::new(4);
+    for reach in [0.5, 4.0] {
+        let (_, rate, pose, twist) = start(&mut rng, model.blend().dof(), 0.0, 0.5);
+        let x = model.blend().place(1).iter().map(|x| reach * x).collect();
+        let begin = (x, rate, pose, twist);
+        let mut s = state_at(&model, &begin);
+        let mut work = stepper.workspace();
+        let outside = model.blend().evaluated_at(s.shape()).is_out_of_range();
+        assert_eq!(outside, reach > 1.0);
+        let rates = s.shape().velocity().to_vec();
+        let side = |t: f64| {
+            let (x, _, pose, twist) = &begin;
+            let x: Vec<f64> = x.iter().zip(&rates).map(|(x, v)| x + t * v).collect();
+            state_at(&model, &(x, rates.clone(), *pose * Pose::exp(*twist * t), *twist))
+        };
+        let center = (side(1e-6).center_of_mass() - side(-1e-6).center_of_mass()) * 0.5e6;
+        let off = (center - s.center_velocity()).length() / s.center_velocity().length();
+        let (first, mut last) = (model.momentum(&s), f64::INFINITY);
+        for _ in 0..1000 {
+            let _ = stepper.step(&mut s, &mut work, &[]);
+            let energy = model.kinetic_energy(&s) + System::elastic_energy(&stepper, &s, &work);
+            assert!(energy <= last + 1e-12 * energy.abs(), "{energy} {last}");
+            last = energy;
+        }
+        let kept = (model.momentum(&s).angular - first.angular).length() / first.angular.length();
+        println!("{reach}: rates off by {off:e}, momentum by {kept:e}");
+        assert!(off < 1e-7 && kept < 1e-10);
+    }
+}
+
+#[test]
+fn what_cannot_float_is_refused_before_the_search() {
+    let p = Problem::new(&floating_boom(), &["a5"], &ProblemOptions::default()).unwrap();
+    let good = Placement {
+        regions: vec![LoadRegion::cone(0, -DVec3::Z, 0.2)],
+        floating: true,
+        ..Placement::default()
+    };
+    let refused = |p: &Problem, placement: Placement| {
+        place(p, &placement, &mut |_| panic!("a search")).unwrap_err().to_string()
+    };
+    let gravity = refused(&p, Placement { gravity: true, ..good.clone() });
+    assert!(gravity.contains("gravity"), "{gravity}");
+    let mass = MassModel::Accelerability;
+    let mass = refused(&p, Placement { mass, ..good.clone() });
+    assert!(mass.contains("mass"), "{mass}");
+    let helix = forks_models::helix(6, forks_models::HelixJoints::Hinge3);
+    let tip = helix.mechanism.link(helix.effectors[0]).name.clone();
+    let fixed = Problem::new(&helix.mechanism, &[&tip], &ProblemOptions::default()).unwrap();
+    let fixed = refused(&fixed, good);
+    assert!(fixed.contains("does not float"), "{fixed}");
 }

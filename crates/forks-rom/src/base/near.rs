@@ -107,6 +107,35 @@ impl BaseInertia {
         held
     }
 
+    /// Slopes where all of this is taken at another place than x: ∂/∂x_k = a ∂_k + b (x·∂) u_k.
+    pub fn pass_on(&mut self, a: f64, b: f64, x: &[f64], u: &[f64]) {
+        let n = self.n;
+        let mut pass = |get: &dyn Fn(&Self, usize) -> f64, set: &dyn Fn(&mut Self, usize, f64)| {
+            let along: f64 = x.iter().enumerate().map(|(k, x)| x * get(self, k)).sum();
+            for k in 0..n {
+                let own = get(self, k);
+                set(self, k, a * own + b * along * u[k]);
+            }
+        };
+        let place = |k: usize, i: usize| (3 * (k / LANES) + i, k % LANES);
+        for i in 0..3 {
+            let at = |k| place(k, i);
+            pass(&|s, k| s.slope.row(0)[at(k).0][at(k).1], &|s, k, x| {
+                s.slope.row_mut(0)[at(k).0][at(k).1] = x;
+            });
+        }
+        for i in 0..6 {
+            pass(&|s, k| s.rotation_slopes.get(i, k), &|s, k, x| s.rotation_slopes.set(i, k, x));
+        }
+        for (j, i) in (0..n).flat_map(|j| (0..3).map(move |i| (j, i))) {
+            let (by_place, at) = (place(j, i), |k| place(k, i));
+            pass(&|s, k| s.coupling_slopes.row(k)[by_place.0][by_place.1], &|s, k, x| {
+                s.coupling_slopes.row_mut(k)[by_place.0][by_place.1] = x;
+                s.coupling_by_rate.row_mut(j)[at(k).0][at(k).1] = x;
+            });
+        }
+    }
+
     /// c.
     pub fn center(&self) -> DVec3 {
         self.center

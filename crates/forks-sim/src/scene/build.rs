@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use forks_blend::BlendedModel;
+use forks_blend::{BlendedModel, FloatingBlend};
 use forks_dynamics::Loads;
 use forks_lie::{
     Pose, SpatialInertia, Twist,
@@ -10,7 +10,7 @@ use forks_lie::{
 };
 use forks_mechanism::{ContactMask, Geometry};
 use forks_reduce::{Linearisation, Problem, ReduceOptions};
-use forks_rom::{BaseCoupling, FloatingModel, FloatingState, ReducedModel};
+use forks_rom::{BaseCoupling, FloatingModel, FloatingState, ModelError, ReducedModel};
 
 use super::{
     Fidelity, Scene, SceneMechanism, Script,
@@ -19,7 +19,8 @@ use super::{
     spec::{BodySpec, MechanismSpec, SceneSpec, ShapeSpec, WorldSpec},
 };
 use crate::{
-    CollisionShape, Material, MechanismHandle, Owner, RigidBody, ShapeHandle, World, WorldSettings,
+    CollisionShape, Material, MechanismHandle, Owner, RigidBody, ShapeHandle, SimError, World,
+    WorldSettings,
 };
 
 impl Scene {
@@ -115,7 +116,7 @@ impl Scene {
             let reduction = problem.reduce(problem.at_rest(), &options);
             let reduction = reduction.map_err(|e| m.reduce_error(e))?;
             let model = FloatingModel::new(Arc::new(reduction.model), BaseCoupling::default())
-                .map_err(|source| crate::SimError::Model { mechanism: m.name.clone(), source })?;
+                .map_err(|source| SimError::Model { mechanism: m.name.clone(), source })?;
             let start = FloatingState::new(&model).world_from_base();
             let placed = m.placement * start;
             let terms = problem.servo_terms(&problem.start, model.reduced().data());
@@ -138,19 +139,27 @@ impl Scene {
         blend: BlendedModel,
     ) -> Result<MechanismHandle, SceneError> {
         let element = format!("mechanism {:?}", m.name);
-        if m.floating {
-            return Err(invalid(element, "floats, which blends cannot"));
-        }
         let found = blend.data().samples.first().map(|s| &s.model.data().effectors);
         let found: Vec<&str> = found.into_iter().flatten().map(|e| e.name.as_str()).collect();
         if found != m.effectors {
             let problem = format!("has effectors {:?}, its blend {found:?}", m.effectors);
             return Err(invalid(element, problem));
         }
-        let (servos, handle) = (
-            m.mechanism.servos().len(),
-            self.world.add_blended(&m.name, Arc::new(blend), m.placement)?,
-        );
+        let (servos, blend) = (m.mechanism.servos().len(), Arc::new(blend));
+        let handle = match m.floating {
+            true => {
+                let model = FloatingBlend::new(blend).map_err(|source| match source {
+                    ModelError::NoBase => {
+                        let problem = "floats, its blend does not: make it with --floating";
+                        invalid(element, problem)
+                    }
+                    source => SimError::Model { mechanism: m.name.clone(), source }.into(),
+                })?;
+                let placed = m.placement * model.base_at_rest();
+                self.world.add_floating_blend(&m.name, Arc::new(model), placed)?
+            }
+            false => self.world.add_blended(&m.name, blend, m.placement)?,
+        };
         // Blends that cannot be driven say so.
         for target in [1.0, 0.0] {
             self.world.set_servo_targets(handle, &vec![target; servos])?;

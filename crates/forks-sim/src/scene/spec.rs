@@ -125,7 +125,7 @@ pub struct MechanismSpec {
     #[serde(default)]
     pub limits: bool,
     /// A blended model (`forks blend … -o FILE`) of the same mechanism and effectors, from the
-    /// scene file's folder.
+    /// scene file's folder; of one that floats, made with `--floating`.
     #[serde(default)]
     pub blend: Option<String>,
     /// Repair inertias that no body has (A + B < C), as MuJoCo's `balanceinertia` does.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forks_blend::{BlendedModel, BlendedStepper};
+use forks_blend::{BlendedModel, BlendedStepper, FloatingBlend, FloatingBlendStepper};
 use forks_lie::{Pose, Twist, Wrench, glam::DVec3};
 use forks_rom::{
     FloatingModel, FloatingStepper, LoadFrame, ModelError, Openings, ReducedModel, ServoTerms,
@@ -63,11 +63,38 @@ impl World {
         model: Arc<FloatingModel>,
         world_from_base: Pose,
     ) -> Result<MechanismHandle, SimError> {
+        let system = FloatingStepper::new(model, self.h);
+        self.add_base(name, system, world_from_base)
+    }
+
+    /// Adds a blended mechanism whose base floats, at rest at the reference poses of its chart with
+    /// the base link at `world_from_base`; otherwise as [`World::add_floating`].
+    ///
+    /// # Errors
+    /// A model that cannot be stepped, a pose that is not finite.
+    pub fn add_floating_blend(
+        &mut self,
+        name: &str,
+        model: Arc<FloatingBlend>,
+        world_from_base: Pose,
+    ) -> Result<MechanismHandle, SimError> {
+        let system = FloatingBlendStepper::new(model, self.h);
+        self.add_base(name, system, world_from_base)
+    }
+
+    /// Adds a system whose coordinates begin with the pose of a base.
+    fn add_base<S: System + 'static>(
+        &mut self,
+        name: &str,
+        system: Result<S, ModelError>,
+        world_from_base: Pose,
+    ) -> Result<MechanismHandle, SimError> {
         check_finite(format_args!("mechanism {name:?}"), "the pose", &world_from_base.to_array())?;
         let refused = |source| SimError::Model { mechanism: name.into(), source };
-        let system = FloatingStepper::new(model, self.h).map_err(refused)?;
+        let system = system.map_err(refused)?;
         let mut state = System::state(&system);
         let (mut at, still) = (vec![0.0; system.coordinate_count()], vec![0.0; system.dof()]);
+        system.coordinates(&state, &mut at);
         at[..7].copy_from_slice(&world_from_base.to_array());
         system.set(&mut state, &at, &still).map_err(refused)?;
         self.add_motion(name, Box::new(Reduced::new(system, state)), Pose::IDENTITY)

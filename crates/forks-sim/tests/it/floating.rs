@@ -5,7 +5,13 @@ use forks_rom::System;
 
 use std::sync::Arc;
 
+use forks_blend::{BlendedModel, FloatingBlend, FloatingBlendState, FloatingBlendStepper, Weights};
+use forks_dynamics::{
+    Loads, WrenchFrame,
+    statics::{EquilibriumOptions, solve_equilibrium},
+};
 use forks_mechanism::{Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder};
+use forks_place::{Sample, blend_data, with_base};
 use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_sim::{
     BodyHandle, CollisionShape, Geometry, Material, MechanismHandle, Owner, RigidBody, World,
@@ -274,4 +280,113 @@ fn effectors_move_as_their_jacobians_say() {
     // First order in the step: accelerations of some 100 m/s² over 1 ms.
     assert!((found - expected).norm() < 0.2, "{found:?} {expected:?}");
     assert!(expected.norm() > 1.0);
+}
+
+/// The table about its rest and with its feet pushed up, as by its weight, and askew.
+fn blend() -> Arc<FloatingBlend> {
+    let feet: Vec<String> = (0..LEGS).map(|leg| format!("leg{leg}.{}", LINKS - 1)).collect();
+    let names: Vec<&str> = feet.iter().map(String::as_str).collect();
+    let p = Problem::new(&table(), &names, &ProblemOptions::default()).unwrap();
+    let options = EquilibriumOptions::default();
+    let sample = |force: DVec3| {
+        let loads = p.effectors.iter().fold(Loads::none(), |loads, e| {
+            loads.with(e.applied(Wrench::new(force, DVec3::ZERO), WrenchFrame::World))
+        });
+        let at = solve_equilibrium(p.mechanism(), &p.start, &loads, &options);
+        Sample::new(&p, &at, &loads).unwrap()
+    };
+    let samples = [DVec3::ZERO, DVec3::Z * 16.0, DVec3::new(8.0, -5.0, 25.0)].map(sample);
+    let weights = Weights::Shepard { exponent: 6 };
+    let data = blend_data(&samples[0].effector_poses(), &samples, weights).unwrap();
+    let model = with_base(&p, &BlendedModel::new(data).unwrap()).unwrap();
+    Arc::new(FloatingBlend::new(Arc::new(model)).unwrap())
+}
+
+/// The blended table with balls as feet above the ground.
+fn blend_world(start: Pose, material: Material) -> (World, MechanismHandle) {
+    let mut world = World::new(WorldSettings::default()).unwrap();
+    let m = world.add_floating_blend("table", blend(), start).unwrap();
+    for effector in 0..LEGS {
+        let form = Geometry::Sphere { radius: FOOT };
+        let foot = CollisionShape::new(format!("foot {effector}"), form);
+        let foot = foot.at(at(LENGTH, 0.0, 0.0)).of(material);
+        world.add_shape(Owner::Effector { mechanism: m, effector }, &foot).unwrap();
+    }
+    let ground = CollisionShape::new("ground", Geometry::Plane).of(material);
+    world.add_shape(Owner::World, &ground).unwrap();
+    (world, m)
+}
+
+#[test]
+fn a_blend_dropped_on_the_ground_comes_to_rest_with_its_weight_carried() {
+    let tilted = Pose::exp(Twist::new(DVec3::ZERO, DVec3::new(0.1, -0.05, 0.4))).rotation;
+    let start = Pose::new(tilted, DVec3::new(0.2, -0.1, 0.5));
+    let (mut world, m) = blend_world(start, Material::with_friction(0.8));
+    steps(&mut world, 6000);
+    let weight = blend().mass() * 9.81;
+    let mut carried = DVec3::ZERO;
+    for effector in 0..LEGS {
+        let force = world.contact_force(Owner::Effector { mechanism: m, effector });
+        assert!(force.z > 0.0, "foot {effector}: {force}");
+        carried += force;
+    }
+    let fastest = world.velocities(m).unwrap().iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    println!("carried {carried} of {weight}, fastest {fastest:e}");
+    assert!((carried - DVec3::Z * weight).length() < 1e-6 * weight, "{carried} {weight}");
+    assert!(fastest < 1e-6, "{fastest:e}");
+    let before = world.coordinates(m).unwrap().to_vec();
+    steps(&mut world, 1000);
+    let now = world.coordinates(m).unwrap();
+    let moved = before.iter().zip(now).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
+    assert!(moved < 1e-6, "{moved:e}");
+}
+
+#[test]
+fn without_contact_a_world_steps_as_the_floating_blend_alone() {
+    let (mut world, m) = blend_world(at(0.1, 0.2, 5.0), smooth());
+    let mut velocity = vec![0.0; world.velocities(m).unwrap().len()];
+    velocity[..6].copy_from_slice(&[0.3, -0.2, 0.1, 1.0, -2.0, 1.5]);
+    velocity[8] = 0.4;
+    let coordinates = world.coordinates(m).unwrap().to_vec();
+    world.set_mechanism(m, &coordinates, &velocity).unwrap();
+    let wrench = Wrench::new(DVec3::new(1.0, 2.0, -3.0), DVec3::new(0.1, 0.2, -0.3));
+    world.set_effector_load(m, 1, wrench, LoadFrame::Body).unwrap();
+    run(&mut world, 0.4);
+
+    let settings = WorldSettings::default();
+    let model = Arc::new((*blend()).clone().with_gravity(settings.gravity));
+    let stepper = FloatingBlendStepper::new(model.clone(), settings.step).unwrap();
+    let mut state = FloatingBlendState::new(&model);
+    let mut work = stepper.workspace();
+    stepper.set(&mut state, &coordinates, &velocity).unwrap();
+    for _ in 0..400 {
+        let load = EffectorLoad { effector: 1, wrench, frame: LoadFrame::Body };
+        let _ = stepper.step(&mut state, &mut work, &[load]);
+    }
+    let mut found = vec![0.0; stepper.coordinate_count()];
+    stepper.coordinates(&state, &mut found);
+    assert_eq!(world.coordinates(m).unwrap(), found);
+    let energy = model.kinetic_energy(&state)
+        + stepper.elastic_energy(&state, &work)
+        + model.gravitational_energy(&state, settings.gravity);
+    assert!((world.energy().total() - energy).abs() < 1e-12 * energy.abs());
+    let (mut ours, mut theirs) = (Vec::new(), stepper.pose_buffer());
+    world.link_poses(m, &mut ours).unwrap();
+    stepper.poses(&state, &mut work, &mut theirs);
+    assert_eq!(ours, theirs.iter().map(|(_, pose)| pose).collect::<Vec<_>>());
+    let (linear, _) = world.mechanism_momentum(m).unwrap().unwrap();
+    assert_eq!(linear, model.momentum(&state).linear);
+}
+
+#[test]
+fn a_snapshot_of_a_floating_blend_goes_on_with_the_same_bits() {
+    let (mut world, m) = blend_world(at(0.0, 0.0, 0.45), Material::with_friction(0.8));
+    steps(&mut world, 300);
+    let snapshot = world.snapshot();
+    steps(&mut world, 300);
+    let (x, v) = (world.coordinates(m).unwrap().to_vec(), world.velocities(m).unwrap().to_vec());
+    world.restore(&snapshot).unwrap();
+    steps(&mut world, 300);
+    assert_eq!(world.coordinates(m).unwrap(), x);
+    assert_eq!(world.velocities(m).unwrap(), v);
 }

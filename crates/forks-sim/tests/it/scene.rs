@@ -309,7 +309,7 @@ fn a_blend_has_to_fit_its_scene() {
     }
     for (text, words) in [
         (scene("link10", ""), "link10"),
-        (scene("link19", "floating = true"), "floats"),
+        (scene("link19", "floating = true"), "make it with --floating"),
         (
             scene("link19", "[[mechanism.servo]]\njoints = [\"*\"]\nstiffness = 1\ndamping = 1"),
             "helix",
