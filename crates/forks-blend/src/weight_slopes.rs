@@ -7,9 +7,9 @@ use forks_rom::internal::WorldWrench;
 use crate::{evaluation::Evaluation, lanes::padded, model::BlendedModel, weights::Weights};
 
 impl Evaluation {
-    /// ∂α_i/∂x at the last place, sample after sample, each padded. With d_i² the distances and q_i =
-    /// ½ ∂d_i²/∂x it is p α_i (Σ_j α_j q_j/d_j² − q_i/d_i²); zero at a sample, and for weights of
-    /// neighbours and as printed.
+    /// ∂α_i/∂x at the last place, sample after sample, each padded. With d_i² the distances and
+    /// q_i = ½ ∂d_i²/∂x it is p α_i (Σ_j α_j q_j/d_j² − q_i/d_i²); zero at a sample, and for
+    /// weights of neighbours and as printed.
     #[inline(always)]
     pub(crate) fn weight_slopes<L: Arithmetic>(
         &mut self,

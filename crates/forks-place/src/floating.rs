@@ -10,8 +10,8 @@ use forks_rom::ReducedModel;
 use crate::{error::BlendError, lift::in_other_coordinates};
 
 /// The same blend on a base that floats: the root that its problem holds. Samples are made with
-/// that root held, where it is at the start, since statics and blends know what moves relative to it
-/// only; mass and momentum follow from their maps to links and joints once these are final. In a
+/// that root held, where it is at the start, as statics and blends know only what moves relative to
+/// it; mass and momentum follow from their maps to links and joints once these are final. In a
 /// chart of joint displacements with the links' second order.
 ///
 /// # Errors

@@ -18,49 +18,17 @@ use forks_reduce::ReduceOptions;
 use forks_rom::{
     BaseCoupling, EffectorLoad, FloatingModel, FloatingStepper, LoadFrame, StepStatus, System,
 };
-use serde::Deserialize;
 
 use super::{
     case::Case,
     record::{Recorder, larger},
+    scenario::FloatingBlends,
 };
 
 /// Momentum without loads stays to this part of the largest that there was.
 const MOMENTUM_BOUND: f64 = 1e-10;
 /// Energy without loads grows by no more than this part of it: rounding.
 const ENERGY_BOUND: f64 = 1e-12;
-
-/// A force on the first effector that grows smoothly, then ends.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct FloatingBlends {
-    /// Step of the reduced models, s.
-    step_size: f64,
-    /// Steps of the full simulation in one of them.
-    full_steps: usize,
-    /// How long the force grows, s.
-    duration: f64,
-    /// How long the mechanism is free afterwards, s.
-    free: f64,
-    /// N, world axes.
-    force: [f64; 3],
-    /// Forces of the samples in the chart of poses.
-    samples: Vec<[f64; 3]>,
-    /// Cone about the force and relative displacement for which the other blend is placed.
-    half_angle_deg: f64,
-    until: f64,
-    bounds: Bounds,
-}
-
-/// Largest deviations: of the effector as the base sees it over its way, of blends in poses and in
-/// joint displacements; of the base's angle over the angle it turned.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Bounds {
-    poses: f64,
-    joints: f64,
-    base: f64,
-}
 
 /// Poses of base and effector, one pair per step.
 type Path = Vec<[Pose; 2]>;
@@ -114,8 +82,8 @@ pub(crate) fn check(f: &FloatingBlends, case: &Case, out: &mut Recorder) -> Resu
     Ok(())
 }
 
-/// Largest deviation of the effector as the base sees it, over the way of its tip, and of the base's
-/// angle over the angle that it turned.
+/// Largest deviation of the effector as the base sees it, over the way of its tip, and of the
+/// base's angle over the angle that it turned.
 fn deviation(full: &Path, path: &Path) -> [f64; 2] {
     let seen = |p: &[Pose; 2]| p[0].inverse() * p[1];
     let start = full[0];

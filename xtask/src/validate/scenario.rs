@@ -4,10 +4,7 @@ use std::{fs, path::Path};
 
 use serde::Deserialize;
 
-use super::{
-    adaptive::Adaptive, blend::Blend, families::Families, floating_blend::FloatingBlends,
-    scenes::Scenes,
-};
+use super::{adaptive::Adaptive, blend::Blend, families::Families, scenes::Scenes};
 
 /// A file `fixtures/scenarios/NAME.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -263,6 +260,38 @@ pub(crate) struct FloatingMotion {
     /// When the force ends, s.
     #[serde(default)]
     pub(crate) force_until: f64,
+}
+
+/// A force on the first effector that grows smoothly, then ends.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FloatingBlends {
+    /// Step of the reduced models, s.
+    pub(crate) step_size: f64,
+    /// Steps of the full simulation in one of them.
+    pub(crate) full_steps: usize,
+    /// How long the force grows, s.
+    pub(crate) duration: f64,
+    /// How long the mechanism is free afterwards, s.
+    pub(crate) free: f64,
+    /// N, world axes.
+    pub(crate) force: [f64; 3],
+    /// Forces of the samples in the chart of poses.
+    pub(crate) samples: Vec<[f64; 3]>,
+    /// Cone about the force and relative displacement for which the other blend is placed.
+    pub(crate) half_angle_deg: f64,
+    pub(crate) until: f64,
+    pub(crate) bounds: FloatingBlendBounds,
+}
+
+/// Largest deviations: of the effector as the base sees it over its way, of blends in poses and in
+/// joint displacements; of the base's angle over the angle it turned.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FloatingBlendBounds {
+    pub(crate) poses: f64,
+    pub(crate) joints: f64,
+    pub(crate) base: f64,
 }
 
 /// Long runs under random bounded wrenches.

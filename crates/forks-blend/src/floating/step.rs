@@ -91,8 +91,8 @@ impl FloatingBlendStepper {
     }
 
     /// Begins a step under a gravity (world axes, m/s²): its linear response into the workspace.
-    /// [`FloatingBlendStepper::change_velocity`] makes the step, with or without impulses. Allocates
-    /// nothing.
+    /// [`FloatingBlendStepper::change_velocity`] makes the step, with or without impulses.
+    /// Allocates nothing.
     ///
     /// # Panics
     /// As [`FloatingBlendStepper::step`].
@@ -443,8 +443,8 @@ impl FloatingBlendWorkspace {
         work.there.at(&model.model, &work.x);
     }
 
-    /// right = h (∇U(x) − ∇U(x₀) − K̄hẋ) less the corrections so far: what the last solution left out;
-    /// its largest entry, and the size of what is balanced.
+    /// right = h (∇U(x) − ∇U(x₀) − K̄hẋ) less the corrections so far: what the last solution left
+    /// out; its largest entry, and the size of what is balanced.
     #[inline(always)]
     fn unbalanced<L: Arithmetic>(&mut self, l: L, h: f64, n: usize) -> (f64, f64) {
         let (mut worst, mut size) = (0.0f64, 0.0f64);

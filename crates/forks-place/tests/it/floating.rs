@@ -175,7 +175,7 @@ fn equal_samples_are_one() {
     let p = problem();
     let one = sample(&p, [DVec3::ZERO; 3], true);
     for weights in [PLAIN, METRIC] {
-        let alone = blend(&p, &[one.clone()], weights);
+        let alone = blend(&p, std::slice::from_ref(&one), weights);
         let mut data = alone.blend().data().clone();
         data.samples.push(data.samples[0].clone());
         let twice = Arc::new(BlendedModel::new(data).unwrap());
@@ -243,7 +243,7 @@ fn momentum_is_kept_and_energy_does_not_grow() {
 fn what_a_sample_is_about_decides() {
     let p = problem();
     let rest = sample(&p, [DVec3::ZERO; 3], false);
-    let data = blend_data(&rest.effector_poses(), &[rest.clone()], PLAIN).unwrap();
+    let data = blend_data(&rest.effector_poses(), std::slice::from_ref(&rest), PLAIN).unwrap();
     let held = Arc::new(BlendedModel::new(data).unwrap());
     assert_eq!(FloatingBlend::new(held).unwrap_err(), ModelError::NoBase);
 }
@@ -350,8 +350,8 @@ fn a_blend_is_nearer_to_the_full_mechanism_than_one_model() {
     assert!(joints[1] < 0.05 * one[1] && joints[0] < 0.8 * one[0]);
 }
 
-/// In a chart of joint displacements too, inside and beyond its guard: velocities are rates, momentum
-/// stays, energy does not grow.
+/// In a chart of joint displacements too, inside and beyond its guard: velocities are rates,
+/// momentum stays, energy does not grow.
 #[test]
 fn charts_of_joint_displacements_float_within_their_guard_and_beyond() {
     let p = Problem::new(&floating_boom(), &["a5"], &ProblemOptions::default()).unwrap();

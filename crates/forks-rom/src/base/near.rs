@@ -46,8 +46,8 @@ impl BaseInertia {
     }
 
     /// Adds α times another inertia at `eta` (padded), α growing with the coordinates by `growth`
-    /// (padded): c = Σ α_i c_i, its derivative G = Σ α_i G_i + c_i ∂α_i, and J, Σ with theirs in the
-    /// same way; M̃ = Σ α_i M̃_i. Coordinates count from this place on. Returns what holds the
+    /// (padded): c = Σ α_i c_i, its derivative G = Σ α_i G_i + c_i ∂α_i, and J, Σ with theirs in
+    /// the same way; M̃ = Σ α_i M̃_i. Coordinates count from this place on. Returns what holds the
     /// changes of the other's inertia back.
     #[inline(always)]
     pub fn add<L: Arithmetic>(
