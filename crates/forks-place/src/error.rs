@@ -89,7 +89,7 @@ pub enum BlendError {
         count: usize,
     },
     /// What a blend whose base floats cannot have.
-    #[error("a blend whose base floats has no {what}")]
+    #[error("a blend whose base floats cannot have {what}")]
     CannotFloat {
         /// What was asked for.
         what: &'static str,
