@@ -1,6 +1,6 @@
 //! `forks dynamics`: mass matrix, bias forces, accelerations and energy in a state.
 
-use std::{fmt::Write as _, process::ExitCode};
+use std::process::ExitCode;
 
 use forks_dynamics::{
     MechanismEnergy,
@@ -16,7 +16,7 @@ use crate::{
     error::CliError,
     model::Model,
     mujoco::FreeJoints,
-    output::{self, short},
+    output::{self, Text, short},
     released::released_note,
 };
 
@@ -124,18 +124,17 @@ impl Report {
     }
 
     fn text(&self) -> String {
-        let mut out = String::new();
-        let mut line = |key: &str, value: String| {
-            writeln!(out, "{key:<27}{value}").expect("writing to a string");
-        };
-        line("kinetic energy (J)", short(self.energy.kinetic));
-        line("gravitational energy (J)", short(self.energy.gravitational));
-        line("elastic energy (J)", short(self.energy.elastic));
-        line("constraints", format!("{} of rank {}", self.constraint_rows, self.constraint_rank));
-        let mut table = TextTable::new().column("joint", Align::Left);
-        for name in ["coordinate", "velocity", "inertia", "bias", "acceleration"] {
-            table = table.column(name, Align::Right);
-        }
+        let mut out = Text::new(27);
+        out.line("kinetic energy (J)", short(self.energy.kinetic));
+        out.line("gravitational energy (J)", short(self.energy.gravitational));
+        out.line("elastic energy (J)", short(self.energy.elastic));
+        out.line(
+            "constraints",
+            format!("{} of rank {}", self.constraint_rows, self.constraint_rank),
+        );
+        let mut table = TextTable::new()
+            .column("joint", Align::Left)
+            .columns(["coordinate", "velocity", "inertia", "bias", "acceleration"], Align::Right);
         for i in 0..self.qvel.len() {
             table.push([
                 self.velocity_joints[i].clone(),
@@ -153,7 +152,7 @@ impl Report {
                 file)"
             }
         };
-        write!(out, "\n{order}\n{table}").expect("writing to a string");
-        out
+        out.block(format_args!("{order}\n{table}"));
+        out.finish()
     }
 }

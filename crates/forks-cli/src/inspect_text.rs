@@ -1,12 +1,10 @@
 //! The text that `forks inspect` shows to people.
 
-use std::fmt::Write as _;
-
 use forks_io::{Align, TextTable};
 
 use crate::{
     inspect::{LinkEntry, NoteEntry, Report},
-    output::short,
+    output::{Text, short},
 };
 
 /// Levels of branches that are drawn; deeper ones are cut off on the left.
@@ -15,35 +13,27 @@ const LEVELS: usize = 24;
 impl Report {
     /// The answer for people.
     pub(crate) fn text(&self) -> String {
-        let mut out = String::new();
+        let mut out = Text::new(17);
         let title = if self.name.is_empty() { "(no name)" } else { &self.name };
-        let mut line = |key: &str, value: String| {
-            writeln!(out, "{key:<17}{value}").expect("writing to a string");
-        };
-        line("model", title.to_owned());
-        line("dof", self.dof.to_string());
+        out.line("model", title);
+        out.line("dof", self.dof);
         if self.coordinate_order == "name" && self.dof > 1 {
-            line("order", "depth first, the joints of a link by name".into());
+            out.line("order", "depth first, the joints of a link by name");
         }
         let (rows, rank) = (self.constraint_rows, self.constraint_rank);
-        line("loop equations", format!("{rows}, {rank} of them independent"));
+        out.line("loop equations", format!("{rows}, {rank} of them independent"));
         if self.redundant_rows > 0 {
-            line("redundant", self.redundant_rows.to_string());
+            out.line("redundant", self.redundant_rows);
         }
-        line("mobility", self.mobility.to_string());
-        line("total mass", format!("{} kg", short(self.total_mass)));
-        line("moving mass", format!("{} kg", short(self.moving_mass)));
-        line("bounding radius", format!("{} m", short(self.bounding_radius)));
+        out.line("mobility", self.mobility);
+        out.line("total mass", format!("{} kg", short(self.total_mass)));
+        out.line("moving mass", format!("{} kg", short(self.moving_mass)));
+        out.line("bounding radius", format!("{} m", short(self.bounding_radius)));
         if !self.effectors.is_empty() {
-            line("end effectors", self.effectors.join(", "));
+            out.line("end effectors", self.effectors.join(", "));
         }
-        for (title, table) in self.tables() {
-            if table.row_count() > 0 {
-                write!(out, "\n{title} ({})\n{table}", table.row_count())
-                    .expect("writing to a string");
-            }
-        }
-        out
+        out.tables(self.tables());
+        out.finish()
     }
 
     fn tables(&self) -> [(&'static str, TextTable); 6] {

@@ -25,10 +25,9 @@ impl LinkPose {
 
     /// Positions for people.
     pub(crate) fn table(title: &str, links: &[Self]) -> TextTable {
-        let mut table = TextTable::new().column(title, Align::Left);
-        for name in ["x (m)", "y (m)", "z (m)"] {
-            table = table.column(name, Align::Right);
-        }
+        let mut table = TextTable::new()
+            .column(title, Align::Left)
+            .columns(["x (m)", "y (m)", "z (m)"], Align::Right);
         for l in links {
             let mut cells = vec![l.name.clone()];
             cells.extend(l.position.iter().map(|x| short(*x)));

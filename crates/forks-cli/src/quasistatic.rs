@@ -1,7 +1,7 @@
 //! `forks quasistatic`: the way to an equilibrium in load steps, with only those joints computed
 //! that matter for an error that is certified.
 
-use std::{fmt::Write as _, process::ExitCode};
+use std::process::ExitCode;
 
 use forks_dynamics::{
     WrenchFrame,
@@ -24,7 +24,7 @@ use crate::{
     error::CliError,
     link_pose::LinkPose,
     model::Model,
-    output::{self, short},
+    output::{self, Text, short},
     progress::Progress,
     quasistatic_args::QuasistaticArgs,
     quasistatic_tally::Tally,
@@ -415,16 +415,16 @@ impl Report {
     }
 
     fn text(&self) -> String {
-        let mut out = String::new();
-        let mut line = |key: &str, value: String| {
-            writeln!(out, "{key:<27}{value}").expect("writing to a string");
-        };
+        let mut out = Text::new(27);
         let computed = self.joints_computed as f64 / self.steps.max(1) as f64;
-        line("status", self.status.into());
-        line("part of the loads", self.load_scale.map_or_else(|| "–".into(), short));
-        line("steps", format!("{} in {} load steps", self.steps, self.load_steps));
-        line("certified error", format!("{} of {}", short(self.certified_error), self.tolerance));
-        line(
+        out.line("status", self.status);
+        out.line("part of the loads", self.load_scale.map_or_else(|| "–".into(), short));
+        out.line("steps", format!("{} in {} load steps", self.steps, self.load_steps));
+        out.line(
+            "certified error",
+            format!("{} of {}", short(self.certified_error), self.tolerance),
+        );
+        out.line(
             "joints computed",
             format!(
                 "{} of {} per step, {} at most",
@@ -433,11 +433,11 @@ impl Report {
                 self.most_joints_computed
             ),
         );
-        line("last move (rad, m)", short(self.last_move));
-        self.message.iter().for_each(|m| line("meaning", m.clone()));
+        out.line("last move (rad, m)", short(self.last_move));
+        self.message.iter().for_each(|m| out.line("meaning", m));
         let table = LinkPose::table("link", &self.links);
-        write!(out, "\npositions\n{table}").expect("writing to a string");
-        out
+        out.block(format_args!("positions\n{table}"));
+        out.finish()
     }
 }
 

@@ -1,6 +1,6 @@
 //! `forks reduce`: the reduced model of a mechanism.
 
-use std::{fmt::Write as _, path::Path, process::ExitCode};
+use std::{path::Path, process::ExitCode};
 
 use forks_dynamics::{
     Loads,
@@ -19,7 +19,7 @@ use crate::{
     at_rest::{self, AtEquilibrium, OwnLoads, compared},
     error::CliError,
     model::Model,
-    output::{self, short},
+    output::{self, Text, short},
     path_notes::path_notes,
     released::released_note,
 };
@@ -239,50 +239,44 @@ impl Report {
     }
 
     fn text(&self, with_links: bool) -> String {
-        let mut out = String::new();
-        let mut line = |key: &str, value: String| {
-            writeln!(out, "{key:<17}{value}").expect("writing to a string");
-        };
+        let mut out = Text::new(17);
         let list = |x: &[f64]| x.iter().map(|x| short(*x)).collect::<Vec<_>>().join(" ");
-        line("effectors", self.effectors.join(", "));
-        line("linearised at", self.linearisation.text());
+        out.line("effectors", self.effectors.join(", "));
+        out.line("linearised at", self.linearisation.text());
         if self.floating {
-            line("base", "floats".into());
+            out.line("base", "floats");
         }
         if !self.held.is_empty() {
-            line("held", format!("{}, as nothing else holds this tree", self.held.join(", ")));
+            out.line("held", format!("{}, as nothing else holds this tree", self.held.join(", ")));
         }
-        line("rank", format!("{} of {}", self.rank, 6 * self.effectors.len()));
+        out.line("rank", format!("{} of {}", self.rank, 6 * self.effectors.len()));
         let modes = self.basis.first().map_or(0, Vec::len) - self.rank;
         if modes > 0 {
-            line("modes", format!("{modes} with the effectors held"));
+            out.line("modes", format!("{modes} with the effectors held"));
         }
-        line("singular values", list(&self.singular_values));
-        line("bounding radius", format!("{} m", short(self.bounding_radius)));
-        line("closure residual", short(self.closure_residual));
+        out.line("singular values", list(&self.singular_values));
+        out.line("bounding radius", format!("{} m", short(self.bounding_radius)));
+        out.line("closure residual", short(self.closure_residual));
         let frequencies = |x: &[f64], none: &str| match x {
             [] => none.to_owned(),
             x => format!("{} rad/s", list(x)),
         };
         let Frequencies { reduced, full } = &self.frequencies_rad_s;
-        line("frequencies", frequencies(reduced, "none: no motion of the effectors has mass"));
-        line(
+        out.line("frequencies", frequencies(reduced, "none: no motion of the effectors has mass"));
+        out.line(
             "of the full one",
             frequencies(full, "none: no motion has mass, or there are too many"),
         );
         let names = ["x", "y", "z", "rx", "ry", "rz"];
-        let mut table = TextTable::new().column("compliance", Align::Left);
-        for name in names {
-            table = table.column(name, Align::Right);
-        }
+        let mut table =
+            TextTable::new().column("compliance", Align::Left).columns(names, Align::Right);
         for (i, row) in self.compliance.iter().enumerate() {
             let e = i / 6;
             let mut cells = vec![format!("{} {}", self.effectors[e], names[i % 6])];
             cells.extend(row[6 * e..6 * e + 6].iter().map(|x| short(*x)));
             table.push(cells);
         }
-        write!(out, "\nown compliance of each effector (m, rad per N, N·m)\n{table}")
-            .expect("writing to a string");
+        out.block(format_args!("own compliance of each effector (m, rad per N, N·m)\n{table}"));
         if with_links {
             let mut links = TextTable::new()
                 .column("link", Align::Left)
@@ -297,10 +291,9 @@ impl Report {
                 };
                 links.push([l.name.clone(), short(largest(false)), short(largest(true))]);
             }
-            write!(out, "\nlargest displacement of each link (m/N, m/(N·m))\n{links}")
-                .expect("writing to a string");
+            out.block(format_args!("largest displacement of each link (m/N, m/(N·m))\n{links}"));
         }
-        out
+        out.finish()
     }
 }
 

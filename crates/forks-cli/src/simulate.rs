@@ -1,6 +1,6 @@
 //! `forks simulate`: a model in motion.
 
-use std::{fmt::Write as _, process::ExitCode};
+use std::process::ExitCode;
 
 use forks_dynamics::{
     MechanismEnergy,
@@ -20,7 +20,7 @@ use crate::{
     link_pose::LinkPose,
     model::Model,
     mujoco::FreeJoints,
-    output::{self, short},
+    output::{self, Text, short},
     progress::{Progress, seconds},
     released::released_note,
     scene,
@@ -264,25 +264,22 @@ impl Report {
     }
 
     fn text(&self) -> String {
-        let mut out = String::new();
-        let mut line = |key: &str, value: String| {
-            writeln!(out, "{key:<27}{value}").expect("writing to a string");
-        };
-        line("status", self.status.into());
-        line("time (s)", short(self.time));
-        line(
+        let mut out = Text::new(27);
+        out.line("status", self.status);
+        out.line("time (s)", short(self.time));
+        out.line(
             "steps",
             format!(
                 "{} ({} rejected, {})",
                 self.internal_steps, self.rejected_steps, self.integrator
             ),
         );
-        line("energy at the start (J)", self.start_energy.text());
-        line("energy at the end (J)", self.energy.text());
-        line("largest growth (J)", short(self.largest_energy_growth));
-        line("largest loop gap", short(self.largest_loop_gap));
+        out.line("energy at the start (J)", self.start_energy.text());
+        out.line("energy at the end (J)", self.energy.text());
+        out.line("largest growth (J)", short(self.largest_energy_growth));
+        out.line("largest loop gap", short(self.largest_loop_gap));
         let table = LinkPose::table("link", &self.links);
-        write!(out, "\npositions at the end\n{table}").expect("writing to a string");
-        out
+        out.block(format_args!("positions at the end\n{table}"));
+        out.finish()
     }
 }

@@ -1,6 +1,6 @@
 //! `forks simulate --reduced`: a reduced or blended model in motion.
 
-use std::{fmt::Write as _, path::Path, process::ExitCode, sync::Arc};
+use std::{path::Path, process::ExitCode, sync::Arc};
 
 use forks_blend::{Blend, BlendedStepper, FloatingBlend, FloatingBlendStepper, Model};
 use forks_dynamics::MechanismEnergy;
@@ -17,7 +17,7 @@ use crate::{
     dynamics::EnergyEntry,
     error::CliError,
     link_pose::LinkPose,
-    output::{self, short},
+    output::{self, Text, short},
     progress::{Progress, seconds},
     simulate_args::{ElasticityChoice, SchemeChoice, SimulateArgs},
 };
@@ -473,21 +473,21 @@ impl Report {
     }
 
     fn text(&self) -> String {
-        let mut out = String::new();
-        let mut line = |key: &str, value: String| {
-            writeln!(out, "{key:<27}{value}").expect("writing to a string");
-        };
-        line("status", self.status.into());
-        line("time (s)", short(self.time));
-        line("steps", format!("{} ({}, {})", self.steps, self.scheme, self.elasticity));
-        line("steps out of range", self.out_of_range_steps.to_string());
-        line("energy at the end (J)", self.energy.text());
-        line("largest growth (J)", short(self.largest_energy_growth));
+        let mut out = Text::new(27);
+        out.line("status", self.status);
+        out.line("time (s)", short(self.time));
+        out.line("steps", format!("{} ({}, {})", self.steps, self.scheme, self.elasticity));
+        out.line("steps out of range", self.out_of_range_steps);
+        out.line("energy at the end (J)", self.energy.text());
+        out.line("largest growth (J)", short(self.largest_energy_growth));
         let ConstraintError { position, angle } = self.constraint_error;
-        line("constraint error", format!("{} of the size, {} rad", short(position), short(angle)));
+        out.line(
+            "constraint error",
+            format!("{} of the size, {} rad", short(position), short(angle)),
+        );
         let effectors = LinkPose::table("effector", &self.effectors);
         let links = LinkPose::table("link", &self.links);
-        write!(out, "\npositions at the end\n{effectors}\n{links}").expect("writing to a string");
-        out
+        out.block(format_args!("positions at the end\n{effectors}\n{links}"));
+        out.finish()
     }
 }

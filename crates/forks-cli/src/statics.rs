@@ -1,6 +1,6 @@
 //! `forks statics`: the full equilibrium under a wrench, beside the reduced model's.
 
-use std::{fmt::Write as _, process::ExitCode};
+use std::process::ExitCode;
 
 use forks_dynamics::{
     Loads, WrenchFrame,
@@ -22,7 +22,7 @@ use crate::{
     error::CliError,
     link_pose::LinkPose,
     model::Model,
-    output::{self, short},
+    output::{self, Text, short},
     path_notes::path_notes,
     released::released_note,
 };
@@ -262,23 +262,20 @@ impl Report {
     }
 
     fn text(&self) -> String {
-        let mut out = String::new();
-        let mut line = |key: &str, value: String| {
-            writeln!(out, "{key:<27}{value}").expect("writing to a string");
-        };
+        let mut out = Text::new(27);
         let optional = |x: Option<f64>| x.map_or_else(|| "–".into(), short);
-        line("status", self.status.into());
-        line("iterations", format!("{} in {} load steps", self.iterations, self.load_steps));
-        line("residual", short(self.residual));
-        line("reduced model about", self.reduced_at.clone().unwrap_or_else(|| "–".into()));
-        line("max position error (m)", optional(self.max_position_error));
-        line("relative constraint error", optional(self.relative_constraint_error));
-        self.message.iter().for_each(|m| line("meaning", m.clone()));
-        self.notes.iter().for_each(|n| line("note", n.clone()));
-        let mut table = TextTable::new().column("link", Align::Left);
-        for name in ["x (m)", "y (m)", "z (m)", "reduced x", "reduced y", "reduced z"] {
-            table = table.column(name, Align::Right);
-        }
+        out.line("status", self.status);
+        out.line("iterations", format!("{} in {} load steps", self.iterations, self.load_steps));
+        out.line("residual", short(self.residual));
+        out.line("reduced model about", self.reduced_at.clone().unwrap_or_else(|| "–".into()));
+        out.line("max position error (m)", optional(self.max_position_error));
+        out.line("relative constraint error", optional(self.relative_constraint_error));
+        self.message.iter().for_each(|m| out.line("meaning", m));
+        self.notes.iter().for_each(|n| out.line("note", n));
+        let mut table = TextTable::new().column("link", Align::Left).columns(
+            ["x (m)", "y (m)", "z (m)", "reduced x", "reduced y", "reduced z"],
+            Align::Right,
+        );
         for (i, l) in self.links.iter().enumerate() {
             let mut cells = vec![l.name.clone()];
             cells.extend(l.position.iter().map(|x| short(*x)));
@@ -288,8 +285,8 @@ impl Report {
             }
             table.push(cells);
         }
-        write!(out, "\npositions\n{table}").expect("writing to a string");
-        out
+        out.block(format_args!("positions\n{table}"));
+        out.finish()
     }
 }
 

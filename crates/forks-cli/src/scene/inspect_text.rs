@@ -1,11 +1,9 @@
 //! The text that `forks inspect SCENE.toml` shows to people.
 
-use std::fmt::Write as _;
-
 use forks_io::{Align, TextTable};
 
 use super::inspect::{ActionEntry, Inspection, MechanismEntry, ShapeEntry};
-use crate::output::short;
+use crate::output::{Text, short};
 
 /// Names that are listed; of more only the number is said.
 const LISTED: usize = 6;
@@ -13,43 +11,34 @@ const LISTED: usize = 6;
 impl Inspection {
     /// The answer for people.
     pub(super) fn text(&self) -> String {
-        let mut out = String::new();
-        let mut line = |key: &str, value: String| {
-            writeln!(out, "{key:<17}{value}").expect("writing to a string");
-        };
-        line("scene", self.scene.clone());
+        let mut out = Text::new(17);
+        out.line("scene", &self.scene);
         let substeps = if self.substeps > 1 {
             format!(" in {} parts each", self.substeps)
         } else {
             String::new()
         };
         let [duration, step] = [self.duration, self.step].map(short);
-        line("time", format!("{duration} s, {} steps of {step} s{substeps}", self.steps));
-        line("gravity (m/s²)", self.gravity.map(short).join(" "));
+        out.line("time", format!("{duration} s, {} steps of {step} s{substeps}", self.steps));
+        out.line("gravity (m/s²)", self.gravity.map(short).join(" "));
         for [a, b] in &self.ignored {
-            line("passes through", format!("{a} and {b}"));
+            out.line("passes through", format!("{a} and {b}"));
         }
         match &self.mjcf.refused {
-            Some(reason) => line("as MJCF", format!("refused: {reason}")),
-            None if self.mjcf.actuators.is_empty() => line("as MJCF", "no actuators".into()),
-            None => line("as MJCF", format!("actuators: {}", listed(&self.mjcf.actuators))),
+            Some(reason) => out.line("as MJCF", format!("refused: {reason}")),
+            None if self.mjcf.actuators.is_empty() => out.line("as MJCF", "no actuators"),
+            None => out.line("as MJCF", format!("actuators: {}", listed(&self.mjcf.actuators))),
         }
         for paragraph in &self.about {
-            write!(out, "\n{paragraph}\n").expect("writing to a string");
+            out.block(format_args!("{paragraph}\n"));
         }
-        for (title, table) in self.tables() {
-            if table.row_count() > 0 {
-                write!(out, "\n{title} ({})\n{table}", table.row_count())
-                    .expect("writing to a string");
-            }
-        }
+        out.tables(self.tables());
         for (title, notes) in [("notes", &self.notes), ("not as MJCF", &self.mjcf.notes)] {
             if !notes.is_empty() {
-                write!(out, "\n{title} ({})\n{}\n", notes.len(), notes.join("\n"))
-                    .expect("writing to a string");
+                out.block(format_args!("{title} ({})\n{}\n", notes.len(), notes.join("\n")));
             }
         }
-        out
+        out.finish()
     }
 
     fn tables(&self) -> [(&'static str, TextTable); 5] {

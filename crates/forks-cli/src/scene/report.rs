@@ -1,12 +1,14 @@
 //! The answer of `forks simulate SCENE.toml`.
 
-use std::fmt::Write as _;
-
 use forks_sim::scene::Scene;
 use serde::Serialize;
 
 use super::tally::{Event, Statuses, Tally};
-use crate::{dynamics::EnergyEntry, link_pose::LinkPose, output::short};
+use crate::{
+    dynamics::EnergyEntry,
+    link_pose::LinkPose,
+    output::{Text, short},
+};
 
 /// The answer; field names are part of the program's interface.
 #[derive(Debug, Serialize)]
@@ -112,41 +114,38 @@ impl Report {
 
     /// For people.
     pub(super) fn text(&self) -> String {
-        let mut out = String::new();
-        let mut line = |key: &str, value: String| {
-            writeln!(out, "{key:<27}{value}").expect("writing to a string");
-        };
-        line("scene", self.scene.clone());
-        line("status", self.status.into());
+        let mut out = Text::new(27);
+        out.line("scene", &self.scene);
+        out.line("status", self.status);
         if let Some(message) = &self.message {
-            line("", message.clone());
+            out.line("", message);
         }
         let step = short(self.step);
-        line("steps", format!("{} of {step} s, mechanisms {}", self.steps, self.fidelity));
-        line("time (s)", short(self.duration));
+        out.line("steps", format!("{} of {step} s, mechanisms {}", self.steps, self.fidelity));
+        out.line("time (s)", short(self.duration));
         let [near, touching] = [self.max_contacts, self.max_touching];
-        line("contacts", format!("at most {near} near, {touching} touching"));
+        out.line("contacts", format!("at most {near} near, {touching} touching"));
         let Self { inexact_steps, mean_sweeps, largest_residual, .. } = self;
         let [sweeps, residual] = [*mean_sweeps, *largest_residual].map(short);
-        line(
+        out.line(
             "contact solver",
             format!("{sweeps} sweeps per step, {inexact_steps} inexact, residual {residual} m/s"),
         );
-        line("largest contact force (N)", short(self.largest_contact_force));
-        line("deepest overlap (m)", short(self.max_penetration));
-        line("energy at the start (J)", self.start_energy.text());
-        line("energy at the end (J)", self.energy.text());
+        out.line("largest contact force (N)", short(self.largest_contact_force));
+        out.line("deepest overlap (m)", short(self.max_penetration));
+        out.line("energy at the start (J)", self.start_energy.text());
+        out.line("energy at the end (J)", self.energy.text());
         let speed = short(1e6 * self.seconds_per_step);
         let factor = short(self.real_time_factor);
-        line("speed", format!("{speed} µs per step, {factor} times real time"));
+        out.line("speed", format!("{speed} µs per step, {factor} times real time"));
         if !self.bodies.is_empty() {
             let table = LinkPose::table("body", &self.bodies);
-            write!(out, "\npositions at the end\n{table}").expect("writing to a string");
+            out.block(format_args!("positions at the end\n{table}"));
         }
         if !self.notes.is_empty() {
-            write!(out, "\nnotes\n{}\n", self.notes.join("\n")).expect("writing to a string");
+            out.block(format_args!("notes\n{}\n", self.notes.join("\n")));
         }
-        out
+        out.finish()
     }
 }
 
