@@ -15,7 +15,6 @@ use forks_rom::{EffectorLoad, LoadFrame};
 use crate::{
     chart::{Curved, add_quadratic, fill_products},
     curvature::pairs,
-    dense::{factor_system, solve_factored},
     evaluation::Evaluation,
     lanes::padded,
     model::BlendedModel,
@@ -56,7 +55,6 @@ impl Evaluation {
         if let (Some(edge), Some(guard)) = (&edge, &model.data().guard) {
             self.continue_outside(model, edge, guard.stiffness, x);
         }
-        self.hold(model);
     }
 
     #[inline(always)]
@@ -206,47 +204,6 @@ impl Evaluation {
         let all = 0..model.effector_count();
         let far = |e: &usize| relative(model, *e, &self.poses[*e]);
         all.max_by(|a, b| far(a).total_cmp(&far(b))).unwrap_or(0)
-    }
-
-    /// The smallest wrenches (lengths over r) that hold the effectors here: w = S⁻²J (JᵀS⁻²J)⁻¹
-    /// ∂U/∂x.
-    #[inline(always)]
-    fn hold(&mut self, model: &BlendedModel) {
-        let (n, r) = (model.dof(), model.data().radius);
-        let count = model.effector_count();
-        let Self { places, gradient, held, poses, size_of_terms, .. } = self;
-        let Places { motions, gram, factor, right, .. } = places;
-        let per_area = 1.0 / (r * r);
-        gram.fill(0.0);
-        for motions in motions.chunks_exact(n) {
-            for i in 0..n {
-                for j in 0..=i {
-                    let (a, b) = (&motions[i], &motions[j]);
-                    gram[i * n + j] += per_area * a.0.dot(b.0) + a.1.dot(b.1);
-                }
-            }
-        }
-        for i in 0..n {
-            for j in 0..i {
-                gram[j * n + i] = gram[i * n + j];
-            }
-        }
-        factor.fill(0.0);
-        right.copy_from_slice(&gradient[..n]);
-        if !factor_system(gram, gram, factor, 0.0, n) {
-            return held.fill(Wrench::ZERO);
-        }
-        solve_factored(factor, right);
-        for e in 0..count {
-            let (mut force, mut torque) = (DVec3::ZERO, DVec3::ZERO);
-            for (m, x) in motions[e * n..(e + 1) * n].iter().zip(right.iter()) {
-                force += m.0 * (per_area * x);
-                torque += m.1 * *x;
-            }
-            *size_of_terms += force.length() * poses[e].translation.length() + torque.length();
-            let back = poses[e].rotation.conjugate();
-            held[e] = Wrench::new(back * force, back * torque);
-        }
     }
 }
 

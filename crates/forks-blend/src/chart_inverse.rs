@@ -3,7 +3,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use forks_lie::{Pose, Twist};
+use forks_lie::{Pose, Twist, Wrench, glam::DVec3};
 use forks_linalg::{Matrix, Pivots, norm};
 use forks_rom::ModelError;
 
@@ -28,6 +28,21 @@ impl BlendedModel {
             let column = Twist::new(back * m.0, back * m.1).to_array();
             column.into_iter().enumerate().for_each(|(i, y)| out[(i, first + j)] = y);
         }
+    }
+
+    /// The smallest wrenches (lengths over r) that hold the effectors at the last place of an
+    /// evaluation, in their own frames: w = S⁻²J (JᵀS⁻²J)⁻¹ ∂U/∂x; none where there is no such.
+    pub(crate) fn holding_wrenches(&self, here: &Evaluation) -> Vec<Wrench> {
+        let (jacobian, r) = (self.scaled_jacobian(here), self.data().radius);
+        let force = here.elastic_force();
+        let normal = jacobian.transpose_mul(&jacobian);
+        let part = normal.solve_vec(force, Pivots::AboveZero).unwrap_or(vec![0.0; force.len()]);
+        let scaled = jacobian.mul_vec(&part);
+        let wrench = |w: &[f64]| {
+            let (force, torque) = (DVec3::from_slice(w), DVec3::from_slice(&w[3..]));
+            Wrench::new(force / r, torque)
+        };
+        scaled.chunks_exact(6).map(wrench).collect()
     }
 
     /// [`BlendedModel::coordinates_of`] where poses are a function of the coordinates: they are as

@@ -105,8 +105,9 @@ impl Crossfade {
             potential: there.here.energy - here.here.energy,
             kinetic: new.kinetic_energy(&new_state) - old.kinetic_energy(state),
         };
-        let wrenches = there.here.held.iter().zip(&here.here.held);
-        let excess: Vec<Wrench> = wrenches.map(|(n, o)| *n - *o).collect();
+        let wrenches = there.here.effector_wrenches(new).into_iter();
+        let wrenches = wrenches.zip(here.here.effector_wrenches(&old));
+        let excess: Vec<Wrench> = wrenches.map(|(n, o)| n - o).collect();
         let load = |(effector, &wrench): (usize, &Wrench)| EffectorLoad {
             effector,
             wrench,

@@ -17,11 +17,30 @@ pub(crate) fn blend<'a>(
     }
 }
 
+/// Σ a b; four sums at once, inlined so that they are one register where there is one.
+#[inline(always)]
+pub(crate) fn row(a: &[f64], b: &[f64]) -> f64 {
+    let ((fours, rest), (others, more)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let mut sums = [0.0; 4];
+    for (x, y) in fours.iter().zip(others) {
+        for k in 0..4 {
+            sums[k] += x[k] * y[k];
+        }
+    }
+    let rest: f64 = rest.iter().zip(more).map(|(x, y)| x * y).sum();
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
+}
+
+/// A x.
+#[inline(always)]
+pub(crate) fn multiply(a: &[f64], x: &[f64], out: &mut [f64]) {
+    a.chunks_exact(x.len().max(1)).zip(out).for_each(|(a, out)| *out = row(a, x));
+}
+
 /// xᵀ A x.
 #[inline(always)]
 pub(crate) fn quadratic(a: &[f64], x: &[f64]) -> f64 {
-    let row = |a: &[f64]| -> f64 { a.iter().zip(x).map(|(a, x)| a * x).sum() };
-    a.chunks_exact(x.len().max(1)).zip(x).map(|(a, x)| x * row(a)).sum()
+    a.chunks_exact(x.len().max(1)).zip(x).map(|(a, own)| own * row(a, x)).sum()
 }
 
 /// Cholesky's L Lᵀ of M̄ + h D̄ + h² K̄ in place of K̄, lower triangle. A pivot that is not

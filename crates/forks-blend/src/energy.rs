@@ -12,7 +12,7 @@ use crate::{
 impl BlendedModel {
     /// Wrenches that hold the effectors at `x`, each in its effector's displaced frame.
     pub fn effector_wrenches(&self, x: &[f64]) -> Vec<Wrench> {
-        self.evaluated(x).held
+        self.evaluated(x).effector_wrenches(self)
     }
 
     /// Twist of effector `e` from its reference pose, exponential coordinates: B_e x in a chart of

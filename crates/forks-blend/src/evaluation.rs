@@ -31,7 +31,7 @@ pub struct Evaluation {
     pub(crate) outside: Option<usize>,
     /// Samples of weight above 0.
     pub(crate) active: Vec<usize>,
-    /// Body wrenches on the effectors that hold them here.
+    /// Body wrenches on the effectors that hold them here, in charts of poses.
     pub(crate) held: Vec<Wrench>,
     /// Samples whose distances are known, and whether a sample is one.
     pub(crate) seen: Vec<usize>,
@@ -142,9 +142,13 @@ impl Evaluation {
         &self.gradient[..self.dof]
     }
 
-    /// Wrenches that hold the effectors here, each in its effector's displaced frame.
-    pub fn effector_wrenches(&self) -> &[Wrench] {
-        &self.held
+    /// Wrenches that hold the effectors here, each in its effector's displaced frame; where several
+    /// do, as in charts of joint displacements, the smallest ones (lengths over r).
+    ///
+    /// # Panics
+    /// If the evaluation is that of a blend of another size.
+    pub fn effector_wrenches(&self, model: &BlendedModel) -> Vec<Wrench> {
+        if model.is_curved() { model.holding_wrenches(self) } else { self.held.clone() }
     }
 
     /// Weights of the samples.

@@ -185,6 +185,11 @@ impl BlendedModel {
         }
     }
 
+    /// Mass, damping and stiffness of steps are the same everywhere.
+    pub(crate) fn has_constant_matrices(&self) -> bool {
+        self.samples.len() == 1 && self.matrices.is_none()
+    }
+
     pub(crate) fn is_bent(&self) -> bool {
         self.samples.iter().any(|s| s.curvature.is_some())
     }

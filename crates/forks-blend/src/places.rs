@@ -25,8 +25,6 @@ pub(crate) struct Places {
     pub(crate) rates: Vec<[Lanes; 2]>,
     /// Σ α_i q_i.
     pub(crate) sums: Vec<DQuat>,
-    pub(crate) gram: Vec<f64>,
-    pub(crate) factor: Vec<f64>,
     pub(crate) right: Vec<f64>,
     /// Where polynomials are taken for places beyond the guard.
     pub(crate) clamped: Vec<f64>,
@@ -50,8 +48,6 @@ impl Places {
             motions: vec![Default::default(); effectors * n],
             rates: vec![Default::default(); effectors * n],
             sums: vec![NOTHING; effectors],
-            gram: vec![0.0; n * n],
-            factor: vec![0.0; n * n],
             right: vec![0.0; n],
             clamped: vec![0.0; n],
             outward: vec![0.0; n],

@@ -23,7 +23,7 @@ use forks_rom::{
 };
 
 use crate::{
-    dense::{blend, factor_system, quadratic, solve_factored},
+    dense::{blend, factor_system, multiply, quadratic, row, solve_factored},
     evaluation::Evaluation,
     matrices::Blend,
     model::BlendedModel,
@@ -119,7 +119,9 @@ impl BlendedStepper {
         work.responds = self.model.isa().run(Begin { stepper: self, state, work, loads });
         if invert && work.responds {
             work.free.copy_from_slice(&work.step.velocity);
-            invert_cholesky(n, &work.step.system, n, work.inverse.as_mut_slice());
+            if !self.model.has_constant_matrices() {
+                invert_cholesky(n, &work.step.system, n, work.inverse.as_mut_slice());
+            }
             let finite = work.free.iter().all(|v| v.is_finite());
             work.responds = finite && work.inverse.is_finite();
         }
@@ -171,14 +173,22 @@ impl Kernel for Begin<'_> {
     #[inline(always)]
     fn run<L: Arithmetic>(self, l: L) -> bool {
         let Self { stepper: BlendedStepper { model, h }, state, work, loads } = self;
-        let BlendedWorkspace { here, step: work, .. } = work;
+        let BlendedWorkspace { here, step: work, inverse, .. } = work;
         pull_loads(l, model, here, &state.x, loads, &mut work.force);
-        work.matrices(model, here);
-        if !factor_system(&work.mass, &work.damping, &mut work.system, *h, state.x.len()) {
-            return false;
+        let (constant, n) = (model.has_constant_matrices(), state.x.len());
+        if !(constant && work.known == *h) {
+            work.known = f64::NAN;
+            work.matrices(model, here);
+            if !factor_system(&work.mass, &work.damping, &mut work.system, *h, n) {
+                return false;
+            }
+            if constant {
+                invert_cholesky(n, &work.system, n, inverse.as_mut_slice());
+                work.known = *h;
+            }
         }
         work.momentum_balance(*h, &state.velocity, &here.gradient);
-        solve_factored(&work.system, &mut work.right);
+        work.solve(inverse.as_slice());
         work.velocity.copy_from_slice(&work.right);
         true
     }
@@ -200,9 +210,10 @@ impl Kernel for Finish<'_> {
     fn run<L: Arithmetic>(self, _: L) -> StepStatus {
         let Self { stepper: BlendedStepper { model, h }, state, work, impulse } = self;
         let BlendedState { x, velocity, .. } = state;
-        let BlendedWorkspace { here, step, .. } = work;
+        let BlendedWorkspace { here, step, inverse, .. } = work;
         step.move_by(*h, x, model);
-        let corrected = !impulse && step.correct(*h, x, velocity, model);
+        let inverse = inverse.as_slice();
+        let corrected = !impulse && step.correct(*h, x, velocity, inverse, model);
         if model.blend() == Blend::Energy
             && !step.first_law(*h, here, x, velocity, corrected, model)
             || !(step.velocity.iter().chain(&step.x).all(|x| x.is_finite()))
@@ -249,13 +260,22 @@ impl Work {
         blend(&mut self.system, weights, samples.iter().map(|s| &s.hessian));
     }
 
+    /// right = A⁻¹ right, with the inverse where it is known.
+    #[inline(always)]
+    fn solve(&mut self, inverse: &[f64]) {
+        if self.known.is_nan() {
+            return solve_factored(&self.system, &mut self.right);
+        }
+        multiply(inverse, &self.right, &mut self.last);
+        core::mem::swap(&mut self.last, &mut self.right);
+    }
+
     /// right = M̄ v₀ + h (g − ∇U).
     #[inline(always)]
     fn momentum_balance(&mut self, h: f64, velocity: &[f64], gradient: &[f64]) {
         let n = velocity.len();
         for i in 0..n {
-            let momentum: f64 =
-                self.mass[i * n..(i + 1) * n].iter().zip(velocity).map(|(m, v)| m * v).sum();
+            let momentum = row(&self.mass[i * n..(i + 1) * n], velocity);
             self.right[i] = momentum + h * (self.force[i] - gradient[i]);
         }
     }
@@ -273,14 +293,21 @@ impl Work {
     /// the incremental potential larger is taken back: samples that are very stiff make the force
     /// change over next to no distance. True if the velocity changed.
     #[inline(always)]
-    fn correct(&mut self, h: f64, x: &[f64], old: &[f64], model: &BlendedModel) -> bool {
+    fn correct(
+        &mut self,
+        h: f64,
+        x: &[f64],
+        old: &[f64],
+        inverse: &[f64],
+        model: &BlendedModel,
+    ) -> bool {
         self.first.copy_from_slice(&self.velocity);
         for done in 0..MAX_CORRECTIONS {
             let (left, size) = self.unbalanced(h, old);
             if left.is_nan() || left <= RESIDUAL * size {
                 return done > 0;
             }
-            solve_factored(&self.system, &mut self.right);
+            self.solve(inverse);
             self.last.copy_from_slice(&self.right);
             let before = self.incremental_potential(h, x, old);
             core::mem::swap(&mut self.last, &mut self.right);
@@ -315,13 +342,12 @@ impl Work {
     fn unbalanced(&mut self, h: f64, old: &[f64]) -> (f64, f64) {
         let n = old.len();
         let (mut worst, mut size) = (0.0f64, 0.0f64);
+        for (d, (v, old)) in self.last.iter_mut().zip(self.velocity.iter().zip(old)) {
+            *d = v - old;
+        }
         for i in 0..n {
-            let row = i * n..(i + 1) * n;
-            let (mut inertia, mut damping) = (0.0, 0.0);
-            for (j, (m, d)) in self.mass[row.clone()].iter().zip(&self.damping[row]).enumerate() {
-                inertia += m * (self.velocity[j] - old[j]);
-                damping += d * self.velocity[j];
-            }
+            let inertia = row(&self.mass[i * n..(i + 1) * n], &self.last);
+            let damping = row(&self.damping[i * n..(i + 1) * n], &self.velocity);
             let load = h * (self.force[i] - self.there.gradient[i]);
             self.right[i] = load - inertia - h * damping;
             worst = worst.max(self.right[i].abs());
@@ -347,8 +373,14 @@ impl Work {
         for _ in 0..MAX_SHORTENINGS {
             let work = self.work(&self.force, x);
             let available = before + work - self.there.energy;
-            blend(&mut self.system, &self.there.weights, model.samples.iter().map(|s| &s.mass));
-            let kinetic = 0.5 * quadratic(&self.system, &self.velocity);
+            let mass = if self.known.is_nan() {
+                let masses = model.samples.iter().map(|s| &s.mass);
+                blend(&mut self.system, &self.there.weights, masses);
+                &self.system
+            } else {
+                &self.mass
+            };
+            let kinetic = 0.5 * quadratic(mass, &self.velocity);
             if !(available.is_finite() && kinetic.is_finite()) {
                 return false;
             }

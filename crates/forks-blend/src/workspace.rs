@@ -45,6 +45,9 @@ pub(crate) struct Work {
     pub(crate) damping: Vec<f64>,
     /// K̄, then L of A = M̄ + hD̄ + h²K̄ = L Lᵀ.
     pub(crate) system: Vec<f64>,
+    /// For blends whose matrices do not depend on the place: the step h for which matrices, L and
+    /// the inverse are known; not a number at first.
+    pub(crate) known: f64,
 }
 
 impl BlendedWorkspace {
@@ -67,6 +70,7 @@ impl BlendedWorkspace {
                 mass: vec![0.0; n * n],
                 damping: vec![0.0; n * n],
                 system: vec![0.0; n * n],
+                known: f64::NAN,
             },
             inverse: Matrix::zeros(n, n),
             responds: false,

@@ -148,7 +148,7 @@ fn around(model: &BlendedModel, cycle: &[&[f64]]) -> Option<Work> {
         let x = through(cycle, k as f64 / POINTS as f64);
         state.set(&x, &still).ok()?;
         let poses = (0..effectors).map(|e| model.effector_pose(e, &x)).collect();
-        points.push((model.evaluated_at(&state).effector_wrenches().to_vec(), poses));
+        points.push((model.evaluated_at(&state).effector_wrenches(model), poses));
     }
     let work = |stride: usize| {
         let (mut sum, mut size) = (0.0, 0.0f64);
