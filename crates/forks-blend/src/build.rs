@@ -13,12 +13,13 @@ use crate::{
     chart::Curved,
     check::check,
     curvature::{self, Curvature},
-    data::{BlendData, SampleData, dual},
+    data::{BlendData, Kinematics, SampleData, dual},
     joint_blend::joint_blends,
     link_stream::LinkStream,
     matrices::{Blend, Family, most_central},
     model::{BlendedModel, Matrices, Prepared, chart_twist},
     neighbours::Graph,
+    tree::Tree,
     weights::Weights,
 };
 
@@ -40,12 +41,16 @@ impl BlendedModel {
             samples,
             joints,
             links: LinkStream::default(),
+            tree: None,
             blend: Blend::Energy,
             matrices: None,
             graph: Graph::default(),
             isa: Isa::detect(),
             data,
         };
+        if let (Kinematics::Joints, Some(c)) = (out.data.kinematics, &out.samples[0].curved) {
+            out.tree = Some(Tree::new(out.data.samples[0].model.data(), &c.joints));
+        }
         if let Weights::Neighbours { count, .. } = out.data.weights {
             out.graph = Graph::new(&out.data, count as usize);
         }

@@ -14,7 +14,7 @@ use forks_lie::Pose;
 use forks_linalg::{Matrix, dot};
 use forks_rom::{ModelError, data::ModelData, internal::LinkBlocks};
 
-use crate::{chart_polynomials::Polynomials, curvature::pairs};
+use crate::{chart_polynomials::Polynomials, curvature::pairs, energy_form::EnergyForm};
 
 /// One sample's numbers in a chart of joint displacements; E effectors, N coordinates.
 ///
@@ -43,9 +43,10 @@ pub struct ChartSample {
 
 /// Where a chart of joint displacements is trusted: inside an ellipsoid about x = 0.
 ///
-/// With s = √(xᵀGx) and t = s − 1, polynomials outside are taken at c = x ρ(s)/s, ρ = 1 + t/(1 +
-/// 4t), and the energy grows by ½ κ t²: it and its slope are continuous, forces stay restoring, and
-/// polynomials are never asked for more than 5/4 of what they are made for.
+/// With s = √(xᵀGx) and t = s − 1, polynomials outside are taken at c = x ρ(s)/s, ρ = 1 + t/√(1 +
+/// 16t²), and the energy grows by ½ κ t³/(1 + t): it is continuous with its first two derivatives,
+/// forces stay restoring, and polynomials are never asked for more than 5/4 of what they are made
+/// for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guard {
     /// G, N × N, symmetric and positive definite.
@@ -81,6 +82,8 @@ pub(crate) fn fill_products(y: &[f64], out: &mut [f64]) {
 #[derive(Clone, Debug)]
 pub(crate) struct Curved {
     pub(crate) place: Vec<f64>,
+    /// U − U₀, for manifolds.
+    pub(crate) energy: EnergyForm,
     /// Coefficients of all products: the effectors' twists, then U − U₀; (6E + 1) × products.
     pub(crate) polynomials: Polynomials,
     pub(crate) rests: Vec<Pose>,
@@ -123,8 +126,10 @@ impl Curved {
         let polynomials = Matrix::from_fn(twists.rows() + 1, products(n), |i, j| {
             if i < twists.rows() { twists[(i, j)] } else { energy[j] }
         });
+        let second = energy[n..n + pairs(n)].to_vec();
         Self {
             place: c.place.clone(),
+            energy: EnergyForm { first: energy[..n].to_vec(), second, third: c.cubic.clone() },
             polynomials: Polynomials::new(n, &polynomials),
             rests: m.effectors.iter().map(|e| e.rest).collect(),
             blocks: LinkBlocks::new(n + pairs(n) + m.servos.len(), shown.into_iter().map(of)),

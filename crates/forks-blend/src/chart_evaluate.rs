@@ -52,8 +52,9 @@ impl Evaluation {
         }
         self.turn_effectors(n);
         self.chart_outside(model);
-        if let (Some(edge), Some(guard)) = (&edge, &model.data().guard) {
-            self.continue_outside(model, edge, guard.stiffness, x);
+        self.continue_energy(model, edge.as_ref(), x);
+        if let Some(edge) = &edge {
+            self.continue_motions(edge, x);
         }
     }
 
@@ -165,25 +166,33 @@ impl Evaluation {
     }
 
     #[inline(always)]
-    fn chart_outside(&mut self, model: &BlendedModel) {
+    pub(crate) fn chart_outside(&mut self, model: &BlendedModel) {
         let range = model.data().range;
         // Written so that NaN is outside.
         let inside = |e: usize| relative(model, e, &self.poses[e]) <= range * range;
         self.outside = (0..model.effector_count()).find(|&e| !inside(e));
     }
 
-    /// Energy, force and motions beyond the guard, from those on its edge.
-    #[inline(never)]
-    fn continue_outside(&mut self, model: &BlendedModel, edge: &Edge, stiffness: f64, x: &[f64]) {
-        let Places { motions, outward, .. } = &mut self.places;
-        // ∂s/∂x = Gx/s.
-        outward.iter_mut().for_each(|g| *g /= edge.size);
+    /// Energy and force beyond the guard, from those on its edge.
+    #[inline(always)]
+    pub(crate) fn continue_energy(&mut self, model: &BlendedModel, edge: Option<&Edge>, x: &[f64]) {
+        let (Some(edge), Some(guard)) = (edge, &model.data().guard) else { return };
+        let outward = &self.places.outward;
         let along: f64 = self.gradient.iter().zip(x).map(|(g, x)| g * x).sum();
-        let beyond = edge.turned * along + stiffness * edge.beyond;
-        for (g, outward) in self.gradient.iter_mut().zip(&*outward) {
+        let beyond = edge.turned * along + guard.stiffness * edge.slope;
+        for (g, outward) in self.gradient.iter_mut().zip(outward) {
             *g = edge.shrunk * *g + beyond * outward;
         }
-        self.energy += 0.5 * stiffness * edge.beyond * edge.beyond;
+        self.energy += guard.stiffness * edge.energy;
+        if self.outside.is_none() {
+            self.outside = Some(self.farthest(model));
+        }
+    }
+
+    /// Motions of the effectors beyond the guard.
+    #[inline(never)]
+    fn continue_motions(&mut self, edge: &Edge, x: &[f64]) {
+        let Places { motions, outward, .. } = &mut self.places;
         for motions in motions.chunks_exact_mut(x.len()) {
             let mut along = (DVec3::ZERO, DVec3::ZERO);
             for (m, x) in motions.iter().zip(x) {
@@ -193,9 +202,6 @@ impl Evaluation {
                 let part = edge.turned * outward;
                 *m = (m.0 * edge.shrunk + along.0 * part, m.1 * edge.shrunk + along.1 * part);
             }
-        }
-        if self.outside.is_none() {
-            self.outside = Some(self.farthest(model));
         }
     }
 
@@ -216,24 +222,24 @@ fn relative(model: &BlendedModel, e: usize, pose: &Pose) -> f64 {
 }
 
 /// A place beyond the guard; see [`crate::Guard`].
-struct Edge {
-    /// s.
-    size: f64,
-    /// t = s − 1.
-    beyond: f64,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edge {
+    /// ½ t³/(1 + t), t = s − 1, and its derivative.
+    energy: f64,
+    slope: f64,
     /// ρ/s.
-    shrunk: f64,
+    pub(crate) shrunk: f64,
     /// (ρ′ − ρ/s)/s.
-    turned: f64,
+    pub(crate) turned: f64,
 }
 
 /// 1/L: how fast ρ saturates.
 const SATURATION: f64 = 4.0;
 
 impl Edge {
-    /// `None` inside; else c is left in `clamped`, Gx in `outward`.
+    /// `None` inside; else c is left in `clamped`, ∂s/∂x in `outward`.
     #[inline(always)]
-    fn new(model: &BlendedModel, x: &[f64], places: &mut Places) -> Option<Self> {
+    pub(crate) fn new(model: &BlendedModel, x: &[f64], places: &mut Places) -> Option<Self> {
         let guard = model.data().guard.as_ref()?;
         for (k, g) in places.outward.iter_mut().enumerate() {
             *g = dot(guard.metric.row(k), x);
@@ -244,11 +250,19 @@ impl Edge {
         }
         let size = sqrt(square);
         let beyond = size - 1.0;
-        let soft = 1.0 + SATURATION * beyond;
+        let soft = sqrt(1.0 + (SATURATION * beyond) * (SATURATION * beyond));
         let shrunk = (1.0 + beyond / soft) / size;
-        let slope = 1.0 / (soft * soft);
+        let rate = 1.0 / (soft * soft * soft);
         places.clamped.iter_mut().zip(x).for_each(|(c, x)| *c = shrunk * x);
-        Some(Self { size, beyond, shrunk, turned: (slope - shrunk) / size })
+        // ∂s/∂x = Gx/s.
+        places.outward.iter_mut().for_each(|g| *g /= size);
+        let part = beyond / size;
+        Some(Self {
+            energy: 0.5 * beyond * beyond * part,
+            slope: 0.5 * part * part * (3.0 + 2.0 * beyond),
+            shrunk,
+            turned: (rate - shrunk) / size,
+        })
     }
 }
 

@@ -23,6 +23,9 @@ const THERE: f64 = 1e-9;
 impl BlendedModel {
     /// Body twist of effector `e` per coordinate, at the last place of an evaluation.
     pub(crate) fn chart_jacobian(&self, here: &Evaluation, e: usize, out: &mut Matrix) {
+        if let Some(tree) = &self.tree {
+            return self.tree_jacobian(tree, here, e, out);
+        }
         let (back, first) = (here.poses[e].rotation.conjugate(), out.columns() - self.dof());
         for (j, m) in here.places.motions(self.dof(), e).iter().enumerate() {
             let column = Twist::new(back * m.0, back * m.1).to_array();

@@ -7,7 +7,7 @@ use forks_rom::ModelError;
 use crate::{
     chart,
     curvature::pairs,
-    data::{BlendData, dual},
+    data::{BlendData, Kinematics, dual},
     weights::Weights,
 };
 
@@ -60,6 +60,10 @@ pub(crate) fn check(d: &BlendData) -> Result<(), ModelError> {
         let forces = s.servos.force.iter().all(|f| f.is_finite());
         finite("servo terms", forces && s.servos.stiffness.is_finite())?;
         orthonormal("basis of a sample", &m.basis, m.radius)?;
+    }
+    if d.kinematics == Kinematics::Joints {
+        size("samples whose links follow the joints", d.chart.len(), 1)?;
+        size("samples whose links follow the joints", d.samples.len(), 1)?;
     }
     if d.chart.is_empty() {
         return Ok(());

@@ -90,7 +90,7 @@ impl Crossfade {
             false => {
                 let all = 0..old.effector_count();
                 let poses: Vec<Pose> =
-                    all.clone().map(|e| old.effector_pose(e, state.coordinates())).collect();
+                    all.clone().map(|e| old.effector_pose_at(e, state)).collect();
                 let twists: Vec<Twist> = all.map(|e| old.effector_velocity(e, state)).collect();
                 new.coordinates_of(&poses, &twists)?
             }
@@ -211,7 +211,7 @@ impl Crossfade {
         }
         if self.old.is_curved() {
             let all = 0..new.effector_count();
-            let poses: Vec<Pose> = all.map(|e| new.effector_pose(e, state.coordinates())).collect();
+            let poses: Vec<Pose> = all.map(|e| new.effector_pose_at(e, state)).collect();
             let twists = vec![Twist::ZERO; poses.len()];
             if let Ok((x, _, _)) = self.old.coordinates_of(&poses, &twists) {
                 let _ = self.old_state.set(&x, &self.still);

@@ -27,6 +27,18 @@ pub struct SampleData {
     pub curvature: Matrix,
 }
 
+/// How effectors and links follow from the coordinates of a chart of joint displacements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kinematics {
+    /// By polynomials of each sample's own, whose poses are averaged.
+    #[default]
+    Polynomials,
+    /// By the joints of the tree, whose displacements are polynomials: they never open. Of one
+    /// sample alone.
+    Joints,
+}
+
 /// The numbers of a blended model; E effectors, N coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlendData {
@@ -50,6 +62,8 @@ pub struct BlendData {
     pub chart: Vec<ChartSample>,
     /// Where such a chart is trusted; without, polynomials hold everywhere.
     pub guard: Option<Guard>,
+    /// How poses follow in such a chart.
+    pub kinematics: Kinematics,
 }
 
 impl BlendData {

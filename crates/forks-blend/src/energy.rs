@@ -7,6 +7,7 @@ use forks_lie::{Pose, Twist, Wrench};
 use crate::{
     evaluation::Evaluation,
     model::{BlendedModel, chart_twist},
+    state::BlendedState,
 };
 
 impl BlendedModel {
@@ -30,6 +31,18 @@ impl BlendedModel {
             return self.evaluated(x).poses[e];
         }
         self.data.reference[e].displaced(self.effector_twist(e, x))
+    }
+
+    /// World pose of effector `e` in a state: where links follow the joints servo targets move it a
+    /// little at the same coordinates.
+    ///
+    /// # Panics
+    /// If the state belongs to a model of another size.
+    pub fn effector_pose_at(&self, e: usize, state: &BlendedState) -> Pose {
+        match &self.tree {
+            Some(_) => self.evaluated_at(state).poses[e],
+            None => self.effector_pose(e, &state.x),
+        }
     }
 
     /// Potential energy of the blend at `x`, J.

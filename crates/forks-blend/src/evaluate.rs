@@ -71,6 +71,9 @@ impl Kernel for Evaluate<'_> {
     #[inline(always)]
     fn run<L: Arithmetic>(self, l: L) {
         let Self { model, x, out } = self;
+        if let (Some(tree), Some(c)) = (&model.tree, &model.samples[0].curved) {
+            return out.at_manifold(l, model, (tree, c), x);
+        }
         if model.is_curved() {
             return out.at_chart(l, model, x);
         }

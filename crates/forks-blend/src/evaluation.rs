@@ -6,7 +6,7 @@ use forks_lie::{Pose, Wrench};
 
 use crate::{
     curvature::Bending, cutoff::Cutoff, lanes::padded, model::BlendedModel, places::Places,
-    relative::Logarithm,
+    relative::Logarithm, tree::TreePlace,
 };
 
 /// Energy, force and weights at one place; its memory is used again at the next.
@@ -60,6 +60,8 @@ pub struct Evaluation {
     pub(crate) bending: Bending,
     /// In charts of joint displacements.
     pub(crate) places: Places,
+    /// On a manifold.
+    pub(crate) tree: TreePlace,
     /// For blended matrices.
     pub(crate) stiffness: Vec<f64>,
     pub(crate) scratch: Vec<f64>,
@@ -89,6 +91,7 @@ impl Evaluation {
             bent: vec![0.0; if model.is_bent() { samples * 6 * effectors } else { 0 }],
             bending: Bending::new(model.dof(), effectors),
             places: Places::new(model),
+            tree: model.tree.as_ref().map(TreePlace::new).unwrap_or_default(),
             stiffness: vec![0.0; blended.map_or(0, |_| 36 * effectors * effectors)],
             scratch: vec![0.0; blended.map_or(0, |m| m.scratch())],
             ..Self::default()
@@ -100,6 +103,9 @@ impl Evaluation {
         self.driven_wrenches.clear();
         self.driven_energies.clear();
         self.driven_slopes.clear();
+        if let Some(tree) = &model.tree {
+            tree.drive(targets, &mut self.tree);
+        }
         if targets.iter().all(|s| *s == 0.0) {
             return;
         }

@@ -8,10 +8,10 @@
 //! |---|---|
 //! | `SIZE` | counts N, E, samples; numbers radius, range (alone may be infinite); bytes kind of weights, kind of blend; counts exponent, neighbours (0 where the weights have none) |
 //! | `CHAR` | E poses reference, matrix basis 6E × N |
-//! | `SAMP` | per sample: number potential, count of bytes, the sample's reduced model as a whole file of its own; with s servos s numbers ∂U/∂s and matrix ∂²U/∂s² s × s; byte 1 and matrix of the curvature N × N(N+1)/2, or byte 0. Then, for weights 4 and 5, per sample: N numbers place, N(N+1)(N+2)/6 numbers third order; matrices rate N × N, stiffness N × N, higher orders of effectors 6E × (N(N+1)/2 + N(N+1)(N+2)/6), second order of each link 6 × N(N+1)/2 and of each joint (rows as its map); for weights 5 also byte 1 and matrix of the servos s × N(N+3)/2, or byte 0. For weights 5, last, byte 1, matrix N × N and number stiffness of the guard, or byte 0 |
+//! | `SAMP` | per sample: number potential, count of bytes, the sample's reduced model as a whole file of its own; with s servos s numbers ∂U/∂s and matrix ∂²U/∂s² s × s; byte 1 and matrix of the curvature N × N(N+1)/2, or byte 0. Then, for weights 4 to 6, per sample: N numbers place, N(N+1)(N+2)/6 numbers third order; matrices rate N × N, stiffness N × N, higher orders of effectors 6E × (N(N+1)/2 + N(N+1)(N+2)/6), second order of each link 6 × N(N+1)/2 and of each joint (rows as its map); for weights 5 and 6 also byte 1 and matrix of the servos s × N(N+3)/2, or byte 0. For weights 5 and 6, last, byte 1, matrix N × N and number stiffness of the guard, or byte 0 |
 //!
 //! Weights: 0 Shepard, 1 as printed in \[A16\], 2 neighbours, 3 in the samples' metrics (then
-//! number ε follows), 4 and 5 Shepard in a chart of joint displacements (4 is read only). Blend: 0
+//! number ε follows), 4 to 6 Shepard in a chart of joint displacements (4 is read only; 6: links follow the joints). Blend: 0
 //! energy, 1 eigenvectors, 2 log-Euclidean. Versions follow the same rule as those of reduced
 //! models; there is one so far: 1.
 
@@ -26,8 +26,8 @@ use forks_rom::{
 };
 
 use crate::{
-    Blend, BlendData, BlendedModel, ChartSample, Guard, SampleData, Weights, chart::triples,
-    curvature::pairs,
+    Blend, BlendData, BlendedModel, ChartSample, Guard, Kinematics, SampleData, Weights,
+    chart::triples, curvature::pairs,
 };
 
 /// First bytes of a file.
@@ -42,11 +42,14 @@ const SAMP: &str = "SAMP";
 impl BlendedModel {
     /// The blend as the bytes of a file; see the [format](crate::file).
     pub fn to_bytes(&self) -> Vec<u8> {
-        let BlendData { reference, basis, radius, range, weights, samples, chart, guard } =
-            self.data();
+        let d = self.data();
+        let BlendData { reference, basis, radius, range, weights, samples, chart, .. } = d;
         let (kind, exponent, count) = match *weights {
             Weights::Shepard { exponent } if chart.is_empty() => (0, exponent, 0),
-            Weights::Shepard { exponent } => (5, exponent, 0),
+            Weights::Shepard { exponent } => match d.kinematics {
+                Kinematics::Polynomials => (5, exponent, 0),
+                Kinematics::Joints => (6, exponent, 0),
+            },
             Weights::Printed => (1, 0, 0),
             Weights::Neighbours { exponent, count } => (2, exponent, count),
             Weights::Metric { exponent, .. } => (3, exponent, 0),
@@ -94,8 +97,8 @@ impl BlendedModel {
                 out.matrix(servos);
             }
             if !chart.is_empty() {
-                out.byte(u8::from(guard.is_some()));
-                if let Some(g) = guard {
+                out.byte(u8::from(d.guard.is_some()));
+                if let Some(g) = &d.guard {
                     out.matrix(&g.metric);
                     out.numbers([g.stiffness]);
                 }
@@ -120,7 +123,7 @@ impl BlendedModel {
         let (kind, way) = (r.byte("kind of weights")?, r.byte("kind of blend")?);
         let (exponent, count) = (r.small("exponent")?, r.small("number of neighbours")?);
         let weights = match kind {
-            0 | 4 | 5 => Weights::Shepard { exponent },
+            0 | 4..=6 => Weights::Shepard { exponent },
             1 => Weights::Printed,
             2 => Weights::Neighbours { exponent, count },
             3 => Weights::Metric { exponent, energy: r.number("energy of the weights' metric")? },
@@ -153,10 +156,10 @@ impl BlendedModel {
             Ok(SampleData { model: Arc::new(model), potential, servos, curvature })
         })?;
         // Those of kind 4 know nothing of servo targets and have no guard.
-        let more = kind == 5;
+        let more = kind >= 5;
         let of = |s: &SampleData, r: &mut Reader<'_>| chart_sample(r, s.model.data(), more);
         let chart: Vec<ChartSample> = match kind {
-            4 | 5 => samples.iter().map(|s| of(s, &mut r)).collect::<Result<_, _>>()?,
+            4..=6 => samples.iter().map(|s| of(s, &mut r)).collect::<Result<_, _>>()?,
             _ => Vec::new(),
         };
         let guard = match if more { r.byte("guard")? } else { 0 } {
@@ -169,7 +172,18 @@ impl BlendedModel {
         };
         r.end()?;
         file.end()?;
-        let data = BlendData { reference, basis, radius, range, weights, samples, chart, guard };
+        let kinematics = if kind == 6 { Kinematics::Joints } else { Kinematics::Polynomials };
+        let data = BlendData {
+            reference,
+            basis,
+            radius,
+            range,
+            weights,
+            samples,
+            chart,
+            guard,
+            kinematics,
+        };
         Ok(Self::new(data)?.with_blend(blend))
     }
 

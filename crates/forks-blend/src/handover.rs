@@ -79,7 +79,7 @@ impl BlendedModel {
     /// Another number of effectors.
     pub fn leave(&self, state: &BlendedState, model: &ReducedModel) -> Result<State, ModelError> {
         let count = self.effector_count();
-        let poses: Vec<Pose> = (0..count).map(|e| self.effector_pose(e, &state.x)).collect();
+        let poses: Vec<Pose> = (0..count).map(|e| self.effector_pose_at(e, state)).collect();
         let twists: Vec<Twist> = (0..count).map(|e| self.effector_velocity(e, state)).collect();
         let d = model.data();
         let rests: Vec<Pose> = d.effectors.iter().map(|e| e.rest).collect();
@@ -123,7 +123,7 @@ impl BlendedModel {
         let first = &self.data().samples[0].model;
         let mut poses = vec![Pose::IDENTITY; first.data().links.len()];
         self.link_poses_into(state, work, mode, blend, &mut poses);
-        first.gaps_of(&poses, |e| self.effector_pose(e, &state.x))
+        first.gaps_of(&poses, |e| self.effector_pose_at(e, state))
     }
 }
 

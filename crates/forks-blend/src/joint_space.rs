@@ -51,6 +51,9 @@ impl BlendedModel {
     ) {
         assert_eq!(state.x.len(), self.dof(), "coordinates of the state");
         work.update(self, state);
+        if self.tree.is_some() {
+            return out.copy_from_slice(&work.here.tree.links);
+        }
         match mode {
             Reconstruction::Twist => work.here.reduced_coordinates(self),
             Reconstruction::JointSpace => work.here.bent_coordinates(self),

@@ -10,7 +10,7 @@ use crate::{BlendData, BlendedModel, ChartSample, SampleData};
 
 /// A blend on one line.
 pub(crate) fn blend(model: &BlendedModel) -> String {
-    let BlendData { reference, basis, radius, range, weights, samples, chart, guard } =
+    let BlendData { reference, basis, radius, range, weights, samples, chart, guard, kinematics } =
         model.data();
     let sample = |s: &SampleData| {
         json!({
@@ -30,6 +30,7 @@ pub(crate) fn blend(model: &BlendedModel) -> String {
         "blend": model.blend(),
         "samples": samples.iter().map(sample).collect::<Vec<_>>(),
         "chart": chart.iter().map(chart_sample).collect::<Vec<_>>(),
+        "kinematics": kinematics,
         "guard": guard.as_ref().map(|g| json!({
             "metric": rows(&g.metric),
             "stiffness": g.stiffness,

@@ -18,6 +18,7 @@ use crate::{
     matrices::{Blend, Family},
     neighbours::Graph,
     relative::Logarithm,
+    tree::Tree,
     weights::Weights,
 };
 
@@ -29,6 +30,8 @@ pub struct BlendedModel {
     pub(crate) samples: Vec<Prepared>,
     pub(crate) joints: Vec<JointBlend>,
     pub(crate) links: LinkStream,
+    /// Of a manifold.
+    pub(crate) tree: Option<Tree>,
     pub(crate) isa: Isa,
     pub(crate) blend: Blend,
     /// For the blends that need them.

@@ -4,7 +4,10 @@ use alloc::{vec, vec::Vec};
 
 use forks_lie::glam::{DQuat, DVec3};
 
-use crate::{chart_polynomials::Jets, curvature::pairs, lanes::padded, model::BlendedModel};
+use crate::{
+    chart_evaluate::Edge, chart_polynomials::Jets, curvature::pairs, lanes::padded,
+    model::BlendedModel,
+};
 use forks_linalg::simd::Lanes;
 
 /// Memory for a place in a chart of joint displacements.
@@ -32,6 +35,12 @@ pub(crate) struct Places {
     pub(crate) outward: Vec<f64>,
     /// ρ/s of such a place and its derivative by s.
     pub(crate) beyond: Option<[f64; 2]>,
+    /// Gx of such a place, G the guard's metric; then ∂s/∂x = Gx/s.
+    pub(crate) outward: Vec<f64>,
+    /// The last place, if it is beyond the guard.
+    pub(crate) edge: Option<Edge>,
+    /// For the energy on a manifold.
+    pub(crate) inner: Vec<f64>,
 }
 
 impl Places {
@@ -52,6 +61,19 @@ impl Places {
             clamped: vec![0.0; n],
             outward: vec![0.0; n],
             beyond: None,
+            edge: None,
+            inner: vec![0.0; if model.tree.is_some() { pairs(n) } else { 0 }],
+        }
+    }
+
+    /// Derivatives by x from those by the place on the guard's edge; as they are inside.
+    #[inline(always)]
+    pub(crate) fn turn_outward(&self, slopes: &mut [f64]) {
+        let Some(edge) = &self.edge else { return };
+        let along: f64 = slopes.iter().zip(&self.clamped).map(|(g, c)| g * c).sum();
+        let part = edge.turned * along / edge.shrunk;
+        for (g, outward) in slopes.iter_mut().zip(&self.outward) {
+            *g = edge.shrunk * *g + part * outward;
         }
     }
 

@@ -224,7 +224,7 @@ impl BlendedModel {
     /// # Panics
     /// If there are not N coordinates, or there is no such effector.
     pub fn generalised_force(&self, x: &[f64], loads: &[EffectorLoad]) -> Vec<f64> {
-        let mut out = self.generalised_force_of(&self.evaluated(x), x, loads);
+        let mut out = self.generalised_force_of(&mut self.evaluated(x), x, loads);
         out.truncate(self.dof());
         out
     }
@@ -232,7 +232,7 @@ impl BlendedModel {
     /// The same where the blend was evaluated at `x`, padded.
     fn generalised_force_of(
         &self,
-        here: &Evaluation,
+        here: &mut Evaluation,
         x: &[f64],
         loads: &[EffectorLoad],
     ) -> Vec<f64> {
@@ -267,7 +267,7 @@ fn shifted(slope: Matrix) -> (Matrix, bool) {
 
 struct Pull<'a> {
     model: &'a BlendedModel,
-    here: &'a Evaluation,
+    here: &'a mut Evaluation,
     x: &'a [f64],
     loads: &'a [EffectorLoad],
     out: &'a mut [f64],
@@ -287,7 +287,7 @@ impl Kernel for Pull<'_> {
 pub(crate) fn pull_loads<L: Arithmetic>(
     l: L,
     model: &BlendedModel,
-    here: &Evaluation,
+    here: &mut Evaluation,
     x: &[f64],
     loads: &[EffectorLoad],
     out: &mut [f64],
@@ -301,11 +301,14 @@ pub(crate) fn pull_loads<L: Arithmetic>(
 pub(crate) fn add_loads<L: Arithmetic>(
     l: L,
     model: &BlendedModel,
-    here: &Evaluation,
+    here: &mut Evaluation,
     x: &[f64],
     loads: &[EffectorLoad],
     out: &mut [f64],
 ) {
+    if let Some(tree) = &model.tree {
+        return here.pull_tree_loads(l, tree, loads, out, x.len());
+    }
     if model.is_curved() {
         return here.pull_chart_loads(loads, out, x.len());
     }

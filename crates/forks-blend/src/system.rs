@@ -114,7 +114,7 @@ impl System for BlendedStepper {
     }
 
     fn effector_pose(&self, e: usize, state: &BlendedState) -> Pose {
-        self.model().effector_pose(e, state.coordinates())
+        self.model().effector_pose_at(e, state)
     }
 
     fn effectors(

@@ -245,6 +245,7 @@ fn weights(w: &Weights) -> (&'static str, Option<u32>) {
 fn chart(c: Chart) -> &'static str {
     match c {
         Chart::Joints => "joint displacements",
+        Chart::Manifold => "joint displacements, links by the joints",
         _ => "effector poses",
     }
 }

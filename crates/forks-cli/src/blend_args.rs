@@ -100,6 +100,7 @@ pub(crate) enum ChartArg {
     Auto,
     Poses,
     Joints,
+    Manifold,
 }
 
 impl From<ChartArg> for forks_place::Chart {
@@ -108,6 +109,7 @@ impl From<ChartArg> for forks_place::Chart {
             ChartArg::Auto => Self::Auto,
             ChartArg::Poses => Self::Poses,
             ChartArg::Joints => Self::Joints,
+            ChartArg::Manifold => Self::Manifold,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Samples that a blend may have, in one of the charts.
 
-use forks_blend::{BlendData, ChartSample, Guard, SampleData, Weights};
+use std::collections::BTreeMap;
+
+use forks_blend::{BlendData, ChartSample, Guard, Kinematics, SampleData, Weights};
 use forks_mechanism::{lie::Pose, linalg::Matrix};
 use forks_reduce::Problem;
 use forks_rom::data::ModelData;
@@ -10,6 +12,7 @@ use crate::{
     chart::JointMap,
     error::BlendError,
     lift::{Sized, assemble},
+    loads::Loads,
     sample::Sample,
     settings::{Chart, Placement, Skipped},
     truth::{Truth, loads_of},
@@ -19,15 +22,15 @@ use crate::{
 pub(crate) enum Candidates {
     /// Of any ranks.
     Poses(Vec<Sized>),
-    /// All of the chart's rank, and where the chart is trusted.
-    Joints(Vec<(SampleData, ChartSample)>, Option<Guard>),
+    /// All of the chart's rank, where the chart is trusted, and how links follow.
+    Joints(Vec<(SampleData, ChartSample)>, Guard, Kinematics),
 }
 
 impl Candidates {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Poses(all) => all.len(),
-            Self::Joints(all, _) => all.len(),
+            Self::Joints(all, ..) => all.len(),
         }
     }
 
@@ -43,7 +46,7 @@ impl Candidates {
                 let samples: Vec<&Sized> = set.iter().map(|&i| &all[i]).collect();
                 assemble(rest, None, &samples, weights).ok()
             }
-            Self::Joints(all, guard) => {
+            Self::Joints(all, guard, kinematics) => {
                 let first = all[*set.first()?].0.model.data();
                 let range = set.iter().map(|&i| all[i].0.model.data().range).fold(0.0, f64::max);
                 Some(BlendData {
@@ -54,7 +57,8 @@ impl Candidates {
                     weights,
                     samples: set.iter().map(|&i| all[i].0.clone()).collect(),
                     chart: set.iter().map(|&i| all[i].1.clone()).collect(),
-                    guard: guard.clone(),
+                    guard: Some(guard.clone()),
+                    kinematics: *kinematics,
                 })
             }
         }
@@ -64,37 +68,36 @@ impl Candidates {
 /// Places at which samples are tried, at most: those that lie farthest from each other.
 const MOST: usize = 48;
 
-/// The first place, then again and again the one that is farthest from those chosen.
-fn spread(places: &[Vec<f64>]) -> Vec<bool> {
-    let mut chosen = vec![false; places.len()];
+/// Indices: of the first place, then again and again of the one that is farthest from those chosen.
+fn spread(places: &[Vec<f64>]) -> Vec<usize> {
     let mut nearest = vec![f64::INFINITY; places.len()];
-    let mut next = 0;
-    for _ in 0..MOST.min(places.len()) {
-        chosen[next] = true;
+    let mut chosen = vec![0];
+    while chosen.len() < MOST.min(places.len()) {
+        let last = &places[chosen[chosen.len() - 1]];
         for (d, p) in nearest.iter_mut().zip(places) {
-            *d = d.min(p.iter().zip(&places[next]).map(|(a, b)| (a - b) * (a - b)).sum());
+            *d = d.min(p.iter().zip(last).map(|(a, b)| (a - b) * (a - b)).sum());
         }
-        let far = (0..places.len()).filter(|&i| !chosen[i]);
+        let far = (0..places.len()).filter(|i| !chosen.contains(i));
         match far.max_by(|&a, &b| nearest[a].total_cmp(&nearest[b])) {
-            Some(i) => next = i,
+            Some(i) => chosen.push(i),
             None => break,
         }
     }
     chosen
 }
 
-/// Candidates in a chart of joint displacements whose guard is around further loads too, the start
-/// first where the chart holds there, with
-/// their numbers in `training`; what was left out.
+/// Candidates in a chart of joint displacements whose guard is around unseen loads too, the start
+/// first where the chart holds there, with their numbers in the training loads; what was left out.
+/// One sample alone is the start, or the first where the chart holds.
 pub(crate) fn in_joints(
     problem: &Problem,
     placement: &Placement,
     start: &Truth,
     radius: f64,
-    training: &[Truth],
-    further: &[Vec<Truth>],
+    drawn: &Loads,
+    (chart, most): (Chart, usize),
 ) -> Result<(JointMap, Candidates, Vec<usize>, Vec<Skipped>), BlendError> {
-    let all: Vec<&Truth> = core::iter::once(start).chain(training).collect();
+    let all: Vec<&Truth> = core::iter::once(start).chain(&drawn.training).collect();
     let loads = |t: &Truth| loads_of(problem, placement.gravity, &t.forces);
     let sized = |t: &&Truth| -> Result<(ModelData, SampleData), BlendError> {
         let sample = Sample::with_mass(problem, &t.equilibrium, &loads(t), placement.mass)?;
@@ -105,26 +108,34 @@ pub(crate) fn in_joints(
         all.par_iter().map(sized).collect();
     let pairs = all.iter().zip(&reduced);
     let good = pairs.filter_map(|(t, s)| Some((&t.equilibrium, &s.as_ref().ok()?.0)));
-    let map = JointMap::new(problem, &start.equilibrium, radius, good, further)?;
-    let chosen =
-        spread(&all.iter().map(|t| map.place(problem, &t.equilibrium)).collect::<Vec<_>>());
-    let curved = |i: usize| {
-        let (t, d) = (all[i], &reduced[i].as_ref().ok().filter(|_| chosen[i])?.0);
-        map.sample(problem, &t.equilibrium, &loads(t), d, &placement.equilibrium)
+    let map = JointMap::new(problem, &start.equilibrium, radius, good, &drawn.unseen)?;
+    let places: Vec<Vec<f64>> = all.iter().map(|t| map.place(problem, &t.equilibrium)).collect();
+    let curved = |&i: &usize| -> Option<(usize, Option<ChartSample>)> {
+        let (t, d) = (all[i], &reduced[i].as_ref().ok()?.0);
+        Some((i, map.sample(problem, &t.equilibrium, &loads(t), d, &placement.equilibrium)))
     };
-    let charts: Vec<Option<ChartSample>> = (0..all.len()).into_par_iter().map(curved).collect();
+    let chosen = spread(&places);
+    let mut charts: BTreeMap<usize, Option<ChartSample>> = match most {
+        1 => {
+            let holds = |c: &(usize, Option<ChartSample>)| c.1.is_some();
+            chosen.iter().filter_map(curved).find(holds).into_iter().collect()
+        }
+        _ => chosen.par_iter().filter_map(curved).collect(),
+    };
     let (mut candidates, mut numbers, mut skipped) = (vec![], vec![], vec![]);
-    for (i, (sample, chart)) in reduced.into_iter().zip(charts).enumerate() {
-        let reason = match (sample, chart) {
-            (Ok((_, mut sample)), Some(chart)) => {
+    for (i, sample) in reduced.into_iter().enumerate() {
+        let reason = match (sample, charts.remove(&i)) {
+            (Ok((_, mut sample)), Some(Some(chart))) => {
                 sample.curvature = Matrix::zeros(0, 0);
                 candidates.push((sample, chart));
                 numbers.push(i);
                 continue;
             }
             (Err(e), _) => e.to_string(),
-            (Ok(_), None) if !chosen[i] => continue,
-            (Ok(_), None) => "the chart of joint displacements does not hold there".to_owned(),
+            (Ok(_), None) => continue,
+            (Ok(_), Some(None)) => {
+                "the chart of joint displacements does not hold there".to_owned()
+            }
         };
         if i > 0 {
             skipped.push(Skipped { forces: all[i].forces.clone(), reason });
@@ -133,9 +144,12 @@ pub(crate) fn in_joints(
     match candidates.is_empty() {
         true => Err(BlendError::NoSample),
         false => {
-            // Who asks for this chart gets its polynomials everywhere.
-            let guard = (placement.chart == Chart::Auto).then(|| map.guard.clone());
-            Ok((map, Candidates::Joints(candidates, guard), numbers, skipped))
+            let kinematics = match chart {
+                Chart::Manifold => Kinematics::Joints,
+                _ => Kinematics::Polynomials,
+            };
+            let guard = map.guard.clone();
+            Ok((map, Candidates::Joints(candidates, guard, kinematics), numbers, skipped))
         }
     }
 }

@@ -33,7 +33,13 @@ impl Placer<'_> {
         }
         let most = self.placement.max_samples;
         let charts = match self.placement.chart {
-            Chart::Auto => &[(Chart::Poses, 1), (Chart::Joints, most), (Chart::Poses, most)][..],
+            Chart::Auto => &[
+                (Chart::Poses, 1),
+                (Chart::Manifold, 1),
+                (Chart::Joints, most),
+                (Chart::Poses, most),
+            ][..],
+            Chart::Manifold => &[(Chart::Manifold, 1)],
             chart => &[(chart, most)],
         };
         let (mut attempts, mut best) = (vec![], None::<Placed>);
@@ -41,7 +47,7 @@ impl Placer<'_> {
         for (k, &(chart, most)) in charts.iter().enumerate() {
             // Many samples in poses are asked only where joint displacements lead nowhere.
             let mostly = |p: &Placed| 2 * p.certificate.above < p.certificate.unseen;
-            if k == 2 && best.as_ref().is_some_and(mostly) {
+            if k == 3 && best.as_ref().is_some_and(mostly) {
                 break;
             }
             let found = self.certified(chart, most, &mut loads, progress);

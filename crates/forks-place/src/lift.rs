@@ -125,6 +125,7 @@ pub(crate) fn assemble(
         samples: lifted,
         chart: vec![],
         guard: None,
+        kinematics: Default::default(),
     })
 }
 

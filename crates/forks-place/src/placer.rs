@@ -205,10 +205,10 @@ impl<'a> Placer<'a> {
         skipped: &mut Vec<Skipped>,
     ) -> Result<(Option<JointMap>, Candidates, Vec<Forces>), BlendError> {
         let training = &loads.training[..];
-        if chart == Chart::Joints {
+        if chart != Chart::Poses {
             let Solver { problem, radius, .. } = self.solver;
             let (map, candidates, numbers, lost) =
-                in_joints(problem, self.placement, &self.start, radius, training, &loads.unseen)?;
+                in_joints(problem, self.placement, &self.start, radius, loads, (chart, most))?;
             skipped.extend(lost);
             let of = |i: usize| i.checked_sub(1).map_or(vec![], |i| training[i].forces.clone());
             return Ok((Some(map), candidates, numbers.into_iter().map(of).collect()));
@@ -361,7 +361,7 @@ impl<'a> Placer<'a> {
         let mut out = Vec::new();
         for &exponent in &self.placement.exponents {
             out.push(Weights::Shepard { exponent });
-            if chart == Chart::Joints {
+            if chart != Chart::Poses {
                 continue;
             }
             let energies = self.placement.energies.iter().map(|part| part * largest);

@@ -14,8 +14,9 @@ use crate::{
 /// Coordinates in which samples are blended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Chart {
-    /// The cheapest that keeps to the tolerances: one sample in effectors' poses, then as many as
-    /// needed in joint displacements; several samples in poses where there is no other.
+    /// The cheapest that keeps to the tolerances: one sample in effectors' poses, one whose links
+    /// follow its joints, then as many as needed in joint displacements; several samples in poses
+    /// where there is no other.
     #[default]
     Auto,
     /// Logarithms of the effectors' poses.
@@ -24,6 +25,9 @@ pub enum Chart {
     /// that are pulled straight, and those whose start is singular. Weights are plain ones;
     /// samples cannot be added later.
     Joints,
+    /// Joint displacements, one sample, links and effectors by the joints
+    /// ([`forks_blend::Kinematics::Joints`]): joints of the tree never open.
+    Manifold,
 }
 
 /// What a blend is made for.

@@ -44,6 +44,7 @@ pub(crate) fn alone(s: &Sample) -> BlendedModel {
         weights: Weights::Shepard { exponent: 4 },
         chart: vec![],
         guard: None,
+        kinematics: Default::default(),
         samples: vec![SampleData {
             model: Arc::new(ReducedModel::held_by_loads(d.clone()).unwrap()),
             potential: s.potential,

@@ -277,7 +277,7 @@ fn gather<L: Arithmetic>(
         let back = world_from_rest.rotation.conjugate();
         let wrench = Wrench::new(back * force, back * torque);
         let at_rest = EffectorLoad { wrench, frame: LoadFrame::World, ..*load };
-        let (here, x) = (&work.blend.here, &state.shape.x);
+        let (here, x) = (&mut work.blend.here, &state.shape.x);
         add_loads(l, &model.model, here, x, &[at_rest], &mut work.load);
     }
     let force = state.world_from_base.rotation.conjugate() * net.force;

@@ -101,6 +101,7 @@ fn data(rng: &mut Rng, effectors: usize, samples: usize) -> BlendData {
         samples,
         chart: vec![],
         guard: None,
+        kinematics: Default::default(),
     }
 }
 

@@ -266,6 +266,7 @@ fn chain_blend(rng: &mut Rng, reversed: bool, spread: f64) -> BlendData {
         samples,
         chart: vec![],
         guard: None,
+        kinematics: Default::default(),
     }
 }
 

@@ -143,6 +143,7 @@ impl Judge<'_> {
         let model = &placed.model;
         let chart = match placed.chart {
             Chart::Joints => "joints",
+            Chart::Manifold => "manifold",
             _ => "poses",
         };
         out.info(&format!("coordinates, chart of {chart}"), model.dof() as f64);

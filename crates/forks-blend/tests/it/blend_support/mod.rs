@@ -136,5 +136,6 @@ pub(crate) fn blend(rng: &mut Rng, sizes: Sizes) -> BlendData {
         samples,
         chart: vec![],
         guard: None,
+        kinematics: Default::default(),
     }
 }
