@@ -55,7 +55,7 @@ impl Run {
             poses: model.pose_buffer(),
             stepper: BlendedStepper::new(model.clone(), 1e-3).expect("a step above 0"),
             single,
-            force: if model.is_curved() { 10.0 } else { 100.0 },
+            force: if model.is_curved() { moderate(&model) } else { 100.0 },
         }
     }
 
@@ -106,6 +106,25 @@ impl Run {
         (0..calls).for_each(|_| self.call(what));
         start.elapsed().as_secs_f64() * 1e9 / calls.max(1) as f64
     }
+}
+
+/// The force along x that moves the first effector by a third of the mechanism's size at most.
+fn moderate(m: &BlendedModel) -> f64 {
+    let moved = |force: f64| {
+        let load = EffectorLoad {
+            effector: 0,
+            wrench: Wrench::new(DVec3::X * force, DVec3::ZERO),
+            frame: LoadFrame::World,
+        };
+        let rest = m.effector_pose(0, &vec![0.0; m.dof()]);
+        let found = m.solve_static(&[load], &[]).expect("finite numbers");
+        m.effector_pose(0, &found.coordinates).translation.distance(rest.translation)
+    };
+    let mut force = 1e-3;
+    while force < 1e3 && moved(1.5 * force) < 0.3 * m.data().radius {
+        force *= 1.5;
+    }
+    force
 }
 
 /// The mean of the samples' places.

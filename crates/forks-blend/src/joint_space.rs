@@ -51,8 +51,8 @@ impl BlendedModel {
     ) {
         assert_eq!(state.x.len(), self.dof(), "coordinates of the state");
         work.update(self, state);
-        if self.tree.is_some() {
-            return out.copy_from_slice(&work.here.tree.links);
+        if let Some(tree) = &self.tree {
+            return out.copy_from_slice(tree.links(&mut work.here.tree));
         }
         match mode {
             Reconstruction::Twist => work.here.reduced_coordinates(self),

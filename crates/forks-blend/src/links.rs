@@ -48,7 +48,7 @@ impl BlendedModel {
         assert_eq!(out.blocks.len(), self.blocks(0).blocks() * POSE, "size of the pose buffer");
         work.update(self, state);
         if let Some(tree) = &self.tree {
-            return tree.show(&work.here.tree, &mut out.blocks);
+            return tree.show(&mut work.here.tree, &mut out.blocks);
         }
         work.here.reduced_coordinates(self);
         let BlendedWorkspace { here, scratch, .. } = work;

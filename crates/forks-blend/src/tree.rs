@@ -24,10 +24,18 @@ use forks_rom::{
 
 use crate::{curvature::pairs, lanes::padded};
 
+/// A joint that all coordinates move less than this part of what they do to others stays still.
+const STILL: f64 = 1e-13;
+/// Rounding of a joint's column.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+
 /// Joint after joint, each after the link that carries it.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     joints: Vec<TreeJoint>,
+    /// Joints between effectors and the ground, and the others.
+    inner: Vec<usize>,
+    others: Vec<usize>,
     ends: Vec<End>,
     /// Poses before any joint has moved them: of links that no joint moves.
     rests: Vec<Pose>,
@@ -56,6 +64,8 @@ struct TreeJoint {
     outer: usize,
     /// Its first coordinate.
     first: usize,
+    /// If no coordinate of the chart moves it.
+    still: Option<Pose>,
     motion: Motion,
 }
 
@@ -78,8 +88,9 @@ enum Motion {
 /// Where a tree is.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TreePlace {
-    /// World poses of all links.
-    pub(crate) links: Vec<Pose>,
+    /// World poses of all links; at first only of those between effectors and the ground.
+    links: Vec<Pose>,
+    all: bool,
     /// Per joint coordinate: velocity of what is at the world's origin, and rotation, world axes.
     screws: Vec<(DVec3, DVec3)>,
     /// δ, padded.
@@ -96,6 +107,7 @@ impl TreePlace {
         let n = tree.map.rows();
         Self {
             links: tree.rests.clone(),
+            all: false,
             screws: vec![Default::default(); n],
             displacements: vec![0.0; padded(n)],
             driven: Vec::with_capacity(n),
@@ -109,6 +121,7 @@ impl Tree {
     /// From a sample's numbers and its joints' displacements per product of one and two coordinates.
     pub(crate) fn new(m: &ModelData, displacements: &[Matrix]) -> Self {
         let (mut joints, mut rows, mut servos) = (vec![], vec![], vec![]);
+        let largest = displacements.iter().map(Matrix::max_abs).fold(0.0, f64::max);
         // The coordinates that move a link.
         let mut moved: Vec<Vec<usize>> = vec![vec![]; m.links.len()];
         for (j, map) in m.joints.iter().zip(displacements).filter(|(j, _)| !j.closes_loop) {
@@ -116,9 +129,13 @@ impl Tree {
             rows.extend((0..map.rows()).map(|i| map.row(i)));
             servos.extend((0..map.rows()).map(|i| j.servo_map.row(i)));
             let mut path = moved[j.inner].clone();
-            path.extend(first..rows.len());
+            if map.max_abs() > STILL * largest {
+                path.extend(first..rows.len());
+            }
             moved[j.outer] = path;
-            joints.push(TreeJoint { inner: j.inner, outer: j.outer, first, motion: Motion::of(j) });
+            let still = (map.max_abs() <= STILL * largest).then_some(j.inner_from_outer);
+            let (inner, outer, motion) = (j.inner, j.outer, Motion::of(j));
+            joints.push(TreeJoint { inner, outer, first, still, motion });
         }
         let n = m.basis.columns();
         let columns = n + pairs(n);
@@ -128,7 +145,16 @@ impl Tree {
             link_from_effector: e.link_from_effector,
             path: moved[e.link].clone(),
         };
+        // From the effectors inward.
+        let mut carries: Vec<bool> = vec![false; m.links.len()];
+        m.effectors.iter().for_each(|e| carries[e.link] = true);
+        for j in joints.iter().rev() {
+            carries[j.inner] |= carries[j.outer];
+        }
+        let (inner, others) = (0..joints.len()).partition(|&j| carries[joints[j].outer]);
         Self {
+            inner,
+            others,
             ends: m.effectors.iter().map(end).collect(),
             rests: m.links.iter().map(|l| l.rest).collect(),
             shown: (1..m.links.len()).filter(|&l| !m.links[l].auxiliary).collect(),
@@ -148,14 +174,35 @@ impl Tree {
         }
     }
 
-    /// Poses and screws for products of one and two coordinates, links outward.
+    /// Poses of effectors and screws for products of one and two coordinates, links outward.
     #[inline(always)]
     pub(crate) fn sweep<L: Arithmetic>(&self, l: L, products: &[f64], place: &mut TreePlace) {
-        let TreePlace { links, screws, displacements, driven, .. } = place;
+        let TreePlace { displacements, driven, .. } = place;
         self.packed.product(l, products, displacements);
         displacements.iter_mut().zip(driven).for_each(|(d, more)| *d += *more);
-        for j in &self.joints {
+        place.all = false;
+        self.outward(&self.inner, place);
+    }
+
+    /// World poses of all links after a sweep.
+    #[inline(always)]
+    pub(crate) fn links<'a>(&self, place: &'a mut TreePlace) -> &'a [Pose] {
+        if !core::mem::replace(&mut place.all, true) {
+            self.outward(&self.others, place);
+        }
+        &place.links
+    }
+
+    /// Poses and screws of what some joints carry.
+    #[inline(always)]
+    fn outward(&self, joints: &[usize], place: &mut TreePlace) {
+        let TreePlace { links, screws, displacements, driven, .. } = place;
+        for j in joints.iter().map(|&j| &self.joints[j]) {
             let inner = links[j.inner];
+            if let Some(rest) = j.still.filter(|_| driven.is_empty()) {
+                links[j.outer] = inner * rest;
+                continue;
+            }
             links[j.outer] = match &j.motion {
                 Motion::Turn { rest, turned, inner_point, outer_point, axis } => {
                     let half = DQuat::from_rotation_x(displacements[j.first]);
@@ -224,10 +271,11 @@ impl Tree {
     }
 
     /// The links that are shown into the blocks of a pose buffer.
-    pub(crate) fn show(&self, place: &TreePlace, out: &mut [Lanes]) {
+    pub(crate) fn show(&self, place: &mut TreePlace, out: &mut [Lanes]) {
+        let poses = self.links(place);
         for (links, out) in self.shown.chunks(LANES).zip(out.chunks_exact_mut(POSE)) {
             for (lane, &l) in links.iter().enumerate() {
-                for (o, x) in out.iter_mut().zip(pose_entries(&place.links[l])) {
+                for (o, x) in out.iter_mut().zip(pose_entries(&poses[l])) {
                     o.0[lane] = x;
                 }
             }
@@ -240,8 +288,8 @@ impl Motion {
         let other = || Self::Other(j.clone());
         let JointPath::Exponential { columns } = &j.path else { return other() };
         let [Twist { linear, angular: axis }] = columns[..] else { return other() };
-        let turns = (axis.length_squared() - 1.0).abs() <= 4.0 * f64::EPSILON
-            && linear.dot(axis).abs() <= f64::EPSILON * linear.length();
+        let turns = (axis.length_squared() - 1.0).abs() <= ROUNDING
+            && linear.dot(axis).abs() <= ROUNDING * linear.length();
         if !turns {
             return other();
         }
