@@ -127,9 +127,10 @@ impl Curved {
             if i < twists.rows() { twists[(i, j)] } else { energy[j] }
         });
         let second = energy[n..n + pairs(n)].to_vec();
+        let third = if c.cubic.iter().any(|c| *c != 0.0) { c.cubic.clone() } else { Vec::new() };
         Self {
             place: c.place.clone(),
-            energy: EnergyForm { first: energy[..n].to_vec(), second, third: c.cubic.clone() },
+            energy: EnergyForm { first: energy[..n].to_vec(), second, third },
             polynomials: Polynomials::new(n, &polynomials),
             rests: m.effectors.iter().map(|e| e.rest).collect(),
             blocks: LinkBlocks::new(n + pairs(n) + m.servos.len(), shown.into_iter().map(of)),

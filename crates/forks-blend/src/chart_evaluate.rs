@@ -32,7 +32,7 @@ impl Evaluation {
         let inside = core::mem::take(&mut self.places.clamped);
         self.chart_weights(model, if edge.is_some() { &inside } else { x });
         self.places.clamped = inside;
-        self.places.beyond = edge.as_ref().map(|e| [e.shrunk, e.turned]);
+        self.places.edge = edge;
         (self.energy, self.size_of_terms) = (0.0, 0.0);
         self.gradient.fill(0.0);
         self.places.rates.fill(Default::default());

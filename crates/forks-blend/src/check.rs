@@ -39,7 +39,11 @@ pub(crate) fn check(d: &BlendData) -> Result<(), ModelError> {
     if let Some(exponent) = exponent.filter(|p| !(4..=64).contains(p) || p % 2 == 1) {
         return Err(ModelError::WeightExponent { exponent });
     }
-    orthonormal("basis", &d.basis, d.radius)?;
+    // Poses that follow the joints do not ask for the basis.
+    let by_basis = d.kinematics == Kinematics::Polynomials;
+    if by_basis {
+        orthonormal("basis", &d.basis, d.radius)?;
+    }
     for s in &d.samples {
         let m = s.model.data();
         finite("potential", s.potential.is_finite())?;
@@ -59,7 +63,9 @@ pub(crate) fn check(d: &BlendData) -> Result<(), ModelError> {
         size("servo stiffness columns", s.servos.stiffness.columns(), servos)?;
         let forces = s.servos.force.iter().all(|f| f.is_finite());
         finite("servo terms", forces && s.servos.stiffness.is_finite())?;
-        orthonormal("basis of a sample", &m.basis, m.radius)?;
+        if by_basis {
+            orthonormal("basis of a sample", &m.basis, m.radius)?;
+        }
     }
     if d.kinematics == Kinematics::Joints {
         size("samples whose links follow the joints", d.chart.len(), 1)?;

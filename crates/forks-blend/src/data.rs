@@ -35,7 +35,8 @@ pub enum Kinematics {
     #[default]
     Polynomials,
     /// By the joints of the tree, whose displacements are polynomials: they never open. Of one
-    /// sample alone.
+    /// sample alone. There may be more coordinates than effectors have motions: the bases need not
+    /// be orthonormal.
     Joints,
 }
 

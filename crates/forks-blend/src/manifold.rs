@@ -79,8 +79,12 @@ impl Evaluation {
         let (y, products) = self.places.products.split_at(n);
         let slopes = tree.pulled(l, &mut self.tree);
         let mut force = core::mem::take(&mut self.places.right);
-        force.fill(0.0);
-        add_quadratic(slopes, y, products, 1.0, &mut force);
+        if slopes.len() == n {
+            force.copy_from_slice(slopes);
+        } else {
+            force.fill(0.0);
+            add_quadratic(slopes, y, products, 1.0, &mut force);
+        }
         self.places.turn_outward(&mut force);
         out.iter_mut().zip(&force).for_each(|(o, f)| *o += f);
         self.places.right = force;
@@ -103,7 +107,7 @@ impl BlendedModel {
             for (k, a) in first.iter().enumerate() {
                 body.iter().enumerate().for_each(|(i, b)| out[(i, at + k)] += a * b);
             }
-            for j in 0..n {
+            for j in (0..n).filter(|_| tree.map.columns() > n) {
                 let (row, rest) = second.split_at(n - j);
                 for (k, c) in (j..n).zip(row) {
                     for (i, b) in body.iter().enumerate() {

@@ -31,10 +31,6 @@ pub(crate) struct Places {
     pub(crate) right: Vec<f64>,
     /// Where polynomials are taken for places beyond the guard.
     pub(crate) clamped: Vec<f64>,
-    /// Gx of such a place, G the guard's metric; in the end ∂s/∂x.
-    pub(crate) outward: Vec<f64>,
-    /// ρ/s of such a place and its derivative by s.
-    pub(crate) beyond: Option<[f64; 2]>,
     /// Gx of such a place, G the guard's metric; then ∂s/∂x = Gx/s.
     pub(crate) outward: Vec<f64>,
     /// The last place, if it is beyond the guard.
@@ -60,7 +56,6 @@ impl Places {
             right: vec![0.0; n],
             clamped: vec![0.0; n],
             outward: vec![0.0; n],
-            beyond: None,
             edge: None,
             inner: vec![0.0; if model.tree.is_some() { pairs(n) } else { 0 }],
         }

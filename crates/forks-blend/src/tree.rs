@@ -41,7 +41,7 @@ pub(crate) struct Tree {
     rests: Vec<Pose>,
     /// Links that are shown.
     shown: Vec<usize>,
-    /// δ per product of one and two coordinates.
+    /// δ per product of one and two coordinates; of one only where there is no second order.
     pub(crate) map: Matrix,
     packed: Packed,
     transposed: Packed,
@@ -138,7 +138,8 @@ impl Tree {
             joints.push(TreeJoint { inner, outer, first, still, motion });
         }
         let n = m.basis.columns();
-        let columns = n + pairs(n);
+        let is_bent = rows.iter().any(|r| r[n..].iter().any(|w| *w != 0.0));
+        let columns = if is_bent { n + pairs(n) } else { n };
         let map = Matrix::from_fn(rows.len(), columns, |i, k| rows[i][k]);
         let end = |e: &forks_rom::data::EffectorRest| End {
             link: e.link,
@@ -178,7 +179,7 @@ impl Tree {
     #[inline(always)]
     pub(crate) fn sweep<L: Arithmetic>(&self, l: L, products: &[f64], place: &mut TreePlace) {
         let TreePlace { displacements, driven, .. } = place;
-        self.packed.product(l, products, displacements);
+        self.packed.product(l, &products[..self.map.columns()], displacements);
         displacements.iter_mut().zip(driven).for_each(|(d, more)| *d += *more);
         place.all = false;
         self.outward(&self.inner, place);

@@ -290,6 +290,7 @@ impl Report {
                 PlacementStatus::SampleLimit => "sample limit",
                 PlacementStatus::Exhausted => "exhausted",
                 PlacementStatus::Cancelled => "cancelled",
+                PlacementStatus::TimeLimit => "time limit",
                 PlacementStatus::Unreliable => "unreliable",
             },
             chart: chart(p.chart),

@@ -1,11 +1,11 @@
 //! Samples that a blend may have, in one of the charts.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use forks_blend::{BlendData, ChartSample, Guard, Kinematics, SampleData, Weights};
 use forks_mechanism::{lie::Pose, linalg::Matrix};
 use forks_reduce::Problem;
-use forks_rom::data::ModelData;
+use forks_rom::{ReducedModel, data::ModelData};
 use rayon::prelude::*;
 
 use crate::{
@@ -13,6 +13,7 @@ use crate::{
     error::BlendError,
     lift::{Sized, assemble},
     loads::Loads,
+    ports::{first_rows, of_first_effectors},
     sample::Sample,
     settings::{Chart, Placement, Skipped},
     truth::{Truth, loads_of},
@@ -86,11 +87,27 @@ fn spread(places: &[Vec<f64>]) -> Vec<usize> {
     chosen
 }
 
+/// A candidate with the first effectors only.
+fn seen_by(
+    effectors: usize,
+    mut sample: SampleData,
+    mut chart: ChartSample,
+) -> Result<(SampleData, ChartSample), BlendError> {
+    if effectors < sample.model.effector_count() {
+        let mut data = sample.model.data().clone();
+        of_first_effectors(&mut data, effectors);
+        sample.model = Arc::new(ReducedModel::held_by_loads(data)?);
+        chart.twists = first_rows(&chart.twists, 6 * effectors);
+    }
+    Ok((sample, chart))
+}
+
 /// Candidates in a chart of joint displacements whose guard is around unseen loads too, the start
 /// first where the chart holds there, with their numbers in the training loads; what was left out.
-/// One sample alone is the start, or the first where the chart holds.
+/// Of the problem's effectors the first few stay. One sample alone is the start, or the first where the chart holds.
 pub(crate) fn in_joints(
     problem: &Problem,
+    effectors: usize,
     placement: &Placement,
     start: &Truth,
     radius: f64,
@@ -99,6 +116,11 @@ pub(crate) fn in_joints(
 ) -> Result<(JointMap, Candidates, Vec<usize>, Vec<Skipped>), BlendError> {
     let all: Vec<&Truth> = core::iter::once(start).chain(&drawn.training).collect();
     let loads = |t: &Truth| loads_of(problem, placement.gravity, &t.forces);
+    let kinematics = match chart {
+        Chart::Manifold => Kinematics::Joints,
+        _ => Kinematics::Polynomials,
+    };
+    let late = || drawn.is_late();
     let sized = |t: &&Truth| -> Result<(ModelData, SampleData), BlendError> {
         let sample = Sample::with_mass(problem, &t.equilibrium, &loads(t), placement.mass)?;
         let sized = Sized::new(&sample, radius)?;
@@ -108,10 +130,14 @@ pub(crate) fn in_joints(
         all.par_iter().map(sized).collect();
     let pairs = all.iter().zip(&reduced);
     let good = pairs.filter_map(|(t, s)| Some((&t.equilibrium, &s.as_ref().ok()?.0)));
-    let map = JointMap::new(problem, &start.equilibrium, radius, good, &drawn.unseen)?;
+    let map = JointMap::new(problem, &start.equilibrium, radius, good, &drawn.unseen, kinematics)?;
     let places: Vec<Vec<f64>> = all.iter().map(|t| map.place(problem, &t.equilibrium)).collect();
     let curved = |&i: &usize| -> Option<(usize, Option<ChartSample>)> {
         let (t, d) = (all[i], &reduced[i].as_ref().ok()?.0);
+        // The start is always tried.
+        if i > 0 && late() {
+            return None;
+        }
         Some((i, map.sample(problem, &t.equilibrium, &loads(t), d, &placement.equilibrium)))
     };
     let chosen = spread(&places);
@@ -127,7 +153,7 @@ pub(crate) fn in_joints(
         let reason = match (sample, charts.remove(&i)) {
             (Ok((_, mut sample)), Some(Some(chart))) => {
                 sample.curvature = Matrix::zeros(0, 0);
-                candidates.push((sample, chart));
+                candidates.push(seen_by(effectors, sample, chart)?);
                 numbers.push(i);
                 continue;
             }
@@ -144,10 +170,6 @@ pub(crate) fn in_joints(
     match candidates.is_empty() {
         true => Err(BlendError::NoSample),
         false => {
-            let kinematics = match chart {
-                Chart::Manifold => Kinematics::Joints,
-                _ => Kinematics::Polynomials,
-            };
             let guard = map.guard.clone();
             Ok((map, Candidates::Joints(candidates, guard, kinematics), numbers, skipped))
         }

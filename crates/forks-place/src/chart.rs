@@ -6,7 +6,7 @@
 //! sample are those of equilibria next to it, displaced by ±h along each coordinate and each two of
 //! them, held by wrenches on the effectors: there energy and poses have exact first derivatives.
 
-use forks_blend::{ChartSample, Guard};
+use forks_blend::{ChartSample, Guard, Kinematics};
 use forks_dynamics::{
     Loads,
     statics::{Equilibrium, EquilibriumOptions, EquilibriumStatus, continue_equilibrium},
@@ -35,8 +35,12 @@ use crate::{
 const DISPLACEMENT: f64 = 5e-3;
 /// The guard is so many times as far out as the training loads.
 const ROOM: f64 = 1.25;
-/// See [`guard`].
+/// See [`guard`]: of polynomials of few samples, and of joints, whose motions hold everywhere.
 const ASIDE: f64 = 0.05;
+const ASIDE_OF_JOINTS: f64 = 1.0;
+/// What is lost in second differences of equilibria that are balanced to 1e-11: 1e-11/(5e-3)² some
+/// tens of times.
+const NOISE: f64 = 1e-5;
 /// Coordinates go at least this part as far as the one that goes farthest.
 const NARROWEST: f64 = 1e-3;
 /// Corrections of the loads that displace them, at most.
@@ -56,6 +60,7 @@ pub(crate) struct JointMap {
     directions: Matrix,
     /// h of each coordinate.
     displacements: Vec<f64>,
+    kinematics: Kinematics,
 }
 
 impl JointMap {
@@ -70,6 +75,7 @@ impl JointMap {
         radius: f64,
         samples: impl Iterator<Item = (&'a Equilibrium, &'a ModelData)> + Clone,
         further: &'a [Vec<Truth>],
+        kinematics: Kinematics,
     ) -> Result<Self, BlendError> {
         let scale = scales(problem, radius);
         let size = scale.len();
@@ -91,6 +97,7 @@ impl JointMap {
             start: start.q.clone(),
             directions,
             displacements: vec![],
+            kinematics,
             guard: Guard { metric: Matrix::zeros(0, 0), stiffness: 1.0 },
         };
         let at_start = samples.clone().find(|s| s.1.basis.columns() == n);
@@ -114,7 +121,11 @@ impl JointMap {
         };
         let reach: Vec<f64> = stiff.iter().map(reach).collect();
         out.displacements = reach.iter().map(|a| DISPLACEMENT * a).collect();
-        out.guard = guard(&places, &reach, energy);
+        let aside = match kinematics {
+            Kinematics::Polynomials => ASIDE,
+            Kinematics::Joints => ASIDE_OF_JOINTS,
+        };
+        out.guard = guard(&places, &reach, energy, aside);
         Ok(out)
     }
 
@@ -154,7 +165,45 @@ impl JointMap {
         let rests = Rests { poses: frames(problem, at), q: &at.q };
         let here = neighbour(self, problem, at, d, &rests);
         let next = |y: Vec<f64>| self.displaced(problem, at, loads, d, &rests, &y, options);
-        Jets::new(&self.displacements, here, next)?.sample(self, problem, at, d)
+        let mut out = Jets::new(&self.displacements, here, next)?.sample(self, problem, at, d)?;
+        if self.kinematics == Kinematics::Joints {
+            self.leave_out_noise(&mut out, d);
+        }
+        Some(out)
+    }
+
+    /// Sets higher orders to zero where they are no more than differences' rounding as far as the
+    /// loads go: a tree whose coordinates are all its motions has none.
+    fn leave_out_noise(&self, c: &mut ChartSample, d: &ModelData) {
+        let reach: Vec<f64> = self.displacements.iter().map(|h| h / DISPLACEMENT).collect();
+        let n = reach.len();
+        let pairs = || (0..n).flat_map(move |i| (i..n).map(move |j| (i, j)));
+        let energy = (0..n).map(|i| 0.5 * c.stiffness[(i, i)].abs() * reach[i] * reach[i]);
+        let energy = energy.fold(0.0, f64::max);
+        let three = pairs().flat_map(|(i, j)| (j..n).map(move |k| [i, j, k]));
+        let size =
+            |(c, at): (&f64, [usize; 3])| (at.map(|i| reach[i]).iter().product::<f64>() * c).abs();
+        let third = c.cubic.iter().zip(three).map(size).fold(0.0, f64::max);
+        if third <= NOISE * energy {
+            c.cubic.fill(0.0);
+        }
+        let moved = d.joints.iter().map(|j| {
+            let map = j.map.mul(&c.rate);
+            let row = |i: usize| (0..n).map(|k| (map[(i, k)] * reach[k]).abs()).fold(0.0, f64::max);
+            (0..map.rows()).map(row).fold(0.0, f64::max)
+        });
+        let moved = moved.fold(0.0, f64::max);
+        let bent = c.joints.iter().map(|w| {
+            let row = |i: usize| {
+                let terms = w.row(i).iter().zip(pairs());
+                terms.map(|(w, (k, l))| (w * reach[k] * reach[l]).abs()).fold(0.0, f64::max)
+            };
+            (0..w.rows()).map(row).fold(0.0, f64::max)
+        });
+        if bent.fold(0.0, f64::max) <= NOISE * moved {
+            let zeros = |w: &Matrix| Matrix::zeros(w.rows(), w.columns());
+            c.joints = c.joints.iter().map(zeros).collect();
+        }
     }
 
     /// The equilibrium displaced by y, held by wrenches on the effectors.
@@ -201,12 +250,12 @@ impl JointMap {
 }
 
 /// A guard around places that loads lead to: as wide as these lie, along each coordinate at least
-/// [`ASIDE`] of how far their energy reaches.
-fn guard(places: &[Vec<f64>], reach: &[f64], energy: f64) -> Guard {
+/// the part `aside` of how far their energy reaches.
+fn guard(places: &[Vec<f64>], reach: &[f64], energy: f64, aside: f64) -> Guard {
     let (n, count) = (reach.len(), places.len().max(1) as f64);
     let spread = Matrix::from_fn(n, n, |i, k| {
         let mean = places.iter().map(|x| x[i] * x[k]).sum::<f64>() / count;
-        mean + if i == k { (ASIDE * reach[i]).powi(2) } else { 0.0 }
+        mean + if i == k { (aside * reach[i]).powi(2) } else { 0.0 }
     });
     let narrow = lu_solve(&spread, &Matrix::identity(n)).symmetric_part();
     let size =

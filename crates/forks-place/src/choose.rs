@@ -1,9 +1,10 @@
 //! Which chart a blend gets, and whether it keeps to the tolerances at loads that it was not made
 //! for.
 
-use std::ops::ControlFlow;
+use std::{ops::ControlFlow, time::Instant};
 
 use forks_mechanism::lie::SplitMix64;
+use forks_reduce::Problem;
 
 use crate::{
     certificate::{path_errors, sudden},
@@ -12,8 +13,10 @@ use crate::{
     loads::Loads,
     measure::Errors,
     placer::Placer,
+    ports::{MOST, all_links, lowest_frequency},
+    sample::Sample,
     settings::{Attempt, Certificate, Chart, Placed, PlacementStatus, Progress},
-    truth::{Truth, is_stable},
+    truth::{Truth, is_stable, loads_of},
 };
 
 /// How often loads at which a blend fails are trained on.
@@ -21,38 +24,90 @@ const REPEATS: usize = 2;
 /// Seeds of loads to measure with are so far from that of the training loads.
 const UNSEEN: u64 = 0x9E37_79B9;
 
+/// Largest difference of the lowest frequencies at which static shapes stand for all motions.
+const FREQUENCY: f64 = 0.02;
+/// Mechanisms of more velocities are not looked at as a whole.
+const LARGE: usize = 200;
+
+/// How a blend is tried.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    pub(crate) chart: Chart,
+    /// Largest number of samples.
+    pub(crate) most: usize,
+    /// Coordinates are all motions of the mechanism; else the static shapes under loads on the
+    /// effectors.
+    pub(crate) all_motions: bool,
+}
+
 impl Placer<'_> {
     /// A blend in the chart asked for, or in the first that keeps to the tolerances.
     pub(crate) fn run(
         self,
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Placed, BlendError> {
+        let deadline = self.placement.time_limit.map(|t| Instant::now() + t);
+        let late = || deadline.is_some_and(|d| Instant::now() >= d);
+        let mut stopped = false;
+        let mut progress = |p: &Progress| match progress(p) {
+            ControlFlow::Continue(()) if !late() => ControlFlow::Continue(()),
+            ControlFlow::Continue(()) => ControlFlow::Break(()),
+            stop => {
+                stopped = true;
+                stop
+            }
+        };
+        let progress: &mut dyn FnMut(&Progress) -> ControlFlow<()> = &mut progress;
         let mut loads = self.train(progress);
+        loads.deadline = deadline;
         if loads.training.is_empty() && !loads.cancelled {
             return Err(BlendError::NoTrainingLoad { count: self.placement.training_loads });
         }
         let most = self.placement.max_samples;
-        let charts = match self.placement.chart {
-            Chart::Auto => &[
-                (Chart::Poses, 1),
-                (Chart::Manifold, 1),
-                (Chart::Joints, most),
-                (Chart::Poses, most),
-            ][..],
-            Chart::Manifold => &[(Chart::Manifold, 1)],
-            chart => &[(chart, most)],
+        let one = Plan { chart: Chart::Manifold, most: 1, all_motions: false };
+        let (rank, all, floating) = (self.rank, self.all_motions(), self.placement.floating);
+        let plans = match self.placement.chart {
+            Chart::Auto => {
+                let poses = |most| Plan { chart: Chart::Poses, most, all_motions: false };
+                let mut plans = vec![poses(1), one, poses(most)];
+                plans.insert(2, Plan { chart: Chart::Joints, ..poses(most) });
+                if let Some((motions, frequency)) = all
+                    && (rank + 1..=MOST).contains(&motions)
+                {
+                    let whole = Plan { all_motions: true, ..one };
+                    // Where static shapes vibrate at other frequencies they are tried last.
+                    plans.insert(if frequency > FREQUENCY { 0 } else { 2 }, whole);
+                }
+                // Those of a base that floats are not known for links that follow the joints.
+                plans.retain(|p| !(floating && p.chart == Chart::Manifold));
+                plans
+            }
+            Chart::Manifold => match all {
+                Some((motions, frequency))
+                    if frequency > FREQUENCY && (rank + 1..=MOST).contains(&motions) =>
+                {
+                    vec![Plan { all_motions: true, ..one }]
+                }
+                _ => vec![one],
+            },
+            chart => vec![Plan { chart, most, all_motions: false }],
         };
         let (mut attempts, mut best) = (vec![], None::<Placed>);
         let mut failed = BlendError::NoSample;
-        for (k, &(chart, most)) in charts.iter().enumerate() {
-            // Many samples in poses are asked only where joint displacements lead nowhere.
-            let mostly = |p: &Placed| 2 * p.certificate.above < p.certificate.unseen;
-            if k == 3 && best.as_ref().is_some_and(mostly) {
+        for (k, plan) in plans.iter().enumerate() {
+            if k > 0 && late() {
                 break;
             }
-            let found = self.certified(chart, most, &mut loads, progress);
+
+            // Many samples in poses are asked only where joint displacements lead nowhere.
+            let mostly = |p: &Placed| 2 * p.certificate.above < p.certificate.unseen;
+            let last = k > 0 && k + 1 == plans.len();
+            if last && best.as_ref().is_some_and(mostly) {
+                break;
+            }
+            let found = self.certified(plan, &mut loads, progress);
             attempts.push(Attempt {
-                chart,
+                chart: plan.chart,
                 status: found.as_ref().ok().map(|p| p.status),
                 samples: found.as_ref().map_or(0, |p| p.model.data().samples.len()),
                 worst: found.as_ref().map(|p| self.worst(p)).map_err(ToString::to_string),
@@ -77,11 +132,36 @@ impl Placer<'_> {
                 Err(e) => failed = e,
             }
         }
-        let mut best = best.ok_or(failed)?;
-        if self.placement.floating {
-            best.model = with_base(self.solver.problem, &best.model)?;
+        let mut placed = best.map(|b| Placed { attempts, ..b }).ok_or(failed)?;
+        if placed.status == PlacementStatus::Cancelled && !stopped {
+            placed.status = PlacementStatus::TimeLimit;
         }
-        Ok(Placed { attempts, ..best })
+        placed.certificate.frequency = match placed.model.dof() > rank {
+            true => Some(0.0),
+            false => all.map(|(_, f)| f),
+        };
+        if self.placement.floating {
+            placed.model = with_base(self.solver.problem, &placed.model)?;
+        }
+        Ok(placed)
+    }
+
+    /// How many independent motions the mechanism has at the start, and by which part the lowest
+    /// frequency there differs from that of the static shapes. Not known of large mechanisms.
+    fn all_motions(&self) -> Option<(usize, f64)> {
+        let problem = self.solver.problem;
+        if problem.mechanism().velocity_count() > LARGE {
+            return None;
+        }
+        let p = self.placement;
+        let at = &self.start.equilibrium;
+        let sample = |problem: &Problem| {
+            let loads = loads_of(problem, p.gravity, &[]);
+            Sample::with_mass(problem, at, &loads, p.mass).ok()
+        };
+        let (whole, shapes) = (sample(&all_links(problem))?, sample(problem)?);
+        let (f, g) = (lowest_frequency(&whole)?, lowest_frequency(&shapes)?);
+        Some((whole.rank(), (g / f - 1.0).abs()))
     }
 
     /// Largest error of a placed blend over its tolerance.
@@ -93,8 +173,7 @@ impl Placer<'_> {
     /// are trained on, and it is measured at others.
     fn certified(
         &self,
-        chart: Chart,
-        most: usize,
+        plan: &Plan,
         loads: &mut Loads,
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Placed, BlendError> {
@@ -102,7 +181,7 @@ impl Placer<'_> {
             if !loads.cancelled {
                 self.draw_unseen(round, loads);
             }
-            let mut placed = self.attempt(chart, most, loads, progress)?;
+            let mut placed = self.attempt(plan, loads, progress)?;
             if placed.status == PlacementStatus::Cancelled {
                 return Ok(placed);
             }
@@ -113,7 +192,7 @@ impl Placer<'_> {
             let fails: Vec<Truth> = fails.cloned().collect();
             // More samples may help where the training loads asked for no more.
             let reached = placed.status == PlacementStatus::Reached;
-            if reached && most > 1 && !fails.is_empty() && round < REPEATS {
+            if reached && plan.most > 1 && !fails.is_empty() && round < REPEATS {
                 loads.training.extend(fails);
                 continue;
             }

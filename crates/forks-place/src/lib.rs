@@ -22,6 +22,7 @@ mod live;
 mod loads;
 mod measure;
 mod placer;
+mod ports;
 mod region;
 mod sample;
 mod search;

@@ -14,11 +14,13 @@ use rayon::prelude::*;
 use crate::{
     candidates::{Candidates, in_joints},
     chart::JointMap,
+    choose::Plan,
     curvature::limited,
     error::BlendError,
     lift::Sized,
     loads::Loads,
     measure::{Errors, Gauge, SMALL_DISPLACEMENT},
+    ports::all_links,
     region::Drawing,
     sample::Sample,
     search::{Search, norm},
@@ -58,7 +60,9 @@ fn force(forces: &Forces) -> f64 {
 pub(crate) struct Placer<'a> {
     pub(crate) solver: Solver<'a>,
     pub(crate) placement: &'a Placement,
-    start: Truth,
+    pub(crate) start: Truth,
+    /// Independent motions of the effectors at the start.
+    pub(crate) rank: usize,
     pub(crate) gauge: Gauge<'a>,
     first_force: Vec<[f64; 3]>,
 }
@@ -97,20 +101,19 @@ impl<'a> Placer<'a> {
                 return Err(BlendError::Unmoved { effector });
             }
         }
-        Ok(Self { solver, placement, start, gauge, first_force })
+        Ok(Self { solver, placement, start, rank: rest_sample.rank(), gauge, first_force })
     }
 
     /// The best blend of a chart for the training loads.
     pub(crate) fn attempt(
         &self,
-        chart: Chart,
-        most: usize,
+        plan: &Plan,
         loads: &Loads,
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Placed, BlendError> {
-        let Loads { training, cancelled, .. } = loads;
+        let (Loads { training, cancelled, .. }, Plan { chart, most, .. }) = (loads, *plan);
         let mut skipped = loads.skipped.clone();
-        let (map, candidates, forces) = self.candidates(chart, most, loads, &mut skipped)?;
+        let (map, candidates, forces) = self.candidates(plan, loads, &mut skipped)?;
         let gauge = self.gauge().in_chart(map.as_ref());
         let p = self.placement;
         let search = Search {
@@ -199,16 +202,25 @@ impl<'a> Placer<'a> {
     /// Samples to choose from, the one at rest or near it first, with their forces.
     fn candidates(
         &self,
-        chart: Chart,
-        most: usize,
+        &Plan { chart, most, all_motions }: &Plan,
         loads: &Loads,
         skipped: &mut Vec<Skipped>,
     ) -> Result<(Option<JointMap>, Candidates, Vec<Forces>), BlendError> {
         let training = &loads.training[..];
         if chart != Chart::Poses {
-            let Solver { problem, radius, .. } = self.solver;
-            let (map, candidates, numbers, lost) =
-                in_joints(problem, self.placement, &self.start, radius, loads, (chart, most))?;
+            let radius = self.solver.radius;
+            let whole = all_motions.then(|| all_links(self.solver.problem));
+            let problem = whole.as_ref().unwrap_or(self.solver.problem);
+            let effectors = self.solver.problem.effectors.len();
+            let (map, candidates, numbers, lost) = in_joints(
+                problem,
+                effectors,
+                self.placement,
+                &self.start,
+                radius,
+                loads,
+                (chart, most),
+            )?;
             skipped.extend(lost);
             let of = |i: usize| i.checked_sub(1).map_or(vec![], |i| training[i].forces.clone());
             return Ok((Some(map), candidates, numbers.into_iter().map(of).collect()));

@@ -1,5 +1,7 @@
 //! What a placement is asked for, and what it gives back.
 
+use std::time::Duration;
+
 use forks_blend::{BlendedModel, Weights};
 use forks_dynamics::statics::EquilibriumOptions;
 use forks_reduce::{MassModel, Problem};
@@ -70,6 +72,9 @@ pub struct Placement {
     /// The root that the problem holds is a base that floats ([`crate::with_base`]): it falls
     /// freely, so gravity is no part of the samples, and mass is that of the static shapes.
     pub floating: bool,
+    /// The search ends after this time with the best that it has; none: never. It is looked at
+    /// between the larger pieces of work.
+    pub time_limit: Option<Duration>,
     /// Settings of the full solver.
     pub equilibrium: EquilibriumOptions,
 }
@@ -91,6 +96,7 @@ impl Default for Placement {
             mass: MassModel::Condensed,
             bent: true,
             chart: Chart::Auto,
+            time_limit: Some(Duration::from_secs(60)),
             exchanges: 3,
             gravity: false,
             floating: false,
@@ -139,6 +145,8 @@ pub enum PlacementStatus {
     Exhausted,
     /// The callback said stop; the blend so far is returned.
     Cancelled,
+    /// [`Placement::time_limit`] is over; the best blend so far is returned.
+    TimeLimit,
     /// The tolerances hold at all training loads, but not at all others of the region, or loads
     /// that act at once lead to another rest; see [`Certificate`].
     Unreliable,
@@ -162,6 +170,9 @@ pub struct Certificate {
     /// in the others the mechanism has no stable equilibrium there, or gives way so little that
     /// larger forces only stretch it.
     pub covered: f64,
+    /// By which part the blend's lowest frequency at the start differs from the mechanism's; `None`
+    /// where it is not known.
+    pub frequency: Option<f64>,
     /// Loads that acted at once on the mechanism at rest.
     pub sudden: usize,
     /// How many of them ended elsewhere, the status having said that the range was left.

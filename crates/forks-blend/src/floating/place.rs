@@ -66,7 +66,7 @@ impl Kernel for Update<'_> {
         *held_back = false;
         here.weight_slopes(l, model, x, slopes);
         // Beyond a guard all of this is taken on its edge.
-        let beyond = here.places.beyond;
+        let beyond = here.places.edge;
         let at = if beyond.is_some() { &here.places.clamped } else { x };
         for &i in &here.active {
             let from = &model.samples[i].place;
@@ -75,8 +75,8 @@ impl Kernel for Update<'_> {
             let held = inertia.add(l, &floating.samples[i], y, (alpha, growth), work);
             *held_back |= alpha >= LEADING && held < 1.0;
         }
-        if let Some([shrunk, turned]) = beyond {
-            inertia.pass_on(shrunk, turned, x, &here.places.outward);
+        if let Some(edge) = beyond {
+            inertia.pass_on(edge.shrunk, edge.turned, x, &here.places.outward);
         }
     }
 }
