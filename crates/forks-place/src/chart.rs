@@ -426,7 +426,8 @@ impl Jets {
             joints.push(second(rows, &|row, k| at_joint + k * rows + row));
             at_joint += n * rows;
         }
-        let servos = Matrix::from_fn(d.servos.len(), n + two.len(), |s, p| {
+        let width = if d.servos.is_empty() { 0 } else { n + two.len() };
+        let servos = Matrix::from_fn(d.servos.len(), width, |s, p| {
             let entry = |k: usize| at_joint + s * n + k;
             match p.checked_sub(n) {
                 None => self.here[entry(p)],

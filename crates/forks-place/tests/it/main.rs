@@ -6,6 +6,7 @@ mod full;
 mod invariance;
 mod joint_chart;
 mod live;
+mod manifold;
 mod placement;
 mod servos;
 mod sharper;
