@@ -134,6 +134,8 @@ impl Judge<'_> {
         Placement {
             regions: (0..s.problem.effectors.len()).map(region).collect(),
             gravity: s.gravity,
+            // What is judged does not depend on how fast the machine is.
+            time_limit: None,
             ..Placement::default()
         }
     }
