@@ -300,6 +300,7 @@ impl Placement {
         let refused = |what| Err(BlendError::CannotFloat { what });
         match (self.floating, self.gravity, self.mass) {
             (true, true, _) => refused("samples under gravity"),
+            (true, ..) if self.chart == Chart::Manifold => refused("links that follow the joints"),
             (true, _, MassModel::Condensed) | (false, ..) => Ok(()),
             _ => refused("another mass than that of the static shapes"),
         }
