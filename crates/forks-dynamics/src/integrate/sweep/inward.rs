@@ -11,7 +11,11 @@ use forks_mechanism::{
         Twist, Wrench,
         glam::{DVec2, DVec3},
     },
-    linalg::{Pivots, solve_lu},
+    linalg::{
+        Pivots,
+        simd::{Arithmetic, Kernel},
+        solve_lu,
+    },
 };
 
 use super::{
@@ -99,6 +103,7 @@ impl<A: Spatial> Factor<A> {
     }
 
     /// Every slot's own matrix, drive M v + h f and load.
+    #[inline(always)]
     pub(super) fn start(&mut self, plan: &SweepPlan, motion: &Motion, step: &Step<'_>) {
         let h = step.h;
         let loads_turn = if step.linearised { h * h } else { 0.0 };
@@ -137,14 +142,7 @@ impl<A: Spatial> Factor<A> {
         motion: &Motion,
         step: &Step<'_>,
     ) -> Factorised {
-        self.start(plan, motion, step);
-        for i in (1..plan.tree.slots.len()).rev() {
-            let done = self.eliminate(m, plan, motion, step, i);
-            if done != Factorised::Sound {
-                return done;
-            }
-        }
-        Factorised::Sound
+        plan.isa.run(Inward { factor: self, m, plan, motion, step })
     }
 
     /// Eliminates a slot that nothing but its joint ties to others.
@@ -334,10 +332,7 @@ impl<A: Spatial> Factor<A> {
 
     /// x = Ã⁻¹ (what the inward sweep took along).
     pub(super) fn outward(&mut self, plan: &SweepPlan, motion: &Motion, x: &mut [f64]) {
-        self.twists[0] = Twist::ZERO;
-        for i in 1..plan.tree.slots.len() {
-            self.backward(plan, motion, x, i);
-        }
+        plan.isa.run(Outward { factor: self, plan, motion, x });
     }
 
     /// The coordinates and the twist of a slot whose inner one's is known.
@@ -369,6 +364,53 @@ impl<A: Spatial> Factor<A> {
             }
         }
         self.twists[i] = t;
+    }
+}
+
+/// [`Factor::inward`] with an instruction set.
+struct Inward<'a, A> {
+    factor: &'a mut Factor<A>,
+    m: &'a Mechanism,
+    plan: &'a SweepPlan,
+    motion: &'a Motion,
+    step: &'a Step<'a>,
+}
+
+impl<A: Spatial> Kernel for Inward<'_, A> {
+    type Output = Factorised;
+
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, _: L) -> Factorised {
+        let Self { factor, m, plan, motion, step } = self;
+        factor.start(plan, motion, step);
+        for i in (1..plan.tree.slots.len()).rev() {
+            let done = factor.eliminate(m, plan, motion, step, i);
+            if done != Factorised::Sound {
+                return done;
+            }
+        }
+        Factorised::Sound
+    }
+}
+
+/// [`Factor::outward`] with an instruction set.
+struct Outward<'a, A> {
+    factor: &'a mut Factor<A>,
+    plan: &'a SweepPlan,
+    motion: &'a Motion,
+    x: &'a mut [f64],
+}
+
+impl<A: Spatial> Kernel for Outward<'_, A> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, _: L) {
+        let Self { factor, plan, motion, x } = self;
+        factor.twists[0] = Twist::ZERO;
+        for i in 1..plan.tree.slots.len() {
+            factor.backward(plan, motion, x, i);
+        }
     }
 }
 

@@ -106,7 +106,7 @@ impl Loops {
         let mut gap = self.rows.gap();
         let mut iterations = 0;
         while gap > closed && iterations < MAX_ITERATIONS {
-            for (r, g) in self.mass.multipliers.iter_mut().zip(&self.rows.gaps) {
+            for (r, g) in self.mass.multipliers().iter_mut().zip(&self.rows.gaps) {
                 *r = -g;
             }
             self.mass.solve_rows(plan, &self.middle, &mut self.change);
@@ -185,7 +185,7 @@ impl Loops {
                     sum += x;
                     scale = scale.max(x.abs());
                 }
-                self.mass.multipliers[row] = -sum;
+                self.mass.multipliers()[row] = -sum;
                 if sum.is_nan() {
                     largest = f64::NAN;
                 } else {

@@ -5,6 +5,7 @@
 //! Slots have their joint's axis along z, so that a hinge or slide is an entry of the 6×6 matrices.
 //! The motion after a step is that before the next one: it is computed once.
 
+mod elimination;
 mod fronts;
 mod inward;
 mod joint_terms;
@@ -13,6 +14,7 @@ mod motion;
 mod order;
 mod plan;
 mod rows;
+mod space;
 mod spatial;
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ use forks_mechanism::{
         Pose, Twist,
         glam::{DMat3, DQuat, DVec3},
     },
+    linalg::simd::{Arithmetic, Kernel},
 };
 
 use super::plan::SweepPlan;
@@ -61,6 +62,11 @@ impl Motion {
 
     /// At positions and velocities of the tree.
     pub(super) fn update(&mut self, plan: &SweepPlan, gravity: DVec3, q: &[f64], v: &[f64]) {
+        plan.isa.run(Update { motion: self, plan, gravity, q, v });
+    }
+
+    #[inline(always)]
+    fn compute(&mut self, plan: &SweepPlan, gravity: DVec3, q: &[f64], v: &[f64]) {
         let tree = &plan.tree;
         self.places[0].fall = gravity;
         for (i, s) in tree.slots.iter().enumerate().skip(1) {
@@ -147,6 +153,24 @@ impl Motion {
             }
         }
         out
+    }
+}
+
+/// [`Motion::update`] with an instruction set.
+struct Update<'a> {
+    motion: &'a mut Motion,
+    plan: &'a SweepPlan,
+    gravity: DVec3,
+    q: &'a [f64],
+    v: &'a [f64],
+}
+
+impl Kernel for Update<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, _: L) {
+        self.motion.compute(self.plan, self.gravity, self.q, self.v);
     }
 }
 

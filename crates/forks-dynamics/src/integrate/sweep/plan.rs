@@ -3,6 +3,7 @@
 use forks_mechanism::{
     JointId, Mechanism,
     lie::{Pose, glam::DQuat},
+    linalg::simd::Isa,
 };
 
 use crate::tree::{
@@ -43,6 +44,7 @@ pub(crate) struct SweepPlan {
     pub(super) slot_of_link: Vec<u32>,
     /// True if all coordinates are plain numbers: potentials have symmetric derivatives.
     pub(super) plain: bool,
+    pub(super) isa: Isa,
 }
 
 impl SweepPlan {
@@ -74,7 +76,7 @@ impl SweepPlan {
             });
         }
         let plain = edges.iter().all(|e| m.joint(e.joint).kind.has_scalar_coordinates());
-        Self { tree, joints, slot_of_link, plain }
+        Self { tree, joints, slot_of_link, plain, isa: Isa::detect() }
     }
 
     pub(crate) fn slot(&self, link: usize) -> usize {

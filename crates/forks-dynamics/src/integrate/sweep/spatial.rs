@@ -49,17 +49,15 @@ pub(super) trait Spatial: Copy {
     /// The blocks A, B, C, D.
     fn blocks(&self) -> [DMat3; 4];
 
-    /// Adds the matrix to a larger one of `n` columns, at a row and column.
-    fn add_to(&self, out: &mut [f64], n: usize, at: usize) {
-        for (k, block) in self.blocks().iter().enumerate() {
-            let (row, column) = (at + 3 * (k / 2), at + 3 * (k % 2));
-            let columns = [block.x_axis, block.y_axis, block.z_axis];
-            for (j, c) in columns.iter().enumerate() {
-                out[row * n + column + j] += c.x;
-                out[(row + 1) * n + column + j] += c.y;
-                out[(row + 2) * n + column + j] += c.z;
-            }
-        }
+    /// The matrix by rows.
+    #[inline(always)]
+    fn rows(&self) -> [[f64; 6]; 6] {
+        let [a, b, c, d] = self.blocks();
+        let row = |l: &DMat3, r: &DMat3, i: usize| {
+            let (x, y) = (l.row(i), r.row(i));
+            [x.x, x.y, x.z, y.x, y.y, y.z]
+        };
+        [row(&a, &b, 0), row(&a, &b, 1), row(&a, &b, 2), row(&c, &d, 0), row(&c, &d, 1), row(&c, &d, 2)]
     }
 }
 
@@ -124,6 +122,7 @@ impl Spatial for Square {
         (column, row)
     }
 
+    #[inline(always)]
     fn shares() -> (f64, f64) {
         (1.0, 0.0)
     }
@@ -153,6 +152,7 @@ impl Spatial for Square {
         inner.a += a;
     }
 
+    #[inline(always)]
     fn blocks(&self) -> [DMat3; 4] {
         [self.a, self.b, self.c, self.d]
     }
@@ -210,6 +210,7 @@ impl Spatial for Inertia {
         (u, u)
     }
 
+    #[inline(always)]
     fn shares() -> (f64, f64) {
         (0.5, 0.5)
     }
@@ -224,6 +225,7 @@ impl Spatial for Inertia {
         *inner = inner.plus(&self.inward(x));
     }
 
+    #[inline(always)]
     fn blocks(&self) -> [DMat3; 4] {
         [full(&self.a), self.b, self.b.transpose(), full(&self.d)]
     }
