@@ -20,5 +20,5 @@ pub use solution::{DynamicsStatus, Solution};
 pub(crate) use articulated::inverse_matrix;
 pub(crate) use closing::{nearest_turn, wrench_bases};
 pub(crate) use dynamics::{DynamicsParts, WeightedRows};
-pub(crate) use motion::{MovingJoint, TreeMotion};
+pub(crate) use motion::{MovingJoint, TreeMotion, column_bias};
 pub(crate) use rows::LoopRows;

@@ -21,50 +21,13 @@ const ENERGY_ROUNDING: f64 = 1e-13;
 /// How a single step is made.
 #[derive(Clone, Debug)]
 struct Scheme {
-    /// Where all that acts is known to it.
-    sweep: Option<Box<Sweep>>,
+    sweep: Sweep,
     /// What decides where the sweep cannot.
     dense: Implicit,
 }
 
 impl Scheme {
-    /// Takes over a state; its energy.
-    fn set(&mut self, system: &mut System<'_>, state: &SimulationState) -> MechanismEnergy {
-        match &mut self.sweep {
-            Some(sweep) => sweep.set(system.mechanism(), state),
-            None => system.energy_of(state),
-        }
-    }
-
-    /// Energy of a state that may follow.
-    fn set_next(&mut self, system: &mut System<'_>, next: &SimulationState) -> MechanismEnergy {
-        match &mut self.sweep {
-            Some(sweep) => sweep.set_next(system.mechanism(), next),
-            None => system.energy_of(next),
-        }
-    }
-
-    fn pose(&self, system: &System<'_>, link: usize) -> Pose {
-        match &self.sweep {
-            Some(sweep) => sweep.pose(link),
-            None => system.work.motion.world_from_link[link],
-        }
-    }
-
-    fn next_pose(&self, system: &System<'_>, link: usize) -> Pose {
-        match &self.sweep {
-            Some(sweep) => sweep.next_pose(link),
-            None => system.work.motion.world_from_link[link],
-        }
-    }
-
-    fn accept(&mut self) {
-        if let Some(sweep) = &mut self.sweep {
-            sweep.accept();
-        }
-    }
-
-    /// One step from `state`, for which all was set, into `next`; its energy.
+    /// One step from `state`, for which the sweep was set, into `next`; its energy.
     fn step(
         &mut self,
         system: &mut System<'_>,
@@ -73,19 +36,17 @@ impl Scheme {
         stiffness: LoadStiffness,
         next: &mut SimulationState,
     ) -> Result<MechanismEnergy, SimulationStatus> {
-        if let Some(sweep) = &mut self.sweep {
-            system.evaluations += 1;
-            let m = system.dynamics.mechanism();
-            let loads = (system.tau.as_slice(), system.external.as_slice());
-            match sweep.step(m, state, loads, h, stiffness, next) {
-                Ok(()) => return Ok(sweep.next_energy(m, next)),
-                Err(Failure::Refused(status)) => return Err(status),
-                Err(Failure::Undecided) => {}
-            }
+        system.evaluations += 1;
+        let m = system.dynamics.mechanism();
+        let loads = (system.tau.as_slice(), system.external.as_slice());
+        match self.sweep.step(m, state, loads, h, stiffness, next) {
+            Ok(()) => return Ok(self.sweep.next_energy(m, next)),
+            Err(Failure::Refused(status)) => return Err(status),
+            Err(Failure::Undecided) => {}
         }
         *next = self.dense.step(system, state, h, stiffness)?;
         system.project(next)?;
-        Ok(self.set_next(system, next))
+        Ok(self.sweep.set_next(m, next))
     }
 }
 
@@ -106,12 +67,20 @@ pub(super) struct Guarded {
 }
 
 impl Guarded {
-    pub(super) fn new(system: &mut System<'_>, state: &SimulationState) -> Self {
+    /// Closes the loops of the start state, and takes off velocities that violate them; the gap
+    /// that was there.
+    pub(super) fn new(system: &mut System<'_>, state: &mut SimulationState) -> (Self, f64) {
         let d = &system.dynamics;
-        let sweep = Sweep::new(d.mechanism(), d.has_gravity(), d.size).map(Box::new);
-        let mut scheme = Scheme { sweep, dense: Implicit::default() };
-        let energy = scheme.set(system, state);
-        Self {
+        let m = d.mechanism();
+        let mut sweep = Sweep::new(m, d.has_gravity(), d.size);
+        let finite = state.q.iter().chain(&state.v).all(|x| x.is_finite());
+        let gap = match finite {
+            true => sweep.close(m, state).unwrap_or_else(|| system.close_loops(state)),
+            false => 0.0,
+        };
+        let energy = sweep.set(m, state);
+        let scheme = Scheme { sweep, dense: Implicit::default() };
+        let out = Self {
             scheme,
             energy,
             start_energy: energy,
@@ -120,13 +89,23 @@ impl Guarded {
             trial: state.clone(),
             loaded: LoadedPoses::default(),
             pending: Vec::new(),
-        }
+        };
+        (out, gap)
     }
 
-    /// World poses of all links, the ground first, where they are at hand.
-    pub(super) fn link_poses(&self, m: &Mechanism) -> Option<Vec<Pose>> {
-        let sweep = self.scheme.sweep.as_ref()?;
-        Some((0..m.links().len()).map(|i| sweep.pose(i)).collect())
+    /// Energy of the state.
+    pub(super) fn energy(&self) -> MechanismEnergy {
+        self.energy
+    }
+
+    /// Largest gap of loops and couplings in the state.
+    pub(super) fn loop_gap(&mut self, m: &Mechanism, state: &SimulationState) -> f64 {
+        self.scheme.sweep.gap(m, state)
+    }
+
+    /// World poses of all links, the ground first.
+    pub(super) fn link_poses(&self, m: &Mechanism) -> Vec<Pose> {
+        (0..m.links().len()).map(|i| self.scheme.sweep.pose(i)).collect()
     }
 
     /// Moves `state` on by `h`; after a failure it is what it was.
@@ -138,9 +117,6 @@ impl Guarded {
         halvings: usize,
         statistics: &mut SimulationStatistics,
     ) -> Result<(), SimulationStatus> {
-        if self.scheme.sweep.is_none() {
-            self.energy = self.scheme.set(system, state);
-        }
         let supply = self.supply;
         copy(state, &mut self.running);
         let result = self.substeps(system, h, halvings, statistics);
@@ -148,7 +124,7 @@ impl Guarded {
             Ok(()) => copy(&self.running, state),
             Err(_) => {
                 self.supply = supply;
-                self.energy = self.scheme.set(system, state);
+                self.energy = self.scheme.sweep.set(system.mechanism(), state);
             }
         }
         result
@@ -163,7 +139,7 @@ impl Guarded {
     ) -> Result<(), SimulationStatus> {
         let driven = system.tau.iter().any(|&t| t != 0.0)
             || system.external.iter().any(|w| *w != Wrench::ZERO);
-        self.loaded.update(&system.external, |link| self.scheme.pose(system, link));
+        self.loaded.update(&system.external, |link| self.scheme.sweep.pose(link));
         self.pending.clear();
         self.pending.push((h, 0));
         while let Some((h, depth)) = self.pending.pop() {
@@ -182,7 +158,7 @@ impl Guarded {
                 }
                 Err(status) => return Err(status),
             };
-            let next_pose = |link| self.scheme.next_pose(system, link);
+            let next_pose = |link| self.scheme.sweep.next_pose(link);
             let supplied =
                 self.supply.after(&system.tau, &self.loaded, next_pose, &self.trial.v, h);
             let before = &self.energy;
@@ -201,12 +177,12 @@ impl Guarded {
                 statistics.damped += 1;
                 let most = if driven { limit } else { before.total() };
                 damp(most, &after, &self.running, &mut self.trial);
-                after = self.scheme.set_next(system, &self.trial);
+                after = self.scheme.sweep.set_next(system.mechanism(), &self.trial);
             }
             (self.energy, self.supply) = (after, supplied);
             std::mem::swap(&mut self.running, &mut self.trial);
-            self.scheme.accept();
-            self.loaded.update(&system.external, |link| self.scheme.pose(system, link));
+            self.scheme.sweep.accept();
+            self.loaded.update(&system.external, |link| self.scheme.sweep.pose(link));
             statistics.steps += 1;
         }
         Ok(())

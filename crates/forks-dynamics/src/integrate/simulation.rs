@@ -91,12 +91,14 @@ impl<'m> Simulation<'m> {
         let mut state = SimulationState { q: q.to_vec(), v: v.to_vec() };
         assert_eq!(q.len(), m.tree_position_count(), "number of tree positions");
         assert_eq!(v.len(), m.tree_velocity_count(), "number of tree velocities");
-        let mut start_gap = 0.0;
-        if q.iter().chain(v).all(|x| x.is_finite()) {
+        let (mut implicit, mut start_gap) = (None, 0.0);
+        if options.integrator == Integrator::Implicit {
+            let guarded;
+            (guarded, start_gap) = Guarded::new(&mut system, &mut state);
+            implicit = Some(Box::new(guarded));
+        } else if q.iter().chain(v).all(|x| x.is_finite()) {
             start_gap = system.close_loops(&mut state);
         }
-        let implicit = (options.integrator == Integrator::Implicit)
-            .then(|| Box::new(Guarded::new(&mut system, &state)));
         Self {
             system,
             implicit,
@@ -146,16 +148,17 @@ impl<'m> Simulation<'m> {
 
     /// Energy of the state.
     pub fn energy(&mut self) -> MechanismEnergy {
-        self.system.energy_of(&self.state)
+        match &self.implicit {
+            Some(implicit) => implicit.energy(),
+            None => self.system.energy_of(&self.state),
+        }
     }
 
     /// World poses of all links, the ground first.
     pub fn link_poses(&self) -> Vec<Pose> {
         let m = self.system.mechanism();
-        if let Some(implicit) = &self.implicit
-            && let Some(poses) = implicit.link_poses(m)
-        {
-            return poses;
+        if let Some(implicit) = &self.implicit {
+            return implicit.link_poses(m);
         }
         let mut q = m.start_positions();
         q[..self.state.q.len()].copy_from_slice(&self.state.q);
@@ -164,7 +167,10 @@ impl<'m> Simulation<'m> {
 
     /// Largest gap of loops and couplings: lengths over r, angles in rad.
     pub fn loop_gap(&mut self) -> f64 {
-        self.system.dynamics.loop_gap(&self.state.q, &mut self.system.work)
+        match &mut self.implicit {
+            Some(implicit) => implicit.loop_gap(self.system.mechanism(), &self.state),
+            None => self.system.dynamics.loop_gap(&self.state.q, &mut self.system.work),
+        }
     }
 
     /// Moves on by `h` seconds; after a failure state and time are what they were.

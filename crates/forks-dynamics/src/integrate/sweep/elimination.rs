@@ -60,7 +60,7 @@ impl<A: Spatial> Kernel for Replay<'_, A> {
                 return Outcome::Tree(done);
             }
             for k in front.dof..front.eliminated() {
-                let pivot = -space.entry(front, k, k);
+                let pivot = space.entry(front, k, k).abs();
                 let reference = space.references[front.rows[k - front.dof]];
                 let sound = pivot > REDUNDANT * reference
                     && !space.grows(l, front, k, SLACK * GROWTH * pivot);
@@ -163,6 +163,7 @@ pub(super) fn assemble<A: Spatial, L: Arithmetic>(
         own[1] = (l.load(&own[1]) + l.load(&y)).store();
     }
     for f in &front.fresh {
+        a[f.place * w + f.place / LANES][f.place % LANES] = rows.diagonal[f.row];
         for (wrench, &b) in rows.row(f.group, f.row).iter().zip(&f.blocks) {
             let b = b as usize;
             let entries = wrench.to_array();
@@ -281,8 +282,8 @@ fn substitute<A: Spatial, L: Arithmetic>(
             let (mut x, mut y) = (l.load(&row[head]), l.load(&row[head + 1]));
             for (part, [c, e]) in parts.iter().zip(&carry) {
                 let part = l.splat(*part);
-                x = x + part * l.load(c);
-                y = y + part * l.load(e);
+                x += part * l.load(c);
+                y += part * l.load(e);
             }
             (row[head], row[head + 1]) = (x.store(), y.store());
         }
@@ -491,7 +492,7 @@ fn backward<A: Spatial, L: Arithmetic>(
         let upper = &space.kept[front.kept + 2 * p * width..][..width];
         let mut known = l.splat(0.0);
         for (u, y) in upper.iter().zip(b.iter()) {
-            known = known + l.load(u) * l.load(y);
+            known += l.load(u) * l.load(y);
         }
         let known = known.total();
         let (chunk, lane) = (p / LANES, p % LANES);

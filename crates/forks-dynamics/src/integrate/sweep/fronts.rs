@@ -145,20 +145,26 @@ pub(super) struct Fronts<A> {
     pub(super) space: Space,
     /// Equations that repeat others.
     dropped: Vec<bool>,
+    /// Takes rows of springs and dampers too.
+    stiff: bool,
 }
 
 impl<A: Spatial> Fronts<A> {
-    pub(super) fn new(plan: &SweepPlan, rows: &Rows) -> Self {
+    /// `stiff` if rows of springs and dampers count.
+    pub(super) fn new(plan: &SweepPlan, rows: &Rows, stiff: bool) -> Self {
         Self {
             factor: Factor::new(plan),
             fronts: Vec::new(),
             planned: false,
             space: Space::new(plan, rows.count()),
             dropped: vec![false; rows.count()],
+            stiff,
         }
     }
 
-    /// Factorises and takes the step's right-hand side along; rows' are 0.
+    /// Factorises and takes the step's right-hand side along, with further impulses on the slots
+    /// (may be empty); rows' are 0.
+    #[allow(clippy::too_many_arguments)]
     pub(super) fn factorize(
         &mut self,
         m: &Mechanism,
@@ -166,10 +172,11 @@ impl<A: Spatial> Fronts<A> {
         order: &[Elimination],
         motion: &Motion,
         rows: &Rows,
+        impulses: &[Wrench],
         step: &Step<'_>,
     ) -> Outcome {
         if self.planned {
-            match self.replay(m, plan, motion, rows, step) {
+            match self.replay(m, plan, motion, rows, impulses, step) {
                 Outcome::Unsound => self.planned = false,
                 other => return other,
             }
@@ -178,7 +185,7 @@ impl<A: Spatial> Fronts<A> {
         // Equations that are dropped leave a smaller plan for the others.
         for _ in 0..3 {
             let before = self.dropped.iter().filter(|d| **d).count();
-            let outcome = self.search(m, plan, order, motion, rows, step);
+            let outcome = self.search(m, plan, order, motion, rows, impulses, step);
             if outcome != Outcome::Tree(Factorised::Sound) {
                 return outcome;
             }
@@ -196,19 +203,31 @@ impl<A: Spatial> Fronts<A> {
         plan: &SweepPlan,
         motion: &Motion,
         rows: &Rows,
+        impulses: &[Wrench],
         step: &Step<'_>,
     ) -> Outcome {
-        self.start(plan, motion, rows, step);
+        self.start(plan, motion, rows, impulses, step);
         let Self { factor, fronts, space, .. } = self;
         plan.isa.run(Replay { m, plan, motion, rows, step, fronts, factor, space })
     }
 
-    fn start(&mut self, plan: &SweepPlan, motion: &Motion, rows: &Rows, step: &Step<'_>) {
+    fn start(
+        &mut self,
+        plan: &SweepPlan,
+        motion: &Motion,
+        rows: &Rows,
+        impulses: &[Wrench],
+        step: &Step<'_>,
+    ) {
         self.factor.start(plan, motion, step);
+        for (d, i) in self.factor.drives.iter_mut().zip(impulses) {
+            *d += *i;
+        }
         self.space.start(rows);
     }
 
     /// Factorises and finds out where each multiplier can be eliminated.
+    #[allow(clippy::too_many_arguments)]
     fn search(
         &mut self,
         m: &Mechanism,
@@ -216,9 +235,10 @@ impl<A: Spatial> Fronts<A> {
         order: &[Elimination],
         motion: &Motion,
         rows: &Rows,
+        impulses: &[Wrench],
         step: &Step<'_>,
     ) -> Outcome {
-        self.start(plan, motion, rows, step);
+        self.start(plan, motion, rows, impulses, step);
         let count = plan.tree.slots.len();
         let mut position = vec![usize::MAX; count];
         order.iter().enumerate().for_each(|(i, e)| position[e.slot as usize] = i);
@@ -268,7 +288,7 @@ impl<A: Spatial> Fronts<A> {
                 .flat_map(|(g, group)| {
                     (group.first_row..group.first_row + group.rows).map(move |r| (g, r))
                 })
-                .filter(|&(_, r)| !self.dropped[r])
+                .filter(|&(g, r)| !self.dropped[r] && (self.stiff || rows.groups[g].exact))
                 .collect();
             front.rows.extend(added.iter().map(|a| a.1));
             front.rest = free.pop().unwrap_or_else(|| self.space.add_rest());
@@ -336,7 +356,7 @@ impl<A: Spatial> Fronts<A> {
             let mut best: Option<(usize, f64)> = None;
             for p in k..front.rows.len() {
                 let (at, reference) = (d + p, self.space.reference(front.rows[p]));
-                let pivot = -self.space.entry(front, at, at);
+                let pivot = self.space.entry(front, at, at).abs();
                 let firm = pivot / reference;
                 let definite = pivot > REDUNDANT * reference;
                 if definite
@@ -363,7 +383,7 @@ impl<A: Spatial> Fronts<A> {
         let mut rest: Vec<(usize, Vec<f64>)> = Vec::new();
         for (p, &row) in front.rows.iter().enumerate().skip(front.pivots) {
             let reference = self.space.reference(row);
-            if -self.space.entry(front, d + p, d + p) > REDUNDANT * reference {
+            if self.space.entry(front, d + p, d + p).abs() > REDUNDANT * reference {
                 continue;
             }
             rest.push((row, self.space.scaled_row(front, d + p, reference)));
@@ -412,9 +432,9 @@ impl<A: Spatial> Fronts<A> {
         self.backward(plan, motion, x);
     }
 
-    /// Number of equations that are kept.
+    /// Number of equations that repeat others.
     #[cfg(test)]
-    pub(super) fn rank(&self) -> usize {
-        self.dropped.iter().filter(|d| !**d).count()
+    pub(super) fn redundant(&self) -> usize {
+        self.dropped.iter().filter(|d| **d).count()
     }
 }

@@ -305,8 +305,7 @@ impl<A: Spatial> Factor<A> {
             let turned = c.ad_transpose(load) * -squared;
             (pivot.columns[y], pivot.rows[y]) = A::turn(column, row, turned);
             let at = s.velocity as usize + y;
-            right[y] =
-                joint.armature[y] * step.v[at] + h * (step.tau[at] + force[y]) + power(&drive, c);
+            right[y] = own_right(joint.armature[y], force[y], at, step) + power(&drive, c);
         }
         if A::SYMMETRIC {
             symmetrise(&mut block, d);

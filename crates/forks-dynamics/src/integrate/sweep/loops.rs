@@ -5,7 +5,10 @@
 //! once where the step leads to: its Newton steps for positions converge at once, since what is
 //! left there is of second order in the step's length.
 
-use forks_mechanism::Mechanism;
+use forks_mechanism::{
+    Mechanism,
+    lie::{Wrench, glam::DVec3},
+};
 
 use super::{
     fronts::{Fronts, Outcome},
@@ -20,7 +23,6 @@ use crate::{
     integrate::{coordinates::advance, linearised::Factorised, state::SimulationState},
     tree::block::Inertia,
 };
-use forks_mechanism::lie::glam::DVec3;
 
 /// Gaps below this (lengths over r, radians), times the number of links, are closed.
 const CLOSED: f64 = 4.0 * f64::EPSILON;
@@ -40,26 +42,36 @@ pub(super) struct Loops {
     /// Where the mass matrix is factorised.
     middle: Motion,
     change: Vec<f64>,
+    /// Impulses of springs beside tree joints on the slots.
+    impulses: Vec<Wrench>,
+    /// There are loop equations or couplings.
+    looped: bool,
     q: Vec<f64>,
     v: Vec<f64>,
 }
 
 impl Loops {
-    pub(super) fn new(m: &Mechanism, plan: &SweepPlan, size: f64) -> Self {
+    /// `None` where only tree joints tie links together.
+    pub(super) fn new(m: &Mechanism, plan: &SweepPlan, size: f64) -> Option<Self> {
         let rows = Rows::new(m, plan, size);
+        if rows.is_empty() {
+            return None;
+        }
         let inner: Vec<u32> = plan.tree.slots.iter().map(|s| s.inner).collect();
         let ties: Vec<&[u32]> = rows.groups.iter().map(|g| g.slots.as_slice()).collect();
         let (n, p) = (plan.tree.velocity_count(), plan.tree.position_count());
-        Self {
+        Some(Self {
             order: order(&inner, &ties),
-            implicit: Fronts::new(plan, &rows),
-            mass: Fronts::new(plan, &rows),
+            implicit: Fronts::new(plan, &rows, true),
+            mass: Fronts::new(plan, &rows, false),
             middle: Motion::new(plan),
             change: vec![0.0; n],
+            impulses: vec![Wrench::ZERO; plan.tree.slots.len()],
             q: vec![0.0; p],
             v: vec![0.0; n],
+            looped: rows.groups.iter().any(|g| g.exact),
             rows,
-        }
+        })
     }
 
     /// v⁺ of a step from the state for which `motion` and the rows were computed.
@@ -71,7 +83,10 @@ impl Loops {
         step: &Step<'_>,
         v: &mut [f64],
     ) -> Outcome {
-        let outcome = self.implicit.factorize(m, plan, &self.order, motion, &self.rows, step);
+        self.impulses.fill(Wrench::ZERO);
+        self.rows.stiffen(m, plan, motion, step.h, &mut self.impulses);
+        let (rows, order, impulses) = (&self.rows, &self.order, &self.impulses);
+        let outcome = self.implicit.factorize(m, plan, order, motion, rows, impulses, step);
         if outcome == Outcome::Tree(Factorised::Sound) {
             self.implicit.backward(plan, motion, v);
         }
@@ -82,7 +97,7 @@ impl Loops {
         let step =
             Step { h: 0.0, tau: &[], external: &[], linearised: false, q: &state.q, v: &state.v };
         let (middle, rows) = (&self.middle, &self.rows);
-        let outcome = self.mass.factorize(m, plan, &self.order, middle, rows, &step);
+        let outcome = self.mass.factorize(m, plan, &self.order, middle, rows, &[], &step);
         outcome == Outcome::Tree(Factorised::Sound)
     }
 
@@ -98,6 +113,9 @@ impl Loops {
     ) -> bool {
         motion.update(plan, gravity, &state.q, &state.v);
         self.rows.update(m, plan, motion, &state.q);
+        if !self.looped {
+            return true;
+        }
         self.middle.clone_from(motion);
         if !self.factorize_mass(m, plan, state) {
             return false;
@@ -177,7 +195,7 @@ impl Loops {
     /// Puts −G v at right-hand sides; the largest entry, and the size of what it is made of.
     fn violation(&mut self, motion: &Motion) -> (f64, f64) {
         let (mut largest, mut scale) = (0.0f64, f64::MIN_POSITIVE);
-        for (g, group) in self.rows.groups.iter().enumerate() {
+        for (g, group) in self.rows.groups.iter().enumerate().filter(|g| g.1.exact) {
             for row in group.first_row..group.first_row + group.rows {
                 let mut sum = 0.0;
                 for (w, &s) in self.rows.row(g, row).iter().zip(&group.slots) {
@@ -196,9 +214,9 @@ impl Loops {
         (largest, scale)
     }
 
-    /// Equations that are kept.
+    /// Number of equations that repeat others.
     #[cfg(test)]
-    pub(super) fn rank(&self) -> usize {
-        self.implicit.rank()
+    pub(super) fn redundant(&self) -> usize {
+        self.implicit.redundant()
     }
 }

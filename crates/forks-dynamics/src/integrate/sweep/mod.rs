@@ -16,6 +16,7 @@ mod plan;
 mod rows;
 mod space;
 mod spatial;
+mod stiff;
 #[cfg(test)]
 mod tests;
 
@@ -38,6 +39,9 @@ use loops::Loops;
 use motion::Motion;
 use plan::SweepPlan;
 use spatial::Square;
+
+/// Gaps up to this (lengths over r, radians) are closed by the step's own projection.
+const ALMOST_CLOSED: f64 = 1e-6;
 
 /// The scheme's memory: a mechanism, its state, and the state that a trial led to.
 #[derive(Clone, Debug)]
@@ -63,40 +67,72 @@ pub(crate) enum Failure {
 }
 
 impl Sweep {
-    /// `None` where springs or rotors beside those of tree joints act; `size` is the unit of length
-    /// of loop equations.
-    pub(crate) fn new(m: &Mechanism, gravity: bool, size: f64) -> Option<Self> {
-        let closing = |id: &forks_mechanism::JointId| {
-            let j = m.joint(*id);
-            j.spring.is_some()
-                || j.has_limit_springs()
-                || j.damping.as_slice().iter().chain(&j.armature).any(|x| *x != 0.0)
-        };
-        let tied = m.forest().closures().iter().any(closing)
-            || !m.bushings().is_empty()
-            || !m.combination_springs().is_empty();
-        if tied {
-            return None;
-        }
+    /// `size` is the unit of length of loop equations.
+    pub(crate) fn new(m: &Mechanism, gravity: bool, size: f64) -> Self {
         let plan = SweepPlan::new(m);
-        let looped = !m.forest().closures().is_empty() || !m.couplings().is_empty();
-        Some(Self {
+        let loops = Loops::new(m, &plan, size);
+        Self {
             gravity: if gravity { m.gravity() } else { DVec3::ZERO },
             now: Motion::new(&plan),
             next: Motion::new(&plan),
             symmetric: Factor::new(&plan),
             general: Factor::new(&plan),
-            loops: looped.then(|| Box::new(Loops::new(m, &plan, size))),
+            loops: loops.map(Box::new),
             rows_are_current: false,
             plan,
-        })
+        }
     }
 
     /// Takes over a state; its energy.
     pub(crate) fn set(&mut self, m: &Mechanism, state: &SimulationState) -> MechanismEnergy {
         self.rows_are_current = false;
         self.now.update(&self.plan, self.gravity, &state.q, &state.v);
-        self.now.energy(m, &self.plan, &state.q, &state.v)
+        self.update_rows(m, state);
+        self.energy(m, &self.now, state)
+    }
+
+    /// Energy of a state, for which the rows are those.
+    fn energy(&self, m: &Mechanism, motion: &Motion, state: &SimulationState) -> MechanismEnergy {
+        let mut out = motion.energy(m, &self.plan, &state.q, &state.v);
+        if let Some(loops) = &self.loops {
+            loops.rows.add_energy(m, motion, &mut out);
+        }
+        out
+    }
+
+    /// Closes loops that are almost closed and takes off velocities that violate them; the gap that
+    /// was there. `None` where another way has to be found.
+    pub(crate) fn close(&mut self, m: &Mechanism, state: &mut SimulationState) -> Option<f64> {
+        let gap = self.gap(m, state);
+        let (plan, gravity) = (&self.plan, self.gravity);
+        let Some(loops) = &mut self.loops else { return Some(gap) };
+        self.rows_are_current = false;
+        let mut closed = state.clone();
+        let made =
+            gap <= ALMOST_CLOSED && loops.project(m, plan, gravity, &mut self.next, &mut closed);
+        made.then(|| {
+            *state = closed;
+            gap
+        })
+    }
+
+    /// Largest gap of loops and couplings: lengths over r, angles in rad.
+    pub(crate) fn gap(&mut self, m: &Mechanism, state: &SimulationState) -> f64 {
+        if self.loops.is_some() && !self.rows_are_current {
+            self.now.update(&self.plan, self.gravity, &state.q, &state.v);
+            self.update_rows(m, state);
+        }
+        self.loops.as_ref().map_or(0.0, |l| l.rows.gap())
+    }
+
+    /// The rows at the present state.
+    fn update_rows(&mut self, m: &Mechanism, state: &SimulationState) {
+        if let Some(loops) = &mut self.loops
+            && !self.rows_are_current
+        {
+            loops.rows.update(m, &self.plan, &self.now, &state.q);
+            self.rows_are_current = true;
+        }
     }
 
     /// Takes over the state that the last step led to.
@@ -117,7 +153,7 @@ impl Sweep {
 
     /// Energy of the state that the last step led to.
     pub(crate) fn next_energy(&self, m: &Mechanism, state: &SimulationState) -> MechanismEnergy {
-        self.next.energy(m, &self.plan, &state.q, &state.v)
+        self.energy(m, &self.next, state)
     }
 
     /// World pose of a link in the present state.
@@ -171,12 +207,9 @@ impl Sweep {
     ) -> Result<(), Failure> {
         let linearised = stiffness == LoadStiffness::Linearised;
         let step = Step { h, tau, external, linearised, q: &state.q, v: &state.v };
+        self.update_rows(m, state);
         let (plan, now) = (&self.plan, &self.now);
         if let Some(loops) = &mut self.loops {
-            if !self.rows_are_current {
-                loops.rows.update(m, plan, now, &state.q);
-                self.rows_are_current = true;
-            }
             return match loops.velocities(m, plan, now, &step, v) {
                 Outcome::Tree(Factorised::Sound) => Ok(()),
                 Outcome::Tree(Factorised::TooSoft(_)) if linearised => {

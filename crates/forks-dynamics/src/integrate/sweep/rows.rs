@@ -6,7 +6,7 @@
 //! couplings are rows of the same kind.
 
 use forks_mechanism::{
-    Combination, JointId, JointKind, Mechanism,
+    Bushing, Combination, JointId, JointKind, Mechanism,
     kinematics::loops,
     lie::{Adjoint, Pose, Twist, Wrench, so3::wxyz_from_quaternion},
     linalg::Matrix,
@@ -21,49 +21,69 @@ use crate::{
 /// Rows that come from one closing joint or coupling.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
-    source: Source,
+    pub(super) source: Source,
     /// The slots that the rows are over; the ground is none.
     pub(super) slots: Vec<u32>,
     pub(super) first_row: usize,
     pub(super) rows: usize,
+    /// Loop equations and couplings; others are springs and dampers.
+    pub(super) exact: bool,
     /// Where the coefficients start: row by row, slot by slot.
-    first: usize,
+    pub(super) first: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Source {
+pub(super) enum Source {
     Closing(usize),
     Coupling(usize),
+    /// Spring, damper and rotor of a closing joint.
+    ClosingTerms(usize),
+    Combination(usize),
+    Bushing(usize),
 }
 
 /// A closing joint: what does not change.
 #[derive(Clone, Debug)]
-struct ClosingJoint {
-    joint: JointId,
-    parent: usize,
-    child: usize,
+pub(super) struct ClosingJoint {
+    pub(super) joint: JointId,
+    pub(super) parent: usize,
+    pub(super) child: usize,
     parent_from_joint: Pose,
-    child_from_joint: Pose,
+    pub(super) child_from_joint: Pose,
     /// Forbidden and own wrenches turn with the joint.
     varies: bool,
     /// In the joint's frame on the child.
     forbidden: Vec<Wrench>,
-    own: Vec<Wrench>,
+    pub(super) own: Vec<Wrench>,
 }
 
 /// A closing joint at a pose: the parent's slot from the joint's frame on the child.
 #[derive(Clone, Copy, Debug)]
-struct ClosingPlace {
-    parent_from_joint: Adjoint,
+pub(super) struct ClosingPlace {
+    pub(super) parent_from_joint: Adjoint,
+}
+
+/// A bushing, as a closing joint that forbids nothing.
+#[derive(Clone, Debug)]
+pub(super) struct BushingPlace {
+    pub(super) parent: usize,
+    pub(super) child: usize,
+    pub(super) child_from_frame: Pose,
+    pub(super) parent_from_frame: Adjoint,
 }
 
 /// All rows at a pose.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows {
     pub(super) groups: Vec<Group>,
-    closings: Vec<ClosingJoint>,
-    places: Vec<ClosingPlace>,
-    coefficients: Vec<Wrench>,
+    pub(super) closings: Vec<ClosingJoint>,
+    pub(super) places: Vec<ClosingPlace>,
+    pub(super) bushings: Vec<BushingPlace>,
+    /// World poses of links that bushings hold.
+    pub(super) poses: Vec<Pose>,
+    pub(super) coefficients: Vec<Wrench>,
+    /// −1/κ of every row, which is scaled to make it one: 0 for exact rows.
+    pub(super) diagonal: Vec<f64>,
     /// Residuals of the equations, in units of the rows.
     pub(super) gaps: Vec<f64>,
     /// Positions of all joints.
@@ -85,7 +105,10 @@ impl Rows {
             groups: Vec::new(),
             places: vec![ClosingPlace { parent_from_joint: Adjoint::IDENTITY }; closings.len()],
             closings,
+            bushings: m.bushings().iter().map(|b| BushingPlace::new(plan, b)).collect(),
+            poses: vec![Pose::IDENTITY; if m.bushings().is_empty() { 0 } else { m.links().len() }],
             coefficients: Vec::new(),
+            diagonal: Vec::new(),
             gaps: Vec::new(),
             q,
             size,
@@ -93,7 +116,11 @@ impl Rows {
         for k in 0..out.closings.len() {
             let c = &out.closings[k];
             let (slots, rows) = (vec![c.parent, c.child], c.forbidden.len());
+            let own = has_terms(m, c.joint).then(|| (slots.clone(), c.own.len()));
             out.add_group(Source::Closing(k), slots, rows);
+            if let Some((slots, rows)) = own {
+                out.add_group(Source::ClosingTerms(k), slots, rows);
+            }
         }
         for (k, c) in m.couplings().iter().enumerate() {
             let terms = c.terms.iter().flat_map(|t| &t.combination.terms);
@@ -101,7 +128,23 @@ impl Rows {
             let slots = slots.collect();
             out.add_group(Source::Coupling(k), slots, 1);
         }
+        for (k, s) in m.combination_springs().iter().enumerate() {
+            let terms = s.combination.terms.iter();
+            let slots = terms.flat_map(|(c, _)| out.slots_of(m, plan, m.velocity_index(*c)));
+            let slots = slots.collect();
+            out.add_group(Source::Combination(k), slots, 1);
+        }
+        for k in 0..out.bushings.len() {
+            let b = &out.bushings[k];
+            let slots = vec![b.parent, b.child];
+            out.add_group(Source::Bushing(k), slots, 6);
+        }
         out
+    }
+
+    /// True if there is nothing that ties slots together.
+    pub(super) fn is_empty(&self) -> bool {
+        self.groups.is_empty()
     }
 
     /// The slots whose twists make up a velocity coordinate.
@@ -123,7 +166,9 @@ impl Rows {
         let (first_row, first) = (self.gaps.len(), self.coefficients.len());
         self.coefficients.resize(first + rows * slots.len(), Wrench::ZERO);
         self.gaps.resize(first_row + rows, 0.0);
-        self.groups.push(Group { source, slots, first_row, rows, first });
+        let exact = matches!(source, Source::Closing(_) | Source::Coupling(_));
+        self.diagonal.resize(first_row + rows, if exact { 0.0 } else { -1.0 });
+        self.groups.push(Group { source, slots, first_row, rows, exact, first });
     }
 
     pub(super) fn count(&self) -> usize {
@@ -150,6 +195,8 @@ impl Rows {
             match self.groups[group].source {
                 Source::Closing(k) => self.update_closing(m, motion, group, k),
                 Source::Coupling(k) => self.update_coupling(m, plan, motion, group, k),
+                Source::Bushing(k) => self.update_bushing(m, plan, motion, k),
+                Source::ClosingTerms(_) | Source::Combination(_) => {}
             }
         }
     }
@@ -178,6 +225,16 @@ impl Rows {
         }
     }
 
+    fn update_bushing(&mut self, m: &Mechanism, plan: &SweepPlan, motion: &Motion, k: usize) {
+        let (b, place) = (&m.bushings()[k], &mut self.bushings[k]);
+        for link in [b.link_a.index(), b.link_b.index()] {
+            self.poses[link] = motion.pose(plan, link);
+        }
+        let parent_from_frame = motion.slot_pose(place.parent).inverse()
+            * (motion.slot_pose(place.child) * place.child_from_frame);
+        place.parent_from_frame = parent_from_frame.adjoint();
+    }
+
     /// g = Σ p(ℓ): row Σ p′ a.
     fn update_coupling(
         &mut self,
@@ -203,7 +260,7 @@ impl Rows {
 
     /// Adds s·ℓ to a row over `slots`.
     #[allow(clippy::too_many_arguments)]
-    fn add_combination(
+    pub(super) fn add_combination(
         &self,
         m: &Mechanism,
         plan: &SweepPlan,
@@ -232,6 +289,26 @@ impl Rows {
             }
         }
     }
+}
+
+impl BushingPlace {
+    fn new(plan: &SweepPlan, b: &Bushing) -> Self {
+        let (parent, child) = (plan.slot(b.link_a.index()), plan.slot(b.link_b.index()));
+        Self {
+            parent,
+            child,
+            child_from_frame: plan.joints[child].slot_from_link * b.b_from_bushing,
+            parent_from_frame: Adjoint::IDENTITY,
+        }
+    }
+}
+
+/// True if a closing joint has a spring, damper or rotor.
+fn has_terms(m: &Mechanism, id: JointId) -> bool {
+    let j = m.joint(id);
+    j.spring.is_some()
+        || j.has_limit_springs()
+        || j.damping.as_slice().iter().chain(&j.armature).any(|x| *x != 0.0)
 }
 
 impl ClosingJoint {
@@ -341,7 +418,7 @@ fn closing_of(m: &Mechanism, velocity: usize) -> (usize, usize) {
     (k, velocity - m.velocity_range(closures[k]).start)
 }
 
-fn add(row: &mut [Wrench], slots: &[u32], slot: usize, w: Wrench) {
+pub(super) fn add(row: &mut [Wrench], slots: &[u32], slot: usize, w: Wrench) {
     if let Some(i) = slots.iter().position(|&s| s as usize == slot) {
         row[i] += w;
     }

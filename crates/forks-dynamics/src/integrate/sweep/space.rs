@@ -48,7 +48,7 @@ impl Space {
         self.multipliers.fill(0.0);
         for (g, group) in rows.groups.iter().enumerate() {
             for row in group.first_row..group.first_row + group.rows {
-                let mut sum = 0.0;
+                let mut sum = rows.diagonal[row].abs();
                 for (w, &s) in rows.row(g, row).iter().zip(&group.slots) {
                     let [a, b] = &self.inverse_mass[s as usize];
                     let (f, t) = (w.force, w.torque);
@@ -203,13 +203,11 @@ fn subtract<L: Arithmetic>(l: L, a: &mut [Lanes], s: f64, b: &[Lanes]) {
 /// One over the diagonal entries of the slots' own inertias; of empty slots that of the lightest
 /// that counts.
 fn inverse_mass(plan: &SweepPlan) -> Vec<[Lanes; 2]> {
-    let diagonal = |i: &RigidInertia| {
-        [i.mass, i.mass, i.mass, i.tensor.xx, i.tensor.yy, i.tensor.zz]
-    };
+    let diagonal =
+        |i: &RigidInertia| [i.mass, i.mass, i.mass, i.tensor.xx, i.tensor.yy, i.tensor.zz];
     let all = plan.tree.slots.iter().map(|s| diagonal(&s.inertia));
-    let largest = all
-        .clone()
-        .fold([0.0f64; 2], |m, d| [m[0].max(d[0]), m[1].max(d[3]).max(d[4]).max(d[5])]);
+    let largest =
+        all.clone().fold([0.0f64; 2], |m, d| [m[0].max(d[0]), m[1].max(d[3]).max(d[4]).max(d[5])]);
     let least = |i: usize| {
         let largest = largest[i / 3];
         LIGHT * if largest > 0.0 { largest } else { 1.0 }

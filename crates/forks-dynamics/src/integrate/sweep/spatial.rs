@@ -57,7 +57,14 @@ pub(super) trait Spatial: Copy {
             let (x, y) = (l.row(i), r.row(i));
             [x.x, x.y, x.z, y.x, y.y, y.z]
         };
-        [row(&a, &b, 0), row(&a, &b, 1), row(&a, &b, 2), row(&c, &d, 0), row(&c, &d, 1), row(&c, &d, 2)]
+        [
+            row(&a, &b, 0),
+            row(&a, &b, 1),
+            row(&a, &b, 2),
+            row(&c, &d, 0),
+            row(&c, &d, 1),
+            row(&c, &d, 2),
+        ]
     }
 }
 
