@@ -140,7 +140,8 @@ fn impulses_do_what_forces_do_that_act_for_a_step() {
         looped += usize::from(!m.forest().closures().is_empty());
         if size > 1e-12 {
             worst = worst.max(error / size);
-            assert!(error < 1e-6 * size, "seed {seed}: {error:e} of {size:e}");
+            // Poses that are unstressed to rounding are at rest to rounding.
+            assert!(error < 1e-6 * size + 2e-13, "seed {seed}: {error:e} of {size:e}");
         }
     }
     println!("{looped} with loops; worst {worst:e}");
