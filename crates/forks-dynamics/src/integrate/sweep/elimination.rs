@@ -448,7 +448,13 @@ fn forward<A: Spatial, L: Arithmetic>(
         let x = b[p / LANES][p % LANES];
         space.solutions[front.solution + p] = x;
         if x != 0.0 {
-            let lower = &space.kept[front.kept + (2 * p + 1) * width..][..width];
+            let one = space.sides * width;
+            let factors = &space.kept[front.kept + p * one..][..one];
+            // Lᵀ is U over the pivots. What is eliminated may change: it is noted.
+            let (lower, x) = match A::SYMMETRIC {
+                true => (factors, x * factors[p / LANES][p % LANES]),
+                false => (&factors[width..], x),
+            };
             let x = l.splat(x);
             for (b, c) in b.iter_mut().zip(lower) {
                 *b = (l.load(b) - x * l.load(c)).store();
@@ -489,7 +495,7 @@ fn backward<A: Spatial, L: Arithmetic>(
         (b[0], b[1]) = (c, e);
     }
     for p in (0..k).rev() {
-        let upper = &space.kept[front.kept + 2 * p * width..][..width];
+        let upper = &space.kept[front.kept + space.sides * p * width..][..width];
         let mut known = l.splat(0.0);
         for (u, y) in upper.iter().zip(b.iter()) {
             known += l.load(u) * l.load(y);

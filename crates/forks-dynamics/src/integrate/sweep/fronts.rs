@@ -156,7 +156,7 @@ impl<A: Spatial> Fronts<A> {
             factor: Factor::new(plan),
             fronts: Vec::new(),
             planned: false,
-            space: Space::new(plan, rows.count()),
+            space: Space::new(plan, rows.count(), A::SYMMETRIC),
             dropped: vec![false; rows.count()],
             stiff,
         }

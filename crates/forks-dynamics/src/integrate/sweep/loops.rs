@@ -47,7 +47,6 @@ pub(super) struct Loops {
     /// There are loop equations or couplings.
     looped: bool,
     q: Vec<f64>,
-    v: Vec<f64>,
 }
 
 impl Loops {
@@ -68,7 +67,6 @@ impl Loops {
             change: vec![0.0; n],
             impulses: vec![Wrench::ZERO; plan.tree.slots.len()],
             q: vec![0.0; p],
-            v: vec![0.0; n],
             looped: rows.groups.iter().any(|g| g.exact),
             rows,
         })
@@ -116,12 +114,15 @@ impl Loops {
         if !self.looped {
             return true;
         }
-        self.middle.clone_from(motion);
+        std::mem::swap(&mut self.middle, motion);
         if !self.factorize_mass(m, plan, state) {
             return false;
         }
         let closed = CLOSED * m.links().len() as f64;
         let mut gap = self.rows.gap();
+        if gap <= closed {
+            motion.clone_from(&self.middle);
+        }
         let mut iterations = 0;
         while gap > closed && iterations < MAX_ITERATIONS {
             for (r, g) in self.mass.multipliers().iter_mut().zip(&self.rows.gaps) {
@@ -163,20 +164,22 @@ impl Loops {
         motion: &mut Motion,
         state: &mut SimulationState,
     ) -> bool {
-        let mut last = f64::INFINITY;
+        let closed = CLOSED * m.links().len() as f64;
+        let (mut last, mut fresh) = (f64::INFINITY, false);
         for _ in 0..MAX_ITERATIONS {
             let (largest, scale) = self.violation(motion);
-            if largest <= CLOSED * scale {
-                return true;
+            if largest <= closed * scale {
+                break;
             }
             if largest.is_nan() {
                 return false;
             }
             if largest >= 0.5 * last {
                 // Rounding, or too far from where the mass matrix was factorised.
-                if largest <= SETTLED * scale {
-                    return true;
+                if fresh || largest <= SETTLED * scale {
+                    break;
                 }
+                fresh = true;
                 self.middle.clone_from(motion);
                 if !self.factorize_mass(m, plan, state) {
                     return false;
@@ -185,11 +188,10 @@ impl Loops {
             }
             last = largest;
             self.mass.solve_rows(plan, &self.middle, &mut self.change);
-            self.v.copy_from_slice(&state.v);
             state.v.iter_mut().zip(&self.change).for_each(|(v, c)| *v += c);
             motion.update(plan, gravity, &state.q, &state.v);
         }
-        false
+        true
     }
 
     /// Puts −G v at right-hand sides; the largest entry, and the size of what it is made of.

@@ -14,9 +14,11 @@ const ZERO: Lanes = Lanes([0.0; LANES]);
 pub(super) struct Space {
     pub(super) pool: Vec<Vec<Lanes>>,
     pub(super) scratch: Vec<Lanes>,
-    /// For every unknown that is eliminated its row of U, one over the pivot on the diagonal, and
-    /// its column of L.
+    /// For every unknown that is eliminated its row of U, one over the pivot on the diagonal, and,
+    /// of matrices that are not symmetric, its column of L.
     pub(super) kept: Vec<Lanes>,
+    /// How many of the two.
+    pub(super) sides: usize,
     pub(super) solutions: Vec<f64>,
     pub(super) vector: Vec<Lanes>,
     /// Right-hand sides of the coordinates.
@@ -30,11 +32,12 @@ pub(super) struct Space {
 }
 
 impl Space {
-    pub(super) fn new(plan: &SweepPlan, rows: usize) -> Self {
+    pub(super) fn new(plan: &SweepPlan, rows: usize, symmetric: bool) -> Self {
         Self {
             pool: Vec::new(),
             scratch: Vec::new(),
             kept: Vec::new(),
+            sides: if symmetric { 1 } else { 2 },
             solutions: Vec::new(),
             vector: Vec::new(),
             right: vec![0.0; plan.tree.velocity_count()],
@@ -79,13 +82,14 @@ impl Space {
         grow(&mut self.vector, front.width());
         let left = front.size() - front.dof;
         grow(&mut self.pool[front.rest], left * (front.width() + 1));
-        self.kept.resize(front.kept + 2 * front.scalars() * front.width(), ZERO);
+        let factors = self.sides * front.scalars() * front.width();
+        self.kept.resize(front.kept + factors, ZERO);
         self.solutions.resize(front.solution + front.scalars(), 0.0);
     }
 
     /// Takes back what multipliers that wait do not need.
     pub(super) fn trim(&mut self, front: &Front) {
-        self.kept.truncate(front.kept + 2 * front.eliminated() * front.width());
+        self.kept.truncate(front.kept + self.sides * front.eliminated() * front.width());
         self.solutions.truncate(front.solution + front.eliminated());
     }
 
@@ -127,7 +131,7 @@ impl Space {
         };
         self.scratch.chunks_exact_mut(w).take(front.size()).for_each(exchange);
         // Factors of what is eliminated already.
-        let (width, done) = (front.width(), 2 * i.min(j));
+        let (width, done) = (front.width(), self.sides * i.min(j));
         self.kept[front.kept..].chunks_exact_mut(width).take(done).for_each(exchange);
     }
 
@@ -162,8 +166,8 @@ impl Space {
     pub(super) fn take_pivot<L: Arithmetic>(&mut self, l: L, front: &Front, k: usize) {
         let (width, head, scalars) = (front.width(), front.head(), front.scalars());
         let w = width + 2;
-        let kept = &mut self.kept[front.kept + 2 * k * width..][..2 * width];
-        let (upper, lower) = kept.split_at_mut(width);
+        let one = self.sides * width;
+        let (upper, lower) = self.kept[front.kept + k * one..][..one].split_at_mut(width);
         let (above, below) = self.scratch.split_at_mut((k + 1) * w);
         upper.copy_from_slice(&above[k * w..][..width]);
         lower.fill(ZERO);
@@ -173,7 +177,9 @@ impl Space {
         for i in k + 1..scalars {
             let Some(row) = rows.next() else { return };
             let factor = row[chunk][lane] * inverse;
-            lower[i / LANES][i % LANES] = factor;
+            if let Some(lower) = lower.get_mut(i / LANES) {
+                lower[i % LANES] = factor;
+            }
             if factor != 0.0 {
                 subtract(l, &mut row[chunk..width], factor, &upper[chunk..]);
             }
@@ -182,7 +188,9 @@ impl Space {
         for (i, row) in rows.enumerate() {
             let factor = row[chunk][lane] * inverse;
             let (block, i) = (i / 6, i % 6);
-            lower[head + 2 * block + i / LANES][i % LANES] = factor;
+            if let Some(lower) = lower.get_mut(head + 2 * block + i / LANES) {
+                lower[i % LANES] = factor;
+            }
             if factor != 0.0 {
                 subtract(l, &mut row[chunk..width], factor, &upper[chunk..]);
             }

@@ -179,7 +179,7 @@ fn looped_mechanism(seed: u64) -> Mechanism {
 
 #[test]
 fn the_sweep_agrees_with_the_dense_step_on_random_loops() {
-    let (mut worst, mut compared, mut redundant, mut left) = (0.0f64, 0, 0, 0);
+    let (mut worst, mut compared, mut redundant, mut left, mut closed) = (0.0f64, 0, 0, 0, 0);
     for seed in 0..500 {
         let m = looped_mechanism(seed);
         let mut rng = Rng::new(seed);
@@ -220,7 +220,20 @@ fn the_sweep_agrees_with_the_dense_step_on_random_loops() {
         worst = worst.max(error).max(violated / unit);
         compared += 1;
         assert!(error < 64.0, "seed {seed}: {error} n κ ε");
+        let mut next = state.clone();
+        if sweep.step(&m, &state, (&tau, &[]), h, stiffness, &mut next) == Ok(()) {
+            sweep.accept();
+            closed += 1;
+            let gap = sweep.gap(&m, &next);
+            let rows = system.dynamics.clone().prepare(&next.q, &next.v, &mut system.work);
+            let violated = largest(&rows.jacobian.mul_vec(&next.v));
+            let size = largest(&next.v).max(1.0);
+            assert!(gap < 1e-12 && violated < 1e-12 * size, "seed {seed}: {gap:e} {violated:e}");
+            assert!(largest(&rows.gaps) < 1e-12, "seed {seed}");
+        }
     }
+    println!("{closed} steps closed");
+    assert!(closed > 400);
     println!("{compared} compared, {redundant} redundant, {left} left, worst {worst} n κ ε");
     assert!(compared > 400 && redundant > 100);
     assert!(worst < 64.0 && left == 0);
