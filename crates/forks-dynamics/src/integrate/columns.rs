@@ -6,7 +6,7 @@ use forks_mechanism::{
     lie::{Twist, Wrench},
 };
 
-use super::linearised::Block;
+use super::blocks::Block;
 use crate::constrained::MovingJoint;
 
 /// Adds h² F·∂_b J_a to a joint's block; `f` is the wrench through the joint in the outer link's

@@ -8,8 +8,8 @@ use forks_mechanism::{
 
 use super::{
     implicit::{Implicit, LoadStiffness},
-    simulation::SimulationStatistics,
     state::{SimulationState, SimulationStatus, System},
+    statistics::SimulationStatistics,
     sweep::{Failure, Sweep},
     work::{LoadedPoses, Supply},
 };

@@ -12,9 +12,10 @@ use forks_mechanism::{
 };
 
 use super::{
+    blocks::{Block, Factorised},
     columns::add_column_stiffness,
     coordinates::advance,
-    linearised::{Block, Factorised, Linearised, least_pivots},
+    linearised::{Linearised, least_pivots},
     state::{SimulationState, SimulationStatus, System},
     stiff_rows::{StiffRows, joint_blocks},
     symmetric::symmetric_system,

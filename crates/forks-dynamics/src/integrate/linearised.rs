@@ -12,23 +12,8 @@
 
 use forks_mechanism::lie::{Mat6, SymMat6, Twist, Vec6, Wrench};
 
-use super::sweep::{exceeds_half, inverse, multiply};
+use super::blocks::{Block, Factorised, exceeds_half, inverse, multiply};
 use crate::constrained::{MovingJoint, TreeMotion, inverse_matrix};
-
-/// A joint's small square matrix.
-pub(crate) type Block = [[f64; 6]; 6];
-
-/// What a factorisation found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Factorised {
-    /// Every pivot keeps at least half of what it has without loads.
-    Sound,
-    /// Loads take too much of a pivot away, at this place in the forest: a shorter step, or one
-    /// without their stiffness, is called for.
-    TooSoft(usize),
-    /// The pivot at this place is zero or not finite.
-    Singular(usize),
-}
 
 #[derive(Clone, Debug)]
 struct JointPart {

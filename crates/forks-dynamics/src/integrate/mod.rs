@@ -1,6 +1,7 @@
 //! Time integration on the manifold of closed loops.
 
 mod adaptive;
+mod blocks;
 mod columns;
 mod coordinates;
 mod explicit;
@@ -12,6 +13,7 @@ mod linearised;
 mod motions;
 mod simulation;
 mod state;
+mod statistics;
 mod stiff_rows;
 mod sweep;
 mod symmetric;
@@ -19,5 +21,6 @@ mod work;
 
 pub(crate) use coordinates::advance;
 pub use impulses::ImpulseStepper;
-pub use simulation::{Integrator, Simulation, SimulationOptions, SimulationStatistics};
+pub use simulation::{Integrator, Simulation, SimulationOptions};
 pub use state::{SimulationState, SimulationStatus};
+pub use statistics::SimulationStatistics;

@@ -10,6 +10,7 @@ use super::{
     explicit::{runge_kutta_4, semi_implicit_euler},
     guarded::Guarded,
     state::{SimulationState, SimulationStatus, System},
+    statistics::SimulationStatistics,
 };
 use crate::constrained::MechanismEnergy;
 
@@ -51,19 +52,6 @@ impl Default for SimulationOptions {
             energy_halvings: 3,
         }
     }
-}
-
-/// Work done by a simulation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SimulationStatistics {
-    /// Accepted internal steps.
-    pub steps: usize,
-    /// Steps rejected by error control or because the energy grew.
-    pub rejected: usize,
-    /// Evaluations of the dynamics.
-    pub evaluations: usize,
-    /// Steps in which kinetic energy was taken off to keep the energy from growing.
-    pub damped: usize,
 }
 
 /// A mechanism in motion.

@@ -8,7 +8,7 @@ use forks_mechanism::{
     linalg::{Matrix, dense},
 };
 
-use super::linearised::Block;
+use super::blocks::Block;
 use crate::{
     constrained::{ConstrainedWorkspace, LoopRows},
     springs::{bushing_frames, bushing_gradient_and_hessian, joint_hessian},

@@ -15,7 +15,7 @@ use forks_mechanism::{
     linalg::Matrix,
 };
 
-use super::linearised::Block;
+use super::blocks::Block;
 use crate::constrained::{TreeMotion, inverse_matrix};
 
 /// Which tree joint carries a link: none for the ground.

@@ -10,17 +10,18 @@ use forks_mechanism::{
 };
 
 use super::{
-    fronts::{Child, Front, GROWTH, Outcome, REDUNDANT, SLACK},
-    inward::{Factor, Step, exceeds_half, own_right},
+    front::{Child, Front, GROWTH, Outcome, REDUNDANT, SLACK},
+    inward::{Factor, Step, own_right},
     joint_terms::{column_stiffness, own_block, own_scalar},
     motion::Motion,
     plan::SweepPlan,
     rows::Rows,
+    solve::{chunks, forward},
     space::Space,
     spatial::Spatial,
 };
 use crate::{
-    integrate::linearised::{Block, Factorised},
+    integrate::blocks::{Block, Factorised, exceeds_half},
     tree::{
         block::{Transform, add, power},
         compile::{Carrier, Slot},
@@ -72,56 +73,6 @@ impl<A: Spatial> Kernel for Replay<'_, A> {
             finish(l, plan, motion, front, factor, space);
         }
         Outcome::Tree(Factorised::Sound)
-    }
-}
-
-/// A right-hand side taken inward.
-pub(super) struct Forward<'a, A> {
-    pub(super) plan: &'a SweepPlan,
-    pub(super) motion: &'a Motion,
-    pub(super) fronts: &'a [Front],
-    pub(super) factor: &'a mut Factor<A>,
-    pub(super) space: &'a mut Space,
-}
-
-impl<A: Spatial> Kernel for Forward<'_, A> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Arithmetic>(self, l: L) {
-        let Self { plan, motion, fronts, factor, space } = self;
-        for front in fronts {
-            match front.tree {
-                true => factor.forward(plan, motion, &space.right, front.slot),
-                false => forward(l, plan, motion, front, factor, space),
-            }
-        }
-    }
-}
-
-/// Coordinates, multipliers and twists, outward.
-pub(super) struct Backward<'a, A> {
-    pub(super) plan: &'a SweepPlan,
-    pub(super) motion: &'a Motion,
-    pub(super) fronts: &'a [Front],
-    pub(super) factor: &'a mut Factor<A>,
-    pub(super) space: &'a mut Space,
-    pub(super) x: &'a mut [f64],
-}
-
-impl<A: Spatial> Kernel for Backward<'_, A> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Arithmetic>(self, l: L) {
-        let Self { plan, motion, fronts, factor, space, x } = self;
-        factor.twists[0] = Twist::ZERO;
-        for front in fronts.iter().rev() {
-            match front.tree {
-                true => factor.backward(plan, motion, x, front.slot),
-                false => backward(l, plan, motion, front, factor, space, x),
-            }
-        }
     }
 }
 
@@ -232,11 +183,6 @@ fn add_row<L: Arithmetic>(l: L, to: &mut [Lanes], head: usize, child: &Child, fr
         to[0] = (l.load(&to[0]) + l.load(&block[0])).store();
         to[1] = (l.load(&to[1]) + l.load(&block[1])).store();
     }
-}
-
-#[inline(always)]
-fn chunks(x: &[f64; 6]) -> [Lanes; 2] {
-    [Lanes([x[0], x[1], x[2], x[3]]), Lanes([x[4], x[5], 0.0, 0.0])]
 }
 
 /// ξ = Ad⁻¹ ξ_inner + S x in place of the twist that stands last.
@@ -412,123 +358,6 @@ pub(super) fn finish<A: Spatial, L: Arithmetic>(
     let load = x.wrench_inward(&factor.loads[front.slot]);
     add(&mut factor.loads[inner], &load);
     forward(l, plan, motion, front, factor, space);
-}
-
-/// Takes a right-hand side through a front.
-#[inline(always)]
-fn forward<A: Spatial, L: Arithmetic>(
-    l: L,
-    plan: &SweepPlan,
-    motion: &Motion,
-    front: &Front,
-    factor: &mut Factor<A>,
-    space: &mut Space,
-) {
-    let (width, k, d) = (front.width(), front.eliminated(), front.dof);
-    let s = &plan.tree.slots[front.slot];
-    let drive = factor.drives[front.slot];
-    let b = &mut space.vector[..width];
-    b.fill(ZERO);
-    let at = s.velocity as usize;
-    match s.carrier {
-        Carrier::Fixed => {}
-        Carrier::Revolute => b[0][0] = space.right[at] + drive.torque.z,
-        Carrier::Prismatic => b[0][0] = space.right[at] + drive.force.z,
-        Carrier::Multi(i) => {
-            let columns = &motion.multi[i as usize].columns;
-            for (y, c) in columns.as_slice().iter().enumerate() {
-                b[y / LANES][y % LANES] = space.right[at + y] + power(&drive, c);
-            }
-        }
-    }
-    for (i, &row) in front.rows.iter().enumerate() {
-        b[(d + i) / LANES][(d + i) % LANES] = space.multipliers[row];
-    }
-    for p in 0..k {
-        let x = b[p / LANES][p % LANES];
-        space.solutions[front.solution + p] = x;
-        if x != 0.0 {
-            let one = space.sides * width;
-            let factors = &space.kept[front.kept + p * one..][..one];
-            // Lᵀ is U over the pivots. What is eliminated may change: it is noted.
-            let (lower, x) = match A::SYMMETRIC {
-                true => (factors, x * factors[p / LANES][p % LANES]),
-                false => (&factors[width..], x),
-            };
-            let x = l.splat(x);
-            for (b, c) in b.iter_mut().zip(lower) {
-                *b = (l.load(b) - x * l.load(c)).store();
-            }
-        }
-    }
-    for (i, &row) in front.waiting().iter().enumerate() {
-        space.multipliers[row] = b[(k + i) / LANES][(k + i) % LANES];
-    }
-    for (w, &slot) in b[front.head()..].chunks_exact(2).zip(&front.around) {
-        let w = Wrench::from_array([w[0][0], w[0][1], w[0][2], w[0][3], w[1][0], w[1][1]]);
-        add(&mut factor.drives[slot as usize], &w);
-    }
-    let carried = motion.places[front.slot].from_outer.wrench_inward(&drive);
-    add(&mut factor.drives[s.inner as usize], &carried);
-}
-
-/// Coordinates, multipliers and the twist of a front's slot.
-#[inline(always)]
-fn backward<A: Spatial, L: Arithmetic>(
-    l: L,
-    plan: &SweepPlan,
-    motion: &Motion,
-    front: &Front,
-    factor: &mut Factor<A>,
-    space: &mut Space,
-    x: &mut [f64],
-) {
-    let (width, head, k, d) = (front.width(), front.head(), front.eliminated(), front.dof);
-    let s = &plan.tree.slots[front.slot];
-    let b = &mut space.vector[..width];
-    b[..head].fill(ZERO);
-    for (i, &row) in front.waiting().iter().enumerate() {
-        b[(k + i) / LANES][(k + i) % LANES] = space.multipliers[row];
-    }
-    for (b, &slot) in b[head..].chunks_exact_mut(2).zip(&front.around) {
-        let [c, e] = chunks(&factor.twists[slot as usize].to_array());
-        (b[0], b[1]) = (c, e);
-    }
-    for p in (0..k).rev() {
-        let upper = &space.kept[front.kept + space.sides * p * width..][..width];
-        let mut known = l.splat(0.0);
-        for (u, y) in upper.iter().zip(b.iter()) {
-            known += l.load(u) * l.load(y);
-        }
-        let known = known.total();
-        let (chunk, lane) = (p / LANES, p % LANES);
-        b[chunk][lane] = (space.solutions[front.solution + p] - known) * upper[chunk][lane];
-    }
-    for (i, &row) in front.rows[..front.pivots].iter().enumerate() {
-        space.multipliers[row] = b[(d + i) / LANES][(d + i) % LANES];
-    }
-    let inner = &factor.twists[s.inner as usize];
-    let mut t = motion.places[front.slot].from_outer.twist_outward(inner);
-    let at = s.velocity as usize;
-    match s.carrier {
-        Carrier::Fixed => {}
-        Carrier::Revolute => {
-            x[at] = b[0][0];
-            t.angular.z += x[at];
-        }
-        Carrier::Prismatic => {
-            x[at] = b[0][0];
-            t.linear.z += x[at];
-        }
-        Carrier::Multi(i) => {
-            let columns = &motion.multi[i as usize].columns;
-            for (y, c) in columns.as_slice().iter().enumerate() {
-                x[at + y] = b[y / LANES][y % LANES];
-                t += *c * x[at + y];
-            }
-        }
-    }
-    factor.twists[front.slot] = t;
 }
 
 /// What a joint of several coordinates adds to its front.

@@ -8,7 +8,7 @@ use forks_mechanism::{
 
 use super::plan::SlotJoint;
 use crate::{
-    integrate::linearised::Block,
+    integrate::blocks::Block,
     passive::add_spring,
     springs::spring_hessian,
     tree::{

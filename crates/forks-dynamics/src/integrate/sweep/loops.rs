@@ -11,7 +11,8 @@ use forks_mechanism::{
 };
 
 use super::{
-    fronts::{Fronts, Outcome},
+    front::Outcome,
+    fronts::Fronts,
     inward::Step,
     motion::Motion,
     order::{Elimination, order},
@@ -20,7 +21,7 @@ use super::{
     spatial::Square,
 };
 use crate::{
-    integrate::{coordinates::advance, linearised::Factorised, state::SimulationState},
+    integrate::{blocks::Factorised, coordinates::advance, state::SimulationState},
     tree::block::Inertia,
 };
 

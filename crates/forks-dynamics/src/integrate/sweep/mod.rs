@@ -6,6 +6,7 @@
 //! The motion after a step is that before the next one: it is computed once.
 
 mod elimination;
+mod front;
 mod fronts;
 mod inward;
 mod joint_terms;
@@ -14,6 +15,7 @@ mod motion;
 mod order;
 mod plan;
 mod rows;
+mod solve;
 mod space;
 mod spatial;
 mod stiff;
@@ -26,15 +28,14 @@ use forks_mechanism::{
 };
 
 use super::{
+    blocks::Factorised,
     coordinates::advance,
     implicit::LoadStiffness,
-    linearised::Factorised,
     state::{SimulationState, SimulationStatus},
 };
 use crate::{constrained::MechanismEnergy, tree::block::Inertia};
-use fronts::Outcome;
+use front::Outcome;
 use inward::{Factor, Step};
-pub(super) use inward::{exceeds_half, inverse, multiply};
 use loops::Loops;
 use motion::Motion;
 use plan::SweepPlan;

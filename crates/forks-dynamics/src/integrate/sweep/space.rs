@@ -2,7 +2,7 @@
 
 use forks_mechanism::linalg::simd::{Arithmetic, LANES, Lanes};
 
-use super::{fronts::Front, plan::SweepPlan, rows::Rows};
+use super::{front::Front, plan::SweepPlan, rows::Rows};
 use crate::tree::block::RigidInertia;
 
 /// Inertia below this part of the largest one counts as this part.
