@@ -86,8 +86,9 @@ pub fn floating_boom() -> Mechanism {
     h.builder.build().expect("the numbers above are valid")
 }
 
-/// The hub of [`floating_hub`] with two parallel arms whose ends are joined by a bar (a sprung hinge
-/// at one end, a ball without spring at the other), and a third arm. Effectors: `bar` and `c5`.
+/// The hub of [`floating_hub`] with two parallel arms whose ends are joined by a bar (a sprung
+/// hinge at one end, a ball without spring at the other), and a third arm. Effectors: `bar` and
+/// `c5`.
 pub fn floating_loop() -> Mechanism {
     let mut h = Hub::new("floating loop");
     let width = 0.2;

@@ -5,16 +5,13 @@ use forks_lie::{
     glam::{DMat3, DQuat, DVec3},
     se3::right_jacobian,
 };
-use forks_linalg::{
-    dot,
-    simd::{Arithmetic, Lanes},
-    sqrt,
-};
+use forks_linalg::simd::{Arithmetic, Lanes};
 use forks_rom::{EffectorLoad, LoadFrame};
 
 use crate::{
     chart::{Curved, add_quadratic, fill_products},
     curvature::pairs,
+    edge::Edge,
     evaluation::Evaluation,
     lanes::padded,
     model::BlendedModel,
@@ -28,7 +25,7 @@ impl Evaluation {
     #[inline(always)]
     pub(crate) fn at_chart<L: Arithmetic>(&mut self, l: L, model: &BlendedModel, x: &[f64]) {
         let n = x.len();
-        let edge = Edge::new(model, x, &mut self.places);
+        let edge = self.places.beyond(model, x);
         let inside = core::mem::take(&mut self.places.clamped);
         self.chart_weights(model, if edge.is_some() { &inside } else { x });
         self.places.clamped = inside;
@@ -219,51 +216,6 @@ fn relative(model: &BlendedModel, e: usize, pose: &Pose) -> f64 {
     let xi = Logarithm::of(&(data.reference[e].inverse() * *pose)).xi;
     let (v, w) = (xi.linear / data.radius, xi.angular / core::f64::consts::PI);
     v.length_squared() + w.length_squared()
-}
-
-/// A place beyond the guard; see [`crate::Guard`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Edge {
-    /// ½ t³/(1 + t), t = s − 1, and its derivative.
-    energy: f64,
-    slope: f64,
-    /// ρ/s.
-    pub(crate) shrunk: f64,
-    /// (ρ′ − ρ/s)/s.
-    pub(crate) turned: f64,
-}
-
-/// 1/L: how fast ρ saturates.
-const SATURATION: f64 = 4.0;
-
-impl Edge {
-    /// `None` inside; else c is left in `clamped`, ∂s/∂x in `outward`.
-    #[inline(always)]
-    pub(crate) fn new(model: &BlendedModel, x: &[f64], places: &mut Places) -> Option<Self> {
-        let guard = model.data().guard.as_ref()?;
-        for (k, g) in places.outward.iter_mut().enumerate() {
-            *g = dot(guard.metric.row(k), x);
-        }
-        let square = dot(&places.outward, x);
-        if square <= 1.0 {
-            return None;
-        }
-        let size = sqrt(square);
-        let beyond = size - 1.0;
-        let soft = sqrt(1.0 + (SATURATION * beyond) * (SATURATION * beyond));
-        let shrunk = (1.0 + beyond / soft) / size;
-        let rate = 1.0 / (soft * soft * soft);
-        places.clamped.iter_mut().zip(x).for_each(|(c, x)| *c = shrunk * x);
-        // ∂s/∂x = Gx/s.
-        places.outward.iter_mut().for_each(|g| *g /= size);
-        let part = beyond / size;
-        Some(Self {
-            energy: 0.5 * beyond * beyond * part,
-            slope: 0.5 * part * part * (3.0 + 2.0 * beyond),
-            shrunk,
-            turned: (rate - shrunk) / size,
-        })
-    }
 }
 
 /// How a sample's effector moves with its twist ξ, in columns: α R V' of the place, ½ α q ⊗ ω' of

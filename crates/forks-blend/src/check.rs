@@ -39,8 +39,8 @@ pub(crate) fn check(d: &BlendData) -> Result<(), ModelError> {
     if let Some(exponent) = exponent.filter(|p| !(4..=64).contains(p) || p % 2 == 1) {
         return Err(ModelError::WeightExponent { exponent });
     }
-    // Poses that follow the joints do not ask for the basis.
-    let by_basis = d.kinematics == Kinematics::Polynomials;
+    // Poses in charts of joint displacements do not ask for the basis.
+    let by_basis = d.chart.is_empty();
     if by_basis {
         orthonormal("basis", &d.basis, d.radius)?;
     }

@@ -35,8 +35,7 @@ pub enum Kinematics {
     #[default]
     Polynomials,
     /// By the joints of the tree, whose displacements are polynomials: they never open. Of one
-    /// sample alone. There may be more coordinates than effectors have motions: the bases need not
-    /// be orthonormal.
+    /// sample alone.
     Joints,
 }
 
@@ -59,7 +58,7 @@ pub struct BlendData {
     pub samples: Vec<SampleData>,
     /// Empty, or one entry per sample: the chart is one of joint displacements, not of poses. Poses
     /// then follow [`ChartSample`], and reference and basis only say where x = 0 is and how many
-    /// coordinates there are.
+    /// coordinates there are: perhaps more than effectors have motions, and no orthonormal basis.
     pub chart: Vec<ChartSample>,
     /// Where such a chart is trusted; without, polynomials hold everywhere.
     pub guard: Option<Guard>,

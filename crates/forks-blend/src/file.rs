@@ -11,9 +11,9 @@
 //! | `SAMP` | per sample: number potential, count of bytes, the sample's reduced model as a whole file of its own; with s servos s numbers ∂U/∂s and matrix ∂²U/∂s² s × s; byte 1 and matrix of the curvature N × N(N+1)/2, or byte 0. Then, for weights 4 to 6, per sample: N numbers place, N(N+1)(N+2)/6 numbers third order; matrices rate N × N, stiffness N × N, higher orders of effectors 6E × (N(N+1)/2 + N(N+1)(N+2)/6), second order of each link 6 × N(N+1)/2 and of each joint (rows as its map); for weights 5 and 6 also byte 1 and matrix of the servos s × N(N+3)/2, or byte 0. For weights 5 and 6, last, byte 1, matrix N × N and number stiffness of the guard, or byte 0 |
 //!
 //! Weights: 0 Shepard, 1 as printed in \[A16\], 2 neighbours, 3 in the samples' metrics (then
-//! number ε follows), 4 to 6 Shepard in a chart of joint displacements (4 is read only; 6: links follow the joints). Blend: 0
-//! energy, 1 eigenvectors, 2 log-Euclidean. Versions follow the same rule as those of reduced
-//! models; there is one so far: 1.
+//! number ε follows), 4 to 6 Shepard in a chart of joint displacements (4 is read only; 6: links
+//! follow the joints). Blend: 0 energy, 1 eigenvectors, 2 log-Euclidean. Versions follow the same
+//! rule as those of reduced models; there is one so far: 1.
 
 use alloc::{string::String, sync::Arc, vec::Vec};
 

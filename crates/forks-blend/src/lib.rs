@@ -28,6 +28,7 @@ mod data;
 mod dense;
 #[cfg(feature = "std")]
 mod disk;
+mod edge;
 mod energy;
 mod energy_form;
 mod evaluate;

@@ -8,7 +8,6 @@ use forks_rom::{EffectorLoad, LoadFrame};
 
 use crate::{
     chart::{Curved, add_quadratic, fill_products},
-    chart_evaluate::Edge,
     evaluation::Evaluation,
     model::BlendedModel,
     tree::Tree,
@@ -25,7 +24,7 @@ impl Evaluation {
         x: &[f64],
     ) {
         let n = x.len();
-        let edge = Edge::new(model, x, &mut self.places);
+        let edge = self.places.beyond(model, x);
         let places = &mut self.places;
         let inside = if edge.is_some() { &places.clamped[..] } else { x };
         for (y, (x, p)) in places.right.iter_mut().zip(inside.iter().zip(&c.place)) {

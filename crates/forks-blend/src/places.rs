@@ -5,8 +5,7 @@ use alloc::{vec, vec::Vec};
 use forks_lie::glam::{DQuat, DVec3};
 
 use crate::{
-    chart_evaluate::Edge, chart_polynomials::Jets, curvature::pairs, lanes::padded,
-    model::BlendedModel,
+    chart_polynomials::Jets, curvature::pairs, edge::Edge, lanes::padded, model::BlendedModel,
 };
 use forks_linalg::simd::Lanes;
 
@@ -59,6 +58,12 @@ impl Places {
             edge: None,
             inner: vec![0.0; if model.tree.is_some() { pairs(n) } else { 0 }],
         }
+    }
+
+    /// `None` inside the guard; else c is left in `clamped`, ∂s/∂x in `outward`.
+    #[inline(always)]
+    pub(crate) fn beyond(&mut self, model: &BlendedModel, x: &[f64]) -> Option<Edge> {
+        Edge::new(model.data().guard.as_ref(), x, &mut self.outward, &mut self.clamped)
     }
 
     /// Derivatives by x from those by the place on the guard's edge; as they are inside.

@@ -1,9 +1,9 @@
-//! A sample's tree of joints, ready for sweeps: links and effectors follow the joints' displacements
-//! δ exactly, so joints of the tree never open.
+//! A sample's tree of joints, ready for sweeps: links and effectors follow the joints'
+//! displacements δ exactly, so joints of the tree never open.
 //!
-//! With δ(x) of first and second order the mechanism moves on a manifold: what is approximate is the
-//! way through its configurations, and the gaps of joints that close loops, not where the links of
-//! a configuration are. The sweep goes outward and leaves each joint coordinate's screw, so that
+//! With δ(x) of first and second order the mechanism moves on a manifold: what is approximate is
+//! the way through its configurations, and the gaps of joints that close loops, not where the links
+//! of a configuration are. The sweep goes outward and leaves each joint coordinate's screw, so that
 //! loads are pulled back to the coordinates without any Jacobian: g = (∂δ/∂x)ᵀ τ, τ_i = s_iᵀ w.
 
 use alloc::{vec, vec::Vec};
@@ -73,7 +73,8 @@ struct TreeJoint {
 enum Motion {
     /// Turns about an axis.
     Turn {
-        /// Rotation of the outer link in the inner one, and the same times the axis as a quaternion.
+        /// Rotation of the outer link in the inner one, and the same times the axis as a
+        /// quaternion.
         rest: DQuat,
         turned: DQuat,
         /// A point of the axis in the inner link and in the outer one.
@@ -118,7 +119,8 @@ impl TreePlace {
 }
 
 impl Tree {
-    /// From a sample's numbers and its joints' displacements per product of one and two coordinates.
+    /// From a sample's numbers and its joints' displacements per product of one and two
+    /// coordinates.
     pub(crate) fn new(m: &ModelData, displacements: &[Matrix]) -> Self {
         let (mut joints, mut rows, mut servos) = (vec![], vec![], vec![]);
         let largest = displacements.iter().map(Matrix::max_abs).fold(0.0, f64::max);

@@ -6,7 +6,7 @@ use std::{
     ops::ControlFlow,
     process::ExitCode,
     sync::Arc,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use forks_blend::{BlendedModel, BlendedStepper, FloatingBlend, FloatingBlendStepper, Weights};
@@ -64,6 +64,8 @@ pub(crate) fn run(args: &BlendArgs) -> Result<ExitCode, CliError> {
         floating: args.floating,
         chart: args.chart.into(),
         mass: args.mass.into(),
+        // What is too long to be counted is no limit.
+        time_limit: Duration::try_from_secs_f64(args.time_limit).ok(),
         ..Placement::default()
     };
     let fail =
@@ -178,6 +180,9 @@ struct Report {
     unseen_loads: usize,
     /// Part of the loads whose direction could be followed up to the displacement asked for.
     covered: f64,
+    /// By which part the lowest frequency at the start differs from that of all motions of the
+    /// mechanism; null where that is not known.
+    frequency_error: Option<f64>,
     /// Loads applied at once; of these, how many ended elsewhere having left the range, and how
     /// many without a word.
     sudden_loads: usize,
@@ -310,6 +315,7 @@ impl Report {
             static_error: finite(p.certificate.statics),
             unseen_loads: p.certificate.unseen,
             covered: p.certificate.covered,
+            frequency_error: p.certificate.frequency.and_then(finite),
             sudden_loads: p.certificate.sudden,
             sudden_out_of_range: p.certificate.sudden_out_of_range,
             sudden_elsewhere: p.certificate.sudden_elsewhere,
@@ -378,6 +384,13 @@ impl Report {
                 "covered: {:.0} % of the loads go up to the displacement asked for; in the other \
                  directions the mechanism locks or is not stable",
                 100.0 * self.covered
+            );
+        }
+        if let Some(f) = self.frequency_error.filter(|f| *f > 0.01) {
+            let _ = writeln!(
+                out,
+                "lowest frequency at the start: {:.1} % off, as what no effector loads moves too",
+                100.0 * f
             );
         }
         let same = self.sudden_loads - self.sudden_out_of_range - self.sudden_elsewhere;

@@ -62,15 +62,20 @@ pub(crate) struct BlendArgs {
     #[arg(long, value_name = "N", value_parser = count, default_value = "8")]
     pub(crate) samples: usize,
 
-    /// Coordinates in which samples are blended: poses of the effectors, displacements of the
+    /// Coordinates in which samples are blended: poses of the effectors; displacements of the
     /// joints, for mechanisms that lock, as arms do that are pulled straight, and those whose start
-    /// is singular; or the cheapest of both that keeps to the tolerances
+    /// is singular; the same with one sample whose links follow its joints (manifold); or the
+    /// cheapest of these that keeps to the tolerances
     #[arg(long, value_enum, default_value_t = ChartArg::Auto)]
     pub(crate) chart: ChartArg,
 
     /// Mass of the samples: of the static shapes, or the one felt at infinite frequency
     #[arg(long, value_enum, default_value_t = BlendMass::Condensed)]
     pub(crate) mass: BlendMass,
+
+    /// Seconds after which the search ends with the best that it has
+    #[arg(long, value_name = "S", value_parser = duration, default_value = "60")]
+    pub(crate) time_limit: f64,
 
     /// Number of training loads
     #[arg(long, value_name = "N", value_parser = count, default_value = "96")]

@@ -48,7 +48,8 @@ fn main() {
     let microseconds = begin.elapsed().as_secs_f64() * 1e6 / taken.max(1) as f64;
     let at = poses[effector].translation;
     println!(
-        "{model} {}: {microseconds:.2} µs per step, {} after {taken}, effector {at:.12}, gap {:.1e}",
+        "{model} {}: {microseconds:.2} µs per step, {} after {taken}, effector {at:.12}, \
+         gap {:.1e}",
         m.joints().len(),
         status.name(),
         simulation.loop_gap(),

@@ -104,7 +104,8 @@ fn seen_by(
 
 /// Candidates in a chart of joint displacements whose guard is around unseen loads too, the start
 /// first where the chart holds there, with their numbers in the training loads; what was left out.
-/// Of the problem's effectors the first few stay. One sample alone is the start, or the first where the chart holds.
+/// Of the problem's effectors the first few stay. One sample alone is the start, or the first where
+/// the chart holds.
 pub(crate) fn in_joints(
     problem: &Problem,
     effectors: usize,

@@ -21,6 +21,7 @@ use forks_mechanism::{
 };
 use forks_reduce::Problem;
 use forks_rom::data::ModelData;
+use rayon::prelude::*;
 
 use crate::{
     curvature::{dual, load_stiffness},
@@ -340,7 +341,7 @@ impl Jets {
     fn new(
         steps: &[f64],
         here: Vec<f64>,
-        next: impl Fn(Vec<f64>) -> Option<Vec<f64>>,
+        next: impl Fn(Vec<f64>) -> Option<Vec<f64>> + Sync,
     ) -> Option<Self> {
         let n = steps.len();
         let pair = |along: &[usize]| {
@@ -349,9 +350,9 @@ impl Jets {
             let back = y.iter().map(|y| -y).collect();
             Some([next(y)?, next(back)?])
         };
-        let single = (0..n).map(|k| pair(&[k])).collect::<Option<_>>()?;
-        let two = (0..n).flat_map(|k| (0..k).map(move |l| [k, l]));
-        let double = two.map(|along| pair(&along)).collect::<Option<_>>()?;
+        let single = (0..n).into_par_iter().map(|k| pair(&[k])).collect::<Option<_>>()?;
+        let two: Vec<[usize; 2]> = (0..n).flat_map(|k| (0..k).map(move |l| [k, l])).collect();
+        let double = two.par_iter().map(|along| pair(along)).collect::<Option<_>>()?;
         Some(Self { n, steps: steps.to_vec(), here, single, double })
     }
 

@@ -13,7 +13,8 @@ use crate::{
     loads::Loads,
     measure::Errors,
     placer::Placer,
-    ports::{MOST, all_links, lowest_frequency},
+    plan::Plan,
+    ports::{MOST, MOST_OF_MANY, all_links, lowest_frequency},
     sample::Sample,
     settings::{Attempt, Certificate, Chart, Placed, PlacementStatus, Progress},
     truth::{Truth, is_stable, loads_of},
@@ -28,17 +29,6 @@ const UNSEEN: u64 = 0x9E37_79B9;
 const FREQUENCY: f64 = 0.02;
 /// Mechanisms of more velocities are not looked at as a whole.
 const LARGE: usize = 200;
-
-/// How a blend is tried.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
-    pub(crate) chart: Chart,
-    /// Largest number of samples.
-    pub(crate) most: usize,
-    /// Coordinates are all motions of the mechanism; else the static shapes under loads on the
-    /// effectors.
-    pub(crate) all_motions: bool,
-}
 
 impl Placer<'_> {
     /// A blend in the chart asked for, or in the first that keeps to the tolerances.
@@ -76,7 +66,14 @@ impl Placer<'_> {
                 {
                     let whole = Plan { all_motions: true, ..one };
                     // Where static shapes vibrate at other frequencies they are tried last.
-                    plans.insert(if frequency > FREQUENCY { 0 } else { 2 }, whole);
+                    if frequency > FREQUENCY {
+                        plans.insert(0, whole);
+                        if motions <= MOST_OF_MANY {
+                            plans.insert(1, Plan { chart: Chart::Joints, most, ..whole });
+                        }
+                    } else {
+                        plans.insert(2, whole);
+                    }
                 }
                 // Those of a base that floats are not known for links that follow the joints.
                 plans.retain(|p| !(floating && p.chart == Chart::Manifold));

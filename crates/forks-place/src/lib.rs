@@ -22,6 +22,7 @@ mod live;
 mod loads;
 mod measure;
 mod placer;
+mod plan;
 mod ports;
 mod region;
 mod sample;

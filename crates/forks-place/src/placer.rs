@@ -14,12 +14,12 @@ use rayon::prelude::*;
 use crate::{
     candidates::{Candidates, in_joints},
     chart::JointMap,
-    choose::Plan,
     curvature::limited,
     error::BlendError,
     lift::Sized,
     loads::Loads,
     measure::{Errors, Gauge, SMALL_DISPLACEMENT},
+    plan::Plan,
     ports::all_links,
     region::Drawing,
     sample::Sample,

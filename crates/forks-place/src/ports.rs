@@ -11,9 +11,11 @@ use forks_rom::data::ModelData;
 
 use crate::sample::Sample;
 
-/// Most coordinates of such a manifold: its energy has N³/6 coefficients of third order, and as
-/// many equilibria are solved for them.
-pub(crate) const MOST: usize = 32;
+/// Most coordinates of such a manifold: its energy has N³/6 coefficients of third order, and N²
+/// equilibria are solved for them.
+pub(crate) const MOST: usize = 64;
+/// The same of a blend of several samples: all that may be one are solved so.
+pub(crate) const MOST_OF_MANY: usize = 12;
 
 /// The problem with all its moving links as effectors behind its own.
 pub(crate) fn all_links(problem: &Problem) -> Problem {
