@@ -68,12 +68,15 @@ impl Candidates {
 
 /// Places at which samples are tried, at most: those that lie farthest from each other.
 const MOST: usize = 48;
+/// Fewer of many coordinates: equilibria that are solved for all of them, and candidates at least.
+const EQUILIBRIA: usize = 48 * 144;
+const LEAST: usize = 8;
 
 /// Indices: of the first place, then again and again of the one that is farthest from those chosen.
-fn spread(places: &[Vec<f64>]) -> Vec<usize> {
+fn spread(places: &[Vec<f64>], most: usize) -> Vec<usize> {
     let mut nearest = vec![f64::INFINITY; places.len()];
     let mut chosen = vec![0];
-    while chosen.len() < MOST.min(places.len()) {
+    while chosen.len() < most.min(places.len()) {
         let last = &places[chosen[chosen.len() - 1]];
         for (d, p) in nearest.iter_mut().zip(places) {
             *d = d.min(p.iter().zip(last).map(|(a, b)| (a - b) * (a - b)).sum());
@@ -141,7 +144,9 @@ pub(crate) fn in_joints(
         }
         Some((i, map.sample(problem, &t.equilibrium, &loads(t), d, &placement.equilibrium)))
     };
-    let chosen = spread(&places);
+    // Each takes N² equilibria.
+    let n = places.first().map_or(1, |p| p.len().max(1));
+    let chosen = spread(&places, (EQUILIBRIA / (n * n)).clamp(LEAST, MOST));
     let mut charts: BTreeMap<usize, Option<ChartSample>> = match most {
         1 => {
             let holds = |c: &(usize, Option<ChartSample>)| c.1.is_some();

@@ -65,8 +65,9 @@ impl Placer<'_> {
                     && (rank + 1..=MOST).contains(&motions)
                 {
                     let whole = Plan { all_motions: true, ..one };
-                    // Where static shapes vibrate at other frequencies they are tried last.
-                    if frequency > FREQUENCY {
+                    // Where static shapes vibrate at other frequencies, or all motions are few,
+                    // static shapes are tried last.
+                    if frequency > FREQUENCY || motions <= MOST_OF_MANY {
                         plans.insert(0, whole);
                         if motions <= MOST_OF_MANY {
                             plans.insert(1, Plan { chart: Chart::Joints, most, ..whole });
@@ -116,8 +117,8 @@ impl Placer<'_> {
                         PlacementStatus::Reached | PlacementStatus::Cancelled
                     );
                     let better = |b: &Placed| {
-                        let order = placed.certificate.above.cmp(&b.certificate.above);
-                        order.then(self.worst(&placed).total_cmp(&self.worst(b))).is_lt()
+                        let order = self.worst(&placed).total_cmp(&self.worst(b));
+                        order.then(placed.certificate.above.cmp(&b.certificate.above)).is_lt()
                     };
                     if best.as_ref().is_none_or(|b| done || better(b)) {
                         best = Some(placed);

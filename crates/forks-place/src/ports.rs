@@ -15,7 +15,7 @@ use crate::sample::Sample;
 /// equilibria are solved for them.
 pub(crate) const MOST: usize = 64;
 /// The same of a blend of several samples: all that may be one are solved so.
-pub(crate) const MOST_OF_MANY: usize = 12;
+pub(crate) const MOST_OF_MANY: usize = 24;
 
 /// The problem with all its moving links as effectors behind its own.
 pub(crate) fn all_links(problem: &Problem) -> Problem {

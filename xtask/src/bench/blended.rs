@@ -17,7 +17,7 @@ use forks_rom::{EffectorLoad, LoadFrame, PoseBuffer, State, StepStatus};
 
 use super::{
     case::{Case, Context},
-    measure::time,
+    measure::{Timing, time},
     others::Others,
     reduced::{STEPS, compare},
     rivals::{self, Measured, Pushed},
@@ -133,7 +133,7 @@ pub(super) fn links_400(name: &str, context: &Context<'_>) -> Result<Vec<Case>, 
 }
 
 /// An instance under the force.
-struct Run {
+pub(super) struct Run {
     stepper: BlendedStepper,
     state: BlendedState,
     work: BlendedWorkspace,
@@ -144,7 +144,7 @@ struct Run {
 }
 
 impl Run {
-    fn new(
+    pub(super) fn new(
         model: Arc<BlendedModel>,
         dt: f64,
         effector: usize,
@@ -182,6 +182,22 @@ impl Run {
         model.poses(&self.state, &mut self.work, blend, black_box(&mut self.poses));
     }
 
+    /// Time of a step with the poses of all links, and how far the first effector went before.
+    pub(super) fn measure(&mut self, batch: f64) -> Result<(Timing, DVec3), String> {
+        let start = self.position();
+        self.warm_up()?;
+        let displacement = self.position() - start;
+        let timing = time(batch, || {
+            let status = self.step();
+            self.links(LinkBlend::Average);
+            status
+        });
+        match self.is_finite() {
+            true => Ok((timing, displacement)),
+            false => Err("a pose is not finite".into()),
+        }
+    }
+
     fn is_finite(&self) -> bool {
         self.poses.iter().all(|(_, p)| p.is_finite())
     }
@@ -198,24 +214,15 @@ fn measure(
     p: &Parametric,
     models: usize,
 ) -> Result<Vec<Case>, String> {
-    let pushed = Pushed { p, batch: context.batch };
+    let pushed = Pushed { p, force: rivals::FORCE, batch: context.batch };
     let model = Arc::new(blended(p, models)?);
     let others = Others::ask(name, context, &pushed, &STEPS);
     let mut cases = Vec::new();
     for (k, dt) in STEPS.into_iter().enumerate() {
         let full = name.to_owned() + if k == 0 { "" } else { "/dt60" };
         let mut run = Run::new(model.clone(), dt, 0, rivals::FORCE)?;
-        let start = run.position();
-        run.warm_up()?;
-        let displacement = Some(run.position() - start);
-        let timing = time(context.batch, || {
-            let status = run.step();
-            run.links(LinkBlend::Average);
-            status
-        });
-        if !run.is_finite() {
-            return Err("a pose is not finite".into());
-        }
+        let (timing, displacement) = run.measure(context.batch)?;
+        let displacement = Some(displacement);
         let settings = format!(
             "energies of {models} models blended, step and average poses of all links, {}",
             model.isa().name()

@@ -3,7 +3,7 @@
 use super::{
     adaptive, blended,
     case::{Case, Context},
-    contact, divide, forward, kernel, pgs, reduced, reduction, scaling,
+    contact, divide, forward, kernel, matched, pgs, reduced, reduction, scaling,
 };
 
 /// Measures the case of a name; one result per number of threads.
@@ -34,6 +34,11 @@ pub(super) const ALL: &[(&str, Measure)] = &[
     ("blended/finger-joints-x4", blended::finger_joints::<4>),
     ("blended/links-helix-200", blended::links_200),
     ("blended/links-helix-400", blended::links_400),
+    ("matched/arm-20", matched::arm_20),
+    ("matched/helix-20", matched::helix_20),
+    ("matched/helix-100", matched::helix_100),
+    ("matched/ladder-36", matched::ladder_36),
+    ("matched/y", matched::y),
     ("contact/grasp", contact::grasp),
     ("contact/grasp-box", contact::grasp_box),
     ("contact/grasp-object", contact::grasp_object),

@@ -13,6 +13,7 @@ mod divide;
 mod export;
 mod forward;
 mod kernel;
+mod matched;
 pub(crate) mod measure;
 mod others;
 pub(crate) mod peers;

@@ -13,7 +13,7 @@ use super::{
     forward::{Answer, add_pinocchio},
     measure::Timing,
     peers::Peers,
-    rivals::{FORCE, Measured, Pushed, STEPS_BEFORE},
+    rivals::{Measured, Pushed, STEPS_BEFORE},
 };
 
 /// What MuJoCo's script gets.
@@ -134,7 +134,7 @@ fn run_rapier(
     let mut world = forks_benches::rapier::RapierWorld::new(m, joints, dt, iterations)?;
     let position = |w: &forks_benches::rapier::RapierWorld| w.poses()[link.index()].translation;
     let start = position(&world);
-    world.push(m, link, FORCE);
+    world.push(m, link, pushed.force);
     (0..STEPS_BEFORE).for_each(|_| world.step());
     let displacement = Some(position(&world) - start);
     let timing = time(pushed.batch, || world.step());
@@ -158,7 +158,7 @@ fn mujoco(
         model: path.display().to_string(),
         dt: steps.to_vec(),
         body: m.link(pushed.p.effectors[0]).name.clone(),
-        force: FORCE.to_array(),
+        force: pushed.force.to_array(),
         steps: STEPS_BEFORE,
         batch: pushed.batch,
     };

@@ -50,7 +50,7 @@ pub(super) fn arm_20(name: &str, context: &Context<'_>) -> Result<Vec<Case>, Str
 
 /// The case at both time steps.
 fn measure(name: &str, context: &Context<'_>, p: &Parametric) -> Result<Vec<Case>, String> {
-    let pushed = Pushed { p, batch: context.batch };
+    let pushed = Pushed { p, force: rivals::FORCE, batch: context.batch };
     let reduction = Reduced::new(&p.mechanism, p)?;
     let others = Others::ask(name, context, &pushed, &STEPS);
     let mut cases = Vec::new();
@@ -132,12 +132,16 @@ impl Reduced {
 
     /// Step and poses of all links under the force; the effector that is outside the model's range,
     /// if any.
-    fn measure(&self, pushed: &Pushed<'_>, dt: f64) -> Result<(Measured, Option<usize>), String> {
+    pub(super) fn measure(
+        &self,
+        pushed: &Pushed<'_>,
+        dt: f64,
+    ) -> Result<(Measured, Option<usize>), String> {
         let model = &self.model;
         let stepper = Stepper::new(Arc::clone(model), dt).map_err(|e| e.to_string())?;
         let loads = [EffectorLoad {
             effector: 0,
-            wrench: Wrench::new(rivals::FORCE, DVec3::ZERO),
+            wrench: Wrench::new(pushed.force, DVec3::ZERO),
             frame: LoadFrame::World,
         }];
         let mut state = State::new(model);

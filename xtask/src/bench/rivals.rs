@@ -29,9 +29,11 @@ pub(super) struct Measured {
     pub(super) settings: String,
 }
 
-/// A mechanism under [`FORCE`].
+/// A mechanism under a force on its first effector.
 pub(super) struct Pushed<'a> {
     pub(super) p: &'a Parametric,
+    /// World components, N.
+    pub(super) force: DVec3,
     /// Seconds that a run lasts at least.
     pub(super) batch: f64,
 }
@@ -122,8 +124,9 @@ fn all_velocities(m: &Mechanism, s: &SimulationState) -> Vec<f64> {
 struct FullRun<'m> {
     simulation: Simulation<'m>,
     dt: f64,
-    /// Index of the link that is pushed.
+    /// Index of the link that is pushed, and the force.
     link: usize,
+    force: DVec3,
     poses: Vec<Pose>,
     wrenches: Vec<Wrench>,
     torques: Vec<f64>,
@@ -138,6 +141,7 @@ impl<'m> FullRun<'m> {
         let simulation = Simulation::new(m, &q, &still, SimulationOptions::default());
         Self {
             dt,
+            force: pushed.force,
             link: pushed.p.effectors[0].index(),
             poses: simulation.link_poses(),
             wrenches: vec![Wrench::ZERO; m.links().len()],
@@ -152,7 +156,7 @@ impl<'m> FullRun<'m> {
 
     fn step(&mut self) -> SimulationStatus {
         let turn = self.poses[self.link].rotation;
-        self.wrenches[self.link].force = turn.conjugate() * FORCE;
+        self.wrenches[self.link].force = turn.conjugate() * self.force;
         self.simulation.set_loads(&self.torques, &self.wrenches);
         let status = self.simulation.step(self.dt);
         self.poses = self.simulation.link_poses();
