@@ -1,6 +1,6 @@
 //! A blended model from its numbers: what is computed once.
 
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
 
 use forks_lie::{Pose, se3::right_jacobian};
 use forks_linalg::{Accuracy, Matrix, jacobi, sqrt};
@@ -49,7 +49,8 @@ impl BlendedModel {
             data,
         };
         if let (Kinematics::Joints, Some(c)) = (out.data.kinematics, &out.samples[0].curved) {
-            out.tree = Some(Tree::new(out.data.samples[0].model.data(), &c.joints));
+            let tree = Tree::new(out.data.samples[0].model.data(), &c.joints);
+            out.tree = Some(Box::new(tree));
         }
         if let Weights::Neighbours { count, .. } = out.data.weights {
             out.graph = Graph::new(&out.data, count as usize);

@@ -91,7 +91,7 @@ impl Evaluation {
             bent: vec![0.0; if model.is_bent() { samples * 6 * effectors } else { 0 }],
             bending: Bending::new(model.dof(), effectors),
             places: Places::new(model),
-            tree: model.tree.as_ref().map(TreePlace::new).unwrap_or_default(),
+            tree: model.tree.as_deref().map(TreePlace::new).unwrap_or_default(),
             stiffness: vec![0.0; blended.map_or(0, |_| 36 * effectors * effectors)],
             scratch: vec![0.0; blended.map_or(0, |m| m.scratch())],
             ..Self::default()

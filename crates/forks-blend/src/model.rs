@@ -1,6 +1,6 @@
 //! A blended model: its numbers, and what is computed from them once.
 
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
 
 use forks_lie::{Pose, Twist};
 use forks_linalg::Matrix;
@@ -31,7 +31,7 @@ pub struct BlendedModel {
     pub(crate) joints: Vec<JointBlend>,
     pub(crate) links: LinkStream,
     /// Of a manifold.
-    pub(crate) tree: Option<Tree>,
+    pub(crate) tree: Option<Box<Tree>>,
     pub(crate) isa: Isa,
     pub(crate) blend: Blend,
     /// For the blends that need them.

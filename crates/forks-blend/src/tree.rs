@@ -6,7 +6,7 @@
 //! of a configuration are. The sweep goes outward and leaves each joint coordinate's screw, so that
 //! loads are pulled back to the coordinates without any Jacobian: g = (∂δ/∂x)ᵀ τ, τ_i = s_iᵀ w.
 
-use alloc::{vec, vec::Vec};
+use alloc::{boxed::Box, vec, vec::Vec};
 
 use forks_lie::{
     Pose, Twist, Wrench,
@@ -83,7 +83,7 @@ enum Motion {
         /// The axis in the outer link.
         axis: DVec3,
     },
-    Other(JointRest),
+    Other(Box<JointRest>),
 }
 
 /// Where a tree is.
@@ -288,7 +288,7 @@ impl Tree {
 
 impl Motion {
     fn of(j: &JointRest) -> Self {
-        let other = || Self::Other(j.clone());
+        let other = || Self::Other(Box::new(j.clone()));
         let JointPath::Exponential { columns } = &j.path else { return other() };
         let [Twist { linear, angular: axis }] = columns[..] else { return other() };
         let turns = (axis.length_squared() - 1.0).abs() <= ROUNDING
