@@ -91,6 +91,10 @@ impl Valley<'_> {
             let promised: f64 = step.iter().zip(&force).map(|(d, f)| d * f).sum();
             let mut part = if length > LONGEST { LONGEST / length } else { 1.0 };
             let (here, rounding) = self.potential(x, x);
+            // The energy cannot show what such a step does, and it changes nothing.
+            if fresh && promised <= rounding && length <= NEARLY_STILL {
+                return Some(());
+            }
             let trial = (0..HALVINGS).find_map(|_| {
                 let y: Vec<f64> = x.iter().zip(&step).map(|(x, d)| x - part * d).collect();
                 let lower =
