@@ -7,8 +7,8 @@ use forks_blend::BlendedModel;
 use forks_place::{Chart, Forces, LoadRegion, Placement, place};
 use forks_reduce::Problem;
 
-/// Training loads per sample.
-const LOADS: usize = 2;
+/// Training loads per sample: more where the best blend of few has fewer samples.
+const LOADS: [usize; 4] = [2, 3, 5, 8];
 /// Tolerances that no sample meets.
 const NEVER: f64 = 1e-9;
 
@@ -22,22 +22,28 @@ pub fn charted(
     regions: Vec<LoadRegion>,
     samples: usize,
 ) -> Result<(BlendedModel, Forces), String> {
-    let placement = Placement {
-        regions,
-        together: false,
-        chart: Chart::Joints,
-        max_samples: samples,
-        training_loads: LOADS * samples,
-        exchanges: 0,
-        exponents: vec![6],
-        constraint_tolerance: NEVER,
-        static_tolerance: NEVER,
-        ..Placement::default()
-    };
-    let placed = place(problem, &placement, &mut |_| ControlFlow::Continue(()));
-    let placed = placed.map_err(|e| e.to_string())?;
-    match placed.loads.last() {
-        Some(last) if placed.loads.len() == samples => Ok((placed.model, last.clone())),
-        _ => Err(format!("{} samples placed of {samples}", placed.loads.len())),
+    let mut found = String::new();
+    for loads in LOADS {
+        let placement = Placement {
+            regions: regions.clone(),
+            together: false,
+            chart: Chart::Joints,
+            max_samples: samples,
+            training_loads: loads * samples,
+            exchanges: 0,
+            exponents: vec![6],
+            constraint_tolerance: NEVER,
+            static_tolerance: NEVER,
+            ..Placement::default()
+        };
+        let placed = place(problem, &placement, &mut |_| ControlFlow::Continue(()));
+        let placed = placed.map_err(|e| e.to_string())?;
+        match placed.loads.last() {
+            Some(last) if placed.loads.len() == samples => {
+                return Ok((placed.model, last.clone()));
+            }
+            _ => found = format!("{} samples placed of {samples}", placed.loads.len()),
+        }
     }
+    Err(found)
 }

@@ -36,6 +36,8 @@ use crate::{
 const DISPLACEMENT: f64 = 5e-3;
 /// The guard is so many times as far out as the training loads.
 const ROOM: f64 = 1.25;
+/// The guard's energy begins with the third power: at ROOM it is what a second power would give.
+const STEEP: f64 = 5.0;
 /// See [`guard`]: of polynomials of few samples, and of joints, whose motions hold everywhere.
 const ASIDE: f64 = 0.05;
 const ASIDE_OF_JOINTS: f64 = 1.0;
@@ -264,7 +266,7 @@ fn guard(places: &[Vec<f64>], reach: &[f64], energy: f64, aside: f64) -> Guard {
     let largest = ROOM * ROOM * places.iter().map(size).fold(f64::MIN_POSITIVE, f64::max);
     let metric = Matrix::from_fn(n, n, |i, k| narrow[(i, k)] / largest);
     let energy = if energy > 0.0 { energy } else { 1.0 };
-    Guard { metric, stiffness: ROOM * ROOM * energy }
+    Guard { metric, stiffness: STEEP * ROOM * ROOM * energy }
 }
 
 /// A sample's frames, effectors before links, and joint positions.

@@ -1,7 +1,7 @@
 //! `blended/…`: a step of a blend with the poses of all links, against full simulations of the
 //! mechanism, and what the links of a blend cost beside those of one model.
 
-use std::{hint::black_box, sync::Arc};
+use std::{hint::black_box, ops::ControlFlow, sync::Arc};
 
 use forks_benches::{blended::blended, charted::charted};
 use forks_blend::{BlendedModel, BlendedState, BlendedStepper, BlendedWorkspace, LinkBlend};
@@ -11,7 +11,7 @@ use forks_mechanism::{
     lie::{Wrench, glam::DVec3},
 };
 use forks_models::{HelixJoints, Parametric};
-use forks_place::LoadRegion;
+use forks_place::{LoadRegion, Placement, Truth, place};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_rom::{EffectorLoad, LoadFrame, PoseBuffer, State, StepStatus};
 
@@ -67,16 +67,36 @@ pub(super) fn y_joints<const N: usize>(
     joints(name, context, &p.mechanism, &names, regions, N)
 }
 
-/// `blended/finger-joints-x4`: the forefinger of the Shadow hand in joint displacements, servos as
+/// `blended/finger`: the forefinger of the Shadow hand as it is placed by default, servos as
 /// springs.
-pub(super) fn finger_joints<const N: usize>(
-    name: &str,
-    context: &Context<'_>,
-) -> Result<Vec<Case>, String> {
+pub(super) fn finger(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
     let path = context.root.join("fixtures/models/shadow_hand_right/right_hand.nomesh.xml");
     let import = load_mjcf(&path, &ImportOptions::default()).map_err(|e| e.to_string())?;
+    let m = &import.mechanism;
+    let problem = Problem::new(m, &["rh_ffdistal"], &ProblemOptions::default());
     let regions = vec![LoadRegion::cone(0, -DVec3::Y, CONE)];
-    joints(name, context, &import.mechanism, &["rh_ffdistal"], regions, N)
+    let placement = Placement { regions, ..Placement::default() };
+    let problem = problem.map_err(|e| e.to_string())?;
+    let placed = place(&problem, &placement, &mut |_| ControlFlow::Continue(()));
+    let placed = placed.map_err(|e| e.to_string())?;
+    let largest = |a: &Truth, b: &Truth| a.displacement.total_cmp(&b.displacement);
+    let far = placed.training.iter().max_by(|a, b| largest(a, b)).ok_or("no load")?;
+    let (effector, force) = far.forces[0];
+    let model = Arc::new(placed.model);
+    let mut run = Run::new(model.clone(), STEPS[0], effector, 0.5 * force)?;
+    let (timing, _) = run.measure(context.batch)?;
+    let settings = format!(
+        "{} samples, {:?}, step and poses of all links, {}",
+        model.data().samples.len(),
+        placed.chart,
+        model.isa().name()
+    );
+    let mut case = Case::new(name, m.links().len() - 1, 1, timing, &settings);
+    case.dt = Some(STEPS[0]);
+    case.figure("coordinates", model.dof() as f64);
+    case.figure("static error", placed.certificate.statics);
+    case.figure("constraint error", placed.certificate.constraint);
+    Ok(vec![case])
 }
 
 /// A step and the links of a blend in joint displacements, moving under half the forces of its last

@@ -31,7 +31,7 @@ pub(super) const ALL: &[(&str, Measure)] = &[
     ("blended/ladder-36x4", blended::ladder_36::<4>),
     ("blended/arm-20x4", blended::arm_20::<4>),
     ("blended/y-joints-x6", blended::y_joints::<6>),
-    ("blended/finger-joints-x4", blended::finger_joints::<4>),
+    ("blended/finger", blended::finger),
     ("blended/links-helix-200", blended::links_200),
     ("blended/links-helix-400", blended::links_400),
     ("matched/arm-20", matched::arm_20),

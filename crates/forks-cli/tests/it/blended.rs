@@ -30,9 +30,10 @@ static HELIX: LazyLock<PathBuf> = LazyLock::new(|| {
 fn blend(output: &Path) -> Value {
     // Tolerances that cannot be reached: three samples in any case.
     let where_to = ["--effector", "link7", "--cone", "0,0,-1", "--until", "0.6"];
-    let how = ["--tolerance", "1e-9", "--samples", "3", "--training", "6"];
+    let tolerance = ["--tolerance", "1e-9", "--static-tolerance", "1e-9"];
+    let how = ["--chart", "joints", "--samples", "3", "--training", "6"];
     let file = ["-o", text(output)];
-    json(&[&["blend", text(&HELIX)][..], &where_to, &how, &file].concat())
+    json(&[&["blend", text(&HELIX)][..], &where_to, &tolerance, &how, &file].concat())
 }
 
 /// Its blend of three samples.

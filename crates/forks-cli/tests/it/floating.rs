@@ -9,6 +9,7 @@ use std::{
 
 use forks_blend::{BlendedModel, FloatingBlend, FloatingBlendStepper};
 use forks_rom::{ReducedModel, System};
+use serde_json::Value;
 use support::{forks, json, numbers, path_in, refuses, text};
 
 use crate::support;
@@ -127,7 +128,11 @@ fn scenes_have_blends_that_float() {
     };
     for (k, blend) in BLENDS.iter().enumerate() {
         let file = scene(&format!("floats{k}"), blend, true);
-        let answer = json(&["simulate", text(&file)]);
+        // On the ground the blend in joint displacements leaves the loads that it was made for,
+        // which is said with exit code 1.
+        let run = forks(&["simulate", text(&file), "--json"]);
+        assert!(matches!(run.status.code(), Some(0 | 1)));
+        let answer: Value = serde_json::from_slice(&run.stdout).unwrap();
         assert_eq!(answer["status"], "completed", "{answer}");
         // Falls for 0.25 s, then its tip is on the ground.
         assert!(answer["largest_contact_force"].as_f64().unwrap() > 1.0, "{answer}");
