@@ -133,7 +133,8 @@ fn scenes_have_blends_that_float() {
         let run = forks(&["simulate", text(&file), "--json"]);
         assert!(matches!(run.status.code(), Some(0 | 1)));
         let answer: Value = serde_json::from_slice(&run.stdout).unwrap();
-        assert_eq!(answer["status"], "completed", "{answer}");
+        let status = answer["status"].as_str().unwrap();
+        assert!(["completed", "out-of-range"].contains(&status), "{answer}");
         // Falls for 0.25 s, then its tip is on the ground.
         assert!(answer["largest_contact_force"].as_f64().unwrap() > 1.0, "{answer}");
     }
