@@ -24,7 +24,7 @@ pub(crate) enum Candidates {
     /// Of any ranks.
     Poses(Vec<Sized>),
     /// All of the chart's rank, where the chart is trusted, and how links follow.
-    Joints(Vec<(SampleData, ChartSample)>, Guard, Kinematics),
+    Joints(Vec<(SampleData, ChartSample)>, Option<Guard>, Kinematics),
 }
 
 impl Candidates {
@@ -58,7 +58,7 @@ impl Candidates {
                     weights,
                     samples: set.iter().map(|&i| all[i].0.clone()).collect(),
                     chart: set.iter().map(|&i| all[i].1.clone()).collect(),
-                    guard: Some(guard.clone()),
+                    guard: guard.clone(),
                     kinematics: *kinematics,
                 })
             }
@@ -176,7 +176,9 @@ pub(crate) fn in_joints(
     match candidates.is_empty() {
         true => Err(BlendError::NoSample),
         false => {
-            let guard = map.guard.clone();
+            // Who asks for joint displacements by name gets their polynomials everywhere.
+            let guarded = placement.chart != Chart::Joints;
+            let guard = guarded.then(|| map.guard.clone());
             Ok((map, Candidates::Joints(candidates, guard, kinematics), numbers, skipped))
         }
     }
