@@ -11,7 +11,6 @@ use forks_rom::{EffectorLoad, LoadFrame};
 use crate::{
     chart::{Curved, add_quadratic, fill_products},
     curvature::pairs,
-    edge::Edge,
     evaluation::Evaluation,
     lanes::padded,
     model::BlendedModel,
@@ -25,11 +24,10 @@ impl Evaluation {
     #[inline(always)]
     pub(crate) fn at_chart<L: Arithmetic>(&mut self, l: L, model: &BlendedModel, x: &[f64]) {
         let n = x.len();
-        let edge = self.places.beyond(model, x);
+        self.places.locate(model, x);
         let inside = core::mem::take(&mut self.places.clamped);
-        self.chart_weights(model, if edge.is_some() { &inside } else { x });
+        self.chart_weights(model, if self.places.edge.is_some() { &inside } else { x });
         self.places.clamped = inside;
-        self.places.edge = edge;
         (self.energy, self.size_of_terms) = (0.0, 0.0);
         self.gradient.fill(0.0);
         self.places.rates.fill(Default::default());
@@ -49,9 +47,9 @@ impl Evaluation {
         }
         self.turn_effectors(n);
         self.chart_outside(model);
-        self.continue_energy(model, edge.as_ref(), x);
-        if let Some(edge) = &edge {
-            self.continue_motions(edge, x);
+        self.continue_energy(model);
+        if self.places.edge.is_some() {
+            self.continue_motions(x);
         }
     }
 
@@ -134,11 +132,7 @@ impl Evaluation {
     #[inline(always)]
     pub(crate) fn pull_chart_loads(&self, loads: &[EffectorLoad], out: &mut [f64], n: usize) {
         for load in loads {
-            let Wrench { mut force, mut torque } = load.wrench;
-            if load.frame == LoadFrame::Body {
-                let rotation = self.poses[load.effector].rotation;
-                (force, torque) = (rotation * force, rotation * torque);
-            }
+            let Wrench { force, torque } = in_world(load, self.poses[load.effector].rotation);
             for (o, m) in out.iter_mut().zip(self.places.motions(n, load.effector)) {
                 *o += m.0.dot(force) + m.1.dot(torque);
             }
@@ -172,14 +166,11 @@ impl Evaluation {
 
     /// Energy and force beyond the guard, from those on its edge.
     #[inline(always)]
-    pub(crate) fn continue_energy(&mut self, model: &BlendedModel, edge: Option<&Edge>, x: &[f64]) {
-        let (Some(edge), Some(guard)) = (edge, &model.data().guard) else { return };
-        let outward = &self.places.outward;
-        let along: f64 = self.gradient.iter().zip(x).map(|(g, x)| g * x).sum();
-        let beyond = edge.turned * along + guard.stiffness * edge.slope;
-        for (g, outward) in self.gradient.iter_mut().zip(outward) {
-            *g = edge.shrunk * *g + beyond * outward;
-        }
+    pub(crate) fn continue_energy(&mut self, model: &BlendedModel) {
+        let (Some(edge), Some(guard)) = (&self.places.edge, &model.data().guard) else { return };
+        self.places.turn_outward(&mut self.gradient);
+        let back = guard.stiffness * edge.slope;
+        self.gradient.iter_mut().zip(&self.places.outward).for_each(|(g, o)| *g += back * o);
         self.energy += guard.stiffness * edge.energy;
         if self.outside.is_none() {
             self.outside = Some(self.farthest(model));
@@ -188,8 +179,9 @@ impl Evaluation {
 
     /// Motions of the effectors beyond the guard.
     #[inline(never)]
-    fn continue_motions(&mut self, edge: &Edge, x: &[f64]) {
-        let Places { motions, outward, .. } = &mut self.places;
+    fn continue_motions(&mut self, x: &[f64]) {
+        let Places { motions, outward, edge, .. } = &mut self.places;
+        let Some(edge) = edge else { return };
         for motions in motions.chunks_exact_mut(x.len()) {
             let mut along = (DVec3::ZERO, DVec3::ZERO);
             for (m, x) in motions.iter().zip(x) {
@@ -207,6 +199,16 @@ impl Evaluation {
         let all = 0..model.effector_count();
         let far = |e: &usize| relative(model, *e, &self.poses[*e]);
         all.max_by(|a, b| far(a).total_cmp(&far(b))).unwrap_or(0)
+    }
+}
+
+/// A load's wrench in the world's axes, for the effector's rotation.
+#[inline(always)]
+pub(crate) fn in_world(load: &EffectorLoad, rotation: DQuat) -> Wrench {
+    let Wrench { force, torque } = load.wrench;
+    match load.frame {
+        LoadFrame::World => load.wrench,
+        LoadFrame::Body => Wrench::new(rotation * force, rotation * torque),
     }
 }
 

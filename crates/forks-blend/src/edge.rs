@@ -23,12 +23,11 @@ impl Edge {
     /// `None` inside; else c is left in `clamped`, ∂s/∂x in `outward`.
     #[inline(always)]
     pub(crate) fn new(
-        guard: Option<&Guard>,
+        guard: &Guard,
         x: &[f64],
         outward: &mut [f64],
         clamped: &mut [f64],
     ) -> Option<Self> {
-        let guard = guard?;
         for (k, g) in outward.iter_mut().enumerate() {
             *g = dot(guard.metric.row(k), x);
         }

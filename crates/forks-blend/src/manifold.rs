@@ -2,12 +2,13 @@
 //!
 //! [`Kinematics::Joints`]: crate::Kinematics::Joints
 
-use forks_lie::{Pose, Wrench, glam::DVec3};
+use forks_lie::{Pose, glam::DVec3};
 use forks_linalg::{Matrix, simd::Arithmetic};
-use forks_rom::{EffectorLoad, LoadFrame};
+use forks_rom::EffectorLoad;
 
 use crate::{
     chart::{Curved, add_quadratic, fill_products},
+    chart_evaluate::in_world,
     evaluation::Evaluation,
     model::BlendedModel,
     tree::Tree,
@@ -24,9 +25,9 @@ impl Evaluation {
         x: &[f64],
     ) {
         let n = x.len();
-        let edge = self.places.beyond(model, x);
+        self.places.locate(model, x);
         let places = &mut self.places;
-        let inside = if edge.is_some() { &places.clamped[..] } else { x };
+        let inside = if places.edge.is_some() { &places.clamped[..] } else { x };
         for (y, (x, p)) in places.right.iter_mut().zip(inside.iter().zip(&c.place)) {
             *y = x - p;
         }
@@ -48,8 +49,7 @@ impl Evaluation {
         self.active.clear();
         self.active.push(0);
         self.chart_outside(model);
-        self.continue_energy(model, edge.as_ref(), x);
-        self.places.edge = edge;
+        self.continue_energy(model);
     }
 
     /// (∂δ/∂x)ᵀ of the joints' torques under loads at the last place.
@@ -68,11 +68,7 @@ impl Evaluation {
         tree.unload(&mut self.tree);
         for load in loads {
             let pose = self.poses[load.effector];
-            let Wrench { mut force, mut torque } = load.wrench;
-            if load.frame == LoadFrame::Body {
-                (force, torque) = (pose.rotation * force, pose.rotation * torque);
-            }
-            let wrench = Wrench::new(force, torque);
+            let wrench = in_world(load, pose.rotation);
             tree.load(load.effector, pose.translation, wrench, &mut self.tree);
         }
         let (y, products) = self.places.products.split_at(n);

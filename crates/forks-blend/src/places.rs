@@ -60,10 +60,12 @@ impl Places {
         }
     }
 
-    /// `None` inside the guard; else c is left in `clamped`, ∂s/∂x in `outward`.
+    /// Finds out whether a place is beyond the guard; c is then left in `clamped`, ∂s/∂x in
+    /// `outward`.
     #[inline(always)]
-    pub(crate) fn beyond(&mut self, model: &BlendedModel, x: &[f64]) -> Option<Edge> {
-        Edge::new(model.data().guard.as_ref(), x, &mut self.outward, &mut self.clamped)
+    pub(crate) fn locate(&mut self, model: &BlendedModel, x: &[f64]) {
+        let guard = model.data().guard.as_ref();
+        self.edge = guard.and_then(|g| Edge::new(g, x, &mut self.outward, &mut self.clamped));
     }
 
     /// Derivatives by x from those by the place on the guard's edge; as they are inside.
