@@ -176,7 +176,7 @@ fn prepare(data: &BlendData, i: usize) -> Prepared {
         inverse_rest: model.effectors.iter().map(|f| f.rest.inverse()).collect(),
         static_wrench,
         curvature,
-        curved: chart.map(|c| Curved::new(c, model, s.model.static_force())),
+        curved: chart.map(|c| Curved::new(c, model, s.model.static_force(), data.kinematics)),
         stiffness: Packed::new(&stiffness),
         stretch: (0..stiffness.rows()).map(|k| sqrt(stiffness[(k, k)].abs())).collect(),
         metric: metric(data, &stiffness).as_ref().map(Packed::new),

@@ -14,7 +14,9 @@ use forks_lie::Pose;
 use forks_linalg::{Matrix, dot};
 use forks_rom::{ModelError, data::ModelData, internal::LinkBlocks};
 
-use crate::{chart_polynomials::Polynomials, curvature::pairs, energy_form::EnergyForm};
+use crate::{
+    chart_polynomials::Polynomials, curvature::pairs, data::Kinematics, energy_form::EnergyForm,
+};
 
 /// One sample's numbers in a chart of joint displacements; E effectors, N coordinates.
 ///
@@ -82,9 +84,9 @@ pub(crate) fn fill_products(y: &[f64], out: &mut [f64]) {
 #[derive(Clone, Debug)]
 pub(crate) struct Curved {
     pub(crate) place: Vec<f64>,
-    /// U − U₀, for manifolds.
+    /// U − U₀ where links follow the joints; else empty.
     pub(crate) energy: EnergyForm,
-    /// Coefficients of all products: the effectors' twists, then U − U₀; (6E + 1) × products.
+    /// Else coefficients of all products: the effectors' twists, then U − U₀; (6E + 1) × products.
     pub(crate) polynomials: Polynomials,
     pub(crate) rests: Vec<Pose>,
     /// The links' twists and servo columns, of products of one and two.
@@ -95,7 +97,12 @@ pub(crate) struct Curved {
 }
 
 impl Curved {
-    pub(crate) fn new(c: &ChartSample, m: &ModelData, static_force: &[f64]) -> Self {
+    pub(crate) fn new(
+        c: &ChartSample,
+        m: &ModelData,
+        static_force: &[f64],
+        kinematics: Kinematics,
+    ) -> Self {
         let n = c.place.len();
         let slope = c.rate.transpose_mul_vec(static_force);
         let mut energy = slope;
@@ -122,16 +129,28 @@ impl Curved {
         let shown = (1..m.links.len()).filter(|&l| !m.links[l].auxiliary);
         let of = |l: usize| (m.links[l].rest, &links[l], &m.links[l].servo_map);
         let shown: Vec<usize> = shown.collect();
-        let twists = beside(&m.basis.mul(&c.rate), &c.twists);
-        let polynomials = Matrix::from_fn(twists.rows() + 1, products(n), |i, j| {
-            if i < twists.rows() { twists[(i, j)] } else { energy[j] }
-        });
-        let second = energy[n..n + pairs(n)].to_vec();
-        let third = if c.cubic.iter().any(|c| *c != 0.0) { c.cubic.clone() } else { Vec::new() };
+        let (mut form, mut polynomials) = (EnergyForm::default(), Polynomials::default());
+        match kinematics {
+            Kinematics::Polynomials => {
+                let twists = beside(&m.basis.mul(&c.rate), &c.twists);
+                let all = Matrix::from_fn(twists.rows() + 1, products(n), |i, j| {
+                    if i < twists.rows() { twists[(i, j)] } else { energy[j] }
+                });
+                polynomials = Polynomials::new(n, &all);
+            }
+            Kinematics::Joints => {
+                let mut third = energy.split_off(n + pairs(n));
+                if third.iter().all(|c| *c == 0.0) {
+                    third.clear();
+                }
+                let second = energy.split_off(n);
+                form = EnergyForm { first: energy, second, third };
+            }
+        }
         Self {
             place: c.place.clone(),
-            energy: EnergyForm { first: energy[..n].to_vec(), second, third },
-            polynomials: Polynomials::new(n, &polynomials),
+            energy: form,
+            polynomials,
             rests: m.effectors.iter().map(|e| e.rest).collect(),
             blocks: LinkBlocks::new(n + pairs(n) + m.servos.len(), shown.into_iter().map(of)),
             links,

@@ -22,7 +22,7 @@ const HALF: usize = 2;
 
 /// Coefficients of some polynomials: those evaluated together lie side by side, coefficient after
 /// coefficient.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Polynomials {
     data: Vec<Lanes>,
     coordinates: usize,

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use forks_blend::{BlendedModel, BlendedState, BlendedStepper};
-use forks_mechanism::linalg::dense::generalized_symmetric_eigen;
 use forks_rom::{StaticStatus, StepStatus};
 use rayon::prelude::*;
 
 use crate::{
     measure::{Errors, Gauge, effector_loads},
+    ports::lowest_frequency,
     settings::{Certificate, Placement},
     truth::Truth,
 };
@@ -69,7 +69,10 @@ pub(crate) fn sudden(
     placement: &Placement,
     out: &mut Certificate,
 ) {
-    let Some(h) = first_period(model).map(|t| t / STEPS) else { return };
+    let first = model.data().samples[0].model.data();
+    let Some(h) = lowest_frequency(first).map(|w| core::f64::consts::TAU / w / STEPS) else {
+        return;
+    };
     let mut order: Vec<&Truth> = truths.iter().collect();
     order.sort_by(|a, b| b.displacement.total_cmp(&a.displacement));
     order.truncate(SUDDEN);
@@ -110,13 +113,4 @@ fn applied_at_once(
         return End::Same;
     }
     if outside { End::OutOfRange } else { End::Elsewhere }
-}
-
-/// The period of the slowest vibration at the first sample, s.
-fn first_period(model: &BlendedModel) -> Option<f64> {
-    let d = model.data().samples[0].model.data();
-    let (squares, _) = generalized_symmetric_eigen(&d.hessian, &d.mass)?;
-    let lowest = squares.into_iter().fold(f64::INFINITY, f64::min);
-    let period = core::f64::consts::TAU / lowest.sqrt();
-    (period.is_finite() && period > 0.0).then_some(period)
 }

@@ -56,14 +56,14 @@ impl Placer<'_> {
         let most = self.placement.max_samples;
         let one = Plan { chart: Chart::Manifold, most: 1, all_motions: false };
         let (rank, all, floating) = (self.rank, self.all_motions(), self.placement.floating);
+        // More than static shapes have, and not too many.
+        let more = all.filter(|(motions, _)| (rank + 1..=MOST).contains(motions));
         let plans = match self.placement.chart {
             Chart::Auto => {
                 let poses = |most| Plan { chart: Chart::Poses, most, all_motions: false };
                 let mut plans = vec![poses(1), one, poses(most)];
                 plans.insert(2, Plan { chart: Chart::Joints, ..poses(most) });
-                if let Some((motions, frequency)) = all
-                    && (rank + 1..=MOST).contains(&motions)
-                {
+                if let Some((motions, frequency)) = more {
                     let whole = Plan { all_motions: true, ..one };
                     // Where static shapes vibrate at other frequencies, or all motions are few,
                     // static shapes are tried last.
@@ -80,14 +80,10 @@ impl Placer<'_> {
                 plans.retain(|p| !(floating && p.chart == Chart::Manifold));
                 plans
             }
-            Chart::Manifold => match all {
-                Some((motions, frequency))
-                    if frequency > FREQUENCY && (rank + 1..=MOST).contains(&motions) =>
-                {
-                    vec![Plan { all_motions: true, ..one }]
-                }
-                _ => vec![one],
-            },
+            Chart::Manifold => {
+                let all_motions = more.is_some_and(|(_, frequency)| frequency > FREQUENCY);
+                vec![Plan { all_motions, ..one }]
+            }
             chart => vec![Plan { chart, most, all_motions: false }],
         };
         let (mut attempts, mut best) = (vec![], None::<Placed>);
@@ -96,7 +92,6 @@ impl Placer<'_> {
             if k > 0 && late() {
                 break;
             }
-
             // Many samples in poses are asked only where joint displacements lead nowhere.
             let mostly = |p: &Placed| 2 * p.certificate.above < p.certificate.unseen;
             let last = k > 0 && k + 1 == plans.len();
@@ -158,7 +153,7 @@ impl Placer<'_> {
             Sample::with_mass(problem, at, &loads, p.mass).ok()
         };
         let (whole, shapes) = (sample(&all_links(problem))?, sample(problem)?);
-        let (f, g) = (lowest_frequency(&whole)?, lowest_frequency(&shapes)?);
+        let (f, g) = (lowest_frequency(&whole.data)?, lowest_frequency(&shapes.data)?);
         Some((whole.rank(), (g / f - 1.0).abs()))
     }
 

@@ -9,8 +9,6 @@ use forks_mechanism::linalg::{Matrix, dense::generalized_symmetric_eigen};
 use forks_reduce::{Effector, Problem};
 use forks_rom::data::ModelData;
 
-use crate::sample::Sample;
-
 /// Most coordinates of such a manifold: its energy has N³/6 coefficients of third order, and N²
 /// equilibria are solved for them.
 pub(crate) const MOST: usize = 64;
@@ -39,8 +37,8 @@ pub(crate) fn first_rows(m: &Matrix, rows: usize) -> Matrix {
 }
 
 /// The slowest vibration, rad/s; `None` where nothing or not everything swings about the pose.
-pub(crate) fn lowest_frequency(s: &Sample) -> Option<f64> {
-    let (squares, _) = generalized_symmetric_eigen(&s.data.hessian, &s.data.mass)?;
+pub(crate) fn lowest_frequency(d: &ModelData) -> Option<f64> {
+    let (squares, _) = generalized_symmetric_eigen(&d.hessian, &d.mass)?;
     let lowest = squares.into_iter().fold(f64::INFINITY, f64::min);
     (lowest > 0.0 && lowest.is_finite()).then(|| lowest.sqrt())
 }

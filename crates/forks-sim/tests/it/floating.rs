@@ -205,6 +205,21 @@ fn a_table_falls_on_its_feet_and_stands() {
     }
 }
 
+/// Thrown in a tumble, loaded in its second effector's frame, for 0.4 s; where and how fast it began,
+/// and the load.
+fn tumble(world: &mut World, m: MechanismHandle) -> (Vec<f64>, Vec<f64>, EffectorLoad) {
+    let mut velocity = vec![0.0; world.velocities(m).unwrap().len()];
+    velocity[..6].copy_from_slice(&[0.3, -0.2, 0.1, 1.0, -2.0, 1.5]);
+    velocity[8] = 0.4;
+    let coordinates = world.coordinates(m).unwrap().to_vec();
+    world.set_mechanism(m, &coordinates, &velocity).unwrap();
+    let wrench = Wrench::new(DVec3::new(1.0, 2.0, -3.0), DVec3::new(0.1, 0.2, -0.3));
+    let load = EffectorLoad { effector: 1, wrench, frame: LoadFrame::Body };
+    world.set_effector_load(m, load.effector, load.wrench, load.frame).unwrap();
+    run(world, 0.4);
+    (coordinates, velocity, load)
+}
+
 #[test]
 fn without_contact_a_world_steps_as_the_model_alone() {
     for form in FORMS {
@@ -212,14 +227,7 @@ fn without_contact_a_world_steps_as_the_model_alone() {
         let (mut world, m) = table_world(settings, form, at(0.1, 0.2, 5.0), smooth());
         let ground = CollisionShape::new("ground", Geometry::Plane);
         world.add_shape(Owner::World, &ground).unwrap();
-        let mut velocity = vec![0.0; world.velocities(m).unwrap().len()];
-        velocity[..6].copy_from_slice(&[0.3, -0.2, 0.1, 1.0, -2.0, 1.5]);
-        velocity[8] = 0.4;
-        let coordinates = world.coordinates(m).unwrap().to_vec();
-        world.set_mechanism(m, &coordinates, &velocity).unwrap();
-        let wrench = Wrench::new(DVec3::new(1.0, 2.0, -3.0), DVec3::new(0.1, 0.2, -0.3));
-        world.set_effector_load(m, 1, wrench, LoadFrame::Body).unwrap();
-        run(&mut world, 0.4);
+        let (coordinates, velocity, load) = tumble(&mut world, m);
 
         let model = (*model(form)).clone().with_gravity(settings.gravity);
         let stepper = FloatingStepper::new(Arc::new(model), settings.step).unwrap();
@@ -230,7 +238,6 @@ fn without_contact_a_world_steps_as_the_model_alone() {
         let twist = Twist::from_array(core::array::from_fn(|i| velocity[i]));
         state.set(&model, &coordinates[7..], &velocity[6..], pose, twist).unwrap();
         for _ in 0..400 {
-            let load = EffectorLoad { effector: 1, wrench, frame: LoadFrame::Body };
             let _ = stepper.step(&mut state, &mut work, &[load]);
         }
         let found = world.coordinates(m).unwrap();
@@ -344,14 +351,7 @@ fn a_blend_dropped_on_the_ground_comes_to_rest_with_its_weight_carried() {
 #[test]
 fn without_contact_a_world_steps_as_the_floating_blend_alone() {
     let (mut world, m) = blend_world(at(0.1, 0.2, 5.0), smooth());
-    let mut velocity = vec![0.0; world.velocities(m).unwrap().len()];
-    velocity[..6].copy_from_slice(&[0.3, -0.2, 0.1, 1.0, -2.0, 1.5]);
-    velocity[8] = 0.4;
-    let coordinates = world.coordinates(m).unwrap().to_vec();
-    world.set_mechanism(m, &coordinates, &velocity).unwrap();
-    let wrench = Wrench::new(DVec3::new(1.0, 2.0, -3.0), DVec3::new(0.1, 0.2, -0.3));
-    world.set_effector_load(m, 1, wrench, LoadFrame::Body).unwrap();
-    run(&mut world, 0.4);
+    let (coordinates, velocity, load) = tumble(&mut world, m);
 
     let settings = WorldSettings::default();
     let model = Arc::new((*blend()).clone().with_gravity(settings.gravity));
@@ -360,7 +360,6 @@ fn without_contact_a_world_steps_as_the_floating_blend_alone() {
     let mut work = stepper.workspace();
     stepper.set(&mut state, &coordinates, &velocity).unwrap();
     for _ in 0..400 {
-        let load = EffectorLoad { effector: 1, wrench, frame: LoadFrame::Body };
         let _ = stepper.step(&mut state, &mut work, &[load]);
     }
     let mut found = vec![0.0; stepper.coordinate_count()];
