@@ -10,10 +10,10 @@ use forks_rom::{
 };
 
 use crate::{
-    chart::Curved,
+    chart::{Curved, Kinematics},
     check::check,
     curvature::{self, Curvature},
-    data::{BlendData, Kinematics, SampleData, dual},
+    data::{BlendData, SampleData, dual},
     joint_blend::joint_blends,
     link_stream::LinkStream,
     matrices::{Blend, Family, most_central},

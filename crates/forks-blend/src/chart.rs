@@ -14,9 +14,7 @@ use forks_lie::Pose;
 use forks_linalg::{Matrix, dot};
 use forks_rom::{ModelError, data::ModelData, internal::LinkBlocks};
 
-use crate::{
-    chart_polynomials::Polynomials, curvature::pairs, data::Kinematics, energy_form::EnergyForm,
-};
+use crate::{chart_polynomials::Polynomials, curvature::pairs, energy_form::EnergyForm};
 
 /// One sample's numbers in a chart of joint displacements; E effectors, N coordinates.
 ///
@@ -55,6 +53,18 @@ pub struct Guard {
     pub metric: Matrix,
     /// κ, J.
     pub stiffness: f64,
+}
+
+/// How effectors and links follow from the coordinates of a chart of joint displacements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kinematics {
+    /// By polynomials of each sample's own, whose poses are averaged.
+    #[default]
+    Polynomials,
+    /// By the joints of the tree, whose displacements are polynomials: they never open. Of one
+    /// sample alone.
+    Joints,
 }
 
 /// Number of products of three of n coordinates.

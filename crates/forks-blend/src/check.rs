@@ -5,9 +5,9 @@ use forks_linalg::Matrix;
 use forks_rom::ModelError;
 
 use crate::{
-    chart,
+    chart::{self, Kinematics},
     curvature::pairs,
-    data::{BlendData, Kinematics, dual},
+    data::{BlendData, dual},
     weights::Weights,
 };
 

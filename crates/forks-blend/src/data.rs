@@ -7,7 +7,7 @@ use forks_linalg::Matrix;
 use forks_rom::{ReducedModel, ServoTerms};
 
 use crate::{
-    chart::{ChartSample, Guard},
+    chart::{ChartSample, Guard, Kinematics},
     weights::Weights,
 };
 
@@ -25,18 +25,6 @@ pub struct SampleData {
     /// quadratic in η − ½ q(η) with q(η)_k = Σ_{i ≤ j} c_{k,ij} η_i η_j, columns (0,0), (0,1), …,
     /// (1,1), …. The second derivative at the sample is 𝓗 all the same.
     pub curvature: Matrix,
-}
-
-/// How effectors and links follow from the coordinates of a chart of joint displacements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kinematics {
-    /// By polynomials of each sample's own, whose poses are averaged.
-    #[default]
-    Polynomials,
-    /// By the joints of the tree, whose displacements are polynomials: they never open. Of one
-    /// sample alone.
-    Joints,
 }
 
 /// The numbers of a blended model; E effectors, N coordinates.

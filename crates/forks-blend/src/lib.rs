@@ -64,10 +64,10 @@ mod weight_slopes;
 mod weights;
 mod workspace;
 
-pub use chart::{ChartSample, Guard};
+pub use chart::{ChartSample, Guard, Kinematics};
 pub use crossfade::{Crossfade, EnergyJump};
 pub use curvature::stiffness_of_bending;
-pub use data::{BlendData, Kinematics, SampleData};
+pub use data::{BlendData, SampleData};
 #[cfg(feature = "std")]
 pub use disk::Model;
 pub use evaluation::Evaluation;

@@ -205,8 +205,8 @@ fn a_table_falls_on_its_feet_and_stands() {
     }
 }
 
-/// Thrown in a tumble, loaded in its second effector's frame, for 0.4 s; where and how fast it began,
-/// and the load.
+/// Thrown in a tumble, loaded in its second effector's frame, for 0.4 s; where and how fast it
+/// began, and the load.
 fn tumble(world: &mut World, m: MechanismHandle) -> (Vec<f64>, Vec<f64>, EffectorLoad) {
     let mut velocity = vec![0.0; world.velocities(m).unwrap().len()];
     velocity[..6].copy_from_slice(&[0.3, -0.2, 0.1, 1.0, -2.0, 1.5]);
