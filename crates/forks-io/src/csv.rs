@@ -1,6 +1,8 @@
 //! Comma-separated tables with a header line.
 
-use std::{borrow::Cow, fmt::Write as _, path::Path};
+use std::path::Path;
+
+use csv::{QuoteStyle, Terminator, WriterBuilder};
 
 use crate::{IoError, error::finite, write_atomically};
 
@@ -60,8 +62,7 @@ impl CsvTable {
     /// A table with a header line and no rows. Column names carry their unit: `time (s)`.
     pub fn new<S: Into<String>>(columns: impl IntoIterator<Item = S>) -> Self {
         let columns: Vec<String> = columns.into_iter().map(Into::into).collect();
-        let header: Vec<Cow<'_, str>> = columns.iter().map(|c| quoted(c)).collect();
-        let text = header.join(",") + "\n";
+        let text = line(&columns);
         Self { columns, rows: 0, text }
     }
 
@@ -82,32 +83,26 @@ impl CsvTable {
                 expected: self.columns.len(),
             });
         }
-        let mut line = String::new();
-        for (i, (cell, column)) in cells.iter().zip(&self.columns).enumerate() {
-            if i > 0 {
-                line.push(',');
-            }
-            self.write_cell(&mut line, cell, column)?;
-        }
-        self.text.push_str(&line);
-        self.text.push('\n');
+        let cells = cells.iter().zip(&self.columns);
+        let cells: Result<Vec<String>, IoError> =
+            cells.map(|(cell, column)| self.cell_text(cell, column)).collect();
+        self.text.push_str(&line(&cells?));
         self.rows += 1;
         Ok(self)
     }
 
-    fn write_cell(&self, line: &mut String, cell: &Cell, column: &str) -> Result<(), IoError> {
-        match cell {
+    fn cell_text(&self, cell: &Cell, column: &str) -> Result<String, IoError> {
+        Ok(match cell {
             Cell::Number(x) => {
                 let x = finite(*x, || format!("column '{column}', row {}", self.rows))?;
                 // `Debug` is the shortest form that round-trips, with an exponent where it is
                 // shorter.
-                write!(line, "{x:?}").expect("writing to a string");
+                format!("{x:?}")
             }
-            Cell::Integer(n) => write!(line, "{n}").expect("writing to a string"),
-            Cell::Text(s) => line.push_str(&quoted(s)),
-            Cell::Empty => {}
-        }
-        Ok(())
+            Cell::Integer(n) => n.to_string(),
+            Cell::Text(s) => s.clone(),
+            Cell::Empty => String::new(),
+        })
     }
 
     /// Number of rows, the header not counted.
@@ -129,8 +124,13 @@ impl CsvTable {
     }
 }
 
-/// Text with quotes around it if commas, quotes, line ends or outer blanks make them necessary.
-fn quoted(s: &str) -> Cow<'_, str> {
-    let special = s.contains([',', '"', '\n', '\r']) || s.trim() != s;
-    if special { Cow::Owned(format!("\"{}\"", s.replace('"', "\"\""))) } else { Cow::Borrowed(s) }
+/// Cells as a line, with quotes where they are necessary.
+fn line(cells: &[String]) -> String {
+    let mut writer = WriterBuilder::new()
+        .terminator(Terminator::Any(b'\n'))
+        .quote_style(QuoteStyle::Necessary)
+        .from_writer(Vec::new());
+    writer.write_record(cells).expect("memory takes any record");
+    let bytes = writer.into_inner().expect("memory is flushed");
+    String::from_utf8(bytes).expect("cells are text, and quotes are ASCII")
 }

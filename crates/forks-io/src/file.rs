@@ -1,12 +1,6 @@
 //! Files that appear whole or not at all.
 
-use std::{
-    fs, io,
-    io::Write as _,
-    path::{Path, PathBuf},
-    process,
-    sync::atomic::{AtomicU64, Ordering},
-};
+use std::{fs, io, io::Write as _, path::Path};
 
 use crate::IoError;
 
@@ -22,29 +16,20 @@ pub fn write_atomically(path: &Path, contents: &[u8]) -> Result<(), IoError> {
     if path.file_name().is_none() {
         return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "no file name")));
     }
-    if let Some(directory) = path.parent().filter(|d| !d.as_os_str().is_empty()) {
-        fs::create_dir_all(directory).map_err(failed)?;
-    }
-    let temporary = temporary_name(path);
-    let written = write_through(&temporary, contents).and_then(|()| fs::rename(&temporary, path));
-    written.map_err(|e| {
-        // Best effort: the first failure is the one worth reporting.
-        let _ = fs::remove_file(&temporary);
-        failed(e)
-    })
+    let directory = path.parent().filter(|d| !d.as_os_str().is_empty());
+    let directory = directory.unwrap_or(Path::new("."));
+    fs::create_dir_all(directory).and_then(|()| write(directory, path, contents)).map_err(failed)
 }
 
-fn write_through(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let mut file = fs::File::create_new(path)?;
+fn write(directory: &Path, path: &Path, contents: &[u8]) -> io::Result<()> {
+    let mut builder = tempfile::Builder::new();
+    // Readable as far as the user's mask allows: temporary files are private by default.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(directory)?;
     file.write_all(contents)?;
-    file.sync_all()
-}
-
-/// A name that no other writer uses: process and counter are part of it.
-fn temporary_name(path: &Path) -> PathBuf {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}-{count}.part", process::id()));
-    path.with_file_name(name)
+    file.as_file().sync_all()?;
+    // What is left of a failed attempt is removed.
+    file.persist(path).map_err(|e| e.error)?;
+    Ok(())
 }

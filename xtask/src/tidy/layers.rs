@@ -21,7 +21,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("forks-place", &["forks-blend", "forks-reduce"]),
     ("forks-contact", &["forks-lie"]),
     ("forks-sim", &["forks-blend", "forks-contact", "forks-mechanism"]),
-    ("forks-import", &["forks-mechanism"]),
+    ("forks-import", &["forks-io", "forks-mechanism"]),
     ("forks-io", &["forks-geometry"]),
     ("forks-testkit", &["forks-mechanism"]),
     ("forks-cli", PUBLIC),

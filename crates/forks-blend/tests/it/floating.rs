@@ -79,6 +79,11 @@ fn random(rng: &mut Rng, weights: Weights) -> Arc<FloatingBlend> {
     Arc::new(FloatingBlend::new(model).unwrap())
 }
 
+/// A stepper of a random floating blend.
+pub(crate) fn stepper(rng: &mut Rng) -> FloatingBlendStepper {
+    FloatingBlendStepper::new(random(rng, WEIGHTS[0]), 1e-3).unwrap()
+}
+
 /// J, Σ by columns and M̃ at x, from what states say.
 struct Inertia {
     rotation: DMat3,

@@ -11,3 +11,4 @@ mod contact;
 mod crossfade;
 mod floating;
 mod fuzz_corpus;
+mod instances;

@@ -11,11 +11,7 @@ mod names;
 mod scene;
 mod xml;
 
-use std::{
-    collections::HashSet,
-    io::Write as _,
-    path::{Path, PathBuf},
-};
+use std::{collections::HashSet, path::Path};
 
 use forks_mechanism::{JointId, LinkId, Mechanism, lie::Pose};
 use thiserror::Error;
@@ -48,13 +44,8 @@ pub enum WriteError {
         link: String,
     },
     /// The file cannot be written.
-    #[error("{file}: cannot write the file: {source}")]
-    Io {
-        /// The file.
-        file: String,
-        /// The reason.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    Io(#[from] forks_io::IoError),
 }
 
 /// How to write a file.
@@ -110,27 +101,14 @@ pub fn write_mjcf_scene(
     Ok((text, writer.notes))
 }
 
-/// Writes a mechanism to a file: first to a temporary file beside it, which then takes its name.
+/// Writes a mechanism to a file; see [`forks_io::write_atomically`].
 ///
 /// # Errors
 /// As [`write_mjcf`], and where the file system refuses.
 pub fn save_mjcf(m: &Mechanism, path: &Path) -> Result<Vec<Note>, WriteError> {
     let (text, notes) = write_mjcf(m)?;
-    let temporary = temporary_name(path);
-    let result = std::fs::File::create(&temporary)
-        .and_then(|mut f| f.write_all(text.as_bytes()).and_then(|()| f.sync_all()))
-        .and_then(|()| std::fs::rename(&temporary, path));
-    result.map_err(|source| {
-        // What is left of a failed attempt is of no use.
-        let _ = std::fs::remove_file(&temporary);
-        WriteError::Io { file: path.display().to_string(), source }
-    })?;
+    forks_io::write_atomically(path, text.as_bytes())?;
     Ok(notes)
-}
-
-fn temporary_name(path: &Path) -> PathBuf {
-    let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
 }
 
 /// What all parts of the writer need.

@@ -1,6 +1,7 @@
 //! Many instances of one model: states as structures of arrays, stepped four at a time and on
-//! several threads.
+//! several threads; systems of any kind, a state each.
 
+mod instances;
 mod poses;
 mod pull_back;
 mod step;
@@ -13,6 +14,7 @@ use alloc::{vec, vec::Vec};
 use crate::{EffectorLoad, ModelError, State, StepStatus, Stepper, kernel::Isa, parallel};
 use step::{Group, step_group};
 
+pub use instances::Instances;
 pub use poses::BatchPoses;
 
 /// Instances that one thread steps together; their numbers stay in its first-level cache.
@@ -59,6 +61,24 @@ pub struct BatchStatus {
     pub out_of_range: usize,
     /// Instances with [`StepStatus::NotFinite`].
     pub not_finite: usize,
+    /// Instances on floating bases with [`StepStatus::InertiaHeldBack`] or
+    /// [`StepStatus::NotSettled`].
+    pub uncontrolled: usize,
+}
+
+impl BatchStatus {
+    fn of(statuses: impl Iterator<Item = StepStatus>) -> Self {
+        let mut all = Self::default();
+        for status in statuses {
+            match status {
+                StepStatus::Completed => {}
+                StepStatus::OutOfRange { .. } => all.out_of_range += 1,
+                StepStatus::NotFinite => all.not_finite += 1,
+                StepStatus::InertiaHeldBack | StepStatus::NotSettled => all.uncontrolled += 1,
+            }
+        }
+        all
+    }
 }
 
 impl Batch {
@@ -116,16 +136,7 @@ impl Batch {
             let loads = &loads[i * CHUNK..loads.len().min((i + 1) * CHUNK)];
             chunk.step(isa, stepper, loads);
         });
-        let mut all = BatchStatus::default();
-        for status in self.statuses() {
-            match status {
-                StepStatus::Completed => {}
-                StepStatus::NotFinite => all.not_finite += 1,
-                // A batch has no floating bases: an effector was out of range.
-                _ => all.out_of_range += 1,
-            }
-        }
-        all
+        BatchStatus::of(self.statuses())
     }
 
     /// How the last step ended for each instance.

@@ -3,9 +3,7 @@
 use std::{
     fs,
     io::{self, Read as _, Write as _},
-    path::{Path, PathBuf},
-    process,
-    sync::atomic::{AtomicU64, Ordering},
+    path::Path,
 };
 
 use super::{FileError, HEADER, read::check_header};
@@ -34,13 +32,7 @@ impl ReducedModel {
 
 /// Writes the bytes of a file as [`ReducedModel::save`] does.
 pub fn save(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let temporary = temporary_name(path);
-    let written = write(&temporary, bytes);
-    written.and_then(|()| fs::rename(&temporary, path)).map_err(|source| {
-        // Best effort: the first failure is the one worth reporting.
-        let _ = fs::remove_file(&temporary);
-        FileError::Write { path: path.into(), source }
-    })
+    write(path, bytes).map_err(|source| FileError::Write { path: path.into(), source })
 }
 
 /// A file's bytes, the header checked before the rest is read.
@@ -60,16 +52,15 @@ pub fn load(
 }
 
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = fs::File::create_new(path)?;
+    let directory = path.parent().filter(|d| !d.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    // Readable as far as the user's mask allows: temporary files are private by default.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(directory.unwrap_or(Path::new(".")))?;
     file.write_all(bytes)?;
-    file.sync_all()
-}
-
-/// A name that no other writer uses: process and counter are part of it.
-fn temporary_name(path: &Path) -> PathBuf {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}-{count}.part", process::id()));
-    path.with_file_name(name)
+    file.as_file().sync_all()?;
+    // What is left of a failed attempt is removed.
+    file.persist(path).map_err(|e| e.error)?;
+    Ok(())
 }
