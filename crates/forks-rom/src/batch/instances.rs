@@ -74,7 +74,7 @@ impl<S: System> Instances<S> {
         &self.chunks[chunk].states[i]
     }
 
-    /// The state of an instance, to be changed by [`System::set`] and [`System::set_servo_targets`].
+    /// The state of an instance, to be changed by [`System::set`] and the like.
     ///
     /// # Panics
     /// If there is no such instance.
