@@ -9,7 +9,10 @@ use forks_dynamics::{
 };
 use forks_mechanism::lie::{Pose, Twist, Wrench, glam::DVec3};
 use forks_models::{HelixJoints, Parametric};
-use forks_place::{LiveOptions, Sample, add_sample_here, blend_data, extended};
+use forks_place::{
+    Sample, blend_data,
+    live::{LiveOptions, add_sample_here, extended},
+};
 use forks_reduce::{Problem, ProblemOptions};
 
 fn problem(p: &Parametric) -> Arc<Problem> {

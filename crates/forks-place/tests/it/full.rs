@@ -11,7 +11,10 @@ use forks_dynamics::{
 };
 use forks_mechanism::lie::{Pose, Twist, Wrench, glam::DVec3};
 use forks_models::{HelixJoints, Parametric};
-use forks_place::{BlendError, LiveOptions, Sample, blend_data, extended, hand_over, take_back};
+use forks_place::{
+    BlendError, Sample, blend_data,
+    live::{LiveOptions, extended, hand_over, take_back},
+};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_rom::{EffectorLoad, LoadFrame, StaticStatus, System};
 

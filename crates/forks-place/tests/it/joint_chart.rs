@@ -7,8 +7,9 @@ use forks_dynamics::{AppliedWrench, Loads, WrenchFrame, statics::EquilibriumOpti
 use forks_mechanism::lie::{Wrench, glam::DVec3};
 use forks_models::{HelixJoints, Parametric, helix};
 use forks_place::{
-    BlendError, Chart, Gauge, LiveOptions, LoadRegion, Placed, Placement, extended, hand_over,
-    place, take_back, unseen_loads,
+    BlendError, Chart, Gauge, LoadRegion, Placed, Placement,
+    live::{LiveOptions, extended, hand_over, take_back},
+    place, unseen_loads,
 };
 use forks_reduce::{Problem, ProblemOptions};
 use forks_rom::{EffectorLoad, LoadFrame, StaticStatus};

@@ -17,7 +17,10 @@ use forks_mechanism::{
     lie::{Pose, Wrench, glam::DVec3},
 };
 use forks_models::{HelixJoints, Parametric};
-use forks_place::{BlendError, LiveOptions, Sample, add_sample_here, blend_data, extended};
+use forks_place::{
+    BlendError, Sample, blend_data,
+    live::{LiveOptions, add_sample_here, extended},
+};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_rom::{EffectorLoad, LoadFrame, PoseBuffer, Reconstruction, StaticStatus, StepStatus};
 

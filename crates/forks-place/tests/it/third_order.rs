@@ -11,7 +11,10 @@ use forks_mechanism::{
     linalg::Matrix,
 };
 use forks_models::{HelixJoints, Parametric};
-use forks_place::{LiveOptions, Sample, blend_data, extended};
+use forks_place::{
+    Sample, blend_data,
+    live::{LiveOptions, extended},
+};
 use forks_reduce::{Problem, ProblemOptions};
 use forks_testkit::{RandomMechanismOptions, random_effectors, random_mechanism};
 

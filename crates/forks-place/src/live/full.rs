@@ -12,11 +12,8 @@ use forks_mechanism::{
 };
 use forks_reduce::{Problem, relative_displacement};
 
-use crate::{
-    error::BlendError,
-    live::{LiveOptions, held_at},
-    truth::effector_poses,
-};
+use super::{LiveOptions, held_at};
+use crate::{error::BlendError, truth::effector_poses};
 
 /// A state of the full mechanism, as [`forks_dynamics::integrate::Simulation::new`] takes it.
 #[derive(Clone, Debug, PartialEq)]

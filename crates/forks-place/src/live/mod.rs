@@ -16,6 +16,8 @@
 //! no other one does: coordinates of a state carry over bit by bit ([`forks_blend::Crossfade`] does
 //! the rest).
 
+mod full;
+
 use std::{
     sync::{
         Arc,
@@ -47,6 +49,8 @@ use crate::{
     sample::Sample,
     truth::effector_poses,
 };
+
+pub use full::{FullState, hand_over, take_back};
 
 /// Settings of samples that are added to a running blend.
 #[derive(Clone, Debug, Default)]
