@@ -21,6 +21,7 @@ mod chart_evaluate;
 mod chart_inverse;
 mod chart_polynomials;
 mod check;
+mod coriolis;
 mod crossfade;
 mod curvature;
 mod cutoff;

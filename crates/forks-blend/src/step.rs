@@ -1,13 +1,13 @@
 //! One time step of a blended model, in which energy cannot grow.
 //!
-//! Velocity from (M̄ + h D̄ + h² K̄) v = M̄ v₀ + h (g − ∇U), all at the old place, the blended
-//! matrices symmetric; further Newton steps where the force at the new place says so. Then the
+//! Velocity from (M̄ + h D̄ + h² K̄) v = M̄ v₀ + h (g + f − ∇U), all at the old place, the blended
+//! matrices symmetric, f of [`crate::coriolis`]; further Newton steps where the force at the new place says so. Then the
 //! first law is enforced: with W = gᵀ(x − x₀) the energy afterwards is at most the energy before
 //! plus W, if need be by a shorter move and a slower velocity.
 //!
 //! Impulses j = Σ Jᵀλ of contact need a response that is linear and the same for what is free and
 //! what contact adds, or bodies that rest on the world rest at other places than statics says: a
-//! step with impulses is A v = M̄ v₀ + h (g − ∇U) + j without corrections. Its first law has the
+//! step with impulses is A v = M̄ v₀ + h (g + f − ∇U) + j without corrections. Its first law has the
 //! work of contact too, jᵀv.
 
 use alloc::sync::Arc;
@@ -159,7 +159,7 @@ impl BlendedStepper {
     }
 }
 
-/// v = A⁻¹(M̄ v₀ + h (g − ∇U)) at the old place; false if A is not one.
+/// v = A⁻¹(M̄ v₀ + h (g + f − ∇U)) at the old place; false if A is not one.
 struct Begin<'a> {
     stepper: &'a BlendedStepper,
     state: &'a BlendedState,
@@ -187,6 +187,8 @@ impl Kernel for Begin<'_> {
                 work.known = *h;
             }
         }
+        let memory = (&mut work.last[..], &mut work.right[..]);
+        here.coriolis_force(model, &state.velocity, memory, &mut work.coriolis);
         work.momentum_balance(*h, &state.velocity, &here.gradient);
         work.solve(inverse.as_slice());
         work.velocity.copy_from_slice(&work.right);
@@ -270,13 +272,13 @@ impl Work {
         core::mem::swap(&mut self.last, &mut self.right);
     }
 
-    /// right = M̄ v₀ + h (g − ∇U).
+    /// right = M̄ v₀ + h (g + f − ∇U).
     #[inline(always)]
     fn momentum_balance(&mut self, h: f64, velocity: &[f64], gradient: &[f64]) {
         let n = velocity.len();
         for i in 0..n {
             let momentum = row(&self.mass[i * n..(i + 1) * n], velocity);
-            self.right[i] = momentum + h * (self.force[i] - gradient[i]);
+            self.right[i] = momentum + h * (self.force[i] + self.coriolis[i] - gradient[i]);
         }
     }
 
@@ -324,7 +326,7 @@ impl Work {
         true
     }
 
-    /// ½ (v − v₀)ᵀM̄(v − v₀) + ½ h vᵀD̄v + U(x) − gᵀ(x − x₀): least where implicit Euler's method
+    /// ½ (v − v₀)ᵀM̄(v − v₀) + ½ h vᵀD̄v + U(x) − (g + f)ᵀ(x − x₀): least where implicit Euler's method
     /// ends.
     #[inline(always)]
     fn incremental_potential(&mut self, h: f64, x: &[f64], old: &[f64]) -> f64 {
@@ -333,7 +335,8 @@ impl Work {
         }
         let inertia = 0.5 * quadratic(&self.mass, &self.right);
         let damping = 0.5 * h * quadratic(&self.damping, &self.velocity);
-        inertia + damping + self.there.energy - self.work(&self.force, x)
+        let work = self.work(&self.force, x) + self.work(&self.coriolis, x);
+        inertia + damping + self.there.energy - work
     }
 
     /// right = −residual of implicit Euler at the new place; its largest entry, and the size of
@@ -348,7 +351,7 @@ impl Work {
         for i in 0..n {
             let inertia = row(&self.mass[i * n..(i + 1) * n], &self.last);
             let damping = row(&self.damping[i * n..(i + 1) * n], &self.velocity);
-            let load = h * (self.force[i] - self.there.gradient[i]);
+            let load = h * (self.force[i] + self.coriolis[i] - self.there.gradient[i]);
             self.right[i] = load - inertia - h * damping;
             worst = worst.max(self.right[i].abs());
             size = size.max(inertia.abs()).max(h * self.there.gradient[i].abs());
