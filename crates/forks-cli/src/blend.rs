@@ -1,6 +1,7 @@
 //! `forks blend`: a blend of reduced models, placed automatically.
 
 use std::{
+    collections::BTreeMap,
     fmt::Write as _,
     io::{self, IsTerminal as _, Write as _},
     ops::ControlFlow,
@@ -385,6 +386,11 @@ impl Report {
                  directions the mechanism locks or is not stable",
                 100.0 * self.covered
             );
+        }
+        let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+        self.skipped.iter().for_each(|s| *reasons.entry(&s.reason).or_default() += 1);
+        for (reason, count) in reasons {
+            let _ = writeln!(out, "skipped: {count} loads: {reason}");
         }
         if let Some(f) = self.frequency_error.filter(|f| *f > 0.01) {
             let _ = writeln!(

@@ -26,7 +26,7 @@ use crate::{
     search::{Search, norm},
     settings::{Certificate, Chart, Placed, Placement, PlacementStatus, Progress, Round, Skipped},
     sharpen::sharpened,
-    truth::{Forces, Solver, Truth, effector_poses, is_stable},
+    truth::{Forces, Solver, Truth, effector_poses, is_stable, why_not},
 };
 
 /// Builds a blend for regions of loads.
@@ -329,7 +329,7 @@ impl<'a> Placer<'a> {
             };
             out.training.extend(good);
             out.skipped.extend(bad.map(|t| {
-                let reason = t.equilibrium.status.name().to_owned();
+                let reason = why_not(&t.equilibrium).to_owned();
                 Skipped { forces: t.forces, reason }
             }));
             if progress(&Progress::Trained { done: k + 1, of }).is_break() {

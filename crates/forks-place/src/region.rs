@@ -52,6 +52,8 @@ const MOST_STEPS: usize = 80;
 /// A mechanism that gives way to more force less than this part of what it did at most has locked,
 /// like an arm that is pulled straight: larger forces only stretch it.
 const STIFF: f64 = 0.1;
+/// A load at which a path ends is known to this part of it.
+const CLOSE: f64 = 0.01;
 /// Displacement at which the search begins.
 const FIRST_DISPLACEMENT: f64 = 0.02;
 
@@ -135,17 +137,26 @@ impl<'a> Drawing<'a> {
         let (mut moved, mut scale, mut initial) = (0.0, first, 0.0f64);
         // Scale and displacement beyond the end.
         let mut beyond: Option<(f64, f64)> = None;
+        // The least scale without an equilibrium.
+        let mut broken: Option<(f64, Truth)> = None;
         for _ in 0..MOST_STEPS {
             let (low, here) = &path[path.len() - 1];
+            let low = *low;
             let truth = at(scale, here);
             let further = truth.displacement - moved;
             if !is_stable(&truth.equilibrium) {
-                return (path, Some(truth));
+                // Halved towards the load at which the path ends.
+                if scale - low < CLOSE * scale {
+                    return (path, Some(truth));
+                }
+                let middle = 0.5 * (low + scale);
+                broken = Some((scale, truth));
+                scale = middle;
+                continue;
             }
             if truth.displacement >= most {
                 beyond = Some((scale, truth.displacement));
             } else {
-                let low = *low;
                 moved = truth.displacement;
                 path.push((scale, truth.equilibrium));
                 let slope = further / (scale - low);
@@ -156,7 +167,10 @@ impl<'a> Drawing<'a> {
             }
             let low = path[path.len() - 1].0;
             scale = match beyond {
-                None => scale * GROWTH,
+                None => match &broken {
+                    None => scale * GROWTH,
+                    Some((limit, _)) => 0.5 * (low + limit),
+                },
                 // A chord to just below the end, away from both sides.
                 Some((high, above)) => {
                     let aim = 0.5 * (1.0 + NEARLY) * most;
@@ -165,6 +179,6 @@ impl<'a> Drawing<'a> {
                 }
             };
         }
-        (path, None)
+        (path, broken.map(|b| b.1))
     }
 }

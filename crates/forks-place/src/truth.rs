@@ -74,7 +74,15 @@ pub(crate) fn effector_poses(problem: &Problem, world_from_link: &[Pose]) -> Vec
     problem.effectors.iter().map(pose).collect()
 }
 
-/// True if a blend can learn from it.
+/// True if a blend can learn from it: stable, and not on the far side of a jump.
 pub(crate) fn is_stable(e: &Equilibrium) -> bool {
-    e.status == EquilibriumStatus::Converged
+    e.status == EquilibriumStatus::Converged && e.relaxations == 0
+}
+
+/// Why a blend cannot.
+pub(crate) fn why_not(e: &Equilibrium) -> &'static str {
+    match e.status {
+        EquilibriumStatus::Converged => "the mechanism jumps: the path ends at a limit load",
+        status => status.name(),
+    }
 }
