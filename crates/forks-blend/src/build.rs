@@ -49,8 +49,9 @@ impl BlendedModel {
             data,
         };
         if let (Kinematics::Joints, Some(c)) = (out.data.kinematics, &out.samples[0].curved) {
-            let tree = Tree::new(out.data.samples[0].model.data(), &c.joints);
-            out.tree = Some(Box::new(tree));
+            let model = out.data.samples[0].model.data();
+            out.tree = Some(Box::new(Tree::new(model, &c.joints, &out.data.link_forces)));
+            out.leave_forces_to_links();
         }
         if let Weights::Neighbours { count, .. } = out.data.weights {
             out.graph = Graph::new(&out.data, count as usize);
@@ -61,6 +62,21 @@ impl BlendedModel {
         let blocks: Vec<_> = (0..out.samples.len()).map(|i| out.blocks(i)).collect();
         out.links = LinkStream::new(&blocks);
         Ok(out)
+    }
+
+    /// Takes what forces on links do at the sample from the slope of its energy, which has it.
+    fn leave_forces_to_links(&mut self) {
+        if self.data.link_forces.is_empty() {
+            return;
+        }
+        let place = &self.samples[0].place;
+        let held = self.elastic_force(place);
+        if let Some(c) = &mut self.samples[0].curved {
+            let polynomial = c.energy.first.clone();
+            // The force there is the polynomial's and that of the links.
+            let all = c.energy.first.iter_mut().zip(held.iter().zip(&polynomial));
+            all.for_each(|(first, (held, own))| *first -= held - own);
+        }
     }
 
     /// The same blend with another way to force and matrices; in a chart of joint displacements

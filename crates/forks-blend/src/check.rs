@@ -70,6 +70,17 @@ pub(crate) fn check(d: &BlendData) -> Result<(), ModelError> {
     if d.kinematics == Kinematics::Joints {
         size("samples whose links follow the joints", d.chart.len(), 1)?;
         size("samples whose links follow the joints", d.samples.len(), 1)?;
+    } else {
+        size("forces on links that do not follow the joints", d.link_forces.len(), 0)?;
+    }
+    let forces = d.link_forces.iter();
+    finite("force on a link", forces.clone().all(|f| (f.force + f.point).is_finite()))?;
+    if let Some(f) = forces.clone().find(|f| f.link >= first.links.len()) {
+        return Err(ModelError::WrongSize {
+            quantity: "links up to that of a force",
+            found: first.links.len(),
+            expected: f.link.saturating_add(1),
+        });
     }
     if d.chart.is_empty() {
         return Ok(());

@@ -1,8 +1,8 @@
 //! Centrifugal and Coriolis forces where the mass M = Σ α_i M_i changes with the place.
 //!
 //! Lagrange's equations of ½ vᵀM(x)v are M v̇ = f + …, with Ṁ = Σ (∂α_i·v) M_i and
-//! f = ½ ∂(vᵀMv)/∂x − Ṁv = Σ (½ vᵀM_iv ∂α_i − (∂α_i·v) M_iv). Its power is −½ vᵀṀv: what the kinetic
-//! energy gains as the mass changes the force takes, and gives back.
+//! f = ½ ∂(vᵀMv)/∂x − Ṁv = Σ (½ vᵀM_iv ∂α_i − (∂α_i·v) M_iv). Its power is −½ vᵀṀv: what the
+//! kinetic energy gains as the mass changes the force takes, and gives back.
 
 use crate::{
     dense::{multiply, row},

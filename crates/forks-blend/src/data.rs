@@ -2,7 +2,7 @@
 
 use alloc::{sync::Arc, vec::Vec};
 
-use forks_lie::Pose;
+use forks_lie::{Pose, glam::DVec3};
 use forks_linalg::Matrix;
 use forks_rom::{ReducedModel, ServoTerms};
 
@@ -25,6 +25,17 @@ pub struct SampleData {
     /// quadratic in η − ½ q(η) with q(η)_k = Σ_{i ≤ j} c_{k,ij} η_i η_j, columns (0,0), (0,1), …,
     /// (1,1), …. The second derivative at the sample is 𝓗 all the same.
     pub curvature: Matrix,
+}
+
+/// A force on a point of a link that stays in the world: the link's weight.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct LinkForce {
+    /// Index of the link in the sample's model.
+    pub link: usize,
+    /// The force, world axes, N.
+    pub force: DVec3,
+    /// Where it acts, link frame, m.
+    pub point: DVec3,
 }
 
 /// The numbers of a blended model; E effectors, N coordinates.
@@ -52,6 +63,10 @@ pub struct BlendData {
     pub guard: Option<Guard>,
     /// How poses follow in such a chart.
     pub kinematics: Kinematics,
+    /// Forces on links whose work −Σ f·p is taken where the links are, where these follow the
+    /// joints: the sample's second and third orders are then those of the energy without it. They
+    /// hold whatever the servos' targets: these must not move joints at a fixed place.
+    pub link_forces: Vec<LinkForce>,
 }
 
 impl BlendData {

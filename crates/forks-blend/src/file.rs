@@ -8,12 +8,12 @@
 //! |---|---|
 //! | `SIZE` | counts N, E, samples; numbers radius, range (alone may be infinite); bytes kind of weights, kind of blend; counts exponent, neighbours (0 where the weights have none) |
 //! | `CHAR` | E poses reference, matrix basis 6E × N |
-//! | `SAMP` | per sample: number potential, count of bytes, the sample's reduced model as a whole file of its own; with s servos s numbers ∂U/∂s and matrix ∂²U/∂s² s × s; byte 1 and matrix of the curvature N × N(N+1)/2, or byte 0. Then, for weights 4 to 6, per sample: N numbers place, N(N+1)(N+2)/6 numbers third order; matrices rate N × N, stiffness N × N, higher orders of effectors 6E × (N(N+1)/2 + N(N+1)(N+2)/6), second order of each link 6 × N(N+1)/2 and of each joint (rows as its map); for weights 5 and 6 also byte 1 and matrix of the servos s × N(N+3)/2, or byte 0. For weights 5 and 6, last, byte 1, matrix N × N and number stiffness of the guard, or byte 0 |
+//! | `SAMP` | per sample: number potential, count of bytes, the sample's reduced model as a whole file of its own; with s servos s numbers ∂U/∂s and matrix ∂²U/∂s² s × s; byte 1 and matrix of the curvature N × N(N+1)/2, or byte 0. Then, for weights 4 to 7, per sample: N numbers place, N(N+1)(N+2)/6 numbers third order; matrices rate N × N, stiffness N × N, higher orders of effectors 6E × (N(N+1)/2 + N(N+1)(N+2)/6), second order of each link 6 × N(N+1)/2 and of each joint (rows as its map); for weights 5 to 7 also byte 1 and matrix of the servos s × N(N+3)/2, or byte 0. For weights 5 to 7 then byte 1, matrix N × N and number stiffness of the guard, or byte 0. For weights 7, last, a count of forces on links, per force index link, numbers force x, y, z and point x, y, z |
 //!
 //! Weights: 0 Shepard, 1 as printed in \[A16\], 2 neighbours, 3 in the samples' metrics (then
-//! number ε follows), 4 to 6 Shepard in a chart of joint displacements (4 is read only; 6: links
-//! follow the joints). Blend: 0 energy, 1 eigenvectors, 2 log-Euclidean. Versions follow the same
-//! rule as those of reduced models; there is one so far: 1.
+//! number ε follows), 4 to 7 Shepard in a chart of joint displacements (4 is read only; 6 and 7:
+//! links follow the joints). Blend: 0 energy, 1 eigenvectors, 2 log-Euclidean. Versions follow the
+//! same rule as those of reduced models; there is one so far: 1.
 
 use alloc::{string::String, sync::Arc, vec::Vec};
 
@@ -26,7 +26,7 @@ use forks_rom::{
 };
 
 use crate::{
-    Blend, BlendData, BlendedModel, ChartSample, Guard, Kinematics, SampleData, Weights,
+    Blend, BlendData, BlendedModel, ChartSample, Guard, Kinematics, LinkForce, SampleData, Weights,
     chart::triples, curvature::pairs,
 };
 
@@ -48,7 +48,8 @@ impl BlendedModel {
             Weights::Shepard { exponent } if chart.is_empty() => (0, exponent, 0),
             Weights::Shepard { exponent } => match d.kinematics {
                 Kinematics::Polynomials => (5, exponent, 0),
-                Kinematics::Joints => (6, exponent, 0),
+                Kinematics::Joints if d.link_forces.is_empty() => (6, exponent, 0),
+                Kinematics::Joints => (7, exponent, 0),
             },
             Weights::Printed => (1, 0, 0),
             Weights::Neighbours { exponent, count } => (2, exponent, count),
@@ -103,6 +104,13 @@ impl BlendedModel {
                     out.numbers([g.stiffness]);
                 }
             }
+            if kind == 7 {
+                out.count(d.link_forces.len());
+                for f in &d.link_forces {
+                    out.count(f.link);
+                    out.numbers(f.force.to_array().into_iter().chain(f.point.to_array()));
+                }
+            }
         });
         out.finish()
     }
@@ -123,7 +131,7 @@ impl BlendedModel {
         let (kind, way) = (r.byte("kind of weights")?, r.byte("kind of blend")?);
         let (exponent, count) = (r.small("exponent")?, r.small("number of neighbours")?);
         let weights = match kind {
-            0 | 4..=6 => Weights::Shepard { exponent },
+            0 | 4..=7 => Weights::Shepard { exponent },
             1 => Weights::Printed,
             2 => Weights::Neighbours { exponent, count },
             3 => Weights::Metric { exponent, energy: r.number("energy of the weights' metric")? },
@@ -159,7 +167,7 @@ impl BlendedModel {
         let more = kind >= 5;
         let of = |s: &SampleData, r: &mut Reader<'_>| chart_sample(r, s.model.data(), more);
         let chart: Vec<ChartSample> = match kind {
-            4..=6 => samples.iter().map(|s| of(s, &mut r)).collect::<Result<_, _>>()?,
+            4..=7 => samples.iter().map(|s| of(s, &mut r)).collect::<Result<_, _>>()?,
             _ => Vec::new(),
         };
         let guard = match if more { r.byte("guard")? } else { 0 } {
@@ -170,9 +178,16 @@ impl BlendedModel {
             }
             other => return Err(r.wrong("guard", other.into())),
         };
+        let link_forces = match kind {
+            7 => {
+                let count = r.index("number of forces on links")?;
+                r.list("forces on links", count, 7 * 8, link_force)?
+            }
+            _ => Vec::new(),
+        };
         r.end()?;
         file.end()?;
-        let kinematics = if kind == 6 { Kinematics::Joints } else { Kinematics::Polynomials };
+        let kinematics = if kind >= 6 { Kinematics::Joints } else { Kinematics::Polynomials };
         let data = BlendData {
             reference,
             basis,
@@ -183,6 +198,7 @@ impl BlendedModel {
             chart,
             guard,
             kinematics,
+            link_forces,
         };
         Ok(Self::new(data)?.with_blend(blend))
     }
@@ -191,6 +207,11 @@ impl BlendedModel {
     pub fn to_json(&self) -> String {
         crate::json::blend(self)
     }
+}
+
+fn link_force(r: &mut Reader<'_>) -> Result<LinkForce, FileError> {
+    let link = r.index("link of a force")?;
+    Ok(LinkForce { link, force: r.vector("force on a link")?, point: r.vector("its point")? })
 }
 
 fn chart_sample(r: &mut Reader<'_>, m: &ModelData, more: bool) -> Result<ChartSample, FileError> {

@@ -10,8 +10,18 @@ use crate::{BlendData, BlendedModel, ChartSample, SampleData};
 
 /// A blend on one line.
 pub(crate) fn blend(model: &BlendedModel) -> String {
-    let BlendData { reference, basis, radius, range, weights, samples, chart, guard, kinematics } =
-        model.data();
+    let BlendData {
+        reference,
+        basis,
+        radius,
+        range,
+        weights,
+        samples,
+        chart,
+        guard,
+        kinematics,
+        link_forces,
+    } = model.data();
     let sample = |s: &SampleData| {
         json!({
             "potential": s.potential,
@@ -31,6 +41,7 @@ pub(crate) fn blend(model: &BlendedModel) -> String {
         "samples": samples.iter().map(sample).collect::<Vec<_>>(),
         "chart": chart.iter().map(chart_sample).collect::<Vec<_>>(),
         "kinematics": kinematics,
+        "link_forces": link_forces,
         "guard": guard.as_ref().map(|g| json!({
             "metric": rows(&g.metric),
             "stiffness": g.stiffness,

@@ -68,7 +68,7 @@ mod workspace;
 pub use chart::{ChartSample, Guard, Kinematics};
 pub use crossfade::{Crossfade, EnergyJump};
 pub use curvature::stiffness_of_bending;
-pub use data::{BlendData, SampleData};
+pub use data::{BlendData, LinkForce, SampleData};
 #[cfg(feature = "std")]
 pub use disk::Model;
 pub use evaluation::Evaluation;

@@ -14,6 +14,16 @@ use crate::{
     tree::Tree,
 };
 
+/// Adds `part` times a force per coordinate: from that per product of one and two, or of one only.
+#[inline(always)]
+fn add_pulled(pulled: &[f64], y: &[f64], products: &[f64], part: f64, out: &mut [f64]) {
+    if pulled.len() == y.len() {
+        out.iter_mut().zip(pulled).for_each(|(o, p)| *o += part * p);
+    } else {
+        add_quadratic(pulled, y, products, part, out);
+    }
+}
+
 impl Evaluation {
     /// Everything at `x`.
     #[inline(always)]
@@ -39,9 +49,16 @@ impl Evaluation {
             change += driven + add_quadratic(&self.driven_slopes, y, products, 1.0, slope);
         }
         let potential = model.samples[0].potential;
-        self.energy = potential + change;
         self.size_of_terms = potential.abs() + change.abs();
         tree.sweep(l, &places.products, &mut self.tree);
+        if tree.has_forces() {
+            let (energy, size) = tree.weigh(&mut self.tree);
+            let pulled = tree.pulled(l, &mut self.tree);
+            add_pulled(pulled, y, products, -1.0, &mut self.gradient[..n]);
+            change += energy;
+            self.size_of_terms += size;
+        }
+        self.energy = potential + change;
         for (e, pose) in self.poses.iter_mut().enumerate() {
             *pose = tree.effector(e, &self.tree);
         }
@@ -74,12 +91,8 @@ impl Evaluation {
         let (y, products) = self.places.products.split_at(n);
         let slopes = tree.pulled(l, &mut self.tree);
         let mut force = core::mem::take(&mut self.places.right);
-        if slopes.len() == n {
-            force.copy_from_slice(slopes);
-        } else {
-            force.fill(0.0);
-            add_quadratic(slopes, y, products, 1.0, &mut force);
-        }
+        force.fill(0.0);
+        add_pulled(slopes, y, products, 1.0, &mut force);
         self.places.turn_outward(&mut force);
         out.iter_mut().zip(&force).for_each(|(o, f)| *o += f);
         self.places.right = force;

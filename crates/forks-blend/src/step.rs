@@ -1,9 +1,9 @@
 //! One time step of a blended model, in which energy cannot grow.
 //!
 //! Velocity from (M̄ + h D̄ + h² K̄) v = M̄ v₀ + h (g + f − ∇U), all at the old place, the blended
-//! matrices symmetric, f of [`crate::coriolis`]; further Newton steps where the force at the new place says so. Then the
-//! first law is enforced: with W = gᵀ(x − x₀) the energy afterwards is at most the energy before
-//! plus W, if need be by a shorter move and a slower velocity.
+//! matrices symmetric, f those of [`crate::coriolis`]; further Newton steps where the force at the
+//! new place says so. Then the first law is enforced: with W = gᵀ(x − x₀) the energy afterwards is
+//! at most the energy before plus W, if need be by a shorter move and a slower velocity.
 //!
 //! Impulses j = Σ Jᵀλ of contact need a response that is linear and the same for what is free and
 //! what contact adds, or bodies that rest on the world rest at other places than statics says: a
@@ -326,8 +326,8 @@ impl Work {
         true
     }
 
-    /// ½ (v − v₀)ᵀM̄(v − v₀) + ½ h vᵀD̄v + U(x) − (g + f)ᵀ(x − x₀): least where implicit Euler's method
-    /// ends.
+    /// ½ (v − v₀)ᵀM̄(v − v₀) + ½ h vᵀD̄v + U(x) − (g + f)ᵀ(x − x₀): least where implicit Euler's
+    /// method ends.
     #[inline(always)]
     fn incremental_potential(&mut self, h: f64, x: &[f64], old: &[f64]) -> f64 {
         for (c, (v, old)) in self.right.iter_mut().zip(self.velocity.iter().zip(old)) {

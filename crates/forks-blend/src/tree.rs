@@ -22,7 +22,7 @@ use forks_rom::{
     internal::{POSE, Packed, displaced_joint, pose_entries},
 };
 
-use crate::{curvature::pairs, lanes::padded};
+use crate::{curvature::pairs, data::LinkForce, lanes::padded};
 
 /// A joint that all coordinates move less than this part of what they do to others stays still.
 const STILL: f64 = 1e-13;
@@ -33,7 +33,7 @@ const ROUNDING: f64 = 16.0 * f64::EPSILON;
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     joints: Vec<TreeJoint>,
-    /// Joints between effectors and the ground, and the others.
+    /// Joints between the ground and effectors or links with forces, and the others.
     inner: Vec<usize>,
     others: Vec<usize>,
     ends: Vec<End>,
@@ -47,6 +47,14 @@ pub(crate) struct Tree {
     transposed: Packed,
     /// δ per servo target.
     servos: Matrix,
+    forces: Vec<Force>,
+}
+
+/// A force on a link, and where it acts before any joint has moved it, world axes.
+#[derive(Clone, Copy, Debug)]
+struct Force {
+    on: LinkForce,
+    rest: DVec3,
 }
 
 /// An effector.
@@ -98,6 +106,8 @@ pub(crate) struct TreePlace {
     displacements: Vec<f64>,
     /// What servo targets add to δ; empty without.
     driven: Vec<f64>,
+    /// Per link: force on it and what it carries, and moment about the world's origin.
+    net: Vec<(DVec3, DVec3)>,
     /// τ, padded, then per product of one and two coordinates.
     torques: Vec<f64>,
     products: Vec<f64>,
@@ -112,6 +122,10 @@ impl TreePlace {
             screws: vec![Default::default(); n],
             displacements: vec![0.0; padded(n)],
             driven: Vec::with_capacity(n),
+            net: vec![
+                Default::default();
+                if tree.forces.is_empty() { 0 } else { tree.rests.len() }
+            ],
             torques: vec![0.0; padded(n)],
             products: vec![0.0; padded(tree.map.columns())],
         }
@@ -121,7 +135,7 @@ impl TreePlace {
 impl Tree {
     /// From a sample's numbers and its joints' displacements per product of one and two
     /// coordinates.
-    pub(crate) fn new(m: &ModelData, displacements: &[Matrix]) -> Self {
+    pub(crate) fn new(m: &ModelData, displacements: &[Matrix], forces: &[LinkForce]) -> Self {
         let (mut joints, mut rows, mut servos) = (vec![], vec![], vec![]);
         let largest = displacements.iter().map(Matrix::max_abs).fold(0.0, f64::max);
         // The coordinates that move a link.
@@ -148,9 +162,10 @@ impl Tree {
             link_from_effector: e.link_from_effector,
             path: moved[e.link].clone(),
         };
-        // From the effectors inward.
+        // From effectors and forces inward.
         let mut carries: Vec<bool> = vec![false; m.links.len()];
         m.effectors.iter().for_each(|e| carries[e.link] = true);
+        forces.iter().for_each(|f| carries[f.link] = true);
         for j in joints.iter().rev() {
             carries[j.inner] |= carries[j.outer];
         }
@@ -164,6 +179,7 @@ impl Tree {
             packed: Packed::new(&map),
             transposed: Packed::new(&map.transpose()),
             servos: Matrix::from_fn(rows.len(), m.servos.len(), |i, s| servos[i][s]),
+            forces: forces.iter().map(|f| force(m, f)).collect(),
             map,
             joints,
         }
@@ -235,6 +251,43 @@ impl Tree {
         place.links[self.ends[e].link] * self.ends[e].link_from_effector
     }
 
+    /// Energy of the forces on links after a sweep, less that at rest, J, and the size of what it
+    /// is the sum of; what they do to the joints is left as loads leave it.
+    #[inline(always)]
+    pub(crate) fn weigh(&self, place: &mut TreePlace) -> (f64, f64) {
+        let TreePlace { links, screws, net, torques, driven, .. } = place;
+        torques.fill(0.0);
+        net.fill(Default::default());
+        let (mut energy, mut size) = (0.0, 0.0);
+        for Force { on, rest } in &self.forces {
+            let Pose { rotation, translation } = links[on.link];
+            let p = rotation * on.point + translation;
+            let change = on.force.dot(*rest - p);
+            energy += change;
+            size += change.abs() + (on.force * p).abs().element_sum();
+            let (force, moment) = &mut net[on.link];
+            *force += on.force;
+            *moment += p.cross(on.force);
+        }
+        for j in self.inner.iter().rev().map(|&j| &self.joints[j]) {
+            let (force, moment) = net[j.outer];
+            if j.still.is_none() || !driven.is_empty() {
+                let count = j.motion.count();
+                let own = screws[j.first..][..count].iter().zip(&mut torques[j.first..]);
+                own.for_each(|((v, w), t)| *t = v.dot(force) + w.dot(moment));
+            }
+            net[j.inner].0 += force;
+            net[j.inner].1 += moment;
+        }
+        (energy, size)
+    }
+
+    /// True if forces act on links.
+    #[inline(always)]
+    pub(crate) fn has_forces(&self) -> bool {
+        !self.forces.is_empty()
+    }
+
     /// Forgets the loads.
     #[inline(always)]
     pub(crate) fn unload(&self, place: &mut TreePlace) {
@@ -286,7 +339,22 @@ impl Tree {
     }
 }
 
+/// A force on a link of a sample.
+fn force(m: &ModelData, f: &LinkForce) -> Force {
+    let Pose { rotation, translation } = m.links[f.link].rest;
+    Force { on: *f, rest: rotation * f.point + translation }
+}
+
 impl Motion {
+    /// Number of coordinates.
+    #[inline(always)]
+    fn count(&self) -> usize {
+        match self {
+            Self::Turn { .. } => 1,
+            Self::Other(j) => j.map.rows(),
+        }
+    }
+
     fn of(j: &JointRest) -> Self {
         let other = || Self::Other(Box::new(j.clone()));
         let JointPath::Exponential { columns } = &j.path else { return other() };

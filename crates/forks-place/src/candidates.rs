@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use forks_blend::{BlendData, ChartSample, Guard, Kinematics, SampleData, Weights};
+use forks_blend::{BlendData, ChartSample, Guard, Kinematics, LinkForce, SampleData, Weights};
 use forks_mechanism::{lie::Pose, linalg::Matrix};
 use forks_reduce::Problem;
 use forks_rom::{ReducedModel, data::ModelData};
@@ -23,8 +23,17 @@ use crate::{
 pub(crate) enum Candidates {
     /// Of any ranks.
     Poses(Vec<Sized>),
-    /// All of the chart's rank, where the chart is trusted, and how links follow.
-    Joints(Vec<(SampleData, ChartSample)>, Option<Guard>, Kinematics),
+    /// All of the chart's rank.
+    Joints(Vec<(SampleData, ChartSample)>, Common),
+}
+
+/// What samples in a chart of joint displacements have in common.
+pub(crate) struct Common {
+    /// Where the chart is trusted.
+    guard: Option<Guard>,
+    /// How links follow.
+    kinematics: Kinematics,
+    link_forces: Vec<LinkForce>,
 }
 
 impl Candidates {
@@ -47,7 +56,7 @@ impl Candidates {
                 let samples: Vec<&Sized> = set.iter().map(|&i| &all[i]).collect();
                 assemble(rest, None, &samples, weights).ok()
             }
-            Self::Joints(all, guard, kinematics) => {
+            Self::Joints(all, common) => {
                 let first = all[*set.first()?].0.model.data();
                 let range = set.iter().map(|&i| all[i].0.model.data().range).fold(0.0, f64::max);
                 Some(BlendData {
@@ -58,8 +67,9 @@ impl Candidates {
                     weights,
                     samples: set.iter().map(|&i| all[i].0.clone()).collect(),
                     chart: set.iter().map(|&i| all[i].1.clone()).collect(),
-                    guard: guard.clone(),
-                    kinematics: *kinematics,
+                    guard: common.guard.clone(),
+                    kinematics: common.kinematics,
+                    link_forces: common.link_forces.clone(),
                 })
             }
         }
@@ -134,7 +144,8 @@ pub(crate) fn in_joints(
         all.par_iter().map(sized).collect();
     let pairs = all.iter().zip(&reduced);
     let good = pairs.filter_map(|(t, s)| Some((&t.equilibrium, &s.as_ref().ok()?.0)));
-    let map = JointMap::new(problem, &start.equilibrium, radius, good, &drawn.unseen, kinematics)?;
+    let how = (kinematics, placement.gravity);
+    let map = JointMap::new(problem, &start.equilibrium, radius, good, &drawn.unseen, how)?;
     let places: Vec<Vec<f64>> = all.iter().map(|t| map.place(problem, &t.equilibrium)).collect();
     let curved = |&i: &usize| -> Option<(usize, Option<ChartSample>)> {
         let (t, d) = (all[i], &reduced[i].as_ref().ok()?.0);
@@ -179,7 +190,8 @@ pub(crate) fn in_joints(
             // Who asks for joint displacements by name gets their polynomials everywhere.
             let guarded = placement.chart != Chart::Joints;
             let guard = guarded.then(|| map.guard.clone());
-            Ok((map, Candidates::Joints(candidates, guard, kinematics), numbers, skipped))
+            let common = Common { guard, kinematics, link_forces: map.link_forces.clone() };
+            Ok((map, Candidates::Joints(candidates, common), numbers, skipped))
         }
     }
 }

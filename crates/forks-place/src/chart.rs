@@ -6,7 +6,7 @@
 //! sample are those of equilibria next to it, displaced by ±h along each coordinate and each two of
 //! them, held by wrenches on the effectors: there energy and poses have exact first derivatives.
 
-use forks_blend::{ChartSample, Guard, Kinematics};
+use forks_blend::{ChartSample, Guard, Kinematics, LinkForce};
 use forks_dynamics::{
     Loads,
     statics::{Equilibrium, EquilibriumOptions, EquilibriumStatus, continue_equilibrium},
@@ -21,12 +21,13 @@ use forks_mechanism::{
 };
 use forks_reduce::Problem;
 use forks_rom::data::ModelData;
-use rayon::prelude::*;
 
 use crate::{
     curvature::{dual, load_stiffness},
     dead_loads::dead_at_rest,
     error::BlendError,
+    jets::Jets,
+    link_forces::{leave_out, weights},
     sample::Sample,
     truth::{Truth, effector_poses},
 };
@@ -44,6 +45,8 @@ const ASIDE_OF_JOINTS: f64 = 1.0;
 /// What is lost in second differences of equilibria that are balanced to 1e-11: 1e-11/(5e-3)² some
 /// tens of times.
 const NOISE: f64 = 1e-5;
+/// Differences tell a number from nothing if it is so many times their rounding.
+const TELLING: f64 = 3.0;
 /// Coordinates go at least this part as far as the one that goes farthest.
 const NARROWEST: f64 = 1e-3;
 /// Corrections of the loads that displace them, at most.
@@ -64,6 +67,8 @@ pub(crate) struct JointMap {
     /// h of each coordinate.
     displacements: Vec<f64>,
     kinematics: Kinematics,
+    /// What is known of the energy where the links are.
+    pub(crate) link_forces: Vec<LinkForce>,
 }
 
 impl JointMap {
@@ -78,7 +83,7 @@ impl JointMap {
         radius: f64,
         samples: impl Iterator<Item = (&'a Equilibrium, &'a ModelData)> + Clone,
         further: &'a [Vec<Truth>],
-        kinematics: Kinematics,
+        (kinematics, gravity): (Kinematics, bool),
     ) -> Result<Self, BlendError> {
         let scale = scales(problem, radius);
         let size = scale.len();
@@ -101,10 +106,14 @@ impl JointMap {
             directions,
             displacements: vec![],
             kinematics,
+            link_forces: vec![],
             guard: Guard { metric: Matrix::zeros(0, 0), stiffness: 1.0 },
         };
         let at_start = samples.clone().find(|s| s.1.basis.columns() == n);
         let (at, d) = at_start.ok_or(BlendError::NoSample)?;
+        if gravity && kinematics == Kinematics::Joints {
+            out.link_forces = weights(problem, d);
+        }
         let rate = out.rate(problem, at, d);
         let stiffness = rate.transpose_mul(&out.tangent(problem, at, d)).symmetric_part();
         let (stiff, axes) = symmetric_eigen(&stiffness).ok_or_else(not_finite)?;
@@ -168,26 +177,33 @@ impl JointMap {
         let rests = Rests { poses: frames(problem, at), q: &at.q };
         let here = neighbour(self, problem, at, d, &rests);
         let next = |y: Vec<f64>| self.displaced(problem, at, loads, d, &rests, &y, options);
-        let mut out = Jets::new(&self.displacements, here, next)?.sample(self, problem, at, d)?;
+        let jets = Jets::new(&self.displacements, here, next)?;
+        let mut out = numbers(&jets, self, problem, at, d)?;
         if self.kinematics == Kinematics::Joints {
-            self.leave_out_noise(&mut out, d);
+            if !self.link_forces.is_empty() {
+                leave_out(&self.link_forces, &mut out, d, &self.displacements)?;
+            }
+            self.leave_out_noise(&mut out, d, &jets);
         }
         Some(out)
     }
 
     /// Sets higher orders to zero where they are no more than differences' rounding as far as the
     /// loads go: a tree whose coordinates are all its motions has none.
-    fn leave_out_noise(&self, c: &mut ChartSample, d: &ModelData) {
+    fn leave_out_noise(&self, c: &mut ChartSample, d: &ModelData, jets: &Jets) {
         let reach: Vec<f64> = self.displacements.iter().map(|h| h / DISPLACEMENT).collect();
         let n = reach.len();
         let pairs = || (0..n).flat_map(move |i| (i..n).map(move |j| (i, j)));
         let energy = (0..n).map(|i| 0.5 * c.stiffness[(i, i)].abs() * reach[i] * reach[i]);
         let energy = energy.fold(0.0, f64::max);
         let three = pairs().flat_map(|(i, j)| (j..n).map(move |k| [i, j, k]));
-        let size =
-            |(c, at): (&f64, [usize; 3])| (at.map(|i| reach[i]).iter().product::<f64>() * c).abs();
-        let third = c.cubic.iter().zip(three).map(size).fold(0.0, f64::max);
-        if third <= NOISE * energy {
+        let (mut third, mut rounding) = (0.0f64, 0.0f64);
+        for (coefficient, at @ [i, j, k]) in c.cubic.iter().zip(three) {
+            let far: f64 = at.map(|i| reach[i]).iter().product();
+            third = third.max(far * coefficient.abs());
+            rounding = rounding.max(far * jets.cubic_rounding(i, j, k, |k| k));
+        }
+        if third <= NOISE * energy || third <= TELLING * rounding {
             c.cubic.fill(0.0);
         }
         let moved = d.joints.iter().map(|j| {
@@ -327,129 +343,61 @@ fn neighbour(
     values
 }
 
-/// Second and third order of quantities whose first derivatives are known at the sample and next to
-/// it.
-struct Jets {
-    n: usize,
-    steps: Vec<f64>,
-    here: Vec<f64>,
-    /// Along each coordinate, forth and back.
-    single: Vec<[Vec<f64>; 2]>,
-    /// Along each two, the larger index first.
-    double: Vec<[Vec<f64>; 2]>,
-}
-
-impl Jets {
-    fn new(
-        steps: &[f64],
-        here: Vec<f64>,
-        next: impl Fn(Vec<f64>) -> Option<Vec<f64>> + Sync,
-    ) -> Option<Self> {
-        let n = steps.len();
-        let pair = |along: &[usize]| {
-            let mut y = vec![0.0; n];
-            along.iter().for_each(|&k| y[k] = steps[k]);
-            let back = y.iter().map(|y| -y).collect();
-            Some([next(y)?, next(back)?])
-        };
-        let single = (0..n).into_par_iter().map(|k| pair(&[k])).collect::<Option<_>>()?;
-        let two: Vec<[usize; 2]> = (0..n).flat_map(|k| (0..k).map(move |l| [k, l])).collect();
-        let double = two.par_iter().map(|along| pair(along)).collect::<Option<_>>()?;
-        Some(Self { n, steps: steps.to_vec(), here, single, double })
-    }
-
-    /// ∂/∂x_k of an entry.
-    fn slope(&self, k: usize, entry: usize) -> f64 {
-        let [plus, minus] = &self.single[k];
-        (plus[entry] - minus[entry]) / (2.0 * self.steps[k])
-    }
-
-    /// ∂²/∂x_k∂x_l of an entry.
-    fn bend(&self, k: usize, l: usize, entry: usize) -> f64 {
-        let (k, l) = (k.max(l), k.min(l));
-        let both = |pair: &[Vec<f64>; 2]| pair[0][entry] + pair[1][entry];
-        let area = self.steps[k] * self.steps[l];
-        let twice = 2.0 * self.here[entry];
-        if k == l {
-            return (both(&self.single[k]) - twice) / area;
+/// A sample's numbers from what equilibria next to it know; see [`neighbour`].
+fn numbers(
+    jets: &Jets,
+    map: &JointMap,
+    problem: &Problem,
+    at: &Equilibrium,
+    d: &ModelData,
+) -> Option<ChartSample> {
+    let n = jets.n;
+    let two: Vec<[usize; 2]> = (0..n).flat_map(|i| (i..n).map(move |j| [i, j])).collect();
+    let three: Vec<[usize; 3]> =
+        two.iter().flat_map(|&[i, j]| (j..n).map(move |k| [i, j, k])).collect();
+    let effectors = d.effectors.len();
+    let frame = |f: usize, row: usize| move |k: usize| n + (f * n + k) * 6 + row;
+    let second = |rows: usize, entry: &dyn Fn(usize, usize) -> usize| {
+        Matrix::from_fn(rows, two.len(), |row, p| {
+            jets.quadratic(two[p][0], two[p][1], |k| entry(row, k))
+        })
+    };
+    let twists = Matrix::from_fn(6 * effectors, two.len() + three.len(), |row, p| {
+        let entry = frame(row / 6, row % 6);
+        match p.checked_sub(two.len()) {
+            None => jets.quadratic(two[p][0], two[p][1], entry),
+            Some(p) => jets.cubic(three[p][0], three[p][1], three[p][2], entry),
         }
-        let all = both(&self.double[k * (k - 1) / 2 + l]);
-        (all + twice - both(&self.single[k]) - both(&self.single[l])) / (2.0 * area)
+    });
+    let links =
+        (0..d.links.len()).map(|l| second(6, &|row, k| frame(effectors + l, row)(k))).collect();
+    let mut at_joint = n + 6 * n * (effectors + d.links.len());
+    let mut joints = vec![];
+    for joint in &d.joints {
+        let rows = joint.map.rows();
+        joints.push(second(rows, &|row, k| at_joint + k * rows + row));
+        at_joint += n * rows;
     }
-
-    /// Coefficient of y_i y_j, i ≤ j, of a quantity with first derivatives at `entry(k)`.
-    fn quadratic(&self, i: usize, j: usize, entry: impl Fn(usize) -> usize) -> f64 {
-        let second = 0.5 * (self.slope(i, entry(j)) + self.slope(j, entry(i)));
-        second * if i == j { 0.5 } else { 1.0 }
-    }
-
-    /// Coefficient of y_i y_j y_k, i ≤ j ≤ k.
-    fn cubic(&self, i: usize, j: usize, k: usize, entry: impl Fn(usize) -> usize) -> f64 {
-        let third =
-            self.bend(i, j, entry(k)) + self.bend(i, k, entry(j)) + self.bend(j, k, entry(i));
-        let orders = match (i == j, j == k) {
-            (true, true) => 1.0,
-            (false, false) => 6.0,
-            _ => 3.0,
-        };
-        third / 3.0 * orders / 6.0
-    }
-
-    fn sample(
-        &self,
-        map: &JointMap,
-        problem: &Problem,
-        at: &Equilibrium,
-        d: &ModelData,
-    ) -> Option<ChartSample> {
-        let n = self.n;
-        let two: Vec<[usize; 2]> = (0..n).flat_map(|i| (i..n).map(move |j| [i, j])).collect();
-        let three: Vec<[usize; 3]> =
-            two.iter().flat_map(|&[i, j]| (j..n).map(move |k| [i, j, k])).collect();
-        let effectors = d.effectors.len();
-        let frame = |f: usize, row: usize| move |k: usize| n + (f * n + k) * 6 + row;
-        let second = |rows: usize, entry: &dyn Fn(usize, usize) -> usize| {
-            Matrix::from_fn(rows, two.len(), |row, p| {
-                self.quadratic(two[p][0], two[p][1], |k| entry(row, k))
-            })
-        };
-        let twists = Matrix::from_fn(6 * effectors, two.len() + three.len(), |row, p| {
-            let entry = frame(row / 6, row % 6);
-            match p.checked_sub(two.len()) {
-                None => self.quadratic(two[p][0], two[p][1], entry),
-                Some(p) => self.cubic(three[p][0], three[p][1], three[p][2], entry),
-            }
-        });
-        let links =
-            (0..d.links.len()).map(|l| second(6, &|row, k| frame(effectors + l, row)(k))).collect();
-        let mut at_joint = n + 6 * n * (effectors + d.links.len());
-        let mut joints = vec![];
-        for joint in &d.joints {
-            let rows = joint.map.rows();
-            joints.push(second(rows, &|row, k| at_joint + k * rows + row));
-            at_joint += n * rows;
+    let width = if d.servos.is_empty() { 0 } else { n + two.len() };
+    let servos = Matrix::from_fn(d.servos.len(), width, |s, p| {
+        let entry = |k: usize| at_joint + s * n + k;
+        match p.checked_sub(n) {
+            None => jets.here[entry(p)],
+            Some(p) => jets.quadratic(two[p][0], two[p][1], entry),
         }
-        let width = if d.servos.is_empty() { 0 } else { n + two.len() };
-        let servos = Matrix::from_fn(d.servos.len(), width, |s, p| {
-            let entry = |k: usize| at_joint + s * n + k;
-            match p.checked_sub(n) {
-                None => self.here[entry(p)],
-                Some(p) => self.quadratic(two[p][0], two[p][1], entry),
-            }
-        });
-        let out = ChartSample {
-            place: map.place(problem, at),
-            rate: map.rate(problem, at, d),
-            stiffness: Matrix::from_fn(n, n, |i, k| self.slope(k, i)).symmetric_part(),
-            cubic: three.iter().map(|&[i, j, k]| self.cubic(i, j, k, |k| k)).collect(),
-            twists,
-            links,
-            joints,
-            servos,
-        };
-        let finite = out.cubic.iter().all(|x| x.is_finite()) && out.rate.is_finite();
-        (finite && out.stiffness.is_finite() && out.twists.is_finite()).then_some(out)
-    }
+    });
+    let out = ChartSample {
+        place: map.place(problem, at),
+        rate: map.rate(problem, at, d),
+        stiffness: Matrix::from_fn(n, n, |i, k| jets.slope(k, i)).symmetric_part(),
+        cubic: three.iter().map(|&[i, j, k]| jets.cubic(i, j, k, |k| k)).collect(),
+        twists,
+        links,
+        joints,
+        servos,
+    };
+    let finite = out.cubic.iter().all(|x| x.is_finite()) && out.rate.is_finite();
+    (finite && out.stiffness.is_finite() && out.twists.is_finite()).then_some(out)
 }
 
 /// 1 for coordinates that turn, 1/r for those that shift only.

@@ -126,6 +126,7 @@ pub(crate) fn assemble(
         chart: vec![],
         guard: None,
         kinematics: Default::default(),
+        link_forces: vec![],
     })
 }
 

@@ -45,6 +45,7 @@ pub(crate) fn alone(s: &Sample) -> BlendedModel {
         chart: vec![],
         guard: None,
         kinematics: Default::default(),
+        link_forces: vec![],
         samples: vec![SampleData {
             model: Arc::new(ReducedModel::held_by_loads(d.clone()).unwrap()),
             potential: s.potential,

@@ -102,6 +102,7 @@ fn data(rng: &mut Rng, effectors: usize, samples: usize) -> BlendData {
         chart: vec![],
         guard: None,
         kinematics: Default::default(),
+        link_forces: vec![],
     }
 }
 

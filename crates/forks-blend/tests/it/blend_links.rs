@@ -267,6 +267,7 @@ fn chain_blend(rng: &mut Rng, reversed: bool, spread: f64) -> BlendData {
         chart: vec![],
         guard: None,
         kinematics: Default::default(),
+        link_forces: vec![],
     }
 }
 

@@ -174,24 +174,46 @@ fn joints_of_the_tree_stay_closed_and_loops_open_with_the_third_power() {
 fn of_all_motions_statics_are_those_of_the_full_mechanism() {
     let p = arm20();
     let names: Vec<&str> = p.effectors.iter().map(|&l| p.mechanism.link(l).name.as_str()).collect();
-    let problem = Problem::new(&p.mechanism, &names, &ProblemOptions::default()).unwrap();
+    let mut heavy = MechanismBuilder::from_mechanism(&p.mechanism);
+    heavy.set_gravity(DVec3::new(0.0, 3.0, -2.0));
+    let heavy = heavy.build().unwrap();
+    let problem = Problem::new(&heavy, &names, &ProblemOptions::default()).unwrap();
     let region = |e: usize| LoadRegion { displacement: 0.3, ..LoadRegion::cone(e, DVec3::Z, 0.5) };
-    let placement = Placement {
-        regions: (0..3).map(region).collect(),
-        together: false,
-        training_loads: 6,
-        unseen_loads: 4,
-        ..Placement::default()
-    };
-    let placed = place(&problem, &placement, &mut |_| ControlFlow::Continue(())).unwrap();
-    assert_eq!((placed.chart, placed.model.dof()), (Chart::Manifold, 20));
-    assert_eq!(placed.certificate.frequency, Some(0.0));
-    let rest = placed.model.data().reference.clone();
-    let gauge = Gauge::new(&problem, rest, placed.model.data().radius);
-    for truth in unseen_loads(&problem, &placement, 17, 6).unwrap() {
-        let errors = gauge.errors(&placed.model, &truth);
-        // Orders left out are those that differences cannot tell from rounding, 1e-5.
-        assert!(errors.statics < 1e-4 && errors.constraint < 1e-12, "{errors:?}");
+    for gravity in [false, true] {
+        let placement = Placement {
+            regions: (0..3).map(region).collect(),
+            together: false,
+            training_loads: 6,
+            unseen_loads: 4,
+            gravity,
+            ..Placement::default()
+        };
+        let placed = place(&problem, &placement, &mut |_| ControlFlow::Continue(())).unwrap();
+        assert_eq!((placed.chart, placed.model.dof()), (Chart::Manifold, 20));
+        assert_eq!(placed.certificate.frequency, Some(0.0));
+        let data = placed.model.data();
+        assert_eq!(data.link_forces.is_empty(), !gravity);
+        let copy = BlendedModel::from_bytes(&placed.model.to_bytes()).unwrap();
+        assert!(copy.data() == data, "another blend is read");
+        let gauge = Gauge::new(&problem, data.reference.clone(), data.radius);
+        for truth in unseen_loads(&problem, &placement, 17, 6).unwrap() {
+            let errors = gauge.errors(&placed.model, &truth);
+            // Orders left out are those that differences cannot tell from rounding, 1e-5.
+            assert!(errors.statics < 1e-4 && errors.constraint < 1e-12, "{errors:?}");
+        }
+        // The force is the energy's derivative.
+        let x: Vec<f64> = (0..20).map(|k| 0.02 * f64::from(k % 5) - 0.03).collect();
+        let (force, h) = (placed.model.elastic_force(&x), 1e-5);
+        let size = force.iter().fold(0.0f64, |m, f| m.max(f.abs()));
+        for k in 0..20 {
+            let at = |d: f64| {
+                let mut x = x.clone();
+                x[k] += d;
+                placed.model.potential_energy(&x)
+            };
+            let slope = (at(h) - at(-h)) / (2.0 * h);
+            assert!((slope - force[k]).abs() < 1e-6 * size, "{k}: {slope} {}", force[k]);
+        }
     }
 }
 

@@ -137,5 +137,6 @@ pub(crate) fn blend(rng: &mut Rng, sizes: Sizes) -> BlendData {
         chart: vec![],
         guard: None,
         kinematics: Default::default(),
+        link_forces: vec![],
     }
 }
