@@ -7,8 +7,8 @@
 //!
 //! Impulses j = Σ Jᵀλ of contact need a response that is linear and the same for what is free and
 //! what contact adds, or bodies that rest on the world rest at other places than statics says: a
-//! step with impulses is A v = M̄ v₀ + h (g + f − ∇U) + j without corrections. Its first law has the
-//! work of contact too, jᵀv.
+//! step with impulses is A v = M̄ v₀ + h (g + f − ∇U) + j without corrections. Its first law has
+//! the work of contact too, jᵀv.
 
 use alloc::sync::Arc;
 

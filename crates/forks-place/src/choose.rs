@@ -17,6 +17,7 @@ use crate::{
     ports::{MOST, MOST_OF_MANY, all_links, lowest_frequency},
     sample::Sample,
     settings::{Attempt, Certificate, Chart, Placed, PlacementStatus, Progress},
+    swing::swing_error,
     truth::{Truth, is_stable, loads_of},
 };
 
@@ -25,10 +26,28 @@ const REPEATS: usize = 2;
 /// Seeds of loads to measure with are so far from that of the training loads.
 const UNSEEN: u64 = 0x9E37_79B9;
 
-/// Largest difference of the lowest frequencies at which static shapes stand for all motions.
-const FREQUENCY: f64 = 0.02;
+/// Largest difference of released effectors at which static shapes stand for all motions: what may
+/// be wrong with a first peak.
+const SWING: f64 = 0.05;
 /// Mechanisms of more velocities are not looked at as a whole.
 const LARGE: usize = 200;
+
+/// All motions of a mechanism about its start.
+struct AllMotions {
+    /// How many are independent.
+    count: usize,
+    /// By which part the lowest frequency differs from that of the static shapes.
+    frequency: f64,
+    /// How far effectors part that are released, of both.
+    swing: Option<f64>,
+}
+
+impl AllMotions {
+    /// True if static shapes do not move as the mechanism does, or nobody knows.
+    fn swings_otherwise(&self) -> bool {
+        self.swing.is_none_or(|s| s > SWING)
+    }
+}
 
 impl Placer<'_> {
     /// A blend in the chart asked for, or in the first that keeps to the tolerances.
@@ -57,19 +76,18 @@ impl Placer<'_> {
         let one = Plan { chart: Chart::Manifold, most: 1, all_motions: false };
         let (rank, all, floating) = (self.rank, self.all_motions(), self.placement.floating);
         // More than static shapes have, and not too many.
-        let more = all.filter(|(motions, _)| (rank + 1..=MOST).contains(motions));
+        let more = all.as_ref().filter(|a| (rank + 1..=MOST).contains(&a.count));
         let plans = match self.placement.chart {
             Chart::Auto => {
                 let poses = |most| Plan { chart: Chart::Poses, most, all_motions: false };
                 let mut plans = vec![poses(1), one, poses(most)];
                 plans.insert(2, Plan { chart: Chart::Joints, ..poses(most) });
-                if let Some((motions, frequency)) = more {
+                if let Some(all) = more {
                     let whole = Plan { all_motions: true, ..one };
-                    // Where static shapes vibrate at other frequencies, or all motions are few,
-                    // static shapes are tried last.
-                    if frequency > FREQUENCY || motions <= MOST_OF_MANY {
+                    // Where static shapes swing otherwise they are tried last.
+                    if all.swings_otherwise() {
                         plans.insert(0, whole);
-                        if motions <= MOST_OF_MANY {
+                        if all.count <= MOST_OF_MANY {
                             plans.insert(1, Plan { chart: Chart::Joints, most, ..whole });
                         }
                     } else {
@@ -81,7 +99,7 @@ impl Placer<'_> {
                 plans
             }
             Chart::Manifold => {
-                let all_motions = more.is_some_and(|(_, frequency)| frequency > FREQUENCY);
+                let all_motions = more.is_some_and(AllMotions::swings_otherwise);
                 vec![Plan { all_motions, ..one }]
             }
             chart => vec![Plan { chart, most, all_motions: false }],
@@ -131,7 +149,7 @@ impl Placer<'_> {
         }
         placed.certificate.frequency = match placed.model.dof() > rank {
             true => Some(0.0),
-            false => all.map(|(_, f)| f),
+            false => all.map(|a| a.frequency),
         };
         if self.placement.floating {
             placed.model = with_base(self.solver.problem, &placed.model)?;
@@ -139,9 +157,8 @@ impl Placer<'_> {
         Ok(placed)
     }
 
-    /// How many independent motions the mechanism has at the start, and by which part the lowest
-    /// frequency there differs from that of the static shapes. Not known of large mechanisms.
-    fn all_motions(&self) -> Option<(usize, f64)> {
+    /// The mechanism's motions at the start beside the static shapes. Not known of large ones.
+    fn all_motions(&self) -> Option<AllMotions> {
         let problem = self.solver.problem;
         if problem.mechanism().velocity_count() > LARGE {
             return None;
@@ -154,7 +171,11 @@ impl Placer<'_> {
         };
         let (whole, shapes) = (sample(&all_links(problem))?, sample(problem)?);
         let (f, g) = (lowest_frequency(&whole.data)?, lowest_frequency(&shapes.data)?);
-        Some((whole.rank(), (g / f - 1.0).abs()))
+        Some(AllMotions {
+            count: whole.rank(),
+            frequency: (g / f - 1.0).abs(),
+            swing: swing_error(&whole.data, &shapes.data, &p.regions),
+        })
     }
 
     /// Largest error of a placed blend over its tolerance.

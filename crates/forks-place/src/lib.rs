@@ -30,6 +30,7 @@ mod sample;
 mod search;
 mod settings;
 mod sharpen;
+mod swing;
 #[cfg(test)]
 mod testing;
 mod truth;

@@ -27,6 +27,12 @@ impl LoadRegion {
         Self { effector, axis, half_angle, normal: None, displacement: 1.0 }
     }
 
+    /// The axis, and the rim to all sides (to both, of a plane).
+    pub(crate) fn spread(&self) -> Vec<DVec3> {
+        let rim = (0..4).map(|k| self.direction(1.0, 0.25 * f64::from(k)));
+        core::iter::once(self.axis.normalize()).chain(rim).collect()
+    }
+
     /// Unit vector in the cone; `outward` in [0, 1] from the axis to the rim, uniform on the
     /// sphere's cap.
     fn direction(&self, outward: f64, around: f64) -> DVec3 {

@@ -28,9 +28,9 @@ pub enum Chart {
     /// samples cannot be added later.
     Joints,
     /// Joint displacements, one sample, links and effectors by the joints
-    /// ([`forks_blend::Kinematics::Joints`]): joints of the tree never open. Where the lowest
-    /// frequency of the static shapes is more than 2 % off, coordinates are all motions of the
-    /// mechanism, if these are at most 64.
+    /// ([`forks_blend::Kinematics::Joints`]): joints of the tree never open. Where
+    /// static shapes swing otherwise than the mechanism, by more than 5 % of where effectors are
+    /// released, coordinates are all motions of the mechanism, if these are at most 64.
     Manifold,
 }
 
