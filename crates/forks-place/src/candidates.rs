@@ -13,7 +13,7 @@ use crate::{
     error::BlendError,
     lift::{Sized, assemble},
     loads::Loads,
-    ports::{first_rows, of_first_effectors},
+    ports::of_first_effectors,
     sample::Sample,
     settings::{Chart, Placement, Skipped},
     truth::{Truth, loads_of},
@@ -104,13 +104,12 @@ fn spread(places: &[Vec<f64>], most: usize) -> Vec<usize> {
 fn seen_by(
     effectors: usize,
     mut sample: SampleData,
-    mut chart: ChartSample,
+    chart: ChartSample,
 ) -> Result<(SampleData, ChartSample), BlendError> {
     if effectors < sample.model.effector_count() {
         let mut data = sample.model.data().clone();
         of_first_effectors(&mut data, effectors);
         sample.model = Arc::new(ReducedModel::held_by_loads(data)?);
-        chart.twists = first_rows(&chart.twists, 6 * effectors);
     }
     Ok((sample, chart))
 }
@@ -153,7 +152,8 @@ pub(crate) fn in_joints(
         if i > 0 && late() {
             return None;
         }
-        Some((i, map.sample(problem, &t.equilibrium, &loads(t), d, &placement.equilibrium)))
+        let (at, options) = (&t.equilibrium, &placement.equilibrium);
+        Some((i, map.sample(problem, at, &loads(t), d, effectors, options)))
     };
     // Each takes N² equilibria.
     let n = places.first().map_or(1, |p| p.len().max(1));

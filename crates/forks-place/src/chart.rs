@@ -29,6 +29,7 @@ use crate::{
     jets::Jets,
     link_forces::{leave_out, weights},
     sample::Sample,
+    tree_chart::TreeChart,
     truth::{Truth, effector_poses},
 };
 
@@ -160,7 +161,7 @@ impl JointMap {
         lu_solve(&along, &Matrix::identity(d.basis.columns()))
     }
 
-    /// The chart's numbers at a sample; `None` where it has fewer independent motions than the
+    /// The chart's numbers at a sample, for its first effectors; `None` where it has fewer independent motions than the
     /// chart has coordinates, or an equilibrium next to it is not found.
     pub(crate) fn sample(
         &self,
@@ -168,17 +169,30 @@ impl JointMap {
         at: &Equilibrium,
         loads: &Loads,
         d: &ModelData,
+        effectors: usize,
         options: &EquilibriumOptions,
     ) -> Option<ChartSample> {
         let n = self.directions.columns();
         if d.basis.columns() != n {
             return None;
         }
+        if self.kinematics == Kinematics::Joints && at.q == self.start {
+            // Weights that act where the links are need no polynomial.
+            let mut loads = loads.clone();
+            loads.gravity &= self.link_forces.is_empty();
+            let m = problem.mechanism();
+            if let Some(tree) = TreeChart::new(m, &self.start, &self.directions, loads) {
+                let rate = self.rate(problem, at, d);
+                let (mut out, jets) = tree.sample(d, effectors, rate, &self.displacements)?;
+                self.leave_out_noise(&mut out, d, &jets);
+                return Some(out);
+            }
+        }
         let rests = Rests { poses: frames(problem, at), q: &at.q };
         let here = neighbour(self, problem, at, d, &rests);
         let next = |y: Vec<f64>| self.displaced(problem, at, loads, d, &rests, &y, options);
         let jets = Jets::new(&self.displacements, here, next)?;
-        let mut out = numbers(&jets, self, problem, at, d)?;
+        let mut out = numbers(&jets, self, problem, at, d, effectors)?;
         if self.kinematics == Kinematics::Joints {
             if !self.link_forces.is_empty() {
                 leave_out(&self.link_forces, &mut out, d, &self.displacements)?;
@@ -350,28 +364,29 @@ fn numbers(
     problem: &Problem,
     at: &Equilibrium,
     d: &ModelData,
+    of: usize,
 ) -> Option<ChartSample> {
     let n = jets.n;
     let two: Vec<[usize; 2]> = (0..n).flat_map(|i| (i..n).map(move |j| [i, j])).collect();
     let three: Vec<[usize; 3]> =
         two.iter().flat_map(|&[i, j]| (j..n).map(move |k| [i, j, k])).collect();
-    let effectors = d.effectors.len();
     let frame = |f: usize, row: usize| move |k: usize| n + (f * n + k) * 6 + row;
     let second = |rows: usize, entry: &dyn Fn(usize, usize) -> usize| {
         Matrix::from_fn(rows, two.len(), |row, p| {
             jets.quadratic(two[p][0], two[p][1], |k| entry(row, k))
         })
     };
-    let twists = Matrix::from_fn(6 * effectors, two.len() + three.len(), |row, p| {
+    let twists = Matrix::from_fn(6 * of, two.len() + three.len(), |row, p| {
         let entry = frame(row / 6, row % 6);
         match p.checked_sub(two.len()) {
             None => jets.quadratic(two[p][0], two[p][1], entry),
             Some(p) => jets.cubic(three[p][0], three[p][1], three[p][2], entry),
         }
     });
-    let links =
-        (0..d.links.len()).map(|l| second(6, &|row, k| frame(effectors + l, row)(k))).collect();
-    let mut at_joint = n + 6 * n * (effectors + d.links.len());
+    let links = (0..d.links.len())
+        .map(|l| second(6, &|row, k| frame(d.effectors.len() + l, row)(k)))
+        .collect();
+    let mut at_joint = n + 6 * n * (d.effectors.len() + d.links.len());
     let mut joints = vec![];
     for joint in &d.joints {
         let rows = joint.map.rows();

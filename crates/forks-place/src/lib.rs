@@ -33,6 +33,7 @@ mod sharpen;
 mod swing;
 #[cfg(test)]
 mod testing;
+mod tree_chart;
 mod truth;
 
 pub use error::BlendError;

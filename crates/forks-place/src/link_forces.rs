@@ -10,7 +10,7 @@ use forks_mechanism::{lie::glam::DVec3, linalg::Matrix};
 use forks_reduce::Problem;
 use forks_rom::{ReducedModel, ServoTerms, data::ModelData};
 
-use crate::jets::Jets;
+use crate::{jets::Jets, ports::of_first_effectors};
 
 /// Joints that a unit of a servo's target moves by less, at a fixed place, are not moved by it.
 const UNMOVED: f64 = 1e-9;
@@ -38,7 +38,8 @@ pub(crate) fn leave_out(
     steps: &[f64],
 ) -> Option<()> {
     let (n, servos) = (steps.len(), d.servos.len());
-    let model = Arc::new(ReducedModel::held_by_loads(d.clone()).ok()?);
+    let mut d = d.clone();
+    of_first_effectors(&mut d, c.twists.rows() / 6);
     let chart = ChartSample {
         stiffness: Matrix::zeros(n, n),
         cubic: vec![0.0; c.cubic.len()],
@@ -51,7 +52,7 @@ pub(crate) fn leave_out(
         range: d.range,
         weights: Weights::Shepard { exponent: 4 },
         samples: vec![SampleData {
-            model,
+            model: Arc::new(ReducedModel::held_by_loads(d.clone()).ok()?),
             potential: 0.0,
             servos: ServoTerms {
                 force: vec![0.0; servos],
