@@ -3,8 +3,11 @@
 use std::{convert::Infallible, path::PathBuf, str::FromStr};
 
 use clap::{Args, ValueEnum};
+use forks_dynamics::WrenchFrame;
+use forks_rom::LoadFrame;
 
 use crate::{
+    link_load::LinkLoad,
     parse::{coefficient, count, duration, rayleigh, stiffness, wrench},
     read_args::ReadOptions,
 };
@@ -111,17 +114,22 @@ pub(crate) struct StaticsArgs {
 
     /// The loaded link, or site:NAME for the frame of a site. Default: the only end effector of the
     /// side file
-    #[arg(long, value_name = "LINK")]
+    #[arg(long, value_name = "LINK", requires = "wrench")]
     pub(crate) effector: Option<String>,
 
     /// Force (N) and torque (N·m) at the effector's origin
     #[arg(
         long, value_name = "fx,fy,fz,tx,ty,tz", allow_hyphen_values = true,
-        value_parser = wrench,
+        value_parser = wrench, required_unless_present = "force",
     )]
-    pub(crate) wrench: [f64; 6],
+    pub(crate) wrench: Option<[f64; 6]>,
 
-    /// Axes in which the wrench keeps its components while the link moves
+    /// A load on a link, or at the frame of a site (site:NAME), beside --wrench or instead of it;
+    /// repeatable
+    #[arg(long, value_name = "LINK=fx,fy,fz[,tx,ty,tz]", allow_hyphen_values = true)]
+    pub(crate) force: Vec<LinkLoad>,
+
+    /// Axes in which loads keep their components while the links move
     #[arg(long, value_enum, default_value_t = FrameChoice::World)]
     pub(crate) frame: FrameChoice,
 
@@ -151,6 +159,24 @@ pub(crate) enum FrameChoice {
     World,
     /// The effector's own axes
     Body,
+}
+
+impl From<FrameChoice> for WrenchFrame {
+    fn from(choice: FrameChoice) -> Self {
+        match choice {
+            FrameChoice::World => Self::World,
+            FrameChoice::Body => Self::Body,
+        }
+    }
+}
+
+impl From<FrameChoice> for LoadFrame {
+    fn from(choice: FrameChoice) -> Self {
+        match choice {
+            FrameChoice::World => Self::World,
+            FrameChoice::Body => Self::Body,
+        }
+    }
 }
 
 /// Arguments of `forks inspect`.

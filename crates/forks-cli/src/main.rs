@@ -14,6 +14,7 @@ mod inspect;
 mod inspect_springs;
 mod inspect_text;
 mod joint_names;
+mod link_load;
 mod link_pose;
 mod model;
 mod mujoco;

@@ -1,12 +1,13 @@
 //! Arguments of `forks quasistatic`.
 
-use std::{path::PathBuf, str::FromStr};
+use std::path::PathBuf;
 
 use clap::Args;
 
 use crate::{
     args::{FrameChoice, ModelOptions},
-    parse::{coefficient, count, duration, stiffness, wrench},
+    link_load::LinkLoad,
+    parse::{coefficient, count, duration, stiffness},
 };
 
 /// Arguments of `forks quasistatic`.
@@ -73,45 +74,4 @@ pub(crate) struct QuasistaticArgs {
     /// Write the poses of all links
     #[arg(long, requires = "output")]
     pub(crate) all_links: bool,
-}
-
-/// A wrench on a link.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LinkLoad {
-    /// The link, or `site:NAME`.
-    pub(crate) link: String,
-    /// Force and torque.
-    pub(crate) wrench: [f64; 6],
-}
-
-impl FromStr for LinkLoad {
-    type Err = String;
-
-    fn from_str(s: &str) -> Result<Self, String> {
-        let (link, numbers) = s.rsplit_once('=').ok_or("expected LINK=fx,fy,fz[,tx,ty,tz]")?;
-        let wrench = match numbers.split(',').count() {
-            3 => wrench(&format!("{numbers},0,0,0"))?,
-            _ => wrench(numbers)?,
-        };
-        Ok(Self { link: link.to_owned(), wrench })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn loads_are_a_link_and_three_or_six_numbers() {
-        let of = |s: &str| s.parse::<LinkLoad>().unwrap();
-        assert_eq!(
-            of("a=1,-2,3"),
-            LinkLoad { link: "a".into(), wrench: [1., -2., 3., 0., 0., 0.] }
-        );
-        let full = LinkLoad { link: "site:a=b".into(), wrench: [0., 0., 1., 2., 0., 0.] };
-        assert_eq!(of("site:a=b=0,0,1,2,0,0"), full);
-        for bad in ["", "a", "a=", "a=1,2", "a=1,2,3,4", "a=1,2,x", "a=1,2,inf"] {
-            assert!(bad.parse::<LinkLoad>().is_err(), "{bad}");
-        }
-    }
 }

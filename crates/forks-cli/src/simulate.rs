@@ -3,20 +3,24 @@
 use std::process::ExitCode;
 
 use forks_dynamics::{
-    MechanismEnergy,
+    AppliedWrench, MechanismEnergy,
     integrate::{
         Integrator, Simulation, SimulationOptions, SimulationState, SimulationStatistics,
         SimulationStatus,
     },
 };
 use forks_io::{Scalars, Trajectory};
-use forks_mechanism::{Mechanism, lie::Pose};
+use forks_mechanism::{
+    Mechanism,
+    lie::{Pose, Wrench},
+};
 use serde::Serialize;
 
 use crate::{
     args::ModelOptions,
     dynamics::EnergyEntry,
     error::CliError,
+    link_load::LinkLoad,
     link_pose::LinkPose,
     model::Model,
     mujoco::FreeJoints,
@@ -44,7 +48,10 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, CliError> {
 fn run_full(args: &SimulateArgs, options: &ModelOptions) -> Result<ExitCode, CliError> {
     let model = Model::load(options)?;
     let m = model.moving(options, args.servos, args.limits)?;
-    let mut run = Run::new(&m, &model, args);
+    let applied = |l: &LinkLoad| l.applied(&m, args.frame.into());
+    let loads: Result<Vec<_>, _> = args.force.iter().map(applied).collect();
+    let loads = loads.map_err(|e| CliError::reduce(&options.path, e))?;
+    let mut run = Run::new(&m, &model, args, loads);
     let status = run.all_steps(args)?;
     args.output.iter().try_for_each(|path| run.trajectory.save(path))?;
     let report = Report::new(&m, run, status, args);
@@ -105,6 +112,10 @@ fn problem(
 /// A simulation with what is watched on the way.
 struct Run<'m> {
     simulation: Simulation<'m>,
+    loads: Vec<AppliedWrench>,
+    /// No torque on any joint, and what the loads do to each link.
+    still: Vec<f64>,
+    wrenches: Vec<Wrench>,
     trajectory: Trajectory,
     links: Vec<usize>,
     start: MechanismEnergy,
@@ -116,7 +127,12 @@ struct Run<'m> {
 }
 
 impl<'m> Run<'m> {
-    fn new(m: &'m Mechanism, model: &Model, args: &SimulateArgs) -> Self {
+    fn new(
+        m: &'m Mechanism,
+        model: &Model,
+        args: &SimulateArgs,
+        loads: Vec<AppliedWrench>,
+    ) -> Self {
         let q = &model.positions[..m.tree_position_count()];
         let mut v = model.velocities.clone();
         FreeJoints::new(m, q).to_body(&mut v);
@@ -140,6 +156,9 @@ impl<'m> Run<'m> {
             largest_gap: simulation.loop_gap(),
             sound: (simulation.state().clone(), 0.0),
             trajectory: Trajectory::new(names),
+            still: vec![0.0; m.tree_velocity_count()],
+            wrenches: vec![Wrench::ZERO; m.links().len()],
+            loads,
             simulation,
             links,
             start,
@@ -155,6 +174,7 @@ impl<'m> Run<'m> {
         self.record(args, self.largest_gap)?;
         for i in 0..steps {
             let left = time - i as f64 * step;
+            self.load();
             let status = self.simulation.step(step.min(left));
             if status != SimulationStatus::Completed {
                 return Ok(status);
@@ -176,6 +196,20 @@ impl<'m> Run<'m> {
             progress.show(|| seconds(self.simulation.time(), time));
         }
         Ok(SimulationStatus::Completed)
+    }
+
+    /// Brings the loads to where the links are.
+    fn load(&mut self) {
+        if self.loads.is_empty() {
+            return;
+        }
+        let poses = self.simulation.link_poses();
+        self.wrenches.fill(Wrench::ZERO);
+        for load in &self.loads {
+            let link = load.link.index();
+            self.wrenches[link] += load.in_link(&poses[link]);
+        }
+        self.simulation.set_loads(&self.still, &self.wrenches);
     }
 
     fn record(&mut self, args: &SimulateArgs, loop_gap: f64) -> Result<(), CliError> {

@@ -2,11 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgMatches, Args, Command, Error, ValueEnum, error::ErrorKind, parser::ValueSource};
+use clap::{
+    ArgGroup, ArgMatches, Args, Command, Error, ValueEnum, error::ErrorKind, parser::ValueSource,
+};
 use forks_rom::{Elasticity, Scheme};
 
 use crate::{
     args::{FrameChoice, ModelOptions, StateSource},
+    link_load::LinkLoad,
     parse::{count, duration, stiffness, wrench},
     read_args::ReadOptions,
     scene,
@@ -14,6 +17,7 @@ use crate::{
 
 /// Arguments of `forks simulate`.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("load").multiple(true)))]
 pub(crate) struct SimulateArgs {
     /// The model, an MJCF or URDF file; or a scene, a TOML file
     #[arg(value_name = "MODEL|SCENE.toml", required_unless_present = "reduced")]
@@ -37,6 +41,20 @@ pub(crate) struct SimulateArgs {
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// A load that is constant in time, at the origin of a link or of the frame of a site
+    /// (site:NAME); of a reduced model at an end effector. Repeatable
+    #[arg(
+        long,
+        value_name = "LINK=fx,fy,fz[,tx,ty,tz]",
+        allow_hyphen_values = true,
+        group = "load"
+    )]
+    pub(crate) force: Vec<LinkLoad>,
+
+    /// Axes in which loads keep their components while the links move
+    #[arg(long, value_enum, default_value_t = FrameChoice::World, requires = "load")]
+    pub(crate) frame: FrameChoice,
 
     #[command(flatten)]
     pub(crate) run_time: RunTimeOptions,
@@ -189,12 +207,9 @@ pub(crate) struct RunTimeOptions {
         allow_hyphen_values = true,
         value_parser = wrench,
         conflicts_with = "path",
+        group = "load",
     )]
     pub(crate) wrench: Option<[f64; 6]>,
-
-    /// Axes in which the wrench keeps its components while the effector moves
-    #[arg(long, value_enum, default_value_t = FrameChoice::World, requires = "wrench")]
-    pub(crate) frame: FrameChoice,
 
     /// Move a servo's target by this much from where it was at the linearisation pose; repeatable
     #[arg(

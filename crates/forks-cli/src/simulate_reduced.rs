@@ -7,13 +7,12 @@ use forks_dynamics::MechanismEnergy;
 use forks_io::{Scalars, Trajectory};
 use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
 use forks_rom::{
-    BaseCoupling, EffectorLoad, FloatingModel, FloatingStepper, LoadFrame, ModelError, Openings,
-    PoseBuffer, Reconstruction, StepStatus, Stepper, System, data::ModelData, file::FileError,
+    BaseCoupling, EffectorLoad, FloatingModel, FloatingStepper, ModelError, Openings, PoseBuffer,
+    Reconstruction, StepStatus, Stepper, System, data::ModelData, file::FileError,
 };
 use serde::Serialize;
 
 use crate::{
-    args::FrameChoice,
     dynamics::EnergyEntry,
     error::CliError,
     link_pose::LinkPose,
@@ -87,8 +86,8 @@ fn run_system<S: System>(
     let (time, step) = args.pace();
     let system = stepper(step)?;
     let targets = servo_targets(args, file, system.data())?;
-    let load = load(args, file, system.data())?;
-    let mut run = Run::new(system, &targets, load)
+    let loads = loads(args, file, system.data())?;
+    let mut run = Run::new(system, &targets, loads)
         .map_err(|source| CliError::Step { path: file.into(), source })?;
     let finite = run.all_steps(args, time, step, stepper)?;
     args.output.iter().try_for_each(|path| run.trajectory.save(path))?;
@@ -125,28 +124,36 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
-fn load(
+fn loads(
     args: &SimulateArgs,
     file: &Path,
     data: &ModelData,
-) -> Result<Option<EffectorLoad>, CliError> {
+) -> Result<Vec<EffectorLoad>, CliError> {
     let options = &args.run_time;
-    let Some(wrench) = options.wrench else { return Ok(None) };
     let names = || data.effectors.iter().map(|e| e.name.as_str());
-    let effector = match &options.effector {
-        Some(name) => names()
-            .position(|n| n == name)
-            .ok_or_else(|| unknown(file, "effector", name, names()))?,
-        None if data.effectors.len() == 1 => 0,
-        None => {
-            return Err(CliError::WhichEffector { path: file.into(), known: listed(names()) });
-        }
+    let find = |name: &str| {
+        names().position(|n| n == name).ok_or_else(|| unknown(file, "effector", name, names()))
     };
-    let frame = match options.frame {
-        FrameChoice::World => LoadFrame::World,
-        FrameChoice::Body => LoadFrame::Body,
+    let load = |effector: usize, wrench: [f64; 6]| EffectorLoad {
+        effector,
+        wrench: Wrench::from_array(wrench),
+        frame: args.frame.into(),
     };
-    Ok(Some(EffectorLoad { effector, wrench: Wrench::from_array(wrench), frame }))
+    let mut out = vec![];
+    if let Some(wrench) = options.wrench {
+        let effector = match &options.effector {
+            Some(name) => find(name)?,
+            None if data.effectors.len() == 1 => 0,
+            None => {
+                return Err(CliError::WhichEffector { path: file.into(), known: listed(names()) });
+            }
+        };
+        out.push(load(effector, wrench));
+    }
+    for f in &args.force {
+        out.push(load(find(&f.link)?, f.wrench));
+    }
+    Ok(out)
 }
 
 fn unknown<'a>(
@@ -201,13 +208,13 @@ struct OutOfRange {
 
 impl<S: System> Run<S> {
     /// The linearisation pose at rest, with the servos' targets.
-    fn new(system: S, targets: &[f64], load: Option<EffectorLoad>) -> Result<Self, ModelError> {
+    fn new(system: S, targets: &[f64], loads: Vec<EffectorLoad>) -> Result<Self, ModelError> {
         let (mut state, work, poses) = (system.state(), system.workspace(), system.pose_buffer());
         system.set_servo_targets(&mut state, targets)?;
         let name = |&l: &usize| system.data().links[l].name.clone();
         let names: Vec<String> = poses.links().iter().map(name).collect();
         let mut out = Self {
-            loads: load.into_iter().collect(),
+            loads,
             trajectory: Trajectory::new(names),
             start: MechanismEnergy::default(),
             last: MechanismEnergy::default(),

@@ -1,9 +1,9 @@
-//! `forks statics`: the full equilibrium under a wrench, beside the reduced model's.
+//! `forks statics`: the full equilibrium under wrenches, beside the reduced model's.
 
 use std::process::ExitCode;
 
 use forks_dynamics::{
-    Loads, WrenchFrame,
+    Loads,
     statics::{Equilibrium, EquilibriumOptions, EquilibriumStatus},
 };
 use forks_io::{Align, TextTable};
@@ -13,11 +13,11 @@ use forks_mechanism::{
     lie::{Pose, Wrench},
 };
 use forks_reduce::{Linearisation, Problem, ReduceOptions, relative_constraint_error};
-use forks_rom::{EffectorLoad, LoadFrame, Reconstruction, StaticStatus};
+use forks_rom::{EffectorLoad, Reconstruction, StaticStatus};
 use serde::Serialize;
 
 use crate::{
-    args::{FrameChoice, PathChoice, StaticsArgs},
+    args::{PathChoice, StaticsArgs},
     at_rest::{self, OwnLoads},
     error::CliError,
     link_pose::LinkPose,
@@ -36,17 +36,14 @@ const SAME_POSE: f64 = 1e-6;
 /// Runs the command.
 pub(crate) fn run(args: &StaticsArgs) -> Result<ExitCode, CliError> {
     let model = Model::load(&args.model)?;
-    let effectors = [model.effector(args.effector.as_deref())?];
+    let loaded = loaded(args, &model)?;
+    let effectors: Vec<String> = loaded.iter().map(|l| l.0.clone()).collect();
     let problem = model.problem(&args.model, &args.springs, &effectors)?;
-    let frame = match args.frame {
-        FrameChoice::World => WrenchFrame::World,
-        FrameChoice::Body => WrenchFrame::Body,
-    };
-    let wrench = Wrench::from_array(args.wrench);
-    let wrenches = vec![problem.effectors[0].applied(wrench, frame)];
+    let pairs = problem.effectors.iter().zip(&loaded);
+    let wrenches = pairs.map(|(e, l)| e.applied(l.1, args.frame.into())).collect();
     let loads = Loads { gravity: !args.no_gravity, wrenches };
     let (full, other_branch) = equilibrium(args.load_path, &problem, &loads);
-    let reduced = reduced_poses(args, &problem, &full);
+    let reduced = reduced_poses(args, &problem, &full, &loaded);
     let mut report = Report::new(&model, args, &problem, &full, reduced);
     report.notes.extend(path_notes(problem.mechanism(), &full));
     if other_branch {
@@ -63,6 +60,22 @@ pub(crate) fn run(args: &StaticsArgs) -> Result<ExitCode, CliError> {
         }
         _ => Ok(code),
     }
+}
+
+/// The loaded links, each with the sum of its wrenches.
+fn loaded(args: &StaticsArgs, model: &Model) -> Result<Vec<(String, Wrench)>, CliError> {
+    let mut out: Vec<(String, Wrench)> = vec![];
+    if let Some(wrench) = args.wrench {
+        out.push((model.effector(args.effector.as_deref())?, Wrench::from_array(wrench)));
+    }
+    for load in &args.force {
+        let wrench = Wrench::from_array(load.wrench);
+        match out.iter_mut().find(|l| l.0 == load.link) {
+            Some(same) => same.1 += wrench,
+            None => out.push((load.link.clone(), wrench)),
+        }
+    }
+    Ok(out)
 }
 
 /// How the search ended, in a sentence with what helps; `None` for a stable equilibrium.
@@ -120,6 +133,7 @@ fn reduced_poses(
     args: &StaticsArgs,
     problem: &Problem,
     full: &Equilibrium,
+    loaded: &[(String, Wrench)],
 ) -> Result<ReducedPoses, String> {
     let bias = Loads { gravity: !args.no_gravity, wrenches: vec![] };
     let own = OwnLoads::of(problem);
@@ -128,7 +142,7 @@ fn reduced_poses(
     let (name, e) = if own.any() || is_open(problem) {
         let name = format!("the equilibrium under {} from {start}", own.name());
         let e = match &full.own_loads {
-            _ if args.wrench.iter().all(|w| *w == 0.0) => full.clone(),
+            _ if loaded.iter().all(|l| l.1 == Wrench::ZERO) => full.clone(),
             Some(own) => (**own).clone(),
             None => equilibrium(args.load_path, problem, &bias).0,
         };
@@ -149,18 +163,16 @@ fn reduced_poses(
         e => e.to_string(),
     };
     let reduction = problem.reduce(at, &ReduceOptions::default()).map_err(failed)?;
-    let load = EffectorLoad {
-        effector: 0,
-        wrench: Wrench::from_array(args.wrench),
-        frame: match args.frame {
-            FrameChoice::World => LoadFrame::World,
-            FrameChoice::Body => LoadFrame::Body,
-        },
+    let load = |(effector, l): (usize, &(String, Wrench))| EffectorLoad {
+        effector,
+        wrench: l.1,
+        frame: args.frame.into(),
     };
+    let loads: Vec<EffectorLoad> = loaded.iter().enumerate().map(load).collect();
     let model = &reduction.model;
     // Servos stay at rest.
     let drives = vec![0.0; problem.servos.len()];
-    let solution = model.solve_static(&[load], &drives).map_err(|e| e.to_string())?;
+    let solution = model.solve_static(&loads, &drives).map_err(|e| e.to_string())?;
     match solution.status {
         StaticStatus::Converged => {}
         StaticStatus::Stalled => return Err("the reduced model found no equilibrium".into()),

@@ -161,8 +161,9 @@ impl JointMap {
         lu_solve(&along, &Matrix::identity(d.basis.columns()))
     }
 
-    /// The chart's numbers at a sample, for its first effectors; `None` where it has fewer independent motions than the
-    /// chart has coordinates, or an equilibrium next to it is not found.
+    /// The chart's numbers at a sample, for its first effectors; `None` where it has fewer
+    /// independent motions than the chart has coordinates, or an equilibrium next to it is not
+    /// found.
     pub(crate) fn sample(
         &self,
         problem: &Problem,

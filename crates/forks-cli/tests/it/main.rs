@@ -5,6 +5,7 @@ mod blended;
 mod cli;
 mod dynamics_golden;
 mod floating;
+mod forces;
 mod free_bodies;
 mod golden;
 mod inspect_scene;
