@@ -23,16 +23,20 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("forks-sim", &["forks-blend", "forks-contact", "forks-mechanism"]),
     ("forks-import", &["forks-io", "forks-mechanism"]),
     ("forks-io", &["forks-geometry"]),
+    ("forks-record", &["forks-import", "forks-sim"]),
     ("forks-testkit", &["forks-mechanism"]),
     ("forks-cli", PUBLIC),
     ("forks", PUBLIC),
+    ("forks-python", PUBLIC),
     ("forks-benches", EVERYTHING),
     ("xtask", &["forks-benches"]),
 ];
 
 /// Crate → crates it may also use behind a feature.
-const BEHIND_FEATURES: &[(&str, &[&str])] =
-    &[("forks-sim", &["forks-dynamics", "forks-import", "forks-models", "forks-reduce"])];
+const BEHIND_FEATURES: &[(&str, &[&str])] = &[(
+    "forks-sim",
+    &["forks-dynamics", "forks-import", "forks-io", "forks-models", "forks-reduce"],
+)];
 
 /// The libraries that users see.
 const PUBLIC: &[&str] = &[
@@ -45,6 +49,7 @@ const PUBLIC: &[&str] = &[
     "forks-import",
     "forks-io",
     "forks-models",
+    "forks-record",
     "forks-sim",
 ];
 /// The same and the test oracles.

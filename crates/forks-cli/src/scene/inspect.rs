@@ -132,7 +132,7 @@ impl Inspection {
         });
         Ok(Self {
             scene: spec.title.clone(),
-            about: super::paragraphs(&spec.about).collect(),
+            about: spec.paragraphs().collect(),
             duration: spec.world.duration,
             step: spec.world.step,
             substeps: spec.world.substeps,

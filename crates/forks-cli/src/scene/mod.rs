@@ -5,18 +5,14 @@
 //! inspect   what a scene is made of
 //! run       steps, prints the report
 //! tally     what is counted on the way
-//! record    poses, numbers and contacts at the recording's rate
-//! bodies    what is drawn: shapes, skeletons
 //! output    the recording as CSV, JSON, 3D page, glTF
 //! exported  the scene as MJCF with the controls of its actuators
 //! ```
 
-mod bodies;
 mod exported;
 mod inspect;
 mod inspect_text;
 mod output;
-mod record;
 mod report;
 mod run;
 mod tally;
@@ -70,12 +66,6 @@ fn load(
     change(&mut spec);
     let folder = path.parent().unwrap_or(Path::new("."));
     Scene::build(spec, folder, fidelity).map_err(|e| refused(path, e))
-}
-
-/// Paragraphs of a text whose lines are as long as the file's.
-fn paragraphs(text: &str) -> impl Iterator<Item = String> {
-    let lines = text.split("\n\n").map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));
-    lines.filter(|p| !p.is_empty())
 }
 
 /// Errors of a scene name its file where they do not yet.

@@ -8,9 +8,8 @@ use forks_io::{
     gltf, html, json,
 };
 use forks_mechanism::lie::so3::wxyz_from_quaternion;
+use forks_record::NUMBERS;
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
-
-use super::record::NUMBERS;
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

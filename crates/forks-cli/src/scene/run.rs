@@ -7,12 +7,12 @@ use std::{
 };
 
 use forks_io::IoError;
+use forks_record::Recording;
 use forks_sim::scene::{Fidelity, Scene};
 
 use super::{
     exported, load,
     output::Format,
-    record::Recording,
     report::{Report, energy},
     tally::Tally,
 };
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &SimulateArgs, path: &Path) -> Result<ExitCode, CliError
         exported::save(&scene, path, file)?;
     }
     let start = energy(&scene);
-    let mut recording = if outputs.is_empty() { None } else { Some(Recording::new(&scene)?) };
+    let mut recording = if outputs.is_empty() { None } else { Some(Recording::new(&scene)) };
     let tally = all_steps(&mut scene, &mut recording);
     if let Some(recording) = &recording {
         save(recording, &outputs)?;

@@ -76,6 +76,12 @@ pub struct Scene {
 }
 
 impl SceneSpec {
+    /// Paragraphs of what the file says about the scene, each in one line.
+    pub fn paragraphs(&self) -> impl Iterator<Item = String> + '_ {
+        let line = |p: &str| p.split_whitespace().collect::<Vec<_>>().join(" ");
+        self.about.split("\n\n").map(line).filter(|p| !p.is_empty())
+    }
+
     /// Reads a scene file.
     ///
     /// # Errors

@@ -1,18 +1,28 @@
 //! The recording of a scene: poses, numbers and contacts, as many times per second as the scene
 //! says.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod drawn;
+
 use forks_io::animation::{Animation, AnimationFrame, ContactMarker, Series};
-use forks_mechanism::lie::{Pose, glam::DVec3};
+use forks_lie::{Pose, glam::DVec3};
+
 use forks_sim::{MechanismHandle, Owner, StepReport, scene::Scene};
 
-use super::bodies::{Drawn, Source};
-use crate::error::CliError;
+use drawn::{Drawn, Source};
 
 /// A number over time: its field in JSON, its name and unit for people.
-pub(super) struct Number {
-    pub(super) field: &'static str,
-    pub(super) name: &'static str,
-    pub(super) unit: &'static str,
+#[derive(Clone, Copy, Debug)]
+pub struct Number {
+    /// Field in JSON.
+    pub field: &'static str,
+    /// Name for people.
+    pub name: &'static str,
+    /// Unit for people.
+    pub unit: &'static str,
 }
 
 const fn number(field: &'static str, name: &'static str, unit: &'static str) -> Number {
@@ -20,7 +30,7 @@ const fn number(field: &'static str, name: &'static str, unit: &'static str) -> 
 }
 
 /// The numbers of a frame; energies first, the rest about contact.
-pub(super) const NUMBERS: [Number; 7] = [
+pub const NUMBERS: [Number; 7] = [
     number("kinetic", "kinetic", "J"),
     number("gravitational", "gravitational", "J"),
     number("elastic", "elastic", "J"),
@@ -31,8 +41,10 @@ pub(super) const NUMBERS: [Number; 7] = [
 ];
 
 /// A recording while it grows.
-pub(super) struct Recording {
-    pub(super) animation: Animation,
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// What there is so far.
+    pub animation: Animation,
     sources: Vec<Source>,
     since: Window,
 }
@@ -47,16 +59,16 @@ struct Window {
 
 impl Recording {
     /// Of a scene at its start.
-    pub(super) fn new(scene: &Scene) -> Result<Self, CliError> {
-        let Drawn { mut animation, sources } = Drawn::new(scene)?;
+    pub fn new(scene: &Scene) -> Self {
+        let Drawn { mut animation, sources } = Drawn::new(scene);
         animation.series = NUMBERS.iter().map(|n| Series::new(n.name, n.unit)).collect();
         let mut recording = Self { animation, sources, since: Window::default() };
         recording.push(scene);
-        Ok(recording)
+        recording
     }
 
     /// After a step that was made; keeps a frame if one is due or the step was the last.
-    pub(super) fn after(&mut self, scene: &Scene, report: &StepReport, last: bool) {
+    pub fn after(&mut self, scene: &Scene, report: &StepReport, last: bool) {
         self.since.steps += 1;
         self.since.sweeps += report.sweeps;
         let forces = forces(scene).map(|c| c.force.length());

@@ -3,18 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use forks_io::animation::{Animation, Body, Colour, End, Segment, VisualShape};
-use forks_mechanism::{
-    Geometry, LinkId,
-    lie::{Pose, glam::DVec3},
-};
+use forks_lie::{Pose, glam::DVec3};
+use forks_mechanism::{Geometry, LinkId};
+
 use forks_sim::{
     MechanismHandle, Owner,
     scene::{Scene, SceneMechanism},
-};
-
-use crate::{
-    error::CliError,
-    scene::{paragraphs, refused},
 };
 
 /// Radius of a skeleton's bars over the mechanism's extent, and over a typical bar's length.
@@ -43,10 +37,10 @@ pub(super) struct Drawn {
 
 impl Drawn {
     /// Bodies first, then mechanism after mechanism.
-    pub(super) fn new(scene: &Scene) -> Result<Self, CliError> {
+    pub(super) fn new(scene: &Scene) -> Self {
         let mut drawn =
             Self { animation: Animation::new(scene.spec.title.clone()), sources: Vec::new() };
-        drawn.animation.notes.extend(paragraphs(&scene.spec.about));
+        drawn.animation.notes.extend(scene.spec.paragraphs());
         for body in &scene.spec.bodies {
             let handle = scene.body(&body.name).expect("a body of this scene");
             drawn.add(Body { name: body.name.clone(), shapes: Vec::new() }, Owner::Body(handle));
@@ -55,11 +49,11 @@ impl Drawn {
         let mut colours = Vec::new();
         for (k, m) in scene.mechanisms.iter().enumerate() {
             let colour = Colour::palette(count + k);
-            let handle = drawn.add_mechanism(scene, m, colour)?;
+            let handle = drawn.add_mechanism(scene, m, colour);
             colours.push((handle, lighter(colour)));
         }
         drawn.add_contact_shapes(scene, &colours);
-        Ok(drawn)
+        drawn
     }
 
     fn add(&mut self, body: Body, owner: Owner) {
@@ -73,12 +67,11 @@ impl Drawn {
         scene: &Scene,
         m: &SceneMechanism,
         colour: Colour,
-    ) -> Result<MechanismHandle, CliError> {
+    ) -> MechanismHandle {
         let handle = scene.mechanism(&m.name).expect("a mechanism of this scene");
         let world = &scene.world;
-        let refuse = |e: forks_sim::SimError| refused(m.name.as_ref(), e.into());
         let mut known: BTreeMap<LinkId, usize> = BTreeMap::new();
-        for (k, name) in world.link_names(handle).map_err(refuse)?.enumerate() {
+        for (k, name) in world.link_names(handle).expect("a mechanism of this scene").enumerate() {
             let Some(link) = m.mechanism.find_link(name).filter(|l| *l != LinkId::WORLD) else {
                 continue;
             };
@@ -102,7 +95,7 @@ impl Drawn {
                 self.add(Body { name, shapes: Vec::new() }, owner);
             }
         }
-        Ok(handle)
+        handle
     }
 
     /// The model's own shapes but those that touch, which come with the world's; returns the links

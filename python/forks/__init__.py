@@ -1,0 +1,66 @@
+"""Reduced models of compliant mechanisms.
+
+A large mechanism with springs, servos and loops (`load`, `parse`, `Builder`) becomes a small model
+of the few bodies that touch the world, its end effectors (`Mechanism.reduce`, `Mechanism.blend`).
+The model is saved and loaded (`Model.save`, `load_model`), solved (`Model.statics`) and stepped,
+alone (`Model.simulation`) or in thousands of instances (`Model.batch`). `load_scene` reads worlds
+in frictional contact; `sweep` runs a function over many parameters, here or on a cluster.
+
+SI units, radians. Arrays are float64 and C-contiguous. Poses are rows x, y, z, qw, qx, qy, qz, from
+body to world; twists and wrenches have their linear part first. Whatever is refused raises a
+`ForksError` (a `ValueError`) with the reason in a sentence.
+"""
+
+from forks._forks import (
+    Batch,
+    Builder,
+    Equilibrium,
+    ForksError,
+    HandleError,
+    Mechanism,
+    Model,
+    NotFiniteError,
+    Placed,
+    ReadError,
+    Recording,
+    ReductionError,
+    Scene,
+    Simulation,
+    Statics,
+    __version__,
+    load,
+    load_model,
+    load_scene,
+    parse,
+    parse_scene,
+)
+from forks.plotting import Plot
+from forks.sweeps import SweepError, SweepResult, sweep
+
+__all__ = [
+    "Batch",
+    "Builder",
+    "Equilibrium",
+    "ForksError",
+    "HandleError",
+    "Mechanism",
+    "Model",
+    "NotFiniteError",
+    "Placed",
+    "Plot",
+    "ReadError",
+    "Recording",
+    "ReductionError",
+    "Scene",
+    "Simulation",
+    "Statics",
+    "SweepError",
+    "SweepResult",
+    "__version__",
+    "load",
+    "load_model",
+    "load_scene",
+    "parse",
+    "parse_scene",
+    "sweep",
+]
