@@ -104,6 +104,8 @@ pub(crate) struct Curved {
     pub(crate) links: Vec<Matrix>,
     pub(crate) joints: Vec<Matrix>,
     pub(crate) servos: Matrix,
+    /// Where links follow the joints: nothing asks for products of two coordinates.
+    pub(crate) straight: bool,
 }
 
 impl Curved {
@@ -154,10 +156,14 @@ impl Curved {
                     third.clear();
                 }
                 let second = energy.split_off(n);
-                form = EnergyForm { first: energy, second, third };
+                form = EnergyForm::new(energy, second, third);
             }
         }
+        let straight = form.third.is_empty()
+            && kinematics == Kinematics::Joints
+            && c.joints.iter().all(|w| w.as_slice().iter().all(|x| *x == 0.0));
         Self {
+            straight,
             place: c.place.clone(),
             energy: form,
             polynomials,

@@ -2,11 +2,13 @@
 //!
 //! U(y) = Σ a_i y_i + Σ b_jk y_j y_k + Σ c_ijk y_i y_j y_k, i ≤ j ≤ k, coefficients in
 //! lexicographic order: each is read once, neighbours in memory at once. With d_jk = b_jk + Σ_{i≤j}
-//! c_ijk y_i it is U = Σ_j y_j (a_j + Σ_{k≥j} d_jk y_k), as in [`crate::chart_polynomials`].
+//! c_ijk y_i it is U = Σ_j y_j (a_j + Σ_{k≥j} d_jk y_k), as in [`crate::chart_polynomials`]. Without
+//! third order it is U = ½ Σ_j y_j (a_j + ∂U/∂y_j), ∂U/∂y = a + S y with the whole matrix S, whose
+//! rows are of one length.
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 
-use crate::dense::row;
+use crate::{curvature::pairs, dense::row};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EnergyForm {
@@ -14,11 +16,27 @@ pub(crate) struct EnergyForm {
     pub(crate) second: Vec<f64>,
     /// Empty if there is none.
     pub(crate) third: Vec<f64>,
+    /// S by rows where there is no third order, else empty.
+    whole: Vec<f64>,
 }
 
 impl EnergyForm {
+    pub(crate) fn new(first: Vec<f64>, second: Vec<f64>, third: Vec<f64>) -> Self {
+        let n = first.len();
+        debug_assert_eq!(second.len(), pairs(n));
+        let mut whole = vec![0.0; if third.is_empty() { n * n } else { 0 }];
+        if third.is_empty() {
+            let two = (0..n).flat_map(|i| (i..n).map(move |k| (i, k)));
+            for (b, (i, k)) in second.iter().zip(two) {
+                whole[i * n + k] += b;
+                whole[k * n + i] += b;
+            }
+        }
+        Self { first, second, third, whole }
+    }
+
     /// U; its derivative goes to `slope`. `products` are those of two coordinates, `inner` is
-    /// memory for as many.
+    /// memory for as many; neither is asked for without third order.
     #[inline(always)]
     pub(crate) fn evaluate(
         &self,
@@ -28,17 +46,24 @@ impl EnergyForm {
         slope: &mut [f64],
     ) -> f64 {
         let n = y.len();
+        if self.third.is_empty() {
+            let mut value = 0.0;
+            let rows = self.whole.chunks_exact(n.max(1)).zip(&self.first);
+            for ((own, s), (whole, first)) in y.iter().zip(slope).zip(rows) {
+                *s = first + row(whole, y);
+                value += own * (first + *s);
+            }
+            return 0.5 * value;
+        }
         slope.copy_from_slice(&self.first);
         inner.copy_from_slice(&self.second);
         let (mut at, mut from) = (0, 0);
-        if !self.third.is_empty() {
-            for (i, own) in y.iter().enumerate() {
-                let (inner, products) = (&mut inner[from..], &products[from..]);
-                let third = &self.third[at..at + inner.len()];
-                slope[i] += row(third, products);
-                inner.iter_mut().zip(third).for_each(|(d, c)| *d += own * c);
-                (at, from) = (at + third.len(), from + n - i);
-            }
+        for (i, own) in y.iter().enumerate() {
+            let (inner, products) = (&mut inner[from..], &products[from..]);
+            let third = &self.third[at..at + inner.len()];
+            slope[i] += row(third, products);
+            inner.iter_mut().zip(third).for_each(|(d, c)| *d += own * c);
+            (at, from) = (at + third.len(), from + n - i);
         }
         let (mut value, mut from) = (0.0, 0);
         for i in 0..n {
@@ -56,8 +81,7 @@ impl EnergyForm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{chart::triples, curvature::pairs};
-    use alloc::vec;
+    use crate::chart::triples;
 
     #[test]
     fn value_and_derivative_are_those_of_the_sum() {
@@ -66,7 +90,7 @@ mod tests {
                 (0..count).map(|i| ((5 * i + 3) % 11) as f64 - 4.5).collect()
             };
             for third in [vec![], numbers(triples(n))] {
-                let form = EnergyForm { first: numbers(n), second: numbers(pairs(n)), third };
+                let form = EnergyForm::new(numbers(n), numbers(pairs(n)), third);
                 let plain = |y: &[f64]| {
                     let two = (0..n).flat_map(|i| (i..n).map(move |j| (i, j)));
                     let three = two.clone().flat_map(|(i, j)| (j..n).map(move |k| (i, j, k)));

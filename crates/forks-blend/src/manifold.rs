@@ -41,7 +41,11 @@ impl Evaluation {
         for (y, (x, p)) in places.right.iter_mut().zip(inside.iter().zip(&c.place)) {
             *y = x - p;
         }
-        fill_products(&places.right, &mut places.products);
+        if c.straight && self.driven_slopes.is_empty() {
+            places.products[..n].copy_from_slice(&places.right);
+        } else {
+            fill_products(&places.right, &mut places.products);
+        }
         let (y, products) = places.products.split_at(n);
         let slope = &mut self.gradient[..n];
         let mut change = c.energy.evaluate(y, products, &mut places.inner, slope);
