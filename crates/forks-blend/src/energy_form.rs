@@ -2,9 +2,9 @@
 //!
 //! U(y) = Σ a_i y_i + Σ b_jk y_j y_k + Σ c_ijk y_i y_j y_k, i ≤ j ≤ k, coefficients in
 //! lexicographic order: each is read once, neighbours in memory at once. With d_jk = b_jk + Σ_{i≤j}
-//! c_ijk y_i it is U = Σ_j y_j (a_j + Σ_{k≥j} d_jk y_k), as in [`crate::chart_polynomials`]. Without
-//! third order it is U = ½ Σ_j y_j (a_j + ∂U/∂y_j), ∂U/∂y = a + S y with the whole matrix S, whose
-//! rows are of one length.
+//! c_ijk y_i it is U = Σ_j y_j (a_j + Σ_{k≥j} d_jk y_k), as in [`crate::chart_polynomials`].
+//! Without third order it is U = ½ Σ_j y_j (a_j + ∂U/∂y_j), ∂U/∂y = a + S y with the whole matrix
+//! S, whose rows are of one length.
 
 use alloc::{vec, vec::Vec};
 
