@@ -1,0 +1,192 @@
+//! The rows of a problem.
+
+/// Why a row is refused; numbers count from zero.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RowError {
+    /// A row of another length.
+    #[error("row {row} has {found} coefficients, the problem has {expected} unknowns")]
+    Length {
+        /// Which row of the level.
+        row: usize,
+        /// Its coefficients.
+        found: usize,
+        /// The unknowns.
+        expected: usize,
+    },
+    /// A coefficient that is not finite, a bound that is not a number, a weight that is not
+    /// positive.
+    #[error("row {row}: {what} is {value}")]
+    Value {
+        /// Which row of the level.
+        row: usize,
+        /// Coefficient, bound or weight.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// Bounds that leave nothing between them.
+    #[error("row {row}: the lower bound {lower} is above the upper bound {upper}")]
+    Bounds {
+        /// Which row of the level.
+        row: usize,
+        /// Lower bound.
+        lower: f64,
+        /// Upper bound.
+        upper: f64,
+    },
+}
+
+/// Rows of equal priority.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Level {
+    pub(super) unknowns: usize,
+    pub(super) rows: Vec<f64>,
+    pub(super) lower: Vec<f64>,
+    pub(super) upper: Vec<f64>,
+    pub(super) weight: Vec<f64>,
+}
+
+impl Level {
+    /// Adds lower ≤ row · x ≤ upper, equal bounds for an equation, infinite ones for none. The
+    /// excess counts with `weight` > 0.
+    ///
+    /// # Errors
+    /// A wrong length, numbers that are not finite, bounds in the wrong order.
+    pub fn push(
+        &mut self,
+        row: &[f64],
+        lower: f64,
+        upper: f64,
+        weight: f64,
+    ) -> Result<(), RowError> {
+        let at = self.len();
+        if row.len() != self.unknowns {
+            return Err(RowError::Length { row: at, found: row.len(), expected: self.unknowns });
+        }
+        let wrong = |what, value| Err(RowError::Value { row: at, what, value });
+        if let Some(&x) = row.iter().find(|x| !x.is_finite()) {
+            return wrong("a coefficient", x);
+        }
+        if lower.is_nan() || lower == f64::INFINITY {
+            return wrong("the lower bound", lower);
+        }
+        if upper.is_nan() || upper == f64::NEG_INFINITY {
+            return wrong("the upper bound", upper);
+        }
+        if !(weight.is_finite() && weight > 0.0) {
+            return wrong("the weight", weight);
+        }
+        if lower > upper {
+            return Err(RowError::Bounds { row: at, lower, upper });
+        }
+        self.rows.extend_from_slice(row);
+        self.lower.push(lower);
+        self.upper.push(upper);
+        self.weight.push(weight);
+        Ok(())
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.lower.len()
+    }
+
+    /// True without rows.
+    pub fn is_empty(&self) -> bool {
+        self.lower.is_empty()
+    }
+
+    /// Coefficients of a row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.rows[i * self.unknowns..(i + 1) * self.unknowns]
+    }
+
+    /// Lower and upper bound of a row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn bounds(&self, i: usize) -> (f64, f64) {
+        (self.lower[i], self.upper[i])
+    }
+
+    /// Weight of a row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn weight(&self, i: usize) -> f64 {
+        self.weight[i]
+    }
+
+    /// What a row is beyond its bounds at `x`: positive above the upper one, negative below the
+    /// lower one, zero between.
+    ///
+    /// # Panics
+    /// If there is no such row, or `x` has another length.
+    pub fn excess(&self, i: usize, x: &[f64]) -> f64 {
+        beyond(super::basis::dot(self.row(i), x), self.lower[i], self.upper[i])
+    }
+
+    fn reset(&mut self, unknowns: usize) {
+        self.unknowns = unknowns;
+        self.rows.clear();
+        self.lower.clear();
+        self.upper.clear();
+        self.weight.clear();
+    }
+}
+
+/// What `value` is beyond its bounds.
+pub(super) fn beyond(value: f64, lower: f64, upper: f64) -> f64 {
+    if value > upper {
+        value - upper
+    } else if value < lower {
+        value - lower
+    } else {
+        0.0
+    }
+}
+
+/// Levels of rows on the same unknowns, the most important first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Problem {
+    unknowns: usize,
+    levels: Vec<Level>,
+}
+
+impl Problem {
+    /// Levels without rows.
+    pub fn new(unknowns: usize, levels: usize) -> Self {
+        let mut out = Self::default();
+        out.reset(unknowns, levels);
+        out
+    }
+
+    /// Takes all rows away and keeps their memory.
+    pub fn reset(&mut self, unknowns: usize, levels: usize) {
+        self.unknowns = unknowns;
+        self.levels.resize_with(levels, Level::default);
+        self.levels.iter_mut().for_each(|l| l.reset(unknowns));
+    }
+
+    /// Length of x.
+    pub fn unknowns(&self) -> usize {
+        self.unknowns
+    }
+
+    /// The levels.
+    pub fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
+    /// A level, to add rows.
+    ///
+    /// # Panics
+    /// If there is no such level.
+    pub fn level_mut(&mut self, level: usize) -> &mut Level {
+        &mut self.levels[level]
+    }
+}
