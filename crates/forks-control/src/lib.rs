@@ -2,3 +2,4 @@
 
 pub mod filter;
 pub mod lexicographic;
+pub mod plant;

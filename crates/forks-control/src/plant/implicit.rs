@@ -1,0 +1,94 @@
+//! Implicit steps of any mechanism, loops and couplings included.
+
+use std::sync::Arc;
+
+use forks_dynamics::{
+    integrate::ImpulseStepper,
+    mechanism::{LinkId, Mechanism, lie::Pose, linalg::Matrix},
+};
+
+use super::{
+    Plant, PlantError, Response,
+    error::{check, check_commands},
+};
+
+/// A mechanism in motion by linearly implicit steps, under gravity, springs and dampers, with
+/// forces on some velocity coordinates as commands.
+///
+/// Its rates are the independent motions u of [`ImpulseStepper`]: A u⁺ = A u_free + h Nᵀ S z.
+#[derive(Clone, Debug)]
+pub struct ImplicitPlant {
+    stepper: ImpulseStepper,
+    h: f64,
+    commanded: Vec<usize>,
+    forces: Vec<f64>,
+}
+
+impl ImplicitPlant {
+    /// At tree positions `q` and velocities `v`, with steps of `h` (s); loops are closed first. A
+    /// command is the force (N or N·m) of a velocity coordinate, also of a joint that closes a
+    /// loop, beside its springs and dampers.
+    ///
+    /// # Errors
+    /// Commands of coordinates that are not there or commanded twice, a step that is not positive,
+    /// lengths that do not fit, numbers that are not finite, loops that cannot be closed.
+    pub fn new(
+        mechanism: Arc<Mechanism>,
+        q: &[f64],
+        v: &[f64],
+        commanded: &[usize],
+        h: f64,
+    ) -> Result<Self, PlantError> {
+        let count = mechanism.velocity_count();
+        check_commands(h, commanded.iter().copied(), count)?;
+        check(["position", "positions"], q, mechanism.tree_position_count())?;
+        check(["velocity", "velocities"], v, mechanism.tree_velocity_count())?;
+        let stepper = ImpulseStepper::new(mechanism, q, v, true, h).map_err(PlantError::Failed)?;
+        Ok(Self { stepper, h, commanded: commanded.to_vec(), forces: vec![0.0; count] })
+    }
+
+    /// The state.
+    pub fn stepper(&self) -> &ImpulseStepper {
+        &self.stepper
+    }
+
+    /// 6 × rates: body twist of a frame in a link, in that frame, at the pose before the step.
+    pub fn frame_rows(&self, link: LinkId, link_from_frame: &Pose) -> Matrix {
+        self.stepper.frame_jacobian(link, link_from_frame)
+    }
+}
+
+impl Plant for ImplicitPlant {
+    fn command_count(&self) -> usize {
+        self.commanded.len()
+    }
+
+    fn response(&mut self) -> Result<Response, PlantError> {
+        // A response asks, it does not move: u of the state stays what it is.
+        let mut trial = self.stepper.clone();
+        trial.free(&[], &[]).map_err(PlantError::Failed)?;
+        let n = trial.motion_count();
+        let mut row = vec![0.0; n];
+        let mut gain = Matrix::zeros(n, self.commanded.len());
+        for (j, &c) in self.commanded.iter().enumerate() {
+            trial.rate_row(c, &mut row);
+            let column = trial.inverse_system().mul_vec(&row);
+            (0..n).for_each(|i| gain[(i, j)] = self.h * column[i]);
+        }
+        Ok(Response { free: trial.velocities().to_vec(), gain })
+    }
+
+    fn step(&mut self, commands: &[f64]) -> Result<(), PlantError> {
+        check(["command", "commands"], commands, self.commanded.len())?;
+        for (c, z) in self.commanded.iter().zip(commands) {
+            self.forces[*c] = *z;
+        }
+        // A step that fails leaves the state as it was.
+        let mut next = self.stepper.clone();
+        next.free(&self.forces, &[]).map_err(PlantError::Failed)?;
+        let u = next.velocities().to_vec();
+        next.finish(&u).map_err(PlantError::Failed)?;
+        self.stepper = next;
+        Ok(())
+    }
+}
