@@ -8,8 +8,8 @@ use forks_dynamics::{
 };
 
 use super::{
-    Plant, PlantError, Response,
-    error::{check, check_commands},
+    error::{PlantError, check, check_commands},
+    response::{Plant, Response},
 };
 
 /// A mechanism in motion by linearly implicit steps, under gravity, springs and dampers, with
@@ -50,6 +50,11 @@ impl ImplicitPlant {
     /// The state.
     pub fn stepper(&self) -> &ImpulseStepper {
         &self.stepper
+    }
+
+    /// Length of a step, s.
+    pub fn step_length(&self) -> f64 {
+        self.h
     }
 
     /// 6 × rates: body twist of a frame in a link, in that frame, at the pose before the step.

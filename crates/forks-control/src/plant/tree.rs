@@ -9,8 +9,8 @@ use forks_dynamics::{
 };
 
 use super::{
-    Plant, PlantError, Response,
-    error::{check, check_commands},
+    error::{PlantError, check, check_commands},
+    response::{Plant, Response},
 };
 
 /// What a command of a velocity coordinate is.

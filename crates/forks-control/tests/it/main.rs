@@ -1,5 +1,6 @@
 //! Integration tests of forks-control, one binary: a file per subject.
 
+mod controller;
 mod filter;
 mod lexicographic;
 mod plant;
