@@ -51,6 +51,10 @@ def main() -> None:
     seconds = [
         forks.sweep(timed, {"x": list(range(count))}, engine="ray").seconds for _ in range(3)
     ]
+    # The same tasks on two threads: how exact 50 ms are on this machine at this time.
+    threads = forks.sweep(
+        timed, {"x": list(range(count))}, engine="threads", workers=2
+    ).seconds
     killed = forks.sweep(deadly, {"x": list(range(count))}, engine="ray", seed=3)
     alone = forks.sweep(calm, {"x": list(range(count))}, engine="serial", seed=3)
     report = {
@@ -62,6 +66,8 @@ def main() -> None:
         "workers": 2,
         "ideal_s": ideal,
         "measured_s": seconds,
+        "two_threads_s": threads,
+        "overhead_over_two_threads_percent": 100 * (min(seconds) / threads - 1),
         "overhead_percent": 100 * (min(seconds) / ideal - 1),
         "worst_overhead_percent": 100 * (max(seconds) / ideal - 1),
         "killed_in_the_middle": os.path.exists(os.path.join(folder, "died")),

@@ -18,7 +18,7 @@ import numpy as np
 import forks
 
 _LENGTH, _GRIP, _WEIGHT = 0.04, 2.0, 0.5
-_RANGE = (0.02, 2.0)
+_RANGE = (0.1, 50.0)
 
 
 def gripper(stiffness: np.ndarray) -> forks.Model:

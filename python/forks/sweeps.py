@@ -250,8 +250,14 @@ def _windowed(submit: Callable[[int], Any], todo: list[int], window: int) -> Res
 
 
 def _chunks(todo: list[int], options: _Options) -> list[list[int]]:
-    size = options.chunk or max(1, min(64, len(todo) // (16 * options.count())))
-    return [todo[i : i + size] for i in range(0, len(todo), size)]
+    """Large ones first, single variants in the end, so that all workers end together."""
+    parts, first = [], 0
+    while first < len(todo):
+        left = len(todo) - first
+        size = options.chunk or max(1, min(64, left // (8 * options.count())))
+        parts.append(todo[first : first + size])
+        first += size
+    return parts
 
 
 def _processes(call: _Call, variants: list[Row], todo: list[int], options: _Options) -> Results:

@@ -127,10 +127,12 @@ impl Batch {
         let frame = loads::frame(frame)?;
         self.handle.with(|held| {
             let (n, effectors) = (held.many.count(), held.effectors());
-            held.loads.clear();
-            if let Some(x) = wrenches {
-                let input = Input::new("wrenches", x, &[n, effectors, 6])?;
-                held.loads.extend(loads::rows(input.as_slice(), effectors, frame));
+            match wrenches {
+                None => held.loads.clear(),
+                Some(x) => {
+                    let input = Input::new("wrenches", x, &[n, effectors, 6])?;
+                    loads::refill(&mut held.loads, input.as_slice(), effectors, frame);
+                }
             }
             let mut all = BatchStatus::default();
             // Pieces of about 10 ms, so that Ctrl-C is heard.

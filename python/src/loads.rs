@@ -43,3 +43,22 @@ pub(crate) fn rows(
     };
     wrenches.iter().enumerate().map(load)
 }
+
+/// [`rows`] in place of what `out` held; writes only wrenches and frames where it held as many.
+pub(crate) fn refill(
+    out: &mut Vec<EffectorLoad>,
+    numbers: &[f64],
+    effectors: usize,
+    frame: LoadFrame,
+) {
+    let (wrenches, _) = numbers.as_chunks::<6>();
+    if out.len() != wrenches.len() {
+        out.clear();
+        out.extend(rows(numbers, effectors, frame));
+        return;
+    }
+    for (load, w) in out.iter_mut().zip(wrenches) {
+        load.wrench = Wrench::from_array(*w);
+        load.frame = frame;
+    }
+}

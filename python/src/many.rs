@@ -38,14 +38,14 @@ pub(crate) trait Many: Send + std::fmt::Debug {
 pub(crate) struct Fast {
     batch: Batch,
     poses: Option<BatchPoses>,
-    none: Vec<[EffectorLoad; 0]>,
+    none: Vec<&'static [EffectorLoad]>,
     start: State,
 }
 
 impl Fast {
     pub(crate) fn new(stepper: Stepper, count: usize) -> Self {
         let start = State::new(stepper.model());
-        let none = vec![[]; count];
+        let none = vec![&[][..]; count];
         Self { batch: Batch::new(stepper, count), poses: None, none, start }
     }
 }
@@ -128,12 +128,12 @@ impl Many for Fast {
 #[derive(Debug)]
 pub(crate) struct Each<S: System> {
     instances: Instances<S>,
-    none: Vec<[EffectorLoad; 0]>,
+    none: Vec<&'static [EffectorLoad]>,
 }
 
 impl<S: System> Each<S> {
     pub(crate) fn new(system: S, count: usize) -> Self {
-        Self { instances: Instances::new(system, count), none: vec![[]; count] }
+        Self { instances: Instances::new(system, count), none: vec![&[]; count] }
     }
 }
 

@@ -18,7 +18,7 @@ impl Transition {
         out: &mut [Lanes],
     ) {
         let x = [velocity, stretch];
-        self.row_groups(velocity.len(), |group, first, rows| {
+        for (group, first, rows) in self.row_groups(velocity.len()) {
             let out = &mut out[first..first + rows];
             match rows {
                 1 => self.of_states_in::<L, 1>(l, group, x, out),
@@ -26,7 +26,7 @@ impl Transition {
                 3 => self.of_states_in::<L, 3>(l, group, x, out),
                 _ => self.of_states_in::<L, LANES>(l, group, x, out),
             }
-        });
+        }
     }
 
     #[inline(always)]
@@ -54,7 +54,7 @@ impl Transition {
         loaded: [bool; LANES],
         out: &mut [Lanes],
     ) {
-        self.row_groups(force.len(), |group, first, rows| {
+        for (group, first, rows) in self.row_groups(force.len()) {
             let out = &mut out[first..first + rows];
             match rows {
                 1 => self.add_forces_in::<L, 1>(l, group, force, loaded, out),
@@ -62,7 +62,7 @@ impl Transition {
                 3 => self.add_forces_in::<L, 3>(l, group, force, loaded, out),
                 _ => self.add_forces_in::<L, LANES>(l, group, force, loaded, out),
             }
-        });
+        }
     }
 
     #[inline(always)]
@@ -81,14 +81,17 @@ impl Transition {
         }
     }
 
-    /// Calls `f` with every group of rows, the place of its first result and its number of rows.
+    /// Every group of rows with the place of its first result and its number of rows.
+    ///
+    /// An iterator, since the body of a loop belongs to the kernel; a closure that is not inlined
+    /// would be compiled without its instruction set, fifty times slower.
     #[inline(always)]
-    fn row_groups(&self, n: usize, mut f: impl FnMut(usize, usize, usize)) {
+    fn row_groups(&self, n: usize) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let width = n.div_ceil(LANES).max(1);
-        for group in 0..self.constant.len() {
+        (0..self.constant.len()).map(move |group| {
             let (part, within) = (group / width, group % width);
-            f(group, part * n + within * LANES, (n - within * LANES).min(LANES));
-        }
+            (group, part * n + within * LANES, (n - within * LANES).min(LANES))
+        })
     }
 }
 
