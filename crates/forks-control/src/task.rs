@@ -102,10 +102,13 @@ impl Task {
         if let Some(x) = goal.into_iter().find(|x| !x.is_finite()) {
             return wrong("a number of the goal", x);
         }
-        if let Goal::Orientation(_, r) = self.goal {
-            if r.length() < 1e-6 {
-                return wrong("the length of the quaternion", r.length());
-            }
+        let turn = match self.goal {
+            Goal::Orientation(_, r) => r.length(),
+            Goal::Pose(_, p) => p.rotation.length(),
+            Goal::Position(..) | Goal::Joint(..) => 1.0,
+        };
+        if turn < 1e-6 {
+            return wrong("the length of the quaternion", turn);
         }
         if !(self.weight.is_finite() && self.weight > 0.0) {
             return wrong("the weight", self.weight);
@@ -145,7 +148,10 @@ impl Task {
                 let e = log_rotation(pose(f).rotation.inverse() * r.normalize());
                 (part(f, 3..6), e.to_array().to_vec())
             }
-            Goal::Pose(f, p) => (part(f, 0..6), pose(f).twist_to(p).to_array().to_vec()),
+            Goal::Pose(f, p) => {
+                let e = pose(f).twist_to(&p.normalized());
+                (part(f, 0..6), e.to_array().to_vec())
+            }
             Goal::Joint(j, q) => {
                 let m = stepper.mechanism();
                 let mut row = vec![0.0; stepper.motion_count()];
