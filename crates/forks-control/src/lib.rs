@@ -1,3 +1,5 @@
+//! Commands for mechanisms from what they shall do, by least squares with priorities.
+//!
 #![doc = include_str!("../README.md")]
 
 pub mod controller;
