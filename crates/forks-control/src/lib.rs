@@ -5,5 +5,6 @@
 pub mod controller;
 pub mod filter;
 pub mod lexicographic;
+pub mod limits;
 pub mod plant;
 pub mod task;

@@ -3,4 +3,5 @@
 mod controller;
 mod filter;
 mod lexicographic;
+mod limits;
 mod plant;
