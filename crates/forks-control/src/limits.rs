@@ -1,9 +1,9 @@
 //! Rates that keep limits of position, velocity and acceleration for good, in discrete time.
 //!
 //! A limit that acts once it is reached comes too late: what moves has to brake before. With steps
-//! q⁺ = q + h v⁺ and |v⁺ − v| ≤ h A, braking from v⁺ covers D(v⁺) = h (n v⁺ − h A n (n + 1)/2) more,
-//! n = ⌊v⁺/(h A)⌋. The largest v⁺ with q + h v⁺ + D(v⁺) ≤ q_max is piecewise linear in the distance
-//! and has a closed form; whoever keeps to it can always brake within A.
+//! q⁺ = q + h v⁺ and |v⁺ − v| ≤ h A, braking from v⁺ covers D(v⁺) = h (n v⁺ − h A n (n + 1)/2)
+//! more, n = ⌊v⁺/(h A)⌋. The largest v⁺ with q + h v⁺ + D(v⁺) ≤ q_max is piecewise linear in the
+//! distance and has a closed form; whoever keeps to it can always brake within A.
 
 use forks_dynamics::mechanism::Limit;
 

@@ -1,7 +1,7 @@
 //! What a mechanism shall do, as rates at the end of the next step.
 //!
-//! A task with error e and rate V asks for V⁺ = V + h (k e − d V): a spring and a damper per unit of
-//! mass, e the logarithm of the pose error in the frame's own axes, rotation included.
+//! A task with error e and rate V asks for V⁺ = V + h (k e − d V): a spring and a damper per unit
+//! of mass, e the logarithm of the pose error in the frame's own axes, rotation included.
 
 use forks_dynamics::mechanism::{
     JointId, LinkId, Mechanism,
