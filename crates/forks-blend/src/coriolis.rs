@@ -11,21 +11,16 @@ use crate::{
 };
 
 impl Evaluation {
-    /// f at the last place, in charts of joint displacements with several samples, else nothing;
-    /// the first two slices are
-    /// memory for n numbers.
-    #[inline(always)]
-    pub(crate) fn coriolis_force(
+    /// Adds f at the last place, in charts of joint displacements; the two slices are memory for n
+    /// numbers.
+    #[inline(never)]
+    pub(crate) fn add_coriolis_force(
         &self,
         model: &BlendedModel,
         velocity: &[f64],
         (momentum, slope): (&mut [f64], &mut [f64]),
         out: &mut [f64],
     ) {
-        out.fill(0.0);
-        if !model.is_curved() || model.has_constant_matrices() {
-            return;
-        }
         let n = velocity.len();
         for &i in &self.active {
             slope.copy_from_slice(&self.places.weight_slopes[i * n..(i + 1) * n]);

@@ -187,8 +187,11 @@ impl Kernel for Begin<'_> {
                 work.known = *h;
             }
         }
-        let memory = (&mut work.last[..], &mut work.right[..]);
-        here.coriolis_force(model, &state.velocity, memory, &mut work.coriolis);
+        work.balanced.copy_from_slice(&work.force[..n]);
+        if model.is_curved() && !constant {
+            let memory = (&mut work.last[..], &mut work.right[..]);
+            here.add_coriolis_force(model, &state.velocity, memory, &mut work.balanced);
+        }
         work.momentum_balance(*h, &state.velocity, &here.gradient);
         work.solve(inverse.as_slice());
         work.velocity.copy_from_slice(&work.right);
@@ -278,7 +281,7 @@ impl Work {
         let n = velocity.len();
         for i in 0..n {
             let momentum = row(&self.mass[i * n..(i + 1) * n], velocity);
-            self.right[i] = momentum + h * (self.force[i] + self.coriolis[i] - gradient[i]);
+            self.right[i] = momentum + h * (self.balanced[i] - gradient[i]);
         }
     }
 
@@ -335,8 +338,7 @@ impl Work {
         }
         let inertia = 0.5 * quadratic(&self.mass, &self.right);
         let damping = 0.5 * h * quadratic(&self.damping, &self.velocity);
-        let work = self.work(&self.force, x) + self.work(&self.coriolis, x);
-        inertia + damping + self.there.energy - work
+        inertia + damping + self.there.energy - self.work(&self.balanced, x)
     }
 
     /// right = −residual of implicit Euler at the new place; its largest entry, and the size of
@@ -351,7 +353,7 @@ impl Work {
         for i in 0..n {
             let inertia = row(&self.mass[i * n..(i + 1) * n], &self.last);
             let damping = row(&self.damping[i * n..(i + 1) * n], &self.velocity);
-            let load = h * (self.force[i] + self.coriolis[i] - self.there.gradient[i]);
+            let load = h * (self.balanced[i] - self.there.gradient[i]);
             self.right[i] = load - inertia - h * damping;
             worst = worst.max(self.right[i].abs());
             size = size.max(inertia.abs()).max(h * self.there.gradient[i].abs());

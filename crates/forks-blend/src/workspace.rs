@@ -40,8 +40,8 @@ pub(crate) struct Work {
     pub(crate) first: Vec<f64>,
     /// Generalised force of the loads, padded.
     pub(crate) force: Vec<f64>,
-    /// Centrifugal and Coriolis forces, which do no work but with the changing mass.
-    pub(crate) coriolis: Vec<f64>,
+    /// The same with centrifugal and Coriolis forces, which do no work but with the changing mass.
+    pub(crate) balanced: Vec<f64>,
     pub(crate) right: Vec<f64>,
     pub(crate) mass: Vec<f64>,
     pub(crate) damping: Vec<f64>,
@@ -68,7 +68,7 @@ impl BlendedWorkspace {
                 last: vec![0.0; n],
                 first: vec![0.0; n],
                 force: vec![0.0; padded(n)],
-                coriolis: vec![0.0; n],
+                balanced: vec![0.0; n],
                 right: vec![0.0; n],
                 mass: vec![0.0; n * n],
                 damping: vec![0.0; n * n],
