@@ -26,7 +26,7 @@ use crate::{
     curvature::{dual, load_stiffness},
     dead_loads::dead_at_rest,
     error::BlendError,
-    jets::Jets,
+    jets::{Jets, triples},
     link_forces::{leave_out, weights},
     sample::Sample,
     tree_chart::TreeChart,
@@ -211,12 +211,11 @@ impl JointMap {
         let pairs = || (0..n).flat_map(move |i| (i..n).map(move |j| (i, j)));
         let energy = (0..n).map(|i| 0.5 * c.stiffness[(i, i)].abs() * reach[i] * reach[i]);
         let energy = energy.fold(0.0, f64::max);
-        let three = pairs().flat_map(|(i, j)| (j..n).map(move |k| [i, j, k]));
         let (mut third, mut rounding) = (0.0f64, 0.0f64);
-        for (coefficient, at @ [i, j, k]) in c.cubic.iter().zip(three) {
+        for (coefficient, at) in c.cubic.iter().zip(triples(n)) {
             let far: f64 = at.map(|i| reach[i]).iter().product();
             third = third.max(far * coefficient.abs());
-            rounding = rounding.max(far * jets.cubic_rounding(i, j, k, |k| k));
+            rounding = rounding.max(far * jets.cubic_rounding(at, |k| k));
         }
         if third <= NOISE * energy || third <= TELLING * rounding {
             c.cubic.fill(0.0);
@@ -369,8 +368,7 @@ fn numbers(
 ) -> Option<ChartSample> {
     let n = jets.n;
     let two: Vec<[usize; 2]> = (0..n).flat_map(|i| (i..n).map(move |j| [i, j])).collect();
-    let three: Vec<[usize; 3]> =
-        two.iter().flat_map(|&[i, j]| (j..n).map(move |k| [i, j, k])).collect();
+    let three: Vec<[usize; 3]> = triples(n).collect();
     let frame = |f: usize, row: usize| move |k: usize| n + (f * n + k) * 6 + row;
     let second = |rows: usize, entry: &dyn Fn(usize, usize) -> usize| {
         Matrix::from_fn(rows, two.len(), |row, p| {
@@ -381,7 +379,7 @@ fn numbers(
         let entry = frame(row / 6, row % 6);
         match p.checked_sub(two.len()) {
             None => jets.quadratic(two[p][0], two[p][1], entry),
-            Some(p) => jets.cubic(three[p][0], three[p][1], three[p][2], entry),
+            Some(p) => jets.cubic(three[p], entry),
         }
     });
     let links = (0..d.links.len())
@@ -405,8 +403,8 @@ fn numbers(
     let out = ChartSample {
         place: map.place(problem, at),
         rate: map.rate(problem, at, d),
-        stiffness: Matrix::from_fn(n, n, |i, k| jets.slope(k, i)).symmetric_part(),
-        cubic: three.iter().map(|&[i, j, k]| jets.cubic(i, j, k, |k| k)).collect(),
+        stiffness: jets.second(),
+        cubic: jets.third(),
         twists,
         links,
         joints,

@@ -1,5 +1,6 @@
 //! Higher derivatives by differences.
 
+use forks_mechanism::linalg::Matrix;
 use rayon::prelude::*;
 
 /// Second and third order of quantities whose first derivatives are known at the sample and next to
@@ -34,7 +35,7 @@ impl Jets {
     }
 
     /// ∂/∂x_k of an entry.
-    pub(crate) fn slope(&self, k: usize, entry: usize) -> f64 {
+    fn slope(&self, k: usize, entry: usize) -> f64 {
         let [plus, minus] = &self.single[k];
         (plus[entry] - minus[entry]) / (2.0 * self.steps[k])
     }
@@ -58,36 +59,41 @@ impl Jets {
         second * if i == j { 0.5 } else { 1.0 }
     }
 
+    /// ∂²/∂x∂x of a quantity whose first derivatives come first, N × N.
+    pub(crate) fn second(&self) -> Matrix {
+        Matrix::from_fn(self.n, self.n, |i, k| self.slope(k, i)).symmetric_part()
+    }
+
+    /// Its coefficients of all products of three, in lexicographic order.
+    pub(crate) fn third(&self) -> Vec<f64> {
+        triples(self.n).map(|at| self.cubic(at, |k| k)).collect()
+    }
+
     /// Coefficient of y_i y_j y_k, i ≤ j ≤ k.
-    pub(crate) fn cubic(
-        &self,
-        i: usize,
-        j: usize,
-        k: usize,
-        entry: impl Fn(usize) -> usize,
-    ) -> f64 {
-        let third =
-            self.bend(i, j, entry(k)) + self.bend(i, k, entry(j)) + self.bend(j, k, entry(i));
-        third / 3.0 * orders(i, j, k) / 6.0
+    pub(crate) fn cubic(&self, at: [usize; 3], entry: impl Fn(usize) -> usize) -> f64 {
+        let [a, b, c] = self.thirds(at, entry);
+        (a + b + c) / 3.0 * orders(at) / 6.0
     }
 
     /// How far apart the ways to that coefficient are, which differ by rounding only.
-    pub(crate) fn cubic_rounding(
-        &self,
-        i: usize,
-        j: usize,
-        k: usize,
-        entry: impl Fn(usize) -> usize,
-    ) -> f64 {
-        let first = self.bend(i, j, entry(k));
-        let others = [self.bend(i, k, entry(j)), self.bend(j, k, entry(i))];
-        let apart = others.map(|o| (o - first).abs());
-        apart[0].max(apart[1]) * orders(i, j, k) / 6.0
+    pub(crate) fn cubic_rounding(&self, at: [usize; 3], entry: impl Fn(usize) -> usize) -> f64 {
+        let [first, b, c] = self.thirds(at, entry);
+        (b - first).abs().max((c - first).abs()) * orders(at) / 6.0
+    }
+
+    /// The third derivative, from the first one by each of the coordinates.
+    fn thirds(&self, [i, j, k]: [usize; 3], entry: impl Fn(usize) -> usize) -> [f64; 3] {
+        [self.bend(i, j, entry(k)), self.bend(i, k, entry(j)), self.bend(j, k, entry(i))]
     }
 }
 
+/// Three of n coordinates, i ≤ j ≤ k, in lexicographic order.
+pub(crate) fn triples(n: usize) -> impl Iterator<Item = [usize; 3]> {
+    (0..n).flat_map(move |i| (i..n).flat_map(move |j| (j..n).map(move |k| [i, j, k])))
+}
+
 /// How often a product of three coordinates stands in a sum over all orders.
-fn orders(i: usize, j: usize, k: usize) -> f64 {
+fn orders([i, j, k]: [usize; 3]) -> f64 {
     match (i == j, j == k) {
         (true, true) => 1.0,
         (false, false) => 6.0,

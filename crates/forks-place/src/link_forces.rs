@@ -71,11 +71,7 @@ pub(crate) fn leave_out(
         Some(alone.elastic_force(&x))
     };
     let jets = Jets::new(steps, slope(vec![0.0; n])?, slope)?;
-    let second = Matrix::from_fn(n, n, |i, k| jets.slope(k, i)).symmetric_part();
-    let mut third = (0..n)
-        .flat_map(|i| (i..n).flat_map(move |j| (j..n).map(move |k| [i, j, k])))
-        .map(|[i, j, k]| jets.cubic(i, j, k, |k| k));
-    c.stiffness = c.stiffness.sub(&second);
-    c.cubic.iter_mut().zip(&mut third).for_each(|(all, own)| *all -= own);
+    c.stiffness = c.stiffness.sub(&jets.second());
+    c.cubic.iter_mut().zip(jets.third()).for_each(|(all, own)| *all -= own);
     (c.stiffness.is_finite() && c.cubic.iter().all(|x| x.is_finite())).then_some(())
 }

@@ -10,7 +10,7 @@ use forks_mechanism::{
 };
 use forks_rom::data::ModelData;
 
-use crate::jets::Jets;
+use crate::jets::{Jets, triples};
 
 /// A tree and coordinates z = D⁻ᵀ x of its joints' displacements from a pose.
 pub(crate) struct TreeChart<'a> {
@@ -71,16 +71,14 @@ impl<'a> TreeChart<'a> {
         let n = steps.len();
         let jets = Jets::new(steps, self.slope(&vec![0.0; n]), |y| Some(self.slope(&y)))?;
         let two = n * (n + 1) / 2;
-        let three: Vec<[usize; 3]> =
-            (0..n).flat_map(|i| (i..n).flat_map(move |j| (j..n).map(move |k| [i, j, k]))).collect();
         let pull = rate.transpose_mul(&d.hessian.mul(&d.servo_rest));
         let width = if d.servos.is_empty() { 0 } else { n + two };
         let out =
             ChartSample {
                 place: vec![0.0; n],
-                stiffness: Matrix::from_fn(n, n, |i, k| jets.slope(k, i)).symmetric_part(),
-                cubic: three.iter().map(|&[i, j, k]| jets.cubic(i, j, k, |k| k)).collect(),
-                twists: Matrix::zeros(6 * effectors, two + three.len()),
+                stiffness: jets.second(),
+                cubic: jets.third(),
+                twists: Matrix::zeros(6 * effectors, two + triples(n).count()),
                 links: d.links.iter().map(|_| Matrix::zeros(6, two)).collect(),
                 joints: d.joints.iter().map(|j| Matrix::zeros(j.map.rows(), two)).collect(),
                 servos: Matrix::from_fn(d.servos.len(), width, |s, p| {

@@ -88,10 +88,7 @@ impl<S: System> Instances<S> {
     ///
     /// # Panics
     /// If there is not one list per instance, or a load on an effector that does not exist.
-    pub fn step<A: AsRef<[EffectorLoad]> + Sync>(&mut self, loads: &[A]) -> BatchStatus
-    where
-        S::State: Send,
-    {
+    pub fn step<A: AsRef<[EffectorLoad]> + Sync>(&mut self, loads: &[A]) -> BatchStatus {
         assert_eq!(loads.len(), self.count, "lists of loads");
         let effectors = self.system.data().effectors.len();
         loads.iter().for_each(|l| crate::load::assert_effectors(l.as_ref(), effectors));
