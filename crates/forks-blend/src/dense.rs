@@ -17,9 +17,15 @@ pub(crate) fn blend<'a>(
     }
 }
 
+/// Rows of fewer numbers are summed one by one: the four sums at once cost more than they spare.
+const SHORT: usize = 8;
+
 /// Σ a b; four sums at once, inlined so that they are one register where there is one.
 #[inline(always)]
 pub(crate) fn row(a: &[f64], b: &[f64]) -> f64 {
+    if a.len() < SHORT {
+        return a.iter().zip(b).map(|(x, y)| x * y).sum();
+    }
     let ((fours, rest), (others, more)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
     let mut sums = [0.0; 4];
     for (x, y) in fours.iter().zip(others) {

@@ -220,9 +220,10 @@ impl Kernel for Finish<'_> {
         let inverse = inverse.as_slice();
         let corrected = !impulse && step.correct(*h, x, velocity, inverse, model);
         if model.blend() == Blend::Energy
-            && !step.first_law(*h, here, x, velocity, corrected, model)
+            && !step.first_law(*h, here, x, corrected, model)
             || !(step.velocity.iter().chain(&step.x).all(|x| x.is_finite()))
         {
+            step.arrived = false;
             return StepStatus::NotFinite;
         }
         x.copy_from_slice(&step.x);
@@ -260,7 +261,11 @@ impl Work {
             m.hessian.blend(weights, &mut here.scratch, &mut self.system);
             return;
         }
-        blend(&mut self.mass, weights, samples.iter().map(|s| &s.mass));
+        if core::mem::take(&mut self.arrived) {
+            core::mem::swap(&mut self.mass, &mut self.mass_there);
+        } else {
+            blend(&mut self.mass, weights, samples.iter().map(|s| &s.mass));
+        }
         blend(&mut self.damping, weights, samples.iter().map(|s| &s.damping));
         blend(&mut self.system, weights, samples.iter().map(|s| &s.hessian));
     }
@@ -275,14 +280,17 @@ impl Work {
         core::mem::swap(&mut self.last, &mut self.right);
     }
 
-    /// right = M̄ v₀ + h (g + f − ∇U).
+    /// right = M̄ v₀ + h (g + f − ∇U), and the energy of motion ½ v₀ᵀM̄v₀.
     #[inline(always)]
     fn momentum_balance(&mut self, h: f64, velocity: &[f64], gradient: &[f64]) {
         let n = velocity.len();
+        let mut twice = 0.0;
         for i in 0..n {
             let momentum = row(&self.mass[i * n..(i + 1) * n], velocity);
+            twice += velocity[i] * momentum;
             self.right[i] = momentum + h * (self.balanced[i] - gradient[i]);
         }
+        self.moving = 0.5 * twice;
     }
 
     /// x = x₀ + h v, and what is there.
@@ -369,19 +377,18 @@ impl Work {
         h: f64,
         here: &Evaluation,
         x: &[f64],
-        velocity: &[f64],
         mut corrected: bool,
         model: &BlendedModel,
     ) -> bool {
-        let moving = 0.5 * quadratic(&self.mass, velocity);
+        let moving = self.moving;
         let before = here.energy + moving;
         for _ in 0..MAX_SHORTENINGS {
             let work = self.work(&self.force, x);
             let available = before + work - self.there.energy;
             let mass = if self.known.is_nan() {
                 let masses = model.samples.iter().map(|s| &s.mass);
-                blend(&mut self.system, &self.there.weights, masses);
-                &self.system
+                blend(&mut self.mass_there, &self.there.weights, masses);
+                &self.mass_there
             } else {
                 &self.mass
             };
@@ -392,12 +399,13 @@ impl Work {
             let size = before.abs() + work.abs() + self.there.energy.abs();
             let terms = here.size_of_terms + self.there.size_of_terms;
             let rounding = ROUNDING * size + ROUNDING_OF_TERMS * terms;
-            if kinetic <= available + rounding {
-                return true;
-            }
-            if available >= -rounding {
-                let slower = sqrt(available.max(0.0) / kinetic);
-                self.velocity.iter_mut().for_each(|v| *v *= slower);
+            let paid = kinetic <= available + rounding;
+            if paid || available >= -rounding {
+                if !paid {
+                    let slower = sqrt(available.max(0.0) / kinetic);
+                    self.velocity.iter_mut().for_each(|v| *v *= slower);
+                }
+                self.arrived = self.known.is_nan() && model.matrices.is_none();
                 return true;
             }
             if core::mem::take(&mut corrected) {

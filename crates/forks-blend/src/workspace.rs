@@ -44,6 +44,11 @@ pub(crate) struct Work {
     pub(crate) balanced: Vec<f64>,
     pub(crate) right: Vec<f64>,
     pub(crate) mass: Vec<f64>,
+    /// M̄ at the place where a step ended, and whether it is known.
+    pub(crate) mass_there: Vec<f64>,
+    pub(crate) arrived: bool,
+    /// ½ v₀ᵀM̄v₀.
+    pub(crate) moving: f64,
     pub(crate) damping: Vec<f64>,
     /// K̄, then L of A = M̄ + hD̄ + h²K̄ = L Lᵀ.
     pub(crate) system: Vec<f64>,
@@ -71,6 +76,9 @@ impl BlendedWorkspace {
                 balanced: vec![0.0; n],
                 right: vec![0.0; n],
                 mass: vec![0.0; n * n],
+                mass_there: vec![0.0; n * n],
+                arrived: false,
+                moving: 0.0,
                 damping: vec![0.0; n * n],
                 system: vec![0.0; n * n],
                 known: f64::NAN,
@@ -111,6 +119,7 @@ impl BlendedWorkspace {
             self.step.there.drive(model, &state.servo_targets);
         }
         self.here.at(model, &state.x);
+        self.step.arrived = false;
         self.arrive(state);
     }
 
