@@ -211,7 +211,15 @@ impl Placer<'_> {
                 continue;
             }
             let trained = path_errors(&self.gauge, &placed.model, &loads.training);
-            let all = || errors.iter().chain(&trained);
+            let known = (unseen.iter().zip(&errors)).chain(loads.training.iter().zip(&trained));
+            let (sought, worse) = self.worse_loads(&placed.model, known);
+            let fails = sought.into_iter().zip(&worse).filter(|(_, e)| bad(e)).map(|(t, _)| t);
+            let fails: Vec<Truth> = fails.collect();
+            if reached && plan.most > 1 && !fails.is_empty() && round < REPEATS {
+                loads.training.extend(fails);
+                continue;
+            }
+            let all = || errors.iter().chain(&trained).chain(&worse);
             let largest = Errors::largest(all());
             placed.certificate = Certificate {
                 unseen: unseen.len(),

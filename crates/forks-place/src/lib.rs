@@ -35,6 +35,7 @@ mod swing;
 mod testing;
 mod tree_chart;
 mod truth;
+mod worse;
 
 pub use error::BlendError;
 pub use floating::with_base;

@@ -47,6 +47,37 @@ impl LoadRegion {
         let (s, c) = (core::f64::consts::TAU * around).sin_cos();
         axis * cosine + (side * c + other * s) * (1.0 - cosine * cosine).max(0.0).sqrt()
     }
+
+    /// A direction of the cone turned by an angle, to the rim at most; `to` counts the sides, of
+    /// which there are [`LoadRegion::sides`].
+    pub(crate) fn turned(&self, direction: DVec3, angle: f64, to: usize) -> DVec3 {
+        let axis = self.axis.normalize();
+        let (one, other) = match self.normal {
+            Some(normal) => (normal.cross(direction).normalize_or_zero(), DVec3::ZERO),
+            None => direction.any_orthonormal_pair(),
+        };
+        let side = [one, -one, other, -other][to];
+        let turned = direction * angle.cos() + side * angle.sin();
+        if turned.angle_between(axis) <= self.half_angle {
+            return turned;
+        }
+        let outward = (turned - axis * turned.dot(axis)).normalize_or_zero();
+        axis * self.half_angle.cos() + outward * self.half_angle.sin()
+    }
+
+    /// True if a force on an effector has a direction of the cone.
+    pub(crate) fn contains(&self, effector: usize, force: DVec3) -> bool {
+        effector == self.effector && force.angle_between(self.axis) <= self.half_angle + 1e-6
+    }
+
+    /// To how many sides a direction can turn.
+    pub(crate) fn sides(&self) -> usize {
+        match (self.half_angle > 0.0, self.normal) {
+            (false, _) => 0,
+            (true, Some(_)) => 2,
+            (true, None) => 4,
+        }
+    }
 }
 
 /// Growth of the force while its limit is searched.
