@@ -219,8 +219,7 @@ impl Kernel for Finish<'_> {
         step.move_by(*h, x, model);
         let inverse = inverse.as_slice();
         let corrected = !impulse && step.correct(*h, x, velocity, inverse, model);
-        if model.blend() == Blend::Energy
-            && !step.first_law(*h, here, x, corrected, model)
+        if model.blend() == Blend::Energy && !step.first_law(*h, here, x, corrected, model)
             || !(step.velocity.iter().chain(&step.x).all(|x| x.is_finite()))
         {
             step.arrived = false;
