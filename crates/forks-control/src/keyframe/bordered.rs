@@ -120,9 +120,10 @@ impl Band {
             let below = (p + self.width + 1).min(self.n);
             let right = (p + 2 * self.width + 1).min(self.n);
             let size = |s: &Self, i: usize| s.entries[s.at(i, p)].abs();
-            let best = (p..below).fold(p, |k, i| if size(&self, i) > size(&self, k) { i } else { k });
-            // NaN is refused too.
-            if !(size(&self, best) > SINGULAR * largest) {
+            let best =
+                (p..below).fold(p, |k, i| if size(&self, i) > size(&self, k) { i } else { k });
+            let found = size(&self, best);
+            if found.is_nan() || found <= SINGULAR * largest {
                 return None;
             }
             if best != p {
@@ -171,7 +172,9 @@ mod tests {
     /// The rival is dense elimination.
     #[test]
     fn bands_with_borders_are_solved_as_dense_systems_are() {
-        for (n, width, border) in [(1, 1, 0), (7, 1, 0), (9, 3, 2), (6, 5, 0), (4, 2, 4), (30, 2, 2)] {
+        for (n, width, border) in
+            [(1, 1, 0), (7, 1, 0), (9, 3, 2), (6, 5, 0), (4, 2, 4), (30, 2, 2)]
+        {
             let mut system = Bordered::new(n, width, border);
             let mut dense = Matrix::zeros(n, n);
             for i in 0..n {

@@ -5,11 +5,7 @@
 
 use forks_dynamics::mechanism::linalg::Matrix;
 
-use super::{
-    bordered::Bordered,
-    error::SplineError,
-    knots::Knots,
-};
+use super::{bordered::Bordered, error::SplineError, knots::Knots};
 
 /// What a curve does at an end; nothing given: its natural conditions.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,7 +25,11 @@ impl End {
     }
 
     /// The derivatives that are given here: order and values; natural conditions are zero.
-    fn conditions(&self, degree: usize, channels: usize) -> Result<Vec<(usize, Vec<f64>)>, SplineError> {
+    fn conditions(
+        &self,
+        degree: usize,
+        channels: usize,
+    ) -> Result<Vec<(usize, Vec<f64>)>, SplineError> {
         let zero = || vec![0.0; channels];
         let given = |d, x: &Vec<f64>| (d, x.clone());
         match (degree, &self.velocity, &self.acceleration) {
@@ -192,6 +192,11 @@ impl BSpline {
 
     fn finite(self) -> Result<Self, SplineError> {
         if self.controls.is_finite() { Ok(self) } else { Err(SplineError::Overflow) }
+    }
+
+    /// A control, by channel.
+    pub(super) fn control(&self, i: usize) -> &[f64] {
+        self.controls.row(i)
     }
 
     /// Number of channels.

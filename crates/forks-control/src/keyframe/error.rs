@@ -75,10 +75,14 @@ pub enum SplineError {
         value: f64,
     },
     /// Velocity and acceleration at an end of a curve of degree 3.
-    #[error("a curve of degree 3 takes a velocity or an acceleration at an end, not both: degree 5")]
+    #[error(
+        "a curve of degree 3 takes a velocity or an acceleration at an end, not both: degree 5"
+    )]
     TwoEnds,
     /// A curve that repeats with a last key other than the first.
-    #[error("a curve that repeats ends where it begins: the first key has {first}, the last {last}")]
+    #[error(
+        "a curve that repeats ends where it begins: the first key has {first}, the last {last}"
+    )]
     NotClosed {
         /// A number of the first key.
         first: f64,

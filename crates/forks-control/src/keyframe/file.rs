@@ -186,8 +186,8 @@ impl Motion {
     /// # Errors
     /// A file that does not follow the format, with the line; keys that [`Motion::new`] refuses.
     pub fn from_toml(m: &Mechanism, text: &str) -> Result<Self, FileError> {
-        let file: File =
-            toml::from_str(text).map_err(|e| FileError::Syntax(e.to_string().trim().to_string()))?;
+        let file: File = toml::from_str(text)
+            .map_err(|e| FileError::Syntax(e.to_string().trim().to_string()))?;
         let keys = file.joint.iter().map(|j| j.keys(&file)).collect::<Result<Vec<_>, _>>()?;
         let warp = file.warp.as_ref().map(WarpTable::warp).transpose()?;
         Ok(Self::new(m, &keys, warp)?)

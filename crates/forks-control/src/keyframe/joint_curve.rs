@@ -147,11 +147,7 @@ impl JointCurve {
                 let turn = DQuat::from_rotation_z(q[2]);
                 let flat = |x: &[f64]| DVec3::new(x[0], x[1], 0.0);
                 let (linear, rate) = body_rates(turn, DVec3::Z * v[2], flat(&v), flat(&a));
-                JointState {
-                    q,
-                    v: vec![linear.x, linear.y, v[2]],
-                    a: vec![rate.x, rate.y, a[2]],
-                }
+                JointState { q, v: vec![linear.x, linear.y, v[2]], a: vec![rate.x, rate.y, a[2]] }
             }
             Self::Spherical(r) => {
                 let s = r.evaluate(t);
@@ -163,8 +159,12 @@ impl JointCurve {
             }
             Self::Free(p, r) => {
                 let ([q, v, a], s) = (all(p), r.evaluate(t));
-                let (v, a) =
-                    body_rates(s.rotation, s.velocity, DVec3::from_slice(&v), DVec3::from_slice(&a));
+                let (v, a) = body_rates(
+                    s.rotation,
+                    s.velocity,
+                    DVec3::from_slice(&v),
+                    DVec3::from_slice(&a),
+                );
                 JointState {
                     q: [&q[..], &wxyz_from_quaternion(s.rotation)].concat(),
                     v: [v.to_array(), s.velocity.to_array()].concat(),
@@ -239,10 +239,9 @@ fn check_length(rules: &[EndRule; 2], expected: usize) -> Result<(), SplineError
 fn part(rule: &EndRule, range: core::ops::Range<usize>) -> EndRule {
     let cut = |x: &Option<Vec<f64>>| x.as_ref().map(|x| x[range.clone()].to_vec());
     match rule {
-        EndRule::Rates(e) => EndRule::Rates(End {
-            velocity: cut(&e.velocity),
-            acceleration: cut(&e.acceleration),
-        }),
+        EndRule::Rates(e) => {
+            EndRule::Rates(End { velocity: cut(&e.velocity), acceleration: cut(&e.acceleration) })
+        }
         other => other.clone(),
     }
 }

@@ -31,8 +31,12 @@ impl Monotone {
         for c in 0..channels {
             let secant = secants(times, keys, c);
             for k in 1..n - 1 {
-                slopes[k][c] =
-                    inner(times[k] - times[k - 1], times[k + 1] - times[k], secant[k - 1], secant[k]);
+                slopes[k][c] = inner(
+                    times[k] - times[k - 1],
+                    times[k + 1] - times[k],
+                    secant[k - 1],
+                    secant[k],
+                );
             }
             let widths = |k: usize| times[k + 1] - times[k];
             let (first, last) = if n == 2 {
@@ -46,7 +50,10 @@ impl Monotone {
             (slopes[0][c], slopes[n - 1][c]) = (first, last);
             for (end, key, beside) in [(ends[0], 0, secant[0]), (ends[1], n - 1, secant[n - 2])] {
                 if end.acceleration.is_some() {
-                    return Err(SplineError::NoRoom { curve: "a monotone curve", what: "acceleration" });
+                    return Err(SplineError::NoRoom {
+                        curve: "a monotone curve",
+                        what: "acceleration",
+                    });
                 }
                 let Some(given) = &end.velocity else { continue };
                 let what = "velocity";

@@ -110,7 +110,11 @@ impl Motion {
     /// # Errors
     /// Joints that are not there, named twice or without coordinates of their own; keys that are no
     /// curve; keys outside limits.
-    pub fn new(m: &Mechanism, keys: &[JointKeys], warp: Option<Warp>) -> Result<Self, KeyframeError> {
+    pub fn new(
+        m: &Mechanism,
+        keys: &[JointKeys],
+        warp: Option<Warp>,
+    ) -> Result<Self, KeyframeError> {
         let mut curves: Vec<(JointId, JointCurve)> = Vec::with_capacity(keys.len());
         for k in keys {
             let joint = || k.joint.clone();
@@ -219,7 +223,12 @@ impl Motion {
     /// Least and greatest values of a plain coordinate of a joint (x, y, z of a free one), or of
     /// its rate (derivative 1) or acceleration (2), over the time of the keys. `None` for rotations
     /// and coordinates that are not there.
-    pub fn extremes(&self, joint: JointId, coordinate: usize, derivative: usize) -> Option<Extremes> {
+    pub fn extremes(
+        &self,
+        joint: JointId,
+        coordinate: usize,
+        derivative: usize,
+    ) -> Option<Extremes> {
         let (_, curve) = self.curves.iter().find(|(id, _)| *id == joint)?;
         let path = curve.path().filter(|p| coordinate < p.channels())?;
         let degree = path.degree().checked_sub(derivative)?;

@@ -1,6 +1,10 @@
 //! Warps of time: when the curve is where.
 
-use super::{bspline::End, error::SplineError, monotone::Monotone};
+use super::{
+    bspline::{End, check},
+    error::SplineError,
+    monotone::Monotone,
+};
 
 /// An increasing map from played time to the time of the keys.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,21 +79,17 @@ impl Warp {
     /// # Errors
     /// Times that are not finite or do not increase.
     pub fn keys(played: &[f64], of_keys: &[f64]) -> Result<Self, WarpError> {
-        let back = (1..of_keys.len().min(played.len())).find(|k| of_keys[*k] <= of_keys[k - 1]);
         let keys: Vec<Vec<f64>> = of_keys.iter().map(|t| vec![*t]).collect();
-        let open = End::default();
-        let forward = Monotone::new(played, &keys, [&open, &open])?;
-        if let Some(k) = back {
+        let n = check(played, &keys, 2).map(|_| played.len())?;
+        if let Some(k) = (1..n).find(|k| of_keys[*k] <= of_keys[k - 1]) {
             return Err(WarpError::TurnsBack { time: played[k - 1] });
         }
-        // The slope of an end may be cut to zero: time would stop there.
-        let mut rate = [0.0];
-        for time in [played[0], played[played.len() - 1]] {
-            forward.evaluate(time, 1, &mut rate);
-            if rate[0] <= 0.0 {
-                return Err(WarpError::TurnsBack { time });
-            }
-        }
+        // At the ends as fast as between the keys there: a cut slope would stop time.
+        let end = |a: usize, b: usize| {
+            let rate = (of_keys[b] - of_keys[a]) / (played[b] - played[a]);
+            End { velocity: Some(vec![rate]), acceleration: None }
+        };
+        let forward = Monotone::new(played, &keys, [&end(0, 1), &end(n - 2, n - 1)])?;
         Ok(Self(Kind::Keys { forward }))
     }
 

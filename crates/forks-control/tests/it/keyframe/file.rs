@@ -83,7 +83,8 @@ fn what_a_file_says_wrong_is_told_by_line_or_name() {
     assert!(text(&back).starts_with("the warp turns back at 0.39"), "{}", text(&back));
     let nan = FILE.replace("[0.0, 0.6, 0.1]", "[0.0, nan, 0.1]");
     assert_eq!(text(&nan), "keys of joint hinge: the value of key 1 is NaN");
-    let both = FILE.replace("ends = \"periodic\"", "ends = \"periodic\"\nstart = { velocity = 0.0 }");
+    let both =
+        FILE.replace("ends = \"periodic\"", "ends = \"periodic\"\nstart = { velocity = 0.0 }");
     assert!(text(&both).contains("no start and end of its own"));
     let none = FILE.replace("amplitude = 0.02, ", "");
     assert_eq!(text(&none), "the warp takes amplitude and period, or played and keys");

@@ -5,14 +5,17 @@ use forks_control::keyframe::{
 };
 use forks_dynamics::mechanism::{
     Joint, JointKind, Limit, Link, LinkId, Mechanism, MechanismBuilder,
-    lie::{SpatialInertia, glam::DVec3},
+    lie::{
+        SpatialInertia,
+        glam::{DMat3, DVec3},
+    },
 };
 
 /// A hinge with limits, a planar, a ball and a free joint, each on the ground.
 pub(super) fn mechanism() -> Mechanism {
     let mut b = MechanismBuilder::new("four");
     let mut add = |name: &str, kind, limits: Option<Limit>| {
-        let inertia = SpatialInertia::from_sphere(1.0, 0.1);
+        let inertia = SpatialInertia::new(1.0, DVec3::ZERO, DMat3::IDENTITY * 0.01);
         let link = b.add_link(Link::new(name).with_inertia(inertia));
         let mut joint = Joint::new(name, kind, LinkId::WORLD, link);
         if limits.is_some() {
@@ -147,7 +150,7 @@ fn extremes_and_excesses_between_keys_are_found_with_their_times() {
         keys: [-1.0, 1.0, 1.0, -1.0].map(|x| vec![x]).to_vec(),
         ..keys("hinge")
     };
-    let motion = Motion::new(&m, &[over.clone()], None).unwrap();
+    let motion = Motion::new(&m, std::slice::from_ref(&over), None).unwrap();
     let id = m.find_joint("hinge").unwrap();
     let e = motion.extremes(id, 0, 0).unwrap();
     // By symmetry the top is in the middle: slopes there vanish.
@@ -201,8 +204,7 @@ fn what_is_no_motion_is_refused_by_name_and_value() {
     else {
         panic!("{error}")
     };
-    let natural =
-        JointKeys { ends: Ends::Each([EndRule::Natural, EndRule::Rest]), ..keys("free") };
+    let natural = JointKeys { ends: Ends::Each([EndRule::Natural, EndRule::Rest]), ..keys("free") };
     assert!(matches!(
         Motion::new(&m, &[natural], None).unwrap_err(),
         KeyframeError::Curve { error: SplineError::NoRoom { .. }, .. }

@@ -47,10 +47,7 @@ fn what_is_no_warp_is_refused_with_its_numbers() {
     let text = |w: Result<Warp, WarpError>| w.unwrap_err().to_string();
     assert_eq!(text(Warp::sine(f64::NAN, 1.0)), "the warp's amplitude is NaN");
     assert_eq!(text(Warp::sine(0.05, 0.0)), "the warp's period is 0");
-    assert_eq!(
-        text(Warp::keys(&[0.0, 1.0, 2.0], &[0.0, 1.0, 0.5])),
-        "the warp turns back at 1 s"
-    );
+    assert_eq!(text(Warp::keys(&[0.0, 1.0, 2.0], &[0.0, 1.0, 0.5])), "the warp turns back at 1 s");
     assert_eq!(
         text(Warp::keys(&[0.0, 1.0, 0.5], &[0.0, 1.0, 2.0])),
         "the warp's times: key 2 at 0.5 s comes after the one at 1 s"
