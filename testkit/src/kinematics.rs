@@ -1,6 +1,8 @@
 //! Kinematics by matrices; derivatives by dual numbers.
 
-use forks_mechanism::{Bushing, Combination, Joint, JointId, JointKind, LinkId, Mechanism};
+use forks_mechanism::{
+    Bushing, Cable, CableNode, Combination, Joint, JointId, JointKind, LinkId, Mechanism,
+};
 
 use crate::{
     Matrix,
@@ -171,6 +173,38 @@ pub fn bushing_displacement<T: Scalar>(b: &Bushing, poses: &[Rigid<T>]) -> [T; 6
     a.inverse().times(&b).log()
 }
 
+/// √x by Newton's method from the root of the real part, which makes both derivatives exact.
+fn root<T: Scalar>(x: T) -> T {
+    let mut y = T::constant(x.real().sqrt());
+    for _ in 0..2 {
+        y = (y + x * y.reciprocal()).scale(0.5);
+    }
+    y
+}
+
+/// Length of a cable that runs straight from point to point.
+///
+/// # Panics
+/// If it wraps something.
+pub fn cable_length<T: Scalar>(c: &Cable, poses: &[Rigid<T>]) -> T {
+    let mut sum = T::constant(0.0);
+    for branch in &c.branches {
+        let points = branch.nodes.iter().map(|n| match n {
+            CableNode::Point(p) => poses[p.link.index()].point(&p.position.to_array()),
+            CableNode::Obstacle(_) => panic!("the rival knows straight cables only"),
+        });
+        let points: Vec<[T; 3]> = points.collect();
+        for w in points.windows(2) {
+            let square = (0..3).fold(T::constant(0.0), |s, k| {
+                let d = w[1][k] - w[0][k];
+                s + d * d
+            });
+            sum = sum + root(square).scale(1.0 / branch.divisor);
+        }
+    }
+    sum
+}
+
 /// Everything of first order at a configuration.
 #[derive(Clone, Debug)]
 pub struct FirstOrder {
@@ -184,6 +218,8 @@ pub struct FirstOrder {
     pub constraints: Matrix,
     /// Jacobians of the bushings' displacements, 6×nv.
     pub bushings: Vec<Matrix>,
+    /// Slopes of the cables' lengths, nv each.
+    pub cables: Vec<Vec<f64>>,
 }
 
 /// Poses, loop residuals and all Jacobians at `q`, one dual direction per coordinate.
@@ -196,6 +232,7 @@ pub fn first_order(m: &Mechanism, q: &[f64]) -> FirstOrder {
         links: vec![Matrix::zeros(6, nv); poses.len()],
         constraints: Matrix::zeros(residual.len(), nv),
         bushings: vec![Matrix::zeros(6, nv); m.bushings().len()],
+        cables: vec![vec![0.0; nv]; m.cables().len()],
         poses,
         residual,
     };
@@ -213,6 +250,9 @@ pub fn first_order(m: &Mechanism, q: &[f64]) -> FirstOrder {
         for (b, bushing) in m.bushings().iter().enumerate() {
             let d = bushing_displacement(bushing, &moved);
             (0..6).for_each(|i| out.bushings[b][(i, k)] = d[i].eps);
+        }
+        for (row, c) in out.cables.iter_mut().zip(m.cables()) {
+            row[k] = cable_length(c, &moved).eps;
         }
     }
     out

@@ -34,9 +34,9 @@ pub struct System {
     pub first: FirstOrder,
     /// Size r of the mechanism, m.
     pub size: f64,
-    /// nv×nv stiffness of joint springs, combination springs and bushings.
+    /// nv×nv stiffness of joint springs, combination springs, bushings and cables.
     pub stiffness: Matrix,
-    /// nv×nv damping of joints, combination springs and bushings.
+    /// nv×nv damping of joints, combination springs, bushings and cables.
     pub damping: Matrix,
     /// nv×nv mass matrix of all links, with armatures, without the loop equations.
     pub mass: Matrix,
@@ -148,6 +148,14 @@ fn assemble(m: &Mechanism, f: &FirstOrder) -> [Matrix; 3] {
     for (b, jacobian) in m.bushings().iter().zip(&f.bushings) {
         add_congruence(stiffness, jacobian, &six(&b.stiffness));
         add_congruence(damping, jacobian, &six(&b.damping));
+    }
+    for (c, row) in m.cables().iter().zip(&f.cables) {
+        for i in 0..nv {
+            for j in 0..nv {
+                stiffness[(i, j)] += c.stiffness * row[i] * row[j];
+                damping[(i, j)] += c.damping * row[i] * row[j];
+            }
+        }
     }
     for (l, jacobian) in m.links().iter().zip(&f.links) {
         add_congruence(mass, jacobian, &body_mass(&l.inertia));

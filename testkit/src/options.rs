@@ -58,6 +58,8 @@ pub struct RandomMechanismOptions {
     pub combination_springs: usize,
     /// Bushings between any two links.
     pub bushings: usize,
+    /// Cables that run straight through points of two to four links, never slack.
+    pub cables: usize,
     /// Part of the joints without any spring, 0…1.
     pub springless_fraction: f64,
     /// Part of the sprung multi-dof joints whose stiffness matrix is singular (not along a
@@ -114,6 +116,7 @@ impl Default for RandomMechanismOptions {
             couplings: 0,
             combination_springs: 0,
             bushings: 0,
+            cables: 0,
             springless_fraction: 0.0,
             singular_spring_fraction: 0.0,
             joint_kinds: JointChoice::USUAL.to_vec(),

@@ -5,13 +5,13 @@
 //! with ξ = log(H₀⁻¹ H). The compliance is then 𝓗⁻¹, the inverse Hessian of the elastic energy that
 //! the effectors see.
 
-use forks_mechanism::{Joint, JointId, LinkId, Mechanism};
+use forks_mechanism::{Cable, Joint, JointId, LinkId, Mechanism};
 
 use crate::{
     Matrix, Reduction, System, Unresisted,
     kinematics::{
-        bushing_displacement, combination, constraints, displace_joint, joint_displacement,
-        link_poses,
+        bushing_displacement, cable_length, combination, constraints, displace_joint,
+        joint_displacement, link_poses,
     },
     linear::least_squares,
     rigid::Rigid,
@@ -55,6 +55,15 @@ pub struct Loads {
     pub wrenches: Vec<EffectorLoad>,
 }
 
+/// The rest length of a cable without a slack range.
+///
+/// # Panics
+/// If it has one.
+fn never_slack(c: &Cable) -> f64 {
+    assert_eq!(c.rest[0], c.rest[1], "the rival knows no slack");
+    c.rest[0]
+}
+
 /// A mechanism's total potential under loads. Loads and spring preloads can be eased in together.
 #[derive(Clone, Debug)]
 pub struct Potential<'a> {
@@ -66,6 +75,8 @@ pub struct Potential<'a> {
     combination_rests: Vec<f64>,
     /// Twists appended to the second frame of each bushing.
     bushing_offsets: Vec<[f64; 6]>,
+    /// Lengths at which cables are unstressed.
+    cable_rests: Vec<f64>,
 }
 
 impl<'a> Potential<'a> {
@@ -79,6 +90,7 @@ impl<'a> Potential<'a> {
             joint_rests: mechanism.joints().iter().map(rest).collect(),
             combination_rests: mechanism.combination_springs().iter().map(|s| s.rest).collect(),
             bushing_offsets: vec![[0.0; 6]; mechanism.bushings().len()],
+            cable_rests: mechanism.cables().iter().map(never_slack).collect(),
         }
     }
 
@@ -104,6 +116,10 @@ impl<'a> Potential<'a> {
         let poses = link_poses(mechanism, q, &still);
         for (offset, b) in out.bushing_offsets.iter_mut().zip(mechanism.bushings()) {
             *offset = bushing_displacement(b, &poses).map(|x| -(1.0 - s) * x);
+        }
+        for (rest, c) in out.cable_rests.iter_mut().zip(mechanism.cables()) {
+            let l = cable_length(c, &poses);
+            *rest = l + s * (*rest - l);
         }
         out
     }
@@ -134,6 +150,10 @@ impl<'a> Potential<'a> {
             b.b_from_bushing = frame.to_pose();
             let x = bushing_displacement(&b, poses);
             sum = sum + quadratic(&x, |i, j| b.stiffness.get(i, j));
+        }
+        for (c, rest) in m.cables().iter().zip(&self.cable_rests) {
+            let x = cable_length(c, poses) - T::constant(*rest);
+            sum = sum + (x * x).scale(0.5 * c.stiffness);
         }
         sum
     }

@@ -1,5 +1,7 @@
 //! Random mechanisms: any graph, loops anywhere, assembled exactly at the start pose.
 
+mod cables;
+
 use forks_mechanism::{
     Bushing, Combination, CombinationSpring, Coordinate, Coupling, Joint, JointId, JointKind,
     JointMatrix, JointSpring, Link, LinkId, Mechanism, MechanismBuilder,
@@ -90,6 +92,7 @@ impl<'a> Draw<'a> {
         self.add_couplings(&mut b);
         self.add_combination_springs(&mut b);
         self.add_bushings(&mut b);
+        self.add_cables(&mut b);
         b.build().expect("a random mechanism is valid")
     }
 

@@ -86,6 +86,10 @@ fn is_stressed(m: &Mechanism, q: &[f64]) -> bool {
     m.joints().iter().enumerate().any(joint)
         || m.combination_springs().iter().any(combination)
         || m.bushings().iter().any(bushing)
+        || m.cables().iter().any(|c| {
+            let force = c.tension(c.length(&poses)).force;
+            force.abs() > c.stiffness * STILL * unit
+        })
 }
 
 /// The mechanism at its equilibrium under its own loads, beside the start pose.

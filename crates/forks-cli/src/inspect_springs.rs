@@ -9,7 +9,7 @@ use crate::{joint_names::JointNames, output::short};
 #[derive(Debug, Serialize)]
 pub(crate) struct SpringEntry {
     pub(crate) name: String,
-    /// `joint`, `tendon`, `bushing` or `servo`.
+    /// `joint`, `tendon`, `cable`, `bushing` or `servo`.
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
     /// The joints that it acts on.
@@ -76,6 +76,16 @@ pub(crate) fn spring_entries(m: &Mechanism, names: &JointNames) -> Vec<SpringEnt
     }
     for s in m.servos() {
         out.push(along(&s.name, "servo", &s.combination, s.stiffness, s.damping, vec![]));
+    }
+    for c in m.cables() {
+        out.push(SpringEntry {
+            name: c.name.clone(),
+            kind: "cable",
+            joints: vec![],
+            stiffness: vec![vec![c.stiffness]],
+            damping: vec![vec![c.damping]],
+            rest: c.rest.to_vec(),
+        });
     }
     for b in m.bushings() {
         let six = |s: &forks_mechanism::lie::SymMat6| {

@@ -7,12 +7,13 @@ use forks_mechanism::{
 };
 
 use crate::{
+    cables::cable_energy,
     loads::{Loads, WrenchFrame},
     springs::{bushing_energy, joint_energy},
     stage::Stage,
 };
 
-/// Elastic energy of joint springs, combination springs and bushings, J.
+/// Elastic energy of joint springs, combination springs, bushings and cables, J.
 pub fn elastic_energy(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) -> f64 {
     let joints: f64 = (0..m.joints().len()).map(|i| joint_energy(m, JointId::new(i), q)).sum();
     let combinations: f64 = m
@@ -24,7 +25,7 @@ pub fn elastic_energy(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) -> f64
         })
         .sum();
     let bushings: f64 = m.bushings().iter().map(|b| bushing_energy(b, world_from_link)).sum();
-    joints + combinations + bushings
+    joints + combinations + bushings + cable_energy(m, world_from_link)
 }
 
 /// Potential energy of gravity, zero at the world's origin, gravity compensation taken off, J.
@@ -58,7 +59,7 @@ pub fn potential_energy(m: &Mechanism, q: &[f64], world_from_link: &[Pose], load
     elastic_energy(m, q, world_from_link) + gravity + forces
 }
 
-/// Generalised forces f(q) of springs, bushings, gravity and applied wrenches (length
+/// Generalised forces f(q) of springs, bushings, cables, gravity and applied wrenches (length
 /// `velocity_count`): their power is f · v. At equilibrium f + Gᵀλ = 0 with G the Jacobian of the
 /// loop equations.
 pub fn generalized_forces(
@@ -102,10 +103,14 @@ fn elastic_forces(
     pull_back: impl Fn(&[Wrench]) -> Vec<f64>,
 ) -> Vec<f64> {
     let m = stage.m;
-    let mut out = if m.bushings().is_empty() {
+    let mut out = if m.bushings().is_empty() && m.cables().is_empty() {
         vec![0.0; m.velocity_count()]
     } else {
-        pull_back(&bushing_wrenches(stage, world_from_link))
+        let mut wrenches = bushing_wrenches(stage, world_from_link);
+        for i in 0..m.cables().len() {
+            stage.add_cable(i, world_from_link, &mut wrenches);
+        }
+        pull_back(&wrenches)
     };
     for i in 0..m.joints().len() {
         let id = JointId::new(i);

@@ -14,6 +14,7 @@
 pub mod adaptive;
 mod algebra;
 mod branches;
+pub mod cables;
 pub mod constrained;
 mod constraint_space;
 pub mod dca;

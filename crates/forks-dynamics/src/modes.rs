@@ -64,7 +64,7 @@ pub fn natural_modes(
     Some(Modes { eigenvalues, shapes: n.mul(&vectors) })
 }
 
-/// Modes at the pose without loads: joint springs and bushings alone.
+/// Modes at the pose without loads: joint springs, bushings and cables alone.
 pub fn unloaded_modes(m: &Mechanism, q: &[f64], world_from_link: &[Pose]) -> Option<Modes> {
     let lambda = vec![0.0; loops::constraint_rows(m)];
     let k = tangent_stiffness(m, q, world_from_link, &Loads::none(), &lambda);

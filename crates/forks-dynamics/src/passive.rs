@@ -1,7 +1,8 @@
 //! Forces of springs and dampers on all coordinates, without allocation.
 //!
 //! A spring pulls with minus the gradient of its energy, a damper with −D θ̇; a bushing's damper
-//! with −D ζ̇, ζ̇ the twist of its second frame relative to its first, in the second frame.
+//! with −D ζ̇, ζ̇ the twist of its second frame relative to its first, in the second frame; a
+//! cable's with −c ℓ̇ along its length.
 
 use forks_mechanism::{
     JointId, JointKind, JointSpring, Mechanism,
@@ -10,6 +11,7 @@ use forks_mechanism::{
 };
 
 use crate::{
+    cables::add_cable_wrenches,
     logarithm::linear_gradient,
     springs::{bushing_displacement, directions},
 };
@@ -34,12 +36,12 @@ impl PassiveWorkspace {
     }
 }
 
-/// Forces of all springs and dampers of joints, combinations of coordinates and bushings: their
-/// power is `force · v`.
+/// Forces of all springs and dampers of joints, combinations of coordinates, bushings and cables:
+/// their power is `force · v`.
 ///
 /// `q`, `v` and `force` hold all coordinates, those of loop-closing joints (which have springs and
 /// dampers too) after the tree's; of a mechanism without loops that is the tree alone. Linear in
-/// the size of the mechanism, bushings' frames included.
+/// the size of the mechanism.
 ///
 /// # Panics
 /// If a length does not fit the mechanism.
@@ -62,8 +64,8 @@ pub fn passive_forces(
         add_joint_damper(m, id, &v[range], f);
     }
     add_combinations(m, q, v, force);
-    if !m.bushings().is_empty() {
-        add_bushings(m, ws, q, v, force);
+    if !m.bushings().is_empty() || m.cables().iter().any(|c| !c.is_idle()) {
+        add_ties(m, ws, q, v, force);
     }
 }
 
@@ -130,7 +132,8 @@ fn add_combinations(m: &Mechanism, q: &[f64], v: &[f64], force: &mut [f64]) {
     }
 }
 
-fn add_bushings(m: &Mechanism, ws: &mut PassiveWorkspace, q: &[f64], v: &[f64], force: &mut [f64]) {
+/// Bushings and cables.
+fn add_ties(m: &Mechanism, ws: &mut PassiveWorkspace, q: &[f64], v: &[f64], force: &mut [f64]) {
     forward_kinematics(m, q, &mut ws.world_from_link);
     for e in m.forest().edges() {
         let motion = tree_joint_motion(m, e, q);
@@ -141,6 +144,9 @@ fn add_bushings(m: &Mechanism, ws: &mut PassiveWorkspace, q: &[f64], v: &[f64], 
     ws.wrenches.fill(Wrench::ZERO);
     for i in 0..m.bushings().len() {
         add_bushing(m, ws, i);
+    }
+    for c in m.cables() {
+        add_cable_wrenches(c, &ws.world_from_link, &ws.twists, &mut ws.wrenches);
     }
     for e in m.forest().edges().iter().rev() {
         let motion = tree_joint_motion(m, e, q);

@@ -161,6 +161,8 @@ pub(crate) struct StartRest {
     pub(crate) combinations: Vec<f64>,
     /// `a_from_b` of every bushing.
     pub(crate) bushings: Vec<Pose>,
+    /// Slack range of every cable, unstressed.
+    pub(crate) cables: Vec<[f64; 2]>,
 }
 
 impl StartRest {
@@ -174,6 +176,7 @@ impl StartRest {
                 .map(|s| loops::combination_value(m, &s.combination, q))
                 .collect(),
             bushings: m.bushings().iter().map(|b| bushing_displacement(b, &poses)).collect(),
+            cables: m.cables().iter().map(|c| c.rest_unstressed_at(c.length(&poses))).collect(),
         }
     }
 }

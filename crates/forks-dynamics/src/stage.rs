@@ -2,12 +2,14 @@
 //! own.
 
 use forks_mechanism::{
-    JointId, JointMatrix, LimitTerm, Mechanism,
+    CableHessian, CableTension, JointId, JointMatrix, LimitTerm, Mechanism,
     kinematics::loops,
     lie::{Mat6, Pose, Twist, Wrench, glam::DVec3},
+    linalg::Matrix,
 };
 
 use crate::{
+    cables::bracket_slope,
     loads::{LinkLoad, Loads, WrenchFrame, weight},
     logarithm::{RelativeTerm, linear_gradient, quadratic_term},
     springs::{StartRest, bushing_displacement, spring_gradient, spring_hessian},
@@ -120,6 +122,52 @@ impl<'a> Stage<'a> {
             .flatten()
             .map(|(rest, weight)| weight * s.stiffness * (value - rest))
             .sum()
+    }
+
+    /// The spring of a cable at a length.
+    fn cable_tension(&self, i: usize, length: f64) -> CableTension {
+        let c = &self.m.cables()[i];
+        let mut out = CableTension::default();
+        for (rest, weight) in self.mixture(c.rest, |r| r.cables[i]).into_iter().flatten() {
+            let t = c.tension_with_rest(length, rest);
+            out.energy += weight * t.energy;
+            out.force += weight * t.force;
+            out.stiffness += weight * t.stiffness;
+        }
+        out
+    }
+
+    /// Adds the wrenches that a cable's spring exerts on its links.
+    pub(crate) fn add_cable(&self, i: usize, poses: &[Pose], wrenches: &mut [Wrench]) {
+        let c = &self.m.cables()[i];
+        let pull = self.cable_tension(i, c.length(poses)).force;
+        if pull != 0.0 {
+            c.length_and_gradient(poses, |l, w| wrenches[l.index()] -= w * pull);
+        }
+    }
+
+    /// By cable: its path with derivatives, and the second derivative of its energy in the twists
+    /// of its links, 6k × 6k; and to `add` the wrenches on these, with the slopes that this leaves
+    /// out: see [`bracket_slope`].
+    pub(crate) fn cable_forms(
+        &self,
+        poses: &[Pose],
+        mut add: impl FnMut(usize, LinkLoad),
+    ) -> Vec<(CableHessian, Matrix)> {
+        let forms = self.m.cables().iter().enumerate().map(|(i, c)| {
+            if c.stiffness == 0.0 {
+                return (CableHessian::default(), Matrix::zeros(0, 0));
+            }
+            let path = c.length_and_hessian(poses);
+            let t = self.cable_tension(i, path.length);
+            for (l, g) in path.links.iter().zip(&path.gradient) {
+                let wrench = *g * -t.force;
+                add(l.index(), LinkLoad { wrench, slope: bracket_slope(wrench) });
+            }
+            let form = path.of_function(t.force, t.stiffness);
+            (path, form)
+        });
+        forms.collect()
     }
 
     /// Gradient and Hessian of a bushing's energy in local relative twist coordinates.

@@ -26,13 +26,17 @@
 //! functions of a relative twist ζ of link b against link a, with gradient p and Hessian H
 //! (closures: −λ·log, which has H = 0 on the closed loop). With x = ζ to first order and a the
 //! first link's twist, both in b's frame, they add x_iᵀ H x_j − ½ p·[x_i, x_j] − p·[a_i, x_j] to
-//! K_t, beside the wrenches ∓p on both links.
+//! K_t, beside the wrenches ∓p on both links. A cable's energy is a function of the twists of all
+//! its links, with Hessian H: AᵀHA, beside the wrenches −∂V/∂ξ with the slope −½ w·[·,·] that is
+//! left of ∂w/∂ξ without H.
+
+use std::collections::BTreeMap;
 
 use forks_mechanism::{
-    Coordinate, JointColumns, JointId, Mechanism,
+    CableHessian, Coordinate, JointColumns, JointId, Mechanism,
     kinematics::loops,
     lie::{Mat6, Pose, Twist, Wrench},
-    linalg::Matrix,
+    linalg::{Matrix, dot},
 };
 
 use crate::{
@@ -43,8 +47,8 @@ use crate::{
     stage::Stage,
 };
 
-/// K_t (nv×nv) at `q` for all springs, bushings, loads and the constraint forces Gᵀλ; see the
-/// module's text for the chart. Not symmetric with dead torques or follower loads.
+/// K_t (nv×nv) at `q` for all springs, bushings, cables, loads and the constraint forces Gᵀλ; see
+/// the module's text for the chart. Not symmetric with dead torques or follower loads.
 ///
 /// `multipliers` has the rows of [`loops::constraint_residual`]: six per loop-closing joint in its
 /// child's frame, then one per coupling.
@@ -93,7 +97,8 @@ pub(crate) fn stage_tangent(
     let branches = Branches::new(m, q, world_from_link);
     let relations = relations(stage, &branches, multipliers);
     let mut k = Matrix::zeros(m.velocity_count(), m.velocity_count());
-    add_link_loads(stage, q, &branches, &relations, &mut k);
+    let cables = add_link_loads(stage, q, &branches, &relations, &mut k);
+    cables.iter().for_each(|(path, form)| add_cable(&branches, path, form, &mut k));
     for r in &relations {
         add_relation(&branches, r, &mut k);
     }
@@ -144,17 +149,21 @@ pub(crate) fn relations(
     out
 }
 
-/// Geometric stiffness of all wrenches on links.
+/// Geometric stiffness of all wrenches on links; the forms of cables are left to be added.
 fn add_link_loads(
     stage: &Stage<'_>,
     q: &[f64],
     branches: &Branches,
     relations: &[Relation],
     k: &mut Matrix,
-) {
+) -> Vec<(CableHessian, Matrix)> {
     let n = branches.world_from_link.len();
     let (mut wrench, mut slope) = (vec![Wrench::ZERO; n], vec![Mat6::ZERO; n]);
     stage.for_each_load(&branches.world_from_link, |link, load| {
+        wrench[link] += load.wrench;
+        slope[link] += load.slope;
+    });
+    let cables = stage.cable_forms(&branches.world_from_link, |link, load| {
         wrench[link] += load.wrench;
         slope[link] += load.slope;
     });
@@ -171,6 +180,32 @@ fn add_link_loads(
         if s != Mat6::ZERO {
             let ad = b.inner_from_outer.inverse().adjoint().matrix();
             slope[b.inner] += ad.transpose() * s * ad;
+        }
+    }
+    cables
+}
+
+/// AᵀHA of a cable's form in the twists of its links.
+fn add_cable(branches: &Branches, path: &CableHessian, form: &Matrix, k: &mut Matrix) {
+    if form.max_abs() == 0.0 {
+        return;
+    }
+    let poses = &branches.world_from_link;
+    let mut columns: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for (i, link) in path.links.iter().enumerate() {
+        let link_from_world = poses[link.index()].inverse();
+        for b in branches.path(link.index()) {
+            let ad = (link_from_world * poses[b.outer]).adjoint();
+            for (c, at) in b.columns.as_slice().iter().zip(b.velocities.clone()) {
+                let column = columns.entry(at).or_insert_with(|| vec![0.0; form.rows()]);
+                column[6 * i..6 * i + 6].copy_from_slice(&ad.apply(*c).to_array());
+            }
+        }
+    }
+    for (&z, column) in &columns {
+        let turned = form.mul_vec(column);
+        for (&y, other) in &columns {
+            k[(y, z)] += dot(other, &turned);
         }
     }
 }

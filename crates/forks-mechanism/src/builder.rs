@@ -3,9 +3,11 @@
 use forks_lie::{SymMat6, glam::DVec3};
 
 use crate::{
-    BuildError, Bushing, BushingId, Combination, CombinationSpring, CombinationSpringId, Coupling,
-    CouplingId, Frame, FrameId, ImpossibleInertia, InertiaVerdict, Joint, JointId, JointKind,
-    Keyframe, Link, LinkId, Mechanism, Servo, ServoId, Shape, ShapeId, SpanningForest,
+    BuildError, Bushing, BushingId, Cable, CableId, Combination, CombinationSpring,
+    CombinationSpringId, Coupling, CouplingId, Frame, FrameId, ImpossibleInertia, InertiaVerdict,
+    Joint, JointId, JointKind, Keyframe, Link, LinkId, Mechanism, Servo, ServoId, Shape, ShapeId,
+    SpanningForest,
+    cable::check_cables,
     checks::{
         check_inertia, check_joint_numbers, finite, finite_vector, label, length,
         normalize_quaternion, normalized_kind, normalized_pose, not_negative,
@@ -35,6 +37,7 @@ impl MechanismBuilder {
             couplings: vec![],
             combination_springs: vec![],
             bushings: vec![],
+            cables: vec![],
             servos: vec![],
             keyframes: vec![],
         };
@@ -100,6 +103,12 @@ impl MechanismBuilder {
         BushingId::new(self.parts.bushings.len() - 1)
     }
 
+    /// Adds a cable.
+    pub fn add_cable(&mut self, cable: Cable) -> CableId {
+        self.parts.cables.push(cable);
+        CableId::new(self.parts.cables.len() - 1)
+    }
+
     /// Adds a servo.
     pub fn add_servo(&mut self, servo: Servo) -> ServoId {
         self.parts.servos.push(servo);
@@ -142,6 +151,11 @@ impl MechanismBuilder {
         &mut self.parts.bushings
     }
 
+    /// The cables added so far, to be changed.
+    pub fn cables_mut(&mut self) -> &mut [Cable] {
+        &mut self.parts.cables
+    }
+
     /// The joints added so far.
     pub fn joints(&self) -> &[Joint] {
         &self.parts.joints
@@ -172,6 +186,7 @@ impl MechanismBuilder {
         self.check_couplings()?;
         self.check_springs_and_servos()?;
         self.check_bushings()?;
+        check_cables(&mut self.parts.cables, &self.parts.links)?;
         self.check_frames_and_shapes()?;
         for root in SpanningForest::loose_roots(self.parts.links.len(), &self.parts.joints) {
             let mut joint = Joint::new("", JointKind::Free, LinkId::WORLD, root);

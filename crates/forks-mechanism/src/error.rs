@@ -118,6 +118,14 @@ pub enum BuildError {
         /// The coordinate.
         index: usize,
     },
+    /// A cable whose path cannot be.
+    #[error("{element}: {problem}")]
+    BadPath {
+        /// The cable.
+        element: String,
+        /// What is wrong, with the place in its path.
+        problem: String,
+    },
     /// A range whose lower end is above its upper end.
     #[error(
         "{element}: range [{lower}, {upper}] is empty",
@@ -125,7 +133,7 @@ pub enum BuildError {
         upper = Digits(*.upper)
     )]
     EmptyRange {
-        /// The joint.
+        /// The joint or cable.
         element: String,
         /// Lower end.
         lower: f64,

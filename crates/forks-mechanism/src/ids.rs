@@ -26,6 +26,7 @@ id!(/** A joint. */ JointId);
 id!(/** A coupling between joint coordinates. */ CouplingId);
 id!(/** A spring on a linear combination of joint coordinates. */ CombinationSpringId);
 id!(/** A bushing between two links. */ BushingId);
+id!(/** A cable. */ CableId);
 id!(/** A servo. */ ServoId);
 id!(/** A named frame. */ FrameId);
 id!(/** A collision shape. */ ShapeId);

@@ -11,6 +11,7 @@
 
 mod balance;
 mod builder;
+mod cable;
 mod checks;
 mod contact_filter;
 mod contact_mask;
@@ -34,6 +35,10 @@ mod spring;
 
 pub use balance::BalancedInertia;
 pub use builder::MechanismBuilder;
+pub use cable::{
+    Cable, CableBranch, CableHessian, CableNode, CableObstacle, CablePoint, CableSegment,
+    CableTension, ObstacleKind,
+};
 pub use contact_mask::ContactMask;
 pub use error::BuildError;
 pub use forks_geometry::{self as geometry, Geometry};
@@ -42,7 +47,7 @@ pub use forks_linalg as linalg;
 pub use graph::{SpanningForest, TreeEdge};
 pub use grasp::{Grasp, GraspCarrier};
 pub use ids::{
-    BushingId, CombinationSpringId, CouplingId, FrameId, JointId, LinkId, ServoId, ShapeId,
+    BushingId, CableId, CombinationSpringId, CouplingId, FrameId, JointId, LinkId, ServoId, ShapeId,
 };
 pub use joint::{Joint, Limit};
 pub use joint_kind::{JointColumns, JointKind};

@@ -5,8 +5,8 @@ use std::ops::Range;
 use forks_lie::{Pose, glam::DVec3};
 
 use crate::{
-    Bushing, BushingId, CombinationSpring, Coordinate, Coupling, Frame, FrameId, Joint, JointId,
-    Link, LinkId, Servo, Shape, SpanningForest,
+    Bushing, BushingId, Cable, CableId, CombinationSpring, Coordinate, Coupling, Frame, FrameId,
+    Joint, JointId, Link, LinkId, Servo, Shape, SpanningForest,
 };
 
 /// A named start state.
@@ -31,6 +31,7 @@ pub(crate) struct Parts {
     pub(crate) couplings: Vec<Coupling>,
     pub(crate) combination_springs: Vec<CombinationSpring>,
     pub(crate) bushings: Vec<Bushing>,
+    pub(crate) cables: Vec<Cable>,
     pub(crate) servos: Vec<Servo>,
     pub(crate) keyframes: Vec<Keyframe>,
 }
@@ -147,6 +148,21 @@ impl Mechanism {
     /// A bushing.
     pub fn bushing(&self, id: BushingId) -> &Bushing {
         &self.bushings()[id.index()]
+    }
+
+    /// Cables.
+    pub fn cables(&self) -> &[Cable] {
+        &self.parts.cables
+    }
+
+    /// A cable.
+    pub fn cable(&self, id: CableId) -> &Cable {
+        &self.cables()[id.index()]
+    }
+
+    /// The cable of that name.
+    pub fn find_cable(&self, name: &str) -> Option<CableId> {
+        self.cables().iter().position(|c| c.name == name).map(CableId::new)
     }
 
     /// Servos.

@@ -2,7 +2,7 @@
 //! it.
 
 use forks_lie::{
-    SpatialInertia,
+    Pose, SpatialInertia,
     glam::{DMat3, DVec3},
 };
 
@@ -132,6 +132,9 @@ impl Mechanism {
             let mut x = x.clone();
             (x.link_a, x.link_b) = (shift.held(x.link_a), shift.held(x.link_b));
             b.add_bushing(x);
+        }
+        for c in self.cables() {
+            b.add_cable(c.relinked(|l| (shift.held(l), Pose::IDENTITY)));
         }
     }
 }

@@ -180,7 +180,7 @@ impl Mechanism {
         Ok((b.build()?, others))
     }
 
-    /// The same mechanism with every spring and bushing at rest at positions `q`.
+    /// The same mechanism with every spring, cable and bushing at rest at positions `q`.
     ///
     /// # Errors
     /// Positions that are not valid as rest positions.
@@ -194,6 +194,9 @@ impl Mechanism {
         }
         for s in b.combination_springs_mut() {
             s.rest = loops::combination_value(self, &s.combination, q);
+        }
+        for c in b.cables_mut() {
+            c.rest = c.rest_unstressed_at(c.length(&poses));
         }
         for x in b.bushings_mut() {
             // The stiffness is given in the second link's frame: the first one's moves.

@@ -8,7 +8,7 @@
 //! - S = Σ_l Ad⁻ᵀ M_l X_l,  ∂S_j/∂η_k = −Σ_l Ad⁻ᵀ (ad_{x_k}ᵀ M_l x_j + ½ M_l ad_{x_k} x_j).
 
 use forks_mechanism::{
-    JointId, LinkId, Mechanism,
+    Cable, JointId, LinkId, Mechanism,
     lie::{Pose, SpatialInertia, Twist, Wrench},
     linalg::{Matrix, dense},
 };
@@ -154,6 +154,10 @@ fn base_link(m: &Mechanism, held: JointId) -> Result<LinkId, ReduceError> {
         m.bushings().iter().find(|b| b.link_a == LinkId::WORLD || b.link_b == LinkId::WORLD);
     if let Some(b) = bushing {
         return Err(ReduceError::NotFloating { element: b.name.clone() });
+    }
+    let touches = |c: &&Cable| c.nodes().any(|n| n.link() == LinkId::WORLD);
+    if let Some(c) = m.cables().iter().find(touches) {
+        return Err(ReduceError::NotFloating { element: format!("cable '{}'", c.name) });
     }
     edges.iter().find(|e| e.joint == held).map(|e| e.outer).ok_or_else(|| other(held))
 }

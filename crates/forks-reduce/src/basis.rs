@@ -6,7 +6,7 @@
 //! root.
 
 use forks_mechanism::{
-    Mechanism,
+    Cable, Mechanism,
     lie::Pose,
     linalg::{Accuracy, Matrix, dense},
 };
@@ -68,7 +68,8 @@ pub(crate) fn basis(
     })
 }
 
-/// Rows of F: √K δθ for joint springs, √k aᵀδθ for springs on combinations, √K ζ for bushings.
+/// Rows of F: √K δθ for joint springs, √k aᵀδθ for springs on combinations, √K ζ for bushings,
+/// √k δℓ for cables.
 fn stiffness_factor(m: &Mechanism, response: &Response) -> Vec<Vec<f64>> {
     let z = &response.joints;
     let mut rows = Vec::new();
@@ -92,6 +93,12 @@ fn stiffness_factor(m: &Mechanism, response: &Response) -> Vec<Vec<f64>> {
         let k = b.stiffness.to_mat6();
         push_root(&mut rows, &Matrix::from_fn(6, 6, |i, j| k.rows[i][j]), &relative);
     }
+    for c in m.cables() {
+        let (length, mut row) = length_change(c, &response.world_from_link, &response.twists);
+        let root = c.tension(length).stiffness.sqrt();
+        row.iter_mut().for_each(|x| *x *= root);
+        rows.push(row);
+    }
     rows
 }
 
@@ -107,6 +114,20 @@ fn push_root(rows: &mut Vec<Vec<f64>>, k: &Matrix, x: &Matrix) {
         let s = value.max(0.0).sqrt();
         rows.push(x.transpose_mul_vec(&vectors.column(i)).iter().map(|x| s * x).collect());
     }
+}
+
+/// A cable's length, and its change per column of the links' twists.
+pub(crate) fn length_change(
+    c: &Cable,
+    world_from_link: &[Pose],
+    twists: &[Matrix],
+) -> (f64, Vec<f64>) {
+    let mut row = vec![0.0; twists.first().map_or(0, Matrix::columns)];
+    let length = c.length_and_gradient(world_from_link, |l, w| {
+        let change = twists[l.index()].transpose_mul_vec(&w.to_array());
+        row.iter_mut().zip(change).for_each(|(r, x)| *r += x);
+    });
+    (length, row)
 }
 
 /// Twist of a bushing's second frame against its first, in the second frame, per column of

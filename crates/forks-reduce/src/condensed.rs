@@ -2,7 +2,10 @@
 
 use forks_mechanism::{JointId, Mechanism, lie::Pose, linalg::Matrix};
 
-use crate::{basis::relative_twist, shapes::Shapes};
+use crate::{
+    basis::{length_change, relative_twist},
+    shapes::Shapes,
+};
 
 /// Σ X_lᵀ I_l X_l over links, plus rotors.
 pub(crate) fn mass_of(m: &Mechanism, shapes: &Shapes) -> Matrix {
@@ -24,7 +27,7 @@ pub(crate) fn mass_of(m: &Mechanism, shapes: &Shapes) -> Matrix {
     out.symmetric_part()
 }
 
-/// Zᵀ D Z over joints, springs on combinations and bushings.
+/// Zᵀ D Z over joints, springs on combinations, bushings and cables.
 pub(crate) fn damping_of(m: &Mechanism, world_from_link: &[Pose], shapes: &Shapes) -> Matrix {
     let z = &shapes.joints;
     let n = z.columns();
@@ -51,6 +54,9 @@ pub(crate) fn damping_of(m: &Mechanism, world_from_link: &[Pose], shapes: &Shape
         let relative = relative_twist(b, world_from_link, &shapes.links);
         let force = Matrix::from_fn(6, 6, |i, j| d.rows[i][j]).mul(&relative);
         add(&mut out, &relative.transpose_mul(&force), 1.0);
+    }
+    for c in m.cables().iter().filter(|c| c.damping != 0.0) {
+        add_outer(&mut out, c.damping, &length_change(c, world_from_link, &shapes.links).1);
     }
     out.symmetric_part()
 }

@@ -21,7 +21,7 @@ pub enum JointDamping {
 /// Damping of a reduced model: the sum of its terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Damping {
-    /// The damping of joints, bushings and springs on combinations.
+    /// The damping of joints, bushings, cables and springs on combinations.
     pub joints: JointDamping,
     /// Rayleigh's a in a·M, 1/s.
     pub rayleigh_mass: f64,

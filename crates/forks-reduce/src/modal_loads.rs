@@ -6,11 +6,11 @@
 //! inwards; where a joint is loaded already, what it carries turns with its displacement: δ(Adᵀ μ)
 //! = Adᵀ (δμ − ad_aᵀ μ), a = J δθ.
 
-use forks_dynamics::{mass_matrix, springs::bushing_gradient_and_hessian};
+use forks_dynamics::{cables::bracket_slope, mass_matrix, springs::bushing_gradient_and_hessian};
 use forks_mechanism::{
     LinkId, Mechanism,
     kinematics::{loops, tree_joint_motion},
-    lie::{Pose, Twist, Wrench},
+    lie::{Pose, Twist, Vec6, Wrench},
     linalg::{Matrix, dense},
 };
 
@@ -45,6 +45,7 @@ pub(crate) fn modal_loads(
             wrench[effector.link.index()] += ad.apply_to_wrench(w);
         }
         mode.add_bushings(m, world_from_link, &mut wrench);
+        mode.add_cables(linear, &mut wrench);
         let loads = mode.sum_inwards(m, q, world_from_link, &carried, effectors.len(), wrench);
         for (map, load) in out.iter_mut().zip(loads) {
             load.to_array().into_iter().enumerate().for_each(|(i, x)| map[(i, mode.mode)] = x);
@@ -133,6 +134,26 @@ impl Mode<'_> {
             let (a, c) = bushing_adjoints(b, world_from_link, 1.0);
             wrench[b.link_b.index()] -= c.transpose_apply(change);
             wrench[b.link_a.index()] += a.transpose_apply(change);
+        }
+    }
+
+    /// The changes of the wrenches that cables exert on their links; tensions turn with them.
+    fn add_cables(&self, linear: &Linearised<'_>, wrench: &mut [Wrench]) {
+        let loaded = matches!(linear.at, Linearisation::Loaded { .. });
+        for c in linear.mechanism().cables() {
+            let path = c.length_and_hessian(linear.poses());
+            let t = c.tension(path.length);
+            let force = if loaded { t.force } else { 0.0 };
+            let form = path.of_function(force, t.stiffness);
+            let twists = path.links.iter().flat_map(|l| self.twist(l.index()).to_array());
+            let twists: Vec<f64> = twists.collect();
+            let pull = form.mul_vec(&twists);
+            for (k, l) in path.links.iter().enumerate() {
+                let own: Vec6 = core::array::from_fn(|i| twists[6 * k + i]);
+                let turned = bracket_slope(path.gradient[k] * -force).mul_vec(&own);
+                let change: Vec6 = core::array::from_fn(|i| turned[i] - pull[6 * k + i]);
+                wrench[l.index()] += Wrench::from_array(change);
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 //! has to carry (loads outward of it plus closure forces, in the outer link's frame), a tree joint
 //! adds the energy θᵀ Γ ξ_inner, Γ with one row ½ μᵀ ad_{J_i} Ad per column; a closure with the
 //! wrench λ on its child adds ½ λᵀ ad_{Ad ξ_p} ξ_c; gravity and world-fixed forces add ½ ξᵀ Λ ξ on
-//! their link.
+//! their link, a cable of tension f and length ℓ adds ½ f ξᵀ ∂²ℓ ξ in the twists of all its links.
 
 use forks_dynamics::{AppliedWrench, Loads, WrenchFrame};
 use forks_mechanism::{
@@ -81,6 +81,12 @@ pub(crate) fn prestress(
         let (a, c) = bushing_adjoints(b, world_from_link, r);
         wrench[b.link_b.index()] -= c.transpose_apply(gradient);
         wrench[b.link_a.index()] += a.transpose_apply(gradient);
+    }
+    for c in m.cables() {
+        let pull = c.tension(c.length(world_from_link)).force;
+        c.length_and_gradient(world_from_link, |l, w| {
+            wrench[l.index()] -= scale_wrench(w * pull, r);
+        });
     }
     let rows = 6 * closure_wrench.len();
     Ok(Prestress {

@@ -237,7 +237,11 @@ fn generalized_forces(m: &Mechanism, s: &State) -> Vec<f64> {
     let mut f = vec![0.0; m.velocity_count()];
     f[..s.tau.len()].copy_from_slice(&s.tau);
     let sprung = m.joints().iter().any(|j| j.spring.is_some());
-    if sprung || !m.combination_springs().is_empty() || !m.bushings().is_empty() {
+    if sprung
+        || !m.combination_springs().is_empty()
+        || !m.bushings().is_empty()
+        || !m.cables().is_empty()
+    {
         let loads = Loads::default();
         let (elastic, _) = Potential::new(m, &loads).forces(&s.q);
         f.iter_mut().zip(elastic).for_each(|(f, e)| *f -= e);
@@ -257,7 +261,24 @@ fn generalized_forces(m: &Mechanism, s: &State) -> Vec<f64> {
         }
     }
     damp_bushings(m, s, &mut f);
+    damp_cables(m, s, &mut f);
     f
+}
+
+/// −c ℓ̇ ∂ℓ/∂q.
+fn damp_cables(m: &Mechanism, s: &State, f: &mut [f64]) {
+    for c in m.cables().iter().filter(|c| c.damping != 0.0) {
+        let rate = |delta: &[Dual]| {
+            kinematics::cable_length(c, &kinematics::link_poses(m, &s.q, delta)).eps
+        };
+        let along: Vec<Dual> = s.v.iter().map(|&v| Dual::new(0.0, v)).collect();
+        let pull = c.damping * rate(&along);
+        for (k, f) in f.iter_mut().enumerate() {
+            let mut delta = vec![Dual::new(0.0, 0.0); s.v.len()];
+            delta[k].eps = 1.0;
+            *f -= pull * rate(&delta);
+        }
+    }
 }
 
 /// −Jᵀ D J v, J v the twist of the bushing's second frame relative to its first, in the second

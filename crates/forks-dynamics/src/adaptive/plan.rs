@@ -62,8 +62,8 @@ impl AdaptivePlan {
     ///
     /// # Errors
     /// [`AdaptiveError::Mechanism`] for massless links that cannot be folded, mass ratios beyond
-    /// the setting, and couplings; [`AdaptiveError::SpringAcross`] for bushings and springs on
-    /// combinations of coordinates where springs are to act; [`AdaptiveError::Setting`] and
+    /// the setting, and couplings; [`AdaptiveError::SpringAcross`] for bushings, cables and springs
+    /// on combinations of coordinates where springs are to act; [`AdaptiveError::Setting`] and
     /// [`AdaptiveError::WrongLength`] for options out of range.
     pub fn new(m: &Mechanism, options: &AdaptiveOptions) -> Result<Self, AdaptiveError> {
         options.check(m.velocity_count())?;
@@ -144,6 +144,10 @@ fn refuse(m: &Mechanism, o: &AdaptiveOptions) -> Result<(), AdaptiveError> {
     }
     if !m.bushings().is_empty() {
         return Err(AdaptiveError::SpringAcross { element: "bushing #0".into() });
+    }
+    if let Some(c) = m.cables().first() {
+        let name = if c.name.is_empty() { "#0".into() } else { format!("'{}'", c.name) };
+        return Err(AdaptiveError::SpringAcross { element: format!("cable {name}") });
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use forks_mechanism::{
     Mechanism,
     kinematics::loops,
     lie::{Mat6, Pose, Twist, Vec6, Wrench, se3::right_jacobian_inverse},
+    linalg::Matrix,
 };
 
 use crate::{branches::Branches, scaling::Scaling};
@@ -132,6 +133,13 @@ fn scaled_twist(t: Twist, r: f64, unit: f64) -> Vec6 {
 /// A wrench as energies.
 pub(crate) fn scaled_wrench(w: Wrench, r: f64) -> Wrench {
     Wrench::new(w.force * r, w.torque)
+}
+
+/// A form in the twists of several links as energies, by rows.
+pub(crate) fn scaled_blocks(m: &Matrix, r: f64) -> Vec<f64> {
+    let n = m.columns();
+    let entry = |i: usize, j: usize| m[(i, j)] * length(i % 6, r) * length(j % 6, r);
+    (0..n * n).map(|k| entry(k / n, k % n)).collect()
 }
 
 /// A form in twists as energies.

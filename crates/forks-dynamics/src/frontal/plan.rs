@@ -2,10 +2,10 @@
 //! mechanism.
 //!
 //! The unknowns are the joints' coordinates x, the links' twists ξ, one multiplier per loop
-//! equation and, for some tree joints, six for ξ_outer = A ξ_inner + C x. Every joint, bushing and
-//! coupling is an element that ties a few links and coupled joints together. Of these nodes always
-//! the one with the smallest neighbourhood is eliminated next: leaves of the forest first, a ladder
-//! rung by rung, whatever its spanning tree is.
+//! equation and, for some tree joints, six for ξ_outer = A ξ_inner + C x. Every joint, bushing,
+//! cable and coupling is an element that ties a few links and coupled joints together. Of these
+//! nodes always the one with the smallest neighbourhood is eliminated next: leaves of the forest
+//! first, a ladder rung by rung, whatever its spanning tree is.
 
 use std::{
     cmp::Reverse,
@@ -61,6 +61,7 @@ pub(crate) enum Element {
     Edge(usize),
     Closure(usize),
     Bushing(usize),
+    Cable(usize),
     Spring(usize),
     Coupling(usize),
 }
@@ -141,6 +142,7 @@ impl<'a> Nodes<'a> {
                 let links = [b.link_a.index(), b.link_b.index()];
                 links.into_iter().filter(|l| *l > 0).collect()
             }
+            Element::Cable(c) => m.cables()[c].links().into_iter().map(LinkId::index).collect(),
             Element::Spring(s) => combination(&m.combination_springs()[s].combination),
             Element::Coupling(c) => {
                 let terms = m.couplings()[c].terms.iter();
@@ -169,7 +171,7 @@ impl<'a> Nodes<'a> {
                 coordinates(joint).chain(l.row(6 * k)..l.row(6 * k) + 6).collect()
             }
             Element::Coupling(c) => vec![l.row(6 * m.forest().closures().len() + c)],
-            Element::Bushing(_) | Element::Spring(_) => vec![],
+            Element::Bushing(_) | Element::Cable(_) | Element::Spring(_) => vec![],
         }
     }
 
@@ -179,6 +181,11 @@ impl<'a> Nodes<'a> {
         edges
             .chain((0..m.forest().closures().len()).map(Element::Closure))
             .chain((0..m.bushings().len()).map(Element::Bushing))
+            .chain(
+                (0..m.cables().len())
+                    .filter(|&c| m.cables()[c].stiffness != 0.0)
+                    .map(Element::Cable),
+            )
             .chain((0..m.combination_springs().len()).map(Element::Spring))
             .chain((0..m.couplings().len()).map(Element::Coupling))
             .collect()

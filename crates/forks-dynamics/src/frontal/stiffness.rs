@@ -7,7 +7,7 @@ use forks_mechanism::{
     lie::{Mat6, Twist, Vec6, Wrench},
 };
 
-use super::geometry::{Geometry, scaled_form, scaled_map, scaled_wrench};
+use super::geometry::{Geometry, scaled_blocks, scaled_form, scaled_map, scaled_wrench};
 use crate::{branches::Branches, scaling::Scaling, stage::Stage, tangent::relations};
 
 /// A coefficient, and a combination of coordinates: indices and factors.
@@ -27,6 +27,8 @@ pub(crate) struct Stiffness {
     pub(crate) closures: Vec<Vec<f64>>,
     /// Bushings: form in the twists of both links.
     pub(crate) bushings: Vec<Vec<f64>>,
+    /// Cables: form in the twists of all their links.
+    pub(crate) cables: Vec<Vec<f64>>,
     /// Combination springs and couplings: k, and a by coordinate.
     pub(crate) springs: Vec<Combined>,
     /// Couplings: curvature of each term and its combination.
@@ -53,6 +55,11 @@ impl Stiffness {
             wrench[link] += load.wrench;
             slope[link] += load.slope;
         });
+        let cables = stage.cable_forms(poses, |link, load| {
+            wrench[link] += load.wrench;
+            slope[link] += load.slope;
+        });
+        let cables: Vec<Vec<f64>> = cables.iter().map(|(_, form)| scaled_blocks(form, r)).collect();
         for r in &relations {
             let on_b = r.b_from_frame.adjoint().apply_to_wrench(-r.term.gradient);
             wrench[r.b] += on_b;
@@ -136,12 +143,26 @@ impl Stiffness {
             size = diagonal.fold(size, f64::max);
             if i < bushing_count { bushings.push(form) } else { closures.push(form) }
         }
+        for form in &cables {
+            size = form.iter().fold(size, |m, x| m.max(x.abs()));
+        }
         let (springs, couplings) = combinations(m, q, multipliers, scaling);
         for (k, terms) in springs.iter().chain(couplings.iter().flatten()) {
             size = terms.iter().fold(size, |m, (_, a)| m.max((k * a * a).abs()));
         }
         let symmetric = stage.has_potential();
-        Self { joints, turned, links, closures, bushings, springs, couplings, size, symmetric }
+        Self {
+            joints,
+            turned,
+            links,
+            closures,
+            bushings,
+            cables,
+            springs,
+            couplings,
+            size,
+            symmetric,
+        }
     }
 
     pub(crate) fn is_finite(&self) -> bool {
@@ -150,6 +171,7 @@ impl Stiffness {
             .iter()
             .chain(&self.closures)
             .chain(&self.bushings)
+            .chain(&self.cables)
             .flatten()
             .chain(self.turned.iter().flatten());
         self.size.is_finite()

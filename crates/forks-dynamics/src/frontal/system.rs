@@ -224,6 +224,12 @@ impl System<'_> {
                 let at: Vec<_> = six(twist(pair.link_a)).chain(six(twist(pair.link_b))).collect();
                 out.add_form(&at, &s.bushings[b], self.per_size);
             }
+            Element::Cable(c) => {
+                let Some(s) = self.stiffness else { return };
+                let links = m.cables()[c].links();
+                let at: Vec<_> = links.into_iter().flat_map(|l| six(twist(l))).collect();
+                out.add_form(&at, &s.cables[c], self.per_size);
+            }
             Element::Spring(i) => {
                 let Some(s) = self.stiffness else { return };
                 add_combination(&s.springs[i], self.per_size, out);

@@ -2,7 +2,7 @@
 //! to the implicit matrix.
 
 use forks_mechanism::{
-    JointId, Mechanism,
+    JointId, LinkId, Mechanism,
     kinematics::link_jacobian,
     lie::Twist,
     linalg::{Matrix, dense},
@@ -10,6 +10,7 @@ use forks_mechanism::{
 
 use super::blocks::Block;
 use crate::{
+    cables::for_each_stiff_row,
     constrained::{ConstrainedWorkspace, LoopRows},
     springs::{bushing_frames, bushing_gradient_and_hessian, joint_hessian},
 };
@@ -37,6 +38,7 @@ impl StiffRows {
         out.add_combinations(m, loops, h, blocks);
         out.add_closing_joints(m, loops, work, h);
         out.add_bushings(m, work, h);
+        out.add_cables(m, work, h);
         out
     }
 
@@ -123,6 +125,26 @@ impl StiffRows {
                 },
                 n,
             );
+        }
+    }
+
+    fn add_cables(&mut self, m: &Mechanism, work: &ConstrainedWorkspace, h: f64) {
+        let poses = &work.motion.world_from_link;
+        let n = m.tree_velocity_count();
+        for c in m.cables().iter().filter(|c| !c.is_idle()) {
+            let jacobians: Vec<(LinkId, Matrix)> =
+                c.links().into_iter().map(|l| (l, link_jacobian(m, &work.q, poses, l))).collect();
+            for_each_stiff_row(c, poses, h, |s| {
+                let mut row = vec![0.0; n];
+                s.for_each(c, poses, |l, w| {
+                    let of = jacobians.iter().find(|j| j.0 == l).expect("a link of the cable");
+                    let w = w.to_array();
+                    for (k, x) in row.iter_mut().enumerate() {
+                        *x += (0..6).map(|i| of.1[(i, k)] * w[i]).sum::<f64>();
+                    }
+                });
+                self.push(row, s.strength);
+            });
         }
     }
 

@@ -56,6 +56,7 @@ fn random_mechanisms_end_alike() {
             couplings: (seed / 4 % 3) as usize,
             combination_springs: (seed / 3 % 3) as usize,
             bushings: (seed / 5 % 3) as usize,
+            cables: (seed / 7 % 3) as usize,
             springless_fraction: if seed % 2 == 0 { 0.3 } else { 0.0 },
             planar: seed % 5 == 4,
             reversed_edges: 0.3,

@@ -8,6 +8,7 @@ mod adaptive_stepping;
 mod adaptive_support;
 mod agreement;
 mod assembly_tree;
+mod cables;
 mod closed_forms;
 mod common;
 mod constrained;

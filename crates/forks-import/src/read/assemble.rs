@@ -9,8 +9,8 @@ use forks_mechanism::{
 use super::{
     Reader,
     joint::{JointType, RawJoint},
-    names::{BodyId, Names, SiteId, TendonId, TreeJointId},
-    tree::{RawBody, RawSite, RawTree},
+    names::{BodyId, GeomId, Names, SiteId, TendonId, TreeJointId},
+    tree::{RawBody, RawGeom, RawSite, RawTree},
 };
 use crate::{ImportError, Location};
 
@@ -62,6 +62,8 @@ pub(crate) struct Model {
     pub(crate) joint_names: Names<TreeJointId>,
     sites: Vec<RawSite>,
     pub(crate) site_names: Names<SiteId>,
+    geoms: Vec<RawGeom>,
+    pub(crate) geom_names: Names<GeomId>,
     tendons: Vec<ModelTendon>,
     pub(crate) tendon_names: Names<TendonId>,
     pub(crate) equality_names: Names<()>,
@@ -90,6 +92,11 @@ impl Model {
     /// The site that a name stands for.
     pub(crate) fn site(&self, id: SiteId) -> &RawSite {
         &self.sites[id.0]
+    }
+
+    /// The geom that a name stands for.
+    pub(crate) fn geom(&self, id: GeomId) -> &RawGeom {
+        &self.geoms[id.0]
     }
 
     /// The tendon that a name stands for.
@@ -121,6 +128,8 @@ impl Reader<'_> {
             joint_names: tree.joint_names,
             sites: tree.sites,
             site_names: tree.site_names,
+            geoms: tree.geoms,
+            geom_names: tree.geom_names,
             tendons: vec![],
             tendon_names: Names::new("tendon"),
             equality_names: Names::new("equality"),

@@ -7,9 +7,9 @@ use forks_mechanism::lie::{Pose, glam::DVec3};
 use super::{
     Attributes, Reader,
     joint::{JointType, RawJoint},
-    names::{BodyId, Names, SiteId, TreeJointId},
+    names::{BodyId, GeomId, Names, SiteId, TreeJointId},
     orientation::{from_to, pose},
-    tree::{RawBody, RawShape, RawSite, RawTree},
+    tree::{RawBody, RawGeom, RawShape, RawSite, RawTree},
 };
 use crate::{ImportError, Location, note::Effect, xml::Element};
 
@@ -72,6 +72,7 @@ impl<'a> Reader<'a> {
             body_names: Names::new("body"),
             joint_names: Names::new("joint"),
             site_names: Names::new("site"),
+            geoms: vec![],
             geom_names: Names::new("geom"),
         };
         tree.body_names.insert_text("world", BodyId(0));
@@ -246,9 +247,16 @@ impl<'a> Reader<'a> {
         for child in self.tree.children(e) {
             self.whole_element_or_unknown("plugin", child, "geom")?;
         }
-        tree.geom_names.insert(&a, ())?;
+        tree.geom_names.insert(&a, GeomId(tree.geoms.len()))?;
         let mut geom = self.read_geom(&a)?;
         geom.mass.body_from_geom = place.body_from_frame * geom.mass.body_from_geom;
+        if a.name().is_some() {
+            tree.geoms.push(RawGeom {
+                body: BodyId(place.body),
+                body_from_geom: geom.mass.body_from_geom,
+                round: geom.round,
+            });
+        }
         if let Some((geometry, friction, mask)) = geom.shape {
             tree.shapes.push(RawShape {
                 name: a.name().unwrap_or("").to_owned(),

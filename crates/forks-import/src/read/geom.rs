@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use forks_mechanism::{
-    ContactMask, Geometry,
+    ContactMask, Geometry, ObstacleKind,
     lie::{Pose, glam::DVec3},
 };
 
@@ -42,6 +42,8 @@ pub(crate) struct RawGeom {
     pub(crate) gives_inertia: bool,
     /// Form, sliding friction and masks, where it takes part in contacts.
     pub(crate) shape: Option<(Geometry, f64, ContactMask)>,
+    /// Sphere or cylinder, and its radius.
+    pub(crate) round: Option<(ObstacleKind, f64)>,
 }
 
 const TYPES: [&str; 9] =
@@ -70,6 +72,7 @@ impl<'a> Reader<'a> {
             },
             gives_inertia: (groups[0]..=groups[1]).contains(&group),
             shape: None,
+            round: None,
         };
         let mass = a.not_negative("mass")?;
         let density = a.not_negative("density")?.unwrap_or(1000.0);
@@ -107,6 +110,7 @@ impl<'a> Reader<'a> {
         if mass > 0.0 && kind != "plane" {
             out.mass.source = MassSource::Known(mass, moments * mass);
         }
+        out.round = round(&geometry);
         out.shape = friction.map(|(f, mask)| (geometry, f, mask));
         Ok(out)
     }
@@ -257,4 +261,13 @@ fn box_shell(b: DVec3) -> (f64, DVec3) {
     }
     let m = DVec3::new(second.y + second.z, second.x + second.z, second.x + second.y);
     (surface, m / surface)
+}
+
+/// What a cable may wrap, of the forms that geoms have.
+fn round(geometry: &Geometry) -> Option<(ObstacleKind, f64)> {
+    match geometry {
+        Geometry::Sphere { radius } => Some((ObstacleKind::Sphere, *radius)),
+        Geometry::Cylinder { radius, .. } => Some((ObstacleKind::Cylinder, *radius)),
+        _ => None,
+    }
 }

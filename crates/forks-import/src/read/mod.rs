@@ -5,6 +5,7 @@ mod assemble;
 mod asset;
 mod attributes;
 mod body;
+mod cable;
 mod compiler;
 mod contact;
 mod defaults;
@@ -276,7 +277,7 @@ impl<'a> Reader<'a> {
                 {
                     self.notes.once(a.kind, name, Effect::Ignored, feature.remark, &a.at);
                 }
-                Treatment::Refused if !neutral(value) && a.kind != "tendon/spatial" => {
+                Treatment::Refused if !neutral(value) => {
                     self.refuse(a.label(), name, feature.remark, &a.at)?;
                 }
                 _ => {}
@@ -305,13 +306,12 @@ impl<'a> Reader<'a> {
 }
 
 /// Attributes whose notes depend on more than their value.
-const CHECKED_BY_CODE: [(&str, &str); 8] = [
+const CHECKED_BY_CODE: [(&str, &str); 7] = [
     ("geom", "mesh"),
     ("geom", "hfield"),
     ("joint", "frictionloss"),
     ("joint", "springyield"),
-    ("tendon/spatial", "name"),
-    ("tendon/spatial", "class"),
+    ("tendon/spatial", "range"),
     ("tendon/fixed", "range"),
     ("body", "mocap"),
 ];

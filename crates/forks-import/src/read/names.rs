@@ -22,6 +22,10 @@ pub(crate) struct TreeJointId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SiteId(pub(crate) usize);
 
+/// A named geom, numbered as the text has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GeomId(pub(crate) usize);
+
 /// A tendon, numbered as the text has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TendonId(pub(crate) usize);

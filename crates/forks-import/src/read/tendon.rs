@@ -28,8 +28,7 @@ impl<'a> Reader<'a> {
             let tendon = if e.tag == "fixed" {
                 self.read_fixed(e, &a, model)?
             } else {
-                self.read_spatial(&a)?;
-                ModelTendon { combination: None, start_length: 0.0 }
+                self.read_spatial(e, &a, model)?
             };
             model.add_tendon(tendon);
         }
@@ -120,7 +119,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn note_tendon_limit(&mut self, a: &Attributes<'a>) -> Result<(), ImportError> {
+    pub(crate) fn note_tendon_limit(&mut self, a: &Attributes<'a>) -> Result<(), ImportError> {
         let range = a.array::<2>("range")?;
         let limited = match a.keyword("limited", &["false", "true", "auto"])? {
             Some("true") => true,
@@ -130,25 +129,6 @@ impl<'a> Reader<'a> {
         if limited {
             self.notes.add(a.label(), "range", Effect::Ignored, "no limits on tendons", &a.at);
         }
-        Ok(())
-    }
-
-    /// A path through space: refused where it would push or pull.
-    fn read_spatial(&mut self, a: &Attributes<'a>) -> Result<(), ImportError> {
-        for name in ["stiffness", "damping", "armature"] {
-            let numbers = a.numbers(name, 1, 3)?.unwrap_or_default();
-            if numbers.iter().any(|&x| x != 0.0) {
-                let reason = "forces along a path through space cannot be represented";
-                return self.refuse(a.label(), name, reason, &a.at);
-            }
-        }
-        self.notes.once(
-            "spatial tendon",
-            "",
-            Effect::Ignored,
-            "without stiffness and damping it exerts no force of its own",
-            &a.at,
-        );
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! The kinematic tree as it is written.
 
 use forks_mechanism::{
-    ContactMask, Geometry,
+    ContactMask, Geometry, ObstacleKind,
     lie::{Pose, SpatialInertia, glam::DVec3},
 };
 
@@ -9,7 +9,7 @@ use super::{
     geom::GeomMass,
     inertial_fault::InertialFault,
     joint::RawJoint,
-    names::{BodyId, Names, SiteId, TreeJointId},
+    names::{BodyId, GeomId, Names, SiteId, TreeJointId},
 };
 use crate::Location;
 
@@ -45,6 +45,15 @@ pub(crate) struct RawSite {
     pub(crate) body_from_site: Pose,
 }
 
+/// A named geom, as far as cables can wrap it.
+#[derive(Clone, Debug)]
+pub(crate) struct RawGeom {
+    pub(crate) body: BodyId,
+    pub(crate) body_from_geom: Pose,
+    /// Sphere or cylinder, and its radius.
+    pub(crate) round: Option<(ObstacleKind, f64)>,
+}
+
 /// A shape that takes part in contacts.
 #[derive(Clone, Debug)]
 pub(crate) struct RawShape {
@@ -65,5 +74,6 @@ pub(crate) struct RawTree {
     pub(crate) body_names: Names<BodyId>,
     pub(crate) joint_names: Names<TreeJointId>,
     pub(crate) site_names: Names<SiteId>,
-    pub(crate) geom_names: Names<()>,
+    pub(crate) geoms: Vec<RawGeom>,
+    pub(crate) geom_names: Names<GeomId>,
 }

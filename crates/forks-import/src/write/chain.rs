@@ -6,7 +6,7 @@
 //! anchor = A.translation, axis = A.rotation · axis.
 
 use forks_mechanism::{
-    JointId, JointKind, LinkId, Mechanism, TreeEdge,
+    Cable, JointId, JointKind, LinkId, Mechanism, TreeEdge,
     lie::{
         Pose, Twist,
         glam::{DQuat, DVec3},
@@ -312,5 +312,6 @@ fn passing_through(m: &Mechanism) -> Vec<bool> {
     m.forest().edges().iter().for_each(|e| carries[e.inner.index()] = true);
     m.frames().iter().for_each(|f| out[f.link.index()] = false);
     m.shapes().iter().for_each(|s| out[s.link.index()] = false);
+    m.cables().iter().flat_map(Cable::mentioned_links).for_each(|l| out[l.index()] = false);
     (0..out.len()).map(|i| out[i] && joints[i] == 2 && carries[i]).collect()
 }

@@ -1,6 +1,7 @@
 //! The writer: a mechanism as MJCF text that reads back to the same mechanism.
 
 mod bodies;
+mod cables;
 mod chain;
 mod closing_angle;
 mod combinations;
@@ -13,7 +14,7 @@ mod xml;
 
 use std::{collections::HashSet, path::Path};
 
-use forks_mechanism::{JointId, LinkId, Mechanism, lie::Pose};
+use forks_mechanism::{CablePoint, JointId, LinkId, Mechanism, lie::Pose};
 use thiserror::Error;
 
 use crate::note::{Effect, Note};
@@ -134,7 +135,9 @@ struct Writer<'a> {
     notes: Vec<Note>,
     /// Lines of the tendon section, filled by springs, couplings and servos.
     tendons: Xml,
-    /// Sites added for loops, with the link that carries them.
+    /// Points of cables with the sites added for them.
+    cable_sites: Vec<(CablePoint, String)>,
+    /// Sites and geoms added for loops and cables, with the link that carries them.
     sites: Vec<(usize, String)>,
     /// Numbers of the servos that became actuators.
     actuators: Vec<usize>,
@@ -162,6 +165,7 @@ impl<'a> Writer<'a> {
             names: Names::default(),
             notes: Vec::new(),
             tendons: Xml::new(2),
+            cable_sites: Vec::new(),
             sites: Vec::new(),
             actuators: Vec::new(),
             assets: Vec::new(),
@@ -179,6 +183,7 @@ impl<'a> Writer<'a> {
         // Loops may add sites, springs and servos add tendons: they come first, their text later.
         let equalities = self.equalities()?;
         self.springs()?;
+        self.cables()?;
         let servos = self.servos()?;
         let assets = self.assets();
         let bodies = self.bodies()?;

@@ -120,6 +120,16 @@ impl Writer<'_> {
         unique(&mut self.names.used_geoms, wanted, "shape", &mut self.notes)
     }
 
+    /// A name for a geom that is added.
+    pub(crate) fn obstacle_name(&mut self, wanted: &str) -> String {
+        let mut name = wanted.to_owned();
+        let taken = |n: &str| self.m.shapes().iter().any(|s| s.name == n);
+        while taken(&name) || !self.names.used_geoms.insert(name.clone()) {
+            name.push('\'');
+        }
+        name
+    }
+
     /// A name for a mesh or height field, which its geom refers to.
     pub(crate) fn asset_name(&mut self, wanted: &str) -> String {
         let wanted = if wanted.is_empty() { "form" } else { wanted };

@@ -1,5 +1,6 @@
 //! Integration tests of forks-import, one binary: a file per subject.
 
+mod cables;
 mod cases_loops;
 mod cases_mjcf;
 mod cases_motion;

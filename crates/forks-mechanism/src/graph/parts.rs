@@ -1,7 +1,7 @@
 //! Parts of a mechanism: what is one with the ground, what floats, what lies loose beside the rest.
 
 use super::forest::{DisjointSets, TreeEdge};
-use crate::{Joint, JointId, JointKind, LinkId, Mechanism};
+use crate::{Cable, CableNode, Joint, JointId, JointKind, LinkId, Mechanism};
 
 impl Joint {
     /// True for a free joint that no spring resists: its two sides have nothing to do with each
@@ -31,8 +31,8 @@ impl Mechanism {
         (0..self.links().len()).map(|l| sets.find(l) == 0).collect()
     }
 
-    /// Pairs of links that something beside tree joints ties together: loops, bushings, couplings
-    /// and springs on combinations of coordinates.
+    /// Pairs of links that something beside tree joints ties together: loops, bushings, couplings,
+    /// cables and springs on combinations of coordinates.
     pub fn link_ties(&self) -> Vec<(LinkId, LinkId)> {
         let mut ties: Vec<(LinkId, LinkId)> = self.loops_and_bushings().collect();
         let mut tie_coordinates = |joints: &mut dyn Iterator<Item = JointId>| {
@@ -47,6 +47,7 @@ impl Mechanism {
         for s in self.combination_springs() {
             tie_coordinates(&mut s.combination.terms.iter().map(|(c, _)| c.joint));
         }
+        ties.extend(self.cables().iter().filter(|c| !c.is_idle()).flat_map(cable_ties));
         ties
     }
 
@@ -57,8 +58,8 @@ impl Mechanism {
     }
 
     /// Links of free bodies beside what is wanted: parts behind a free joint without spring that
-    /// hold none of the links `wanted` and that no loop, bushing, coupling or spring ties, directly
-    /// or through other such parts, to one that does, or to what is joined to the ground.
+    /// hold none of the links `wanted` and that no loop, bushing, coupling, cable or spring ties,
+    /// directly or through other such parts, to one that does, or to what is joined to the ground.
     pub fn loose_links(&self, wanted: &[LinkId]) -> Vec<LinkId> {
         let part = self.parts();
         let mut sets = DisjointSets::new(part.len());
@@ -78,9 +79,9 @@ impl Mechanism {
         (1..part.len()).filter(|&l| !kept[sets.find(part[l])]).map(LinkId::new).collect()
     }
 
-    /// The springless free joint that ties the part of `link` to the ground, and whether loops or
-    /// bushings tie the part, directly or through other such parts, to what is joined to the ground
-    /// otherwise.
+    /// The springless free joint that ties the part of `link` to the ground, and whether loops,
+    /// bushings or sprung cables tie the part, directly or through other such parts, to what is
+    /// joined to the ground otherwise.
     pub(crate) fn free_root(&self, link: LinkId) -> Option<(JointId, bool)> {
         let part = self.parts();
         let root = part[link.index()];
@@ -102,6 +103,9 @@ impl Mechanism {
         {
             sets.union(part[b.link_a.index()], part[b.link_b.index()]);
         }
+        for (a, b) in self.cables().iter().filter(|c| c.stiffness != 0.0).flat_map(cable_ties) {
+            sets.union(part[a.index()], part[b.index()]);
+        }
         Some((edge.joint, sets.find(root) == sets.find(0)))
     }
 
@@ -116,4 +120,10 @@ impl Mechanism {
         }
         part
     }
+}
+
+/// Neighbours along a cable, the ground among them where it is a stop.
+fn cable_ties(c: &Cable) -> Vec<(LinkId, LinkId)> {
+    let links: Vec<LinkId> = c.nodes().map(CableNode::link).collect();
+    links.windows(2).map(|w| (w[0], w[1])).collect()
 }

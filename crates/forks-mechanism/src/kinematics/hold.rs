@@ -4,7 +4,7 @@ use forks_lie::Pose;
 use forks_linalg::Matrix;
 
 use super::{link_jacobian, scaling::ScaledJacobian};
-use crate::{JointId, JointKind, LinkId, Mechanism};
+use crate::{Cable, JointId, JointKind, LinkId, Mechanism};
 use forks_linalg::dense;
 
 /// Above this many coordinates what is tied to the ground counts as held by it: the rank of its
@@ -20,8 +20,8 @@ const NAMED: usize = 5;
 
 impl Mechanism {
     /// The free joint at the root of the tree that carries `link`, if nothing holds the tree: all
-    /// six motions of the joint meet no resistance of springs, loops, bushings or couplings. Joints
-    /// between it and the ground, if any, must have no freedom.
+    /// six motions of the joint meet no resistance of springs, loops, bushings, cables or
+    /// couplings. Joints between it and the ground, if any, must have no freedom.
     ///
     /// A tree that is held in part, such as by one point, is not held by this: what is left of its
     /// motion is the mechanism's own. Servos are not looked at. `q` are positions of all joints.
@@ -99,7 +99,7 @@ impl Mechanism {
     }
 
     /// Matrices that are zero on the motions that no spring resists: of joint springs, springs on
-    /// combinations, bushings.
+    /// combinations, bushings, cables.
     fn stiffnesses(&self, q: &[f64], poses: &[Pose]) -> Vec<Matrix> {
         let n = self.velocity_count();
         let mut out = Vec::new();
@@ -130,6 +130,25 @@ impl Mechanism {
             let b_from_a = Matrix::from((world_from_b.inverse() * world_from_a).adjoint().matrix());
             out.push(Matrix::from(x.stiffness.to_mat6()).mul(&b.sub(&b_from_a.mul(&a))));
         }
+        out.extend(self.cables().iter().filter_map(|c| self.cable_stiffness(c, q, poses)));
         out
+    }
+
+    /// The row of a cable that is taut or has no slack range, with the second derivative of its
+    /// energy where it is stretched.
+    fn cable_stiffness(&self, c: &Cable, q: &[f64], poses: &[Pose]) -> Option<Matrix> {
+        let path = c.length_and_hessian(poses);
+        let t = c.tension(path.length);
+        if t.stiffness == 0.0 {
+            return None;
+        }
+        let n = self.velocity_count();
+        let own = path.of_function(t.force, t.stiffness);
+        let mut jacobian = Matrix::zeros(own.rows(), n);
+        for (k, &l) in path.links.iter().enumerate() {
+            let j = link_jacobian(self, q, poses, l);
+            (0..6).for_each(|i| (0..n).for_each(|z| jacobian[(6 * k + i, z)] = j[(i, z)]));
+        }
+        Some(own.mul(&jacobian))
     }
 }

@@ -1,6 +1,7 @@
 //! Integration tests of forks-mechanism, one binary: a file per subject.
 
 mod builder;
+mod cables;
 mod common;
 mod constraint_error;
 mod contact_filter;

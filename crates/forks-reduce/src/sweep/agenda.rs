@@ -1,5 +1,5 @@
-//! What becomes possible when: closures, bushings, couplings and springs wait for their links and
-//! joints.
+//! What becomes possible when: closures, bushings, cables, couplings and springs wait for their
+//! links and joints.
 
 use forks_mechanism::{Coordinate, JointId, LinkId, Mechanism};
 
@@ -7,6 +7,7 @@ use forks_mechanism::{Coordinate, JointId, LinkId, Mechanism};
 pub(super) enum Task {
     Close(usize),
     Bushing(usize),
+    Cable(usize),
     Couple(usize),
     Spring(usize),
 }
@@ -31,6 +32,9 @@ impl Agenda {
         for (i, b) in m.bushings().iter().enumerate() {
             a.add_for_links(Task::Bushing(i), [b.link_a, b.link_b]);
         }
+        for (i, c) in m.cables().iter().enumerate().filter(|(_, c)| !c.is_idle()) {
+            a.add_for_links(Task::Cable(i), c.links());
+        }
         for (i, c) in m.couplings().iter().enumerate() {
             a.add_for_joints(Task::Couple(i), c.terms.iter().flat_map(|t| &t.combination.terms));
         }
@@ -40,7 +44,7 @@ impl Agenda {
         a
     }
 
-    fn add_for_links(&mut self, task: Task, links: [LinkId; 2]) {
+    fn add_for_links(&mut self, task: Task, links: impl IntoIterator<Item = LinkId>) {
         let t = self.tasks.len();
         let ends: Vec<LinkId> = links.into_iter().filter(|&l| l != LinkId::WORLD).collect();
         ends.iter().for_each(|l| self.by_link[l.index()].push(t));

@@ -1,5 +1,5 @@
-//! Merge and loop closure: a joint between two live links conditions the frontier; bushings inform
-//! it.
+//! Merge and loop closure: a joint between two live links conditions the frontier; bushings and
+//! cables inform it.
 
 use forks_mechanism::{
     Joint, LinkId,
@@ -10,7 +10,7 @@ use forks_mechanism::{
 use super::{Op, Sweep, columns_matrix, link_variables};
 use crate::{
     frontier::{Rows, Singular},
-    motion::{ScaledMotion, scale_pose, scale_twist},
+    motion::{ScaledMotion, scale_pose, scale_twist, scale_wrench},
     prestress::{bracket_form, bushing_adjoints},
 };
 
@@ -92,6 +92,33 @@ impl Sweep<'_> {
             let coordinates = self.joint_variables(id).as_slice().to_vec();
             self.add_energy(coordinates, Matrix::from_fn(d, d, |i, k| b.get(i, k)))?;
         }
+        Ok(())
+    }
+
+    /// A cable that is taut: a spring along the gradient of its length and, at loaded poses, what
+    /// its tension adds.
+    pub(super) fn add_cable(&mut self, i: usize) -> Result<(), Singular> {
+        let path = self.m.cables()[i].length_and_hessian(&self.world_from_link);
+        let tension = self.m.cables()[i].tension(path.length);
+        if tension.stiffness > 0.0 {
+            let mut row = Rows::zero(1);
+            for (&link, g) in path.links.iter().zip(&path.gradient) {
+                let g = scale_wrench(*g, self.r).to_array();
+                let g = Matrix::from_fn(1, 6, |_, k| g[k]);
+                row = row.plus(1.0, &g, &link_variables(link));
+            }
+            let k = Matrix::from_fn(1, 1, |_, _| tension.stiffness);
+            self.add_spring_energy(row, &k)?;
+        }
+        if self.prestress.is_some() && tension.force != 0.0 {
+            let r = |k: usize| if k % 6 < 3 { self.r } else { 1.0 };
+            let n = 6 * path.links.len();
+            let entry = |a: usize, b: usize| tension.force * path.hessian[(a, b)] * r(a) * r(b);
+            let form = Matrix::from_fn(n, n, entry);
+            let variables = path.links.iter().flat_map(|&l| link_variables(l)).collect();
+            self.add_energy(variables, form)?;
+        }
+        path.links.iter().for_each(|&l| self.release_link(l));
         Ok(())
     }
 

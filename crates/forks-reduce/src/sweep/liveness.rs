@@ -1,7 +1,7 @@
 //! How long variables stay live: each counts what still needs it and is dropped as soon as nothing
 //! does.
 
-use forks_mechanism::{Combination, JointId, LinkId};
+use forks_mechanism::{Cable, Combination, JointId, LinkId};
 
 use super::{Op, Sweep, link_variables};
 use crate::frontier::Variable;
@@ -23,6 +23,9 @@ impl Sweep<'_> {
         for b in m.bushings() {
             self.use_link(b.link_a);
             self.use_link(b.link_b);
+        }
+        for l in m.cables().iter().filter(|c| !c.is_idle()).flat_map(Cable::links) {
+            self.use_link(l);
         }
         let combinations = m
             .couplings()

@@ -7,7 +7,8 @@
 //!   ([`Sweep::append`]),
 //! - merge and loop closure: conditioning on ξ_c − Ad ξ_p − Jθ = 0 ([`Sweep::close`]); Eq. 14
 //!   inverts rank-deficient compliances first and is not used,
-//! - couplings: conditioning on their rows; springs on combinations and bushings: information,
+//! - couplings: conditioning on their rows; springs on combinations, bushings and cables:
+//!   information,
 //! - loaded poses: information with the geometric terms of [`crate::prestress`].
 
 mod agenda;
@@ -201,6 +202,7 @@ impl<'a> Sweep<'a> {
                 Ok(())
             }
             Task::Bushing(i) => self.add_bushing(i),
+            Task::Cable(i) => self.add_cable(i),
             Task::Couple(i) => self.couple(i),
             Task::Spring(i) => self.add_combination_spring(i),
         }

@@ -17,7 +17,12 @@ use forks_testkit::{
 };
 
 /// Dead wrenches on effectors, components in the axes of given poses.
-fn loads(gravity: bool, effectors: &[LinkId], poses: &[Pose], wrenches: &[Wrench]) -> Loads {
+pub(crate) fn loads(
+    gravity: bool,
+    effectors: &[LinkId],
+    poses: &[Pose],
+    wrenches: &[Wrench],
+) -> Loads {
     let wrenches = effectors
         .iter()
         .zip(wrenches)
@@ -34,7 +39,7 @@ fn loads(gravity: bool, effectors: &[LinkId], poses: &[Pose], wrenches: &[Wrench
     Loads { gravity, wrenches }
 }
 
-fn check(
+pub(crate) fn check(
     name: &str,
     m: &Mechanism,
     effectors: &[LinkId],

@@ -1,6 +1,7 @@
 //! Integration tests of forks-reduce, one binary: a file per subject.
 
 mod beside;
+mod cables;
 mod drives;
 mod floating_base;
 mod floating_support;

@@ -30,7 +30,7 @@ fn parallelogram_moves_along_x_only() {
 }
 
 /// Compares all maps with the dense solve; returns the worst relative difference.
-fn compare(seed: u64, m: &Mechanism, effectors: &[LinkId]) -> f64 {
+pub(crate) fn compare(seed: u64, m: &Mechanism, effectors: &[LinkId]) -> f64 {
     let system = System::new(m, &m.start_positions());
     let r = at_rest(m, effectors).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
     let dense = system.reduce(&system.stiffness, effectors).expect("resisted");

@@ -2,9 +2,9 @@
 
 use forks_lie::Pose;
 use forks_mechanism::{
-    Bushing, Combination, CombinationSpring, ContactMask, Coordinate, Coupling, Frame, Geometry,
-    Joint, JointId, JointKind, Keyframe, Link, LinkId, Mechanism, MechanismBuilder, Preparation,
-    Servo, Shape,
+    Bushing, Cable, Combination, CombinationSpring, ContactMask, Coordinate, Coupling, Frame,
+    Geometry, Joint, JointId, JointKind, Keyframe, Link, LinkId, Mechanism, MechanismBuilder,
+    Preparation, Servo, Shape,
 };
 
 use super::{
@@ -215,6 +215,13 @@ fn add(b: &mut MechanismBuilder, of: &SceneMechanism, m: &Mechanism, limits: boo
             b_from_bushing: placed(x.link_b, x.b_from_bushing),
             ..x.clone()
         });
+    }
+    for c in m.cables() {
+        let placed = |l: LinkId| {
+            let pose = if l == LinkId::WORLD { of.placement } else { Pose::IDENTITY };
+            (link(l), pose)
+        };
+        b.add_cable(Cable { name: named(&c.name), ..c.relinked(placed) });
     }
     for s in m.servos() {
         b.add_servo(Servo {

@@ -6,7 +6,7 @@
 //! couplings are rows of the same kind.
 
 use forks_mechanism::{
-    Bushing, Combination, JointId, JointKind, Mechanism,
+    Bushing, Combination, JointId, JointKind, LinkId, Mechanism,
     kinematics::loops,
     lie::{Adjoint, Pose, Twist, Wrench, so3::wxyz_from_quaternion},
     linalg::Matrix,
@@ -14,6 +14,7 @@ use forks_mechanism::{
 
 use super::{motion::Motion, plan::SweepPlan};
 use crate::{
+    cables::stiff_row_count,
     constrained::{nearest_turn, wrench_bases},
     tree::compile::Carrier,
 };
@@ -40,6 +41,7 @@ pub(super) enum Source {
     ClosingTerms(usize),
     Combination(usize),
     Bushing(usize),
+    Cable(usize),
 }
 
 /// A closing joint: what does not change.
@@ -79,7 +81,9 @@ pub(crate) struct Rows {
     pub(super) closings: Vec<ClosingJoint>,
     pub(super) places: Vec<ClosingPlace>,
     pub(super) bushings: Vec<BushingPlace>,
-    /// World poses of links that bushings hold.
+    /// The links of every cable.
+    cable_links: Vec<Vec<LinkId>>,
+    /// World poses of links that bushings or cables hold.
     pub(super) poses: Vec<Pose>,
     pub(super) coefficients: Vec<Wrench>,
     /// −1/κ of every row, which is scaled to make it one: 0 for exact rows.
@@ -101,12 +105,14 @@ impl Rows {
             .iter()
             .map(|&id| ClosingJoint::new(m, plan, id, &q, size))
             .collect();
+        let has_ties = !m.bushings().is_empty() || m.cables().iter().any(|c| !c.is_idle());
         let mut out = Self {
             groups: Vec::new(),
             places: vec![ClosingPlace { parent_from_joint: Adjoint::IDENTITY }; closings.len()],
             closings,
             bushings: m.bushings().iter().map(|b| BushingPlace::new(plan, b)).collect(),
-            poses: vec![Pose::IDENTITY; if m.bushings().is_empty() { 0 } else { m.links().len() }],
+            cable_links: Vec::with_capacity(m.cables().len()),
+            poses: vec![Pose::IDENTITY; if has_ties { m.links().len() } else { 0 }],
             coefficients: Vec::new(),
             diagonal: Vec::new(),
             gaps: Vec::new(),
@@ -138,6 +144,16 @@ impl Rows {
             let b = &out.bushings[k];
             let slots = vec![b.parent, b.child];
             out.add_group(Source::Bushing(k), slots, 6);
+        }
+        for (k, c) in m.cables().iter().enumerate() {
+            if c.is_idle() {
+                out.cable_links.push(vec![]);
+                continue;
+            }
+            let links = c.links();
+            let slots = links.iter().map(|l| plan.slot(l.index())).collect();
+            out.add_group(Source::Cable(k), slots, stiff_row_count(c));
+            out.cable_links.push(links);
         }
         out
     }
@@ -196,6 +212,11 @@ impl Rows {
                 Source::Closing(k) => self.update_closing(m, motion, group, k),
                 Source::Coupling(k) => self.update_coupling(m, plan, motion, group, k),
                 Source::Bushing(k) => self.update_bushing(m, plan, motion, k),
+                Source::Cable(k) => {
+                    for l in &self.cable_links[k] {
+                        self.poses[l.index()] = motion.pose(plan, l.index());
+                    }
+                }
                 Source::ClosingTerms(_) | Source::Combination(_) => {}
             }
         }

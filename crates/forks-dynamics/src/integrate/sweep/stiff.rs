@@ -5,7 +5,7 @@
 //! are taken apart by their eigenvectors.
 
 use forks_mechanism::{
-    JointMatrix, Mechanism,
+    JointMatrix, LinkId, Mechanism,
     kinematics::loops,
     lie::{Adjoint, Pose, Twist, Vec6, Wrench},
     linalg::{Accuracy, jacobi},
@@ -17,6 +17,7 @@ use super::{
     rows::{Rows, Source, add},
 };
 use crate::{
+    cables::for_each_stiff_row,
     constrained::{MechanismEnergy, column_bias},
     passive::add_spring,
     springs::{bushing_energy, bushing_gradient_and_hessian, joint_energy, joint_hessian},
@@ -72,6 +73,7 @@ impl Rows {
                     self.stiffen_combination(m, plan, motion, h, group, k, drives);
                 }
                 Source::Bushing(k) => self.stiffen_bushing(m, h, group, k, drives),
+                Source::Cable(k) => self.stiffen_cable(m, plan, h, group, k, drives),
             }
         }
     }
@@ -166,6 +168,42 @@ impl Rows {
         self.write_form(group, &frame, 6, form, &units);
     }
 
+    /// A cable pulls along its gradient; a damper's part is in the row's strength alone.
+    fn stiffen_cable(
+        &mut self,
+        m: &Mechanism,
+        plan: &SweepPlan,
+        h: f64,
+        group: usize,
+        k: usize,
+        drives: &mut [Wrench],
+    ) {
+        let (c, g) = (&m.cables()[k], &self.groups[group]);
+        let on_slot = |l: LinkId, w: Wrench| {
+            let slot = plan.slot(l.index());
+            (slot, plan.joints[slot].slot_from_link.adjoint().apply_to_wrench(w))
+        };
+        let pull = c.tension(c.length(&self.poses)).force;
+        if pull != 0.0 {
+            c.length_and_gradient(&self.poses, |l, w| {
+                let (slot, w) = on_slot(l, w);
+                drives[slot] += w * (-h * pull);
+            });
+        }
+        let n = g.slots.len();
+        self.coefficients[g.first..g.first + g.rows * n].fill(Wrench::ZERO);
+        self.diagonal[g.first_row..g.first_row + g.rows].fill(diagonal(0.0));
+        let (poses, coefficients) = (&self.poses, &mut self.coefficients);
+        for_each_stiff_row(c, poses, h, |s| {
+            let row = &mut coefficients[g.first + s.index * n..][..n];
+            let root = s.strength.sqrt();
+            s.for_each(c, poses, |l, w| {
+                let (slot, w) = on_slot(l, w);
+                add(row, &g.slots, slot, w * root);
+            });
+        });
+    }
+
     /// Rows of a d × d form in directions that wrenches pick, in the frame's axes.
     fn write_form(
         &mut self,
@@ -215,6 +253,10 @@ impl Rows {
                 }
                 Source::Bushing(k) => {
                     out.elastic += bushing_energy(&m.bushings()[k], &self.poses);
+                }
+                Source::Cable(k) => {
+                    let c = &m.cables()[k];
+                    out.elastic += c.tension(c.length(&self.poses)).energy;
                 }
             }
         }

@@ -164,6 +164,7 @@ fn looped_mechanism(seed: u64) -> Mechanism {
             couplings: usize::from(seed.is_multiple_of(4)),
             combination_springs: usize::from(seed % 4 == 1),
             bushings: usize::from(seed % 5 == 2),
+            cables: usize::from(seed % 7 == 3),
             planar,
             joint_kinds: vec![
                 JointChoice::Revolute,

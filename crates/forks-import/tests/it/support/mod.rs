@@ -50,6 +50,11 @@ pub(crate) fn models() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/models")
 }
 
+/// Where golden values are.
+pub(crate) fn golden() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/golden")
+}
+
 /// Reads a model; only the springs of `poly_stiffness` cannot be held.
 pub(crate) fn load(name: &str) -> Import {
     let options =
