@@ -4,6 +4,7 @@
 
 pub mod controller;
 pub mod filter;
+pub mod ik;
 pub mod keyframe;
 pub mod lexicographic;
 pub mod limits;

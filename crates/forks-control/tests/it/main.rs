@@ -2,6 +2,7 @@
 
 mod controller;
 mod filter;
+mod ik;
 mod keyframe;
 mod lexicographic;
 mod limits;
