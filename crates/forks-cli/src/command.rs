@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::{
     args::{DynamicsArgs, InspectArgs, ReduceArgs, StaticsArgs},
     blend_args::BlendArgs,
+    control::ControlArgs,
     quasistatic_args::QuasistaticArgs,
     simulate_args::SimulateArgs,
 };
@@ -37,6 +38,9 @@ pub(crate) enum Command {
     /// Accelerations in a state, with mass matrix, bias forces and energy, in MuJoCo's coordinates
     /// (URDF: in the order of --order)
     Dynamics(DynamicsArgs),
+    /// Find the commands that bring tasks about, by priority and within limits: drag a link, hold
+    /// another; then move on with them
+    Control(ControlArgs),
     /// Let a model move under gravity, springs and dampers, or run a scene with contact; record it
     Simulate(SimulateArgs),
 }

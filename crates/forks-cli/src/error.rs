@@ -157,6 +157,14 @@ pub(crate) enum CliError {
         /// Why.
         source: BuildError,
     },
+    /// Tasks, limits or joints that a model does not have, or a state that cannot be stepped.
+    #[error("{}: {problem}", path.display())]
+    Control {
+        /// The model.
+        path: PathBuf,
+        /// What is wrong, with names and values.
+        problem: String,
+    },
     /// There are no accelerations in the given state.
     #[error("{}: no accelerations: {problem}", path.display())]
     NoAccelerations {

@@ -8,6 +8,7 @@ mod at_rest;
 mod blend;
 mod blend_args;
 mod command;
+mod control;
 mod dynamics;
 mod error;
 mod inspect;
@@ -18,6 +19,7 @@ mod link_load;
 mod link_pose;
 mod model;
 mod mujoco;
+mod near;
 mod output;
 mod parse;
 mod path_notes;
@@ -42,6 +44,7 @@ use command::{Cli, Command};
 fn main() -> ExitCode {
     let result = match arguments().command {
         Command::Blend(a) => blend::run(&a),
+        Command::Control(a) => control::run(&a),
         Command::Dynamics(a) => dynamics::run(&a),
         Command::Inspect(a) => inspect::run(&a),
         Command::Quasistatic(a) => quasistatic::run(&a),

@@ -37,6 +37,12 @@ pub(crate) fn rayleigh(s: &str) -> Result<(f64, f64), String> {
     Ok((coefficient(a)?, coefficient(b)?))
 }
 
+/// A name and a number above 0.
+pub(crate) fn per_name(s: &str) -> Result<(String, f64), String> {
+    let (name, value) = s.rsplit_once('=').ok_or("expected NAME=NUMBER")?;
+    Ok((name.into(), duration(value)?))
+}
+
 pub(crate) fn count(s: &str) -> Result<usize, String> {
     match s.parse::<usize>() {
         Ok(0) => Err("expected a number above 0".into()),

@@ -4,9 +4,11 @@
 
 pub mod controller;
 pub mod filter;
+mod frame;
 pub mod ik;
 pub mod keyframe;
 pub mod lexicographic;
 pub mod limits;
+pub mod objective;
 pub mod plant;
 pub mod task;

@@ -15,10 +15,10 @@ use forks_sim::{
 const BAR: [f64; 2] = [0.006, 0.12];
 
 /// Radius of a link's knob over that of the bars.
-const KNOB: f64 = 1.6;
+pub(crate) const KNOB: f64 = 1.6;
 
 /// Opacity of a model's shapes that touch nothing.
-const PALE: u8 = 60;
+pub(crate) const PALE: u8 = 60;
 
 /// Where the pose of a body comes from.
 #[derive(Clone, Copy, Debug)]
@@ -197,7 +197,7 @@ fn start_poses(
 }
 
 /// A radius that suits the mechanism's extent and its typical bar.
-fn bar_radius(poses: &[Pose], bars: &[(usize, DVec3)]) -> f64 {
+pub(crate) fn bar_radius(poses: &[Pose], bars: &[(usize, DVec3)]) -> f64 {
     let places = poses.iter().map(|p| p.translation);
     let low = places.clone().fold(DVec3::INFINITY, DVec3::min);
     let high = places.fold(DVec3::NEG_INFINITY, DVec3::max);

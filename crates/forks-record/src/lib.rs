@@ -6,6 +6,7 @@
 struct Readme;
 
 mod drawn;
+mod picture;
 
 use forks_io::animation::{Animation, AnimationFrame, ContactMarker, Series};
 use forks_lie::{Pose, glam::DVec3};
@@ -13,6 +14,7 @@ use forks_lie::{Pose, glam::DVec3};
 use forks_sim::{MechanismHandle, Owner, StepReport, scene::Scene};
 
 use drawn::{Drawn, Source};
+pub use picture::Picture;
 
 /// A number over time: its field in JSON, its name and unit for people.
 #[derive(Clone, Copy, Debug)]

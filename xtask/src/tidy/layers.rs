@@ -41,6 +41,7 @@ const BEHIND_FEATURES: &[(&str, &[&str])] = &[(
 
 /// The libraries that users see.
 const PUBLIC: &[&str] = &[
+    "forks-control",
     "forks-dynamics",
     "forks-rom",
     "forks-reduce",

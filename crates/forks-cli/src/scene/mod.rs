@@ -24,6 +24,7 @@ use std::{
 };
 
 pub(crate) use inspect::inspect;
+pub(crate) use output::{Format, csv};
 pub(crate) use run::run;
 
 use crate::error::CliError;

@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap as _};
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(crate) enum Format {
     /// A table: time, numbers, seven columns per body.
     Csv,
     /// The same and the contacts.
@@ -26,7 +26,7 @@ pub(super) enum Format {
 
 impl Format {
     /// By the name's ending.
-    pub(super) fn of(path: &Path) -> Option<Self> {
+    pub(crate) fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "csv" => Some(Self::Csv),
             "json" => Some(Self::Json),
@@ -48,7 +48,7 @@ impl Format {
 }
 
 /// Time, numbers, then seven columns per body.
-fn csv(animation: &Animation) -> Result<CsvTable, IoError> {
+pub(crate) fn csv(animation: &Animation) -> Result<CsvTable, IoError> {
     let mut columns = vec!["time (s)".to_owned()];
     columns.extend(animation.series.iter().map(|s| format!("{} ({})", s.name, s.unit)));
     for body in &animation.bodies {

@@ -52,13 +52,6 @@ pub(super) struct Search {
     line: LineSearch,
 }
 
-/// Size of what a row sums up at x, to compare rounding with.
-pub(super) fn size(level: &Level, i: usize, x: &[f64]) -> f64 {
-    let finite = |b: f64| if b.is_finite() { b.abs() } else { 0.0 };
-    let bounds = finite(level.lower[i]).max(finite(level.upper[i]));
-    norm(level.row(i)) * norm(x) + bounds
-}
-
 impl Search {
     /// Improves `x` to the optimum of `level`; false at the limit of iterations.
     pub(super) fn run(
@@ -132,7 +125,7 @@ impl Search {
         for i in 0..rows.len() {
             let force = rows.weight[i].powi(2) * rows.excess(i, x);
             axpy(force, rows.row(i), &mut self.gradient);
-            terms += rows.weight[i].powi(2) * size(rows, i, x) * norm(rows.row(i));
+            terms += rows.weight[i].powi(2) * rows.size(i, x) * norm(rows.row(i));
         }
         terms
     }
@@ -146,7 +139,7 @@ impl Search {
 
     /// True if no row is beyond its bounds by more than rounding.
     fn at_rest(&self, rows: &Level, x: &[f64]) -> bool {
-        (0..rows.len()).all(|i| rows.excess(i, x).abs() <= ROUNDING * size(rows, i, x))
+        (0..rows.len()).all(|i| rows.excess(i, x).abs() <= ROUNDING * rows.size(i, x))
     }
 
     /// The shortest step to the least value of the quadratic piece at x, along free directions.
@@ -284,7 +277,7 @@ impl Search {
         for i in 0..rows.len() {
             let (value, excess) = (dot(rows.row(i), x), rows.excess(i, x));
             let is_equation = rows.lower[i] == rows.upper[i];
-            if is_equation || excess.abs() > violated * size(rows, i, x) {
+            if is_equation || excess.abs() > violated * rows.size(i, x) {
                 unit(rows.row(i), &mut self.units);
                 self.right.extend_from_slice(&self.units);
             } else {
@@ -315,7 +308,7 @@ impl Search {
         let of = |k: &Kept| {
             let level = &problem.levels()[k.level];
             let beyond = super::problem::beyond(dot(level.row(k.row), x), k.lower, k.upper).abs();
-            let size = size(level, k.row, x);
+            let size = level.size(k.row, x);
             if size > 0.0 { beyond / size } else { 0.0 }
         };
         self.kept.iter().map(of).fold(0.0, f64::max)

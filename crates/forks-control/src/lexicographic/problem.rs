@@ -1,5 +1,7 @@
 //! The rows of a problem.
 
+use super::basis::{dot, norm};
+
 /// Why a row is refused; numbers count from zero.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -127,7 +129,24 @@ impl Level {
     /// # Panics
     /// If there is no such row, or `x` has another length.
     pub fn excess(&self, i: usize, x: &[f64]) -> f64 {
-        beyond(super::basis::dot(self.row(i), x), self.lower[i], self.upper[i])
+        beyond(dot(self.row(i), x), self.lower[i], self.upper[i])
+    }
+
+    /// The excess of a row at `x` where it is more than 1e-9 of the sizes of its terms: rounding is
+    /// none.
+    ///
+    /// # Panics
+    /// If there is no such row, or `x` has another length.
+    pub fn relaxed(&self, i: usize, x: &[f64]) -> Option<f64> {
+        let by = self.excess(i, x);
+        (by.abs() > 1e-9 * self.size(i, x)).then_some(by)
+    }
+
+    /// Size of what a row sums up at x, to compare rounding with.
+    pub(super) fn size(&self, i: usize, x: &[f64]) -> f64 {
+        let finite = |b: f64| if b.is_finite() { b.abs() } else { 0.0 };
+        let bounds = finite(self.lower[i]).max(finite(self.upper[i]));
+        norm(self.row(i)) * norm(x) + bounds
     }
 
     fn reset(&mut self, unknowns: usize) {

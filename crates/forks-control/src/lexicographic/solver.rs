@@ -81,9 +81,9 @@ fn relaxed(problem: &Problem, x: &[f64]) -> Status {
     for (level, rows) in problem.levels().iter().enumerate() {
         let mut worst = (0.0, None);
         for row in 0..rows.len() {
-            let by = rows.excess(row, x);
+            let Some(by) = rows.relaxed(row, x) else { continue };
             let weighted = by.abs() * rows.weight[row];
-            if by.abs() > 1e-9 * super::level::size(rows, row, x) && weighted > worst.0 {
+            if weighted > worst.0 {
                 worst = (weighted, Some((row, by)));
             }
         }

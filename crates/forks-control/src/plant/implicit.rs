@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use forks_dynamics::{
     integrate::ImpulseStepper,
-    mechanism::{LinkId, Mechanism, lie::Pose, linalg::Matrix},
+    mass_matrix,
+    mechanism::{JointId, LinkId, Mechanism, lie::Pose, linalg::Matrix},
 };
 
 use super::{
     error::{PlantError, check, check_commands},
-    response::{Plant, Response},
+    response::{Kinematics, Plant, Response},
 };
+use crate::frame::Frame;
 
 /// A mechanism in motion by linearly implicit steps, under gravity, springs and dampers, with
 /// forces on some velocity coordinates as commands.
@@ -52,11 +54,6 @@ impl ImplicitPlant {
         &self.stepper
     }
 
-    /// Length of a step, s.
-    pub fn step_length(&self) -> f64 {
-        self.h
-    }
-
     /// 6 × rates: body twist of a frame in a link, in that frame, at the pose before the step.
     pub fn frame_rows(&self, link: LinkId, link_from_frame: &Pose) -> Matrix {
         self.stepper.frame_jacobian(link, link_from_frame)
@@ -68,19 +65,20 @@ impl Plant for ImplicitPlant {
         self.commanded.len()
     }
 
-    fn response(&mut self) -> Result<Response, PlantError> {
+    fn respond(&mut self, out: &mut Response) -> Result<(), PlantError> {
         // A response asks, it does not move: u of the state stays what it is.
         let mut trial = self.stepper.clone();
         trial.free(&[], &[]).map_err(PlantError::Failed)?;
         let n = trial.motion_count();
+        out.resize(n, self.commanded.len());
         let mut row = vec![0.0; n];
-        let mut gain = Matrix::zeros(n, self.commanded.len());
         for (j, &c) in self.commanded.iter().enumerate() {
             trial.rate_row(c, &mut row);
             let column = trial.inverse_system().mul_vec(&row);
-            (0..n).for_each(|i| gain[(i, j)] = self.h * column[i]);
+            (0..n).for_each(|i| out.gain[(i, j)] = self.h * column[i]);
         }
-        Ok(Response { free: trial.velocities().to_vec(), gain })
+        out.free.copy_from_slice(trial.velocities());
+        Ok(())
     }
 
     fn step(&mut self, commands: &[f64]) -> Result<(), PlantError> {
@@ -95,5 +93,53 @@ impl Plant for ImplicitPlant {
         next.finish(&u).map_err(PlantError::Failed)?;
         self.stepper = next;
         Ok(())
+    }
+}
+
+impl Kinematics for ImplicitPlant {
+    fn step_length(&self) -> f64 {
+        self.h
+    }
+
+    fn rates(&self) -> &[f64] {
+        self.stepper.velocities()
+    }
+
+    fn link_count(&self) -> usize {
+        self.stepper.link_poses().len()
+    }
+
+    fn frame(&self, frame: &Frame, rows: &mut Matrix) -> Pose {
+        let all = self.stepper.frame_jacobian(frame.link, &frame.link_from_frame);
+        rows.as_mut_slice().copy_from_slice(all.as_slice());
+        self.stepper.link_poses()[frame.link.index()] * frame.link_from_frame
+    }
+
+    fn mechanism(&self) -> Option<&Mechanism> {
+        Some(self.stepper.mechanism())
+    }
+
+    fn joint(&self, joint: JointId, row: &mut [f64]) -> f64 {
+        let m = self.stepper.mechanism();
+        self.stepper.rate_row(m.velocity_range(joint).start, row);
+        self.stepper.positions()[m.position_range(joint).start]
+    }
+
+    /// Those of the tree.
+    fn coordinate_count(&self) -> usize {
+        self.stepper.tree_velocities().len()
+    }
+
+    fn coordinate(&self, coordinate: usize, row: &mut [f64]) {
+        self.stepper.rate_row(coordinate, row);
+    }
+
+    fn mass(&self) -> Matrix {
+        let m = self.stepper.mechanism();
+        let (n, all) = (self.stepper.motion_count(), m.velocity_count());
+        let mut rates = Matrix::zeros(all, n);
+        (0..all).for_each(|c| self.stepper.rate_row(c, rates.row_mut(c)));
+        let mass = mass_matrix(m, self.stepper.positions());
+        rates.transpose_mul(&mass.mul(&rates))
     }
 }

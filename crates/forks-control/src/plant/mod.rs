@@ -11,5 +11,5 @@ mod tree;
 
 pub use error::PlantError;
 pub use implicit::ImplicitPlant;
-pub use response::{Plant, Response};
+pub use response::{Kinematics, Plant, Response};
 pub use tree::{Command, TreePlant};

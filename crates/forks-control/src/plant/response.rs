@@ -1,8 +1,13 @@
 //! What every plant can do.
 
-use forks_dynamics::mechanism::linalg::Matrix;
+use forks_dynamics::mechanism::{
+    JointId, Mechanism,
+    lie::{Pose, glam::DVec3},
+    linalg::{Matrix, axpy},
+};
 
 use super::error::PlantError;
+use crate::frame::Frame;
 
 /// Rates at the end of the next step: `free` + `gain` z.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +16,12 @@ pub struct Response {
     pub free: Vec<f64>,
     /// Rates by commands.
     pub gain: Matrix,
+}
+
+impl Default for Response {
+    fn default() -> Self {
+        Self { free: Vec::new(), gain: Matrix::zeros(0, 0) }
+    }
 }
 
 impl Response {
@@ -23,6 +34,23 @@ impl Response {
         out.iter_mut().zip(&self.free).for_each(|(y, x)| *y += x);
         out
     }
+
+    /// A form over rates as one over commands.
+    pub(crate) fn over_commands(&self, over_rates: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(self.gain.columns(), 0.0);
+        for (i, w) in over_rates.iter().enumerate().filter(|(_, w)| **w != 0.0) {
+            axpy(*w, self.gain.row(i), out);
+        }
+    }
+
+    /// Makes room for so many rates and commands; keeps the memory of the same sizes.
+    pub(super) fn resize(&mut self, rates: usize, commands: usize) {
+        self.free.resize(rates, 0.0);
+        if (self.gain.rows(), self.gain.columns()) != (rates, commands) {
+            self.gain = Matrix::zeros(rates, commands);
+        }
+    }
 }
 
 /// A mechanism that is stepped with commands.
@@ -30,11 +58,21 @@ pub trait Plant {
     /// Length of z.
     fn command_count(&self) -> usize;
 
+    /// The map of the next step from the state as it is, into memory that is there.
+    ///
+    /// # Errors
+    /// Where the step itself fails.
+    fn respond(&mut self, out: &mut Response) -> Result<(), PlantError>;
+
     /// The map of the next step from the state as it is.
     ///
     /// # Errors
     /// Where the step itself fails.
-    fn response(&mut self) -> Result<Response, PlantError>;
+    fn response(&mut self) -> Result<Response, PlantError> {
+        let mut out = Response::default();
+        self.respond(&mut out)?;
+        Ok(out)
+    }
 
     /// Moves on by one step.
     ///
@@ -42,4 +80,70 @@ pub trait Plant {
     /// A wrong number of commands, commands that are not finite, a step that fails; the state
     /// stays.
     fn step(&mut self, commands: &[f64]) -> Result<(), PlantError>;
+}
+
+/// A plant whose frames and coordinates are known, so that tasks can ask for them.
+///
+/// Rows are linear forms over the plant's rates, at the pose before the step.
+pub trait Kinematics: Plant {
+    /// Length of a step, s.
+    fn step_length(&self) -> f64;
+
+    /// Rates of the state; as many as those of a response.
+    fn rates(&self) -> &[f64];
+
+    /// Links that frames may be in, the ground first.
+    fn link_count(&self) -> usize;
+
+    /// World pose of a frame; its body twist per rate (6 × rates) into `rows`.
+    ///
+    /// # Panics
+    /// If there is no such link.
+    fn frame(&self, frame: &Frame, rows: &mut Matrix) -> Pose;
+
+    /// The mechanism whose joints and masses tasks may name; `None` where only frames are known.
+    fn mechanism(&self) -> Option<&Mechanism>;
+
+    /// Position of a joint with one tree coordinate (rad or m), its rate per rate into `row`; 0
+    /// where there is no mechanism.
+    fn joint(&self, joint: JointId, row: &mut [f64]) -> f64;
+
+    /// Number of coordinates that objectives weigh.
+    fn coordinate_count(&self) -> usize;
+
+    /// The rate of a coordinate per rate.
+    fn coordinate(&self, coordinate: usize, row: &mut [f64]);
+
+    /// Mass over the rates: the kinetic energy is half of uᵀ M u.
+    fn mass(&self) -> Matrix;
+
+    /// Centre of mass of all moving links, world, m, and its velocity per rate in world axes
+    /// (3 × rates); `None` without a mechanism or without mass.
+    fn centre_of_mass(&self, rows: &mut Matrix) -> Option<DVec3> {
+        let m = self.mechanism()?;
+        let n = self.rates().len();
+        let mut one = Matrix::zeros(6, n);
+        let (mut mass, mut centre) = (0.0, DVec3::ZERO);
+        rows.as_mut_slice().fill(0.0);
+        for (link, l) in m.moving_links().filter(|(_, l)| l.inertia.mass > 0.0) {
+            if m.forest().path_to_ground(link).all(|e| m.joint(e.joint).dof() == 0) {
+                continue;
+            }
+            let body = &l.inertia;
+            let link_from_frame = Pose::from_translation(body.center_of_mass);
+            let pose = self.frame(&Frame { link, link_from_frame }, &mut one);
+            mass += body.mass;
+            centre += pose.translation * body.mass;
+            for k in 0..n {
+                let v = DVec3::new(one[(0, k)], one[(1, k)], one[(2, k)]);
+                let v = (pose.rotation * v * body.mass).to_array();
+                (0..3).for_each(|i| rows[(i, k)] += v[i]);
+            }
+        }
+        if mass <= 0.0 {
+            return None;
+        }
+        rows.as_mut_slice().iter_mut().for_each(|x| *x /= mass);
+        Some(centre / mass)
+    }
 }

@@ -3,15 +3,24 @@
 use std::sync::Arc;
 
 use forks_dynamics::{
-    mechanism::{Mechanism, linalg::Matrix},
+    mechanism::{
+        JointId, Mechanism,
+        kinematics::{forward_kinematics, tree_joint_motion},
+        lie::Pose,
+        linalg::Matrix,
+    },
     passive::{PassiveWorkspace, passive_forces},
-    tree::{AbaWorkspace, DerivativeWorkspace, LinkLoads, Tree, acceleration_derivatives, hybrid},
+    tree::{
+        AbaWorkspace, CrbaWorkspace, DerivativeWorkspace, LinkLoads, Tree,
+        acceleration_derivatives, crba, hybrid,
+    },
 };
 
 use super::{
     error::{PlantError, check, check_commands},
-    response::{Plant, Response},
+    response::{Kinematics, Plant, Response},
 };
+use crate::frame::Frame;
 
 /// What a command of a velocity coordinate is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +51,12 @@ pub struct TreePlant {
     prescribed: Vec<bool>,
     q: Vec<f64>,
     v: Vec<f64>,
+    poses: Vec<Pose>,
+    /// What hybrid dynamics is given and gives.
+    given: Vec<f64>,
+    acceleration: Vec<f64>,
+    torque: Vec<f64>,
+    still: Vec<f64>,
     aba: AbaWorkspace,
     derivatives: DerivativeWorkspace,
     passive: PassiveWorkspace,
@@ -77,6 +92,11 @@ impl TreePlant {
         let tree = Tree::new(m);
         Ok(Self {
             h,
+            poses: m.link_poses(q),
+            given: vec![0.0; n],
+            acceleration: vec![0.0; n],
+            torque: vec![0.0; n],
+            still: vec![0.0; commands.len()],
             commands: commands.to_vec(),
             prescribed,
             q: q.to_vec(),
@@ -99,33 +119,33 @@ impl TreePlant {
         &self.v
     }
 
-    /// v⁺ under commands.
-    fn next(&mut self, commands: &[f64]) -> Result<Vec<f64>, PlantError> {
-        let n = self.v.len();
-        let mut given = vec![0.0; n];
-        passive_forces(&self.mechanism, &mut self.passive, &self.q, &self.v, &mut given);
+    /// v⁺ under commands, into `acceleration`.
+    fn next(&mut self, commands: &[f64]) -> Result<(), PlantError> {
+        let given = &mut self.given;
+        given.fill(0.0);
+        passive_forces(&self.mechanism, &mut self.passive, &self.q, &self.v, given);
         for (c, z) in self.commands.iter().zip(commands) {
             match c {
                 Command::Force(i) => given[*i] += z,
                 Command::Acceleration(i) => given[*i] = *z,
             }
         }
-        let (mut a, mut tau) = (vec![0.0; n], vec![0.0; n]);
+        let a = &mut self.acceleration;
         hybrid(
             &self.tree,
             &mut self.aba,
             &self.q,
             &self.v,
             &self.prescribed,
-            &given,
+            given,
             &LinkLoads::GRAVITY,
-            &mut a,
-            &mut tau,
+            a,
+            &mut self.torque,
         )?;
         a.iter_mut().zip(&self.v).for_each(|(a, v)| *a = v + self.h * *a);
         match a.iter().position(|x| !x.is_finite()) {
             Some(index) => Err(PlantError::NotFinite { what: "velocity", index, value: a[index] }),
-            None => Ok(a),
+            None => Ok(()),
         }
     }
 }
@@ -135,26 +155,87 @@ impl Plant for TreePlant {
         self.commands.len()
     }
 
-    fn response(&mut self) -> Result<Response, PlantError> {
+    fn respond(&mut self, out: &mut Response) -> Result<(), PlantError> {
         let n = self.v.len();
-        let free = self.next(&vec![0.0; self.commands.len()])?;
+        out.resize(n, self.commands.len());
+        let still = std::mem::take(&mut self.still);
+        let done = self.next(&still);
+        self.still = still;
+        done?;
+        out.free.copy_from_slice(&self.acceleration);
         let mut map =
             acceleration_derivatives(&self.tree, &mut self.derivatives, &self.q, &self.prescribed)?;
-        let mut gain = Matrix::zeros(n, self.commands.len());
-        let (mut a, mut tau) = (vec![0.0; n], vec![0.0; n]);
+        let a = &mut self.acceleration;
         for (j, c) in self.commands.iter().enumerate() {
-            map.apply_unit(c.coordinate(), &mut a, &mut tau);
-            (0..n).for_each(|i| gain[(i, j)] = self.h * a[i]);
+            map.apply_unit(c.coordinate(), a, &mut self.torque);
+            (0..n).for_each(|i| out.gain[(i, j)] = self.h * a[i]);
         }
-        Ok(Response { free, gain })
+        Ok(())
     }
 
     fn step(&mut self, commands: &[f64]) -> Result<(), PlantError> {
         check(["command", "commands"], commands, self.commands.len())?;
-        let v = self.next(commands)?;
-        let moved: Vec<f64> = v.iter().map(|v| self.h * v).collect();
-        self.mechanism.integrate(&mut self.q, &moved);
-        self.v = v;
+        self.next(commands)?;
+        self.v.copy_from_slice(&self.acceleration);
+        self.given.iter_mut().zip(&self.v).for_each(|(d, v)| *d = self.h * v);
+        self.mechanism.integrate(&mut self.q, &self.given);
+        forward_kinematics(&self.mechanism, &self.q, &mut self.poses);
         Ok(())
+    }
+}
+
+impl Kinematics for TreePlant {
+    fn step_length(&self) -> f64 {
+        self.h
+    }
+
+    fn rates(&self) -> &[f64] {
+        &self.v
+    }
+
+    fn link_count(&self) -> usize {
+        self.poses.len()
+    }
+
+    fn frame(&self, frame: &Frame, rows: &mut Matrix) -> Pose {
+        let m = &*self.mechanism;
+        let pose = self.poses[frame.link.index()] * frame.link_from_frame;
+        let frame_from_world = pose.inverse();
+        rows.as_mut_slice().fill(0.0);
+        for e in m.forest().path_to_ground(frame.link) {
+            let motion = tree_joint_motion(m, e, &self.q);
+            let ad = (frame_from_world * self.poses[e.outer.index()]).adjoint();
+            for (column, k) in motion.columns.as_slice().iter().zip(m.velocity_range(e.joint)) {
+                let t = ad.apply(*column).to_array();
+                (0..6).for_each(|i| rows[(i, k)] = t[i]);
+            }
+        }
+        pose
+    }
+
+    fn mechanism(&self) -> Option<&Mechanism> {
+        Some(&self.mechanism)
+    }
+
+    fn joint(&self, joint: JointId, row: &mut [f64]) -> f64 {
+        row.fill(0.0);
+        row[self.mechanism.velocity_range(joint).start] = 1.0;
+        self.q[self.mechanism.position_range(joint).start]
+    }
+
+    fn coordinate_count(&self) -> usize {
+        self.v.len()
+    }
+
+    fn coordinate(&self, coordinate: usize, row: &mut [f64]) {
+        row.fill(0.0);
+        row[coordinate] = 1.0;
+    }
+
+    fn mass(&self) -> Matrix {
+        let n = self.v.len();
+        let mut out = Matrix::zeros(n, n);
+        crba(&self.tree, &mut CrbaWorkspace::new(&self.tree), &self.q, &mut out);
+        out
     }
 }

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use forks_control::{
-    controller::{ControlError, Controller},
-    lexicographic::Status,
+    controller::{ControlError, Controller, Origin},
     plant::{ImplicitPlant, Plant},
     task::{Frame, Goal, Task},
 };
@@ -14,7 +13,6 @@ use forks_dynamics::mechanism::{
         Pose,
         glam::{DQuat, DVec3},
     },
-    linalg::norm,
 };
 use forks_testkit::{JointChoice, RandomMechanismOptions, random_mechanism};
 
@@ -54,8 +52,7 @@ fn tip(m: &Mechanism) -> Frame {
 }
 
 fn task(name: &str, goal: Goal, level: usize) -> Task {
-    let name = name.to_string();
-    Task { name, goal, level, weight: 1.0, stiffness: 100.0, damping: 20.0 }
+    Task::new(name, goal).on_level(level)
 }
 
 #[test]
@@ -72,7 +69,7 @@ fn feasible_tasks_are_met_at_the_end_of_the_step_whatever_its_length() {
             let mut controller = Controller::new(vec![FREE; plant.command_count()]);
             let rows = plant.frame_rows(frame.link, &frame.link_from_frame);
             let out = controller.solve(&mut plant, &tasks).unwrap();
-            if out.status != Status::Solved {
+            if !out.relaxed.is_empty() {
                 continue;
             }
             met += 1;
@@ -132,10 +129,10 @@ fn lower_levels_do_not_disturb_higher_ones() {
         let start = plant.stepper().link_poses()[frame.link.index()];
         let there = start.displaced(Pose::from_array([0.02, 0.01, 0.0, 1.0, 0.1, 0.0, 0.0]).log());
         let goal = Goal::Orientation(frame, there.rotation);
-        let high = task("turn", goal, 0);
+        let high = task("turn", goal.clone(), 0);
         let low = task("all", Goal::Pose(frame, Pose::IDENTITY), 1);
         let mut controller = Controller::new(vec![FREE; plant.command_count()]);
-        let alone = controller.solve(&mut plant, std::slice::from_ref(&high)).unwrap();
+        let alone = controller.solve(&mut plant, std::slice::from_ref(&high)).unwrap().clone();
         let both = controller.solve(&mut plant, &[high, low]).unwrap();
         assert_eq!(both.residuals.len(), 9);
         for (a, b) in alone.residuals.iter().zip(&both.residuals) {
@@ -156,9 +153,10 @@ fn limits_of_commands_hold_and_the_task_that_gives_way_is_named() {
         let mut controller = Controller::new(vec![(-1e-3, 1e-3); plant.command_count()]);
         let out = controller.solve(&mut plant, &tasks).unwrap();
         assert!(out.commands.iter().all(|z| z.abs() <= 1e-3 * (1.0 + 1e-12)), "{out:?}");
-        if let Status::Relaxed { level, row, .. } = out.status {
-            assert_eq!((level, row), (1, 0));
-            assert!(norm(&[out.residuals[0].by]) > 0.0);
+        if let Some(r) = out.relaxed.first() {
+            assert_eq!((r.level, r.origin), (1, Origin::Task { task: 0, row: 0 }));
+            assert_eq!(r.by, out.residuals[0].by);
+            assert!(r.by != 0.0);
             relaxed += 1;
         }
     }
@@ -172,22 +170,23 @@ fn wrong_tasks_are_refused_with_their_values() {
     let mut plant = plant(&m, 1e-3);
     let n = plant.command_count();
     let mut said = |limits: Vec<(f64, f64)>, t: Task| {
-        let refused: ControlError = Controller::new(limits).solve(&mut plant, &[t]).unwrap_err();
+        let mut controller = Controller::new(limits);
+        let refused: ControlError = controller.solve(&mut plant, &[t]).unwrap_err();
         refused.to_string()
     };
     let nan = Goal::Position(frame, DVec3::new(0.0, f64::NAN, 0.0));
     assert_eq!(said(vec![FREE; n], task("tip", nan, 0)), "task tip: a number of the goal is NaN");
     let goal = Goal::Orientation(frame, DQuat::IDENTITY);
-    let weightless = Task { weight: 0.0, ..task("turn", goal, 0) };
+    let weightless = Task { weight: 0.0, ..task("turn", goal.clone(), 0) };
     assert_eq!(said(vec![FREE; n], weightless), "task turn: the weight is 0");
-    let undamped = Task { damping: -1.0, ..task("turn", goal, 0) };
+    let undamped = Task { damping: -1.0, ..task("turn", goal.clone(), 0) };
     assert_eq!(said(vec![FREE; n], undamped), "task turn: the damping is -1");
     assert_eq!(
-        said(vec![FREE], task("turn", goal, 0)),
+        said(vec![FREE], task("turn", goal.clone(), 0)),
         format!("1 limits of commands, expected {n}")
     );
     assert_eq!(
-        said(vec![(1.0, -1.0); n], task("turn", goal, 0)),
+        said(vec![(1.0, -1.0); n], task("turn", goal.clone(), 0)),
         "level 0: row 0: the lower bound 1 is above the upper bound -1"
     );
     let zero = Goal::Orientation(frame, DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0));

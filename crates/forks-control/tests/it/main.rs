@@ -6,4 +6,6 @@ mod ik;
 mod keyframe;
 mod lexicographic;
 mod limits;
+mod objective;
 mod plant;
+mod units;

@@ -1,0 +1,294 @@
+//! Errors of goals and their rows over a plant's rates.
+
+use forks_dynamics::mechanism::{
+    JointId,
+    lie::{
+        Twist,
+        glam::{DQuat, DVec3},
+        so3::log_rotation,
+    },
+    linalg::Matrix,
+};
+
+use super::goal::{Axes, Goal};
+use crate::plant::Kinematics;
+
+/// Memory for the rows of a goal.
+#[derive(Clone, Debug)]
+pub(crate) struct Rows {
+    /// Row after row.
+    pub(crate) rows: Vec<f64>,
+    /// What is missing, in the axes of the rows: m or rad.
+    pub(crate) errors: Vec<f64>,
+    /// Which row of the goal each one is.
+    pub(crate) numbers: Vec<usize>,
+    twists: Matrix,
+    others: Matrix,
+    points: Matrix,
+    one: Vec<f64>,
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        let [twists, others, points] = [(); 3].map(|()| Matrix::zeros(0, 0));
+        let (rows, errors, numbers, one) = (vec![], vec![], vec![], vec![]);
+        Self { rows, errors, numbers, twists, others, points, one }
+    }
+}
+
+impl Rows {
+    fn clear(&mut self, n: usize) {
+        self.rows.clear();
+        self.errors.clear();
+        self.numbers.clear();
+        self.one.resize(n, 0.0);
+        if self.twists.columns() != n || self.twists.rows() != 6 {
+            (self.twists, self.others) = (Matrix::zeros(6, n), Matrix::zeros(6, n));
+            self.points = Matrix::zeros(3, n);
+        }
+    }
+
+    fn push(&mut self, error: f64, number: usize) {
+        self.rows.extend_from_slice(&self.one);
+        self.errors.push(error);
+        self.numbers.push(number);
+    }
+
+    /// Rows `from`… of the twists, three for a vector, in turned axes; `first` is their number in
+    /// the goal.
+    fn turned(&mut self, from: usize, first: usize, turn: DQuat, e: DVec3, mask: &[bool; 6]) {
+        let e = (turn * e).to_array();
+        for i in (0..3).filter(|i| mask[first + i]) {
+            let axis = turn.inverse() * DVec3::AXES[i];
+            combine(&self.twists, from, axis, &mut self.one);
+            self.push(e[i], first + i);
+        }
+    }
+
+    /// The goal's rows at a plant's pose: V = row · u.
+    pub(crate) fn fill<K: Kinematics>(
+        &mut self,
+        plant: &K,
+        goal: &Goal,
+        axes: Axes,
+        mask: &[bool; 6],
+    ) {
+        self.clear(plant.rates().len());
+        // Own axes to those of the rows.
+        let turn = |own: DQuat| match axes {
+            Axes::Own => DQuat::IDENTITY,
+            Axes::World => own,
+            Axes::Of(r) => r.normalize().inverse() * own,
+        };
+        match goal {
+            Goal::Position(f, p) => {
+                let pose = plant.frame(f, &mut self.twists);
+                let e = pose.inverse().transform_point(*p);
+                self.turned(0, 0, turn(pose.rotation), e, mask);
+            }
+            Goal::Orientation(f, r) => {
+                let pose = plant.frame(f, &mut self.twists);
+                let e = log_rotation(pose.rotation.inverse() * r.normalize());
+                self.turned(3, 0, turn(pose.rotation), e, mask);
+            }
+            Goal::Pose(f, p) => {
+                let pose = plant.frame(f, &mut self.twists);
+                self.twist(pose.twist_to(&p.normalized()), turn(pose.rotation), mask);
+            }
+            Goal::Still(f) => {
+                let pose = plant.frame(f, &mut self.twists);
+                self.twist(Twist::ZERO, turn(pose.rotation), mask);
+            }
+            Goal::Direction(f, axis, toward) => {
+                let pose = plant.frame(f, &mut self.twists);
+                let (a, b) = (axis.normalize(), pose.rotation.inverse() * toward.normalize());
+                let (s, t) = a.any_orthonormal_pair();
+                let e = turn_between(a, b, s);
+                for (i, across) in [s, t].into_iter().enumerate().filter(|(i, _)| mask[*i]) {
+                    combine(&self.twists, 3, across, &mut self.one);
+                    self.push(across.dot(e), i);
+                }
+            }
+            Goal::Relative(f, of, p) => {
+                let (pose, other) =
+                    (plant.frame(f, &mut self.twists), plant.frame(of, &mut self.others));
+                let ad = (pose.inverse() * other).adjoint();
+                for k in 0..self.one.len() {
+                    let column = core::array::from_fn(|i| self.others[(i, k)]);
+                    let carried = ad.apply(Twist::from_array(column)).to_array();
+                    (0..6).for_each(|i| self.twists[(i, k)] -= carried[i]);
+                }
+                let e = (other.inverse() * pose).twist_to(&p.normalized());
+                self.twist(e, turn(pose.rotation), mask);
+            }
+            Goal::CentreOfMass(p) => {
+                if let Some(centre) = plant.centre_of_mass(&mut self.points) {
+                    let n = 3 * self.one.len();
+                    self.twists.as_mut_slice()[..n].copy_from_slice(self.points.as_slice());
+                    self.turned(0, 0, turn(DQuat::IDENTITY), *p - centre, mask);
+                }
+            }
+            Goal::Joint(j, q) => self.joint(plant, *j, *q, 0),
+            Goal::Posture(all) => {
+                all.iter().enumerate().for_each(|(i, (j, q))| self.joint(plant, *j, *q, i));
+            }
+        }
+    }
+
+    fn twist(&mut self, e: Twist, turn: DQuat, mask: &[bool; 6]) {
+        self.turned(0, 0, turn, e.linear, mask);
+        self.turned(3, 3, turn, e.angular, mask);
+    }
+
+    fn joint<K: Kinematics>(&mut self, plant: &K, joint: JointId, q: f64, number: usize) {
+        let here = plant.joint(joint, &mut self.one);
+        self.push(q - here, number);
+    }
+}
+
+/// A combination of three rows.
+fn combine(rows: &Matrix, from: usize, weights: DVec3, out: &mut [f64]) {
+    for (k, x) in out.iter_mut().enumerate() {
+        *x = weights.dot(DVec3::new(rows[(from, k)], rows[(from + 1, k)], rows[(from + 2, k)]));
+    }
+}
+
+/// The shortest turn of the unit vector a to the unit vector b; about `across` if they are
+/// opposite.
+fn turn_between(a: DVec3, b: DVec3, across: DVec3) -> DVec3 {
+    let normal = a.cross(b);
+    let sine = normal.length();
+    let angle = sine.atan2(a.dot(b));
+    match sine > 0.0 {
+        true => normal * (angle / sine),
+        false => across * angle,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use forks_dynamics::mechanism::{
+        LinkId, Mechanism,
+        lie::{Pose, SplitMix64},
+    };
+
+    use super::*;
+    use crate::{
+        plant::{ImplicitPlant, TreePlant},
+        task::Frame,
+    };
+
+    /// Rows against differences of the errors, at targets that are reached.
+    fn check<K: Kinematics>(m: &Mechanism, at: impl Fn(&[f64]) -> K, q: &[f64], u: &[f64]) {
+        let plant = at(q);
+        let mut rows = Matrix::zeros(6, u.len());
+        let tip = Frame {
+            link: LinkId::new(m.links().len() - 1),
+            link_from_frame: Pose::from_array([0.1, -0.2, 0.05, 0.8, 0.0, 0.6, 0.0]),
+        };
+        let other = Frame::of(LinkId::new(m.links().len() / 2));
+        let here = plant.frame(&tip, &mut rows);
+        let there = plant.frame(&other, &mut rows);
+        let mut points = Matrix::zeros(3, u.len());
+        let centre = plant.centre_of_mass(&mut points).unwrap();
+        let mut row = vec![0.0; u.len()];
+        let single = |j: &JointId| {
+            m.velocity_range(*j).len() == 1
+                && m.position_range(*j).len() == 1
+                && m.velocity_range(*j).end <= m.tree_velocity_count()
+        };
+        let joints: Vec<JointId> =
+            (0..m.joints().len()).map(JointId::new).filter(single).collect();
+        let posture = joints.iter().map(|j| (*j, plant.joint(*j, &mut row))).collect();
+        let axis = DVec3::new(0.3, 0.5, -0.8);
+        let goals = [
+            Goal::Position(tip, here.translation),
+            Goal::Orientation(tip, here.rotation),
+            Goal::Pose(tip, here),
+            Goal::Direction(tip, axis, here.rotation * axis),
+            Goal::Relative(tip, other, there.inverse() * here),
+            Goal::CentreOfMass(centre),
+            Goal::Posture(posture),
+        ];
+        let turned = DQuat::from_xyzw(0.1, 0.2, 0.3, 0.9);
+        let h = 1e-5;
+        let moved = |s: f64| {
+            let mut q = q.to_vec();
+            let plant = at(&q);
+            let mut tree = vec![0.0; m.velocity_count()];
+            for (c, v) in tree.iter_mut().enumerate().take(plant.coordinate_count()) {
+                let mut row = vec![0.0; u.len()];
+                plant.coordinate(c, &mut row);
+                *v = s * row.iter().zip(u).map(|(a, b)| a * b).sum::<f64>();
+            }
+            let mut all = m.start_positions();
+            all[..q.len()].copy_from_slice(&q);
+            m.integrate(&mut all, &tree);
+            q.copy_from_slice(&all[..m.tree_position_count()]);
+            at(&q)
+        };
+        let (before, after) = (moved(-h), moved(h));
+        for goal in &goals {
+            for axes in [Axes::Own, Axes::World, Axes::Of(turned)] {
+                let mask = [true, false, true, true, true, false];
+                let [mut now, mut lower, mut upper] = [(); 3].map(|()| Rows::default());
+                now.fill(&plant, goal, axes, &mask);
+                lower.fill(&before, goal, axes, &mask);
+                upper.fill(&after, goal, axes, &mask);
+                let masked = (0..goal.row_count()).filter(|i| mask[*i]).count();
+                match goal {
+                    Goal::Posture(all) => assert_eq!(now.errors.len(), all.len()),
+                    _ => assert_eq!(now.errors.len(), masked),
+                }
+                for (k, row) in now.rows.chunks_exact(u.len()).enumerate() {
+                    let rate: f64 = row.iter().zip(u).map(|(a, b)| a * b).sum();
+                    let difference = (lower.errors[k] - upper.errors[k]) / (2.0 * h);
+                    assert!(now.errors[k].abs() < 1e-12);
+                    let apart = (rate - difference).abs();
+                    assert!(apart < 2e-8, "{goal:?} {axes:?} {k}: {rate} {difference}");
+                }
+            }
+        }
+    }
+
+    fn random(n: usize, seed: u64) -> Vec<f64> {
+        let mut r = SplitMix64::new(seed);
+        (0..n).map(|_| r.range(-1.0, 1.0)).collect()
+    }
+
+    #[test]
+    fn rows_are_derivatives_of_errors_on_trees_and_loops() {
+        for seed in 0..30 {
+            let options = forks_testkit::RandomMechanismOptions {
+                extra_loops: (seed % 2) as usize,
+                ..Default::default()
+            };
+            let m = Arc::new(forks_testkit::random_mechanism(seed, &options));
+            let q = m.start_positions()[..m.tree_position_count()].to_vec();
+            let still = vec![0.0; m.tree_velocity_count()];
+            let implicit = |q: &[f64]| {
+                ImplicitPlant::new(Arc::clone(&m), q, &still, &[], 1e-3).unwrap()
+            };
+            let n = implicit(&q).rates().len();
+            check(&m, implicit, &q, &random(n, seed));
+            if m.forest().closures().is_empty() && m.couplings().is_empty() {
+                let tree =
+                    |q: &[f64]| TreePlant::new(Arc::clone(&m), q, &still, &[], 1e-3).unwrap();
+                check(&m, tree, &q, &random(n, seed));
+            }
+        }
+    }
+
+    #[test]
+    fn opposite_directions_are_half_a_turn_apart() {
+        let a = DVec3::X;
+        let turn = turn_between(a, -a, DVec3::Z);
+        assert!((turn.length() - core::f64::consts::PI).abs() < 1e-15);
+        assert!(turn.dot(a).abs() < 1e-15);
+        assert_eq!(turn_between(a, a, DVec3::Z), DVec3::ZERO);
+        let quarter = turn_between(a, DVec3::Y, DVec3::Z);
+        assert!((quarter - DVec3::Z * core::f64::consts::FRAC_PI_2).length() < 1e-15);
+    }
+}
