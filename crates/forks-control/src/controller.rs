@@ -10,6 +10,9 @@ use crate::{
     task::{Rows, Task, TaskError},
 };
 
+/// Excess below this share of the sizes of a row's terms is rounding.
+const ROUNDING: f64 = 1e-12;
+
 /// Why there are no commands.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -117,6 +120,16 @@ pub struct Solution {
     pub certificates: Vec<Certificate>,
 }
 
+/// A row of the problem with what it is for.
+#[derive(Clone, Copy, Debug)]
+struct Named {
+    level: usize,
+    row: usize,
+    origin: Origin,
+    /// What rounding of the numbers that it is made of may leave.
+    rounding: f64,
+}
+
 /// Turns tasks into commands within limits, and what tasks leave open into the least of an
 /// objective.
 ///
@@ -133,7 +146,7 @@ pub struct Controller {
     rows: Rows,
     costs: ObjectiveRows,
     /// What the rows of limits and tasks are for, in their order, and their level and row there.
-    origins: Vec<(usize, usize, Origin)>,
+    origins: Vec<Named>,
     over: Vec<f64>,
     by_command: Vec<f64>,
     solution: Solution,
@@ -232,7 +245,9 @@ impl Controller {
         self.over.resize(n, 0.0);
         for (i, &(lower, upper)) in self.limits.iter().enumerate() {
             self.over[i] = 1.0;
-            self.origins.push((0, self.problem.levels()[0].len(), Origin::Command(i)));
+            let row = self.problem.levels()[0].len();
+            let origin = Origin::Command(i);
+            self.origins.push(Named { level: 0, row, origin, rounding: 0.0 });
             push(&mut self.problem, 0, &self.over, [lower, upper], 1.0)?;
             self.over[i] = 0.0;
         }
@@ -251,7 +266,9 @@ impl Controller {
             let free = dot(&self.over, &self.response.free);
             let bounds = [range.lower - free, range.upper - free];
             self.response.over_commands(&self.over, &mut self.by_command);
-            self.origins.push((0, self.problem.levels()[0].len(), Origin::Joint(*joint)));
+            let (row, origin) = (self.problem.levels()[0].len(), Origin::Joint(*joint));
+            let rounding = ROUNDING * (free.abs() + q.abs() / h);
+            self.origins.push(Named { level: 0, row, origin, rounding });
             push(&mut self.problem, 0, &self.by_command, bounds, 1.0)?;
         }
         Ok(())
@@ -271,7 +288,10 @@ impl Controller {
                 self.response.over_commands(over, &mut self.by_command);
                 let level = t.level + 1;
                 let at = self.problem.levels()[level].len();
-                self.origins.push((level, at, Origin::Task { task, row }));
+                let terms = sizes(over, plant.rates()) + sizes(over, &self.response.free);
+                let rounding = ROUNDING * (terms + h * t.stiffness * self.rows.sizes[k]);
+                let origin = Origin::Task { task, row };
+                self.origins.push(Named { level, row: at, origin, rounding });
                 push(&mut self.problem, level, &self.by_command, [open, open], t.weight)?;
                 let by = 0.0;
                 self.solution.residuals.push(Residual { task, level: t.level, row, error, by });
@@ -295,19 +315,24 @@ impl Controller {
         solution.certificates.extend_from_slice(solver.certificates());
         solution.relaxed.clear();
         let mut residuals = solution.residuals.iter_mut();
-        for &(level, row, origin) in origins.iter() {
+        for &Named { level, row, origin, rounding } in origins.iter() {
             let rows = &problem.levels()[level];
             if matches!(origin, Origin::Task { .. })
                 && let Some(r) = residuals.next()
             {
                 r.by = dot(rows.row(row), z) - rows.bounds(row).0;
             }
-            if let Some(by) = rows.relaxed(row, z) {
+            if let Some(by) = rows.relaxed(row, z).filter(|by| by.abs() > rounding) {
                 solution.relaxed.push(Relaxed { origin, level, by });
             }
         }
         solution.relaxed.sort_unstable_by_key(|r| (r.level, r.origin));
     }
+}
+
+/// Σ |a b|.
+fn sizes(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a * b).abs()).sum()
 }
 
 fn push(

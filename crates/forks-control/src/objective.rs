@@ -241,8 +241,7 @@ impl ObjectiveRows {
                         let free = dot(&self.over, &response.free);
                         response.over_commands(&self.over, &mut self.row);
                         let h = plant.step_length();
-                        let (target, size) =
-                            asked(quantity, h, self.now[c], self.last[c]);
+                        let (target, size) = asked(quantity, h, self.now[c], self.last[c]);
                         push(&self.row, target - free, weight / size)?;
                     }
                 }
@@ -273,8 +272,7 @@ impl ObjectiveRows {
             (*target, size) = asked(term.quantity, h, plant.rates()[i], last[i]);
         }
         for i in 0..n {
-            let open: Vec<f64> =
-                targets.iter().zip(&response.free).map(|(t, f)| t - f).collect();
+            let open: Vec<f64> = targets.iter().zip(&response.free).map(|(t, f)| t - f).collect();
             response.over_commands(root.row(i), &mut self.row);
             push(&self.row, dot(root.row(i), &open), term.weight.sqrt() / size)?;
         }

@@ -72,9 +72,10 @@ impl Recording {
         let mut values = vec![norm(&last.commands), last.relaxed.len() as f64];
         for (task, t) in run.tasks.iter().enumerate() {
             for (what, _) in parts(run, t) {
-                let rows = last.residuals.iter().filter(|r| {
-                    r.task == task && unit(&run.mechanism, t, r.row) == what
-                });
+                let rows = last
+                    .residuals
+                    .iter()
+                    .filter(|r| r.task == task && unit(&run.mechanism, t, r.row) == what);
                 let (errors, residuals): (Vec<f64>, Vec<f64>) =
                     rows.map(|r| (r.error, r.by)).unzip();
                 values.extend([norm(&errors), norm(&residuals)]);

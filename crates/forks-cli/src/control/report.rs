@@ -125,7 +125,7 @@ impl Report {
             iterations: c.iterations,
         });
         let mut warnings: Vec<String> = released_note(m).into_iter().collect();
-        warnings.extend(relaxed.iter().map(RelaxedEntry::sentence));
+        warnings.extend(sentences(&relaxed));
         warnings.extend(last.beyond.iter().map(|j| {
             format!("joint '{}' cannot brake within its limits any more", m.joint_label(*j))
         }));
@@ -238,18 +238,34 @@ impl RelaxedEntry {
         };
         Self { name, row, level, by: r.by, unit }
     }
+}
 
-    fn sentence(&self) -> String {
-        let Self { name, row, by, unit, .. } = self;
-        match self.level {
-            Some(level) => format!(
-                "task '{name}' (level {level}) gives way: row {row} ends {} {unit} beyond what it \
-                 asks for",
-                short(*by)
-            ),
-            None => {
-                format!("the {row} of joint '{name}' is beyond its limit by {} {unit}", short(*by))
-            }
+/// One sentence per task and kind of limit that gives way, with its worst row.
+fn sentences(relaxed: &[RelaxedEntry]) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut seen: Vec<(&str, Option<usize>)> = Vec::new();
+    for r in relaxed {
+        // Limits are told apart by their joints, tasks by their names and levels.
+        let key = (r.name.as_str(), r.level);
+        if seen.contains(&key) {
+            continue;
         }
+        seen.push(key);
+        let same = relaxed.iter().filter(|x| (x.name.as_str(), x.level) == key);
+        let worst = same.clone().fold(r, |a, b| if b.by.abs() > a.by.abs() { b } else { a });
+        let RelaxedEntry { name, row, by, unit, .. } = worst;
+        let by = short(*by);
+        out.push(match (r.level, same.count()) {
+            (None, _) => format!("the {row} of joint '{name}' is beyond its limit by {by} {unit}"),
+            (Some(level), 1) => format!(
+                "task '{name}' (level {level}) gives way: row {row} ends {by} {unit} beyond what it \
+                 asks for"
+            ),
+            (Some(level), n) => format!(
+                "task '{name}' (level {level}) gives way in {n} rows, most in row {row}, which ends \
+                 {by} {unit} beyond what it asks for"
+            ),
+        });
     }
+    out
 }

@@ -39,9 +39,11 @@ pub(super) fn joint(m: &Mechanism, name: &str) -> Result<JointId, String> {
 
 /// Tree joints with one coordinate that is a plain number.
 pub(super) fn single_joints(m: &Mechanism) -> impl Iterator<Item = JointId> + '_ {
-    m.forest().edges().iter().map(|e| e.joint).filter(|j| {
-        m.velocity_range(*j).len() == 1 && m.position_range(*j).len() == 1
-    })
+    m.forest()
+        .edges()
+        .iter()
+        .map(|e| e.joint)
+        .filter(|j| m.velocity_range(*j).len() == 1 && m.position_range(*j).len() == 1)
 }
 
 /// The task with its target, that of the plant's state where it has none.

@@ -61,7 +61,11 @@ pub(super) struct Tally {
 }
 
 impl Run {
-    pub(super) fn new(args: &ControlArgs, m: Arc<Mechanism>, model: &Model) -> Result<Self, String> {
+    pub(super) fn new(
+        args: &ControlArgs,
+        m: Arc<Mechanism>,
+        model: &Model,
+    ) -> Result<Self, String> {
         let actuators = actuators(args, &m)?;
         let q = &model.positions[..m.tree_position_count()];
         let mut v = model.velocities.clone();
@@ -72,8 +76,8 @@ impl Run {
         let mut tasks = Vec::new();
         let mut rows = Vec::new();
         for words in &args.task {
-            let task = resolve(words, &m, &plant)
-                .map_err(|e| format!("task '{}': {e}", words.name))?;
+            let task =
+                resolve(words, &m, &plant).map_err(|e| format!("task '{}': {e}", words.name))?;
             rows.push(row_names(words, &task, &m));
             tasks.push(task);
         }
@@ -82,8 +86,7 @@ impl Run {
         if let Some(acceleration) = args.joint_limits {
             for (joint, position) in limited(&m) {
                 let velocity = f64::INFINITY;
-                let limits =
-                    CoordinateLimits { position: Some(position), velocity, acceleration };
+                let limits = CoordinateLimits { position: Some(position), velocity, acceleration };
                 controller = controller.limit_joint(joint, limits);
             }
         }
@@ -182,8 +185,7 @@ fn actuators(args: &ControlArgs, m: &Mechanism) -> Result<Vec<Actuator>, String>
 
 /// Tree joints with one coordinate and limits.
 fn limited(m: &Mechanism) -> impl Iterator<Item = (JointId, Limit)> + '_ {
-    single_joints(m)
-        .filter_map(|j| Some((j, m.joint(j).limits.first().copied().flatten()?)))
+    single_joints(m).filter_map(|j| Some((j, m.joint(j).limits.first().copied().flatten()?)))
 }
 
 /// What the rows of a task are called in reports.

@@ -199,8 +199,10 @@ fn subject<'a>(
     match rest.next() {
         Some("link") => {
             let name = rest.next().ok_or("a name is missing after link")?;
-            let aspect = rest.next().ok_or("what of the link? position, orientation, pose, \
-                direction or still")?;
+            let aspect = rest.next().ok_or(
+                "what of the link? position, orientation, pose, \
+                direction or still",
+            )?;
             let of = match aspect {
                 "position" => Aspect::Position,
                 "orientation" => Aspect::Orientation,
@@ -246,8 +248,11 @@ impl TaskWords {
             Subject::Link(_, Aspect::Position | Aspect::Orientation | Aspect::Pose)
         );
         if self.within.is_some() && !can_be_within {
-            return Err(format!("in: only positions, orientations and poses of links are meant in \
-                another link, not {}", self.name));
+            return Err(format!(
+                "in: only positions, orientations and poses of links are meant in \
+                another link, not {}",
+                self.name
+            ));
         }
         Ok(())
     }
@@ -281,7 +286,7 @@ mod tests {
         assert_eq!(t.mask()[..3], [true, false, true]);
         assert!(t.target.is_empty());
         assert_eq!(read("joint knee position 0.5").target, [0.5]);
-        assert_eq!(read("joint knee").target, []);
+        assert!(read("joint knee").target.is_empty());
         assert_eq!(read("com 0,0,1 rows=x,y").mask()[..3], [true, true, false]);
         assert_eq!(read("posture level=2 d=3 k=0").damping, 3.0);
         let t = read("link a pose 0,0,0,1,0,0,0 in=b");
@@ -297,8 +302,11 @@ mod tests {
             "number 1 of the target is NaN; it has to be finite"
         );
         assert_eq!(said("link tip position 1,2"), "the target has 2 numbers, expected 3");
-        assert_eq!(said("link tip position 1,x,3"), "number 2 of the target is 'x', which is no \
-            number");
+        assert_eq!(
+            said("link tip position 1,x,3"),
+            "number 2 of the target is 'x', which is no \
+            number"
+        );
         assert_eq!(said("body tip"), "'body': expected link NAME, joint NAME, com or posture");
         assert_eq!(said("joint a 1 2"), "'2' is a second target");
         assert_eq!(said("joint a weight=0"), "weight is 0; it has to be above 0");
@@ -307,8 +315,11 @@ mod tests {
         assert_eq!(said("link a position rows=rx"), "rows=rx: a position has rows x, y, z");
         assert_eq!(said("posture rows=x"), "rows=x: posture has rows none");
         assert_eq!(said("posture 1"), "'1': posture has no target");
-        assert_eq!(said("joint a speed=1"), "'speed' is none of level, weight, k, d, rows, axes, \
-            axis, in, name");
+        assert_eq!(
+            said("joint a speed=1"),
+            "'speed' is none of level, weight, k, d, rows, axes, \
+            axis, in, name"
+        );
         assert!(said("joint a in=b").starts_with("in: only positions"));
         assert_eq!(said("link \"a b"), "a quotation mark is not closed");
     }

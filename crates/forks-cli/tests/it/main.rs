@@ -3,6 +3,7 @@
 mod at_rest;
 mod blended;
 mod cli;
+mod control;
 mod dynamics_golden;
 mod floating;
 mod forces;

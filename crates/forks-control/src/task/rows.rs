@@ -13,6 +13,10 @@ use forks_dynamics::mechanism::{
 use super::goal::{Axes, Goal};
 use crate::plant::Kinematics;
 
+/// Entries of rows below this share of the largest one beside them are rounding: a direction in
+/// which a frame does not move at all is no direction.
+const ROUNDING: f64 = 1e-13;
+
 /// Memory for the rows of a goal.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows {
@@ -20,6 +24,8 @@ pub(crate) struct Rows {
     pub(crate) rows: Vec<f64>,
     /// What is missing, in the axes of the rows: m or rad.
     pub(crate) errors: Vec<f64>,
+    /// Size of the numbers that the errors are differences of.
+    pub(crate) sizes: Vec<f64>,
     /// Which row of the goal each one is.
     pub(crate) numbers: Vec<usize>,
     twists: Matrix,
@@ -31,8 +37,8 @@ pub(crate) struct Rows {
 impl Default for Rows {
     fn default() -> Self {
         let [twists, others, points] = [(); 3].map(|()| Matrix::zeros(0, 0));
-        let (rows, errors, numbers, one) = (vec![], vec![], vec![], vec![]);
-        Self { rows, errors, numbers, twists, others, points, one }
+        let [rows, errors, sizes, one] = [(); 4].map(|()| vec![]);
+        Self { rows, errors, sizes, numbers: vec![], twists, others, points, one }
     }
 }
 
@@ -40,6 +46,7 @@ impl Rows {
     fn clear(&mut self, n: usize) {
         self.rows.clear();
         self.errors.clear();
+        self.sizes.clear();
         self.numbers.clear();
         self.one.resize(n, 0.0);
         if self.twists.columns() != n || self.twists.rows() != 6 {
@@ -48,7 +55,8 @@ impl Rows {
         }
     }
 
-    fn push(&mut self, error: f64, number: usize) {
+    fn push(&mut self, error: f64, size: f64, number: usize) {
+        self.sizes.push(size);
         self.rows.extend_from_slice(&self.one);
         self.errors.push(error);
         self.numbers.push(number);
@@ -56,13 +64,27 @@ impl Rows {
 
     /// Rows `from`… of the twists, three for a vector, in turned axes; `first` is their number in
     /// the goal.
-    fn turned(&mut self, from: usize, first: usize, turn: DQuat, e: DVec3, mask: &[bool; 6]) {
+    fn turned(
+        &mut self,
+        [from, first]: [usize; 2],
+        turn: DQuat,
+        e: DVec3,
+        size: f64,
+        mask: &[bool; 6],
+    ) {
         let e = (turn * e).to_array();
+        let floor = self.floor(from);
         for i in (0..3).filter(|i| mask[first + i]) {
             let axis = turn.inverse() * DVec3::AXES[i];
-            combine(&self.twists, from, axis, &mut self.one);
-            self.push(e[i], first + i);
+            combine(&self.twists, from, axis, floor, &mut self.one);
+            self.push(e[i], size, first + i);
         }
+    }
+
+    /// What counts as rounding in three rows of the twists.
+    fn floor(&self, from: usize) -> f64 {
+        let entries = (from..from + 3).flat_map(|i| self.twists.row(i));
+        ROUNDING * entries.fold(0.0, |m: f64, x| m.max(x.abs()))
     }
 
     /// The goal's rows at a plant's pose: V = row · u.
@@ -84,29 +106,31 @@ impl Rows {
             Goal::Position(f, p) => {
                 let pose = plant.frame(f, &mut self.twists);
                 let e = pose.inverse().transform_point(*p);
-                self.turned(0, 0, turn(pose.rotation), e, mask);
+                let size = p.length() + pose.translation.length();
+                self.turned([0, 0], turn(pose.rotation), e, size, mask);
             }
             Goal::Orientation(f, r) => {
                 let pose = plant.frame(f, &mut self.twists);
                 let e = log_rotation(pose.rotation.inverse() * r.normalize());
-                self.turned(3, 0, turn(pose.rotation), e, mask);
+                self.turned([3, 0], turn(pose.rotation), e, 1.0, mask);
             }
             Goal::Pose(f, p) => {
                 let pose = plant.frame(f, &mut self.twists);
-                self.twist(pose.twist_to(&p.normalized()), turn(pose.rotation), mask);
+                let size = p.translation.length() + pose.translation.length();
+                self.twist(pose.twist_to(&p.normalized()), turn(pose.rotation), size, mask);
             }
             Goal::Still(f) => {
                 let pose = plant.frame(f, &mut self.twists);
-                self.twist(Twist::ZERO, turn(pose.rotation), mask);
+                self.twist(Twist::ZERO, turn(pose.rotation), pose.translation.length(), mask);
             }
             Goal::Direction(f, axis, toward) => {
                 let pose = plant.frame(f, &mut self.twists);
                 let (a, b) = (axis.normalize(), pose.rotation.inverse() * toward.normalize());
                 let (s, t) = a.any_orthonormal_pair();
-                let e = turn_between(a, b, s);
+                let (e, floor) = (turn_between(a, b, s), self.floor(3));
                 for (i, across) in [s, t].into_iter().enumerate().filter(|(i, _)| mask[*i]) {
-                    combine(&self.twists, 3, across, &mut self.one);
-                    self.push(across.dot(e), i);
+                    combine(&self.twists, 3, across, floor, &mut self.one);
+                    self.push(across.dot(e), 1.0, i);
                 }
             }
             Goal::Relative(f, of, p) => {
@@ -119,13 +143,15 @@ impl Rows {
                     (0..6).for_each(|i| self.twists[(i, k)] -= carried[i]);
                 }
                 let e = (other.inverse() * pose).twist_to(&p.normalized());
-                self.twist(e, turn(pose.rotation), mask);
+                let size = other.translation.length() + pose.translation.length();
+                self.twist(e, turn(pose.rotation), size, mask);
             }
             Goal::CentreOfMass(p) => {
                 if let Some(centre) = plant.centre_of_mass(&mut self.points) {
                     let n = 3 * self.one.len();
                     self.twists.as_mut_slice()[..n].copy_from_slice(self.points.as_slice());
-                    self.turned(0, 0, turn(DQuat::IDENTITY), *p - centre, mask);
+                    let size = p.length() + centre.length();
+                    self.turned([0, 0], turn(DQuat::IDENTITY), *p - centre, size, mask);
                 }
             }
             Goal::Joint(j, q) => self.joint(plant, *j, *q, 0),
@@ -135,21 +161,22 @@ impl Rows {
         }
     }
 
-    fn twist(&mut self, e: Twist, turn: DQuat, mask: &[bool; 6]) {
-        self.turned(0, 0, turn, e.linear, mask);
-        self.turned(3, 3, turn, e.angular, mask);
+    fn twist(&mut self, e: Twist, turn: DQuat, size: f64, mask: &[bool; 6]) {
+        self.turned([0, 0], turn, e.linear, size, mask);
+        self.turned([3, 3], turn, e.angular, 1.0, mask);
     }
 
     fn joint<K: Kinematics>(&mut self, plant: &K, joint: JointId, q: f64, number: usize) {
         let here = plant.joint(joint, &mut self.one);
-        self.push(q - here, number);
+        self.push(q - here, q.abs() + here.abs(), number);
     }
 }
 
-/// A combination of three rows.
-fn combine(rows: &Matrix, from: usize, weights: DVec3, out: &mut [f64]) {
+/// A combination of three rows; what is below the floor is none.
+fn combine(rows: &Matrix, from: usize, weights: DVec3, floor: f64, out: &mut [f64]) {
     for (k, x) in out.iter_mut().enumerate() {
-        *x = weights.dot(DVec3::new(rows[(from, k)], rows[(from + 1, k)], rows[(from + 2, k)]));
+        let v = weights.dot(DVec3::new(rows[(from, k)], rows[(from + 1, k)], rows[(from + 2, k)]));
+        *x = if v.abs() <= floor { 0.0 } else { v };
     }
 }
 
@@ -199,8 +226,7 @@ mod tests {
                 && m.position_range(*j).len() == 1
                 && m.velocity_range(*j).end <= m.tree_velocity_count()
         };
-        let joints: Vec<JointId> =
-            (0..m.joints().len()).map(JointId::new).filter(single).collect();
+        let joints: Vec<JointId> = (0..m.joints().len()).map(JointId::new).filter(single).collect();
         let posture = joints.iter().map(|j| (*j, plant.joint(*j, &mut row))).collect();
         let axis = DVec3::new(0.3, 0.5, -0.8);
         let goals = [
@@ -268,9 +294,8 @@ mod tests {
             let m = Arc::new(forks_testkit::random_mechanism(seed, &options));
             let q = m.start_positions()[..m.tree_position_count()].to_vec();
             let still = vec![0.0; m.tree_velocity_count()];
-            let implicit = |q: &[f64]| {
-                ImplicitPlant::new(Arc::clone(&m), q, &still, &[], 1e-3).unwrap()
-            };
+            let implicit =
+                |q: &[f64]| ImplicitPlant::new(Arc::clone(&m), q, &still, &[], 1e-3).unwrap();
             let n = implicit(&q).rates().len();
             check(&m, implicit, &q, &random(n, seed));
             if m.forest().closures().is_empty() && m.couplings().is_empty() {

@@ -260,7 +260,8 @@ fn wrong_objectives_are_refused_with_their_values() {
         let mut controller = Controller::new(vec![FREE; plant.command_count()]).minimise(o);
         controller.solve(&mut plant, &[]).unwrap_err().to_string()
     };
-    let of = |quantity, metric, weight| Objective { terms: vec![Term { quantity, metric, weight }] };
+    let of =
+        |quantity, metric, weight| Objective { terms: vec![Term { quantity, metric, weight }] };
     assert_eq!(
         said(of(Quantity::Command, Metric::Mass, 1.0)),
         "term 0 of the objective: commands are not measured by the mass"

@@ -53,11 +53,7 @@ fn commands(s: f64, degrees: f64) -> Solution {
         Task::new("joint", Goal::Joint(JointId::new(1), -0.4)).on_level(1),
     ];
     let weights = (0..4).map(|i| (1.0 + f64::from(i)) / (s * s).powi(2)).collect();
-    let term = Term {
-        quantity: Quantity::Command,
-        metric: Metric::Diagonal(weights),
-        weight: 1.0,
-    };
+    let term = Term { quantity: Quantity::Command, metric: Metric::Diagonal(weights), weight: 1.0 };
     // Velocities in degrees weigh less as their numbers are larger.
     let objective = Objective { terms: vec![term] };
     let angles = Metric::Diagonal(vec![degrees.powi(2); 4]);
