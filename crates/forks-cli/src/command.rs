@@ -6,6 +6,7 @@ use crate::{
     args::{DynamicsArgs, InspectArgs, ReduceArgs, StaticsArgs},
     blend_args::BlendArgs,
     control::ControlArgs,
+    pose_args::PoseArgs,
     quasistatic_args::QuasistaticArgs,
     simulate_args::SimulateArgs,
 };
@@ -28,6 +29,9 @@ pub(crate) enum Command {
     /// Show links, joints, loops and mobility of a model, or what a scene is made of, and what of
     /// the file is not represented exactly
     Inspect(InspectArgs),
+    /// Find a pose in which links are where they are dragged to, while others are pinned, loops
+    /// stay closed and limits hold
+    Pose(PoseArgs),
     /// Follow the equilibrium while loads on links grow; only joints that matter are computed, to a
     /// certified error. For mechanisms of very many links
     Quasistatic(QuasistaticArgs),

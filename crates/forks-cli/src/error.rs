@@ -19,6 +19,34 @@ pub(crate) enum CliError {
     /// The result cannot be written.
     #[error(transparent)]
     Output(#[from] IoError),
+    /// Inverse kinematics are refused.
+    #[error("{}: {source}", path.display())]
+    Pose {
+        /// The model.
+        path: PathBuf,
+        /// Why.
+        source: forks_control::ik::IkError,
+    },
+    /// A pose that is not the one asked for; it is printed all the same.
+    #[error("{}: {problem}", path.display())]
+    NotReached {
+        /// The model.
+        path: PathBuf,
+        /// What is missing.
+        problem: String,
+    },
+    /// A name that no link or site has.
+    #[error("{}: there is no '{name}'; its {kind} are {known}", path.display())]
+    UnknownLink {
+        /// The model.
+        path: PathBuf,
+        /// What was given.
+        name: String,
+        /// Links or sites.
+        kind: &'static str,
+        /// What is there.
+        known: String,
+    },
     /// A scene cannot be read; the message names the file.
     #[error(transparent)]
     SceneFile(Box<SceneError>),

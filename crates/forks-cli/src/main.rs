@@ -23,6 +23,8 @@ mod near;
 mod output;
 mod parse;
 mod path_notes;
+mod pose;
+mod pose_args;
 mod progress;
 mod quasistatic;
 mod quasistatic_args;
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         Command::Control(a) => control::run(&a),
         Command::Dynamics(a) => dynamics::run(&a),
         Command::Inspect(a) => inspect::run(&a),
+        Command::Pose(a) => pose::run(&a),
         Command::Quasistatic(a) => quasistatic::run(&a),
         Command::Reduce(a) => reduce::run(&a),
         Command::Simulate(a) => simulate::run(&a),
