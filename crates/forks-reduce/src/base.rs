@@ -155,7 +155,7 @@ fn base_link(m: &Mechanism, held: JointId) -> Result<LinkId, ReduceError> {
     if let Some(b) = bushing {
         return Err(ReduceError::NotFloating { element: b.name.clone() });
     }
-    let touches = |c: &&Cable| c.nodes().any(|n| n.link() == LinkId::WORLD);
+    let touches = |c: &&Cable| !c.is_idle() && c.nodes().any(|n| n.link() == LinkId::WORLD);
     if let Some(c) = m.cables().iter().find(touches) {
         return Err(ReduceError::NotFloating { element: format!("cable '{}'", c.name) });
     }

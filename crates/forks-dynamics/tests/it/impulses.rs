@@ -121,6 +121,7 @@ fn impulses_do_what_forces_do_that_act_for_a_step() {
             couplings: seed as usize % 2,
             combination_springs: 2,
             bushings: 2,
+            cables: seed as usize % 3,
             floating_base: seed % 3 == 0,
             reversed_edges: 0.3,
             damping: true,

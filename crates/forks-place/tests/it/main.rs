@@ -1,6 +1,7 @@
 //! Integration tests of forks-place, one binary: a file per subject.
 
 mod bent_blends;
+mod cables;
 mod floating;
 mod full;
 mod invariance;

@@ -146,6 +146,7 @@ fn floats(m: &Mechanism) -> bool {
         |j: &Joint| matches!(j.kind, JointKind::Free) && j.spring.is_none() && j.damping.is_zero();
     m.joints().iter().all(|j| !grounded(j.parent, j.child) || free(j))
         && m.bushings().iter().all(|b| !grounded(b.link_a, b.link_b))
+        && m.cables().iter().all(|c| c.is_idle() || c.nodes().all(|n| n.link() != LinkId::WORLD))
 }
 
 fn check(quantity: &'static str, x: &[f64], expected: usize) -> Result<(), ModelError> {
