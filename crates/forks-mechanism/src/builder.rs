@@ -6,7 +6,7 @@ use crate::{
     BuildError, Bushing, BushingId, Cable, CableId, Combination, CombinationSpring,
     CombinationSpringId, Coupling, CouplingId, Frame, FrameId, ImpossibleInertia, InertiaVerdict,
     Joint, JointId, JointKind, Keyframe, Link, LinkId, Mechanism, Servo, ServoId, Shape, ShapeId,
-    SpanningForest,
+    SpanningForest, Transmission,
     cable::check_cables,
     checks::{
         check_inertia, check_joint_numbers, finite, finite_vector, label, length,
@@ -149,6 +149,11 @@ impl MechanismBuilder {
     /// The bushings added so far, to be changed.
     pub fn bushings_mut(&mut self) -> &mut [Bushing] {
         &mut self.parts.bushings
+    }
+
+    /// The cables added so far.
+    pub fn cables(&self) -> &[Cable] {
+        &self.parts.cables
     }
 
     /// The cables added so far, to be changed.
@@ -353,6 +358,18 @@ impl MechanismBuilder {
             self.check_combination(&element, &s.combination)?;
             not_negative(&element, "stiffness", s.stiffness)?;
             not_negative(&element, "damping", s.damping)?;
+            if let Transmission::Cable(id) = s.transmission {
+                let (index, count) = (id.index(), self.parts.cables.len());
+                if index >= count {
+                    return Err(BuildError::UnknownElement {
+                        element,
+                        kind: "cable",
+                        index,
+                        count,
+                    });
+                }
+                length(&element, "combination", s.combination.terms.len(), 0)?;
+            }
         }
         Ok(())
     }

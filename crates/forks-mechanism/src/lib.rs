@@ -56,7 +56,7 @@ pub use link::{Frame, Link, Shape};
 pub use mechanism::{Keyframe, Mechanism};
 pub use mount::{Mount, Slide};
 pub use possible::{ImpossibleInertia, InertiaVerdict};
-pub use prepare::{Preparation, PreparedMechanism};
+pub use prepare::{Preparation, PreparedMechanism, ServoSpring};
 pub use spring::{
     Bushing, Combination, CombinationSpring, Coordinate, Coupling, CouplingTerm, JointMatrix,
     JointSpring, Servo, Transmission,

@@ -5,9 +5,9 @@
 //! the start pose. Links, joints and their order stay the same.
 
 use crate::{
-    Combination, CombinationSpring, CombinationSpringId, Joint, JointId, JointKind, JointMatrix,
-    JointSpring, LinkId, Mechanism, MechanismBuilder, ServoId, kinematics::loops, lie::Pose,
-    spring::Transmission,
+    Cable, CableId, Combination, CombinationSpring, CombinationSpringId, Joint, JointId, JointKind,
+    JointMatrix, JointSpring, LinkId, Mechanism, MechanismBuilder, ServoId, kinematics::loops,
+    lie::Pose, spring::Transmission,
 };
 
 /// What to change before statics or reduction.
@@ -28,6 +28,27 @@ pub struct Preparation {
     pub start: Option<Vec<f64>>,
 }
 
+/// The spring that stands for a servo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServoSpring {
+    /// On a combination of coordinates.
+    Combination(CombinationSpringId),
+    /// A cable of its own along the path of the one that is driven.
+    Cable(CableId),
+}
+
+impl From<CombinationSpringId> for ServoSpring {
+    fn from(id: CombinationSpringId) -> Self {
+        Self::Combination(id)
+    }
+}
+
+impl From<CableId> for ServoSpring {
+    fn from(id: CableId) -> Self {
+        Self::Cable(id)
+    }
+}
+
 /// A mechanism ready for statics and reduction.
 #[derive(Clone, Debug)]
 pub struct PreparedMechanism {
@@ -39,7 +60,7 @@ pub struct PreparedMechanism {
     pub left_out: Vec<LinkId>,
     /// The springs that stand for servos, all of them; those of links that stand still move
     /// nothing.
-    pub servo_springs: Vec<(ServoId, CombinationSpringId)>,
+    pub servo_springs: Vec<(ServoId, ServoSpring)>,
     /// Joints that stand still at the start pose.
     still: Vec<bool>,
     start: Vec<f64>,
@@ -82,7 +103,16 @@ impl Preparation {
         }
         let mut servo_springs = Vec::new();
         if self.servos {
+            let poses = original.link_poses(&start);
             for (i, s) in original.servos().iter().enumerate() {
+                if let Transmission::Cable(id) = s.transmission {
+                    let rest = [original.cable(id).length(&poses); 2];
+                    let (name, stiffness, damping) = (s.name.clone(), s.stiffness, s.damping);
+                    let branches = original.cable(id).branches.clone();
+                    let cable = Cable { name, branches, stiffness, damping, rest };
+                    servo_springs.push((ServoId::new(i), ServoSpring::Cable(b.add_cable(cable))));
+                    continue;
+                }
                 let stands = s.combination.terms.iter().any(|(c, _)| still[c.joint.index()]);
                 let terms = if stands { vec![] } else { s.combination.terms.clone() };
                 let spring = CombinationSpring {
@@ -95,7 +125,8 @@ impl Preparation {
                         false => loops::combination_value(original, &s.combination, &start),
                     },
                 };
-                servo_springs.push((ServoId::new(i), b.add_combination_spring(spring)));
+                let spring = ServoSpring::Combination(b.add_combination_spring(spring));
+                servo_springs.push((ServoId::new(i), spring));
             }
         }
         let held = match self.hold_root_of.filter(|&l| original.free_root(l).is_some()) {

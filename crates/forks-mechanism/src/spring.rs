@@ -2,7 +2,7 @@
 
 use forks_lie::{Pose, SymMat6};
 
-use crate::{JointId, LinkId};
+use crate::{CableId, JointId, LinkId, Mechanism, kinematics::loops};
 
 /// A symmetric d×d matrix of a joint, d ≤ 6, stored by rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -210,6 +210,8 @@ pub enum Transmission {
     Joint,
     /// Along a fixed tendon.
     Tendon,
+    /// Along a cable; the servo's combination is empty.
+    Cable(CableId),
 }
 
 /// A servo: a spring and damper with a movable rest value, kept apart from the mechanism's springs.
@@ -217,7 +219,7 @@ pub enum Transmission {
 pub struct Servo {
     /// Name, may be empty.
     pub name: String,
-    /// What drives: a joint, or a tendon over several joints.
+    /// What is driven: a joint, a tendon over several joints, or a cable.
     pub transmission: Transmission,
     /// ℓ(q), the coordinate that is driven.
     pub combination: Combination,
@@ -225,6 +227,16 @@ pub struct Servo {
     pub stiffness: f64,
     /// Velocity gain (damping) along ℓ.
     pub damping: f64,
+}
+
+impl Servo {
+    /// ℓ at positions `q` and the poses of all links there: the combination, or the cable's length.
+    pub fn value(&self, m: &Mechanism, q: &[f64], poses: &[Pose]) -> f64 {
+        match self.transmission {
+            Transmission::Cable(id) => m.cable(id).length(poses),
+            _ => loops::combination_value(m, &self.combination, q),
+        }
+    }
 }
 
 /// A six-dimensional spring between two links: energy ½ Δᵀ K Δ, Δ = log(a_from_bushing⁻¹

@@ -57,7 +57,7 @@ impl Problem {
     pub fn response(&self, at: Linearisation<'_>) -> Result<Response, ReduceError> {
         let tangent = at.tangent_limits(self.mechanism());
         let m = tangent.as_ref().unwrap_or(self.mechanism());
-        response(m, &self.effectors, at, &self.servos)
+        response(m, &self.effectors, at, &drives_at(m, at, &self.servos))
     }
 
     /// Linearises about a pose, also where that makes no model.
@@ -69,15 +69,26 @@ impl Problem {
     }
 }
 
+/// Drives with the directions that they have in a pose.
+fn drives_at(m: &Mechanism, at: Linearisation<'_>, drives: &[Drive]) -> Vec<Drive> {
+    if drives.iter().all(|d| d.cable.is_none()) {
+        return drives.to_vec();
+    }
+    let (Linearisation::Rest { q } | Linearisation::Loaded { q, .. }) = at;
+    let poses = m.link_poses(q);
+    drives.iter().map(|d| d.at(m, q, &poses)).collect()
+}
+
 impl<'a> Linearised<'a> {
     pub(crate) fn new(
         problem: &'a Problem,
         at: Linearisation<'a>,
         further: &[Drive],
     ) -> Result<Self, ReduceError> {
-        let (effectors, drives) = (&problem.effectors, [&problem.servos, further].concat());
         let tangent = at.tangent_limits(problem.mechanism());
         let m = tangent.as_ref().unwrap_or(problem.mechanism());
+        let effectors = &problem.effectors;
+        let drives = drives_at(m, at, &[&problem.servos, further].concat());
         let response = response(m, effectors, at, &drives)?;
         let names: Vec<String> = effectors.iter().map(|e| format!("'{}'", e.name)).collect();
         let loaded = matches!(at, Linearisation::Loaded { .. });

@@ -1,5 +1,5 @@
 //! `<actuator>`: servos are actuators with an affine bias b₀ + b₁ l + b₂ l̇ on one hinge or slide
-//! or on a fixed tendon; with gear g they act as stiffness −b₁ g² and damping −b₂ g². All others
+//! or on a tendon; with gear g they act as stiffness −b₁ g² and damping −b₂ g². All others
 //! exert forces only when driven.
 
 use forks_mechanism::{Combination, Servo, Transmission, lie::Digits};
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
         let gear = a.numbers("gear", 1, 6)?.map_or(1.0, |g| g[0]);
         let Some((transmission, combination)) = self.transmission(a, model)? else {
             if law.affine {
-                let reason = "servos are kept on hinges, slides and fixed tendons only";
+                let reason = "servos are kept on hinges, slides and tendons only";
                 self.notes.add(a.label(), "", Effect::Ignored, reason, &a.at);
             } else {
                 self.note_driven(a);
@@ -153,6 +153,10 @@ impl<'a> Reader<'a> {
                 let reason = format!("its feedback is the negative {what} {}", Digits(value));
                 return self.refuse(a.label(), "", &reason, &a.at);
             }
+        }
+        if ratio.is_some() && matches!(transmission, Transmission::Cable(_)) {
+            let reason = "no damping ratio along a path through space: give 'kv'";
+            return self.refuse(a.label(), "dampratio", reason, &a.at);
         }
         model.servos.push(PendingServo {
             servo: Servo {
@@ -205,8 +209,13 @@ impl<'a> Reader<'a> {
                 Ok(scalar.then(|| (Transmission::Joint, Combination::of(j.id))))
             }
             "tendon" => {
-                let combination = &model.tendon(model.tendon_names.required(a, way)?).combination;
-                Ok(combination.clone().map(|c| (Transmission::Tendon, c)))
+                let tendon = model.tendon(model.tendon_names.required(a, way)?);
+                let along = |id| {
+                    let nothing = Combination { terms: vec![], offset: 0.0 };
+                    (Transmission::Cable(id), nothing)
+                };
+                let fixed = tendon.combination.clone().map(|c| (Transmission::Tendon, c));
+                Ok(fixed.or(tendon.cable.map(along)))
             }
             "body" => model.body_names.required(a, way).map(|_| None),
             _ => model.site_names.required(a, way).map(|_| None),
@@ -236,11 +245,14 @@ impl<'a> Reader<'a> {
             joint.damping.set(0, 0, sum);
             return Ok(());
         }
+        if let Transmission::Cable(id) = transmission {
+            model.builder.cables_mut()[id.index()].damping += damping;
+        }
         if armature > 0.0 {
-            let reason = "no inertia along combinations of coordinates";
+            let reason = "no inertia along combinations of coordinates or paths";
             self.refuse(a.label(), "armature", reason, &a.at)?;
         }
-        if damping > 0.0 {
+        if damping > 0.0 && transmission == Transmission::Tendon {
             model.builder.add_combination_spring(forks_mechanism::CombinationSpring {
                 name: a.name().unwrap_or("").to_owned(),
                 combination: combination.clone(),

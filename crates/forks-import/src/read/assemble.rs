@@ -1,8 +1,8 @@
 //! From the tree as it is written to links, joints, frames and shapes.
 
 use forks_mechanism::{
-    Combination, Coordinate, Frame, Joint, JointId, JointKind, JointMatrix, JointSpring, Link,
-    LinkId, MechanismBuilder, Servo, Shape,
+    CableId, Combination, Coordinate, Frame, Joint, JointId, JointKind, JointMatrix, JointSpring,
+    Link, LinkId, MechanismBuilder, Servo, Shape,
     lie::{Pose, glam::DVec3, so3::wxyz_from_quaternion},
 };
 
@@ -28,10 +28,11 @@ impl ModelJoint {
     }
 }
 
-/// A tendon; `None` for the combination of a spatial one.
+/// A tendon: a combination of coordinates, or a cable; neither for a path that is left out.
 #[derive(Clone, Debug)]
 pub(crate) struct ModelTendon {
     pub(crate) combination: Option<Combination>,
+    pub(crate) cable: Option<CableId>,
     /// Length in the start pose.
     pub(crate) start_length: f64,
 }

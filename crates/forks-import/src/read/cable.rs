@@ -24,7 +24,7 @@ impl<'a> Reader<'a> {
         a: &Attributes<'a>,
         model: &mut Model,
     ) -> Result<ModelTendon, ImportError> {
-        let tendon = ModelTendon { combination: None, start_length: 0.0 };
+        let tendon = ModelTendon { combination: None, cable: None, start_length: 0.0 };
         let Some(branches) = self.read_path(e, a, model)? else { return Ok(tendon) };
         let armature = a.number("armature")?.unwrap_or(0.0);
         if armature != 0.0 {
@@ -60,8 +60,7 @@ impl<'a> Reader<'a> {
             Some([lower, upper]) if lower <= upper => [*lower, *upper],
             _ => return Err(a.invalid("springlength", "decreases")),
         };
-        model.builder.add_cable(cable);
-        Ok(tendon)
+        Ok(ModelTendon { cable: Some(model.builder.add_cable(cable)), ..tendon })
     }
 
     /// The branches of a path; `None` for one without force that is left out.

@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
         }
         self.read_tendon_spring(a, &combination, start_length, spring_length, model)?;
         self.note_tendon_limit(a)?;
-        Ok(ModelTendon { combination: Some(combination), start_length })
+        Ok(ModelTendon { combination: Some(combination), cable: None, start_length })
     }
 
     fn read_tendon_spring(

@@ -2,7 +2,8 @@
 //! touch nothing.
 
 use forks_mechanism::{
-    Cable, CableNode, CableObstacle, CablePoint, LinkId, ObstacleKind, lie::Pose,
+    Cable, CableId, CableNode, CableObstacle, CablePoint, LinkId, ObstacleKind, Servo,
+    Transmission, lie::Pose,
 };
 
 use super::{
@@ -20,21 +21,34 @@ impl Writer<'_> {
                 "" => format!("cable #{i}"),
                 name => format!("cable '{name}'"),
             };
-            self.cable(&owner, c)?;
+            let driven = |s: &Servo| s.transmission == Transmission::Cable(CableId::new(i));
+            let driven = self.m.servos().iter().any(driven);
+            let name = self.cable(&owner, c, driven)?;
+            self.cable_names.push(name);
         }
         Ok(())
     }
 
-    fn cable(&mut self, owner: &str, c: &Cable) -> Result<(), WriteError> {
+    /// Writes a cable; its name, which is empty only where it has none and nothing drives it.
+    fn cable(
+        &mut self,
+        owner: &str,
+        c: &Cable,
+        driven: bool,
+    ) -> Result<Option<String>, WriteError> {
         let written = |l: LinkId| l == LinkId::WORLD || self.chains.iter().any(|k| k.link == l);
         if let Some(l) = c.mentioned_links().find(|&l| !written(l)) {
             let reason = format!("link '{}' is no body of its own", self.m.link(l).name);
-            return self.refuse(owner, "", &reason);
+            self.refuse(owner, "", &reason)?;
+            return Ok(None);
         }
-        let name = self.spring_name(&c.name);
+        let name = match c.name.is_empty() && driven {
+            true => self.tendon_name("cable"),
+            false => self.spring_name(&c.name),
+        };
         let mut attributes = Vec::new();
         if !name.is_empty() {
-            attributes.push(("name", name));
+            attributes.push(("name", name.clone()));
         }
         if c.stiffness != 0.0 {
             attributes.push(("stiffness", number(c.stiffness)));
@@ -76,7 +90,7 @@ impl Writer<'_> {
         self.tendons.open("spatial", &attributes);
         self.tendons.text.push_str(&x.text);
         self.tendons.close("spatial");
-        Ok(())
+        Ok(Some(name))
     }
 
     /// The name of a site at a point: a frame's that is there, or of one that is added.

@@ -86,6 +86,15 @@ impl Writer<'_> {
             if !name.is_empty() {
                 attributes.push(("name", name));
             }
+            if let Transmission::Cable(id) = s.transmission {
+                let Some(tendon) = self.cable_names[id.index()].clone() else {
+                    self.refuse(&owner, "", "its cable is not written")?;
+                    continue;
+                };
+                attributes.push(("tendon", tendon));
+                self.servo(k, attributes, &mut x);
+                continue;
+            }
             let Some(combination) = self.required_on_tree(&owner, &s.combination)? else {
                 continue;
             };
@@ -103,13 +112,19 @@ impl Writer<'_> {
                 }
                 attributes.push(("tendon", tendon));
             }
-            attributes.push(("biastype", "affine".into()));
-            attributes.push(("gainprm", number(s.stiffness)));
-            attributes.push(("biasprm", numbers(&[0.0, -s.stiffness, -s.damping])));
-            x.empty("general", &attributes);
-            self.actuators.push(k);
+            self.servo(k, attributes, &mut x);
         }
         Ok(x)
+    }
+
+    /// Writes a servo with what it drives and its name.
+    fn servo(&mut self, k: usize, mut attributes: Vec<(&'static str, String)>, x: &mut Xml) {
+        let s = &self.m.servos()[k];
+        attributes.push(("biastype", "affine".into()));
+        attributes.push(("gainprm", number(s.stiffness)));
+        attributes.push(("biasprm", numbers(&[0.0, -s.stiffness, -s.damping])));
+        x.empty("general", &attributes);
+        self.actuators.push(k);
     }
 }
 

@@ -135,6 +135,8 @@ struct Writer<'a> {
     notes: Vec<Note>,
     /// Lines of the tendon section, filled by springs, couplings and servos.
     tendons: Xml,
+    /// Names of the cables' tendons; `None` where a cable is not written.
+    cable_names: Vec<Option<String>>,
     /// Points of cables with the sites added for them.
     cable_sites: Vec<(CablePoint, String)>,
     /// Sites and geoms added for loops and cables, with the link that carries them.
@@ -165,6 +167,7 @@ impl<'a> Writer<'a> {
             names: Names::default(),
             notes: Vec::new(),
             tendons: Xml::new(2),
+            cable_names: Vec::new(),
             cable_sites: Vec::new(),
             sites: Vec::new(),
             actuators: Vec::new(),

@@ -5,8 +5,8 @@ use crate::support::golden;
 use forks_import::{
     Effect, ImportOptions,
     mechanism::{
-        Cable, CableBranch, CableNode, CableObstacle, CablePoint, Joint, JointKind, Link, LinkId,
-        Mechanism, MechanismBuilder, ObstacleKind,
+        Cable, CableBranch, CableId, CableNode, CableObstacle, CablePoint, Joint, JointKind, Link,
+        LinkId, Mechanism, MechanismBuilder, ObstacleKind, Transmission,
         kinematics::{link_jacobian, pull_back_wrenches},
         lie::{
             Pose, SpatialInertia, Twist, Wrench,
@@ -227,4 +227,31 @@ fn paths_that_cannot_be_are_refused_by_name() {
     let read = parse_mjcf(&limited, &ImportOptions::default()).expect("limits are noted");
     let note = read.notes.iter().find(|n| n.attribute == "range").expect("a note");
     assert_eq!(note.effect, Effect::Ignored);
+}
+
+fn driven(actuator: &str) -> String {
+    spatial(STRAIGHT, "").replace("</mujoco>", &format!("<actuator>{actuator}</actuator></mujoco>"))
+}
+
+#[test]
+fn actuators_on_spatial_tendons_are_servos_on_cables() {
+    let text = driven(r#"<position name="p" tendon="rope" kp="5" kv="2" gear="3" damping="0.5"/>"#);
+    let m = parse_mjcf(&text, &ImportOptions::default()).expect("a good file").mechanism;
+    let s = &m.servos()[0];
+    assert_eq!(s.transmission, Transmission::Cable(CableId::new(0)));
+    assert_eq!((s.stiffness, s.damping), (45.0, 18.0));
+    assert!(s.combination.terms.is_empty());
+    // The actuator's own damper is one of the cable.
+    assert_eq!(m.cables()[0].damping, 4.5);
+    let (text, _) = write_mjcf(&m).expect("servos on cables can be written");
+    let again = parse_mjcf(&text, &ImportOptions::default()).expect("what was written").mechanism;
+    assert_eq!(again.servos(), m.servos());
+    assert_eq!(again.cables()[0].damping, 4.5);
+    for (actuator, part) in [
+        (r#"<position tendon="rope" kp="5" dampratio="1"/>"#, "dampratio"),
+        (r#"<position tendon="rope" kp="5" armature="1"/>"#, "armature"),
+    ] {
+        let e = parse_mjcf(&driven(actuator), &ImportOptions::default()).expect_err("refused");
+        assert!(e.to_string().contains(part), "{e}");
+    }
 }

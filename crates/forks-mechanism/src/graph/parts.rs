@@ -1,7 +1,7 @@
 //! Parts of a mechanism: what is one with the ground, what floats, what lies loose beside the rest.
 
 use super::forest::{DisjointSets, TreeEdge};
-use crate::{Cable, CableNode, Joint, JointId, JointKind, LinkId, Mechanism};
+use crate::{Cable, CableNode, Joint, JointId, JointKind, LinkId, Mechanism, Transmission};
 
 impl Joint {
     /// True for a free joint that no spring resists: its two sides have nothing to do with each
@@ -66,7 +66,11 @@ impl Mechanism {
         let servos = self.servos().iter().flat_map(|s| {
             let ends = s.combination.terms.iter().map(|(c, _)| self.joint(c.joint).child);
             let ends: Vec<LinkId> = ends.collect();
-            ends.windows(2).map(|w| (w[0], w[1])).collect::<Vec<_>>()
+            let mut ties: Vec<_> = ends.windows(2).map(|w| (w[0], w[1])).collect();
+            if let Transmission::Cable(id) = s.transmission {
+                ties.extend(cable_ties(self.cable(id)));
+            }
+            ties
         });
         for (a, b) in self.link_ties().into_iter().chain(servos) {
             sets.union(part[a.index()], part[b.index()]);

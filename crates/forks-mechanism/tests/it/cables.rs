@@ -1,8 +1,9 @@
 //! Cables: length, gradient, second derivative, slack, bad input.
 
 use forks_mechanism::{
-    BuildError, Cable, CableBranch, CableNode, CableObstacle, CablePoint, Joint, JointKind, Link,
-    LinkId, MechanismBuilder, ObstacleKind,
+    BuildError, Cable, CableBranch, CableId, CableNode, CableObstacle, CablePoint, Combination,
+    Joint, JointKind, Link, LinkId, MechanismBuilder, ObstacleKind, Preparation, Servo,
+    ServoSpring, Transmission,
     lie::{Pose, SplitMix64, Twist, glam::DVec3},
 };
 
@@ -229,4 +230,38 @@ fn cables_without_a_path_are_refused_by_name() {
         }),
         Err(BuildError::UnknownElement { kind: "link", index: 7, .. })
     ));
+}
+
+#[test]
+fn a_servo_on_a_cable_becomes_a_cable_at_rest_in_the_start_pose() {
+    let mut b = MechanismBuilder::new("m");
+    let l = b.add_link(Link::new("bob"));
+    let kind = JointKind::Prismatic { axis: DVec3::X };
+    b.add_joint(Joint::new("j", kind, LinkId::WORLD, l));
+    let ends = [(LinkId::WORLD, DVec3::ZERO), (l, DVec3::X)];
+    let id = b.add_cable(Cable::straight("rope", ends, 0.0, 0.0));
+    let mut servo = Servo {
+        name: "winch".into(),
+        transmission: Transmission::Cable(id),
+        combination: Combination { terms: vec![], offset: 0.0 },
+        stiffness: 7.0,
+        damping: 0.5,
+    };
+    b.add_servo(servo.clone());
+    let m = b.clone().build().expect("a driven rope");
+    let q = [0.5];
+    assert_eq!(m.servos()[0].value(&m, &q, &m.link_poses(&q)), 1.5);
+    let preparation =
+        Preparation { servos: true, start: Some(q.to_vec()), ..Preparation::default() };
+    let prepared = preparation.apply(&m).expect("a preparation");
+    let ServoSpring::Cable(of) = prepared.servo_springs[0].1 else { panic!("a cable") };
+    let c = prepared.mechanism.cable(of);
+    assert_eq!((c.name.as_str(), c.stiffness, c.damping, c.rest), ("winch", 7.0, 0.5, [1.5; 2]));
+    assert_eq!(c.branches, m.cables()[0].branches);
+    // Nothing of it can be put into a joint.
+    assert_eq!(m.with_servos_in_joints(&q).expect("others").1.len(), 1);
+    servo.transmission = Transmission::Cable(CableId::new(3));
+    b.add_servo(servo);
+    let e = b.build().expect_err("no such cable");
+    assert!(matches!(e, BuildError::UnknownElement { kind: "cable", index: 3, count: 1, .. }));
 }

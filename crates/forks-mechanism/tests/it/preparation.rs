@@ -3,7 +3,7 @@
 use forks_mechanism::{
     BuildError, Combination, CombinationSpring, Coordinate, Coupling, Joint, JointId, JointKind,
     JointMatrix, JointSpring, Link, LinkId, Mechanism, MechanismBuilder, Preparation, Servo,
-    Transmission,
+    ServoSpring, Transmission,
     lie::{Pose, glam::DVec3},
 };
 
@@ -161,6 +161,7 @@ fn servos_are_springs() {
     let prepared = p.apply(&original).unwrap();
     assert_eq!(prepared.servo_springs.len(), 2);
     for (servo, spring) in &prepared.servo_springs {
+        let ServoSpring::Combination(spring) = *spring else { panic!("no cables here") };
         let s = &prepared.mechanism.combination_springs()[spring.index()];
         let a = &original.servos()[servo.index()];
         assert_eq!((s.stiffness, s.damping, &s.combination), (11.0, 3.0, &a.combination));

@@ -1,5 +1,7 @@
 //! A finger whose tendons wrap its joints: reduced and blended.
 
+use crate::servos::{full, static_error};
+
 use std::ops::ControlFlow;
 
 use forks_dynamics::{
@@ -7,8 +9,8 @@ use forks_dynamics::{
     statics::{EquilibriumOptions, solve_equilibrium},
 };
 use forks_mechanism::{
-    Cable, CableBranch, CableNode, CableObstacle, CablePoint, Joint, JointKind, Link, LinkId,
-    Mechanism, MechanismBuilder, ObstacleKind,
+    Cable, CableBranch, CableId, CableNode, CableObstacle, CablePoint, Combination, Joint,
+    JointKind, Link, LinkId, Mechanism, MechanismBuilder, ObstacleKind, Servo, Transmission,
     lie::{
         Pose, SpatialInertia, Wrench,
         glam::{DMat3, DQuat, DVec3},
@@ -116,4 +118,34 @@ fn a_blended_finger_is_as_exact_as_the_tolerances_ask() {
     assert!(c.constraint <= placement.constraint_tolerance, "{c:?}");
     assert!(c.statics <= placement.static_tolerance, "{c:?}");
     assert_eq!(c.sudden_elsewhere, 0);
+}
+
+#[test]
+fn a_driven_tendon_bends_the_blended_finger_as_the_full_one() {
+    let mut b = MechanismBuilder::from_mechanism(&finger());
+    b.add_servo(Servo {
+        name: "flex".into(),
+        transmission: Transmission::Cable(CableId::new(0)),
+        combination: Combination { terms: vec![], offset: 0.0 },
+        stiffness: 800.0,
+        damping: 1.0,
+    });
+    let m = b.build().expect("a driven finger");
+    let problem = Problem::new(&m, &["tip"], &ProblemOptions::default()).expect("a problem");
+    let region = LoadRegion { displacement: 0.4, ..LoadRegion::cone(0, -DVec3::Z, 0.5) };
+    let placement = Placement { regions: vec![region], ..Placement::default() };
+    let placed = place(&problem, &placement, &mut |_| ControlFlow::Continue(())).expect("a blend");
+    assert_eq!(placed.status, PlacementStatus::Reached);
+    let tip = m.find_link("tip").expect("the tip").index();
+    let start = m.link_poses(&m.start_positions())[tip].translation;
+    for (force, target) in [(0.0, -5e-4), (0.05, -1e-3), (-0.1, 5e-4)] {
+        let force = DVec3::NEG_Z * force;
+        let e = full(&problem, force, &[target]);
+        let moved = e.world_from_link[tip].translation.distance(start);
+        let off =
+            static_error(&problem, &placed.model, force, &[target]) * placed.model.data().radius;
+        println!("{target}: moves {moved:.2e} m, off by {:.1e} of it", off / moved);
+        assert!(moved > 5e-4, "{moved}");
+        assert!(off < placement.static_tolerance * moved, "{off:e} of {moved:e}");
+    }
 }

@@ -8,7 +8,8 @@ use forks_dynamics::{
     statics::{Equilibrium, EquilibriumOptions, solve_equilibrium},
 };
 use forks_mechanism::{
-    Combination, Coordinate, JointId, Mechanism, MechanismBuilder, Servo, Transmission,
+    Combination, Coordinate, JointId, Mechanism, MechanismBuilder, Servo, ServoSpring,
+    Transmission,
     kinematics::loops,
     lie::{Pose, Wrench, glam::DVec3},
 };
@@ -64,15 +65,20 @@ fn effector_load(force: DVec3) -> [EffectorLoad; 1] {
 }
 
 /// The mechanism with its servos' springs at rest at other values.
-fn with_targets(problem: &Problem, targets: &[f64]) -> Mechanism {
+pub(crate) fn with_targets(problem: &Problem, targets: &[f64]) -> Mechanism {
     let mut b = MechanismBuilder::from_mechanism(problem.mechanism());
     for ((_, id), s) in problem.prepared.servo_springs.iter().zip(targets) {
-        b.combination_springs_mut()[id.index()].rest += s;
+        match *id {
+            ServoSpring::Combination(id) => b.combination_springs_mut()[id.index()].rest += s,
+            ServoSpring::Cable(id) => {
+                b.cables_mut()[id.index()].rest.iter_mut().for_each(|rest| *rest += s);
+            }
+        }
     }
     b.build().unwrap()
 }
 
-fn full(problem: &Problem, force: DVec3, targets: &[f64]) -> Equilibrium {
+pub(crate) fn full(problem: &Problem, force: DVec3, targets: &[f64]) -> Equilibrium {
     let m = with_targets(problem, targets);
     let options = EquilibriumOptions::default();
     let e = solve_equilibrium(&m, &problem.start, &loads(problem, force), &options);
@@ -189,6 +195,7 @@ fn servo_forces(problem: &Problem, e: &Equilibrium, targets: &[f64]) -> Vec<f64>
     let springs = problem.prepared.servo_springs.iter().zip(targets);
     springs
         .map(|((_, id), target)| {
+            let ServoSpring::Combination(id) = *id else { panic!("no cables here") };
             let s = &m.combination_springs()[id.index()];
             -s.stiffness * (loops::combination_value(m, &s.combination, &e.q) - s.rest - target)
         })
@@ -301,7 +308,12 @@ fn the_force_between_samples_is_the_gradient_of_the_energy() {
 }
 
 /// Distance of the blend's static effector from the full one, over r.
-fn static_error(problem: &Problem, blend: &BlendedModel, force: DVec3, targets: &[f64]) -> f64 {
+pub(crate) fn static_error(
+    problem: &Problem,
+    blend: &BlendedModel,
+    force: DVec3,
+    targets: &[f64],
+) -> f64 {
     let found = blend.solve_static(&effector_load(force), targets).unwrap();
     assert_eq!(found.status, StaticStatus::Converged);
     let e = full(problem, force, targets);

@@ -7,13 +7,14 @@ use forks_dynamics::{
     statics::{EquilibriumOptions, EquilibriumStatus, solve_equilibrium},
 };
 use forks_mechanism::{
-    Cable, Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
+    Cable, Combination, Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder, Servo,
+    ServoSpring, Transmission,
     lie::{
         Pose, SpatialInertia, Wrench,
         glam::{DMat3, DVec3},
     },
 };
-use forks_reduce::{Effector, Linearisation, MassModel, Problem, ReduceOptions};
+use forks_reduce::{Effector, Linearisation, MassModel, Problem, ProblemOptions, ReduceOptions};
 use forks_testkit::{RandomMechanismOptions, Rng, random_effectors, random_mechanism};
 
 #[test]
@@ -166,4 +167,63 @@ fn all_modes_of_a_prism_are_those_of_the_full_mechanism() {
     assert_eq!(full.len(), 6);
     let worst = reduced.iter().zip(&full).fold(0.0f64, |w, (a, b)| w.max((a / b - 1.0).abs()));
     assert!(worst < 1e-8, "{worst:e}");
+}
+
+/// A planar arm of three links on sprung hinges with a string beside it, which a servo shortens.
+fn driven_arm() -> Mechanism {
+    let mut b = MechanismBuilder::new("arm");
+    b.set_gravity(DVec3::new(0.0, 0.0, -2.0));
+    let inertia = SpatialInertia::new(0.3, DVec3::X * 0.1, DMat3::IDENTITY * 1e-3);
+    let (mut inner, mut at) = (LinkId::WORLD, 0.0);
+    let mut points = vec![(LinkId::WORLD, DVec3::new(-0.05, 0.01, 0.04))];
+    for k in 0..3 {
+        let outer = b.add_link(Link::new(format!("link{k}")).with_inertia(inertia));
+        let axis = DVec3::new(0.0, 1.0, 0.3 * f64::from(k));
+        let joint = Joint::new(format!("j{k}"), JointKind::Revolute { axis }, inner, outer);
+        b.add_joint(joint.at(Pose::from_translation(DVec3::X * at)).with_stiffness(8.0));
+        points.push((outer, DVec3::new(0.15, 0.02, 0.03)));
+        (inner, at) = (outer, 0.2);
+    }
+    let string = b.add_cable(Cable::straight("string", points, 0.0, 0.0));
+    b.add_servo(Servo {
+        name: "winch".into(),
+        transmission: Transmission::Cable(string),
+        combination: Combination { terms: vec![], offset: 0.0 },
+        stiffness: 400.0,
+        damping: 2.0,
+    });
+    b.build().expect("an arm")
+}
+
+#[test]
+fn a_servo_on_a_cable_moves_the_reduced_model_as_it_moves_the_full_one() {
+    let m = driven_arm();
+    let problem = Problem::new(&m, &["link2"], &ProblemOptions::default()).expect("a problem");
+    assert_eq!(problem.servos.len(), 1);
+    let ServoSpring::Cable(id) = problem.prepared.servo_springs[0].1 else { panic!("a cable") };
+    let options = EquilibriumOptions { tolerance: 1e-13, ..EquilibriumOptions::default() };
+    let loads = Loads::gravity();
+    let e = problem.equilibrium(&loads, &options);
+    let at = Linearisation::equilibrium(&e, &loads);
+    let r = problem.reduce(at, &ReduceOptions::default()).expect("reducible");
+    let eta = r.model.rest_coordinates(&[1.0]);
+    let found = r.model.effector_twist(0, &eta);
+    let tip = m.find_link("link2").expect("the tip").index();
+    let poses = |s: f64| {
+        let mut b = MechanismBuilder::from_mechanism(problem.mechanism());
+        b.cables_mut()[id.index()].rest.iter_mut().for_each(|rest| *rest += s);
+        let m = b.build().expect("another target");
+        solve_equilibrium(&m, &e.q, &loads, &options).world_from_link[tip]
+    };
+    let h = 1e-4;
+    let rest = e.world_from_link[tip];
+    let slope = (rest.twist_to(&poses(h)) - rest.twist_to(&poses(-h))) * (0.5 / h);
+    let off = (slope - found).norm() / slope.norm();
+    println!("off by {off:.1e}");
+    assert!(off < 1e-5, "{off:e}");
+    // ∂U/∂s is the negative force of the spring that stands for the servo.
+    let terms = problem.servo_terms(&e.q, r.model.data());
+    let c = problem.mechanism().cable(id);
+    let pull = c.tension(c.length(&e.world_from_link)).force;
+    assert!((terms.force[0] + pull).abs() < 1e-12 * pull.abs().max(1.0));
 }

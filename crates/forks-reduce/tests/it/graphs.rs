@@ -129,7 +129,8 @@ fn free_bodies_beside_the_mechanism_are_left_out_and_listed() {
     // Forces along its coordinates, as gravity's, are not an obstacle.
     let mut problem = Problem::unprepared(m.clone(), of_links(&m, &[arm]));
     let push = |j| Combination::of(JointId::new(j));
-    let drive = |j| Drive { name: format!("push {j}"), combination: push(j), gain: 1.0 };
+    let drive =
+        |j| Drive { name: format!("push {j}"), combination: push(j), gain: 1.0, cable: None };
     problem.servos = [0, 2].map(drive).to_vec();
     let r = problem.response(problem.at_rest()).unwrap();
     assert!((r.output_joints[(0, 0)] - 0.1).abs() < 1e-16);

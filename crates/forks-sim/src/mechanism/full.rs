@@ -110,6 +110,11 @@ impl Full {
             let plain = |c: &(forks_mechanism::Coordinate, f64)| {
                 m.joint(c.0.joint).kind.has_scalar_coordinates()
             };
+            if let Some(id) = drive.cable.filter(|_| *target != 0.0) {
+                let c = m.cable(id);
+                let moved = c.length(self.stepper.link_poses()) - c.rest[0];
+                return drive.gain * target * (0.5 * target - moved);
+            }
             if *target == 0.0 || !drive.combination.terms.iter().all(plain) {
                 return 0.0;
             }
@@ -118,6 +123,22 @@ impl Full {
             drive.gain * target * (0.5 * target - moved)
         };
         self.servos.iter().zip(&self.targets).map(of).sum()
+    }
+
+    /// Forces of the servos' targets in the present pose.
+    fn update_forces(&mut self) {
+        self.forces.clear();
+        if self.targets.iter().all(|s| *s == 0.0) {
+            return;
+        }
+        let m = Arc::clone(self.stepper.mechanism());
+        self.forces.resize(m.velocity_count(), 0.0);
+        let (q, poses) = (self.stepper.positions(), self.stepper.link_poses());
+        for (drive, s) in self.servos.iter().zip(&self.targets).filter(|(_, s)| **s != 0.0) {
+            for (c, a) in &drive.at(&m, q, poses).combination.terms {
+                self.forces[m.velocity_index(*c)] += drive.gain * s * a;
+            }
+        }
     }
 
     fn failed(&mut self, status: SolverStatus) -> ModelError {
@@ -195,17 +216,7 @@ impl Motion for Full {
     fn set_servo_targets(&mut self, targets: &[f64]) -> Result<(), ModelError> {
         check("servo targets", targets, self.servos.len())?;
         self.targets.copy_from_slice(targets);
-        self.forces.clear();
-        if targets.iter().all(|s| *s == 0.0) {
-            return Ok(());
-        }
-        let m = Arc::clone(self.stepper.mechanism());
-        self.forces.resize(m.velocity_count(), 0.0);
-        for (drive, s) in self.servos.iter().zip(targets) {
-            for (c, a) in &drive.combination.terms {
-                self.forces[m.velocity_index(*c)] += drive.gain * s * a;
-            }
-        }
+        self.update_forces();
         Ok(())
     }
 
@@ -241,6 +252,9 @@ impl Motion for Full {
             AppliedWrench { link: e.link, link_from_point, wrench: l.wrench, frame }
         };
         let loads: Vec<AppliedWrench> = loads.iter().map(applied).collect();
+        if self.servos.iter().any(|d| d.cable.is_some()) {
+            self.update_forces();
+        }
         match self.stepper.free(&self.forces, &loads) {
             Ok(()) => {
                 self.velocity.copy_from_slice(self.stepper.velocities());

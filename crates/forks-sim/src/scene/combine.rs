@@ -2,9 +2,9 @@
 
 use forks_lie::Pose;
 use forks_mechanism::{
-    Bushing, Cable, Combination, CombinationSpring, ContactMask, Coordinate, Coupling, Frame,
-    Geometry, Joint, JointId, JointKind, Keyframe, Link, LinkId, Mechanism, MechanismBuilder,
-    Preparation, Servo, Shape,
+    Bushing, Cable, CableId, Combination, CombinationSpring, ContactMask, Coordinate, Coupling,
+    Frame, Geometry, Joint, JointId, JointKind, Keyframe, Link, LinkId, Mechanism,
+    MechanismBuilder, Preparation, Servo, Shape, Transmission,
 };
 
 use super::{
@@ -216,6 +216,7 @@ fn add(b: &mut MechanismBuilder, of: &SceneMechanism, m: &Mechanism, limits: boo
             ..x.clone()
         });
     }
+    let first_cable = b.cables().len();
     for c in m.cables() {
         let placed = |l: LinkId| {
             let pose = if l == LinkId::WORLD { of.placement } else { Pose::IDENTITY };
@@ -227,6 +228,12 @@ fn add(b: &mut MechanismBuilder, of: &SceneMechanism, m: &Mechanism, limits: boo
         b.add_servo(Servo {
             name: names.of(&s.name),
             combination: moved(&s.combination),
+            transmission: match s.transmission {
+                Transmission::Cable(id) => {
+                    Transmission::Cable(CableId::new(first_cable + id.index()))
+                }
+                other => other,
+            },
             ..s.clone()
         });
     }

@@ -1,7 +1,7 @@
 //! Scenes as MJCF, for other simulators.
 
 use forks_import::write::{MjcfScene, write_mjcf_scene};
-use forks_mechanism::{LinkId, kinematics::loops};
+use forks_mechanism::LinkId;
 
 use super::{
     Scene,
@@ -108,8 +108,9 @@ impl Scene {
         let mut out = Vec::new();
         for (mechanism, m) in self.mechanisms.iter().enumerate() {
             let start = m.mechanism.start_positions();
+            let poses = m.mechanism.link_poses(&start);
             for (servo, s) in m.mechanism.servos().iter().enumerate() {
-                let rest = loops::combination_value(&m.mechanism, &s.combination, &start);
+                let rest = s.value(&m.mechanism, &start, &poses);
                 out.push(Control { name: Names(&m.name).of(&s.name), rest, mechanism, servo });
             }
         }
