@@ -138,14 +138,14 @@ fn a_driven_tendon_bends_the_blended_finger_as_the_full_one() {
     assert_eq!(placed.status, PlacementStatus::Reached);
     let tip = m.find_link("tip").expect("the tip").index();
     let start = m.link_poses(&m.start_positions())[tip].translation;
-    for (force, target) in [(0.0, -5e-4), (0.05, -1e-3), (-0.1, 5e-4)] {
+    for (force, target) in [(0.0, -2e-3), (0.05, -4e-3), (-0.1, 2e-3)] {
         let force = DVec3::NEG_Z * force;
         let e = full(&problem, force, &[target]);
         let moved = e.world_from_link[tip].translation.distance(start);
         let off =
             static_error(&problem, &placed.model, force, &[target]) * placed.model.data().radius;
         println!("{target}: moves {moved:.2e} m, off by {:.1e} of it", off / moved);
-        assert!(moved > 5e-4, "{moved}");
+        assert!(moved > 1e-3, "{moved}");
         assert!(off < placement.static_tolerance * moved, "{off:e} of {moved:e}");
     }
 }
