@@ -11,4 +11,5 @@ pub mod lexicographic;
 pub mod limits;
 pub mod objective;
 pub mod plant;
+pub mod playback;
 pub mod task;

@@ -8,4 +8,5 @@ mod lexicographic;
 mod limits;
 mod objective;
 mod plant;
+mod playback;
 mod units;
