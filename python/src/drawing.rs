@@ -6,7 +6,7 @@ use forks_io::{
     Geometry,
     animation::{Animation, Body, Colour, End, Segment, Series, VisualShape},
 };
-use forks_mechanism::{Mechanism, lie::glam::DVec3};
+use forks_mechanism::{CablePoint, LinkId, Mechanism, lie::glam::DVec3};
 use forks_rom::data::ModelData;
 
 use crate::recording::Recording;
@@ -15,6 +15,10 @@ use crate::recording::Recording;
 const BAR: f64 = 0.012;
 /// Radius of a link's knob over that of the bars.
 const KNOB: f64 = 1.6;
+/// Radius of a cable over that of the bars.
+const THREAD: f64 = 0.4;
+/// A cable's colour in the palette.
+const CABLE: usize = 3;
 
 /// Energies, as [`Recording::push`] takes them.
 fn energies() -> Vec<Series> {
@@ -56,7 +60,26 @@ pub(crate) fn of_mechanism(m: &Mechanism, links: &[usize], radius: f64) -> Recor
     });
     let bars: Vec<_> = ends.filter_map(|(l, p)| Some((*body.get(&l)?, p))).collect();
     skeleton(&mut animation, &bars, BAR * radius);
+    cables(m, &mut animation, &body, THREAD * BAR * radius);
     Recording::new(animation)
+}
+
+/// Cables from point to point, where their links are shown.
+fn cables(m: &Mechanism, animation: &mut Animation, body: &BTreeMap<usize, usize>, radius: f64) {
+    let radius = radius.max(f64::from(f32::MIN_POSITIVE));
+    let end = |p: &CablePoint| match p.link {
+        LinkId::WORLD => Some(End::world(p.position)),
+        link => Some(End::of(*body.get(&link.index())?, p.position)),
+    };
+    for branch in m.cables().iter().flat_map(|c| &c.branches) {
+        let points: Vec<Option<End>> = branch.points().map(end).collect();
+        for w in points.windows(2) {
+            if let [Some(from), Some(to)] = *w {
+                let bar = Segment::new(from, to).thick(radius);
+                animation.segments.push(bar.coloured(Colour::palette(CABLE)));
+            }
+        }
+    }
 }
 
 /// Bars from bodies' origins to points of them; knobs where nothing else is seen.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use forks_io::animation::{Animation, Body, Colour, End, Segment, VisualShape};
 use forks_lie::{Pose, glam::DVec3};
-use forks_mechanism::{Geometry, LinkId};
+use forks_mechanism::{CablePoint, Geometry, LinkId};
 
 use forks_sim::{
     MechanismHandle, Owner,
@@ -16,6 +16,12 @@ const BAR: [f64; 2] = [0.006, 0.12];
 
 /// Radius of a link's knob over that of the bars.
 pub(crate) const KNOB: f64 = 1.6;
+
+/// Radius of a cable over that of the bars.
+const THREAD: f64 = 0.4;
+
+/// A cable's colour in the palette.
+const CABLE: usize = 3;
 
 /// Opacity of a model's shapes that touch nothing.
 pub(crate) const PALE: u8 = 60;
@@ -87,7 +93,8 @@ impl Drawn {
         }
         let dressed = self.add_own_shapes(scene, m, &known, colour);
         let poses = start_poses(scene, handle, &known, &self.sources);
-        self.add_skeleton(m, &known, &dressed, &poses, colour);
+        let radius = self.add_skeleton(m, &known, &dressed, &poses, colour);
+        self.add_cables(m, &known, THREAD * radius);
         for (effector, name) in m.effectors.iter().enumerate() {
             let owner = Owner::Effector { mechanism: handle, effector };
             if self.body_of(owner).is_none() {
@@ -123,7 +130,8 @@ impl Drawn {
         dressed
     }
 
-    /// From the frame of each link to its joints, and a knob at the frame of those without shapes.
+    /// From the frame of each link to its joints, and a knob at the frame of those without shapes;
+    /// the bars' radius.
     fn add_skeleton(
         &mut self,
         m: &SceneMechanism,
@@ -131,7 +139,7 @@ impl Drawn {
         dressed: &BTreeSet<LinkId>,
         poses: &[Pose],
         colour: Colour,
-    ) {
+    ) -> f64 {
         let ends = m.mechanism.joints().iter().flat_map(|j| {
             [(j.parent, j.parent_from_joint), (j.child, j.child_from_joint)]
                 .map(|(link, pose)| (link, pose.translation))
@@ -149,6 +157,25 @@ impl Drawn {
             let knob =
                 VisualShape::new(Geometry::Sphere { radius: KNOB * radius }).coloured(colour);
             self.animation.bodies[*body].shapes.push(knob);
+        }
+        radius
+    }
+
+    /// Cables from point to point, also past what they wrap; those at links that the model leaves
+    /// out end before them.
+    fn add_cables(&mut self, m: &SceneMechanism, known: &BTreeMap<LinkId, usize>, radius: f64) {
+        let end = |p: &CablePoint| match p.link {
+            LinkId::WORLD => Some(End::world(m.placement.transform_point(p.position))),
+            link => Some(End::of(*known.get(&link)?, p.position)),
+        };
+        for branch in m.mechanism.cables().iter().flat_map(|c| &c.branches) {
+            let points: Vec<Option<End>> = branch.points().map(end).collect();
+            for w in points.windows(2) {
+                if let [Some(from), Some(to)] = *w {
+                    let bar = Segment::new(from, to).thick(radius);
+                    self.animation.segments.push(bar.coloured(Colour::palette(CABLE)));
+                }
+            }
         }
     }
 

@@ -7,6 +7,8 @@ struct Readme;
 
 mod drawn;
 mod picture;
+#[cfg(test)]
+mod tests;
 
 use forks_io::animation::{Animation, AnimationFrame, ContactMarker, Series};
 use forks_lie::{Pose, glam::DVec3};

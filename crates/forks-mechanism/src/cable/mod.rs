@@ -93,6 +93,16 @@ pub struct CableBranch {
     pub nodes: Vec<CableNode>,
 }
 
+impl CableBranch {
+    /// The points of its path in order, without what it may wrap between them.
+    pub fn points(&self) -> impl Iterator<Item = &CablePoint> {
+        self.nodes.iter().filter_map(|n| match n {
+            CableNode::Point(p) => Some(p),
+            CableNode::Obstacle(_) => None,
+        })
+    }
+}
+
 /// A spring and damper along the length of a path.
 ///
 /// With rest range [l, u] the cable pulls with k (ℓ − u) where it is longer, pushes with k (l − ℓ)
