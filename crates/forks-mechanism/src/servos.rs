@@ -1,8 +1,21 @@
-//! Servos on the joints of a mechanism that came without.
+//! What servos drive; servos on the joints of a mechanism that came without.
+
+use forks_lie::Pose;
 
 use crate::{
     BuildError, Combination, Coordinate, JointId, Mechanism, MechanismBuilder, Servo, Transmission,
+    kinematics::loops,
 };
+
+impl Servo {
+    /// ℓ at positions `q` and the poses of all links there: the combination, or the cable's length.
+    pub fn value(&self, m: &Mechanism, q: &[f64], poses: &[Pose]) -> f64 {
+        match self.transmission {
+            Transmission::Cable(id) => m.cable(id).length(poses),
+            _ => loops::combination_value(m, &self.combination, q),
+        }
+    }
+}
 
 impl Mechanism {
     /// The same mechanism with a servo on each named joint, of a position gain (N·m/rad or N/m) and

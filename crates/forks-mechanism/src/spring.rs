@@ -2,7 +2,7 @@
 
 use forks_lie::{Pose, SymMat6};
 
-use crate::{CableId, JointId, LinkId, Mechanism, kinematics::loops};
+use crate::{CableId, JointId, LinkId};
 
 /// A symmetric d×d matrix of a joint, d ≤ 6, stored by rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -227,16 +227,6 @@ pub struct Servo {
     pub stiffness: f64,
     /// Velocity gain (damping) along ℓ.
     pub damping: f64,
-}
-
-impl Servo {
-    /// ℓ at positions `q` and the poses of all links there: the combination, or the cable's length.
-    pub fn value(&self, m: &Mechanism, q: &[f64], poses: &[Pose]) -> f64 {
-        match self.transmission {
-            Transmission::Cable(id) => m.cable(id).length(poses),
-            _ => loops::combination_value(m, &self.combination, q),
-        }
-    }
 }
 
 /// A six-dimensional spring between two links: energy ½ Δᵀ K Δ, Δ = log(a_from_bushing⁻¹

@@ -25,3 +25,5 @@ mod touching;
 mod twin;
 #[cfg(all(feature = "scene", feature = "twin"))]
 mod twin_scenes;
+#[cfg(feature = "twin")]
+mod winch;
