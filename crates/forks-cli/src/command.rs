@@ -6,6 +6,7 @@ use crate::{
     args::{DynamicsArgs, InspectArgs, ReduceArgs, StaticsArgs},
     blend_args::BlendArgs,
     control::ControlArgs,
+    play_args::PlayArgs,
     pose_args::PoseArgs,
     quasistatic_args::QuasistaticArgs,
     simulate_args::SimulateArgs,
@@ -29,6 +30,8 @@ pub(crate) enum Command {
     /// Show links, joints, loops and mobility of a model, or what a scene is made of, and what of
     /// the file is not represented exactly
     Inspect(InspectArgs),
+    /// Play keyframes of joints while physics moves the rest, and say what forces that takes
+    Play(PlayArgs),
     /// Find a pose in which links are where they are dragged to, while others are pinned, loops
     /// stay closed and limits hold
     Pose(PoseArgs),

@@ -27,6 +27,14 @@ pub(crate) enum CliError {
         /// Why.
         source: forks_control::ik::IkError,
     },
+    /// Keyframes, or a playback of them, that fail.
+    #[error("{}: {problem}", path.display())]
+    Keys {
+        /// The keys, or the model.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
     /// A pose that is not the one asked for; it is printed all the same.
     #[error("{}: {problem}", path.display())]
     NotReached {

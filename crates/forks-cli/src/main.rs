@@ -23,6 +23,8 @@ mod near;
 mod output;
 mod parse;
 mod path_notes;
+mod play;
+mod play_args;
 mod pose;
 mod pose_args;
 mod progress;
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         Command::Control(a) => control::run(&a),
         Command::Dynamics(a) => dynamics::run(&a),
         Command::Inspect(a) => inspect::run(&a),
+        Command::Play(a) => play::run(&a),
         Command::Pose(a) => pose::run(&a),
         Command::Quasistatic(a) => quasistatic::run(&a),
         Command::Reduce(a) => reduce::run(&a),

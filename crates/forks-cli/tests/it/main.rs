@@ -14,6 +14,7 @@ mod limits;
 mod motion;
 mod paths;
 mod pinocchio_golden;
+mod play;
 mod pose;
 mod quasistatic;
 mod reduced;
