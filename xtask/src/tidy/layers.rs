@@ -15,7 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("forks-mechanism", &["forks-geometry", "forks-lie"]),
     ("forks-models", &["forks-mechanism"]),
     ("forks-dynamics", &["forks-mechanism"]),
-    ("forks-control", &["forks-dynamics"]),
+    ("forks-control", &["forks-dynamics", "forks-rom"]),
     ("forks-rom", &["forks-lie"]),
     ("forks-reduce", &["forks-dynamics", "forks-rom"]),
     ("forks-blend", &["forks-rom"]),

@@ -6,6 +6,7 @@ mod blend;
 mod case;
 mod closed_forms;
 mod cones;
+mod control;
 mod curves;
 mod cycles;
 mod differences;
@@ -144,6 +145,9 @@ fn run_scenario(fixtures: &Path, s: &Scenario, out: &mut Recorder) -> Result<(),
     if let Some(r) = &s.random {
         random::check(r, out);
         return Ok(());
+    }
+    if let Some(c) = &s.control {
+        return control::check(c, out);
     }
     if let Some(a) = &s.adaptive {
         return adaptive::check(a, out);

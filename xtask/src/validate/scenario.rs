@@ -44,6 +44,8 @@ pub(crate) struct Scenario {
     pub(crate) stable: Option<Stable>,
     /// Random graphs instead of a mechanism.
     pub(crate) random: Option<RandomGraphs>,
+    /// Commands from tasks instead of a mechanism.
+    pub(crate) control: Option<Control>,
     /// A linkage under adaptive quasi-statics instead of a mechanism.
     pub(crate) adaptive: Option<Adaptive>,
     /// A blend of the mechanism; the standing checks are left to its other scenarios.
@@ -307,6 +309,25 @@ pub(crate) struct Stable {
     /// Largest force and torque: what moves the softest direction by this part of r, or turns it by
     /// this angle.
     pub(crate) reach: f64,
+}
+
+/// Seeded mechanisms, problems and paths under commands from tasks.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Control {
+    /// Random mechanisms whose maps are compared with their steps.
+    pub(crate) trees: u64,
+    /// Random problems of levels against a cascade of quadratic programs.
+    pub(crate) problems: usize,
+    /// States of which every objective is asked for.
+    pub(crate) states: usize,
+    /// Paths through singular poses.
+    pub(crate) paths: usize,
+    /// Tasks that are infeasible by design.
+    pub(crate) infeasible: usize,
+    /// Robots that run into their limits, and the steps of each.
+    pub(crate) robots: usize,
+    pub(crate) limit_steps: usize,
 }
 
 /// Seeded random graphs against the dense solve.

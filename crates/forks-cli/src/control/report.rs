@@ -258,12 +258,12 @@ fn sentences(relaxed: &[RelaxedEntry]) -> Vec<String> {
         out.push(match (r.level, same.count()) {
             (None, _) => format!("the {row} of joint '{name}' is beyond its limit by {by} {unit}"),
             (Some(level), 1) => format!(
-                "task '{name}' (level {level}) gives way: row {row} ends {by} {unit} beyond what it \
-                 asks for"
+                "task '{name}' (level {level}) gives way: row {row} ends {by} {unit} beyond what \
+                 it asks for"
             ),
             (Some(level), n) => format!(
-                "task '{name}' (level {level}) gives way in {n} rows, most in row {row}, which ends \
-                 {by} {unit} beyond what it asks for"
+                "task '{name}' (level {level}) gives way in {n} rows, most in row {row}, which \
+                 ends {by} {unit} beyond what it asks for"
             ),
         });
     }

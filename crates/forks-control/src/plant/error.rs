@@ -1,6 +1,7 @@
 //! What plants refuse.
 
 use forks_dynamics::{integrate::SimulationStatus, tree::DynamicsError};
+use forks_rom::{ModelError, StepStatus};
 
 /// Why a plant cannot be made or moved.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -62,6 +63,17 @@ pub enum PlantError {
     /// Accelerations that do not exist.
     #[error(transparent)]
     Dynamics(#[from] DynamicsError),
+    /// A step of a reduced model that fails.
+    #[error("the step of the reduced model ended as {0:?}")]
+    Reduced(StepStatus),
+    /// A reduced model whose steps do not answer to impulses.
+    #[error(
+        "the reduced model's scheme does not answer to impulses: use implicit Euler and energy"
+    )]
+    NoResponse,
+    /// What a reduced model refuses.
+    #[error(transparent)]
+    Model(#[from] ModelError),
     /// A step that fails.
     #[error("the step ended as {}", .0.name())]
     Failed(SimulationStatus),

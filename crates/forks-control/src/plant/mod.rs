@@ -6,10 +6,12 @@
 
 mod error;
 mod implicit;
+mod reduced;
 mod response;
 mod tree;
 
 pub use error::PlantError;
 pub use implicit::ImplicitPlant;
+pub use reduced::{ReducedCommand, ReducedPlant};
 pub use response::{Kinematics, Plant, Response};
 pub use tree::{Command, TreePlant};

@@ -9,4 +9,5 @@ mod limits;
 mod objective;
 mod plant;
 mod playback;
+mod reduced;
 mod units;
