@@ -15,6 +15,7 @@ mod floating;
 mod floating_blend;
 mod frequencies;
 mod golden;
+mod keyframes;
 mod random;
 mod record;
 mod release;
@@ -151,6 +152,9 @@ fn run_scenario(fixtures: &Path, s: &Scenario, out: &mut Recorder) -> Result<(),
     }
     if let Some(a) = &s.adaptive {
         return adaptive::check(a, out);
+    }
+    if let Some(k) = &s.keyframes {
+        return keyframes::check(k, out);
     }
     if let Some(scenes) = &s.scenes {
         return scenes::check(scenes, fixtures, out);

@@ -4,7 +4,9 @@ use std::{fs, path::Path};
 
 use serde::Deserialize;
 
-use super::{adaptive::Adaptive, blend::Blend, families::Families, scenes::Scenes};
+use super::{
+    adaptive::Adaptive, blend::Blend, families::Families, keyframes::Keyframes, scenes::Scenes,
+};
 
 /// A file `fixtures/scenarios/NAME.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -52,6 +54,8 @@ pub(crate) struct Scenario {
     pub(crate) blend: Option<Blend>,
     /// Scenes with contact instead of a mechanism.
     pub(crate) scenes: Option<Scenes>,
+    /// Curves through keys and their playback instead of a mechanism.
+    pub(crate) keyframes: Option<Keyframes>,
     /// Blends of many mechanisms that nobody tuned on.
     pub(crate) families: Option<Families>,
     /// Of `families/NAME` on the command line the names.

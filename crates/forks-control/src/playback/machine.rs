@@ -8,7 +8,7 @@ use forks_dynamics::mechanism::{
     linalg::{Matrix, dot},
 };
 
-use super::player::Scheme;
+use super::scheme::Scheme;
 use crate::plant::{Command, ImplicitPlant, Kinematics, Plant, PlantError, TreePlant};
 
 /// A plant that takes forces.

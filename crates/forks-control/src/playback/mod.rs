@@ -8,8 +8,10 @@
 mod machine;
 mod mode;
 mod player;
+mod scheme;
 mod timeline;
 
 pub use mode::{Group, Mode, PlaybackError};
-pub use player::{Player, Scheme, Step};
+pub use player::{Player, Step};
+pub use scheme::Scheme;
 pub use timeline::{At, Timeline, TimelineError};

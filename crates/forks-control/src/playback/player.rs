@@ -11,18 +11,8 @@ use forks_dynamics::mechanism::{
 use super::{
     machine::Machine,
     mode::{Group, Mode, PlaybackError},
+    scheme::Scheme,
 };
-
-/// How steps are made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Scheme {
-    /// v⁺ = v + h a, q⁺ = q ⊞ h v⁺: trees.
-    Explicit,
-    /// Linearly implicit in springs and dampers: any mechanism.
-    #[default]
-    Implicit,
-}
 
 /// What a step came to.
 #[derive(Clone, Debug, PartialEq)]
