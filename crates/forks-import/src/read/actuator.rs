@@ -154,10 +154,6 @@ impl<'a> Reader<'a> {
                 return self.refuse(a.label(), "", &reason, &a.at);
             }
         }
-        if ratio.is_some() && matches!(transmission, Transmission::Cable(_)) {
-            let reason = "no damping ratio along a path through space: give 'kv'";
-            return self.refuse(a.label(), "dampratio", reason, &a.at);
-        }
         model.servos.push(PendingServo {
             servo: Servo {
                 name: a.name().unwrap_or("").to_owned(),

@@ -2,8 +2,9 @@
 //! servos.
 
 use forks_mechanism::{
-    Combination, JointId, Mechanism,
-    lie::{Pose, SymMat6, glam::DVec3},
+    JointId, Mechanism, Servo, Transmission,
+    kinematics::pull_back_wrenches,
+    lie::{Pose, SymMat6, Wrench, glam::DVec3},
     linalg::{Matrix, dense, dot},
 };
 
@@ -139,7 +140,7 @@ impl Reader<'_> {
 fn set_damping_ratios(model: &mut Model, m: &Mechanism, mass: &Matrix) -> Result<(), ImportError> {
     let mut servos: Vec<_> =
         model.servos.iter_mut().filter(|s| s.damping_ratio.is_some()).collect();
-    let rows: Vec<_> = servos.iter().map(|s| transmission_row(m, &s.servo.combination)).collect();
+    let rows: Vec<_> = servos.iter().map(|s| transmission_row(m, &s.servo)).collect();
     let Some(inverse) = inverse_norms(mass, &rows) else {
         return Err(singular("dampratio", &servos[0].at, &servos[0].label));
     };
@@ -162,8 +163,17 @@ fn singular(what: &str, at: &Location, element: &str) -> ImportError {
     }
 }
 
-fn transmission_row(m: &Mechanism, c: &Combination) -> Vec<(usize, f64)> {
-    c.terms.iter().map(|&(coordinate, a)| (m.velocity_index(coordinate), a)).collect()
+/// How fast what a servo drives changes with the coordinates, in the start pose.
+fn transmission_row(m: &Mechanism, s: &Servo) -> Vec<(usize, f64)> {
+    let Transmission::Cable(id) = s.transmission else {
+        let terms = s.combination.terms.iter();
+        return terms.map(|&(coordinate, a)| (m.velocity_index(coordinate), a)).collect();
+    };
+    let q = m.start_positions();
+    let mut wrenches = vec![Wrench::ZERO; m.links().len()];
+    m.cable(id).length_and_gradient(&m.link_poses(&q), |l, w| wrenches[l.index()] += w);
+    let slopes = pull_back_wrenches(m, &q, &wrenches);
+    slopes.into_iter().enumerate().take(m.tree_velocity_count()).collect()
 }
 
 /// r M⁻¹ rᵀ of all rows, given by their entries; `None` where M is not positive definite.
