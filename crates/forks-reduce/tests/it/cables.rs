@@ -169,16 +169,15 @@ fn all_modes_of_a_prism_are_those_of_the_full_mechanism() {
     assert!(worst < 1e-8, "{worst:e}");
 }
 
-/// A planar arm of three links on sprung hinges with a string beside it, which a servo shortens.
-fn driven_arm() -> Mechanism {
+/// An arm of links on sprung hinges with a string beside it, which a servo shortens.
+fn driven_arm(axes: &[DVec3]) -> Mechanism {
     let mut b = MechanismBuilder::new("arm");
     b.set_gravity(DVec3::new(0.0, 0.0, -2.0));
     let inertia = SpatialInertia::new(0.3, DVec3::X * 0.1, DMat3::IDENTITY * 1e-3);
     let (mut inner, mut at) = (LinkId::WORLD, 0.0);
     let mut points = vec![(LinkId::WORLD, DVec3::new(-0.05, 0.01, 0.04))];
-    for k in 0..3 {
+    for (k, &axis) in axes.iter().enumerate() {
         let outer = b.add_link(Link::new(format!("link{k}")).with_inertia(inertia));
-        let axis = DVec3::new(0.0, 1.0, 0.3 * f64::from(k));
         let joint = Joint::new(format!("j{k}"), JointKind::Revolute { axis }, inner, outer);
         b.add_joint(joint.at(Pose::from_translation(DVec3::X * at)).with_stiffness(8.0));
         points.push((outer, DVec3::new(0.15, 0.02, 0.03)));
@@ -197,7 +196,7 @@ fn driven_arm() -> Mechanism {
 
 #[test]
 fn a_servo_on_a_cable_moves_the_reduced_model_as_it_moves_the_full_one() {
-    let m = driven_arm();
+    let m = driven_arm(&[DVec3::Y, DVec3::new(0.0, 1.0, 0.3), DVec3::new(0.0, 1.0, 0.6)]);
     let problem = Problem::new(&m, &["link2"], &ProblemOptions::default()).expect("a problem");
     assert_eq!(problem.servos.len(), 1);
     let ServoSpring::Cable(id) = problem.prepared.servo_springs[0].1 else { panic!("a cable") };
@@ -226,4 +225,51 @@ fn a_servo_on_a_cable_moves_the_reduced_model_as_it_moves_the_full_one() {
     let c = problem.mechanism().cable(id);
     let pull = c.tension(c.length(&e.world_from_link)).force;
     assert!((terms.force[0] + pull).abs() < 1e-12 * pull.abs().max(1.0));
+}
+
+#[test]
+fn joint_loads_beside_a_cable_change_as_neighbouring_equilibria_say() {
+    // Six hinges: the effector can move in every way, so that its motion tells all loads.
+    let m = driven_arm(&[DVec3::Y, DVec3::Z, DVec3::X, DVec3::Y, DVec3::Z, DVec3::X]);
+    let problem = Problem::new(&m, &["link5"], &ProblemOptions::default()).expect("a problem");
+    let options = EquilibriumOptions { tolerance: 1e-13, ..EquilibriumOptions::default() };
+    let tip = m.find_link("link5").expect("the tip");
+    let at = |force: DVec3| {
+        let loads = Loads::gravity().with_world_wrench(tip, Wrench::new(force, DVec3::ZERO));
+        let e = problem.equilibrium(&loads, &options);
+        assert_eq!(e.status, EquilibriumStatus::Converged);
+        let at = Linearisation::equilibrium(&e, &loads);
+        let r = problem.reduce(at, &ReduceOptions::default()).expect("reducible");
+        (r.model.data().clone(), r.linear.basis)
+    };
+    let start = DVec3::new(1.0, 0.5, -2.0);
+    let (rest, basis) = at(start);
+    let h = 4e-4;
+    for axis in [DVec3::X, DVec3::Y, DVec3::Z] {
+        // Slopes of the effector's motion, then of all loads, by differences and one step of
+        // Richardson's.
+        let slopes = |h: f64| -> (Vec<f64>, Vec<f64>) {
+            let ((plus, _), (minus, _)) = (at(start + axis * h), at(start - axis * h));
+            let twist = |d: &forks_rom::data::ModelData| {
+                rest.effectors[0].rest.twist_to(&d.effectors[0].rest).to_array()
+            };
+            let (a, b) = (twist(&plus), twist(&minus));
+            let motion = a.iter().zip(b).map(|(a, b)| (a - b) / (2.0 * h)).collect();
+            let loads = plus.joints.iter().zip(&minus.joints);
+            let loads =
+                loads.flat_map(|(a, b)| ((a.static_load - b.static_load) * (0.5 / h)).to_array());
+            (motion, loads.collect())
+        };
+        let (near, far) = (slopes(h), slopes(2.0 * h));
+        let better = |a: &[f64], b: &[f64]| -> Vec<f64> {
+            a.iter().zip(b).map(|(a, b)| (4.0 * a - b) / 3.0).collect()
+        };
+        let (motion, expected) = (better(&near.0, &far.0), better(&near.1, &far.1));
+        let eta = basis.dual.transpose_mul_vec(&motion);
+        let found: Vec<f64> = rest.joints.iter().flat_map(|j| j.load_map.mul_vec(&eta)).collect();
+        let size = expected.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let off = found.iter().zip(&expected).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
+        println!("{axis}: {:.1e}", off / size);
+        assert!(off < 1e-4 * size, "{axis}: {off:e} of {size:e}");
+    }
 }
