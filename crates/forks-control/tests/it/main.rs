@@ -1,5 +1,6 @@
 //! Integration tests of forks-control, one binary: a file per subject.
 
+mod allocation;
 mod controller;
 mod filter;
 mod ik;
