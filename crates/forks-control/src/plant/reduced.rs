@@ -47,6 +47,8 @@ pub struct ReducedPlant<S: System> {
     targets: Vec<f64>,
     impulse: Vec<f64>,
     change: Vec<f64>,
+    place: Vec<f64>,
+    extra: Vec<f64>,
     trial: S::State,
     status: StepStatus,
 }
@@ -93,6 +95,8 @@ impl<S: System> ReducedPlant<S> {
             targets: system.servo_targets(&state).to_vec(),
             impulse: vec![0.0; n],
             change: vec![0.0; n],
+            place: vec![0.0; system.coordinate_count()],
+            extra: Vec::new(),
             trial: state.clone(),
             status: StepStatus::Completed,
             state,
@@ -125,15 +129,17 @@ impl<S: System> ReducedPlant<S> {
 
     /// Begins a step of `trial` with the commanded targets as `target` says.
     fn begin(&mut self, target: impl Fn(usize) -> f64) -> Result<StepStatus, PlantError> {
-        self.trial.clone_from(&self.state);
-        let mut any = false;
         for (i, c) in self.commands.iter().enumerate() {
             if let ReducedCommand::Servo(servo) = c {
                 self.targets[*servo] = target(i);
-                any = true;
             }
         }
-        if any {
+        // The state in memory that is there.
+        self.system.coordinates(&self.state, &mut self.place);
+        self.system.extra_state(&self.state, &mut self.extra);
+        self.system.set(&mut self.trial, &self.place, &self.velocity)?;
+        self.system.set_extra_state(&mut self.trial, &self.extra)?;
+        if !self.targets.is_empty() {
             self.system.set_servo_targets(&mut self.trial, &self.targets)?;
         }
         match self.system.respond(&mut self.trial, &mut self.work, &[], self.gravity) {

@@ -1,4 +1,4 @@
-//! Warm decisions and steps of trees ask for no memory.
+//! Warm decisions and steps of trees and reduced models ask for no memory.
 
 use std::sync::Arc;
 
@@ -7,11 +7,13 @@ use forks_control::{
     controller::Controller,
     limits::CoordinateLimits,
     objective::{Metric, Objective, Quantity},
-    plant::{Command, Plant, TreePlant},
+    plant::{Command, Plant, ReducedCommand, ReducedPlant, TreePlant},
     task::{Axes, Frame, Goal, Task},
 };
 use forks_dynamics::mechanism::{JointId, Limit, LinkId, lie::glam::DVec3};
 use forks_models::{HelixJoints, helix};
+use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
+use forks_rom::{Stepper, System};
 
 /// Allocations of so many turns after as many that may ask for what they need.
 fn warm(turns: usize, mut turn: impl FnMut()) -> u64 {
@@ -39,6 +41,26 @@ fn trees_are_driven_without_allocation() {
     let mut controller = Controller::new(vec![(-1e4, 1e4); n])
         .minimise(objective)
         .limit_joint(JointId::new(1), limits);
+    let count = warm(50, || {
+        let found = controller.solve(&mut plant, &tasks).unwrap();
+        plant.step(&found.commands).unwrap();
+    });
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn reduced_models_are_driven_without_allocation() {
+    let p = helix(6, HelixJoints::Hinge3);
+    let name = p.mechanism.link(p.effectors[0]).name.clone();
+    let problem = Problem::new(&p.mechanism, &[&name], &ProblemOptions::default()).unwrap();
+    let model = problem.reduce(problem.at_rest(), &ReduceOptions::default()).unwrap().model;
+    let system = Stepper::new(Arc::new(model), 1e-3).unwrap();
+    let commands = [0, 1, 2].map(|component| ReducedCommand::Wrench { effector: 0, component });
+    let state = system.state();
+    let mut plant = ReducedPlant::new(system, state, &commands, DVec3::ZERO).unwrap();
+    let mask = [true, true, true, false, false, false];
+    let tasks = [Task::new("tip", Goal::Still(Frame::of(LinkId::new(0)))).masked(mask)];
+    let mut controller = Controller::new(vec![(-10.0, 10.0); 3]);
     let count = warm(50, || {
         let found = controller.solve(&mut plant, &tasks).unwrap();
         plant.step(&found.commands).unwrap();
