@@ -22,7 +22,9 @@ use crate::{
 };
 
 /// How often loads at which a blend fails are trained on.
-const REPEATS: usize = 2;
+const REPEATS: usize = 3;
+/// Each time the errors at training loads shall be smaller by this factor.
+const CLOSER: f64 = 0.7;
 /// Seeds of loads to measure with are so far from that of the training loads.
 const UNSEEN: u64 = 0x9E37_79B9;
 
@@ -111,7 +113,9 @@ impl Placer<'_> {
                 break;
             }
             // Many samples in poses are asked only where joint displacements lead nowhere.
-            let mostly = |p: &Placed| 2 * p.certificate.above < p.certificate.unseen;
+            let mostly = |p: &Placed| {
+                2 * p.certificate.above < p.certificate.unseen + p.training.len()
+            };
             let last = k > 0 && k + 1 == plans.len();
             if last && best.as_ref().is_some_and(mostly) {
                 break;
@@ -133,10 +137,13 @@ impl Placer<'_> {
                         let order = self.worst(&placed).total_cmp(&self.worst(b));
                         order.then(placed.certificate.above.cmp(&b.certificate.above)).is_lt()
                     };
-                    if best.as_ref().is_none_or(|b| done || better(b)) {
-                        best = Some(placed);
-                    }
+                    let reached = placed.status == PlacementStatus::Reached;
+                    let status = placed.status;
+                    let kept = best.take().filter(|b| !reached && !better(b));
+                    best = Some(kept.unwrap_or(placed));
                     if done {
+                        // Of a search that was cancelled too the best is what there is.
+                        best.iter_mut().for_each(|b| b.status = status);
                         break;
                     }
                 }
@@ -144,6 +151,10 @@ impl Placer<'_> {
             }
         }
         let mut placed = best.map(|b| Placed { attempts, ..b }).ok_or(failed)?;
+        if placed.certificate.unseen == 0 && placed.status != PlacementStatus::Cancelled {
+            self.judge(&mut placed, &loads, 0);
+            self.judge_sudden(&mut placed, &loads, 0);
+        }
         if placed.status == PlacementStatus::Cancelled && !stopped {
             placed.status = PlacementStatus::TimeLimit;
         }
@@ -195,49 +206,58 @@ impl Placer<'_> {
             if !loads.cancelled {
                 self.draw_unseen(round, loads);
             }
-            let mut placed = self.attempt(plan, loads, progress)?;
+            let mut placed = self.attempt(plan, loads, CLOSER.powi(round as i32), progress)?;
             if placed.status == PlacementStatus::Cancelled {
                 return Ok(placed);
             }
-            let unseen = &loads.unseen[round];
-            let errors = path_errors(&self.gauge, &placed.model, unseen);
-            let bad = |e: &Errors| self.placement.over(e) > 1.0;
-            let fails = unseen.iter().zip(&errors).filter(|(_, e)| bad(e)).map(|(t, _)| t);
-            let fails: Vec<Truth> = fails.cloned().collect();
-            // More samples may help where the training loads asked for no more.
-            let reached = placed.status == PlacementStatus::Reached;
-            if reached && plan.most > 1 && !fails.is_empty() && round < REPEATS {
+            if placed.status != PlacementStatus::Reached {
+                // Judged if it is what is kept.
+                return Ok(placed);
+            }
+            let fails = self.judge(&mut placed, loads, round);
+            if plan.most > 1 && !fails.is_empty() && round < REPEATS {
                 loads.training.extend(fails);
                 continue;
             }
-            let trained = path_errors(&self.gauge, &placed.model, &loads.training);
-            let known = (unseen.iter().zip(&errors)).chain(loads.training.iter().zip(&trained));
-            let (sought, worse) = self.worse_loads(&placed.model, known);
-            let fails = sought.into_iter().zip(&worse).filter(|(_, e)| bad(e)).map(|(t, _)| t);
-            let fails: Vec<Truth> = fails.collect();
-            if reached && plan.most > 1 && !fails.is_empty() && round < REPEATS {
-                loads.training.extend(fails);
-                continue;
-            }
-            let all = || errors.iter().chain(&trained).chain(&worse);
-            let largest = Errors::largest(all());
-            placed.certificate = Certificate {
-                unseen: unseen.len(),
-                constraint: largest.constraint,
-                joint_space: largest.joint_space,
-                statics: largest.statics,
-                above: all().filter(|e| bad(e)).count(),
-                covered: loads.covered,
-                ..Certificate::default()
-            };
-            sudden(&self.gauge, &placed.model, unseen, self.placement, &mut placed.certificate);
-            let failed = all().any(bad) || placed.certificate.sudden_elsewhere > 0;
-            if reached && failed {
+            self.judge_sudden(&mut placed, loads, round);
+            let c = &placed.certificate;
+            if c.above > 0 || c.sudden_elsewhere > 0 {
                 placed.status = PlacementStatus::Unreliable;
             }
             return Ok(placed);
         }
         Err(BlendError::NoSample)
+    }
+
+    /// The certificate of a placed blend: errors at unseen loads, at those that it was made for, and
+    /// where a search leads from the worst of both. What was not seen before and is over the
+    /// tolerances is given back.
+    fn judge(&self, placed: &mut Placed, loads: &Loads, round: usize) -> Vec<Truth> {
+        let unseen = loads.unseen.get(round).map_or(&[][..], |u| u);
+        let errors = path_errors(&self.gauge, &placed.model, unseen);
+        let trained = path_errors(&self.gauge, &placed.model, &loads.training);
+        let known = (unseen.iter().zip(&errors)).chain(loads.training.iter().zip(&trained));
+        let (sought, worse) = self.worse_loads(&placed.model, known);
+        let all = || errors.iter().chain(&trained).chain(&worse);
+        let bad = |e: &&Errors| self.placement.over(e) > 1.0;
+        let largest = Errors::largest(all());
+        placed.certificate = Certificate {
+            unseen: unseen.len(),
+            constraint: largest.constraint,
+            joint_space: largest.joint_space,
+            statics: largest.statics,
+            above: all().filter(bad).count(),
+            covered: loads.covered,
+            ..Certificate::default()
+        };
+        let new = unseen.iter().zip(&errors).chain(sought.iter().zip(&worse));
+        new.filter(|(_, e)| bad(e)).map(|(t, _)| t.clone()).collect()
+    }
+
+    /// The certificate's part about loads that act at once.
+    fn judge_sudden(&self, placed: &mut Placed, loads: &Loads, round: usize) {
+        let unseen = loads.unseen.get(round).map_or(&[][..], |u| u);
+        sudden(&self.gauge, &placed.model, unseen, self.placement, &mut placed.certificate);
     }
 
     /// Loads to measure with, others for each round.

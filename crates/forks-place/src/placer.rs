@@ -104,11 +104,13 @@ impl<'a> Placer<'a> {
         Ok(Self { solver, placement, start, rank: rest_sample.rank(), gauge, first_force })
     }
 
-    /// The best blend of a chart for the training loads.
+    /// The best blend of a chart for the training loads: one whose errors there are `aim`
+    /// tolerances at most, if there is one.
     pub(crate) fn attempt(
         &self,
         plan: &Plan,
         loads: &Loads,
+        aim: f64,
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Placed, BlendError> {
         let (Loads { training, cancelled, .. }, Plan { chart, most, .. }) = (loads, *plan);
@@ -152,13 +154,19 @@ impl<'a> Placer<'a> {
             if *cancelled || progress(&seen).is_break() {
                 break PlacementStatus::Cancelled;
             }
-            if bad <= 1.0 {
+            let ends = |status| match best.as_ref().is_some_and(|b| p.over(&b.2.errors()) <= 1.0) {
+                true => PlacementStatus::Reached,
+                false => status,
+            };
+            if bad <= aim {
                 break PlacementStatus::Reached;
             }
             if choice.set.len() >= most {
-                break PlacementStatus::SampleLimit;
+                break ends(PlacementStatus::SampleLimit);
             }
-            let Some(grown) = search.grown(&choice) else { break PlacementStatus::Exhausted };
+            let Some(grown) = search.grown(&choice) else {
+                break ends(PlacementStatus::Exhausted);
+            };
             let grown = search.weighted(&grown.set, &policies);
             let (samples, cost) = (grown.set.len(), grown.cost);
             let mut go_on = || progress(&Progress::Searching { samples, cost });
@@ -179,6 +187,7 @@ impl<'a> Placer<'a> {
             constraint: last.constraint,
             joint_space: last.joint_space,
             statics: last.statics,
+            above: last.above,
             covered: loads.covered,
             ..Certificate::default()
         };
@@ -307,6 +316,7 @@ impl<'a> Placer<'a> {
             constraint: largest.constraint,
             joint_space: largest.joint_space,
             statics: largest.statics,
+            above: (0..errors.len()).filter(|&i| bad(i) > 1.0).count(),
             cost: norm(errors.iter().map(|e| self.placement.over(e))),
             worst: worst.map(|w| training[w].forces.clone()).unwrap_or_default(),
         }

@@ -220,6 +220,8 @@ pub struct Round {
     pub statics: f64,
     /// Mean of all errors over their tolerances in which the largest count most.
     pub cost: f64,
+    /// How many training loads are over a tolerance.
+    pub above: usize,
     /// The forces at which the error is largest.
     pub worst: Forces,
 }
