@@ -12,4 +12,5 @@ pub mod limits;
 pub mod objective;
 pub mod plant;
 pub mod playback;
+pub mod prediction;
 pub mod task;

@@ -10,5 +10,6 @@ mod limits;
 mod objective;
 mod plant;
 mod playback;
+mod prediction;
 mod reduced;
 mod units;

@@ -1,0 +1,314 @@
+//! The least ½ xᵀHx + gᵀx within bounds lower ≤ x ≤ upper, for one H and many g.
+//!
+//! Block principal pivoting (Júdice and Pires, "A block principal pivoting algorithm for large-scale
+//! strictly monotone linear complementarity problems", Computers & Operations Research 21, 1994): a
+//! guess of which variables are at which bound gives x and multipliers; all variables that contradict
+//! the guess change sides at once, as long as that makes them fewer, else only the last of them,
+//! which is finite for every positive definite H (Murty's rule). A guess from the last problem is
+//! nearly right, so that a pivot or two do.
+//!
+//! A guess with the set A at bounds b is solved with the smaller of two matrices: with H⁻¹ known,
+//! x = x₀ + H⁻¹_A λ, (H⁻¹)_AA λ = b − (x₀)_A, where x₀ = −H⁻¹g; or with H of the free variables.
+//! No interior point method starts warm, hence none of the maintained solvers serves here; in the
+//! tests one is the rival.
+
+use forks_rom::linalg::{
+    Matrix, Pivots, axpy, cholesky, dot, invert_cholesky, solve_cholesky,
+};
+
+/// Where a variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Free,
+    Lower,
+    Upper,
+}
+
+/// How a problem ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum QpStatus {
+    /// The optimum, up to rounding.
+    Solved,
+    /// The limit of pivots was reached: the bounds hold, but x is not the optimum.
+    Cut,
+    /// Numbers are not finite, or a bound excludes its opposite; x is undefined.
+    Refused,
+}
+
+/// Why there is no solver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QpError {
+    /// H is no square matrix of numbers, or not positive definite up to rounding.
+    #[error("the cost has no single minimum: its matrix is not positive definite")]
+    NotConvex,
+}
+
+/// Variables that contradict a guess must become fewer within so many pivots.
+const GRACE: usize = 3;
+/// What rounding may make of a bound or a multiplier, relative to their sizes.
+const ROUNDING: f64 = 1e-12;
+
+/// Solves problems with one H. Remembers which bounds hold, for the next one.
+#[derive(Clone, Debug)]
+pub struct BoxQp {
+    n: usize,
+    h: Matrix,
+    inverse: Matrix,
+    sides: Vec<Side>,
+    x: Vec<f64>,
+    /// Hx + g of the variables at bounds, else 0.
+    multipliers: Vec<f64>,
+    free_minimum: Vec<f64>,
+    /// The set that is solved for, its right sides, and its matrix.
+    set: Vec<usize>,
+    right: Vec<f64>,
+    system: Vec<f64>,
+    pivots: usize,
+}
+
+impl BoxQp {
+    /// Factors H, n × n, symmetric.
+    ///
+    /// # Errors
+    /// H is not positive definite.
+    pub fn new(h: Matrix) -> Result<Self, QpError> {
+        let n = h.rows();
+        let mut out = Self {
+            n,
+            h,
+            inverse: Matrix::zeros(n, n),
+            sides: vec![Side::Free; n],
+            x: vec![0.0; n],
+            multipliers: vec![0.0; n],
+            free_minimum: vec![0.0; n],
+            set: Vec::with_capacity(n),
+            right: vec![0.0; n],
+            system: vec![0.0; n * n],
+            pivots: 0,
+        };
+        out.factor()?;
+        Ok(out)
+    }
+
+    /// Puts another H of the same size in place; the bounds that hold are kept as a guess. Allocates
+    /// nothing.
+    ///
+    /// # Errors
+    /// H is not positive definite.
+    ///
+    /// # Panics
+    /// If H has another size.
+    pub fn replace(&mut self, h: &Matrix) -> Result<(), QpError> {
+        assert_eq!([h.rows(), h.columns()], [self.n; 2], "size of the cost");
+        self.h.as_mut_slice().copy_from_slice(h.as_slice());
+        self.factor()
+    }
+
+    fn factor(&mut self) -> Result<(), QpError> {
+        let n = self.n;
+        if self.h.columns() != n || !self.h.is_finite() {
+            return Err(QpError::NotConvex);
+        }
+        self.system.copy_from_slice(self.h.as_slice());
+        cholesky(n, &mut self.system, n, Pivots::LOST).map_err(|_| QpError::NotConvex)?;
+        invert_cholesky(n, &self.system, n, self.inverse.as_mut_slice());
+        match self.inverse.is_finite() {
+            true => Ok(()),
+            false => Err(QpError::NotConvex),
+        }
+    }
+
+    /// The solution, n numbers.
+    pub fn solution(&self) -> &[f64] {
+        &self.x
+    }
+
+    /// Hx + g: at least 0 at lower bounds, at most 0 at upper ones, 0 elsewhere.
+    pub fn multipliers(&self) -> &[f64] {
+        &self.multipliers
+    }
+
+    /// How many variables are at bounds.
+    pub fn active_count(&self) -> usize {
+        self.sides.iter().filter(|s| **s != Side::Free).count()
+    }
+
+    /// Guesses that were solved for the last problem.
+    pub fn pivots(&self) -> usize {
+        self.pivots
+    }
+
+    /// Forgets which bounds held.
+    pub fn forget(&mut self) {
+        self.sides.fill(Side::Free);
+    }
+
+    /// Moves the guess by `count` variables towards the front, the last ones repeated: problems of a
+    /// horizon that moves on.
+    pub fn shift(&mut self, count: usize) {
+        if count < self.n {
+            self.sides.copy_within(count.., 0);
+        }
+    }
+
+    /// Solves for g and bounds (infinite for none), with at most so many guesses; `go_on` is asked
+    /// before each but the first. Allocates nothing.
+    ///
+    /// # Panics
+    /// If sizes differ.
+    pub fn solve(
+        &mut self,
+        g: &[f64],
+        lower: &[f64],
+        upper: &[f64],
+        most: usize,
+        mut go_on: impl FnMut() -> bool,
+    ) -> QpStatus {
+        assert_eq!([g.len(), lower.len(), upper.len()], [self.n; 3], "size of the problem");
+        let ordered = lower.iter().zip(upper).all(|(l, u)| l <= u && *l < f64::INFINITY);
+        let bounded = ordered && upper.iter().all(|u| *u > f64::NEG_INFINITY);
+        if !bounded || !g.iter().all(|g| g.is_finite()) {
+            return QpStatus::Refused;
+        }
+        for i in 0..self.n {
+            // A guess at a bound that is not there is none.
+            let there = match self.sides[i] {
+                Side::Free => true,
+                Side::Lower => lower[i].is_finite(),
+                Side::Upper => upper[i].is_finite(),
+            };
+            if !there {
+                self.sides[i] = Side::Free;
+            }
+        }
+        self.inverse_times(g);
+        let (mut fewest, mut grace) = (usize::MAX, GRACE);
+        self.pivots = 0;
+        loop {
+            if !self.guess(g, lower, upper) {
+                return QpStatus::Refused;
+            }
+            self.pivots += 1;
+            let size = self.scale(g);
+            let wrong = (0..self.n).filter(|&i| self.other_side(i, lower, upper, size).is_some());
+            let (count, last) = (wrong.clone().count(), wrong.last());
+            let Some(last) = last else { return QpStatus::Solved };
+            if self.pivots >= most || !go_on() {
+                for (x, (l, u)) in self.x.iter_mut().zip(lower.iter().zip(upper)) {
+                    *x = x.clamp(*l, *u);
+                }
+                return QpStatus::Cut;
+            }
+            let all = if count < fewest {
+                (fewest, grace) = (count, GRACE);
+                true
+            } else {
+                grace = grace.saturating_sub(1);
+                grace > 0
+            };
+            for i in if all { 0 } else { last }..self.n {
+                if let Some(side) = self.other_side(i, lower, upper, size) {
+                    self.sides[i] = side;
+                }
+            }
+        }
+    }
+
+    /// x₀ = −H⁻¹g.
+    fn inverse_times(&mut self, g: &[f64]) {
+        self.free_minimum.fill(0.0);
+        for (j, g) in g.iter().enumerate() {
+            axpy(-g, self.inverse.row(j), &mut self.free_minimum);
+        }
+    }
+
+    /// x and multipliers for the sides; false if numbers are not finite.
+    fn guess(&mut self, g: &[f64], lower: &[f64], upper: &[f64]) -> bool {
+        let n = self.n;
+        let at = |side: Side, i: usize| if side == Side::Lower { lower[i] } else { upper[i] };
+        self.set.clear();
+        self.set.extend((0..n).filter(|&i| self.sides[i] != Side::Free));
+        let few = 2 * self.set.len() <= n;
+        if !few {
+            self.set.clear();
+            self.set.extend((0..n).filter(|&i| self.sides[i] == Side::Free));
+        }
+        let m = self.set.len();
+        self.x.copy_from_slice(&self.free_minimum);
+        self.multipliers.fill(0.0);
+        if !few {
+            // H_FF x_F = −g_F − H_FA b.
+            for i in 0..n {
+                self.x[i] = if self.sides[i] == Side::Free { 0.0 } else { at(self.sides[i], i) };
+            }
+            for k in 0..m {
+                let i = self.set[k];
+                self.right[k] = -g[i] - dot(self.h.row(i), &self.x);
+            }
+        } else {
+            for k in 0..m {
+                let i = self.set[k];
+                self.right[k] = at(self.sides[i], i) - self.x[i];
+            }
+        }
+        let matrix = if few { &self.inverse } else { &self.h };
+        for (k, &i) in self.set.iter().enumerate() {
+            let row = matrix.row(i);
+            for (j, &l) in self.set[..=k].iter().enumerate() {
+                self.system[k * m + j] = row[l];
+            }
+        }
+        if m > 0 {
+            if cholesky(m, &mut self.system[..m * m], m, Pivots::AboveZero).is_err() {
+                return false;
+            }
+            solve_cholesky(&self.system[..m * m], m, &mut self.right[..m]);
+        }
+        for k in 0..m {
+            let i = self.set[k];
+            if few {
+                self.multipliers[i] = self.right[k];
+                axpy(self.right[k], self.inverse.row(i), &mut self.x);
+            } else {
+                self.x[i] = self.right[k];
+            }
+        }
+        if few {
+            // Exactly there.
+            for &i in &self.set {
+                self.x[i] = at(self.sides[i], i);
+            }
+        } else {
+            for i in (0..n).filter(|&i| self.sides[i] != Side::Free) {
+                self.multipliers[i] = g[i] + dot(self.h.row(i), &self.x);
+            }
+        }
+        self.x.iter().chain(&self.multipliers).all(|x| x.is_finite())
+    }
+
+    /// Sizes that x and multipliers are judged by.
+    fn scale(&self, g: &[f64]) -> (f64, f64) {
+        let largest = |x: &[f64]| x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        (ROUNDING * largest(&self.free_minimum), ROUNDING * largest(g))
+    }
+
+    /// Where a variable belongs that contradicts its side.
+    fn other_side(
+        &self,
+        i: usize,
+        lower: &[f64],
+        upper: &[f64],
+        (length, force): (f64, f64),
+    ) -> Option<Side> {
+        // A variable whose bounds are one stays there.
+        let movable = lower[i] < upper[i];
+        match self.sides[i] {
+            Side::Free if self.x[i] < lower[i] - length || !movable => Some(Side::Lower),
+            Side::Free if self.x[i] > upper[i] + length => Some(Side::Upper),
+            Side::Lower if self.multipliers[i] < -force && movable => Some(Side::Free),
+            Side::Upper if self.multipliers[i] > force && movable => Some(Side::Free),
+            _ => None,
+        }
+    }
+}
