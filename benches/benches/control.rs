@@ -23,7 +23,14 @@ fn stepper(m: &Mechanism, effectors: &[&str]) -> Stepper {
     Stepper::new(Arc::new(model.model), STEP).expect("a step above 0")
 }
 
-fn predict(c: &mut Criterion, name: &str, stepper: Stepper, commands: Commands, bound: f64, way: f64) {
+fn predict(
+    c: &mut Criterion,
+    name: &str,
+    stepper: Stepper,
+    commands: Commands,
+    bound: f64,
+    way: f64,
+) {
     let count = commands.count(&stepper);
     let effectors = stepper.data().effectors.len();
     let starts: Vec<Pose> = stepper.data().effectors.iter().map(|e| e.rest).collect();
@@ -65,19 +72,18 @@ fn predict(c: &mut Criterion, name: &str, stepper: Stepper, commands: Commands, 
     (0..200).for_each(|_| turn());
     c.bench_function(name, |b| b.iter(&mut turn));
     let per = pivots as f64 / k as f64;
-    println!("{name}: {n} coordinates, {count} commands, at bounds in {bounds} of {k} solves, {per:.2} pivots a solve, {most} at most");
+    println!(
+        "{name}: {n} coordinates, {count} commands, at bounds in {bounds} of {k} solves, \
+         {per:.2} pivots a solve, {most} at most"
+    );
 }
 
 fn prediction(c: &mut Criterion) {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures");
     let file = fixtures.join("models/shadow_hand_right/right_hand.nomesh.xml");
     let hand = load_mjcf(&file, &ImportOptions::default()).expect("the hand").mechanism;
-    let tips: Vec<String> = hand
-        .links()
-        .iter()
-        .map(|l| l.name.clone())
-        .filter(|n| n.ends_with("distal"))
-        .collect();
+    let tips: Vec<String> =
+        hand.links().iter().map(|l| l.name.clone()).filter(|n| n.ends_with("distal")).collect();
     let tips: Vec<&str> = tips.iter().map(String::as_str).collect();
     predict(c, "control/mpc-hand", stepper(&hand, &tips), Commands::Servos, 0.03, 2e-3);
     let p = helix(20, HelixJoints::Hinge3);

@@ -113,9 +113,8 @@ impl Placer<'_> {
                 break;
             }
             // Many samples in poses are asked only where joint displacements lead nowhere.
-            let mostly = |p: &Placed| {
-                2 * p.certificate.above < p.certificate.unseen + p.training.len()
-            };
+            let mostly =
+                |p: &Placed| 2 * p.certificate.above < p.certificate.unseen + p.training.len();
             let last = k > 0 && k + 1 == plans.len();
             if last && best.as_ref().is_some_and(mostly) {
                 break;
@@ -229,8 +228,8 @@ impl Placer<'_> {
         Err(BlendError::NoSample)
     }
 
-    /// The certificate of a placed blend: errors at unseen loads, at those that it was made for, and
-    /// where a search leads from the worst of both. What was not seen before and is over the
+    /// The certificate of a placed blend: errors at unseen loads, at those that it was made for,
+    /// and where a search leads from the worst of both. What was not seen before and is over the
     /// tolerances is given back.
     fn judge(&self, placed: &mut Placed, loads: &Loads, round: usize) -> Vec<Truth> {
         let unseen = loads.unseen.get(round).map_or(&[][..], |u| u);

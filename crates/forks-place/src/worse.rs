@@ -1,8 +1,8 @@
 //! Loads at which a blend is worse than at all that were drawn, sought next to the worst of these.
 //!
-//! Errors change smoothly with the load, and their maxima lie between the loads that chance draws. A
-//! pattern search climbs from the worst ones: forces a little larger, smaller or turned, the best of
-//! these if it is worse for the blend, else smaller changes.
+//! Errors change smoothly with the load, and their maxima lie between the loads that chance draws.
+//! A pattern search climbs from the worst ones: forces a little larger, smaller or turned, the best
+//! of these if it is worse for the blend, else smaller changes.
 
 use forks_blend::BlendedModel;
 use forks_mechanism::lie::glam::DVec3;

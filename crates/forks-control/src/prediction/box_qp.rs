@@ -1,20 +1,18 @@
 //! The least ½ xᵀHx + gᵀx within bounds lower ≤ x ≤ upper, for one H and many g.
 //!
-//! Block principal pivoting (Júdice and Pires, "A block principal pivoting algorithm for large-scale
-//! strictly monotone linear complementarity problems", Computers & Operations Research 21, 1994): a
-//! guess of which variables are at which bound gives x and multipliers; all variables that contradict
-//! the guess change sides at once, as long as that makes them fewer, else only the last of them,
-//! which is finite for every positive definite H (Murty's rule). A guess from the last problem is
-//! nearly right, so that a pivot or two do.
+//! Block principal pivoting (Júdice and Pires, "A block principal pivoting algorithm for
+//! large-scale strictly monotone linear complementarity problems", Computers & Operations Research
+//! 21, 1994): a guess of which variables are at which bound gives x and multipliers; all variables
+//! that contradict the guess change sides at once, as long as that makes them fewer, else only the
+//! last of them, which is finite for every positive definite H (Murty's rule). A guess from the
+//! last problem is nearly right, so that a pivot or two do.
 //!
 //! A guess with the set A at bounds b is solved with the smaller of two matrices: with H⁻¹ known,
 //! x = x₀ + H⁻¹_A λ, (H⁻¹)_AA λ = b − (x₀)_A, where x₀ = −H⁻¹g; or with H of the free variables.
 //! No interior point method starts warm, hence none of the maintained solvers serves here; in the
 //! tests one is the rival.
 
-use forks_rom::linalg::{
-    Matrix, Pivots, axpy, cholesky, dot, invert_cholesky, solve_cholesky,
-};
+use forks_rom::linalg::{Matrix, Pivots, axpy, cholesky, dot, invert_cholesky, solve_cholesky};
 
 /// Where a variable is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,8 +89,8 @@ impl BoxQp {
         Ok(out)
     }
 
-    /// Puts another H of the same size in place; the bounds that hold are kept as a guess. Allocates
-    /// nothing.
+    /// Puts another H of the same size in place; the bounds that hold are kept as a guess.
+    /// Allocates nothing.
     ///
     /// # Errors
     /// H is not positive definite.
@@ -144,8 +142,8 @@ impl BoxQp {
         self.sides.fill(Side::Free);
     }
 
-    /// Moves the guess by `count` variables towards the front, the last ones repeated: problems of a
-    /// horizon that moves on.
+    /// Moves the guess by `count` variables towards the front, the last ones repeated: problems of
+    /// a horizon that moves on.
     pub fn shift(&mut self, count: usize) {
         if count < self.n {
             self.sides.copy_within(count.., 0);
@@ -191,8 +189,9 @@ impl BoxQp {
             }
             self.pivots += 1;
             let size = self.scale(g);
-            let wrong = (0..self.n).filter(|&i| self.other_side(i, lower, upper, size).is_some());
-            let (count, last) = (wrong.clone().count(), wrong.last());
+            let mut wrong =
+                (0..self.n).filter(|&i| self.other_side(i, lower, upper, size).is_some());
+            let (count, last) = (wrong.clone().count(), wrong.next_back());
             let Some(last) = last else { return QpStatus::Solved };
             if self.pivots >= most || !go_on() {
                 for (x, (l, u)) in self.x.iter_mut().zip(lower.iter().zip(upper)) {

@@ -25,10 +25,7 @@ impl Commands {
 }
 
 /// Forces on effectors as loads.
-pub(super) fn command_loads(
-    effectors: &[usize],
-    u: &[f64],
-) -> impl Iterator<Item = EffectorLoad> {
+pub(super) fn command_loads(effectors: &[usize], u: &[f64]) -> impl Iterator<Item = EffectorLoad> {
     effectors.iter().zip(u.chunks_exact(3)).map(|(&effector, f)| EffectorLoad {
         effector,
         wrench: Wrench::new(DVec3::from_slice(f), DVec3::ZERO),

@@ -10,7 +10,8 @@ use forks_rom::{
     linalg::Matrix,
 };
 
-/// An effector that follows poses, with what its errors cost: ½ (position · |p|)² + ½ (orientation ·
+/// An effector that follows poses, with what its errors cost: ½ (position · |p|)² + ½ (orientation
+/// ·
 /// |angle|)².
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
@@ -36,7 +37,8 @@ impl Goal {
 /// How errors of poses are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Measure {
-    /// In exponential coordinates ξ = B η of the effectors, in which they are affine: Bη − log(H⁻¹T).
+    /// In exponential coordinates ξ = B η of the effectors, in which they are affine: Bη −
+    /// log(H⁻¹T).
     Chart,
     /// Between the poses themselves: p − p_T in world axes, log(R_TᵀR).
     World,

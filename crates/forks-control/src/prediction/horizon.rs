@@ -1,9 +1,9 @@
 //! The condensed problem of a horizon: steps put into one another, so that commands alone are left.
 //!
 //! x_{k+1} = A_k x_k + B_k u_k gives x_k = … + Σ_j Γ_kj u_j. With errors e_k = … + C_k x_k, changes
-//! Δ_k = u_k − u_{k−1} and z = (x_N, u_{N−1}) the cost ½ (Σ |e_k|² + Δ_kᵀSΔ_k + u_kᵀRu_k + zᵀPz) has
-//! the second derivative H = Σ (C_kΓ_k)ᵀC_kΓ_k + … and, by the adjoint recursion
-//! λ_k = A_kᵀλ_{k+1} + C_kᵀe_k, the derivative B_kᵀλ_{k+1} + ….
+//! Δ_k = u_k − u_{k−1} and z = (x_N, u_{N−1}) the cost ½ (Σ |e_k|² + Δ_kᵀSΔ_k + u_kᵀRu_k + zᵀPz)
+//! has the second derivative H = Σ (C_kΓ_k)ᵀC_kΓ_k + … and, by the adjoint recursion λ_k =
+//! A_kᵀλ_{k+1} + C_kᵀe_k, the derivative B_kᵀλ_{k+1} + ….
 
 use forks_rom::linalg::{Matrix, axpy, dot};
 
@@ -132,8 +132,9 @@ impl Condensed {
         }
     }
 
-    /// The derivative of the cost at a plan: `errors(k)` are those after step k, `end` is z less where
-    /// it shall be, `plan` the commands less where they shall be, `before` those before the plan.
+    /// The derivative of the cost at a plan: `errors(k)` are those after step k, `end` is z less
+    /// where it shall be, `plan` the commands less where they shall be, `before` those before the
+    /// plan.
     pub(super) fn slope<'a>(
         &mut self,
         steps: usize,
@@ -167,8 +168,7 @@ impl Condensed {
                 let i = k * m + s;
                 let last = if k == 0 { before[s] } else { plan[i - m] };
                 let own = costs.change[s] * (plan[i] - last);
-                let after =
-                    plan.get(i + m).map_or(0.0, |next| costs.change[s] * (next - plan[i]));
+                let after = plan.get(i + m).map_or(0.0, |next| costs.change[s] * (next - plan[i]));
                 self.g[i] += costs.effort[s] * (plan[i] - wanted[s]) + own - after;
             }
         }

@@ -5,118 +5,26 @@
 //! first order; what commands cost is then a quadratic problem with bounds ([`BoxQp`]). Where one
 //! linearisation is driven by servos the steps are affine and the problem is exact, its matrix the
 //! same for ever; elsewhere (blends, forces on effectors) steps are taken to first order anew along
-//! the plan, in every solve. What comes after the horizon costs what the Riccati equation says about
-//! the system at rest.
+//! the plan, in every solve. What comes after the horizon costs what the Riccati equation says
+//! about the system at rest.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use forks_rom::{
     EffectorLoad, EffectorState, ModelError, StepStatus, System,
     lie::Pose,
-    linalg::{Matrix, Pivots, axpy, dot},
+    linalg::{Matrix, axpy, dot},
 };
 
 use super::{
-    box_qp::{BoxQp, QpError, QpStatus},
+    box_qp::{BoxQp, QpStatus},
     commands::{Commands, Moving},
-    goals::{Goal, Measure, error},
+    end::{Rest, after},
+    goals::{Measure, error},
     horizon::{Condensed, Costs, Node},
-    riccati::cost_to_go,
+    settings::{MpcError, MpcSettings, check},
     slopes::Slopes,
 };
-
-/// What a prediction is for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MpcSettings {
-    /// Steps of the horizon.
-    pub horizon: usize,
-    /// What may be commanded.
-    pub commands: Commands,
-    /// Bounds (lower, upper) of each command, infinite for none.
-    pub bounds: Vec<(f64, f64)>,
-    /// Which effectors follow poses.
-    pub goals: Vec<Goal>,
-    /// Cost of a command's distance from where it shall end, ½ effort d².
-    pub effort: f64,
-    /// Cost of a command's change from step to step, ½ change d².
-    pub change: f64,
-    /// Guesses of the quadratic problem at most.
-    pub pivots: usize,
-    /// Time after which no further guess is tried.
-    pub budget: Option<Duration>,
-}
-
-/// Why there is no prediction.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MpcError {
-    /// The system refuses numbers.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-    /// A horizon without steps, or no guess allowed.
-    #[error("{quantity} is 0")]
-    Zero {
-        /// Which.
-        quantity: &'static str,
-    },
-    /// Nothing to command.
-    #[error("there is nothing to command: the system has no servos and no effector takes forces")]
-    NoCommands,
-    /// Nothing to follow.
-    #[error("no goal has a weight")]
-    NoGoals,
-    /// Bounds as many as commands.
-    #[error("{found} bounds of commands, expected {expected}")]
-    BoundCount {
-        /// How many were given.
-        found: usize,
-        /// How many commands there are.
-        expected: usize,
-    },
-    /// A bound that leaves nothing.
-    #[error("bounds of command {command} are {lower} and {upper}")]
-    Bounds {
-        /// Which command.
-        command: usize,
-        /// Its bounds.
-        lower: f64,
-        /// Its bounds.
-        upper: f64,
-    },
-    /// A weight that is negative or not a number; costs of commands must be above 0.
-    #[error("{quantity} is {value}")]
-    Weight {
-        /// Which.
-        quantity: &'static str,
-        /// Its value.
-        value: f64,
-    },
-    /// An effector that does not exist.
-    #[error("effector {index} of {count}")]
-    NoEffector {
-        /// Its index.
-        index: usize,
-        /// How many there are.
-        count: usize,
-    },
-    /// A base that floats: its pose is no coordinate that could be predicted to first order.
-    #[error("the base floats")]
-    FloatingBase,
-    /// A pose to follow that is not finite.
-    #[error("the pose of goal {goal} after step {step} is not finite")]
-    Target {
-        /// Which goal.
-        goal: usize,
-        /// After which step, from 1.
-        step: usize,
-    },
-    /// Motions that do not die out and that no command stops.
-    #[error("the system is not stable, and no command makes it so")]
-    Unstable,
-    /// Rounding leaves no single best plan.
-    #[error(transparent)]
-    Cost(#[from] QpError),
-}
 
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,9 +95,6 @@ struct Memory {
     least: Vec<f64>,
     most: Vec<f64>,
 }
-
-/// Part of the largest cost that keeps a command in place which moves nothing.
-const RIDGE: f64 = 1e-9;
 
 impl<S: System> Mpc<S> {
     /// Prepares predictions of a system, whose step is that of the horizon and of commands.
@@ -483,8 +388,7 @@ impl<S: System> Mpc<S> {
         let budget = self.settings.budget;
         let go_on = || budget.is_none_or(|b| begin.elapsed() < b);
         let most = self.settings.pivots;
-        let status =
-            self.qp.solve(&self.condensed.g, &memory.lower, &memory.upper, most, go_on);
+        let status = self.qp.solve(&self.condensed.g, &memory.lower, &memory.upper, most, go_on);
         if status == QpStatus::Refused {
             let before = memory.before.clone();
             memory.plan.chunks_exact_mut(m).for_each(|u| u.copy_from_slice(&before));
@@ -505,106 +409,4 @@ impl<S: System> Mpc<S> {
 /// A x.
 fn product(a: &Matrix, x: &[f64], out: &mut [f64]) {
     out.iter_mut().enumerate().for_each(|(i, y)| *y = dot(a.row(i), x));
-}
-
-/// Where steps end that are repeated with the same commands.
-#[derive(Debug)]
-struct Rest {
-    /// (1 − A)⁻¹.
-    inverse: Matrix,
-    /// (1 − A)⁻¹B.
-    moved: Matrix,
-    /// C of it.
-    seen: Matrix,
-}
-
-impl Rest {
-    fn new(node: &Node) -> Option<Self> {
-        let (count, n) = (node.a.rows(), node.c.columns());
-        let one = Matrix::identity(count);
-        let inverse = one.plus_scaled(-1.0, &node.a).solve(&one, Pivots::AboveZero)?;
-        let moved = inverse.mul(&node.b);
-        let seen = node.c.mul(&moved.block(0, 0, n, moved.columns()));
-        seen.is_finite().then_some(Self { inverse, moved, seen })
-    }
-
-    /// The second derivative of the errors at rest by the commands.
-    fn cost(&self) -> Matrix {
-        let cost = self.seen.transpose_mul(&self.seen);
-        let ridge = RIDGE * cost.max_abs().max(f64::MIN_POSITIVE);
-        let m = cost.rows();
-        Matrix::from_fn(m, m, |i, j| cost[(i, j)] + if i == j { ridge } else { 0.0 })
-    }
-}
-
-/// P: what follows the horizon costs, as a function of z = (x, u) there.
-fn after(node: &Node, effort: f64, change: f64) -> Option<Matrix> {
-    let (x, m, n) = (node.a.rows(), node.b.columns(), node.c.columns());
-    // z⁺ = (A x + B u⁺, u⁺), u⁺ = u + Δ.
-    let a = Matrix::from_fn(x + m, x + m, |i, j| match (i < x, j < x) {
-        (true, true) => node.a[(i, j)],
-        (true, false) => node.b[(i, j - x)],
-        (false, true) => 0.0,
-        (false, false) => f64::from(i == j),
-    });
-    let b = Matrix::from_fn(x + m, m, |i, s| match i < x {
-        true => node.b[(i, s)],
-        false => f64::from(i == x + s),
-    });
-    let seen = node.c.transpose_mul(&node.c);
-    let q = Matrix::from_fn(x + m, x + m, |i, j| match () {
-        () if i < n && j < n => seen[(i, j)],
-        () if i >= x && i == j => effort,
-        () => 0.0,
-    });
-    let r = Matrix::from_fn(m, m, |i, j| if i == j { change } else { 0.0 });
-    // What z itself costs is counted in the horizon.
-    Some(cost_to_go(&a, &b, &q, &r)?.sub(&q))
-}
-
-fn check<S: System>(system: &S, s: &MpcSettings) -> Result<(), MpcError> {
-    if system.data().base.is_some() || system.coordinate_count() != system.dof() {
-        return Err(MpcError::FloatingBase);
-    }
-    for (quantity, number) in [("the horizon", s.horizon), ("the number of pivots", s.pivots)] {
-        if number == 0 {
-            return Err(MpcError::Zero { quantity });
-        }
-    }
-    let count = system.data().effectors.len();
-    let forced = match &s.commands {
-        Commands::Forces(effectors) => &effectors[..],
-        Commands::Servos => &[],
-    };
-    let named = s.goals.iter().map(|g| g.effector).chain(forced.iter().copied());
-    for index in named {
-        if index >= count {
-            return Err(MpcError::NoEffector { index, count });
-        }
-    }
-    let expected = s.commands.count(system);
-    if expected == 0 {
-        return Err(MpcError::NoCommands);
-    }
-    if s.bounds.len() != expected {
-        return Err(MpcError::BoundCount { found: s.bounds.len(), expected });
-    }
-    for (command, &(lower, upper)) in s.bounds.iter().enumerate() {
-        if !(lower <= upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY) {
-            return Err(MpcError::Bounds { command, lower, upper });
-        }
-    }
-    let weights = s.goals.iter().flat_map(|g| [g.position, g.orientation]);
-    if let Some(value) = weights.clone().find(|w| !(w.is_finite() && *w >= 0.0)) {
-        return Err(MpcError::Weight { quantity: "the weight of a goal", value });
-    }
-    if weights.fold(0.0, f64::max) == 0.0 {
-        return Err(MpcError::NoGoals);
-    }
-    for (quantity, value) in [("effort", s.effort), ("change", s.change)] {
-        if !(value.is_finite() && value > 0.0) {
-            return Err(MpcError::Weight { quantity, value });
-        }
-    }
-    Ok(())
 }

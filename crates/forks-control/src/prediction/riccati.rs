@@ -2,8 +2,9 @@
 //! P = Q + AᵀPA − AᵀPB (R + BᵀPB)⁻¹ BᵀPA, by doubling.
 //!
 //! With k steps known, (A_k, G_k, H_k), as many again follow at once (Chu, Fan, Lin and Wang,
-//! "Structure-preserving algorithms for periodic discrete-time algebraic Riccati equations", Int. J.
-//! Control 77, 2004): W = (1 + G H)⁻¹, A⁺ = A W A, G⁺ = G + A W G Aᵀ, H⁺ = H + Aᵀ H W A. H tends to P.
+//! "Structure-preserving algorithms for periodic discrete-time algebraic Riccati equations", Int.
+//! J. Control 77, 2004): W = (1 + G H)⁻¹, A⁺ = A W A, G⁺ = G + A W G Aᵀ, H⁺ = H + Aᵀ H W A. H tends
+//! to P.
 
 use forks_rom::linalg::{Matrix, Pivots};
 
@@ -52,7 +53,8 @@ mod tests {
     fn solves_the_equation_as_the_recursion_does() {
         let mut rng = SplitMix64::new(4);
         for (n, m) in [(1, 1), (2, 1), (6, 2), (12, 4), (24, 3)] {
-            let (a, b) = (random(&mut rng, n, n, 1.5 / (n as f64).sqrt()), random(&mut rng, n, m, 1.0));
+            let (a, b) =
+                (random(&mut rng, n, n, 1.5 / (n as f64).sqrt()), random(&mut rng, n, m, 1.0));
             let root = random(&mut rng, n, n, 1.0);
             let q = root.transpose_mul(&root);
             let r = Matrix::from_fn(m, m, |i, j| if i == j { 0.5 + i as f64 } else { 0.0 });

@@ -2,10 +2,12 @@
 //! commanded).
 //!
 //! Least squares within bounds by the method of Gauss and Newton: rests of the reduced system and
-//! their differences, a quadratic problem with bounds in every round. A round that does not make the
-//! error smaller is halved.
+//! their differences, a quadratic problem with bounds in every round. A round that does not make
+//! the error smaller is halved.
 
-use forks_rom::{EffectorLoad, EffectorState, ModelError, StaticStatus, System, lie::Pose, linalg::Matrix};
+use forks_rom::{
+    EffectorLoad, EffectorState, ModelError, StaticStatus, System, lie::Pose, linalg::Matrix,
+};
 
 use super::{
     box_qp::{BoxQp, QpStatus},
@@ -123,6 +125,9 @@ pub fn set_point<S: System>(
     Ok(SetPoint { commands: u, coordinates: x, errors: e, settled })
 }
 
+/// Coordinates, and the errors there.
+type Rest = (Vec<f64>, Vec<f64>);
+
 /// Rests of a system and the errors there.
 struct Rests<'a, S: System> {
     system: &'a S,
@@ -143,7 +148,7 @@ impl<S: System> Rests<'_, S> {
     }
 
     /// Coordinates and errors; `None` where nothing rests.
-    fn rest(&mut self, u: &[f64]) -> Result<Option<(Vec<f64>, Vec<f64>)>, ModelError> {
+    fn rest(&mut self, u: &[f64]) -> Result<Option<Rest>, ModelError> {
         let (system, n) = (self.system, self.system.dof());
         let mut loads = self.loads.to_vec();
         let targets: &[f64] = match self.commands {

@@ -1,5 +1,5 @@
-//! Prediction on reduced models: the quadratic problem against an interior point method, the horizon
-//! against steps, tracking through the full solver against set points.
+//! Prediction on reduced models: the quadratic problem against an interior point method, the
+//! horizon against steps, tracking through the full solver against set points.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,7 +16,10 @@ use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_rom::{
     Stepper, System,
     lie::{Pose, Wrench, glam::DVec3},
-    linalg::{Matrix, dense::{lu_solve, min_norm_solve}},
+    linalg::{
+        Matrix,
+        dense::{lu_solve, min_norm_solve},
+    },
 };
 use forks_testkit::Rng;
 
@@ -116,7 +119,13 @@ fn five_hundred_problems_with_bounds_are_those_of_an_interior_point_method() {
                 let free = lower[i] + 1e-9 < x[i] && x[i] + 1e-9 < upper[i];
                 let at_lower = (x[i] - lower[i]).abs() <= 1e-9;
                 let size = 1e-9 * (1.0 + g[i].abs());
-                assert!(if free { s.abs() < size } else if at_lower { s > -size } else { s < size });
+                assert!(if free {
+                    s.abs() < size
+                } else if at_lower {
+                    s > -size
+                } else {
+                    s < size
+                });
             }
             let other = rival(&h, &g, &lower, &upper);
             let (ours, theirs) = (value(&h, &g, x), value(&h, &g, &other));
@@ -149,7 +158,8 @@ struct Both {
 
 fn both(parametric: Parametric, h: f64) -> Both {
     let name = parametric.mechanism.link(parametric.effectors[0]).name.clone();
-    let problem = Problem::new(&parametric.mechanism, &[&name], &ProblemOptions::default()).unwrap();
+    let problem =
+        Problem::new(&parametric.mechanism, &[&name], &ProblemOptions::default()).unwrap();
     let model = problem.reduce(problem.at_rest(), &ReduceOptions::default()).unwrap().model;
     let stepper = Stepper::new(Arc::new(model), h).unwrap();
     let start = stepper.model().data().effectors[0].rest;
@@ -237,7 +247,12 @@ fn circle(start: Pose, radius: f64, time: f64, h: f64) -> impl Fn(usize) -> Pose
 
 /// Set points and predictions along a circle: errors of both, the share of solves with commands at
 /// bounds. Every tenth solve is compared with another solver.
-fn compare(b: &Both, s: &MpcSettings, target: &dyn Fn(usize) -> Pose, steps: usize) -> (f64, f64, usize) {
+fn compare(
+    b: &Both,
+    s: &MpcSettings,
+    target: &dyn Fn(usize) -> Pose,
+    steps: usize,
+) -> (f64, f64, usize) {
     let goal = s.goals[0];
     let mut last = vec![0.0; s.bounds.len()];
     let held = b.tracked(&s.commands, steps, target, |_, k| {
@@ -306,7 +321,8 @@ fn forces_on_a_helix_follow_a_circle_three_times_closer_than_set_points() {
 
 #[test]
 fn where_bounds_are_far_the_horizon_does_not_matter() {
-    // What follows the horizon is known exactly: with a target that stays, a short one is a long one.
+    // What follows the horizon is known exactly: with a target that stays, a short one is a long
+    // one.
     let b = both(peg_arm(), 5e-3);
     let target = Pose { translation: b.start.translation + DVec3::new(0.0, 0.01, 0.02), ..b.start };
     let first = |horizon: usize| {
@@ -376,7 +392,8 @@ fn servos_hold_an_effector_where_it_shall_be() {
     for shift in [DVec3::X, DVec3::Y, DVec3::Z, DVec3::new(1.0, -1.0, 0.5)] {
         let target = Pose { translation: b.start.translation + 0.01 * shift, ..b.start };
         let bounds = [(-1.0, 1.0); 6];
-        let found = set_point(&b.stepper, &Commands::Servos, &[(goal, target)], &bounds, &[], &[0.0; 6]);
+        let found =
+            set_point(&b.stepper, &Commands::Servos, &[(goal, target)], &bounds, &[], &[0.0; 6]);
         let found = found.unwrap();
         assert!(found.settled);
         assert!(found.errors.iter().all(|e| e.abs() < 1e-9), "{found:?}");
