@@ -12,7 +12,10 @@
 //! No interior point method starts warm, hence none of the maintained solvers serves here; in the
 //! tests one is the rival.
 
-use forks_rom::linalg::{Matrix, Pivots, axpy, cholesky, dot, invert_cholesky, solve_cholesky};
+use forks_rom::linalg::{
+    Matrix, Pivots, cholesky, dot, invert_cholesky,
+    simd::{Arithmetic, Isa, Kernel, LANES, Lanes, Rows, add_rows, cholesky_of_rows, dot_lanes},
+};
 
 /// Where a variable is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +55,9 @@ const ROUNDING: f64 = 1e-12;
 pub struct BoxQp {
     n: usize,
     h: Matrix,
-    inverse: Matrix,
+    /// H⁻¹, and as it comes from the factors.
+    inverse: Rows,
+    dense: Matrix,
     sides: Vec<Side>,
     x: Vec<f64>,
     /// Hx + g of the variables at bounds, else 0.
@@ -60,9 +65,13 @@ pub struct BoxQp {
     free_minimum: Vec<f64>,
     /// The set that is solved for, its right sides, and its matrix.
     set: Vec<usize>,
-    right: Vec<f64>,
-    system: Vec<f64>,
+    right: Vec<Lanes>,
+    system: Rows,
+    /// Sums of rows of H⁻¹.
+    sum: Vec<Lanes>,
+    factors: Vec<f64>,
     pivots: usize,
+    isa: Isa,
 }
 
 impl BoxQp {
@@ -75,15 +84,19 @@ impl BoxQp {
         let mut out = Self {
             n,
             h,
-            inverse: Matrix::zeros(n, n),
+            inverse: Rows::zeros(n, n),
+            dense: Matrix::zeros(n, n),
             sides: vec![Side::Free; n],
             x: vec![0.0; n],
             multipliers: vec![0.0; n],
             free_minimum: vec![0.0; n],
             set: Vec::with_capacity(n),
-            right: vec![0.0; n],
-            system: vec![0.0; n * n],
+            right: vec![Lanes::default(); n.div_ceil(LANES)],
+            system: Rows::zeros(n, n),
+            sum: vec![Lanes::default(); n.div_ceil(LANES)],
+            factors: vec![0.0; n * n],
             pivots: 0,
+            isa: Isa::detect(),
         };
         out.factor()?;
         Ok(out)
@@ -108,13 +121,16 @@ impl BoxQp {
         if self.h.columns() != n || !self.h.is_finite() {
             return Err(QpError::NotConvex);
         }
-        self.system.copy_from_slice(self.h.as_slice());
-        cholesky(n, &mut self.system, n, Pivots::LOST).map_err(|_| QpError::NotConvex)?;
-        invert_cholesky(n, &self.system, n, self.inverse.as_mut_slice());
-        match self.inverse.is_finite() {
-            true => Ok(()),
-            false => Err(QpError::NotConvex),
+        self.factors.copy_from_slice(self.h.as_slice());
+        cholesky(n, &mut self.factors, n, Pivots::LOST).map_err(|_| QpError::NotConvex)?;
+        invert_cholesky(n, &self.factors, n, self.dense.as_mut_slice());
+        if !self.dense.is_finite() {
+            return Err(QpError::NotConvex);
         }
+        for i in 0..n {
+            self.dense.row(i).iter().enumerate().for_each(|(j, x)| self.inverse.set(i, j, *x));
+        }
+        Ok(())
     }
 
     /// The solution, n numbers.
@@ -216,10 +232,10 @@ impl BoxQp {
 
     /// x₀ = −H⁻¹g.
     fn inverse_times(&mut self, g: &[f64]) {
-        self.free_minimum.fill(0.0);
-        for (j, g) in g.iter().enumerate() {
-            axpy(-g, self.inverse.row(j), &mut self.free_minimum);
-        }
+        self.sum.fill(Lanes::default());
+        self.isa.run(AddRows { rows: &self.inverse, c: g, sum: &mut self.sum });
+        let sums = self.sum.iter().flat_map(|s| s.0);
+        self.free_minimum.iter_mut().zip(sums).for_each(|(x, s)| *x = -s);
     }
 
     /// x and multipliers for the sides; false if numbers are not finite.
@@ -237,41 +253,43 @@ impl BoxQp {
         self.x.copy_from_slice(&self.free_minimum);
         self.multipliers.fill(0.0);
         if !few {
-            // H_FF x_F = −g_F − H_FA b.
             for i in 0..n {
                 self.x[i] = if self.sides[i] == Side::Free { 0.0 } else { at(self.sides[i], i) };
             }
-            for k in 0..m {
-                let i = self.set[k];
-                self.right[k] = -g[i] - dot(self.h.row(i), &self.x);
-            }
-        } else {
-            for k in 0..m {
-                let i = self.set[k];
-                self.right[k] = at(self.sides[i], i) - self.x[i];
-            }
         }
-        let matrix = if few { &self.inverse } else { &self.h };
+        self.system.reset(m, m);
+        self.right.clear();
+        self.right.resize(m.div_ceil(LANES), Lanes::default());
+        let matrix = if few { &self.dense } else { &self.h };
         for (k, &i) in self.set.iter().enumerate() {
             let row = matrix.row(i);
-            for (j, &l) in self.set[..=k].iter().enumerate() {
-                self.system[k * m + j] = row[l];
+            for (j, &l) in self.set[k..].iter().enumerate() {
+                self.system.set(k, k + j, row[l]);
             }
+            // H_FF x_F = −g_F − H_FA b, or (H⁻¹)_AA λ = b − (x₀)_A.
+            self.right[k / LANES][k % LANES] = match few {
+                true => at(self.sides[i], i) - self.x[i],
+                false => -g[i] - dot(row, &self.x),
+            };
         }
-        if m > 0 {
-            if cholesky(m, &mut self.system[..m * m], m, Pivots::AboveZero).is_err() {
-                return false;
-            }
-            solve_cholesky(&self.system[..m * m], m, &mut self.right[..m]);
+        let (system, right) = (&mut self.system, &mut self.right);
+        if !self.isa.run(Solve { n: m, system, right }) {
+            return false;
         }
-        for k in 0..m {
-            let i = self.set[k];
+        self.sum.fill(Lanes::default());
+        for (k, &i) in self.set.iter().enumerate() {
+            let found = self.right[k / LANES][k % LANES];
             if few {
-                self.multipliers[i] = self.right[k];
-                axpy(self.right[k], self.inverse.row(i), &mut self.x);
+                self.multipliers[i] = found;
             } else {
-                self.x[i] = self.right[k];
+                self.x[i] = found;
             }
+        }
+        if few {
+            let (rows, c, sum) = (&self.inverse, &self.multipliers, &mut self.sum);
+            self.isa.run(AddSome { rows, some: &self.set, c, sum });
+            let sums = self.sum.iter().flat_map(|s| s.0);
+            self.x.iter_mut().zip(sums).for_each(|(x, s)| *x += s);
         }
         if few {
             // Exactly there.
@@ -309,5 +327,77 @@ impl BoxQp {
             Side::Upper if self.multipliers[i] > force && movable => Some(Side::Free),
             _ => None,
         }
+    }
+}
+
+/// Σ c_k row k, over all rows.
+struct AddRows<'a> {
+    rows: &'a Rows,
+    c: &'a [f64],
+    sum: &'a mut [Lanes],
+}
+
+impl Kernel for AddRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, l: L) {
+        self.rows.add_to(l, self.c, self.sum);
+    }
+}
+
+/// Σ c_k row k, over some.
+struct AddSome<'a> {
+    rows: &'a Rows,
+    some: &'a [usize],
+    c: &'a [f64],
+    sum: &'a mut [Lanes],
+}
+
+impl Kernel for AddSome<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, l: L) {
+        for &i in self.some {
+            let row = self.rows.row(i);
+            add_rows(l, &[self.c[i]], row, row.len(), self.sum);
+        }
+    }
+}
+
+/// The solution of a positive definite system, whose upper triangle counts, in place of its right
+/// side; false if it is not positive definite.
+struct Solve<'a> {
+    n: usize,
+    system: &'a mut Rows,
+    right: &'a mut [Lanes],
+}
+
+impl Kernel for Solve<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, l: L) -> bool {
+        let Self { n, system, right } = self;
+        if cholesky_of_rows(l, n, system).is_err() {
+            return false;
+        }
+        // A = UᵀU; what is left of the diagonal means nothing.
+        for p in 0..n {
+            let (first, lane) = (p / LANES, p % LANES);
+            let row = &mut system.row_mut(p)[first..];
+            (0..lane).for_each(|k| row[0][k] = 0.0);
+            let x = right[first][lane] / row[0][lane];
+            add_rows(l, &[-x], row, row.len(), &mut right[first..]);
+            right[first][lane] = x;
+        }
+        for p in (0..n).rev() {
+            let (first, lane) = (p / LANES, p % LANES);
+            let row = &system.row(p)[first..];
+            let own = core::mem::take(&mut right[first][lane]);
+            right[first][lane] = (own - dot_lanes(l, row, &right[first..])) / row[0][lane];
+        }
+        true
     }
 }
