@@ -1,7 +1,7 @@
 //! Which chart a blend gets, and whether it keeps to the tolerances at loads that it was not made
 //! for.
 
-use std::{ops::ControlFlow, time::Instant};
+use std::{cmp::Ordering, ops::ControlFlow, time::Instant};
 
 use forks_mechanism::lie::SplitMix64;
 use forks_reduce::Problem;
@@ -106,7 +106,7 @@ impl Placer<'_> {
             }
             chart => vec![Plan { chart, most, all_motions: false }],
         };
-        let (mut attempts, mut best) = (vec![], None::<Placed>);
+        let (mut attempts, mut found) = (vec![], Vec::<Placed>::new());
         let mut failed = BlendError::NoSample;
         for (k, plan) in plans.iter().enumerate() {
             if k > 0 && late() {
@@ -116,44 +116,37 @@ impl Placer<'_> {
             let mostly =
                 |p: &Placed| 2 * p.certificate.above < p.certificate.unseen + p.training.len();
             let last = k > 0 && k + 1 == plans.len();
-            if last && best.as_ref().is_some_and(mostly) {
+            if last && self.least(&found).is_some_and(|i| mostly(&found[i])) {
                 break;
             }
-            let found = self.certified(plan, &mut loads, progress);
+            let next = self.certified(plan, &mut loads, progress);
             attempts.push(Attempt {
                 chart: plan.chart,
-                status: found.as_ref().ok().map(|p| p.status),
-                samples: found.as_ref().map_or(0, |p| p.model.data().samples.len()),
-                worst: found.as_ref().map(|p| self.worst(p)).map_err(ToString::to_string),
+                status: next.as_ref().ok().map(|p| p.status),
+                samples: next.as_ref().map_or(0, |p| p.model.data().samples.len()),
+                worst: next.as_ref().map(|p| self.worst(p)).map_err(ToString::to_string),
             });
-            match found {
+            match next {
                 Ok(placed) => {
-                    let done = matches!(
-                        placed.status,
-                        PlacementStatus::Reached | PlacementStatus::Cancelled
-                    );
-                    let better = |b: &Placed| {
-                        let order = self.worst(&placed).total_cmp(&self.worst(b));
-                        order.then(placed.certificate.above.cmp(&b.certificate.above)).is_lt()
-                    };
-                    let reached = placed.status == PlacementStatus::Reached;
                     let status = placed.status;
-                    let kept = best.take().filter(|b| !reached && !better(b));
-                    best = Some(kept.unwrap_or(placed));
-                    if done {
-                        // Of a search that was cancelled too the best is what there is.
-                        best.iter_mut().for_each(|b| b.status = status);
+                    found.push(placed);
+                    if matches!(status, PlacementStatus::Reached | PlacementStatus::Cancelled) {
                         break;
                     }
                 }
                 Err(e) => failed = e,
             }
         }
-        let mut placed = best.map(|b| Placed { attempts, ..b }).ok_or(failed)?;
-        if placed.certificate.unseen == 0 && placed.status != PlacementStatus::Cancelled {
-            self.judge(&mut placed, &loads, 0);
-            self.judge_sudden(&mut placed, &loads, 0);
-        }
+        let ended = found.last().map(|p| p.status);
+        let kept = match ended {
+            Some(PlacementStatus::Reached) => found.pop(),
+            // Of a search that was cancelled too the best is what there is.
+            Some(PlacementStatus::Cancelled) => self
+                .least(&found)
+                .map(|i| Placed { status: PlacementStatus::Cancelled, ..found.swap_remove(i) }),
+            _ => self.best_judged(found, &loads),
+        };
+        let mut placed = kept.map(|b| Placed { attempts, ..b }).ok_or(failed)?;
         if placed.status == PlacementStatus::Cancelled && !stopped {
             placed.status = PlacementStatus::TimeLimit;
         }
@@ -186,6 +179,36 @@ impl Placer<'_> {
             frequency: (g / f - 1.0).abs(),
             swing: swing_error(&whole.data, &shapes.data, &p.regions),
         })
+    }
+
+    /// The one with the least errors that are known.
+    fn least(&self, found: &[Placed]) -> Option<usize> {
+        (0..found.len()).min_by(|&i, &j| self.order(&found[i], &found[j]))
+    }
+
+    fn order(&self, a: &Placed, b: &Placed) -> Ordering {
+        let order = self.worst(a).total_cmp(&self.worst(b));
+        order.then(a.certificate.above.cmp(&b.certificate.above))
+    }
+
+    /// The best of blends that do not keep to the tolerances. Errors at loads that were not trained
+    /// on come on top of those that are known: blends are judged until none can be better.
+    fn best_judged(&self, mut found: Vec<Placed>, loads: &Loads) -> Option<Placed> {
+        found.sort_by(|a, b| self.order(a, b));
+        let mut best = None::<Placed>;
+        for mut placed in found {
+            if best.as_ref().is_some_and(|b| self.order(b, &placed).is_le()) {
+                break;
+            }
+            if placed.certificate.unseen == 0 {
+                self.judge(&mut placed, loads, 0);
+                self.judge_sudden(&mut placed, loads, 0);
+            }
+            if best.as_ref().is_none_or(|b| self.order(&placed, b).is_lt()) {
+                best = Some(placed);
+            }
+        }
+        best
     }
 
     /// Largest error of a placed blend over its tolerance.
