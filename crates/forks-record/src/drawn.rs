@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use forks_io::animation::{Animation, Body, Colour, End, Segment, VisualShape};
 use forks_lie::{Pose, glam::DVec3};
-use forks_mechanism::{CablePoint, Geometry, LinkId};
+use forks_mechanism::{CablePoint, Geometry, LinkId, Mechanism};
 
 use forks_sim::{
     MechanismHandle, Owner,
@@ -140,14 +140,7 @@ impl Drawn {
         poses: &[Pose],
         colour: Colour,
     ) -> f64 {
-        let ends = m.mechanism.joints().iter().flat_map(|j| {
-            [(j.parent, j.parent_from_joint), (j.child, j.child_from_joint)]
-                .map(|(link, pose)| (link, pose.translation))
-        });
-        let bars: Vec<(usize, DVec3)> = ends
-            .filter_map(|(link, point)| Some((*known.get(&link)?, point)))
-            .filter(|(_, p)| *p != DVec3::ZERO)
-            .collect();
+        let bars = joint_bars(&m.mechanism, known);
         let radius = bar_radius(poses, &bars);
         for (body, point) in bars {
             let bar = Segment::new(End::origin(body), End::of(body, point));
@@ -220,6 +213,17 @@ fn start_poses(
             Source::Link(_, k) => links[k],
             Source::Owner(owner) => scene.owner_pose(owner),
         })
+        .collect()
+}
+
+/// From the origins of bodies, by the links they stand for, to the joints that are not there.
+pub(crate) fn joint_bars(m: &Mechanism, known: &BTreeMap<LinkId, usize>) -> Vec<(usize, DVec3)> {
+    let ends = m.joints().iter().flat_map(|j| {
+        [(j.parent, j.parent_from_joint), (j.child, j.child_from_joint)]
+            .map(|(link, pose)| (link, pose.translation))
+    });
+    ends.filter_map(|(link, point)| Some((*known.get(&link)?, point)))
+        .filter(|(_, p)| *p != DVec3::ZERO)
         .collect()
 }
 

@@ -6,7 +6,7 @@ use forks_io::animation::{Animation, Body, Colour, End, Segment, VisualShape};
 use forks_lie::{Pose, glam::DVec3};
 use forks_mechanism::{Geometry, LinkId, Mechanism};
 
-use crate::drawn::{KNOB, PALE, bar_radius};
+use crate::drawn::{KNOB, PALE, bar_radius, joint_bars};
 
 /// An animation with a mechanism's links as bodies, to which frames are added.
 #[derive(Clone, Debug)]
@@ -41,14 +41,7 @@ impl Picture {
                 _ => {}
             }
         }
-        let ends = m.joints().iter().flat_map(|j| {
-            [(j.parent, j.parent_from_joint), (j.child, j.child_from_joint)]
-                .map(|(link, pose)| (link, pose.translation))
-        });
-        let bars: Vec<(usize, DVec3)> = ends
-            .filter_map(|(link, point)| Some((*known.get(&link)?, point)))
-            .filter(|(_, p)| *p != DVec3::ZERO)
-            .collect();
+        let bars = joint_bars(m, &known);
         let poses: Vec<Pose> = links.iter().map(|l| world_from_link[l.index()]).collect();
         let radius = bar_radius(&poses, &bars);
         for (body, point) in bars {
