@@ -24,6 +24,7 @@ pub mod equilibrium;
 pub mod floating;
 pub mod kinematics;
 pub mod kkt;
+pub mod least;
 pub mod linear;
 pub mod options;
 pub mod potential;

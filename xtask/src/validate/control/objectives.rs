@@ -14,6 +14,7 @@ use forks_testkit::{
     dynamics::{State, forward_dynamics},
     kinematics::first_order,
     kkt::body_mass,
+    least::Step,
     linear, random_mechanism,
 };
 
@@ -156,39 +157,11 @@ impl Case {
         (0..3).map(|i| now[i] + H * (100.0 * e[i] - 20.0 * now[i])).collect()
     }
 
-    /// (v⁺, z) of the least ½ (v⁺ − a)ᵀ P (v⁺ − a) + ½ zᵀ R z, with M v⁺ = M free + h S z and the
-    /// task.
+    /// (v⁺, z) of the least ½ (v⁺ − a)ᵀ P (v⁺ − a) + ½ zᵀ R z with the task.
     fn rival(&self, p: &Matrix, a: &[f64], r: &Matrix) -> (Vec<f64>, Vec<f64>) {
-        let (n, c) = (self.v.len(), self.commanded.len());
-        let size = n + c + n + 3;
-        let mut k = Matrix::zeros(size, size);
-        let mut b = Matrix::zeros(size, 1);
-        let pa = p.mul_vec(a);
-        for i in 0..n {
-            (0..n).for_each(|j| k[(i, j)] = p[(i, j)]);
-            b[(i, 0)] = pa[i];
-            for j in 0..n {
-                k[(n + c + i, j)] = self.mass[(i, j)];
-                k[(j, n + c + i)] = self.mass[(i, j)];
-            }
-        }
-        for (j, at) in self.commanded.iter().enumerate() {
-            (0..c).for_each(|i| k[(n + i, n + j)] = r[(i, j)]);
-            k[(n + c + at, n + j)] = -H;
-            k[(n + j, n + c + at)] = -H;
-        }
-        let momentum = self.mass.mul_vec(&self.free);
-        (0..n).for_each(|i| b[(n + c + i, 0)] = momentum[i]);
-        for (i, asked) in self.asked().iter().enumerate() {
-            for j in 0..n {
-                k[(n + c + n + i, j)] = self.rows[(i, j)];
-                k[(j, n + c + n + i)] = self.rows[(i, j)];
-            }
-            b[(n + c + n + i, 0)] = *asked;
-        }
-        let x = linear::solve(&k, &b);
-        let column = x.column(0);
-        (column[..n].to_vec(), column[n..n + c].to_vec())
+        let Self { mass, free, commanded, rows, .. } = self;
+        let asked = self.asked();
+        Step { mass, free, commanded, length: H, rows, asked: &asked }.least(p, a, r)
     }
 
     fn ours(&self, objective: Objective) -> Result<Solution, String> {
