@@ -31,6 +31,9 @@ const MAX_HALVINGS: usize = 30;
 const SUFFICIENT: f64 = 1e-4;
 /// Smallest part of the load that is added at once.
 const SHORTEST: f64 = 1.0 / 1024.0;
+/// The slope is kept while whole steps leave less than this part of the residual: it takes 2N
+/// evaluations, a step one.
+const QUICK: f64 = 0.2;
 
 impl BlendedModel {
     /// Chart coordinates at rest under loads and servo targets that grow from nothing, from the
@@ -88,7 +91,9 @@ impl BlendedModel {
     ) -> NewtonEnd {
         let end = |status, iterations, residual| NewtonEnd { status, iterations, residual };
         let mut residual = f64::INFINITY;
+        let mut kept: Option<Matrix> = None;
         for i in 0..MAX_ITERATIONS {
+            let last = residual;
             let (force, size) = self.unbalanced(x, loads, scale, here);
             let energy = here.energy;
             let load: Vec<f64> = here.gradient.iter().zip(&force).map(|(u, f)| u - f).collect();
@@ -106,7 +111,13 @@ impl BlendedModel {
                 break;
             }
             let terms = here.size_of_terms + work_of(&load, x);
-            let (slope, shifted) = shifted(self.slope(x, loads, scale, here));
+            let (slope, shifted, fresh) = match kept.take() {
+                Some(slope) if residual <= QUICK * last => (slope, false, false),
+                _ => {
+                    let (slope, shifted) = shifted(self.slope(x, loads, scale, here));
+                    (slope, shifted, true)
+                }
+            };
             let Some(dx) = slope.solve_vec(&force, Pivots::AboveZero) else { break };
             // Lengths are over r already: the chart's columns are orthonormal.
             let length = sqrt(dx.iter().map(|d| d * d).sum());
@@ -117,13 +128,19 @@ impl BlendedModel {
             let descent: f64 = dx.iter().zip(&force).map(|(d, f)| d * f).sum();
             // Where the energy cannot show what a step does, the residual decides.
             if descent <= ROUNDING * terms && !shifted {
-                if !self.lowers(x, &dx, loads, scale, residual, here) {
+                if self.lowers(x, &dx, loads, scale, residual, here) {
+                    x.iter_mut().zip(&dx).for_each(|(x, d)| *x -= d);
+                    kept = Some(slope);
+                } else if fresh {
                     return end(StaticStatus::Converged, i, residual);
                 }
-                x.iter_mut().zip(&dx).for_each(|(x, d)| *x -= d);
                 continue;
             }
             let Some(part) = self.descent(x, &dx, damp, energy, &load, descent, here) else {
+                // The next slope is another: the residual is what it was.
+                if !fresh {
+                    continue;
+                }
                 // Rounding: the energy shows no difference any more.
                 let status = match length <= NEARLY_STILL && !shifted {
                     true => StaticStatus::Converged,
@@ -132,6 +149,7 @@ impl BlendedModel {
                 return end(status, i, residual);
             };
             x.iter_mut().zip(&dx).for_each(|(x, d)| *x -= part * d);
+            kept = (part == 1.0 && !shifted).then_some(slope);
         }
         end(StaticStatus::Stalled, MAX_ITERATIONS, residual)
     }

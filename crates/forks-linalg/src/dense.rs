@@ -2,7 +2,10 @@
 //!
 //! Ranks are decided relative to the largest singular value.
 
-use faer::{Mat, Side, linalg::solvers::Solve};
+use faer::{
+    Mat, Side,
+    linalg::solvers::{Solve, SolveLstsq},
+};
 
 use crate::Matrix;
 
@@ -118,6 +121,15 @@ pub fn lu_solve(m: &Matrix, b: &Matrix) -> Matrix {
         return Matrix::zeros(0, b.columns());
     }
     from_faer(to_faer(m).partial_piv_lu().solve(to_faer(b)).as_ref())
+}
+
+/// The `x` for which `m x` is nearest to `b` (columns of `b`), for `m` with no fewer rows than
+/// columns, by Householder's QR; the result is not finite where `m` has dependent columns.
+pub fn least_squares(m: &Matrix, b: &Matrix) -> Matrix {
+    if m.columns() == 0 {
+        return Matrix::zeros(0, b.columns());
+    }
+    from_faer(to_faer(m).qr().solve_lstsq(to_faer(b)).as_ref())
 }
 
 /// Solves `m x = b` (columns of `b`) for symmetric positive definite `m`; `None` where it is not.

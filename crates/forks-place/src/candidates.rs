@@ -34,9 +34,19 @@ pub(crate) struct Common {
     /// How links follow.
     kinematics: Kinematics,
     link_forces: Vec<LinkForce>,
+    /// The mechanism's compliance at each training load, see [`JointMap::compliance`].
+    compliances: Vec<Option<Matrix>>,
 }
 
 impl Candidates {
+    /// The mechanism's compliance at a training load, where the chart knows it.
+    pub(crate) fn compliance(&self, load: usize) -> Option<&Matrix> {
+        match self {
+            Self::Poses(_) => None,
+            Self::Joints(_, common) => common.compliances.get(load)?.as_ref(),
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Poses(all) => all.len(),
@@ -145,6 +155,10 @@ pub(crate) fn in_joints(
     let good = pairs.filter_map(|(t, s)| Some((&t.equilibrium, &s.as_ref().ok()?.0)));
     let how = (kinematics, placement.gravity);
     let map = JointMap::new(problem, &start.equilibrium, radius, good, &drawn.unseen, how)?;
+    let compliance = |(t, s): (&&Truth, &Result<(ModelData, SampleData), BlendError>)| {
+        map.compliance(problem, &t.equilibrium, &s.as_ref().ok()?.0)
+    };
+    let compliances = all.iter().zip(&reduced).skip(1).map(compliance).collect();
     let places: Vec<Vec<f64>> = all.iter().map(|t| map.place(problem, &t.equilibrium)).collect();
     let curved = |&i: &usize| -> Option<(usize, Option<ChartSample>)> {
         let (t, d) = (all[i], &reduced[i].as_ref().ok()?.0);
@@ -190,7 +204,8 @@ pub(crate) fn in_joints(
             // Who asks for joint displacements by name gets their polynomials everywhere.
             let guarded = placement.chart != Chart::Joints;
             let guard = guarded.then(|| map.guard.clone());
-            let common = Common { guard, kinematics, link_forces: map.link_forces.clone() };
+            let link_forces = map.link_forces.clone();
+            let common = Common { guard, kinematics, link_forces, compliances };
             Ok((map, Candidates::Joints(candidates, common), numbers, skipped))
         }
     }

@@ -12,10 +12,10 @@ use forks_dynamics::{
     statics::{Equilibrium, EquilibriumOptions, EquilibriumStatus, continue_equilibrium},
 };
 use forks_mechanism::{
-    lie::{Pose, glam::DVec3, se3::right_jacobian_inverse},
+    lie::glam::DVec3,
     linalg::{
         Matrix,
-        dense::{lu_solve, svd, symmetric_eigen},
+        dense::{cholesky_solve, lu_solve, svd, symmetric_eigen},
         norm,
     },
 };
@@ -26,11 +26,13 @@ use crate::{
     curvature::{dual, load_stiffness},
     dead_loads::dead_at_rest,
     error::BlendError,
+    frames::{Rests, displacement_rates, joints_in_order},
     jets::{Jets, triples},
     link_forces::{leave_out, weights},
     sample::Sample,
     tree_chart::TreeChart,
-    truth::{Truth, effector_poses},
+    truth::Truth,
+    whole_chart::WholeChart,
 };
 
 /// Displacement of equilibria next to a sample, relative to how far the training loads go along a
@@ -148,6 +150,22 @@ impl JointMap {
         d.hessian.sub(&own).mul(&self.rate(problem, at, d))
     }
 
+    /// Displacements x per generalised force at a stable equilibrium under loads that stay in the
+    /// world, N × N; `None` where it has other motions than the chart.
+    pub(crate) fn compliance(
+        &self,
+        problem: &Problem,
+        at: &Equilibrium,
+        d: &ModelData,
+    ) -> Option<Matrix> {
+        let n = self.directions.columns();
+        if d.basis.columns() != n {
+            return None;
+        }
+        let own = self.rate(problem, at, d).transpose_mul(&self.tangent(problem, at, d));
+        cholesky_solve(&own.symmetric_part(), &Matrix::identity(n)).filter(Matrix::is_finite)
+    }
+
     /// x.
     pub(crate) fn place(&self, problem: &Problem, at: &Equilibrium) -> Vec<f64> {
         let moved = problem.mechanism().difference(&self.start, &at.q);
@@ -189,10 +207,20 @@ impl JointMap {
                 return Some(out);
             }
         }
-        let rests = Rests { poses: frames(problem, at), q: &at.q };
-        let here = neighbour(self, problem, at, d, &rests);
-        let next = |y: Vec<f64>| self.displaced(problem, at, loads, d, &rests, &y, options);
-        let jets = Jets::new(&self.displacements, here, next)?;
+        let rests = Rests::new(problem, effectors, at);
+        let own = (loads.gravity, effectors);
+        let whole = WholeChart::new(problem, &self.start, &self.directions, d, own, &at.q);
+        let known = whole.and_then(|c| {
+            let slopes = |y: Vec<f64>| c.slopes(&rests, &at.q, &y);
+            Jets::new(&self.displacements, slopes(vec![0.0; n])?, slopes)
+        });
+        let jets = known.or_else(|| {
+            let here = neighbour(self, problem, at, d, &rests, effectors);
+            let next = |y: Vec<f64>| {
+                self.displaced(problem, at, loads, d, &rests, &y, (effectors, options))
+            };
+            Jets::new(&self.displacements, here, next)
+        })?;
         let mut out = numbers(&jets, self, problem, at, d, effectors)?;
         if self.kinematics == Kinematics::Joints {
             if !self.link_forces.is_empty() {
@@ -249,7 +277,7 @@ impl JointMap {
         d: &ModelData,
         rests: &Rests<'_>,
         y: &[f64],
-        options: &EquilibriumOptions,
+        (effectors, options): (usize, &EquilibriumOptions),
     ) -> Option<Vec<f64>> {
         let tangent = self.tangent(problem, at, d);
         let dual = dual(d);
@@ -272,7 +300,8 @@ impl JointMap {
             if left <= NEAR * norm(y) {
                 let there = Sample::new(problem, &here, &all).ok()?;
                 let same = there.data.basis.columns() == y.len();
-                return same.then(|| neighbour(self, problem, &here, &there.data, rests));
+                let known = || neighbour(self, problem, &here, &there.data, rests, effectors);
+                return same.then(known);
             }
             if left > AWAY * norm(y) {
                 return None;
@@ -299,55 +328,28 @@ fn guard(places: &[Vec<f64>], reach: &[f64], energy: f64, aside: f64) -> Guard {
     Guard { metric, stiffness: STEEP * ROOM * ROOM * energy }
 }
 
-/// A sample's frames, effectors before links, and joint positions.
-struct Rests<'a> {
-    poses: Vec<Pose>,
-    q: &'a [f64],
-}
-
-fn frames(problem: &Problem, at: &Equilibrium) -> Vec<Pose> {
-    let mut poses = effector_poses(problem, &at.world_from_link);
-    poses.extend(&at.world_from_link);
-    poses
-}
-
 /// What an equilibrium knows of first derivatives by x: ∂U/∂x; then, column after column, of each
-/// frame's exponential coordinates from a sample, effectors before links; then of the joints'
-/// displacements from there.
+/// frame's exponential coordinates from a sample, the first effectors before links; then of the
+/// joints' displacements from there.
 fn neighbour(
     map: &JointMap,
     problem: &Problem,
     at: &Equilibrium,
     d: &ModelData,
     rests: &Rests<'_>,
+    effectors: usize,
 ) -> Vec<f64> {
     let n = d.basis.columns();
     let rate = map.rate(problem, at, d);
     let wrench: Vec<f64> = d.effectors.iter().flat_map(|e| e.static_wrench.to_array()).collect();
     let mut values = rate.transpose_mul_vec(&d.basis.transpose_mul_vec(&wrench));
-    let effectors = (0..d.effectors.len()).map(|e| d.basis.block(6 * e, 0, 6, n));
-    let maps = effectors.chain(d.links.iter().map(|l| l.map.clone()));
-    for ((own, rest), pose) in maps.zip(&rests.poses).zip(&frames(problem, at)) {
-        let moved = own.mul(&rate);
-        let inverse = right_jacobian_inverse(rest.twist_to(pose));
-        for k in 0..n {
-            values.extend(inverse.mul_vec(&std::array::from_fn(|j| moved[(j, k)])));
-        }
-    }
+    let own = (0..effectors).map(|e| d.basis.block(6 * e, 0, 6, n).mul(&rate));
+    let maps: Vec<Matrix> = own.chain(d.links.iter().map(|l| l.map.mul(&rate))).collect();
+    let twist = |f: usize, k: usize| std::array::from_fn(|j| maps[f][(j, k)]);
+    rests.frame_rates(problem, effectors, &at.world_from_link, twist, n, &mut values);
     let m = problem.mechanism();
-    for (i, joint) in d.joints.iter().enumerate() {
-        let own = joint.map.mul(&rate);
-        let moved = match m.forest().edges().get(i) {
-            Some(edge) => {
-                let q = m.position_range(edge.joint);
-                let kind = &m.joint(edge.joint).kind;
-                kind.difference_rate(&rests.q[q.clone()], &at.q[q]).mul(&own)
-            }
-            None => own,
-        };
-        for k in 0..n {
-            values.extend(moved.column(k));
-        }
+    for (joint, own) in joints_in_order(m).zip(&d.joints) {
+        rests.joint_rates(m, joint, &at.q, own.map.mul(&rate), &mut values);
     }
     // ∂²U/∂x∂s = −Rᵀ 𝓗 η_s, η_s where the mechanism rests for a target.
     let pull = rate.transpose_mul(&d.hessian.mul(&d.servo_rest));
@@ -382,10 +384,8 @@ fn numbers(
             Some(p) => jets.cubic(three[p], entry),
         }
     });
-    let links = (0..d.links.len())
-        .map(|l| second(6, &|row, k| frame(d.effectors.len() + l, row)(k)))
-        .collect();
-    let mut at_joint = n + 6 * n * (d.effectors.len() + d.links.len());
+    let links = (0..d.links.len()).map(|l| second(6, &|row, k| frame(of + l, row)(k))).collect();
+    let mut at_joint = n + 6 * n * (of + d.links.len());
     let mut joints = vec![];
     for joint in &d.joints {
         let rows = joint.map.rows();
@@ -430,24 +430,6 @@ fn scales(problem: &Problem, radius: f64) -> Vec<f64> {
     out
 }
 
-/// Rates of θ − θ₀ from velocities, both row by row.
-fn displacement_rates(problem: &Problem, from: &[f64], to: &[f64], mut rates: Matrix) -> Matrix {
-    let m = problem.mechanism();
-    for edge in m.forest().edges() {
-        let kind = &m.joint(edge.joint).kind;
-        if kind.has_scalar_coordinates() {
-            continue;
-        }
-        let (q, v) = (m.position_range(edge.joint), m.velocity_range(edge.joint));
-        let own = rates.block(v.start, 0, v.len(), rates.columns());
-        let moved = kind.difference_rate(&from[q.clone()], &to[q]).mul(&own);
-        for (k, i) in v.enumerate() {
-            rates.row_mut(i).copy_from_slice(moved.row(k));
-        }
-    }
-    rates
-}
-
 /// Z: velocities of the tree's joints per unit η̇.
 fn joint_rates(problem: &Problem, d: &ModelData) -> Matrix {
     let m = problem.mechanism();
@@ -458,4 +440,61 @@ fn joint_rates(problem: &Problem, d: &ModelData) -> Matrix {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use forks_dynamics::WrenchFrame;
+    use forks_mechanism::lie::Wrench;
+    use forks_reduce::ProblemOptions;
+
+    use super::*;
+    use crate::ports::all_links;
+
+    /// A loaded loop of hinges and one of balls, all motions as coordinates: what is known of
+    /// configurations next to it is what equilibria there, held by wrenches on all links, have.
+    #[test]
+    fn configurations_know_what_equilibria_next_to_them_do() {
+        let options = EquilibriumOptions::default();
+        for p in [forks_models::ladder(3), forks_models::irregular_ladder(3)] {
+            let tip = p.mechanism.link(p.effectors[0]).name.clone();
+            let problem = all_links(
+                &Problem::new(&p.mechanism, &[&tip], &ProblemOptions::default()).unwrap(),
+            );
+            let force = Wrench::new(DVec3::new(150.0, 0.0, -90.0), DVec3::ZERO);
+            let loads = Loads::none().with(problem.effectors[0].applied(force, WrenchFrame::World));
+            let start = problem.equilibrium(&Loads::none(), &options);
+            let at = problem.equilibrium(&loads, &options);
+            let sample = |at: &Equilibrium, loads| Sample::new(&problem, at, loads).unwrap().data;
+            let (first, d) = (sample(&start, &Loads::none()), sample(&at, &loads));
+            let both = [(&start, &first), (&at, &d)];
+            let how = (Kinematics::Polynomials, false);
+            let map =
+                JointMap::new(&problem, &start, d.radius, both.into_iter(), &[], how).unwrap();
+            let chart =
+                WholeChart::new(&problem, &map.start, &map.directions, &d, (false, 1), &at.q);
+            let (chart, rests) = (chart.unwrap(), Rests::new(&problem, 1, &at));
+            let n = d.basis.columns();
+            let here = chart.slopes(&rests, &at.q, &vec![0.0; n]).unwrap();
+            let known = neighbour(&map, &problem, &at, &d, &rests, 1);
+            let size = known.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            let off = |a: &[f64], b: &[f64]| {
+                assert_eq!(a.len(), b.len());
+                a.iter().zip(b).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()))
+            };
+            // Equilibria are balanced to 1e-11.
+            assert!(off(&here, &known) < 1e-8 * size, "{:e}", off(&here, &known) / size);
+            for k in 0..n {
+                let mut y = vec![0.0; n];
+                y[k] = map.displacements[k];
+                y[(k + 1) % n] = -0.5 * map.displacements[(k + 1) % n];
+                let own = chart.slopes(&rests, &at.q, &y).unwrap();
+                let with = (1, &options);
+                let held = map.displaced(&problem, &at, &loads, &d, &rests, &y, with).unwrap();
+                // These are displaced as meant up to NEAR.
+                let (change, off) = (off(&held, &known), off(&own, &held));
+                assert!(off < 10.0 * NEAR * change, "{off:e} of {change:e}");
+            }
+        }
+    }
 }

@@ -52,7 +52,7 @@ impl Errors {
     }
 
     /// What is no number counts as infinite.
-    fn numbers(self) -> Self {
+    pub(crate) fn numbers(self) -> Self {
         let number = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
         Self {
             constraint: number(self.constraint),
@@ -125,7 +125,7 @@ impl Anchors {
 /// Displacements below this part of r do not make the static error larger.
 pub(crate) const SMALL_DISPLACEMENT: f64 = 0.1;
 /// Error of a blend that is not in stable equilibrium near the full one.
-const UNSTABLE: f64 = 0.02;
+pub(crate) const UNSTABLE: f64 = 0.02;
 
 impl<'a> Gauge<'a> {
     /// `rest`: poses of the effectors without loads; `radius`: the mechanism's size r.
@@ -161,15 +161,26 @@ impl<'a> Gauge<'a> {
 
     /// The same where the blend's equilibrium is known.
     pub(crate) fn errors_at(&self, blend: &BlendedModel, truth: &Truth, x: &[f64]) -> Errors {
-        let full = effector_poses(self.problem, &truth.equilibrium.world_from_link);
-        let statics = (0..full.len()).map(|e| {
-            blend.effector_pose(e, x).translation.distance(full[e].translation)
-                / self.displacement(e, &full)
-        });
-        let statics = statics.fold(0.0, f64::max);
+        let statics = self.static_error(blend, truth, x);
         let (constraint, angle) = self.gaps(blend, x, Reconstruction::Twist);
         let (joint_space, _) = self.gaps(blend, x, Reconstruction::JointSpace);
         Errors { constraint, angle, joint_space, statics }.numbers()
+    }
+
+    /// How far effectors at a place of a blend are from the full equilibrium's, over their
+    /// displacement.
+    pub(crate) fn static_error(&self, blend: &BlendedModel, truth: &Truth, x: &[f64]) -> f64 {
+        let full = effector_poses(self.problem, &truth.equilibrium.world_from_link);
+        let off = |e: usize| {
+            blend.effector_pose(e, x).translation.distance(full[e].translation)
+                / self.displacement(e, &full)
+        };
+        (0..full.len()).map(off).fold(0.0, |m, x| if x > m || x.is_nan() { x } else { m })
+    }
+
+    /// The coordinates of a full equilibrium in a chart of joint displacements.
+    pub(crate) fn place(&self, truth: &Truth) -> Option<Vec<f64>> {
+        self.map.map(|map| map.place(self.problem, &truth.equilibrium))
     }
 
     /// How far apart effectors are at two places of a blend, over their displacement under a load.
@@ -187,8 +198,8 @@ impl<'a> Gauge<'a> {
     pub fn errors_nearby(&self, blend: &BlendedModel, truth: &Truth, joint_space: bool) -> Errors {
         let full = effector_poses(self.problem, &truth.equilibrium.world_from_link);
         let still = vec![Twist::ZERO; full.len()];
-        let x = match self.map {
-            Some(map) => map.place(self.problem, &truth.equilibrium),
+        let x = match self.place(truth) {
+            Some(x) => x,
             None => match blend.coordinates_of(&full, &still) {
                 Ok((x, _, _)) => x,
                 Err(_) => return Errors::NONE,
@@ -268,7 +279,12 @@ impl<'a> Gauge<'a> {
     }
 
     /// The position part of [`Gauge::gaps`].
-    fn position_gap(&self, blend: &BlendedModel, x: &[f64], mode: Reconstruction) -> f64 {
+    pub(crate) fn position_gap(
+        &self,
+        blend: &BlendedModel,
+        x: &[f64],
+        mode: Reconstruction,
+    ) -> f64 {
         let Some(poses) = link_poses(blend, x, mode) else { return f64::INFINITY };
         let mut gap: f64 = self.anchors.iter().map(|a| a.gap(&poses)).sum();
         if !self.others.is_empty() {

@@ -129,13 +129,16 @@ impl<'a> Placer<'a> {
         let mut choice = search.weighted(&[0], &policies[..1]);
         let mut rounds: Vec<Round> = Vec::new();
         let mut best: Option<(BlendedModel, Vec<Forces>, Round)> = None;
+        let mut confirmed = false;
         let status = loop {
             // The search looks at one place per load; the weights that count are those with which
             // loads lead there.
-            let Some((model, round)) = self.solved(&search, &choice.set, &policies, training)
-            else {
+            let Some((model, mut round)) = self.solved(&search, &choice.set, &policies) else {
                 return Err(BlendError::NoSample);
             };
+            if p.over(&round.errors()) <= aim {
+                round = self.grown(&search, round, &model);
+            }
             let bad = p.over(&round.errors());
             let better = |b: &Round| match bad.total_cmp(&p.over(&b.errors())) {
                 Ordering::Equal => round.cost < b.cost,
@@ -159,6 +162,7 @@ impl<'a> Placer<'a> {
                 false => status,
             };
             if bad <= aim {
+                confirmed = true;
                 break PlacementStatus::Reached;
             }
             if choice.set.len() >= most {
@@ -177,10 +181,14 @@ impl<'a> Placer<'a> {
         };
         let (mut model, samples, mut last) = best.ok_or(BlendError::NoSample)?;
         if status != PlacementStatus::Cancelled {
-            model = sharpened(self.solver.problem, search.gauge, p, training, model);
+            model = sharpened(self.solver.problem, &search, model);
             if model.data().weights != last.weights {
-                last = self.round(&model, training);
+                last = self.round(&model, &search, &|load| search.errors(&model, load));
                 rounds.push(last.clone());
+                confirmed = false;
+            }
+            if !confirmed {
+                last = self.grown(&search, last, &model);
             }
         }
         let certificate = Certificate {
@@ -288,7 +296,6 @@ impl<'a> Placer<'a> {
         search: &Search<'_>,
         set: &[usize],
         policies: &[Weights],
-        training: &[Truth],
     ) -> Option<(BlendedModel, Round)> {
         let policies = if set.len() == 1 { &policies[..1] } else { policies };
         let all: Vec<_> = search
@@ -296,17 +303,34 @@ impl<'a> Placer<'a> {
             .into_iter()
             .filter_map(|weights| search.blend(set, weights))
             .map(|model| {
-                let round = self.round(&model, training);
+                let round = self.round(&model, search, &|load| search.errors(&model, load));
                 (model, round)
             })
             .collect();
         all.into_iter().min_by(|a, b| a.1.cost.total_cmp(&b.1.cost))
     }
 
+    /// Errors where forces that grow lead, of which a search in joint displacements knows the rests
+    /// next to the equilibria.
+    fn grown(&self, search: &Search<'_>, known: Round, model: &BlendedModel) -> Round {
+        match search.candidates {
+            Candidates::Poses(_) => known,
+            Candidates::Joints(..) => {
+                let errors = |load: usize| self.gauge.errors(model, &search.training[load]);
+                self.round(model, search, &errors)
+            }
+        }
+    }
+
     /// Errors of a blend at the training loads.
-    fn round(&self, model: &BlendedModel, training: &[Truth]) -> Round {
-        let errors: Vec<Errors> =
-            training.par_iter().map(|t| self.gauge.errors(model, t)).collect();
+    fn round(
+        &self,
+        model: &BlendedModel,
+        search: &Search<'_>,
+        errors: &(dyn Fn(usize) -> Errors + Sync),
+    ) -> Round {
+        let training = search.training;
+        let errors: Vec<Errors> = (0..training.len()).into_par_iter().map(errors).collect();
         let largest = Errors::largest(errors.iter());
         let bad = |i: usize| self.placement.over(&errors[i]);
         let worst = (0..errors.len()).max_by(|&a, &b| bad(a).total_cmp(&bad(b)));

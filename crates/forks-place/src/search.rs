@@ -3,10 +3,15 @@
 use std::ops::ControlFlow;
 
 use forks_blend::{BlendedModel, Weights};
-use forks_mechanism::lie::Pose;
+use forks_mechanism::{lie::Pose, linalg::Matrix};
 use rayon::prelude::*;
 
-use crate::{candidates::Candidates, measure::Gauge, settings::Placement, truth::Truth};
+use crate::{
+    candidates::Candidates,
+    measure::{Errors, Gauge},
+    settings::Placement,
+    truth::Truth,
+};
 
 /// The worst loads count most, the others a little: what holds at all of them is likelier to hold
 /// elsewhere. With a higher power, or a higher limit of what one load counts, a few hopeless loads
@@ -14,6 +19,8 @@ use crate::{candidates::Candidates, measure::Gauge, settings::Placement, truth::
 const NORM: i32 = 4;
 /// Errors beyond this multiple of the tolerance count as this.
 const WORST: f64 = 12.0;
+/// Static error of a blend that does not rest next to an equilibrium, in tolerances, at least.
+const RESTLESS: f64 = 2.0;
 /// So many of the weights are tried where the blend itself comes to rest.
 const PROMISING: usize = 4;
 /// A swap has to lower the cost by this part.
@@ -44,8 +51,30 @@ impl Search<'_> {
     /// (error/tolerance)⁴ at one load.
     fn share(&self, blend: &BlendedModel, load: usize) -> f64 {
         let joints = self.placement.joint_space_tolerance.is_finite();
-        let e = self.gauge.errors_nearby(blend, &self.training[load], joints);
+        let truth = &self.training[load];
+        let e = match self.known(load) {
+            Some(known) => self.gauge.errors_by(blend, truth, known, joints),
+            None => self.gauge.errors_nearby(blend, truth, joints),
+        };
         share(self.placement.over(&e))
+    }
+
+    /// A load's place and the mechanism's compliance there, in a chart of joint displacements.
+    fn known(&self, load: usize) -> Option<(Vec<f64>, &Matrix)> {
+        let compliance = self.candidates.compliance(load)?;
+        Some((self.gauge.place(&self.training[load])?, compliance))
+    }
+
+    /// Errors at a load where the blend rests next to its equilibrium; above the tolerance where it
+    /// does not. Where that is not known, at the end of forces that grow.
+    pub(crate) fn errors(&self, blend: &BlendedModel, load: usize) -> Errors {
+        let (truth, p) = (&self.training[load], self.placement);
+        let Some(known) = self.known(load) else { return self.gauge.errors(blend, truth) };
+        self.gauge.errors_at_rest_by(blend, truth, known).unwrap_or_else(|| {
+            let joints = p.joint_space_tolerance.is_finite();
+            let near = self.gauge.errors_nearby(blend, truth, joints);
+            Errors { statics: near.statics.max(RESTLESS * p.static_tolerance), ..near }
+        })
     }
 
     fn norm(&self, sum: f64) -> f64 {

@@ -157,7 +157,9 @@ pub enum PlacementStatus {
 /// What was checked of a blend once it was placed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Certificate {
-    /// Loads of the region besides the training loads at which it was measured.
+    /// Loads of the region besides the training loads at which it was measured. Where there are
+    /// none, as after a search that was cut short, errors are those of rests next to the training
+    /// loads' equilibria.
     pub unseen: usize,
     /// Largest constraint error over all loads, training loads included.
     pub constraint: f64,

@@ -9,11 +9,7 @@ use forks_mechanism::lie::Pose;
 use forks_reduce::Problem;
 use rayon::prelude::*;
 
-use crate::{
-    measure::{Errors, Gauge},
-    settings::Placement,
-    truth::{Truth, effector_poses},
-};
+use crate::{measure::Errors, search::Search, settings::Placement, truth::effector_poses};
 
 /// Exponents to try.
 const EXPONENTS: [u32; 4] = [10, 12, 16, 20];
@@ -26,20 +22,21 @@ const PRICE: f64 = 1.1;
 /// none is.
 pub(crate) fn sharpened(
     problem: &Problem,
-    gauge: &Gauge<'_>,
-    placement: &Placement,
-    training: &[Truth],
+    search: &Search<'_>,
     model: BlendedModel,
 ) -> BlendedModel {
+    let Search { training, placement, .. } = *search;
     let Some(exponent) = exponent(model.data().weights) else { return model };
     let Some(alone) = alone(model.data()) else { return model };
-    let nearest = |t: &Truth| {
-        let poses = effector_poses(problem, &t.equilibrium.world_from_link);
-        gauge.errors(&alone[nearest(model.data(), &poses)], t)
+    let loads = 0..training.len();
+    let nearest = |load: usize| {
+        let poses = effector_poses(problem, &training[load].equilibrium.world_from_link);
+        search.errors(&alone[nearest(model.data(), &poses)], load)
     };
-    let nearest: Vec<Errors> = training.par_iter().map(nearest).collect();
+    let nearest: Vec<Errors> = loads.clone().into_par_iter().map(nearest).collect();
     let measured = |m: &BlendedModel| {
-        let errors: Vec<Errors> = training.par_iter().map(|t| gauge.errors(m, t)).collect();
+        let errors = loads.clone().into_par_iter().map(|load| search.errors(m, load));
+        let errors: Vec<Errors> = errors.collect();
         let ratio = |(e, n): (&Errors, &Errors)| over(placement, e, n);
         let ratio = errors.iter().zip(&nearest).map(ratio).fold(0.0, f64::max);
         (ratio, errors.iter().map(|e| placement.over(e)).fold(0.0, f64::max))

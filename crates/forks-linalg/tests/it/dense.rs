@@ -86,3 +86,17 @@ fn numbers_that_are_not_finite_are_refused() {
     assert!(dense::nullspace(&m, 1e-10).is_none() && dense::symmetric_eigen(&m).is_none());
     assert_eq!(dense::min_norm_solve(&m, &[1.0, 1.0], 1e-10), [0.0, 0.0]);
 }
+
+/// Householder's QR beside the normal equations, and an exact solution of redundant equations.
+#[test]
+fn least_squares_leave_what_is_orthogonal_to_the_columns() {
+    let m = Matrix::from_fn(6, 4, |i, j| ((7 * i + 3 * j + i * j) as f64).sin());
+    let b = Matrix::from_fn(6, 2, |i, j| ((5 * i + 11 * j + 1) as f64).cos());
+    let x = dense::least_squares(&m, &b);
+    let left = m.transpose_mul(&m.mul(&x).sub(&b));
+    assert!(left.max_abs() < 1e-13, "{:e}", left.max_abs());
+    let exact = Matrix::from_fn(4, 2, |i, j| (i + 2 * j) as f64 - 1.5);
+    let found = dense::least_squares(&m, &m.mul(&exact));
+    // The condition number of m is below 100.
+    assert!(found.sub(&exact).max_abs() < 1e2 * 8.0 * f64::EPSILON, "{found:?}");
+}
