@@ -13,6 +13,7 @@ mod report;
 mod settings;
 mod subject;
 mod sudden;
+mod variants;
 
 use std::{
     ops::ControlFlow,
@@ -116,6 +117,10 @@ impl Judge<'_> {
         let rest = growth::rest(model).ok_or("the blend has no rest without forces")?;
         let found = self.statics(model, &rest, &full, &drawn, loads, out);
         self.judge_statics(loads, reported, out);
+        for &seed in &self.f.further_seeds {
+            let drawn = full.draw(s.axis, half_angle, self.f.until, seed, self.count)?;
+            self.judge_further(model, &rest, &full, &drawn, (seed, reported), out);
+        }
         let h = period(model, &rest).ok_or("the blend has no lowest frequency")?
             / sudden::STEPS_PER_PERIOD as f64;
         self.apply_at_once(model, &rest, h, &full, &found, loads, out)?;
@@ -206,6 +211,29 @@ impl Judge<'_> {
         out.info("loads where solve_static ends elsewhere", jumped as f64);
         loads.extend(all.into_iter().map(|a| a.0));
         found
+    }
+
+    /// Static errors at loads of another seed, over what the placement reports.
+    fn judge_further(
+        &self,
+        model: &BlendedModel,
+        rest: &[f64],
+        full: &Full<'_>,
+        drawn: &Drawn,
+        (seed, reported): (u64, f64),
+        out: &mut Recorder,
+    ) {
+        let error = |t: &Truth| {
+            let x = growth::grown(model, rest, &t.forces);
+            x.map_or(f64::INFINITY, |x| static_error(model, &x, full, t))
+        };
+        let errors: Vec<f64> = drawn.loads.par_iter().map(error).collect();
+        let largest = errors.into_iter().fold(0.0, larger);
+        let check = format!("static error over the reported one, seed {seed}");
+        match reported.is_finite() {
+            true => out.at_most(&check, largest / reported, self.f.bounds.over_reported),
+            false => out.info(&check, largest / reported),
+        }
     }
 
     fn judge_statics(&self, loads: &[Load], reported: f64, out: &mut Recorder) {

@@ -18,6 +18,8 @@ pub(crate) struct Families {
     pub(super) patience_s: f64,
     /// Seed of the loads that judge.
     pub(super) seed: u64,
+    /// Seeds of further loads, at which static errors are looked at.
+    pub(super) further_seeds: Vec<u64>,
     /// Their number.
     pub(super) loads: usize,
     /// How many of them are applied at once.
@@ -68,10 +70,14 @@ pub(super) struct Choice {
     pub(super) listed: Option<Vec<String>>,
     /// All generated ones.
     pub(super) random: bool,
+    /// All variants of those of the list.
+    pub(super) variants: bool,
 }
 
 /// The part of the scenario that stands for all generated mechanisms.
 pub(super) const RANDOM: &str = "random";
+/// The part that stands for all variants of the mechanisms of the list.
+pub(super) const VARIANTS: &str = "variants";
 
 impl Families {
     /// The quick ones; all with `--nightly` or if the scenario is named, or what is named in it;
@@ -79,10 +85,16 @@ impl Families {
     pub(crate) fn choose(&mut self, parts: &[String], named: bool, nightly: bool) {
         let all = nightly || named;
         self.choice = match parts {
-            [] => Choice { listed: (!all).then(|| self.quick.clone()), random: nightly },
-            parts => {
-                Choice { listed: Some(parts.to_vec()), random: parts.iter().any(|p| p == RANDOM) }
-            }
+            [] => Choice {
+                listed: (!all).then(|| self.quick.clone()),
+                random: nightly,
+                variants: nightly,
+            },
+            parts => Choice {
+                listed: Some(parts.to_vec()),
+                random: parts.iter().any(|p| p == RANDOM),
+                variants: parts.iter().any(|p| p == VARIANTS),
+            },
         };
     }
 }
@@ -111,5 +123,7 @@ mod tests {
         let one = chosen(&["stage"], true, false);
         assert_eq!(one, (Some(vec!["stage".to_owned()]), false));
         assert!(chosen(&[RANDOM], true, false).1);
+        f.choose(&[VARIANTS.to_owned()], true, false);
+        assert!(f.choice.variants && !f.choice.random);
     }
 }

@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use super::{
     generate::{Generated, generate},
-    settings::{Families, RANDOM},
+    settings::{Families, RANDOM, VARIANTS},
+    variants::{self, Variant},
 };
 
 /// A mechanism with what its blend is for.
@@ -36,8 +37,8 @@ struct Entry {
     cone: [f64; 3],
     gravity: bool,
     /// Everything moves in a plane; nobody is told.
-    #[serde(default, rename = "planar")]
-    _planar: bool,
+    #[serde(default)]
+    planar: bool,
 }
 
 /// The mechanisms that were chosen.
@@ -47,20 +48,36 @@ pub(super) fn chosen(f: &Families, fixtures: &Path) -> Result<Vec<Named>, String
     let text = fs::read_to_string(&list).map_err(|e| said(&e))?;
     let listed: BTreeMap<String, Entry> = serde_json::from_str(&text).map_err(|e| said(&e))?;
     let generated: Vec<String> = (0..f.random.seeds).map(generated_name).collect();
+    let varied: Vec<(String, &str, Variant)> = listed
+        .keys()
+        .flat_map(|n| variants::ALL.map(|(letter, v)| (format!("{n}-{letter}"), n.as_str(), v)))
+        .collect();
     let wanted = f.choice.listed.as_deref();
-    let known = |n: &String| n == RANDOM || listed.contains_key(n) || generated.contains(n);
+    let known = |n: &String| {
+        [RANDOM, VARIANTS].contains(&n.as_str())
+            || listed.contains_key(n)
+            || generated.contains(n)
+            || varied.iter().any(|v| v.0 == *n)
+    };
     if let Some(unknown) = wanted.unwrap_or_default().iter().find(|n| !known(n)) {
         let names: Vec<&str> = listed.keys().map(String::as_str).collect();
-        return Err(format!("no mechanism '{unknown}'; there are {}, {RANDOM}", names.join(", ")));
+        let names = names.join(", ");
+        return Err(format!("no mechanism '{unknown}'; there are {names}, {VARIANTS}, {RANDOM}"));
     }
     let runs = |name: &String| wanted.is_none_or(|w| w.contains(name));
+    let file = |name: &str| list.with_file_name(format!("{name}.xml"));
     let mut out = Vec::new();
     for (name, entry) in listed.iter().filter(|l| runs(l.0)) {
-        let subject = of_list(&list.with_file_name(format!("{name}.xml")), entry);
+        let subject = of_list(&file(name), name, entry, None);
+        out.push(Named { name: name.clone(), subject, text: None });
+    }
+    let asked = |name: &String| wanted.is_some_and(|w| w.contains(name));
+    for (name, of, v) in varied.iter().filter(|v| f.choice.variants || asked(&v.0)) {
+        let subject = of_list(&file(of), of, &listed[*of], Some(*v));
         out.push(Named { name: name.clone(), subject, text: None });
     }
     for (seed, name) in (0..).zip(&generated) {
-        if f.choice.random || wanted.is_some_and(|w| w.contains(name)) {
+        if f.choice.random || asked(name) {
             let made = generate(seed);
             let (subject, text) = (of_generated(&made), Some(made.text));
             out.push(Named { name: name.clone(), subject, text });
@@ -73,12 +90,22 @@ fn generated_name(seed: u64) -> String {
     format!("{RANDOM}-{seed:02}")
 }
 
-fn of_list(path: &Path, entry: &Entry) -> Result<Subject, String> {
+fn of_list(
+    path: &Path,
+    name: &str,
+    entry: &Entry,
+    variant: Option<Variant>,
+) -> Result<Subject, String> {
     let import = load_mjcf(path, &ImportOptions::default()).map_err(|e| e.to_string())?;
-    let names: Vec<&str> = entry.effectors.iter().map(String::as_str).collect();
+    let listed = (&entry.effectors[..], DVec3::from_array(entry.cone), entry.planar);
+    let (effectors, axis) = match variant {
+        Some(v) => v.of(name, &import.mechanism, listed),
+        None => (entry.effectors.clone(), listed.1),
+    };
+    let names: Vec<&str> = effectors.iter().map(String::as_str).collect();
     let problem = Problem::new(&import.mechanism, &names, &ProblemOptions::default());
     let problem = problem.map_err(|e| e.to_string())?;
-    Ok(Subject { problem, axis: DVec3::from_array(entry.cone), gravity: entry.gravity })
+    Ok(Subject { problem, axis, gravity: entry.gravity })
 }
 
 fn of_generated(g: &Generated) -> Result<Subject, String> {
