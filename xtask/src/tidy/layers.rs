@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("forks-models", &["forks-mechanism"]),
     ("forks-dynamics", &["forks-mechanism"]),
     ("forks-control", &["forks-dynamics", "forks-rom"]),
+    ("forks-deform", &["forks-dynamics"]),
     ("forks-rom", &["forks-lie"]),
     ("forks-reduce", &["forks-dynamics", "forks-rom"]),
     ("forks-blend", &["forks-rom"]),
@@ -42,6 +43,7 @@ const BEHIND_FEATURES: &[(&str, &[&str])] = &[(
 /// The libraries that users see.
 const PUBLIC: &[&str] = &[
     "forks-control",
+    "forks-deform",
     "forks-dynamics",
     "forks-rom",
     "forks-reduce",

@@ -9,12 +9,14 @@ mod cones;
 mod control;
 mod curves;
 mod cycles;
+mod deform;
 mod differences;
 mod families;
 mod floating;
 mod floating_blend;
 mod frequencies;
 mod golden;
+mod k08;
 mod keyframes;
 mod random;
 mod record;
@@ -152,6 +154,12 @@ fn run_scenario(fixtures: &Path, s: &Scenario, out: &mut Recorder) -> Result<(),
     }
     if let Some(a) = &s.adaptive {
         return adaptive::check(a, out);
+    }
+    if let Some(k) = &s.k08 {
+        return k08::check(k, out);
+    }
+    if let Some(d) = &s.deform {
+        return deform::check(d, out);
     }
     if let Some(k) = &s.keyframes {
         return keyframes::check(k, out);

@@ -5,7 +5,8 @@ use std::{fs, path::Path};
 use serde::Deserialize;
 
 use super::{
-    adaptive::Adaptive, blend::Blend, families::Families, keyframes::Keyframes, scenes::Scenes,
+    adaptive::Adaptive, blend::Blend, deform::Deform, families::Families, k08::K08,
+    keyframes::Keyframes, scenes::Scenes,
 };
 
 /// A file `fixtures/scenarios/NAME.toml`.
@@ -56,6 +57,10 @@ pub(crate) struct Scenario {
     pub(crate) scenes: Option<Scenes>,
     /// Curves through keys and their playback instead of a mechanism.
     pub(crate) keyframes: Option<Keyframes>,
+    /// Tissue instead of a mechanism.
+    pub(crate) deform: Option<Deform>,
+    /// The paper's scheme for tissue against ours.
+    pub(crate) k08: Option<K08>,
     /// Blends of many mechanisms that nobody tuned on.
     pub(crate) families: Option<Families>,
     /// Of `families/NAME` on the command line the names.

@@ -1,0 +1,252 @@
+//! Linearly implicit Euler over skeleton and tissue: one linear system per step,
+//!
+//! (M + h D + h² K) v⁺ = M v + h f(q, x; without dampers), q⁺ = q ⊞ h v⁺, x⁺ = x + h v⁺,
+//!
+//! K the projected stiffness of the tissue, and springs and loads of the skeleton with the turning
+//! of the forces of nodes in bones. Where those make the matrix indefinite they are left out.
+
+use forks_dynamics::{
+    Loads,
+    mechanism::{
+        lie::glam::{DMat3, DVec3},
+        linalg::Matrix,
+    },
+};
+
+use super::{
+    border::Terms,
+    commands::Commands,
+    stepper::{SoftSimulation, StepReport},
+};
+use crate::{body::SoftError, eigensystem::Curvature, sparse::NotPositive};
+
+impl SoftSimulation {
+    pub(crate) fn linearly_implicit(
+        &mut self,
+        h: f64,
+        commands: &Commands<'_>,
+    ) -> Result<StepReport, SoftError> {
+        let target = self.target_momentum(h, commands);
+        let decomposed = self.evaluate_forces(commands);
+        let dof = self.skeleton.dof();
+        let (mut mass, mut damping) = (Matrix::zeros(dof, dof), Matrix::zeros(dof, dof));
+        self.skeleton.mass(&self.state.q, &mut mass);
+        self.skeleton.damping(&self.state.q, &mut damping);
+        // Right sides.
+        let mut right = self.skeleton_forces(commands);
+        for (r, p) in right.iter_mut().zip(mass.mul_vec(&self.state.v)) {
+            *r = p + h * *r;
+        }
+        self.prescribe(h, commands, &mut right);
+        let g = self.gravity();
+        let mut nodes = vec![DVec3::ZERO; self.forces.len()];
+        for &n in &self.free {
+            let m = self.body.masses[n];
+            nodes[n] = self.state.velocity[n] * m + (self.forces[n] + g * m) * h;
+        }
+        // The matrix.
+        let motion = self.motion();
+        self.border.stiffness(&self.body.elastic, &self.state.x, Curvature::Projected);
+        let rate = self.options.damping;
+        let diagonal: Vec<f64> = self.body.masses.iter().map(|m| m * (1.0 + h * rate)).collect();
+        let dampers = self.damper_weights(h);
+        let terms = Terms { scale: h * h, diagonal: &diagonal, dampers: &dampers, motion: &motion };
+        self.border.eliminate(&terms).map_err(at_node)?;
+        let own = mass.plus_scaled(h, &damping);
+        self.complete(&own, h * h)?;
+        self.border.solve(&mut right, &mut nodes);
+        // The step.
+        for &n in &self.free {
+            self.state.velocity[n] = nodes[n];
+            self.state.x[n] += nodes[n] * h;
+        }
+        self.state.v.copy_from_slice(&right);
+        let step: Vec<f64> = right.iter().map(|v| h * v).collect();
+        self.skeleton.mechanism.integrate(&mut self.state.q, &step);
+        self.place();
+        if let Some(target) = target {
+            self.set_momentum(target);
+        }
+        Ok(StepReport { decomposed, newton: 1, factorisations: 1, ..StepReport::START })
+    }
+
+    /// Forces on the skeleton's coordinates of springs, commands, weights, inertia and nodes in
+    /// bones; the nodes' forces have been evaluated.
+    pub(crate) fn skeleton_forces(&mut self, commands: &Commands<'_>) -> Vec<f64> {
+        let dof = self.skeleton.dof();
+        let (mut out, mut bias) = (vec![0.0; dof], vec![0.0; dof]);
+        self.skeleton.springs(&self.state.q, &mut out);
+        let (q, v) = (&self.state.q, &self.state.v);
+        self.skeleton.bias(q, v, self.options.gravity, &mut bias);
+        out.iter_mut().zip(&bias).for_each(|(f, b)| *f -= b);
+        out.iter_mut().zip(commands.forces).for_each(|(f, c)| *f += c);
+        self.load_held_nodes();
+        self.skeleton.pull_back(&mut out);
+        out
+    }
+
+    /// Forces of the tissue in the state: on the skeleton's coordinates, N or N·m, and on all
+    /// nodes, N, world axes.
+    pub fn tissue_forces(&mut self) -> (Vec<f64>, Vec<DVec3>) {
+        self.evaluate_forces(&Commands::default());
+        self.load_held_nodes();
+        let mut out = vec![0.0; self.skeleton.dof()];
+        self.skeleton.pull_back(&mut out);
+        (out, self.forces.clone())
+    }
+
+    /// Forces of the nodes in bones as wrenches.
+    pub(crate) fn load_held_nodes(&mut self) {
+        self.skeleton.clear_wrenches();
+        for (n, holder) in self.body.holder.iter().enumerate() {
+            if let Some(link) = holder {
+                self.skeleton.push(link.index(), self.state.x[n], self.forces[n]);
+            }
+        }
+    }
+
+    /// Velocities at the end of the step where they are prescribed, in place of right sides.
+    pub(crate) fn prescribe(&mut self, h: f64, commands: &Commands<'_>, right: &mut [f64]) {
+        self.work.prescribed.fill(false);
+        for &(c, a) in commands.accelerations {
+            self.work.prescribed[c] = true;
+            right[c] = self.state.v[c] + h * a;
+        }
+    }
+
+    /// Velocities of nodes per coordinate: of those in bones, and of reference bones where there
+    /// are dampers.
+    pub(crate) fn motion(&self) -> Vec<Vec<DVec3>> {
+        let mut out = vec![vec![DVec3::ZERO; self.state.x.len()]; self.skeleton.dof()];
+        for (n, holder) in self.body.holder.iter().enumerate() {
+            let damped = (self.options.damping > 0.0).then_some(self.body.reference[n]);
+            if let Some(link) = holder.or(damped) {
+                for &k in self.skeleton.coordinates(link.index()) {
+                    out[k][n] = self.skeleton.column(k, self.state.x[n]);
+                }
+            }
+        }
+        out
+    }
+
+    /// h c₀ m of free nodes; empty without dampers.
+    pub(crate) fn damper_weights(&self, h: f64) -> Vec<f64> {
+        let c = h * self.options.damping;
+        if c == 0.0 {
+            return Vec::new();
+        }
+        let part = |(m, holder): (&f64, &Option<_>)| if holder.is_some() { 0.0 } else { c * m };
+        self.body.masses.iter().zip(&self.body.holder).map(part).collect()
+    }
+
+    /// Completes the border with the skeleton's own matrix and `scale` times its stiffness: with
+    /// loads and the turning of the nodes' forces if that is positive definite, else with springs,
+    /// else without.
+    pub(crate) fn complete(&mut self, own: &Matrix, scale: f64) -> Result<(), SoftError> {
+        if self.complete_exactly(own, scale, None) {
+            return Ok(());
+        }
+        self.complete_roughly(own, scale, None)
+    }
+
+    /// The first of these alone, in other coordinates with a map, K → mapᵀ K map; false where it is
+    /// not positive definite.
+    pub(crate) fn complete_exactly(
+        &mut self,
+        own: &Matrix,
+        scale: f64,
+        map: Option<&Matrix>,
+    ) -> bool {
+        let mut matrix = own.clone();
+        if self.skeleton.dof() > 0 {
+            let loads = if self.options.gravity { Loads::gravity() } else { Loads::none() };
+            let loaded = self.skeleton.stiffness(&self.state.q, &loads);
+            let loaded = loaded.plus_scaled(1.0, &self.turning());
+            matrix = own.plus_scaled(scale, &mapped(&loaded, map));
+        }
+        self.border.complete(&matrix, &self.work.prescribed).is_some()
+    }
+
+    /// The others.
+    pub(crate) fn complete_roughly(
+        &mut self,
+        own: &Matrix,
+        scale: f64,
+        map: Option<&Matrix>,
+    ) -> Result<(), SoftError> {
+        if self.skeleton.dof() > 0 {
+            let springs = self.skeleton.stiffness(&self.state.q, &Loads::none());
+            let matrix = own.plus_scaled(scale, &mapped(&springs, map));
+            if self.border.complete(&matrix, &self.work.prescribed).is_some() {
+                return Ok(());
+            }
+        }
+        self.border.complete(own, &self.work.prescribed).ok_or_else(at_skeleton)
+    }
+
+    /// What the forces of nodes in bones add to the skeleton's stiffness as bones turn: −f·∂²x/∂q²
+    /// with ∂c_l/∂θ_k = ω_k × c_l for k inward of l, the mean of both orders within a joint whose
+    /// velocities are body twists.
+    fn turning(&self) -> Matrix {
+        let dof = self.skeleton.dof();
+        let mut out = Matrix::zeros(dof, dof);
+        let links = self.skeleton.poses.len();
+        // F and Σ x fᵀ of every link.
+        let mut sums = vec![(DVec3::ZERO, DMat3::ZERO, false); links];
+        for (n, holder) in self.body.holder.iter().enumerate() {
+            if let Some(link) = holder {
+                let (x, f) = (self.state.x[n], self.forces[n]);
+                let s = &mut sums[link.index()];
+                s.0 += f;
+                s.1 += DMat3::from_cols(x * f.x, x * f.y, x * f.z);
+                s.2 = true;
+            }
+        }
+        let m = &self.skeleton.mechanism;
+        let group = |k: usize| {
+            let owner = m.velocity_owner(k).joint;
+            (!m.joint(owner).kind.has_scalar_coordinates()).then_some(owner)
+        };
+        for (l, (force, outer, any)) in sums.iter().enumerate() {
+            if !any {
+                continue;
+            }
+            let trace = outer.x_axis.x + outer.y_axis.y + outer.z_axis.z;
+            let path = self.skeleton.coordinates(l);
+            // −f · (ω_k × c_j) = −ω_k · Σ (a_j + ω_j × x) × f.
+            let term = |k: usize, j: usize| {
+                let ((_, w), (a, turn)) = (self.skeleton.screw(k), self.skeleton.screw(j));
+                -w.dot(a.cross(*force) + *outer * turn - turn * trace)
+            };
+            for (i, &k) in path.iter().enumerate() {
+                for &j in &path[i..] {
+                    let within = group(k).is_some() && group(k) == group(j);
+                    let value = if within { 0.5 * (term(k, j) + term(j, k)) } else { term(k, j) };
+                    out[(k, j)] += value;
+                    if j != k {
+                        out[(j, k)] += value;
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// The matrix of the last implicit step.
+    pub fn border(&self) -> &super::Border {
+        &self.border
+    }
+}
+
+/// mapᵀ K map.
+fn mapped(k: &Matrix, map: Option<&Matrix>) -> Matrix {
+    map.map_or_else(|| k.clone(), |m| m.transpose_mul(&k.mul(m)))
+}
+
+pub(crate) fn at_node(e: NotPositive) -> SoftError {
+    SoftError::Matrix(format!("node {} (pivot {:e})", e.node, e.pivot))
+}
+
+fn at_skeleton() -> SoftError {
+    SoftError::Matrix("the skeleton: a joint moves no mass, or a number is not finite".to_owned())
+}

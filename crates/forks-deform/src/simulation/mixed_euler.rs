@@ -1,0 +1,195 @@
+//! Explicit steps: mixed Euler over the skeleton by hybrid dynamics and over the free nodes
+//! (\[K08\] §4, Table 5).
+
+use forks_dynamics::mechanism::lie::{Twist, glam::DVec3};
+
+use super::{
+    commands::Commands,
+    stepper::{Coordinates, SoftSimulation, StepReport},
+};
+use crate::body::SoftError;
+
+/// Steps of the power iteration for ω_max.
+const POWER_STEPS: usize = 200;
+
+impl SoftSimulation {
+    pub(crate) fn mixed_euler(
+        &mut self,
+        h: f64,
+        coordinates: Coordinates,
+        commands: &Commands<'_>,
+    ) -> Result<StepReport, SoftError> {
+        let target = self.target_momentum(h, commands);
+        let decomposed = self.evaluate_forces(commands);
+        self.load_bones();
+        self.accelerate_skeleton(commands)?;
+        match coordinates {
+            Coordinates::Absolute => self.move_absolute(h),
+            Coordinates::Relative => self.move_relative(h),
+        }
+        if let Some(target) = target {
+            self.set_momentum(target);
+        }
+        Ok(StepReport { decomposed, ..StepReport::START })
+    }
+
+    /// Dampers, and all forces of nodes in bones as wrenches on links.
+    fn load_bones(&mut self) {
+        self.skeleton.clear_wrenches();
+        for n in 0..self.forces.len() {
+            let x = self.state.x[n];
+            match self.body.holder[n] {
+                Some(link) => self.skeleton.push(link.index(), x, self.forces[n]),
+                None if self.options.damping > 0.0 => {
+                    // −c ẋ relative to the bone, its reaction on the bone (\[K08\] Eq. 20 with its
+                    // sign put right).
+                    let bone = self.body.reference[n].index();
+                    let relative = self.state.velocity[n] - self.skeleton.velocity(bone, x);
+                    let pull = relative * (-self.options.damping * self.body.masses[n]);
+                    self.forces[n] += pull;
+                    self.skeleton.push(bone, x, -pull);
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn accelerate_skeleton(&mut self, commands: &Commands<'_>) -> Result<(), SoftError> {
+        let w = &mut self.work;
+        self.skeleton.passive(&self.state.q, &self.state.v, &mut w.given);
+        w.given.iter_mut().zip(commands.forces).for_each(|(g, f)| *g += f);
+        w.prescribed.fill(false);
+        for &(c, a) in commands.accelerations {
+            w.prescribed[c] = true;
+            w.given[c] = a;
+        }
+        self.skeleton.accelerate(
+            (&self.state.q, &self.state.v),
+            &w.prescribed,
+            &w.given,
+            self.options.gravity,
+            (&mut w.acceleration, &mut w.tau),
+        )
+    }
+
+    /// v⁺ and q⁺ of the skeleton, and its poses.
+    fn move_skeleton(&mut self, h: f64) {
+        let w = &mut self.work;
+        for (v, a) in self.state.v.iter_mut().zip(&w.acceleration) {
+            *v += h * a;
+        }
+        w.step.iter_mut().zip(&self.state.v).for_each(|(s, v)| *s = h * v);
+        self.skeleton.mechanism.integrate(&mut self.state.q, &w.step);
+        self.place();
+    }
+
+    fn move_absolute(&mut self, h: f64) {
+        let g = self.gravity();
+        for &n in &self.free {
+            let a = self.forces[n] / self.body.masses[n] + g;
+            self.state.velocity[n] += a * h;
+            self.state.x[n] += self.state.velocity[n] * h;
+        }
+        self.move_skeleton(h);
+    }
+
+    /// Positions and rates of the free nodes in their bones' frames, and their accelerations by
+    /// \[K08\] Table 5: q̈ᵢ = Rᵀẍᵢ − ω × (v + ω × pᵢ + 2q̇ᵢ) − v̇ − ω̇ × pᵢ. Forces and the
+    /// skeleton's accelerations are known.
+    fn particles(&mut self) -> Vec<[DVec3; 3]> {
+        let mut accelerations = vec![Twist::ZERO; self.skeleton.poses.len()];
+        self.skeleton.link_accelerations(&mut accelerations);
+        let g = self.gravity();
+        let particle = |&n: &usize| {
+            let bone = self.body.reference[n].index();
+            let (pose, twist) = (self.skeleton.poses[bone], self.skeleton.twists[bone]);
+            let back = pose.rotation.conjugate();
+            let (linear, angular) = (back * twist.linear, back * twist.angular);
+            let p = back * (self.state.x[n] - pose.translation);
+            let absolute = back * self.state.velocity[n];
+            let rate = absolute - linear - angular.cross(p);
+            let force = back * (self.forces[n] / self.body.masses[n] + g);
+            let a = &accelerations[bone];
+            [p, rate, force - angular.cross(absolute + rate) - a.linear - a.angular.cross(p)]
+        };
+        self.free.iter().map(particle).collect()
+    }
+
+    fn move_relative(&mut self, h: f64) {
+        let particles = self.particles();
+        self.move_skeleton(h);
+        for (&n, [p, rate, acceleration]) in self.free.iter().zip(particles) {
+            let rate = rate + acceleration * h;
+            let bone = self.body.reference[n].index();
+            let (pose, twist) = (self.skeleton.poses[bone], self.skeleton.twists[bone]);
+            let turned = pose.rotation * (p + rate * h);
+            self.state.x[n] = pose.translation + turned;
+            self.state.velocity[n] =
+                twist.linear + twist.angular.cross(turned) + pose.rotation * rate;
+        }
+    }
+
+    /// Accelerations of the skeleton's coordinates, and of all free nodes relative to their
+    /// reference bone in its frame (m/s²; zero for the others), in the state.
+    ///
+    /// # Errors
+    /// Commands that do not fit, no answer of the dynamics.
+    pub fn relative_accelerations(
+        &mut self,
+        commands: &Commands<'_>,
+    ) -> Result<(Vec<f64>, Vec<DVec3>), SoftError> {
+        let (skeleton, mut nodes) = self.accelerations(commands)?;
+        nodes.fill(DVec3::ZERO);
+        let particles = self.particles();
+        self.free.iter().zip(particles).for_each(|(&n, [_, _, a])| nodes[n] = a);
+        Ok((skeleton, nodes))
+    }
+
+    /// Accelerations of the skeleton's coordinates and of all free nodes (m/s², world axes; zero
+    /// for the others) in the state.
+    ///
+    /// # Errors
+    /// Commands that do not fit, no answer of the dynamics.
+    pub fn accelerations(
+        &mut self,
+        commands: &Commands<'_>,
+    ) -> Result<(Vec<f64>, Vec<DVec3>), SoftError> {
+        self.evaluate_forces(commands);
+        self.load_bones();
+        self.accelerate_skeleton(commands)?;
+        let g = self.gravity();
+        let mut nodes = vec![DVec3::ZERO; self.forces.len()];
+        for &n in &self.free {
+            nodes[n] = self.forces[n] / self.body.masses[n] + g;
+        }
+        Ok((self.work.acceleration.clone(), nodes))
+    }
+
+    /// The longest stable explicit step in the state, s: 2/ω_max of the free nodes with the bones
+    /// held, by power iteration. Never above the true limit by more than a few percent.
+    pub fn explicit_step_limit(&mut self) -> f64 {
+        use crate::eigensystem::Curvature;
+        let k = self.border.stiffness(&self.body.elastic, &self.state.x, Curvature::Exact);
+        let mut rng = forks_dynamics::mechanism::lie::SplitMix64::new(1);
+        let nodes = self.state.x.len();
+        let mut u = vec![DVec3::ZERO; nodes];
+        self.free.iter().for_each(|&n| u[n] = rng.direction());
+        let (mut w, mut square) = (u.clone(), 0.0);
+        for _ in 0..POWER_STEPS {
+            let size = u.iter().map(|u| u.length_squared()).sum::<f64>().sqrt();
+            if size.is_nan() || size <= 0.0 {
+                break;
+            }
+            u.iter_mut().for_each(|u| *u /= size);
+            // M^{-1/2} K M^{-1/2}, so that the largest eigenvalue is ω².
+            let root = |n: usize| self.body.masses[n].sqrt();
+            let mut scaled = u.clone();
+            self.free.iter().for_each(|&n| scaled[n] /= root(n));
+            k.multiply(&scaled, &mut w);
+            u.fill(DVec3::ZERO);
+            self.free.iter().for_each(|&n| u[n] = w[n] / root(n));
+            square = u.iter().map(|u| u.length_squared()).sum::<f64>().sqrt();
+        }
+        if square > 0.0 { 2.0 / f64::sqrt(square) } else { f64::INFINITY }
+    }
+}

@@ -1,0 +1,22 @@
+//! Skeleton and tissue in motion, and at rest.
+
+mod backward_euler;
+mod border;
+mod commands;
+mod energy;
+mod linearly_implicit;
+mod mixed_euler;
+mod momentum;
+mod root;
+mod state;
+mod statics;
+mod stepper;
+
+pub use border::Border;
+pub use commands::Commands;
+pub use energy::SoftEnergy;
+pub use state::SoftState;
+pub use statics::{StaticsOptions, StaticsReport, StaticsStatus};
+pub use stepper::{
+    Coordinates, Momentum, SoftOptions, SoftSimulation, StepReport, StepStatus, Stepper,
+};

@@ -1,0 +1,9 @@
+//! Sparse symmetric matrices of 3×3 blocks, and their Cholesky factors with a fixed pattern.
+
+mod blocks;
+mod factor;
+mod order;
+
+pub use blocks::SymmetricBlocks;
+pub use factor::{BlockCholesky, NotPositive};
+pub use order::nested_dissection;
