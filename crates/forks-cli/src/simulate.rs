@@ -14,6 +14,7 @@ use forks_mechanism::{
     Mechanism,
     lie::{Pose, Wrench},
 };
+use forks_sim::{JointForces, SimError};
 use serde::Serialize;
 
 use crate::{
@@ -29,6 +30,7 @@ use crate::{
     released::released_note,
     scene,
     simulate_args::{IntegratorChoice, SimulateArgs},
+    simulate_bound::{self, Bound},
     simulate_reduced,
 };
 
@@ -47,11 +49,16 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, CliError> {
 
 fn run_full(args: &SimulateArgs, options: &ModelOptions) -> Result<ExitCode, CliError> {
     let model = Model::load(options)?;
-    let m = model.moving(options, args.servos, args.limits)?;
+    let mut m = model.moving(options, args.servos, args.limits)?;
+    if args.joint_forces() != JointForces::default() {
+        m = simulate_bound::named(&m)
+            .map_err(|source| CliError::Servos { path: options.path.clone(), source })?;
+    }
     let applied = |l: &LinkLoad| l.applied(&m, args.frame.into());
     let loads: Result<Vec<_>, _> = args.force.iter().map(applied).collect();
     let loads = loads.map_err(|e| CliError::reduce(&options.path, e))?;
-    let mut run = Run::new(&m, &model, args, loads);
+    let mut run = Run::new(&m, &model, args, loads)
+        .map_err(|source| CliError::World { path: options.path.clone(), source })?;
     let status = run.all_steps(args)?;
     args.output.iter().try_for_each(|path| run.trajectory.save(path))?;
     let report = Report::new(&m, run, status, args);
@@ -60,6 +67,17 @@ fn run_full(args: &SimulateArgs, options: &ModelOptions) -> Result<ExitCode, Cli
     match report.problem {
         None => Ok(code),
         Some(problem) => Err(CliError::Stopped { path: options.path.clone(), problem }),
+    }
+}
+
+/// How many steps, and how long: all of the same length where joints stop or rub, as worlds have it;
+/// otherwise the last one is shorter if the time is no multiple of a step.
+fn steps(args: &SimulateArgs) -> (usize, f64) {
+    let (time, step) = args.pace();
+    let steps = (time / step - 1e-9).ceil().max(0.0) as usize;
+    match args.joint_forces() == JointForces::default() || steps == 0 {
+        true => (steps, step),
+        false => (steps, time / steps as f64),
     }
 }
 
@@ -109,9 +127,60 @@ fn problem(
     Some(format!("stopped after {} s: {why}", short(time)))
 }
 
+/// What steps the mechanism.
+enum Mover<'m> {
+    Alone(Box<Simulation<'m>>),
+    /// With forces in the joints that are not smooth.
+    Bound(Box<Bound>),
+}
+
+impl Mover<'_> {
+    fn step(&mut self, h: f64) -> SimulationStatus {
+        match self {
+            Self::Alone(s) => s.step(h),
+            Self::Bound(b) => b.step(),
+        }
+    }
+
+    fn state(&self) -> &SimulationState {
+        match self {
+            Self::Alone(s) => s.state(),
+            Self::Bound(b) => b.state(),
+        }
+    }
+
+    fn time(&self) -> f64 {
+        match self {
+            Self::Alone(s) => s.time(),
+            Self::Bound(b) => b.time(),
+        }
+    }
+
+    fn energy(&mut self) -> MechanismEnergy {
+        match self {
+            Self::Alone(s) => s.energy(),
+            Self::Bound(b) => b.energy(),
+        }
+    }
+
+    fn loop_gap(&mut self) -> f64 {
+        match self {
+            Self::Alone(s) => s.loop_gap(),
+            Self::Bound(b) => b.loop_gap(),
+        }
+    }
+
+    fn link_poses(&self) -> Vec<Pose> {
+        match self {
+            Self::Alone(s) => s.link_poses(),
+            Self::Bound(b) => b.link_poses().to_vec(),
+        }
+    }
+}
+
 /// A simulation with what is watched on the way.
 struct Run<'m> {
-    simulation: Simulation<'m>,
+    simulation: Mover<'m>,
     loads: Vec<AppliedWrench>,
     /// No torque on any joint, and what the loads do to each link.
     still: Vec<f64>,
@@ -123,6 +192,7 @@ struct Run<'m> {
     sound: (SimulationState, f64),
     last: MechanismEnergy,
     largest_growth: f64,
+    start_gap: f64,
     largest_gap: f64,
 }
 
@@ -131,8 +201,8 @@ impl<'m> Run<'m> {
         m: &'m Mechanism,
         model: &Model,
         args: &SimulateArgs,
-        loads: Vec<AppliedWrench>,
-    ) -> Self {
+        mut loads: Vec<AppliedWrench>,
+    ) -> Result<Self, SimError> {
         let q = &model.positions[..m.tree_position_count()];
         let mut v = model.velocities.clone();
         FreeJoints::new(m, q).to_body(&mut v);
@@ -147,12 +217,24 @@ impl<'m> Run<'m> {
             tolerance: args.tolerance,
             ..SimulationOptions::default()
         };
-        let mut simulation = Simulation::new(m, q, &v, options);
+        let forces = args.joint_forces();
+        let mut start_gap = 0.0;
+        let mut simulation = if forces == JointForces::default() {
+            let simulation = Simulation::new(m, q, &v, options);
+            start_gap = simulation.start_gap();
+            Mover::Alone(Box::new(simulation))
+        } else {
+            let (_, step) = steps(args);
+            // The world moves the loads along with their links.
+            let loads = std::mem::take(&mut loads);
+            Mover::Bound(Box::new(Bound::new(m, q, &v, &loads, forces, step)?))
+        };
         let links = m.moving_links().filter(|(_, l)| !l.auxiliary);
         let (links, names): (Vec<usize>, Vec<&str>) =
             links.map(|(id, l)| (id.index(), l.name.as_str())).unzip();
         let start = simulation.energy();
-        Self {
+        Ok(Self {
+            start_gap,
             largest_gap: simulation.loop_gap(),
             sound: (simulation.state().clone(), 0.0),
             trajectory: Trajectory::new(names),
@@ -164,12 +246,12 @@ impl<'m> Run<'m> {
             start,
             last: start,
             largest_growth: 0.0,
-        }
+        })
     }
 
     fn all_steps(&mut self, args: &SimulateArgs) -> Result<SimulationStatus, CliError> {
-        let (time, step) = args.pace();
-        let steps = (time / step - 1e-9).ceil().max(0.0) as usize;
+        let time = args.pace().0;
+        let (steps, step) = steps(args);
         let mut progress = Progress::new();
         self.record(args, self.largest_gap)?;
         for i in 0..steps {
@@ -209,7 +291,9 @@ impl<'m> Run<'m> {
             let link = load.link.index();
             self.wrenches[link] += load.in_link(&poses[link]);
         }
-        self.simulation.set_loads(&self.still, &self.wrenches);
+        if let Mover::Alone(simulation) = &mut self.simulation {
+            simulation.set_loads(&self.still, &self.wrenches);
+        }
     }
 
     fn record(&mut self, args: &SimulateArgs, loop_gap: f64) -> Result<(), CliError> {
@@ -266,10 +350,22 @@ impl Report {
         let (state, time) = &run.sound;
         let mut qvel = state.v.clone();
         FreeJoints::new(m, &state.q).to_world(&mut qvel);
-        let SimulationStatistics { steps, rejected, evaluations, damped, .. } =
-            run.simulation.statistics();
-        let start_gap = run.simulation.start_gap();
         let mut warnings: Vec<String> = released_note(m).into_iter().collect();
+        let statistics = match &run.simulation {
+            Mover::Alone(s) => s.statistics(),
+            Mover::Bound(b) => {
+                if b.inexact > 0 {
+                    let inexact = b.inexact;
+                    warnings.push(format!(
+                        "in {inexact} steps the forces in the joints were not found as exactly as \
+                         asked"
+                    ));
+                }
+                SimulationStatistics { steps: b.steps(), ..SimulationStatistics::default() }
+            }
+        };
+        let SimulationStatistics { steps, rejected, evaluations, damped, .. } = statistics;
+        let start_gap = run.start_gap;
         if start_gap > GAP_WARNING {
             let gap = short(start_gap);
             warnings.push(format!("the loops of the start state are open by {gap} of the size"));
@@ -280,7 +376,7 @@ impl Report {
             problem: problem(m, status, *time, args),
             integrator: args.integrator.name(),
             time: *time,
-            step: args.pace().1,
+            step: self::steps(args).1,
             internal_steps: steps,
             rejected_steps: rejected,
             damped_steps: damped,

@@ -6,6 +6,7 @@ use clap::{
     ArgGroup, ArgMatches, Args, Command, Error, ValueEnum, error::ErrorKind, parser::ValueSource,
 };
 use forks_rom::{Elasticity, Scheme};
+use forks_sim::JointForces;
 
 use crate::{
     args::{FrameChoice, ModelOptions, StateSource},
@@ -93,6 +94,15 @@ pub(crate) struct SimulateArgs {
         conflicts_with = "reduced",
     )]
     pub(crate) limits: Option<f64>,
+
+    /// Joints of one axis stop at their limits, without rebound
+    #[arg(long, conflicts_with_all = ["reduced", "limits", "integrator", "tolerance"])]
+    pub(crate) stops: bool,
+
+    /// The dry friction of the joints acts (frictionloss of MJCF, friction of URDF); otherwise it
+    /// is left out
+    #[arg(long, conflicts_with_all = ["reduced", "integrator", "tolerance"])]
+    pub(crate) friction: bool,
 
     /// Write poses of all links, energies and loop gap: JSON if the name ends in .json, CSV
     /// otherwise. Of a scene: a 3D page (.html), glTF (.glb), JSON or CSV, by the name's ending, as
@@ -183,6 +193,11 @@ impl SimulateArgs {
     /// Time and step of a model, which [`check`] has seen to be there.
     pub(crate) fn pace(&self) -> (f64, f64) {
         (self.time.unwrap_or_default(), self.step.unwrap_or_default())
+    }
+
+    /// What acts in joints beside springs.
+    pub(crate) fn joint_forces(&self) -> JointForces {
+        JointForces { limits: self.stops, friction: self.friction }
     }
 
     /// What is needed to load the full model; `None` where a reduced one is stepped.

@@ -87,6 +87,7 @@ pub(crate) fn check_joint_numbers(element: &str, j: &Joint) -> Result<(), BuildE
     let scalar = if j.kind.has_scalar_coordinates() { n } else { 0 };
     length(element, "reference", j.reference.len(), scalar)?;
     length(element, "armature", j.armature.len(), d)?;
+    length(element, "friction", j.friction.len(), d)?;
     length(element, "limits", j.limits.len(), n)?;
     length(element, "damping", j.damping.dof(), d)?;
     for &x in &j.start {
@@ -97,6 +98,9 @@ pub(crate) fn check_joint_numbers(element: &str, j: &Joint) -> Result<(), BuildE
     }
     for &x in &j.armature {
         not_negative(element, "armature", x)?;
+    }
+    for &x in &j.friction {
+        not_negative(element, "friction", x)?;
     }
     positive_semi_definite(element, "damping", d, j.damping.as_slice())?;
     not_negative(element, "limit stiffness", j.limit_stiffness)?;

@@ -41,6 +41,10 @@ pub struct Joint {
     pub damping: JointMatrix,
     /// Rotor inertia added to each coordinate's inertia.
     pub armature: Vec<f64>,
+    /// Dry friction: the largest force against the motion of each velocity coordinate, N or N·m, at
+    /// any speed and at rest. Data for worlds that ask for it; static equilibria and plain
+    /// simulations leave it out.
+    pub friction: Vec<f64>,
     /// Range of each coordinate, where limited.
     pub limits: Vec<Option<Limit>>,
     /// Nominal stiffness of the progressive springs beyond the limits
@@ -76,6 +80,7 @@ impl Joint {
             spring: None,
             damping: JointMatrix::zeros(d),
             armature: vec![0.0; d],
+            friction: vec![0.0; d],
             limits: vec![None; n],
             limit_stiffness: 0.0,
             implicit: false,
@@ -119,6 +124,12 @@ impl Joint {
     /// With equal damping in every coordinate.
     pub fn with_damping(mut self, d: f64) -> Self {
         self.damping = JointMatrix::isotropic(self.kind.dof(), d);
+        self
+    }
+
+    /// With equal dry friction in every coordinate.
+    pub fn with_friction(mut self, most: f64) -> Self {
+        self.friction = vec![most; self.kind.dof()];
         self
     }
 

@@ -250,6 +250,7 @@ fn fix(j: &mut Joint) {
     j.start.clear();
     j.reference.clear();
     j.armature.clear();
+    j.friction.clear();
     j.limits.clear();
     j.damping = JointMatrix::zeros(0);
     j.spring = None;

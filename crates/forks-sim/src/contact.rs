@@ -51,8 +51,8 @@ pub(crate) struct Cache {
     /// In the order in which they were found: pair after pair of shapes in order, but not the
     /// contacts of a pair.
     entries: Vec<Entry>,
-    /// Impulses at the lower and upper side of every joint limit, N·m·s or N·s.
-    pub(crate) limits: Vec<[f64; 2]>,
+    /// Impulses of every force in a joint, at the lower and the upper side of limits, N·m·s or N·s.
+    pub(crate) joint_forces: Vec<[f64; 2]>,
 }
 
 /// A contact that pushed.
@@ -195,7 +195,7 @@ impl Cache {
     /// Copies another cache into this one's memory.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.entries.clone_from(&other.entries);
-        self.limits.clone_from(&other.limits);
+        self.joint_forces.clone_from(&other.joint_forces);
     }
 }
 

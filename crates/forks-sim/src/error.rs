@@ -89,13 +89,20 @@ pub enum SimError {
         /// Joints that the model carries: 0 if it was reduced without them.
         count: usize,
     },
-    /// A limit on a joint that nothing which the mechanism's model knows can move.
+    /// A joint with a limit or dry friction that has no name.
+    #[error("mechanism {mechanism:?}: joint {index} has a limit or dry friction and needs a name")]
+    NamelessJoint {
+        /// The mechanism's name.
+        mechanism: String,
+        /// The joint's number, from 0 on.
+        index: usize,
+    },
+    /// A limit or dry friction of a joint that nothing which the mechanism's model knows can move.
     #[error(
-        "mechanism {mechanism:?}: a limit of joint {joint:?} cannot act, for no motion of the \
-         model moves the joint; \
-         make the links at the joint effectors too"
+        "mechanism {mechanism:?}: a limit or dry friction of joint {joint:?} cannot act, for no \
+         motion of the model moves the joint; make the links at the joint effectors too"
     )]
-    LimitOutOfReach {
+    JointOutOfReach {
         /// The mechanism's name.
         mechanism: String,
         /// The joint's name.

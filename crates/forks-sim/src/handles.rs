@@ -12,6 +12,10 @@ pub struct MechanismHandle(pub(crate) usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LimitHandle(pub(crate) usize);
 
+/// Dry friction of a joint of a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JointFrictionHandle(pub(crate) usize);
+
 /// A shape of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ShapeHandle(pub(crate) usize);

@@ -24,7 +24,7 @@ mod detect;
 mod energy;
 mod error;
 mod handles;
-mod limit;
+mod joint_force;
 mod manifold;
 mod material;
 mod mechanism;
@@ -42,7 +42,10 @@ mod world;
 pub use contact::ContactPoint;
 pub use energy::Energy;
 pub use error::SimError;
-pub use handles::{BodyHandle, LimitHandle, MechanismHandle, Owner, ShapeHandle};
+pub use handles::{
+    BodyHandle, JointFrictionHandle, LimitHandle, MechanismHandle, Owner, ShapeHandle,
+};
+pub use joint_force::JointForces;
 pub use material::Material;
 pub use report::{Part, StepReport, WorldStatus};
 pub use rigid::RigidBody;

@@ -38,7 +38,7 @@ impl World {
         };
         same("bodies", snapshot.states.len(), self.states.len())?;
         same("mechanisms", snapshot.mechanisms.len(), self.mechanisms.len())?;
-        same("joint limits", snapshot.cache.limits.len(), self.limits.len())?;
+        same("forces in joints", snapshot.cache.joint_forces.len(), self.joint_forces.len())?;
         for (s, m) in snapshot.mechanisms.iter().zip(&self.mechanisms) {
             let motion = &m.motion;
             same("coordinates", s.coordinates.len(), motion.coordinates().len())?;

@@ -16,7 +16,7 @@ use crate::{
     assemble::{Assembly, Movers},
     contact::ContactPoint,
     handles::{BodyHandle, MechanismHandle, Owner, ShapeHandle},
-    limit::Active,
+    joint_force::Active,
     report::{Part, StepReport, WorldStatus},
     rigid::Frame,
 };
@@ -122,22 +122,22 @@ impl World {
                 .add_contact(found, [one, two], axes, warm, columns, &mut self.problem)
                 .map_err(|_| Part::Contact([ShapeHandle(a), ShapeHandle(b)]))?;
         }
-        self.add_limits()
+        self.add_joint_rows()
     }
 
-    /// Joint limits as further rows.
+    /// Limits and dry friction of joints as further rows.
     #[inline(always)]
-    fn add_limits(&mut self) -> Result<(), Part> {
-        self.active_limits.clear();
-        for (limit, l) in self.limits.iter().enumerate() {
-            let (problem, active) = (&mut self.problem, &mut self.active_limits);
-            let (m, warm) = (&self.mechanisms[l.mechanism.0], self.cache.limits[limit]);
-            l.rows(m, self.h, warm, &mut self.assembly.row, |side, row, jacobian| {
+    fn add_joint_rows(&mut self) -> Result<(), Part> {
+        self.active_joints.clear();
+        for (force, f) in self.joint_forces.iter().enumerate() {
+            let (problem, active) = (&mut self.problem, &mut self.active_joints);
+            let (m, warm) = (&self.mechanisms[f.mechanism.0], self.cache.joint_forces[force]);
+            f.rows(m, self.h, warm, &mut self.assembly.row, |side, row, jacobian| {
                 problem.add_row(row, &[jacobian])?;
-                active.push(Active { limit, side });
+                active.push(Active { force, side });
                 Ok(())
             })
-            .map_err(|_| Part::Mechanism(l.mechanism))?;
+            .map_err(|_| Part::Mechanism(f.mechanism))?;
         }
         Ok(())
     }
@@ -221,11 +221,11 @@ impl World {
             }
             c.residual = residuals.get(id.index()).copied().unwrap_or(0.0);
         }
-        self.cache.limits.fill([0.0; 2]);
+        self.cache.joint_forces.fill([0.0; 2]);
         let rows = self.problem.constraint_ids().skip(self.contacts.len());
-        for (id, active) in rows.zip(&self.active_limits) {
+        for (id, active) in rows.zip(&self.active_joints) {
             if let Ok(&[impulse]) = self.solver.impulse(id) {
-                self.cache.limits[active.limit][active.side] = impulse;
+                self.cache.joint_forces[active.force][active.side] = impulse;
             }
         }
         let pairs = found.iter().zip(&self.contacts);

@@ -59,6 +59,8 @@ pub(super) struct MechanismEntry {
     pub(super) gravity: bool,
     /// The model's joint limits are enforced.
     pub(super) limits: bool,
+    /// The dry friction of the model's joints acts.
+    pub(super) joint_friction: bool,
     pub(super) effectors: Vec<EffectorEntry>,
     pub(super) servos: Vec<String>,
 }
@@ -172,6 +174,7 @@ impl MechanismEntry {
             mass: m.mechanism.moving_mass(),
             gravity: m.gravity || m.floating,
             limits: spec.limits,
+            joint_friction: spec.joint_friction,
             effectors: effectors.collect(),
             servos: m.mechanism.servos().iter().map(|s| s.name.clone()).collect(),
         }

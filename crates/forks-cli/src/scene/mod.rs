@@ -58,7 +58,7 @@ fn begins_as_toml(text: &str) -> bool {
 }
 
 /// Loads a scene after a change.
-fn load(
+pub(crate) fn load(
     path: &Path,
     fidelity: Fidelity,
     change: impl FnOnce(&mut SceneSpec),

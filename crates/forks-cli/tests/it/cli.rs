@@ -243,7 +243,7 @@ fn notes_say_what_and_where() {
     let notes = v["notes"].as_array().unwrap();
     assert_eq!(notes.len(), 1, "{v}");
     assert_eq!(notes[0]["attribute"], "frictionloss");
-    assert_eq!(notes[0]["effect"], "ignored");
+    assert_eq!(notes[0]["effect"], "approximated");
     assert_eq!(notes[0]["line"], 2);
 }
 

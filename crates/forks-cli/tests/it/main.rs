@@ -10,6 +10,7 @@ mod forces;
 mod free_bodies;
 mod golden;
 mod inspect_scene;
+mod joint_forces;
 mod limits;
 mod motion;
 mod paths;

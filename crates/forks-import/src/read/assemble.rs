@@ -243,6 +243,7 @@ impl Reader<'_> {
         }
         let dof = joint.dof();
         joint.armature = vec![raw.armature; dof];
+        joint.friction = vec![raw.friction; dof];
         joint.limits[0] = raw.limit;
         set_spring(&mut joint, raw, if self.compiler.no_springs { 0.0 } else { raw.stiffness });
         if !self.compiler.no_dampers {

@@ -3,7 +3,11 @@
 use forks_mechanism::{Limit, lie::glam::DVec3};
 
 use super::{Attributes, Reader};
-use crate::{ImportError, Location, note::Effect, xml::Element};
+use crate::{
+    ImportError, Location,
+    note::{DRY_FRICTION, Effect},
+    xml::Element,
+};
 
 /// MuJoCo's joint types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +41,7 @@ pub(crate) struct RawJoint {
     pub(crate) stiffness: f64,
     pub(crate) damping: f64,
     pub(crate) armature: f64,
+    pub(crate) friction: f64,
     pub(crate) limit: Option<Limit>,
     /// Time constant and damping ratio that replace stiffness and damping.
     pub(crate) spring_damper: Option<(f64, f64)>,
@@ -68,14 +73,9 @@ impl<'a> Reader<'a> {
         self.read_spring(&a, &mut j)?;
         j.armature = a.not_negative("armature")?.unwrap_or(0.0);
         self.read_limit(&a, &mut j)?;
-        if a.not_negative("frictionloss")?.unwrap_or(0.0) > 0.0 {
-            self.notes.add(
-                a.label(),
-                "frictionloss",
-                Effect::Ignored,
-                "no dry friction in joints",
-                &a.at,
-            );
+        j.friction = a.not_negative("frictionloss")?.unwrap_or(0.0);
+        if j.friction > 0.0 {
+            self.notes.add(a.label(), "frictionloss", Effect::Approximated, DRY_FRICTION, &a.at);
         }
         Ok((a, j))
     }
@@ -193,6 +193,7 @@ impl RawJoint {
             stiffness: 0.0,
             damping: 0.0,
             armature: 0.0,
+            friction: 0.0,
             limit: None,
             spring_damper: None,
         }

@@ -306,10 +306,9 @@ impl<'a> Reader<'a> {
 }
 
 /// Attributes whose notes depend on more than their value.
-const CHECKED_BY_CODE: [(&str, &str); 7] = [
+const CHECKED_BY_CODE: [(&str, &str); 6] = [
     ("geom", "mesh"),
     ("geom", "hfield"),
-    ("joint", "frictionloss"),
     ("joint", "springyield"),
     ("tendon/spatial", "range"),
     ("tendon/fixed", "range"),

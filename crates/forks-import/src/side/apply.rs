@@ -146,6 +146,9 @@ impl JointEntry {
         if let Some(n) = &self.armature {
             j.armature = n.per_coordinate(j.dof(), &element)?;
         }
+        if let Some(n) = &self.friction {
+            j.friction = n.per_coordinate(j.dof(), &element)?;
+        }
         if let Some(n) = &self.start {
             j.start = n.positions(&j.kind, &element)?;
         }

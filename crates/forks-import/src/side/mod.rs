@@ -54,6 +54,7 @@ struct JointEntry {
     stiffness: Option<Numbers>,
     damping: Option<Numbers>,
     armature: Option<Numbers>,
+    friction: Option<Numbers>,
     rest: Option<Numbers>,
     start: Option<Numbers>,
 }
@@ -195,6 +196,7 @@ impl SideFile {
                 stiffness: None,
                 damping: None,
                 armature: None,
+                friction: None,
                 rest: None,
                 start: None,
             });

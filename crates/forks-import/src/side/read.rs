@@ -115,7 +115,7 @@ fn joint(
     if name.get_ref().is_empty() {
         return Err(table.error("a joint without a name cannot be meant"));
     }
-    table.only(&["stiffness", "damping", "armature", "rest", "start"])?;
+    table.only(&["stiffness", "damping", "armature", "friction", "rest", "start"])?;
     let not_negative = |key| table.get(key).map(|e| e.not_negative()).transpose();
     let numbers = |key| table.get(key).map(|e| e.numbers()).transpose();
     Ok(JointEntry {
@@ -123,6 +123,7 @@ fn joint(
         stiffness: not_negative("stiffness")?,
         damping: not_negative("damping")?,
         armature: not_negative("armature")?,
+        friction: not_negative("friction")?,
         rest: numbers("rest")?,
         start: numbers("start")?,
         at: table.at.clone(),

@@ -180,6 +180,7 @@ fn joint(raw: &RawJoint<'_>, parent: LinkId, child: LinkId, base: Option<Pose>) 
         joint.limits[0] = raw.limit;
     }
     joint.damping = JointMatrix::isotropic(joint.dof(), raw.damping);
+    joint.friction = vec![raw.friction; joint.dof()];
     joint
 }
 

@@ -8,7 +8,7 @@ use forks_mechanism::{
 use super::Reader;
 use crate::{
     ImportError,
-    note::Effect,
+    note::{DRY_FRICTION, Effect},
     read::{Attributes, Names},
     xml::Element,
 };
@@ -83,6 +83,7 @@ pub(crate) struct RawJoint<'a> {
     pub(crate) axis: DVec3,
     pub(crate) limit: Option<Limit>,
     pub(crate) damping: f64,
+    pub(crate) friction: f64,
     pub(crate) mimic: Option<Mimic<'a>>,
 }
 
@@ -106,6 +107,7 @@ impl<'a> Reader<'a> {
         }
         let parent = self.link_of(&a, e, "parent", links)?;
         let child = self.link_of(&a, e, "child", links)?;
+        let [damping, friction] = self.dynamics(e)?;
         let joint = RawJoint {
             kind,
             parent,
@@ -113,7 +115,8 @@ impl<'a> Reader<'a> {
             parent_from_child: self.origin(e)?,
             axis: self.axis(&a, e, kind)?,
             limit: self.limit(&a, e, kind)?,
-            damping: self.damping(e)?,
+            damping,
+            friction,
             mimic: self.mimic(e)?,
             attributes: a,
         };
@@ -193,11 +196,15 @@ impl<'a> Reader<'a> {
         Ok(Some(Limit { lower, upper }))
     }
 
-    fn damping(&mut self, e: &'a Element) -> Result<f64, ImportError> {
-        let Some(d) = self.only(e, "dynamics")? else { return Ok(0.0) };
+    /// Damping and dry friction.
+    fn dynamics(&mut self, e: &'a Element) -> Result<[f64; 2], ImportError> {
+        let Some(d) = self.only(e, "dynamics")? else { return Ok([0.0; 2]) };
         let a = self.attributes("dynamics", d);
-        a.not_negative("friction")?;
-        Ok(a.not_negative("damping")?.unwrap_or(0.0))
+        let friction = a.not_negative("friction")?.unwrap_or(0.0);
+        if friction > 0.0 {
+            self.notes.add(a.label(), "friction", Effect::Approximated, DRY_FRICTION, &a.at);
+        }
+        Ok([a.not_negative("damping")?.unwrap_or(0.0), friction])
     }
 
     /// Which joints can follow which is decided when all are known.

@@ -184,8 +184,12 @@ impl Writer<'_> {
                     attributes.push(("springref", number(s.rest[i])));
                 }
             }
-            for (name, value) in [("damping", forces.damping[i]), ("armature", forces.armature[i])]
-            {
+            let more = [
+                ("damping", forces.damping[i]),
+                ("armature", forces.armature[i]),
+                ("frictionloss", forces.friction[i]),
+            ];
+            for (name, value) in more {
                 if value != 0.0 {
                     attributes.push((name, number(value)));
                 }

@@ -7,12 +7,13 @@ use forks_mechanism::{Combination, CombinationSpring, Coordinate, Joint, JointKi
 use super::{WriteError, Writer, chain::WrittenJoint};
 use crate::note::Effect;
 
-/// Stiffness, damping and rotor inertia of each MJCF joint of a joint.
+/// Stiffness, damping, rotor inertia and dry friction of each MJCF joint of a joint.
 #[derive(Clone, Debug)]
 pub(crate) struct JointForces {
     pub(crate) stiffness: Vec<f64>,
     pub(crate) damping: Vec<f64>,
     pub(crate) armature: Vec<f64>,
+    pub(crate) friction: Vec<f64>,
 }
 
 impl Writer<'_> {
@@ -32,6 +33,7 @@ impl Writer<'_> {
             stiffness: diagonal(&stiffness),
             damping: diagonal(&j.damping),
             armature: j.armature.clone(),
+            friction: j.friction.clone(),
         };
         let planar = j.kind == JointKind::Planar;
         // Body axes and parent axes turn against each other in the plane: only equal damping is the
@@ -45,6 +47,10 @@ impl Writer<'_> {
         if rotor && (planar || !uniform(&out.armature)) {
             self.refuse(&label, "armature", "its rotor inertia acts along body axes")?;
             out.armature.fill(0.0);
+        }
+        if !uniform(&out.friction) {
+            self.refuse(&label, "friction", "its dry friction differs between axes")?;
+            out.friction.fill(0.0);
         }
         if !stiffness.is_zero() && !self.ball_spring_fits(w, j, &stiffness) {
             let reason = if planar {
@@ -101,6 +107,7 @@ impl Writer<'_> {
             stiffness: own_stiffness,
             damping: own_damping,
             armature: j.armature.clone(),
+            friction: j.friction.clone(),
         })
     }
 

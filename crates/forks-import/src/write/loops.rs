@@ -44,6 +44,10 @@ impl Writer<'_> {
                 "a loop-closing joint has no limits in MJCF",
             );
         }
+        if j.friction.iter().any(|f| *f != 0.0) {
+            let reason = "a loop-closing joint has no dry friction in MJCF";
+            self.refuse(&label, "friction", reason)?;
+        }
         match &j.kind {
             JointKind::Fixed => self.weld(j, x),
             JointKind::Spherical => self.connect(id, j, DVec3::ZERO, &j.name, x),

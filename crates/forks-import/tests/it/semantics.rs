@@ -399,7 +399,7 @@ fn nonlinear_and_dry_forces_are_noted() {
     for wanted in [
         ("joint 'j'", "stiffness", Effect::Approximated),
         ("joint 'j'", "damping", Effect::Approximated),
-        ("joint 'j'", "frictionloss", Effect::Ignored),
+        ("joint 'j'", "frictionloss", Effect::Approximated),
         ("joint 'j'", "springyield", Effect::Approximated),
         ("contact/pair", "", Effect::Ignored),
         ("sensor", "", Effect::Ignored),
@@ -408,6 +408,7 @@ fn nonlinear_and_dry_forces_are_noted() {
         assert!(kinds.contains(&wanted), "{wanted:?} in {kinds:?}");
     }
     assert_eq!(stiffness(&i.mechanism, 0), 1.0);
+    assert_eq!(i.mechanism.joints()[0].friction, [0.1]);
     assert_eq!(i.notes.iter().find(|n| n.attribute == "frictionloss").unwrap().line, Some(1));
 }
 

@@ -9,7 +9,7 @@ use forks_dynamics::{
 use forks_lie::{Pose, glam::DVec3};
 use forks_linalg::Matrix;
 use forks_mechanism::{
-    Joint, JointKind, LinkId, Mechanism,
+    Joint, JointId, JointKind, LinkId, Mechanism,
     kinematics::{link_twists, loops},
 };
 use forks_reduce::{Drive, Effector};
@@ -335,6 +335,15 @@ impl Motion for Full {
 
     fn joint_coordinate(&self, joint: usize, coordinate: usize, row: &mut [f64]) -> f64 {
         full_joints::joint_coordinate(&self.stepper, &self.origin, joint, coordinate, row)
+    }
+
+    fn joint_rate(&self, joint: usize, coordinate: usize, row: &mut [f64]) {
+        let first = self.mechanism().velocity_range(JointId::new(joint)).start;
+        self.stepper.rate_row(first + coordinate, row);
+    }
+
+    fn full_solver(&self) -> Option<&ImpulseStepper> {
+        Some(&self.stepper)
     }
 
     fn link_count(&self) -> usize {

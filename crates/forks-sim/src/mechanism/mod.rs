@@ -142,9 +142,20 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
         0.0
     }
 
+    /// ∂θ̇/∂v of a joint's velocity coordinate at the present state, into `row`.
+    fn joint_rate(&self, joint: usize, coordinate: usize, row: &mut [f64]) {
+        self.joint_coordinate(joint, coordinate, row);
+    }
+
     /// What opens at the present state, and where the model rests for the present servo targets;
     /// `None` where nothing is left out or the model does not know.
     fn openings(&self) -> Option<[Openings; 2]> {
+        None
+    }
+
+    /// The full solver, where the mechanism is stepped by it.
+    #[cfg(feature = "twin")]
+    fn full_solver(&self) -> Option<&forks_dynamics::integrate::ImpulseStepper> {
         None
     }
 

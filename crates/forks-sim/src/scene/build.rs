@@ -66,8 +66,8 @@ impl Scene {
     ) -> Result<(), SceneError> {
         let gravity = DVec3::from_array(self.spec.world.gravity);
         let mut m = SceneMechanism::new(spec, folder, gravity)?;
-        if spec.limits && spec.blend.is_none() && fidelity == Fidelity::Reduced {
-            m.reach_limits()?;
+        if spec.blend.is_none() && fidelity == Fidelity::Reduced {
+            m.reach_joints(spec.joint_forces())?;
         }
         self.notes.extend(m.notes.iter().cloned());
         let problem = m.problem()?;
@@ -77,9 +77,7 @@ impl Scene {
             #[cfg(feature = "twin")]
             Fidelity::Full => self.add_full(&m, &problem)?,
         };
-        if spec.limits {
-            self.add_limits(&m, handle)?;
-        }
+        self.world.add_joint_forces(handle, &m.mechanism, spec.joint_forces())?;
         self.script.add_mechanism(m.mechanism.servos().len());
         let frames = m.effector_frames()?;
         let first = self.shapes.len();
@@ -165,26 +163,6 @@ impl Scene {
             self.world.set_servo_targets(handle, &vec![target; servos])?;
         }
         Ok(handle)
-    }
-
-    /// The limits of the model's joints of one axis.
-    fn add_limits(
-        &mut self,
-        m: &SceneMechanism,
-        handle: MechanismHandle,
-    ) -> Result<(), SceneError> {
-        let one_axis = m.mechanism.joints().iter().filter(|j| j.dof() == 1);
-        for (joint, limit) in one_axis.filter_map(|j| Some((j, j.limits.first()?.as_ref()?))) {
-            if joint.name.is_empty() {
-                let problem = "has a limit on a joint without a name";
-                return Err(invalid(format!("mechanism {:?}", m.name), problem));
-            }
-            // Worlds count from where the joint's frames coincide.
-            let zero = joint.reference.first().copied().unwrap_or(0.0);
-            let [lower, upper] = [limit.lower, limit.upper].map(|x| x - zero);
-            self.world.add_limit(handle, &joint.name, 0, lower, upper)?;
-        }
-        Ok(())
     }
 
     fn add_body(&mut self, spec: &BodySpec) -> Result<(), SceneError> {

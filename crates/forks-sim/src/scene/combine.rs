@@ -10,6 +10,7 @@ use forks_mechanism::{
 use super::{
     Scene, SceneMechanism,
     error::{SceneError, invalid},
+    spec::MechanismSpec,
 };
 use crate::{CollisionShape, Owner, RigidBody};
 
@@ -59,7 +60,7 @@ impl Scene {
         for (m, spec) in self.mechanisms.iter().zip(&self.spec.mechanisms) {
             let fixed = held(m)?;
             let q = start_of(m, &fixed)?;
-            let place = add(&mut b, m, &fixed, spec.limits);
+            let place = add(&mut b, m, &fixed, spec);
             for (i, joint) in place.joints.iter().enumerate() {
                 starts.push((*joint, q[fixed.position_range(JointId::new(i))].to_vec()));
             }
@@ -152,8 +153,13 @@ fn held(m: &SceneMechanism) -> Result<Mechanism, SceneError> {
 }
 
 /// Adds a mechanism's links, joints, springs and servos under names that begin with its own; joint
-/// limits only where the scene enforces them, gravity compensated where the scene leaves it out.
-fn add(b: &mut MechanismBuilder, of: &SceneMechanism, m: &Mechanism, limits: bool) -> Place {
+/// limits and dry friction only where the scene enforces them, gravity compensated where the scene leaves it out.
+fn add(
+    b: &mut MechanismBuilder,
+    of: &SceneMechanism,
+    m: &Mechanism,
+    spec: &MechanismSpec,
+) -> Place {
     let names = Names(&of.name);
     let named = |name: &str| names.of_named(name);
     let weightless = !(of.gravity || of.floating);
@@ -167,8 +173,11 @@ fn add(b: &mut MechanismBuilder, of: &SceneMechanism, m: &Mechanism, limits: boo
     for j in m.joints() {
         let mut joint = j.clone();
         joint.name = named(&j.name);
-        if !limits && joint.limit_stiffness == 0.0 {
+        if !spec.limits && joint.limit_stiffness == 0.0 {
             joint.limits.fill(None);
+        }
+        if !spec.joint_friction {
+            joint.friction.fill(0.0);
         }
         (joint.parent, joint.child) = (link(j.parent), link(j.child));
         if j.parent == LinkId::WORLD {

@@ -37,7 +37,7 @@ pub struct SceneMechanism {
     /// Names of the effectors, as [`Problem::new`] takes them.
     pub effectors: Vec<String>,
     /// How many of them, from the first on, the scene asks for: only these touch anything. The
-    /// others are there for limits of joints.
+    /// others are there for limits and dry friction of joints.
     pub touching: usize,
     /// True if the free joint at its root moves.
     pub floating: bool,

@@ -1,11 +1,11 @@
-//! Limits of joints that a scene's effectors cannot hold.
+//! Limits and dry friction of joints that a scene's effectors cannot hold.
 //!
 //! A reduced model has the motions that forces on its effectors cause. A joint may move otherwise:
 //! one that hangs on an effector, one between links whose motions the effectors do not see. A limit
-//! there would act on a shadow of the joint. So the links at such joints become effectors, too,
-//! until a limit's force moves its joint as far as in the whole mechanism.
+//! or dry friction there would act on a shadow of the joint. So the links at such joints become
+//! effectors, too, until a force in the joint moves it as far as in the whole mechanism.
 
-use forks_mechanism::{JointId, LinkId, Mechanism, linalg::dense};
+use forks_mechanism::{Joint, JointId, LinkId, Mechanism, linalg::dense};
 use forks_reduce::{Problem, ReduceOptions};
 use forks_rom::ReducedModel;
 
@@ -14,40 +14,42 @@ use super::{
     build::reduced,
     error::{SceneError, invalid},
 };
+use crate::JointForces;
 
 /// Part of a joint's compliance that a model has to show.
 const SHOWN: f64 = 0.99;
 
 impl SceneMechanism {
-    /// Adds effectors until the limits of all joints of one axis can act.
-    pub(super) fn reach_limits(&mut self) -> Result<(), SceneError> {
-        let limited = limited_joints(&self.mechanism);
-        if limited.is_empty() {
+    /// Adds effectors until the limits and the dry friction that the scene asks for can act.
+    pub(super) fn reach_joints(&mut self, forces: JointForces) -> Result<(), SceneError> {
+        let wanted = wanted_coordinates(&self.mechanism, forces);
+        if wanted.is_empty() {
             return Ok(());
         }
         let own = self.model()?;
         let mut whole = self.clone();
         let ends: Vec<[Option<LinkId>; 2]> = {
             let problem = self.problem()?;
-            limited.iter().map(|j| moving_ends(problem.mechanism(), *j)).collect()
+            wanted.iter().map(|(j, _)| moving_ends(problem.mechanism(), *j)).collect()
         };
         ends.iter().flatten().flatten().for_each(|l| whole.add_effector(*l));
         let whole = whole.model()?;
         let mut model = own;
         let mut added = Vec::new();
         loop {
-            let shares = limited.iter().map(|j| {
+            let shares = wanted.iter().map(|(j, coordinate)| {
                 let name = &self.mechanism.joint(*j).name;
-                share(&model, &whole, name)
+                share(&model, &whole, name, *coordinate)
             });
             let worst = shares.enumerate().filter(|(_, s)| *s < SHOWN);
             let Some((k, _)) = worst.min_by(|a, b| a.1.total_cmp(&b.1)) else { break };
             let name = |l: LinkId| self.mechanism.link(l).name.clone();
             let next = ends[k].iter().flatten().find(|l| !self.effectors.contains(&name(**l)));
             let Some(next) = next.copied() else {
-                let joint = &self.mechanism.joint(limited[k]).name;
-                let problem =
-                    format!("has a limit on joint {joint:?}, which its model cannot move");
+                let joint = &self.mechanism.joint(wanted[k].0).name;
+                let problem = format!(
+                    "has a limit or dry friction on joint {joint:?}, which its model cannot move"
+                );
                 return Err(invalid(format!("mechanism {:?}", self.name), problem));
             };
             added.push(name(next));
@@ -56,8 +58,8 @@ impl SceneMechanism {
         }
         if !added.is_empty() {
             let note = format!(
-                "mechanism {:?}: {} became effectors without shapes, so that limits of joints can \
-                act",
+                "mechanism {:?}: {} became effectors without shapes, so that limits and dry \
+                friction of joints can act",
                 self.name,
                 added.join(", ")
             );
@@ -85,10 +87,14 @@ impl SceneMechanism {
     }
 }
 
-fn limited_joints(m: &Mechanism) -> Vec<JointId> {
-    let limited =
-        |j: &forks_mechanism::Joint| j.dof() == 1 && matches!(j.limits.first(), Some(Some(_)));
-    (0..m.joints().len()).map(JointId::new).filter(|j| limited(m.joint(*j))).collect()
+/// Joints and their coordinates on which limits or dry friction shall act.
+fn wanted_coordinates(m: &Mechanism, forces: JointForces) -> Vec<(JointId, usize)> {
+    let of = |(i, j): (usize, &Joint)| {
+        let wanted =
+            |k: &usize| forces.friction(j, *k).is_some() || *k == 0 && forces.limit(j).is_some();
+        (0..j.dof()).filter(wanted).map(|k| (JointId::new(i), k)).collect::<Vec<_>>()
+    };
+    m.joints().iter().enumerate().flat_map(of).collect()
 }
 
 /// The links at a joint's ends that are bodies and can move; massless ones between the joints of a
@@ -110,9 +116,9 @@ fn moving_ends(m: &Mechanism, joint: JointId) -> [Option<LinkId>; 2] {
 }
 
 /// Part of a joint's compliance in one model that another shows; 1 where it has none.
-fn share(model: &ReducedModel, whole: &ReducedModel, joint: &str) -> f64 {
+fn share(model: &ReducedModel, whole: &ReducedModel, joint: &str, coordinate: usize) -> f64 {
     let of = |model: &ReducedModel| {
-        let row = model.joint_row(model.find_joint(joint)?, 0);
+        let row = model.joint_row(model.find_joint(joint)?, coordinate);
         let column = forks_linalg::Matrix::from_fn(row.len(), 1, |i, _| row[i]);
         let moved = dense::cholesky_solve(&model.data().hessian, &column)?;
         Some(row.iter().enumerate().map(|(i, z)| z * moved[(i, 0)]).sum::<f64>())

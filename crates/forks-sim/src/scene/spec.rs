@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use forks_geometry::Geometry;
 use serde::Deserialize;
 
+use crate::JointForces;
+
 /// A scene as it is written: TOML tables of these names.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
@@ -124,6 +126,9 @@ pub struct MechanismSpec {
     /// Enforce the limits of the model's joints.
     #[serde(default)]
     pub limits: bool,
+    /// Let the dry friction of the model's joints act.
+    #[serde(default)]
+    pub joint_friction: bool,
     /// A blended model (`forks blend … -o FILE`) of the same mechanism and effectors, from the
     /// scene file's folder; of one that floats, made with `--floating`.
     #[serde(default)]
@@ -131,6 +136,13 @@ pub struct MechanismSpec {
     /// Repair inertias that no body has (A + B < C), as MuJoCo's `balanceinertia` does.
     #[serde(default)]
     pub balance_inertia: bool,
+}
+
+impl MechanismSpec {
+    /// What acts in the joints.
+    pub fn joint_forces(&self) -> JointForces {
+        JointForces { limits: self.limits, friction: self.joint_friction }
+    }
 }
 
 fn yes() -> bool {

@@ -13,6 +13,7 @@ pub use compare::{Comparison, Deviation, SideBySide, Subject, compare, compare_d
 pub(crate) use full_mechanism::with_gravity;
 pub use full_mechanism::{FullMechanism, Gravity};
 
+use forks_dynamics::integrate::ImpulseStepper;
 use forks_lie::Pose;
 
 use crate::{MechanismHandle, SimError, World, mechanism::Full};
@@ -41,5 +42,16 @@ impl World {
             status: status.name(),
         })?;
         self.add_motion(name, Box::new(motion), world_from_mechanism)
+    }
+
+    /// The solver of a mechanism that [`World::add_full`] added; `None` of others.
+    ///
+    /// # Errors
+    /// A mechanism that is not there.
+    pub fn full_solver(
+        &self,
+        mechanism: MechanismHandle,
+    ) -> Result<Option<&ImpulseStepper>, SimError> {
+        Ok(self.instance(mechanism)?.motion.full_solver())
     }
 }

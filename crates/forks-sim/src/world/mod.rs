@@ -1,7 +1,7 @@
 //! Worlds: what is in them, and what can be asked of them.
 
 mod bodies;
-mod limits;
+mod joint_forces;
 mod mechanisms;
 mod shapes;
 
@@ -16,7 +16,7 @@ use crate::{
     energy::Energy,
     error::{check_finite, check_range},
     handles::Owner,
-    limit::{Active, Limit},
+    joint_force::{Active, JointForce},
     mechanism::Instance,
     rigid::{Rigid, RigidState},
     shape::OwnedShape,
@@ -82,9 +82,9 @@ pub struct World {
     /// What they become.
     pub(crate) next: Vec<RigidState>,
     pub(crate) mechanisms: Vec<Instance>,
-    pub(crate) limits: Vec<Limit>,
-    /// Rows of limits in the present problem, after the contacts.
-    pub(crate) active_limits: Vec<Active>,
+    pub(crate) joint_forces: Vec<JointForce>,
+    /// Their rows in the present problem, after the contacts.
+    pub(crate) active_joints: Vec<Active>,
     pub(crate) colliders: Vec<OwnedShape>,
     pub(crate) placed: Vec<Placed>,
     /// Pairs of shapes that do not touch, in order.
@@ -123,8 +123,8 @@ impl World {
             states: Vec::new(),
             next: Vec::new(),
             mechanisms: Vec::new(),
-            limits: Vec::new(),
-            active_limits: Vec::new(),
+            joint_forces: Vec::new(),
+            active_joints: Vec::new(),
             colliders: Vec::new(),
             placed: Vec::new(),
             excluded: Vec::new(),

@@ -9,6 +9,8 @@ mod export;
 mod floating;
 #[cfg(feature = "scene")]
 mod grip;
+#[cfg(feature = "twin")]
+mod joint_friction;
 mod limits;
 mod mechanism;
 #[cfg(feature = "twin")]
