@@ -10,6 +10,7 @@ use crate::{
     pose_args::PoseArgs,
     quasistatic_args::QuasistaticArgs,
     simulate_args::SimulateArgs,
+    view_args::ViewArgs,
 };
 
 /// Reduced models of compliant articulated mechanisms.
@@ -50,6 +51,9 @@ pub(crate) enum Command {
     Control(ControlArgs),
     /// Let a model move under gravity, springs and dampers, or run a scene with contact; record it
     Simulate(SimulateArgs),
+    /// Show a model, a scene or a reduced model in the browser, in motion: pull it, pin it, drive
+    /// it, rewind it, reduce it beside itself
+    View(ViewArgs),
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use forks_io::IoError;
 use forks_mechanism::{BuildError, lie::Digits};
 use forks_reduce::ReduceError;
 use forks_rom::{ModelError, file::FileError};
-use forks_sim::scene::SceneError;
+use forks_sim::{SimError, scene::SceneError};
+use forks_view::ViewError;
 use thiserror::Error;
 
 /// Why a command cannot give its result; every message is one sentence.
@@ -101,6 +102,22 @@ pub(crate) enum CliError {
         problem: Box<FileError>,
         /// What to do instead, where that is known.
         hint: &'static str,
+    },
+    /// A model cannot be shown.
+    #[error("{}: {source}", path.display())]
+    View {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: ViewError,
+    },
+    /// A mechanism whose joints shall stop or rub cannot be stepped.
+    #[error("{}: {source}", path.display())]
+    World {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: SimError,
     },
     /// A reduced model cannot be stepped as asked for.
     #[error("{}: {source}", path.display())]

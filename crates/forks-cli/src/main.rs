@@ -37,8 +37,11 @@ mod released;
 mod scene;
 mod simulate;
 mod simulate_args;
+mod simulate_bound;
 mod simulate_reduced;
 mod statics;
+mod view;
+mod view_args;
 
 use std::process::ExitCode;
 
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Command::Quasistatic(a) => quasistatic::run(&a),
         Command::Reduce(a) => reduce::run(&a),
         Command::Simulate(a) => simulate::run(&a),
+        Command::View(a) => view::run(&a),
         Command::Statics(a) => statics::run(&a),
     };
     result.unwrap_or_else(|e| output::fail(&e))

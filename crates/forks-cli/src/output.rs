@@ -34,6 +34,12 @@ pub(crate) fn print<T: Serialize>(
     }
 }
 
+/// Prints a line now: the program goes on.
+pub(crate) fn say(text: &str) -> Result<(), CliError> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(CliError::Stdout)
+}
+
 /// Prints a warning on stderr; the result stands all the same.
 pub(crate) fn warn(text: &str) {
     // Stderr may be closed; the JSON holds the warning as well.

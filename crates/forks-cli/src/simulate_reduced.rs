@@ -100,7 +100,7 @@ fn run_system<S: System>(
 }
 
 /// Why the file is refused, and what may have been meant.
-fn refused(file: &Path, problem: FileError) -> CliError {
+pub(crate) fn refused(file: &Path, problem: FileError) -> CliError {
     let hint = match &problem {
         FileError::Read { .. } => return CliError::Unreadable(problem),
         FileError::NotAReducedModel { found } => match found.trim_ascii_start().first() {

@@ -71,6 +71,14 @@ impl Recording {
         recording
     }
 
+    /// The owner that a body of the animation stands for; `None` for links that are none.
+    pub fn owner(&self, body: usize) -> Option<Owner> {
+        match *self.sources.get(body)? {
+            Source::Owner(owner) => Some(owner),
+            Source::Link(..) => None,
+        }
+    }
+
     /// After a step that was made; keeps a frame if one is due or the step was the last.
     pub fn after(&mut self, scene: &Scene, report: &StepReport, last: bool) {
         self.since.steps += 1;

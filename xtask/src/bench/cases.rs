@@ -3,7 +3,7 @@
 use super::{
     adaptive, blended,
     case::{Case, Context},
-    contact, divide, forward, kernel, matched, pgs, reduced, reduction, scaling,
+    contact, divide, forward, kernel, matched, million, pgs, reduced, reduction, scaling,
 };
 
 /// Measures the case of a name; one result per number of threads.
@@ -24,6 +24,7 @@ pub(super) const ALL: &[(&str, Measure)] = &[
     ("reduced/ladder-48", reduced::ladder_48),
     ("reduced/arm-20", reduced::arm_20),
     ("reduced/scaling", scaling::scaling),
+    ("reduced/chain-1000000", million::chain),
     ("blended/helix-200x1", blended::helix_200::<1>),
     ("blended/helix-200x2", blended::helix_200::<2>),
     ("blended/helix-200x4", blended::helix_200::<4>),

@@ -15,6 +15,7 @@ mod forward;
 mod kernel;
 mod matched;
 pub(crate) mod measure;
+mod million;
 mod others;
 pub(crate) mod peers;
 mod pgs;

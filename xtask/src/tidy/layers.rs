@@ -26,6 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("forks-import", &["forks-io", "forks-mechanism"]),
     ("forks-io", &["forks-geometry"]),
     ("forks-record", &["forks-import", "forks-sim"]),
+    ("forks-view", &["forks-record", "forks-reduce", "forks-blend"]),
     ("forks-testkit", &["forks-mechanism"]),
     ("forks-cli", PUBLIC),
     ("forks", PUBLIC),
@@ -55,6 +56,7 @@ const PUBLIC: &[&str] = &[
     "forks-models",
     "forks-record",
     "forks-sim",
+    "forks-view",
 ];
 /// The same and the test oracles.
 const EVERYTHING: &[&str] = &["forks", "forks-testkit"];

@@ -37,23 +37,59 @@ const SCRIPTS: [&str; 9] = [
     include_str!("viewer/viewer.js"),
 ];
 
+/// What a page that is not a recording adds to the viewer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extension<'a> {
+    /// More of the content security policy, such as `connect-src 'self'`.
+    pub policy: &'a str,
+    /// Mark-up at the top of the panel.
+    pub controls: &'a str,
+    /// Style after the viewer's.
+    pub style: &'a str,
+    /// Script after the viewer's that starts it.
+    pub script: &'a str,
+}
+
+impl Extension<'_> {
+    /// A recording.
+    const NONE: Self = Self {
+        policy: "",
+        controls: "",
+        style: "",
+        script: "const viewer = new Viewer(new Recording(readAnimation()));",
+    };
+}
+
 /// The page as text.
 ///
 /// # Errors
 /// As [`Animation::check`], and [`IoError::TooLarge`] for what single precision cannot hold.
 pub fn to_string(animation: &Animation) -> Result<String, IoError> {
+    extended(animation, &Extension::NONE)
+}
+
+/// The page with something more.
+///
+/// # Errors
+/// As [`to_string`].
+pub fn extended(animation: &Animation, extension: &Extension<'_>) -> Result<String, IoError> {
     animation.check()?;
     let data = data::json(animation)?;
-    let scripts = SCRIPTS.join("\n");
+    let mut scripts = SCRIPTS.join("\n");
+    scripts.push('\n');
+    scripts.push_str(extension.script);
+    let style = [STYLE, extension.style].concat();
     let title = escaped(&animation.title);
-    let mut page = String::with_capacity(PAGE.len() + STYLE.len() + scripts.len() + data.len());
+    let mut page = String::with_capacity(PAGE.len() + style.len() + scripts.len() + data.len());
     // The template is walked once, so nothing in the contents can be taken for a place in it.
     for (i, piece) in PAGE.split("{{").enumerate() {
         match piece.split_once("}}") {
             Some((name, rest)) if i > 0 => {
                 page.push_str(match name {
                     "TITLE" => &title,
-                    "STYLE" => STYLE,
+                    "STYLE" => &style,
+                    "POLICY" => extension.policy,
+                    "CONTROLS" => extension.controls,
                     "DATA" => &data,
                     _ => &scripts,
                 });

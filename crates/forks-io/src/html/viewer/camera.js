@@ -37,6 +37,13 @@ class Camera {
     return (2 * this.distance * Math.tan(FIELD_OF_VIEW / 2)) / height;
   }
 
+  /** The ray through a pixel: [eye, direction]. */
+  ray(x, y, width, height) {
+    const [right, up, backward] = this.axes(), s = (2 * Math.tan(FIELD_OF_VIEW / 2)) / height;
+    const across = add(scaled(right, (x - width / 2) * s), scaled(up, (height / 2 - y) * s));
+    return [this.eye(), direction(subtract(across, backward))];
+  }
+
   turn(dx, dy) {
     this.azimuth -= 0.008 * dx;
     this.elevation = clamp(this.elevation + 0.008 * dy, -Math.PI / 2, Math.PI / 2);
@@ -81,17 +88,26 @@ class Camera {
 
 /**
  * Lets pointers on a canvas move the camera. `changed()` is called after each move, `clicked(x, y)` with
- * pixels from the upper left corner when a pointer went down and up in the same place.
+ * pixels from the upper left corner when a pointer went down and up in the same place. Where `grab(x, y)`
+ * gives something, the pointer moves that.
  */
-function attachGestures(canvas, camera, changed, clicked) {
+function attachGestures(canvas, camera, { changed, clicked, grab }) {
   const pointers = new Map(); // id → last position
-  let travelled = 0;
+  let travelled = 0, held = null;
+  const place = (e) => {
+    const box = canvas.getBoundingClientRect();
+    return [e.clientX - box.left, e.clientY - box.top];
+  };
 
   canvas.addEventListener("pointerdown", (e) => {
     canvas.focus({ preventScroll: true });
     canvas.setPointerCapture(e.pointerId);
     canvas.classList.add("turning");
-    if (pointers.size === 0) travelled = 0;
+    if (pointers.size === 0) {
+      travelled = 0;
+      const plain = e.button === 0 && !e.shiftKey && !e.ctrlKey;
+      held = plain ? grab(...place(e)) : null;
+    }
     pointers.set(e.pointerId, [e.clientX, e.clientY]);
     e.preventDefault();
   });
@@ -101,7 +117,9 @@ function attachGestures(canvas, camera, changed, clicked) {
     if (!last) return;
     const now = [e.clientX, e.clientY], dx = now[0] - last[0], dy = now[1] - last[1];
     travelled += Math.hypot(dx, dy);
-    if (pointers.size === 1) {
+    if (held) {
+      held.move(...place(e));
+    } else if (pointers.size === 1) {
       const panning = (e.buttons & 6) !== 0 || e.shiftKey || e.ctrlKey;
       if (panning) camera.move(dx, dy, canvas.clientHeight); else camera.turn(dx, dy);
     } else {
@@ -119,10 +137,9 @@ function attachGestures(canvas, camera, changed, clicked) {
   const up = (e) => {
     if (!pointers.delete(e.pointerId) || pointers.size > 0) return;
     canvas.classList.remove("turning");
-    if (e.type === "pointerup" && e.button === 0 && travelled < 4) {
-      const box = canvas.getBoundingClientRect();
-      clicked(e.clientX - box.left, e.clientY - box.top);
-    }
+    if (held) held.end();
+    held = null;
+    if (e.type === "pointerup" && e.button === 0 && travelled < 4) clicked(...place(e));
   };
   canvas.addEventListener("pointerup", up);
   canvas.addEventListener("pointercancel", up);

@@ -20,7 +20,7 @@ class Panel {
     }
     document.getElementById("notes").hidden = scene.recording.data.notes.length === 0;
     document.getElementById("body-tools").hidden = scene.bodies.length === 0;
-    if (scene.recording.contactNumbers.length === 0) {
+    if (!scene.recording.mayTouch) {
       for (const id of ["contacts-label", "arrows-label"]) document.getElementById(id).hidden = true;
     }
   }

@@ -24,6 +24,11 @@ class Recording {
     this.end = this.times[this.times.length - 1];
   }
 
+  /** There may be contacts. */
+  get mayTouch() {
+    return this.contactNumbers.length > 0;
+  }
+
   get frames() {
     return this.times.length;
   }

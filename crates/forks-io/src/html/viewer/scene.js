@@ -30,6 +30,7 @@ class Scene {
     this.selected = -1;
     this.show = { ground: true, axes: false, trace: true, contacts: true };
     this.arrowScale = 1;
+    this.pull = null; // what pulls a body: {body, point, target}
     this.surfaces = data.surfaces.map((s) => ({
       positions: new Float32Array(bytesOf(s.positions)),
       normals: new Float32Array(bytesOf(s.normals)),
@@ -110,6 +111,7 @@ class Scene {
     });
     for (const segment of this.recording.data.segments) this.placeSegment(segment);
     if (this.show.contacts) for (const [p, force] of this.recording.contactsAt(time)) this.placeForce(p, force);
+    if (this.pull) this.placePull(this.pull);
     const [opaque, translucent, casting, arrows] = this.batches;
     return { opaque, translucent, casting, arrows, planes: this.show.ground ? this.planes() : [], trace: this.show.trace, now: time };
   }
@@ -165,6 +167,11 @@ class Scene {
     });
   }
 
+  /** From the point of a body that is pulled to where it is pulled. */
+  placePull({ body, point, target }) {
+    this.arrow(this.batches[3], affinePoint(this.affines[body], point), target, 0.006 * this.radius, this.forceColour, -1);
+  }
+
   /** An arrow that is a third of the scene's radius long for the largest force of the recording. */
   placeForce(point, force) {
     if (this.typicalForce === 0) return;
@@ -172,6 +179,22 @@ class Scene {
     const relative = Math.min(norm(force) / this.typicalForce, LONGEST_ARROW);
     const tip = add(point, scaled(direction(force), 0.25 * this.radius * this.arrowScale * relative));
     this.arrow(this.batches[3], point, tip, 0.006 * this.radius, this.forceColour, -1);
+  }
+
+  /** Where a ray first meets a body, as a distance along it; null if it does not. */
+  hit(b, [eye, along]) {
+    const world = affineOfPose(this.poses, POSE * b, UNIT_SCALE, new Float64Array(12)), whole = new Float64Array(12);
+    let nearest = Infinity;
+    for (const part of this.bodies[b].parts) {
+      affineProduct(world, part.affine, whole, 0);
+      nearest = Math.min(nearest, meetSurface(this.surfaces[part.surface], whole, eye, along));
+    }
+    for (const { owner, ends, radius } of this.recording.data.segments) {
+      if (owner !== b) continue;
+      const [from, to] = ends.map((e) => (e.body === null ? e.point : affinePoint(this.affines[e.body], e.point)));
+      nearest = Math.min(nearest, meetBar(from, to, radius ?? 0.006 * this.radius, eye, along));
+    }
+    return nearest < Infinity ? nearest : null;
   }
 
   /** Planes of the recording; without one a ground under the lowest point. */
@@ -201,6 +224,31 @@ class Scene {
 
 const UNIT_SCALE = [1, 1, 1];
 const IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0];
+
+/** Distance along a ray to a surface that an affine map places (Möller and Trumbore); Infinity without one. */
+function meetSurface({ positions, triangles }, affine, eye, along) {
+  let nearest = Infinity;
+  const corner = (i) => affinePoint(affine, positions.subarray(3 * i, 3 * i + 3));
+  for (let k = 0; k < triangles.length; k += 3) {
+    const a = corner(triangles[k]), u = subtract(corner(triangles[k + 1]), a), v = subtract(corner(triangles[k + 2]), a);
+    const p = cross(along, v), volume = dot(u, p);
+    if (volume === 0) continue;
+    const from = subtract(eye, a), x = dot(from, p) / volume, q = cross(from, u), y = dot(along, q) / volume;
+    const t = dot(v, q) / volume;
+    if (x >= 0 && y >= 0 && x + y <= 1 && t > 0 && t < nearest) nearest = t;
+  }
+  return nearest;
+}
+
+/** Distance along a ray to where it passes a bar, Infinity if it passes by more than three radii. */
+function meetBar(from, to, radius, eye, along) {
+  const axis = subtract(to, from), length = norm(axis), n = direction(axis), w = subtract(eye, from);
+  const c = dot(along, n), slope = 1 - c * c;
+  if (slope < 1e-12) return Infinity;
+  const t = (c * dot(w, n) - dot(w, along)) / slope, s = clamp(dot(w, n) + t * c, 0, length);
+  const near = add(from, scaled(n, s)), onRay = Math.max(0, dot(subtract(near, eye), along));
+  return norm(subtract(add(eye, scaled(along, onRay)), near)) < 3 * radius ? onRay : Infinity;
+}
 
 /** Largest distance from the origin of a surface's points, and half the side of the cube around the origin that holds them. */
 function reachOf(positions) {

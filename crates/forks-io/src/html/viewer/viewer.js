@@ -1,8 +1,8 @@
 // Brings everything together: playback, keys, colours of the page, and when to draw.
 
 class Viewer {
-  constructor() {
-    this.recording = new Recording(JSON.parse(document.getElementById("animation").textContent));
+  constructor(recording) {
+    this.recording = recording;
     this.scene = new Scene(this.recording);
     this.camera = new Camera();
     this.canvas = document.getElementById("scene");
@@ -42,7 +42,9 @@ class Viewer {
 
   attach() {
     const on = (id, event, action) => document.getElementById(id).addEventListener(event, action);
-    attachGestures(this.canvas, this.camera, () => this.changed(), (x, y) => this.click(x, y));
+    attachGestures(this.canvas, this.camera, {
+      changed: () => this.changed(), clicked: (x, y) => this.click(x, y), grab: (x, y) => this.grab(x, y),
+    });
     this.canvas.addEventListener("webglcontextlost", (e) => { e.preventDefault(); this.renderer = null; });
     this.canvas.addEventListener("webglcontextrestored", () => { this.startRenderer(); this.select(this.scene.selected); });
     for (const name of ["ground", "axes", "trace", "contacts"]) {
@@ -205,6 +207,11 @@ class Viewer {
     this.followedAt = this.followed >= 0 ? [...this.scene.poses.slice(POSE * this.followed, POSE * this.followed + 3)] : null;
   }
 
+  /** What a pointer that goes down takes hold of, with `move(x, y)` and `end()`; null for the camera. */
+  grab() {
+    return null;
+  }
+
   click(x, y) {
     if (this.renderer) this.select(this.renderer.bodyAt(x, y, this.camera, this.scene.at(this.time)));
   }
@@ -328,4 +335,5 @@ class Viewer {
 
 const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 
-const viewer = new Viewer();
+/** What stands in the page. */
+const readAnimation = () => JSON.parse(document.getElementById("animation").textContent);

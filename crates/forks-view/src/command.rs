@@ -1,0 +1,134 @@
+//! What a page may ask for: one JSON object per message.
+
+use serde::Deserialize;
+
+/// Largest message that is read, bytes.
+pub(crate) const LARGEST: usize = 1 << 16;
+
+/// A command.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) enum Command {
+    /// Go on.
+    Play {},
+    /// Stop.
+    Pause {},
+    /// Make this many steps and stop.
+    Step {
+        /// 1 to 10,000.
+        count: u32,
+    },
+    /// Simulated time over time on the clock.
+    Speed {
+        /// 0.001 to 100.
+        factor: f64,
+    },
+    /// Pull a point of a body towards a place in the world.
+    Pull {
+        /// Number of the body in the picture.
+        body: usize,
+        /// In the body, m.
+        point: [f64; 3],
+        /// In the world, m.
+        target: [f64; 3],
+    },
+    /// Let go of what is pulled.
+    Release {},
+    /// Stiffness of the spring that pulls, N/m.
+    Stiffness {
+        /// 1e-6 to 1e5.
+        value: f64,
+    },
+    /// Hold the origin of a body where it is, or let it go.
+    Pin {
+        /// Number of the body in the picture.
+        body: usize,
+    },
+    /// Move a servo's target by this much from the start pose.
+    Servo {
+        /// Its number.
+        index: usize,
+        /// m or rad.
+        target: f64,
+    },
+    /// Back to a moment.
+    Rewind {
+        /// s.
+        time: f64,
+    },
+    /// Back to the start.
+    Reset {},
+    /// Reduce the mechanism to these links, and move the reduced model beside it.
+    Reduce {
+        /// Numbers of bodies in the picture.
+        bodies: Vec<usize>,
+    },
+    /// Take the reduced model away.
+    Unreduce {},
+}
+
+impl Command {
+    /// Reads a message.
+    ///
+    /// # Errors
+    /// What is wrong with it, in a sentence.
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
+        let command: Self =
+            serde_json::from_str(text).map_err(|e| format!("not a command: {e}"))?;
+        command.check()?;
+        Ok(command)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let range = |what: &str, x: f64, low: f64, high: f64| {
+            if (low..=high).contains(&x) {
+                return Ok(());
+            }
+            Err(format!("{what} is {x}, but has to be {low} to {high}"))
+        };
+        match self {
+            Self::Step { count } => range("the number of steps", f64::from(*count), 1.0, 1e4),
+            Self::Speed { factor } => range("the speed", *factor, 1e-3, 100.0),
+            Self::Stiffness { value } => range("the stiffness", *value, 1e-6, 1e5),
+            Self::Pull { point, target, .. } => {
+                let mut all = point.iter().chain(target);
+                all.try_for_each(|x| range("a coordinate", *x, -1e12, 1e12))
+            }
+            Self::Servo { target, .. } => range("the target", *target, -1e12, 1e12),
+            Self::Rewind { time } => range("the time", *time, -1e12, 1e12),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_read() {
+        assert_eq!(Command::read(r#"{"type":"play"}"#), Ok(Command::Play {}));
+        let pull = r#"{"type":"pull","body":2,"point":[0,0,1],"target":[1,2,3]}"#;
+        let expected = Command::Pull { body: 2, point: [0.0, 0.0, 1.0], target: [1.0, 2.0, 3.0] };
+        assert_eq!(Command::read(pull), Ok(expected));
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        for text in [
+            "",
+            "play",
+            "[]",
+            r#"{"type":"fly"}"#,
+            r#"{"type":"play","now":true}"#,
+            r#"{"type":"step","count":0}"#,
+            r#"{"type":"step","count":-1}"#,
+            r#"{"type":"speed","factor":1e300}"#,
+            r#"{"type":"pull","body":0,"point":[0,0],"target":[0,0,0]}"#,
+            r#"{"type":"pull","body":0,"point":[0,0,1e999],"target":[0,0,0]}"#,
+            r#"{"type":"pull","body":-1,"point":[0,0,0],"target":[0,0,0]}"#,
+        ] {
+            assert!(Command::read(text).is_err(), "{text}");
+        }
+    }
+}

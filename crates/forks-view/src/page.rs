@@ -1,0 +1,19 @@
+//! The page: the viewer of recordings with a socket and hands.
+
+use forks_io::{
+    IoError,
+    animation::Animation,
+    html::{self, Extension},
+};
+
+const EXTENSION: Extension<'static> = Extension {
+    policy: "; connect-src 'self'",
+    controls: include_str!("page/controls.html"),
+    style: include_str!("page/live.css"),
+    script: concat!(include_str!("page/stream.js"), include_str!("page/live.js")),
+};
+
+/// The page of what moves; the animation has one frame, the present.
+pub(crate) fn live(animation: &Animation) -> Result<String, IoError> {
+    html::extended(animation, &EXTENSION)
+}

@@ -1,0 +1,530 @@
+//! The thread that steps: commands in, frames out, at its own rate.
+
+mod grip;
+mod timeline;
+
+use std::{
+    sync::{
+        Arc,
+        mpsc::{Receiver, RecvTimeoutError, TryRecvError},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use forks_dynamics::{Loads, statics::EquilibriumOptions};
+use forks_io::animation::{Animation, AnimationFrame, Colour, Segment, Series};
+use forks_mechanism::{Preparation, lie::glam::DVec3};
+use forks_reduce::{Linearisation, Problem, ProblemOptions, ReduceOptions};
+use serde::Serialize;
+
+use crate::{
+    ViewError, ViewOptions,
+    command::Command,
+    frame::{self, Pace},
+    hub::Hub,
+    page,
+    source::{MechanismSource, Source},
+    subject::{Full, Push, Scenery, Servo, Subject, reduced, skeleton},
+};
+use grip::Grip;
+use timeline::Timeline;
+
+/// Time between frames, s.
+const FRAME: f64 = 1.0 / 60.0;
+
+/// Part of a frame's time that steps may take before pages are served again.
+const BUSY: f64 = 0.8;
+
+/// Stiffness of the spring that pulls, N/m, at first.
+const STIFFNESS: f64 = 200.0;
+
+/// A pin is as much stiffer than the spring that pulls.
+const PIN: f64 = 20.0;
+
+/// How often a step is tried with weaker springs.
+const TRIES: u32 = 8;
+
+/// A problem as pages read it.
+pub(crate) fn problem(text: &str) -> String {
+    serde_json::json!({ "type": "problem", "text": text }).to_string()
+}
+
+/// Starts the thread; returns when there is a page to show.
+pub(crate) fn start(
+    source: Source,
+    options: &ViewOptions,
+    hub: Arc<Hub>,
+    commands: Receiver<Command>,
+) -> Result<JoinHandle<()>, ViewError> {
+    let (ready, started) = std::sync::mpsc::sync_channel(1);
+    let options = *options;
+    let handle = thread::spawn(move || {
+        let done = run(source, &options, &hub, &commands, &|| {
+            let _ = ready.send(Ok(()));
+        });
+        if let Err(e) = done {
+            let _ = ready.send(Err(e));
+        }
+        hub.close();
+    });
+    let gone = || Err(ViewError::Model("the session ended before it began".into()));
+    started.recv().unwrap_or_else(|_| gone())?;
+    Ok(handle)
+}
+
+fn run(
+    source: Source,
+    options: &ViewOptions,
+    hub: &Hub,
+    commands: &Receiver<Command>,
+    ready: &dyn Fn(),
+) -> Result<(), ViewError> {
+    let model = |e: &dyn std::fmt::Display| ViewError::Model(e.to_string());
+    match source {
+        Source::Mechanism(s) => {
+            let root = s.mechanism.moving_links().next().map(|(id, _)| id);
+            let preparation = Preparation {
+                hold_root_of: root.filter(|_| !s.falls),
+                servos: true,
+                start: Some(s.positions.clone()),
+                ..Preparation::default()
+            };
+            let prepared = preparation.apply(&s.mechanism).map_err(|e| model(&e))?;
+            let full = Box::new(Full::new(&prepared, &s, options.step));
+            Session::new(vec![full], Some(&s), hub, options)?.serve(commands, ready);
+        }
+        Source::Reduced { title, model: m } => {
+            let data = match &*m {
+                forks_blend::Model::Reduced(m) => m.data(),
+                forks_blend::Model::Blended(m) => m.data().samples[0].model.data(),
+            };
+            let picture = skeleton(&title, data);
+            let subject = reduced(*m, picture, options.step).map_err(|e| model(&e))?;
+            Session::new(vec![subject], None, hub, options)?.serve(commands, ready);
+        }
+        Source::Scene(scene) => {
+            let scenery = Box::new(Scenery::new(*scene));
+            Session::new(vec![scenery], None, hub, options)?.serve(commands, ready);
+        }
+    }
+    Ok(())
+}
+
+/// What pages know beside frames.
+#[derive(Serialize)]
+struct Status<'a> {
+    r#type: &'static str,
+    /// Increases with every change of what is drawn: a page that knows another one loads anew.
+    picture: u64,
+    moving: bool,
+    speed: f64,
+    stiffness: f64,
+    servos: Vec<Slider<'a>>,
+    pinned: Vec<usize>,
+    /// Bodies that feel forces.
+    feels: Vec<usize>,
+    can_reduce: bool,
+    reduced: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Slider<'a> {
+    name: &'a str,
+    target: f64,
+    range: [f64; 2],
+}
+
+/// A reduced model beside the mechanism that it was made from.
+struct Twin {
+    /// Bodies that are its effectors.
+    effectors: Vec<usize>,
+    said: String,
+}
+
+/// What moves, and how it is held.
+struct Session<'m> {
+    /// The mechanism; behind it its reduced model, where there is one.
+    all: Vec<Box<dyn Subject<'m> + 'm>>,
+    source: Option<&'m MechanismSource>,
+    hub: &'m Hub,
+    twin: Option<Twin>,
+    timeline: Timeline<'m>,
+    moving: bool,
+    speed: f64,
+    stiffness: f64,
+    pull: Option<Grip>,
+    pins: Vec<Grip>,
+    picture: u64,
+    /// Simulated time that is due and not yet made, s.
+    owed: f64,
+    /// Steps to make and then stop.
+    single: u32,
+    /// Time of a step, s, and pace over the last second.
+    step_time: f64,
+    pace: f64,
+    changed: bool,
+}
+
+impl<'m> Session<'m> {
+    fn new(
+        all: Vec<Box<dyn Subject<'m> + 'm>>,
+        source: Option<&'m MechanismSource>,
+        hub: &'m Hub,
+        options: &ViewOptions,
+    ) -> Result<Self, ViewError> {
+        let mut out = Self {
+            timeline: Timeline::new(&all),
+            all,
+            source,
+            hub,
+            twin: None,
+            moving: options.playing,
+            speed: 1.0,
+            stiffness: STIFFNESS,
+            pull: None,
+            pins: Vec::new(),
+            picture: 0,
+            owed: 0.0,
+            single: 0,
+            step_time: 0.0,
+            pace: 0.0,
+            changed: true,
+        };
+        out.draw()?;
+        Ok(out)
+    }
+
+    /// The page anew, after a change of what is drawn.
+    fn draw(&mut self) -> Result<(), ViewError> {
+        let mut picture = self.picture();
+        picture.frames = vec![self.frame()];
+        self.picture += 1;
+        self.hub.set_page(page::live(&picture)?);
+        self.tell();
+        Ok(())
+    }
+
+    /// Bodies and series of all that moves; the reduced model's pale.
+    fn picture(&self) -> Animation {
+        let mut out = self.all[0].picture().clone();
+        let Some(twin) = self.all.get(1) else { return out };
+        let first = out.bodies.len();
+        let ghost = Colour::rgb(0xd5, 0x5e, 0x00).with_alpha(150);
+        for body in &twin.picture().bodies {
+            let mut body = body.clone();
+            body.name = format!("reduced/{}", body.name);
+            body.shapes.iter_mut().for_each(|s| s.colour = Some(ghost));
+            out.bodies.push(body);
+        }
+        for s in &twin.picture().segments {
+            let mut ends = s.ends;
+            ends.iter_mut().for_each(|e| e.body = e.body.map(|b| b + first));
+            out.segments.push(Segment { ends, colour: Some(ghost), ..*s });
+        }
+        out.series.push(Series::new("reduced model off by", "mm"));
+        out
+    }
+
+    fn frame(&mut self) -> AnimationFrame {
+        let mut frame = self.all[0].frame();
+        if let (Some(twin), Some(at)) = (&self.twin, self.all.get(1)) {
+            let off = twin
+                .effectors
+                .iter()
+                .map(|b| at.pose(*b).translation.distance(self.all[0].pose(*b).translation));
+            frame.values.push(1e3 * off.fold(0.0, f64::max));
+            frame.world_from_body.extend((0..at.picture().bodies.len()).map(|b| at.pose(b)));
+        }
+        frame
+    }
+
+    /// Says how things are.
+    fn tell(&mut self) {
+        let slider = |s: &'_ Servo| (s.name.clone(), s.target, s.range);
+        let servos: Vec<_> = self.all[0].servos().iter().map(slider).collect();
+        let servos = servos.iter().map(|(name, target, range)| Slider {
+            name,
+            target: *target,
+            range: *range,
+        });
+        let bodies = self.all[0].picture().bodies.len();
+        let status = Status {
+            r#type: "status",
+            picture: self.picture,
+            moving: self.moving,
+            speed: self.speed,
+            stiffness: self.stiffness,
+            servos: servos.collect(),
+            pinned: self.pins.iter().map(|p| p.body).collect(),
+            feels: (0..bodies).filter(|b| self.all[0].feels(*b)).collect(),
+            can_reduce: self.source.is_some(),
+            reduced: self.twin.as_ref().map(|t| t.said.clone()),
+        };
+        let text = serde_json::to_string(&status).unwrap_or_default();
+        self.hub.set_greeting(text.clone());
+        self.hub.say(text);
+        self.changed = true;
+    }
+
+    fn serve(&mut self, commands: &Receiver<Command>, ready: &dyn Fn()) {
+        ready();
+        let mut last = Instant::now();
+        loop {
+            let idle = !self.moving && self.single == 0;
+            let first = match idle && !self.changed {
+                true => match commands.recv_timeout(Duration::from_millis(100)) {
+                    Ok(command) => Some(command),
+                    Err(RecvTimeoutError::Timeout) => None,
+                    Err(RecvTimeoutError::Disconnected) => return,
+                },
+                false => None,
+            };
+            if let Some(command) = first {
+                self.obey(command);
+            }
+            loop {
+                match commands.try_recv() {
+                    Ok(command) => self.obey(command),
+                    Err(TryRecvError::Empty) => break,
+                    Err(TryRecvError::Disconnected) => return,
+                }
+            }
+            let now = Instant::now();
+            let passed = now.duration_since(last).as_secs_f64().min(0.1);
+            last = now;
+            let made = self.advance(passed, now);
+            if made || self.changed {
+                self.changed = false;
+                let step = 1e6 * self.step_time;
+                let pace = Pace { step, factor: self.pace, moving: self.moving };
+                let frame = self.frame();
+                self.hub.show(frame::encode(&frame, pace));
+            }
+            if !idle {
+                let left = FRAME - now.elapsed().as_secs_f64();
+                if left > 0.0 {
+                    thread::sleep(Duration::from_secs_f64(left));
+                }
+            }
+        }
+    }
+
+    /// Steps for what has passed on the clock; what cannot be kept up with is let go.
+    fn advance(&mut self, passed: f64, begin: Instant) -> bool {
+        let h = self.all[0].step_length();
+        if self.moving {
+            self.owed += passed * self.speed;
+        }
+        let (mut made, start) = (0u32, self.all[0].time());
+        while self.single > 0 || self.moving && self.owed >= h {
+            let before = Instant::now();
+            if let Err(text) = self.step() {
+                self.moving = false;
+                self.single = 0;
+                self.hub.say(problem(&text));
+                self.tell();
+                break;
+            }
+            made += 1;
+            self.owed -= h;
+            self.single = self.single.saturating_sub(1);
+            let took = before.elapsed().as_secs_f64();
+            self.step_time += 0.05 * (took - self.step_time);
+            if begin.elapsed().as_secs_f64() > BUSY * FRAME {
+                self.owed = 0.0;
+                break;
+            }
+        }
+        if !self.moving {
+            self.owed = 0.0;
+        }
+        if made > 0 {
+            self.timeline.keep(&self.all);
+            let pace = (self.all[0].time() - start) / passed.max(1e-4);
+            self.pace += 0.05 * (pace - self.pace);
+        }
+        made > 0
+    }
+
+    fn step(&mut self) -> Result<(), String> {
+        for k in 0..self.all.len() {
+            let mut tries = TRIES;
+            loop {
+                let pushes = self.pushes(k);
+                let subject = &mut self.all[k];
+                subject.push(&pushes)?;
+                let done = subject.step();
+                tries -= 1;
+                if done.is_ok() || pushes.is_empty() || tries == 0 {
+                    done?;
+                    break;
+                }
+                self.pins.iter_mut().chain(&mut self.pull).for_each(Grip::weaken);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the springs exert on the `k`-th of what moves: each has its own force.
+    fn pushes(&mut self, k: usize) -> Vec<Push> {
+        let subject = &*self.all[k];
+        let mut out: Vec<Push> = Vec::new();
+        for grip in self.pins.iter_mut().chain(&mut self.pull) {
+            if !subject.feels(grip.body) {
+                continue;
+            }
+            let push = match k {
+                0 => grip.push(subject, &out),
+                // The same force on both shows what the reduction changes.
+                _ => Some(Push { body: grip.body, point: grip.point, force: grip.force }),
+            };
+            out.extend(push);
+        }
+        out
+    }
+
+    fn obey(&mut self, command: Command) {
+        if let Err(text) = self.try_to(command) {
+            self.hub.say(problem(&text));
+        }
+    }
+
+    fn try_to(&mut self, command: Command) -> Result<(), String> {
+        let pulls = matches!(command, Command::Pull { .. });
+        if !(pulls && self.pull.is_some()) {
+            self.timeline.mark(&self.all);
+        }
+        match command {
+            Command::Play {} => self.moving = true,
+            Command::Pause {} => self.moving = false,
+            Command::Step { count } => {
+                self.moving = false;
+                self.single = count;
+            }
+            Command::Speed { factor } => self.speed = factor,
+            Command::Stiffness { value } => {
+                self.stiffness = value;
+                self.pull.iter_mut().for_each(|p| p.stiffness = value);
+            }
+            Command::Pull { body, point, target } => {
+                return self.pull(body, DVec3::from_array(point), DVec3::from_array(target));
+            }
+            Command::Release {} => {
+                self.pull = None;
+                return Ok(());
+            }
+            Command::Pin { body } => self.pin(body)?,
+            Command::Servo { index, target } => {
+                if index >= self.all[0].servos().len() {
+                    let count = self.all[0].servos().len();
+                    return Err(format!("there is no servo {index}, but {count} from 0 on"));
+                }
+                for subject in &mut self.all {
+                    subject.set_servo(index, target)?;
+                }
+            }
+            Command::Rewind { time } => self.rewind(time.min(self.all[0].time()))?,
+            Command::Reset {} => self.rewind(f64::NEG_INFINITY)?,
+            Command::Reduce { bodies } => self.reduce(&bodies)?,
+            Command::Unreduce {} => {
+                self.all.truncate(1);
+                self.twin = None;
+                self.timeline = Timeline::new(&self.all);
+                self.draw().map_err(|e| e.to_string())?;
+            }
+        }
+        self.tell();
+        Ok(())
+    }
+
+    fn feeling(&self, body: usize) -> Result<(), String> {
+        if self.all[0].feels(body) {
+            return Ok(());
+        }
+        let name = self.all[0].picture().bodies.get(body).map(|b| b.name.clone());
+        Err(match name {
+            Some(name) => format!("'{name}' feels no forces: it is no effector"),
+            None => format!("there is no body {body} that feels forces"),
+        })
+    }
+
+    fn pull(&mut self, body: usize, point: DVec3, target: DVec3) -> Result<(), String> {
+        self.feeling(body)?;
+        match &mut self.pull {
+            Some(p) if p.body == body && p.point == point => p.target = target,
+            _ => self.pull = Some(Grip::new(body, point, target, self.stiffness)),
+        }
+        Ok(())
+    }
+
+    fn pin(&mut self, body: usize) -> Result<(), String> {
+        self.feeling(body)?;
+        if let Some(at) = self.pins.iter().position(|p| p.body == body) {
+            self.pins.remove(at);
+            return Ok(());
+        }
+        let place = self.all[0].pose(body).translation;
+        self.pins.push(Grip::new(body, DVec3::ZERO, place, PIN * self.stiffness));
+        Ok(())
+    }
+
+    /// Back to the last moment that is kept before a time, and on to that time. Where no hand acted
+    /// in between, which is a moment of its own, it is the same in every bit.
+    fn rewind(&mut self, time: f64) -> Result<(), String> {
+        self.all = self.timeline.rewind(time);
+        self.moving = false;
+        self.single = 0;
+        self.pull = None;
+        let h = self.all[0].step_length();
+        while self.all[0].time() + 0.5 * h < time {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    /// Reduces the mechanism about its equilibrium under gravity, and puts the model beside it.
+    fn reduce(&mut self, bodies: &[usize]) -> Result<(), String> {
+        let source = self.source.ok_or("only a mechanism with all its joints can be reduced")?;
+        let picture = self.all[0].picture().clone();
+        let name = |b: &usize| picture.bodies.get(*b).map(|b| b.name.as_str());
+        let names: Option<Vec<&str>> = bodies.iter().map(name).collect();
+        let names = names.ok_or("there is no such body")?;
+        if names.is_empty() {
+            return Err("choose at least one body as an effector".into());
+        }
+        let begin = Instant::now();
+        let m = &source.mechanism;
+        let options =
+            ProblemOptions { start: Some(source.positions.clone()), ..ProblemOptions::default() };
+        let say = |e: forks_reduce::ReduceError| e.to_string();
+        let problem = Problem::new(m, &names, &options).map_err(say)?;
+        let loads = Loads::gravity();
+        let at = problem.equilibrium(&loads, &EquilibriumOptions::default());
+        if !at.status.is_equilibrium() {
+            let why = at.explanation(problem.mechanism()).unwrap_or_default();
+            let status = at.status.name();
+            return Err(format!("there is no equilibrium to reduce about: {status} {why}"));
+        }
+        let at = Linearisation::equilibrium(&at, &loads);
+        let model = problem.reduce(at, &ReduceOptions::default()).map_err(say)?.model;
+        let took = 1e3 * begin.elapsed().as_secs_f64();
+        let said =
+            format!("{} reduced to {} coordinates in {took:.1} ms", names.join(", "), model.dof());
+        let step = self.all[0].step_length();
+        let model = forks_blend::Model::Reduced(model);
+        let mut subject =
+            reduced(model, picture, step).map_err(|e: forks_rom::ModelError| e.to_string())?;
+        for (k, s) in self.all[0].servos().iter().enumerate() {
+            let all = subject.servos();
+            if let Some(at) = all.iter().position(|o| o.name == s.name).filter(|at| *at == k) {
+                subject.set_servo(at, s.target)?;
+            }
+        }
+        self.all.truncate(1);
+        self.all.push(subject);
+        self.twin = Some(Twin { effectors: bodies.to_vec(), said });
+        self.timeline = Timeline::new(&self.all);
+        self.draw().map_err(|e| e.to_string())
+    }
+}

@@ -1,0 +1,70 @@
+//! What a session steps: a full mechanism, a reduced model, a scene.
+
+mod full;
+mod reduced;
+mod scene;
+
+use forks_io::animation::{Animation, AnimationFrame};
+use forks_mechanism::lie::{Pose, glam::DVec3};
+
+pub(crate) use full::Full;
+pub(crate) use reduced::{reduced, skeleton};
+pub(crate) use scene::Scenery;
+
+/// A force on a body of the picture.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Push {
+    pub(crate) body: usize,
+    /// Where it acts, in the body, m.
+    pub(crate) point: DVec3,
+    /// World axes, N.
+    pub(crate) force: DVec3,
+}
+
+/// A servo as a slider shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Servo {
+    pub(crate) name: String,
+    /// Away from its target in the start pose, m or rad.
+    pub(crate) target: f64,
+    /// What a slider offers.
+    pub(crate) range: [f64; 2],
+}
+
+/// Something that moves by steps. It can be copied as it is: a copy goes on with the same bits.
+pub(crate) trait Subject<'m> {
+    fn duplicate(&self) -> Box<dyn Subject<'m> + 'm>;
+
+    /// Time of a step, s.
+    fn step_length(&self) -> f64;
+
+    fn time(&self) -> f64;
+
+    /// One step; what went wrong, in a sentence, where it was not made.
+    fn step(&mut self) -> Result<(), String>;
+
+    /// Forces from now on, in place of those before; `Err` names a body that cannot feel one.
+    fn push(&mut self, pushes: &[Push]) -> Result<(), String>;
+
+    /// True if the body can feel forces.
+    fn feels(&self, body: usize) -> bool;
+
+    fn pose(&self, body: usize) -> Pose;
+
+    /// Poses, numbers and contacts now.
+    fn frame(&mut self) -> AnimationFrame;
+
+    fn servos(&self) -> &[Servo];
+
+    /// Sets a target; the index is one of a servo.
+    fn set_servo(&mut self, index: usize, target: f64) -> Result<(), String>;
+
+    /// Bodies and series, without frames.
+    fn picture(&self) -> &Animation;
+
+    /// Bytes of a copy, roughly.
+    fn size(&self) -> usize;
+}
+
+/// Sliders reach this far from the start where nothing says how far, m or rad.
+const REACH: f64 = 1.0;

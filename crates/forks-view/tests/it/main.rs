@@ -1,0 +1,5 @@
+//! Integration tests of forks-view, one binary: a file per subject.
+
+mod door;
+mod session;
+mod support;

@@ -1,0 +1,162 @@
+//! A server with a pendulum, and a browser's side of its socket.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use forks_mechanism::{
+    Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder,
+    lie::{
+        Pose, SpatialInertia,
+        glam::{DMat3, DVec3},
+    },
+};
+use forks_view::{MechanismSource, Server, Source, ViewOptions};
+use serde_json::Value;
+use tungstenite::{ClientRequestBuilder, Message, WebSocket, http::Uri};
+
+/// How long an answer may take on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Two links on sprung hinges, under gravity; a servo in the first.
+pub(crate) fn pendulum() -> Mechanism {
+    let mut b = MechanismBuilder::new("pendulum");
+    b.set_gravity(DVec3::new(0.0, 0.0, -9.81));
+    let mut parent = LinkId::WORLD;
+    for k in 0..2 {
+        let centre = DVec3::new(0.15, 0.0, 0.0);
+        let inertia = SpatialInertia::new(0.2, centre, DMat3::from_diagonal(DVec3::splat(1e-3)));
+        let link = b.add_link(Link::new(format!("link{k}")).with_inertia(inertia));
+        let kind = JointKind::Revolute { axis: DVec3::Y };
+        let at = Pose::from_translation(DVec3::X * if k == 0 { 0.0 } else { 0.3 });
+        let joint = Joint::new(format!("joint{k}"), kind, parent, link).at(at);
+        b.add_joint(joint.with_stiffness(3.0).with_damping(0.05));
+        parent = link;
+    }
+    let m = b.build().expect("a pendulum");
+    m.with_servos(&[("joint0", 2.0, 0.02)]).expect("a servo")
+}
+
+pub(crate) fn server() -> Server {
+    let mechanism = pendulum();
+    let source = MechanismSource {
+        positions: mechanism.start_positions(),
+        velocities: vec![0.0; mechanism.tree_velocity_count()],
+        mechanism: Arc::new(mechanism),
+        falls: false,
+        notes: Vec::new(),
+    };
+    Server::start(Source::Mechanism(Box::new(source)), &ViewOptions::default()).expect("a server")
+}
+
+pub(crate) fn token(server: &Server) -> String {
+    server.url().split_once("token=").expect("a token").1.to_owned()
+}
+
+/// What the server answers to a request, all of it.
+pub(crate) fn ask(server: &Server, request: &str) -> String {
+    let mut stream = TcpStream::connect(server.address()).expect("a connection");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
+    // The server may refuse before it has read everything.
+    let _ = stream.write_all(request.as_bytes());
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+/// A page's socket.
+pub(crate) struct Page {
+    pub(crate) socket: WebSocket<TcpStream>,
+}
+
+/// A frame, as far as tests look at it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Frame {
+    pub(crate) time: f64,
+    pub(crate) moving: bool,
+    pub(crate) poses: Vec<[f32; 7]>,
+    pub(crate) values: Vec<f32>,
+}
+
+impl Page {
+    pub(crate) fn open(server: &Server) -> Self {
+        let origin = format!("http://{}", server.address());
+        Self::from(server, &origin, &token(server)).expect("a socket")
+    }
+
+    pub(crate) fn from(
+        server: &Server,
+        origin: &str,
+        token: &str,
+    ) -> Result<Self, Box<dyn std::error::Error>> {
+        let stream = TcpStream::connect(server.address())?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let uri: Uri = format!("ws://{}/socket?token={token}", server.address()).parse()?;
+        let request = ClientRequestBuilder::new(uri).with_header("Origin", origin);
+        let (socket, _) = tungstenite::client(request, stream).map_err(|e| e.to_string())?;
+        Ok(Self { socket })
+    }
+
+    pub(crate) fn send(&mut self, command: &str) {
+        self.socket.send(Message::Text(command.into())).expect("sent");
+    }
+
+    /// The next message of a type.
+    pub(crate) fn hear(&mut self, kind: &str) -> Value {
+        let begin = Instant::now();
+        while begin.elapsed() < PATIENCE {
+            if let Message::Text(text) = self.socket.read().expect("a message") {
+                let value: Value = serde_json::from_str(&text).expect("JSON");
+                if value["type"] == kind {
+                    return value;
+                }
+            }
+        }
+        panic!("no {kind} came");
+    }
+
+    pub(crate) fn frame(&mut self) -> Frame {
+        loop {
+            if let Message::Binary(bytes) = self.socket.read().expect("a message") {
+                return Frame::read(&bytes);
+            }
+        }
+    }
+
+    /// The frame at a time, after which nothing moves.
+    pub(crate) fn frame_at(&mut self, time: f64) -> Frame {
+        let begin = Instant::now();
+        while begin.elapsed() < PATIENCE {
+            let frame = self.frame();
+            if (frame.time - time).abs() < 1e-9 {
+                return frame;
+            }
+        }
+        panic!("no frame at {time}");
+    }
+}
+
+impl Frame {
+    fn read(bytes: &[u8]) -> Self {
+        let number = |i: usize| {
+            let at = 16 + 4 * i;
+            u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four")) as usize
+        };
+        let single: Vec<f32> = bytes[32..]
+            .chunks_exact(4)
+            .map(|c| f32::from_le_bytes(c.try_into().expect("four")))
+            .collect();
+        let (bodies, series) = (number(1), number(2));
+        assert_eq!(single.len(), 7 * bodies + series + 6 * number(3));
+        let poses = single[..7 * bodies].chunks_exact(7);
+        Self {
+            time: f64::from_le_bytes(bytes[..8].try_into().expect("eight")),
+            moving: number(0) == 1,
+            poses: poses.map(|p| p.try_into().expect("seven")).collect(),
+            values: single[7 * bodies..7 * bodies + series].to_vec(),
+        }
+    }
+}
