@@ -70,8 +70,8 @@ fn run_full(args: &SimulateArgs, options: &ModelOptions) -> Result<ExitCode, Cli
     }
 }
 
-/// How many steps, and how long: all of the same length where joints stop or rub, as worlds have it;
-/// otherwise the last one is shorter if the time is no multiple of a step.
+/// How many steps, and how long: all of the same length where joints stop or rub, as worlds have
+/// it; otherwise the last one is shorter if the time is no multiple of a step.
 fn steps(args: &SimulateArgs) -> (usize, f64) {
     let (time, step) = args.pace();
     let steps = (time / step - 1e-9).ceil().max(0.0) as usize;

@@ -83,6 +83,11 @@ impl Hub {
         self.changed.notify_all();
     }
 
+    /// Says what went wrong.
+    pub(crate) fn complain(&self, text: &str) {
+        self.say(serde_json::json!({ "type": "problem", "text": text }).to_string());
+    }
+
     pub(crate) fn close(&self) {
         self.state().closed = true;
         self.changed.notify_all();

@@ -23,6 +23,7 @@ mod error;
 mod frame;
 mod http;
 mod hub;
+mod options;
 mod page;
 mod server;
 mod session;
@@ -31,5 +32,6 @@ mod source;
 mod subject;
 
 pub use error::ViewError;
-pub use server::{Server, ViewOptions};
+pub use options::ViewOptions;
+pub use server::Server;
 pub use source::{MechanismSource, Source};

@@ -1,7 +1,7 @@
 //! The server: who may connect, and what they get.
 
 use std::{
-    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream},
+    net::{SocketAddr, TcpListener, TcpStream},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -12,7 +12,7 @@ use std::{
 };
 
 use crate::{
-    ViewError,
+    ViewError, ViewOptions,
     command::Command,
     http::{self, Refusal, Request},
     hub::Hub,
@@ -25,27 +25,6 @@ const PAGES: usize = 16;
 
 /// How long a browser may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Where to listen, and how to step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ViewOptions {
-    /// Interface; the loopback by default. Others let everybody in the network in who has the
-    /// token.
-    pub interface: IpAddr,
-    /// Port; 0, the default, for any that is free.
-    pub port: u16,
-    /// Time of a step, s; scenes have their own. Default 2 ms.
-    pub step: f64,
-    /// False, the default: everything stands still until somebody says play.
-    pub playing: bool,
-}
-
-impl Default for ViewOptions {
-    fn default() -> Self {
-        let interface = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        Self { interface, port: 0, step: 2e-3, playing: false }
-    }
-}
 
 /// A mechanism that is shown, until this goes.
 #[derive(Debug)]

@@ -54,10 +54,10 @@ fn read(stream: TcpStream, hub: &Hub, commands: &Sender<Command>) {
                         break;
                     }
                 }
-                Err(problem) => hub.say(crate::session::problem(&problem)),
+                Err(problem) => hub.complain(&problem),
             },
             Ok(Message::Binary(_)) => {
-                hub.say(crate::session::problem("commands are text"));
+                hub.complain("commands are text");
             }
             Ok(Message::Close(_)) | Err(_) => break,
             Ok(_) => {}

@@ -153,7 +153,7 @@ fn held(m: &SceneMechanism) -> Result<Mechanism, SceneError> {
 }
 
 /// Adds a mechanism's links, joints, springs and servos under names that begin with its own; joint
-/// limits and dry friction only where the scene enforces them, gravity compensated where the scene leaves it out.
+/// limits and dry friction only where the scene has them, gravity compensated where it has none.
 fn add(
     b: &mut MechanismBuilder,
     of: &SceneMechanism,

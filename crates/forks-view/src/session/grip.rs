@@ -8,9 +8,9 @@
 //! (1 + (K h + C) W) F = K (g − p) − (K h + C) (v₁ − W F₁)
 //! ```
 //!
-//! holds for stiff springs too, and at rest, where v₁ = 0, F = K (g − p) whatever W is. v₁ and W are
-//! measured on copies: a step with F₁, and one for each axis. W changes slowly and is measured now
-//! and then, v₁ for every step.
+//! holds for stiff springs too, and at rest, where v₁ = 0, F = K (g − p) whatever W is. v₁ and W
+//! are measured on copies: a step with F₁, and one for each axis. W changes slowly and is measured
+//! now and then, v₁ for every step.
 
 use forks_mechanism::lie::glam::{DMat3, DVec3};
 

@@ -1,6 +1,8 @@
 //! The thread that steps: commands in, frames out, at its own rate.
 
 mod grip;
+mod reduction;
+mod status;
 mod timeline;
 
 use std::{
@@ -12,11 +14,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use forks_dynamics::{Loads, statics::EquilibriumOptions};
 use forks_io::animation::{Animation, AnimationFrame, Colour, Segment, Series};
 use forks_mechanism::{Preparation, lie::glam::DVec3};
-use forks_reduce::{Linearisation, Problem, ProblemOptions, ReduceOptions};
-use serde::Serialize;
 
 use crate::{
     ViewError, ViewOptions,
@@ -25,7 +24,7 @@ use crate::{
     hub::Hub,
     page,
     source::{MechanismSource, Source},
-    subject::{Full, Push, Scenery, Servo, Subject, reduced, skeleton},
+    subject::{Full, Push, Scenery, Subject, reduced, skeleton},
 };
 use grip::Grip;
 use timeline::Timeline;
@@ -44,11 +43,6 @@ const PIN: f64 = 20.0;
 
 /// How often a step is tried with weaker springs.
 const TRIES: u32 = 8;
-
-/// A problem as pages read it.
-pub(crate) fn problem(text: &str) -> String {
-    serde_json::json!({ "type": "problem", "text": text }).to_string()
-}
 
 /// Starts the thread; returns when there is a page to show.
 pub(crate) fn start(
@@ -109,30 +103,6 @@ fn run(
         }
     }
     Ok(())
-}
-
-/// What pages know beside frames.
-#[derive(Serialize)]
-struct Status<'a> {
-    r#type: &'static str,
-    /// Increases with every change of what is drawn: a page that knows another one loads anew.
-    picture: u64,
-    moving: bool,
-    speed: f64,
-    stiffness: f64,
-    servos: Vec<Slider<'a>>,
-    pinned: Vec<usize>,
-    /// Bodies that feel forces.
-    feels: Vec<usize>,
-    can_reduce: bool,
-    reduced: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Slider<'a> {
-    name: &'a str,
-    target: f64,
-    range: [f64; 2],
 }
 
 /// A reduced model beside the mechanism that it was made from.
@@ -239,34 +209,6 @@ impl<'m> Session<'m> {
         frame
     }
 
-    /// Says how things are.
-    fn tell(&mut self) {
-        let slider = |s: &'_ Servo| (s.name.clone(), s.target, s.range);
-        let servos: Vec<_> = self.all[0].servos().iter().map(slider).collect();
-        let servos = servos.iter().map(|(name, target, range)| Slider {
-            name,
-            target: *target,
-            range: *range,
-        });
-        let bodies = self.all[0].picture().bodies.len();
-        let status = Status {
-            r#type: "status",
-            picture: self.picture,
-            moving: self.moving,
-            speed: self.speed,
-            stiffness: self.stiffness,
-            servos: servos.collect(),
-            pinned: self.pins.iter().map(|p| p.body).collect(),
-            feels: (0..bodies).filter(|b| self.all[0].feels(*b)).collect(),
-            can_reduce: self.source.is_some(),
-            reduced: self.twin.as_ref().map(|t| t.said.clone()),
-        };
-        let text = serde_json::to_string(&status).unwrap_or_default();
-        self.hub.set_greeting(text.clone());
-        self.hub.say(text);
-        self.changed = true;
-    }
-
     fn serve(&mut self, commands: &Receiver<Command>, ready: &dyn Fn()) {
         ready();
         let mut last = Instant::now();
@@ -322,7 +264,7 @@ impl<'m> Session<'m> {
             if let Err(text) = self.step() {
                 self.moving = false;
                 self.single = 0;
-                self.hub.say(problem(&text));
+                self.hub.complain(&text);
                 self.tell();
                 break;
             }
@@ -386,7 +328,7 @@ impl<'m> Session<'m> {
 
     fn obey(&mut self, command: Command) {
         if let Err(text) = self.try_to(command) {
-            self.hub.say(problem(&text));
+            self.hub.complain(&text);
         }
     }
 
@@ -481,50 +423,5 @@ impl<'m> Session<'m> {
             self.step()?;
         }
         Ok(())
-    }
-
-    /// Reduces the mechanism about its equilibrium under gravity, and puts the model beside it.
-    fn reduce(&mut self, bodies: &[usize]) -> Result<(), String> {
-        let source = self.source.ok_or("only a mechanism with all its joints can be reduced")?;
-        let picture = self.all[0].picture().clone();
-        let name = |b: &usize| picture.bodies.get(*b).map(|b| b.name.as_str());
-        let names: Option<Vec<&str>> = bodies.iter().map(name).collect();
-        let names = names.ok_or("there is no such body")?;
-        if names.is_empty() {
-            return Err("choose at least one body as an effector".into());
-        }
-        let begin = Instant::now();
-        let m = &source.mechanism;
-        let options =
-            ProblemOptions { start: Some(source.positions.clone()), ..ProblemOptions::default() };
-        let say = |e: forks_reduce::ReduceError| e.to_string();
-        let problem = Problem::new(m, &names, &options).map_err(say)?;
-        let loads = Loads::gravity();
-        let at = problem.equilibrium(&loads, &EquilibriumOptions::default());
-        if !at.status.is_equilibrium() {
-            let why = at.explanation(problem.mechanism()).unwrap_or_default();
-            let status = at.status.name();
-            return Err(format!("there is no equilibrium to reduce about: {status} {why}"));
-        }
-        let at = Linearisation::equilibrium(&at, &loads);
-        let model = problem.reduce(at, &ReduceOptions::default()).map_err(say)?.model;
-        let took = 1e3 * begin.elapsed().as_secs_f64();
-        let said =
-            format!("{} reduced to {} coordinates in {took:.1} ms", names.join(", "), model.dof());
-        let step = self.all[0].step_length();
-        let model = forks_blend::Model::Reduced(model);
-        let mut subject =
-            reduced(model, picture, step).map_err(|e: forks_rom::ModelError| e.to_string())?;
-        for (k, s) in self.all[0].servos().iter().enumerate() {
-            let all = subject.servos();
-            if let Some(at) = all.iter().position(|o| o.name == s.name).filter(|at| *at == k) {
-                subject.set_servo(at, s.target)?;
-            }
-        }
-        self.all.truncate(1);
-        self.all.push(subject);
-        self.twin = Some(Twin { effectors: bodies.to_vec(), said });
-        self.timeline = Timeline::new(&self.all);
-        self.draw().map_err(|e| e.to_string())
     }
 }

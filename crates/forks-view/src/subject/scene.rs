@@ -127,6 +127,6 @@ impl<'m> Subject<'m> for Scenery {
 
     fn size(&self) -> usize {
         let bodies = self.recording.animation.bodies.len();
-        1 << 16 | 4096 * bodies
+        (1 << 16) + 4096 * bodies
     }
 }

@@ -1,0 +1,221 @@
+"""`forks view` in a real browser: what a person does with the mouse.
+
+FORKS_PROGRAM names the program, CHROMIUM the browser (default: `chromium` on the path).
+FORKS_LONG=1 watches the memory of a page for ten minutes instead of twenty seconds.
+"""
+
+import os
+import shutil
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+from playwright.sync_api import Error as PageError
+from playwright.sync_api import sync_playwright
+
+PROGRAM = os.environ.get("FORKS_PROGRAM", "forks")
+NAMES = ["chromium", "chromium-browser", "google-chrome"]
+CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+MODELS = os.path.join(os.path.dirname(__file__), "../../../fixtures/models")
+PATIENCE = 120  # s
+PLACE = (
+    "affinePoint(affineOfPose(forks.scene.poses, POSE * {body}, UNIT_SCALE, new Float64Array(12)),"
+    " {point})"
+)
+# A point near the end of the arm.
+TIP = [0.25, 0, 0]
+
+# Two links on sprung hinges in a plane, drawn as capsules.
+ARM = """<mujoco><option gravity="0 0 0"/><worldbody><body name="upper">
+<joint name="a" axis="0 1 0" stiffness="5" damping="0.3"/>
+<geom type="capsule" size="0.03" fromto="0 0 0 0.3 0 0"/>
+<body name="lower" pos="0.3 0 0"><joint name="b" axis="0 1 0" stiffness="5" damping="0.3"/>
+<geom type="capsule" size="0.03" fromto="0 0 0 0.3 0 0"/></body></body></worldbody></mujoco>"""
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with sync_playwright() as playwright:
+        # Software rendering, wherever this runs.
+        flags = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader"]
+        flags.append("--enable-unsafe-swiftshader")
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def view(browser, tmp_path):
+    """Opens a file; gives the page and the address. Messages of the page must be none."""
+    opened = []
+
+    def start(path=None, *arguments):
+        if path is None:
+            path = tmp_path / "arm.xml"
+            path.write_text(ARM)
+        command = [PROGRAM, "view", str(path), *arguments]
+        program = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        url = program.stdout.readline().strip()
+        assert url.startswith("http://127.0.0.1:"), url
+        page = browser.new_page(viewport={"width": 1100, "height": 760})
+        said = []
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("console", lambda m: said.append(m.text) if m.type == "error" else None)
+        page.goto(url)
+        ready(page)
+        opened.append((program, page, said))
+        return page, url
+
+    yield start
+    for program, page, said in opened:
+        page.close()
+        program.terminate()
+        program.wait()
+        assert said == []
+
+
+def ready(page):
+    until(
+        page,
+        "document.documentElement.dataset.drawn === 'scene' && window.forks?.received > 0"
+        " && window.forks.status.picture !== undefined",
+    )
+
+
+def now(page, what):
+    return page.evaluate(f"forks.{what}")
+
+
+def place(page, body, point):
+    """Where a point of a body is in the world."""
+    return page.evaluate(f"() => {PLACE.format(body=body, point=point)}")
+
+
+def pixel(page, body, point):
+    """Where a point of a body is on the screen."""
+    return page.evaluate(
+        """([x, y, z]) => {
+            const c = forks.canvas, box = c.getBoundingClientRect();
+            const m = forks.camera.matrix(c.clientWidth / c.clientHeight);
+            const row = (r) => m[r] * x + m[4 + r] * y + m[8 + r] * z + m[12 + r];
+            const [px, py] = [0.5 + (0.5 * row(0)) / row(3), 0.5 - (0.5 * row(1)) / row(3)];
+            return [box.left + px * c.clientWidth, box.top + py * c.clientHeight];
+        }""",
+        place(page, body, point),
+    )
+
+
+def until(page, condition):
+    """Asks again and again from outside: the page's policy lets nothing be evaluated inside."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        try:
+            if page.evaluate(f"() => Boolean({condition})"):
+                return
+        except PageError as error:
+            if "context was destroyed" not in str(error):  # it loads anew
+                raise
+        page.wait_for_timeout(50)
+    raise AssertionError(f"never: {condition}")
+
+
+def test_a_body_follows_the_mouse(view):
+    page, _ = view()
+    page.click("[data-view=front]")
+    page.wait_for_timeout(300)
+    before = place(page, 1, TIP)[2]
+    height = PLACE.format(body=1, point=TIP) + "[2]"
+    x, y = pixel(page, 1, TIP)
+    page.click("#play")
+    until(page, "forks.status.moving")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y - 60, steps=6)
+    until(page, f"{height} > {before + 0.05}")
+    assert page.evaluate("() => forks.pulled !== null")
+    assert page.inner_text("#pull-force").endswith("N")
+    page.mouse.up()
+    # The springs bring it back.
+    until(page, f"Math.abs({height} - {before}) < 0.01")
+    # A drag beside the body turns the camera and pulls nothing.
+    azimuth = now(page, "camera.azimuth")
+    page.mouse.move(60, 200)
+    page.mouse.down()
+    page.mouse.move(160, 200, steps=3)
+    page.mouse.up()
+    assert now(page, "camera.azimuth") != azimuth and now(page, "pulled") is None
+
+
+def test_rewinding_brings_every_bit_back(view):
+    page, _ = view(None, "--step", "0.001")
+    page.evaluate("forks.send({type: 'servo', index: 0, target: 0})")  # there is none: a sentence
+    until(page, "!document.getElementById('problem').hidden")
+    pull = "forks.send({type: 'pull', body: 1, point: [0.2, 0, 0], target: [0.4, 0, 0.2]})"
+    page.evaluate(pull)
+    page.evaluate("forks.send({type: 'step', count: 300})")
+    until(page, "Math.abs(forks.recording.end - 0.3) < 1e-9")
+    page.evaluate("forks.send({type: 'release'})")
+    page.evaluate("forks.send({type: 'step', count: 1})")
+    until(page, "Math.abs(forks.recording.end - 0.301) < 1e-9")
+    page.evaluate("forks.send({type: 'step', count: 200})")
+    until(page, "Math.abs(forks.recording.end - 0.501) < 1e-9")
+    late = page.evaluate("[...forks.recording.poses.slice(-14)]")
+    page.evaluate("forks.send({type: 'rewind', time: 0.301})")
+    until(page, "Math.abs(forks.recording.end - 0.301) < 1e-9")
+    page.evaluate("forks.send({type: 'step', count: 200})")
+    until(page, "Math.abs(forks.recording.end - 0.501) < 1e-9")
+    assert page.evaluate("[...forks.recording.poses.slice(-14)]") == late
+
+
+def test_the_reduced_model_stands_beside_the_mechanism(view):
+    page, _ = view()
+    page.click("#bodies li:nth-child(2) .name")
+    page.click("#effector")
+    page.click("#reduce")
+    until(page, "window.forks?.status?.reduced != null && forks.scene.bodies.length === 4")
+    ready(page)
+    assert "coordinates" in page.inner_text("#reduced-note")
+    page.evaluate("forks.send({type: 'step', count: 50})")
+    until(page, "forks.recording.end > 0.09")
+    assert page.evaluate("forks.recording.series.at(-1).values.at(-1)") < 1
+    page.click("#unreduce")
+    until(page, "window.forks?.scene?.bodies.length === 2")
+
+
+def test_a_page_that_loads_again_goes_on(view):
+    page, url = view()
+    page.click("#play")
+    until(page, "forks.recording.end > 0.2")
+    page.reload()
+    ready(page)
+    until(page, "forks.recording.end > 0.3")
+    assert now(page, "status.moving")
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(url.split("?")[0] + "?token=" + "0" * 32)
+    assert refused.value.code == 403
+
+
+def test_scenes_and_real_models_are_shown(view):
+    page, _ = view(os.path.join(MODELS, "dmc_humanoid_CMU/humanoid_CMU.xml"), "--play")
+    until(page, "forks.recording.end > 0.1")
+    scene = os.path.join(MODELS, "../scenes/hand-ball.toml")
+    page, _ = view(scene, "--play")
+    until(page, "forks.recording.end > 0.05")
+
+
+def test_memory_does_not_grow(view):
+    page, _ = view(None, "--play")
+    seconds = 600 if os.environ.get("FORKS_LONG") else 20
+    session = page.context.new_cdp_session(page)
+
+    def used():
+        session.send("HeapProfiler.collectGarbage")
+        return session.send("Runtime.getHeapUsage")["usedSize"]
+
+    page.wait_for_timeout(5000)
+    before = used()
+    page.wait_for_timeout(1000 * seconds)
+    # Frames that are kept: 60 a second of two poses and four numbers, arrays that double.
+    assert used() < before + 30e6
