@@ -23,9 +23,6 @@ impl Effect {
     }
 }
 
-/// What becomes of a joint's dry friction.
-pub(crate) const DRY_FRICTION: &str = "dry friction acts in worlds that ask for it alone";
-
 /// Something in a file that the mechanism does not hold exactly (reading), or something in a
 /// mechanism that the file does not (writing).
 #[derive(Clone, Debug, PartialEq, Eq)]

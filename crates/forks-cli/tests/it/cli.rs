@@ -237,12 +237,12 @@ fn json_has_the_documented_fields() {
 
 #[test]
 fn notes_say_what_and_where() {
-    let model = file("noted.xml", &hinge(r#"mass="1""#, r#"frictionloss="0.1""#, ""));
+    let model = file("noted.xml", &hinge(r#"mass="1""#, r#"springyield="1""#, ""));
     let o = forks(&["inspect", model.to_str().unwrap(), "--json"]);
     let v: Value = serde_json::from_str(&stdout(&o)).unwrap();
     let notes = v["notes"].as_array().unwrap();
     assert_eq!(notes.len(), 1, "{v}");
-    assert_eq!(notes[0]["attribute"], "frictionloss");
+    assert_eq!(notes[0]["attribute"], "springyield");
     assert_eq!(notes[0]["effect"], "approximated");
     assert_eq!(notes[0]["line"], 2);
 }

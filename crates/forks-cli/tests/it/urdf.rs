@@ -93,7 +93,7 @@ fn many_notes_are_one_and_files_are_named() {
     let part = path_in("urdf", "part.xml");
     let body = |name: &str| {
         format!(
-            "<worldbody><body name=\"{name}\"><joint name=\"j{name}\" frictionloss=\"1\" range=\"1 \
+            "<worldbody><body name=\"{name}\"><joint name=\"j{name}\" springyield=\"1\" range=\"1 \
             2\"/><geom size=\"1\"/></body></worldbody>"
         )
     };

@@ -3,11 +3,7 @@
 use forks_mechanism::{Limit, lie::glam::DVec3};
 
 use super::{Attributes, Reader};
-use crate::{
-    ImportError, Location,
-    note::{DRY_FRICTION, Effect},
-    xml::Element,
-};
+use crate::{ImportError, Location, note::Effect, xml::Element};
 
 /// MuJoCo's joint types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,9 +70,6 @@ impl<'a> Reader<'a> {
         j.armature = a.not_negative("armature")?.unwrap_or(0.0);
         self.read_limit(&a, &mut j)?;
         j.friction = a.not_negative("frictionloss")?.unwrap_or(0.0);
-        if j.friction > 0.0 {
-            self.notes.add(a.label(), "frictionloss", Effect::Approximated, DRY_FRICTION, &a.at);
-        }
         Ok((a, j))
     }
 

@@ -8,7 +8,7 @@ use forks_mechanism::{
 use super::Reader;
 use crate::{
     ImportError,
-    note::{DRY_FRICTION, Effect},
+    note::Effect,
     read::{Attributes, Names},
     xml::Element,
 };
@@ -200,11 +200,8 @@ impl<'a> Reader<'a> {
     fn dynamics(&mut self, e: &'a Element) -> Result<[f64; 2], ImportError> {
         let Some(d) = self.only(e, "dynamics")? else { return Ok([0.0; 2]) };
         let a = self.attributes("dynamics", d);
-        let friction = a.not_negative("friction")?.unwrap_or(0.0);
-        if friction > 0.0 {
-            self.notes.add(a.label(), "friction", Effect::Approximated, DRY_FRICTION, &a.at);
-        }
-        Ok([a.not_negative("damping")?.unwrap_or(0.0), friction])
+        let number = |name| Ok(a.not_negative(name)?.unwrap_or(0.0));
+        Ok([number("damping")?, number("friction")?])
     }
 
     /// Which joints can follow which is decided when all are known.

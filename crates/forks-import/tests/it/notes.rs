@@ -38,11 +38,11 @@ fn a_note_per_kind_with_a_count_and_three_names() {
     assert_eq!((note.count, note.line), (40, Some(3)));
     assert_eq!(note.names, ["j0", "j1", "j10"]);
     assert_eq!((note.element.as_str(), note.attribute.as_str()), ("joint 'j0'", "limit"));
-    // Attributes that are noted at their first place count the others.
-    let text = star(7, |_| "<limit lower=\"-1\" upper=\"2\"/><dynamics friction=\"0.1\"/>".into());
+    // Elements that are noted at their first place count the others.
+    let text = star(7, |_| "<limit lower=\"-1\" upper=\"2\"/><safety_controller/>".into());
     let i = parse_urdf(&text, &ImportOptions::default()).unwrap();
     let [note] = &group_notes(&i.notes)[..] else { panic!("{:?}", i.notes) };
-    assert_eq!((note.element.as_str(), note.count), ("dynamics", 7));
+    assert_eq!((note.element.as_str(), note.count), ("safety_controller", 7));
     // Eighteen notes for one hand, sixteen of them about missing files.
     let hand = load_mjcf(&fixture("shadow_hand_right/right_hand.xml"), &ImportOptions::default());
     let groups = group_notes(&hand.unwrap().notes);
