@@ -213,7 +213,7 @@ fn a_joint_beyond_its_limit_comes_back_and_snapshots_know_impulses() {
     let mut other = empty();
     other.add_mechanism("arm", single(false), Pose::IDENTITY).unwrap();
     let error = other.restore(&snapshot).unwrap_err();
-    assert_eq!(error, SimError::Snapshot { kind: "joint limits", found: 1, expected: 0 });
+    assert_eq!(error, SimError::Snapshot { kind: "forces in joints", found: 1, expected: 0 });
 }
 
 #[test]
