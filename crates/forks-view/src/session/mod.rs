@@ -105,6 +105,15 @@ fn run(
     Ok(())
 }
 
+/// Sets the target of a servo, where the subject has it: a reduced model may know others than the
+/// mechanism has sliders for.
+fn set_servo(subject: &mut dyn Subject<'_>, name: &str, target: f64) -> Result<(), String> {
+    match subject.servos().iter().position(|s| s.name == name) {
+        Some(index) => subject.set_servo(index, target),
+        None => Ok(()),
+    }
+}
+
 /// A reduced model beside the mechanism that it was made from.
 struct Twin {
     /// Bodies that are its effectors.
@@ -362,8 +371,9 @@ impl<'m> Session<'m> {
                     let count = self.all[0].servos().len();
                     return Err(format!("there is no servo {index}, but {count} from 0 on"));
                 }
+                let name = self.all[0].servos()[index].name.clone();
                 for subject in &mut self.all {
-                    subject.set_servo(index, target)?;
+                    set_servo(&mut **subject, &name, target)?;
                 }
             }
             Command::Rewind { time } => self.rewind(time.min(self.all[0].time()))?,

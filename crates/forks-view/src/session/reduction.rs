@@ -5,7 +5,7 @@ use std::time::Instant;
 use forks_dynamics::{Loads, statics::EquilibriumOptions};
 use forks_reduce::{Linearisation, Problem, ProblemOptions, ReduceOptions};
 
-use super::{Session, Twin, timeline::Timeline};
+use super::{Session, Twin, set_servo, timeline::Timeline};
 use crate::subject::reduced;
 
 impl Session<'_> {
@@ -41,11 +41,8 @@ impl Session<'_> {
         let model = forks_blend::Model::Reduced(model);
         let mut subject =
             reduced(model, picture, step).map_err(|e: forks_rom::ModelError| e.to_string())?;
-        for (k, s) in self.all[0].servos().iter().enumerate() {
-            let all = subject.servos();
-            if let Some(at) = all.iter().position(|o| o.name == s.name).filter(|at| *at == k) {
-                subject.set_servo(at, s.target)?;
-            }
+        for s in self.all[0].servos() {
+            set_servo(&mut *subject, &s.name, s.target)?;
         }
         self.all.truncate(1);
         self.all.push(subject);

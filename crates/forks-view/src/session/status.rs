@@ -14,7 +14,7 @@ struct Status<'a> {
     moving: bool,
     speed: f64,
     stiffness: f64,
-    servos: Vec<Slider<'a>>,
+    servos: &'a [Servo],
     pinned: Vec<usize>,
     /// Bodies that feel forces.
     feels: Vec<usize>,
@@ -22,23 +22,9 @@ struct Status<'a> {
     reduced: Option<String>,
 }
 
-#[derive(Serialize)]
-struct Slider<'a> {
-    name: &'a str,
-    target: f64,
-    range: [f64; 2],
-}
-
 impl Session<'_> {
     /// Says how things are.
     pub(super) fn tell(&mut self) {
-        let slider = |s: &'_ Servo| (s.name.clone(), s.target, s.range);
-        let servos: Vec<_> = self.all[0].servos().iter().map(slider).collect();
-        let servos = servos.iter().map(|(name, target, range)| Slider {
-            name,
-            target: *target,
-            range: *range,
-        });
         let bodies = self.all[0].picture().bodies.len();
         let status = Status {
             r#type: "status",
@@ -46,7 +32,7 @@ impl Session<'_> {
             moving: self.moving,
             speed: self.speed,
             stiffness: self.stiffness,
-            servos: servos.collect(),
+            servos: self.all[0].servos(),
             pinned: self.pins.iter().map(|p| p.body).collect(),
             feels: (0..bodies).filter(|b| self.all[0].feels(*b)).collect(),
             can_reduce: self.source.is_some(),

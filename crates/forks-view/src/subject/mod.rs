@@ -6,6 +6,7 @@ mod scene;
 
 use forks_io::animation::{Animation, AnimationFrame};
 use forks_mechanism::lie::{Pose, glam::DVec3};
+use serde::Serialize;
 
 pub(crate) use full::Full;
 pub(crate) use reduced::{reduced, skeleton};
@@ -22,7 +23,7 @@ pub(crate) struct Push {
 }
 
 /// A servo as a slider shows it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Servo {
     pub(crate) name: String,
     /// Away from its target in the start pose, m or rad.
