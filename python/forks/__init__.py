@@ -4,7 +4,8 @@ A large mechanism with springs, servos and loops (`load`, `parse`, `Builder`) be
 of the few bodies that touch the world, its end effectors (`Mechanism.reduce`, `Mechanism.blend`).
 The model is saved and loaded (`Model.save`, `load_model`), solved (`Model.statics`) and stepped,
 alone (`Model.simulation`) or in thousands of instances (`Model.batch`). `load_scene` reads worlds
-in frictional contact; `sweep` runs a function over many parameters, here or on a cluster.
+in frictional contact; `forks.control` drives and poses mechanisms; `sweep` runs a function, or a
+`Spec` of a model file, over many parameters, here or on a cluster.
 
 SI units, radians. Arrays are float64 and C-contiguous. Poses are rows x, y, z, qw, qx, qy, qz, from
 body to world; twists and wrenches have their linear part first. Whatever is refused raises a
@@ -34,12 +35,15 @@ from forks._forks import (
     parse,
     parse_scene,
 )
+from forks import control
 from forks.plotting import Plot
+from forks.specs import Case, Spec
 from forks.sweeps import SweepError, SweepResult, sweep
 
 __all__ = [
     "Batch",
     "Builder",
+    "Case",
     "Equilibrium",
     "ForksError",
     "HandleError",
@@ -53,10 +57,12 @@ __all__ = [
     "ReductionError",
     "Scene",
     "Simulation",
+    "Spec",
     "Statics",
     "SweepError",
     "SweepResult",
     "__version__",
+    "control",
     "load",
     "load_model",
     "load_scene",

@@ -12,6 +12,7 @@ Array: TypeAlias = NDArray[np.float64]
 Numbers: TypeAlias = NDArray[np.float64] | Sequence[Any]
 Path: TypeAlias = str | PathLike[str]
 Frame: TypeAlias = Literal["world", "body"]
+Coordinate: TypeAlias = str | tuple[str, int]
 
 __version__: str
 
@@ -63,6 +64,10 @@ class Mechanism:
     @property
     def notes(self) -> list[dict[str, Any]]: ...
     def inspect(self) -> dict[str, Any]: ...
+    def value(self, address: str) -> float: ...
+    def changed(self, values: dict[str, float]) -> Mechanism: ...
+    @property
+    def fingerprint(self) -> str: ...
     def link_poses(self, positions: Numbers | str | None = None) -> Array: ...
     def reduce(
         self,
@@ -189,6 +194,8 @@ class Model:
     def damping(self) -> Array: ...
     @property
     def rest_poses(self) -> Array: ...
+    @property
+    def frequencies(self) -> Array: ...
     def statics(
         self,
         wrenches: Numbers | None = None,
@@ -372,6 +379,261 @@ class Builder:
         child_at: Numbers | None = None,
         stiffness: float | None = None,
         damping: float | None = None,
+        armature: float | None = None,
+        rest: float | Numbers | None = None,
+        start: float | Numbers | None = None,
+        limits: tuple[float, float] | None = None,
     ) -> None: ...
+    def servo(
+        self,
+        name: str,
+        on: Coordinate | dict[Coordinate, float] | None = None,
+        *,
+        cable: str | None = None,
+        stiffness: float,
+        damping: float = 0.0,
+    ) -> None: ...
+    def coupling(
+        self,
+        name: str,
+        terms: dict[Coordinate, float] | tuple[Coordinate, Coordinate],
+        *,
+        constant: float = 0.0,
+        polynomial: Sequence[float] | None = None,
+    ) -> None: ...
+    def spring(
+        self,
+        name: str,
+        on: Coordinate | dict[Coordinate, float],
+        *,
+        stiffness: float,
+        damping: float = 0.0,
+        rest: float = 0.0,
+    ) -> None: ...
+    def cable(
+        self,
+        name: str,
+        path: Sequence[tuple[str, Numbers] | dict[str, Any]],
+        *,
+        stiffness: float = 0.0,
+        damping: float = 0.0,
+        rest: float | tuple[float, float] | None = None,
+        slack: bool = False,
+    ) -> None: ...
+    def shape(
+        self,
+        link: str,
+        form: Literal["plane", "sphere", "capsule", "cylinder", "ellipsoid", "box", "hull"],
+        *,
+        name: str = "",
+        radius: float | None = None,
+        half_length: float | None = None,
+        radii: Numbers | None = None,
+        half_extents: Numbers | None = None,
+        points: Numbers | None = None,
+        at: Numbers | None = None,
+        friction: float = 1.0,
+    ) -> None: ...
+    def exclude_contact(self, a: str, b: str) -> None: ...
     def frame(self, name: str, link: str, pose: Numbers | None = None) -> None: ...
     def build(self) -> Mechanism: ...
+
+class Task:
+    @staticmethod
+    def position(link: str, target: Numbers | None = None, **settings: Any) -> Task: ...
+    @staticmethod
+    def orientation(link: str, target: Numbers | None = None, **settings: Any) -> Task: ...
+    @staticmethod
+    def pose(link: str, target: Numbers | None = None, **settings: Any) -> Task: ...
+    @staticmethod
+    def direction(
+        link: str, target: Numbers | None = None, *, axis: Numbers | None = None, **settings: Any
+    ) -> Task: ...
+    @staticmethod
+    def still(link: str, **settings: Any) -> Task: ...
+    @staticmethod
+    def joint(joint: str, target: float | None = None, **settings: Any) -> Task: ...
+    @staticmethod
+    def centre_of_mass(target: Numbers | None = None, **settings: Any) -> Task: ...
+    @staticmethod
+    def posture(**settings: Any) -> Task: ...
+
+class Controller:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        tasks: Sequence[Task],
+        *,
+        step: float = 1e-3,
+        minimise: Literal["torque", "acceleration", "velocity", "energy", "jerk"] = "torque",
+        actuate: Sequence[str] | None = None,
+        largest: float | None = None,
+        limits: dict[str, float] | None = None,
+        joint_limits: float | None = None,
+        servos: bool = False,
+        start: Numbers | str | None = None,
+        velocities: Numbers | None = None,
+    ) -> None: ...
+    def solve(self) -> Decision: ...
+    def step(self, count: int = 1) -> Decision | None: ...
+    def run(self, time: float, *, every: int = 1) -> Recording: ...
+    def set_target(self, task: str, target: Numbers | float | None) -> None: ...
+    @property
+    def tasks(self) -> list[str]: ...
+    @property
+    def commands(self) -> list[str]: ...
+    @property
+    def time(self) -> float: ...
+    @property
+    def positions(self) -> Array: ...
+    @property
+    def velocities(self) -> Array: ...
+    def link_poses(self) -> Array: ...
+    @property
+    def loop_gap(self) -> float: ...
+    def close(self) -> None: ...
+
+class Decision:
+    @property
+    def commands(self) -> Array: ...
+    @property
+    def names(self) -> list[str]: ...
+    @property
+    def status(self) -> Literal["solved", "relaxed", "iteration-limit"]: ...
+    @property
+    def relaxed(self) -> list[tuple[str, str, int | None, float]]: ...
+    @property
+    def errors(self) -> dict[str, Array]: ...
+    @property
+    def residuals(self) -> dict[str, Array]: ...
+
+class InverseKinematics:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        *,
+        start: Numbers | str | None = None,
+        root: Literal["free", "pinned", "balanced"] = "free",
+    ) -> None: ...
+    def pin(self, link: str, target: Numbers | None = None, *, turn: bool = True) -> None: ...
+    def drag(
+        self, link: str, target: Numbers, *, level: int = 0, weight: float = 1.0
+    ) -> None: ...
+    def clear_drags(self) -> None: ...
+    def follow(self) -> Posed: ...
+    def follow_from(self, start: Numbers | str) -> Posed: ...
+    def link_poses(self) -> Array: ...
+    def close(self) -> None: ...
+
+class Posed:
+    @property
+    def status(self) -> str: ...
+    @property
+    def reached(self) -> bool: ...
+    @property
+    def positions(self) -> Array: ...
+    @property
+    def link_poses(self) -> Array: ...
+    @property
+    def unmet(self) -> list[tuple[str, str, float]]: ...
+    @property
+    def at_limit(self) -> list[tuple[str, int, float]]: ...
+    @property
+    def iterations(self) -> int: ...
+
+class Motion:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        keys: dict[str, Any],
+        *,
+        times: Numbers | None = None,
+        method: Literal["interpolate", "monotone", "approximate"] = "interpolate",
+        degree: Literal[3, 5] = 3,
+        ends: Literal["rest", "natural", "periodic"] = "rest",
+        warp: tuple[Any, Any] | None = None,
+    ) -> None: ...
+    @staticmethod
+    def load(mechanism: Mechanism, path: Path) -> Motion: ...
+    @staticmethod
+    def parse(mechanism: Mechanism, text: str) -> Motion: ...
+    @property
+    def range(self) -> tuple[float, float]: ...
+    @property
+    def joints(self) -> list[str]: ...
+    def positions(self, time: float) -> Array: ...
+    def state(self, time: float) -> dict[str, tuple[Array, Array, Array]]: ...
+    def beyond_limits(self) -> list[tuple[str, int, float, float, float]]: ...
+
+class Group:
+    @staticmethod
+    def keyframes(motion: Motion) -> Group: ...
+    @staticmethod
+    def servo(motion: Motion, stiffness: float, damping: float) -> Group: ...
+    @staticmethod
+    def compliant(joints: Sequence[str], stiffness: float, damping: float) -> Group: ...
+    @staticmethod
+    def torque(joints: Sequence[str], forces: Sequence[float]) -> Group: ...
+
+class Player:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        play: Motion | None = None,
+        *,
+        step: float = 0.004,
+        integrator: Literal["implicit", "semi-implicit-euler"] = "implicit",
+        from_state: bool = False,
+        servos: bool = False,
+        start: Numbers | str | None = None,
+        velocities: Numbers | None = None,
+    ) -> None: ...
+    def switch(self, groups: Sequence[Group]) -> None: ...
+    def step(self, count: int = 1) -> dict[str, float]: ...
+    def run(self, time: float, *, every: int = 1) -> Recording: ...
+    def copy(self) -> Player: ...
+    @property
+    def time(self) -> float: ...
+    @property
+    def positions(self) -> Array: ...
+    @property
+    def velocities(self) -> Array: ...
+    def link_poses(self) -> Array: ...
+    def close(self) -> None: ...
+
+class Mpc:
+    def __init__(
+        self,
+        model: Model,
+        step: float,
+        horizon: int,
+        follow: dict[str | int, float | tuple[float, float]],
+        *,
+        commands: Literal["servos"] | Sequence[str | int] | None = None,
+        bounds: tuple[float, float] | Array | None = None,
+        effort: float = 1e-6,
+        change: float = 1e-5,
+        pivots: int = 100,
+        budget: float | None = None,
+    ) -> None: ...
+    def solve(
+        self,
+        coordinates: Numbers,
+        velocity: Numbers,
+        targets: Numbers,
+        wrenches: Numbers | None = None,
+    ) -> tuple[Array, dict[str, Any]]: ...
+    @property
+    def plan(self) -> Array: ...
+    def close(self) -> None: ...
+
+def set_point(
+    model: Model,
+    targets: dict[str | int, Numbers],
+    *,
+    commands: Literal["servos"] | Sequence[str | int] | None = None,
+    bounds: tuple[float, float] | Array | None = None,
+    start: Numbers | None = None,
+    wrenches: Numbers | None = None,
+    weights: tuple[float, float] = (1.0, 1.0),
+) -> dict[str, Any]: ...

@@ -1,4 +1,4 @@
-"""One function over many parameters: on threads or processes here, or on a Ray cluster.
+"""A function, or a spec, over many parameters: on threads or processes here, or a Ray cluster.
 
 Results come in the order of the parameters whatever the engine is, each variant once. A variant's
 random numbers follow from the sweep's seed and its index alone. Rows go to a CSV file as they
@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from forks.specs import Spec, Study
 
 Row = dict[str, Any]
 
@@ -78,7 +80,7 @@ def rng(seed: int, index: int) -> np.random.Generator:
 
 
 def sweep(
-    function: Callable[..., Mapping[str, Any] | float],
+    function: Callable[..., Mapping[str, Any] | float] | Spec | Mapping[str, Any],
     parameters: Sequence[Mapping[str, Any]] | Mapping[str, Iterable[Any]],
     *,
     engine: str = "threads",
@@ -91,11 +93,11 @@ def sweep(
     chunk: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> SweepResult:
-    """Calls `function(**parameters)` for every variant.
+    """Calls `function(**parameters)` for every variant, or computes what a spec says.
 
     function: returns a dict of numbers and strings, or one number ('value'). If it has an argument
         `rng`, it gets a numpy generator that depends on `seed` and the variant's index alone; if it
-        has an argument `index`, it gets that.
+        has an argument `index`, it gets that. Or a `Spec`, or a dict of what that has.
     parameters: a list of dicts, one a variant; or a dict of lists, of which all combinations are
         taken.
     engine: 'threads', 'processes', 'serial' or 'ray'. With an `address` it is 'ray' ('auto', or
@@ -118,8 +120,8 @@ def sweep(
     if engine not in _ENGINES:
         raise ValueError(f"engine is '{engine}', expected {', '.join(map(repr, _ENGINES))}")
     begin = time.perf_counter()
-    store = _Store(output, variants, seed)
-    call = _Call(function, seed)
+    call = _Call(_callable(function, variants), seed)
+    store = _Store(output, variants, seed, call.mark())
     rows: dict[int, Row] = dict(store.done)
     todo = [i for i in range(len(variants)) if i not in rows]
     tries = dict.fromkeys(todo, 0)
@@ -156,10 +158,19 @@ def sweep(
     return result
 
 
+def _callable(function: Any, variants: list[Row]) -> Callable[..., Any]:
+    if isinstance(function, Mapping):
+        function = Spec(**function)
+    if isinstance(function, Spec):
+        return Study(function, list(variants[0]) if variants else [])
+    if not callable(function):
+        kind = type(function).__name__
+        raise TypeError(f"function is a {kind}, expected a function, a Spec or a dict of one")
+    return function
+
+
 def _variants(parameters: Any) -> list[Row]:
-    if isinstance(parameters, Mapping):
-        return grid(**parameters)
-    variants = [dict(p) for p in parameters]
+    variants = grid(**parameters) if isinstance(parameters, Mapping) else [*map(dict, parameters)]
     names = list(variants[0]) if variants else []
     for i, v in enumerate(variants):
         if list(v) != names:
@@ -177,6 +188,10 @@ class _Call:
         self.function, self.seed = function, seed
         names = inspect.signature(function).parameters
         self.rng, self.index = "rng" in names, "index" in names
+
+    def mark(self) -> Any:
+        """What rows depend on, where that is data."""
+        return self.function.mark() if isinstance(self.function, Study) else None
 
     def __call__(self, index: int, variant: Row) -> Row:
         more: Row = {}
@@ -322,7 +337,11 @@ class _Store:
     """The rows on disk: a line of JSON about the sweep, then CSV with JSON in its cells."""
 
     def __init__(
-        self, output: str | os.PathLike[str] | None, variants: list[Row], seed: int
+        self,
+        output: str | os.PathLike[str] | None,
+        variants: list[Row],
+        seed: int,
+        mark: Any,
     ) -> None:
         self.done: dict[int, Row] = {}
         self.path = None if output is None else os.fspath(output)
@@ -331,7 +350,8 @@ class _Store:
         if self.path is None:
             return
         self.partial = self.path + (".partial.csv" if self.path.endswith(".parquet") else "")
-        text = json.dumps([seed, variants], sort_keys=True, default=repr)
+        of = [seed, variants] if mark is None else [seed, variants, mark]
+        text = json.dumps(of, sort_keys=True, default=repr)
         self.mark = f"# forks.sweep {hashlib.sha256(text.encode()).hexdigest()[:16]}"
         if os.path.exists(self.partial):
             self._read()

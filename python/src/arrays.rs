@@ -1,7 +1,15 @@
 //! Numbers that come in and go out. Arrays are float64 and C-contiguous; anything else is refused
 //! with its name, shape and type, never converted by a guess. Lists of numbers are taken too.
 
-use forks_mechanism::{lie::Pose, linalg::Matrix};
+use std::fmt;
+
+use forks_mechanism::{
+    lie::{Pose, Wrench},
+    linalg::{
+        Matrix,
+        simd::{Arithmetic, Isa, Kernel, all_finite},
+    },
+};
 use numpy::{
     IntoPyArray as _, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods as _, PyReadonlyArrayDyn,
     PyReadwriteArrayDyn, PyUntypedArray, PyUntypedArrayMethods as _,
@@ -9,7 +17,8 @@ use numpy::{
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},
     prelude::*,
-    types::{PyList, PyTuple},
+    sync::PyOnceLock,
+    types::{PyDict, PyList, PyTuple},
 };
 
 /// Numbers that came in: an array as it is, or a list that was read.
@@ -28,23 +37,43 @@ impl<'py> Input<'py> {
         Ok(input)
     }
 
+    /// Finite numbers, so many columns and any number of rows.
+    pub(crate) fn rows(name: &str, x: &Bound<'py, PyAny>, columns: usize) -> PyResult<Self> {
+        let (input, shape) = Self::read(name, x, |found| match found {
+            [_, c] if *c == columns => Ok(()),
+            _ => Err(wrong_shape(name, found, &format!("(rows, {columns})"))),
+        })?;
+        input.finite(name, &shape)?;
+        Ok(input)
+    }
+
     /// Numbers of a shape, finite or not.
     pub(crate) fn any(name: &str, x: &Bound<'py, PyAny>, shape: &[usize]) -> PyResult<Self> {
+        Ok(Self::read(name, x, |found| check_shape(name, found, shape))?.0)
+    }
+
+    /// Numbers of a shape that is fit, and the shape.
+    fn read(
+        name: &str,
+        x: &Bound<'py, PyAny>,
+        fits: impl Fn(&[usize]) -> PyResult<()>,
+    ) -> PyResult<(Self, Vec<usize>)> {
         if let Ok(array) = x.cast::<PyArrayDyn<f64>>() {
-            check_shape(name, array.shape(), shape)?;
+            fits(array.shape())?;
             if !array.is_c_contiguous() {
                 return Err(not_contiguous(name, array.shape()));
             }
+            let shape = array.shape().to_vec();
             let array = array
                 .try_readonly()
                 .map_err(|_| PyValueError::new_err(format!("{name} is being written elsewhere")))?;
-            return Ok(Self::Array(array));
+            return Ok((Self::Array(array), shape));
         }
         wrong_dtype(name, x)?;
-        let mut numbers = Vec::with_capacity(shape.iter().product());
+        let mut numbers = Vec::new();
         let found = flatten(name, x, &mut numbers)?;
-        check_shape(name, &found, shape)?;
-        Ok(Self::List(numbers))
+        fits(&found)?;
+        Ok((Self::List(numbers), found))
     }
 
     /// The numbers, row after row.
@@ -58,8 +87,7 @@ impl<'py> Input<'py> {
 
     fn finite(&self, name: &str, shape: &[usize]) -> PyResult<()> {
         let numbers = self.as_slice();
-        // Without a branch per number.
-        if !numbers.iter().fold(false, |found, x| found | !x.is_finite()) {
+        if Isa::detect().run(AllFinite(numbers)) {
             return Ok(());
         }
         let i = numbers.iter().position(|x| !x.is_finite()).unwrap_or(0);
@@ -68,6 +96,18 @@ impl<'py> Input<'py> {
             place(i, shape),
             numbers[i]
         )))
+    }
+}
+
+/// Looks at all numbers, four at once.
+struct AllFinite<'a>(&'a [f64]);
+
+impl Kernel for AllFinite<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<L: Arithmetic>(self, l: L) -> bool {
+        all_finite(l, self.0)
     }
 }
 
@@ -93,11 +133,12 @@ fn check_shape(name: &str, found: &[usize], expected: &[usize]) -> PyResult<()> 
     if found == expected {
         return Ok(());
     }
-    Err(PyValueError::new_err(format!(
-        "{name} has shape {}, expected {}",
-        tuple(found),
-        tuple(expected)
-    )))
+    Err(wrong_shape(name, found, &tuple(expected)))
+}
+
+fn wrong_shape(name: &str, found: &[usize], expected: &str) -> PyErr {
+    let found = tuple(found);
+    PyValueError::new_err(format!("{name} has shape {found}, expected {expected}"))
 }
 
 fn not_contiguous(name: &str, shape: &[usize]) -> PyErr {
@@ -143,6 +184,34 @@ fn flatten(name: &str, x: &Bound<'_, PyAny>, out: &mut Vec<f64>) -> PyResult<Vec
     Ok(shape)
 }
 
+/// N numbers.
+pub(crate) fn numbers<const N: usize>(name: &str, x: &Bound<'_, PyAny>) -> PyResult<[f64; N]> {
+    let input = Input::new(name, x, &[N])?;
+    let mut out = [0.0; N];
+    out.copy_from_slice(input.as_slice());
+    Ok(out)
+}
+
+/// A wrench of six numbers: force, torque.
+pub(crate) fn wrench(name: &str, x: &Bound<'_, PyAny>) -> PyResult<Wrench> {
+    numbers(name, x).map(Wrench::from_array)
+}
+
+/// A pose of seven numbers; the quaternion is scaled to length 1.
+pub(crate) fn pose(name: &str, x: &Bound<'_, PyAny>) -> PyResult<Pose> {
+    pose_of(name, numbers(name, x)?)
+}
+
+/// A pose from x, y, z, qw, qx, qy, qz; the quaternion is scaled to length 1.
+pub(crate) fn pose_of(name: &str, mut numbers: [f64; 7]) -> PyResult<Pose> {
+    let length = numbers[3..].iter().fold(0.0f64, |s, x| s.hypot(*x));
+    if length == 0.0 {
+        return Err(PyValueError::new_err(format!("{name} has a quaternion of length zero")));
+    }
+    numbers[3..].iter_mut().for_each(|x| *x /= length);
+    Ok(Pose::from_array(numbers))
+}
+
 /// Room for results: the array given as `out`, or a new one.
 pub(crate) fn room<'py>(
     py: Python<'py>,
@@ -181,13 +250,67 @@ pub(crate) fn vector<'py>(py: Python<'py>, x: &[f64]) -> Bound<'py, PyArray1<f64
     PyArray1::from_slice(py, x)
 }
 
-/// A new array of rows.
-pub(crate) fn matrix<'py>(py: Python<'py>, m: &Matrix) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    m.as_slice().to_vec().into_pyarray(py).reshape([m.rows(), m.columns()])
-}
-
 /// A new array, one pose a row: x, y, z, qw, qx, qy, qz.
 pub(crate) fn poses<'py>(py: Python<'py>, poses: &[Pose]) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let numbers: Vec<f64> = poses.iter().flat_map(Pose::to_array).collect();
     numbers.into_pyarray(py).reshape([poses.len(), 7])
+}
+
+/// An array that is made when it is asked for and then given to everybody: read-only.
+pub(crate) struct Shared(PyOnceLock<Py<PyArrayDyn<f64>>>);
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self(PyOnceLock::new())
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Shared(..)")
+    }
+}
+
+impl Shared {
+    /// The array, of a shape.
+    pub(crate) fn get<'py>(
+        &self,
+        py: Python<'py>,
+        shape: &[usize],
+        make: impl FnOnce() -> Vec<f64>,
+    ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let array = self.0.get_or_try_init(py, || {
+            let array = make().into_pyarray(py).reshape(shape)?;
+            array.readwrite().make_nonwriteable();
+            PyResult::Ok(array.unbind())
+        })?;
+        Ok(array.bind(py).clone())
+    }
+
+    /// The same of a matrix.
+    pub(crate) fn matrix<'py>(
+        &self,
+        py: Python<'py>,
+        m: &Matrix,
+    ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        self.get(py, &[m.rows(), m.columns()], || m.as_slice().to_vec())
+    }
+
+    /// The same of poses, one a row: x, y, z, qw, qx, qy, qz.
+    pub(crate) fn poses<'py>(
+        &self,
+        py: Python<'py>,
+        poses: &[Pose],
+    ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        self.get(py, &[poses.len(), 7], || poses.iter().flat_map(Pose::to_array).collect())
+    }
+}
+
+/// Energies in J, by name.
+pub(crate) fn energies(py: Python<'_>, energies: [f64; 3]) -> PyResult<Bound<'_, PyDict>> {
+    let out = PyDict::new(py);
+    for (name, e) in ["kinetic", "gravitational", "elastic"].into_iter().zip(energies) {
+        out.set_item(name, e)?;
+    }
+    Ok(out)
 }

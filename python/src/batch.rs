@@ -1,7 +1,7 @@
 //! Many instances in motion, as Python sees them.
 
 use forks_mechanism::lie::Pose;
-use forks_rom::{EffectorLoad, StepStatus, batch::BatchStatus};
+use forks_rom::{LoadFrame, StepStatus, batch::BatchStatus};
 use numpy::{PyArray1, PyArrayDyn};
 use pyo3::{exceptions::PyIndexError, prelude::*, types::PyDict};
 
@@ -27,15 +27,13 @@ pub(crate) struct Batch {
 #[derive(Debug)]
 struct Held {
     many: Box<dyn Many>,
-    /// As many an instance as there are effectors; empty: none.
-    loads: Vec<EffectorLoad>,
     step: f64,
     steps: u64,
 }
 
 impl Batch {
     pub(crate) fn new(many: Box<dyn Many>, step: f64) -> Self {
-        Self { handle: Handle::new("batch", Held { many, loads: vec![], step, steps: 0 }) }
+        Self { handle: Handle::new("batch", Held { many, step, steps: 0 }) }
     }
 }
 
@@ -44,19 +42,39 @@ impl Held {
         self.many.data().effectors.len()
     }
 
-    fn steps(&mut self, count: usize) -> BatchStatus {
+    fn steps(
+        &mut self,
+        count: usize,
+        wrenches: Option<&[[f64; 6]]>,
+        frame: LoadFrame,
+    ) -> BatchStatus {
         let mut worst = BatchStatus::default();
-        let effectors = self.effectors();
-        let lists: Vec<&[EffectorLoad]> = self.loads.chunks_exact(effectors.max(1)).collect();
         for _ in 0..count {
-            let status =
-                if lists.is_empty() { self.many.step_free() } else { self.many.step(&lists) };
-            worst.out_of_range = worst.out_of_range.max(status.out_of_range);
-            worst.not_finite = worst.not_finite.max(status.not_finite);
-            worst.uncontrolled = worst.uncontrolled.max(status.uncontrolled);
+            worst = worst.or_worse(self.many.step(wrenches, frame));
             self.steps += 1;
         }
         worst
+    }
+
+    /// Steps without the GIL, under wrenches that nobody else can change meanwhile.
+    fn long(
+        &mut self,
+        py: Python<'_>,
+        count: usize,
+        wrenches: Option<&[[f64; 6]]>,
+        frame: LoadFrame,
+    ) -> PyResult<BatchStatus> {
+        let own = wrenches.map(<[_]>::to_vec);
+        // Pieces of about 10 ms, so that Ctrl-C is heard.
+        let piece = (50 * self.many.moment() / self.many.count().max(1)).max(1);
+        let (mut worst, mut left) = (BatchStatus::default(), count);
+        while left > 0 {
+            let now = left.min(piece);
+            worst = worst.or_worse(py.detach(|| self.steps(now, own.as_deref(), frame)));
+            left -= now;
+            py.check_signals()?;
+        }
+        Ok(worst)
     }
 
     /// An instance of the user's indices.
@@ -69,18 +87,8 @@ impl Held {
         }
     }
 
-    /// Fills rows of an array, one an instance.
+    /// Fills rows of an array, one an instance, each of a shape.
     fn rows<'py>(
-        &self,
-        py: Python<'py>,
-        out: Option<&Bound<'py, PyAny>>,
-        size: usize,
-        fill: impl Fn(&dyn Many, usize, &mut [f64]) + Send + Sync,
-    ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-        self.shaped(py, out, &[size], fill)
-    }
-
-    fn shaped<'py>(
         &self,
         py: Python<'py>,
         out: Option<&Bound<'py, PyAny>>,
@@ -127,28 +135,13 @@ impl Batch {
         let frame = loads::frame(frame)?;
         self.handle.with(|held| {
             let (n, effectors) = (held.many.count(), held.effectors());
-            match wrenches {
-                None => held.loads.clear(),
-                Some(x) => {
-                    let input = Input::new("wrenches", x, &[n, effectors, 6])?;
-                    loads::refill(&mut held.loads, input.as_slice(), effectors, frame);
-                }
-            }
-            let mut all = BatchStatus::default();
-            // Pieces of about 10 ms, so that Ctrl-C is heard.
-            let piece = (200_000 / n.max(1)).max(1);
-            let mut left = count;
-            while left > 0 {
-                let now = left.min(piece);
-                let status = py.detach(|| held.steps(now));
-                all.out_of_range = all.out_of_range.max(status.out_of_range);
-                all.not_finite = all.not_finite.max(status.not_finite);
-                all.uncontrolled = all.uncontrolled.max(status.uncontrolled);
-                left -= now;
-                if left > 0 {
-                    py.check_signals()?;
-                }
-            }
+            let input = wrenches.map(|x| Input::new("wrenches", x, &[n, effectors, 6]));
+            let input = input.transpose()?;
+            let rows = input.as_ref().map(|i| i.as_slice().as_chunks::<6>().0);
+            let all = match count.saturating_mul(n) <= held.many.moment() {
+                true => held.steps(count, rows, frame),
+                false => held.long(py, count, rows, frame)?,
+            };
             let out = PyDict::new(py);
             out.set_item(pyo3::intern!(py, "out_of_range"), all.out_of_range)?;
             out.set_item(pyo3::intern!(py, "not_finite"), all.not_finite)?;
@@ -188,7 +181,7 @@ impl Batch {
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         self.handle.with(|held| {
-            held.rows(py, out, held.many.sizes()[0], |m, i, row| m.coordinates(i, row))
+            held.rows(py, out, &held.many.sizes()[..1], |m, i, row| m.coordinates(i, row))
         })
     }
 
@@ -199,8 +192,9 @@ impl Batch {
         py: Python<'py>,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-        self.handle
-            .with(|held| held.rows(py, out, held.many.sizes()[1], |m, i, row| m.velocity(i, row)))
+        self.handle.with(|held| {
+            held.rows(py, out, &held.many.sizes()[1..], |m, i, row| m.velocity(i, row))
+        })
     }
 
     /// Servo targets relative to those of the linearisation, (instances, servos), rad or m; into
@@ -213,7 +207,7 @@ impl Batch {
     ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         self.handle.with(|held| {
             let servos = held.many.data().servos.len();
-            held.rows(py, out, servos, |m, i, row| m.servo_targets(i, row))
+            held.rows(py, out, &[servos], |m, i, row| m.servo_targets(i, row))
         })
     }
 
@@ -277,7 +271,7 @@ impl Batch {
     ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         self.handle.with(|held| {
             let effectors = held.effectors();
-            held.shaped(py, out, &[effectors, 7], |many, i, row| {
+            held.rows(py, out, &[effectors, 7], |many, i, row| {
                 let mut poses = vec![Pose::IDENTITY; effectors];
                 many.effector_poses(i, &mut poses);
                 write(&poses, row);
@@ -305,7 +299,7 @@ impl Batch {
         self.handle.with(|held| {
             py.detach(|| held.many.update_poses());
             let links = held.many.links().len();
-            held.shaped(py, out, &[links, 7], |many, i, row| {
+            held.rows(py, out, &[links, 7], |many, i, row| {
                 let (rows, _) = row.as_chunks_mut::<7>();
                 for (l, row) in rows.iter_mut().enumerate() {
                     *row = many.link_pose(i, l).to_array();

@@ -21,7 +21,7 @@ const THREAD: f64 = 0.4;
 const CABLE: usize = 3;
 
 /// Energies, as [`Recording::push`] takes them.
-fn energies() -> Vec<Series> {
+pub(crate) fn energies() -> Vec<Series> {
     ["kinetic", "gravitational", "elastic"].map(|n| Series::new(n, "J")).into()
 }
 
@@ -43,9 +43,14 @@ pub(crate) fn of_model(data: &ModelData, links: &[usize]) -> Recording {
 }
 
 /// A picture of some links of a mechanism: the shapes of its file, and bars.
-pub(crate) fn of_mechanism(m: &Mechanism, links: &[usize], radius: f64) -> Recording {
+pub(crate) fn of_mechanism(
+    m: &Mechanism,
+    links: &[usize],
+    radius: f64,
+    series: Vec<Series>,
+) -> Recording {
     let mut animation = Animation::new(m.name());
-    animation.series = energies();
+    animation.series = series;
     let body: BTreeMap<usize, usize> = links.iter().enumerate().map(|(i, &l)| (l, i)).collect();
     animation.bodies =
         links.iter().map(|&l| Body { name: m.links()[l].name.clone(), shapes: vec![] }).collect();

@@ -1,14 +1,13 @@
 //! Where mechanisms rest.
 
+use std::sync::Arc;
+
 use forks_dynamics::statics::Equilibrium as Found;
 use forks_mechanism::{Mechanism, lie::Pose};
-use numpy::{PyArray1, PyArray2};
+use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
-use crate::{
-    arrays::{poses, vector},
-    error::ForksError,
-};
+use crate::{arrays::Shared, error::ForksError};
 
 /// Refuses what is no stable equilibrium, with the reason.
 pub(crate) fn balanced(m: &Mechanism, e: &Found) -> PyResult<()> {
@@ -29,26 +28,28 @@ pub(crate) struct Equilibrium {
     pub(crate) status: &'static str,
     pub(crate) residual: f64,
     pub(crate) iterations: usize,
+    /// Positions, links, effectors: arrays that Python shares.
+    pub(crate) shown: Arc<[Shared; 3]>,
 }
 
 #[pymethods]
 impl Equilibrium {
     /// Positions of the tree joints, (positions,), m and rad; of MJCF MuJoCo's qpos.
     #[getter]
-    fn positions<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        vector(py, &self.positions)
+    fn positions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        self.shown[0].get(py, &[self.positions.len()], || self.positions.clone())
     }
 
     /// World poses of the mechanism's links, (links, 7): x, y, z (m), qw, qx, qy, qz.
     #[getter]
-    fn link_poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        poses(py, &self.links)
+    fn link_poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        self.shown[1].poses(py, &self.links)
     }
 
     /// World poses of the end effectors, (effectors, 7).
     #[getter]
-    fn effector_poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        poses(py, &self.effectors)
+    fn effector_poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        self.shown[2].poses(py, &self.effectors)
     }
 
     /// How the search ended.

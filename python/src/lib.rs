@@ -5,7 +5,9 @@
 //! arrays       numbers that come in and go out
 //! handle       one user at a time; closed handles
 //! reading      mechanisms from files
-//! mechanism    inspection, reduction, statics, the full solver in motion; equilibrium
+//! elements     numbers of a mechanism by name
+//! signals      Ctrl-C during work without the GIL
+//! mechanism    inspection, reduction, statics; equilibrium; full_motion: the full solver
 //! inspect      what a mechanism is made of
 //! options      what is asked of reductions and blends
 //! place        blends
@@ -14,17 +16,22 @@
 //! run          one instance of any model; simulation: as Python sees it
 //! many         many instances of any model; batch: as Python sees them
 //! scene        worlds in contact
+//! control      commands, poses, motions
 //! drawing      what models and mechanisms look like
 //! recording    poses and numbers over time
-//! builder      mechanisms from Python
+//! builder      mechanisms from Python; builder_words: what it is told
 //! ```
 
 mod arrays;
 mod batch;
 mod builder;
+mod builder_words;
+mod control;
 mod drawing;
+mod elements;
 mod equilibrium;
 mod error;
+mod full_motion;
 mod handle;
 mod inspect;
 mod loads;
@@ -37,6 +44,7 @@ mod reading;
 mod recording;
 mod run;
 mod scene;
+mod signals;
 mod simulation;
 mod statics;
 
@@ -57,6 +65,7 @@ fn _forks(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<recording::Recording>()?;
     m.add_class::<builder::Builder>()?;
     m.add_class::<place::Placed>()?;
+    control::register(m)?;
     m.add_function(wrap_pyfunction!(reading::load, m)?)?;
     m.add_function(wrap_pyfunction!(reading::parse, m)?)?;
     m.add_function(wrap_pyfunction!(model::load_model, m)?)?;

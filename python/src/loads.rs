@@ -25,40 +25,11 @@ pub(crate) fn fill(
     out.clear();
     let Some(x) = wrenches else { return Ok(()) };
     let input = Input::new("wrenches", x, &[effectors, 6])?;
-    out.extend(rows(input.as_slice(), effectors, frame));
-    Ok(())
-}
-
-/// Loads from rows of finite numbers, `effectors` rows an instance.
-pub(crate) fn rows(
-    numbers: &[f64],
-    effectors: usize,
-    frame: LoadFrame,
-) -> impl Iterator<Item = EffectorLoad> + '_ {
-    let (wrenches, _) = numbers.as_chunks::<6>();
-    let load = move |(i, w): (usize, &[f64; 6])| EffectorLoad {
-        effector: i % effectors,
+    let (wrenches, _) = input.as_slice().as_chunks::<6>();
+    out.extend(wrenches.iter().enumerate().map(|(effector, w)| EffectorLoad {
+        effector,
         wrench: Wrench::from_array(*w),
         frame,
-    };
-    wrenches.iter().enumerate().map(load)
-}
-
-/// [`rows`] in place of what `out` held; writes only wrenches and frames where it held as many.
-pub(crate) fn refill(
-    out: &mut Vec<EffectorLoad>,
-    numbers: &[f64],
-    effectors: usize,
-    frame: LoadFrame,
-) {
-    let (wrenches, _) = numbers.as_chunks::<6>();
-    if out.len() != wrenches.len() {
-        out.clear();
-        out.extend(rows(numbers, effectors, frame));
-        return;
-    }
-    for (load, w) in out.iter_mut().zip(wrenches) {
-        load.wrench = Wrench::from_array(*w);
-        load.frame = frame;
-    }
+    }));
+    Ok(())
 }

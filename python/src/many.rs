@@ -2,17 +2,17 @@
 
 use forks_mechanism::lie::Pose;
 use forks_rom::{
-    EffectorLoad, ModelError, State, StepStatus, Stepper, System,
+    EffectorLoad, LoadFrame, ModelError, State, StepStatus, Stepper, System,
     batch::{Batch, BatchPoses, BatchStatus, Instances},
     data::ModelData,
 };
 
 /// What is asked of many instances, whatever their model is made of.
 pub(crate) trait Many: Send + std::fmt::Debug {
-    /// A step of all under loads, a list an instance.
-    fn step(&mut self, loads: &[&[EffectorLoad]]) -> BatchStatus;
-    /// A step of all without loads.
-    fn step_free(&mut self) -> BatchStatus;
+    /// A step of all under one wrench on every effector of every instance; none: without loads.
+    fn step(&mut self, wrenches: Option<&[[f64; 6]]>, frame: LoadFrame) -> BatchStatus;
+    /// Instances times steps that take some tenths of a millisecond at most.
+    fn moment(&self) -> usize;
     fn count(&self) -> usize;
     fn data(&self) -> &ModelData;
     /// Numbers of coordinates and velocities.
@@ -51,12 +51,15 @@ impl Fast {
 }
 
 impl Many for Fast {
-    fn step(&mut self, loads: &[&[EffectorLoad]]) -> BatchStatus {
-        self.batch.step(loads)
+    fn step(&mut self, wrenches: Option<&[[f64; 6]]>, frame: LoadFrame) -> BatchStatus {
+        match wrenches {
+            Some(w) => self.batch.step_with_wrenches(w, frame),
+            None => self.batch.step(&self.none),
+        }
     }
 
-    fn step_free(&mut self) -> BatchStatus {
-        self.batch.step(&self.none)
+    fn moment(&self) -> usize {
+        2048
     }
 
     fn count(&self) -> usize {
@@ -138,12 +141,15 @@ impl<S: System> Each<S> {
 }
 
 impl<S: System> Many for Each<S> {
-    fn step(&mut self, loads: &[&[EffectorLoad]]) -> BatchStatus {
-        self.instances.step(loads)
+    fn step(&mut self, wrenches: Option<&[[f64; 6]]>, frame: LoadFrame) -> BatchStatus {
+        match wrenches {
+            Some(w) => self.instances.step_with_wrenches(w, frame),
+            None => self.instances.step(&self.none),
+        }
     }
 
-    fn step_free(&mut self) -> BatchStatus {
-        self.instances.step(&self.none)
+    fn moment(&self) -> usize {
+        64
     }
 
     fn count(&self) -> usize {

@@ -2,35 +2,32 @@
 
 use std::sync::Arc;
 
-use forks_dynamics::{
-    Loads, WrenchFrame,
-    integrate::{Integrator, Simulation, SimulationOptions, SimulationStatus},
-    statics::EquilibriumOptions,
-};
+use forks_dynamics::{Loads, WrenchFrame, statics::EquilibriumOptions};
 use forks_import::{Import, Note};
 use forks_mechanism::{
-    Mechanism as Data,
+    Mechanism as Data, MechanismBuilder,
     lie::{Pose, Wrench},
 };
 use forks_place::Placement;
 use forks_reduce::{Damping, Linearisation, ReduceError, ReduceOptions};
 use numpy::{PyArray1, PyArray2};
 use pyo3::{
-    exceptions::PyValueError,
+    exceptions::{PyTypeError, PyValueError},
     prelude::*,
     types::{PyDict, PyList},
 };
 
 use crate::{
     arrays::{Input, poses, vector},
-    drawing,
+    drawing, elements,
     equilibrium::{Equilibrium, balanced},
-    error::{NotFiniteError, ReductionError, refused, sentence},
-    inspect, loads,
+    error::{ReductionError, refused, sentence},
+    full_motion, inspect, loads,
     model::Model,
     options::{self, Preparing},
     place::{self, Placed},
     recording::Recording,
+    signals::Signals,
 };
 
 /// A mechanism: links, joints, springs, servos, loops. Read by `forks.load`, built by
@@ -59,8 +56,12 @@ impl Mechanism {
         }
     }
 
+    pub(crate) fn data(&self) -> &Arc<Data> {
+        &self.data
+    }
+
     /// Links in the user's sense, their indices.
-    fn shown(&self) -> Vec<usize> {
+    pub(crate) fn shown(&self) -> Vec<usize> {
         let links = self.data.moving_links().filter(|(_, l)| !l.auxiliary);
         links.map(|(id, _)| id.index()).collect()
     }
@@ -156,6 +157,40 @@ impl Mechanism {
         Ok(out)
     }
 
+    /// The number at an address, as 'joint:hinge.stiffness'; see `changed`.
+    fn value(&self, address: &str) -> PyResult<f64> {
+        elements::value(&mut MechanismBuilder::from_mechanism(&self.data), address)
+    }
+
+    /// The same mechanism with other numbers: a dict of addresses to values, SI units.
+    ///
+    /// Addresses are KIND:NAME.QUANTITY; a * in NAME stands for any characters. Of a 'joint'
+    /// there are stiffness (on every coordinate), damping, armature, rest (of its spring) and x, y,
+    /// z (of its frame in the parent); of a 'link' mass (its inertia grows with it); of a 'servo'
+    /// stiffness, damping; of a 'cable' or a 'spring' on several joints stiffness, damping, rest;
+    /// of a 'frame' x, y, z.
+    fn changed(&self, values: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let values: Vec<(String, f64)> = values
+            .iter()
+            .map(|(k, v)| {
+                let address: String = k.extract()?;
+                let wrong =
+                    |_| PyTypeError::new_err(format!("the value of {address} is no number"));
+                let value = v.extract().map_err(wrong)?;
+                Ok((address, value))
+            })
+            .collect::<PyResult<_>>()?;
+        let mut b = MechanismBuilder::from_mechanism(&self.data);
+        elements::change(&mut b, &values)?;
+        Ok(Self { data: Arc::new(b.build().map_err(refused)?), ..self.clone() })
+    }
+
+    /// 16 hexadecimal digits, the same for mechanisms that are the same in every name and number.
+    #[getter]
+    fn fingerprint(&self) -> String {
+        elements::fingerprint(&self.data)
+    }
+
     /// World poses of `links` at positions of the tree joints, (links, 7): x, y, z (m), qw, qx, qy,
     /// qz; at the start pose if no positions are given.
     #[pyo3(signature = (positions=None))]
@@ -185,7 +220,7 @@ impl Mechanism {
     /// range: relative displacement of effectors for which the model is meant.
     /// rayleigh: (a in 1/s, b in s) of a·M + b·K. modal_damping: ratio to critical damping.
     /// floating: the root is a base that floats.
-    /// Raises ReductionError with what moves without resistance.
+    /// Raises ReductionError with what moves without resistance. Ctrl-C stops it.
     #[pyo3(signature = (effectors=None, *, default_stiffness=None, servos=true, limits=None,
         start=None, at="rest", mass="condensed", range=None, rayleigh=(0.0, 0.0),
         modal_damping=None, floating=false))]
@@ -206,8 +241,9 @@ impl Mechanism {
         floating: bool,
     ) -> PyResult<Model> {
         let preparing = self.preparing(effectors, default_stiffness, servos, limits, start)?;
-        let default = ReduceOptions::default();
+        let (default, signals) = (ReduceOptions::default(), Signals::new());
         let options = ReduceOptions {
+            cancel: signals.cancel(),
             mass: options::mass(mass)?,
             damping: Damping {
                 rayleigh_mass: rayleigh.0,
@@ -228,11 +264,12 @@ impl Mechanism {
                 )));
             }
         };
-        py.detach(|| {
+        signals.instead_of(py.detach(|| {
             let problem = preparing.problem(&self.data)?;
             let gravity = Loads::gravity();
-            let equilibrium =
-                settled.then(|| problem.equilibrium(&gravity, &EquilibriumOptions::default()));
+            let search =
+                EquilibriumOptions { cancel: signals.cancel(), ..EquilibriumOptions::default() };
+            let equilibrium = settled.then(|| problem.equilibrium(&gravity, &search));
             if let Some(e) = &equilibrium {
                 balanced(problem.mechanism(), e)?;
             }
@@ -243,7 +280,7 @@ impl Mechanism {
             let failed = |e: ReduceError| ReductionError::new_err(sentence(&e));
             let reduction = problem.reduce(at, &options).map_err(failed)?;
             Model::reduced(reduction.model).map_err(refused)
-        })
+        }))
     }
 
     /// A blend of reduced models, placed automatically for forces in cones.
@@ -310,7 +347,7 @@ impl Mechanism {
     ///
     /// wrenches: (effectors, 6), rows fx, fy, fz, tx, ty, tz in N and N m, at the effectors'
     /// origins. frame: 'world' or 'body'. For the other keywords see `reduce`.
-    /// Raises ForksError with what no equilibrium was found for.
+    /// Raises ForksError with what no equilibrium was found for. Ctrl-C stops it.
     #[pyo3(signature = (effectors=None, wrenches=None, *, frame="world", gravity=true,
         default_stiffness=None, servos=true, limits=None, start=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python call")]
@@ -336,13 +373,16 @@ impl Mechanism {
             Some(x) => Input::new("wrenches", x, &[count, 6])?.as_slice().to_vec(),
             None => vec![0.0; 6 * count],
         };
-        py.detach(|| {
+        let signals = Signals::new();
+        signals.instead_of(py.detach(|| {
             let problem = preparing.problem(&self.data)?;
             let (rows, _) = numbers.as_chunks::<6>();
             let applied = problem.effectors.iter().zip(rows);
             let wrenches = applied.map(|(e, w)| e.applied(Wrench::from_array(*w), axes)).collect();
             let loads = Loads { gravity, wrenches };
-            let found = problem.equilibrium(&loads, &EquilibriumOptions::default());
+            let search =
+                EquilibriumOptions { cancel: signals.cancel(), ..EquilibriumOptions::default() };
+            let found = problem.equilibrium(&loads, &search);
             balanced(problem.mechanism(), &found)?;
             Ok(Equilibrium {
                 positions: problem.prepared.original_positions(&self.data, &found.q),
@@ -355,8 +395,9 @@ impl Mechanism {
                 status: found.status.name(),
                 residual: found.residual,
                 iterations: found.iterations,
+                shown: Arc::default(),
             })
-        })
+        }))
     }
 
     /// Motion of the full mechanism: its own loads, no wrenches, from the start pose at rest.
@@ -383,73 +424,18 @@ impl Mechanism {
         start: Option<&Bound<'_, PyAny>>,
         velocities: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Recording> {
-        if !(time.is_finite() && time >= 0.0 && step.is_finite() && step > 0.0 && every > 0) {
-            return Err(PyValueError::new_err(format!(
-                "time is {time} s, step is {step} s, every is {every}; expected finite numbers, \
-                 the step above 0, every 1 or more"
-            )));
-        }
-        let integrator = match integrator {
-            "implicit" => Integrator::Implicit,
-            "rk4" => Integrator::RungeKutta4,
-            "semi-implicit-euler" => Integrator::SemiImplicitEuler,
-            "adaptive" => Integrator::Adaptive,
-            _ => {
-                return Err(PyValueError::new_err(format!(
-                    "integrator is '{integrator}', expected 'implicit', 'rk4', \
-                     'semi-implicit-euler' or 'adaptive'"
-                )));
-            }
+        let asked = full_motion::Motion {
+            time,
+            step,
+            integrator,
+            tolerance,
+            every,
+            gravity,
+            servos,
+            start,
+            velocities,
         };
-        let start = options::start(&self.data, start)?;
-        let prepared;
-        let m = match servos {
-            false => &*self.data,
-            true => {
-                let preparation = forks_mechanism::Preparation {
-                    servos,
-                    start: start.clone(),
-                    ..Default::default()
-                };
-                prepared = preparation.apply(&self.data).map_err(refused)?.mechanism;
-                &prepared
-            }
-        };
-        let mut q = m.start_positions();
-        q.truncate(m.tree_position_count());
-        start.iter().for_each(|s| q.copy_from_slice(s));
-        let v = match velocities {
-            Some(x) => Input::new("velocities", x, &[m.tree_velocity_count()])?.as_slice().to_vec(),
-            None => vec![0.0; m.tree_velocity_count()],
-        };
-        let options = SimulationOptions { integrator, tolerance, gravity, ..Default::default() };
-        let shown = self.shown();
-        let mut recording = drawing::of_mechanism(
-            m,
-            &shown,
-            m.bounding_radius(&m.link_poses(&m.start_positions())),
-        );
-        let mut simulation = py.detach(|| Simulation::new(m, &q, &v, options));
-        let push = |s: &mut Simulation<'_>, recording: &mut Recording| {
-            let (e, all) = (s.energy(), s.link_poses());
-            let poses = shown.iter().map(|&i| all[i]).collect();
-            recording.push(s.time(), poses, &[e.kinetic, e.gravitational, e.elastic]);
-        };
-        push(&mut simulation, &mut recording);
-        let steps = (time / step - 1e-9).ceil().max(0.0) as usize;
-        for i in 0..steps {
-            py.check_signals()?;
-            let h = step.min(time - i as f64 * step);
-            let status = py.detach(|| simulation.step(h));
-            if status != SimulationStatus::Completed {
-                let (time, why) = (simulation.time(), status.name());
-                return Err(NotFiniteError::new_err(format!("stopped after {time} s: {why}")));
-            }
-            if (i + 1) % every == 0 || i + 1 == steps {
-                push(&mut simulation, &mut recording);
-            }
-        }
-        Ok(recording)
+        full_motion::run(py, &self.data, &self.shown(), &asked)
     }
 
     /// The mechanism as MJCF text.
@@ -470,9 +456,9 @@ impl Mechanism {
     fn _repr_html_(&self) -> PyResult<String> {
         let all = self.data.link_poses(&self.data.start_positions());
         let shown = self.shown();
-        let mut picture =
-            drawing::of_mechanism(&self.data, &shown, self.data.bounding_radius(&all));
-        picture.push(0.0, shown.iter().map(|&i| all[i]).collect(), &[0.0; 3]);
+        let radius = self.data.bounding_radius(&all);
+        let mut picture = drawing::of_mechanism(&self.data, &shown, radius, vec![]);
+        picture.push(0.0, shown.iter().map(|&i| all[i]).collect(), &[]);
         Ok(format!("<p>{}</p>{}", drawing::escaped(&self.__repr__()), picture.frame()?))
     }
 }

@@ -7,15 +7,16 @@ use forks_blend::{
 };
 use forks_io::write_atomically;
 use forks_mechanism::lie::Pose;
+use forks_reduce::natural_frequencies;
 use forks_rom::{
     BaseCoupling, Elasticity, FloatingModel, FloatingStepper, ModelError, ReducedModel, Scheme,
     StaticStatus, Stepper, System, data::ModelData,
 };
-use numpy::PyArray2;
+use numpy::PyArrayDyn;
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 
 use crate::{
-    arrays::{Input, matrix, poses},
+    arrays::{Input, Shared},
     batch::Batch,
     drawing,
     error::{ForksError, ReadError, refused, unreadable},
@@ -31,9 +32,21 @@ use crate::{
 /// Made by `Mechanism.reduce` or `Mechanism.blend`, read by `forks.load_model`. Immutable; any
 /// number of threads may use it. It can be pickled.
 #[pyclass(frozen, eq, module = "forks")]
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Model {
     kind: Kind,
+    shown: Arc<Shown>,
+}
+
+/// Arrays that Python shares.
+#[derive(Debug, Default)]
+struct Shown {
+    basis: Shared,
+    stiffness: Shared,
+    mass: Shared,
+    damping: Shared,
+    rest_poses: Shared,
+    frequencies: Shared,
 }
 
 /// What there is of models.
@@ -45,10 +58,10 @@ pub(crate) enum Kind {
     FloatingBlend(Arc<FloatingBlend>),
 }
 
-impl PartialEq for Kind {
+impl PartialEq for Model {
     /// Equal in every bit of what is saved.
     fn eq(&self, other: &Self) -> bool {
-        self.bytes() == other.bytes()
+        self.kind.bytes() == other.kind.bytes()
     }
 }
 
@@ -72,7 +85,7 @@ impl Model {
                 Kind::Floating(Arc::new(floating), model)
             }
         };
-        Ok(Self { kind })
+        Ok(Self { kind, shown: Arc::default() })
     }
 
     pub(crate) fn blended(model: BlendedModel) -> Result<Self, ModelError> {
@@ -82,7 +95,7 @@ impl Model {
             false => Kind::Blended(model),
             true => Kind::FloatingBlend(Arc::new(FloatingBlend::new(model)?)),
         };
-        Ok(Self { kind })
+        Ok(Self { kind, shown: Arc::default() })
     }
 
     /// The numbers, of a blend those of its first sample.
@@ -276,34 +289,43 @@ impl Model {
     /// B, (6 effectors, dof): effector twists per coordinate, each in its effector's frame; of one
     /// linearisation.
     #[getter]
-    fn basis<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        matrix(py, &self.only("basis")?.basis)
+    fn basis<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        self.shown.basis.matrix(py, &self.only("basis")?.basis)
     }
 
     /// Second derivative of the elastic energy, (dof, dof); of one linearisation.
     #[getter]
-    fn stiffness<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        matrix(py, &self.only("stiffness")?.hessian)
+    fn stiffness<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        self.shown.stiffness.matrix(py, &self.only("stiffness")?.hessian)
     }
 
     /// Mass in the coordinates, (dof, dof); of one linearisation.
     #[getter]
-    fn mass<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        matrix(py, &self.only("mass")?.mass)
+    fn mass<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        self.shown.mass.matrix(py, &self.only("mass")?.mass)
     }
 
     /// Damping in the coordinates, (dof, dof); of one linearisation.
     #[getter]
-    fn damping<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        matrix(py, &self.only("damping")?.damping)
+    fn damping<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        self.shown.damping.matrix(py, &self.only("damping")?.damping)
     }
 
     /// World poses of the effectors at the linearisation pose, (effectors, 7): x, y, z, qw, qx, qy,
     /// qz.
     #[getter]
-    fn rest_poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn rest_poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let all: Vec<Pose> = self.data().effectors.iter().map(|e| e.rest).collect();
-        poses(py, &all)
+        self.shown.rest_poses.poses(py, &all)
+    }
+
+    /// Natural frequencies without damping, (frequencies,), Hz, ascending; motions without mass
+    /// have none. Of one linearisation.
+    #[getter]
+    fn frequencies<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let all = natural_frequencies(self.only("frequencies")?);
+        let hertz = || all.iter().map(|w| w / (2.0 * std::f64::consts::PI)).collect();
+        self.shown.frequencies.get(py, &[all.len()], hertz)
     }
 
     /// Where the model rests under wrenches and servo targets.
@@ -329,7 +351,7 @@ impl Model {
         };
         let solved = self.solve(&all, &targets).map_err(refused)?;
         match solved.found.status {
-            StaticStatus::Converged => Ok(Statics { solved: Arc::new(solved) }),
+            StaticStatus::Converged => Ok(Statics::new(solved)),
             StaticStatus::Stalled => {
                 Err(ForksError::new_err("the reduced model found no equilibrium"))
             }

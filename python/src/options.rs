@@ -82,6 +82,15 @@ pub(crate) fn start(m: &Mechanism, given: Option<&Bound<'_, PyAny>>) -> PyResult
     Ok(Some(input.as_slice().to_vec()))
 }
 
+/// Velocities of the tree joints, (velocities,); none: at rest.
+pub(crate) fn velocities(m: &Mechanism, given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<f64>> {
+    let count = m.tree_velocity_count();
+    match given {
+        Some(x) => Ok(Input::new("velocities", x, &[count])?.as_slice().to_vec()),
+        None => Ok(vec![0.0; count]),
+    }
+}
+
 /// The mass model of a name; 'craig-bampton:8' has eight modes.
 pub(crate) fn mass(name: &str) -> PyResult<MassModel> {
     let modes = name.strip_prefix("craig-bampton:").and_then(|n| n.parse().ok());

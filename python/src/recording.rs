@@ -1,6 +1,6 @@
 //! Poses and numbers over time, as Python sees them.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use forks_io::{
     CsvTable, IoError,
@@ -8,24 +8,27 @@ use forks_io::{
     gltf, html, json,
 };
 use forks_mechanism::lie::Pose;
-use numpy::{IntoPyArray as _, PyArray1, PyArray2, PyArray3, PyArrayMethods as _};
+use numpy::PyArrayDyn;
 use pyo3::{
     exceptions::{PyKeyError, PyValueError},
     prelude::*,
+    types::PySlice,
 };
 
-use crate::{drawing::escaped, error::refused};
+use crate::{arrays::Shared, drawing::escaped, error::refused};
 
 /// Poses of bodies and numbers over time; in a notebook a 3D page that plays it.
 #[pyclass(frozen, module = "forks")]
 #[derive(Clone, Debug)]
 pub(crate) struct Recording {
     animation: Animation,
+    /// Times, poses, numbers by series: arrays that Python shares once it has the recording.
+    shown: Arc<[Shared; 3]>,
 }
 
 impl Recording {
     pub(crate) fn new(animation: Animation) -> Self {
-        Self { animation }
+        Self { animation, shown: Arc::default() }
     }
 
     /// Adds what there is at a time (s): a pose a body, a number a series.
@@ -67,9 +70,9 @@ impl Recording {
 impl Recording {
     /// Times of the frames, (frames,), s.
     #[getter]
-    fn times<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        let times: Vec<f64> = self.animation.frames.iter().map(|f| f.time).collect();
-        times.into_pyarray(py)
+    fn times<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let frames = &self.animation.frames;
+        self.shown[0].get(py, &[frames.len()], || frames.iter().map(|f| f.time).collect())
     }
 
     /// Names of the bodies.
@@ -80,22 +83,20 @@ impl Recording {
 
     /// World poses, (frames, bodies, 7): x, y, z (m), qw, qx, qy, qz.
     #[getter]
-    fn poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<f64>>> {
+    fn poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let frames = &self.animation.frames;
-        let all: Vec<f64> =
-            frames.iter().flat_map(|f| f.world_from_body.iter().flat_map(Pose::to_array)).collect();
-        all.into_pyarray(py).reshape([frames.len(), self.animation.bodies.len(), 7])
+        self.shown[1].get(py, &[frames.len(), self.animation.bodies.len(), 7], || {
+            frames.iter().flat_map(|f| f.world_from_body.iter().flat_map(Pose::to_array)).collect()
+        })
     }
 
-    /// World poses of one body, (frames, 7).
-    fn body<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    /// World poses of one body, (frames, 7); a view of `poses`.
+    fn body<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let Some(i) = self.animation.bodies.iter().position(|b| b.name == name) else {
             let known = self.bodies().join(", ");
             return Err(PyKeyError::new_err(format!("no body '{name}'; there are {known}")));
         };
-        let frames = &self.animation.frames;
-        let all: Vec<f64> = frames.iter().flat_map(|f| f.world_from_body[i].to_array()).collect();
-        all.into_pyarray(py).reshape([frames.len(), 7])
+        self.poses(py)?.get_item((PySlice::full(py), i))
     }
 
     /// Names of the numbers over time, with their units.
@@ -105,14 +106,16 @@ impl Recording {
     }
 
     /// One of the numbers over time, (frames,).
-    fn values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let Some(i) = self.animation.series.iter().position(|s| s.name == name) else {
+    fn values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let a = &self.animation;
+        let Some(i) = a.series.iter().position(|s| s.name == name) else {
             let known: Vec<&str> = self.series().into_iter().map(|s| s.0).collect();
             let known = known.join(", ");
             return Err(PyKeyError::new_err(format!("no series '{name}'; there are {known}")));
         };
-        let all: Vec<f64> = self.animation.frames.iter().map(|f| f.values[i]).collect();
-        Ok(all.into_pyarray(py))
+        let all = || (0..a.series.len()).flat_map(|k| a.frames.iter().map(move |f| f.values[k]));
+        let shape = [a.series.len(), a.frames.len()];
+        self.shown[2].get(py, &shape, || all().collect())?.get_item(i)
     }
 
     /// Writes a file: .html (a 3D page that opens from disk), .glb, .csv or .json by its name.

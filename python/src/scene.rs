@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use forks_mechanism::lie::{Pose, Twist, Wrench};
+use forks_mechanism::lie::{Pose, Twist};
 use forks_record::Recording as Growing;
 use forks_sim::{
     BodyHandle, MechanismHandle, WorldStatus,
@@ -16,7 +16,7 @@ use pyo3::{
 };
 
 use crate::{
-    arrays::{Input, poses, vector},
+    arrays::{self, Input, poses, vector},
     error::{NotFiniteError, refused, unreadable},
     handle::Handle,
     recording::Recording,
@@ -184,18 +184,8 @@ impl Scene {
         pose: &Bound<'_, PyAny>,
         twist: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let pose = Input::new("pose", pose, &[7])?;
-        let mut numbers = [0.0; 7];
-        numbers.copy_from_slice(pose.as_slice());
-        let length = numbers[3..].iter().fold(0.0f64, |s, x| s.hypot(*x));
-        if length == 0.0 {
-            return Err(PyValueError::new_err("pose has a quaternion of length zero"));
-        }
-        let pose = Pose::from_array(numbers).normalized();
-        let mut motion = [0.0; 6];
-        if let Some(x) = twist {
-            motion.copy_from_slice(Input::new("twist", x, &[6])?.as_slice());
-        }
+        let pose = arrays::pose("pose", pose)?;
+        let motion = twist.map_or(Ok([0.0; 6]), |x| arrays::numbers("twist", x))?;
         self.handle.with(|scene| {
             let body = body(scene, name)?;
             scene.world.set_body(body, pose, Twist::from_array(motion)).map_err(refused)
@@ -205,12 +195,10 @@ impl Scene {
     /// A wrench on a body, (6,), that acts until it is set again: N and N m, world axes, at its
     /// centre of mass.
     fn set_body_load(&self, name: &str, wrench: &Bound<'_, PyAny>) -> PyResult<()> {
-        let input = Input::new("wrench", wrench, &[6])?;
-        let mut w = [0.0; 6];
-        w.copy_from_slice(input.as_slice());
+        let wrench = arrays::wrench("wrench", wrench)?;
         self.handle.with(|scene| {
             let body = body(scene, name)?;
-            scene.world.set_body_load(body, Wrench::from_array(w)).map_err(refused)
+            scene.world.set_body_load(body, wrench).map_err(refused)
         })
     }
 
@@ -252,14 +240,11 @@ impl Scene {
         wrench: &Bound<'_, PyAny>,
         frame: &str,
     ) -> PyResult<()> {
-        let input = Input::new("wrench", wrench, &[6])?;
-        let mut w = [0.0; 6];
-        w.copy_from_slice(input.as_slice());
+        let wrench = arrays::wrench("wrench", wrench)?;
         let frame = crate::loads::frame(frame)?;
         self.handle.with(|scene| {
             let m = self::mechanism(scene, mechanism)?;
-            let w = Wrench::from_array(w);
-            scene.world.set_effector_load(m, effector, w, frame).map_err(refused)
+            scene.world.set_effector_load(m, effector, wrench, frame).map_err(refused)
         })
     }
 
@@ -366,11 +351,7 @@ impl Scene {
     fn energy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.handle.with(|scene| {
             let e = scene.world.energy();
-            let out = PyDict::new(py);
-            out.set_item("kinetic", e.kinetic)?;
-            out.set_item("gravitational", e.gravitational)?;
-            out.set_item("elastic", e.elastic)?;
-            Ok(out)
+            arrays::energies(py, [e.kinetic, e.gravitational, e.elastic])
         })
     }
 

@@ -10,7 +10,7 @@ use pyo3::{
 };
 
 use crate::{
-    arrays::{Input, poses, room, vector, writing},
+    arrays::{Input, energies, poses, room, vector, writing},
     drawing,
     error::{NotFiniteError, refused},
     handle::Handle,
@@ -307,14 +307,7 @@ impl Simulation {
 
     /// Energies in J: a dict of 'kinetic', 'gravitational' (floating bases), 'elastic'.
     fn energy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.handle.with(|held| {
-            let [kinetic, gravitational, elastic] = held.run.energies();
-            let out = PyDict::new(py);
-            out.set_item("kinetic", kinetic)?;
-            out.set_item("gravitational", gravitational)?;
-            out.set_item("elastic", elastic)?;
-            Ok(out)
-        })
+        self.handle.with(|held| energies(py, held.run.energies()))
     }
 
     /// Gaps at joints and effectors: (position over the mechanism's size, angle in rad), sums.

@@ -8,11 +8,11 @@ use forks_rom::{
     EffectorLoad, FloatingStepper, ModelError, PoseBuffer, Reconstruction, State, StaticSolution,
     System,
 };
-use numpy::{PyArray1, PyArray2};
+use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 
 use crate::{
-    arrays::{poses, vector},
+    arrays::Shared,
     model::{Kind, Model},
 };
 
@@ -88,7 +88,15 @@ impl Model {
 #[pyclass(frozen, module = "forks")]
 #[derive(Clone)]
 pub(crate) struct Statics {
-    pub(crate) solved: Arc<Solved>,
+    solved: Arc<Solved>,
+    /// Coordinates, effectors, links: arrays that Python shares.
+    shown: Arc<[Shared; 3]>,
+}
+
+impl Statics {
+    pub(crate) fn new(solved: Solved) -> Self {
+        Self { solved: Arc::new(solved), shown: Arc::default() }
+    }
 }
 
 impl std::fmt::Debug for Statics {
@@ -101,20 +109,21 @@ impl std::fmt::Debug for Statics {
 impl Statics {
     /// Coordinates, (coordinates,); of a floating base those relative to it.
     #[getter]
-    fn coordinates<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        vector(py, &self.solved.found.coordinates)
+    fn coordinates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let x = &self.solved.found.coordinates;
+        self.shown[0].get(py, &[x.len()], || x.clone())
     }
 
     /// World poses of the effectors, (effectors, 7): x, y, z (m), qw, qx, qy, qz.
     #[getter]
-    fn effector_poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        poses(py, &self.solved.effectors)
+    fn effector_poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        self.shown[1].poses(py, &self.solved.effectors)
     }
 
     /// World poses of the links of `Model.links`, (links, 7).
     #[getter]
-    fn link_poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        poses(py, &self.solved.links)
+    fn link_poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        self.shown[2].poses(py, &self.solved.links)
     }
 
     /// Sum of the gaps at joints and effectors over the mechanism's size.

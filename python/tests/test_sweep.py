@@ -126,6 +126,143 @@ def test_bad_calls():
         forks.sweep(lambda x: [x], [{"x": 1}], retries=0)
 
 
+LEVER = """<mujoco><option gravity="0 0 0"/><worldbody><body name="lever">
+  <joint name="hinge" type="hinge" axis="0 1 0" stiffness="100"/>
+  <inertial mass="1" pos="0.5 0 0" diaginertia="0.1 0.1 0.1"/>
+  <site name="end" pos="1 0 0"/></body></worldbody></mujoco>"""
+
+
+def longer(case, factor):
+    """What `set` may be: a function of the case and the value."""
+    at = case.mechanism.value("frame:end.x")
+    return case.mechanism.changed({"frame:end.x": at * factor})
+
+
+def noisy(case):
+    return case.rng.normal() + case.parameters["factor"]
+
+
+@pytest.fixture
+def lever(tmp_path):
+    path = tmp_path / "lever.xml"
+    path.write_text(LEVER)
+    return forks.Spec(
+        model=path,
+        effectors="site:end",
+        set={"factor": longer, "k": ["joint:hinge.stiffness"]},
+        wrenches=[[0, 0, 1.0, 0, 0, 0]],
+        outputs={
+            "z": "position:site:end.z", "moved": "moved:end", "full": "full.moved:end",
+            "error": "static_error:end", "soft": "compliance:end.z", "turn": "compliance:end.ry",
+            "hertz": "frequency.0", "mass": "mass", "dof": "dof", "noise": noisy,
+        },
+    )
+
+
+STUDY = {"k": [100.0, 400.0], "factor": [1.0, 2.0], "link:lever.mass": [1.0, 3.0]}
+
+
+def test_a_spec_is_a_study_of_a_file(lever):
+    result = forks.sweep(lever, STUDY, engine="serial", seed=3)
+    assert list(result.rows[0]) == ["index", *STUDY, *lever.outputs] and len(result) == 8
+    for row in result:
+        k, length, mass = row["k"], row["factor"], row["link:lever.mass"]
+        # A lever of a length on a spring k under 1 N: it turns by φ with k φ = length cos φ.
+        phi = length / k
+        for _ in range(50):
+            phi = length * np.cos(phi) / k
+        assert row["full"] == pytest.approx(2 * length * np.sin(phi / 2), rel=1e-9)
+        assert row["z"] == pytest.approx(length * np.sin(phi), rel=1e-3)
+        assert row["moved"] == pytest.approx(row["full"], rel=1e-3) and row["error"] < 1e-3
+        assert row["soft"] == pytest.approx(length**2 / k, rel=1e-9)
+        assert row["turn"] == pytest.approx(1 / k, rel=1e-9)
+        inertia = mass * (0.1 + 0.25)
+        assert row["hertz"] == pytest.approx(np.sqrt(k / inertia) / (2 * np.pi), rel=1e-9)
+        assert (row["mass"], row["dof"]) == (mass, 1)
+    noise = [np.random.default_rng(np.random.SeedSequence(3, spawn_key=(i,))).normal()
+             for i in range(8)]
+    assert np.allclose(result.column("noise"), noise + result.column("factor"), atol=0)
+
+
+@pytest.mark.parametrize("engine", ["threads", "processes"])
+def test_engines_agree_on_specs(lever, engine):
+    expected = forks.sweep(lever, STUDY, engine="serial", seed=3)
+    assert forks.sweep(lever, STUDY, engine=engine, seed=3, workers=2).rows == expected.rows
+    fields = {name: getattr(lever, name) for name in lever.__dataclass_fields__}
+    assert forks.sweep(fields, STUDY, engine=engine, seed=3, workers=2).rows == expected.rows
+
+
+def test_a_spec_goes_on_where_it_was_unless_it_changed(lever, tmp_path):
+    import dataclasses
+
+    few = [{"k": 100.0, "factor": 1.0}, {"k": 200.0, "factor": 1.0}]
+    first = forks.sweep(lever, few, output="a.csv")
+    assert first.computed == 2
+    again = forks.sweep(lever, few, output="a.csv")
+    assert again.computed == 0 and again.rows == first.rows
+    other = dataclasses.replace(lever, wrenches=[[0, 0, 2.0, 0, 0, 0]])
+    with pytest.raises(ValueError, match="a.csv is of another sweep"):
+        forks.sweep(other, few, output="a.csv")
+    lever.model.write_text(LEVER.replace('mass="1"', 'mass="1.5"'))
+    with pytest.raises(ValueError, match="a.csv is of another sweep"):
+        forks.sweep(lever, few, output="a.csv")
+
+
+def test_what_a_spec_cannot_be_is_said_before_anything_is_computed(lever):
+    import dataclasses
+
+    def with_(**changes):
+        return dataclasses.replace(lever, set={}, **changes)
+
+    one = {"joint:hinge.stiffness": [100.0]}
+    for spec, parameters, kind, text in (
+        (with_(outputs=[]), one, ValueError, "outputs is empty"),
+        (with_(outputs="mass"), one, TypeError, "outputs is a text"),
+        (with_(outputs=["weight"]), one, ValueError, "no output 'weight'; there are: mass, mob"),
+        (with_(outputs=["compliance:end"]), one, ValueError, "components of compliance are .x"),
+        (with_(outputs=["moved:end.rx"]), one, ValueError, "components of moved are .x, .y, .z"),
+        (with_(outputs=["static_error:end.x"]), one, ValueError, "components of .* are none"),
+        (with_(outputs=[3]), one, TypeError, "output 3 is a int"),
+        (with_(outputs={"index": "mass"}), one, ValueError, "cannot be called 'index'"),
+        (lever, one, ValueError, "set has 'factor', which is no parameter"),
+        (with_(), {"joint:knee.stiffness": [1.0]}, ValueError, "no joint 'knee'; there are: hinge"),
+        (with_(), {"k": [1.0]}, ValueError, "'k' is no address"),
+        (with_(model="none.xml"), one, forks.ReadError, "none.xml"),
+        ({"model": "x.xml", "output": []}, one, TypeError, "output"),
+        (3, one, TypeError, "function is a int, expected a function, a Spec"),
+    ):
+        with pytest.raises(kind, match=text):
+            forks.sweep(spec, parameters)
+    for spec, parameters, text in (
+        (with_(outputs=["moved:tip"]), one, "no effector 'tip'; there are: site:end"),
+        (with_(outputs=["frequency.7"]), one, "the model has 1 frequencies"),
+        (with_(outputs=["static_error:end"], wrenches=None), one, "nothing moves; give wrenches"),
+        (with_(outputs=["mass"]), {"joint:hinge.stiffness": ["stiff"]}, "is a str, expected a num"),
+        (with_(outputs=["mass"]), {"joint:hinge.stiffness": [np.nan]}, "is nan; numbers must be"),
+        (with_(outputs=["mass"]), {"joint:hinge.stiffness": [-1.0]}, "ForksError"),
+    ):
+        with pytest.raises(forks.SweepError, match=text):
+            forks.sweep(spec, parameters, retries=0)
+
+
+def test_specs_run_on_ray(lever):
+    ray = pytest.importorskip("ray", reason="pip install ray to try a cluster")
+    import dataclasses
+
+    # Functions of a module that workers cannot import do not get there by name.
+    lever = dataclasses.replace(
+        lever,
+        set={**lever.set, "factor": lambda case, f: case.mechanism.changed({"frame:end.x": f})},
+        outputs={**lever.outputs, "noise": lambda case: case.rng.normal()},
+    )
+    expected = forks.sweep(lever, STUDY, engine="serial", seed=3)
+    try:
+        result = forks.sweep(lever, STUDY, address="local", workers=2, seed=3, chunk=2)
+    finally:
+        ray.shutdown()
+    assert result.rows == expected.rows
+
+
 def test_ray_delivers_each_variant_once_though_a_worker_dies(tmp_path, expected):
     ray = pytest.importorskip("ray", reason="pip install ray to try a cluster")
     folder = str(tmp_path)

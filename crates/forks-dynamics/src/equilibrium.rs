@@ -2,6 +2,8 @@
 
 use forks_mechanism::{JointId, lie::Pose};
 
+use crate::cancel::Cancel;
+
 /// How the search for an equilibrium ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EquilibriumStatus {
@@ -16,6 +18,8 @@ pub enum EquilibriumStatus {
     Singular,
     /// The mechanism ran away.
     Diverged,
+    /// It was asked to stop ([`EquilibriumOptions::cancel`]); the pose is how far it got.
+    Cancelled,
 }
 
 impl EquilibriumStatus {
@@ -32,6 +36,7 @@ impl EquilibriumStatus {
             Self::Stalled => "stalled",
             Self::Singular => "singular",
             Self::Diverged => "diverged",
+            Self::Cancelled => "cancelled",
         }
     }
 }
@@ -86,6 +91,8 @@ pub struct EquilibriumOptions {
     pub algebra: Algebra,
     /// Steps of relaxation where the path breaks; 0 turns it off. Default 200.
     pub max_relaxation_steps: usize,
+    /// Stops the search; asked before every iteration. Default: never.
+    pub cancel: Cancel,
 }
 
 impl EquilibriumOptions {
@@ -107,6 +114,7 @@ impl Default for EquilibriumOptions {
             max_step: 0.5,
             algebra: Algebra::Automatic,
             max_relaxation_steps: 200,
+            cancel: Cancel::default(),
         }
     }
 }

@@ -24,6 +24,7 @@ impl Equilibrium {
                  or its loops come to an end; try smaller loads or stiffer springs",
                 part()
             ),
+            EquilibriumStatus::Cancelled => format!("the search was stopped after {}", part()),
             EquilibriumStatus::Diverged => format!(
                 "the mechanism runs away without bound beyond {}: nothing stiff enough holds it; \
                  try smaller loads or stiffer springs",

@@ -15,6 +15,7 @@ pub mod adaptive;
 mod algebra;
 mod branches;
 pub mod cables;
+mod cancel;
 pub mod constrained;
 mod constraint_space;
 pub mod dca;
@@ -40,6 +41,7 @@ pub mod statics;
 mod tangent;
 pub mod tree;
 
+pub use cancel::Cancel;
 pub use constrained::MechanismEnergy;
 pub use energy::{elastic_energy, generalized_forces, gravitational_energy, potential_energy};
 pub use forks_mechanism as mechanism;

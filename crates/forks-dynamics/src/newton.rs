@@ -145,6 +145,8 @@ pub(crate) enum NewtonEnd {
     Singular,
     /// Numbers overflowed.
     NotFinite,
+    /// The search shall stop.
+    Cancelled,
 }
 
 /// Counters of the work done.
@@ -238,6 +240,9 @@ pub(crate) fn newton(
     let mut prediction = None;
     let (mut smallest, mut since) = (f64::INFINITY, 0);
     for _ in 0..options.max_iterations {
+        if options.cancel.is_asked() {
+            return NewtonRun { point, end: NewtonEnd::Cancelled, prediction };
+        }
         // Without a line search a residual may rise for a while, but not for long on its way to a
         // solution.
         since = if point.residual() < smallest { 0 } else { since + 1 };
@@ -336,6 +341,9 @@ pub(crate) fn relax(
     let (mut shift, mut least_shift): (f64, f64) = (0.0, 0.0);
     let mut radius = options.max_step;
     for _ in 0..options.max_relaxation_steps {
+        if options.cancel.is_asked() {
+            break;
+        }
         let k = point.tangent(stage, scaling);
         if !k.is_finite() || point.converged(tolerance, k.size()) {
             break;

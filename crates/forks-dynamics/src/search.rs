@@ -185,6 +185,9 @@ impl<'a> Search<'a> {
         // end.
         let mut lost = false;
         loop {
+            if options.cancel.is_asked() {
+                return self.failed(&phases.stage(at), point, at / phases.end());
+            }
             let end = phases.end_of_phase(at);
             let next: f64 = if at + step > end - 1e-9 { end } else { at + step };
             let (last, end_of_phase) = (next == phases.end(), next == end);
@@ -359,7 +362,9 @@ impl<'a> Search<'a> {
     }
 
     pub(crate) fn failed(&self, stage: &Stage<'_>, point: Point, scale: f64) -> Equilibrium {
-        let (status, free) = if self.ran_away(&point) {
+        let (status, free) = if self.options.cancel.is_asked() {
+            (EquilibriumStatus::Cancelled, vec![])
+        } else if self.ran_away(&point) {
             (EquilibriumStatus::Diverged, vec![])
         } else {
             match self.judge(stage, &point) {

@@ -40,7 +40,8 @@ pub fn solve_equilibrium(
         return found;
     }
     let together = Search::new(m, start, options).along(&phases.together());
-    if together.status.is_equilibrium() { together } else { found }
+    let tells = together.status.is_equilibrium() || together.status == EquilibriumStatus::Cancelled;
+    if tells { together } else { found }
 }
 
 /// The equilibrium under `loads` reached from another equilibrium under slightly different loads,

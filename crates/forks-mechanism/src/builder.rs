@@ -161,6 +161,16 @@ impl MechanismBuilder {
         &mut self.parts.cables
     }
 
+    /// The servos added so far, to be changed.
+    pub fn servos_mut(&mut self) -> &mut [Servo] {
+        &mut self.parts.servos
+    }
+
+    /// The frames added so far, to be changed.
+    pub fn frames_mut(&mut self) -> &mut [Frame] {
+        &mut self.parts.frames
+    }
+
     /// The joints added so far.
     pub fn joints(&self) -> &[Joint] {
         &self.parts.joints

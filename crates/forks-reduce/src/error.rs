@@ -103,6 +103,9 @@ pub enum ReduceError {
         /// Which number.
         quantity: &'static str,
     },
+    /// It was asked to stop ([`crate::ReduceOptions::cancel`]).
+    #[error("the reduction was stopped")]
+    Cancelled,
     /// The changed mechanism is not valid.
     #[error(transparent)]
     Build(#[from] BuildError),

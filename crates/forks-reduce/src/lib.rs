@@ -51,5 +51,5 @@ pub use linearised::{DENSE_LIMIT, Linearised};
 pub use load_stiffness::load_stiffness;
 pub use mass::MassModel;
 pub use problem::{Problem, ProblemOptions};
-pub use reduction::{ReduceOptions, Reduction};
+pub use reduction::{ReduceOptions, Reduction, natural_frequencies};
 pub use response::Response;

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use forks_dynamics::{
-    Loads,
+    Cancel, Loads,
     modes::{effective_inverse_mass, lowest_frequencies},
     tangent_stiffness,
 };
@@ -57,7 +57,7 @@ impl Problem {
     pub fn response(&self, at: Linearisation<'_>) -> Result<Response, ReduceError> {
         let tangent = at.tangent_limits(self.mechanism());
         let m = tangent.as_ref().unwrap_or(self.mechanism());
-        response(m, &self.effectors, at, &drives_at(m, at, &self.servos))
+        response(m, &self.effectors, at, &drives_at(m, at, &self.servos), &Cancel::default())
     }
 
     /// Linearises about a pose, also where that makes no model.
@@ -65,7 +65,7 @@ impl Problem {
     /// # Errors
     /// See [`ReduceError`].
     pub fn linearise<'a>(&'a self, at: Linearisation<'a>) -> Result<Linearised<'a>, ReduceError> {
-        Linearised::new(self, at, &[])
+        Linearised::new(self, at, &[], &Cancel::default())
     }
 }
 
@@ -84,12 +84,13 @@ impl<'a> Linearised<'a> {
         problem: &'a Problem,
         at: Linearisation<'a>,
         further: &[Drive],
+        cancel: &Cancel,
     ) -> Result<Self, ReduceError> {
         let tangent = at.tangent_limits(problem.mechanism());
         let m = tangent.as_ref().unwrap_or(problem.mechanism());
         let effectors = &problem.effectors;
         let drives = drives_at(m, at, &[&problem.servos, further].concat());
-        let response = response(m, effectors, at, &drives)?;
+        let response = response(m, effectors, at, &drives, cancel)?;
         let names: Vec<String> = effectors.iter().map(|e| format!("'{}'", e.name)).collect();
         let loaded = matches!(at, Linearisation::Loaded { .. });
         let basis = basis(m, &response, loaded, &names.join(", "))?;

@@ -1,7 +1,11 @@
 //! From the linear behaviour at a pose to a reduced model.
 
+use forks_dynamics::Cancel;
 use forks_mechanism::linalg::dense;
-use forks_rom::{ReducedModel, data::DEFAULT_RANGE};
+use forks_rom::{
+    ReducedModel,
+    data::{DEFAULT_RANGE, ModelData},
+};
 
 use crate::{
     base::base_rest,
@@ -37,6 +41,9 @@ pub struct ReduceOptions {
     pub held_by_loads: bool,
     /// Drives after the servos.
     pub drives: Vec<Drive>,
+    /// Stops the reduction; asked before every joint of the sweep and between all other parts, of
+    /// which dense algebra takes longest. Default: never.
+    pub cancel: Cancel,
 }
 
 impl Default for ReduceOptions {
@@ -48,6 +55,7 @@ impl Default for ReduceOptions {
             floating: false,
             held_by_loads: false,
             drives: vec![],
+            cancel: Cancel::default(),
         }
     }
 }
@@ -70,16 +78,24 @@ impl Problem {
     /// coefficients that are negative or not finite, undamped joints with
     /// [`crate::JointDamping::Inverse`], motions without mass with [`MassModel::Accelerability`],
     /// poses that are not stable with the effectors held and mechanisms above
-    /// [`crate::DENSE_LIMIT`] where dense algebra is needed; a base that is not free.
+    /// [`crate::DENSE_LIMIT`] where dense algebra is needed; a base that is not free; being asked
+    /// to stop.
     pub fn reduce<'a>(
         &'a self,
         at: Linearisation<'a>,
         options: &ReduceOptions,
     ) -> Result<Reduction<'a>, ReduceError> {
         options.damping.check()?;
-        let linear = Linearised::new(self, at, &options.drives)?;
+        let go_on = || match options.cancel.is_asked() {
+            true => Err(ReduceError::Cancelled),
+            false => Ok(()),
+        };
+        let linear = Linearised::new(self, at, &options.drives, &options.cancel)?;
+        go_on()?;
         let (mut data, mut shapes) = static_model(&linear)?;
+        go_on()?;
         add_mass(&linear, options.mass, &mut data, &mut shapes)?;
+        go_on()?;
         data.damping = options.damping.matrix(&linear, &shapes, &data.mass, &data.hessian)?;
         data.range = options.range;
         if options.floating {
@@ -102,10 +118,15 @@ impl Reduction<'_> {
     /// Frequencies of the reduced model, rad/s, ascending, from M x = ω⁻² 𝓗 x; none for motions
     /// without mass. Beside them [`Linearised::full_frequencies`].
     pub fn frequencies(&self) -> Vec<f64> {
-        let data = self.model.data();
-        let modes = dense::generalized_symmetric_eigen(&data.mass, &data.hessian);
-        let Some((nu, _)) = modes else { return vec![] };
-        let least = MASSLESS * nu.last().copied().unwrap_or(0.0);
-        nu.iter().rev().filter(|&&x| x > least).map(|x| (1.0 / x).sqrt()).collect()
+        natural_frequencies(self.model.data())
     }
+}
+
+/// Frequencies of a reduced model, rad/s, ascending, from M x = ω⁻² 𝓗 x; none for motions without
+/// mass, none at all where 𝓗 is not positive definite.
+pub fn natural_frequencies(data: &ModelData) -> Vec<f64> {
+    let modes = dense::generalized_symmetric_eigen(&data.mass, &data.hessian);
+    let Some((nu, _)) = modes else { return vec![] };
+    let least = MASSLESS * nu.last().copied().unwrap_or(0.0);
+    nu.iter().rev().filter(|&&x| x > least).map(|x| (1.0 / x).sqrt()).collect()
 }

@@ -1,5 +1,6 @@
 //! The linear response of a mechanism to loads on its effectors, in SI units.
 
+use forks_dynamics::Cancel;
 use forks_mechanism::{
     LinkId, Mechanism,
     lie::{Pose, Wrench},
@@ -76,6 +77,7 @@ pub(crate) fn response(
     effectors: &[Effector],
     at: Linearisation<'_>,
     drives: &[Drive],
+    cancel: &Cancel,
 ) -> Result<Response, ReduceError> {
     check_sizes(m, effectors, &at)?;
     let outputs: Vec<_> = drives.iter().map(|d| d.combination.clone()).collect();
@@ -83,9 +85,9 @@ pub(crate) fn response(
     links.sort();
     links.dedup();
     let state = match at {
-        Linearisation::Rest { q } => State { q, loaded: None },
+        Linearisation::Rest { q } => State { q, loaded: None, cancel },
         Linearisation::Loaded { q, loads, multipliers } => {
-            State { q, loaded: Some((loads, multipliers)) }
+            State { q, loaded: Some((loads, multipliers)), cancel }
         }
     };
     let sweep = Sweep::run(m, &state, &links, &outputs)?;

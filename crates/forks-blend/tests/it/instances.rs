@@ -71,6 +71,24 @@ fn compare<S: System>(system: &S, count: usize, rng: &mut Rng) {
     }
 }
 
+/// Wrenches row by row are lists of one load on each effector.
+#[test]
+fn wrenches_and_lists_of_loads_are_the_same() {
+    let rng = &mut Rng::new(6);
+    let system = fixed(rng);
+    let count = 70;
+    let [mut by_rows, mut by_lists] = [0; 2].map(|_| Instances::new(system.clone(), count));
+    for frame in [LoadFrame::World, LoadFrame::Body] {
+        let rows: Vec<[f64; 6]> = (0..count).map(|_| twist(rng, 2.0).to_array()).collect();
+        let load =
+            |w: &[f64; 6]| EffectorLoad { effector: 0, wrench: Wrench::from_array(*w), frame };
+        let lists: Vec<[EffectorLoad; 1]> = rows.iter().map(|w| [load(w)]).collect();
+        let found = by_rows.step_with_wrenches(&rows, frame);
+        assert_eq!(found, by_lists.step(&lists));
+        (0..count).for_each(|i| assert_eq!(by_rows.state(i), by_lists.state(i), "{i}"));
+    }
+}
+
 fn fixed(rng: &mut Rng) -> BlendedStepper {
     let mut data = blend(rng, Sizes { effectors: 1, samples: 3, links: 5, spread: 0.2 });
     bend(rng, &mut data, 2, 0.5);

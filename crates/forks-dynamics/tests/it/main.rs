@@ -9,6 +9,7 @@ mod adaptive_support;
 mod agreement;
 mod assembly_tree;
 mod cables;
+mod cancel;
 mod closed_forms;
 mod common;
 mod constrained;

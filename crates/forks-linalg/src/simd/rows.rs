@@ -203,9 +203,21 @@ pub fn dot_lanes<L: Arithmetic>(l: L, a: &[Lanes], b: &[Lanes]) -> f64 {
 #[inline(always)]
 pub fn all_finite<L: Arithmetic>(l: L, x: &[f64]) -> bool {
     let (groups, last) = x.as_chunks::<LANES>();
-    // 0 × x is NaN where x is NaN or infinite.
+    // 0 × x is NaN where x is NaN or infinite. Sums that do not wait for each other.
     let zero = l.splat(0.0);
-    let sum = groups.iter().fold(zero, |sum, x| l.read(x) * zero + sum);
+    let (blocks, groups) = groups.as_chunks::<4>();
+    let mut sum = zero;
+    if !blocks.is_empty() {
+        let mut sums = [zero; 4];
+        for block in blocks {
+            for (sum, x) in sums.iter_mut().zip(block) {
+                *sum = l.read(x) * zero + *sum;
+            }
+        }
+        let [a, b, c, d] = sums;
+        sum = (a + b) + (c + d);
+    }
+    sum = groups.iter().fold(sum, |sum, x| l.read(x) * zero + sum);
     sum.all_ordered() && last.iter().all(|x| x.is_finite())
 }
 

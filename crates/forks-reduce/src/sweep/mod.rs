@@ -20,7 +20,7 @@ mod liveness;
 
 use std::ops::Range;
 
-use forks_dynamics::Loads;
+use forks_dynamics::{Cancel, Loads};
 use forks_mechanism::{Combination, JointId, LinkId, Mechanism, lie::Pose, linalg::Matrix};
 
 use self::{
@@ -40,6 +40,8 @@ pub(crate) struct State<'a> {
     pub(crate) q: &'a [f64],
     /// Loads and multipliers of an equilibrium; `None` for an unstressed rest pose.
     pub(crate) loaded: Option<(&'a Loads, &'a [f64])>,
+    /// Stops the sweep.
+    pub(crate) cancel: &'a Cancel,
 }
 
 /// An entry of the tape.
@@ -119,7 +121,7 @@ impl<'a> Sweep<'a> {
         let mut sweep = Self::prepared(m, state, effectors, outputs)?;
         sweep.outputs = outputs.iter().map(|_| sweep.frontier.new_variable()).collect();
         sweep.count_uses(effectors);
-        sweep.process(Agenda::new(m))?;
+        sweep.process(Agenda::new(m), state.cancel)?;
         sweep.finish()?;
         Ok(sweep)
     }
@@ -167,9 +169,12 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    fn process(&mut self, mut agenda: Agenda) -> Result<(), ReduceError> {
+    fn process(&mut self, mut agenda: Agenda, cancel: &Cancel) -> Result<(), ReduceError> {
         let m = self.m;
         for step in 0..self.plan.edges.len() {
+            if cancel.is_asked() {
+                return Err(ReduceError::Cancelled);
+            }
             let k = self.plan.edges[step];
             let e = m.forest().edges()[k];
             let label = |_| ReduceError::Singular { joint: m.joint_label(e.joint) };

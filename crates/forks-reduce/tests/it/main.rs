@@ -2,6 +2,7 @@
 
 mod beside;
 mod cables;
+mod cancel;
 mod drives;
 mod floating_base;
 mod floating_support;

@@ -4,7 +4,9 @@
 use alloc::vec::Vec;
 
 use super::BatchStatus;
-use crate::{EffectorLoad, PoseBuffer, StepStatus, System, parallel};
+use forks_lie::Wrench;
+
+use crate::{EffectorLoad, LoadFrame, PoseBuffer, StepStatus, System, parallel};
 
 /// Instances that share a workspace.
 const CHUNK: usize = 64;
@@ -32,6 +34,8 @@ struct Chunk<S: System> {
     /// None before [`Instances::update_poses`].
     poses: Vec<PoseBuffer>,
     work: S::Workspace,
+    /// Of the instance that steps.
+    loads: Vec<EffectorLoad>,
 }
 
 impl<S: System> Instances<S> {
@@ -44,6 +48,7 @@ impl<S: System> Instances<S> {
                 statuses: (0..size).map(|_| StepStatus::Completed).collect(),
                 poses: Vec::new(),
                 work: system.workspace(),
+                loads: Vec::new(),
             }
         };
         let chunks = (0..count).step_by(CHUNK).map(chunk).collect();
@@ -99,6 +104,31 @@ impl<S: System> Instances<S> {
             let loads = &loads[c * CHUNK..];
             for ((state, status), loads) in states.iter_mut().zip(statuses).zip(loads) {
                 *status = system.step(state, work, loads.as_ref());
+            }
+        });
+        BatchStatus::of(self.statuses())
+    }
+
+    /// The same under one wrench on every effector of every instance, one instance after the other.
+    /// Allocates in the first call only.
+    ///
+    /// # Panics
+    /// If there is not one wrench per instance and effector.
+    pub fn step_with_wrenches(&mut self, wrenches: &[[f64; 6]], frame: LoadFrame) -> BatchStatus {
+        let effectors = self.system.data().effectors.len();
+        assert_eq!(wrenches.len(), self.count * effectors, "wrenches");
+        let (system, pays) = (&self.system, self.count >= PARALLEL_INSTANCES);
+        parallel::for_each(&mut self.chunks, pays, |c, chunk| {
+            let Chunk { states, statuses, work, loads, .. } = chunk;
+            let rows = wrenches[c * CHUNK * effectors..].chunks_exact(effectors.max(1));
+            for ((state, status), row) in states.iter_mut().zip(statuses).zip(rows) {
+                loads.clear();
+                loads.extend(row.iter().enumerate().map(|(effector, w)| EffectorLoad {
+                    effector,
+                    wrench: Wrench::from_array(*w),
+                    frame,
+                }));
+                *status = system.step(state, work, loads);
             }
         });
         BatchStatus::of(self.statuses())

@@ -2,6 +2,7 @@
 //! several threads; systems of any kind, a state each.
 
 mod instances;
+mod loads;
 mod poses;
 mod pull_back;
 mod step;
@@ -11,7 +12,10 @@ use forks_linalg::simd::{Arithmetic, Kernel, LANES, Lanes};
 
 use alloc::{vec, vec::Vec};
 
-use crate::{EffectorLoad, ModelError, State, StepStatus, Stepper, kernel::Isa, parallel};
+use crate::{
+    EffectorLoad, LoadFrame, ModelError, State, StepStatus, Stepper, kernel::Isa, parallel,
+};
+use loads::{Lists, Loads, Wrenches};
 use step::{Group, step_group};
 
 pub use instances::Instances;
@@ -67,6 +71,15 @@ pub struct BatchStatus {
 }
 
 impl BatchStatus {
+    /// The larger numbers of two steps.
+    pub fn or_worse(self, other: Self) -> Self {
+        Self {
+            out_of_range: self.out_of_range.max(other.out_of_range),
+            not_finite: self.not_finite.max(other.not_finite),
+            uncontrolled: self.uncontrolled.max(other.uncontrolled),
+        }
+    }
+
     fn of(statuses: impl Iterator<Item = StepStatus>) -> Self {
         let mut all = Self::default();
         for status in statuses {
@@ -128,13 +141,25 @@ impl Batch {
     /// If there is not one list per instance, or a load on an effector that does not exist.
     pub fn step<A: AsRef<[EffectorLoad]> + Sync>(&mut self, loads: &[A]) -> BatchStatus {
         assert_eq!(loads.len(), self.instances, "lists of loads");
-        let count = self.stepper.model().effector_count();
-        loads.iter().for_each(|l| crate::load::assert_effectors(l.as_ref(), count));
+        self.step_under(Lists::new(loads, self.stepper.model().effector_count()))
+    }
+
+    /// The same under one wrench on every effector of every instance, one instance after the other:
+    /// what [`Batch::step`] does with as many loads, to the last bit. Allocates nothing.
+    ///
+    /// # Panics
+    /// If there is not one wrench per instance and effector.
+    pub fn step_with_wrenches(&mut self, wrenches: &[[f64; 6]], frame: LoadFrame) -> BatchStatus {
+        let effectors = self.stepper.model().effector_count();
+        assert_eq!(wrenches.len(), self.instances * effectors, "wrenches");
+        self.step_under(Wrenches { rows: wrenches, effectors, frame })
+    }
+
+    fn step_under(&mut self, loads: impl Loads) -> BatchStatus {
         let (stepper, isa) = (&self.stepper, self.stepper.model().isa());
         let pays = self.instances >= PARALLEL_INSTANCES;
         parallel::for_each(&mut self.chunks, pays, |i, chunk| {
-            let loads = &loads[i * CHUNK..loads.len().min((i + 1) * CHUNK)];
-            chunk.step(isa, stepper, loads);
+            chunk.step(isa, stepper, loads.from(i * CHUNK));
         });
         BatchStatus::of(self.statuses())
     }
@@ -235,7 +260,7 @@ impl Chunk {
         of[i / LANES * self.dof..][..self.dof].iter().map(move |x| x.0[i % LANES])
     }
 
-    fn step<A: AsRef<[EffectorLoad]>>(&mut self, isa: Isa, stepper: &Stepper, loads: &[A]) {
+    fn step(&mut self, isa: Isa, stepper: &Stepper, loads: impl Loads) {
         isa.run(StepChunk { chunk: self, stepper, loads });
     }
 }
@@ -243,10 +268,10 @@ impl Chunk {
 struct StepChunk<'a, A> {
     chunk: &'a mut Chunk,
     stepper: &'a Stepper,
-    loads: &'a [A],
+    loads: A,
 }
 
-impl<A: AsRef<[EffectorLoad]>> Kernel for StepChunk<'_, A> {
+impl<A: Loads> Kernel for StepChunk<'_, A> {
     type Output = ();
 
     #[inline(always)]
@@ -265,7 +290,7 @@ impl<A: AsRef<[EffectorLoad]>> Kernel for StepChunk<'_, A> {
                 force,
                 result,
             };
-            step_group(l, self.stepper, &mut group, &self.loads[g * LANES..]);
+            step_group(l, self.stepper, &mut group, self.loads.from(g * LANES));
         }
     }
 }

@@ -5,12 +5,15 @@ use forks_linalg::simd::{Arithmetic, LANES, Lanes, Wide, WideVectors};
 
 use forks_lie::glam::DVec3;
 
-use super::pull_back::{dot, pull_back};
+use super::{
+    loads::Loads,
+    pull_back::{dot, pull_back},
+};
 use crate::{
-    EffectorLoad, Elasticity, Scheme, StepStatus, Stepper,
+    Elasticity, Scheme, StepStatus, Stepper,
     effectors::{WorldTwist, WorldWrench},
     kernel::MAX_QUARTER_ANGLE_SQUARED,
-    step::{add_load, generalise},
+    step::generalise,
 };
 
 /// Four instances, a lane group per coordinate, with room for a step's numbers.
@@ -30,11 +33,11 @@ pub(super) struct Group<'a> {
 
 /// Steps the instances of a group; those beyond the end of `loads` have none.
 #[inline(always)]
-pub(super) fn step_group<L: Arithmetic, A: AsRef<[EffectorLoad]>>(
+pub(super) fn step_group<L: Arithmetic>(
     l: L,
     stepper: &Stepper,
     group: &mut Group<'_>,
-    loads: &[A],
+    loads: impl Loads,
 ) {
     for (s, (x, r)) in group.stretch.iter_mut().zip(group.eta.iter().zip(group.rest)) {
         *s = (l.load(x) - l.load(r)).store();
@@ -104,11 +107,11 @@ struct Found {
 
 /// g = Σ_e B_eᵀ J_r(ξ_e)ᵀ w_e.
 #[inline(always)]
-fn generalised_force<L: Arithmetic, A: AsRef<[EffectorLoad]>>(
+fn generalised_force<L: Arithmetic>(
     l: L,
     stepper: &Stepper,
     group: &mut Group<'_>,
-    loads: &[A],
+    loads: impl Loads,
 ) -> Found {
     let mut all = Found { loaded: [false; LANES], outside: [None; LANES] };
     group.force.fill(Lanes::default());
@@ -183,21 +186,19 @@ fn first_outside<L: Arithmetic>(
 
 /// Sums of each instance's loads on effector `e`, and which instances have some.
 #[inline(always)]
-fn wrenches<L: Arithmetic, A: AsRef<[EffectorLoad]>>(
+fn wrenches<L: Arithmetic>(
     l: L,
     stepper: &Stepper,
     e: usize,
     twist: [WideVectors<L>; 2],
-    loads: &[A],
+    loads: impl Loads,
 ) -> ([WideVectors<L>; 2], [bool; LANES]) {
     let mut sums = [[Lanes::default(); 3]; 2];
     let mut found = [false; LANES];
-    for (lane, list) in loads.iter().take(LANES).enumerate() {
-        let mut sum = WorldWrench::default();
-        for load in list.as_ref().iter().filter(|load| load.effector == e) {
-            found[lane] = true;
-            add_load(l, &mut sum, load, stepper, &twist_of_lane(twist, lane));
-        }
+    for lane in 0..LANES {
+        let sum = loads.on(l, stepper, (lane, e), || twist_of_lane(twist, lane));
+        let Some(sum) = sum else { continue };
+        found[lane] = true;
         for i in 0..3 {
             sums[0][i].0[lane] = sum.force[i];
             sums[1][i].0[lane] = sum.torque[i];

@@ -5,9 +5,10 @@ use crate::support;
 use std::sync::Arc;
 
 use forks_rom::{
-    EffectorLoad, Elasticity, Isa, PoseBuffer, ReducedModel, Scheme, State, StepStatus, Stepper,
-    System,
+    EffectorLoad, Elasticity, Isa, LoadFrame, PoseBuffer, ReducedModel, Scheme, State, StepStatus,
+    Stepper, System,
     batch::{Batch, BatchPoses},
+    lie::Wrench,
 };
 use forks_testkit::Rng;
 use support::{Sizes, all_bits, bits, loads, model};
@@ -134,6 +135,53 @@ fn instances_of_a_batch_are_single_instances() {
 fn many_instances_are_single_instances() {
     let model = model(7, SIZES[0]);
     compare(&Stepper::new(model, 1e-3).unwrap(), 1000, 1);
+}
+
+/// Wrenches row by row are loads in lists, complete or not, in any order.
+#[test]
+fn wrenches_and_lists_of_loads_are_the_same() {
+    let rng = &mut Rng::new(4);
+    for (k, sizes) in SIZES.into_iter().enumerate() {
+        for stepper in steppers(&model(k as u64, sizes)) {
+            for (instances, frame) in [(67, LoadFrame::World), (130, LoadFrame::Body)] {
+                let effectors = stepper.model().effector_count();
+                let mut all = [0; 3].map(|_| Batch::new(stepper.clone(), instances));
+                for (i, s) in states(rng, stepper.model(), instances).iter().enumerate() {
+                    all.iter_mut().for_each(|b| b.set_state(i, s).unwrap());
+                }
+                let [by_rows, by_lists, turned] = &mut all;
+                for _ in 0..2 {
+                    let mut rows: Vec<[f64; 6]> = (0..instances * effectors)
+                        .map(|_| core::array::from_fn(|_| 5.0 * rng.symmetric()))
+                        .collect();
+                    rows[effectors * 3][4] = f64::NAN;
+                    let list = |row: &[[f64; 6]]| -> Vec<EffectorLoad> {
+                        let load = |(effector, w): (usize, &[f64; 6])| EffectorLoad {
+                            effector,
+                            wrench: Wrench::from_array(*w),
+                            frame,
+                        };
+                        row.iter().enumerate().map(load).collect()
+                    };
+                    let lists: Vec<_> = rows.chunks(effectors).map(list).collect();
+                    let mut reversed = lists.clone();
+                    reversed.iter_mut().for_each(|l| l.reverse());
+                    let found = by_rows.step_with_wrenches(&rows, frame);
+                    assert_eq!(found, by_lists.step(&lists));
+                    assert_eq!(found, turned.step(&reversed));
+                    assert!(found.not_finite > 0);
+                    for i in 0..instances {
+                        assert_same_state(by_rows, i, &by_lists.state(i));
+                        assert_same_state(turned, i, &by_lists.state(i));
+                    }
+                }
+            }
+        }
+    }
+    let mut batch = Batch::new(Stepper::new(model(9, SIZES[1]), 1e-3).unwrap(), 2);
+    let frame = LoadFrame::World;
+    let short = || batch.step_with_wrenches(&[[0.0; 6]], frame).not_finite;
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(short)).is_err());
 }
 
 #[cfg(feature = "rayon")]
