@@ -4,10 +4,10 @@
 use std::{path::Path, sync::Arc};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use forks_control::prediction::{Commands, Goal, Mpc, MpcSettings, MpcStatus};
 use forks_import::{ImportOptions, load_mjcf};
 use forks_mechanism::Mechanism;
 use forks_models::{HelixJoints, helix};
+use forks_mpc::{Commands, Goal, Mpc, MpcSettings, MpcStatus};
 use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_rom::{
     Stepper, System,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use forks_direct::DirectError;
 use forks_import::ImportError;
 use forks_io::IoError;
 use forks_mechanism::{BuildError, lie::Digits};
@@ -66,6 +67,14 @@ pub(crate) enum CliError {
         path: PathBuf,
         /// Why.
         source: Box<SceneError>,
+    },
+    /// A scene cannot be driven.
+    #[error("{}: {source}", path.display())]
+    Direct {
+        /// The scene.
+        path: PathBuf,
+        /// Why.
+        source: Box<DirectError>,
     },
     /// A name that does not tell what to write; an error of usage.
     #[error("{}: the name does not tell what to write; it has to end in .csv, .json, .html or \

@@ -19,7 +19,6 @@ mod link_load;
 mod link_pose;
 mod model;
 mod mujoco;
-mod near;
 mod output;
 mod parse;
 mod path_notes;

@@ -14,6 +14,9 @@ pub enum Filter {
     Constant(f64),
     /// σ/max(σ, σ₀)²: exact for σ ≥ σ₀, ‖x‖ ≤ ‖d‖/σ₀, continuous in A.
     Selective(f64),
+    /// The same with σ₀ this share of each level's size, the root of the sum of squares of its
+    /// coefficients.
+    Share(f64),
     /// 1/σ above 1e-9 of the largest, 0 below: strict priorities, which jump.
     None,
 }
@@ -57,18 +60,29 @@ pub enum FilterError {
 const RANK: f64 = 1e-9;
 
 impl Filter {
-    fn check(self) -> Result<(), FilterError> {
+    pub(crate) fn check(self) -> Result<(), FilterError> {
         match self {
-            Self::Constant(x) | Self::Selective(x) if !(x.is_finite() && x > 0.0) => {
+            Self::Constant(x) | Self::Selective(x) | Self::Share(x)
+                if !(x.is_finite() && x > 0.0) =>
+            {
                 Err(FilterError::Parameter { value: x })
             }
             _ => Ok(()),
         }
     }
 
-    /// What stands for 1/σ.
+    /// What it is for a level of this size.
+    fn of_level(self, size: f64) -> Self {
+        match self {
+            Self::Share(share) => Self::Selective((share * size).max(f64::MIN_POSITIVE)),
+            other => other,
+        }
+    }
+
+    /// What stands for 1/σ; `largest` is the largest σ, for a share the level's size.
     pub fn gain(self, sigma: f64, largest: f64) -> f64 {
         match self {
+            Self::Share(_) => self.of_level(largest).gain(sigma, largest),
             Self::Constant(alpha) => sigma / (sigma * sigma + alpha),
             Self::Selective(least) => sigma / sigma.max(least).powi(2),
             Self::None if sigma > RANK * largest => 1.0 / sigma,
@@ -79,6 +93,7 @@ impl Filter {
     /// The share of a direction that the levels below still have.
     pub fn left(self, sigma: f64, largest: f64) -> f64 {
         match self {
+            Self::Share(_) => self.of_level(largest).left(sigma, largest),
             Self::Selective(least) => 1.0 - (sigma / least).powi(2).min(1.0),
             _ if sigma > RANK * largest => 0.0,
             _ => 1.0,
@@ -109,12 +124,13 @@ impl Filter {
             let f = svd(&b).ok_or(FilterError::NotFinite { level })?;
             // Singular values of what projectors have emptied are rounding of the level's own size.
             let largest = f.s.first().copied().unwrap_or(0.0).max(a.norm() * 1e-6);
+            let filter = self.of_level(a.norm());
             let mut y = f.u.transpose_mul_vec(&open);
-            y.iter_mut().zip(&f.s).for_each(|(y, s)| *y *= self.gain(*s, largest));
+            y.iter_mut().zip(&f.s).for_each(|(y, s)| *y *= filter.gain(*s, largest));
             let step = projector.mul_vec(&f.v.mul_vec(&y));
             x.iter_mut().zip(&step).for_each(|(x, s)| *x += s);
             let taken = Matrix::from_fn(n, f.s.len(), |i, j| {
-                f.v[(i, j)] * (1.0 - self.left(f.s[j], largest))
+                f.v[(i, j)] * (1.0 - filter.left(f.s[j], largest))
             });
             let kept = Matrix::identity(n).sub(&taken.mul(&f.v.transpose()));
             projector = projector.mul(&kept);

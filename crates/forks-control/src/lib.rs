@@ -12,5 +12,4 @@ pub mod limits;
 pub mod objective;
 pub mod plant;
 pub mod playback;
-pub mod prediction;
 pub mod task;

@@ -208,7 +208,8 @@ impl ObjectiveRows {
         self.now.clear();
     }
 
-    /// Rows over the commands, what they shall sum up to, and their weights, into `push`.
+    /// Rows over the commands, what they shall sum up to, and their weights, into `push`. Of the
+    /// columns of the response only the first `commands` are commands.
     ///
     /// # Errors
     /// Those of `push`; a mass that is not positive.
@@ -217,16 +218,16 @@ impl ObjectiveRows {
         objective: &Objective,
         plant: &K,
         response: &Response,
+        commands: usize,
         mut push: impl FnMut(&[f64], f64, f64) -> Result<(), E>,
     ) -> Result<(), E> {
         for (at, term) in objective.terms.iter().enumerate() {
             match (&term.metric, term.quantity) {
                 (Metric::Mass, _) => self.by_mass(at, term, plant, response, &mut push)?,
                 (metric, Quantity::Command) => {
-                    let n = response.gain.columns();
                     self.row.clear();
-                    self.row.resize(n, 0.0);
-                    for i in 0..n {
+                    self.row.resize(response.gain.columns(), 0.0);
+                    for i in 0..commands {
                         if let Some(weight) = weight(metric, i, term.weight) {
                             self.row[i] = 1.0;
                             push(&self.row, 0.0, weight)?;

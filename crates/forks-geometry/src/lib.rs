@@ -5,12 +5,14 @@
 //! - Triangles are counter-clockwise from outside.
 
 mod geometry;
+mod hills;
 mod hull;
 pub mod mesh;
 mod solid;
 
 pub use forks_lie as lie;
 pub use geometry::Geometry;
+pub use hills::hills;
 pub use hull::convex_hull;
 
 /// Runs the example of the README.

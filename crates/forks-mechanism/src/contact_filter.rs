@@ -1,6 +1,6 @@
 //! Which shapes of one mechanism may touch each other, as MuJoCo has it.
 
-use crate::{JointKind, LinkId, Mechanism};
+use crate::{JointId, JointKind, LinkId, Mechanism};
 
 impl Mechanism {
     /// True if shapes of two links may touch each other.
@@ -18,6 +18,24 @@ impl Mechanism {
         let grounded = one == LinkId::WORLD || two == LinkId::WORLD;
         let carries = |one, two| self.carrying_body(two) == Some(one);
         one != two && (grounded || !(carries(one, two) || carries(two, one)))
+    }
+
+    /// The links at a joint's ends, child first, that are bodies and can move; massless ones between
+    /// the joints of a body stand for it.
+    pub fn moving_ends(&self, joint: JointId) -> [Option<LinkId>; 2] {
+        let j = self.joint(joint);
+        let mut child = j.child;
+        while self.link(child).auxiliary {
+            let carried = self.forest().edges().iter().find(|e| e.inner == child);
+            let Some(e) = carried else { break };
+            child = e.outer;
+        }
+        let mut parent = j.parent;
+        while self.link(parent).auxiliary {
+            let Some(e) = self.forest().carrying_edge(parent) else { break };
+            parent = e.inner;
+        }
+        [child, parent].map(|l| (self.welded_body(l) != LinkId::WORLD).then_some(l))
     }
 
     /// The link nearest to the ground among those that are welded to a link; the ground if it is

@@ -55,6 +55,22 @@ pub struct Parametric {
     pub effectors: Vec<LinkId>,
 }
 
+/// Names of mechanisms that [`named`] makes.
+pub const NAMES: &[&str] = &["firefighters", "hexapod", "peg_arm", "helix20", "arm20", "y"];
+
+/// A mechanism by its name.
+pub fn named(name: &str) -> Option<Parametric> {
+    Some(match name {
+        "firefighters" => firefighters(),
+        "hexapod" => hexapod(),
+        "peg_arm" => peg_arm(),
+        "helix20" => helix(20, HelixJoints::Hinge3),
+        "arm20" => arm20(),
+        "y" => y_mechanism(),
+        _ => return None,
+    })
+}
+
 /// Runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -10,7 +10,10 @@ mod picture;
 #[cfg(test)]
 mod tests;
 
-use forks_io::animation::{Animation, AnimationFrame, ContactMarker, Series};
+use forks_geometry::Geometry;
+use forks_io::animation::{
+    Animation, AnimationFrame, Body, Colour, ContactMarker, Series, VisualShape,
+};
 use forks_lie::{Pose, glam::DVec3};
 
 use forks_sim::{MechanismHandle, Owner, StepReport, scene::Scene};
@@ -51,7 +54,29 @@ pub struct Recording {
     pub animation: Animation,
     sources: Vec<Source>,
     since: Window,
+    beside: Beside,
 }
+
+/// What is shown beside the scene itself.
+#[derive(Clone, Debug, Default)]
+pub struct Beside {
+    /// Names and units of numbers.
+    pub series: Vec<Series>,
+    /// Their values now.
+    pub values: Vec<f64>,
+    /// Places that move, as knobs: of what.
+    pub names: Vec<String>,
+    /// Where they are now, world.
+    pub places: Vec<DVec3>,
+    /// Places that stay, as small knobs.
+    pub dots: Vec<DVec3>,
+}
+
+/// Radius of knobs and of dots over the scene's extent.
+const MARKS: [f64; 2] = [0.012, 0.004];
+
+/// Places to be at stand out.
+const TARGET: Colour = Colour::rgb(0xd5, 0x5e, 0x00);
 
 /// What happened since the last frame.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,9 +89,16 @@ struct Window {
 impl Recording {
     /// Of a scene at its start.
     pub fn new(scene: &Scene) -> Self {
+        Self::with(scene, Beside::default())
+    }
+
+    /// Of a scene at its start, with more than it has itself.
+    pub fn with(scene: &Scene, beside: Beside) -> Self {
         let Drawn { mut animation, sources } = Drawn::new(scene);
         animation.series = NUMBERS.iter().map(|n| Series::new(n.name, n.unit)).collect();
-        let mut recording = Self { animation, sources, since: Window::default() };
+        animation.series.extend(beside.series.iter().cloned());
+        let mut recording = Self { animation, sources, since: Window::default(), beside };
+        recording.mark(scene);
         recording.push(scene);
         recording
     }
@@ -77,6 +109,34 @@ impl Recording {
             Source::Owner(owner) => Some(owner),
             Source::Link(..) => None,
         }
+    }
+
+    /// Values and places from now on, as many as there were at the start.
+    pub fn show(&mut self, values: impl IntoIterator<Item = f64>, places: Vec<DVec3>) {
+        self.beside.values.clear();
+        self.beside.values.extend(values);
+        self.beside.places = places;
+    }
+
+    /// Knobs at places.
+    fn mark(&mut self, scene: &Scene) {
+        let at = poses(scene, &self.sources);
+        let all = at.iter().map(|p| p.translation).chain(self.beside.dots.iter().copied());
+        let low = all.clone().fold(DVec3::INFINITY, DVec3::min);
+        let high = all.fold(DVec3::NEG_INFINITY, DVec3::max);
+        let extent = (high - low).length();
+        if !extent.is_finite() || extent == 0.0 {
+            return;
+        }
+        let knob = |size: f64| {
+            VisualShape::new(Geometry::Sphere { radius: size * extent }).coloured(TARGET)
+        };
+        for name in &self.beside.names {
+            self.animation.bodies.push(Body::new(name.clone(), [knob(MARKS[0])]));
+        }
+        let dots = self.beside.dots.iter();
+        let dots = dots.map(|p| knob(MARKS[1]).at(Pose::from_translation(*p)));
+        self.animation.scenery.extend(dots);
     }
 
     /// After a step that was made; keeps a frame if one is due or the step was the last.
@@ -103,7 +163,13 @@ impl Recording {
             force,
             sweeps as f64 / steps.max(1) as f64,
         ];
-        let frame = AnimationFrame::new(scene.world.time(), poses(scene, &self.sources));
+        let marks = self.beside.places.iter().take(self.beside.names.len());
+        let mut poses = poses(scene, &self.sources);
+        if self.animation.bodies.len() > poses.len() {
+            poses.extend(marks.map(|p| Pose::from_translation(*p)));
+        }
+        let values = values.into_iter().chain(self.beside.values.iter().copied());
+        let frame = AnimationFrame::new(scene.world.time(), poses);
         self.animation.frames.push(frame.values(values).contacts(contacts));
     }
 }

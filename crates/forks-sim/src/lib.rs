@@ -51,4 +51,4 @@ pub use report::{Part, StepReport, WorldStatus};
 pub use rigid::RigidBody;
 pub use shape::{CollisionShape, ELLIPSOID_POINTS};
 pub use snapshot::Snapshot;
-pub use world::{World, WorldSettings};
+pub use world::{Trial, World, WorldSettings};

@@ -1,9 +1,9 @@
 //! Arguments of `forks control`.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, str::FromStr};
 
 use clap::{Args, ValueEnum};
-use forks_control::objective::Objective;
+use forks_control::{controller::Priorities, objective::Objective};
 
 use super::words::TaskWords;
 use crate::{
@@ -30,8 +30,22 @@ pub(crate) struct ControlArgs {
     #[arg(long, value_enum, default_value_t = ObjectiveChoice::Torque)]
     pub(crate) minimise: ObjectiveChoice,
 
+    /// How levels are kept apart: strict; smooth, or smooth=MOST (command per m/s² or rad/s² of a
+    /// task), gradually where directions are weak, so that commands stay bounded near singular
+    /// poses (without MOST: beside others of their level); published=ALPHA, the damped inverse of the literature
+    #[arg(long, value_name = "strict|smooth[=MOST]|published=ALPHA", default_value = "strict")]
+    pub(crate) priorities: PrioritiesChoice,
+
+    /// Predict so many steps ahead: of a reduced model whose servos are commanded
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) horizon: Option<usize>,
+
+    /// Time for a prediction, s
+    #[arg(long, value_name = "S", value_parser = duration, requires = "horizon")]
+    pub(crate) budget: Option<f64>,
+
     /// Joints with commands, beside their springs and dampers; repeatable. Default: all of the
-    /// tree but free ones
+    /// tree but free ones. Of a reduced model: servos, or effectors on which wrenches act
     #[arg(long, value_name = "JOINT")]
     pub(crate) actuate: Vec<String>,
 
@@ -64,6 +78,30 @@ pub(crate) struct ControlArgs {
     /// per second; every step with commands and errors as a table (.csv) or JSON; repeatable
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
+}
+
+/// How levels are kept apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PrioritiesChoice(pub(super) Priorities);
+
+impl FromStr for PrioritiesChoice {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        let (kind, number) = match s.split_once('=') {
+            Some((kind, x)) => match x.parse::<f64>() {
+                Ok(x) if x.is_finite() && x > 0.0 => (kind, Some(x)),
+                _ => return Err(format!("'{x}' is no finite number above 0")),
+            },
+            None => (s, None),
+        };
+        match (kind, number) {
+            ("strict", None) => Ok(Self(Priorities::Strict)),
+            ("smooth", most) => Ok(Self(Priorities::Smooth { most })),
+            ("published", Some(alpha)) => Ok(Self(Priorities::Published { alpha })),
+            _ => Err("expected strict, smooth, smooth=MOST or published=ALPHA".into()),
+        }
+    }
 }
 
 /// What is least.

@@ -2,11 +2,18 @@
 
 use std::{process::ExitCode, sync::Arc};
 
-use super::{args::ControlArgs, recording::Recording, report::Report, state::Run};
+use super::{args::ControlArgs, recording::Recording, reduced, report::Report, state::Run};
 use crate::{error::CliError, model::Model, output, scene::Format};
 
 /// Runs the command.
 pub(crate) fn run(args: &ControlArgs) -> Result<ExitCode, CliError> {
+    if let Some(model) = reduced::load(&args.model.path)? {
+        return reduced::run(args, model);
+    }
+    if args.horizon.is_some() || args.budget.is_some() {
+        let problem = "--horizon, --budget: predictions are for reduced models (`forks reduce`)";
+        return Err(CliError::Control { path: args.model.path.clone(), problem: problem.into() });
+    }
     let outputs = args.output.iter().map(|path| match Format::of(path) {
         Some(format) => Ok((format, path)),
         None => Err(CliError::OutputName { path: path.clone() }),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use forks_control::task::Goal;
+use forks_direct::unit;
 use forks_io::{
     IoError,
     animation::{AnimationFrame, Colour, Series},
@@ -12,7 +13,7 @@ use forks_mechanism::lie::so3::wxyz_from_quaternion;
 use forks_record::Picture;
 use serde::Serialize;
 
-use super::state::{Run, norm, unit};
+use super::state::{Run, norm};
 use crate::{
     output::short,
     scene::{Format, csv},
@@ -75,7 +76,7 @@ impl Recording {
                 let rows = last
                     .residuals
                     .iter()
-                    .filter(|r| r.task == task && unit(&run.mechanism, t, r.row) == what);
+                    .filter(|r| r.task == task && unit(Some(&run.mechanism), t, r.row) == what);
                 let (errors, residuals): (Vec<f64>, Vec<f64>) =
                     rows.map(|r| (r.error, r.by)).unzip();
                 values.extend([norm(&errors), norm(&residuals)]);
@@ -111,7 +112,7 @@ fn parts(run: &Run, t: &forks_control::task::Task) -> Vec<(&'static str, &'stati
     };
     [("m", "m/s"), ("rad", "rad/s")]
         .into_iter()
-        .filter(|(u, _)| rows.iter().any(|r| unit(&run.mechanism, t, *r) == *u))
+        .filter(|(u, _)| rows.iter().any(|r| unit(Some(&run.mechanism), t, *r) == *u))
         .collect()
 }
 

@@ -1,12 +1,13 @@
 //! The answer of `forks control`.
 
 use forks_control::{controller::Origin, plant::Kinematics as _};
+use forks_direct::{turns, unit};
 use forks_io::{Align, TextTable};
 use serde::Serialize;
 
 use super::{
     args::ControlArgs,
-    state::{Run, norm, turns, unit},
+    state::{Run, norm},
 };
 use crate::{
     link_pose::LinkPose,
@@ -112,12 +113,15 @@ impl Report {
             None if !relaxed.is_empty() => "relaxed",
             None => "solved",
         };
-        let commands = run.actuators.iter().zip(&last.commands).map(|(a, z)| CommandEntry {
-            joint: a.name.clone(),
-            value: *z,
-            unit: a.unit,
-            limit: a.limit.is_finite().then_some(a.limit),
-        });
+        let commands =
+            run.actuators.iter().zip(&run.largest).zip(&last.commands).map(|((a, l), z)| {
+                CommandEntry {
+                    joint: a.name.clone(),
+                    value: *z,
+                    unit: a.unit,
+                    limit: l.is_finite().then_some(*l),
+                }
+            });
         let certificates = last.certificates.iter().map(|c| CertificateEntry {
             stationarity: c.stationarity,
             primal: c.primal,
@@ -210,7 +214,7 @@ fn tasks(run: &Run) -> Vec<TaskEntry> {
                     row: run.rows[task][r.row].clone(),
                     error: r.error,
                     residual: r.by,
-                    unit: unit(&run.mechanism, t, r.row),
+                    unit: unit(Some(&run.mechanism), t, r.row),
                     met: !last.relaxed.iter().any(|x| x.origin == origin),
                 }
             })
@@ -232,9 +236,10 @@ impl RelaxedEntry {
             }
             Origin::Task { task, row } => {
                 let t = &run.tasks[task];
-                let unit = format!("{}/s", unit(&run.mechanism, t, row));
+                let unit = format!("{}/s", unit(Some(&run.mechanism), t, row));
                 (t.name.clone(), run.rows[task][row].clone(), Some(t.level), unit)
             }
+            other => (format!("{other:?}"), String::new(), None, String::new()),
         };
         Self { name, row, level, by: r.by, unit }
     }

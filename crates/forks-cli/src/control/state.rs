@@ -9,37 +9,24 @@ use forks_control::{
     controller::{Controller, Solution},
     limits::CoordinateLimits,
     plant::{ImplicitPlant, Plant as _},
-    task::{Goal, Task},
+    task::Task,
 };
+use forks_direct::{Actuator, actuators, find_joint, resolve, row_names, single_joints};
 use forks_mechanism::{JointId, JointKind, Limit, Mechanism};
 
-use super::{
-    args::ControlArgs,
-    resolve::{joint as joint_of, resolve, single_joints},
-    words::TaskWords,
-};
+use super::{args::ControlArgs, words::TaskWords};
 use crate::{
     model::Model,
     mujoco::FreeJoints,
     progress::{Progress, seconds},
 };
 
-/// A coordinate with a command.
-#[derive(Clone, Debug)]
-pub(super) struct Actuator {
-    /// Its joint's name, with the number of the coordinate where there are several.
-    pub(super) name: String,
-    /// Its velocity coordinate.
-    coordinate: usize,
-    pub(super) unit: &'static str,
-    /// Largest command; infinite for none.
-    pub(super) limit: f64,
-}
-
 /// A run of the command.
 pub(super) struct Run {
     pub(super) mechanism: Arc<Mechanism>,
     pub(super) actuators: Vec<Actuator>,
+    /// The largest command of each; infinite for none.
+    pub(super) largest: Vec<f64>,
     pub(super) tasks: Vec<Task>,
     /// What the rows of every task are called.
     pub(super) rows: Vec<Vec<String>>,
@@ -66,7 +53,7 @@ impl Run {
         m: Arc<Mechanism>,
         model: &Model,
     ) -> Result<Self, String> {
-        let actuators = actuators(args, &m)?;
+        let (actuators, largest) = commanded(args, &m)?;
         let q = &model.positions[..m.tree_position_count()];
         let mut v = model.velocities.clone();
         FreeJoints::new(&m, q).to_body(&mut v);
@@ -75,14 +62,15 @@ impl Run {
         let plant = plant.map_err(|e| e.to_string())?;
         let mut tasks = Vec::new();
         let mut rows = Vec::new();
-        for words in &args.task {
+        for TaskWords(words) in &args.task {
             let task =
-                resolve(words, &m, &plant).map_err(|e| format!("task '{}': {e}", words.name))?;
-            rows.push(row_names(words, &task, &m));
+                resolve(words, &*m, &plant).map_err(|e| format!("task '{}': {e}", words.name))?;
+            rows.push(row_names(words, &task, Some(&m)));
             tasks.push(task);
         }
-        let limits = actuators.iter().map(|a| (-a.limit, a.limit)).collect();
-        let mut controller = Controller::new(limits).minimise(args.minimise.into());
+        let limits = largest.iter().map(|l| (-l, *l)).collect();
+        let mut controller =
+            Controller::new(limits).minimise(args.minimise.into()).prioritise(args.priorities.0);
         if let Some(acceleration) = args.joint_limits {
             for (joint, position) in limited(&m) {
                 let velocity = f64::INFINITY;
@@ -91,7 +79,7 @@ impl Run {
             }
         }
         let tally = Tally::default();
-        Ok(Self { mechanism: m, actuators, tasks, rows, plant, controller, tally })
+        Ok(Self { mechanism: m, actuators, largest, tasks, rows, plant, controller, tally })
     }
 
     /// All steps, `after` each of which something is told the time; why they ended before the last
@@ -139,15 +127,15 @@ pub(super) fn norm(x: &[f64]) -> f64 {
     x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// The coordinates with commands, in the mechanism's order.
-fn actuators(args: &ControlArgs, m: &Mechanism) -> Result<Vec<Actuator>, String> {
+/// The coordinates with commands, in the mechanism's order, and the largest command of each.
+fn commanded(args: &ControlArgs, m: &Mechanism) -> Result<(Vec<Actuator>, Vec<f64>), String> {
     let of_tree = |j: JointId| {
         let range = m.velocity_range(j);
         !range.is_empty() && range.end <= m.tree_velocity_count()
     };
     let mut joints = Vec::new();
     for name in &args.actuate {
-        let joint = joint_of(m, name).map_err(|e| format!("--actuate {name}: {e}"))?;
+        let joint = find_joint(m, name).map_err(|e| format!("--actuate {name}: {e}"))?;
         if !of_tree(joint) {
             return Err(format!("--actuate {name}: the joint is fixed or closes a loop"));
         }
@@ -163,53 +151,18 @@ fn actuators(args: &ControlArgs, m: &Mechanism) -> Result<Vec<Actuator>, String>
     joints.sort_by_key(|j| m.velocity_range(*j).start);
     let mut limits = vec![args.largest.unwrap_or(f64::INFINITY); joints.len()];
     for (name, limit) in &args.limit {
-        let joint = joint_of(m, name).map_err(|e| format!("--limit {name}={limit}: {e}"))?;
+        let joint = find_joint(m, name).map_err(|e| format!("--limit {name}={limit}: {e}"))?;
         let at = joints.iter().position(|j| *j == joint);
         let at = at.ok_or(format!("--limit {name}={limit}: the joint has no command"))?;
         limits[at] = *limit;
     }
-    let mut out = Vec::new();
-    for (joint, limit) in joints.into_iter().zip(limits) {
-        let j = m.joint(joint);
-        let (label, range) = (m.joint_label(joint), m.velocity_range(joint));
-        let columns = j.columns(&j.start);
-        for (i, (coordinate, column)) in range.clone().zip(columns.as_slice()).enumerate() {
-            let name = if range.len() > 1 { format!("{label}.{i}") } else { label.clone() };
-            let turns = column.angular.length() > 0.0;
-            let unit = if turns { "N·m" } else { "N" };
-            out.push(Actuator { name, coordinate, unit, limit });
-        }
-    }
-    Ok(out)
+    let all = actuators(m, &joints);
+    let of = |a: &Actuator| joints.iter().position(|j| *j == a.joint).map_or(0.0, |k| limits[k]);
+    let largest = all.iter().map(of).collect();
+    Ok((all, largest))
 }
 
 /// Tree joints with one coordinate and limits.
 fn limited(m: &Mechanism) -> impl Iterator<Item = (JointId, Limit)> + '_ {
     single_joints(m).filter_map(|j| Some((j, m.joint(j).limits.first().copied().flatten()?)))
-}
-
-/// What the rows of a task are called in reports.
-fn row_names(words: &TaskWords, task: &Task, m: &Mechanism) -> Vec<String> {
-    match &task.goal {
-        Goal::Posture(all) => all.iter().map(|(j, _)| m.joint_label(*j)).collect(),
-        Goal::Relative(..) => ["x", "y", "z", "rx", "ry", "rz"].map(String::from).to_vec(),
-        Goal::Joint(j, _) if !turns(m, *j) => vec!["position".into()],
-        _ => words.subject.rows().iter().map(|r| (*r).to_owned()).collect(),
-    }
-}
-
-/// True for joints whose first coordinate is an angle.
-pub(super) fn turns(m: &Mechanism, joint: JointId) -> bool {
-    let j = m.joint(joint);
-    j.columns(&j.start).as_slice().first().is_some_and(|c| c.angular.length() > 0.0)
-}
-
-/// `m` or `rad`, by row.
-pub(super) fn unit(m: &Mechanism, task: &Task, row: usize) -> &'static str {
-    let of_joint = |j| if turns(m, j) { "rad" } else { "m" };
-    match &task.goal {
-        Goal::Joint(j, _) => of_joint(*j),
-        Goal::Posture(all) => of_joint(all[row].0),
-        goal => goal.unit(row),
-    }
 }

@@ -2,74 +2,11 @@
 
 use std::str::FromStr;
 
-/// What a task is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Subject {
-    /// A link, or `site:NAME`, and what of it.
-    Link(String, Aspect),
-    /// A joint with one coordinate.
-    Joint(String),
-    /// The centre of mass.
-    CentreOfMass,
-    /// All joints with one coordinate.
-    Posture,
-}
+use forks_direct::{Aspect, Subject, TaskSpec};
 
-/// What of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Aspect {
-    Position,
-    Orientation,
-    Pose,
-    Direction,
-    Still,
-}
-
-/// A task that is read, its names not looked up yet.
+/// A task of the command line.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct TaskWords {
-    /// What it is called.
-    pub(super) name: String,
-    pub(super) subject: Subject,
-    /// The target; empty for what is at the start.
-    pub(super) target: Vec<f64>,
-    pub(super) level: usize,
-    pub(super) weight: f64,
-    pub(super) stiffness: f64,
-    pub(super) damping: f64,
-    /// Names of rows that count; empty for all.
-    pub(super) rows: Vec<String>,
-    pub(super) world_axes: bool,
-    /// The axis of a direction, in the link.
-    pub(super) axis: [f64; 3],
-    /// The link in which a pose is meant.
-    pub(super) within: Option<String>,
-}
-
-impl Subject {
-    /// How many numbers a target has.
-    fn numbers(&self) -> usize {
-        match self {
-            Self::Link(_, Aspect::Position | Aspect::Direction) | Self::CentreOfMass => 3,
-            Self::Link(_, Aspect::Orientation) => 4,
-            Self::Link(_, Aspect::Pose) => 7,
-            Self::Joint(_) => 1,
-            Self::Link(_, Aspect::Still) | Self::Posture => 0,
-        }
-    }
-
-    /// What its rows are called; of a posture the joints' names.
-    pub(super) fn rows(&self) -> &'static [&'static str] {
-        match self {
-            Self::Link(_, Aspect::Position) | Self::CentreOfMass => &["x", "y", "z"],
-            Self::Link(_, Aspect::Orientation) => &["rx", "ry", "rz"],
-            Self::Link(_, Aspect::Pose | Aspect::Still) => &["x", "y", "z", "rx", "ry", "rz"],
-            Self::Link(_, Aspect::Direction) => &["first", "second"],
-            Self::Joint(_) => &["angle"],
-            Self::Posture => &[],
-        }
-    }
-}
+pub(crate) struct TaskWords(pub(super) TaskSpec);
 
 /// Words apart by spaces; a word in double quotes may have some.
 fn words(s: &str) -> Result<Vec<String>, String> {
@@ -132,7 +69,7 @@ impl FromStr for TaskWords {
         let words = words(s)?;
         let mut rest = words.iter().map(String::as_str).peekable();
         let (subject, called) = subject(&mut rest)?;
-        let mut out = Self {
+        let mut out = TaskSpec {
             name: called,
             subject,
             target: Vec::new(),
@@ -169,7 +106,10 @@ impl FromStr for TaskWords {
                 "rows" => out.rows = value.split(',').map(|r| r.trim().to_owned()).collect(),
                 "axes" if value == "world" || value == "own" => out.world_axes = value == "world",
                 "axes" => return Err(format!("axes={value}: expected world or own")),
-                "axis" => out.axis = array(&numbers("axis", value, 3)?),
+                "axis" => {
+                    let axis = numbers("axis", value, 3)?;
+                    out.axis = core::array::from_fn(|i| axis[i]);
+                }
                 "in" => out.within = Some(value.to_owned()),
                 "name" => out.name = value.to_owned(),
                 _ => {
@@ -182,13 +122,8 @@ impl FromStr for TaskWords {
         // Critical damping goes with a stiffness that is given alone.
         out.damping = damping.unwrap_or(2.0 * out.stiffness.sqrt());
         out.check()?;
-        Ok(out)
+        Ok(Self(out))
     }
-}
-
-/// An array of the numbers.
-pub(super) fn array<const N: usize>(numbers: &[f64]) -> [f64; N] {
-    core::array::from_fn(|i| numbers[i])
 }
 
 /// The subject and what a task about it is called.
@@ -232,46 +167,12 @@ fn subject<'a>(
     }
 }
 
-impl TaskWords {
-    fn check(&self) -> Result<(), String> {
-        let known = self.subject.rows();
-        if let Some(row) = self.rows.iter().find(|r| !known.contains(&r.as_str())) {
-            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            return Err(format!("rows={row}: {} has rows {known}", self.name));
-        }
-        let is_link = matches!(self.subject, Subject::Link(..));
-        if self.world_axes && !is_link {
-            return Err(format!("axes: {} has none", self.name));
-        }
-        let can_be_within = matches!(
-            self.subject,
-            Subject::Link(_, Aspect::Position | Aspect::Orientation | Aspect::Pose)
-        );
-        if self.within.is_some() && !can_be_within {
-            return Err(format!(
-                "in: only positions, orientations and poses of links are meant in \
-                another link, not {}",
-                self.name
-            ));
-        }
-        Ok(())
-    }
-
-    /// Which rows count.
-    pub(super) fn mask(&self) -> [bool; 6] {
-        let known = self.subject.rows();
-        core::array::from_fn(|i| {
-            self.rows.is_empty() || known.get(i).is_some_and(|r| self.rows.iter().any(|w| w == r))
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(s: &str) -> TaskWords {
-        s.parse().unwrap()
+    fn read(s: &str) -> TaskSpec {
+        s.parse::<TaskWords>().unwrap().0
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::{error::CliError, output};
 
 /// Runs the command.
 pub(crate) fn inspect(path: &Path, json: bool) -> Result<ExitCode, CliError> {
-    let scene = load(path, Fidelity::Reduced, |_| ())?;
+    let scene = load(path, Fidelity::Reduced, |_| ())?.scene;
     let report = Inspection::new(&scene).map_err(|e| refused(path, e))?;
     output::print(&report, json, Inspection::text)
 }

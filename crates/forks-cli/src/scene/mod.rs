@@ -28,7 +28,8 @@ pub(crate) use output::{Format, csv};
 pub(crate) use run::run;
 
 use crate::error::CliError;
-use forks_sim::scene::{Fidelity, Scene, SceneError, spec::SceneSpec};
+use forks_direct::{Direct, DirectError};
+use forks_sim::scene::{Fidelity, SceneError, spec::SceneSpec};
 
 /// Bytes that tell a scene from a model.
 const HEAD: u64 = 4096;
@@ -62,11 +63,15 @@ pub(crate) fn load(
     path: &Path,
     fidelity: Fidelity,
     change: impl FnOnce(&mut SceneSpec),
-) -> Result<Scene, CliError> {
-    let mut spec = SceneSpec::load(path).map_err(|e| refused(path, e))?;
-    change(&mut spec);
+) -> Result<Direct, CliError> {
+    let of = |e| match e {
+        DirectError::Scene(e) => refused(path, e),
+        e => CliError::Direct { path: PathBuf::from(path), source: Box::new(e) },
+    };
+    let (spec, mut scene) = Direct::read(path).map_err(of)?;
+    change(&mut scene);
     let folder = path.parent().unwrap_or(Path::new("."));
-    Scene::build(spec, folder, fidelity).map_err(|e| refused(path, e))
+    Direct::build(&spec, scene, folder, fidelity).map_err(of)
 }
 
 /// Errors of a scene name its file where they do not yet.

@@ -73,6 +73,9 @@ pub(crate) fn csv(animation: &Animation) -> Result<CsvTable, IoError> {
 struct Recorded<'a> {
     title: &'a str,
     links: Vec<&'a str>,
+    /// Numbers of what drives the scene, as `driven` of samples has them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    driven: Vec<&'a str>,
     samples: Vec<Sample<'a>>,
 }
 
@@ -82,6 +85,8 @@ struct Sample<'a> {
     time: f64,
     #[serde(flatten)]
     numbers: Numbers<'a>,
+    #[serde(skip_serializing_if = "<[f64]>::is_empty")]
+    driven: &'a [f64],
     positions: Vec<[f64; 3]>,
     quaternions_wxyz: Vec<[f64; 4]>,
     contact_points: Vec<Point>,
@@ -116,6 +121,7 @@ impl<'a> Recorded<'a> {
         let sample = |f: &'a forks_io::animation::AnimationFrame| Sample {
             time: f.time,
             numbers: Numbers(&f.values),
+            driven: f.values.get(NUMBERS.len()..).unwrap_or_default(),
             positions: f.world_from_body.iter().map(|p| p.translation.to_array()).collect(),
             quaternions_wxyz: f
                 .world_from_body
@@ -127,6 +133,7 @@ impl<'a> Recorded<'a> {
         Self {
             title: &animation.title,
             links: animation.bodies.iter().map(|b| b.name.as_str()).collect(),
+            driven: animation.series.iter().skip(NUMBERS.len()).map(|s| &s.name[..]).collect(),
             samples: animation.frames.iter().map(sample).collect(),
         }
     }

@@ -1,5 +1,7 @@
 //! The answer of `forks simulate SCENE.toml`.
 
+use forks_direct::{Direct, Watched};
+use forks_io::{Align, TextTable};
 use forks_sim::scene::Scene;
 use serde::Serialize;
 
@@ -55,17 +57,82 @@ pub(super) struct Report {
     /// Frames recorded.
     samples: usize,
     bodies: Vec<LinkPose>,
+    /// What drives the mechanisms; null where nothing does.
+    driven: Option<DrivenEntry>,
     pub(super) notes: Vec<String>,
+}
+
+/// What became of tasks and predictions.
+#[derive(Debug, Serialize)]
+struct DrivenEntry {
+    watched: Vec<WatchedEntry>,
+    /// Steps in which rows gave way, and the first of them.
+    relaxed_steps: u64,
+    first_relaxed: Option<Event>,
+    /// Decisions that used up their iterations.
+    unfinished: u64,
+    predictions: u64,
+    predictions_at_bounds: u64,
+    predictions_cut: u64,
+}
+
+/// A number over the run.
+#[derive(Debug, Serialize)]
+struct WatchedEntry {
+    mechanism: String,
+    name: String,
+    unit: &'static str,
+    rms: f64,
+    largest: f64,
+    last: f64,
+}
+
+impl DrivenEntry {
+    fn new(direct: &Direct) -> Option<Self> {
+        let report = direct.report();
+        let entry = |(mechanism, w): (String, Watched)| WatchedEntry {
+            mechanism,
+            rms: w.rms(),
+            largest: w.largest,
+            last: w.now,
+            name: w.name,
+            unit: w.unit,
+        };
+        let [predictions, predictions_at_bounds, predictions_cut] = report.decisions;
+        direct.is_driven().then(|| Self {
+            watched: report.watched.into_iter().map(entry).collect(),
+            relaxed_steps: report.relaxed_steps,
+            first_relaxed: report
+                .first_relaxed
+                .map(|(time, m, what)| Event { what: format!("{m}: {what}"), time }),
+            unfinished: report.unfinished,
+            predictions,
+            predictions_at_bounds,
+            predictions_cut,
+        })
+    }
+
+    fn table(&self) -> TextTable {
+        let mut out = TextTable::new()
+            .column("driven", Align::Left)
+            .columns(["rms", "largest", "last", "unit"], Align::Right);
+        for w in &self.watched {
+            let name = format!("{}: {}", w.mechanism, w.name);
+            out.push([name, short(w.rms), short(w.largest), short(w.last), w.unit.into()]);
+        }
+        out
+    }
 }
 
 impl Report {
     pub(super) fn new(
-        scene: &Scene,
+        direct: &Direct,
         tally: Tally,
         start_energy: EnergyEntry,
         fidelity: &'static str,
         samples: usize,
     ) -> Self {
+        let scene = &direct.scene;
         let ending = ending(&tally);
         let per_step = |x: f64| x / tally.steps.max(1) as f64;
         let (duration, elapsed) = (scene.world.time(), tally.elapsed.as_secs_f64());
@@ -103,6 +170,7 @@ impl Report {
             first_unsolved: tally.lost,
             unsolved_steps: tally.lost_steps,
             not_finite: tally.not_finite,
+            driven: DrivenEntry::new(direct),
             notes: scene.notes.clone(),
         }
     }
@@ -142,6 +210,23 @@ impl Report {
             let table = LinkPose::table("body", &self.bodies);
             out.block(format_args!("positions at the end\n{table}"));
         }
+        if let Some(driven) = &self.driven {
+            out.line("steps with relaxed rows", driven.relaxed_steps);
+            if let Some(Event { what, time }) = &driven.first_relaxed {
+                out.line("", format!("first at {} s: {what}", short(*time)));
+            }
+            if driven.predictions > 0 {
+                let DrivenEntry { predictions, predictions_at_bounds, predictions_cut, .. } =
+                    driven;
+                out.line(
+                    "predictions",
+                    format!(
+                        "{predictions}, {predictions_at_bounds} at bounds, {predictions_cut} cut"
+                    ),
+                );
+            }
+            out.tables([("what is driven", driven.table())]);
+        }
         if !self.notes.is_empty() {
             out.block(format_args!("notes\n{}\n", self.notes.join("\n")));
         }
@@ -155,6 +240,9 @@ const COMPLETED: &str = "completed";
 /// How a run ended that did not end as it should: status, and what happened, when, and what to do.
 fn ending(tally: &Tally) -> Option<(&'static str, String)> {
     let steps = tally.steps;
+    if let Some((time, why)) = &tally.stopped {
+        return Some(("stopped", format!("stopped after {} s: {why}", short(*time))));
+    }
     if let Some(Event { what, time }) = &tally.not_finite {
         let time = short(*time);
         let message = format!(

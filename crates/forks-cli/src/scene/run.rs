@@ -6,9 +6,10 @@ use std::{
     time::Instant,
 };
 
-use forks_io::IoError;
-use forks_record::Recording;
-use forks_sim::scene::{Fidelity, Scene};
+use forks_direct::{Direct, Watched};
+use forks_io::{IoError, animation::Series};
+use forks_record::{Beside, Recording};
+use forks_sim::scene::Fidelity;
 
 use super::{
     exported, load,
@@ -27,21 +28,21 @@ use crate::{
 pub(crate) fn run(args: &SimulateArgs, path: &Path) -> Result<ExitCode, CliError> {
     let outputs = outputs(&args.output)?;
     let (fidelity, name) = fidelity(args);
-    let mut scene = load(path, fidelity, |spec| {
+    let mut direct = load(path, fidelity, |spec| {
         spec.world.duration = args.time.unwrap_or(spec.world.duration);
         spec.world.step = args.step.unwrap_or(spec.world.step);
     })?;
     if let Some(file) = &args.scene.mjcf {
-        exported::save(&scene, path, file)?;
+        exported::save(&direct.scene, path, file)?;
     }
-    let start = energy(&scene);
-    let mut recording = if outputs.is_empty() { None } else { Some(Recording::new(&scene)) };
-    let tally = all_steps(&mut scene, &mut recording);
+    let start = energy(&direct.scene);
+    let mut recording = (!outputs.is_empty()).then(|| record(&direct));
+    let tally = all_steps(&mut direct, &mut recording);
     if let Some(recording) = &recording {
         save(recording, &outputs)?;
     }
     let samples = recording.map_or(0, |r| r.animation.frames.len());
-    let report = Report::new(&scene, tally, start, name, samples);
+    let report = Report::new(&direct, tally, start, name, samples);
     report.message.iter().for_each(|m| output::warn(m));
     let code = output::print(&report, args.json, Report::text)?;
     Ok(if report.is_completed() { code } else { ExitCode::FAILURE })
@@ -60,7 +61,27 @@ fn fidelity(args: &SimulateArgs) -> (Fidelity, &'static str) {
     if args.scene.full { (Fidelity::Full, "full") } else { (Fidelity::Reduced, "reduced") }
 }
 
-fn all_steps(scene: &mut Scene, recording: &mut Option<Recording>) -> Tally {
+/// Targets along their ways, as so many dots.
+const DOTS: usize = 200;
+
+/// A recording with what drives the scene.
+fn record(direct: &Direct) -> Recording {
+    let series = |(m, w): (&str, &Watched)| Series::new(format!("{m}: {}", w.name), w.unit);
+    let marks = direct.marks();
+    let mut dots: Vec<_> = direct.ways(DOTS).into_iter().map(|m| m.place).collect();
+    dots.dedup();
+    let beside = Beside {
+        series: direct.watched().map(series).collect(),
+        values: direct.watched().map(|(_, w)| w.now).collect(),
+        names: marks.iter().map(|m| format!("target of {}", m.name)).collect(),
+        places: marks.iter().map(|m| m.place).collect(),
+        dots,
+    };
+    Recording::with(&direct.scene, beside)
+}
+
+fn all_steps(direct: &mut Direct, recording: &mut Option<Recording>) -> Tally {
+    let scene = &direct.scene;
     let steps = scene.step_count();
     let mut progress = Progress::new();
     let mut tally = Tally::default();
@@ -68,7 +89,14 @@ fn all_steps(scene: &mut Scene, recording: &mut Option<Recording>) -> Tally {
     let every = if frame >= 1.0 { frame as u64 } else { 1 };
     for k in 0..steps {
         let begin = Instant::now();
-        let report = scene.step();
+        let report = match direct.step() {
+            Ok(report) => report,
+            Err(e) => {
+                tally.stopped = Some((direct.scene.world.time(), e.to_string()));
+                break;
+            }
+        };
+        let scene = &direct.scene;
         if !tally.count(scene, &report, begin.elapsed()) {
             break;
         }
@@ -76,6 +104,8 @@ fn all_steps(scene: &mut Scene, recording: &mut Option<Recording>) -> Tally {
             tally.look_at_openings(scene);
         }
         if let Some(recording) = recording {
+            let places = direct.marks().into_iter().map(|m| m.place).collect();
+            recording.show(direct.watched().map(|(_, w)| w.now), places);
             recording.after(scene, &report, k + 1 == steps);
         }
         progress.show(|| seconds(scene.world.time(), scene.spec.world.duration));

@@ -48,6 +48,8 @@ pub(super) struct Tally {
     /// Most of both, over the mechanism's size.
     pub(super) openings: Openings,
     pub(super) not_finite: Option<Event>,
+    /// When no decision could be made any more, and why.
+    pub(super) stopped: Option<(f64, String)>,
     /// Time that the steps took.
     pub(super) elapsed: Duration,
 }

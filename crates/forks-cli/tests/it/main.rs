@@ -4,6 +4,7 @@ mod at_rest;
 mod blended;
 mod cli;
 mod control;
+mod driven;
 mod dynamics_golden;
 mod floating;
 mod forces;

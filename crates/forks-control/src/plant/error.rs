@@ -60,6 +60,9 @@ pub enum PlantError {
         /// Its value.
         value: f64,
     },
+    /// A motion that no mass resists.
+    #[error("no mass resists some motion at this pose")]
+    Massless,
     /// Accelerations that do not exist.
     #[error(transparent)]
     Dynamics(#[from] DynamicsError),

@@ -3,9 +3,14 @@
 use std::sync::Arc;
 
 use forks_dynamics::{
+    AppliedWrench,
     integrate::ImpulseStepper,
     mass_matrix,
-    mechanism::{JointId, LinkId, Mechanism, lie::Pose, linalg::Matrix},
+    mechanism::{
+        JointId, LinkId, Mechanism,
+        lie::Pose,
+        linalg::{Matrix, axpy},
+    },
 };
 
 use super::{
@@ -22,9 +27,17 @@ use crate::frame::Frame;
 pub struct ImplicitPlant {
     stepper: ImpulseStepper,
     h: f64,
-    commanded: Vec<usize>,
+    commands: Vec<ForceCommand>,
+    /// That act beside the commands.
+    steady: Vec<f64>,
+    loads: Vec<AppliedWrench>,
     forces: Vec<f64>,
+    /// A⁻¹ of the last response.
+    inverse: Matrix,
 }
+
+/// Forces of velocity coordinates per unit of a command: coordinate, N or N·m.
+pub type ForceCommand = Vec<(usize, f64)>;
 
 impl ImplicitPlant {
     /// At tree positions `q` and velocities `v`, with steps of `h` (s); loops are closed first. A
@@ -46,7 +59,40 @@ impl ImplicitPlant {
         check(["position", "positions"], q, mechanism.tree_position_count())?;
         check(["velocity", "velocities"], v, mechanism.tree_velocity_count())?;
         let stepper = ImpulseStepper::new(mechanism, q, v, true, h).map_err(PlantError::Failed)?;
-        Ok(Self { stepper, h, commanded: commanded.to_vec(), forces: vec![0.0; count] })
+        let commands = commanded.iter().map(|c| vec![(*c, 1.0)]).collect();
+        let (steady, loads, inverse) = (vec![0.0; count], vec![], Matrix::zeros(0, 0));
+        Ok(Self { stepper, h, commands, forces: steady.clone(), steady, loads, inverse })
+    }
+
+    /// What a stepper of steps of `h` (s) does next, with forces `steady` on all velocity
+    /// coordinates (may be empty) and wrenches beside the commands, each of which may act on
+    /// several coordinates.
+    ///
+    /// # Errors
+    /// Commands of coordinates that are not there, a step that is not positive, lengths that do not
+    /// fit, numbers that are not finite.
+    pub fn of(
+        stepper: ImpulseStepper,
+        h: f64,
+        commands: Vec<ForceCommand>,
+        steady: &[f64],
+        loads: Vec<AppliedWrench>,
+    ) -> Result<Self, PlantError> {
+        let count = stepper.mechanism().velocity_count();
+        check_commands(h, core::iter::empty(), count)?;
+        for (coordinate, factor) in commands.iter().flatten().copied() {
+            if coordinate >= count {
+                return Err(PlantError::Coordinate { coordinate, count });
+            }
+            check(["factor of a command", "factors"], &[factor], 1)?;
+        }
+        let mut all = vec![0.0; count];
+        if !steady.is_empty() {
+            check(["force", "forces"], steady, count)?;
+            all.copy_from_slice(steady);
+        }
+        let inverse = Matrix::zeros(0, 0);
+        Ok(Self { stepper, h, commands, forces: all.clone(), steady: all, loads, inverse })
     }
 
     /// The state.
@@ -62,33 +108,39 @@ impl ImplicitPlant {
 
 impl Plant for ImplicitPlant {
     fn command_count(&self) -> usize {
-        self.commanded.len()
+        self.commands.len()
     }
 
     fn respond(&mut self, out: &mut Response) -> Result<(), PlantError> {
         // A response asks, it does not move: u of the state stays what it is.
         let mut trial = self.stepper.clone();
-        trial.free(&[], &[]).map_err(PlantError::Failed)?;
+        trial.free(&self.steady, &self.loads).map_err(PlantError::Failed)?;
         let n = trial.motion_count();
-        out.resize(n, self.commanded.len());
-        let mut row = vec![0.0; n];
-        for (j, &c) in self.commanded.iter().enumerate() {
-            trial.rate_row(c, &mut row);
-            let column = trial.inverse_system().mul_vec(&row);
+        out.resize(n, self.commands.len());
+        let (mut row, mut sum) = (vec![0.0; n], vec![0.0; n]);
+        for (j, command) in self.commands.iter().enumerate() {
+            sum.fill(0.0);
+            for (c, factor) in command {
+                trial.rate_row(*c, &mut row);
+                axpy(*factor, &row, &mut sum);
+            }
+            let column = trial.inverse_system().mul_vec(&sum);
             (0..n).for_each(|i| out.gain[(i, j)] = self.h * column[i]);
         }
         out.free.copy_from_slice(trial.velocities());
+        self.inverse.clone_from(trial.inverse_system());
         Ok(())
     }
 
     fn step(&mut self, commands: &[f64]) -> Result<(), PlantError> {
-        check(["command", "commands"], commands, self.commanded.len())?;
-        for (c, z) in self.commanded.iter().zip(commands) {
-            self.forces[*c] = *z;
+        check(["command", "commands"], commands, self.commands.len())?;
+        self.forces.copy_from_slice(&self.steady);
+        for (command, z) in self.commands.iter().zip(commands) {
+            command.iter().for_each(|(c, factor)| self.forces[*c] += factor * z);
         }
         // A step that fails leaves the state as it was.
         let mut next = self.stepper.clone();
-        next.free(&self.forces, &[]).map_err(PlantError::Failed)?;
+        next.free(&self.forces, &self.loads).map_err(PlantError::Failed)?;
         let u = next.velocities().to_vec();
         next.finish(&u).map_err(PlantError::Failed)?;
         self.stepper = next;
@@ -132,6 +184,13 @@ impl Kinematics for ImplicitPlant {
 
     fn coordinate(&self, coordinate: usize, row: &mut [f64]) {
         self.stepper.rate_row(coordinate, row);
+    }
+
+    fn answer(&mut self, forces: &Matrix) -> Result<Matrix, PlantError> {
+        // A⁻¹ is symmetric.
+        let mut out = forces.mul(&self.inverse);
+        out.as_mut_slice().iter_mut().for_each(|x| *x *= self.h);
+        Ok(out)
     }
 
     fn mass(&self) -> Matrix {

@@ -11,7 +11,7 @@ mod response;
 mod tree;
 
 pub use error::PlantError;
-pub use implicit::ImplicitPlant;
+pub use implicit::{ForceCommand, ImplicitPlant};
 pub use reduced::{ReducedCommand, ReducedPlant};
 pub use response::{Kinematics, Plant, Response};
 pub use tree::{Command, TreePlant};

@@ -158,7 +158,7 @@ impl<S: System> ReducedPlant<S> {
     }
 
     /// A⁻¹ times the impulse, into `change`.
-    fn answer(&mut self) -> Result<(), PlantError> {
+    fn answer_impulse(&mut self) -> Result<(), PlantError> {
         let inverse = self.system.inverse_system(&self.work).ok_or(PlantError::NoResponse)?;
         for (i, c) in self.change.iter_mut().enumerate() {
             *c = dot(inverse.row(i), &self.impulse);
@@ -193,7 +193,7 @@ impl<S: System> Plant for ReducedPlant<S> {
             impulse.fill(0.0);
             self.impulse_of(j, 1.0, &mut impulse);
             self.impulse = impulse;
-            self.answer()?;
+            self.answer_impulse()?;
             (0..n).for_each(|i| out.gain[(i, j)] = self.change[i]);
         }
         Ok(())
@@ -208,7 +208,7 @@ impl<S: System> Plant for ReducedPlant<S> {
             self.impulse_of(i, *z, &mut impulse);
         }
         self.impulse = impulse;
-        self.answer()?;
+        self.answer_impulse()?;
         let ended = self.system.change_velocity(&mut self.trial, &mut self.work, &self.change)?;
         self.status = if begun == StepStatus::Completed { ended } else { begun };
         std::mem::swap(&mut self.state, &mut self.trial);
@@ -258,6 +258,17 @@ impl<S: System> Kinematics for ReducedPlant<S> {
     fn coordinate(&self, coordinate: usize, row: &mut [f64]) {
         row.fill(0.0);
         row[coordinate] = 1.0;
+    }
+
+    fn answer(&mut self, forces: &Matrix) -> Result<Matrix, PlantError> {
+        let mut out = Matrix::zeros(forces.rows(), self.velocity.len());
+        let h = self.system.step_size();
+        for k in 0..forces.rows() {
+            self.impulse.iter_mut().zip(forces.row(k)).for_each(|(p, f)| *p = h * f);
+            self.answer_impulse()?;
+            out.row_mut(k).copy_from_slice(&self.change);
+        }
+        Ok(out)
     }
 
     /// From kinetic energies of velocities and their sums.

@@ -114,6 +114,14 @@ pub trait Kinematics: Plant {
     /// The rate of a coordinate per rate.
     fn coordinate(&self, coordinate: usize, row: &mut [f64]);
 
+    /// What generalised forces (rows over the rates, dual to them; N or N·m) that act all through
+    /// the next step add to the rates at its end, row by row. To be asked after
+    /// [`Plant::respond`].
+    ///
+    /// # Errors
+    /// Where the step itself fails.
+    fn answer(&mut self, forces: &Matrix) -> Result<Matrix, PlantError>;
+
     /// Mass over the rates: the kinetic energy is half of uᵀ M u.
     fn mass(&self) -> Matrix;
 

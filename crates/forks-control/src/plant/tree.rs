@@ -7,7 +7,7 @@ use forks_dynamics::{
         JointId, Mechanism,
         kinematics::{forward_kinematics, tree_joint_motion},
         lie::Pose,
-        linalg::Matrix,
+        linalg::{Matrix, Pivots},
     },
     passive::{PassiveWorkspace, passive_forces},
     tree::{
@@ -230,6 +230,20 @@ impl Kinematics for TreePlant {
     fn coordinate(&self, coordinate: usize, row: &mut [f64]) {
         row.fill(0.0);
         row[coordinate] = 1.0;
+    }
+
+    fn answer(&mut self, forces: &Matrix) -> Result<Matrix, PlantError> {
+        // Coordinates whose accelerations are given do not move by forces.
+        let free: Vec<usize> = (0..self.v.len()).filter(|i| !self.prescribed[*i]).collect();
+        let mass = self.mass();
+        let own = Matrix::from_fn(free.len(), free.len(), |i, j| mass[(free[i], free[j])]);
+        let right = Matrix::from_fn(free.len(), forces.rows(), |i, k| forces[(k, free[i])]);
+        let moved = own.solve(&right, Pivots::AboveZero).ok_or(PlantError::Massless)?;
+        let mut out = Matrix::zeros(forces.rows(), self.v.len());
+        for k in 0..forces.rows() {
+            free.iter().enumerate().for_each(|(i, c)| out[(k, *c)] = self.h * moved[(i, k)]);
+        }
+        Ok(out)
     }
 
     fn mass(&self) -> Matrix {

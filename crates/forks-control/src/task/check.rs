@@ -130,6 +130,10 @@ impl Task {
                 return wrong(what, x);
             }
         }
+        let rates = self.moving.velocity.iter().chain(&self.moving.acceleration);
+        if let Some(x) = rates.copied().find(|x| !x.is_finite()) {
+            return wrong("a rate of the target", x);
+        }
         let unknown = |what, number, count| {
             Err(TaskError::Unknown { task: self.name.clone(), what, number, count })
         };

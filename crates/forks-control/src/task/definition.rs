@@ -21,6 +21,19 @@ pub struct Task {
     pub stiffness: f64,
     /// d, 1/s.
     pub damping: f64,
+    /// How what it asks for moves.
+    pub moving: Moving,
+}
+
+/// Rates of a target and their rates: of a position, an orientation, a pose or the centre of mass
+/// a twist in world axes, linear part first (m/s, rad/s; /s²); of a joint the first number; nothing
+/// of other goals.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Moving {
+    /// Velocity.
+    pub velocity: [f64; 6],
+    /// Acceleration.
+    pub acceleration: [f64; 6],
 }
 
 impl Task {
@@ -36,7 +49,14 @@ impl Task {
             weight: 1.0,
             stiffness: 100.0,
             damping: 20.0,
+            moving: Moving::default(),
         }
+    }
+
+    /// The same for a target that moves.
+    #[must_use]
+    pub fn moving(self, moving: Moving) -> Self {
+        Self { moving, ..self }
     }
 
     /// The same on another level.

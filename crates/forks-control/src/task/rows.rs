@@ -10,7 +10,10 @@ use forks_dynamics::mechanism::{
     linalg::Matrix,
 };
 
-use super::goal::{Axes, Goal};
+use super::{
+    definition::Task,
+    goal::{Axes, Goal},
+};
 use crate::plant::Kinematics;
 
 /// Entries of rows below this share of the largest one beside them are rounding: a direction in
@@ -28,6 +31,10 @@ pub(crate) struct Rows {
     pub(crate) sizes: Vec<f64>,
     /// Which row of the goal each one is.
     pub(crate) numbers: Vec<usize>,
+    /// Velocity and acceleration of the target along each row.
+    pub(crate) moving: Vec<[f64; 2]>,
+    /// The target's in the frame's own axes.
+    own: [Twist; 2],
     twists: Matrix,
     others: Matrix,
     points: Matrix,
@@ -38,7 +45,9 @@ impl Default for Rows {
     fn default() -> Self {
         let [twists, others, points] = [(); 3].map(|()| Matrix::zeros(0, 0));
         let [rows, errors, sizes, one] = [(); 4].map(|()| vec![]);
-        Self { rows, errors, sizes, numbers: vec![], twists, others, points, one }
+        let own = [Twist::ZERO; 2];
+        let (numbers, moving) = (vec![], vec![]);
+        Self { rows, errors, sizes, numbers, moving, own, twists, others, points, one }
     }
 }
 
@@ -48,6 +57,8 @@ impl Rows {
         self.errors.clear();
         self.sizes.clear();
         self.numbers.clear();
+        self.moving.clear();
+        self.own = [Twist::ZERO; 2];
         self.one.resize(n, 0.0);
         if self.twists.columns() != n || self.twists.rows() != 6 {
             (self.twists, self.others) = (Matrix::zeros(6, n), Matrix::zeros(6, n));
@@ -55,7 +66,8 @@ impl Rows {
         }
     }
 
-    fn push(&mut self, error: f64, size: f64, number: usize) {
+    fn push(&mut self, error: f64, size: f64, number: usize, moving: [f64; 2]) {
+        self.moving.push(moving);
         self.sizes.push(size);
         self.rows.extend_from_slice(&self.one);
         self.errors.push(error);
@@ -73,11 +85,13 @@ impl Rows {
         mask: &[bool; 6],
     ) {
         let e = (turn * e).to_array();
+        let part = |t: Twist| if from == 0 { t.linear } else { t.angular };
+        let [v, a] = self.own.map(|t| (turn * part(t)).to_array());
         let floor = self.floor(from);
         for i in (0..3).filter(|i| mask[first + i]) {
             let axis = turn.inverse() * DVec3::AXES[i];
             combine(&self.twists, from, axis, floor, &mut self.one);
-            self.push(e[i], size, first + i);
+            self.push(e[i], size, first + i, [v[i], a[i]]);
         }
     }
 
@@ -87,17 +101,21 @@ impl Rows {
         ROUNDING * entries.fold(0.0, |m: f64, x| m.max(x.abs()))
     }
 
-    /// The goal's rows at a plant's pose: V = row · u.
-    pub(crate) fn fill<K: Kinematics>(
-        &mut self,
-        plant: &K,
-        goal: &Goal,
-        axes: Axes,
-        mask: &[bool; 6],
-    ) {
+    /// The rates of a task's target in the axes of a frame of this orientation.
+    fn seen_from(&mut self, task: &Task, rotation: DQuat) {
+        let back = rotation.inverse();
+        self.own = [&task.moving.velocity, &task.moving.acceleration].map(|t| {
+            let t = Twist::from_array(*t);
+            Twist::new(back * t.linear, back * t.angular)
+        });
+    }
+
+    /// The rows of a task's goal at a plant's pose: V = row · u.
+    pub(crate) fn fill<K: Kinematics>(&mut self, plant: &K, task: &Task) {
+        let Task { goal, axes, mask, .. } = task;
         self.clear(plant.rates().len());
         // Own axes to those of the rows.
-        let turn = |own: DQuat| match axes {
+        let turn = |own: DQuat| match *axes {
             Axes::Own => DQuat::IDENTITY,
             Axes::World => own,
             Axes::Of(r) => r.normalize().inverse() * own,
@@ -107,16 +125,19 @@ impl Rows {
                 let pose = plant.frame(f, &mut self.twists);
                 let e = pose.inverse().transform_point(*p);
                 let size = p.length() + pose.translation.length();
+                self.seen_from(task, pose.rotation);
                 self.turned([0, 0], turn(pose.rotation), e, size, mask);
             }
             Goal::Orientation(f, r) => {
                 let pose = plant.frame(f, &mut self.twists);
                 let e = log_rotation(pose.rotation.inverse() * r.normalize());
+                self.seen_from(task, pose.rotation);
                 self.turned([3, 0], turn(pose.rotation), e, 1.0, mask);
             }
             Goal::Pose(f, p) => {
                 let pose = plant.frame(f, &mut self.twists);
                 let size = p.translation.length() + pose.translation.length();
+                self.seen_from(task, pose.rotation);
                 self.twist(pose.twist_to(&p.normalized()), turn(pose.rotation), size, mask);
             }
             Goal::Still(f) => {
@@ -130,7 +151,7 @@ impl Rows {
                 let (e, floor) = (turn_between(a, b, s), self.floor(3));
                 for (i, across) in [s, t].into_iter().enumerate().filter(|(i, _)| mask[*i]) {
                     combine(&self.twists, 3, across, floor, &mut self.one);
-                    self.push(across.dot(e), 1.0, i);
+                    self.push(across.dot(e), 1.0, i, [0.0; 2]);
                 }
             }
             Goal::Relative(f, of, p) => {
@@ -151,12 +172,16 @@ impl Rows {
                     let n = 3 * self.one.len();
                     self.twists.as_mut_slice()[..n].copy_from_slice(self.points.as_slice());
                     let size = p.length() + centre.length();
+                    self.seen_from(task, DQuat::IDENTITY);
                     self.turned([0, 0], turn(DQuat::IDENTITY), *p - centre, size, mask);
                 }
             }
-            Goal::Joint(j, q) => self.joint(plant, *j, *q, 0),
+            Goal::Joint(j, q) => {
+                let rates = [task.moving.velocity[0], task.moving.acceleration[0]];
+                self.joint(plant, (*j, *q), 0, rates);
+            }
             Goal::Posture(all) => {
-                all.iter().enumerate().for_each(|(i, (j, q))| self.joint(plant, *j, *q, i));
+                all.iter().enumerate().for_each(|(i, at)| self.joint(plant, *at, i, [0.0; 2]));
             }
         }
     }
@@ -166,9 +191,15 @@ impl Rows {
         self.turned([3, 3], turn, e.angular, 1.0, mask);
     }
 
-    fn joint<K: Kinematics>(&mut self, plant: &K, joint: JointId, q: f64, number: usize) {
+    fn joint<K: Kinematics>(
+        &mut self,
+        plant: &K,
+        (joint, q): (JointId, f64),
+        number: usize,
+        rates: [f64; 2],
+    ) {
         let here = plant.joint(joint, &mut self.one);
-        self.push(q - here, q.abs() + here.abs(), number);
+        self.push(q - here, q.abs() + here.abs(), number, rates);
     }
 }
 
@@ -260,9 +291,10 @@ mod tests {
             for axes in [Axes::Own, Axes::World, Axes::Of(turned)] {
                 let mask = [true, false, true, true, true, false];
                 let [mut now, mut lower, mut upper] = [(); 3].map(|()| Rows::default());
-                now.fill(&plant, goal, axes, &mask);
-                lower.fill(&before, goal, axes, &mask);
-                upper.fill(&after, goal, axes, &mask);
+                let task = Task::new("", goal.clone()).in_axes(axes).masked(mask);
+                now.fill(&plant, &task);
+                lower.fill(&before, &task);
+                upper.fill(&after, &task);
                 let masked = (0..goal.row_count()).filter(|i| mask[*i]).count();
                 match goal {
                     Goal::Posture(all) => assert_eq!(now.errors.len(), all.len()),

@@ -8,13 +8,12 @@ use forks_control::{
     limits::CoordinateLimits,
     objective::{Metric, Objective, Quantity},
     plant::{Command, Plant, ReducedCommand, ReducedPlant, TreePlant},
-    prediction::{self, Commands, Mpc, MpcSettings},
     task::{Axes, Frame, Goal, Task},
 };
 use forks_dynamics::mechanism::{JointId, Limit, LinkId, lie::glam::DVec3};
-use forks_models::{HelixJoints, helix, peg_arm};
+use forks_models::{HelixJoints, helix};
 use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
-use forks_rom::{Stepper, System, lie::Pose};
+use forks_rom::{Stepper, System};
 
 /// Allocations of so many turns after as many that may ask for what they need.
 fn warm(turns: usize, mut turn: impl FnMut()) -> u64 {
@@ -47,47 +46,6 @@ fn trees_are_driven_without_allocation() {
         plant.step(&found.commands).unwrap();
     });
     assert_eq!(count, 0);
-}
-
-#[test]
-fn predictions_of_servos_ask_for_no_memory() {
-    let p = peg_arm();
-    let name = p.mechanism.link(p.effectors[0]).name.clone();
-    let problem = Problem::new(&p.mechanism, &[&name], &ProblemOptions::default()).unwrap();
-    let model = problem.reduce(problem.at_rest(), &ReduceOptions::default()).unwrap().model;
-    let start = model.data().effectors[0].rest;
-    let stepper = Stepper::new(Arc::new(model), 5e-3).unwrap();
-    let mut mpc = Mpc::new(
-        stepper.clone(),
-        MpcSettings {
-            horizon: 10,
-            commands: Commands::Servos,
-            bounds: vec![(-0.05, 0.05); 6],
-            goals: vec![prediction::Goal::position(0)],
-            effort: 1e-6,
-            change: 1e-5,
-            pivots: 50,
-            budget: None,
-        },
-    )
-    .unwrap();
-    let (mut state, mut work) = (stepper.state(), stepper.workspace());
-    let (mut x, mut v, mut k) = (vec![0.0; 6], vec![0.0; 6], 0);
-    let mut bound = 0;
-    let count = warm(50, || {
-        stepper.coordinates(&state, &mut x);
-        stepper.velocity(&state, &mut v);
-        let target = |step: usize, _: usize| {
-            let s = (0.1 * (k + step) as f64).sin();
-            Pose { translation: start.translation + DVec3::new(0.0, 0.03 * s, 0.01), ..start }
-        };
-        bound += mpc.solve((&x, &v), &[], target).unwrap().at_bounds;
-        stepper.set_servo_targets(&mut state, mpc.commands()).unwrap();
-        let _ = stepper.step(&mut state, &mut work, &[]);
-        k += 1;
-    });
-    assert_eq!(count, 0);
-    assert!(bound > 0);
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod limits;
 mod objective;
 mod plant;
 mod playback;
-mod prediction;
+mod priorities;
 mod reduced;
+mod touching;
 mod units;

@@ -16,7 +16,7 @@ use forks_reduce::{Drive, Effector};
 use forks_rom::{EffectorLoad, EffectorState, LoadFrame, ModelError, StepStatus};
 
 use super::{Motion, full_joints};
-use crate::twin::{FullMechanism, Gravity, with_gravity};
+use crate::twin::{FullDrive, FullMechanism, Gravity, with_gravity};
 
 /// The solver and its state. Coordinates are the positions of all joints; v = u, the velocities of
 /// the independent motions: those of the tree joints where there are no loops and couplings.
@@ -26,8 +26,11 @@ pub(crate) struct Full {
     effectors: Vec<Effector>,
     servos: Vec<Drive>,
     targets: Vec<f64>,
-    /// What the targets are exerted as, all velocity coordinates; empty while all are 0.
+    /// What the targets are exerted as and [`Full::set_joint_forces`] adds, all velocity
+    /// coordinates; empty while all are 0.
     forces: Vec<f64>,
+    /// Of joints, beside their springs, dampers and servos.
+    joint_forces: Vec<f64>,
     /// Positions at which targets 0 are at rest.
     start: Vec<f64>,
     /// Positions at the start: of the linearisation, where there is one.
@@ -76,6 +79,7 @@ impl Full {
             servos: f.servos.clone(),
             targets: vec![0.0; f.servos.len()],
             forces: Vec::new(),
+            joint_forces: Vec::new(),
             start: m.start_positions(),
             origin: stepper.positions().to_vec(),
             gravity: f.gravity,
@@ -127,7 +131,7 @@ impl Full {
 
     /// Forces of the servos' targets in the present pose.
     fn update_forces(&mut self) {
-        self.forces.clear();
+        self.forces.clone_from(&self.joint_forces);
         if self.targets.iter().all(|s| *s == 0.0) {
             return;
         }
@@ -139,6 +143,29 @@ impl Full {
                 self.forces[m.velocity_index(*c)] += drive.gain * s * a;
             }
         }
+    }
+
+    /// Forces of all velocity coordinates from now on.
+    pub(crate) fn set_joint_forces(&mut self, forces: &[f64]) -> Result<(), ModelError> {
+        check("joint forces", forces, self.mechanism().velocity_count())?;
+        self.joint_forces.clear();
+        if forces.iter().any(|f| *f != 0.0) {
+            self.joint_forces.extend_from_slice(forces);
+        }
+        self.update_forces();
+        Ok(())
+    }
+
+    /// What it is driven by.
+    pub(crate) fn drive(&self) -> FullDrive<'_> {
+        let (m, q) = (self.mechanism(), self.stepper.positions());
+        let poses = self.stepper.link_poses();
+        let row = |d: &Drive| {
+            let terms = d.at(m, q, poses).combination.terms;
+            terms.iter().map(|(c, a)| (m.velocity_index(*c), d.gain * a)).collect()
+        };
+        let servos = self.servos.iter().map(row).collect();
+        FullDrive { stepper: &self.stepper, servos, effectors: &self.effectors }
     }
 
     fn failed(&mut self, status: SolverStatus) -> ModelError {
@@ -283,6 +310,10 @@ impl Motion for Full {
         self.velocity.copy_from_slice(self.stepper.velocities());
         self.refresh();
         Ok(StepStatus::Completed)
+    }
+
+    fn full(&mut self) -> Option<&mut Full> {
+        Some(self)
     }
 
     fn failure(&self) -> Option<&'static str> {

@@ -101,6 +101,12 @@ pub(crate) trait Motion: core::fmt::Debug + Send + Sync {
     /// known of the step at its end only is returned.
     fn end_with(&mut self, velocity: &[f64], change: &mut [f64]) -> Result<StepStatus, ModelError>;
 
+    /// The solver of all joints, where there is one, and what its servos push with.
+    #[cfg(feature = "twin")]
+    fn full(&mut self) -> Option<&mut Full> {
+        None
+    }
+
     /// Why the last step that failed did, where the model knows.
     fn failure(&self) -> Option<&'static str> {
         None
@@ -177,7 +183,7 @@ pub(crate) struct Instance {
     /// World from the frame that the model calls world.
     placement: Pose,
     /// In the model's axes.
-    loads: Vec<EffectorLoad>,
+    pub(crate) loads: Vec<EffectorLoad>,
     effectors: Effectors,
     /// What contact adds to v⁺.
     change: Vec<f64>,

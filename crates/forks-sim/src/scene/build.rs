@@ -3,14 +3,13 @@
 use std::{path::Path, sync::Arc};
 
 use forks_blend::{BlendedModel, FloatingBlend};
-use forks_dynamics::Loads;
 use forks_lie::{
     Pose, SpatialInertia, Twist,
     glam::{DMat3, DVec3},
 };
 use forks_mechanism::{ContactMask, Geometry};
-use forks_reduce::{Linearisation, Problem, ReduceOptions};
-use forks_rom::{BaseCoupling, FloatingModel, FloatingState, ModelError, ReducedModel};
+use forks_reduce::{Problem, ReduceOptions};
+use forks_rom::{BaseCoupling, FloatingModel, FloatingState, ModelError};
 
 use super::{
     Fidelity, Scene, SceneMechanism, Script,
@@ -30,6 +29,12 @@ impl Scene {
     /// What is wrong with the scene, its models or its world.
     pub fn build(spec: SceneSpec, folder: &Path, fidelity: Fidelity) -> Result<Self, SceneError> {
         check_names(&spec)?;
+        let tables = [spec.task, spec.keyframes, spec.mpc, spec.control];
+        if tables.iter().any(|t| t.0) {
+            let problem = "has tables `task`, `keyframes`, `mpc` or `control`: build it with \
+                           forks-direct";
+            return Err(invalid("the scene", problem));
+        }
         let mut scene = Self {
             world: World::new(settings(&spec.world)?)?,
             mechanisms: Vec::new(),
@@ -122,7 +127,7 @@ impl Scene {
             self.world.set_servo_terms(handle, &terms)?;
             return Ok(handle);
         }
-        let model = Arc::new(reduced(m, problem)?);
+        let model = Arc::new(m.reduced(problem)?);
         let at = if m.gravity { &m.equilibrium(problem)?.q } else { &problem.start };
         let terms = problem.servo_terms(at, model.data());
         let handle = self.world.add_mechanism(&m.name, model, m.placement)?;
@@ -250,18 +255,6 @@ fn kept_still(m: &SceneMechanism, problem: &Problem) -> Vec<String> {
         ));
     }
     out
-}
-
-/// The model of a mechanism that does not float: about its equilibrium under gravity, or its rest
-/// pose.
-pub(super) fn reduced(m: &SceneMechanism, problem: &Problem) -> Result<ReducedModel, SceneError> {
-    let loads = Loads::gravity();
-    let at = match m.gravity {
-        true => Linearisation::equilibrium(m.equilibrium(problem)?, &loads),
-        false => problem.at_rest(),
-    };
-    let reduction = problem.reduce(at, &ReduceOptions::default());
-    Ok(reduction.map_err(|e| m.reduce_error(e))?.model)
 }
 
 fn settings(spec: &WorldSpec) -> Result<WorldSettings, SceneError> {

@@ -13,15 +13,13 @@ use forks_mechanism::{
     BuildError, Grasp, GraspCarrier, Joint, JointKind, JointMatrix, LinkId, Mechanism,
     MechanismBuilder, Mount, Slide,
 };
-use forks_reduce::{Effector, Problem, ProblemOptions};
+use forks_reduce::{Effector, Linearisation, Problem, ProblemOptions, ReduceOptions};
+use forks_rom::ReducedModel;
 
 use super::{
     error::{SceneError, invalid},
     spec::{HeldSpec, MechanismSpec, ServoSpec, SlideSpec},
 };
-
-/// Names of the library's mechanisms that scenes may use.
-pub const PARAMETRIC: &[&str] = &["firefighters", "hexapod", "peg_arm", "helix20", "arm20", "y"];
 
 /// Mass of the carriage on slides, kg.
 const CARRIAGE: f64 = 1.0;
@@ -117,6 +115,21 @@ impl SceneMechanism {
         self.effectors.iter().map(find).collect::<Result<_, _>>().map_err(|e| self.reduce_error(e))
     }
 
+    /// The model of a mechanism that does not float: about its equilibrium under gravity, or its
+    /// rest pose; `problem` is [`SceneMechanism::problem`].
+    ///
+    /// # Errors
+    /// Where there is no equilibrium or no model.
+    pub fn reduced(&self, problem: &Problem) -> Result<ReducedModel, SceneError> {
+        let loads = Loads::gravity();
+        let at = match self.gravity {
+            true => Linearisation::equilibrium(self.equilibrium(problem)?, &loads),
+            false => problem.at_rest(),
+        };
+        let reduction = problem.reduce(at, &ReduceOptions::default());
+        Ok(reduction.map_err(|e| self.reduce_error(e))?.model)
+    }
+
     /// The equilibrium under gravity that the model is linearised about; `problem` is
     /// [`SceneMechanism::problem`].
     ///
@@ -156,25 +169,16 @@ fn source(
             notes.extend(import.notes.iter().map(|n| format!("{element}: {n}")));
             Ok(import.mechanism)
         }
-        (None, Some(kind)) => Ok(match kind.as_str() {
-            "firefighters" => forks_models::firefighters().mechanism,
-            "hexapod" => forks_models::hexapod().mechanism,
-            "peg_arm" => forks_models::peg_arm().mechanism,
-            "helix20" => forks_models::helix(20, forks_models::HelixJoints::Hinge3).mechanism,
-            "arm20" => forks_models::arm20().mechanism,
-            "y" => forks_models::y_mechanism().mechanism,
-            other => {
-                let known = PARAMETRIC.join(", ");
-                let problem = format!("is of the unknown kind {other:?}; there are {known}");
-                return Err(invalid(element, problem));
-            }
+        (None, Some(kind)) => forks_models::named(kind).map(|p| p.mechanism).ok_or_else(|| {
+            let known = forks_models::NAMES.join(", ");
+            invalid(element, format!("is of the unknown kind {kind:?}; there are {known}"))
         }),
         _ => Err(invalid(element, "needs either `file` or `parametric`")),
     }
 }
 
 /// True if a name is meant by a pattern: itself, or with a `*` at one of its ends for anything.
-pub(super) fn meant(pattern: &str, name: &str) -> bool {
+pub fn meant(pattern: &str, name: &str) -> bool {
     match (pattern.strip_suffix('*'), pattern.strip_prefix('*')) {
         (Some(start), _) => name.starts_with(start),
         (None, Some(end)) => name.ends_with(end),

@@ -39,7 +39,7 @@ use forks_lie::Pose;
 pub use action::Script;
 pub use error::SceneError;
 pub use export::{Control, ExportedOwner, ExportedScene};
-pub use mechanism::{PARAMETRIC, SceneMechanism};
+pub use mechanism::{SceneMechanism, meant};
 pub use script::Schedule;
 
 use crate::{BodyHandle, CollisionShape, MechanismHandle, Owner, RigidBody, StepReport, World};

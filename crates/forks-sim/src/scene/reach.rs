@@ -11,7 +11,6 @@ use forks_rom::ReducedModel;
 
 use super::{
     SceneMechanism,
-    build::reduced,
     error::{SceneError, invalid},
 };
 use crate::JointForces;
@@ -30,7 +29,7 @@ impl SceneMechanism {
         let mut whole = self.clone();
         let ends: Vec<[Option<LinkId>; 2]> = {
             let problem = self.problem()?;
-            wanted.iter().map(|(j, _)| moving_ends(problem.mechanism(), *j)).collect()
+            wanted.iter().map(|(j, _)| problem.mechanism().moving_ends(*j)).collect()
         };
         ends.iter().flatten().flatten().for_each(|l| whole.add_effector(*l));
         let whole = whole.model()?;
@@ -83,7 +82,7 @@ impl SceneMechanism {
             let found = problem.reduce(problem.at_rest(), &options);
             return Ok(found.map_err(|e| self.reduce_error(e))?.model);
         }
-        reduced(self, &problem)
+        self.reduced(&problem)
     }
 }
 
@@ -95,24 +94,6 @@ fn wanted_coordinates(m: &Mechanism, forces: JointForces) -> Vec<(JointId, usize
         (0..j.dof()).filter(wanted).map(|k| (JointId::new(i), k)).collect::<Vec<_>>()
     };
     m.joints().iter().enumerate().flat_map(of).collect()
-}
-
-/// The links at a joint's ends that are bodies and can move; massless ones between the joints of a
-/// body stand for it.
-fn moving_ends(m: &Mechanism, joint: JointId) -> [Option<LinkId>; 2] {
-    let j = m.joint(joint);
-    let mut child = j.child;
-    while m.link(child).auxiliary {
-        let carried = m.forest().edges().iter().find(|e| e.inner == child);
-        let Some(e) = carried else { break };
-        child = e.outer;
-    }
-    let mut parent = j.parent;
-    while m.link(parent).auxiliary {
-        let Some(e) = m.forest().carrying_edge(parent) else { break };
-        parent = e.inner;
-    }
-    [child, parent].map(|l| (m.welded_body(l) != LinkId::WORLD).then_some(l))
 }
 
 /// Part of a joint's compliance in one model that another shows; 1 where it has none.

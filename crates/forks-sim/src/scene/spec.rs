@@ -35,6 +35,28 @@ pub struct SceneSpec {
     /// `MECHANISM/EFFECTOR`.
     #[serde(default)]
     pub ignore: Vec<[String; 2]>,
+    /// Tables that `forks-direct` reads: scenes that have some are built there.
+    #[serde(default)]
+    pub task: Elsewhere,
+    /// The same.
+    #[serde(default)]
+    pub keyframes: Elsewhere,
+    /// The same.
+    #[serde(default)]
+    pub mpc: Elsewhere,
+    /// The same.
+    #[serde(default)]
+    pub control: Elsewhere,
+}
+
+/// Something that is read elsewhere: only whether it is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Elsewhere(pub bool);
+
+impl<'de> Deserialize<'de> for Elsewhere {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        serde::de::IgnoredAny::deserialize(deserializer).map(|_| Self(true))
+    }
 }
 
 /// Time, gravity, solver.
@@ -83,7 +105,7 @@ pub struct MechanismSpec {
     /// An MJCF or URDF file, from the scene file's folder.
     #[serde(default)]
     pub file: Option<String>,
-    /// A mechanism of the library by its name; see [`PARAMETRIC`](super::PARAMETRIC).
+    /// A mechanism of the library by its name; see `forks_models::NAMES`.
     #[serde(default)]
     pub parametric: Option<String>,
     /// Links of the mechanism, or `site:NAME`; what touches the world.

@@ -15,10 +15,50 @@ pub use full_mechanism::{FullMechanism, Gravity};
 
 use forks_dynamics::integrate::ImpulseStepper;
 use forks_lie::Pose;
+use forks_reduce::Effector;
+use forks_rom::ModelError;
 
-use crate::{MechanismHandle, SimError, World, mechanism::Full};
+use crate::{
+    MechanismHandle, SimError, World,
+    mechanism::{Full, Instance},
+};
+
+/// A mechanism's solver, and what drives it.
+#[derive(Debug)]
+pub struct FullDrive<'a> {
+    /// The solver, in the axes of the mechanism's own world.
+    pub stepper: &'a ImpulseStepper,
+    /// Forces of velocity coordinates per unit of each servo's target at the state.
+    pub servos: Vec<Vec<(usize, f64)>>,
+    /// Its effectors.
+    pub effectors: &'a [Effector],
+}
 
 impl World {
+    /// The full solver of a mechanism, if that is what steps it.
+    ///
+    /// # Errors
+    /// A mechanism that is not there.
+    pub fn full(&mut self, m: MechanismHandle) -> Result<Option<FullDrive<'_>>, SimError> {
+        self.instance(m)?;
+        Ok(self.mechanisms[m.0].motion.full().map(|f| f.drive()))
+    }
+
+    /// Forces (N or N·m) of all velocity coordinates of a mechanism under the full solver from now
+    /// on, beside springs, dampers and servos.
+    ///
+    /// # Errors
+    /// A mechanism that is not there or not under the full solver, a wrong length, numbers that are
+    /// not finite.
+    pub fn set_joint_forces(&mut self, m: MechanismHandle, forces: &[f64]) -> Result<(), SimError> {
+        self.instance(m)?;
+        let Instance { name, motion, .. } = &mut self.mechanisms[m.0];
+        let found = forces.len();
+        let none = ModelError::WrongSize { quantity: "joint forces", found, expected: 0 };
+        let set = motion.full().ok_or(none).and_then(|f| f.set_joint_forces(forces));
+        set.map_err(|source| SimError::Model { mechanism: name.clone(), source })
+    }
+
     /// Adds a mechanism with all its joints; `world_from_mechanism` places the frame that it calls
     /// world.
     ///

@@ -4,6 +4,9 @@ mod bodies;
 mod joint_forces;
 mod mechanisms;
 mod shapes;
+mod trial;
+
+pub use trial::Trial;
 
 use forks_contact::{ContactProblem, Method, Settings as ContactSettings, Solver};
 use forks_lie::glam::DVec3;

@@ -4,7 +4,7 @@ use forks_lie::Pose;
 
 use super::World;
 use crate::{
-    CollisionShape, SimError,
+    CollisionShape, ContactPoint, SimError,
     detect::{Placed, reach},
     error::check_finite,
     handles::{Owner, ShapeHandle},
@@ -83,6 +83,15 @@ impl World {
             self.excluded.insert(place, pair);
         }
         Ok(())
+    }
+
+    /// Coefficient of friction of a contact of this world.
+    ///
+    /// # Panics
+    /// If the contact is of another world.
+    pub fn friction(&self, contact: &ContactPoint) -> f64 {
+        let [a, b] = contact.shapes.map(|s| &self.colliders[s.0].material);
+        a.paired(b).friction
     }
 
     /// Name of a shape.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use forks_rom::{ModelError, System};
 
-use super::{box_qp::QpError, commands::Commands, goals::Goal};
+use crate::{box_qp::QpError, commands::Commands, goals::Goal};
 
 /// What a prediction is for.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,7 +100,7 @@ pub enum MpcError {
 }
 
 /// Everything that can be said before a prediction.
-pub(super) fn check<S: System>(system: &S, s: &MpcSettings) -> Result<(), MpcError> {
+pub(crate) fn check<S: System>(system: &S, s: &MpcSettings) -> Result<(), MpcError> {
     if system.data().base.is_some() || system.coordinate_count() != system.dof() {
         return Err(MpcError::FloatingBase);
     }

@@ -36,7 +36,7 @@ impl Goal {
 
 /// How errors of poses are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Measure {
+pub(crate) enum Measure {
     /// In exponential coordinates ξ = B η of the effectors, in which they are affine: Bη −
     /// log(H⁻¹T).
     Chart,
@@ -45,7 +45,7 @@ pub(super) enum Measure {
 }
 
 /// Weighted errors of one goal and their slopes by the coordinates; `rows` of six are used.
-pub(super) fn error<S: System>(
+pub(crate) fn error<S: System>(
     system: &S,
     measure: Measure,
     goal: &Goal,

@@ -2,24 +2,24 @@
 
 use forks_rom::linalg::{Matrix, Pivots};
 
-use super::{horizon::Node, riccati::cost_to_go};
+use crate::{horizon::Node, riccati::cost_to_go};
 
 /// Part of the largest cost that keeps a command in place which moves nothing.
 const RIDGE: f64 = 1e-9;
 
 /// Where steps end that are repeated with the same commands.
 #[derive(Debug)]
-pub(super) struct Rest {
+pub(crate) struct Rest {
     /// (1 − A)⁻¹.
-    pub(super) inverse: Matrix,
+    pub(crate) inverse: Matrix,
     /// (1 − A)⁻¹B.
-    pub(super) moved: Matrix,
+    pub(crate) moved: Matrix,
     /// C of it.
-    pub(super) seen: Matrix,
+    pub(crate) seen: Matrix,
 }
 
 impl Rest {
-    pub(super) fn new(node: &Node) -> Option<Self> {
+    pub(crate) fn new(node: &Node) -> Option<Self> {
         let (count, n) = (node.a.rows(), node.c.columns());
         let one = Matrix::identity(count);
         let inverse = one.plus_scaled(-1.0, &node.a).solve(&one, Pivots::AboveZero)?;
@@ -29,7 +29,7 @@ impl Rest {
     }
 
     /// The second derivative of the errors at rest by the commands.
-    pub(super) fn cost(&self) -> Matrix {
+    pub(crate) fn cost(&self) -> Matrix {
         let cost = self.seen.transpose_mul(&self.seen);
         let ridge = RIDGE * cost.max_abs().max(f64::MIN_POSITIVE);
         let m = cost.rows();
@@ -38,7 +38,7 @@ impl Rest {
 }
 
 /// P: what follows the horizon costs, as a function of z = (x, u) there.
-pub(super) fn after(node: &Node, effort: f64, change: f64) -> Option<Matrix> {
+pub(crate) fn after(node: &Node, effort: f64, change: f64) -> Option<Matrix> {
     let (x, m, n) = (node.a.rows(), node.b.columns(), node.c.columns());
     // z⁺ = (A x + B u⁺, u⁺), u⁺ = u + Δ.
     let a = Matrix::from_fn(x + m, x + m, |i, j| match (i < x, j < x) {

@@ -1,9 +1,6 @@
 //! Prediction on reduced models: commands that follow moving poses best over the next steps.
 //!
-//! [`Mpc`] is for any reduced system on a fixed base, a single linearisation or a blend; commands
-//! are the targets of its servos or forces on its effectors, within bounds. [`set_point`] finds
-//! commands under which effectors rest where they shall. [`BoxQp`] solves the quadratic problem
-//! that is left of a horizon, again and again with the bounds that held last.
+#![doc = include_str!("../README.md")]
 
 mod box_qp;
 mod commands;

@@ -1,124 +1,28 @@
 //! Commands that bring tasks about, by priority.
 
+mod error;
+mod filtered;
+mod outcome;
+mod touching;
+
+pub use error::ControlError;
+pub use filtered::Priorities;
+pub use outcome::{Origin, Relaxed, Residual, Solution};
+pub use touching::Touch;
+
 use forks_dynamics::mechanism::{JointId, linalg::dot};
 
 use crate::{
-    lexicographic::{Certificate, Problem, RowError, Solver, Status},
-    limits::{CoordinateLimits, LimitError},
-    objective::{Objective, ObjectiveError, ObjectiveRows},
-    plant::{Kinematics, PlantError, Response},
-    task::{Rows, Task, TaskError},
+    lexicographic::{Problem, Solver, Status},
+    limits::CoordinateLimits,
+    objective::{Objective, ObjectiveRows},
+    plant::{Kinematics, Response},
+    task::{Rows, Task},
 };
+use touching::Touching;
 
 /// Excess below this share of the sizes of a row's terms is rounding.
 const ROUNDING: f64 = 1e-12;
-
-/// Why there are no commands.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ControlError {
-    /// A task that is refused.
-    #[error(transparent)]
-    Task(#[from] TaskError),
-    /// An objective that is refused.
-    #[error(transparent)]
-    Objective(#[from] ObjectiveError),
-    /// A step that cannot be made.
-    #[error(transparent)]
-    Plant(#[from] PlantError),
-    /// Limits of commands that leave nothing, or rows that overflow.
-    #[error("level {level}: {error}")]
-    Row {
-        /// Level of the problem: 0 for limits, then tasks.
-        level: usize,
-        /// What is wrong.
-        error: RowError,
-    },
-    /// Limits as many as commands.
-    #[error("{found} limits of commands, expected {expected}")]
-    Limits {
-        /// How many were given.
-        found: usize,
-        /// How many commands there are.
-        expected: usize,
-    },
-    /// Limits of a joint that cannot be kept.
-    #[error("limits of joint {joint}: {error}")]
-    Joint {
-        /// The joint's name, or its number where the plant knows no joints.
-        joint: String,
-        /// What is wrong.
-        error: LimitError,
-    },
-    /// Limits of a joint that is no tree joint with one coordinate.
-    #[error("limits of joint {joint}: it is no tree joint with one coordinate")]
-    NoCoordinate {
-        /// The joint's name, or its number where there is none.
-        joint: String,
-    },
-}
-
-/// A row of a task at the end of the step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Residual {
-    /// Which of the tasks, from zero.
-    pub task: usize,
-    /// Its level.
-    pub level: usize,
-    /// Which row of its goal.
-    pub row: usize,
-    /// What is missing before the step, m or rad.
-    pub error: f64,
-    /// Rate at the end of the step less the rate that is asked for, m/s or rad/s.
-    pub by: f64,
-}
-
-/// What a row of the problem is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Origin {
-    /// The limits of a command.
-    Command(usize),
-    /// The limits of a joint.
-    Joint(JointId),
-    /// A row of a task's goal.
-    Task {
-        /// Which of the tasks.
-        task: usize,
-        /// Which row of its goal.
-        row: usize,
-    },
-}
-
-/// A row that gives way.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Relaxed {
-    /// What it is for.
-    pub origin: Origin,
-    /// Level of the problem: 0 for limits, then tasks.
-    pub level: usize,
-    /// What it is beyond its bound: N or N·m of a command, else m/s or rad/s.
-    pub by: f64,
-}
-
-/// Commands and what they bring.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Solution {
-    /// Commands in the plant's order and units.
-    pub commands: Vec<f64>,
-    /// The plant's rates at the end of the step.
-    pub rates: Vec<f64>,
-    /// All rows of all tasks, in their order.
-    pub residuals: Vec<Residual>,
-    /// Every row that gives way, the most important level first. Empty where all are met.
-    pub relaxed: Vec<Relaxed>,
-    /// Joints that cannot keep their limits any more, from this state on, whatever is done.
-    pub beyond: Vec<JointId>,
-    /// False if the solver used up its iterations at some level; those before it are optimal.
-    pub finished: bool,
-    /// One certificate per level: limits, tasks, the objective, and where that leaves commands
-    /// open the least of them.
-    pub certificates: Vec<Certificate>,
-}
 
 /// A row of the problem with what it is for.
 #[derive(Clone, Copy, Debug)]
@@ -140,7 +44,11 @@ pub struct Controller {
     limits: Vec<(f64, f64)>,
     joints: Vec<(JointId, CoordinateLimits)>,
     objective: Objective,
+    priorities: Priorities,
     problem: Problem,
+    /// Filtered commands within limits.
+    within: Problem,
+    touching: Touching,
     solver: Solver,
     response: Response,
     rows: Rows,
@@ -150,6 +58,15 @@ pub struct Controller {
     over: Vec<f64>,
     by_command: Vec<f64>,
     solution: Solution,
+}
+
+/// How many levels there are for what.
+#[derive(Clone, Copy, Debug)]
+struct Levels {
+    /// Of limits and touches.
+    first: usize,
+    /// Of tasks.
+    tasks: usize,
 }
 
 impl Controller {
@@ -173,6 +90,12 @@ impl Controller {
         self
     }
 
+    /// With other priorities than strict ones.
+    #[must_use]
+    pub fn prioritise(self, priorities: Priorities) -> Self {
+        Self { priorities, ..self }
+    }
+
     /// Forgets the last solution and the last step: the next one starts afresh.
     pub fn restart(&mut self) {
         self.solver.restart();
@@ -189,38 +112,100 @@ impl Controller {
         plant: &mut P,
         tasks: &[Task],
     ) -> Result<&Solution, ControlError> {
+        self.solve_touching(plant, tasks, &[])
+    }
+
+    /// The same with points that stay on something, whose forces are found together with the
+    /// commands: they push, keep to their cones of friction to 1e-9, and hold the points where they
+    /// are, before any task, as far as they can.
+    ///
+    /// # Errors
+    /// The same; touches with numbers out of range or links that are not there.
+    pub fn solve_touching<P: Kinematics>(
+        &mut self,
+        plant: &mut P,
+        tasks: &[Task],
+        touches: &[Touch],
+    ) -> Result<&Solution, ControlError> {
         let n = plant.command_count();
         if self.limits.len() != n {
             return Err(ControlError::Limits { found: self.limits.len(), expected: n });
         }
         self.objective.check(n, plant.coordinate_count())?;
+        self.priorities.check()?;
         tasks.iter().try_for_each(|t| t.check(plant))?;
         self.check_joints(plant)?;
+        touching::check(touches, plant.link_count())?;
         plant.respond(&mut self.response)?;
         self.costs.observe(plant);
-        let levels = tasks.iter().map(|t| t.level + 1).max().unwrap_or(0);
-        self.problem.reset(n, levels + 3);
+        self.touching.respond(plant, touches, &mut self.response)?;
+        let all = n + 3 * touches.len();
+        let levels = Levels {
+            first: 1 + usize::from(!touches.is_empty()),
+            tasks: tasks.iter().map(|t| t.level + 1).max().unwrap_or(0),
+        };
+        let last = levels.first + levels.tasks;
+        self.problem.reset(all, last + 2);
         self.origins.clear();
         self.solution.residuals.clear();
         self.solution.beyond.clear();
         self.limit(plant)?;
-        self.ask(plant, tasks)?;
+        self.stay(plant.step_length(), touches)?;
+        self.ask(plant, tasks, levels.first)?;
         let problem = &mut self.problem;
-        self.costs.rows(&self.objective, plant, &self.response, |row, target, weight| {
-            push(problem, levels + 1, row, [target, target], weight)
+        self.costs.rows(&self.objective, plant, &self.response, n, |row, target, weight| {
+            push(problem, last, row, [target, target], weight)
         })?;
-        if !self.objective.decides_commands() {
+        if !self.objective.decides_commands() || all > n {
             self.over.clear();
-            self.over.resize(n, 0.0);
-            for i in 0..n {
+            self.over.resize(all, 0.0);
+            for i in 0..all {
                 self.over[i] = 1.0;
-                push(problem, levels + 2, &self.over, [0.0, 0.0], 1.0)?;
+                push(&mut self.problem, last + 1, &self.over, [0.0, 0.0], 1.0)?;
                 self.over[i] = 0.0;
             }
         }
-        let status = self.solver.solve(&self.problem);
-        self.conclude(status);
+        let status = self.decide(plant.step_length(), levels, touches)?;
+        self.conclude(status, n);
         Ok(&self.solution)
+    }
+
+    /// Solves the problem, and again with closer cones while forces leave theirs.
+    fn decide(
+        &mut self,
+        h: f64,
+        levels: Levels,
+        touches: &[Touch],
+    ) -> Result<Status, ControlError> {
+        let filtered = match self.priorities {
+            Priorities::Strict => None,
+            _ => Some(self.filter(h, levels)?),
+        };
+        self.solution.rounds = 0;
+        loop {
+            self.solution.rounds += 1;
+            let status = match &filtered {
+                None => {
+                    let status = self.solver.solve(&self.problem);
+                    self.take_solution();
+                    status
+                }
+                Some(x) => self.keep_within(x, levels)?,
+            };
+            let close = self.solution.rounds >= touching::ROUNDS;
+            if touches.is_empty() || close || !self.cut(touches)? {
+                return Ok(status);
+            }
+        }
+    }
+
+    /// The solver's solution as commands and reactions in one.
+    fn take_solution(&mut self) {
+        let Self { solver, solution, .. } = self;
+        solution.commands.clear();
+        solution.commands.extend_from_slice(solver.solution());
+        solution.certificates.clear();
+        solution.certificates.extend_from_slice(solver.certificates());
     }
 
     fn check_joints<P: Kinematics>(&self, plant: &P) -> Result<(), ControlError> {
@@ -240,9 +225,8 @@ impl Controller {
 
     /// Limits of commands and joints, level 0.
     fn limit<P: Kinematics>(&mut self, plant: &P) -> Result<(), ControlError> {
-        let n = self.limits.len();
         self.over.clear();
-        self.over.resize(n, 0.0);
+        self.over.resize(self.problem.unknowns(), 0.0);
         for (i, &(lower, upper)) in self.limits.iter().enumerate() {
             self.over[i] = 1.0;
             let row = self.problem.levels()[0].len();
@@ -252,8 +236,9 @@ impl Controller {
             self.over[i] = 0.0;
         }
         let h = plant.step_length();
+        self.over.clear();
+        self.over.resize(plant.rates().len(), 0.0);
         for (joint, limits) in &self.joints {
-            self.over.resize(plant.rates().len(), 0.0);
             let q = plant.joint(*joint, &mut self.over);
             let range = limits.range(q, dot(&self.over, plant.rates()), h);
             let range = range.map_err(|error| ControlError::Joint {
@@ -274,19 +259,25 @@ impl Controller {
         Ok(())
     }
 
-    /// Tasks, from level 1 on; residuals hold what is asked for until there is an answer.
-    fn ask<P: Kinematics>(&mut self, plant: &P, tasks: &[Task]) -> Result<(), ControlError> {
+    /// Tasks, from level `first` on; residuals hold what is asked for until there is an answer.
+    fn ask<P: Kinematics>(
+        &mut self,
+        plant: &P,
+        tasks: &[Task],
+        first: usize,
+    ) -> Result<(), ControlError> {
         let (n, h) = (plant.rates().len(), plant.step_length());
         for (task, t) in tasks.iter().enumerate() {
-            self.rows.fill(plant, &t.goal, t.axes, &t.mask);
+            self.rows.fill(plant, t);
             for k in 0..self.rows.errors.len() {
                 let (row, error) = (self.rows.numbers[k], self.rows.errors[k]);
                 let over = &self.rows.rows[k * n..(k + 1) * n];
                 let rate = dot(over, plant.rates());
-                let target = rate + h * (t.stiffness * error - t.damping * rate);
+                let [v, a] = self.rows.moving[k];
+                let target = rate + h * (a + t.stiffness * error - t.damping * (rate - v));
                 let open = target - dot(over, &self.response.free);
                 self.response.over_commands(over, &mut self.by_command);
-                let level = t.level + 1;
+                let level = first + t.level;
                 let at = self.problem.levels()[level].len();
                 let terms = sizes(over, plant.rates()) + sizes(over, &self.response.free);
                 let rounding = ROUNDING * (terms + h * t.stiffness * self.rows.sizes[k]);
@@ -300,19 +291,15 @@ impl Controller {
         Ok(())
     }
 
-    /// What the solver has found, in the words of tasks.
-    fn conclude(&mut self, status: Status) {
-        let Self { solver, problem, response, solution, origins, .. } = self;
+    /// What was found, in the words of tasks; `n` is the number of commands.
+    fn conclude(&mut self, status: Status, n: usize) {
+        let Self { problem, response, solution, origins, .. } = self;
         solution.finished = !matches!(status, Status::IterationLimit { .. });
-        solution.commands.clear();
-        solution.commands.extend_from_slice(solver.solution());
         let z = &solution.commands;
         solution.rates.clear();
         let gain = &response.gain;
         let rates = response.free.iter().enumerate().map(|(i, f)| f + dot(gain.row(i), z));
         solution.rates.extend(rates);
-        solution.certificates.clear();
-        solution.certificates.extend_from_slice(solver.certificates());
         solution.relaxed.clear();
         let mut residuals = solution.residuals.iter_mut();
         for &Named { level, row, origin, rounding } in origins.iter() {
@@ -327,6 +314,9 @@ impl Controller {
             }
         }
         solution.relaxed.sort_unstable_by_key(|r| (r.level, r.origin));
+        solution.reactions.clear();
+        solution.reactions.extend_from_slice(&solution.commands[n..]);
+        solution.commands.truncate(n);
     }
 }
 

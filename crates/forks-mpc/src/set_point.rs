@@ -9,7 +9,7 @@ use forks_rom::{
     EffectorLoad, EffectorState, ModelError, StaticStatus, System, lie::Pose, linalg::Matrix,
 };
 
-use super::{
+use crate::{
     box_qp::{BoxQp, QpStatus},
     commands::{Commands, command_loads},
     goals::{Goal, Measure, error},

@@ -16,7 +16,7 @@ use forks_rom::{
     linalg::{Matrix, axpy, dot},
 };
 
-use super::{
+use crate::{
     box_qp::{BoxQp, QpStatus},
     commands::{Commands, Moving},
     end::{Rest, after},

@@ -25,7 +25,7 @@ impl Commands {
 }
 
 /// Forces on effectors as loads.
-pub(super) fn command_loads(effectors: &[usize], u: &[f64]) -> impl Iterator<Item = EffectorLoad> {
+pub(crate) fn command_loads(effectors: &[usize], u: &[f64]) -> impl Iterator<Item = EffectorLoad> {
     effectors.iter().zip(u.chunks_exact(3)).map(|(&effector, f)| EffectorLoad {
         effector,
         wrench: Wrench::new(DVec3::from_slice(f), DVec3::ZERO),
@@ -35,40 +35,40 @@ pub(super) fn command_loads(effectors: &[usize], u: &[f64]) -> impl Iterator<Ite
 
 /// A state with what its steps need, and loads of which the first `external` are not commands.
 #[derive(Clone, Debug)]
-pub(super) struct Moving<S: System> {
-    pub(super) state: S::State,
-    pub(super) work: S::Workspace,
+pub(crate) struct Moving<S: System> {
+    pub(crate) state: S::State,
+    pub(crate) work: S::Workspace,
     loads: Vec<EffectorLoad>,
     external: usize,
 }
 
 impl<S: System> Moving<S> {
-    pub(super) fn new(system: &S) -> Self {
+    pub(crate) fn new(system: &S) -> Self {
         Self { state: system.state(), work: system.workspace(), loads: vec![], external: 0 }
     }
 
     /// Takes loads that act beside the commands.
-    pub(super) fn take_loads(&mut self, loads: &[EffectorLoad]) {
+    pub(crate) fn take_loads(&mut self, loads: &[EffectorLoad]) {
         self.loads.clear();
         self.loads.extend_from_slice(loads);
         self.external = loads.len();
     }
 
     /// Sets x = (coordinates, velocities).
-    pub(super) fn set(&mut self, system: &S, x: &[f64]) -> Result<(), ModelError> {
+    pub(crate) fn set(&mut self, system: &S, x: &[f64]) -> Result<(), ModelError> {
         let (coordinates, velocity) = x.split_at(system.dof());
         system.set(&mut self.state, coordinates, velocity)
     }
 
     /// Reads x.
-    pub(super) fn read(&self, system: &S, x: &mut [f64]) {
+    pub(crate) fn read(&self, system: &S, x: &mut [f64]) {
         let (coordinates, velocity) = x.split_at_mut(system.dof());
         system.coordinates(&self.state, coordinates);
         system.velocity(&self.state, velocity);
     }
 
     /// A step with commands.
-    pub(super) fn step(
+    pub(crate) fn step(
         &mut self,
         system: &S,
         commands: &Commands,

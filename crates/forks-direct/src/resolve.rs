@@ -1,8 +1,8 @@
-//! Names of tasks looked up in a mechanism.
+//! Names of tasks looked up in what is driven.
 
 use forks_control::{
     plant::Kinematics,
-    task::{Axes, Frame, Goal, Task},
+    task::{Axes, Frame, Goal, Moving, Task},
 };
 use forks_mechanism::{
     JointId, LinkId, Mechanism,
@@ -14,8 +14,49 @@ use forks_mechanism::{
     linalg::Matrix,
 };
 
-use super::words::{Aspect, Subject, TaskWords, array};
-use crate::near::unknown;
+use crate::{
+    near::unknown,
+    task_spec::{Aspect, Subject, TaskSpec},
+};
+
+/// What can be named in a task.
+pub trait Names {
+    /// A frame by the name of a link or `site:NAME`.
+    ///
+    /// # Errors
+    /// A sentence about a name that is not there.
+    fn frame(&self, name: &str) -> Result<Frame, String>;
+
+    /// The mechanism, where joints are known.
+    fn mechanism(&self) -> Option<&Mechanism>;
+}
+
+impl Names for Mechanism {
+    fn frame(&self, name: &str) -> Result<Frame, String> {
+        frame(self, name)
+    }
+
+    fn mechanism(&self) -> Option<&Mechanism> {
+        Some(self)
+    }
+}
+
+/// Names of the effectors of a reduced model: all that it knows.
+#[derive(Clone, Debug)]
+pub struct Effectors(pub Vec<String>);
+
+impl Names for Effectors {
+    fn frame(&self, name: &str) -> Result<Frame, String> {
+        match self.0.iter().position(|e| e == name) {
+            Some(e) => Ok(Frame::of(LinkId::new(e))),
+            None => Err(unknown("effector", name, self.0.iter().map(String::as_str))),
+        }
+    }
+
+    fn mechanism(&self) -> Option<&Mechanism> {
+        None
+    }
+}
 
 /// A frame by the name of a link or `site:NAME`.
 fn frame(m: &Mechanism, name: &str) -> Result<Frame, String> {
@@ -31,14 +72,17 @@ fn frame(m: &Mechanism, name: &str) -> Result<Frame, String> {
 }
 
 /// A joint by its name.
-pub(super) fn joint(m: &Mechanism, name: &str) -> Result<JointId, String> {
+///
+/// # Errors
+/// A sentence about a name that is not there.
+pub fn find_joint(m: &Mechanism, name: &str) -> Result<JointId, String> {
     let names = m.joints().iter().map(|j| j.name.as_str()).filter(|n| !n.is_empty());
     let found = (!name.is_empty()).then(|| m.find_joint(name)).flatten();
     found.ok_or_else(|| unknown("joint", name, names))
 }
 
 /// Tree joints with one coordinate that is a plain number.
-pub(super) fn single_joints(m: &Mechanism) -> impl Iterator<Item = JointId> + '_ {
+pub fn single_joints(m: &Mechanism) -> impl Iterator<Item = JointId> + '_ {
     m.forest()
         .edges()
         .iter()
@@ -47,22 +91,22 @@ pub(super) fn single_joints(m: &Mechanism) -> impl Iterator<Item = JointId> + '_
 }
 
 /// The task with its target, that of the plant's state where it has none.
-pub(super) fn resolve<P: Kinematics>(
-    w: &TaskWords,
-    m: &Mechanism,
-    plant: &P,
-) -> Result<Task, String> {
+///
+/// # Errors
+/// A sentence about a name that is not there, or what a plant does not know.
+pub fn resolve<P: Kinematics>(w: &TaskSpec, names: &dyn Names, plant: &P) -> Result<Task, String> {
+    const JOINTS: &str = "a reduced model knows no joints: name an effector";
     let n = plant.rates().len();
     let mut rows = Matrix::zeros(6, n);
     let mut row = vec![0.0; n];
     let mut mask = w.mask();
     let goal = match &w.subject {
         Subject::Link(name, aspect) => {
-            let f = frame(m, name)?;
+            let f = names.frame(name)?;
             let here = plant.frame(&f, &mut rows);
             match &w.within {
                 Some(other) => {
-                    let of = frame(m, other)?;
+                    let of = names.frame(other)?;
                     let there = plant.frame(&of, &mut rows).inverse() * here;
                     mask = within(mask, *aspect);
                     Goal::Relative(f, of, target(w, *aspect, there))
@@ -71,7 +115,8 @@ pub(super) fn resolve<P: Kinematics>(
             }
         }
         Subject::Joint(name) => {
-            let j = joint(m, name)?;
+            let m = names.mechanism().ok_or(JOINTS)?;
+            let j = find_joint(m, name)?;
             if !single_joints(m).any(|k| k == j) {
                 let label = m.joint_label(j);
                 return Err(format!("joint '{label}' is no tree joint with one coordinate"));
@@ -85,6 +130,7 @@ pub(super) fn resolve<P: Kinematics>(
             Goal::CentreOfMass(point(&w.target).unwrap_or(here))
         }
         Subject::Posture => {
+            let m = names.mechanism().ok_or(JOINTS)?;
             Goal::Posture(single_joints(m).map(|j| (j, plant.joint(j, &mut row))).collect())
         }
     };
@@ -98,10 +144,11 @@ pub(super) fn resolve<P: Kinematics>(
         weight: w.weight,
         stiffness: w.stiffness,
         damping: w.damping,
+        moving: Moving::default(),
     })
 }
 
-fn of_link(w: &TaskWords, aspect: Aspect, f: Frame, here: Pose) -> Goal {
+fn of_link(w: &TaskSpec, aspect: Aspect, f: Frame, here: Pose) -> Goal {
     let to = target(w, aspect, here);
     match aspect {
         Aspect::Position => Goal::Position(f, to.translation),
@@ -116,7 +163,7 @@ fn of_link(w: &TaskWords, aspect: Aspect, f: Frame, here: Pose) -> Goal {
 }
 
 /// The pose that is asked for; `here` where no number says otherwise.
-fn target(w: &TaskWords, aspect: Aspect, here: Pose) -> Pose {
+fn target(w: &TaskSpec, aspect: Aspect, here: Pose) -> Pose {
     let t = &w.target[..];
     match aspect {
         _ if t.is_empty() => here,
@@ -128,7 +175,7 @@ fn target(w: &TaskWords, aspect: Aspect, here: Pose) -> Pose {
 }
 
 fn rotation(wxyz: &[f64]) -> DQuat {
-    quaternion_from_wxyz(array(wxyz))
+    quaternion_from_wxyz(core::array::from_fn(|i| wxyz[i]))
 }
 
 fn point(numbers: &[f64]) -> Option<DVec3> {
@@ -142,4 +189,30 @@ fn within(mask: [bool; 6], aspect: Aspect) -> [bool; 6] {
         Aspect::Orientation => i >= 3 && mask[i - 3],
         _ => mask[i],
     })
+}
+
+/// What the rows of a task are called in reports.
+pub fn row_names(spec: &TaskSpec, task: &Task, m: Option<&Mechanism>) -> Vec<String> {
+    match (&task.goal, m) {
+        (Goal::Posture(all), Some(m)) => all.iter().map(|(j, _)| m.joint_label(*j)).collect(),
+        (Goal::Relative(..), _) => ["x", "y", "z", "rx", "ry", "rz"].map(String::from).to_vec(),
+        (Goal::Joint(j, _), Some(m)) if !turns(m, *j) => vec!["position".into()],
+        _ => spec.subject.rows().iter().map(|r| (*r).to_owned()).collect(),
+    }
+}
+
+/// True for joints whose first coordinate is an angle.
+pub fn turns(m: &Mechanism, joint: JointId) -> bool {
+    let j = m.joint(joint);
+    j.columns(&j.start).as_slice().first().is_some_and(|c| c.angular.length() > 0.0)
+}
+
+/// `m` or `rad`, by row.
+pub fn unit(m: Option<&Mechanism>, task: &Task, row: usize) -> &'static str {
+    let of_joint = |j| if m.is_some_and(|m| turns(m, j)) { "rad" } else { "m" };
+    match &task.goal {
+        Goal::Joint(j, _) => of_joint(*j),
+        Goal::Posture(all) => of_joint(all[row].0),
+        goal => goal.unit(row),
+    }
 }

@@ -9,17 +9,17 @@ use forks_rom::linalg::{Matrix, axpy, dot};
 
 /// One step of the horizon: its slopes, and those of the errors after it by the coordinates.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(crate) struct Node {
     /// 2n × 2n.
-    pub(super) a: Matrix,
+    pub(crate) a: Matrix,
     /// 2n × m.
-    pub(super) b: Matrix,
+    pub(crate) b: Matrix,
     /// Errors × n.
-    pub(super) c: Matrix,
+    pub(crate) c: Matrix,
 }
 
 impl Node {
-    pub(super) fn zeros(n: usize, m: usize, errors: usize) -> Self {
+    pub(crate) fn zeros(n: usize, m: usize, errors: usize) -> Self {
         let (a, b) = (Matrix::zeros(2 * n, 2 * n), Matrix::zeros(2 * n, m));
         Self { a, b, c: Matrix::zeros(errors, n) }
     }
@@ -27,20 +27,20 @@ impl Node {
 
 /// What commands themselves cost, and what comes after the horizon.
 #[derive(Clone, Debug)]
-pub(super) struct Costs {
+pub(crate) struct Costs {
     /// S and R, diagonal.
-    pub(super) change: Vec<f64>,
-    pub(super) effort: Vec<f64>,
+    pub(crate) change: Vec<f64>,
+    pub(crate) effort: Vec<f64>,
     /// P, (2n + m) × (2n + m).
-    pub(super) terminal: Matrix,
+    pub(crate) terminal: Matrix,
 }
 
 /// Memory of the condensed problem of N steps.
 #[derive(Clone, Debug)]
-pub(super) struct Condensed {
+pub(crate) struct Condensed {
     /// H, N m × N m.
-    pub(super) h: Matrix,
-    pub(super) g: Vec<f64>,
+    pub(crate) h: Matrix,
+    pub(crate) g: Vec<f64>,
     /// Γ of one step, transposed: row j is what command j does to x. And the next one's.
     gamma: [Matrix; 2],
     /// C Γ, transposed.
@@ -49,7 +49,7 @@ pub(super) struct Condensed {
 }
 
 impl Condensed {
-    pub(super) fn new(n: usize, m: usize, steps: usize, errors: usize) -> Self {
+    pub(crate) fn new(n: usize, m: usize, steps: usize, errors: usize) -> Self {
         let all = steps * m;
         Self {
             h: Matrix::zeros(all, all),
@@ -61,7 +61,7 @@ impl Condensed {
     }
 
     /// H for the steps of a horizon; `node(k)` is step k.
-    pub(super) fn build<'a>(
+    pub(crate) fn build<'a>(
         &mut self,
         steps: usize,
         node: impl Fn(usize) -> &'a Node,
@@ -135,7 +135,7 @@ impl Condensed {
     /// The derivative of the cost at a plan: `errors(k)` are those after step k, `end` is z less
     /// where it shall be, `plan` the commands less where they shall be, `before` those before the
     /// plan.
-    pub(super) fn slope<'a>(
+    pub(crate) fn slope<'a>(
         &mut self,
         steps: usize,
         node: impl Fn(usize) -> &'a Node,

@@ -7,11 +7,11 @@ use clarabel::{
     algebra::CscMatrix,
     solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus},
 };
-use forks_control::prediction::{
-    BoxQp, Commands, Goal, Mpc, MpcError, MpcSettings, MpcStatus, QpStatus, set_point,
-};
 use forks_dynamics::integrate::{Simulation, SimulationOptions, SimulationStatus};
 use forks_models::{HelixJoints, Parametric, helix, peg_arm};
+use forks_mpc::{
+    BoxQp, Commands, Goal, Mpc, MpcError, MpcSettings, MpcStatus, QpStatus, set_point,
+};
 use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_rom::{
     Stepper, System,

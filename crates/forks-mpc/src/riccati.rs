@@ -15,7 +15,7 @@ const ARRIVED: f64 = 1e-14;
 
 /// P for x⁺ = A x + B u and the cost Σ xᵀQx + uᵀRu; `None` if it does not settle: a motion that
 /// costs something, that does not die out and that no command stops.
-pub(super) fn cost_to_go(a: &Matrix, b: &Matrix, q: &Matrix, r: &Matrix) -> Option<Matrix> {
+pub(crate) fn cost_to_go(a: &Matrix, b: &Matrix, q: &Matrix, r: &Matrix) -> Option<Matrix> {
     let n = a.rows();
     let mut a = a.clone();
     let weighed = r.solve(&b.transpose(), Pivots::AboveZero)?;

@@ -1,7 +1,7 @@
 //! Sentences about names that are not there.
 
 /// Says that there is no such name, and which was meant or which there are.
-pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
+pub fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.collect();
     let likeness = |k: &&str| strsim::jaro_winkler(&k.to_lowercase(), &name.to_lowercase());
     let nearest = known.iter().copied().map(|k| (likeness(&k), k));

@@ -6,14 +6,14 @@
 
 use forks_rom::{EffectorLoad, ModelError, StepStatus, System, linalg::Matrix};
 
-use super::commands::{Commands, Moving};
+use crate::commands::{Commands, Moving};
 
 /// Relative displacement by which a difference moves the effectors.
 const DISPLACEMENT: f64 = 1e-4;
 
 /// Takes differences of steps.
 #[derive(Clone, Debug)]
-pub(super) struct Slopes<S: System> {
+pub(crate) struct Slopes<S: System> {
     moving: Moving<S>,
     /// By how much each entry of (x, u) is changed.
     sizes: Vec<f64>,
@@ -24,7 +24,7 @@ pub(super) struct Slopes<S: System> {
 
 impl<S: System> Slopes<S> {
     /// For a system with its commands; `most` is the largest number of loads beside commands.
-    pub(super) fn new(system: &S, commands: &Commands) -> Self {
+    pub(crate) fn new(system: &S, commands: &Commands) -> Self {
         let (n, m) = (system.dof(), commands.count(system));
         let data = system.data();
         // How far effectors move per coordinate, over r.
@@ -65,7 +65,7 @@ impl<S: System> Slopes<S> {
     }
 
     /// ∂f/∂x into `a`, ∂f/∂u into `b`; false if a step is not finite.
-    pub(super) fn at(
+    pub(crate) fn at(
         &mut self,
         system: &S,
         commands: &Commands,

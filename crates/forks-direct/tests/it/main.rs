@@ -1,0 +1,4 @@
+//! Integration tests of forks-direct, one binary: a file per subject.
+
+mod refused;
+mod scenes;

@@ -1,0 +1,4 @@
+//! Integration tests of forks-mpc, one binary: a file per subject.
+
+mod allocation;
+mod prediction;
