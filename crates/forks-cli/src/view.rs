@@ -39,7 +39,14 @@ fn source(args: &ViewArgs) -> Result<Source, CliError> {
     let path = &args.path;
     if scene::is_scene(path) {
         let fidelity = if args.full { Fidelity::Full } else { Fidelity::Reduced };
-        let scene = scene::load(path, fidelity, |_| {})?;
+        let loaded = scene::load(path, fidelity, |_| {})?;
+        let driven = loaded.is_driven();
+        let mut scene = loaded.scene;
+        if driven {
+            let text = "tasks, keyframes and prediction of the file do not act in this view";
+            output::warn(text);
+            scene.notes.push(text.into());
+        }
         return Ok(Source::Scene(Box::new(scene)));
     }
     if is_binary(path) {

@@ -20,8 +20,8 @@ impl Mechanism {
         one != two && (grounded || !(carries(one, two) || carries(two, one)))
     }
 
-    /// The links at a joint's ends, child first, that are bodies and can move; massless ones between
-    /// the joints of a body stand for it.
+    /// The links at a joint's ends, child first, that are bodies and can move; massless ones
+    /// between the joints of a body stand for it.
     pub fn moving_ends(&self, joint: JointId) -> [Option<LinkId>; 2] {
         let j = self.joint(joint);
         let mut child = j.child;

@@ -5,6 +5,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+pub mod compare;
 mod drawn;
 mod picture;
 #[cfg(test)]

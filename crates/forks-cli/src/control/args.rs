@@ -32,7 +32,8 @@ pub(crate) struct ControlArgs {
 
     /// How levels are kept apart: strict; smooth, or smooth=MOST (command per m/s² or rad/s² of a
     /// task), gradually where directions are weak, so that commands stay bounded near singular
-    /// poses (without MOST: beside others of their level); published=ALPHA, the damped inverse of the literature
+    /// poses (without MOST: beside others of their level); published=ALPHA, the damped inverse of
+    /// the literature
     #[arg(long, value_name = "strict|smooth[=MOST]|published=ALPHA", default_value = "strict")]
     pub(crate) priorities: PrioritiesChoice,
 

@@ -22,8 +22,8 @@ pub enum Priorities {
     /// Gradual ones where directions are weak: no level takes more than `most` per unit of what it
     /// asks for (of commands, weighted as they are, per m/s² or rad/s² of a task of weight 1); what
     /// a level does not take is free for those below. Commands are continuous in the pose. Without
-    /// a number a direction is weak below a twentieth of the size of its level: that is no bound for
-    /// a level all of whose rows are weak at once.
+    /// a number a direction is weak below a twentieth of the size of its level: that is no bound
+    /// for a level all of whose rows are weak at once.
     Smooth {
         /// The most command per unit of a task's acceleration.
         most: Option<f64>,

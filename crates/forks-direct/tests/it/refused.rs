@@ -97,7 +97,8 @@ fn what_contradicts_itself_is_refused() {
     let s = at("[[task]]\nlink = \"peg\"\n[[control]]\ncommands = \"torque\"\n");
     assert!(s.contains("the joints of a reduced model take none"), "{s}");
     let s = at(
-        "[[task]]\nlink = \"peg\"\nwhat = \"still\"\nway = { circle = { radius = 1, period = 1 } }\n",
+        "[[task]]\nlink = \"peg\"\nwhat = \"still\"\nway = { circle = { radius = 1, period = 1 } \
+        }\n",
     );
     assert!(s.starts_with("task 1 has keys or a circle, but what \"peg still\" asks for"), "{s}");
     let s = at("[[control]]\nlargest = 1\n");

@@ -6,33 +6,21 @@
 //! bodies, shapes, targets, loads      the same calls in the same order
 //! ```
 
-mod compare;
+mod full_drive;
 mod full_mechanism;
 
-pub use compare::{Comparison, Deviation, SideBySide, Subject, compare, compare_driven};
+pub use full_drive::FullDrive;
 pub(crate) use full_mechanism::with_gravity;
 pub use full_mechanism::{FullMechanism, Gravity};
 
 use forks_dynamics::integrate::ImpulseStepper;
 use forks_lie::Pose;
-use forks_reduce::Effector;
 use forks_rom::ModelError;
 
 use crate::{
     MechanismHandle, SimError, World,
     mechanism::{Full, Instance},
 };
-
-/// A mechanism's solver, and what drives it.
-#[derive(Debug)]
-pub struct FullDrive<'a> {
-    /// The solver, in the axes of the mechanism's own world.
-    pub stepper: &'a ImpulseStepper,
-    /// Forces of velocity coordinates per unit of each servo's target at the state.
-    pub servos: Vec<Vec<(usize, f64)>>,
-    /// Its effectors.
-    pub effectors: &'a [Effector],
-}
 
 impl World {
     /// The full solver of a mechanism, if that is what steps it.

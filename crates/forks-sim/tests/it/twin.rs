@@ -1,14 +1,15 @@
 //! Full mechanisms in worlds, against the full solver alone, closed forms and reduced models.
 
-use crate::support;
 use std::sync::Arc;
 
+use crate::support::{self, G, add_ball, at, smooth};
 use forks_dynamics::integrate::{Integrator, Simulation, SimulationOptions};
 use forks_mechanism::{
     Frame, Joint, JointKind, Link, LinkId, Mechanism, MechanismBuilder, Preparation, Servo,
     Transmission, kinematics::loops,
 };
 use forks_models::{HelixJoints, Parametric, four_bar, helix, irregular_ladder, ladder};
+use forks_record::compare::{Subject, compare, compare_driven};
 use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_sim::{
     CollisionShape, Geometry, Material, MechanismHandle, Owner, RigidBody, World, WorldSettings,
@@ -18,9 +19,8 @@ use forks_sim::{
         glam::{DMat3, DQuat, DVec3},
     },
     rom::LoadFrame,
-    twin::{FullMechanism, Gravity, Subject, compare, compare_driven},
+    twin::{FullMechanism, Gravity},
 };
-use support::{G, add_ball, at, smooth};
 
 const RADIUS: f64 = 0.03;
 

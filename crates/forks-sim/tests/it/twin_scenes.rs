@@ -3,10 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use forks_record::compare::{Deviation, SideBySide, Subject};
 use forks_sim::{
     Owner,
     scene::{Fidelity, Scene, spec::SceneSpec},
-    twin::{Deviation, SideBySide, Subject},
 };
 
 fn scenes() -> PathBuf {

@@ -1,8 +1,9 @@
-//! A reduced world beside its twin, step by step.
+//! A reduced world beside its full-solver twin, step by step: how far bodies and effectors of one
+//! are from those of the other.
 
 use forks_lie::Pose;
 
-use crate::{Owner, SimError, World, WorldStatus};
+use forks_sim::{Owner, SimError, World, WorldStatus};
 
 /// Something that both worlds have, under the same handle.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -172,8 +173,10 @@ struct Pair {
 impl Pair {
     fn new(subject: &Subject, reduced: &World, full: &World) -> Result<Self, SimError> {
         let Subject { owner, size } = *subject;
-        let positive = (f64::MIN_POSITIVE, f64::MAX);
-        crate::error::check_range("a subject", "the size", size, positive, "above 0")?;
+        if !(size > 0.0 && size.is_finite()) {
+            let (element, quantity, range) = ("a subject".into(), "the size", "above 0");
+            return Err(SimError::OutOfRange { element, quantity, value: size, range });
+        }
         let start = pose(full, owner)?;
         let deviation = Deviation {
             owner,

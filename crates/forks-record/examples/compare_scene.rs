@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use forks_record::compare::{Subject, compare_driven};
 use forks_sim::{
     Owner,
     scene::{Fidelity, Scene},
-    twin::{Subject, compare_driven},
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
