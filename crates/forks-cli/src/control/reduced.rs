@@ -35,7 +35,7 @@ use crate::{
 };
 
 /// Guesses of the quadratic problem of a horizon at most.
-const PIVOTS: usize = 5000;
+const PIVOTS: usize = 500;
 
 /// Runs the command on a model of any kind.
 pub(super) fn run(args: &ControlArgs, model: Model) -> Result<ExitCode, CliError> {
