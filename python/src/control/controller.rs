@@ -133,6 +133,8 @@ impl Held {
                 let rows = self.tasks[task].row_names(m, t);
                 (t.name.clone(), rows[row].clone(), Some(t.level), r.by)
             }
+            // Nothing touches here; what a later version may add is still a row that gives way.
+            _ => ("contact".into(), "touch".into(), None, r.by),
         });
         Decision {
             relaxed: relaxed.collect(),

@@ -3,13 +3,13 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use forks_blend::BlendedStepper;
-use forks_control::prediction::{
-    Commands, Goal, Mpc as Predicting, MpcError, MpcReport, MpcSettings, MpcStatus,
-    set_point as rest_at,
-};
 use forks_mechanism::lie::{
     Pose,
     glam::{DQuat, DVec3},
+};
+use forks_mpc::{
+    Commands, Goal, Mpc as Predicting, MpcError, MpcReport, MpcSettings, MpcStatus,
+    set_point as rest_at,
 };
 use forks_rom::{EffectorLoad, Stepper, System, data::ModelData};
 use numpy::{IntoPyArray as _, PyArray1, PyArray2, PyArrayMethods as _};

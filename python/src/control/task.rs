@@ -255,6 +255,7 @@ impl Task {
             weight: self.weight,
             stiffness: self.stiffness,
             damping: self.damping,
+            moving: forks_control::task::Moving::default(),
         })
     }
 

@@ -124,7 +124,7 @@ fn hard_tasks_that_contradict_each_other_give_way_by_name() {
     );
     for fidelity in [Fidelity::Reduced, Fidelity::Full] {
         let mut direct = build(&text, fidelity).unwrap();
-        direct.step().unwrap();
+        let _ = direct.step().unwrap();
         let report = direct.report();
         assert_eq!(report.relaxed_steps, 1);
         let (time, mechanism, what) = report.first_relaxed.unwrap();
@@ -175,7 +175,7 @@ fn keyframes_out_of_order_or_limits_are_refused_and_others_are_hit() {
     let keys = "times = [0, 0.1, 0.2]\n[[joint]]\nname = \"bthigh\"\nkeys = [0, 0.2, 0.1]\n";
     let mut direct = cheetah("good.toml", keys).unwrap();
     for _ in 0..99 {
-        direct.step().unwrap();
+        let _ = direct.step().unwrap();
     }
     let report = direct.report();
     assert_eq!((report.relaxed_steps, report.unfinished), (0, 0), "{report:?}");
