@@ -4,7 +4,8 @@ A large mechanism with springs, servos and loops (`load`, `parse`, `Builder`) be
 of the few bodies that touch the world, its end effectors (`Mechanism.reduce`, `Mechanism.blend`).
 The model is saved and loaded (`Model.save`, `load_model`), solved (`Model.statics`) and stepped,
 alone (`Model.simulation`) or in thousands of instances (`Model.batch`). `load_scene` reads worlds
-in frictional contact; `forks.control` drives and poses mechanisms; `sweep` runs a function, or a
+in frictional contact; `forks.control` drives and poses mechanisms; `forks.tissue` puts soft bodies
+on them; `view` shows them in the browser, in motion; `sweep` runs a function, or a
 `Spec` of a model file, over many parameters, here or on a cluster.
 
 SI units, radians. Arrays are float64 and C-contiguous. Poses are rows x, y, z, qw, qx, qy, qz, from
@@ -28,14 +29,16 @@ from forks._forks import (
     Scene,
     Simulation,
     Statics,
+    View,
     __version__,
     load,
     load_model,
     load_scene,
     parse,
     parse_scene,
+    view,
 )
-from forks import control
+from forks import control, tissue
 from forks.plotting import Plot
 from forks.specs import Case, Spec
 from forks.sweeps import SweepError, SweepResult, sweep
@@ -61,6 +64,7 @@ __all__ = [
     "Statics",
     "SweepError",
     "SweepResult",
+    "View",
     "__version__",
     "control",
     "load",
@@ -69,4 +73,6 @@ __all__ = [
     "parse",
     "parse_scene",
     "sweep",
+    "tissue",
+    "view",
 ]

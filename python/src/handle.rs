@@ -36,6 +36,16 @@ impl<T> Handle<T> {
         }
     }
 
+    /// Takes it away: the handle is closed then.
+    pub(crate) fn take(&self) -> PyResult<T> {
+        let what = self.what;
+        let gone = |why| HandleError::new_err(format!("the {what} is {why}"));
+        match self.held.try_lock() {
+            Ok(mut held) => held.take().ok_or_else(|| gone("closed")),
+            Err(_) => Err(gone("in use by another thread")),
+        }
+    }
+
     /// Gives its memory back.
     pub(crate) fn close(&self) -> PyResult<()> {
         match self.held.try_lock() {

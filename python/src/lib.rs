@@ -20,6 +20,8 @@
 //! drawing      what models and mechanisms look like
 //! recording    poses and numbers over time
 //! builder      mechanisms from Python; builder_words: what it is told
+//! tissue       soft bodies on mechanisms
+//! viewer       mechanisms in the browser
 //! ```
 
 mod arrays;
@@ -47,6 +49,8 @@ mod scene;
 mod signals;
 mod simulation;
 mod statics;
+mod tissue;
+mod viewer;
 
 use pyo3::prelude::*;
 
@@ -65,7 +69,10 @@ fn _forks(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<recording::Recording>()?;
     m.add_class::<builder::Builder>()?;
     m.add_class::<place::Placed>()?;
+    m.add_class::<viewer::View>()?;
     control::register(m)?;
+    tissue::register(m)?;
+    m.add_function(wrap_pyfunction!(viewer::view, m)?)?;
     m.add_function(wrap_pyfunction!(reading::load, m)?)?;
     m.add_function(wrap_pyfunction!(reading::parse, m)?)?;
     m.add_function(wrap_pyfunction!(model::load_model, m)?)?;

@@ -60,6 +60,11 @@ impl Mechanism {
         &self.data
     }
 
+    /// What is not exactly as in the file.
+    pub(crate) fn note_texts(&self) -> Vec<String> {
+        self.notes.iter().map(ToString::to_string).collect()
+    }
+
     /// Links in the user's sense, their indices.
     pub(crate) fn shown(&self) -> Vec<usize> {
         let links = self.data.moving_links().filter(|(_, l)| !l.auxiliary);

@@ -91,6 +91,13 @@ fn overflow(scene: &Data) -> PyErr {
     ))
 }
 
+impl Scene {
+    /// The scene itself; this is closed then.
+    pub(crate) fn take(&self) -> PyResult<Data> {
+        self.handle.take()
+    }
+}
+
 #[pymethods]
 impl Scene {
     /// Makes `count` steps, with what the scene says happens. Returns the number of steps that left

@@ -17,6 +17,7 @@
 //!   child-side frame (`motion(q) exp(δ)`) for spherical, planar and free joints.
 //! - Effectors are links, their frame is the link frame.
 
+pub mod box_qp;
 pub mod closed_forms;
 pub mod differences;
 pub mod dynamics;

@@ -3,7 +3,7 @@
 use super::{
     adaptive, blended,
     case::{Case, Context},
-    contact, divide, forward, kernel, matched, million, pgs, reduced, reduction, scaling,
+    contact, control, divide, forward, kernel, matched, million, pgs, reduced, reduction, scaling,
 };
 
 /// Measures the case of a name; one result per number of threads.
@@ -48,6 +48,10 @@ pub(super) const ALL: &[(&str, Measure)] = &[
     ("contact/solo12", contact::solo12),
     ("contact/peg", contact::peg),
     ("contact/pgs", pgs::scaling),
+    ("control/solo12", control::solo12),
+    ("control/humanoid", control::humanoid),
+    ("control/worm", control::worm),
+    ("control/prediction", control::prediction),
     ("kernel/poses-6", kernel::poses_6),
     ("kernel/poses-12", kernel::poses_12),
     ("kernel/poses-18", kernel::poses_18),

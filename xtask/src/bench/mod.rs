@@ -9,6 +9,7 @@ mod blended;
 mod case;
 mod cases;
 mod contact;
+mod control;
 mod divide;
 mod export;
 mod forward;

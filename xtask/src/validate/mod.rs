@@ -150,7 +150,7 @@ fn run_scenario(fixtures: &Path, s: &Scenario, out: &mut Recorder) -> Result<(),
         return Ok(());
     }
     if let Some(c) = &s.control {
-        return control::check(c, out);
+        return control::check(c, fixtures, out);
     }
     if let Some(a) = &s.adaptive {
         return adaptive::check(a, out);

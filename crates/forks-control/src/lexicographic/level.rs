@@ -6,8 +6,9 @@
 //! row to let go.
 
 use super::{
-    basis::{Basis, Fit, axpy, dot, norm, turned},
+    directions::Directions,
     problem::{Level, Problem},
+    reflectors::{Fit, Reflectors, axpy, dot, norm},
     report::Certificate,
     search::LineSearch,
 };
@@ -33,26 +34,45 @@ pub(super) struct Kept {
 }
 
 /// Memory of a level's search.
+///
+/// Vectors are taken in the coordinates of `base`, the directions that the levels before leave
+/// free, and these turned such that the held rows take the first places.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Search {
-    /// Span of the rows that do not move.
-    pub(super) equations: Basis,
+    pub(super) base: Directions,
     pub(super) kept: Vec<Kept>,
     held: Vec<usize>,
-    span: Basis,
-    free: Basis,
-    rows: Basis,
-    units: Vec<f64>,
-    turned: Vec<f64>,
-    columns: Vec<f64>,
-    right: Vec<f64>,
+    /// Turns held rows into a triangle.
+    holding: Reflectors,
+    /// That triangle, a row of coordinates for each held row.
+    triangle: Vec<f64>,
+    multipliers: Vec<f64>,
+    /// Rows of the level in the coordinates of `base`, and their lengths.
+    seen: Vec<f64>,
+    lengths: Vec<f64>,
+    /// The gradient in turned coordinates.
     gradient: Vec<f64>,
     step: Vec<f64>,
+    /// Rows of the quadratic piece as unit rows of free coordinates.
+    piece: Vec<usize>,
+    small: Vec<f64>,
+    order: Vec<usize>,
+    rows: Reflectors,
+    columns: Vec<f64>,
+    right: Vec<f64>,
+    coordinates: Vec<f64>,
+    unit: Vec<f64>,
     fit: Fit,
     line: LineSearch,
 }
 
 impl Search {
+    /// Begins with a problem of so many unknowns.
+    pub(super) fn start(&mut self, unknowns: usize) {
+        self.base.start(unknowns);
+        self.kept.clear();
+    }
+
     /// Improves `x` to the optimum of `level`; false at the limit of iterations.
     pub(super) fn run(
         &mut self,
@@ -63,6 +83,7 @@ impl Search {
         certificate: &mut Certificate,
     ) -> bool {
         let rows = &problem.levels()[level];
+        self.see(rows);
         self.hold(problem);
         let (mut exact, mut stalls) = (false, 0);
         for iteration in 0..most {
@@ -70,7 +91,7 @@ impl Search {
             let terms = self.differentiate(rows, x);
             let small = self.slope() <= ROUNDING * terms;
             if exact || small || self.at_rest(rows, x) {
-                match self.wrong(problem, terms, stalls > 2 * self.kept.len(), certificate) {
+                match self.wrong(terms, stalls > 2 * self.kept.len(), certificate) {
                     None => return true,
                     Some(at) => {
                         self.kept[at].side = 0;
@@ -96,45 +117,66 @@ impl Search {
         false
     }
 
-    /// Orthonormal bases of what is held and what is free; rows that repeat others are let go.
+    /// The level's rows in the coordinates of free directions.
+    fn see(&mut self, rows: &Level) {
+        self.seen.clear();
+        self.lengths.clear();
+        for i in 0..rows.len() {
+            self.base.see(rows.row(i), &mut self.seen);
+            self.lengths.push(norm(rows.row(i)));
+        }
+    }
+
+    /// A level's row of length 1 in the coordinates of `base`, into `unit`.
+    fn see_unit(&mut self, problem: &Problem, level: usize, row: usize) {
+        let row = problem.levels()[level].row(row);
+        self.unit.clear();
+        self.base.see(row, &mut self.unit);
+        scale(&mut self.unit, norm(row));
+    }
+
+    /// Turns held rows into a triangle; rows that repeat others are let go.
     fn hold(&mut self, problem: &Problem) {
-        let n = problem.unknowns();
-        let Self { equations, kept, held, span, units, .. } = self;
-        span.clear(n);
-        span.vectors.extend_from_slice(&equations.vectors);
-        held.clear();
-        for (at, k) in kept.iter_mut().enumerate().filter(|(_, k)| k.side != 0 && !k.fixed) {
-            unit(problem.levels()[k.level].row(k.row), units);
-            let before = span.count();
-            span.extend(units, REPEATED);
-            if span.count() > before {
-                held.push(at);
+        self.holding.clear(self.base.count());
+        self.held.clear();
+        self.triangle.clear();
+        for at in 0..self.kept.len() {
+            let k = self.kept[at];
+            if k.side == 0 || k.fixed {
+                continue;
+            }
+            self.see_unit(problem, k.level, k.row);
+            if self.holding.extend(&mut self.unit, REPEATED) {
+                self.held.push(at);
+                self.triangle.extend_from_slice(&self.unit);
             } else {
-                k.side = 0;
+                self.kept[at].side = 0;
             }
         }
-        self.free.complement(&self.span);
     }
 
     /// The gradient of ½ Σ w² excess², and the sum of its terms' sizes: what it is relative to, as
     /// an excess is the difference of them.
     fn differentiate(&mut self, rows: &Level, x: &[f64]) -> f64 {
-        self.gradient.clear();
-        self.gradient.resize(x.len(), 0.0);
+        let Self { base, seen, lengths, gradient, holding, .. } = self;
+        let f = base.count();
+        gradient.clear();
+        gradient.resize(f, 0.0);
         let mut terms = 0.0;
         for i in 0..rows.len() {
-            let force = rows.weight[i].powi(2) * rows.excess(i, x);
-            axpy(force, rows.row(i), &mut self.gradient);
-            terms += rows.weight[i].powi(2) * rows.size(i, x) * norm(rows.row(i));
+            let (square, excess) = (rows.weight[i].powi(2), rows.excess(i, x));
+            if excess != 0.0 {
+                axpy(square * excess, &seen[i * f..(i + 1) * f], gradient);
+            }
+            terms += square * rows.size(i, x) * lengths[i];
         }
+        holding.turn(gradient);
         terms
     }
 
     /// Length of the gradient along free directions.
     fn slope(&self) -> f64 {
-        let n = self.free.length.max(1);
-        let along = self.free.vectors.chunks_exact(n).map(|v| dot(v, &self.gradient).powi(2));
-        along.sum::<f64>().sqrt()
+        norm(&self.gradient[self.held.len()..])
     }
 
     /// True if no row is beyond its bounds by more than rounding.
@@ -144,43 +186,54 @@ impl Search {
 
     /// The shortest step to the least value of the quadratic piece at x, along free directions.
     fn newton(&mut self, rows: &Level, x: &[f64]) {
-        let Self { free, rows: basis, units, turned: small, columns, right, step, fit, .. } = self;
-        step.clear();
-        units.clear();
-        right.clear();
-        step.resize(x.len(), 0.0);
-        basis.clear(free.count());
+        let Self { base, holding, held, seen, lengths, piece, small, order, coordinates, .. } =
+            self;
+        let (f, h) = (base.count(), held.len());
+        self.step.clear();
+        self.step.resize(x.len(), 0.0);
+        piece.clear();
+        small.clear();
         // Rows of the piece: what is beyond its bounds, and equations.
-        for i in (0..rows.len()).filter(|&i| counts(rows, i, x)) {
-            let length = norm(rows.row(i));
-            if length > 0.0 {
-                let start = units.len();
-                units.extend_from_slice(rows.row(i));
-                units[start..].iter_mut().for_each(|u| *u /= length);
-                right.push(-rows.weight[i] * rows.excess(i, x));
-            }
+        for i in (0..rows.len()).filter(|&i| counts(rows, i, x) && lengths[i] > 0.0) {
+            coordinates.clear();
+            coordinates.extend_from_slice(&seen[i * f..(i + 1) * f]);
+            holding.turn(coordinates);
+            piece.push(i);
+            small.extend(coordinates[h..].iter().map(|c| c / lengths[i]));
         }
-        turned(units, free, small);
-        basis.extend(small, REPEATED);
-        // Weighted rows by directions that they see.
-        let count = basis.count();
-        columns.clear();
-        for v in basis.vectors.chunks_exact(basis.length.max(1)) {
-            let seen = (0..rows.len()).filter(|&i| counts(rows, i, x) && norm(rows.row(i)) > 0.0);
-            for (k, i) in seen.enumerate() {
-                let row = &small[k * basis.length..(k + 1) * basis.length];
-                columns.push(rows.weight[i] * norm(rows.row(i)) * dot(row, v));
-            }
-        }
-        if count == 0 || right.is_empty() {
+        let free = f - h;
+        self.rows.clear(free);
+        self.rows.triangulate(small, REPEATED, order);
+        let rank = self.rows.count();
+        if rank == 0 {
             return;
         }
-        let y = fit.solve(columns, right);
-        for (y, v) in y.iter().zip(basis.vectors.chunks_exact(basis.length)) {
-            for (v, z) in v.iter().zip(free.vectors.chunks_exact(free.length)) {
-                axpy(y * v, z, step);
+        coordinates.clear();
+        coordinates.resize(h, 0.0);
+        let row = |k: usize| &small[k * free..k * free + rank];
+        if rank == piece.len() {
+            // Every row can be met: weights do not matter.
+            for (j, &k) in order.iter().enumerate() {
+                let (i, row) = (piece[k], row(k));
+                let asked = -rows.excess(i, x) / lengths[i];
+                let known = dot(&row[..j], &coordinates[h..]);
+                coordinates.push((asked - known) / row[j]);
             }
+        } else {
+            let Self { columns, right, .. } = self;
+            columns.clear();
+            right.clear();
+            right.extend(piece.iter().map(|&i| -rows.weight[i] * rows.excess(i, x)));
+            for j in 0..rank {
+                let column = piece.iter().enumerate();
+                columns.extend(column.map(|(k, &i)| rows.weight[i] * lengths[i] * row(k)[j]));
+            }
+            coordinates.extend_from_slice(self.fit.solve(columns, right));
         }
+        coordinates.resize(f, 0.0);
+        self.rows.turn_back(&mut coordinates[h..]);
+        holding.turn_back(coordinates);
+        base.step(coordinates, &mut self.step);
     }
 
     /// True if rows enter or leave the piece along the whole step.
@@ -212,19 +265,13 @@ impl Search {
     }
 
     /// The held row with the multiplier of the wrong sign, the largest or (`lowest`) the first.
-    fn wrong(
-        &mut self,
-        problem: &Problem,
-        terms: f64,
-        lowest: bool,
-        certificate: &mut Certificate,
-    ) -> Option<usize> {
+    fn wrong(&mut self, terms: f64, lowest: bool, certificate: &mut Certificate) -> Option<usize> {
         let left = self.slope();
-        self.multipliers(problem);
+        self.multiply();
         let share = |y: f64| if terms > 0.0 { y / terms } else { 0.0 };
         let mut worst = (MULTIPLIER, None);
         let mut dual: f64 = 0.0;
-        for (&at, &y) in self.held.iter().zip(&self.fit.x) {
+        for (&at, &y) in self.held.iter().zip(&self.multipliers) {
             // g = Σ y c, and it must not help to move inward.
             let beyond = share(y * f64::from(self.kept[at].side));
             dual = dual.max(beyond);
@@ -237,67 +284,79 @@ impl Search {
         worst.1
     }
 
-    /// Multipliers of the held rows per unit row, into `fit.x`.
-    fn multipliers(&mut self, problem: &Problem) {
-        let Self { equations, kept, held, units, columns, right, gradient, fit, .. } = self;
-        let project = |w: &mut [f64]| {
-            for _ in 0..2 {
-                for v in equations.vectors.chunks_exact(w.len().max(1)) {
-                    axpy(-dot(v, w), v, w);
-                }
-            }
-        };
-        right.clear();
-        right.extend_from_slice(gradient);
-        project(right);
-        columns.clear();
-        for &at in held.iter() {
-            unit(problem.levels()[kept[at].level].row(kept[at].row), units);
-            project(units);
-            columns.extend_from_slice(units);
+    /// Multipliers of the held rows per unit row: the first coordinates of the gradient are the
+    /// triangle's columns by them.
+    fn multiply(&mut self) {
+        let Self { base, held, triangle, gradient, multipliers, .. } = self;
+        let (f, h) = (base.count(), held.len());
+        multipliers.clear();
+        multipliers.extend_from_slice(&gradient[..h]);
+        for j in (0..h).rev() {
+            let row = &triangle[j * f..(j + 1) * f];
+            multipliers[j] /= row[j];
+            let y = multipliers[j];
+            axpy(-y, &row[..j], &mut multipliers[..j]);
         }
-        fit.solve(columns, right);
     }
 
     /// Makes the optimum of a level a condition of the ones after it.
     pub(super) fn keep(&mut self, problem: &Problem, level: usize, x: &[f64], violated: f64) {
         let rows = &problem.levels()[level];
         let terms = self.differentiate(rows, x);
-        self.multipliers(problem);
-        for (k, &at) in self.held.iter().enumerate() {
+        self.multiply();
+        // Unit rows of new equations.
+        self.small.clear();
+        for k in 0..self.held.len() {
+            let at = self.held[k];
             // Where a row pushes back, what it pushes against would change without it.
-            if self.fit.x[k].abs() > 1e-9 * terms && terms > 0.0 {
+            if self.multipliers[k].abs() > 1e-9 * terms && terms > 0.0 {
                 self.kept[at].fixed = true;
                 let Kept { level, row, .. } = self.kept[at];
-                unit(problem.levels()[level].row(row), &mut self.units);
-                self.equations.extend(&self.units, REPEATED);
+                self.see_unit(problem, level, row);
+                self.small.extend_from_slice(&self.unit);
             }
         }
-        self.right.clear();
+        let f = self.base.count();
         for i in 0..rows.len() {
             let (value, excess) = (dot(rows.row(i), x), rows.excess(i, x));
             let is_equation = rows.lower[i] == rows.upper[i];
             if is_equation || excess.abs() > violated * rows.size(i, x) {
-                unit(rows.row(i), &mut self.units);
-                self.right.extend_from_slice(&self.units);
+                let start = self.small.len();
+                self.small.extend_from_slice(&self.seen[i * f..(i + 1) * f]);
+                scale(&mut self.small[start..], self.lengths[i]);
             } else {
                 let (lower, upper) = (rows.lower[i].min(value), rows.upper[i].max(value));
                 self.kept.push(Kept { level, row: i, lower, upper, side: 0, fixed: false });
             }
         }
-        self.equations.extend(&self.right, REPEATED);
+        self.rows.clear(f);
+        self.rows.triangulate(&mut self.small, REPEATED, &mut self.order);
+        self.base.take(&self.rows);
     }
 
     #[cfg(test)]
     pub(super) fn memory(&self) -> Vec<(usize, usize)> {
-        let numbers = [&self.units, &self.turned, &self.columns, &self.right, &self.gradient];
-        let mut out: Vec<(usize, usize)> =
-            numbers.iter().map(|v| (v.as_ptr() as usize, v.capacity())).collect();
-        out.push((self.step.as_ptr() as usize, self.step.capacity()));
+        let numbers = [
+            &self.triangle,
+            &self.multipliers,
+            &self.seen,
+            &self.lengths,
+            &self.gradient,
+            &self.step,
+            &self.small,
+            &self.columns,
+            &self.right,
+            &self.coordinates,
+            &self.unit,
+        ];
+        let place = |v: &Vec<f64>| (v.as_ptr() as usize, v.capacity());
+        let mut out: Vec<(usize, usize)> = numbers.into_iter().map(place).collect();
+        for indices in [&self.held, &self.piece, &self.order] {
+            out.push((indices.as_ptr() as usize, indices.capacity()));
+        }
         out.push((self.kept.as_ptr() as usize, self.kept.capacity()));
-        out.push((self.held.as_ptr() as usize, self.held.capacity()));
-        let bases = [&self.equations, &self.span, &self.free, &self.rows];
-        out.extend(bases.iter().flat_map(|b| b.memory()));
+        out.extend([self.holding.memory(), self.rows.memory()]);
+        out.extend(self.base.memory());
         out.extend(self.fit.memory());
         out.extend(self.line.memory());
         out
@@ -325,12 +384,9 @@ fn side(rows: &Level, i: usize, value: f64) -> i8 {
     i8::from(value > rows.upper[i]) - i8::from(value < rows.lower[i])
 }
 
-/// A row of length 1, or zeros.
-fn unit(row: &[f64], out: &mut Vec<f64>) {
-    out.clear();
-    out.extend_from_slice(row);
-    let length = norm(row);
+/// Divides a row by its length, if it has one.
+fn scale(row: &mut [f64], length: f64) {
     if length > 0.0 {
-        out.iter_mut().for_each(|x| *x /= length);
+        row.iter_mut().for_each(|x| *x /= length);
     }
 }

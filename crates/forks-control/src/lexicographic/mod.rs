@@ -5,12 +5,14 @@
 //! (Escande, Mansard and Wieber, IJRR 2014). The excess of an optimum is unique, so a level is kept
 //! by rows: one that is beyond a bound stays where it is, one that is not stays within its bounds.
 //!
-//! Every level is a primal active set on orthogonal bases; the levels start where the last solution
-//! ended. Memory is reused: a problem of a size that was seen before allocates nothing.
+//! Every level is a primal active set by reflections of the directions that the levels before it
+//! leave free; the levels start where the last solution ended. Memory is reused: a problem of a
+//! size that was seen before allocates nothing.
 
-mod basis;
+mod directions;
 mod level;
 mod problem;
+mod reflectors;
 mod report;
 mod search;
 mod solver;

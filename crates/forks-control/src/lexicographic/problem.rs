@@ -1,6 +1,6 @@
 //! The rows of a problem.
 
-use super::basis::{dot, norm};
+use super::reflectors::{dot, norm};
 
 /// Why a row is refused; numbers count from zero.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -1,8 +1,8 @@
 //! The least value of a level's sum of squares along a line.
 
 use super::{
-    basis::dot,
     problem::{Level, beyond},
+    reflectors::dot,
 };
 
 /// Memory of [`LineSearch::least`].

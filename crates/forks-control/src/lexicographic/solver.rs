@@ -46,8 +46,7 @@ impl Solver {
             self.x.clear();
             self.x.resize(n, 0.0);
         }
-        self.search.equations.clear(n);
-        self.search.kept.clear();
+        self.search.start(n);
         self.certificates.clear();
         let mut rows = 0;
         for (level, of) in problem.levels().iter().enumerate() {
@@ -60,7 +59,9 @@ impl Solver {
             if !done {
                 return Status::IterationLimit { level };
             }
-            self.search.keep(problem, level, &self.x, VIOLATED);
+            if level + 1 < problem.levels().len() {
+                self.search.keep(problem, level, &self.x, VIOLATED);
+            }
         }
         relaxed(problem, &self.x)
     }

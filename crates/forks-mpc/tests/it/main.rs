@@ -1,4 +1,5 @@
 //! Integration tests of forks-mpc, one binary: a file per subject.
 
 mod allocation;
+mod blend;
 mod prediction;

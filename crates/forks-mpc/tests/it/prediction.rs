@@ -3,10 +3,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use clarabel::{
-    algebra::CscMatrix,
-    solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus},
-};
 use forks_dynamics::integrate::{Simulation, SimulationOptions, SimulationStatus};
 use forks_models::{HelixJoints, Parametric, helix, peg_arm};
 use forks_mpc::{
@@ -16,75 +12,12 @@ use forks_reduce::{Problem, ProblemOptions, ReduceOptions};
 use forks_rom::{
     Stepper, System,
     lie::{Pose, Wrench, glam::DVec3},
-    linalg::{
-        Matrix,
-        dense::{lu_solve, min_norm_solve},
-    },
+    linalg::{Matrix, dense::min_norm_solve},
 };
-use forks_testkit::Rng;
-
-/// The least ½ xᵀHx + gᵀx within bounds by Clarabel.
-fn rival(h: &Matrix, g: &[f64], lower: &[f64], upper: &[f64]) -> Vec<f64> {
-    let n = g.len();
-    // Its tolerances are absolute.
-    let size = g.iter().fold(1e-300f64, |m, g| m.max(g.abs()));
-    let g: Vec<f64> = g.iter().map(|g| g / size).collect();
-    let h = Matrix::from_fn(n, n, |i, j| h[(i, j)] / size);
-    let rows: Vec<Vec<f64>> =
-        (0..n).map(|i| (0..n).map(|j| if j >= i { h[(i, j)] } else { 0.0 }).collect()).collect();
-    let p = CscMatrix::from(&rows);
-    let (mut a, mut b) = (vec![], vec![]);
-    for i in 0..n {
-        for (bound, sign) in [(upper[i], 1.0), (lower[i], -1.0)] {
-            if bound.is_finite() {
-                let mut row = vec![0.0; n];
-                row[i] = sign;
-                a.push(row);
-                b.push(sign * bound);
-            }
-        }
-    }
-    let cones = [NonnegativeConeT(b.len())];
-    let settings = DefaultSettingsBuilder::default()
-        .verbose(false)
-        .tol_gap_abs(1e-11)
-        .tol_gap_rel(1e-11)
-        .tol_feas(1e-11)
-        .build()
-        .unwrap();
-    let a = CscMatrix::from(&a);
-    let mut solver = DefaultSolver::new(&p, &g, &a, &b, &cones, settings).unwrap();
-    solver.solve();
-    let s = solver.solution.status;
-    assert!(matches!(s, SolverStatus::Solved | SolverStatus::AlmostSolved), "{s:?}");
-    solver.solution.x
-}
-
-/// The same with the free variables solved for by a dense factorisation: an interior point method
-/// stops where the cost hardly changes, which is not where the variables do.
-fn polished(h: &Matrix, g: &[f64], lower: &[f64], upper: &[f64]) -> Vec<f64> {
-    let mut x = rival(h, g, lower, upper);
-    let near = |x: f64, b: f64| (x - b).abs() < 1e-6 * (1.0 + b.abs());
-    let mut free = vec![];
-    for i in 0..x.len() {
-        match () {
-            () if near(x[i], lower[i]) => x[i] = lower[i],
-            () if near(x[i], upper[i]) => x[i] = upper[i],
-            () => free.push(i),
-        }
-    }
-    let held: Vec<f64> = (0..x.len()).map(|i| if free.contains(&i) { 0.0 } else { x[i] }).collect();
-    let pull = h.mul_vec(&held);
-    let matrix = Matrix::from_fn(free.len(), free.len(), |i, j| h[(free[i], free[j])]);
-    let right = Matrix::from_fn(free.len(), 1, |i, _| -g[free[i]] - pull[free[i]]);
-    let found = lu_solve(&matrix, &right);
-    free.iter().enumerate().for_each(|(k, &i)| x[i] = found[(k, 0)]);
-    x
-}
-
-fn value(h: &Matrix, g: &[f64], x: &[f64]) -> f64 {
-    h.mul_vec(x).iter().zip(g).zip(x).map(|((hx, g), x)| (0.5 * hx + g) * x).sum()
-}
+use forks_testkit::{
+    Rng,
+    box_qp::{interior, polished, value},
+};
 
 #[test]
 fn five_hundred_problems_with_bounds_are_those_of_an_interior_point_method() {
@@ -127,7 +60,7 @@ fn five_hundred_problems_with_bounds_are_those_of_an_interior_point_method() {
                     s < size
                 });
             }
-            let other = rival(&h, &g, &lower, &upper);
+            let other = interior(&h, &g, &lower, &upper);
             let (ours, theirs) = (value(&h, &g, x), value(&h, &g, &other));
             assert!((ours - theirs).abs() < 1e-8 * (1.0 + theirs.abs()), "{ours} {theirs}");
         }

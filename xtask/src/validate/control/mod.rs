@@ -1,20 +1,27 @@
 //! Commands from tasks: maps of plants against their steps, least commands against dense systems,
-//! levels against a cascade of quadratic programs, filters, limits, rows that give way.
+//! levels against a cascade of quadratic programs, filters, ways to keep priorities, limits, rows
+//! that give way, prediction.
 
+mod choices;
 mod infeasible;
 mod levels;
 mod limits;
 mod objectives;
 mod paths;
 mod plants;
+mod prediction;
+
+use std::path::Path;
 
 use super::{record::Recorder, scenario::Control};
 
-pub(crate) fn check(c: &Control, out: &mut Recorder) -> Result<(), String> {
+pub(crate) fn check(c: &Control, fixtures: &Path, out: &mut Recorder) -> Result<(), String> {
     plants::check(c.trees, out)?;
     objectives::check(c.states, out)?;
     levels::check(c.problems, out)?;
     paths::check(c.paths, out)?;
+    choices::check(c.paths, out)?;
     infeasible::check(c.infeasible, out)?;
-    limits::check(c.robots, c.limit_steps, out)
+    limits::check(c.robots, c.limit_steps, out)?;
+    prediction::check(fixtures, out)
 }

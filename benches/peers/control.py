@@ -1,0 +1,238 @@
+"""Time of a decision by other controllers: `python control.py TASK.json`, prints JSON.
+
+The task names a URDF file, positions of its hinges, a link, how far its origin shall move (world,
+m), the step (s), the seconds that a run should last; perhaps feet that stay on the ground, with
+soles, friction and bounds on torques, under a free base. Every rival that is installed decides on
+the same thing: TSID on torques (feet, bounds and dynamics as constraints; centre of mass, frame and
+posture as weighted tasks, eiquadprog), pink, mink and placo on velocities (feet, centre of mass, a
+frame, the posture; their own default solvers). A rival whose link does not move towards its target
+is said to, not timed. Two warm-ups, median of seven runs.
+"""
+
+import json
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+
+import numpy as np
+
+from pinocchio_aba import median_of_seven
+
+
+def without_root(path):
+    """The file without its first link and the joint of its free base."""
+    tree = xml.parse(path)
+    root = tree.getroot()
+    free = next(j for j in root.findall("joint") if j.get("type") == "floating")
+    world = free.find("parent").get("link")
+    root.remove(free)
+    root.remove(next(link for link in root.findall("link") if link.get("name") == world))
+    out = tempfile.NamedTemporaryFile(suffix=".urdf", delete=False)
+    tree.write(out.name)
+    return out.name
+
+
+def pinocchio_model(task):
+    """The model and the positions in its own order."""
+    import pinocchio as pin
+
+    if task["floating"]:
+        path = without_root(task["urdf"])
+        model = pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer())
+    else:
+        path = task["urdf"]
+        model = pin.buildModelFromUrdf(path)
+    q = pin.neutral(model)
+    if task["floating"]:
+        q[2] = task["height"]
+    for name, value in zip(task["joints"], task["q"]):
+        q[model.joints[model.getJointId(name)].idx_q] = value
+    return path, model, q
+
+
+def tsid_rival(task):
+    import pinocchio as pin
+    import tsid
+
+    path, model, q = pinocchio_model(task)
+    if task["floating"]:
+        robot = tsid.RobotWrapper(path, [""], pin.JointModelFreeFlyer(), False)
+    else:
+        robot = tsid.RobotWrapper(path, [""], False)
+    model = robot.model()
+    v = np.zeros(model.nv)
+    formulation = tsid.InverseDynamicsFormulationAccForce("tsid", robot, False)
+    formulation.computeProblemData(0.0, q, v)
+    half_x, half_y, forward, below = task["sole"]
+    for foot in task["feet"]:
+        signs = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [0, 0, 0, 0]])
+        points = signs * np.array([[half_x], [half_y], [0]]) + np.array([[forward], [0], [below]])
+        up = np.array([0.0, 0.0, 1.0])
+        contact = tsid.Contact6d(foot, robot, foot, points, up, task["friction"], 0.0, 1e4)
+        contact.setKp(100 * np.ones(6))
+        contact.setKd(20 * np.ones(6))
+        contact.setReference(robot.framePosition(formulation.data(), model.getFrameId(foot)))
+        formulation.addRigidContact(contact, 1e-5)
+    frame = tsid.TaskSE3Equality("frame", robot, task["link"])
+    frame.setKp(100 * np.ones(6))
+    frame.setKd(20 * np.ones(6))
+    frame.setMask(np.array([1.0, 1, 1, 0, 0, 0]))
+    frame.useLocalFrame(False)
+    pose = robot.framePosition(formulation.data(), model.getFrameId(task["link"]))
+    target = pin.SE3(pose.rotation, pose.translation + np.array(task["move"]))
+    frame.setReference(tsid.TrajectorySE3Constant("to", target).computeNext())
+    if task["floating"]:
+        balance = tsid.TaskComEquality("balance", robot)
+        balance.setKp(100 * np.ones(3))
+        balance.setKd(20 * np.ones(3))
+        here = robot.com(formulation.data())
+        balance.setReference(tsid.TrajectoryEuclidianConstant("here", here).computeNext())
+        formulation.addMotionTask(balance, 1.0, 1, 0.0)
+        formulation.addMotionTask(frame, 1e-1, 1, 0.0)
+        bounds = tsid.TaskActuationBounds("bounds", robot)
+        most = task["torque"] * np.ones(robot.na)
+        bounds.setBounds(-most, most)
+        formulation.addActuationTask(bounds, 1.0, 0, 0.0)
+    else:
+        formulation.addMotionTask(frame, 1.0, 0, 0.0)
+    posture = tsid.TaskJointPosture("posture", robot)
+    posture.setKp(100 * np.ones(robot.na))
+    posture.setKd(20 * np.ones(robot.na))
+    stay = tsid.TrajectoryEuclidianConstant("stay", q[-robot.na :]).computeNext()
+    posture.setReference(stay)
+    formulation.addMotionTask(posture, 1e-3, 1, 0.0)
+    solver = tsid.SolverHQuadProgFast("solver")
+    solver.resize(formulation.nVar, formulation.nEq, formulation.nIn)
+
+    def decide(_):
+        data = formulation.computeProblemData(0.0, q, v)
+        return solver.solve(data)
+
+    found = decide(0)
+    if found.status != 0:
+        raise ValueError(f"its solver ends with status {found.status}")
+    acceleration = formulation.getAccelerations(found)
+    jacobian = pin.computeFrameJacobian(
+        model, model.createData(), q, model.getFrameId(task["link"]), pin.LOCAL_WORLD_ALIGNED
+    )
+    name = f"TSID {tsid.__version__}, eiquadprog, Pinocchio {pin.__version__}"
+    return decide, (jacobian @ acceleration)[:3], name
+
+
+def pink_rival(task):
+    import pink
+    import pinocchio as pin
+
+    _, model, q = pinocchio_model(task)
+    configuration = pink.Configuration(model, model.createData(), q)
+    frame = pink.FrameTask(task["link"], position_cost=1.0, orientation_cost=0.0)
+    posture = pink.PostureTask(cost=1e-3)
+    pose = configuration.get_transform_frame_to_world(task["link"])
+    frame.set_target(pin.SE3(pose.rotation, pose.translation + np.array(task["move"])))
+    posture.set_target_from_configuration(configuration)
+    tasks = [frame, posture]
+    for foot in task["feet"]:
+        stays = pink.FrameTask(foot, position_cost=100.0, orientation_cost=100.0)
+        stays.set_target_from_configuration(configuration)
+        tasks.append(stays)
+    if task["floating"]:
+        balance = pink.ComTask(cost=10.0)
+        balance.set_target_from_configuration(configuration)
+        tasks.append(balance)
+
+    def decide(_):
+        return pink.solve_ik(configuration, tasks, task["dt"], solver="quadprog")
+
+    jacobian = configuration.get_frame_jacobian(task["link"])
+    turned = pose.rotation @ (jacobian @ decide(0))[:3]
+    return decide, turned, f"pink {pink.__version__}, quadprog, limits of the model"
+
+
+def mink_rival(task):
+    import mink
+    import mujoco
+
+    model = mujoco.MjModel.from_xml_path(task["urdf"])
+    data = mujoco.MjData(model)
+    if task["floating"]:
+        data.qpos[2] = task["height"]
+    for name, value in zip(task["joints"], task["q"]):
+        data.qpos[model.joint(name).qposadr[0]] = value
+    configuration = mink.Configuration(model, q=data.qpos.copy())
+    frame = mink.FrameTask(task["link"], "body", position_cost=1.0, orientation_cost=0.0)
+    posture = mink.PostureTask(model, cost=1e-3)
+    pose = configuration.get_transform_frame_to_world(task["link"], "body")
+    move = mink.SE3.from_translation(np.array(task["move"]))
+    frame.set_target(move @ pose)
+    posture.set_target_from_configuration(configuration)
+    tasks = [frame, posture]
+    for foot in task["feet"]:
+        stays = mink.FrameTask(foot, "body", position_cost=100.0, orientation_cost=100.0)
+        stays.set_target_from_configuration(configuration)
+        tasks.append(stays)
+    if task["floating"]:
+        balance = mink.ComTask(cost=10.0)
+        balance.set_target_from_configuration(configuration)
+        tasks.append(balance)
+
+    def decide(_):
+        return mink.solve_ik(configuration, tasks, task["dt"], "daqp")
+
+    jacobian = configuration.get_frame_jacobian(task["link"], "body")
+    turned = pose.rotation().apply((jacobian @ decide(0))[:3])
+    return decide, turned, f"mink {mink.__version__}, daqp, limits of the model"
+
+
+def placo_rival(task):
+    import placo
+
+    path = without_root(task["urdf"]) if task["floating"] else task["urdf"]
+    robot = placo.RobotWrapper(path, placo.Flags.ignore_collisions)
+    for name, value in zip(task["joints"], task["q"]):
+        robot.set_joint(name, value)
+    robot.update_kinematics()
+    solver = placo.KinematicsSolver(robot)
+    solver.mask_fbase(not task["floating"])
+    solver.dt = task["dt"]
+    for foot in task["feet"]:
+        stays = solver.add_frame_task(foot, robot.get_T_world_frame(foot))
+        stays.configure(foot, "hard", 1.0, 1.0)
+    if task["floating"]:
+        solver.add_com_task(robot.com_world()).configure("balance", "soft", 10.0)
+    start = robot.get_T_world_frame(task["link"])[:3, 3]
+    solver.add_position_task(task["link"], start + np.array(task["move"]))
+    posture = solver.add_joints_task()
+    posture.set_joints(dict(zip(task["joints"], task["q"])))
+    posture.configure("posture", "soft", 1e-3)
+
+    def decide(_):
+        return solver.solve(False)
+
+    moved = robot.frame_jacobian(task["link"], "local_world_aligned") @ decide(0)
+    return decide, moved[:3], "placo, eiquadprog"
+
+
+def main():
+    task = json.load(open(sys.argv[1]))
+    answers = {}
+    for name, rival in [
+        ("tsid", tsid_rival),
+        ("pink", pink_rival),
+        ("mink", mink_rival),
+        ("placo", placo_rival),
+    ]:
+        try:
+            decide, moved, settings = rival(task)
+            towards = float(np.dot(moved, task["move"]))
+            if not towards > 0:
+                raise ValueError(f"the link moves by {moved}, not towards {task['move']}")
+            timing = median_of_seven(decide, task["batch"])
+            answers[name] = {"timing": timing, "settings": settings, "why": None}
+        except Exception as error:  # a rival that is not installed, or refuses the file
+            why = f"{type(error).__name__}: {error}".splitlines()[0]
+            answers[name] = {"timing": None, "settings": None, "why": why}
+    print(json.dumps(answers))
+
+
+if __name__ == "__main__":
+    main()
