@@ -110,7 +110,7 @@ fn follow(seed: u64, way: Priorities, row: &mut Row) -> Result<f64, String> {
         let error = norm(&[found.residuals[0].error, found.residuals[1].error]);
         // What is asked for less what comes by itself: at most the spring, the damper and what
         // turns.
-        let speed = norm(&plant.velocities().to_vec());
+        let speed = norm(plant.velocities());
         asked = larger(asked, 100.0 * error + 20.0 * speed + 2.0 * speed * speed);
         let bent = norm(&[plant.positions()[1].sin(), plant.positions()[2].sin()]);
         if bent > 0.5 {
