@@ -20,7 +20,7 @@ use forks_rom::{
 const H: f64 = 2e-3;
 const STEPS: usize = 300;
 /// What bends the helix far, N.
-const FAR: DVec3 = DVec3::new(0.0, 5.0, -20.0);
+const FAR: DVec3 = DVec3::new(0.0, 15.0, -60.0);
 
 fn load(force: DVec3) -> EffectorLoad {
     let wrench = Wrench::new(force, DVec3::ZERO);
@@ -65,7 +65,7 @@ fn left<S: System>(
     let settings = MpcSettings {
         horizon: 15,
         commands: Commands::Forces(vec![0]),
-        bounds: vec![(-40.0, 40.0); 3],
+        bounds: vec![(-120.0, 120.0); 3],
         goals: vec![Goal::position(0)],
         effort: 1e-12,
         change: 1e-9,
