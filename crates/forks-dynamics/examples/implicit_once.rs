@@ -33,20 +33,18 @@ fn main() {
     let still = vec![0.0; m.tree_velocity_count()];
     let q = &start[..m.tree_position_count()];
     let mut simulation = Simulation::new(m, q, &still, SimulationOptions::default());
-    let mut wrenches = vec![Wrench::ZERO; m.links().len()];
-    let effector = p.effectors[0].index();
+    let effector = p.effectors[0];
+    simulation.set_dead_wrenches(&[(effector, Wrench::new(force, DVec3::ZERO))]);
     let mut poses = simulation.link_poses();
     let (begin, mut status) = (Instant::now(), SimulationStatus::Completed);
     let mut taken = 0;
     while taken < steps && status == SimulationStatus::Completed {
-        wrenches[effector].force = poses[effector].rotation.conjugate() * force;
-        simulation.set_loads(&still, &wrenches);
         status = simulation.step(h);
-        poses = simulation.link_poses();
+        simulation.write_link_poses(&mut poses);
         taken += 1;
     }
     let microseconds = begin.elapsed().as_secs_f64() * 1e6 / taken.max(1) as f64;
-    let at = poses[effector].translation;
+    let at = poses[effector.index()].translation;
     println!(
         "{model} {}: {microseconds:.2} µs per step, {} after {taken}, effector {at:.12}, \
          gap {:.1e}",

@@ -110,7 +110,7 @@ impl AppliedWrench {
 /// A wrench with constant world components at a point of the link.
 ///
 /// The link sees f = Rᵀ F and τ = r × f + Rᵀ T; both turn backwards as it turns: δ(Rᵀ F) = f × δω.
-fn dead_load(
+pub(crate) fn dead_load(
     world: Wrench,
     point: forks_mechanism::lie::glam::DVec3,
     world_from_link: &Pose,

@@ -120,16 +120,13 @@ fn all_velocities(m: &Mechanism, s: &SimulationState) -> Vec<f64> {
     v
 }
 
-/// A full simulation under the force, whose body components follow the link.
+/// A full simulation under the force, which keeps its direction.
 struct FullRun<'m> {
     simulation: Simulation<'m>,
     dt: f64,
-    /// Index of the link that is pushed, and the force.
+    /// Index of the link that is pushed.
     link: usize,
-    force: DVec3,
     poses: Vec<Pose>,
-    wrenches: Vec<Wrench>,
-    torques: Vec<f64>,
 }
 
 impl<'m> FullRun<'m> {
@@ -138,16 +135,10 @@ impl<'m> FullRun<'m> {
         let mut q = m.start_positions();
         q.truncate(m.tree_position_count());
         let still = vec![0.0; m.tree_velocity_count()];
-        let simulation = Simulation::new(m, &q, &still, SimulationOptions::default());
-        Self {
-            dt,
-            force: pushed.force,
-            link: pushed.p.effectors[0].index(),
-            poses: simulation.link_poses(),
-            wrenches: vec![Wrench::ZERO; m.links().len()],
-            torques: still,
-            simulation,
-        }
+        let mut simulation = Simulation::new(m, &q, &still, SimulationOptions::default());
+        let link = pushed.p.effectors[0];
+        simulation.set_dead_wrenches(&[(link, Wrench::new(pushed.force, DVec3::ZERO))]);
+        Self { dt, link: link.index(), poses: simulation.link_poses(), simulation }
     }
 
     fn position(&self) -> DVec3 {
@@ -155,11 +146,8 @@ impl<'m> FullRun<'m> {
     }
 
     fn step(&mut self) -> SimulationStatus {
-        let turn = self.poses[self.link].rotation;
-        self.wrenches[self.link].force = turn.conjugate() * self.force;
-        self.simulation.set_loads(&self.torques, &self.wrenches);
         let status = self.simulation.step(self.dt);
-        self.poses = self.simulation.link_poses();
+        self.simulation.write_link_poses(&mut self.poses);
         status
     }
 

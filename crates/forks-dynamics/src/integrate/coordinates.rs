@@ -12,10 +12,16 @@ use forks_mechanism::{
 pub(crate) fn advance(m: &Mechanism, q: &mut [f64], v: &[f64], h: f64) {
     for e in m.forest().edges() {
         let rates = &v[m.velocity_range(e.joint)];
-        let mut step = [0.0; 6];
-        step.iter_mut().zip(rates).for_each(|(s, r)| *s = h * r);
-        m.joint(e.joint).kind.integrate(&mut q[m.position_range(e.joint)], &step[..rates.len()]);
+        advance_joint(&m.joint(e.joint).kind, &mut q[m.position_range(e.joint)], rates, h);
     }
+}
+
+/// The same for the positions of one joint and the velocities from its first one on.
+pub(crate) fn advance_joint(kind: &JointKind, q: &mut [f64], v: &[f64], h: f64) {
+    let d = kind.dof();
+    let mut step = [0.0; 6];
+    step.iter_mut().zip(&v[..d]).for_each(|(s, r)| *s = h * r);
+    kind.integrate(q, &step[..d]);
 }
 
 /// q̇ for velocities v: positions of free and planar joints move in the parent's axes, quaternions

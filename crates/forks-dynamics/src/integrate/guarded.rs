@@ -1,17 +1,14 @@
 //! Implicit steps whose energy does not grow beyond what loads gave: halved where it would, and
 //! damped where that does not help.
 
-use forks_mechanism::{
-    Mechanism,
-    lie::{Pose, Wrench},
-};
+use forks_mechanism::{Mechanism, lie::Pose};
 
 use super::{
     implicit::{Implicit, LoadStiffness},
     state::{SimulationState, SimulationStatus, System},
     statistics::SimulationStatistics,
     sweep::{Failure, Sweep},
-    work::{LoadedPoses, Supply},
+    work::{Drive, Supply},
 };
 use crate::constrained::MechanismEnergy;
 
@@ -32,15 +29,16 @@ impl Scheme {
         &mut self,
         system: &mut System<'_>,
         state: &SimulationState,
+        drive: &Drive,
         h: f64,
         stiffness: LoadStiffness,
         next: &mut SimulationState,
     ) -> Result<MechanismEnergy, SimulationStatus> {
         system.evaluations += 1;
         let m = system.dynamics.mechanism();
-        let loads = (system.tau.as_slice(), system.external.as_slice());
+        let loads = (system.tau.as_slice(), drive);
         match self.sweep.step(m, state, loads, h, stiffness, next) {
-            Ok(()) => return Ok(self.sweep.next_energy(m, next)),
+            Ok(energy) => return Ok(energy),
             Err(Failure::Refused(status)) => return Err(status),
             Err(Failure::Undecided) => {}
         }
@@ -61,7 +59,7 @@ pub(super) struct Guarded {
     supply: Supply,
     running: SimulationState,
     trial: SimulationState,
-    loaded: LoadedPoses,
+    drive: Drive,
     /// Lengths still to be done, the next one last, and how often they were halved.
     pending: Vec<(f64, usize)>,
 }
@@ -87,10 +85,16 @@ impl Guarded {
             supply: Supply::default(),
             running: state.clone(),
             trial: state.clone(),
-            loaded: LoadedPoses::default(),
+            drive: Drive::default(),
             pending: Vec::new(),
         };
         (out, gap)
+    }
+
+    /// Takes note of torques and wrenches.
+    pub(super) fn set_loads(&mut self, system: &System<'_>) {
+        self.drive.set(&system.tau, &system.external);
+        self.drive.dead.clone_from(&system.dead);
     }
 
     /// Energy of the state.
@@ -104,8 +108,9 @@ impl Guarded {
     }
 
     /// World poses of all links, the ground first.
-    pub(super) fn link_poses(&self, m: &Mechanism) -> Vec<Pose> {
-        (0..m.links().len()).map(|i| self.scheme.sweep.pose(i)).collect()
+    pub(super) fn write_link_poses(&self, m: &Mechanism, out: &mut Vec<Pose>) {
+        out.clear();
+        out.extend((0..m.links().len()).map(|i| self.scheme.sweep.pose(i)));
     }
 
     /// Moves `state` on by `h`; after a failure it is what it was.
@@ -137,15 +142,14 @@ impl Guarded {
         halvings: usize,
         statistics: &mut SimulationStatistics,
     ) -> Result<(), SimulationStatus> {
-        let driven = system.tau.iter().any(|&t| t != 0.0)
-            || system.external.iter().any(|w| *w != Wrench::ZERO);
-        self.loaded.update(&system.external, |link| self.scheme.sweep.pose(link));
+        let driven = self.drive.acts();
         self.pending.clear();
         self.pending.push((h, 0));
         while let Some((h, depth)) = self.pending.pop() {
             let deepest = depth == halvings;
+            let (from, drive) = (&self.running, &self.drive);
             let mut trial =
-                |stiffness| self.scheme.step(system, &self.running, h, stiffness, &mut self.trial);
+                |stiffness| self.scheme.step(system, from, drive, h, stiffness, &mut self.trial);
             let mut made = trial(LoadStiffness::Linearised);
             if deepest && matches!(made, Err(SimulationStatus::Singular)) {
                 made = trial(LoadStiffness::LeftOut);
@@ -158,9 +162,10 @@ impl Guarded {
                 }
                 Err(status) => return Err(status),
             };
-            let next_pose = |link| self.scheme.sweep.next_pose(link);
-            let supplied =
-                self.supply.after(&system.tau, &self.loaded, next_pose, &self.trial.v, h);
+            let sweep = &self.scheme.sweep;
+            let (pose, next_pose) = (|l| sweep.pose(l), |l| sweep.next_pose(l));
+            let (tau, v) = (&system.tau, &self.trial.v);
+            let supplied = self.supply.after(tau, &self.drive, pose, next_pose, v, h);
             let before = &self.energy;
             let limit = if driven {
                 supplied.limit(&self.start_energy)
@@ -182,7 +187,6 @@ impl Guarded {
             (self.energy, self.supply) = (after, supplied);
             std::mem::swap(&mut self.running, &mut self.trial);
             self.scheme.sweep.accept();
-            self.loaded.update(&system.external, |link| self.scheme.sweep.pose(link));
             statistics.steps += 1;
         }
         Ok(())

@@ -70,7 +70,8 @@ impl Implicit {
         let n = m.tree_velocity_count();
         system.evaluations += 1;
         let rows = system.dynamics.prepare(&state.q, &state.v, &mut system.work);
-        let bias = system.dynamics.load(&system.external, &mut system.work);
+        let external = system.with_dead(&system.work.motion.world_from_link);
+        let bias = system.dynamics.load(&external, &mut system.work);
         let elastic = system.dynamics.elastic(&mut system.work);
         let (own, stiff) = joint_terms(m, &rows, &system.work, h);
         stiffness.carry(&mut system.work);
@@ -106,6 +107,13 @@ impl Implicit {
     ) -> Result<Option<Matrix>, SimulationStatus> {
         let (m, work) = (system.mechanism(), &system.work);
         link_matrices(&system.dynamics, work, h, stiffness, &mut self.links);
+        if stiffness == LoadStiffness::Linearised {
+            for (link, w) in &system.dead {
+                let pose = &work.motion.world_from_link[*link];
+                let slope = loads::dead_load(*w, Default::default(), pose).slope;
+                self.links[*link] += slope.scale(-h * h);
+            }
+        }
         let blocks = loaded_blocks(m, own, work, h);
         let motion = &work.motion;
         let least = least_pivots(motion, &system.dynamics.inertia, own);

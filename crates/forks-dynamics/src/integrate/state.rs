@@ -3,11 +3,15 @@
 use forks_mechanism::{
     JointId, Mechanism,
     kinematics::{AssemblySettings, assemble},
-    lie::Wrench,
+    lie::{Pose, Wrench, glam::DVec3},
 };
 
-use crate::constrained::{
-    ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, MechanismEnergy, ProjectionStatus,
+use crate::{
+    constrained::{
+        ConstrainedDynamics, ConstrainedWorkspace, DynamicsStatus, MechanismEnergy,
+        ProjectionStatus,
+    },
+    loads::dead_load,
 };
 
 /// Gaps above this (lengths over r, radians) are closed by damped steps first.
@@ -68,7 +72,10 @@ pub(crate) struct System<'m> {
     pub(crate) dynamics: ConstrainedDynamics<'m>,
     pub(crate) work: ConstrainedWorkspace,
     pub(crate) tau: Vec<f64>,
+    /// Wrenches in the links' frames, the ground's first; may be empty.
     pub(crate) external: Vec<Wrench>,
+    /// Wrenches in world axes at the origins of links' frames.
+    pub(crate) dead: Vec<(usize, Wrench)>,
     /// Evaluations of the accelerations so far.
     pub(crate) evaluations: usize,
 }
@@ -84,6 +91,7 @@ impl<'m> System<'m> {
             dynamics,
             tau: vec![0.0; m.tree_velocity_count()],
             external: Vec::new(),
+            dead: Vec::new(),
             evaluations: 0,
         }
     }
@@ -98,13 +106,35 @@ impl<'m> System<'m> {
         v: &[f64],
     ) -> Result<Vec<f64>, SimulationStatus> {
         self.evaluations += 1;
-        let s = self.dynamics.accelerations(q, v, &self.tau, &self.external, &mut self.work);
+        let all = match self.dead.is_empty() {
+            true => None,
+            false => {
+                let m = self.mechanism();
+                let mut positions = m.start_positions();
+                positions[..q.len()].copy_from_slice(q);
+                Some(self.with_dead(&m.link_poses(&positions)))
+            }
+        };
+        let external = all.as_ref().unwrap_or(&self.external);
+        let s = self.dynamics.accelerations(q, v, &self.tau, external, &mut self.work);
         match s.status {
             // Stages lie off the loops by the error of the scheme: the independent rows hold.
             DynamicsStatus::Solved | DynamicsStatus::Inconsistent => Ok(s.acceleration),
             DynamicsStatus::Massless(j) => Err(SimulationStatus::Massless(j)),
             _ => Err(SimulationStatus::NotFinite),
         }
+    }
+
+    /// The wrenches on the links in their frames, those in world axes included.
+    pub(crate) fn with_dead(&self, world_from_link: &[Pose]) -> Vec<Wrench> {
+        let mut all = self.external.clone();
+        if !self.dead.is_empty() {
+            all.resize(world_from_link.len(), Wrench::ZERO);
+        }
+        for (link, w) in &self.dead {
+            all[*link] += dead_load(*w, DVec3::ZERO, &world_from_link[*link]).wrench;
+        }
+        all
     }
 
     /// Energy of a state, for which `work` is prepared afterwards.

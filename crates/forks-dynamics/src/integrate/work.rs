@@ -6,7 +6,7 @@
 //! cannot have more energy than it had plus what its loads gave it: dampers, and the scheme itself,
 //! only take.
 
-use forks_mechanism::lie::{Pose, Wrench};
+use forks_mechanism::lie::{Pose, Wrench, glam::DVec3};
 
 use crate::constrained::MechanismEnergy;
 
@@ -23,23 +23,33 @@ pub(super) struct Supply {
 }
 
 impl Supply {
-    /// With the work of one step under torques `tau`, which ended with velocities `v` and whose
-    /// links moved from `before` to `after`.
+    /// With the work of one step under torques `tau` and `drive`, which ended with velocities `v`
+    /// and whose links moved from `before` to `after`.
     pub(super) fn after(
         self,
         tau: &[f64],
-        before: &LoadedPoses,
+        drive: &Drive,
+        before: impl Fn(usize) -> Pose,
         after: impl Fn(usize) -> Pose,
         v: &[f64],
         h: f64,
     ) -> Self {
-        let torques: f64 = tau.iter().zip(v).map(|(t, v)| h * t * v).sum();
-        let wrenches: f64 = before
-            .0
-            .iter()
-            .map(|(link, pose, w)| w.dot((pose.inverse() * after(*link)).log()))
-            .sum();
-        let work = torques + wrenches;
+        let torques = match drive.torques {
+            true => tau.iter().zip(v).map(|(t, v)| h * t * v).sum(),
+            false => 0.0,
+        };
+        let follower = |(link, w): &(usize, Wrench)| w.dot(before(*link).twist_to(&after(*link)));
+        let dead = |(link, w): &(usize, Wrench)| {
+            let (a, b) = (before(*link), after(*link));
+            let force = w.force.dot(b.translation - a.translation);
+            if w.torque == DVec3::ZERO {
+                return force;
+            }
+            let turn = (a.rotation.conjugate() * b.rotation).to_scaled_axis();
+            force + w.torque.dot(a.rotation * turn)
+        };
+        let followers: f64 = drive.followers.iter().map(follower).sum();
+        let work = torques + followers + drive.dead.iter().map(dead).sum::<f64>();
         Self { net: self.net + work, gross: self.gross + work.abs() }
     }
 
@@ -49,15 +59,28 @@ impl Supply {
     }
 }
 
-/// Poses of the links on which wrenches act, with these, in the links' frames.
+/// What acts beside weights.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LoadedPoses(Vec<(usize, Pose, Wrench)>);
+pub(super) struct Drive {
+    /// There are torques on the tree's coordinates.
+    pub(super) torques: bool,
+    /// Wrenches on links that turn with them, in their frames.
+    pub(super) followers: Vec<(usize, Wrench)>,
+    /// Wrenches on links that do not: world axes, at their frames' origins.
+    pub(super) dead: Vec<(usize, Wrench)>,
+}
 
-impl LoadedPoses {
-    /// Those of links at `pose`, one wrench per link.
-    pub(super) fn update(&mut self, external: &[Wrench], pose: impl Fn(usize) -> Pose) {
-        self.0.clear();
+impl Drive {
+    /// Sets torques, and wrenches that turn with their links: one per link, or none.
+    pub(super) fn set(&mut self, tau: &[f64], external: &[Wrench]) {
+        self.torques = tau.iter().any(|&t| t != 0.0);
+        self.followers.clear();
         let loaded = external.iter().enumerate().filter(|(_, w)| **w != Wrench::ZERO);
-        self.0.extend(loaded.map(|(link, w)| (link, pose(link), *w)));
+        self.followers.extend(loaded.map(|(link, w)| (link, *w)));
+    }
+
+    /// True if anything acts.
+    pub(super) fn acts(&self) -> bool {
+        self.torques || !self.followers.is_empty() || !self.dead.is_empty()
     }
 }

@@ -92,7 +92,7 @@ impl Sym3 {
 
     /// R S Rᵀ.
     #[inline(always)]
-    fn rotated(&self, r: &DMat3) -> Self {
+    pub(crate) fn rotated(&self, r: &DMat3) -> Self {
         let (x, y, z) = (*r * self.x(), *r * self.y(), *r * self.z());
         let (a, b, c) = (r.x_axis, r.y_axis, r.z_axis);
         Self {
@@ -240,10 +240,16 @@ impl Inertia {
     /// B' = B − A P, D' = D + P B' + (P B)ᵀ.
     #[inline(always)]
     pub(crate) fn inward(&self, x: &Transform) -> Self {
-        let (r, p) = (&x.rotation, x.translation);
-        let a = self.a.rotated(r);
-        let b = *r * self.b * r.transpose();
-        let d = self.d.rotated(r);
+        let r = &x.rotation;
+        let turned =
+            Self { a: self.a.rotated(r), b: *r * self.b * r.transpose(), d: self.d.rotated(r) };
+        turned.moved(x.translation)
+    }
+
+    /// Seen at an origin that lies −p away.
+    #[inline(always)]
+    pub(crate) fn moved(&self, p: DVec3) -> Self {
+        let Self { a, b, d } = self;
         let (ax, ay, az) = (a.x(), a.y(), a.z());
         let moved = DMat3 {
             x_axis: b.x_axis - (ay * p.z - az * p.y),
@@ -260,7 +266,7 @@ impl Inertia {
             xz: d.xz + mz.x + bx.z,
             yz: d.yz + mz.y + by.z,
         };
-        Self { a, b: moved, d }
+        Self { a: *a, b: moved, d }
     }
 }
 

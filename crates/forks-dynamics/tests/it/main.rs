@@ -17,6 +17,7 @@ mod dca_agreement;
 mod dca_equations;
 mod dca_large;
 mod dca_support;
+mod dead_wrenches;
 mod equilibrium;
 mod explanation;
 mod frontal;

@@ -2,20 +2,19 @@
 
 use forks_mechanism::{
     Mechanism,
-    lie::{
-        Twist, Wrench,
-        glam::{DMat3, DVec3},
-    },
+    lie::{Twist, Wrench, glam::DVec3},
     linalg::simd::{Arithmetic, Kernel, LANES, Lanes, Wide},
 };
 
 use super::{
-    front::{Child, Front, GROWTH, Outcome, REDUNDANT, SLACK},
-    inward::{Factor, Step, own_right},
+    front::{Front, GROWTH, Outcome, REDUNDANT, SLACK},
+    inward::{Factor, Step, own_right, symmetrised},
     joint_terms::{column_stiffness, own_block, own_scalar},
     motion::Motion,
+    packed::{self, add_row},
     plan::SweepPlan,
     rows::Rows,
+    shift::Shift,
     solve::{chunks, forward},
     space::Space,
     spatial::Spatial,
@@ -23,7 +22,7 @@ use super::{
 use crate::{
     integrate::blocks::{Block, Factorised, exceeds_half},
     tree::{
-        block::{Transform, add, power},
+        block::{add, power},
         compile::{Carrier, Slot},
     },
 };
@@ -90,6 +89,67 @@ pub(super) fn assemble<A: Spatial, L: Arithmetic>(
     factor: &mut Factor<A>,
     space: &mut Space,
 ) -> Factorised {
+    let own = factor.matrices[front.slot].rows();
+    match A::SYMMETRIC {
+        true => packed::gather(l, rows, front, &own, space),
+        false => gather(l, rows, front, &own, space),
+    }
+    let s = &plan.tree.slots[front.slot];
+    let place = &motion.places[front.slot];
+    let load = factor.loads[front.slot];
+    match s.carrier {
+        Carrier::Revolute | Carrier::Prismatic => {
+            let j = &plan.joints[front.slot];
+            let (own, force) = own_scalar(m, j, s, step.q, step.h);
+            let (still, axis) = (DVec3::ZERO, place.axis());
+            let (column, least) = match s.carrier {
+                Carrier::Revolute => (Twist { linear: still, angular: axis }, s.inertia.tensor.zz),
+                _ => (Twist { linear: axis, angular: still }, s.inertia.mass),
+            };
+            let mut turned = Wrench::ZERO;
+            if step.linearised {
+                turned = column.ad_transpose(load) * (-step.h * step.h);
+            }
+            substitute::<A, L>(l, front, s, &place.offset, &[column], &[turned], space);
+            let at = s.velocity as usize;
+            space.right[at] = own_right(j.spring.armature, force, at, step);
+            space.scratch[0][0] += own;
+            let pivot = space.scratch[0][0];
+            if !pivot.is_finite() || pivot == 0.0 {
+                return Factorised::Singular(front.slot - 1);
+            }
+            if pivot < 0.5 * (least + own) {
+                return Factorised::TooSoft(front.slot - 1);
+            }
+            space.take_pivot(l, front, 0);
+            Factorised::Sound
+        }
+        Carrier::Fixed => {
+            substitute::<A, L>(l, front, s, &place.offset, &[], &[], space);
+            Factorised::Sound
+        }
+        Carrier::Multi(_) => {
+            let parts = JointParts::new(m, plan, motion, step, front.slot, load);
+            let d = front.dof;
+            substitute::<A, L>(
+                l,
+                front,
+                s,
+                &place.offset,
+                &parts.columns[..d],
+                &parts.turned[..d],
+                space,
+            );
+            let at = s.velocity as usize;
+            space.right[at..at + d].copy_from_slice(&parts.right[..d]);
+            eliminate_joint::<A, L>(l, front, &parts, space)
+        }
+    }
+}
+
+/// Adds up what outer fronts left, the slot's own matrix and fresh rows.
+#[inline(always)]
+fn gather<L: Arithmetic>(l: L, rows: &Rows, front: &Front, own: &[[f64; 6]; 6], space: &mut Space) {
     let (w, head, scalars) = (front.width() + 2, front.head(), front.scalars());
     let a = &mut space.scratch[..(front.size() + 6) * w];
     a.fill(ZERO);
@@ -107,11 +167,11 @@ pub(super) fn assemble<A: Spatial, L: Arithmetic>(
             }
         }
     }
-    for (i, row) in factor.matrices[front.slot].rows().iter().enumerate() {
-        let own = &mut a[(front.size() + i) * w + w - 2..][..2];
+    for (i, row) in own.iter().enumerate() {
+        let to = &mut a[(front.size() + i) * w + w - 2..][..2];
         let [x, y] = chunks(row);
-        own[0] = (l.load(&own[0]) + l.load(&x)).store();
-        own[1] = (l.load(&own[1]) + l.load(&y)).store();
+        to[0] = (l.load(&to[0]) + l.load(&x)).store();
+        to[1] = (l.load(&to[1]) + l.load(&y)).store();
     }
     for f in &front.fresh {
         a[f.place * w + f.place / LANES][f.place % LANES] = rows.diagonal[f.row];
@@ -126,63 +186,6 @@ pub(super) fn assemble<A: Spatial, L: Arithmetic>(
             }
         }
     }
-    let s = &plan.tree.slots[front.slot];
-    let x = &motion.places[front.slot].from_outer;
-    let load = factor.loads[front.slot];
-    match s.carrier {
-        Carrier::Revolute | Carrier::Prismatic => {
-            let j = &plan.joints[front.slot];
-            let (own, force) = own_scalar(m, j, s, step.q, step.h);
-            let (column, least) = match s.carrier {
-                Carrier::Revolute => (Twist::unit(5), s.inertia.tensor.zz),
-                _ => (Twist::unit(2), s.inertia.mass),
-            };
-            let mut turned = Wrench::ZERO;
-            if step.linearised {
-                turned = column.ad_transpose(load) * (-step.h * step.h);
-            }
-            substitute::<A, L>(l, front, s, x, &[column], &[turned], space);
-            let at = s.velocity as usize;
-            space.right[at] = own_right(j.spring.armature, force, at, step);
-            space.scratch[0][0] += own;
-            let pivot = space.scratch[0][0];
-            if !pivot.is_finite() || pivot == 0.0 {
-                return Factorised::Singular(front.slot - 1);
-            }
-            if pivot < 0.5 * (least + own) {
-                return Factorised::TooSoft(front.slot - 1);
-            }
-            space.take_pivot(l, front, 0);
-            Factorised::Sound
-        }
-        Carrier::Fixed => {
-            substitute::<A, L>(l, front, s, x, &[], &[], space);
-            Factorised::Sound
-        }
-        Carrier::Multi(_) => {
-            let parts = JointParts::new(m, plan, motion, step, front.slot, load);
-            let d = front.dof;
-            substitute::<A, L>(l, front, s, x, &parts.columns[..d], &parts.turned[..d], space);
-            let at = s.velocity as usize;
-            space.right[at..at + d].copy_from_slice(&parts.right[..d]);
-            eliminate_joint(l, front, &parts, space)
-        }
-    }
-}
-
-/// Adds a row of what a child left to the front's, whose multipliers take `head` chunks.
-#[inline(always)]
-fn add_row<L: Arithmetic>(l: L, to: &mut [Lanes], head: usize, child: &Child, from: &[Lanes]) {
-    let (waiting, blocks) = from.split_at(child.scalars.len().div_ceil(LANES));
-    for (k, &at) in child.scalars.iter().enumerate() {
-        let at = at as usize;
-        to[at / LANES][at % LANES] += waiting[k / LANES][k % LANES];
-    }
-    for (block, &at) in blocks.chunks_exact(2).zip(&child.blocks) {
-        let to = &mut to[head + 2 * at as usize..][..2];
-        to[0] = (l.load(&to[0]) + l.load(&block[0])).store();
-        to[1] = (l.load(&to[1]) + l.load(&block[1])).store();
-    }
 }
 
 /// ξ = Ad⁻¹ ξ_inner + S x in place of the twist that stands last.
@@ -191,47 +194,29 @@ fn substitute<A: Spatial, L: Arithmetic>(
     l: L,
     front: &Front,
     s: &Slot,
-    x: &Transform,
+    x: &Shift,
     columns: &[Twist],
     turned: &[Wrench],
     space: &mut Space,
 ) {
-    let (size, width, head, d) = (front.size(), front.width(), front.head(), front.dof);
-    let w = width + 2;
     // The inner slot is the first one around.
     let inner = s.inner != 0;
-    let (r, p) = (&x.rotation, x.translation);
-    let moved = DMat3::from_cols(p.cross(r.x_axis), p.cross(r.y_axis), p.cross(r.z_axis));
-    let carry = [
-        column(r.x_axis, moved.x_axis),
-        column(r.y_axis, moved.y_axis),
-        column(r.z_axis, moved.z_axis),
-        column(DVec3::ZERO, r.x_axis),
-        column(DVec3::ZERO, r.y_axis),
-        column(DVec3::ZERO, r.z_axis),
-    ];
+    if A::SYMMETRIC {
+        return packed::substitute(l, front, inner, x, columns, turned, space);
+    }
+    let (size, width, head, d) = (front.size(), front.width(), front.head(), front.dof);
+    let w = width + 2;
     let a = &mut space.scratch[..(size + 6) * w];
     for row in a[d * w..].chunks_exact_mut(w) {
-        let own = [row[width], row[width + 1]];
-        let parts = [own[0][0], own[0][1], own[0][2], own[0][3], own[1][0], own[1][1]];
-        match s.carrier {
-            Carrier::Revolute => row[0][0] += parts[5],
-            Carrier::Prismatic => row[0][0] += parts[2],
-            _ => {
-                let wrench = Wrench::from_array(parts);
-                for (k, c) in columns.iter().enumerate() {
-                    row[k / LANES][k % LANES] += power(&wrench, c);
-                }
-            }
+        let (x0, x1) = (row[width], row[width + 1]);
+        let wrench = Wrench::from_array([x0[0], x0[1], x0[2], x0[3], x1[0], x1[1]]);
+        for (k, c) in columns.iter().enumerate() {
+            row[k / LANES][k % LANES] += power(&wrench, c);
         }
         if inner {
-            let (mut x, mut y) = (l.load(&row[head]), l.load(&row[head + 1]));
-            for (part, [c, e]) in parts.iter().zip(&carry) {
-                let part = l.splat(*part);
-                x += part * l.load(c);
-                y += part * l.load(e);
-            }
-            (row[head], row[head + 1]) = (x.store(), y.store());
+            let [c, e] = chunks(&x.wrench_inward(&wrench).to_array());
+            row[head] = (l.load(&row[head]) + l.load(&c)).store();
+            row[head + 1] = (l.load(&row[head + 1]) + l.load(&e)).store();
         }
     }
     let (rest, own) = a.split_at_mut(size * w);
@@ -250,37 +235,23 @@ fn substitute<A: Spatial, L: Arithmetic>(
     if !inner {
         return;
     }
-    let (of_column, of_row) = A::shares();
     for (k, t) in turned.iter().enumerate() {
         for (i, t) in t.to_array().iter().enumerate() {
-            own[i * w + k / LANES][k % LANES] -= of_column * t;
-        }
-        if of_row != 0.0 {
-            let carried = chunks(&x.wrench_inward(t).to_array());
-            for (to, c) in rest[k * w + head..].iter_mut().zip(&carried) {
-                *to = (l.load(to) - l.splat(of_row) * l.load(c)).store();
-            }
+            own[i * w + k / LANES][k % LANES] -= t;
         }
     }
-    let turn = [splat(l, r.row(0)), splat(l, r.row(1)), splat(l, r.row(2))];
-    let shift = [splat(l, moved.row(0)), splat(l, moved.row(1)), splat(l, moved.row(2))];
+    // Rows of forces, then those of torques with p × f.
     let at = front.scalars() * w;
     let to = &mut rest[at..at + 6 * w];
+    let p = splat(l, x.0);
     for c in 0..width {
-        let o = [
-            l.load(&own[c]),
-            l.load(&own[w + c]),
-            l.load(&own[2 * w + c]),
-            l.load(&own[3 * w + c]),
-            l.load(&own[4 * w + c]),
-            l.load(&own[5 * w + c]),
-        ];
+        let o = |i: usize| l.load(&own[i * w + c]);
+        let f = [o(0), o(1), o(2)];
+        let crossed =
+            [p[1] * f[2] - p[2] * f[1], p[2] * f[0] - p[0] * f[2], p[0] * f[1] - p[1] * f[0]];
         for i in 0..3 {
-            let (t, s) = (&turn[i], &shift[i]);
-            let force = l.load(&to[i * w + c]) + t[0] * o[0] + t[1] * o[1] + t[2] * o[2];
-            to[i * w + c] = force.store();
-            let torque = l.load(&to[(i + 3) * w + c]) + s[0] * o[0] + s[1] * o[1] + s[2] * o[2];
-            let torque = torque + t[0] * o[3] + t[1] * o[4] + t[2] * o[5];
+            to[i * w + c] = (l.load(&to[i * w + c]) + f[i]).store();
+            let torque = l.load(&to[(i + 3) * w + c]) + o(i + 3) + crossed[i];
             to[(i + 3) * w + c] = torque.store();
         }
     }
@@ -292,12 +263,7 @@ fn splat<L: Arithmetic>(l: L, v: DVec3) -> [Wide<L>; 3] {
 }
 
 #[inline(always)]
-fn column(force: DVec3, torque: DVec3) -> [Lanes; 2] {
-    [Lanes([force.x, force.y, force.z, torque.x]), Lanes([torque.y, torque.z, 0.0, 0.0])]
-}
-
-#[inline(always)]
-fn eliminate_joint<L: Arithmetic>(
+fn eliminate_joint<A: Spatial, L: Arithmetic>(
     l: L,
     front: &Front,
     parts: &JointParts,
@@ -310,6 +276,13 @@ fn eliminate_joint<L: Arithmetic>(
             let entry = &mut space.scratch[y * w + z / LANES][z % LANES];
             *entry += parts.own[y][z];
             block[y][z] = *entry;
+        }
+    }
+    if A::SYMMETRIC {
+        for (y, row) in symmetrised(&mut block, d).iter().enumerate().take(d) {
+            for (z, entry) in row.iter().enumerate().take(d) {
+                space.scratch[y * w + z / LANES][z % LANES] = *entry;
+            }
         }
     }
     let edge = front.slot - 1;
@@ -339,6 +312,20 @@ pub(super) fn finish<A: Spatial, L: Arithmetic>(
     factor: &mut Factor<A>,
     space: &mut Space,
 ) {
+    match A::SYMMETRIC {
+        true => packed::hand_on(front, space),
+        false => hand_on(front, space),
+    }
+    let inner = plan.tree.slots[front.slot].inner as usize;
+    let x = &motion.places[front.slot].offset;
+    let load = x.wrench_inward(&factor.loads[front.slot]);
+    add(&mut factor.loads[inner], &load);
+    forward(l, plan, motion, front, factor, space);
+}
+
+/// Hands on what is left of a front.
+#[inline(always)]
+fn hand_on(front: &Front, space: &mut Space) {
     let (w, k, scalars) = (front.width() + 2, front.eliminated(), front.scalars());
     let (waiting, width) = (scalars - k, front.rest_width());
     let first = waiting.div_ceil(LANES);
@@ -353,11 +340,6 @@ pub(super) fn finish<A: Spatial, L: Arithmetic>(
             to[first..].copy_from_slice(&from[front.head()..front.width()]);
         }
     }
-    let inner = plan.tree.slots[front.slot].inner as usize;
-    let x = &motion.places[front.slot].from_outer;
-    let load = x.wrench_inward(&factor.loads[front.slot]);
-    add(&mut factor.loads[inner], &load);
-    forward(l, plan, motion, front, factor, space);
 }
 
 /// What a joint of several coordinates adds to its front.
@@ -383,20 +365,21 @@ impl JointParts {
         let Carrier::Multi(k) = s.carrier else { unreachable!("a joint of several coordinates") };
         let (h, d) = (step.h, s.dof as usize);
         let joint = &plan.tree.multi[k as usize];
-        let moving = &motion.multi[k as usize];
+        let (moving, at) = (&motion.multi[k as usize], &motion.places[slot]);
         let (mut own, force) = own_block(m, j, joint, s, step.q, h);
         let mut least = own;
         if step.linearised {
-            let turning = column_stiffness(joint, moving, &step.q[s.position as usize..], -load);
+            let q = &step.q[s.position as usize..];
+            let turning = column_stiffness(joint, &moving.own, q, -at.turned_back(&load));
             for (o, t) in own.iter_mut().flatten().zip(turning.iter().flatten()) {
                 *o += h * h * t;
             }
         }
         let mut columns = [Twist::ZERO; 6];
-        columns[..d].copy_from_slice(moving.columns.as_slice());
+        columns[..d].copy_from_slice(moving.world.as_slice());
         let (mut turned, mut right) = ([Wrench::ZERO; 6], [0.0; 6]);
         for y in 0..d {
-            let felt = s.inertia.apply(&columns[y]);
+            let felt = at.inertia.apply(&columns[y]);
             for z in 0..d {
                 least[z][y] += power(&felt, &columns[z]);
             }

@@ -112,7 +112,7 @@ impl<A: Spatial> Fronts<A> {
         for (d, i) in self.factor.drives.iter_mut().zip(impulses) {
             *d += *i;
         }
-        self.space.start(rows);
+        self.space.start(rows, motion);
     }
 
     /// Factorises and finds out where each multiplier can be eliminated.

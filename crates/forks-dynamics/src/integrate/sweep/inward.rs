@@ -7,25 +7,22 @@
 
 use forks_mechanism::{
     Mechanism,
-    lie::{
-        Twist, Wrench,
-        glam::{DVec2, DVec3},
-    },
+    lie::{Twist, Wrench, glam::DVec3},
     linalg::simd::{Arithmetic, Kernel},
 };
 
 use super::{
     joint_terms::{column_stiffness, own_block, own_scalar},
-    motion::Motion,
+    motion::{Columns, Motion, Place},
     plan::SweepPlan,
+    shift::Shift,
     spatial::Spatial,
 };
 use crate::{
     integrate::blocks::{Block, Factorised, exceeds_half, inverse, multiply},
     tree::{
-        block::{Transform, add, add_scaled, power},
+        block::{add, add_scaled, power},
         compile::{Carrier, Slot},
-        motion::MultiMotion,
     },
 };
 
@@ -36,12 +33,23 @@ pub(crate) struct Step<'a> {
     pub(super) h: f64,
     /// Torques on the tree's coordinates.
     pub(super) tau: &'a [f64],
-    /// Body wrenches on the links, the ground first; may be empty.
-    pub(super) external: &'a [Wrench],
+    /// Wrenches on links that turn with them, in their frames.
+    pub(super) followers: &'a [(usize, Wrench)],
+    /// Wrenches on links that do not: world axes, at their frames' origins.
+    pub(super) dead: &'a [(usize, Wrench)],
     /// Ã contains the derivative of loads.
     pub(super) linearised: bool,
     pub(super) q: &'a [f64],
     pub(super) v: &'a [f64],
+}
+
+impl Step<'_> {
+    /// True if Ã is symmetric: coordinates are plain numbers, no load turns with its link, and no
+    /// torque is among them.
+    pub(super) fn is_symmetric(&self, plan: &SweepPlan) -> bool {
+        let dead = self.dead.iter().all(|(_, w)| w.torque == DVec3::ZERO);
+        !self.linearised || (plan.plain && self.followers.is_empty() && dead)
+    }
 }
 
 /// What is kept of a hinge or slide.
@@ -101,32 +109,50 @@ impl<A: Spatial> Factor<A> {
     /// Every slot's own matrix, drive M v + h f and load.
     #[inline(always)]
     pub(super) fn start(&mut self, plan: &SweepPlan, motion: &Motion, step: &Step<'_>) {
-        let h = step.h;
+        self.apply_loads(plan, motion, step);
+        (0..plan.tree.slots.len()).for_each(|i| self.add_own(plan, motion, step, i));
+    }
+
+    /// The external wrenches, and nothing else.
+    #[inline(always)]
+    fn apply_loads(&mut self, plan: &SweepPlan, motion: &Motion, step: &Step<'_>) {
+        self.matrices.fill(A::ZERO);
+        self.drives.fill(Wrench::ZERO);
+        self.loads.fill(Wrench::ZERO);
+        let mut apply = |slot: usize, w: &Wrench| {
+            add(&mut self.loads[slot], w);
+            add_scaled(&mut self.drives[slot], w, step.h);
+        };
+        for (link, w) in step.followers {
+            let slot = plan.slot(*link);
+            apply(slot, &motion.turned(slot, &plan.tree.wrench_in_slot(slot, w)));
+        }
+        for (link, w) in step.dead {
+            let slot = plan.slot(*link);
+            let arm = motion.places[slot].rotation * plan.joints[slot].slot_from_link.translation;
+            apply(slot, &Shift(arm).wrench_inward(w));
+            if step.linearised {
+                let turning = A::of_dead(*w * (step.h * step.h), arm);
+                self.matrices[slot] = self.matrices[slot].plus(&turning);
+            }
+        }
+    }
+
+    /// Adds a slot's own matrix, drive and load to what outer ones gave.
+    #[inline(always)]
+    fn add_own(&mut self, plan: &SweepPlan, motion: &Motion, step: &Step<'_>, i: usize) {
+        let (h, at) = (step.h, &motion.places[i]);
         let loads_turn = if step.linearised { h * h } else { 0.0 };
-        for (i, s) in plan.tree.slots.iter().enumerate() {
-            let (at, j) = (&motion.places[i], &plan.joints[i]);
-            let fall = at.fall * j.weight;
-            let inertia = &s.inertia;
-            self.matrices[i] = A::of_link(inertia, fall * loads_turn);
-            let mut load =
-                Wrench { force: fall * inertia.mass, torque: inertia.moment.cross(fall) };
-            if let Some(w) = step.external.get(plan.tree.links[i].link.index())
-                && *w != Wrench::ZERO
-            {
-                add(&mut load, &plan.tree.wrench_in_slot(i, w));
-            }
-            let rate = Twist {
-                linear: at.twist.linear - at.bias.linear * h,
-                angular: at.twist.angular - at.bias.angular * h,
-            };
-            let mut drive = Wrench::ZERO;
-            if h > 0.0 {
-                drive = inertia.apply(&rate);
-                add_scaled(&mut drive, &inertia.gyroscopic(&at.twist), -h);
-                add_scaled(&mut drive, &load, h);
-            }
-            self.drives[i] = drive;
-            self.loads[i] = load;
+        let fall = motion.gravity * plan.joints[i].weight;
+        let inertia = &at.inertia;
+        let load = Wrench { force: fall * inertia.mass, torque: inertia.moment.cross(fall) };
+        self.matrices[i] = self.matrices[i].plus(&A::of_link(inertia, fall * loads_turn));
+        add(&mut self.loads[i], &load);
+        if h > 0.0 {
+            let drive = &mut self.drives[i];
+            add(drive, &at.momentum);
+            add_scaled(drive, &at.resistance, -h);
+            add_scaled(drive, &load, h);
         }
     }
 
@@ -151,18 +177,17 @@ impl<A: Spatial> Factor<A> {
         step: &Step<'_>,
         i: usize,
     ) -> Factorised {
-        let s = &plan.tree.slots[i];
-        let x = &motion.places[i].from_outer;
+        let (s, at) = (&plan.tree.slots[i], &motion.places[i]);
         match s.carrier {
-            Carrier::Revolute => self.scalar::<true>(m, plan, i, s, x, step),
-            Carrier::Prismatic => self.scalar::<false>(m, plan, i, s, x, step),
+            Carrier::Revolute => self.scalar::<true>(m, plan, i, s, at, step),
+            Carrier::Prismatic => self.scalar::<false>(m, plan, i, s, at, step),
             Carrier::Fixed => {
-                self.pass(i, s, x, self.matrices[i], self.drives[i]);
+                self.pass(i, s, at, self.matrices[i], self.drives[i]);
                 Factorised::Sound
             }
             Carrier::Multi(k) => {
-                let moving = &motion.multi[k as usize];
-                self.several(m, plan, i, s, k as usize, x, moving, step)
+                let columns = &motion.multi[k as usize];
+                self.several(m, plan, i, s, k as usize, at, columns, step)
             }
         }
     }
@@ -171,23 +196,23 @@ impl<A: Spatial> Factor<A> {
     /// drives for the slots.
     #[inline(always)]
     pub(super) fn forward(&mut self, plan: &SweepPlan, motion: &Motion, right: &[f64], i: usize) {
-        let s = &plan.tree.slots[i];
+        let (s, place) = (&plan.tree.slots[i], &motion.places[i]);
         let mut drive = self.drives[i];
         let (at, pivot) = (s.velocity as usize, &mut self.pivots[i]);
         match s.carrier {
             Carrier::Fixed => {}
             Carrier::Revolute => {
-                pivot.solution = (right[at] + drive.torque.z) * pivot.inverse;
+                pivot.solution = (right[at] + place.axis().dot(drive.torque)) * pivot.inverse;
                 add_scaled(&mut drive, &pivot.column, -pivot.solution);
             }
             Carrier::Prismatic => {
-                pivot.solution = (right[at] + drive.force.z) * pivot.inverse;
+                pivot.solution = (right[at] + place.axis().dot(drive.force)) * pivot.inverse;
                 add_scaled(&mut drive, &pivot.column, -pivot.solution);
             }
             Carrier::Multi(k) => {
                 let (d, pivot) = (s.dof as usize, &mut self.multi[k as usize]);
                 let mut b = [0.0; 6];
-                for (y, c) in motion.multi[k as usize].columns.as_slice().iter().enumerate() {
+                for (y, c) in motion.multi[k as usize].world.as_slice().iter().enumerate() {
                     b[y] = right[at + y] + power(&drive, c);
                 }
                 pivot.solution = multiply(&pivot.inverse, &b, d);
@@ -196,14 +221,14 @@ impl<A: Spatial> Factor<A> {
                 }
             }
         }
-        let inward = motion.places[i].from_outer.wrench_inward(&drive);
+        let inward = place.offset.wrench_inward(&drive);
         add(&mut self.drives[s.inner as usize], &inward);
     }
 
     /// Hands a slot's matrix, drive and load to the inner slot.
     #[inline(always)]
-    fn pass(&mut self, i: usize, s: &Slot, x: &Transform, matrix: A, drive: Wrench) {
-        let inner = s.inner as usize;
+    fn pass(&mut self, i: usize, s: &Slot, at: &Place, matrix: A, drive: Wrench) {
+        let (inner, x) = (s.inner as usize, &at.offset);
         if inner == 0 {
             return;
         }
@@ -220,7 +245,7 @@ impl<A: Spatial> Factor<A> {
         plan: &SweepPlan,
         i: usize,
         s: &Slot,
-        x: &Transform,
+        at: &Place,
         step: &Step<'_>,
     ) -> Factorised {
         let h = step.h;
@@ -229,19 +254,19 @@ impl<A: Spatial> Factor<A> {
         let a = self.matrices[i];
         let (load, drive) = (self.loads[i], self.drives[i]);
         let squared = if step.linearised { h * h } else { 0.0 };
-        let across = |v: DVec3| DVec3::from((DVec2::new(-v.y, v.x), 0.0)) * squared;
-        let (column, row, diagonal, least, turned, driven);
+        let axis = at.axis();
+        let across = |v: DVec3| axis.cross(v) * squared;
+        let (column, row, diagonal, turned, driven);
         if TURNS {
-            (column, row, diagonal) = a.about_z();
-            least = s.inertia.tensor.zz;
+            (column, row, diagonal) = a.about(axis);
             turned = Wrench { force: across(load.force), torque: across(load.torque) };
-            driven = drive.torque.z;
+            driven = axis.dot(drive.torque);
         } else {
-            (column, row, diagonal) = a.along_z();
-            least = s.inertia.mass;
+            (column, row, diagonal) = a.along(axis);
             turned = Wrench { force: DVec3::ZERO, torque: across(load.force) };
-            driven = drive.force.z;
+            driven = axis.dot(drive.force);
         }
+        let least = if TURNS { s.inertia.tensor.zz } else { s.inertia.mass };
         let d = diagonal + own;
         if !d.is_finite() || d == 0.0 {
             return Factorised::Singular(i - 1);
@@ -258,7 +283,7 @@ impl<A: Spatial> Factor<A> {
         self.pivots[i] = Pivot { column, inverse, row, solution };
         let mut rest = drive;
         add_scaled(&mut rest, &column, -solution);
-        self.pass(i, s, x, a.minus_outer(&column, &row), rest);
+        self.pass(i, s, at, a.minus_outer(&column, &row), rest);
         Factorised::Sound
     }
 
@@ -270,8 +295,8 @@ impl<A: Spatial> Factor<A> {
         i: usize,
         s: &Slot,
         k: usize,
-        x: &Transform,
-        moving: &MultiMotion,
+        at: &Place,
+        columns: &Columns,
         step: &Step<'_>,
     ) -> Factorised {
         let (h, d) = (step.h, s.dof as usize);
@@ -279,11 +304,11 @@ impl<A: Spatial> Factor<A> {
         let (own, force) = own_block(m, j, joint, s, step.q, h);
         let (a, load) = (self.matrices[i], self.loads[i]);
         let mut drive = self.drives[i];
-        let columns = moving.columns.as_slice();
+        let moving = columns.world.as_slice();
         let mut block = own;
         if step.linearised {
             let q = &step.q[s.position as usize..];
-            let turning = column_stiffness(joint, moving, q, -load);
+            let turning = column_stiffness(joint, &columns.own, q, -at.turned_back(&load));
             for (b, t) in block.iter_mut().flatten().zip(turning.iter().flatten()) {
                 *b += h * h * t;
             }
@@ -291,20 +316,20 @@ impl<A: Spatial> Factor<A> {
         let pivot = &mut self.multi[k];
         let squared = if step.linearised { h * h } else { 0.0 };
         let (mut least, mut right) = (own, [0.0; 6]);
-        for (y, c) in columns.iter().enumerate() {
+        for (y, c) in moving.iter().enumerate() {
             let (column, row) = (a.column(c), a.row(c));
-            let felt = s.inertia.apply(c);
-            for (z, other) in columns.iter().enumerate() {
+            let felt = at.inertia.apply(c);
+            for (z, other) in moving.iter().enumerate() {
                 block[y][z] += power(&row, other);
                 least[z][y] += power(&felt, other);
             }
             let turned = c.ad_transpose(load) * -squared;
             (pivot.columns[y], pivot.rows[y]) = A::turn(column, row, turned);
-            let at = s.velocity as usize + y;
-            right[y] = own_right(joint.armature[y], force[y], at, step) + power(&drive, c);
+            let to = s.velocity as usize + y;
+            right[y] = own_right(joint.armature[y], force[y], to, step) + power(&drive, c);
         }
         if A::SYMMETRIC {
-            symmetrise(&mut block, d);
+            symmetrised(&mut block, d);
         }
         let Some(inverse) = inverse(&block, d) else { return Factorised::Singular(i - 1) };
         if !exceeds_half(&block, &least, d) {
@@ -321,7 +346,7 @@ impl<A: Spatial> Factor<A> {
             rest = rest.minus_outer(&pivot.columns[y], &row);
             add_scaled(&mut drive, &pivot.columns[y], -pivot.solution[y]);
         }
-        self.pass(i, s, x, rest, drive);
+        self.pass(i, s, at, rest, drive);
         Factorised::Sound
     }
 
@@ -333,25 +358,24 @@ impl<A: Spatial> Factor<A> {
     /// The coordinates and the twist of a slot whose inner one's is known.
     #[inline(always)]
     pub(super) fn backward(&mut self, plan: &SweepPlan, motion: &Motion, x: &mut [f64], i: usize) {
-        let s = &plan.tree.slots[i];
-        let from = &motion.places[i].from_outer;
-        let mut t = from.twist_outward(&self.twists[s.inner as usize]);
+        let (s, place) = (&plan.tree.slots[i], &motion.places[i]);
+        let mut t = place.offset.twist_outward(&self.twists[s.inner as usize]);
         let (at, pivot) = (s.velocity as usize, &self.pivots[i]);
         match s.carrier {
             Carrier::Revolute => {
                 x[at] = pivot.solution - power(&pivot.row, &t);
-                t.angular.z += x[at];
+                t.angular += place.axis() * x[at];
             }
             Carrier::Prismatic => {
                 x[at] = pivot.solution - power(&pivot.row, &t);
-                t.linear.z += x[at];
+                t.linear += place.axis() * x[at];
             }
             Carrier::Fixed => {}
             Carrier::Multi(k) => {
                 let (d, pivot) = (s.dof as usize, &self.multi[k as usize]);
                 let felt = core::array::from_fn(|y| power(&pivot.rows[y], &t));
                 let less = multiply(&pivot.inverse, &felt, d);
-                let columns = motion.multi[k as usize].columns;
+                let columns = &motion.multi[k as usize].world;
                 for (y, c) in columns.as_slice().iter().enumerate() {
                     x[at + y] = pivot.solution[y] - less[y];
                     t += *c * x[at + y];
@@ -377,8 +401,9 @@ impl<A: Spatial> Kernel for Inward<'_, A> {
     #[inline(always)]
     fn run<L: Arithmetic>(self, _: L) -> Factorised {
         let Self { factor, m, plan, motion, step } = self;
-        factor.start(plan, motion, step);
+        factor.apply_loads(plan, motion, step);
         for i in (1..plan.tree.slots.len()).rev() {
+            factor.add_own(plan, motion, step, i);
             let done = factor.eliminate(m, plan, motion, step, i);
             if done != Factorised::Sound {
                 return done;
@@ -418,11 +443,13 @@ pub(super) fn own_right(armature: f64, force: f64, at: usize, step: &Step<'_>) -
     }
 }
 
-fn symmetrise(m: &mut Block, d: usize) {
+/// The symmetric part of the leading d × d part takes its place.
+pub(super) fn symmetrised(m: &mut Block, d: usize) -> &Block {
     for y in 0..d {
         for z in 0..y {
             let mean = 0.5 * (m[y][z] + m[z][y]);
             (m[y][z], m[z][y]) = (mean, mean);
         }
     }
+    m
 }

@@ -2,7 +2,7 @@
 //! turn with the joint's own coordinates under the wrench that passes through it.
 
 use forks_mechanism::{
-    JointKind, Mechanism,
+    JointColumns, JointKind, Mechanism,
     lie::{Twist, Wrench, se3::right_jacobian_derivative},
 };
 
@@ -11,10 +11,7 @@ use crate::{
     integrate::blocks::Block,
     passive::add_spring,
     springs::spring_hessian,
-    tree::{
-        compile::{MultiJoint, Slot},
-        motion::MultiMotion,
-    },
+    tree::compile::{MultiJoint, Slot},
 };
 
 /// Armature + h D + h² K of a hinge or slide, and the force of its spring.
@@ -76,7 +73,7 @@ pub(super) fn own_block(
 /// F·∂_b J_a for the wrench through the joint in the slot's frame.
 pub(super) fn column_stiffness(
     multi: &MultiJoint,
-    motion: &MultiMotion,
+    columns: &JointColumns,
     q: &[f64],
     f: Wrench,
 ) -> Block {
@@ -88,7 +85,7 @@ pub(super) fn column_stiffness(
     at.iter_mut().zip(q).zip(&multi.reference).for_each(|((x, q), r)| *x = q - r);
     let at = &at[..multi.positions as usize];
     if !multi.reversed {
-        add_curvature(&multi.kind, at, motion.columns.as_slice(), f, &mut out);
+        add_curvature(&multi.kind, at, columns.as_slice(), f, &mut out);
         return out;
     }
     // A reversed joint has −Ad(M) J: seen from the child's frame, J with a turning frame.

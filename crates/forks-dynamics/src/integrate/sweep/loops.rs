@@ -38,7 +38,8 @@ const MAX_ITERATIONS: usize = 20;
 pub(super) struct Loops {
     pub(super) rows: Rows,
     order: Vec<Elimination>,
-    implicit: Fronts<Square>,
+    general: Fronts<Square>,
+    symmetric: Fronts<Inertia>,
     mass: Fronts<Inertia>,
     /// Where the mass matrix is factorised.
     middle: Motion,
@@ -52,7 +53,7 @@ pub(super) struct Loops {
 
 impl Loops {
     /// `None` where only tree joints tie links together.
-    pub(super) fn new(m: &Mechanism, plan: &SweepPlan, size: f64) -> Option<Self> {
+    pub(super) fn new(m: &Mechanism, plan: &SweepPlan, gravity: DVec3, size: f64) -> Option<Self> {
         let rows = Rows::new(m, plan, size);
         if rows.is_empty() {
             return None;
@@ -62,9 +63,10 @@ impl Loops {
         let (n, p) = (plan.tree.velocity_count(), plan.tree.position_count());
         Some(Self {
             order: order(&inner, &ties),
-            implicit: Fronts::new(plan, &rows, true),
+            general: Fronts::new(plan, &rows, true),
+            symmetric: Fronts::new(plan, &rows, true),
             mass: Fronts::new(plan, &rows, false),
-            middle: Motion::new(plan),
+            middle: Motion::new(plan, gravity),
             change: vec![0.0; n],
             impulses: vec![Wrench::ZERO; plan.tree.slots.len()],
             q: vec![0.0; p],
@@ -85,16 +87,26 @@ impl Loops {
         self.impulses.fill(Wrench::ZERO);
         self.rows.stiffen(m, plan, motion, step.h, &mut self.impulses);
         let (rows, order, impulses) = (&self.rows, &self.order, &self.impulses);
-        let outcome = self.implicit.factorize(m, plan, order, motion, rows, impulses, step);
-        if outcome == Outcome::Tree(Factorised::Sound) {
-            self.implicit.backward(plan, motion, v);
+        let sound = Outcome::Tree(Factorised::Sound);
+        if step.is_symmetric(plan) {
+            let fronts = &mut self.symmetric;
+            let outcome = fronts.factorize(m, plan, order, motion, rows, impulses, step);
+            if outcome == sound {
+                fronts.backward(plan, motion, v);
+            }
+            return outcome;
+        }
+        let fronts = &mut self.general;
+        let outcome = fronts.factorize(m, plan, order, motion, rows, impulses, step);
+        if outcome == sound {
+            fronts.backward(plan, motion, v);
         }
         outcome
     }
 
     fn factorize_mass(&mut self, m: &Mechanism, plan: &SweepPlan, state: &SimulationState) -> bool {
-        let step =
-            Step { h: 0.0, tau: &[], external: &[], linearised: false, q: &state.q, v: &state.v };
+        let (q, v) = (&state.q, &state.v);
+        let step = Step { h: 0.0, tau: &[], followers: &[], dead: &[], linearised: false, q, v };
         let (middle, rows) = (&self.middle, &self.rows);
         let outcome = self.mass.factorize(m, plan, &self.order, middle, rows, &[], &step);
         outcome == Outcome::Tree(Factorised::Sound)
@@ -106,15 +118,16 @@ impl Loops {
         &mut self,
         m: &Mechanism,
         plan: &SweepPlan,
-        gravity: DVec3,
         motion: &mut Motion,
         state: &mut SimulationState,
     ) -> bool {
-        motion.update(plan, gravity, &state.q, &state.v);
-        self.rows.update(m, plan, motion, &state.q);
         if !self.looped {
+            motion.update(plan, &state.q, &state.v);
+            self.rows.update(m, plan, motion, &state.q);
             return true;
         }
+        motion.update_positions(plan, &state.q, &state.v);
+        self.rows.update(m, plan, motion, &state.q);
         std::mem::swap(&mut self.middle, motion);
         if !self.factorize_mass(m, plan, state) {
             return false;
@@ -122,7 +135,7 @@ impl Loops {
         let closed = CLOSED * m.links().len() as f64;
         let mut gap = self.rows.gap();
         if gap <= closed {
-            motion.clone_from(&self.middle);
+            motion.copy_from(&self.middle);
         }
         let mut iterations = 0;
         while gap > closed && iterations < MAX_ITERATIONS {
@@ -132,19 +145,19 @@ impl Loops {
             self.mass.solve_rows(plan, &self.middle, &mut self.change);
             self.q.copy_from_slice(&state.q);
             advance(m, &mut state.q, &self.change, 1.0);
-            motion.update(plan, gravity, &state.q, &state.v);
+            motion.update_positions(plan, &state.q, &state.v);
             self.rows.update(m, plan, motion, &state.q);
             let next = self.rows.gap();
             iterations += 1;
             if next.is_nan() || next >= gap {
                 // Rounding: the step before was the best there is.
                 state.q.copy_from_slice(&self.q);
-                motion.update(plan, gravity, &state.q, &state.v);
+                motion.update_positions(plan, &state.q, &state.v);
                 self.rows.update(m, plan, motion, &state.q);
                 break;
             }
             if next > closed && next > SLOW * gap {
-                self.middle.clone_from(motion);
+                self.middle.copy_from(motion);
                 if !self.factorize_mass(m, plan, state) {
                     return false;
                 }
@@ -154,19 +167,19 @@ impl Loops {
         if gap.is_nan() || gap > closed.max(SETTLED) {
             return false;
         }
-        self.project_velocities(m, plan, gravity, motion, state)
+        self.project_velocities(m, plan, motion, state)
     }
 
     fn project_velocities(
         &mut self,
         m: &Mechanism,
         plan: &SweepPlan,
-        gravity: DVec3,
         motion: &mut Motion,
         state: &mut SimulationState,
     ) -> bool {
         let closed = CLOSED * m.links().len() as f64;
         let (mut last, mut fresh) = (f64::INFINITY, false);
+        motion.update_twists(plan, &state.v);
         for _ in 0..MAX_ITERATIONS {
             let (largest, scale) = self.violation(motion);
             if largest <= closed * scale {
@@ -181,7 +194,7 @@ impl Loops {
                     break;
                 }
                 fresh = true;
-                self.middle.clone_from(motion);
+                self.middle.copy_from(motion);
                 if !self.factorize_mass(m, plan, state) {
                     return false;
                 }
@@ -190,8 +203,9 @@ impl Loops {
             last = largest;
             self.mass.solve_rows(plan, &self.middle, &mut self.change);
             state.v.iter_mut().zip(&self.change).for_each(|(v, c)| *v += c);
-            motion.update(plan, gravity, &state.q, &state.v);
+            motion.update_twists(plan, &state.v);
         }
+        motion.update_velocities(plan, &state.q, &state.v);
         true
     }
 
@@ -220,6 +234,6 @@ impl Loops {
     /// Number of equations that repeat others.
     #[cfg(test)]
     pub(super) fn redundant(&self) -> usize {
-        self.implicit.redundant()
+        self.general.redundant().max(self.symmetric.redundant())
     }
 }

@@ -2,8 +2,8 @@
 //! move, inward for Ã and its right-hand side, outward for the new velocities. Nothing is allocated
 //! in a step.
 //!
-//! Slots have their joint's axis along z, so that a hinge or slide is an entry of the 6×6 matrices.
-//! The motion after a step is that before the next one: it is computed once.
+//! Every slot is seen in world axes at its own origin: only translations lie between slots, and a
+//! load that keeps its direction does not turn. The motion after a step is that before the next one: it is computed once.
 
 mod elimination;
 mod front;
@@ -12,9 +12,13 @@ mod inward;
 mod joint_terms;
 mod loops;
 mod motion;
+mod onward;
 mod order;
+mod packed;
 mod plan;
 mod rows;
+mod shift;
+mod sine;
 mod solve;
 mod space;
 mod spatial;
@@ -24,7 +28,7 @@ mod tests;
 
 use forks_mechanism::{
     Mechanism,
-    lie::{Pose, Wrench, glam::DVec3},
+    lie::{Pose, glam::DVec3},
 };
 
 use super::{
@@ -32,6 +36,7 @@ use super::{
     coordinates::advance,
     implicit::LoadStiffness,
     state::{SimulationState, SimulationStatus},
+    work::Drive,
 };
 use crate::{constrained::MechanismEnergy, tree::block::Inertia};
 use front::Outcome;
@@ -48,7 +53,6 @@ const ALMOST_CLOSED: f64 = 1e-6;
 #[derive(Clone, Debug)]
 pub(crate) struct Sweep {
     plan: SweepPlan,
-    gravity: DVec3,
     now: Motion,
     next: Motion,
     symmetric: Factor<Inertia>,
@@ -71,11 +75,11 @@ impl Sweep {
     /// `size` is the unit of length of loop equations.
     pub(crate) fn new(m: &Mechanism, gravity: bool, size: f64) -> Self {
         let plan = SweepPlan::new(m);
-        let loops = Loops::new(m, &plan, size);
+        let gravity = if gravity { m.gravity() } else { DVec3::ZERO };
+        let loops = Loops::new(m, &plan, gravity, size);
         Self {
-            gravity: if gravity { m.gravity() } else { DVec3::ZERO },
-            now: Motion::new(&plan),
-            next: Motion::new(&plan),
+            now: Motion::new(&plan, gravity),
+            next: Motion::new(&plan, gravity),
             symmetric: Factor::new(&plan),
             general: Factor::new(&plan),
             loops: loops.map(Box::new),
@@ -87,7 +91,7 @@ impl Sweep {
     /// Takes over a state; its energy.
     pub(crate) fn set(&mut self, m: &Mechanism, state: &SimulationState) -> MechanismEnergy {
         self.rows_are_current = false;
-        self.now.update(&self.plan, self.gravity, &state.q, &state.v);
+        self.now.update(&self.plan, &state.q, &state.v);
         self.update_rows(m, state);
         self.energy(m, &self.now, state)
     }
@@ -105,12 +109,11 @@ impl Sweep {
     /// was there. `None` where another way has to be found.
     pub(crate) fn close(&mut self, m: &Mechanism, state: &mut SimulationState) -> Option<f64> {
         let gap = self.gap(m, state);
-        let (plan, gravity) = (&self.plan, self.gravity);
+        let plan = &self.plan;
         let Some(loops) = &mut self.loops else { return Some(gap) };
         self.rows_are_current = false;
         let mut closed = state.clone();
-        let made =
-            gap <= ALMOST_CLOSED && loops.project(m, plan, gravity, &mut self.next, &mut closed);
+        let made = gap <= ALMOST_CLOSED && loops.project(m, plan, &mut self.next, &mut closed);
         made.then(|| {
             *state = closed;
             gap
@@ -120,7 +123,7 @@ impl Sweep {
     /// Largest gap of loops and couplings: lengths over r, angles in rad.
     pub(crate) fn gap(&mut self, m: &Mechanism, state: &SimulationState) -> f64 {
         if self.loops.is_some() && !self.rows_are_current {
-            self.now.update(&self.plan, self.gravity, &state.q, &state.v);
+            self.now.update(&self.plan, &state.q, &state.v);
             self.update_rows(m, state);
         }
         self.loops.as_ref().map_or(0.0, |l| l.rows.gap())
@@ -145,15 +148,10 @@ impl Sweep {
     /// Computes the motion of a state that may follow; its energy.
     pub(crate) fn set_next(&mut self, m: &Mechanism, state: &SimulationState) -> MechanismEnergy {
         self.rows_are_current = false;
-        self.next.update(&self.plan, self.gravity, &state.q, &state.v);
+        self.next.update(&self.plan, &state.q, &state.v);
         if let Some(loops) = &mut self.loops {
             loops.rows.update(m, &self.plan, &self.next, &state.q);
         }
-        self.next_energy(m, state)
-    }
-
-    /// Energy of the state that the last step led to.
-    pub(crate) fn next_energy(&self, m: &Mechanism, state: &SimulationState) -> MechanismEnergy {
         self.energy(m, &self.next, state)
     }
 
@@ -167,33 +165,43 @@ impl Sweep {
         self.next.pose(&self.plan, link)
     }
 
-    /// One step from `state`, for which the sweep was set, into `next`, whose motion is computed.
+    /// One step from `state`, for which the sweep was set, into `next`, whose motion is computed;
+    /// its energy.
     pub(crate) fn step(
         &mut self,
         m: &Mechanism,
         state: &SimulationState,
-        loads: (&[f64], &[Wrench]),
+        loads: (&[f64], &Drive),
         h: f64,
         stiffness: LoadStiffness,
         next: &mut SimulationState,
-    ) -> Result<(), Failure> {
+    ) -> Result<MechanismEnergy, Failure> {
+        let finite = |s: &SimulationState| s.q.iter().chain(&s.v).all(|x| x.is_finite());
+        let refused = Err(Failure::Refused(SimulationStatus::NotFinite));
+        if self.loops.is_none() {
+            let step = step_of(state, loads, h, stiffness);
+            let symmetric = self.inward(m, &step)?;
+            let (plan, now, from) = (&self.plan, &self.now, (h, state));
+            let energy = match symmetric {
+                true => self.symmetric.onward(m, plan, now, from, next, &mut self.next),
+                false => self.general.onward(m, plan, now, from, next, &mut self.next),
+            };
+            return if finite(next) { Ok(energy) } else { refused };
+        }
         self.velocities(m, state, loads, h, stiffness, &mut next.v)?;
         next.q.copy_from_slice(&state.q);
         advance(m, &mut next.q, &next.v, h);
-        if !next.q.iter().chain(&next.v).all(|x| x.is_finite()) {
-            return Err(Failure::Refused(SimulationStatus::NotFinite));
+        if !finite(next) {
+            return refused;
         }
-        let (plan, gravity) = (&self.plan, self.gravity);
-        match &mut self.loops {
-            None => self.next.update(plan, gravity, &next.q, &next.v),
-            Some(loops) => {
-                self.rows_are_current = false;
-                if !loops.project(m, plan, gravity, &mut self.next, next) {
-                    return Err(Failure::Undecided);
-                }
-            }
+        self.rows_are_current = false;
+        let (plan, motion) = (&self.plan, &mut self.next);
+        if let Some(loops) = &mut self.loops
+            && !loops.project(m, plan, motion, next)
+        {
+            return Err(Failure::Undecided);
         }
-        Ok(())
+        Ok(self.energy(m, &self.next, next))
     }
 
     /// v⁺ of a step, before loops are closed at the new positions.
@@ -201,47 +209,60 @@ impl Sweep {
         &mut self,
         m: &Mechanism,
         state: &SimulationState,
-        (tau, external): (&[f64], &[Wrench]),
+        loads: (&[f64], &Drive),
         h: f64,
         stiffness: LoadStiffness,
         v: &mut [f64],
     ) -> Result<(), Failure> {
-        let linearised = stiffness == LoadStiffness::Linearised;
-        let step = Step { h, tau, external, linearised, q: &state.q, v: &state.v };
+        let step = step_of(state, loads, h, stiffness);
         self.update_rows(m, state);
         let (plan, now) = (&self.plan, &self.now);
         if let Some(loops) = &mut self.loops {
             return match loops.velocities(m, plan, now, &step, v) {
                 Outcome::Tree(Factorised::Sound) => Ok(()),
-                Outcome::Tree(Factorised::TooSoft(_)) if linearised => {
+                Outcome::Tree(Factorised::TooSoft(_)) if step.linearised => {
                     Err(Failure::Refused(SimulationStatus::Singular))
                 }
                 _ => Err(Failure::Undecided),
             };
         }
-        let followers = external.iter().any(|w| *w != Wrench::ZERO);
-        let symmetric = !linearised || (plan.plain && !followers);
-        let how = match symmetric {
-            true => self.symmetric.inward(m, plan, now, &step),
-            false => self.general.inward(m, plan, now, &step),
-        };
-        match how {
-            Factorised::Sound => {}
-            Factorised::TooSoft(_) if linearised => {
-                return Err(Failure::Refused(SimulationStatus::Singular));
-            }
-            Factorised::TooSoft(k) | Factorised::Singular(k) => {
-                return Err(Failure::Refused(match () {
-                    () if !now.is_finite() => SimulationStatus::NotFinite,
-                    () if linearised => SimulationStatus::Singular,
-                    () => SimulationStatus::Massless(m.forest().edges()[k].joint),
-                }));
-            }
-        }
+        let symmetric = self.inward(m, &step)?;
         match symmetric {
-            true => self.symmetric.outward(plan, now, v),
-            false => self.general.outward(plan, now, v),
+            true => self.symmetric.outward(&self.plan, &self.now, v),
+            false => self.general.outward(&self.plan, &self.now, v),
         }
         Ok(())
     }
+
+    /// The inward sweep of a tree; true if its matrices are symmetric.
+    fn inward(&mut self, m: &Mechanism, step: &Step<'_>) -> Result<bool, Failure> {
+        let (plan, now, linearised) = (&self.plan, &self.now, step.linearised);
+        let symmetric = step.is_symmetric(plan);
+        let how = match symmetric {
+            true => self.symmetric.inward(m, plan, now, step),
+            false => self.general.inward(m, plan, now, step),
+        };
+        match how {
+            Factorised::Sound => Ok(symmetric),
+            Factorised::TooSoft(_) if linearised => {
+                Err(Failure::Refused(SimulationStatus::Singular))
+            }
+            Factorised::TooSoft(k) | Factorised::Singular(k) => Err(Failure::Refused(match () {
+                () if !now.is_finite() => SimulationStatus::NotFinite,
+                () if linearised => SimulationStatus::Singular,
+                () => SimulationStatus::Massless(m.forest().edges()[k].joint),
+            })),
+        }
+    }
+}
+
+fn step_of<'a>(
+    state: &'a SimulationState,
+    (tau, drive): (&'a [f64], &'a Drive),
+    h: f64,
+    stiffness: LoadStiffness,
+) -> Step<'a> {
+    let linearised = stiffness == LoadStiffness::Linearised;
+    let (followers, dead) = (drive.followers.as_slice(), drive.dead.as_slice());
+    Step { h, tau, followers, dead, linearised, q: &state.q, v: &state.v }
 }

@@ -8,11 +8,15 @@
 use forks_mechanism::{
     Bushing, Combination, JointId, JointKind, LinkId, Mechanism,
     kinematics::loops,
-    lie::{Adjoint, Pose, Twist, Wrench, so3::wxyz_from_quaternion},
+    lie::{
+        Adjoint, Pose, Twist, Wrench,
+        glam::{DMat3, DVec3},
+        so3::wxyz_from_quaternion,
+    },
     linalg::Matrix,
 };
 
-use super::{motion::Motion, plan::SweepPlan};
+use super::{motion::Motion, plan::SweepPlan, shift::Shift};
 use crate::{
     cables::stiff_row_count,
     constrained::{nearest_turn, wrench_bases},
@@ -59,10 +63,26 @@ pub(super) struct ClosingJoint {
     pub(super) own: Vec<Wrench>,
 }
 
-/// A closing joint at a pose: the parent's slot from the joint's frame on the child.
+/// A frame that is fixed in a child, seen from the places of two slots: from world axes at their
+/// origins.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ClosingPlace {
-    pub(super) parent_from_joint: Adjoint,
+pub(super) struct Seen {
+    pub(super) from_child: Adjoint,
+    pub(super) from_parent: Adjoint,
+}
+
+impl Seen {
+    const NONE: Self = Self { from_child: Adjoint::IDENTITY, from_parent: Adjoint::IDENTITY };
+
+    /// A frame at a world pose.
+    fn new(motion: &Motion, frame: &Pose, parent: usize, child: usize) -> Self {
+        let rotation = DMat3::from_quat(frame.rotation);
+        let from = |slot: usize| {
+            let translation = frame.translation - motion.places[slot].origin;
+            Adjoint { rotation, translation }
+        };
+        Self { from_child: from(child), from_parent: from(parent) }
+    }
 }
 
 /// A bushing, as a closing joint that forbids nothing.
@@ -70,8 +90,8 @@ pub(super) struct ClosingPlace {
 pub(super) struct BushingPlace {
     pub(super) parent: usize,
     pub(super) child: usize,
-    pub(super) child_from_frame: Pose,
-    pub(super) parent_from_frame: Adjoint,
+    child_from_frame: Pose,
+    pub(super) seen: Seen,
 }
 
 /// All rows at a pose.
@@ -79,7 +99,8 @@ pub(super) struct BushingPlace {
 pub(crate) struct Rows {
     pub(super) groups: Vec<Group>,
     pub(super) closings: Vec<ClosingJoint>,
-    pub(super) places: Vec<ClosingPlace>,
+    /// The closing joints' frames.
+    pub(super) places: Vec<Seen>,
     pub(super) bushings: Vec<BushingPlace>,
     /// The links of every cable.
     cable_links: Vec<Vec<LinkId>>,
@@ -108,7 +129,7 @@ impl Rows {
         let has_ties = !m.bushings().is_empty() || m.cables().iter().any(|c| !c.is_idle());
         let mut out = Self {
             groups: Vec::new(),
-            places: vec![ClosingPlace { parent_from_joint: Adjoint::IDENTITY }; closings.len()],
+            places: vec![Seen::NONE; closings.len()],
             closings,
             bushings: m.bushings().iter().map(|b| BushingPlace::new(plan, b)).collect(),
             cable_links: Vec::with_capacity(m.cables().len()),
@@ -225,24 +246,26 @@ impl Rows {
     fn update_closing(&mut self, m: &Mechanism, motion: &Motion, group: usize, k: usize) {
         let c = &mut self.closings[k];
         let j = m.joint(c.joint);
-        let parent_from_joint =
-            motion.slot_pose(c.parent).inverse() * (motion.slot_pose(c.child) * c.child_from_joint);
-        let moved = c.parent_from_joint.inverse() * parent_from_joint;
+        let frame = motion.slot_pose(c.child) * c.child_from_joint;
+        let moved = (motion.slot_pose(c.parent) * c.parent_from_joint).inverse() * frame;
         let range = m.position_range(c.joint);
         let gap = gap(j, &moved, &mut self.q[range.clone()]);
         if c.varies {
             c.turn(m, &self.q[range], self.size);
         }
-        let place = ClosingPlace { parent_from_joint: parent_from_joint.adjoint() };
-        self.places[k] = place;
+        let seen = Seen::new(motion, &frame, c.parent, c.child);
+        self.places[k] = seen;
         let (g, c) = (&self.groups[group], &self.closings[k]);
-        let child = c.child_from_joint.adjoint();
         for (i, w) in c.forbidden.iter().enumerate() {
             self.gaps[g.first_row + i] = gap.dot(*w);
             let row = &mut self.coefficients[g.first + i * g.slots.len()..][..g.slots.len()];
             row.fill(Wrench::ZERO);
-            add(row, &g.slots, c.child, child.apply_to_wrench(*w));
-            add(row, &g.slots, c.parent, -place.parent_from_joint.apply_to_wrench(*w));
+            // The same axes on both sides.
+            let r = &seen.from_child.rotation;
+            let w = Wrench { force: *r * w.force, torque: *r * w.torque };
+            let at = |a: &Adjoint| Shift(a.translation).wrench_inward(&w);
+            add(row, &g.slots, c.child, at(&seen.from_child));
+            add(row, &g.slots, c.parent, -at(&seen.from_parent));
         }
     }
 
@@ -251,9 +274,8 @@ impl Rows {
         for link in [b.link_a.index(), b.link_b.index()] {
             self.poses[link] = motion.pose(plan, link);
         }
-        let parent_from_frame = motion.slot_pose(place.parent).inverse()
-            * (motion.slot_pose(place.child) * place.child_from_frame);
-        place.parent_from_frame = parent_from_frame.adjoint();
+        let frame = motion.slot_pose(place.child) * place.child_from_frame;
+        place.seen = Seen::new(motion, &frame, place.parent, place.child);
     }
 
     /// g = Σ p(ℓ): row Σ p′ a.
@@ -298,14 +320,14 @@ impl Rows {
                 let slot = plan.tree.slot_of_velocity(k);
                 let dual = tree_dual(plan, motion, slot, k) * (s * a);
                 add(row, slots, slot, dual);
-                let carried = motion.places[slot].from_outer.wrench_inward(&dual);
+                let carried = motion.places[slot].offset.wrench_inward(&dual);
                 add(row, slots, plan.tree.slots[slot].inner as usize, -carried);
             } else {
                 let (k, coordinate) = closing_of(m, k);
                 let c = &self.closings[k];
                 let w = c.own[coordinate] * (s * a);
-                add(row, slots, c.child, c.child_from_joint.adjoint().apply_to_wrench(w));
-                let on_parent = self.places[k].parent_from_joint.apply_to_wrench(w);
+                add(row, slots, c.child, self.places[k].from_child.apply_to_wrench(w));
+                let on_parent = self.places[k].from_parent.apply_to_wrench(w);
                 add(row, slots, c.parent, -on_parent);
             }
         }
@@ -319,7 +341,7 @@ impl BushingPlace {
             parent,
             child,
             child_from_frame: plan.joints[child].slot_from_link * b.b_from_bushing,
-            parent_from_frame: Adjoint::IDENTITY,
+            seen: Seen::NONE,
         }
     }
 }
@@ -404,13 +426,13 @@ fn gap(j: &forks_mechanism::Joint, moved: &Pose, q: &mut [f64]) -> Twist {
     }
 }
 
-/// The wrench dual to a tree coordinate's column, in its slot's frame.
+/// The wrench dual to a tree coordinate's column, at its slot's place.
 fn tree_dual(plan: &SweepPlan, motion: &Motion, slot: usize, velocity: usize) -> Wrench {
     let s = &plan.tree.slots[slot];
     match s.carrier {
-        Carrier::Prismatic => Wrench::unit(2),
+        Carrier::Prismatic => Wrench::new(motion.places[slot].axis(), DVec3::ZERO),
         Carrier::Multi(k) => {
-            let columns = motion.multi[k as usize].columns;
+            let columns = motion.multi[k as usize].own;
             let columns: Vec<[f64; 6]> = columns.as_slice().iter().map(|c| c.to_array()).collect();
             let d = columns.len();
             let dot = |a: &[f64; 6], b: &[f64; 6]| (0..6).map(|i| a[i] * b[i]).sum::<f64>();
@@ -425,9 +447,9 @@ fn tree_dual(plan: &SweepPlan, motion: &Motion, slot: usize, velocity: usize) ->
                 );
             let x = forks_mechanism::linalg::dense::lu_solve(&gram, &unit);
             let sum = |i: usize| (0..d).map(|k| columns[k][i] * x[(k, 0)]).sum();
-            Wrench::from_array(core::array::from_fn(sum))
+            motion.turned(slot, &Wrench::from_array(core::array::from_fn(sum)))
         }
-        _ => Wrench::unit(5),
+        _ => Wrench::new(DVec3::ZERO, motion.places[slot].axis()),
     }
 }
 

@@ -82,17 +82,17 @@ pub(super) fn forward<A: Spatial, L: Arithmetic>(
     space: &mut Space,
 ) {
     let (width, k, d) = (front.width(), front.eliminated(), front.dof);
-    let s = &plan.tree.slots[front.slot];
+    let (s, place) = (&plan.tree.slots[front.slot], &motion.places[front.slot]);
     let drive = factor.drives[front.slot];
     let b = &mut space.vector[..width];
     b.fill(ZERO);
     let at = s.velocity as usize;
     match s.carrier {
         Carrier::Fixed => {}
-        Carrier::Revolute => b[0][0] = space.right[at] + drive.torque.z,
-        Carrier::Prismatic => b[0][0] = space.right[at] + drive.force.z,
+        Carrier::Revolute => b[0][0] = space.right[at] + place.axis().dot(drive.torque),
+        Carrier::Prismatic => b[0][0] = space.right[at] + place.axis().dot(drive.force),
         Carrier::Multi(i) => {
-            let columns = &motion.multi[i as usize].columns;
+            let columns = &motion.multi[i as usize].world;
             for (y, c) in columns.as_slice().iter().enumerate() {
                 b[y / LANES][y % LANES] = space.right[at + y] + power(&drive, c);
             }
@@ -125,7 +125,7 @@ pub(super) fn forward<A: Spatial, L: Arithmetic>(
         let w = Wrench::from_array([w[0][0], w[0][1], w[0][2], w[0][3], w[1][0], w[1][1]]);
         add(&mut factor.drives[slot as usize], &w);
     }
-    let carried = motion.places[front.slot].from_outer.wrench_inward(&drive);
+    let carried = place.offset.wrench_inward(&drive);
     add(&mut factor.drives[s.inner as usize], &carried);
 }
 
@@ -141,7 +141,7 @@ fn backward<A: Spatial, L: Arithmetic>(
     x: &mut [f64],
 ) {
     let (width, head, k, d) = (front.width(), front.head(), front.eliminated(), front.dof);
-    let s = &plan.tree.slots[front.slot];
+    let (s, place) = (&plan.tree.slots[front.slot], &motion.places[front.slot]);
     let b = &mut space.vector[..width];
     b[..head].fill(ZERO);
     for (i, &row) in front.waiting().iter().enumerate() {
@@ -165,20 +165,20 @@ fn backward<A: Spatial, L: Arithmetic>(
         space.multipliers[row] = b[(d + i) / LANES][(d + i) % LANES];
     }
     let inner = &factor.twists[s.inner as usize];
-    let mut t = motion.places[front.slot].from_outer.twist_outward(inner);
+    let mut t = place.offset.twist_outward(inner);
     let at = s.velocity as usize;
     match s.carrier {
         Carrier::Fixed => {}
         Carrier::Revolute => {
             x[at] = b[0][0];
-            t.angular.z += x[at];
+            t.angular += place.axis() * x[at];
         }
         Carrier::Prismatic => {
             x[at] = b[0][0];
-            t.linear.z += x[at];
+            t.linear += place.axis() * x[at];
         }
         Carrier::Multi(i) => {
-            let columns = &motion.multi[i as usize].columns;
+            let columns = &motion.multi[i as usize].world;
             for (y, c) in columns.as_slice().iter().enumerate() {
                 x[at + y] = b[y / LANES][y % LANES];
                 t += *c * x[at + y];

@@ -2,8 +2,13 @@
 
 use forks_mechanism::linalg::simd::{Arithmetic, LANES, Lanes};
 
-use super::{front::Front, plan::SweepPlan, rows::Rows};
-use crate::tree::block::RigidInertia;
+use super::{
+    front::Front,
+    motion::Motion,
+    packed::{self, pairs, subtract},
+    plan::SweepPlan,
+    rows::Rows,
+};
 
 /// Inertia below this part of the largest one counts as this part.
 const LIGHT: f64 = 1e-9;
@@ -29,6 +34,8 @@ pub(super) struct Space {
     pub(super) references: Vec<f64>,
     /// One over the slots' own diagonal entries.
     inverse_mass: Vec<[Lanes; 2]>,
+    /// Mass and moment of inertia that an empty slot counts with.
+    light: [f64; 2],
 }
 
 impl Space {
@@ -43,12 +50,19 @@ impl Space {
             right: vec![0.0; plan.tree.velocity_count()],
             multipliers: vec![0.0; rows],
             references: vec![0.0; rows],
-            inverse_mass: inverse_mass(plan),
+            inverse_mass: vec![[ZERO; 2]; plan.tree.slots.len()],
+            light: light(plan),
         }
     }
 
-    pub(super) fn start(&mut self, rows: &Rows) {
+    pub(super) fn start(&mut self, rows: &Rows, motion: &Motion) {
         self.multipliers.fill(0.0);
+        let [mass, moment] = self.light;
+        for (inverse, at) in self.inverse_mass.iter_mut().zip(&motion.places) {
+            let (m, t) = (1.0 / at.inertia.mass.max(mass), &at.inertia.tensor);
+            let [x, y, z] = [t.xx, t.yy, t.zz].map(|t| 1.0 / t.max(moment));
+            *inverse = [Lanes([m, m, m, x]), Lanes([y, z, 0.0, 0.0])];
+        }
         for (g, group) in rows.groups.iter().enumerate() {
             for row in group.first_row..group.first_row + group.rows {
                 let mut sum = rows.diagonal[row].abs();
@@ -78,10 +92,20 @@ impl Space {
     /// Makes room for the last front.
     pub(super) fn make_room(&mut self, front: &Front) {
         let grow = |v: &mut Vec<Lanes>, n: usize| v.resize(v.len().max(n), ZERO);
-        grow(&mut self.scratch, (front.size() + 6) * (front.width() + 2));
         grow(&mut self.vector, front.width());
-        let left = front.size() - front.dof;
-        grow(&mut self.pool[front.rest], left * (front.width() + 1));
+        let (scalars, n) = (front.scalars(), front.around.len());
+        let (all, left) = match self.is_symmetric() {
+            true => {
+                let rows = scalars * (front.width() + 2);
+                (rows + pairs(n + 1), rows + pairs(n))
+            }
+            false => {
+                let left = (front.size() - front.dof) * (front.width() + 1);
+                ((front.size() + 6) * (front.width() + 2), left)
+            }
+        };
+        grow(&mut self.scratch, all);
+        grow(&mut self.pool[front.rest], left);
         let factors = self.sides * front.scalars() * front.width();
         self.kept.resize(front.kept + factors, ZERO);
         self.solutions.resize(front.solution + front.scalars(), 0.0);
@@ -91,6 +115,11 @@ impl Space {
     pub(super) fn trim(&mut self, front: &Front) {
         self.kept.truncate(front.kept + self.sides * front.eliminated() * front.width());
         self.solutions.truncate(front.solution + front.eliminated());
+    }
+
+    /// Half of the blocks are there.
+    fn is_symmetric(&self) -> bool {
+        self.sides == 1
     }
 
     pub(super) fn reference(&self, row: usize) -> f64 {
@@ -129,7 +158,8 @@ impl Space {
             row[i / LANES][i % LANES] = row[j / LANES][j % LANES];
             row[j / LANES][j % LANES] = x;
         };
-        self.scratch.chunks_exact_mut(w).take(front.size()).for_each(exchange);
+        let rows = if self.is_symmetric() { front.scalars() } else { front.size() };
+        self.scratch.chunks_exact_mut(w).take(rows).for_each(exchange);
         // Factors of what is eliminated already.
         let (width, done) = (front.width(), self.sides * i.min(j));
         self.kept[front.kept..].chunks_exact_mut(width).take(done).for_each(exchange);
@@ -139,7 +169,8 @@ impl Space {
     pub(super) fn isolate(&mut self, front: &Front, k: usize) {
         let w = front.width() + 2;
         self.scratch[k * w..(k + 1) * w].fill(ZERO);
-        for r in 0..front.size() {
+        let rows = if self.is_symmetric() { front.scalars() } else { front.size() };
+        for r in 0..rows {
             self.scratch[r * w + k / LANES][k % LANES] = 0.0;
         }
         self.scratch[k * w + k / LANES][k % LANES] = 1.0;
@@ -168,6 +199,12 @@ impl Space {
         let w = width + 2;
         let one = self.sides * width;
         let (upper, lower) = self.kept[front.kept + k * one..][..one].split_at_mut(width);
+        if self.sides == 1 {
+            upper.copy_from_slice(&self.scratch[k * w..][..width]);
+            packed::eliminate(l, front, k, &mut self.scratch, upper);
+            upper[k / LANES][k % LANES] = 1.0 / upper[k / LANES][k % LANES];
+            return;
+        }
         let (above, below) = self.scratch.split_at_mut((k + 1) * w);
         upper.copy_from_slice(&above[k * w..][..width]);
         lower.fill(ZERO);
@@ -199,30 +236,11 @@ impl Space {
     }
 }
 
-/// a −= s b.
-#[inline(always)]
-fn subtract<L: Arithmetic>(l: L, a: &mut [Lanes], s: f64, b: &[Lanes]) {
-    let s = l.splat(s);
-    for (a, b) in a.iter_mut().zip(b) {
-        *a = (l.load(a) - s * l.load(b)).store();
-    }
-}
-
-/// One over the diagonal entries of the slots' own inertias; of empty slots that of the lightest
-/// that counts.
-fn inverse_mass(plan: &SweepPlan) -> Vec<[Lanes; 2]> {
-    let diagonal =
-        |i: &RigidInertia| [i.mass, i.mass, i.mass, i.tensor.xx, i.tensor.yy, i.tensor.zz];
-    let all = plan.tree.slots.iter().map(|s| diagonal(&s.inertia));
-    let largest =
-        all.clone().fold([0.0f64; 2], |m, d| [m[0].max(d[0]), m[1].max(d[3]).max(d[4]).max(d[5])]);
-    let least = |i: usize| {
-        let largest = largest[i / 3];
-        LIGHT * if largest > 0.0 { largest } else { 1.0 }
-    };
-    all.map(|d| {
-        let x: [f64; 6] = core::array::from_fn(|i| 1.0 / d[i].max(least(i)));
-        [Lanes([x[0], x[1], x[2], x[3]]), Lanes([x[4], x[5], 0.0, 0.0])]
-    })
-    .collect()
+/// Mass and moment of inertia of the lightest slot that counts.
+fn light(plan: &SweepPlan) -> [f64; 2] {
+    let largest = plan.tree.slots.iter().fold([0.0f64; 2], |m, s| {
+        let t = &s.inertia.tensor;
+        [m[0].max(s.inertia.mass), m[1].max(t.xx).max(t.yy).max(t.zz)]
+    });
+    largest.map(|x| LIGHT * if x > 0.0 { x } else { 1.0 })
 }

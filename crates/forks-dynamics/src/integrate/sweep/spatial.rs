@@ -12,7 +12,8 @@ use forks_mechanism::lie::{
     skew,
 };
 
-use crate::tree::block::{Inertia, RigidInertia, Sym3, Transform, turn_back};
+use super::shift::Shift;
+use crate::tree::block::{Inertia, RigidInertia, Sym3, turn_back};
 
 /// What the sweep does to a link's matrix.
 pub(super) trait Spatial: Copy {
@@ -22,29 +23,33 @@ pub(super) trait Spatial: Copy {
     /// I − h² ∂w/∂ξ of a link whose weight is `fall` per mass, h² in it.
     fn of_link(i: &RigidInertia, fall: DVec3) -> Self;
 
+    /// −h² ∂w/∂ξ of a wrench that keeps its direction, h² in it, at a point of the link.
+    fn of_dead(w: Wrench, at: DVec3) -> Self;
+
     /// A t.
     fn column(&self, t: &Twist) -> Wrench;
 
     /// tᵀ A.
     fn row(&self, t: &Twist) -> Wrench;
 
-    /// Column, row and diagonal entry of the rotation about z.
-    fn about_z(&self) -> (Wrench, Wrench, f64);
+    /// Column, row and diagonal entry of the rotation about an axis.
+    fn about(&self, axis: DVec3) -> (Wrench, Wrench, f64);
 
-    /// Column, row and diagonal entry of the translation along z.
-    fn along_z(&self) -> (Wrench, Wrench, f64);
+    /// Column, row and diagonal entry of the translation along an axis.
+    fn along(&self, axis: DVec3) -> (Wrench, Wrench, f64);
 
     /// Column and row with what the wrench through the joint turns by, `turned`, taken off.
     fn turn(column: Wrench, row: Wrench, turned: Wrench) -> (Wrench, Wrench);
 
-    /// The parts of what a load turns by that columns and rows have.
-    fn shares() -> (f64, f64);
-
     /// A − u vᵀ, one summand of a matrix of the same kind.
     fn minus_outer(&self, u: &Wrench, v: &Wrench) -> Self;
 
-    /// Adds Ad⁻ᵀ A Ad⁻¹ to the matrix of the inner link.
-    fn add_inward(&self, x: &Transform, inner: &mut Self);
+    /// Adds Ad⁻ᵀ A Ad⁻¹ to the matrix of the inner link: moved by p, with P = p×,
+    /// B' = B − A P, C' = C + P A, D' = D − C P + P B'.
+    fn add_inward(&self, x: &Shift, inner: &mut Self);
+
+    /// A + B.
+    fn plus(&self, other: &Self) -> Self;
 
     /// The blocks A, B, C, D.
     fn blocks(&self) -> [DMat3; 4];
@@ -81,6 +86,7 @@ impl Spatial for Square {
     const ZERO: Self = Self { a: DMat3::ZERO, b: DMat3::ZERO, c: DMat3::ZERO, d: DMat3::ZERO };
     const SYMMETRIC: bool = false;
 
+    #[inline(always)]
     fn of_link(i: &RigidInertia, fall: DVec3) -> Self {
         // −h× f× = (h·f) 1 − f hᵀ.
         let (h, m) = (i.moment, i.mass);
@@ -90,6 +96,12 @@ impl Spatial for Square {
         d.y_axis.y += along;
         d.z_axis.z += along;
         Self { a: DMat3::from_diagonal(DVec3::splat(m)), b: -skew(h + fall * m), c: skew(h), d }
+    }
+
+    fn of_dead(w: Wrench, at: DVec3) -> Self {
+        let along = DMat3::from_diagonal(DVec3::splat(at.dot(w.force)));
+        let d = minus_outer(&along, w.force, at) - skew(w.torque);
+        Self { a: DMat3::ZERO, b: -skew(w.force), c: DMat3::ZERO, d }
     }
 
     #[inline(always)]
@@ -109,17 +121,17 @@ impl Spatial for Square {
     }
 
     #[inline(always)]
-    fn about_z(&self) -> (Wrench, Wrench, f64) {
-        let column = Wrench { force: self.b.z_axis, torque: self.d.z_axis };
-        let row = Wrench { force: self.c.row(2), torque: self.d.row(2) };
-        (column, row, self.d.z_axis.z)
+    fn about(&self, axis: DVec3) -> (Wrench, Wrench, f64) {
+        let column = Wrench { force: self.b * axis, torque: self.d * axis };
+        let row = Wrench { force: turn_back(&self.c, axis), torque: turn_back(&self.d, axis) };
+        (column, row, axis.dot(column.torque))
     }
 
     #[inline(always)]
-    fn along_z(&self) -> (Wrench, Wrench, f64) {
-        let column = Wrench { force: self.a.z_axis, torque: self.c.z_axis };
-        let row = Wrench { force: self.a.row(2), torque: self.b.row(2) };
-        (column, row, self.a.z_axis.z)
+    fn along(&self, axis: DVec3) -> (Wrench, Wrench, f64) {
+        let column = Wrench { force: self.a * axis, torque: self.c * axis };
+        let row = Wrench { force: turn_back(&self.a, axis), torque: turn_back(&self.b, axis) };
+        (column, row, axis.dot(column.force))
     }
 
     #[inline(always)]
@@ -127,11 +139,6 @@ impl Spatial for Square {
         let column =
             Wrench { force: column.force - turned.force, torque: column.torque - turned.torque };
         (column, row)
-    }
-
-    #[inline(always)]
-    fn shares() -> (f64, f64) {
-        (1.0, 0.0)
     }
 
     #[inline(always)]
@@ -144,19 +151,19 @@ impl Spatial for Square {
         }
     }
 
-    /// Turned to the inner axes first, then moved by p with P = p×: B' = B − A P, C' = C + P A,
-    /// D' = D − C P + P B'.
     #[inline(always)]
-    fn add_inward(&self, x: &Transform, inner: &mut Self) {
-        let (r, p) = (&x.rotation, x.translation);
-        let back = r.transpose();
-        let (a, b) = (*r * self.a * back, *r * self.b * back);
-        let (c, d) = (*r * self.c * back, *r * self.d * back);
-        let b = b - times_cross(&a, p);
-        inner.d += d - times_cross(&c, p) + cross_times(p, &b);
-        inner.c += c + cross_times(p, &a);
+    fn add_inward(&self, x: &Shift, inner: &mut Self) {
+        let p = x.0;
+        let b = self.b - times_cross(&self.a, p);
+        inner.d += self.d - times_cross(&self.c, p) + cross_times(p, &b);
+        inner.c += self.c + cross_times(p, &self.a);
         inner.b += b;
-        inner.a += a;
+        inner.a += self.a;
+    }
+
+    #[inline(always)]
+    fn plus(&self, o: &Self) -> Self {
+        Self { a: self.a + o.a, b: self.b + o.b, c: self.c + o.c, d: self.d + o.d }
     }
 
     #[inline(always)]
@@ -169,6 +176,7 @@ impl Spatial for Inertia {
     const ZERO: Self = Inertia::ZERO;
     const SYMMETRIC: bool = true;
 
+    #[inline(always)]
     fn of_link(i: &RigidInertia, fall: DVec3) -> Self {
         let mut own = i.blocks();
         own.b -= skew(fall * (0.5 * i.mass));
@@ -186,6 +194,14 @@ impl Spatial for Inertia {
         own
     }
 
+    /// Of a force: torques that keep their direction have no potential.
+    fn of_dead(w: Wrench, at: DVec3) -> Self {
+        let massless = RigidInertia { mass: 1.0, moment: at, tensor: Sym3::ZERO };
+        let mut out = Self::of_link(&massless, w.force);
+        (out.a, out.b) = (Sym3::ZERO, skew(w.force * -0.5));
+        out
+    }
+
     #[inline(always)]
     fn column(&self, t: &Twist) -> Wrench {
         self.apply(t)
@@ -197,15 +213,15 @@ impl Spatial for Inertia {
     }
 
     #[inline(always)]
-    fn about_z(&self) -> (Wrench, Wrench, f64) {
-        let u = Wrench { force: self.b.z_axis, torque: self.d.z() };
-        (u, u, self.d.zz)
+    fn about(&self, axis: DVec3) -> (Wrench, Wrench, f64) {
+        let u = Wrench { force: self.b * axis, torque: self.d.mul(axis) };
+        (u, u, axis.dot(u.torque))
     }
 
     #[inline(always)]
-    fn along_z(&self) -> (Wrench, Wrench, f64) {
-        let u = Wrench { force: self.a.z(), torque: self.b.row(2) };
-        (u, u, self.a.zz)
+    fn along(&self, axis: DVec3) -> (Wrench, Wrench, f64) {
+        let u = Wrench { force: self.a.mul(axis), torque: turn_back(&self.b, axis) };
+        (u, u, axis.dot(u.force))
     }
 
     #[inline(always)]
@@ -218,18 +234,18 @@ impl Spatial for Inertia {
     }
 
     #[inline(always)]
-    fn shares() -> (f64, f64) {
-        (0.5, 0.5)
-    }
-
-    #[inline(always)]
     fn minus_outer(&self, u: &Wrench, v: &Wrench) -> Self {
         self.minus_outer(u, v)
     }
 
     #[inline(always)]
-    fn add_inward(&self, x: &Transform, inner: &mut Self) {
-        *inner = inner.plus(&self.inward(x));
+    fn add_inward(&self, x: &Shift, inner: &mut Self) {
+        *inner = inner.plus(&self.moved(x.0));
+    }
+
+    #[inline(always)]
+    fn plus(&self, o: &Self) -> Self {
+        self.plus(o)
     }
 
     #[inline(always)]

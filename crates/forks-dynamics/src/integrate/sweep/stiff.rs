@@ -7,14 +7,14 @@
 use forks_mechanism::{
     JointMatrix, LinkId, Mechanism,
     kinematics::loops,
-    lie::{Adjoint, Pose, Twist, Vec6, Wrench},
+    lie::{Pose, Twist, Vec6, Wrench},
     linalg::{Accuracy, jacobi},
 };
 
 use super::{
     motion::Motion,
     plan::SweepPlan,
-    rows::{Rows, Source, add},
+    rows::{Rows, Seen, Source, add},
 };
 use crate::{
     cables::for_each_stiff_row,
@@ -30,29 +30,18 @@ const NEGLIGIBLE: f64 = 1e-14;
 struct Relative {
     parent: usize,
     child: usize,
-    child_from_frame: Adjoint,
-    parent_from_frame: Adjoint,
+    seen: Seen,
 }
 
 impl Rows {
     fn closing_frame(&self, k: usize) -> Relative {
         let c = &self.closings[k];
-        Relative {
-            parent: c.parent,
-            child: c.child,
-            child_from_frame: c.child_from_joint.adjoint(),
-            parent_from_frame: self.places[k].parent_from_joint,
-        }
+        Relative { parent: c.parent, child: c.child, seen: self.places[k] }
     }
 
     fn bushing_frame(&self, k: usize) -> Relative {
         let b = &self.bushings[k];
-        Relative {
-            parent: b.parent,
-            child: b.child,
-            child_from_frame: b.child_from_frame.adjoint(),
-            parent_from_frame: b.parent_from_frame,
-        }
+        Relative { parent: b.parent, child: b.child, seen: b.seen }
     }
 
     /// Rows of springs, dampers and rotors in a step of length h, and the impulses h f of their
@@ -73,7 +62,7 @@ impl Rows {
                     self.stiffen_combination(m, plan, motion, h, group, k, drives);
                 }
                 Source::Bushing(k) => self.stiffen_bushing(m, h, group, k, drives),
-                Source::Cable(k) => self.stiffen_cable(m, plan, h, group, k, drives),
+                Source::Cable(k) => self.stiffen_cable(m, plan, motion, h, group, k, drives),
             }
         }
     }
@@ -169,10 +158,12 @@ impl Rows {
     }
 
     /// A cable pulls along its gradient; a damper's part is in the row's strength alone.
+    #[allow(clippy::too_many_arguments)]
     fn stiffen_cable(
         &mut self,
         m: &Mechanism,
         plan: &SweepPlan,
+        motion: &Motion,
         h: f64,
         group: usize,
         k: usize,
@@ -181,7 +172,7 @@ impl Rows {
         let (c, g) = (&m.cables()[k], &self.groups[group]);
         let on_slot = |l: LinkId, w: Wrench| {
             let slot = plan.slot(l.index());
-            (slot, plan.joints[slot].slot_from_link.adjoint().apply_to_wrench(w))
+            (slot, motion.turned(slot, &plan.tree.wrench_in_slot(slot, &w)))
         };
         let pull = c.tension(c.length(&self.poses)).force;
         if pull != 0.0 {
@@ -224,8 +215,8 @@ impl Rows {
             let w = w * kappa.abs().sqrt();
             let row = &mut self.coefficients[g.first + i * g.slots.len()..][..g.slots.len()];
             row.fill(Wrench::ZERO);
-            add(row, &g.slots, frame.child, frame.child_from_frame.apply_to_wrench(w));
-            add(row, &g.slots, frame.parent, -frame.parent_from_frame.apply_to_wrench(w));
+            add(row, &g.slots, frame.child, frame.seen.from_child.apply_to_wrench(w));
+            add(row, &g.slots, frame.parent, -frame.seen.from_parent.apply_to_wrench(w));
             self.diagonal[g.first_row + i] = diagonal(kappa);
         }
     }
@@ -270,14 +261,14 @@ fn diagonal(kappa: f64) -> f64 {
 
 /// A wrench on the child in the frame's axes, and its opposite on the parent.
 fn drive(frame: &Relative, w: Wrench, drives: &mut [Wrench]) {
-    drives[frame.child] += frame.child_from_frame.apply_to_wrench(w);
-    drives[frame.parent] -= frame.parent_from_frame.apply_to_wrench(w);
+    drives[frame.child] += frame.seen.from_child.apply_to_wrench(w);
+    drives[frame.parent] -= frame.seen.from_parent.apply_to_wrench(w);
 }
 
 /// ρ of the child against the parent, and the parent's twist, both in the frame's axes.
 fn relative_twist(motion: &Motion, frame: &Relative) -> (Twist, Twist) {
-    let child = frame.child_from_frame.apply_inverse(motion.places[frame.child].twist);
-    let parent = frame.parent_from_frame.apply_inverse(motion.places[frame.parent].twist);
+    let child = frame.seen.from_child.apply_inverse(motion.places[frame.child].twist);
+    let parent = frame.seen.from_parent.apply_inverse(motion.places[frame.parent].twist);
     (child - parent, parent)
 }
 
@@ -297,8 +288,8 @@ fn closing_rates(
         return (rates, [0.0; 6]);
     }
     let _ = m;
-    let bias = frame.child_from_frame.apply_inverse(motion.places[frame.child].bias)
-        - frame.parent_from_frame.apply_inverse(motion.places[frame.parent].bias)
+    let bias = frame.seen.from_child.apply_inverse(motion.places[frame.child].bias)
+        - frame.seen.from_parent.apply_inverse(motion.places[frame.parent].bias)
         + rho.ad(carried)
         - to_joint(j, column_bias(j, q, &rates[..own.len()]));
     (rates, core::array::from_fn(|i| own.get(i).map_or(0.0, |w| bias.dot(*w))))

@@ -11,6 +11,7 @@ use super::{Failure, Sweep};
 use crate::integrate::{
     implicit::{Implicit, LoadStiffness},
     state::{SimulationState, SimulationStatus, System},
+    work::Drive,
 };
 
 fn random_state(m: &Mechanism, rng: &mut Rng) -> SimulationState {
@@ -88,6 +89,15 @@ fn the_sweep_agrees_with_the_dense_step_on_random_trees() {
             let last = external.len() - 1;
             external[last] = Wrench::from_array(core::array::from_fn(|_| rng.range(-5.0, 5.0)));
         }
+        let mut drive = Drive::default();
+        if seed % 6 < 2 {
+            // Forces that keep their direction, and torques with them.
+            let torque = if seed % 12 < 2 { 1.0 } else { 0.0 };
+            let part = |i: usize| if i < 3 { 5.0 } else { 5.0 * torque };
+            let w = core::array::from_fn(|i| part(i) * rng.range(-1.0, 1.0));
+            drive.dead.push((external.len() - 1, Wrench::from_array(w)));
+        }
+        system.dead.clone_from(&drive.dead);
         system.external = external;
         for stiffness in [LoadStiffness::Linearised, LoadStiffness::LeftOut] {
             system.tau.iter_mut().for_each(|t| *t = rng.range(-1.0, 1.0));
@@ -96,9 +106,10 @@ fn the_sweep_agrees_with_the_dense_step_on_random_trees() {
             let mut sweep = Sweep::new(&m, true, system.dynamics.size);
             sweep.set(&m, &state);
             let mut next = state.clone();
-            let loads = (tau.as_slice(), system.external.as_slice());
+            drive.set(&tau, &system.external);
+            let loads = (tau.as_slice(), &drive);
             let made = sweep.step(&m, &state, loads, h, stiffness, &mut next);
-            let made = made.map_err(status_of);
+            let made = made.map(|_| ()).map_err(status_of);
             let dense = match dense {
                 Ok(dense) => dense,
                 Err(status) => {
@@ -196,11 +207,18 @@ fn the_sweep_agrees_with_the_dense_step_on_random_loops() {
         let stiffness = LoadStiffness::Linearised;
         system.tau.iter_mut().for_each(|t| *t = rng.range(-1.0, 1.0));
         let tau = system.tau.clone();
+        let mut drive = Drive::default();
+        drive.set(&tau, &[]);
+        if seed % 2 == 1 {
+            let w = core::array::from_fn(|i| if i < 3 { rng.range(-5.0, 5.0) } else { 0.0 });
+            drive.dead.push((m.links().len() - 1, Wrench::from_array(w)));
+        }
+        system.dead.clone_from(&drive.dead);
         let dense = Implicit::default().step(&mut system, &state, h, stiffness);
         let mut sweep = Sweep::new(&m, true, system.dynamics.size);
         sweep.set(&m, &state);
         let mut v = vec![0.0; n];
-        let made = sweep.velocities(&m, &state, (&tau, &[]), h, stiffness, &mut v);
+        let made = sweep.velocities(&m, &state, (&tau, &drive), h, stiffness, &mut v);
         let Ok(dense) = dense else { continue };
         if made != Ok(()) {
             left += 1;
@@ -220,7 +238,7 @@ fn the_sweep_agrees_with_the_dense_step_on_random_loops() {
         compared += 1;
         assert!(error < 64.0, "seed {seed}: {error} n κ ε");
         let mut next = state.clone();
-        if sweep.step(&m, &state, (&tau, &[]), h, stiffness, &mut next) == Ok(()) {
+        if sweep.step(&m, &state, (&tau, &drive), h, stiffness, &mut next).is_ok() {
             sweep.accept();
             closed += 1;
             let gap = sweep.gap(&m, &next);
