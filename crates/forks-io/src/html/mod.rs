@@ -1,9 +1,10 @@
 //! A page with a 3D view of an [`Animation`]: one file that opens from disk.
 //!
-//! The page holds everything: the viewer (our own WebGL 2 renderer, no library), its style, and the
-//! recording as base 64 of little-endian numbers. It loads nothing, and its content security policy
-//! forbids it to. The viewer's source is in `src/html/viewer/`, one file per concern, put into the
-//! page as it is.
+//! The page holds everything: the viewer with the parts of three.js that it uses (530 kB), its
+//! style, and the recording as base 64 of little-endian numbers. It loads nothing, and its content
+//! security policy forbids it to. The viewer's source is in `src/html/viewer/`, one file per
+//! concern, put into the page as it is; three.js in `src/html/three/`, whose README says how it was
+//! bundled.
 //!
 //! Size: 28 bytes per pose, a third more as text: 40 bodies in 10,000 frames make 15 MB. Thin the
 //! recording to what a screen can show first ([`Animation::thin`], 60 frames per second are
@@ -25,7 +26,8 @@ const PAGE: &str = include_str!("viewer/page.html");
 const STYLE: &str = include_str!("viewer/viewer.css");
 
 /// The viewer, each file using only those before it.
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 10] = [
+    include_str!("three/three.js"),
     include_str!("viewer/math.js"),
     include_str!("viewer/recording.js"),
     include_str!("viewer/camera.js"),

@@ -1,7 +1,10 @@
-// Draws batches of equal surfaces, ground grids and lines with WebGL 2, and finds what is under a pixel.
+// Draws batches of equal surfaces, ground grids and lines with three.js, and finds what is under a pixel.
 
 /** Numbers per instance: three rows of an affine map (12), colour with opacity (4), number of the body + 1, glow. */
 const INSTANCE = 18;
+
+/** The attributes that they are: name, how many numbers, from which on. */
+const ATTRIBUTES = [["row0", 4, 0], ["row1", 4, 4], ["row2", 4, 8], ["colour", 4, 12], ["mark", 2, 16]];
 
 /** Instances of one surface, refilled for every picture. */
 class Batch {
@@ -31,230 +34,227 @@ class Batch {
   }
 }
 
+/** The layer of what a click can meet. */
+const PICKED = 1;
+
+/** In which order things are drawn that are not opaque; planes take two places each from the second on. */
+const GHOSTS = 1, PLANES = 10, TRACE = 1000, TRANSLUCENT = 1001;
+
 class Renderer {
   /** Throws if the browser has no WebGL 2. `surfaces` is a list of {positions, normals, triangles, pattern}. */
   constructor(canvas, surfaces) {
-    const gl = canvas.getContext("webgl2", { antialias: true, alpha: false, stencil: true });
-    if (!gl) throw new Error("this browser offers no WebGL 2");
-    this.gl = gl;
+    THREE.ColorManagement.enabled = false; // our programs light in their own way
     this.canvas = canvas;
-    this.solid = this.program(SOLID_VERTEX, SOLID_FRAGMENT);
-    this.pick = this.program(SOLID_VERTEX, PICK_FRAGMENT);
-    this.shadow = this.program(SHADOW_VERTEX, SHADOW_FRAGMENT);
-    this.grid = this.program(GRID_VERTEX, GRID_FRAGMENT);
-    this.line = this.program(LINE_VERTEX, LINE_FRAGMENT);
-    this.instances = gl.createBuffer();
-    this.surfaces = surfaces.map((s) => this.upload(s));
-    this.square = this.vertices(new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]), 2);
-    this.trace = { count: 0, ...this.vertices(new Float32Array(0), 4) };
-    this.pickTarget = this.smallTarget();
-    gl.enable(gl.DEPTH_TEST);
-    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA); // colours are multiplied by their opacity beforehand
+    try {
+      this.three = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: false, stencil: true });
+    } catch {
+      throw new Error("this browser offers no WebGL 2");
+    }
+    this.three.outputColorSpace = THREE.LinearSRGBColorSpace;
+    this.three.debug.onShaderError = (gl, program, vertex, fragment) => {
+      const log = [vertex, fragment].map((s) => gl.getShaderInfoLog(s)).join("");
+      if (!gl.isContextLost()) throw new Error(`the graphics driver refuses a program: ${log}`);
+    };
+    this.scene = new THREE.Scene();
+    this.scene.matrixWorldAutoUpdate = false;
+    this.eye = new THREE.Camera(); // our programs have their own
+    this.geometries = surfaces.map((s) => {
+      const geometry = new THREE.BufferGeometry();
+      geometry.setAttribute("position", new THREE.BufferAttribute(s.positions, 3));
+      geometry.setAttribute("normal", new THREE.BufferAttribute(s.normals, 3));
+      geometry.setIndex(new THREE.BufferAttribute(s.triangles, 1));
+      return geometry;
+    });
+    this.patterns = surfaces.map((s) => s.pattern);
+    this.shared = this.uniforms({ clipFromWorld: new THREE.Matrix4(), eye: new THREE.Vector3(), lamp: new THREE.Vector3(), accent: new THREE.Vector3(), section: new THREE.Vector4() });
+    this.drawn = new Map(); // what stands for a batch, by its kind and surface
+    this.planes = [];
+    this.solids = new Map();
+    this.pick = this.material(SOLID_VERTEX, PICK_FRAGMENT, {}, { blending: THREE.NoBlending });
+    this.target = new THREE.WebGLRenderTarget(PICK_SIZE, PICK_SIZE);
+    this.makeTrace();
+    this.square = new THREE.BufferGeometry();
+    this.square.setAttribute("position", new THREE.BufferAttribute(new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]), 2));
+    this.square.setIndex([0, 1, 2, 2, 1, 3]);
   }
 
-  program(vertex, fragment) {
-    const gl = this.gl, program = gl.createProgram();
-    for (const [kind, source] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
-      const shader = gl.createShader(kind);
-      gl.shaderSource(shader, source);
-      gl.compileShader(shader);
-      if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS) && !gl.isContextLost()) {
-        throw new Error(`the graphics driver refuses a shader: ${gl.getShaderInfoLog(shader)}`);
-      }
-      gl.attachShader(program, shader);
-    }
-    gl.linkProgram(program);
-    if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost()) {
-      throw new Error(`the graphics driver refuses a program: ${gl.getProgramInfoLog(program)}`);
-    }
-    const places = {};
-    const count = gl.getProgramParameter(program, gl.ACTIVE_UNIFORMS) || 0;
-    for (let i = 0; i < count; i++) {
-      const { name } = gl.getActiveUniform(program, i);
-      places[name] = gl.getUniformLocation(program, name);
-    }
-    return { program, places };
+  uniforms(values) {
+    return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
   }
 
-  /** A vertex array with one attribute of `size` numbers. */
-  vertices(numbers, size) {
-    const gl = this.gl, array = gl.createVertexArray(), buffer = gl.createBuffer();
-    gl.bindVertexArray(array);
-    gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-    gl.bufferData(gl.ARRAY_BUFFER, numbers, gl.STATIC_DRAW);
-    gl.enableVertexAttribArray(0);
-    gl.vertexAttribPointer(0, size, gl.FLOAT, false, 0, 0);
-    gl.bindVertexArray(null);
-    return { array, buffer };
+  material(vertexShader, fragmentShader, uniforms, options) {
+    return new THREE.RawShaderMaterial({
+      vertexShader, fragmentShader, glslVersion: THREE.GLSL3, side: THREE.DoubleSide,
+      uniforms: { ...this.shared, ...this.uniforms(uniforms) }, ...options,
+    });
   }
 
-  upload(surface) {
-    const gl = this.gl, { array } = this.vertices(surface.positions, 3);
-    gl.bindVertexArray(array);
-    gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
-    gl.bufferData(gl.ARRAY_BUFFER, surface.normals, gl.STATIC_DRAW);
-    gl.enableVertexAttribArray(1);
-    gl.vertexAttribPointer(1, 3, gl.FLOAT, false, 0, 0);
-    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
-    gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, surface.triangles, gl.STATIC_DRAW);
-    gl.bindBuffer(gl.ARRAY_BUFFER, this.instances);
-    for (const [place, size, offset] of [[2, 4, 0], [3, 4, 4], [4, 4, 8], [5, 4, 12], [6, 2, 16]]) {
-      gl.enableVertexAttribArray(place);
-      gl.vertexAttribPointer(place, size, gl.FLOAT, false, 4 * INSTANCE, 4 * offset);
-      gl.vertexAttribDivisor(place, 1);
-    }
-    gl.bindVertexArray(null);
-    return { array, indices: surface.triangles.length, pattern: surface.pattern };
+  /** Options of what is not opaque. */
+  blended() {
+    return {
+      transparent: true, depthWrite: false, blending: THREE.CustomBlending, blendSrc: THREE.OneFactor, blendDst: THREE.OneMinusSrcAlphaFactor,
+    };
   }
 
-  /** The square of pixels around the pointer that is drawn to find what is there. */
-  smallTarget() {
-    const gl = this.gl, target = gl.createFramebuffer();
-    gl.bindFramebuffer(gl.FRAMEBUFFER, target);
-    for (const [format, place] of [[gl.RGBA8, gl.COLOR_ATTACHMENT0], [gl.DEPTH_COMPONENT16, gl.DEPTH_ATTACHMENT]]) {
-      const buffer = gl.createRenderbuffer();
-      gl.bindRenderbuffer(gl.RENDERBUFFER, buffer);
-      gl.renderbufferStorage(gl.RENDERBUFFER, format, PICK_SIZE, PICK_SIZE);
-      gl.framebufferRenderbuffer(gl.FRAMEBUFFER, place, gl.RENDERBUFFER, buffer);
+  /** The material of a kind of batch for a pattern. */
+  solid(kind, pattern) {
+    const key = `${kind} ${pattern}`;
+    if (!this.solids.has(key)) {
+      // Forces act at surfaces, so most arrows start inside a body: that part shows through it.
+      const options = {
+        opaque: {}, arrows: {}, ghosts: { ...this.blended(), depthFunc: THREE.GreaterDepth }, translucent: this.blended(),
+      }[kind];
+      const opacity = kind === "ghosts" ? 0.35 : 1;
+      this.solids.set(key, this.material(SOLID_VERTEX, SOLID_FRAGMENT, { pattern, opacity }, options));
     }
-    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-    return target;
+    return this.solids.get(key);
   }
 
-  /** Fits the drawing buffer to the canvas. */
-  resize() {
-    const ratio = Math.min(window.devicePixelRatio || 1, 2);
-    const width = Math.max(1, Math.round(this.canvas.clientWidth * ratio));
-    const height = Math.max(1, Math.round(this.canvas.clientHeight * ratio));
-    if (this.canvas.width !== width || this.canvas.height !== height) {
-      this.canvas.width = width;
-      this.canvas.height = height;
-    }
+  add(object, order) {
+    object.frustumCulled = false;
+    object.geometry.boundingSphere = new THREE.Sphere(); // three.js would look for one to sort by; the order says it
+    object.renderOrder = order;
+    this.scene.add(object);
+    return object;
   }
 
-  use({ program, places }, values) {
-    const gl = this.gl;
-    gl.useProgram(program);
-    for (const [name, value] of Object.entries(values)) {
-      const place = places[name];
-      if (place === undefined) continue; // the compiler may drop what has no effect
-      if (typeof value === "number") gl.uniform1f(place, value);
-      else if (value.length === 16) gl.uniformMatrix4fv(place, false, value);
-      else gl[`uniform${value.length}fv`](place, value);
-    }
-  }
-
-  drawBatches(batches, places) {
-    const gl = this.gl;
-    for (const batch of batches) {
-      if (batch.count === 0) continue;
-      const surface = this.surfaces[batch.surface];
-      gl.bindBuffer(gl.ARRAY_BUFFER, this.instances);
-      gl.bufferData(gl.ARRAY_BUFFER, batch.numbers.subarray(0, INSTANCE * batch.count), gl.STREAM_DRAW);
-      if (places.pattern) gl.uniform1i(places.pattern, surface.pattern);
-      gl.bindVertexArray(surface.array);
-      gl.drawElementsInstanced(gl.TRIANGLES, surface.indices, gl.UNSIGNED_INT, 0, batch.count);
-    }
+  makeTrace() {
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(4), 4));
+    const material = this.material(LINE_VERTEX, LINE_FRAGMENT, { colour: new THREE.Vector3(), now: 0 }, this.blended());
+    this.trace = this.add(new THREE.Line(geometry, material), TRACE);
   }
 
   /** Points of a line as position and time, four numbers each. */
   setTrace(numbers) {
-    const gl = this.gl;
-    gl.bindBuffer(gl.ARRAY_BUFFER, this.trace.buffer);
-    gl.bufferData(gl.ARRAY_BUFFER, numbers, gl.STATIC_DRAW);
-    this.trace.count = numbers.length / 4;
+    this.trace.geometry.dispose();
+    this.trace.geometry = new THREE.BufferGeometry();
+    this.trace.geometry.setAttribute("position", new THREE.BufferAttribute(numbers, 4));
+    this.trace.geometry.boundingSphere = new THREE.Sphere();
+    this.tracePoints = numbers.length / 4;
+  }
+
+  /** Fits the drawing buffer to the canvas. */
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.canvas, ratio = Math.min(window.devicePixelRatio || 1, 2);
+    if (this.width === width && this.height === height && this.ratio === ratio) return;
+    Object.assign(this, { width, height, ratio });
+    this.three.setPixelRatio(ratio);
+    this.three.setSize(Math.max(1, width), Math.max(1, height), false);
+  }
+
+  /** Shows the instances of a batch in a material. */
+  show(key, batch, material, order, picked) {
+    let mesh = this.drawn.get(key);
+    if (!mesh && batch.count === 0) return;
+    if (!mesh) {
+      const geometry = new THREE.InstancedBufferGeometry(), of = this.geometries[batch.surface];
+      for (const name of ["position", "normal"]) geometry.setAttribute(name, of.attributes[name]);
+      geometry.setIndex(of.index);
+      mesh = this.add(new THREE.Mesh(geometry, material), order);
+      if (picked) mesh.layers.enable(PICKED);
+      this.drawn.set(key, mesh);
+    }
+    mesh.visible = batch.count > 0;
+    if (!mesh.visible) return;
+    if (mesh.numbers?.array !== batch.numbers) {
+      // A larger one: three.js keeps the size of what it has on the graphics card.
+      mesh.geometry.dispose();
+      mesh.numbers = new THREE.InstancedInterleavedBuffer(batch.numbers, INSTANCE).setUsage(THREE.DynamicDrawUsage);
+      for (const [name, size, at] of ATTRIBUTES) mesh.geometry.setAttribute(name, new THREE.InterleavedBufferAttribute(mesh.numbers, size, at));
+    }
+    mesh.numbers.clearUpdateRanges();
+    mesh.numbers.addUpdateRange(0, INSTANCE * batch.count);
+    mesh.numbers.needsUpdate = true;
+    mesh.geometry.instanceCount = batch.count;
+  }
+
+  /** Brings everything in the scene to a picture. */
+  place(camera, content, colours) {
+    const { clipFromWorld, eye, lamp, accent, section } = this.shared;
+    section.value.fromArray(content.section);
+    clipFromWorld.value.fromArray(camera.matrix(this.canvas.clientWidth / Math.max(1, this.canvas.clientHeight)));
+    eye.value.fromArray(camera.eye());
+    const [right, up, backward] = camera.axes();
+    lamp.value.fromArray(direction(add(add(scaled(right, -0.35), scaled(up, 0.55)), backward)));
+    if (colours) accent.value.fromArray(colours.accent);
+    for (const [kind, list, order, picked] of [
+      ["opaque", content.opaque, 0, true], ["arrows", content.arrows, 0, false], ["ghosts", content.arrows, GHOSTS, false],
+      ["translucent", content.translucent, TRANSLUCENT, true],
+    ]) {
+      for (const batch of list) this.show(`${kind} ${batch.surface}`, batch, this.solid(kind, this.patterns[batch.surface]), order, picked);
+    }
   }
 
   /**
    * Draws a picture. `content` is what `Scene.at` returns, `colours` are those of the page.
    */
   draw(camera, content, colours) {
-    const gl = this.gl;
     this.resize();
-    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
-    gl.clearColor(...colours.sky, 1);
-    gl.depthMask(true);
-    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
-    const clipFromWorld = camera.matrix(this.canvas.width / this.canvas.height), eye = camera.eye();
-    const [right, up, backward] = camera.axes();
-    const lamp = direction(add(add(scaled(right, -0.35), scaled(up, 0.55)), backward));
-    const solid = { clipFromWorld, eye, lamp, accent: colours.accent, opacity: 1 };
-
-    gl.disable(gl.BLEND);
-    this.use(this.solid, solid);
-    this.drawBatches(content.opaque, this.solid.places);
-    this.drawBatches(content.arrows, this.solid.places);
-
-    gl.enable(gl.BLEND);
-    gl.depthMask(false);
-    // Forces act at surfaces, so most arrows start inside a body: that part shows through it.
-    gl.depthFunc(gl.GREATER);
-    this.use(this.solid, { opacity: 0.35 });
-    this.drawBatches(content.arrows, this.solid.places);
-    gl.depthFunc(gl.LEQUAL);
-    for (const plane of content.planes) this.drawPlane(camera, clipFromWorld, plane, content, colours);
-    if (content.trace && this.trace.count > 1) {
-      this.use(this.line, { clipFromWorld, colour: colours.trace, now: content.now });
-      gl.bindVertexArray(this.trace.array);
-      gl.drawArrays(gl.LINE_STRIP, 0, this.trace.count);
-    }
-    this.use(this.solid, solid);
-    this.drawBatches(content.translucent, this.solid.places);
-    gl.depthMask(true);
-    gl.bindVertexArray(null);
+    this.place(camera, content, colours);
+    content.planes.forEach((plane, k) => this.placePlane(camera, plane, k, content, colours));
+    for (let k = content.planes.length; k < this.planes.length; k++) this.hidePlane(k);
+    this.trace.visible = content.trace && this.tracePoints > 1;
+    this.trace.material.uniforms.colour.value.fromArray(colours.trace);
+    this.trace.material.uniforms.now.value = content.now;
+    const [r, g, b] = colours.sky.map((c) => Math.round(255 * c));
+    this.three.setClearColor((r << 16) | (g << 8) | b, 1);
+    this.three.render(this.scene, this.eye);
   }
 
-  drawPlane(camera, clipFromWorld, plane, content, colours) {
-    const gl = this.gl, { origin, right, up, normal } = plane;
-    const offset = subtract(camera.target, origin), centre = [dot(offset, right), dot(offset, up)];
-    const reach = 6 * Math.max(camera.distance, 0.3 * camera.size);
-    const { step, fade } = gridStep(camera.distance);
-    // Lines a little nearer to the eye than surfaces that lie in the plane.
-    gl.enable(gl.POLYGON_OFFSET_FILL);
-    gl.polygonOffset(-1, -1);
-    this.use(this.grid, {
-      clipFromWorld, origin, right, up, centre, reach, stride: step, fade, line: colours.grid, fill: plane.fill,
-    });
-    gl.bindVertexArray(this.square.array);
-    gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
-    if (normal[2] < 0.3) { // walls get no shadows
-      gl.disable(gl.POLYGON_OFFSET_FILL);
-      return;
+  hidePlane(k) {
+    this.planes[k].grid.visible = false;
+    for (const [key, mesh] of this.drawn) if (key.startsWith(`shadow ${k} `)) mesh.visible = false;
+  }
+
+  /** A grid, and the shadows on it. */
+  placePlane(camera, plane, k, content, colours) {
+    this.planes[k] ??= this.makePlane(k);
+    const { grid, shadow } = this.planes[k], { origin, right, up, normal } = plane, { uniforms } = grid.material;
+    const offset = subtract(camera.target, origin), { step, fade } = gridStep(camera.distance);
+    grid.visible = true;
+    for (const [name, value] of Object.entries({ origin, right, up, centre: [dot(offset, right), dot(offset, up)], line: colours.grid, fill: plane.fill })) {
+      uniforms[name].value.fromArray(value);
     }
-    // Shadows: each pixel is darkened once, however many bodies lie above each other.
-    gl.clear(gl.STENCIL_BUFFER_BIT);
-    gl.enable(gl.STENCIL_TEST);
-    gl.stencilFunc(gl.EQUAL, 0, 255);
-    gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
-    gl.polygonOffset(-2, -2);
-    const level = [...normal, -dot(normal, origin)];
-    this.use(this.shadow, { clipFromWorld, plane: level, colour: [0, 0, 0, 0.16] });
-    this.drawBatches(content.casting, this.shadow.places);
-    gl.disable(gl.STENCIL_TEST);
-    gl.disable(gl.POLYGON_OFFSET_FILL);
+    uniforms.reach.value = 6 * Math.max(camera.distance, 0.3 * camera.size);
+    uniforms.stride.value = step;
+    uniforms.fade.value = fade;
+    const level = normal[2] >= 0.3; // walls get no shadows
+    shadow.uniforms.plane.value.fromArray([...normal, -dot(normal, origin)]);
+    for (const batch of content.casting) this.show(`shadow ${k} ${batch.surface}`, level ? batch : { ...batch, count: 0 }, shadow, PLANES + 2 * k + 1, false);
+  }
+
+  makePlane(k) {
+    const three = () => new THREE.Vector3();
+    // Lines a little nearer to the eye than surfaces that lie in the plane.
+    const near = (units) => ({ ...this.blended(), polygonOffset: true, polygonOffsetFactor: units, polygonOffsetUnits: units });
+    const numbers = { origin: three(), right: three(), up: three(), centre: new THREE.Vector2(), reach: 1, stride: 1, fade: 1, line: three(), fill: new THREE.Vector4() };
+    const grid = this.material(GRID_VERTEX, GRID_FRAGMENT, numbers, near(-1));
+    // Each pixel is darkened once, however many bodies lie above each other.
+    const once = { stencilWrite: true, stencilFunc: THREE.NotEqualStencilFunc, stencilRef: k + 1, stencilZPass: THREE.ReplaceStencilOp };
+    const shadow = this.material(SHADOW_VERTEX, SHADOW_FRAGMENT, { plane: new THREE.Vector4(), colour: new THREE.Vector4(0, 0, 0, 0.16) }, { ...near(-2), ...once });
+    return { grid: this.add(new THREE.Mesh(this.square, grid), PLANES + 2 * k), shadow };
   }
 
   /** Number of the body under a pixel (from the upper left corner of the canvas), −1 if there is none. */
   bodyAt(x, y, camera, content) {
-    const gl = this.gl, width = this.canvas.clientWidth, height = this.canvas.clientHeight;
+    const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
+    this.place(camera, content);
     // The part of clip space around the pixel, stretched over the small target.
     const sx = width / PICK_SIZE, sy = height / PICK_SIZE;
     const cx = (2 * x) / width - 1, cy = 1 - (2 * y) / height;
     const stretch = new Float32Array([sx, 0, 0, 0, 0, sy, 0, 0, 0, 0, 1, 0, -sx * cx, -sy * cy, 0, 1]);
-    gl.bindFramebuffer(gl.FRAMEBUFFER, this.pickTarget);
-    gl.viewport(0, 0, PICK_SIZE, PICK_SIZE);
-    gl.clearColor(0, 0, 0, 0);
-    gl.depthMask(true);
-    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-    gl.disable(gl.BLEND);
-    this.use(this.pick, { clipFromWorld: product(stretch, camera.matrix(width / height)) });
-    this.drawBatches(content.opaque, this.pick.places);
-    this.drawBatches(content.translucent, this.pick.places);
+    this.shared.clipFromWorld.value.fromArray(product(stretch, camera.matrix(width / height)));
+    this.scene.overrideMaterial = this.pick;
+    this.eye.layers.set(PICKED);
+    this.three.setRenderTarget(this.target);
+    this.three.setClearColor(0, 0);
+    this.three.render(this.scene, this.eye);
     const pixels = new Uint8Array(4 * PICK_SIZE * PICK_SIZE);
-    gl.readPixels(0, 0, PICK_SIZE, PICK_SIZE, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
-    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-    gl.bindVertexArray(null);
+    this.three.readRenderTargetPixels(this.target, 0, 0, PICK_SIZE, PICK_SIZE, pixels);
+    this.three.setRenderTarget(null);
+    this.scene.overrideMaterial = null;
+    this.eye.layers.set(0);
     let best = -1, nearest = Infinity;
     const middle = (PICK_SIZE - 1) / 2;
     for (let i = 0; i < PICK_SIZE * PICK_SIZE; i++) {

@@ -28,7 +28,8 @@ class Scene {
     this.poses = new Float64Array(POSE * recording.bodies.length);
     this.hidden = new Set();
     this.selected = -1;
-    this.show = { ground: true, axes: false, trace: true, contacts: true };
+    this.show = { ground: true, axes: false, trace: true, contacts: true, labels: false };
+    this.section = { axis: -1, part: 0.5 }; // what lies beyond a plane across an axis is cut off
     this.arrowScale = 1;
     this.pull = null; // what pulls a body: {body, point, target}
     this.surfaces = data.surfaces.map((s) => ({
@@ -113,7 +114,16 @@ class Scene {
     if (this.show.contacts) for (const [p, force] of this.recording.contactsAt(time)) this.placeForce(p, force);
     if (this.pull) this.placePull(this.pull);
     const [opaque, translucent, casting, arrows] = this.batches;
-    return { opaque, translucent, casting, arrows, planes: this.show.ground ? this.planes() : [], trace: this.show.trace, now: time };
+    const planes = this.show.ground ? this.planes() : [];
+    return { opaque, translucent, casting, arrows, planes, trace: this.show.trace, section: this.sectionPlane(), now: time };
+  }
+
+  /** Normal and distance of the plane that cuts; zero and one where nothing is cut. */
+  sectionPlane() {
+    const { axis, part } = this.section;
+    if (axis < 0) return [0, 0, 0, 1];
+    const at = this.box[0][axis] + part * (this.box[1][axis] - this.box[0][axis]);
+    return [0, 1, 2].map((n) => (n === axis ? 1 : 0)).concat(at);
   }
 
   /** The batch for a colour: what is not quite opaque is drawn after the rest. */

@@ -45,12 +45,18 @@ class Viewer {
     attachGestures(this.canvas, this.camera, {
       changed: () => this.changed(), clicked: (x, y) => this.click(x, y), grab: (x, y) => this.grab(x, y),
     });
-    this.canvas.addEventListener("webglcontextlost", (e) => { e.preventDefault(); this.renderer = null; });
-    this.canvas.addEventListener("webglcontextrestored", () => { this.startRenderer(); this.select(this.scene.selected); });
-    for (const name of ["ground", "axes", "trace", "contacts"]) {
+    // three.js puts everything back onto the graphics card itself.
+    this.canvas.addEventListener("webglcontextrestored", () => this.changed());
+    for (const name of ["ground", "axes", "trace", "contacts", "labels"]) {
       on(`show-${name}`, "change", (e) => { this.scene.show[name] = e.target.checked; this.changed(); });
     }
     on("arrow-scale", "input", (e) => { this.scene.arrowScale = 10 ** Number(e.target.value); this.changed(); });
+    on("section-axis", "change", (e) => {
+      this.scene.section.axis = Number(e.target.value);
+      document.getElementById("section-place").hidden = this.scene.section.axis < 0;
+      this.changed();
+    });
+    on("section-place", "input", (e) => { this.scene.section.part = Number(e.target.value); this.changed(); });
     for (const button of document.querySelectorAll("[data-view]")) {
       button.addEventListener("click", () => this.look(button.dataset.view));
     }
@@ -232,7 +238,7 @@ class Viewer {
       Escape: () => { this.unfollow(); this.select(-1); },
       f: () => { if (this.scene.selected >= 0) this.follow(); },
       h: () => { const b = this.scene.selected; if (b >= 0) this.hide([b], !this.scene.hidden.has(b)); },
-      g: check("show-ground"), a: check("show-axes"), t: check("show-trace"), c: check("show-contacts"),
+      g: check("show-ground"), a: check("show-axes"), t: check("show-trace"), c: check("show-contacts"), n: check("show-labels"),
       0: () => this.look("fit"), 1: () => this.look("front"), 3: () => this.look("side"), 7: () => this.look("top"),
       "?": () => this.toggle("help-button", "help"),
     };
@@ -274,6 +280,7 @@ class Viewer {
       this.renderer.draw(this.camera, content, this.colours);
       this.drawTriad();
       this.drawTag();
+      this.drawLabels();
     }
     if (this.plotStale) this.plot.render(this.colours, this.dark);
     this.plotStale = false;
@@ -318,20 +325,42 @@ class Viewer {
     }
   }
 
+  /** Where the origin of a body is on the canvas; null behind the eye. */
+  pixelOf(b, m = this.camera.matrix(this.canvas.clientWidth / this.canvas.clientHeight)) {
+    const [x, y, z] = this.scene.poses.slice(POSE * b, POSE * b + 3);
+    const [cx, cy, cw] = [0, 1, 3].map((r) => m[r] * x + m[4 + r] * y + m[8 + r] * z + m[12 + r]);
+    return cw <= 0 ? null : [(0.5 + (0.5 * cx) / cw) * this.canvas.clientWidth, (0.5 - (0.5 * cy) / cw) * this.canvas.clientHeight];
+  }
+
   /** The name of the selected body beside it. */
   drawTag() {
     const tag = document.getElementById("tag"), b = this.scene.selected;
-    tag.hidden = b < 0 || this.scene.hidden.has(b);
+    const at = b < 0 || this.scene.hidden.has(b) ? null : this.pixelOf(b);
+    tag.hidden = at === null;
     if (tag.hidden) return;
-    const m = this.camera.matrix(this.canvas.clientWidth / this.canvas.clientHeight);
-    const [x, y, z] = this.scene.poses.slice(POSE * b, POSE * b + 3);
-    const [cx, cy, cw] = [0, 1, 3].map((r) => m[r] * x + m[4 + r] * y + m[8 + r] * z + m[12 + r]);
-    if (cw <= 0) { tag.hidden = true; return; }
     tag.textContent = this.scene.bodies[b].name || `#${b}`;
-    const px = (0.5 + (0.5 * cx) / cw) * this.canvas.clientWidth, py = (0.5 - (0.5 * cy) / cw) * this.canvas.clientHeight;
-    tag.style.transform = `translate(${Math.round(px + 10)}px, ${Math.round(py - 26)}px)`;
+    tag.style.transform = `translate(${Math.round(at[0] + 10)}px, ${Math.round(at[1] - 26)}px)`;
+  }
+
+  /** The names of all bodies, at most as many as can be read. */
+  drawLabels() {
+    const box = document.getElementById("labels"), shown = this.scene.show.labels;
+    if (!shown) { if (box.childElementCount > 0) box.replaceChildren(); return; }
+    const bodies = this.scene.bodies.map((_, b) => b).filter((b) => !this.scene.hidden.has(b)).slice(0, MOST_LABELS);
+    while (box.childElementCount < bodies.length) box.append(document.createElement("span"));
+    while (box.childElementCount > bodies.length) box.lastChild.remove();
+    const m = this.camera.matrix(this.canvas.clientWidth / this.canvas.clientHeight);
+    bodies.forEach((b, k) => {
+      const at = this.pixelOf(b, m), label = box.children[k];
+      label.hidden = at === null;
+      label.textContent = this.scene.bodies[b].name || `#${b}`;
+      if (at) label.style.transform = `translate(${Math.round(at[0] + 4)}px, ${Math.round(at[1] - 7)}px)`;
+    });
   }
 }
+
+/** Names that are shown at once. */
+const MOST_LABELS = 120;
 
 const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 
