@@ -1,6 +1,6 @@
 //! Fronts of symmetric matrices: half of the blocks.
 //!
-//! Rows of coordinates and multipliers are those of all fronts. Behind them stand the blocks of
+//! Rows of coordinates and multipliers are those of all fronts. Beside them stand the blocks of
 //! pairs of slots, 6 rows of 2 chunks each: the slot itself with itself and every one around, then
 //! the first one around with itself and the later ones, and so on. What is left for the next front
 //! is the end of that.
@@ -20,18 +20,21 @@ use super::{
 use crate::tree::block::power;
 
 const ZERO: Lanes = Lanes([0.0; LANES]);
-/// Chunks of a block.
-const BLOCK: usize = 12;
 
-/// Blocks of all pairs of that many slots.
+/// 6 rows of 2 chunks.
+pub(super) type Six = [Lanes; 12];
+
+pub(super) const NOTHING: Six = [ZERO; 12];
+
+/// Number of pairs of that many slots.
 pub(super) fn pairs(slots: usize) -> usize {
-    BLOCK * (slots * (slots + 1) / 2)
+    slots * (slots + 1) / 2
 }
 
 /// Where the block of two of `slots` stands, the earlier one first.
 #[inline(always)]
 fn pair(slots: usize, b: usize, c: usize) -> usize {
-    BLOCK * (b * slots + c - b * (b + 1) / 2)
+    b * slots + c - b * (b + 1) / 2
 }
 
 /// Adds up what outer fronts left, the slot's own matrix and fresh rows.
@@ -44,36 +47,35 @@ pub(super) fn gather<L: Arithmetic>(
     space: &mut Space,
 ) {
     let (w, head, n) = (front.width() + 2, front.head(), front.around.len());
-    let start = front.scalars() * w;
-    let a = &mut space.scratch[..start + pairs(n + 1)];
-    a.fill(ZERO);
-    let (scalars, blocks) = a.split_at_mut(start);
+    let scalars = &mut space.scratch[..front.scalars() * w];
+    let blocks = &mut space.blocks[..pairs(n + 1)];
+    scalars.fill(ZERO);
+    blocks.fill(NOTHING);
     for child in &front.children {
-        let rest = &space.pool[child.rest];
-        let (waiting, left) = rest.split_at(child.scalars.len() * child.width);
+        let waiting = &space.pool[child.rest][..child.scalars.len() * child.width];
         for (from, &to) in waiting.chunks_exact(child.width.max(1)).zip(&child.scalars) {
             add_row(l, &mut scalars[to as usize * w..][..w], head, child, from);
         }
         // The slot itself stands first here.
-        let place = |b: u16| (b as usize + 1) % (n + 1);
-        let mut from = left.chunks_exact(BLOCK);
+        let place = |b: u16| if b as usize == n { 0 } else { b as usize + 1 };
+        let mut from = space.left[child.rest].iter();
         for (i, &b) in child.blocks.iter().enumerate() {
             for &c in &child.blocks[i..] {
                 let Some(from) = from.next() else { break };
                 let (b, c) = (place(b), place(c));
                 if b <= c {
-                    add(l, &mut blocks[pair(n + 1, b, c)..][..BLOCK], from);
+                    add(l, &mut blocks[pair(n + 1, b, c)], from);
                 } else {
-                    add_transposed(&mut blocks[pair(n + 1, c, b)..][..BLOCK], from);
+                    add_transposed(l, &mut blocks[pair(n + 1, c, b)], from);
                 }
             }
         }
     }
-    for (to, row) in blocks.chunks_exact_mut(2).zip(own) {
-        let [x, y] = chunks(row);
-        to[0] = (l.load(&to[0]) + l.load(&x)).store();
-        to[1] = (l.load(&to[1]) + l.load(&y)).store();
+    let mut matrix = NOTHING;
+    for (i, row) in own.iter().enumerate() {
+        [matrix[2 * i], matrix[2 * i + 1]] = chunks(row);
     }
+    add(l, &mut blocks[0], &matrix);
     for f in &front.fresh {
         let row = &mut scalars[f.place * w..][..w];
         row[f.place / LANES][f.place % LANES] = rows.diagonal[f.row];
@@ -119,8 +121,8 @@ pub(super) fn substitute<L: Arithmetic>(
 ) {
     let (width, head, n, d) = (front.width(), front.head(), front.around.len(), front.dof);
     let w = width + 2;
-    let (scalars, blocks) = space.scratch.split_at_mut(front.scalars() * w);
-    let (own, blocks) = blocks.split_at_mut(BLOCK * (n + 1));
+    let scalars = &mut space.scratch[..front.scalars() * w];
+    let (own, blocks) = space.blocks.split_at_mut(n + 1);
     let (coordinates, multipliers) = scalars.split_at_mut(d * w);
     for (i, row) in multipliers.chunks_exact_mut(w).enumerate() {
         let wrench = wrench([row[width], row[width + 1]]);
@@ -131,19 +133,19 @@ pub(super) fn substitute<L: Arithmetic>(
             coordinates[k * w + i / LANES][i % LANES] += entry;
         }
         if inner {
-            add(l, &mut row[head..head + 2], &chunks(&x.wrench_inward(&wrench).to_array()));
+            add_wrench(l, &mut row[head..], &x.wrench_inward(&wrench));
         }
     }
     for (k, c) in columns.iter().enumerate() {
         let row = &mut coordinates[k * w..][..w];
         let mut felt = [ZERO; 2];
-        for (b, block) in own.chunks_exact(BLOCK).enumerate() {
+        let by = c.to_array();
+        for (b, block) in own.iter().enumerate() {
             let mut sum = [l.splat(0.0), l.splat(0.0)];
-            for (s, row) in c.to_array().iter().zip(block.chunks_exact(2)) {
-                if *s != 0.0 {
-                    let s = l.splat(*s);
-                    sum = [sum[0] + s * l.load(&row[0]), sum[1] + s * l.load(&row[1])];
-                }
+            for i in 0..6 {
+                let s = l.splat(by[i]);
+                sum[0] += s * l.load(&block[2 * i]);
+                sum[1] += s * l.load(&block[2 * i + 1]);
             }
             let sum = sum.map(|s| s.store());
             match b {
@@ -158,27 +160,27 @@ pub(super) fn substitute<L: Arithmetic>(
         if inner {
             felt.force -= turned[k].force * 0.5;
             felt.torque -= turned[k].torque * 0.5;
-            add(l, &mut row[head..head + 2], &chunks(&x.wrench_inward(&felt).to_array()));
+            add_wrench(l, &mut row[head..], &x.wrench_inward(&felt));
         }
     }
     if !inner {
         return;
     }
-    for (b, block) in own.chunks_exact_mut(BLOCK).enumerate() {
+    for (b, block) in own.iter_mut().enumerate() {
         move_rows(l, block, x);
         match b {
             0 => {
-                block.chunks_exact_mut(2).for_each(|row| {
-                    let moved = x.wrench_inward(&wrench([row[0], row[1]]));
-                    row.copy_from_slice(&chunks(&moved.to_array()));
-                });
-                add(l, &mut blocks[..BLOCK], block);
+                for i in 0..6 {
+                    let moved = x.wrench_inward(&wrench([block[2 * i], block[2 * i + 1]]));
+                    [block[2 * i], block[2 * i + 1]] = chunks(&moved.to_array());
+                }
+                add(l, &mut blocks[0], block);
             }
             1 => {
-                add(l, &mut blocks[..BLOCK], block);
-                add_transposed(&mut blocks[..BLOCK], block);
+                add(l, &mut blocks[0], block);
+                add_transposed(l, &mut blocks[0], block);
             }
-            _ => add(l, &mut blocks[BLOCK * (b - 1)..][..BLOCK], block),
+            _ => add(l, &mut blocks[b - 1], block),
         }
     }
 }
@@ -189,13 +191,13 @@ pub(super) fn eliminate<L: Arithmetic>(
     l: L,
     front: &Front,
     k: usize,
-    scratch: &mut [Lanes],
+    rows: &mut [Lanes],
+    blocks: &mut [Six],
     upper: &[Lanes],
 ) {
     let (head, n, scalars) = (front.head(), front.around.len(), front.scalars());
     let w = front.width() + 2;
-    let (rows, blocks) = scratch.split_at_mut(scalars * w);
-    let blocks = &mut blocks[BLOCK * (n + 1)..][..pairs(n)];
+    let blocks = &mut blocks[n + 1..][..pairs(n)];
     let chunk = k / LANES;
     let inverse = 1.0 / upper[chunk][k % LANES];
     for i in k + 1..scalars {
@@ -205,23 +207,18 @@ pub(super) fn eliminate<L: Arithmetic>(
             subtract(l, &mut row[chunk..], factor, &upper[chunk..]);
         }
     }
-    let upper = &upper[head..];
-    let mut at = 0;
-    for b in 0..n {
-        let (x, y) = (upper[2 * b], upper[2 * b + 1]);
-        let factors = [x[0], x[1], x[2], x[3], y[0], y[1]].map(|x| x * inverse);
-        if factors == [0.0; 6] {
-            at += BLOCK * (n - b);
-            continue;
-        }
-        for c in b..n {
-            let by = [l.load(&upper[2 * c]), l.load(&upper[2 * c + 1])];
-            for (row, f) in blocks[at..at + BLOCK].chunks_exact_mut(2).zip(&factors) {
-                let f = l.splat(*f);
-                row[0] = (l.load(&row[0]) - f * by[0]).store();
-                row[1] = (l.load(&row[1]) - f * by[1]).store();
+    let upper = &upper[head..][..2 * n];
+    let mut blocks = blocks.iter_mut();
+    for (b, row) in upper.chunks_exact(2).enumerate() {
+        let (x, y) = (row[0], row[1]);
+        let factors = [x[0], x[1], x[2], x[3], y[0], y[1]].map(|x| l.splat(x * inverse));
+        for by in upper[2 * b..].chunks_exact(2) {
+            let Some(block) = blocks.next() else { return };
+            let by = [l.load(&by[0]), l.load(&by[1])];
+            for i in 0..6 {
+                block[2 * i] = (l.load(&block[2 * i]) - factors[i] * by[0]).store();
+                block[2 * i + 1] = (l.load(&block[2 * i + 1]) - factors[i] * by[1]).store();
             }
-            at += BLOCK;
         }
     }
 }
@@ -233,8 +230,7 @@ pub(super) fn hand_on(front: &Front, space: &mut Space) {
     let (scalars, head) = (front.scalars(), front.head());
     let (waiting, width) = (scalars - k, front.rest_width());
     let first = waiting.div_ceil(LANES);
-    let rest = &mut space.pool[front.rest][..waiting * width + pairs(n)];
-    let (rows, blocks) = rest.split_at_mut(waiting * width);
+    let rows = &mut space.pool[front.rest][..waiting * width];
     let from = &space.scratch[k * w..scalars * w];
     for (to, from) in rows.chunks_exact_mut(width.max(1)).zip(from.chunks_exact(w)) {
         to[..first].fill(ZERO);
@@ -243,7 +239,7 @@ pub(super) fn hand_on(front: &Front, space: &mut Space) {
         }
         to[first..].copy_from_slice(&from[head..front.width()]);
     }
-    blocks.copy_from_slice(&space.scratch[scalars * w + BLOCK * (n + 1)..][..pairs(n)]);
+    space.left[front.rest][..pairs(n)].copy_from_slice(&space.blocks[n + 1..][..pairs(n)]);
 }
 
 #[inline(always)]
@@ -252,24 +248,37 @@ fn wrench([x, y]: [Lanes; 2]) -> Wrench {
 }
 
 #[inline(always)]
-fn add<L: Arithmetic>(l: L, to: &mut [Lanes], from: &[Lanes]) {
-    for (to, from) in to.iter_mut().zip(from) {
+fn add<L: Arithmetic>(l: L, to: &mut Six, from: &Six) {
+    for i in 0..12 {
+        to[i] = (l.load(&to[i]) + l.load(&from[i])).store();
+    }
+}
+
+/// Adds to the first two chunks of a row.
+#[inline(always)]
+fn add_wrench<L: Arithmetic>(l: L, row: &mut [Lanes], w: &Wrench) {
+    for (to, from) in row.iter_mut().zip(&chunks(&w.to_array())) {
         *to = (l.load(to) + l.load(from)).store();
     }
 }
 
 #[inline(always)]
-fn add_transposed(to: &mut [Lanes], from: &[Lanes]) {
-    for i in 0..6 {
-        for j in 0..6 {
-            to[2 * i + j / LANES][j % LANES] += from[2 * j + i / LANES][i % LANES];
-        }
+fn add_transposed<L: Arithmetic>(l: L, to: &mut Six, from: &Six) {
+    let none = l.splat(0.0);
+    let f = |i: usize| l.load(&from[i]);
+    // The first four columns and the last two, of the first four rows and the last two.
+    let [a, b, c, d] = l.transposed([f(0), f(2), f(4), f(6)]);
+    let [e, g, _, _] = l.transposed([f(1), f(3), f(5), f(7)]);
+    let [h, i, j, k] = l.transposed([f(8), f(10), none, none]);
+    let [m, n, _, _] = l.transposed([f(9), f(11), none, none]);
+    for (to, x) in to.iter_mut().zip([a, h, b, i, c, j, d, k, e, m, g, n]) {
+        *to = (l.load(to) + x).store();
     }
 }
 
 /// Rows of wrenches at the outer origin, seen at the inner one.
 #[inline(always)]
-fn move_rows<L: Arithmetic>(l: L, block: &mut [Lanes], x: &Shift) {
+fn move_rows<L: Arithmetic>(l: L, block: &mut Six, x: &Shift) {
     let p = [l.splat(x.0.x), l.splat(x.0.y), l.splat(x.0.z)];
     for c in 0..2 {
         let f = [l.load(&block[c]), l.load(&block[2 + c]), l.load(&block[4 + c])];

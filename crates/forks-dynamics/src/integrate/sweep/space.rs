@@ -5,7 +5,7 @@ use forks_mechanism::linalg::simd::{Arithmetic, LANES, Lanes};
 use super::{
     front::Front,
     motion::Motion,
-    packed::{self, pairs, subtract},
+    packed::{self, NOTHING, Six, pairs, subtract},
     plan::SweepPlan,
     rows::Rows,
 };
@@ -19,6 +19,9 @@ const ZERO: Lanes = Lanes([0.0; LANES]);
 pub(super) struct Space {
     pub(super) pool: Vec<Vec<Lanes>>,
     pub(super) scratch: Vec<Lanes>,
+    /// Of symmetric fronts the blocks, and those that are left for the next one.
+    pub(super) blocks: Vec<Six>,
+    pub(super) left: Vec<Vec<Six>>,
     /// For every unknown that is eliminated its row of U, one over the pivot on the diagonal, and,
     /// of matrices that are not symmetric, its column of L.
     pub(super) kept: Vec<Lanes>,
@@ -43,6 +46,8 @@ impl Space {
         Self {
             pool: Vec::new(),
             scratch: Vec::new(),
+            blocks: Vec::new(),
+            left: Vec::new(),
             kept: Vec::new(),
             sides: if symmetric { 1 } else { 2 },
             solutions: Vec::new(),
@@ -86,6 +91,7 @@ impl Space {
     /// A further matrix in the pool.
     pub(super) fn add_rest(&mut self) -> usize {
         self.pool.push(Vec::new());
+        self.left.push(Vec::new());
         self.pool.len() - 1
     }
 
@@ -94,18 +100,17 @@ impl Space {
         let grow = |v: &mut Vec<Lanes>, n: usize| v.resize(v.len().max(n), ZERO);
         grow(&mut self.vector, front.width());
         let (scalars, n) = (front.scalars(), front.around.len());
-        let (all, left) = match self.is_symmetric() {
-            true => {
-                let rows = scalars * (front.width() + 2);
-                (rows + pairs(n + 1), rows + pairs(n))
-            }
-            false => {
-                let left = (front.size() - front.dof) * (front.width() + 1);
-                ((front.size() + 6) * (front.width() + 2), left)
-            }
+        let (all, rest) = match self.is_symmetric() {
+            true => (scalars, scalars),
+            false => (front.size() + 6, front.size() - front.dof),
         };
-        grow(&mut self.scratch, all);
-        grow(&mut self.pool[front.rest], left);
+        if self.is_symmetric() {
+            let grow = |v: &mut Vec<Six>, n: usize| v.resize(v.len().max(n), NOTHING);
+            grow(&mut self.blocks, pairs(n + 1));
+            grow(&mut self.left[front.rest], pairs(n));
+        }
+        grow(&mut self.scratch, all * (front.width() + 2));
+        grow(&mut self.pool[front.rest], rest * (front.width() + 1));
         let factors = self.sides * front.scalars() * front.width();
         self.kept.resize(front.kept + factors, ZERO);
         self.solutions.resize(front.solution + front.scalars(), 0.0);
@@ -201,7 +206,7 @@ impl Space {
         let (upper, lower) = self.kept[front.kept + k * one..][..one].split_at_mut(width);
         if self.sides == 1 {
             upper.copy_from_slice(&self.scratch[k * w..][..width]);
-            packed::eliminate(l, front, k, &mut self.scratch, upper);
+            packed::eliminate(l, front, k, &mut self.scratch, &mut self.blocks, upper);
             upper[k / LANES][k % LANES] = 1.0 / upper[k / LANES][k % LANES];
             return;
         }
