@@ -37,6 +37,12 @@ pub(crate) struct ReduceArgs {
     #[arg(long, num_args = 1.., value_name = "LINK")]
     pub(crate) effector: Vec<String>,
 
+    /// Condensed compliant bodies between links (JSON, see forks-condense); what rides on them may
+    /// be an end effector
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    #[arg(conflicts_with_all = ["equilibrium", "floating"])]
+    pub(crate) superelement: Vec<PathBuf>,
+
     /// Linearise at the static equilibrium under gravity and spring preloads instead of the start
     /// state
     #[arg(long)]

@@ -91,6 +91,14 @@ pub(crate) enum CliError {
         /// Why.
         source: Box<ReduceError>,
     },
+    /// A file that holds no superelement of the model.
+    #[error("{}: {problem}", path.display())]
+    Superelement {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        problem: String,
+    },
     /// No blend can be built.
     #[error("{}: {source}", path.display())]
     Blend {

@@ -1,7 +1,11 @@
 //! Loading a model and its start state.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
+use forks_condense::superelement_from_json;
 use forks_import::{CoordinateOrder, Import, Note};
 use forks_mechanism::{JointId, JointKind, Mechanism, Preparation};
 use forks_reduce::{Problem, ProblemOptions, ReduceError};
@@ -121,16 +125,40 @@ impl Model {
         springs: &SpringOptions,
         effectors: &[String],
     ) -> Result<Problem, CliError> {
-        let start = self.positions[..self.mechanism.tree_position_count()].to_vec();
         let names: Vec<&str> = effectors.iter().map(String::as_str).collect();
-        let problem_options = ProblemOptions {
+        let mechanism = self.with_limits(options, springs.limits)?;
+        Problem::new(&mechanism, &names, &self.problem_options(springs))
+            .map_err(|e| CliError::reduce(&options.path, e))
+    }
+
+    /// The same with superelements from files.
+    pub(crate) fn problem_with(
+        &self,
+        options: &ModelOptions,
+        springs: &SpringOptions,
+        effectors: &[String],
+        files: &[PathBuf],
+    ) -> Result<Problem, CliError> {
+        let names: Vec<&str> = effectors.iter().map(String::as_str).collect();
+        let mechanism = self.with_limits(options, springs.limits)?;
+        let read = |path: &PathBuf| {
+            let failed = |problem: String| CliError::Superelement { path: path.clone(), problem };
+            let text = fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
+            superelement_from_json(&text, &mechanism).map_err(|e| failed(e.to_string()))
+        };
+        let elements = files.iter().map(read).collect::<Result<_, _>>()?;
+        let problem_options = self.problem_options(springs);
+        Problem::with_superelements(&mechanism, elements, &names, &problem_options)
+            .map_err(|e| CliError::reduce(&options.path, e))
+    }
+
+    fn problem_options(&self, springs: &SpringOptions) -> ProblemOptions {
+        let start = self.positions[..self.mechanism.tree_position_count()].to_vec();
+        ProblemOptions {
             default_stiffness: springs.default_stiffness,
             servos: !springs.no_servos,
             start: Some(start),
-        };
-        let mechanism = self.with_limits(options, springs.limits)?;
-        Problem::new(&mechanism, &names, &problem_options)
-            .map_err(|e| CliError::reduce(&options.path, e))
+        }
     }
 }
 

@@ -31,7 +31,10 @@ const GAP_WARNING: f64 = 1e-6;
 pub(crate) fn run(args: &ReduceArgs) -> Result<ExitCode, CliError> {
     let model = Model::load(&args.model)?;
     let args = &ReduceArgs { effector: model.effectors(&args.effector)?, ..args.clone() };
-    let problem = model.problem(&args.model, &args.springs, &args.effector)?;
+    let problem = match &args.superelement[..] {
+        [] => model.problem(&args.model, &args.springs, &args.effector)?,
+        files => model.problem_with(&args.model, &args.springs, &args.effector, files)?,
+    };
     let loads = Loads::gravity();
     let equilibrium = match args.equilibrium {
         true => Some(equilibrium(args, &problem, &loads)?),
@@ -299,6 +302,9 @@ impl Report {
 
 fn warnings(args: &ReduceArgs, problem: &Problem, linear: &Linearised<'_>) -> Vec<String> {
     let mut out = Vec::new();
+    for a in &problem.attached {
+        out.extend(a.notes.iter().map(|n| format!("superelement '{}': {n}", a.element.name)));
+    }
     for (i, name) in args.effector.iter().enumerate() {
         if args.effector[..i].contains(name) {
             out.push(format!("end effector '{name}' is given twice"));

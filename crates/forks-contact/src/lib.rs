@@ -52,6 +52,7 @@ mod problem;
 mod quad;
 mod robust;
 mod scalar;
+mod shared_compliance;
 mod solver;
 mod system;
 
@@ -61,6 +62,7 @@ pub use frame::{point_columns, point_jacobian, tangents};
 pub use goal::Method;
 pub use ids::{BodyId, ConstraintId, PortId};
 pub use problem::{ContactProblem, NewContact};
+pub use shared_compliance::SharedCompliance;
 pub use solver::{Report, Settings, Solver, Status};
 
 /// The example of the README is compiled and run with the documentation's.

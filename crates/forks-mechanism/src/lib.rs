@@ -32,6 +32,7 @@ pub mod redundancy;
 mod released;
 mod servos;
 mod spring;
+mod superelement;
 
 pub use balance::BalancedInertia;
 pub use builder::MechanismBuilder;
@@ -61,6 +62,7 @@ pub use spring::{
     Bushing, Combination, CombinationSpring, Coordinate, Coupling, CouplingTerm, JointMatrix,
     JointSpring, Servo, Transmission,
 };
+pub use superelement::{HeldFrame, OutputFrame, Superelement, SuperelementError, SuperelementNote};
 
 /// Runs the example of the README.
 #[cfg(doctest)]

@@ -46,7 +46,8 @@ impl Problem {
         let base = with_maps(m, held, &data, &maps, bends)?;
         let joints = joint_rows(m, &data, n, |j| &j.map);
         let links = data.links.iter().map(|l| l.map.clone()).collect();
-        data.mass = mass_of(m, &Shapes { joints, links });
+        let internal = Matrix::zeros(0, n);
+        data.mass = mass_of(m, &Shapes { joints, links, internal });
         data.base = Some(base);
         Ok(data)
     }
@@ -63,6 +64,9 @@ pub(crate) fn base_rest(
     data: &ModelData,
 ) -> Result<BaseRest, ReduceError> {
     let name = || linear.effectors()[0].name.clone();
+    if !linear.attached().is_empty() {
+        return Err(ReduceError::WithSuperelements { quantity: "base that floats" });
+    }
     let held = linear.problem.prepared.held;
     let held = held.ok_or_else(|| ReduceError::NotFloating { element: name() })?;
     let m = linear.mechanism();

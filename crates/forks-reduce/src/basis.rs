@@ -11,7 +11,7 @@ use forks_mechanism::{
     linalg::{Accuracy, Matrix, dense},
 };
 
-use crate::{error::ReduceError, response::Response};
+use crate::{attached::Attached, error::ReduceError, response::Response};
 
 /// Singular values below this fraction of the largest count as zero. True ratios seen in mechanisms
 /// stay above 1e-4, rounding below 1e-12; the reported gap says how clear the decision was.
@@ -37,12 +37,16 @@ pub struct Basis {
 pub(crate) fn basis(
     m: &Mechanism,
     response: &Response,
+    attached: &[Attached],
     loaded: bool,
     names: &str,
 ) -> Result<Basis, ReduceError> {
     let r = response.radius;
     let scale = |i: usize| if i % 6 < 3 { 1.0 / r } else { 1.0 };
     let mut factor = stiffness_factor(m, response);
+    for a in attached {
+        push_superelement(&mut factor, a, &a.twists_along(&response.twists));
+    }
     if loaded {
         factor.extend((0..response.joints.rows()).map(|i| response.joints.row(i).to_vec()));
     }
@@ -100,6 +104,24 @@ fn stiffness_factor(m: &Mechanism, response: &Response) -> Vec<Vec<f64>> {
         rows.push(row);
     }
     rows
+}
+
+/// √K ξ over the frames, and √C₀⁻¹ (ξ_c − A ξ_B); lengths in metres.
+fn push_superelement(rows: &mut Vec<Vec<f64>>, a: &Attached, twists: &Matrix) {
+    let e = &a.element;
+    let k = e.stiffness.rows();
+    if k > 0 {
+        push_root(rows, &e.stiffness, &twists.block(0, 0, k, twists.columns()));
+    }
+    if e.output_compliance.rows() > 0 {
+        let off = a.relation().mul(twists);
+        let (values, vectors) = e.output_compliance.jacobi_eigen(Accuracy::Norm);
+        let top = values.iter().fold(0.0f64, |m, v| m.max(*v));
+        for (i, &value) in values.iter().enumerate().filter(|(_, v)| **v > 1e-12 * top) {
+            let s = 1.0 / value.sqrt();
+            rows.push(off.transpose_mul_vec(&vectors.column(i)).iter().map(|x| s * x).collect());
+        }
+    }
 }
 
 /// Appends the rows √K x, K = V diag(λ) Vᵀ, √K = diag(√λ) Vᵀ.

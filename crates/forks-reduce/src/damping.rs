@@ -3,7 +3,10 @@
 use forks_dynamics::modes::admissible_motions;
 use forks_mechanism::linalg::{Matrix, dense};
 
-use crate::{condensed::damping_of, error::ReduceError, linearised::Linearised, shapes::Shapes};
+use crate::{
+    attached::add_forms, condensed::damping_of, error::ReduceError, linearised::Linearised,
+    shapes::Shapes,
+};
 
 /// How the joints' own damping enters a reduced model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,11 +102,18 @@ fn of_joints(
     shapes: &Shapes,
 ) -> Result<Matrix, ReduceError> {
     let n = shapes.joints.columns();
-    let of_shapes = || damping_of(linear.mechanism(), linear.poses(), shapes);
+    let of_shapes = || {
+        let mut d = damping_of(linear.mechanism(), linear.poses(), shapes);
+        add_forms(&mut d, linear.attached(), shapes, |e| &e.damping);
+        d
+    };
     match joints {
         JointDamping::Ignored => Ok(Matrix::zeros(n, n)),
         JointDamping::Shapes => Ok(of_shapes()),
         JointDamping::Inverse => {
+            if !linear.attached().is_empty() {
+                return Err(ReduceError::WithSuperelements { quantity: "inverse projection" });
+            }
             linear.check_dense("the inverse projection of the damping")?;
             let effector = inverse_projection(linear)?;
             let (rank, of_shapes) = (effector.rows(), of_shapes());

@@ -106,6 +106,15 @@ pub enum ReduceError {
     /// It was asked to stop ([`crate::ReduceOptions::cancel`]).
     #[error("the reduction was stopped")]
     Cancelled,
+    /// A superelement that does not fit.
+    #[error(transparent)]
+    Superelement(#[from] forks_mechanism::SuperelementError),
+    /// Something that superelements do not have.
+    #[error("with superelements there is no {quantity}")]
+    WithSuperelements {
+        /// What was asked for.
+        quantity: &'static str,
+    },
     /// The changed mechanism is not valid.
     #[error(transparent)]
     Build(#[from] BuildError),

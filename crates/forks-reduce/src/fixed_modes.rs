@@ -1,7 +1,7 @@
 //! Fixed-effector modes \[CB68\]: K φ = ω² M φ on the motions that the loops admit
-//! with all effectors held. Static shapes do no work on them, so both are orthogonal in K.
+//! with all effectors held, superelements' internal modes among them. Static shapes do no work on
+//! them, so both are orthogonal in K.
 
-use forks_dynamics::{mass_matrix, modes::admissible_motions};
 use forks_mechanism::linalg::{Matrix, dense};
 
 use crate::{
@@ -35,7 +35,7 @@ pub(crate) fn fixed_modes(
     let (m, q) = (linear.mechanism(), linear.q());
     let n = held_motions(linear)?;
     let k = n.transpose_mul(&stiffness.mul(&n)).symmetric_part();
-    let mass = n.transpose_mul(&mass_matrix(m, q).mul(&n)).symmetric_part();
+    let mass = n.transpose_mul(&linear.mass_with_elements().mul(&n)).symmetric_part();
     // M x = ν K x, ν = ω⁻²: the lowest frequencies keep their digits beside much higher ones.
     let (nu, x) =
         dense::generalized_symmetric_eigen(&mass, &k).ok_or(ReduceError::UnstableModes)?;
@@ -43,7 +43,9 @@ pub(crate) fn fixed_modes(
     let kept: Vec<usize> =
         (0..nu.len()).rev().filter(|&i| nu[i] > MASSLESS * largest).take(count).collect();
     let raw = n.mul(&Matrix::from_fn(x.rows(), kept.len(), |i, j| x[(i, kept[j])]));
-    let mut shapes = Shapes::of_motions(m, q, raw);
+    let nv = m.velocity_count();
+    let mut shapes = Shapes::of_motions(m, q, raw.block(0, 0, nv, raw.columns()));
+    shapes.internal = raw.block(nv, 0, raw.rows() - nv, raw.columns());
     let stiffness = scale_to_links(&mut shapes, linear.response.radius);
     Ok(FixedModes {
         frequencies: kept.iter().map(|&i| (1.0 / nu[i]).sqrt()).collect(),
@@ -55,7 +57,8 @@ pub(crate) fn fixed_modes(
 /// A basis of the admissible motions that move no effector and no free body beside the mechanism.
 fn held_motions(linear: &Linearised<'_>) -> Result<Matrix, ReduceError> {
     let m = linear.mechanism();
-    let n = admissible_motions(m, linear.q(), linear.poses());
+    let n = linear.motions_with_elements();
+    let nv = m.velocity_count();
     let r = linear.response.radius;
     let j = linear.effector_jacobian();
     let scaled =
@@ -64,7 +67,8 @@ fn held_motions(linear: &Linearised<'_>) -> Result<Matrix, ReduceError> {
     let edges = m.forest().edges().iter().filter(|e| left_out.contains(&e.outer));
     let loose: Vec<usize> = edges.flat_map(|e| m.velocity_range(e.joint)).collect();
     let loose = Matrix::from_fn(loose.len(), n.columns(), |i, k| n[(loose[i], k)]);
-    let held = above(&scaled.mul(&n), &loose);
+    let of_joints = n.block(0, 0, nv, n.columns());
+    let held = above(&scaled.mul(&of_joints), &loose);
     let (_, free) = dense::nullspace(&held, RANK_TOLERANCE)
         .ok_or(ReduceError::NotFinite { quantity: "the effectors' Jacobian" })?;
     Ok(n.mul(&free))
@@ -81,7 +85,7 @@ fn scale_to_links(shapes: &mut Shapes, r: f64) -> Vec<f64> {
         };
         let largest = shapes.links.iter().map(size).fold(0.0, f64::max).sqrt();
         let s = if largest > 0.0 { 1.0 / largest } else { 1.0 };
-        let columns = shapes.links.iter_mut().chain([&mut shapes.joints]);
+        let columns = shapes.links.iter_mut().chain([&mut shapes.joints, &mut shapes.internal]);
         columns.for_each(|x| (0..x.rows()).for_each(|i| x[(i, k)] *= s));
         stiffness.push(s * s);
     }

@@ -31,8 +31,9 @@ pub(crate) fn static_loads(linear: &Linearised<'_>) -> Result<Vec<Wrench>, Reduc
     };
     let (motions, world_from_link) = tree_motions(m, q);
     let links: Vec<LinkId> = linear.effectors().iter().map(|e| e.link).collect();
+    let acting = (loads, multipliers, linear.attached());
     let Prestress { carried, closure_wrench, .. } =
-        prestress(m, &motions, &world_from_link, 1.0, loads, &links, multipliers)?;
+        prestress(m, &motions, (&world_from_link, 1.0), acting, &links)?;
     // A multiplier is the wrench on the child, which the child passes back.
     Ok(carried.into_iter().chain(closure_wrench.into_iter().map(|w| -w)).collect())
 }

@@ -8,6 +8,7 @@
 //!   effectors.
 #![doc = include_str!("../README.md")]
 
+mod attached;
 mod base;
 mod basis;
 mod condensed;
@@ -37,9 +38,12 @@ mod response;
 mod servo_terms;
 mod shapes;
 mod static_model;
+mod superelements;
 mod sweep;
 mod table;
+mod with_elements;
 
+pub use attached::Attached;
 pub use basis::Basis;
 pub use damping::{Damping, JointDamping};
 pub use drive::Drive;

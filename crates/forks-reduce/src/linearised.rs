@@ -15,6 +15,7 @@ use forks_mechanism::{
 };
 
 use crate::{
+    attached::Attached,
     basis::{Basis, basis},
     drive::Drive,
     effector::Effector,
@@ -57,7 +58,8 @@ impl Problem {
     pub fn response(&self, at: Linearisation<'_>) -> Result<Response, ReduceError> {
         let tangent = at.tangent_limits(self.mechanism());
         let m = tangent.as_ref().unwrap_or(self.mechanism());
-        response(m, &self.effectors, at, &drives_at(m, at, &self.servos), &Cancel::default())
+        let drives = drives_at(m, at, &self.servos);
+        response(m, &self.effectors, at, &drives, &self.attached, &Cancel::default())
     }
 
     /// Linearises about a pose, also where that makes no model.
@@ -90,10 +92,10 @@ impl<'a> Linearised<'a> {
         let m = tangent.as_ref().unwrap_or(problem.mechanism());
         let effectors = &problem.effectors;
         let drives = drives_at(m, at, &[&problem.servos, further].concat());
-        let response = response(m, effectors, at, &drives, cancel)?;
+        let response = response(m, effectors, at, &drives, &problem.attached, cancel)?;
         let names: Vec<String> = effectors.iter().map(|e| format!("'{}'", e.name)).collect();
         let loaded = matches!(at, Linearisation::Loaded { .. });
-        let basis = basis(m, &response, loaded, &names.join(", "))?;
+        let basis = basis(m, &response, &problem.attached, loaded, &names.join(", "))?;
         let compliance = response.world_fixed_compliance()?;
         // C_η = (SU)ᵀ C (SU), 𝓗 = C_η⁻¹.
         let reduced = basis.dual.transpose_mul(&response.compliance).mul(&basis.dual);
@@ -117,21 +119,25 @@ impl<'a> Linearised<'a> {
         residual.iter().fold(0.0, |m, x| m.max(x.abs()))
     }
 
-    /// J M⁻¹ Jᵀ of the effectors with the loops in M⁻¹, 6E × 6E; `None` where a motion has no mass
-    /// or the mechanism is above [`DENSE_LIMIT`].
+    /// J M⁻¹ Jᵀ of the effectors with the loops in M⁻¹, 6E × 6E; `None` where a motion has no mass,
+    /// with superelements, or where the mechanism is above [`DENSE_LIMIT`].
     pub fn inverse_mass(&self) -> Option<Matrix> {
         let m = self.mechanism();
-        (m.velocity_count() <= DENSE_LIMIT)
+        (m.velocity_count() <= DENSE_LIMIT && self.attached().is_empty())
             .then(|| effective_inverse_mass(m, self.q(), self.poses(), self.effector_jacobian()))
             .flatten()
     }
 
-    /// The lowest frequencies of the full mechanism at the pose, rad/s, ascending; none above
-    /// [`DENSE_LIMIT`].
+    /// The lowest frequencies of the full mechanism at the pose, rad/s, ascending; superelements
+    /// take part with their internal modes. None above [`DENSE_LIMIT`], or at a loaded pose with
+    /// superelements.
     pub fn full_frequencies(&self) -> Vec<f64> {
         let m = self.mechanism();
         if m.velocity_count() > DENSE_LIMIT {
             return vec![];
+        }
+        if !self.attached().is_empty() {
+            return self.frequencies_with_elements(REPORTED_FREQUENCIES).unwrap_or_default();
         }
         let of =
             |k: Matrix| lowest_frequencies(m, self.q(), self.poses(), &k, REPORTED_FREQUENCIES);
@@ -185,6 +191,10 @@ impl<'a> Linearised<'a> {
 
     pub(crate) fn mechanism(&self) -> &'a Mechanism {
         self.problem.mechanism()
+    }
+
+    pub(crate) fn attached(&self) -> &'a [Attached] {
+        &self.problem.attached
     }
 
     pub(crate) fn effectors(&self) -> &'a [Effector] {

@@ -10,6 +10,7 @@ use forks_mechanism::{
 use forks_rom::data::ModelData;
 
 use crate::{
+    attached::add_forms,
     condensed::mass_of,
     error::ReduceError,
     fixed_modes::{FixedModes, fixed_modes},
@@ -41,23 +42,31 @@ pub(crate) fn add_mass(
     data: &mut ModelData,
     shapes: &mut Shapes,
 ) -> Result<(), ReduceError> {
-    let m = linear.mechanism();
+    let (m, attached) = (linear.mechanism(), linear.attached());
     data.mass = match mass {
         MassModel::Condensed => mass_of(m, shapes),
         MassModel::Accelerability => {
+            if !attached.is_empty() {
+                return Err(ReduceError::WithSuperelements { quantity: "accelerability" });
+            }
             linear.check_dense("accelerability")?;
             accelerability(linear).ok_or(ReduceError::Massless)?
         }
         MassModel::CraigBampton { modes } => {
             linear.check_dense("the computation of fixed-effector modes")?;
-            let k = linear.tangent_stiffness()?.symmetric_part();
+            let k = linear.stiffness_with_elements()?.symmetric_part();
             let modes = fixed_modes(linear, &k, modes)?;
             *shapes = shapes.beside(&modes.shapes);
-            let loads = modal_loads(linear, &modes, &k)?;
+            let loads = match attached.is_empty() {
+                true => modal_loads(linear, &modes, &k)?,
+                // Not known: superelements carry a part of them.
+                false => vec![Matrix::default(); data.joints.len()],
+            };
             append_modes(m, data, &modes, &k, &loads);
             mass_of(m, shapes)
         }
     };
+    add_forms(&mut data.mass, attached, shapes, |e| &e.mass);
     Ok(())
 }
 
@@ -82,7 +91,8 @@ fn append_modes(
     // do no work on it. What the modes take over is no longer part of the motion at fixed
     // coordinates.
     let outputs = joint_rows(m, data, data.servos.len(), |j| &j.servo_map);
-    let mut rest = modes.shapes.joints.transpose_mul(&k.mul(&outputs));
+    let nv = outputs.rows();
+    let mut rest = modes.shapes.joints.transpose_mul(&k.block(0, 0, nv, nv).mul(&outputs));
     for (i, s) in modes.stiffness.iter().enumerate() {
         rest.row_mut(i).iter_mut().for_each(|x| *x /= s);
     }
@@ -104,8 +114,10 @@ fn append_modes(
         let shape = modes.shapes.joints.block(range.start, 0, range.len(), count);
         joint.map = beside(&joint.map, &shape);
         joint.servo_map = joint.servo_map.sub(&shape.mul(&rest));
-        if joint.load_map.rows() > 0 {
+        if joint.load_map.rows() > 0 && load.rows() > 0 {
             joint.load_map = beside(&joint.load_map, load);
+        } else {
+            joint.load_map = Matrix::default();
         }
     }
 }

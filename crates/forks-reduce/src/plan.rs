@@ -2,7 +2,7 @@
 
 use forks_mechanism::{Combination, LinkId, Mechanism};
 
-use crate::motion::JointCompliance;
+use crate::{attached::Attached, motion::JointCompliance};
 
 /// A sweep that keeps no more links than this needs no better order.
 const FEW_LIVE: usize = 64;
@@ -16,21 +16,26 @@ pub(crate) struct Plan {
     pub(crate) left_out: Vec<LinkId>,
 }
 
-/// Plans a sweep. A branch is entered if it holds an effector, a loop, a bushing, a coupled or
-/// springless coordinate, or, at loaded poses (`enter_all`), anything at all.
+/// Plans a sweep. A branch is entered if it holds an effector, a superelement, a loop, a bushing, a
+/// coupled or springless coordinate, or, at loaded poses (`enter_all`), anything at all.
 pub(crate) fn plan(
     m: &Mechanism,
     effectors: &[LinkId],
     outputs: &[Combination],
     compliance: &[JointCompliance],
     enter_all: bool,
+    attached: &[Attached],
 ) -> Plan {
     let edges = m.forest().edges();
     let mut wanted = vec![enter_all; m.links().len()];
-    for l in effectors {
+    let of_elements: Vec<Vec<LinkId>> = attached.iter().map(Attached::links).collect();
+    let held: Vec<LinkId> = effectors.iter().chain(of_elements.iter().flatten()).copied().collect();
+    for l in &held {
         wanted[l.index()] = true;
     }
-    for (a, b) in m.link_ties() {
+    let mut ties = m.link_ties();
+    ties.extend(of_elements.iter().flat_map(|l| l.windows(2).map(|w| (w[0], w[1]))));
+    for (a, b) in &ties {
         wanted[a.index()] = true;
         wanted[b.index()] = true;
     }
@@ -41,7 +46,7 @@ pub(crate) fn plan(
     for e in edges {
         wanted[e.outer.index()] |= driven[e.joint.index()] || compliance[e.joint.index()].is_free();
     }
-    let left_out = m.loose_links(effectors);
+    let left_out = m.loose_links(&held);
     for l in &left_out {
         wanted[l.index()] = false;
     }
@@ -70,7 +75,6 @@ pub(crate) fn plan(
         order.push(k);
         stack.extend(&children[edges[k].outer.index()]);
     }
-    let mut ties = m.link_ties();
     ties.retain(|(a, b)| a != b);
     let live = Live { m, ties: &ties, effectors };
     // Loops between branches that are long and side by side: depth first would keep all of one

@@ -19,6 +19,7 @@ use forks_mechanism::{
 };
 
 use crate::{
+    attached::Attached,
     error::ReduceError,
     motion::{ScaledMotion, scale_pose, scale_wrench},
 };
@@ -42,11 +43,9 @@ pub(crate) struct Prestress {
 pub(crate) fn prestress(
     m: &Mechanism,
     motions: &[ScaledMotion],
-    world_from_link: &[Pose],
-    r: f64,
-    loads: &Loads,
+    (world_from_link, r): (&[Pose], f64),
+    (loads, multipliers, attached): (&Loads, &[f64], &[Attached]),
     effectors: &[LinkId],
-    multipliers: &[f64],
 ) -> Result<Prestress, ReduceError> {
     let n = m.links().len();
     let mut wrench = vec![Wrench::ZERO; n];
@@ -87,6 +86,14 @@ pub(crate) fn prestress(
         c.length_and_gradient(world_from_link, |l, w| {
             wrench[l.index()] -= scale_wrench(w * pull, r);
         });
+    }
+    for a in attached {
+        let frames = a.element.frames.iter().map(|f| (f.link, f.link_from_frame));
+        let outputs = a.outputs.iter().map(|l| (*l, Pose::IDENTITY));
+        for ((link, at), force) in frames.chain(outputs).zip(&a.element.forces) {
+            let on_link = at.adjoint().apply_to_wrench(*force);
+            wrench[link.index()] += scale_wrench(on_link, r);
+        }
     }
     let rows = 6 * closure_wrench.len();
     Ok(Prestress {

@@ -6,7 +6,10 @@ use forks_dynamics::{
 };
 use forks_mechanism::{Mechanism, Preparation, PreparedMechanism};
 
-use crate::{drive::Drive, effector::Effector, error::ReduceError, linearisation::Linearisation};
+use crate::{
+    attached::Attached, drive::Drive, effector::Effector, error::ReduceError,
+    linearisation::Linearisation,
+};
 
 /// What to do with a mechanism before it is reduced.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +43,8 @@ pub struct Problem {
     pub servos: Vec<Drive>,
     /// Positions of the prepared mechanism at the start pose.
     pub start: Vec<f64>,
+    /// Superelements, with the links of their outputs.
+    pub attached: Vec<Attached>,
 }
 
 impl Problem {
@@ -70,13 +75,14 @@ impl Problem {
             })
             .collect();
         let start = prepared.mechanism.start_positions();
-        Ok(Self { prepared, effectors, servos, start })
+        Ok(Self { prepared, effectors, servos, start, attached: vec![] })
     }
 
     /// A mechanism as it is: nothing is held, servos are ignored.
     pub fn unprepared(m: Mechanism, effectors: Vec<Effector>) -> Self {
         let start = m.start_positions();
-        Self { prepared: PreparedMechanism::unchanged(m), effectors, servos: vec![], start }
+        let prepared = PreparedMechanism::unchanged(m);
+        Self { prepared, effectors, servos: vec![], start, attached: vec![] }
     }
 
     /// The prepared mechanism.

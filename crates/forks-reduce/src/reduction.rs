@@ -1,13 +1,14 @@
 //! From the linear behaviour at a pose to a reduced model.
 
 use forks_dynamics::Cancel;
-use forks_mechanism::linalg::dense;
+use forks_mechanism::linalg::{Matrix, dense};
 use forks_rom::{
     ReducedModel,
     data::{DEFAULT_RANGE, ModelData},
 };
 
 use crate::{
+    attached::Attached,
     base::base_rest,
     damping::Damping,
     drive::Drive,
@@ -68,6 +69,9 @@ pub struct Reduction<'a> {
     pub model: ReducedModel,
     /// The linear behaviour from which it was made.
     pub linear: Linearised<'a>,
+    /// Amplitudes of the superelements' internal modes per reduced coordinate, those of one after
+    /// those of the other, modes × n_η; zero but in fixed-effector modes.
+    pub internal: Matrix,
 }
 
 impl Problem {
@@ -105,7 +109,7 @@ impl Problem {
             true => ReducedModel::held_by_loads(data)?,
             false => ReducedModel::new(data)?,
         };
-        Ok(Reduction { model, linear })
+        Ok(Reduction { model, linear, internal: shapes.internal })
     }
 }
 
@@ -113,6 +117,11 @@ impl Reduction<'_> {
     /// How many fixed-effector modes the model has: as many as were asked for, or as there are.
     pub fn modes(&self) -> usize {
         self.model.dof() - self.linear.basis.rank
+    }
+
+    /// The superelements that were reduced with the mechanism.
+    pub fn attached(&self) -> &[Attached] {
+        self.linear.attached()
     }
 
     /// Frequencies of the reduced model, rad/s, ascending, from M x = ω⁻² 𝓗 x; none for motions

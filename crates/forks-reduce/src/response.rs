@@ -8,6 +8,7 @@ use forks_mechanism::{
 };
 
 use crate::{
+    attached::Attached,
     drive::Drive,
     effector::Effector,
     error::ReduceError,
@@ -77,6 +78,7 @@ pub(crate) fn response(
     effectors: &[Effector],
     at: Linearisation<'_>,
     drives: &[Drive],
+    attached: &[Attached],
     cancel: &Cancel,
 ) -> Result<Response, ReduceError> {
     check_sizes(m, effectors, &at)?;
@@ -85,9 +87,9 @@ pub(crate) fn response(
     links.sort();
     links.dedup();
     let state = match at {
-        Linearisation::Rest { q } => State { q, loaded: None, cancel },
+        Linearisation::Rest { q } => State { q, loaded: None, attached, cancel },
         Linearisation::Loaded { q, loads, multipliers } => {
-            State { q, loaded: Some((loads, multipliers)), cancel }
+            State { q, loaded: Some((loads, multipliers)), attached, cancel }
         }
     };
     let sweep = Sweep::run(m, &state, &links, &outputs)?;

@@ -9,10 +9,13 @@ pub(crate) struct Shapes {
     pub(crate) joints: Matrix,
     /// Body twist of each link, the ground first, 6 × n.
     pub(crate) links: Vec<Matrix>,
+    /// Amplitudes of the superelements' internal modes, all of one after those of the other,
+    /// modes × n.
+    pub(crate) internal: Matrix,
 }
 
 impl Shapes {
-    /// From joint displacements; one sweep outwards per column.
+    /// From joint displacements, internal modes at rest; one sweep outwards per column.
     pub(crate) fn of_motions(m: &Mechanism, q: &[f64], joints: Matrix) -> Self {
         let mut links = vec![Matrix::zeros(6, joints.columns()); m.links().len()];
         for k in 0..joints.columns() {
@@ -20,7 +23,7 @@ impl Shapes {
                 twist.to_array().into_iter().enumerate().for_each(|(i, x)| map[(i, k)] = x);
             }
         }
-        Self { joints, links }
+        Self { internal: Matrix::zeros(0, joints.columns()), joints, links }
     }
 
     /// These columns, then those of `other`.
@@ -28,6 +31,7 @@ impl Shapes {
         Self {
             joints: beside(&self.joints, &other.joints),
             links: self.links.iter().zip(&other.links).map(|(a, b)| beside(a, b)).collect(),
+            internal: beside(&self.internal, &other.internal),
         }
     }
 }

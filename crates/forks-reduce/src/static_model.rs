@@ -9,6 +9,7 @@ use forks_mechanism::{
 use forks_rom::data::{DEFAULT_RANGE, EffectorRest, JointPath, JointRest, LinkRest, ModelData};
 
 use crate::{
+    attached::internal_modes,
     effector::Effector,
     error::ReduceError,
     joint_loads::{own_twists, static_loads, turn},
@@ -64,7 +65,11 @@ pub(crate) fn static_model(linear: &Linearised<'_>) -> Result<(ModelData, Shapes
             JointRest { load_map, static_load, closes_loop, ..rest }
         })
         .collect();
-    let shapes = Shapes { links: links.iter().map(|l| l.map.clone()).collect(), joints: joint_map };
+    let shapes = Shapes {
+        links: links.iter().map(|l| l.map.clone()).collect(),
+        internal: Matrix::zeros(internal_modes(linear.attached()), basis.rank),
+        joints: joint_map,
+    };
     let data = ModelData {
         radius: response.radius,
         range: DEFAULT_RANGE,

@@ -4,6 +4,7 @@ use super::{
     adaptive, blended,
     case::{Case, Context},
     contact, control, divide, forward, kernel, matched, million, pgs, reduced, reduction, scaling,
+    tissue,
 };
 
 /// Measures the case of a name; one result per number of threads.
@@ -57,4 +58,5 @@ pub(super) const ALL: &[(&str, Measure)] = &[
     ("kernel/poses-18", kernel::poses_18),
     ("reduce/chain-10000", reduction::chain),
     ("reduce/bushy-10000", reduction::bushy),
+    ("tissue/finger", tissue::finger),
 ];

@@ -24,6 +24,7 @@ mod reduced;
 mod reduction;
 mod rivals;
 mod scaling;
+mod tissue;
 
 use std::{
     path::{Path, PathBuf},

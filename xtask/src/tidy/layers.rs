@@ -19,6 +19,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("forks-deform", &["forks-dynamics"]),
     ("forks-mpc", &["forks-rom"]),
     ("forks-rom", &["forks-lie"]),
+    ("forks-skin", &["forks-rom"]),
+    ("forks-condense", &["forks-deform", "forks-reduce", "forks-skin"]),
     ("forks-reduce", &["forks-dynamics", "forks-rom"]),
     ("forks-blend", &["forks-rom"]),
     ("forks-place", &["forks-blend", "forks-reduce"]),
@@ -45,6 +47,7 @@ const BEHIND_FEATURES: &[(&str, &[&str])] = &[(
 
 /// The libraries that users see.
 const PUBLIC: &[&str] = &[
+    "forks-condense",
     "forks-control",
     "forks-deform",
     "forks-direct",
@@ -60,6 +63,7 @@ const PUBLIC: &[&str] = &[
     "forks-mpc",
     "forks-record",
     "forks-sim",
+    "forks-skin",
     "forks-view",
 ];
 /// The same and the test oracles.

@@ -26,6 +26,7 @@ mod scenario;
 mod scenes;
 mod slope;
 mod stable;
+mod tissue_reduction;
 mod upright;
 
 use std::{
@@ -157,6 +158,9 @@ fn run_scenario(fixtures: &Path, s: &Scenario, out: &mut Recorder) -> Result<(),
     }
     if let Some(k) = &s.k08 {
         return k08::check(k, out);
+    }
+    if let Some(t) = &s.tissue_reduction {
+        return tissue_reduction::check(t, out);
     }
     if let Some(d) = &s.deform {
         return deform::check(d, out);

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{
     adaptive::Adaptive, blend::Blend, deform::Deform, families::Families, k08::K08,
-    keyframes::Keyframes, scenes::Scenes,
+    keyframes::Keyframes, scenes::Scenes, tissue_reduction::TissueReduction,
 };
 
 /// A file `fixtures/scenarios/NAME.toml`.
@@ -59,6 +59,8 @@ pub(crate) struct Scenario {
     pub(crate) keyframes: Option<Keyframes>,
     /// Tissue instead of a mechanism.
     pub(crate) deform: Option<Deform>,
+    /// Tissue reduced with its skeleton.
+    pub(crate) tissue_reduction: Option<TissueReduction>,
     /// The paper's scheme for tissue against ours.
     pub(crate) k08: Option<K08>,
     /// Blends of many mechanisms that nobody tuned on.

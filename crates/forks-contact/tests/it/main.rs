@@ -5,6 +5,7 @@ mod errors;
 mod grasp;
 mod ports;
 mod random;
+mod shared_compliance;
 mod single_contacts;
 mod solver;
 mod support;

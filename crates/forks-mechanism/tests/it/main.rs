@@ -14,3 +14,4 @@ mod mechanism;
 mod mount;
 mod preparation;
 mod released;
+mod superelement;

@@ -1,7 +1,9 @@
-//! What becomes possible when: closures, bushings, cables, couplings and springs wait for their
-//! links and joints.
+//! What becomes possible when: closures, bushings, cables, superelements, couplings and springs
+//! wait for their links and joints.
 
 use forks_mechanism::{Coordinate, JointId, LinkId, Mechanism};
+
+use crate::attached::Attached;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Task {
@@ -10,6 +12,7 @@ pub(super) enum Task {
     Cable(usize),
     Couple(usize),
     Spring(usize),
+    Superelement(usize),
 }
 
 /// Counts down what each task still waits for.
@@ -20,7 +23,7 @@ pub(super) struct Agenda {
 }
 
 impl Agenda {
-    pub(super) fn new(m: &Mechanism) -> Self {
+    pub(super) fn new(m: &Mechanism, attached: &[Attached]) -> Self {
         let mut a = Self {
             tasks: vec![],
             by_link: vec![vec![]; m.links().len()],
@@ -34,6 +37,9 @@ impl Agenda {
         }
         for (i, c) in m.cables().iter().enumerate().filter(|(_, c)| !c.is_idle()) {
             a.add_for_links(Task::Cable(i), c.links());
+        }
+        for (i, s) in attached.iter().enumerate() {
+            a.add_for_links(Task::Superelement(i), s.links());
         }
         for (i, c) in m.couplings().iter().enumerate() {
             a.add_for_joints(Task::Couple(i), c.terms.iter().flat_map(|t| &t.combination.terms));

@@ -27,6 +27,9 @@ impl Sweep<'_> {
         for l in m.cables().iter().filter(|c| !c.is_idle()).flat_map(Cable::links) {
             self.use_link(l);
         }
+        for l in self.attached.iter().flat_map(|a| a.links()) {
+            self.use_link(l);
+        }
         let combinations = m
             .couplings()
             .iter()

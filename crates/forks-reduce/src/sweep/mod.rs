@@ -7,8 +7,8 @@
 //!   ([`Sweep::append`]),
 //! - merge and loop closure: conditioning on ξ_c − Ad ξ_p − Jθ = 0 ([`Sweep::close`]); Eq. 14
 //!   inverts rank-deficient compliances first and is not used,
-//! - couplings: conditioning on their rows; springs on combinations, bushings and cables:
-//!   information,
+//! - couplings: conditioning on their rows; springs on combinations, bushings, cables and
+//!   superelements: information; outputs of these are appended with several parents,
 //! - loaded poses: information with the geometric terms of [`crate::prestress`].
 
 mod agenda;
@@ -17,6 +17,7 @@ mod close;
 mod couple;
 mod energy;
 mod liveness;
+mod superelement;
 
 use std::ops::Range;
 
@@ -28,6 +29,7 @@ use self::{
     energy::Pending,
 };
 use crate::{
+    attached::Attached,
     error::ReduceError,
     frontier::{Frontier, Record, Rows, Singular, Variable},
     motion::{JointCompliance, ScaledMotion, joint_compliance, tree_motions},
@@ -40,6 +42,8 @@ pub(crate) struct State<'a> {
     pub(crate) q: &'a [f64],
     /// Loads and multipliers of an equilibrium; `None` for an unstressed rest pose.
     pub(crate) loaded: Option<(&'a Loads, &'a [f64])>,
+    /// Superelements.
+    pub(crate) attached: &'a [Attached],
     /// Stops the sweep.
     pub(crate) cancel: &'a Cancel,
 }
@@ -61,6 +65,7 @@ pub(crate) enum Op {
 pub(crate) struct Sweep<'a> {
     pub(crate) m: &'a Mechanism,
     pub(crate) q: &'a [f64],
+    pub(crate) attached: &'a [Attached],
     pub(crate) r: f64,
     pub(crate) world_from_link: Vec<Pose>,
     pub(crate) motions: Vec<ScaledMotion>,
@@ -121,7 +126,7 @@ impl<'a> Sweep<'a> {
         let mut sweep = Self::prepared(m, state, effectors, outputs)?;
         sweep.outputs = outputs.iter().map(|_| sweep.frontier.new_variable()).collect();
         sweep.count_uses(effectors);
-        sweep.process(Agenda::new(m), state.cancel)?;
+        sweep.process(Agenda::new(m, state.attached), state.cancel)?;
         sweep.finish()?;
         Ok(sweep)
     }
@@ -139,7 +144,9 @@ impl<'a> Sweep<'a> {
         let prestress = match state.loaded {
             None => None,
             Some((loads, multipliers)) => {
-                Some(prestress(m, &motions, &world_from_link, r, loads, effectors, multipliers)?)
+                let poses = (&world_from_link[..], r);
+                let acting = (loads, multipliers, state.attached);
+                Some(prestress(m, &motions, poses, acting, effectors)?)
             }
         };
         let compliance: Vec<JointCompliance> = m
@@ -147,11 +154,12 @@ impl<'a> Sweep<'a> {
             .iter()
             .map(|j| joint_compliance(j.dof(), j.spring.as_ref().map(|s| &s.stiffness)))
             .collect();
-        let plan = plan(m, effectors, outputs, &compliance, prestress.is_some());
+        let plan = plan(m, effectors, outputs, &compliance, prestress.is_some(), state.attached);
         let variables = 6 * m.links().len() + m.velocity_count();
         Ok(Self {
             m,
             q: state.q,
+            attached: state.attached,
             r,
             world_from_link,
             motions,
@@ -210,6 +218,7 @@ impl<'a> Sweep<'a> {
             Task::Cable(i) => self.add_cable(i),
             Task::Couple(i) => self.couple(i),
             Task::Spring(i) => self.add_combination_spring(i),
+            Task::Superelement(i) => self.add_superelement(i),
         }
     }
 

@@ -16,4 +16,5 @@ mod mass_loaded;
 mod mass_models;
 mod rounded_loops;
 mod scene_mechanisms;
+mod superelements;
 mod unloaded;

@@ -1,0 +1,9 @@
+//! Condensation against dense algebra, differences of full equilibria, and closed forms.
+
+mod dynamics;
+mod files;
+mod finger;
+mod limits;
+mod loaded;
+mod skins;
+mod support;

@@ -1,0 +1,34 @@
+//! Tissue reduced with its skeleton, against the direct solution over joints and nodes, full
+//! equilibria, contact of the whole, and limits.
+
+mod bend;
+mod compliance;
+mod contact;
+mod direct;
+mod loaded;
+mod vibration;
+
+use serde::Deserialize;
+
+use super::record::Recorder;
+
+/// How much of it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TissueReduction {
+    /// Loaded poses that are compared with differences of full equilibria.
+    loaded: usize,
+}
+
+/// All lines.
+pub(crate) fn check(t: &TissueReduction, out: &mut Recorder) -> Result<(), String> {
+    compliance::check(out)?;
+    bend::check(out)?;
+    vibration::check(out)?;
+    contact::check(out)?;
+    loaded::check(t.loaded, out)
+}
+
+fn said(e: impl core::fmt::Display) -> String {
+    e.to_string()
+}
