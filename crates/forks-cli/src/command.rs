@@ -10,6 +10,7 @@ use crate::{
     pose_args::PoseArgs,
     quasistatic_args::QuasistaticArgs,
     simulate_args::SimulateArgs,
+    tissue::TissueArgs,
     view_args::ViewArgs,
 };
 
@@ -51,6 +52,9 @@ pub(crate) enum Command {
     Control(ControlArgs),
     /// Let a model move under gravity, springs and dampers, or run a scene with contact; record it
     Simulate(SimulateArgs),
+    /// Show what the tissue of a scene is worth: quality of its elements, masses, bones,
+    /// frequencies, the longest explicit step, how much elements lock
+    Tissue(TissueArgs),
     /// Show a model, a scene or a reduced model in the browser, in motion: pull it, pin it, drive
     /// it, rewind it, reduce it beside itself
     View(ViewArgs),

@@ -9,6 +9,7 @@ use forks_mechanism::{BuildError, lie::Digits};
 use forks_reduce::ReduceError;
 use forks_rom::{ModelError, file::FileError};
 use forks_sim::{SimError, scene::SceneError};
+use forks_tissue::TissueError;
 use forks_view::ViewError;
 use thiserror::Error;
 
@@ -67,6 +68,17 @@ pub(crate) enum CliError {
         path: PathBuf,
         /// Why.
         source: Box<SceneError>,
+    },
+    /// A scene with tissue cannot be read; the message names the file.
+    #[error(transparent)]
+    TissueFile(Box<TissueError>),
+    /// A scene with tissue cannot be built.
+    #[error("{}: {source}", path.display())]
+    Tissue {
+        /// The scene.
+        path: PathBuf,
+        /// Why.
+        source: Box<TissueError>,
     },
     /// A scene cannot be driven.
     #[error("{}: {source}", path.display())]

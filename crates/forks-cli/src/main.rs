@@ -39,6 +39,7 @@ mod simulate_args;
 mod simulate_bound;
 mod simulate_reduced;
 mod statics;
+mod tissue;
 mod view;
 mod view_args;
 
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         Command::Quasistatic(a) => quasistatic::run(&a),
         Command::Reduce(a) => reduce::run(&a),
         Command::Simulate(a) => simulate::run(&a),
+        Command::Tissue(a) => tissue::run(&a),
         Command::View(a) => view::run(&a),
         Command::Statics(a) => statics::run(&a),
     };

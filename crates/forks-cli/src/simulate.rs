@@ -31,7 +31,7 @@ use crate::{
     scene,
     simulate_args::{IntegratorChoice, SimulateArgs},
     simulate_bound::{self, Bound},
-    simulate_reduced,
+    simulate_reduced, tissue,
 };
 
 /// A loop gap at the start above this is worth a warning.
@@ -41,7 +41,12 @@ const GAP_WARNING: f64 = 1e-6;
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, CliError> {
     match (&args.reduced, args.model()) {
         (Some(file), _) => simulate_reduced::run(args, file),
-        (None, Some(options)) if scene::is_scene(&options.path) => scene::run(args, &options.path),
+        (None, Some(options)) if scene::is_scene(&options.path) => {
+            if tissue::is_tissue(&options.path) {
+                return tissue::simulate(args, &options.path);
+            }
+            scene::run(args, &options.path)
+        }
         (None, Some(options)) => run_full(args, &options),
         (None, None) => unreachable!("the arguments ask for one of the two"),
     }

@@ -1,9 +1,15 @@
 //! Elastic forces, energy and stiffness of all elements at given positions of the nodes.
 
-use forks_dynamics::mechanism::{lie::glam::DVec3, linalg::simd::Isa};
+use std::sync::Arc;
+
+use forks_dynamics::mechanism::{
+    lie::glam::{DMat3, DVec3},
+    linalg::simd::Isa,
+};
 
 use crate::{
-    eigensystem::{Curvature, StressDerivative},
+    curvature::Curvature,
+    eigensystem::StressDerivative,
     elements::Elements,
     four::Fours,
     material::Material,
@@ -20,6 +26,8 @@ pub struct Elastic {
     selection: Selection,
     fours: Option<Fours>,
     order: Order,
+    /// Where the blocks of every element are in the stiffness: pairs (i, j), j up to i.
+    slots: Arc<[usize]>,
 }
 
 impl Elastic {
@@ -32,8 +40,16 @@ impl Elastic {
     pub fn filled(mesh: &TetMesh, material: Material, parts: &[f64]) -> Self {
         let elements = Elements::new(mesh, parts);
         let (selection, order) = (Selection::default(), mesh.order());
-        let mut out = Self { elements, material, selection, fours: None, order };
+        let slots = Arc::new([]);
+        let mut out = Self { elements, material, selection, fours: None, order, slots };
         out.set_isa(Some(Isa::detect()));
+        let matrix = out.matrix();
+        let of = |e: usize| out.elements.element(e);
+        let pairs = (0..out.elements.count()).flat_map(|e| {
+            let n = of(e).len();
+            (0..n).flat_map(move |i| (0..=i).map(move |j| (of(e)[i], of(e)[j])))
+        });
+        out.slots = pairs.map(|(i, j)| matrix.slot(i.max(j), i.min(j))).collect();
         out
     }
 
@@ -105,19 +121,35 @@ impl Elastic {
         k.clear();
         let n = self.elements.element(0).len();
         let mut turned = [DVec3::ZERO; 10];
-        for e in 0..self.elements.count() {
+        for (e, slots) in self.slots.chunks_exact(n * (n + 1) / 2).enumerate() {
             for p in self.elements.points(e) {
-                let h = StressDerivative::new(&self.material, curvature, &p.deformation(x));
-                for (t, g) in turned[..n].iter_mut().zip(p.gradients) {
-                    *t = h.turned(*g) * p.weight;
-                }
-                let inverse = 1.0 / p.weight;
-                for i in 0..n {
-                    for j in 0..n {
-                        if p.nodes[j] <= p.nodes[i] {
-                            let block = h.block(turned[i], turned[j] * inverse);
-                            k.add(p.nodes[i], p.nodes[j], block);
+                let f = p.deformation(x);
+                let mut at = 0;
+                let mut add = |i: usize, j: usize, block: DMat3| {
+                    // Rows are those of the node with the larger number.
+                    let turned = p.nodes[j] > p.nodes[i];
+                    k.add_at(slots[at], if turned { block.transpose() } else { block });
+                    at += 1;
+                };
+                if let Some(plain) = self.material.plain_stiffness(self.selection, curvature, &f) {
+                    for (t, g) in turned[..n].iter_mut().zip(p.gradients) {
+                        *t = f * *g;
+                    }
+                    for i in 0..n {
+                        for j in 0..=i {
+                            let g = [p.gradients[i], p.gradients[j]];
+                            add(i, j, plain.block(g, [turned[i], turned[j]], p.weight));
                         }
+                    }
+                    continue;
+                }
+                let h = StressDerivative::new(&self.material, curvature, &f);
+                for (t, g) in turned[..n].iter_mut().zip(p.gradients) {
+                    *t = h.turned(*g);
+                }
+                for i in 0..n {
+                    for j in 0..=i {
+                        add(i, j, h.block(turned[i] * p.weight, turned[j]));
                     }
                 }
             }

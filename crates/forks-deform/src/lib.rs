@@ -10,6 +10,7 @@
 
 mod body;
 pub mod creatures;
+mod curvature;
 mod eigensystem;
 mod elastic;
 mod elements;
@@ -21,18 +22,21 @@ mod simulation;
 mod skeleton;
 pub mod sparse;
 mod svd;
+mod winding;
 mod window;
 
-pub use body::{Attachment, Embedded, EmbeddedVertex, SoftBody, SoftError, SoftNote};
-pub use eigensystem::{Curvature, StressDerivative};
+pub use body::{Attachment, BodyPart, Embedded, EmbeddedVertex, SoftBody, SoftError, SoftNote};
+pub use curvature::Curvature;
+pub use eigensystem::StressDerivative;
 pub use elastic::Elastic;
 pub use elements::Elements;
 pub use forks_dynamics as dynamics;
 pub use material::{Material, MaterialError, Model, Window};
 pub use mesh::{MeshError, MeshNote, Order, TetMesh};
 pub use simulation::{
-    Border, Commands, Coordinates, Momentum, SoftEnergy, SoftOptions, SoftSimulation, SoftState,
-    StaticsOptions, StaticsReport, StaticsStatus, StepReport, StepStatus, Stepper,
+    Border, Commands, Coordinates, FreeStep, Momentum, Obstacles, Place, SoftEnergy, SoftOptions,
+    SoftSimulation, SoftState, StaticsOptions, StaticsReport, StaticsStatus, StepReport,
+    StepStatus, Stepper,
 };
 pub use svd::Stretched;
 pub use window::{Range, Selection, within, within_by_polynomial};

@@ -12,6 +12,11 @@ pub(crate) fn f64s(numbers: impl IntoIterator<Item = f64>) -> String {
     encode(numbers.into_iter().flat_map(f64::to_le_bytes))
 }
 
+/// Unsigned integers of 16 bits.
+pub(crate) fn u16s(numbers: impl IntoIterator<Item = u16>) -> String {
+    encode(numbers.into_iter().flat_map(u16::to_le_bytes))
+}
+
 /// Unsigned integers of 32 bits.
 pub(crate) fn u32s(numbers: impl IntoIterator<Item = u32>) -> String {
     encode(numbers.into_iter().flat_map(u32::to_le_bytes))

@@ -30,6 +30,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("forks-io", &["forks-geometry"]),
     ("forks-record", &["forks-import", "forks-sim"]),
     ("forks-view", &["forks-record", "forks-reduce", "forks-blend"]),
+    ("forks-flex", &["forks-deform", "forks-import"]),
+    ("forks-tissue", &["forks-contact", "forks-deform", "forks-record"]),
     ("forks-direct", &["forks-control", "forks-mpc", "forks-reduce", "forks-sim"]),
     ("forks-testkit", &["forks-mechanism"]),
     ("forks-cli", PUBLIC),
@@ -52,6 +54,7 @@ const PUBLIC: &[&str] = &[
     "forks-deform",
     "forks-direct",
     "forks-dynamics",
+    "forks-flex",
     "forks-rom",
     "forks-reduce",
     "forks-blend",
@@ -64,6 +67,7 @@ const PUBLIC: &[&str] = &[
     "forks-record",
     "forks-sim",
     "forks-skin",
+    "forks-tissue",
     "forks-view",
 ];
 /// The same and the test oracles.

@@ -25,4 +25,5 @@ mod scene;
 mod side;
 mod solve;
 mod support;
+mod tissue;
 mod urdf;

@@ -105,6 +105,15 @@ pub enum SoftError {
          minimum to look for"
     )]
     NoEnergy,
+    /// Bodies that cannot be one.
+    #[error("the parts of one body are {what}; they must be of one kind")]
+    Mixed {
+        /// What they are.
+        what: &'static str,
+    },
+    /// Contact in a scheme that knows none.
+    #[error("backward Euler knows no contact; linearly implicit steps and mixed Euler do")]
+    NoContact,
     /// A number that is not positive.
     #[error("{what} is {}; it must be positive and finite", Digits(*.value))]
     NotPositive {

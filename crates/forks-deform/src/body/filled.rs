@@ -17,6 +17,7 @@ use super::{
 use crate::{
     elastic::Elastic,
     mesh::{Order, TetMesh},
+    winding::winding_number,
 };
 
 /// The least filled part of an element: with less, its stiffness would vanish before its mass.
@@ -115,19 +116,6 @@ fn move_center(nodes: &[DVec3], masses: &mut [f64], center: DVec3) {
     if a.is_finite() && nodes.iter().all(|x| change(x).abs() < 0.5) {
         masses.iter_mut().zip(nodes).for_each(|(m, x)| *m *= 1.0 + change(x));
     }
-}
-
-/// How often the surface goes round a point: solid angles over 4π \[Van Oosterom and Strackee
-/// 1983\].
-fn winding_number(surface: &Mesh, x: DVec3) -> f64 {
-    let angle = |f: &[usize; 3]| {
-        let [a, b, c] = f.map(|i| surface.vertices[i] - x);
-        let (la, lb, lc) = (a.length(), b.length(), c.length());
-        let det = a.dot(b.cross(c));
-        let den = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
-        2.0 * det.atan2(den)
-    };
-    surface.faces.iter().map(angle).sum::<f64>() / (4.0 * std::f64::consts::PI)
 }
 
 /// The filled part of an element; adds volumes ∫ φ_i to its nodes.

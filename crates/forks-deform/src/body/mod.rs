@@ -4,6 +4,7 @@ mod attach;
 mod embed;
 mod error;
 mod filled;
+mod joined;
 
 use forks_dynamics::mechanism::{LinkId, lie::glam::DVec3};
 
@@ -11,6 +12,7 @@ use crate::{elastic::Elastic, material::Material, mesh::TetMesh};
 pub use attach::Attachment;
 pub use embed::{Embedded, EmbeddedVertex};
 pub use error::{SoftError, SoftNote};
+pub use joined::BodyPart;
 
 /// A mesh with a material in the world frame, the mechanism in its start pose. By builder calls its
 /// nodes are attached to bones and a surface embedded.
@@ -72,6 +74,27 @@ impl SoftBody {
     /// Mass of every node, kg.
     pub fn masses(&self) -> &[f64] {
         &self.masses
+    }
+
+    /// The same with other masses of the nodes, kg; those in bones may have none.
+    ///
+    /// # Errors
+    /// A wrong number of masses, masses that are negative or not finite, free nodes without one.
+    pub fn with_masses(mut self, masses: Vec<f64>) -> Result<Self, SoftError> {
+        let (found, expected) = (masses.len(), self.masses.len());
+        if found != expected {
+            return Err(SoftError::Length { what: "masses of nodes", found, expected });
+        }
+        for (node, m) in masses.iter().enumerate() {
+            if !(m.is_finite() && *m >= 0.0) {
+                return Err(SoftError::NotPositive { what: "the mass of a node", value: *m });
+            }
+            if *m == 0.0 && self.holder[node].is_none() {
+                return Err(SoftError::Massless { node });
+            }
+        }
+        self.masses = masses;
+        Ok(self)
     }
 
     /// Mass of all nodes, kg.

@@ -12,10 +12,12 @@ mod stvk;
 use forks_dynamics::mechanism::lie::glam::DMat3;
 
 use crate::{
+    curvature::Curvature,
     svd::Stretched,
     window::{Range, Selection},
 };
 pub use error::MaterialError;
+pub(crate) use stvk::PlainStiffness;
 
 /// How St. Venant–Kirchhoff is continued where a stretch leaves the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -180,6 +182,21 @@ impl Material {
                 let d = Stretched::new(*f);
                 (d.compose(self.principal(d.sigma.to_array()).stress), true)
             }
+        }
+    }
+
+    /// ∂P/∂F where the plain formula of St. Venant–Kirchhoff holds, without a decomposition of F.
+    pub(crate) fn plain_stiffness(
+        &self,
+        selection: Selection,
+        curvature: Curvature,
+        f: &DMat3,
+    ) -> Option<PlainStiffness> {
+        match self.model {
+            Model::StVenantKirchhoff(w) if self.plain(w, selection, f) => {
+                Some(self.stvk_stiffness(curvature, f))
+            }
+            _ => None,
         }
     }
 

@@ -4,10 +4,13 @@
 //! LinearStress e = sign(e_c) √(e_c² + 2 e_c c δ + (c² + e_c) δ²), so that the uniaxial stress e e′
 //! is linear in σ with the slope c² + e_c that it has at the limit; LinearStrain e = e_c + c δ.
 
-use forks_dynamics::mechanism::lie::glam::DMat3;
+use forks_dynamics::mechanism::lie::glam::{DMat3, DVec3};
 
 use super::{Material, Principal, Window};
-use crate::window::Range;
+use crate::{
+    curvature::{Curvature, positive_part},
+    window::Range,
+};
 
 /// e, e′, e″.
 fn strain(window: Window, sigma: f64) -> [f64; 3] {
@@ -72,11 +75,52 @@ impl Material {
         *f * s
     }
 
+    /// What stiffness consists of: dP = dF S + F (λ tr(FᵀdF) + µ (dFᵀF + FᵀdF)). Without negative
+    /// curvature only what tension gives remains of the first part; the second has none.
+    pub(super) fn stvk_stiffness(&self, curvature: Curvature, f: &DMat3) -> PlainStiffness {
+        let e = green(f);
+        let trace = e.x_axis.x + e.y_axis.y + e.z_axis.z;
+        let mut s = e * (2.0 * self.mu) + DMat3::from_diagonal([self.lambda * trace; 3].into());
+        if curvature == Curvature::Projected {
+            s = DMat3::from_cols_array_2d(&positive_part(s.to_cols_array_2d()));
+        }
+        PlainStiffness { s, square: *f * f.transpose() * self.mu, mu: self.mu, lambda: self.lambda }
+    }
+
     pub(super) fn stvk_energy(&self, f: &DMat3) -> f64 {
         let e = green(f);
         let trace = e.x_axis.x + e.y_axis.y + e.z_axis.z;
         let squares: f64 = e.to_cols_array().iter().map(|x| x * x).sum();
         self.mu * squares + 0.5 * self.lambda * trace * trace
+    }
+}
+
+/// Stress and F Fᵀ of one element.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlainStiffness {
+    /// S, second Piola–Kirchhoff.
+    s: DMat3,
+    /// µ F Fᵀ.
+    square: DMat3,
+    mu: f64,
+    lambda: f64,
+}
+
+impl PlainStiffness {
+    /// Stiffness between two nodes with gradients g and a = F g of their shape functions, times a
+    /// volume.
+    #[inline]
+    pub(crate) fn block(&self, g: [DVec3; 2], a: [DVec3; 2], weight: f64) -> DMat3 {
+        let stress = g[0].dot(self.s * g[1]) * weight;
+        let (l, m) = (a[0] * (self.lambda * weight), a[1] * (self.mu * weight));
+        let mut out = self.square * (g[0].dot(g[1]) * weight);
+        out.x_axis += l * a[1].x + m * a[0].x;
+        out.y_axis += l * a[1].y + m * a[0].y;
+        out.z_axis += l * a[1].z + m * a[0].z;
+        out.x_axis.x += stress;
+        out.y_axis.y += stress;
+        out.z_axis.z += stress;
+        out
     }
 }
 

@@ -17,6 +17,18 @@ pub enum MeshError {
         /// Edges, m.
         size: [f64; 3],
     },
+    /// Cells around a surface that are too small or none.
+    #[error(
+        "cells of {} m around the surface come to {} cubes; at most 1e6",
+        Digits(*.cell),
+        Digits(*.cubes)
+    )]
+    Cell {
+        /// Size of a cube, m.
+        cell: f64,
+        /// Cubes that there would be.
+        cubes: f64,
+    },
     /// A position is NaN or infinite.
     #[error("node {node} is at ({}), which is not finite", DigitsOf(.position))]
     NotFinite {

@@ -2,6 +2,7 @@
 
 mod error;
 mod kuhn;
+mod lattice;
 mod parametric;
 mod quadratic;
 mod topology;

@@ -19,7 +19,7 @@ use super::{
     state::SoftState,
     stepper::{SoftSimulation, StepReport, StepStatus},
 };
-use crate::{body::SoftError, eigensystem::Curvature};
+use crate::{body::SoftError, curvature::Curvature};
 
 /// Newton steps at most.
 const NEWTON: usize = 100;
@@ -57,6 +57,7 @@ impl SoftSimulation {
             return Err(SoftError::NotPositive { what: "the tolerance", value: tolerance });
         }
         let target = self.target_momentum(h, commands);
+        let before: f64 = self.energies(commands).iter().sum();
         let start = self.begin(h, commands)?;
         let mut report = StepReport::START;
         // Where a step without forces would end.
@@ -124,6 +125,11 @@ impl SoftSimulation {
         self.place();
         if let Some(target) = target {
             self.set_momentum(target);
+        }
+        if commands.accelerations.is_empty() {
+            let work: f64 = commands.forces.iter().zip(&v).map(|(f, v)| h * f * v).sum();
+            let now = self.energies(commands);
+            self.temper(now, before + work);
         }
         Ok(report)
     }

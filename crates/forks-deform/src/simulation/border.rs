@@ -10,12 +10,12 @@
 
 use forks_dynamics::mechanism::{
     lie::glam::{DMat3, DVec3},
-    linalg::{Matrix, Pivots, dot, solve_cholesky},
+    linalg::{Matrix, Pivots, dot, solve_cholesky, solve_lower},
 };
 
 use crate::{
     body::SoftBody,
-    eigensystem::Curvature,
+    curvature::Curvature,
     elastic::Elastic,
     sparse::{BlockCholesky, NotPositive, SymmetricBlocks},
 };
@@ -49,6 +49,8 @@ pub struct Border {
     active: Vec<usize>,
     reduced: Matrix,
     y: Vec<f64>,
+    /// A_sn A_nn⁻¹ r_n of the last right side.
+    taken: Vec<f64>,
     columns: [Vec<DVec3>; 2],
 }
 
@@ -66,6 +68,7 @@ impl Border {
             active: (0..dof).collect(),
             reduced: Matrix::zeros(dof, dof),
             y: vec![0.0; size],
+            taken: vec![0.0; dof],
             columns: [vec![DVec3::ZERO; fixed.len()], vec![DVec3::ZERO; fixed.len()]],
             k,
             factor,
@@ -139,10 +142,13 @@ impl Border {
     /// their right side; so do free nodes, while nodes in bones are left alone.
     pub(crate) fn solve(&mut self, skeleton: &mut [f64], nodes: &mut [DVec3]) {
         self.factor.half_solve(nodes, &mut self.y);
+        for (t, half) in self.taken.iter_mut().zip(&self.half) {
+            *t = dot(half, &self.y);
+        }
         let active = &self.active;
         let mut right: Vec<f64> = Vec::with_capacity(active.len());
         for &i in active {
-            let mut r = skeleton[i] - dot(&self.half[i], &self.y);
+            let mut r = skeleton[i] - self.taken[i];
             for j in 0..skeleton.len() {
                 if active.binary_search(&j).is_err() {
                     r -= self.schur[(i, j)] * skeleton[j];
@@ -158,6 +164,25 @@ impl Border {
             self.y.iter_mut().zip(half).for_each(|(y, a)| *y -= a * v);
         }
         self.factor.back_solve(&mut self.y, nodes);
+    }
+
+    /// Impulse that holds a prescribed coordinate to its velocity, N·s or N·m·s, after a solution
+    /// `v` with the right side `right` as it would be without.
+    pub(crate) fn reaction(&self, k: usize, v: &[f64], right: f64) -> f64 {
+        dot(self.schur.row(k), v) + self.taken[k] - right
+    }
+
+    /// Half of the solution for forces on coordinates and nodes: the product of two is what one
+    /// moves of the other. Prescribed coordinates do not move.
+    pub(crate) fn half(&self, skeleton: &[f64], nodes: &[DVec3]) -> Vec<f64> {
+        let mut out = vec![0.0; self.y.len() + self.active.len()];
+        let (y, z) = out.split_at_mut(self.y.len());
+        self.factor.half_solve(nodes, y);
+        for (z, &k) in z.iter_mut().zip(&self.active) {
+            *z = skeleton[k] - dot(&self.half[k], y);
+        }
+        solve_lower(self.reduced.as_slice(), self.active.len(), z);
+        out
     }
 
     /// S of the last implicit step: what resists a change of the skeleton's velocities, tissue and

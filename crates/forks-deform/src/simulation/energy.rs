@@ -23,21 +23,24 @@ impl SoftEnergy {
 impl SoftSimulation {
     /// Energy of the state.
     pub fn energy(&mut self) -> SoftEnergy {
-        let (q, v) = (std::mem::take(&mut self.state.q), std::mem::take(&mut self.state.v));
-        let skeleton = self.skeleton.kinetic(&q, &v);
-        let potential = self.skeleton.potential(&q, self.options.gravity);
-        (self.state.q, self.state.v) = (q, v);
         let g = self.gravity();
-        let (mut kinetic, mut weight) = (0.0, 0.0);
-        for &n in &self.free {
-            let m = self.body.masses[n];
-            kinetic += 0.5 * m * self.state.velocity[n].length_squared();
-            weight -= m * g.dot(self.state.x[n]);
-        }
+        let weights = self.free.iter().map(|&n| -self.body.masses[n] * g.dot(self.state.x[n]));
+        let weight: f64 = weights.sum();
         SoftEnergy {
-            kinetic: skeleton + kinetic,
+            kinetic: self.kinetic(),
             tissue: self.body.elastic.energy(&self.state.x),
-            potential: potential + weight,
+            potential: self.skeleton.potential(&self.state.q, self.options.gravity) + weight,
         }
+    }
+
+    /// Kinetic energy of skeleton and tissue, J.
+    pub(crate) fn kinetic(&mut self) -> f64 {
+        let nodes = self.free.iter().map(|&n| self.body.masses[n] * self.velocity_square(n));
+        let nodes: f64 = nodes.sum();
+        self.skeleton.kinetic(&self.state.q, &self.state.v) + 0.5 * nodes
+    }
+
+    fn velocity_square(&self, n: usize) -> f64 {
+        self.state.velocity[n].length_squared()
     }
 }

@@ -5,6 +5,8 @@
 //! K the projected stiffness of the tissue, and springs and loads of the skeleton with the turning
 //! of the forces of nodes in bones. Where those make the matrix indefinite they are left out.
 
+use std::cell::RefCell;
+
 use forks_dynamics::{
     Loads,
     mechanism::{
@@ -17,16 +19,19 @@ use super::{
     border::Terms,
     commands::Commands,
     stepper::{SoftSimulation, StepReport},
+    touch::{FreeStep, Obstacles, Place, outer, relative, spread},
 };
-use crate::{body::SoftError, eigensystem::Curvature, sparse::NotPositive};
+use crate::{body::SoftError, curvature::Curvature, sparse::NotPositive};
 
 impl SoftSimulation {
+    /// The step, and the work of forces, of prescribed motion and of impulses in it, J.
     pub(crate) fn linearly_implicit(
         &mut self,
         h: f64,
         commands: &Commands<'_>,
-    ) -> Result<StepReport, SoftError> {
-        let target = self.target_momentum(h, commands);
+        obstacles: Option<&mut (dyn Obstacles + '_)>,
+    ) -> Result<(StepReport, f64), SoftError> {
+        let mut target = self.target_momentum(h, commands);
         let decomposed = self.evaluate_forces(commands);
         let dof = self.skeleton.dof();
         let (mut mass, mut damping) = (Matrix::zeros(dof, dof), Matrix::zeros(dof, dof));
@@ -37,6 +42,7 @@ impl SoftSimulation {
         for (r, p) in right.iter_mut().zip(mass.mul_vec(&self.state.v)) {
             *r = p + h * *r;
         }
+        let free = right.clone();
         self.prescribe(h, commands, &mut right);
         let g = self.gravity();
         let mut nodes = vec![DVec3::ZERO; self.forces.len()];
@@ -54,20 +60,54 @@ impl SoftSimulation {
         self.border.eliminate(&terms).map_err(at_node)?;
         let own = mass.plus_scaled(h, &damping);
         self.complete(&own, h * h)?;
-        self.border.solve(&mut right, &mut nodes);
+        let (mut v, mut moved) = (right.clone(), nodes.clone());
+        self.border.solve(&mut v, &mut moved);
+        let mut work = 0.0;
+        if let Some(obstacles) = obstacles {
+            let impulses = self.touched(h, (&v, &moved), obstacles);
+            let (p, l) = outer(self.at(), &impulses);
+            target = target.map(|t| (t.0 + p, t.1 + l));
+            for (place, impulse) in &impulses {
+                spread(self.at(), place, *impulse, (&mut right, &mut nodes));
+            }
+            self.prescribe(h, commands, &mut right);
+            (v, moved) = (right.clone(), nodes);
+            self.border.solve(&mut v, &mut moved);
+            let by = |(p, i): &(Place, DVec3)| i.dot(relative(self.at(), p, (&v, &moved)));
+            work += impulses.iter().map(by).sum::<f64>();
+        }
+        work += commands.forces.iter().zip(&v).map(|(f, v)| h * f * v).sum::<f64>();
+        for k in (0..dof).filter(|&k| self.work.prescribed[k]) {
+            work += self.border.reaction(k, &v, free[k]) * v[k];
+        }
         // The step.
         for &n in &self.free {
-            self.state.velocity[n] = nodes[n];
-            self.state.x[n] += nodes[n] * h;
+            self.state.velocity[n] = moved[n];
+            self.state.x[n] += moved[n] * h;
         }
-        self.state.v.copy_from_slice(&right);
-        let step: Vec<f64> = right.iter().map(|v| h * v).collect();
+        self.state.v.copy_from_slice(&v);
+        let step: Vec<f64> = v.iter().map(|v| h * v).collect();
         self.skeleton.mechanism.integrate(&mut self.state.q, &step);
         self.place();
         if let Some(target) = target {
             self.set_momentum(target);
         }
-        Ok(StepReport { decomposed, newton: 1, factorisations: 1, ..StepReport::START })
+        let report =
+            StepReport { decomposed, newton: 1, factorisations: 1, steps: 1, ..StepReport::START };
+        Ok((report, work))
+    }
+
+    /// Impulses for a step that would end with these velocities; the border is that of the step.
+    fn touched(
+        &self,
+        h: f64,
+        (v, nodes): (&[f64], &[DVec3]),
+        obstacles: &mut dyn Obstacles,
+    ) -> Vec<(Place, DVec3)> {
+        let half = |skeleton: &[f64], nodes: &[DVec3]| self.border.half(skeleton, nodes);
+        let half = RefCell::new(Box::new(half) as Box<_>);
+        let step = FreeStep { h, v, nodes, at: self.at(), half };
+        obstacles.impulses(&step)
     }
 
     /// Forces on the skeleton's coordinates of springs, commands, weights, inertia and nodes in

@@ -1,11 +1,17 @@
 //! Explicit steps: mixed Euler over the skeleton by hybrid dynamics and over the free nodes
 //! (\[K08\] §4, Table 5).
 
-use forks_dynamics::mechanism::lie::{Twist, glam::DVec3};
+use std::cell::RefCell;
+
+use forks_dynamics::mechanism::{
+    lie::{Twist, glam::DVec3},
+    linalg::{Matrix, Pivots, solve_cholesky, solve_lower},
+};
 
 use super::{
     commands::Commands,
     stepper::{Coordinates, SoftSimulation, StepReport},
+    touch::{FreeStep, Obstacles, outer, spread},
 };
 use crate::body::SoftError;
 
@@ -18,11 +24,16 @@ impl SoftSimulation {
         h: f64,
         coordinates: Coordinates,
         commands: &Commands<'_>,
+        obstacles: Option<&mut (dyn Obstacles + '_)>,
     ) -> Result<StepReport, SoftError> {
-        let target = self.target_momentum(h, commands);
+        let mut target = self.target_momentum(h, commands);
         let decomposed = self.evaluate_forces(commands);
         self.load_bones();
         self.accelerate_skeleton(commands)?;
+        if let Some(obstacles) = obstacles {
+            let (p, l) = self.touch_explicitly(h, obstacles)?;
+            target = target.map(|t| (t.0 + p, t.1 + l));
+        }
         match coordinates {
             Coordinates::Absolute => self.move_absolute(h),
             Coordinates::Relative => self.move_relative(h),
@@ -31,6 +42,54 @@ impl SoftSimulation {
             self.set_momentum(target);
         }
         Ok(StepReport { decomposed, ..StepReport::START })
+    }
+
+    /// Changes accelerations by what impulses make of the step; what those add to momentum.
+    fn touch_explicitly(
+        &mut self,
+        h: f64,
+        obstacles: &mut dyn Obstacles,
+    ) -> Result<(DVec3, DVec3), SoftError> {
+        let dof = self.skeleton.dof();
+        let mut mass = Matrix::zeros(dof, dof);
+        self.skeleton.mass(&self.state.q, &mut mass);
+        let active: Vec<usize> = (0..dof).filter(|&k| !self.work.prescribed[k]).collect();
+        let part = Matrix::from_fn(active.len(), active.len(), |i, j| mass[(active[i], active[j])]);
+        let singular = || SoftError::Matrix("the skeleton: a joint moves no mass".to_owned());
+        let factor = part.cholesky(Pivots::ROUNDING).ok_or_else(singular)?;
+        let ends = |v: &f64, a: &f64| v + h * a;
+        let v: Vec<f64> =
+            self.state.v.iter().zip(&self.work.acceleration).map(|(v, a)| ends(v, a)).collect();
+        let g = self.gravity();
+        let mut nodes = vec![DVec3::ZERO; self.forces.len()];
+        for &n in &self.free {
+            let a = self.forces[n] / self.body.masses[n] + g;
+            nodes[n] = self.state.velocity[n] + a * h;
+        }
+        let half = |skeleton: &[f64], nodes: &[DVec3]| {
+            let mut z: Vec<f64> = active.iter().map(|&k| skeleton[k]).collect();
+            solve_lower(factor.as_slice(), active.len(), &mut z);
+            let of = |&n: &usize| (nodes[n] / self.body.masses[n].sqrt()).to_array();
+            z.extend(self.free.iter().flat_map(of));
+            z
+        };
+        let half = RefCell::new(Box::new(half) as Box<_>);
+        let step = FreeStep { h, v: &v, nodes: &nodes, at: self.at(), half };
+        let impulses = obstacles.impulses(&step);
+        drop(step);
+        let (mut on_skeleton, mut on_nodes) = (vec![0.0; dof], vec![DVec3::ZERO; nodes.len()]);
+        for (place, impulse) in &impulses {
+            spread(self.at(), place, *impulse, (&mut on_skeleton, &mut on_nodes));
+        }
+        let mut kick: Vec<f64> = active.iter().map(|&k| on_skeleton[k] / h).collect();
+        solve_cholesky(factor.as_slice(), active.len(), &mut kick);
+        for (&k, a) in active.iter().zip(kick) {
+            self.work.acceleration[k] += a;
+        }
+        for &n in &self.free {
+            self.forces[n] += on_nodes[n] / h;
+        }
+        Ok(outer(self.at(), &impulses))
     }
 
     /// Dampers, and all forces of nodes in bones as wrenches on links.
@@ -168,7 +227,7 @@ impl SoftSimulation {
     /// The longest stable explicit step in the state, s: 2/ω_max of the free nodes with the bones
     /// held, by power iteration. Never above the true limit by more than a few percent.
     pub fn explicit_step_limit(&mut self) -> f64 {
-        use crate::eigensystem::Curvature;
+        use crate::curvature::Curvature;
         let k = self.border.stiffness(&self.body.elastic, &self.state.x, Curvature::Exact);
         let mut rng = forks_dynamics::mechanism::lie::SplitMix64::new(1);
         let nodes = self.state.x.len();

@@ -2,6 +2,7 @@
 
 mod backward_euler;
 mod border;
+mod bounded;
 mod commands;
 mod energy;
 mod linearly_implicit;
@@ -11,6 +12,8 @@ mod root;
 mod state;
 mod statics;
 mod stepper;
+mod tempered;
+mod touch;
 
 pub use border::Border;
 pub use commands::Commands;
@@ -20,3 +23,4 @@ pub use statics::{StaticsOptions, StaticsReport, StaticsStatus};
 pub use stepper::{
     Coordinates, Momentum, SoftOptions, SoftSimulation, StepReport, StepStatus, Stepper,
 };
+pub use touch::{FreeStep, Obstacles, Place};

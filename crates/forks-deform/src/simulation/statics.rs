@@ -6,7 +6,7 @@ use forks_dynamics::mechanism::{lie::glam::DVec3, linalg::Matrix};
 use super::{
     border::Terms, commands::Commands, linearly_implicit::at_node, stepper::SoftSimulation,
 };
-use crate::{body::SoftError, eigensystem::Curvature};
+use crate::{body::SoftError, curvature::Curvature};
 
 /// Halvings of a step at most.
 const CUTS: usize = 40;

@@ -3,12 +3,18 @@
 use forks_dynamics::mechanism::{
     Mechanism, MechanismBuilder,
     lie::{
-        SpatialInertia,
+        Pose, SpatialInertia,
         glam::{DMat3, DVec3},
     },
 };
 
-use super::{border::Border, commands::Commands, root::Root, state::SoftState};
+use super::{
+    border::Border,
+    commands::Commands,
+    root::Root,
+    state::SoftState,
+    touch::{At, Obstacles},
+};
 use crate::{
     body::{SoftBody, SoftError},
     skeleton::Skeleton,
@@ -39,7 +45,8 @@ pub enum Momentum {
 pub enum Stepper {
     /// v⁺ = v + h a(q, v), q⁺ = q ⊞ h v⁺: explicit, order 1. Relative and Free is \[K08\]'s.
     MixedEuler(Coordinates),
-    /// One linear system with the projected stiffness: any step, order 1.
+    /// One linear system with the projected stiffness, order 1; where that would leave more energy
+    /// than there was, two of half the step.
     LinearlyImplicit,
     /// The minimum of the incremental potential, to a gradient below `tolerance` times the largest
     /// nodal force. Sensible 1e-6 to 1e-11.
@@ -88,6 +95,8 @@ pub enum StepStatus {
 pub struct StepReport {
     /// How it ended.
     pub status: StepStatus,
+    /// Parts that the step was made in.
+    pub steps: usize,
     /// Newton steps.
     pub newton: usize,
     /// Sparse factorisations.
@@ -104,6 +113,7 @@ pub struct StepReport {
 impl StepReport {
     pub(crate) const START: Self = Self {
         status: StepStatus::Completed,
+        steps: 1,
         newton: 0,
         factorisations: 0,
         line_search_cuts: 0,
@@ -192,6 +202,11 @@ impl SoftSimulation {
         &self.skeleton.mechanism
     }
 
+    /// World poses of all links, the ground first.
+    pub fn link_poses(&self) -> &[Pose] {
+        &self.skeleton.poses
+    }
+
     /// The tissue.
     pub fn body(&self) -> &SoftBody {
         &self.body
@@ -257,14 +272,30 @@ impl SoftSimulation {
     /// A step that is not positive, commands that do not fit, no answer of the dynamics, numbers
     /// that overflow.
     pub fn step(&mut self, h: f64, commands: &Commands<'_>) -> Result<StepReport, SoftError> {
+        self.step_among(h, commands, None)
+    }
+
+    /// The same with what touches.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step), and backward Euler, which knows no contact.
+    pub fn step_among(
+        &mut self,
+        h: f64,
+        commands: &Commands<'_>,
+        obstacles: Option<&mut (dyn Obstacles + '_)>,
+    ) -> Result<StepReport, SoftError> {
         if !(h > 0.0 && h.is_finite()) {
             return Err(SoftError::NotPositive { what: "the step", value: h });
         }
         self.check(commands)?;
         let before = self.state.clone();
         let done = match self.options.stepper {
-            Stepper::MixedEuler(coordinates) => self.mixed_euler(h, coordinates, commands),
-            Stepper::LinearlyImplicit => self.linearly_implicit(h, commands),
+            Stepper::MixedEuler(coordinates) => {
+                self.mixed_euler(h, coordinates, commands, obstacles)
+            }
+            Stepper::LinearlyImplicit => self.bounded(h, commands, obstacles),
+            Stepper::BackwardEuler { .. } if obstacles.is_some() => Err(SoftError::NoContact),
             Stepper::BackwardEuler { tolerance } => self.backward_euler(h, tolerance, commands),
         };
         match done.and_then(|report| finite(&self.state).map(|()| report)) {
@@ -295,6 +326,11 @@ impl SoftSimulation {
             }
         }
         Ok(())
+    }
+
+    /// Where points of tissue and bones are.
+    pub(crate) fn at(&self) -> At<'_> {
+        At { skeleton: &self.skeleton, body: &self.body, state: &self.state }
     }
 
     /// Acceleration of free fall that acts.

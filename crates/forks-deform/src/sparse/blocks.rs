@@ -58,9 +58,21 @@ impl SymmetricBlocks {
     /// If the pattern has no such block.
     #[inline]
     pub fn add(&mut self, i: usize, j: usize, block: DMat3) {
+        let slot = self.slot(i, j);
+        self.blocks[slot] += block;
+    }
+
+    /// Where block (i, j), j ≤ i, is among all.
+    pub(crate) fn slot(&self, i: usize, j: usize) -> usize {
         let (from, to) = (self.pattern.starts[i], self.pattern.starts[i + 1]);
         let at = self.pattern.columns[from..to].binary_search(&j);
-        self.blocks[from + at.expect("a block of the pattern")] += block;
+        from + at.expect("a block of the pattern")
+    }
+
+    /// Adds to the block at a place.
+    #[inline]
+    pub(crate) fn add_at(&mut self, slot: usize, block: DMat3) {
+        self.blocks[slot] += block;
     }
 
     /// Blocks of a row up to the diagonal: (column, block).

@@ -2,7 +2,7 @@
 
 use forks_geometry::{Geometry, convex_hull};
 
-use super::{Animation, AnimationFrame, Form, Segment, VisualShape};
+use super::{Animation, AnimationFrame, Form, Segment, Skin, VisualShape};
 use crate::{IoError, finite::check_finite};
 
 /// Quaternions may be off unit length by what single precision and long integration leave.
@@ -25,7 +25,17 @@ pub(super) fn check(animation: &Animation) -> Result<(), IoError> {
     for (i, s) in animation.segments.iter().enumerate() {
         check_segment(i, s, animation.bodies.len())?;
     }
+    for (i, s) in animation.skins.iter().enumerate() {
+        check_skin(i, s, animation.bodies.len())?;
+    }
     check_frames(animation)
+}
+
+fn check_skin(i: usize, skin: &Skin, bodies: usize) -> Result<(), IoError> {
+    let place = || format!("skin {i}");
+    require(skin.body < bodies, place, "it belongs to a body that does not exist")?;
+    let known = |t: &[u32; 3]| t.iter().all(|c| (*c as usize) < skin.corners);
+    require(skin.triangles.iter().all(known), place, "a triangle has a corner that is not there")
 }
 
 fn check_frames(animation: &Animation) -> Result<(), IoError> {
@@ -53,6 +63,10 @@ fn check_frame(i: usize, frame: &AnimationFrame, animation: &Animation) -> Resul
     };
     count("poses of bodies", frame.world_from_body.len(), animation.bodies.len())?;
     count("values of series", frame.values.len(), animation.series.len())?;
+    count("skins", frame.skins.len(), animation.skins.len())?;
+    for (corners, skin) in frame.skins.iter().zip(&animation.skins) {
+        count("corners of a skin", corners.len(), skin.corners)?;
+    }
     for (pose, body) in frame.world_from_body.iter().zip(&animation.bodies) {
         let place = || format!("pose of body '{}' in frame {i}", body.name);
         unit(place, pose.rotation.length())?;

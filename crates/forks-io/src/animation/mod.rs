@@ -9,11 +9,13 @@
 mod check;
 mod colour;
 mod form;
+mod skin;
 
 pub use colour::Colour;
 use forks_lie::{Pose, glam::DVec3, so3::quaternion_from_wxyz};
 pub use form::Form;
 use serde::Serialize;
+pub use skin::Skin;
 
 use crate::{IoError, Trajectory};
 
@@ -178,6 +180,9 @@ pub struct AnimationFrame {
     pub values: Vec<f64>,
     /// Any number of contacts.
     pub contacts: Vec<ContactMarker>,
+    /// Corners of every skin, world, m.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skins: Vec<Vec<DVec3>>,
 }
 
 impl AnimationFrame {
@@ -190,6 +195,12 @@ impl AnimationFrame {
     #[must_use]
     pub fn values(self, values: impl IntoIterator<Item = f64>) -> Self {
         Self { values: values.into_iter().collect(), ..self }
+    }
+
+    /// With the corners of every skin.
+    #[must_use]
+    pub fn skins(self, skins: impl IntoIterator<Item = Vec<DVec3>>) -> Self {
+        Self { skins: skins.into_iter().collect(), ..self }
     }
 
     /// With contacts.
@@ -212,6 +223,9 @@ pub struct Animation {
     pub bodies: Vec<Body>,
     /// Bars between bodies.
     pub segments: Vec<Segment>,
+    /// Surfaces that change their form.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skins: Vec<Skin>,
     /// Numbers over time.
     pub series: Vec<Series>,
     /// The recording, in the order of time; at least one frame.

@@ -7,7 +7,7 @@ use forks_lie::{
 };
 use serde_json::{Value, json};
 
-use super::{Writer, binary::singles, xyzw};
+use super::{Writer, binary::singles, skins, xyzw};
 use crate::{
     IoError,
     animation::{Animation, AnimationFrame, Colour, End, Segment, VisualShape},
@@ -50,7 +50,7 @@ pub(super) fn write(writer: &mut Writer, animation: &Animation) -> Result<(), Io
             motion.write(writer, node, times);
         }
     }
-    Ok(())
+    skins::write(writer, animation, times)
 }
 
 /// Times from the first frame on, in an accessor.

@@ -2,11 +2,13 @@
 //! edit.
 //!
 //! Bodies are nodes with their names, moved by one animation; z is turned to glTF's y at the root.
-//! Equal surfaces are stored once. glTF has no place for planes without end, numbers over time,
+//! Equal surfaces are stored once. Surfaces that change their form are morphed, a target per frame.
+//! glTF has no place for planes without end, numbers over time,
 //! contacts and notes: they are left out. Times count from the first frame.
 
 mod binary;
 mod bodies;
+mod skins;
 
 use std::path::Path;
 

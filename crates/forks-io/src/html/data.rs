@@ -6,6 +6,7 @@ use forks_geometry::Geometry;
 use forks_lie::Pose;
 use serde::Serialize;
 
+use super::skin::{SkinData, skins};
 use crate::{
     IoError,
     animation::{Animation, Colour, End, Form, VisualShape},
@@ -26,6 +27,8 @@ struct Data<'a> {
     scenery: Vec<PartData>,
     bodies: Vec<BodyData<'a>>,
     segments: Vec<SegmentData>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    skins: Vec<SkinData>,
     /// Double precision, one per frame.
     times: String,
     /// Single precision, frame after frame, in each body after body, seven numbers each.
@@ -120,6 +123,7 @@ pub(super) fn json(animation: &Animation) -> Result<String, IoError> {
         planes,
         scenery,
         segments: segments(animation, &bodies)?,
+        skins: skins(animation)?,
         bodies,
         times: base64::f64s(animation.frames.iter().map(|f| f.time)),
         poses: poses(animation)?,

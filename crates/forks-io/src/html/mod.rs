@@ -6,7 +6,8 @@
 //! concern, put into the page as it is; three.js in `src/html/three/`, whose README says how it was
 //! bundled.
 //!
-//! Size: 28 bytes per pose, a third more as text: 40 bodies in 10,000 frames make 15 MB. Thin the
+//! Size: 28 bytes per pose and 6 per corner of a skin, a third more as text: 40 bodies in 10,000
+//! frames make 15 MB. Thin the
 //! recording to what a screen can show first ([`Animation::thin`], 60 frames per second are
 //! plenty).
 //!
@@ -15,6 +16,7 @@
 //! number. Several are joined by `&`.
 
 mod data;
+mod skin;
 
 use std::path::Path;
 

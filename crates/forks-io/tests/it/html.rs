@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use forks_io::{
     Geometry, IoError,
     animation::{
-        Animation, AnimationFrame, Body, Colour, ContactMarker, End, Form, Segment, Series,
+        Animation, AnimationFrame, Body, Colour, ContactMarker, End, Form, Segment, Series, Skin,
         VisualShape,
     },
     html,
@@ -323,4 +323,48 @@ fn pages_are_written_whole_or_not_at_all() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), html::to_string(&sample()).unwrap());
     assert_eq!(std::fs::read_dir(directory.join("deep")).unwrap().count(), 1, "no leftovers");
     std::fs::remove_dir_all(&directory).unwrap();
+}
+
+/// Skins are read back to half a step of their box in every frame, whatever else the page holds.
+#[test]
+fn skins_are_boxes_and_places_in_them() {
+    let mut a = Animation::new("skin");
+    a.bodies = vec![Body { name: "worm".into(), shapes: vec![] }];
+    let (corners, triangles) = (4, vec![[0, 2, 1], [0, 1, 3]]);
+    let colour = Some(Colour::rgb(1, 2, 3).with_alpha(4));
+    a.skins = vec![Skin { body: 0, corners, triangles, colour }];
+    let at = |i: usize| {
+        let t = i as f64;
+        // The last frame is flat along z, and far away.
+        let corner = |k: f64| DVec3::new(0.3 * k + t, k * k - t, if i == 2 { 7.0 } else { k });
+        [0.0, 1.0, 2.0, 3.5].map(corner).to_vec()
+    };
+    for i in 0..3 {
+        let frame = AnimationFrame::new(i as f64, [Pose::IDENTITY]);
+        a.frames.push(frame.skins([at(i)]));
+    }
+    let found = &data(&a)["skins"][0];
+    assert_eq!(found["colour"], serde_json::json!([1, 2, 3, 4]));
+    assert_eq!(u32s(&found["triangles"]), [0, 2, 1, 0, 1, 3]);
+    let (boxes, places) = (f32s(&found["boxes"]), decode(&found["places"]));
+    assert_eq!((boxes.len(), places.len()), (18, 2 * 3 * 3 * corners));
+    for i in 0..3 {
+        for (k, x) in at(i).iter().enumerate() {
+            for (n, x) in x.to_array().into_iter().enumerate() {
+                let b = 2 * (3 * (corners * i + k) + n);
+                let place = u16::from_le_bytes([places[b], places[b + 1]]);
+                let (low, step) = (f64::from(boxes[6 * i + n]), f64::from(boxes[6 * i + 3 + n]));
+                let off = low + step * f64::from(place) - x;
+                // Half a step, and the rounding of the box.
+                assert!(off.abs() <= 0.5 * step + 1e-6, "{i} {k} {n}: {off}");
+            }
+        }
+    }
+    // What is wrong with a skin has its place.
+    a.frames[1].skins[0].pop();
+    assert!(matches!(html::to_string(&a), Err(IoError::WrongFrame { frame: 1, found: 3, .. })));
+    a.frames[1].skins = at(1).into_iter().map(|x| vec![x]).collect();
+    assert!(html::to_string(&a).is_err());
+    a.skins[0].triangles.push([0, 1, 4]);
+    assert!(matches!(html::to_string(&a), Err(IoError::NotShowable { .. })));
 }

@@ -17,7 +17,7 @@ impl PlaceSpec {
     ///
     /// # Errors
     /// Two rotations, a quaternion without direction, numbers that are not finite.
-    pub(super) fn pose(&self, element: &str) -> Result<Pose, SceneError> {
+    pub fn pose(&self, element: &str) -> Result<Pose, SceneError> {
         let rotation = match (self.rpy_deg, self.quaternion_wxyz) {
             (Some(_), Some(_)) => {
                 return Err(invalid(element, "has both rpy_deg and quaternion_wxyz"));

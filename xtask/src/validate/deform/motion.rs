@@ -196,9 +196,10 @@ fn weld(out: &mut Recorder) -> Result<(), String> {
         s.rest(&Commands::default(), &Default::default()).map_err(said)?;
         Ok(s.state().q[0].abs())
     };
-    let (soft, stiff) = (turn(1e7)?, turn(1e9)?);
+    // Softer tissue sags by more than a turn of the hinge: at 1e7 Pa the slope is off by 0.018.
+    let (soft, stiff) = (turn(1e8)?, turn(1e10)?);
     let slope = (stiff / soft).log10() / 2.0;
-    out.info("turn of a hinge in ever stiffer tissue: slope + 1", (slope + 1.0).abs());
+    out.at_most("turn of a hinge in ever stiffer tissue: slope + 1", (slope + 1.0).abs(), 0.01);
     // One step of welded bones and of stiff tissue.
     let rate = |young: f64| -> Result<f64, String> {
         let settings = options(Stepper::LinearlyImplicit, Momentum::Free, true);

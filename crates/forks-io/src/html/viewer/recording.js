@@ -10,6 +10,9 @@ function bytesOf(text) {
 /** Numbers of a pose in arrays: x, y, z, then the quaternion w, x, y, z. */
 const POSE = 7;
 
+/** Numbers of the box around a skin: its lowest corner, and a step along each side, of which there are 65535. */
+const BOX = 6;
+
 class Recording {
   constructor(data) {
     if (data.format !== "forks-animation" || data.version !== 1) throw new Error("unknown format of the recording");
@@ -20,6 +23,9 @@ class Recording {
     this.series = data.series.map((s) => ({ name: s.name, unit: s.unit, values: new Float64Array(bytesOf(s.values)) }));
     this.contactStarts = new Uint32Array(bytesOf(data.contacts.starts));
     this.contactNumbers = new Float32Array(bytesOf(data.contacts.numbers));
+    this.skins = (data.skins ?? []).map((s) => ({
+      ...s, triangles: new Uint32Array(bytesOf(s.triangles)), boxes: new Float32Array(bytesOf(s.boxes)), places: new Uint16Array(bytesOf(s.places)),
+    }));
     this.start = this.times[0];
     this.end = this.times[this.times.length - 1];
   }
@@ -60,6 +66,17 @@ class Recording {
       slerp(p, from + 3, p, to + 3, t, out, k + 3);
     }
     return out;
+  }
+
+  /** Corners of a skin at a time, interpolated, three numbers each. */
+  skinAt({ corners, boxes, places }, time, out) {
+    const last = boxes.length / BOX - 1, i = Math.min(this.frameAt(time), last), j = Math.min(i + 1, last);
+    const t = j > i ? clamp((time - this.times[i]) / (this.times[j] - this.times[i]), 0, 1) : 0;
+    for (let n = 0; n < 3 * corners; n++) {
+      const a = n % 3, from = boxes[BOX * i + a] + boxes[BOX * i + 3 + a] * places[3 * corners * i + n];
+      const to = boxes[BOX * j + a] + boxes[BOX * j + 3 + a] * places[3 * corners * j + n];
+      out[n] = from + t * (to - from);
+    }
   }
 
   /** Position of a body in a frame. */

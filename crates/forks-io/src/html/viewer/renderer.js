@@ -178,6 +178,10 @@ class Renderer {
     const [right, up, backward] = camera.axes();
     lamp.value.fromArray(direction(add(add(scaled(right, -0.35), scaled(up, 0.55)), backward)));
     if (colours) accent.value.fromArray(colours.accent);
+    // Surfaces that have changed their form keep their numbers where they are.
+    for (const surface of content.moved) {
+      for (const name of ["position", "normal"]) this.geometries[surface].attributes[name].needsUpdate = true;
+    }
     for (const [kind, list, order, picked] of [
       ["opaque", content.opaque, 0, true], ["arrows", content.arrows, 0, false], ["ghosts", content.arrows, GHOSTS, false],
       ["translucent", content.translucent, TRANSLUCENT, true],

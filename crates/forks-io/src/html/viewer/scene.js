@@ -41,6 +41,11 @@ class Scene {
     this.rod = this.surfaces.length;
     this.tip = this.rod + 1;
     this.surfaces.push(...ownSurfaces());
+    this.skins = recording.skins.map((skin) => {
+      const size = 3 * skin.corners;
+      this.surfaces.push({ positions: new Float32Array(size), normals: new Float32Array(size), triangles: skin.triangles, pattern: 0 });
+      return { skin, surface: this.surfaces.length - 1 };
+    });
     this.reaches = this.surfaces.map((s) => reachOf(s.positions));
     const prepared = (parts) => parts.map((p) => ({ ...p, affine: affineOfPose(p.pose, 0, p.scale, new Float64Array(12)) }));
     this.bodies = recording.bodies.map((b) => ({ ...b, parts: prepared(b.parts) }));
@@ -75,6 +80,12 @@ class Scene {
           includePart(whole, part);
         }
       });
+    }
+    for (const { boxes } of recording.skins) {
+      for (let k = 0; k < boxes.length; k += BOX) {
+        include(boxes.subarray(k, k + 3), point);
+        include([0, 1, 2].map((n) => boxes[k + n] + 65535 * boxes[k + 3 + n]), point);
+      }
     }
     for (const segment of recording.data.segments) {
       for (const end of segment.ends) if (end.body === null) include(end.point, point);
@@ -111,11 +122,12 @@ class Scene {
       if (this.show.axes || (b === this.selected && body.parts.length === 0)) this.placeAxes(b);
     });
     for (const segment of this.recording.data.segments) this.placeSegment(segment);
+    const moved = this.skins.filter(({ skin }) => !this.hidden.has(skin.body)).map((s) => this.placeSkin(s, time));
     if (this.show.contacts) for (const [p, force] of this.recording.contactsAt(time)) this.placeForce(p, force);
     if (this.pull) this.placePull(this.pull);
     const [opaque, translucent, casting, arrows] = this.batches;
     const planes = this.show.ground ? this.planes() : [];
-    return { opaque, translucent, casting, arrows, planes, trace: this.show.trace, section: this.sectionPlane(), now: time };
+    return { opaque, translucent, casting, arrows, moved, planes, trace: this.show.trace, section: this.sectionPlane(), now: time };
   }
 
   /** Normal and distance of the plane that cuts; zero and one where nothing is cut. */
@@ -136,6 +148,18 @@ class Scene {
     if (affine) affineProduct(affine, part.affine, batch.numbers, at); else batch.numbers.set(part.affine, at);
     batch.mark(at, part.colour, body, glow);
     if (body >= 0) this.cast(batch, at);
+  }
+
+  /** Brings a skin into its form at a time; the number of its surface. */
+  placeSkin({ skin, surface }, time) {
+    const { positions, normals, triangles } = this.surfaces[surface];
+    this.recording.skinAt(skin, time, positions);
+    smoothNormals(positions, triangles, normals);
+    const batch = this.batch(surface, skin.colour), at = batch.next();
+    batch.numbers.set(IDENTITY, at);
+    batch.mark(at, skin.colour, skin.body, skin.body === this.selected ? 1 : 0);
+    this.cast(batch, at);
+    return surface;
   }
 
   /** The same instance once more among those that cast shadows. */
@@ -199,6 +223,9 @@ class Scene {
       affineProduct(world, part.affine, whole, 0);
       nearest = Math.min(nearest, meetSurface(this.surfaces[part.surface], whole, eye, along));
     }
+    for (const { skin, surface } of this.skins) {
+      if (skin.body === b) nearest = Math.min(nearest, meetSurface(this.surfaces[surface], IDENTITY, eye, along));
+    }
     for (const { owner, ends, radius } of this.recording.data.segments) {
       if (owner !== b) continue;
       const [from, to] = ends.map((e) => (e.body === null ? e.point : affinePoint(this.affines[e.body], e.point)));
@@ -234,6 +261,18 @@ class Scene {
 
 const UNIT_SCALE = [1, 1, 1];
 const IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0];
+
+/** Normals of corners: the mean of those of the triangles around, by their area. */
+function smoothNormals(positions, triangles, normals) {
+  normals.fill(0);
+  for (let k = 0; k < triangles.length; k += 3) {
+    const [a, b, c] = [3 * triangles[k], 3 * triangles[k + 1], 3 * triangles[k + 2]];
+    const ux = positions[b] - positions[a], uy = positions[b + 1] - positions[a + 1], uz = positions[b + 2] - positions[a + 2];
+    const vx = positions[c] - positions[a], vy = positions[c + 1] - positions[a + 1], vz = positions[c + 2] - positions[a + 2];
+    const x = uy * vz - uz * vy, y = uz * vx - ux * vz, z = ux * vy - uy * vx;
+    for (const i of [a, b, c]) { normals[i] += x; normals[i + 1] += y; normals[i + 2] += z; }
+  }
+}
 
 /** Distance along a ray to a surface that an affine map places (Möller and Trumbore); Infinity without one. */
 function meetSurface({ positions, triangles }, affine, eye, along) {

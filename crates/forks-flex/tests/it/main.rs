@@ -1,0 +1,4 @@
+//! Flexible bodies of MJCF.
+
+mod golden;
+mod refused;

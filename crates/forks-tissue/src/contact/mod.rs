@@ -1,0 +1,303 @@
+//! Contact of tissue and of rigid bodies with shapes: where, and by which impulses.
+//!
+//! Vertices of the skin touch the shapes of links and of the ground; corners of rigid bodies touch
+//! the ground's. The relative velocities that the step lets contact change are the coordinates of
+//! one body of forks-contact, whose inverse system matrix is what impulses along them come to with
+//! bones and tissue in motion.
+
+mod corners;
+mod shape;
+
+use forks_contact::{
+    Contact, ContactProblem, Friction, Method, Settings, Side, Solver, Status, tangents,
+};
+use forks_deform::{
+    FreeStep, Obstacles, Place, SoftSimulation,
+    dynamics::mechanism::{
+        Geometry, LinkId,
+        lie::{Pose, glam::DVec3},
+        linalg::Matrix,
+    },
+};
+
+use crate::{
+    error::{TissueError, invalid},
+    skin::Skin,
+    spec::ContactSpec,
+};
+use corners::corners;
+use shape::distance;
+
+/// What tissue that is nearer than so many steps of its own motion may touch within one.
+const REACH: f64 = 1.5;
+
+/// Part of the largest answer that is added to the diagonal: what elements share, contacts of many
+/// vertices share too.
+const SOFTNESS: f64 = 1e-10;
+
+/// A vertex that pushes, or a corner of a rigid body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Touching {
+    /// Where, world, m.
+    pub position: DVec3,
+    /// Force on what moves, N.
+    pub force: DVec3,
+    /// Distance before the step, m; negative where it overlaps.
+    pub gap: f64,
+}
+
+/// A shape that touches.
+#[derive(Clone, Debug)]
+struct Obstacle {
+    link: LinkId,
+    link_from_shape: Pose,
+    form: Geometry,
+    friction: f64,
+}
+
+/// Where something may touch.
+struct Near {
+    place: Place,
+    position: DVec3,
+    normal: DVec3,
+    gap: f64,
+    friction: f64,
+}
+
+/// Contact of a scene.
+#[derive(Clone, Debug)]
+pub(crate) struct Contacts {
+    pub(crate) skin: Skin,
+    kind: ContactSpec,
+    obstacles: Vec<Obstacle>,
+    /// Points of rigid bodies that touch the ground: link, place in it, radius around, friction.
+    corners: Vec<(LinkId, DVec3, f64, f64)>,
+    /// Of every tissue.
+    friction: Vec<f64>,
+    touching: Vec<Touching>,
+    solver: Solver,
+    /// Solutions in the last step that were less exact than asked.
+    pub(crate) inexact: u64,
+    /// Nodes in the link of every obstacle do not touch it.
+    own: Vec<Vec<bool>>,
+}
+
+impl Contacts {
+    pub(crate) fn new(
+        simulation: &SoftSimulation,
+        kind: ContactSpec,
+        parts: &[(String, usize)],
+        friction: &[f64],
+    ) -> Result<Self, TissueError> {
+        let numbers = match kind {
+            ContactSpec::Exact { relaxation } => [relaxation, 0.0],
+            ContactSpec::Penalty { stiffness, damping } => [stiffness, damping],
+        };
+        if let Some(x) = numbers.iter().find(|x| !(x.is_finite() && **x >= 0.0)) {
+            return Err(invalid("contact", format!("has a stiffness, damping or time of {x}")));
+        }
+        let (m, body) = (simulation.mechanism(), simulation.body());
+        let skin = Skin::new(body, parts);
+        let mut obstacles = Vec::new();
+        let mut points = Vec::new();
+        for s in m.shapes() {
+            if distance(&s.geometry, DVec3::ZERO).is_none() {
+                let problem = "touches by spheres, capsules, boxes, cylinders and planes alone";
+                return Err(invalid(format!("shape {:?}", s.name), problem));
+            }
+            if s.link != LinkId::WORLD {
+                for (x, radius) in corners(&s.geometry) {
+                    points.push((s.link, s.link_from_shape.transform_point(x), radius, s.friction));
+                }
+            }
+            // Bones are inside of their own tissue.
+            if !(0..body.masses().len()).any(|n| body.holder(n) == Some(s.link))
+                || s.link == LinkId::WORLD
+            {
+                obstacles.push(Obstacle {
+                    link: s.link,
+                    link_from_shape: s.link_from_shape,
+                    form: s.geometry.clone(),
+                    friction: s.friction,
+                });
+            }
+        }
+        let held = |link: LinkId| {
+            let of = |v: &Vec<(usize, f64)>| v.iter().all(|(n, _)| body.holder(*n) == Some(link));
+            skin.vertices.iter().map(of).collect()
+        };
+        let own = obstacles.iter().map(|o| held(o.link)).collect();
+        Ok(Self {
+            own,
+            skin,
+            kind,
+            obstacles,
+            corners: points,
+            friction: friction.to_vec(),
+            touching: Vec::new(),
+            solver: Solver::new(),
+            inexact: 0,
+        })
+    }
+
+    /// True where nothing can touch.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.obstacles.is_empty()
+    }
+
+    /// Before a step.
+    pub(crate) fn begin(&mut self) {
+        self.touching.clear();
+        self.inexact = 0;
+    }
+
+    pub(crate) fn touching(&self) -> &[Touching] {
+        &self.touching
+    }
+
+    /// All that is near enough to touch within a step.
+    fn near(&self, step: &FreeStep<'_>, poses: &[Pose]) -> Vec<Near> {
+        let mut out = Vec::new();
+        let mut ask = |at: DVec3, radius: f64, o: &Obstacle, friction: f64, place: Place| {
+            let world_from_shape = poses[o.link.index()] * o.link_from_shape;
+            let local = world_from_shape.inverse().transform_point(at);
+            let Some((d, n)) = distance(&o.form, local) else { return };
+            let (gap, normal) = (d - radius, world_from_shape.rotation * n);
+            let mut place = place;
+            let touched = at - normal * d;
+            if o.link != LinkId::WORLD {
+                place.links.push((o.link, touched, -1.0));
+            }
+            if gap < REACH * step.h * step.velocity(&place).length() + 1e-9 {
+                // Of the surfaces' coefficients the mean counts, as the geometric one.
+                let friction = (friction * o.friction).sqrt();
+                out.push(Near { place, position: touched, normal, gap, friction });
+            }
+        };
+        for v in 0..self.skin.vertices.len() {
+            let at = self.skin.of(v, &step.state().x);
+            for (o, _) in self.obstacles.iter().zip(&self.own).filter(|(_, own)| !own[v]) {
+                let place = Place { nodes: self.skin.vertices[v].clone(), links: vec![] };
+                ask(at, 0.0, o, self.friction[self.skin.part[v]], place);
+            }
+        }
+        for &(link, local, radius, friction) in &self.corners {
+            let at = poses[link.index()].transform_point(local);
+            for o in self.obstacles.iter().filter(|o| o.link == LinkId::WORLD) {
+                let world_from_shape = o.link_from_shape;
+                let inside = world_from_shape.inverse().transform_point(at);
+                let Some((_, n)) = distance(&o.form, inside) else { continue };
+                // The point of the body's surface that touches.
+                let on = at - world_from_shape.rotation * n * radius;
+                let place = Place { nodes: vec![], links: vec![(link, on, 1.0)] };
+                ask(on, 0.0, o, friction, place);
+            }
+        }
+        out
+    }
+
+    fn exact(
+        &mut self,
+        step: &FreeStep<'_>,
+        near: Vec<Near>,
+        relaxation: f64,
+    ) -> Option<Vec<(Place, DVec3)>> {
+        let places: Vec<Place> = near.iter().map(|n| n.place.clone()).collect();
+        let mut w = step.response(&places);
+        let n = w.rows();
+        let most = (0..n).fold(0.0f64, |m, i| m.max(w[(i, i)]));
+        (0..n).for_each(|i| w[(i, i)] += SOFTNESS * most);
+        let free: Vec<f64> = places.iter().flat_map(|p| step.velocity(p).to_array()).collect();
+        let mut problem = ContactProblem::new(step.h).ok()?;
+        let body = problem.add_body(&w, &free).ok()?;
+        let mut ids = Vec::with_capacity(near.len());
+        for (k, c) in near.iter().enumerate() {
+            let [t, b] = tangents(c.normal);
+            let mut rows = Matrix::zeros(3, n);
+            for (i, axis) in [c.normal, t, b].into_iter().enumerate() {
+                let axis = axis.to_array();
+                (0..3).for_each(|j| rows[(i, 3 * k + j)] = axis[j]);
+            }
+            let contact = Contact {
+                gap: c.gap,
+                relaxation,
+                ..Contact::new(Friction::Cone { mu: c.friction })
+            };
+            ids.push(problem.add_contact(&contact, &[Side::of(body, rows.as_slice())]).ok()?);
+        }
+        // Sweeps with the robust method behind them: it alone costs a factor of all rows.
+        let settings = Settings {
+            method: Method::Fallback,
+            tolerance: 1e-9,
+            absolute_tolerance: 1e-12,
+            max_sweeps: 300,
+            ..Settings::default()
+        };
+        let report = self.solver.solve(&problem, &settings);
+        self.inexact += u64::from(report.status != Status::Converged);
+        let mut out = Vec::with_capacity(near.len());
+        for (c, id) in near.into_iter().zip(ids) {
+            let l = self.solver.impulse(id).ok()?;
+            let [t, b] = tangents(c.normal);
+            let impulse = c.normal * l[0] + t * l[1] + b * l[2];
+            if l[0] > 0.0 {
+                self.touching.push(Touching {
+                    position: c.position,
+                    force: impulse / step.h,
+                    gap: c.gap,
+                });
+                out.push((c.place, impulse));
+            }
+        }
+        Some(out)
+    }
+
+    /// Springs and dampers where vertices overlap; friction up to the cone, never more than stops
+    /// them.
+    fn penalty(
+        &mut self,
+        step: &FreeStep<'_>,
+        near: Vec<Near>,
+        (stiffness, damping): (f64, f64),
+    ) -> Vec<(Place, DVec3)> {
+        let mut out = Vec::new();
+        for c in near.into_iter().filter(|c| c.gap < 0.0) {
+            let v = step.velocity_before(&c.place);
+            let along = v.dot(c.normal);
+            let push = (-stiffness * c.gap - damping * along).max(0.0);
+            let slip = v - c.normal * along;
+            // As hard a damper as the normal one, at most the cone.
+            let drag = (damping * slip.length()).min(c.friction * push);
+            let force = c.normal * push - slip.normalize_or_zero() * drag;
+            if push > 0.0 {
+                self.touching.push(Touching { position: c.position, force, gap: c.gap });
+                out.push((c.place, force * step.h));
+            }
+        }
+        out
+    }
+}
+
+impl Obstacles for Contacts {
+    fn impulses(&mut self, step: &FreeStep<'_>) -> Vec<(Place, DVec3)> {
+        let poses = step.link_poses().to_vec();
+        let near = self.near(step, &poses);
+        self.touching.clear();
+        if near.is_empty() {
+            return vec![];
+        }
+        match self.kind {
+            ContactSpec::Penalty { stiffness, damping } => {
+                self.penalty(step, near, (stiffness, damping))
+            }
+            ContactSpec::Exact { relaxation } => match self.exact(step, near, relaxation) {
+                Some(impulses) => impulses,
+                // Numbers that are not finite: the step says so.
+                None => {
+                    self.inexact += 1;
+                    vec![]
+                }
+            },
+        }
+    }
+}

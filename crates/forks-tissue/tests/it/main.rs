@@ -1,0 +1,7 @@
+//! Scenes of tissue.
+
+mod block;
+mod files;
+mod refused;
+mod scenes;
+mod support;
