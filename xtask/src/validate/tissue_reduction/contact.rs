@@ -50,7 +50,9 @@ pub(super) fn check(out: &mut Recorder) -> Result<(), String> {
         let rows = patch_rows(&f.pad, x);
         let cross = node_rows(nodes, x.len()).mul(&direct.motions).mul(&direct.response(&rows)?);
         let free = cross.mul(&pushed);
-        let gap = |v: usize| 1e-4 + 0.02 * (x[nodes[v]].x - 0.072) + 0.01 * x[nodes[v]].y.abs();
+        // A plane that the pad would sink into, tilted along the finger.
+        let sink = (0..nodes.len()).map(|v| -free[(3 * v + 2, 0)]).fold(0.0, f64::max);
+        let gap = |v: usize| sink * (0.4 + 20.0 * (x[nodes[v]].x - 0.081));
         let mut full = ContactProblem::new(1.0).map_err(said)?;
         let all = full.add_body(&whole, free.as_slice()).map_err(said)?;
         let reduction_problem = problem(&f, &condensed(&f, 0)?, &["pad"])?;
