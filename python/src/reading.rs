@@ -23,7 +23,7 @@ fn reading(
             )));
         }
     };
-    Ok(ImportOptions { lenient, balance_inertia, side, urdf_order })
+    Ok(ImportOptions { lenient, balance_inertia, side, urdf_order, ..ImportOptions::default() })
 }
 
 /// Reads an MJCF or URDF file; its outermost element says which.

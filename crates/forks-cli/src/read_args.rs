@@ -106,6 +106,7 @@ impl ReadOptions {
             balance_inertia: self.balance_inertia,
             side,
             urdf_order,
+            ..ImportOptions::default()
         };
         let import = load_model(path, &import_options)?;
         if self.stiffness.is_empty() && self.damping.is_empty() && self.close.is_empty() {

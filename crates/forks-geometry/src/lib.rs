@@ -8,6 +8,7 @@ mod geometry;
 mod hills;
 mod hull;
 pub mod mesh;
+mod shell;
 mod solid;
 
 pub use forks_lie as lie;

@@ -73,6 +73,9 @@ pub struct ImportOptions {
     /// with a note, as MJCF's `balanceinertia` does, instead of refusing the file. Default:
     /// `false`.
     pub balance_inertia: bool,
+    /// Collision meshes become shapes: the convex hull of each, with a note. Their files are read.
+    /// Without, collision meshes are dropped with a note. Default: `false`.
+    pub hulls: bool,
     /// The side file with springs and loops that the model file cannot express; see [`SideFile`].
     /// Text that comes from no file has none beside it. Default: the one beside the model, if there
     /// is one.
@@ -183,7 +186,7 @@ pub fn parse_mjcf(text: &str, options: &ImportOptions) -> Result<Import, ImportE
     finish(read::read, xml::with_includes(xml::parse(text)?, None)?, None, options)
 }
 
-/// Reads a URDF file; mesh files are not opened.
+/// Reads a URDF file; mesh files are opened where [`ImportOptions::hulls`] asks for it.
 ///
 /// # Errors
 /// The first thing that is wrong or cannot be represented, with file, line, element, attribute and

@@ -46,6 +46,9 @@ pub struct Note {
     pub names: Vec<String>,
 }
 
+/// Why a collision mesh is not exact.
+pub(crate) const HULLS: &str = "a collision mesh is the convex hull of its points";
+
 /// How many names a note about several elements has.
 pub const NAMES: usize = 3;
 
@@ -231,38 +234,6 @@ impl Notes {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn notes_of_one_kind_are_one_note() {
-        let missing = |name: &str| {
-            let reason = format!("there is no file '{name}.obj' beside the model");
-            Note::new("mesh", "file", Effect::Ignored, reason)
-        };
-        let outside = |joint: &str, x: f64| {
-            let reason = format!("the start position {x} is outside the range from -1 to 2e-3");
-            Note::new(format!("joint '{joint}'"), "limit", Effect::Approximated, reason)
-        };
-        let single = Note::new("contact", "", Effect::Ignored, "pairs are left out");
-        let notes = [
-            missing("a"),
-            outside("j", -0.5),
-            missing("b"),
-            single.clone(),
-            missing("c"),
-            outside("k", 7.0),
-            missing("d"),
-            outside("k", 7.0),
-        ];
-        let groups = group_notes(&notes);
-        assert_eq!(groups.iter().map(|g| g.count).collect::<Vec<_>>(), [4, 3, 1]);
-        assert_eq!(groups[0].names, ["a.obj", "b.obj", "c.obj"]);
-        assert_eq!(groups[0].reason, notes[0].reason);
-        assert_eq!(groups[1].names, ["j", "k"]);
-        assert_eq!(groups[2], single);
-        assert!(groups[0].to_string().starts_with("4 mesh: 'a.obj', 'b.obj', 'c.obj', ..., file:"));
-        // Grouping what is grouped changes nothing.
-        assert_eq!(group_notes(&groups), groups);
-    }
 
     #[test]
     fn numbers_and_names_do_not_tell_kinds_apart() {

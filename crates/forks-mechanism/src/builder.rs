@@ -1,12 +1,14 @@
 //! Building a mechanism: collect elements, then check everything at once.
 
+use std::sync::Arc;
+
 use forks_lie::{SymMat6, glam::DVec3};
 
 use crate::{
     BuildError, Bushing, BushingId, Cable, CableId, Combination, CombinationSpring,
     CombinationSpringId, Coupling, CouplingId, Frame, FrameId, ImpossibleInertia, InertiaVerdict,
-    Joint, JointId, JointKind, Keyframe, Link, LinkId, Mechanism, Servo, ServoId, Shape, ShapeId,
-    SpanningForest, Transmission,
+    Joint, JointId, JointKind, Keyframe, Link, LinkId, Look, Mechanism, Servo, ServoId, Shape,
+    ShapeId, SpanningForest, Transmission,
     cable::check_cables,
     checks::{
         check_inertia, check_joint_numbers, finite, finite_vector, label, length,
@@ -33,6 +35,7 @@ impl MechanismBuilder {
             joints: vec![],
             frames: vec![],
             shapes: vec![],
+            looks: Arc::default(),
             exclusions: vec![],
             couplings: vec![],
             combination_springs: vec![],
@@ -77,6 +80,12 @@ impl MechanismBuilder {
     pub fn add_shape(&mut self, shape: Shape) -> ShapeId {
         self.parts.shapes.push(shape);
         ShapeId::new(self.parts.shapes.len() - 1)
+    }
+
+    /// Adds a form that is drawn and touches nothing.
+    pub fn add_look(&mut self, look: Look) -> &mut Self {
+        Arc::make_mut(&mut self.parts.looks).push(look);
+        self
     }
 
     /// Lets the shapes of two links pass through each other.
@@ -428,6 +437,11 @@ impl MechanismBuilder {
             }
             let inside = if self.parts.shapes[i].geometry.is_finite() { 0.0 } else { f64::NAN };
             finite(&element, "a point or height", inside)?;
+        }
+        for (i, look) in self.parts.looks.iter().enumerate() {
+            let element = label("look", "", i);
+            self.check_link_reference(&element, look.link)?;
+            normalized_pose(&element, &look.link_from_look)?;
         }
         Ok(())
     }

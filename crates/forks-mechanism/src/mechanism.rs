@@ -1,12 +1,12 @@
 //! The mechanism: an immutable, checked description with its joint graph.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use forks_lie::{Pose, glam::DVec3};
 
 use crate::{
     Bushing, BushingId, Cable, CableId, CombinationSpring, Coordinate, Coupling, Frame, FrameId,
-    Joint, JointId, Link, LinkId, Servo, Shape, SpanningForest,
+    Joint, JointId, Link, LinkId, Look, Servo, Shape, SpanningForest,
 };
 
 /// A named start state.
@@ -27,6 +27,8 @@ pub(crate) struct Parts {
     pub(crate) joints: Vec<Joint>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) shapes: Vec<Shape>,
+    /// Shared, for meshes of vertices are large and copies of mechanisms many.
+    pub(crate) looks: Arc<Vec<Look>>,
     pub(crate) exclusions: Vec<[LinkId; 2]>,
     pub(crate) couplings: Vec<Coupling>,
     pub(crate) combination_springs: Vec<CombinationSpring>,
@@ -128,6 +130,11 @@ impl Mechanism {
     /// Collision shapes.
     pub fn shapes(&self) -> &[Shape] {
         &self.parts.shapes
+    }
+
+    /// What is drawn of the links; empty where the model says nothing about it.
+    pub fn looks(&self) -> &[Look] {
+        &self.parts.looks
     }
 
     /// Couplings between joint coordinates.

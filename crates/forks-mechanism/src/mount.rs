@@ -7,7 +7,7 @@ use forks_lie::{
 };
 
 use crate::{
-    BuildError, Combination, Coordinate, Joint, JointId, JointKind, Keyframe, Link, LinkId,
+    BuildError, Combination, Coordinate, Joint, JointId, JointKind, Keyframe, Link, LinkId, Look,
     Mechanism, MechanismBuilder, Servo, Transmission,
 };
 
@@ -106,6 +106,9 @@ impl Mechanism {
             let mut s = s.clone();
             s.link = shift.free(s.link);
             b.add_shape(s);
+        }
+        for look in self.looks() {
+            b.add_look(Look { link: shift.free(look.link), ..look.clone() });
         }
         for [one, two] in self.exclusions() {
             b.exclude_contact(shift.free(*one), shift.free(*two));

@@ -1,7 +1,9 @@
 //! MSH: MuJoCo's binary form. Four counts (vertices, normals, texture coordinates, triangles), then
 //! these in turn in numbers of four bytes.
 
-use super::{Mesh, point, word};
+use forks_geometry::mesh::Mesh;
+
+use crate::binary::{point, word};
 
 /// Reads vertices and triangles.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Mesh, String> {

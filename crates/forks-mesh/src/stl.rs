@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use forks_lie::glam::DVec3;
+use forks_geometry::{lie::glam::DVec3, mesh::Mesh};
 
-use super::{Mesh, point, word};
+use crate::binary::{point, word};
 
 /// Bytes before the first triangle, and of a triangle.
 const HEADER: usize = 84;

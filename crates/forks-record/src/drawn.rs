@@ -11,6 +11,8 @@ use forks_sim::{
     scene::{Scene, SceneMechanism},
 };
 
+use crate::looks::Looks;
+
 /// Radius of a skeleton's bars over the mechanism's extent, and over a typical bar's length.
 const BAR: [f64; 2] = [0.006, 0.12];
 
@@ -39,13 +41,15 @@ pub(super) enum Source {
 pub(super) struct Drawn {
     pub(super) animation: Animation,
     pub(super) sources: Vec<Source>,
+    /// Links of mechanisms that have a look.
+    looks: Vec<(MechanismHandle, LinkId)>,
 }
 
 impl Drawn {
     /// Bodies first, then mechanism after mechanism.
     pub(super) fn new(scene: &Scene) -> Self {
-        let mut drawn =
-            Self { animation: Animation::new(scene.spec.title.clone()), sources: Vec::new() };
+        let animation = Animation::new(scene.spec.title.clone());
+        let mut drawn = Self { animation, sources: Vec::new(), looks: Vec::new() };
         drawn.animation.notes.extend(scene.spec.paragraphs());
         for body in &scene.spec.bodies {
             let handle = scene.body(&body.name).expect("a body of this scene");
@@ -91,9 +95,12 @@ impl Drawn {
                 None => Source::Link(handle, k),
             });
         }
-        let dressed = self.add_own_shapes(scene, m, &known, colour);
+        let looks = self.add_looks(m, &known, colour);
+        let mut dressed = self.add_own_shapes(scene, m, &known, &looks, colour);
         let poses = start_poses(scene, handle, &known, &self.sources);
-        let radius = self.add_skeleton(m, &known, &dressed, &poses, colour);
+        dressed.extend(looks.iter());
+        let radius = self.add_skeleton(m, &known, (&looks, &dressed), &poses, colour);
+        self.looks.extend(looks.into_iter().map(|l| (handle, l)));
         self.add_cables(m, &known, THREAD * radius);
         for (effector, name) in m.effectors.iter().enumerate() {
             let owner = Owner::Effector { mechanism: handle, effector };
@@ -105,6 +112,25 @@ impl Drawn {
         handle
     }
 
+    /// What the links look like by their model; returns the links that have a look.
+    fn add_looks(
+        &mut self,
+        m: &SceneMechanism,
+        known: &BTreeMap<LinkId, usize>,
+        colour: Colour,
+    ) -> BTreeSet<LinkId> {
+        let looks = Looks::new(&m.mechanism, colour);
+        self.animation.notes.extend(looks.note);
+        let mut dressed = BTreeSet::new();
+        for (link, shapes) in looks.of {
+            if let Some(&body) = known.get(&link) {
+                dressed.insert(link);
+                self.animation.bodies[body].shapes.extend(shapes);
+            }
+        }
+        dressed
+    }
+
     /// The model's own shapes but those that touch, which come with the world's; returns the links
     /// that have some.
     fn add_own_shapes(
@@ -112,6 +138,7 @@ impl Drawn {
         scene: &Scene,
         m: &SceneMechanism,
         known: &BTreeMap<LinkId, usize>,
+        looks: &BTreeSet<LinkId>,
         colour: Colour,
     ) -> BTreeSet<LinkId> {
         let spec = scene.spec.mechanisms.iter().find(|s| s.name == m.name);
@@ -121,7 +148,7 @@ impl Drawn {
         for s in m.mechanism.shapes().iter().filter(|s| s.geometry != Geometry::Plane) {
             let Some(&body) = known.get(&s.link) else { continue };
             dressed.insert(s.link);
-            if touching && frames.iter().any(|f| f.link == s.link) {
+            if looks.contains(&s.link) || touching && frames.iter().any(|f| f.link == s.link) {
                 continue;
             }
             let shape = VisualShape::new(s.geometry.clone()).at(s.link_from_shape);
@@ -130,19 +157,20 @@ impl Drawn {
         dressed
     }
 
-    /// From the frame of each link to its joints, and a knob at the frame of those without shapes;
-    /// the bars' radius.
+    /// From the frame of each link without a look to its joints, and a knob at the frame of those
+    /// without shapes; the bars' radius.
     fn add_skeleton(
         &mut self,
         m: &SceneMechanism,
         known: &BTreeMap<LinkId, usize>,
-        dressed: &BTreeSet<LinkId>,
+        (looks, dressed): (&BTreeSet<LinkId>, &BTreeSet<LinkId>),
         poses: &[Pose],
         colour: Colour,
     ) -> f64 {
         let bars = joint_bars(&m.mechanism, known);
         let radius = bar_radius(poses, &bars);
-        for (body, point) in bars {
+        let bare = |body: &usize| !looks.iter().any(|l| known.get(l) == Some(body));
+        for (body, point) in bars.into_iter().filter(|(body, _)| bare(body)) {
             let bar = Segment::new(End::origin(body), End::of(body, point));
             self.animation.segments.push(bar.thick(radius).coloured(colour));
         }
@@ -172,12 +200,30 @@ impl Drawn {
         }
     }
 
-    /// The world's shapes, on those that carry them.
+    /// True if an effector's link has a look, and the form is one of the model's own that touch.
+    fn is_covered(
+        &self,
+        m: &SceneMechanism,
+        (handle, effector): (MechanismHandle, usize),
+        form: &Geometry,
+    ) -> bool {
+        let frames = m.effector_frames().unwrap_or_default();
+        let Some(link) = frames.get(effector).map(|f| f.link) else { return false };
+        let mut own = m.mechanism.shapes().iter().filter(|s| s.link == link);
+        self.looks.contains(&(handle, link)) && own.any(|s| s.geometry == *form)
+    }
+
+    /// The world's shapes, on those that carry them, but those that a look covers.
     fn add_contact_shapes(&mut self, scene: &Scene, colours: &[(MechanismHandle, Colour)]) {
         for (owner, shape) in scene.shapes() {
             let mut drawn = VisualShape::new(shape.form.clone()).at(shape.owner_from_shape);
-            if let Owner::Effector { mechanism, .. } = owner {
-                drawn.colour = colours.iter().find(|(m, _)| *m == mechanism).map(|(_, c)| *c);
+            if let Owner::Effector { mechanism, effector } = owner {
+                let k = colours.iter().position(|(m, _)| *m == mechanism);
+                drawn.colour = k.map(|k| colours[k].1);
+                let of = k.and_then(|k| scene.mechanisms.get(k));
+                if of.is_some_and(|m| self.is_covered(m, (mechanism, effector), &shape.form)) {
+                    continue;
+                }
             }
             match self.body_of(owner) {
                 Some(body) => self.animation.bodies[body].shapes.push(drawn),

@@ -7,6 +7,7 @@ struct Readme;
 
 pub mod compare;
 mod drawn;
+mod looks;
 mod picture;
 #[cfg(test)]
 mod tests;
@@ -95,7 +96,7 @@ impl Recording {
 
     /// Of a scene at its start, with more than it has itself.
     pub fn with(scene: &Scene, beside: Beside) -> Self {
-        let Drawn { mut animation, sources } = Drawn::new(scene);
+        let Drawn { mut animation, sources, .. } = Drawn::new(scene);
         animation.series = NUMBERS.iter().map(|n| Series::new(n.name, n.unit)).collect();
         animation.series.extend(beside.series.iter().cloned());
         let mut recording = Self { animation, sources, since: Window::default(), beside };

@@ -1,4 +1,5 @@
-//! What a mechanism by itself looks like: its shapes, and bars from links to their joints.
+//! What a mechanism by itself looks like: the looks of its links; of those without, the shapes, and
+//! bars from links to their joints.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,10 @@ use forks_io::animation::{Animation, Body, Colour, End, Segment, VisualShape};
 use forks_lie::{Pose, glam::DVec3};
 use forks_mechanism::{Geometry, LinkId, Mechanism};
 
-use crate::drawn::{KNOB, PALE, bar_radius, joint_bars};
+use crate::{
+    drawn::{KNOB, PALE, bar_radius, joint_bars},
+    looks::Looks,
+};
 
 /// An animation with a mechanism's links as bodies, to which frames are added.
 #[derive(Clone, Debug)]
@@ -30,7 +34,9 @@ impl Picture {
             links.iter().enumerate().map(|(body, link)| (*link, body)).collect();
         let body = |link: &LinkId| Body { name: m.link(*link).name.clone(), shapes: Vec::new() };
         animation.bodies = links.iter().map(body).collect();
-        for s in m.shapes() {
+        let mut looks = Looks::new(m, Colour::palette(0));
+        animation.notes.extend(looks.note.take());
+        for s in m.shapes().iter().filter(|s| !looks.of.contains_key(&s.link)) {
             let shape = VisualShape::new(s.geometry.clone()).at(s.link_from_shape);
             match known.get(&s.link) {
                 Some(&body) if s.geometry != Geometry::Plane => {
@@ -41,10 +47,21 @@ impl Picture {
                 _ => {}
             }
         }
+        let mut dressed = vec![false; animation.bodies.len()];
+        for (link, shapes) in looks.of {
+            match known.get(&link) {
+                Some(&body) => {
+                    dressed[body] = true;
+                    animation.bodies[body].shapes = shapes;
+                }
+                None if link == LinkId::WORLD => animation.scenery = shapes,
+                None => {}
+            }
+        }
         let bars = joint_bars(m, &known);
         let poses: Vec<Pose> = links.iter().map(|l| world_from_link[l.index()]).collect();
         let radius = bar_radius(&poses, &bars);
-        for (body, point) in bars {
+        for (body, point) in bars.into_iter().filter(|(body, _)| !dressed[*body]) {
             let bar = Segment::new(End::origin(body), End::of(body, point));
             animation.segments.push(bar.thick(radius));
         }

@@ -1,10 +1,11 @@
 //! What is drawn of mechanisms with cables.
 
-use forks_io::animation::{Colour, End, Segment};
+use forks_import::{ImportOptions, load_mjcf};
+use forks_io::animation::{Animation, Colour, End, Segment, VisualShape};
 use forks_lie::glam::DVec3;
 use forks_sim::scene::{Fidelity, Scene, spec::SceneSpec};
 
-use crate::Recording;
+use crate::{Picture, Recording, drawn::PALE};
 
 const FINGER: &str = r#"<mujoco><worldbody><site name="root" pos="-0.02 0 0.01"/>
     <geom name="wheel" type="cylinder" size="0.005 0.01" euler="90 0 0" mass="0" contype="0"
@@ -47,4 +48,38 @@ fn cables_are_drawn_through_their_points() {
     assert_eq!(ends, [[root, End::of(near, point)], [End::of(near, point), End::of(tip, point)]]);
     assert!(drawn.iter().all(|s| s.radius.is_some_and(|r| r > 0.0)));
     std::fs::remove_dir_all(&folder).expect("the folder goes");
+}
+
+/// A ball with a look and one without, on a table whose look is a mesh file.
+const LOOKS: &str = r#"<mujoco><asset><mesh file="table.obj"/><mesh name="lost" file="broken.obj"/>
+    </asset><worldbody><geom type="mesh" mesh="table" rgba="1 0 0 1"/>
+    <body name="a"><joint/><geom name="shown" size="0.1" rgba="0 1 0 1"/>
+    <geom size="0.2" group="3"/><body name="b"><joint/><geom size="0.3" group="3"/></body></body>
+    <body name="c"><joint/><geom size="0.1"/><geom type="mesh" mesh="lost" mass="0"/></body>
+    </worldbody></mujoco>"#;
+
+#[test]
+fn links_are_drawn_by_their_looks_where_they_have_some() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let obj = "mtllib t.mtl\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 0 1\nf 1 2 3\nusemtl m\nf 1 2 4\n";
+    std::fs::write(at("table.obj"), obj).expect("a mesh");
+    std::fs::write(at("broken.obj"), "v 0 0\n").expect("no mesh");
+    std::fs::write(at("t.mtl"), "newmtl m\nKd 0 0 1\n").expect("a material");
+    std::fs::write(at("m.xml"), LOOKS).expect("a model");
+    let import = load_mjcf(&at("m.xml"), &ImportOptions::default()).expect("a model");
+    let m = import.mechanism;
+    let picture = Picture::new("looks", &m, &m.link_poses(&m.start_positions()));
+    let Animation { bodies, segments, scenery, notes, .. } = &picture.animation;
+    let colours = |shapes: &[VisualShape]| -> Vec<[u8; 4]> {
+        let rgba = |c: Colour| [c.rgb[0], c.rgb[1], c.rgb[2], c.alpha];
+        shapes.iter().map(|s| rgba(s.colour.expect("a colour"))).collect()
+    };
+    // The geom's colour stands over those of the file.
+    assert_eq!(colours(scenery), [[255, 0, 0, 255]; 2]);
+    assert_eq!(colours(&bodies[0].shapes), [[0, 255, 0, 255]], "what only collides is not drawn");
+    assert_eq!(colours(&bodies[1].shapes)[0][3], PALE, "without a look its shapes are, pale");
+    assert_eq!(bodies[2].shapes.len(), 1);
+    assert!(notes.iter().any(|n| n.contains("broken.obj: line 1")), "{notes:?}");
+    assert!(segments.iter().all(|s| s.ends[0].body == Some(1)), "bars are for what has no look");
 }

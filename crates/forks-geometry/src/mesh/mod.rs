@@ -1,19 +1,15 @@
-//! Triangle meshes: reading the files that models refer to, and the mass properties of what they
-//! enclose.
-//!
-//! Only form and mass matter here: normals, texture coordinates, groups and materials are skipped.
+//! Triangle meshes, and the mass properties of what they enclose.
 
 mod integrals;
-mod msh;
-mod obj;
-mod stl;
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use forks_lie::glam::DVec3;
+use forks_lie::{Pose, glam::DVec3};
 use thiserror::Error;
 
 pub use integrals::{MassRule, MeshMass};
+
+use crate::Geometry;
 
 /// Why a mesh cannot be read, or has no mass: what is wrong with it, in a few words.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -35,6 +31,17 @@ pub struct Mesh {
     pub faces: Vec<[usize; 3]>,
 }
 
+/// A mesh file as a model uses it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeshFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The frame in the file that is the mesh's own.
+    pub reference: Pose,
+    /// Factors along the axes of that frame; negative ones mirror.
+    pub scale: DVec3,
+}
+
 impl Mesh {
     /// The mesh, if its coordinates are finite and its faces refer to vertices.
     ///
@@ -53,35 +60,23 @@ impl Mesh {
         }
         Ok(self)
     }
-}
 
-/// Reads a mesh file; the end of its name tells the format: STL, OBJ, or MuJoCo's MSH.
-///
-/// # Errors
-/// [`MeshError`] if there is no such file, or its content is no mesh.
-pub fn load(path: &Path) -> Result<Mesh, MeshError> {
-    let extension =
-        path.extension().map_or_else(String::new, |e| e.to_string_lossy().to_lowercase());
-    let read = match extension.as_str() {
-        "stl" => stl::parse,
-        "obj" => obj::parse,
-        "msh" => msh::parse,
-        other => return Err(format!("'{other}' is none of the formats stl, obj, msh").into()),
-    };
-    if !path.is_file() {
-        return Err(MeshError("there is no such file".into()));
+    /// The mesh in the frame of a reference, then scaled: `x ↦ scale ∘ (reference⁻¹ x)`. Mirrored
+    /// meshes keep their outside.
+    #[must_use]
+    pub fn placed(mut self, reference: &Pose, scale: DVec3) -> Self {
+        let inverse = reference.inverse();
+        self.vertices.iter_mut().for_each(|v| *v = inverse.transform_point(*v) * scale);
+        if scale.x * scale.y * scale.z < 0.0 {
+            self.faces.iter_mut().for_each(|f| f.swap(1, 2));
+        }
+        self
     }
-    let bytes = std::fs::read(path).map_err(|e| format!("it cannot be read: {e}"))?;
-    read(&bytes)?.checked()
 }
 
-/// A little-endian number of four bytes.
-fn word(bytes: &[u8], at: usize) -> Option<[u8; 4]> {
-    bytes.get(at..at + 4)?.try_into().ok()
-}
-
-/// Three numbers of single precision.
-fn point(bytes: &[u8], at: usize) -> Option<DVec3> {
-    let x = |i: usize| Some(f64::from(f32::from_le_bytes(word(bytes, at + 4 * i)?)));
-    Some(DVec3::new(x(0)?, x(1)?, x(2)?))
+impl From<Mesh> for Geometry {
+    fn from(mesh: Mesh) -> Self {
+        let triangles = mesh.faces.iter().map(|f| f.map(|i| i as u32)).collect();
+        Self::Mesh { vertices: mesh.vertices, triangles }
+    }
 }

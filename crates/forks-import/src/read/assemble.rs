@@ -2,7 +2,7 @@
 
 use forks_mechanism::{
     CableId, Combination, Coordinate, Frame, Joint, JointId, JointKind, JointMatrix, JointSpring,
-    Link, LinkId, MechanismBuilder, Servo, Shape,
+    Link, LinkId, Look, MechanismBuilder, Servo, Shape,
     lie::{Pose, glam::DVec3, so3::wxyz_from_quaternion},
 };
 
@@ -162,6 +162,10 @@ impl Reader<'_> {
                 link: model.link(s.body),
                 link_from_frame: s.body_from_site,
             });
+        }
+        for (body, link_from_look, surface, colour) in tree.looks {
+            let link = model.link(body);
+            model.builder.add_look(Look { link, link_from_look, surface, colour });
         }
         let mut shapes = tree.shapes;
         shapes.sort_by_key(|s| s.body);

@@ -1,19 +1,18 @@
 //! `<asset>`: meshes, which are opened only where a geom takes inertia or a fitted primitive from
 //! them. Files that are not there are notes.
 
-use std::path::{Path, PathBuf};
-
-use forks_mechanism::{
-    Geometry,
-    geometry::mesh::{self, MassRule, Mesh, MeshMass},
-    lie::{
-        Pose,
-        glam::{DMat3, DQuat, DVec3},
-    },
-    linalg::{Matrix, dense},
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
 };
 
-use super::{Attributes, Names, Reader, names::MeshId, orientation::unit_quaternion};
+use forks_mechanism::{
+    Geometry, MeshFile, Surface,
+    geometry::mesh::{MassRule, Mesh, MeshMass},
+    lie::{Pose, glam::DVec3},
+};
+
+use super::{Attributes, Names, Reader, geom::colour, names::MeshId, orientation::unit_quaternion};
 use crate::{ImportError, note::Effect, xml::Element};
 
 /// A mesh as it is written.
@@ -41,11 +40,13 @@ pub(crate) struct Assets {
     meshes: Vec<MeshAsset>,
     mesh_names: Names<MeshId>,
     field_names: Names<()>,
+    materials: HashMap<String, [u8; 4]>,
 }
 
 impl Default for Assets {
     fn default() -> Self {
-        Self { meshes: vec![], mesh_names: Names::new("mesh"), field_names: Names::new("hfield") }
+        let (mesh_names, field_names) = (Names::new("mesh"), Names::new("hfield"));
+        Self { meshes: vec![], mesh_names, field_names, materials: HashMap::new() }
     }
 }
 
@@ -85,17 +86,16 @@ impl Assets {
                     Err("text that came from no file has no files beside it".into())
                 }
                 Source::File { path: Some(path), .. } => {
-                    mesh::load(path).map_err(|e| e.to_string())
+                    forks_mesh::load(path).map(|m| m.mesh).map_err(|e| e.to_string())
                 }
             };
-            let placed = raw.map(|raw| placed(raw, m.reference, m.scale));
+            let placed = raw.map(|raw| raw.placed(&m.reference, m.scale));
             m.loaded = Some(placed.map_err(|e| format!("mesh {label}: {e}")));
         }
         self.meshes[mesh.0].loaded.as_ref().expect("set above").as_ref().map_err(String::clone)
     }
 
-    /// A primitive of a kind that stands for a mesh, as MuJoCo fits it, and its pose in the mesh's
-    /// frame: one with the same moments as the mesh, or around its vertices.
+    /// A primitive of a kind that stands for a mesh, and its pose in the mesh's frame.
     pub(crate) fn fitted(
         &mut self,
         mesh: MeshId,
@@ -104,63 +104,38 @@ impl Assets {
         scale: f64,
     ) -> Result<(Pose, Geometry), String> {
         let mass = self.mass(mesh)?;
-        let (rotation, moments) = principal_axes(mass.unit.inertia);
-        let mut center = mass.unit.center_of_mass;
-        // Half the sides of the box with these moments, the shortest first.
-        let side = |i: usize, j: usize, k: usize| {
-            (1.5 * (moments[i] + moments[j] - moments[k])).max(0.0).sqrt()
-        };
-        let mut half = DVec3::new(side(1, 2, 0), side(0, 2, 1), side(0, 1, 2));
-        if around_vertices {
-            let inverse = rotation.conjugate();
-            let points = self.load(mesh)?.vertices.iter().map(|v| inverse * (*v - center));
-            let (low, high) = points
-                .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(l, h), p| (l.min(p), h.max(p)));
-            center += rotation * ((low + high) * 0.5);
-            half = (high - low) * 0.5;
+        Ok(forks_mesh::fitted(self.load(mesh)?, &mass, kind, around_vertices, scale))
+    }
+
+    /// The convex hull of a mesh.
+    pub(crate) fn hull(&mut self, mesh: MeshId) -> Result<Geometry, String> {
+        let hull = forks_mesh::hull(self.load(mesh)?);
+        hull.ok_or_else(|| format!("mesh {} has no hull, for it is flat", self.label(mesh)))
+    }
+
+    /// What is drawn of a mesh, if its file is there.
+    pub(crate) fn surface(&self, mesh: MeshId) -> Option<Surface> {
+        let m = &self.meshes[mesh.0];
+        let (reference, scale) = (m.reference, m.scale);
+        match &m.source {
+            Source::File { path: Some(path), .. } if path.is_file() => {
+                Some(Surface::File(MeshFile { path: path.clone(), reference, scale }))
+            }
+            Source::Inline(mesh) => {
+                let mesh = mesh.clone().placed(&reference, scale);
+                Some(Surface::Form(match mesh.faces.is_empty() {
+                    true => forks_mesh::hull(&mesh)?,
+                    false => mesh.checked().ok()?.into(),
+                }))
+            }
+            _ => None,
         }
-        let pose = Pose::new(rotation, center);
-        Ok((pose, primitive(kind, half, around_vertices, scale)))
     }
-}
 
-/// The primitive of a box.
-fn primitive(kind: &str, half: DVec3, around: bool, scale: f64) -> Geometry {
-    let across = if around { half.x.max(half.y) } else { 0.5 * (half.x + half.y) };
-    match kind {
-        "sphere" if around => Geometry::Sphere { radius: scale * half.max_element() },
-        "sphere" => Geometry::Sphere { radius: scale * half.element_sum() / 3.0 },
-        "capsule" => {
-            let cap = if around { across } else { 0.5 * across };
-            let half_length = scale * (half.z - cap).max(0.0);
-            Geometry::Capsule { radius: scale * across, half_length }
-        }
-        "cylinder" => Geometry::Cylinder { radius: scale * across, half_length: scale * half.z },
-        "ellipsoid" => Geometry::Ellipsoid { radii: half * scale },
-        _ => Geometry::Box { half_extents: half * scale },
+    /// The colour of a material that is known and has one.
+    pub(crate) fn material(&self, name: &str) -> Option<[u8; 4]> {
+        self.materials.get(name).copied()
     }
-}
-
-/// Axes of decreasing moments, right-handed.
-fn principal_axes(inertia: DMat3) -> (DQuat, DVec3) {
-    let m = Matrix::from_fn(3, 3, |r, c| inertia.col(c)[r]);
-    let Some((values, v)) = dense::symmetric_eigen(&m) else {
-        return (DQuat::IDENTITY, DVec3::ZERO);
-    };
-    let column = |k| DVec3::new(v[(0, k)], v[(1, k)], v[(2, k)]);
-    let (x, y) = (column(2), column(1));
-    let rotation = DQuat::from_mat3(&DMat3::from_cols(x, y, x.cross(y))).normalize();
-    (rotation, DVec3::new(values[2], values[1], values[0]))
-}
-
-/// The mesh in the frame of its reference, then scaled; mirrored meshes keep their outside.
-fn placed(mut mesh: Mesh, reference: Pose, scale: DVec3) -> Mesh {
-    let inverse = reference.inverse();
-    mesh.vertices.iter_mut().for_each(|v| *v = inverse.transform_point(*v) * scale);
-    if scale.x * scale.y * scale.z < 0.0 {
-        mesh.faces.iter_mut().for_each(|f| f.swap(1, 2));
-    }
-    mesh
 }
 
 impl<'a> Reader<'a> {
@@ -178,7 +153,13 @@ impl<'a> Reader<'a> {
                     let a = Attributes::new("texture", self.tree, e, &[]);
                     self.note_missing(&a, "file", &self.compiler.texture_directory());
                 }
-                "material" | "skin" | "model" => self.whole_element(&e.tag, e)?,
+                "material" => {
+                    let a = Attributes::new("material", self.tree, e, &[]);
+                    if let (Some(name), Some(colour)) = (a.name(), colour(&a)?) {
+                        self.assets.materials.insert(name.to_owned(), colour);
+                    }
+                }
+                "skin" | "model" => self.whole_element(&e.tag, e)?,
                 _ => self.unknown_element(e, "asset")?,
             }
         }

@@ -69,6 +69,7 @@ impl<'a> Reader<'a> {
             }],
             sites: vec![],
             shapes: vec![],
+            looks: vec![],
             body_names: Names::new("body"),
             joint_names: Names::new("joint"),
             site_names: Names::new("site"),
@@ -256,6 +257,10 @@ impl<'a> Reader<'a> {
                 body_from_geom: geom.mass.body_from_geom,
                 round: geom.round,
             });
+        }
+        if let Some((surface, colour)) = geom.look {
+            let at = geom.mass.body_from_geom;
+            tree.looks.push((BodyId(place.body), at, surface, colour));
         }
         if let Some((geometry, friction, mask)) = geom.shape {
             tree.shapes.push(RawShape {

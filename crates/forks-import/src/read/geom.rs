@@ -1,9 +1,7 @@
 //! `<geom>`: the shape for contacts, and the mass that it gives to its body.
 
-use std::f64::consts::PI;
-
 use forks_mechanism::{
-    ContactMask, Geometry, ObstacleKind,
+    ContactMask, Geometry, ObstacleKind, Surface,
     lie::{Pose, glam::DVec3},
 };
 
@@ -12,7 +10,10 @@ use super::{
     names::MeshId,
     orientation::{from_to, pose},
 };
-use crate::{ImportError, Location, note::Effect};
+use crate::{
+    ImportError, Location,
+    note::{Effect, HULLS},
+};
 
 /// What one geom weighs.
 #[derive(Clone, Debug)]
@@ -42,9 +43,14 @@ pub(crate) struct RawGeom {
     pub(crate) gives_inertia: bool,
     /// Form, sliding friction and masks, where it takes part in contacts.
     pub(crate) shape: Option<(Geometry, f64, ContactMask)>,
+    /// What is drawn, with its colour.
+    pub(crate) look: Option<(Surface, Option<[u8; 4]>)>,
     /// Sphere or cylinder, and its radius.
     pub(crate) round: Option<(ObstacleKind, f64)>,
 }
+
+/// Geoms of later groups are not drawn, as MuJoCo's viewer begins.
+const LAST_SHOWN: f64 = 2.0;
 
 const TYPES: [&str; 9] =
     ["plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf"];
@@ -72,8 +78,12 @@ impl<'a> Reader<'a> {
             },
             gives_inertia: (groups[0]..=groups[1]).contains(&group),
             shape: None,
+            look: None,
             round: None,
         };
+        let own = colour(a)?;
+        let colour = own.or_else(|| self.assets.material(a.text("material")?));
+        let shown = group <= LAST_SHOWN && colour.is_none_or(|c| c[3] > 0);
         let mass = a.not_negative("mass")?;
         let density = a.not_negative("density")?.unwrap_or(1000.0);
         let friction = friction(a)?;
@@ -95,7 +105,8 @@ impl<'a> Reader<'a> {
                 }
             }
         } else if matches!(kind, "mesh" | "sdf" | "hfield") {
-            self.dropped_shape(a, kind, friction.is_some())?;
+            let surface = self.mesh_shape(a, kind, friction, &mut out)?;
+            out.look = surface.filter(|_| shown).map(|s| (s, colour));
             if kind != "hfield" && mass != Some(0.0) {
                 out.mass.source = self.mesh_source(a, kind, mass, density)?;
             }
@@ -104,35 +115,52 @@ impl<'a> Reader<'a> {
             geometry(a, kind, stretched.map(|(_, half)| half))?
         };
         let shell = a.boolean("shellinertia")? == Some(true);
-        let (volume, moments) = mass_properties(&geometry, shell);
+        let filled = if shell { geometry.shell() } else { geometry.solid() };
+        let (volume, moments) = filled.unwrap_or((0.0, DVec3::ZERO));
         let mass = mass.unwrap_or(density * volume);
         // A geom without mass is there for its shape only.
         if mass > 0.0 && kind != "plane" {
             out.mass.source = MassSource::Known(mass, moments * mass);
         }
         out.round = round(&geometry);
+        out.look = shown.then(|| (Surface::Form(geometry.clone()), colour));
         out.shape = friction.map(|(f, mask)| (geometry, f, mask));
         Ok(out)
     }
 
-    /// Shapes that a mechanism does not hold.
-    fn dropped_shape(
+    /// What is drawn of a mesh or a height field; its hull is the shape where that was asked for.
+    fn mesh_shape(
         &mut self,
         a: &Attributes<'a>,
         kind: &str,
-        collides: bool,
-    ) -> Result<(), ImportError> {
+        friction: Option<(f64, ContactMask)>,
+        out: &mut RawGeom,
+    ) -> Result<Option<Surface>, ImportError> {
         let attribute = if kind == "hfield" { "hfield" } else { "mesh" };
-        match kind {
-            "hfield" => self.assets.field(a)?,
-            "mesh" => drop(self.assets.mesh(a)?),
-            _ => {}
-        }
-        if collides {
-            let reason = "collision shapes that are meshes or height fields are dropped";
-            self.notes.once("geom", attribute, Effect::Ignored, reason, &a.at);
-        }
-        Ok(())
+        let mesh = match kind {
+            "hfield" => self.assets.field(a).map(|()| None)?,
+            "mesh" => Some(self.assets.mesh(a)?),
+            _ => None,
+        };
+        let surface = mesh.and_then(|m| self.assets.surface(m));
+        let Some((friction, mask)) = friction else { return Ok(surface) };
+        let reason = match mesh.filter(|_| self.options.hulls && surface.is_some()) {
+            None => "collision shapes that are meshes or height fields are dropped",
+            Some(mesh) => match self.assets.hull(mesh) {
+                Ok(hull) => {
+                    out.shape = Some((hull, friction, mask));
+                    HULLS
+                }
+                Err(reason) => {
+                    let reason = format!("the shape is dropped: {reason}");
+                    self.notes.add(a.label(), attribute, Effect::Ignored, reason, &a.at);
+                    return Ok(surface);
+                }
+            },
+        };
+        let effect = if out.shape.is_some() { Effect::Approximated } else { Effect::Ignored };
+        self.notes.once("geom", attribute, effect, reason, &a.at);
+        Ok(surface)
     }
 
     fn mesh_source(
@@ -151,6 +179,13 @@ impl<'a> Reader<'a> {
         }
         Ok(MassSource::Mesh { mesh: self.assets.mesh(a)?, mass, density })
     }
+}
+
+/// The `rgba` of an element, if it has one.
+pub(crate) fn colour(a: &Attributes<'_>) -> Result<Option<[u8; 4]>, ImportError> {
+    let byte = |x: f64| (x.clamp(0.0, 1.0) * 255.0).round() as u8;
+    let rgba = a.numbers("rgba", 0, 4)?.filter(|c| c.len() >= 3);
+    Ok(rgba.map(|c| [byte(c[0]), byte(c[1]), byte(c[2]), c.get(3).map_or(255, |a| byte(*a))]))
 }
 
 /// Sliding friction and masks of a geom that takes part in contacts.
@@ -191,76 +226,6 @@ fn geometry(a: &Attributes<'_>, kind: &str, half: Option<f64>) -> Result<Geometr
         "ellipsoid" => Geometry::Ellipsoid { radii: three()? },
         _ => Geometry::Box { half_extents: three()? },
     })
-}
-
-/// Volume (surface for shells) and principal moments per unit mass.
-fn mass_properties(g: &Geometry, shell: bool) -> (f64, DVec3) {
-    if !shell {
-        return g.solid().unwrap_or((0.0, DVec3::ZERO));
-    }
-    let turned = |across: f64, along: f64| DVec3::new(across, across, along);
-    match *g {
-        Geometry::Sphere { radius: r } => {
-            (4.0 * PI * r * r, turned(2.0 / 3.0 * r * r, 2.0 / 3.0 * r * r))
-        }
-        Geometry::Capsule { radius, half_length } => capsule_shell(radius, 2.0 * half_length),
-        Geometry::Cylinder { radius: r, half_length } => {
-            // Two discs and the lateral surface.
-            let h = 2.0 * half_length;
-            let (ends, side) = (2.0 * PI * r * r, 2.0 * PI * r * h);
-            let across = ends * (r * r / 4.0 + h * h / 4.0) + side * (r * r / 2.0 + h * h / 12.0);
-            let along = ends * r * r / 2.0 + side * r * r;
-            (ends + side, turned(across / (ends + side), along / (ends + side)))
-        }
-        Geometry::Ellipsoid { radii: r } => ellipsoid_shell(r),
-        Geometry::Box { half_extents: b } => box_shell(b),
-        _ => (0.0, DVec3::ZERO),
-    }
-}
-
-/// The surface of a cylinder of height h with a half sphere at each end.
-fn capsule_shell(r: f64, h: f64) -> (f64, DVec3) {
-    let (ends, side) = (4.0 * PI * r * r, 2.0 * PI * r * h);
-    let sphere = 2.0 / 3.0 * r * r;
-    // Both halves moved by h/2 away from the centre of their sphere: + (h/2)² + 2 (h/2) · r/2.
-    let ends_across = sphere + 0.25 * h * h + h * (r / 2.0);
-    let side_across = r * r / 2.0 + h * h / 12.0;
-    let total = ends + side;
-    let across = (ends * ends_across + side * side_across) / total;
-    let along = (ends * sphere + side * (r * r)) / total;
-    (total, DVec3::new(across, across, along))
-}
-
-/// MuJoCo's ellipsoidal shell: the area by Thomsen's formula, the moments those of what lies
-/// between the ellipsoid and one with semi-axes that are longer by a micrometre.
-fn ellipsoid_shell(r: DVec3) -> (f64, DVec3) {
-    const P: f64 = 1.6075;
-    const THICKNESS: f64 = 1e-6;
-    let mean = ((r.y * r.z).powf(P) + (r.x * r.z).powf(P) + (r.x * r.y).powf(P)) / 3.0;
-    let solid = |r: DVec3| {
-        let volume = r.x * r.y * r.z;
-        (volume, r * r * (volume / 5.0))
-    };
-    let (inner, outer) = (solid(r), solid(r + DVec3::splat(THICKNESS)));
-    let second = (outer.1 - inner.1) / (outer.0 - inner.0);
-    let moments = DVec3::new(second.y + second.z, second.x + second.z, second.x + second.y);
-    (4.0 * PI * mean.powf(1.0 / P), moments)
-}
-
-/// Six faces.
-fn box_shell(b: DVec3) -> (f64, DVec3) {
-    let mut surface = 0.0;
-    let mut second = DVec3::ZERO; // ∫ x², ∫ y², ∫ z²
-    for i in 0..3 {
-        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-        let area = 2.0 * 4.0 * b[j] * b[k];
-        surface += area;
-        second[i] += area * b[i] * b[i];
-        second[j] += area * b[j] * b[j] / 3.0;
-        second[k] += area * b[k] * b[k] / 3.0;
-    }
-    let m = DVec3::new(second.y + second.z, second.x + second.z, second.x + second.y);
-    (surface, m / surface)
 }
 
 /// What a cable may wrap, of the forms that geoms have.

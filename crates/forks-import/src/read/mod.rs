@@ -10,7 +10,7 @@ mod compiler;
 mod contact;
 mod defaults;
 mod equality;
-mod geom;
+pub(crate) mod geom;
 mod inertia;
 mod inertial_fault;
 mod joint;

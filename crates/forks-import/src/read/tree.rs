@@ -1,7 +1,7 @@
 //! The kinematic tree as it is written.
 
 use forks_mechanism::{
-    ContactMask, Geometry, ObstacleKind,
+    ContactMask, Geometry, ObstacleKind, Surface,
     lie::{Pose, SpatialInertia, glam::DVec3},
 };
 
@@ -65,12 +65,16 @@ pub(crate) struct RawShape {
     pub(crate) mask: ContactMask,
 }
 
+/// What is drawn of a body: pose in it, form, colour.
+pub(crate) type RawLook = (BodyId, Pose, Surface, Option<[u8; 4]>);
+
 /// The tree as it is written; body 0 is the world.
 #[derive(Clone, Debug)]
 pub(crate) struct RawTree {
     pub(crate) bodies: Vec<RawBody>,
     pub(crate) sites: Vec<RawSite>,
     pub(crate) shapes: Vec<RawShape>,
+    pub(crate) looks: Vec<RawLook>,
     pub(crate) body_names: Names<BodyId>,
     pub(crate) joint_names: Names<TreeJointId>,
     pub(crate) site_names: Names<SiteId>,

@@ -1,7 +1,7 @@
 //! From links and joints as they are written to the mechanism.
 
 use forks_mechanism::{
-    Joint, JointId, JointKind, JointMatrix, Link, LinkId, Mechanism, MechanismBuilder, Shape,
+    Joint, JointId, JointKind, JointMatrix, Link, LinkId, Look, Mechanism, MechanismBuilder, Shape,
     lie::{Pose, so3::wxyz_from_quaternion},
 };
 
@@ -185,6 +185,14 @@ fn joint(raw: &RawJoint<'_>, parent: LinkId, child: LinkId, base: Option<Pose>) 
 }
 
 fn add_shapes(robot: &Robot<'_>, link: usize, assembly: &mut Assembly) {
+    for (link_from_look, surface, colour) in &robot.links[link].looks {
+        assembly.builder.add_look(Look {
+            link: assembly.link_of[link],
+            link_from_look: *link_from_look,
+            surface: surface.clone(),
+            colour: *colour,
+        });
+    }
     for s in &robot.links[link].shapes {
         assembly.builder.add_shape(Shape {
             name: s.name.clone(),

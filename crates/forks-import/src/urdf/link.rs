@@ -1,7 +1,7 @@
 //! `<link>`: mass properties and shapes.
 
 use forks_mechanism::{
-    Geometry,
+    Geometry, Surface,
     lie::{
         Pose, SpatialInertia,
         glam::{DMat3, DVec3},
@@ -16,6 +16,7 @@ pub(crate) struct RawLink<'a> {
     pub(crate) attributes: Attributes<'a>,
     pub(crate) inertia: SpatialInertia,
     pub(crate) shapes: Vec<RawShape>,
+    pub(crate) looks: Vec<RawLook>,
 }
 
 impl RawLink<'_> {
@@ -23,6 +24,9 @@ impl RawLink<'_> {
         self.attributes.name().unwrap_or("")
     }
 }
+
+/// Pose in the link, form and colour of a `<visual>`.
+pub(super) type RawLook = (Pose, Surface, Option<[u8; 4]>);
 
 /// A primitive of a `<collision>`.
 pub(crate) struct RawShape {
@@ -45,8 +49,10 @@ impl<'a> Reader<'a> {
         for c in self.tree.children(e).filter(|c| c.tag == "collision") {
             shapes.extend(self.read_collision(&attributes, c)?);
         }
-        self.skip_others(e, &["inertial", "collision"])?;
-        Ok(RawLink { attributes, inertia, shapes })
+        let looks = self.tree.children(e).filter(|c| c.tag == "visual");
+        let looks = looks.filter_map(|c| self.read_look(c)).collect();
+        self.skip_others(e, &["inertial", "collision", "visual"])?;
+        Ok(RawLink { attributes, inertia, shapes, looks })
     }
 
     fn read_inertial(
@@ -113,7 +119,7 @@ impl<'a> Reader<'a> {
         Ok(Some(RawShape { name: a.name().unwrap_or("").into(), link_from_shape, geometry }))
     }
 
-    fn read_form(&mut self, e: &'a Element) -> Result<Option<Geometry>, ImportError> {
+    pub(super) fn read_form(&mut self, e: &'a Element) -> Result<Option<Geometry>, ImportError> {
         let half = 0.5;
         Ok(Some(match e.tag.as_str() {
             "box" => {
@@ -138,10 +144,7 @@ impl<'a> Reader<'a> {
                 let half_length = half * length(&a, "length")?;
                 Geometry::Capsule { radius: length(&a, "radius")?, half_length }
             }
-            "mesh" => {
-                self.attributes("mesh", e);
-                return Ok(None);
-            }
+            "mesh" => return self.mesh_hull(e),
             other => {
                 let reason = "not a form of URDF; the shape is dropped";
                 self.notes.once(other, "", Effect::Ignored, reason, &self.tree.location(e));
@@ -152,7 +155,7 @@ impl<'a> Reader<'a> {
 }
 
 /// True for forms that enclose nothing: placeholders of some programs.
-fn is_empty(g: &Geometry) -> bool {
+pub(super) fn is_empty(g: &Geometry) -> bool {
     match *g {
         Geometry::Sphere { radius } | Geometry::Capsule { radius, .. } => radius == 0.0,
         Geometry::Cylinder { radius, half_length } => radius == 0.0 || half_length == 0.0,

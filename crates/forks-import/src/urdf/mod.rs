@@ -7,8 +7,9 @@ mod joint;
 mod link;
 mod mimic;
 mod springs;
+mod visual;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use forks_mechanism::lie::{
     Pose,
@@ -38,6 +39,10 @@ struct Reader<'a> {
     notes: Notes,
     /// Springs that URDF does not have.
     springs: Vec<springs::Spring>,
+    /// Colours by the names of materials.
+    materials: HashMap<&'a str, [u8; 4]>,
+    /// Mesh files that are not there, as they are named.
+    missing: HashSet<String>,
 }
 
 /// Everything as it is written, in document order.
@@ -58,7 +63,14 @@ pub(crate) fn read(tree: &Tree, options: &ImportOptions) -> Result<Import, Impor
             "URDF files are read here, whose outermost element must be 'robot'",
         ));
     }
-    let mut reader = Reader { tree, options, notes: Notes::default(), springs: Vec::new() };
+    let mut reader = Reader {
+        tree,
+        options,
+        notes: Notes::default(),
+        springs: Vec::new(),
+        materials: visual::materials(tree),
+        missing: HashSet::new(),
+    };
     let robot = reader.robot(root)?;
     let urdf_order = options.urdf_order.unwrap_or_default();
     let order = graph::depth_first(&robot, urdf_order, tree.location(root))?;

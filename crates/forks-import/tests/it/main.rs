@@ -9,6 +9,7 @@ mod element_order;
 mod fuzz_corpus;
 mod hostile;
 mod inertia;
+mod looks;
 mod mesh_files;
 mod meshes;
 mod mimics;

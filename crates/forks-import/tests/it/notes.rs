@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use forks_import::{
-    CoordinateOrder, ImportOptions, UrdfOrder, group_notes, load_mjcf, load_model, load_urdf,
-    parse_mjcf, parse_urdf,
+    CoordinateOrder, Effect, ImportOptions, Note, UrdfOrder, group_notes, load_mjcf, load_model,
+    load_urdf, parse_mjcf, parse_urdf,
 };
 
 fn fixture(name: &str) -> PathBuf {
@@ -135,4 +135,36 @@ fn coordinates_come_by_name_or_as_mujoco_has_them() {
     let name = ImportOptions { urdf_order: Some(UrdfOrder::Name), ..Default::default() };
     let i = parse_mjcf("<mujoco><worldbody/></mujoco>", &name).unwrap();
     assert_eq!((i.order, i.notes.len()), (CoordinateOrder::Mujoco, 1));
+}
+
+#[test]
+fn notes_of_one_kind_are_one_note() {
+    let missing = |name: &str| {
+        let reason = format!("there is no file '{name}.obj' beside the model");
+        Note::new("mesh", "file", Effect::Ignored, reason)
+    };
+    let outside = |joint: &str, x: f64| {
+        let reason = format!("the start position {x} is outside the range from -1 to 2e-3");
+        Note::new(format!("joint '{joint}'"), "limit", Effect::Approximated, reason)
+    };
+    let single = Note::new("contact", "", Effect::Ignored, "pairs are left out");
+    let notes = [
+        missing("a"),
+        outside("j", -0.5),
+        missing("b"),
+        single.clone(),
+        missing("c"),
+        outside("k", 7.0),
+        missing("d"),
+        outside("k", 7.0),
+    ];
+    let groups = group_notes(&notes);
+    assert_eq!(groups.iter().map(|g| g.count).collect::<Vec<_>>(), [4, 3, 1]);
+    assert_eq!(groups[0].names, ["a.obj", "b.obj", "c.obj"]);
+    assert_eq!(groups[0].reason, notes[0].reason);
+    assert_eq!(groups[1].names, ["j", "k"]);
+    assert_eq!(groups[2], single);
+    assert!(groups[0].to_string().starts_with("4 mesh: 'a.obj', 'b.obj', 'c.obj', ..., file:"));
+    // Grouping what is grouped changes nothing.
+    assert_eq!(group_notes(&groups), groups);
 }

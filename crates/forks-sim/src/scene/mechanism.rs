@@ -161,8 +161,9 @@ fn source(
 ) -> Result<Mechanism, SceneError> {
     match (&spec.file, &spec.parametric) {
         (Some(file), None) => {
-            let options =
-                ImportOptions { balance_inertia: spec.balance_inertia, ..Default::default() };
+            let balance_inertia = spec.balance_inertia;
+            let hulls = spec.own_shapes;
+            let options = ImportOptions { balance_inertia, hulls, ..Default::default() };
             let import = load_model(&folder.join(file), &options).map_err(|source| {
                 SceneError::Import { mechanism: spec.name.clone(), source: Box::new(source) }
             })?;
