@@ -7,6 +7,7 @@
 //! - Relative displacement: norm of the effector's twist from rest, lengths over r, angles over π.
 #![doc = include_str!("../README.md")]
 
+mod around;
 mod bent;
 mod candidates;
 mod certificate;
@@ -28,6 +29,7 @@ mod placer;
 mod plan;
 mod ports;
 mod region;
+mod ruler;
 mod sample;
 mod search;
 mod settings;
@@ -46,6 +48,7 @@ pub use lift::blend_data;
 pub use measure::{Errors, Gauge};
 pub use placer::{place, unseen_loads};
 pub use region::LoadRegion;
+pub use ruler::{Ruler, Shown, Worst};
 pub use sample::Sample;
 pub use settings::{
     Attempt, Certificate, Chart, Placed, Placement, PlacementStatus, Progress, Round, Skipped,
