@@ -174,14 +174,77 @@ def test_the_reduced_model_stands_beside_the_mechanism(view):
     page.click("#bodies li:nth-child(2) .name")
     page.click("#effector")
     page.click("#reduce")
-    until(page, "window.forks?.status?.reduced != null && forks.scene.bodies.length === 4")
+    until(page, "window.forks?.status?.models?.length && forks.scene.bodies.length === 4")
     ready(page)
-    assert "coordinates" in page.inner_text("#reduced-note")
+    assert "coordinates" in page.inner_text("#models")
     page.evaluate("forks.send({type: 'step', count: 50})")
     until(page, "forks.recording.end > 0.09")
-    assert page.evaluate("forks.recording.series.at(-1).values.at(-1)") < 1
+    assert number(page, "reduced off by") < 1
     page.click("#unreduce")
     until(page, "window.forks?.scene?.bodies.length === 2")
+
+
+def number(page, series):
+    """The last value of a series."""
+    find = f"forks.recording.series.find((s) => s.name === '{series}')"
+    return page.evaluate(f"() => {find}.values.at(-1)")
+
+
+def test_full_reduced_and_blended_stand_beside_each_other(view):
+    """[A16] 8.1: pull, reduce, place a blend, add a linearisation where the mechanism is, save."""
+    page, url = view()
+    page.click("#bodies li:nth-child(2) .name")
+    page.click("#effector")
+    page.click("#reduce")
+    until(page, "window.forks?.status?.models?.length === 1 && forks.scene.bodies.length === 4")
+    ready(page)
+    page.fill("#samples", "2")
+    page.click("#place")
+    until(page, "window.forks?.status?.models?.length === 2 && forks.scene.bodies.length === 6")
+    ready(page)
+    assert "samples in" in page.inner_text("#models")
+    # Pulled far, the blend is nearer to the mechanism than the single model.
+    pull = "forks.send({type: 'pull', body: 1, point: [0.2, 0, 0], target: [0.1, 0, 0.5]})"
+    page.evaluate(pull)
+    page.evaluate("forks.send({type: 'step', count: 600})")
+    until(page, "forks.recording.end > 1.19")
+    reduced, blended = number(page, "reduced off by"), number(page, "blended off by")
+    assert blended < reduced
+    assert number(page, "full") > 0
+    with urllib.request.urlopen(url.replace("/?", "/model/blended?")) as answer:
+        assert len(answer.read()) > 100
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(url.replace("/?", "/model/other?"))
+    assert refused.value.code == 404
+
+
+def test_a_linearisation_is_added_where_the_mechanism_is(view):
+    page, _ = view()
+    page.click("#bodies li:nth-child(2) .name")
+    page.click("#effector")
+    pull = "forks.send({type: 'pull', body: 1, point: [0.2, 0, 0], target: [0.2, 0, 0.5]})"
+    page.evaluate(pull)
+    page.evaluate("forks.send({type: 'step', count: 600})")
+    until(page, "forks.recording.end > 1.19")
+    page.click("#extend")
+    until(page, "window.forks?.status?.models?.length === 1 && forks.scene.bodies.length === 4")
+    ready(page)
+    assert "2 samples" in page.inner_text("#models")
+    page.click("#extend")
+    until(page, "document.getElementById('models').textContent.includes('3 samples')")
+    page.evaluate("forks.send({type: 'step', count: 600})")
+    until(page, "forks.recording.end > 2.39")
+    # At the point that was added both hold the same pose under the same force.
+    assert number(page, "blended off by") < 1
+
+
+def test_a_placement_can_be_given_up(view):
+    page, _ = view(os.path.join(MODELS, "shadow_hand_right/right_hand.nomesh.xml"))
+    page.evaluate("forks.send({type: 'place', bodies: [5], range: 1, samples: 8})")
+    until(page, "!document.getElementById('cancel').hidden")
+    page.click("#cancel")
+    until(page, "document.getElementById('cancel').hidden")
+    assert now(page, "status.models") == []
 
 
 def test_a_page_that_loads_again_goes_on(view):

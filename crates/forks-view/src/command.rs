@@ -62,8 +62,28 @@ pub(crate) enum Command {
     Reduce {
         /// Numbers of bodies in the picture.
         bodies: Vec<usize>,
+        /// Modes besides the static shapes, 0 to 64.
+        #[serde(default)]
+        modes: u32,
     },
-    /// Take the reduced model away.
+    /// Place a blend for these links, and move it beside the mechanism.
+    Place {
+        /// Numbers of bodies in the picture.
+        bodies: Vec<usize>,
+        /// Relative displacement up to which forces move an effector, 0.001 to 2.
+        range: f64,
+        /// Most linearisation points, 1 to 32.
+        samples: u32,
+    },
+    /// Add a linearisation point to the blend where the mechanism is.
+    Extend {
+        /// Numbers of bodies in the picture that are the effectors, where there is no model yet.
+        #[serde(default)]
+        bodies: Vec<usize>,
+    },
+    /// Give up what is being worked at.
+    Cancel {},
+    /// Take the models away.
     Unreduce {},
 }
 
@@ -95,6 +115,13 @@ impl Command {
                 all.try_for_each(|x| range("a coordinate", *x, -1e12, 1e12))
             }
             Self::Servo { target, .. } => range("the target", *target, -1e12, 1e12),
+            Self::Reduce { modes, .. } => {
+                range("the number of modes", f64::from(*modes), 0.0, 64.0)
+            }
+            Self::Place { range: r, samples, .. } => {
+                range("the range", *r, 1e-3, 2.0)?;
+                range("the number of samples", f64::from(*samples), 1.0, 32.0)
+            }
             Self::Rewind { time } => range("the time", *time, -1e12, 1e12),
             _ => Ok(()),
         }
@@ -126,6 +153,9 @@ mod tests {
             r#"{"type":"speed","factor":1e300}"#,
             r#"{"type":"pull","body":0,"point":[0,0],"target":[0,0,0]}"#,
             r#"{"type":"pull","body":0,"point":[0,0,1e999],"target":[0,0,0]}"#,
+            r#"{"type":"reduce","bodies":[0],"modes":65}"#,
+            r#"{"type":"place","bodies":[0],"range":0,"samples":8}"#,
+            r#"{"type":"place","bodies":[0],"range":1,"samples":0}"#,
             r#"{"type":"pull","body":-1,"point":[0,0,0],"target":[0,0,0]}"#,
         ] {
             assert!(Command::read(text).is_err(), "{text}");

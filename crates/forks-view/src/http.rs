@@ -110,6 +110,19 @@ pub(crate) fn send_page(stream: &mut TcpStream, page: &str) -> std::io::Result<(
     stream.flush()
 }
 
+/// Answers with a file to save.
+pub(crate) fn send_file(stream: &mut TcpStream, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: {}\r\n\
+         Content-Disposition: attachment; filename=\"{name}\"\r\nCache-Control: no-store\r\n\
+         X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n",
+        bytes.len()
+    );
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(bytes)?;
+    stream.flush()
+}
+
 /// Answers that a request is refused; the browser may be gone already.
 pub(crate) fn refuse(stream: &mut TcpStream, refusal: Refusal) {
     let (status, text) = refusal.text();

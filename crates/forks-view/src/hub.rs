@@ -8,6 +8,9 @@ use std::{
 
 use tungstenite::{Bytes, Utf8Bytes};
 
+/// Files of models by their names.
+type Models = Vec<(&'static str, Arc<[u8]>)>;
+
 /// Messages that are kept for pages that lag behind.
 const KEPT: usize = 64;
 
@@ -29,6 +32,8 @@ struct State {
     forgotten: u64,
     /// What a page that just opened needs to know.
     greeting: Utf8Bytes,
+    /// Files that can be saved.
+    models: Models,
     closed: bool,
 }
 
@@ -60,6 +65,22 @@ impl Hub {
 
     pub(crate) fn set_page(&self, page: String) {
         self.state().page = page.into();
+    }
+
+    /// The file of a model that stands beside the mechanism.
+    pub(crate) fn model(&self, name: &str) -> Option<Arc<[u8]>> {
+        let state = self.state();
+        state.models.iter().find(|(n, _)| *n == name).map(|(_, bytes)| Arc::clone(bytes))
+    }
+
+    pub(crate) fn set_model(&self, name: &'static str, bytes: Vec<u8>) {
+        let mut state = self.state();
+        state.models.retain(|(n, _)| *n != name);
+        state.models.push((name, bytes.into()));
+    }
+
+    pub(crate) fn forget_models(&self) {
+        self.state().models.clear();
     }
 
     pub(crate) fn set_greeting(&self, text: String) {

@@ -165,6 +165,15 @@ impl Door {
                     socket::serve(stream, &self.hub, &self.commands);
                 }
             }
+            (path, _) if path.starts_with("/model/") => {
+                match self.hub.model(&path["/model/".len()..]) {
+                    Some(bytes) => {
+                        let name = format!("{}.forks", &path["/model/".len()..]);
+                        let _ = http::send_file(&mut stream, &name, &bytes);
+                    }
+                    None => http::refuse(&mut stream, Refusal::NotFound),
+                }
+            }
             ("/socket", None) => http::refuse(&mut stream, Refusal::Malformed),
             _ => http::refuse(&mut stream, Refusal::NotFound),
         }

@@ -28,7 +28,11 @@ class LiveViewer extends Viewer {
     on("resume", "click", () => this.resume());
     on("pin", "click", () => this.pin());
     on("effector", "click", () => this.choose());
-    on("reduce", "click", () => this.send({ type: "reduce", bodies: [...this.chosen] }));
+    const number = (id) => Number(document.getElementById(id).value);
+    on("reduce", "click", () => this.send({ type: "reduce", bodies: [...this.chosen], modes: number("modes") }));
+    on("place", "click", () => this.send({ type: "place", bodies: [...this.chosen], range: number("range"), samples: number("samples") }));
+    on("extend", "click", () => this.send({ type: "extend", bodies: [...this.chosen] }));
+    on("cancel", "click", () => this.send({ type: "cancel" }));
     on("unreduce", "click", () => this.send({ type: "unreduce" }));
     on("stiffness", "input", (e) => this.send({ type: "stiffness", value: 10 ** Number(e.target.value) }));
     on("speed", "change", (e) => this.send({ type: "speed", factor: Number(e.target.value) }));
@@ -104,6 +108,7 @@ class LiveViewer extends Viewer {
     const now = performance.now();
     if (now - this.plotted > 1000 / PLOTS_PER_SECOND || !frame.moving) {
       this.plotted = now;
+      this.showModelNumbers();
       this.plotStale = true;
     }
     this.received = (this.received ?? 0) + 1;
@@ -124,9 +129,14 @@ class LiveViewer extends Viewer {
     if (document.activeElement !== stiffness) stiffness.value = Math.log10(status.stiffness);
     get("stiffness-note").textContent = `${shortNumber(Number(status.stiffness.toPrecision(3)))} N/m`;
     get("method").hidden = !status.can_reduce;
+    const busy = status.working != null, models = status.models ?? [];
     get("reduce").disabled = this.chosen.size === 0;
-    get("unreduce").hidden = status.reduced === null;
-    get("reduced-note").textContent = status.reduced ?? "";
+    get("place").disabled = this.chosen.size === 0 || busy;
+    get("extend").disabled = this.chosen.size === 0 && models.length === 0 || busy;
+    get("unreduce").hidden = models.length === 0;
+    get("cancel").hidden = !busy;
+    get("working").textContent = status.working ?? "";
+    this.showModels(models);
     const feels = b >= 0 && status.feels.includes(b);
     get("pin").disabled = !feels;
     get("pin").setAttribute("aria-pressed", String(status.pinned.includes(b)));
@@ -134,6 +144,42 @@ class LiveViewer extends Viewer {
     get("effector").setAttribute("aria-pressed", String(this.chosen.has(b)));
     this.showMarks();
     this.showServos();
+  }
+
+  /** The mechanism and its models: time of a step, how far off, where to save. */
+  showModels(models) {
+    const table = document.getElementById("models"), key = JSON.stringify(models);
+    if (table.dataset.of === key) return;
+    table.dataset.of = key;
+    const cell = (text, title = "") => Object.assign(document.createElement("td"), { textContent: text, title });
+    const row = (...cells) => { const r = document.createElement("tr"); r.append(...cells); return r; };
+    table.replaceChildren(...(models.length === 0 ? [] : [row(cell(""), cell("µs/step"), cell("off by"), cell(""))]), ...["full", ...models.map(([name]) => name)]
+      .filter(() => models.length > 0).flatMap((name) => {
+        const said = models.find(([n]) => n === name)?.[1], link = document.createElement("td");
+        if (said) {
+          const save = Object.assign(document.createElement("a"), { href: `/model/${name}${location.search}`, textContent: "save", title: "Save the model as a file" });
+          save.download = `${name}.forks`;
+          link.append(save);
+        }
+        const first = row(cell(name), cell("–"), cell(said ? "–" : ""), link), note = cell(said ?? "");
+        first.dataset.model = name;
+        note.colSpan = 4;
+        note.className = "said";
+        return said ? [first, row(note)] : [first];
+      }));
+  }
+
+  /** The numbers of the models now. */
+  showModelNumbers() {
+    const at = (name, unit) => {
+      const s = this.recording.series.find((x) => x.name === name && x.unit === unit), x = s?.values.at(-1);
+      return Number.isFinite(x) ? shortNumber(Number(x.toPrecision(3))) : "–";
+    };
+    for (const row of document.querySelectorAll("#models tr[data-model]")) {
+      const { model } = row.dataset;
+      row.children[1].textContent = at(model, "µs per step");
+      if (model !== "full") row.children[2].textContent = `${at(`${model} off by`, "mm")} mm`;
+    }
   }
 
   /** Effectors and pins in the list of bodies. */

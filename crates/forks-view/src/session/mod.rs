@@ -4,6 +4,7 @@ mod grip;
 mod reduction;
 mod status;
 mod timeline;
+mod work;
 
 use std::{
     sync::{
@@ -27,7 +28,9 @@ use crate::{
     subject::{Full, Push, Scenery, Subject, reduced, skeleton},
 };
 use grip::Grip;
+use reduction::{Kind, Twin};
 use timeline::Timeline;
+use work::Work;
 
 /// Time between frames, s.
 const FRAME: f64 = 1.0 / 60.0;
@@ -114,20 +117,18 @@ fn set_servo(subject: &mut dyn Subject<'_>, name: &str, target: f64) -> Result<(
     }
 }
 
-/// A reduced model beside the mechanism that it was made from.
-struct Twin {
-    /// Bodies that are its effectors.
-    effectors: Vec<usize>,
-    said: String,
-}
-
 /// What moves, and how it is held.
 struct Session<'m> {
-    /// The mechanism; behind it its reduced model, where there is one.
+    /// The mechanism; behind it its models, as `twins` has them.
     all: Vec<Box<dyn Subject<'m> + 'm>>,
     source: Option<&'m MechanismSource>,
     hub: &'m Hub,
-    twin: Option<Twin>,
+    twins: Vec<Twin>,
+    work: Option<Work>,
+    /// How far the work was when pages were told.
+    progress: String,
+    /// Time of a step of each of all, µs.
+    times: Vec<f64>,
     timeline: Timeline<'m>,
     moving: bool,
     speed: f64,
@@ -157,7 +158,10 @@ impl<'m> Session<'m> {
             all,
             source,
             hub,
-            twin: None,
+            twins: Vec::new(),
+            work: None,
+            progress: String::new(),
+            times: Vec::new(),
             moving: options.playing,
             speed: 1.0,
             stiffness: STIFFNESS,
@@ -184,36 +188,49 @@ impl<'m> Session<'m> {
         Ok(())
     }
 
-    /// Bodies and series of all that moves; the reduced model's pale.
+    /// Bodies and series of all that moves; the models' pale.
     fn picture(&self) -> Animation {
         let mut out = self.all[0].picture().clone();
-        let Some(twin) = self.all.get(1) else { return out };
-        let first = out.bodies.len();
-        let ghost = Colour::rgb(0xd5, 0x5e, 0x00).with_alpha(150);
-        for body in &twin.picture().bodies {
-            let mut body = body.clone();
-            body.name = format!("reduced/{}", body.name);
-            body.shapes.iter_mut().for_each(|s| s.colour = Some(ghost));
-            out.bodies.push(body);
+        for (twin, at) in self.twins.iter().zip(&self.all[1..]) {
+            let (first, name) = (out.bodies.len(), twin.kind.name());
+            let ghost = match twin.kind {
+                Kind::Reduced => Colour::rgb(0xd5, 0x5e, 0x00),
+                Kind::Blended => Colour::rgb(0x00, 0x9e, 0x73),
+            }
+            .with_alpha(150);
+            for body in &at.picture().bodies {
+                let mut body = body.clone();
+                body.name = format!("{name}/{}", body.name);
+                body.shapes.iter_mut().for_each(|s| s.colour = Some(ghost));
+                out.bodies.push(body);
+            }
+            for s in &at.picture().segments {
+                let mut ends = s.ends;
+                ends.iter_mut().for_each(|e| e.body = e.body.map(|b| b + first));
+                out.segments.push(Segment { ends, colour: Some(ghost), ..*s });
+            }
+            out.series.push(Series::new(format!("{name} off by"), "mm"));
         }
-        for s in &twin.picture().segments {
-            let mut ends = s.ends;
-            ends.iter_mut().for_each(|e| e.body = e.body.map(|b| b + first));
-            out.segments.push(Segment { ends, colour: Some(ghost), ..*s });
+        if !self.twins.is_empty() {
+            let names = std::iter::once("full").chain(self.twins.iter().map(|t| t.kind.name()));
+            out.series.extend(names.map(|n| Series::new(n, "µs per step")));
         }
-        out.series.push(Series::new("reduced model off by", "mm"));
         out
     }
 
     fn frame(&mut self) -> AnimationFrame {
         let mut frame = self.all[0].frame();
-        if let (Some(twin), Some(at)) = (&self.twin, self.all.get(1)) {
+        for (twin, at) in self.twins.iter().zip(&self.all[1..]) {
             let off = twin
                 .effectors
                 .iter()
                 .map(|b| at.pose(*b).translation.distance(self.all[0].pose(*b).translation));
             frame.values.push(1e3 * off.fold(0.0, f64::max));
             frame.world_from_body.extend((0..at.picture().bodies.len()).map(|b| at.pose(b)));
+        }
+        if !self.twins.is_empty() {
+            self.times.resize(self.all.len(), 0.0);
+            frame.values.extend(&self.times);
         }
         frame
     }
@@ -240,6 +257,9 @@ impl<'m> Session<'m> {
                     Err(TryRecvError::Empty) => break,
                     Err(TryRecvError::Disconnected) => return,
                 }
+            }
+            if self.look_after_work() {
+                self.tell();
             }
             let now = Instant::now();
             let passed = now.duration_since(last).as_secs_f64().min(0.1);
@@ -305,7 +325,12 @@ impl<'m> Session<'m> {
                 let pushes = self.pushes(k);
                 let subject = &mut self.all[k];
                 subject.push(&pushes)?;
+                let begin = Instant::now();
                 let done = subject.step();
+                self.times.resize(self.times.len().max(k + 1), 0.0);
+                let took = 1e6 * begin.elapsed().as_secs_f64();
+                self.times[k] +=
+                    if self.times[k] == 0.0 { took } else { 0.05 * (took - self.times[k]) };
                 tries -= 1;
                 if done.is_ok() || pushes.is_empty() || tries == 0 {
                     done?;
@@ -378,13 +403,13 @@ impl<'m> Session<'m> {
             }
             Command::Rewind { time } => self.rewind(time.min(self.all[0].time()))?,
             Command::Reset {} => self.rewind(f64::NEG_INFINITY)?,
-            Command::Reduce { bodies } => self.reduce(&bodies)?,
-            Command::Unreduce {} => {
-                self.all.truncate(1);
-                self.twin = None;
-                self.timeline = Timeline::new(&self.all);
-                self.draw().map_err(|e| e.to_string())?;
+            Command::Reduce { bodies, modes } => self.reduce(&bodies, modes as usize)?,
+            Command::Place { bodies, range, samples } => {
+                self.place(&bodies, range, samples as usize)?;
             }
+            Command::Extend { bodies } => self.extend(&bodies)?,
+            Command::Cancel {} => self.work = None,
+            Command::Unreduce {} => self.unreduce()?,
         }
         self.tell();
         Ok(())

@@ -19,7 +19,10 @@ struct Status<'a> {
     /// Bodies that feel forces.
     feels: Vec<usize>,
     can_reduce: bool,
-    reduced: Option<String>,
+    /// What is said of each model beside the mechanism: its name, and how it was made.
+    models: Vec<[String; 2]>,
+    /// What is being worked at, and how far it is.
+    working: Option<String>,
 }
 
 impl Session<'_> {
@@ -36,7 +39,8 @@ impl Session<'_> {
             pinned: self.pins.iter().map(|p| p.body).collect(),
             feels: (0..bodies).filter(|b| self.all[0].feels(*b)).collect(),
             can_reduce: self.source.is_some(),
-            reduced: self.twin.as_ref().map(|t| t.said.clone()),
+            models: self.twins.iter().map(|t| [t.kind.name().into(), t.said.clone()]).collect(),
+            working: self.work.as_ref().map(|w| w.progress()),
         };
         let text = serde_json::to_string(&status).unwrap_or_default();
         self.hub.set_greeting(text.clone());

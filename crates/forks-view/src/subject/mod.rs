@@ -4,12 +4,15 @@ mod full;
 mod reduced;
 mod scene;
 
+use std::sync::Arc;
+
+use forks_blend::BlendedModel;
 use forks_io::animation::{Animation, AnimationFrame};
 use forks_mechanism::lie::{Pose, glam::DVec3};
 use serde::Serialize;
 
 pub(crate) use full::Full;
-pub(crate) use reduced::{reduced, skeleton};
+pub(crate) use reduced::{Blended, reduced, skeleton};
 pub(crate) use scene::Scenery;
 
 /// A force on a body of the picture.
@@ -65,6 +68,11 @@ pub(crate) trait Subject<'m> {
 
     /// Bytes of a copy, roughly.
     fn size(&self) -> usize;
+
+    /// Goes over into another blend while it moves; only a blend can.
+    fn replace(&mut self, _new: &Arc<BlendedModel>) -> Result<(), String> {
+        Err("only a blend can go over into another one".into())
+    }
 }
 
 /// Sliders reach this far from the start where nothing says how far, m or rad.

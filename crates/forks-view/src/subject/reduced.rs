@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use forks_blend::{BlendedModel, BlendedStepper, FloatingBlend, FloatingBlendStepper, Model};
+use forks_blend::{
+    BlendedModel, BlendedStepper, Crossfade, FloatingBlend, FloatingBlendStepper, LinkBlend, Model,
+};
 use forks_io::animation::{Animation, AnimationFrame, Body, End, Segment, Series, VisualShape};
 use forks_mechanism::{
     Geometry,
-    lie::{Pose, Wrench, glam::DVec3},
+    lie::{Pose, Twist, Wrench, glam::DVec3},
 };
 use forks_rom::{
     BaseCoupling, EffectorLoad, FloatingModel, FloatingStepper, LoadFrame, ModelError, PoseBuffer,
@@ -204,5 +206,116 @@ impl<'m, S: System + 'm> Subject<'m> for Reduced<S> {
 
     fn size(&self) -> usize {
         4096 + 128 * self.poses.len()
+    }
+}
+
+/// Time in which links go from where an old blend has them to where the new one does, s.
+const FADE: f64 = 0.5;
+
+/// A blend with a held base, which another one can replace while it moves.
+#[derive(Clone)]
+pub(crate) struct Blended {
+    inner: Reduced<BlendedStepper>,
+    model: Arc<BlendedModel>,
+    fade: Option<Crossfade>,
+}
+
+impl Blended {
+    /// At rest, with the effectors as near to `poses` as its coordinates allow.
+    pub(crate) fn new(
+        model: Arc<BlendedModel>,
+        poses: &[Pose],
+        picture: Animation,
+        step: f64,
+    ) -> Result<Self, ModelError> {
+        let mut inner = Reduced::new(BlendedStepper::new(model.clone(), step)?, picture);
+        let still = vec![Twist::ZERO; poses.len()];
+        if let Ok((x, _, _)) = model.coordinates_of(poses, &still) {
+            inner.state.set(&x, &vec![0.0; x.len()])?;
+            inner.read();
+        }
+        Ok(Self { inner, model, fade: None })
+    }
+}
+
+impl<'m> Subject<'m> for Blended {
+    fn duplicate(&self) -> Box<dyn Subject<'m> + 'm> {
+        Box::new(self.clone())
+    }
+
+    fn step_length(&self) -> f64 {
+        self.inner.step_length()
+    }
+
+    fn time(&self) -> f64 {
+        self.inner.time()
+    }
+
+    fn step(&mut self) -> Result<(), String> {
+        let own = self.inner.loads.len();
+        if let Some(fade) = &mut self.fade {
+            self.inner.loads.extend_from_slice(fade.loads());
+        }
+        let done = self.inner.step();
+        self.inner.loads.truncate(own);
+        done?;
+        if let Some(fade) = &mut self.fade {
+            let goes_on = fade.advance();
+            let Reduced { state, work, buffer, poses, .. } = &mut self.inner;
+            fade.poses(&self.model, state, work, LinkBlend::Average, buffer);
+            poses.clear();
+            poses.extend(buffer.iter().map(|(_, p)| p));
+            if !goes_on {
+                self.fade = None;
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, pushes: &[Push]) -> Result<(), String> {
+        self.inner.push(pushes)
+    }
+
+    fn feels(&self, body: usize) -> bool {
+        self.inner.feels(body)
+    }
+
+    fn pose(&self, body: usize) -> Pose {
+        self.inner.pose(body)
+    }
+
+    fn frame(&mut self) -> AnimationFrame {
+        self.inner.frame()
+    }
+
+    fn servos(&self) -> &[Servo] {
+        self.inner.servos()
+    }
+
+    fn set_servo(&mut self, index: usize, target: f64) -> Result<(), String> {
+        self.inner.set_servo(index, target)
+    }
+
+    fn picture(&self) -> &Animation {
+        self.inner.picture()
+    }
+
+    fn size(&self) -> usize {
+        self.inner.size()
+    }
+
+    fn replace(&mut self, new: &Arc<BlendedModel>) -> Result<(), String> {
+        let h = self.step_length();
+        let steps = (FADE / h).ceil().min(1e6) as usize;
+        let say = |e: ModelError| e.to_string();
+        let stepper = BlendedStepper::new(new.clone(), h).map_err(say)?;
+        let (fade, state) =
+            Crossfade::new(self.model.clone(), &self.inner.state, new, steps).map_err(say)?;
+        self.inner.work = stepper.workspace();
+        self.inner.buffer = stepper.pose_buffer();
+        (self.inner.system, self.inner.state) = (stepper, state);
+        self.model = new.clone();
+        self.fade = Some(fade);
+        Ok(())
     }
 }

@@ -130,11 +130,11 @@ fn the_reduced_model_moves_beside_the_mechanism() {
     page.send(r#"{"type":"reduce","bodies":[1]}"#);
     let status = loop {
         let status = page.hear("status");
-        if !status["reduced"].is_null() {
+        if !status["models"][0].is_null() {
             break status;
         }
     };
-    assert!(status["reduced"].as_str().unwrap().contains("2 coordinates"), "{status}");
+    assert!(status["models"][0][1].as_str().unwrap().contains("2 coordinates"), "{status}");
     page.send(r#"{"type":"step","count":6000}"#);
     let rest = page.frame_at(12.0);
     assert_eq!(rest.poses.len(), 4);
