@@ -17,7 +17,6 @@ use forks_place::{Forces, Placement, Ruler, Shown, Worst, place};
 use forks_reduce::{Linearisation, MassModel, Problem, ReduceOptions, natural_frequencies};
 use forks_rom::{
     EffectorLoad, LoadFrame, PoseBuffer, ReducedModel, State, StaticStatus, Stepper, System,
-    Workspace,
     batch::{Batch, BatchPoses},
 };
 use serde::Serialize;

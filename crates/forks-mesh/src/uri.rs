@@ -3,9 +3,10 @@
 /// The name with `%20` and the like as the bytes that they mean.
 pub(crate) fn decoded(name: &str) -> String {
     let bytes = name.as_bytes();
-    let hex = |at: usize| {
-        let two = bytes.get(at + 1..at + 3)?;
-        u8::from_str_radix(std::str::from_utf8(two).ok()?, 16).ok()
+    let hex = |at: usize| -> Option<u8> {
+        let digit = |b: u8| char::from(b).to_digit(16);
+        let [high, low]: [u8; 2] = bytes.get(at + 1..at + 3)?.try_into().ok()?;
+        u8::try_from(16 * digit(high)? + digit(low)?).ok()
     };
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;

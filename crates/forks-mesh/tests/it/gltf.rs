@@ -33,7 +33,7 @@ pub(crate) fn document(mode: u32, length: usize, stride: &str) -> String {
   "children":[1]}},{{"mesh":0,"scale":[1,1,-2]}}],
 "meshes":[{{"primitives":[{{"attributes":{{"POSITION":0}},"indices":1,"mode":{mode},
   "material":0}}]}}],
-"materials":[{{"pbrMetallicRoughness":{{"baseColorFactor":[1,0.214041,0,0.5]}}}}],
+"materials":[{{"pbrMetallicRoughness":{{"baseColorFactor":[1,0.215861,0,0.5]}}}}],
 "accessors":[{{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3","min":[0,0,0],
   "max":[1,1,1]}},{{"bufferView":1,"componentType":5123,"count":4,"type":"SCALAR"}}],
 "bufferViews":[{{"buffer":0,"byteLength":48{stride}}},
