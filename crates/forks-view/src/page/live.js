@@ -12,7 +12,7 @@ class LiveViewer extends Viewer {
     super(recording);
     this.following = true; // the present is shown
     this.chosen = new Set(); // bodies that shall be effectors
-    this.status = { moving: false, servos: [], pinned: [], feels: [], speed: 1 };
+    this.status = { moving: false, servos: [], pinned: [], feels: [], speed: 1, stiffness: 1 };
     this.plotted = 0;
     this.timing = null;
     document.getElementById("loop-label").hidden = true;
