@@ -8,9 +8,6 @@ mod at_rest;
 mod blend;
 mod blend_args;
 mod command;
-mod compare;
-mod compare_args;
-mod compare_rows;
 mod control;
 mod dynamics;
 mod error;
@@ -54,7 +51,6 @@ use command::{Cli, Command};
 fn main() -> ExitCode {
     let result = match arguments().command {
         Command::Blend(a) => blend::run(&a),
-        Command::Compare(a) => compare::run(&a),
         Command::Control(a) => control::run(&a),
         Command::Dynamics(a) => dynamics::run(&a),
         Command::Inspect(a) => inspect::run(&a),

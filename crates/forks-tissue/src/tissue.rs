@@ -8,7 +8,7 @@ use forks_deform::{
     dynamics::mechanism::{LinkId, Mechanism, MechanismBuilder},
     files,
 };
-use forks_geometry::mesh::{self, Mesh};
+use forks_geometry::mesh::Mesh;
 
 use crate::{
     error::{TissueError, invalid},
@@ -99,7 +99,7 @@ pub(crate) fn surface(file: &str, folder: &Path, element: &str) -> Result<Mesh, 
         let bytes = std::fs::read(&path).map_err(|e| of(e.to_string()))?;
         ply::parse(&bytes).and_then(|m| m.checked().map_err(|e| e.to_string())).map_err(of)?
     } else {
-        mesh::load(&path).map_err(|e| of(e.to_string()))?
+        forks_mesh::load(&path).map(|m| m.mesh).map_err(|e| of(e.to_string()))?
     };
     // Files of triangles may repeat corners; a closed surface has every edge twice.
     let mut edges: BTreeMap<[usize; 2], usize> = BTreeMap::new();
