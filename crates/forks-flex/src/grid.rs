@@ -50,7 +50,7 @@ pub(crate) fn composite(node: Node<'_, '_>, name: &str) -> Result<Composite, Fle
         "direct" => {
             let x: Vec<f64> = list(node, "point", name)?;
             let e: Vec<usize> = list(node, "element", name)?;
-            if x.len() % 3 != 0 || e.len() % 4 != 0 {
+            if !x.len().is_multiple_of(3) || !e.len().is_multiple_of(4) {
                 return Err(wrong(name, "has points of other than 3 or elements of other than 4"));
             }
             let points = x.chunks_exact(3).map(|x| DVec3::from_slice(x) * DVec3::from(scale));

@@ -157,7 +157,7 @@ fn of_flex(
     let names: Vec<&str> = node.attribute("body").unwrap_or_default().split_whitespace().collect();
     let x: Vec<f64> = list(node, "vertex", &name)?;
     let e: Vec<usize> = list(node, "element", &name)?;
-    if x.len() % 3 != 0 || e.len() % 4 != 0 {
+    if !x.len().is_multiple_of(3) || !e.len().is_multiple_of(4) {
         return Err(wrong(
             &name,
             "has vertices of other than 3 or elements of other than 4 numbers",

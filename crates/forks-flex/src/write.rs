@@ -44,12 +44,12 @@ pub fn write(m: &Mechanism, body: &SoftBody, name: &str) -> Result<String, FlexE
                 // Nothing turns it, but a body needs moments.
                 let moment = mass * 1e-6;
                 // Writing to a string does not fail.
-                let _ = write!(
+                let _ = writeln!(
                     nodes,
                     "<body name=\"{name}_{n}\" pos=\"{at}\"><joint type=\"slide\" axis=\"1 0 0\"/>\
                      <joint type=\"slide\" axis=\"0 1 0\"/><joint type=\"slide\" axis=\"0 0 1\"/>\
                      <inertial pos=\"0 0 0\" mass=\"{mass:?}\" \
-                     diaginertia=\"{moment:?} {moment:?} {moment:?}\"/></body>\n"
+                     diaginertia=\"{moment:?} {moment:?} {moment:?}\"/></body>"
                 );
             }
         }

@@ -189,7 +189,8 @@ mod tests {
 
     #[test]
     fn text_and_both_orders_of_bytes_are_one_mesh() {
-        let corners = [[0.0, 0.0, 0.5], [1.0, 0.0, 0.5], [1.0, 0.25, 0.5], [0.0, 0.25, 0.5]];
+        let corners: [[f64; 3]; 4] =
+            [[0.0, 0.0, 0.5], [1.0, 0.0, 0.5], [1.0, 0.25, 0.5], [0.0, 0.25, 0.5]];
         let mut text = format!("ply\ncomment a square\nformat ascii 1.0\n{HEAD}");
         let mut little = format!("ply\nformat binary_little_endian 1.0\n{HEAD}").into_bytes();
         let mut big = format!("ply\nformat binary_big_endian 1.0\n{HEAD}").into_bytes();

@@ -13,10 +13,13 @@ pub(crate) struct Skin {
     pub(crate) part: Vec<usize>,
 }
 
+/// Nodes with their shares.
+type Weighted = Vec<(usize, f64)>;
+
 impl Skin {
     /// Of a body whose parts have so many nodes, one after the other.
     pub(crate) fn new(body: &SoftBody, parts: &[(String, usize)]) -> Self {
-        let (vertices, triangles): (Vec<Vec<(usize, f64)>>, Vec<[u32; 3]>) = match body.surface() {
+        let (vertices, triangles): (Vec<Weighted>, Vec<[u32; 3]>) = match body.surface() {
             Some(s) => {
                 let nodes = |v: &forks_deform::EmbeddedVertex| {
                     let element = body.mesh().element(v.element).iter().copied();

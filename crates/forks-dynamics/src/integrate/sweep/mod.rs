@@ -3,7 +3,8 @@
 //! in a step.
 //!
 //! Every slot is seen in world axes at its own origin: only translations lie between slots, and a
-//! load that keeps its direction does not turn. The motion after a step is that before the next one: it is computed once.
+//! load that keeps its direction does not turn. The motion after a step is that before the next
+//! one: it is computed once.
 
 mod elimination;
 mod front;
@@ -15,6 +16,7 @@ mod motion;
 mod onward;
 mod order;
 mod packed;
+mod pairs;
 mod plan;
 mod rows;
 mod shift;

@@ -5,14 +5,13 @@ use forks_mechanism::linalg::simd::{Arithmetic, LANES, Lanes};
 use super::{
     front::Front,
     motion::Motion,
-    packed::{self, NOTHING, Six, pairs, subtract},
+    pairs::{NOTHING, Six, ZERO, eliminate, pairs, subtract},
     plan::SweepPlan,
     rows::Rows,
 };
 
 /// Inertia below this part of the largest one counts as this part.
 const LIGHT: f64 = 1e-9;
-const ZERO: Lanes = Lanes([0.0; LANES]);
 
 /// Matrices, factors and right-hand sides of all fronts.
 #[derive(Clone, Debug)]
@@ -206,7 +205,7 @@ impl Space {
         let (upper, lower) = self.kept[front.kept + k * one..][..one].split_at_mut(width);
         if self.sides == 1 {
             upper.copy_from_slice(&self.scratch[k * w..][..width]);
-            packed::eliminate(l, front, k, &mut self.scratch, &mut self.blocks, upper);
+            eliminate(l, front, k, &mut self.scratch, &mut self.blocks, upper);
             upper[k / LANES][k % LANES] = 1.0 / upper[k / LANES][k % LANES];
             return;
         }
