@@ -45,7 +45,7 @@ pub(crate) fn commands(
     element: &str,
 ) -> Result<Commanded, DirectError> {
     let servos: Vec<String> = m.mechanism.servos().iter().map(|s| s.name.clone()).collect();
-    let solver = scene.world.full(handle)?.map(|f| f.stepper.mechanism().clone());
+    let solver = scene.world.full_solver(handle)?.map(|s| s.mechanism().clone());
     let kind = spec.commands.unwrap_or(match servos.is_empty() {
         true => CommandKind::Torque,
         false => CommandKind::Servos,

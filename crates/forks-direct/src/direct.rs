@@ -126,8 +126,8 @@ impl Direct {
             let of_keys = keys.iter().filter(|k| k.0 == handle);
             let curves = of_keys
                 .map(|(_, k, spec)| {
-                    let solver = self.scene.world.full(handle)?;
-                    let solver = solver.map(|f| f.stepper.mechanism().clone());
+                    let solver = self.scene.world.full_solver(handle)?;
+                    let solver = solver.map(|s| s.mechanism().clone());
                     let known: &Mechanism = match &solver {
                         // Servos are springs there.
                         Some(solver) if m.mechanism.servos().is_empty() => solver,

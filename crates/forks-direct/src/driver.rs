@@ -80,7 +80,7 @@ impl Driver {
             .minimise(objective(spec.minimise))
             .prioritise(priorities(spec.priorities));
         let effectors = Effectors(m.effectors.clone());
-        let solver = scene.world.full(mechanism)?.map(|f| f.stepper.mechanism().clone());
+        let solver = scene.world.full_solver(mechanism)?.map(|s| s.mechanism().clone());
         let known: &dyn Names = match &solver {
             Some(solver) => &**solver,
             None => &effectors,
@@ -194,7 +194,7 @@ impl Driver {
             });
             of.push(k);
         }
-        let solver = scene.world.full(self.mechanism)?.map(|f| f.stepper.mechanism().clone());
+        let solver = scene.world.full_solver(self.mechanism)?.map(|s| s.mechanism().clone());
         let forces = matches!(self.drives.first(), Some(Drive::Force(_)));
         for keys in self.keys.iter_mut().filter(|k| forces && k.is_on(t)) {
             tasks.push(keys.task(t, h));
@@ -287,8 +287,8 @@ impl Driver {
 
     fn give(&mut self, world: &mut World) -> Result<(), DirectError> {
         let mut targets = self.targets.clone();
-        let full = world.full(self.mechanism)?;
-        let count = full.map_or(0, |f| f.stepper.mechanism().velocity_count());
+        let solver = world.full_solver(self.mechanism)?;
+        let count = solver.map_or(0, |s| s.mechanism().velocity_count());
         let mut forces = vec![0.0; count];
         for (d, z) in self.drives.iter().zip(&self.commands) {
             match d {

@@ -159,7 +159,7 @@ impl Predictor {
             goals.push((g.effector.clone(), e, curve));
             weights.push(Goal { effector: e, position: g.position, orientation: g.orientation });
         }
-        let full = scene.world.full(mechanism)?.is_some();
+        let full = scene.world.full_solver(mechanism)?.is_some();
         let refused = |source| DirectError::Model { mechanism: m.name.clone(), source };
         let of_mpc = |source| DirectError::Mpc { mechanism: m.name.clone(), source };
         let settings = |count: usize| MpcSettings {

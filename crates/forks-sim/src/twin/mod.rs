@@ -23,7 +23,8 @@ use crate::{
 };
 
 impl World {
-    /// The full solver of a mechanism, if that is what steps it.
+    /// The full solver of a mechanism, if that is what steps it, with what drives it: the rows of
+    /// the servos are worked out at each call ([`World::full_solver`] has the solver alone).
     ///
     /// # Errors
     /// A mechanism that is not there.
