@@ -4,7 +4,7 @@ use forks_deform::{
     SoftSimulation, SoftState,
     dynamics::mechanism::{Mechanism, lie::glam::DVec3},
 };
-use forks_sim::scene::{Schedule, meant, spec::ActionSpec as SceneAction};
+use forks_sim::scene::{Schedule, meant};
 
 use crate::{
     error::{TissueError, invalid},
@@ -67,18 +67,8 @@ impl Drive {
                 if let Some(w) = &mut wave {
                     w.phase_deg -= a.lag_deg * i as f64;
                 }
-                let action = SceneAction {
-                    mechanism: None,
-                    servos: vec![],
-                    weights: None,
-                    body: None,
-                    effector: None,
-                    direction: None,
-                    times: a.times.clone(),
-                    values: a.values.clone(),
-                    wave,
-                };
-                let schedule = Schedule::new(&action).map_err(|e| invalid(&element, e))?;
+                let schedule =
+                    Schedule::new(&a.times, &a.values, wave).map_err(|e| invalid(&element, e))?;
                 let weight = a.weights.as_ref().map_or(1.0, |w| w[i]);
                 out.pulls.push((whole.velocity_range(id).start, stiffness * weight, schedule));
             }

@@ -143,7 +143,8 @@ impl Action {
     /// Finds what an action of the file is about.
     pub(super) fn new(spec: &ActionSpec, number: usize, scene: &Scene) -> Result<Self, SceneError> {
         let element = format!("action {}", number + 1);
-        let schedule = Schedule::new(spec).map_err(|problem| invalid(&element, problem))?;
+        let schedule = Schedule::new(&spec.times, &spec.values, spec.wave.clone())
+            .map_err(|problem| invalid(&element, problem))?;
         let direction = spec.direction.map(DVec3::from_array);
         let mechanism = match &spec.mechanism {
             Some(name) => Some(scene.mechanism(name).ok_or_else(|| {

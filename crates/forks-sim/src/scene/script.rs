@@ -1,6 +1,6 @@
 //! What servos and forces do over time.
 
-use super::spec::{ActionSpec, WaveSpec};
+use super::spec::WaveSpec;
 
 /// A value over time: smooth steps between given ones, and an oscillation.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,33 +17,37 @@ pub(super) const LARGEST: f64 = 1e150;
 const FADE: f64 = 0.25;
 
 impl Schedule {
-    /// From a scene's action.
+    /// Steps between `values` at `times` (s), and an oscillation on top; one of both is needed.
     ///
     /// # Errors
     /// What is wrong with times, values or the oscillation.
-    pub fn new(action: &ActionSpec) -> Result<Self, &'static str> {
-        if action.times.len() != action.values.len() {
+    pub fn new(
+        times: &[f64],
+        values: &[f64],
+        wave: Option<WaveSpec>,
+    ) -> Result<Self, &'static str> {
+        if times.len() != values.len() {
             return Err("has not one value per time");
         }
-        let wave = action.wave.as_ref().map_or(0.0, |w| w.amplitude.abs());
-        if action.values.iter().fold(wave, |a, v| a.max(v.abs())) > LARGEST {
+        let amplitude = wave.as_ref().map_or(0.0, |w| w.amplitude.abs());
+        if values.iter().fold(amplitude, |a, v| a.max(v.abs())) > LARGEST {
             return Err("has a value beyond 1e150");
         }
-        let ascending = action.times.windows(2).all(|t| t[0] < t[1]);
-        if !ascending || action.times.iter().chain(&action.values).any(|x| !x.is_finite()) {
+        let ascending = times.windows(2).all(|t| t[0] < t[1]);
+        if !ascending || times.iter().chain(values).any(|x| !x.is_finite()) {
             return Err("needs finite values at increasing times");
         }
-        if action.times.is_empty() && action.wave.is_none() {
+        if times.is_empty() && wave.is_none() {
             return Err("has neither times and values nor a wave");
         }
-        if let Some(w) = &action.wave {
+        if let Some(w) = &wave {
             let numbers = [w.amplitude, w.frequency, w.phase_deg, w.from, w.until.unwrap_or(0.0)];
             if numbers.iter().any(|x| !x.is_finite()) || w.frequency < 0.0 {
                 return Err("has a wave that is not finite or of negative frequency");
             }
         }
-        let knots = action.times.iter().zip(&action.values).map(|(t, v)| [*t, *v]).collect();
-        Ok(Self { knots, wave: action.wave.clone() })
+        let knots = times.iter().zip(values).map(|(t, v)| [*t, *v]).collect();
+        Ok(Self { knots, wave })
     }
 
     /// The value, if it is the same at all times.

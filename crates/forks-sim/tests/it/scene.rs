@@ -175,7 +175,8 @@ fn schedules_are_smooth_between_their_values() {
         "times = [1, 3]\nvalues = [2, 4]\nwave = { amplitude = 1, frequency = 0.5, from = 10 }";
     let spec = format!("{BALL}\n[[action]]\nbody = \"ball\"\ndirection = [0, 0, 1]\n{text}");
     let spec = SceneSpec::parse(&spec, "test").unwrap();
-    let s = Schedule::new(&spec.actions[0]).unwrap();
+    let action = &spec.actions[0];
+    let s = Schedule::new(&action.times, &action.values, action.wave.clone()).unwrap();
     for (t, value) in [(0.0, 2.0), (1.0, 2.0), (2.0, 3.0), (3.0, 4.0), (10.5, 5.0), (11.5, 3.0)] {
         assert!((s.value(t) - value).abs() < 1e-12, "{t}: {}", s.value(t));
     }
