@@ -34,8 +34,9 @@ struct Row {
     change: f64,
     /// Root mean square of the first level's residual where the arm is bent, m/s².
     residual: f64,
-    /// Steps, and those that were made.
+    /// Steps where the arm is bent.
     steps: usize,
+    /// Drags that end before their time: the arm is torn.
     lost: usize,
 }
 
@@ -58,7 +59,12 @@ pub(super) fn check(drags: usize, out: &mut Recorder) -> Result<(), String> {
         out.info(&format!("{name}: largest change of commands in a step, N·m"), r.change);
         let rms = (r.residual / r.steps.max(1) as f64).sqrt();
         out.info(&format!("{name}: residual of the first level at bent poses, m/s²"), rms);
-        out.equal(&format!("{name}: steps that end before the drag does"), r.lost, 0);
+        // Strict commands may tear the arm.
+        let lost = format!("{name}: drags that end early");
+        match *name {
+            "strict" => out.info(&lost, r.lost as f64),
+            _ => out.equal(&lost, r.lost, 0),
+        }
     }
     let [strict, smooth, _, published] = &rows[..] else { return Ok(()) };
     let mean = |r: &Row| (r.residual / r.steps.max(1) as f64).sqrt();
@@ -123,10 +129,7 @@ fn follow(seed: u64, way: Priorities, row: &mut Row) -> Result<f64, String> {
             row.change = larger(row.change, norm(&d));
         }
         if plant.step(&z).is_err() || !plant.velocities().iter().all(|v| v.abs() < 1e6) {
-            // Strict commands may tear the arm.
-            if !matches!(way, Priorities::Strict) {
-                row.lost += 1;
-            }
+            row.lost += 1;
             break;
         }
         before = Some(z);
