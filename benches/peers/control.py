@@ -13,31 +13,41 @@ import json
 import sys
 import tempfile
 import xml.etree.ElementTree as xml
+from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 
 from pinocchio_aba import median_of_seven
 
 
-def without_root(path):
-    """The file without its first link and the joint of its free base."""
+def without_root(path, folder):
+    """The file without its first link and the joint of its free base, written to a folder."""
     tree = xml.parse(path)
     root = tree.getroot()
     free = next(j for j in root.findall("joint") if j.get("type") == "floating")
     world = free.find("parent").get("link")
     root.remove(free)
     root.remove(next(link for link in root.findall("link") if link.get("name") == world))
-    out = tempfile.NamedTemporaryFile(suffix=".urdf", delete=False)
-    tree.write(out.name)
-    return out.name
+    out = str(Path(folder) / "without_root.urdf")
+    tree.write(out)
+    return out
 
 
-def pinocchio_model(task):
+def standing(task, foot_task, centre_task):
+    """Tasks that keep feet and, over a free base, the centre of mass where they are."""
+    tasks = [foot_task(foot) for foot in task["feet"]]
+    if task["floating"]:
+        tasks.append(centre_task())
+    return tasks
+
+
+def pinocchio_model(task, folder):
     """The model and the positions in its own order."""
     import pinocchio as pin
 
     if task["floating"]:
-        path = without_root(task["urdf"])
+        path = without_root(task["urdf"], folder)
         model = pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer())
     else:
         path = task["urdf"]
@@ -50,11 +60,11 @@ def pinocchio_model(task):
     return path, model, q
 
 
-def tsid_rival(task):
+def tsid_rival(task, folder):
     import pinocchio as pin
     import tsid
 
-    path, model, q = pinocchio_model(task)
+    path, model, q = pinocchio_model(task, folder)
     if task["floating"]:
         robot = tsid.RobotWrapper(path, [""], pin.JointModelFreeFlyer(), False)
     else:
@@ -63,6 +73,8 @@ def tsid_rival(task):
     v = np.zeros(model.nv)
     formulation = tsid.InverseDynamicsFormulationAccForce("tsid", robot, False)
     formulation.computeProblemData(0.0, q, v)
+    # The formulation keeps addresses of tasks and contacts, not the objects.
+    kept = []
     half_x, half_y, forward, below = task["sole"]
     for foot in task["feet"]:
         signs = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [0, 0, 0, 0]])
@@ -73,6 +85,7 @@ def tsid_rival(task):
         contact.setKd(20 * np.ones(6))
         contact.setReference(robot.framePosition(formulation.data(), model.getFrameId(foot)))
         formulation.addRigidContact(contact, 1e-5)
+        kept.append(contact)
     frame = tsid.TaskSE3Equality("frame", robot, task["link"])
     frame.setKp(100 * np.ones(6))
     frame.setKd(20 * np.ones(6))
@@ -93,18 +106,21 @@ def tsid_rival(task):
         most = task["torque"] * np.ones(robot.na)
         bounds.setBounds(-most, most)
         formulation.addActuationTask(bounds, 1.0, 0, 0.0)
+        kept += [balance, bounds]
     else:
-        formulation.addMotionTask(frame, 1.0, 0, 0.0)
+        # A masked task is refused among the constraints.
+        formulation.addMotionTask(frame, 1.0, 1, 0.0)
     posture = tsid.TaskJointPosture("posture", robot)
     posture.setKp(100 * np.ones(robot.na))
     posture.setKd(20 * np.ones(robot.na))
     stay = tsid.TrajectoryEuclidianConstant("stay", q[-robot.na :]).computeNext()
     posture.setReference(stay)
     formulation.addMotionTask(posture, 1e-3, 1, 0.0)
+    kept += [robot, frame, posture]
     solver = tsid.SolverHQuadProgFast("solver")
     solver.resize(formulation.nVar, formulation.nEq, formulation.nIn)
 
-    def decide(_):
+    def decide(_, kept=kept):
         data = formulation.computeProblemData(0.0, q, v)
         return solver.solve(data)
 
@@ -115,40 +131,40 @@ def tsid_rival(task):
     jacobian = pin.computeFrameJacobian(
         model, model.createData(), q, model.getFrameId(task["link"]), pin.LOCAL_WORLD_ALIGNED
     )
-    name = f"TSID {tsid.__version__}, eiquadprog, Pinocchio {pin.__version__}"
+    name = f"TSID {version('tsid')}, eiquadprog, Pinocchio {version('pin')}"
     return decide, (jacobian @ acceleration)[:3], name
 
 
-def pink_rival(task):
+def pink_rival(task, folder):
     import pink
     import pinocchio as pin
+    from pink.tasks import ComTask, FrameTask, PostureTask
 
-    _, model, q = pinocchio_model(task)
+    _, model, q = pinocchio_model(task, folder)
     configuration = pink.Configuration(model, model.createData(), q)
-    frame = pink.FrameTask(task["link"], position_cost=1.0, orientation_cost=0.0)
-    posture = pink.PostureTask(cost=1e-3)
+    frame = FrameTask(task["link"], position_cost=1.0, orientation_cost=0.0)
+    posture = PostureTask(cost=1e-3)
     pose = configuration.get_transform_frame_to_world(task["link"])
     frame.set_target(pin.SE3(pose.rotation, pose.translation + np.array(task["move"])))
     posture.set_target_from_configuration(configuration)
-    tasks = [frame, posture]
-    for foot in task["feet"]:
-        stays = pink.FrameTask(foot, position_cost=100.0, orientation_cost=100.0)
+    still = standing(
+        task,
+        lambda foot: FrameTask(foot, position_cost=100.0, orientation_cost=100.0),
+        lambda: ComTask(cost=10.0),
+    )
+    for stays in still:
         stays.set_target_from_configuration(configuration)
-        tasks.append(stays)
-    if task["floating"]:
-        balance = pink.ComTask(cost=10.0)
-        balance.set_target_from_configuration(configuration)
-        tasks.append(balance)
+    tasks = [frame, posture, *still]
 
     def decide(_):
         return pink.solve_ik(configuration, tasks, task["dt"], solver="quadprog")
 
     jacobian = configuration.get_frame_jacobian(task["link"])
     turned = pose.rotation @ (jacobian @ decide(0))[:3]
-    return decide, turned, f"pink {pink.__version__}, quadprog, limits of the model"
+    return decide, turned, f"pink {version('pin-pink')}, quadprog, limits of the model"
 
 
-def mink_rival(task):
+def mink_rival(task, _):
     import mink
     import mujoco
 
@@ -165,28 +181,27 @@ def mink_rival(task):
     move = mink.SE3.from_translation(np.array(task["move"]))
     frame.set_target(move @ pose)
     posture.set_target_from_configuration(configuration)
-    tasks = [frame, posture]
-    for foot in task["feet"]:
-        stays = mink.FrameTask(foot, "body", position_cost=100.0, orientation_cost=100.0)
+    still = standing(
+        task,
+        lambda foot: mink.FrameTask(foot, "body", position_cost=100.0, orientation_cost=100.0),
+        lambda: mink.ComTask(cost=10.0),
+    )
+    for stays in still:
         stays.set_target_from_configuration(configuration)
-        tasks.append(stays)
-    if task["floating"]:
-        balance = mink.ComTask(cost=10.0)
-        balance.set_target_from_configuration(configuration)
-        tasks.append(balance)
+    tasks = [frame, posture, *still]
 
     def decide(_):
         return mink.solve_ik(configuration, tasks, task["dt"], "daqp")
 
     jacobian = configuration.get_frame_jacobian(task["link"], "body")
     turned = pose.rotation().apply((jacobian @ decide(0))[:3])
-    return decide, turned, f"mink {mink.__version__}, daqp, limits of the model"
+    return decide, turned, f"mink {version('mink')}, daqp, limits of the model"
 
 
-def placo_rival(task):
+def placo_rival(task, folder):
     import placo
 
-    path = without_root(task["urdf"]) if task["floating"] else task["urdf"]
+    path = without_root(task["urdf"], folder) if task["floating"] else task["urdf"]
     robot = placo.RobotWrapper(path, placo.Flags.ignore_collisions)
     for name, value in zip(task["joints"], task["q"]):
         robot.set_joint(name, value)
@@ -209,12 +224,18 @@ def placo_rival(task):
         return solver.solve(False)
 
     moved = robot.frame_jacobian(task["link"], "local_world_aligned") @ decide(0)
-    return decide, moved[:3], "placo, eiquadprog"
+    return decide, moved[:3], f"placo {version('placo')}, eiquadprog"
 
 
 def main():
-    task = json.load(open(sys.argv[1]))
-    answers = {}
+    task = json.loads(Path(sys.argv[1]).read_text())
+    with tempfile.TemporaryDirectory() as folder:
+        print(json.dumps(answers(task, folder)))
+
+
+def answers(task, folder):
+    """Of each rival the time and its settings, or why there are none."""
+    found = {}
     for name, rival in [
         ("tsid", tsid_rival),
         ("pink", pink_rival),
@@ -222,16 +243,16 @@ def main():
         ("placo", placo_rival),
     ]:
         try:
-            decide, moved, settings = rival(task)
+            decide, moved, settings = rival(task, folder)
             towards = float(np.dot(moved, task["move"]))
             if not towards > 0:
                 raise ValueError(f"the link moves by {moved}, not towards {task['move']}")
             timing = median_of_seven(decide, task["batch"])
-            answers[name] = {"timing": timing, "settings": settings, "why": None}
+            found[name] = {"timing": timing, "settings": settings, "why": None}
         except Exception as error:  # a rival that is not installed, or refuses the file
             why = f"{type(error).__name__}: {error}".splitlines()[0]
-            answers[name] = {"timing": None, "settings": None, "why": why}
-    print(json.dumps(answers))
+            found[name] = {"timing": None, "settings": None, "why": why}
+    return found
 
 
 if __name__ == "__main__":
