@@ -8,6 +8,7 @@ mod svg;
 mod sweep;
 mod tidy;
 mod validate;
+mod words;
 
 use std::{path::Path, process::ExitCode};
 

@@ -27,6 +27,7 @@ use super::{
     case::{Case, Context},
     measure::{Timing, time},
 };
+use crate::words::said;
 
 const STEP: f64 = 1e-3;
 const RIVALS: [&str; 4] = ["tsid==1.10.0", "pin-pink", "mink", "placo"];
@@ -62,14 +63,10 @@ struct Answer {
     why: Option<String>,
 }
 
-fn text(e: impl std::fmt::Display) -> String {
-    e.to_string()
-}
-
 /// `control/solo12`: a quadruped that is held at its base moves a foot and keeps its posture.
 pub(super) fn solo12(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
     let file = context.root.join("fixtures/models/solo12/solo12.nomesh.urdf");
-    let m = Arc::new(load_model(&file, &ImportOptions::default()).map_err(text)?.mechanism);
+    let m = Arc::new(load_model(&file, &ImportOptions::default()).map_err(said)?.mechanism);
     // Bent knees: nothing is stretched.
     let bent = |name: &str| match name.as_bytes() {
         [b'F', .., b'H', b'F', b'E'] => 0.8,
@@ -100,7 +97,7 @@ pub(super) fn solo12(name: &str, context: &Context<'_>) -> Result<Vec<Case>, Str
 /// friction, bounds on all torques; the centre of mass before a hand before the posture.
 pub(super) fn humanoid(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
     let file = context.root.join("benches/peers/humanoid29.urdf");
-    let m = Arc::new(load_model(&file, &ImportOptions::default()).map_err(text)?.mechanism);
+    let m = Arc::new(load_model(&file, &ImportOptions::default()).map_err(said)?.mechanism);
     let bent = |name: &str| match name {
         n if n.ends_with("hip_pitch") => -0.3,
         n if n.ends_with("knee") => 0.6,
@@ -141,7 +138,7 @@ fn case(
     let driven = joints.iter().map(|j| Command::Force(m.velocity_range(*j).start));
     let driven: Vec<Command> = driven.collect();
     let mut plant =
-        TreePlant::new(Arc::clone(m), &q, &vec![0.0; n], &driven, STEP).map_err(text)?;
+        TreePlant::new(Arc::clone(m), &q, &vec![0.0; n], &driven, STEP).map_err(said)?;
     let mut twists = Matrix::zeros(6, n);
     let find = |name: &str| m.find_link(name).ok_or_else(|| format!("no link {name}"));
     let hand = Frame::of(find(asked.link)?);
@@ -167,7 +164,7 @@ fn case(
     tasks.push(Task::new("posture", Goal::Posture(posture)).on_level(tasks.len()));
     let limit = if asked.torque.is_finite() { (-asked.torque, asked.torque) } else { FREE };
     let mut controller = Controller::new(vec![limit; driven.len()]);
-    let found = controller.solve_touching(&mut plant, &tasks, &touches).map_err(text)?;
+    let found = controller.solve_touching(&mut plant, &tasks, &touches).map_err(said)?;
     let before = if asked.floating { 6 } else { 3 };
     let missed = found.residuals[..before].iter().fold(0.0f64, |a, r| a.max(r.by.abs()));
     let rounds = found.rounds;
@@ -196,7 +193,9 @@ fn case(
     RIVALS.iter().for_each(|package| peers.also(package));
     asked.joints = joints.iter().map(|j| m.joint(*j).name.clone()).collect();
     asked.q = joints.iter().map(|j| q[m.position_range(*j).start]).collect();
-    asked.height = if asked.floating { 0.8 } else { 0.0 };
+    if let Some((base, _)) = m.moving_links().next().filter(|_| asked.floating) {
+        asked.height = plant.frame(&Frame::of(base), &mut twists).translation.z;
+    }
     match peers.ask::<BTreeMap<String, Answer>>("control.py", name, &asked) {
         Err(e) => case.notes.push(format!("rivals left out: {e}")),
         Ok(answers) => {
@@ -220,12 +219,12 @@ fn case(
 
 /// `control/worm`: six hinges on a base in the plane, the head turned before the tail is drawn.
 pub(super) fn worm(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
-    let stuff = Material::stvk(5e4, 0.3, 1000.0).map_err(text)?;
-    let m = Arc::new(creatures::worm(Base::Planar, stuff).map_err(text)?.mechanism);
+    let stuff = Material::stvk(5e4, 0.3, 1000.0).map_err(said)?;
+    let m = Arc::new(creatures::worm(Base::Planar, stuff).map_err(said)?.mechanism);
     let n = m.tree_velocity_count();
     let driven: Vec<Command> = (n - 6..n).map(Command::Force).collect();
     let (q, still) = (m.start_positions(), vec![0.0; n]);
-    let mut plant = TreePlant::new(Arc::clone(&m), &q, &still, &driven, STEP).map_err(text)?;
+    let mut plant = TreePlant::new(Arc::clone(&m), &q, &still, &driven, STEP).map_err(said)?;
     let mut twists = Matrix::zeros(6, n);
     let links: Vec<LinkId> = m.moving_links().map(|(l, _)| l).collect();
     let [Some(tail), Some(head)] = [links.first(), links.last()] else {
@@ -243,7 +242,7 @@ pub(super) fn worm(name: &str, context: &Context<'_>) -> Result<Vec<Case>, Strin
             .on_level(1),
     ];
     let mut controller = Controller::new(vec![FREE; 6]);
-    controller.solve(&mut plant, &tasks).map_err(text)?;
+    controller.solve(&mut plant, &tasks).map_err(said)?;
     let timing = time(context.batch, || {
         let _ = controller.solve(&mut plant, &tasks);
     });
@@ -263,11 +262,11 @@ pub(super) fn worm(name: &str, context: &Context<'_>) -> Result<Vec<Case>, Strin
 pub(super) fn prediction(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {
     const HORIZON: usize = 20;
     let file = context.root.join("fixtures/models/shadow_hand_right/right_hand.nomesh.xml");
-    let m = load_model(&file, &ImportOptions::default()).map_err(text)?.mechanism;
+    let m = load_model(&file, &ImportOptions::default()).map_err(said)?.mechanism;
     let tips = ["rh_ffdistal", "rh_mfdistal", "rh_thdistal"];
-    let problem = Problem::new(&m, &tips, &ProblemOptions::default()).map_err(text)?;
-    let model = problem.reduce(problem.at_rest(), &ReduceOptions::default()).map_err(text)?.model;
-    let system = Stepper::new(Arc::new(model), 5e-3).map_err(text)?;
+    let problem = Problem::new(&m, &tips, &ProblemOptions::default()).map_err(said)?;
+    let model = problem.reduce(problem.at_rest(), &ReduceOptions::default()).map_err(said)?.model;
+    let system = Stepper::new(Arc::new(model), 5e-3).map_err(said)?;
     let settings = MpcSettings {
         horizon: HORIZON,
         bounds: vec![(-0.03, 0.03); Commands::Servos.count(&system)],
@@ -281,7 +280,7 @@ pub(super) fn prediction(name: &str, context: &Context<'_>) -> Result<Vec<Case>,
     let n = system.dof();
     let links = system.data().links.len() - 1;
     let starts: Vec<Pose> = system.data().effectors.iter().map(|e| e.rest).collect();
-    let mut mpc = Mpc::new(system, settings).map_err(text)?;
+    let mut mpc = Mpc::new(system, settings).map_err(said)?;
     let still = vec![0.0; n];
     let (mut turn, mut bounded, mut solves) = (0usize, 0usize, 0usize);
     let mut failed = None;

@@ -18,13 +18,10 @@ use super::{
     case::{Case, Context},
     measure::time,
 };
+use crate::words::said;
 
 /// Step, s.
 const STEP: f64 = 1e-3;
-
-fn said(e: impl core::fmt::Display) -> String {
-    e.to_string()
-}
 
 /// `tissue/finger`.
 pub(super) fn finger(name: &str, context: &Context<'_>) -> Result<Vec<Case>, String> {

@@ -17,6 +17,7 @@ use forks_testkit::Rng;
 use serde::Deserialize;
 
 use super::record::{Recorder, larger};
+use crate::words::said;
 
 /// How much of it.
 #[derive(Clone, Debug, Deserialize)]
@@ -41,10 +42,6 @@ pub(crate) fn check(k: &K08, out: &mut Recorder) -> Result<(), String> {
         out.info(&format!("{name}: linear elements over quadratic ones, bent"), stiff);
     }
     Ok(())
-}
-
-fn said(e: impl core::fmt::Display) -> String {
-    e.to_string()
 }
 
 fn start(make: Make, paper: bool) -> Result<SoftSimulation, String> {

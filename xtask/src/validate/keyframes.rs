@@ -21,6 +21,7 @@ use forks_testkit::Rng;
 use serde::Deserialize;
 
 use super::record::{Recorder, larger};
+use crate::words::said;
 
 /// How much of it.
 #[derive(Clone, Debug, Deserialize)]
@@ -43,10 +44,6 @@ pub(crate) fn check(k: &Keyframes, out: &mut Recorder) -> Result<(), String> {
     servos(out)?;
     switch(out)?;
     rewinds(k, out)
-}
-
-fn said(e: impl core::fmt::Display) -> String {
-    e.to_string()
 }
 
 /// Eight keys 0.2 to 0.5 s apart.

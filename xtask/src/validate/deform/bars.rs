@@ -10,8 +10,8 @@ use forks_mechanism::{
     linalg::dense::generalized_symmetric_eigen,
 };
 
-use super::samples::{grounded, plain, said};
-use crate::validate::record::Recorder;
+use super::samples::{grounded, plain};
+use crate::{validate::record::Recorder, words::said};
 
 pub(super) fn check(out: &mut Recorder) -> Result<(), String> {
     cantilever(out)?;

@@ -6,8 +6,11 @@ use forks_deform::{
 };
 use forks_mechanism::JointKind;
 
-use super::samples::{bar_on_bones, said, set_going};
-use crate::validate::record::{Recorder, larger};
+use super::samples::{bar_on_bones, set_going};
+use crate::{
+    validate::record::{Recorder, larger},
+    words::said,
+};
 
 pub(super) fn check(out: &mut Recorder) -> Result<(), String> {
     implicit(out)?;

@@ -4,8 +4,11 @@ use forks_deform::{Material, Model, Range, Stretched, Window, within, within_by_
 use forks_mechanism::lie::glam::{DMat3, DVec3};
 use forks_testkit::Rng;
 
-use super::samples::{matrix, product, rotation, said};
-use crate::validate::record::{Recorder, larger};
+use super::samples::{matrix, product, rotation};
+use crate::{
+    validate::record::{Recorder, larger},
+    words::said,
+};
 
 /// Arcs of a path: the derivative of P jumps at the limits (strain) or its own does (stress), which
 /// leaves the square or the cube of an arc.

@@ -7,8 +7,8 @@ use forks_deform::{
 };
 use forks_mechanism::lie::glam::{DMat3, DVec3};
 
-use super::samples::{grounded, on_surface, plain, said};
-use crate::validate::record::Recorder;
+use super::samples::{grounded, on_surface, plain};
+use crate::{validate::record::Recorder, words::said};
 
 /// a, m.
 const AMPLITUDE: DVec3 = DVec3::new(0.04, -0.03, 0.05);

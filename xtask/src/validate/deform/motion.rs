@@ -14,8 +14,11 @@ use forks_mechanism::{
 };
 use forks_testkit::Rng;
 
-use super::samples::{bar_on_bones, plain, said, set_going, vector};
-use crate::validate::record::{Recorder, larger};
+use super::samples::{bar_on_bones, plain, set_going, vector};
+use crate::{
+    validate::record::{Recorder, larger},
+    words::said,
+};
 
 pub(super) fn check(steps: usize, out: &mut Recorder) -> Result<(), String> {
     table_5(out)?;

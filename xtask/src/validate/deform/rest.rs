@@ -11,8 +11,8 @@ use forks_mechanism::{
 };
 use forks_testkit::Rng;
 
-use super::samples::{bar_on_bones, grounded, largest, said, vector};
-use crate::validate::record::Recorder;
+use super::samples::{bar_on_bones, grounded, largest, vector};
+use crate::{validate::record::Recorder, words::said};
 
 const SIZE: DVec3 = DVec3::new(1.0, 0.6, 0.5);
 

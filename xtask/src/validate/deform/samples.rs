@@ -12,9 +12,7 @@ use forks_mechanism::{
 };
 use forks_testkit::Rng;
 
-pub(super) fn said(e: impl core::fmt::Display) -> String {
-    e.to_string()
-}
+use crate::words::said;
 
 pub(super) fn vector(rng: &mut Rng) -> DVec3 {
     DVec3::from_array(rng.vector())

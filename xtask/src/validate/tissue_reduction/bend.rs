@@ -14,11 +14,8 @@ use forks_condense::{
 };
 use forks_mechanism::lie::{Wrench, glam::DVec3};
 
-use super::{
-    direct::{Direct, condensed, patch_rows, problem},
-    said,
-};
-use crate::validate::record::Recorder;
+use super::direct::{Direct, condensed, patch_rows, problem};
+use crate::{validate::record::Recorder, words::said};
 
 /// Direction, N, then the largest errors measured: linear, by bone, vertex as link.
 const TABLE: [(&str, [f64; 3], f64, [f64; 3]); 5] = [

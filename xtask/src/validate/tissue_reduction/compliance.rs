@@ -9,11 +9,11 @@ use forks_condense::{
 };
 use forks_mechanism::linalg::Matrix;
 
-use super::{
-    direct::{Direct, condensed, difference, patch_rows, problem},
-    said,
+use super::direct::{Direct, condensed, difference, patch_rows, problem};
+use crate::{
+    validate::record::{Recorder, larger},
+    words::said,
 };
-use crate::validate::record::{Recorder, larger};
 
 pub(super) fn check(out: &mut Recorder) -> Result<(), String> {
     let spec = SoftFinger::default();

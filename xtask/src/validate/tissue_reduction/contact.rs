@@ -9,11 +9,11 @@ use forks_condense::{
 use forks_contact::{Contact, ContactProblem, Friction, Method, Settings, Side, Solver};
 use forks_mechanism::linalg::{Matrix, dense};
 
-use super::{
-    direct::{Direct, condensed, node_rows, patch_rows, problem},
-    said,
+use super::direct::{Direct, condensed, node_rows, patch_rows, problem};
+use crate::{
+    validate::record::{Recorder, larger},
+    words::said,
 };
-use crate::validate::record::{Recorder, larger};
 
 pub(super) fn check(out: &mut Recorder) -> Result<(), String> {
     for (name, joints) in [("joints 0.02 N·m/rad", 0.02), ("joints 10 N·m/rad", 10.0)] {

@@ -11,7 +11,7 @@ use forks_mechanism::{
     linalg::{Matrix, dense},
 };
 
-use super::said;
+use crate::words::said;
 
 /// The finger with its dense matrices at rest.
 pub(super) struct Direct {

@@ -10,11 +10,8 @@ use forks_condense::{
 use forks_dynamics::Loads;
 use forks_mechanism::{lie::glam::DVec3, linalg::Matrix};
 
-use super::{
-    direct::{condensed, patch_rows, problem},
-    said,
-};
-use crate::validate::record::Recorder;
+use super::direct::{condensed, patch_rows, problem};
+use crate::{validate::record::Recorder, words::said};
 
 const LOADS: [[f64; 6]; 2] =
     [[0.0, 0.02, 0.05, 1e-4, 0.0, 5e-5], [0.01, -0.03, -0.04, 0.0, 1e-4, 0.0]];

@@ -28,7 +28,3 @@ pub(crate) fn check(t: &TissueReduction, out: &mut Recorder) -> Result<(), Strin
     contact::check(out)?;
     loaded::check(t.loaded, out)
 }
-
-fn said(e: impl core::fmt::Display) -> String {
-    e.to_string()
-}

@@ -7,11 +7,8 @@ use forks_condense::{
 use forks_dynamics::mass_matrix;
 use forks_mechanism::linalg::dense;
 
-use super::{
-    direct::{Direct, condensed, problem},
-    said,
-};
-use crate::validate::record::Recorder;
+use super::direct::{Direct, condensed, problem};
+use crate::{validate::record::Recorder, words::said};
 
 /// Internal modes of the superelement, of which twelve of the whole are made.
 const INTERNAL: usize = 24;
