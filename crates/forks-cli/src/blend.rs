@@ -143,7 +143,7 @@ fn unusable(placed: &Placed) -> Option<String> {
 }
 
 /// One line that is written over.
-fn show_progress(p: &Progress) {
+pub(crate) fn show_progress(p: &Progress) {
     let text = match p {
         Progress::Trained { done, of } => format!("training loads: {done} of {of}"),
         Progress::Measured { samples, constraint, statics } => {

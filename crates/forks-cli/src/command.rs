@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::{
     args::{DynamicsArgs, InspectArgs, ReduceArgs, StaticsArgs},
     blend_args::BlendArgs,
+    compare_args::CompareArgs,
     control::ControlArgs,
     play_args::PlayArgs,
     pose_args::PoseArgs,
@@ -29,6 +30,9 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Build a blend of reduced models that keeps to tolerances for forces in a cone
     Blend(BlendArgs),
+    /// Set the full solver beside all that a model can be reduced to: time of a step, errors,
+    /// frequencies, and which of them to take
+    Compare(CompareArgs),
     /// Show links, joints, loops and mobility of a model, or what a scene is made of, and what of
     /// the file is not represented exactly
     Inspect(InspectArgs),

@@ -8,6 +8,8 @@ mod at_rest;
 mod blend;
 mod blend_args;
 mod command;
+mod compare;
+mod compare_args;
 mod control;
 mod dynamics;
 mod error;
@@ -51,6 +53,7 @@ use command::{Cli, Command};
 fn main() -> ExitCode {
     let result = match arguments().command {
         Command::Blend(a) => blend::run(&a),
+        Command::Compare(a) => compare::run(&a),
         Command::Control(a) => control::run(&a),
         Command::Dynamics(a) => dynamics::run(&a),
         Command::Inspect(a) => inspect::run(&a),

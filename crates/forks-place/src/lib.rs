@@ -29,6 +29,7 @@ mod placer;
 mod plan;
 mod ports;
 mod region;
+mod ruler;
 mod sample;
 mod search;
 mod settings;
@@ -47,6 +48,7 @@ pub use lift::blend_data;
 pub use measure::{Errors, Gauge};
 pub use placer::{place, unseen_loads};
 pub use region::LoadRegion;
+pub use ruler::{Ruler, Shown, Worst};
 pub use sample::Sample;
 pub use settings::{
     Attempt, Certificate, Chart, Placed, Placement, PlacementStatus, Progress, Round, Skipped,

@@ -33,6 +33,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("forks-view", &["forks-record", "forks-place"]),
     ("forks-flex", &["forks-deform", "forks-import"]),
     ("forks-tissue", &["forks-contact", "forks-deform", "forks-record"]),
+    ("forks-compare", &["forks-place"]),
     ("forks-direct", &["forks-control", "forks-mpc", "forks-reduce", "forks-sim"]),
     ("forks-testkit", &["forks-mechanism"]),
     ("forks-cli", PUBLIC),
@@ -50,6 +51,7 @@ const BEHIND_FEATURES: &[(&str, &[&str])] = &[(
 
 /// The libraries that users see.
 const PUBLIC: &[&str] = &[
+    "forks-compare",
     "forks-condense",
     "forks-control",
     "forks-deform",

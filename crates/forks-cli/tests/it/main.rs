@@ -3,6 +3,7 @@
 mod at_rest;
 mod blended;
 mod cli;
+mod compare;
 mod control;
 mod driven;
 mod dynamics_golden;

@@ -9,6 +9,7 @@ mod joint_chart;
 mod live;
 mod manifold;
 mod placement;
+mod ruler;
 mod servos;
 mod sharper;
 mod third_order;
