@@ -1,5 +1,7 @@
 //! Which model to take, and why.
 
+use forks_mechanism::lie::Digits;
+
 use crate::{Row, Settings};
 
 /// A model that is not this many times faster than the full solver is not worth its error.
@@ -37,7 +39,8 @@ pub(crate) fn recommendation(rows: &[Row], settings: &Settings) -> (String, Stri
         );
         return (full.model.clone(), text);
     }
-    let mut text = format!("good enough up to a relative displacement of {}", settings.range);
+    let mut text =
+        format!("good enough up to a relative displacement of {}", Digits(settings.range));
     text += &match full.microseconds_per_step {
         Some(_) => format!(", and {} times as fast as the full solver", two_digits(gain)),
         None => format!("; the full solver cannot make steps of {} s", settings.step),
@@ -63,7 +66,7 @@ fn nothing_is_good(reduced: &[&Row], settings: &Settings) -> String {
         "no reduced model keeps to {} (constraint {}) up to a relative displacement of {}{best}",
         percent(settings.static_tolerance),
         settings.constraint_tolerance,
-        settings.range
+        Digits(settings.range)
     )
 }
 

@@ -1,5 +1,5 @@
-//! Tables of models: exact where a reduced model is, the same for equal loads, and errors with names
-//! and values.
+//! Tables of models: exact where a reduced model is, the same for equal loads, and errors with
+//! names and values.
 
 use std::ops::ControlFlow;
 
@@ -92,5 +92,4 @@ fn what_cannot_be_compared_is_said_with_names_and_values() {
     assert!(said(Settings { step: -1.0, ..few() }).starts_with("the step is -1"));
     let loads = said(Settings { loads: 0, ..few() });
     assert_eq!(loads, "the number of loads is 0; it must be at least 1");
-    assert!(said(Settings { range: 1e300, ..few() }).contains("1e300"));
 }

@@ -26,16 +26,22 @@ use serde::{Deserialize, Serialize};
 use super::{
     case::{Case, Context},
     measure::{Timing, time},
+    peers::Peers,
 };
 use crate::words::said;
 
 const STEP: f64 = 1e-3;
-const RIVALS: [&str; 4] = ["tsid==1.10.0", "pin-pink", "mink", "placo"];
+/// Rivals in the environment of all others.
+const RIVALS: [(&str, &str); 3] = [("pink", "pin-pink"), ("mink", "mink"), ("placo", "placo")];
+/// Later versions of TSID have no wheel of their library, and compile for an hour.
+const TSID: [&str; 5] =
+    ["tsid==1.7.1", "pin==3.4.0", "cmeel-urdfdom==4.0.1", "cmeel-tinyxml2==10.0.0", "numpy"];
 const FREE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 /// What the script gets.
 #[derive(Serialize)]
 struct Asked {
+    rivals: Vec<&'static str>,
     urdf: String,
     /// The base moves freely: the first joint of the file is left out for programs that have a
     /// free base of their own.
@@ -76,6 +82,7 @@ pub(super) fn solo12(name: &str, context: &Context<'_>) -> Result<Vec<Case>, Str
         _ => 0.0,
     };
     let asked = Asked {
+        rivals: vec![],
         urdf: file.display().to_string(),
         floating: false,
         joints: vec![],
@@ -106,6 +113,7 @@ pub(super) fn humanoid(name: &str, context: &Context<'_>) -> Result<Vec<Case>, S
         _ => 0.0,
     };
     let asked = Asked {
+        rivals: vec![],
         urdf: file.display().to_string(),
         floating: true,
         joints: vec![],
@@ -190,31 +198,46 @@ fn case(
         }
         Some(Ok(peers)) => peers,
     };
-    RIVALS.iter().for_each(|package| peers.also(package));
     asked.joints = joints.iter().map(|j| m.joint(*j).name.clone()).collect();
     asked.q = joints.iter().map(|j| q[m.position_range(*j).start]).collect();
     if let Some((base, _)) = m.moving_links().next().filter(|_| asked.floating) {
         asked.height = plant.frame(&Frame::of(base), &mut twists).translation.z;
     }
-    match peers.ask::<BTreeMap<String, Answer>>("control.py", name, &asked) {
-        Err(e) => case.notes.push(format!("rivals left out: {e}")),
-        Ok(answers) => {
-            for (rival, a) in answers {
-                match (a.timing, a.settings) {
-                    (Some(t), Some(settings)) => {
-                        // The other three decide on velocities, without dynamics.
-                        let job = if rival == "tsid" { "torques" } else { "velocities alone" };
-                        case.rival(&rival, t, &format!("{settings}, {job}"));
-                    }
-                    _ => {
-                        let why = a.why.unwrap_or_default();
-                        case.notes.push(format!("{rival} left out: {why}"));
-                    }
-                }
+    RIVALS.iter().for_each(|(_, package)| peers.also(package));
+    asked.rivals = RIVALS.iter().map(|(rival, _)| *rival).collect();
+    ask(peers, &asked, &mut case);
+    asked.rivals = vec!["tsid"];
+    match Peers::with(context.root, "peers-tsid", &TSID, "import pinocchio, tsid") {
+        Ok(peers) => ask(&peers, &asked, &mut case),
+        Err(e) => case.notes.push(format!("tsid left out: {e}")),
+    }
+    Ok(vec![case])
+}
+
+/// Times of rivals, or why there are none.
+fn ask(peers: &Peers, asked: &Asked, case: &mut Case) {
+    let name = case.case.clone();
+    let answers = match peers.ask::<BTreeMap<String, Answer>>("control.py", &name, asked) {
+        Ok(answers) => answers,
+        Err(e) => {
+            let rivals = asked.rivals.join(", ");
+            case.notes.push(format!("{rivals} left out: {e}"));
+            return;
+        }
+    };
+    for (rival, a) in answers {
+        match (a.timing, a.settings) {
+            (Some(t), Some(settings)) => {
+                // The other three decide on velocities, without dynamics.
+                let job = if rival == "tsid" { "torques" } else { "velocities alone" };
+                case.rival(&rival, t, &format!("{settings}, {job}"));
+            }
+            _ => {
+                let why = a.why.unwrap_or_default();
+                case.notes.push(format!("{rival} left out: {why}"));
             }
         }
     }
-    Ok(vec![case])
 }
 
 /// `control/worm`: six hinges on a base in the plane, the head turned before the tail is drawn.

@@ -28,24 +28,35 @@ pub(crate) struct Peers {
 impl Peers {
     /// Finds the environment or makes it.
     pub(crate) fn ensure(root: &Path) -> Result<Self, String> {
-        let home = root.join("target/peers");
+        Self::with(root, "peers", &PACKAGES, PROBE)
+    }
+
+    /// The same of packages that do not go together with the others; `probe` is Python that fails
+    /// unless they are there.
+    pub(crate) fn with(
+        root: &Path,
+        name: &str,
+        packages: &[&str],
+        probe: &str,
+    ) -> Result<Self, String> {
+        let home = root.join("target").join(name);
         let python = home.join("bin/python");
         let peers = Self {
             python: python.clone(),
             scripts: root.join("benches/peers"),
             exchange: root.join("target/bench"),
         };
-        if !run(Command::new(&python).args(["-c", PROBE]).stderr(Stdio::null())) {
+        if !run(Command::new(&python).args(["-c", probe]).stderr(Stdio::null())) {
             eprintln!("making a Python environment in {}", home.display());
             let made = run(Command::new("python3").args(["-m", "venv"]).arg(&home))
                 && run(Command::new(&python)
                     .args(["-m", "pip", "install", "--quiet"])
-                    .args(PACKAGES))
-                && run(Command::new(&python).args(["-c", PROBE]));
+                    .args(packages))
+                && run(Command::new(&python).args(["-c", probe]));
             if !made {
                 return Err(format!(
                     "no Python environment with {}: python3 -m venv or pip failed",
-                    PACKAGES.join(", ")
+                    packages.join(", ")
                 ));
             }
         }

@@ -10,7 +10,7 @@ use forks_dynamics::{
 use forks_import::{ImportOptions, load_model};
 use forks_lie::{Pose, glam::DVec3};
 use forks_mechanism::{
-    BuildError, Grasp, GraspCarrier, Joint, JointKind, JointMatrix, LinkId, Mechanism,
+    BuildError, Grasp, GraspCarrier, Joint, JointId, JointKind, JointMatrix, LinkId, Mechanism,
     MechanismBuilder, Mount, Slide,
 };
 use forks_reduce::{Effector, Linearisation, Problem, ProblemOptions, ReduceOptions};
@@ -255,6 +255,18 @@ fn posed(
 ) -> Result<Mechanism, SceneError> {
     let mut b = MechanismBuilder::from_mechanism(m);
     b.set_gravity(gravity);
+    if let Some(name) = &spec.key {
+        let key = m.keyframes().iter().find(|k| k.name == *name).ok_or_else(|| {
+            let known: Vec<&str> = m.keyframes().iter().map(|k| k.name.as_str()).collect();
+            invalid(element, format!("has no keyframe {name:?}; there are {known:?}"))
+        })?;
+        for (i, j) in b.joints_mut().iter_mut().enumerate() {
+            // Keys have no coordinates of joints that close loops.
+            if let Some(start) = key.positions.get(m.position_range(JointId::new(i))) {
+                j.start = start.to_vec();
+            }
+        }
+    }
     let mut wanted: BTreeSet<&str> = spec.pose.keys().map(String::as_str).collect();
     for j in b.joints_mut() {
         let Some(value) = spec.pose.get(&j.name) else { continue };

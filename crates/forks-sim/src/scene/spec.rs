@@ -116,6 +116,9 @@ pub struct MechanismSpec {
     /// World from the frame that the model calls world; a floating base starts at its place there.
     #[serde(flatten)]
     pub place: PlaceSpec,
+    /// A keyframe of the file to start at, all joints; `pose` changes single ones.
+    #[serde(default)]
+    pub key: Option<String>,
     /// Joint coordinates in the linearisation pose (single axis: radians or metres); others as the
     /// model has them.
     #[serde(default)]

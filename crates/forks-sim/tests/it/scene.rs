@@ -160,6 +160,27 @@ fn what_makes_no_sense_is_refused_by_name() {
 }
 
 #[test]
+fn a_mechanism_starts_at_a_keyframe_of_its_file() {
+    let scene = |key: &str| {
+        format!(
+            "title = \"keyed\"\n[[mechanism]]\nname = \"cassie\"\neffectors = [\"left-foot\"]\n\
+             file = \"../models/agility_cassie/cassie.xml\"\nfloating = true\nown_shapes = false\n\
+             key = \"{key}\"\npose = {{ \"left-hip-yaw\" = 0.01 }}\n"
+        )
+    };
+    let spec = SceneSpec::parse(&scene("home"), "test").unwrap();
+    let built = Scene::build(spec, &scenes(), Fidelity::Full).unwrap();
+    let m = &built.mechanisms[0].mechanism;
+    let start = |name: &str| m.joint(m.find_joint(name).unwrap()).start.clone();
+    // Of the file; of joints of several axes too; and what the pose says after it.
+    assert_eq!(start("left-knee"), [-1.1997]);
+    assert!((start("left-achilles-rod")[0] - 0.97861).abs() < 1e-4);
+    assert_eq!(start("left-hip-yaw"), [0.01]);
+    let unknown = refused(&scene("squat"));
+    assert!(unknown.contains("squat") && unknown.contains("home"), "{unknown}");
+}
+
+#[test]
 fn pairs_that_are_ignored_pass_through_each_other() {
     let mut scene = build(&format!("ignore = [[\"ball\", \"world\"]]\n{BALL}")).unwrap();
     for _ in 0..500 {
