@@ -4,7 +4,10 @@
 use std::path::PathBuf;
 
 use forks_direct::Direct;
-use forks_sim::{WorldStatus, scene::Fidelity};
+use forks_sim::{
+    WorldStatus,
+    scene::{Fidelity, Scene},
+};
 
 struct Run {
     direct: Direct,
@@ -16,11 +19,14 @@ fn run(name: &str, fidelity: Fidelity) -> Run {
     run_steps(name, fidelity, u64::MAX)
 }
 
+fn file(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join(format!("../../fixtures/scenes/direct/{name}.toml"))
+}
+
 /// At most so many steps.
 fn run_steps(name: &str, fidelity: Fidelity, most: u64) -> Run {
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join(format!("../../fixtures/scenes/direct/{name}.toml"));
-    let mut direct = Direct::load(&file, fidelity).unwrap();
+    let mut direct = Direct::load(&file(name), fidelity).unwrap();
     let mut odd = 0;
     for _ in 0..direct.scene.step_count().min(most) {
         let report = direct.step().unwrap();
@@ -87,6 +93,44 @@ fn a_hexapod_is_dragged_while_its_feet_stay() {
 }
 
 #[test]
+fn a_humanoid_reaches_while_its_feet_stay() {
+    // Decisions on 56 hinges and eight points are slow: until the hand is well on its way.
+    let r = run_steps("humanoid-reaches", Fidelity::Full, 140);
+    assert_eq!(r.odd, 0);
+    let (balance, hand) = (r.number("balance error", "m"), r.number("hand error", "m"));
+    assert!(balance.largest < 2e-3, "{balance:?}");
+    assert!(hand.largest < 1e-2, "{hand:?}");
+    let scene = &r.direct.scene;
+    let start = Direct::read(&file("humanoid-reaches")).unwrap().1;
+    let start = Scene::build(start, file("").parent().unwrap(), Fidelity::Full).unwrap();
+    let m = scene.mechanism("humanoid").unwrap();
+    for foot in 0..2 {
+        let at = |s: &Scene| s.world.effector_pose(m, foot).unwrap().translation;
+        assert!(at(scene).distance(at(&start)) < 2e-3, "{} {}", at(scene), at(&start));
+    }
+}
+
+#[test]
+fn a_cassie_squats_by_its_loops_and_springs() {
+    let pelvis = |r: &Run, link: usize| {
+        let scene = &r.direct.scene;
+        scene.world.effector_pose(scene.mechanism("cassie").unwrap(), link).unwrap().translation
+    };
+    let (up, down) = (
+        run_steps("cassie-squats", Fidelity::Full, 350),
+        run_steps("cassie-squats", Fidelity::Full, 900),
+    );
+    assert_eq!((up.odd, down.odd), (0, 0));
+    // 80 mm, and what springs and servos give way beyond the weight's own sag.
+    let lower = pelvis(&up, 2).z - pelvis(&down, 2).z;
+    assert!((0.08..0.13).contains(&lower), "{lower}");
+    for foot in 0..2 {
+        let slip = (pelvis(&up, foot) - pelvis(&down, foot)).truncate().length();
+        assert!(slip < 0.02, "{slip}");
+    }
+}
+
+#[test]
 fn a_hand_turns_a_ball_by_set_points() {
     for fidelity in [Fidelity::Reduced, Fidelity::Full] {
         let r = run("hand-turns-ball", fidelity);
@@ -113,8 +157,7 @@ fn fingertips_follow_circles_by_prediction() {
 
 #[test]
 fn bounds_that_are_too_close_are_kept_and_counted() {
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../fixtures/scenes/direct/hand-follows.toml");
+    let file = file("hand-follows");
     let (mut spec, scene) = Direct::read(&file).unwrap();
     spec.mpc.iter_mut().for_each(|m| m.largest = 0.01);
     let folder = file.parent().unwrap();
