@@ -48,7 +48,8 @@ pub(crate) struct Driver {
     frames: Vec<Frame>,
     relaxed: Watched,
     planned: Vec<f64>,
-    /// That rates are the same numbers before and after a step.
+    /// That rates are the same numbers before and after a step: those of mechanisms with loops are
+    /// others at every pose.
     comparable: bool,
     /// Rates that were not as planned, largest of a step.
     missed: Watched,
@@ -308,7 +309,6 @@ impl Driver {
     /// After the world's step: what came of the plan.
     pub(crate) fn after(&mut self, world: &World) -> Result<(), DirectError> {
         let rates = world.velocities(self.mechanism)?;
-        // Rates of mechanisms with loops are others at every pose.
         if self.comparable && rates.len() == self.planned.len() {
             let apart = rates.iter().zip(&self.planned).map(|(a, b)| (a - b).abs());
             self.missed.see(apart.fold(0.0, f64::max));
@@ -319,7 +319,8 @@ impl Driver {
     /// Numbers to show.
     pub(crate) fn watched(&self) -> impl Iterator<Item = &Watched> {
         let errors = self.aims.iter().flat_map(|a| &a.watched);
-        errors.chain([&self.relaxed, &self.missed])
+        let missed = self.comparable.then_some(&self.missed);
+        errors.chain([&self.relaxed]).chain(missed)
     }
 
     /// Places to show.
