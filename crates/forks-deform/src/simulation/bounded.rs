@@ -4,6 +4,8 @@
 //! its end may be others than it takes them for, and a step can leave much more energy than there
 //! was and work was done. Such a step is made again in two halves, and these again.
 
+use forks_dynamics::mechanism::lie::glam::DVec3;
+
 use super::{
     commands::Commands,
     state::SoftState,
@@ -15,6 +17,9 @@ use crate::body::SoftError;
 /// Rise of the energy over the kinetic energy at either end for which no step is divided: turning
 /// bones gain as much as (ω h)² of theirs, which [`SoftSimulation::temper`] takes back.
 const RISE: f64 = 1e-3;
+
+/// Rounding of a place over the largest coordinate: sums of a few terms.
+const PLACE: f64 = 8.0 * f64::EPSILON;
 
 /// Halvings at most.
 const HALVINGS: usize = 6;
@@ -44,7 +49,8 @@ impl SoftSimulation {
             let mut now = self.energies(commands);
             let most = at[0] + at[1] + work;
             let rise = now[0] + now[1] - most;
-            if depth < HALVINGS && (rise.is_nan() || rise > RISE * (at[0] + now[0])) {
+            let much = rise.is_nan() || rise > RISE * (at[0] + now[0]);
+            if depth < HALVINGS && much && self.has_moved(&before) {
                 self.state = before;
                 self.place();
                 left.extend([depth + 1; 2]);
@@ -59,5 +65,14 @@ impl SoftSimulation {
             at = now;
         }
         Ok(report)
+    }
+
+    /// False if no node has moved by more than rounding of its place: energies of such motions are
+    /// noise. Places that are no numbers have moved.
+    fn has_moved(&self, before: &SoftState) -> bool {
+        let size = before.x.iter().fold(0.0f64, |s, x| s.max(x.abs().max_element()));
+        let near = |d: DVec3| d.to_array().iter().all(|d| d.abs() <= PLACE * size);
+        let still = self.state.x.iter().zip(&before.x).all(|(a, b)| near(*a - *b));
+        !still
     }
 }

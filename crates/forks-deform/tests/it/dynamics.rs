@@ -2,7 +2,8 @@
 //! coordinates, steppers against each other, prescribed joints.
 
 use forks_deform::{
-    Commands, Coordinates, Curvature, Momentum, SoftError, SoftSimulation, StepStatus, Stepper,
+    Commands, Coordinates, Curvature, Material, Momentum, SoftError, SoftSimulation, StepStatus,
+    Stepper,
     dynamics::mechanism::{
         JointKind, LinkId,
         kinematics::link_jacobian,
@@ -13,7 +14,7 @@ use forks_deform::{
 
 use crate::{
     support::{largest, vector},
-    two_bones::{disturbed, moving, options},
+    two_bones::{disturbed, mechanism, moving, options, tissue},
 };
 
 const STEPPERS: [Stepper; 4] = [
@@ -160,6 +161,22 @@ fn implicit_steps_lose_energy_and_stay_finite_at_long_steps() {
         for _ in 0..60 {
             s.step(1.0 / 60.0, &Commands::default()).unwrap();
             assert!(s.energy().total() < start, "{stepper:?}: {} {start}", s.energy().total());
+        }
+    }
+}
+
+/// Steps at rest were divided: rounding of the energy is a rise as large as what moves there.
+#[test]
+fn a_body_at_rest_takes_whole_steps() {
+    for base in [JointKind::Fixed, JointKind::Free] {
+        for h in [1e-5, 1e-4, 1e-3, 1.0 / 60.0] {
+            let m = mechanism(base.clone(), 0.0);
+            let body = tissue(&m, Material::stvk(2e4, 0.3, 1000.0).unwrap(), false);
+            let settings = options(Stepper::LinearlyImplicit, Momentum::Free);
+            let mut s = SoftSimulation::new(&m, body, settings).unwrap();
+            for _ in 0..20 {
+                assert_eq!(s.step(h, &Commands::default()).unwrap().steps, 1, "{h}");
+            }
         }
     }
 }
