@@ -19,7 +19,7 @@ use forks_rom::linalg::{
 
 /// Where a variable is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+pub(crate) enum Side {
     Free,
     Lower,
     Upper,
@@ -151,6 +151,15 @@ impl BoxQp {
     /// Guesses that were solved for the last problem.
     pub fn pivots(&self) -> usize {
         self.pivots
+    }
+
+    /// Where variables are, the guess for the next problem.
+    pub(crate) fn sides(&self) -> &[Side] {
+        &self.sides
+    }
+
+    pub(crate) fn sides_mut(&mut self) -> &mut [Side] {
+        &mut self.sides
     }
 
     /// Forgets which bounds held.

@@ -9,6 +9,7 @@ mod goals;
 mod horizon;
 mod mpc;
 mod riccati;
+mod separable;
 mod set_point;
 mod settings;
 mod slopes;

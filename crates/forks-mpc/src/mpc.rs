@@ -22,6 +22,7 @@ use crate::{
     end::{Rest, after},
     goals::{Measure, error},
     horizon::{Condensed, Costs, Node},
+    separable::SeparableQp,
     settings::{MpcError, MpcSettings, check},
     slopes::Slopes,
 };
@@ -43,7 +44,7 @@ pub enum MpcStatus {
 pub struct MpcReport {
     /// How it ended.
     pub status: MpcStatus,
-    /// Guesses of the quadratic problem.
+    /// Guesses of the quadratic problem; where it falls apart, of the part that needed most.
     pub pivots: usize,
     /// Commands at a bound, of all steps.
     pub at_bounds: usize,
@@ -61,7 +62,7 @@ pub struct Mpc<S: System> {
     /// One node for all steps, or one each.
     nodes: Vec<Node>,
     condensed: Condensed,
-    qp: BoxQp,
+    qp: SeparableQp,
     /// Finds where a set of poses is held: few variables.
     rest: BoxQp,
     rest_maps: Rest,
@@ -134,7 +135,10 @@ impl<S: System> Mpc<S> {
         };
         let mut condensed = Condensed::new(n, m, steps, errors);
         condensed.build(steps, |_| &first, &costs);
-        let qp = BoxQp::new(condensed.h.clone())?;
+        let qp = match constant {
+            true => SeparableQp::new(&condensed.h)?,
+            false => SeparableQp::whole(&condensed.h)?,
+        };
         let rest_maps = Rest::new(&first).ok_or(MpcError::Unstable)?;
         let rest = BoxQp::new(rest_maps.cost())?;
         let bound = |pick: fn(&(f64, f64)) -> f64| -> Vec<f64> {
