@@ -172,11 +172,11 @@ def pink_rival(task, folder):
     tasks = [frame, posture, *still]
 
     def decide(_):
-        return pink.solve_ik(configuration, tasks, task["dt"], solver="quadprog")
+        return pink.solve_ik(configuration, tasks, task["dt"], solver="daqp")
 
     jacobian = configuration.get_frame_jacobian(task["link"])
     turned = pose.rotation @ (jacobian @ decide(0))[:3]
-    return decide, turned, f"pink {version('pin-pink')}, quadprog, limits of the model"
+    return decide, turned, f"pink {version('pin-pink')}, daqp, limits of the model"
 
 
 def mink_rival(task, _):
@@ -235,7 +235,8 @@ def placo_rival(task, folder):
     posture.set_joints(dict(zip(task["joints"], task["q"])))
     posture.configure("posture", "soft", 1e-3)
 
-    def decide(_):
+    # The solver keeps the robot's address, not the robot.
+    def decide(_, robot=robot):
         return solver.solve(False)
 
     moved = robot.frame_jacobian(task["link"], "local_world_aligned") @ decide(0)

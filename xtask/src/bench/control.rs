@@ -31,8 +31,9 @@ use super::{
 use crate::words::said;
 
 const STEP: f64 = 1e-3;
-/// Rivals in the environment of all others.
-const RIVALS: [(&str, &str); 3] = [("pink", "pin-pink"), ("mink", "mink"), ("placo", "placo")];
+/// Rivals that go together, and what they need; placo wants an older Pinocchio than other cases.
+const RIVALS: [&str; 3] = ["pink", "mink", "placo"];
+const PACKAGES: [&str; 5] = ["pin-pink", "mink", "placo", "qpsolvers[daqp]", "numpy"];
 /// Later versions of TSID have no wheel of their library, and compile for an hour.
 const TSID: [&str; 5] =
     ["tsid==1.7.1", "pin==3.4.0", "cmeel-urdfdom==4.0.1", "cmeel-tinyxml2==10.0.0", "numpy"];
@@ -56,7 +57,8 @@ struct Asked {
     feet: Vec<&'static str>,
     sole: [f64; 4],
     friction: f64,
-    torque: f64,
+    /// The largest; none for no bounds.
+    torque: Option<f64>,
     dt: f64,
     batch: f64,
 }
@@ -93,7 +95,7 @@ pub(super) fn solo12(name: &str, context: &Context<'_>) -> Result<Vec<Case>, Str
         feet: vec![],
         sole: [0.0; 4],
         friction: 0.0,
-        torque: f64::INFINITY,
+        torque: None,
         dt: STEP,
         batch: context.batch,
     };
@@ -124,7 +126,7 @@ pub(super) fn humanoid(name: &str, context: &Context<'_>) -> Result<Vec<Case>, S
         feet: vec!["left_ankle_roll_link", "right_ankle_roll_link"],
         sole: [0.1, 0.035, 0.03, -0.05],
         friction: 0.6,
-        torque: 140.0,
+        torque: Some(140.0),
         dt: STEP,
         batch: context.batch,
     };
@@ -170,7 +172,7 @@ fn case(
         tasks.insert(0, Task::new("balance", Goal::CentreOfMass(centre)));
     }
     tasks.push(Task::new("posture", Goal::Posture(posture)).on_level(tasks.len()));
-    let limit = if asked.torque.is_finite() { (-asked.torque, asked.torque) } else { FREE };
+    let limit = asked.torque.map_or(FREE, |most| (-most, most));
     let mut controller = Controller::new(vec![limit; driven.len()]);
     let found = controller.solve_touching(&mut plant, &tasks, &touches).map_err(said)?;
     let before = if asked.floating { 6 } else { 3 };
@@ -190,26 +192,35 @@ fn case(
     case.figure("residual of tasks before the posture, m/s", missed);
     case.figure("solutions with closer cones", rounds as f64);
     case.figure("dynamics and map of the step alone, us", 1e-3 * dynamics.ns);
-    let peers = match &context.peers {
+    match &context.peers {
         None => return Ok(vec![case]),
         Some(Err(e)) => {
             case.notes.push(format!("rivals left out: {e}"));
             return Ok(vec![case]);
         }
-        Some(Ok(peers)) => peers,
-    };
+        Some(Ok(_)) => {}
+    }
     asked.joints = joints.iter().map(|j| m.joint(*j).name.clone()).collect();
     asked.q = joints.iter().map(|j| q[m.position_range(*j).start]).collect();
     if let Some((base, _)) = m.moving_links().next().filter(|_| asked.floating) {
         asked.height = plant.frame(&Frame::of(base), &mut twists).translation.z;
     }
-    RIVALS.iter().for_each(|(_, package)| peers.also(package));
-    asked.rivals = RIVALS.iter().map(|(rival, _)| *rival).collect();
-    ask(peers, &asked, &mut case);
-    asked.rivals = vec!["tsid"];
-    match Peers::with(context.root, "peers-tsid", &TSID, "import pinocchio, tsid") {
-        Ok(peers) => ask(&peers, &asked, &mut case),
-        Err(e) => case.notes.push(format!("tsid left out: {e}")),
+    let all = [
+        ("peers-control", &PACKAGES[..], "import pink, mink, placo, daqp", &RIVALS[..]),
+        ("peers-tsid", &TSID, "import pinocchio, tsid", &["tsid"]),
+    ];
+    for (name, packages, probe, rivals) in all {
+        let peers = match Peers::with(context.root, name, packages, probe) {
+            Ok(peers) => peers,
+            Err(e) => {
+                case.notes.push(format!("{} left out: {e}", rivals.join(", ")));
+                continue;
+            }
+        };
+        for rival in rivals {
+            asked.rivals = vec![rival];
+            ask(&peers, &asked, &mut case);
+        }
     }
     Ok(vec![case])
 }

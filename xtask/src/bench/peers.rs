@@ -80,17 +80,6 @@ impl Peers {
         command
     }
 
-    /// Installs a package with what it depends on, if it is not there; a script says what it
-    /// misses.
-    pub(super) fn also(&self, package: &str) {
-        let mut there = Command::new(&self.python);
-        there.args(["-m", "pip", "show", "--quiet", package.split("==").next().unwrap_or(package)]);
-        if !run(there.stderr(Stdio::null())) {
-            eprintln!("installing {package}; without a wheel for this machine that takes minutes");
-            run(Command::new(&self.python).args(["-m", "pip", "install", "--quiet", package]));
-        }
-    }
-
     /// Installs one package, without what it depends on, into a folder. True if that went well.
     pub(crate) fn install(&self, package: &str, folder: &Path) -> bool {
         run(Command::new(&self.python)
