@@ -71,17 +71,7 @@ pub(crate) fn run(args: &BlendArgs) -> Result<ExitCode, CliError> {
     };
     let fail =
         |e: BlendError| CliError::Blend { path: args.model.path.clone(), source: Box::new(e) };
-    let show = io::stderr().is_terminal();
-    let placed = place(&problem, &placement, &mut |p| {
-        if show {
-            show_progress(p);
-        }
-        ControlFlow::Continue(())
-    });
-    if show {
-        // Stderr may be closed; progress is only for people who look at it.
-        let _ = write!(io::stderr(), "\r\x1b[K");
-    }
+    let placed = with_progress(|progress| place(&problem, &placement, progress));
     let placed = placed.map_err(|e| match e {
         BlendError::Reduce(e) => CliError::reduction(&args.model.path, &problem, e),
         BlendError::NoStart { status, explanation } => {
@@ -142,8 +132,26 @@ fn unusable(placed: &Placed) -> Option<String> {
     })
 }
 
+/// Places a blend and shows how far it is to people who look at it, on a line that goes away.
+pub(crate) fn with_progress<T>(
+    work: impl FnOnce(&mut dyn FnMut(&Progress) -> ControlFlow<()>) -> T,
+) -> T {
+    let show = io::stderr().is_terminal();
+    let done = work(&mut |p| {
+        if show {
+            show_progress(p);
+        }
+        ControlFlow::Continue(())
+    });
+    if show {
+        // Stderr may be closed; progress is only for people who look at it.
+        let _ = write!(io::stderr(), "\r\x1b[K");
+    }
+    done
+}
+
 /// One line that is written over.
-pub(crate) fn show_progress(p: &Progress) {
+fn show_progress(p: &Progress) {
     let text = match p {
         Progress::Trained { done, of } => format!("training loads: {done} of {of}"),
         Progress::Measured { samples, constraint, statics } => {

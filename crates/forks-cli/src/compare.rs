@@ -1,11 +1,6 @@
 //! `forks compare`: the full solver and everything that a model can be reduced to, side by side.
 
-use std::{
-    io::{self, IsTerminal as _, Write as _},
-    ops::ControlFlow,
-    process::ExitCode,
-    time::Duration,
-};
+use std::{process::ExitCode, time::Duration};
 
 use forks_compare::{CompareError, Row, Settings, compare};
 use forks_io::{Align, TextTable};
@@ -13,7 +8,7 @@ use serde::Serialize;
 
 use crate::{
     at_rest,
-    blend::show_progress,
+    blend::with_progress,
     compare_args::CompareArgs,
     error::CliError,
     model::Model,
@@ -40,17 +35,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode, CliError> {
         step: args.step,
         ..Settings::default()
     };
-    let show = io::stderr().is_terminal();
-    let found = compare(&problem, &settings, &mut |p| {
-        if show {
-            show_progress(p);
-        }
-        ControlFlow::Continue(())
-    });
-    if show {
-        // Stderr may be closed; progress is only for people who look at it.
-        let _ = write!(io::stderr(), "\r\x1b[K");
-    }
+    let found = with_progress(|progress| compare(&problem, &settings, progress));
     let path = args.model.path.clone();
     let found = found.map_err(|e| match e {
         CompareError::NoEquilibrium { status, explanation } => {
