@@ -2,10 +2,6 @@
 
 use std::{ops::ControlFlow, sync::Arc};
 
-use crate::{
-    Row, Settings,
-    timing::{median_time, step_time},
-};
 use forks_blend::{BlendedModel, BlendedState, BlendedStepper, LinkBlend};
 use forks_dynamics::{
     Loads,
@@ -18,6 +14,11 @@ use forks_reduce::{Linearisation, MassModel, Problem, ReduceOptions, natural_fre
 use forks_rom::{
     EffectorLoad, LoadFrame, PoseBuffer, ReducedModel, State, StaticStatus, Stepper,
     batch::{Batch, BatchPoses},
+};
+
+use crate::{
+    Row, Settings,
+    timing::{median_time, step_time},
 };
 
 /// Forces on effectors, fixed in the world.

@@ -26,7 +26,7 @@ pub struct Row {
 }
 
 /// Frequencies that are listed.
-pub(crate) const LISTED: usize = 3;
+const LISTED: usize = 3;
 
 impl Row {
     pub(crate) fn new(model: impl Into<String>) -> Self {

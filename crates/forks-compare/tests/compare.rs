@@ -80,7 +80,8 @@ fn rows_are_of_one_mechanism() {
     for (a, b) in found.rows.iter().zip(&again.rows) {
         assert_eq!((a.static_error, a.constraint_error), (b.static_error, b.constraint_error));
     }
-    assert!(table(&problem, &Settings { seed: 2, ..few() }).unwrap().rows != again.rows);
+    let other = table(&problem, &Settings { seed: 2, ..few() }).unwrap();
+    assert_ne!(other.rows[1].static_error, condensed.static_error);
 }
 
 #[test]
