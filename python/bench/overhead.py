@@ -21,10 +21,6 @@ import numpy as np  # noqa: E402
 import forks  # noqa: E402
 
 
-# Steps of a batch that are timed together.
-CALLS = 50
-
-
 def best(work, repeats: int, rounds: int = 15) -> float:
     """Least time of one call over some rounds, s."""
     times = []
@@ -36,22 +32,24 @@ def best(work, repeats: int, rounds: int = 15) -> float:
     return min(times)
 
 
-def overhead(inside, call, rounds: int = 63) -> tuple[float, float, float]:
-    """Least time of each, s, and the median of their difference over `inside`, in per cent.
+def overhead(step, wrenches, rounds: int = 3000) -> tuple[float, float]:
+    """A step and what a call costs beyond it, s: medians.
 
-    Both are measured in turn, so that what else the machine does falls on both.
+    Calls of one step and of two are timed in turn, so that what else the machine does falls on
+    both: a step is the difference, and the cost of a call is what one step leaves of the first.
     """
-    pairs = []
-    for _ in range(rounds):
-        times = []
-        for work in (inside, call):
-            begin = time.perf_counter()
-            work()
-            times.append(time.perf_counter() - begin)
-        pairs.append(times)
-    pairs = pairs[2:]  # warm-ups
-    percent = float(np.median([100 * (c / i - 1) for i, c in pairs]))
-    return min(i for i, _ in pairs), min(c for _, c in pairs), percent
+    def time_of(count: int) -> float:
+        begin = time.perf_counter()
+        step(wrenches, count=count)
+        return time.perf_counter() - begin
+
+    def time_of_clock() -> float:
+        begin = time.perf_counter()
+        return time.perf_counter() - begin
+
+    rows = [(time_of(1), time_of(2), time_of_clock()) for _ in range(rounds)]
+    one, two, clock = np.array(rows).T
+    return float(np.median(two - one)), float(np.median(2 * one - two - clock))
 
 
 def single(finger: forks.Model) -> dict[str, float]:
@@ -78,14 +76,10 @@ def batch(model: forks.Model, count: int) -> dict[str, float]:
     wrenches[:, :, 2] = -1e-3
     out: dict[str, float] = {}
     for name, w in (("", None), ("_with_wrenches", wrenches)):
-        def calls():
-            for _ in range(CALLS):
-                many.step(w)
-
-        inside, call, percent = overhead(lambda: many.step(w, count=CALLS), calls)
-        out[f"step{name}_us"] = 1e6 * inside / CALLS
-        out[f"call{name}_us"] = 1e6 * call / CALLS
-        out[f"overhead{name}_percent"] = percent
+        one, call = overhead(many.step, w)
+        out[f"step{name}_us"] = 1e6 * one
+        out[f"overhead{name}_us"] = 1e6 * call
+        out[f"overhead{name}_percent"] = 100 * call / one
     return out
 
 

@@ -39,41 +39,41 @@ impl<'py> Input<'py> {
 
     /// Finite numbers, so many columns and any number of rows.
     pub(crate) fn rows(name: &str, x: &Bound<'py, PyAny>, columns: usize) -> PyResult<Self> {
-        let (input, shape) = Self::read(name, x, |found| match found {
+        let input = Self::read(name, x, |found| match found {
             [_, c] if *c == columns => Ok(()),
             _ => Err(wrong_shape(name, found, &format!("(rows, {columns})"))),
         })?;
-        input.finite(name, &shape)?;
+        let rows = input.as_slice().len() / columns.max(1);
+        input.finite(name, &[rows, columns])?;
         Ok(input)
     }
 
     /// Numbers of a shape, finite or not.
     pub(crate) fn any(name: &str, x: &Bound<'py, PyAny>, shape: &[usize]) -> PyResult<Self> {
-        Ok(Self::read(name, x, |found| check_shape(name, found, shape))?.0)
+        Self::read(name, x, |found| check_shape(name, found, shape))
     }
 
-    /// Numbers of a shape that is fit, and the shape.
+    /// Numbers of a shape that is fit.
     fn read(
         name: &str,
         x: &Bound<'py, PyAny>,
         fits: impl Fn(&[usize]) -> PyResult<()>,
-    ) -> PyResult<(Self, Vec<usize>)> {
+    ) -> PyResult<Self> {
         if let Ok(array) = x.cast::<PyArrayDyn<f64>>() {
             fits(array.shape())?;
             if !array.is_c_contiguous() {
                 return Err(not_contiguous(name, array.shape()));
             }
-            let shape = array.shape().to_vec();
             let array = array
                 .try_readonly()
                 .map_err(|_| PyValueError::new_err(format!("{name} is being written elsewhere")))?;
-            return Ok((Self::Array(array), shape));
+            return Ok(Self::Array(array));
         }
         wrong_dtype(name, x)?;
         let mut numbers = Vec::new();
         let found = flatten(name, x, &mut numbers)?;
         fits(&found)?;
-        Ok((Self::List(numbers), found))
+        Ok(Self::List(numbers))
     }
 
     /// The numbers, row after row.

@@ -202,6 +202,8 @@ pub fn dot_lanes<L: Arithmetic>(l: L, a: &[Lanes], b: &[Lanes]) -> f64 {
 /// True if all numbers are finite.
 #[inline(always)]
 pub fn all_finite<L: Arithmetic>(l: L, x: &[f64]) -> bool {
+    // Groups that begin where memory is aligned: reads across cache lines take a third longer.
+    let (first, x) = x.split_at(x.as_ptr().align_offset(align_of::<Lanes>()).min(x.len()));
     let (groups, last) = x.as_chunks::<LANES>();
     // 0 × x is NaN where x is NaN or infinite. Sums that do not wait for each other.
     let zero = l.splat(0.0);
@@ -218,7 +220,7 @@ pub fn all_finite<L: Arithmetic>(l: L, x: &[f64]) -> bool {
         sum = (a + b) + (c + d);
     }
     sum = groups.iter().fold(sum, |sum, x| l.read(x) * zero + sum);
-    sum.all_ordered() && last.iter().all(|x| x.is_finite())
+    sum.all_ordered() && first.iter().chain(last).all(|x| x.is_finite())
 }
 
 /// The same of lane groups.
