@@ -344,6 +344,11 @@ fn innovation(
             mean.subtract_transposed(live, covariance, &innovation);
             Some(innovation)
         }
+        Record::Inform { live, rows, gain, core } => {
+            let d = off(rows, mean);
+            mean.subtract_transposed(live, &gain.transpose(), &d);
+            Some(core.mul(&d))
+        }
         Record::Value { live, variable, covariance } => {
             let value = mean.row(*variable).to_vec();
             let index = *variable as usize - 6 * sweep.m.links().len();

@@ -48,11 +48,8 @@ impl Frontier {
     /// With N_y = U N of rank ρ: gain = N N_y⁺, C ← (1 − gain U) C (1 − gain U)ᵀ, N ← N null(N_y).
     /// This is the limit of conditioning C + κ N Nᵀ for κ → ∞.
     fn consume(&mut self, rows: Rows, tape: &mut Vec<Record>) -> Rows {
-        let slots = self.slots(&rows);
         let (m, z, n) = (rows.matrix.rows(), self.free_count, self.live.len());
-        let ny = Matrix::from_fn(m, z, |i, k| {
-            slots.iter().zip(rows.matrix.row(i)).map(|(&p, &w)| w * self.free[p][k]).sum()
-        });
+        let ny = self.moved(&rows);
         self.note_largest();
         let Some(d) = dense::full_svd(&ny) else { return rows };
         let rank = d.s.iter().filter(|&&s| s > FREE_TOLERANCE).count();
@@ -69,13 +66,10 @@ impl Frontier {
         let inner = self.inner(&rows, &covariance);
         self.congruence_update(&gain, &covariance, &inner);
         // Keep the free motions that the constraint does not touch.
-        for f in &mut self.free {
-            let kept: Vec<f64> =
-                (rank..z).map(|c| (0..z).map(|k| f[k] * d.v[(k, c)]).sum::<f64>()).collect();
-            let size = kept.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-            *f = if size < FREE_TOLERANCE { vec![0.0; z - rank] } else { kept };
-        }
-        self.free_count = z - rank;
+        let untouched = Matrix::from_fn(n, z - rank, |x, c| {
+            (0..z).map(|k| self.free[x][k] * d.v[(k, rank + c)]).sum()
+        });
+        self.keep_free(&untouched);
         let rest = Rows {
             variables: rows.variables.clone(),
             matrix: Matrix::from_fn(m - rank, rows.variables.len(), |i, p| {

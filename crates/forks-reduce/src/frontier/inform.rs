@@ -1,65 +1,119 @@
-//! Energies: C ← (C⁻¹ + RᵀΛR)⁻¹ without an inverse of C.
+//! Energies: C ← (C⁻¹ + RᵀΛR)⁻¹ without an inverse of C or of Λ.
 
 use forks_mechanism::linalg::{Accuracy, Matrix, Pivots};
 
-use super::{Frontier, Record, Rows, Singular, Variable};
+use super::{FREE_TOLERANCE, Frontier, NOISE, Record, Rows, Singular};
 
 impl Frontier {
     /// Adds the energy ½ (Rx)ᵀ Λ (Rx) to expressions that no free motion moves:
-    /// C ← C − C Rᵀ (1 + Λ R C Rᵀ)⁻¹ Λ R C.
+    /// C ← C − C Rᵀ K R C, K = (1 + Λ R C Rᵀ)⁻¹ Λ.
     pub(crate) fn inform(
         &mut self,
         rows: Rows,
         lambda: &Matrix,
         tape: &mut Vec<Record>,
     ) -> Result<(), Singular> {
-        let covariance = self.rows_covariance(&rows);
-        self.note_largest();
-        let s = self.inner(&rows, &covariance);
-        let m = lambda.rows();
-        let mut system = lambda.mul(&s);
-        for i in 0..m {
-            system[(i, i)] += 1.0;
-        }
-        let core =
-            system.solve(lambda, Pivots::AboveLargest(1e-14)).ok_or(Singular)?.symmetric_part();
+        let (covariance, core) = self.resistance(&rows, lambda)?;
         self.correct(rows, core, covariance, tape);
         Ok(())
     }
 
-    /// The same for expressions that free motions move: Rx is made equal to independent noise of
-    /// covariance Λ⁻¹, which works for Λ of either sign.
+    /// The same for expressions that free motions N move, for Λ of either sign.
+    ///
+    /// What gives way beside a free motion changes its shape to N₁ = N − C Rᵀ K R N. The energy
+    /// resists it with A = (R N)ᵀ K (R N): along the eigenvectors V of A with eigenvalues
+    /// |α| > `least` free motions become compliance, C ← C − C Rᵀ K R C + N₁ V α⁻¹ Vᵀ N₁ᵀ, the
+    /// others stay free.
     pub(crate) fn inform_free(
         &mut self,
         rows: Rows,
         lambda: &Matrix,
+        least: f64,
         tape: &mut Vec<Record>,
     ) -> Result<(), Singular> {
-        let (values, vectors) = lambda.jacobi_eigen(Accuracy::Norm);
-        let top = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        let kept: Vec<usize> =
-            (0..values.len()).filter(|&k| values[k].abs() > 1e-13 * top).collect();
-        let noise: Vec<Variable> = kept.iter().map(|_| self.new_variable()).collect();
-        let covariance = Matrix::from_fn(kept.len(), kept.len(), |i, j| {
-            if i == j { 1.0 / values[kept[i]] } else { 0.0 }
-        });
-        self.add_independent(&noise, &covariance, &Matrix::zeros(kept.len(), 0));
-        let mut variables = rows.variables.clone();
-        variables.extend(&noise);
-        let width = rows.variables.len();
-        let matrix = Matrix::from_fn(kept.len(), variables.len(), |i, p| {
-            if p < width {
-                (0..rows.matrix.rows()).map(|a| vectors[(a, kept[i])] * rows.matrix[(a, p)]).sum()
-            } else if p - width == i {
-                -1.0
-            } else {
-                0.0
-            }
-        });
-        self.condition(Rows { variables, matrix }, tape)?;
-        for v in noise {
-            self.drop_variable(v);
-        }
+        let (covariance, k) = self.resistance(&rows, lambda)?;
+        let moved = self.moved(&rows);
+        let pushed = k.mul(&moved);
+        let a = Matrix::transpose_mul(&moved, &pushed).symmetric_part();
+        // Rounding of A, and what is left of free motions that do not move the expressions.
+        let unmoved = FREE_TOLERANCE * self.reach(&rows);
+        let rounding =
+            (NOISE * size_of_terms(&moved, &pushed)).max(k.max_abs() * unmoved * unmoved);
+        let floor = least.max(rounding);
+        let (values, vectors) = a.jacobi_eigen(Accuracy::Norm);
+        let (resisted, left): (Vec<usize>, Vec<usize>) =
+            (0..values.len()).partition(|&i| values[i].abs() > floor);
+        let columns = |which: &[usize]| {
+            Matrix::from_fn(values.len(), which.len(), |i, j| vectors[(i, which[j])])
+        };
+        let shapes = self.relaxed(&covariance, &pushed);
+        let v = columns(&resisted);
+        let (soft, pushed) = (shapes.mul(&v), pushed.mul(&v));
+        let by_stiffness = |m: &Matrix| {
+            Matrix::from_fn(m.rows(), m.columns(), |i, j| m[(i, j)] / values[resisted[j]])
+        };
+        // C Rᵀ K + N₁ V α⁻¹ (K R N V)ᵀ and K − K R N V α⁻¹ (K R N V)ᵀ.
+        let back = pushed.transpose();
+        let gain =
+            sum(&Matrix::transpose_mul(&covariance, &k), 1.0, &by_stiffness(&soft).mul(&back));
+        let core = sum(&k, -1.0, &by_stiffness(&pushed).mul(&back)).symmetric_part();
+        self.subtract_product(&covariance, &k.mul(&covariance));
+        self.add_product(&by_stiffness(&soft), &soft);
+        self.keep_free(&shapes.mul(&columns(&left)));
+        tape.push(Record::Inform { live: self.live.clone(), rows, gain, core });
         Ok(())
     }
+
+    /// R C and K = (1 + Λ R C Rᵀ)⁻¹ Λ.
+    fn resistance(&mut self, rows: &Rows, lambda: &Matrix) -> Result<(Matrix, Matrix), Singular> {
+        let covariance = self.rows_covariance(rows);
+        self.note_largest();
+        let mut system = lambda.mul(&self.inner(rows, &covariance));
+        let mut right = lambda.clone();
+        for i in 0..lambda.rows() {
+            system[(i, i)] += 1.0;
+            // Rows of stiff springs beside those of soft ones: none tells whether another is 0.
+            let size = system.row(i).iter().fold(1.0f64, |a, x| a.max(x.abs()));
+            system.row_mut(i).iter_mut().for_each(|x| *x /= size);
+            right.row_mut(i).iter_mut().for_each(|x| *x /= size);
+        }
+        let k = system.solve(&right, Pivots::AboveLargest(1e-14)).ok_or(Singular)?;
+        Ok((covariance, k.symmetric_part()))
+    }
+
+    /// N − (R C)ᵀ `pushed`: live × free.
+    fn relaxed(&self, covariance: &Matrix, pushed: &Matrix) -> Matrix {
+        let way = Matrix::transpose_mul(covariance, pushed);
+        Matrix::from_fn(self.live.len(), self.free_count, |x, j| self.free[x][j] - way[(x, j)])
+    }
+
+    /// How far a free motion could move an expression.
+    fn reach(&self, rows: &Rows) -> f64 {
+        let largest = |x: f64, y: &f64| x.max(y.abs());
+        let motion = self.free.iter().flatten().fold(0.0, largest);
+        let weights = (0..rows.matrix.rows()).map(|i| rows.matrix.row(i).iter().fold(0.0, largest));
+        motion * weights.fold(0.0, f64::max)
+    }
+
+    /// C ← C + a bᵀ for a symmetric product.
+    fn add_product(&mut self, a: &Matrix, b: &Matrix) {
+        for x in 0..self.live.len() {
+            for y in 0..=x {
+                let product: f64 = a.row(x).iter().zip(b.row(y)).map(|(a, b)| a * b).sum();
+                self.c[x * self.stride + y] += product;
+                self.c[y * self.stride + x] = self.c[x * self.stride + y];
+            }
+        }
+    }
+}
+
+/// The size of what cancels in the entries of aᵀb.
+fn size_of_terms(a: &Matrix, b: &Matrix) -> f64 {
+    let column = |j| (0..a.rows()).map(|i| (a[(i, j)] * b[(i, j)]).abs()).sum::<f64>();
+    (0..a.columns()).map(column).fold(0.0, f64::max)
+}
+
+/// a + s b.
+fn sum(a: &Matrix, s: f64, b: &Matrix) -> Matrix {
+    Matrix::from_fn(a.rows(), a.columns(), |i, j| a[(i, j)] + s * b[(i, j)])
 }

@@ -39,6 +39,8 @@ pub(crate) enum Record {
     Consume { live: Vec<Variable>, rows: Rows, gain: Matrix },
     /// x ← x − C Rᵀ core R x, with `covariance` = R C.
     Correct { live: Vec<Variable>, rows: Rows, core: Matrix, covariance: Matrix },
+    /// x ← x − gain R x; `core` is Λ R of what x is then.
+    Inform { live: Vec<Variable>, rows: Rows, gain: Matrix, core: Matrix },
     /// A variable was dropped whose value is wanted: its row of C.
     Value { live: Vec<Variable>, variable: Variable, covariance: Vec<f64> },
 }
@@ -341,6 +343,26 @@ impl Frontier {
                 .all(|&v| self.free[self.slot[v as usize] as usize].iter().all(|&x| x == 0.0))
     }
 
+    /// R N: rows × free motions.
+    fn moved(&self, rows: &Rows) -> Matrix {
+        let slots = self.slots(rows);
+        Matrix::from_fn(rows.matrix.rows(), self.free_count, |i, k| {
+            slots.iter().zip(rows.matrix.row(i)).map(|(&p, &w)| w * self.free[p][k]).sum()
+        })
+    }
+
+    /// The free motions from now on.
+    fn keep_free(&mut self, columns: &Matrix) {
+        self.free_count = columns.columns();
+        for (x, free) in self.free.iter_mut().enumerate() {
+            let size = columns.row(x).iter().fold(0.0f64, |a, x| a.max(x.abs()));
+            free.clear();
+            free.extend(
+                columns.row(x).iter().map(|&f| if size < FREE_TOLERANCE { 0.0 } else { f }),
+            );
+        }
+    }
+
     fn note_largest(&mut self) {
         self.largest =
             (0..self.live.len()).map(|x| self.at(x, x).abs()).fold(self.largest, f64::max);
@@ -348,19 +370,22 @@ impl Frontier {
 
     /// C ← C − (R C)ᵀ core (R C), recorded.
     fn correct(&mut self, rows: Rows, core: Matrix, covariance: Matrix, tape: &mut Vec<Record>) {
-        let (n, m) = (self.live.len(), core.rows());
-        let half = core.mul(&covariance);
-        for x in 0..n {
+        self.subtract_product(&covariance, &core.mul(&covariance));
+        tape.push(Record::Correct { live: self.live.clone(), rows, core, covariance });
+    }
+
+    /// C ← C − aᵀ b for a symmetric product.
+    fn subtract_product(&mut self, a: &Matrix, b: &Matrix) {
+        for x in 0..self.live.len() {
             for y in 0..=x {
                 let mut sum = self.at(x, y);
-                for i in 0..m {
-                    sum -= covariance[(i, x)] * half[(i, y)];
+                for i in 0..a.rows() {
+                    sum -= a[(i, x)] * b[(i, y)];
                 }
                 self.c[x * self.stride + y] = sum;
                 self.c[y * self.stride + x] = sum;
             }
         }
-        tape.push(Record::Correct { live: self.live.clone(), rows, core, covariance });
     }
 }
 

@@ -221,11 +221,87 @@ fn energies_of_either_sign_inform() {
         let mut f = frontier(&c, &Matrix::zeros(n, 0));
         f.inform(rows_of(&r), &lambda, &mut vec![]).unwrap();
         assert_close(&covariance(&f, n), &expected, 1e3 * ROUNDING, "informed");
-        // As noise on the same rows: the other way to the same end.
+        // The general way without a free motion.
         let mut f = frontier(&c, &Matrix::zeros(n, 0));
-        f.inform_free(rows_of(&r), &lambda, &mut vec![]).unwrap();
-        assert_close(&covariance(&f, n), &expected, 1e4 * ROUNDING, "informed by noise");
+        f.inform_free(rows_of(&r), &lambda, 0.0, &mut vec![]).unwrap();
+        assert_close(&covariance(&f, n), &expected, 1e3 * ROUNDING, "informed, nothing free");
     }
+}
+
+/// The response x to unit forces: x = C p + N y, p = 1 − RᵀΛR x, Nᵀp = 0.
+fn response(c: &Matrix, free: &Matrix, r: &Matrix, lambda: &Matrix) -> Matrix {
+    let (n, z) = (c.rows(), free.columns());
+    let stiffness = transposed_product(r, &product(lambda, r));
+    let (kc, kn) = (product(&stiffness, c), product(&stiffness, free));
+    let system = Matrix::from_fn(n + z, n + z, |i, j| match (i < n, j < n) {
+        (true, true) => kc[(i, j)] + f64::from(i == j),
+        (true, false) => kn[(i, j - n)],
+        (false, true) => free[(j, i - n)],
+        (false, false) => 0.0,
+    });
+    let unit = Matrix::from_fn(n + z, n, |i, j| f64::from(i == j));
+    let x = solve(&system, &unit);
+    let (p, y) = (x.block(0, 0, n, n), x.block(n, 0, z, n));
+    combine(&product(c, &p), 1.0, &product(free, &y))
+}
+
+#[test]
+fn energies_of_either_sign_resist_free_motions() {
+    let mut rng = Rng::new(7);
+    for k in 0..50 {
+        let (n, z) = (7, 2);
+        let (c, free) = (random_covariance(&mut rng, n), random(&mut rng, n, z));
+        let r = random(&mut rng, 4, n);
+        // Coupling of two by two as geometric terms have it, soft and very soft; or springs.
+        let lambda = random_covariance(&mut rng, 4);
+        let scale = [1.0, 1e-3, 1e-9][k % 3];
+        let lambda = Matrix::from_fn(4, 4, |i, j| match k % 2 == 0 || (i < 2) != (j < 2) {
+            true => scale * lambda[(i, j)],
+            false => 0.0,
+        });
+        let expected = response(&c, &free, &r, &lambda);
+        let mut f = frontier(&c, &free);
+        f.inform_free(rows_of(&r), &lambda, 0.0, &mut vec![]).unwrap();
+        assert_eq!(f.free_count(), 0);
+        // Conditions of the response in this sample reach 1e5.
+        assert_close(&covariance(&f, n), &expected, 1e5 * ROUNDING, "response");
+    }
+}
+
+#[test]
+fn what_an_energy_does_not_resist_stays_free_in_its_new_shape() {
+    let mut rng = Rng::new(8);
+    for _ in 0..50 {
+        let n = 6;
+        let (c, free) = (random_covariance(&mut rng, n), random(&mut rng, n, 2));
+        // One row: of two free motions one is left; later energies resist it.
+        let (first, second) = (random(&mut rng, 1, n), random(&mut rng, 3, n));
+        let (soft, stiff) = (Matrix::identity(1), random_covariance(&mut rng, 3));
+        let mut f = frontier(&c, &free);
+        f.inform_free(rows_of(&first), &soft, 0.0, &mut vec![]).unwrap();
+        assert_eq!(f.free_count(), 1);
+        f.inform_free(rows_of(&second), &stiff, 0.0, &mut vec![]).unwrap();
+        assert_eq!(f.free_count(), 0);
+        let r = Matrix::from_fn(4, n, |i, j| match i {
+            0 => first[(0, j)],
+            _ => second[(i - 1, j)],
+        });
+        let lambda = Matrix::from_fn(4, 4, |i, j| match (i, j) {
+            (0, 0) => 1.0,
+            (0, _) | (_, 0) => 0.0,
+            _ => stiff[(i - 1, j - 1)],
+        });
+        let expected = response(&c, &free, &r, &lambda);
+        assert_close(&covariance(&f, n), &expected, 1e6 * ROUNDING, "two energies");
+    }
+}
+
+#[test]
+fn an_energy_below_the_least_resists_no_motion() {
+    let mut f = frontier(&Matrix::zeros(1, 1), &Matrix::identity(1));
+    let k = Matrix::from_fn(1, 1, |_, _| 1e-17);
+    f.inform_free(rows_of(&Matrix::identity(1)), &k, 1e-15, &mut vec![]).unwrap();
+    assert_eq!(f.free_count(), 1);
 }
 
 #[test]
@@ -233,7 +309,7 @@ fn a_spring_on_a_free_motion_gives_it_its_compliance() {
     // One free variable with a spring k: 1/k.
     let mut f = frontier(&Matrix::zeros(1, 1), &Matrix::identity(1));
     let k = Matrix::from_fn(1, 1, |_, _| 40.0);
-    f.inform_free(rows_of(&Matrix::identity(1)), &k, &mut vec![]).unwrap();
+    f.inform_free(rows_of(&Matrix::identity(1)), &k, 0.0, &mut vec![]).unwrap();
     assert_eq!(f.free_count(), 0);
     assert!((f.covariance(0, 0) - 1.0 / 40.0).abs() < 1e-16);
 }

@@ -11,6 +11,30 @@ pub(super) struct Pending {
     pub(super) lambda: Matrix,
 }
 
+/// Stiffness of a motion, over the greatest in the mechanism, that is rounding of geometric terms.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+
+/// All energies as one, on the variables of all.
+fn sum(all: &[Pending]) -> (Rows, Matrix) {
+    let mut variables: Vec<Variable> =
+        all.iter().flat_map(|p| p.rows.variables.iter().copied()).collect();
+    variables.sort_unstable();
+    variables.dedup();
+    let mut lambda = Matrix::zeros(variables.len(), variables.len());
+    for p in all {
+        let own = Matrix::transpose_mul(&p.rows.matrix, &p.lambda.mul(&p.rows.matrix));
+        // Every variable is among them.
+        let place: Vec<usize> =
+            p.rows.variables.iter().map(|v| variables.partition_point(|x| x < v)).collect();
+        for (i, &a) in place.iter().enumerate() {
+            for (j, &b) in place.iter().enumerate() {
+                lambda[(a, b)] += own[(i, j)];
+            }
+        }
+    }
+    (Rows::of(variables), lambda)
+}
+
 impl Sweep<'_> {
     pub(super) fn condition(&mut self, rows: Rows) -> Result<(), Singular> {
         if rows.variables.is_empty() {
@@ -32,7 +56,8 @@ impl Sweep<'_> {
         lambda: &Matrix,
     ) -> Result<(), Singular> {
         let free = self.frontier.free_count();
-        self.inform(rows, lambda.clone())?;
+        self.stiffest = self.stiffest.max(lambda.max_abs());
+        self.inform(rows, lambda.clone(), 0.0)?;
         if self.frontier.free_count() < free {
             self.settle_pending()?;
         }
@@ -51,7 +76,7 @@ impl Sweep<'_> {
     /// so that no division by a small stiffness is needed.
     pub(super) fn add_energy_rows(&mut self, rows: Rows, lambda: Matrix) -> Result<(), Singular> {
         if self.frontier.is_resisted(&rows) {
-            self.inform(rows, lambda)?;
+            self.inform(rows, lambda, 0.0)?;
         } else {
             rows.variables.iter().for_each(|&v| self.uses[v as usize] += 1);
             self.pending.push(Pending { rows, lambda });
@@ -82,7 +107,7 @@ impl Sweep<'_> {
         self.pending = waiting;
         for p in ready {
             let variables = p.rows.variables.clone();
-            self.inform(p.rows, p.lambda)?;
+            self.inform(p.rows, p.lambda, 0.0)?;
             self.release(&variables);
         }
         // Coordinates that waited for their free motion to be used up.
@@ -97,12 +122,27 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    /// Applies an energy and records it.
-    pub(super) fn inform(&mut self, rows: Rows, lambda: Matrix) -> Result<(), Singular> {
+    /// Applies the energies that waited to the end, where only they resist some motions: all at
+    /// once, for one alone may resist a motion that together they do not, and the other way round.
+    pub(super) fn settle_all_pending(&mut self) -> Result<(), Singular> {
+        let waited = std::mem::take(&mut self.pending);
+        if waited.is_empty() {
+            return Ok(());
+        }
+        let (rows, lambda) = sum(&waited);
+        // Forces that are rounding of others resist nothing.
+        let least = ROUNDING * self.stiffest.max(lambda.max_abs());
+        self.inform(rows, lambda, least)?;
+        waited.iter().for_each(|p| self.release(&p.rows.variables));
+        Ok(())
+    }
+
+    /// Applies an energy and records it; free motions that it resists by `least` or less stay free.
+    fn inform(&mut self, rows: Rows, lambda: Matrix, least: f64) -> Result<(), Singular> {
         if self.frontier.is_resisted(&rows) {
             self.frontier.inform(rows.clone(), &lambda, &mut self.records)?;
         } else {
-            self.frontier.inform_free(rows.clone(), &lambda, &mut self.records)?;
+            self.frontier.inform_free(rows.clone(), &lambda, least, &mut self.records)?;
         }
         self.flush(false);
         self.tape.push(Op::Energy { rows: Box::new(rows), lambda });

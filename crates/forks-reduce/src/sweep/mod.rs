@@ -81,6 +81,8 @@ pub(crate) struct Sweep<'a> {
     owners: Vec<JointId>,
     uses: Vec<u32>,
     pending: Vec<Pending>,
+    /// The greatest stiffness of a spring.
+    stiffest: f64,
     records: Vec<Record>,
 }
 
@@ -173,6 +175,7 @@ impl<'a> Sweep<'a> {
             owners: coordinate_owners(m),
             uses: vec![0; variables],
             pending: Vec::new(),
+            stiffest: greatest_stiffness(m),
             records: Vec::new(),
         })
     }
@@ -224,12 +227,10 @@ impl<'a> Sweep<'a> {
 
     /// Settles what waited to the end and checks that every motion is resisted.
     fn finish(&mut self) -> Result<(), ReduceError> {
-        let label = |_| ReduceError::Singular { joint: "at the end of the sweep".into() };
-        for p in std::mem::take(&mut self.pending) {
-            let variables = p.rows.variables.clone();
-            self.inform(p.rows, p.lambda).map_err(label)?;
-            self.release(&variables);
-        }
+        // Motions that only geometric terms resist: their joints stand for the one that is singular.
+        let waiting = self.unresisted_joints();
+        let label = |_| ReduceError::Singular { joint: waiting.join("', '") };
+        self.settle_all_pending().map_err(label)?;
         if self.frontier.free_count() > 0 {
             return Err(ReduceError::Unresisted { joints: self.unresisted_joints() });
         }
@@ -248,6 +249,12 @@ impl<'a> Sweep<'a> {
         joints.dedup();
         joints.into_iter().map(|j| self.m.joint_label(j)).collect()
     }
+}
+
+/// Of the joints' springs.
+fn greatest_stiffness(m: &Mechanism) -> f64 {
+    let springs = m.joints().iter().filter_map(|j| Some((j.dof(), j.spring.as_ref()?)));
+    springs.flat_map(|(n, s)| (0..n).map(move |i| s.stiffness.get(i, i))).fold(0.0, f64::max)
 }
 
 /// By joint: the outputs that its coordinates take part in, without joints of links that are left

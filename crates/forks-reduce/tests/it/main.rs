@@ -3,6 +3,7 @@
 mod beside;
 mod cables;
 mod cancel;
+mod dead_centres;
 mod drives;
 mod floating_base;
 mod floating_support;
