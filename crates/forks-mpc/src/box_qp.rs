@@ -9,13 +9,16 @@
 //!
 //! A guess with the set A at bounds b is solved with the smaller of two matrices: with H⁻¹ known,
 //! x = x₀ + H⁻¹_A λ, (H⁻¹)_AA λ = b − (x₀)_A, where x₀ = −H⁻¹g; or with H of the free variables.
+//! Factors are kept from guess to guess and from problem to problem ([`ActiveSystem`]).
 //! No interior point method starts warm, hence none of the maintained solvers serves here; in the
 //! tests one is the rival.
 
 use forks_rom::linalg::{
     Matrix, Pivots, cholesky, dot, invert_cholesky,
-    simd::{Arithmetic, Isa, Kernel, LANES, Lanes, Rows, add_rows, cholesky_of_rows, dot_lanes},
+    simd::{Arithmetic, Isa, Kernel, LANES, Lanes, Rows, add_rows},
 };
+
+use crate::active_system::ActiveSystem;
 
 /// Where a variable is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,10 +66,13 @@ pub struct BoxQp {
     /// Hx + g of the variables at bounds, else 0.
     multipliers: Vec<f64>,
     free_minimum: Vec<f64>,
-    /// The set that is solved for, its right sides, and its matrix.
+    /// The set that is solved for, and its right sides.
     set: Vec<usize>,
-    right: Vec<Lanes>,
-    system: Rows,
+    right: Vec<f64>,
+    solution_of_free: Vec<f64>,
+    /// Systems of the variables at bounds, with H⁻¹, and of those that are free, with H.
+    at_bounds: ActiveSystem,
+    free: ActiveSystem,
     /// Sums of rows of H⁻¹.
     sum: Vec<Lanes>,
     factors: Vec<f64>,
@@ -91,8 +97,10 @@ impl BoxQp {
             multipliers: vec![0.0; n],
             free_minimum: vec![0.0; n],
             set: Vec::with_capacity(n),
-            right: vec![Lanes::default(); n.div_ceil(LANES)],
-            system: Rows::zeros(n, n),
+            right: vec![0.0; n],
+            solution_of_free: vec![0.0; n],
+            at_bounds: ActiveSystem::new(n),
+            free: ActiveSystem::new(n),
             sum: vec![Lanes::default(); n.div_ceil(LANES)],
             factors: vec![0.0; n * n],
             pivots: 0,
@@ -121,6 +129,8 @@ impl BoxQp {
         if self.h.columns() != n || !self.h.is_finite() {
             return Err(QpError::NotConvex);
         }
+        self.at_bounds.forget();
+        self.free.forget();
         self.factors.copy_from_slice(self.h.as_slice());
         cholesky(n, &mut self.factors, n, Pivots::LOST).map_err(|_| QpError::NotConvex)?;
         invert_cholesky(n, &self.factors, n, self.dense.as_mut_slice());
@@ -249,64 +259,42 @@ impl BoxQp {
 
     /// x and multipliers for the sides; false if numbers are not finite.
     fn guess(&mut self, g: &[f64], lower: &[f64], upper: &[f64]) -> bool {
-        let n = self.n;
-        let at = |side: Side, i: usize| if side == Side::Lower { lower[i] } else { upper[i] };
+        let (n, sides) = (self.n, &self.sides);
+        let at = |i: usize| if sides[i] == Side::Lower { lower[i] } else { upper[i] };
+        let few = 2 * self.active_count() <= n;
         self.set.clear();
-        self.set.extend((0..n).filter(|&i| self.sides[i] != Side::Free));
-        let few = 2 * self.set.len() <= n;
-        if !few {
-            self.set.clear();
-            self.set.extend((0..n).filter(|&i| self.sides[i] == Side::Free));
-        }
-        let m = self.set.len();
+        self.set.extend((0..n).filter(|&i| few == (self.sides[i] != Side::Free)));
         self.x.copy_from_slice(&self.free_minimum);
         self.multipliers.fill(0.0);
-        if !few {
+        let solved = if few {
+            // (H⁻¹)_AA λ = b − (x₀)_A.
+            self.set.iter().for_each(|&i| self.right[i] = at(i) - self.x[i]);
+            let out = &mut self.multipliers;
+            self.at_bounds.solve(&self.set, &self.dense, &self.right, out)
+        } else {
+            // H_FF x_F = −g_F − H_FA b.
             for i in 0..n {
-                self.x[i] = if self.sides[i] == Side::Free { 0.0 } else { at(self.sides[i], i) };
+                self.x[i] = if sides[i] == Side::Free { 0.0 } else { at(i) };
             }
-        }
-        self.system.reset(m, m);
-        self.right.clear();
-        self.right.resize(m.div_ceil(LANES), Lanes::default());
-        let matrix = if few { &self.dense } else { &self.h };
-        for (k, &i) in self.set.iter().enumerate() {
-            let row = matrix.row(i);
-            for (j, &l) in self.set[k..].iter().enumerate() {
-                self.system.set(k, k + j, row[l]);
-            }
-            // H_FF x_F = −g_F − H_FA b, or (H⁻¹)_AA λ = b − (x₀)_A.
-            self.right[k / LANES][k % LANES] = match few {
-                true => at(self.sides[i], i) - self.x[i],
-                false => -g[i] - dot(row, &self.x),
-            };
-        }
-        let (system, right) = (&mut self.system, &mut self.right);
-        if !self.isa.run(Solve { n: m, system, right }) {
+            self.set.iter().for_each(|&i| self.right[i] = -g[i] - dot(self.h.row(i), &self.x));
+            self.solution_of_free.fill(0.0);
+            let out = &mut self.solution_of_free;
+            self.free.solve(&self.set, &self.h, &self.right, out)
+        };
+        if !solved {
             return false;
         }
-        self.sum.fill(Lanes::default());
-        for (k, &i) in self.set.iter().enumerate() {
-            let found = self.right[k / LANES][k % LANES];
-            if few {
-                self.multipliers[i] = found;
-            } else {
-                self.x[i] = found;
-            }
-        }
         if few {
+            self.sum.fill(Lanes::default());
             let (rows, c, sum) = (&self.inverse, &self.multipliers, &mut self.sum);
             self.isa.run(AddSome { rows, some: &self.set, c, sum });
             let sums = self.sum.iter().flat_map(|s| s.0);
             self.x.iter_mut().zip(sums).for_each(|(x, s)| *x += s);
-        }
-        if few {
             // Exactly there.
-            for &i in &self.set {
-                self.x[i] = at(self.sides[i], i);
-            }
+            self.set.iter().for_each(|&i| self.x[i] = at(i));
         } else {
-            for i in (0..n).filter(|&i| self.sides[i] != Side::Free) {
+            self.set.iter().for_each(|&i| self.x[i] = self.solution_of_free[i]);
+            for i in (0..n).filter(|&i| sides[i] != Side::Free) {
                 self.multipliers[i] = g[i] + dot(self.h.row(i), &self.x);
             }
         }
@@ -372,41 +360,5 @@ impl Kernel for AddSome<'_> {
             let row = self.rows.row(i);
             add_rows(l, &[self.c[i]], row, row.len(), self.sum);
         }
-    }
-}
-
-/// The solution of a positive definite system, whose upper triangle counts, in place of its right
-/// side; false if it is not positive definite.
-struct Solve<'a> {
-    n: usize,
-    system: &'a mut Rows,
-    right: &'a mut [Lanes],
-}
-
-impl Kernel for Solve<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<L: Arithmetic>(self, l: L) -> bool {
-        let Self { n, system, right } = self;
-        if cholesky_of_rows(l, n, system).is_err() {
-            return false;
-        }
-        // A = UᵀU; what is left of the diagonal means nothing.
-        for p in 0..n {
-            let (first, lane) = (p / LANES, p % LANES);
-            let row = &mut system.row_mut(p)[first..];
-            (0..lane).for_each(|k| row[0][k] = 0.0);
-            let x = right[first][lane] / row[0][lane];
-            add_rows(l, &[-x], row, row.len(), &mut right[first..]);
-            right[first][lane] = x;
-        }
-        for p in (0..n).rev() {
-            let (first, lane) = (p / LANES, p % LANES);
-            let row = &system.row(p)[first..];
-            let own = core::mem::take(&mut right[first][lane]);
-            right[first][lane] = (own - dot_lanes(l, row, &right[first..])) / row[0][lane];
-        }
-        true
     }
 }

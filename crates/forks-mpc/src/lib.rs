@@ -2,6 +2,7 @@
 //!
 #![doc = include_str!("../README.md")]
 
+mod active_system;
 mod box_qp;
 mod commands;
 mod end;
