@@ -227,7 +227,7 @@ impl<'a> Sweep<'a> {
 
     /// Settles what waited to the end and checks that every motion is resisted.
     fn finish(&mut self) -> Result<(), ReduceError> {
-        // Motions that only geometric terms resist: their joints stand for the one that is singular.
+        // Motions that only geometric terms resist: one of their joints is the singular one.
         let waiting = self.unresisted_joints();
         let label = |_| ReduceError::Singular { joint: waiting.join("', '") };
         self.settle_all_pending().map_err(label)?;
